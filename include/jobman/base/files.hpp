@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "jobman/base/handle.hpp"
+#include "jobman/base/result.hpp"
+
+namespace jobman::base {
+
+using Path = std::filesystem::path;
+
+Result<std::string> ReadFile(const Path& path);
+/// Writes a sibling, syncs it and renames it over `path`: readers see the old file or the new one.
+Status WriteFileAtomic(const Path& path, std::string_view content, mode_t mode = 0600);
+/// Creates `path` and what it lacks above, with `mode`; an existing folder is left as it is.
+Status EnsureDir(const Path& path, mode_t mode = 0700);
+/// "~/x" and "~" by $HOME, else the password database.
+Path ExpandHome(std::string_view path);
+/// $HOME, else the password database, else empty.
+Path HomeDir();
+/// The login name: $USER, else the password database, else "uid-<n>".
+std::string UserName();
+std::optional<std::int64_t> FileSize(const Path& path);
+Status RemoveAll(const Path& path);
+/// The running program, by /proc/self/exe.
+Path SelfExe();
+
+/// A file opened for appending, O_CLOEXEC. Writes all or says why not (disk full, ...).
+class AppendFile {
+ public:
+  static Result<AppendFile> Open(const Path& path, mode_t mode = 0600);
+  Status Append(std::string_view bytes);
+  std::int64_t size() const { return size_; }
+
+ private:
+  AppendFile(UniqueFd fd, Path path, std::int64_t size)
+      : fd_(std::move(fd)), path_(std::move(path)), size_(size) {}
+  UniqueFd fd_;
+  Path path_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace jobman::base

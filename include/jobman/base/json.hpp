@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "jobman/base/result.hpp"
+
+namespace jobman::base {
+
+using Json = nlohmann::json;
+/// Keeps the order of keys, for output that people read.
+using OrderedJson = nlohmann::ordered_json;
+
+/// Never throws; the error names the byte where the text stops being JSON.
+Result<Json> ParseJson(std::string_view text);
+
+/// The member, or an empty value of the type when it is absent or of another type: proto3 JSON
+/// leaves defaults out, and a client must survive what it does not know.
+std::string GetString(const Json& object, std::string_view key);
+bool GetBool(const Json& object, std::string_view key);
+/// Numbers, and int64 as proto3 JSON writes them: strings.
+std::int64_t GetInt(const Json& object, std::string_view key);
+/// The member, or a null value.
+const Json& GetMember(const Json& object, std::string_view key);
+
+}  // namespace jobman::base

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/task.hpp"
+
+namespace jobman::base {
+
+struct ProcessResult {
+  int exit_code = 0;  ///< 128 + signal when a signal ended it
+  std::string out = {};
+  std::string err = {};
+};
+
+/// Runs `argv` (found on PATH) with `input` on stdin and gives back what it printed. Killed when
+/// the waiting coroutine is cancelled. Non-zero exits are results, not errors.
+Task<Result<ProcessResult>> RunProcess(std::vector<std::string> argv, std::string input = {});
+
+}  // namespace jobman::base

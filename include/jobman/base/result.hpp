@@ -1,0 +1,167 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "jobman/base/check.hpp"
+
+namespace jobman::base {
+
+/// The canonical codes of google.rpc.Code, with their numbers: the Cloud TPU API speaks them.
+enum class Code {
+  kOk = 0,
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kAlreadyExists = 6,
+  kPermissionDenied = 7,
+  kResourceExhausted = 8,
+  kFailedPrecondition = 9,
+  kAborted = 10,
+  kOutOfRange = 11,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+  kDataLoss = 15,
+  kUnauthenticated = 16,
+};
+
+/// Why, where one code asks for several remedies. Only reasons that code acts on.
+enum class Reason {
+  kNone,
+  kStockout,          ///< no capacity now: another zone, or later
+  kQuota,             ///< the project's limit is reached: the user decides
+  kQuotaZero,         ///< the project's limit is 0: waiting does not help
+  kRateLimit,         ///< too many requests: slow down
+  kPermission,        ///< IAM refuses
+  kApiDisabled,       ///< the Cloud TPU API is off in the project
+  kZoneNotAllowed,    ///< LOCATION_POLICY_VIOLATED
+  kBadAccelerator,    ///< this type is not offered in this zone
+  kBadZone,           ///< no such zone
+  kBadRuntime,        ///< no such runtime version
+  kReservation,       ///< reservation absent or exhausted
+  kUnreachable,       ///< no answer at all: refused, reset, DNS
+  kHostRefused,       ///< SSH: nobody listens yet
+  kHostTimeout,       ///< SSH: no answer in time
+  kHostAuth,          ///< SSH: our key is not accepted (yet)
+  kHostKeyChanged,    ///< SSH: the host shows another key than the pinned one
+  kKeyUnreadable,     ///< SSH: the private key cannot be used
+  kDiskFull,          ///< ENOSPC, SQLITE_FULL
+  kNotWritable,       ///< EACCES, EROFS
+  kNewerStore,        ///< written by a newer jobman
+  kLeaseLost,         ///< another controller took over
+  kStale,             ///< the row changed since it was read
+  kNotSupported,      ///< known by name, not built yet
+};
+
+/// "RESOURCE_EXHAUSTED" for kResourceExhausted.
+std::string_view CodeName(Code code);
+/// "stockout" for kStockout; the words of docs/errors.md, `--json` and the journal.
+std::string_view ReasonName(Reason reason);
+/// The inverses; kUnknown and kNone for words they do not know.
+Code CodeFromName(std::string_view name);
+Reason ReasonFromName(std::string_view name);
+
+/// What failed, why, and what was being done. Names the thing, the cause and the cure.
+struct [[nodiscard]] Error {
+  Code code = Code::kUnknown;
+  std::string message = {};
+  Reason reason = Reason::kNone;
+  std::string hint = {};  ///< what to do about it; empty where nothing useful can be said
+  std::optional<std::chrono::seconds> retry_after = {};
+  std::vector<std::string> context = {};  ///< what was being done, innermost first
+
+  /// Adds what was being done: `return std::move(e).With("creating slice train-7-a2")`.
+  Error&& With(std::string frame) &&;
+  /// "creating slice train-7-a2: no capacity", outermost frame first.
+  std::string ToString() const;
+
+  friend bool operator==(const Error&, const Error&) = default;
+};
+
+/// A T or an Error; no third state. Nothing in jobman throws on purpose; what third-party
+/// libraries throw is caught in the function that calls them.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+
+  Result(T value) : data_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : data_(std::in_place_index<1>, std::move(error)) {}
+  template <class U>
+    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Error> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Result>)
+  Result(U&& value) : data_(std::in_place_index<0>, std::forward<U>(value)) {}
+
+  bool ok() const { return data_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  T& value() & { return Checked(); }
+  const T& value() const& { return const_cast<Result*>(this)->Checked(); }
+  T&& value() && { return std::move(Checked()); }
+  T& operator*() & { return Checked(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(Checked()); }
+  T* operator->() { return &Checked(); }
+  const T* operator->() const { return &value(); }
+  T value_or(T other) const& { return ok() ? value() : std::move(other); }
+
+  Error& error() & { return Failed(); }
+  const Error& error() const& { return const_cast<Result*>(this)->Failed(); }
+  Error&& error() && { return std::move(Failed()); }
+
+ private:
+  T& Checked() {
+    JM_CHECK(ok(), "value() of a failed Result");
+    return *std::get_if<0>(&data_);
+  }
+  Error& Failed() {
+    JM_CHECK(!ok(), "error() of a good Result");
+    return *std::get_if<1>(&data_);
+  }
+  std::variant<T, Error> data_;
+};
+
+using Status = Result<std::monostate>;
+inline Status Ok() { return std::monostate{}; }
+
+Error InvalidArgument(std::string message, std::string hint = {});
+Error NotFound(std::string message, std::string hint = {});
+Error Internal(std::string message);
+/// Known by name, not built yet.
+Error NotSupported(std::string what);
+/// From errno, with the reason where code acts on it (disk full, not writable): "opening F: Permission denied".
+Error FromErrno(int error_number, const std::string& doing);
+
+}  // namespace jobman::base
+
+#define JM_CONCAT_INNER(a, b) a##b
+#define JM_CONCAT(a, b) JM_CONCAT_INNER(a, b)
+/// Returns the Error of a Status (or Result) expression.
+#define JM_TRY(expr)                                                        \
+  do {                                                                      \
+    if (auto jm_status = (expr); !jm_status.ok()) return std::move(jm_status).error(); \
+  } while (false)
+/// JM_ASSIGN_OR_RETURN(auto token, tokens.Get()); declares, or returns the Error.
+#define JM_ASSIGN_OR_RETURN(decl, expr) \
+  JM_ASSIGN_IMPL(JM_CONCAT(jm_result_, __LINE__), decl, expr, return)
+/// The same inside a coroutine; `expr` may contain co_await.
+#define JM_CO_TRY(expr)                                                        \
+  do {                                                                         \
+    if (auto jm_status = (expr); !jm_status.ok()) co_return std::move(jm_status).error(); \
+  } while (false)
+#define JM_CO_ASSIGN_OR_RETURN(decl, expr) \
+  JM_ASSIGN_IMPL(JM_CONCAT(jm_result_, __LINE__), decl, expr, co_return)
+#define JM_ASSIGN_IMPL(result, decl, expr, give_back)     \
+  auto result = (expr);                                   \
+  if (!result.ok()) give_back std::move(result).error();  \
+  decl = std::move(result).value()

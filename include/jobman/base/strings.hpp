@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jobman::base {
+
+std::vector<std::string> Split(std::string_view text, char separator);
+std::string Join(const std::vector<std::string>& parts, std::string_view separator);
+std::string_view Trim(std::string_view text);
+std::string ToLower(std::string_view text);
+bool Contains(std::string_view text, std::string_view part);
+std::string ReplaceAll(std::string text, std::string_view from, std::string_view to);
+/// The whole text as a decimal number; nothing for signs, blanks, overflow or an empty text.
+std::optional<std::int64_t> ParseNumber(std::string_view text);
+
+/// The candidate nearest to `word` by edit distance, if it is near enough to be a typing error.
+std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates);
+/// Shell-like pattern with * and ?, over the whole text.
+bool GlobMatch(std::string_view pattern, std::string_view text);
+
+/// Host numbers as people write them: "0,3-7"; `count` bounds them. Sorted, without repeats.
+/// Compact form: {0,1,2,3,7} -> "0-3,7".
+std::string FormatRanges(const std::vector<int>& sorted_numbers);
+
+/// "1 host", "4 hosts".
+std::string Plural(std::int64_t count, std::string_view singular);
+
+}  // namespace jobman::base

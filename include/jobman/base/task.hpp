@@ -1,0 +1,80 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
+#include <asio/io_context.hpp>
+#include <functional>
+#include <variant>
+
+#include "jobman/base/result.hpp"
+#include "jobman/base/time.hpp"
+
+namespace jobman::base {
+
+/// A coroutine on the one loop of the process.
+///
+/// Rules. Parameters by value: a reference may die before the frame does. Everything that waits is
+/// cancelled by Asio's own cancellation (a parent spawned with a CancelScope, or the loser of `||`);
+/// a cancelled wait ends the coroutine by asio::system_error(operation_aborted), which only
+/// Spawn() catches. Failures are Result, never exceptions. g++ 12: bind temporaries of braced
+/// initialisers and lambdas to a named local before a co_await expression uses them.
+template <class T>
+using Task = asio::awaitable<T>;
+
+/// Waits; not exact, never early.
+Task<void> Sleep(Duration duration);
+/// Lets everything else that is ready run first.
+Task<void> Yield();
+
+/// Ends spawned coroutines: when Cancel() is called or the scope dies, what was spawned in it is
+/// cancelled at its next (or present) wait. Copies of the frame's own state only: a spawned
+/// coroutine may outlive the scope by one turn of the loop.
+class CancelScope {
+ public:
+  CancelScope();
+  ~CancelScope();
+  CancelScope(CancelScope&&) noexcept;
+  CancelScope& operator=(CancelScope&&) noexcept;
+  void Cancel();
+  struct State;
+  const std::shared_ptr<State>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// Runs `task` on `executor`. `done` (may be empty) is called when it ends in whatever way, with
+/// whether it was cancelled. An exception other than cancellation is a defect and ends the process.
+void Spawn(asio::any_io_executor executor, Task<void> task, std::function<void(bool cancelled)> done = {});
+void Spawn(asio::any_io_executor executor, const CancelScope& scope, Task<void> task,
+           std::function<void(bool cancelled)> done = {});
+
+/// The result of `task`, or kDeadlineExceeded with `what` when `limit` passes first; the task is
+/// cancelled then.
+template <class T>
+Task<Result<T>> WithTimeout(Task<Result<T>> task, Duration limit, std::string what) {
+  using namespace asio::experimental::awaitable_operators;
+  auto first = co_await (std::move(task) || Sleep(limit));
+  if (first.index() == 0) co_return std::move(std::get<0>(first));
+  Error late{.code = Code::kDeadlineExceeded,
+             .message = what + ": no answer within " + FormatDuration(limit)};
+  co_return late;
+}
+
+/// Runs `task` on a loop of its own until it ends, and gives back its result. For command lines
+/// and tests; must not be called from a coroutine.
+template <class T>
+T RunTask(asio::io_context& loop, Task<T> task) {
+  std::optional<T> result;
+  auto body = [](Task<T> inner, std::optional<T>* out) -> Task<void> {
+    *out = co_await std::move(inner);
+  };
+  Spawn(loop.get_executor(), body(std::move(task), &result));
+  while (!result && loop.run_one() > 0) {
+  }
+  JM_CHECK(result.has_value(), "the loop ran dry before the task ended");
+  return std::move(*result);
+}
+
+}  // namespace jobman::base

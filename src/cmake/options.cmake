@@ -1,0 +1,30 @@
+# One interface target carries the flags of every target of ours.
+add_library(jobman_options INTERFACE)
+target_include_directories(jobman_options INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(jobman_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  -Werror=switch -Werror=unused-result)
+
+if(JOBMAN_WERROR)
+  target_compile_options(jobman_options INTERFACE -Werror)
+endif()
+if(JOBMAN_SANITIZE)
+  # -O1: coroutine frames of unoptimised code are several times as large and as slow.
+  add_compile_options(-fsanitize=${JOBMAN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
+  add_link_options(-fsanitize=${JOBMAN_SANITIZE})
+endif()
+if(JOBMAN_HARDEN)
+  add_compile_options(-D_FORTIFY_SOURCE=2 -fstack-protector-strong -fcf-protection -fPIE)
+  add_link_options(-pie -Wl,-z,relro -Wl,-z,now -Wl,--as-needed)
+endif()
+if(JOBMAN_COVERAGE)
+  add_compile_options(--coverage -O0 -g)
+  add_link_options(--coverage)
+endif()
+if(JOBMAN_TIDY)
+  set(CMAKE_CXX_CLANG_TIDY clang-tidy --quiet)
+endif()
+find_program(JOBMAN_CCACHE ccache)
+if(JOBMAN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${JOBMAN_CCACHE})
+endif()
