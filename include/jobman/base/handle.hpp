@@ -7,7 +7,9 @@ namespace jobman::base {
 template <auto Free>
 struct Releaser {
   template <class T>
-  void operator()(T* pointer) const noexcept { Free(pointer); }
+  void operator()(T* pointer) const noexcept {
+    Free(pointer);
+  }
 };
 
 /// Owns a C library's object: UniqueHandle<ssh_session_struct, ssh_free>.

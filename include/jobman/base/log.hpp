@@ -19,8 +19,10 @@ bool LogEnabled(LogLevel level, std::string_view topic);
 void LogLine(LogLevel level, std::string_view topic, std::string_view line);
 
 template <class... Args>
-void Log(LogLevel level, std::string_view topic, fmt::format_string<Args...> format, Args&&... args) {
-  if (LogEnabled(level, topic)) LogLine(level, topic, fmt::format(format, std::forward<Args>(args)...));
+void Log(LogLevel level, std::string_view topic, fmt::format_string<Args...> format,
+         Args&&... args) {
+  if (LogEnabled(level, topic))
+    LogLine(level, topic, fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace jobman::base

@@ -37,29 +37,29 @@ enum class Code {
 /// Why, where one code asks for several remedies. Only reasons that code acts on.
 enum class Reason {
   kNone,
-  kStockout,          ///< no capacity now: another zone, or later
-  kQuota,             ///< the project's limit is reached: the user decides
-  kQuotaZero,         ///< the project's limit is 0: waiting does not help
-  kRateLimit,         ///< too many requests: slow down
-  kPermission,        ///< IAM refuses
-  kApiDisabled,       ///< the Cloud TPU API is off in the project
-  kZoneNotAllowed,    ///< LOCATION_POLICY_VIOLATED
-  kBadAccelerator,    ///< this type is not offered in this zone
-  kBadZone,           ///< no such zone
-  kBadRuntime,        ///< no such runtime version
-  kReservation,       ///< reservation absent or exhausted
-  kUnreachable,       ///< no answer at all: refused, reset, DNS
-  kHostRefused,       ///< SSH: nobody listens yet
-  kHostTimeout,       ///< SSH: no answer in time
-  kHostAuth,          ///< SSH: our key is not accepted (yet)
-  kHostKeyChanged,    ///< SSH: the host shows another key than the pinned one
-  kKeyUnreadable,     ///< SSH: the private key cannot be used
-  kDiskFull,          ///< ENOSPC, SQLITE_FULL
-  kNotWritable,       ///< EACCES, EROFS
-  kNewerStore,        ///< written by a newer jobman
-  kLeaseLost,         ///< another controller took over
-  kStale,             ///< the row changed since it was read
-  kNotSupported,      ///< known by name, not built yet
+  kStockout,        ///< no capacity now: another zone, or later
+  kQuota,           ///< the project's limit is reached: the user decides
+  kQuotaZero,       ///< the project's limit is 0: waiting does not help
+  kRateLimit,       ///< too many requests: slow down
+  kPermission,      ///< IAM refuses
+  kApiDisabled,     ///< the Cloud TPU API is off in the project
+  kZoneNotAllowed,  ///< LOCATION_POLICY_VIOLATED
+  kBadAccelerator,  ///< this type is not offered in this zone
+  kBadZone,         ///< no such zone
+  kBadRuntime,      ///< no such runtime version
+  kReservation,     ///< reservation absent or exhausted
+  kUnreachable,     ///< no answer at all: refused, reset, DNS
+  kHostRefused,     ///< SSH: nobody listens yet
+  kHostTimeout,     ///< SSH: no answer in time
+  kHostAuth,        ///< SSH: our key is not accepted (yet)
+  kHostKeyChanged,  ///< SSH: the host shows another key than the pinned one
+  kKeyUnreadable,   ///< SSH: the private key cannot be used
+  kDiskFull,        ///< ENOSPC, SQLITE_FULL
+  kNotWritable,     ///< EACCES, EROFS
+  kNewerStore,      ///< written by a newer jobman
+  kLeaseLost,       ///< another controller took over
+  kStale,           ///< the row changed since it was read
+  kNotSupported,    ///< known by name, not built yet
 };
 
 /// "RESOURCE_EXHAUSTED" for kResourceExhausted.
@@ -97,10 +97,10 @@ class [[nodiscard]] Result {
   Result(T value) : data_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : data_(std::in_place_index<1>, std::move(error)) {}
   template <class U>
-    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Error> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Result>)
-  Result(U&& value) : data_(std::in_place_index<0>, std::forward<U>(value)) {}
+  requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Error> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
+      : data_(std::in_place_index<0>, std::forward<U>(value)) {}
 
   bool ok() const { return data_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -132,14 +132,17 @@ class [[nodiscard]] Result {
 };
 
 using Status = Result<std::monostate>;
-inline Status Ok() { return std::monostate{}; }
+inline Status Ok() {
+  return std::monostate{};
+}
 
 Error InvalidArgument(std::string message, std::string hint = {});
 Error NotFound(std::string message, std::string hint = {});
 Error Internal(std::string message);
 /// Known by name, not built yet.
 Error NotSupported(std::string what);
-/// From errno, with the reason where code acts on it (disk full, not writable): "opening F: Permission denied".
+/// From errno, with the reason where code acts on it (disk full, not writable): "opening F:
+/// Permission denied".
 Error FromErrno(int error_number, const std::string& doing);
 
 }  // namespace jobman::base
@@ -147,21 +150,21 @@ Error FromErrno(int error_number, const std::string& doing);
 #define JM_CONCAT_INNER(a, b) a##b
 #define JM_CONCAT(a, b) JM_CONCAT_INNER(a, b)
 /// Returns the Error of a Status (or Result) expression.
-#define JM_TRY(expr)                                                        \
-  do {                                                                      \
+#define JM_TRY(expr)                                                                   \
+  do {                                                                                 \
     if (auto jm_status = (expr); !jm_status.ok()) return std::move(jm_status).error(); \
   } while (false)
 /// JM_ASSIGN_OR_RETURN(auto token, tokens.Get()); declares, or returns the Error.
 #define JM_ASSIGN_OR_RETURN(decl, expr) \
-  JM_ASSIGN_IMPL(JM_CONCAT(jm_result_, __LINE__), decl, expr, return)
+  JM_ASSIGN_IMPL(JM_CONCAT(jm_result_, __LINE__), decl, expr, return )
 /// The same inside a coroutine; `expr` may contain co_await.
-#define JM_CO_TRY(expr)                                                        \
-  do {                                                                         \
+#define JM_CO_TRY(expr)                                                                   \
+  do {                                                                                    \
     if (auto jm_status = (expr); !jm_status.ok()) co_return std::move(jm_status).error(); \
   } while (false)
 #define JM_CO_ASSIGN_OR_RETURN(decl, expr) \
-  JM_ASSIGN_IMPL(JM_CONCAT(jm_result_, __LINE__), decl, expr, co_return)
-#define JM_ASSIGN_IMPL(result, decl, expr, give_back)     \
-  auto result = (expr);                                   \
-  if (!result.ok()) give_back std::move(result).error();  \
+  JM_ASSIGN_IMPL(JM_CONCAT(jm_result_, __LINE__), decl, expr, co_return )
+#define JM_ASSIGN_IMPL(result, decl, expr, give_back)    \
+  auto result = (expr);                                  \
+  if (!result.ok()) give_back std::move(result).error(); \
   decl = std::move(result).value()

@@ -17,7 +17,8 @@ std::string ReplaceAll(std::string text, std::string_view from, std::string_view
 std::optional<std::int64_t> ParseNumber(std::string_view text);
 
 /// The candidate nearest to `word` by edit distance, if it is near enough to be a typing error.
-std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates);
+std::optional<std::string> Nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates);
 /// Shell-like pattern with * and ?, over the whole text.
 bool GlobMatch(std::string_view pattern, std::string_view text);
 

@@ -15,8 +15,8 @@ namespace jobman::base {
 /// A coroutine on the one loop of the process.
 ///
 /// Rules. Parameters by value: a reference may die before the frame does. Everything that waits is
-/// cancelled by Asio's own cancellation (a parent spawned with a CancelScope, or the loser of `||`);
-/// a cancelled wait ends the coroutine by asio::system_error(operation_aborted), which only
+/// cancelled by Asio's own cancellation (a parent spawned with a CancelScope, or the loser of
+/// `||`); a cancelled wait ends the coroutine by asio::system_error(operation_aborted), which only
 /// Spawn() catches. Failures are Result, never exceptions. g++ 12: bind temporaries of braced
 /// initialisers and lambdas to a named local before a co_await expression uses them.
 template <class T>
@@ -46,7 +46,8 @@ class CancelScope {
 
 /// Runs `task` on `executor`. `done` (may be empty) is called when it ends in whatever way, with
 /// whether it was cancelled. An exception other than cancellation is a defect and ends the process.
-void Spawn(asio::any_io_executor executor, Task<void> task, std::function<void(bool cancelled)> done = {});
+void Spawn(asio::any_io_executor executor, Task<void> task,
+           std::function<void(bool cancelled)> done = {});
 void Spawn(asio::any_io_executor executor, const CancelScope& scope, Task<void> task,
            std::function<void(bool cancelled)> done = {});
 

@@ -27,7 +27,11 @@ std::string FormatDuration(Duration duration);
 std::string FormatProtoDuration(Duration duration);
 
 /// Milliseconds since the epoch, as stored.
-inline std::int64_t ToMillis(TimePoint time) { return time.time_since_epoch().count(); }
-inline TimePoint FromMillis(std::int64_t millis) { return TimePoint{Duration{millis}}; }
+inline std::int64_t ToMillis(TimePoint time) {
+  return time.time_since_epoch().count();
+}
+inline TimePoint FromMillis(std::int64_t millis) {
+  return TimePoint{Duration{millis}};
+}
 
 }  // namespace jobman::base

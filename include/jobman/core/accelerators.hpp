@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobman/base/result.hpp"
+
+namespace jobman::core {
+
+/// What an accelerator type means before a slice of it exists. Afterwards the number of
+/// networkEndpoints is the truth about hosts.
+///
+/// Source: Cloud TPU documentation, pages "TPU v2".."TPU v6e" (system architecture, VM types).
+struct Accelerator {
+  std::string type = {};        ///< "v4-32"
+  std::string generation = {};  ///< "v2", "v3", "v4", "v5litepod", "v5p", "v6e"
+  int cores = 0;                ///< TensorCores
+  int chips = 0;
+  int hosts = 0;              ///< TPU VMs
+  std::string topology = {};  ///< default topology in chips, "2x2x4"; empty for odd sizes
+  int hbm_gib = 0;            ///< HBM of the whole slice
+
+  friend bool operator==(const Accelerator&, const Accelerator&) = default;
+};
+
+/// The type by its API name. The error names the nearest type that exists.
+base::Result<Accelerator> FindAccelerator(std::string_view type);
+/// Every type name the API offers, generation by generation, by size.
+std::vector<std::string> AcceleratorTypes();
+/// The runtime version (software image) that fits a generation, for JAX and PyTorch:
+/// "tpu-ubuntu2204-base" for v2-v4, "v2-alpha-tpuv5-lite", "v2-alpha-tpuv5", "v2-alpha-tpuv6e".
+/// Source: Cloud TPU documentation, page "TPU software versions".
+std::string DefaultRuntime(std::string_view generation);
+
+}  // namespace jobman::core

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "jobman/base/id.hpp"
+#include "jobman/core/job_spec.hpp"
+#include "jobman/core/slice.hpp"
+
+namespace jobman::core {
+
+struct JobTag;
+using JobId = base::Id<JobTag>;
+
+/// "000042": job numbers as people see them.
+std::string FormatJobId(JobId id);
+
+/// What the user wants of a job. Commands write it, the reconciler makes it true.
+enum class Wish {
+  kRun,      ///< create, resume
+  kCancel,   ///< stop the processes, keep the slice
+  kReboot,   ///< stop, then run again on the same slice
+  kRequeue,  ///< stop, give the slice up, run on a new one
+  kDelete,   ///< stop, delete every cloud resource, keep records and logs
+};
+
+// --- States. Each carries the data of that state and no other. ---
+
+/// Waits for its turn to ask for a slice (or to start on the one it holds).
+struct Queued {
+  friend bool operator==(const Queued&, const Queued&) = default;
+};
+/// The create call is decided; its answer, or the slice's first sighting, is awaited.
+struct Requesting {
+  friend bool operator==(const Requesting&, const Requesting&) = default;
+};
+/// The queued resource is accepted and in the queue.
+struct Waiting {
+  friend bool operator==(const Waiting&, const Waiting&) = default;
+};
+/// Nodes are being created, or repaired.
+struct Provisioning {
+  friend bool operator==(const Provisioning&, const Provisioning&) = default;
+};
+/// Setup step `step` (index in the spec) runs on its hosts.
+struct Setup {
+  int step = 0;
+  friend bool operator==(const Setup&, const Setup&) = default;
+};
+/// The command runs.
+struct Running {
+  friend bool operator==(const Running&, const Running&) = default;
+};
+/// Something failed that passes: deletes what is left of the slice, waits, tries again.
+struct BackingOff {
+  TimePoint until = {};
+  base::Error error = {};
+  friend bool operator==(const BackingOff&, const BackingOff&) = default;
+};
+/// Remote processes are being stopped; the slice stays.
+struct Cancelling {
+  friend bool operator==(const Cancelling&, const Cancelling&) = default;
+};
+/// Every cloud resource is being deleted.
+struct Deleting {
+  friend bool operator==(const Deleting&, const Deleting&) = default;
+};
+enum class Outcome { kSucceeded, kFailed, kCancelled, kDeleted };
+/// Over, until somebody resumes it. The slice may still be held (`Job::slice`).
+struct Done {
+  Outcome outcome = Outcome::kSucceeded;
+  int exit_code = 0;                      ///< of the command: the first host's that is not 0
+  std::optional<base::Error> error = {};  ///< why it failed, when no exit code says it
+  friend bool operator==(const Done&, const Done&) = default;
+};
+using JobState = std::variant<Queued, Requesting, Waiting, Provisioning, Setup, Running, BackingOff,
+                              Cancelling, Deleting, Done>;
+
+/// QUEUED, REQUESTING, WAITING, PROVISIONING, SETUP, RUNNING, BACKOFF, CANCELLING, DELETING,
+/// SUCCEEDED, FAILED, CANCELLED, DELETED: the words of `list`, of the store, of docs/states.md.
+std::string_view StateName(const JobState& state);
+bool IsFinal(const JobState& state);
+
+/// How far our own slice has come, in our books. What the cloud shows is another matter (NodeSeen).
+enum class SlicePhase {
+  kIntended,  ///< the create is recorded and may or may not have been sent
+  kCreated,   ///< the API confirmed it, or it was seen
+  kDeleting,  ///< the delete is decided
+  kGone,      ///< nothing of it is left
+};
+
+/// A slice we asked for. Never forgotten before the cloud confirms that it is gone.
+struct Slice {
+  SliceRef ref = {};
+  SlicePhase phase = SlicePhase::kIntended;
+  std::string operation = {};  ///< the create operation, while it is not done
+  std::string node_uid = {};
+  std::vector<HostAddress> hosts = {};  ///< as last seen READY
+  int generation = 0;  ///< grows when the machines changed under us: new uid, new addresses
+  int absences = 0;    ///< successful lists in a row without it
+  TimePoint asked_at = {};
+  std::string cloud_state = {};  ///< the API's own word, for `show`
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+/// One host's part in a stage.
+enum class HostPhase {
+  kPending,  ///< not started yet, or being connected to
+  kRunning,
+  kExited,  ///< exit_code holds
+  kLost,    ///< the run vanished (reboot, killed) or the host cannot be reached for good
+};
+struct HostRun {
+  int host = 0;
+  HostPhase phase = HostPhase::kPending;
+  int exit_code = 0;
+  std::optional<base::Error> error = {};  ///< kLost: why; kPending: the last failed try to connect
+  friend bool operator==(const HostRun&, const HostRun&) = default;
+};
+
+/// A stage of the current attempt: a setup step, or the command. There is one at a time.
+struct Stage {
+  int number = -1;        ///< index of the setup step; -1 is the command
+  std::string name = {};  ///< "setup-0-install", "run": names the log folder
+  std::vector<HostRun> hosts = {};
+  TimePoint started_at = {};
+  bool stopping = false;            ///< StopStage was decided
+  std::optional<int> culprit = {};  ///< the host whose failure stops the others
+  friend bool operator==(const Stage&, const Stage&) = default;
+
+  bool AllEnded() const;
+  bool AllSucceeded() const;
+};
+
+/// What was spent of each budget of `retries`.
+struct Spent {
+  int preemption = 0;
+  int failure = 0;
+  int infra = 0;
+  int streak = 0;  ///< failures in a row since the command last ran: drives the backoff
+  friend bool operator==(const Spent&, const Spent&) = default;
+};
+
+/// A job: everything the reconciler knows of it.
+struct Job {
+  JobId id = {};
+  std::string name = {};
+  std::string user = {};  ///< who created it, the local login name
+  JobSpec spec = {};
+  Wish wish = Wish::kRun;
+  bool wish_new = true;  ///< written since the last decision: a kRun then starts a finished job again
+  JobState state = Queued{};
+  TimePoint created_at = {};
+  TimePoint since = {};             ///< when the state was entered
+  int attempt = 0;                  ///< 0 before the first
+  std::string restart_reason = {};  ///< why the present attempt exists; empty for the first
+  int setup_epoch = 0;              ///< grows with `reboot --force`: setup runs again
+  Spent spent = {};
+  std::optional<Slice> slice = {};
+  std::optional<Stage> stage = {};
+  std::string why = {};  ///< the last decision, in one sentence
+  std::optional<TimePoint> wake_at =
+      {};                    ///< when to look again, at the latest; every non-final state has one
+  std::int64_t version = 0;  ///< counts writes; a stale writer is refused
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+/// The slice's name for the job's attempt: `<prefix>-<id>-a<attempt>`, lower-case RFC 1035,
+/// at most 61 characters. Deterministic: an answer of "already exists" with our labels is ours.
+std::string SliceName(const Job& job, int attempt);
+/// Labels that mark a cloud resource as ours: jobman-job, jobman-owner, jobman-store.
+std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id);
+bool IsOurs(const std::map<std::string, std::string>& labels, const Job& job,
+            const std::string& store_id);
+
+}  // namespace jobman::core

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobman/base/result.hpp"
+#include "jobman/base/time.hpp"
+
+namespace jobman::core {
+
+using base::Duration;
+using base::TimePoint;
+
+/// How the slice is asked for: `tpu.allocation_mode`.
+enum class AllocationMode { kQueuedResources, kTpuVm };
+/// What it costs and who may take it away: `tpu.pricing`.
+enum class Pricing { kSpot, kOnDemand, kPreemptible, kReserved };
+
+/// Which hosts: all of them, or these numbers (sorted, no repeats).
+struct HostSet {
+  bool all = true;
+  std::vector<int> numbers = {};
+  bool Contains(int host) const;
+  friend bool operator==(const HostSet&, const HostSet&) = default;
+};
+
+/// Which cloud, and how to prove who we are to it.
+struct CloudSpec {
+  std::string endpoint = {};  ///< "https://tpu.googleapis.com", "http://127.0.0.1:1234", or "local"
+  std::string token_file = {};     ///< file with an access token, read again when it changes
+  std::string token_command = {};  ///< shell command that prints an access token
+  friend bool operator==(const CloudSpec&, const CloudSpec&) = default;
+};
+
+struct TpuSpec {
+  AllocationMode allocation_mode = AllocationMode::kQueuedResources;
+  Pricing pricing = Pricing::kOnDemand;
+  std::string accelerator = {};
+  std::string name = {};  ///< prefix of slice names; empty: the job's name
+  std::string project = {};
+  std::string zone = {};
+  std::string version = {};      ///< runtime version; never empty in a resolved spec
+  std::string reservation = {};  ///< with kReserved: reservation id or full name; empty: any
+  std::string network = {};
+  std::string subnetwork = {};
+  bool external_ips = true;
+  std::string service_account = {};
+  std::vector<std::string> tags = {};
+  std::map<std::string, std::string> labels = {};
+  std::map<std::string, std::string> metadata = {};
+  std::string startup_script = {};  ///< the script itself, not its path
+  friend bool operator==(const TpuSpec&, const TpuSpec&) = default;
+};
+
+struct SshSpec {
+  std::string user = {};         ///< login name on the hosts; never empty in a resolved spec
+  std::string private_key = {};  ///< path; never empty in a resolved spec
+  int port = 22;                 ///< 0: the port that the local simulator tells
+  friend bool operator==(const SshSpec&, const SshSpec&) = default;
+};
+
+struct SetupStep {
+  std::string name = {};
+  std::string run = {};  ///< shell script
+  HostSet hosts = {};
+  bool required = true;  ///< a failure of an optional step is noted, and the job goes on
+  std::optional<Duration> timeout = {};
+  friend bool operator==(const SetupStep&, const SetupStep&) = default;
+};
+
+/// A secret is named; its value is read when the run starts, travels over stdin, and is stored
+/// nowhere.
+struct SecretRef {
+  std::string name = {};  ///< environment variable on the host
+  std::string file =
+      {};  ///< local file with the value; empty: the local environment variable `name`
+  friend bool operator==(const SecretRef&, const SecretRef&) = default;
+};
+
+struct CommandSpec {
+  std::string cmd = {};
+  HostSet workers = {};
+  std::string workdir = {};  ///< on the host, "" is the home folder
+  std::map<std::string, std::string> env = {};
+  std::vector<SecretRef> secrets = {};
+  Duration grace = std::chrono::seconds{30};  ///< between TERM and KILL
+  friend bool operator==(const CommandSpec&, const CommandSpec&) = default;
+};
+
+/// How often each kind of end is answered by a new attempt. Nothing: without limit.
+struct RetrySpec {
+  std::optional<int> preemption = {};
+  std::optional<int> failure = 0;
+  std::optional<int> infra = 10;
+  Duration backoff = std::chrono::seconds{15};  ///< first wait, doubled each time, full jitter
+  Duration backoff_cap = std::chrono::minutes{10};
+  friend bool operator==(const RetrySpec&, const RetrySpec&) = default;
+};
+
+/// A job file, resolved: defaults filled in, interpolation done, paths absolute, everything valid
+/// as far as it can be known without asking the cloud.
+struct JobSpec {
+  std::string name = {};
+  std::map<std::string, std::string> labels = {};
+  std::map<std::string, std::string> environment = {};  ///< of every setup step and the command
+  std::optional<int> worker_num = {};                   ///< expected number of hosts, if given
+  CloudSpec cloud = {};
+  TpuSpec tpu = {};
+  SshSpec ssh = {};
+  std::vector<SetupStep> setup = {};
+  CommandSpec command = {};
+  RetrySpec retries = {};
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
+};
+
+/// "queued-resources", "tpu-vm"; "spot", "ondemand", "preemptible", "reserved".
+std::string_view AllocationModeName(AllocationMode mode);
+std::string_view PricingName(Pricing pricing);
+std::optional<AllocationMode> AllocationModeFromName(std::string_view name);
+std::optional<Pricing> PricingFromName(std::string_view name);
+/// "all", or "0,3-7".
+std::string HostSetText(const HostSet& hosts);
+/// "all", or numbers and ranges "0,3-7"; the error names the part that is wrong.
+base::Result<HostSet> ParseHostSet(std::string_view text);
+
+}  // namespace jobman::core

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobman/core/job_spec.hpp"
+
+namespace jobman::core {
+
+/// Node.state of the Cloud TPU API v2; kUnknown for a word this program does not know.
+enum class NodeState {
+  kUnspecified,
+  kCreating,
+  kReady,
+  kRestarting,
+  kReimaging,
+  kDeleting,
+  kRepairing,
+  kStopped,
+  kStopping,
+  kStarting,
+  kPreempted,
+  kTerminated,
+  kHiding,
+  kHidden,
+  kUnhiding,
+  kUnknown,
+};
+
+/// QueuedResourceState.state of the Cloud TPU API v2.
+enum class QueuedState {
+  kUnspecified,
+  kCreating,
+  kAccepted,
+  kProvisioning,
+  kFailed,
+  kDeleting,
+  kActive,
+  kSuspending,
+  kSuspended,
+  kWaitingForResources,
+  kUnknown,
+};
+
+/// The API's words, "READY", "WAITING_FOR_RESOURCES", and back; kUnknown for others.
+std::string_view NodeStateName(NodeState state);
+NodeState NodeStateFromName(std::string_view name);
+std::string_view QueuedStateName(QueuedState state);
+QueuedState QueuedStateFromName(std::string_view name);
+
+/// A zone of a project.
+struct Place {
+  std::string project = {};
+  std::string zone = {};
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+/// The two addresses of a host; `external` is empty without an external IP.
+struct HostAddress {
+  std::string internal = {};
+  std::string external = {};
+  friend bool operator==(const HostAddress&, const HostAddress&) = default;
+};
+
+/// A node as the API showed it.
+struct NodeSeen {
+  std::string id = {};  ///< last part of Node.name
+  std::string zone = {};
+  std::string uid = {};  ///< Node.id: differs when a name is used again
+  NodeState state = NodeState::kUnspecified;
+  std::string raw_state = {};
+  std::string health = {};
+  std::string health_description = {};
+  std::string accelerator = {};
+  std::string queued_resource = {};  ///< last part of Node.queuedResource
+  std::map<std::string, std::string> labels = {};
+  std::vector<HostAddress> hosts = {};  ///< networkEndpoints, in worker order
+  std::string create_time = {};
+  bool spot = false;
+};
+
+/// A queued resource as the API showed it.
+struct QueuedSeen {
+  std::string id = {};
+  std::string zone = {};
+  QueuedState state = QueuedState::kUnspecified;
+  std::string raw_state = {};
+  std::string initiator = {};               ///< stateInitiator: USER, SERVICE or empty
+  std::optional<base::Error> failure = {};  ///< state.failedData.error
+  std::vector<std::string> node_ids = {};
+  std::map<std::string, std::string> labels = {};  ///< of the first node spec
+  std::string create_time = {};
+};
+
+/// The name of a slice: node and queued resource share it.
+struct SliceRef {
+  AllocationMode mode = AllocationMode::kQueuedResources;
+  Place place = {};
+  std::string name = {};
+  friend bool operator==(const SliceRef&, const SliceRef&) = default;
+};
+
+/// Everything a create call needs.
+struct SliceRequest {
+  SliceRef ref = {};
+  TpuSpec tpu = {};  ///< `metadata` holds ssh-keys and startup-script already; `labels` ours too
+};
+
+/// A long-running operation of the API.
+struct OperationSeen {
+  std::string name = {};  ///< projects/P/locations/Z/operations/ID
+  bool done = false;
+  std::optional<base::Error> error = {};
+};
+
+/// What GuestAttributes tell of one host.
+struct HostKeys {
+  int host = 0;
+  std::map<std::string, std::string> keys = {};  ///< "ssh-ed25519" -> base64 of the public key
+};
+
+}  // namespace jobman::core

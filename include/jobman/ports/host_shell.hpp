@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "jobman/base/task.hpp"
+
+namespace jobman::ports {
+
+using base::Result;
+using base::Status;
+using base::Task;
+
+/// A host to log in to. Two targets with equal members share one connection.
+struct HostTarget {
+  std::string address = {};
+  int port = 22;
+  std::string user = {};
+  std::string private_key = {};  ///< path; the agent is asked too when SSH_AUTH_SOCK is set
+  /// The name its host key is pinned under, "<node uid>/<host number>": a machine, not an address.
+  std::string identity = {};
+  /// Public host keys (type -> base64) the cloud vouches for; pinned at once when not empty.
+  std::map<std::string, std::string> vouched_keys = {};
+  friend bool operator==(const HostTarget&, const HostTarget&) = default;
+};
+
+struct RemoteCommand {
+  std::string command = {};  ///< for the login shell
+  std::string input = {};    ///< sent to stdin, then EOF
+};
+
+/// Takes output as it comes. An error ends the call with that error.
+using ByteSink = std::function<Status(std::string_view bytes)>;
+
+/// Runs commands on hosts.
+class HostShell {
+ public:
+  virtual ~HostShell() = default;
+
+  /// Runs the command and gives back its exit code (128 + signal when a signal ended it). A
+  /// connection is made when there is none: one try, bounded by the implementation's connect
+  /// timeout; the caller repeats. The command itself has no time limit: cancel the coroutine.
+  /// Errors: kUnavailable with kHostRefused or kHostTimeout (also when a connection breaks),
+  /// kUnauthenticated with kHostAuth, kPermissionDenied with kHostKeyChanged, kInvalidArgument
+  /// with kKeyUnreadable; or what a sink returned.
+  virtual Task<Result<int>> Run(HostTarget target, RemoteCommand command, ByteSink out,
+                                ByteSink err) = 0;
+  /// Closes the connection to a target, if there is one.
+  virtual void Drop(const HostTarget& target) = 0;
+};
+
+}  // namespace jobman::ports

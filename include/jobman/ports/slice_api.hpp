@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/task.hpp"
+#include "jobman/core/slice.hpp"
+
+namespace jobman::ports {
+
+using base::Result;
+using base::Status;
+using base::Task;
+
+/// The Cloud TPU API in our words: slices, and the operations on them. One object per cloud
+/// endpoint and identity. Every call is one coroutine on the loop; retries of blips, rate limit and
+/// logging are decorators of this interface. The object must outlive its coroutines.
+class SliceApi {
+ public:
+  virtual ~SliceApi() = default;
+
+  /// Creates the slice. Not retried after an unanswered call: look before creating again.
+  /// kAlreadyExists when the name is taken.
+  virtual Task<Result<core::OperationSeen>> Create(core::SliceRequest request) = 0;
+  /// Deletes the queued resource with its nodes, or the node. kNotFound when there is nothing.
+  virtual Task<Result<core::OperationSeen>> Delete(core::SliceRef ref) = 0;
+  /// All nodes of a place, over all pages. Only a complete listing is a success.
+  virtual Task<Result<std::vector<core::NodeSeen>>> ListNodes(core::Place place) = 0;
+  virtual Task<Result<std::vector<core::QueuedSeen>>> ListQueued(core::Place place) = 0;
+  virtual Task<Result<core::NodeSeen>> GetNode(core::Place place, std::string id) = 0;
+  virtual Task<Result<core::QueuedSeen>> GetQueued(core::Place place, std::string id) = 0;
+  virtual Task<Result<core::OperationSeen>> GetOperation(std::string name) = 0;
+  /// The SSH host keys that the hosts of a node published as guest attributes, namespace
+  /// `hostkeys`. Hosts that published nothing yet are absent.
+  virtual Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
+                                                                std::string node) = 0;
+};
+
+/// What the cloud offers, for checks before a job is created.
+class Catalog {
+ public:
+  virtual ~Catalog() = default;
+  virtual Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) = 0;
+  virtual Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) = 0;
+  virtual Task<Result<std::vector<std::string>>> Locations(std::string project) = 0;
+};
+
+}  // namespace jobman::ports
