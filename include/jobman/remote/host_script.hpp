@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobman/base/result.hpp"
+#include "jobman/core/job.hpp"
+
+/// Detached runs on a host. A POSIX sh script (src/remote/host.sh) starts commands in sessions of
+/// their own and keeps each run's pid, boot id, log and exit code under ~/.jobman/runs/<run id>/.
+/// This module renders the calls of that script and parses its answers; it sends nothing itself.
+///
+/// How to drive a host: send RunCall (or FollowCall after a broken connection) with the number of
+/// log bytes already held. Its stdout is the log from there on, byte for byte. When the call ends
+/// with 0, ParseStatus(stderr) tells how the run ended. kExitNotInstalled asks for InstallCall
+/// first, then the same call again. Every call is safe to repeat.
+namespace jobman::remote {
+
+using base::Duration;
+using base::Result;
+
+/// The host could not do what was asked (home not writable, disk full, cut payload). A line
+/// "jobman: error ..." on stderr says why; ParseStatus reads it as kError.
+inline constexpr int kExitHostError = 96;
+/// The script is not installed on the host (or another version is); nothing happened.
+inline constexpr int kExitNotInstalled = 97;
+
+/// The script's text.
+std::string_view HostScript();
+/// "host-<12 hexadecimal digits of its hash>.sh", its file name in ~/.jobman/bin.
+std::string HostScriptName();
+
+/// A command line for the host's login shell, and what to send to its stdin.
+struct Call {
+  std::string command = {};
+  std::string input = {};
+};
+
+/// What to run on a host.
+struct RunOrder {
+  std::string run_id = {};   ///< see IsRunId; the same id is never started twice
+  std::string script = {};   ///< for bash (sh where there is none), or begins with "#!"
+  std::string workdir = {};  ///< "" is the home folder; a relative path or "~/x" starts there
+  /// Visible to the command. In JOBMAN_* variables a leading "~/" becomes the host's home folder;
+  /// every other value is literal.
+  std::map<std::string, std::string> env = {};
+  /// Like `env`, and stronger. Values live in the process environment only: never in a file or an
+  /// argument on the host.
+  std::map<std::string, std::string> secrets = {};
+};
+
+/// 1 to 128 of [A-Za-z0-9._-], the first a letter or digit.
+bool IsRunId(std::string_view text);
+
+/// Installs the script: stdin is the script. Exit code 0, or kExitHostError.
+Call InstallCall();
+/// Starts the run if its id was never started (nor stopped), then follows it from byte `offset` of
+/// its log. kInvalidArgument for a bad run id, a variable name that is none, or a NUL byte.
+Result<Call> RunCall(const RunOrder& order, std::int64_t offset);
+/// Follows a run from byte `offset` of its log until it has ended.
+Call FollowCall(const std::string& run_id, std::int64_t offset);
+/// Prints the status on stdout.
+Call StatusCall(const std::string& run_id);
+/// TERM to every process of the run, KILL after `grace` (rounded up to seconds); prints the final
+/// status on stdout when none is left. A run that is stopped before its start never starts.
+Call StopCall(const std::string& run_id, Duration grace);
+/// Removes what the host keeps of these runs, if they have ended. Exit code 0, or kExitHostError.
+Call ForgetCall(const std::vector<std::string>& run_ids);
+
+/// How a run stands.
+struct RunStatus {
+  enum class Kind {
+    kRunning,
+    kExited,  ///< `exit_code` holds; 128 + signal when a signal ended it
+    kLost,    ///< its processes are gone and left no exit code; `text` says why
+    kAbsent,  ///< the host knows no such run
+    kError,   ///< the host could not answer; `text` says why
+  };
+  Kind kind = Kind::kAbsent;
+  int exit_code = 0;
+  std::string text = {};
+  friend bool operator==(const RunStatus&, const RunStatus&) = default;
+};
+/// From the stdout of StatusCall and StopCall, or the stderr of RunCall and FollowCall: the last
+/// line that is a status, whatever login shells print around it.
+Result<RunStatus> ParseStatus(std::string_view output);
+
+/// The JOBMAN_* variables of a run on host number `host` of the job's slice: JOBMAN_JOB_ID,
+/// _ATTEMPT, _RESTART_REASON, _HOST_INDEX, _NUM_HOSTS, _HOSTS (internal addresses, comma
+/// separated), _HEAD (the first of them), _SLICE_INDEX, _NUM_SLICES, _CHECKPOINT_DIR (on the host,
+/// the same for every attempt of the job), _TPU_NAME, _ZONE, _RUN_ID. The job's own environment
+/// and command.env are the caller's to add.
+///
+/// JAX needs no variable for multi-host on a TPU VM: jax.distributed.initialize() takes the
+/// coordinator and process ids from the VM's metadata (JAX documentation, "Multi-process
+/// programming"); and libtpu takes the topology from there. Setting them here would break that.
+std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host,
+                                                  const std::string& run_id);
+
+}  // namespace jobman::remote
