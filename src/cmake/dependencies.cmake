@@ -21,5 +21,10 @@ endif()
 # Asio's non-template half is compiled once, in src/base/asio.cpp.
 add_library(jobman_asio INTERFACE)
 target_include_directories(jobman_asio SYSTEM INTERFACE ${ASIO_INCLUDE_DIR})
-target_compile_definitions(jobman_asio INTERFACE ASIO_STANDALONE ASIO_SEPARATE_COMPILATION ASIO_NO_DEPRECATED)
+# ASIO_DISABLE_STD_ALIGNED_ALLOC: else Asio 1.22 takes aligned_alloc or operator new for coroutine
+# frames by what was included before it, and one file frees what another allocated the other way.
+target_compile_definitions(jobman_asio INTERFACE
+  ASIO_STANDALONE ASIO_SEPARATE_COMPILATION ASIO_NO_DEPRECATED ASIO_DISABLE_STD_ALIGNED_ALLOC)
+# A false alarm of g++ 12: a coroutine frame has its own operators new and delete, and they match.
+target_compile_options(jobman_asio INTERFACE -Wno-mismatched-new-delete)
 target_link_libraries(jobman_asio INTERFACE Threads::Threads)

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "jobman/base/result.hpp"
 
 namespace jobman::base {
 
@@ -22,8 +25,9 @@ std::optional<std::string> Nearest(std::string_view word,
 /// Shell-like pattern with * and ?, over the whole text.
 bool GlobMatch(std::string_view pattern, std::string_view text);
 
-/// Host numbers as people write them: "0,3-7"; `count` bounds them. Sorted, without repeats.
-/// Compact form: {0,1,2,3,7} -> "0-3,7".
+/// Numbers as people write them, "0,3-7": each below `count`, sorted, without repeats.
+Result<std::vector<int>> ParseRanges(std::string_view text, int count);
+/// The compact form: {0,1,2,3,7} -> "0-3,7".
 std::string FormatRanges(const std::vector<int>& sorted_numbers);
 
 /// "1 host", "4 hosts".

@@ -5,6 +5,10 @@
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/io_context.hpp>
 #include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 
 #include "jobman/base/result.hpp"
@@ -29,14 +33,17 @@ Task<void> Yield();
 
 /// Ends spawned coroutines: when Cancel() is called or the scope dies, what was spawned in it is
 /// cancelled at its next (or present) wait. Copies of the frame's own state only: a spawned
-/// coroutine may outlive the scope by one turn of the loop.
+/// coroutine may outlive the scope by one turn of the loop. What is spawned in a cancelled scope is
+/// cancelled at its first wait. On the loop's thread only.
 class CancelScope {
  public:
   CancelScope();
   ~CancelScope();
   CancelScope(CancelScope&&) noexcept;
   CancelScope& operator=(CancelScope&&) noexcept;
+  /// Safe to repeat, also from a coroutine of this scope.
   void Cancel();
+  bool cancelled() const;
   struct State;
   const std::shared_ptr<State>& state() const { return state_; }
 
@@ -45,7 +52,9 @@ class CancelScope {
 };
 
 /// Runs `task` on `executor`. `done` (may be empty) is called when it ends in whatever way, with
-/// whether it was cancelled. An exception other than cancellation is a defect and ends the process.
+/// whether it was cancelled; not when the loop itself is destroyed first. Called on the loop's
+/// thread, `task` runs up to its first wait before Spawn returns; `done` never runs inside Spawn.
+/// An exception other than cancellation is a defect and ends the process.
 void Spawn(asio::any_io_executor executor, Task<void> task,
            std::function<void(bool cancelled)> done = {});
 void Spawn(asio::any_io_executor executor, const CancelScope& scope, Task<void> task,
@@ -64,9 +73,10 @@ Task<Result<T>> WithTimeout(Task<Result<T>> task, Duration limit, std::string wh
 }
 
 /// Runs `task` on a loop of its own until it ends, and gives back its result. For command lines
-/// and tests; must not be called from a coroutine.
+/// and tests; must not be called from a coroutine. What else was spawned on `loop` runs meanwhile.
 template <class T>
 T RunTask(asio::io_context& loop, Task<T> task) {
+  loop.restart();
   std::optional<T> result;
   auto body = [](Task<T> inner, std::optional<T>* out) -> Task<void> {
     *out = co_await std::move(inner);
@@ -77,5 +87,6 @@ T RunTask(asio::io_context& loop, Task<T> task) {
   JM_CHECK(result.has_value(), "the loop ran dry before the task ended");
   return std::move(*result);
 }
+void RunTask(asio::io_context& loop, Task<void> task);
 
 }  // namespace jobman::base

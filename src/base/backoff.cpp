@@ -1,0 +1,21 @@
+#include "jobman/base/backoff.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jobman::base {
+
+Duration Backoff::Bound(int attempt) const {
+  const double exponent = std::max(attempt, 1) - 1;
+  const double wanted = static_cast<double>(base.count()) * std::pow(factor, exponent);
+  // Compared as double: the product may be infinite, which no integer holds.
+  if (!(wanted < static_cast<double>(cap.count()))) return cap;
+  return Duration{static_cast<Duration::rep>(wanted)};
+}
+
+Duration Backoff::FullJitter(int attempt, double unit_random) const {
+  const auto bound = static_cast<double>(Bound(attempt).count());
+  return Duration{static_cast<Duration::rep>(bound * std::clamp(unit_random, 0.0, 1.0))};
+}
+
+}  // namespace jobman::base

@@ -1,0 +1,24 @@
+#include "jobman/base/handle.hpp"
+
+#include <unistd.h>
+
+namespace jobman::base {
+
+UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
+  if (this != &other) {
+    Reset();
+    fd_ = other.Release();
+  }
+  return *this;
+}
+
+int UniqueFd::Release() {
+  return std::exchange(fd_, -1);
+}
+
+void UniqueFd::Reset() {
+  // Not repeated on EINTR: Linux has closed the descriptor by then, and another may own its number.
+  if (fd_ >= 0) ::close(Release());
+}
+
+}  // namespace jobman::base

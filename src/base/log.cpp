@@ -1,0 +1,93 @@
+#include "jobman/base/log.hpp"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::base {
+namespace {
+
+spdlog::level::level_enum ToSpdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::kTrace:
+      return spdlog::level::trace;
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarn:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+std::shared_ptr<spdlog::logger> MakeLogger(spdlog::sink_ptr sink) {
+  auto logger = std::make_shared<spdlog::logger>("jobman", std::move(sink));
+  logger->set_level(spdlog::level::trace);
+  logger->flush_on(spdlog::level::trace);
+  logger->set_formatter(std::make_unique<spdlog::pattern_formatter>(
+      "%Y-%m-%dT%H:%M:%S.%eZ %L %P %v", spdlog::pattern_time_type::utc));
+  return logger;
+}
+
+struct LogState {
+  std::shared_ptr<spdlog::logger> logger =
+      MakeLogger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  LogLevel level = LogLevel::kWarn;
+  std::vector<std::string> topics = {};
+};
+
+LogState& State() {
+  static LogState state;
+  return state;
+}
+
+spdlog::sink_ptr FileSink(const Path& file) {
+  // Created here first: spdlog would leave the mode to the umask.
+  if (auto created = AppendFile::Open(file); !created) return nullptr;
+  try {
+    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string());
+  } catch (const spdlog::spdlog_ex&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+void StartLog(const Path& file, LogLevel level, std::string_view topics) {
+  LogState& state = State();
+  state.level = level;
+  state.topics.clear();
+  for (const std::string& topic : Split(topics, ',')) {
+    if (!Trim(topic).empty()) state.topics.emplace_back(Trim(topic));
+  }
+  if (file.empty()) return;
+  if (spdlog::sink_ptr sink = FileSink(file)) {
+    state.logger = MakeLogger(std::move(sink));
+  } else {
+    Log(LogLevel::kWarn, "log", "cannot write {}: logging to stderr", file.string());
+  }
+}
+
+bool LogEnabled(LogLevel level, std::string_view topic) {
+  const LogState& state = State();
+  if (level >= state.level) return true;
+  return std::any_of(state.topics.begin(), state.topics.end(), [topic](const std::string& wanted) {
+    return wanted == "all" || wanted == topic;
+  });
+}
+
+void LogLine(LogLevel level, std::string_view topic, std::string_view line) {
+  State().logger->log(ToSpdlog(level), "{}: {}", topic, line);
+}
+
+}  // namespace jobman::base

@@ -1,0 +1,229 @@
+#include "jobman/base/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <utility>
+
+#include "jobman/base/handle.hpp"
+
+namespace jobman::base {
+namespace {
+
+/// Killed children that had not died yet when their owner had to go on; the next start reaps them.
+std::vector<pid_t>& Orphans() {
+  static std::vector<pid_t> orphans;
+  return orphans;
+}
+
+void ReapOrphans() {
+  std::erase_if(Orphans(), [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+}
+
+UniqueFd OpenPidFd(pid_t pid) {
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+/// A child process and the group it leads. Killed and reaped, if it still runs, by the destructor.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid), pidfd_(OpenPidFd(pid)) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (pid_ > 0) Kill();
+  }
+
+  /// Ends when the process has ended; it is not reaped yet.
+  Task<void> WaitExit() {
+    if (pidfd_) {
+      // Without a duplicate the descriptor would be closed twice.
+      const auto executor = co_await asio::this_coro::executor;
+      asio::posix::stream_descriptor exit(executor, ::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3));
+      co_await exit.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+      co_return;
+    }
+    // Before Linux 5.3, and where a sandbox refuses pidfd_open.
+    while (!HasExited()) co_await Sleep(kPoll);
+  }
+
+  /// After WaitExit().
+  Result<int> Reap() {
+    int status = 0;
+    const pid_t reaped = ::waitpid(std::exchange(pid_, 0), &status, 0);
+    if (reaped < 0) return FromErrno(errno, "waiting for a process");
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+ private:
+  static constexpr Duration kPoll = std::chrono::milliseconds{20};
+
+  bool HasExited() const {
+    siginfo_t info = {};
+    const int failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    return failed != 0 || info.si_pid != 0;
+  }
+
+  void Kill() {
+    ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);
+    // SIGKILL takes well under a millisecond unless the process hangs in the kernel.
+    pollfd exit = {.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+    ::poll(&exit, 1, 50);
+    if (::waitpid(pid_, nullptr, WNOHANG) == 0) Orphans().push_back(pid_);
+  }
+
+  pid_t pid_ = 0;
+  UniqueFd pidfd_;
+};
+
+/// Above the standard descriptors, so that giving it to the child as 0, 1 or 2 always duplicates.
+UniqueFd MoveUp(UniqueFd fd) {
+  if (fd.get() > 2) return fd;
+  return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
+}
+
+struct Pipe {
+  UniqueFd read = {};
+  UniqueFd write = {};
+};
+
+Result<Pipe> MakePipe() {
+  std::array<int, 2> ends = {};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return FromErrno(errno, "making a pipe");
+  Pipe pipe{.read = MoveUp(UniqueFd(ends[0])), .write = MoveUp(UniqueFd(ends[1]))};
+  if (!pipe.read || !pipe.write) return FromErrno(errno, "making a pipe");
+  ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
+  return pipe;
+}
+
+/// Standard input as a file in memory: nothing to feed, no SIGPIPE when the child does not read.
+Result<UniqueFd> InputFile(std::string_view input) {
+  if (input.empty()) return MoveUp(UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
+  UniqueFd file = MoveUp(UniqueFd(::memfd_create("input", MFD_CLOEXEC)));
+  if (!file) return FromErrno(errno, "making the input of a process");
+  while (!input.empty()) {
+    const ssize_t count = ::write(file.get(), input.data(), input.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return FromErrno(errno, "writing the input of a process");
+    input.remove_prefix(static_cast<std::size_t>(count));
+  }
+  ::lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+using SpawnActions =
+    std::unique_ptr<posix_spawn_file_actions_t, Releaser<&posix_spawn_file_actions_destroy>>;
+using SpawnAttributes = std::unique_ptr<posix_spawnattr_t, Releaser<&posix_spawnattr_destroy>>;
+
+/// Leader of a group of its own, with no signal blocked or ignored.
+void SetAttributes(posix_spawnattr_t* attributes) {
+  sigset_t none;
+  sigset_t defaults;
+  sigemptyset(&none);
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  sigaddset(&defaults, SIGINT);
+  sigaddset(&defaults, SIGTERM);
+  posix_spawnattr_setpgroup(attributes, 0);
+  posix_spawnattr_setsigmask(attributes, &none);
+  posix_spawnattr_setsigdefault(attributes, &defaults);
+  posix_spawnattr_setflags(attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+Result<pid_t> StartProcess(std::vector<std::string> argv, int in, int out, int err) {
+  std::vector<char*> words;
+  for (std::string& word : argv) words.push_back(word.data());
+  words.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions_storage;
+  posix_spawn_file_actions_init(&actions_storage);
+  const SpawnActions actions(&actions_storage);
+  posix_spawn_file_actions_adddup2(actions.get(), in, 0);
+  posix_spawn_file_actions_adddup2(actions.get(), out, 1);
+  posix_spawn_file_actions_adddup2(actions.get(), err, 2);
+
+  posix_spawnattr_t attributes_storage;
+  posix_spawnattr_init(&attributes_storage);
+  const SpawnAttributes attributes(&attributes_storage);
+  SetAttributes(attributes.get());
+
+  pid_t pid = 0;
+  const int problem =
+      ::posix_spawnp(&pid, words[0], actions.get(), attributes.get(), words.data(), environ);
+  if (problem != 0) return FromErrno(problem, "running " + argv[0]);
+  return pid;
+}
+
+/// What a child prints on one descriptor.
+struct Stream {
+  Stream(asio::any_io_executor executor, UniqueFd fd) : descriptor(executor, fd.Release()) {}
+  asio::posix::stream_descriptor descriptor;
+  std::string text = {};
+
+  /// Takes what is there. False at the end.
+  bool ReadAvailable() {
+    std::array<char, 65536> buffer;
+    for (;;) {
+      const ssize_t count = ::read(descriptor.native_handle(), buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return errno == EAGAIN;
+      if (count == 0) return false;
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+  }
+};
+
+Task<void> Pump(std::shared_ptr<Stream> stream) {
+  do {
+    co_await stream->descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
+                                           asio::use_awaitable);
+  } while (stream->ReadAvailable());
+}
+
+}  // namespace
+
+Task<Result<ProcessResult>> RunProcess(std::vector<std::string> argv, std::string input) {
+  if (argv.empty() || argv[0].empty()) co_return InvalidArgument("no command to run");
+  ReapOrphans();
+  JM_CO_ASSIGN_OR_RETURN(UniqueFd in, InputFile(input));
+  JM_CO_ASSIGN_OR_RETURN(Pipe out_pipe, MakePipe());
+  JM_CO_ASSIGN_OR_RETURN(Pipe err_pipe, MakePipe());
+  JM_CO_ASSIGN_OR_RETURN(const pid_t pid, StartProcess(std::move(argv), in.get(),
+                                                       out_pipe.write.get(), err_pipe.write.get()));
+  Child child(pid);
+  out_pipe.write.Reset();
+  err_pipe.write.Reset();
+
+  const auto executor = co_await asio::this_coro::executor;
+  const auto out = std::make_shared<Stream>(executor, std::move(out_pipe.read));
+  const auto err = std::make_shared<Stream>(executor, std::move(err_pipe.read));
+  CancelScope pumps;
+  Spawn(executor, pumps, Pump(out));
+  Spawn(executor, pumps, Pump(err));
+  co_await child.WaitExit();
+  // The end of the process counts, not the end of its output: what it left running in the
+  // background may hold the pipes open for ever.
+  pumps.Cancel();
+  out->ReadAvailable();
+  err->ReadAvailable();
+  JM_CO_ASSIGN_OR_RETURN(const int exit_code, child.Reap());
+  ProcessResult result{
+      .exit_code = exit_code, .out = std::move(out->text), .err = std::move(err->text)};
+  co_return result;
+}
+
+}  // namespace jobman::base

@@ -1,0 +1,170 @@
+#include "jobman/base/strings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace jobman::base {
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string Join(const std::vector<std::string>& parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n\f\v";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string ToLower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string ReplaceAll(std::string text, std::string_view from, std::string_view to) {
+  if (from.empty()) return text;
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+std::optional<std::int64_t> ParseNumber(std::string_view text) {
+  if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+namespace {
+
+/// Edit distance in which swapping two neighbours is one step, the commonest slip of fingers.
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::swap(before, last);
+    std::swap(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({change, last[j] + 1, row[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> Nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates) {
+  const std::string lower = ToLower(word);
+  // A third of the word may be wrong, and at most three letters.
+  std::size_t limit = std::clamp<std::size_t>(word.size() / 3, 1, 3);
+  std::optional<std::string> nearest;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = EditDistance(lower, ToLower(candidate));
+    const bool all_wrong = distance >= std::max(word.size(), candidate.size());
+    if (all_wrong || distance > limit || (nearest && distance == limit)) continue;
+    nearest = candidate;
+    limit = distance;
+  }
+  return nearest;
+}
+
+bool GlobMatch(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      // Let the last star eat one character more and try again from behind it.
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  return pattern.substr(p).find_first_not_of('*') == std::string_view::npos;
+}
+
+namespace {
+
+Result<std::pair<int, int>> ParseRange(std::string_view part, int count) {
+  const std::size_t dash = part.find('-');
+  const auto first = ParseNumber(Trim(part.substr(0, dash)));
+  const auto last =
+      dash == std::string_view::npos ? first : ParseNumber(Trim(part.substr(dash + 1)));
+  if (!first || !last || *first > *last) {
+    return InvalidArgument(fmt::format("\"{}\" is not a number or a range", part),
+                           "write numbers and ranges, as in 0,3-7");
+  }
+  if (*last >= count) {
+    return Error{.code = Code::kOutOfRange,
+                 .message = fmt::format("{} is out of range: there are {}, from 0 to {}", *last,
+                                        count, count - 1)};
+  }
+  return std::pair(static_cast<int>(*first), static_cast<int>(*last));
+}
+
+}  // namespace
+
+Result<std::vector<int>> ParseRanges(std::string_view text, int count) {
+  std::set<int> numbers;
+  for (const std::string& part : Split(text, ',')) {
+    JM_ASSIGN_OR_RETURN(const auto range, ParseRange(Trim(part), count));
+    for (int number = range.first; number <= range.second; ++number) numbers.insert(number);
+  }
+  return std::vector<int>(numbers.begin(), numbers.end());
+}
+
+std::string FormatRanges(const std::vector<int>& sorted_numbers) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < sorted_numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < sorted_numbers.size() && sorted_numbers[end] == sorted_numbers[end - 1] + 1) ++end;
+    const int first = sorted_numbers[i];
+    const int last = sorted_numbers[end - 1];
+    parts.push_back(first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+    i = end;
+  }
+  return Join(parts, ",");
+}
+
+std::string Plural(std::int64_t count, std::string_view singular) {
+  return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
+}
+
+}  // namespace jobman::base
