@@ -1,0 +1,146 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jobman/ports/slice_api.hpp"
+#include "tests/support/fake_clock.hpp"
+
+namespace jobman::test {
+
+using base::Duration;
+using base::TimePoint;
+
+/// A failure that the fake plays: the next `times` calls of the method `call` ("Create",
+/// "ListNodes", ..., or "*") end with `error`. With `reply_lost` the call does its work first, as
+/// when the answer gets lost on the way back.
+struct Fault {
+  std::string call = "*";
+  base::Error error = {};
+  int times = 1;
+  bool reply_lost = false;
+};
+
+/// A small working Cloud TPU in memory, driven by a FakeClock. Resources move on when a call is
+/// made and their time has come. Not thread-safe; every call lets the loop turn once.
+class FakeSliceApi final : public ports::SliceApi, public ports::Catalog {
+ public:
+  struct Settings {
+    Duration queue = {};      ///< a queued resource waits that long before it is provisioned
+    Duration provision = {};  ///< a node is CREATING that long
+    Duration remove = {};     ///< a deletion takes that long
+    /// Zone -> the accelerator types it offers; an empty list offers everything.
+    std::map<std::string, std::vector<std::string>> zones = {{"us-central2-b", {}},
+                                                             {"europe-west4-a", {}}};
+    std::vector<std::string> runtimes = {"tpu-ubuntu2204-base"};
+  };
+
+  explicit FakeSliceApi(const FakeClock& clock);
+  FakeSliceApi(const FakeClock& clock, Settings settings);
+
+  base::Task<base::Result<core::OperationSeen>> Create(core::SliceRequest request) override;
+  base::Task<base::Result<core::OperationSeen>> Delete(core::SliceRef ref) override;
+  base::Task<base::Result<std::vector<core::NodeSeen>>> ListNodes(core::Place place) override;
+  base::Task<base::Result<std::vector<core::QueuedSeen>>> ListQueued(core::Place place) override;
+  base::Task<base::Result<core::NodeSeen>> GetNode(core::Place place, std::string id) override;
+  base::Task<base::Result<core::QueuedSeen>> GetQueued(core::Place place, std::string id) override;
+  base::Task<base::Result<core::OperationSeen>> GetOperation(std::string name) override;
+  base::Task<base::Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
+                                                                    std::string node) override;
+  base::Task<base::Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
+  base::Task<base::Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
+  base::Task<base::Result<std::vector<std::string>>> Locations(std::string project) override;
+
+  // What a test does to the world.
+
+  /// Faults are played in the order they were added.
+  void AddFault(Fault fault);
+  /// Every call fails as if nobody listened, until `reachable` again.
+  void SetReachable(bool reachable) { reachable_ = reachable; }
+  /// How many more slices of that type a zone can give; without a call, as many as asked for.
+  void SetStock(const std::string& zone, const std::string& type, int slices);
+  /// The service takes the slice away: node PREEMPTED, its queued resource SUSPENDED by SERVICE.
+  void Preempt(const std::string& name);
+  /// Shows a node in a state of the caller's choice, for ever.
+  void SetNodeState(const std::string& name, core::NodeState state);
+  /// The queued resource goes FAILED with this error; its node, if any, is gone.
+  void FailQueued(const std::string& name, base::Error error);
+  /// The node is gone without a trace, as after a deletion by hand.
+  void LoseNode(const std::string& name);
+  /// New addresses and boot for the same node, as after maintenance.
+  void MoveNode(const std::string& name);
+  /// What a host publishes as guest attribute.
+  void PublishHostKey(const std::string& node, int host, const std::string& type,
+                      const std::string& key);
+
+  // What a test looks at.
+
+  /// "Create train-1-a1", "ListNodes us-central2-b", in order; failed calls too.
+  const std::vector<std::string>& calls() const { return calls_; }
+  int CountCalls(const std::string& method) const;
+  /// The requests of successful creates, in order.
+  const std::vector<core::SliceRequest>& created() const { return created_; }
+  /// What still exists and would cost quota: "node us-central2-b/train-1-a1", ...
+  std::vector<std::string> Leftovers();
+
+ private:
+  using Key = std::pair<std::string, std::string>;  ///< zone, name
+  struct Node {
+    core::NodeSeen seen = {};
+    TimePoint ready_at = {};
+    std::optional<TimePoint> gone_at = {};
+    bool pinned = false;  ///< SetNodeState: time does not move it
+    bool holds_stock = false;
+  };
+  struct Queued {
+    core::QueuedSeen seen = {};
+    core::SliceRequest request = {};
+    TimePoint granted_at = {};
+    std::optional<TimePoint> gone_at = {};
+  };
+  struct Operation {
+    core::OperationSeen seen = {};
+    enum class Waits { kNothing, kNodeReady, kGone } waits = Waits::kNothing;
+    Key key = {};
+  };
+
+  /// One call: notes it, lets the loop turn, plays the faults, does the work.
+  template <class T>
+  base::Task<base::Result<T>> Call(std::string method, std::string subject,
+                                   std::function<base::Result<T>()> work);
+  /// Takes the first fault that fits this method.
+  std::optional<Fault> NextFault(const std::string& method);
+  void Settle();
+  void SettleQueued(const Key& key, Queued& queued);
+  void SettleNode(Node& node);
+  void SettleOperation(Operation& operation);
+  void Start(const core::SliceRequest& request, bool from_queue);
+  void Release(Node& node);
+  bool TakeStock(const Key& zone_and_type);
+  void EraseNode(const Key& key);
+  base::Status CheckRequest(const core::SliceRequest& request) const;
+  core::OperationSeen NewOperation(const core::Place& place, Operation::Waits waits, Key key);
+  core::OperationSeen CreateQueued(const core::SliceRequest& request);
+  core::OperationSeen CreateNode(const core::SliceRequest& request);
+  base::Result<core::OperationSeen> DoDelete(const core::SliceRef& ref);
+  base::Status CheckZone(const std::string& zone) const;
+
+  const FakeClock& clock_;
+  Settings settings_ = {};
+  bool reachable_ = true;
+  int next_number_ = 1;
+  std::map<Key, Node> nodes_ = {};
+  std::map<Key, Queued> queued_ = {};
+  std::map<std::string, Operation> operations_ = {};
+  std::map<Key, int> stock_ = {};
+  std::map<std::string, std::map<int, core::HostKeys>> host_keys_ = {};
+  std::vector<Fault> faults_ = {};
+  std::vector<std::string> calls_ = {};
+  std::vector<core::SliceRequest> created_ = {};
+};
+
+}  // namespace jobman::test
