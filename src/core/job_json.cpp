@@ -1,0 +1,348 @@
+#include "jobman/core/job_json.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace jobman::core {
+namespace {
+
+using base::Error;
+using base::GetBool;
+using base::GetInt;
+using base::GetMember;
+using base::GetString;
+using base::Json;
+using base::Result;
+
+Error UnknownWord(std::string_view what, const std::string& word) {
+  return {
+      .code = base::Code::kFailedPrecondition,
+      .message = "written by a newer jobman: unknown " + std::string(what) + " \"" + word + "\"",
+      .reason = base::Reason::kNewerStore,
+      .hint = "use the newest jobman that has worked on this store"};
+}
+
+int GetSmallInt(const Json& object, std::string_view key) {
+  return static_cast<int>(GetInt(object, key));
+}
+
+void PutText(Json& object, const char* key, std::string_view text) {
+  if (!text.empty()) object[key] = text;
+}
+
+void PutTime(Json& object, const char* key, TimePoint time) {
+  if (time != TimePoint{}) object[key] = base::FormatRfc3339(time);
+}
+
+/// An absent time is the epoch.
+Result<TimePoint> ReadTime(const Json& object, std::string_view key) {
+  const std::string text = GetString(object, key);
+  if (text.empty()) return TimePoint{};
+  return base::ParseRfc3339(text);
+}
+
+std::optional<Error> ReadError(const Json& object) {
+  const Json& error = GetMember(object, "error");
+  if (!error.is_object()) return std::nullopt;
+  return ErrorFromJson(error);
+}
+
+/// A state of each word: StateName() stays the only place that knows the words.
+const std::array<JobState, 13>& Prototypes() {
+  static const std::array<JobState, 13> kPrototypes = {
+      Queued{},
+      Requesting{},
+      Waiting{},
+      Provisioning{},
+      Setup{},
+      Running{},
+      BackingOff{},
+      Cancelling{},
+      Deleting{},
+      Done{.outcome = Outcome::kSucceeded},
+      Done{.outcome = Outcome::kFailed},
+      Done{.outcome = Outcome::kCancelled},
+      Done{.outcome = Outcome::kDeleted},
+  };
+  return kPrototypes;
+}
+
+/// Reads the data of a state into its prototype; most states have none.
+struct ReadStateData {
+  const Json& json;
+
+  Result<JobState> operator()(Setup state) const {
+    state.step = GetSmallInt(json, "step");
+    return JobState{state};
+  }
+  Result<JobState> operator()(BackingOff state) const {
+    JM_ASSIGN_OR_RETURN(state.until, ReadTime(json, "until"));
+    if (auto error = ReadError(json)) state.error = std::move(*error);
+    return JobState{std::move(state)};
+  }
+  Result<JobState> operator()(Done state) const {
+    state.exit_code = GetSmallInt(json, "exit_code");
+    state.error = ReadError(json);
+    return JobState{std::move(state)};
+  }
+  template <class Empty>
+  Result<JobState> operator()(Empty state) const {
+    return JobState{state};
+  }
+};
+
+struct WriteStateData {
+  Json& json;
+
+  void operator()(const Setup& state) const { json["step"] = state.step; }
+  void operator()(const BackingOff& state) const {
+    PutTime(json, "until", state.until);
+    json["error"] = ErrorToJson(state.error);
+  }
+  void operator()(const Done& state) const {
+    json["exit_code"] = state.exit_code;
+    if (state.error) json["error"] = ErrorToJson(*state.error);
+  }
+  template <class Empty>
+  void operator()(const Empty&) const {}
+};
+
+Json HostAddressesToJson(const std::vector<HostAddress>& hosts) {
+  Json list = Json::array();
+  for (const HostAddress& host : hosts) {
+    Json entry = Json::object();
+    PutText(entry, "internal", host.internal);
+    PutText(entry, "external", host.external);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::vector<HostAddress> HostAddressesFromJson(const Json& list) {
+  std::vector<HostAddress> hosts;
+  if (!list.is_array()) return hosts;
+  for (const Json& entry : list)
+    hosts.push_back(
+        {.internal = GetString(entry, "internal"), .external = GetString(entry, "external")});
+  return hosts;
+}
+
+Json RefToJson(const SliceRef& ref) {
+  Json json = {{"mode", AllocationModeName(ref.mode)}};
+  PutText(json, "project", ref.place.project);
+  PutText(json, "zone", ref.place.zone);
+  PutText(json, "name", ref.name);
+  return json;
+}
+
+Result<SliceRef> RefFromJson(const Json& json) {
+  const std::string word = GetString(json, "mode");
+  const auto mode = AllocationModeFromName(word);
+  if (!mode) return UnknownWord("allocation mode", word);
+  return SliceRef{.mode = *mode,
+                  .place = {.project = GetString(json, "project"), .zone = GetString(json, "zone")},
+                  .name = GetString(json, "name")};
+}
+
+Json HostRunToJson(const HostRun& run) {
+  Json json = {{"host", run.host}, {"phase", HostPhaseName(run.phase)}};
+  if (run.phase == HostPhase::kExited || run.exit_code != 0) json["exit_code"] = run.exit_code;
+  if (run.error) json["error"] = ErrorToJson(*run.error);
+  return json;
+}
+
+Result<HostRun> HostRunFromJson(const Json& json) {
+  const std::string word = GetString(json, "phase");
+  const auto phase = HostPhaseFromName(word);
+  if (!phase) return UnknownWord("host phase", word);
+  return HostRun{.host = GetSmallInt(json, "host"),
+                 .phase = *phase,
+                 .exit_code = GetSmallInt(json, "exit_code"),
+                 .error = ReadError(json)};
+}
+
+template <class Enum, std::size_t N>
+std::optional<Enum> FindName(std::string_view (*name_of)(Enum), const std::array<Enum, N>& values,
+                             std::string_view name) {
+  for (const Enum value : values)
+    if (name_of(value) == name) return value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Json ErrorToJson(const Error& error) {
+  Json json = {{"code", base::CodeName(error.code)}};
+  PutText(json, "message", error.message);
+  if (error.reason != base::Reason::kNone) json["reason"] = base::ReasonName(error.reason);
+  PutText(json, "hint", error.hint);
+  if (error.retry_after) json["retry_after"] = error.retry_after->count();
+  if (!error.context.empty()) json["context"] = error.context;
+  return json;
+}
+
+Error ErrorFromJson(const Json& json) {
+  Error error{.code = base::CodeFromName(GetString(json, "code")),
+              .message = GetString(json, "message"),
+              .reason = base::ReasonFromName(GetString(json, "reason")),
+              .hint = GetString(json, "hint")};
+  if (GetMember(json, "retry_after").is_number())
+    error.retry_after = std::chrono::seconds{GetInt(json, "retry_after")};
+  const Json& context = GetMember(json, "context");
+  if (!context.is_array()) return error;
+  for (const Json& frame : context)
+    if (frame.is_string()) error.context.push_back(frame.get_ref<const std::string&>());
+  return error;
+}
+
+Json StateToJson(const JobState& state) {
+  Json json = {{"state", StateName(state)}};
+  std::visit(WriteStateData{json}, state);
+  return json;
+}
+
+Result<JobState> StateFromJson(const Json& json) {
+  const std::string word = GetString(json, "state");
+  for (const JobState& prototype : Prototypes())
+    if (StateName(prototype) == word) return std::visit(ReadStateData{json}, prototype);
+  return UnknownWord("job state", word);
+}
+
+Json SliceToJson(const Slice& slice) {
+  Json json = RefToJson(slice.ref);
+  json["phase"] = SlicePhaseName(slice.phase);
+  PutText(json, "operation", slice.operation);
+  PutText(json, "node_uid", slice.node_uid);
+  json["hosts"] = HostAddressesToJson(slice.hosts);
+  json["generation"] = slice.generation;
+  json["absences"] = slice.absences;
+  PutTime(json, "asked_at", slice.asked_at);
+  PutText(json, "cloud_state", slice.cloud_state);
+  return json;
+}
+
+Result<Slice> SliceFromJson(const Json& json) {
+  const std::string word = GetString(json, "phase");
+  const auto phase = SlicePhaseFromName(word);
+  if (!phase) return UnknownWord("slice phase", word);
+  JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(json));
+  JM_ASSIGN_OR_RETURN(const TimePoint asked_at, ReadTime(json, "asked_at"));
+  return Slice{.ref = std::move(ref),
+               .phase = *phase,
+               .operation = GetString(json, "operation"),
+               .node_uid = GetString(json, "node_uid"),
+               .hosts = HostAddressesFromJson(GetMember(json, "hosts")),
+               .generation = GetSmallInt(json, "generation"),
+               .absences = GetSmallInt(json, "absences"),
+               .asked_at = asked_at,
+               .cloud_state = GetString(json, "cloud_state")};
+}
+
+Json StageToJson(const Stage& stage) {
+  Json json = {{"number", stage.number}, {"name", stage.name}, {"stopping", stage.stopping}};
+  PutTime(json, "started_at", stage.started_at);
+  if (stage.culprit) json["culprit"] = *stage.culprit;
+  Json hosts = Json::array();
+  for (const HostRun& run : stage.hosts) hosts.push_back(HostRunToJson(run));
+  json["hosts"] = std::move(hosts);
+  return json;
+}
+
+Result<Stage> StageFromJson(const Json& json) {
+  Stage stage{.name = GetString(json, "name")};
+  if (GetMember(json, "number").is_number()) stage.number = GetSmallInt(json, "number");
+  JM_ASSIGN_OR_RETURN(stage.started_at, ReadTime(json, "started_at"));
+  stage.stopping = GetBool(json, "stopping");
+  if (GetMember(json, "culprit").is_number()) stage.culprit = GetSmallInt(json, "culprit");
+  const Json& hosts = GetMember(json, "hosts");
+  if (!hosts.is_array()) return stage;
+  for (const Json& entry : hosts) {
+    JM_ASSIGN_OR_RETURN(HostRun run, HostRunFromJson(entry));
+    stage.hosts.push_back(std::move(run));
+  }
+  return stage;
+}
+
+Json SpentToJson(const Spent& spent) {
+  return {{"preemption", spent.preemption},
+          {"failure", spent.failure},
+          {"infra", spent.infra},
+          {"streak", spent.streak}};
+}
+
+Spent SpentFromJson(const Json& json) {
+  return {.preemption = GetSmallInt(json, "preemption"),
+          .failure = GetSmallInt(json, "failure"),
+          .infra = GetSmallInt(json, "infra"),
+          .streak = GetSmallInt(json, "streak")};
+}
+
+std::string_view WishName(Wish wish) {
+  switch (wish) {
+    case Wish::kRun:
+      return "run";
+    case Wish::kCancel:
+      return "cancel";
+    case Wish::kReboot:
+      return "reboot";
+    case Wish::kRequeue:
+      return "requeue";
+    case Wish::kDelete:
+      return "delete";
+  }
+  JM_CHECK(false, "a Wish out of range");
+  return {};
+}
+
+std::optional<Wish> WishFromName(std::string_view name) {
+  return FindName(
+      &WishName,
+      std::array{Wish::kRun, Wish::kCancel, Wish::kReboot, Wish::kRequeue, Wish::kDelete}, name);
+}
+
+std::string_view SlicePhaseName(SlicePhase phase) {
+  switch (phase) {
+    case SlicePhase::kIntended:
+      return "intended";
+    case SlicePhase::kCreated:
+      return "created";
+    case SlicePhase::kDeleting:
+      return "deleting";
+    case SlicePhase::kGone:
+      return "gone";
+  }
+  JM_CHECK(false, "a SlicePhase out of range");
+  return {};
+}
+
+std::optional<SlicePhase> SlicePhaseFromName(std::string_view name) {
+  return FindName(&SlicePhaseName,
+                  std::array{SlicePhase::kIntended, SlicePhase::kCreated, SlicePhase::kDeleting,
+                             SlicePhase::kGone},
+                  name);
+}
+
+std::string_view HostPhaseName(HostPhase phase) {
+  switch (phase) {
+    case HostPhase::kPending:
+      return "pending";
+    case HostPhase::kRunning:
+      return "running";
+    case HostPhase::kExited:
+      return "exited";
+    case HostPhase::kLost:
+      return "lost";
+  }
+  JM_CHECK(false, "a HostPhase out of range");
+  return {};
+}
+
+std::optional<HostPhase> HostPhaseFromName(std::string_view name) {
+  return FindName(
+      &HostPhaseName,
+      std::array{HostPhase::kPending, HostPhase::kRunning, HostPhase::kExited, HostPhase::kLost},
+      name);
+}
+
+}  // namespace jobman::core
