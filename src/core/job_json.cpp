@@ -218,6 +218,7 @@ Json SliceToJson(const Slice& slice) {
   json["generation"] = slice.generation;
   json["absences"] = slice.absences;
   PutTime(json, "asked_at", slice.asked_at);
+  PutTime(json, "created_at", slice.created_at);
   PutText(json, "cloud_state", slice.cloud_state);
   return json;
 }
@@ -228,6 +229,7 @@ Result<Slice> SliceFromJson(const Json& json) {
   if (!phase) return UnknownWord("slice phase", word);
   JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(json));
   JM_ASSIGN_OR_RETURN(const TimePoint asked_at, ReadTime(json, "asked_at"));
+  JM_ASSIGN_OR_RETURN(const TimePoint created_at, ReadTime(json, "created_at"));
   return Slice{.ref = std::move(ref),
                .phase = *phase,
                .operation = GetString(json, "operation"),
@@ -236,11 +238,15 @@ Result<Slice> SliceFromJson(const Json& json) {
                .generation = GetSmallInt(json, "generation"),
                .absences = GetSmallInt(json, "absences"),
                .asked_at = asked_at,
+               .created_at = created_at,
                .cloud_state = GetString(json, "cloud_state")};
 }
 
 Json StageToJson(const Stage& stage) {
-  Json json = {{"number", stage.number}, {"name", stage.name}, {"stopping", stage.stopping}};
+  Json json = {{"number", stage.number},
+               {"name", stage.name},
+               {"stopping", stage.stopping},
+               {"timed_out", stage.timed_out}};
   PutTime(json, "started_at", stage.started_at);
   if (stage.culprit) json["culprit"] = *stage.culprit;
   Json hosts = Json::array();
@@ -254,6 +260,7 @@ Result<Stage> StageFromJson(const Json& json) {
   if (GetMember(json, "number").is_number()) stage.number = GetSmallInt(json, "number");
   JM_ASSIGN_OR_RETURN(stage.started_at, ReadTime(json, "started_at"));
   stage.stopping = GetBool(json, "stopping");
+  stage.timed_out = GetBool(json, "timed_out");
   if (GetMember(json, "culprit").is_number()) stage.culprit = GetSmallInt(json, "culprit");
   const Json& hosts = GetMember(json, "hosts");
   if (!hosts.is_array()) return stage;

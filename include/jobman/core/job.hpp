@@ -98,9 +98,10 @@ struct Slice {
   std::string operation = {};  ///< the create operation, while it is not done
   std::string node_uid = {};
   std::vector<HostAddress> hosts = {};  ///< as last seen READY
-  int generation = 0;  ///< grows when the machines changed under us: new uid, new addresses
-  int absences = 0;    ///< successful lists in a row without it
-  TimePoint asked_at = {};
+  int generation = 0;       ///< grows when the machines changed under us: new uid, new addresses
+  int absences = 0;         ///< successful lists in a row without it
+  TimePoint asked_at = {};  ///< when the last create or delete was decided
+  TimePoint created_at = {};
   std::string cloud_state = {};  ///< the API's own word, for `show`
   friend bool operator==(const Slice&, const Slice&) = default;
 };
@@ -127,6 +128,7 @@ struct Stage {
   std::vector<HostRun> hosts = {};
   TimePoint started_at = {};
   bool stopping = false;            ///< StopStage was decided
+  bool timed_out = false;           ///< ... because the step's time limit passed
   std::optional<int> culprit = {};  ///< the host whose failure stops the others
   friend bool operator==(const Stage&, const Stage&) = default;
 
@@ -150,7 +152,8 @@ struct Job {
   std::string user = {};  ///< who created it, the local login name
   JobSpec spec = {};
   Wish wish = Wish::kRun;
-  bool wish_new = true;  ///< written since the last decision: a kRun then starts a finished job again
+  bool wish_new =
+      true;  ///< written since the last decision: a kRun then starts a finished job again
   JobState state = Queued{};
   TimePoint created_at = {};
   TimePoint since = {};             ///< when the state was entered

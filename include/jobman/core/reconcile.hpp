@@ -11,8 +11,12 @@ namespace jobman::core {
 
 // --- What was observed since the last decision. ---
 
+// Each names the slice, or the attempt and stage, it is about: what arrives late, from an earlier
+// one, is ignored.
+
 /// A successful look at the slice's place. Absent members were not in a complete listing.
 struct SliceSeen {
+  std::string slice = {};
   std::optional<NodeSeen> node = {};
   std::optional<QueuedSeen> queued = {};
   /// The resource of our name is not ours (labels): the name is taken by somebody else.
@@ -20,20 +24,25 @@ struct SliceSeen {
 };
 /// The API's answer to a create: its operation, or the error.
 struct CreateAnswered {
+  std::string slice = {};
   std::string operation = {};
   std::optional<base::Error> error = {};
 };
 /// The create operation ended with an error.
 struct OperationFailed {
+  std::string slice = {};
   base::Error error = {};
 };
-/// The API's answer to a delete; not found counts as no error.
+/// The API's answer to a delete. `gone`: it answered that there is nothing of that name.
 struct DeleteAnswered {
+  std::string slice = {};
+  bool gone = false;
   std::optional<base::Error> error = {};
 };
 /// News of one host in the present stage.
 struct HostReport {
-  int stage = -1;
+  int attempt = 0;
+  std::string stage = {};  ///< Stage::name
   HostRun run = {};
 };
 /// Nothing new but the time.
@@ -80,6 +89,8 @@ struct Policy {
   Duration poll = std::chrono::seconds{15};  ///< longest time between looks at the cloud
   Duration provisioning_limit = std::chrono::minutes{60};
   Duration vanish_grace = std::chrono::seconds{60};  ///< a fresh create may be invisible that long
+  Duration delete_again =
+      std::chrono::seconds{30};  ///< a delete without effect is repeated after it
 };
 
 /// Decides what a job does next. Pure: no I/O, no clock, no randomness but the arguments.
@@ -87,6 +98,9 @@ struct Policy {
 /// `unit_random` in [0, 1) is the backoff's jitter.
 Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
                double unit_random);
+
+/// Whether a controller has anything to do or to watch for this job.
+bool NeedsCare(const Job& job);
 
 /// The effects a controller that has just started must see to for a job it did not decide itself:
 /// what its present state implies, all idempotent.

@@ -1,0 +1,139 @@
+// From QUEUED to a slice that is ready.
+#include <fmt/format.h>
+
+#include "core/decider.hpp"
+
+namespace jobman::core {
+
+void Decider::Advance(const Queued&) {
+  if (job_.slice && job_.slice->phase == SlicePhase::kGone) job_.slice.reset();
+  if (job_.slice && job_.slice->phase == SlicePhase::kDeleting) {
+    GiveSliceUp();
+    if (!job_.slice) return Enter(Queued{}, "the last slice is deleted");
+    return Say("waiting until slice " + slice_name() + " is deleted");
+  }
+  ++job_.attempt;
+  job_.stage.reset();
+  if (!job_.slice) return AskForSlice();
+  Enter(Provisioning{},
+        fmt::format("attempt {} uses slice {}, which is still held", job_.attempt, slice_name()));
+}
+
+void Decider::AskForSlice() {
+  const TpuSpec& tpu = job_.spec.tpu;
+  Slice slice;
+  slice.ref.mode = tpu.allocation_mode;
+  slice.ref.place = {.project = tpu.project, .zone = tpu.zone};
+  slice.ref.name = SliceName(job_, job_.attempt);
+  slice.asked_at = now_;
+  job_.slice = slice;
+  Do(CreateSlice{});
+  Enter(Requesting{}, fmt::format("asking for slice {}: {} {} in {}", slice.ref.name,
+                                  PricingName(tpu.pricing), tpu.accelerator, tpu.zone));
+}
+
+/// The create is not known to have arrived, and complete listings do not show the slice.
+void Decider::AskAgain() {
+  job_.slice->absences = 0;
+  job_.slice->asked_at = now_;
+  Do(CreateSlice{});
+  Say(
+      fmt::format("slice {} is not there after a request without a clear answer: asking again "
+                  "under the same name",
+                  slice_name()));
+}
+
+void Decider::AdvanceAcquiring() {
+  if (!job_.slice) {  // cannot be; but no job may hang for it
+    return Enter(Queued{}, "no slice is on record: asking for one");
+  }
+  if (create_error_) {
+    const base::Error error = *std::exchange(create_error_, {});
+    job_.slice.reset();  // refused: there never was one
+    return Recover(Fault::kInfra, error);
+  }
+  AdvanceByView();
+}
+
+void Decider::AdvanceByView() {
+  switch (view_) {
+    case SliceView::kNotLooked:
+      return CheckProvisioningLimit();
+    case SliceView::kAbsent:
+      return OnAbsentWhileAcquiring();
+    case SliceView::kForeign: {
+      const std::string name = slice_name();
+      job_.slice.reset();  // not ours, so never deleted
+      return Recover(Fault::kInfra,
+                     {.code = base::Code::kAlreadyExists,
+                      .message = "the name " + name + " is taken by a resource that is not ours"});
+    }
+    case SliceView::kWaiting:
+      if (std::holds_alternative<Waiting>(job_.state)) return;
+      return Enter(Waiting{}, "queued resource " + slice_name() + " is in the queue");
+    case SliceView::kProvisioning:
+      if (std::holds_alternative<Provisioning>(job_.state)) return CheckProvisioningLimit();
+      return Enter(Provisioning{}, "slice " + slice_name() + " is being created");
+    case SliceView::kUnclear:
+      return Say("slice " + slice_name() + " is " + job_.slice->cloud_state +
+                 ": looking again later");
+    case SliceView::kReady:
+      return BeginWork();
+    case SliceView::kHusk:
+      return LoseSlice(Fault::kPreemption, "preempted",
+                       {.code = base::Code::kAborted,
+                        .message = fmt::format("slice {} became {} before it was used",
+                                               slice_name(), job_.slice->cloud_state)});
+    case SliceView::kFailed:
+      return LoseSlice(Fault::kInfra, "the request failed",
+                       slice_error_.value_or(base::Error{
+                           .code = base::Code::kInternal,
+                           .message = "slice " + slice_name() + " failed without saying why"}));
+    case SliceView::kLeaving:
+      return Say("slice " + slice_name() +
+                 " is being deleted by somebody: waiting until it is gone");
+  }
+}
+
+void Decider::OnAbsentWhileAcquiring() {
+  if (job_.slice->absences < 2) return;
+  if (job_.slice->phase == SlicePhase::kIntended) return AskAgain();
+  // What was just created may be invisible for a moment.
+  if (now_ - job_.slice->created_at < policy_.vanish_grace && job_.slice->hosts.empty()) return;
+  LoseSlice(Fault::kPreemption, "the slice vanished",
+            {.code = base::Code::kNotFound,
+             .message = "slice " + slice_name() + " is not there any more"});
+}
+
+void Decider::CheckProvisioningLimit() {
+  if (!std::holds_alternative<Provisioning>(job_.state)) return;
+  if (now_ - job_.since <= policy_.provisioning_limit) return;
+  LoseSlice(Fault::kInfra, "provisioning took too long",
+            {.code = base::Code::kDeadlineExceeded,
+             .message = fmt::format("slice {} was not ready within {}", slice_name(),
+                                    base::FormatDuration(policy_.provisioning_limit))});
+}
+
+void Decider::BeginWork() {
+  const auto count = static_cast<int>(job_.slice->hosts.size());
+  const auto refuse = [&](std::string message, std::string hint) {
+    FailForGood({.code = base::Code::kFailedPrecondition,
+                 .message = std::move(message),
+                 .hint = std::move(hint)},
+                0);
+  };
+  if (job_.spec.worker_num && *job_.spec.worker_num != count) {
+    return refuse(fmt::format("job.worker_num is {}, but slice {} has {} hosts",
+                              *job_.spec.worker_num, slice_name(), count),
+                  "correct or remove job.worker_num");
+  }
+  for (const int host : job_.spec.command.workers.numbers) {
+    if (host < count) continue;
+    return refuse(fmt::format("command.workers names host {}, but slice {} has hosts 0-{}", host,
+                              slice_name(), count - 1),
+                  "correct command.workers");
+  }
+  BeginStage(job_.spec.setup.empty() ? -1 : 0);
+}
+
+}  // namespace jobman::core

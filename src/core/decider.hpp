@@ -1,0 +1,94 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "core/slice_view.hpp"
+#include "jobman/core/reconcile.hpp"
+
+namespace jobman::core {
+
+/// Why an attempt ended early, and so which budget pays for the next one.
+enum class Fault { kPreemption, kFailure, kInfra };
+
+/// One decision in the making: the job, the effects so far, and why. Each Advance() handles one
+/// state (or a family of them) and may enter another; Settle() goes round until the state rests.
+class Decider {
+ public:
+  Decider(Job job, TimePoint now, const Policy& policy, double unit_random)
+      : job_(std::move(job)), now_(now), policy_(policy), unit_random_(unit_random) {}
+
+  // observe.cpp: folds an observation into the job
+  void Observe(const Tick&) {}
+  void Observe(const SliceSeen& seen);
+  void Observe(const CreateAnswered& answer);
+  void Observe(const OperationFailed& failed);
+  void Observe(const DeleteAnswered& answer);
+  void Observe(const HostReport& report);
+
+  // wishes.cpp
+  void AdoptWish();
+
+  // reconcile.cpp
+  void Settle();
+  Step Finish(const Job& before) &&;
+
+ private:
+  // acquire.cpp: from QUEUED to a slice that is ready
+  void Advance(const Queued&);
+  void Advance(const Requesting&) { AdvanceAcquiring(); }
+  void Advance(const Waiting&) { AdvanceAcquiring(); }
+  void Advance(const Provisioning&) { AdvanceAcquiring(); }
+  void AdvanceAcquiring();
+  void AdvanceByView();
+  void AskForSlice();
+  void AskAgain();
+  void OnAbsentWhileAcquiring();
+  void CheckProvisioningLimit();
+  void BeginWork();
+
+  // stage.cpp: setup steps and the command
+  void Advance(const Setup&) { AdvanceStage(); }
+  void Advance(const Running&) { AdvanceStage(); }
+  void AdvanceStage();
+  bool SliceIsLost();
+  void CheckStepLimit();
+  void StopSiblings();
+  void EndStage();
+  void FailStage();
+  void BeginStage(int number);
+  void LoseSlice(Fault fault, std::string restart_reason, base::Error error);
+
+  // wishes.cpp: stopping and deleting
+  void Advance(const Cancelling&);
+  void Advance(const Deleting&);
+  void AfterStop();
+  bool StillStopping();
+
+  // recover.cpp
+  void Advance(const BackingOff&);
+  void Advance(const Done&);
+  void Recover(Fault fault, base::Error error);
+  void FailForGood(base::Error error, int exit_code);
+  bool TakeFromBudget(Fault fault);
+  void GiveSliceUp();
+
+  void Enter(JobState state, std::string why);
+  void Say(std::string why) { why_ = std::move(why); }
+  void Do(Effect effect);
+  TimePoint WakeAt() const;
+  const std::string& slice_name() const { return job_.slice->ref.name; }
+
+  Job job_;
+  TimePoint now_;
+  const Policy& policy_;
+  double unit_random_;
+  SliceView view_ = SliceView::kNotLooked;
+  std::optional<base::Error> create_error_ = {};  ///< this observation: the create was refused
+  std::optional<base::Error> slice_error_ = {};   ///< this observation: why the slice failed
+  bool moved_ = false;                            ///< the machines are others than before
+  std::vector<Effect> effects_ = {};
+  std::string why_ = {};
+};
+
+}  // namespace jobman::core

@@ -1,0 +1,127 @@
+#include "jobman/core/explain.hpp"
+
+#include <fmt/format.h>
+
+#include "core/overloaded.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::core {
+namespace {
+
+std::string Budget(std::string_view name, int spent, const std::optional<int>& limit) {
+  return limit ? fmt::format("{} {}/{}", name, spent, *limit)
+               : fmt::format("{} {}/unlimited", name, spent);
+}
+
+std::string Hosts(std::size_t count) {
+  return base::Plural(static_cast<std::int64_t>(count), "host");
+}
+
+std::string SliceFact(const Slice& slice) {
+  std::string text = fmt::format("slice {} in {}", slice.ref.name, slice.ref.place.zone);
+  if (!slice.hosts.empty()) text += ", " + Hosts(slice.hosts.size());
+  if (!slice.cloud_state.empty()) text += ": the cloud says " + slice.cloud_state;
+  return text;
+}
+
+std::string StageFact(const Stage& stage) {
+  int running = 0;
+  int ended = 0;
+  std::vector<int> pending;
+  std::string trouble;
+  for (const HostRun& run : stage.hosts) {
+    if (run.phase == HostPhase::kRunning) ++running;
+    if (run.phase == HostPhase::kExited || run.phase == HostPhase::kLost) ++ended;
+    if (run.phase != HostPhase::kPending) continue;
+    pending.push_back(run.host);
+    if (run.error && trouble.empty()) trouble = run.error->message;
+  }
+  std::string text = fmt::format("{}: {} running, {} ended", stage.name, running, ended);
+  if (!pending.empty()) text += ", not started on host " + base::FormatRanges(pending);
+  if (!trouble.empty()) text += " (" + trouble + ")";
+  return text;
+}
+
+std::string StageWait(const Job& job) {
+  if (!job.stage) return "the next stage";
+  return job.stage->name + " to end on " + Hosts(job.stage->hosts.size());
+}
+
+std::string WaitsFor(const Job& job, TimePoint now) {
+  const TpuSpec& tpu = job.spec.tpu;
+  return std::visit(
+      Overloaded{[](const Queued&) -> std::string { return "its turn"; },
+                 [&](const Requesting&) { return "the cloud's answer in " + tpu.zone; },
+                 [&](const Waiting&) {
+                   return fmt::format("capacity for {} in {}, for {} so far", tpu.accelerator,
+                                      tpu.zone, base::FormatDuration(now - job.since));
+                 },
+                 [](const Provisioning&) -> std::string { return "the slice to become READY"; },
+                 [&](const Setup&) { return StageWait(job); },
+                 [&](const Running&) { return StageWait(job); },
+                 [&](const BackingOff& state) -> std::string {
+                   if (state.until <= now) return "the last slice to be deleted";
+                   return "the next try in " + base::FormatDuration(state.until - now);
+                 },
+                 [](const Cancelling&) -> std::string { return "the remote processes to end"; },
+                 [](const Deleting&) -> std::string { return "the cloud to delete the slice"; },
+                 [&](const Done&) -> std::string {
+                   const bool deleting = job.slice && job.slice->phase == SlicePhase::kDeleting;
+                   return deleting ? "the cloud to delete the slice" : "";
+                 }},
+      job.state);
+}
+
+std::string NextStepWhenDone(const Job& job, const Done& done) {
+  const std::string id = FormatJobId(job.id);
+  switch (done.outcome) {
+    case Outcome::kSucceeded:
+      return job.slice ? "the slice is still held; to give it back: jobman delete " + id
+                       : std::string{};
+    case Outcome::kFailed:
+      if (done.error && !done.error->hint.empty()) return done.error->hint;
+      return "jobman logs " + id;
+    case Outcome::kCancelled:
+      return "jobman resume " + id;
+    case Outcome::kDeleted:
+      return "to drop its records and logs: jobman clean " + id;
+  }
+  return {};
+}
+
+std::string NextStep(const Job& job) {
+  if (const auto* waiting = std::get_if<BackingOff>(&job.state)) return waiting->error.hint;
+  if (const auto* done = std::get_if<Done>(&job.state)) return NextStepWhenDone(job, *done);
+  return {};
+}
+
+}  // namespace
+
+Explanation Explain(const Job& job, TimePoint now) {
+  Explanation out;
+  out.state = StateName(job.state);
+  out.because = job.why;
+  if (job.slice) out.facts.push_back(SliceFact(*job.slice));
+  if (job.stage) out.facts.push_back(StageFact(*job.stage));
+  if (const auto* waiting = std::get_if<BackingOff>(&job.state)) {
+    out.facts.push_back("last error: " + waiting->error.ToString());
+  }
+  const RetrySpec& retries = job.spec.retries;
+  out.facts.push_back(fmt::format("attempt {}; retries used: {}, {}, {}", job.attempt,
+                                  Budget("preemption", job.spent.preemption, retries.preemption),
+                                  Budget("failure", job.spent.failure, retries.failure),
+                                  Budget("infra", job.spent.infra, retries.infra)));
+  out.waits_for = WaitsFor(job, now);
+  out.next_step = NextStep(job);
+  return out;
+}
+
+std::string_view FamiliarStatus(const Job& job) {
+  if (std::holds_alternative<Running>(job.state) || std::holds_alternative<Setup>(job.state)) {
+    return "RUNNING";
+  }
+  if (!IsFinal(job.state)) return "QUEUEING";
+  return job.slice && job.slice->phase == SlicePhase::kCreated ? "IDLE" : "DEAD";
+}
+
+}  // namespace jobman::core

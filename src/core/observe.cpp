@@ -1,0 +1,124 @@
+// Folds what was observed into the job; decides nothing.
+#include <algorithm>
+
+#include "core/decider.hpp"
+
+namespace jobman::core {
+namespace {
+
+bool IsAbout(const std::optional<Slice>& slice, const std::string& name) {
+  return slice && slice->ref.name == name && slice->phase != SlicePhase::kGone;
+}
+
+/// The create may have arrived although no good answer came.
+bool MayHaveArrived(const base::Error& error) {
+  switch (error.code) {
+    case base::Code::kUnavailable:
+    case base::Code::kDeadlineExceeded:
+    case base::Code::kInternal:
+    case base::Code::kUnknown:
+    case base::Code::kAlreadyExists:
+    case base::Code::kCancelled:
+    case base::Code::kAborted:
+    case base::Code::kDataLoss:
+      return true;
+    case base::Code::kOk:
+    case base::Code::kInvalidArgument:
+    case base::Code::kNotFound:
+    case base::Code::kPermissionDenied:
+    case base::Code::kResourceExhausted:
+    case base::Code::kFailedPrecondition:
+    case base::Code::kOutOfRange:
+    case base::Code::kUnimplemented:
+    case base::Code::kUnauthenticated:
+      return false;
+  }
+  return true;
+}
+
+std::string CloudWord(const SliceSeen& seen) {
+  if (seen.queued && !(seen.queued->state == QueuedState::kActive && seen.node)) {
+    return seen.queued->raw_state;
+  }
+  return seen.node ? seen.node->raw_state : std::string{};
+}
+
+/// Takes the addresses over; tells whether they are other machines than before.
+bool TakeHosts(Slice& slice, const NodeSeen& node) {
+  if (slice.node_uid == node.uid && slice.hosts == node.hosts) return false;
+  const bool first = slice.hosts.empty();
+  slice.node_uid = node.uid;
+  slice.hosts = node.hosts;
+  if (first) return false;
+  ++slice.generation;
+  return true;
+}
+
+}  // namespace
+
+void Decider::Observe(const SliceSeen& seen) {
+  if (!IsAbout(job_.slice, seen.slice)) return;
+  Slice& slice = *job_.slice;
+  view_ = ViewOf(seen, slice.ref.mode);
+  if (view_ == SliceView::kForeign) return;
+  slice.cloud_state = CloudWord(seen);
+  if (view_ == SliceView::kAbsent) {
+    slice.absences = std::min(slice.absences + 1, 2);
+    return;
+  }
+  slice.absences = 0;
+  if (slice.phase == SlicePhase::kIntended) {
+    slice.phase = SlicePhase::kCreated;
+    slice.created_at = now_;
+  }
+  if (seen.queued && seen.queued->failure) slice_error_ = seen.queued->failure;
+  if (view_ == SliceView::kReady) {
+    slice.operation.clear();
+    moved_ = TakeHosts(slice, *seen.node);
+  }
+}
+
+void Decider::Observe(const CreateAnswered& answer) {
+  if (!IsAbout(job_.slice, answer.slice) || job_.slice->phase != SlicePhase::kIntended) return;
+  if (!answer.error) {
+    job_.slice->phase = SlicePhase::kCreated;
+    job_.slice->operation = answer.operation;
+    job_.slice->created_at = now_;
+    job_.slice->absences = 0;
+    return;
+  }
+  if (!MayHaveArrived(*answer.error)) {
+    create_error_ = answer.error;
+    return;
+  }
+  Say("the request for slice " + answer.slice + " has no clear answer (" + answer.error->message +
+      "): looking before asking again");
+}
+
+void Decider::Observe(const OperationFailed& failed) {
+  if (!IsAbout(job_.slice, failed.slice)) return;
+  job_.slice->operation.clear();
+  if (job_.slice->phase == SlicePhase::kDeleting) return;
+  slice_error_ = failed.error;
+  view_ = SliceView::kFailed;
+}
+
+void Decider::Observe(const DeleteAnswered& answer) {
+  if (!IsAbout(job_.slice, answer.slice) || job_.slice->phase != SlicePhase::kDeleting) return;
+  if (answer.gone) job_.slice->phase = SlicePhase::kGone;
+  if (answer.error) {
+    Say("slice " + answer.slice + " could not be deleted yet: " + answer.error->ToString());
+  }
+}
+
+void Decider::Observe(const HostReport& report) {
+  if (!job_.stage || report.attempt != job_.attempt || report.stage != job_.stage->name) return;
+  for (HostRun& run : job_.stage->hosts) {
+    if (run.host != report.run.host) continue;
+    // The end of a run is recorded once; what comes after it is late.
+    if (run.phase == HostPhase::kExited || run.phase == HostPhase::kLost) return;
+    run = report.run;
+  }
+}
+
+}  // namespace jobman::core

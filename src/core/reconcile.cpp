@@ -1,0 +1,95 @@
+#include "jobman/core/reconcile.hpp"
+
+#include <algorithm>
+
+#include "core/decider.hpp"
+#include "core/overloaded.hpp"
+
+namespace jobman::core {
+
+void Decider::Enter(JobState state, std::string why) {
+  job_.state = std::move(state);
+  job_.since = now_;
+  Say(std::move(why));
+}
+
+void Decider::Do(Effect effect) {
+  if (std::find(effects_.begin(), effects_.end(), effect) != effects_.end()) return;
+  effects_.push_back(std::move(effect));
+}
+
+/// An observation moves a job through a few states at most; the bound only guards against a
+/// defect here.
+void Decider::Settle() {
+  for (int round = 0; round < 8; ++round) {
+    const JobState before = job_.state;
+    const TimePoint since = job_.since;
+    std::visit([this](const auto& state) { Advance(state); }, before);
+    if (job_.state == before && job_.since == since) return;
+  }
+}
+
+TimePoint Decider::WakeAt() const {
+  TimePoint wake = now_ + policy_.poll;
+  const bool deleting = job_.slice && job_.slice->phase != SlicePhase::kCreated;
+  const auto* backing_off = std::get_if<BackingOff>(&job_.state);
+  if (backing_off != nullptr && !deleting) wake = backing_off->until;
+  if (job_.stage && job_.stage->number >= 0 && !job_.stage->stopping) {
+    const auto& limit = job_.spec.setup[static_cast<std::size_t>(job_.stage->number)].timeout;
+    if (limit) wake = std::min(wake, job_.stage->started_at + *limit);
+  }
+  return wake;
+}
+
+Step Decider::Finish(const Job& before) && {
+  if (!why_.empty()) job_.why = why_;
+  Step step;
+  step.job = std::move(job_);
+  step.effects = std::move(effects_);
+  step.why = step.job.why;
+  if (NeedsCare(step.job))
+    step.job.wake_at = WakeAt();
+  else
+    step.job.wake_at.reset();
+  Job same = step.job;
+  same.wake_at = before.wake_at;
+  step.changed = !(same == before);
+  return step;
+}
+
+Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
+               double unit_random) {
+  const Job before = job;
+  Decider decider(std::move(job), now, policy, unit_random);
+  std::visit([&](const auto& observation) { decider.Observe(observation); }, seen);
+  decider.AdoptWish();
+  decider.Settle();
+  return std::move(decider).Finish(before);
+}
+
+bool NeedsCare(const Job& job) {
+  return !IsFinal(job.state) || job.wish_new || job.slice.has_value();
+}
+
+std::vector<Effect> ImpliedEffects(const Job& job) {
+  std::vector<Effect> effects;
+  if (job.slice && job.slice->phase == SlicePhase::kIntended) effects.push_back(CreateSlice{});
+  if (job.slice && job.slice->phase == SlicePhase::kDeleting) effects.push_back(DeleteSlice{});
+  if (job.stage && !job.stage->AllEnded()) {
+    effects.push_back(RunStage{});
+    if (job.stage->stopping) effects.push_back(StopStage{});
+  }
+  return effects;
+}
+
+std::string_view EffectName(const Effect& effect) {
+  using Name = std::string_view;
+  return std::visit(Overloaded{[](const CreateSlice&) -> Name { return "CreateSlice"; },
+                               [](const DeleteSlice&) -> Name { return "DeleteSlice"; },
+                               [](const RunStage&) -> Name { return "RunStage"; },
+                               [](const StopStage&) -> Name { return "StopStage"; },
+                               [](const AbandonStage&) -> Name { return "AbandonStage"; }},
+                    effect);
+}
+
+}  // namespace jobman::core

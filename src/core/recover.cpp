@@ -1,0 +1,150 @@
+// What follows a fault: another attempt after a wait, or the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/decider.hpp"
+#include "jobman/base/backoff.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// Waiting does not help: the request itself must change, or somebody must grant something.
+bool IsPermanent(const base::Error& error) {
+  switch (error.reason) {
+    case base::Reason::kQuotaZero:
+    case base::Reason::kPermission:
+    case base::Reason::kApiDisabled:
+    case base::Reason::kZoneNotAllowed:
+    case base::Reason::kBadAccelerator:
+    case base::Reason::kBadZone:
+    case base::Reason::kBadRuntime:
+    case base::Reason::kHostKeyChanged:
+    case base::Reason::kKeyUnreadable:
+    case base::Reason::kNotSupported:
+      return true;
+    case base::Reason::kStockout:
+    case base::Reason::kQuota:
+    case base::Reason::kRateLimit:
+    case base::Reason::kReservation:
+    case base::Reason::kUnreachable:
+    case base::Reason::kHostRefused:
+    case base::Reason::kHostTimeout:
+    case base::Reason::kHostAuth:
+    case base::Reason::kDiskFull:
+    case base::Reason::kNotWritable:
+    case base::Reason::kNewerStore:
+    case base::Reason::kLeaseLost:
+    case base::Reason::kStale:
+      return false;
+    case base::Reason::kNone:
+      break;
+  }
+  return error.code == base::Code::kInvalidArgument || error.code == base::Code::kUnauthenticated ||
+         error.code == base::Code::kPermissionDenied;
+}
+
+/// The world is short of something, which is nobody's fault: no budget pays for the wait.
+bool IsFree(const base::Error& error) {
+  return error.reason == base::Reason::kStockout || error.reason == base::Reason::kQuota ||
+         error.reason == base::Reason::kRateLimit || error.reason == base::Reason::kUnreachable;
+}
+
+std::string_view FaultWord(Fault fault) {
+  switch (fault) {
+    case Fault::kPreemption:
+      return "preemption";
+    case Fault::kFailure:
+      return "failure";
+    case Fault::kInfra:
+      return "infra";
+  }
+  return "infra";
+}
+
+}  // namespace
+
+bool Decider::TakeFromBudget(Fault fault) {
+  const RetrySpec& retries = job_.spec.retries;
+  const auto take = [](int& spent, const std::optional<int>& limit) {
+    if (limit && spent >= *limit) return false;
+    ++spent;
+    return true;
+  };
+  switch (fault) {
+    case Fault::kPreemption:
+      return take(job_.spent.preemption, retries.preemption);
+    case Fault::kFailure:
+      return take(job_.spent.failure, retries.failure);
+    case Fault::kInfra:
+      return take(job_.spent.infra, retries.infra);
+  }
+  return false;
+}
+
+void Decider::Recover(Fault fault, base::Error error) {
+  if (IsPermanent(error)) return FailForGood(std::move(error), 0);
+  // The failure budget was asked before: a failing command without one ends the job.
+  const bool paid = fault == Fault::kFailure || IsFree(error) || TakeFromBudget(fault);
+  if (!paid) {
+    error.hint = fmt::format("retries.{} is used up: raise it, or jobman resume {}",
+                             FaultWord(fault), FormatJobId(job_.id));
+    return FailForGood(std::move(error), 0);
+  }
+  job_.stage.reset();
+  if (fault == Fault::kFailure || job_.restart_reason.empty()) {
+    job_.restart_reason = FaultWord(fault);
+  }
+  ++job_.spent.streak;
+  const base::Backoff backoff{.base = job_.spec.retries.backoff,
+                              .cap = job_.spec.retries.backoff_cap};
+  // The first preemption after a good run is answered at once: capacity may still be there.
+  const bool at_once = fault == Fault::kPreemption && job_.spent.streak == 1;
+  Duration wait = at_once ? Duration{0} : backoff.FullJitter(job_.spent.streak, unit_random_);
+  if (error.retry_after) wait = std::max<Duration>(wait, *error.retry_after);
+  std::string why = error.message + ": trying again";
+  if (wait > Duration{0}) why += " in " + base::FormatDuration(wait);
+  Enter(BackingOff{.until = now_ + wait, .error = std::move(error)}, std::move(why));
+}
+
+void Decider::FailForGood(base::Error error, int exit_code) {
+  job_.stage.reset();
+  std::string why = error.message;
+  Enter(Done{.outcome = Outcome::kFailed, .exit_code = exit_code, .error = std::move(error)},
+        std::move(why));
+}
+
+void Decider::Advance(const BackingOff& backing_off) {
+  const bool leaving = job_.slice && job_.slice->phase != SlicePhase::kCreated;
+  if (leaving) GiveSliceUp();
+  const bool left = job_.slice && job_.slice->phase != SlicePhase::kCreated;
+  if (left || now_ < backing_off.until) return;
+  Enter(Queued{}, "trying again");
+}
+
+void Decider::Advance(const Done&) {
+  if (!job_.slice) return;
+  const bool held = job_.slice->phase == SlicePhase::kCreated;
+  const bool husk = view_ == SliceView::kHusk || view_ == SliceView::kFailed;
+  if (!held || husk) return GiveSliceUp();
+  if (view_ == SliceView::kAbsent && job_.slice->absences >= 2) job_.slice.reset();
+}
+
+/// Deletes the slice, or sees that it is gone. Called again as long as it is not.
+void Decider::GiveSliceUp() {
+  if (!job_.slice) return;
+  Slice& slice = *job_.slice;
+  const bool first = slice.phase != SlicePhase::kDeleting;
+  if (slice.phase == SlicePhase::kGone || (!first && slice.absences >= 2)) {
+    job_.slice.reset();
+    return;
+  }
+  if (!first && now_ - slice.asked_at < policy_.delete_again) return;
+  slice.phase = SlicePhase::kDeleting;
+  slice.absences = 0;
+  slice.asked_at = now_;
+  slice.operation.clear();
+  Do(DeleteSlice{});
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,73 @@
+#include "jobman/core/slice.hpp"
+
+#include <array>
+#include <utility>
+
+namespace jobman::core {
+namespace {
+
+constexpr std::array kNodeStates = {
+    std::pair{NodeState::kUnspecified, "STATE_UNSPECIFIED"},
+    std::pair{NodeState::kCreating, "CREATING"},
+    std::pair{NodeState::kReady, "READY"},
+    std::pair{NodeState::kRestarting, "RESTARTING"},
+    std::pair{NodeState::kReimaging, "REIMAGING"},
+    std::pair{NodeState::kDeleting, "DELETING"},
+    std::pair{NodeState::kRepairing, "REPAIRING"},
+    std::pair{NodeState::kStopped, "STOPPED"},
+    std::pair{NodeState::kStopping, "STOPPING"},
+    std::pair{NodeState::kStarting, "STARTING"},
+    std::pair{NodeState::kPreempted, "PREEMPTED"},
+    std::pair{NodeState::kTerminated, "TERMINATED"},
+    std::pair{NodeState::kHiding, "HIDING"},
+    std::pair{NodeState::kHidden, "HIDDEN"},
+    std::pair{NodeState::kUnhiding, "UNHIDING"},
+    std::pair{NodeState::kUnknown, "UNKNOWN"},
+};
+
+constexpr std::array kQueuedStates = {
+    std::pair{QueuedState::kUnspecified, "STATE_UNSPECIFIED"},
+    std::pair{QueuedState::kCreating, "CREATING"},
+    std::pair{QueuedState::kAccepted, "ACCEPTED"},
+    std::pair{QueuedState::kProvisioning, "PROVISIONING"},
+    std::pair{QueuedState::kFailed, "FAILED"},
+    std::pair{QueuedState::kDeleting, "DELETING"},
+    std::pair{QueuedState::kActive, "ACTIVE"},
+    std::pair{QueuedState::kSuspending, "SUSPENDING"},
+    std::pair{QueuedState::kSuspended, "SUSPENDED"},
+    std::pair{QueuedState::kWaitingForResources, "WAITING_FOR_RESOURCES"},
+    std::pair{QueuedState::kUnknown, "UNKNOWN"},
+};
+
+template <class Table, class Key>
+std::string_view NameIn(const Table& table, Key key) {
+  for (const auto& [state, name] : table) {
+    if (state == key) return name;
+  }
+  return "UNKNOWN";
+}
+
+template <class Key, class Table>
+Key StateIn(const Table& table, std::string_view text) {
+  for (const auto& [state, name] : table) {
+    if (name == text) return state;
+  }
+  return Key::kUnknown;
+}
+
+}  // namespace
+
+std::string_view NodeStateName(NodeState state) {
+  return NameIn(kNodeStates, state);
+}
+NodeState NodeStateFromName(std::string_view name) {
+  return StateIn<NodeState>(kNodeStates, name);
+}
+std::string_view QueuedStateName(QueuedState state) {
+  return NameIn(kQueuedStates, state);
+}
+QueuedState QueuedStateFromName(std::string_view name) {
+  return StateIn<QueuedState>(kQueuedStates, name);
+}
+
+}  // namespace jobman::core

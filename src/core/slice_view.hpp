@@ -1,0 +1,24 @@
+#pragma once
+
+#include "jobman/core/reconcile.hpp"
+
+namespace jobman::core {
+
+/// What a look at the cloud means for a job: one word for the many states of nodes and queued
+/// resources.
+enum class SliceView {
+  kNotLooked,     ///< no fresh observation
+  kAbsent,        ///< not in a complete listing
+  kForeign,       ///< the name belongs to somebody else
+  kWaiting,       ///< accepted, in the queue
+  kProvisioning,  ///< being created, or coming back
+  kReady,         ///< usable, addresses known
+  kUnclear,       ///< repair, maintenance, unknown words: keep what we have and look again
+  kHusk,          ///< preempted, suspended, terminated, stopped: holds quota, must be deleted
+  kFailed,        ///< the queued resource, or the create operation, failed
+  kLeaving,       ///< being deleted
+};
+
+SliceView ViewOf(const SliceSeen& seen, AllocationMode mode);
+
+}  // namespace jobman::core

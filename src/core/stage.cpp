@@ -1,0 +1,177 @@
+// Setup steps and the command: one stage at a time, on all its hosts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/decider.hpp"
+
+namespace jobman::core {
+namespace {
+
+constexpr int kTemporaryFailure = 75;  // EX_TEMPFAIL of sysexits.h: the command asks to be repeated
+
+bool Failed(const HostRun& run) {
+  return run.phase == HostPhase::kLost || (run.phase == HostPhase::kExited && run.exit_code != 0);
+}
+
+const SetupStep& StepOf(const JobSpec& spec, int number) {
+  return spec.setup[static_cast<std::size_t>(number)];
+}
+
+Stage MakeStage(const Job& job, int number, TimePoint now) {
+  const bool command = number < 0;
+  const HostSet& wanted = command ? job.spec.command.workers : StepOf(job.spec, number).hosts;
+  Stage stage;
+  stage.number = number;
+  stage.name = command ? "run" : fmt::format("setup-{}-{}", number, StepOf(job.spec, number).name);
+  stage.started_at = now;
+  for (int host = 0; host < static_cast<int>(job.slice->hosts.size()); ++host) {
+    if (wanted.Contains(host)) stage.hosts.push_back({.host = host});
+  }
+  return stage;
+}
+
+/// The host whose end failed the stage: the one on record, else the first that failed.
+const HostRun* Culprit(const Stage& stage) {
+  for (const HostRun& run : stage.hosts) {
+    if (stage.culprit == run.host) return &run;
+  }
+  const auto failed = std::find_if(stage.hosts.begin(), stage.hosts.end(), Failed);
+  return failed == stage.hosts.end() ? nullptr : &*failed;
+}
+
+std::string DescribeFailure(const Stage& stage, const HostRun& run) {
+  if (run.phase == HostPhase::kLost) {
+    return fmt::format("host {} was lost in {}{}", run.host, stage.name,
+                       run.error ? ": " + run.error->message : std::string{});
+  }
+  return fmt::format("host {} ended {} with exit code {}", run.host, stage.name, run.exit_code);
+}
+
+/// No second try helps before somebody mends it.
+bool NeedsHands(base::Reason reason) {
+  return reason == base::Reason::kHostKeyChanged || reason == base::Reason::kKeyUnreadable ||
+         reason == base::Reason::kDiskFull || reason == base::Reason::kNotWritable;
+}
+
+}  // namespace
+
+void Decider::BeginStage(int number) {
+  job_.stage = MakeStage(job_, number, now_);
+  Do(RunStage{});
+  const auto hosts = job_.stage->hosts.size();
+  if (number < 0) {
+    return Enter(Running{}, fmt::format("running the command on {} of {} hosts", hosts,
+                                        job_.slice->hosts.size()));
+  }
+  Enter(Setup{.step = number},
+        fmt::format("setup step {} of {}, {}, on {} hosts", number + 1, job_.spec.setup.size(),
+                    StepOf(job_.spec, number).name, hosts));
+}
+
+void Decider::AdvanceStage() {
+  if (!job_.slice || !job_.stage) {  // cannot be; but no job may hang for it
+    return Enter(Queued{}, "the record of the stage is missing: starting again");
+  }
+  if (SliceIsLost()) return;
+  if (moved_) {
+    moved_ = false;
+    Do(AbandonStage{});
+    job_.stage.reset();
+    job_.restart_reason = "maintenance";
+    return Enter(Queued{},
+                 "the machines of slice " + slice_name() + " were replaced: setting them up again");
+  }
+  if (job_.stage->AllEnded()) return EndStage();
+  CheckStepLimit();
+  StopSiblings();
+}
+
+bool Decider::SliceIsLost() {
+  const bool absent = view_ == SliceView::kAbsent && job_.slice->absences >= 2;
+  const bool husk = view_ == SliceView::kHusk || view_ == SliceView::kFailed;
+  if (!absent && !husk) return false;
+  const std::string what = absent ? "vanished" : "became " + job_.slice->cloud_state;
+  LoseSlice(
+      Fault::kPreemption, "preempted",
+      {.code = base::Code::kAborted,
+       .message = fmt::format("slice {} {} during {}", slice_name(), what, job_.stage->name)});
+  return true;
+}
+
+void Decider::CheckStepLimit() {
+  Stage& stage = *job_.stage;
+  if (stage.number < 0 || stage.stopping) return;
+  const auto& limit = StepOf(job_.spec, stage.number).timeout;
+  if (!limit || now_ - stage.started_at < *limit) return;
+  stage.stopping = true;
+  stage.timed_out = true;
+  Do(StopStage{});
+  Say(fmt::format("{} passed its limit of {}: stopping it", stage.name,
+                  base::FormatDuration(*limit)));
+}
+
+void Decider::StopSiblings() {
+  Stage& stage = *job_.stage;
+  const bool failed = std::any_of(stage.hosts.begin(), stage.hosts.end(), Failed);
+  if (!failed || stage.stopping) return;
+  const HostRun& culprit = *Culprit(stage);
+  stage.culprit = culprit.host;
+  stage.stopping = true;
+  Do(StopStage{});
+  Say(DescribeFailure(stage, culprit) + ": stopping the others");
+}
+
+void Decider::EndStage() {
+  const int number = job_.stage->number;
+  const bool succeeded = job_.stage->AllSucceeded() && !job_.stage->timed_out;
+  const bool optional = number >= 0 && !StepOf(job_.spec, number).required;
+  if (!succeeded && !optional) return FailStage();
+  if (number < 0) {
+    const auto hosts = job_.stage->hosts.size();
+    job_.stage.reset();
+    job_.spent.streak = 0;
+    return Enter(Done{.outcome = Outcome::kSucceeded},
+                 fmt::format("the command ended with exit code 0 on {} hosts", hosts));
+  }
+  const bool last = number + 1 == static_cast<int>(job_.spec.setup.size());
+  BeginStage(last ? -1 : number + 1);
+}
+
+void Decider::FailStage() {
+  const Stage stage = *job_.stage;
+  const HostRun* culprit = Culprit(stage);
+  if (stage.timed_out || culprit == nullptr) {
+    return FailForGood({.code = base::Code::kDeadlineExceeded,
+                        .message = stage.name + " passed its time limit",
+                        .hint = "raise the step's timeout, or see jobman logs " +
+                                FormatJobId(job_.id) + " --stage " + stage.name},
+                       0);
+  }
+  const bool lost = culprit->phase == HostPhase::kLost;
+  base::Error error{.code = lost ? base::Code::kUnavailable : base::Code::kAborted,
+                    .message = DescribeFailure(stage, *culprit)};
+  if (culprit->error) {
+    error.reason = culprit->error->reason;
+    error.hint = culprit->error->hint;
+  }
+  if (error.hint.empty()) {
+    error.hint = fmt::format("jobman logs {} --stage {} --host {}", FormatJobId(job_.id),
+                             stage.name, culprit->host);
+  }
+  const int exit_code = culprit->exit_code;
+  if (NeedsHands(error.reason)) return FailForGood(std::move(error), 0);
+  if (lost || exit_code == kTemporaryFailure) return Recover(Fault::kInfra, std::move(error));
+  if (TakeFromBudget(Fault::kFailure)) return Recover(Fault::kFailure, std::move(error));
+  FailForGood(std::move(error), exit_code);
+}
+
+void Decider::LoseSlice(Fault fault, std::string restart_reason, base::Error error) {
+  if (job_.stage) Do(AbandonStage{});
+  job_.stage.reset();
+  GiveSliceUp();
+  job_.restart_reason = std::move(restart_reason);
+  Recover(fault, std::move(error));
+}
+
+}  // namespace jobman::core
