@@ -1,0 +1,194 @@
+#include "jobman/core/accelerators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// What the sizes of a generation have in common.
+struct Generation {
+  std::string_view name;
+  int cores_per_chip;  ///< 2: the number in the type name counts cores; 1: it counts chips
+  int hbm_gib_per_chip;
+  bool three_dimensional;
+  std::array<int, 8> sizes;  ///< numbers of the type names; 0 ends the list
+  int largest;               ///< beyond `sizes`, every multiple of 128 up to here; 0: none
+  std::string_view runtime;
+};
+
+constexpr std::array<Generation, 6> kGenerations = {{
+    {"v2", 2, 16, false, {8, 32, 128, 256, 512}, 0, "tpu-ubuntu2204-base"},
+    {"v3", 2, 32, false, {8, 32, 64, 128, 256, 512, 1024, 2048}, 0, "tpu-ubuntu2204-base"},
+    {"v4", 2, 32, true, {8, 16, 32, 64}, 6144, "tpu-ubuntu2204-base"},
+    {"v5litepod", 1, 16, false, {1, 4, 8, 16, 32, 64, 128, 256}, 0, "v2-alpha-tpuv5-lite"},
+    {"v5p", 2, 95, true, {8, 16, 32, 64}, 12288, "v2-alpha-tpuv5"},
+    {"v6e", 1, 32, false, {1, 4, 8, 16, 32, 64, 128, 256}, 0, "v2-alpha-tpuv6e"},
+}};
+
+constexpr std::array<std::pair<int, std::string_view>, 10> kFlatTopologies = {{
+    {1, "1x1"},
+    {4, "2x2"},
+    {8, "2x4"},
+    {16, "4x4"},
+    {32, "4x8"},
+    {64, "8x8"},
+    {128, "8x16"},
+    {256, "16x16"},
+    {512, "16x32"},
+    {1024, "32x32"},
+}};
+
+constexpr std::array<std::pair<int, std::string_view>, 13> kCubeTopologies = {{
+    {4, "2x2x1"},
+    {8, "2x2x2"},
+    {16, "2x2x4"},
+    {32, "2x4x4"},
+    {64, "4x4x4"},
+    {128, "4x4x8"},
+    {256, "4x8x8"},
+    {512, "8x8x8"},
+    {768, "8x8x12"},
+    {1024, "8x8x16"},
+    {2048, "8x16x16"},
+    {4096, "16x16x16"},
+    {6144, "16x16x24"},
+}};
+
+/// Names in use for a generation that the API does not know.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNicknames = {{
+    {"v5e", "v5litepod"},
+    {"v5lite", "v5litepod"},
+    {"v5", "v5p"},
+    {"v6", "v6e"},
+    {"v6litepod", "v6e"},
+}};
+
+const Generation* FindGeneration(std::string_view name) {
+  for (const Generation& generation : kGenerations) {
+    if (generation.name == name) return &generation;
+  }
+  return nullptr;
+}
+
+std::vector<int> SizesOf(const Generation& generation) {
+  std::vector<int> sizes;
+  for (const int size : generation.sizes) {
+    if (size > 0) sizes.push_back(size);
+  }
+  for (int size = 128; size <= generation.largest; size += 128) sizes.push_back(size);
+  return sizes;
+}
+
+std::string TypeName(const Generation& generation, int size) {
+  return std::string(generation.name) + "-" + std::to_string(size);
+}
+
+template <std::size_t N>
+std::string TopologyIn(const std::array<std::pair<int, std::string_view>, N>& table, int chips) {
+  for (const auto& [count, shape] : table) {
+    if (count == chips) return std::string(shape);
+  }
+  return {};
+}
+
+/// Types whose number counts chips come in one VM of 1, 4 or 8 chips; all others in VMs of 4.
+int HostsOf(const Generation& generation, int chips) {
+  if (generation.cores_per_chip == 1 && chips <= 8) return 1;
+  return chips / 4;
+}
+
+Accelerator Describe(const Generation& generation, int size) {
+  const int chips = size / generation.cores_per_chip;
+  return {.type = TypeName(generation, size),
+          .generation = std::string(generation.name),
+          .cores = size,
+          .chips = chips,
+          .hosts = HostsOf(generation, chips),
+          .topology = generation.three_dimensional ? TopologyIn(kCubeTopologies, chips)
+                                                   : TopologyIn(kFlatTopologies, chips),
+          .hbm_gib = chips * generation.hbm_gib_per_chip};
+}
+
+struct TypeParts {
+  std::string generation = {};
+  std::optional<std::int64_t> size = {};
+};
+
+TypeParts SplitType(std::string_view type) {
+  const std::size_t dash = type.rfind('-');
+  if (dash == std::string_view::npos) return {.generation = base::ToLower(type)};
+  return {.generation = base::ToLower(type.substr(0, dash)),
+          .size = base::ParseNumber(type.substr(dash + 1))};
+}
+
+std::int64_t NearestSize(const Generation& generation, std::int64_t wanted) {
+  const std::vector<int> sizes = SizesOf(generation);
+  return *std::min_element(sizes.begin(), sizes.end(), [&](int a, int b) {
+    return std::abs(a - wanted) < std::abs(b - wanted);
+  });
+}
+
+/// The nearest type: by number within a generation that is known, else by spelling.
+std::optional<std::string> NearestType(std::string_view type) {
+  TypeParts parts = SplitType(type);
+  for (const auto& [nickname, name] : kNicknames) {
+    if (parts.generation == nickname) parts.generation = name;
+  }
+  const Generation* generation = FindGeneration(parts.generation);
+  if (generation != nullptr && parts.size && *parts.size < 1'000'000) {
+    return TypeName(*generation, static_cast<int>(NearestSize(*generation, *parts.size)));
+  }
+  return base::Nearest(type, AcceleratorTypes());
+}
+
+std::string GenerationHint() {
+  std::vector<std::string> examples;
+  for (const Generation& generation : kGenerations) {
+    examples.push_back(TypeName(generation, SizesOf(generation)[0]));
+  }
+  return "types are written like " + base::Join(examples, ", ");
+}
+
+base::Error UnknownType(std::string_view type) {
+  const std::string message = "unknown accelerator type \"" + std::string(type) + "\"";
+  base::Error error = base::InvalidArgument(message, GenerationHint());
+  error.reason = base::Reason::kBadAccelerator;
+  if (SplitType(type).generation == "tpu7x") {
+    error.hint = "TPU7x is offered through GKE only, not as TPU VMs";
+  } else if (const auto nearest = NearestType(type)) {
+    error.hint = "did you mean " + *nearest + "?";
+  }
+  return error;
+}
+
+}  // namespace
+
+base::Result<Accelerator> FindAccelerator(std::string_view type) {
+  for (const Generation& generation : kGenerations) {
+    for (const int size : SizesOf(generation)) {
+      if (TypeName(generation, size) == type) return Describe(generation, size);
+    }
+  }
+  return UnknownType(type);
+}
+
+std::vector<std::string> AcceleratorTypes() {
+  std::vector<std::string> types;
+  for (const Generation& generation : kGenerations) {
+    for (const int size : SizesOf(generation)) types.push_back(TypeName(generation, size));
+  }
+  return types;
+}
+
+std::string DefaultRuntime(std::string_view generation) {
+  const Generation* found = FindGeneration(generation);
+  return std::string(found == nullptr ? std::string_view{} : found->runtime);
+}
+
+}  // namespace jobman::core

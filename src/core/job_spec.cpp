@@ -1,0 +1,100 @@
+#include "jobman/core/job_spec.hpp"
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// Far above the largest slice (1,536 hosts), and small enough to write a range out.
+constexpr std::int64_t kMaxHost = 99'999;
+
+base::Error BadPart(std::string_view part) {
+  return base::InvalidArgument(
+      "\"" + std::string(part) + "\" is neither a host number nor a range of them",
+      "write \"all\", or numbers and ranges such as \"0,3-7\"");
+}
+
+/// Appends the numbers of "3" or "3-7".
+base::Status AppendPart(std::string_view part, std::vector<int>& numbers) {
+  const std::size_t dash = part.find('-');
+  const auto first = base::ParseNumber(base::Trim(part.substr(0, dash)));
+  const auto last =
+      dash == std::string_view::npos ? first : base::ParseNumber(base::Trim(part.substr(dash + 1)));
+  if (!first || !last || *last > kMaxHost || *first > kMaxHost) return BadPart(part);
+  if (*last < *first) {
+    return base::InvalidArgument("the range \"" + std::string(part) + "\" runs backwards",
+                                 "write the smaller number first");
+  }
+  for (std::int64_t host = *first; host <= *last; ++host) numbers.push_back(static_cast<int>(host));
+  return base::Ok();
+}
+
+}  // namespace
+
+bool HostSet::Contains(int host) const {
+  return all || std::binary_search(numbers.begin(), numbers.end(), host);
+}
+
+std::string_view AllocationModeName(AllocationMode mode) {
+  switch (mode) {
+    case AllocationMode::kQueuedResources:
+      return "queued-resources";
+    case AllocationMode::kTpuVm:
+      return "tpu-vm";
+  }
+  return {};
+}
+
+std::string_view PricingName(Pricing pricing) {
+  switch (pricing) {
+    case Pricing::kSpot:
+      return "spot";
+    case Pricing::kOnDemand:
+      return "ondemand";
+    case Pricing::kPreemptible:
+      return "preemptible";
+    case Pricing::kReserved:
+      return "reserved";
+  }
+  return {};
+}
+
+std::optional<AllocationMode> AllocationModeFromName(std::string_view name) {
+  for (const auto mode : {AllocationMode::kQueuedResources, AllocationMode::kTpuVm}) {
+    if (AllocationModeName(mode) == name) return mode;
+  }
+  return std::nullopt;
+}
+
+std::optional<Pricing> PricingFromName(std::string_view name) {
+  for (const auto pricing :
+       {Pricing::kSpot, Pricing::kOnDemand, Pricing::kPreemptible, Pricing::kReserved}) {
+    if (PricingName(pricing) == name) return pricing;
+  }
+  return std::nullopt;
+}
+
+std::string HostSetText(const HostSet& hosts) {
+  return hosts.all ? "all" : base::FormatRanges(hosts.numbers);
+}
+
+base::Result<HostSet> ParseHostSet(std::string_view text) {
+  if (base::Trim(text) == "all") return HostSet{};
+  HostSet hosts{.all = false};
+  for (const std::string& part : base::Split(text, ',')) {
+    JM_TRY(AppendPart(base::Trim(part), hosts.numbers));
+    // More numbers than there can be: one repeats, and is found below.
+    if (hosts.numbers.size() > kMaxHost + 1) break;
+  }
+  std::sort(hosts.numbers.begin(), hosts.numbers.end());
+  const auto twice = std::adjacent_find(hosts.numbers.begin(), hosts.numbers.end());
+  if (twice != hosts.numbers.end()) {
+    return base::InvalidArgument("host " + std::to_string(*twice) + " is named twice",
+                                 "name each host once");
+  }
+  return hosts;
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,81 @@
+#include "jobman/core/accelerators.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/json.hpp"
+
+namespace jobman::core {
+namespace {
+
+using base::Json;
+
+/// Every type that acceleratorTypes.list offers, compiled from Google's documentation pages.
+Json PublishedTypes() {
+  const auto text =
+      base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "tests/data/tpu-accelerators.json");
+  EXPECT_TRUE(text.ok());
+  return text.ok() ? base::ParseJson(*text).value_or(Json::array()) : Json::array();
+}
+
+TEST(Accelerators, AgreeWithThePublishedTable) {
+  const Json published = PublishedTypes();
+  ASSERT_EQ(published.size(), 181U);
+  for (const Json& row : published) {
+    const std::string type = base::GetString(row, "type");
+    SCOPED_TRACE(type);
+    const auto found = FindAccelerator(type);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->type, type);
+    EXPECT_EQ(found->generation, base::GetString(row, "generation"));
+    EXPECT_EQ(found->cores, base::GetInt(row, "cores"));
+    EXPECT_EQ(found->chips, base::GetInt(row, "chips"));
+    EXPECT_EQ(found->hosts, base::GetInt(row, "workers"));
+    EXPECT_EQ(found->topology, base::GetString(row, "topology"));
+    EXPECT_EQ(found->hbm_gib, base::GetInt(row, "hbm_gib_total"));
+  }
+}
+
+TEST(Accelerators, ListNamesExactlyThePublishedTypes) {
+  std::vector<std::string> published;
+  for (const Json& row : PublishedTypes()) published.push_back(base::GetString(row, "type"));
+  EXPECT_THAT(AcceleratorTypes(), ::testing::UnorderedElementsAreArray(published));
+}
+
+TEST(Accelerators, UnknownTypesNameTheNearest) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"v4-33", "did you mean v4-32?"},
+      {"v5e-16", "did you mean v5litepod-16?"},
+      {"v5litepod-2", "did you mean v5litepod-1?"},
+      {"v6-64", "did you mean v6e-64?"},
+      {"V4-8", "did you mean v4-8?"},
+      {"v3-8192", "did you mean v3-2048?"},
+      {"v4_32", "did you mean v4-32?"},
+      {"tpu7x-8", "TPU7x is offered through GKE only, not as TPU VMs"},
+      {"", "types are written like v2-8, v3-8, v4-8, v5litepod-1, v5p-8, v6e-1"},
+      {"a100", "types are written like v2-8, v3-8, v4-8, v5litepod-1, v5p-8, v6e-1"},
+  };
+  for (const auto& [type, hint] : cases) {
+    SCOPED_TRACE(type);
+    const auto found = FindAccelerator(type);
+    ASSERT_FALSE(found.ok());
+    EXPECT_EQ(found.error().message, "unknown accelerator type \"" + type + "\"");
+    EXPECT_EQ(found.error().hint, hint);
+    EXPECT_EQ(found.error().reason, base::Reason::kBadAccelerator);
+  }
+}
+
+TEST(Accelerators, EveryGenerationHasARuntime) {
+  for (const std::string& type : AcceleratorTypes()) {
+    EXPECT_NE(DefaultRuntime(FindAccelerator(type)->generation), "") << type;
+  }
+  EXPECT_EQ(DefaultRuntime("v4"), "tpu-ubuntu2204-base");
+  EXPECT_EQ(DefaultRuntime("v5litepod"), "v2-alpha-tpuv5-lite");
+  EXPECT_EQ(DefaultRuntime("v5p"), "v2-alpha-tpuv5");
+  EXPECT_EQ(DefaultRuntime("v6e"), "v2-alpha-tpuv6e");
+  EXPECT_EQ(DefaultRuntime("v9"), "");
+}
+
+}  // namespace
+}  // namespace jobman::core
