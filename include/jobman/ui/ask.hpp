@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+#include "jobman/base/result.hpp"
+#include "jobman/ui/terminal.hpp"
+
+namespace jobman::ui {
+
+/// Asks on stderr and reads the answer as a line from `in_fd`. Only "y" and "yes" mean yes; the end
+/// of the input means no. When `in_fd` or stderr is no terminal nobody can answer: kInvalidArgument
+/// with the hint to pass --yes.
+base::Result<bool> AskYesNo(Terminal& terminal, int in_fd, std::string_view question);
+
+/// The same without a look at what `in_fd` is.
+bool ReadYesNo(Terminal& terminal, int in_fd, std::string_view question);
+
+}  // namespace jobman::ui

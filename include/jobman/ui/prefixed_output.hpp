@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jobman::ui {
+
+/// "host 03 | ": the prefix of a host's lines among `host_count` hosts. All prefixes of a job are
+/// equally wide.
+std::string HostPrefix(int host, int host_count);
+
+/// Interleaves the output of many hosts line by line, each line behind its host's prefix.
+///
+/// What follows the prefix is the line exactly as the host wrote it. An unfinished line is kept
+/// until its end comes, until Finish(), or until it is longer than `max_line`: then the piece is
+/// printed as a line of its own, and the prefix of the next piece has '+' in the place of '|'.
+/// Memory is bounded by max_line bytes a host.
+class PrefixedOutput {
+ public:
+  /// Takes whole lines, with prefix and line break.
+  using Out = std::function<void(std::string_view)>;
+
+  struct Options {
+    int host_count = 1;  ///< of the job: sets the width of the prefix
+    /// For terminals: a carriage return alone ends a line, so that a progress bar cannot write
+    /// over its prefix or over another host's line. Otherwise it is a byte like any other.
+    bool split_carriage_returns = false;
+    std::size_t max_line = std::size_t{16} * 1024;
+  };
+
+  PrefixedOutput(Options options, Out out);
+  /// More output of host `host`, cut anywhere. Hosts beyond host_count are welcome.
+  void Feed(int host, std::string_view bytes);
+  /// Prints what is unfinished of one host, or of all of them in the order of their numbers.
+  void Finish(int host);
+  void Finish();
+
+ private:
+  struct Pending {
+    std::string text = {};
+    bool continued = false;
+  };
+  Pending& PendingOf(int host);
+  std::size_t LineEnd(std::string_view text) const;
+  void Emit(int host, Pending& pending, std::string_view line);
+
+  Options options_;
+  Out out_;
+  std::vector<Pending> pending_ = {};
+};
+
+}  // namespace jobman::ui

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/ui/text.hpp"
+
+namespace jobman::ui {
+
+/// A column of a table.
+struct Column {
+  std::string header = {};
+  bool right = false;     ///< numbers stand right
+  bool flexible = false;  ///< may be cut when the table is too wide
+};
+
+/// A cell: its text is cleaned, so remote words cannot harm the terminal.
+struct Cell {
+  std::string text = {};
+  Tone tone = Tone::kPlain;
+
+  // Implicit, so that a row reads as a list of texts.
+  Cell(std::string cell_text, Tone cell_tone = Tone::kPlain)
+      : text(std::move(cell_text)), tone(cell_tone) {}
+  Cell(const char* cell_text) : text(cell_text) {}
+};
+
+/// Aligned columns under a header, two blanks apart, no trailing blanks. A table wider than the
+/// style allows loses characters of its widest flexible column, again and again until it fits or
+/// every flexible column is as narrow as its header (at least 8 columns).
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns);
+  /// Missing cells are empty, surplus ones are dropped.
+  void AddRow(std::vector<Cell> cells);
+  bool empty() const { return rows_.empty(); }
+  /// Ends with a line break.
+  std::string Render(const Style& style) const;
+
+ private:
+  std::vector<int> Widths(const std::vector<std::vector<Cell>>& rows, const Style& style) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_ = {};
+};
+
+}  // namespace jobman::ui

@@ -1,0 +1,92 @@
+#include "jobman/ui/table.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace jobman::ui {
+namespace {
+
+constexpr int kGap = 2;
+constexpr int kNarrowest = 8;
+
+std::string Blanks(int count) {
+  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+}
+
+void AppendCell(std::string& line, const Cell& cell, const Column& column, int width,
+                const Style& style) {
+  const std::string text = Truncate(cell.text, width, style.utf8);
+  const int padding = width - DisplayWidth(text);
+  if (column.right) line += Blanks(padding);
+  line += Paint(cell.tone, text, style);
+  if (!column.right) line += Blanks(padding);
+}
+
+std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& columns,
+                      const std::vector<int>& widths, const Style& style) {
+  // Trailing empty cells would only be blanks.
+  std::size_t used = row.size();
+  while (used > 0 && row[used - 1].text.empty()) --used;
+  std::string line;
+  for (std::size_t i = 0; i < used; ++i) {
+    if (i > 0) line += Blanks(kGap);
+    AppendCell(line, row[i], columns[i], widths[i], style);
+  }
+  const std::size_t end = line.find_last_not_of(' ');
+  line.resize(end == std::string::npos ? 0 : end + 1);
+  return line + "\n";
+}
+
+// Takes what is too much from the widest flexible columns, down to their least widths.
+void Shrink(std::vector<int>& widths, const std::vector<Column>& columns, int limit) {
+  const int gaps = kGap * (static_cast<int>(widths.size()) - 1);
+  int surplus = std::accumulate(widths.begin(), widths.end(), gaps) - limit;
+  while (surplus > 0) {
+    int widest = -1;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const int least = std::max(kNarrowest, DisplayWidth(columns[i].header));
+      if (!columns[i].flexible || widths[i] <= least) continue;
+      if (widest < 0 || widths[i] > widths[static_cast<std::size_t>(widest)])
+        widest = static_cast<int>(i);
+    }
+    if (widest < 0) return;
+    --widths[static_cast<std::size_t>(widest)];
+    --surplus;
+  }
+}
+
+}  // namespace
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+void Table::AddRow(std::vector<Cell> cells) {
+  cells.resize(columns_.size(), Cell{""});
+  rows_.push_back(std::move(cells));
+}
+
+std::vector<int> Table::Widths(const std::vector<std::vector<Cell>>& rows,
+                               const Style& style) const {
+  std::vector<int> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    int width = DisplayWidth(columns_[i].header);
+    for (const auto& row : rows) width = std::max(width, DisplayWidth(row[i].text));
+    widths.push_back(width);
+  }
+  if (style.width > 0) Shrink(widths, columns_, style.width);
+  return widths;
+}
+
+std::string Table::Render(const Style& style) const {
+  std::vector<std::vector<Cell>> rows = rows_;
+  for (auto& row : rows)
+    for (Cell& cell : row) cell.text = Clean(cell.text, style.utf8);
+  const std::vector<int> widths = Widths(rows, style);
+  std::vector<Cell> header;
+  for (const Column& column : columns_) header.emplace_back(column.header, Tone::kDim);
+  std::string text = RenderRow(header, columns_, widths, style);
+  for (const auto& row : rows) text += RenderRow(row, columns_, widths, style);
+  return text;
+}
+
+}  // namespace jobman::ui

@@ -1,0 +1,138 @@
+#include "jobman/ui/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "jobman/base/env.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::ui {
+namespace {
+
+constexpr std::size_t kMuch = std::size_t{64} * 1024;
+constexpr int kUsualWidth = 80;
+// More is a mistake of whoever set it, and a line of padding of that length no help.
+constexpr int kWidest = 10'000;
+
+int IoctlWidth() {
+  winsize size = {};
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
+    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 0;
+}
+
+std::optional<std::string> Locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (auto value = base::GetEnv(name)) return value;
+  return {};
+}
+
+int DecideWidth(const Surroundings& around) {
+  const auto columns = around.columns ? base::ParseNumber(*around.columns) : std::nullopt;
+  if (columns && *columns > 0 && *columns <= kWidest) return static_cast<int>(*columns);
+  if (!around.out_tty) return 0;
+  return around.ioctl_width > 0 ? around.ioctl_width : kUsualWidth;
+}
+
+bool SpeaksUtf8(const std::optional<std::string>& locale) {
+  const std::string lower = base::ToLower(locale.value_or(""));
+  return base::Contains(lower, "utf-8") || base::Contains(lower, "utf8");
+}
+
+}  // namespace
+
+Surroundings LookAround() {
+  return {.out_tty = ::isatty(STDOUT_FILENO) == 1,
+          .err_tty = ::isatty(STDERR_FILENO) == 1,
+          .ioctl_width = IoctlWidth(),
+          .columns = base::GetEnv("COLUMNS"),
+          .term = base::GetEnv("TERM"),
+          .no_color = base::GetEnv("NO_COLOR"),
+          .locale = Locale()};
+}
+
+Facts Decide(const Surroundings& around) {
+  const bool dumb = !around.term || *around.term == "dumb";
+  const bool colour = !around.colour_refused && !around.no_color && !dumb;
+  return {.out_tty = around.out_tty,
+          .err_tty = around.err_tty && !dumb,
+          .width = DecideWidth(around),
+          .utf8 = SpeaksUtf8(around.locale),
+          .out_colour = colour && around.out_tty,
+          .err_colour = colour && around.err_tty};
+}
+
+Terminal::Terminal(Facts facts, Sink& out, Sink& err) : facts_(facts), out_(out), err_(err) {}
+
+Terminal::~Terminal() {
+  ClearStatus();
+  Flush();
+}
+
+void Terminal::Out(std::string_view data) {
+  if (out_error_ != 0) return;
+  buffer_.append(data);
+  if (buffer_.size() >= kMuch) Flush();
+}
+
+void Terminal::Err(std::string_view talk) {
+  Flush();
+  Hide();
+  std::string line(talk);
+  if (line.empty() || line.back() != '\n') line += '\n';
+  // Nobody is left to be told when stderr fails.
+  static_cast<void>(err_.Write(line));
+  Show();
+}
+
+void Terminal::SetStatus(std::string_view line) {
+  std::string clean = Clean(line, facts_.utf8);
+  if (clean == status_) return;
+  if (facts_.err_tty) {
+    Flush();
+    Hide();
+    status_ = std::move(clean);
+    Show();
+  } else {
+    if (!clean.empty()) Err(clean);
+    status_ = std::move(clean);
+  }
+}
+
+void Terminal::ClearStatus() {
+  Hide();
+  status_.clear();
+}
+
+void Terminal::Flush() {
+  if (buffer_.empty()) return;
+  const bool covers = facts_.out_tty && status_shown_;
+  if (covers) Hide();
+  if (out_error_ == 0) out_error_ = out_.Write(buffer_);
+  buffer_.clear();
+  if (covers) Show();
+}
+
+Style Terminal::out_style() const {
+  return {.width = facts_.width, .utf8 = facts_.utf8, .colour = facts_.out_colour};
+}
+
+Style Terminal::err_style() const {
+  return {.width = facts_.width, .utf8 = facts_.utf8, .colour = facts_.err_colour};
+}
+
+void Terminal::Hide() {
+  if (!status_shown_) return;
+  static_cast<void>(err_.Write("\r\x1b[2K"));
+  status_shown_ = false;
+}
+
+void Terminal::Show() {
+  if (!facts_.err_tty || status_.empty() || status_shown_) return;
+  // One column short of the edge: a full line would wrap and could not be taken back.
+  const int width = (facts_.width > 0 ? facts_.width : kUsualWidth) - 1;
+  static_cast<void>(err_.Write(Truncate(status_, width, facts_.utf8)));
+  status_shown_ = true;
+}
+
+}  // namespace jobman::ui

@@ -1,0 +1,63 @@
+#include "jobman/ui/table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace jobman::ui {
+namespace {
+
+Table Jobs() {
+  Table table({{.header = "ID", .right = true},
+               {.header = "NAME", .flexible = true},
+               {.header = "STATUS"},
+               {.header = "WHY", .flexible = true}});
+  table.AddRow({"7", "a", Cell{"RUNNING", Tone::kGood}, "the command runs on 4 hosts"});
+  table.AddRow({"42", "resnet-ablation", Cell{"FAILED", Tone::kBad}, ""});
+  return table;
+}
+
+TEST(Table, ColumnsAreAlignedAndLinesHaveNoTrailingBlanks) {
+  EXPECT_EQ(Jobs().Render({}),
+            "ID  NAME             STATUS   WHY\n"
+            " 7  a                RUNNING  the command runs on 4 hosts\n"
+            "42  resnet-ablation  FAILED\n");
+}
+
+TEST(Table, TheWidestFlexibleColumnGivesWayFirst) {
+  EXPECT_EQ(Jobs().Render({.width = 46, .utf8 = true}),
+            "ID  NAME             STATUS   WHY\n"
+            " 7  a                RUNNING  the command run…\n"
+            "42  resnet-ablation  FAILED\n");
+  EXPECT_EQ(Jobs().Render({.width = 40, .utf8 = false}),
+            "ID  NAME          STATUS   WHY\n"
+            " 7  a             RUNNING  the comman...\n"
+            "42  resnet-ab...  FAILED\n");
+}
+
+TEST(Table, AFlexibleColumnStaysReadable) {
+  EXPECT_EQ(Jobs().Render({.width = 10, .utf8 = true}),
+            "ID  NAME      STATUS   WHY\n"
+            " 7  a         RUNNING  the com…\n"
+            "42  resnet-…  FAILED\n");
+}
+
+TEST(Table, ColourDoesNotCountAsWidth) {
+  const std::string text = Jobs().Render({.colour = true});
+  EXPECT_NE(text.find("\x1b[32mRUNNING\x1b[0m  the command"), std::string::npos) << text;
+  EXPECT_NE(text.find("\x1b[2mSTATUS\x1b[0m   \x1b[2mWHY"), std::string::npos) << text;
+}
+
+TEST(Table, WideCharactersKeepTheColumnsInLine) {
+  Table table({{.header = "NAME"}, {.header = "X"}});
+  table.AddRow({"日本", "1"});
+  table.AddRow({"abcd", "2"});
+  EXPECT_EQ(table.Render({.utf8 = true}), "NAME  X\n日本  1\nabcd  2\n");
+}
+
+TEST(Table, HostileTextStaysInItsCell) {
+  Table table({{.header = "NAME"}, {.header = "X"}});
+  table.AddRow({"a\nb\x1b[2J", "1"});
+  EXPECT_EQ(table.Render({}), "NAME     X\na b?[2J  1\n");
+}
+
+}  // namespace
+}  // namespace jobman::ui

@@ -1,0 +1,150 @@
+#include "jobman/ui/terminal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "jobman/ui/progress.hpp"
+
+namespace jobman::ui {
+namespace {
+
+Surroundings Tty() {
+  return {.out_tty = true,
+          .err_tty = true,
+          .ioctl_width = 120,
+          .term = "xterm-256color",
+          .locale = "en_US.UTF-8"};
+}
+
+TEST(Decide, ATerminalHasWidthColourAndUtf8) {
+  const Facts facts = Decide(Tty());
+  EXPECT_EQ(facts.width, 120);
+  EXPECT_TRUE(facts.utf8);
+  EXPECT_TRUE(facts.out_colour);
+  EXPECT_TRUE(facts.err_colour);
+}
+
+TEST(Decide, APipeHasNoLimitAndNoColour) {
+  Surroundings around = Tty();
+  around.out_tty = false;
+  const Facts facts = Decide(around);
+  EXPECT_EQ(facts.width, 0);
+  EXPECT_FALSE(facts.out_colour);
+  EXPECT_TRUE(facts.err_colour);
+}
+
+TEST(Decide, ColumnsGoesBeforeTheTerminal) {
+  Surroundings around = Tty();
+  around.columns = "60";
+  EXPECT_EQ(Decide(around).width, 60);
+  around.out_tty = false;
+  EXPECT_EQ(Decide(around).width, 60);
+  for (const char* nonsense : {"0", "-5", "wide", "99999999999999999999", "10001"}) {
+    around.columns = nonsense;
+    EXPECT_EQ(Decide(around).width, 0) << nonsense;
+  }
+}
+
+TEST(Decide, ATerminalOfUnknownWidthHasEightyColumns) {
+  Surroundings around = Tty();
+  around.ioctl_width = 0;
+  EXPECT_EQ(Decide(around).width, 80);
+}
+
+TEST(Decide, NoColorDumbTerminalsAndTheOptionTurnColourOff) {
+  Surroundings refused = Tty();
+  refused.colour_refused = true;
+  Surroundings no_color = Tty();
+  no_color.no_color = "1";
+  Surroundings dumb = Tty();
+  dumb.term = "dumb";
+  Surroundings no_term = Tty();
+  no_term.term = {};
+  for (const Surroundings& around : {refused, no_color, dumb, no_term})
+    EXPECT_FALSE(Decide(around).out_colour);
+  EXPECT_FALSE(Decide(dumb).err_tty) << "a dumb terminal cannot rewrite a line";
+}
+
+TEST(Decide, TheLocaleTellsUtf8) {
+  for (const auto& [locale, utf8] : {std::pair{"C", false},
+                                     {"POSIX", false},
+                                     {"C.UTF-8", true},
+                                     {"de_DE.utf8", true},
+                                     {"en_US.ISO-8859-1", false}}) {
+    Surroundings around = Tty();
+    around.locale = locale;
+    EXPECT_EQ(Decide(around).utf8, utf8) << locale;
+  }
+  Surroundings none = Tty();
+  none.locale = {};
+  EXPECT_FALSE(Decide(none).utf8);
+}
+
+class TerminalTest : public testing::Test {
+ protected:
+  StringSink out_;
+  StringSink err_;
+};
+
+TEST_F(TerminalTest, DataIsHeldUntilFlushedAndTalkComesAfterIt) {
+  Terminal terminal({}, out_, err_);
+  terminal.Out("a");
+  EXPECT_EQ(out_.text, "");
+  terminal.Err("talk");
+  EXPECT_EQ(out_.text, "a");
+  EXPECT_EQ(err_.text, "talk\n");
+  terminal.Out(std::string(std::size_t{64} * 1024, 'x'));
+  EXPECT_EQ(out_.text.size(), 1 + std::size_t{64} * 1024) << "much is written at once";
+}
+
+TEST_F(TerminalTest, TheEndFlushes) {
+  { Terminal({}, out_, err_).Out("last words"); }
+  EXPECT_EQ(out_.text, "last words");
+}
+
+TEST_F(TerminalTest, AReaderThatWentAwayIsRememberedAndNothingMoreIsWritten) {
+  Terminal terminal({}, out_, err_);
+  out_.fail_with = EPIPE;
+  terminal.Out("a");
+  terminal.Flush();
+  EXPECT_EQ(terminal.out_error(), EPIPE);
+  out_.fail_with = 0;
+  terminal.Out("b");
+  terminal.Flush();
+  EXPECT_EQ(out_.text, "");
+  EXPECT_EQ(terminal.out_error(), EPIPE);
+}
+
+TEST_F(TerminalTest, TheStatusLineIsRewrittenAndMakesWayForOutput) {
+  Terminal terminal({.out_tty = true, .err_tty = true, .width = 20}, out_, err_);
+  terminal.SetStatus("waiting");
+  EXPECT_EQ(err_.Take(), "waiting");
+  terminal.SetStatus("still waiting for a slice");
+  EXPECT_EQ(err_.Take(), "\r\x1b[2Kstill waiting fo...");
+  terminal.Err("news");
+  EXPECT_EQ(err_.Take(), "\r\x1b[2Knews\nstill waiting fo...");
+  terminal.Out("data\n");
+  terminal.Flush();
+  EXPECT_EQ(out_.Take(), "data\n");
+  EXPECT_EQ(err_.Take(), "\r\x1b[2Kstill waiting fo...");
+  terminal.ClearStatus();
+  EXPECT_EQ(err_.Take(), "\r\x1b[2K");
+}
+
+TEST_F(TerminalTest, WithoutATerminalEachNewStatusIsALine) {
+  Terminal terminal({}, out_, err_);
+  {
+    Progress progress(terminal, false);
+    progress.Update("WAITING");
+    progress.Update("WAITING");
+    progress.Update("RUNNING");
+  }
+  EXPECT_EQ(err_.Take(), "WAITING\nRUNNING\n");
+  Progress quiet(terminal, true);
+  quiet.Update("WAITING");
+  EXPECT_EQ(err_.Take(), "");
+}
+
+}  // namespace
+}  // namespace jobman::ui

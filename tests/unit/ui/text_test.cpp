@@ -1,0 +1,57 @@
+#include "jobman/ui/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace jobman::ui {
+namespace {
+
+TEST(Text, ControlCharactersCannotReachTheTerminal) {
+  EXPECT_EQ(Clean("a\x1b[31mb\x07\x7f", true), "a?[31mb??");
+  EXPECT_EQ(Clean("two\nlines\tand\ra tab", true), "two lines and a tab");
+  EXPECT_EQ(Clean("\xC2\x9B"
+                  "31m",
+                  true),
+            "?31m");  // C1: CSI as one character
+  EXPECT_EQ(Clean("abc\xE2\x80\xAE"
+                  "def",
+                  true),
+            "abc?def");  // right-to-left override
+}
+
+TEST(Text, InvalidUtf8BecomesQuestionMarks) {
+  EXPECT_EQ(Clean("a\xFFz", true), "a?z");
+  EXPECT_EQ(Clean("a\xC0\xAFz", true), "a??z");       // overlong
+  EXPECT_EQ(Clean("a\xED\xA0\x80z", true), "a???z");  // surrogate
+  EXPECT_EQ(Clean("a\xE2\x82", true), "a??");         // cut off
+}
+
+TEST(Text, WithoutUtf8EveryForeignCharacterIsOneQuestionMark) {
+  EXPECT_EQ(Clean("Größe 日本", false), "Gr??e ??");
+  EXPECT_EQ(Clean("Größe 日本", true), "Größe 日本");
+}
+
+TEST(Text, WidthCountsColumnsNotBytes) {
+  EXPECT_EQ(DisplayWidth("train"), 5);
+  EXPECT_EQ(DisplayWidth("Größe"), 5);
+  EXPECT_EQ(DisplayWidth("日本"), 4);
+  EXPECT_EQ(DisplayWidth("e\xCC\x81"), 1);  // e and a combining accent
+  EXPECT_EQ(DisplayWidth(""), 0);
+}
+
+TEST(Text, TruncateKeepsWhatFitsAndSaysThatItCut) {
+  EXPECT_EQ(Truncate("abcdef", 6, true), "abcdef");
+  EXPECT_EQ(Truncate("abcdefg", 6, true), "abcde…");
+  EXPECT_EQ(Truncate("abcdefg", 6, false), "abc...");
+  EXPECT_EQ(Truncate("日本語", 4, true), "日…");  // half of a wide character is not shown
+  EXPECT_EQ(Truncate("abcdef", 2, false), "..");
+  EXPECT_EQ(Truncate("abcdef", 0, true), "");
+}
+
+TEST(Text, ColourOnlyWhereWelcome) {
+  EXPECT_EQ(Paint(Tone::kBad, "FAILED", {.colour = false}), "FAILED");
+  EXPECT_EQ(Paint(Tone::kBad, "FAILED", {.colour = true}), "\x1b[31mFAILED\x1b[0m");
+  EXPECT_EQ(Paint(Tone::kPlain, "x", {.colour = true}), "x");
+}
+
+}  // namespace
+}  // namespace jobman::ui
