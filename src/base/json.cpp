@@ -12,6 +12,9 @@ Result<Json> ParseJson(std::string_view text) {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
     return InvalidArgument(fmt::format("not JSON: it stops being JSON at byte {}", error.byte));
+  } catch (const Json::exception& error) {
+    // A number that no double holds, for one.
+    return InvalidArgument(fmt::format("not JSON: {}", error.what()));
   }
 }
 

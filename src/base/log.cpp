@@ -39,9 +39,12 @@ std::shared_ptr<spdlog::logger> MakeLogger(spdlog::sink_ptr sink) {
   return logger;
 }
 
+std::shared_ptr<spdlog::logger> StderrLogger() {
+  return MakeLogger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+}
+
 struct LogState {
-  std::shared_ptr<spdlog::logger> logger =
-      MakeLogger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  std::shared_ptr<spdlog::logger> logger = StderrLogger();
   LogLevel level = LogLevel::kWarn;
   std::vector<std::string> topics = {};
 };
@@ -70,10 +73,10 @@ void StartLog(const Path& file, LogLevel level, std::string_view topics) {
   for (const std::string& topic : Split(topics, ',')) {
     if (!Trim(topic).empty()) state.topics.emplace_back(Trim(topic));
   }
-  if (file.empty()) return;
-  if (spdlog::sink_ptr sink = FileSink(file)) {
-    state.logger = MakeLogger(std::move(sink));
-  } else {
+  spdlog::sink_ptr sink = file.empty() ? nullptr : FileSink(file);
+  const bool fell_back = !file.empty() && sink == nullptr;
+  state.logger = sink == nullptr ? StderrLogger() : MakeLogger(std::move(sink));
+  if (fell_back) {
     Log(LogLevel::kWarn, "log", "cannot write {}: logging to stderr", file.string());
   }
 }

@@ -48,6 +48,26 @@ std::string WhatOf(const std::exception_ptr& thrown) {
   }
 }
 
+/// A coroutine's place in its scope. Given up when the coroutine ends, also when it ends because
+/// the loop is destroyed: the scope may outlive the loop and must not signal into it.
+class Membership {
+ public:
+  explicit Membership(std::shared_ptr<CancelScope::State> state)
+      : state_(std::move(state)), signal_(std::make_shared<asio::cancellation_signal>()) {
+    state_->signals.push_back(signal_);
+  }
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+  ~Membership() { Leave(); }
+
+  const Signal& signal() const { return signal_; }
+  void Leave() { state_->signals.remove(signal_); }
+
+ private:
+  std::shared_ptr<CancelScope::State> state_;
+  Signal signal_;
+};
+
 void Finish(const std::exception_ptr& thrown, const Done& done) {
   const bool cancelled = thrown != nullptr && IsCancellation(thrown);
   if (thrown != nullptr && !cancelled) {
@@ -101,15 +121,14 @@ void Spawn(asio::any_io_executor executor, Task<void> task, Done done) {
 void Spawn(asio::any_io_executor executor, const CancelScope& scope, Task<void> task, Done done) {
   const std::shared_ptr<CancelScope::State> state = scope.state();
   JM_CHECK(state != nullptr, "Spawn in a scope that was moved from");
-  const auto signal = std::make_shared<asio::cancellation_signal>();
-  state->signals.push_back(signal);
-  auto finish = [state, signal, done = std::move(done)](std::exception_ptr thrown) {
-    state->signals.remove(signal);
+  const auto membership = std::make_shared<Membership>(state);
+  auto finish = [membership, done = std::move(done)](std::exception_ptr thrown) {
+    membership->Leave();
     Finish(thrown, done);
   };
   asio::co_spawn(executor, std::move(task),
-                 asio::bind_cancellation_slot(signal->slot(), std::move(finish)));
-  if (state->cancelled) signal->emit(asio::cancellation_type::terminal);
+                 asio::bind_cancellation_slot(membership->signal()->slot(), std::move(finish)));
+  if (state->cancelled) membership->signal()->emit(asio::cancellation_type::terminal);
 }
 
 void RunTask(asio::io_context& loop, Task<void> task) {

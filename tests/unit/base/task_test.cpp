@@ -1,12 +1,20 @@
 #include "jobman/base/task.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <stdexcept>
 
 namespace jobman::base {
 namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using namespace asio::experimental::awaitable_operators;
 
 Task<Result<int>> Answer(int number) {
   co_await Yield();
@@ -18,35 +26,279 @@ Task<Result<int>> NeverAnswer() {
   co_return 0;
 }
 
-TEST(Task, RunTaskGivesTheResult) {
+Task<Result<int>> Fail() {
+  co_await Yield();
+  co_return NotFound("no such node");
+}
+
+/// Says, through `alive`, whether a coroutine's frame still exists.
+struct Alive {
+  explicit Alive(int* count) : count_(count) { ++*count_; }
+  Alive(const Alive&) = delete;
+  Alive& operator=(const Alive&) = delete;
+  ~Alive() { --*count_; }
+  int* count_;
+};
+
+Task<void> WaitForEver(int* alive) {
+  const Alive here(alive);
+  co_await Sleep(hours{1});
+}
+
+/// Runs everything that is ready; time does not matter.
+void Settle(asio::io_context& loop) {
+  loop.restart();
+  loop.poll();
+}
+
+TEST(RunTask, GivesTheResultAgainAndAgain) {
   asio::io_context loop;
   EXPECT_EQ(*RunTask(loop, Answer(7)), 7);
   EXPECT_EQ(*RunTask(loop, Answer(8)), 8);
 }
 
-TEST(Task, TimeoutGivesDeadlineExceeded) {
+TEST(RunTask, RunsTasksWithoutResult) {
+  asio::io_context loop;
+  RunTask(loop, Sleep(milliseconds{1}));
+  RunTask(loop, Yield());
+}
+
+TEST(Sleep, IsNeverEarly) {
+  asio::io_context loop;
+  const auto before = std::chrono::steady_clock::now();
+  RunTask(loop, Sleep(milliseconds{20}));
+  EXPECT_GE(std::chrono::steady_clock::now() - before, milliseconds{20});
+}
+
+Task<void> Note(std::vector<int>* order, int first, int second) {
+  order->push_back(first);
+  co_await Yield();
+  order->push_back(second);
+}
+
+TEST(Yield, LetsTheOthersRunFirst) {
+  asio::io_context loop;
+  std::vector<int> order;
+  Spawn(loop.get_executor(), Note(&order, 1, 3));
+  Spawn(loop.get_executor(), Note(&order, 2, 4));
+  loop.run();
+  EXPECT_THAT(order, ElementsAre(1, 2, 3, 4));
+}
+
+TEST(WithTimeout, GivesDeadlineExceededAndCancelsTheTask) {
   asio::io_context loop;
   const auto late = RunTask(loop, WithTimeout(NeverAnswer(), milliseconds{5}, "the oracle"));
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(late.error().message, "the oracle: no answer within 5ms");
+  // Nothing is left that waits an hour.
+  loop.restart();
+  loop.run();
 }
 
-TEST(Task, TimeoutPassesAnAnswerInTime) {
+TEST(WithTimeout, PassesAnAnswerAndAnErrorInTime) {
   asio::io_context loop;
   EXPECT_EQ(*RunTask(loop, WithTimeout(Answer(3), hours{1}, "the oracle")), 3);
+  EXPECT_EQ(RunTask(loop, WithTimeout(Fail(), hours{1}, "the oracle")).error().code,
+            Code::kNotFound);
+  loop.restart();
+  loop.run();
 }
 
-TEST(CancelScope, CancelEndsASleep) {
+Task<void> Ask(std::optional<Result<int>>* answer) {
+  *answer = co_await WithTimeout(NeverAnswer(), hours{1}, "the oracle");
+}
+
+TEST(WithTimeout, CancelledFromOutsideIsACancellationNotATimeout) {
   asio::io_context loop;
   CancelScope scope;
   std::optional<bool> ended;
-  Spawn(loop.get_executor(), scope, Sleep(hours{1}), [&](bool cancelled) { ended = cancelled; });
-  loop.poll();
-  EXPECT_FALSE(ended);
+  std::optional<Result<int>> answer;
+  Spawn(loop.get_executor(), scope, Ask(&answer), [&](bool cancelled) { ended = cancelled; });
+  Settle(loop);
   scope.Cancel();
-  loop.run();
+  Settle(loop);
   EXPECT_EQ(ended, true);
+  EXPECT_FALSE(answer.has_value());
+}
+
+TEST(Spawn, TellsThatTheTaskEndedByItself) {
+  asio::io_context loop;
+  std::optional<bool> ended;
+  Spawn(loop.get_executor(), Yield(), [&](bool cancelled) { ended = cancelled; });
+  EXPECT_FALSE(ended);
+  Settle(loop);
+  EXPECT_EQ(ended, false);
+}
+
+TEST(CancelScope, CancelEndsEveryCoroutineInIt) {
+  asio::io_context loop;
+  CancelScope scope;
+  int alive = 0;
+  int ended = 0;
+  for (int i = 0; i < 3; ++i) {
+    Spawn(loop.get_executor(), scope, WaitForEver(&alive),
+          [&](bool cancelled) { ended += cancelled; });
+  }
+  Settle(loop);
+  EXPECT_EQ(alive, 3);
+  scope.Cancel();
+  scope.Cancel();
+  Settle(loop);
+  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(ended, 3);
+}
+
+TEST(CancelScope, DeathCancels) {
+  asio::io_context loop;
+  int alive = 0;
+  {
+    const CancelScope scope;
+    Spawn(loop.get_executor(), scope, WaitForEver(&alive));
+    Settle(loop);
+    EXPECT_EQ(alive, 1);
+  }
+  Settle(loop);
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(CancelScope, LeavesOthersAlone) {
+  asio::io_context loop;
+  CancelScope scope;
+  const CancelScope other;
+  int alive = 0;
+  Spawn(loop.get_executor(), other, WaitForEver(&alive));
+  Spawn(loop.get_executor(), WaitForEver(&alive));
+  Settle(loop);
+  scope.Cancel();
+  Settle(loop);
+  EXPECT_EQ(alive, 2);
+}
+
+TEST(CancelScope, MovingKeepsTheCoroutinesAndAssigningEndsTheOldOnes) {
+  asio::io_context loop;
+  int first = 0;
+  int second = 0;
+  CancelScope scope;
+  Spawn(loop.get_executor(), scope, WaitForEver(&first));
+  CancelScope moved(std::move(scope));
+  Settle(loop);
+  EXPECT_EQ(first, 1);
+  CancelScope fresh;
+  Spawn(loop.get_executor(), fresh, WaitForEver(&second));
+  moved = std::move(fresh);
+  Settle(loop);
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(second, 1);
+}
+
+TEST(CancelScope, CancelledScopeEndsWhatIsSpawnedLater) {
+  asio::io_context loop;
+  CancelScope scope;
+  scope.Cancel();
+  EXPECT_TRUE(scope.cancelled());
+  int alive = 0;
+  std::optional<bool> ended;
+  Spawn(loop.get_executor(), scope, WaitForEver(&alive),
+        [&](bool cancelled) { ended = cancelled; });
+  Settle(loop);
+  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(ended, true);
+}
+
+Task<void> CancelOwn(CancelScope* scope, int* steps) {
+  co_await Yield();
+  scope->Cancel();
+  ++*steps;
+  co_await Yield();
+  ++*steps;
+}
+
+TEST(CancelScope, CoroutineCanCancelItsOwnScopeAndEndsAtItsNextWait) {
+  asio::io_context loop;
+  CancelScope scope;
+  int steps = 0;
+  std::optional<bool> ended;
+  Spawn(loop.get_executor(), scope, CancelOwn(&scope, &steps),
+        [&](bool cancelled) { ended = cancelled; });
+  Settle(loop);
+  EXPECT_EQ(steps, 1);
+  EXPECT_EQ(ended, true);
+}
+
+Task<void> Inner(int* alive) {
+  const Alive here(alive);
+  co_await WaitForEver(alive);
+}
+
+Task<void> Both(int* alive) {
+  co_await (Inner(alive) && Inner(alive));
+}
+Task<void> Either(int* alive) {
+  co_await (Inner(alive) || Inner(alive));
+}
+Task<void> Nested(int* alive) {
+  co_await (Either(alive) || (Both(alive) && Either(alive)));
+}
+
+TEST(CancelScope, ReachesThroughNestedGroups) {
+  asio::io_context loop;
+  CancelScope scope;
+  int alive = 0;
+  int ended = 0;
+  for (auto* body : {&Both, &Either, &Nested}) {
+    Spawn(loop.get_executor(), scope, body(&alive), [&](bool cancelled) { ended += cancelled; });
+  }
+  Settle(loop);
+  EXPECT_EQ(alive, 20);
+  scope.Cancel();
+  Settle(loop);
+  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(ended, 3);
+}
+
+TEST(CancelScope, DoneMaySpawnAgainInTheSameScope) {
+  asio::io_context loop;
+  CancelScope scope;
+  int alive = 0;
+  int ended = 0;
+  Spawn(loop.get_executor(), scope, Yield(), [&](bool) {
+    Spawn(loop.get_executor(), scope, WaitForEver(&alive),
+          [&](bool cancelled) { ended += cancelled; });
+  });
+  Settle(loop);
+  EXPECT_EQ(alive, 1);
+  scope.Cancel();
+  Settle(loop);
+  EXPECT_EQ(ended, 1);
+}
+
+TEST(CancelScope, LoopMayDieWithCoroutinesInside) {
+  CancelScope scope;
+  int alive = 0;
+  {
+    asio::io_context loop;
+    Spawn(loop.get_executor(), scope, WaitForEver(&alive));
+    Spawn(loop.get_executor(), scope, Nested(&alive));
+    Settle(loop);
+    EXPECT_GT(alive, 1);
+  }
+  EXPECT_EQ(alive, 0);
+  scope.Cancel();
+}
+
+Task<void> Throw() {
+  co_await Yield();
+  throw std::runtime_error("a library threw");
+}
+
+TEST(SpawnDeathTest, OtherExceptionsAreDefects) {
+  asio::io_context loop;
+  auto run = [&loop] {
+    Spawn(loop.get_executor(), Throw());
+    loop.run();
+  };
+  EXPECT_DEATH(run(), "defect: a library threw");
 }
 
 }  // namespace

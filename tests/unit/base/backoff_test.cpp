@@ -1,0 +1,53 @@
+#include "jobman/base/backoff.hpp"
+
+#include <gtest/gtest.h>
+
+#include <climits>
+
+namespace jobman::base {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr Backoff kBackoff{.base = seconds{1}, .cap = minutes{5}, .factor = 2.0};
+
+TEST(Backoff, BoundDoublesUntilTheCap) {
+  EXPECT_EQ(kBackoff.Bound(1), seconds{1});
+  EXPECT_EQ(kBackoff.Bound(2), seconds{2});
+  EXPECT_EQ(kBackoff.Bound(9), seconds{256});
+  EXPECT_EQ(kBackoff.Bound(10), minutes{5});
+}
+
+TEST(Backoff, BoundSurvivesAnyNumberOfAttempts) {
+  EXPECT_EQ(kBackoff.Bound(INT_MAX), minutes{5});
+  EXPECT_EQ(kBackoff.Bound(0), seconds{1});
+  EXPECT_EQ(kBackoff.Bound(INT_MIN), seconds{1});
+}
+
+TEST(Backoff, BaseAboveTheCapGivesTheCap) {
+  constexpr Backoff kSteep{.base = minutes{10}, .cap = minutes{5}};
+  EXPECT_EQ(kSteep.Bound(1), minutes{5});
+}
+
+TEST(Backoff, FullJitterIsTheFractionOfTheBound) {
+  EXPECT_EQ(kBackoff.FullJitter(3, 0.0), seconds{0});
+  EXPECT_EQ(kBackoff.FullJitter(3, 0.5), seconds{2});
+  EXPECT_EQ(kBackoff.FullJitter(3, 0.25), seconds{1});
+  EXPECT_LT(kBackoff.FullJitter(3, 0.9999), seconds{4});
+}
+
+TEST(Backoff, FullJitterNeverLeavesTheBounds) {
+  EXPECT_EQ(kBackoff.FullJitter(3, -7.0), seconds{0});
+  EXPECT_EQ(kBackoff.FullJitter(3, 7.0), seconds{4});
+}
+
+TEST(Backoff, FactorOneWaitsTheSameEveryTime) {
+  constexpr Backoff kFlat{.base = milliseconds{250}, .cap = minutes{1}, .factor = 1.0};
+  EXPECT_EQ(kFlat.Bound(1), milliseconds{250});
+  EXPECT_EQ(kFlat.Bound(1000), milliseconds{250});
+}
+
+}  // namespace
+}  // namespace jobman::base

@@ -1,0 +1,21 @@
+#include "jobman/base/state_paths.hpp"
+
+#include <gtest/gtest.h>
+
+namespace jobman::base {
+namespace {
+
+TEST(StatePaths, LogsLieByJobAttemptStageAndHost) {
+  const StatePaths paths{.home = "/s"};
+  EXPECT_EQ(paths.LogPath(42, 2, "run", 3), "/s/jobs/000042/attempt-2/run/host-0003.log");
+  EXPECT_EQ(paths.AttemptDir(42, 2), "/s/jobs/000042/attempt-2");
+  EXPECT_EQ(paths.JobDir(1'234'567), "/s/jobs/1234567");
+}
+
+TEST(SocketPathFits, UpTo107Bytes) {
+  EXPECT_TRUE(SocketPathFits("/" + std::string(106, 'a')));
+  EXPECT_FALSE(SocketPathFits("/" + std::string(107, 'a')));
+}
+
+}  // namespace
+}  // namespace jobman::base

@@ -1,0 +1,129 @@
+#include "jobman/base/strings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jobman::base {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Split, KeepsEmptyParts) {
+  EXPECT_THAT(Split("a,b,,c,", ','), ElementsAre("a", "b", "", "c", ""));
+  EXPECT_THAT(Split("", ','), ElementsAre(""));
+}
+
+TEST(Join, PutsTheSeparatorBetween) {
+  EXPECT_EQ(Join({"a", "b", "c"}, ", "), "a, b, c");
+  EXPECT_EQ(Join({}, ", "), "");
+}
+
+TEST(Trim, TakesBlanksFromBothEnds) {
+  EXPECT_EQ(Trim(" \t a b \r\n"), "a b");
+  EXPECT_EQ(Trim(" \n "), "");
+  EXPECT_EQ(Trim("a"), "a");
+}
+
+TEST(ToLower, LeavesOtherBytesAlone) {
+  EXPECT_EQ(ToLower("READY-\xc3\x84 9"), "ready-\xc3\x84 9");
+}
+
+TEST(ReplaceAll, ReplacesEveryOneOnce) {
+  EXPECT_EQ(ReplaceAll("aaa", "a", "aa"), "aaaaaa");
+  EXPECT_EQ(ReplaceAll("a-b-c", "-", ""), "abc");
+  EXPECT_EQ(ReplaceAll("abc", "", "x"), "abc");
+}
+
+TEST(ParseNumber, TakesWholeDecimalsOnly) {
+  EXPECT_EQ(ParseNumber("0"), 0);
+  EXPECT_EQ(ParseNumber("9223372036854775807"), INT64_MAX);
+  for (const char* text : {"", " 1", "1 ", "-1", "+1", "0x1", "1.0", "9223372036854775808"}) {
+    EXPECT_FALSE(ParseNumber(text)) << text;
+  }
+}
+
+TEST(Nearest, FindsTheTypingError) {
+  const std::vector<std::string> keys = {"accelerator", "zone", "version", "pricing"};
+  EXPECT_EQ(Nearest("acelerator", keys), "accelerator");
+  EXPECT_EQ(Nearest("acceleratro", keys), "accelerator");
+  EXPECT_EQ(Nearest("Zone", keys), "zone");
+  EXPECT_EQ(Nearest("zoen", keys), "zone");
+}
+
+TEST(Nearest, TakesTheNearestOfSeveral) {
+  EXPECT_EQ(Nearest("delets", {"deploy", "delete", "deletes"}), "delete");
+}
+
+TEST(Nearest, IsSilentWhenNothingIsNear) {
+  EXPECT_FALSE(Nearest("banana", {"accelerator", "zone"}));
+  EXPECT_FALSE(Nearest("a", {"b"}));
+  EXPECT_FALSE(Nearest("ab", {"cd"}));
+  EXPECT_FALSE(Nearest("zone", {}));
+  EXPECT_FALSE(Nearest("", {"zone"}));
+}
+
+struct Glob {
+  const char* pattern;
+  const char* text;
+  bool matches;
+};
+
+TEST(GlobMatch, MatchesTheWholeText) {
+  const Glob cases[] = {
+      {"train-*", "train-7", true},
+      {"train-*", "train-", true},
+      {"train-*", "my-train-7", false},
+      {"*", "", true},
+      {"", "", true},
+      {"", "a", false},
+      {"?", "a", true},
+      {"?", "", false},
+      {"a?c", "abc", true},
+      {"*a*b*", "xxaxxbxx", true},
+      {"*a*b*", "xxbxxaxx", false},
+      {"a*b*c", "abxbc", true},
+      {"v4-*8", "v4-128", true},
+      {"v4-*8", "v4-129", false},
+      {"[a]", "[a]", true},
+      {"**", "anything", true},
+      {"a*", "b", false},
+  };
+  for (const Glob& row : cases) {
+    EXPECT_EQ(GlobMatch(row.pattern, row.text), row.matches) << row.pattern << " " << row.text;
+  }
+}
+
+TEST(GlobMatch, ManyStarsAreNotExponential) {
+  std::string pattern;
+  for (int i = 0; i < 50; ++i) pattern += "a*";
+  EXPECT_FALSE(GlobMatch(pattern + "b", std::string(5000, 'a')));
+}
+
+TEST(ParseRanges, SortsAndDropsRepeats) {
+  EXPECT_THAT(*ParseRanges("0,3-7", 8), ElementsAre(0, 3, 4, 5, 6, 7));
+  EXPECT_THAT(*ParseRanges(" 5 , 1-2,2", 8), ElementsAre(1, 2, 5));
+}
+
+TEST(ParseRanges, RefusesWithTheCause) {
+  EXPECT_EQ(ParseRanges("0-8", 8).error().message, "8 is out of range: there are 8, from 0 to 7");
+  EXPECT_EQ(ParseRanges("0-99999999999", 8).error().code, Code::kOutOfRange);
+  for (const char* text : {"", "a", "1,", "3-1", "-1", "1-", "1-2-3"}) {
+    EXPECT_EQ(ParseRanges(text, 8).error().code, Code::kInvalidArgument) << text;
+  }
+}
+
+TEST(FormatRanges, IsCompactAndReadAgain) {
+  EXPECT_EQ(FormatRanges({0, 1, 2, 3, 7}), "0-3,7");
+  EXPECT_EQ(FormatRanges({5}), "5");
+  EXPECT_EQ(FormatRanges({}), "");
+  EXPECT_EQ(FormatRanges(*ParseRanges("0-1,4,6-9", 10)), "0-1,4,6-9");
+}
+
+TEST(Plural, CountsOneAsOne) {
+  EXPECT_EQ(Plural(1, "host"), "1 host");
+  EXPECT_EQ(Plural(4, "host"), "4 hosts");
+  EXPECT_EQ(Plural(0, "host"), "0 hosts");
+}
+
+}  // namespace
+}  // namespace jobman::base
