@@ -1,0 +1,231 @@
+#include "jobman/http/curl_transport.hpp"
+
+#include <algorithm>
+#include <array>
+#include <asio/error.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/system_error.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/http/url.hpp"
+#include "http/curl_handles.hpp"
+#include "http/curl_loop.hpp"
+
+namespace jobman::http {
+namespace {
+
+using base::Error;
+
+/// One exchange: what libcurl's callbacks write to. Its address must not change.
+struct Exchange {
+  Request request = {};
+  Response response = {};
+  std::size_t max_body = 0;
+  std::size_t max_headers = 0;
+  std::size_t header_bytes = 0;
+  bool too_large = false;
+  std::array<char, CURL_ERROR_SIZE> detail = {};
+  UniqueEasy easy = {};
+  UniqueHeaderList headers = {};
+};
+
+/// A shorter count than offered makes libcurl end the exchange.
+std::size_t OnBody(char* bytes, std::size_t size, std::size_t count, void* target) {
+  auto* exchange = static_cast<Exchange*>(target);
+  std::string& body = exchange->response.body;
+  if (body.size() + size * count > exchange->max_body) {
+    exchange->too_large = true;
+    return 0;
+  }
+  body.append(bytes, size * count);
+  return size * count;
+}
+
+std::size_t OnHeader(char* bytes, std::size_t size, std::size_t count, void* target) {
+  auto* exchange = static_cast<Exchange*>(target);
+  const std::string_view line(bytes, size * count);
+  exchange->header_bytes += line.size();
+  if (exchange->header_bytes > exchange->max_headers) {
+    exchange->too_large = true;
+    return 0;
+  }
+  Headers& headers = exchange->response.headers;
+  // A status line begins anew: what came before belonged to a 1xx answer or to a proxy.
+  if (line.starts_with("HTTP/")) headers.clear();
+  const std::size_t colon = line.find(':');
+  if (colon != std::string_view::npos && !line.starts_with("HTTP/")) {
+    headers.emplace_back(base::Trim(line.substr(0, colon)), base::Trim(line.substr(colon + 1)));
+  }
+  return line.size();
+}
+
+void SetHeaders(Exchange& exchange) {
+  curl_slist* list = nullptr;
+  for (const auto& [name, value] : exchange.request.headers) {
+    list = curl_slist_append(list, (name + ": " + value).c_str());
+  }
+  // Without this a large body waits a second for "100 Continue".
+  list = curl_slist_append(list, "Expect:");
+  exchange.headers.reset(list);
+  curl_easy_setopt(exchange.easy.get(), CURLOPT_HTTPHEADER, list);
+}
+
+void SetMethod(const Exchange& exchange) {
+  CURL* easy = exchange.easy.get();
+  const Request& request = exchange.request;
+  if (request.method == "GET") {
+    curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    return;
+  }
+  if (request.method == "HEAD") {
+    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    return;
+  }
+  if (request.method == "POST" || !request.body.empty()) {
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
+  }
+  curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+}
+
+void SetProtocols(CURL* easy, const Url& url) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
+  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+  // With HTTP/2, share the one connection instead of opening several.
+  if (url.scheme == "https") curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  // A proxy from the environment knows nothing of this machine's loopback.
+  if (IsLoopback(url.host)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
+}
+
+void SetLimits(CURL* easy, const Request& request, const CurlOptions& options) {
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+  // Otherwise ending an exchange waits for the thread that resolves its host name.
+  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+  const auto whole = std::max(request.timeout, Duration{1});
+  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(whole.count()));
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(std::min(whole, options.connect_timeout).count()));
+}
+
+void SetCallbacks(Exchange& exchange) {
+  CURL* easy = exchange.easy.get();
+  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange.detail.data());
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &OnBody);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &OnHeader);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
+}
+
+Result<std::unique_ptr<Exchange>> Prepare(Request request, const Url& url,
+                                          const CurlOptions& options) {
+  auto exchange = std::make_unique<Exchange>();
+  exchange->request = std::move(request);
+  exchange->max_body = options.max_response_bytes;
+  exchange->max_headers = options.max_header_bytes;
+  exchange->easy.reset(curl_easy_init());
+  if (exchange->easy == nullptr) return base::Internal("libcurl gives no handle: out of memory");
+  CURL* easy = exchange->easy.get();
+  curl_easy_setopt(easy, CURLOPT_URL, exchange->request.url.c_str());
+  curl_easy_setopt(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
+  curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
+  SetProtocols(easy, url);
+  SetLimits(easy, exchange->request, options);
+  SetMethod(*exchange);
+  SetHeaders(*exchange);
+  SetCallbacks(*exchange);
+  return exchange;
+}
+
+/// Keeps the exchange in the loop as long as it lives, whatever ends the coroutine.
+class Running {
+ public:
+  Running(std::shared_ptr<CurlLoop> loop, CURL* easy)
+      : ending(loop->executor()), loop_(std::move(loop)), easy_(easy) {}
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { loop_->Remove(easy_); }
+
+  base::Status Start() { return loop_->Add(easy_, &ending); }
+
+  CurlLoop::Ending ending;
+
+ private:
+  std::shared_ptr<CurlLoop> loop_;
+  CURL* easy_;
+};
+
+Result<Response> Finish(Exchange& exchange, const Url& url, CURLcode code,
+                        const CurlOptions& options) {
+  const std::string peer = url.host + " port " + std::to_string(url.port);
+  if (exchange.too_large) {
+    return Error{.code = base::Code::kOutOfRange,
+                 .message = peer + ": the answer is larger than " +
+                            std::to_string(options.max_response_bytes >> 20U) +
+                            " MiB or has more than " +
+                            std::to_string(options.max_header_bytes >> 10U) + " KiB of headers"};
+  }
+  if (code != CURLE_OK) {
+    return ToError(exchange.easy.get(), code, peer, exchange.detail.data());
+  }
+  long status = 0;
+  curl_easy_getinfo(exchange.easy.get(), CURLINFO_RESPONSE_CODE, &status);
+  exchange.response.status = static_cast<int>(status);
+  return std::move(exchange.response);
+}
+
+class CurlTransport final : public Transport {
+ public:
+  CurlTransport(std::shared_ptr<CurlLoop> loop, CurlOptions options)
+      : loop_(std::move(loop)), options_(std::move(options)) {}
+
+  Task<Result<Response>> Send(Request request) override {
+    JM_CO_ASSIGN_OR_RETURN(const Url url, ParseUrl(request.url));
+    JM_CO_ASSIGN_OR_RETURN(auto exchange, Prepare(std::move(request), url, options_));
+    Running running(loop_, exchange->easy.get());
+    JM_CO_TRY(running.Start());
+    asio::error_code woken;
+    auto token = asio::redirect_error(asio::use_awaitable, woken);
+    if (!running.ending.finished) co_await running.ending.wake.async_wait(token);
+    // Woken, but not by the end of the exchange: the coroutine was cancelled.
+    if (!running.ending.finished) throw asio::system_error(asio::error::operation_aborted);
+    co_return Finish(*exchange, url, running.ending.code, options_);
+  }
+
+ private:
+  std::shared_ptr<CurlLoop> loop_;
+  CurlOptions options_;
+};
+
+}  // namespace
+
+std::string DefaultUserAgent() {
+  return "jobman/" JOBMAN_VERSION;
+}
+
+base::Result<std::unique_ptr<Transport>> MakeCurlTransport(asio::any_io_executor executor,
+                                                           CurlOptions options) {
+  JM_TRY(StartCurl());
+  UniqueMulti multi(curl_multi_init());
+  if (multi == nullptr) return base::Internal("libcurl gives no multi handle: out of memory");
+  curl_multi_setopt(multi.get(), CURLMOPT_MAX_HOST_CONNECTIONS, options.max_host_connections);
+  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, options.max_idle_connections);
+  curl_multi_setopt(multi.get(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+  auto loop = std::make_shared<CurlLoop>(std::move(executor), std::move(multi));
+  std::unique_ptr<Transport> transport =
+      std::make_unique<CurlTransport>(std::move(loop), std::move(options));
+  return transport;
+}
+
+}  // namespace jobman::http

@@ -1,0 +1,143 @@
+#include "jobman/http/redact.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "jobman/base/json.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::http {
+namespace {
+
+using base::Json;
+
+constexpr int kMaxDepth = 64;
+
+constexpr std::array<std::string_view, 12> kSecretParts = {
+    "authorization", "cookie",     "assertion", "secret",     "token",  "password",
+    "passwd",        "credential", "sshkeys",   "privatekey", "apikey", "rapt",
+};
+constexpr std::array<std::string_view, 3> kSecretScripts = {"startupscript", "shutdownscript",
+                                                            "userdata"};
+
+/// Lower case without separators: ssh-keys, ssh_keys and sshKeys are one name.
+std::string Squeeze(std::string_view name) {
+  std::string out;
+  for (const char c : base::ToLower(name)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
+  }
+  return out;
+}
+
+Json RedactJson(Json value, int depth);
+
+/// `{"key": "ssh-keys", "value": "..."}`: Compute Engine's way to write a map.
+void RedactPair(Json& object) {
+  for (const char* name : {"key", "name"}) {
+    const std::string word = base::GetString(object, name);
+    const auto value = object.find("value");
+    if (!word.empty() && IsSecretName(word) && value != object.end()) {
+      *value = std::string(kRedacted);
+    }
+  }
+}
+
+Json RedactObject(Json object, int depth) {
+  RedactPair(object);
+  for (auto& [name, value] : object.items()) {
+    value = IsSecretName(name) ? Json(std::string(kRedacted)) : RedactJson(std::move(value), depth);
+  }
+  return object;
+}
+
+Json RedactJson(Json value, int depth) {
+  if (depth > kMaxDepth) return std::string(kRedacted);
+  if (value.is_object()) return RedactObject(std::move(value), depth + 1);
+  if (value.is_array()) {
+    for (Json& item : value) item = RedactJson(std::move(item), depth + 1);
+  }
+  if (value.is_string()) return RedactText(*value.get_ptr<const std::string*>());
+  return value;
+}
+
+std::string RedactPairs(std::string_view pairs) {
+  std::vector<std::string> parts = base::Split(pairs, '&');
+  for (std::string& part : parts) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = part.substr(0, equals);
+    part = name + "=" +
+           (IsSecretName(name) ? std::string(kRedacted) : RedactText(part.substr(equals + 1)));
+  }
+  return base::Join(parts, "&");
+}
+
+bool LooksLikeForm(std::string_view body) {
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("-._~%+&=*").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  return body.find('=') != std::string_view::npos && std::all_of(body.begin(), body.end(), fits);
+}
+
+bool EndsToken(char c) {
+  return std::isspace(static_cast<unsigned char>(c)) != 0 || c == '"' || c == '\'' || c == ',' ||
+         c == '&' || c == ')' || c == '\\';
+}
+
+/// Replaces what follows each `marker`, up to the end of the word.
+std::string ReplaceAfter(std::string text, std::string_view marker, bool keep_marker) {
+  std::size_t at = 0;
+  for (;;) {
+    at = base::ToLower(text).find(marker, at);
+    if (at == std::string::npos) return text;
+    const std::size_t begin = keep_marker ? at + marker.size() : at;
+    std::size_t end = begin;
+    while (end < text.size() && !EndsToken(text[end])) ++end;
+    if (end > begin) text.replace(begin, end - begin, kRedacted);
+    at = begin + kRedacted.size();
+  }
+}
+
+std::string Dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+bool IsSecretName(std::string_view name) {
+  const std::string word = Squeeze(name);
+  if (word == "pagetoken" || word == "nextpagetoken") return false;
+  const auto within = [&](std::string_view part) { return base::Contains(word, part); };
+  return std::any_of(kSecretParts.begin(), kSecretParts.end(), within) ||
+         std::any_of(kSecretScripts.begin(), kSecretScripts.end(), within);
+}
+
+std::string RedactUrl(std::string_view url) {
+  const std::size_t query = url.find('?');
+  if (query == std::string_view::npos) return std::string(url);
+  return std::string(url.substr(0, query + 1)) + RedactPairs(url.substr(query + 1));
+}
+
+Headers RedactHeaders(Headers headers) {
+  for (auto& [name, value] : headers) {
+    value = IsSecretName(name) ? std::string(kRedacted) : RedactText(value);
+  }
+  return headers;
+}
+
+std::string RedactText(std::string_view text) {
+  return ReplaceAfter(ReplaceAfter(std::string(text), "bearer ", true), "ya29.", false);
+}
+
+std::string RedactBody(std::string_view body) {
+  if (body.empty()) return "";
+  if (auto json = base::ParseJson(body); json && json->is_structured()) {
+    return Dump(RedactJson(std::move(*json), 0));
+  }
+  if (LooksLikeForm(body)) return RedactPairs(body);
+  return "(" + base::Plural(static_cast<std::int64_t>(body.size()), "byte") + ", not JSON)";
+}
+
+}  // namespace jobman::http

@@ -1,0 +1,74 @@
+#include "jobman/http/redact.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jobman::http {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(IsSecretName, KnowsTheNames) {
+  for (const char* name :
+       {"Authorization", "access_token", "refresh_token", "id_token", "assertion", "client_secret",
+        "ssh-keys", "startup-script", "shutdown-script", "MY_PASSWORD", "db_passwd",
+        "WANDB_API_KEY", "privateKey", "Set-Cookie", "AWS_CREDENTIALS", "subject_token", "rapt"}) {
+    EXPECT_TRUE(IsSecretName(name)) << name;
+  }
+  for (const char* name : {"name", "pageToken", "nextPageToken", "state", "labels", "key"}) {
+    EXPECT_FALSE(IsSecretName(name)) << name;
+  }
+}
+
+TEST(RedactBody, LeavesNoSecretOfAJsonBody) {
+  const std::string body = R"({"tpu":{"nodeSpec":[{"node":{"acceleratorType":"v4-8","metadata":{
+      "ssh-keys":"me:ssh-ed25519 SECRETKEY me","startup-script":"export T=SECRETSCRIPT",
+      "HF_TOKEN":"SECRETHF"}}}]},"items":[{"key":"ssh-keys","value":"SECRETITEM"}],
+      "access_token":"SECRETACCESS","nested":[[{"client_secret":{"deep":"SECRETDEEP"}}]],
+      "message":"sent Bearer SECRETBEARER and ya29.SECRETYA"})";
+  const std::string shown = RedactBody(body);
+  EXPECT_THAT(shown, Not(HasSubstr("SECRET")));
+  EXPECT_THAT(shown, HasSubstr(R"("acceleratorType":"v4-8")"));
+  EXPECT_THAT(shown, HasSubstr(kRedacted));
+}
+
+TEST(RedactBody, LeavesNoSecretOfAForm) {
+  const std::string shown =
+      RedactBody("grant_type=refresh_token&refresh_token=SECRET1&client_secret=SECRET2&x=1");
+  EXPECT_THAT(shown, Not(HasSubstr("SECRET")));
+  EXPECT_THAT(shown, HasSubstr("grant_type=refresh_token"));
+  EXPECT_THAT(shown, HasSubstr("x=1"));
+}
+
+TEST(RedactBody, DoesNotShowWhatItCannotRead) {
+  EXPECT_EQ(RedactBody("access_token: SECRET\nfoo"), "(24 bytes, not JSON)");
+  EXPECT_EQ(RedactBody(R"("SECRET")"), "(8 bytes, not JSON)");
+  EXPECT_EQ(RedactBody(R"({"access_token":"SECRET")"), "(24 bytes, not JSON)");
+  EXPECT_EQ(RedactBody(""), "");
+}
+
+TEST(RedactBody, SurvivesBytesThatAreNoText) {
+  EXPECT_THAT(RedactBody("{\"a\":\"\xff\"}"), Not(HasSubstr("\xff")));
+}
+
+TEST(RedactUrl, HidesSecretParameters) {
+  EXPECT_EQ(RedactUrl("https://h/p?access_token=SECRET&pageToken=abc"),
+            "https://h/p?access_token=[redacted]&pageToken=abc");
+  EXPECT_EQ(RedactUrl("https://h/p"), "https://h/p");
+}
+
+TEST(RedactHeaders, HidesAuthorization) {
+  const Headers shown =
+      RedactHeaders({{"authorization", "Bearer SECRET"}, {"Accept", "application/json"}});
+  EXPECT_EQ(FindHeader(shown, "Authorization"), "[redacted]");
+  EXPECT_EQ(FindHeader(shown, "accept"), "application/json");
+}
+
+TEST(RedactText, HidesEveryBearerToken) {
+  EXPECT_EQ(RedactText("a BEARER x1 b bearer x2"), "a BEARER [redacted] b bearer [redacted]");
+  EXPECT_EQ(RedactText("bearer "), "bearer ");
+}
+
+}  // namespace
+}  // namespace jobman::http
