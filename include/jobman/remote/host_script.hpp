@@ -47,8 +47,8 @@ struct RunOrder {
   /// Visible to the command. In JOBMAN_* variables a leading "~/" becomes the host's home folder;
   /// every other value is literal.
   std::map<std::string, std::string> env = {};
-  /// Like `env`, and stronger. Values live in the process environment only: never in a file or an
-  /// argument on the host.
+  /// Like `env`, and wins over it. Values live in the process environment only: never in a file or
+  /// an argument on the host.
   std::map<std::string, std::string> secrets = {};
 };
 

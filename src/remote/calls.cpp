@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobman/base/check.hpp"
+#include "jobman/base/hash.hpp"
+#include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/remote/host_script.hpp"
+
+namespace jobman::remote {
+namespace {
+
+using base::InvalidArgument;
+using base::ShellQuote;
+
+// `exec` and `sh -c` mean the same in bash, dash, zsh, fish and csh, whatever the login shell is;
+// and with `exec` the script's parent is sshd, by which it notices that the connection is gone.
+std::string ScriptCommand(const std::string& arguments) {
+  return fmt::format(
+      "exec sh -c '[ -f \"$0\" ] || exit {}; exec sh \"$0\" \"$@\"' ~/.jobman/bin/{} {}",
+      kExitNotInstalled, HostScriptName(), arguments);
+}
+
+bool IsAlnum(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+// The variable's value as a shell word.
+std::string ValueWord(const std::string& name, const std::string& value) {
+  if (name.starts_with("JOBMAN_") && value.starts_with("~/"))
+    return "\"$HOME\"/" + ShellQuote(value.substr(2));
+  return ShellQuote(value);
+}
+
+Result<std::string> ExportLines(const RunOrder& order) {
+  std::map<std::string, std::string> all = order.secrets;
+  all.insert(order.env.begin(), order.env.end());
+  std::string lines;
+  for (const auto& [name, value] : all) {
+    if (!base::IsEnvName(name))
+      return InvalidArgument("'" + name + "' cannot be the name of an environment variable",
+                             "use letters, digits and _, and begin with no digit");
+    if (value.find('\0') != std::string::npos)
+      return InvalidArgument("the value of " + name + " holds a NUL byte",
+                             "environment variables cannot hold one: encode the value");
+    lines += "export " + name + "=" + ValueWord(name, value) + "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string HostScriptName() {
+  static const std::string name = "host-" + base::Sha256Hex(HostScript()).substr(0, 12) + ".sh";
+  return name;
+}
+
+bool IsRunId(std::string_view text) {
+  const auto allowed = [](char c) { return IsAlnum(c) || c == '.' || c == '_' || c == '-'; };
+  return !text.empty() && text.size() <= 128 && IsAlnum(text.front()) &&
+         std::all_of(text.begin(), text.end(), allowed);
+}
+
+// Complete when its last line is there; renamed into place, so that nobody runs half of it.
+Call InstallCall() {
+  const std::string last = "# end of host.sh";
+  JM_CHECK(base::Trim(HostScript()).ends_with(last), "the host script lacks its last line");
+  const std::string body = fmt::format(
+      "die() {{ echo \"jobman: error $*\" >&2; rm -f \"$new\"; exit {}; }}; "
+      "umask 077; bin=$HOME/.jobman/bin; new=$bin/.new.$$; "
+      "why=$(mkdir -p \"$bin\" 2>&1) || die \"cannot create $bin: $why\"; "
+      "cat >\"$new\" || die \"cannot write to $bin (is the disk full?)\"; "
+      "[ \"$(tail -n 1 \"$new\")\" = \"{}\" ] || die \"the script came incomplete\"; "
+      "mv -f \"$new\" \"$bin/{}\" || die \"cannot write to $bin\"",
+      kExitHostError, last, HostScriptName());
+  return Call{.command = "exec sh -c " + ShellQuote(body), .input = std::string(HostScript())};
+}
+
+// The order is shell text that only assigns; the script evaluates it. Quoted twice, so that the
+// variables are exported in the command's own process and nowhere else. A cut order leaves a quote
+// open or lacks the last line: either way it is refused.
+Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
+  if (!IsRunId(order.run_id)) return InvalidArgument("'" + order.run_id + "' is no run id");
+  if ((order.script + order.workdir).find('\0') != std::string::npos)
+    return InvalidArgument("the command or its working folder holds a NUL byte");
+  JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order));
+  Call call;
+  call.command = ScriptCommand(fmt::format("run {} {}", order.run_id, offset));
+  call.input =
+      fmt::format("jm_workdir={}\njm_script={}\njm_env={}\njobman-end\n", ShellQuote(order.workdir),
+                  ShellQuote(order.script), ShellQuote(exports));
+  return call;
+}
+
+Call FollowCall(const std::string& run_id, std::int64_t offset) {
+  JM_CHECK(IsRunId(run_id), "a run id of our own making");
+  return {.command = ScriptCommand(fmt::format("follow {} {}", run_id, offset))};
+}
+
+Call StatusCall(const std::string& run_id) {
+  JM_CHECK(IsRunId(run_id), "a run id of our own making");
+  return {.command = ScriptCommand("status " + run_id)};
+}
+
+Call StopCall(const std::string& run_id, Duration grace) {
+  JM_CHECK(IsRunId(run_id), "a run id of our own making");
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(std::max(grace, Duration{0}));
+  return {.command = ScriptCommand(fmt::format("stop {} {}", run_id, seconds.count()))};
+}
+
+Call ForgetCall(const std::vector<std::string>& run_ids) {
+  for (const auto& run_id : run_ids) JM_CHECK(IsRunId(run_id), "a run id of our own making");
+  return {.command = ScriptCommand("forget " + base::Join(run_ids, " "))};
+}
+
+}  // namespace jobman::remote

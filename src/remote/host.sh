@@ -1,0 +1,364 @@
+#!/bin/sh
+# shellcheck disable=SC2034,SC2088,SC2154,SC2116,SC2013
+# Keeps runs on a host: commands that live on when the connection that started them is gone.
+#
+#   host.sh run RUN_ID OFFSET     start the run on stdin unless its id is known, then follow it
+#   host.sh follow RUN_ID OFFSET  its log from byte OFFSET on stdout, until it has ended
+#   host.sh status RUN_ID         running | exited N | lost WHY | absent
+#   host.sh stop RUN_ID GRACE     TERM, after GRACE seconds KILL; the status when nothing is left
+#   host.sh list                  every run with its status
+#   host.sh forget RUN_ID...      remove what is kept of runs that have ended
+#
+# A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
+# session and the process group), boot_id, command, log, started, exit, stopped. `mkdir` of it is
+# what decides who starts a run. Secrets come on stdin and stay in shell variables and in the
+# environment of the command; no here-documents, since some shells put them into files.
+#
+# POSIX sh with the usual tools; runs under dash, bash and busybox. Variables begin with jm_ so that
+# none of the caller's exported ones is changed. Exit codes: 0, or 96 with "jobman: error ...".
+
+jm_die() {
+  printf 'jobman: error %s\n' "$*" >&2
+  exit 96
+}
+
+# Sleeps a fraction of a second where `sleep` can, else a second.
+jm_nap() { sleep "$1" 2>/dev/null || sleep 1; }
+
+# Hundredths of a second into jm_now, without a process where /proc tells.
+jm_clock() {
+  if read -r jm_up jm_rest 2>/dev/null </proc/uptime; then
+    jm_part=${jm_up#*.}
+    jm_now=$((${jm_up%.*} * 100 + ${jm_part#0}))
+  else
+    jm_now=$(($(date +%s) * 100))
+  fi
+}
+
+# Reads /proc/PID/stat into jm_state, jm_parent, jm_ticks. The name may hold blanks and brackets.
+jm_look() {
+  IFS= read -r jm_line 2>/dev/null <"/proc/$1/stat" || return 1
+  # shellcheck disable=SC2086
+  set -- ${jm_line##*) }
+  jm_state=$1 jm_parent=$2 jm_ticks=${20}
+}
+
+# Whether the launcher lives; jm_pid and jm_born are what its pid file says (pids are used again,
+# pid and start time together are not).
+jm_alive() {
+  jm_pid='' jm_born=''
+  read -r jm_pid jm_born 2>/dev/null <"$jm_dir/pid"
+  [ -n "$jm_pid" ] || return 1
+  if [ -d /proc/self ]; then
+    jm_look "$jm_pid" && [ "$jm_ticks" = "$jm_born" ] && [ "$jm_state" != Z ]
+  else
+    kill -0 "$jm_pid" 2>/dev/null
+  fi
+}
+
+jm_same_boot() {
+  jm_was=''
+  read -r jm_was 2>/dev/null <"$jm_dir/boot_id"
+  [ -z "$jm_was" ] || [ "$jm_was" = "$jm_boot" ]
+}
+
+# The run's status into jm_status. A launcher that is just starting gets a second to leave its pid;
+# one that is gone may have left its exit code since we looked.
+jm_settle() {
+  jm_limit='' jm_gone=''
+  while :; do
+    if [ ! -d "$jm_dir" ]; then
+      jm_status=absent
+    elif [ -s "$jm_dir/exit" ]; then
+      read -r jm_code <"$jm_dir/exit"
+      jm_status="exited $jm_code"
+    elif [ -e "$jm_dir/unstarted" ]; then
+      jm_status='lost stopped before it started'
+    elif ! jm_same_boot; then
+      jm_status='lost the host was restarted during the run'
+    elif jm_alive; then
+      jm_status=running
+    elif [ -n "$jm_pid" ]; then
+      [ -n "$jm_gone" ] || { jm_gone=yes && continue; }
+      jm_status='lost its launcher was killed'
+    else
+      jm_clock
+      : "${jm_limit:=$((jm_now + 100))}"
+      [ "$jm_now" -ge "$jm_limit" ] || { jm_nap 0.05 && continue; }
+      jm_status='lost its start was cut short'
+    fi
+    return
+  done
+}
+
+# "$@" in a session of its own. The second setsid leads a group, hence forks, hence the caller goes
+# on; `&` would make the command ignore SIGINT, and is the last resort.
+jm_detach() {
+  if command -v setsid >/dev/null 2>&1; then
+    setsid setsid "$@"
+  elif busybox setsid true 2>/dev/null; then
+    busybox setsid busybox setsid "$@"
+  elif command -v perl >/dev/null 2>&1; then
+    perl -MPOSIX -e 'exit 0 if fork; POSIX::setsid(); exec @ARGV or exit 127' "$@"
+  else
+    exec 3<&0
+    "$@" <&3 3<&- &
+    exec 3<&-
+  fi
+}
+
+# Becomes the command of the run: jm_script with jm_env in jm_workdir, all set by the order.
+jm_become_command() {
+  jm_shell=$(command -v bash || command -v sh)
+  umask "$jm_umask"
+  case $jm_workdir in
+    '~') jm_workdir=$HOME ;;
+    '~/'*) jm_workdir=$HOME/${jm_workdir#'~/'} ;;
+  esac
+  CDPATH='' cd "$HOME" || exit 126
+  if [ -n "$jm_workdir" ] && ! CDPATH='' cd "$jm_workdir"; then
+    echo "jobman: cannot enter the working folder $jm_workdir"
+    exit 126
+  fi
+  export JOBMAN_RUN_ID="$jm_id"
+  eval "$jm_env"
+  case ${JOBMAN_CHECKPOINT_DIR:-} in /*) mkdir -p "$JOBMAN_CHECKPOINT_DIR" ;; esac
+  case $jm_script in
+    '#!'*) exec "$jm_dir/command" ;;
+    *) exec "$jm_shell" "$jm_dir/command" ;;
+  esac
+}
+
+# Files of a new run. exit.new gets its blocks now, so that a full disk cannot lose the exit code.
+jm_prepare() {
+  printf '%s\n' "$jm_boot" >"$jm_dir/boot_id" &&
+    printf '%s\n' "$jm_script" >"$jm_dir/command" && chmod 700 "$jm_dir/command" &&
+    printf '%-4s\n' '?' >"$jm_dir/exit.new" && true >"$jm_dir/log" &&
+    date +%s >"$jm_dir/started" && { jm_look $$ || jm_ticks=0; } &&
+    printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/pid"
+}
+
+# The launcher: leads the session, answers one line on stdout, waits for the command, notes its
+# exit code. Outlives TERM of the whole group; HUP is ignored by the command too.
+jm_launch() {
+  trap '' HUP
+  trap : TERM INT
+  eval "$(cat)" || exit 1
+  jm_umask=$(umask)
+  umask 077
+  if ! jm_why=$(mkdir "$jm_dir" 2>&1); then
+    if [ -d "$jm_dir" ]; then echo exists; else echo "error $jm_why"; fi
+    return
+  fi
+  if ! jm_why=$(jm_prepare 2>&1); then
+    rm -rf "$jm_dir"
+    echo "error cannot write to $jm_dir: $jm_why (is the disk full?)"
+    return
+  fi
+  echo started
+  exec >/dev/null 2>&1 </dev/null # not the log: shells say "Terminated" when a child is
+  if [ -e "$jm_dir/stopped" ]; then
+    jm_code=143
+  else
+    (jm_become_command) >>"$jm_dir/log" 2>&1
+    jm_code=$?
+  fi
+  printf '%-4s\n' "$jm_code" 1<>"$jm_dir/exit.new"
+  mv -f "$jm_dir/exit.new" "$jm_dir/exit"
+}
+
+# Starts the run whose order is on stdin, unless its id is known.
+jm_start() {
+  jm_order=$(cat)
+  [ -d "$jm_dir" ] && return
+  case $jm_order in
+    *"
+jobman-end") ;;
+    *) jm_die "the order of run $jm_id came incomplete; nothing was started" ;;
+  esac
+  jm_why=$(umask 077 && mkdir -p "$jm_runs" 2>&1) || jm_die "cannot create $jm_runs: $jm_why"
+  jm_answer=$(printf '%s\n' "${jm_order%jobman-end}" | jm_detach sh "$0" launch "$jm_id")
+  unset jm_order
+  case $jm_answer in
+    started | exists) ;;
+    error*) jm_die "${jm_answer#error }" ;;
+    *) jm_die "the launcher of run $jm_id did not answer${jm_answer:+: $jm_answer}" ;;
+  esac
+}
+
+# Copies the log from byte jm_sent on to stdout until the run has ended and all is sent. The status
+# is taken before the size: what an ended run wrote is in the log by then. Ends quietly when the
+# connection is gone, which shows in a failed write or a new parent.
+jm_follow() {
+  jm_sent=$1
+  jm_look $$ && jm_caller=$jm_parent
+  jm_pause=0.05
+  while :; do
+    jm_settle
+    jm_size=0
+    # shellcheck disable=SC2046
+    [ -e "$jm_dir/log" ] && set -- $(ls -ln "$jm_dir/log") && jm_size=$5
+    if [ "$jm_size" -gt "$jm_sent" ]; then
+      tail -c "+$((jm_sent + 1))" "$jm_dir/log" 2>/dev/null | head -c "$((jm_size - jm_sent))" || exit 1
+      jm_sent=$jm_size
+      jm_pause=0.05
+    elif [ "$jm_status" != running ]; then
+      break
+    else
+      jm_nap $jm_pause
+      case $jm_pause in
+        0.05) jm_pause=0.1 ;;
+        0.1) jm_pause=0.2 ;;
+        0.2) jm_pause=0.4 ;;
+        *) jm_pause=1 ;;
+      esac
+      jm_look $$ && [ "$jm_parent" != "$jm_caller" ] && exit 1
+    fi
+  done
+  printf 'jobman: %s\n' "$jm_status" >&2
+}
+
+# Live processes of the run, its launcher aside, into jm_left: the session and group of the
+# launcher, and whatever carries the run's id in its environment (daemons that left the session).
+# Without /proc: the group itself.
+jm_find_processes() {
+  jm_left=''
+  jm_alive
+  if [ ! -d /proc/self ]; then
+    [ -n "$jm_pid" ] && kill -0 "-$jm_pid" 2>/dev/null && jm_left=-$jm_pid
+    return
+  fi
+  # Once the launcher's number belongs to another process, or may do so, it names no group of ours.
+  if [ -n "$jm_pid" ] && [ ! -e "$jm_dir/exit" ] && jm_same_boot &&
+    { [ ! -d "/proc/$jm_pid" ] || [ "$jm_ticks" = "$jm_born" ]; }; then
+    jm_left=$(cat /proc/[0-9]*/stat 2>/dev/null | awk -v leader="$jm_pid" '{
+      pid = $1; sub(/^.*\) /, "")
+      if ($1 != "Z" && $1 != "X" && pid != leader && ($3 == leader || $4 == leader)) print pid }')
+    # shellcheck disable=SC2086
+    jm_left=$(echo $jm_left)
+  fi
+  for jm_file in $(grep -lF "JOBMAN_RUN_ID=$jm_id" /proc/[0-9]*/environ 2>/dev/null); do
+    jm_one=${jm_file#/proc/}
+    jm_one=${jm_one%/environ}
+    case " $jm_left $jm_pid $$ " in *" $jm_one "*) continue ;; esac
+    # The pattern above also finds runs whose id begins with ours.
+    tr '\0' '\n' 2>/dev/null <"$jm_file" | grep -qxF "JOBMAN_RUN_ID=$jm_id" &&
+      jm_left="$jm_left $jm_one"
+  done 2>/dev/null
+}
+
+# TERM to every process, also to those that appear meanwhile, until none is left or jm_end.
+jm_terminate() {
+  jm_told=' '
+  jm_pause=0.05
+  while jm_find_processes; [ -n "$jm_left" ] || jm_alive; do
+    jm_clock
+    [ "$jm_now" -lt "$jm_end" ] || return
+    for jm_one in $jm_left; do
+      case $jm_told in *" $jm_one "*) continue ;; esac
+      kill -TERM "$jm_one" 2>/dev/null
+      jm_told="$jm_told$jm_one "
+    done
+    jm_nap $jm_pause
+    jm_pause=0.1
+  done
+}
+
+# KILL until none is left. The launcher goes last, so that it can note the exit code.
+jm_kill() {
+  jm_clock
+  jm_end=$((jm_now + 1000)) jm_quiet=$((jm_now + 300))
+  while jm_find_processes; [ -n "$jm_left" ] || jm_alive; do
+    # shellcheck disable=SC2086
+    [ -z "$jm_left" ] || kill -KILL $jm_left 2>/dev/null
+    jm_clock
+    [ -n "$jm_left" ] || [ "$jm_now" -lt "$jm_quiet" ] || kill -KILL "$jm_pid" 2>/dev/null
+    [ "$jm_now" -lt "$jm_end" ] ||
+      jm_die "these processes of run $jm_id do not end, even by KILL: ${jm_left:-$jm_pid}"
+    jm_nap 0.05
+  done
+}
+
+jm_stop() {
+  jm_why=$(umask 077 && mkdir -p "$jm_runs" 2>&1) || jm_die "cannot create $jm_runs: $jm_why"
+  if mkdir "$jm_dir" 2>/dev/null; then
+    true >"$jm_dir/unstarted" || jm_die "cannot write to $jm_dir (is the disk full?)"
+  else
+    # A full disk must not keep the processes alive.
+    true 2>/dev/null >"$jm_dir/stopped"
+    jm_settle
+    jm_clock
+    jm_end=$((jm_now + $1 * 100))
+    jm_terminate
+    jm_kill
+  fi
+  jm_settle
+  echo "$jm_status"
+}
+
+jm_list() {
+  for jm_dir in "$jm_runs"/*; do
+    [ -d "$jm_dir" ] || continue
+    jm_settle
+    echo "${jm_dir##*/} $jm_status"
+  done
+}
+
+jm_forget() {
+  jm_settle
+  [ "$jm_status" != running ] || jm_die "run $jm_id is still running"
+  rm -rf "$jm_dir" || jm_die "cannot remove $jm_dir"
+}
+
+jm_set_run() {
+  case $1 in
+    '' | [.-]* | *[!A-Za-z0-9._-]*) jm_die "'$1' is no run id" ;;
+  esac
+  jm_id=$1
+  jm_dir=$jm_runs/$1
+}
+
+jm_need_number() {
+  case $1 in '' | *[!0-9]*) jm_die "'$1' is no number" ;; esac
+}
+
+[ -n "${HOME:-}" ] || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)
+[ -n "$HOME" ] || jm_die 'this user has no home folder'
+export HOME
+jm_runs=$HOME/.jobman/runs
+jm_boot=''
+read -r jm_boot 2>/dev/null <"${JOBMAN_BOOT_ID_FILE:-/proc/sys/kernel/random/boot_id}"
+
+jm_verb=${1:-}
+[ $# -eq 0 ] || shift
+case $jm_verb in
+  run | follow)
+    jm_set_run "${1:-}"
+    jm_need_number "${2:-}"
+    [ "$jm_verb" = follow ] || jm_start
+    jm_follow "$2"
+    ;;
+  launch)
+    jm_set_run "${1:-}"
+    jm_launch
+    ;;
+  status)
+    jm_set_run "${1:-}"
+    jm_settle
+    echo "$jm_status"
+    ;;
+  stop)
+    jm_set_run "${1:-}"
+    jm_need_number "${2:-}"
+    (umask 077 && jm_stop "$2")
+    ;;
+  list) jm_list ;;
+  forget)
+    for jm_one in "$@"; do
+      jm_set_run "$jm_one"
+      jm_forget
+    done
+    ;;
+  *) jm_die "unknown verb '$jm_verb'" ;;
+esac
+# end of host.sh

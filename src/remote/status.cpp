@@ -1,0 +1,40 @@
+#include "jobman/base/strings.hpp"
+#include "jobman/remote/host_script.hpp"
+
+namespace jobman::remote {
+namespace {
+
+using Kind = RunStatus::Kind;
+
+std::optional<RunStatus> ParseLine(std::string_view line) {
+  constexpr std::string_view kPrefix = "jobman: ";
+  if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
+  const auto rest_after = [&line](std::string_view word) -> std::optional<std::string> {
+    if (!line.starts_with(word)) return std::nullopt;
+    return std::string(base::Trim(line.substr(word.size())));
+  };
+  if (line == "running") return RunStatus{.kind = Kind::kRunning};
+  if (line == "absent") return RunStatus{.kind = Kind::kAbsent};
+  if (const auto why = rest_after("lost ")) return RunStatus{.kind = Kind::kLost, .text = *why};
+  if (const auto why = rest_after("error ")) return RunStatus{.kind = Kind::kError, .text = *why};
+  if (const auto number = rest_after("exited ")) {
+    const auto code = base::ParseNumber(*number);
+    if (code && *code <= 255)
+      return RunStatus{.kind = Kind::kExited, .exit_code = static_cast<int>(*code)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<RunStatus> ParseStatus(std::string_view output) {
+  const auto lines = base::Split(output, '\n');
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    if (const auto status = ParseLine(base::Trim(*line))) return *status;
+  const std::string shown(base::Trim(output.substr(0, 200)));
+  return base::Error{.code = base::Code::kDataLoss,
+                     .message = "the host's answer holds no run status: '" + shown + "'",
+                     .hint = "look at what the login shell of the host prints by itself"};
+}
+
+}  // namespace jobman::remote

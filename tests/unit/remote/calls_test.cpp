@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include "jobman/remote/host_script.hpp"
+
+namespace jobman::remote {
+namespace {
+
+using Kind = RunStatus::Kind;
+
+TEST(HostScript, IsNamedByItsContent) {
+  EXPECT_TRUE(HostScript().starts_with("#!/bin/sh\n"));
+  EXPECT_EQ(HostScriptName().size(), std::string("host-0123456789ab.sh").size());
+}
+
+TEST(RunIds, AreOneSafeWord) {
+  EXPECT_TRUE(IsRunId("000042-a1-setup-0-install.h3"));
+  for (const char* bad : {"", ".", "..", "-x", "a/b", "a b", "a;b", "a\nb", "a$(b)"})
+    EXPECT_FALSE(IsRunId(bad)) << bad;
+  EXPECT_FALSE(IsRunId(std::string(129, 'a')));
+}
+
+TEST(RunCall, RefusesWhatNoEnvironmentCanHold) {
+  EXPECT_FALSE(RunCall({.run_id = "a/b"}, 0).ok());
+  EXPECT_FALSE(RunCall({.run_id = "a", .env = {{"A B", "1"}}}, 0).ok());
+  EXPECT_FALSE(RunCall({.run_id = "a", .env = {{"A", std::string("x\0y", 3)}}}, 0).ok());
+  EXPECT_FALSE(RunCall({.run_id = "a", .secrets = {{"1A", "x"}}}, 0).ok());
+  EXPECT_FALSE(RunCall({.run_id = "a", .script = std::string("x\0y", 3)}, 0).ok());
+}
+
+TEST(RunCall, KeepsScriptAndSecretsOutOfTheCommandLine) {
+  const auto call = RunCall({.run_id = "a", .script = "run-me", .secrets = {{"S", "hunter2"}}}, 7);
+  ASSERT_TRUE(call.ok());
+  EXPECT_EQ(call->command.find("hunter2"), std::string::npos);
+  EXPECT_EQ(call->command.find("run-me"), std::string::npos);
+  EXPECT_TRUE(call->command.ends_with(" run a 7")) << call->command;
+}
+
+TEST(StopCall, RoundsTheGraceUpToSeconds) {
+  EXPECT_TRUE(StopCall("a", Duration{1}).command.ends_with(" stop a 1"));
+  EXPECT_TRUE(StopCall("a", Duration{-5}).command.ends_with(" stop a 0"));
+}
+
+TEST(ParseStatus, ReadsEveryAnswer) {
+  EXPECT_EQ(ParseStatus("running\n")->kind, Kind::kRunning);
+  EXPECT_EQ(ParseStatus("absent\n")->kind, Kind::kAbsent);
+  EXPECT_EQ(*ParseStatus("jobman: exited 137\n"),
+            (RunStatus{.kind = Kind::kExited, .exit_code = 137}));
+  EXPECT_EQ(*ParseStatus("jobman: lost the host was restarted\n"),
+            (RunStatus{.kind = Kind::kLost, .text = "the host was restarted"}));
+  EXPECT_EQ(*ParseStatus("jobman: error disk full"),
+            (RunStatus{.kind = Kind::kError, .text = "disk full"}));
+}
+
+TEST(ParseStatus, FindsTheLastStatusAmongNoiseOfLoginShells) {
+  const auto status = ParseStatus("bash: warning: setlocale\njobman: exited 0\n\nBye!\n");
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(status->kind, Kind::kExited);
+}
+
+TEST(ParseStatus, RefusesAnythingElse) {
+  for (const char* text : {"", "exited", "exited x", "exited 256", "exited 99999999999999999999",
+                           "runningx", "bash: sh: not found"})
+    EXPECT_FALSE(ParseStatus(text).ok()) << text;
+}
+
+TEST(RunEnvironment, DescribesTheHostAndItsSlice) {
+  core::Job job{.id = {42}, .attempt = 3, .restart_reason = "preempted"};
+  job.slice = core::Slice{.ref = {.place = {"p", "us-central2-b"}, .name = "train-42-a3"},
+                          .hosts = {{"10.0.0.1", "1.2.3.4"}, {"10.0.0.2", ""}}};
+  const auto env = RunEnvironment(job, 1, "r1");
+  EXPECT_EQ(env.at("JOBMAN_JOB_ID"), core::FormatJobId(job.id));
+  EXPECT_EQ(env.at("JOBMAN_ATTEMPT"), "3");
+  EXPECT_EQ(env.at("JOBMAN_RESTART_REASON"), "preempted");
+  EXPECT_EQ(env.at("JOBMAN_HOST_INDEX"), "1");
+  EXPECT_EQ(env.at("JOBMAN_NUM_HOSTS"), "2");
+  EXPECT_EQ(env.at("JOBMAN_HOSTS"), "10.0.0.1,10.0.0.2");
+  EXPECT_EQ(env.at("JOBMAN_HEAD"), "10.0.0.1");
+  EXPECT_EQ(env.at("JOBMAN_NUM_SLICES"), "1");
+  EXPECT_EQ(env.at("JOBMAN_CHECKPOINT_DIR"), "~/.jobman/checkpoints/" + core::FormatJobId(job.id));
+  EXPECT_EQ(env.at("JOBMAN_TPU_NAME"), "train-42-a3");
+  EXPECT_EQ(env.at("JOBMAN_ZONE"), "us-central2-b");
+  EXPECT_EQ(env.at("JOBMAN_RUN_ID"), "r1");
+}
+
+}  // namespace
+}  // namespace jobman::remote

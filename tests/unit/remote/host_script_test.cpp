@@ -1,0 +1,284 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "jobman/base/hash.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/remote/host_script.hpp"
+#include "tests/unit/remote/local_host.hpp"
+
+namespace jobman::remote {
+namespace {
+
+using Kind = RunStatus::Kind;
+
+/// The real script, on every shell that is here.
+class HostScriptTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (access(GetParam().c_str(), X_OK) != 0) GTEST_SKIP() << GetParam() << " is not installed";
+    ASSERT_EQ(host.Do(InstallCall()).exit_code, 0);
+  }
+  /// Starts a run and waits until it runs; its follower goes on.
+  LocalHost::Running StartRunning(const RunOrder& order) {
+    const auto running = host.Start(*RunCall(order, 0));
+    EXPECT_TRUE(Eventually([&] { return host.StatusOf(order.run_id).kind == Kind::kRunning; }));
+    return running;
+  }
+  pid_t PidIn(const std::string& file) {
+    pid_t pid = 0;
+    EXPECT_TRUE(Eventually([&] { return std::ifstream(host.home() / file) >> pid && pid > 0; }));
+    return pid;
+  }
+  LocalHost host{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Shells, HostScriptTest,
+                         testing::Values("/bin/sh", "/bin/bash", "/bin/busybox"),
+                         [](const auto& shell) { return shell.param.substr(5); });
+
+TEST_P(HostScriptTest, ReportsOutputAndExitCode) {
+  const Ended ended = host.Run({.run_id = "r", .script = "echo out; echo err >&2; exit 3"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "out\nerr\n");
+  EXPECT_EQ(ended.err, "jobman: exited 3\n");
+  EXPECT_EQ(host.StatusOf("r"), (RunStatus{.kind = Kind::kExited, .exit_code = 3}));
+}
+
+TEST_P(HostScriptTest, TellsWhenItIsNotInstalled) {
+  std::filesystem::remove_all(host.home() / ".jobman");
+  const Ended ended = host.Run({.run_id = "r", .script = "touch ~/ran"});
+  EXPECT_EQ(ended.exit_code, kExitNotInstalled);
+  EXPECT_FALSE(std::filesystem::exists(host.home() / ".jobman"));
+}
+
+TEST_P(HostScriptTest, InstallRefusesACutScript) {
+  std::filesystem::remove_all(host.home() / ".jobman");
+  Call call = InstallCall();
+  call.input.resize(call.input.size() / 2);
+  EXPECT_EQ(host.Do(call).exit_code, kExitHostError);
+  EXPECT_TRUE(std::filesystem::is_empty(host.home() / ".jobman/bin"));
+}
+
+TEST_P(HostScriptTest, StartedTwiceRunsOnce) {
+  const RunOrder order{.run_id = "r", .script = "echo x >>~/count; sleep 0.2; echo done"};
+  const auto first = host.Start(*RunCall(order, 0));
+  const auto second = host.Start(*RunCall(order, 0));
+  const Ended one = host.Wait(first), two = host.Wait(second);
+  const Ended later = host.Run(order);
+  EXPECT_EQ(one.out, "done\n");
+  EXPECT_EQ(two.out, "done\n");
+  EXPECT_EQ(later.out, "done\n");
+  EXPECT_EQ(Slurp(host.home() / "count"), "x\n");
+}
+
+TEST_P(HostScriptTest, ACutOrderStartsNothing) {
+  // The script holds the last line of an order: a cut just behind it must not pass for a whole one.
+  const Call whole = *RunCall({.run_id = "r", .script = "touch ~/ran\n#\njobman-end\ntrue"}, 0);
+  const auto decoy = whole.input.find("jobman-end");
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{5}, decoy, decoy + 10, decoy + 11, whole.input.size() - 2}) {
+    Call cut = whole;
+    cut.input.resize(size);
+    const Ended ended = host.Do(cut);
+    EXPECT_EQ(ended.exit_code, kExitHostError) << size;
+    EXPECT_EQ(ParseStatus(ended.err)->kind, Kind::kError) << ended.err;
+  }
+  EXPECT_EQ(host.StatusOf("r").kind, Kind::kAbsent);
+  EXPECT_EQ(host.Do(whole).err, "jobman: exited 0\n");
+  EXPECT_TRUE(std::filesystem::exists(host.home() / "ran"));
+}
+
+TEST_P(HostScriptTest, LogIsExactToTheByte) {
+  const Ended ended = host.Run(
+      {.run_id = "r",
+       .script =
+           "head -c 300000 /dev/urandom | tee ~/sent; printf 'a\\000b\\377' | tee -a ~/sent"});
+  const std::string sent = Slurp(host.home() / "sent");
+  EXPECT_EQ(sent.size(), 300004U);
+  EXPECT_EQ(base::Sha256Hex(ended.out), base::Sha256Hex(sent));
+  for (const std::int64_t offset : {1, 299999, 300003, 300004}) {
+    const Ended rest = host.Do(FollowCall("r", offset));
+    EXPECT_EQ(rest.out, sent.substr(static_cast<std::size_t>(offset)));
+    EXPECT_EQ(rest.err, "jobman: exited 0\n");
+  }
+}
+
+TEST_P(HostScriptTest, FollowSendsOutputWhileTheCommandRuns) {
+  const auto follower = host.Start(*RunCall(
+      {.run_id = "r", .script = "echo begin; while [ ! -e ~/go ]; do sleep 0.02; done; echo end"},
+      0));
+  EXPECT_TRUE(Eventually([&] { return follower.Out() == "begin\n"; }));
+  EXPECT_EQ(host.StatusOf("r").kind, Kind::kRunning);
+  std::ofstream(host.home() / "go") << "";
+  const Ended ended = host.Wait(follower);
+  EXPECT_EQ(ended.out, "begin\nend\n");
+}
+
+TEST_P(HostScriptTest, RunsInAFolderWithAnEnvironment) {
+  std::filesystem::create_directories(host.home() / "work dir");
+  const RunOrder order{.run_id = "r",
+                       .script =
+                           "pwd\nprintf '%s|' \"$PLAIN\" \"$ODD\" \"$S\" \"$JOBMAN_RUN_ID\"\n"
+                           "echo \"$JOBMAN_CHECKPOINT_DIR\"; test -d \"$JOBMAN_CHECKPOINT_DIR\"",
+                       .workdir = "~/work dir",
+                       .env = {{"PLAIN", "~/x"},
+                               {"ODD", "it's $HOME\n\"two\" `lines` \\"},
+                               {"S", "weak"},
+                               {"JOBMAN_CHECKPOINT_DIR", "~/.jobman/checkpoints/42"}},
+                       .secrets = {{"S", "strong"}}};
+  const Ended ended = host.Run(order);
+  const std::string home = host.home();
+  EXPECT_EQ(ended.out, home + "/work dir\n~/x|it's $HOME\n\"two\" `lines` \\|strong|r|" + home +
+                           "/.jobman/checkpoints/42\n");
+  EXPECT_EQ(ended.err, "jobman: exited 0\n");
+}
+
+TEST_P(HostScriptTest, AMissingFolderIsAFailedRun) {
+  const Ended ended = host.Run({.run_id = "r", .script = "true", .workdir = "no/such"});
+  EXPECT_EQ(ended.err, "jobman: exited 126\n");
+  EXPECT_TRUE(base::Contains(ended.out, "cannot enter the working folder no/such")) << ended.out;
+}
+
+TEST_P(HostScriptTest, AnInterpreterLineIsHonoured) {
+  const Ended ended = host.Run({.run_id = "r", .script = "#!/usr/bin/awk -f\nBEGIN { print 6*7 }"});
+  EXPECT_EQ(ended.out, "42\n");
+}
+
+TEST_P(HostScriptTest, TheCommandLeadsNoTerminalAndReadsNothing) {
+  const Ended ended = host.Run({.run_id = "r", .script = "cat; kill -INT $$; echo unreachable"});
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(ended.err, "jobman: exited 130\n") << "SIGINT must not be ignored";
+}
+
+TEST_P(HostScriptTest, SecretsAreInNoFileAndNoCommandLine) {
+  const std::string secret = "hunter2-\"'$x";
+  const auto follower =
+      StartRunning({.run_id = "r",
+                    .script = "test -n \"$TOKEN\" && echo ok; touch ~/up; exec sleep 30",
+                    .secrets = {{"TOKEN", secret}}});
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / "up"); }));
+  // The harness's own copy of our stdin is no file of the host.
+  std::filesystem::remove(follower.folder / "in");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(host.home()))
+    EXPECT_FALSE(entry.is_regular_file() && base::Contains(Slurp(entry.path()), "hunter2"))
+        << entry.path();
+  for (const auto& entry : std::filesystem::directory_iterator("/proc"))
+    EXPECT_FALSE(base::Contains(Slurp(entry.path() / "cmdline"), "hunter2")) << entry.path();
+  EXPECT_EQ(host.Stop("r", 1).exit_code, 143);
+  EXPECT_EQ(host.Wait(follower).out, "ok\n");
+}
+
+TEST_P(HostScriptTest, StopEndsAnObedientRunAtOnce) {
+  const auto follower = StartRunning({.run_id = "r", .script = "sleep 60 & sleep 60"});
+  EXPECT_EQ(host.Stop("r", 30), (RunStatus{.kind = Kind::kExited, .exit_code = 143}));
+  EXPECT_EQ(host.Wait(follower).err, "jobman: exited 143\n");
+}
+
+TEST_P(HostScriptTest, StopGivesTheCommandItsGrace) {
+  const auto follower =
+      StartRunning({.run_id = "r",
+                    .script = "exec 2>/dev/null  # bash says Terminated of its sleep\n"
+                              "trap 'echo saving; sleep 0.2; echo saved; exit 7' TERM; touch ~/up\n"
+                              "while :; do sleep 0.02; done"});
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / "up"); }));
+  EXPECT_EQ(host.Stop("r", 30), (RunStatus{.kind = Kind::kExited, .exit_code = 7}));
+  EXPECT_EQ(host.Wait(follower).out, "saving\nsaved\n");
+}
+
+TEST_P(HostScriptTest, StopKillsWhatIgnoresTermAndWhatLeftTheSession) {
+  const auto follower = StartRunning(
+      {.run_id = "r",
+       .script = "(trap '' TERM; sh -c 'echo $$ >~/child; while :; do sleep 0.1; done') &\n"
+                 "setsid sh -c 'trap \"\" TERM; echo $$ >~/daemon; while :; do sleep 0.1; done' &\n"
+                 "env -i HOME=\"$HOME\" sh -c 'trap \"\" TERM; echo $$ >~/bare; "
+                 "while :; do /bin/sleep 0.1; done' &\n"
+                 "trap '' TERM; echo $$ >~/main; while :; do sleep 0.1; done"});
+  const pid_t pids[] = {PidIn("child"), PidIn("daemon"), PidIn("bare"), PidIn("main")};
+  EXPECT_EQ(host.Stop("r", 1), (RunStatus{.kind = Kind::kExited, .exit_code = 137}));
+  for (const pid_t pid : pids) EXPECT_FALSE(IsAlive(pid)) << pid;
+  EXPECT_EQ(host.Wait(follower).err, "jobman: exited 137\n");
+}
+
+TEST_P(HostScriptTest, StopLeavesOtherRunsAlone) {
+  const auto one = StartRunning({.run_id = "r", .script = "exec sleep 60"});
+  const auto other = StartRunning({.run_id = "r2", .script = "exec sleep 60"});
+  host.Stop("r", 1);
+  EXPECT_EQ(host.StatusOf("r2").kind, Kind::kRunning);
+  host.Stop("r2", 1);
+  host.Wait(one);
+  host.Wait(other);
+}
+
+TEST_P(HostScriptTest, StopAlsoEndsWhatAnEndedRunLeftBehind) {
+  host.Run({.run_id = "r", .script = "sleep 60 & echo $! >~/left"});
+  const pid_t left = PidIn("left");
+  EXPECT_TRUE(IsAlive(left));
+  EXPECT_EQ(host.Stop("r", 1), (RunStatus{.kind = Kind::kExited, .exit_code = 0}));
+  EXPECT_FALSE(IsAlive(left));
+}
+
+TEST_P(HostScriptTest, AStoppedRunNeverStarts) {
+  EXPECT_EQ(host.Stop("r", 5).kind, Kind::kLost);
+  const Ended ended = host.Run({.run_id = "r", .script = "touch ~/ran"});
+  EXPECT_EQ(ended.err, "jobman: lost stopped before it started\n");
+  EXPECT_FALSE(std::filesystem::exists(host.home() / "ran"));
+}
+
+TEST_P(HostScriptTest, ARunOfAnotherBootIsLost) {
+  const auto follower = StartRunning({.run_id = "r", .script = "exec sleep 60"});
+  std::ofstream(host.home() / "boot_id") << "boot-2\n";
+  EXPECT_EQ(host.StatusOf("r").kind, Kind::kLost);
+  // Its processes are found by their environment all the same.
+  EXPECT_EQ(host.Stop("r", 1).kind, Kind::kExited);
+  kill(follower.pid, SIGKILL);
+  host.Wait(follower);
+}
+
+TEST_P(HostScriptTest, AKilledLauncherIsLostAndItsChildrenCanBeStopped) {
+  const auto follower = StartRunning({.run_id = "r", .script = "echo $$ >~/main; exec sleep 60"});
+  const pid_t main = PidIn("main");
+  kill(PidIn(".jobman/runs/r/pid"), SIGKILL);
+  EXPECT_EQ(host.Wait(follower).err, "jobman: lost its launcher was killed\n");
+  EXPECT_TRUE(IsAlive(main));
+  EXPECT_EQ(host.Stop("r", 1).kind, Kind::kLost);
+  EXPECT_FALSE(IsAlive(main));
+}
+
+TEST_P(HostScriptTest, TheRunOutlivesItsConnection) {
+  const auto follower =
+      StartRunning({.run_id = "r", .script = "while [ ! -e ~/go ]; do sleep 0.02; done; echo on"});
+  kill(follower.pid, SIGKILL);
+  host.Wait(follower);
+  std::ofstream(host.home() / "go") << "";
+  const Ended ended = host.Do(FollowCall("r", 0));
+  EXPECT_EQ(ended.out, "on\n");
+  EXPECT_EQ(ended.err, "jobman: exited 0\n");
+}
+
+TEST_P(HostScriptTest, AHomeThatCannotBeWrittenIsAnError) {
+  const Call call = *RunCall({.run_id = "r", .script = "true"}, 0);
+  Call direct = call;
+  direct.command = "HOME=/proc/nowhere sh " + (host.home() / ".jobman/bin").string() + "/" +
+                   HostScriptName() + " run r 0";
+  const Ended ended = host.Do(direct);
+  EXPECT_EQ(ended.exit_code, kExitHostError);
+  EXPECT_TRUE(ended.err.starts_with("jobman: error cannot create /proc/nowhere")) << ended.err;
+}
+
+TEST_P(HostScriptTest, ForgetRemovesEndedRunsOnly) {
+  host.Run({.run_id = "old", .script = "true"});
+  const auto follower = StartRunning({.run_id = "new", .script = "exec sleep 60"});
+  EXPECT_EQ(host.Do(ForgetCall({"old", "never"})).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(host.RunDir("old")));
+  EXPECT_EQ(host.Do(ForgetCall({"new"})).exit_code, kExitHostError);
+  EXPECT_EQ(host.StatusOf("new").kind, Kind::kRunning);
+  host.Stop("new", 1);
+  host.Wait(follower);
+}
+
+}  // namespace
+}  // namespace jobman::remote

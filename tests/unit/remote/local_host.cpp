@@ -1,0 +1,139 @@
+#include "tests/unit/remote/local_host.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+namespace jobman::remote {
+namespace {
+
+base::Path MakeTempDir() {
+  std::string name = std::filesystem::temp_directory_path() / "jobman-remote-XXXXXX";
+  if (!mkdtemp(name.data())) ADD_FAILURE() << "mkdtemp failed";
+  return name;
+}
+
+void WriteTo(const base::Path& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+[[noreturn]] void BecomeShell(const base::Path& folder, const std::string& command,
+                              const std::vector<std::string>& environment) {
+  dup2(open((folder / "in").c_str(), O_RDONLY), 0);
+  dup2(open((folder / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
+  dup2(open((folder / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+  std::vector<char*> envp;
+  for (const auto& entry : environment) envp.push_back(const_cast<char*>(entry.c_str()));
+  envp.push_back(nullptr);
+  execle("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr), envp.data());
+  _exit(99);
+}
+
+}  // namespace
+
+std::string Slurp(const base::Path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+bool Eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    poll(nullptr, 0, 5);
+  }
+  return true;
+}
+
+bool IsAlive(pid_t pid) {
+  const std::string stat = Slurp("/proc/" + std::to_string(pid) + "/stat");
+  const auto end_of_name = stat.rfind(") ");
+  return end_of_name != std::string::npos && stat[end_of_name + 2] != 'Z';
+}
+
+LocalHost::LocalHost(const std::string& shell) : home_(MakeTempDir()) {
+  std::string path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+  if (!shell.empty()) {
+    std::filesystem::create_directories(home_ / "shell");
+    std::filesystem::create_symlink(shell, home_ / "shell/sh");
+    path = (home_ / "shell").string() + ":" + path;
+  }
+  WriteTo(home_ / "boot_id", "boot-1\n");
+  env = {{"HOME", home_}, {"PATH", path}, {"JOBMAN_BOOT_ID_FILE", home_ / "boot_id"}};
+}
+
+LocalHost::~LocalHost() {
+  std::error_code ignored;
+  for (const auto& run : std::filesystem::directory_iterator(home_ / ".jobman/runs", ignored))
+    Stop(run.path().filename(), 0);
+  std::filesystem::remove_all(home_, ignored);
+}
+
+std::string LocalHost::Running::Out() const {
+  return Slurp(folder / "out");
+}
+
+LocalHost::Running LocalHost::Start(const Call& call) {
+  Running running;
+  running.folder = home_ / "calls" / std::to_string(++calls_);
+  std::filesystem::create_directories(running.folder);
+  WriteTo(running.folder / "in", call.input);
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : env) environment.push_back(name + "=" + value);
+  running.pid = fork();
+  if (running.pid == 0) BecomeShell(running.folder, call.command, environment);
+  return running;
+}
+
+Ended LocalHost::Wait(const Running& running) {
+  int status = 0;
+  pid_t got = 0;
+  const bool ended = Eventually([&] {
+    got = waitpid(running.pid, &status, WNOHANG);
+    return got != 0;
+  });
+  if (!ended) {
+    ADD_FAILURE() << "the call did not end; so far: " << running.Out();
+    kill(running.pid, SIGKILL);
+    waitpid(running.pid, &status, 0);
+  }
+  // The order may hold secrets: it was our stdin, not a file of the host.
+  std::filesystem::remove(running.folder / "in");
+  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .out = running.Out(),
+          .err = Slurp(running.folder / "err")};
+}
+
+Ended LocalHost::Run(const RunOrder& order, std::int64_t offset) {
+  const auto call = RunCall(order, offset);
+  if (!call.ok()) {
+    ADD_FAILURE() << call.error().ToString();
+    return {};
+  }
+  return Do(*call);
+}
+
+RunStatus LocalHost::StatusOf(const std::string& run_id) {
+  const auto status = ParseStatus(Do(StatusCall(run_id)).out);
+  return status.ok() ? *status : RunStatus{.kind = RunStatus::Kind::kError};
+}
+
+RunStatus LocalHost::Stop(const std::string& run_id, int grace_seconds) {
+  const Ended ended = Do(StopCall(run_id, std::chrono::seconds{grace_seconds}));
+  const auto status = ParseStatus(ended.out);
+  return status.ok() ? *status
+                     : RunStatus{.kind = RunStatus::Kind::kError, .text = ended.out + ended.err};
+}
+
+}  // namespace jobman::remote
