@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "jobman/base/clock.hpp"
+#include "jobman/base/state_paths.hpp"
+#include "jobman/base/task.hpp"
+#include "jobman/core/reconcile.hpp"
+#include "jobman/ports/host_shell.hpp"
+#include "jobman/ports/slice_api.hpp"
+#include "jobman/ports/store.hpp"
+
+namespace jobman::controller {
+
+/// The world as the controller sees it. All of it must outlive the controller.
+struct World {
+  ports::Store* store = nullptr;
+  ports::HostShell* shell = nullptr;
+  base::Clock* clock = nullptr;
+  /// The client of a cloud; called once per distinct CloudSpec, and again after the cloud could
+  /// not be reached (a local simulator may have come back on another port).
+  std::function<base::Result<std::shared_ptr<ports::SliceApi>>(const core::CloudSpec&)> open_cloud;
+  /// The public key line of a private key, which is made when it is missing.
+  std::function<base::Result<std::string>(const std::string& private_key)> public_key;
+  /// The SSH port for a job whose `ssh.port` is 0.
+  std::function<int(const core::CloudSpec&)> ssh_port;
+  /// A local environment variable, for secrets.
+  std::function<std::optional<std::string>(const std::string& name)> get_env;
+};
+
+/// Settings. Durations are wall time.
+struct Options {
+  base::StatePaths paths = {};
+  core::Policy policy = {};  ///< store_id is filled in by the controller
+  base::Duration hot_poll = std::chrono::milliseconds{100};  ///< first wait after something changed
+  base::Duration lease_time = std::chrono::seconds{15};
+  /// A host that the cloud calls READY but that cannot be reached this long is lost.
+  base::Duration unreachable_limit = std::chrono::minutes{10};
+  /// Ends when nothing needed care for this long; without it, never.
+  std::optional<base::Duration> idle_exit = {};
+};
+
+/// The one loop: observes the cloud and the hosts, lets core::Reconcile decide, records, acts.
+/// Everything runs on the thread of `loop`. Several controllers may exist; one holds the lease.
+class Controller {
+ public:
+  Controller(asio::io_context& loop, World world, Options options);
+  ~Controller();
+
+  /// Runs until Stop(), until nothing needs care (Options::idle_exit), or until the lease is lost
+  /// (kLeaseLost). kAborted at once when another controller holds the lease; `hint` names it.
+  base::Task<base::Status> Run();
+  /// One pass over everything that is due, for cron: returns when all is quiet, or after `bound`.
+  /// Another controller holding the lease is no error: it does the work.
+  base::Task<base::Status> Tick(base::Duration bound);
+  /// Ends Run() soon: remote runs go on, the lease is given back. Safe in a signal handler of Asio.
+  void Stop();
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+/// "host:boot:pid:start:random": who holds a lease, so that a dead holder on this machine is told
+/// from one on another.
+std::string LeaseHolder();
+/// Whether the holder surely is a process of this machine that no longer lives.
+bool HolderIsDead(const std::string& holder);
+
+}  // namespace jobman::controller

@@ -1,0 +1,56 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/hash.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/controller/controller.hpp"
+
+namespace jobman::controller {
+namespace {
+
+std::string HostName() {
+  std::array<char, 256> name = {};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return base::ReplaceAll(name.data(), ":", "-");
+}
+
+std::string BootId() {
+  const auto text = base::ReadFile("/proc/sys/kernel/random/boot_id");
+  return text.ok() ? std::string(base::Trim(*text)) : std::string{"unknown"};
+}
+
+/// Start time of a process in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)).
+/// Tells a process from a later one of the same number.
+std::string StartTime(std::int64_t pid) {
+  const auto stat = base::ReadFile("/proc/" + std::to_string(pid) + "/stat");
+  if (!stat.ok()) return {};
+  const auto name_end = stat->rfind(')');
+  if (name_end == std::string::npos) return {};
+  const auto fields = base::Split(std::string_view(*stat).substr(name_end + 2), ' ');
+  return fields.size() > 19 ? fields[19] : std::string{};
+}
+
+}  // namespace
+
+std::string LeaseHolder() {
+  return base::Join(
+      {HostName(), BootId(), std::to_string(getpid()), StartTime(getpid()), base::RandomHex(4)},
+      ":");
+}
+
+bool HolderIsDead(const std::string& holder) {
+  const auto parts = base::Split(holder, ':');
+  if (parts.size() != 5 || parts[0] != HostName()) return false;
+  if (parts[1] != BootId()) return true;  // this machine was restarted since
+  const auto pid = base::ParseNumber(parts[2]);
+  if (!pid) return false;
+  if (kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) return true;
+  const std::string started = StartTime(*pid);
+  return !started.empty() && started != parts[3];
+}
+
+}  // namespace jobman::controller

@@ -1,0 +1,61 @@
+#include "controller/host_access.hpp"
+
+#include "jobman/base/log.hpp"
+
+namespace jobman::controller {
+namespace {
+
+constexpr int kTries = 5;  // guest attributes appear some seconds after READY
+constexpr base::Duration kBetweenTries = std::chrono::seconds{1};
+
+}  // namespace
+
+ports::HostTarget HostAccess::PlainTarget(const core::Job& job, int host) const {
+  const core::HostAddress& address = job.slice->hosts[static_cast<std::size_t>(host)];
+  const bool external = job.spec.tpu.external_ips && !address.external.empty();
+  return {.address = external ? address.external : address.internal,
+          .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : world_.ssh_port(job.spec.cloud),
+          .user = job.spec.ssh.user,
+          .private_key = job.spec.ssh.private_key,
+          .identity = job.slice->node_uid + "/" + std::to_string(host)};
+}
+
+base::Task<ports::HostTarget> HostAccess::TargetOf(core::Job job, int host) {
+  ports::HostTarget target = PlainTarget(job, host);
+  const std::string uid = job.slice->node_uid;
+  for (;;) {
+    Known& known = keys_[uid];
+    const auto found = known.keys.find(host);
+    if (found != known.keys.end()) {
+      target.vouched_keys = found->second;
+      co_return target;
+    }
+    if (!known.asking && known.tries >= kTries) co_return target;
+    if (!known.asking) {
+      known.asking = true;
+      co_await Ask(job, uid);
+      keys_[uid].asking = false;
+      if (keys_[uid].keys.contains(host)) continue;
+    }
+    const bool last = keys_[uid].tries >= kTries;
+    co_await base::Sleep(last || known.asking ? std::chrono::milliseconds{20} : kBetweenTries);
+  }
+}
+
+base::Task<void> HostAccess::Ask(core::Job job, std::string node_uid) {
+  ++keys_[node_uid].tries;
+  const auto cloud = clouds_.Get(job.spec.cloud);
+  if (!cloud.ok()) co_return;
+  const auto api = *cloud;
+  const auto answer = co_await api->GetHostKeys(job.slice->ref.place, job.slice->ref.name);
+  if (!answer.ok()) {
+    base::Log(base::LogLevel::kDebug, "ssh", "no host keys of node {} yet: {}", job.slice->ref.name,
+              answer.error().ToString());
+    co_return;
+  }
+  for (const core::HostKeys& keys : *answer) {
+    if (!keys.keys.empty()) keys_[node_uid].keys[keys.host] = keys.keys;
+  }
+}
+
+}  // namespace jobman::controller

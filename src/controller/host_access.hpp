@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "controller/clouds.hpp"
+
+namespace jobman::controller {
+
+/// Knows how to reach the hosts of a slice: address, port, user, key, and the host keys that the
+/// cloud vouches for (guest attributes), asked once per node.
+class HostAccess {
+ public:
+  HostAccess(const World& world, Clouds& clouds) : world_(world), clouds_(clouds) {}
+
+  /// The target of one host. Never fails: without vouched keys the first key seen is pinned.
+  base::Task<ports::HostTarget> TargetOf(core::Job job, int host);
+  /// The target without asking the cloud for keys.
+  ports::HostTarget PlainTarget(const core::Job& job, int host) const;
+  void Forget(const std::string& node_uid) { keys_.erase(node_uid); }
+
+ private:
+  using Keys = std::map<int, std::map<std::string, std::string>>;
+  struct Known {
+    Keys keys = {};
+    int tries = 0;
+    bool asking = false;
+  };
+  base::Task<void> Ask(core::Job job, std::string node_uid);
+
+  const World& world_;
+  Clouds& clouds_;
+  std::map<std::string, Known> keys_ = {};
+};
+
+}  // namespace jobman::controller

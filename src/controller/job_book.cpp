@@ -1,0 +1,145 @@
+#include "controller/job_book.hpp"
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <random>
+
+#include "controller/journal.hpp"
+#include "jobman/base/log.hpp"
+
+namespace jobman::controller {
+
+using base::LogLevel;
+using core::Job;
+using core::JobId;
+
+JobBook::JobBook(asio::io_context& loop, const World& world, const core::Policy& policy,
+                 Hooks hooks)
+    : loop_(loop), world_(world), policy_(policy), hooks_(std::move(hooks)) {
+  random_state_ = std::random_device{}();
+}
+
+double JobBook::Random() {
+  std::minstd_rand generator(static_cast<std::uint_fast32_t>(random_state_));
+  random_state_ = generator();
+  return static_cast<double>(random_state_ - std::minstd_rand::min()) /
+         (static_cast<double>(std::minstd_rand::max()) + 1.0);
+}
+
+base::Status JobBook::Load() {
+  JM_ASSIGN_OR_RETURN(std::vector<Job> jobs, world_.store->Active());
+  for (Job& job : jobs) {
+    const JobId id = job.id;
+    const auto found = entries_.find(id);
+    const bool known = found != entries_.end();
+    if (known && found->second.job.version == job.version) continue;
+    Entry& entry = entries_[id];
+    entry.job = std::move(job);
+    if (!known) hooks_.decided(entry.job, core::ImpliedEffects(entry.job));
+    Post(id, core::Tick{});
+  }
+  return base::Ok();
+}
+
+const Job* JobBook::Find(JobId id) const {
+  const auto found = entries_.find(id);
+  return found == entries_.end() ? nullptr : &found->second.job;
+}
+
+std::vector<const Job*> JobBook::All() const {
+  std::vector<const Job*> jobs;
+  for (const auto& [id, entry] : entries_) jobs.push_back(&entry.job);
+  return jobs;
+}
+
+bool JobBook::AnyCare() const {
+  for (const auto& [id, entry] : entries_) {
+    if (core::NeedsCare(entry.job)) return true;
+  }
+  return false;
+}
+
+void JobBook::Post(JobId id, core::Observation seen) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  found->second.inbox.push_back(std::move(seen));
+  Schedule(id, core::Duration{0});
+}
+
+void JobBook::Schedule(JobId id, core::Duration delay) {
+  Entry& entry = entries_[id];
+  if (entry.scheduled) return;
+  entry.scheduled = true;
+  ++pending_;
+  auto timer = std::make_shared<asio::steady_timer>(loop_, delay);
+  timer->async_wait([this, id, timer](std::error_code) {
+    --pending_;
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return;
+    found->second.scheduled = false;
+    Decide(id);
+  });
+}
+
+void JobBook::Decide(JobId id) {
+  Entry& entry = entries_[id];
+  const core::TimePoint now = world_.clock->Now();
+  ports::Turn turn{.job = entry.job};
+  std::vector<core::Effect> effects;
+  bool changed = false;
+  for (const core::Observation& seen : entry.inbox) {
+    core::Step step = core::Reconcile(turn.job, seen, now, policy_, Random());
+    Record(turn.job, seen, step, now, turn);
+    changed = changed || step.changed;
+    effects.insert(effects.end(), step.effects.begin(), step.effects.end());
+    turn.job = std::move(step.job);
+  }
+  if (changed) {
+    const auto committed = world_.store->Commit(turn, lease_token_);
+    if (!committed.ok()) return Refused(id, committed.error());
+    ++turn.job.version;
+  }
+  entry.inbox.clear();
+  entry.job = std::move(turn.job);
+  const Job job = entry.job;
+  if (!core::NeedsCare(job)) entries_.erase(id);
+  if (changed || !effects.empty()) hooks_.decided(job, effects);
+}
+
+/// Nothing was recorded, so nothing is done; the observations are decided upon again later.
+void JobBook::Refused(JobId id, const base::Error& error) {
+  if (error.reason == base::Reason::kLeaseLost) return hooks_.lease_lost();
+  if (error.reason == base::Reason::kStale && Reload(id).ok()) {
+    return Schedule(id, core::Duration{0});
+  }
+  if (!entries_.contains(id)) return;  // erased meanwhile
+  base::Log(LogLevel::kError, "store", "job {}: cannot record a decision, so nothing is done: {}",
+            core::FormatJobId(id), error.ToString());
+  Schedule(id, std::chrono::seconds{1});
+}
+
+base::Status JobBook::Reload(JobId id) {
+  auto job = world_.store->Get(id);
+  if (!job.ok()) {
+    if (job.error().code == base::Code::kNotFound) entries_.erase(id);
+    return std::move(job).error();
+  }
+  entries_[id].job = std::move(job).value();
+  if (entries_[id].inbox.empty()) entries_[id].inbox.push_back(core::Tick{});
+  return base::Ok();
+}
+
+std::optional<core::TimePoint> JobBook::WakeDue(core::TimePoint now) {
+  std::optional<core::TimePoint> next;
+  for (auto& [id, entry] : entries_) {
+    if (!entry.job.wake_at) continue;
+    if (*entry.job.wake_at <= now) {
+      if (!entry.scheduled) Post(id, core::Tick{});
+      continue;
+    }
+    if (!next || *entry.job.wake_at < *next) next = entry.job.wake_at;
+  }
+  return next;
+}
+
+}  // namespace jobman::controller

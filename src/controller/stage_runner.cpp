@@ -1,0 +1,321 @@
+#include "controller/stage_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "jobman/base/backoff.hpp"
+#include "jobman/base/hash.hpp"
+#include "jobman/base/log.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using base::Error;
+using core::HostPhase;
+using remote::RunStatus;
+
+constexpr std::size_t kStderrKept = 16 * 1024;
+constexpr base::Duration kStopMargin = std::chrono::seconds{30};
+constexpr base::Backoff kReconnect = {.base = std::chrono::milliseconds{400},
+                                      .cap = std::chrono::seconds{10}};
+
+/// Half of the bound at least: full jitter may hammer a host that is just booting.
+base::Duration ReconnectWait(int tries) {
+  static std::minstd_rand generator(std::random_device{}());
+  const auto half = kReconnect.Bound(tries) / 2;
+  std::uniform_int_distribution<std::int64_t> extra(0, half.count());
+  return half + base::Duration{extra(generator)};
+}
+
+/// No repetition helps.
+bool IsHopeless(const Error& error) {
+  return error.reason == base::Reason::kHostKeyChanged ||
+         error.reason == base::Reason::kKeyUnreadable ||
+         error.code == base::Code::kInvalidArgument ||
+         error.code == base::Code::kFailedPrecondition;
+}
+
+}  // namespace
+
+StageRunner::StageRunner(asio::any_io_executor executor, const World& world, const Options& options,
+                         HostAccess& access, core::Job job, Hooks hooks)
+    : executor_(std::move(executor)),
+      world_(world),
+      options_(options),
+      access_(access),
+      job_(std::move(job)),
+      hooks_(std::move(hooks)) {
+  for (const core::HostRun& run : job_.stage->hosts) {
+    Host host;
+    host.number = run.host;
+    host.started = run.phase == HostPhase::kRunning;
+    host.ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+    hosts_.push_back(std::move(host));
+  }
+}
+
+StageRunner::~StageRunner() {
+  Abandon();
+}
+
+void StageRunner::Start() {
+  for (std::size_t index = 0; index < hosts_.size(); ++index) {
+    if (hosts_[index].ended) continue;
+    base::Spawn(executor_, hosts_[index].following, Follow(shared_from_this(), index));
+  }
+}
+
+void StageRunner::Stop() {
+  for (std::size_t index = 0; index < hosts_.size(); ++index) {
+    if (hosts_[index].ended || hosts_[index].stopping) continue;
+    hosts_[index].stopping = true;
+    base::Spawn(executor_, hosts_[index].stop, StopHost(shared_from_this(), index));
+  }
+}
+
+void StageRunner::Abandon() {
+  for (Host& host : hosts_) {
+    host.ended = true;
+    host.following.Cancel();
+    host.stop.Cancel();
+  }
+}
+
+bool StageRunner::Quiet(core::TimePoint now) const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [&](const Host& host) {
+    return host.ended || (host.reached && now - host.last_news > std::chrono::milliseconds{1500});
+  });
+}
+
+/// A setup step's id is the same for every attempt on the same machines, so that what was done is
+/// not done again; the command's is new for each attempt.
+std::string StageRunner::RunId() const {
+  const std::string job = core::FormatJobId(job_.id);
+  if (job_.stage->number < 0) return fmt::format("j{}-a{}", job, job_.attempt);
+  const auto& step = job_.spec.setup[static_cast<std::size_t>(job_.stage->number)];
+  std::string content = step.run;
+  for (const auto& [name, value] : job_.spec.environment) content += '\0' + name + '=' + value;
+  return fmt::format("j{}-s{}-{}-g{}e{}", job, job_.stage->number,
+                     base::Sha256Hex(content).substr(0, 12), job_.slice->generation,
+                     job_.setup_epoch);
+}
+
+base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
+  const bool command = job_.stage->number < 0;
+  const core::CommandSpec& spec = job_.spec.command;
+  remote::RunOrder order;
+  order.run_id = RunId();
+  order.script =
+      command ? spec.cmd : job_.spec.setup[static_cast<std::size_t>(job_.stage->number)].run;
+  order.env = remote::RunEnvironment(job_, host.number, order.run_id);
+  for (const auto& [name, value] : job_.spec.environment) order.env[name] = value;
+  if (!command) return order;
+  order.workdir = spec.workdir;
+  for (const auto& [name, value] : spec.env) order.env[name] = value;
+  for (const core::SecretRef& secret : spec.secrets) {
+    const auto value = hooks_.secret(secret);
+    if (!value) {
+      return Error{.code = base::Code::kFailedPrecondition,
+                   .message = fmt::format("the secret {} is not known", secret.name),
+                   .hint = fmt::format("export {0} and run: jobman resume {1}; or name a file: "
+                                       "secrets: [{{name: {0}, file: PATH}}]",
+                                       secret.name, core::FormatJobId(job_.id))};
+    }
+    order.secrets[secret.name] = *value;
+  }
+  return order;
+}
+
+base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
+  base::Duration blamed{0};
+  for (int tries = 1;; ++tries) {
+    const core::TimePoint began = self->world_.clock->Now();
+    Outcome outcome = co_await Once(self, index, true);
+    Host& host = self->hosts_[index];
+    if (host.ended) co_return;
+    if (outcome.ok()) co_return self->Finish(host, *outcome);
+    if (host.reached) {
+      host.reached = false;
+      tries = 1;
+      blamed = base::Duration{0};
+    }
+    if (IsHopeless(outcome.error())) co_return self->Lose(host, outcome.error());
+    self->Failing(host, outcome.error());
+    const base::Duration wait = ReconnectWait(tries);
+    if (self->hooks_.cloud_answers()) blamed += wait + (self->world_.clock->Now() - began);
+    if (blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
+    co_await base::Sleep(wait);
+  }
+}
+
+base::Task<StageRunner::Outcome> StageRunner::RunScript(Self self, std::size_t index,
+                                                        remote::Call call, ports::ByteSink out) {
+  const ports::HostTarget target =
+      co_await self->access_.TargetOf(self->job_, self->hosts_[index].number);
+  std::string talk;
+  const ports::ByteSink err = [&talk, self, index](std::string_view bytes) -> base::Status {
+    self->Reached(self->hosts_[index]);
+    talk.append(bytes);
+    if (talk.size() > kStderrKept) talk.erase(0, talk.size() - kStderrKept);
+    return base::Ok();
+  };
+  for (int tries = 0; tries < 2; ++tries) {
+    ports::RemoteCommand command{.command = call.command, .input = call.input};
+    talk.clear();
+    JM_CO_ASSIGN_OR_RETURN(const int code,
+                           co_await self->world_.shell->Run(target, command, out, err));
+    if (code == 0 || code == remote::kExitHostError) co_return remote::ParseStatus(talk);
+    if (code != remote::kExitNotInstalled) {
+      Error odd{.code = base::Code::kUnavailable,
+                .message = fmt::format("the host script ended with {}: {}", code, talk)};
+      co_return odd;
+    }
+    const remote::Call install = remote::InstallCall();
+    ports::RemoteCommand installing{.command = install.command, .input = install.input};
+    talk.clear();
+    JM_CO_ASSIGN_OR_RETURN(const int installed,
+                           co_await self->world_.shell->Run(target, installing, {}, err));
+    if (installed != 0) co_return remote::ParseStatus(talk);
+  }
+  Error missing{.code = base::Code::kUnavailable,
+                .message = "the host script does not stay installed"};
+  co_return missing;
+}
+
+base::Task<StageRunner::Outcome> StageRunner::Once(Self self, std::size_t index, bool may_start) {
+  const core::Job& job = self->job_;
+  if (may_start && job.stage->number >= 0 && job.attempt > 1 && !self->hosts_[index].started) {
+    JM_CO_TRY(co_await LookAtEarlierRun(self, index));
+  }
+  const auto path = self->options_.paths.LogPath(job.id.value, job.attempt, job.stage->name,
+                                                 self->hosts_[index].number);
+  JM_CO_TRY(base::EnsureDir(path.parent_path()));
+  JM_CO_ASSIGN_OR_RETURN(auto log, base::AppendFile::Open(path));
+  const ports::ByteSink out = [&log, self, index](std::string_view bytes) {
+    self->Reached(self->hosts_[index]);
+    return log.Append(bytes);
+  };
+  const bool start = may_start && !self->hosts_[index].started;
+  remote::Call call = remote::FollowCall(self->RunId(), log.size());
+  if (start) {
+    JM_CO_ASSIGN_OR_RETURN(const auto order, self->OrderFor(self->hosts_[index]));
+    JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(order, log.size()));
+  }
+  Outcome outcome = co_await RunScript(self, index, call, out);
+  if (outcome.ok() && outcome->kind == RunStatus::Kind::kAbsent && may_start && !start) {
+    self->hosts_[index].started = false;  // the host lost its memory: a new disk
+    Error again{.code = base::Code::kUnavailable, .message = "the host does not know the run"};
+    co_return again;
+  }
+  co_return outcome;
+}
+
+/// What an earlier attempt left of this setup step: done counts, anything else is run again.
+base::Task<base::Status> StageRunner::LookAtEarlierRun(Self self, std::size_t index) {
+  if (self->hosts_[index].checked) co_return base::Ok();
+  std::string answer;
+  const ports::ByteSink out = [&answer](std::string_view bytes) -> base::Status {
+    if (answer.size() < kStderrKept) answer.append(bytes);
+    return base::Ok();
+  };
+  const ports::HostTarget target =
+      co_await self->access_.TargetOf(self->job_, self->hosts_[index].number);
+  const remote::Call status = remote::StatusCall(self->RunId());
+  ports::RemoteCommand asking{.command = status.command, .input = status.input};
+  JM_CO_ASSIGN_OR_RETURN(const int code, co_await self->world_.shell->Run(target, asking, out, {}));
+  const auto parsed = remote::ParseStatus(answer);
+  const bool failed = code == 0 && parsed.ok() &&
+                      (parsed->kind == RunStatus::Kind::kLost ||
+                       (parsed->kind == RunStatus::Kind::kExited && parsed->exit_code != 0));
+  if (failed) {
+    const remote::Call forget = remote::ForgetCall({self->RunId()});
+    ports::RemoteCommand forgetting{.command = forget.command, .input = forget.input};
+    JM_CO_TRY(co_await self->world_.shell->Run(target, forgetting, {}, {}));
+  }
+  self->hosts_[index].checked = true;
+  co_return base::Ok();
+}
+
+base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
+  const base::Duration grace = self->job_.spec.command.grace;
+  base::Duration blamed{0};
+  for (int tries = 1;; ++tries) {
+    std::string answer;
+    const ports::ByteSink out = [&answer](std::string_view bytes) -> base::Status {
+      if (answer.size() < kStderrKept) answer.append(bytes);
+      return base::Ok();
+    };
+    const core::TimePoint began = self->world_.clock->Now();
+    const remote::Call call = remote::StopCall(self->RunId(), grace);
+    Outcome outcome = co_await RunScript(self, index, call, out);
+    if (self->hosts_[index].ended) co_return;
+    if (const auto stopped = remote::ParseStatus(answer); stopped.ok()) {
+      // The follower may sleep between two looks: take its place, fetch the rest of the log.
+      self->hosts_[index].following.Cancel();
+      const auto rest = co_await Once(self, index, false);
+      Host& host = self->hosts_[index];
+      if (!host.ended) self->Finish(host, rest.ok() ? *rest : *stopped);
+      co_return;
+    }
+    Host& host = self->hosts_[index];
+    Error error =
+        outcome.ok() ? base::Internal("the host gave no status: " + answer) : outcome.error();
+    const base::Duration wait = ReconnectWait(tries);
+    if (self->hooks_.cloud_answers()) blamed += wait + (self->world_.clock->Now() - began);
+    if (IsHopeless(error) || blamed > grace + kStopMargin) {
+      host.following.Cancel();
+      co_return self->Lose(host, std::move(error));
+    }
+    self->hooks_.trouble();
+    co_await base::Sleep(wait);
+  }
+}
+
+void StageRunner::Reached(Host& host) {
+  host.last_news = world_.clock->Now();
+  if (host.reached) return;
+  host.reached = true;
+  host.started = true;
+  if (!host.ended) Report(host, HostPhase::kRunning, 0, {});
+}
+
+void StageRunner::Failing(Host& host, const Error& error) {
+  base::Log(base::LogLevel::kInfo, "ssh", "job {} host {} {}: {}", core::FormatJobId(job_.id),
+            host.number, job_.stage->name, error.ToString());
+  Report(host, host.started ? HostPhase::kRunning : HostPhase::kPending, 0, error);
+  hooks_.trouble();
+}
+
+void StageRunner::Finish(Host& host, const RunStatus& status) {
+  switch (status.kind) {
+    case RunStatus::Kind::kExited:
+      host.ended = true;
+      host.stop.Cancel();
+      return Report(host, HostPhase::kExited, status.exit_code, {});
+    case RunStatus::Kind::kRunning:
+    case RunStatus::Kind::kLost:
+    case RunStatus::Kind::kAbsent:
+    case RunStatus::Kind::kError:
+      return Lose(host, {.code = base::Code::kAborted,
+                         .message = status.text.empty() ? "the run is not there" : status.text});
+  }
+}
+
+void StageRunner::Lose(Host& host, Error error) {
+  host.ended = true;
+  Report(host, HostPhase::kLost, 0, std::move(error));
+}
+
+void StageRunner::Report(const Host& host, HostPhase phase, int exit_code,
+                         std::optional<Error> error) {
+  hooks_.report({.attempt = job_.attempt,
+                 .stage = job_.stage->name,
+                 .run = {.host = host.number,
+                         .phase = phase,
+                         .exit_code = exit_code,
+                         .error = std::move(error)}});
+}
+
+}  // namespace jobman::controller

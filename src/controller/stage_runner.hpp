@@ -1,0 +1,84 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "controller/host_access.hpp"
+#include "jobman/remote/host_script.hpp"
+
+namespace jobman::controller {
+
+/// Runs one stage of one attempt on its hosts and brings the output in: a coroutine per host that
+/// starts the run or follows it, survives broken connections, and reports each host's end. The runs
+/// themselves outlive this object.
+class StageRunner : public std::enable_shared_from_this<StageRunner> {
+ public:
+  struct Hooks {
+    std::function<void(core::HostReport)> report;
+    /// A connection failed: the cloud may know more.
+    std::function<void()> trouble;
+    /// Whether the cloud answered lately: without it nobody can tell a dead host from a dead net.
+    std::function<bool()> cloud_answers;
+    /// A secret's value, or nothing.
+    std::function<std::optional<std::string>(const core::SecretRef&)> secret;
+  };
+
+  /// `job` is the job as of the stage's start; it must have slice and stage.
+  StageRunner(asio::any_io_executor executor, const World& world, const Options& options,
+              HostAccess& access, core::Job job, Hooks hooks);
+  ~StageRunner();
+
+  void Start();
+  /// TERM, grace, KILL on every host that has not ended. Safe to repeat.
+  void Stop();
+  /// Stops caring for the hosts.
+  void Abandon();
+
+  const std::string& stage() const { return job_.stage->name; }
+  int attempt() const { return job_.attempt; }
+  /// Whether every host has been reached, or has ended, and is silent at the moment.
+  bool Quiet(core::TimePoint now) const;
+
+ private:
+  struct Host {
+    int number = 0;
+    bool started = false;  ///< the run is known to exist on the host
+    bool checked = false;  ///< what an earlier attempt left of a setup step was looked at
+    bool ended = false;
+    bool reached = false;
+    bool stopping = false;
+    core::TimePoint last_news = {};
+    base::CancelScope following = {};
+    base::CancelScope stop = {};
+  };
+  using Self = std::shared_ptr<StageRunner>;
+  using Outcome = base::Result<remote::RunStatus>;
+
+  static base::Task<void> Follow(Self self, std::size_t index);
+  static base::Task<void> StopHost(Self self, std::size_t index);
+  /// One connection's worth: starts or follows the run and takes its output in.
+  static base::Task<Outcome> Once(Self self, std::size_t index, bool may_start);
+  static base::Task<Outcome> RunScript(Self self, std::size_t index, remote::Call call,
+                                       ports::ByteSink out);
+  static base::Task<base::Status> LookAtEarlierRun(Self self, std::size_t index);
+
+  base::Result<remote::RunOrder> OrderFor(const Host& host) const;
+  std::string RunId() const;
+  void Reached(Host& host);
+  void Failing(Host& host, const base::Error& error);
+  void Finish(Host& host, const remote::RunStatus& status);
+  void Lose(Host& host, base::Error error);
+  void Report(const Host& host, core::HostPhase phase, int exit_code,
+              std::optional<base::Error> error);
+
+  asio::any_io_executor executor_;
+  const World& world_;
+  const Options& options_;
+  HostAccess& access_;
+  core::Job job_;
+  Hooks hooks_;
+  std::vector<Host> hosts_ = {};
+};
+
+}  // namespace jobman::controller

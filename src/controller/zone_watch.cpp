@@ -1,0 +1,163 @@
+#include "controller/zone_watch.hpp"
+
+#include <algorithm>
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "jobman/base/log.hpp"
+
+namespace jobman::controller {
+
+using base::LogLevel;
+using core::Job;
+
+struct ZoneWatch::Place {
+  Place(asio::io_context& loop, std::string key_of, const Job& job)
+      : key(std::move(key_of)), cloud(job.spec.cloud), where(job.slice->ref.place), timer(loop) {}
+  std::string key;
+  core::CloudSpec cloud;
+  core::Place where;
+  asio::steady_timer timer;
+  base::Duration pause{0};
+  bool hurried = true;   ///< something changed since the last look began
+  bool waiting = false;  ///< in the pause between two looks
+  std::optional<core::TimePoint> answered = {};
+};
+
+ZoneWatch::ZoneWatch(asio::io_context& loop, const World& world, const Options& options,
+                     Clouds& clouds, JobBook& book)
+    : loop_(loop), world_(world), options_(options), clouds_(clouds), book_(book) {}
+
+ZoneWatch::~ZoneWatch() {
+  scope_.Cancel();
+}
+
+std::string ZoneWatch::KeyOf(const Job& job) {
+  const core::Place& place = job.slice->ref.place;
+  return CloudKey(job.spec.cloud) + '\n' + place.project + '\n' + place.zone;
+}
+
+void ZoneWatch::Watch(const Job& job) {
+  if (!job.slice) return;
+  const std::string key = KeyOf(job);
+  if (places_.contains(key)) return;
+  auto place = std::make_shared<Place>(loop_, key, job);
+  place->pause = options_.hot_poll;
+  places_[key] = place;
+  base::Spawn(loop_.get_executor(), scope_, Loop(this, place));
+}
+
+void ZoneWatch::Hurry(const Job& job) {
+  if (!job.slice) return;
+  Watch(job);
+  Place& place = *places_[KeyOf(job)];
+  place.hurried = true;
+  place.pause = options_.hot_poll;
+  if (place.waiting) place.timer.cancel();
+}
+
+bool ZoneWatch::Answers(const Job& job) const {
+  if (!job.slice) return false;
+  const auto found = places_.find(KeyOf(job));
+  if (found == places_.end() || !found->second->answered) return false;
+  return world_.clock->Now() - *found->second->answered <
+         options_.policy.poll * 2 + std::chrono::seconds{5};
+}
+
+bool ZoneWatch::Quiet() const {
+  return std::all_of(places_.begin(), places_.end(), [&](const auto& entry) {
+    return entry.second->waiting && entry.second->pause > options_.hot_poll * 4;
+  });
+}
+
+std::vector<Job> ZoneWatch::JobsAt(const Place& place) const {
+  std::vector<Job> jobs;
+  for (const Job* job : book_.All()) {
+    if (job->slice && KeyOf(*job) == place.key) jobs.push_back(*job);
+  }
+  return jobs;
+}
+
+base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) {
+  constexpr auto kNoThrow = asio::experimental::as_tuple(asio::use_awaitable);
+  for (;;) {
+    place->hurried = false;
+    if (self->JobsAt(*place).empty()) break;
+    const auto looked = co_await self->Look(place);
+    if (looked.ok()) {
+      place->answered = self->world_.clock->Now();
+    } else {
+      base::Log(LogLevel::kWarn, "cloud",
+                "zone {} cannot be looked at, so nothing changes there: {}", place->where.zone,
+                looked.error().ToString());
+      if (looked.error().reason == base::Reason::kUnreachable) self->clouds_.Forget(place->cloud);
+    }
+    if (place->hurried) place->pause = self->options_.hot_poll;
+    place->timer.expires_after(place->pause);
+    place->pause = std::min<base::Duration>(place->pause * 8 / 5, self->options_.policy.poll);
+    place->waiting = true;
+    co_await place->timer.async_wait(kNoThrow);
+    place->waiting = false;
+    co_await base::Yield();
+  }
+  self->places_.erase(place->key);
+}
+
+base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
+  const core::TimePoint began = world_.clock->Now();
+  JM_CO_ASSIGN_OR_RETURN(const auto api, clouds_.Get(place->cloud));
+  const auto jobs = JobsAt(*place);
+  const bool any_queued = std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
+    return job.slice->ref.mode == core::AllocationMode::kQueuedResources;
+  });
+  std::vector<core::QueuedSeen> queued;
+  if (any_queued) {
+    // Queued resources first: their nodes exist before they are ACTIVE.
+    JM_CO_ASSIGN_OR_RETURN(queued, co_await api->ListQueued(place->where));
+  }
+  JM_CO_ASSIGN_OR_RETURN(const auto nodes, co_await api->ListNodes(place->where));
+  Tell(*place, began, nodes, queued);
+  co_await LookAtOperations(place);
+  co_return base::Ok();
+}
+
+void ZoneWatch::Tell(const Place& place, core::TimePoint began,
+                     const std::vector<core::NodeSeen>& nodes,
+                     const std::vector<core::QueuedSeen>& queued) {
+  for (const Job& job : JobsAt(place)) {
+    // A list that began before the request was made says nothing about it.
+    if (job.slice->asked_at > began || job.slice->created_at > began) continue;
+    const std::string& name = job.slice->ref.name;
+    core::SliceSeen seen{.slice = name};
+    for (const auto& one : queued) {
+      if (one.id == name) seen.queued = one;
+    }
+    for (const auto& one : nodes) {
+      if (one.id == name) seen.node = one;
+    }
+    const auto& labels = seen.node     ? seen.node->labels
+                         : seen.queued ? seen.queued->labels
+                                       : job.spec.labels;
+    seen.foreign =
+        (seen.node || seen.queued) && !core::IsOurs(labels, job, options_.policy.store_id);
+    book_.Post(job.id, std::move(seen));
+  }
+}
+
+/// Create operations that are not done yet: a stockout shows nowhere else.
+base::Task<void> ZoneWatch::LookAtOperations(std::shared_ptr<Place> place) {
+  const auto cloud = clouds_.Get(place->cloud);
+  if (!cloud.ok()) co_return;
+  const auto api = *cloud;
+  for (const Job& job : JobsAt(*place)) {
+    const std::string operation = job.slice->operation;
+    if (operation.empty() || job.slice->phase != core::SlicePhase::kCreated) continue;
+    if (!job.slice->hosts.empty()) continue;
+    const auto seen = co_await api->GetOperation(operation);
+    if (!seen.ok() || !seen->done || !seen->error) continue;
+    core::OperationFailed failed{.slice = job.slice->ref.name, .error = *seen->error};
+    book_.Post(job.id, std::move(failed));
+  }
+}
+
+}  // namespace jobman::controller

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <asio/steady_timer.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "controller/clouds.hpp"
+#include "controller/job_book.hpp"
+
+namespace jobman::controller {
+
+/// Looks at every place (cloud, project, zone) where a job has a slice, with two list calls for
+/// all its jobs: often after something changed, each Policy::poll otherwise. Requests grow with
+/// places, not with jobs.
+class ZoneWatch {
+ public:
+  ZoneWatch(asio::io_context& loop, const World& world, const Options& options, Clouds& clouds,
+            JobBook& book);
+  ~ZoneWatch();
+
+  /// Sees to it that the job's place is watched.
+  void Watch(const core::Job& job);
+  /// Something may have changed there: look now.
+  void Hurry(const core::Job& job);
+  /// Whether the place's last look succeeded, and lately.
+  bool Answers(const core::Job& job) const;
+  /// Whether each place was looked at since the last change, for `tick`.
+  bool Quiet() const;
+
+ private:
+  struct Place;
+  static base::Task<void> Loop(ZoneWatch* self, std::shared_ptr<Place> place);
+  base::Task<base::Status> Look(std::shared_ptr<Place> place);
+  base::Task<void> LookAtOperations(std::shared_ptr<Place> place);
+  void Tell(const Place& place, core::TimePoint began, const std::vector<core::NodeSeen>& nodes,
+            const std::vector<core::QueuedSeen>& queued);
+  std::vector<core::Job> JobsAt(const Place& place) const;
+  static std::string KeyOf(const core::Job& job);
+
+  asio::io_context& loop_;
+  const World& world_;
+  const Options& options_;
+  Clouds& clouds_;
+  JobBook& book_;
+  std::map<std::string, std::shared_ptr<Place>> places_ = {};
+  base::CancelScope scope_ = {};
+};
+
+}  // namespace jobman::controller
