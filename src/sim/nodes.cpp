@@ -1,0 +1,244 @@
+#include "sim/nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::sim {
+
+namespace {
+
+/// Cloud TPU's host names look like "t1v-n-0123abcd-w-0". Ids may hold characters that a host name
+/// may not, and a host name has at most 64.
+std::string HostNameStem(const std::string& id) {
+  std::string stem = "t1v-n-" + base::ToLower(id.substr(0, 40));
+  for (char& c : stem) {
+    if ((c < 'a' || c > 'z') && (c < '0' || c > '9')) c = '-';
+  }
+  return stem + "-w-";
+}
+
+bool WantsExternal(const Json& spec) {
+  const Json& network = Member(spec, "networkConfig");
+  return !network.is_object() || Flag(network, "enableExternalIps");
+}
+
+std::vector<HostPlan> Plans(const Node& node) {
+  std::vector<HostPlan> plans;
+  for (const NodeHost& host : node.hosts) plans.push_back(host.plan);
+  return plans;
+}
+
+}  // namespace
+
+Node* Nodes::Find(const ResourceKey& key) {
+  const auto found = nodes_.find(key);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+Node* Nodes::FindByUid(const std::string& uid) {
+  for (auto& [key, node] : nodes_) {
+    if (node.uid == uid) return &node;
+  }
+  return nullptr;
+}
+
+std::string Nodes::NextAddress(int first_block) {
+  const std::uint32_t n = address_count_;
+  return fmt::format("127.{}.{}.{}", first_block + static_cast<int>((n / 63500) % 100),
+                     (n / 250) % 254, 1 + n % 250);
+}
+
+void Nodes::AddHosts(Node& node) {
+  const Metadata metadata = MetadataOf(node.spec);
+  std::string stem = HostNameStem(node.key.id);
+  const bool taken = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& entry) {
+    const auto& hosts = entry.second.hosts;
+    return !hosts.empty() && hosts.front().plan.name == stem + "0";
+  });
+  if (taken) stem = HostNameStem(node.uid);
+  for (int i = 0; i < node.shape.hosts; ++i) {
+    ++address_count_;
+    NodeHost host;
+    host.plan = {.name = stem + std::to_string(i),
+                 .internal_ip = NextAddress(kInternalBlock),
+                 .external_ip = WantsExternal(node.spec) ? NextAddress(kExternalBlock) : "",
+                 .metadata = metadata};
+    host.public_key = context_.fleet.Create(host.plan);
+    node.hosts.push_back(std::move(host));
+  }
+}
+
+Node& Nodes::Add(const NodePlan& plan, Duration delay, TimePoint now) {
+  Node node;
+  node.key = plan.key;
+  node.uid = std::to_string(1000000000000000001ULL + 7919ULL * uid_count_++);
+  node.spec = UserFields(plan.spec);
+  if (plan.spot) node.spec["schedulingConfig"]["spot"] = true;
+  if (const auto shape = ShapeOf(node.spec); shape.ok()) node.shape = *shape;
+  node.spot = plan.spot || IsSpot(node.spec);
+  node.version = plan.version;
+  node.created = now;
+  node.queued = plan.queued;
+  node.multislice = plan.multislice;
+  node.doom = plan.doom;
+  Node& added = nodes_[plan.key] = std::move(node);
+  if (added.doom) {
+    Later(added, now + delay, [this](Node& doomed, TimePoint due) {
+      context_.operations.Fail(doomed.operation, *doomed.doom, due);
+      Erase(doomed.key, due);
+    });
+    return added;
+  }
+  AddHosts(added);
+  Boot(added, delay, now);
+  return added;
+}
+
+Operations::Key Nodes::Begin(const Node& node, const char* verb, const std::string& version,
+                             TimePoint now) {
+  return context_.operations.Begin({.where = node.key,
+                                    .verb = verb,
+                                    .target = ResourceName(node.key, "nodes"),
+                                    .version = version},
+                                   now);
+}
+
+Operations::Key Nodes::Create(const NodePlan& plan, TimePoint now) {
+  Node& node = Add(plan, context_.settings.delays.create, now);
+  node.operation = Begin(node, "create", plan.version, now);
+  return node.operation;
+}
+
+void Nodes::Boot(Node& node, Duration delay, TimePoint now) {
+  ++node.change;
+  node.delay_over = false;
+  node.booted = false;
+  for (NodeHost& host : node.hosts) host.running = true;
+  Later(node, now + delay, [this](Node& booting, TimePoint due) {
+    booting.delay_over = true;
+    Finish(booting, due);
+  });
+  node.booted = context_.fleet.Boot(node.uid, node.change, Plans(node));
+}
+
+void Nodes::Finish(Node& node, TimePoint now) {
+  if (!node.delay_over || !node.booted || node.state == NodeState::kReady) return;
+  SetState(node, NodeState::kReady, now);
+  context_.operations.Succeed(node.operation, NodeResponse(node), now);
+}
+
+void Nodes::HostsBooted(const std::string& uid, int boot, TimePoint now) {
+  Node* node = FindByUid(uid);
+  if (node == nullptr || node->change != boot) return;
+  node->booted = true;
+  Finish(*node, now);
+}
+
+void Nodes::HostsFailed(const std::string& uid, int boot, const std::string& why, TimePoint now) {
+  Node* node = FindByUid(uid);
+  if (node == nullptr || node->change != boot) return;
+  context_.operations.Fail(node->operation, {.code = base::Code::kInternal, .message = why}, now);
+  node->overlay["healthDescription"] = why;
+  PowerOff(*node);
+  SetState(*node, NodeState::kRepairing, now);
+}
+
+void Nodes::SetState(Node& node, NodeState state, TimePoint now) {
+  node.state = state;
+  changed_(now);
+}
+
+void Nodes::Later(const Node& node, TimePoint due, std::function<void(Node&, TimePoint)> event) {
+  const auto guarded = [this, key = node.key, uid = node.uid, change = node.change,
+                        event = std::move(event)](TimePoint at) {
+    Node* found = Find(key);
+    if (found != nullptr && found->uid == uid && found->change == change) event(*found, at);
+  };
+  context_.timeline.At(due, guarded);
+}
+
+void Nodes::Abort(Node& node, TimePoint now) {
+  ++node.change;
+  context_.operations.Fail(
+      node.operation,
+      {.code = base::Code::kAborted, .message = "another operation on the node took its place"},
+      now);
+}
+
+void Nodes::PowerOff(Node& node) {
+  for (NodeHost& host : node.hosts) {
+    host.running = false;
+    context_.fleet.PowerOff(host.plan.name);
+  }
+}
+
+bool Nodes::KillHost(Node& node, std::size_t index) {
+  if (index >= node.hosts.size()) return false;
+  node.hosts[index].running = false;
+  context_.fleet.PowerOff(node.hosts[index].plan.name);
+  return true;
+}
+
+void Nodes::Remove(Node& node, TimePoint now) {
+  if (node.state == NodeState::kDeleting) return;
+  Abort(node, now);
+  PowerOff(node);
+  Later(node, now + context_.settings.delays.remove,
+        [this](Node& gone, TimePoint due) { Erase(gone.key, due); });
+  SetState(node, NodeState::kDeleting, now);
+}
+
+Operations::Key Nodes::Delete(Node& node, const std::string& version, TimePoint now) {
+  const Operations::Key operation = Begin(node, "delete", version, now);
+  const TimePoint due = now + context_.settings.delays.remove;
+  Remove(node, now);
+  context_.timeline.At(due, [this, operation](TimePoint at) {
+    context_.operations.Succeed(operation, EmptyResponse(), at);
+  });
+  return operation;
+}
+
+void Nodes::Erase(ResourceKey key, TimePoint now) {
+  Node* node = Find(key);
+  if (node == nullptr) return;
+  for (const NodeHost& host : node->hosts) context_.fleet.Destroy(host.plan.name);
+  nodes_.erase(key);
+  changed_(now);
+}
+
+void Nodes::Preempt(Node& node, TimePoint now) {
+  Abort(node, now);
+  PowerOff(node);
+  SetState(node, NodeState::kPreempted, now);
+}
+
+void Nodes::Restart(Node& node, TimePoint now) {
+  Abort(node, now);
+  PowerOff(node);
+  SetState(node, NodeState::kRestarting, now);
+  Boot(node, context_.settings.delays.reset, now);
+}
+
+bool Nodes::HasCapacity(const core::Accelerator& shape, const std::string& zone, int count) const {
+  const auto& stock = context_.settings.stock;
+  for (const std::string& key : {zone + "/" + shape.type, zone + "/" + shape.generation,
+                                 "*/" + shape.type, "*/" + shape.generation}) {
+    const auto limit = stock.find(key);
+    if (limit == stock.end()) continue;
+    const bool by_type = key.ends_with("/" + shape.type);
+    std::int64_t used = 0;
+    for (const auto& [name, node] : nodes_) {
+      const bool same =
+          by_type ? node.shape.type == shape.type : node.shape.generation == shape.generation;
+      if (same && name.zone == zone && HoldsChips(node.state) && !node.doom)
+        used += node.shape.chips;
+    }
+    return used + std::int64_t{shape.chips} * count <= limit->second;
+  }
+  return true;
+}
+
+}  // namespace jobman::sim

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/errors.hpp"
+#include "sim/fleet.hpp"
+#include "sim/node.hpp"
+#include "sim/operations.hpp"
+#include "sim/route.hpp"
+#include "sim/settings.hpp"
+#include "sim/timeline.hpp"
+#include "sim/wire.hpp"
+
+namespace jobman::sim {
+
+/// What the parts of the world share. Everything outlives the parts.
+struct Context {
+  const Settings& settings;
+  Timeline& timeline;
+  Operations& operations;
+  HostFleet& fleet;
+};
+
+/// A node to be created.
+struct NodePlan {
+  ResourceKey key = {};
+  Json spec = Json::object();  ///< checked by CheckNodeSpec
+  std::string version = {};
+  bool spot = false;
+  std::optional<ResourceKey> queued = {};
+  bool multislice = false;
+  std::optional<ApiError> doom = {};  ///< ends the creation with this error
+};
+
+/// The nodes and their states. Knows nothing of queued resources but the name in a node.
+class Nodes {
+ public:
+  explicit Nodes(Context context) : context_(context) {}
+
+  /// Called after every change of a node's state, also when one is gone.
+  void OnChange(std::function<void(TimePoint)> changed) { changed_ = std::move(changed); }
+
+  // What the API's methods do, after their arguments were checked. `version` names the API's.
+
+  /// CREATING at once; the operation ends with READY, or with the plan's doom.
+  Operations::Key Create(const NodePlan& plan, TimePoint now);
+  /// The same without an operation, READY after `delay`: a node of a queued resource.
+  Node& Add(const NodePlan& plan, Duration delay, TimePoint now);
+  Operations::Key Delete(Node& node, const std::string& version, TimePoint now);
+  Reply Patch(Node& node, const Request& request, const std::string& version, TimePoint now);
+  Reply StartOrStop(Node& node, bool start, const std::string& version, TimePoint now);
+  Reply GuestAttributes(const Node& node, const Request& request) const;
+
+  // What the service does by itself.
+
+  /// Everything on the node dies; the record stays as PREEMPTED.
+  void Preempt(Node& node, TimePoint now);
+  /// All hosts off and on again with a new boot, disks intact.
+  void Restart(Node& node, TimePoint now);
+  /// DELETING at once and gone after the delete delay, without an operation.
+  void Remove(Node& node, TimePoint now);
+  /// Gone at once.
+  void Erase(ResourceKey key, TimePoint now);
+  /// One machine dies; the API shows nothing of it.
+  bool KillHost(Node& node, std::size_t index);
+
+  /// The hosts of boot `boot` of a node can be reached, or never will be.
+  void HostsBooted(const std::string& uid, int boot, TimePoint now);
+  void HostsFailed(const std::string& uid, int boot, const std::string& why, TimePoint now);
+
+  Node* Find(const ResourceKey& key);
+  const std::map<ResourceKey, Node>& all() const { return nodes_; }
+  std::map<ResourceKey, Node>& all() { return nodes_; }
+  /// Whether the stock has `chips` of this shape free in the zone.
+  bool HasCapacity(const core::Accelerator& shape, const std::string& zone, int count) const;
+
+ private:
+  Operations::Key Begin(const Node& node, const char* verb, const std::string& version,
+                        TimePoint now);
+  /// Ends the operation of an unfinished change: another change takes its place.
+  void Abort(Node& node, TimePoint now);
+  void AddHosts(Node& node);
+  void Boot(Node& node, Duration delay, TimePoint now);
+  void PowerOff(Node& node);
+  void Finish(Node& node, TimePoint now);
+  void SetState(Node& node, NodeState state, TimePoint now);
+  /// Runs `event` at `due` unless the node changed again before.
+  void Later(const Node& node, TimePoint due, std::function<void(Node&, TimePoint)> event);
+  Node* FindByUid(const std::string& uid);
+  static constexpr int kInternalBlock = 16;   ///< 127.16.0.1 and up
+  static constexpr int kExternalBlock = 128;  ///< 127.128.0.1 and up
+  std::string NextAddress(int first_block);
+
+  Context context_;
+  std::map<ResourceKey, Node> nodes_ = {};
+  std::function<void(TimePoint)> changed_ = [](TimePoint) {};
+  std::uint64_t uid_count_ = 0;
+  std::uint32_t address_count_ = 0;
+};
+
+}  // namespace jobman::sim

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+
+#include "sim/wire.hpp"
+
+namespace jobman::sim {
+
+/// What was asked since the start: counts by method, and the last requests whole.
+class RequestLog {
+ public:
+  void Add(const std::string& method, const Request& request, const Reply& reply, TimePoint now) {
+    ++counts_[method];
+    ++total_;
+    last_.push_back({method, request, reply.lost ? 0 : reply.status, now});
+    if (last_.size() > kKept) last_.pop_front();
+  }
+  /// `limit` bounds the list of requests, the newest last.
+  Json ToJson(std::size_t limit) const {
+    Json list = Json::array();
+    const std::size_t skip = last_.size() > limit ? last_.size() - limit : 0;
+    for (std::size_t i = skip; i < last_.size(); ++i) {
+      const Entry& entry = last_[i];
+      list.push_back({{"time", Timestamp(entry.time)},
+                      {"call", entry.method},
+                      {"method", entry.request.method},
+                      {"path", entry.request.path},
+                      {"query", entry.request.query},
+                      {"body", entry.request.body},
+                      {"status", entry.status}});
+    }
+    return {{"total", total_}, {"counts", counts_}, {"requests", std::move(list)}};
+  }
+
+ private:
+  static constexpr std::size_t kKept = 500;
+  struct Entry {
+    std::string method = {};
+    Request request = {};
+    int status = 0;  ///< 0 where the answer was dropped
+    TimePoint time = {};
+  };
+  std::map<std::string, std::uint64_t> counts_ = {};
+  std::deque<Entry> last_ = {};
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace jobman::sim

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "sim/faults.hpp"
+#include "sim/fleet.hpp"
+#include "sim/nodes.hpp"
+#include "sim/operations.hpp"
+#include "sim/queued.hpp"
+#include "sim/request_log.hpp"
+#include "sim/route.hpp"
+#include "sim/settings.hpp"
+#include "sim/timeline.hpp"
+#include "sim/wire.hpp"
+
+namespace jobman::sim {
+
+/// The Cloud TPU service as a calculator: requests and the time go in, replies and orders to the
+/// fleet come out. No clock, no thread, no socket. Calls must not overlap.
+class World {
+ public:
+  World(Settings settings, HostFleet& fleet);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Answers one request of the Cloud TPU API, of the Compute API's project get, or of the
+  /// simulator's own paths under /sim/.
+  Reply Handle(const Request& request, TimePoint now);
+  /// Lets everything happen that is due.
+  void Advance(TimePoint now);
+  /// When Advance has something to do next.
+  std::optional<TimePoint> NextDue() const { return timeline_.NextDue(); }
+
+  // Reports of the fleet.
+  void HostsBooted(const std::string& uid, int boot, TimePoint now);
+  void HostsFailed(const std::string& uid, int boot, const std::string& why, TimePoint now);
+
+  /// Nodes, queued resources and hosts as `jobman-sim status` shows them.
+  Json Status() const;
+  const Settings& settings() const { return settings_; }
+
+ private:
+  struct Call {
+    Request request = {};
+    Route route = {};
+    std::string method = {};
+    std::optional<ApiError> doom = {};  ///< a fault for the operation that the call begins
+  };
+  using Method = Reply (World::*)(const Call&, TimePoint);
+  static const std::map<std::string, Method>& Methods();
+
+  Reply Answer(const Request& request, std::string& method, TimePoint now);
+  Reply CallApi(Call call, TimePoint now);
+  Reply Control(const Request& request, TimePoint now);
+  Reply ComputeProject(const Request& request) const;
+  /// 401, 400 and 403 that come before any method looks at its arguments.
+  std::optional<ApiError> Gate(const Call& call) const;
+
+  Reply ListLocations(const Call& call, TimePoint now);
+  Reply GetLocation(const Call& call, TimePoint now);
+  Reply GenerateIdentity(const Call& call, TimePoint now);
+  Reply ListTypes(const Call& call, TimePoint now);
+  Reply GetType(const Call& call, TimePoint now);
+  Reply ListRuntimes(const Call& call, TimePoint now);
+  Reply GetRuntime(const Call& call, TimePoint now);
+  Reply CreateNode(const Call& call, TimePoint now);
+  Reply ListNodes(const Call& call, TimePoint now);
+  Reply GetNode(const Call& call, TimePoint now);
+  Reply DeleteNode(const Call& call, TimePoint now);
+  Reply PatchNode(const Call& call, TimePoint now);
+  Reply StartNode(const Call& call, TimePoint now);
+  Reply StopNode(const Call& call, TimePoint now);
+  Reply GuestAttributes(const Call& call, TimePoint now);
+  Reply CreateQueued(const Call& call, TimePoint now);
+  Reply ListQueued(const Call& call, TimePoint now);
+  Reply GetQueued(const Call& call, TimePoint now);
+  Reply DeleteQueued(const Call& call, TimePoint now);
+  Reply ResetQueued(const Call& call, TimePoint now);
+  Reply ListOperations(const Call& call, TimePoint now);
+  Reply GetOperation(const Call& call, TimePoint now);
+  Reply DeleteOperation(const Call& call, TimePoint now);
+  Reply CancelOperation(const Call& call, TimePoint now);
+
+  Reply ControlPreempt(const Json& body, TimePoint now);
+  Reply ControlHost(const Json& body);
+  Reply ControlNode(const Json& body, TimePoint now);
+  Reply ControlFail(const Json& body, TimePoint now);
+  Reply ControlSettings(const Json& patch, TimePoint now);
+  /// The node that a control request names: full name, or an id that is unique.
+  Node* NodeNamed(const std::string& name);
+  QueuedResource* QueuedNamed(const std::string& name);
+
+  std::optional<ApiError> QuotaRefusal(const ResourceKey& where, const core::Accelerator& shape,
+                                       bool spot, int count) const;
+  std::int64_t QuotaHeld(const ResourceKey& where, const std::string& generation, bool spot) const;
+  /// The project a path means: an id, also when the path has its number.
+  std::string ProjectOf(const std::string& project);
+
+  Settings settings_;
+  Timeline timeline_ = {};
+  Operations operations_ = {};
+  Nodes nodes_;
+  QueuedResources queued_;
+  Faults faults_ = {};
+  RequestLog log_ = {};
+  std::map<std::string, std::string> projects_ = {};      ///< number to id
+  std::map<std::string, Operations::Key> requests_ = {};  ///< requestId to its operation
+};
+
+}  // namespace jobman::sim
