@@ -51,8 +51,8 @@ class Child {
     if (pidfd_) {
       // Without a duplicate the descriptor would be closed twice.
       const auto executor = co_await asio::this_coro::executor;
-      asio::posix::stream_descriptor exit(executor, ::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3));
-      co_await exit.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+      asio::posix::stream_descriptor ended(executor, ::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3));
+      co_await ended.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
       co_return;
     }
     // Before Linux 5.3, and where a sandbox refuses pidfd_open.
@@ -80,8 +80,8 @@ class Child {
     ::kill(-pid_, SIGKILL);
     ::kill(pid_, SIGKILL);
     // SIGKILL takes well under a millisecond unless the process hangs in the kernel.
-    pollfd exit = {.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
-    ::poll(&exit, 1, 50);
+    pollfd ended = {.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+    ::poll(&ended, 1, 50);
     if (::waitpid(pid_, nullptr, WNOHANG) == 0) Orphans().push_back(pid_);
   }
 

@@ -1,0 +1,1 @@
+int  crooked( ){return 1 ;}

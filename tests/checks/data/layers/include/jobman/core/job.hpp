@@ -1,0 +1,2 @@
+#pragma once
+#include "jobman/base/id.hpp"

@@ -1,0 +1,3 @@
+#pragma once
+#include "jobman/core/job.hpp"
+#include "http/pool.hpp"

@@ -1,0 +1,6 @@
+#include "jobman/http/client.hpp"
+
+#include <string>
+
+#include "http/pool.hpp"
+#include "pool.hpp"

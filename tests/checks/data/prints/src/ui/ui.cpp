@@ -1,0 +1,1 @@
+void Ui() { std::cout << 1; }

@@ -1,0 +1,4 @@
+#pragma once
+#include <thread>
+
+#include "jobman/base/files.hpp"

@@ -1,0 +1,1 @@
+void Slow() { sleep(1); }

@@ -1,0 +1,28 @@
+#!/bin/sh
+# shell.sh ROOT: the tree's shell scripts parse, and shellcheck, where it is installed, has nothing
+# to say. Exit code 0: yes, 1: no.
+set -eu
+cd "$1"
+failed=0
+
+scripts=$(find bootstrap.sh src tests .ci \( -path tests/checks/data -prune \) -o \
+            -type f \( -name '*.sh' -o -path '.ci/run' \) -print 2>/dev/null | sort)
+if [ -z "$scripts" ]; then
+  echo "no shell scripts found"
+  exit 1
+fi
+
+# One name a line: none of ours has a blank, and the root may have.
+IFS='
+'
+for script in $scripts; do
+  case $(head -n 1 "$script") in
+    *bash*) language="bash" ;;
+    *) language="sh" ;;
+  esac
+  "$language" -n "$script" 2>/dev/null || { echo "$script: does not parse"; failed=1; continue; }
+  if command -v shellcheck >/dev/null 2>&1; then
+    shellcheck --shell="$language" --format=gcc "$script" || failed=1
+  fi
+done
+exit "$failed"
