@@ -186,11 +186,13 @@ jobman-end") ;;
   esac
 }
 
-# Copies the log from byte jm_sent on to stdout until the run has ended and all is sent. The status
+# Copies the log from byte jm_sent on to stdout until the run has ended and all is sent; says first
+# that it is at it, so that the caller knows the run was started although it may be silent. The status
 # is taken before the size: what an ended run wrote is in the log by then. Ends quietly when the
 # connection is gone, which shows in a failed write or a new parent.
 jm_follow() {
   jm_sent=$1
+  [ -d "$jm_dir" ] && printf 'jobman: running\n' >&2
   jm_look $$ && jm_caller=$jm_parent
   jm_pause=0.05
   while :; do
@@ -209,8 +211,7 @@ jm_follow() {
       case $jm_pause in
         0.05) jm_pause=0.1 ;;
         0.1) jm_pause=0.2 ;;
-        0.2) jm_pause=0.4 ;;
-        *) jm_pause=1 ;;
+        *) jm_pause=0.4 ;;
       esac
       jm_look $$ && [ "$jm_parent" != "$jm_caller" ] && exit 1
     fi

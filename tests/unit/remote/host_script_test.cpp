@@ -44,7 +44,7 @@ TEST_P(HostScriptTest, ReportsOutputAndExitCode) {
   const Ended ended = host.Run({.run_id = "r", .script = "echo out; echo err >&2; exit 3"});
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(ended.out, "out\nerr\n");
-  EXPECT_EQ(ended.err, "jobman: exited 3\n");
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 3\n");
   EXPECT_EQ(host.StatusOf("r"), (RunStatus{.kind = Kind::kExited, .exit_code = 3}));
 }
 
@@ -88,7 +88,7 @@ TEST_P(HostScriptTest, ACutOrderStartsNothing) {
     EXPECT_EQ(ParseStatus(ended.err)->kind, Kind::kError) << ended.err;
   }
   EXPECT_EQ(host.StatusOf("r").kind, Kind::kAbsent);
-  EXPECT_EQ(host.Do(whole).err, "jobman: exited 0\n");
+  EXPECT_EQ(host.Do(whole).err, "jobman: running\njobman: exited 0\n");
   EXPECT_TRUE(std::filesystem::exists(host.home() / "ran"));
 }
 
@@ -103,7 +103,7 @@ TEST_P(HostScriptTest, LogIsExactToTheByte) {
   for (const std::int64_t offset : {1, 299999, 300003, 300004}) {
     const Ended rest = host.Do(FollowCall("r", offset));
     EXPECT_EQ(rest.out, sent.substr(static_cast<std::size_t>(offset)));
-    EXPECT_EQ(rest.err, "jobman: exited 0\n");
+    EXPECT_EQ(rest.err, "jobman: running\njobman: exited 0\n");
   }
 }
 
@@ -134,12 +134,12 @@ TEST_P(HostScriptTest, RunsInAFolderWithAnEnvironment) {
   const std::string home = host.home();
   EXPECT_EQ(ended.out, home + "/work dir\n~/x|it's $HOME\n\"two\" `lines` \\|strong|r|" + home +
                            "/.jobman/checkpoints/42\n");
-  EXPECT_EQ(ended.err, "jobman: exited 0\n");
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 0\n");
 }
 
 TEST_P(HostScriptTest, AMissingFolderIsAFailedRun) {
   const Ended ended = host.Run({.run_id = "r", .script = "true", .workdir = "no/such"});
-  EXPECT_EQ(ended.err, "jobman: exited 126\n");
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 126\n");
   EXPECT_TRUE(base::Contains(ended.out, "cannot enter the working folder no/such")) << ended.out;
 }
 
@@ -151,7 +151,7 @@ TEST_P(HostScriptTest, AnInterpreterLineIsHonoured) {
 TEST_P(HostScriptTest, TheCommandLeadsNoTerminalAndReadsNothing) {
   const Ended ended = host.Run({.run_id = "r", .script = "cat; kill -INT $$; echo unreachable"});
   EXPECT_EQ(ended.out, "");
-  EXPECT_EQ(ended.err, "jobman: exited 130\n") << "SIGINT must not be ignored";
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 130\n") << "SIGINT must not be ignored";
 }
 
 TEST_P(HostScriptTest, SecretsAreInNoFileAndNoCommandLine) {
@@ -175,7 +175,7 @@ TEST_P(HostScriptTest, SecretsAreInNoFileAndNoCommandLine) {
 TEST_P(HostScriptTest, StopEndsAnObedientRunAtOnce) {
   const auto follower = StartRunning({.run_id = "r", .script = "sleep 60 & sleep 60"});
   EXPECT_EQ(host.Stop("r", 30), (RunStatus{.kind = Kind::kExited, .exit_code = 143}));
-  EXPECT_EQ(host.Wait(follower).err, "jobman: exited 143\n");
+  EXPECT_EQ(host.Wait(follower).err, "jobman: running\njobman: exited 143\n");
 }
 
 TEST_P(HostScriptTest, StopGivesTheCommandItsGrace) {
@@ -200,7 +200,7 @@ TEST_P(HostScriptTest, StopKillsWhatIgnoresTermAndWhatLeftTheSession) {
   const pid_t pids[] = {PidIn("child"), PidIn("daemon"), PidIn("bare"), PidIn("main")};
   EXPECT_EQ(host.Stop("r", 1), (RunStatus{.kind = Kind::kExited, .exit_code = 137}));
   for (const pid_t pid : pids) EXPECT_FALSE(IsAlive(pid)) << pid;
-  EXPECT_EQ(host.Wait(follower).err, "jobman: exited 137\n");
+  EXPECT_EQ(host.Wait(follower).err, "jobman: running\njobman: exited 137\n");
 }
 
 TEST_P(HostScriptTest, StopLeavesOtherRunsAlone) {
@@ -224,7 +224,7 @@ TEST_P(HostScriptTest, StopAlsoEndsWhatAnEndedRunLeftBehind) {
 TEST_P(HostScriptTest, AStoppedRunNeverStarts) {
   EXPECT_EQ(host.Stop("r", 5).kind, Kind::kLost);
   const Ended ended = host.Run({.run_id = "r", .script = "touch ~/ran"});
-  EXPECT_EQ(ended.err, "jobman: lost stopped before it started\n");
+  EXPECT_EQ(ended.err, "jobman: running\njobman: lost stopped before it started\n");
   EXPECT_FALSE(std::filesystem::exists(host.home() / "ran"));
 }
 
@@ -242,7 +242,7 @@ TEST_P(HostScriptTest, AKilledLauncherIsLostAndItsChildrenCanBeStopped) {
   const auto follower = StartRunning({.run_id = "r", .script = "echo $$ >~/main; exec sleep 60"});
   const pid_t main = PidIn("main");
   kill(PidIn(".jobman/runs/r/pid"), SIGKILL);
-  EXPECT_EQ(host.Wait(follower).err, "jobman: lost its launcher was killed\n");
+  EXPECT_EQ(host.Wait(follower).err, "jobman: running\njobman: lost its launcher was killed\n");
   EXPECT_TRUE(IsAlive(main));
   EXPECT_EQ(host.Stop("r", 1).kind, Kind::kLost);
   EXPECT_FALSE(IsAlive(main));
@@ -256,7 +256,7 @@ TEST_P(HostScriptTest, TheRunOutlivesItsConnection) {
   std::ofstream(host.home() / "go") << "";
   const Ended ended = host.Do(FollowCall("r", 0));
   EXPECT_EQ(ended.out, "on\n");
-  EXPECT_EQ(ended.err, "jobman: exited 0\n");
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 0\n");
 }
 
 TEST_P(HostScriptTest, AHomeThatCannotBeWrittenIsAnError) {
