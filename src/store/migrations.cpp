@@ -1,0 +1,154 @@
+#include "store/migrations.hpp"
+
+#include <fmt/format.h>
+
+namespace jobman::store {
+namespace {
+
+// What `list` shows are columns, so that it parses no JSON. What it does not show is JSON, so that
+// a new member of a state needs no migration. Times are milliseconds since the epoch.
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('store_id', lower(hex(randomblob(6))));
+
+-- AUTOINCREMENT: the number of an erased job is never given out again.
+CREATE TABLE jobs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  user TEXT NOT NULL,
+  accelerator TEXT NOT NULL,
+  zone TEXT NOT NULL,
+  host0 TEXT NOT NULL,
+  state TEXT NOT NULL,
+  familiar TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  why TEXT NOT NULL,
+  labels_json TEXT NOT NULL,
+  active INTEGER NOT NULL,
+  wish TEXT NOT NULL,
+  wish_new INTEGER NOT NULL,
+  wake_at INTEGER,
+  version INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  restart_reason TEXT NOT NULL,
+  setup_epoch INTEGER NOT NULL,
+  state_json TEXT NOT NULL,
+  slice_json TEXT,
+  stage_json TEXT,
+  spent_json TEXT NOT NULL
+) STRICT;
+CREATE INDEX jobs_active ON jobs (id) WHERE active = 1;
+CREATE INDEX jobs_name ON jobs (name);
+
+-- Apart from jobs: large, hardly ever written again, and not to be read by `list`.
+CREATE TABLE job_files (
+  job INTEGER PRIMARY KEY,
+  spec_json TEXT NOT NULL,
+  source TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE attempts (
+  job INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  slice TEXT NOT NULL,
+  zone TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  outcome TEXT NOT NULL,
+  PRIMARY KEY (job, attempt)
+) STRICT, WITHOUT ROWID;
+
+-- The key makes an exit code a fact that is recorded once.
+CREATE TABLE exits (
+  number INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  stage TEXT NOT NULL,
+  host INTEGER NOT NULL,
+  exit_code INTEGER NOT NULL,
+  error TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  UNIQUE (job, attempt, stage, host)
+) STRICT;
+
+-- The journal. Append-only while the job exists.
+CREATE TABLE events (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  job INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_job ON events (job, number);
+
+CREATE TABLE host_keys (
+  identity TEXT PRIMARY KEY,
+  key TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cache (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One row for ever; an empty holder means that nobody holds the lease.
+CREATE TABLE lease (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  holder TEXT NOT NULL,
+  token INTEGER NOT NULL,
+  expires INTEGER NOT NULL
+) STRICT;
+INSERT INTO lease VALUES (1, '', 0, 0);
+)sql";
+
+constexpr const char* kScripts[] = {kVersion1};
+
+Error NewerStore(std::int64_t version, std::size_t known) {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = fmt::format("the store was written by a newer jobman: it has version {}, this "
+                                 "program knows versions up to {}",
+                                 version, known),
+          .reason = base::Reason::kNewerStore,
+          .hint = "use the newest jobman that has worked on it; nothing was changed"};
+}
+
+Status Apply(Database& db, std::int64_t from, const char* script) {
+  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db));
+  // Another process may have done it while this one waited for the lock.
+  JM_ASSIGN_OR_RETURN(const std::int64_t present, StoreVersion(db));
+  if (present != from) return base::Ok();
+  JM_TRY(db.RunScript(script, "bringing the store up to date"));
+  JM_TRY(db.RunScript(fmt::format("PRAGMA user_version = {}", from + 1),
+                      "bringing the store up to date"));
+  return transaction.Commit();
+}
+
+}  // namespace
+
+std::span<const char* const> Migrations() {
+  return kScripts;
+}
+
+Result<std::int64_t> StoreVersion(Database& db) {
+  return db.NumberPragma("user_version");
+}
+
+Status Migrate(Database& db, std::span<const char* const> scripts) {
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const std::int64_t version, StoreVersion(db));
+    const auto known = static_cast<std::int64_t>(scripts.size());
+    if (version > known) return NewerStore(version, scripts.size());
+    if (version == known) return base::Ok();
+    JM_TRY(Apply(db, version, scripts[static_cast<std::size_t>(version)]));
+  }
+}
+
+}  // namespace jobman::store

@@ -1,0 +1,191 @@
+#include "store/open.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "jobman/base/hash.hpp"
+#include "store/file_system.hpp"
+#include "store/migrations.hpp"
+
+namespace jobman::store {
+namespace {
+
+using base::Code;
+using base::Path;
+using base::Reason;
+
+constexpr const char* kFileName = "jobman.db";
+constexpr const char* kDoing = "opening the store";
+
+struct Place {
+  Path dir = {};
+  Path file = {};
+  FileSystem file_system = {};
+};
+
+/// An errno of ours, with the cure.
+Error FromOs(int error_number, const Path& file, const char* what) {
+  Error error = base::FromErrno(error_number, fmt::format("{} the store {}", what, file.string()));
+  if (error.reason == Reason::kDiskFull) error.hint = "free some space there";
+  if (error.reason == Reason::kNotWritable || error_number == ENOTDIR)
+    error.hint = "make its folder writable, or set JOBMAN_HOME to a folder that is";
+  return error;
+}
+
+Error JournalInUse(const std::string& mode) {
+  return Error{.code = Code::kUnavailable,
+               .message =
+                   "the store has moved to another kind of file system, and another process "
+                   "still uses its journal (" +
+                   mode + ")",
+               .hint = "stop every jobman that works on it, then try again"}
+      .With(kDoing);
+}
+
+/// Write-ahead log where it is safe: readers never wait, a commit is one append. Elsewhere the
+/// rollback journal, with a sync at every step because a server may forget.
+Status UseJournal(Database& db, bool shared) {
+  const std::string wanted = shared ? "delete" : "wal";
+  JM_ASSIGN_OR_RETURN(const std::string present, db.Pragma("journal_mode"));
+  if (present != wanted && !db.read_only()) {
+    JM_ASSIGN_OR_RETURN(const std::string now, db.Pragma("journal_mode = " + wanted));
+    if (now != wanted) return JournalInUse(present);
+  }
+  return db.RunScript(shared ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", kDoing);
+}
+
+Status CheckIsOurs(Database& db, const Path& file) {
+  JM_ASSIGN_OR_RETURN(const std::int64_t id, db.NumberPragma("application_id"));
+  if (id == kApplicationId) return base::Ok();
+  return Error{.code = Code::kDataLoss,
+               .message = "the file " + file.string() + " is not a store of jobman",
+               .hint = "nothing was changed; move it away, or set JOBMAN_HOME to another folder"}
+      .With(kDoing);
+}
+
+/// A file of 0 bytes is a valid empty database to SQLite. To us it is a store that lost everything.
+Status CheckNotEmpty(const struct stat& info, const Path& file) {
+  if (!S_ISREG(info.st_mode) || info.st_size > 0) return base::Ok();
+  return Error{.code = Code::kDataLoss,
+               .message = "the store " + file.string() + " is damaged: it has 0 bytes",
+               .hint =
+                   "put a copy of it back, or remove it to start afresh (`jobman gc` then "
+                   "lists the slices it knew)"}
+      .With(kDoing);
+}
+
+Status FillNewFile(const Path& file, bool shared) {
+  JM_ASSIGN_OR_RETURN(Database db, Database::Open(file.string(), SQLITE_OPEN_READWRITE));
+  JM_TRY(db.RunScript(fmt::format("PRAGMA application_id = {}", kApplicationId), kDoing));
+  JM_TRY(UseJournal(db, shared));
+  return Migrate(db, Migrations());
+}
+
+/// A hard link never replaces anything, so that of two creators one wins. Where there are no hard
+/// links, a rename does, after a last look.
+Status PutInPlace(const Path& fresh, const Path& file) {
+  if (link(fresh.c_str(), file.c_str()) == 0 || errno == EEXIST) return base::Ok();
+  const int link_errno = errno;
+  if (access(file.c_str(), F_OK) == 0) return base::Ok();
+  if (link_errno != ENOSPC && rename(fresh.c_str(), file.c_str()) == 0) return base::Ok();
+  return FromOs(link_errno, file, "creating");
+}
+
+/// A store appears whole or not at all: it is made under another name and then linked.
+Status CreateFile(const Place& place) {
+  JM_TRY(base::EnsureDir(place.dir, 0700));
+  const Path fresh = place.dir / ("." + std::string(kFileName) + "." + base::RandomHex(6));
+  const base::UniqueFd fd(open(fresh.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  if (!fd) return FromOs(errno, place.file, "creating");
+  Status done = FillNewFile(fresh, place.file_system.shared);
+  if (done.ok()) done = PutInPlace(fresh, place.file);
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    unlink((fresh.string() + suffix).c_str());
+  return done;
+}
+
+Result<Database> OpenChecked(const Place& place, const std::string& name, int flags) {
+  JM_ASSIGN_OR_RETURN(Database db, Database::Open(name, flags));
+  JM_TRY(CheckIsOurs(db, place.file));
+  JM_TRY(Migrate(db, Migrations()));
+  return db;
+}
+
+/// A file: URI; `immutable` reads without locks and without the files beside it.
+std::string ImmutableUri(const Path& file) {
+  std::string uri = "file:";
+  for (const char c : file.string()) {
+    if (c == '?' || c == '#' || c == '%')
+      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    else
+      uri += c;
+  }
+  return uri + "?immutable=1";
+}
+
+/// In a folder that may not be written, the write-ahead log cannot be opened. When it holds nothing
+/// the file alone is the whole truth.
+Result<Database> OpenImmutable(const Place& place, Error why) {
+  if (base::FileSize(place.file.string() + "-wal").value_or(0) > 0) return why;
+  return OpenChecked(place, ImmutableUri(place.file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+Result<Database> OpenFile(const Place& place, const SqliteOptions& options) {
+  auto db = OpenChecked(place, place.file.string(), SQLITE_OPEN_READWRITE);
+  const bool writable = db.ok() && !db->read_only();
+  if (options.mode == OpenMode::kReadOnly) {
+    if (db.ok() || db.error().reason != Reason::kNotWritable) return db;
+    return OpenImmutable(place, std::move(db).error());
+  }
+  if (!db.ok() || writable) return db;
+  return FromOs(EACCES, place.file, "writing to");
+}
+
+Result<Database> OpenEmpty() {
+  JM_ASSIGN_OR_RETURN(Database db, Database::Open(":memory:", SQLITE_OPEN_READWRITE));
+  JM_TRY(Migrate(db, Migrations()));
+  return db;
+}
+
+std::string Note(const Place& place) {
+  if (!place.file_system.shared) return {};
+  return fmt::format(
+      "the store {} lies on a shared file system ({}): it works with a rollback journal, which is "
+      "slower; set JOBMAN_HOME to a local disk for speed, and run the controller on one machine "
+      "only",
+      place.file.string(), place.file_system.name);
+}
+
+}  // namespace
+
+Result<Opened> OpenStore(const Path& dir, const SqliteOptions& options) {
+  const Path file = dir / kFileName;
+  struct stat info = {};
+  const int missing = stat(file.c_str(), &info) == 0 ? 0 : errno;
+  if (missing == ENOENT && options.mode == OpenMode::kReadOnly) {
+    JM_ASSIGN_OR_RETURN(Database empty, OpenEmpty());
+    return Opened{.db = std::move(empty)};
+  }
+  if (missing != 0 && missing != ENOENT) return FromOs(missing, file, "opening");
+  Place place{.dir = dir, .file = file};
+  if (missing == ENOENT) JM_TRY(base::EnsureDir(dir, 0700));
+  place.file_system = FileSystemOf(dir);
+  if (options.shared_file_system) place.file_system.shared = *options.shared_file_system;
+  if (missing == ENOENT) {
+    JM_TRY(CreateFile(place));
+  } else {
+    JM_TRY(CheckNotEmpty(info, file));
+  }
+  JM_ASSIGN_OR_RETURN(Database db, OpenFile(place, options));
+  if (!db.read_only()) JM_TRY(UseJournal(db, place.file_system.shared));
+  if (options.max_pages > 0)
+    JM_TRY(db.Pragma(fmt::format("max_page_count = {}", options.max_pages)));
+  return Opened{.db = std::move(db), .note = Note(place)};
+}
+
+}  // namespace jobman::store

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "jobman/base/files.hpp"
+#include "jobman/store/sqlite_store.hpp"
+#include "store/sqlite.hpp"
+
+namespace jobman::store {
+
+struct Opened {
+  Database db;
+  std::string note = {};  ///< SqliteStore::StorageNote()
+};
+
+/// Opens (creates, brings up to date, refuses) the store of the folder `dir`.
+Result<Opened> OpenStore(const base::Path& dir, const SqliteOptions& options);
+
+}  // namespace jobman::store

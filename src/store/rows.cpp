@@ -1,0 +1,179 @@
+#include "store/rows.hpp"
+
+#include <utility>
+
+#include "jobman/base/json.hpp"
+#include "jobman/base/state_paths.hpp"
+#include "jobman/core/job_json.hpp"
+#include "jobman/core/spec_json.hpp"
+#include "store/rules.hpp"
+
+namespace jobman::store {
+namespace {
+
+using base::Json;
+
+/// In the order of BindJob().
+constexpr const char* kColumns =
+    "name, user, accelerator, zone, host0, state, familiar, attempt, since, why, labels_json, "
+    "active, wish, wish_new, wake_at, version, created_at, restart_reason, setup_epoch, "
+    "state_json, slice_json, stage_json, spent_json";
+constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+
+/// Messages of other programs may hold anything; a store must not refuse them.
+std::string Text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <class T, class ToJson>
+std::optional<std::string> MaybeText(const std::optional<T>& value, ToJson to_json) {
+  if (!value) return std::nullopt;
+  return Text(to_json(*value));
+}
+
+std::string LabelsText(const std::map<std::string, std::string>& labels) {
+  return labels.empty() ? std::string() : Text(Json(labels));
+}
+
+Result<Json> ParseColumn(std::string_view text) {
+  auto json = base::ParseJson(text);
+  if (json.ok()) return json;
+  return Error{.code = base::Code::kDataLoss,
+               .message = "a row of the store is damaged: " + json.error().message,
+               .hint = "`sqlite3 jobman.db 'PRAGMA integrity_check'` tells how far it goes"};
+}
+
+Result<std::map<std::string, std::string>> ReadLabels(std::string_view text) {
+  std::map<std::string, std::string> labels;
+  if (text.empty()) return labels;
+  JM_ASSIGN_OR_RETURN(const Json json, ParseColumn(text));
+  if (!json.is_object()) return labels;
+  for (const auto& [key, value] : json.items()) {
+    const auto* label = value.get_ptr<const std::string*>();
+    if (label != nullptr) labels.emplace(key, *label);
+  }
+  return labels;
+}
+
+/// The parts of a job that are kept as JSON.
+struct Documents {
+  std::string state = {};
+  std::optional<std::string> slice = {};
+  std::optional<std::string> stage = {};
+  std::string spent = {};
+  std::string spec = {};
+};
+
+Status ReadDocuments(const Documents& documents, core::Job& job) {
+  JM_ASSIGN_OR_RETURN(const Json state, ParseColumn(documents.state));
+  JM_ASSIGN_OR_RETURN(job.state, core::StateFromJson(state));
+  if (documents.slice) {
+    JM_ASSIGN_OR_RETURN(const Json slice, ParseColumn(*documents.slice));
+    JM_ASSIGN_OR_RETURN(job.slice, core::SliceFromJson(slice));
+  }
+  if (documents.stage) {
+    JM_ASSIGN_OR_RETURN(const Json stage, ParseColumn(*documents.stage));
+    JM_ASSIGN_OR_RETURN(job.stage, core::StageFromJson(stage));
+  }
+  JM_ASSIGN_OR_RETURN(const Json spent, ParseColumn(documents.spent));
+  job.spent = core::SpentFromJson(spent);
+  JM_ASSIGN_OR_RETURN(const Json spec, ParseColumn(documents.spec));
+  JM_ASSIGN_OR_RETURN(job.spec, core::SpecFromJson(spec));
+  return base::Ok();
+}
+
+Result<core::Wish> ReadWish(const std::string& word) {
+  if (const auto wish = core::WishFromName(word)) return *wish;
+  return Error{.code = base::Code::kFailedPrecondition,
+               .message = "written by a newer jobman: unknown wish \"" + word + "\"",
+               .reason = base::Reason::kNewerStore,
+               .hint = "use the newest jobman that has worked on this store"};
+}
+
+}  // namespace
+
+std::string SpecText(const core::JobSpec& spec) {
+  return Text(core::SpecToJson(spec));
+}
+
+const char* InsertJobSql() {
+  static const std::string kSql =
+      std::string("INSERT INTO jobs (") + kColumns + ") VALUES (" + kPlaces + ")";
+  return kSql.c_str();
+}
+
+const char* UpdateJobSql() {
+  static const std::string kSql = std::string("UPDATE jobs SET (") + kColumns + ") = (" + kPlaces +
+                                  ") WHERE id = ? AND version = ?";
+  return kSql.c_str();
+}
+
+void BindJob(Query& query, const core::Job& job) {
+  const ports::JobSummary row = Summarise(job);
+  query.Bind(row.name).Bind(row.user).Bind(row.accelerator).Bind(row.zone).Bind(row.host0);
+  query.Bind(row.state).Bind(row.familiar).Bind(row.attempt).Bind(row.since).Bind(row.why);
+  query.Bind(LabelsText(row.labels)).Bind(core::NeedsCare(job));
+  query.Bind(core::WishName(job.wish)).Bind(job.wish_new).Bind(job.wake_at).Bind(job.version);
+  query.Bind(job.created_at).Bind(job.restart_reason).Bind(job.setup_epoch);
+  query.Bind(Text(core::StateToJson(job.state)));
+  query.Bind(MaybeText(job.slice, core::SliceToJson));
+  query.Bind(MaybeText(job.stage, core::StageToJson));
+  query.Bind(Text(core::SpentToJson(job.spent)));
+}
+
+const std::string& SelectJobSql() {
+  static const std::string kSql =
+      "SELECT id, name, user, wish, wish_new, created_at, since, attempt, restart_reason, "
+      "setup_epoch, why, wake_at, version, state_json, slice_json, stage_json, spent_json, "
+      "spec_json FROM jobs JOIN job_files ON job = id ";
+  return kSql;
+}
+
+Result<core::Job> ReadJob(Query& query) {
+  core::Job job{.id = {query.Int()}, .name = query.Text(), .user = query.Text()};
+  auto wish = ReadWish(query.Text());
+  job.wish_new = query.Bool();
+  job.created_at = query.Time();
+  job.since = query.Time();
+  job.attempt = query.SmallInt();
+  job.restart_reason = query.Text();
+  job.setup_epoch = query.SmallInt();
+  job.why = query.Text();
+  job.wake_at = query.MaybeTime();
+  job.version = query.Int();
+  const Documents documents{.state = query.Text(),
+                            .slice = query.MaybeText(),
+                            .stage = query.MaybeText(),
+                            .spent = query.Text(),
+                            .spec = query.Text()};
+  const Status read = wish.ok() ? ReadDocuments(documents, job) : Status(std::move(wish).error());
+  if (!read.ok()) {
+    Error error = read.error();
+    return std::move(error).With("reading job " + base::FormatJobNumber(job.id.value));
+  }
+  job.wish = *wish;
+  return job;
+}
+
+const char* SelectSummariesSql() {
+  return "SELECT id, name, user, accelerator, zone, host0, state, familiar, attempt, since, why, "
+         "labels_json FROM jobs ORDER BY id";
+}
+
+Result<ports::JobSummary> ReadSummary(Query& query) {
+  ports::JobSummary row{.id = {query.Int()},
+                        .name = query.Text(),
+                        .user = query.Text(),
+                        .accelerator = query.Text(),
+                        .zone = query.Text(),
+                        .host0 = query.Text(),
+                        .state = query.Text(),
+                        .familiar = query.Text(),
+                        .attempt = query.SmallInt(),
+                        .since = query.Time(),
+                        .why = query.Text()};
+  JM_ASSIGN_OR_RETURN(row.labels, ReadLabels(query.View()));
+  return row;
+}
+
+}  // namespace jobman::store

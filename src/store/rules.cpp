@@ -1,0 +1,147 @@
+#include "store/rules.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "jobman/base/state_paths.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/core/explain.hpp"
+#include "jobman/core/job_json.hpp"
+
+namespace jobman::store {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Reason;
+
+constexpr std::string_view kDeleted = "DELETED";
+
+std::string JobText(core::JobId id) {
+  return "job " + base::FormatJobNumber(id.value);
+}
+
+std::string Host0(const core::Job& job) {
+  if (!job.slice || job.slice->hosts.empty()) return {};
+  const core::HostAddress& host = job.slice->hosts.front();
+  return host.external.empty() ? host.internal : host.external;
+}
+
+bool StateMatches(const std::vector<std::string>& words, const ports::JobSummary& row) {
+  return std::any_of(words.begin(), words.end(), [&row](const std::string& word) {
+    return word == row.state || word == row.familiar;
+  });
+}
+
+bool HasLabels(const std::map<std::string, std::string>& wanted,
+               const std::map<std::string, std::string>& labels) {
+  return std::all_of(wanted.begin(), wanted.end(), [&labels](const auto& label) {
+    const auto found = labels.find(label.first);
+    return found != labels.end() && found->second == label.second;
+  });
+}
+
+}  // namespace
+
+core::Job PrepareNew(core::Job job, core::TimePoint now) {
+  job.created_at = now;
+  job.since = now;
+  job.wake_at = now;
+  job.version = 1;
+  return job;
+}
+
+ports::Event CreatedEvent(const core::Job& job, core::TimePoint now) {
+  return {.at = now,
+          .job = job.id,
+          .attempt = job.attempt,
+          .kind = "state",
+          .subject = std::string(core::StateName(job.state)),
+          .text = job.user.empty() ? "created" : "created by " + job.user};
+}
+
+void ApplyWish(core::Job& job, core::Wish wish, bool redo_setup, core::TimePoint now) {
+  job.wish = wish;
+  job.wish_new = true;
+  job.wake_at = now;
+  job.setup_epoch += redo_setup ? 1 : 0;
+  job.version += 1;
+}
+
+ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint now) {
+  const std::string name(core::WishName(job.wish));
+  return {.at = now,
+          .job = job.id,
+          .attempt = job.attempt,
+          .kind = "wish",
+          .subject = name,
+          .text = name + " was asked for" + (redo_setup ? ", with setup from the start" : "")};
+}
+
+Status MayErase(const core::Job& job) {
+  const bool holds = job.slice && job.slice->phase != core::SlicePhase::kGone;
+  if (core::IsFinal(job.state) && !holds) return base::Ok();
+  const std::string cause =
+      holds ? "it holds the slice " + job.slice->ref.name
+            : "it is not over (" + std::string(core::StateName(job.state)) + ")";
+  return Error{.code = Code::kFailedPrecondition,
+               .message = JobText(job.id) + " cannot be erased: " + cause,
+               .hint = "`jobman delete " + std::to_string(job.id.value) + "` first"};
+}
+
+ports::JobSummary Summarise(const core::Job& job) {
+  return {.id = job.id,
+          .name = job.name,
+          .user = job.user,
+          .accelerator = job.spec.tpu.accelerator,
+          .zone = job.slice ? job.slice->ref.place.zone : job.spec.tpu.zone,
+          .host0 = Host0(job),
+          .state = std::string(core::StateName(job.state)),
+          .familiar = std::string(core::FamiliarStatus(job)),
+          .attempt = job.attempt,
+          .since = job.since,
+          .why = job.why,
+          .labels = job.spec.labels};
+}
+
+bool Matches(const ports::JobFilter& filter, const ports::JobSummary& row) {
+  const bool by_word = StateMatches(filter.states, row);
+  if (!filter.states.empty() && !by_word) return false;
+  const bool deleted_named =
+      std::find(filter.states.begin(), filter.states.end(), kDeleted) != filter.states.end();
+  if (row.state == kDeleted && !filter.with_deleted && !deleted_named) return false;
+  if (!filter.name_glob.empty() && !base::GlobMatch(filter.name_glob, row.name)) return false;
+  if (!filter.zone.empty() && filter.zone != row.zone) return false;
+  if (!filter.user.empty() && filter.user != row.user) return false;
+  return HasLabels(filter.labels, row.labels);
+}
+
+std::optional<ports::Lease> NextLease(const ports::Lease& present, const std::string& holder,
+                                      core::TimePoint now, core::Duration time_to_live) {
+  const bool free = present.holder.empty() || present.expires <= now;
+  const bool mine = present.holder == holder;
+  if (!free && !mine) return std::nullopt;
+  return ports::Lease{.holder = holder,
+                      .token = mine ? present.token : present.token + 1,
+                      .expires = now + time_to_live};
+}
+
+Error NoSuchJob(core::JobId id) {
+  return base::NotFound("there is no " + JobText(id), "`jobman list` shows what there is");
+}
+
+Error Stale(core::JobId id) {
+  return {.code = Code::kAborted,
+          .message = JobText(id) + " was changed by somebody else since it was read",
+          .reason = Reason::kStale,
+          .hint = "read it again"};
+}
+
+Error LeaseLost() {
+  return {.code = Code::kAborted,
+          .message = "another controller has taken over",
+          .reason = Reason::kLeaseLost,
+          .hint = "`jobman controller status` shows which"};
+}
+
+}  // namespace jobman::store

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "jobman/ports/store.hpp"
+
+// What every store does alike, whatever it keeps its jobs in.
+
+namespace jobman::store {
+
+using ports::Result;
+using ports::Status;
+
+/// The job as a Create stores it: awake, version 1, no id yet.
+core::Job PrepareNew(core::Job job, core::TimePoint now);
+/// The first line of a job's journal.
+ports::Event CreatedEvent(const core::Job& job, core::TimePoint now);
+/// Writes a wish into `job` as SetWish() promises; its version grows.
+void ApplyWish(core::Job& job, core::Wish wish, bool redo_setup, core::TimePoint now);
+ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint now);
+
+/// kFailedPrecondition unless the job is over and holds nothing in the cloud.
+Status MayErase(const core::Job& job);
+
+/// The job's row of `list`.
+ports::JobSummary Summarise(const core::Job& job);
+/// Deleted jobs match only when asked for, by `with_deleted` or by the word. A word of `states`
+/// matches the state or the familiar status.
+bool Matches(const ports::JobFilter& filter, const ports::JobSummary& row);
+
+/// The lease after `holder` asked for it, `present` being the stored one: nothing when somebody
+/// else holds it and it has not expired.
+std::optional<ports::Lease> NextLease(const ports::Lease& present, const std::string& holder,
+                                      core::TimePoint now, core::Duration time_to_live);
+
+base::Error NoSuchJob(core::JobId id);
+base::Error Stale(core::JobId id);
+base::Error LeaseLost();
+
+}  // namespace jobman::store

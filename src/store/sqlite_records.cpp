@@ -1,0 +1,72 @@
+#include "jobman/store/sqlite_store.hpp"
+#include "store/sqlite.hpp"
+
+// What is read of a job's past.
+
+namespace jobman::store {
+
+using core::JobId;
+
+Result<std::vector<ports::Event>> SqliteStore::Events(JobId id, std::int64_t after_number) {
+  JM_ASSIGN_OR_RETURN(
+      Query query, db_->Prepare("SELECT number, at, job, attempt, kind, subject, text FROM events "
+                                "WHERE job = ? AND number > ? ORDER BY number",
+                                "reading the journal"));
+  query.Bind(id.value).Bind(after_number);
+  std::vector<ports::Event> events;
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) return events;
+    events.push_back({.number = query.Int(),
+                      .at = query.Time(),
+                      .job = {query.Int()},
+                      .attempt = query.SmallInt(),
+                      .kind = query.Text(),
+                      .subject = query.Text(),
+                      .text = query.Text()});
+  }
+}
+
+Result<std::vector<ports::ExitRecord>> SqliteStore::Exits(JobId id) {
+  JM_ASSIGN_OR_RETURN(
+      Query query, db_->Prepare("SELECT job, attempt, stage, host, exit_code, error, at FROM exits "
+                                "WHERE job = ? ORDER BY number",
+                                "reading the exit codes"));
+  query.Bind(id.value);
+  std::vector<ports::ExitRecord> exits;
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) return exits;
+    exits.push_back({.job = {query.Int()},
+                     .attempt = query.SmallInt(),
+                     .stage = query.Text(),
+                     .host = query.SmallInt(),
+                     .exit_code = query.SmallInt(),
+                     .error = query.Text(),
+                     .at = query.Time()});
+  }
+}
+
+Result<std::vector<ports::AttemptRecord>> SqliteStore::Attempts(JobId id) {
+  JM_ASSIGN_OR_RETURN(
+      Query query,
+      db_->Prepare("SELECT job, attempt, slice, zone, reason, started_at, ended_at, outcome "
+                   "FROM attempts WHERE job = ? ORDER BY attempt",
+                   "reading the attempts"));
+  query.Bind(id.value);
+  std::vector<ports::AttemptRecord> attempts;
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) return attempts;
+    attempts.push_back({.job = {query.Int()},
+                        .attempt = query.SmallInt(),
+                        .slice = query.Text(),
+                        .zone = query.Text(),
+                        .reason = query.Text(),
+                        .started_at = query.Time(),
+                        .ended_at = query.MaybeTime(),
+                        .outcome = query.Text()});
+  }
+}
+
+}  // namespace jobman::store

@@ -1,0 +1,198 @@
+#include "jobman/store/sqlite_store.hpp"
+
+#include "store/open.hpp"
+#include "store/rows.hpp"
+#include "store/rules.hpp"
+#include "store/sqlite.hpp"
+
+// Opening, and jobs. What belongs to a job is in sqlite_records.cpp, the lease and what is shared
+// between jobs in sqlite_shared.cpp.
+
+namespace jobman::store {
+
+using core::Job;
+using core::JobId;
+
+SqliteStore::SqliteStore(std::unique_ptr<Database> db, std::string note)
+    : db_(std::move(db)), note_(std::move(note)) {}
+
+SqliteStore::~SqliteStore() = default;
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const base::Path& dir,
+                                                       const SqliteOptions& options) {
+  JM_ASSIGN_OR_RETURN(Opened opened, OpenStore(dir, options));
+  auto db = std::make_unique<Database>(std::move(opened.db));
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(db), std::move(opened.note)));
+}
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const base::Path& dir, OpenMode mode) {
+  return Open(dir, SqliteOptions{.mode = mode});
+}
+
+namespace {
+
+constexpr const char* kInsertEvent =
+    "INSERT INTO events (at, job, attempt, kind, subject, text) VALUES (?, ?, ?, ?, ?, ?)";
+
+Status InsertEvent(Database& db, JobId job, const ports::Event& event) {
+  return db.Run(kInsertEvent, "writing the journal", event.at, job.value, event.attempt, event.kind,
+                event.subject, event.text);
+}
+
+Status InsertExit(Database& db, JobId job, const ports::ExitRecord& exit) {
+  return db.Run(
+      "INSERT INTO exits (job, attempt, stage, host, exit_code, error, at) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job, attempt, stage, host) DO NOTHING",
+      "recording an exit code", job.value, exit.attempt, exit.stage, exit.host, exit.exit_code,
+      exit.error, exit.at);
+}
+
+Status PutAttempt(Database& db, JobId job, const ports::AttemptRecord& attempt) {
+  return db.Run(
+      "INSERT OR REPLACE INTO attempts (job, attempt, slice, zone, reason, started_at, ended_at, "
+      "outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "recording an attempt", job.value, attempt.attempt, attempt.slice, attempt.zone,
+      attempt.reason, attempt.started_at, attempt.ended_at, attempt.outcome);
+}
+
+/// Overwrites the row if it still has `version`; kStale or kNotFound otherwise.
+Status UpdateJob(Database& db, const Job& job, std::int64_t version) {
+  {
+    JM_ASSIGN_OR_RETURN(Query query, db.Prepare(UpdateJobSql(), "writing a job"));
+    BindJob(query, job);
+    JM_TRY(query.Bind(job.id.value).Bind(version).Run());
+  }
+  if (db.changes() == 1) return base::Ok();
+  JM_ASSIGN_OR_RETURN(Query query,
+                      db.Prepare("SELECT 1 FROM jobs WHERE id = ?", "looking for a job"));
+  JM_ASSIGN_OR_RETURN(const bool exists, query.Bind(job.id.value).Step());
+  return exists ? Stale(job.id) : NoSuchJob(job.id);
+}
+
+Result<Job> SelectJob(Database& db, JobId id) {
+  static const std::string kSql = SelectJobSql() + "WHERE id = ?";
+  JM_ASSIGN_OR_RETURN(Query query, db.Prepare(kSql.c_str(), "reading a job"));
+  JM_ASSIGN_OR_RETURN(const bool found, query.Bind(id.value).Step());
+  if (!found) return NoSuchJob(id);
+  return ReadJob(query);
+}
+
+Status CheckLease(Database& db, std::int64_t token) {
+  if (token == 0) return base::Ok();
+  JM_ASSIGN_OR_RETURN(
+      Query query,
+      db.Prepare("SELECT 1 FROM lease WHERE token = ? AND holder <> ''", "checking the lease"));
+  JM_ASSIGN_OR_RETURN(const bool held, query.Bind(token).Step());
+  if (!held) return LeaseLost();
+  return base::Ok();
+}
+
+Status WriteTurn(Database& db, const ports::Turn& turn) {
+  Job job = turn.job;
+  job.version += 1;
+  JM_TRY(UpdateJob(db, job, turn.job.version));
+  const std::string spec = SpecText(job.spec);
+  JM_TRY(db.Run("UPDATE job_files SET spec_json = ?1 WHERE job = ?2 AND spec_json <> ?1",
+                "writing a job's spec", spec, job.id.value));
+  for (const ports::Event& event : turn.events) JM_TRY(InsertEvent(db, job.id, event));
+  for (const ports::ExitRecord& exit : turn.exits) JM_TRY(InsertExit(db, job.id, exit));
+  if (turn.attempt) JM_TRY(PutAttempt(db, job.id, *turn.attempt));
+  return base::Ok();
+}
+
+}  // namespace
+
+Result<JobId> SqliteStore::Create(Job job, std::string source, core::TimePoint now) {
+  job = PrepareNew(std::move(job), now);
+  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  {
+    JM_ASSIGN_OR_RETURN(Query query, db_->Prepare(InsertJobSql(), "storing a new job"));
+    BindJob(query, job);
+    JM_TRY(query.Run());
+  }
+  job.id = {db_->last_insert_id()};
+  JM_TRY(db_->Run("INSERT INTO job_files (job, spec_json, source) VALUES (?, ?, ?)",
+                  "storing a job file", job.id.value, SpecText(job.spec), source));
+  JM_TRY(InsertEvent(*db_, job.id, CreatedEvent(job, now)));
+  JM_TRY(transaction.Commit());
+  return job.id;
+}
+
+Result<Job> SqliteStore::Get(JobId id) {
+  return SelectJob(*db_, id);
+}
+
+Result<std::string> SqliteStore::Source(JobId id) {
+  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT source FROM job_files WHERE job = ?",
+                                                "reading a job file"));
+  JM_ASSIGN_OR_RETURN(const bool found, query.Bind(id.value).Step());
+  if (!found) return NoSuchJob(id);
+  return query.Text();
+}
+
+Result<std::vector<JobId>> SqliteStore::FindByName(const std::string& name) {
+  JM_ASSIGN_OR_RETURN(Query query,
+                      db_->Prepare("SELECT id FROM jobs WHERE name = ? ORDER BY id DESC",
+                                   "looking for a job's name"));
+  query.Bind(name);
+  std::vector<JobId> ids;
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) return ids;
+    ids.push_back({query.Int()});
+  }
+}
+
+Result<std::vector<ports::JobSummary>> SqliteStore::List(const ports::JobFilter& filter) {
+  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare(SelectSummariesSql(), "listing the jobs"));
+  std::vector<ports::JobSummary> rows;
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const bool more, query.Step());
+    if (!more) return rows;
+    JM_ASSIGN_OR_RETURN(ports::JobSummary row, ReadSummary(query));
+    if (Matches(filter, row)) rows.push_back(std::move(row));
+  }
+}
+
+Result<std::vector<Job>> SqliteStore::Active() {
+  static const std::string kSql = SelectJobSql() + "WHERE active = 1 ORDER BY id";
+  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare(kSql.c_str(), "reading the active jobs"));
+  std::vector<Job> jobs;
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const bool more, query.Step());
+    if (!more) return jobs;
+    JM_ASSIGN_OR_RETURN(Job job, ReadJob(query));
+    jobs.push_back(std::move(job));
+  }
+}
+
+Status SqliteStore::SetWish(JobId id, core::Wish wish, bool redo_setup, core::TimePoint now) {
+  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_ASSIGN_OR_RETURN(Job job, SelectJob(*db_, id));
+  const std::int64_t version = job.version;
+  ApplyWish(job, wish, redo_setup, now);
+  JM_TRY(UpdateJob(*db_, job, version));
+  JM_TRY(InsertEvent(*db_, id, WishEvent(job, redo_setup, now)));
+  return transaction.Commit();
+}
+
+Status SqliteStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
+  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_TRY(CheckLease(*db_, lease_token));
+  JM_TRY(WriteTurn(*db_, turn));
+  return transaction.Commit();
+}
+
+Status SqliteStore::Erase(JobId id) {
+  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_ASSIGN_OR_RETURN(const Job job, SelectJob(*db_, id));
+  JM_TRY(MayErase(job));
+  JM_TRY(db_->Run("DELETE FROM jobs WHERE id = ?", "erasing a job", id.value));
+  JM_TRY(db_->Run("DELETE FROM job_files WHERE job = ?", "erasing a job", id.value));
+  JM_TRY(db_->Run("DELETE FROM attempts WHERE job = ?", "erasing a job", id.value));
+  JM_TRY(db_->Run("DELETE FROM exits WHERE job = ?", "erasing a job", id.value));
+  JM_TRY(db_->Run("DELETE FROM events WHERE job = ?", "erasing a job", id.value));
+  return transaction.Commit();
+}
+
+}  // namespace jobman::store
