@@ -1,0 +1,578 @@
+// What every implementation of ports::Store promises.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "jobman/store/memory_store.hpp"
+#include "jobman/store/sqlite_store.hpp"
+#include "tests/support/sample_job.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace jobman {
+namespace {
+
+using base::Code;
+using base::Reason;
+using core::Job;
+using core::JobId;
+using core::TimePoint;
+using core::Wish;
+using ports::Store;
+using std::chrono::seconds;
+using test::BusyJob;
+using test::SampleJob;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Gives the store to a test, one call at a time: in between it may be closed and opened again.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual Store& Use() = 0;
+};
+
+class InMemory final : public Subject {
+ public:
+  Store& Use() override { return store_; }
+
+ private:
+  store::MemoryStore store_;
+};
+
+class OnDisk final : public Subject {
+ public:
+  OnDisk(bool reopen, bool shared) : reopen_(reopen), shared_(shared) {}
+
+  Store& Use() override {
+    if (reopen_) store_.reset();
+    if (!store_) {
+      auto opened =
+          store::SqliteStore::Open(dir_.path() / "state", {.shared_file_system = shared_});
+      if (!opened.ok()) ADD_FAILURE() << opened.error().ToString();
+      store_ = std::move(opened).value();
+    }
+    return *store_;
+  }
+
+ private:
+  test::TempDir dir_;
+  bool reopen_ = false;
+  bool shared_ = false;
+  std::unique_ptr<store::SqliteStore> store_;
+};
+
+enum class Kind { kMemory, kSqlite, kSqliteReopened, kSqliteOnSharedFiles };
+
+std::unique_ptr<Subject> MakeSubject(Kind kind) {
+  switch (kind) {
+    case Kind::kMemory:
+      return std::make_unique<InMemory>();
+    case Kind::kSqlite:
+      return std::make_unique<OnDisk>(false, false);
+    case Kind::kSqliteReopened:
+      return std::make_unique<OnDisk>(true, false);
+    case Kind::kSqliteOnSharedFiles:
+      return std::make_unique<OnDisk>(false, true);
+  }
+  return nullptr;
+}
+
+class StoreContract : public testing::TestWithParam<Kind> {
+ protected:
+  Store& store() { return subject_->Use(); }
+  JobId Create(const std::string& name) { return Create(SampleJob(name)); }
+  JobId Create(Job job) { return store().Create(std::move(job), "command: {}\n", now_).value(); }
+  Job Get(JobId id) { return store().Get(id).value(); }
+  base::Status Commit(const ports::Turn& turn, std::int64_t lease_token) {
+    return store().Commit(turn, lease_token);
+  }
+
+  /// Commits the job in that state and gives back what is stored then.
+  Job Put(Job job, core::JobState state) {
+    job.state = std::move(state);
+    job.wish_new = false;
+    EXPECT_TRUE(Commit({.job = job}, 0).ok());
+    return Get(job.id);
+  }
+  std::vector<std::string> Names(const ports::JobFilter& filter) {
+    std::vector<std::string> names;
+    const auto rows = store().List(filter).value();
+    for (const auto& row : rows) names.push_back(row.name);
+    return names;
+  }
+  static std::vector<std::string> Lines(const std::vector<ports::Event>& events) {
+    std::vector<std::string> lines;
+    for (const auto& event : events) lines.push_back(event.kind + " " + event.subject);
+    return lines;
+  }
+
+  const TimePoint now_ = base::FromMillis(1'767'225'600'000);
+  std::unique_ptr<Subject> subject_ = MakeSubject(GetParam());
+};
+
+std::string KindName(const testing::TestParamInfo<Kind>& info) {
+  switch (info.param) {
+    case Kind::kMemory:
+      return "Memory";
+    case Kind::kSqlite:
+      return "Sqlite";
+    case Kind::kSqliteReopened:
+      return "SqliteReopened";
+    case Kind::kSqliteOnSharedFiles:
+      return "SqliteOnSharedFiles";
+  }
+  return {};
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, StoreContract,
+                         testing::Values(Kind::kMemory, Kind::kSqlite, Kind::kSqliteReopened,
+                                         Kind::kSqliteOnSharedFiles),
+                         KindName);
+
+// --- Jobs ---
+
+TEST_P(StoreContract, StoreIdStaysTheSame) {
+  const std::string id = store().StoreId().value();
+  EXPECT_FALSE(id.empty());
+  EXPECT_EQ(store().StoreId().value(), id);
+}
+
+TEST_P(StoreContract, NewJobIsAwakeAndHasItsFile) {
+  const JobId id = Create("train");
+  const Job job = Get(id);
+  EXPECT_EQ(job.id, id);
+  EXPECT_EQ(job.name, "train");
+  EXPECT_EQ(job.version, 1);
+  EXPECT_EQ(job.created_at, now_);
+  EXPECT_EQ(job.since, now_);
+  EXPECT_EQ(job.wake_at, now_);
+  EXPECT_TRUE(job.wish_new);
+  EXPECT_EQ(store().Source(id).value(), "command: {}\n");
+}
+
+TEST_P(StoreContract, NewJobIsFirstLineOfItsJournal) {
+  const JobId id = Create("train");
+  const auto events = store().Events(id, 0).value();
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].kind, "state");
+  EXPECT_EQ(events[0].subject, "QUEUED");
+  EXPECT_EQ(events[0].text, "created by ada");
+  EXPECT_EQ(events[0].at, now_);
+  EXPECT_EQ(events[0].job, id);
+}
+
+TEST_P(StoreContract, UnknownJobIsNotFound) {
+  const JobId id{77};
+  EXPECT_EQ(store().Get(id).error().code, Code::kNotFound);
+  EXPECT_EQ(store().Source(id).error().code, Code::kNotFound);
+  EXPECT_EQ(store().SetWish(id, Wish::kCancel, false, now_).error().code, Code::kNotFound);
+  EXPECT_EQ(store().Erase(id).error().code, Code::kNotFound);
+  Job job = SampleJob("ghost");
+  job.id = id;
+  EXPECT_EQ(Commit({.job = job}, 0).error().code, Code::kNotFound);
+  EXPECT_THAT(store().Events(id, 0).value(), IsEmpty());
+  EXPECT_THAT(store().Get(id).error().message, testing::HasSubstr("000077"));
+}
+
+TEST_P(StoreContract, CommittedJobReadsBackWhole) {
+  Job job = BusyJob(Get(Create("train")));
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  job.version += 1;
+  EXPECT_EQ(Get(job.id), job);
+}
+
+TEST_P(StoreContract, EveryStateReadsBack) {
+  const base::Error stockout{
+      .code = Code::kResourceExhausted, .message = "no more capacity", .reason = Reason::kStockout};
+  const std::vector<core::JobState> states = {
+      core::Queued{},
+      core::Requesting{},
+      core::Waiting{},
+      core::Provisioning{},
+      core::Setup{.step = 2},
+      core::Running{},
+      core::BackingOff{.until = now_ + seconds{40}, .error = stockout},
+      core::Cancelling{},
+      core::Deleting{},
+      core::Done{.outcome = core::Outcome::kSucceeded},
+      core::Done{.outcome = core::Outcome::kFailed, .exit_code = 3, .error = stockout},
+      core::Done{.outcome = core::Outcome::kCancelled},
+      core::Done{.outcome = core::Outcome::kDeleted}};
+  Job job = Get(Create("train"));
+  for (const auto& state : states) {
+    job = Put(job, state);
+    EXPECT_EQ(job.state, state) << core::StateName(state);
+  }
+}
+
+TEST_P(StoreContract, TextOfAnyKindReadsBack) {
+  Job job = Get(Create("train"));
+  job.why = std::string("quote ' \" \n tab\t nul \0 umlaut \xc3\xa4", 32);
+  job.spec.command.cmd = "echo '${x}' \"$y\"\n";
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  EXPECT_EQ(Get(job.id).why, job.why);
+  EXPECT_EQ(Get(job.id).spec, job.spec);
+}
+
+TEST_P(StoreContract, FindByNameGivesNewestFirst) {
+  const JobId first = Create("train");
+  Create("eval");
+  const JobId second = Create("train");
+  EXPECT_THAT(store().FindByName("train").value(), ElementsAre(second, first));
+  EXPECT_THAT(store().FindByName("trai").value(), IsEmpty());
+}
+
+TEST_P(StoreContract, NumberOfAnErasedJobIsNotGivenOutAgain) {
+  const Job job = Put(Get(Create("train")), core::Done{});
+  ASSERT_TRUE(store().Erase(job.id).ok());
+  EXPECT_GT(Create("train"), job.id);
+}
+
+// --- Turns ---
+
+TEST_P(StoreContract, StaleWriterIsRefused) {
+  const Job read = Get(Create("train"));
+  Job mine = read;
+  mine.why = "first";
+  ASSERT_TRUE(Commit({.job = mine}, 0).ok());
+  Job other = read;
+  other.why = "second";
+  const auto refused = Commit({.job = other, .events = {{.kind = "note", .subject = "late"}}}, 0);
+  EXPECT_EQ(refused.error().reason, Reason::kStale);
+  EXPECT_EQ(Get(read.id).why, "first");
+  EXPECT_THAT(Lines(store().Events(read.id, 0).value()), ElementsAre("state QUEUED"));
+}
+
+TEST_P(StoreContract, TurnIsWrittenAsAWhole) {
+  Job job = Get(Create("train"));
+  job.attempt = 1;
+  const ports::AttemptRecord attempt{
+      .attempt = 1, .slice = "train-1-a1", .zone = "us-central2-b", .started_at = now_};
+  ASSERT_TRUE(Commit({.job = job,
+                      .events = {{.at = now_, .attempt = 1, .kind = "slice", .subject = "s"}},
+                      .exits = {{.attempt = 1, .stage = "run", .host = 3, .exit_code = 9}},
+                      .attempt = attempt},
+                     0)
+                  .ok());
+  EXPECT_EQ(Get(job.id).version, 2);
+  const auto events = store().Events(job.id, 0).value();
+  EXPECT_THAT(Lines(events), ElementsAre("state QUEUED", "slice s"));
+  EXPECT_EQ(events[1].job, job.id);
+  const auto exits = store().Exits(job.id).value();
+  ASSERT_THAT(exits, SizeIs(1));
+  EXPECT_EQ(exits[0].job, job.id);
+  EXPECT_EQ(exits[0].exit_code, 9);
+  const auto attempts = store().Attempts(job.id).value();
+  ASSERT_THAT(attempts, SizeIs(1));
+  EXPECT_EQ(attempts[0].slice, "train-1-a1");
+  EXPECT_EQ(attempts[0].ended_at, std::nullopt);
+}
+
+TEST_P(StoreContract, ExitCodeIsRecordedOnce) {
+  Job job = Get(Create("train"));
+  const ports::ExitRecord first{
+      .attempt = 1, .stage = "run", .host = 0, .exit_code = 3, .at = now_};
+  ports::ExitRecord again = first;
+  again.exit_code = 0;
+  again.error = "lost";
+  ports::ExitRecord other_host = first;
+  other_host.host = 1;
+  ASSERT_TRUE(Commit({.job = job, .exits = {first}}, 0).ok());
+  ASSERT_TRUE(Commit({.job = Get(job.id), .exits = {again, other_host}}, 0).ok());
+  ports::ExitRecord expected = first;
+  expected.job = other_host.job = job.id;
+  EXPECT_THAT(store().Exits(job.id).value(), ElementsAre(expected, other_host));
+}
+
+TEST_P(StoreContract, NextAttemptHasItsOwnExitCodes) {
+  const Job job = Get(Create("train"));
+  const ports::ExitRecord first{.attempt = 1, .stage = "run", .exit_code = 3};
+  ports::ExitRecord second = first;
+  second.attempt = 2;
+  second.exit_code = 0;
+  ASSERT_TRUE(Commit({.job = job, .exits = {first, second}}, 0).ok());
+  EXPECT_THAT(store().Exits(job.id).value(), SizeIs(2));
+}
+
+TEST_P(StoreContract, AttemptIsReplacedByItsNumber) {
+  const Job job = Get(Create("train"));
+  ports::AttemptRecord one{.attempt = 1, .slice = "a1", .started_at = now_};
+  ports::AttemptRecord two{.attempt = 2, .slice = "a2", .started_at = now_};
+  ASSERT_TRUE(Commit({.job = job, .attempt = one}, 0).ok());
+  ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = two}, 0).ok());
+  one.ended_at = now_ + seconds{5};
+  one.outcome = "preempted";
+  ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = one}, 0).ok());
+  const auto attempts = store().Attempts(job.id).value();
+  ASSERT_THAT(attempts, SizeIs(2));
+  EXPECT_EQ(attempts[0].outcome, "preempted");
+  EXPECT_EQ(attempts[0].ended_at, now_ + seconds{5});
+  EXPECT_EQ(attempts[1].slice, "a2");
+}
+
+TEST_P(StoreContract, JournalIsReadFromWhereOneStopped) {
+  const Job job = Get(Create("train"));
+  Create("other");
+  ASSERT_TRUE(Commit({.job = job, .events = {{.kind = "note", .subject = "1"}}}, 0).ok());
+  const auto seen = store().Events(job.id, 0).value();
+  ASSERT_TRUE(
+      Commit({.job = Get(job.id),
+              .events = {{.kind = "note", .subject = "2"}, {.kind = "note", .subject = "3"}}},
+             0)
+          .ok());
+  const auto fresh = store().Events(job.id, seen.back().number).value();
+  EXPECT_THAT(Lines(fresh), ElementsAre("note 2", "note 3"));
+  EXPECT_LT(fresh[0].number, fresh[1].number);
+}
+
+// --- Wishes ---
+
+TEST_P(StoreContract, WishWakesTheJob) {
+  const Job job = Put(Get(Create("train")), core::Running{});
+  const TimePoint later = now_ + seconds{60};
+  ASSERT_TRUE(store().SetWish(job.id, Wish::kCancel, false, later).ok());
+  const Job wished = Get(job.id);
+  EXPECT_EQ(wished.wish, Wish::kCancel);
+  EXPECT_TRUE(wished.wish_new);
+  EXPECT_EQ(wished.wake_at, later);
+  EXPECT_EQ(wished.setup_epoch, 0);
+  EXPECT_EQ(wished.state, job.state);
+  EXPECT_THAT(Lines(store().Events(job.id, 0).value()), ElementsAre("state QUEUED", "wish cancel"));
+}
+
+TEST_P(StoreContract, WishWrittenDuringATurnIsNotLost) {
+  const JobId id = Create("train");
+  Job turn = Get(id);
+  ASSERT_TRUE(store().SetWish(id, Wish::kDelete, false, now_).ok());
+  turn.wish_new = false;
+  EXPECT_EQ(Commit({.job = turn}, 0).error().reason, Reason::kStale);
+  EXPECT_EQ(Get(id).wish, Wish::kDelete);
+  EXPECT_TRUE(Get(id).wish_new);
+}
+
+TEST_P(StoreContract, WishToRedoSetupStartsANewEpoch) {
+  const JobId id = Create("train");
+  ASSERT_TRUE(store().SetWish(id, Wish::kReboot, true, now_).ok());
+  EXPECT_EQ(Get(id).setup_epoch, 1);
+}
+
+TEST_P(StoreContract, LastWishWins) {
+  const JobId id = Create("train");
+  ASSERT_TRUE(store().SetWish(id, Wish::kCancel, false, now_).ok());
+  ASSERT_TRUE(store().SetWish(id, Wish::kRun, false, now_).ok());
+  EXPECT_EQ(Get(id).wish, Wish::kRun);
+}
+
+TEST_P(StoreContract, FinishedJobIsActiveOnlyWithANewWish) {
+  const JobId id = Create("train");
+  EXPECT_THAT(store().Active().value(), SizeIs(1));
+  Put(Get(id), core::Done{});
+  EXPECT_THAT(store().Active().value(), IsEmpty());
+  ASSERT_TRUE(store().SetWish(id, Wish::kRun, false, now_).ok());
+  const auto active = store().Active().value();
+  ASSERT_THAT(active, SizeIs(1));
+  EXPECT_EQ(active[0], Get(id));
+}
+
+TEST_P(StoreContract, ActiveJobsComeInTheOrderOfTheirNumbers) {
+  const JobId first = Create("a");
+  const JobId second = Create("b");
+  const JobId third = Create("c");
+  Put(Get(second), core::Done{});
+  const auto active = store().Active().value();
+  ASSERT_THAT(active, SizeIs(2));
+  EXPECT_EQ(active[0].id, first);
+  EXPECT_EQ(active[1].id, third);
+}
+
+// --- List ---
+
+TEST_P(StoreContract, ListShowsWhatAJobIsDoing) {
+  const Job job = BusyJob(Get(Create("train")));
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  const auto rows = store().List({}).value();
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].id, job.id);
+  EXPECT_EQ(rows[0].name, "train");
+  EXPECT_EQ(rows[0].user, "ada");
+  EXPECT_EQ(rows[0].accelerator, "v4-32");
+  EXPECT_EQ(rows[0].zone, "us-central2-b");
+  EXPECT_EQ(rows[0].host0, "203.0.113.7");
+  EXPECT_EQ(rows[0].state, "SETUP");
+  EXPECT_EQ(rows[0].familiar, "RUNNING");
+  EXPECT_EQ(rows[0].attempt, 2);
+  EXPECT_EQ(rows[0].since, job.since);
+  EXPECT_EQ(rows[0].why, job.why);
+  EXPECT_EQ(rows[0].labels, job.spec.labels);
+}
+
+TEST_P(StoreContract, ListShowsTheInternalAddressWhereThereIsNoOther) {
+  Job job = BusyJob(Get(Create("train")));
+  job.slice->hosts[0].external.clear();
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  EXPECT_EQ(store().List({}).value()[0].host0, "10.0.0.2");
+}
+
+TEST_P(StoreContract, ListFiltersByEachColumn) {
+  Create("train-1");
+  Create("train-2");
+  Job eval = SampleJob("eval");
+  eval.user = "bob";
+  eval.spec.tpu.zone = "europe-west4-a";
+  eval.spec.labels = {{"team", "text"}, {"run", "7"}};
+  Put(Get(Create(eval)), core::Running{});
+  EXPECT_THAT(Names({}), ElementsAre("train-1", "train-2", "eval"));
+  EXPECT_THAT(Names({.states = {"RUNNING"}}), ElementsAre("eval"));
+  EXPECT_THAT(Names({.states = {"QUEUEING"}}), ElementsAre("train-1", "train-2"));
+  EXPECT_THAT(Names({.name_glob = "train-?"}), ElementsAre("train-1", "train-2"));
+  EXPECT_THAT(Names({.zone = "europe-west4-a"}), ElementsAre("eval"));
+  EXPECT_THAT(Names({.user = "bob"}), ElementsAre("eval"));
+  EXPECT_THAT(Names({.labels = {{"team", "text"}}}), ElementsAre("eval"));
+  EXPECT_THAT(Names({.labels = {{"team", "text"}, {"run", "8"}}}), IsEmpty());
+  EXPECT_THAT(Names({.name_glob = "train-*", .user = "bob"}), IsEmpty());
+}
+
+TEST_P(StoreContract, ListHidesDeletedJobsUnlessAsked) {
+  Put(Get(Create("gone")), core::Done{.outcome = core::Outcome::kDeleted});
+  Create("here");
+  EXPECT_THAT(Names({}), ElementsAre("here"));
+  EXPECT_THAT(Names({.with_deleted = true}), ElementsAre("gone", "here"));
+  EXPECT_THAT(Names({.states = {"DELETED"}}), ElementsAre("gone"));
+}
+
+// --- Erasing ---
+
+TEST_P(StoreContract, ErasedJobLeavesNothingBehind) {
+  Job job = Get(Create("train"));
+  job.state = core::Done{.outcome = core::Outcome::kDeleted};
+  ASSERT_TRUE(Commit({.job = job,
+                      .exits = {{.attempt = 1, .stage = "run"}},
+                      .attempt = ports::AttemptRecord{.attempt = 1}},
+                     0)
+                  .ok());
+  ASSERT_TRUE(store().Erase(job.id).ok());
+  EXPECT_EQ(store().Get(job.id).error().code, Code::kNotFound);
+  EXPECT_EQ(store().Source(job.id).error().code, Code::kNotFound);
+  EXPECT_THAT(store().Events(job.id, 0).value(), IsEmpty());
+  EXPECT_THAT(store().Exits(job.id).value(), IsEmpty());
+  EXPECT_THAT(store().Attempts(job.id).value(), IsEmpty());
+  EXPECT_THAT(Names({.with_deleted = true}), IsEmpty());
+}
+
+TEST_P(StoreContract, JobThatIsNotOverIsNotErased) {
+  const JobId id = Create("train");
+  EXPECT_EQ(store().Erase(id).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(Get(id).id, id);
+}
+
+TEST_P(StoreContract, JobThatHoldsASliceIsNotErased) {
+  Job job = Get(Create("train"));
+  job.slice = test::SampleSlice("train-1-a1");
+  job = Put(job, core::Done{});
+  const auto refused = store().Erase(job.id);
+  EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("train-1-a1"));
+  EXPECT_EQ(Get(job.id), job);
+}
+
+// --- Keys, facts ---
+
+TEST_P(StoreContract, HostKeyIsPinnedByIdentity) {
+  EXPECT_EQ(store().PinnedKey("node-1/0").value(), std::nullopt);
+  ASSERT_TRUE(store().PinKey("node-1/0", "ssh-ed25519 AAAA").ok());
+  ASSERT_TRUE(store().PinKey("node-1/1", "ssh-ed25519 BBBB").ok());
+  EXPECT_EQ(store().PinnedKey("node-1/0").value(), "ssh-ed25519 AAAA");
+  ASSERT_TRUE(store().PinKey("node-1/0", "ssh-ed25519 CCCC").ok());
+  EXPECT_EQ(store().PinnedKey("node-1/0").value(), "ssh-ed25519 CCCC");
+}
+
+TEST_P(StoreContract, CachedFactKnowsItsAge) {
+  EXPECT_EQ(store().Cached("catalog:us-central2-b").value(), std::nullopt);
+  ASSERT_TRUE(store().Cache("catalog:us-central2-b", "old", now_).ok());
+  ASSERT_TRUE(store().Cache("catalog:us-central2-b", "new", now_ + seconds{9}).ok());
+  EXPECT_EQ(store().Cached("catalog:us-central2-b").value(),
+            std::make_pair(std::string("new"), now_ + seconds{9}));
+}
+
+// --- The lease ---
+
+TEST_P(StoreContract, LeaseHasOneHolder) {
+  EXPECT_FALSE(store().CurrentLease().value().has_value());
+  const auto lease = store().TakeLease("a:1:x", now_, seconds{30}).value();
+  ASSERT_TRUE(lease.has_value());
+  EXPECT_FALSE(store().TakeLease("b:2:y", now_ + seconds{29}, seconds{30}).value().has_value());
+  const auto current = store().CurrentLease().value();
+  ASSERT_TRUE(current.has_value());
+  EXPECT_EQ(current->holder, "a:1:x");
+  EXPECT_EQ(current->token, lease->token);
+  EXPECT_EQ(current->expires, now_ + seconds{30});
+}
+
+TEST_P(StoreContract, HolderExtendsItsLeaseWithTheSameToken) {
+  const auto lease = store().TakeLease("a", now_, seconds{30}).value();
+  const auto longer = store().TakeLease("a", now_ + seconds{20}, seconds{30}).value();
+  ASSERT_TRUE(longer.has_value());
+  EXPECT_EQ(longer->token, lease->token);
+  EXPECT_EQ(longer->expires, now_ + seconds{50});
+  EXPECT_FALSE(store().TakeLease("b", now_ + seconds{40}, seconds{30}).value().has_value());
+}
+
+TEST_P(StoreContract, ExpiredLeaseMayBeTakenAndHasANewToken) {
+  const auto lease = store().TakeLease("a", now_, seconds{30}).value();
+  const auto taken = store().TakeLease("b", now_ + seconds{30}, seconds{30}).value();
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_GT(taken->token, lease->token);
+  EXPECT_FALSE(store().TakeLease("a", now_ + seconds{31}, seconds{30}).value().has_value());
+}
+
+TEST_P(StoreContract, ControllerThatLostItsLeaseWritesNothing) {
+  Job job = Get(Create("train"));
+  const auto old = store().TakeLease("a", now_, seconds{30}).value();
+  const auto taken = store().TakeLease("b", now_ + seconds{60}, seconds{30}).value();
+  job.why = "late";
+  EXPECT_EQ(Commit({.job = job}, old->token).error().reason, Reason::kLeaseLost);
+  EXPECT_EQ(Get(job.id).why, "");
+  job.why = "in charge";
+  EXPECT_TRUE(Commit({.job = job}, taken->token).ok());
+  EXPECT_EQ(Get(job.id).why, "in charge");
+}
+
+TEST_P(StoreContract, OnlyTheHolderDropsALease) {
+  const auto old = store().TakeLease("a", now_, seconds{30}).value();
+  const auto taken = store().TakeLease("b", now_ + seconds{60}, seconds{30}).value();
+  EXPECT_EQ(store().DropLease(*old).error().reason, Reason::kLeaseLost);
+  EXPECT_TRUE(store().CurrentLease().value().has_value());
+  EXPECT_TRUE(store().DropLease(*taken).ok());
+  EXPECT_FALSE(store().CurrentLease().value().has_value());
+}
+
+TEST_P(StoreContract, DroppedLeaseIsFreeAtOnceAndItsTokenIsDead) {
+  const Job job = Get(Create("train"));
+  const auto lease = store().TakeLease("a", now_, seconds{30}).value();
+  ASSERT_TRUE(store().DropLease(*lease).ok());
+  EXPECT_EQ(Commit({.job = job}, lease->token).error().reason, Reason::kLeaseLost);
+  const auto next = store().TakeLease("a", now_, seconds{30}).value();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_GT(next->token, lease->token);
+}
+
+// --- Changes ---
+
+TEST_P(StoreContract, ChangeCounterMovesWithWritesOnly) {
+  Store& store = this->store();
+  const auto start = store.ChangeCounter().value();
+  EXPECT_EQ(store.ChangeCounter().value(), start);
+  const JobId id = store.Create(SampleJob("train"), "", now_).value();
+  const auto created = store.ChangeCounter().value();
+  EXPECT_NE(created, start);
+  ASSERT_TRUE(store.List({}).ok());
+  EXPECT_EQ(store.ChangeCounter().value(), created);
+  ASSERT_TRUE(store.SetWish(id, Wish::kCancel, false, now_).ok());
+  EXPECT_NE(store.ChangeCounter().value(), created);
+}
+
+}  // namespace
+}  // namespace jobman

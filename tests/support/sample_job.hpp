@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "jobman/core/job.hpp"
+
+namespace jobman::test {
+
+/// A job as `create` hands it to the store.
+inline core::Job SampleJob(const std::string& name) {
+  core::Job job{.name = name, .user = "ada"};
+  job.spec.name = name;
+  job.spec.labels = {{"team", "vision"}};
+  job.spec.tpu.accelerator = "v4-32";
+  job.spec.tpu.project = "lab";
+  job.spec.tpu.zone = "us-central2-b";
+  job.spec.tpu.version = "tpu-ubuntu2204-base";
+  job.spec.ssh = {.user = "ada", .private_key = "/home/ada/.ssh/id_ed25519"};
+  job.spec.setup = {{.name = "install", .run = "pip install jax[tpu]"}};
+  job.spec.command.cmd = "python train.py";
+  return job;
+}
+
+inline core::Slice SampleSlice(const std::string& name) {
+  core::Slice slice;
+  slice.ref = {.place = {.project = "lab", .zone = "us-central2-b"}, .name = name};
+  slice.phase = core::SlicePhase::kCreated;
+  slice.node_uid = "8123456789";
+  slice.hosts = {{.internal = "10.0.0.2", .external = "203.0.113.7"}, {.internal = "10.0.0.3"}};
+  slice.generation = 2;
+  slice.asked_at = base::FromMillis(1'767'225'600'123);
+  slice.cloud_state = "READY";
+  return slice;
+}
+
+/// The same job in the middle of things: every member differs from its default.
+inline core::Job BusyJob(core::Job job) {
+  job.wish = core::Wish::kReboot;
+  job.state = core::Setup{.step = 3};
+  job.since = base::FromMillis(1'767'225'700'001);
+  job.attempt = 2;
+  job.restart_reason = "preempted";
+  job.setup_epoch = 4;
+  job.spent = {.preemption = 1, .failure = 2, .infra = 3, .streak = 4};
+  job.slice = SampleSlice(job.name + "-000001-a2");
+  core::Stage stage{.number = 3, .name = "setup-3-install", .stopping = true, .culprit = 1};
+  stage.started_at = base::FromMillis(1'767'225'701'002);
+  stage.hosts = {
+      {.host = 0, .phase = core::HostPhase::kRunning},
+      {.host = 1, .phase = core::HostPhase::kExited, .exit_code = 7},
+      {.host = 2,
+       .phase = core::HostPhase::kLost,
+       .error = base::Error{.code = base::Code::kUnavailable,
+                            .message = "connection refused",
+                            .reason = base::Reason::kHostRefused,
+                            .hint = "wait",
+                            .retry_after = std::chrono::seconds{30},
+                            .context = {"connecting to host 2", "running setup-3-install"}}}};
+  job.stage = std::move(stage);
+  job.why = "step install runs on 3 hosts";
+  job.wake_at = base::FromMillis(1'767'225'800'003);
+  return job;
+}
+
+}  // namespace jobman::test
