@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "cli/app.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace jobman::cli {
+
+/// What the command line asks for, known once it is parsed.
+struct Invocation {
+  /// Does it. Gives back the exit code; an Error is printed and mapped by the caller.
+  std::function<base::Result<int>(App&)> run = {};
+};
+
+/// A command: a function that adds its subcommand to `root`. The subcommand's callback sets
+/// `chosen.run`.
+struct Command {
+  std::string_view name = {};
+  void (*add)(CLI::App& root, Invocation& chosen) = nullptr;
+};
+
+/// Every command, in the order of the help text.
+std::span<const Command> Commands();
+
+// One file each: commands/<name>.cpp.
+void AddCompletion(CLI::App& root, Invocation& chosen);
+void AddHistory(CLI::App& root, Invocation& chosen);
+void AddList(CLI::App& root, Invocation& chosen);
+void AddLogs(CLI::App& root, Invocation& chosen);
+void AddShow(CLI::App& root, Invocation& chosen);
+void AddVersion(CLI::App& root, Invocation& chosen);
+void AddWhy(CLI::App& root, Invocation& chosen);
+
+}  // namespace jobman::cli

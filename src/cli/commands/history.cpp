@@ -1,0 +1,63 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/job_ref.hpp"
+#include "cli/views/history.hpp"
+
+namespace jobman::cli {
+namespace {
+
+struct HistoryOptions {
+  std::vector<std::string> jobs = {};
+  std::optional<int> attempt = {};
+  std::vector<std::string> kinds = {};
+};
+
+constexpr std::array kKinds = {"state", "effect", "host", "wish", "slice", "note"};
+
+bool Wanted(const ports::Event& event, const HistoryOptions& options) {
+  const auto& kinds = options.kinds;
+  if (options.attempt && event.attempt != *options.attempt) return false;
+  return kinds.empty() || std::find(kinds.begin(), kinds.end(), event.kind) != kinds.end();
+}
+
+base::Result<int> RunHistory(App& app, const HistoryOptions& options) {
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, options.jobs));
+  views::History view;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(const std::vector<ports::Event> events, store->Events(id, 0));
+    std::copy_if(events.begin(), events.end(), std::back_inserter(view.events),
+                 [&](const ports::Event& event) { return Wanted(event, options); });
+  }
+  std::sort(view.events.begin(), view.events.end(),
+            [](const auto& a, const auto& b) { return a.number < b.number; });
+  app.Show(view);
+  return kSuccess;
+}
+
+}  // namespace
+
+void AddHistory(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<HistoryOptions>();
+  CLI::App* command =
+      root.add_subcommand("history", "The journal of a job: what happened, when, why");
+  command->add_option("JOB", options->jobs, "Number or name")->required();
+  command->add_option("-a,--attempt", options->attempt, "Only this attempt")->type_name("N");
+  command->add_option("-k,--kind", options->kinds, "Only lines of this kind; repeatable")
+      ->type_name("KIND")
+      ->expected(1)
+      ->take_all()
+      ->check(CLI::IsMember(std::vector<std::string>(kKinds.begin(), kKinds.end())));
+  command->callback([options, &chosen] {
+    chosen.run = [options](App& app) { return RunHistory(app, *options); };
+  });
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,168 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/views/job_list.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using base::Result;
+
+struct ListOptions {
+  std::vector<std::string> statuses = {};
+  std::string name = {};
+  std::string zone = {};
+  std::string user = {};
+  std::vector<std::string> labels = {};
+  bool all = false;
+  bool watch = false;
+};
+
+constexpr base::Duration kWatchEvery = std::chrono::seconds{1};
+// The words of StateName() and of FamiliarStatus().
+constexpr std::array kStatuses = {"QUEUED",  "REQUESTING", "WAITING",    "PROVISIONING",
+                                  "SETUP",   "RUNNING",    "BACKOFF",    "SUCCEEDED",
+                                  "FAILED",  "CANCELLED",  "CANCELLING", "DELETING",
+                                  "DELETED", "QUEUEING",   "IDLE",       "DEAD"};
+
+std::string ToUpper(std::string text) {
+  for (char& letter : text)
+    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  return text;
+}
+
+// "running,failed" and repeated options alike.
+Result<std::vector<std::string>> ReadStatuses(const std::vector<std::string>& given) {
+  std::vector<std::string> statuses;
+  for (const std::string& list : given) {
+    for (const std::string& part : base::Split(list, ',')) {
+      const std::string word = ToUpper(std::string(base::Trim(part)));
+      if (std::find(kStatuses.begin(), kStatuses.end(), word) == kStatuses.end()) {
+        const std::vector<std::string> known(kStatuses.begin(), kStatuses.end());
+        const auto near = base::Nearest(word, known);
+        return base::InvalidArgument(
+            "--status: \"" + part + "\" is not a status",
+            near ? "did you mean " + *near + "?" : "one of " + base::Join(known, ", "));
+      }
+      statuses.push_back(word);
+    }
+  }
+  return statuses;
+}
+
+Result<std::map<std::string, std::string>> ReadLabels(const std::vector<std::string>& given) {
+  std::map<std::string, std::string> labels;
+  for (const std::string& label : given) {
+    const std::size_t equals = label.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return base::InvalidArgument("--label: \"" + label + "\" is not KEY=VALUE");
+    labels[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  return labels;
+}
+
+bool HasStatus(const ports::JobSummary& job, const std::vector<std::string>& statuses) {
+  return std::any_of(statuses.begin(), statuses.end(), [&](const std::string& status) {
+    return status == job.state || status == job.familiar;
+  });
+}
+
+struct Query {
+  ports::JobFilter filter = {};
+  std::vector<std::string> statuses = {};
+};
+
+Result<Query> ReadQuery(const ListOptions& options) {
+  Query query;
+  JM_ASSIGN_OR_RETURN(query.statuses, ReadStatuses(options.statuses));
+  JM_ASSIGN_OR_RETURN(query.filter.labels, ReadLabels(options.labels));
+  query.filter.name_glob = options.name;
+  query.filter.zone = options.zone;
+  query.filter.user = options.user;
+  const auto& statuses = query.statuses;
+  query.filter.with_deleted =
+      options.all || std::find(statuses.begin(), statuses.end(), "DELETED") != statuses.end();
+  return query;
+}
+
+Result<views::JobList> Look(App& app, ports::Store& store, const Query& query) {
+  JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs, store.List(query.filter));
+  if (!query.statuses.empty())
+    std::erase_if(jobs, [&](const auto& job) { return !HasStatus(job, query.statuses); });
+  std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return views::JobList{.jobs = std::move(jobs), .now = app.Now()};
+}
+
+// On a terminal the picture is repainted; elsewhere each change is a picture (or a line of JSON)
+// of its own.
+void ShowPicture(App& app, const views::JobList& view) {
+  constexpr std::string_view kClear = "\x1b[H\x1b[2J\x1b[3J";
+  ui::Terminal& terminal = app.terminal();
+  if (app.mode() == OutputMode::kJson) {
+    app.ShowJsonLine(ToJson(view));
+  } else {
+    if (terminal.facts().out_tty) terminal.Out(kClear);
+    app.Show(view);
+    if (!terminal.facts().out_tty) terminal.Out("\n");
+  }
+  terminal.Flush();
+}
+
+Result<int> Watch(App& app, ports::Store& store, const Query& query) {
+  // A terminal shows how long something takes, so it is repainted although nothing changed.
+  const bool always = app.terminal().facts().out_tty && app.mode() == OutputMode::kText;
+  std::optional<std::int64_t> seen;
+  do {
+    JM_ASSIGN_OR_RETURN(const std::int64_t changes, store.ChangeCounter());
+    if (always || changes != seen) {
+      JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, store, query));
+      ShowPicture(app, view);
+      seen = changes;
+    }
+  } while (app.Wait(kWatchEvery));
+  return app.EndOfWait();
+}
+
+Result<int> RunList(App& app, const ListOptions& options) {
+  JM_ASSIGN_OR_RETURN(const Query query, ReadQuery(options));
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
+  if (options.watch) return Watch(app, *store, query);
+  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, *store, query));
+  app.Show(view);
+  if (view.jobs.empty() && app.mode() == OutputMode::kText) app.Say("no jobs");
+  return kSuccess;
+}
+
+}  // namespace
+
+void AddList(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* command = root.add_subcommand("list", "Every job: where it is, since when, and why");
+  command->alias("ls");
+  command
+      ->add_option("-s,--status", options->statuses,
+                   "Only these: a state, or QUEUEING, RUNNING, IDLE, DEAD")
+      ->type_name("STATUS,...")
+      ->expected(1)
+      ->take_all();
+  command->add_option("-n,--name", options->name, "Only names like this (* and ?)")
+      ->type_name("GLOB");
+  command->add_option("-z,--zone", options->zone, "Only this zone")->type_name("ZONE");
+  command->add_option("-l,--label", options->labels, "Only jobs with this label; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  command->add_option("-u,--user", options->user, "Only jobs of this user")->type_name("USER");
+  command->add_flag("-a,--all", options->all, "Deleted jobs, too");
+  command->add_flag("-w,--watch", options->watch, "Show again whenever something changes");
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunList(app, *options); }; });
+}
+
+}  // namespace jobman::cli

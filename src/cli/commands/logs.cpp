@@ -1,0 +1,4 @@
+#include "cli/commands.hpp"
+namespace jobman::cli {
+void AddLogs(CLI::App&, Invocation&) {}
+}  // namespace jobman::cli

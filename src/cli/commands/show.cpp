@@ -1,0 +1,48 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/job_ref.hpp"
+#include "cli/views/job_detail.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using base::Result;
+
+Result<views::JobDetails::Item> Look(App& app, ports::Store& store, core::JobId id) {
+  views::JobDetails::Item item;
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(item.job, store.Get(id));
+  JM_ASSIGN_OR_RETURN(item.attempts, store.Attempts(id));
+  JM_ASSIGN_OR_RETURN(item.exits, store.Exits(id));
+  item.logs = paths.JobDir(id.value).string();
+  return item;
+}
+
+Result<int> RunShow(App& app, const std::vector<std::string>& jobs) {
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, jobs));
+  views::JobDetails view{.now = app.Now()};
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(views::JobDetails::Item item, Look(app, *store, id));
+    view.items.push_back(std::move(item));
+  }
+  app.Show(view);
+  return kSuccess;
+}
+
+}  // namespace
+
+void AddShow(CLI::App& root, Invocation& chosen) {
+  auto jobs = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = root.add_subcommand(
+      "show", "Everything about a job: attempts, slice, hosts, stages, exit codes");
+  command->add_option("JOB", *jobs, "Number or name")->required();
+  command->callback(
+      [jobs, &chosen] { chosen.run = [jobs](App& app) { return RunShow(app, *jobs); }; });
+}
+
+}  // namespace jobman::cli

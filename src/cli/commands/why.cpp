@@ -1,0 +1,37 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/job_ref.hpp"
+#include "cli/views/explanation.hpp"
+#include "jobman/core/explain.hpp"
+
+namespace jobman::cli {
+namespace {
+
+base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, jobs));
+  views::Explanations view;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+    view.rows.push_back({.id = id, .name = job.name, .why = core::Explain(job, app.Now())});
+  }
+  app.Show(view);
+  return kSuccess;
+}
+
+}  // namespace
+
+void AddWhy(CLI::App& root, Invocation& chosen) {
+  auto jobs = std::make_shared<std::vector<std::string>>();
+  CLI::App* command =
+      root.add_subcommand("why", "Why a job is where it is, what it waits for, what you can do");
+  command->add_option("JOB", *jobs, "Number or name")->required();
+  command->callback(
+      [jobs, &chosen] { chosen.run = [jobs](App& app) { return RunWhy(app, *jobs); }; });
+}
+
+}  // namespace jobman::cli

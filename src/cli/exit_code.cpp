@@ -1,0 +1,85 @@
+#include "cli/exit_code.hpp"
+
+#include <optional>
+
+namespace jobman::cli {
+namespace {
+
+using base::Code;
+using base::Reason;
+
+// The reasons that say more than the code.
+std::optional<ExitCode> ExitCodeOf(Reason reason) {
+  switch (reason) {
+    case Reason::kNone:
+      return std::nullopt;
+    case Reason::kStockout:
+    case Reason::kQuota:
+    case Reason::kRateLimit:
+    case Reason::kUnreachable:
+    case Reason::kHostRefused:
+    case Reason::kHostTimeout:
+    case Reason::kDiskFull:
+    case Reason::kLeaseLost:
+    case Reason::kStale:
+      return kTryLater;
+    case Reason::kQuotaZero:
+    case Reason::kPermission:
+    case Reason::kApiDisabled:
+    case Reason::kZoneNotAllowed:
+    case Reason::kReservation:
+      return kRefused;
+    // These say that the job file asks for what does not exist.
+    case Reason::kBadAccelerator:
+    case Reason::kBadZone:
+    case Reason::kBadRuntime:
+    case Reason::kNotWritable:
+    case Reason::kNewerStore:
+    case Reason::kNotSupported:
+      return kUsage;
+    case Reason::kHostAuth:
+    case Reason::kHostKeyChanged:
+    case Reason::kKeyUnreadable:
+      return kCredentials;
+  }
+  return std::nullopt;
+}
+
+ExitCode ExitCodeOf(Code code) {
+  switch (code) {
+    case Code::kOk:
+      return kSuccess;
+    case Code::kCancelled:
+      return kInterrupted;
+    case Code::kInvalidArgument:
+    case Code::kAlreadyExists:
+    case Code::kFailedPrecondition:
+    case Code::kOutOfRange:
+    case Code::kUnimplemented:
+      return kUsage;
+    case Code::kNotFound:
+      return kNotFound;
+    case Code::kPermissionDenied:
+      return kRefused;
+    case Code::kUnauthenticated:
+      return kCredentials;
+    case Code::kDeadlineExceeded:
+    case Code::kResourceExhausted:
+    case Code::kAborted:
+    case Code::kUnavailable:
+      return kTryLater;
+    case Code::kUnknown:
+    case Code::kInternal:
+    case Code::kDataLoss:
+      return kInternal;
+  }
+  return kInternal;
+}
+
+}  // namespace
+
+ExitCode ExitCodeOf(const base::Error& error) {
+  return ExitCodeOf(error.reason).value_or(ExitCodeOf(error.code));
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "jobman/base/result.hpp"
+
+namespace jobman::cli {
+
+/// What the process's exit code means. The one table of the program; docs/cli.md repeats it, and
+/// a test compares the two.
+enum ExitCode : int {
+  kSuccess = 0,
+  kJobFailed = 1,      ///< the job, or a command on a host, failed
+  kUsage = 2,          ///< wrong command line, bad job file, a place that cannot be used
+  kNotFound = 3,       ///< no such job, host, stage, resource
+  kRefused = 4,        ///< the cloud refused for good
+  kCredentials = 5,    ///< who we are, or who a host is, could not be proved
+  kInternal = 70,      ///< a defect of jobman (EX_SOFTWARE)
+  kTryLater = 75,      ///< the same command may work later (EX_TEMPFAIL)
+  kInterrupted = 130,  ///< Ctrl-C
+  kReaderGone = 141,   ///< stdout's reader went away: 128 + SIGPIPE, as for other programs
+};
+
+/// The exit code of a command that ends with `error`.
+ExitCode ExitCodeOf(const base::Error& error);
+
+}  // namespace jobman::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/result.hpp"
+#include "jobman/ports/store.hpp"
+
+namespace jobman::cli {
+
+/// The job that the user means by "42", "000042" or a name; a name means its newest job. kNotFound
+/// names what is near.
+base::Result<core::JobId> FindJob(ports::Store& store, const std::string& word);
+/// The jobs that the user means, in that order, each once. Fails when one of them is not found,
+/// before anything is done to the others.
+base::Result<std::vector<core::JobId>> FindJobs(ports::Store& store,
+                                                const std::vector<std::string>& words);
+
+}  // namespace jobman::cli

@@ -1,0 +1,46 @@
+#include <csignal>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/interrupt.hpp"
+#include "cli/open_store.hpp"
+#include "cli/run.hpp"
+
+namespace {
+
+using jobman::cli::World;
+
+// A defect: says what is known and where more may stand.
+int EndInternal(jobman::ui::Sink& err, const std::string& what) {
+  std::string text = "jobman: internal error: " + what + "\n  please report it";
+  if (const auto home = jobman::cli::FindHome(""); home.ok()) {
+    const jobman::base::StatePaths paths{.home = *home};
+    text += "; the controller's log is " + paths.ControllerLog().string();
+  }
+  static_cast<void>(err.Write(text + "\n"));
+  return jobman::cli::kInternal;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that goes away is an errno of write(), see ui::Terminal.
+  std::signal(SIGPIPE, SIG_IGN);
+  jobman::ui::FdSink out(1);
+  jobman::ui::FdSink err(2);
+  try {
+    const jobman::base::SystemClock clock;
+    const World world{.out = out,
+                      .err = err,
+                      .around = jobman::ui::LookAround(),
+                      .clock = clock,
+                      .open_store = jobman::cli::OpenStore,
+                      .pause = jobman::cli::PauseUnlessInterrupted};
+    return jobman::cli::Run({argv + 1, argv + argc}, world);
+  } catch (const std::exception& defect) {
+    return EndInternal(err, defect.what());
+  } catch (...) {
+    return EndInternal(err, "an exception of unknown type");
+  }
+}

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "cli/app.hpp"
+
+namespace jobman::cli {
+
+/// The store that this program uses: SQLite in StatePaths::StoreDir().
+base::Result<std::unique_ptr<ports::Store>> OpenStore(const base::StatePaths& paths, StoreUse use);
+
+}  // namespace jobman::cli

@@ -1,0 +1,132 @@
+#include "cli/run.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <sstream>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "A job is named by its number (42, 000042) or by its name: then the newest one is meant.\n"
+    "Exit codes: 0 success, 1 the job failed, 2 usage or bad job file, 3 not found, 4 refused by "
+    "the cloud,\n5 credentials, 70 internal error, 75 try again later, 130 interrupted.";
+
+void AddGlobalOptions(CLI::App& root, GlobalOptions& options) {
+  root.add_option("--home", options.home,
+                  "Folder of jobman's files (default: $JOBMAN_HOME, else "
+                  "$XDG_STATE_HOME/jobman, else ~/.local/state/jobman)")
+      ->type_name("DIR");
+  root.add_option("--endpoint", options.endpoint, "Address of the Cloud TPU API, or \"local\"")
+      ->type_name("URL");
+  root.add_flag("--json", options.json, "Print JSON, as documented in docs/json.md");
+  root.add_flag("-q,--quiet", options.quiet, "Print ids and raw output only");
+  root.add_flag("--no-color", options.no_color, "No colours, as with NO_COLOR=1");
+  root.add_flag("--verbose", options.verbose, "Say on stderr what is being done");
+}
+
+// The first word that is no option: the command. Options that take a value take their word along.
+std::optional<std::string> CommandWord(const std::vector<std::string>& args) {
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (args[i] == "--home" || args[i] == "--endpoint") {
+      ++i;
+    } else if (args[i] == "--") {
+      return std::nullopt;
+    } else if (!args[i].empty() && args[i].front() != '-') {
+      return args[i];
+    }
+  }
+  return std::nullopt;
+}
+
+// CLI11 would only say that an argument was not expected.
+std::optional<base::Error> CheckCommandWord(const CLI::App& root,
+                                            const std::vector<std::string>& args) {
+  const auto word = CommandWord(args);
+  if (!word) return std::nullopt;
+  std::vector<std::string> known;
+  for (const CLI::App* command : root.get_subcommands({})) {
+    known.push_back(command->get_name());
+    for (const std::string& alias : command->get_aliases()) known.push_back(alias);
+  }
+  if (std::find(known.begin(), known.end(), *word) != known.end()) return std::nullopt;
+  const auto near = base::Nearest(*word, known);
+  return base::InvalidArgument(
+      "there is no command \"" + *word + "\"",
+      near ? "did you mean \"" + *near + "\"?" : "jobman --help lists the commands");
+}
+
+// Whether a flag stands among jobman's own words; what follows "--" belongs to somebody else.
+bool HasFlag(const std::vector<std::string>& args, std::string_view flag) {
+  const auto end = std::find(args.begin(), args.end(), "--");
+  return std::find(args.begin(), end, flag) != end;
+}
+
+// Help and version go to stdout and end well; everything else is a wrong command line.
+int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
+  std::ostringstream text;
+  if (root.exit(end, text, text) == 0) {
+    app.terminal().Out(text.str());
+    return kSuccess;
+  }
+  return app.Fail(base::InvalidArgument(end.what(), "jobman --help, or jobman COMMAND --help"));
+}
+
+int RunCommand(App& app, const Invocation& chosen) {
+  base::Result<int> ended = chosen.run(app);
+  return ended.ok() ? *ended : app.Fail(ended.error());
+}
+
+int ParseAndRun(const std::vector<std::string>& args, const World& world, ui::Terminal& terminal,
+                CLI::App& root, const GlobalOptions& options, const Invocation& chosen) {
+  App app(world, options, terminal);
+  if (args.empty()) {
+    terminal.Err(root.help());
+    return kUsage;
+  }
+  if (const auto unknown = CheckCommandWord(root, args)) return app.Fail(*unknown);
+  try {
+    root.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+  } catch (const CLI::ParseError& end) {
+    return EndParsing(root, end, app);
+  }
+  return RunCommand(app, chosen);
+}
+
+}  // namespace
+
+void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen) {
+  root.name("jobman");
+  root.description(
+      "Runs jobs on Cloud TPU VMs: slices, setup, commands on every host, logs, retries.");
+  root.footer(kFooter);
+  root.require_subcommand(1);
+  root.fallthrough();  // global options may stand behind the command, too
+  AddGlobalOptions(root, options);
+  for (const Command& command : Commands()) command.add(root, chosen);
+}
+
+int Run(const std::vector<std::string>& args, const World& world) {
+  GlobalOptions options;
+  Invocation chosen;
+  CLI::App root;
+  BuildCommandLine(root, options, chosen);
+  ui::Surroundings around = world.around;
+  around.colour_refused = HasFlag(args, "--no-color");
+  // Wanted before the command line is understood: its errors are JSON, too.
+  options.json = HasFlag(args, "--json");
+  ui::Terminal terminal(ui::Decide(around), world.out, world.err);
+  const int code = ParseAndRun(args, world, terminal, root, options, chosen);
+  terminal.Flush();
+  if (terminal.out_error() == 0) return code;
+  if (terminal.out_error() == EPIPE) return kReaderGone;
+  options.json = false;  // stdout is what failed
+  return App(world, options, terminal)
+      .Fail(base::FromErrno(terminal.out_error(), "writing to stdout"));
+}
+
+}  // namespace jobman::cli

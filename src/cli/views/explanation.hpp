@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/core/explain.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// `jobman why`: one explanation per job.
+struct Explanations {
+  struct Row {
+    core::JobId id = {};
+    std::string name = {};
+    core::Explanation why = {};
+  };
+  std::vector<Row> rows = {};
+};
+std::string RenderText(const Explanations& view, const ui::Style& style);
+/// The reasons alone, one line a job.
+std::string RenderQuiet(const Explanations& view);
+base::OrderedJson ToJson(const Explanations& view);
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/ports/store.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// `jobman history`: lines of the journal, oldest first.
+struct History {
+  std::vector<ports::Event> events = {};
+};
+std::string RenderText(const History& view, const ui::Style& style);
+/// The sentences alone.
+std::string RenderQuiet(const History& view);
+base::OrderedJson ToJson(const History& view);
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,90 @@
+#include "cli/views/host_matrix.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cli::views {
+namespace {
+
+// Stages are named "setup-<number>-<name>" and "run".
+std::int64_t StageOrder(const std::string& stage) {
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::string> parts = base::Split(stage, '-');
+  if (parts.size() < 2 || parts[0] != "setup") return kLast;
+  return base::ParseNumber(parts[1]).value_or(kLast - 1);
+}
+
+ui::Cell ExitCell(int exit_code) {
+  return {std::to_string(exit_code), exit_code == 0 ? ui::Tone::kGood : ui::Tone::kBad};
+}
+
+ui::Cell RunCell(const core::HostRun& run) {
+  switch (run.phase) {
+    case core::HostPhase::kPending:
+      return {run.error ? "connecting" : "pending", ui::Tone::kBusy};
+    case core::HostPhase::kRunning:
+      return {"running", ui::Tone::kBusy};
+    case core::HostPhase::kExited:
+      return ExitCell(run.exit_code);
+    case core::HostPhase::kLost:
+      return {"lost", ui::Tone::kBad};
+  }
+  return {""};
+}
+
+using Cells = std::map<std::pair<int, std::string>, ui::Cell>;
+
+Cells Collect(const core::Job& job, const std::vector<ports::ExitRecord>& exits) {
+  Cells cells;
+  for (const ports::ExitRecord& exit : exits) {
+    if (exit.attempt != job.attempt) continue;
+    const ui::Cell cell =
+        exit.error.empty() ? ExitCell(exit.exit_code) : ui::Cell("lost", ui::Tone::kBad);
+    cells.insert_or_assign({exit.host, exit.stage}, cell);
+  }
+  // What runs now is newer than what is recorded: the stage may run again.
+  if (job.stage)
+    for (const core::HostRun& run : job.stage->hosts)
+      cells.insert_or_assign({run.host, job.stage->name}, RunCell(run));
+  return cells;
+}
+
+}  // namespace
+
+bool RunsBefore(const std::string& a, const std::string& b) {
+  return std::make_tuple(StageOrder(a), a) < std::make_tuple(StageOrder(b), b);
+}
+
+HostMatrix MakeHostMatrix(const core::Job& job, const std::vector<ports::ExitRecord>& exits) {
+  const Cells cells = Collect(job, exits);
+  std::set<int> hosts;
+  std::set<std::string> stages;
+  for (const auto& [key, cell] : cells) {
+    hosts.insert(key.first);
+    stages.insert(key.second);
+  }
+  const std::vector<core::HostAddress> none;
+  const auto& addresses = job.slice ? job.slice->hosts : none;
+  for (std::size_t i = 0; i < addresses.size(); ++i) hosts.insert(static_cast<int>(i));
+
+  HostMatrix matrix{.stages = {stages.begin(), stages.end()}};
+  std::sort(matrix.stages.begin(), matrix.stages.end(), RunsBefore);
+  for (const int number : hosts) {
+    HostMatrix::Host host{.number = number};
+    if (static_cast<std::size_t>(number) < addresses.size())
+      host.address = addresses[static_cast<std::size_t>(number)];
+    for (const std::string& stage : matrix.stages) {
+      const auto cell = cells.find({number, stage});
+      host.stages.push_back(cell == cells.end() ? ui::Cell("") : cell->second);
+    }
+    matrix.hosts.push_back(std::move(host));
+  }
+  return matrix;
+}
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/ports/store.hpp"
+#include "jobman/ui/table.hpp"
+
+namespace jobman::cli::views {
+
+/// Hosts by stages of one attempt.
+struct HostMatrix {
+  struct Host {
+    int number = 0;
+    core::HostAddress address = {};
+    std::vector<ui::Cell> stages = {};  ///< beside HostMatrix::stages; empty text: no part in it
+  };
+  std::vector<std::string> stages = {};  ///< in the order they run
+  std::vector<Host> hosts = {};
+};
+
+/// What is recorded of the job's present attempt, and what runs now.
+HostMatrix MakeHostMatrix(const core::Job& job, const std::vector<ports::ExitRecord>& exits);
+
+/// Whether stage `a` runs before stage `b`: setup steps by their number, the command last.
+bool RunsBefore(const std::string& a, const std::string& b);
+
+}  // namespace jobman::cli::views

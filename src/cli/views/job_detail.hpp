@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/ports/store.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// `jobman show`: everything about some jobs.
+struct JobDetails {
+  struct Item {
+    core::Job job = {};
+    std::vector<ports::AttemptRecord> attempts = {};
+    std::vector<ports::ExitRecord> exits = {};  ///< of all attempts
+    std::string logs = {};                      ///< folder of the job's files
+  };
+  std::vector<Item> items = {};
+  core::TimePoint now = {};
+};
+std::string RenderText(const JobDetails& view, const ui::Style& style);
+/// One line a job: id and state.
+std::string RenderQuiet(const JobDetails& view);
+base::OrderedJson ToJson(const JobDetails& view);
+
+/// The hosts of the job's present attempt and how far each is in every stage, as a table; empty
+/// when nothing is known of hosts. The table that ends `run` and `create --follow`.
+std::string RenderHosts(const core::Job& job, const std::vector<ports::ExitRecord>& exits,
+                        const ui::Style& style);
+
+}  // namespace jobman::cli::views

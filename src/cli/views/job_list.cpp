@@ -1,0 +1,57 @@
+#include "cli/views/job_list.hpp"
+
+#include "cli/views/words.hpp"
+#include "jobman/base/time.hpp"
+#include "jobman/ui/table.hpp"
+
+namespace jobman::cli::views {
+namespace {
+
+base::OrderedJson ToJson(const ports::JobSummary& job) {
+  return {{"id", job.id.value},     {"name", job.name},
+          {"user", job.user},       {"accelerator", job.accelerator},
+          {"zone", job.zone},       {"host0", job.host0},
+          {"state", job.state},     {"familiar", job.familiar},
+          {"attempt", job.attempt}, {"since", base::FormatRfc3339(job.since)},
+          {"why", job.why},         {"labels", job.labels}};
+}
+
+}  // namespace
+
+std::string RenderText(const JobList& view, const ui::Style& style) {
+  ui::Table table({{.header = "ID"},
+                   {.header = "USER", .flexible = true},
+                   {.header = "NAME", .flexible = true},
+                   {.header = "ACCELERATOR"},
+                   {.header = "ZONE"},
+                   {.header = "HOST0"},
+                   {.header = "STATUS"},
+                   {.header = "SINCE"},
+                   {.header = "WHY", .flexible = true}});
+  for (const ports::JobSummary& job : view.jobs) {
+    table.AddRow({core::FormatJobId(job.id),
+                  OrDash(job.user),
+                  job.name,
+                  OrDash(job.accelerator),
+                  OrDash(job.zone),
+                  OrDash(job.host0),
+                  {StatusText(job.state, job.familiar), ToneOfState(job.state)},
+                  Ago(job.since, view.now),
+                  job.why});
+  }
+  return table.Render(style);
+}
+
+std::string RenderQuiet(const JobList& view) {
+  std::string text;
+  for (const ports::JobSummary& job : view.jobs) text += core::FormatJobId(job.id) + "\n";
+  return text;
+}
+
+base::OrderedJson ToJson(const JobList& view) {
+  base::OrderedJson jobs = base::OrderedJson::array();
+  for (const ports::JobSummary& job : view.jobs) jobs.push_back(ToJson(job));
+  return {{"jobs", std::move(jobs)}};
+}
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,42 @@
+#include "cli/views/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cli::views {
+
+ui::Tone ToneOfState(std::string_view state) {
+  if (state == "RUNNING" || state == "SUCCEEDED") return ui::Tone::kGood;
+  if (state == "FAILED") return ui::Tone::kBad;
+  if (state == "CANCELLED" || state == "DELETED") return ui::Tone::kDim;
+  return ui::Tone::kBusy;
+}
+
+std::string StatusText(std::string_view state, std::string_view familiar) {
+  if (familiar.empty() || familiar == state) return std::string(state);
+  return fmt::format("{} ({})", state, familiar);
+}
+
+std::string Ago(core::TimePoint since, core::TimePoint now) {
+  return base::FormatDuration(std::max(now - since, base::Duration{0}));
+}
+
+std::string OrDash(std::string text) {
+  return text.empty() ? "-" : text;
+}
+
+base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time) {
+  return time ? base::OrderedJson(base::FormatRfc3339(*time)) : base::OrderedJson();
+}
+
+std::string FirstLine(std::string_view text) {
+  const std::string_view all = base::Trim(text);
+  const std::size_t end = all.find('\n');
+  if (end == std::string_view::npos) return std::string(all);
+  return std::string(all.substr(0, end)) + " ...";
+}
+
+}  // namespace jobman::cli::views

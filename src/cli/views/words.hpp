@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "jobman/base/json.hpp"
+#include "jobman/core/job.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// What a state's word means for the eye.
+ui::Tone ToneOfState(std::string_view state);
+/// "WAITING (QUEUEING)"; the familiar word only where it says something else.
+std::string StatusText(std::string_view state, std::string_view familiar);
+/// "3m20s": how long ago; never negative, whatever the clocks say.
+std::string Ago(core::TimePoint since, core::TimePoint now);
+/// The text, or "-" for a cell that would be empty.
+std::string OrDash(std::string text);
+/// RFC 3339, or null.
+base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time);
+/// "first line ..." of a script.
+std::string FirstLine(std::string_view text);
+
+}  // namespace jobman::cli::views
