@@ -1,16 +1,16 @@
 // From QUEUED to a slice that is ready.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/decider.hpp"
 
 namespace jobman::core {
 
 void Decider::Advance(const Queued&) {
-  if (job_.slice && job_.slice->phase == SlicePhase::kGone) job_.slice.reset();
-  if (job_.slice && job_.slice->phase == SlicePhase::kDeleting) {
+  if (job_.slice && job_.slice->phase != SlicePhase::kCreated) {
     GiveSliceUp();
-    if (!job_.slice) return Enter(Queued{}, "the last slice is deleted");
-    return Say("waiting until slice " + slice_name() + " is deleted");
+    if (job_.slice) return Say("waiting until slice " + slice_name() + " is deleted");
   }
   ++job_.attempt;
   job_.stage.reset();
@@ -27,6 +27,7 @@ void Decider::AskForSlice() {
   slice.ref.name = SliceName(job_, job_.attempt);
   slice.asked_at = now_;
   job_.slice = slice;
+  view_ = SliceView::kNotLooked;  // what was seen is about an earlier slice
   Do(CreateSlice{});
   Enter(Requesting{}, fmt::format("asking for slice {}: {} {} in {}", slice.ref.name,
                                   PricingName(tpu.pricing), tpu.accelerator, tpu.zone));
@@ -49,7 +50,9 @@ void Decider::AdvanceAcquiring() {
   }
   if (create_error_) {
     const base::Error error = *std::exchange(create_error_, {});
-    job_.slice.reset();  // refused: there never was one
+    // Refused: there never was one, unless an earlier request without an answer made it.
+    const bool asked_before = job_.slice->asked_at != job_.since;
+    if (!asked_before) job_.slice.reset();
     return Recover(Fault::kInfra, error);
   }
   AdvanceByView();
@@ -57,8 +60,8 @@ void Decider::AdvanceAcquiring() {
 
 void Decider::AdvanceByView() {
   switch (view_) {
-    case SliceView::kNotLooked:
-      return CheckProvisioningLimit();
+    case SliceView::kNotLooked:  // also while the API cannot be reached: no reason to give up
+      return;
     case SliceView::kAbsent:
       return OnAbsentWhileAcquiring();
     case SliceView::kForeign: {
@@ -98,15 +101,13 @@ void Decider::AdvanceByView() {
 void Decider::OnAbsentWhileAcquiring() {
   if (job_.slice->absences < 2) return;
   if (job_.slice->phase == SlicePhase::kIntended) return AskAgain();
-  // What was just created may be invisible for a moment.
-  if (now_ - job_.slice->created_at < policy_.vanish_grace && job_.slice->hosts.empty()) return;
+  if (!AbsenceIsFact()) return;
   LoseSlice(Fault::kPreemption, "the slice vanished",
             {.code = base::Code::kNotFound,
              .message = "slice " + slice_name() + " is not there any more"});
 }
 
 void Decider::CheckProvisioningLimit() {
-  if (!std::holds_alternative<Provisioning>(job_.state)) return;
   if (now_ - job_.since <= policy_.provisioning_limit) return;
   LoseSlice(Fault::kInfra, "provisioning took too long",
             {.code = base::Code::kDeadlineExceeded,
@@ -115,6 +116,7 @@ void Decider::CheckProvisioningLimit() {
 }
 
 void Decider::BeginWork() {
+  moved_ = false;  // nothing runs yet that would have to start over
   const auto count = static_cast<int>(job_.slice->hosts.size());
   const auto refuse = [&](std::string message, std::string hint) {
     FailForGood({.code = base::Code::kFailedPrecondition,
@@ -127,11 +129,18 @@ void Decider::BeginWork() {
                               *job_.spec.worker_num, slice_name(), count),
                   "correct or remove job.worker_num");
   }
-  for (const int host : job_.spec.command.workers.numbers) {
-    if (host < count) continue;
-    return refuse(fmt::format("command.workers names host {}, but slice {} has hosts 0-{}", host,
-                              slice_name(), count - 1),
-                  "correct command.workers");
+  const auto fits = [&](const HostSet& hosts, const std::string& key) {
+    const auto beyond = std::find_if(hosts.numbers.begin(), hosts.numbers.end(),
+                                     [&](int host) { return host >= count; });
+    if (hosts.all || beyond == hosts.numbers.end()) return true;
+    refuse(fmt::format("{} names host {}, but slice {} has hosts 0-{}", key, *beyond, slice_name(),
+                       count - 1),
+           "correct " + key);
+    return false;
+  };
+  if (!fits(job_.spec.command.workers, "command.workers")) return;
+  for (const SetupStep& step : job_.spec.setup) {
+    if (!fits(step.hosts, "setup step " + step.name)) return;
   }
   BeginStage(job_.spec.setup.empty() ? -1 : 0);
 }

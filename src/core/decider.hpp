@@ -51,6 +51,7 @@ class Decider {
   void Advance(const Setup&) { AdvanceStage(); }
   void Advance(const Running&) { AdvanceStage(); }
   void AdvanceStage();
+  bool SliceIsDead() const;
   bool SliceIsLost();
   void CheckStepLimit();
   void StopSiblings();
@@ -72,6 +73,8 @@ class Decider {
   void FailForGood(base::Error error, int exit_code);
   bool TakeFromBudget(Fault fault);
   void GiveSliceUp();
+  bool AbsenceIsFact() const;
+  void DropUnansweredRequest();
 
   void Enter(JobState state, std::string why);
   void Say(std::string why) { why_ = std::move(why); }

@@ -21,6 +21,7 @@ std::string SliceFact(const Slice& slice) {
   std::string text = fmt::format("slice {} in {}", slice.ref.name, slice.ref.place.zone);
   if (!slice.hosts.empty()) text += ", " + Hosts(slice.hosts.size());
   if (!slice.cloud_state.empty()) text += ": the cloud says " + slice.cloud_state;
+  if (slice.absences > 0) text += ", but the last listing did not show it";
   return text;
 }
 

@@ -60,12 +60,16 @@ void Decider::Observe(const SliceSeen& seen) {
   if (!IsAbout(job_.slice, seen.slice)) return;
   Slice& slice = *job_.slice;
   view_ = ViewOf(seen, slice.ref.mode);
-  if (view_ == SliceView::kForeign) return;
-  slice.cloud_state = CloudWord(seen);
+  // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
+  if (view_ == SliceView::kForeign) {
+    slice.phase = SlicePhase::kGone;
+    return;
+  }
   if (view_ == SliceView::kAbsent) {
     slice.absences = std::min(slice.absences + 1, 2);
     return;
   }
+  slice.cloud_state = CloudWord(seen);
   slice.absences = 0;
   if (slice.phase == SlicePhase::kIntended) {
     slice.phase = SlicePhase::kCreated;
@@ -96,16 +100,17 @@ void Decider::Observe(const CreateAnswered& answer) {
 }
 
 void Decider::Observe(const OperationFailed& failed) {
-  if (!IsAbout(job_.slice, failed.slice)) return;
+  // Without an operation on record it is told a second time, or too late to matter.
+  if (!IsAbout(job_.slice, failed.slice) || job_.slice->operation.empty()) return;
   job_.slice->operation.clear();
-  if (job_.slice->phase == SlicePhase::kDeleting) return;
+  job_.slice->cloud_state = "FAILED";
   slice_error_ = failed.error;
   view_ = SliceView::kFailed;
 }
 
 void Decider::Observe(const DeleteAnswered& answer) {
   if (!IsAbout(job_.slice, answer.slice) || job_.slice->phase != SlicePhase::kDeleting) return;
-  if (answer.gone) job_.slice->phase = SlicePhase::kGone;
+  if (answer.gone && AbsenceIsFact()) job_.slice->phase = SlicePhase::kGone;
   if (answer.error) {
     Say("slice " + answer.slice + " could not be deleted yet: " + answer.error->ToString());
   }

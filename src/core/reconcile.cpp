@@ -43,14 +43,14 @@ TimePoint Decider::WakeAt() const {
 
 Step Decider::Finish(const Job& before) && {
   if (!why_.empty()) job_.why = why_;
+  if (NeedsCare(job_))
+    job_.wake_at = WakeAt();
+  else
+    job_.wake_at.reset();
   Step step;
   step.job = std::move(job_);
   step.effects = std::move(effects_);
   step.why = step.job.why;
-  if (NeedsCare(step.job))
-    step.job.wake_at = WakeAt();
-  else
-    step.job.wake_at.reset();
   Job same = step.job;
   same.wake_at = before.wake_at;
   step.changed = !(same == before);
@@ -73,7 +73,6 @@ bool NeedsCare(const Job& job) {
 
 std::vector<Effect> ImpliedEffects(const Job& job) {
   std::vector<Effect> effects;
-  if (job.slice && job.slice->phase == SlicePhase::kIntended) effects.push_back(CreateSlice{});
   if (job.slice && job.slice->phase == SlicePhase::kDeleting) effects.push_back(DeleteSlice{});
   if (job.stage && !job.stage->AllEnded()) {
     effects.push_back(RunStage{});

@@ -124,18 +124,34 @@ void Decider::Advance(const BackingOff& backing_off) {
 
 void Decider::Advance(const Done&) {
   if (!job_.slice) return;
-  const bool held = job_.slice->phase == SlicePhase::kCreated;
-  const bool husk = view_ == SliceView::kHusk || view_ == SliceView::kFailed;
-  if (!held || husk) return GiveSliceUp();
-  if (view_ == SliceView::kAbsent && job_.slice->absences >= 2) job_.slice.reset();
+  // One that was never ready has no use for the user, and would bill some night.
+  const bool held = job_.slice->phase == SlicePhase::kCreated && !job_.slice->hosts.empty();
+  if (held && view_ == SliceView::kAbsent && job_.slice->absences >= 2) return job_.slice.reset();
+  if (!held || SliceIsDead()) GiveSliceUp();
+}
+
+/// Complete listings without the slice, or "not found", mean that it is gone: what was just
+/// created may be invisible for a moment.
+bool Decider::AbsenceIsFact() const {
+  return !job_.slice->cloud_state.empty() || now_ - job_.slice->created_at >= policy_.vanish_grace;
+}
+
+/// A request without an answer is given up: a delete could miss it (not there yet) or hit somebody
+/// else's slice of that name. It is known what to do when it is seen, or is absent for long.
+void Decider::DropUnansweredRequest() {
+  const TimePoint last = std::max(job_.slice->asked_at, job_.since);
+  const bool absent = job_.slice->absences >= 2 && now_ - last >= policy_.vanish_grace;
+  if (create_error_ || absent) job_.slice.reset();
 }
 
 /// Deletes the slice, or sees that it is gone. Called again as long as it is not.
 void Decider::GiveSliceUp() {
   if (!job_.slice) return;
   Slice& slice = *job_.slice;
+  if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest();
   const bool first = slice.phase != SlicePhase::kDeleting;
-  if (slice.phase == SlicePhase::kGone || (!first && slice.absences >= 2)) {
+  const bool absent = !first && slice.absences >= 2 && AbsenceIsFact();
+  if (slice.phase == SlicePhase::kGone || absent) {
     job_.slice.reset();
     return;
   }

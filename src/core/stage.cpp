@@ -87,11 +87,33 @@ void Decider::AdvanceStage() {
   StopSiblings();
 }
 
+/// This observation shows that nothing runs on the slice any more.
+bool Decider::SliceIsDead() const {
+  switch (view_) {
+    case SliceView::kHusk:
+    case SliceView::kFailed:
+    case SliceView::kForeign:
+      return true;
+    case SliceView::kAbsent:
+      return job_.slice && job_.slice->absences >= 2;
+    case SliceView::kNotLooked:
+    case SliceView::kWaiting:
+    case SliceView::kProvisioning:
+    case SliceView::kReady:
+    case SliceView::kUnclear:
+    case SliceView::kLeaving:
+      return false;
+  }
+  return false;
+}
+
 bool Decider::SliceIsLost() {
-  const bool absent = view_ == SliceView::kAbsent && job_.slice->absences >= 2;
-  const bool husk = view_ == SliceView::kHusk || view_ == SliceView::kFailed;
-  if (!absent && !husk) return false;
-  const std::string what = absent ? "vanished" : "became " + job_.slice->cloud_state;
+  if (!SliceIsDead()) return false;
+  const bool foreign = view_ == SliceView::kForeign;
+  const bool absent = view_ == SliceView::kAbsent;
+  const std::string what = foreign  ? "was replaced by a resource that is not ours"
+                           : absent ? "vanished"
+                                    : "became " + job_.slice->cloud_state;
   LoseSlice(
       Fault::kPreemption, "preempted",
       {.code = base::Code::kAborted,
@@ -142,11 +164,12 @@ void Decider::FailStage() {
   const Stage stage = *job_.stage;
   const HostRun* culprit = Culprit(stage);
   if (stage.timed_out || culprit == nullptr) {
-    return FailForGood({.code = base::Code::kDeadlineExceeded,
-                        .message = stage.name + " passed its time limit",
-                        .hint = "raise the step's timeout, or see jobman logs " +
-                                FormatJobId(job_.id) + " --stage " + stage.name},
-                       0);
+    base::Error late{.code = base::Code::kDeadlineExceeded,
+                     .message = stage.name + " passed its time limit",
+                     .hint = "raise the step's timeout, or see jobman logs " +
+                             FormatJobId(job_.id) + " --stage " + stage.name};
+    if (TakeFromBudget(Fault::kFailure)) return Recover(Fault::kFailure, std::move(late));
+    return FailForGood(std::move(late), 0);
   }
   const bool lost = culprit->phase == HostPhase::kLost;
   base::Error error{.code = lost ? base::Code::kUnavailable : base::Code::kAborted,
@@ -161,13 +184,19 @@ void Decider::FailStage() {
   }
   const int exit_code = culprit->exit_code;
   if (NeedsHands(error.reason)) return FailForGood(std::move(error), 0);
-  if (lost || exit_code == kTemporaryFailure) return Recover(Fault::kInfra, std::move(error));
+  if (lost || exit_code == kTemporaryFailure) {
+    job_.restart_reason = "infra";
+    return Recover(Fault::kInfra, std::move(error));
+  }
   if (TakeFromBudget(Fault::kFailure)) return Recover(Fault::kFailure, std::move(error));
   FailForGood(std::move(error), exit_code);
 }
 
 void Decider::LoseSlice(Fault fault, std::string restart_reason, base::Error error) {
   if (job_.stage) Do(AbandonStage{});
+  // The cloud took away a slice that worked: no sign of trouble that asks for a longer wait.
+  const bool worked = job_.stage && job_.stage->number < 0;
+  if (worked && fault == Fault::kPreemption) job_.spent.streak = 0;
   job_.stage.reset();
   GiveSliceUp();
   job_.restart_reason = std::move(restart_reason);

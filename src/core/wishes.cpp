@@ -32,9 +32,7 @@ void Decider::AdoptWish() {
 /// Sees to it that the stage's processes end; tells whether some may still be there.
 bool Decider::StillStopping() {
   if (!job_.stage || job_.stage->AllEnded()) return false;
-  const bool lost = view_ == SliceView::kHusk || view_ == SliceView::kFailed ||
-                    (view_ == SliceView::kAbsent && job_.slice && job_.slice->absences >= 2);
-  if (lost) {
+  if (SliceIsDead() || moved_) {
     Do(AbandonStage{});
     return false;
   }

@@ -102,7 +102,7 @@ struct Slice {
   int absences = 0;         ///< successful lists in a row without it
   TimePoint asked_at = {};  ///< when the last create or delete was decided
   TimePoint created_at = {};
-  std::string cloud_state = {};  ///< the API's own word, for `show`
+  std::string cloud_state = {};  ///< the API's own word when it was last seen; empty: never seen
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 

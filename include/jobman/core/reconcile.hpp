@@ -94,7 +94,8 @@ struct Policy {
 };
 
 /// Decides what a job does next. Pure: no I/O, no clock, no randomness but the arguments.
-/// Level-triggered: called again with the same observation it decides nothing new.
+/// Level-triggered: called again with the same observation it decides nothing new. The one
+/// exception is a look that does not show the slice: each counts, and two make a fact.
 /// `unit_random` in [0, 1) is the backoff's jitter.
 Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
                double unit_random);
@@ -103,7 +104,9 @@ Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& po
 bool NeedsCare(const Job& job);
 
 /// The effects a controller that has just started must see to for a job it did not decide itself:
-/// what its present state implies, all idempotent.
+/// what its present state implies, all idempotent. CreateSlice is not among them: whether an
+/// earlier controller's request arrived is looked at first, and Reconcile asks again when it did
+/// not.
 std::vector<Effect> ImpliedEffects(const Job& job);
 
 }  // namespace jobman::core
