@@ -1,0 +1,163 @@
+#include "tests/support/reconciling.hpp"
+
+#include <utility>
+
+namespace jobman::test {
+
+std::vector<core::HostAddress> Addresses(int count, int subnet) {
+  std::vector<core::HostAddress> all;
+  for (int host = 0; host < count; ++host) {
+    const std::string tail = std::to_string(subnet) + "." + std::to_string(host + 1);
+    all.push_back({.internal = "10.0." + tail, .external = "198.51." + tail});
+  }
+  return all;
+}
+
+Reconciling::Reconciling(core::Job job) : job_(std::move(job)) {
+  job_.created_at = clock.Now();
+  job_.since = clock.Now();
+}
+
+Reconciling& Reconciling::See(const core::Observation& seen) {
+  const core::Step step = core::Reconcile(job_, seen, clock.Now(), policy, unit_random);
+  job_ = step.job;
+  changed_ = step.changed;
+  effects_.clear();
+  for (const core::Effect& effect : step.effects) effects_.emplace_back(core::EffectName(effect));
+  if (job_.slice) last_slice_ = job_.slice->ref.name;
+  return *this;
+}
+
+Reconciling& Reconciling::Tick() {
+  return See(core::Tick{});
+}
+
+Reconciling& Reconciling::After(Duration wait) {
+  clock.Advance(wait);
+  return Tick();
+}
+
+Reconciling& Reconciling::WishFor(core::Wish wish) {
+  job_.wish = wish;
+  job_.wish_new = true;
+  return Tick();
+}
+
+Reconciling& Reconciling::Answered() {
+  return See(core::CreateAnswered{.slice = last_slice_, .operation = "operations/1"});
+}
+
+Reconciling& Reconciling::Refused(base::Error error) {
+  return See(core::CreateAnswered{.slice = last_slice_, .error = std::move(error)});
+}
+
+core::SliceSeen Reconciling::Sight() const {
+  return {.slice = last_slice_};
+}
+
+core::NodeSeen Reconciling::NodeOf(core::NodeState state, int hosts, int subnet) const {
+  core::NodeSeen node;
+  node.id = last_slice_;
+  node.uid = "uid-" + last_slice_;
+  node.state = state;
+  node.raw_state = core::NodeStateName(state);
+  node.hosts = Addresses(hosts, subnet);
+  return node;
+}
+
+Reconciling& Reconciling::Queued(core::QueuedState state, std::optional<base::Error> failure) {
+  core::SliceSeen seen = Sight();
+  seen.queued = core::QueuedSeen{.id = last_slice_,
+                                 .state = state,
+                                 .raw_state = std::string{core::QueuedStateName(state)},
+                                 .failure = std::move(failure)};
+  return See(seen);
+}
+
+Reconciling& Reconciling::Node(core::NodeState state) {
+  core::SliceSeen seen = Sight();
+  seen.node = NodeOf(state, 0, 0);
+  if (job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources) {
+    seen.queued = core::QueuedSeen{.state = core::QueuedState::kActive, .raw_state = "ACTIVE"};
+  }
+  return See(seen);
+}
+
+Reconciling& Reconciling::Ready(int hosts, int subnet) {
+  core::SliceSeen seen = Sight();
+  seen.node = NodeOf(core::NodeState::kReady, hosts, subnet);
+  if (job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources) {
+    seen.queued = core::QueuedSeen{.state = core::QueuedState::kActive, .raw_state = "ACTIVE"};
+  }
+  return See(seen);
+}
+
+Reconciling& Reconciling::Maintained(int hosts) {
+  core::SliceSeen seen = Sight();
+  seen.node = NodeOf(core::NodeState::kReady, hosts, 0);
+  seen.node->health = "UNHEALTHY_MAINTENANCE";
+  if (job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources) {
+    seen.queued = core::QueuedSeen{.state = core::QueuedState::kActive, .raw_state = "ACTIVE"};
+  }
+  return See(seen);
+}
+
+Reconciling& Reconciling::Absent() {
+  return See(Sight());
+}
+
+Reconciling& Reconciling::Foreign() {
+  core::SliceSeen seen = Sight();
+  seen.foreign = true;
+  return See(seen);
+}
+
+Reconciling& Reconciling::Failed(base::Error error) {
+  return See(core::OperationFailed{.slice = last_slice_, .error = std::move(error)});
+}
+
+Reconciling& Reconciling::Gone() {
+  return See(core::DeleteAnswered{.slice = last_slice_, .gone = true});
+}
+
+Reconciling& Reconciling::Report(core::HostRun run) {
+  const std::string stage = job_.stage ? job_.stage->name : std::string{};
+  return See(core::HostReport{.attempt = job_.attempt, .stage = stage, .run = std::move(run)});
+}
+
+Reconciling& Reconciling::HostRuns(int host) {
+  return Report({.host = host, .phase = core::HostPhase::kRunning});
+}
+
+Reconciling& Reconciling::HostEnds(int host, int exit_code) {
+  return Report({.host = host, .phase = core::HostPhase::kExited, .exit_code = exit_code});
+}
+
+Reconciling& Reconciling::HostLost(int host, std::optional<base::Error> error) {
+  return Report({.host = host, .phase = core::HostPhase::kLost, .error = std::move(error)});
+}
+
+Reconciling& Reconciling::AllEnd(int exit_code) {
+  if (!job_.stage) return *this;
+  const std::string name = job_.stage->name;
+  const auto hosts = job_.stage->hosts;
+  for (const core::HostRun& run : hosts) {
+    if (job_.stage && job_.stage->name == name) HostEnds(run.host, exit_code);
+  }
+  return *this;
+}
+
+Reconciling& Reconciling::ToRunning(int hosts) {
+  Tick();
+  Answered();
+  Ready(hosts);
+  while (std::holds_alternative<core::Setup>(job_.state)) AllEnd();
+  for (int host = 0; host < hosts; ++host) HostRuns(host);
+  return *this;
+}
+
+Reconciling& Reconciling::ToDone() {
+  return ToRunning().AllEnd();
+}
+
+}  // namespace jobman::test

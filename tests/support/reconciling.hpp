@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobman/core/reconcile.hpp"
+#include "tests/support/fake_clock.hpp"
+
+namespace jobman::test {
+
+using base::Duration;
+using base::TimePoint;
+
+/// Addresses of `count` hosts; another `subnet` gives other addresses.
+std::vector<core::HostAddress> Addresses(int count, int subnet = 0);
+
+/// One job and its reconciler: every call is one observation, decided at the present time of
+/// `clock`, and the decision becomes the job. The words are those of a slice of the job's own mode.
+class Reconciling {
+ public:
+  explicit Reconciling(core::Job job);
+
+  const core::Job& job() const { return job_; }
+  std::string_view state() const { return core::StateName(job_.state); }
+  template <class State>
+  const State& As() const {
+    return std::get<State>(job_.state);
+  }
+  /// What the last decision wants done, by EffectName: the effects carry nothing else.
+  const std::vector<std::string>& effects() const { return effects_; }
+  bool changed() const { return changed_; }
+
+  Reconciling& See(const core::Observation& seen);
+  Reconciling& Tick();
+  Reconciling& After(Duration wait);  ///< moves the clock, then ticks
+  Reconciling& WishFor(core::Wish wish);
+
+  // What the cloud shows of the job's slice.
+  Reconciling& Answered();  ///< the create was accepted
+  Reconciling& Refused(base::Error error);
+  Reconciling& Queued(core::QueuedState state, std::optional<base::Error> failure = {});
+  Reconciling& Node(core::NodeState state);
+  Reconciling& Ready(int hosts = 4, int subnet = 0);
+  Reconciling& Maintained(int hosts = 4);  ///< READY, but UNHEALTHY_MAINTENANCE
+  Reconciling& Absent();                   ///< a complete listing without it
+  Reconciling& Foreign();
+  Reconciling& Failed(base::Error error);  ///< the create operation
+  Reconciling& Gone();                     ///< a delete found nothing
+
+  // What the hosts of the present stage report.
+  Reconciling& HostRuns(int host);
+  Reconciling& HostEnds(int host, int exit_code = 0);
+  Reconciling& HostLost(int host, std::optional<base::Error> error = {});
+  Reconciling& AllEnd(int exit_code = 0);
+
+  // Short cuts.
+  Reconciling& ToRunning(int hosts = 4);  ///< from QUEUED until the command is started everywhere
+  Reconciling& ToDone();                  ///< ... and ended well
+
+  FakeClock clock = {};
+  core::Policy policy = {.store_id = "store1"};
+  double unit_random = 0.5;
+
+ private:
+  core::SliceSeen Sight() const;
+  core::NodeSeen NodeOf(core::NodeState state, int hosts, int subnet) const;
+  Reconciling& Report(core::HostRun run);
+
+  core::Job job_;
+  std::vector<std::string> effects_ = {};
+  bool changed_ = false;
+  std::string last_slice_ = {};
+};
+
+}  // namespace jobman::test

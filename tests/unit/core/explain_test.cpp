@@ -1,0 +1,109 @@
+#include "jobman/core/explain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using base::Code;
+using base::Reason;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::JobBuilder;
+using test::Reconciling;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Explanation Of(const Reconciling& r) {
+  return Explain(r.job(), r.clock.Now());
+}
+
+TEST(Explain, TheQueueNamesWhatIsAwaitedAndSinceWhen) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(hours{5});
+  const Explanation told = Of(r);
+  EXPECT_EQ(told.state, "WAITING");
+  EXPECT_EQ(told.because, "queued resource train-000042-a1 is in the queue");
+  EXPECT_EQ(told.waits_for, "capacity for v4-32 in us-central2-b, for 5h so far");
+  EXPECT_THAT(told.facts,
+              ElementsAre("slice train-000042-a1 in us-central2-b: the cloud says "
+                          "WAITING_FOR_RESOURCES",
+                          "attempt 1; retries used: preemption 0/unlimited, failure 0/0, "
+                          "infra 0/10"));
+}
+
+TEST(Explain, ARunCountsItsHosts) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Ready(4).HostRuns(0).HostEnds(3);
+  r.See(HostReport{.attempt = 1,
+                   .stage = "run",
+                   .run = {.host = 2, .error = base::Error{.message = "connection refused"}}});
+  EXPECT_THAT(Of(r).facts, Contains("run: 1 running, 1 ended, not started on host 1-2 "
+                                    "(connection refused)"));
+  EXPECT_EQ(Of(r).waits_for, "run to end on 4 hosts");
+}
+
+TEST(Explain, AWaitTellsItsErrorItsEndAndItsCure) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused({.code = Code::kResourceExhausted,
+                    .message = "limit 32 of v4 cores is reached",
+                    .reason = Reason::kQuota,
+                    .hint = "jobman list shows who holds them",
+                    .retry_after = seconds{300}});
+  const Explanation told = Of(r);
+  EXPECT_EQ(told.because, "limit 32 of v4 cores is reached: trying again in 5m");
+  EXPECT_EQ(told.waits_for, "the next try in 5m");
+  EXPECT_EQ(told.next_step, "jobman list shows who holds them");
+  EXPECT_THAT(told.facts, Contains("last error: limit 32 of v4 cores is reached"));
+}
+
+TEST(Explain, AMissingSliceIsSaidToBeMissing) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().Absent();
+  EXPECT_THAT(Of(r).facts, Contains("slice train-000042-a1 in us-central2-b, 4 hosts: the cloud "
+                                    "says READY, but the last listing did not show it"));
+}
+
+TEST(Explain, AFailureLeadsToTheLog) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostEnds(2, 3).AllEnd(143);
+  EXPECT_EQ(Of(r).state, "FAILED");
+  EXPECT_EQ(Of(r).next_step, "jobman logs 000042 --stage run --host 2");
+}
+
+TEST(Explain, AHeldSliceIsPointedAt) {
+  Reconciling r(JobBuilder().Build());
+  EXPECT_EQ(Of(r.ToDone()).next_step,
+            "the slice is still held; to give it back: jobman delete 000042");
+  EXPECT_EQ(Of(r.WishFor(Wish::kDelete)).waits_for, "the cloud to delete the slice");
+  EXPECT_EQ(Of(r.Gone()).next_step, "to drop its records and logs: jobman clean 000042");
+}
+
+TEST(Explain, ACancelledJobCanBeResumed) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kCancel);
+  EXPECT_EQ(Of(r).waits_for, "the remote processes to end");
+  EXPECT_EQ(Of(r.AllEnd(143)).next_step, "jobman resume 000042");
+  EXPECT_THAT(Of(r).waits_for, IsEmpty());
+}
+
+TEST(FamiliarStatus, SpeaksTheWordsOfPythonJobman) {
+  Reconciling r(JobBuilder().Step("install").Retries({.preemption = 0}).Build());
+  EXPECT_EQ(FamiliarStatus(r.job()), "QUEUEING");
+  r.Tick().Answered().Ready();
+  EXPECT_EQ(FamiliarStatus(r.job()), "RUNNING");
+  r.AllEnd().AllEnd();
+  EXPECT_EQ(FamiliarStatus(r.job()), "IDLE");
+  r.WishFor(Wish::kRun).Ready().Queued(QueuedState::kSuspended);
+  EXPECT_EQ(FamiliarStatus(r.job()), "DEAD");
+}
+
+}  // namespace
+}  // namespace jobman::core

@@ -1,0 +1,327 @@
+// From QUEUED to a slice that is ready.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using base::Code;
+using base::Reason;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::JobBuilder;
+using test::Reconciling;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const base::Error kNoAnswer{
+    .code = Code::kUnavailable, .message = "connection reset", .reason = Reason::kUnreachable};
+const base::Error kStockout{.code = Code::kResourceExhausted,
+                            .message = "no more capacity in the zone",
+                            .reason = Reason::kStockout};
+const base::Error kInternal{.code = Code::kInternal, .message = "an internal error has occurred"};
+
+TEST(ReconcileAcquire, AsksForASliceNamedAfterJobAndAttempt) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick();
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kIntended);
+  EXPECT_THAT(r.job().why, HasSubstr("asking for slice train-000042-a1: ondemand v4-32"));
+}
+
+TEST(ReconcileAcquire, GoesThroughTheQueueToTheCommand) {
+  Reconciling r(JobBuilder().Build());
+  EXPECT_EQ(r.Tick().Answered().state(), "REQUESTING");
+  EXPECT_EQ(r.Queued(QueuedState::kWaitingForResources).state(), "WAITING");
+  EXPECT_EQ(r.Queued(QueuedState::kProvisioning).state(), "PROVISIONING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  r.Ready();
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_EQ(r.job().stage->hosts.size(), 4U);
+}
+
+TEST(ReconcileAcquire, ADirectNodeHasNoQueue) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Answered();
+  EXPECT_EQ(r.Node(NodeState::kCreating).state(), "PROVISIONING");
+  EXPECT_EQ(r.Ready().state(), "RUNNING");
+}
+
+TEST(ReconcileAcquire, MayGoBackFromProvisioningToTheQueue) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Queued(QueuedState::kProvisioning);
+  EXPECT_EQ(r.Queued(QueuedState::kWaitingForResources).state(), "WAITING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+}
+
+TEST(ReconcileAcquire, AdoptsItsOwnSliceAfterAlreadyExists) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused({.code = Code::kAlreadyExists, .message = "already exists"});
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.Ready().state(), "RUNNING");
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated);
+  EXPECT_EQ(r.job().attempt, 1);
+}
+
+TEST(ReconcileAcquire, NeverDeletesAForeignSlice) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused({.code = Code::kAlreadyExists, .message = "already exists"}).Foreign();
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_FALSE(r.job().slice);
+  r.After(minutes{10});
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2") << "the next name is free";
+}
+
+TEST(ReconcileAcquire, AnUnansweredCreateIsLookedForFirst) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused(kNoAnswer);
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_THAT(r.job().why, HasSubstr("looking before asking again"));
+  EXPECT_THAT(r.Absent().effects(), IsEmpty()) << "one look is not enough";
+  EXPECT_THAT(r.Absent().effects(), ElementsAre("CreateSlice"));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1") << "the name guards against two slices";
+  EXPECT_THAT(r.Absent().effects(), IsEmpty()) << "and again two looks";
+}
+
+TEST(ReconcileAcquire, AnUnansweredCreateThatArrivedIsUsed) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused(kNoAnswer).Queued(QueuedState::kAccepted);
+  EXPECT_EQ(r.state(), "WAITING");
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated);
+}
+
+TEST(ReconcileAcquire, ARefusalAfterAnUnansweredCreateDoesNotForgetTheFirst) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused(kNoAnswer).Absent();
+  r.clock.Advance(seconds{15});
+  r.Absent().Refused(
+      {.code = Code::kResourceExhausted, .message = "limit reached", .reason = Reason::kQuota});
+  EXPECT_EQ(r.state(), "BACKOFF");
+  ASSERT_TRUE(r.job().slice) << "the first request may have arrived and be what holds the quota";
+  r.After(minutes{5});
+  EXPECT_EQ(r.state(), "BACKOFF") << "no second slice before the first is accounted for";
+  r.Queued(QueuedState::kAccepted);
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated);
+  EXPECT_EQ(r.Tick().job().slice->ref.name, "train-000042-a1");
+  EXPECT_THAT(r.effects(), IsEmpty());
+}
+
+TEST(ReconcileAcquire, WhatWasJustCreatedMayBeInvisibleForAMoment) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Absent().Absent().Absent();
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  r.clock.Advance(seconds{61});
+  r.Absent();
+  EXPECT_EQ(r.state(), "BACKOFF");
+}
+
+TEST(ReconcileAcquire, StockoutCostsNoBudget) {
+  Reconciling r(JobBuilder().Direct().Retries({.infra = 0}).Build());
+  for (int attempt = 1; attempt <= 20; ++attempt) {
+    r.After(minutes{10});
+    ASSERT_EQ(r.state(), "REQUESTING");
+    r.Answered().Failed(kStockout);
+    ASSERT_EQ(r.state(), "BACKOFF");
+    ASSERT_THAT(r.effects(), ElementsAre("DeleteSlice")) << "the failed node may hold the name";
+    r.Gone();
+    ASSERT_FALSE(r.job().slice);
+  }
+  EXPECT_EQ(r.job().spent.infra, 0);
+}
+
+TEST(ReconcileAcquire, AFailedQueuedResourceIsDeletedFirst) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Queued(QueuedState::kFailed, kInternal);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_EQ(r.As<BackingOff>().error, kInternal);
+  EXPECT_EQ(r.job().spent.infra, 1);
+  EXPECT_THAT(r.After(minutes{10}).effects(), ElementsAre("DeleteSlice"))
+      << "no new slice while the husk is there";
+  r.Absent().Absent();
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+}
+
+TEST(ReconcileAcquire, AnErrorOfTheOperationIsCountedOnce) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Answered().Failed(kInternal);
+  EXPECT_EQ(r.job().spent.infra, 1);
+  const Job once = r.job();
+  r.Failed(kInternal).Failed(kInternal);
+  EXPECT_EQ(r.job(), once);
+}
+
+TEST(ReconcileAcquire, ALateErrorOfTheOperationDoesNotTouchAReadySlice) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToRunning().Failed(kInternal);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+}
+
+TEST(ReconcileAcquire, ListFailureChangesNothing) {
+  // A failed list is no observation: all the reconciler sees is that time passes.
+  for (const bool waiting : {true, false}) {
+    Reconciling r(JobBuilder().Build());
+    r.Tick().Answered();
+    r.Queued(waiting ? QueuedState::kWaitingForResources : QueuedState::kProvisioning);
+    const Job before = r.job();
+    for (int hour = 0; hour < 48; ++hour) {
+      r.After(minutes{60});
+      ASSERT_THAT(r.effects(), IsEmpty());
+      ASSERT_FALSE(r.changed());
+    }
+    EXPECT_EQ(r.job().state, before.state);
+  }
+}
+
+TEST(ReconcileAcquire, ProvisioningThatNeverEndsIsGivenUp) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Queued(QueuedState::kProvisioning);
+  r.clock.Advance(minutes{60});
+  EXPECT_EQ(r.Queued(QueuedState::kProvisioning).state(), "PROVISIONING");
+  r.clock.Advance(seconds{1});
+  r.Queued(QueuedState::kProvisioning);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_EQ(r.As<BackingOff>().error.code, Code::kDeadlineExceeded);
+}
+
+TEST(ReconcileAcquire, RepairAndUnknownWordsAreWaitedFor) {
+  for (const NodeState state : {NodeState::kRepairing, NodeState::kUnknown, NodeState::kStopping,
+                                NodeState::kHiding, NodeState::kRestarting}) {
+    Reconciling r(JobBuilder().Direct().Build());
+    r.Tick().Answered().Node(state);
+    EXPECT_EQ(r.state(), "REQUESTING");
+    EXPECT_THAT(r.effects(), IsEmpty());
+    EXPECT_THAT(r.job().why, HasSubstr(std::string{NodeStateName(state)}));
+    EXPECT_EQ(r.Ready().state(), "RUNNING");
+  }
+}
+
+TEST(ReconcileAcquire, AReadyNodeWithoutAddressesIsNotReadyYet) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Answered().Node(NodeState::kReady);
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_EQ(r.Maintained().state(), "REQUESTING") << "nor is one under maintenance";
+}
+
+TEST(ReconcileAcquire, ASliceLostBeforeItsUseIsReplaced) {
+  for (const NodeState state :
+       {NodeState::kPreempted, NodeState::kTerminated, NodeState::kStopped}) {
+    Reconciling r(JobBuilder().Direct().Build());
+    r.Tick().Answered().Node(state);
+    EXPECT_EQ(r.job().spent.preemption, 1);
+    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+    r.Gone();
+    EXPECT_EQ(r.state(), "REQUESTING");
+    EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+    EXPECT_EQ(r.job().restart_reason, "preempted");
+  }
+}
+
+TEST(ReconcileAcquire, ADeletionBySomebodyElseIsWaitedFor) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Answered().Node(NodeState::kDeleting);
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  r.Absent().Absent();
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Gone();
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+}
+
+TEST(ReconcileAcquire, NewsOfAnotherSliceIsIgnored) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered();
+  const Job before = r.job();
+  r.See(SliceSeen{.slice = "train-000042-a0"}).See(SliceSeen{.slice = "train-000042-a0"});
+  r.See(CreateAnswered{.slice = "train-000042-a0", .error = kStockout});
+  r.See(OperationFailed{.slice = "train-000042-a0", .error = kInternal});
+  r.See(DeleteAnswered{.slice = "train-000042-a0", .gone = true});
+  EXPECT_EQ(r.job(), before);
+  EXPECT_FALSE(r.changed());
+}
+
+TEST(ReconcileAcquire, PermanentErrorsEndAtOnceWithTheHint) {
+  for (const Reason reason :
+       {Reason::kQuotaZero, Reason::kPermission, Reason::kApiDisabled, Reason::kZoneNotAllowed,
+        Reason::kBadAccelerator, Reason::kBadZone, Reason::kBadRuntime}) {
+    Reconciling r(JobBuilder().Build());
+    const base::Error error{.code = Code::kPermissionDenied,
+                            .message = "refused",
+                            .reason = reason,
+                            .hint = "ask the owner of the project"};
+    r.Tick().Refused(error);
+    EXPECT_EQ(r.state(), "FAILED") << base::ReasonName(reason);
+    EXPECT_THAT(r.effects(), IsEmpty());
+    EXPECT_EQ(r.As<Done>().error->hint, "ask the owner of the project");
+    EXPECT_FALSE(r.job().slice);
+    EXPECT_FALSE(r.job().wake_at);
+  }
+}
+
+TEST(ReconcileAcquire, WhatPassesIsTriedAgain) {
+  for (const Reason reason : {Reason::kStockout, Reason::kQuota, Reason::kRateLimit}) {
+    Reconciling r(JobBuilder().Build());
+    r.Tick().Refused({.code = Code::kResourceExhausted, .message = "not now", .reason = reason});
+    EXPECT_EQ(r.state(), "BACKOFF") << base::ReasonName(reason);
+    EXPECT_EQ(r.After(minutes{10}).state(), "REQUESTING");
+    EXPECT_EQ(r.job().spent.infra, 0);
+  }
+}
+
+TEST(ReconcileAcquire, RetryAfterIsHonoured) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused({.code = Code::kResourceExhausted,
+                    .message = "slow down",
+                    .reason = Reason::kRateLimit,
+                    .retry_after = seconds{900}});
+  EXPECT_EQ(r.As<BackingOff>().until, r.clock.Now() + seconds{900});
+  EXPECT_EQ(r.job().wake_at, r.clock.Now() + seconds{900});
+}
+
+TEST(ReconcileAcquire, WaitsLongerEachTimeUpToTheCap) {
+  Reconciling r(JobBuilder().Build());
+  r.unit_random = 1.0;
+  for (const int wait : {15, 30, 60, 120, 240, 480, 600, 600}) {
+    r.Tick().Refused(kStockout);
+    EXPECT_EQ(r.As<BackingOff>().until - r.clock.Now(), seconds{wait});
+    r.clock.Advance(minutes{10});
+  }
+}
+
+TEST(ReconcileAcquire, AWrongNumberOfHostsIsRefused) {
+  Reconciling r(JobBuilder().ExpectHosts(8).Build());
+  r.Tick().Answered().Ready(4);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_EQ(r.job().why, "job.worker_num is 8, but slice train-000042-a1 has 4 hosts");
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated) << "kept for the corrected job";
+}
+
+TEST(ReconcileAcquire, HostsThatDoNotExistAreRefused) {
+  Reconciling command(JobBuilder().Workers({0, 4}).Build());
+  command.Tick().Answered().Ready(4);
+  EXPECT_THAT(command.job().why, HasSubstr("command.workers names host 4"));
+  Reconciling setup(
+      JobBuilder().With({.name = "data", .hosts = {.all = false, .numbers = {7}}}).Build());
+  setup.Tick().Answered().Ready(4);
+  EXPECT_EQ(setup.state(), "FAILED");
+  EXPECT_THAT(setup.job().why, HasSubstr("setup step data names host 7"));
+}
+
+}  // namespace
+}  // namespace jobman::core

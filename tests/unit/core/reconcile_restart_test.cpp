@@ -1,0 +1,53 @@
+// What a controller that has just started must see to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using test::JobBuilder;
+using test::Reconciling;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> Implied(const Job& job) {
+  std::vector<std::string> names;
+  for (const Effect& effect : ImpliedEffects(job)) names.emplace_back(EffectName(effect));
+  return names;
+}
+
+TEST(ReconcileRestart, ARequestOfAnEarlierControllerIsLookedForBeforeItIsRepeated) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick();
+  EXPECT_THAT(Implied(r.job()), IsEmpty());
+  EXPECT_THAT(r.Absent().Absent().effects(), ElementsAre("CreateSlice"));
+}
+
+TEST(ReconcileRestart, ARunningStageIsTakenUpAgain) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning();
+  EXPECT_THAT(Implied(r.job()), ElementsAre("RunStage"));
+}
+
+TEST(ReconcileRestart, AStageThatIsBeingStoppedIsStoppedFurther) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kCancel);
+  EXPECT_THAT(Implied(r.job()), ElementsAre("RunStage", "StopStage"));
+}
+
+TEST(ReconcileRestart, ADeleteIsRepeated) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().WishFor(Wish::kDelete);
+  EXPECT_THAT(Implied(r.job()), ElementsAre("DeleteSlice"));
+}
+
+TEST(ReconcileRestart, NothingIsLeftToDoForAFinishedJob) {
+  Reconciling r(JobBuilder().Build());
+  EXPECT_THAT(Implied(r.ToDone().job()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace jobman::core

@@ -1,0 +1,306 @@
+// Setup steps and the command.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using base::Code;
+using base::Reason;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::JobBuilder;
+using test::Reconciling;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(ReconcileStage, StepsRunInOrderThenTheCommand) {
+  Reconciling r(JobBuilder().Step("install").Step("data").Build());
+  r.Tick().Answered().Ready(2);
+  EXPECT_EQ(r.job().stage->name, "setup-0-install");
+  r.HostEnds(0).HostEnds(1);
+  EXPECT_EQ(r.state(), "SETUP");
+  EXPECT_EQ(r.job().stage->name, "setup-1-data");
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  r.AllEnd();
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_EQ(r.job().stage->name, "run");
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+}
+
+TEST(ReconcileStage, AStepRunsOnItsHostsOnly) {
+  Reconciling r(
+      JobBuilder().With({.name = "data", .hosts = {.all = false, .numbers = {0, 3}}}).Build());
+  r.Tick().Answered().Ready(4);
+  ASSERT_EQ(r.job().stage->hosts.size(), 2U);
+  EXPECT_EQ(r.job().stage->hosts[1].host, 3);
+}
+
+TEST(ReconcileStage, SucceedsWhenEveryHostEndedWell) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostEnds(0).HostEnds(1).HostEnds(2);
+  EXPECT_EQ(r.state(), "RUNNING");
+  r.HostEnds(3);
+  EXPECT_EQ(r.state(), "SUCCEEDED");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated) << "the slice is kept";
+  EXPECT_FALSE(r.job().stage);
+}
+
+TEST(ReconcileStage, OneHostsFailureStopsTheOthers) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostEnds(2, 3);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_EQ(r.job().why, "host 2 ended run with exit code 3: stopping the others");
+  EXPECT_THAT(r.HostEnds(0, 143).effects(), IsEmpty()) << "decided once";
+}
+
+TEST(ReconcileStage, CulpritsExitCodeIsTheJobs) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostEnds(2, 3).HostEnds(0, 143).HostEnds(1, 143).HostEnds(3, 137);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_EQ(r.As<Done>().exit_code, 3);
+  EXPECT_EQ(r.As<Done>().error->message, "host 2 ended run with exit code 3");
+  EXPECT_EQ(r.As<Done>().error->hint, "jobman logs 000042 --stage run --host 2");
+}
+
+TEST(ReconcileStage, TheFirstExitCodeOfAHostStays) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostEnds(1, 0);
+  const Job before = r.job();
+  r.HostEnds(1, 9).HostLost(1).HostRuns(1);
+  EXPECT_EQ(r.job(), before);
+}
+
+TEST(ReconcileStage, LateReportsOfAnEarlierAttemptAreIgnored) {
+  Reconciling r(JobBuilder().Retries({.failure = 1}).Build());
+  r.ToRunning().AllEnd(1);
+  ASSERT_EQ(r.state(), "BACKOFF");
+  r.After(minutes{1}).Ready();
+  ASSERT_EQ(r.job().attempt, 2);
+  const Job before = r.job();
+  r.See(HostReport{.attempt = 1,
+                   .stage = "run",
+                   .run = {.host = 0, .phase = HostPhase::kExited, .exit_code = 1}});
+  EXPECT_EQ(r.job(), before);
+  EXPECT_FALSE(r.changed());
+}
+
+TEST(ReconcileStage, LateReportsOfAnEarlierStepAreIgnored) {
+  Reconciling r(JobBuilder().Step("install").Build());
+  r.ToRunning();
+  const Job before = r.job();
+  r.See(HostReport{.attempt = 1,
+                   .stage = "setup-0-install",
+                   .run = {.host = 0, .phase = HostPhase::kExited, .exit_code = 1}});
+  EXPECT_EQ(r.job(), before);
+}
+
+TEST(ReconcileStage, AFailureUsesTheFailureBudgetAndTheSameSlice) {
+  Reconciling r(JobBuilder().Retries({.failure = 1}).Build());
+  r.ToRunning().AllEnd(1);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), IsEmpty()) << "the slice is good";
+  EXPECT_EQ(r.job().spent, (Spent{.failure = 1, .streak = 1}));
+  EXPECT_EQ(r.After(minutes{1}).state(), "PROVISIONING");
+  r.Ready();
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_EQ(r.job().restart_reason, "failure");
+  r.AllEnd(1);
+  EXPECT_EQ(r.state(), "FAILED") << "one retry was allowed";
+  EXPECT_EQ(r.As<Done>().exit_code, 1);
+}
+
+TEST(ReconcileStage, ExitCode75AsksForAnInfraRetry) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().AllEnd(75);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.job().spent, (Spent{.infra = 1, .streak = 1}));
+  EXPECT_EQ(r.job().restart_reason, "infra");
+}
+
+TEST(ReconcileStage, ALostHostUsesTheInfraBudget) {
+  Reconciling r(JobBuilder().Retries({.infra = 1}).Build());
+  const base::Error error{.code = Code::kUnavailable,
+                          .message = "no answer from 198.51.0.2",
+                          .reason = Reason::kHostTimeout};
+  r.ToRunning().HostLost(1, error);
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_EQ(r.job().why, "host 1 was lost in run: no answer from 198.51.0.2: stopping the others");
+  r.HostEnds(0, 143).HostEnds(2, 143).HostEnds(3, 143);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.job().spent.infra, 1);
+  r.After(minutes{10}).Ready().HostLost(0).AllEnd(143);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_EQ(r.As<Done>().error->hint,
+            "retries.infra is used up: raise it, or jobman resume 000042");
+}
+
+TEST(ReconcileStage, WhatNeedsHandsEndsAtOnce) {
+  for (const Reason reason :
+       {Reason::kHostKeyChanged, Reason::kKeyUnreadable, Reason::kDiskFull, Reason::kNotWritable}) {
+    Reconciling r(JobBuilder().Build());
+    r.ToRunning(1).HostLost(0, base::Error{.message = "broken", .reason = reason, .hint = "mend"});
+    EXPECT_EQ(r.state(), "FAILED") << base::ReasonName(reason);
+    EXPECT_EQ(r.As<Done>().error->reason, reason);
+    EXPECT_EQ(r.As<Done>().error->hint, "mend");
+    EXPECT_TRUE(r.job().slice) << "kept: the user may want to look at it";
+  }
+}
+
+TEST(ReconcileStage, OptionalSetupStepMayFail) {
+  Reconciling r(JobBuilder().With({.name = "cache", .required = false}).Build());
+  r.Tick().Answered().Ready(2).HostEnds(0, 1).HostEnds(1, 143);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+}
+
+TEST(ReconcileStage, RequiredSetupStepMayNotFail) {
+  Reconciling r(JobBuilder().Step("install").Build());
+  r.Tick().Answered().Ready(1).HostEnds(0, 127);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_EQ(r.job().why, "host 0 ended setup-0-install with exit code 127");
+}
+
+TEST(ReconcileStage, AStepIsStoppedAtItsTimeLimit) {
+  Reconciling r(JobBuilder().With({.name = "data", .timeout = seconds{7}}).Build());
+  r.Tick().Answered().Ready(2).HostRuns(0);
+  EXPECT_EQ(r.job().wake_at, r.clock.Now() + seconds{7}) << "before the next poll";
+  EXPECT_THAT(r.After(seconds{6}).effects(), IsEmpty());
+  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.After(seconds{1}).effects(), IsEmpty());
+  r.HostEnds(0, 143).HostEnds(1, 0);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_EQ(r.As<Done>().error->message, "setup-0-data passed its time limit");
+}
+
+TEST(ReconcileStage, AStepThatPassedItsLimitUsesTheFailureBudget) {
+  Reconciling r(
+      JobBuilder().With({.name = "data", .timeout = seconds{7}}).Retries({.failure = 1}).Build());
+  r.Tick().Answered().Ready(1).After(seconds{8}).HostEnds(0, 143);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.job().spent.failure, 1);
+}
+
+TEST(ReconcileStage, AnOptionalStepThatPassedItsLimitIsLeftBehind) {
+  Reconciling r(JobBuilder().With({.name = "c", .required = false, .timeout = seconds{7}}).Build());
+  r.Tick().Answered().Ready(1).After(seconds{8}).HostEnds(0, 143);
+  EXPECT_EQ(r.state(), "RUNNING");
+}
+
+TEST(ReconcileStage, TheCommandHasNoTimeLimit) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning();
+  for (int day = 0; day < 60; ++day) {
+    ASSERT_THAT(r.After(hours{24}).effects(), IsEmpty());
+    ASSERT_EQ(r.state(), "RUNNING");
+  }
+}
+
+TEST(ReconcileStage, RequeuesWhenPreemptedWhileRunning) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().Queued(QueuedState::kSuspended);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice")) << "husks first";
+  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+  r.Gone();
+  EXPECT_EQ(r.state(), "REQUESTING") << "the first preemption is answered at once";
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+  EXPECT_EQ(r.job().restart_reason, "preempted");
+}
+
+TEST(ReconcileStage, EveryPreemptionOfARunningCommandIsAnsweredAtOnce) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning();
+  for (int attempt = 2; attempt < 20; ++attempt) {
+    r.Queued(QueuedState::kSuspended).Gone();
+    ASSERT_EQ(r.state(), "REQUESTING");
+    r.Answered().Ready();
+    ASSERT_EQ(r.state(), "RUNNING");
+  }
+}
+
+TEST(ReconcileStage, ThePreemptionBudgetCanEnd) {
+  Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
+  r.ToRunning().Node(NodeState::kPreempted);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_THAT(r.As<Done>().error->hint, HasSubstr("retries.preemption is used up"));
+  EXPECT_TRUE(r.job().wake_at) << "until the husk is deleted";
+  r.Gone();
+  EXPECT_FALSE(r.job().slice);
+  EXPECT_FALSE(r.job().wake_at);
+}
+
+TEST(ReconcileStage, ASliceThatVanishedTwiceIsLost) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToRunning().Absent();
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_EQ(r.Ready().Absent().state(), "RUNNING") << "the count starts again";
+  r.Absent();
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.job().spent.preemption, 1);
+}
+
+TEST(ReconcileStage, ASliceThatBecameSomebodyElsesIsLetGoUntouched) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().Foreign();
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "CreateSlice"));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+}
+
+TEST(ReconcileStage, UnclearStatesDoNotDisturbTheRun) {
+  for (const NodeState state : {NodeState::kRepairing, NodeState::kUnknown, NodeState::kHidden,
+                                NodeState::kRestarting, NodeState::kDeleting}) {
+    Reconciling r(JobBuilder().Direct().Build());
+    r.ToRunning().Node(state);
+    EXPECT_EQ(r.state(), "RUNNING");
+    EXPECT_THAT(r.effects(), IsEmpty());
+  }
+}
+
+TEST(ReconcileStage, MaintenanceWithNewAddressesStartsOverOnTheSameSlice) {
+  Reconciling r(JobBuilder().Step("install").Build());
+  r.ToRunning().Maintained();
+  EXPECT_EQ(r.state(), "RUNNING");
+  r.Ready(4, /*subnet=*/1);
+  EXPECT_EQ(r.state(), "SETUP");
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "RunStage"));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
+  EXPECT_EQ(r.job().slice->generation, 1);
+  EXPECT_EQ(r.job().slice->hosts, test::Addresses(4, 1));
+  EXPECT_EQ(r.job().attempt, 2);
+  EXPECT_EQ(r.job().restart_reason, "maintenance");
+  EXPECT_EQ(r.job().spent, Spent{}) << "no budget pays for it";
+}
+
+TEST(ReconcileStage, NewAddressesBeforeTheStartAreSimplyUsed) {
+  Reconciling r(JobBuilder().Retries({.failure = 1}).Build());
+  r.ToRunning().AllEnd(1).After(minutes{1});
+  ASSERT_EQ(r.state(), "PROVISIONING");
+  r.Ready(4, /*subnet=*/1);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_EQ(r.job().attempt, 2);
+}
+
+TEST(ReconcileStage, APassingObservationDecidedTwiceIsDecidedOnce) {
+  Reconciling r(JobBuilder().Step("install").Build());
+  r.ToRunning().Queued(QueuedState::kSuspended);
+  const Job once = r.job();
+  r.Queued(QueuedState::kSuspended);
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.job(), once);
+  EXPECT_FALSE(r.changed());
+}
+
+}  // namespace
+}  // namespace jobman::core

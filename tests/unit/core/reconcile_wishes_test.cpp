@@ -1,0 +1,270 @@
+// What the user asks for: cancel, resume, reboot, requeue, delete.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using base::Code;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::JobBuilder;
+using test::Reconciling;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(ReconcileWishes, CancelKeepsTheSlice) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kCancel);
+  EXPECT_EQ(r.state(), "CANCELLING");
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.job().why, HasSubstr("TERM, at most 30s of grace, KILL"));
+  r.AllEnd(143);
+  EXPECT_EQ(r.state(), "CANCELLED");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated);
+  EXPECT_EQ(r.job().why, "cancelled by the user; slice train-000042-a1 is kept");
+}
+
+TEST(ReconcileWishes, CancelWaitsForEveryHost) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(2).WishFor(Wish::kCancel).HostEnds(0, 143);
+  EXPECT_EQ(r.state(), "CANCELLING");
+  EXPECT_THAT(r.After(seconds{15}).effects(), IsEmpty()) << "stopping was decided once";
+  r.HostLost(1);
+  EXPECT_EQ(r.state(), "CANCELLED");
+}
+
+TEST(ReconcileWishes, CancelInTheQueueGivesTheRequestBack) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Queued(QueuedState::kWaitingForResources).WishFor(Wish::kCancel);
+  EXPECT_EQ(r.state(), "CANCELLING");
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Absent();
+  EXPECT_EQ(r.state(), "CANCELLING");
+  r.Absent();
+  EXPECT_EQ(r.state(), "CANCELLED");
+  EXPECT_FALSE(r.job().slice);
+}
+
+TEST(ReconcileWishes, CancelBeforeTheAnswerWaitsForIt) {
+  // A delete could overtake the create, and leave behind what comes then.
+  Reconciling r(JobBuilder().Build());
+  r.Tick().WishFor(Wish::kCancel);
+  EXPECT_EQ(r.state(), "CANCELLING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  r.Answered();
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.Gone().job().slice->phase, SlicePhase::kDeleting)
+      << "not found, but never seen: it may be too young to be shown";
+  r.Queued(QueuedState::kAccepted).Gone();
+  EXPECT_EQ(r.state(), "CANCELLED");
+}
+
+TEST(ReconcileWishes, CancelOfARefusedRequestIsDone) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().WishFor(Wish::kCancel).Refused({.code = Code::kInvalidArgument, .message = "no"});
+  EXPECT_EQ(r.state(), "CANCELLED");
+  EXPECT_FALSE(r.job().slice);
+}
+
+TEST(ReconcileWishes, CancelOfAnUnansweredRequestNeverDeletesAForeignSlice) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused({.code = Code::kAlreadyExists, .message = "exists"}).WishFor(Wish::kCancel);
+  EXPECT_THAT(r.effects(), IsEmpty());
+  r.Foreign();
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.state(), "CANCELLED");
+}
+
+TEST(ReconcileWishes, ARequestThatNeverArrivedIsForgottenAfterAWhile) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().WishFor(Wish::kDelete).Absent().Absent().Absent();
+  EXPECT_EQ(r.state(), "DELETING") << "it may still be on its way";
+  r.clock.Advance(seconds{60});
+  r.Absent();
+  EXPECT_EQ(r.state(), "DELETED");
+}
+
+TEST(ReconcileWishes, CancelOfAPreemptedSliceDeletesTheHusk) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kCancel).Queued(QueuedState::kSuspended);
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_EQ(r.Gone().state(), "CANCELLED");
+}
+
+TEST(ReconcileWishes, CancelDoesNotWaitForMachinesThatWereReplaced) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kCancel).Ready(4, /*subnet=*/1);
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage"));
+  EXPECT_EQ(r.state(), "CANCELLED");
+}
+
+TEST(ReconcileWishes, CancelDuringBackoffEndsTheWaiting) {
+  Reconciling r(JobBuilder().Retries({.failure = 5}).Build());
+  r.ToRunning().AllEnd(1).WishFor(Wish::kCancel);
+  EXPECT_EQ(r.state(), "CANCELLED");
+  EXPECT_TRUE(r.job().slice) << "it is good";
+}
+
+TEST(ReconcileWishes, CancelOfAFinishedJobChangesNothing) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().WishFor(Wish::kCancel);
+  EXPECT_EQ(r.state(), "SUCCEEDED");
+  EXPECT_THAT(r.effects(), IsEmpty());
+}
+
+TEST(ReconcileWishes, ResumeUsesTheHeldSlice) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kCancel).AllEnd(143).WishFor(Wish::kRun);
+  EXPECT_EQ(r.state(), "PROVISIONING");
+  EXPECT_THAT(r.effects(), IsEmpty()) << "no new request";
+  r.Ready();
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
+  EXPECT_EQ(r.job().attempt, 2);
+  EXPECT_EQ(r.job().restart_reason, "resumed");
+}
+
+TEST(ReconcileWishes, ResumeWithoutASliceAsksForOne) {
+  Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
+  r.ToRunning().Queued(QueuedState::kSuspended).Gone();
+  ASSERT_EQ(r.state(), "FAILED");
+  r.WishFor(Wish::kRun);
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_EQ(r.job().spent, Spent{}) << "the budgets are full again";
+}
+
+TEST(ReconcileWishes, ResumeWaitsUntilTheHuskIsDeleted) {
+  Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
+  r.ToRunning().Queued(QueuedState::kSuspended).WishFor(Wish::kRun);
+  EXPECT_EQ(r.state(), "QUEUED");
+  EXPECT_EQ(r.job().why, "waiting until slice train-000042-a1 is deleted");
+  r.Gone();
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_EQ(r.job().attempt, 2);
+}
+
+TEST(ReconcileWishes, ResumeOfAHeldSliceThatWentAwayAsksForAnother) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().Absent().Absent();
+  EXPECT_EQ(r.state(), "SUCCEEDED");
+  EXPECT_FALSE(r.job().slice);
+  EXPECT_THAT(r.WishFor(Wish::kRun).effects(), ElementsAre("CreateSlice"));
+}
+
+TEST(ReconcileWishes, RunWhileItRunsChangesNothing) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning();
+  const Job before = r.job();
+  r.WishFor(Wish::kRun);
+  EXPECT_EQ(r.job(), before);
+}
+
+TEST(ReconcileWishes, RunWhileItIsBeingCancelledStartsItAgain) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kCancel).WishFor(Wish::kRun);
+  EXPECT_EQ(r.state(), "CANCELLING");
+  r.AllEnd(143);
+  EXPECT_EQ(r.state(), "PROVISIONING");
+}
+
+TEST(ReconcileWishes, RebootRunsAgainOnTheSameSlice) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kReboot);
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  r.AllEnd(143);
+  EXPECT_EQ(r.state(), "PROVISIONING");
+  r.Ready();
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
+  EXPECT_EQ(r.job().restart_reason, "rebooted");
+  EXPECT_EQ(r.job().wish, Wish::kRun);
+}
+
+TEST(ReconcileWishes, RequeueTakesANewSlice) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kRequeue).AllEnd(143);
+  EXPECT_EQ(r.state(), "CANCELLING");
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Gone();
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+}
+
+TEST(ReconcileWishes, DeleteEndsDeleted) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kDelete);
+  EXPECT_EQ(r.state(), "DELETING");
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage")) << "the command gets its grace";
+  r.AllEnd(143);
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Absent();
+  EXPECT_EQ(r.state(), "DELETING");
+  r.Absent();
+  EXPECT_EQ(r.state(), "DELETED");
+  EXPECT_FALSE(NeedsCare(r.job()));
+  EXPECT_FALSE(r.job().wake_at);
+}
+
+TEST(ReconcileWishes, DeleteOfAFinishedJobDeletesItsSlice) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().WishFor(Wish::kDelete);
+  EXPECT_EQ(r.state(), "DELETING");
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_EQ(r.Gone().state(), "DELETED");
+}
+
+TEST(ReconcileWishes, DeleteOfADeletedJobChangesNothing) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().WishFor(Wish::kDelete).Gone();
+  const Job before = r.job();
+  r.WishFor(Wish::kDelete);
+  EXPECT_EQ(r.job(), before);
+}
+
+TEST(ReconcileWishes, ADeleteWithoutEffectIsRepeated) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().WishFor(Wish::kDelete);
+  r.See(DeleteAnswered{.slice = "train-000042-a1",
+                       .error = base::Error{.code = Code::kUnavailable, .message = "503"}});
+  EXPECT_EQ(r.state(), "DELETING");
+  EXPECT_THAT(r.After(seconds{29}).effects(), IsEmpty());
+  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("DeleteSlice"));
+}
+
+TEST(ReconcileWishes, ADeleteDoesNotHitWhoeverTookTheNameSince) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().WishFor(Wish::kDelete);
+  r.clock.Advance(minutes{1});
+  r.Foreign();
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.state(), "DELETED");
+}
+
+TEST(ReconcileWishes, AHeldSliceThatIsPreemptedIsDeleted) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().Node(NodeState::kPreempted);
+  EXPECT_EQ(r.state(), "SUCCEEDED");
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Gone();
+  EXPECT_FALSE(r.job().slice);
+  EXPECT_FALSE(r.job().wake_at);
+}
+
+TEST(ReconcileWishes, AHeldSliceIsLookedAt) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone();
+  EXPECT_EQ(r.job().wake_at, r.clock.Now() + r.policy.poll);
+  EXPECT_TRUE(NeedsCare(r.job()));
+}
+
+}  // namespace
+}  // namespace jobman::core
