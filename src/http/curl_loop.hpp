@@ -6,8 +6,8 @@
 #include <map>
 #include <memory>
 
-#include "jobman/base/task.hpp"
 #include "http/curl_handles.hpp"
+#include "jobman/base/task.hpp"
 
 namespace jobman::http {
 

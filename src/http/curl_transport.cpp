@@ -7,10 +7,10 @@
 #include <asio/system_error.hpp>
 #include <asio/use_awaitable.hpp>
 
-#include "jobman/base/strings.hpp"
-#include "jobman/http/url.hpp"
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/http/url.hpp"
 
 namespace jobman::http {
 namespace {
