@@ -1,0 +1,164 @@
+#include "config/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::config {
+namespace {
+
+/// More problems than anybody reads at once.
+constexpr std::size_t kMostProblems = 50;
+/// More than are kept: the first in the file may be found last.
+constexpr std::size_t kMostFound = 1000;
+/// Longer source lines are cut around the caret.
+constexpr std::size_t kWidest = 120;
+/// How far Locate() looks; block scalars are seldom longer.
+constexpr std::size_t kFarthest = 500;
+
+bool IsContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+int Characters(std::string_view bytes) {
+  return static_cast<int>(
+      std::count_if(bytes.begin(), bytes.end(), [](char c) { return !IsContinuation(c); }));
+}
+
+/// A source line that may go to a terminal: tabs become one blank, other control bytes "?".
+std::string Printable(std::string_view line) {
+  std::string text(line);
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\t') c = ' ';
+    if (byte < 0x20 || byte == 0x7F) c = c == ' ' ? ' ' : '?';
+  }
+  return text;
+}
+
+struct Excerpt {
+  std::string line = {};
+  int caret = 0;  ///< characters before the caret
+};
+
+/// The part of the line around the column, at most kWidest bytes.
+Excerpt CutAround(const std::string& line, int column) {
+  const std::size_t at = std::min(static_cast<std::size_t>(std::max(column - 1, 0)), line.size());
+  if (line.size() <= kWidest) return {line, Characters(std::string_view(line).substr(0, at))};
+  std::size_t first = at > kWidest / 2 ? at - kWidest / 2 : 0;
+  while (first > 0 && IsContinuation(line[first])) --first;
+  std::size_t last = std::min(first + kWidest, line.size());
+  while (last < line.size() && IsContinuation(line[last])) ++last;
+  const std::string_view before = first > 0 ? "..." : "";
+  const std::string_view after = last < line.size() ? "..." : "";
+  const std::string_view head = std::string_view(line).substr(first, at - first);
+  return {fmt::format("{}{}{}", before, line.substr(first, last - first), after),
+          static_cast<int>(before.size()) + Characters(head)};
+}
+
+/// Byte column of the character with this number, both from 1.
+int ByteColumn(std::string_view line, int character) {
+  int seen = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (!IsContinuation(line[i]) && ++seen == character) return static_cast<int>(i) + 1;
+  }
+  return static_cast<int>(line.size()) + 1;
+}
+
+}  // namespace
+
+int Diagnostics::AddSource(Source source, std::string_view text) {
+  for (std::string& line : base::Split(text, '\n')) {
+    if (line.ends_with('\r')) line.pop_back();
+    source.lines.push_back(std::move(line));
+  }
+  sources_.push_back(std::move(source));
+  return static_cast<int>(sources_.size()) - 1;
+}
+
+void Diagnostics::Report(Position at, std::string message, std::string hint, base::Reason reason) {
+  if (found_.size() < kMostFound)
+    found_.push_back({at, std::move(message), std::move(hint), reason});
+}
+
+Position Diagnostics::Locate(Position from, std::string_view part) const {
+  if (from.source < 0 || from.line < 1) return from;
+  const auto& lines = source(from.source).lines;
+  auto column = static_cast<std::size_t>(std::max(from.column - 1, 0));
+  const auto first = static_cast<std::size_t>(from.line - 1);
+  for (std::size_t i = first; i < std::min(lines.size(), first + kFarthest); ++i) {
+    const std::size_t at = lines[i].find(part, column);
+    if (at != std::string::npos) {
+      return {from.source, static_cast<int>(i) + 1, static_cast<int>(at) + 1};
+    }
+    column = 0;
+  }
+  return from;
+}
+
+std::string Diagnostics::Where(Position at) const {
+  if (at.source < 0) return "default";
+  const Source& from = source(at.source);
+  return from.is_flag || at.line < 1 ? from.name : fmt::format("{}:{}", from.name, at.line);
+}
+
+Problem Diagnostics::Describe(Found found) const {
+  Problem problem{
+      .message = std::move(found.message), .hint = std::move(found.hint), .reason = found.reason};
+  if (found.at.source < 0) return problem;
+  const Source& from = source(found.at.source);
+  problem.file = from.name;
+  const auto index = static_cast<std::size_t>(found.at.line - 1);
+  if (found.at.line < 1 || index >= from.lines.size()) return problem;
+  problem.source_line = from.lines[index];
+  const auto before = static_cast<std::size_t>(std::max(found.at.column - 1, 0));
+  problem.column = Characters(std::string_view(problem.source_line).substr(0, before)) + 1;
+  problem.line = from.is_flag ? 0 : found.at.line;
+  return problem;
+}
+
+std::vector<Problem> Diagnostics::Take() {
+  const auto place = [](const Found& f) { return std::tuple(f.at.source, f.at.line, f.at.column); };
+  std::stable_sort(found_.begin(), found_.end(),
+                   [&](const Found& a, const Found& b) { return place(a) < place(b); });
+  std::vector<Problem> problems;
+  for (std::size_t i = 0; i < found_.size(); ++i) {
+    const bool again = i > 0 && place(found_[i]) == place(found_[i - 1]) &&
+                       found_[i].message == found_[i - 1].message;
+    if (!again && problems.size() < kMostProblems) problems.push_back(Describe(found_[i]));
+  }
+  return problems;
+}
+
+std::string RenderProblem(const Problem& problem) {
+  std::string text;
+  if (!problem.file.empty()) text = problem.file + ":";
+  if (problem.line > 0) text += fmt::format("{}:{}:", problem.line, problem.column);
+  text += (text.empty() ? "" : " ") + problem.message + "\n";
+  if (problem.column > 0) {
+    const std::string number = problem.line > 0 ? fmt::format("{}", problem.line) : "";
+    const Excerpt part =
+        CutAround(Printable(problem.source_line), ByteColumn(problem.source_line, problem.column));
+    text += fmt::format("  {} | {}\n", number, part.line);
+    text += fmt::format("  {:{}} | {:{}}^\n", "", number.size(), "", part.caret);
+  }
+  if (!problem.hint.empty()) text += "  " + problem.hint + "\n";
+  return text;
+}
+
+base::Error ToError(const std::vector<Problem>& problems) {
+  std::string message;
+  bool all_not_supported = !problems.empty();
+  for (const Problem& problem : problems) {
+    message += (message.empty() ? "" : "\n") + RenderProblem(problem);
+    all_not_supported = all_not_supported && problem.reason == base::Reason::kNotSupported;
+  }
+  base::Error error = base::InvalidArgument(std::string(base::Trim(message)));
+  if (all_not_supported) error.reason = base::Reason::kNotSupported;
+  return error;
+}
+
+}  // namespace jobman::config

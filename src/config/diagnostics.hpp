@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/value.hpp"
+#include "jobman/config/load.hpp"
+
+namespace jobman::config {
+
+/// A text that values come from: the job file, the user's defaults, one flag.
+struct Source {
+  std::string name = {};
+  bool is_flag = false;  ///< has columns, but no lines worth a number
+  std::vector<std::string> lines = {};
+  base::Path folder = {};  ///< what relative paths in it are relative to
+};
+
+/// Collects what is wrong, and knows the texts it is wrong in.
+class Diagnostics {
+ public:
+  /// Returns the index that positions in this text carry.
+  int AddSource(Source source, std::string_view text);
+  const Source& source(int index) const { return sources_[static_cast<std::size_t>(index)]; }
+
+  void Report(Position at, std::string message, std::string hint = {},
+              base::Reason reason = base::Reason::kNone);
+  bool ok() const { return found_.empty(); }
+
+  /// Where `part` begins at or after `from`, or `from` when it is not written there.
+  Position Locate(Position from, std::string_view part) const;
+
+  /// "job.yaml:3", "--set": an origin in words.
+  std::string Where(Position at) const;
+
+  /// The problems in the order of their places, each once.
+  std::vector<Problem> Take();
+
+ private:
+  struct Found {
+    Position at = {};
+    std::string message = {};
+    std::string hint = {};
+    base::Reason reason = base::Reason::kNone;
+  };
+  Problem Describe(Found found) const;
+
+  std::vector<Source> sources_;
+  std::vector<Found> found_;
+};
+
+}  // namespace jobman::config

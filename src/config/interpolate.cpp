@@ -1,0 +1,386 @@
+#include "config/interpolate.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "config/yaml_reader.hpp"
+#include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::config {
+namespace {
+
+using Path = std::vector<std::string>;
+
+/// References that may follow one another; more is no sane file, and the stack is finite.
+constexpr std::size_t kLongestChain = 40;
+constexpr std::size_t kMostBytes = 4 * kLargestFile;  // that interpolation may produce
+/// ${${${...}}} in one text, and along a chain of references.
+constexpr int kDeepestExpression = 60;
+constexpr std::size_t kNone = std::string_view::npos;
+
+/// Just behind the "}" that closes the "${" at the text's begin; kNone when there is none.
+std::size_t EndOfExpression(std::string_view text) {
+  int depth = 0;
+  char quote = '\0';
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if ((c == '\'' || c == '"') && depth > 0) {
+      quote = c;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return kNone;
+}
+
+/// The first `sign` outside of nested expressions and quotes.
+std::size_t FindOutside(std::string_view text, char sign) {
+  int depth = 0;
+  char quote = '\0';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+      continue;
+    }
+    if (c == sign && depth == 0) return i;
+    if (c == '\'' || c == '"') quote = c;
+    if (c == '{') ++depth;
+    if (c == '}') --depth;
+  }
+  return kNone;
+}
+
+std::string_view Unquote(std::string_view text) {
+  text = base::Trim(text);
+  const bool quoted = text.size() >= 2 && (text.front() == '\'' || text.front() == '"') &&
+                      text.back() == text.front();
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+bool IsNullText(std::string_view text) {
+  return text == "null" || text == "~" || text == "None";
+}
+
+class Interpolator {
+ public:
+  Interpolator(Value& root, const EnvLookup& env, Diagnostics& out)
+      : root_(root), env_(env), out_(out) {}
+
+  void Resolve(Value& value, const Path& path) {
+    if (value.is_scalar()) return ResolveScalar(value, path);
+    for (std::size_t i = 0; i < value.children.size(); ++i) {
+      Path child_path = path;
+      child_path.push_back(value.is_map() ? value.children[i].key : std::to_string(i));
+      Resolve(value.children[i], child_path);
+    }
+  }
+
+ private:
+  /// The scalar being resolved: where it stands, for relative names and for messages.
+  struct Site {
+    const Path& path;
+    Position pos;
+  };
+
+  void ResolveScalar(Value& value, const Path& path) {
+    if (value.progress == Value::Progress::kDone) return;
+    if (value.progress == Value::Progress::kBusy) return ReportCycle(value, path);
+    if (!base::Contains(value.text, "${")) {
+      value.progress = Value::Progress::kDone;
+      return;
+    }
+    if (busy_.size() >= kLongestChain) return Break(value, TooLong());
+    value.progress = Value::Progress::kBusy;
+    busy_.push_back(JoinPath(path));
+    Value result = Expand(value.text, {path, value.pos});
+    busy_.pop_back();
+    if (value.progress != Value::Progress::kBusy) return;  // a cycle came back here
+    Replace(value, std::move(result));
+  }
+
+  void Replace(Value& value, Value result) {
+    produced_ += result.text.size();
+    for (const Value& child : result.children) Count(child);
+    if (produced_ > kMostBytes) return Break(value, "interpolation makes the file too large");
+    result.key = std::move(value.key);
+    result.key_pos = value.key_pos;
+    result.pos = value.pos;
+    result.progress = Value::Progress::kDone;
+    value = std::move(result);
+  }
+
+  void Count(const Value& value) {
+    produced_ += value.text.size() + value.key.size() + sizeof(Value) / 4;
+    for (const Value& child : value.children) Count(child);
+  }
+
+  void Break(Value& value, std::string message, std::string hint = {}) {
+    out_.Report(value.pos, std::move(message), std::move(hint));
+    value.kind = Value::Kind::kBroken;
+    value.progress = Value::Progress::kDone;
+  }
+
+  static std::string TooLong() {
+    return "more than " + std::to_string(kLongestChain) + " interpolations follow one another";
+  }
+
+  void ReportCycle(Value& value, const Path& path) {
+    const std::string name = JoinPath(path);
+    if (busy_.size() >= kLongestChain) return Break(value, TooLong());
+    const auto first = std::find(busy_.begin(), busy_.end(), name);
+    const std::vector<std::string> round(first, busy_.end());
+    Break(value,
+          "interpolation goes round in a circle: " + base::Join(round, " -> ") + " -> " + name);
+  }
+
+  Value Broken(const Site& site, std::string_view part, std::string message,
+               std::string hint = {}) {
+    out_.Report(out_.Locate(site.pos, part), std::move(message), std::move(hint));
+    return BrokenValue();
+  }
+  static Value BrokenValue() {
+    Value value;
+    value.kind = Value::Kind::kBroken;
+    return value;
+  }
+
+  /// The value of a text: of its only expression, else text with every expression written out.
+  Value Expand(std::string_view text, const Site& site) {
+    if (text.starts_with("${") && EndOfExpression(text) == text.size()) {
+      return Evaluate(text.substr(2, text.size() - 3), site);
+    }
+    std::string result;
+    bool broken = false;
+    while (!text.empty()) {
+      const std::size_t at = text.find("${");
+      const std::size_t slashes = CountSlashesBefore(text, at);
+      result += text.substr(0, at == kNone ? kNone : at - slashes + slashes / 2);
+      if (at == kNone) break;
+      text.remove_prefix(at);
+      if (slashes % 2 == 1) {
+        result += "${";
+        text.remove_prefix(2);
+        continue;
+      }
+      const std::size_t end = EndOfExpression(text);
+      if (end == kNone) {
+        return Broken(site, text.substr(0, 12), "\"${\" without its \"}\"",
+                      "write \\${ where \"${\" itself is meant");
+      }
+      broken = !AppendExpression(text.substr(0, end), site, result) || broken;
+      text.remove_prefix(end);
+    }
+    if (broken) return BrokenValue();
+    Value value = Scalar(std::move(result), site.pos);
+    value.quoted = true;
+    return value;
+  }
+
+  static std::size_t CountSlashesBefore(std::string_view text, std::size_t at) {
+    std::size_t slashes = 0;
+    while (at != kNone && slashes < at && text[at - slashes - 1] == '\\') ++slashes;
+    return slashes;
+  }
+
+  /// Within text, an expression must give a scalar.
+  bool AppendExpression(std::string_view expression, const Site& site, std::string& out) {
+    const Value value = Evaluate(expression.substr(2, expression.size() - 3), site);
+    if (value.kind == Value::Kind::kBroken) return false;
+    if (!value.is_scalar()) {
+      const std::string kind = value.is_null() ? "empty" : std::string(KindText(value));
+      Broken(site, expression,
+             std::string(expression) + " is " + kind + ", which text cannot hold");
+      return false;
+    }
+    out += value.text;
+    if (out.size() <= kMostBytes) return true;
+    Broken(site, expression, "interpolation makes the file too large");
+    return false;
+  }
+
+  Value Evaluate(std::string_view expression, const Site& site) {
+    if (nesting_ >= kDeepestExpression) {
+      return Broken(site, "${${", "interpolations are nested too deeply");
+    }
+    ++nesting_;
+    Value value = EvaluateNested(expression, site);
+    --nesting_;
+    return value;
+  }
+
+  Value EvaluateNested(std::string_view expression, const Site& site) {
+    const std::size_t colon = FindOutside(expression, ':');
+    if (colon != kNone) {
+      return Call(base::Trim(expression.substr(0, colon)), expression.substr(colon + 1), site);
+    }
+    const Value name = Expand(base::Trim(expression), site);
+    if (!name.is_scalar()) return name.is_null() ? BrokenValue() : name;
+    return LookUp(name.text, site, nullptr);
+  }
+
+  Value Call(std::string_view resolver, std::string_view arguments, const Site& site) {
+    const std::size_t comma = FindOutside(arguments, ',');
+    const std::string_view first = Unquote(arguments.substr(0, comma));
+    std::optional<std::string_view> second;
+    if (comma != kNone) second = arguments.substr(comma + 1);
+    if (resolver == "oc.env" || resolver == "env") return Environment(first, second, site);
+    if (resolver == "oc.select") return Select(first, second, site);
+    if (resolver == "oc.decode") return Decode(first, site);
+    const std::string whole = "${" + std::string(resolver) + ":" + std::string(arguments) + "}";
+    return Broken(site, whole, "unknown resolver \"" + std::string(resolver) + "\"",
+                  base::IsEnvName(resolver) && base::ToLower(resolver) != resolver
+                      ? "write \\" + whole + " where the shell's own is meant"
+                      : "known are oc.env, env, oc.select and oc.decode");
+  }
+
+  /// An argument's own value: what is written there, typed by its looks.
+  Value Argument(std::string_view text, const Site& site) {
+    const std::string_view bare = base::Trim(text);
+    const std::string_view unquoted = Unquote(text);
+    Value value = Expand(unquoted, site);
+    if (value.is_scalar() && !base::Contains(bare, "${")) {
+      value.quoted = unquoted.size() != bare.size();
+      if (!value.quoted && IsNullText(value.text)) return Value{};
+    }
+    return value;
+  }
+
+  Value Environment(std::string_view argument, std::optional<std::string_view> fallback,
+                    const Site& site) {
+    const Value name = Expand(argument, site);
+    if (!name.is_scalar()) return BrokenValue();
+    const auto found = env_ ? env_(name.text) : std::nullopt;
+    if (found) return Scalar(*found, site.pos);
+    if (fallback) return Argument(*fallback, site);
+    return Broken(site, argument, "the environment variable " + name.text + " is not set",
+                  "set it, or write ${oc.env:" + name.text + ",default}");
+  }
+
+  Value Select(std::string_view argument, std::optional<std::string_view> fallback,
+               const Site& site) {
+    const Value name = Expand(argument, site);
+    if (!name.is_scalar()) return BrokenValue();
+    bool absent = false;
+    Value value = LookUp(name.text, site, &absent);
+    return (absent || value.is_null()) && fallback ? Argument(*fallback, site) : value;
+  }
+
+  Value Decode(std::string_view argument, const Site& site) {
+    Value value = Expand(argument, site);
+    if (!value.is_scalar()) return value;
+    value.quoted = false;
+    return IsNullText(value.text) ? Value{} : value;
+  }
+
+  /// A copy of what `name` names. With `absent`, a name that leads nowhere is no problem.
+  Value LookUp(const std::string& name, const Site& site, bool* absent) {
+    Path path;
+    std::string_view rest = name;
+    if (rest.starts_with('.') && !StartRelative(rest, site, path)) {
+      return Broken(site, name, "\"" + name + "\" leads out of the file");
+    }
+    for (std::string& part : SplitPath(rest)) path.push_back(std::move(part));
+    Value* found = Walk(path);
+    if (found != nullptr && found->kind == Value::Kind::kBroken) return BrokenValue();
+    if (found != nullptr) return CopyOf(*found, path);
+    if (absent != nullptr) {
+      *absent = true;
+      return Value{};
+    }
+    return Broken(site, name, "${" + name + "} names no key of this file", HintFor(name, path));
+  }
+
+  /// "." is the map or list that holds the value, each further dot one level up.
+  static bool StartRelative(std::string_view& rest, const Site& site, Path& path) {
+    path = site.path;
+    while (rest.starts_with('.')) {
+      if (path.empty()) return false;
+      path.pop_back();
+      rest.remove_prefix(1);
+    }
+    return true;
+  }
+
+  /// Follows the path, resolving what stands on the way.
+  Value* Walk(const Path& path) {
+    Value* value = &root_;
+    Path here;
+    for (const std::string& part : path) {
+      if (value->is_scalar()) ResolveScalar(*value, here);
+      if (value->kind == Value::Kind::kBroken) return value;
+      value = const_cast<Value*>(FindAt(std::as_const(*value), {part}));
+      if (value == nullptr) return nullptr;
+      here.push_back(part);
+    }
+    return value;
+  }
+
+  Value CopyOf(Value& value, const Path& path) {
+    if (value.is_scalar()) {
+      ResolveScalar(value, path);
+      return value;
+    }
+    const std::string name = JoinPath(path);
+    // A list or map that is asked for from within itself.
+    if (std::find(busy_.begin(), busy_.end(), name) != busy_.end() ||
+        busy_.size() >= kLongestChain) {
+      ReportCycle(value, path);
+      return BrokenValue();
+    }
+    busy_.push_back(name);
+    Resolve(value, path);
+    busy_.pop_back();
+    Value copy = value;
+    return copy;
+  }
+
+  std::string HintFor(const std::string& name, const Path& path) const {
+    Path parent = path;
+    parent.pop_back();
+    const Value* around = FindAt(root_, parent);
+    std::vector<std::string> names;
+    for (const Value& child : around != nullptr ? around->children : std::vector<Value>{}) {
+      names.push_back(child.key);
+    }
+    if (const auto nearest = base::Nearest(path.back(), names)) {
+      parent.push_back(*nearest);
+      return "did you mean ${" + JoinPath(parent) + "}?";
+    }
+    if (!base::IsEnvName(name)) return {};
+    return "a shell variable is written $" + name + " or \\${" + name +
+           "}, one of this machine ${oc.env:" + name + "}";
+  }
+
+  Value& root_;
+  const EnvLookup& env_;
+  Diagnostics& out_;
+  std::vector<std::string> busy_ = {};
+  std::size_t produced_ = 0;
+  int nesting_ = 0;
+};
+
+}  // namespace
+
+void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out) {
+  Interpolator(root, env, out).Resolve(root, {});
+}
+
+std::string EscapeInterpolation(std::string_view text) {
+  std::string escaped;
+  std::size_t slashes = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with("${")) escaped.append(slashes + 1, '\\');
+    slashes = text[i] == '\\' ? slashes + 1 : 0;
+    escaped += text[i];
+  }
+  return escaped;
+}
+
+}  // namespace jobman::config

@@ -1,0 +1,172 @@
+#include "jobman/config/load.hpp"
+
+#include <utility>
+
+#include "config/build.hpp"
+#include "config/check.hpp"
+#include "config/diagnostics.hpp"
+#include "config/gcloud_flags.hpp"
+#include "config/interpolate.hpp"
+#include "config/merge.hpp"
+#include "config/reader.hpp"
+#include "config/resolved.hpp"
+#include "config/yaml_reader.hpp"
+#include "jobman/base/env.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::config {
+namespace {
+
+base::Path FolderOf(const base::Path& file, const base::Path& working_dir) {
+  const base::Path whole = working_dir / file;
+  return whole.parent_path().lexically_normal();
+}
+
+/// The tree of one file's text; an empty map when it says nothing.
+Value ReadTree(std::string_view text, int source, Diagnostics& out) {
+  auto tree = ReadYaml(text, source, 0, out);
+  Value root = tree ? std::move(*tree) : Value{};
+  if (root.is_null()) {
+    root.kind = Value::Kind::kMap;
+    root.pos = {.source = source};
+  }
+  if (!root.is_map()) {
+    out.Report(root.pos, "expected a map of keys, found " + std::string(KindText(root)),
+               "a job file begins like: job: {name: my-job}");
+    root = Value{};
+    root.kind = Value::Kind::kMap;
+  }
+  ExpandCloud(root);
+  return root;
+}
+
+base::Result<std::string> ReadText(const base::Path& file) {
+  // Checked before reading: a device or a dump of gigabytes is not worth its memory.
+  std::error_code problem;
+  if (!std::filesystem::exists(file, problem)) {
+    return base::NotFound("no such file");
+  }
+  if (std::filesystem::is_directory(file, problem)) return base::InvalidArgument("is a folder");
+  const auto size = base::FileSize(file);
+  if (size && static_cast<std::size_t>(*size) > kLargestFile) {
+    return base::InvalidArgument("larger than 1 MiB, too large for a job file");
+  }
+  return base::ReadFile(file);
+}
+
+/// Loading, step by step; what the steps share.
+class Loader {
+ public:
+  explicit Loader(const LoadRequest& request) : request_(request) {}
+
+  LoadResult Run() {
+    LoadResult result;
+    Value root = ReadJobFile();
+    AddUserDefaults(root);
+    ApplyFlags(root);
+    // Half a tree would only give rise to puzzling complaints.
+    if (out_.ok()) {
+      Interpolate(root, request_.defaults.env, out_);
+      TranslateFlags(root, out_);
+      CheckAgainstSchema(root, out_);
+      Build(root, result);
+    }
+    result.problems = out_.Take();
+    if (!result.problems.empty()) result.loaded.reset();
+    return result;
+  }
+
+ private:
+  int AddFile(const base::Path& file, std::string_view text) {
+    return out_.AddSource(
+        {.name = file.string(), .folder = FolderOf(file, request_.defaults.working_dir)}, text);
+  }
+
+  Value ReadJobFile() {
+    auto text = request_.text ? base::Result<std::string>(*request_.text) : ReadText(request_.file);
+    source_ = text.value_or("");
+    const int index = AddFile(request_.file, source_);
+    if (!text.ok()) {
+      out_.Report({.source = index}, text.error().message);
+      return {};
+    }
+    Value root = ReadTree(source_, index, out_);
+    if (root.children.empty() && out_.ok()) {
+      out_.Report({.source = index}, "the file says nothing", "jobman init writes a job file");
+    }
+    return root;
+  }
+
+  void AddUserDefaults(Value& root) {
+    const base::Path& file = request_.defaults.user_file;
+    if (file.empty()) return;
+    const auto text = ReadText(file);
+    if (!text.ok()) {
+      const bool absent = text.error().code == base::Code::kNotFound;
+      if (absent && !request_.defaults.user_file_named) return;
+      out_.Report({.source = AddFile(file, "")}, text.error().message,
+                  "it holds your defaults for every job file");
+      return;
+    }
+    MergeUnder(root, ReadTree(*text, AddFile(file, *text), out_));
+  }
+
+  int AddFlag(std::string name, std::string_view text) {
+    return out_.AddSource(
+        {.name = std::move(name), .is_flag = true, .folder = request_.defaults.working_dir}, text);
+  }
+
+  void ApplyFlags(Value& root) {
+    for (const std::string& set : request_.sets) {
+      ApplySet(root, set, AddFlag("--set", set), out_);
+    }
+    if (request_.name) SetText(root, "job.name", "--name", *request_.name);
+    if (request_.endpoint) SetText(root, "cloud.endpoint", "--endpoint", *request_.endpoint);
+  }
+
+  void SetText(Value& root, std::string_view path, std::string flag, const std::string& text) {
+    const int source = AddFlag(std::move(flag), text);
+    Value value = Scalar(text, {.source = source, .line = 1, .column = 1});
+    value.quoted = true;
+    value.key_pos = value.pos;
+    SetAt(root, path, std::move(value), out_);
+  }
+
+  void Build(const Value& root, LoadResult& result) {
+    Reader reader(root, request_, out_);
+    Loaded loaded;
+    loaded.spec = BuildSpec(reader);
+    if (!out_.ok()) return;
+    loaded.source = source_;
+    loaded.resolved = ToJobFile(loaded.spec);
+    loaded.origins = OriginsOf(loaded.resolved, root, reader.notes(), out_);
+    result.loaded = std::move(loaded);
+  }
+
+  const LoadRequest& request_;
+  Diagnostics out_ = {};
+  std::string source_ = {};
+};
+
+}  // namespace
+
+Defaults SystemDefaults(const base::Path& state_dir) {
+  Defaults defaults{.env = &base::GetEnv,
+                    .home = base::HomeDir(),
+                    .state_dir = state_dir,
+                    .login = base::UserName()};
+  std::error_code problem;
+  defaults.working_dir = std::filesystem::current_path(problem);
+  const auto named = base::GetEnv("JOBMAN_CONFIG");
+  const auto xdg = base::GetEnv("XDG_CONFIG_HOME");
+  const base::Path folder = xdg ? base::Path(*xdg) : defaults.home / ".config";
+  defaults.user_file = named ? base::Path(*named) : folder / "jobman" / "config.yaml";
+  defaults.user_file_named = named.has_value();
+  return defaults;
+}
+
+LoadResult Load(const LoadRequest& request) {
+  return Loader(request).Run();
+}
+
+}  // namespace jobman::config

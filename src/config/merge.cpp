@@ -1,0 +1,97 @@
+#include "config/merge.hpp"
+
+#include <utility>
+
+#include "config/yaml_reader.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::config {
+namespace {
+
+Value EmptyMap(const Value& like) {
+  Value map;
+  map.kind = Value::Kind::kMap;
+  map.pos = like.pos;
+  return map;
+}
+
+/// The child to go on with, made when absent; nullptr when there can be none.
+Value* Enter(Value& parent, const std::string& part, const Value& value) {
+  if (parent.is_null()) parent.kind = Value::Kind::kMap;
+  if (parent.is_map()) {
+    if (Value* child = parent.Find(part)) return child;
+    Value child;
+    child.key = part;
+    child.key_pos = value.pos;
+    parent.children.push_back(std::move(child));
+    return &parent.children.back();
+  }
+  const auto index = base::ParseNumber(part);
+  if (!parent.is_list() || !index) return nullptr;
+  const auto at = static_cast<std::size_t>(*index);
+  if (at == parent.children.size()) parent.children.push_back(EmptyMap(value));
+  return at < parent.children.size() ? &parent.children[at] : nullptr;
+}
+
+}  // namespace
+
+void MergeUnder(Value& top, const Value& under) {
+  if (!top.is_map() || !under.is_map()) return;
+  for (const Value& member : under.children) {
+    if (Value* own = top.Find(member.key)) {
+      MergeUnder(*own, member);
+    } else {
+      top.children.push_back(member);
+    }
+  }
+}
+
+void ExpandCloud(Value& root) {
+  Value* cloud = root.Find("cloud");
+  if (cloud == nullptr || !cloud->is_scalar()) return;
+  Value endpoint = *cloud;
+  endpoint.key = "endpoint";
+  cloud->kind = Value::Kind::kMap;
+  cloud->text.clear();
+  cloud->children = {std::move(endpoint)};
+}
+
+void SetAt(Value& root, std::string_view path, Value value, Diagnostics& out) {
+  Value* place = &root;
+  std::vector<std::string> walked;
+  for (const std::string& part : SplitPath(path)) {
+    Value* next = Enter(*place, part, value);
+    if (next == nullptr) {
+      const std::string what = JoinPath(walked) + " is " + std::string(KindText(*place));
+      out.Report(value.key_pos, "no " + std::string(path) + " can be set: " + what);
+      return;
+    }
+    walked.push_back(part);
+    place = next;
+  }
+  std::string key = std::move(place->key);
+  const Position key_pos = value.key_pos;
+  *place = std::move(value);
+  place->key = std::move(key);
+  place->key_pos = key_pos;
+}
+
+void ApplySet(Value& root, std::string_view assignment, int source, Diagnostics& out) {
+  const Position begin{.source = source, .line = 1, .column = 1};
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    out.Report(begin, "write --set key=value, as in --set tpu.zone=us-central2-b");
+    return;
+  }
+  const auto offset = static_cast<int>(equals) + 1;
+  const bool fine = out.ok();
+  auto value = ReadYaml(assignment.substr(equals + 1), source, offset, out);
+  if (!value && fine && !out.ok()) return;
+  if (!value) value.emplace();  // "key=" takes the key away
+  value->key_pos = begin;
+  std::string_view path = base::Trim(assignment.substr(0, equals));
+  if (path == "cloud" && value->is_scalar()) path = "cloud.endpoint";
+  SetAt(root, path, std::move(*value), out);
+}
+
+}  // namespace jobman::config

@@ -1,0 +1,164 @@
+#include "config/names.hpp"
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::config {
+namespace {
+
+constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kUpper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::size_t kLongestName = 40;
+
+/// What a kind of name consists of.
+struct Rule {
+  std::string_view signs = {};    ///< allowed beside lower-case letters and digits
+  bool upper = false;             ///< whether capitals are allowed
+  std::string_view allowed = {};  ///< the same in words
+  std::size_t longest = 63;
+  bool letter_first = true;
+  bool no_sign_last = true;
+  bool may_be_empty = false;
+};
+
+bool IsAllowed(char c, const Rule& rule) {
+  return kLower.find(c) != std::string_view::npos || kDigits.find(c) != std::string_view::npos ||
+         rule.signs.find(c) != std::string_view::npos ||
+         (rule.upper && kUpper.find(c) != std::string_view::npos);
+}
+
+base::Status Wrong(std::string_view text, const std::string& why) {
+  return base::InvalidArgument("\"" + std::string(text) + "\" " + why);
+}
+
+base::Status Check(std::string_view text, const Rule& rule) {
+  if (text.empty()) {
+    return rule.may_be_empty ? base::Ok() : base::InvalidArgument("must not be empty");
+  }
+  for (const char c : text) {
+    if (IsAllowed(c, rule)) continue;
+    const bool printable = c > ' ' && c < '\x7F';
+    const std::string what = printable ? "'" + std::string(1, c) + "'" : "a character";
+    const std::string why = "contains " + what + "; it may contain " + std::string(rule.allowed);
+    return Wrong(text,
+                 c == ' ' ? "contains a blank; it may contain " + std::string(rule.allowed) : why);
+  }
+  const bool letter = kLower.find(text.front()) != std::string_view::npos ||
+                      (rule.upper && kUpper.find(text.front()) != std::string_view::npos);
+  if (rule.letter_first && !letter) return Wrong(text, "does not begin with a letter");
+  if (rule.no_sign_last && rule.signs.find(text.back()) != std::string_view::npos) {
+    return Wrong(text, "ends with '" + std::string(1, text.back()) + "'");
+  }
+  if (text.size() > rule.longest) {
+    return Wrong(text, "has " + std::to_string(text.size()) + " characters; at most " +
+                           std::to_string(rule.longest) + " may be");
+  }
+  return base::Ok();
+}
+
+base::Status WithProposal(base::Status status, std::string_view text) {
+  if (!status.ok()) status.error().hint = "for example: " + MakeValidName(text);
+  return status;
+}
+
+}  // namespace
+
+base::Status CheckSliceName(std::string_view name) {
+  const Rule rule{
+      .signs = "-", .allowed = "lower-case letters, digits and -", .longest = kLongestName};
+  return WithProposal(Check(name, rule), name);
+}
+
+base::Status CheckJobName(std::string_view name) {
+  const Rule rule{
+      .signs = "-_", .allowed = "lower-case letters, digits, - and _", .longest = kLongestName};
+  return WithProposal(Check(name, rule), name);
+}
+
+std::string MakeValidName(std::string_view text) {
+  std::string name;
+  for (const char c : base::ToLower(text)) {
+    const bool allowed = IsAllowed(c, {});
+    if (allowed) name += c;
+    // One dash for any run of what may not stay; none in front.
+    if (!allowed && !name.empty() && name.back() != '-') name += '-';
+  }
+  if (!name.empty() && kDigits.find(name.front()) != std::string::npos) name.insert(0, "job-");
+  name.resize(std::min(name.size(), kLongestName));
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name.empty() ? "job" : name;
+}
+
+base::Status CheckStepName(std::string_view name) {
+  if (name == "run") return Wrong(name, "is what the command itself is called; choose another");
+  return Check(name, {.signs = "-_.",
+                      .upper = true,
+                      .allowed = "letters, digits, -, _ and .",
+                      .longest = kLongestName});
+}
+
+base::Status CheckTag(std::string_view tag) {
+  return Check(tag, {.signs = "-", .allowed = "lower-case letters, digits and -"});
+}
+
+base::Status CheckLabelKey(std::string_view key) {
+  return Check(
+      key,
+      {.signs = "-_", .allowed = "lower-case letters, digits, - and _", .no_sign_last = false});
+}
+
+base::Status CheckLabelValue(std::string_view value) {
+  return Check(value, {.signs = "-_",
+                       .allowed = "lower-case letters, digits, - and _",
+                       .letter_first = false,
+                       .no_sign_last = false,
+                       .may_be_empty = true});
+}
+
+base::Status CheckMetadataKey(std::string_view key) {
+  return Check(key, {.signs = "-_",
+                     .upper = true,
+                     .allowed = "letters, digits, - and _",
+                     .longest = 128,
+                     .letter_first = false,
+                     .no_sign_last = false});
+}
+
+base::Status CheckZone(std::string_view zone) {
+  JM_TRY(Check(zone, {.signs = "-", .allowed = "lower-case letters, digits and -"}));
+  const auto dashes = std::count(zone.begin(), zone.end(), '-');
+  if (dashes >= 2) return base::Ok();
+  base::Error error = base::InvalidArgument("\"" + std::string(zone) + "\" is no zone");
+  if (dashes == 1 && kDigits.find(zone.back()) != std::string_view::npos) {
+    error.message = "\"" + std::string(zone) + "\" is a region";
+  }
+  error.hint = "zones are written like us-central2-b";
+  return error;
+}
+
+base::Status CheckProject(std::string_view project) {
+  return Check(
+      project,
+      {.signs = "-.:", .allowed = "lower-case letters, digits and -", .letter_first = false});
+}
+
+base::Status CheckLogin(std::string_view login) {
+  if (login.starts_with('_')) login.remove_prefix(1);
+  return Check(login, {.signs = "-_",
+                       .allowed = "lower-case letters, digits, - and _",
+                       .longest = 32,
+                       .no_sign_last = false});
+}
+
+std::string MakeLogin(std::string_view login) {
+  std::string name;
+  for (const char c : base::ToLower(login.substr(0, login.find('@')))) {
+    name += IsAllowed(c, {.signs = "-_"}) ? c : '_';
+  }
+  name.resize(std::min<std::size_t>(name.size(), 32));
+  return name == "root" || !CheckLogin(name).ok() ? "jobman" : name;
+}
+
+}  // namespace jobman::config

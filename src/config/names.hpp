@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "jobman/base/result.hpp"
+
+namespace jobman::config {
+
+/// tpu.name: begins node names, which follow RFC 1035; 40 characters leave room for what jobman
+/// appends ("-000042-a1"). The hint proposes a valid name.
+base::Status CheckSliceName(std::string_view name);
+/// job.name: as CheckSliceName(), and "_", which slice names replace by "-".
+base::Status CheckJobName(std::string_view name);
+/// A valid name near to the text; "job" when nothing of it can stay.
+std::string MakeValidName(std::string_view text);
+
+/// A setup step's name is a folder of logs and part of stage names.
+base::Status CheckStepName(std::string_view name);
+/// A network tag.
+base::Status CheckTag(std::string_view tag);
+/// Labels: lower-case letters, digits, _ and -, at most 63; keys begin with a letter.
+/// Source: Compute Engine documentation, "Organize resources using labels".
+base::Status CheckLabelKey(std::string_view key);
+base::Status CheckLabelValue(std::string_view value);
+/// A key of instance metadata: at most 128 letters, digits, _ and -.
+base::Status CheckMetadataKey(std::string_view key);
+/// "us-central2-b"; says so when it is a region.
+base::Status CheckZone(std::string_view zone);
+/// A project id or number.
+base::Status CheckProject(std::string_view project);
+/// A login name that Linux takes.
+base::Status CheckLogin(std::string_view login);
+/// The local login name as one for the hosts, else "jobman": root may not log in to a TPU VM.
+std::string MakeLogin(std::string_view login);
+
+}  // namespace jobman::config

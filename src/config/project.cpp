@@ -1,0 +1,52 @@
+#include "config/project.hpp"
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::config {
+namespace {
+
+std::optional<FoundText> FromGcloud(const Defaults& defaults) {
+  const auto named_folder = defaults.env("CLOUDSDK_CONFIG");
+  const base::Path folder =
+      named_folder ? base::Path(*named_folder) : defaults.home / ".config" / "gcloud";
+  std::string active = "default";
+  if (const auto name = base::ReadFile(folder / "active_config"); name.ok()) {
+    active = base::Trim(*name);
+  }
+  if (const auto name = defaults.env("CLOUDSDK_ACTIVE_CONFIG_NAME")) active = *name;
+  const base::Path file = folder / "configurations" / ("config_" + active);
+  const auto text = base::ReadFile(file);
+  if (!text.ok()) return std::nullopt;
+  const auto project = IniValue(*text, "core", "project");
+  if (!project || project->empty()) return std::nullopt;
+  return FoundText{*project, "gcloud configuration " + active};
+}
+
+}  // namespace
+
+std::optional<std::string> IniValue(std::string_view text, std::string_view section,
+                                    std::string_view key) {
+  bool inside = false;
+  for (const std::string& raw : base::Split(text, '\n')) {
+    const std::string_view line = base::Trim(raw);
+    if (line.starts_with('[') && line.ends_with(']')) {
+      inside = base::Trim(line.substr(1, line.size() - 2)) == section;
+    }
+    const std::size_t equals = line.find('=');
+    if (!inside || equals == std::string_view::npos) continue;
+    if (base::Trim(line.substr(0, equals)) == key) {
+      return std::string(base::Trim(line.substr(equals + 1)));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<FoundText> DefaultProject(const Defaults& defaults) {
+  if (!defaults.env) return std::nullopt;
+  for (const std::string name : {"GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"}) {
+    if (const auto project = defaults.env(name)) return FoundText{*project, name};
+  }
+  return FromGcloud(defaults);
+}
+
+}  // namespace jobman::config

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/diagnostics.hpp"
+#include "config/value.hpp"
+#include "jobman/base/json.hpp"
+#include "jobman/config/load.hpp"
+
+namespace jobman::config {
+
+/// The spec in the shape of a job file: what Load() makes the same spec of. Values that are empty
+/// are left out.
+base::OrderedJson ToJobFile(const core::JobSpec& spec);
+
+/// Where each value of `resolved` came from: its place in the tree, else what `notes` says, else
+/// "default".
+std::vector<Origin> OriginsOf(const base::OrderedJson& resolved, const Value& root,
+                              const std::map<std::string, std::string>& notes,
+                              const Diagnostics& sources);
+
+}  // namespace jobman::config

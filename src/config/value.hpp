@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jobman::config {
+
+/// A place in one of the texts that Diagnostics knows.
+struct Position {
+  int source = -1;  ///< index into the sources; -1: nowhere
+  int line = 0;     ///< from 1; 0: the source as a whole
+  int column = 0;   ///< from 1, in bytes
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+/// A node of a YAML document. Scalars keep their text, so that 1.50 stays "1.50"; what it means is
+/// decided by the key it stands under.
+struct Value {
+  enum class Kind {
+    kNull,
+    kScalar,
+    kList,
+    kMap,
+    kBroken,  ///< its problem is reported already; nobody may complain about it again
+  };
+  /// How far interpolation has come with a scalar.
+  enum class Progress { kRaw, kBusy, kDone };
+
+  Kind kind = Kind::kNull;
+  Progress progress = Progress::kRaw;
+  bool quoted = false;    ///< text by its quotes, also when it looks like a number
+  std::string key = {};   ///< within a map
+  Position key_pos = {};  ///< of the key
+  Position pos = {};      ///< of the value
+  std::string text = {};  ///< of a scalar
+  std::vector<Value> children = {};
+
+  bool is_map() const { return kind == Kind::kMap; }
+  bool is_list() const { return kind == Kind::kList; }
+  bool is_scalar() const { return kind == Kind::kScalar; }
+  bool is_null() const { return kind == Kind::kNull; }
+
+  /// The member of a map; nullptr when there is none.
+  const Value* Find(std::string_view name) const;
+  Value* Find(std::string_view name);
+};
+
+/// A scalar made by the program, with the place it stands for.
+Value Scalar(std::string text, Position pos);
+
+/// "a list", "a number", "text": what a message calls it.
+std::string_view KindText(const Value& value);
+/// true/false as YAML 1.1 writes them (as the Python tools read job files); unquoted only.
+bool IsBoolText(const Value& value);
+bool IsTrueText(std::string_view text);
+bool IsNumberText(const Value& value);
+
+/// "tpu.zone", "setup[0].run" as its parts: {"tpu", "zone"}, {"setup", "0", "run"}.
+std::vector<std::string> SplitPath(std::string_view path);
+/// The inverse, with indices in brackets where `part` is a number.
+std::string JoinPath(const std::vector<std::string>& parts);
+/// The value at a path; nullptr when there is none.
+const Value* FindAt(const Value& root, const std::vector<std::string>& parts);
+
+}  // namespace jobman::config

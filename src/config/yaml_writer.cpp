@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/interpolate.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/config/load.hpp"
+
+namespace jobman::config {
+namespace {
+
+using base::OrderedJson;
+
+/// Whether a text can stand as a block ("|"): lines of printable characters, the first not
+/// indented, so that the reader finds the indentation itself.
+bool FitsBlock(const std::string& text) {
+  if (!base::Contains(text, "\n") || text.front() == ' ' || text.front() == '\n') return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return c == '\n' || (byte >= 0x20 && byte != 0x7F);
+  });
+}
+
+/// Whether a text means itself without quotes, whoever reads it.
+bool IsPlain(const std::string& text) {
+  constexpr std::string_view kSafe =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
+  if (text.empty() || text.find_first_not_of(kSafe) != std::string::npos) return false;
+  const char first = text.front();
+  const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+  const std::string lower = base::ToLower(text);
+  for (const std::string_view word :
+       {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}) {
+    if (lower == word) return false;
+  }
+  return letter || first == '/';
+}
+
+/// As JSON writes it, which is YAML too.
+std::string QuotedText(const std::string& text) {
+  return IsPlain(text)
+             ? text
+             : OrderedJson(text).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+class YamlWriter {
+ public:
+  YamlWriter(const std::vector<Origin>& origins, bool with_origins)
+      : origins_(origins), with_origins_(with_origins) {}
+
+  std::string Write(const OrderedJson& json) {
+    for (const auto& item : json.items()) Member(item.key(), item.value(), "");
+    return std::move(text_);
+  }
+
+ private:
+  /// One "key: value", at `indent`; `lead` is "- " for the first member of a list's map.
+  void Member(const std::string& key, const OrderedJson& value, const std::string& indent,
+              std::string_view lead = "") {
+    text_ += indent;
+    text_ += lead;
+    const std::string inner = indent + std::string(lead.size(), ' ') + "  ";
+    text_ += QuotedText(key) + ":";
+    if (!value.is_structured()) return Leaf(value, inner);
+    text_ += value.empty() ? (value.is_array() ? " []\n" : " {}\n") : "\n";
+    for (const auto& item : value.items()) {
+      if (value.is_array()) {
+        Item(item.value(), inner);
+      } else {
+        Member(item.key(), item.value(), inner);
+      }
+    }
+  }
+
+  void Item(const OrderedJson& value, const std::string& indent) {
+    if (!value.is_structured()) {
+      text_ += indent + "-";
+      return Leaf(value, indent + "  ");
+    }
+    std::string_view lead = "- ";
+    for (const auto& member : value.items()) {
+      Member(member.key(), member.value(), lead.empty() ? indent + "  " : indent, lead);
+      lead = "";
+    }
+  }
+
+  void Leaf(const OrderedJson& value, const std::string& indent) {
+    const Origin* origin = next_ < origins_.size() ? &origins_[next_++] : nullptr;
+    const std::string note = with_origins_ && origin != nullptr ? "  # " + origin->where : "";
+    const auto* text = value.get_ptr<const std::string*>();
+    if (text == nullptr) {
+      text_ += " " + value.dump() + note + "\n";
+      return;
+    }
+    const std::string escaped = EscapeInterpolation(*text);
+    if (FitsBlock(escaped)) return Block(escaped, indent, note);
+    text_ += " " + QuotedText(escaped) + note + "\n";
+  }
+
+  void Block(std::string text, const std::string& indent, const std::string& note) {
+    const bool ends = text.ends_with('\n');
+    const bool ends_twice = text.ends_with("\n\n");
+    text_ += fmt::format(" |{}{}\n", ends_twice ? "+" : ends ? "" : "-", note);
+    if (ends) text.pop_back();
+    for (const std::string& line : base::Split(text, '\n')) {
+      text_ += line.empty() ? "\n" : indent + line + "\n";
+    }
+  }
+
+  const std::vector<Origin>& origins_;
+  bool with_origins_;
+  std::size_t next_ = 0;
+  std::string text_ = {};
+};
+
+}  // namespace
+
+std::string ResolvedYaml(const Loaded& loaded, bool origins) {
+  return YamlWriter(loaded.origins, origins).Write(loaded.resolved);
+}
+
+}  // namespace jobman::config

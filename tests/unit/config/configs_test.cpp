@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "jobman/config/init.hpp"
+#include "jobman/config/load.hpp"
+#include "tests/unit/config/support.hpp"
+
+namespace jobman::config {
+namespace {
+
+using testing::MustLoad;
+using testing::RequestOf;
+using testing::TestDefaults;
+
+std::vector<base::Path> ExampleFiles() {
+  std::vector<base::Path> files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(base::Path(JOBMAN_SOURCE_DIR) / "configs")) {
+    files.push_back(entry.path());
+  }
+  return files;
+}
+
+TEST(Configs, EveryExampleLoads) {
+  ASSERT_GE(ExampleFiles().size(), 4U);
+  for (const base::Path& file : ExampleFiles()) {
+    SCOPED_TRACE(file.string());
+    const LoadRequest request{.file = file,
+                              .defaults = TestDefaults({{"GOOGLE_CLOUD_PROJECT", "my-project"}})};
+    EXPECT_EQ(MustLoad(request).spec.tpu.project, "my-project");
+  }
+}
+
+TEST(Configs, QuickstartNeedsNoAccount) {
+  const Loaded loaded = MustLoad({.file = base::Path(JOBMAN_SOURCE_DIR) / "configs/quickstart.yaml",
+                                  .defaults = TestDefaults()});
+  EXPECT_EQ(loaded.spec.cloud.endpoint, "local");
+  EXPECT_EQ(loaded.spec.tpu.accelerator, "v4-32");
+  EXPECT_EQ(loaded.spec.tpu.pricing, core::Pricing::kSpot);
+  EXPECT_EQ(loaded.spec.tpu.project, "local-project");
+  EXPECT_EQ(loaded.spec.ssh.port, 0);
+  EXPECT_EQ(loaded.spec.setup.size(), 2U);
+}
+
+TEST(Init, WritesAFileThatLoads) {
+  MustLoad(RequestOf(InitTemplate({}), {{"GOOGLE_CLOUD_PROJECT", "my-project"}}));
+  const InitOptions options{.name = "My Run",
+                            .cloud = "local",
+                            .project = "other",
+                            .zone = "us-east5-b",
+                            .accelerator = "v6e-8",
+                            .pricing = "ondemand"};
+  const Loaded loaded = MustLoad(RequestOf(InitTemplate(options)));
+  EXPECT_EQ(loaded.spec.name, "my-run");
+  EXPECT_EQ(loaded.spec.cloud.endpoint, "local");
+  EXPECT_EQ(loaded.spec.tpu.project, "other");
+  EXPECT_EQ(loaded.spec.tpu.zone, "us-east5-b");
+  EXPECT_EQ(loaded.spec.tpu.accelerator, "v6e-8");
+  EXPECT_EQ(loaded.spec.tpu.pricing, core::Pricing::kOnDemand);
+}
+
+}  // namespace
+}  // namespace jobman::config

@@ -1,0 +1,90 @@
+#include "jobman/config/schema.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "jobman/base/env.hpp"
+#include "jobman/base/files.hpp"
+#include "tests/unit/config/support.hpp"
+
+namespace jobman::config {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::RequestOf;
+
+TEST(Schema, DocumentationIsUpToDate) {
+  const base::Path file = base::Path(JOBMAN_SOURCE_DIR) / "docs/job-file.md";
+  if (base::GetEnv("JOBMAN_BLESS")) {
+    ASSERT_TRUE(base::WriteFileAtomic(file, SchemaMarkdown(), 0644).ok());
+  }
+  EXPECT_EQ(base::ReadFile(file).value_or(""), SchemaMarkdown())
+      << "write it again: JOBMAN_BLESS=1 ctest --preset dev -R unit_config";
+}
+
+TEST(Schema, EveryKeyIsListedOnceAfterItsParent) {
+  std::set<std::string_view> seen;
+  for (const KeyRow& row : Schema()) {
+    EXPECT_TRUE(seen.insert(row.path).second) << row.path;
+    EXPECT_FALSE(row.about.empty()) << row.path;
+    std::string_view parent = row.path.substr(0, row.path.rfind('.'));
+    if (parent.ends_with("[]")) parent.remove_suffix(2);
+    if (row.path.find('.') != std::string_view::npos) {
+      EXPECT_TRUE(seen.contains(parent)) << row.path;
+    }
+  }
+}
+
+constexpr const char* kJobWithStep = R"(
+command: {cmd: hostname}
+tpu: {accelerator: v4-8, zone: us-central2-b, project: p}
+setup: [{run: hostname}]
+)";
+
+TEST(Schema, EveryKeyThatDoesNothingYetIsRefusedByName) {
+  int refused = 0;
+  for (const KeyRow& row : Schema()) {
+    if (row.status != KeyStatus::kNotYet) continue;
+    SCOPED_TRACE(std::string(row.path));
+    std::string path(row.path);
+    if (path.starts_with("setup[].")) path.replace(0, 7, "setup[0]");
+    // Within a section that is refused as a whole, the section is what is named.
+    const KeyRow* section = FindKey(path.substr(0, path.find_first_of(".[")));
+    const bool whole = section->status == KeyStatus::kNotYet;
+    LoadRequest request = RequestOf(kJobWithStep);
+    request.sets = {path + "=x"};
+    const LoadResult result = Load(request);
+    ASSERT_EQ(result.problems.size(), 1U) << testing::Rendered(result);
+    EXPECT_EQ(result.problems[0].message,
+              (whole ? std::string(section->path) : path) + " is not supported yet");
+    EXPECT_EQ(result.problems[0].reason, base::Reason::kNotSupported);
+    EXPECT_EQ(ToError(result.problems).reason, base::Reason::kNotSupported);
+    ++refused;
+  }
+  EXPECT_GT(refused, 40);
+}
+
+TEST(Explain, SaysWhatAKeyMeans) {
+  EXPECT_EQ(*ExplainKey("tpu.pricing"),
+            "tpu.pricing: What the slice costs, and whether it may be taken away.\n"
+            "  value    spot, ondemand, preemptible, reserved\n"
+            "  default  ondemand\n"
+            "  status   works\n"
+            "  since    0.1\n");
+  EXPECT_THAT(*ExplainKey("setup[3].run"), HasSubstr("setup[].run: Shell script.\n"));
+  EXPECT_THAT(*ExplainKey("job.env_type"), HasSubstr("none, docker (not yet), conda (not yet)"));
+  EXPECT_THAT(*ExplainKey("watchdog"), HasSubstr("not supported yet\n\nKeys:\n  no_output"));
+  EXPECT_THAT(*ExplainKey(""), HasSubstr("retries.backoff"));
+}
+
+TEST(Explain, NamesTheNearestKey) {
+  EXPECT_EQ(ExplainKey("tpu.pricng").error().message, "no key \"tpu.pricng\" in job files");
+  EXPECT_EQ(ExplainKey("tpu.pricng").error().hint, "did you mean \"tpu.pricing\"?");
+  EXPECT_EQ(ExplainKey("zone").error().hint, "did you mean \"tpu.zone\"?");
+  EXPECT_EQ(ExplainKey("tpu.qqqqqqqq").error().hint, "");
+}
+
+}  // namespace
+}  // namespace jobman::config
