@@ -1,0 +1,194 @@
+#include "sim/bubblewrap_fleet.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "jobman/base/handle.hpp"
+#include "jobman/base/strings.hpp"
+#include "sim/spawn.hpp"
+
+namespace jobman::sim {
+
+namespace {
+
+constexpr const char* kInside = "/run/jobman-sim";  ///< etc/ of a host's disk, seen from inside
+
+/// What a host runs: the startup script in the background as at a real boot, then sshd.
+constexpr const char* kBoot =
+    "cd /\n"
+    "s=/run/jobman-sim/startup-script\n"
+    "if [ -s $s ]; then\n"
+    "  case \"$(head -c 2 $s)\" in\n"
+    "  '#!') $s ;;\n"
+    "  *) sh $s ;;\n"
+    "  esac >/run/jobman-sim/state/startup.log 2>&1 </dev/null &\n"
+    "fi\n"
+    "exec \"$0\" -D -f /run/jobman-sim/sshd_config -E /run/jobman-sim/state/sshd.log\n";
+
+/// The part that every sandbox shares: what is seen, and what is its own.
+std::vector<std::string> SandboxWords(const base::Path& bwrap) {
+  const std::string uid = std::to_string(kSandboxUid);
+  return {bwrap.string(),
+          "--die-with-parent",
+          "--unshare-user",
+          "--uid",
+          uid,
+          "--gid",
+          uid,
+          "--unshare-pid",
+          "--unshare-uts",
+          "--unshare-ipc",
+          "--new-session",
+          "--ro-bind",
+          "/",
+          "/",
+          "--dev",
+          "/dev",
+          "--proc",
+          "/proc"};
+}
+
+}  // namespace
+
+base::Status TryBubblewrap() {
+  const base::Path bwrap = FindProgram("bwrap");
+  if (bwrap.empty()) return base::NotFound("bubblewrap (bwrap) is not installed");
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) return base::FromErrno(errno, "making a pipe");
+  base::UniqueFd read_end(ends[0]);
+  base::UniqueFd write_end(ends[1]);
+  std::vector<std::string> words = SandboxWords(bwrap);
+  words.insert(words.end(), {"--hostname", "probe", "/bin/sh", "-c", "test -r /proc/self/status"});
+  JM_ASSIGN_OR_RETURN(const pid_t pid, Spawn(words, {.err = write_end.get()}));
+  write_end.Reset();
+  std::string said;
+  char buffer[1024];
+  for (ssize_t n = 0; (n = read(read_end.get(), buffer, sizeof buffer)) > 0;) {
+    said.append(buffer, static_cast<std::size_t>(n));
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  if (status == 0) return base::Ok();
+  return base::Error{
+      .code = base::Code::kFailedPrecondition,
+      .message = "bubblewrap makes no sandbox here: " + std::string(base::Trim(said))};
+}
+
+BubblewrapFleet::BubblewrapFleet(FleetOptions options, Report report)
+    : WorkerFleet(std::move(options), std::move(report)),
+      bwrap_(FindProgram("bwrap")),
+      sshd_(FindProgram("sshd")) {
+  StartThread();
+}
+
+BubblewrapFleet::~BubblewrapFleet() {
+  Shutdown();
+  Join();
+}
+
+HostDisk BubblewrapFleet::DiskOf(const std::string& name) const {
+  return HostDisk({.root = HostDir(name),
+                   .etc = kInside,
+                   .state = base::Path(kInside) / "state",
+                   .port = options().ssh_port,
+                   .extra = "Subsystem sftp internal-sftp\n"});
+}
+
+std::vector<std::string> BubblewrapFleet::Command(const HostPlan& plan) const {
+  const HostDisk disk = DiskOf(plan.name);
+  std::vector<std::string> words = SandboxWords(bwrap_);
+  const auto add = [&](std::initializer_list<std::string> more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  add({"--tmpfs", "/run", "--tmpfs", "/root", "--tmpfs", "/var/tmp"});
+  add({"--bind", disk.homes(), "/home", "--bind", disk.tmp(), "/tmp"});
+  add({"--ro-bind", disk.etc(), kInside, "--bind", disk.state(), std::string(kInside) + "/state"});
+  for (const char* file : {"passwd", "group"}) {
+    add({"--ro-bind", disk.etc() / file, std::string("/etc/") + file});
+  }
+  add({"--ro-bind", disk.etc() / "boot_id", "/proc/sys/kernel/random/boot_id"});
+  for (const base::Path& shared : options().shared) add({"--bind", shared, shared});
+  add({"--hostname", plan.name, "--chdir", "/", "--clearenv"});
+  add({"--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"});
+  add({"--setenv", "HOME", "/home", "--setenv", "LANG", "C.UTF-8"});
+  add({"/bin/sh", "-c", kBoot, sshd_});
+  return words;
+}
+
+base::Status BubblewrapFleet::Launch(const HostPlan& plan) {
+  AwaitEnd(plan.name);
+  JM_TRY(base::EnsureDir(DiskOf(plan.name).etc() / "state"));  // where state/ is bound to
+  const base::Path log = DiskOf(plan.name).state() / "bwrap.log";
+  const base::UniqueFd err(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  JM_ASSIGN_OR_RETURN(const pid_t pid, Spawn(Command(plan), {.out = err.get(), .err = err.get()}));
+  running_[plan.name] = {.outer = pid};
+  return base::Ok();
+}
+
+base::Result<bool> BubblewrapFleet::IsUp(const std::string& name) {
+  const HostDisk disk = DiskOf(name);
+  if (disk.IsUp()) return true;
+  const auto pair = running_.find(name);
+  if (pair == running_.end() || waitpid(pair->second.outer, nullptr, WNOHANG) != 0) {
+    running_.erase(name);
+    const auto said = base::ReadFile(disk.state() / "bwrap.log");
+    const auto log = base::ReadFile(disk.state() / "sshd.log");
+    return base::Internal("host " + name + " does not start: " + said.value_or("") +
+                          log.value_or(""));
+  }
+  return false;
+}
+
+void BubblewrapFleet::Kill(const std::string& name) {
+  const auto found = running_.find(name);
+  if (found == running_.end()) return;
+  Pair pair = found->second;
+  running_.erase(found);
+  // The outer process waits for the inner one and reaps it, so the inner one is what to kill.
+  const std::vector<pid_t> children = Children(pair.outer);
+  if (!children.empty()) pair.inner = children.front();
+  kill(pair.inner > 0 ? pair.inner : pair.outer, SIGKILL);
+  dying_.emplace(name, pair);
+}
+
+bool BubblewrapFleet::IsGone(Pair& pair) {
+  if (pair.outer > 0 && waitpid(pair.outer, nullptr, WNOHANG) == 0) return false;
+  pair.outer = 0;
+  return pair.inner == 0 || !IsAlive(pair.inner);
+}
+
+void BubblewrapFleet::AwaitEnd(const std::string& name) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (dying_.contains(name) && std::chrono::steady_clock::now() < deadline) {
+    Tend();
+    if (dying_.contains(name)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+bool BubblewrapFleet::Tend() {
+  for (auto pair = dying_.begin(); pair != dying_.end();) {
+    pair = IsGone(pair->second) ? dying_.erase(pair) : std::next(pair);
+  }
+  return !dying_.empty();
+}
+
+std::vector<std::string> BubblewrapFleet::Shutdown() {
+  std::vector<std::string> left;
+  PostAndWait([&] {
+    while (!running_.empty()) Kill(std::string(running_.begin()->first));
+    const auto names = dying_;
+    for (const auto& [name, pair] : names) AwaitEnd(name);
+    for (const auto& [name, pair] : dying_) {
+      left.push_back(fmt::format("{} (process {})", name, pair.inner));
+    }
+  });
+  return left;
+}
+
+}  // namespace jobman::sim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <vector>
+
+#include "sim/worker_fleet.hpp"
+
+namespace jobman::sim {
+
+/// One bubblewrap sandbox with its own sshd per host.
+class BubblewrapFleet final : public WorkerFleet {
+ public:
+  BubblewrapFleet(FleetOptions options, Report report);
+  ~BubblewrapFleet() override;
+  std::vector<std::string> Shutdown() override;
+
+ protected:
+  base::Status Launch(const HostPlan& plan) override;
+  base::Result<bool> IsUp(const std::string& name) override;
+  void Kill(const std::string& name) override;
+  bool Tend() override;
+  HostDisk DiskOf(const std::string& name) const override;
+
+ private:
+  /// bubblewrap is two processes: one outside, and the first one of the new process tree, whose
+  /// end is the end of the tree.
+  struct Pair {
+    pid_t outer = 0;
+    pid_t inner = 0;
+  };
+  std::vector<std::string> Command(const HostPlan& plan) const;
+  static bool IsGone(Pair& pair);
+  /// Waits until no process of an earlier boot is left: its addresses must be free.
+  void AwaitEnd(const std::string& name);
+
+  base::Path bwrap_;
+  base::Path sshd_;
+  std::map<std::string, Pair> running_ = {};
+  std::multimap<std::string, Pair> dying_ = {};
+};
+
+}  // namespace jobman::sim

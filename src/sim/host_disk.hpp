@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/result.hpp"
+#include "sim/fleet.hpp"
+
+namespace jobman::sim {
+
+/// A login that the metadata's `ssh-keys` allows.
+struct Login {
+  std::string user = {};
+  std::string keys = {};  ///< lines of an authorized_keys file
+};
+/// The lines "USER:TYPE DATA COMMENT" of `ssh-keys`, by user. User names that could be no name in
+/// a password file are left out.
+std::vector<Login> LoginsOf(const Metadata& metadata);
+
+/// The folder that is one host's disk and configuration.
+///
+///   homes/USER        persists over reboots
+///   tmp/              emptied by every boot
+///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, metadata.json, ...
+///   state/            sshd.pid, sshd.log, startup.log: written from inside
+class HostDisk {
+ public:
+  /// How the server runs. `inside` is where etc/ and state/ appear to it.
+  struct Layout {
+    base::Path root = {};    ///< the folder of this host
+    base::Path etc = {};     ///< etc/ as sshd sees it
+    base::Path state = {};   ///< state/ as sshd sees it
+    int port = 0;            ///< of sshd
+    std::string extra = {};  ///< more lines for sshd_config
+  };
+  explicit HostDisk(Layout layout) : layout_(std::move(layout)) {}
+
+  /// Makes the folders and the host key; gives back the public key.
+  base::Result<std::string> Create(const HostPlan& plan);
+  /// New boot id, empty tmp/, configuration for the present addresses and metadata.
+  base::Status PrepareBoot(const HostPlan& plan);
+  /// Lets the logins of `metadata` in. Files are written in place: some are bound into a sandbox.
+  base::Status WriteMetadata(const Metadata& metadata);
+  /// Whether sshd listens: it writes its pid file after that.
+  bool IsUp() const;
+
+  base::Path etc() const { return layout_.root / "etc"; }
+  base::Path state() const { return layout_.root / "state"; }
+  base::Path homes() const { return layout_.root / "homes"; }
+  base::Path tmp() const { return layout_.root / "tmp"; }
+
+ private:
+  base::Status WriteSshdConfig(const HostPlan& plan);
+
+  Layout layout_;
+};
+
+/// The uid that everybody has inside a sandbox.
+inline constexpr int kSandboxUid = 1000;
+
+}  // namespace jobman::sim

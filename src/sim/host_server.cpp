@@ -1,0 +1,198 @@
+#include "sim/host_server.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "jobman/base/strings.hpp"
+#include "sim/spawn.hpp"
+
+namespace jobman::sim {
+
+namespace {
+
+constexpr int kBacklog = 256;
+constexpr int kReapEveryMs = 200;
+constexpr int kKillRounds = 400;  ///< of 5 ms
+
+/// An address of a host to listen on; the error as text.
+base::Result<base::UniqueFd> Listen(const std::string& address, int port) {
+  base::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, address.c_str(), &name.sin_addr);
+  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
+      listen(fd.get(), kBacklog) != 0) {
+    return base::FromErrno(errno, "listening on " + address);
+  }
+  return fd;
+}
+
+/// Processes whose environment says that they belong to the host, whoever their parent is now.
+std::vector<pid_t> Marked(const std::string& host) {
+  const std::string mark = "JOBMAN_SIM_HOST=" + host;
+  std::vector<pid_t> marked;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    const auto pid = base::ParseNumber(entry.path().filename().string());
+    if (!pid) continue;
+    const auto environment = base::ReadFile(entry.path() / "environ");
+    if (!environment.ok()) continue;
+    for (const std::string& variable : base::Split(*environment, '\0')) {
+      if (variable == mark) marked.push_back(static_cast<pid_t>(*pid));
+    }
+  }
+  return marked;
+}
+
+void Pause() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+}  // namespace
+
+HostServer::HostServer(base::Path dir, int port)
+    : dir_(std::move(dir)), port_(port), sshd_(FindProgram("sshd")) {}
+
+int HostServer::Run() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGPIPE, SIG_IGN);
+  for (const int stop : {SIGINT, SIGHUP, SIGTERM})
+    signal(stop, SIG_IGN);  // the simulator says when
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  if (geteuid() == 0) mkdir("/run/sshd", 0755);  // sshd run by root does not start without it
+
+  bool open = true;
+  while (open) {
+    std::vector<pollfd> polled = {{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}};
+    std::vector<std::string> names = {""};
+    for (const auto& [name, host] : hosts_) {
+      for (const base::UniqueFd& listener : host.listeners) {
+        polled.push_back({.fd = listener.get(), .events = POLLIN, .revents = 0});
+        names.push_back(name);
+      }
+    }
+    poll(polled.data(), polled.size(), kReapEveryMs);
+    for (std::size_t i = 1; i < polled.size(); ++i) {
+      if ((polled[i].revents & POLLIN) != 0) Accept(names[i], polled[i].fd);
+    }
+    Reap();
+    if (polled[0].revents != 0) open = ReadOrders();
+  }
+  return KillEverything() ? 0 : 1;
+}
+
+bool HostServer::ReadOrders() {
+  char buffer[4096];
+  const ssize_t n = read(STDIN_FILENO, buffer, sizeof buffer);
+  if (n <= 0) return false;
+  unread_.append(buffer, static_cast<std::size_t>(n));
+  for (auto end = unread_.find('\n'); end != std::string::npos; end = unread_.find('\n')) {
+    Obey(unread_.substr(0, end));
+    unread_.erase(0, end + 1);
+  }
+  return true;
+}
+
+void HostServer::Obey(const std::string& line) {
+  std::vector<std::string> words = base::Split(line, ' ');
+  std::erase(words, "");
+  if (words.size() < 2) return;
+  const std::string name = words[1];
+  if (words[0] == "off") return SwitchOff(name);
+  const std::string answer = name + " " + SwitchOn(name, {words.begin() + 2, words.end()}) + "\n";
+  if (write(STDOUT_FILENO, answer.data(), answer.size()) < 0) return;  // the reader is gone
+}
+
+std::string HostServer::SwitchOn(const std::string& name,
+                                 const std::vector<std::string>& addresses) {
+  SwitchOff(name);
+  Host& host = hosts_[name];
+  for (const std::string& address : addresses) {
+    auto listener = Listen(address, port_);
+    if (!listener.ok()) return listener.error().ToString();
+    host.listeners.push_back(std::move(listener).value());
+  }
+  RunStartupScript(name);
+  return "up";
+}
+
+void HostServer::RunStartupScript(const std::string& name) const {
+  const base::Path script = HostDir(name) / "etc" / "startup-script";
+  if (base::FileSize(script).value_or(0) == 0) return;
+  const base::Path log = HostDir(name) / "state" / "startup.log";
+  const base::UniqueFd out(open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const auto content = base::ReadFile(script);
+  std::vector<std::string> words = {"/usr/bin/env", "JOBMAN_SIM_HOST=" + name};
+  if (!content.ok() || !content->starts_with("#!")) words.push_back("/bin/sh");
+  words.push_back(script.string());
+  (void)Spawn(words, {.out = out.get(), .err = out.get()}).ok();
+}
+
+void HostServer::Accept(const std::string& name, int listener) {
+  const base::UniqueFd connection(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connection) return;
+  const base::Path dir = HostDir(name);
+  const auto pid = Spawn({sshd_.string(), "-i", "-f", (dir / "etc/sshd_config").string(), "-E",
+                          (dir / "state/sshd.log").string()},
+                         {.in = connection.get(), .out = connection.get()});
+  if (pid.ok()) hosts_[name].servers.insert(*pid);
+}
+
+void HostServer::SwitchOff(const std::string& name) {
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end()) return;
+  found->second.listeners.clear();
+  for (int round = 0; round < kKillRounds; ++round) {
+    Reap();
+    std::vector<pid_t> doomed = Marked(name);
+    for (const pid_t server : found->second.servers) {
+      const std::vector<pid_t> tree = Tree(server);
+      doomed.insert(doomed.end(), tree.begin(), tree.end());
+    }
+    if (doomed.empty()) break;
+    for (const pid_t pid : doomed) kill(pid, SIGKILL);
+    Pause();
+  }
+  hosts_.erase(found);
+}
+
+void HostServer::Reap() {
+  for (pid_t pid = 0; (pid = waitpid(-1, nullptr, WNOHANG)) > 0;) {
+    for (auto& [name, host] : hosts_) host.servers.erase(pid);
+  }
+}
+
+bool HostServer::KillEverything() {
+  hosts_.clear();
+  for (int round = 0; round < kKillRounds; ++round) {
+    Reap();
+    std::vector<pid_t> doomed = Tree(getpid());
+    doomed.erase(doomed.begin());  // ourselves
+    if (doomed.empty()) return true;
+    for (const pid_t pid : doomed) kill(pid, SIGKILL);
+    Pause();
+  }
+  return false;
+}
+
+}  // namespace jobman::sim

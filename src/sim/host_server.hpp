@@ -1,0 +1,50 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/handle.hpp"
+
+namespace jobman::sim {
+
+/// The helper process behind hosts without a sandbox. It listens on the hosts' addresses, starts
+/// `sshd -i` for every connection, and is the subreaper of all that runs, so that nothing gets away
+/// when a host is switched off or the simulator dies.
+///
+/// Orders come on standard input: "on NAME IP [IP]" is answered by "NAME up" or "NAME <error>",
+/// "off NAME" by nothing; the end of input ends everything.
+class HostServer {
+ public:
+  HostServer(base::Path dir, int port);
+  /// The exit code: 0, or 1 when processes were left.
+  int Run();
+
+ private:
+  struct Host {
+    std::vector<base::UniqueFd> listeners = {};
+    std::set<pid_t> servers = {};  ///< sshd processes, one for each connection
+  };
+
+  bool ReadOrders();
+  void Obey(const std::string& line);
+  std::string SwitchOn(const std::string& name, const std::vector<std::string>& addresses);
+  void SwitchOff(const std::string& name);
+  void RunStartupScript(const std::string& name) const;
+  void Accept(const std::string& name, int listener);
+  void Reap();
+  bool KillEverything();
+  base::Path HostDir(const std::string& name) const { return dir_ / "hosts" / name; }
+
+  base::Path dir_;
+  int port_ = 0;
+  base::Path sshd_;
+  std::string unread_ = {};
+  std::map<std::string, Host> hosts_ = {};
+};
+
+}  // namespace jobman::sim

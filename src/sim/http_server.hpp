@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "jobman/base/result.hpp"
+#include "sim/wire.hpp"
+
+namespace jobman::sim {
+
+/// HTTP/1.1 on 127.0.0.1 with kept-alive connections, a thread for each.
+class HttpServer {
+ public:
+  using Handler = std::function<Reply(const Request&)>;
+
+  /// Serves from now on. Port 0 takes a free one.
+  static base::Result<std::unique_ptr<HttpServer>> Start(int port, Handler handler);
+  /// Takes no new connections. Threads of open ones may still run until the process ends.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  int port() const { return port_; }
+
+ private:
+  struct Impl;
+  HttpServer();
+  std::unique_ptr<Impl> impl_;
+  int port_ = 0;
+};
+
+}  // namespace jobman::sim

@@ -1,0 +1,139 @@
+#include "sim/plain_fleet.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "jobman/base/log.hpp"
+#include "jobman/base/shell.hpp"
+#include "sim/spawn.hpp"
+
+namespace jobman::sim {
+
+PlainFleet::PlainFleet(FleetOptions options, Report report)
+    : WorkerFleet(std::move(options), std::move(report)) {
+  StartThread();
+  PostAndWait([this] {
+    const base::Status started = StartHelper();
+    if (!started.ok()) base::Log(base::LogLevel::kError, "hosts", "{}", started.error().ToString());
+  });
+}
+
+PlainFleet::~PlainFleet() {
+  Shutdown();
+  Join();
+}
+
+base::Status PlainFleet::StartHelper() {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return base::FromErrno(errno, "making a socket pair");
+  }
+  control_ = base::UniqueFd(ends[0]);
+  const base::UniqueFd theirs(ends[1]);
+  JM_ASSIGN_OR_RETURN(helper_,
+                      Spawn({options().self.string(), "serve-hosts", options().dir.string(),
+                             std::to_string(options().ssh_port)},
+                            {.in = theirs.get(), .out = theirs.get(), .err = STDERR_FILENO}));
+  return base::Ok();
+}
+
+HostDisk PlainFleet::DiskOf(const std::string& name) const {
+  const base::Path root = HostDir(name);
+  const std::string etc = (root / "etc").string();
+  // ForceCommand is how a host gets its own home without an entry in the password file.
+  return HostDisk({.root = root,
+                   .etc = root / "etc",
+                   .state = root / "state",
+                   .port = options().ssh_port,
+                   .extra = fmt::format("SetEnv \"JOBMAN_SIM_HOST={}\" "
+                                        "\"JOBMAN_BOOT_ID_FILE={}/boot_id\"\n"
+                                        "ForceCommand {}\nSubsystem sftp {}\n",
+                                        name, etc, base::ShellQuote(etc + "/login"),
+                                        FindProgram("sftp-server").string())});
+}
+
+base::Status PlainFleet::WriteLoginScript(const std::string& name) const {
+  const HostDisk disk = DiskOf(name);
+  const base::Path path = disk.etc() / "login";
+  const std::string text = fmt::format(
+      "#!/bin/sh\n"
+      "HOME={}/\"$USER\"\n"
+      "TMPDIR={}\n"
+      "export HOME TMPDIR\n"
+      "mkdir -p \"$HOME\" && cd \"$HOME\"\n"
+      "if [ -n \"$SSH_ORIGINAL_COMMAND\" ]; then\n"
+      "  exec \"${{SHELL:-/bin/sh}}\" -c \"$SSH_ORIGINAL_COMMAND\"\n"
+      "fi\n"
+      "exec \"${{SHELL:-/bin/sh}}\" -l\n",
+      base::ShellQuote(disk.homes().string()), base::ShellQuote(disk.tmp().string()));
+  std::ofstream file(path, std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return base::FromErrno(errno, "writing " + path.string());
+  chmod(path.c_str(), 0755);
+  return base::Ok();
+}
+
+base::Status PlainFleet::Launch(const HostPlan& plan) {
+  JM_TRY(WriteLoginScript(plan.name));
+  answers_.erase(plan.name);
+  Send("on " + plan.name + " " + plan.internal_ip + " " + plan.external_ip);
+  return base::Ok();
+}
+
+base::Result<bool> PlainFleet::IsUp(const std::string& name) {
+  ReadAnswers();
+  const auto answer = answers_.find(name);
+  if (answer == answers_.end()) {
+    if (waitpid(helper_, nullptr, WNOHANG) == 0) return false;
+    return base::Internal("the helper that serves the hosts ended");
+  }
+  if (answer->second == "up") return true;
+  return base::Internal("host " + name + " does not start: " + answer->second);
+}
+
+void PlainFleet::Kill(const std::string& name) {
+  Send("off " + name);
+}
+
+void PlainFleet::Send(const std::string& line) {
+  const std::string text = line + "\n";
+  if (send(control_.get(), text.data(), text.size(), MSG_NOSIGNAL) < 0) {
+    base::Log(base::LogLevel::kWarn, "hosts", "the helper that serves the hosts is gone");
+  }
+}
+
+void PlainFleet::ReadAnswers() {
+  char buffer[4096];
+  ssize_t n = 0;
+  while ((n = recv(control_.get(), buffer, sizeof buffer, MSG_DONTWAIT)) > 0) {
+    unread_.append(buffer, static_cast<std::size_t>(n));
+  }
+  for (auto end = unread_.find('\n'); end != std::string::npos; end = unread_.find('\n')) {
+    const std::string line = unread_.substr(0, end);
+    unread_.erase(0, end + 1);
+    const auto space = line.find(' ');
+    if (space != std::string::npos) answers_[line.substr(0, space)] = line.substr(space + 1);
+  }
+}
+
+std::vector<std::string> PlainFleet::Shutdown() {
+  std::vector<std::string> left;
+  PostAndWait([&] {
+    if (helper_ <= 0) return;
+    shutdown(control_.get(), SHUT_WR);  // its order to end everything
+    int status = 0;
+    waitpid(helper_, &status, 0);
+    helper_ = 0;
+    if (status != 0) left.push_back("processes of hosts (see sim.log)");
+  });
+  return left;
+}
+
+}  // namespace jobman::sim

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+
+#include "jobman/base/handle.hpp"
+#include "sim/worker_fleet.hpp"
+
+namespace jobman::sim {
+
+/// Hosts without a sandbox: a helper process listens on every address and starts an sshd for each
+/// connection (see HostServer). A host is its own home folder, addresses, host key and boot id; it
+/// shares the process table, /tmp and the machine's users, so only users of this machine can log
+/// in.
+class PlainFleet final : public WorkerFleet {
+ public:
+  PlainFleet(FleetOptions options, Report report);
+  ~PlainFleet() override;
+  std::vector<std::string> Shutdown() override;
+
+ protected:
+  base::Status Launch(const HostPlan& plan) override;
+  base::Result<bool> IsUp(const std::string& name) override;
+  void Kill(const std::string& name) override;
+  HostDisk DiskOf(const std::string& name) const override;
+
+ private:
+  base::Status StartHelper();
+  void Send(const std::string& line);
+  void ReadAnswers();
+  base::Status WriteLoginScript(const std::string& name) const;
+
+  base::UniqueFd control_ = {};
+  pid_t helper_ = 0;
+  std::string unread_ = {};
+  std::map<std::string, std::string> answers_ = {};  ///< host to "up" or what went wrong
+};
+
+}  // namespace jobman::sim

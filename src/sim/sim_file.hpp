@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/result.hpp"
+#include "sim/wire.hpp"
+
+namespace jobman::sim {
+
+/// What sim.json says about a simulator that serves.
+struct SimFile {
+  int pid = 0;
+  std::string endpoint = {};  ///< "http://127.0.0.1:8400"
+  int ssh_port = 0;
+  std::string sandbox = {};  ///< "bubblewrap", "none", "light"
+  std::string started = {};  ///< RFC 3339
+};
+
+/// JOBMAN_SIM_DIR, else "sim" in jobman's state folder.
+base::Path DefaultSimDir();
+base::Path SimFilePath(const base::Path& dir);
+Json ToJson(const SimFile& file);
+base::Result<SimFile> ReadSimFile(const base::Path& dir);
+base::Status WriteSimFile(const base::Path& dir, const SimFile& file);
+
+}  // namespace jobman::sim

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "sim/local_fleet.hpp"
+#include "sim/world.hpp"
+
+namespace jobman::sim {
+
+/// The world in real time with real hosts: one lock around it, and a thread that lets things happen
+/// when they are due.
+class Simulator {
+ public:
+  static base::Result<std::unique_ptr<Simulator>> Start(Settings settings, FleetOptions options);
+  ~Simulator();
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  /// Answers a request; any thread.
+  Reply Handle(const Request& request);
+  /// Ends all hosts. Gives back what was left behind: {"nodes": [..], "queued_resources": [..],
+  /// "processes": [..]}. Nothing boots afterwards.
+  Json Shutdown();
+
+ private:
+  Simulator() = default;
+  void Tick();
+  void Report(const std::string& uid, int boot, const std::string& error);
+
+  std::unique_ptr<LocalFleet> fleet_ = {};
+  std::unique_ptr<World> world_ = {};
+  std::mutex mutex_ = {};
+  std::condition_variable wake_ = {};
+  bool stopping_ = false;
+  std::thread ticker_ = {};
+};
+
+}  // namespace jobman::sim

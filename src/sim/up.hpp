@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "sim/settings.hpp"
+
+namespace jobman::sim {
+
+/// `jobman-sim up`, as the command line gives it.
+struct UpOptions {
+  base::Path dir = {};
+  int port = 0;
+  int ssh_port = 0;
+  bool detach = false;
+  bool light = false;
+  bool no_sandbox = false;
+  bool json = false;
+  std::string settings_file = {};
+  std::vector<std::string> settings = {};  ///< KEY=VALUE
+  std::vector<std::string> shared = {};    ///< folders for all hosts
+};
+
+/// Serves until SIGINT, SIGTERM or `down`; with `detach`, returns when the server answers. When one
+/// serves this folder already, says so and succeeds. Gives back the exit code.
+int RunUp(const UpOptions& options);
+
+}  // namespace jobman::sim

@@ -1,0 +1,79 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "sim/host_disk.hpp"
+#include "sim/host_key.hpp"
+#include "sim/sim_file.hpp"
+
+namespace jobman::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class HostDiskTest : public testing::Test {
+ protected:
+  HostDiskTest() : root(testing::TempDir() + "host_disk_test") {
+    (void)base::RemoveAll(root).ok();
+    disk.emplace(
+        HostDisk::Layout{.root = root, .etc = "/in/etc", .state = "/in/state", .port = 2022});
+  }
+  ~HostDiskTest() override { (void)base::RemoveAll(root).ok(); }
+  std::string Read(const base::Path& path) { return base::ReadFile(path).value_or("(absent)"); }
+
+  const HostPlan plan{.name = "h",
+                      .internal_ip = "127.16.0.1",
+                      .external_ip = "127.128.0.1",
+                      .metadata = {{"ssh-keys", "me:ssh-ed25519 AAAA me\nyou:ssh-rsa BBBB\n"}}};
+  base::Path root;
+  std::optional<HostDisk> disk;
+};
+
+TEST_F(HostDiskTest, LetsTheUsersOfTheMetadataIn) {
+  ASSERT_TRUE(disk->Create(plan).ok());
+  ASSERT_TRUE(disk->PrepareBoot(plan).ok());
+  EXPECT_EQ(Read(root / "etc/keys/me"), "ssh-ed25519 AAAA me\n");
+  EXPECT_THAT(Read(root / "etc/passwd"), HasSubstr("you:x:1000:1000::/home/you:"));
+  EXPECT_THAT(Read(root / "etc/sshd_config"), HasSubstr("ListenAddress 127.128.0.1\n"));
+}
+
+TEST_F(HostDiskTest, ABootHasANewIdAndAnEmptyTmpAndTheOldHome) {
+  ASSERT_TRUE(disk->Create(plan).ok());
+  ASSERT_TRUE(disk->PrepareBoot(plan).ok());
+  const std::string first = Read(root / "etc/boot_id");
+  EXPECT_THAT(first, SizeIs(37));
+  std::ofstream(root / "tmp/scratch") << "x";
+  std::ofstream(root / "homes/me/kept") << "x";
+  ASSERT_TRUE(disk->PrepareBoot(plan).ok());
+  EXPECT_NE(Read(root / "etc/boot_id"), first);
+  EXPECT_EQ(Read(root / "tmp/scratch"), "(absent)");
+  EXPECT_EQ(Read(root / "homes/me/kept"), "x");
+}
+
+TEST(LoginsOf, TakesKeysByUserAndNoPathForAName) {
+  const auto logins = LoginsOf({{"ssh-keys", "a:k1\nb:k2\na:k3\n../x:k4\n:k5\nnonsense\n"}});
+  ASSERT_THAT(logins, SizeIs(2));
+  EXPECT_EQ(logins[0].keys, "k1\nk3\n");
+}
+
+TEST(MakeHostKey, IsAnOpensshKey) {
+  const HostKey key = MakeHostKey("h");
+  EXPECT_THAT(key.public_base64, testing::StartsWith("AAAAC3NzaC1lZDI1NTE5AAAAI"));
+  EXPECT_THAT(key.private_file, testing::StartsWith("-----BEGIN OPENSSH PRIVATE KEY-----\n"));
+  EXPECT_NE(MakeHostKey("h").public_base64, key.public_base64);
+}
+
+TEST(SimFile, ComesBackAndRefusesRubbish) {
+  const base::Path dir = testing::TempDir() + "sim_file_test";
+  ASSERT_TRUE(base::EnsureDir(dir).ok());
+  ASSERT_TRUE(WriteSimFile(dir, {.pid = 7, .endpoint = "http://127.0.0.1:1", .ssh_port = 2}).ok());
+  EXPECT_EQ(ReadSimFile(dir)->endpoint, "http://127.0.0.1:1");
+  std::ofstream(SimFilePath(dir)) << "{";
+  EXPECT_FALSE(ReadSimFile(dir).ok());
+  (void)base::RemoveAll(dir).ok();
+}
+
+}  // namespace
+}  // namespace jobman::sim
