@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "jobman/base/files.hpp"
+
+namespace jobman::ssh {
+
+using base::Path;
+using base::Result;
+
+/// Gives the passphrase of an encrypted key, or nothing. Must not block for long: it is called on
+/// the loop. The default source is the environment variable JOBMAN_SSH_PASSPHRASE.
+using PassphraseSource = std::function<std::optional<std::string>(const Path& key)>;
+PassphraseSource EnvironmentPassphrase();
+
+/// Makes sure that there is a key pair at `path`: creates an ed25519 key in OpenSSH's format (mode
+/// 0600, the public key beside it as "<path>.pub", folders above with 0700) when there is no file.
+/// What exists is never overwritten. Gives back the public key as one line, "ssh-ed25519 AAAA...
+/// comment". Errors: kKeyUnreadable with what to do (mode too open, not a key, no permission).
+Result<std::string> EnsureKey(const Path& path);
+
+/// The public half of the private key at `path` as one line: derived from it, or read from
+/// "<path>.pub" when it is encrypted.
+Result<std::string> PublicKeyLine(const Path& path);
+
+}  // namespace jobman::ssh

@@ -1,0 +1,108 @@
+#include "ssh/channel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <string_view>
+
+namespace jobman::ssh {
+namespace {
+
+/// Names of RFC 4254, section 6.10.
+int SignalNumber(std::string_view name) {
+  constexpr std::pair<std::string_view, int> kSignals[] = {
+      {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},
+      {"ILL", SIGILL},   {"INT", SIGINT},   {"KILL", SIGKILL}, {"PIPE", SIGPIPE},
+      {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV}, {"TERM", SIGTERM}, {"USR1", SIGUSR1},
+      {"USR2", SIGUSR2}, {"BUS", SIGBUS},   {"XCPU", SIGXCPU}, {"XFSZ", SIGXFSZ}};
+  for (const auto& [known, number] : kSignals)
+    if (name.starts_with(known)) return number;
+  return SIGKILL;
+}
+
+void OnExitStatus(ssh_session, ssh_channel, int status, void* data) noexcept {
+  *static_cast<std::optional<int>*>(data) = status;
+}
+
+void OnExitSignal(ssh_session, ssh_channel, const char* signal, int, const char*, const char*,
+                  void* data) noexcept {
+  *static_cast<std::optional<int>*>(data) = 128 + SignalNumber(signal != nullptr ? signal : "");
+}
+
+constexpr std::uint32_t kChunk = 64 * 1024;
+constexpr int kChunksPerTurn = 16;  // then others get their turn on the loop
+
+}  // namespace
+
+Channel::Channel(std::shared_ptr<Session> session)
+    : session_(std::move(session)), channel_(ssh_channel_new(session_->raw())) {
+  JM_CHECK(channel_ != nullptr, "libssh has no memory");
+  callbacks_.userdata = &exit_code_;
+  callbacks_.channel_exit_status_function = OnExitStatus;
+  callbacks_.channel_exit_signal_function = OnExitSignal;
+  ssh_callbacks_init(&callbacks_);
+  ssh_set_channel_callbacks(channel_, &callbacks_);
+}
+
+Channel::~Channel() {
+  // libssh takes the answer to an open request of a channel it forgot for an attack.
+  if (!opened_) session_->Retire();
+  if (session_->alive() && executing_ && !exit_code_)
+    ssh_channel_request_send_signal(channel_, "TERM");
+  ssh_remove_channel_callbacks(channel_, &callbacks_);
+  ssh_channel_free(channel_);
+  session_->After();
+}
+
+int Channel::Open() {
+  const int code = ssh_channel_open_session(channel_);
+  session_->After();
+  if (code == SSH_OK) opened_ = true;
+  return code;
+}
+
+int Channel::Execute(const std::string& command) {
+  const int code = ssh_channel_request_exec(channel_, command.c_str());
+  session_->After();
+  executing_ = true;
+  return code;
+}
+
+base::Result<bool> Channel::Drain(bool is_stderr, const ports::ByteSink& sink) {
+  static thread_local std::array<char, kChunk> buffer;
+  bool any = false;
+  for (int chunk = 0; chunk < kChunksPerTurn; ++chunk) {
+    const int count =
+        ssh_channel_read_nonblocking(channel_, buffer.data(), kChunk, is_stderr ? 1 : 0);
+    if (count <= 0) break;  // nothing, EOF, or an error that the session shows
+    any = true;
+    if (!sink) continue;
+    JM_TRY(sink(std::string_view(buffer.data(), static_cast<std::size_t>(count))));
+  }
+  return any;
+}
+
+bool Channel::Feed(const std::string& input) {
+  if (fed_all_) return false;
+  const auto before = fed_;
+  while (fed_ < input.size()) {
+    const std::size_t room = std::min<std::size_t>(ssh_channel_window_size(channel_), kChunk);
+    const auto size = static_cast<std::uint32_t>(std::min(room, input.size() - fed_));
+    if (size == 0) return fed_ != before;
+    const int sent = ssh_channel_write(channel_, input.data() + fed_, size);
+    // A command that does not read its input is no error.
+    if (sent < 0 && sent != SSH_AGAIN) fed_ = input.size();
+    if (sent <= 0) break;
+    fed_ += static_cast<std::size_t>(sent);
+  }
+  if (fed_ < input.size()) return fed_ != before;
+  fed_all_ = true;
+  ssh_channel_send_eof(channel_);
+  return true;
+}
+
+bool Channel::AtEnd() const {
+  return ssh_channel_is_eof(channel_) != 0;
+}
+
+}  // namespace jobman::ssh

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+
+#include "ssh/session.hpp"
+
+namespace jobman::ssh {
+
+/// A channel of a session, closed when it dies. A command that still runs then gets TERM: sshd
+/// would leave it alone, and what only waits would stay on the host for ever.
+class Channel {
+ public:
+  explicit Channel(std::shared_ptr<Session> session);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  /// SSH_OK, SSH_AGAIN or SSH_ERROR, as libssh.
+  int Open();
+  int Execute(const std::string& command);
+  /// Reads what is there and hands it to the sink, up to a bound; whether there was anything.
+  base::Result<bool> Drain(bool is_stderr, const ports::ByteSink& sink);
+  /// Sends some of `input`, and EOF behind its end; whether anything was sent.
+  bool Feed(const std::string& input);
+
+  /// The exit code, 128 + signal after a signal; nothing until it came.
+  std::optional<int> exit_code() const { return exit_code_; }
+  /// Everything was read and nothing more will come.
+  bool AtEnd() const;
+  bool closed() const { return ssh_channel_is_closed(channel_) != 0; }
+
+ private:
+  std::shared_ptr<Session> session_;
+  ssh_channel channel_;
+  ssh_channel_callbacks_struct callbacks_ = {};
+  std::optional<int> exit_code_;
+  std::size_t fed_ = 0;
+  bool fed_all_ = false;
+  bool opened_ = false;
+  bool executing_ = false;
+};
+
+}  // namespace jobman::ssh

@@ -1,0 +1,177 @@
+#include "ssh/connect.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <asio/connect.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "jobman/base/env.hpp"
+#include "jobman/base/log.hpp"
+#include "jobman/base/strings.hpp"
+#include "ssh/host_keys.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+using asio::ip::tcp;
+using base::Result;
+using base::Status;
+using SessionPtr = std::shared_ptr<Session>;
+
+/// A peer that falls silent, busy or idle, is given up after about 30 seconds.
+void SetSocketOptions(int fd) {
+  const auto set = [fd](int level, int name, int value) {
+    setsockopt(fd, level, name, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+Task<Result<tcp::resolver::results_type>> Resolve(ports::HostTarget target) {
+  std::error_code failed;
+  const auto address = asio::ip::make_address(target.address, failed);
+  if (!failed) {
+    const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(target.port));
+    co_return tcp::resolver::results_type::create(endpoint, "", "");
+  }
+  tcp::resolver resolver(co_await asio::this_coro::executor);
+  const std::string port = std::to_string(target.port);
+  auto found = co_await resolver.async_resolve(target.address, port,
+                                               asio::redirect_error(asio::use_awaitable, failed));
+  if (failed)
+    co_return Refused(Endpoint(target.address, target.port), "no such host: " + failed.message());
+  co_return found;
+}
+
+Task<Result<std::shared_ptr<base::UniqueFd>>> OpenSocket(ports::HostTarget target) {
+  JM_CO_ASSIGN_OR_RETURN(const auto places, co_await Resolve(target));
+  tcp::socket socket(co_await asio::this_coro::executor);
+  std::error_code failed;
+  co_await asio::async_connect(socket, places, asio::redirect_error(asio::use_awaitable, failed));
+  if (failed) co_return FromConnect(Endpoint(target.address, target.port), failed.value());
+  auto fd = std::make_shared<base::UniqueFd>(socket.release(failed));
+  if (failed) co_return FromConnect(Endpoint(target.address, target.port), failed.value());
+  SetSocketOptions(fd->get());
+  co_return fd;
+}
+
+// AES-GCM first: with the processor's AES instructions it is the cheapest.
+constexpr const char* kCiphers =
+    "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
+    "aes256-ctr,aes192-ctr,aes128-ctr";
+
+/// No file of the user's is read: what we do depends on our own settings only.
+Status Configure(ssh_session session, const ports::HostTarget& target, KnownHosts& known) {
+  JM_ASSIGN_OR_RETURN(const std::string algorithms, HostKeyAlgorithms(target, known));
+  const int no = 0;
+  const auto set = [session](ssh_options_e option, const char* value) {
+    return ssh_options_set(session, option, value) == SSH_OK;
+  };
+  bool good = ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &no) == SSH_OK;
+  good &= set(SSH_OPTIONS_HOST, target.address.c_str());
+  good &= set(SSH_OPTIONS_USER, target.user.c_str());
+  good &= set(SSH_OPTIONS_SSH_DIR, "/nonexistent");
+  good &= set(SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
+  good &= set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
+  good &= set(SSH_OPTIONS_HOSTKEYS, algorithms.c_str());
+  set(SSH_OPTIONS_CIPHERS_C_S, kCiphers);
+  set(SSH_OPTIONS_CIPHERS_S_C, kCiphers);
+  if (!good) return base::InvalidArgument("cannot log in: " + SessionError(session));
+  return base::Ok();
+}
+
+bool IsOver(Deadline deadline) {
+  return std::chrono::steady_clock::now() >= deadline;
+}
+
+Task<Status> ExchangeKeys(SessionPtr session, Deadline deadline) {
+  while (true) {
+    const int code = ssh_connect(session->raw());
+    if (code == SSH_OK) co_return base::Ok();
+    if (code != SSH_AGAIN) co_return Refused(session->endpoint(), SessionError(session->raw()));
+    session->After();
+    if (!session->alive()) co_return session->BrokenError();
+    if (IsOver(deadline))
+      co_return TimedOut(session->endpoint(), "connected, but it does not speak SSH in time");
+    co_await session->Changed(deadline);
+  }
+}
+
+/// A way to log in, called until it is no longer SSH_AUTH_AGAIN.
+using AuthCall = std::function<int()>;
+
+Task<Result<bool>> TryLogin(SessionPtr session, AuthCall call, Deadline deadline) {
+  while (true) {
+    const int code = call();
+    session->After();
+    if (code == SSH_AUTH_SUCCESS) co_return true;
+    if (code == SSH_AUTH_DENIED || code == SSH_AUTH_PARTIAL) co_return false;
+    if (code != SSH_AUTH_AGAIN) {
+      const std::string why = SessionError(session->raw());
+      if (base::Contains(why, "Too many authentication failures")) co_return false;
+      co_return Refused(session->endpoint(), "it hung up during the login: " + why);
+    }
+    if (!session->alive()) co_return session->BrokenError();
+    if (IsOver(deadline)) co_return TimedOut(session->endpoint(), "the login got no answer");
+    co_await session->Changed(deadline);
+  }
+}
+
+Task<Status> LogIn(SessionPtr session, ports::HostTarget target,
+                   std::shared_ptr<Connector> connector, Deadline deadline) {
+  std::vector<std::string> tried;
+  const auto key = connector->keys.Load(target.private_key);
+  if (key.ok()) {
+    const AuthCall with_key = [raw = session->raw(), key = *key] {
+      return ssh_userauth_publickey(raw, nullptr, key.get());
+    };
+    JM_CO_ASSIGN_OR_RETURN(const bool done, co_await TryLogin(session, with_key, deadline));
+    if (done) co_return base::Ok();
+    tried.push_back(target.private_key);
+  }
+  if (connector->options.use_agent && base::GetEnv("SSH_AUTH_SOCK")) {
+    const AuthCall with_agent = [raw = session->raw()] { return ssh_userauth_agent(raw, nullptr); };
+    JM_CO_ASSIGN_OR_RETURN(const bool done, co_await TryLogin(session, with_agent, deadline));
+    if (done) co_return base::Ok();
+    tried.push_back("ssh-agent");
+  }
+  if (!key.ok()) co_return key.error();
+  co_return AuthDenied(session->endpoint(), target.user, base::Join(tried, ", "));
+}
+
+}  // namespace
+
+Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Connector> connector) {
+  const auto started = std::chrono::steady_clock::now();
+  const auto limit = connector->options.connect_timeout;
+  const std::string endpoint = Endpoint(target.address, target.port);
+  auto socket = co_await base::WithTimeout(OpenSocket(target), limit, endpoint);
+  if (!socket.ok() && socket.error().code == base::Code::kDeadlineExceeded)
+    co_return TimedOut(endpoint, "no answer within " + base::FormatDuration(limit));
+  if (!socket.ok()) co_return std::move(socket).error();
+  const auto executor = co_await asio::this_coro::executor;
+  auto session = std::make_shared<Session>(executor, endpoint, std::move(**socket));
+  JM_CO_TRY(Configure(session->raw(), target, *connector->known_hosts));
+  session->HandOverSocket();
+  JM_CO_TRY(co_await ExchangeKeys(session, started + limit));
+  JM_CO_TRY(CheckHostKey(session->raw(), target, *connector->known_hosts));
+  JM_CO_TRY(co_await LogIn(session, target, connector, started + limit));
+  session->StartServing();
+  base::Log(base::LogLevel::kDebug, "ssh", "connected to {}", endpoint);
+  co_return session;
+}
+
+}  // namespace jobman::ssh

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+
+#include "jobman/ssh/host_shell.hpp"
+#include "ssh/private_keys.hpp"
+#include "ssh/session.hpp"
+
+namespace jobman::ssh {
+
+/// What connecting needs, shared by all connections of a shell.
+struct Connector {
+  SshOptions options = {};
+  KnownHosts* known_hosts = nullptr;
+  PrivateKeys keys{nullptr};
+};
+
+/// One try: TCP, key exchange, host key, login, all within the connect timeout.
+Task<base::Result<std::shared_ptr<Session>>> Connect(ports::HostTarget target,
+                                                     std::shared_ptr<Connector> connector);
+
+}  // namespace jobman::ssh

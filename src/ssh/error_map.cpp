@@ -1,0 +1,83 @@
+#include "ssh/error_map.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::ssh {
+
+using base::Code;
+using base::Reason;
+
+std::string Endpoint(const std::string& address, int port) {
+  const bool v6 = address.find(':') != std::string::npos;
+  return fmt::format("{}{}{}:{}", v6 ? "[" : "", address, v6 ? "]" : "", port);
+}
+
+Error Refused(const std::string& endpoint, const std::string& why) {
+  return {.code = Code::kUnavailable,
+          .message = fmt::format("{}: {}", endpoint, why),
+          .reason = Reason::kHostRefused,
+          .hint = "a new host takes minutes until it answers; else look at its firewall and sshd"};
+}
+
+Error TimedOut(const std::string& endpoint, const std::string& why) {
+  return {.code = Code::kUnavailable,
+          .message = fmt::format("{}: {}", endpoint, why),
+          .reason = Reason::kHostTimeout,
+          .hint = "is the address right, and does the firewall let port 22 through?"};
+}
+
+Error Broken(const std::string& endpoint, const std::string& why) {
+  return {.code = Code::kUnavailable,
+          .message = fmt::format("{}: the connection broke: {}", endpoint, why),
+          .reason = Reason::kHostTimeout};
+}
+
+Error AuthDenied(const std::string& endpoint, const std::string& user, const std::string& tried) {
+  return {.code = Code::kUnauthenticated,
+          .message = fmt::format("{}: login as {} refused (tried {})", endpoint, user, tried),
+          .reason = Reason::kHostAuth,
+          .hint =
+              "a new key takes up to minutes to reach a host; else check ssh.user and "
+              "ssh.private_key"};
+}
+
+Error KeyChanged(const std::string& endpoint, const std::string& identity,
+                 const std::string& expected, const std::string& shown) {
+  return {.code = Code::kPermissionDenied,
+          .message = fmt::format("{}: host {} shows the key {}, expected {}", endpoint, identity,
+                                 shown, expected),
+          .reason = Reason::kHostKeyChanged,
+          .hint =
+              "somebody may be in between; if the machine really was replaced, give the slice "
+              "up (`jobman requeue`): a new slice has new identities"};
+}
+
+Error KeyUnreadable(const std::string& message, const std::string& hint) {
+  return {.code = Code::kInvalidArgument,
+          .message = message,
+          .reason = Reason::kKeyUnreadable,
+          .hint = hint};
+}
+
+Error FromConnect(const std::string& endpoint, int error_number) {
+  const std::string text = base::ToLower(std::generic_category().message(error_number));
+  if (error_number == ETIMEDOUT || error_number == EHOSTUNREACH || error_number == ENETUNREACH)
+    return TimedOut(endpoint, text);
+  if (error_number == EMFILE || error_number == ENFILE)
+    return {.code = Code::kResourceExhausted,
+            .message = fmt::format("{}: {}", endpoint, text),
+            .hint = "raise the limit of open files (ulimit -n)"};
+  return Refused(endpoint, text);
+}
+
+std::string SessionError(ssh_session session) {
+  const std::string text(base::Trim(ssh_get_error(session)));
+  return text.empty() ? "closed by the other side" : text;
+}
+
+}  // namespace jobman::ssh

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <libssh/libssh.h>
+
+#include <string>
+
+#include "jobman/base/result.hpp"
+
+namespace jobman::ssh {
+
+using base::Error;
+
+/// "10.0.0.1:22", "[::1]:22": what every message names.
+std::string Endpoint(const std::string& address, int port);
+
+/// Nobody listens, or the server hangs up before the login.
+Error Refused(const std::string& endpoint, const std::string& why);
+/// No answer in time.
+Error TimedOut(const std::string& endpoint, const std::string& why);
+/// An established connection that is gone.
+Error Broken(const std::string& endpoint, const std::string& why);
+/// The host does not accept our keys.
+Error AuthDenied(const std::string& endpoint, const std::string& user, const std::string& tried);
+/// Another host key than the pinned or vouched one.
+Error KeyChanged(const std::string& endpoint, const std::string& identity,
+                 const std::string& expected, const std::string& shown);
+Error KeyUnreadable(const std::string& message, const std::string& hint);
+/// A failed TCP connect by its errno.
+Error FromConnect(const std::string& endpoint, int error_number);
+/// What libssh says about the session, without its trailing noise.
+std::string SessionError(ssh_session session);
+
+}  // namespace jobman::ssh

@@ -1,0 +1,72 @@
+#include "ssh/exec.hpp"
+
+#include "ssh/channel.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+using base::Result;
+using base::Status;
+
+Task<Status> OpenChannel(std::shared_ptr<Session> session, Channel* channel, Deadline deadline) {
+  while (true) {
+    const int code = channel->Open();
+    if (code == SSH_OK) co_return base::Ok();
+    if (!session->alive()) co_return session->BrokenError();
+    if (code != SSH_AGAIN)
+      co_return Broken(session->endpoint(), "no channel: " + SessionError(session->raw()));
+    if (std::chrono::steady_clock::now() >= deadline)
+      co_return Broken(session->endpoint(), "it no longer answers");
+    co_await session->Changed(deadline);
+  }
+}
+
+Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, std::string command) {
+  while (true) {
+    const int code = channel->Execute(command);
+    if (code == SSH_OK) co_return base::Ok();
+    if (!session->alive()) co_return session->BrokenError();
+    if (code != SSH_AGAIN)
+      co_return Broken(session->endpoint(), "command refused: " + SessionError(session->raw()));
+    co_await session->Changed();
+  }
+}
+
+/// Moves bytes both ways as far as they go now; whether any moved.
+Result<bool> Exchange(Channel& channel, const std::string& input, const ports::ByteSink& out,
+                      const ports::ByteSink& err) {
+  JM_ASSIGN_OR_RETURN(const bool some_out, channel.Drain(false, out));
+  JM_ASSIGN_OR_RETURN(const bool some_err, channel.Drain(true, err));
+  const bool fed = channel.Feed(input);
+  return some_out || some_err || fed;
+}
+
+}  // namespace
+
+Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand command,
+                       ports::ByteSink out, ports::ByteSink err, base::Duration open_timeout,
+                       bool* started) {
+  Channel channel(session);
+  const Deadline deadline = std::chrono::steady_clock::now() + open_timeout;
+  JM_CO_TRY(co_await OpenChannel(session, &channel, deadline));
+  *started = true;
+  JM_CO_TRY(co_await StartCommand(session, &channel, command.command));
+  while (true) {
+    const auto seen = session->packets();
+    auto moved = Exchange(channel, command.input, out, err);
+    session->After();
+    if (!moved.ok()) co_return std::move(moved).error();
+    if (channel.exit_code() && channel.AtEnd()) co_return *channel.exit_code();
+    if (*moved) {
+      co_await base::Yield();
+      continue;
+    }
+    if (!session->alive()) co_return session->BrokenError();
+    // Packets that came in during the exchange may be for a stream it had already looked at.
+    if (session->packets() != seen) continue;
+    if (channel.closed()) co_return Broken(session->endpoint(), "closed without an exit code");
+    co_await session->Changed();
+  }
+}
+
+}  // namespace jobman::ssh

@@ -1,0 +1,85 @@
+#include "ssh/host_keys.hpp"
+
+#include "jobman/base/handle.hpp"
+#include "jobman/base/strings.hpp"
+#include "ssh/error_map.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+using base::Result;
+using base::Status;
+using Key = base::UniqueHandle<ssh_key_struct, ssh_key_free>;
+
+/// "ssh-ed25519 AAAA..."
+std::string KeyText(const ssh_key key) {
+  const char* type = ssh_key_type_to_char(ssh_key_type(key));
+  if (const char* curve = ssh_pki_key_ecdsa_name(key);
+      curve != nullptr && base::Contains(curve, "ecdsa"))
+    type = curve;
+  char* text = nullptr;
+  if (type == nullptr || ssh_pki_export_pubkey_base64(key, &text) != SSH_OK) return "";
+  std::string line = std::string(type) + " " + text;
+  ssh_string_free_char(text);
+  return line;
+}
+
+Result<std::string> ServerKey(ssh_session session) {
+  ssh_key raw = nullptr;
+  if (ssh_get_server_publickey(session, &raw) != SSH_OK)
+    return base::Internal("the server showed no host key");
+  const Key key(raw);
+  return KeyText(key.get());
+}
+
+std::string TypeOf(const std::string& key) {
+  return key.substr(0, key.find(' '));
+}
+
+/// The end of a key tells it from another; all of it would fill the screen.
+std::string Shortened(const std::string& key) {
+  return key.size() <= 40 ? key : TypeOf(key) + " ..." + key.substr(key.size() - 16);
+}
+
+std::string Expected(const ports::HostTarget& target) {
+  std::vector<std::string> keys;
+  for (const auto& [type, text] : target.vouched_keys) keys.push_back(Shortened(type + " " + text));
+  return base::Join(keys, " or ");
+}
+
+}  // namespace
+
+Result<std::string> HostKeyAlgorithms(const ports::HostTarget& target, KnownHosts& known) {
+  std::vector<std::string> wanted;
+  for (const auto& [type, text] : target.vouched_keys) wanted.push_back(type);
+  if (wanted.empty()) {
+    JM_ASSIGN_OR_RETURN(const auto pinned, known.Find(target.identity));
+    if (pinned) wanted.push_back(TypeOf(*pinned));
+  }
+  std::vector<std::string> first, rest;
+  for (const std::string algorithm : {"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
+                                      "ecdsa-sha2-nistp521", "rsa-sha2-512", "rsa-sha2-256"}) {
+    const std::string type = algorithm.starts_with("rsa-") ? "ssh-rsa" : algorithm;
+    const bool is_wanted = std::find(wanted.begin(), wanted.end(), type) != wanted.end();
+    (is_wanted ? first : rest).push_back(algorithm);
+  }
+  first.insert(first.end(), rest.begin(), rest.end());
+  return base::Join(first, ",");
+}
+
+Status CheckHostKey(ssh_session session, const ports::HostTarget& target, KnownHosts& known) {
+  const std::string endpoint = Endpoint(target.address, target.port);
+  JM_ASSIGN_OR_RETURN(const std::string shown, ServerKey(session));
+  JM_ASSIGN_OR_RETURN(const auto pinned, known.Find(target.identity));
+  if (!target.vouched_keys.empty()) {
+    const auto vouched = target.vouched_keys.find(TypeOf(shown));
+    if (vouched == target.vouched_keys.end() || shown != vouched->first + " " + vouched->second)
+      return KeyChanged(endpoint, target.identity, Expected(target), Shortened(shown));
+  } else if (pinned && *pinned != shown) {
+    return KeyChanged(endpoint, target.identity, Shortened(*pinned), Shortened(shown));
+  }
+  if (pinned == shown) return base::Ok();
+  return known.Pin(target.identity, shown);
+}
+
+}  // namespace jobman::ssh

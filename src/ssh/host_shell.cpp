@@ -1,0 +1,51 @@
+#include "jobman/ssh/host_shell.hpp"
+
+#include <sys/resource.h>
+
+#include "ssh/session_pool.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+/// Holds the pool while the command runs: the shell may die first.
+Task<base::Result<int>> RunOn(std::shared_ptr<SessionPool> pool, ports::HostTarget target,
+                              ports::RemoteCommand command, ports::ByteSink out,
+                              ports::ByteSink err) {
+  co_return co_await pool->Run(std::move(target), std::move(command), std::move(out),
+                               std::move(err));
+}
+
+}  // namespace
+
+SshHostShell::SshHostShell(asio::any_io_executor executor, KnownHosts& known_hosts,
+                           SshOptions options)
+    : pool_(std::make_shared<SessionPool>(std::move(executor), known_hosts, std::move(options))) {}
+
+SshHostShell::~SshHostShell() {
+  pool_->Close();
+}
+
+ports::Task<ports::Result<int>> SshHostShell::Run(ports::HostTarget target,
+                                                  ports::RemoteCommand command, ports::ByteSink out,
+                                                  ports::ByteSink err) {
+  return RunOn(pool_, std::move(target), std::move(command), std::move(out), std::move(err));
+}
+
+void SshHostShell::Drop(const ports::HostTarget& target) {
+  pool_->Drop(target);
+}
+
+int SshHostShell::sessions() const {
+  return pool_->sessions();
+}
+
+long RaiseFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<long>(limit.rlim_cur);
+}
+
+}  // namespace jobman::ssh

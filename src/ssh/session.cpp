@@ -1,0 +1,101 @@
+#include "ssh/session.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace jobman::ssh {
+
+Session::Session(asio::any_io_executor executor, std::string endpoint, base::UniqueFd socket)
+    : endpoint_(std::move(endpoint)),
+      socket_(std::move(socket)),
+      session_(ssh_new()),
+      descriptor_(executor) {
+  JM_CHECK(session_ != nullptr, "libssh has no memory");
+  const int watched = fcntl(socket_.get(), F_DUPFD_CLOEXEC, 3);
+  std::error_code failed;
+  if (watched >= 0) descriptor_.assign(watched, failed);
+  if (watched < 0 || failed) broken_ = "no file descriptor left: raise the limit (ulimit -n)";
+  ssh_set_blocking(raw(), 0);
+  ssh_set_counters(raw(), nullptr, &counter_);
+}
+
+Session::~Session() {
+  std::error_code ignored;
+  descriptor_.close(ignored);
+  if (event_) ssh_event_remove_session(event_.get(), raw());
+  event_.reset();
+  if (ssh_is_connected(raw()) != 0) ssh_disconnect(raw());
+}
+
+void Session::HandOverSocket() {
+  const int fd = socket_.Release();
+  ssh_options_set(raw(), SSH_OPTIONS_FD, &fd);
+}
+
+void Session::StartServing() {
+  event_.reset(ssh_event_new());
+  JM_CHECK(event_ != nullptr, "libssh has no memory");
+  ssh_event_add_session(event_.get(), raw());
+  After();
+}
+
+bool Session::alive() const {
+  return broken_.empty();
+}
+
+void Session::After() {
+  if (broken_.empty() && event_ && ssh_is_connected(raw()) == 0) broken_ = SessionError(raw());
+  if (noted_ != counter_.in_packets || !broken_.empty()) {
+    noted_ = counter_.in_packets;
+    waiters_.WakeAll();
+  }
+  Arm();
+}
+
+Task<void> Session::Changed(Deadline deadline) {
+  return waiters_.Wait(deadline);
+}
+
+void Session::Arm() {
+  if (!broken_.empty()) return;
+  const auto ready = [weak = weak_from_this()](bool Session::*flag) {
+    return [weak, flag](const std::error_code& failed) {
+      const auto self = weak.lock();
+      if (!self) return;
+      (*self).*flag = false;
+      self->OnReady(failed);
+    };
+  };
+  if (!reading_) {
+    reading_ = true;
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, ready(&Session::reading_));
+  }
+  if (!writing_ && (ssh_get_poll_flags(raw()) & SSH_WRITE_PENDING) != 0) {
+    writing_ = true;
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, ready(&Session::writing_));
+  }
+}
+
+void Session::OnReady(const std::error_code& failed) {
+  if (failed) return;
+  const auto self = shared_from_this();
+  waiters_.WakeAll();
+  // Before the login is done, the coroutine that drives it takes the packets in.
+  if (!event_) return;
+  ssh_event_dopoll(event_.get(), 0);
+  After();
+}
+
+void Session::Break(const std::string& why) {
+  if (!broken_.empty()) return;
+  broken_ = why;
+  std::error_code ignored;
+  descriptor_.cancel(ignored);
+  waiters_.WakeAll();
+}
+
+Error Session::BrokenError() const {
+  return Broken(endpoint_, broken_.empty() ? SessionError(raw()) : broken_);
+}
+
+}  // namespace jobman::ssh

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ssh/connect.hpp"
+
+namespace jobman::ssh {
+
+/// The connections of a shell, by target. Commands on one target share sessions; connecting is
+/// shared too, and given up when nobody waits for it any more.
+class SessionPool : public std::enable_shared_from_this<SessionPool> {
+ public:
+  SessionPool(asio::any_io_executor executor, KnownHosts& known_hosts, SshOptions options);
+
+  Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+                              ports::ByteSink out, ports::ByteSink err);
+  void Drop(const ports::HostTarget& target);
+  /// Breaks every connection.
+  void Close();
+  int sessions() const;
+
+ private:
+  using SessionPtr = std::shared_ptr<Session>;
+  /// A connection being made, and those who wait for it.
+  struct Attempt {
+    std::optional<base::Result<SessionPtr>> result = {};
+    Waiters done = {};
+    int waiting = 0;
+    base::CancelScope scope = {};
+  };
+  struct Entry {
+    std::vector<SessionPtr> sessions = {};
+    std::shared_ptr<Attempt> attempt = {};
+  };
+  /// A session for one command.
+  struct Use {
+    SessionPtr session = {};
+    bool reused = false;
+    explicit Use(SessionPtr s, bool r) : session(std::move(s)), reused(r) { ++session->users; }
+    Use(Use&&) = default;
+    Use& operator=(Use&&) = delete;
+    ~Use() {
+      if (session) --session->users;
+    }
+  };
+
+  Task<base::Result<std::shared_ptr<Use>>> Acquire(ports::HostTarget target);
+  std::shared_ptr<Use> FindFree(Entry& entry) const;
+  std::shared_ptr<Attempt> StartAttempt(const std::string& name, const ports::HostTarget& target);
+  Task<void> Attend(ports::HostTarget target, std::shared_ptr<Attempt> attempt);
+  void FinishAttempt(const std::string& name, const std::shared_ptr<Attempt>& attempt);
+
+  asio::any_io_executor executor_;
+  std::shared_ptr<Connector> connector_;
+  Gate gate_;
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace jobman::ssh

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <deque>
+#include <list>
+
+#include "jobman/base/task.hpp"
+
+namespace jobman::ssh {
+
+using base::Task;
+using Deadline = std::chrono::steady_clock::time_point;
+inline constexpr Deadline kNever = Deadline::max();
+
+/// Coroutines that wait for something to happen. On the loop's thread only; must outlive them.
+class Waiters {
+ public:
+  /// Until the next WakeAll(), or until the deadline.
+  Task<void> Wait(Deadline deadline = kNever);
+  void WakeAll();
+
+ private:
+  std::list<asio::steady_timer*> timers_;
+};
+
+/// Lets `places` coroutines in at once, the others in the order they came.
+class Gate {
+ public:
+  explicit Gate(int places) : free_(places) {}
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  /// A place, given back when it dies. The gate must outlive it.
+  class Pass {
+   public:
+    explicit Pass(Gate* gate) : gate_(gate) {}
+    Pass(Pass&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
+    Pass& operator=(Pass&&) = delete;
+    ~Pass() {
+      if (gate_ != nullptr) gate_->Leave();
+    }
+
+   private:
+    Gate* gate_;
+  };
+  Task<Pass> Enter();
+
+ private:
+  struct Waiter {
+    asio::steady_timer* timer = nullptr;
+    bool let_in = false;
+  };
+  void Leave();
+  int free_;
+  std::deque<Waiter*> queue_;
+};
+
+}  // namespace jobman::ssh

@@ -1,0 +1,289 @@
+#include "jobman/ssh/host_shell.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "jobman/base/strings.hpp"
+#include "tests/unit/ssh/test_sshd.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+using base::Code;
+using base::Reason;
+using base::Result;
+using base::Task;
+
+struct Ran {
+  Result<int> result = base::Internal("did not end");
+  std::string out = {};
+  std::string err = {};
+};
+
+/// What a command gave, when it ends.
+Task<void> RunInto(ports::HostShell* shell, ports::HostTarget target, ports::RemoteCommand command,
+                   std::shared_ptr<Ran> ran) {
+  const ports::ByteSink out = [ran](std::string_view bytes) {
+    ran->out += bytes;
+    return base::Ok();
+  };
+  const ports::ByteSink err = [ran](std::string_view bytes) {
+    ran->err += bytes;
+    return base::Ok();
+  };
+  auto result = co_await shell->Run(target, command, out, err);
+  ran->result = std::move(result);
+}
+
+class HostShellTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = TestSshd::Missing(); !why.empty()) GTEST_SKIP() << why;
+    unsetenv("SSH_AUTH_SOCK");
+    unsetenv("JOBMAN_SSH_PASSPHRASE");
+  }
+  std::shared_ptr<Ran> Start(const ports::HostTarget& target, const ports::RemoteCommand& command) {
+    auto ran = std::make_shared<Ran>();
+    ++running;
+    loop.restart();
+    base::Spawn(loop.get_executor(), RunInto(&shell, target, command, ran),
+                [this](bool /*cancelled*/) { --running; });
+    return ran;
+  }
+  void WaitForAll() {
+    while (running > 0 && loop.run_one() > 0) {
+    }
+  }
+  Ran Run(const ports::HostTarget& target, const ports::RemoteCommand& command) {
+    const auto ran = Start(target, command);
+    WaitForAll();
+    return *ran;
+  }
+  Ran Run(const ports::HostTarget& target, const std::string& command) {
+    return Run(target, ports::RemoteCommand{.command = command});
+  }
+
+  asio::io_context loop;
+  MemoryKnownHosts known;
+  SshOptions options{.connect_timeout = std::chrono::seconds{3}};
+  SshHostShell shell{loop.get_executor(), known, options};
+  int running = 0;
+};
+
+TEST_F(HostShellTest, GivesOutputErrorsAndExitCode) {
+  const TestSshd sshd;
+  const Ran ran = Run(sshd.Target(), "echo out; echo err >&2; exit 7");
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+  EXPECT_EQ(*ran.result, 7);
+  EXPECT_EQ(ran.out, "out\n");
+  EXPECT_EQ(ran.err, "err\n");
+}
+
+TEST_F(HostShellTest, ASignalIs128AndItsNumber) {
+  const TestSshd sshd;
+  const Ran ran = Run(sshd.Target(), "kill -KILL $$");
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+  EXPECT_EQ(*ran.result, 137);
+}
+
+TEST_F(HostShellTest, SendsInputAndItsEnd) {
+  const TestSshd sshd;
+  std::string input;
+  for (int i = 0; i < 700000; ++i) input += std::to_string(i) + '\n';
+  const Ran ran = Run(sshd.Target(), {.command = "cat", .input = input});
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+  EXPECT_EQ(*ran.result, 0);
+  EXPECT_TRUE(ran.out == input) << "got " << ran.out.size() << " of " << input.size();
+}
+
+TEST_F(HostShellTest, ACommandMayLeaveItsInputUnread) {
+  const TestSshd sshd;
+  const Ran ran = Run(sshd.Target(), {.command = "exit 4", .input = std::string(3000000, 'x')});
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+  EXPECT_EQ(*ran.result, 4);
+}
+
+TEST_F(HostShellTest, MovesAHundredMegabytes) {
+  const TestSshd sshd;
+  std::size_t size = 0;
+  const auto task = [](ports::HostShell* on, ports::HostTarget target,
+                       std::size_t* total) -> Task<Result<int>> {
+    const ports::ByteSink out = [total](std::string_view bytes) {
+      *total += bytes.size();
+      return base::Ok();
+    };
+    const ports::RemoteCommand command{.command = "head -c 100000000 /dev/zero"};
+    const ports::ByteSink none;
+    co_return co_await on->Run(target, command, out, none);
+  };
+  const auto result = base::RunTask(loop, task(&shell, sshd.Target(), &size));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_EQ(size, 100000000U);
+}
+
+TEST_F(HostShellTest, ASinkThatFailsEndsTheCall) {
+  const TestSshd sshd;
+  const auto task = [](ports::HostShell* on, ports::HostTarget target) -> Task<Result<int>> {
+    const ports::ByteSink full = [](std::string_view) -> base::Status {
+      return base::Error{
+          .code = Code::kResourceExhausted, .message = "full", .reason = Reason::kDiskFull};
+    };
+    const ports::RemoteCommand command{.command = "yes"};
+    co_return co_await on->Run(target, command, full, full);
+  };
+  const auto result = base::RunTask(loop, task(&shell, sshd.Target()));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().reason, Reason::kDiskFull);
+}
+
+TEST_F(HostShellTest, CommandsOnOneTargetShareAConnection) {
+  const TestSshd sshd;
+  std::vector<std::shared_ptr<Ran>> all;
+  for (int i = 0; i < 8; ++i) all.push_back(Start(sshd.Target(), {.command = "echo $PPID"}));
+  WaitForAll();
+  for (const auto& ran : all) {
+    ASSERT_TRUE(ran->result.ok()) << ran->result.error().ToString();
+    EXPECT_EQ(ran->out, all.front()->out);
+  }
+  EXPECT_EQ(shell.sessions(), 1);
+  EXPECT_EQ(Run(sshd.Target(), "echo $PPID").out, all.front()->out);
+}
+
+TEST_F(HostShellTest, MoreCommandsThanChannelsOpenMoreConnections) {
+  const TestSshd sshd;
+  std::vector<std::shared_ptr<Ran>> all;
+  for (int i = 0; i < 20; ++i) all.push_back(Start(sshd.Target(), {.command = "sleep 0.3"}));
+  WaitForAll();
+  for (const auto& ran : all) EXPECT_TRUE(ran->result.ok()) << ran->result.error().ToString();
+  EXPECT_EQ(shell.sessions(), 3);
+}
+
+TEST_F(HostShellTest, SixtyFourAtOnce) {
+  const TestSshd sshd;
+  std::vector<std::shared_ptr<Ran>> all;
+  for (int i = 0; i < 64; ++i) {
+    auto target = sshd.Target();
+    target.identity = "node-1/" + std::to_string(i);
+    all.push_back(Start(
+        target, {.command = "cat; exit " + std::to_string(i), .input = std::string(1000, 'x')}));
+  }
+  WaitForAll();
+  for (int i = 0; i < 64; ++i) {
+    const auto& ran = *all[static_cast<std::size_t>(i)];
+    ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+    EXPECT_EQ(*ran.result, i);
+    EXPECT_EQ(ran.out.size(), 1000U);
+  }
+}
+
+TEST_F(HostShellTest, TellsAWrongKey) {
+  const TestSshd sshd;
+  auto target = sshd.Target();
+  target.private_key = sshd.folder() / "other_key";
+  ASSERT_TRUE(EnsureKey(target.private_key).ok());
+  const Ran ran = Run(target, "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().code, Code::kUnauthenticated);
+  EXPECT_EQ(ran.result.error().reason, Reason::kHostAuth);
+  EXPECT_TRUE(base::Contains(ran.result.error().message, "other_key"));
+}
+
+TEST_F(HostShellTest, TellsARefusedPort) {
+  const ports::HostTarget target{.address = "127.0.0.1", .port = UnusedPort("127.0.0.1")};
+  const Ran ran = Run(target, "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().code, Code::kUnavailable);
+  EXPECT_EQ(ran.result.error().reason, Reason::kHostRefused);
+}
+
+TEST_F(HostShellTest, AKeyIsPinnedAtFirstSightAndAChangeRefused) {
+  TestSshd sshd;
+  ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
+  EXPECT_EQ(known.Find("node-1/0").value().value_or(""), sshd.HostKey());
+  sshd.RestartWithNewHostKey();
+  const Ran ran = Run(sshd.Target(), "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().code, Code::kPermissionDenied);
+  EXPECT_EQ(ran.result.error().reason, Reason::kHostKeyChanged);
+  auto other_machine = sshd.Target();
+  other_machine.identity = "node-2/0";
+  EXPECT_TRUE(Run(other_machine, "true").result.ok());
+}
+
+TEST_F(HostShellTest, VouchedKeysArePinnedAndOverrule) {
+  const TestSshd sshd;
+  auto target = sshd.Target();
+  ASSERT_TRUE(known.Pin(target.identity, "ssh-ed25519 of-the-machine-before").ok());
+  const std::string key = sshd.HostKey();
+  target.vouched_keys = {{"ssh-ed25519", key.substr(key.find(' ') + 1)}, {"ssh-rsa", "AAAAx"}};
+  EXPECT_TRUE(Run(target, "true").result.ok());
+  EXPECT_EQ(known.Find("node-1/0").value().value_or(""), key);
+}
+
+TEST_F(HostShellTest, AHostWithoutAVouchedKeyIsRefused) {
+  const TestSshd sshd;
+  auto target = sshd.Target();
+  target.vouched_keys = {{"ssh-ed25519", "AAAAsomebodyelse"}};
+  EXPECT_EQ(Run(target, "true").result.error().reason, Reason::kHostKeyChanged);
+  target.vouched_keys = {{"ecdsa-sha2-nistp256", "AAAAx"}};
+  EXPECT_EQ(Run(target, "true").result.error().reason, Reason::kHostKeyChanged);
+  EXPECT_FALSE(known.Find("node-1/0").value().has_value());
+}
+
+TEST_F(HostShellTest, AServerThatDiesInTheMiddleBreaksTheCall) {
+  TestSshd sshd;
+  const auto ran = Start(sshd.Target(), {.command = "echo up; sleep 60"});
+  while (ran->out.empty() && running > 0) loop.run_one();
+  sshd.KillConnections();
+  WaitForAll();
+  ASSERT_FALSE(ran->result.ok());
+  EXPECT_EQ(ran->result.error().code, Code::kUnavailable);
+  EXPECT_EQ(ran->result.error().reason, Reason::kHostTimeout);
+  EXPECT_EQ(ran->out, "up\n");
+  // The next call connects again.
+  EXPECT_TRUE(Run(sshd.Target(), "true").result.ok());
+}
+
+TEST_F(HostShellTest, AnIdleConnectionThatDiedIsReplaced) {
+  TestSshd sshd;
+  ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
+  sshd.KillConnections();
+  const Ran ran = Run(sshd.Target(), "echo again");
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+  EXPECT_EQ(ran.out, "again\n");
+}
+
+TEST_F(HostShellTest, DropEndsWhatRunsThere) {
+  const TestSshd sshd;
+  const auto ran = Start(sshd.Target(), {.command = "echo up; sleep 60"});
+  while (ran->out.empty() && running > 0) loop.run_one();
+  shell.Drop(sshd.Target());
+  WaitForAll();
+  ASSERT_FALSE(ran->result.ok());
+  EXPECT_EQ(ran->result.error().reason, Reason::kHostTimeout);
+  EXPECT_EQ(shell.sessions(), 0);
+}
+
+TEST_F(HostShellTest, CancellingFreesTheChannelAndEndsTheCommand) {
+  const TestSshd sshd;
+  const auto ran = std::make_shared<Ran>();
+  bool cancelled = false;
+  {
+    const base::CancelScope scope;
+    const ports::RemoteCommand command{.command = "echo $$; exec sleep 60"};
+    base::Spawn(loop.get_executor(), scope, RunInto(&shell, sshd.Target(), command, ran),
+                [&cancelled](bool was) { cancelled = was; });
+    while (ran->out.empty()) loop.run_one();
+  }
+  while (!cancelled) loop.run_one();
+  EXPECT_EQ(shell.sessions(), 1);
+  // sshd passes signals on for ordinary users only (session.c: it needs privilege separation).
+  if (geteuid() == 0) return;
+  const std::string pid(base::Trim(ran->out));
+  const Ran gone = Run(sshd.Target(), "for i in $(seq 100); do kill -0 " + pid +
+                                          " 2>/dev/null || { echo gone; exit; }; sleep 0.02; done");
+  EXPECT_EQ(gone.out, "gone\n");
+}
+
+}  // namespace
+}  // namespace jobman::ssh
