@@ -83,6 +83,8 @@ Status FillNewFile(const Path& file, bool shared) {
   JM_ASSIGN_OR_RETURN(Database db, Database::Open(file.string(), SQLITE_OPEN_READWRITE));
   JM_TRY(db.RunScript(fmt::format("PRAGMA application_id = {}", kApplicationId), kDoing));
   JM_TRY(UseJournal(db, shared));
+  // Nobody sees the file yet: one sync at the end is enough.
+  JM_TRY(db.RunScript("PRAGMA synchronous = OFF", kDoing));
   return Migrate(db, Migrations());
 }
 
@@ -103,6 +105,7 @@ Status CreateFile(const Place& place) {
   const base::UniqueFd fd(open(fresh.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
   if (!fd) return FromOs(errno, place.file, "creating");
   Status done = FillNewFile(fresh, place.file_system.shared);
+  if (done.ok() && fsync(fd.get()) != 0) done = FromOs(errno, place.file, "creating");
   if (done.ok()) done = PutInPlace(fresh, place.file);
   for (const char* suffix : {"", "-wal", "-shm", "-journal"})
     unlink((fresh.string() + suffix).c_str());

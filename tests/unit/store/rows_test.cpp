@@ -1,0 +1,69 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/store/sqlite_store.hpp"
+#include "store/sqlite.hpp"
+#include "tests/support/sample_job.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace jobman::store {
+namespace {
+
+using base::Code;
+using base::Reason;
+using testing::HasSubstr;
+
+constexpr core::TimePoint kNow{std::chrono::milliseconds{1'767'225'600'000}};
+
+class RowsTest : public testing::Test {
+ protected:
+  core::Job Get() const { return store_->Get(id_).value(); }
+  /// Changes the job's row behind the store's back.
+  base::Error ErrorAfter(const std::string& sql) {
+    auto db = Database::Open((dir_ / "jobman.db").string(), SQLITE_OPEN_READWRITE).value();
+    EXPECT_TRUE(db.RunScript(sql, "testing").ok());
+    return store_->Get(id_).error();
+  }
+
+  test::TempDir dir_;
+  std::unique_ptr<SqliteStore> store_ =
+      SqliteStore::Open(dir_.path(), OpenMode::kReadWrite).value();
+  core::JobId id_ = store_->Create(test::BusyJob(test::SampleJob("train")), "", kNow).value();
+};
+
+TEST_F(RowsTest, StateOfANewerJobmanIsNeverAnEmptyState) {
+  const base::Error error =
+      ErrorAfter(R"(UPDATE jobs SET state = 'DREAMING', state_json = '{"state":"DREAMING"}')");
+  EXPECT_EQ(error.reason, Reason::kNewerStore);
+  EXPECT_THAT(error.message, HasSubstr("DREAMING"));
+  EXPECT_THAT(error.ToString(), HasSubstr("job 000001"));
+  EXPECT_EQ(store_->Active().error().reason, Reason::kNewerStore);
+  EXPECT_EQ(store_->List({}).value()[0].state, "DREAMING");
+}
+
+TEST_F(RowsTest, WishOfANewerJobmanIsRefused) {
+  EXPECT_EQ(ErrorAfter("UPDATE jobs SET wish = 'migrate'").reason, Reason::kNewerStore);
+}
+
+TEST_F(RowsTest, SlicePhaseOfANewerJobmanIsRefused) {
+  const base::Error error =
+      ErrorAfter(R"(UPDATE jobs SET slice_json = json_set(slice_json, '$.phase', 'dozing'))");
+  EXPECT_EQ(error.reason, Reason::kNewerStore);
+}
+
+TEST_F(RowsTest, RowThatIsNotJsonIsDamage) {
+  const base::Error error = ErrorAfter("UPDATE jobs SET stage_json = '{\"number\": '");
+  EXPECT_EQ(error.code, Code::kDataLoss);
+  EXPECT_THAT(error.ToString(), HasSubstr("job 000001"));
+}
+
+TEST_F(RowsTest, MessageThatIsNotUtf8IsStoredAllTheSame) {
+  core::Job job = Get();
+  job.state = core::BackingOff{.until = kNow, .error = {.message = "bad \xff byte"}};
+  ASSERT_TRUE(store_->Commit({.job = job}, 0).ok());
+  const auto state = std::get<core::BackingOff>(Get().state);
+  EXPECT_THAT(state.error.message, testing::StartsWith("bad "));
+}
+
+}  // namespace
+}  // namespace jobman::store
