@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+
+#include "jobman/auth/token_source.hpp"
+#include "jobman/http/transport.hpp"
+
+namespace jobman::auth {
+
+/// Adds "Authorization: Bearer" to every request. A token travels over https or to this machine
+/// only: anything else is kInvalidArgument and is not sent. After a 401 the token is asked for
+/// once more; if it is another one, the request is repeated once.
+std::unique_ptr<http::Transport> MakeAuthTransport(std::unique_ptr<http::Transport> inner,
+                                                   std::unique_ptr<TokenSource> tokens);
+
+}  // namespace jobman::auth

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "jobman/base/clock.hpp"
+#include "jobman/base/env.hpp"
+#include "jobman/base/task.hpp"
+
+namespace jobman::auth {
+
+using base::Result;
+using base::Task;
+using base::TimePoint;
+
+/// An OAuth 2 access token. Never written to a log, a store or an argument list.
+struct AccessToken {
+  std::string value = {};                 ///< empty: send no Authorization at all
+  std::optional<TimePoint> expires = {};  ///< nothing: the source did not say
+};
+
+/// Where tokens come from. Objects must outlive their coroutines.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  /// A token to use now. Errors: kUnauthenticated, with what to do; kUnavailable when the source
+  /// may work later.
+  virtual Task<Result<AccessToken>> Get() = 0;
+  /// The last token was refused: the next Get() must not give a remembered one.
+  virtual void Invalidate() = 0;
+};
+
+/// No token: the simulator.
+std::unique_ptr<TokenSource> MakeNoTokenSource();
+/// One token for ever; `origin` names it in errors ("GOOGLE_OAUTH_ACCESS_TOKEN").
+std::unique_ptr<TokenSource> MakeFixedTokenSource(std::string token, std::string origin);
+/// A file, read again whenever it has changed.
+std::unique_ptr<TokenSource> MakeFileTokenSource(std::string path, const base::Clock& clock);
+/// A shell command that prints a token; run at each Get(), so wrap it in a cache.
+std::unique_ptr<TokenSource> MakeCommandTokenSource(std::string command, const base::Clock& clock);
+
+/// Remembers the token of `inner` until 5 minutes before it expires (10 minutes after it was got,
+/// when it does not say). Callers that come while one asks wait for that one's answer. When a
+/// refresh fails and the remembered token is still valid, it is used.
+std::unique_ptr<TokenSource> MakeCachedTokenSource(std::unique_ptr<TokenSource> inner,
+                                                   const base::Clock& clock);
+
+/// What the user configured.
+struct TokenSettings {
+  std::string endpoint = {};       ///< base URL of the API
+  std::string token_file = {};     ///< may start with ~
+  std::string token_command = {};  ///< for /bin/sh -c
+};
+using Env = std::function<std::optional<std::string>(const std::string&)>;
+
+/// The first of: GOOGLE_OAUTH_ACCESS_TOKEN, the token file, the token command; without any of
+/// them no token for a loopback http endpoint, and kUnauthenticated, naming the ways, for others.
+Result<std::unique_ptr<TokenSource>> ChooseTokenSource(const TokenSettings& settings,
+                                                       const base::Clock& clock,
+                                                       const Env& env = base::GetEnv);
+
+/// What a file or a command gave: {"access_token", "expires_in" | "expiry"} or the bare token in
+/// one line. `read_at` is what expires_in counts from; `origin` is named in the error.
+Result<AccessToken> ParseToken(std::string_view text, TimePoint read_at, const std::string& origin);
+
+}  // namespace jobman::auth

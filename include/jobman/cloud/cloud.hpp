@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "jobman/auth/token_source.hpp"
+#include "jobman/base/clock.hpp"
+#include "jobman/cloud/decorators.hpp"
+#include "jobman/core/job_spec.hpp"
+#include "jobman/ports/slice_api.hpp"
+
+namespace jobman::cloud {
+
+/// Where the API lives when nothing else is said.
+inline constexpr const char* kDefaultEndpoint = "https://tpu.googleapis.com";
+
+struct CloudOptions {
+  bool dry_run = false;  ///< Create and Delete are only noted, see Cloud::plan()
+  auth::Env env = base::GetEnv;
+  RetryPolicy retry = {};
+  RatePolicy rate = {};
+};
+
+/// A client of one endpoint with one identity, ready to use. Must be destroyed before the loop's
+/// io_context and after the last coroutine that uses it.
+class Cloud {
+ public:
+  ports::SliceApi& slices() { return *slices_; }
+  ports::Catalog& catalog() { return *catalog_; }
+  /// What a dry run did not send.
+  const Plan& plan() const { return *plan_; }
+
+ private:
+  friend Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor,
+                                                  core::CloudSpec spec, CloudOptions options);
+  std::unique_ptr<base::Clock> clock_ = {};
+  std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
+  std::unique_ptr<ports::SliceApi> slices_ = {};
+  ports::Catalog* catalog_ = nullptr;  ///< lives at the bottom of slices_
+};
+
+/// Composes transport, credentials, API and decorators. `spec.endpoint` is a URL by now: "local" is
+/// resolved by the caller, an empty one is kDefaultEndpoint. Errors: kInvalidArgument for an
+/// unusable endpoint, kUnauthenticated when there are no credentials.
+Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::CloudSpec spec,
+                                         CloudOptions options = {});
+
+}  // namespace jobman::cloud

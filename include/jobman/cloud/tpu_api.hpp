@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "jobman/cloud/tpu_json.hpp"
+#include "jobman/http/transport.hpp"
+#include "jobman/ports/slice_api.hpp"
+
+namespace jobman::cloud {
+
+using base::Task;
+
+/// The Cloud TPU API v2 over HTTP. One call of SliceApi is one exchange, a listing one for each
+/// page; nothing is repeated here.
+class TpuApi final : public ports::SliceApi, public ports::Catalog {
+ public:
+  /// `endpoint` is a base URL without a path: "https://tpu.googleapis.com".
+  TpuApi(std::unique_ptr<http::Transport> transport, std::string endpoint);
+
+  Task<Result<core::OperationSeen>> Create(core::SliceRequest request) override;
+  Task<Result<core::OperationSeen>> Delete(core::SliceRef ref) override;
+  Task<Result<std::vector<core::NodeSeen>>> ListNodes(core::Place place) override;
+  Task<Result<std::vector<core::QueuedSeen>>> ListQueued(core::Place place) override;
+  Task<Result<core::NodeSeen>> GetNode(core::Place place, std::string id) override;
+  Task<Result<core::QueuedSeen>> GetQueued(core::Place place, std::string id) override;
+  Task<Result<core::OperationSeen>> GetOperation(std::string name) override;
+  Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
+                                                        std::string node) override;
+
+  Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
+  Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
+  Task<Result<std::vector<std::string>>> Locations(std::string project) override;
+
+ private:
+  /// The JSON object of a 2xx answer.
+  Task<Result<Json>> Call(WireCall call, core::Place place);
+  /// The objects of `key` from all pages.
+  Task<Result<std::vector<Json>>> ListAll(std::string path, std::string key, core::Place place);
+
+  std::unique_ptr<http::Transport> transport_;
+  std::string endpoint_;
+  /// Answered deletes by resource name. A delete that comes after an answered one is a new request:
+  /// the service must not give back the operation of the old one, which may have failed.
+  std::map<std::string, int> deletes_ = {};
+};
+
+}  // namespace jobman::cloud

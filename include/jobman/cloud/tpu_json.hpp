@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/core/slice.hpp"
+#include "jobman/http/url.hpp"
+
+namespace jobman::cloud {
+
+using base::Json;
+using base::Result;
+
+/// A call of the Cloud TPU API v2, ready to be sent or shown.
+struct WireCall {
+  std::string method = {};
+  std::string path = {};  ///< "/v2/projects/...", percent-encoded
+  http::Query query = {};
+  Json body = {};  ///< null: no body
+
+  /// Path and query, as in the request line.
+  std::string Target() const;
+  /// The body as compact JSON; empty without one.
+  std::string BodyText() const;
+};
+
+/// nodes.create or queuedResources.create for this slice. The requestId of a queued resource is
+/// made from the request itself: asking twice for the same is one request.
+/// Source of the shapes: the discovery document of v2 and what gcloud sends.
+WireCall RenderCreate(const core::SliceRequest& request);
+/// nodes.delete, or queuedResources.delete with force, which takes the nodes too. Deletes of one
+/// name with different `generation` are different requests to the service.
+WireCall RenderDelete(const core::SliceRef& ref, int generation = 0);
+
+/// The Node of a create call.
+Json EncodeNode(const core::SliceRequest& request);
+
+/// Replies. Unknown fields are ignored, unknown enum words are kept in raw_state. An error means
+/// that the reply is no such resource at all (it has no name).
+Result<core::NodeSeen> DecodeNode(const Json& node);
+Result<core::QueuedSeen> DecodeQueued(const Json& queued);
+Result<core::OperationSeen> DecodeOperation(const Json& operation);
+/// Reply of getGuestAttributes. Entries are in host order; hosts without keys are left out.
+std::vector<core::HostKeys> DecodeHostKeys(const Json& reply);
+
+/// The last part of a resource name: "t1" of "projects/p/locations/z/nodes/t1".
+std::string LastPart(std::string_view name);
+/// The part after `kind` in a resource name: "z" for "locations".
+std::string PartAfter(std::string_view name, std::string_view kind);
+
+}  // namespace jobman::cloud

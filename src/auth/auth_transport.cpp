@@ -1,0 +1,63 @@
+#include "jobman/auth/auth_transport.hpp"
+
+#include "jobman/http/url.hpp"
+
+namespace jobman::auth {
+namespace {
+
+using http::Request;
+using http::Response;
+
+constexpr int kUnauthorized = 401;
+
+class AuthTransport final : public http::Transport {
+ public:
+  AuthTransport(std::unique_ptr<http::Transport> inner, std::unique_ptr<TokenSource> tokens)
+      : inner_(std::move(inner)), tokens_(std::move(tokens)) {}
+
+  Task<Result<Response>> Send(Request request) override {
+    JM_CO_ASSIGN_OR_RETURN(const AccessToken token, co_await tokens_->Get());
+    JM_CO_ASSIGN_OR_RETURN(Request signed_request, Sign(request, token));
+    Result<Response> answer = co_await inner_->Send(std::move(signed_request));
+    if (!answer || answer->status != kUnauthorized || token.value.empty()) co_return answer;
+
+    const Result<AccessToken> renewed = co_await Renew(token.value);
+    // The same token would be refused the same way; the 401 tells more than that.
+    if (!renewed || renewed->value == token.value) co_return answer;
+    JM_CO_ASSIGN_OR_RETURN(Request again, Sign(std::move(request), *renewed));
+    co_return co_await inner_->Send(std::move(again));
+  }
+
+ private:
+  /// Another token than the refused one, if there is any. Of many requests that were refused with
+  /// one token, only the first asks for a new one.
+  Task<Result<AccessToken>> Renew(std::string refused) {
+    Result<AccessToken> present = co_await tokens_->Get();
+    if (!present || present->value != refused) co_return present;
+    tokens_->Invalidate();
+    co_return co_await tokens_->Get();
+  }
+
+  static Result<Request> Sign(Request request, const AccessToken& token) {
+    if (token.value.empty()) return request;
+    JM_ASSIGN_OR_RETURN(const http::Url url, http::ParseUrl(request.url));
+    if (url.scheme != "https" && !http::IsLoopback(url.host)) {
+      return base::InvalidArgument("an access token is not sent over plain http to " + url.host,
+                                   "use an https endpoint; http is accepted for this machine only");
+    }
+    http::SetHeader(request.headers, "Authorization", "Bearer " + token.value);
+    return request;
+  }
+
+  std::unique_ptr<http::Transport> inner_;
+  std::unique_ptr<TokenSource> tokens_;
+};
+
+}  // namespace
+
+std::unique_ptr<http::Transport> MakeAuthTransport(std::unique_ptr<http::Transport> inner,
+                                                   std::unique_ptr<TokenSource> tokens) {
+  return std::make_unique<AuthTransport>(std::move(inner), std::move(tokens));
+}
+
+}  // namespace jobman::auth

@@ -1,0 +1,114 @@
+#include <asio/error.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "jobman/auth/token_source.hpp"
+#include "jobman/base/log.hpp"
+
+namespace jobman::auth {
+namespace {
+
+using base::Duration;
+
+constexpr Duration kRefreshBefore = std::chrono::minutes{5};
+constexpr Duration kLifeOfUndated = std::chrono::minutes{10};
+
+class CachedTokenSource final : public TokenSource {
+ public:
+  CachedTokenSource(std::unique_ptr<TokenSource> inner, const base::Clock& clock)
+      : inner_(std::move(inner)), clock_(clock) {}
+
+  Task<Result<AccessToken>> Get() override {
+    if (IsFresh()) co_return *token_;
+    if (flight_ != nullptr) {
+      // A copy: the flight ends, and lets go of itself, before this wakes.
+      const std::shared_ptr<Flight> flight = flight_;
+      asio::error_code woken;
+      auto token = asio::redirect_error(asio::use_awaitable, woken);
+      if (!flight->ended) co_await flight->wake.async_wait(token);
+      if (flight->answer) co_return *flight->answer;
+      // The one that asked was cancelled. If so are we, the next wait ends us.
+      co_await base::Yield();
+      co_return co_await Get();
+    }
+    co_return co_await Refresh();
+  }
+
+  void Invalidate() override {
+    token_.reset();
+    inner_->Invalidate();
+  }
+
+ private:
+  /// One call of the inner source, and those who wait for it.
+  struct Flight {
+    explicit Flight(const asio::any_io_executor& executor)
+        : wake(executor, asio::steady_timer::time_point::max()) {}
+    asio::steady_timer wake;
+    bool ended = false;
+    std::optional<Result<AccessToken>> answer = {};  ///< nothing: cancelled on the way
+  };
+  /// Ends the flight also when the coroutine that flies it is cancelled.
+  class Landing {
+   public:
+    Landing(CachedTokenSource* owner, std::shared_ptr<Flight> flight)
+        : owner_(owner), flight_(std::move(flight)) {}
+    Landing(const Landing&) = delete;
+    Landing& operator=(const Landing&) = delete;
+    ~Landing() {
+      flight_->ended = true;
+      flight_->wake.cancel();
+      owner_->flight_.reset();
+    }
+
+   private:
+    CachedTokenSource* owner_;
+    std::shared_ptr<Flight> flight_;
+  };
+
+  Task<Result<AccessToken>> Refresh() {
+    const auto executor = co_await asio::this_coro::executor;
+    flight_ = std::make_shared<Flight>(executor);
+    const std::shared_ptr<Flight> flight = flight_;
+    const Landing landing(this, flight);
+    flight->answer = Accept(co_await inner_->Get());
+    co_return *flight->answer;
+  }
+
+  Result<AccessToken> Accept(Result<AccessToken> fresh) {
+    const TimePoint now = clock_.Now();
+    if (fresh) {
+      token_ = *fresh;
+      got_at_ = now;
+      return fresh;
+    }
+    if (!token_ || !token_->expires || *token_->expires <= now) return fresh;
+    base::Log(base::LogLevel::kWarn, "auth", "{}; the present token is valid until {}",
+              fresh.error().ToString(), base::FormatRfc3339(*token_->expires));
+    return *token_;
+  }
+
+  bool IsFresh() const {
+    if (!token_) return false;
+    const TimePoint until =
+        token_->expires ? *token_->expires - kRefreshBefore : got_at_ + kLifeOfUndated;
+    return clock_.Now() < until;
+  }
+
+  std::unique_ptr<TokenSource> inner_;
+  const base::Clock& clock_;
+  std::optional<AccessToken> token_ = {};
+  TimePoint got_at_ = {};
+  std::shared_ptr<Flight> flight_ = {};
+};
+
+}  // namespace
+
+std::unique_ptr<TokenSource> MakeCachedTokenSource(std::unique_ptr<TokenSource> inner,
+                                                   const base::Clock& clock) {
+  return std::make_unique<CachedTokenSource>(std::move(inner), clock);
+}
+
+}  // namespace jobman::auth

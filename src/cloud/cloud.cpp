@@ -1,0 +1,47 @@
+#include "jobman/cloud/cloud.hpp"
+
+#include <random>
+
+#include "jobman/auth/auth_transport.hpp"
+#include "jobman/cloud/tpu_api.hpp"
+#include "jobman/http/curl_transport.hpp"
+#include "jobman/http/logging_transport.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+UnitRandom SystemRandom() {
+  return [engine = std::mt19937_64(std::random_device{}())]() mutable {
+    return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
+  };
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::CloudSpec spec,
+                                         CloudOptions options) {
+  if (spec.endpoint == "local") {
+    return base::Internal("the endpoint 'local' was not resolved to the simulator's address");
+  }
+  const std::string endpoint = spec.endpoint.empty() ? kDefaultEndpoint : spec.endpoint;
+  auto cloud = std::make_unique<Cloud>();
+  cloud->clock_ = std::make_unique<base::SystemClock>();
+  const base::Clock& clock = *cloud->clock_;
+  const auth::TokenSettings settings{
+      .endpoint = endpoint, .token_file = spec.token_file, .token_command = spec.token_command};
+  JM_ASSIGN_OR_RETURN(auto tokens, auth::ChooseTokenSource(settings, clock, options.env));
+  JM_ASSIGN_OR_RETURN(auto wire, http::MakeCurlTransport(executor));
+  // The log is next to the wire: it shows each exchange, also the one a fresh token repeats.
+  wire = auth::MakeAuthTransport(http::MakeLoggingTransport(std::move(wire)), std::move(tokens));
+
+  auto api = std::make_unique<TpuApi>(std::move(wire), endpoint);
+  cloud->catalog_ = api.get();
+  Inner slices = MakeLoggingSliceApi(std::move(api));
+  slices = MakeRateLimitSliceApi(std::move(slices), options.rate, clock, base::Sleep);
+  slices = MakeRetrySliceApi(std::move(slices), options.retry, base::Sleep, SystemRandom());
+  if (options.dry_run) slices = MakeDryRunSliceApi(std::move(slices), cloud->plan_);
+  cloud->slices_ = std::move(slices);
+  return cloud;
+}
+
+}  // namespace jobman::cloud

@@ -1,0 +1,182 @@
+// The API's words to ours. Whatever is absent, unknown or of another type is left empty.
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/cloud/error_map.hpp"
+#include "jobman/cloud/tpu_json.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::GetBool;
+using base::GetMember;
+using base::GetString;
+
+constexpr std::int64_t kMostSlices = 10'000;
+
+base::Error NoName(const std::string& kind) {
+  return base::Internal("the service sent a " + kind + " without a name");
+}
+
+std::map<std::string, std::string> StringMap(const Json& object) {
+  std::map<std::string, std::string> map;
+  if (!object.is_object()) return map;
+  for (const auto& [key, value] : object.items()) {
+    if (const auto* text = value.get_ptr<const std::string*>()) map[key] = *text;
+  }
+  return map;
+}
+
+std::size_t SizeOf(const Json& value) {
+  return value.is_array() ? value.size() : 0;
+}
+
+/// One address pair for each host. A host with several networks has as many endpoints, the primary
+/// one first.
+std::vector<core::HostAddress> HostsOf(const Json& node) {
+  std::vector<core::HostAddress> hosts;
+  const Json& endpoints = GetMember(node, "networkEndpoints");
+  const std::size_t stride = std::max<std::size_t>(1, SizeOf(GetMember(node, "networkConfigs")));
+  for (std::size_t i = 0; i < SizeOf(endpoints); i += stride) {
+    const Json& endpoint = endpoints[i];
+    hosts.push_back({.internal = GetString(endpoint, "ipAddress"),
+                     .external = GetString(GetMember(endpoint, "accessConfig"), "externalIp")});
+  }
+  return hosts;
+}
+
+std::string AcceleratorOf(const Json& node) {
+  std::string type = GetString(node, "acceleratorType");
+  if (!type.empty()) return type;
+  const Json& config = GetMember(node, "acceleratorConfig");
+  const std::string topology = GetString(config, "topology");
+  return GetString(config, "type") + (topology.empty() ? "" : " " + topology);
+}
+
+/// The ids of all nodes a queued resource asks for. Before the service has expanded a multislice
+/// request, they follow from its prefix.
+std::vector<std::string> NodeIdsOf(const Json& specs, const std::string& queued_id) {
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < SizeOf(specs); ++i) {
+    const std::string id = GetString(specs[i], "nodeId");
+    const Json& many = GetMember(specs[i], "multisliceParams");
+    if (!id.empty()) ids.push_back(id);
+    if (!id.empty() || !many.is_object()) continue;
+    const std::string prefix = GetString(many, "nodeIdPrefix");
+    const std::int64_t count =
+        std::clamp<std::int64_t>(base::GetInt(many, "nodeCount"), 0, kMostSlices);
+    for (std::int64_t k = 0; k < count; ++k) {
+      ids.push_back((prefix.empty() ? queued_id : prefix) + "-" + std::to_string(k));
+    }
+  }
+  return ids;
+}
+
+std::optional<base::Error> FailureOf(const Json& state, const ErrorContext& context) {
+  if (GetString(state, "state") != "FAILED") return {};
+  const Json& status = GetMember(GetMember(state, "failedData"), "error");
+  if (status.is_object()) return ErrorFromStatus(status, StatusOrigin::kQueuedFailed, context);
+  return base::Error{.code = base::Code::kUnknown,
+                     .message = "the queued resource failed and the service gave no reason"};
+}
+
+/// "AAAA..." of "AAAA...", "ssh-ed25519 AAAA..." or "ssh-ed25519 AAAA... root@host".
+std::string KeyData(const std::string& type, std::string_view value) {
+  std::vector<std::string> words = base::Split(base::Trim(value), ' ');
+  std::erase_if(words, [](const std::string& word) { return base::Trim(word).empty(); });
+  if (words.size() > 1 && words.front() == type) words.erase(words.begin());
+  return words.empty() ? "" : std::string(base::Trim(words.front()));
+}
+
+std::map<std::string, std::string> KeysOf(const Json& attributes) {
+  std::map<std::string, std::string> keys;
+  const Json& items = GetMember(GetMember(attributes, "queryValue"), "items");
+  for (std::size_t i = 0; i < SizeOf(items); ++i) {
+    if (GetString(items[i], "namespace") != "hostkeys") continue;
+    const std::string type = GetString(items[i], "key");
+    const std::string data = KeyData(type, GetString(items[i], "value"));
+    if (!type.empty() && !data.empty()) keys[type] = data;
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::string LastPart(std::string_view name) {
+  return std::string(name.substr(name.rfind('/') + 1));
+}
+
+std::string PartAfter(std::string_view name, std::string_view kind) {
+  const std::vector<std::string> parts = base::Split(name, '/');
+  const auto found = std::find(parts.begin(), parts.end(), kind);
+  if (found == parts.end() || found + 1 == parts.end()) return "";
+  return *(found + 1);
+}
+
+Result<core::NodeSeen> DecodeNode(const Json& node) {
+  const std::string name = GetString(node, "name");
+  if (name.empty()) return NoName("node");
+  const Json& scheduling = GetMember(node, "schedulingConfig");
+  core::NodeSeen seen;
+  seen.id = LastPart(name);
+  seen.zone = PartAfter(name, "locations");
+  seen.uid = GetString(node, "id");
+  seen.raw_state = GetString(node, "state");
+  seen.state = seen.raw_state.empty() ? core::NodeState::kUnspecified
+                                      : core::NodeStateFromName(seen.raw_state);
+  seen.health = GetString(node, "health");
+  seen.health_description = GetString(node, "healthDescription");
+  seen.accelerator = AcceleratorOf(node);
+  seen.queued_resource = LastPart(GetString(node, "queuedResource"));
+  seen.labels = StringMap(GetMember(node, "labels"));
+  seen.hosts = HostsOf(node);
+  seen.create_time = GetString(node, "createTime");
+  seen.spot = GetBool(scheduling, "spot") || GetBool(scheduling, "preemptible");
+  return seen;
+}
+
+Result<core::QueuedSeen> DecodeQueued(const Json& queued) {
+  const std::string name = GetString(queued, "name");
+  if (name.empty()) return NoName("queued resource");
+  // The state is an object: .state.state, .state.failedData.error.
+  const Json& state = GetMember(queued, "state");
+  const Json& specs = GetMember(GetMember(queued, "tpu"), "nodeSpec");
+  core::QueuedSeen seen;
+  seen.id = LastPart(name);
+  seen.zone = PartAfter(name, "locations");
+  seen.raw_state = GetString(state, "state");
+  seen.state = seen.raw_state.empty() ? core::QueuedState::kUnspecified
+                                      : core::QueuedStateFromName(seen.raw_state);
+  seen.initiator = GetString(state, "stateInitiator");
+  seen.failure = FailureOf(state, {.project = PartAfter(name, "projects"), .zone = seen.zone});
+  seen.node_ids = NodeIdsOf(specs, seen.id);
+  if (SizeOf(specs) > 0) seen.labels = StringMap(GetMember(GetMember(specs[0], "node"), "labels"));
+  seen.create_time = GetString(queued, "createTime");
+  return seen;
+}
+
+Result<core::OperationSeen> DecodeOperation(const Json& operation) {
+  core::OperationSeen seen{.name = GetString(operation, "name"),
+                           .done = GetBool(operation, "done")};
+  if (seen.name.empty()) return NoName("operation");
+  const Json& status = GetMember(operation, "error");
+  if (status.is_object()) {
+    seen.error = ErrorFromStatus(
+        status, StatusOrigin::kOperation,
+        {.project = PartAfter(seen.name, "projects"), .zone = PartAfter(seen.name, "locations")});
+  }
+  return seen;
+}
+
+std::vector<core::HostKeys> DecodeHostKeys(const Json& reply) {
+  std::vector<core::HostKeys> all;
+  const Json& hosts = GetMember(reply, "guestAttributes");
+  for (std::size_t i = 0; i < SizeOf(hosts); ++i) {
+    core::HostKeys keys{.host = static_cast<int>(i), .keys = KeysOf(hosts[i])};
+    if (!keys.keys.empty()) all.push_back(std::move(keys));
+  }
+  return all;
+}
+
+}  // namespace jobman::cloud

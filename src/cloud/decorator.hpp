@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jobman/ports/slice_api.hpp"
+
+namespace jobman::cloud {
+
+using base::Result;
+using base::Task;
+
+/// What a decorator may know of a call.
+struct CallInfo {
+  std::string method = {};   ///< "GetNode"
+  std::string subject = {};  ///< name or zone
+  bool repeatable = true;    ///< whether sending it again does no harm
+};
+
+/// SliceApi by one template of the decorator:
+///   template <class T> Task<Result<T>> Around(CallInfo info, Send<T> send);
+/// where each `send()` makes the inner call anew.
+template <class Self>
+class SliceApiDecorator : public ports::SliceApi {
+ public:
+  template <class T>
+  using Send = std::function<Task<Result<T>>()>;
+
+  explicit SliceApiDecorator(std::unique_ptr<ports::SliceApi> inner) : inner_(std::move(inner)) {}
+
+  Task<Result<core::OperationSeen>> Create(core::SliceRequest request) override {
+    CallInfo info{.method = "Create", .subject = request.ref.name, .repeatable = false};
+    return Do<core::OperationSeen>(std::move(info),
+                                   [this, request] { return inner_->Create(request); });
+  }
+  Task<Result<core::OperationSeen>> Delete(core::SliceRef ref) override {
+    CallInfo info{.method = "Delete", .subject = ref.name};
+    return Do<core::OperationSeen>(std::move(info), [this, ref] { return inner_->Delete(ref); });
+  }
+  Task<Result<std::vector<core::NodeSeen>>> ListNodes(core::Place place) override {
+    CallInfo info{.method = "ListNodes", .subject = place.zone};
+    return Do<std::vector<core::NodeSeen>>(std::move(info),
+                                           [this, place] { return inner_->ListNodes(place); });
+  }
+  Task<Result<std::vector<core::QueuedSeen>>> ListQueued(core::Place place) override {
+    CallInfo info{.method = "ListQueued", .subject = place.zone};
+    return Do<std::vector<core::QueuedSeen>>(std::move(info),
+                                             [this, place] { return inner_->ListQueued(place); });
+  }
+  Task<Result<core::NodeSeen>> GetNode(core::Place place, std::string id) override {
+    CallInfo info{.method = "GetNode", .subject = id};
+    return Do<core::NodeSeen>(std::move(info),
+                              [this, place, id] { return inner_->GetNode(place, id); });
+  }
+  Task<Result<core::QueuedSeen>> GetQueued(core::Place place, std::string id) override {
+    CallInfo info{.method = "GetQueued", .subject = id};
+    return Do<core::QueuedSeen>(std::move(info),
+                                [this, place, id] { return inner_->GetQueued(place, id); });
+  }
+  Task<Result<core::OperationSeen>> GetOperation(std::string name) override {
+    CallInfo info{.method = "GetOperation", .subject = name};
+    return Do<core::OperationSeen>(std::move(info),
+                                   [this, name] { return inner_->GetOperation(name); });
+  }
+  Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
+                                                        std::string node) override {
+    CallInfo info{.method = "GetHostKeys", .subject = node};
+    return Do<std::vector<core::HostKeys>>(
+        std::move(info), [this, place, node] { return inner_->GetHostKeys(place, node); });
+  }
+
+ protected:
+  ports::SliceApi& inner() { return *inner_; }
+
+ private:
+  template <class T>
+  Task<Result<T>> Do(CallInfo info, Send<T> send) {
+    return static_cast<Self*>(this)->template Around<T>(std::move(info), std::move(send));
+  }
+
+  std::unique_ptr<ports::SliceApi> inner_;
+};
+
+}  // namespace jobman::cloud

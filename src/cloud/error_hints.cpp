@@ -1,0 +1,98 @@
+#include "cloud/error_hints.hpp"
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::Code;
+using base::Reason;
+
+/// " --project=P", or a placeholder that shows what belongs there.
+std::string ProjectFlag(const ErrorContext& context) {
+  return " --project=" + (context.project.empty() ? "PROJECT" : context.project);
+}
+std::string ZoneFlag(const ErrorContext& context) {
+  return " --zone=" + (context.zone.empty() ? "ZONE" : context.zone);
+}
+
+std::string QuotaPage(const ErrorContext& context) {
+  return "https://console.cloud.google.com/iam-admin/quotas?project=" +
+         (context.project.empty() ? "PROJECT" : context.project);
+}
+
+std::string QuotaHint(const std::string& message, const ErrorContext& context) {
+  if (base::Contains(message, "IN_USE_ADDRESSES")) {
+    return "set tpu.external_ips: false, or ask for more addresses at " + QuotaPage(context);
+  }
+  return "delete slices that nobody needs (jobman list shows yours; FAILED, SUSPENDED and "
+         "PREEMPTED ones count too), or ask for more at " +
+         QuotaPage(context);
+}
+
+std::string PermissionHint(const std::string& message, const ErrorContext& context) {
+  if (base::Contains(message, "scope")) {
+    return "the token lacks the scope https://www.googleapis.com/auth/cloud-platform";
+  }
+  return "ask the project's owner for the role: gcloud projects add-iam-policy-binding " +
+         (context.project.empty() ? "PROJECT" : context.project) +
+         " --member=user:YOU --role=roles/tpu.admin";
+}
+
+}  // namespace
+
+std::string HintFor(Code code, Reason reason, const std::string& message,
+                    const ErrorContext& context) {
+  switch (reason) {
+    case Reason::kStockout:
+      return "another zone or another accelerator type may have capacity now";
+    case Reason::kQuota:
+      return QuotaHint(message, context);
+    case Reason::kQuotaZero:
+      return "waiting does not help: choose another zone or accelerator type, or ask for quota "
+             "at " +
+             QuotaPage(context);
+    case Reason::kRateLimit:
+      return "other programs that use the same project count too";
+    case Reason::kPermission:
+      return PermissionHint(message, context);
+    case Reason::kApiDisabled:
+      return "enable it, and wait a few minutes: gcloud services enable tpu.googleapis.com" +
+             ProjectFlag(context);
+    case Reason::kZoneNotAllowed:
+      return "choose another zone, or have the project allowed for this one; check the name of "
+             "the zone and of the project";
+    case Reason::kBadAccelerator:
+      return "choose another tpu.accelerator or tpu.zone; what the zone offers: gcloud compute "
+             "tpus accelerator-types list" +
+             ZoneFlag(context) + ProjectFlag(context);
+    case Reason::kBadZone:
+      return "set tpu.zone to one of: gcloud compute tpus locations list" + ProjectFlag(context);
+    case Reason::kBadRuntime:
+      return "leave tpu.version out, or set it to one of: gcloud compute tpus versions list" +
+             ZoneFlag(context) + ProjectFlag(context);
+    case Reason::kReservation:
+      return "check tpu.reservation and its zone, or set tpu.pricing to spot or ondemand";
+    case Reason::kNone:
+    case Reason::kUnreachable:
+    case Reason::kHostRefused:
+    case Reason::kHostTimeout:
+    case Reason::kHostAuth:
+    case Reason::kHostKeyChanged:
+    case Reason::kKeyUnreadable:
+    case Reason::kDiskFull:
+    case Reason::kNotWritable:
+    case Reason::kNewerStore:
+    case Reason::kLeaseLost:
+    case Reason::kStale:
+    case Reason::kNotSupported:
+      break;
+  }
+  if (code == Code::kUnauthenticated) {
+    return "log in again (gcloud auth login) and check cloud.token_command, cloud.token_file or "
+           "GOOGLE_OAUTH_ACCESS_TOKEN";
+  }
+  return "";
+}
+
+}  // namespace jobman::cloud

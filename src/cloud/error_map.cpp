@@ -1,0 +1,290 @@
+#include "jobman/cloud/error_map.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "cloud/error_hints.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/http/redact.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::Code;
+using base::Contains;
+using base::Error;
+using base::GetMember;
+using base::GetString;
+using base::Json;
+using base::Reason;
+
+constexpr std::int64_t kLongestRetryAfter = 3600;
+
+/// A failure as told, before it is classified.
+struct Told {
+  Code code = Code::kUnknown;
+  std::string message = {};
+  std::string info_reason = {};  ///< google.rpc.ErrorInfo.reason
+  std::string violations = {};   ///< descriptions of google.rpc.QuotaFailure; "-" when it has none
+  std::string retry_delay = {};  ///< google.rpc.RetryInfo.retryDelay
+};
+
+/// Backend messages end in " [EID: 0x362c45de1b38c529]".
+std::string StripEid(const std::string& message) {
+  const std::size_t begin = message.find(" [EID:");
+  if (begin == std::string::npos) return message;
+  const std::size_t end = message.find(']', begin);
+  return message.substr(0, begin) + (end == std::string::npos ? "" : message.substr(end + 1));
+}
+
+void ReadQuotaFailure(const Json& detail, Told& told) {
+  const Json& violations = GetMember(detail, "violations");
+  for (std::size_t i = 0; violations.is_array() && i < violations.size(); ++i) {
+    told.violations += GetString(violations[i], "description") + " ";
+  }
+  if (told.violations.empty()) told.violations = "-";
+}
+
+void ReadDetails(const Json& details, Told& told) {
+  if (!details.is_array()) return;
+  for (const Json& detail : details) {
+    const std::string type = GetString(detail, "@type");
+    if (type.ends_with("google.rpc.ErrorInfo")) told.info_reason = GetString(detail, "reason");
+    if (type.ends_with("google.rpc.QuotaFailure")) ReadQuotaFailure(detail, told);
+    if (type.ends_with("google.rpc.RetryInfo")) told.retry_delay = GetString(detail, "retryDelay");
+  }
+}
+
+Told Read(const Json& status, Code code) {
+  Told told{.code = code, .message = StripEid(GetString(status, "message"))};
+  ReadDetails(GetMember(status, "details"), told);
+  return told;
+}
+
+// --- which reason ---
+
+/// google.rpc.ErrorInfo, where there is one, is made for programs.
+Reason ReasonOfInfo(const std::string& info) {
+  struct Row {
+    std::string_view info;
+    Reason reason;
+  };
+  static constexpr std::array<Row, 8> kRows = {{
+      {"RATE_LIMIT_EXCEEDED", Reason::kRateLimit},
+      {"SERVICE_DISABLED", Reason::kApiDisabled},
+      {"LOCATION_POLICY_VIOLATED", Reason::kZoneNotAllowed},
+      {"IAM_PERMISSION_DENIED", Reason::kPermission},
+      {"ACCESS_TOKEN_SCOPE_INSUFFICIENT", Reason::kPermission},
+      {"USER_PROJECT_DENIED", Reason::kPermission},
+      {"CONSUMER_INVALID", Reason::kPermission},
+      {"RESOURCE_AVAILABILITY", Reason::kStockout},
+  }};
+  for (const Row& row : kRows) {
+    if (row.info == info) return row.reason;
+  }
+  return Reason::kNone;
+}
+
+/// "Limit: 0 in zone", "Limit 0 in zone": nothing that ends could free any of it.
+bool SaysLimitZero(std::string_view original) {
+  const std::string text = base::ToLower(original);
+  for (std::size_t at = text.find("limit"); at != std::string::npos;
+       at = text.find("limit", at + 1)) {
+    const std::size_t number = text.find_first_not_of(": ", at + 5);
+    if (number == std::string::npos) return false;
+    const std::size_t end = text.find_first_not_of("0123456789", number);
+    if (text.substr(number, end - number) == "0") return true;
+  }
+  return false;
+}
+
+bool IsLimitZero(const Told& told) {
+  return SaysLimitZero(told.message) || SaysLimitZero(told.violations);
+}
+
+Reason QuotaReason(const Told& told) {
+  return IsLimitZero(told) ? Reason::kQuotaZero : Reason::kQuota;
+}
+
+/// RESOURCE_EXHAUSTED is three things with three remedies.
+Reason ExhaustedReason(const Told& told, bool in_operation) {
+  if (!told.violations.empty()) return QuotaReason(told);
+  const std::string text = base::ToLower(told.message);
+  if (Contains(text, "no more capacity") || Contains(text, "stockout")) return Reason::kStockout;
+  if (Contains(text, "per minute") || Contains(text, "too many requests"))
+    return Reason::kRateLimit;
+  if (Contains(text, "quota") || Contains(text, "in_use_addresses")) return QuotaReason(told);
+  return in_operation ? Reason::kStockout : Reason::kRateLimit;
+}
+
+Reason InvalidReason(const Told& told) {
+  const std::string text = base::ToLower(told.message);
+  if (Contains(text, "accelerator") &&
+      (Contains(text, "not found in zone") || Contains(text, "zonal accelerator config"))) {
+    return Reason::kBadAccelerator;
+  }
+  if (Contains(text, "requested zone")) return Reason::kBadZone;
+  if (Contains(text, "runtime version") || Contains(text, "runtimeversion") ||
+      Contains(text, "software version")) {
+    return Reason::kBadRuntime;
+  }
+  return Reason::kNone;
+}
+
+Reason DeniedReason(const Told& told) {
+  if (Contains(told.message, "has not been used in project")) return Reason::kApiDisabled;
+  if (Contains(told.message, "denied on 'locations/")) return Reason::kZoneNotAllowed;
+  return Reason::kPermission;
+}
+
+Reason ReasonOfText(const Told& told, bool in_operation) {
+  const std::string text = base::ToLower(told.message);
+  switch (told.code) {
+    case Code::kResourceExhausted:
+      return ExhaustedReason(told, in_operation);
+    case Code::kInvalidArgument:
+      return InvalidReason(told);
+    case Code::kPermissionDenied:
+      return DeniedReason(told);
+    case Code::kNotFound:
+    case Code::kFailedPrecondition:
+      if (Contains(text, "reservation") || Contains(text, "reserved capacity")) {
+        return Reason::kReservation;
+      }
+      return Contains(text, "in_use_addresses") ? QuotaReason(told) : Reason::kNone;
+    case Code::kOk:
+    case Code::kCancelled:
+    case Code::kUnknown:
+    case Code::kDeadlineExceeded:
+    case Code::kAlreadyExists:
+    case Code::kAborted:
+    case Code::kOutOfRange:
+    case Code::kUnimplemented:
+    case Code::kInternal:
+    case Code::kUnavailable:
+    case Code::kDataLoss:
+    case Code::kUnauthenticated:
+      return Contains(text, "in_use_addresses") ? QuotaReason(told) : Reason::kNone;
+  }
+  return Reason::kNone;
+}
+
+Reason ReasonOf(const Told& told, bool in_operation) {
+  const Reason reason = ReasonOfInfo(told.info_reason);
+  return reason == Reason::kNone ? ReasonOfText(told, in_operation) : reason;
+}
+
+// --- code and times ---
+
+Code CodeOfHttp(int status) {
+  switch (status) {
+    case 400:
+    case 405:
+    case 411:
+    case 413:
+    case 414:
+      return Code::kInvalidArgument;
+    case 401:
+      return Code::kUnauthenticated;
+    case 403:
+      return Code::kPermissionDenied;
+    case 404:
+    case 410:
+      return Code::kNotFound;
+    case 408:
+      return Code::kUnavailable;
+    case 409:
+      return Code::kAborted;
+    case 412:
+      return Code::kFailedPrecondition;
+    case 429:
+      return Code::kResourceExhausted;
+    case 499:
+      return Code::kCancelled;
+    case 500:
+      return Code::kInternal;
+    case 501:
+      return Code::kUnimplemented;
+    case 504:
+      return Code::kDeadlineExceeded;
+    default:
+      return status >= 500 ? Code::kUnavailable : Code::kUnknown;
+  }
+}
+
+/// The word where the service gave one; 409 and 400 stand for several codes.
+Code CodeOf(const http::Response& response, const Json& error) {
+  const Code named = base::CodeFromName(GetString(error, "status"));
+  return named == Code::kUnknown || named == Code::kOk ? CodeOfHttp(response.status) : named;
+}
+
+std::optional<std::chrono::seconds> Seconds(std::string_view text) {
+  const auto number = base::ParseNumber(base::Trim(text));
+  if (!number) return {};
+  return std::chrono::seconds{std::min(*number, kLongestRetryAfter)};
+}
+
+std::optional<std::chrono::seconds> RetryAfter(const http::Headers& headers, const Told& told) {
+  const auto header = http::FindHeader(headers, "Retry-After");
+  if (const auto from_header = Seconds(header.value_or(""))) return from_header;
+  const auto delay = base::ParseDuration(told.retry_delay);
+  if (told.retry_delay.empty() || !delay) return {};
+  const auto whole = std::chrono::ceil<std::chrono::seconds>(*delay);
+  return std::clamp(whole, std::chrono::seconds{0}, std::chrono::seconds{kLongestRetryAfter});
+}
+
+Error Classify(Told told, bool in_operation, const ErrorContext& context) {
+  const Reason reason = ReasonOf(told, in_operation);
+  std::string message = http::RedactText(told.message);
+  return {.code = told.code,
+          .message = message,
+          .reason = reason,
+          .hint = HintFor(told.code, reason, message, context)};
+}
+
+/// The beginning of a page that is no JSON, on one line.
+std::string Excerpt(std::string_view body) {
+  constexpr std::size_t kMost = 200;
+  std::string text(base::Trim(body.substr(0, kMost)));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return http::RedactText(text) + (body.size() > kMost ? "..." : "");
+}
+
+}  // namespace
+
+Error ErrorFromResponse(const http::Response& response, const ErrorContext& context) {
+  const auto parsed = base::ParseJson(response.body);
+  const Json& error = parsed ? GetMember(*parsed, "error") : base::GetMember(Json(), "");
+  Told told = Read(error, CodeOf(response, error));
+  if (told.message.empty()) {
+    told.message = "HTTP status " + std::to_string(response.status);
+    if (!parsed && !response.body.empty()) told.message += ": " + Excerpt(response.body);
+  }
+  const auto retry_after = RetryAfter(response.headers, told);
+  Error classified = Classify(std::move(told), false, context);
+  classified.retry_after = retry_after;
+  return classified;
+}
+
+Error ErrorFromStatus(const Json& status, StatusOrigin origin, const ErrorContext& context) {
+  const std::int64_t number = base::GetInt(status, "code");
+  constexpr std::int64_t kLastCode = 16;
+  const bool known = number > 0 && number <= kLastCode;
+  Told told = Read(status, known ? static_cast<Code>(number) : Code::kUnknown);
+  if (told.message.empty()) told.message = "code " + std::to_string(number) + " without a message";
+  const auto retry_after = RetryAfter({}, told);
+  Error error = Classify(std::move(told), true, context);
+  // Field reports: "an internal error has occurred" of a spot queued resource is a lack of
+  // capacity.
+  if (origin == StatusOrigin::kQueuedFailed && error.code == Code::kInternal &&
+      error.reason == Reason::kNone) {
+    error.reason = Reason::kStockout;
+    error.hint = HintFor(error.code, error.reason, error.message, context);
+  }
+  error.retry_after = retry_after;
+  return error;
+}
+
+}  // namespace jobman::cloud
