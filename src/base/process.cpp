@@ -146,6 +146,7 @@ void SetAttributes(posix_spawnattr_t* attributes) {
 
 Result<pid_t> StartProcess(std::vector<std::string> argv, int in, int out, int err) {
   std::vector<char*> words;
+  words.reserve(argv.size() + 1);
   for (std::string& word : argv) words.push_back(word.data());
   words.push_back(nullptr);
 

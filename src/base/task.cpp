@@ -114,15 +114,18 @@ Task<void> Yield() {
 }
 
 void Spawn(asio::any_io_executor executor, Task<void> task, Done done) {
-  asio::co_spawn(executor, std::move(task),
-                 [done = std::move(done)](std::exception_ptr thrown) { Finish(thrown, done); });
+  asio::co_spawn(
+      executor, std::move(task),
+      [done = std::move(done)](const std::exception_ptr& thrown) { Finish(thrown, done); });
 }
 
 void Spawn(asio::any_io_executor executor, const CancelScope& scope, Task<void> task, Done done) {
+  // A copy: the task may end the scope before its first wait.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const std::shared_ptr<CancelScope::State> state = scope.state();
   JM_CHECK(state != nullptr, "Spawn in a scope that was moved from");
   const auto membership = std::make_shared<Membership>(state);
-  auto finish = [membership, done = std::move(done)](std::exception_ptr thrown) {
+  auto finish = [membership, done = std::move(done)](const std::exception_ptr& thrown) {
     membership->Leave();
     Finish(thrown, done);
   };

@@ -96,11 +96,14 @@ class [[nodiscard]] Result {
 
   Result(T value) : data_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : data_(std::in_place_index<1>, std::move(error)) {}
+  // The constraint keeps the copies and moves that the check fears for.
+  // NOLINTBEGIN(bugprone-forwarding-reference-overload)
   template <class U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Error> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
       : data_(std::in_place_index<0>, std::forward<U>(value)) {}
+  // NOLINTEND(bugprone-forwarding-reference-overload)
 
   bool ok() const { return data_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -164,7 +167,10 @@ Error FromErrno(int error_number, const std::string& doing);
   } while (false)
 #define JM_CO_ASSIGN_OR_RETURN(decl, expr) \
   JM_ASSIGN_IMPL(JM_CONCAT(jm_result_, __LINE__), decl, expr, co_return )
+// `decl` and `give_back` are no expressions.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define JM_ASSIGN_IMPL(result, decl, expr, give_back)    \
   auto result = (expr);                                  \
   if (!result.ok()) give_back std::move(result).error(); \
   decl = std::move(result).value()
+// NOLINTEND(bugprone-macro-parentheses)

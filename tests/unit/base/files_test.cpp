@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 
@@ -211,7 +212,7 @@ TEST(UserName, IsNeverEmpty) {
 }
 
 TEST(SelfExe, IsThisProgram) {
-  EXPECT_EQ(SelfExe().filename(), "unit_base");
+  EXPECT_EQ(SelfExe().filename(), program_invocation_short_name);
 }
 
 TEST(UniqueFd, ClosesOnceAndMovesAway) {

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <asio/steady_timer.hpp>
-#include <asio/this_coro.hpp>
-#include <asio/use_awaitable.hpp>
+#include <asio/post.hpp>
 #include <stdexcept>
 
 namespace jobman::base {
@@ -221,6 +219,28 @@ TEST(CancelScope, CoroutineCanCancelItsOwnScopeAndEndsAtItsNextWait) {
   std::optional<bool> ended;
   Spawn(loop.get_executor(), scope, CancelOwn(&scope, &steps),
         [&](bool cancelled) { ended = cancelled; });
+  Settle(loop);
+  EXPECT_EQ(steps, 1);
+  EXPECT_EQ(ended, true);
+}
+
+Task<void> EndScope(std::unique_ptr<CancelScope>* scope, int* steps) {
+  scope->reset();
+  ++*steps;
+  co_await Yield();
+  ++*steps;
+}
+
+TEST(CancelScope, CoroutineMayEndItsOwnScopeWhileItIsBeingSpawned) {
+  asio::io_context loop;
+  auto scope = std::make_unique<CancelScope>();
+  int steps = 0;
+  std::optional<bool> ended;
+  auto spawn = [&] {
+    Spawn(loop.get_executor(), *scope, EndScope(&scope, &steps),
+          [&](bool cancelled) { ended = cancelled; });
+  };
+  asio::post(loop, spawn);
   Settle(loop);
   EXPECT_EQ(steps, 1);
   EXPECT_EQ(ended, true);
