@@ -16,6 +16,10 @@ constexpr const char* kFooter =
     "Exit codes: 0 success, 1 the job failed, 2 usage or bad job file, 3 not found, 4 refused by "
     "the cloud,\n5 credentials, 70 internal error, 75 try again later, 130 interrupted.";
 
+constexpr const char* kCommandFooter =
+    "Every command also takes --home, --endpoint, --json, --quiet, --no-color, --verbose: see "
+    "jobman --help.";
+
 void AddGlobalOptions(CLI::App& root, GlobalOptions& options) {
   root.add_option("--home", options.home,
                   "Folder of jobman's files (default: $JOBMAN_HOME, else "
@@ -108,6 +112,7 @@ void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen
   root.fallthrough();  // global options may stand behind the command, too
   AddGlobalOptions(root, options);
   for (const Command& command : Commands()) command.add(root, chosen);
+  for (CLI::App* command : root.get_subcommands({})) command->footer(kCommandFooter);
 }
 
 int Run(const std::vector<std::string>& args, const World& world) {

@@ -12,8 +12,18 @@ std::string HostPrefix(int host, int host_count) {
   return fmt::format("host {:0{}} | ", host, digits);
 }
 
+PrefixedOutput::PrefixedOutput(Options options, Line line)
+    : options_(options), line_(std::move(line)) {}
+
 PrefixedOutput::PrefixedOutput(Options options, Out out)
-    : options_(options), out_(std::move(out)) {}
+    : PrefixedOutput(options, [count = options.host_count, out = std::move(out)](
+                                  int host, std::string_view line, bool continued) {
+        std::string text = HostPrefix(host, count);
+        if (continued) text[text.size() - 2] = '+';
+        text.append(line);
+        if (line.empty() || line.back() != '\n') text += '\n';
+        out(text);
+      }) {}
 
 void PrefixedOutput::Feed(int host, std::string_view bytes) {
   Pending& pending = PendingOf(host);
@@ -66,14 +76,9 @@ std::size_t PrefixedOutput::LineEnd(std::string_view text) const {
   return text[carriage + 1] == '\n' ? end : carriage + 1;
 }
 
-void PrefixedOutput::Emit(int host, Pending& pending, std::string_view line) {
-  std::string text = HostPrefix(host, options_.host_count);
-  if (pending.continued) text[text.size() - 2] = '+';
-  const bool bar = options_.split_carriage_returns && line.back() == '\r';
-  if (bar) line.remove_suffix(1);
-  text.append(line);
-  if (line.empty() || line.back() != '\n') text += '\n';
-  out_(text);
+void PrefixedOutput::Emit(int host, const Pending& pending, std::string_view line) {
+  if (options_.split_carriage_returns && line.back() == '\r') line.remove_suffix(1);
+  line_(host, line, pending.continued);
 }
 
 }  // namespace jobman::ui

@@ -1,6 +1,7 @@
 #include "jobman/ui/table.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <numeric>
 #include <utility>
 
@@ -38,15 +39,22 @@ std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& c
   return line + "\n";
 }
 
+int LeastWidth(const Column& column) {
+  return std::max(kNarrowest, DisplayWidth(column.header));
+}
+
+int Total(const std::vector<int>& widths) {
+  const int gaps = kGap * (static_cast<int>(widths.size()) - 1);
+  return std::accumulate(widths.begin(), widths.end(), gaps);
+}
+
 // Takes what is too much from the widest flexible columns, down to their least widths.
 void Shrink(std::vector<int>& widths, const std::vector<Column>& columns, int limit) {
-  const int gaps = kGap * (static_cast<int>(widths.size()) - 1);
-  int surplus = std::accumulate(widths.begin(), widths.end(), gaps) - limit;
+  int surplus = Total(widths) - limit;
   while (surplus > 0) {
     int widest = -1;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const int least = std::max(kNarrowest, DisplayWidth(columns[i].header));
-      if (!columns[i].flexible || widths[i] <= least) continue;
+      if (!columns[i].flexible || widths[i] <= LeastWidth(columns[i])) continue;
       if (widest < 0 || widths[i] > widths[static_cast<std::size_t>(widest)])
         widest = static_cast<int>(i);
     }
@@ -65,27 +73,46 @@ void Table::AddRow(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<int> Table::Widths(const std::vector<std::vector<Cell>>& rows,
-                               const Style& style) const {
+std::vector<int> Table::Widths() const {
   std::vector<int> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     int width = DisplayWidth(columns_[i].header);
-    for (const auto& row : rows) width = std::max(width, DisplayWidth(row[i].text));
+    for (const auto& row : rows_) width = std::max(width, DisplayWidth(row[i].text));
     widths.push_back(width);
   }
-  if (style.width > 0) Shrink(widths, columns_, style.width);
   return widths;
 }
 
+// Leaves out columns, in their order, until the rest could be cut to `limit`.
+void Table::Drop(int limit) {
+  for (;;) {
+    std::vector<int> least = Widths();
+    for (std::size_t i = 0; i < least.size(); ++i)
+      if (columns_[i].flexible) least[i] = std::min(least[i], LeastWidth(columns_[i]));
+    if (Total(least) <= limit) return;
+    const auto first =
+        std::min_element(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) {
+          // Those that may never go stand behind all others.
+          return (a.drop > 0 ? a.drop : INT_MAX) < (b.drop > 0 ? b.drop : INT_MAX);
+        });
+    if (first == columns_.end() || first->drop == 0) return;
+    const auto index = first - columns_.begin();
+    columns_.erase(first);
+    for (auto& row : rows_) row.erase(row.begin() + index);
+  }
+}
+
 std::string Table::Render(const Style& style) const {
-  std::vector<std::vector<Cell>> rows = rows_;
-  for (auto& row : rows)
+  Table table = *this;
+  for (auto& row : table.rows_)
     for (Cell& cell : row) cell.text = Clean(cell.text, style.utf8);
-  const std::vector<int> widths = Widths(rows, style);
+  if (style.width > 0) table.Drop(style.width);
+  std::vector<int> widths = table.Widths();
+  if (style.width > 0) Shrink(widths, table.columns_, style.width);
   std::vector<Cell> header;
-  for (const Column& column : columns_) header.emplace_back(column.header, Tone::kDim);
-  std::string text = RenderRow(header, columns_, widths, style);
-  for (const auto& row : rows) text += RenderRow(row, columns_, widths, style);
+  for (const Column& column : table.columns_) header.emplace_back(column.header, Tone::kDim);
+  std::string text = RenderRow(header, table.columns_, widths, style);
+  for (const auto& row : table.rows_) text += RenderRow(row, table.columns_, widths, style);
   return text;
 }
 

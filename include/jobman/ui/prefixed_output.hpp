@@ -30,7 +30,12 @@ class PrefixedOutput {
     std::size_t max_line = std::size_t{16} * 1024;
   };
 
+  /// Takes a host's line without prefix, as it was written; `continued` marks a further piece.
+  using Line = std::function<void(int host, std::string_view line, bool continued)>;
+
   PrefixedOutput(Options options, Out out);
+  /// The same lines, to be shown in another form.
+  PrefixedOutput(Options options, Line line);
   /// More output of host `host`, cut anywhere. Hosts beyond host_count are welcome.
   void Feed(int host, std::string_view bytes);
   /// Prints what is unfinished of one host, or of all of them in the order of their numbers.
@@ -44,10 +49,10 @@ class PrefixedOutput {
   };
   Pending& PendingOf(int host);
   std::size_t LineEnd(std::string_view text) const;
-  void Emit(int host, Pending& pending, std::string_view line);
+  void Emit(int host, const Pending& pending, std::string_view line);
 
   Options options_;
-  Out out_;
+  Line line_;
   std::vector<Pending> pending_ = {};
 };
 

@@ -12,6 +12,7 @@ struct Column {
   std::string header = {};
   bool right = false;     ///< numbers stand right
   bool flexible = false;  ///< may be cut when the table is too wide
+  int drop = 0;           ///< left out when cutting is not enough: 1 first, then 2, ...; 0: never
 };
 
 /// A cell: its text is cleaned, so remote words cannot harm the terminal.
@@ -27,7 +28,7 @@ struct Cell {
 
 /// Aligned columns under a header, two blanks apart, no trailing blanks. A table wider than the
 /// style allows loses characters of its widest flexible column, again and again until it fits or
-/// every flexible column is as narrow as its header (at least 8 columns).
+/// every flexible column is as narrow as its header (at least 8 columns); then it loses columns.
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
@@ -38,7 +39,8 @@ class Table {
   std::string Render(const Style& style) const;
 
  private:
-  std::vector<int> Widths(const std::vector<std::vector<Cell>>& rows, const Style& style) const;
+  std::vector<int> Widths() const;
+  void Drop(int limit);
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_ = {};

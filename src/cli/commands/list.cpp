@@ -67,34 +67,18 @@ Result<std::map<std::string, std::string>> ReadLabels(const std::vector<std::str
   return labels;
 }
 
-bool HasStatus(const ports::JobSummary& job, const std::vector<std::string>& statuses) {
-  return std::any_of(statuses.begin(), statuses.end(), [&](const std::string& status) {
-    return status == job.state || status == job.familiar;
-  });
+Result<ports::JobFilter> ReadFilter(const ListOptions& options) {
+  ports::JobFilter filter{.name_glob = options.name,
+                          .zone = options.zone,
+                          .user = options.user,
+                          .with_deleted = options.all};
+  JM_ASSIGN_OR_RETURN(filter.states, ReadStatuses(options.statuses));
+  JM_ASSIGN_OR_RETURN(filter.labels, ReadLabels(options.labels));
+  return filter;
 }
 
-struct Query {
-  ports::JobFilter filter = {};
-  std::vector<std::string> statuses = {};
-};
-
-Result<Query> ReadQuery(const ListOptions& options) {
-  Query query;
-  JM_ASSIGN_OR_RETURN(query.statuses, ReadStatuses(options.statuses));
-  JM_ASSIGN_OR_RETURN(query.filter.labels, ReadLabels(options.labels));
-  query.filter.name_glob = options.name;
-  query.filter.zone = options.zone;
-  query.filter.user = options.user;
-  const auto& statuses = query.statuses;
-  query.filter.with_deleted =
-      options.all || std::find(statuses.begin(), statuses.end(), "DELETED") != statuses.end();
-  return query;
-}
-
-Result<views::JobList> Look(App& app, ports::Store& store, const Query& query) {
-  JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs, store.List(query.filter));
-  if (!query.statuses.empty())
-    std::erase_if(jobs, [&](const auto& job) { return !HasStatus(job, query.statuses); });
+Result<views::JobList> Look(App& app, ports::Store& store, const ports::JobFilter& filter) {
+  JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs, store.List(filter));
   std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return views::JobList{.jobs = std::move(jobs), .now = app.Now()};
 }
@@ -114,14 +98,14 @@ void ShowPicture(App& app, const views::JobList& view) {
   terminal.Flush();
 }
 
-Result<int> Watch(App& app, ports::Store& store, const Query& query) {
+Result<int> Watch(App& app, ports::Store& store, const ports::JobFilter& filter) {
   // A terminal shows how long something takes, so it is repainted although nothing changed.
   const bool always = app.terminal().facts().out_tty && app.mode() == OutputMode::kText;
   std::optional<std::int64_t> seen;
   do {
     JM_ASSIGN_OR_RETURN(const std::int64_t changes, store.ChangeCounter());
     if (always || changes != seen) {
-      JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, store, query));
+      JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, store, filter));
       ShowPicture(app, view);
       seen = changes;
     }
@@ -130,10 +114,10 @@ Result<int> Watch(App& app, ports::Store& store, const Query& query) {
 }
 
 Result<int> RunList(App& app, const ListOptions& options) {
-  JM_ASSIGN_OR_RETURN(const Query query, ReadQuery(options));
+  JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, ReadFilter(options));
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
-  if (options.watch) return Watch(app, *store, query);
-  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, *store, query));
+  if (options.watch) return Watch(app, *store, filter);
+  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, *store, filter));
   app.Show(view);
   if (view.jobs.empty() && app.mode() == OutputMode::kText) app.Say("no jobs");
   return kSuccess;

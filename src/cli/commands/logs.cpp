@@ -1,4 +1,219 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "cli/commands.hpp"
+#include "cli/job_ref.hpp"
+#include "cli/log_follower.hpp"
+#include "cli/log_printer.hpp"
+#include "cli/views/folded_logs.hpp"
+#include "jobman/base/strings.hpp"
+
 namespace jobman::cli {
-void AddLogs(CLI::App&, Invocation&) {}
+namespace {
+
+using base::Result;
+
+struct LogsOptions {
+  std::string job = {};
+  std::string hosts = "all";
+  std::string stage = {};
+  std::optional<int> attempt = {};
+  bool follow = false;
+  bool fold = false;
+};
+
+constexpr base::Duration kPollEvery = std::chrono::milliseconds{100};
+
+// What `logs` works on, once the words of the command line are understood.
+struct Request {
+  base::StatePaths paths = {};
+  ports::Store* store = nullptr;
+  core::Job job = {};
+  core::HostSet hosts = {};
+};
+
+bool OnlyOne(const core::HostSet& hosts) {
+  return !hosts.all && hosts.numbers.size() == 1;
+}
+
+Result<Request> Understand(App& app, const LogsOptions& options) {
+  Request request;
+  JM_ASSIGN_OR_RETURN(request.paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(request.store, app.StoreForReading());
+  JM_ASSIGN_OR_RETURN(const core::JobId id, FindJob(*request.store, options.job));
+  JM_ASSIGN_OR_RETURN(request.job, request.store->Get(id));
+  auto hosts = core::ParseHostSet(options.hosts);
+  if (!hosts.ok()) return std::move(hosts).error().With("--host");
+  request.hosts = *hosts;
+  return request;
+}
+
+std::string ListOf(const std::vector<std::string>& names) {
+  return names.empty() ? "there is none" : "there is: " + base::Join(names, ", ");
+}
+
+// The attempt that is asked for, or the latest that left logs. Nothing: no logs at all.
+Result<std::optional<int>> ChooseAttempt(const Request& request, const LogsOptions& options) {
+  const std::vector<int> attempts = LogAttempts(request.paths, request.job.id);
+  if (!options.attempt) {
+    if (attempts.empty()) return std::optional<int>{};
+    return std::optional<int>{attempts.back()};
+  }
+  if (std::find(attempts.begin(), attempts.end(), *options.attempt) != attempts.end())
+    return options.attempt;
+  std::vector<std::string> known;
+  for (const int attempt : attempts) known.push_back(std::to_string(attempt));
+  return base::NotFound(fmt::format("attempt {} left no logs", *options.attempt), ListOf(known));
+}
+
+// The stage that is asked for, or the one that ran last: the command, if it came to that.
+Result<std::optional<LogStage>> ChooseStage(const Request& request, const LogsOptions& options,
+                                            int attempt) {
+  const std::vector<LogStage> stages = LogStages(request.paths, request.job.id, attempt);
+  if (options.stage.empty()) {
+    if (stages.empty()) return std::optional<LogStage>{};
+    return std::optional<LogStage>{stages.back()};
+  }
+  std::vector<std::string> known;
+  for (const LogStage& stage : stages) {
+    if (stage.name == options.stage) return std::optional<LogStage>{stage};
+    known.push_back(stage.name);
+  }
+  return base::NotFound(
+      fmt::format("attempt {} has no logs of stage \"{}\"", attempt, options.stage), ListOf(known));
+}
+
+Result<std::vector<LogFile>> ChooseFiles(const Request& request, const LogStage& stage) {
+  std::vector<LogFile> files = LogFiles(request.paths, request.job.id, stage);
+  std::vector<int> present;
+  for (const LogFile& file : files) present.push_back(file.host);
+  for (const int host : request.hosts.numbers) {
+    if (request.hosts.all || std::binary_search(present.begin(), present.end(), host)) continue;
+    return base::NotFound(
+        fmt::format("host {} left no log in attempt {}, {}", host, stage.attempt, stage.name),
+        "there are logs of hosts " + base::FormatRanges(present));
+  }
+  std::erase_if(files, [&](const LogFile& file) { return !request.hosts.Contains(file.host); });
+  return files;
+}
+
+Result<int> PrintFolded(App& app, const Request& request, const LogStage& stage,
+                        const std::vector<LogFile>& files) {
+  views::FoldedLogs view{.job = request.job.id, .attempt = stage.attempt, .stage = stage.name};
+  for (const LogFile& file : files) {
+    std::string text;
+    const auto read = ReadLog(file.path, 0, [&](std::string_view bytes) {
+      text.append(bytes);
+      return true;
+    });
+    if (!read.ok()) return read.error();
+    view.folding.Add(file.host, std::move(text));
+  }
+  app.Show(view);
+  return kSuccess;
+}
+
+Result<int> PrintFiles(App& app, const Request& request, const LogStage& stage,
+                       const std::vector<LogFile>& files) {
+  LogPrinter printer(app, request.job.id, files.size() == 1, false);
+  const int host_count = HostCount(request.paths, request.job, stage);
+  for (const LogFile& file : files) {
+    const auto read = ReadLog(file.path, 0, [&](std::string_view bytes) {
+      return printer.Print(stage, file.host, host_count, bytes);
+    });
+    if (!read.ok()) return read.error();
+    printer.Finish();
+  }
+  return kSuccess;
+}
+
+Result<int> NoLogsYet(App& app, const Request& request) {
+  app.Say(fmt::format("job {} has no logs yet: it is {}; jobman why {}",
+                      core::FormatJobId(request.job.id), core::StateName(request.job.state),
+                      request.job.id.value));
+  return kSuccess;
+}
+
+Result<int> PrintOnce(App& app, const Request& request, const LogsOptions& options) {
+  JM_ASSIGN_OR_RETURN(const auto attempt, ChooseAttempt(request, options));
+  if (!attempt) return NoLogsYet(app, request);
+  JM_ASSIGN_OR_RETURN(const auto stage, ChooseStage(request, options, *attempt));
+  if (!stage) return NoLogsYet(app, request);
+  JM_ASSIGN_OR_RETURN(const auto files, ChooseFiles(request, *stage));
+  return options.fold ? PrintFolded(app, request, *stage, files)
+                      : PrintFiles(app, request, *stage, files);
+}
+
+// Begins where `logs` without -f would, and goes on from there.
+LogFollower::Options FollowFrom(const Request& request, const LogsOptions& options) {
+  LogFollower::Options from{.first_attempt = std::max(request.job.attempt, 1),
+                            .only_attempt = options.attempt,
+                            .hosts = request.hosts};
+  if (!options.stage.empty()) from.only_stage = options.stage;
+  const auto attempts = LogAttempts(request.paths, request.job.id);
+  // The job may be about to start a new attempt: the logs there are belong to the last one.
+  if (!attempts.empty() && core::IsFinal(request.job.state)) from.first_attempt = attempts.back();
+  if (options.attempt) from.first_attempt = *options.attempt;
+  const auto stages = LogStages(request.paths, request.job.id, from.first_attempt);
+  if (!stages.empty()) from.first_stage = stages.back().name;
+  return from;
+}
+
+Result<int> Follow(App& app, const Request& request, const LogsOptions& options) {
+  LogFollower follower(request.paths, *request.store, request.job.id, FollowFrom(request, options));
+  LogPrinter printer(app, request.job.id, OnlyOne(request.hosts), true);
+  std::optional<LogStage> last;
+  int host_count = 1;
+  const auto take = [&](const LogStage& stage, int host, std::string_view bytes) {
+    if (last != stage) host_count = HostCount(request.paths, follower.job(), stage);
+    last = stage;
+    return printer.Print(stage, host, host_count, bytes);
+  };
+  for (;;) {
+    JM_TRY(follower.Poll(take));
+    if (follower.done()) break;
+    if (!app.Wait(kPollEvery)) {
+      printer.Finish();
+      return app.EndOfWait();
+    }
+  }
+  printer.Finish();
+  app.Say(fmt::format("job {} is {}", core::FormatJobId(request.job.id),
+                      core::StateName(follower.job().state)));
+  return kSuccess;
+}
+
+Result<int> RunLogs(App& app, const LogsOptions& options) {
+  if (options.follow && options.fold)
+    return base::InvalidArgument("--follow and --fold exclude each other",
+                                 "folding compares whole logs: ask for it when the stage is over");
+  JM_ASSIGN_OR_RETURN(const Request request, Understand(app, options));
+  return options.follow ? Follow(app, request, options) : PrintOnce(app, request, options);
+}
+
+}  // namespace
+
+void AddLogs(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<LogsOptions>();
+  CLI::App* command = root.add_subcommand(
+      "logs", "What the hosts wrote: of the latest attempt's command, or of its last setup step");
+  command->add_option("JOB", options->job, "Number or name")->required();
+  command->add_flag("-f,--follow", options->follow, "Go on until the job is over");
+  command->add_option("--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
+      ->type_name("HOSTS");
+  command->add_option("--stage", options->stage, "\"run\", or a setup step as `show` names it")
+      ->type_name("STAGE");
+  command->add_option("-a,--attempt", options->attempt, "Another attempt than the latest")
+      ->type_name("N");
+  command->add_flag("--fold", options->fold, "Say once what several hosts wrote alike");
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunLogs(app, *options); }; });
+}
+
 }  // namespace jobman::cli

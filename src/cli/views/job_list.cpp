@@ -20,14 +20,16 @@ base::OrderedJson ToJson(const ports::JobSummary& job) {
 
 std::string RenderText(const JobList& view, const ui::Style& style) {
   ui::Table table({{.header = "ID"},
-                   {.header = "USER", .flexible = true},
+                   {.header = "USER", .flexible = true, .drop = 1},
                    {.header = "NAME", .flexible = true},
                    {.header = "ACCELERATOR"},
                    {.header = "ZONE"},
-                   {.header = "HOST0"},
+                   {.header = "HOST0", .drop = 2},
                    {.header = "STATUS"},
                    {.header = "SINCE"},
                    {.header = "WHY", .flexible = true}});
+  // The familiar word costs eleven columns, which a narrow terminal has not.
+  const bool narrow = style.width > 0 && style.width < 120;
   for (const ports::JobSummary& job : view.jobs) {
     table.AddRow({core::FormatJobId(job.id),
                   OrDash(job.user),
@@ -35,7 +37,7 @@ std::string RenderText(const JobList& view, const ui::Style& style) {
                   OrDash(job.accelerator),
                   OrDash(job.zone),
                   OrDash(job.host0),
-                  {StatusText(job.state, job.familiar), ToneOfState(job.state)},
+                  {StatusText(job.state, narrow ? "" : job.familiar), ToneOfState(job.state)},
                   Ago(job.since, view.now),
                   job.why});
   }

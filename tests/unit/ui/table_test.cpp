@@ -40,6 +40,15 @@ TEST(Table, AFlexibleColumnStaysReadable) {
             "42  resnet-…  FAILED\n");
 }
 
+TEST(Table, WhatIsStillTooWideLosesColumnsInTheirOrder) {
+  Table table({{.header = "A", .drop = 2}, {.header = "B"}, {.header = "C", .drop = 1}});
+  table.AddRow({"aaaa", "bbbb", "cccc"});
+  EXPECT_EQ(table.Render({.width = 16}), "A     B     C\naaaa  bbbb  cccc\n");
+  EXPECT_EQ(table.Render({.width = 15}), "A     B\naaaa  bbbb\n");
+  EXPECT_EQ(table.Render({.width = 9}), "B\nbbbb\n");
+  EXPECT_EQ(table.Render({.width = 1}), "B\nbbbb\n") << "what must stay, stays";
+}
+
 TEST(Table, ColourDoesNotCountAsWidth) {
   const std::string text = Jobs().Render({.colour = true});
   EXPECT_NE(text.find("\x1b[32mRUNNING\x1b[0m  the command"), std::string::npos) << text;

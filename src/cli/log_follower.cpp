@@ -1,0 +1,67 @@
+#include "cli/log_follower.hpp"
+
+#include <utility>
+
+#include "cli/views/host_matrix.hpp"
+
+namespace jobman::cli {
+namespace {
+
+// A final job that is to run again is about to leave its final state.
+bool Over(const core::Job& job) {
+  return core::IsFinal(job.state) && !(job.wish_new && job.wish == core::Wish::kRun);
+}
+
+}  // namespace
+
+LogFollower::LogFollower(base::StatePaths paths, ports::Store& store, core::JobId job,
+                         Options options)
+    : paths_(std::move(paths)), store_(store), id_(job), options_(std::move(options)) {}
+
+base::Status LogFollower::Poll(const Take& take) {
+  // The job first: what a job that is over wrote is complete in its files.
+  JM_TRY(LookAtJob());
+  bool news = false;
+  for (const int attempt : LogAttempts(paths_, id_)) {
+    for (const LogStage& stage : LogStages(paths_, id_, attempt)) {
+      if (!Wants(stage)) continue;
+      JM_ASSIGN_OR_RETURN(const bool grew, ReadStage(stage, take));
+      news = news || grew;
+    }
+  }
+  const bool gone = options_.only_attempt && job_.attempt > *options_.only_attempt;
+  done_ = !news && (gone || Over(job_));
+  return base::Ok();
+}
+
+base::Status LogFollower::LookAtJob() {
+  JM_ASSIGN_OR_RETURN(const std::int64_t change, store_.ChangeCounter());
+  if (seen_change_ == change) return base::Ok();
+  JM_ASSIGN_OR_RETURN(job_, store_.Get(id_));
+  seen_change_ = change;
+  return base::Ok();
+}
+
+bool LogFollower::Wants(const LogStage& stage) const {
+  if (options_.only_attempt && stage.attempt != *options_.only_attempt) return false;
+  if (options_.only_stage && stage.name != *options_.only_stage) return false;
+  if (stage.attempt < options_.first_attempt) return false;
+  const bool first = stage.attempt == options_.first_attempt && !options_.first_stage.empty();
+  return !first || !views::RunsBefore(stage.name, options_.first_stage);
+}
+
+base::Result<bool> LogFollower::ReadStage(const LogStage& stage, const Take& take) {
+  bool grew = false;
+  for (const LogFile& file : LogFiles(paths_, id_, stage)) {
+    if (!options_.hosts.Contains(file.host)) continue;
+    std::int64_t& offset = offsets_[file.path.native()];
+    if (base::FileSize(file.path).value_or(0) <= offset) continue;
+    grew = true;
+    JM_ASSIGN_OR_RETURN(offset, ReadLog(file.path, offset, [&](std::string_view bytes) {
+                          return take(stage, file.host, bytes);
+                        }));
+  }
+  return grew;
+}
+
+}  // namespace jobman::cli

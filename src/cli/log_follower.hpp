@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/log_files.hpp"
+#include "jobman/ports/store.hpp"
+
+namespace jobman::cli {
+
+/// Follows a job's logs as they grow, from stage to stage and from attempt to attempt, until the
+/// job is final and everything is read. Used by `logs -f`, `run` and `create --follow`.
+class LogFollower {
+ public:
+  struct Options {
+    int first_attempt = 1;
+    /// Stages that run before this one are left out of the first attempt; empty: none.
+    std::string first_stage = {};
+    std::optional<std::string> only_stage = {};
+    std::optional<int> only_attempt = {};
+    core::HostSet hosts = {};
+  };
+  /// Bytes that host `host` wrote in `stage`; false ends the reading.
+  using Take = std::function<bool(const LogStage& stage, int host, std::string_view bytes)>;
+
+  LogFollower(base::StatePaths paths, ports::Store& store, core::JobId job, Options options);
+
+  /// Looks once at the job and at its files, and hands on what is new. Cheap enough for ten times
+  /// a second and a thousand hosts.
+  base::Status Poll(const Take& take);
+  /// Whether there is nothing more to come.
+  bool done() const { return done_; }
+  /// The job as last seen; id 0 before the first Poll().
+  const core::Job& job() const { return job_; }
+
+ private:
+  base::Status LookAtJob();
+  bool Wants(const LogStage& stage) const;
+  base::Result<bool> ReadStage(const LogStage& stage, const Take& take);
+
+  base::StatePaths paths_;
+  ports::Store& store_;
+  core::JobId id_;
+  Options options_;
+  core::Job job_ = {};
+  std::optional<std::int64_t> seen_change_ = {};
+  std::map<std::string, std::int64_t> offsets_ = {};  ///< by path
+  bool done_ = false;
+};
+
+}  // namespace jobman::cli

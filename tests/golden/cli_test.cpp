@@ -1,0 +1,313 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/cli_world.hpp"
+
+namespace jobman::test {
+namespace {
+
+using namespace std::chrono_literals;
+using core::Job;
+
+const base::TimePoint kNoon = base::FromMillis(1'767'268'800'000);  // 2026-01-01T12:00:00Z
+
+std::filesystem::path GoldenPath(const std::string& name) {
+  return std::filesystem::path(JOBMAN_SOURCE_DIR) / "tests/golden/data" / (name + ".txt");
+}
+
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::filesystem::path path = GoldenPath(name);
+  if (std::getenv("JOBMAN_BLESS") != nullptr) {
+    std::ofstream(path, std::ios::binary) << text;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file) << path << " is missing: JOBMAN_BLESS=1 writes it";
+  std::ostringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(text, expected.str()) << "JOBMAN_BLESS=1 accepts what is printed now";
+}
+
+core::JobSpec Spec(const std::string& name) {
+  core::JobSpec spec{.name = name, .labels = {{"team", "vision"}}};
+  spec.tpu = {.allocation_mode = core::AllocationMode::kQueuedResources,
+              .pricing = core::Pricing::kSpot,
+              .accelerator = "v4-32",
+              .project = "demo",
+              .zone = "us-central2-b",
+              .version = "tpu-ubuntu2204-base"};
+  spec.ssh = {.user = "ann", .private_key = "/home/ann/.ssh/id_ed25519"};
+  spec.setup = {{.name = "install", .run = "pip install jax"}, {.name = "data", .run = "true"}};
+  spec.command = {.cmd = "python train.py \\\n  --steps 1000\n", .env = {{"LR", "0.1"}}};
+  return spec;
+}
+
+core::Slice FourHosts(const std::string& name) {
+  core::Slice slice{.ref = {.place = {.project = "demo", .zone = "us-central2-b"}, .name = name},
+                    .phase = core::SlicePhase::kCreated,
+                    .node_uid = "8812",
+                    .asked_at = kNoon - 9min,
+                    .cloud_state = "READY"};
+  for (int i = 0; i < 4; ++i)
+    slice.hosts.push_back({.internal = "10.130.0." + std::to_string(i + 2),
+                           .external = i == 3 ? "" : "34.141.9." + std::to_string(i + 2)});
+  return slice;
+}
+
+/// Puts a job into the store as `change` makes it, and gives back what was stored.
+Job Put(ports::Store& store, const std::string& name,
+        const std::function<void(ports::Turn&)>& change) {
+  const auto id =
+      store.Create(Job{.name = name, .user = "ann", .spec = Spec(name)}, "job:\n", kNoon - 10min);
+  EXPECT_TRUE(id.ok());
+  ports::Turn turn{.job = *store.Get(*id)};
+  turn.job.wish_new = false;
+  change(turn);
+  EXPECT_TRUE(store.Commit(turn, 0).ok());
+  return *store.Get(*id);
+}
+
+ports::Event Told(int attempt, std::string kind, std::string subject, std::string text,
+                  base::Duration before_noon) {
+  return {.at = kNoon - before_noon,
+          .attempt = attempt,
+          .kind = std::move(kind),
+          .subject = std::move(subject),
+          .text = std::move(text)};
+}
+
+void MakeRunning(ports::Turn& turn) {
+  Job& job = turn.job;
+  job.state = core::Running{};
+  job.since = kNoon - 200s;
+  job.attempt = 2;
+  job.why = "setup is complete on 4 hosts: starting the command";
+  job.spent = {.preemption = 1};
+  job.slice = FourHosts("train-1-a2");
+  job.stage = core::Stage{.name = "run", .started_at = kNoon - 200s};
+  for (int i = 0; i < 4; ++i)
+    job.stage->hosts.push_back({.host = i, .phase = core::HostPhase::kRunning});
+  job.stage->hosts[2] = {.host = 2, .phase = core::HostPhase::kExited, .exit_code = 0};
+  job.stage->hosts[3] = {.host = 3,
+                         .phase = core::HostPhase::kPending,
+                         .error = base::Error{.message = "10.130.0.5: connection refused"}};
+  for (const char* stage : {"setup-0-install", "setup-1-data"})
+    for (int i = 0; i < 4; ++i)
+      turn.exits.push_back({.attempt = 2, .stage = stage, .host = i, .at = kNoon - 300s});
+  turn.exits.push_back(
+      {.attempt = 1, .stage = "setup-0-install", .host = 0, .exit_code = 1, .at = kNoon - 9min});
+  turn.events = {Told(1, "state", "REQUESTING", "asking for v4-32 in us-central2-b", 9min),
+                 Told(1, "slice", "train-1-a1", "preempted", 8min),
+                 Told(2, "state", "RUNNING", job.why, 200s)};
+  turn.attempt = {.attempt = 2,
+                  .slice = "train-1-a2",
+                  .zone = "us-central2-b",
+                  .reason = "slice preempted",
+                  .started_at = kNoon - 8min};
+}
+
+void MakeWaiting(ports::Turn& turn) {
+  turn.job.state = core::Waiting{};
+  turn.job.since = kNoon - 5h;
+  turn.job.attempt = 1;
+  turn.job.why = "the queued resource is accepted and waits for capacity";
+  turn.job.slice = FourHosts("sweep-2-a1");
+  turn.job.slice->hosts.clear();
+  turn.job.slice->cloud_state = "WAITING_FOR_RESOURCES";
+}
+
+void MakeFailed(ports::Turn& turn) {
+  turn.job.state = core::Done{.outcome = core::Outcome::kFailed, .exit_code = 7};
+  turn.job.since = kNoon - 30h;
+  turn.job.attempt = 1;
+  turn.job.why = "the command ended with 7 on host 3";
+  for (int i = 0; i < 4; ++i)
+    turn.exits.push_back({.attempt = 1,
+                          .stage = "run",
+                          .host = i,
+                          .exit_code = i == 3 ? 7 : 143,
+                          .error = i == 1 ? "the run vanished" : "",
+                          .at = kNoon - 30h});
+}
+
+void MakeBackOff(ports::Turn& turn) {
+  turn.job.state = core::BackingOff{.until = kNoon + 42s,
+                                    .error = {.code = base::Code::kResourceExhausted,
+                                              .message = "no v4-32 capacity in us-central2-b",
+                                              .reason = base::Reason::kStockout}};
+  turn.job.since = kNoon - 3s;
+  turn.job.attempt = 3;
+  turn.job.why = "no v4-32 capacity in us-central2-b: trying again in 45s";
+}
+
+void MakeDeleted(ports::Turn& turn) {
+  turn.job.state = core::Done{.outcome = core::Outcome::kDeleted};
+  turn.job.since = kNoon - 240h;
+  turn.job.why = "every cloud resource is deleted";
+}
+
+class CliGolden : public testing::Test {
+ protected:
+  CliGolden() {
+    world_.clock.Set(kNoon);
+    world_.fill = [](ports::Store& store) {
+      Put(store, "train", MakeRunning);
+      Put(store, "sweep-größe", MakeWaiting);
+      Put(store, "eval", MakeFailed);
+      Put(store, "train", MakeBackOff);
+      Put(store, "old", MakeDeleted);
+    };
+  }
+
+  void Expect(const std::string& name, const std::vector<std::vector<std::string>>& commands) {
+    std::string text;
+    for (const auto& args : commands) text += world_.Transcript(args) + "\n";
+    ExpectGolden(name, text);
+  }
+
+  CliWorld world_;
+};
+
+TEST_F(CliGolden, ListThroughAPipeIsNotCut) {
+  Expect("list", {{"list"}, {"ls", "--all"}, {"list", "-q"}});
+}
+
+TEST_F(CliGolden, ListFitsIntoATerminal) {
+  world_.around.out_tty = true;
+  world_.around.ioctl_width = 80;
+  Expect("list_80", {{"list"}});
+  world_.around.ioctl_width = 200;
+  Expect("list_200", {{"list"}});
+  world_.around.term = "xterm";
+  Expect("list_colour", {{"list"}, {"list", "--no-color", "--name", "eval"}});
+}
+
+TEST_F(CliGolden, ListIsAsciiWithoutUtf8) {
+  world_.around.locale = "C";
+  world_.around.columns = "100";
+  Expect("list_ascii", {{"list"}});
+}
+
+TEST_F(CliGolden, ListAsJson) {
+  Expect("list_json", {{"list", "--json", "--name", "eval"}});
+}
+
+TEST_F(CliGolden, ListFilters) {
+  Expect("list_filters", {{"list", "-q", "--status", "running,BACKOFF"},
+                          {"list", "-q", "-s", "queueing", "-s", "dead"},
+                          {"list", "-q", "--name", "tr*"},
+                          {"list", "-q", "--zone", "europe-west4-a"},
+                          {"list", "--zone", "europe-west4-a"},
+                          {"list", "-q", "--label", "team=vision", "--user", "ann"},
+                          {"list", "-q", "--label", "team=audio"},
+                          {"list", "-q", "--status", "deleted"},
+                          {"list", "--status", "runing"},
+                          {"list", "--label", "team"}});
+}
+
+TEST_F(CliGolden, WatchShowsEachChangeOnceUntilInterrupted) {
+  int pauses = 0;
+  world_.on_pause = [&](ports::Store& store) {
+    ++pauses;
+    if (pauses == 2) {
+      EXPECT_TRUE(store.SetWish({3}, core::Wish::kRun, false, kNoon).ok());
+    }
+    return pauses < 4;
+  };
+  Expect("list_watch", {{"list", "--watch", "--name", "eval"}});
+  pauses = 0;
+  Expect("list_watch_json", {{"list", "--watch", "--json", "--name", "eval"}});
+}
+
+TEST_F(CliGolden, Show) {
+  Expect("show", {{"show", "1"}, {"show", "eval", "000002"}, {"show", "-q", "1", "3"}});
+}
+
+TEST_F(CliGolden, ShowAsJson) {
+  Expect("show_json", {{"show", "--json", "1"}});
+}
+
+TEST_F(CliGolden, Why) {
+  Expect("why",
+         {{"why", "1"}, {"why", "train", "eval"}, {"why", "-q", "2"}, {"why", "3", "--json"}});
+}
+
+TEST_F(CliGolden, History) {
+  Expect("history", {{"history", "1"},
+                     {"history", "1", "--attempt", "1"},
+                     {"history", "1", "--kind", "slice", "--json"},
+                     {"history", "1", "eval", "--kind", "state", "--kind", "note"},
+                     {"history", "1", "--kind", "stat"}});
+}
+
+TEST_F(CliGolden, Logs) {
+  world_.WriteLog(1, 1, "run", 0, "first attempt\n");
+  world_.WriteLog(1, 2, "setup-0-install", 0, "installing\n");
+  for (int host = 0; host < 4; ++host)
+    world_.WriteLog(1, 2, "run", host, host == 2 ? "step 1\nloss nan" : "step 1\nloss 0.5\n");
+  world_.WriteLog(3, 1, "setup-10-late", 0, "late\n");
+  world_.WriteLog(3, 1, "setup-9-early", 0, "early\n");
+  Expect("logs", {{"logs", "1"},
+                  {"logs", "1", "--host", "1-2"},
+                  {"logs", "1", "--host", "2"},
+                  {"logs", "1", "--attempt", "1"},
+                  {"logs", "1", "--stage", "setup-0-install"},
+                  {"logs", "1", "--fold"},
+                  {"logs", "1", "--fold", "--json"},
+                  {"logs", "1", "--json", "--host", "2,3"},
+                  {"logs", "1", "--quiet", "--host", "0,1"},
+                  {"logs", "eval"},
+                  {"logs", "2"},
+                  {"logs", "1", "--host", "7"},
+                  {"logs", "1", "--host", "x"},
+                  {"logs", "1", "--stage", "rn"},
+                  {"logs", "1", "--attempt", "9"},
+                  {"logs", "1", "-f", "--fold"}});
+}
+
+TEST_F(CliGolden, LogsFollowTheJobFromStageToStageUntilItIsOver) {
+  world_.WriteLog(1, 2, "setup-1-data", 0, "loading\n");
+  int pauses = 0;
+  world_.on_pause = [&](ports::Store& store) {
+    ++pauses;
+    if (pauses == 1) world_.WriteLog(1, 2, "setup-1-data", 3, "loaded\n");
+    if (pauses == 2) world_.WriteLog(1, 2, "run", 1, "step 1\nste");
+    if (pauses == 3) world_.WriteLog(1, 2, "run", 0, "step 1\n");
+    if (pauses == 4) {
+      world_.WriteLog(1, 2, "run", 1, "p 2\n");
+      ports::Turn turn{.job = *store.Get({1})};
+      turn.job.state = core::Done{.outcome = core::Outcome::kSucceeded};
+      EXPECT_TRUE(store.Commit(turn, 0).ok());
+    }
+    return pauses < 100;
+  };
+  Expect("logs_follow", {{"logs", "-f", "1"}});
+  EXPECT_LT(pauses, 10) << "ends by itself";
+}
+
+TEST_F(CliGolden, WhatIsNotThere) {
+  Expect("not_found", {{"show", "99"},
+                       {"show", "trian"},
+                       {"why", "eva"},
+                       {"history", "1", "nobody"},
+                       {"show", "99", "--json"}});
+}
+
+TEST_F(CliGolden, WrongCommandLines) {
+  Expect("usage", {{"lst"},
+                   {"lst", "--json"},
+                   {"list", "--statsu", "x"},
+                   {"show"},
+                   {"completion", "tcsh"},
+                   {"history", "1", "--attempt", "two"}});
+}
+
+TEST_F(CliGolden, HelpAndVersion) {
+  Expect("help", {{"list", "--help"}, {"logs", "--help"}, {"version"}});
+}
+
+}  // namespace
+}  // namespace jobman::test

@@ -1,0 +1,61 @@
+#include "tests/support/cli_world.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::test {
+
+CliWorld::CliWorld() {
+  std::string folder = (std::filesystem::temp_directory_path() / "jobman-cli-XXXXXX").string();
+  EXPECT_NE(::mkdtemp(folder.data()), nullptr);
+  home_ = folder;
+}
+
+CliWorld::~CliWorld() {
+  std::error_code ignored;
+  std::filesystem::remove_all(home_, ignored);
+}
+
+CliWorld::Ended CliWorld::Run(std::vector<std::string> args) {
+  ui::StringSink out;
+  ui::StringSink err;
+  ports::Store* opened = nullptr;
+  const cli::World world{
+      .out = out,
+      .err = err,
+      .around = around,
+      .clock = clock,
+      .open_store = [&](const base::StatePaths&,
+                        cli::StoreUse) -> base::Result<std::unique_ptr<ports::Store>> {
+        std::unique_ptr<ports::Store> store = std::make_unique<store::MemoryStore>();
+        if (fill) fill(*store);
+        opened = store.get();
+        return store;
+      },
+      .pause = [&](base::Duration) { return on_pause && on_pause(*opened); }};
+  args.insert(args.begin(), {"--home", home_.string()});
+  const int exit_code = cli::Run(args, world);
+  return {.exit_code = exit_code, .out = out.Take(), .err = err.Take()};
+}
+
+std::string CliWorld::Transcript(const std::vector<std::string>& args) {
+  const Ended ended = Run(args);
+  std::string text = "$ jobman " + base::ShellJoin(args) + "\n" + ended.out;
+  if (!ended.err.empty()) text += "[stderr]\n" + ended.err;
+  if (ended.exit_code != 0) text += "[exit " + std::to_string(ended.exit_code) + "]\n";
+  return base::ReplaceAll(text, home_.string(), "HOME");
+}
+
+void CliWorld::WriteLog(std::int64_t job, int attempt, const std::string& stage, int host,
+                        const std::string& text) {
+  const auto path = paths().LogPath(job, attempt, stage, host);
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::app | std::ios::binary) << text;
+}
+
+}  // namespace jobman::test

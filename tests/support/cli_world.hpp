@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/run.hpp"
+#include "jobman/store/memory_store.hpp"
+#include "tests/support/fake_clock.hpp"
+
+namespace jobman::test {
+
+/// The command line in this process: a store in memory, a clock that stands still, a home folder
+/// that is gone afterwards. Each Run() works on a store that `fill` filled anew.
+class CliWorld {
+ public:
+  CliWorld();
+  ~CliWorld();
+  CliWorld(const CliWorld&) = delete;
+  CliWorld& operator=(const CliWorld&) = delete;
+
+  struct Ended {
+    int exit_code = 0;
+    std::string out = {};
+    std::string err = {};
+  };
+  Ended Run(std::vector<std::string> args);
+  /// "$ jobman ..." and what came of it, for golden files; the home folder reads as HOME.
+  std::string Transcript(const std::vector<std::string>& args);
+
+  base::StatePaths paths() const { return {.home = home_}; }
+  /// Writes a log as the controller does.
+  void WriteLog(std::int64_t job, int attempt, const std::string& stage, int host,
+                const std::string& text);
+
+  FakeClock clock = {};
+  ui::Surroundings around = {.locale = "C.UTF-8"};
+  std::function<void(ports::Store&)> fill = {};
+  /// Called where the program waits; false is Ctrl-C.
+  std::function<bool(ports::Store&)> on_pause = {};
+
+ private:
+  std::filesystem::path home_;
+};
+
+}  // namespace jobman::test
