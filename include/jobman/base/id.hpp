@@ -12,6 +12,7 @@ template <class Tag>
 struct Id {
   std::int64_t value = 0;
   explicit operator bool() const { return value != 0; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 misreads a defaulted <=>
   friend auto operator<=>(const Id&, const Id&) = default;
 };
 
