@@ -43,8 +43,9 @@ std::string SecretName(Reader& reader, const std::string& path, const Value& ite
   if (item.is_scalar()) return item.text;
   for (const Value& member : item.children) {
     if (member.key != "name" && member.key != "file") {
-      reader.Complain(path + "." + member.key, "unknown key \"" + path + "." + member.key + "\"",
-                      "a secret has a name and a file");
+      reader.ComplainOfKey(path, member.key,
+                           base::InvalidArgument("unknown key \"" + member.key + "\"",
+                                                 "a secret has a name and a file"));
     }
   }
   return reader.Text(path + ".name");

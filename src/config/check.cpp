@@ -35,7 +35,7 @@ class Checker {
       const KeyRow* row = FindRow(row_path + dot + child.key);
       if (row == nullptr) {
         out_.Report(child.key_pos, "unknown key " + Quoted(child_path),
-                    NearestKeyHint(row_path, child.key));
+                    NearestKeyHint(row_path, path, child.key));
         child.kind = Value::Kind::kBroken;
       } else {
         CheckKey(child, child_path, *row);
@@ -159,14 +159,14 @@ class Checker {
 
 }  // namespace
 
-std::string NearestKeyHint(std::string_view parent, std::string_view key) {
+std::string NearestKeyHint(std::string_view parent, std::string_view shown, std::string_view key) {
   std::vector<std::string> siblings;
   std::string elsewhere;
   for (const KeyRow& row : Schema()) {
     if (ParentOf(row.path) == parent) siblings.emplace_back(LastPart(row.path));
     if (elsewhere.empty() && LastPart(row.path) == key) elsewhere = row.path;
   }
-  const std::string prefix = parent.empty() ? "" : std::string(parent) + ".";
+  const std::string prefix = shown.empty() ? "" : std::string(shown) + ".";
   if (const auto nearest = base::Nearest(key, siblings)) {
     return "did you mean " + Quoted(prefix + *nearest) + "?";
   }

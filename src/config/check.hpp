@@ -11,6 +11,7 @@ namespace jobman::config {
 void CheckAgainstSchema(Value& root, Diagnostics& out);
 
 /// The hint for a key that is not in the schema, "did you mean \"tpu.zone\"?"; may be empty.
-std::string NearestKeyHint(std::string_view parent, std::string_view key);
+/// `parent` is the row that it was looked for under, `shown` how the user knows that row.
+std::string NearestKeyHint(std::string_view parent, std::string_view shown, std::string_view key);
 
 }  // namespace jobman::config

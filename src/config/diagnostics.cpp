@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "config/utf8.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::config {
@@ -28,13 +29,19 @@ int Characters(std::string_view bytes) {
       std::count_if(bytes.begin(), bytes.end(), [](char c) { return !IsContinuation(c); }));
 }
 
-/// A source line that may go to a terminal: tabs become one blank, other control bytes "?".
+/// A source line that may go to a terminal: tabs become one blank, other control bytes and what is
+/// not UTF-8 "?".
 std::string Printable(std::string_view line) {
   std::string text(line);
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') c = ' ';
-    if (byte < 0x20 || byte == 0x7F) c = c == ' ' ? ' ' : '?';
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const std::size_t length = Utf8Length(std::string_view(text).substr(at));
+    if (text[at] == '\t') {
+      text[at] = ' ';
+    } else if (byte < 0x20 || byte == 0x7F || length == 0) {
+      text[at] = '?';
+    }
+    at += std::max<std::size_t>(length, 1);
   }
   return text;
 }

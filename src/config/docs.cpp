@@ -113,9 +113,9 @@ base::Result<std::string> ExplainKey(std::string_view path) {
   if (row == nullptr) {
     const std::size_t dot = path.rfind('.');
     const bool nested = dot != std::string_view::npos;
-    return base::NotFound(
-        fmt::format("no key \"{}\" in job files", path),
-        NearestKeyHint(nested ? path.substr(0, dot) : "", nested ? path.substr(dot + 1) : path));
+    const std::string_view parent = nested ? path.substr(0, dot) : std::string_view{};
+    return base::NotFound(fmt::format("no key \"{}\" in job files", path),
+                          NearestKeyHint(parent, parent, nested ? path.substr(dot + 1) : path));
   }
   const bool works = row->status == KeyStatus::kWorks;
   return fmt::format("{}: {}\n", row->path, row->about) + Line("value", ValueText(*row)) +

@@ -38,6 +38,9 @@ base::Result<bool> ReadBool(const Value& value) {
 }
 
 base::Result<int> ReadNumber(const Value& value) {
+  if (IsNumberText(value) && value.text.front() == '-') {
+    return base::InvalidArgument("must not be negative");
+  }
   const auto number = value.quoted ? std::nullopt : base::ParseNumber(value.text);
   if (!number || *number > kLargestNumber) return Expected(Type::kNumber, value);
   return static_cast<int>(*number);

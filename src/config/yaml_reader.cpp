@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "config/tree_builder.hpp"
+#include "config/utf8.hpp"
 
 namespace jobman::config {
 namespace {
@@ -21,22 +22,6 @@ Position PositionOf(std::string_view text, std::size_t at, int source, int offse
     position.column = 1;
   }
   return position;
-}
-
-/// Length of the UTF-8 character at `text`'s begin; 0 when it is none. Overlong forms and
-/// surrogates pass: they harm nobody here.
-std::size_t Utf8Length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t length = lead < 0x80           ? 1
-                             : (lead >> 5) == 0x06 ? 2
-                             : (lead >> 4) == 0x0E ? 3
-                             : (lead >> 3) == 0x1E ? 4
-                                                   : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) return 0;
-  }
-  return length;
 }
 
 /// YAML is text: the first byte that is not ends it. The parser would take some of them for its
@@ -58,9 +43,22 @@ bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out)
   return true;
 }
 
+/// A tab that indents a line, at or above the line where the parser stumbled; it may take such a
+/// tab for a blank and stumble later.
+std::optional<Position> FindIndentingTab(const Source& source, Position stumbled) {
+  for (int line = stumbled.line; line >= 1 && line > stumbled.line - 2; --line) {
+    const auto index = static_cast<std::size_t>(line - 1);
+    if (index >= source.lines.size()) continue;
+    const std::string& text = source.lines[index];
+    const std::size_t tab = text.find('\t');
+    if (tab == std::string::npos || tab > text.find_first_not_of(" \t")) continue;
+    return Position{stumbled.source, line, static_cast<int>(tab) + 1};
+  }
+  return std::nullopt;
+}
+
 /// The parser's words in ours, where a job file's usual slips lead to puzzling ones.
 std::string Plain(const std::string& message) {
-  if (message == YAML::ErrorMsg::TAB_IN_INDENTATION) return "a tab where blanks indent";
   if (message == YAML::ErrorMsg::END_OF_MAP) return "this line does not fit the map around it";
   if (message == YAML::ErrorMsg::END_OF_SEQ) return "this line does not fit the list around it";
   if (message == YAML::ErrorMsg::MAP_VALUE) return "a \": \" in a place where no key can be";
@@ -84,8 +82,12 @@ std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Dia
     while (!builder.failed() && parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    if (!builder.failed()) {
-      out.Report(builder.At(error.mark), "YAML: " + Plain(error.msg));
+    if (builder.failed()) return std::nullopt;
+    const Position at = builder.At(error.mark);
+    if (const auto tab = FindIndentingTab(out.source(source), at)) {
+      out.Report(*tab, "YAML: a tab indents this line", "indent with blanks");
+    } else {
+      out.Report(at, "YAML: " + Plain(error.msg));
     }
     return std::nullopt;
   } catch (const std::exception& error) {

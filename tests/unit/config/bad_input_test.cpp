@@ -1,0 +1,550 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/config/support.hpp"
+
+namespace jobman::config {
+namespace {
+
+using testing::ProblemsOf;
+using testing::SmallJob;
+
+struct BadInput {
+  const char* name;
+  std::string text;
+  const char* rendered;
+};
+
+void PrintTo(const BadInput& bad, std::ostream* out) {
+  *out << bad.name;
+}
+
+class BadInputTest : public ::testing::TestWithParam<BadInput> {};
+
+TEST_P(BadInputTest, IsShownWhereItStands) {
+  EXPECT_EQ(ProblemsOf(GetParam().text), GetParam().rendered);
+}
+
+std::string NameOf(const ::testing::TestParamInfo<BadInput>& info) {
+  return info.param.name;
+}
+
+// --- The text itself ---
+
+const BadInput kTexts[] = {
+    {"Empty", "", R"(job.yaml: the file says nothing
+  jobman init writes a job file
+)"},
+    {"OnlyAComment", "# nothing yet\n", R"(job.yaml: the file says nothing
+  jobman init writes a job file
+)"},
+    {"AList", "- a\n- b\n", R"(job.yaml:1:1: expected a map of keys, found a list
+  1 | - a
+    | ^
+  a job file begins like: job: {name: my-job}
+)"},
+    {"UnclosedList", "job: {name: a\ntpu: {}\n", R"(job.yaml:2:4: YAML: end of map flow not found
+  2 | tpu: {}
+    |    ^
+)"},
+    {"TabIndent", "job:\n\tname: a\n", R"(job.yaml:2:1: YAML: a tab indents this line
+  2 |  name: a
+    | ^
+  indent with blanks
+)"},
+    {"BadIndent", "job:\n  name: a\n loop: true\n",
+     R"(job.yaml:3:2: YAML: this line does not fit the map around it
+  3 |  loop: true
+    |  ^
+)"},
+    {"UnknownAlias", "job: *a\n", R"(job.yaml:1:6: YAML: the referenced anchor is not defined
+  1 | job: *a
+    |      ^
+)"},
+    {"DuplicateKey", SmallJob("job:\n  name: a\n  loop: true\n  name: b\n"),
+     R"(job.yaml:6:3: the key "name" stands here a second time
+  6 |   name: b
+    |   ^
+  it stands first in line 4
+)"},
+    {"SecondDocument", SmallJob("---\njob: {}\n"), R"(job.yaml:3:1: a second document begins here
+  3 | ---
+    | ^
+  write one job per file
+)"},
+    {"NotUtf8", "job:\n  name: \xFF\n", R"(job.yaml:2:9: a byte that is not UTF-8
+  2 |   name: ?
+    |         ^
+  job files are UTF-8 text
+)"},
+    {"ControlCharacter", "job:\n  name: a\x01\n", R"(job.yaml:2:10: a control character
+  2 |   name: a?
+    |          ^
+  job files are UTF-8 text
+)"},
+    {"AliasWithinItself", "job: &a\n  labels: *a\n",
+     R"(job.yaml:2:11: this alias stands within what it is an alias of
+  2 |   labels: *a
+    |           ^
+)"},
+    {"KeyIsAList", "[a, b]: c\n", R"(job.yaml:1:1: a key must be text, this is a list
+  1 | [a, b]: c
+    | ^
+)"},
+};
+INSTANTIATE_TEST_SUITE_P(Texts, BadInputTest, ::testing::ValuesIn(kTexts), NameOf);
+
+// --- Keys and types ---
+
+const BadInput kKeys[] = {
+    {"UnknownKey", SmallJob("job:\n  naem: a\n"), R"(job.yaml:4:3: unknown key "job.naem"
+  4 |   naem: a
+    |   ^
+  did you mean "job.name"?
+)"},
+    {"UnknownTopLevelKey", SmallJob("comand: {}\n"), R"(job.yaml:3:1: unknown key "comand"
+  3 | comand: {}
+    | ^
+  did you mean "command"?
+)"},
+    {"KeyOfAnotherPlace", SmallJob("accelerator: v4-8\n"),
+     R"(job.yaml:3:1: unknown key "accelerator"
+  3 | accelerator: v4-8
+    | ^
+  did you mean "tpu.accelerator"?
+)"},
+    {"NothingNear", SmallJob("ssh:\n  xyzzyx: 1\n"), R"(job.yaml:4:3: unknown key "ssh.xyzzyx"
+  4 |   xyzzyx: 1
+    |   ^
+)"},
+    {"UnknownKeyInStep", SmallJob("setup:\n  - {run: a}\n  - {rnu: b, run: c}\n"),
+     R"(job.yaml:5:6: unknown key "setup[1].rnu"
+  5 |   - {rnu: b, run: c}
+    |      ^
+  did you mean "setup[1].run"?
+)"},
+    {"SeveralAtOnce", "command:\n  cmd: [a]\n  wokers: 0\ntpu:\n  zone: us-central2\n",
+     R"(job.yaml:2:8: command.cmd: expected text, found a list
+  2 |   cmd: [a]
+    |        ^
+job.yaml:3:3: unknown key "command.wokers"
+  3 |   wokers: 0
+    |   ^
+  did you mean "command.workers"?
+job.yaml:4:1: tpu.accelerator is missing
+  4 | tpu:
+    | ^
+  write it like v4-32
+job.yaml:4:1: tpu.project is missing, and nothing else names a project
+  4 | tpu:
+    | ^
+  write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID
+job.yaml:5:9: tpu.zone: "us-central2" is a region
+  5 |   zone: us-central2
+    |         ^
+  zones are written like us-central2-b
+)"},
+    {"ListForNumber", SmallJob("ssh: {port: [22]}\n"),
+     R"(job.yaml:3:13: ssh.port: expected a number, found a list
+  3 | ssh: {port: [22]}
+    |             ^
+)"},
+    {"TextForNumber", SmallJob("ssh: {port: twenty-two}\n"),
+     R"(job.yaml:3:13: ssh.port: expected a number, found "twenty-two"
+  3 | ssh: {port: twenty-two}
+    |             ^
+)"},
+    {"NegativeNumber", SmallJob("ssh: {port: -1}\n"),
+     R"(job.yaml:3:13: ssh.port: must not be negative
+  3 | ssh: {port: -1}
+    |             ^
+)"},
+    {"TextForBool", SmallJob("job: {loop: maybe}\n"),
+     R"(job.yaml:3:13: job.loop: expected true or false, found "maybe"
+  3 | job: {loop: maybe}
+    |             ^
+)"},
+    {"MapForText", SmallJob("job: {name: {first: a}}\n"),
+     R"(job.yaml:3:13: job.name: expected text, found a map
+  3 | job: {name: {first: a}}
+    |             ^
+)"},
+    {"TextForMap", SmallJob("ssh: alice\n"), R"(job.yaml:3:6: ssh: expected a map, found text
+  3 | ssh: alice
+    |      ^
+)"},
+    {"TextForSteps", SmallJob("setup: pip install jax\n"),
+     R"(job.yaml:3:8: setup: expected a list of maps, found text
+  3 | setup: pip install jax
+    |        ^
+)"},
+    {"TextForStep", SmallJob("setup: [pip install jax]\n"),
+     R"(job.yaml:3:9: setup[0]: expected a map, found text
+  3 | setup: [pip install jax]
+    |         ^
+)"},
+    {"ListInTextMap", SmallJob("job: {environment: {A: [1]}}\n"),
+     R"(job.yaml:3:24: job.environment.A: expected text, found a list
+  3 | job: {environment: {A: [1]}}
+    |                        ^
+)"},
+    {"BadDuration", SmallJob("retries: {backoff: soon}\n"),
+     R"(job.yaml:3:20: retries.backoff: expected a duration, found "soon"
+  3 | retries: {backoff: soon}
+    |                    ^
+  write it like 90s, 15m, 1h30m
+)"},
+    {"BadCount", SmallJob("retries: {infra: many}\n"),
+     R"(job.yaml:3:18: retries.infra: expected a number or "unlimited", found "many"
+  3 | retries: {infra: many}
+    |                  ^
+)"},
+    {"NotYet", SmallJob("docker: {image: x}\n"), R"(job.yaml:3:1: docker is not supported yet
+  3 | docker: {image: x}
+    | ^
+)"},
+    {"NotYetWord", SmallJob("job: {env_type: docker}\n"),
+     R"(job.yaml:3:17: job.env_type: docker is not supported yet
+  3 | job: {env_type: docker}
+    |                 ^
+)"},
+    {"QueueEnabled", SmallJob("job: {queue: {enabled: true, config: q.yaml}}\n"),
+     R"(job.yaml:3:24: job.queue.enabled: true is not supported yet
+  3 | job: {queue: {enabled: true, config: q.yaml}}
+    |                        ^
+)"},
+    {"MisspelledWord", SmallJob("job: {env_type: nnoe}\n"),
+     R"(job.yaml:3:17: job.env_type: "nnoe" is none of its words
+  3 | job: {env_type: nnoe}
+    |                 ^
+  did you mean none?
+)"},
+};
+INSTANTIATE_TEST_SUITE_P(Keys, BadInputTest, ::testing::ValuesIn(kKeys), NameOf);
+
+// --- Values ---
+
+std::string WithTpu(const std::string& members) {
+  return testing::JobWithTpu(members);
+}
+
+std::string Tpu(const std::string& accelerator, const std::string& zone) {
+  return "command: {cmd: a}\ntpu: {accelerator: " + accelerator + ", zone: " + zone +
+         ", project: p}\n";
+}
+
+const BadInput kValues[] = {
+    {"UnknownAccelerator", Tpu("v4-33", "us-central2-b"),
+     R"(job.yaml:2:20: tpu.accelerator: unknown accelerator type "v4-33"
+  2 | tpu: {accelerator: v4-33, zone: us-central2-b, project: p}
+    |                    ^
+  did you mean v4-32?
+)"},
+    {"RegionForZone", Tpu("v4-32", "us-central2"),
+     R"(job.yaml:2:33: tpu.zone: "us-central2" is a region
+  2 | tpu: {accelerator: v4-32, zone: us-central2, project: p}
+    |                                 ^
+  zones are written like us-central2-b
+)"},
+    {"ZoneWithBlank", Tpu("v4-32", "'us central'"),
+     R"(job.yaml:2:33: tpu.zone: "us central" contains a blank; it may contain lower-case letters, digits and -
+  2 | tpu: {accelerator: v4-32, zone: 'us central', project: p}
+    |                                 ^
+)"},
+    {"ListOfZones", Tpu("v4-32", "[us-central2-b, us-east1-d]"),
+     R"(job.yaml:2:33: tpu.zone: a list of zones is not supported yet
+  2 | tpu: {accelerator: v4-32, zone: [us-central2-b, us-east1-d], project: p}
+    |                                 ^
+)"},
+    {"NoTpu", "command: {cmd: a}\n", R"(job.yaml: tpu.accelerator is missing
+  write it like v4-32
+job.yaml: tpu.zone is missing
+  write it like us-central2-b
+job.yaml: tpu.project is missing, and nothing else names a project
+  write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID
+)"},
+    {"NoProject", "command: {cmd: a}\ntpu: {accelerator: v4-8, zone: us-central2-b}\n",
+     R"(job.yaml:2:1: tpu.project is missing, and nothing else names a project
+  2 | tpu: {accelerator: v4-8, zone: us-central2-b}
+    | ^
+  write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID
+)"},
+    {"EmptyCommand",
+     "tpu: {accelerator: v4-8, zone: us-central2-b, project: p}\ncommand:\n  cmd: ' '\n",
+     R"(job.yaml:3:8: command.cmd is empty
+  3 |   cmd: ' '
+    |        ^
+  write it like cmd: python train.py
+)"},
+    {"NoCommand", "tpu: {accelerator: v4-8, zone: us-central2-b, project: p}\n",
+     R"(job.yaml: command.cmd is missing
+  write it like cmd: python train.py
+)"},
+    {"BadJobName", SmallJob("job: {name: My Run}\n"),
+     R"(job.yaml:3:13: job.name: "My Run" contains 'M'; it may contain lower-case letters, digits, - and _
+  3 | job: {name: My Run}
+    |             ^
+  for example: my-run
+)"},
+    {"LongJobName", SmallJob("job: {name: a123456789b123456789c123456789d123456789e}\n"),
+     R"(job.yaml:3:13: job.name: "a123456789b123456789c123456789d123456789e" has 41 characters; at most 40 may be
+  3 | job: {name: a123456789b123456789c123456789d123456789e}
+    |             ^
+  for example: a123456789b123456789c123456789d123456789
+)"},
+    {"BadSliceName", WithTpu("  name: test_run\n"),
+     R"(job.yaml:6:9: tpu.name: "test_run" contains '_'; it may contain lower-case letters, digits and -
+  6 |   name: test_run
+    |         ^
+  for example: test-run
+)"},
+    {"SliceNameEndsWithDash", WithTpu("  name: test-\n"),
+     R"(job.yaml:6:9: tpu.name: "test-" ends with '-'
+  6 |   name: test-
+    |         ^
+  for example: test
+)"},
+    {"BadLabelKey", WithTpu("  labels: {Team: a}\n"),
+     R"(job.yaml:6:12: tpu.labels: "Team" contains 'T'; it may contain lower-case letters, digits, - and _
+  6 |   labels: {Team: a}
+    |            ^
+)"},
+    {"BadLabelValue", WithTpu("  labels: {team: A b}\n"),
+     R"(job.yaml:6:18: tpu.labels.team: "A b" contains 'A'; it may contain lower-case letters, digits, - and _
+  6 |   labels: {team: A b}
+    |                  ^
+)"},
+    {"OurLabel", WithTpu("  labels: {jobman-job: a}\n"),
+     R"(job.yaml:6:12: tpu.labels: "jobman-job" is one of jobman's own labels
+  6 |   labels: {jobman-job: a}
+    |            ^
+  choose a key without "jobman-"
+)"},
+    {"BadTag", WithTpu("  tags: [ok, Not_ok]\n"),
+     R"(job.yaml:6:14: tpu.tags[1]: "Not_ok" contains 'N'; it may contain lower-case letters, digits and -
+  6 |   tags: [ok, Not_ok]
+    |              ^
+)"},
+    {"ReservationWithoutReserved", WithTpu("  reservation: mine\n"),
+     R"(job.yaml:6:16: tpu.reservation needs tpu.pricing: reserved
+  6 |   reservation: mine
+    |                ^
+)"},
+    {"MissingScript", WithTpu("  startup_script: boot.sh\n"),
+     R"(job.yaml:6:19: tpu.startup_script: opening /work-dir/boot.sh: No such file or directory
+  6 |   startup_script: boot.sh
+    |                   ^
+  name a file, or write the script itself, beginning with #!
+)"},
+    {"TwoScripts", WithTpu("  startup_script: '#!/bin/sh'\n  metadata: {startup-script: a}\n"),
+     R"(job.yaml:6:19: tpu.startup_script and tpu.metadata.startup-script exclude each other
+  6 |   startup_script: '#!/bin/sh'
+    |                   ^
+  keep one
+)"},
+    {"HostOutOfRange", SmallJob("setup:\n  - {run: a, hosts: [0, 4]}\n"),
+     R"(job.yaml:4:21: setup[0].hosts: there is no host 4: a v4-32 has 4 hosts, 0-3
+  4 |   - {run: a, hosts: [0, 4]}
+    |                     ^
+)"},
+    {"WorkerNum", SmallJob("job: {worker_num: 8}\n"),
+     R"(job.yaml:3:19: job.worker_num is 8, but a v4-32 has 4 hosts, 0-3
+  3 | job: {worker_num: 8}
+    |                   ^
+)"},
+    {"DuplicateHost", SmallJob("setup:\n  - {run: a, hosts: [0, 1, 0]}\n"),
+     R"(job.yaml:4:21: setup[0].hosts: host 0 is named twice
+  4 |   - {run: a, hosts: [0, 1, 0]}
+    |                     ^
+  name each host once
+)"},
+    {"HostRangeBackwards", SmallJob("setup:\n  - {run: a, hosts: 3-1}\n"),
+     R"(job.yaml:4:21: setup[0].hosts: the range "3-1" runs backwards
+  4 |   - {run: a, hosts: 3-1}
+    |                     ^
+  write the smaller number first
+)"},
+    {"EmptyHosts", SmallJob("setup:\n  - {run: a, hosts: []}\n"),
+     R"(job.yaml:4:21: setup[0].hosts: the list of hosts is empty
+  4 |   - {run: a, hosts: []}
+    |                     ^
+)"},
+    {"StepWithoutRun", SmallJob("setup:\n  - {name: a}\n"), R"(job.yaml:4:5: setup[0].run is missing
+  4 |   - {name: a}
+    |     ^
+  write it like run: pip install -r requirements.txt
+)"},
+    {"StepTwice", SmallJob("setup:\n  - {name: a, run: b}\n  - {name: a, run: c}\n"),
+     R"(job.yaml:5:12: setup[1]: a step of the name "a" exists already
+  5 |   - {name: a, run: c}
+    |            ^
+  setup[0] has it
+)"},
+    {"StepCalledRun", SmallJob("setup:\n  - {name: run, run: b}\n"),
+     R"(job.yaml:4:12: setup[0].name: "run" is what the command itself is called; choose another
+  4 |   - {name: run, run: b}
+    |            ^
+)"},
+    {"StepNameIsAPath", SmallJob("setup:\n  - {name: ../x, run: b}\n"),
+     R"(job.yaml:4:12: setup[0].name: "../x" contains '/'; it may contain letters, digits, -, _ and .
+  4 |   - {name: ../x, run: b}
+    |            ^
+)"},
+    {"BadVariable", SmallJob("job: {environment: {A-B: c}}\n"),
+     R"(job.yaml:3:21: job.environment: "A-B" cannot name a variable
+  3 | job: {environment: {A-B: c}}
+    |                     ^
+  names hold letters, digits and _
+)"},
+    {"BadUser", SmallJob("ssh: {user: Alice}\n"),
+     R"(job.yaml:3:13: ssh.user: "Alice" contains 'A'; it may contain lower-case letters, digits, - and _
+  3 | ssh: {user: Alice}
+    |             ^
+)"},
+    {"PortTooLarge", SmallJob("ssh: {port: 70000}\n"),
+     R"(job.yaml:3:13: ssh.port: ports end at 65535
+  3 | ssh: {port: 70000}
+    |             ^
+)"},
+    {"BadEndpoint", SmallJob("cloud: aws\n"), R"(job.yaml:3:8: cloud.endpoint: "aws" is no endpoint
+  3 | cloud: aws
+    |        ^
+  write google, local, or an http(s) URL
+)"},
+    {"TwoTokens", SmallJob("cloud: {token_file: a, token_command: b}\n"),
+     R"(job.yaml:3:39: cloud.token_file and cloud.token_command exclude each other
+  3 | cloud: {token_file: a, token_command: b}
+    |                                       ^
+  keep one
+)"},
+    {"UnknownFlag", WithTpu("  flags: ['--shielded-secure-boot']\n"),
+     R"(job.yaml:6:11: tpu.flags: gcloud's --shielded-secure-boot is not supported
+  6 |   flags: ['--shielded-secure-boot']
+    |           ^
+)"},
+    {"ContradictingFlag", WithTpu("  network: a\n  flags: [--network=b]\n"),
+     R"(job.yaml:7:11: tpu.flags: --network contradicts tpu.network: a
+  7 |   flags: [--network=b]
+    |           ^
+)"},
+    {"FlagWithoutValue", WithTpu("  flags: [--network]\n"),
+     R"(job.yaml:6:11: tpu.flags: --network needs a value
+  6 |   flags: [--network]
+    |           ^
+)"},
+};
+INSTANTIATE_TEST_SUITE_P(Values, BadInputTest, ::testing::ValuesIn(kValues), NameOf);
+
+std::string JobWithSecrets(const std::string& list) {
+  return "tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n"
+         "command:\n  cmd: hostname\n  secrets: " +
+         list + "\n";
+}
+
+const BadInput kSecrets[] = {
+    {"ValueForName", JobWithSecrets("[hf_ab-cd]"),
+     R"(job.yaml:4:13: command.secrets[0]: "hf_ab-cd" cannot name a variable
+  4 |   secrets: [hf_ab-cd]
+    |             ^
+  write the variable's name, never its value
+)"},
+    {"SecretTwice", JobWithSecrets("[A, {name: A, file: f}]"),
+     R"(job.yaml:4:16: command.secrets[1]: the secret A is named twice
+  4 |   secrets: [A, {name: A, file: f}]
+    |                ^
+)"},
+    {"SecretWithoutName", JobWithSecrets("[{file: f}]"),
+     R"(job.yaml:4:13: command.secrets[0]: "" cannot name a variable
+  4 |   secrets: [{file: f}]
+    |             ^
+  write the variable's name, never its value
+)"},
+    {"SecretWithValue", JobWithSecrets("[{name: A, value: x}]"),
+     R"(job.yaml:4:23: command.secrets[0]: unknown key "value"
+  4 |   secrets: [{name: A, value: x}]
+    |                       ^
+  a secret has a name and a file
+)"},
+    {"SecretsAsText", JobWithSecrets("A"),
+     R"(job.yaml:4:12: command.secrets: expected a list of secrets, found text
+  4 |   secrets: A
+    |            ^
+)"},
+};
+INSTANTIATE_TEST_SUITE_P(Secrets, BadInputTest, ::testing::ValuesIn(kSecrets), NameOf);
+
+const BadInput kInterpolation[] = {
+    {"Cycle", WithTpu("  name: ${job.name}\n") + "job: {name: \"${tpu.name}\"}\n",
+     R"(job.yaml:6:9: interpolation goes round in a circle: tpu.name -> job.name -> tpu.name
+  6 |   name: ${job.name}
+    |         ^
+)"},
+    {"CycleWithItself", SmallJob("job: {name: \"a-${job.name}\"}\n"),
+     R"(job.yaml:3:13: interpolation goes round in a circle: job.name -> job.name
+  3 | job: {name: "a-${job.name}"}
+    |             ^
+)"},
+    {"CycleThroughAMap", SmallJob("job: {labels: {a: \"${job}\"}}\n"),
+     R"(job.yaml:3:19: interpolation goes round in a circle: job.labels.a -> job -> job.labels.a
+  3 | job: {labels: {a: "${job}"}}
+    |                   ^
+)"},
+    {"NoSuchKey", WithTpu("  name: run-${tpu.acelerator}\n"),
+     R"(job.yaml:6:15: ${tpu.acelerator} names no key of this file
+  6 |   name: run-${tpu.acelerator}
+    |               ^
+  did you mean ${tpu.accelerator}?
+)"},
+    {"ShellVariable", SmallJob("setup:\n  - run: echo ${HOME}\n"),
+     R"(job.yaml:4:17: ${HOME} names no key of this file
+  4 |   - run: echo ${HOME}
+    |                 ^
+  a shell variable is written $HOME or \${HOME}, one of this machine ${oc.env:HOME}
+)"},
+    {"ShellDefault", SmallJob("setup:\n  - run: |\n      echo a\n      echo ${HOME:-x}\n"),
+     R"(job.yaml:6:12: unknown resolver "HOME"
+  6 |       echo ${HOME:-x}
+    |            ^
+  write \${HOME:-x} where the shell's own is meant
+)"},
+    {"UnsetVariable", SmallJob("ssh: {user: \"${oc.env:LOGIN}\"}\n"),
+     R"(job.yaml:3:23: the environment variable LOGIN is not set
+  3 | ssh: {user: "${oc.env:LOGIN}"}
+    |                       ^
+  set it, or write ${oc.env:LOGIN,default}
+)"},
+    {"UnknownResolver", SmallJob("ssh: {user: \"${random:1}\"}\n"),
+     R"(job.yaml:3:14: unknown resolver "random"
+  3 | ssh: {user: "${random:1}"}
+    |              ^
+  known are oc.env, env, oc.select and oc.decode
+)"},
+    {"Unclosed", SmallJob("ssh: {user: \"${tpu.zone\"}\n"), R"(job.yaml:3:14: "${" without its "}"
+  3 | ssh: {user: "${tpu.zone"}
+    |              ^
+  write \${ where "${" itself is meant
+)"},
+    {"MapInText", SmallJob("ssh: {user: \"a-${tpu}\"}\n"),
+     R"(job.yaml:3:16: ${tpu} is a map, which text cannot hold
+  3 | ssh: {user: "a-${tpu}"}
+    |                ^
+)"},
+    {"NullInText", SmallJob("job: {name: null}\nssh: {user: \"a-${job.name}\"}\n"),
+     R"(job.yaml:4:16: ${job.name} is empty, which text cannot hold
+  4 | ssh: {user: "a-${job.name}"}
+    |                ^
+)"},
+    {"OutOfTheFile", SmallJob("ssh: {user: \"${....a}\"}\n"),
+     R"(job.yaml:3:16: "....a" leads out of the file
+  3 | ssh: {user: "${....a}"}
+    |                ^
+)"},
+    {"WrongTypeThere", SmallJob("ssh: {port: \"${tpu.zone}\"}\n"),
+     R"(job.yaml:3:13: ssh.port: expected a number, found "us-central2-b"
+  3 | ssh: {port: "${tpu.zone}"}
+    |             ^
+)"},
+};
+INSTANTIATE_TEST_SUITE_P(Interpolation, BadInputTest, ::testing::ValuesIn(kInterpolation), NameOf);
+
+}  // namespace
+}  // namespace jobman::config
