@@ -101,7 +101,8 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
     bool started = false;
     auto result = co_await Exec(use->session, command, out, err,
                                 connector_->options.connect_timeout, &started);
-    if (result.ok() || started) co_return result;
+    if (result.ok()) co_return result;
+    if (started) co_return std::move(result).error().With(kWasRunning);
     // An idle connection may have died unnoticed: nothing has run yet, a new one is worth it.
     use->session->Retire();
     if (!use->reused) co_return result;

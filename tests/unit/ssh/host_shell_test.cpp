@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "jobman/base/strings.hpp"
+#include "tests/unit/ssh/host_shell_fixture.hpp"
 #include "tests/unit/ssh/test_sshd.hpp"
 
 namespace jobman::ssh {
@@ -13,62 +14,6 @@ using base::Code;
 using base::Reason;
 using base::Result;
 using base::Task;
-
-struct Ran {
-  Result<int> result = base::Internal("did not end");
-  std::string out = {};
-  std::string err = {};
-};
-
-/// What a command gave, when it ends.
-Task<void> RunInto(ports::HostShell* shell, ports::HostTarget target, ports::RemoteCommand command,
-                   std::shared_ptr<Ran> ran) {
-  const ports::ByteSink out = [ran](std::string_view bytes) {
-    ran->out += bytes;
-    return base::Ok();
-  };
-  const ports::ByteSink err = [ran](std::string_view bytes) {
-    ran->err += bytes;
-    return base::Ok();
-  };
-  auto result = co_await shell->Run(target, command, out, err);
-  ran->result = std::move(result);
-}
-
-class HostShellTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string why = TestSshd::Missing(); !why.empty()) GTEST_SKIP() << why;
-    unsetenv("SSH_AUTH_SOCK");
-    unsetenv("JOBMAN_SSH_PASSPHRASE");
-  }
-  std::shared_ptr<Ran> Start(const ports::HostTarget& target, const ports::RemoteCommand& command) {
-    auto ran = std::make_shared<Ran>();
-    ++running;
-    loop.restart();
-    base::Spawn(loop.get_executor(), RunInto(&shell, target, command, ran),
-                [this](bool /*cancelled*/) { --running; });
-    return ran;
-  }
-  void WaitForAll() {
-    while (running > 0 && loop.run_one() > 0) {
-    }
-  }
-  Ran Run(const ports::HostTarget& target, const ports::RemoteCommand& command) {
-    const auto ran = Start(target, command);
-    WaitForAll();
-    return *ran;
-  }
-  Ran Run(const ports::HostTarget& target, const std::string& command) {
-    return Run(target, ports::RemoteCommand{.command = command});
-  }
-
-  asio::io_context loop;
-  MemoryKnownHosts known;
-  SshOptions options{.connect_timeout = std::chrono::seconds{3}};
-  SshHostShell shell{loop.get_executor(), known, options};
-  int running = 0;
-};
 
 TEST_F(HostShellTest, GivesOutputErrorsAndExitCode) {
   const TestSshd sshd;

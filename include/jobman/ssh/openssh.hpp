@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "jobman/ports/host_shell.hpp"
+#include "jobman/ssh/known_hosts.hpp"
+
+namespace jobman::ssh {
+
+/// The command line of the OpenSSH client for an interactive login, "ssh ... user@address"; a
+/// remote command may be appended. The vouched or pinned host key is written to `known_hosts_file`
+/// under an alias of the machine, and no other key is accepted. kFailedPrecondition when no key is
+/// known yet: run any command on the host through HostShell first.
+base::Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& target,
+                                                        KnownHosts& known_hosts,
+                                                        const base::Path& known_hosts_file);
+
+}  // namespace jobman::ssh

@@ -1,0 +1,132 @@
+#include "jobman/ssh/fan_out.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <asio/this_coro.hpp>
+#include <map>
+#include <random>
+
+#include "jobman/base/strings.hpp"
+#include "ssh/error_map.hpp"
+#include "ssh/waiters.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+using base::Duration;
+using base::Reason;
+using Clock = std::chrono::steady_clock;
+
+Duration Since(Clock::time_point start) {
+  return std::chrono::duration_cast<Duration>(Clock::now() - start);
+}
+
+/// What the coroutines of one fan-out share.
+struct Shared {
+  Shared(ports::RemoteCommand what, FanOutOptions how, std::size_t count)
+      : command(std::move(what)),
+        options(std::move(how)),
+        gate(options.window > 0 ? options.window : static_cast<int>(count)),
+        left(count) {}
+  ports::RemoteCommand command;
+  FanOutOptions options;
+  Gate gate;
+  Waiters done = {};
+  std::size_t left;
+  FanOutResult result = {};
+  std::minstd_rand random{std::random_device{}()};
+};
+
+bool Passes(const Error& error) {
+  return !MayHaveRun(error) &&
+         (error.reason == Reason::kHostRefused || error.reason == Reason::kHostTimeout ||
+          error.reason == Reason::kHostAuth);
+}
+
+Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
+                  std::shared_ptr<Shared> shared) {
+  const auto pass = co_await shared->gate.Enter();
+  const auto start = Clock::now();
+  const auto& options = shared->options;
+  for (int attempt = 1;; ++attempt) {
+    auto result = co_await shell->Run(one.target, shared->command, one.out, one.err);
+    const double jitter = std::uniform_real_distribution<>(0, 1)(shared->random);
+    const Duration wait = options.backoff.FullJitter(attempt, jitter);
+    const bool again = !result.ok() && Passes(result.error()) && options.patience &&
+                       Since(start) + wait < *options.patience;
+    if (!again) {
+      shared->result.hosts[row].result = std::move(result);
+      break;
+    }
+    co_await base::Sleep(wait);
+  }
+  shared->result.hosts[row].took = Since(start);
+}
+
+/// What went wrong in a few words, without the host: so that hosts can be grouped.
+std::string Brief(const base::Result<int>& result) {
+  if (result.ok()) return fmt::format("exit code {}", *result);
+  const Error& error = result.error();
+  if (MayHaveRun(error)) return "the connection broke";
+  if (error.reason == Reason::kHostRefused) return "connection refused";
+  if (error.reason == Reason::kHostTimeout) return "no answer in time";
+  if (error.reason == Reason::kHostAuth) return "login refused";
+  if (error.reason == Reason::kHostKeyChanged) return "the host key changed";
+  return error.message;
+}
+
+std::string HostNames(const std::vector<int>& hosts) {
+  if (hosts.size() > 3) return "hosts " + base::FormatRanges(hosts);
+  std::vector<std::string> names;
+  for (const int host : hosts) names.push_back(fmt::format("host {}", host));
+  return base::Join(names, ", ");
+}
+
+}  // namespace
+
+bool MayHaveRun(const Error& error) {
+  return std::find(error.context.begin(), error.context.end(), kWasRunning) != error.context.end();
+}
+
+bool FanOutResult::AllOk() const {
+  return std::all_of(hosts.begin(), hosts.end(),
+                     [](const auto& one) { return one.result.ok() && *one.result == 0; });
+}
+
+std::string FanOutResult::Summary() const {
+  std::map<std::string, std::vector<int>> failures;
+  std::size_t good = 0;
+  for (const auto& one : hosts) {
+    if (one.result.ok() && *one.result == 0)
+      ++good;
+    else
+      failures[Brief(one.result)].push_back(one.host);
+  }
+  std::string text = fmt::format("{}/{} ok", good, hosts.size());
+  for (auto& [what, which] : failures) {
+    std::sort(which.begin(), which.end());
+    text += fmt::format("; {}: {}", HostNames(which), what);
+  }
+  return text;
+}
+
+Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost> hosts,
+                          ports::RemoteCommand command, FanOutOptions options) {
+  auto shared = std::make_shared<Shared>(std::move(command), std::move(options), hosts.size());
+  const auto executor = co_await asio::this_coro::executor;
+  const base::CancelScope scope;
+  for (std::size_t row = 0; row < hosts.size(); ++row) {
+    shared->result.hosts.push_back({.host = hosts[row].host});
+  }
+  for (std::size_t row = 0; row < hosts.size(); ++row) {
+    base::Spawn(executor, scope, RunOne(shell, std::move(hosts[row]), row, shared),
+                [shared](bool /*cancelled*/) {
+                  if (--shared->left == 0) shared->done.WakeAll();
+                });
+  }
+  while (shared->left > 0) co_await shared->done.Wait();
+  co_return std::move(shared->result);
+}
+
+}  // namespace jobman::ssh

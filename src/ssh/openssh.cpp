@@ -1,0 +1,67 @@
+#include "jobman/ssh/openssh.hpp"
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+using base::Result;
+
+std::string AliasOf(const ports::HostTarget& target) {
+  return "jobman-" + base::ReplaceAll(target.identity, "/", "-");
+}
+
+Result<std::vector<std::string>> KeysOf(const ports::HostTarget& target, KnownHosts& known) {
+  std::vector<std::string> keys;
+  for (const auto& [type, key] : target.vouched_keys) keys.push_back(type + " " + key);
+  if (!keys.empty()) return keys;
+  JM_ASSIGN_OR_RETURN(const auto pinned, known.Find(target.identity));
+  if (pinned) return std::vector{*pinned};
+  return base::Error{.code = base::Code::kFailedPrecondition,
+                     .message = "the host key of " + target.identity + " is not known yet",
+                     .hint = "wait until jobman has connected to the host once"};
+}
+
+/// Replaces the lines of the alias, keeps the others.
+base::Status WriteKeys(const base::Path& file, const std::string& alias,
+                       const std::vector<std::string>& keys) {
+  std::string text;
+  for (const auto& line : base::Split(base::ReadFile(file).value_or(""), '\n'))
+    if (!line.empty() && !line.starts_with(alias + " ")) text += line + "\n";
+  for (const auto& key : keys) text += alias + " " + key + "\n";
+  return base::WriteFileAtomic(file, text);
+}
+
+/// A path as a value of ssh_config: quoted, and % means itself.
+std::string ConfigPath(const base::Path& path) {
+  return "\"" + base::ReplaceAll(path.string(), "%", "%%") + "\"";
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& target,
+                                                  KnownHosts& known_hosts,
+                                                  const base::Path& known_hosts_file) {
+  const std::string alias = AliasOf(target);
+  JM_ASSIGN_OR_RETURN(const auto keys, KeysOf(target, known_hosts));
+  JM_TRY(WriteKeys(known_hosts_file, alias, keys));
+  std::vector<std::string> words = {"ssh", "-p", std::to_string(target.port)};
+  const auto option = [&words](const std::string& text) {
+    words.insert(words.end(), {"-o", text});
+  };
+  option("HostKeyAlias=" + alias);
+  option("UserKnownHostsFile=" + ConfigPath(known_hosts_file));
+  option("GlobalKnownHostsFile=/dev/null");
+  option("StrictHostKeyChecking=yes");
+  option("CheckHostIP=no");
+  std::error_code ignored;
+  // Without a key file the agent's keys are all there is.
+  if (std::filesystem::exists(target.private_key, ignored)) {
+    option("IdentitiesOnly=yes");
+    option("IdentityFile=" + ConfigPath(target.private_key));
+  }
+  words.push_back(target.user + "@" + target.address);
+  return words;
+}
+
+}  // namespace jobman::ssh

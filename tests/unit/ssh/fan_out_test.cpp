@@ -1,0 +1,134 @@
+#include "jobman/ssh/fan_out.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+
+#include "jobman/base/strings.hpp"
+#include "tests/unit/ssh/host_shell_fixture.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Reason;
+
+Error Failure(Reason reason) {
+  return {.code = Code::kUnavailable, .message = "10.0.0.1:22: no", .reason = reason};
+}
+
+/// Answers each target's calls from a list; counts how many run at once.
+class ScriptedShell final : public ports::HostShell {
+ public:
+  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand, ports::ByteSink out,
+                        ports::ByteSink) override {
+    most = std::max(most, ++now);
+    co_await base::Yield();
+    --now;
+    auto& left = answers[target.address];
+    Result<int> answer = left.empty() ? Result<int>(0) : left.front();
+    if (!left.empty()) left.pop_front();
+    if (answer.ok() && out) (void)out("hello");
+    ++calls[target.address];
+    co_return answer;
+  }
+  void Drop(const ports::HostTarget&) override {}
+  std::map<std::string, std::deque<Result<int>>> answers = {};
+  std::map<std::string, int> calls = {};
+  int now = 0;
+  int most = 0;
+};
+
+std::vector<FanOutHost> Hosts(int count) {
+  std::vector<FanOutHost> hosts;
+  for (int i = 0; i < count; ++i)
+    hosts.push_back({.host = i, .target = {.address = std::to_string(i)}});
+  return hosts;
+}
+
+FanOutResult Spread(ScriptedShell& shell, int count, const FanOutOptions& options) {
+  asio::io_context loop;
+  return base::RunTask(loop, FanOut(&shell, Hosts(count), {.command = "x"}, options));
+}
+
+/// Waits of a millisecond between tries.
+FanOutOptions Patient() {
+  return {.patience = std::chrono::seconds{30},
+          .backoff = {.base = base::Duration{1}, .cap = base::Duration{1}}};
+}
+
+TEST(FanOut, GivesARowPerHostAndGroupsSameFailures) {
+  ScriptedShell shell;
+  shell.answers["7"] = {Failure(Reason::kHostRefused)};
+  shell.answers["19"] = {Failure(Reason::kHostRefused)};
+  shell.answers["3"] = {2};
+  const auto result = Spread(shell, 32, {});
+  EXPECT_EQ(result.hosts.size(), 32U);
+  EXPECT_EQ(result.hosts[19].host, 19);
+  EXPECT_FALSE(result.AllOk());
+  EXPECT_EQ(result.Summary(), "29/32 ok; host 7, host 19: connection refused; host 3: exit code 2");
+}
+
+TEST(FanOut, RepeatsWhatPasses) {
+  ScriptedShell shell;
+  shell.answers["0"] = {Failure(Reason::kHostRefused), Failure(Reason::kHostTimeout),
+                        Failure(Reason::kHostAuth), 0};
+  const auto result = Spread(shell, 1, Patient());
+  EXPECT_TRUE(result.AllOk()) << result.Summary();
+  EXPECT_EQ(shell.calls["0"], 4);
+}
+
+TEST(FanOut, RepeatsNeitherFailuresNorWhatMayHaveRun) {
+  ScriptedShell shell;
+  shell.answers["0"] = {Failure(Reason::kHostKeyChanged), 0};
+  shell.answers["1"] = {1, 0};
+  Error broke = Failure(Reason::kHostTimeout);
+  broke.context.push_back("while the command ran");
+  shell.answers["2"] = {broke, 0};
+  const auto result = Spread(shell, 3, Patient());
+  for (const auto& [host, calls] : shell.calls) EXPECT_EQ(calls, 1) << host;
+  EXPECT_TRUE(base::Contains(result.Summary(), "host 2: the connection broke")) << result.Summary();
+}
+
+TEST(FanOut, PatienceEnds) {
+  ScriptedShell shell;
+  shell.answers["0"] = {Failure(Reason::kHostRefused), 0};
+  auto options = Patient();
+  options.patience = base::Duration{0};
+  EXPECT_EQ(Spread(shell, 1, options).Summary(), "0/1 ok; host 0: connection refused");
+}
+
+TEST(FanOut, KeepsItsWindow) {
+  ScriptedShell shell;
+  EXPECT_TRUE(Spread(shell, 50, {.window = 4}).AllOk());
+  EXPECT_EQ(shell.most, 4);
+}
+
+TEST(FanOut, OfNoHostsIsDone) {
+  ScriptedShell shell;
+  EXPECT_EQ(Spread(shell, 0, {}).Summary(), "0/0 ok");
+}
+
+TEST_F(HostShellTest, FanOutReachesRealServersAndNamesTheOthers) {
+  const TestSshd sshd;
+  std::string out[3];
+  std::vector<FanOutHost> hosts;
+  for (int i = 0; i < 3; ++i) {
+    auto target = sshd.Target();
+    target.identity = "node-1/" + std::to_string(i);
+    const ports::ByteSink sink = [&text = out[i]](std::string_view bytes) {
+      text += bytes;
+      return base::Ok();
+    };
+    hosts.push_back({.host = i, .target = target, .out = sink});
+  }
+  hosts[1].target.port = UnusedPort(hosts[1].target.address);
+  const auto result = base::RunTask(loop, FanOut(&shell, hosts, {.command = "echo hi"}, {}));
+  EXPECT_EQ(result.Summary(), "2/3 ok; host 1: connection refused");
+  EXPECT_EQ(out[0] + out[1] + out[2], "hi\nhi\n");
+}
+
+}  // namespace
+}  // namespace jobman::ssh

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "jobman/ssh/host_shell.hpp"
+#include "tests/unit/ssh/test_sshd.hpp"
+
+namespace jobman::ssh {
+
+using base::Result;
+using base::Task;
+
+/// What a command gave, when it has ended.
+struct Ran {
+  Result<int> result = base::Internal("did not end");
+  std::string out = {};
+  std::string err = {};
+};
+
+inline Task<void> RunInto(ports::HostShell* shell, ports::HostTarget target,
+                          ports::RemoteCommand command, std::shared_ptr<Ran> ran) {
+  const ports::ByteSink out = [ran](std::string_view bytes) {
+    ran->out += bytes;
+    return base::Ok();
+  };
+  const ports::ByteSink err = [ran](std::string_view bytes) {
+    ran->err += bytes;
+    return base::Ok();
+  };
+  auto result = co_await shell->Run(target, command, out, err);
+  ran->result = std::move(result);
+}
+
+/// A shell with a loop of its own.
+class HostShellTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = TestSshd::Missing(); !why.empty()) GTEST_SKIP() << why;
+    unsetenv("SSH_AUTH_SOCK");
+    unsetenv("JOBMAN_SSH_PASSPHRASE");
+  }
+  std::shared_ptr<Ran> Start(const ports::HostTarget& target, const ports::RemoteCommand& command) {
+    auto ran = std::make_shared<Ran>();
+    ++running;
+    loop.restart();
+    base::Spawn(loop.get_executor(), RunInto(&shell, target, command, ran),
+                [this](bool /*cancelled*/) { --running; });
+    return ran;
+  }
+  void WaitForAll() {
+    while (running > 0 && loop.run_one() > 0) {
+    }
+  }
+  Ran Run(const ports::HostTarget& target, const ports::RemoteCommand& command) {
+    const auto ran = Start(target, command);
+    WaitForAll();
+    return *ran;
+  }
+  Ran Run(const ports::HostTarget& target, const std::string& command) {
+    return Run(target, ports::RemoteCommand{.command = command});
+  }
+
+  asio::io_context loop;
+  MemoryKnownHosts known;
+  SshOptions options{.connect_timeout = std::chrono::seconds{3}};
+  SshHostShell shell{loop.get_executor(), known, options};
+  int running = 0;
+};
+
+}  // namespace jobman::ssh

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "jobman/base/strings.hpp"
+#include "tests/unit/ssh/host_shell_fixture.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+using base::Reason;
+
+/// A key of `type`, accepted by the server; encrypted when there is a passphrase.
+ports::HostTarget TargetWithKey(TestSshd& sshd, const std::string& type,
+                                const std::string& passphrase) {
+  const base::Path path = sshd.folder() / type;
+  EXPECT_EQ(RunProgram({"ssh-keygen", "-q", "-t", type, "-N", passphrase, "-f", path}), 0);
+  sshd.Authorize(base::ReadFile(path.string() + ".pub").value_or(""));
+  auto target = sshd.Target();
+  target.private_key = path;
+  return target;
+}
+
+/// An ssh-agent of the test's own.
+class Agent {
+ public:
+  explicit Agent(const base::Path& folder) : socket_(folder / "agent") {
+    pid_ = fork();
+    if (pid_ == 0) {
+      execlp("ssh-agent", "ssh-agent", "-D", "-a", socket_.c_str(), static_cast<char*>(nullptr));
+      _exit(127);
+    }
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+    while (!std::filesystem::exists(socket_) && std::chrono::steady_clock::now() < deadline)
+      poll(nullptr, 0, 5);
+    setenv("SSH_AUTH_SOCK", socket_.c_str(), 1);
+  }
+  ~Agent() {
+    unsetenv("SSH_AUTH_SOCK");
+    kill(pid_, SIGTERM);
+    waitpid(pid_, nullptr, 0);
+  }
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+ private:
+  base::Path socket_;
+  pid_t pid_ = -1;
+};
+
+TEST_F(HostShellTest, LogsInWithEveryKindOfKey) {
+  TestSshd sshd;
+  for (const std::string type : {"rsa", "ecdsa", "ed25519"}) {
+    const Ran ran = Run(TargetWithKey(sshd, type, ""), "true");
+    EXPECT_TRUE(ran.result.ok()) << type << ": " << ran.result.error().ToString();
+  }
+}
+
+TEST_F(HostShellTest, AnEncryptedKeyNeedsItsPassphrase) {
+  TestSshd sshd;
+  const auto target = TargetWithKey(sshd, "ed25519", "open sesame");
+  const Ran without = Run(target, "true");
+  ASSERT_FALSE(without.result.ok());
+  EXPECT_EQ(without.result.error().reason, Reason::kKeyUnreadable);
+  EXPECT_TRUE(base::Contains(without.result.error().message, "is encrypted"));
+  setenv("JOBMAN_SSH_PASSPHRASE", "guess", 1);
+  const Ran wrong = Run(target, "true");
+  ASSERT_FALSE(wrong.result.ok());
+  EXPECT_TRUE(base::Contains(wrong.result.error().message, "passphrase is wrong"));
+  setenv("JOBMAN_SSH_PASSPHRASE", "open sesame", 1);
+  const Ran right = Run(target, "true");
+  EXPECT_TRUE(right.result.ok()) << right.result.error().ToString();
+}
+
+TEST_F(HostShellTest, TheAgentHelpsWhereTheFileDoesNot) {
+  TestSshd sshd;
+  auto target = TargetWithKey(sshd, "ed25519", "");
+  const Agent agent(sshd.folder());
+  ASSERT_EQ(RunProgram({"ssh-add", "-q", target.private_key}), 0);
+  target.private_key = sshd.folder() / "no_such_key";
+  const Ran ran = Run(target, "true");
+  EXPECT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+}
+
+TEST_F(HostShellTest, AnEmptyAgentIsNoHelp) {
+  TestSshd sshd;
+  auto target = sshd.Target();
+  const Agent agent(sshd.folder());
+  target.private_key = sshd.folder() / "no_such_key";
+  const Ran ran = Run(target, "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().reason, Reason::kKeyUnreadable);
+}
+
+TEST_F(HostShellTest, AKeyThatOthersCanReadIsNotUsed) {
+  TestSshd sshd;
+  std::filesystem::permissions(sshd.Target().private_key, std::filesystem::perms{0644});
+  const Ran ran = Run(sshd.Target(), "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().reason, Reason::kKeyUnreadable);
+  EXPECT_TRUE(base::Contains(ran.result.error().hint, "chmod 600"));
+}
+
+}  // namespace
+}  // namespace jobman::ssh

@@ -1,0 +1,46 @@
+#include "jobman/ssh/openssh.hpp"
+
+#include <gtest/gtest.h>
+
+#include "jobman/base/strings.hpp"
+#include "tests/unit/ssh/host_shell_fixture.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+TEST_F(HostShellTest, OpenSshLogsInWithThePinnedKeyOnly) {
+  const TestSshd sshd;
+  const base::Path file = sshd.folder() / "known hosts";
+  ASSERT_FALSE(OpenSshArguments(sshd.Target(), known, file).ok()) << "no key is known yet";
+  ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
+  auto words = OpenSshArguments(sshd.Target(), known, file);
+  ASSERT_TRUE(words.ok()) << words.error().ToString();
+  words->push_back("exit 9");
+  EXPECT_EQ(RunProgram(*words), 9);
+  ASSERT_TRUE(known
+                  .Pin("node-1/0",
+                       "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIP"
+                       "//////////////////////////////////////////")
+                  .ok());
+  words = OpenSshArguments(sshd.Target(), known, file);
+  words->push_back("exit 9");
+  EXPECT_EQ(RunProgram(*words), 255);
+}
+
+TEST(OpenSshArguments, KeepsTheKeysOfOtherMachines) {
+  const TempDir dir;
+  MemoryKnownHosts known;
+  const base::Path file = dir.path / "known_hosts";
+  for (const std::string identity : {"a/0", "a/1", "a/0"}) {
+    const ports::HostTarget target{.address = "h",
+                                   .user = "u",
+                                   .identity = identity,
+                                   .vouched_keys = {{"ssh-ed25519", "K" + identity}}};
+    ASSERT_TRUE(OpenSshArguments(target, known, file).ok());
+  }
+  EXPECT_EQ(base::ReadFile(file).value_or(""),
+            "jobman-a-1 ssh-ed25519 Ka/1\njobman-a-0 ssh-ed25519 Ka/0\n");
+}
+
+}  // namespace
+}  // namespace jobman::ssh
