@@ -8,9 +8,9 @@
 
 #include "jobman/store/sqlite_store.hpp"
 #include "store/sqlite.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
-#include "tests/support/child.hpp"
 
 namespace jobman::store {
 namespace {

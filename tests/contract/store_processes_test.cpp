@@ -7,9 +7,9 @@
 #include <set>
 
 #include "jobman/store/sqlite_store.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
-#include "tests/support/child.hpp"
 
 namespace jobman::store {
 namespace {
