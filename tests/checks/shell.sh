@@ -22,7 +22,8 @@ for script in $scripts; do
   esac
   "$language" -n "$script" 2>/dev/null || { echo "$script: does not parse"; failed=1; continue; }
   if command -v shellcheck >/dev/null 2>&1; then
-    shellcheck --shell="$language" --format=gcc "$script" || failed=1
+    # SC2317 takes a function that only a trap calls for unreachable.
+    shellcheck --exclude=SC2317 --shell="$language" --format=gcc "$script" || failed=1
   fi
 done
 exit "$failed"
