@@ -6,9 +6,15 @@ namespace jobman::cli {
 
 std::span<const Command> Commands() {
   static constexpr std::array kCommands = {
+      Command{"create", AddCreate},   Command{"run", AddRun},
       Command{"list", AddList},       Command{"show", AddShow},
       Command{"why", AddWhy},         Command{"history", AddHistory},
-      Command{"logs", AddLogs},       Command{"completion", AddCompletion},
+      Command{"logs", AddLogs},       Command{"cancel", AddCancel},
+      Command{"resume", AddResume},   Command{"reboot", AddReboot},
+      Command{"requeue", AddRequeue}, Command{"delete", AddDelete},
+      Command{"clean", AddClean},     Command{"exec", AddExec},
+      Command{"ssh", AddSsh},         Command{"controller", AddController},
+      Command{"tick", AddTick},       Command{"completion", AddCompletion},
       Command{"version", AddVersion},
   };
   return kCommands;

@@ -28,12 +28,24 @@ struct Command {
 /// Every command, in the order of the help text.
 std::span<const Command> Commands();
 
-// One file each: commands/<name>.cpp.
+// commands/<name>.cpp; those that only write a wish share commands/wishes.cpp.
+void AddCancel(CLI::App& root, Invocation& chosen);
+void AddClean(CLI::App& root, Invocation& chosen);
 void AddCompletion(CLI::App& root, Invocation& chosen);
+void AddController(CLI::App& root, Invocation& chosen);
+void AddCreate(CLI::App& root, Invocation& chosen);
+void AddDelete(CLI::App& root, Invocation& chosen);
+void AddExec(CLI::App& root, Invocation& chosen);
 void AddHistory(CLI::App& root, Invocation& chosen);
 void AddList(CLI::App& root, Invocation& chosen);
 void AddLogs(CLI::App& root, Invocation& chosen);
+void AddReboot(CLI::App& root, Invocation& chosen);
+void AddRequeue(CLI::App& root, Invocation& chosen);
+void AddResume(CLI::App& root, Invocation& chosen);
+void AddRun(CLI::App& root, Invocation& chosen);
 void AddShow(CLI::App& root, Invocation& chosen);
+void AddSsh(CLI::App& root, Invocation& chosen);
+void AddTick(CLI::App& root, Invocation& chosen);
 void AddVersion(CLI::App& root, Invocation& chosen);
 void AddWhy(CLI::App& root, Invocation& chosen);
 

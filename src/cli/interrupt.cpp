@@ -15,20 +15,31 @@ extern "C" void OnInterrupt(int /*signal*/) {
 
 }  // namespace
 
+namespace {
+
+bool InstallHandlers() {
+  struct sigaction action = {};
+  action.sa_handler = OnInterrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // and no SA_RESTART: waits end at once
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction before = {};
+    // Ignored means that whoever started us wants it so (nohup, a shell's background job).
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    ::sigaction(signal, &action, nullptr);
+  }
+  return true;
+}
+
+}  // namespace
+
 void CatchInterrupts() {
-  static const bool kCaught = [] {
-    struct sigaction action = {};
-    action.sa_handler = OnInterrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);  // and no SA_RESTART: waits end at once
-    for (const int signal : {SIGINT, SIGTERM}) {
-      struct sigaction before = {};
-      // Ignored means that whoever started us wants it so (nohup, a shell's background job).
-      if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
-      ::sigaction(signal, &action, nullptr);
-    }
-    return true;
-  }();
+  static const bool kCaught = InstallHandlers();
   static_cast<void>(kCaught);
+}
+
+bool ForgetInterrupt() {
+  interrupted = 0;
+  return InstallHandlers();
 }
 
 bool Interrupted() {

@@ -9,6 +9,8 @@ namespace jobman::cli {
 void CatchInterrupts();
 /// Whether a caught signal came.
 bool Interrupted();
+/// Makes as if no signal had come, and catches the next one again. Gives back true.
+bool ForgetInterrupt();
 /// Waits; false when a caught signal came, before or meanwhile. Calls CatchInterrupts().
 bool PauseUnlessInterrupted(base::Duration duration);
 

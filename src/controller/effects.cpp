@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "controller/slice_request.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/controller/slice_request.hpp"
 
 namespace jobman::controller {
 

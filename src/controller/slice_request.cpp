@@ -1,4 +1,4 @@
-#include "controller/slice_request.hpp"
+#include "jobman/controller/slice_request.hpp"
 
 #include "jobman/base/strings.hpp"
 

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "cli/app.hpp"
+#include "jobman/controller/nudge.hpp"
+
+namespace jobman::cli {
+
+/// The lease, if a controller that lives holds it.
+base::Result<std::optional<ports::Lease>> LiveController(App& app, ports::Store& store);
+/// Sees to it that a controller is at work: starts one in the background when none is, and waits
+/// until it holds the lease.
+base::Status EnsureController(App& app, ports::Store& store);
+/// EnsureController, then "look at the store now".
+base::Status WakeController(App& app, ports::Store& store, const controller::Nudge& nudge = {});
+
+}  // namespace jobman::cli

@@ -1,0 +1,50 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/background.hpp"
+#include "cli/commands.hpp"
+#include "cli/job_ref.hpp"
+#include "cli/views/wished.hpp"
+#include "cli/wishes.hpp"
+
+namespace jobman::cli {
+namespace {
+
+/// Delete first, if anything is left in the cloud; then the records, then the logs: a crash in
+/// between leaves logs without a job, never a slice without one.
+base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, words));
+  views::Wished view;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+    if (core::NeedsCare(job)) {
+      JM_TRY(store->SetWish(id, core::Wish::kDelete, false, app.Now()));
+      JM_TRY(WakeController(app, *store));
+      app.Say("deleting the cloud resources of job " + core::FormatJobId(id));
+      JM_TRY(WaitUntilAtRest(app, *store, id));
+    }
+    JM_TRY(store->Erase(id));
+    JM_TRY(base::RemoveAll(paths.JobDir(id.value)));
+    view.rows.push_back({.id = id,
+                         .name = job.name,
+                         .state = "gone",
+                         .settled = true,
+                         .why = "records and logs are dropped"});
+  }
+  app.Show(view);
+  return kSuccess;
+}
+
+}  // namespace
+
+void AddClean(CLI::App& root, Invocation& chosen) {
+  auto jobs = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = root.add_subcommand("clean", "Delete, and drop the records and logs as well");
+  command->add_option("JOB", *jobs, "Numbers or names")->required();
+  command->callback(
+      [jobs, &chosen] { chosen.run = [jobs](App& app) { return RunClean(app, *jobs); }; });
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,140 @@
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <asio/signal_set.hpp>
+#include <memory>
+
+#include "cli/background.hpp"
+#include "cli/commands.hpp"
+#include "cli/host_world.hpp"
+#include "cli/views/controller_status.hpp"
+#include "jobman/base/log.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cli {
+namespace {
+
+constexpr base::Duration kIdleExit = std::chrono::minutes{1};
+constexpr base::Duration kStopLimit = std::chrono::seconds{10};
+
+struct RunOptions {
+  bool background = false;
+  int poll_seconds = 15;
+};
+
+base::LogLevel LevelOf(const App& app) {
+  return app.options().verbose ? base::LogLevel::kDebug : base::LogLevel::kInfo;
+}
+
+base::Result<int> RunController(App& app, const RunOptions& options) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  base::StartLog({}, LevelOf(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
+  ssh::RaiseFileLimit();
+  asio::io_context loop;
+  ControllerWorld world(loop, paths, *store);
+  controller::Options settings{.paths = paths};
+  settings.policy.poll = std::chrono::seconds{options.poll_seconds};
+  if (options.background) settings.idle_exit = kIdleExit;
+  controller::Controller controller(loop, world.Get(), settings);
+  asio::signal_set signals(loop, SIGINT, SIGTERM);
+  signals.async_wait([&controller](std::error_code error, int) {
+    if (!error) controller.Stop();
+  });
+  const base::Status ended = base::RunTask(loop, controller.Run());
+  if (ended.ok()) return kSuccess;
+  // Of two that were started at once one finds the lease taken: no failure.
+  const bool second = options.background && ended.error().code == base::Code::kAborted;
+  if (second) return kSuccess;
+  return ended.error();
+}
+
+base::Result<int> RunTick(App& app, int bound_seconds) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  base::StartLog(paths.ControllerLog(), LevelOf(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
+  ssh::RaiseFileLimit();
+  asio::io_context loop;
+  ControllerWorld world(loop, paths, *store);
+  controller::Controller controller(loop, world.Get(), {.paths = paths});
+  const base::Status ended =
+      base::RunTask(loop, controller.Tick(std::chrono::seconds{bound_seconds}));
+  if (!ended.ok()) return ended.error();
+  return kSuccess;
+}
+
+base::Result<int> ShowStatus(App& app) {
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
+  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *store));
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  views::ControllerStatus view{.log = paths.ControllerLog().string()};
+  if (lease) view.holder = lease->holder;
+  app.Show(view);
+  return lease ? kSuccess : kNotFound;
+}
+
+/// SIGTERM to the holder, if it is a process of this machine.
+base::Result<int> StopController(App& app) {
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
+  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *store));
+  if (!lease) {
+    app.Say("no controller runs");
+    return kSuccess;
+  }
+  const auto parts = base::Split(lease->holder, ':');
+  const auto own = base::Split(controller::LeaseHolder(), ':');
+  const auto pid = parts.size() == 5 ? base::ParseNumber(parts[2]) : std::nullopt;
+  if (!pid || parts[0] != own[0] || parts[1] != own[1]) {
+    return base::Error{.code = base::Code::kFailedPrecondition,
+                       .message = "the controller runs on another machine: " + lease->holder,
+                       .hint = "run jobman controller stop there"};
+  }
+  if (kill(static_cast<pid_t>(*pid), SIGTERM) != 0) {
+    return base::FromErrno(errno, "stopping the controller, process " + parts[2]);
+  }
+  const base::TimePoint end = app.Now() + kStopLimit;
+  while (app.Now() < end && app.Wait(std::chrono::milliseconds{20})) {
+    JM_ASSIGN_OR_RETURN(const auto now, LiveController(app, *store));
+    if (!now || now->holder != lease->holder) {
+      app.Say("the controller is stopped; runs on hosts go on");
+      return kSuccess;
+    }
+  }
+  return base::Error{.code = base::Code::kDeadlineExceeded,
+                     .message = "the controller, process " + parts[2] + ", does not stop"};
+}
+
+}  // namespace
+
+void AddController(CLI::App& root, Invocation& chosen) {
+  CLI::App* command = root.add_subcommand("controller", "The loop that does the work of jobs");
+  command->require_subcommand(1);
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* run = command->add_subcommand("run", "Run it here, in the foreground");
+  run->add_flag("--background", options->background, "End when nothing is left to do")->group("");
+  run->add_option("--poll", options->poll_seconds,
+                  "Longest time between two looks at the cloud, in seconds")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  run->callback([options, &chosen] {
+    chosen.run = [options](App& app) { return RunController(app, *options); };
+  });
+  command->add_subcommand("status", "Whether one runs, and where")->callback([&chosen] {
+    chosen.run = ShowStatus;
+  });
+  command->add_subcommand("stop", "Stop it; runs on hosts go on")->callback([&chosen] {
+    chosen.run = StopController;
+  });
+}
+
+void AddTick(CLI::App& root, Invocation& chosen) {
+  auto bound = std::make_shared<int>(50);
+  CLI::App* command = root.add_subcommand("tick", "One pass over everything that is due, for cron");
+  command->add_option("--bound", *bound, "At most that many seconds")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  command->callback(
+      [bound, &chosen] { chosen.run = [bound](App& app) { return RunTick(app, *bound); }; });
+}
+
+}  // namespace jobman::cli

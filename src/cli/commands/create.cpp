@@ -1,0 +1,157 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/background.hpp"
+#include "cli/commands.hpp"
+#include "cli/follow_job.hpp"
+#include "cli/host_world.hpp"
+#include "cli/job_file.hpp"
+#include "cli/local_cloud.hpp"
+#include "cli/offer_check.hpp"
+#include "cli/views/created.hpp"
+#include "jobman/cloud/tpu_json.hpp"
+#include "jobman/controller/slice_request.hpp"
+#include "jobman/core/accelerators.hpp"
+#include "jobman/ssh/keys.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using base::Result;
+
+struct CreateOptions {
+  std::vector<std::string> files = {};
+  bool dry_run = false;
+  bool wait = false;
+  bool follow = false;
+};
+using Files = std::vector<std::pair<std::string, config::Loaded>>;
+
+/// All files, before the first one has an effect.
+Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptions& common) {
+  Files loaded;
+  for (const std::string& file : options.files) {
+    JM_ASSIGN_OR_RETURN(auto one, LoadJobFile(app, file, common, !options.dry_run));
+    loaded.emplace_back(file, std::move(one));
+  }
+  return loaded;
+}
+
+Result<int> ShowDryRun(App& app, const Files& files) {
+  views::DryRun view;
+  for (const auto& [file, loaded] : files) {
+    core::Job job = NewJob(app, loaded.spec);
+    job.slice = core::Slice{};
+    job.slice->ref = {.mode = loaded.spec.tpu.allocation_mode,
+                      .place = {.project = loaded.spec.tpu.project, .zone = loaded.spec.tpu.zone},
+                      .name = core::SliceName(job, 1)};
+    const auto key = ssh::PublicKeyLine(loaded.spec.ssh.private_key);
+    const auto call = cloud::RenderCreate(controller::MakeSliceRequest(
+        job, "the-store", key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
+    view.requests.push_back({.file = file,
+                             .method = call.method,
+                             .url = loaded.spec.cloud.endpoint + call.Target(),
+                             .body = call.body});
+  }
+  app.Show(view);
+  return kSuccess;
+}
+
+Result<views::Created::Row> CreateOne(App& app, ports::Store& store, const config::Loaded& loaded,
+                                      controller::Nudge& nudge) {
+  core::Job job = NewJob(app, loaded.spec);
+  JM_ASSIGN_OR_RETURN(job.id, store.Create(job, loaded.source, app.Now()));
+  const auto secrets = SecretValues(loaded.spec);
+  if (!secrets.empty()) nudge.secrets[job.id.value] = secrets;
+  const auto accelerator = core::FindAccelerator(loaded.spec.tpu.accelerator);
+  return views::Created::Row{.id = job.id,
+                             .name = job.name,
+                             .accelerator = loaded.spec.tpu.accelerator,
+                             .zone = loaded.spec.tpu.zone,
+                             .hosts = accelerator.ok() ? accelerator->hosts : 1,
+                             .slice = core::SliceName(job, 1)};
+}
+
+/// Everything that can be refused is refused before the first job is stored.
+base::Status Prepare(App& app, ports::Store& store, const Files& files) {
+  for (const auto& [file, loaded] : files) {
+    JM_TRY(ssh::EnsureKey(loaded.spec.ssh.private_key));
+    auto offered = CheckOffer(app, store, loaded.spec);
+    if (!offered.ok()) return std::move(offered).error().With(file);
+  }
+  return base::Ok();
+}
+
+Result<std::vector<core::JobId>> CreateAll(App& app, ports::Store& store, const Files& files,
+                                           bool show) {
+  JM_TRY(Prepare(app, store, files));
+  controller::Nudge nudge;
+  views::Created view;
+  std::vector<core::JobId> ids;
+  for (const auto& [file, loaded] : files) {
+    JM_ASSIGN_OR_RETURN(auto row, CreateOne(app, store, loaded, nudge));
+    ids.push_back(row.id);
+    view.rows.push_back(std::move(row));
+  }
+  JM_TRY(WakeController(app, store, nudge));
+  if (show) app.Show(view);
+  app.terminal().Flush();
+  return ids;
+}
+
+Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptions& common) {
+  JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
+  if (options.dry_run) return ShowDryRun(app, files);
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  const bool follow = options.wait || options.follow;
+  const bool show = !follow || app.mode() == OutputMode::kText;
+  JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, *store, files, show));
+  int worst = kSuccess;
+  for (const core::JobId id : ids) {
+    if (!follow) break;
+    JM_ASSIGN_OR_RETURN(const int code, FollowJob(app, *store, id, {.logs = options.follow}));
+    worst = std::max(worst, code);
+    if (code == kInterrupted) break;
+  }
+  return worst;
+}
+
+Result<int> RunRun(App& app, const CreateOptions& options, const JobFileOptions& common) {
+  JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const auto ids,
+                      CreateAll(app, *store, files, app.mode() == OutputMode::kText));
+  return FollowJob(app, *store, ids.front(), {.logs = true, .ask_to_cancel = true});
+}
+
+}  // namespace
+
+void AddCreate(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<CreateOptions>();
+  auto common = std::make_shared<JobFileOptions>();
+  CLI::App* command = root.add_subcommand("create", "Check job files, store them, start them");
+  command->add_option("FILE", options->files, "Job files (YAML or JSON)")->required();
+  command->add_flag("--dry-run", options->dry_run, "Show the requests; send and store nothing");
+  command->add_flag("--wait", options->wait, "Return when the jobs are over, with their exit code");
+  command->add_flag("--follow", options->follow, "The same, with the hosts' output");
+  AddJobFileOptions(*command, common);
+  command->callback([options, common, &chosen] {
+    chosen.run = [options, common](App& app) { return RunCreate(app, *options, *common); };
+  });
+}
+
+void AddRun(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<CreateOptions>();
+  auto common = std::make_shared<JobFileOptions>();
+  options->files.resize(1);
+  CLI::App* command = root.add_subcommand(
+      "run", "Create a job and follow it here; ends with the job's exit code. Ctrl-C detaches");
+  command->add_option("FILE", options->files[0], "Job file (YAML or JSON)")->required();
+  AddJobFileOptions(*command, common);
+  command->callback([options, common, &chosen] {
+    chosen.run = [options, common](App& app) { return RunRun(app, *options, *common); };
+  });
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,139 @@
+#include <CLI/CLI.hpp>
+#include <asio/signal_set.hpp>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/host_world.hpp"
+#include "cli/job_ref.hpp"
+#include "cli/views/exec_result.hpp"
+#include "jobman/base/shell.hpp"
+#include "jobman/ssh/fan_out.hpp"
+#include "jobman/ui/prefixed_output.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using base::Result;
+
+struct ExecOptions {
+  std::string job = {};
+  std::string hosts = "all";
+  std::vector<std::string> words = {};
+  bool fold = false;
+  int patience_seconds = 0;
+};
+
+/// One word is a command line for the shell, as with ssh; several are its words.
+std::string CommandLine(const std::vector<std::string>& words) {
+  return words.size() == 1 ? words[0] : base::ShellJoin(words);
+}
+
+Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& paths,
+                                                 const core::Job& job, const std::string& text) {
+  JM_ASSIGN_OR_RETURN(const core::HostSet wanted, core::ParseHostSet(text));
+  JM_TRY(TargetOf(paths, job, wanted.all || wanted.numbers.empty() ? 0 : wanted.numbers.back()));
+  std::vector<ssh::FanOutHost> hosts;
+  for (int host = 0; host < static_cast<int>(job.slice->hosts.size()); ++host) {
+    if (!wanted.Contains(host)) continue;
+    JM_ASSIGN_OR_RETURN(ports::HostTarget target, TargetOf(paths, job, host));
+    hosts.push_back({.host = host, .target = std::move(target)});
+  }
+  return hosts;
+}
+
+/// Where the hosts' output goes: printed as it comes, or kept to be folded.
+class Output {
+ public:
+  Output(App& app, const ExecOptions& options, int host_count, views::ExecResult& view)
+      : app_(app),
+        keep_(options.fold || app.mode() == OutputMode::kJson),
+        view_(view),
+        out_({.host_count = host_count},
+             [&app](std::string_view line) { app.terminal().Out(line); }),
+        err_({.host_count = host_count},
+             [&app](std::string_view line) { app.terminal().Err(line); }) {}
+
+  void Connect(ssh::FanOutHost& host) {
+    host.out = [this, number = host.host](std::string_view bytes) -> base::Status {
+      if (keep_)
+        view_.output[number].append(bytes);
+      else
+        out_.Feed(number, bytes);
+      return base::Ok();
+    };
+    host.err = [this, number = host.host](std::string_view bytes) -> base::Status {
+      if (keep_)
+        view_.output[number].append(bytes);
+      else
+        err_.Feed(number, bytes);
+      return base::Ok();
+    };
+  }
+  void Finish() {
+    out_.Finish();
+    err_.Finish();
+    app_.terminal().Flush();
+  }
+
+ private:
+  App& app_;
+  bool keep_;
+  views::ExecResult& view_;
+  ui::PrefixedOutput out_;
+  ui::PrefixedOutput err_;
+};
+
+Result<int> RunExec(App& app, const ExecOptions& options) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id, FindJob(*store, options.job));
+  JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+  JM_ASSIGN_OR_RETURN(auto hosts, ChooseHosts(paths, job, options.hosts));
+  views::ExecResult view{.job = id, .fold = options.fold};
+  Output output(app, options, static_cast<int>(job.slice->hosts.size()), view);
+  for (ssh::FanOutHost& host : hosts) output.Connect(host);
+
+  ssh::RaiseFileLimit();
+  asio::io_context loop;
+  StoredKnownHosts known_hosts(*store);
+  ssh::SshHostShell shell(loop.get_executor(), known_hosts);
+  ssh::FanOutOptions fan_out;
+  if (options.patience_seconds > 0) {
+    fan_out.patience = std::chrono::seconds{options.patience_seconds};
+  }
+  const ports::RemoteCommand command{.command = CommandLine(options.words)};
+  const auto result = base::RunTask(loop, ssh::FanOut(&shell, std::move(hosts), command, fan_out));
+  output.Finish();
+  for (const ssh::HostOutcome& row : result.hosts) {
+    view.rows.push_back({.host = row.host,
+                         .exit_code = row.result.ok() ? std::optional(*row.result) : std::nullopt,
+                         .error = row.result.ok() ? std::string{} : row.result.error().ToString(),
+                         .took = row.took});
+  }
+  view.summary = result.Summary();
+  app.Show(view);
+  return result.AllOk() ? kSuccess : kJobFailed;
+}
+
+}  // namespace
+
+void AddExec(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<ExecOptions>();
+  CLI::App* command = root.add_subcommand(
+      "exec", "Run one command on the job's hosts: jobman exec JOB -- hostname");
+  command->add_option("JOB", options->job, "Number or name")->required();
+  command->add_option("CMD", options->words, "The command; one word is a shell line")->required();
+  command->add_option("-w,--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
+      ->type_name("HOSTS")
+      ->capture_default_str();
+  command->add_flag("--fold", options->fold, "Say once what several hosts wrote alike");
+  command
+      ->add_option("--patience", options->patience_seconds,
+                   "Seconds to go on trying hosts that cannot be reached")
+      ->check(CLI::Range(0, 86400))
+      ->capture_default_str();
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunExec(app, *options); }; });
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,68 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/host_world.hpp"
+#include "cli/job_ref.hpp"
+#include "jobman/ssh/openssh.hpp"
+
+namespace jobman::cli {
+namespace {
+
+struct SshOptions {
+  std::string job = {};
+  int host = 0;
+  std::vector<std::string> words = {};
+};
+
+/// Learns the host's key, when no run of the job did so yet.
+base::Status Greet(ports::Store& store, const ports::HostTarget& target) {
+  JM_ASSIGN_OR_RETURN(const auto pinned, store.PinnedKey(target.identity));
+  if (pinned) return base::Ok();
+  asio::io_context loop;
+  StoredKnownHosts known_hosts(store);
+  ssh::SshHostShell shell(loop.get_executor(), known_hosts);
+  const ports::RemoteCommand nothing{.command = "true"};
+  JM_TRY(base::RunTask(loop, shell.Run(target, nothing, {}, {})));
+  return base::Ok();
+}
+
+base::Result<int> RunSsh(App& app, const SshOptions& options) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id, FindJob(*store, options.job));
+  JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+  JM_ASSIGN_OR_RETURN(const ports::HostTarget target, TargetOf(paths, job, options.host));
+  JM_TRY(Greet(*store, target));
+  StoredKnownHosts known_hosts(*store);
+  JM_ASSIGN_OR_RETURN(auto words,
+                      ssh::OpenSshArguments(target, known_hosts, paths.home / "known_hosts"));
+  words.insert(words.end(), options.words.begin(), options.words.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  app.terminal().Flush();
+  execvp(argv[0], argv.data());
+  base::Error error = base::FromErrno(errno, "starting " + words[0]);
+  error.hint = "install the OpenSSH client, or use: jobman exec " + options.job + " -- CMD";
+  return error;
+}
+
+}  // namespace
+
+void AddSsh(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<SshOptions>();
+  CLI::App* command = root.add_subcommand("ssh", "Log in to a host of the job");
+  command->add_option("JOB", options->job, "Number or name")->required();
+  command->add_option("CMD", options->words, "A command in place of a shell");
+  command->add_option("-w,--host", options->host, "Which host")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunSsh(app, *options); }; });
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,79 @@
+#include "cli/host_world.hpp"
+
+#include "cli/local_cloud.hpp"
+#include "jobman/base/env.hpp"
+#include "jobman/ssh/keys.hpp"
+
+namespace jobman::cli {
+namespace {
+
+constexpr const char* kLocal = "local";
+
+}  // namespace
+
+base::Result<std::unique_ptr<cloud::Cloud>> OpenCloud(asio::io_context& loop,
+                                                      const base::StatePaths& paths,
+                                                      core::CloudSpec spec,
+                                                      cloud::CloudOptions options) {
+  if (spec.endpoint == kLocal) {
+    JM_ASSIGN_OR_RETURN(const LocalCloud local, EnsureLocalCloud(paths));
+    spec.endpoint = local.endpoint;
+  }
+  return cloud::MakeCloud(loop.get_executor(), std::move(spec), std::move(options));
+}
+
+int SshPort(const base::StatePaths& paths, const core::CloudSpec& spec) {
+  if (spec.endpoint != kLocal) return 22;
+  const auto local = FindLocalCloud(paths);
+  return local ? local->ssh_port : 22;
+}
+
+base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const core::Job& job,
+                                         int host) {
+  const auto count = job.slice ? static_cast<int>(job.slice->hosts.size()) : 0;
+  if (host < 0 || host >= count) {
+    const std::string id = core::FormatJobId(job.id);
+    if (count == 0) {
+      return base::Error{.code = base::Code::kFailedPrecondition,
+                         .message = "job " + id + " has no hosts now",
+                         .hint = "jobman why " + id};
+    }
+    return base::NotFound("job " + id + " has hosts 0-" + std::to_string(count - 1) + ", not " +
+                          std::to_string(host));
+  }
+  const core::HostAddress& address = job.slice->hosts[static_cast<std::size_t>(host)];
+  const bool external = job.spec.tpu.external_ips && !address.external.empty();
+  return ports::HostTarget{
+      .address = external ? address.external : address.internal,
+      .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : SshPort(paths, job.spec.cloud),
+      .user = job.spec.ssh.user,
+      .private_key = job.spec.ssh.private_key,
+      .identity = job.slice->node_uid + "/" + std::to_string(host)};
+}
+
+ControllerWorld::ControllerWorld(asio::io_context& loop, base::StatePaths paths,
+                                 ports::Store& store)
+    : loop_(loop),
+      paths_(std::move(paths)),
+      store_(store),
+      known_hosts_(store),
+      shell_(loop.get_executor(), known_hosts_) {}
+
+controller::World ControllerWorld::Get() {
+  controller::World world;
+  world.store = &store_;
+  world.shell = &shell_;
+  world.clock = &clock_;
+  world.open_cloud =
+      [this](const core::CloudSpec& spec) -> base::Result<std::shared_ptr<ports::SliceApi>> {
+    JM_ASSIGN_OR_RETURN(auto opened, OpenCloud(loop_, paths_, spec));
+    const std::shared_ptr<cloud::Cloud> whole = std::move(opened);
+    return std::shared_ptr<ports::SliceApi>(whole, &whole->slices());
+  };
+  world.public_key = [](const std::string& key) { return ssh::EnsureKey(key); };
+  world.ssh_port = [this](const core::CloudSpec& spec) { return SshPort(paths_, spec); };
+  world.get_env = base::GetEnv;
+  return world;
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,54 @@
+#include "cli/job_file.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "jobman/base/env.hpp"
+
+namespace jobman::cli {
+
+void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options) {
+  command
+      .add_option("--set", options->sets,
+                  "Replace a value of the file: --set tpu.zone=us-central2-b")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--name", options->name, "Another name for the job")->type_name("NAME");
+}
+
+base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
+                                         const JobFileOptions& options, bool secrets) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  config::LoadRequest request;
+  request.file = file;
+  request.sets = options.sets;
+  if (!options.name.empty()) request.name = options.name;
+  if (!app.options().endpoint.empty()) request.endpoint = app.options().endpoint;
+  request.check_secrets = secrets;
+  request.defaults = config::SystemDefaults(paths.home);
+  config::LoadResult result = config::Load(request);
+  if (!result.loaded) return config::ToError(result.problems);
+  return std::move(*result.loaded);
+}
+
+std::map<std::string, std::string> SecretValues(const core::JobSpec& spec) {
+  std::map<std::string, std::string> values;
+  for (const core::SecretRef& secret : spec.command.secrets) {
+    if (!secret.file.empty()) continue;
+    if (const auto value = base::GetEnv(secret.name)) values[secret.name] = *value;
+  }
+  return values;
+}
+
+core::Job NewJob(const App& app, core::JobSpec spec) {
+  core::Job job;
+  job.name = spec.name;
+  job.user = base::UserName();
+  job.spec = std::move(spec);
+  job.created_at = app.Now();
+  job.since = app.Now();
+  job.wake_at = app.Now();
+  job.why = "created";
+  return job;
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/app.hpp"
+#include "jobman/config/load.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace jobman::cli {
+
+/// Options of commands that read a job file.
+struct JobFileOptions {
+  std::vector<std::string> sets = {};
+  std::string name = {};
+};
+void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
+
+/// The job file, resolved. Everything that is wrong with it is one error, rendered. With
+/// `secrets`, every secret must have a value now.
+base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
+                                         const JobFileOptions& options, bool secrets);
+
+/// The values of the secrets that come from the environment, for the controller.
+std::map<std::string, std::string> SecretValues(const core::JobSpec& spec);
+
+/// A job as `create` stores it.
+core::Job NewJob(const App& app, core::JobSpec spec);
+
+}  // namespace jobman::cli

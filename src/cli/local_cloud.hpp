@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "jobman/base/result.hpp"
+#include "jobman/base/state_paths.hpp"
+
+namespace jobman::cli {
+
+/// The simulator of this home folder, as its sim.json tells.
+struct LocalCloud {
+  std::string endpoint = {};
+  int ssh_port = 22;
+  std::int64_t pid = 0;
+};
+
+/// The running simulator; nothing when none runs.
+std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths);
+/// The same, started when none runs: `jobman-sim up --detach`, found beside this program or on
+/// PATH. Waits until it answers.
+base::Result<LocalCloud> EnsureLocalCloud(const base::StatePaths& paths);
+
+}  // namespace jobman::cli

@@ -1,0 +1,26 @@
+#include "cli/views/controller_status.hpp"
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cli::views {
+
+std::string RenderText(const ControllerStatus& view, const ui::Style&) {
+  if (!view.holder) return "no controller runs; commands start one when they need it\n";
+  const auto parts = base::Split(*view.holder, ':');
+  const std::string who =
+      parts.size() == 5 ? "process " + parts[2] + " on " + parts[0] : *view.holder;
+  return "a controller runs: " + who + "\nits log: " + view.log + "\n";
+}
+
+std::string RenderQuiet(const ControllerStatus& view) {
+  return view.holder ? *view.holder + "\n" : std::string{};
+}
+
+base::OrderedJson ToJson(const ControllerStatus& view) {
+  base::OrderedJson json = {{"running", view.holder.has_value()}};
+  if (view.holder) json["holder"] = *view.holder;
+  json["log"] = view.log;
+  return json;
+}
+
+}  // namespace jobman::cli::views

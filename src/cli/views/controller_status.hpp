@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "jobman/base/json.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// Whether a controller runs.
+struct ControllerStatus {
+  std::optional<std::string> holder = {};
+  std::string log = {};
+};
+
+std::string RenderText(const ControllerStatus& view, const ui::Style& style);
+std::string RenderQuiet(const ControllerStatus& view);
+/// {"running": true, "holder": "host:boot:pid:start:random", "log": PATH}
+base::OrderedJson ToJson(const ControllerStatus& view);
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,61 @@
+#include "cli/views/created.hpp"
+
+#include <fmt/format.h>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cli::views {
+
+std::string RenderText(const Created& view, const ui::Style&) {
+  std::string text;
+  for (const Created::Row& row : view.rows) {
+    text += fmt::format("created job {} ({}): {}, {}, in {}; to follow it: jobman logs -f {}\n",
+                        core::FormatJobId(row.id), row.name, row.accelerator,
+                        base::Plural(row.hosts, "host"), row.zone, core::FormatJobId(row.id));
+  }
+  return text;
+}
+
+std::string RenderQuiet(const Created& view) {
+  std::string text;
+  for (const Created::Row& row : view.rows) text += core::FormatJobId(row.id) + "\n";
+  return text;
+}
+
+base::OrderedJson ToJson(const Created& view) {
+  base::OrderedJson jobs = base::OrderedJson::array();
+  for (const Created::Row& row : view.rows) {
+    jobs.push_back({{"id", row.id.value},
+                    {"name", row.name},
+                    {"accelerator", row.accelerator},
+                    {"zone", row.zone},
+                    {"slice", row.slice}});
+  }
+  return {{"jobs", jobs}};
+}
+
+std::string RenderText(const DryRun& view, const ui::Style&) {
+  std::string text;
+  for (const DryRun::Request& request : view.requests) {
+    text += fmt::format("# {}: this would be sent; nothing was\n{} {}\n{}\n", request.file,
+                        request.method, request.url, request.body.dump(2));
+  }
+  return text;
+}
+
+std::string RenderQuiet(const DryRun&) {
+  return {};
+}
+
+base::OrderedJson ToJson(const DryRun& view) {
+  base::OrderedJson requests = base::OrderedJson::array();
+  for (const DryRun::Request& request : view.requests) {
+    requests.push_back({{"file", request.file},
+                        {"method", request.method},
+                        {"url", request.url},
+                        {"body", base::OrderedJson::parse(request.body.dump())}});
+  }
+  return {{"requests", requests}};
+}
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/core/job.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// What `create` stored.
+struct Created {
+  struct Row {
+    core::JobId id = {};
+    std::string name = {};
+    std::string accelerator = {};
+    std::string zone = {};
+    int hosts = 0;  ///< as the type's name predicts
+    std::string slice = {};
+  };
+  std::vector<Row> rows = {};
+};
+
+std::string RenderText(const Created& view, const ui::Style& style);
+std::string RenderQuiet(const Created& view);
+/// {"jobs": [{"id": 42, "name": ..., "accelerator": ..., "zone": ..., "slice": ...}]}
+base::OrderedJson ToJson(const Created& view);
+
+/// What `create --dry-run` would send, per job file.
+struct DryRun {
+  struct Request {
+    std::string file = {};
+    std::string method = {};
+    std::string url = {};
+    base::Json body = {};
+  };
+  std::vector<Request> requests = {};
+};
+std::string RenderText(const DryRun& view, const ui::Style& style);
+std::string RenderQuiet(const DryRun& view);
+/// {"requests": [{"file": ..., "method": "POST", "url": ..., "body": {...}}]}
+base::OrderedJson ToJson(const DryRun& view);
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,65 @@
+#include "cli/views/exec_result.hpp"
+
+#include "jobman/base/strings.hpp"
+#include "jobman/ui/folding.hpp"
+#include "jobman/ui/table.hpp"
+
+namespace jobman::cli::views {
+namespace {
+
+std::string Result(const ExecResult::Row& row) {
+  return row.exit_code ? std::to_string(*row.exit_code) : row.error;
+}
+
+ui::Tone ToneOf(const ExecResult::Row& row) {
+  return row.exit_code == 0 ? ui::Tone::kGood : ui::Tone::kBad;
+}
+
+}  // namespace
+
+std::string RenderText(const ExecResult& view, const ui::Style& style) {
+  std::string text;
+  if (view.fold) {
+    ui::Folding folding;
+    for (const auto& [host, output] : view.output) folding.Add(host, output);
+    text += folding.Render();
+  }
+  // Hosts that ended alike share a row.
+  ui::Table table(
+      {{.header = "HOST"}, {.header = "EXIT CODE", .flexible = true}, {.header = "TIME"}});
+  std::map<std::string, std::pair<std::vector<int>, const ExecResult::Row*>> groups;
+  std::vector<std::string> order;
+  for (const ExecResult::Row& row : view.rows) {
+    auto& group = groups[Result(row)];
+    if (group.first.empty()) order.push_back(Result(row));
+    group.first.push_back(row.host);
+    if (group.second == nullptr || row.took > group.second->took) group.second = &row;
+  }
+  for (const std::string& result : order) {
+    const auto& [hosts, slowest] = groups[result];
+    table.AddRow({base::FormatRanges(hosts),
+                  {result, ToneOf(*slowest)},
+                  base::FormatDuration(slowest->took)});
+  }
+  return text + table.Render(style);
+}
+
+std::string RenderQuiet(const ExecResult&) {
+  return {};
+}
+
+base::OrderedJson ToJson(const ExecResult& view) {
+  base::OrderedJson hosts = base::OrderedJson::array();
+  for (const ExecResult::Row& row : view.rows) {
+    base::OrderedJson json = {{"host", row.host}, {"exit_code", nullptr}, {"error", nullptr}};
+    if (row.exit_code) json["exit_code"] = *row.exit_code;
+    if (!row.error.empty()) json["error"] = row.error;
+    json["seconds"] = static_cast<double>(row.took.count()) / 1000.0;
+    const auto output = view.output.find(row.host);
+    json["output"] = output == view.output.end() ? std::string{} : output->second;
+    hosts.push_back(std::move(json));
+  }
+  return {{"job", view.job.value}, {"hosts", hosts}, {"summary", view.summary}};
+}
+
+}  // namespace jobman::cli::views

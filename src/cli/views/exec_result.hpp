@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/base/time.hpp"
+#include "jobman/core/job.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// What `exec` brought back.
+struct ExecResult {
+  struct Row {
+    int host = 0;
+    std::optional<int> exit_code = {};
+    std::string error = {};  ///< why there is no exit code
+    base::Duration took = {};
+  };
+  core::JobId job = {};
+  bool fold = false;
+  std::vector<Row> rows = {};
+  std::map<int, std::string> output = {};  ///< kept with --fold and --json only
+  std::string summary = {};
+};
+
+/// The folded output, if asked for, and the table of exit codes.
+std::string RenderText(const ExecResult& view, const ui::Style& style);
+std::string RenderQuiet(const ExecResult& view);
+/// {"job": 42, "hosts": [{"host": 0, "exit_code": 0, "error": null, "seconds": 0.1,
+///  "output": "..."}]}
+base::OrderedJson ToJson(const ExecResult& view);
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/ports/store.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// How a job that was followed ended.
+struct JobEnd {
+  core::Job job = {};
+  std::vector<ports::ExitRecord> exits = {};  ///< of the last attempt
+};
+
+/// The table of exit codes, the outcome, and what to do next.
+std::string RenderText(const JobEnd& view, const ui::Style& style);
+std::string RenderQuiet(const JobEnd& view);
+/// {"id": 42, "name": ..., "state": "SUCCEEDED", "exit_code": 0, "why": ...,
+///  "stages": {"run": {"0": 0, "1": null}}}
+base::OrderedJson ToJson(const JobEnd& view);
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,36 @@
+#include "cli/views/wished.hpp"
+
+#include <fmt/format.h>
+
+namespace jobman::cli::views {
+
+std::string RenderText(const Wished& view, const ui::Style&) {
+  std::string text;
+  for (const Wished::Row& row : view.rows) {
+    const std::string id = core::FormatJobId(row.id);
+    if (row.settled) {
+      text += fmt::format("job {} ({}) is {}: {}\n", id, row.name, row.state, row.why);
+    } else {
+      text += fmt::format("{} job {} ({}); to see how it goes: jobman why {}\n", view.said, id,
+                          row.name, id);
+    }
+  }
+  return text;
+}
+
+std::string RenderQuiet(const Wished& view) {
+  std::string text;
+  for (const Wished::Row& row : view.rows) text += core::FormatJobId(row.id) + "\n";
+  return text;
+}
+
+base::OrderedJson ToJson(const Wished& view) {
+  base::OrderedJson jobs = base::OrderedJson::array();
+  for (const Wished::Row& row : view.rows) {
+    jobs.push_back(
+        {{"id", row.id.value}, {"name", row.name}, {"state", row.state}, {"why", row.why}});
+  }
+  return {{"jobs", jobs}};
+}
+
+}  // namespace jobman::cli::views

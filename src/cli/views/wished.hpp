@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/core/job.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// What a command asked of jobs: cancel, resume, reboot, requeue, delete.
+struct Wished {
+  struct Row {
+    core::JobId id = {};
+    std::string name = {};
+    std::string state = {};
+    bool settled = false;  ///< the command waited until it was true
+    std::string why = {};
+  };
+  std::string said = {};  ///< "cancelling"
+  std::vector<Row> rows = {};
+};
+
+std::string RenderText(const Wished& view, const ui::Style& style);
+std::string RenderQuiet(const Wished& view);
+/// {"jobs": [{"id": 42, "name": ..., "state": ..., "why": ...}]}
+base::OrderedJson ToJson(const Wished& view);
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,53 @@
+#include "cli/wishes.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/background.hpp"
+#include "cli/job_ref.hpp"
+#include "cli/views/wished.hpp"
+
+namespace jobman::cli {
+namespace {
+
+bool AtRest(const core::Job& job) {
+  const bool leaving = job.slice && job.slice->phase != core::SlicePhase::kCreated;
+  return core::IsFinal(job.state) && !job.wish_new && !leaving;
+}
+
+}  // namespace
+
+base::Status WaitUntilAtRest(App& app, ports::Store& store, core::JobId id) {
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const core::Job job, store.Get(id));
+    if (AtRest(job)) return base::Ok();
+    if (!app.Wait(std::chrono::milliseconds{50})) {
+      return base::Error{
+          .code = base::Code::kCancelled,
+          .message = "interrupted; what was asked of job " + core::FormatJobId(id) + " goes on",
+          .hint = "jobman why " + core::FormatJobId(id)};
+    }
+  }
+}
+
+base::Result<int> MakeWish(App& app, const WishOrder& order) {
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, order.jobs));
+  for (const core::JobId id : ids) {
+    JM_TRY(store->SetWish(id, order.wish, order.redo_setup, app.Now()));
+  }
+  JM_TRY(WakeController(app, *store));
+  views::Wished view{.said = order.said};
+  for (const core::JobId id : ids) {
+    if (order.wait) JM_TRY(WaitUntilAtRest(app, *store, id));
+    JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+    view.rows.push_back({.id = id,
+                         .name = job.name,
+                         .state = std::string(core::StateName(job.state)),
+                         .settled = order.wait,
+                         .why = job.why});
+  }
+  app.Show(view);
+  return kSuccess;
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/app.hpp"
+
+namespace jobman::cli {
+
+/// Writes a wish for each job that the user named, and wakes the controller. With `wait`, until
+/// each is true. `said` is what was asked, for people: "cancelling".
+struct WishOrder {
+  std::vector<std::string> jobs = {};
+  core::Wish wish = core::Wish::kRun;
+  bool redo_setup = false;
+  bool wait = false;
+  std::string said = {};
+};
+base::Result<int> MakeWish(App& app, const WishOrder& order);
+/// Waits until nothing is left to be done for the job but to hold its slice.
+base::Status WaitUntilAtRest(App& app, ports::Store& store, core::JobId id);
+
+}  // namespace jobman::cli
