@@ -120,7 +120,7 @@ jm_become_command() {
     echo "jobman: cannot enter the working folder $jm_workdir"
     exit 126
   fi
-  export JOBMAN_RUN_ID="$jm_id"
+  export JOBMAN_RUN_ID="$jm_id" JOBMAN_RUN_DIR="$jm_dir"
   eval "$jm_env"
   case ${JOBMAN_CHECKPOINT_DIR:-} in /*) mkdir -p "$JOBMAN_CHECKPOINT_DIR" ;; esac
   case $jm_script in
@@ -220,8 +220,9 @@ jm_follow() {
 }
 
 # Live processes of the run, its launcher aside, into jm_left: the session and group of the
-# launcher, and whatever carries the run's id in its environment (daemons that left the session).
-# Without /proc: the group itself.
+# launcher, and whatever carries the run's folder in its environment (daemons that left the
+# session). The folder, since hosts of a simulator may share a process table, and run ids repeat
+# over hosts. Without /proc: the group itself.
 jm_find_processes() {
   jm_left=''
   jm_alive
@@ -238,12 +239,12 @@ jm_find_processes() {
     # shellcheck disable=SC2086
     jm_left=$(echo $jm_left)
   fi
-  for jm_file in $(grep -lF "JOBMAN_RUN_ID=$jm_id" /proc/[0-9]*/environ 2>/dev/null); do
+  for jm_file in $(grep -lF "JOBMAN_RUN_DIR=$jm_dir" /proc/[0-9]*/environ 2>/dev/null); do
     jm_one=${jm_file#/proc/}
     jm_one=${jm_one%/environ}
     case " $jm_left $jm_pid $$ " in *" $jm_one "*) continue ;; esac
     # The pattern above also finds runs whose id begins with ours.
-    tr '\0' '\n' 2>/dev/null <"$jm_file" | grep -qxF "JOBMAN_RUN_ID=$jm_id" &&
+    tr '\0' '\n' 2>/dev/null <"$jm_file" | grep -qxF "JOBMAN_RUN_DIR=$jm_dir" &&
       jm_left="$jm_left $jm_one"
   done 2>/dev/null
 }

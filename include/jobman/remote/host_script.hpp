@@ -91,7 +91,8 @@ Result<RunStatus> ParseStatus(std::string_view output);
 /// The JOBMAN_* variables of a run on host number `host` of the job's slice: JOBMAN_JOB_ID,
 /// _ATTEMPT, _RESTART_REASON, _HOST_INDEX, _NUM_HOSTS, _HOSTS (internal addresses, comma
 /// separated), _HEAD (the first of them), _SLICE_INDEX, _NUM_SLICES, _CHECKPOINT_DIR (on the host,
-/// the same for every attempt of the job), _TPU_NAME, _ZONE, _RUN_ID. The job's own environment
+/// the same for every attempt of the job), _TPU_NAME, _ZONE, _RUN_ID. The script itself adds
+/// JOBMAN_RUN_DIR, by which it finds the run's processes again. The job's own environment
 /// and command.env are the caller's to add.
 ///
 /// JAX needs no variable for multi-host on a TPU VM: jax.distributed.initialize() takes the
