@@ -6,6 +6,7 @@
 #include "jobman/cloud/tpu_api.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/http/logging_transport.hpp"
+#include "jobman/http/url.hpp"
 
 namespace jobman::cloud {
 namespace {
@@ -14,6 +15,17 @@ UnitRandom SystemRandom() {
   return [engine = std::mt19937_64(std::random_device{}())]() mutable {
     return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
   };
+}
+
+/// The limits are Google's; a simulator on this machine has none.
+RatePolicy DefaultRate(const std::string& endpoint) {
+  RatePolicy rate;
+  const auto url = http::ParseUrl(endpoint);
+  if (url && http::IsLoopback(url->host)) {
+    rate.per_second *= 100;
+    rate.burst *= 100;
+  }
+  return rate;
 }
 
 }  // namespace
@@ -36,8 +48,9 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
 
   auto api = std::make_unique<TpuApi>(std::move(wire), endpoint);
   cloud->catalog_ = api.get();
+  const RatePolicy rate = options.rate.value_or(DefaultRate(endpoint));
   Inner slices = MakeLoggingSliceApi(std::move(api));
-  slices = MakeRateLimitSliceApi(std::move(slices), options.rate, clock, base::Sleep);
+  slices = MakeRateLimitSliceApi(std::move(slices), rate, clock, base::Sleep);
   slices = MakeRetrySliceApi(std::move(slices), options.retry, base::Sleep, SystemRandom());
   if (options.dry_run) slices = MakeDryRunSliceApi(std::move(slices), cloud->plan_);
   cloud->slices_ = std::move(slices);

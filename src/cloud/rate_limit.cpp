@@ -43,8 +43,9 @@ class RateLimitSliceApi final : public SliceApiDecorator<RateLimitSliceApi> {
   /// Takes a token, or tells how long to wait before asking again.
   Duration Take() {
     const TimePoint now = clock_.Now();
+    // The wall clock may go back; the pause does not get longer by that.
+    closed_until_ = std::min(closed_until_, now + pause_);
     if (now < closed_until_) return closed_until_ - now;
-    // The wall clock may go back; then the bucket fills from there.
     const double seconds = std::max(0.0, std::chrono::duration<double>(now - filled_at_).count());
     tokens_ = std::min(policy_.burst, tokens_ + seconds * rate_);
     filled_at_ = now;
@@ -57,7 +58,9 @@ class RateLimitSliceApi final : public SliceApiDecorator<RateLimitSliceApi> {
 
   void SlowDown(const base::Error& error, const CallInfo& info) {
     const Duration pause = error.retry_after ? Duration(*error.retry_after) : policy_.penalty;
-    closed_until_ = std::max(closed_until_, clock_.Now() + pause);
+    pause_ = std::max(pause, closed_until_ - clock_.Now());
+    closed_until_ = clock_.Now() + pause_;
+    filled_at_ = closed_until_;  // nothing is saved up during the pause
     rate_ = std::max(policy_.per_second * kSlowestShare, rate_ / 2);
     tokens_ = std::min(tokens_, 1.0);
     base::Log(base::LogLevel::kWarn, "cloud",
@@ -71,6 +74,7 @@ class RateLimitSliceApi final : public SliceApiDecorator<RateLimitSliceApi> {
   double rate_;
   double tokens_;
   TimePoint filled_at_;
+  Duration pause_ = {};
   TimePoint closed_until_ = {};
 };
 

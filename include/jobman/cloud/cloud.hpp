@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "jobman/auth/token_source.hpp"
@@ -18,7 +19,8 @@ struct CloudOptions {
   bool dry_run = false;  ///< Create and Delete are only noted, see Cloud::plan()
   auth::Env env = base::GetEnv;
   RetryPolicy retry = {};
-  RatePolicy rate = {};
+  /// Nothing: RatePolicy's defaults, and 100 times as much for this machine's loopback.
+  std::optional<RatePolicy> rate = {};
 };
 
 /// A client of one endpoint with one identity, ready to use. Must be destroyed before the loop's

@@ -1,0 +1,65 @@
+#include "jobman/cloud/cloud.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_transport.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::Code;
+using base::Reason;
+using test::Loop;
+using testing::HasSubstr;
+
+CloudOptions NoEnvironment() {
+  CloudOptions options;
+  options.env = [](const std::string&) { return std::optional<std::string>(); };
+  options.retry.tries = 1;
+  return options;
+}
+
+TEST(MakeCloud, WorksWithoutCredentialsOnThisMachine) {
+  Loop loop;
+  core::CloudSpec spec{.endpoint = "http://127.0.0.1:1"};
+  auto cloud = MakeCloud(loop.context.get_executor(), spec, NoEnvironment());
+  ASSERT_TRUE(cloud.ok()) << cloud.error().ToString();
+  const core::Place place{.project = "p", .zone = "z"};
+  const auto nodes = loop.Run((*cloud)->slices().ListNodes(place));
+  ASSERT_FALSE(nodes.ok());
+  EXPECT_EQ(nodes.error().reason, Reason::kUnreachable);
+  EXPECT_EQ(loop.Run((*cloud)->catalog().Locations("p")).error().reason, Reason::kUnreachable);
+}
+
+TEST(MakeCloud, SaysWhichCredentialsItTakes) {
+  Loop loop;
+  const auto cloud = MakeCloud(loop.context.get_executor(), {}, NoEnvironment());
+  ASSERT_FALSE(cloud.ok());
+  EXPECT_EQ(cloud.error().code, Code::kUnauthenticated);
+  EXPECT_THAT(cloud.error().message, HasSubstr("https://tpu.googleapis.com"));
+  EXPECT_THAT(cloud.error().hint, HasSubstr("gcloud auth print-access-token"));
+}
+
+TEST(MakeCloud, RefusesAnEndpointThatIsNoUrl) {
+  Loop loop;
+  const auto cloud =
+      MakeCloud(loop.context.get_executor(), {.endpoint = "tpu.googleapis.com"}, NoEnvironment());
+  ASSERT_FALSE(cloud.ok());
+  EXPECT_EQ(cloud.error().code, Code::kInvalidArgument);
+}
+
+TEST(MakeCloud, DryRunCollectsAPlanWithoutAConnection) {
+  Loop loop;
+  CloudOptions options = NoEnvironment();
+  options.dry_run = true;
+  auto cloud = MakeCloud(loop.context.get_executor(), {.endpoint = "http://127.0.0.1:1"}, options);
+  ASSERT_TRUE(cloud.ok());
+  core::SliceRequest request{.ref = {.place = {.project = "p", .zone = "z"}, .name = "n"}};
+  EXPECT_TRUE(loop.Run((*cloud)->slices().Create(request)).ok());
+  ASSERT_EQ((*cloud)->plan().size(), 1U);
+  EXPECT_THAT((*cloud)->plan().front().Target(), HasSubstr("queuedResourceId=n"));
+}
+
+}  // namespace
+}  // namespace jobman::cloud

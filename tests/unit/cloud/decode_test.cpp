@@ -1,0 +1,216 @@
+// Sample bodies: the golden recording of k8s-config-connector (v5p node, operation), the
+// documentation's sample of an ACTIVE v6e queued resource, and shapes of the discovery document.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/cloud/tpu_json.hpp"
+#include "tests/support/fake_transport.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::Code;
+using base::Reason;
+using core::NodeState;
+using core::QueuedState;
+using test::Parse;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kReadyNode = R"({
+  "acceleratorConfig":{"topology":"2x2x1","type":"V5P"},"acceleratorType":"v5p-8","apiVersion":"V2",
+  "cidrBlock":"10.20.30.0/24","createTime":"2024-04-01T12:34:56.123456Z","health":"HEALTHY",
+  "id":"000000000000","name":"projects/ID/locations/us-central1-a/nodes/N",
+  "networkConfig":{"enableExternalIps":true,"network":"projects/ID/global/networks/default",
+    "subnetwork":"projects/ID/regions/us-central1/subnetworks/default"},
+  "networkEndpoints":[{"accessConfig":{"externalIp":"8.8.8.8"},"ipAddress":"10.20.30.40","port":8470}],
+  "runtimeVersion":"tpu-vm-cos-stable","schedulingConfig":{},
+  "serviceAccount":{"email":"1-compute@developer.gserviceaccount.com","scope":["a","b"]},
+  "shieldedInstanceConfig":{},"state":"READY"})";
+
+TEST(DecodeNode, ReadsAReadyNode) {
+  const auto node = DecodeNode(Parse(kReadyNode));
+  ASSERT_TRUE(node.ok()) << node.error().ToString();
+  EXPECT_EQ(node->id, "N");
+  EXPECT_EQ(node->zone, "us-central1-a");
+  EXPECT_EQ(node->uid, "000000000000");
+  EXPECT_EQ(node->state, NodeState::kReady);
+  EXPECT_EQ(node->raw_state, "READY");
+  EXPECT_EQ(node->health, "HEALTHY");
+  EXPECT_EQ(node->accelerator, "v5p-8");
+  EXPECT_EQ(node->queued_resource, "");
+  EXPECT_THAT(node->hosts,
+              ElementsAre(core::HostAddress{.internal = "10.20.30.40", .external = "8.8.8.8"}));
+  EXPECT_EQ(node->create_time, "2024-04-01T12:34:56.123456Z");
+  EXPECT_FALSE(node->spot);
+}
+
+TEST(DecodeNode, ReadsWhatAQueuedResourceLeavesOnIt) {
+  const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/train-7-a1",
+      "state":"PREEMPTED","queuedResource":"projects/123/locations/z/queuedResources/train-7-a1",
+      "schedulingConfig":{"spot":true},"labels":{"jobman-job":"7"},"healthDescription":"gone"})"));
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(node->state, NodeState::kPreempted);
+  EXPECT_EQ(node->queued_resource, "train-7-a1");
+  EXPECT_EQ(node->labels.at("jobman-job"), "7");
+  EXPECT_EQ(node->health_description, "gone");
+  EXPECT_TRUE(node->spot);
+  EXPECT_THAT(node->hosts, IsEmpty());
+}
+
+TEST(DecodeNode, KeepsAWordItDoesNotKnow) {
+  const auto node =
+      DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n","state":"DREAMING","x":[1]})"));
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(node->state, NodeState::kUnknown);
+  EXPECT_EQ(node->raw_state, "DREAMING");
+}
+
+TEST(DecodeNode, TakesAnAbsentStateAsUnspecified) {
+  const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n"})"));
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(node->state, NodeState::kUnspecified);
+}
+
+TEST(DecodeNode, CountsHostsNotNetworks) {
+  const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n",
+      "networkConfigs":[{"network":"a"},{"network":"b"}],
+      "networkEndpoints":[{"ipAddress":"10.0.0.1","accessConfig":{}},{"ipAddress":"10.1.0.1"},
+                          {"ipAddress":"10.0.0.2"},{"ipAddress":"10.1.0.2"}]})"));
+  ASSERT_TRUE(node.ok());
+  EXPECT_THAT(node->hosts, ElementsAre(core::HostAddress{.internal = "10.0.0.1"},
+                                       core::HostAddress{.internal = "10.0.0.2"}));
+}
+
+TEST(DecodeNode, SurvivesFieldsOfOtherTypes) {
+  const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n","state":7,
+      "networkEndpoints":{"a":1},"labels":["x"],"schedulingConfig":"spot","id":12})"));
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(node->state, NodeState::kUnspecified);
+  EXPECT_THAT(node->hosts, IsEmpty());
+  EXPECT_THAT(node->labels, IsEmpty());
+}
+
+TEST(DecodeNode, RefusesWhatHasNoName) {
+  EXPECT_FALSE(DecodeNode(Parse(R"({"state":"READY"})")).ok());
+  EXPECT_FALSE(DecodeNode(Parse("[]")).ok());
+  EXPECT_FALSE(DecodeNode(Parse("null")).ok());
+}
+
+TEST(DecodeNode, NamesATopologyWhenThereIsNoType) {
+  const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n",
+      "acceleratorConfig":{"type":"V4","topology":"2x2x2"}})"));
+  EXPECT_EQ(node->accelerator, "V4 2x2x2");
+}
+
+TEST(DecodeQueued, ReadsTheDocumentationsSample) {
+  const auto queued = DecodeQueued(Parse(R"({
+      "createTime":"2022-10-19T19:49:34.123Z","name":"projects/123/locations/us-east5-a/queuedResources/q",
+      "state":{"state":"ACTIVE","activeData":{}},"spot":{},
+      "tpu":{"nodeSpec":[{"nodeId":"n","parent":"projects/123/locations/us-east5-a","node":{
+        "acceleratorType":"v6e-1","bootDisk":{},"networkConfig":{"enableExternalIps":true},
+        "queuedResource":"projects/123/locations/us-east5-a/queuedResources/q",
+        "runtimeVersion":"v2-alpha-tpuv6e","schedulingConfig":{},"serviceAccount":{},
+        "shieldedInstanceConfig":{},"useTpuVm":true,"labels":{"jobman-job":"7"}}}]}})"));
+  ASSERT_TRUE(queued.ok()) << queued.error().ToString();
+  EXPECT_EQ(queued->id, "q");
+  EXPECT_EQ(queued->zone, "us-east5-a");
+  EXPECT_EQ(queued->state, QueuedState::kActive);
+  EXPECT_EQ(queued->raw_state, "ACTIVE");
+  EXPECT_THAT(queued->node_ids, ElementsAre("n"));
+  EXPECT_EQ(queued->labels.at("jobman-job"), "7");
+  EXPECT_FALSE(queued->failure.has_value());
+}
+
+TEST(DecodeQueued, ReadsWhoSuspendedIt) {
+  const auto queued = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
+      "state":{"state":"SUSPENDED","stateInitiator":"SERVICE","suspendedData":{}}})"));
+  EXPECT_EQ(queued->state, QueuedState::kSuspended);
+  EXPECT_EQ(queued->initiator, "SERVICE");
+}
+
+TEST(DecodeQueued, ReadsTheFailureWhereItIs) {
+  const auto queued = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
+      "state":{"state":"FAILED","stateInitiator":"SERVICE","failedData":{"error":
+      {"code":13,"message":"an internal error has occurred"}}}})"));
+  ASSERT_TRUE(queued->failure.has_value());
+  EXPECT_EQ(queued->failure->code, Code::kInternal);
+  EXPECT_EQ(queued->failure->reason, Reason::kStockout);
+}
+
+TEST(DecodeQueued, HasAFailureAlsoWithoutAReason) {
+  const auto queued = DecodeQueued(
+      Parse(R"({"name":"projects/p/locations/z/queuedResources/q","state":{"state":"FAILED"}})"));
+  ASSERT_TRUE(queued->failure.has_value());
+  EXPECT_EQ(queued->failure->code, Code::kUnknown);
+}
+
+TEST(DecodeQueued, KeepsAWordItDoesNotKnow) {
+  const auto queued = DecodeQueued(Parse(
+      R"({"name":"projects/p/locations/z/queuedResources/q","state":{"state":"PONDERING"}})"));
+  EXPECT_EQ(queued->state, QueuedState::kUnknown);
+  EXPECT_EQ(queued->raw_state, "PONDERING");
+}
+
+TEST(DecodeQueued, KnowsTheNodesOfAMultisliceRequest) {
+  const auto expanded = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
+      "tpu":{"nodeSpec":[{"nodeId":"ms-0"},{"nodeId":"ms-1"}]}})"));
+  EXPECT_THAT(expanded->node_ids, ElementsAre("ms-0", "ms-1"));
+  const auto fresh = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
+      "tpu":{"nodeSpec":[{"multisliceParams":{"nodeCount":2}}]}})"));
+  EXPECT_THAT(fresh->node_ids, ElementsAre("q-0", "q-1"));
+}
+
+TEST(DecodeQueued, IsNotMadeToFillTheMemory) {
+  const auto queued = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
+      "tpu":{"nodeSpec":[{"multisliceParams":{"nodeCount":2000000000}}]}})"));
+  EXPECT_LE(queued->node_ids.size(), 10'000U);
+}
+
+TEST(DecodeOperation, ReadsARunningOne) {
+  const auto operation = DecodeOperation(Parse(R"({"name":"projects/ID/locations/Z/operations/o",
+      "metadata":{"@type":"type.googleapis.com/google.cloud.common.OperationMetadata",
+      "verb":"create","apiVersion":"v2"}})"));
+  ASSERT_TRUE(operation.ok());
+  EXPECT_EQ(operation->name, "projects/ID/locations/Z/operations/o");
+  EXPECT_FALSE(operation->done);
+  EXPECT_FALSE(operation->error.has_value());
+}
+
+TEST(DecodeOperation, ReadsAStockout) {
+  const auto operation = DecodeOperation(Parse(R"({"name":"projects/ID/locations/Z/operations/o",
+      "done":true,"error":{"code":8,"message":"There is no more capacity in the zone \"us-central2-b\"; you can try in another zone where Cloud TPU Nodes are offered (see https://cloud.google.com/tpu/docs/regions) [EID: 0x1f]","details":[]}})"));
+  ASSERT_TRUE(operation.ok());
+  EXPECT_TRUE(operation->done);
+  ASSERT_TRUE(operation->error.has_value());
+  EXPECT_EQ(operation->error->reason, Reason::kStockout);
+}
+
+TEST(DecodeHostKeys, ReadsOneMapForEachHost) {
+  const auto keys = DecodeHostKeys(Parse(R"({"guestAttributes":[
+      {"queryPath":"hostkeys/","queryValue":{"items":[
+        {"namespace":"hostkeys","key":"ssh-ed25519","value":"AAAAC3Nz"},
+        {"namespace":"hostkeys","key":"ssh-rsa","value":"ssh-rsa AAAAB3Nz root@h"},
+        {"namespace":"tpu","key":"hostname","value":"h"}]}},
+      {},
+      {"queryValue":{"items":[{"namespace":"hostkeys","key":"ssh-ed25519","value":" AAAA2 \n"}]}}]})"));
+  ASSERT_EQ(keys.size(), 2U);
+  EXPECT_EQ(keys[0].host, 0);
+  EXPECT_EQ(keys[0].keys, (std::map<std::string, std::string>{{"ssh-ed25519", "AAAAC3Nz"},
+                                                              {"ssh-rsa", "AAAAB3Nz"}}));
+  EXPECT_EQ(keys[1].host, 2);
+  EXPECT_EQ(keys[1].keys.at("ssh-ed25519"), "AAAA2");
+}
+
+TEST(DecodeHostKeys, ToleratesEveryShape) {
+  for (const char* text :
+       {"{}", "[]", "null", R"({"guestAttributes":{}})", R"({"guestAttributes":[null,7,"x"]})",
+        R"({"guestAttributes":[{"queryValue":[]},{"queryValue":{"items":{}}}]})",
+        R"({"guestAttributes":[{"queryValue":{"items":[null,{"namespace":"hostkeys"}]}}]})"}) {
+    EXPECT_THAT(DecodeHostKeys(Parse(text)), IsEmpty()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace jobman::cloud

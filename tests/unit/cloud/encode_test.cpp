@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/cloud/tpu_json.hpp"
+#include "tests/support/fake_transport.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::Json;
+using core::AllocationMode;
+using core::Pricing;
+using core::SliceRequest;
+using test::Parse;
+
+SliceRequest Request(AllocationMode mode, Pricing pricing) {
+  SliceRequest request{.ref = {.mode = mode,
+                               .place = {.project = "p", .zone = "us-central2-b"},
+                               .name = "train-7-a1"}};
+  request.tpu.pricing = pricing;
+  request.tpu.accelerator = "v4-8";
+  request.tpu.version = "tpu-ubuntu2204-base";
+  return request;
+}
+
+TEST(RenderCreate, SendsASpotNodeAsGcloudDoes) {
+  const WireCall call = RenderCreate(Request(AllocationMode::kTpuVm, Pricing::kSpot));
+  EXPECT_EQ(call.method, "POST");
+  EXPECT_EQ(call.Target(), "/v2/projects/p/locations/us-central2-b/nodes?nodeId=train-7-a1");
+  EXPECT_EQ(call.body, Parse(R"({"acceleratorType":"v4-8","runtimeVersion":"tpu-ubuntu2204-base",
+      "networkConfig":{"enableExternalIps":true,"network":"default"},
+      "schedulingConfig":{"spot":true}})"));
+}
+
+TEST(RenderCreate, PutsTheTierOfANodeIntoItsSchedulingConfig) {
+  const auto scheduling = [](Pricing pricing) {
+    return RenderCreate(Request(AllocationMode::kTpuVm, pricing)).body["schedulingConfig"];
+  };
+  EXPECT_EQ(scheduling(Pricing::kOnDemand), Json::object());
+  EXPECT_EQ(scheduling(Pricing::kPreemptible), Parse(R"({"preemptible":true})"));
+  EXPECT_EQ(scheduling(Pricing::kReserved), Parse(R"({"reserved":true})"));
+}
+
+TEST(RenderCreate, SendsASpotQueuedResourceAsGcloudDoes) {
+  const WireCall call = RenderCreate(Request(AllocationMode::kQueuedResources, Pricing::kSpot));
+  EXPECT_EQ(call.path, "/v2/projects/p/locations/us-central2-b/queuedResources");
+  EXPECT_EQ(call.query.at(0),
+            (std::pair<std::string, std::string>("queuedResourceId", "train-7-a1")));
+  EXPECT_EQ(call.body, Parse(R"({"spot":{},"tpu":{"nodeSpec":[{"nodeId":"train-7-a1",
+      "parent":"projects/p/locations/us-central2-b","node":{"acceleratorType":"v4-8",
+      "runtimeVersion":"tpu-ubuntu2204-base",
+      "networkConfig":{"enableExternalIps":true,"network":"default"}}}]}})"));
+}
+
+TEST(RenderCreate, PutsTheTierOfAQueuedResourceIntoTheQueuedResource) {
+  const Json on_demand =
+      RenderCreate(Request(AllocationMode::kQueuedResources, Pricing::kOnDemand)).body;
+  EXPECT_FALSE(on_demand.contains("spot"));
+  EXPECT_FALSE(on_demand.contains("reservationName"));
+  EXPECT_FALSE(on_demand["tpu"]["nodeSpec"][0]["node"].contains("schedulingConfig"));
+
+  SliceRequest reserved = Request(AllocationMode::kQueuedResources, Pricing::kReserved);
+  EXPECT_EQ(RenderCreate(reserved).body["reservationName"],
+            "projects/p/locations/us-central2-b/reservations/-");
+  reserved.tpu.reservation = "r1";
+  EXPECT_EQ(RenderCreate(reserved).body["reservationName"],
+            "projects/p/locations/us-central2-b/reservations/r1");
+  reserved.tpu.reservation = "projects/q/locations/z/reservations/r2";
+  EXPECT_EQ(RenderCreate(reserved).body["reservationName"],
+            "projects/q/locations/z/reservations/r2");
+}
+
+TEST(RenderCreate, SendsEverythingThatWasAskedFor) {
+  SliceRequest request = Request(AllocationMode::kTpuVm, Pricing::kOnDemand);
+  request.tpu.network = "net";
+  request.tpu.subnetwork = "sub";
+  request.tpu.external_ips = false;
+  request.tpu.service_account = "sa@p.iam.gserviceaccount.com";
+  request.tpu.tags = {"t1", "t2"};
+  request.tpu.labels = {{"jobman-job", "7"}};
+  request.tpu.metadata = {{"ssh-keys", "me:ssh-ed25519 AAAA me"}, {"startup-script", "echo hi"}};
+  const Json body = RenderCreate(request).body;
+  EXPECT_EQ(body["networkConfig"],
+            Parse(R"({"enableExternalIps":false,"network":"net","subnetwork":"sub"})"));
+  EXPECT_EQ(body["serviceAccount"], Parse(R"({"email":"sa@p.iam.gserviceaccount.com",
+      "scope":["https://www.googleapis.com/auth/cloud-platform"]})"));
+  EXPECT_EQ(body["tags"], Parse(R"(["t1","t2"])"));
+  EXPECT_EQ(body["labels"], Parse(R"({"jobman-job":"7"})"));
+  EXPECT_EQ(body["metadata"],
+            Parse(R"({"ssh-keys":"me:ssh-ed25519 AAAA me","startup-script":"echo hi"})"));
+}
+
+TEST(RenderCreate, EncodesNamesInPathAndQuery) {
+  SliceRequest request = Request(AllocationMode::kTpuVm, Pricing::kSpot);
+  request.ref.place = {.project = "example.com:p", .zone = "z/../y"};
+  request.ref.name = "a&b=c";
+  EXPECT_EQ(RenderCreate(request).Target(),
+            "/v2/projects/example.com%3Ap/locations/z%2F..%2Fy/nodes?nodeId=a%26b%3Dc");
+}
+
+TEST(RenderCreate, SurvivesBytesThatAreNoText) {
+  SliceRequest request = Request(AllocationMode::kTpuVm, Pricing::kSpot);
+  request.tpu.metadata = {{"startup-script", "echo \xff"}};
+  EXPECT_TRUE(base::ParseJson(RenderCreate(request).BodyText()).ok());
+}
+
+TEST(RequestId, IsAUuidThatFollowsFromTheRequest) {
+  const SliceRequest request = Request(AllocationMode::kQueuedResources, Pricing::kSpot);
+  const auto id = [](const WireCall& call) { return call.query.at(1).second; };
+  EXPECT_EQ(RenderCreate(request).query.at(1).first, "requestId");
+  EXPECT_THAT(
+      id(RenderCreate(request)),
+      testing::MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}"));
+  EXPECT_EQ(id(RenderCreate(request)), id(RenderCreate(request)));
+
+  SliceRequest other = request;
+  other.ref.name = "train-7-a2";
+  EXPECT_NE(id(RenderCreate(request)), id(RenderCreate(other)));
+  EXPECT_NE(id(RenderCreate(request)), id(RenderDelete(request.ref)));
+  EXPECT_EQ(id(RenderDelete(request.ref)), id(RenderDelete(request.ref)));
+  EXPECT_NE(id(RenderDelete(request.ref)), id(RenderDelete(request.ref, 1)));
+}
+
+TEST(RenderDelete, ForcesQueuedResourcesOnly) {
+  core::SliceRef ref = Request(AllocationMode::kQueuedResources, Pricing::kSpot).ref;
+  EXPECT_EQ(RenderDelete(ref).method, "DELETE");
+  EXPECT_THAT(RenderDelete(ref).Target(),
+              testing::StartsWith("/v2/projects/p/locations/us-central2-b/queuedResources/"
+                                  "train-7-a1?force=true&requestId="));
+  ref.mode = AllocationMode::kTpuVm;
+  EXPECT_EQ(RenderDelete(ref).Target(), "/v2/projects/p/locations/us-central2-b/nodes/train-7-a1");
+}
+
+}  // namespace
+}  // namespace jobman::cloud

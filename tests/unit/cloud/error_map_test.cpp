@@ -1,0 +1,130 @@
+// The table of the service's errors is in tests/data/errors: one recorded body a file, with what
+// jobman must make of it.
+
+#include "jobman/cloud/error_map.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "jobman/base/files.hpp"
+#include "tests/support/fake_transport.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::Code;
+using base::GetInt;
+using base::GetMember;
+using base::GetString;
+using base::Json;
+using base::Reason;
+using test::Parse;
+using testing::HasSubstr;
+using testing::Not;
+
+const ErrorContext kContext{.project = "my-project", .zone = "us-east5-a"};
+
+std::vector<std::string> DataFiles() {
+  std::vector<std::string> files;
+  const base::Path folder = base::Path(JOBMAN_SOURCE_DIR) / "tests/data/errors";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+base::Error ErrorOf(const Json& sample) {
+  const std::string origin = GetString(sample, "origin");
+  const Json& body = GetMember(sample, "body");
+  if (origin == "operation") return ErrorFromStatus(body, StatusOrigin::kOperation, kContext);
+  if (origin == "queued") return ErrorFromStatus(body, StatusOrigin::kQueuedFailed, kContext);
+  http::Response response{.status = static_cast<int>(GetInt(sample, "http_status"))};
+  response.body = body.is_string() ? body.get<std::string>() : body.dump();
+  for (const auto& [name, value] : GetMember(sample, "headers").items()) {
+    response.headers.emplace_back(name, value.get<std::string>());
+  }
+  return ErrorFromResponse(response, kContext);
+}
+
+class RecordedError : public testing::TestWithParam<std::string> {};
+
+TEST_P(RecordedError, IsClassifiedAndSaysWhatToDo) {
+  const auto text = base::ReadFile(GetParam());
+  ASSERT_TRUE(text.ok());
+  const Json sample = Parse(*text);
+  const Json& expect = GetMember(sample, "expect");
+  const base::Error error = ErrorOf(sample);
+
+  EXPECT_EQ(base::CodeName(error.code), GetString(expect, "code"));
+  EXPECT_EQ(base::ReasonName(error.reason), GetString(expect, "reason"));
+  EXPECT_THAT(error.message, HasSubstr(GetString(expect, "message_has")));
+  EXPECT_THAT(error.hint, HasSubstr(GetString(expect, "hint_has")));
+  EXPECT_EQ(error.hint.empty(), GetString(expect, "hint_has").empty());
+  EXPECT_THAT(error.message, Not(HasSubstr("EID")));
+  const std::int64_t wait = error.retry_after ? error.retry_after->count() : 0;
+  EXPECT_EQ(wait, GetInt(expect, "retry_after"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, RecordedError, testing::ValuesIn(DataFiles()), [](const auto& file) {
+  return std::filesystem::path(file.param).stem().string();
+});
+
+TEST(ErrorFromResponse, FallsBackToTheHttpStatus) {
+  const auto code = [](int status) { return ErrorFromResponse({.status = status}, kContext).code; };
+  EXPECT_EQ(code(302), Code::kUnknown);
+  EXPECT_EQ(code(400), Code::kInvalidArgument);
+  EXPECT_EQ(code(401), Code::kUnauthenticated);
+  EXPECT_EQ(code(403), Code::kPermissionDenied);
+  EXPECT_EQ(code(404), Code::kNotFound);
+  EXPECT_EQ(code(409), Code::kAborted);
+  EXPECT_EQ(code(418), Code::kUnknown);
+  EXPECT_EQ(code(429), Code::kResourceExhausted);
+  EXPECT_EQ(code(500), Code::kInternal);
+  EXPECT_EQ(code(502), Code::kUnavailable);
+  EXPECT_EQ(code(503), Code::kUnavailable);
+  EXPECT_EQ(code(504), Code::kDeadlineExceeded);
+}
+
+TEST(ErrorFromResponse, TakesEveryShapeOfBody) {
+  for (const char* body : {"", "null", "[]", "{}", R"({"error":"x"})", R"({"error":{"details":7}})",
+                           R"({"error":{"details":[null,{"@type":1}],"message":5}})"}) {
+    const base::Error error = ErrorFromResponse({.status = 503, .body = body}, kContext);
+    EXPECT_EQ(error.code, Code::kUnavailable) << body;
+    EXPECT_EQ(error.message, "HTTP status 503") << body;
+  }
+}
+
+TEST(ErrorFromResponse, DoesNotRepeatATokenFromAnErrorPage) {
+  const base::Error error =
+      ErrorFromResponse({.status = 400, .body = "you sent Authorization: Bearer SECRET"}, kContext);
+  EXPECT_THAT(error.message, Not(HasSubstr("SECRET")));
+}
+
+TEST(ErrorFromResponse, BoundsRetryAfter) {
+  const base::Error error =
+      ErrorFromResponse({.status = 429, .headers = {{"retry-after", "999999999"}}}, kContext);
+  EXPECT_EQ(error.retry_after, std::chrono::seconds{3600});
+  const base::Error nonsense =
+      ErrorFromResponse({.status = 429, .headers = {{"Retry-After", "soon"}}}, kContext);
+  EXPECT_FALSE(nonsense.retry_after.has_value());
+}
+
+TEST(ErrorFromStatus, SurvivesNumbersThatAreNoCodes) {
+  for (const char* text : {R"({"code":99,"message":"m"})", R"({"code":-1,"message":"m"})",
+                           R"({"message":"m"})", R"({"code":0,"message":"m"})"}) {
+    const base::Error error = ErrorFromStatus(Parse(text), StatusOrigin::kOperation, kContext);
+    EXPECT_EQ(error.code, Code::kUnknown) << text;
+    EXPECT_EQ(error.message, "m");
+  }
+}
+
+TEST(ErrorFromStatus, TakesAnInternalErrorOfAnOperationAsItIs) {
+  const Json status = Parse(R"({"code":13,"message":"an internal error has occurred"})");
+  EXPECT_EQ(ErrorFromStatus(status, StatusOrigin::kOperation, kContext).reason, Reason::kNone);
+}
+
+}  // namespace
+}  // namespace jobman::cloud

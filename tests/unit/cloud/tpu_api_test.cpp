@@ -1,0 +1,198 @@
+#include "jobman/cloud/tpu_api.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_transport.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::Code;
+using base::Reason;
+using test::FakeTransport;
+using test::Loop;
+using test::Parse;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const core::Place kPlace{.project = "p", .zone = "us-central2-b"};
+
+class TpuApiTest : public testing::Test {
+ protected:
+  std::string Url(std::size_t request) const { return script->requests.at(request).url; }
+
+  Loop loop;
+  std::shared_ptr<FakeTransport::Script> script = std::make_shared<FakeTransport::Script>();
+  TpuApi api{std::make_unique<FakeTransport>(script), "https://tpu.googleapis.com/"};
+};
+
+std::string NodePage(const std::string& id, const std::string& next) {
+  return R"({"nodes":[{"name":"projects/p/locations/us-central2-b/nodes/)" + id +
+         R"("}],"nextPageToken":")" + next + R"("})";
+}
+
+TEST_F(TpuApiTest, ListsAllPages) {
+  script->Answer(200, NodePage("a", "to/k+1"));
+  script->Answer(200, NodePage("b", "tok2"));
+  script->Answer(200, R"({"nodes":[{"name":"projects/p/locations/us-central2-b/nodes/c"}]})");
+  const auto nodes = loop.Run(api.ListNodes(kPlace));
+  ASSERT_TRUE(nodes.ok()) << nodes.error().ToString();
+  ASSERT_EQ(nodes->size(), 3U);
+  EXPECT_EQ(nodes->at(2).id, "c");
+  EXPECT_EQ(Url(0), "https://tpu.googleapis.com/v2/projects/p/locations/us-central2-b/nodes");
+  EXPECT_EQ(Url(1), Url(0) + "?pageToken=to%2Fk%2B1");
+  EXPECT_EQ(Url(2), Url(0) + "?pageToken=tok2");
+}
+
+TEST_F(TpuApiTest, AnEmptyListingIsASuccess) {
+  script->Answer(200, "{}\n");
+  const auto nodes = loop.Run(api.ListNodes(kPlace));
+  ASSERT_TRUE(nodes.ok());
+  EXPECT_THAT(*nodes, IsEmpty());
+}
+
+TEST_F(TpuApiTest, AListingWithAFailedPageIsAnError) {
+  script->Answer(200, NodePage("a", "next"));
+  script->Answer(500, R"({"error":{"code":500,"message":"oops","status":"INTERNAL"}})");
+  const auto nodes = loop.Run(api.ListNodes(kPlace));
+  ASSERT_FALSE(nodes.ok());
+  EXPECT_EQ(nodes.error().code, Code::kInternal);
+}
+
+TEST_F(TpuApiTest, APageTokenThatComesTwiceIsAnError) {
+  script->Answer(200, NodePage("a", "again"));
+  script->Answer(200, NodePage("b", "again"));
+  const auto nodes = loop.Run(api.ListNodes(kPlace));
+  ASSERT_FALSE(nodes.ok());
+  EXPECT_EQ(nodes.error().code, Code::kUnavailable);
+  EXPECT_THAT(nodes.error().message, HasSubstr("token"));
+}
+
+TEST_F(TpuApiTest, AnUnreachableZoneMakesTheListingIncomplete) {
+  script->Answer(200,
+                 R"({"queuedResources":[],"unreachable":["projects/p/locations/us-east5-a"]})");
+  const auto queued = loop.Run(api.ListQueued({.project = "p", .zone = "-"}));
+  ASSERT_FALSE(queued.ok());
+  EXPECT_EQ(queued.error().code, Code::kUnavailable);
+  EXPECT_THAT(queued.error().message, HasSubstr("projects/p/locations/us-east5-a"));
+}
+
+TEST_F(TpuApiTest, AListOfAnotherTypeIsNotAnEmptyListing) {
+  script->Answer(200, R"({"nodes":{"name":"x"}})");
+  EXPECT_FALSE(loop.Run(api.ListNodes(kPlace)).ok());
+  script->Answer(200, R"({"nodes":[{"state":"READY"}]})");
+  EXPECT_FALSE(loop.Run(api.ListNodes(kPlace)).ok());
+}
+
+TEST_F(TpuApiTest, APageThatIsNoJsonIsNotAnEmptyListing) {
+  for (const char* body : {"<html>log in</html>", "[]", "7"}) {
+    script->Answer(200, body);
+    const auto nodes = loop.Run(api.ListNodes(kPlace));
+    ASSERT_FALSE(nodes.ok()) << body;
+    EXPECT_EQ(nodes.error().code, Code::kUnavailable);
+    EXPECT_THAT(nodes.error().hint, HasSubstr("endpoint"));
+  }
+}
+
+TEST_F(TpuApiTest, SaysWhatItWasDoingWhenNobodyAnswers) {
+  script->Fail({.code = Code::kUnavailable,
+                .message = "no answer from tpu.googleapis.com port 443: Connection refused",
+                .reason = Reason::kUnreachable});
+  const auto node = loop.Run(api.GetNode(kPlace, "t1"));
+  ASSERT_FALSE(node.ok());
+  EXPECT_EQ(node.error().reason, Reason::kUnreachable);
+  EXPECT_EQ(node.error().ToString(),
+            "GET /v2/projects/p/locations/us-central2-b/nodes/t1: no answer from "
+            "tpu.googleapis.com port 443: Connection refused");
+}
+
+TEST_F(TpuApiTest, CreatesAQueuedResource) {
+  script->Answer(200, R"({"name":"projects/p/locations/us-central2-b/operations/o"})");
+  core::SliceRequest request{.ref = {.place = kPlace, .name = "q"}};
+  const auto operation = loop.Run(api.Create(request));
+  ASSERT_TRUE(operation.ok()) << operation.error().ToString();
+  EXPECT_EQ(operation->name, "projects/p/locations/us-central2-b/operations/o");
+  EXPECT_EQ(script->requests[0].method, "POST");
+  EXPECT_THAT(Url(0), HasSubstr("/queuedResources?queuedResourceId=q&requestId="));
+  EXPECT_EQ(script->requests[0].body, RenderCreate(request).BodyText());
+  EXPECT_EQ(http::FindHeader(script->requests[0].headers, "content-type"), "application/json");
+}
+
+TEST_F(TpuApiTest, DeletesWithForceAndWithoutABody) {
+  script->Answer(200, R"({"name":"projects/p/locations/us-central2-b/operations/o"})");
+  const core::SliceRef ref{.place = kPlace, .name = "q"};
+  ASSERT_TRUE(loop.Run(api.Delete(ref)).ok());
+  EXPECT_EQ(script->requests[0].method, "DELETE");
+  EXPECT_THAT(Url(0), HasSubstr("/queuedResources/q?force=true&requestId="));
+  EXPECT_EQ(script->requests[0].body, "");
+}
+
+TEST_F(TpuApiTest, ADeleteAfterAnAnsweredOneIsANewRequest) {
+  const core::SliceRef ref{.place = kPlace, .name = "q"};
+  script->Fail({.code = Code::kUnavailable, .message = "reset"});
+  script->Answer(200, R"({"name":"projects/p/locations/us-central2-b/operations/o1"})");
+  script->Answer(200, R"({"name":"projects/p/locations/us-central2-b/operations/o2"})");
+  EXPECT_FALSE(loop.Run(api.Delete(ref)).ok());
+  EXPECT_TRUE(loop.Run(api.Delete(ref)).ok());
+  EXPECT_TRUE(loop.Run(api.Delete(ref)).ok());
+  EXPECT_EQ(Url(0), Url(1));
+  EXPECT_NE(Url(1), Url(2));
+}
+
+TEST_F(TpuApiTest, DeletingWhatIsGoneIsNotFound) {
+  script->Answer(
+      404,
+      R"({"error":{"code":404,"message":"Resource 'projects/p/locations/us-central2-b/nodes/n' was not found","status":"NOT_FOUND"}})");
+  const auto deleted =
+      loop.Run(api.Delete({.mode = core::AllocationMode::kTpuVm, .place = kPlace, .name = "n"}));
+  ASSERT_FALSE(deleted.ok());
+  EXPECT_EQ(deleted.error().code, Code::kNotFound);
+}
+
+TEST_F(TpuApiTest, GetsAnOperationByItsName) {
+  script->Answer(200, R"({"name":"projects/p/locations/z/operations/o","done":true})");
+  const auto operation = loop.Run(api.GetOperation("projects/p/locations/z/operations/o"));
+  ASSERT_TRUE(operation.ok());
+  EXPECT_TRUE(operation->done);
+  EXPECT_EQ(Url(0), "https://tpu.googleapis.com/v2/projects/p/locations/z/operations/o");
+}
+
+TEST_F(TpuApiTest, AsksForHostKeys) {
+  script->Answer(200, R"({"guestAttributes":[{"queryValue":{"items":[
+      {"namespace":"hostkeys","key":"ssh-ed25519","value":"AAAA"}]}}]})");
+  const auto keys = loop.Run(api.GetHostKeys(kPlace, "t1"));
+  ASSERT_TRUE(keys.ok()) << keys.error().ToString();
+  ASSERT_EQ(keys->size(), 1U);
+  EXPECT_THAT(Url(0), testing::EndsWith("/nodes/t1:getGuestAttributes"));
+  EXPECT_EQ(Parse(script->requests[0].body), Parse(R"({"queryPath":"hostkeys/","workerIds":[]})"));
+}
+
+TEST_F(TpuApiTest, HostKeysThatNobodyPublishedAreNone) {
+  script->Answer(404, R"({"error":{"code":404,"status":"NOT_FOUND","message":
+      "The resource 'hostkeys/' of type 'Guest Attribute' was not found."}})");
+  const auto none = loop.Run(api.GetHostKeys(kPlace, "t1"));
+  ASSERT_TRUE(none.ok()) << none.error().ToString();
+  EXPECT_THAT(*none, IsEmpty());
+  script->Answer(404, R"({"error":{"code":404,"status":"NOT_FOUND","message":
+      "Resource 'projects/p/locations/us-central2-b/nodes/t1' was not found"}})");
+  EXPECT_EQ(loop.Run(api.GetHostKeys(kPlace, "t1")).error().code, Code::kNotFound);
+}
+
+TEST_F(TpuApiTest, ReadsTheCatalog) {
+  script->Answer(200,
+                 R"({"acceleratorTypes":[{"name":"projects/p/locations/z/acceleratorTypes/v4-8",
+      "type":"v4-8","acceleratorConfigs":[{"type":"V4","topology":"2x2x1"}]}]})");
+  script->Answer(200, R"({"runtimeVersions":[
+      {"name":"projects/p/locations/z/runtimeVersions/tpu-ubuntu2204-base","version":"tpu-ubuntu2204-base"}]})");
+  script->Answer(200, R"({"locations":[{"name":"projects/p/locations/us-central2-b",
+      "locationId":"us-central2-b"},{"name":"projects/p/locations/us-east5-a"}]})");
+  EXPECT_THAT(*loop.Run(api.AcceleratorTypes(kPlace)), ElementsAre("v4-8"));
+  EXPECT_THAT(*loop.Run(api.RuntimeVersions(kPlace)), ElementsAre("tpu-ubuntu2204-base"));
+  EXPECT_THAT(*loop.Run(api.Locations("p")), ElementsAre("us-central2-b", "us-east5-a"));
+  EXPECT_EQ(Url(2), "https://tpu.googleapis.com/v2/projects/p/locations");
+}
+
+}  // namespace
+}  // namespace jobman::cloud
