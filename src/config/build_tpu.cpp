@@ -9,7 +9,8 @@
 namespace jobman::config {
 namespace {
 
-constexpr std::size_t kLongestScript = 256 * 1024;  // of a metadata value, as Compute Engine takes
+constexpr std::size_t kLongestScript = std::size_t{256}
+                                       << 10;  // of a metadata value, as Compute Engine takes
 
 void BuildAccelerator(Reader& reader, core::TpuSpec& tpu) {
   tpu.accelerator = reader.Required("tpu.accelerator", "v4-32");

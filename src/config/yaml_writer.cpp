@@ -36,11 +36,12 @@ bool IsPlain(const std::string& text) {
   return letter || first == '/';
 }
 
-/// As JSON writes it, which is YAML too.
+/// As JSON writes it, which is YAML too but for DEL, which YAML wants escaped.
 std::string QuotedText(const std::string& text) {
-  return IsPlain(text)
-             ? text
-             : OrderedJson(text).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  if (IsPlain(text)) return text;
+  std::string quoted =
+      OrderedJson(text).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return base::ReplaceAll(std::move(quoted), "\x7F", "\\u007f");
 }
 
 class YamlWriter {

@@ -149,6 +149,7 @@ std::optional<std::string> NearestType(std::string_view type) {
 
 std::string GenerationHint() {
   std::vector<std::string> examples;
+  examples.reserve(kGenerations.size());
   for (const Generation& generation : kGenerations) {
     examples.push_back(TypeName(generation, SizesOf(generation)[0]));
   }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include <map>
 #include <string>
@@ -74,6 +76,7 @@ class ScratchDir {
   base::Path Write(const std::string& name, const std::string& text, mode_t mode = 0600) const {
     EXPECT_TRUE(base::EnsureDir((path_ / name).parent_path()).ok());
     EXPECT_TRUE(base::WriteFileAtomic(path_ / name, text, mode).ok());
+    ::chmod((path_ / name).c_str(), mode);  // whatever the umask is
     return path_ / name;
   }
 

@@ -1,0 +1,331 @@
+#include "jobman/config/load.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "config/project.hpp"
+#include "tests/unit/config/support.hpp"
+
+namespace jobman::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::JobWithTpu;
+using testing::MustLoad;
+using testing::ProblemsOf;
+using testing::Rendered;
+using testing::RequestOf;
+using testing::ScratchDir;
+using testing::SmallJob;
+using testing::TestDefaults;
+
+std::string WhereIs(const Loaded& loaded, const std::string& path) {
+  for (const Origin& origin : loaded.origins) {
+    if (origin.path == path) return origin.where;
+  }
+  return "(absent)";
+}
+
+TEST(Load, FillsInDefaults) {
+  const core::JobSpec spec = MustLoad(RequestOf(SmallJob())).spec;
+  EXPECT_EQ(spec.name, "job");
+  EXPECT_EQ(spec.cloud.endpoint, "https://tpu.googleapis.com");
+  EXPECT_EQ(spec.tpu.version, "tpu-ubuntu2204-base");
+  EXPECT_EQ(spec.tpu.allocation_mode, core::AllocationMode::kQueuedResources);
+  EXPECT_EQ(spec.tpu.pricing, core::Pricing::kOnDemand);
+  EXPECT_EQ(spec.ssh.user, "alice");
+  EXPECT_EQ(spec.ssh.private_key, "/state-dir/ssh/id_ed25519");
+  EXPECT_EQ(spec.ssh.port, 22);
+  EXPECT_EQ(spec.retries, core::RetrySpec{});
+  EXPECT_TRUE(spec.command.workers.all);
+}
+
+TEST(Load, TakesJson) {
+  EXPECT_EQ(MustLoad(RequestOf(R"({"tpu": {"accelerator": "v4-8", "zone": "us-central2-b",
+    "project": "p"}, "command": {"cmd": "a\nb", "workers": [0]}})"))
+                .spec.command.cmd,
+            "a\nb");
+}
+
+TEST(Load, NullsAreAsAbsent) {
+  const Loaded loaded = MustLoad(RequestOf(
+      JobWithTpu("  topology: null\n  startup_script: ~\n") +
+      "docker:\nssh: {user: null}\njob: {env_type: null, queue: {enabled: false, config: q}}\n"));
+  EXPECT_EQ(loaded.spec.ssh.user, "alice");
+}
+
+TEST(Load, AliasesAndMergeKeysAreWrittenOut) {
+  const Loaded loaded = MustLoad(RequestOf(R"(
+job: {environment: &env {A: 1, B: 2}}
+tpu: {accelerator: v4-32, zone: us-central2-b, project: p}
+command: {cmd: a, env: {<<: *env, B: 3}}
+)"));
+  EXPECT_EQ(loaded.spec.command.env, (std::map<std::string, std::string>{{"A", "1"}, {"B", "3"}}));
+}
+
+TEST(Load, LoopMeansUnlimitedPreemptionRetries) {
+  const auto preemption = [](const std::string& more) {
+    return MustLoad(RequestOf(SmallJob(more))).spec.retries.preemption;
+  };
+  EXPECT_EQ(preemption(""), std::nullopt);
+  EXPECT_EQ(preemption("job: {loop: true}\n"), std::nullopt);
+  EXPECT_EQ(preemption("job: {loop: false}\n"), 0);
+  EXPECT_EQ(preemption("job: {loop: true}\nretries: {preemption: 3}\n"), 3);
+  EXPECT_EQ(preemption("retries: {preemption: unlimited}\n"), std::nullopt);
+}
+
+TEST(Load, QueuedResourcesKnowSpotInsteadOfPreemptible) {
+  EXPECT_EQ(MustLoad(RequestOf(JobWithTpu("  pricing: preemptible\n"))).spec.tpu.pricing,
+            core::Pricing::kSpot);
+  EXPECT_EQ(MustLoad(RequestOf(JobWithTpu("  pricing: preemptible\n  allocation_mode: tpu-vm\n")))
+                .spec.tpu.pricing,
+            core::Pricing::kPreemptible);
+}
+
+TEST(Load, ChoosesTheLoginName) {
+  const auto user = [](const std::string& more, const std::string& login) {
+    LoadRequest request = RequestOf(SmallJob(more));
+    request.defaults.login = login;
+    return MustLoad(request).spec.ssh.user;
+  };
+  EXPECT_EQ(user("job: {remote_user: bob}\nssh: {user: carol}\n", "alice"), "carol");
+  EXPECT_EQ(user("job: {remote_user: bob}\n", "alice"), "bob");
+  EXPECT_EQ(user("", "Alice.Smith@example.com"), "alice_smith");
+  EXPECT_EQ(user("", "root"), "jobman");
+  EXPECT_EQ(user("", ""), "jobman");
+}
+
+TEST(Load, EndpointComesFromFlagFileOrEnvironment) {
+  const auto endpoint = [](const std::string& more, testing::Environment env,
+                           std::optional<std::string> flag) {
+    LoadRequest request = RequestOf(SmallJob(more), std::move(env));
+    request.endpoint = std::move(flag);
+    return MustLoad(request).spec.cloud.endpoint;
+  };
+  const testing::Environment env = {{"JOBMAN_ENDPOINT", "http://127.0.0.1:1/"}};
+  EXPECT_EQ(endpoint("", env, std::nullopt), "http://127.0.0.1:1");
+  EXPECT_EQ(endpoint("cloud: local\n", env, std::nullopt), "local");
+  EXPECT_EQ(endpoint("cloud: {endpoint: google}\n", env, "http://x"), "http://x");
+  EXPECT_THAT(ProblemsOf(SmallJob(), {{"JOBMAN_ENDPOINT", "nowhere"}}),
+              HasSubstr("JOBMAN_ENDPOINT: \"nowhere\" is no endpoint"));
+}
+
+TEST(Load, SetsComeOnTop) {
+  LoadRequest request = RequestOf(SmallJob("setup: [{run: a}]\n"));
+  request.sets = {"tpu.zone=us-east1-d", "command.workers=[0, 1]", "job.environment.A=b=c",
+                  "setup[0].hosts=0",    "setup.1.run=second",     "cloud=local"};
+  request.name = "other";
+  const Loaded loaded = MustLoad(request);
+  EXPECT_EQ(loaded.spec.tpu.zone, "us-east1-d");
+  EXPECT_THAT(loaded.spec.command.workers.numbers, ElementsAre(0, 1));
+  EXPECT_EQ(loaded.spec.environment.at("A"), "b=c");
+  EXPECT_THAT(loaded.spec.setup[0].hosts.numbers, ElementsAre(0));
+  EXPECT_EQ(loaded.spec.setup[1].run, "second");
+  EXPECT_EQ(loaded.spec.cloud.endpoint, "local");
+  EXPECT_EQ(loaded.spec.name, "other");
+  EXPECT_EQ(WhereIs(loaded, "tpu.zone"), "--set");
+  EXPECT_EQ(WhereIs(loaded, "job.name"), "--name");
+}
+
+std::string SetProblem(const std::string& set) {
+  LoadRequest request = RequestOf(SmallJob());
+  request.sets = {set};
+  return Rendered(Load(request));
+}
+
+TEST(Load, BadSetsNameTheFlag) {
+  EXPECT_EQ(SetProblem("tpu.zoen=us-east1-d"),
+            "--set: unknown key \"tpu.zoen\"\n   | tpu.zoen=us-east1-d\n   | ^\n"
+            "  did you mean \"tpu.zone\"?\n");
+  EXPECT_EQ(SetProblem("ssh.port=high"),
+            "--set: ssh.port: expected a number, found \"high\"\n   | ssh.port=high\n"
+            "   |          ^\n");
+  EXPECT_THAT(SetProblem("tpu.zone"), HasSubstr("--set: write --set key=value"));
+  EXPECT_THAT(SetProblem("tpu.zone.x=1"), HasSubstr("no tpu.zone.x can be set: tpu.zone is text"));
+  EXPECT_THAT(SetProblem("job.labels={a"), HasSubstr("--set: YAML: "));
+}
+
+TEST(Load, UserDefaultsStandUnderTheJobFile) {
+  const ScratchDir dir;
+  LoadRequest request = RequestOf(JobWithTpu("  labels: {team: a}\n  network: null\n"));
+  request.defaults.user_file =
+      dir.Write("config.yaml",
+                "tpu: {zone: us-east1-d, network: n, labels: {team: b, more: c}}\ncloud: local\n");
+  const Loaded loaded = MustLoad(request);
+  EXPECT_EQ(loaded.spec.tpu.zone, "us-central2-b");
+  EXPECT_EQ(loaded.spec.tpu.network, "");
+  EXPECT_EQ(loaded.spec.cloud.endpoint, "local");
+  EXPECT_EQ(loaded.spec.tpu.labels,
+            (std::map<std::string, std::string>{{"more", "c"}, {"team", "a"}}));
+  EXPECT_EQ(WhereIs(loaded, "tpu.labels.more"), dir.path().string() + "/config.yaml:1");
+  EXPECT_EQ(WhereIs(loaded, "tpu.labels.team"), "job.yaml:6");
+  EXPECT_EQ(WhereIs(loaded, "tpu.version"), "default for v4");
+  EXPECT_EQ(WhereIs(loaded, "tpu.external_ips"), "default");
+}
+
+TEST(Load, ProblemsOfUserDefaultsNameTheirFile) {
+  const ScratchDir dir;
+  LoadRequest request = RequestOf(SmallJob());
+  request.defaults.user_file = dir.Write("config.yaml", "tpu:\n  zoen: a\n");
+  EXPECT_THAT(Rendered(Load(request)),
+              HasSubstr("/config.yaml:2:3: unknown key \"tpu.zoen\"\n  2 |   zoen: a\n"));
+  request.defaults.user_file = dir.path() / "absent.yaml";
+  EXPECT_EQ(Rendered(Load(request)), "");
+  request.defaults.user_file_named = true;
+  EXPECT_THAT(Rendered(Load(request)), HasSubstr("absent.yaml: no such file"));
+}
+
+TEST(Load, FindsTheProject) {
+  const ScratchDir dir;
+  dir.Write(".config/gcloud/active_config", "work\n");
+  dir.Write(".config/gcloud/configurations/config_work",
+            "[auth]\nproject = no\n[core]\naccount = a\nproject = from-gcloud\n");
+  Defaults defaults = TestDefaults();
+  EXPECT_FALSE(DefaultProject(defaults));
+  defaults.home = dir.path();
+  EXPECT_EQ(DefaultProject(defaults)->text, "from-gcloud");
+  defaults = TestDefaults({{"CLOUDSDK_CONFIG", dir.path() / ".config/gcloud"}});
+  EXPECT_EQ(DefaultProject(defaults)->where, "gcloud configuration work");
+  defaults = TestDefaults({{"CLOUDSDK_CORE_PROJECT", "b"}, {"GOOGLE_CLOUD_PROJECT", "a"}});
+  EXPECT_EQ(DefaultProject(defaults)->text, "a");
+}
+
+TEST(Load, ReadsStartupScripts) {
+  const ScratchDir dir;
+  dir.Write("boot.sh", "echo boot");
+  dir.Write("empty.sh", " \n");
+  const auto load = [&](const std::string& members) {
+    LoadRequest request = RequestOf(JobWithTpu(members));
+    request.file = dir.path() / "job.yaml";
+    return Load(request);
+  };
+  const auto script = [&](const std::string& members) {
+    const LoadResult result = load(members);
+    return result.loaded ? result.loaded->spec.tpu.startup_script : Rendered(result);
+  };
+  EXPECT_EQ(script("  startup_script: boot.sh\n"), "echo boot\n");
+  EXPECT_EQ(script("  startup_script: '#!/bin/true'\n"), "#!/bin/true");
+  EXPECT_EQ(script("  startup_script: |\n    a\n    b\n"), "a\nb\n");
+  EXPECT_EQ(script("  metadata: {startup-script: a}\n"), "a\n");
+  EXPECT_THAT(script("  startup_script: empty.sh\n"), HasSubstr("empty.sh is empty"));
+}
+
+TEST(Load, ChecksThePrivateKey) {
+  const ScratchDir dir;
+  const auto problem = [&](const base::Path& key) {
+    return ProblemsOf(SmallJob("ssh: {private_key: " + key.string() + "}\n"));
+  };
+  EXPECT_EQ(problem(dir.Write("good", "key", 0600)), "");
+  EXPECT_EQ(problem(dir.path() / "absent"), "");
+  EXPECT_THAT(problem(dir.Write("open", "key", 0644)),
+              HasSubstr("/open may be used by others than its owner\n"));
+  EXPECT_THAT(problem(dir.path()), HasSubstr(" is no file\n"));
+  if (::geteuid() != 0) {
+    EXPECT_THAT(problem(dir.Write("closed", "key", 0000)), HasSubstr("cannot be read"));
+  }
+}
+
+TEST(Load, SecretsMustExistOnlyWhenAskedFor) {
+  const ScratchDir dir;
+  const std::string text =
+      "tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n"
+      "command: {cmd: a, secrets: [A_KEY, {name: B_KEY, file: " +
+      dir.Write("b", "very secret").string() + "}, {name: C_KEY, file: /nowhere/c}]}\n";
+  LoadRequest request = RequestOf(text, {{"A_KEY", "also secret"}});
+  const Loaded loaded = MustLoad(request);
+  EXPECT_THAT(loaded.spec.command.secrets,
+              ElementsAre(core::SecretRef{.name = "A_KEY"},
+                          core::SecretRef{.name = "B_KEY", .file = dir.path() / "b"},
+                          core::SecretRef{.name = "C_KEY", .file = "/nowhere/c"}));
+  EXPECT_THAT(ResolvedYaml(loaded, true), ::testing::Not(HasSubstr("secret\"")));
+  request.check_secrets = true;
+  EXPECT_EQ(Load(request).problems.size(), 1U);
+  request.defaults = TestDefaults();
+  const std::string problems = Rendered(Load(request));
+  EXPECT_THAT(problems, HasSubstr("secrets[0]: the environment variable A_KEY is not set"));
+  EXPECT_THAT(problems, HasSubstr("secrets[2]: "));
+}
+
+TEST(Load, TranslatesGcloudFlags) {
+  const core::TpuSpec tpu = MustLoad(RequestOf(JobWithTpu(R"(  tags: [a]
+  flags: ["--network=n", "--subnetwork s", --internal-ips, --spot, --tags, "b,c",
+          "--labels=team=x,kind=y", "--metadata=k=v", --service-account=me@p]
+)")))
+                                .spec.tpu;
+  EXPECT_EQ(tpu.network, "n");
+  EXPECT_EQ(tpu.subnetwork, "s");
+  EXPECT_FALSE(tpu.external_ips);
+  EXPECT_EQ(tpu.pricing, core::Pricing::kSpot);
+  EXPECT_THAT(tpu.tags, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(tpu.labels, (std::map<std::string, std::string>{{"kind", "y"}, {"team", "x"}}));
+  EXPECT_EQ(tpu.metadata.at("k"), "v");
+  EXPECT_EQ(tpu.service_account, "me@p");
+}
+
+TEST(Load, MissingFilesAndFoldersAreNamed) {
+  const ScratchDir dir;
+  LoadRequest request{.file = dir.path() / "absent.yaml", .defaults = TestDefaults()};
+  EXPECT_THAT(Rendered(Load(request)), HasSubstr("/absent.yaml: no such file\n"));
+  request.file = dir.path();
+  EXPECT_THAT(Rendered(Load(request)), HasSubstr(": is a folder\n"));
+  request.file = dir.Write("large.yaml", std::string(1'100'000, '#'));
+  EXPECT_THAT(Rendered(Load(request)), HasSubstr("larger than 1 MiB"));
+}
+
+TEST(Load, BombsAreRefused) {
+  std::string aliases = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 10; ++i) {
+    aliases += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int k = 0; k < 10; ++k) aliases += "*a" + std::to_string(i - 1) + ",";
+    aliases += "x]\n";
+  }
+  EXPECT_THAT(ProblemsOf(aliases), HasSubstr("too large once its aliases are written out"));
+  EXPECT_THAT(ProblemsOf("job: " + std::string(200, '[')), HasSubstr("nested too deeply"));
+  EXPECT_THAT(ProblemsOf("job: " + std::string(100'000, '[')), HasSubstr("nested too deeply"));
+  std::string many;
+  for (int i = 0; i < 50'000; ++i) many += "k" + std::to_string(i) + ": 1\n";
+  EXPECT_THAT(ProblemsOf(many), HasSubstr("more than 2000 keys in one map"));
+}
+
+TEST(Load, ResolvedYamlLoadsToTheSameJob) {
+  const std::string text = R"(
+job: {name: all-of_it, environment: {A: "yes", B: "a: b # c", C: "${tpu.zone} \\${HOME}"},
+      labels: {a: b}, worker_num: 4}
+cloud: {endpoint: "http://127.0.0.1:8080/", token_command: "echo 'x'"}
+tpu:
+  accelerator: v4-32
+  zone: us-central2-b
+  project: p
+  pricing: reserved
+  reservation: mine
+  allocation_mode: tpu-vm
+  tags: [a, b]
+  metadata: {k: "line one\nline two\n\n", empty: "", n: "0123", t: "true"}
+  startup_script: "#!/bin/sh\n  indented\n\nend"
+ssh: {user: bob, port: 2222, private_key: ~/no-such-key}
+setup:
+  - {run: "  starts with blanks\nthen not", hosts: "0,2-3", required: false, timeout: 90500ms}
+  - {name: second, run: "tab\there", timeout: 1h30m20s}
+command:
+  cmd: |
+    echo "a" \
+      ${job.name} \${SHELL} 'é'
+  workers: [1, 2]
+  workdir: "~"
+  env: {}
+  secrets: [A, {name: B, file: secret-b}]
+  grace: 2m
+retries: {preemption: unlimited, failure: 2, infra: unlimited, backoff: 20m}
+)";
+  const Loaded first = MustLoad(RequestOf(text));
+  for (const bool origins : {false, true}) {
+    const Loaded second = MustLoad(RequestOf(ResolvedYaml(first, origins)));
+    EXPECT_EQ(second.spec, first.spec) << ResolvedYaml(first, origins);
+    EXPECT_EQ(ResolvedYaml(second, false), ResolvedYaml(first, false));
+  }
+}
+
+}  // namespace
+}  // namespace jobman::config
