@@ -134,7 +134,9 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     const core::TimePoint began = self->world_.clock->Now();
     Outcome outcome = co_await Once(self, index, true);
     Host& host = self->hosts_[index];
-    if (host.ended) co_return;
+    // What is being stopped has ended when nothing of it is left, which StopHost() finds out: the
+    // command's own end may leave children behind.
+    if (host.ended || host.stopping) co_return;
     if (outcome.ok()) co_return self->Finish(host, *outcome);
     if (host.reached) {
       host.reached = false;
@@ -292,7 +294,6 @@ void StageRunner::Finish(Host& host, const RunStatus& status) {
   switch (status.kind) {
     case RunStatus::Kind::kExited:
       host.ended = true;
-      host.stop.Cancel();
       return Report(host, HostPhase::kExited, status.exit_code, {});
     case RunStatus::Kind::kRunning:
     case RunStatus::Kind::kLost:

@@ -110,12 +110,13 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   const bool any_queued = std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
     return job.slice->ref.mode == core::AllocationMode::kQueuedResources;
   });
+  // Nodes first: one whose queued resource is not in the later list has truly lost it, whereas a
+  // queued resource without its node may only be younger than the list of nodes.
+  JM_CO_ASSIGN_OR_RETURN(const auto nodes, co_await api->ListNodes(place->where));
   std::vector<core::QueuedSeen> queued;
   if (any_queued) {
-    // Queued resources first: their nodes exist before they are ACTIVE.
     JM_CO_ASSIGN_OR_RETURN(queued, co_await api->ListQueued(place->where));
   }
-  JM_CO_ASSIGN_OR_RETURN(const auto nodes, co_await api->ListNodes(place->where));
   Tell(*place, began, nodes, queued);
   co_await LookAtOperations(place);
   co_return base::Ok();

@@ -95,9 +95,15 @@ Status MemoryStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
     if (!known) record->exits.push_back(std::move(exit));
   }
   if (turn.attempt) {
-    ports::AttemptRecord& attempt = record->attempts[turn.attempt->attempt];
-    attempt = *turn.attempt;
+    const auto [place, fresh] =
+        record->attempts.try_emplace(turn.attempt->attempt, *turn.attempt);
+    ports::AttemptRecord& attempt = place->second;
     attempt.job = turn.job.id;
+    if (!fresh) {
+      attempt.slice = turn.attempt->slice;
+      attempt.ended_at = turn.attempt->ended_at;
+      attempt.outcome = turn.attempt->outcome;
+    }
   }
   ++writes_;
   return base::Ok();

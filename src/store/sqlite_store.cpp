@@ -49,8 +49,9 @@ Status InsertExit(Database& db, JobId job, const ports::ExitRecord& exit) {
 
 Status PutAttempt(Database& db, JobId job, const ports::AttemptRecord& attempt) {
   return db.Run(
-      "INSERT OR REPLACE INTO attempts (job, attempt, slice, zone, reason, started_at, ended_at, "
-      "outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO attempts (job, attempt, slice, zone, reason, started_at, ended_at, outcome) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job, attempt) DO UPDATE SET "
+      "slice = excluded.slice, ended_at = excluded.ended_at, outcome = excluded.outcome",
       "recording an attempt", job.value, attempt.attempt, attempt.slice, attempt.zone,
       attempt.reason, attempt.started_at, attempt.ended_at, attempt.outcome);
 }

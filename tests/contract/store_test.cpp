@@ -297,19 +297,22 @@ TEST_P(StoreContract, NextAttemptHasItsOwnExitCodes) {
   EXPECT_THAT(store().Exits(job.id).value(), SizeIs(2));
 }
 
-TEST_P(StoreContract, AttemptIsReplacedByItsNumber) {
+TEST_P(StoreContract, AttemptKeepsItsBeginWhenItsEndIsWritten) {
   const Job job = Get(Create("train"));
   ports::AttemptRecord one{.attempt = 1, .slice = "a1", .started_at = now_};
   ports::AttemptRecord two{.attempt = 2, .slice = "a2", .started_at = now_};
   ASSERT_TRUE(Commit({.job = job, .attempt = one}, 0).ok());
   ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = two}, 0).ok());
-  one.ended_at = now_ + seconds{5};
-  one.outcome = "preempted";
-  ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = one}, 0).ok());
+  const ports::AttemptRecord end{.attempt = 1,
+                                 .slice = "a1",
+                                 .ended_at = now_ + seconds{5},
+                                 .outcome = "preempted"};
+  ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = end}, 0).ok());
   const auto attempts = store().Attempts(job.id).value();
   ASSERT_THAT(attempts, SizeIs(2));
   EXPECT_EQ(attempts[0].outcome, "preempted");
   EXPECT_EQ(attempts[0].ended_at, now_ + seconds{5});
+  EXPECT_EQ(attempts[0].started_at, now_);
   EXPECT_EQ(attempts[1].slice, "a2");
 }
 

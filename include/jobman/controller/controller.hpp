@@ -39,7 +39,7 @@ struct Options {
   base::Duration hot_poll = std::chrono::milliseconds{100};  ///< first wait after something changed
   base::Duration lease_time = std::chrono::seconds{15};
   /// A host that the cloud calls READY but that cannot be reached this long is lost.
-  base::Duration unreachable_limit = std::chrono::minutes{10};
+  base::Duration unreachable_limit = std::chrono::minutes{5};
   /// Ends when nothing needed care for this long; without it, never.
   std::optional<base::Duration> idle_exit = {};
 };

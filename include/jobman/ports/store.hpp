@@ -57,7 +57,8 @@ struct Turn {
   Job job = {};
   std::vector<Event> events = {};
   std::vector<ExitRecord> exits = {};
-  std::optional<AttemptRecord> attempt = {};  ///< inserted or replaced
+  /// Inserted; of one that is there already, only slice, ended_at and outcome change.
+  std::optional<AttemptRecord> attempt = {};
 };
 
 /// Columns of `list` and filters on them; empty fields do not filter.

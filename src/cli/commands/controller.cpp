@@ -20,6 +20,7 @@ constexpr base::Duration kStopLimit = std::chrono::seconds{10};
 struct RunOptions {
   bool background = false;
   int poll_seconds = 15;
+  int host_limit_seconds = 300;
 };
 
 base::LogLevel LevelOf(const App& app) {
@@ -35,6 +36,7 @@ base::Result<int> RunController(App& app, const RunOptions& options) {
   ControllerWorld world(loop, paths, *store);
   controller::Options settings{.paths = paths};
   settings.policy.poll = std::chrono::seconds{options.poll_seconds};
+  settings.unreachable_limit = std::chrono::seconds{options.host_limit_seconds};
   if (options.background) settings.idle_exit = kIdleExit;
   controller::Controller controller(loop, world.Get(), settings);
   asio::signal_set signals(loop, SIGINT, SIGTERM);
@@ -115,6 +117,11 @@ void AddController(CLI::App& root, Invocation& chosen) {
   run->add_option("--poll", options->poll_seconds,
                   "Longest time between two looks at the cloud, in seconds")
       ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  run->add_option("--host-limit", options->host_limit_seconds,
+                  "Seconds after which a host is lost that cannot be reached though the cloud "
+                  "calls its slice READY")
+      ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   run->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunController(app, *options); };

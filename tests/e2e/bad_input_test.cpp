@@ -1,0 +1,129 @@
+// Each: one message that says what, where and what to do; the right exit code; nothing created.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+class BadInput : public testing::Test {
+ protected:
+  /// `create` of a file with this text must be refused, with each of `says` in the message.
+  void Refused(const std::string& text, int code, std::vector<std::string> says) {
+    const base::Path file = place_.path() / "job.yaml";
+    ASSERT_TRUE(base::WriteFileAtomic(file, text).ok());
+    RefusedFile(file.string(), code, says);
+  }
+  void RefusedFile(const std::string& file, int code, const std::vector<std::string>& says) {
+    const Ran ran = place_.Jobman({"create", file});
+    EXPECT_EQ(ran.code, code) << ran.All();
+    for (const std::string& part : says) EXPECT_THAT(ran.err, HasSubstr(part));
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(place_.Jobman({"--json", "list", "--all"}).out, testing::Not(HasSubstr("\"id\"")));
+  }
+  static std::string Good(const std::string& more = {}) {
+    return "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
+           "command: {cmd: 'true'}\n" +
+           more;
+  }
+  Place place_;
+};
+
+TEST_F(BadInput, MissingFile) {
+  RefusedFile("/nowhere/job.yaml", 2, {"/nowhere/job.yaml"});
+}
+TEST_F(BadInput, YamlSyntax) {
+  Refused("job: {name: x\n", 2, {"job.yaml:"});
+}
+TEST_F(BadInput, UnknownKey) {
+  Refused(Good("tpus: {}\n"), 2, {"job.yaml:5:1", "tpus", "^", "tpu"});
+}
+TEST_F(BadInput, WrongType) {
+  Refused("job: {name: x}\ncloud: local\ntpu: [v4-8]\ncommand: {cmd: 'true'}\n", 2, {"job.yaml:3"});
+}
+TEST_F(BadInput, InterpolationCycle) {
+  Refused(
+      "job: {name: '${tpu.name}'}\ncloud: local\ntpu: {accelerator: v4-8, zone: "
+      "us-central2-b, name: '${job.name}'}\ncommand: {cmd: 'true'}\n",
+      2, {"job.name", "tpu.name"});
+}
+TEST_F(BadInput, UnknownAccelerator) {
+  Refused(
+      "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-9, zone: us-central2-b}\n"
+      "command: {cmd: 'true'}\n",
+      2, {"v4-9", "v4-8"});
+}
+TEST_F(BadInput, ZoneThatDoesNotOfferIt) {
+  Refused(
+      "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-8, zone: europe-west4-a}\n"
+      "command: {cmd: 'true'}\n",
+      2, {"europe-west4-a", "v4-8"});
+}
+TEST_F(BadInput, WorkersOutOfRange) {
+  Refused(
+      "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
+      "command: {cmd: 'true', workers: [0, 5]}\n",
+      2, {"workers", "5"});
+}
+TEST_F(BadInput, DuplicateHost) {
+  Refused(
+      "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-32, zone: us-central2-b}\n"
+      "command: {cmd: 'true', workers: [1, 1]}\n",
+      2, {"1"});
+}
+TEST_F(BadInput, EmptyCommand) {
+  Refused(
+      "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
+      "command: {cmd: ''}\n",
+      2, {"command.cmd"});
+}
+TEST_F(BadInput, ANameNoNodeMayHave) {
+  Refused(
+      "job: {name: 'Bad Name!'}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
+      "command: {cmd: 'true'}\n",
+      2, {"Bad Name!"});
+}
+TEST_F(BadInput, KeyWithAnOpenMode) {
+  const base::Path key = place_.path() / "key";
+  ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key.string()}).code,
+            0);
+  ASSERT_EQ(chmod(key.c_str(), 0644), 0);
+  Refused(Good("ssh: {private_key: " + key.string() + "}\n"), 2, {key.string(), "chmod 600"});
+}
+TEST_F(BadInput, AKeyThatIsNone) {
+  const base::Path key = place_.path() / "key";
+  ASSERT_TRUE(base::WriteFileAtomic(key, "hello\n").ok());
+  const Ran ran = place_.Jobman(
+      {"create", place_.JobFile("key", 1, "true", "ssh: {private_key: " + key.string() + "}\n")});
+  EXPECT_NE(ran.code, 0);
+  EXPECT_THAT(ran.err, HasSubstr(key.string()));
+}
+TEST_F(BadInput, AFeatureThatIsNotThereYetIsNamed) {
+  Refused(Good("gcsfuse: {bucket_name: b}\n"), 2, {"gcsfuse", "not supported yet"});
+}
+TEST_F(BadInput, AHomeThatCannotBeWritten) {
+  const Ran ran = RunProgram({std::string(JOBMAN_BIN_DIR) + "/jobman", "--home", "/proc/nowhere",
+                              "create", place_.JobFile("home", 1, "true")});
+  EXPECT_EQ(ran.code, 2) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr("/proc/nowhere"));
+}
+TEST_F(BadInput, AFullDisk) {
+  const Ran ran = RunProgram({"sh", "-c",
+                              std::string(JOBMAN_BIN_DIR) + "/jobman --home " +
+                                  place_.home().string() + " list --all > /dev/full"});
+  EXPECT_NE(ran.code, 0) << "data that could not be written is no success";
+}
+TEST_F(BadInput, AnEnvironmentWithNothingInItSaysWhatItNeeds) {
+  const Ran ran = RunProgram({"env", "-i", "PATH=/usr/bin:/bin", "LANG=C", "HOME=/proc/nowhere",
+                              std::string(JOBMAN_BIN_DIR) + "/jobman", "create",
+                              place_.JobFile("bare", 1, "true")});
+  EXPECT_EQ(ran.code, 2) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr("JOBMAN_HOME"));
+}
+
+}  // namespace
+}  // namespace jobman::test

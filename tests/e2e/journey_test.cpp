@@ -1,0 +1,81 @@
+// From a job file to exit codes, as a user sees it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Journey, TheQuickstartSucceedsOnFourHosts) {
+  Place place;
+  const std::string file = std::string(JOBMAN_SOURCE_DIR) + "/configs/quickstart.yaml";
+  const Ran ran = place.Jobman({"run", file});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_THAT(ran.out, HasSubstr("host 3 | step 5 of 5"));
+  EXPECT_THAT(ran.out, HasSubstr("SUCCEEDED"));
+  EXPECT_THAT(ran.out, HasSubstr("jobman delete 000001"));
+  EXPECT_THAT(place.Log(1, 1, "setup-0-workspace", 2), HasSubstr("quickstart"));
+  EXPECT_THAT(place.Jobman({"list"}).out, HasSubstr("IDLE"));
+  const Ran folded = place.Jobman({"exec", "quickstart", "--fold", "--", "echo same"});
+  EXPECT_EQ(folded.code, 0) << folded.All();
+  EXPECT_THAT(folded.out, HasSubstr("hosts 0-3 (4): same"));
+  EXPECT_EQ(place.Jobman({"exec", "1", "-w", "1-2", "--", "exit 3"}).code, 1);
+  const Ran login = place.Jobman({"ssh", "1", "-w", "2", "hostname"});
+  EXPECT_THAT(login.out, HasSubstr("-w-2")) << login.err;
+  EXPECT_EQ(place.Jobman({"delete", "1", "--wait"}).code, 0);
+  EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
+  EXPECT_EQ(place.Jobman({"clean", "1"}).code, 0);
+  EXPECT_EQ(place.Jobman({"show", "1"}).code, 3);
+}
+
+TEST(Journey, ADirectNodeRunsToo) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const Ran ran = place.Jobman({"run", place.JobFile("direct", 1, "echo here"), "--set",
+                                "tpu.allocation_mode=tpu-vm", "--set", "tpu.pricing=ondemand"});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_EQ(place.Log(1, 1, "run", 0), "here\n");
+}
+
+TEST(Journey, TheCommandsExitCodeIsTheJobs) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const Ran ran = place.Jobman({"run", place.JobFile("seven", 2, "exit 7")});
+  EXPECT_EQ(ran.code, 7) << ran.All();
+  EXPECT_THAT(ran.out, HasSubstr("FAILED"));
+  EXPECT_THAT(place.Jobman({"why", "1"}).out, HasSubstr("exit code 7"));
+}
+
+TEST(Journey, SecretsReachTheCommandAndNothingElse) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file =
+      place.JobFile("secret", 1, "printf %s \"$E2E_SECRET\" | wc -c", "  secrets: [E2E_SECRET]\n");
+  setenv("E2E_SECRET", "hush-hush-42", 1);
+  EXPECT_EQ(place.Jobman({"run", file}).code, 0);
+  unsetenv("E2E_SECRET");
+  EXPECT_EQ(place.Log(1, 1, "run", 0), "12\n");
+  const Ran grep = RunProgram({"grep", "-rl", "hush-hush-42", place.home().string()});
+  EXPECT_EQ(grep.out, "");
+  const Ran missing = place.Jobman({"create", file});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("E2E_SECRET"));
+}
+
+TEST(Journey, TickDoesTheWorkForCron) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  ASSERT_EQ(place.Jobman({"create", place.JobFile("cron", 1, "echo ticked")}).code, 0);
+  place.Jobman({"controller", "stop"});
+  place.Until("SUCCEEDED by ticks alone", [&] {
+    EXPECT_EQ(place.Jobman({"tick", "--bound", "20"}).code, 0);
+    return place.StateOf("1") == "SUCCEEDED";
+  });
+  EXPECT_EQ(place.Log(1, 1, "run", 0), "ticked\n");
+}
+
+}  // namespace
+}  // namespace jobman::test

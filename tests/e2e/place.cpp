@@ -1,0 +1,153 @@
+#include "tests/e2e/place.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "jobman/base/process.hpp"
+
+extern char** environ;
+
+namespace jobman::test {
+namespace {
+
+const std::string kBin = JOBMAN_BIN_DIR;
+
+void Nap() {
+  usleep(20'000);
+}
+
+/// Accelerator types by their number of hosts.
+std::string TypeOf(int hosts) {
+  return "v4-" + std::to_string(hosts * 8);
+}
+
+}  // namespace
+
+Ran RunProgram(std::vector<std::string> argv, const std::map<std::string, std::string>& env) {
+  std::vector<std::string> words = {"env"};
+  for (const auto& [name, value] : env) words.push_back(name + "=" + value);
+  words.insert(words.end(), argv.begin(), argv.end());
+  asio::io_context loop;
+  const auto ended = base::RunTask(loop, base::RunProcess(words));
+  if (!ended.ok()) return {.code = -1, .err = ended.error().ToString()};
+  return {.code = ended->exit_code, .out = ended->out, .err = ended->err};
+}
+
+Place::Place() {
+  EXPECT_TRUE(base::EnsureDir(home()).ok());
+}
+
+Place::~Place() {
+  KillController();
+  const Ran stopped = Jobman({"controller", "stop"});
+  EXPECT_EQ(stopped.code, 0) << stopped.All();
+  if (base::FileSize(home() / "sim" / "sim.json")) Sim({"down"});
+  if (::testing::Test::HasFailure()) {
+    const auto log = base::ReadFile(home() / "controller.log");
+    if (log.ok()) std::fprintf(stderr, "controller.log:\n%s\n", log->c_str());
+  }
+}
+
+Ran Place::Jobman(std::vector<std::string> args) {
+  args.insert(args.begin(), {kBin + "/jobman", "--home", home().string()});
+  return RunProgram(args);
+}
+
+Ran Place::Sim(std::vector<std::string> args) {
+  args.insert(args.begin(), {kBin + "/jobman-sim", "--dir", (home() / "sim").string()});
+  return RunProgram(args);
+}
+
+void Place::StartSim(std::vector<std::string> args) {
+  args.insert(args.begin(), {"up", "--detach"});
+  const Ran up = Sim(args);
+  ASSERT_EQ(up.code, 0) << up.All();
+}
+
+pid_t Place::StartController(std::vector<std::string> args) {
+  std::vector<std::string> words = {kBin + "/jobman", "--home", home().string(), "controller",
+                                    "run"};
+  words.insert(words.end(), args.begin(), args.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  const std::string log = (home() / "controller.log").string();
+  posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  EXPECT_EQ(posix_spawn(&controller_, argv[0], &files, nullptr, argv.data(), environ), 0);
+  posix_spawn_file_actions_destroy(&files);
+  EXPECT_TRUE(Until("the controller to hold the lease", [this] {
+    return Jobman({"controller", "status"}).code == 0;
+  }));
+  return controller_;
+}
+
+void Place::KillController() {
+  if (controller_ == 0) return;
+  kill(controller_, SIGKILL);
+  waitpid(controller_, nullptr, 0);
+  controller_ = 0;
+}
+
+std::string Place::JobFile(const std::string& name, int hosts, const std::string& cmd,
+                           const std::string& more) {
+  std::string text =
+      "job: {name: " + name + "}\ncloud: local\ntpu:\n  accelerator: " + TypeOf(hosts) +
+      "\n  zone: us-central2-b\n  pricing: spot\ncommand:\n" + "  grace: 2s\n  cmd: |\n";
+  for (std::size_t at = 0; at <= cmd.size();) {
+    const std::size_t end = std::min(cmd.find('\n', at), cmd.size());
+    text += "    " + cmd.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  const base::Path file = path() / (name + ".yaml");
+  EXPECT_TRUE(base::WriteFileAtomic(file, text + more).ok());
+  return file.string();
+}
+
+base::Json Place::Show(const std::string& job) {
+  const Ran shown = Jobman({"--json", "show", job});
+  const auto json = base::ParseJson(shown.out);
+  if (!json.ok()) return base::Json::object();
+  const base::Json& jobs = base::GetMember(*json, "jobs");
+  return jobs.is_array() && !jobs.empty() ? jobs[0] : *json;
+}
+
+std::string Place::StateOf(const std::string& job) {
+  return base::GetString(Show(job), "state");
+}
+
+bool Place::Until(const std::string& what, const std::function<bool()>& is_so, int seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{seconds};
+  while (std::chrono::steady_clock::now() < end) {
+    if (is_so()) return true;
+    Nap();
+  }
+  ADD_FAILURE() << "waited " << seconds << " s for " << what;
+  return false;
+}
+
+bool Place::Reaches(const std::string& job, const std::string& state, int seconds) {
+  const bool reached = Until(
+      job + " to be " + state, [&] { return StateOf(job) == state; }, seconds);
+  if (!reached) ADD_FAILURE() << Jobman({"why", job}).All() << Jobman({"history", job}).All();
+  return reached;
+}
+
+std::string Place::Log(int job, int attempt, const std::string& stage, int host) {
+  char name[64];
+  std::snprintf(name, sizeof name, "jobs/%06d/attempt-%d/", job, attempt);
+  char file[32];
+  std::snprintf(file, sizeof file, "host-%04d.log", host);
+  const auto text = base::ReadFile(home() / name / stage / file);
+  return text.ok() ? *text : "(no log)";
+}
+
+}  // namespace jobman::test

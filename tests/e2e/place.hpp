@@ -1,0 +1,67 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/json.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace jobman::test {
+
+/// What a program left behind.
+struct Ran {
+  int code = 0;
+  std::string out = {};
+  std::string err = {};
+  std::string All() const { return out + err; }
+};
+
+/// A place of its own for one test: a home folder with its store, controller and simulator. Ends
+/// everything that it started.
+class Place {
+ public:
+  Place();
+  ~Place();
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  /// Runs `jobman ARGS` to its end.
+  Ran Jobman(std::vector<std::string> args);
+  /// Runs `jobman-sim ARGS` to its end, on this place's simulator.
+  Ran Sim(std::vector<std::string> args);
+  /// Starts the simulator with these arguments of `up`.
+  void StartSim(std::vector<std::string> args);
+  /// Starts a controller in the foreground; it is killed with the place.
+  pid_t StartController(std::vector<std::string> args = {});
+  /// SIGKILL to a controller started here, and waits for its end.
+  void KillController();
+
+  /// Writes a job file of `hosts` hosts that runs `cmd`; `more` is YAML on the top level.
+  std::string JobFile(const std::string& name, int hosts, const std::string& cmd,
+                      const std::string& more = {});
+  /// `show --json` of a job.
+  base::Json Show(const std::string& job);
+  std::string StateOf(const std::string& job);
+  /// Waits until it is so; false, and a failure with the last thing seen, when it takes too long.
+  bool Until(const std::string& what, const std::function<bool()>& is_so, int seconds = 60);
+  bool Reaches(const std::string& job, const std::string& state, int seconds = 60);
+  /// What a host wrote, as it lies on disk here.
+  std::string Log(int job, int attempt, const std::string& stage, int host);
+
+  base::Path home() const { return dir_.path() / "home"; }
+  base::Path path() const { return dir_.path(); }
+
+ private:
+  TempDir dir_;
+  pid_t controller_ = 0;
+};
+
+/// Runs a program to its end with these variables on top of the environment.
+Ran RunProgram(std::vector<std::string> argv, const std::map<std::string, std::string>& env = {});
+
+}  // namespace jobman::test

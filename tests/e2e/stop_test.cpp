@@ -1,0 +1,67 @@
+// cancel, resume, reboot.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Stop, CancelLeavesNoProcessAndResumeUsesTheSliceAgain) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  // A child that ignores TERM, and a daemon in a session of its own.
+  const std::string file = place.JobFile("stubborn", 2,
+                                         "[ $JOBMAN_ATTEMPT = 1 ] || exit 0\n"
+                                         "setsid sleep 1234 &\n"
+                                         "sh -c 'trap \"\" TERM; while :; do sleep 1; done' &\n"
+                                         "echo up\n"
+                                         "wait");
+  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
+  ASSERT_TRUE(place.Until("the command to be up on both hosts", [&] {
+    return place.Log(1, 1, "run", 0) == "up\n" && place.Log(1, 1, "run", 1) == "up\n";
+  }));
+  const auto began = std::chrono::steady_clock::now();
+  const Ran cancel = place.Jobman({"cancel", "1", "--wait"});
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_EQ(cancel.code, 0) << cancel.All();
+  // 2 s of grace; how much quicker than that + 1 s it is, bench/ says.
+  EXPECT_LT(took, std::chrono::seconds{20});
+  const Ran left = place.Jobman(
+      {"exec", "1", "--", "grep -l JOBMAN_RUN_ID=j000001-a1 /proc/[0-9]*/environ 2>/dev/null"});
+  EXPECT_THAT(left.out, testing::Not(HasSubstr("/proc/"))) << left.All();
+  EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("stubborn-000001-a1"));
+  ASSERT_EQ(place.Jobman({"resume", "1"}).code, 0);
+  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
+  EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("stubborn-000001-a1"));
+  EXPECT_THAT(place.Sim({"status"}).out, testing::Not(HasSubstr("stubborn-000001-a2")));
+}
+
+TEST(Stop, SetupRunsOncePerMachineAndAgainWhenForced) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file = place.JobFile("setup", 1, "cat ~/count",
+                                         "setup: [{name: count, run: 'echo x >> ~/count'}]\n");
+  ASSERT_EQ(place.Jobman({"run", file}).code, 0);
+  EXPECT_EQ(place.Log(1, 1, "run", 0), "x\n");
+  ASSERT_EQ(place.Jobman({"reboot", "1", "--wait"}).code, 0);
+  EXPECT_EQ(place.Log(1, 2, "run", 0), "x\n");
+  ASSERT_EQ(place.Jobman({"reboot", "1", "--force", "--wait"}).code, 0);
+  EXPECT_EQ(place.Log(1, 3, "run", 0), "x\nx\n");
+}
+
+TEST(Stop, CancelInTheQueueGivesTheRequestBack) {
+  Place place;
+  place.StartSim({"--set", "stock.us-central2-b/v4=0"});
+  ASSERT_EQ(place.Jobman({"create", place.JobFile("queued", 1, "true")}).code, 0);
+  ASSERT_TRUE(place.Reaches("queued", "WAITING"));
+  EXPECT_EQ(place.Jobman({"cancel", "queued", "--wait"}).code, 0);
+  EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
+}
+
+}  // namespace
+}  // namespace jobman::test
