@@ -16,7 +16,7 @@
 namespace jobman::sim {
 
 PlainFleet::PlainFleet(FleetOptions options, Report report)
-    : WorkerFleet(std::move(options), std::move(report)) {
+    : WorkerFleet(std::move(options), std::move(report)), sftp_server_(FindProgram("sftp-server")) {
   StartThread();
   PostAndWait([this] {
     const base::Status started = StartHelper();
@@ -47,15 +47,15 @@ HostDisk PlainFleet::DiskOf(const std::string& name) const {
   const base::Path root = HostDir(name);
   const std::string etc = (root / "etc").string();
   // ForceCommand is how a host gets its own home without an entry in the password file.
-  return HostDisk({.root = root,
-                   .etc = root / "etc",
-                   .state = root / "state",
-                   .port = options().ssh_port,
-                   .extra = fmt::format("SetEnv \"JOBMAN_SIM_HOST={}\" "
-                                        "\"JOBMAN_BOOT_ID_FILE={}/boot_id\"\n"
-                                        "ForceCommand {}\nSubsystem sftp {}\n",
-                                        name, etc, base::ShellQuote(etc + "/login"),
-                                        FindProgram("sftp-server").string())});
+  return HostDisk(
+      {.root = root,
+       .etc = root / "etc",
+       .state = root / "state",
+       .port = options().ssh_port,
+       .extra = fmt::format("SetEnv \"JOBMAN_SIM_HOST={}\" "
+                            "\"JOBMAN_BOOT_ID_FILE={}/boot_id\"\n"
+                            "ForceCommand {}\nSubsystem sftp {}\n",
+                            name, etc, base::ShellQuote(etc + "/login"), sftp_server_.string())});
 }
 
 base::Status PlainFleet::WriteLoginScript(const std::string& name) const {

@@ -32,6 +32,7 @@ class PlainFleet final : public WorkerFleet {
   void ReadAnswers();
   base::Status WriteLoginScript(const std::string& name) const;
 
+  base::Path sftp_server_;
   base::UniqueFd control_ = {};
   pid_t helper_ = 0;
   std::string unread_ = {};

@@ -139,8 +139,10 @@ void WorkerFleet::Destroy(const std::string& name) {
 }
 
 void WorkerFleet::UpdateMetadata(const std::string& name, const Metadata& metadata) {
-  const base::Status status = DiskOf(name).WriteMetadata(metadata);
-  if (!status.ok()) base::Log(base::LogLevel::kWarn, "hosts", "{}", status.error().ToString());
+  Post([this, name, metadata] {
+    const base::Status status = DiskOf(name).WriteMetadata(metadata);
+    if (!status.ok()) base::Log(base::LogLevel::kWarn, "hosts", "{}", status.error().ToString());
+  });
 }
 
 }  // namespace jobman::sim
