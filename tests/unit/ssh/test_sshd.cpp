@@ -63,9 +63,11 @@ std::vector<pid_t> ChildrenOf(pid_t parent) {
   return children;
 }
 
+/// From the top: a server that outlives its command would still report how that ended.
 void KillTree(pid_t pid) {
-  for (const pid_t child : ChildrenOf(pid)) KillTree(child);
+  const auto children = ChildrenOf(pid);
   kill(pid, SIGKILL);
+  for (const pid_t child : children) KillTree(child);
 }
 
 }  // namespace
