@@ -6,15 +6,31 @@ namespace jobman::cli {
 
 std::span<const Command> Commands() {
   static constexpr std::array kCommands = {
-      Command{"create", AddCreate},   Command{"run", AddRun},
-      Command{"list", AddList},       Command{"show", AddShow},
-      Command{"why", AddWhy},         Command{"history", AddHistory},
-      Command{"logs", AddLogs},       Command{"cancel", AddCancel},
-      Command{"resume", AddResume},   Command{"reboot", AddReboot},
-      Command{"requeue", AddRequeue}, Command{"delete", AddDelete},
-      Command{"clean", AddClean},     Command{"exec", AddExec},
-      Command{"ssh", AddSsh},         Command{"controller", AddController},
-      Command{"tick", AddTick},       Command{"completion", AddCompletion},
+      // Jobs.
+      Command{"create", AddCreate},
+      Command{"run", AddRun},
+      Command{"list", AddList},
+      Command{"show", AddShow},
+      Command{"why", AddWhy},
+      Command{"history", AddHistory},
+      Command{"logs", AddLogs},
+      // What they shall do.
+      Command{"cancel", AddCancel},
+      Command{"resume", AddResume},
+      Command{"reboot", AddReboot},
+      Command{"requeue", AddRequeue},
+      Command{"delete", AddDelete},
+      Command{"clean", AddClean},
+      // Their hosts.
+      Command{"exec", AddExec},
+      Command{"ssh", AddSsh},
+      // Job files.
+      Command{"init", AddInit},
+      Command{"config", AddConfig},
+      // The program itself.
+      Command{"controller", AddController},
+      Command{"tick", AddTick},
+      Command{"completion", AddCompletion},
       Command{"version", AddVersion},
   };
   return kCommands;

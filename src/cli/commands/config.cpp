@@ -1,0 +1,121 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/views/job_file.hpp"
+#include "jobman/config/load.hpp"
+#include "jobman/config/schema.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using base::Result;
+
+// What the command line may change in a job file.
+struct Changes {
+  std::vector<std::string> sets = {};
+  std::string name = {};
+};
+struct CheckOptions {
+  std::vector<std::string> files = {};
+  Changes changes = {};
+};
+struct ShowOptions {
+  std::string file = {};
+  Changes changes = {};
+  bool origins = false;
+};
+
+void AddChanges(CLI::App& command, Changes& changes) {
+  command
+      .add_option("--set", changes.sets, "Use another value: tpu.zone=us-central2-b; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--name", changes.name, "Use another job name")->type_name("NAME");
+}
+
+Result<config::LoadResult> Load(App& app, const std::string& file, const Changes& changes) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  config::LoadRequest request{
+      .file = file, .sets = changes.sets, .defaults = config::SystemDefaults(paths.home)};
+  if (file == "-") {
+    JM_ASSIGN_OR_RETURN(request.text, base::ReadFile("/dev/stdin"));
+  }
+  if (!changes.name.empty()) request.name = changes.name;
+  if (!app.options().endpoint.empty()) request.endpoint = app.options().endpoint;
+  return config::Load(request);
+}
+
+Result<int> RunCheck(App& app, const CheckOptions& options) {
+  views::CheckedFiles view;
+  for (const std::string& file : options.files) {
+    JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, file, options.changes));
+    view.files.push_back({.name = file,
+                          .job = result.loaded ? result.loaded->spec.name : "",
+                          .problems = std::move(result.problems)});
+  }
+  app.Show(view);
+  return view.AllGood() ? kSuccess : kUsage;
+}
+
+Result<int> RunShowFile(App& app, const ShowOptions& options) {
+  JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, options.file, options.changes));
+  if (!result.loaded) return config::ToError(result.problems);
+  app.Show(views::ResolvedFile{.loaded = std::move(*result.loaded), .origins = options.origins});
+  return kSuccess;
+}
+
+Result<int> RunExplain(App& app, const std::string& key) {
+  JM_ASSIGN_OR_RETURN(const std::string text, config::ExplainKey(key));
+  if (app.mode() == OutputMode::kJson) {
+    app.ShowJson({{"key", key}, {"text", text}});
+  } else {
+    app.terminal().Out(text);
+  }
+  return kSuccess;
+}
+
+void AddCheck(CLI::App& config, Invocation& chosen) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command =
+      config.add_subcommand("check", "Say what is wrong with a job file, and where");
+  command->add_option("FILE", options->files, "Job file; - for standard input")->required();
+  AddChanges(*command, options->changes);
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunCheck(app, *options); }; });
+}
+
+void AddShowFile(CLI::App& config, Invocation& chosen) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* command = config.add_subcommand("show", "A job file as it is understood, as YAML");
+  command->add_option("FILE", options->file, "Job file; - for standard input")->required();
+  command->add_flag("--origins", options->origins, "Say where each value came from");
+  AddChanges(*command, options->changes);
+  command->callback([options, &chosen] {
+    chosen.run = [options](App& app) { return RunShowFile(app, *options); };
+  });
+}
+
+void AddExplain(CLI::App& config, Invocation& chosen) {
+  auto key = std::make_shared<std::string>();
+  CLI::App* command =
+      config.add_subcommand("explain", "What a key of the job file means, or all keys");
+  command->add_option("KEY", *key, "As written with dots: tpu.zone");
+  command->callback(
+      [key, &chosen] { chosen.run = [key](App& app) { return RunExplain(app, *key); }; });
+}
+
+}  // namespace
+
+void AddConfig(CLI::App& root, Invocation& chosen) {
+  CLI::App* command = root.add_subcommand("config", "Job files: check, show, explain");
+  command->require_subcommand(1);
+  AddCheck(*command, chosen);
+  AddShowFile(*command, chosen);
+  AddExplain(*command, chosen);
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,65 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "jobman/config/init.hpp"
+
+namespace jobman::cli {
+namespace {
+
+struct InitOptions {
+  std::string file = "job.yaml";
+  config::InitOptions job = {};
+  bool force = false;
+};
+
+// Safe to repeat: a file that holds just this is left alone, any other is never lost.
+base::Status WriteNew(const std::string& file, const std::string& text, bool force) {
+  const auto present = base::ReadFile(file);
+  if (present.ok() && *present == text) return base::Ok();
+  if (present.ok() && !force)
+    return base::Error{.code = base::Code::kAlreadyExists,
+                       .message = file + " exists and holds something else",
+                       .hint = "name another file, or pass --force to write it anew"};
+  if (!present.ok() && present.error().code != base::Code::kNotFound) return present.error();
+  return base::WriteFileAtomic(file, text, 0644);
+}
+
+base::Result<int> RunInit(App& app, const InitOptions& options) {
+  const std::string text = config::InitTemplate(options.job);
+  if (options.file == "-") {
+    app.terminal().Out(text);
+    return kSuccess;
+  }
+  JM_TRY(WriteNew(options.file, text, options.force));
+  if (app.mode() == OutputMode::kJson) {
+    app.ShowJson({{"file", options.file}});
+  } else {
+    app.terminal().Out(options.file + "\n");
+    app.Say("next: jobman config check " + options.file + ", then jobman create " + options.file);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void AddInit(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<InitOptions>();
+  CLI::App* command = root.add_subcommand("init", "Write a job file with a comment for each part");
+  command->add_option("FILE", options->file, "Where to; - for standard output (default: job.yaml)");
+  command->add_option("--name", options->job.name, "Name of the job")->type_name("NAME");
+  command->add_option("--cloud", options->job.cloud, "google, local (the simulator), or a URL")
+      ->type_name("CLOUD");
+  command->add_option("--project", options->job.project, "Google Cloud project")->type_name("ID");
+  command->add_option("--zone", options->job.zone, "Zone")->type_name("ZONE");
+  command->add_option("--accelerator", options->job.accelerator, "For example v4-32")
+      ->type_name("TYPE");
+  command->add_option("--pricing", options->job.pricing, "spot, ondemand, preemptible or reserved")
+      ->type_name("PRICING");
+  command->add_flag("--force", options->force, "Overwrite the file");
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunInit(app, *options); }; });
+}
+
+}  // namespace jobman::cli

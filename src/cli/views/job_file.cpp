@@ -1,0 +1,69 @@
+#include "cli/views/job_file.hpp"
+
+#include <algorithm>
+
+namespace jobman::cli::views {
+namespace {
+
+base::OrderedJson ToJson(const config::Problem& problem) {
+  return {{"file", problem.file},     {"line", problem.line},
+          {"column", problem.column}, {"message", problem.message},
+          {"hint", problem.hint},     {"reason", base::ReasonName(problem.reason)}};
+}
+
+}  // namespace
+
+bool CheckedFiles::AllGood() const {
+  return std::all_of(files.begin(), files.end(),
+                     [](const File& file) { return file.problems.empty(); });
+}
+
+std::string RenderText(const CheckedFiles& view, const ui::Style& style) {
+  std::string text;
+  for (const CheckedFiles::File& file : view.files) {
+    for (const config::Problem& problem : file.problems) text += config::RenderProblem(problem);
+    if (file.problems.empty())
+      text += file.name + ": job " + file.job + " is " +
+              ui::Paint(ui::Tone::kGood, "valid", style) + "\n";
+  }
+  return text;
+}
+
+std::string RenderQuiet(const CheckedFiles& view) {
+  std::string text;
+  for (const CheckedFiles::File& file : view.files)
+    if (!file.problems.empty()) text += file.name + "\n";
+  return text;
+}
+
+base::OrderedJson ToJson(const CheckedFiles& view) {
+  base::OrderedJson files = base::OrderedJson::array();
+  for (const CheckedFiles::File& file : view.files) {
+    base::OrderedJson problems = base::OrderedJson::array();
+    for (const config::Problem& problem : file.problems) problems.push_back(ToJson(problem));
+    files.push_back({{"file", file.name},
+                     {"valid", file.problems.empty()},
+                     {"job", file.job},
+                     {"problems", std::move(problems)}});
+  }
+  return {{"files", std::move(files)}};
+}
+
+std::string RenderText(const ResolvedFile& view, const ui::Style& /*style*/) {
+  return config::ResolvedYaml(view.loaded, view.origins);
+}
+
+std::string RenderQuiet(const ResolvedFile& view) {
+  return config::ResolvedYaml(view.loaded, false);
+}
+
+base::OrderedJson ToJson(const ResolvedFile& view) {
+  base::OrderedJson json = {{"resolved", view.loaded.resolved}};
+  if (!view.origins) return json;
+  base::OrderedJson origins = base::OrderedJson::object();
+  for (const config::Origin& origin : view.loaded.origins) origins[origin.path] = origin.where;
+  json["origins"] = std::move(origins);
+  return json;
+}
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/config/load.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli::views {
+
+/// `jobman config check`: what is wrong with some job files.
+struct CheckedFiles {
+  struct File {
+    std::string name = {};
+    std::string job = {};  ///< the job's name, when the file is good
+    std::vector<config::Problem> problems = {};
+  };
+  std::vector<File> files = {};
+  bool AllGood() const;
+};
+/// Problems with line and caret; "FILE: job NAME is valid" for the others.
+std::string RenderText(const CheckedFiles& view, const ui::Style& style);
+/// The names of the files that are wrong.
+std::string RenderQuiet(const CheckedFiles& view);
+base::OrderedJson ToJson(const CheckedFiles& view);
+
+/// `jobman config show`: a job file as it is understood.
+struct ResolvedFile {
+  config::Loaded loaded = {};
+  bool origins = false;
+};
+std::string RenderText(const ResolvedFile& view, const ui::Style& style);
+std::string RenderQuiet(const ResolvedFile& view);
+base::OrderedJson ToJson(const ResolvedFile& view);
+
+}  // namespace jobman::cli::views

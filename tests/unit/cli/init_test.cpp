@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/cli_world.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Init : public testing::Test {
+ protected:
+  Init() { std::filesystem::create_directories(world_.paths().home); }
+  std::string file_name() const { return (world_.paths().home / "job.yaml").string(); }
+  std::string Content() const {
+    std::ostringstream text;
+    text << std::ifstream(file_name()).rdbuf();
+    return text.str();
+  }
+  CliWorld world_;
+};
+
+TEST_F(Init, WhatItWritesIsAValidJobFile) {
+  EXPECT_EQ(world_.Run({"init", file_name(), "--cloud", "local", "--name", "hello"}).exit_code, 0);
+  const auto check = world_.Run({"config", "check", file_name()});
+  EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, HasSubstr("job hello is valid"));
+}
+
+TEST_F(Init, IsSafeToRepeatAndNeverLosesAnotherFile) {
+  ASSERT_EQ(world_.Run({"init", file_name()}).exit_code, 0);
+  EXPECT_EQ(world_.Run({"init", file_name()}).exit_code, 0);
+  std::ofstream(file_name()) << "mine\n";
+  const auto refused = world_.Run({"init", file_name()});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--force"));
+  EXPECT_EQ(Content(), "mine\n");
+  EXPECT_EQ(world_.Run({"init", file_name(), "--force"}).exit_code, 0);
+  EXPECT_NE(Content(), "mine\n");
+}
+
+TEST_F(Init, ADashWritesToStdout) {
+  const auto ended = world_.Run({"init", "-"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("command:"));
+  EXPECT_FALSE(std::filesystem::exists(file_name()));
+}
+
+TEST_F(Init, AWrongFileIsNamedWithLineAndExitCodeTwo) {
+  std::ofstream(file_name()) << "job:\n  nmae: x\n";
+  const auto text = world_.Run({"config", "check", file_name()});
+  EXPECT_EQ(text.exit_code, 2);
+  EXPECT_THAT(text.out, HasSubstr("job.yaml:2:3"));
+  const auto json = base::ParseJson(world_.Run({"config", "check", "--json", file_name()}).out);
+  ASSERT_TRUE(json.ok());
+  const base::Json& file = base::GetMember(*json, "files")[0];
+  EXPECT_FALSE(base::GetBool(file, "valid"));
+  const base::Json& problems = base::GetMember(file, "problems");
+  EXPECT_TRUE(std::any_of(problems.begin(), problems.end(), [](const base::Json& problem) {
+    return base::GetInt(problem, "line") == 2 && base::GetInt(problem, "column") == 3;
+  }));
+  EXPECT_EQ(world_.Run({"config", "show", file_name()}).exit_code, 2);
+}
+
+TEST_F(Init, ConfigShowLoadsAgainAndTellsOrigins) {
+  ASSERT_EQ(world_.Run({"init", file_name(), "--cloud", "local"}).exit_code, 0);
+  const auto shown = world_.Run({"config", "show", file_name(), "--set", "tpu.accelerator=v4-16"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("v4-16"));
+  const std::string again = file_name() + ".2";
+  std::ofstream(again) << shown.out;
+  EXPECT_EQ(world_.Run({"config", "show", again}).out, shown.out);
+  EXPECT_THAT(world_.Run({"config", "show", "--origins", file_name()}).out, HasSubstr("job.yaml:"));
+}
+
+TEST_F(Init, ConfigExplainKnowsKeysAndNamesNearOnes) {
+  EXPECT_THAT(world_.Run({"config", "explain", "tpu.zone"}).out, HasSubstr("tpu.zone"));
+  EXPECT_EQ(world_.Run({"config", "explain"}).exit_code, 0);
+  EXPECT_NE(world_.Run({"config", "explain", "tpu.zoen"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace jobman::test

@@ -1,0 +1,69 @@
+#include "cli/job_ref.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/store/memory_store.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using core::JobId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class JobRef : public testing::Test {
+ protected:
+  JobRef() {
+    for (const char* name : {"train", "eval", "train", "3"})
+      EXPECT_TRUE(store_.Create({.name = name}, "", {}).ok());
+  }
+  JobId Find(const std::string& word) {
+    const auto id = FindJob(store_, word);
+    return id.ok() ? *id : JobId{};
+  }
+  std::string Hint(const std::string& word) {
+    const auto id = FindJob(store_, word);
+    return id.ok() ? "found" : id.error().hint;
+  }
+  store::MemoryStore store_;
+};
+
+TEST_F(JobRef, NumbersWithAndWithoutZeros) {
+  EXPECT_EQ(Find("2"), JobId{2});
+  EXPECT_EQ(Find("000002"), JobId{2});
+}
+
+TEST_F(JobRef, ANameMeansItsNewestJob) {
+  EXPECT_EQ(Find("train"), JobId{3});
+  EXPECT_EQ(Find("eval"), JobId{2});
+}
+
+TEST_F(JobRef, ANumberGoesBeforeANameThatLooksLikeOne) {
+  EXPECT_EQ(Find("3"), JobId{3});
+}
+
+TEST_F(JobRef, WhatIsNotThereNamesWhatIsNear) {
+  EXPECT_EQ(Hint("trian"), "did you mean \"train\"?");
+  EXPECT_EQ(Hint("rai"), "did you mean \"train\"?");
+  EXPECT_EQ(Hint("zebra"), "jobman list --all shows every job");
+  EXPECT_EQ(Hint("99999999999999999999"), "jobman list --all shows every job");
+  store::MemoryStore empty;
+  EXPECT_EQ(FindJob(empty, "x").error().hint, "there are no jobs yet");
+}
+
+TEST_F(JobRef, EachJobOnceInTheOrderGiven) {
+  const auto ids = FindJobs(store_, {"train", "2", "3", "eval"});
+  ASSERT_TRUE(ids.ok());
+  EXPECT_THAT(*ids, ElementsAre(JobId{3}, JobId{2}));
+}
+
+TEST_F(JobRef, OneUnknownFailsThemAll) {
+  const auto ids = FindJobs(store_, {"1", "nobody"});
+  ASSERT_FALSE(ids.ok());
+  EXPECT_EQ(ids.error().code, base::Code::kNotFound);
+  EXPECT_THAT(ids.error().message, HasSubstr("nobody"));
+}
+
+}  // namespace
+}  // namespace jobman::cli
