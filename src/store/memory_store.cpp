@@ -95,8 +95,7 @@ Status MemoryStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
     if (!known) record->exits.push_back(std::move(exit));
   }
   if (turn.attempt) {
-    const auto [place, fresh] =
-        record->attempts.try_emplace(turn.attempt->attempt, *turn.attempt);
+    const auto [place, fresh] = record->attempts.try_emplace(turn.attempt->attempt, *turn.attempt);
     ports::AttemptRecord& attempt = place->second;
     attempt.job = turn.job.id;
     if (!fresh) {

@@ -303,10 +303,8 @@ TEST_P(StoreContract, AttemptKeepsItsBeginWhenItsEndIsWritten) {
   ports::AttemptRecord two{.attempt = 2, .slice = "a2", .started_at = now_};
   ASSERT_TRUE(Commit({.job = job, .attempt = one}, 0).ok());
   ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = two}, 0).ok());
-  const ports::AttemptRecord end{.attempt = 1,
-                                 .slice = "a1",
-                                 .ended_at = now_ + seconds{5},
-                                 .outcome = "preempted"};
+  const ports::AttemptRecord end{
+      .attempt = 1, .slice = "a1", .ended_at = now_ + seconds{5}, .outcome = "preempted"};
   ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = end}, 0).ok());
   const auto attempts = store().Attempts(job.id).value();
   ASSERT_THAT(attempts, SizeIs(2));
