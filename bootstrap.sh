@@ -127,19 +127,23 @@ run_tests() {
 demo() {
   build release
   # A home of its own, so that the demo neither sees nor touches jobs of the user.
-  export JOBMAN_HOME="$root/build/demo/home"
+  JOBMAN_HOME="$root/build/demo/home"
+  export JOBMAN_HOME
   PATH="$root/build/release/bin:$PATH"
   mkdir -p -- "$JOBMAN_HOME"
+  # What an earlier demo left would only be in the way.
+  jobman --quiet clean quickstart >/dev/null 2>&1 || true
   code=0
-  jobman run configs/quickstart.yaml || code=$?
-  printf '\nStill there, and how to look at it and end it:\n'
-  jobman list || true
+  jobman run "$root/configs/quickstart.yaml" || code=$?
   cat <<EOF
 
+Still running, for you to look at: the simulator with this slice, and the controller, which ends
+by itself a minute after nothing is left to do. To use them:
+
   export JOBMAN_HOME='$JOBMAN_HOME' PATH='$root/build/release/bin':\$PATH
-  jobman logs 1            what the hosts wrote
-  jobman delete 1          give the simulated TPU VMs back
-  jobman controller stop   end the background controller
+  jobman exec quickstart -- hostname     a command on every host
+  jobman delete quickstart --wait        give the simulated slice back
+  jobman controller stop; jobman-sim down
 EOF
   return "$code"
 }

@@ -74,8 +74,8 @@ Status CheckNotEmpty(const struct stat& info, const Path& file) {
   return Error{.code = Code::kDataLoss,
                .message = "the store " + file.string() + " is damaged: it has 0 bytes",
                .hint =
-                   "put a copy of it back, or remove it to start afresh (`jobman gc` then "
-                   "lists the slices it knew)"}
+                   "put a copy of it back, or remove it to start afresh (the slices it "
+                   "knew stay in the cloud under the label jobman-job)"}
       .With(kDoing);
 }
 

@@ -36,8 +36,8 @@ Error Damaged(const std::string& path, const std::string& cause) {
   return {.code = Code::kDataLoss,
           .message = "the store " + path + " is damaged: " + cause,
           .hint = "nothing was changed; try `sqlite3 " + path +
-                  " .recover`, or move the file away to start afresh (`jobman gc` then lists the "
-                  "slices it knew)"};
+                  " .recover`, or move the file away to start afresh (the slices it knew stay "
+                  "in the cloud under the label jobman-job)"};
 }
 
 Error NoLocks(const std::string& path, const std::string& cause) {
