@@ -26,6 +26,7 @@ void Decider::AskForSlice() {
   slice.ref.place = {.project = tpu.project, .zone = tpu.zone};
   slice.ref.name = SliceName(job_, job_.attempt);
   slice.asked_at = now_;
+  slice.created_at = now_;
   job_.slice = slice;
   view_ = SliceView::kNotLooked;  // what was seen is about an earlier slice
   Do(CreateSlice{});
@@ -50,9 +51,7 @@ void Decider::AdvanceAcquiring() {
   }
   if (create_error_) {
     const base::Error error = *std::exchange(create_error_, {});
-    // Refused: there never was one, unless an earlier request without an answer made it.
-    const bool asked_before = job_.slice->asked_at != job_.since;
-    if (!asked_before) job_.slice.reset();
+    if (!AskedBefore()) job_.slice.reset();  // refused: there never was one
     return Recover(Fault::kInfra, error);
   }
   AdvanceByView();

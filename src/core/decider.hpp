@@ -74,6 +74,7 @@ class Decider {
   bool TakeFromBudget(Fault fault);
   void GiveSliceUp();
   bool AbsenceIsFact() const;
+  bool AskedBefore() const;
   void DropUnansweredRequest();
 
   void Enter(JobState state, std::string why);

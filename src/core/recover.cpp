@@ -140,8 +140,16 @@ bool Decider::AbsenceIsFact() const {
 /// else's slice of that name. It is known what to do when it is seen, or is absent for long.
 void Decider::DropUnansweredRequest() {
   const TimePoint last = std::max(job_.slice->asked_at, job_.since);
-  const bool absent = job_.slice->absences >= 2 && now_ - last >= policy_.vanish_grace;
-  if (create_error_ || absent) job_.slice.reset();
+  // The deciding look is a fresh one: earlier ones may have come before the request arrived.
+  const bool absent = view_ == SliceView::kAbsent && job_.slice->absences >= 2 &&
+                      now_ - last >= policy_.vanish_grace;
+  const bool refused = create_error_ && !AskedBefore();
+  if (refused || absent) job_.slice.reset();
+}
+
+/// The request was sent more than once, so a refusal may be of one, and the slice of another.
+bool Decider::AskedBefore() const {
+  return job_.slice->asked_at != job_.slice->created_at;
 }
 
 /// Deletes the slice, or sees that it is gone. Called again as long as it is not.
@@ -150,7 +158,8 @@ void Decider::GiveSliceUp() {
   Slice& slice = *job_.slice;
   if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest();
   const bool first = slice.phase != SlicePhase::kDeleting;
-  const bool absent = !first && slice.absences >= 2 && AbsenceIsFact();
+  const bool absent =
+      !first && view_ == SliceView::kAbsent && slice.absences >= 2 && AbsenceIsFact();
   if (slice.phase == SlicePhase::kGone || absent) {
     job_.slice.reset();
     return;

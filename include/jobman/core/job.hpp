@@ -101,7 +101,8 @@ struct Slice {
   int generation = 0;       ///< grows when the machines changed under us: new uid, new addresses
   int absences = 0;         ///< successful lists in a row without it
   TimePoint asked_at = {};  ///< when the last create or delete was decided
-  TimePoint created_at = {};
+  TimePoint created_at =
+      {};  ///< when it was confirmed; while kIntended, when it was first asked for
   std::string cloud_state = {};  ///< the API's own word when it was last seen; empty: never seen
   friend bool operator==(const Slice&, const Slice&) = default;
 };
