@@ -28,7 +28,10 @@ void Decider::AskForSlice() {
   slice.asked_at = now_;
   slice.created_at = now_;
   job_.slice = slice;
-  view_ = SliceView::kNotLooked;  // what was seen is about an earlier slice
+  // What was observed is about an earlier slice.
+  view_ = SliceView::kNotLooked;
+  create_error_.reset();
+  slice_error_.reset();
   Do(CreateSlice{});
   Enter(Requesting{}, fmt::format("asking for slice {}: {} {} in {}", slice.ref.name,
                                   PricingName(tpu.pricing), tpu.accelerator, tpu.zone));

@@ -72,6 +72,15 @@ TEST(ReconcileWishes, CancelOfARefusedRequestIsDone) {
   EXPECT_FALSE(r.job().slice);
 }
 
+TEST(ReconcileWishes, ARefusalDuringARebootIsNotThatOfTheNextRequest) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().WishFor(Wish::kReboot).Refused({.code = Code::kInvalidArgument, .message = "no"});
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  ASSERT_TRUE(r.job().slice);
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+}
+
 TEST(ReconcileWishes, CancelOfAnUnansweredRequestNeverDeletesAForeignSlice) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused({.code = Code::kAlreadyExists, .message = "exists"}).WishFor(Wish::kCancel);
