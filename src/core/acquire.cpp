@@ -40,7 +40,8 @@ void Decider::AskForSlice() {
 /// The create is not known to have arrived, and complete listings do not show the slice.
 void Decider::AskAgain() {
   job_.slice->absences = 0;
-  job_.slice->asked_at = now_;
+  // Never the moment of the first request: AskedBefore() tells them apart by it.
+  job_.slice->asked_at = std::max(now_, job_.slice->created_at + Duration{1});
   Do(CreateSlice{});
   Say(
       fmt::format("slice {} is not there after a request without a clear answer: asking again "
