@@ -1,0 +1,119 @@
+// Random walks over Reconcile: a job in a random world keeps the invariants, whatever happens, and
+// docs/states.md tells the transitions that occur and no others.
+// JOBMAN_SEED repeats a walk, JOBMAN_STEPS makes it longer, JOBMAN_BLESS=1 rewrites the table.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "jobman/base/env.hpp"
+#include "jobman/base/strings.hpp"
+#include "tests/property/states_doc.hpp"
+#include "tests/property/world.hpp"
+
+namespace jobman::test {
+namespace {
+
+constexpr std::int64_t kDefaultSteps = 1'000'000;
+constexpr std::int64_t kDefaultSeed = 20'261'121;
+
+std::int64_t FromEnv(const char* name, std::int64_t otherwise) {
+  const auto text = base::GetEnv(name);
+  return text ? base::ParseNumber(*text).value_or(otherwise) : otherwise;
+}
+
+int LengthOf(std::uint64_t seed) {
+  return 20 + static_cast<int>(seed % 7) * 60;
+}
+
+/// The last steps of a walk that broke an invariant.
+std::string Story(std::uint64_t seed) {
+  std::set<Edge> edges;
+  World world(seed, edges, /*traced=*/true);
+  world.Walk(LengthOf(seed));
+  std::string story = "JOBMAN_SEED=" + std::to_string(seed) + ": " + world.broken();
+  for (const std::string& line : world.trace()) story += "\n  " + line;
+  return story;
+}
+
+struct Outcome {
+  std::set<Edge> edges = {};
+  std::int64_t steps = 0;
+  int walks = 0;
+  std::string broken = {};  ///< the story of the first walk that broke an invariant
+};
+
+Outcome WalkFor(std::int64_t steps, std::int64_t seed) {
+  Outcome outcome;
+  for (auto next = static_cast<std::uint64_t>(seed); outcome.steps < steps; ++next) {
+    World world(next, outcome.edges, /*traced=*/false);
+    const bool held = world.Walk(LengthOf(next));
+    outcome.steps += world.steps();
+    ++outcome.walks;
+    if (held) continue;
+    outcome.broken = Story(next);
+    break;
+  }
+  std::erase_if(outcome.edges, [](const Edge& edge) { return edge.first == edge.second; });
+  return outcome;
+}
+
+/// Walked once for all tests of this program.
+const Outcome& TheWalk() {
+  static const Outcome outcome =
+      WalkFor(FromEnv("JOBMAN_STEPS", kDefaultSteps), FromEnv("JOBMAN_SEED", kDefaultSeed));
+  return outcome;
+}
+
+bool IsDefaultWalk() {
+  return FromEnv("JOBMAN_SEED", kDefaultSeed) == kDefaultSeed &&
+         FromEnv("JOBMAN_STEPS", kDefaultSteps) >= kDefaultSteps;
+}
+
+const std::string kDoc = std::string{JOBMAN_SOURCE_DIR} + "/docs/states.md";
+
+TEST(ReconcileWalk, KeepsItsInvariantsInARandomWorld) {
+  const Outcome& outcome = TheWalk();
+  std::cout << outcome.steps << " steps in " << outcome.walks
+            << " walks from JOBMAN_SEED=" << FromEnv("JOBMAN_SEED", kDefaultSeed) << "\n";
+  EXPECT_TRUE(outcome.broken.empty()) << outcome.broken;
+  EXPECT_GE(outcome.steps, FromEnv("JOBMAN_STEPS", kDefaultSteps));
+}
+
+TEST(StatesDoc, TellsEveryTransitionThatOccursWithItsCause) {
+  const Outcome& outcome = TheWalk();
+  if (base::GetEnv("JOBMAN_BLESS")) {
+    ASSERT_TRUE(BlessTransitions(kDoc, outcome.edges).ok());
+  }
+  const auto told = ReadTransitions(kDoc);
+  ASSERT_TRUE(told.ok()) << told.error().ToString();
+  for (const Edge& edge : outcome.edges) {
+    const auto row = told->find(edge);
+    ASSERT_NE(row, told->end()) << edge.first << " -> " << edge.second
+                                << " is not in docs/states.md (JOBMAN_BLESS=1 adds it)";
+    EXPECT_FALSE(row->second.empty() || row->second == kNoCause)
+        << edge.first << " -> " << edge.second << " has no cause in docs/states.md";
+  }
+}
+
+TEST(StatesDoc, TellsNoTransitionThatNeverOccurs) {
+  if (!IsDefaultWalk()) GTEST_SKIP() << "another seed, or a shorter walk, may miss rare ones";
+  const auto told = ReadTransitions(kDoc);
+  ASSERT_TRUE(told.ok()) << told.error().ToString();
+  for (const auto& [edge, cause] : *told) {
+    EXPECT_TRUE(TheWalk().edges.contains(edge))
+        << edge.first << " -> " << edge.second << " (" << cause << ") never occurs";
+  }
+}
+
+TEST(StatesDoc, DrawsOnlyWhatItTells) {
+  const auto told = ReadTransitions(kDoc);
+  const auto arrows = ReadArrows(kDoc);
+  ASSERT_TRUE(told.ok() && arrows.ok());
+  EXPECT_GT(arrows->size(), 10U);
+  for (const Edge& arrow : *arrows) {
+    EXPECT_TRUE(told->contains(arrow)) << arrow.first << " --> " << arrow.second;
+  }
+}
+
+}  // namespace
+}  // namespace jobman::test

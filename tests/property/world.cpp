@@ -1,0 +1,476 @@
+#include "tests/property/world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tests/support/job_builder.hpp"
+
+namespace jobman::test {
+
+using base::Code;
+using base::Error;
+using base::Reason;
+using core::HostPhase;
+using core::HostRun;
+using core::Job;
+using core::Observation;
+using core::SlicePhase;
+using core::Wish;
+using std::chrono::seconds;
+
+namespace {
+
+std::string_view ObservationName(const Observation& seen) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "Tick", "SliceSeen", "CreateAnswered", "OperationFailed", "DeleteAnswered", "HostReport"};
+  return kNames.at(seen.index());
+}
+
+bool IsAbsence(const Observation& seen) {
+  const auto* look = std::get_if<core::SliceSeen>(&seen);
+  return look != nullptr && !look->foreign && !look->node && !look->queued;
+}
+
+bool Has(const std::vector<core::Effect>& effects, const core::Effect& effect) {
+  return std::find(effects.begin(), effects.end(), effect) != effects.end();
+}
+
+/// The machines the job's record knows, as CloudModel names them: addresses are "10.0.SUBNET.HOST".
+std::string MachineOnRecord(const core::Slice& slice) {
+  if (slice.hosts.empty()) return {};
+  const std::string& address = slice.hosts.front().internal;
+  const auto begin = address.find('.', address.find('.') + 1) + 1;
+  return slice.ref.name + "/" + address.substr(begin, address.find('.', begin) - begin);
+}
+
+bool Ended(const HostRun& run) {
+  return run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+}
+
+}  // namespace
+
+World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
+    : random_(seed),
+      edges_(edges),
+      traced_(traced),
+      job_(RandomJob()),
+      cloud_(random_, 1 + random_.Below(3)) {
+  if (random_.Percent(20)) {
+    cloud_.AllowPermanentErrors();
+    may_fail_ = true;
+  }
+  job_.created_at = now_;
+  job_.since = now_;
+}
+
+Job World::RandomJob() {
+  JobBuilder builder;
+  if (random_.Percent(50)) builder.Direct();
+  for (int step = random_.Below(3); step > 0; --step) {
+    core::SetupStep setup{.name = "step", .run = "true", .required = random_.Percent(60)};
+    if (random_.Percent(30)) setup.hosts = {.all = false, .numbers = {0}};
+    if (random_.Percent(25)) setup.timeout = seconds{5 + random_.Below(60)};
+    builder.With(setup);
+  }
+  core::RetrySpec retries{.preemption = {}, .failure = {}, .infra = {}};
+  if (random_.Percent(30)) {
+    retries = {.preemption = random_.Below(4), .failure = random_.Below(3), .infra = 3};
+    may_fail_ = true;
+  }
+  builder.Retries(retries);
+  return builder.Build();
+}
+
+// --- the walk ---
+
+bool World::Walk(int steps) {
+  const std::int64_t end = steps_ + steps;
+  while (steps_ < end && broken_.empty()) Unkind();
+  kind_ = true;
+  cloud_.BeKind();
+  const Wish wish = job_.wish;
+  for (int round = 0; round < 400 && !Rest() && broken_.empty(); ++round) KindRound();
+  CheckRest(wish);
+  job_.wish = Wish::kDelete;
+  job_.wish_new = true;
+  for (int round = 0; round < 200 && (!Rest() || job_.slice) && broken_.empty(); ++round) {
+    KindRound();
+  }
+  CheckNothingLeft();
+  return broken_.empty();
+}
+
+bool World::Rest() {
+  return core::IsFinal(job_.state) && !job_.wish_new;
+}
+
+void World::Unkind() {
+  now_ += seconds{random_.Percent(5) ? random_.Below(900) : random_.Below(12)};
+  cloud_.Settle(now_);
+  const std::string name = job_.slice ? job_.slice->ref.name : std::string{};
+  if (random_.Percent(50)) cloud_.Happen(name, now_);
+  if (random_.Percent(2)) {
+    cloud_.TakeName(core::SliceName(job_, job_.attempt + 1), job_.spec.tpu.allocation_mode, now_);
+  }
+  const int dice = random_.Below(100);
+  if (dice < 30) return Look();
+  if (dice < 60) return HearOfAHost();
+  if (dice < 80) return DeliverOne();
+  if (dice < 90) return Decide(core::Tick{});
+  if (dice < 94) return PollOperation();
+  if (dice < 97) return ChangeWish();
+  Crash();
+}
+
+/// All that a working controller does within one poll, in a world where everything works.
+void World::KindRound() {
+  now_ = job_.wake_at ? std::max(*job_.wake_at, now_ + seconds{1}) : now_ + seconds{15};
+  cloud_.Settle(now_);
+  if (job_.slice) cloud_.Happen(job_.slice->ref.name, now_);
+  while (!letters_.empty() && broken_.empty()) DeliverOne();
+  PollOperation();
+  Look();
+  for (int report = 0; report < 30 && broken_.empty(); ++report) HearOfAHost();
+  Decide(core::Tick{});
+}
+
+void World::CheckRest(Wish wish) {
+  if (!broken_.empty()) return;
+  const std::string state{core::StateName(job_.state)};
+  if (!core::IsFinal(job_.state)) return Break("liveness: still " + state + " in a kind world");
+  if (wish == Wish::kDelete && state != "DELETED") return Break("deleted, but " + state);
+  const bool ran = wish == Wish::kRun || wish == Wish::kReboot || wish == Wish::kRequeue;
+  if (ran && state == "FAILED" && may_fail_) return;
+  if (ran && state != "SUCCEEDED") return Break("liveness: ended " + state);
+}
+
+void World::CheckNothingLeft() {
+  if (!broken_.empty()) return;
+  if (core::StateName(job_.state) != "DELETED") return Break("the deleted job does not rest");
+  if (core::NeedsCare(job_)) return Break("the deleted job needs care");
+  for (const auto& [name, resource] : cloud_.resources()) {
+    if (resource.ours) return Break("leak: " + name + " outlives its job");
+  }
+}
+
+// --- the controller ---
+
+void World::Decide(const Observation& seen) {
+  if (!broken_.empty()) return;
+  const Job before = job_;
+  const double jitter = random_.Unit();
+  const core::Step step = core::Reconcile(job_, seen, now_, policy_, jitter);
+  ++steps_;
+  if (!kind_ && random_.Percent(1)) return Crash();  // before it was recorded
+  job_ = step.job;
+  edges_.emplace(core::StateName(before.state), core::StateName(job_.state));
+  if (traced_) Trace(before, step, seen);
+  Check(before, step, seen);
+  if (random_.Percent(25)) CheckTwice(step, seen, jitter);
+  Act(step.effects, !kind_ && random_.Percent(2));
+}
+
+void World::Act(const std::vector<core::Effect>& effects, bool may_crash) {
+  for (const core::Effect& effect : effects) {
+    if (may_crash && random_.Percent(50)) return Crash();
+    Do(effect);
+  }
+}
+
+void World::Crash() {
+  letters_.clear();
+  watched_.reset();
+  if (traced_) trace_.emplace_back("crash, restart");
+  Act(core::ImpliedEffects(job_), false);
+}
+
+void World::Do(const core::Effect& effect) {
+  if (!broken_.empty()) return;
+  if (std::holds_alternative<core::CreateSlice>(effect)) DoCreate();
+  if (std::holds_alternative<core::DeleteSlice>(effect)) DoDelete();
+  if (std::holds_alternative<core::RunStage>(effect)) DoRun();
+  if (std::holds_alternative<core::StopStage>(effect)) DoStop();
+  if (std::holds_alternative<core::AbandonStage>(effect)) watched_.reset();
+}
+
+void World::DoCreate() {
+  if (!job_.slice) return Break("CreateSlice without a slice");
+  const std::string name = job_.slice->ref.name;
+  CallFate fate = cloud_.Create(name, job_.slice->ref.mode, now_);
+  core::CreateAnswered answer{.slice = name, .error = std::move(fate.error)};
+  if (!answer.error) answer.operation = "operations/" + name;
+  Send(std::move(answer));
+}
+
+void World::DoDelete() {
+  if (!job_.slice) return Break("DeleteSlice without a slice");
+  const std::string name = job_.slice->ref.name;
+  const auto found = cloud_.resources().find(name);
+  if (found != cloud_.resources().end() && !found->second.ours) {
+    return Break("deletes " + name + ", which is somebody else's");
+  }
+  const CallFate fate = cloud_.Delete(name, now_);
+  core::DeleteAnswered answer{.slice = name};
+  if (fate.error && fate.error->code == Code::kNotFound) {
+    answer.gone = true;
+  } else {
+    answer.error = fate.error;
+  }
+  Send(std::move(answer));
+}
+
+void World::DoRun() {
+  if (!job_.stage || !job_.slice) return Break("RunStage without a stage");
+  Watched watched{
+      .attempt = job_.attempt, .stage = job_.stage->name, .machine = MachineOnRecord(*job_.slice)};
+  for (const HostRun& run : job_.stage->hosts) watched.hosts.push_back(run.host);
+  watched_ = std::move(watched);
+}
+
+void World::DoStop() {
+  if (!job_.stage) return Break("StopStage without a stage");
+  if (watched_ && watched_->stage == job_.stage->name) watched_->stopping = true;
+}
+
+// --- news ---
+
+void World::Send(Observation news) {
+  if (kind_) return letters_.push_back({.at = now_, .news = std::move(news)});
+  if (random_.Percent(8)) return;  // lost
+  if (random_.Percent(10))
+    letters_.push_back({.at = now_ + seconds{random_.Below(300)}, .news = news});
+  letters_.push_back({.at = now_ + seconds{random_.Below(20)}, .news = std::move(news)});
+}
+
+void World::DeliverOne() {
+  if (letters_.empty()) return Decide(core::Tick{});
+  const auto index = random_.Below(static_cast<int>(letters_.size()));
+  const Letter letter = letters_[static_cast<std::size_t>(index)];
+  letters_.erase(letters_.begin() + index);
+  // Left out: "not found" for a slice too young to be shown, told after it was seen. A controller
+  // hears an answer at once, and a listing takes longer.
+  const auto* answer = std::get_if<core::DeleteAnswered>(&letter.news);
+  const bool old =
+      answer != nullptr && answer->gone && !IsAbsence(cloud_.Look(answer->slice, now_));
+  Decide(old ? Observation{core::Tick{}} : letter.news);
+}
+
+void World::Look() {
+  if (!job_.slice || !cloud_.reachable()) return Decide(core::Tick{});
+  core::SliceSeen seen = cloud_.Look(job_.slice->ref.name, now_);
+  // A sight may come late and again, but listings do not overtake each other: not one that shows
+  // machines or nothing at all.
+  const bool harmless =
+      !seen.foreign && (seen.queued || seen.node) && (!seen.node || seen.node->hosts.empty());
+  if (!kind_ && harmless && random_.Percent(10)) Send(seen);
+  Decide(seen);
+}
+
+void World::PollOperation() {
+  if (!job_.slice || job_.slice->operation.empty()) return;
+  if (!cloud_.OperationFailed(job_.slice->ref.name)) return;
+  const core::OperationFailed failed{.slice = job_.slice->ref.name,
+                                     .error = {.code = Code::kResourceExhausted,
+                                               .message = "no more capacity",
+                                               .reason = Reason::kStockout}};
+  if (random_.Percent(20)) Send(failed);
+  Decide(failed);
+}
+
+void World::HearOfAHost() {
+  const bool current = watched_ && job_.stage && watched_->attempt == job_.attempt &&
+                       watched_->stage == job_.stage->name && job_.slice;
+  if (!current || watched_->hosts.empty()) return;
+  const auto index = random_.Below(static_cast<int>(watched_->hosts.size()));
+  const int host = watched_->hosts[static_cast<std::size_t>(index)];
+  const HostRun run = StateOf(host);
+  if (!broken_.empty()) return;
+  const core::HostReport report{.attempt = watched_->attempt, .stage = watched_->stage, .run = run};
+  if (!kind_ && random_.Percent(20)) return Send(report);
+  if (!kind_ && random_.Percent(5)) Send(report);
+  Decide(report);
+}
+
+/// What the executor finds out about a host now.
+HostRun World::StateOf(int host) {
+  HostRun run{.host = host};
+  const auto key = std::tuple{watched_->attempt, watched_->stage, host};
+  auto found = processes_.find(key);
+  const std::string machine = cloud_.MachineOf(job_.slice->ref.name);
+  const bool there = !machine.empty() && machine == watched_->machine;
+  if (!there && (found == processes_.end() || found->second.running)) {
+    if (!kind_ && random_.Percent(60)) return run;
+    if (found != processes_.end())
+      found->second = {.machine = found->second.machine, .running = false, .lost = true};
+    else
+      processes_[key] = {.machine = watched_->machine, .running = false, .lost = true};
+    run.phase = HostPhase::kLost;
+    return run;
+  }
+  if (found == processes_.end()) return StartOn(host);
+  Process& process = found->second;
+  if (process.running && (kind_ || watched_->stopping || random_.Percent(30))) Finish(process);
+  run.phase = process.running ? HostPhase::kRunning
+              : process.lost  ? HostPhase::kLost
+                              : HostPhase::kExited;
+  run.exit_code = process.exit_code;
+  return run;
+}
+
+HostRun World::StartOn(int host) {
+  HostRun run{.host = host};
+  const auto key = std::tuple{watched_->attempt, watched_->stage, host};
+  if (watched_->stopping) {
+    processes_[key] = {.machine = watched_->machine, .running = false, .exit_code = 143};
+    run.phase = HostPhase::kExited;
+    run.exit_code = 143;
+    return run;
+  }
+  if (!kind_ && random_.Percent(10)) {
+    run.error =
+        Error{.code = Code::kUnavailable, .message = "refused", .reason = Reason::kHostRefused};
+    return run;
+  }
+  for (const auto& [other, process] : processes_) {
+    const bool same =
+        std::get<0>(other) == watched_->attempt && std::get<1>(other) == watched_->stage;
+    if (!same && process.running && cloud_.MayBeAlive(process.machine)) {
+      Break(fmt::format("{} of attempt {} starts while {} of attempt {} runs", watched_->stage,
+                        watched_->attempt, std::get<1>(other), std::get<0>(other)));
+      return run;
+    }
+  }
+  processes_[key] = {.machine = watched_->machine};
+  run.phase = HostPhase::kRunning;
+  return run;
+}
+
+void World::Finish(Process& process) {
+  process.running = false;
+  process.exit_code = watched_->stopping ? 143 : 0;
+  if (kind_ || random_.Percent(75)) return;
+  constexpr std::array kCodes = {1, 75, 137, 0};
+  process.exit_code = kCodes.at(static_cast<std::size_t>(random_.Below(4)));
+  if (process.exit_code == 137) process.lost = true;
+}
+
+void World::ChangeWish() {
+  constexpr std::array kWishes = {Wish::kRun,    Wish::kRun,     Wish::kRun,   Wish::kCancel,
+                                  Wish::kReboot, Wish::kRequeue, Wish::kDelete};
+  job_.wish = kWishes.at(static_cast<std::size_t>(random_.Below(7)));
+  job_.wish_new = true;
+  Decide(core::Tick{});
+}
+
+// --- invariants ---
+
+void World::Check(const Job& before, const core::Step& step, const Observation& seen) {
+  if (job_.why.empty() || step.why.empty()) return Break("no why");
+  if (core::NeedsCare(job_) != job_.wake_at.has_value())
+    return Break("no wake_at, or a needless one");
+  const auto* waiting = std::get_if<core::BackingOff>(&job_.state);
+  const TimePoint latest =
+      waiting ? std::max(waiting->until, now_ + policy_.poll) : now_ + policy_.poll;
+  if (job_.wake_at && *job_.wake_at > latest) return Break("sleeps too long");
+  if (job_.wish_new) return Break("a wish is left");
+  if (core::IsFinal(before.state) && !before.wish_new && !(job_.state == before.state)) {
+    return Break("a final state changed without a wish");
+  }
+  if (job_.attempt < before.attempt) return Break("attempts run backwards");
+  Job same = job_;
+  same.wake_at = before.wake_at;
+  if (step.changed == (same == before)) return Break("`changed` does not tell");
+  CheckExits(before);
+  CheckEffects(before, step, seen);
+  CheckOwnership();
+}
+
+void World::CheckEffects(const Job& before, const core::Step& step, const Observation& seen) {
+  const bool creates = Has(step.effects, core::CreateSlice{});
+  const bool deletes = Has(step.effects, core::DeleteSlice{});
+  const bool had = before.slice.has_value();
+  const bool same_slice = had && job_.slice && before.slice->ref == job_.slice->ref;
+  if (creates && (!job_.slice || job_.slice->phase != SlicePhase::kIntended)) {
+    return Break("a create that is not recorded as intended");
+  }
+  if (creates && let_go_.contains(job_.slice->ref.name)) return Break("a name is used twice");
+  if (deletes && (!same_slice || job_.slice->phase != SlicePhase::kDeleting)) {
+    return Break("a delete that is not recorded");
+  }
+  const bool confirms = std::holds_alternative<core::SliceSeen>(seen) ||
+                        std::holds_alternative<core::CreateAnswered>(seen);
+  if (deletes && before.slice->phase == SlicePhase::kIntended && !confirms) {
+    return Break("deletes what it never saw");
+  }
+  if (Has(step.effects, core::RunStage{}) && !job_.stage) return Break("runs no stage");
+  if (had && !same_slice) let_go_.insert(before.slice->ref.name);
+  const bool idle = std::holds_alternative<core::Tick>(seen) && !before.wish_new;
+  const bool holds = had && before.slice->phase == SlicePhase::kCreated;
+  const bool acquiring = std::holds_alternative<core::Requesting>(before.state) ||
+                         std::holds_alternative<core::Waiting>(before.state) ||
+                         std::holds_alternative<core::Provisioning>(before.state) ||
+                         std::holds_alternative<core::Running>(before.state);
+  if (idle && holds && acquiring && (deletes || !same_slice)) {
+    return Break("gives a slice up without having looked");
+  }
+}
+
+void World::CheckExits(const Job& before) {
+  if (!before.stage) return;
+  const auto key = std::pair{before.attempt, before.stage->name};
+  const bool same = job_.stage && job_.attempt == key.first && job_.stage->name == key.second;
+  if (!same) {
+    stages_over_.insert(key);
+    if (job_.stage && stages_over_.contains({job_.attempt, job_.stage->name})) {
+      Break("a stage runs a second time in one attempt");
+    }
+    return;
+  }
+  for (std::size_t index = 0; index < before.stage->hosts.size(); ++index) {
+    const HostRun& run = before.stage->hosts[index];
+    if (Ended(run) && !(run == job_.stage->hosts[index])) return Break("an end is recorded twice");
+  }
+}
+
+/// What is ours and not being deleted is the slice on record, and there is one at most.
+void World::CheckOwnership() {
+  int alive = 0;
+  for (const auto& [name, resource] : cloud_.resources()) {
+    if (!resource.ours || resource.leaves_at) continue;
+    ++alive;
+    const bool owned = job_.slice && job_.slice->ref.name == name;
+    if (!owned) return Break("leak: nobody owns " + name);
+  }
+  if (alive > 1) Break("two slices at once");
+}
+
+/// The same observation again gives no second effect; only a look without the slice counts again.
+void World::CheckTwice(const core::Step& step, const Observation& seen, double jitter) {
+  if (!broken_.empty() || IsAbsence(seen)) return;
+  const core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);
+  if (!again.effects.empty()) {
+    return Break(
+        fmt::format("decided twice: {} the second time", core::EffectName(again.effects.front())));
+  }
+  if (again.changed) Break("decided twice: changed the second time");
+}
+
+void World::Break(std::string what) {
+  if (broken_.empty()) broken_ = std::move(what);
+}
+
+void World::Trace(const Job& before, const core::Step& step, const Observation& seen) {
+  std::string effects;
+  for (const core::Effect& effect : step.effects) {
+    effects += " " + std::string{core::EffectName(effect)};
+  }
+  const std::string truth = job_.slice ? job_.slice->ref.name + ":" + job_.slice->cloud_state : "-";
+  trace_.push_back(fmt::format("{} {} {} -> {} [{}]{} | {}", base::FormatDateTime(now_),
+                               ObservationName(seen), core::StateName(before.state),
+                               core::StateName(job_.state), truth, effects, step.why));
+  if (trace_.size() > 40) trace_.pop_front();
+}
+
+}  // namespace jobman::test
