@@ -1,0 +1,31 @@
+#include "tests/support/local_shell.hpp"
+
+#include "jobman/base/process.hpp"
+
+namespace jobman::test {
+
+base::Task<base::Result<int>> LocalShell::Run(ports::HostTarget target,
+                                              ports::RemoteCommand command, ports::ByteSink out,
+                                              ports::ByteSink err) {
+  ++calls_;
+  base::Error refused{.code = base::Code::kUnavailable,
+                      .message = target.address + ": connection refused",
+                      .reason = base::Reason::kHostRefused};
+  if (unplugged_.contains(target.address)) {
+    co_await base::Yield();
+    co_return refused;
+  }
+  const std::string home = HomeOf(target.address).string();
+  JM_CO_TRY(base::EnsureDir(home));
+  const std::vector<std::string> argv = {"env", "HOME=" + home, "/bin/sh", "-c", command.command};
+  JM_CO_ASSIGN_OR_RETURN(const auto ended, co_await base::RunProcess(argv, command.input));
+  if (lost_answers_ > 0) {
+    --lost_answers_;
+    co_return refused;
+  }
+  if (out) JM_CO_TRY(out(ended.out));
+  if (err && !ended.err.empty()) JM_CO_TRY(err(ended.err));
+  co_return ended.exit_code;
+}
+
+}  // namespace jobman::test

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "jobman/base/files.hpp"
+#include "jobman/ports/host_shell.hpp"
+
+namespace jobman::test {
+
+/// A HostShell whose hosts are folders: commands run here, under /bin/sh, with a home of their own
+/// per address. Real host scripts on unreal hosts. Output comes when the command has ended.
+class LocalShell final : public ports::HostShell {
+ public:
+  explicit LocalShell(base::Path root) : root_(std::move(root)) {}
+
+  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+                                    ports::ByteSink out, ports::ByteSink err) override;
+  void Drop(const ports::HostTarget&) override {}
+
+  /// Calls to that address fail as if nobody listened, until it is brought back.
+  void Unplug(const std::string& address) { unplugged_.insert(address); }
+  void PlugIn(const std::string& address) { unplugged_.erase(address); }
+  /// The next `times` calls, of any host, end as if the connection broke after the work was done.
+  void LoseAnswers(int times) { lost_answers_ = times; }
+  base::Path HomeOf(const std::string& address) const { return root_ / address; }
+  int calls() const { return calls_; }
+
+ private:
+  base::Path root_;
+  std::set<std::string> unplugged_ = {};
+  int lost_answers_ = 0;
+  int calls_ = 0;
+};
+
+}  // namespace jobman::test

@@ -1,0 +1,227 @@
+#include "jobman/controller/controller.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/store/memory_store.hpp"
+#include "tests/support/fake_slice_api.hpp"
+#include "tests/support/job_builder.hpp"
+#include "tests/support/local_shell.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using core::Job;
+using core::JobId;
+using testing::HasSubstr;
+
+/// A controller between a fake cloud, folders as hosts, and a store in memory. The clock moves by
+/// as much as the loop waits.
+class ControllerTest : public testing::Test {
+ protected:
+  ControllerTest()
+      : api_(std::make_shared<test::FakeSliceApi>(clock_)), shell_(dir_.path() / "hosts") {
+    paths_.home = dir_.path() / "home";
+    EXPECT_TRUE(base::EnsureDir(paths_.home).ok());
+    StartController();
+  }
+  ~ControllerTest() override { StopController(); }
+
+  World TheWorld() {
+    World world;
+    world.store = &store_;
+    world.shell = &shell_;
+    world.clock = &clock_;
+    world.open_cloud =
+        [this](const core::CloudSpec&) -> base::Result<std::shared_ptr<ports::SliceApi>> {
+      return std::shared_ptr<ports::SliceApi>(api_);
+    };
+    world.public_key = [](const std::string&) -> base::Result<std::string> {
+      return std::string{"ssh-ed25519 AAAA test"};
+    };
+    world.ssh_port = [](const core::CloudSpec&) { return 22; };
+    world.get_env = [](const std::string&) { return std::optional<std::string>{}; };
+    return world;
+  }
+
+  void StartController() {
+    Options options{.paths = paths_, .hot_poll = std::chrono::milliseconds{5}};
+    options.policy.poll = std::chrono::milliseconds{50};
+    options.policy.vanish_grace = std::chrono::milliseconds{100};
+    loop_ = std::make_unique<asio::io_context>();
+    controller_ = std::make_unique<Controller>(*loop_, TheWorld(), options);
+    auto run = [](Controller* controller, std::optional<base::Status>* out) -> base::Task<void> {
+      *out = co_await controller->Run();
+    };
+    ended_.reset();
+    base::Spawn(loop_->get_executor(), run(controller_.get(), &ended_));
+  }
+
+  void StopController() {
+    if (!controller_) return;
+    controller_->Stop();
+    for (int i = 0; !ended_ && i < 1000; ++i) Turn();
+    EXPECT_TRUE(ended_ && ended_->ok());
+    Kill();
+  }
+  /// As SIGKILL does: nothing is told to anybody.
+  void Kill() {
+    controller_.reset();
+    loop_.reset();
+  }
+
+  void Turn() {
+    loop_->restart();
+    loop_->run_for(std::chrono::milliseconds{5});
+    clock_.Advance(std::chrono::milliseconds{5});
+  }
+
+  Job Submit(core::JobSpec spec) {
+    Job job;
+    job.name = spec.name;
+    job.user = "ann";
+    job.spec = std::move(spec);
+    job.wake_at = clock_.Now();
+    job.id = *store_.Create(job, "source", clock_.Now());
+    return job;
+  }
+
+  core::JobSpec Spec(const std::string& cmd) {
+    core::JobSpec spec;
+    spec.name = "train";
+    spec.tpu.accelerator = "v4-16";
+    spec.tpu.project = "p";
+    spec.tpu.zone = "us-central2-b";
+    spec.tpu.version = "tpu-ubuntu2204-base";
+    spec.ssh.user = "ann";
+    spec.command.cmd = cmd;
+    spec.command.grace = std::chrono::seconds{1};
+    return spec;
+  }
+
+  template <class Condition>
+  bool Until(Condition condition) {
+    for (int i = 0; i < 3000; ++i) {
+      if (condition()) return true;
+      Turn();
+    }
+    return false;
+  }
+  std::string StateOf(JobId id) { return std::string(core::StateName(store_.Get(id)->state)); }
+  bool Reaches(JobId id, const std::string& state) {
+    const bool reached = Until([&] { return StateOf(id) == state; });
+    EXPECT_TRUE(reached) << "it is " << StateOf(id) << ": " << store_.Get(id)->why;
+    return reached;
+  }
+  std::string LogOf(JobId id, int attempt, const std::string& stage, int host) {
+    const auto log = base::ReadFile(paths_.LogPath(id.value, attempt, stage, host));
+    return log.ok() ? *log : "(no log)";
+  }
+
+  test::TempDir dir_;
+  test::FakeClock clock_;
+  std::shared_ptr<test::FakeSliceApi> api_;
+  test::LocalShell shell_;
+  store::MemoryStore store_;
+  base::StatePaths paths_;
+  std::unique_ptr<asio::io_context> loop_;
+  std::unique_ptr<Controller> controller_;
+  std::optional<base::Status> ended_;
+};
+
+TEST_F(ControllerTest, RunsSetupThenTheCommandAndBringsLogsAndExitCodesBack) {
+  core::JobSpec spec = Spec("echo host $JOBMAN_HOST_INDEX of $JOBMAN_NUM_HOSTS; cat ~/made");
+  spec.setup = {{.name = "make", .run = "echo made >~/made"}};
+  const Job job = Submit(spec);
+  ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
+  EXPECT_EQ(LogOf(job.id, 1, "run", 0), "host 0 of 2\nmade\n");
+  EXPECT_EQ(LogOf(job.id, 1, "run", 1), "host 1 of 2\nmade\n");
+  const auto exits = *store_.Exits(job.id);
+  EXPECT_EQ(exits.size(), 4u);
+  EXPECT_EQ(api_->created().size(), 1u);
+  EXPECT_THAT(api_->created()[0].tpu.metadata.at("ssh-keys"),
+              HasSubstr("ann:ssh-ed25519 AAAA ann"));
+  EXPECT_EQ(api_->created()[0].tpu.labels.at("jobman-job"), "000001");
+}
+
+TEST_F(ControllerTest, AFailingHostFailsTheJobWithItsExitCodeAndStopsTheOthers) {
+  const Job job = Submit(Spec("[ $JOBMAN_HOST_INDEX = 0 ] && exit 7; exec sleep 600"));
+  ASSERT_TRUE(Reaches(job.id, "FAILED"));
+  const auto done = std::get<core::Done>(store_.Get(job.id)->state);
+  EXPECT_EQ(done.exit_code, 7);
+  EXPECT_THAT(store_.Get(job.id)->why, HasSubstr("host 0"));
+}
+
+TEST_F(ControllerTest, CancelKeepsTheSliceAndResumeUsesItAgain) {
+  const Job job = Submit(Spec("[ $JOBMAN_ATTEMPT = 2 ] || exec sleep 600"));
+  ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kCancel, false, clock_.Now()).ok());
+  ASSERT_TRUE(Reaches(job.id, "CANCELLED"));
+  EXPECT_TRUE(store_.Get(job.id)->slice.has_value());
+  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kRun, false, clock_.Now()).ok());
+  ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
+  EXPECT_EQ(api_->created().size(), 1u);
+  EXPECT_EQ(store_.Get(job.id)->attempt, 2);
+}
+
+TEST_F(ControllerTest, APreemptedSliceIsDeletedAndAnotherOneIsTaken) {
+  const Job job = Submit(Spec("[ $JOBMAN_ATTEMPT = 2 ] || exec sleep 600"));
+  ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  api_->Preempt(store_.Get(job.id)->slice->ref.name);
+  ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
+  EXPECT_EQ(api_->created().size(), 2u);
+  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kDelete, false, clock_.Now()).ok());
+  ASSERT_TRUE(Reaches(job.id, "DELETED"));
+  EXPECT_TRUE(api_->Leftovers().empty());
+}
+
+TEST_F(ControllerTest, AnUnreachableCloudDeletesNothingAndTheJobGoesOn) {
+  const Job job = Submit(Spec("while [ ! -e ~/go ]; do sleep 0.05; done"));
+  ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  api_->SetReachable(false);
+  for (int i = 0; i < 100; ++i) Turn();
+  EXPECT_EQ(StateOf(job.id), "RUNNING");
+  EXPECT_EQ(api_->CountCalls("Delete"), 0);
+  api_->SetReachable(true);
+  const Job now = *store_.Get(job.id);
+  for (const auto& host : now.slice->hosts) {
+    ASSERT_TRUE(base::EnsureDir(shell_.HomeOf(host.external)).ok());
+    ASSERT_TRUE(base::WriteFileAtomic(shell_.HomeOf(host.external) / "go", "").ok());
+  }
+  EXPECT_TRUE(Reaches(job.id, "SUCCEEDED"));
+}
+
+TEST_F(ControllerTest, AKilledControllerIsReplacedWithoutRunningAnythingTwice) {
+  const Job job =
+      Submit(Spec("echo started >>~/starts; for i in 1 2 3 4 5; do echo $i; sleep 0.1; done"));
+  ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  Kill();
+  clock_.Advance(std::chrono::minutes{1});  // its lease ends
+  StartController();
+  ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
+  EXPECT_EQ(LogOf(job.id, 1, "run", 0), "1\n2\n3\n4\n5\n");
+  const std::string home = store_.Get(job.id)->slice->hosts[0].external;
+  EXPECT_EQ(*base::ReadFile(shell_.HomeOf(home) / "starts"), "started\n");
+}
+
+TEST_F(ControllerTest, AnUnknownSecretIsNamedWithTheCure) {
+  core::JobSpec spec = Spec("true");
+  spec.command.secrets = {{.name = "WANDB_API_KEY"}};
+  const Job job = Submit(spec);
+  ASSERT_TRUE(Until(
+      [&] { return core::IsFinal(store_.Get(job.id)->state) || StateOf(job.id) == "BACKOFF"; }));
+  EXPECT_THAT(store_.Get(job.id)->why, HasSubstr("WANDB_API_KEY"));
+}
+
+TEST_F(ControllerTest, TwoControllersNeverWorkAtOnce) {
+  Turn();
+  asio::io_context loop;
+  Controller second(loop, TheWorld(), {.paths = paths_});
+  const auto ended = base::RunTask(loop, second.Run());
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().code, base::Code::kAborted);
+}
+
+}  // namespace
+}  // namespace jobman::controller
