@@ -21,6 +21,7 @@ class NudgeTest : public testing::Test {
       EXPECT_TRUE(status.ok()) << status.error().ToString();
     };
     base::Spawn(loop_.get_executor(), scope, listen(socket, &got));
+    loop_.poll();  // binds the socket
     EXPECT_TRUE(SendNudge(socket, nudge).ok());
     for (int i = 0; got.empty() && i < 1000; ++i) loop_.run_one();
     scope.Cancel();
