@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -45,6 +46,7 @@ base::Result<int> RunSsh(App& app, const SshOptions& options) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   app.terminal().Flush();
+  std::signal(SIGPIPE, SIG_DFL);  // ignored here, and would stay so across exec
   execvp(argv[0], argv.data());
   base::Error error = base::FromErrno(errno, "starting " + words[0]);
   error.hint = "install the OpenSSH client, or use: jobman exec " + options.job + " -- CMD";
