@@ -24,7 +24,7 @@ namespace jobman::sim {
 
 namespace {
 
-constexpr int kBacklog = 256;
+constexpr int kSshBacklog = 256;
 constexpr int kReapEveryMs = 200;
 constexpr int kKillRounds = 400;  ///< of 5 ms
 
@@ -38,7 +38,7 @@ base::Result<base::UniqueFd> Listen(const std::string& address, int port) {
   name.sin_port = htons(static_cast<std::uint16_t>(port));
   inet_pton(AF_INET, address.c_str(), &name.sin_addr);
   if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
-      listen(fd.get(), kBacklog) != 0) {
+      listen(fd.get(), kSshBacklog) != 0) {
     return base::FromErrno(errno, "listening on " + address);
   }
   return fd;

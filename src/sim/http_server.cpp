@@ -13,7 +13,7 @@ namespace jobman::sim {
 
 namespace {
 
-constexpr int kBacklog = 1024;  ///< cpp-httplib's own is 5
+constexpr int kHttpBacklog = 1024;  ///< cpp-httplib's own is 5
 constexpr int kKeepAliveSeconds = 30;
 
 /// A thread for each connection: a kept-alive one occupies its thread while it is idle, so a pool
@@ -109,7 +109,7 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::Start(int port, Handler ha
                        .message = "port " + std::to_string(port) + " of 127.0.0.1 is in use",
                        .hint = "choose another with --port, or 0 for any free one"};
   }
-  listen(made->impl_->listener, kBacklog);
+  listen(made->impl_->listener, kHttpBacklog);
   made->impl_->thread = std::thread([self] { self->impl_->server.listen_after_bind(); });
   return made;
 }

@@ -9,7 +9,7 @@ namespace jobman::ui {
 namespace {
 
 constexpr int kGap = 2;
-constexpr int kNarrowest = 8;
+constexpr int kNarrowestColumn = 8;
 
 std::string Blanks(int count) {
   return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
@@ -40,7 +40,7 @@ std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& c
 }
 
 int LeastWidth(const Column& column) {
-  return std::max(kNarrowest, DisplayWidth(column.header));
+  return std::max(kNarrowestColumn, DisplayWidth(column.header));
 }
 
 int Total(const std::vector<int>& widths) {

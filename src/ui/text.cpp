@@ -37,22 +37,22 @@ struct CodeRange {
 };
 
 // The blocks that matter in names and log lines; not the whole of Unicode's East Asian Width.
-constexpr std::array<CodeRange, 7> kNarrowest = {{{0x0300, 0x036F},
+constexpr std::array<CodeRange, 7> kZeroWidth = {{{0x0300, 0x036F},
                                                   {0x1AB0, 0x1AFF},
                                                   {0x1DC0, 0x1DFF},
                                                   {0x200B, 0x200F},
                                                   {0x20D0, 0x20FF},
                                                   {0xFE00, 0xFE0F},
                                                   {0xFE20, 0xFE2F}}};
-constexpr std::array<CodeRange, 9> kWide = {{{0x1100, 0x115F},
-                                             {0x2E80, 0x303E},
-                                             {0x3041, 0xA4CF},
-                                             {0xAC00, 0xD7A3},
-                                             {0xF900, 0xFAFF},
-                                             {0xFE30, 0xFE6F},
-                                             {0xFF00, 0xFF60},
-                                             {0x1F300, 0x1FAFF},
-                                             {0x20000, 0x3FFFD}}};
+constexpr std::array<CodeRange, 9> kDoubleWidth = {{{0x1100, 0x115F},
+                                                    {0x2E80, 0x303E},
+                                                    {0x3041, 0xA4CF},
+                                                    {0xAC00, 0xD7A3},
+                                                    {0xF900, 0xFAFF},
+                                                    {0xFE30, 0xFE6F},
+                                                    {0xFF00, 0xFF60},
+                                                    {0x1F300, 0x1FAFF},
+                                                    {0x20000, 0x3FFFD}}};
 
 template <std::size_t N>
 bool In(const std::array<CodeRange, N>& ranges, char32_t code) {
@@ -62,8 +62,8 @@ bool In(const std::array<CodeRange, N>& ranges, char32_t code) {
 
 int WidthOf(char32_t code) {
   if (code < 0x300) return 1;
-  if (In(kNarrowest, code)) return 0;
-  return In(kWide, code) ? 2 : 1;
+  if (In(kZeroWidth, code)) return 0;
+  return In(kDoubleWidth, code) ? 2 : 1;
 }
 
 // Also the bidirectional controls: they could make a line read as another one.
