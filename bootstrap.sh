@@ -107,25 +107,28 @@ deps() {
   fi
 }
 
-# build PRESET
+# build PRESET [TARGET...]
 build() {
+  preset=$1
+  shift
+  [ $# -gt 0 ] || set -- all
   # ccache keeps its files in the home folder; an account may have none.
   if [ ! -w "${HOME:-/nonexistent}" ]; then
     export CCACHE_DIR="${CCACHE_DIR:-$root/build/ccache}"
   fi
   export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"
   cd -- "$root"
-  cmake --preset "$1"
-  cmake --build --preset "$1"
+  cmake --preset "$preset"
+  cmake --build --preset "$preset" --target "$@"
 }
 
 run_tests() {
-  build dev
-  ctest --preset dev -j2
+  build check
+  ctest --preset check -j2
 }
 
 demo() {
-  build release
+  build release jobman jobman-sim
   # A home of its own, so that the demo neither sees nor touches jobs of the user.
   JOBMAN_HOME="$root/build/demo/home"
   export JOBMAN_HOME

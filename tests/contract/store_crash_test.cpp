@@ -15,7 +15,7 @@
 namespace jobman::store {
 namespace {
 
-constexpr core::TimePoint kNow{std::chrono::milliseconds{1'767'225'600'000}};
+using test::kNow;
 constexpr int kKills = 8;
 
 class Crash : public testing::TestWithParam<bool> {

@@ -18,7 +18,7 @@ using base::Path;
 using base::Reason;
 using testing::SizeIs;
 
-constexpr core::TimePoint kNow{std::chrono::milliseconds{1'767'225'600'000}};
+using test::kNow;
 constexpr int kProcesses = 3;
 constexpr int kRounds = 20;
 

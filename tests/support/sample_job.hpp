@@ -8,6 +8,9 @@
 
 namespace jobman::test {
 
+/// 2026-01-01, for tests that need some time and care little which.
+inline constexpr core::TimePoint kNow{std::chrono::milliseconds{1'767'225'600'000}};
+
 /// A job as `create` hands it to the store.
 inline core::Job SampleJob(const std::string& name) {
   core::Job job{.name = name, .user = "ada"};

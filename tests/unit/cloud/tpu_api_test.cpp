@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const core::Place kPlace{.project = "p", .zone = "us-central2-b"};
+const core::Place kLab{.project = "p", .zone = "us-central2-b"};
 
 class TpuApiTest : public testing::Test {
  protected:
@@ -37,7 +37,7 @@ TEST_F(TpuApiTest, ListsAllPages) {
   script->Answer(200, NodePage("a", "to/k+1"));
   script->Answer(200, NodePage("b", "tok2"));
   script->Answer(200, R"({"nodes":[{"name":"projects/p/locations/us-central2-b/nodes/c"}]})");
-  const auto nodes = loop.Run(api.ListNodes(kPlace));
+  const auto nodes = loop.Run(api.ListNodes(kLab));
   ASSERT_TRUE(nodes.ok()) << nodes.error().ToString();
   ASSERT_EQ(nodes->size(), 3U);
   EXPECT_EQ(nodes->at(2).id, "c");
@@ -48,7 +48,7 @@ TEST_F(TpuApiTest, ListsAllPages) {
 
 TEST_F(TpuApiTest, AnEmptyListingIsASuccess) {
   script->Answer(200, "{}\n");
-  const auto nodes = loop.Run(api.ListNodes(kPlace));
+  const auto nodes = loop.Run(api.ListNodes(kLab));
   ASSERT_TRUE(nodes.ok());
   EXPECT_THAT(*nodes, IsEmpty());
 }
@@ -56,7 +56,7 @@ TEST_F(TpuApiTest, AnEmptyListingIsASuccess) {
 TEST_F(TpuApiTest, AListingWithAFailedPageIsAnError) {
   script->Answer(200, NodePage("a", "next"));
   script->Answer(500, R"({"error":{"code":500,"message":"oops","status":"INTERNAL"}})");
-  const auto nodes = loop.Run(api.ListNodes(kPlace));
+  const auto nodes = loop.Run(api.ListNodes(kLab));
   ASSERT_FALSE(nodes.ok());
   EXPECT_EQ(nodes.error().code, Code::kInternal);
 }
@@ -64,7 +64,7 @@ TEST_F(TpuApiTest, AListingWithAFailedPageIsAnError) {
 TEST_F(TpuApiTest, APageTokenThatComesTwiceIsAnError) {
   script->Answer(200, NodePage("a", "again"));
   script->Answer(200, NodePage("b", "again"));
-  const auto nodes = loop.Run(api.ListNodes(kPlace));
+  const auto nodes = loop.Run(api.ListNodes(kLab));
   ASSERT_FALSE(nodes.ok());
   EXPECT_EQ(nodes.error().code, Code::kUnavailable);
   EXPECT_THAT(nodes.error().message, HasSubstr("token"));
@@ -81,15 +81,15 @@ TEST_F(TpuApiTest, AnUnreachableZoneMakesTheListingIncomplete) {
 
 TEST_F(TpuApiTest, AListOfAnotherTypeIsNotAnEmptyListing) {
   script->Answer(200, R"({"nodes":{"name":"x"}})");
-  EXPECT_FALSE(loop.Run(api.ListNodes(kPlace)).ok());
+  EXPECT_FALSE(loop.Run(api.ListNodes(kLab)).ok());
   script->Answer(200, R"({"nodes":[{"state":"READY"}]})");
-  EXPECT_FALSE(loop.Run(api.ListNodes(kPlace)).ok());
+  EXPECT_FALSE(loop.Run(api.ListNodes(kLab)).ok());
 }
 
 TEST_F(TpuApiTest, APageThatIsNoJsonIsNotAnEmptyListing) {
   for (const char* body : {"<html>log in</html>", "[]", "7"}) {
     script->Answer(200, body);
-    const auto nodes = loop.Run(api.ListNodes(kPlace));
+    const auto nodes = loop.Run(api.ListNodes(kLab));
     ASSERT_FALSE(nodes.ok()) << body;
     EXPECT_EQ(nodes.error().code, Code::kUnavailable);
     EXPECT_THAT(nodes.error().hint, HasSubstr("endpoint"));
@@ -100,7 +100,7 @@ TEST_F(TpuApiTest, SaysWhatItWasDoingWhenNobodyAnswers) {
   script->Fail({.code = Code::kUnavailable,
                 .message = "no answer from tpu.googleapis.com port 443: Connection refused",
                 .reason = Reason::kUnreachable});
-  const auto node = loop.Run(api.GetNode(kPlace, "t1"));
+  const auto node = loop.Run(api.GetNode(kLab, "t1"));
   ASSERT_FALSE(node.ok());
   EXPECT_EQ(node.error().reason, Reason::kUnreachable);
   EXPECT_EQ(node.error().ToString(),
@@ -110,7 +110,7 @@ TEST_F(TpuApiTest, SaysWhatItWasDoingWhenNobodyAnswers) {
 
 TEST_F(TpuApiTest, CreatesAQueuedResource) {
   script->Answer(200, R"({"name":"projects/p/locations/us-central2-b/operations/o"})");
-  core::SliceRequest request{.ref = {.place = kPlace, .name = "q"}};
+  core::SliceRequest request{.ref = {.place = kLab, .name = "q"}};
   const auto operation = loop.Run(api.Create(request));
   ASSERT_TRUE(operation.ok()) << operation.error().ToString();
   EXPECT_EQ(operation->name, "projects/p/locations/us-central2-b/operations/o");
@@ -122,7 +122,7 @@ TEST_F(TpuApiTest, CreatesAQueuedResource) {
 
 TEST_F(TpuApiTest, DeletesWithForceAndWithoutABody) {
   script->Answer(200, R"({"name":"projects/p/locations/us-central2-b/operations/o"})");
-  const core::SliceRef ref{.place = kPlace, .name = "q"};
+  const core::SliceRef ref{.place = kLab, .name = "q"};
   ASSERT_TRUE(loop.Run(api.Delete(ref)).ok());
   EXPECT_EQ(script->requests[0].method, "DELETE");
   EXPECT_THAT(Url(0), HasSubstr("/queuedResources/q?force=true&requestId="));
@@ -130,7 +130,7 @@ TEST_F(TpuApiTest, DeletesWithForceAndWithoutABody) {
 }
 
 TEST_F(TpuApiTest, ADeleteAfterAnAnsweredOneIsANewRequest) {
-  const core::SliceRef ref{.place = kPlace, .name = "q"};
+  const core::SliceRef ref{.place = kLab, .name = "q"};
   script->Fail({.code = Code::kUnavailable, .message = "reset"});
   script->Answer(200, R"({"name":"projects/p/locations/us-central2-b/operations/o1"})");
   script->Answer(200, R"({"name":"projects/p/locations/us-central2-b/operations/o2"})");
@@ -146,7 +146,7 @@ TEST_F(TpuApiTest, DeletingWhatIsGoneIsNotFound) {
       404,
       R"({"error":{"code":404,"message":"Resource 'projects/p/locations/us-central2-b/nodes/n' was not found","status":"NOT_FOUND"}})");
   const auto deleted =
-      loop.Run(api.Delete({.mode = core::AllocationMode::kTpuVm, .place = kPlace, .name = "n"}));
+      loop.Run(api.Delete({.mode = core::AllocationMode::kTpuVm, .place = kLab, .name = "n"}));
   ASSERT_FALSE(deleted.ok());
   EXPECT_EQ(deleted.error().code, Code::kNotFound);
 }
@@ -162,7 +162,7 @@ TEST_F(TpuApiTest, GetsAnOperationByItsName) {
 TEST_F(TpuApiTest, AsksForHostKeys) {
   script->Answer(200, R"({"guestAttributes":[{"queryValue":{"items":[
       {"namespace":"hostkeys","key":"ssh-ed25519","value":"AAAA"}]}}]})");
-  const auto keys = loop.Run(api.GetHostKeys(kPlace, "t1"));
+  const auto keys = loop.Run(api.GetHostKeys(kLab, "t1"));
   ASSERT_TRUE(keys.ok()) << keys.error().ToString();
   ASSERT_EQ(keys->size(), 1U);
   EXPECT_THAT(Url(0), testing::EndsWith("/nodes/t1:getGuestAttributes"));
@@ -172,12 +172,12 @@ TEST_F(TpuApiTest, AsksForHostKeys) {
 TEST_F(TpuApiTest, HostKeysThatNobodyPublishedAreNone) {
   script->Answer(404, R"({"error":{"code":404,"status":"NOT_FOUND","message":
       "The resource 'hostkeys/' of type 'Guest Attribute' was not found."}})");
-  const auto none = loop.Run(api.GetHostKeys(kPlace, "t1"));
+  const auto none = loop.Run(api.GetHostKeys(kLab, "t1"));
   ASSERT_TRUE(none.ok()) << none.error().ToString();
   EXPECT_THAT(*none, IsEmpty());
   script->Answer(404, R"({"error":{"code":404,"status":"NOT_FOUND","message":
       "Resource 'projects/p/locations/us-central2-b/nodes/t1' was not found"}})");
-  EXPECT_EQ(loop.Run(api.GetHostKeys(kPlace, "t1")).error().code, Code::kNotFound);
+  EXPECT_EQ(loop.Run(api.GetHostKeys(kLab, "t1")).error().code, Code::kNotFound);
 }
 
 TEST_F(TpuApiTest, ReadsTheCatalog) {
@@ -188,8 +188,8 @@ TEST_F(TpuApiTest, ReadsTheCatalog) {
       {"name":"projects/p/locations/z/runtimeVersions/tpu-ubuntu2204-base","version":"tpu-ubuntu2204-base"}]})");
   script->Answer(200, R"({"locations":[{"name":"projects/p/locations/us-central2-b",
       "locationId":"us-central2-b"},{"name":"projects/p/locations/us-east5-a"}]})");
-  EXPECT_THAT(*loop.Run(api.AcceleratorTypes(kPlace)), ElementsAre("v4-8"));
-  EXPECT_THAT(*loop.Run(api.RuntimeVersions(kPlace)), ElementsAre("tpu-ubuntu2204-base"));
+  EXPECT_THAT(*loop.Run(api.AcceleratorTypes(kLab)), ElementsAre("v4-8"));
+  EXPECT_THAT(*loop.Run(api.RuntimeVersions(kLab)), ElementsAre("tpu-ubuntu2204-base"));
   EXPECT_THAT(*loop.Run(api.Locations("p")), ElementsAre("us-central2-b", "us-east5-a"));
   EXPECT_EQ(Url(2), "https://tpu.googleapis.com/v2/projects/p/locations");
 }

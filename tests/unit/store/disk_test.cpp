@@ -11,7 +11,7 @@ namespace {
 using base::Reason;
 using testing::HasSubstr;
 
-constexpr core::TimePoint kNow{std::chrono::milliseconds{1'767'225'600'000}};
+using test::kNow;
 
 class FullDisk : public testing::TestWithParam<bool> {
  protected:

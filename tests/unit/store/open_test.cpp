@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-constexpr core::TimePoint kNow{std::chrono::milliseconds{1'767'225'600'000}};
+using test::kNow;
 
 class OpenTest : public testing::Test {
  protected:

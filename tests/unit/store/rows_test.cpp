@@ -13,7 +13,7 @@ using base::Code;
 using base::Reason;
 using testing::HasSubstr;
 
-constexpr core::TimePoint kNow{std::chrono::milliseconds{1'767'225'600'000}};
+using test::kNow;
 
 class RowsTest : public testing::Test {
  protected:
