@@ -29,7 +29,7 @@ void Effects::Do(const Job& job, const std::vector<core::Effect>& effects) {
   for (const core::Effect& effect : effects) {
     std::visit([&](const auto& one) { Act(job, one); }, effect);
   }
-  const bool stage_over = !job.stage || job.stage->AllEnded();
+  const bool stage_over = !job.stage || job.stage->Over();
   if (stage_over) Act(job, core::AbandonStage{});
   if (core::IsFinal(job.state)) secrets_.erase(job.id.value);
 }

@@ -52,6 +52,8 @@ StageRunner::StageRunner(asio::any_io_executor executor, const World& world, con
     host.number = run.host;
     host.started = run.phase == HostPhase::kRunning;
     host.ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+    host.settled = run.settled || run.phase == HostPhase::kLost;
+    host.exit_code = run.exit_code;
     hosts_.push_back(std::move(host));
   }
 }
@@ -69,7 +71,7 @@ void StageRunner::Start() {
 
 void StageRunner::Stop() {
   for (std::size_t index = 0; index < hosts_.size(); ++index) {
-    if (hosts_[index].ended || hosts_[index].stopping) continue;
+    if (hosts_[index].settled || hosts_[index].stopping) continue;
     hosts_[index].stopping = true;
     base::Spawn(executor_, hosts_[index].stop, StopHost(shared_from_this(), index));
   }
@@ -78,6 +80,7 @@ void StageRunner::Stop() {
 void StageRunner::Abandon() {
   for (Host& host : hosts_) {
     host.ended = true;
+    host.settled = true;
     host.following.Cancel();
     host.stop.Cancel();
   }
@@ -252,14 +255,14 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
     const core::TimePoint began = self->world_.clock->Now();
     const remote::Call call = remote::StopCall(self->RunId(), grace);
     Outcome outcome = co_await RunScript(self, index, call, out);
-    if (self->hosts_[index].ended) co_return;
+    if (self->hosts_[index].settled) co_return;
     if (const auto stopped = remote::ParseStatus(answer); stopped.ok()) {
       // The follower may sleep between two looks: take its place, fetch the rest of the log.
       self->hosts_[index].following.Cancel();
       const auto rest = co_await Once(self, index, false);
       Host& host = self->hosts_[index];
       if (!host.ended) self->Finish(host, rest.ok() ? *rest : *stopped);
-      co_return;
+      co_return self->Settle(host);
     }
     Host& host = self->hosts_[index];
     Error error =
@@ -268,7 +271,8 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
     if (self->hooks_.cloud_answers()) blamed += wait + (self->world_.clock->Now() - began);
     if (IsHopeless(error) || blamed > grace + kStopMargin) {
       host.following.Cancel();
-      co_return self->Lose(host, std::move(error));
+      if (!host.ended) self->Lose(host, std::move(error));
+      co_return self->Settle(host);
     }
     self->hooks_.trouble();
     co_await base::Sleep(wait);
@@ -294,6 +298,7 @@ void StageRunner::Finish(Host& host, const RunStatus& status) {
   switch (status.kind) {
     case RunStatus::Kind::kExited:
       host.ended = true;
+      host.exit_code = status.exit_code;
       return Report(host, HostPhase::kExited, status.exit_code, {});
     case RunStatus::Kind::kRunning:
     case RunStatus::Kind::kLost:
@@ -306,7 +311,14 @@ void StageRunner::Finish(Host& host, const RunStatus& status) {
 
 void StageRunner::Lose(Host& host, Error error) {
   host.ended = true;
+  host.settled = true;
   Report(host, HostPhase::kLost, 0, std::move(error));
+}
+
+void StageRunner::Settle(Host& host) {
+  if (host.settled) return;
+  host.settled = true;
+  Report(host, HostPhase::kExited, host.exit_code, {});
 }
 
 void StageRunner::Report(const Host& host, HostPhase phase, int exit_code,
@@ -316,7 +328,8 @@ void StageRunner::Report(const Host& host, HostPhase phase, int exit_code,
                  .run = {.host = host.number,
                          .phase = phase,
                          .exit_code = exit_code,
-                         .error = std::move(error)}});
+                         .error = std::move(error),
+                         .settled = host.settled}});
 }
 
 }  // namespace jobman::controller

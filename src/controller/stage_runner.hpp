@@ -30,7 +30,8 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   ~StageRunner();
 
   void Start();
-  /// TERM, grace, KILL on every host that has not ended. Safe to repeat.
+  /// TERM, grace, KILL to everything of the run on every host, also where the command has ended: it
+  /// may have left children. Safe to repeat.
   void Stop();
   /// Stops caring for the hosts.
   void Abandon();
@@ -46,6 +47,8 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
     bool started = false;  ///< the run is known to exist on the host
     bool checked = false;  ///< what an earlier attempt left of a setup step was looked at
     bool ended = false;
+    bool settled = false;  ///< nothing is left of the run, or nothing more is to be done about it
+    int exit_code = 0;
     bool reached = false;
     bool stopping = false;
     core::TimePoint last_news = {};
@@ -69,6 +72,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   void Failing(Host& host, const base::Error& error);
   void Finish(Host& host, const remote::RunStatus& status);
   void Lose(Host& host, base::Error error);
+  void Settle(Host& host);
   void Report(const Host& host, core::HostPhase phase, int exit_code,
               std::optional<base::Error> error);
 

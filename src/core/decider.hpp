@@ -54,7 +54,7 @@ class Decider {
   bool SliceIsDead() const;
   bool SliceIsLost();
   void CheckStepLimit();
-  void StopSiblings();
+  void StopWhatFailed();
   void EndStage();
   void FailStage();
   void BeginStage(int number);

@@ -66,9 +66,10 @@ bool IsFinal(const JobState& state) {
   return std::holds_alternative<Done>(state);
 }
 
-bool Stage::AllEnded() const {
-  return std::all_of(hosts.begin(), hosts.end(), [](const HostRun& run) {
-    return run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+bool Stage::Over() const {
+  return std::all_of(hosts.begin(), hosts.end(), [this](const HostRun& run) {
+    const bool exited = run.phase == HostPhase::kExited && (run.settled || !stopping);
+    return exited || run.phase == HostPhase::kLost;
   });
 }
 

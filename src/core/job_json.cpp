@@ -149,6 +149,7 @@ Json HostRunToJson(const HostRun& run) {
   Json json = {{"host", run.host}, {"phase", HostPhaseName(run.phase)}};
   if (run.phase == HostPhase::kExited || run.exit_code != 0) json["exit_code"] = run.exit_code;
   if (run.error) json["error"] = ErrorToJson(*run.error);
+  if (run.settled) json["settled"] = true;
   return json;
 }
 
@@ -159,7 +160,8 @@ Result<HostRun> HostRunFromJson(const Json& json) {
   return HostRun{.host = GetSmallInt(json, "host"),
                  .phase = *phase,
                  .exit_code = GetSmallInt(json, "exit_code"),
-                 .error = ReadError(json)};
+                 .error = ReadError(json),
+                 .settled = GetBool(json, "settled")};
 }
 
 template <class Enum, std::size_t N>

@@ -120,9 +120,12 @@ void Decider::Observe(const HostReport& report) {
   if (!job_.stage || report.attempt != job_.attempt || report.stage != job_.stage->name) return;
   for (HostRun& run : job_.stage->hosts) {
     if (run.host != report.run.host) continue;
-    // The end of a run is recorded once; what comes after it is late.
-    if (run.phase == HostPhase::kExited || run.phase == HostPhase::kLost) return;
-    run = report.run;
+    // The end of a run is recorded once; what comes after it is late, but for the news that nothing
+    // of it is left.
+    const bool ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+    const bool settled = run.settled || report.run.settled;
+    if (!ended) run = report.run;
+    run.settled = settled;
   }
 }
 

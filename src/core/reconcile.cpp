@@ -74,7 +74,7 @@ bool NeedsCare(const Job& job) {
 std::vector<Effect> ImpliedEffects(const Job& job) {
   std::vector<Effect> effects;
   if (job.slice && job.slice->phase == SlicePhase::kDeleting) effects.push_back(DeleteSlice{});
-  if (job.stage && !job.stage->AllEnded()) {
+  if (job.stage && !job.stage->Over()) {
     effects.push_back(RunStage{});
     if (job.stage->stopping) effects.push_back(StopStage{});
   }

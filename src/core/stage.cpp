@@ -14,6 +14,12 @@ bool Failed(const HostRun& run) {
   return run.phase == HostPhase::kLost || (run.phase == HostPhase::kExited && run.exit_code != 0);
 }
 
+bool AnyRuns(const Stage& stage) {
+  return std::any_of(stage.hosts.begin(), stage.hosts.end(), [](const HostRun& run) {
+    return run.phase == HostPhase::kPending || run.phase == HostPhase::kRunning;
+  });
+}
+
 const SetupStep& StepOf(const JobSpec& spec, int number) {
   return spec.setup[static_cast<std::size_t>(number)];
 }
@@ -82,9 +88,9 @@ void Decider::AdvanceStage() {
     return Enter(Queued{},
                  "the machines of slice " + slice_name() + " were replaced: setting them up again");
   }
-  if (job_.stage->AllEnded()) return EndStage();
   CheckStepLimit();
-  StopSiblings();
+  StopWhatFailed();
+  if (job_.stage->Over()) EndStage();
 }
 
 /// This observation shows that nothing runs on the slice any more.
@@ -123,7 +129,7 @@ bool Decider::SliceIsLost() {
 
 void Decider::CheckStepLimit() {
   Stage& stage = *job_.stage;
-  if (stage.number < 0 || stage.stopping) return;
+  if (stage.number < 0 || stage.stopping || !AnyRuns(stage)) return;
   const auto& limit = StepOf(job_.spec, stage.number).timeout;
   if (!limit || now_ - stage.started_at < *limit) return;
   stage.stopping = true;
@@ -133,15 +139,19 @@ void Decider::CheckStepLimit() {
                   base::FormatDuration(*limit)));
 }
 
-void Decider::StopSiblings() {
+/// One host's failure ends the stage on all: a collective would hang for ever. The failed host is
+/// stopped too, since what its command left behind may hold the chips.
+void Decider::StopWhatFailed() {
   Stage& stage = *job_.stage;
   const bool failed = std::any_of(stage.hosts.begin(), stage.hosts.end(), Failed);
   if (!failed || stage.stopping) return;
   const HostRun& culprit = *Culprit(stage);
   stage.culprit = culprit.host;
   stage.stopping = true;
+  if (stage.Over()) return;  // all are lost
   Do(StopStage{});
-  Say(DescribeFailure(stage, culprit) + ": stopping the others");
+  Say(DescribeFailure(stage, culprit) +
+      (AnyRuns(stage) ? ": stopping the others" : ": ending what it left behind"));
 }
 
 void Decider::EndStage() {

@@ -31,7 +31,7 @@ void Decider::AdoptWish() {
 
 /// Sees to it that the stage's processes end; tells whether some may still be there.
 bool Decider::StillStopping() {
-  if (!job_.stage || job_.stage->AllEnded()) return false;
+  if (!job_.stage || job_.stage->Over()) return false;
   if (SliceIsDead() || moved_) {
     Do(AbandonStage{});
     return false;

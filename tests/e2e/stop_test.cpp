@@ -41,6 +41,25 @@ TEST(Stop, CancelLeavesNoProcessAndResumeUsesTheSliceAgain) {
   EXPECT_THAT(place.Sim({"status"}).out, testing::Not(HasSubstr("stubborn-000001-a2")));
 }
 
+TEST(Stop, CancelEndsWhatAnEndedCommandLeftBehind) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file = place.JobFile("parent", 2,
+                                         "setsid sleep 4321 &\n"
+                                         "echo up\n"
+                                         "[ $JOBMAN_HOST_INDEX = 0 ] || wait");
+  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
+  ASSERT_TRUE(place.Until("host 0 to end and host 1 to be up", [&] {
+    const base::Json hosts = place.Show("1")["stage"]["hosts"];
+    return hosts.size() == 2 && hosts[0]["phase"] == "exited" &&
+           place.Log(1, 1, "run", 1) == "up\n";
+  }));
+  ASSERT_EQ(place.Jobman({"cancel", "1", "--wait"}).code, 0);
+  const Ran left = place.Jobman({"exec", "1", "--", "pgrep -f '[s]leep 4321' || echo none"});
+  EXPECT_THAT(left.out, testing::AllOf(HasSubstr("host 0 | none"), HasSubstr("host 1 | none")))
+      << left.All();
+}
+
 TEST(Stop, SetupRunsOncePerMachineAndAgainWhenForced) {
   Place place;
   place.StartSim({"--delays", "0"});

@@ -316,6 +316,7 @@ HostRun World::StateOf(int host) {
               : process.lost  ? HostPhase::kLost
                               : HostPhase::kExited;
   run.exit_code = process.exit_code;
+  run.settled = watched_->stopping && !process.running;
   return run;
 }
 
@@ -326,6 +327,7 @@ HostRun World::StartOn(int host) {
     processes_[key] = {.machine = watched_->machine, .running = false, .exit_code = 143};
     run.phase = HostPhase::kExited;
     run.exit_code = 143;
+    run.settled = true;
     return run;
   }
   if (!kind_ && random_.Percent(10)) {
@@ -430,7 +432,10 @@ void World::CheckExits(const Job& before) {
   }
   for (std::size_t index = 0; index < before.stage->hosts.size(); ++index) {
     const HostRun& run = before.stage->hosts[index];
-    if (Ended(run) && !(run == job_.stage->hosts[index])) return Break("an end is recorded twice");
+    HostRun after = job_.stage->hosts[index];
+    if (run.settled && !after.settled) return Break("a settled host is unsettled");
+    after.settled = run.settled;
+    if (Ended(run) && !(run == after)) return Break("an end is recorded twice");
   }
 }
 

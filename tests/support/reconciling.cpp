@@ -130,7 +130,15 @@ Reconciling& Reconciling::HostRuns(int host) {
 }
 
 Reconciling& Reconciling::HostEnds(int host, int exit_code) {
-  return Report({.host = host, .phase = core::HostPhase::kExited, .exit_code = exit_code});
+  const bool stopping = job_.stage && job_.stage->stopping;
+  return Report({.host = host,
+                 .phase = core::HostPhase::kExited,
+                 .exit_code = exit_code,
+                 .settled = stopping});
+}
+
+Reconciling& Reconciling::HostSettles(int host) {
+  return HostEnds(host);
 }
 
 Reconciling& Reconciling::HostLost(int host, std::optional<base::Error> error) {
@@ -143,6 +151,9 @@ Reconciling& Reconciling::AllEnd(int exit_code) {
   const auto hosts = job_.stage->hosts;
   for (const core::HostRun& run : hosts) {
     if (job_.stage && job_.stage->name == name) HostEnds(run.host, exit_code);
+  }
+  for (const core::HostRun& run : hosts) {
+    if (job_.stage && job_.stage->name == name && job_.stage->stopping) HostSettles(run.host);
   }
   return *this;
 }

@@ -51,7 +51,8 @@ class Reconciling {
 
   // What the hosts of the present stage report.
   Reconciling& HostRuns(int host);
-  Reconciling& HostEnds(int host, int exit_code = 0);
+  Reconciling& HostEnds(int host, int exit_code = 0);  ///< being stopped: and settles
+  Reconciling& HostSettles(int host);
   Reconciling& HostLost(int host, std::optional<base::Error> error = {});
   Reconciling& AllEnd(int exit_code = 0);
 

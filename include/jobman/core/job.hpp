@@ -119,6 +119,9 @@ struct HostRun {
   HostPhase phase = HostPhase::kPending;
   int exit_code = 0;
   std::optional<base::Error> error = {};  ///< kLost: why; kPending: the last failed try to connect
+  /// In a stage that is being stopped: the host was asked to end what is left of the run, also what
+  /// the command left behind, and answered; or was given up.
+  bool settled = false;
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
 
@@ -133,7 +136,8 @@ struct Stage {
   std::optional<int> culprit = {};  ///< the host whose failure stops the others
   friend bool operator==(const Stage&, const Stage&) = default;
 
-  bool AllEnded() const;
+  /// Every host has ended; when the stage is being stopped, nothing of it is left there either.
+  bool Over() const;
   bool AllSucceeded() const;
 };
 

@@ -64,6 +64,8 @@ TEST(ReconcileStage, OneHostsFailureStopsTheOthers) {
 TEST(ReconcileStage, CulpritsExitCodeIsTheJobs) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostEnds(2, 3).HostEnds(0, 143).HostEnds(1, 143).HostEnds(3, 137);
+  EXPECT_EQ(r.state(), "RUNNING") << "host 2 may still hold what its command left behind";
+  r.HostSettles(2);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().exit_code, 3);
   EXPECT_EQ(r.As<Done>().error->message, "host 2 ended run with exit code 3");
@@ -76,6 +78,13 @@ TEST(ReconcileStage, TheFirstExitCodeOfAHostStays) {
   const Job before = r.job();
   r.HostEnds(1, 9).HostLost(1).HostRuns(1);
   EXPECT_EQ(r.job(), before);
+}
+
+TEST(ReconcileStage, AllLostLeavesNothingToStop) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(1).HostLost(0);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), IsEmpty());
 }
 
 TEST(ReconcileStage, LateReportsOfAnEarlierAttemptAreIgnored) {
@@ -156,7 +165,7 @@ TEST(ReconcileStage, WhatNeedsHandsEndsAtOnce) {
 
 TEST(ReconcileStage, OptionalSetupStepMayFail) {
   Reconciling r(JobBuilder().With({.name = "cache", .required = false}).Build());
-  r.Tick().Answered().Ready(2).HostEnds(0, 1).HostEnds(1, 143);
+  r.Tick().Answered().Ready(2).HostEnds(0, 1).HostEnds(1, 143).HostSettles(0);
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
 }
@@ -164,6 +173,10 @@ TEST(ReconcileStage, OptionalSetupStepMayFail) {
 TEST(ReconcileStage, RequiredSetupStepMayNotFail) {
   Reconciling r(JobBuilder().Step("install").Build());
   r.Tick().Answered().Ready(1).HostEnds(0, 127);
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_EQ(r.job().why,
+            "host 0 ended setup-0-install with exit code 127: ending what it left behind");
+  r.HostSettles(0);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.job().why, "host 0 ended setup-0-install with exit code 127");
 }

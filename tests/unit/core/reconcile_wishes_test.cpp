@@ -39,6 +39,14 @@ TEST(ReconcileWishes, CancelWaitsForEveryHost) {
   EXPECT_EQ(r.state(), "CANCELLED");
 }
 
+TEST(ReconcileWishes, CancelLooksAfterHostsThatHaveEndedToo) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(2).HostEnds(0, 0).WishFor(Wish::kCancel).HostEnds(1, 143);
+  EXPECT_EQ(r.state(), "CANCELLING") << "a child may have outlived the command on host 0";
+  r.HostSettles(0);
+  EXPECT_EQ(r.state(), "CANCELLED");
+}
+
 TEST(ReconcileWishes, CancelInTheQueueGivesTheRequestBack) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources).WishFor(Wish::kCancel);
