@@ -12,7 +12,7 @@ using Metadata = std::map<std::string, std::string>;
 
 /// One TPU VM to be: what it is called and where it answers.
 struct HostPlan {
-  std::string name = {};         ///< host name, unique: "t1v-n-train-w-0"
+  std::string name = {};         ///< host name, never used again: "t1v-n-train-w-0"
   std::string internal_ip = {};  ///< 127.x.y.z
   std::string external_ip = {};  ///< 127.x.y.z, empty without an external address
   Metadata metadata = {};        ///< the node's, with `ssh-keys` and `startup-script`
@@ -24,8 +24,9 @@ class HostFleet {
  public:
   virtual ~HostFleet() = default;
 
-  /// Lays out a new machine (disk, host key) without switching it on. Gives back its public host
-  /// key: the base64 part of an "ssh-ed25519 AAAA.." line.
+  /// Orders a new machine (disk, host key) without switching it on. Gives back its public host
+  /// key: the base64 part of an "ssh-ed25519 AAAA.." line. A disk that cannot be made shows at the
+  /// boot.
   virtual std::string Create(const HostPlan& plan) = 0;
   /// Switches the machines of one node on, with a new boot id each, addresses as in `plans`. True
   /// when they can be reached already; else the fleet reports (node uid, boot) when they can.

@@ -9,7 +9,6 @@
 
 #include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
-#include "sim/host_key.hpp"
 
 namespace jobman::sim {
 
@@ -62,13 +61,11 @@ std::vector<Login> LoginsOf(const Metadata& metadata) {
   return logins;
 }
 
-base::Result<std::string> HostDisk::Create(const HostPlan& plan) {
+Status HostDisk::Create(const HostKey& key) {
   for (const Path& folder : {homes(), tmp(), etc() / "keys", state()}) {
     JM_TRY(base::EnsureDir(folder));
   }
-  const HostKey key = MakeHostKey(plan.name);
-  JM_TRY(WriteInPlace(etc() / "host_key", key.private_file, 0600));
-  return key.public_base64;
+  return WriteInPlace(etc() / "host_key", key.private_file, 0600);
 }
 
 Status HostDisk::WriteMetadata(const Metadata& metadata) {

@@ -6,6 +6,7 @@
 #include "jobman/base/files.hpp"
 #include "jobman/base/result.hpp"
 #include "sim/fleet.hpp"
+#include "sim/host_key.hpp"
 
 namespace jobman::sim {
 
@@ -36,8 +37,8 @@ class HostDisk {
   };
   explicit HostDisk(Layout layout) : layout_(std::move(layout)) {}
 
-  /// Makes the folders and the host key; gives back the public key.
-  base::Result<std::string> Create(const HostPlan& plan);
+  /// Makes the folders and keeps the host key.
+  base::Status Create(const HostKey& key);
   /// New boot id, empty tmp/, configuration for the present addresses and metadata.
   base::Status PrepareBoot(const HostPlan& plan);
   /// Lets the logins of `metadata` in. Files are written in place: some are bound into a sandbox.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "jobman/base/strings.hpp"
 
 namespace jobman::sim {
@@ -54,11 +52,8 @@ std::string Nodes::NextAddress(int first_block) {
 void Nodes::AddHosts(Node& node) {
   const Metadata metadata = MetadataOf(node.spec);
   std::string stem = HostNameStem(node.key.id);
-  const bool taken = std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& entry) {
-    const auto& hosts = entry.second.hosts;
-    return !hosts.empty() && hosts.front().plan.name == stem + "0";
-  });
-  if (taken) stem = HostNameStem(node.uid);
+  // The second machine of a name must not meet the disk, the processes and the logs of the first.
+  if (!stems_.insert(stem).second) stem = HostNameStem(node.uid);
   for (int i = 0; i < node.shape.hosts; ++i) {
     ++address_count_;
     NodeHost host;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,7 @@ class Nodes {
   Context context_;
   std::map<ResourceKey, Node> nodes_ = {};
   std::function<void(TimePoint)> changed_ = [](TimePoint) {};
+  std::set<std::string> stems_ = {};  ///< of host names, also of nodes that are gone
   std::uint64_t uid_count_ = 0;
   std::uint32_t address_count_ = 0;
 };

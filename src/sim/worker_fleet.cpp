@@ -75,10 +75,13 @@ void WorkerFleet::Run() {
 }
 
 std::string WorkerFleet::Create(const HostPlan& plan) {
-  auto key = DiskOf(plan.name).Create(plan);
-  if (key.ok()) return std::move(key).value();
-  base::Log(base::LogLevel::kError, "hosts", "{}: {}", plan.name, key.error().ToString());
-  return {};
+  const HostKey key = MakeHostKey(plan.name);
+  // In its turn: an earlier order may still take a disk of this name away.
+  Post([this, name = plan.name, key] {
+    const base::Status made = DiskOf(name).Create(key);
+    if (!made.ok()) base::Log(base::LogLevel::kError, "hosts", "{}", made.error().ToString());
+  });
+  return key.public_base64;
 }
 
 bool WorkerFleet::Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) {

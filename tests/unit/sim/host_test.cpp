@@ -32,7 +32,7 @@ class HostDiskTest : public testing::Test {
 };
 
 TEST_F(HostDiskTest, LetsTheUsersOfTheMetadataIn) {
-  ASSERT_TRUE(disk->Create(plan).ok());
+  ASSERT_TRUE(disk->Create(MakeHostKey("h")).ok());
   ASSERT_TRUE(disk->PrepareBoot(plan).ok());
   EXPECT_EQ(Read(root / "etc/keys/me"), "ssh-ed25519 AAAA me\n");
   EXPECT_THAT(Read(root / "etc/passwd"), HasSubstr("you:x:1000:1000::/home/you:"));
@@ -40,7 +40,7 @@ TEST_F(HostDiskTest, LetsTheUsersOfTheMetadataIn) {
 }
 
 TEST_F(HostDiskTest, ABootHasANewIdAndAnEmptyTmpAndTheOldHome) {
-  ASSERT_TRUE(disk->Create(plan).ok());
+  ASSERT_TRUE(disk->Create(MakeHostKey("h")).ok());
   ASSERT_TRUE(disk->PrepareBoot(plan).ok());
   const std::string first = Read(root / "etc/boot_id");
   EXPECT_THAT(first, SizeIs(37));

@@ -40,6 +40,18 @@ TEST_F(NodeTest, IgnoresHostsOfAnEarlierBoot) {
   EXPECT_EQ(NodeStateOf("t1"), "CREATING");
 }
 
+TEST_F(NodeTest, GivesNoHostTheNameOfAnEarlierOne) {
+  Set("delays=0");
+  CreateNode("t1", Spec("v4-8"));
+  const std::set<std::string> first = fleet.disks;
+  EXPECT_THAT(first, ElementsAre("t1v-n-t1-w-0"));
+  Call("DELETE", "nodes/t1");
+  EXPECT_EQ(Call("GET", "nodes/t1").status, 404);
+  CreateNode("t1", Spec("v4-8"));
+  EXPECT_THAT(fleet.disks, SizeIs(1));
+  EXPECT_NE(fleet.disks, first);
+}
+
 TEST_F(NodeTest, WithoutDelaysIsReadyInTheNextRequest) {
   Set("delays=0");
   CreateNode("t1", Spec("v4-8"));
