@@ -15,7 +15,9 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "jobman/base/strings.hpp"
 #include "sim/spawn.hpp"
@@ -44,9 +46,10 @@ base::Result<base::UniqueFd> Listen(const std::string& address, int port) {
   return fd;
 }
 
-/// Processes whose environment says that they belong to the host, whoever their parent is now.
-std::vector<pid_t> Marked(const std::string& host) {
-  const std::string mark = "JOBMAN_SIM_HOST=" + host;
+/// Processes whose environment says that they belong to one of the hosts, whoever their parent is
+/// now. One look at all processes, for however many hosts.
+std::vector<pid_t> Marked(const std::set<std::string>& hosts) {
+  constexpr std::string_view kMark = "JOBMAN_SIM_HOST=";
   std::vector<pid_t> marked;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
@@ -55,7 +58,8 @@ std::vector<pid_t> Marked(const std::string& host) {
     const auto environment = base::ReadFile(entry.path() / "environ");
     if (!environment.ok()) continue;
     for (const std::string& variable : base::Split(*environment, '\0')) {
-      if (variable == mark) marked.push_back(static_cast<pid_t>(*pid));
+      if (variable.starts_with(kMark) && hosts.contains(variable.substr(kMark.size())))
+        marked.push_back(static_cast<pid_t>(*pid));
     }
   }
   return marked;
@@ -102,30 +106,32 @@ int HostServer::Run() {
 }
 
 bool HostServer::ReadOrders() {
-  char buffer[4096];
+  char buffer[64 * 1024];
   const ssize_t n = read(STDIN_FILENO, buffer, sizeof buffer);
   if (n <= 0) return false;
   unread_.append(buffer, static_cast<std::size_t>(n));
+  std::set<std::string> off;  // gathered: a whole slice at a time
   for (auto end = unread_.find('\n'); end != std::string::npos; end = unread_.find('\n')) {
-    Obey(unread_.substr(0, end));
+    std::vector<std::string> words = base::Split(unread_.substr(0, end), ' ');
     unread_.erase(0, end + 1);
+    std::erase(words, "");
+    if (words.size() < 2) continue;
+    if (words[0] == "off") {
+      off.insert(words[1]);
+      continue;
+    }
+    SwitchOff(std::exchange(off, {}));
+    const std::string answer =
+        words[1] + " " + SwitchOn(words[1], {words.begin() + 2, words.end()}) + "\n";
+    if (write(STDOUT_FILENO, answer.data(), answer.size()) < 0) return false;  // nobody reads it
   }
+  SwitchOff(std::move(off));
   return true;
-}
-
-void HostServer::Obey(const std::string& line) {
-  std::vector<std::string> words = base::Split(line, ' ');
-  std::erase(words, "");
-  if (words.size() < 2) return;
-  const std::string name = words[1];
-  if (words[0] == "off") return SwitchOff(name);
-  const std::string answer = name + " " + SwitchOn(name, {words.begin() + 2, words.end()}) + "\n";
-  if (write(STDOUT_FILENO, answer.data(), answer.size()) < 0) return;  // the reader is gone
 }
 
 std::string HostServer::SwitchOn(const std::string& name,
                                  const std::vector<std::string>& addresses) {
-  SwitchOff(name);
+  SwitchOff({name});
   Host& host = hosts_[name];
   for (const std::string& address : addresses) {
     auto listener = Listen(address, port_);
@@ -158,22 +164,23 @@ void HostServer::Accept(const std::string& name, int listener) {
   if (pid.ok()) hosts_[name].servers.insert(*pid);
 }
 
-void HostServer::SwitchOff(const std::string& name) {
-  const auto found = hosts_.find(name);
-  if (found == hosts_.end()) return;
-  found->second.listeners.clear();
-  for (int round = 0; round < kKillRounds; ++round) {
+void HostServer::SwitchOff(std::set<std::string> names) {
+  std::erase_if(names, [this](const std::string& name) { return !hosts_.contains(name); });
+  for (const std::string& name : names) hosts_[name].listeners.clear();
+  for (int round = 0; !names.empty() && round < kKillRounds; ++round) {
     Reap();
-    std::vector<pid_t> doomed = Marked(name);
-    for (const pid_t server : found->second.servers) {
-      const std::vector<pid_t> tree = Tree(server);
-      doomed.insert(doomed.end(), tree.begin(), tree.end());
+    std::vector<pid_t> doomed = Marked(names);
+    for (const std::string& name : names) {
+      for (const pid_t server : hosts_[name].servers) {
+        const std::vector<pid_t> tree = Tree(server);
+        doomed.insert(doomed.end(), tree.begin(), tree.end());
+      }
     }
     if (doomed.empty()) break;
     for (const pid_t pid : doomed) kill(pid, SIGKILL);
     Pause();
   }
-  hosts_.erase(found);
+  for (const std::string& name : names) hosts_.erase(name);
 }
 
 void HostServer::Reap() {

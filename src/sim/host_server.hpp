@@ -31,9 +31,9 @@ class HostServer {
   };
 
   bool ReadOrders();
-  void Obey(const std::string& line);
   std::string SwitchOn(const std::string& name, const std::vector<std::string>& addresses);
-  void SwitchOff(const std::string& name);
+  /// Ends all that runs on these hosts.
+  void SwitchOff(std::set<std::string> names);
   void RunStartupScript(const std::string& name) const;
   void Accept(const std::string& name, int listener);
   void Reap();

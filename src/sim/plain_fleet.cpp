@@ -1,6 +1,7 @@
 #include "sim/plain_fleet.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -46,13 +47,14 @@ base::Status PlainFleet::StartHelper() {
 HostDisk PlainFleet::DiskOf(const std::string& name) const {
   const base::Path root = HostDir(name);
   const std::string etc = (root / "etc").string();
-  // ForceCommand is how a host gets its own home without an entry in the password file.
+  // ForceCommand is how a host gets its own home without an entry in the password file. SHLVL keeps
+  // bash from reading this machine's .bashrc before that: it does so for sshd on the first level.
   return HostDisk(
       {.root = root,
        .etc = root / "etc",
        .state = root / "state",
        .port = options().ssh_port,
-       .extra = fmt::format("SetEnv \"JOBMAN_SIM_HOST={}\" "
+       .extra = fmt::format("SetEnv SHLVL=1 \"JOBMAN_SIM_HOST={}\" "
                             "\"JOBMAN_BOOT_ID_FILE={}/boot_id\"\n"
                             "ForceCommand {}\nSubsystem sftp {}\n",
                             name, etc, base::ShellQuote(etc + "/login"), sftp_server_.string())});
@@ -66,6 +68,7 @@ base::Status PlainFleet::WriteLoginScript(const std::string& name) const {
       "HOME={}/\"$USER\"\n"
       "TMPDIR={}\n"
       "export HOME TMPDIR\n"
+      "unset SHLVL\n"
       "mkdir -p \"$HOME\" && cd \"$HOME\"\n"
       "if [ -n \"$SSH_ORIGINAL_COMMAND\" ]; then\n"
       "  exec \"${{SHELL:-/bin/sh}}\" -c \"$SSH_ORIGINAL_COMMAND\"\n"
@@ -104,8 +107,19 @@ void PlainFleet::Kill(const std::string& name) {
 
 void PlainFleet::Send(const std::string& line) {
   const std::string text = line + "\n";
-  if (send(control_.get(), text.data(), text.size(), MSG_NOSIGNAL) < 0) {
-    base::Log(base::LogLevel::kWarn, "hosts", "the helper that serves the hosts is gone");
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n =
+        send(control_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n > 0) {
+      sent += static_cast<std::size_t>(n);
+    } else if (errno == EAGAIN || errno == EINTR) {
+      // With many orders under way the helper may wait for us to read its answers.
+      pollfd ready{.fd = control_.get(), .events = POLLIN | POLLOUT, .revents = 0};
+      poll(&ready, 1, -1);
+      ReadAnswers();
+    } else {
+      return base::Log(base::LogLevel::kWarn, "hosts", "the helper that serves the hosts is gone");
+    }
   }
 }
 

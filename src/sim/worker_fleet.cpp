@@ -107,7 +107,8 @@ void WorkerFleet::LookAfterBoots() {
     for (const std::string& name : boot->names) {
       const base::Result<bool> up = IsUp(name);
       if (!up.ok()) failed = up.error().ToString();
-      all_up = all_up && up.ok() && *up;
+      all_up = up.ok() && *up;
+      if (!all_up) break;  // the others can wait, however many they are
     }
     if (!all_up && failed.empty()) {
       ++boot;
