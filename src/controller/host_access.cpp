@@ -20,9 +20,9 @@ ports::HostTarget HostAccess::PlainTarget(const core::Job& job, int host) const 
           .identity = job.slice->node_uid + "/" + std::to_string(host)};
 }
 
-base::Task<ports::HostTarget> HostAccess::TargetOf(core::Job job, int host) {
-  ports::HostTarget target = PlainTarget(job, host);
-  const std::string uid = job.slice->node_uid;
+base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::Job> job, int host) {
+  ports::HostTarget target = PlainTarget(*job, host);
+  const std::string uid = job->slice->node_uid;
   for (;;) {
     Known& known = keys_[uid];
     const auto found = known.keys.find(host);
@@ -42,15 +42,15 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(core::Job job, int host) {
   }
 }
 
-base::Task<void> HostAccess::Ask(core::Job job, std::string node_uid) {
+base::Task<void> HostAccess::Ask(std::shared_ptr<const core::Job> job, std::string node_uid) {
   ++keys_[node_uid].tries;
-  const auto cloud = clouds_.Get(job.spec.cloud);
+  const auto cloud = clouds_.Get(job->spec.cloud);
   if (!cloud.ok()) co_return;
   const auto api = *cloud;
-  const auto answer = co_await api->GetHostKeys(job.slice->ref.place, job.slice->ref.name);
+  const auto answer = co_await api->GetHostKeys(job->slice->ref.place, job->slice->ref.name);
   if (!answer.ok()) {
-    base::Log(base::LogLevel::kDebug, "ssh", "no host keys of node {} yet: {}", job.slice->ref.name,
-              answer.error().ToString());
+    base::Log(base::LogLevel::kDebug, "ssh", "no host keys of node {} yet: {}",
+              job->slice->ref.name, answer.error().ToString());
     co_return;
   }
   for (const core::HostKeys& keys : *answer) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "controller/clouds.hpp"
@@ -14,7 +15,8 @@ class HostAccess {
   HostAccess(const World& world, Clouds& clouds) : world_(world), clouds_(clouds) {}
 
   /// The target of one host. Never fails: without vouched keys the first key seen is pinned.
-  base::Task<ports::HostTarget> TargetOf(core::Job job, int host);
+  /// The job is shared: a slice has many hosts, and all of them ask at the same time.
+  base::Task<ports::HostTarget> TargetOf(std::shared_ptr<const core::Job> job, int host);
   /// The target without asking the cloud for keys.
   ports::HostTarget PlainTarget(const core::Job& job, int host) const;
   void Forget(const std::string& node_uid) { keys_.erase(node_uid); }
@@ -26,7 +28,7 @@ class HostAccess {
     int tries = 0;
     bool asking = false;
   };
-  base::Task<void> Ask(core::Job job, std::string node_uid);
+  base::Task<void> Ask(std::shared_ptr<const core::Job> job, std::string node_uid);
 
   const World& world_;
   Clouds& clouds_;

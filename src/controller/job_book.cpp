@@ -1,5 +1,6 @@
 #include "controller/job_book.hpp"
 
+#include <algorithm>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <random>
@@ -12,6 +13,10 @@ namespace jobman::controller {
 using base::LogLevel;
 using core::Job;
 using core::JobId;
+
+namespace {
+constexpr core::Duration kLongestGathering = std::chrono::milliseconds{200};
+}  // namespace
 
 JobBook::JobBook(asio::io_context& loop, const World& world, const core::Policy& policy,
                  Hooks hooks)
@@ -63,7 +68,9 @@ void JobBook::Post(JobId id, core::Observation seen) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
   found->second.inbox.push_back(std::move(seen));
-  Schedule(id, core::Duration{0});
+  // A commit writes the whole job. With a thousand hosts it takes as long as many reports do to
+  // come in: let them gather, so that they share one.
+  Schedule(id, std::min(found->second.took, kLongestGathering));
 }
 
 void JobBook::Schedule(JobId id, core::Duration delay) {
@@ -84,6 +91,7 @@ void JobBook::Schedule(JobId id, core::Duration delay) {
 void JobBook::Decide(JobId id) {
   Entry& entry = entries_[id];
   const core::TimePoint now = world_.clock->Now();
+  entry.took = core::Duration{0};
   ports::Turn turn{.job = entry.job};
   std::vector<core::Effect> effects;
   bool changed = false;
@@ -99,6 +107,7 @@ void JobBook::Decide(JobId id) {
     if (!committed.ok()) return Refused(id, committed.error());
     ++turn.job.version;
   }
+  entry.took = world_.clock->Now() - now;
   entry.inbox.clear();
   entry.job = std::move(turn.job);
   const Job job = entry.job;

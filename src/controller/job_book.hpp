@@ -43,6 +43,7 @@ class JobBook {
     core::Job job = {};
     std::vector<core::Observation> inbox = {};
     bool scheduled = false;
+    core::Duration took = {};  ///< the last decision with its commit
   };
   void Schedule(core::JobId id, core::Duration delay);
   void Decide(core::JobId id);

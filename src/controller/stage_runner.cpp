@@ -45,9 +45,9 @@ StageRunner::StageRunner(asio::any_io_executor executor, const World& world, con
       world_(world),
       options_(options),
       access_(access),
-      job_(std::move(job)),
+      job_(std::make_shared<const core::Job>(std::move(job))),
       hooks_(std::move(hooks)) {
-  for (const core::HostRun& run : job_.stage->hosts) {
+  for (const core::HostRun& run : job_->stage->hosts) {
     Host host;
     host.number = run.host;
     host.started = run.phase == HostPhase::kRunning;
@@ -95,25 +95,25 @@ bool StageRunner::Quiet(core::TimePoint now) const {
 /// A setup step's id is the same for every attempt on the same machines, so that what was done is
 /// not done again; the command's is new for each attempt.
 std::string StageRunner::RunId() const {
-  const std::string job = core::FormatJobId(job_.id);
-  if (job_.stage->number < 0) return fmt::format("j{}-a{}", job, job_.attempt);
-  const auto& step = job_.spec.setup[static_cast<std::size_t>(job_.stage->number)];
+  const std::string job = core::FormatJobId(job_->id);
+  if (job_->stage->number < 0) return fmt::format("j{}-a{}", job, job_->attempt);
+  const auto& step = job_->spec.setup[static_cast<std::size_t>(job_->stage->number)];
   std::string content = step.run;
-  for (const auto& [name, value] : job_.spec.environment) content += '\0' + name + '=' + value;
-  return fmt::format("j{}-s{}-{}-g{}e{}", job, job_.stage->number,
-                     base::Sha256Hex(content).substr(0, 12), job_.slice->generation,
-                     job_.setup_epoch);
+  for (const auto& [name, value] : job_->spec.environment) content += '\0' + name + '=' + value;
+  return fmt::format("j{}-s{}-{}-g{}e{}", job, job_->stage->number,
+                     base::Sha256Hex(content).substr(0, 12), job_->slice->generation,
+                     job_->setup_epoch);
 }
 
 base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
-  const bool command = job_.stage->number < 0;
-  const core::CommandSpec& spec = job_.spec.command;
+  const bool command = job_->stage->number < 0;
+  const core::CommandSpec& spec = job_->spec.command;
   remote::RunOrder order;
   order.run_id = RunId();
   order.script =
-      command ? spec.cmd : job_.spec.setup[static_cast<std::size_t>(job_.stage->number)].run;
-  order.env = remote::RunEnvironment(job_, host.number, order.run_id);
-  for (const auto& [name, value] : job_.spec.environment) order.env[name] = value;
+      command ? spec.cmd : job_->spec.setup[static_cast<std::size_t>(job_->stage->number)].run;
+  order.env = remote::RunEnvironment(*job_, host.number, order.run_id);
+  for (const auto& [name, value] : job_->spec.environment) order.env[name] = value;
   if (!command) return order;
   order.workdir = spec.workdir;
   for (const auto& [name, value] : spec.env) order.env[name] = value;
@@ -124,7 +124,7 @@ base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
                    .message = fmt::format("the secret {} is not known", secret.name),
                    .hint = fmt::format("export {0} and run: jobman resume {1}; or name a file: "
                                        "secrets: [{{name: {0}, file: PATH}}]",
-                                       secret.name, core::FormatJobId(job_.id))};
+                                       secret.name, core::FormatJobId(job_->id))};
     }
     order.secrets[secret.name] = *value;
   }
@@ -190,7 +190,7 @@ base::Task<StageRunner::Outcome> StageRunner::RunScript(Self self, std::size_t i
 }
 
 base::Task<StageRunner::Outcome> StageRunner::Once(Self self, std::size_t index, bool may_start) {
-  const core::Job& job = self->job_;
+  const core::Job& job = *self->job_;
   if (may_start && job.stage->number >= 0 && job.attempt > 1 && !self->hosts_[index].started) {
     JM_CO_TRY(co_await LookAtEarlierRun(self, index));
   }
@@ -244,7 +244,7 @@ base::Task<base::Status> StageRunner::LookAtEarlierRun(Self self, std::size_t in
 }
 
 base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
-  const base::Duration grace = self->job_.spec.command.grace;
+  const base::Duration grace = self->job_->spec.command.grace;
   base::Duration blamed{0};
   for (int tries = 1;; ++tries) {
     std::string answer;
@@ -288,8 +288,8 @@ void StageRunner::Reached(Host& host) {
 }
 
 void StageRunner::Failing(Host& host, const Error& error) {
-  base::Log(base::LogLevel::kInfo, "ssh", "job {} host {} {}: {}", core::FormatJobId(job_.id),
-            host.number, job_.stage->name, error.ToString());
+  base::Log(base::LogLevel::kInfo, "ssh", "job {} host {} {}: {}", core::FormatJobId(job_->id),
+            host.number, job_->stage->name, error.ToString());
   Report(host, host.started ? HostPhase::kRunning : HostPhase::kPending, 0, error);
   hooks_.trouble();
 }
@@ -323,8 +323,8 @@ void StageRunner::Settle(Host& host) {
 
 void StageRunner::Report(const Host& host, HostPhase phase, int exit_code,
                          std::optional<Error> error) {
-  hooks_.report({.attempt = job_.attempt,
-                 .stage = job_.stage->name,
+  hooks_.report({.attempt = job_->attempt,
+                 .stage = job_->stage->name,
                  .run = {.host = host.number,
                          .phase = phase,
                          .exit_code = exit_code,

@@ -36,8 +36,8 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   /// Stops caring for the hosts.
   void Abandon();
 
-  const std::string& stage() const { return job_.stage->name; }
-  int attempt() const { return job_.attempt; }
+  const std::string& stage() const { return job_->stage->name; }
+  int attempt() const { return job_->attempt; }
   /// Whether every host has been reached, or has ended, and is silent at the moment.
   bool Quiet(core::TimePoint now) const;
 
@@ -80,7 +80,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   const World& world_;
   const Options& options_;
   HostAccess& access_;
-  core::Job job_;
+  std::shared_ptr<const core::Job> job_;
   Hooks hooks_;
   std::vector<Host> hosts_ = {};
 };
