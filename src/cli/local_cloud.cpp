@@ -24,7 +24,8 @@ std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
   if (!json.ok()) return {};
   LocalCloud cloud{.endpoint = base::GetString(*json, "endpoint"),
                    .ssh_port = static_cast<int>(base::GetInt(*json, "ssh_port")),
-                   .pid = base::GetInt(*json, "pid")};
+                   .pid = base::GetInt(*json, "pid"),
+                   .user = base::GetString(*json, "user")};
   if (cloud.pid <= 0 || cloud.endpoint.empty()) return {};
   if (kill(static_cast<pid_t>(cloud.pid), 0) != 0 && errno == ESRCH) return {};
   return cloud;

@@ -13,6 +13,7 @@ struct LocalCloud {
   std::string endpoint = {};
   int ssh_port = 22;
   std::int64_t pid = 0;
+  std::string user = {};  ///< who alone can log in, where hosts have no users of their own
 };
 
 /// The running simulator; nothing when none runs.

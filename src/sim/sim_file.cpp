@@ -16,11 +16,8 @@ base::Path SimFilePath(const base::Path& dir) {
 }
 
 Json ToJson(const SimFile& file) {
-  return {{"pid", file.pid},
-          {"endpoint", file.endpoint},
-          {"ssh_port", file.ssh_port},
-          {"sandbox", file.sandbox},
-          {"started", file.started}};
+  return {{"pid", file.pid},         {"endpoint", file.endpoint}, {"ssh_port", file.ssh_port},
+          {"sandbox", file.sandbox}, {"user", file.user},         {"started", file.started}};
 }
 
 base::Result<SimFile> ReadSimFile(const base::Path& dir) {
@@ -33,6 +30,7 @@ base::Result<SimFile> ReadSimFile(const base::Path& dir) {
                  .endpoint = Text(*json, "endpoint"),
                  .ssh_port = static_cast<int>(Number(*json, "ssh_port")),
                  .sandbox = Text(*json, "sandbox"),
+                 .user = Text(*json, "user"),
                  .started = Text(*json, "started")};
 }
 

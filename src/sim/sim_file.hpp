@@ -14,6 +14,7 @@ struct SimFile {
   std::string endpoint = {};  ///< "http://127.0.0.1:8400"
   int ssh_port = 0;
   std::string sandbox = {};  ///< "bubblewrap", "none", "light"
+  std::string user = {};     ///< who alone can log in to hosts without a sandbox; else empty
   std::string started = {};  ///< RFC 3339
 };
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -79,6 +80,11 @@ Sandbox ChooseSandbox(const UpOptions& options) {
   return Sandbox::kNone;
 }
 
+std::string AccountName() {
+  const passwd* account = getpwuid(geteuid());
+  return account == nullptr ? "" : account->pw_name;
+}
+
 /// A server that runs, and what it runs with.
 struct Service {
   HeldPort ssh_port = {};
@@ -113,6 +119,7 @@ base::Status StartService(const UpOptions& options, Service& service) {
   service.file = {.pid = getpid(),
                   .ssh_port = service.ssh_port.port,
                   .sandbox = SandboxName(fleet.sandbox),
+                  .user = fleet.sandbox == Sandbox::kBubblewrap ? "" : AccountName(),
                   .started = base::FormatRfc3339(base::SystemClock().Now())};
   JM_ASSIGN_OR_RETURN(service.simulator, Simulator::Start(std::move(settings), std::move(fleet)));
   JM_ASSIGN_OR_RETURN(service.server,

@@ -31,6 +31,16 @@ TEST(Journey, TheQuickstartSucceedsOnFourHosts) {
   EXPECT_EQ(place.Jobman({"show", "1"}).code, 3);
 }
 
+TEST(Journey, TheQuickstartSucceedsWithoutSandboxesToo) {
+  Place place;
+  place.StartSim({"--no-sandbox", "--delays", "0"});
+  const Ran ran =
+      place.Jobman({"run", std::string(JOBMAN_SOURCE_DIR) + "/configs/quickstart.yaml"});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_THAT(ran.out, HasSubstr("host 3 | step 5 of 5"));
+  EXPECT_EQ(place.Jobman({"delete", "1", "--wait"}).code, 0);
+}
+
 TEST(Journey, ADirectNodeRunsToo) {
   Place place;
   place.StartSim({"--delays", "0"});

@@ -73,18 +73,29 @@ Result<views::Created::Row> CreateOne(App& app, ports::Store& store, const confi
                              .slice = core::SliceName(job, 1)};
 }
 
+/// Simulated hosts without a sandbox are processes of ours: nobody else can log in to them.
+void LogInAsOurselves(App& app, const base::StatePaths& paths, core::JobSpec& spec) {
+  if (spec.cloud.endpoint != "local") return;
+  const auto local = FindLocalCloud(paths);
+  if (!local || local->user.empty() || spec.ssh.user == local->user) return;
+  app.Say("note: the simulated hosts have no sandbox here and know no user " + spec.ssh.user +
+          "; the login is " + local->user);
+  spec.ssh.user = local->user;
+}
+
 /// Everything that can be refused is refused before the first job is stored.
-base::Status Prepare(App& app, ports::Store& store, const Files& files) {
-  for (const auto& [file, loaded] : files) {
+base::Status Prepare(App& app, ports::Store& store, Files& files) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  for (auto& [file, loaded] : files) {
     JM_TRY(ssh::EnsureKey(loaded.spec.ssh.private_key));
     auto offered = CheckOffer(app, store, loaded.spec);
     if (!offered.ok()) return std::move(offered).error().With(file);
+    LogInAsOurselves(app, paths, loaded.spec);
   }
   return base::Ok();
 }
 
-Result<std::vector<core::JobId>> CreateAll(App& app, ports::Store& store, const Files& files,
-                                           bool show) {
+Result<std::vector<core::JobId>> CreateAll(App& app, ports::Store& store, Files files, bool show) {
   JM_TRY(Prepare(app, store, files));
   controller::Nudge nudge;
   views::Created view;
