@@ -1,0 +1,264 @@
+// OpenSSH's own client on simulated hosts, in every way that hosts can be made on this machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "jobman/base/json.hpp"
+#include "jobman/base/process.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/http/curl_transport.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace jobman::test {
+namespace {
+
+using base::Json;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+enum class Mode { kBubblewrapAsRoot, kBubblewrapAsUser, kPlain };
+
+constexpr unsigned kNobody = 65534;
+constexpr const char* kNode = "/v2/projects/p/locations/us-central2-b/nodes/n1";
+
+/// Two hosts of one simulator, and what a person with a terminal does with them.
+class OpenSsh : public testing::TestWithParam<Mode> {
+ protected:
+  void SetUp() override {
+    const bool root = geteuid() == 0;
+    if (GetParam() == Mode::kBubblewrapAsRoot && !root) GTEST_SKIP() << "this is no root";
+    if (GetParam() == Mode::kBubblewrapAsUser && root) BecomeNobody();
+    // As at /usr/bin: readable for everybody.
+    std::filesystem::copy_file(JOBMAN_BIN_DIR "/jobman-sim", sim_);
+    std::filesystem::permissions(sim_, std::filesystem::perms{0755});
+
+    std::vector<std::string> up = {"up", "--detach", "--delays", "0"};
+    if (GetParam() == Mode::kPlain) up.push_back("--no-sandbox");
+    const base::ProcessResult started = Sim(up);
+    ASSERT_EQ(started.exit_code, 0) << started.err;
+    serves_ = true;
+    const Json file = Parse(base::ReadFile(dir_ / "state" / "sim.json").value_or(""));
+    endpoint_ = base::GetString(file, "endpoint");
+    port_ = std::to_string(base::GetInt(file, "ssh_port"));
+    const std::string sandbox = base::GetString(file, "sandbox");
+    if (GetParam() != Mode::kPlain && sandbox != "bubblewrap") GTEST_SKIP() << started.err;
+    CreateNode();
+  }
+
+  void TearDown() override {
+    if (!serves_) return;
+    EXPECT_EQ(Sim({"down"}).exit_code, 0);
+    EXPECT_EQ(Matching(dir_.path().string()), 0) << "processes are left";
+  }
+
+  static Json Parse(const std::string& text) { return base::ParseJson(text).value_or(Json()); }
+
+  base::ProcessResult Run(const std::vector<std::string>& words, const std::string& input = "") {
+    const auto ended = base::RunTask(loop_, base::RunProcess(words, input));
+    return ended.ok() ? *ended : base::ProcessResult{.exit_code = -1, .err = ended.error().message};
+  }
+  /// jobman-sim, run by whom the mode says.
+  base::ProcessResult Sim(std::vector<std::string> words) {
+    words.insert(words.begin(), {sim_.string(), "--dir", (dir_ / "state").string()});
+    words.insert(words.begin(), as_user_.begin(), as_user_.end());
+    return Run(words);
+  }
+  void BecomeNobody() {
+    const std::string id = std::to_string(kNobody);
+    as_user_ = {"setpriv", "--reuid", id, "--regid", id, "--clear-groups"};
+    ASSERT_EQ(chown(dir_.path().c_str(), kNobody, kNobody), 0);
+  }
+
+  Json Ask(const std::string& method, const std::string& path, const Json& body = {}) {
+    auto wire = http::MakeCurlTransport(loop_.get_executor());
+    http::Request request{.method = method, .url = endpoint_ + path};
+    if (!body.is_null()) request.body = body.dump();
+    const auto answer = base::RunTask(loop_, (*wire)->Send(request));
+    if (answer.ok()) return Parse(answer->body);
+    ADD_FAILURE() << answer.error().ToString();
+    return {};
+  }
+  template <class IsSo>
+  bool Until(IsSo is_so) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!is_so()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      base::RunTask(loop_, base::Sleep(std::chrono::milliseconds(10)));
+    }
+    return true;
+  }
+
+  void CreateNode() {
+    const std::string key = (dir_ / "key").string();
+    const auto made = Run({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    // Without a sandbox only who has an account on this machine can log in.
+    if (GetParam() == Mode::kPlain) user_ = getpwuid(geteuid())->pw_name;
+    const std::string login = user_ + ":" + base::ReadFile(key + ".pub").value_or("");
+    Ask("POST", "/v2/projects/p/locations/us-central2-b/nodes?nodeId=n1",
+        {{"acceleratorType", "v4-16"},
+         {"runtimeVersion", "tpu-ubuntu2204-base"},
+         {"schedulingConfig", {{"spot", true}}},
+         {"metadata", {{"ssh-keys", login}}}});
+    Json node;
+    ASSERT_TRUE(Until([&] {
+      node = Ask("GET", kNode);
+      return base::GetString(node, "state") == "READY";
+    })) << node.dump(2);
+    for (const Json& endpoint : node["networkEndpoints"]) {
+      addresses_.push_back(base::GetString(endpoint["accessConfig"], "externalIp"));
+    }
+    ASSERT_EQ(addresses_.size(), 2U);
+    WriteKnownHosts();
+  }
+
+  /// What the guest attributes tell, as OpenSSH wants to read it.
+  void WriteKnownHosts() {
+    const Json reply = Ask("POST", std::string(kNode) + ":getGuestAttributes",
+                           {{"queryPath", "hostkeys/"}, {"workerIds", Json::array()}});
+    std::string lines;
+    std::size_t host = 0;
+    for (const Json& attributes : reply["guestAttributes"]) {
+      for (const Json& item : attributes["queryValue"]["items"]) {
+        lines += "[" + addresses_.at(host) + "]:" + port_ + " " + base::GetString(item, "key") +
+                 " " + base::GetString(item, "value") + "\n";
+      }
+      ++host;
+    }
+    ASSERT_EQ(host, 2U) << reply.dump(2);
+    ASSERT_TRUE(base::WriteFileAtomic(dir_ / "known_hosts", lines).ok());
+  }
+
+  std::vector<std::string> Options(const std::string& key) {
+    return {"-F", "none",
+            "-o", "BatchMode=yes",
+            "-o", "StrictHostKeyChecking=yes",
+            "-o", "UserKnownHostsFile=" + (dir_ / "known_hosts").string(),
+            "-o", "IdentitiesOnly=yes",
+            "-o", "LogLevel=ERROR",
+            "-i", (dir_ / key).string()};
+  }
+  base::ProcessResult Ssh(std::size_t host, const std::string& command,
+                          const std::string& input = "", const std::string& key = "key") {
+    std::vector<std::string> words = {"ssh", "-p", port_};
+    const std::vector<std::string> options = Options(key);
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {user_ + "@" + addresses_.at(host), command});
+    return Run(words, input);
+  }
+  std::string Said(std::size_t host, const std::string& command) {
+    const base::ProcessResult ran = Ssh(host, command);
+    EXPECT_EQ(ran.exit_code, 0) << command << ": " << ran.err;
+    return std::string(base::Trim(ran.out));
+  }
+
+  /// How many processes of this machine have `text` in their command line, sandboxed ones too.
+  static int Matching(const std::string& text) {
+    int count = 0;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+      const auto words = base::ReadFile(entry.path() / "cmdline");
+      if (words.ok() && base::Contains(*words, text)) ++count;
+    }
+    return count;
+  }
+
+  TempDir dir_;
+  const base::Path sim_ = dir_ / "jobman-sim";
+  std::vector<std::string> as_user_ = {};
+  std::string user_ = "me";
+  bool serves_ = false;
+  asio::io_context loop_;
+  std::string endpoint_ = {};
+  std::string port_ = {};
+  std::vector<std::string> addresses_ = {};
+};
+
+TEST_P(OpenSsh, ReachesEachHostAsAMachineOfItsOwn) {
+  // The kernel's host name is the machine's where there is no sandbox.
+  const std::string name = GetParam() == Mode::kPlain ? "echo $JOBMAN_SIM_HOST" : "hostname";
+  EXPECT_EQ(Said(0, name), "t1v-n-n1-w-0");
+  EXPECT_EQ(Said(1, name), "t1v-n-n1-w-1");
+  EXPECT_EQ(Said(0, "id -un"), user_);
+  EXPECT_EQ(Said(0, "pwd"), Said(0, "echo $HOME"));
+  EXPECT_THAT(Said(0, "echo $HOME"), EndsWith("/" + user_));
+  EXPECT_EQ(Said(0, "echo mine > ~/file; cat ~/file"), "mine");
+  EXPECT_EQ(Ssh(1, "cat ~/file").exit_code, 1);
+}
+
+TEST_P(OpenSsh, CarriesExitCodesInputAndOutput) {
+  EXPECT_EQ(Ssh(0, "exit 7").exit_code, 7);
+  const std::string input(200'000, 'x');
+  EXPECT_EQ(Ssh(0, "cat", input).out, input);
+  const base::ProcessResult both = Ssh(1, "echo out; echo err >&2");
+  EXPECT_EQ(both.out, "out\n");
+  EXPECT_EQ(both.err, "err\n");
+}
+
+TEST_P(OpenSsh, CopiesFilesBothWays) {
+  const std::string text(100'000, 'y');
+  ASSERT_TRUE(base::WriteFileAtomic(dir_ / "there", text).ok());
+  const std::string remote = user_ + "@" + addresses_.at(0) + ":";
+  std::vector<std::string> words = {"scp", "-q", "-P", port_};
+  const std::vector<std::string> options = Options("key");
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<std::string> back = words;
+  words.insert(words.end(), {(dir_ / "there").string(), remote + "copied"});
+  EXPECT_EQ(Run(words).exit_code, 0);
+  EXPECT_EQ(Said(0, "wc -c < ~/copied"), "100000");
+  back.insert(back.end(), {remote + "copied", (dir_ / "back").string()});
+  EXPECT_EQ(Run(back).exit_code, 0);
+  EXPECT_EQ(base::ReadFile(dir_ / "back").value_or(""), text);
+}
+
+TEST_P(OpenSsh, RefusesAStrangerAndIsNotTakenForAnother) {
+  const auto made = Run({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", dir_ / "stranger"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const base::ProcessResult stranger = Ssh(0, "true", "", "stranger");
+  EXPECT_EQ(stranger.exit_code, 255);
+  EXPECT_THAT(stranger.err, HasSubstr("Permission denied (publickey)"));
+  std::swap(addresses_[0], addresses_[1]);
+  WriteKnownHosts();  // each host's key under the other one's address
+  const base::ProcessResult changed = Ssh(0, "true");
+  EXPECT_EQ(changed.exit_code, 255);
+  EXPECT_THAT(changed.err, HasSubstr("Host key verification failed"));
+}
+
+TEST_P(OpenSsh, APreemptionEndsEveryProcessOfTheNode) {
+  const std::string token = "jobman-openssh-" + dir_.path().filename().string();
+  for (const std::size_t host : {0U, 1U}) {
+    // Out of the session's process group and of its parent's sight, deaf to every signal but one.
+    const std::string stay = "trap '' HUP INT TERM; while :; do sleep 0.1; done; : " + token;
+    Said(host, "setsid sh -c \"" + stay + "\" >/dev/null 2>&1 </dev/null & echo started");
+  }
+  ASSERT_TRUE(Until([&] { return Matching(token) >= 2; }));
+  const base::ProcessResult preempted = Sim({"preempt", "n1"});
+  EXPECT_EQ(preempted.exit_code, 0) << preempted.err;
+  EXPECT_TRUE(Until([&] { return Matching(token) == 0; })) << "still run: " << Matching(token);
+  EXPECT_EQ(base::GetString(Ask("GET", kNode), "state"), "PREEMPTED");
+  const base::ProcessResult refused = Ssh(0, "true");
+  EXPECT_EQ(refused.exit_code, 255);
+  EXPECT_THAT(refused.err, HasSubstr("Connection refused"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, OpenSsh,
+                         testing::Values(Mode::kBubblewrapAsRoot, Mode::kBubblewrapAsUser,
+                                         Mode::kPlain),
+                         [](const auto& kind) {
+                           switch (kind.param) {
+                             case Mode::kBubblewrapAsRoot:
+                               return "BubblewrapAsRoot";
+                             case Mode::kBubblewrapAsUser:
+                               return "BubblewrapAsUser";
+                             case Mode::kPlain:
+                               return "Plain";
+                           }
+                           return "";
+                         });
+
+}  // namespace
+}  // namespace jobman::test
