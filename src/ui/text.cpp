@@ -72,6 +72,11 @@ bool IsControl(char32_t code) {
          (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
 }
 
+// Most text: a column per byte, nothing to clean.
+bool IsPrintableAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
 std::string_view ToneCode(Tone tone) {
   switch (tone) {
     case Tone::kPlain:
@@ -96,6 +101,7 @@ std::string Paint(Tone tone, std::string_view text, const Style& style) {
 }
 
 std::string Clean(std::string_view text, bool utf8) {
+  if (IsPrintableAscii(text)) return std::string(text);
   std::string clean;
   clean.reserve(text.size());
   while (!text.empty()) {
@@ -113,6 +119,7 @@ std::string Clean(std::string_view text, bool utf8) {
 }
 
 int DisplayWidth(std::string_view text) {
+  if (IsPrintableAscii(text)) return static_cast<int>(text.size());
   int width = 0;
   while (!text.empty()) {
     const auto [code, size] = Decode(text);

@@ -7,13 +7,22 @@
 namespace jobman::cli::views {
 namespace {
 
+// Member by member: what stands in braces is copied, and rows are many.
 base::OrderedJson ToJson(const ports::JobSummary& job) {
-  return {{"id", job.id.value},     {"name", job.name},
-          {"user", job.user},       {"accelerator", job.accelerator},
-          {"zone", job.zone},       {"host0", job.host0},
-          {"state", job.state},     {"familiar", job.familiar},
-          {"attempt", job.attempt}, {"since", base::FormatRfc3339(job.since)},
-          {"why", job.why},         {"labels", job.labels}};
+  base::OrderedJson row;
+  row["id"] = job.id.value;
+  row["name"] = job.name;
+  row["user"] = job.user;
+  row["accelerator"] = job.accelerator;
+  row["zone"] = job.zone;
+  row["host0"] = job.host0;
+  row["state"] = job.state;
+  row["familiar"] = job.familiar;
+  row["attempt"] = job.attempt;
+  row["since"] = base::FormatRfc3339(job.since);
+  row["why"] = job.why;
+  row["labels"] = job.labels;
+  return row;
 }
 
 }  // namespace
