@@ -1,0 +1,218 @@
+// What jobman's everyday commands cost as whole processes, beside named peers in the same run: the
+// start of the program, `list` of 1,000 jobs, and `create` while a controller runs.
+//
+// usage: command_bench [JOBS [ROUNDS]]      1000 jobs, 31 rounds by default
+//
+// All jobs of the store are in BACKOFF until tomorrow: the controller has to keep each of them in
+// mind, and none of them keeps it busy. The zone has no stock, so that what `create` makes waits in
+// the queue and no simulated machines start beside the measurement.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "bench/place.hpp"
+#include "jobman/base/clock.hpp"
+#include "jobman/base/state_paths.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/store/sqlite_store.hpp"
+#include "jobman/ui/table.hpp"
+
+namespace {
+
+using namespace jobman;
+using bench::kMedian;
+using bench::Place;
+using bench::Words;
+
+constexpr double kMostCreateMs = 100;
+constexpr double kMostListMs = 20;
+constexpr double kP90 = 0.9;
+
+core::Job WaitingJob(int number) {
+  core::Job job{.name = fmt::format("train-{}", number), .user = "ada"};
+  job.spec.name = job.name;
+  job.spec.labels = {{"team", "vision"}};
+  job.spec.tpu.accelerator = "v4-32";
+  job.spec.tpu.zone = "us-central2-b";
+  job.spec.command.cmd = std::string(300, 'c');
+  job.spec.setup = {{.name = "install", .run = std::string(500, 's')}};
+  return job;
+}
+
+base::Status Fill(const base::Path& dir, int jobs, core::TimePoint now) {
+  JM_ASSIGN_OR_RETURN(const auto store, store::SqliteStore::Open(dir, store::OpenMode::kReadWrite));
+  for (int i = 0; i < jobs; ++i) {
+    JM_ASSIGN_OR_RETURN(const auto id, store->Create(WaitingJob(i), std::string(1500, 'y'), now));
+    JM_ASSIGN_OR_RETURN(core::Job job, store->Get(id));
+    const core::TimePoint tomorrow = now + std::chrono::hours{24};
+    job.state = core::BackingOff{.until = tomorrow};
+    job.wake_at = tomorrow;
+    job.why = "there is no more capacity in us-central2-b; tries again tomorrow";
+    job.wish_new = false;
+    JM_TRY(store->Commit({.job = job, .events = {{.at = now, .kind = "state"}}}, 0));
+  }
+  return base::Ok();
+}
+
+/// In a process of its own: its memory would count as the least that any child can have.
+void FillStore(const Place& place, int jobs) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const base::StatePaths paths{.home = place.home()};
+    base::Status filled = base::EnsureDir(paths.StoreDir());
+    if (filled.ok()) filled = Fill(paths.StoreDir(), jobs, base::SystemClock().Now());
+    if (!filled.ok()) fmt::print(stderr, "{}\n", filled.error().ToString());
+    std::fflush(nullptr);
+    _exit(filled.ok() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) throw std::runtime_error("the store could not be filled");
+}
+
+/// A command, measured.
+struct Row {
+  std::string what = {};
+  Words argv = {};
+  double target_ms = 0;  ///< 0: none
+  bool slow = false;     ///< a few rounds must do
+  bench::Samples samples = {};
+};
+/// The first row is what the others are compared with.
+using Group = std::vector<Row>;
+
+/// Round by round, so that a busy moment of the machine meets all rows alike.
+void Measure(const Place& place, Group& group, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    for (Row& row : group) {
+      if (row.slow && round >= 5) continue;
+      row.samples.Add(place.Take(row.argv));
+    }
+  }
+}
+
+void AddIfThere(Group& group, Row row) {
+  if (bench::Works(row.argv))
+    group.push_back(std::move(row));
+  else
+    fmt::print("skipped, not installed here: {}\n", row.what);
+}
+
+/// The interpreter itself where it is known: shims that choose a version take long.
+std::string Python() {
+  return bench::Works({"/usr/bin/python3", "-c", "pass"}) ? "/usr/bin/python3" : "python3";
+}
+
+Group StartOfPrograms(const Place& place) {
+  Group group = {{.what = "jobman version", .argv = place.Jobman({"version"})},
+                 {.what = "true (the least)", .argv = {"true"}}};
+  const std::string imports = "import argparse, json, subprocess, yaml";
+  AddIfThere(group, {.what = "python3 -c pass", .argv = {Python(), "-c", "pass"}});
+  AddIfThere(group, {.what = "python3 with json, yaml", .argv = {Python(), "-c", imports}});
+  AddIfThere(group, {.what = "gcloud version", .argv = {"gcloud", "version"}, .slow = true});
+  return group;
+}
+
+Group Lists(const Place& place) {
+  Group group = {{.what = "jobman list", .argv = place.Jobman({"list"}), .target_ms = kMostListMs},
+                 {.what = "jobman list --json",
+                  .argv = place.Jobman({"list", "--json"}),
+                  .target_ms = kMostListMs}};
+  const std::string sql =
+      "SELECT id,name,user,accelerator,zone,host0,state,familiar,attempt,since,why,labels_json "
+      "FROM jobs ORDER BY id";
+  const std::string file = (place.home() / "store/jobman.db").string();
+  AddIfThere(group, {.what = "sqlite3 shell, same rows", .argv = {"sqlite3", file, sql}});
+  AddIfThere(group, {.what = "sqlite3 shell, as JSON", .argv = {"sqlite3", "-json", file, sql}});
+  return group;
+}
+
+/// One after another, each when the controller is done with the one before.
+Group Creates(const Place& place, int rounds) {
+  const std::string file = place.Write("job.yaml",
+                                       "job: {name: bench}\ncloud: local\n"
+                                       "tpu: {accelerator: v4-32, zone: us-central2-b, "
+                                       "pricing: spot, allocation_mode: queued-resources}\n"
+                                       "setup: [{name: install, run: echo ready}]\n"
+                                       "command: {cmd: hostname}\n");
+  Group group = {{.what = "jobman create FILE",
+                  .argv = place.Jobman({"create", file}),
+                  .target_ms = kMostCreateMs}};
+  for (int round = 0; round < rounds; ++round) {
+    group[0].samples.Add(place.Take(group[0].argv));
+    bench::Await("the job to wait in the queue", [&] {
+      return base::GetString(place.Ask({"show", "bench"})["jobs"][0], "state") == "WAITING";
+    });
+  }
+  AddIfThere(group,
+             {.what = "gcloud version (only starts)", .argv = {"gcloud", "version"}, .slow = true});
+  return group;
+}
+
+std::string Verdict(const Row& row) {
+  if (row.target_ms == 0) return "";
+  const bool met = row.samples.Wall(kMedian) <= row.target_ms;
+  return fmt::format("{:.0f} ms: {}", row.target_ms, met ? "met" : "MISSED");
+}
+
+void AddRows(ui::Table& table, const Group& group) {
+  const double base = group.front().samples.Wall(kMedian);
+  for (const Row& row : group) {
+    const double wall = row.samples.Wall(kMedian);
+    table.AddRow(
+        {row.what, fmt::format("{:.1f}", wall), fmt::format("{:.1f}", row.samples.Wall(kP90)),
+         fmt::format("{:.1f}", row.samples.Cpu(kMedian)),
+         fmt::format("{:.1f}", row.samples.Cpu(kP90)), fmt::format("{:.1f}", row.samples.Peak()),
+         fmt::format("{:.2f}", wall / base), Verdict(row)});
+  }
+  table.AddRow({});
+}
+
+void Bench(int jobs, int rounds) {
+  Place place({"--delays", "0", "--set", "stock.*/v4=0"});
+  FillStore(place, jobs);
+  place.StartController();
+  fmt::print("whole processes, {} rounds (5 of gcloud); {} jobs in the store\n", rounds, jobs);
+  Group starts = StartOfPrograms(place);
+  Measure(place, starts, rounds);
+  Group lists = Lists(place);
+  Measure(place, lists, rounds);
+  Group creates = Creates(place, rounds);
+  if (creates.size() > 1) {
+    Group gcloud(creates.begin() + 1, creates.end());
+    Measure(place, gcloud, rounds);
+    creates[1] = gcloud[0];
+  }
+  ui::Table table({{.header = "PROCESS"},
+                   {.header = "WALL ms", .right = true},
+                   {.header = "p90", .right = true},
+                   {.header = "CPU ms", .right = true},
+                   {.header = "p90", .right = true},
+                   {.header = "PEAK MB", .right = true},
+                   {.header = "RATIO", .right = true},
+                   {.header = "TARGET"}});
+  for (const Group* group : {&starts, &lists, &creates}) AddRows(table, *group);
+  fmt::print("{}", table.Render({}));
+  fmt::print("peak memory of the controller, with {} jobs to care for: {:.1f} MB\n", jobs + rounds,
+             bench::PeakMbOf(place.controller()));
+}
+
+int Argument(int argc, char** argv, int index, int otherwise) {
+  const auto given = index < argc ? base::ParseNumber(argv[index]) : std::nullopt;
+  return given && *given > 0 ? static_cast<int>(*given) : otherwise;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Bench(Argument(argc, argv, 1, 1000), Argument(argc, argv, 2, 31));
+    return 0;
+  } catch (const std::exception& malfunction) {
+    fmt::print(stderr, "command_bench: {}\n", malfunction.what());
+    return 1;
+  }
+}

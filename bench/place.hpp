@@ -1,0 +1,44 @@
+#pragma once
+
+#include "bench/measure.hpp"
+#include "jobman/base/json.hpp"
+
+namespace jobman::bench {
+
+/// A place of its own for a measurement: a JOBMAN_HOME, a simulator and a running controller, of
+/// the programs beside this one. They end with it.
+class Place {
+ public:
+  /// `sim_options` go to `jobman-sim up`.
+  explicit Place(const Words& sim_options);
+  ~Place();
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  /// Starts the controller in the foreground, as a child, and waits until it is at work.
+  void StartController();
+
+  /// The command line of `jobman ARGS`, and of `jobman-sim ARGS` for this place's simulator.
+  Words Jobman(const Words& args) const;
+  Words Sim(const Words& args) const;
+  /// Runs one of them to its end.
+  Cost Take(const Words& argv) const;
+  /// What `jobman --json ARGS` answers.
+  base::Json Ask(const Words& args) const;
+  /// Writes a file in this place.
+  std::string Write(const std::string& name, const std::string& text) const;
+
+  base::Path home() const { return dir_ / "home"; }
+  pid_t controller() const { return controller_; }
+  pid_t simulator() const { return simulator_; }
+
+ private:
+  void EndAll();
+
+  base::Path dir_;
+  base::Path bin_;
+  pid_t controller_ = 0;
+  pid_t simulator_ = 0;
+};
+
+}  // namespace jobman::bench
