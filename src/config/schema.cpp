@@ -89,7 +89,7 @@ constexpr KeyRow kRows[] = {
     {"code.dir", T::kAny, kOff, "", "", "", "From a local folder."},
 
     {"setup", T::kSteps, kOn, "", "", "",
-     "Steps to run on the hosts before the command, in order; once per machine and content."},
+     "Steps to run on the hosts before the command, in order; once per machine, boot and content."},
     {"setup[].name", T::kText, kOn, "step-1, step-2, ...", "", "",
      "Names the step in logs and messages."},
     {"setup[].run", T::kText, kOn, "required", "", "", "Shell script."},

@@ -1,7 +1,7 @@
 #include "jobman/controller/controller.hpp"
 
 #include <algorithm>
-#include <asio/experimental/as_tuple.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -153,12 +153,12 @@ bool Controller::Impl::IdleTooLong() {
 
 /// Until the next job is due, something is decided, or a nudge comes.
 base::Task<void> Controller::Impl::Pause() {
-  constexpr auto kNoThrow = asio::experimental::as_tuple(asio::use_awaitable);
   const core::TimePoint now = world_.clock->Now();
   base::Duration pause = kLongestPause;
   if (const auto next = book_.WakeDue(now)) pause = std::min(pause, *next - now);
   wake_.expires_after(std::max(pause, base::Duration{1}));
-  co_await wake_.async_wait(kNoThrow);
+  std::error_code woken;
+  co_await wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
 }
 
 base::Task<void> Controller::Impl::Listen(Impl* self) {

@@ -93,7 +93,7 @@ bool StageRunner::Quiet(core::TimePoint now) const {
 }
 
 /// A setup step's id is the same for every attempt on the same machines, so that what was done is
-/// not done again; the command's is new for each attempt.
+/// not done again (but for a boot, see RenewStep); the command's is new for each attempt.
 std::string StageRunner::RunId() const {
   const std::string job = core::FormatJobId(job_->id);
   if (job_->stage->number < 0) return fmt::format("j{}-a{}", job, job_->attempt);
@@ -192,7 +192,7 @@ base::Task<StageRunner::Outcome> StageRunner::RunScript(Self self, std::size_t i
 base::Task<StageRunner::Outcome> StageRunner::Once(Self self, std::size_t index, bool may_start) {
   const core::Job& job = *self->job_;
   if (may_start && job.stage->number >= 0 && job.attempt > 1 && !self->hosts_[index].started) {
-    JM_CO_TRY(co_await LookAtEarlierRun(self, index));
+    JM_CO_TRY(co_await RenewStep(self, index));
   }
   const auto path = self->options_.paths.LogPath(job.id.value, job.attempt, job.stage->name,
                                                  self->hosts_[index].number);
@@ -217,27 +217,25 @@ base::Task<StageRunner::Outcome> StageRunner::Once(Self self, std::size_t index,
   co_return outcome;
 }
 
-/// What an earlier attempt left of this setup step: done counts, anything else is run again.
-base::Task<base::Status> StageRunner::LookAtEarlierRun(Self self, std::size_t index) {
+/// What an earlier attempt left of this setup step: done since the host booted counts, anything
+/// else is run again.
+base::Task<base::Status> StageRunner::RenewStep(Self self, std::size_t index) {
   if (self->hosts_[index].checked) co_return base::Ok();
-  std::string answer;
-  const ports::ByteSink out = [&answer](std::string_view bytes) -> base::Status {
-    if (answer.size() < kStderrKept) answer.append(bytes);
+  std::string talk;
+  const ports::ByteSink err = [&talk](std::string_view bytes) -> base::Status {
+    if (talk.size() < kStderrKept) talk.append(bytes);
     return base::Ok();
   };
   const ports::HostTarget target =
       co_await self->access_.TargetOf(self->job_, self->hosts_[index].number);
-  const remote::Call status = remote::StatusCall(self->RunId());
-  ports::RemoteCommand asking{.command = status.command, .input = status.input};
-  JM_CO_ASSIGN_OR_RETURN(const int code, co_await self->world_.shell->Run(target, asking, out, {}));
-  const auto parsed = remote::ParseStatus(answer);
-  const bool failed = code == 0 && parsed.ok() &&
-                      (parsed->kind == RunStatus::Kind::kLost ||
-                       (parsed->kind == RunStatus::Kind::kExited && parsed->exit_code != 0));
-  if (failed) {
-    const remote::Call forget = remote::ForgetCall({self->RunId()});
-    ports::RemoteCommand forgetting{.command = forget.command, .input = forget.input};
-    JM_CO_TRY(co_await self->world_.shell->Run(target, forgetting, {}, {}));
+  const remote::Call renew = remote::RenewCall(self->RunId());
+  ports::RemoteCommand asking{.command = renew.command, .input = renew.input};
+  JM_CO_ASSIGN_OR_RETURN(const int code, co_await self->world_.shell->Run(target, asking, {}, err));
+  // Where the script is not installed, nothing was run.
+  if (code != 0 && code != remote::kExitNotInstalled) {
+    Error odd{.code = base::Code::kUnavailable,
+              .message = "an earlier run of the step cannot be removed: " + talk};
+    co_return odd;
   }
   self->hosts_[index].checked = true;
   co_return base::Ok();

@@ -64,7 +64,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   static base::Task<Outcome> Once(Self self, std::size_t index, bool may_start);
   static base::Task<Outcome> RunScript(Self self, std::size_t index, remote::Call call,
                                        ports::ByteSink out);
-  static base::Task<base::Status> LookAtEarlierRun(Self self, std::size_t index);
+  static base::Task<base::Status> RenewStep(Self self, std::size_t index);
 
   base::Result<remote::RunOrder> OrderFor(const Host& host) const;
   std::string RunId() const;

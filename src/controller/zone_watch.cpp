@@ -1,7 +1,7 @@
 #include "controller/zone_watch.hpp"
 
 #include <algorithm>
-#include <asio/experimental/as_tuple.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include "jobman/base/log.hpp"
@@ -79,7 +79,7 @@ std::vector<Job> ZoneWatch::JobsAt(const Place& place) const {
 }
 
 base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) {
-  constexpr auto kNoThrow = asio::experimental::as_tuple(asio::use_awaitable);
+  std::error_code woken;
   for (;;) {
     place->hurried = false;
     if (self->JobsAt(*place).empty()) break;
@@ -96,7 +96,7 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
     place->timer.expires_after(place->pause);
     place->pause = std::min<base::Duration>(place->pause * 8 / 5, self->options_.policy.poll);
     place->waiting = true;
-    co_await place->timer.async_wait(kNoThrow);
+    co_await place->timer.async_wait(asio::redirect_error(asio::use_awaitable, woken));
     place->waiting = false;
     co_await base::Yield();
   }

@@ -118,10 +118,12 @@ Explanation Explain(const Job& job, TimePoint now) {
 }
 
 std::string_view FamiliarStatus(const Job& job) {
-  if (std::holds_alternative<Running>(job.state) || std::holds_alternative<Setup>(job.state)) {
-    return "RUNNING";
-  }
-  if (!IsFinal(job.state)) return "QUEUEING";
+  const bool ending =
+      std::holds_alternative<Cancelling>(job.state) || std::holds_alternative<Deleting>(job.state);
+  const bool works =
+      std::holds_alternative<Running>(job.state) || std::holds_alternative<Setup>(job.state);
+  if (works || (ending && job.stage)) return "RUNNING";
+  if (!ending && !IsFinal(job.state)) return "QUEUEING";
   return job.slice && job.slice->phase == SlicePhase::kCreated ? "IDLE" : "DEAD";
 }
 

@@ -144,7 +144,8 @@ void Decider::CheckStepLimit() {
 void Decider::StopWhatFailed() {
   Stage& stage = *job_.stage;
   const bool failed = std::any_of(stage.hosts.begin(), stage.hosts.end(), Failed);
-  if (!failed || stage.stopping) return;
+  const bool optional = stage.number >= 0 && !StepOf(job_.spec, stage.number).required;
+  if (!failed || optional || stage.stopping) return;
   const HostRun& culprit = *Culprit(stage);
   stage.culprit = culprit.host;
   stage.stopping = true;

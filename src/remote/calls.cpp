@@ -109,6 +109,11 @@ Call StopCall(const std::string& run_id, Duration grace) {
   return {.command = ScriptCommand(fmt::format("stop {} {}", run_id, seconds.count()))};
 }
 
+Call RenewCall(const std::string& run_id) {
+  JM_CHECK(IsRunId(run_id), "a run id of our own making");
+  return {.command = ScriptCommand("renew " + run_id)};
+}
+
 Call ForgetCall(const std::vector<std::string>& run_ids) {
   for (const auto& run_id : run_ids) JM_CHECK(IsRunId(run_id), "a run id of our own making");
   return {.command = ScriptCommand("forget " + base::Join(run_ids, " "))};

@@ -8,6 +8,7 @@
 #   host.sh stop RUN_ID GRACE     TERM, after GRACE seconds KILL; the status when nothing is left
 #   host.sh list                  every run with its status
 #   host.sh forget RUN_ID...      remove what is kept of runs that have ended
+#   host.sh renew RUN_ID          forget the run, unless it is running or succeeded since the boot
 #
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
 # session and the process group), boot_id, command, log, started, exit, stopped. `mkdir` of it is
@@ -312,6 +313,16 @@ jm_forget() {
   rm -rf "$jm_dir" || jm_die "cannot remove $jm_dir"
 }
 
+# What a boot loses (mounts, /tmp, services started by hand) must be set up again.
+jm_renew() {
+  jm_settle
+  case $jm_status in
+    running | absent) ;;
+    'exited 0') jm_same_boot || jm_forget ;;
+    *) jm_forget ;;
+  esac
+}
+
 jm_set_run() {
   case $1 in
     '' | [.-]* | *[!A-Za-z0-9._-]*) jm_die "'$1' is no run id" ;;
@@ -353,6 +364,10 @@ case $jm_verb in
     jm_set_run "${1:-}"
     jm_need_number "${2:-}"
     (umask 077 && jm_stop "$2")
+    ;;
+  renew)
+    jm_set_run "${1:-}"
+    jm_renew
     ;;
   list) jm_list ;;
   forget)

@@ -148,6 +148,8 @@ int Main(int argc, char** argv) {
   CLI::App* preempt = app.add_subcommand("preempt", "Take a spot node or queued resource away");
   preempt->add_option("node", args.node, "Its id, or its full name")->required();
   preempt->add_flag("--force", args.force, "Also when it is on demand");
+  CLI::App* reboot = app.add_subcommand("reboot", "Restart the machines of a node");
+  reboot->add_option("node", args.node, "Its id, or its full name")->required();
   CLI::App* host = app.add_subcommand("host", "Do something to one host");
   host->add_option("host", args.host, "NODE/INDEX")->required();
   host->add_option("action", args.action, "kill")->required();
@@ -171,6 +173,7 @@ int Main(int argc, char** argv) {
   if (down->parsed()) return RunDown(dir);
   if (status->parsed()) return RunStatus(dir, args.json);
   if (preempt->parsed()) return Order(dir, "preempt", {{"node", args.node}, {"force", args.force}});
+  if (reboot->parsed()) return Order(dir, "node", {{"node", args.node}, {"reboot", true}});
   if (host->parsed()) return RunHost(dir, args.host, args.action);
   if (set->parsed()) return RunSet(dir, args.assignments);
   if (fault->parsed()) {

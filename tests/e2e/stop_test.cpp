@@ -73,6 +73,21 @@ TEST(Stop, SetupRunsOncePerMachineAndAgainWhenForced) {
   EXPECT_EQ(place.Log(1, 3, "run", 0), "x\nx\n");
 }
 
+TEST(Stop, SetupRunsAgainAfterTheHostsRebooted) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file =
+      place.JobFile("mounts", 1, "cat ~/count; [ $JOBMAN_ATTEMPT = 2 ] || sleep 600",
+                    "setup: [{name: count, run: 'echo x >> ~/count'}]\n");
+  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
+  ASSERT_TRUE(
+      place.Until("the first attempt to run", [&] { return place.Log(1, 1, "run", 0) == "x\n"; }));
+  ASSERT_EQ(place.Sim({"reboot", "mounts-000001-a1"}).code, 0);
+  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
+  EXPECT_EQ(place.Log(1, 2, "run", 0), "x\nx\n");
+  EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("mounts-000001-a1"));
+}
+
 TEST(Stop, CancelInTheQueueGivesTheRequestBack) {
   Place place;
   place.StartSim({"--set", "stock.us-central2-b/v4=0"});

@@ -105,5 +105,14 @@ TEST(FamiliarStatus, SpeaksTheWordsOfPythonJobman) {
   EXPECT_EQ(FamiliarStatus(r.job()), "DEAD");
 }
 
+TEST(FamiliarStatus, AJobThatIsBeingEndedDoesNotQueue) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kDelete);
+  EXPECT_EQ(FamiliarStatus(r.job()), "RUNNING") << "processes are being stopped";
+  r.AllEnd(143);
+  EXPECT_EQ(r.state(), "DELETING");
+  EXPECT_EQ(FamiliarStatus(r.job()), "DEAD");
+}
+
 }  // namespace
 }  // namespace jobman::core

@@ -269,6 +269,30 @@ TEST_P(HostScriptTest, AHomeThatCannotBeWrittenIsAnError) {
   EXPECT_TRUE(ended.err.starts_with("jobman: error cannot create /proc/nowhere")) << ended.err;
 }
 
+TEST_P(HostScriptTest, RenewKeepsWhatSucceededSinceTheBoot) {
+  const RunOrder order = {.run_id = "r", .script = "echo x >>~/count"};
+  host.Run(order);
+  EXPECT_EQ(host.Do(RenewCall("r")).exit_code, 0);
+  host.Run(order);
+  EXPECT_EQ(Slurp(host.home() / "count"), "x\n");
+  std::ofstream(host.home() / "boot_id") << "boot-2\n";
+  EXPECT_EQ(host.Do(RenewCall("r")).exit_code, 0);
+  host.Run(order);
+  EXPECT_EQ(Slurp(host.home() / "count"), "x\nx\n");
+}
+
+TEST_P(HostScriptTest, RenewForgetsFailuresAndLeavesRunningOnesAlone) {
+  host.Run({.run_id = "bad", .script = "exit 3"});
+  EXPECT_EQ(host.Do(RenewCall("bad")).exit_code, 0);
+  EXPECT_EQ(host.StatusOf("bad").kind, Kind::kAbsent);
+  EXPECT_EQ(host.Do(RenewCall("never")).exit_code, 0);
+  const auto follower = StartRunning({.run_id = "new", .script = "exec sleep 60"});
+  EXPECT_EQ(host.Do(RenewCall("new")).exit_code, 0);
+  EXPECT_EQ(host.StatusOf("new").kind, Kind::kRunning);
+  host.Stop("new", 1);
+  host.Wait(follower);
+}
+
 TEST_P(HostScriptTest, ForgetRemovesEndedRunsOnly) {
   host.Run({.run_id = "old", .script = "true"});
   const auto follower = StartRunning({.run_id = "new", .script = "exec sleep 60"});
