@@ -15,7 +15,7 @@ using core::Job;
 using core::JobId;
 
 namespace {
-constexpr core::Duration kLongestGathering = std::chrono::milliseconds{200};
+constexpr core::Duration kLongestGathering = std::chrono::milliseconds{500};
 }  // namespace
 
 JobBook::JobBook(asio::io_context& loop, const World& world, const core::Policy& policy,

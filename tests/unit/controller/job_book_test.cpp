@@ -1,0 +1,93 @@
+#include "controller/job_book.hpp"
+
+#include <gtest/gtest.h>
+
+#include "jobman/store/memory_store.hpp"
+#include "tests/support/sample_job.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using core::HostPhase;
+using std::chrono::milliseconds;
+
+/// Moves by one step whenever somebody looks: so long a decision with its commit takes.
+class StepClock final : public base::Clock {
+ public:
+  explicit StepClock(base::Duration step) : step_(step) {}
+  base::TimePoint Now() const override { return now_ += step_; }
+
+ private:
+  base::Duration step_;
+  mutable base::TimePoint now_ = test::kNow;
+};
+
+/// A job that runs on three hosts, and the book that has it.
+class JobBookTest : public testing::Test {
+ protected:
+  void Open(base::Duration decision_takes) {
+    clock_.emplace(decision_takes);
+    world_.store = &store_;
+    world_.clock = &*clock_;
+    core::Job job = test::SampleJob("train");
+    job.state = core::Running{};
+    job.attempt = 1;
+    job.slice = test::SampleSlice("train-000001-a1");
+    job.stage = core::Stage{.name = "run", .hosts = {{.host = 0}, {.host = 1}, {.host = 2}}};
+    id_ = *store_.Create(job, "source", test::kNow);
+    const auto lease = store_.TakeLease("me", test::kNow, std::chrono::hours{1});
+    JobBook::Hooks hooks;
+    hooks.decided = [this](const core::Job&, const std::vector<core::Effect>&) { ++decisions_; };
+    book_.emplace(loop_, world_, policy_, std::move(hooks));
+    book_->set_lease_token((*lease)->token);
+    ASSERT_TRUE(book_->Load().ok());
+    loop_.run();
+    loop_.restart();
+    decisions_ = 0;
+  }
+  void Report(int host) {
+    book_->Post(id_, core::HostReport{.attempt = 1,
+                                      .stage = "run",
+                                      .run = {.host = host, .phase = HostPhase::kRunning}});
+  }
+  int RunningHosts() {
+    int running = 0;
+    const core::Job job = *store_.Get(id_);
+    for (const core::HostRun& run : job.stage->hosts) {
+      running += run.phase == HostPhase::kRunning ? 1 : 0;
+    }
+    return running;
+  }
+
+  asio::io_context loop_;
+  store::MemoryStore store_;
+  std::optional<StepClock> clock_;
+  World world_ = {};
+  core::Policy policy_ = {};
+  std::optional<JobBook> book_;
+  core::JobId id_ = {};
+  int decisions_ = 0;
+};
+
+TEST_F(JobBookTest, AReportIsDecidedUponInTheNextTurnOfTheLoop) {
+  Open(milliseconds(0));
+  Report(0);
+  loop_.poll();
+  EXPECT_EQ(RunningHosts(), 1);
+  EXPECT_EQ(decisions_, 1);
+}
+
+TEST_F(JobBookTest, WhereDecisionsTakeLongReportsGatherForOne) {
+  Open(milliseconds(500));
+  Report(0);
+  loop_.poll();
+  EXPECT_EQ(RunningHosts(), 0);
+  Report(1);
+  Report(2);
+  loop_.run();
+  EXPECT_EQ(RunningHosts(), 3);
+  EXPECT_EQ(decisions_, 1);
+}
+
+}  // namespace
+}  // namespace jobman::controller
