@@ -10,6 +10,7 @@ namespace jobman::cli {
 namespace {
 
 constexpr base::Duration kStartLimit = std::chrono::seconds{10};
+constexpr base::Duration kNudgeLimit = std::chrono::milliseconds{200};
 constexpr base::Duration kLook = std::chrono::milliseconds{5};
 
 void SleepShortly() {
@@ -25,10 +26,26 @@ base::Result<std::optional<ports::Lease>> LiveController(App& app, ports::Store&
   return lease;
 }
 
+namespace {
+
+/// A `tick` holds the lease for a moment: it is asked to make room, and waited for.
+base::Result<bool> ControllerStays(App& app, ports::Store& store, const base::StatePaths& paths) {
+  for (base::Duration waited{0}; waited < kStartLimit; waited += kLook) {
+    JM_ASSIGN_OR_RETURN(const auto live, LiveController(app, store));
+    if (!live) return false;
+    if (!controller::IsPassing(live->holder)) return true;
+    (void)controller::SendNudge(paths.ControllerSocket(), {}).ok();
+    SleepShortly();
+  }
+  return true;  // a long tick, perhaps on another machine; it looks at the store every second
+}
+
+}  // namespace
+
 base::Status EnsureController(App& app, ports::Store& store) {
-  JM_ASSIGN_OR_RETURN(const auto live, LiveController(app, store));
-  if (live) return base::Ok();
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(const bool stays, ControllerStays(app, store, paths));
+  if (stays) return base::Ok();
   const std::vector<std::string> argv = {
       base::SelfExe().string(), "--home", paths.home.string(), "controller", "run", "--background"};
   JM_ASSIGN_OR_RETURN(const int pid, SpawnDetached(argv, paths.ControllerLog()));
@@ -47,15 +64,20 @@ base::Status EnsureController(App& app, ports::Store& store) {
 }
 
 base::Status WakeController(App& app, ports::Store& store, const controller::Nudge& nudge) {
-  JM_TRY(EnsureController(app, store));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  // One that has just started may bind its socket a moment after it took the lease. A lost nudge
-  // costs a second; secrets that the nudge carries must arrive.
-  for (int tries = 0; tries < 40; ++tries) {
-    if (controller::SendNudge(paths.ControllerSocket(), nudge).ok()) break;
+  // One that has just started may bind its socket a moment after it took the lease; one that is
+  // about to end has closed it. A lost nudge costs a second, secrets must arrive.
+  const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kStartLimit;
+  for (base::Duration waited{0}; waited < limit; waited += kLook) {
+    JM_TRY(EnsureController(app, store));
+    if (controller::SendNudge(paths.ControllerSocket(), nudge).ok()) return base::Ok();
     SleepShortly();
   }
-  return base::Ok();
+  if (nudge.secrets.empty()) return base::Ok();
+  return base::Error{
+      .code = base::Code::kUnavailable,
+      .message = "the controller takes no secrets; its log is " + paths.ControllerLog().string(),
+      .hint = "jobman controller stop, then jobman resume with the variables set"};
 }
 
 }  // namespace jobman::cli

@@ -5,6 +5,9 @@
 
 namespace jobman::cli {
 
+/// How often a command that waits looks whether a controller lives: it may have been killed.
+inline constexpr base::Duration kLookAtController = std::chrono::seconds{1};
+
 /// The lease, if a controller that lives holds it.
 base::Result<std::optional<ports::Lease>> LiveController(App& app, ports::Store& store);
 /// Sees to it that a controller is at work: starts one in the background when none is, and waits

@@ -16,7 +16,6 @@ namespace jobman::cli {
 namespace {
 
 constexpr base::Duration kPollEvery = std::chrono::milliseconds{50};
-constexpr base::Duration kLookAtController = std::chrono::seconds{5};
 
 /// Says each change of the job once.
 class Narrator {

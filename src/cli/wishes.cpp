@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/background.hpp"
+#include "cli/job_file.hpp"
 #include "cli/job_ref.hpp"
 #include "cli/views/wished.hpp"
 
@@ -14,12 +15,34 @@ bool AtRest(const core::Job& job) {
   return core::IsFinal(job.state) && !job.wish_new && !leaving;
 }
 
+bool RunsAgain(core::Wish wish) {
+  return wish == core::Wish::kRun || wish == core::Wish::kReboot || wish == core::Wish::kRequeue;
+}
+
+/// The values that this shell has for what the jobs' secrets name; where it has none, those that
+/// the controller knows go on.
+base::Result<controller::Nudge> SecretsOf(ports::Store& store,
+                                          const std::vector<core::JobId>& ids) {
+  controller::Nudge nudge;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(const core::Job job, store.Get(id));
+    auto values = SecretValues(job.spec);
+    if (!values.empty()) nudge.secrets[id.value] = std::move(values);
+  }
+  return nudge;
+}
+
 }  // namespace
 
 base::Status WaitUntilAtRest(App& app, ports::Store& store, core::JobId id) {
+  base::TimePoint looked = app.Now();
   for (;;) {
     JM_ASSIGN_OR_RETURN(const core::Job job, store.Get(id));
     if (AtRest(job)) return base::Ok();
+    if (app.Now() - looked > kLookAtController) {
+      JM_TRY(EnsureController(app, store));  // it may have been killed
+      looked = app.Now();
+    }
     if (!app.Wait(std::chrono::milliseconds{50})) {
       return base::Error{
           .code = base::Code::kCancelled,
@@ -32,10 +55,14 @@ base::Status WaitUntilAtRest(App& app, ports::Store& store, core::JobId id) {
 base::Result<int> MakeWish(App& app, const WishOrder& order) {
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, order.jobs));
+  controller::Nudge nudge;
+  if (RunsAgain(order.wish)) {
+    JM_ASSIGN_OR_RETURN(nudge, SecretsOf(*store, ids));
+  }
   for (const core::JobId id : ids) {
     JM_TRY(store->SetWish(id, order.wish, order.redo_setup, app.Now()));
   }
-  JM_TRY(WakeController(app, *store));
+  JM_TRY(WakeController(app, *store, nudge));
   views::Wished view{.said = order.said};
   for (const core::JobId id : ids) {
     if (order.wait) JM_TRY(WaitUntilAtRest(app, *store, id));

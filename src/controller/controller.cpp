@@ -46,9 +46,11 @@ class Controller::Impl {
   void RenewLease();
   void LookAtStore();
   bool IdleTooLong();
+  bool MayEnd();
   bool AllQuiet() const;
   base::Task<void> Pause();
   static base::Task<void> Listen(Impl* self);
+  static base::Task<void> MakeRoomWhenNudged(Impl* self);
 
   asio::io_context& loop_;
   World world_;
@@ -151,6 +153,17 @@ bool Controller::Impl::IdleTooLong() {
   return options_.idle_exit && now - last_care_ > *options_.idle_exit;
 }
 
+/// Nothing was to be done for long, nor since: a command that nudges while the socket closes has
+/// written its wish before, and finds no controller afterwards.
+bool Controller::Impl::MayEnd() {
+  if (!IdleTooLong()) return false;
+  scope_ = base::CancelScope{};
+  LookAtStore();
+  if (!book_.AnyCare()) return true;
+  base::Spawn(loop_.get_executor(), scope_, Listen(this));
+  return false;
+}
+
 /// Until the next job is due, something is decided, or a nudge comes.
 base::Task<void> Controller::Impl::Pause() {
   const core::TimePoint now = world_.clock->Now();
@@ -174,10 +187,16 @@ base::Task<void> Controller::Impl::Listen(Impl* self) {
   }
 }
 
+/// A command that wakes a controller expects one that stays, and starts it once the lease is free.
+base::Task<void> Controller::Impl::MakeRoomWhenNudged(Impl* self) {
+  (void)co_await ListenForNudges(self->options_.paths.ControllerSocket(),
+                                 [self](const Nudge&) { self->Stop(); });
+}
+
 base::Task<base::Status> Controller::Impl::Run() {
   JM_CO_TRY(Begin());
   base::Spawn(loop_.get_executor(), scope_, Listen(this));
-  while (!stopped_ && !IdleTooLong()) {
+  while (!stopped_ && !MayEnd()) {
     co_await Pause();
     RenewLease();
     if (world_.clock->Now() - looked_at_store_ >= kLookAtStore) LookAtStore();
@@ -196,12 +215,15 @@ bool Controller::Impl::AllQuiet() const {
 }
 
 base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
+  holder_ = LeaseHolder(/*passing=*/true);
   const auto begun = Begin();
   if (!begun.ok() && begun.error().code == base::Code::kAborted) co_return base::Ok();
   if (!begun.ok()) co_return begun.error();
+  base::Spawn(loop_.get_executor(), scope_, MakeRoomWhenNudged(this));
   const core::TimePoint end = world_.clock->Now() + bound;
   while (!stopped_ && world_.clock->Now() < end) {
     co_await base::Sleep(std::chrono::milliseconds{50});
+    if (world_.clock->Now() - looked_at_store_ >= kLookAtStore) LookAtStore();
     book_.WakeDue(world_.clock->Now());
     RenewLease();
     if (AllQuiet()) break;

@@ -31,7 +31,8 @@ void Effects::Do(const Job& job, const std::vector<core::Effect>& effects) {
   }
   const bool stage_over = !job.stage || job.stage->Over();
   if (stage_over) Act(job, core::AbandonStage{});
-  if (core::IsFinal(job.state)) secrets_.erase(job.id.value);
+  // One that is over and holds its slice may be resumed.
+  if (!core::NeedsCare(job)) secrets_.erase(job.id.value);
 }
 
 void Effects::Remember(const Secrets& secrets) {

@@ -12,6 +12,8 @@
 namespace jobman::controller {
 namespace {
 
+constexpr std::string_view kTick = "tick-";
+
 std::string HostName() {
   std::array<char, 256> name = {};
   if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
@@ -36,10 +38,15 @@ std::string StartTime(std::int64_t pid) {
 
 }  // namespace
 
-std::string LeaseHolder() {
-  return base::Join(
-      {HostName(), BootId(), std::to_string(getpid()), StartTime(getpid()), base::RandomHex(4)},
-      ":");
+std::string LeaseHolder(bool passing) {
+  return base::Join({HostName(), BootId(), std::to_string(getpid()), StartTime(getpid()),
+                     (passing ? std::string{kTick} : std::string{}) + base::RandomHex(4)},
+                    ":");
+}
+
+bool IsPassing(const std::string& holder) {
+  const auto parts = base::Split(holder, ':');
+  return parts.size() == 5 && parts[4].starts_with(kTick);
 }
 
 bool HolderIsDead(const std::string& holder) {

@@ -55,9 +55,12 @@ std::string DescribeFailure(const Stage& stage, const HostRun& run) {
 }
 
 /// No second try helps before somebody mends it.
-bool NeedsHands(base::Reason reason) {
-  return reason == base::Reason::kHostKeyChanged || reason == base::Reason::kKeyUnreadable ||
-         reason == base::Reason::kDiskFull || reason == base::Reason::kNotWritable;
+bool NeedsHands(const base::Error& error) {
+  return error.reason == base::Reason::kHostKeyChanged ||
+         error.reason == base::Reason::kKeyUnreadable || error.reason == base::Reason::kDiskFull ||
+         error.reason == base::Reason::kNotWritable ||
+         error.code == base::Code::kFailedPrecondition ||
+         error.code == base::Code::kInvalidArgument;
 }
 
 }  // namespace
@@ -194,7 +197,7 @@ void Decider::FailStage() {
                              stage.name, culprit->host);
   }
   const int exit_code = culprit->exit_code;
-  if (NeedsHands(error.reason)) return FailForGood(std::move(error), 0);
+  if (culprit->error && NeedsHands(*culprit->error)) return FailForGood(std::move(error), 0);
   if (lost || exit_code == kTemporaryFailure) {
     job_.restart_reason = "infra";
     return Recover(Fault::kInfra, std::move(error));

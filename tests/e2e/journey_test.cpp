@@ -87,5 +87,42 @@ TEST(Journey, TickDoesTheWorkForCron) {
   EXPECT_EQ(place.Log(1, 1, "run", 0), "ticked\n");
 }
 
+TEST(Journey, SecretsAreTheJobsOwnAndResumeTakesTheShells) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string more = "  secrets: [E2E_SECRET]\n";
+  const std::string command = "echo \"got $E2E_SECRET\"";
+  setenv("E2E_SECRET", "of-the-controller", 1);
+  ASSERT_EQ(place.Jobman({"run", place.JobFile("one", 1, command, more)}).code, 0);
+  setenv("E2E_SECRET", "two", 1);
+  ASSERT_EQ(place.Jobman({"run", place.JobFile("two", 1, command, more)}).code, 0);
+  unsetenv("E2E_SECRET");
+  ASSERT_EQ(place.Jobman({"reboot", "two", "--wait"}).code, 0);
+  EXPECT_EQ(place.Log(2, 2, "run", 0), "got two\n");
+  setenv("E2E_SECRET", "three", 1);
+  ASSERT_EQ(place.Jobman({"resume", "two", "--wait"}).code, 0);
+  unsetenv("E2E_SECRET");
+  EXPECT_EQ(place.Log(2, 3, "run", 0), "got three\n");
+}
+
+TEST(Journey, ATickMakesRoomForACommandThatNeedsAController) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  // A tick goes on as long as a host has news, up to its bound.
+  const std::string chatty = "while :; do echo news; sleep 0.3; done";
+  ASSERT_EQ(place.Jobman({"create", place.JobFile("long", 1, chatty)}).code, 0);
+  ASSERT_TRUE(place.Reaches("long", "RUNNING"));
+  ASSERT_EQ(place.Jobman({"controller", "stop"}).code, 0);
+  RunProgram({"sh", "-c",
+              std::string(JOBMAN_BIN_DIR) + "/jobman --home " + place.home().string() +
+                  " tick >/dev/null 2>&1 &"});
+  ASSERT_TRUE(place.Until("the tick to hold the lease", [&] {
+    return place.Jobman({"controller", "status"}).code == 0;
+  }));
+  ASSERT_EQ(place.Jobman({"create", place.JobFile("short", 1, "true")}).code, 0);
+  EXPECT_TRUE(place.Reaches("short", "SUCCEEDED"));
+  EXPECT_EQ(place.Jobman({"controller", "status"}).code, 0) << "one that stays";
+}
+
 }  // namespace
 }  // namespace jobman::test

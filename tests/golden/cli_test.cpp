@@ -159,6 +159,7 @@ class CliGolden : public testing::Test {
       Put(store, "eval", MakeFailed);
       Put(store, "train", MakeBackOff);
       Put(store, "old", MakeDeleted);
+      EXPECT_TRUE(store.TakeLease("somebody", kNoon, 1h).ok());
     };
   }
 
@@ -233,6 +234,11 @@ TEST_F(CliGolden, ShowAsJson) {
 TEST_F(CliGolden, Why) {
   Expect("why",
          {{"why", "1"}, {"why", "train", "eval"}, {"why", "-q", "2"}, {"why", "3", "--json"}});
+}
+
+TEST_F(CliGolden, WhyTellsThatNoControllerIsAtWork) {
+  world_.fill = [](ports::Store& store) { Put(store, "train", MakeRunning); };
+  Expect("why_alone", {{"why", "1"}});
 }
 
 TEST_F(CliGolden, History) {

@@ -54,8 +54,9 @@ class Controller {
   /// Runs until Stop(), until nothing needs care (Options::idle_exit), or until the lease is lost
   /// (kLeaseLost). kAborted at once when another controller holds the lease; `hint` names it.
   base::Task<base::Status> Run();
-  /// One pass over everything that is due, for cron: returns when all is quiet, or after `bound`.
-  /// Another controller holding the lease is no error: it does the work.
+  /// One pass over everything that is due, for cron: returns when all is quiet, after `bound`, or
+  /// when a nudge tells that somebody wants a controller that stays. Another controller holding the
+  /// lease is no error: it does the work.
   base::Task<base::Status> Tick(base::Duration bound);
   /// Ends Run() soon: remote runs go on, the lease is given back. Safe in a signal handler of Asio.
   void Stop();
@@ -66,8 +67,10 @@ class Controller {
 };
 
 /// "host:boot:pid:start:random": who holds a lease, so that a dead holder on this machine is told
-/// from one on another.
-std::string LeaseHolder();
+/// from one on another. `passing`: it will soon be gone, a Tick().
+std::string LeaseHolder(bool passing = false);
+/// Whether the holder is a Tick(), which makes room when it is nudged.
+bool IsPassing(const std::string& holder);
 /// Whether the holder surely is a process of this machine that no longer lives.
 bool HolderIsDead(const std::string& holder);
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/background.hpp"
 #include "cli/commands.hpp"
 #include "cli/job_ref.hpp"
 #include "cli/views/explanation.hpp"
@@ -14,10 +15,16 @@ namespace {
 base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, jobs));
+  JM_ASSIGN_OR_RETURN(const auto controller, LiveController(app, *store));
   views::Explanations view;
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
-    view.rows.push_back({.id = id, .name = job.name, .why = core::Explain(job, app.Now())});
+    core::Explanation why = core::Explain(job, app.Now());
+    if (!controller && core::NeedsCare(job)) {
+      why.facts.emplace_back("no controller is at work, so nothing goes on");
+      if (why.next_step.empty()) why.next_step = "jobman controller run, or jobman tick";
+    }
+    view.rows.push_back({.id = id, .name = job.name, .why = std::move(why)});
   }
   app.Show(view);
   return kSuccess;
