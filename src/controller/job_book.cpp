@@ -15,7 +15,30 @@ using core::Job;
 using core::JobId;
 
 namespace {
+
 constexpr core::Duration kLongestGathering = std::chrono::milliseconds{500};
+
+bool IsAboutTheSame(const core::HostReport& newer, const core::HostReport& older) {
+  const bool ended =
+      older.run.phase == core::HostPhase::kExited || older.run.phase == core::HostPhase::kLost;
+  return newer.run.host == older.run.host && !ended && !older.run.settled &&
+         newer.attempt == older.attempt && newer.stage == older.stage;
+}
+
+/// What newer news make needless. The inbox must not grow while nothing can be recorded: on a full
+/// disk that may be for hours.
+bool Supersedes(const core::Observation& newer, const core::Observation& older) {
+  if (newer.index() != older.index()) return false;
+  if (const auto* report = std::get_if<core::HostReport>(&newer)) {
+    return IsAboutTheSame(*report, std::get<core::HostReport>(older));
+  }
+  if (const auto* seen = std::get_if<core::SliceSeen>(&newer)) {
+    return seen->slice == std::get<core::SliceSeen>(older).slice;
+  }
+  return std::holds_alternative<core::Tick>(newer) ||
+         std::holds_alternative<core::LookFailed>(newer);
+}
+
 }  // namespace
 
 JobBook::JobBook(asio::io_context& loop, const World& world, const core::Policy& policy,
@@ -67,10 +90,19 @@ bool JobBook::AnyCare() const {
 void JobBook::Post(JobId id, core::Observation seen) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
-  found->second.inbox.push_back(std::move(seen));
+  std::vector<core::Observation>& inbox = found->second.inbox;
+  std::erase_if(inbox, [&](const core::Observation& older) { return Supersedes(seen, older); });
+  inbox.push_back(std::move(seen));
   // A commit writes the whole job. With a thousand hosts it takes as long as many reports do to
   // come in: let them gather, so that they share one.
   Schedule(id, std::min(found->second.took, kLongestGathering));
+}
+
+void JobBook::RepeatEffects(JobId id) {
+  const Job* found = Find(id);
+  if (found == nullptr) return;
+  const Job job = *found;
+  hooks_.decided(job, core::ImpliedEffects(job));
 }
 
 void JobBook::Schedule(JobId id, core::Duration delay) {

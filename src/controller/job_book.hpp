@@ -28,6 +28,8 @@ class JobBook {
   base::Status Load();
   /// Brings news of a job. Decided upon soon, together with what else comes in this turn.
   void Post(core::JobId id, core::Observation seen);
+  /// Has done again what the job's present state implies; all of it is idempotent.
+  void RepeatEffects(core::JobId id);
   /// Posts a Tick to every job whose wake_at has come; returns the next one.
   std::optional<core::TimePoint> WakeDue(core::TimePoint now);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
+#include <utility>
 
 #include "jobman/base/log.hpp"
 
@@ -21,6 +22,7 @@ struct ZoneWatch::Place {
   base::Duration pause{0};
   bool hurried = true;   ///< something changed since the last look began
   bool waiting = false;  ///< in the pause between two looks
+  bool silent = false;   ///< the last look failed
   std::optional<core::TimePoint> answered = {};
 };
 
@@ -86,10 +88,13 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
     const auto looked = co_await self->Look(place);
     if (looked.ok()) {
       place->answered = self->world_.clock->Now();
+      if (std::exchange(place->silent, false)) self->RepeatEffects(*place);
     } else {
+      place->silent = true;
       base::Log(LogLevel::kWarn, "cloud",
                 "zone {} cannot be looked at, so nothing changes there: {}", place->where.zone,
                 looked.error().ToString());
+      self->TellNoAnswer(*place, looked.error());
       if (looked.error().reason == base::Reason::kUnreachable) self->clouds_.Forget(place->cloud);
     }
     if (place->hurried) place->pause = self->options_.hot_poll;
@@ -142,6 +147,17 @@ void ZoneWatch::Tell(const Place& place, core::TimePoint began,
     seen.foreign =
         (seen.node || seen.queued) && !core::IsOurs(labels, job, options_.policy.store_id);
     book_.Post(job.id, std::move(seen));
+  }
+}
+
+/// The cloud is back: it may not have heard of a delete, which would come again by and by.
+void ZoneWatch::RepeatEffects(const Place& place) {
+  for (const Job& job : JobsAt(place)) book_.RepeatEffects(job.id);
+}
+
+void ZoneWatch::TellNoAnswer(const Place& place, const base::Error& error) {
+  for (const Job& job : JobsAt(place)) {
+    book_.Post(job.id, core::LookFailed{.slice = job.slice->ref.name, .error = error});
   }
 }
 

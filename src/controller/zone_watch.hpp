@@ -35,6 +35,8 @@ class ZoneWatch {
   base::Task<void> LookAtOperations(std::shared_ptr<Place> place);
   void Tell(const Place& place, core::TimePoint began, const std::vector<core::NodeSeen>& nodes,
             const std::vector<core::QueuedSeen>& queued);
+  void RepeatEffects(const Place& place);
+  void TellNoAnswer(const Place& place, const base::Error& error);
   std::vector<core::Job> JobsAt(const Place& place) const;
   static std::string KeyOf(const core::Job& job);
 

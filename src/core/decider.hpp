@@ -21,6 +21,7 @@ class Decider {
   // observe.cpp: folds an observation into the job
   void Observe(const Tick&) {}
   void Observe(const SliceSeen& seen);
+  void Observe(const LookFailed& failed);
   void Observe(const CreateAnswered& answer);
   void Observe(const OperationFailed& failed);
   void Observe(const DeleteAnswered& answer);

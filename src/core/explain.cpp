@@ -25,6 +25,11 @@ std::string SliceFact(const Slice& slice) {
   return text;
 }
 
+std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
+  return fmt::format("for {} no look at the cloud succeeded, so the slice is left alone: {}",
+                     base::FormatDuration(now - no_answer.since), no_answer.error.ToString());
+}
+
 std::string StageFact(const Stage& stage) {
   int running = 0;
   int ended = 0;
@@ -33,9 +38,9 @@ std::string StageFact(const Stage& stage) {
   for (const HostRun& run : stage.hosts) {
     if (run.phase == HostPhase::kRunning) ++running;
     if (run.phase == HostPhase::kExited || run.phase == HostPhase::kLost) ++ended;
-    if (run.phase != HostPhase::kPending) continue;
-    pending.push_back(run.host);
-    if (run.error && trouble.empty()) trouble = run.error->message;
+    if (run.phase == HostPhase::kPending) pending.push_back(run.host);
+    const bool over = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+    if (run.error && !over && trouble.empty()) trouble = run.error->message;
   }
   std::string text = fmt::format("{}: {} running, {} ended", stage.name, running, ended);
   if (!pending.empty()) text += ", not started on host " + base::FormatRanges(pending);
@@ -103,6 +108,9 @@ Explanation Explain(const Job& job, TimePoint now) {
   out.state = StateName(job.state);
   out.because = job.why;
   if (job.slice) out.facts.push_back(SliceFact(*job.slice));
+  if (job.slice && job.slice->no_answer) {
+    out.facts.push_back(NoAnswerFact(*job.slice->no_answer, now));
+  }
   if (job.stage) out.facts.push_back(StageFact(*job.stage));
   if (const auto* waiting = std::get_if<BackingOff>(&job.state)) {
     out.facts.push_back("last error: " + waiting->error.ToString());
@@ -114,6 +122,8 @@ Explanation Explain(const Job& job, TimePoint now) {
                                   Budget("infra", job.spent.infra, retries.infra)));
   out.waits_for = WaitsFor(job, now);
   out.next_step = NextStep(job);
+  const bool silent = job.slice && job.slice->no_answer;
+  if (silent && out.next_step.empty()) out.next_step = job.slice->no_answer->error.hint;
   return out;
 }
 

@@ -128,6 +128,19 @@ std::vector<HostAddress> HostAddressesFromJson(const Json& list) {
   return hosts;
 }
 
+Json NoAnswerToJson(const NoAnswer& no_answer) {
+  Json json = {{"error", ErrorToJson(no_answer.error)}};
+  PutTime(json, "since", no_answer.since);
+  return json;
+}
+
+Result<std::optional<NoAnswer>> NoAnswerFromJson(const Json& json) {
+  auto error = ReadError(json);
+  if (!error) return std::optional<NoAnswer>{};
+  JM_ASSIGN_OR_RETURN(const TimePoint since, ReadTime(json, "since"));
+  return std::optional(NoAnswer{.since = since, .error = std::move(*error)});
+}
+
 Json RefToJson(const SliceRef& ref) {
   Json json = {{"mode", AllocationModeName(ref.mode)}};
   PutText(json, "project", ref.place.project);
@@ -222,6 +235,7 @@ Json SliceToJson(const Slice& slice) {
   PutTime(json, "asked_at", slice.asked_at);
   PutTime(json, "created_at", slice.created_at);
   PutText(json, "cloud_state", slice.cloud_state);
+  if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
   return json;
 }
 
@@ -232,6 +246,7 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(json));
   JM_ASSIGN_OR_RETURN(const TimePoint asked_at, ReadTime(json, "asked_at"));
   JM_ASSIGN_OR_RETURN(const TimePoint created_at, ReadTime(json, "created_at"));
+  JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
   return Slice{.ref = std::move(ref),
                .phase = *phase,
                .operation = GetString(json, "operation"),
@@ -241,7 +256,8 @@ Result<Slice> SliceFromJson(const Json& json) {
                .absences = GetSmallInt(json, "absences"),
                .asked_at = asked_at,
                .created_at = created_at,
-               .cloud_state = GetString(json, "cloud_state")};
+               .cloud_state = GetString(json, "cloud_state"),
+               .no_answer = std::move(no_answer)};
 }
 
 Json StageToJson(const Stage& stage) {

@@ -59,6 +59,7 @@ bool TakeHosts(Slice& slice, const NodeSeen& node) {
 void Decider::Observe(const SliceSeen& seen) {
   if (!IsAbout(job_.slice, seen.slice)) return;
   Slice& slice = *job_.slice;
+  slice.no_answer.reset();
   view_ = ViewOf(seen, slice.ref.mode);
   // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
   if (view_ == SliceView::kForeign) {
@@ -80,6 +81,16 @@ void Decider::Observe(const SliceSeen& seen) {
     slice.operation.clear();
     moved_ = TakeHosts(slice, *seen.node);
   }
+}
+
+void Decider::Observe(const LookFailed& failed) {
+  if (!IsAbout(job_.slice, failed.slice)) return;
+  std::optional<NoAnswer>& known = job_.slice->no_answer;
+  // The words of one failure vary; to write each of them down would be a commit for every look.
+  const bool same =
+      known && known->error.code == failed.error.code && known->error.reason == failed.error.reason;
+  if (same) return;
+  known = NoAnswer{.since = known ? known->since : now_, .error = failed.error};
 }
 
 void Decider::Observe(const CreateAnswered& answer) {

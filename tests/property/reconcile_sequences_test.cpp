@@ -27,7 +27,7 @@ void Observe(Reconciling& r, int what, int detail) {
                     .message = "refused",
                     .reason = kErrors.at(static_cast<std::size_t>(detail % 3))};
   const int host = detail % 3;
-  switch (what % 14) {
+  switch (what % 15) {
     case 0:
       return static_cast<void>(r.After(std::chrono::seconds{detail}));
     case 1:
@@ -54,6 +54,8 @@ void Observe(Reconciling& r, int what, int detail) {
       return static_cast<void>(r.HostEnds(host, detail % 5 == 0 ? detail : 0));
     case 12:
       return static_cast<void>(r.HostLost(host));
+    case 13:
+      return static_cast<void>(r.NoAnswer(error));
     default:
       return static_cast<void>(r.WishFor(static_cast<Wish>(detail % 5)));
   }
@@ -77,10 +79,10 @@ RC_GTEST_PROP(ReconcileSequences, NothingConfusesTheReconciler,
     if (Wants(r, "CreateSlice")) RC_ASSERT((r.job().slice->phase == SlicePhase::kIntended));
     if (Wants(r, "DeleteSlice")) {
       RC_ASSERT((r.job().slice && r.job().slice->phase == SlicePhase::kDeleting));
-      RC_ASSERT((what % 14 != 8));  // a foreign slice was seen just now
+      RC_ASSERT((what % 15 != 8));  // a foreign slice was seen just now
     }
     if (Wants(r, "RunStage")) RC_ASSERT((r.job().stage.has_value()));
-    if (core::IsFinal(before.state) && what % 14 != 13) RC_ASSERT((r.job().state == before.state));
+    if (core::IsFinal(before.state) && what % 15 != 14) RC_ASSERT((r.job().state == before.state));
     const bool kept = before.slice && r.job().slice && before.slice->ref == r.job().slice->ref;
     if (before.slice && !kept) RC_ASSERT((!r.job().slice || r.job().attempt > before.attempt));
   }

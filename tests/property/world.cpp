@@ -23,8 +23,9 @@ using std::chrono::seconds;
 namespace {
 
 std::string_view ObservationName(const Observation& seen) {
-  constexpr std::array<std::string_view, 6> kNames = {
-      "Tick", "SliceSeen", "CreateAnswered", "OperationFailed", "DeleteAnswered", "HostReport"};
+  constexpr std::array<std::string_view, 7> kNames = {
+      "Tick",           "SliceSeen", "LookFailed", "CreateAnswered", "OperationFailed",
+      "DeleteAnswered", "HostReport"};
   return kNames.at(seen.index());
 }
 
@@ -258,7 +259,12 @@ void World::DeliverOne() {
 }
 
 void World::Look() {
-  if (!job_.slice || !cloud_.reachable()) return Decide(core::Tick{});
+  if (!job_.slice) return Decide(core::Tick{});
+  if (!cloud_.reachable()) {
+    return Decide(
+        core::LookFailed{.slice = job_.slice->ref.name,
+                         .error = {.code = Code::kUnavailable, .reason = Reason::kUnreachable}});
+  }
   core::SliceSeen seen = cloud_.Look(job_.slice->ref.name, now_);
   // A sight may come late and again, but listings do not overtake each other: not one that shows
   // machines or nothing at all.
@@ -408,7 +414,9 @@ void World::CheckEffects(const Job& before, const core::Step& step, const Observ
   }
   if (Has(step.effects, core::RunStage{}) && !job_.stage) return Break("runs no stage");
   if (had && !same_slice) let_go_.insert(before.slice->ref.name);
-  const bool idle = std::holds_alternative<core::Tick>(seen) && !before.wish_new;
+  const bool saw_nothing =
+      std::holds_alternative<core::Tick>(seen) || std::holds_alternative<core::LookFailed>(seen);
+  const bool idle = saw_nothing && !before.wish_new;
   const bool holds = had && before.slice->phase == SlicePhase::kCreated;
   const bool acquiring = std::holds_alternative<core::Requesting>(before.state) ||
                          std::holds_alternative<core::Waiting>(before.state) ||

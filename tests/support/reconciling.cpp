@@ -106,6 +106,10 @@ Reconciling& Reconciling::Absent() {
   return See(Sight());
 }
 
+Reconciling& Reconciling::NoAnswer(base::Error error) {
+  return See(core::LookFailed{.slice = last_slice_, .error = std::move(error)});
+}
+
 Reconciling& Reconciling::Foreign() {
   core::SliceSeen seen = Sight();
   seen.foreign = true;

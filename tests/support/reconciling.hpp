@@ -43,8 +43,9 @@ class Reconciling {
   Reconciling& Queued(core::QueuedState state, std::optional<base::Error> failure = {});
   Reconciling& Node(core::NodeState state);
   Reconciling& Ready(int hosts = 4, int subnet = 0);
-  Reconciling& Maintained(int hosts = 4);  ///< READY, but UNHEALTHY_MAINTENANCE
-  Reconciling& Absent();                   ///< a complete listing without it
+  Reconciling& Maintained(int hosts = 4);    ///< READY, but UNHEALTHY_MAINTENANCE
+  Reconciling& Absent();                     ///< a complete listing without it
+  Reconciling& NoAnswer(base::Error error);  ///< the place could not be looked at
   Reconciling& Foreign();
   Reconciling& Failed(base::Error error);  ///< the create operation
   Reconciling& Gone();                     ///< a delete found nothing

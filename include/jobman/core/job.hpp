@@ -91,6 +91,13 @@ enum class SlicePhase {
   kGone,      ///< nothing of it is left
 };
 
+/// The cloud does not answer when it is asked about a slice.
+struct NoAnswer {
+  TimePoint since = {};
+  base::Error error = {};
+  friend bool operator==(const NoAnswer&, const NoAnswer&) = default;
+};
+
 /// A slice we asked for. Never forgotten before the cloud confirms that it is gone.
 struct Slice {
   SliceRef ref = {};
@@ -104,6 +111,7 @@ struct Slice {
   TimePoint created_at =
       {};  ///< when it was confirmed; while kIntended, when it was first asked for
   std::string cloud_state = {};  ///< the API's own word when it was last seen; empty: never seen
+  std::optional<NoAnswer> no_answer = {};  ///< the last looks failed: nothing is known meanwhile
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
@@ -118,7 +126,7 @@ struct HostRun {
   int host = 0;
   HostPhase phase = HostPhase::kPending;
   int exit_code = 0;
-  std::optional<base::Error> error = {};  ///< kLost: why; kPending: the last failed try to connect
+  std::optional<base::Error> error = {};  ///< kLost: why; before that: what keeps us from it
   /// In a stage that is being stopped: the host was asked to end what is left of the run, also what
   /// the command left behind, and answered; or was given up.
   bool settled = false;

@@ -22,6 +22,11 @@ struct SliceSeen {
   /// The resource of our name is not ours (labels): the name is taken by somebody else.
   bool foreign = false;
 };
+/// The slice's place could not be looked at. Says nothing about the slice; `why` tells it.
+struct LookFailed {
+  std::string slice = {};
+  base::Error error = {};
+};
 /// The API's answer to a create: its operation, or the error.
 struct CreateAnswered {
   std::string slice = {};
@@ -47,8 +52,8 @@ struct HostReport {
 };
 /// Nothing new but the time.
 struct Tick {};
-using Observation =
-    std::variant<Tick, SliceSeen, CreateAnswered, OperationFailed, DeleteAnswered, HostReport>;
+using Observation = std::variant<Tick, SliceSeen, LookFailed, CreateAnswered, OperationFailed,
+                                 DeleteAnswered, HostReport>;
 
 // --- What is to be done. The executor does it; nobody else acts. ---
 

@@ -45,10 +45,9 @@ class JobBookTest : public testing::Test {
     loop_.restart();
     decisions_ = 0;
   }
-  void Report(int host) {
-    book_->Post(id_, core::HostReport{.attempt = 1,
-                                      .stage = "run",
-                                      .run = {.host = host, .phase = HostPhase::kRunning}});
+  void Report(int host, HostPhase phase = HostPhase::kRunning) {
+    book_->Post(
+        id_, core::HostReport{.attempt = 1, .stage = "run", .run = {.host = host, .phase = phase}});
   }
   int RunningHosts() {
     int running = 0;
@@ -87,6 +86,18 @@ TEST_F(JobBookTest, WhereDecisionsTakeLongReportsGatherForOne) {
   loop_.run();
   EXPECT_EQ(RunningHosts(), 3);
   EXPECT_EQ(decisions_, 1);
+}
+
+TEST_F(JobBookTest, WhatIsOutdatedIsForgottenButNeverAnEnd) {
+  Open(milliseconds(500));
+  Report(0, HostPhase::kPending);
+  Report(0);
+  Report(1, HostPhase::kExited);
+  Report(1);
+  loop_.run();
+  const core::Job job = *store_.Get(id_);
+  EXPECT_EQ(job.stage->hosts[0].phase, HostPhase::kRunning);
+  EXPECT_EQ(job.stage->hosts[1].phase, HostPhase::kExited);
 }
 
 }  // namespace

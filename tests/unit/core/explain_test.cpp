@@ -71,6 +71,24 @@ TEST(Explain, AMissingSliceIsSaidToBeMissing) {
                                     "says READY, but the last listing did not show it"));
 }
 
+TEST(Explain, ACloudThatDoesNotAnswerIsToldUntilItDoes) {
+  const base::Error refused{.code = Code::kUnavailable,
+                            .message = "cannot reach the API: connection refused",
+                            .reason = Reason::kUnreachable,
+                            .hint = "check the network"};
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().NoAnswer(refused).After(minutes{5}).NoAnswer(refused);
+  EXPECT_FALSE(r.changed()) << "the second failed look is no news";
+  EXPECT_EQ(Of(r).state, "RUNNING");
+  EXPECT_THAT(Of(r).facts,
+              Contains("for 5m no look at the cloud succeeded, so the slice is left alone: "
+                       "cannot reach the API: connection refused"));
+  EXPECT_EQ(Of(r).next_step, "check the network");
+  r.Ready();
+  EXPECT_THAT(Of(r).facts, testing::Not(Contains(HasSubstr("connection refused"))));
+  EXPECT_THAT(Of(r).next_step, IsEmpty());
+}
+
 TEST(Explain, AFailureLeadsToTheLog) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostEnds(2, 3).AllEnd(143);
