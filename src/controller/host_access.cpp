@@ -30,19 +30,20 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
       target.vouched_keys = found->second;
       co_return target;
     }
-    if (!known.asking && known.tries >= kTries) co_return target;
-    if (!known.asking) {
-      known.asking = true;
+    const bool asking = !known.turn.expired();
+    if (!asking && known.tries >= kTries) co_return target;
+    if (!asking) {
       co_await Ask(job, uid);
-      keys_[uid].asking = false;
       if (keys_[uid].keys.contains(host)) continue;
     }
     const bool last = keys_[uid].tries >= kTries;
-    co_await base::Sleep(last || known.asking ? std::chrono::milliseconds{20} : kBetweenTries);
+    co_await base::Sleep(last || asking ? std::chrono::milliseconds{20} : kBetweenTries);
   }
 }
 
 base::Task<void> HostAccess::Ask(std::shared_ptr<const core::Job> job, std::string node_uid) {
+  const auto turn = std::make_shared<int>();
+  keys_[node_uid].turn = turn;
   ++keys_[node_uid].tries;
   const auto cloud = clouds_.Get(job->spec.cloud);
   if (!cloud.ok()) co_return;

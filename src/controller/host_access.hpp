@@ -26,7 +26,7 @@ class HostAccess {
   struct Known {
     Keys keys = {};
     int tries = 0;
-    bool asking = false;
+    std::weak_ptr<int> turn = {};  ///< alive while somebody asks, who may be cancelled
   };
   base::Task<void> Ask(std::shared_ptr<const core::Job> job, std::string node_uid);
 

@@ -29,6 +29,11 @@ base::Duration ReconnectWait(int tries) {
   return half + base::Duration{extra(generator)};
 }
 
+/// Nothing is wrong with the host: its log cannot be written here. It waits there meanwhile.
+bool IsOurs(const Error& error) {
+  return error.reason == base::Reason::kDiskFull || error.reason == base::Reason::kNotWritable;
+}
+
 /// No repetition helps.
 bool IsHopeless(const Error& error) {
   return error.reason == base::Reason::kHostKeyChanged ||
@@ -149,7 +154,8 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     if (IsHopeless(outcome.error())) co_return self->Lose(host, outcome.error());
     self->Failing(host, outcome.error());
     const base::Duration wait = ReconnectWait(tries);
-    if (self->hooks_.cloud_answers()) blamed += wait + (self->world_.clock->Now() - began);
+    const bool host_to_blame = self->hooks_.cloud_answers() && !IsOurs(outcome.error());
+    if (host_to_blame) blamed += wait + (self->world_.clock->Now() - began);
     if (blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
     co_await base::Sleep(wait);
   }
@@ -241,6 +247,16 @@ base::Task<base::Status> StageRunner::RenewStep(Self self, std::size_t index) {
   co_return base::Ok();
 }
 
+/// What a run that has ended wrote and is not here yet.
+base::Task<StageRunner::Outcome> StageRunner::FetchRest(Self self, std::size_t index) {
+  for (int tries = 1;; ++tries) {
+    Outcome rest = co_await Once(self, index, false);
+    if (rest.ok() || !IsOurs(rest.error()) || self->hosts_[index].ended) co_return rest;
+    self->Failing(self->hosts_[index], rest.error());
+    co_await base::Sleep(ReconnectWait(tries));
+  }
+}
+
 base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
   const base::Duration grace = self->job_->spec.command.grace;
   base::Duration blamed{0};
@@ -257,7 +273,7 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
     if (const auto stopped = remote::ParseStatus(answer); stopped.ok()) {
       // The follower may sleep between two looks: take its place, fetch the rest of the log.
       self->hosts_[index].following.Cancel();
-      const auto rest = co_await Once(self, index, false);
+      const auto rest = co_await FetchRest(self, index);
       Host& host = self->hosts_[index];
       if (!host.ended) self->Finish(host, rest.ok() ? *rest : *stopped);
       co_return self->Settle(host);
@@ -289,7 +305,7 @@ void StageRunner::Failing(Host& host, const Error& error) {
   base::Log(base::LogLevel::kInfo, "ssh", "job {} host {} {}: {}", core::FormatJobId(job_->id),
             host.number, job_->stage->name, error.ToString());
   Report(host, host.started ? HostPhase::kRunning : HostPhase::kPending, 0, error);
-  hooks_.trouble();
+  if (!IsOurs(error)) hooks_.trouble();
 }
 
 void StageRunner::Finish(Host& host, const RunStatus& status) {

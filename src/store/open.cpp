@@ -107,6 +107,10 @@ Status CreateFile(const Place& place) {
   Status done = FillNewFile(fresh, place.file_system.shared);
   if (done.ok() && fsync(fd.get()) != 0) done = FromOs(errno, place.file, "creating");
   if (done.ok()) done = PutInPlace(fresh, place.file);
+  // The name that it has until then would tell nobody anything.
+  if (!done.ok() && done.error().reason == Reason::kDiskFull) {
+    done = FromOs(ENOSPC, place.file, "creating");
+  }
   for (const char* suffix : {"", "-wal", "-shm", "-journal"})
     unlink((fresh.string() + suffix).c_str());
   return done;
@@ -115,7 +119,8 @@ Status CreateFile(const Place& place) {
 Result<Database> OpenChecked(const Place& place, const std::string& name, int flags) {
   JM_ASSIGN_OR_RETURN(Database db, Database::Open(name, flags));
   JM_TRY(CheckIsOurs(db, place.file));
-  JM_TRY(Migrate(db, Migrations()));
+  Status migrated = Migrate(db, Migrations());
+  if (!migrated.ok()) return std::move(migrated).error().With("opening " + place.file.string());
   return db;
 }
 
@@ -131,8 +136,8 @@ std::string ImmutableUri(const Path& file) {
   return uri + "?immutable=1";
 }
 
-/// In a folder that may not be written, the write-ahead log cannot be opened. When it holds nothing
-/// the file alone is the whole truth.
+/// In a folder that may not be written, or on a full disk, the write-ahead log cannot be opened.
+/// When it holds nothing the file alone is the whole truth.
 Result<Database> OpenImmutable(const Place& place, Error why) {
   if (base::FileSize(place.file.string() + "-wal").value_or(0) > 0) return why;
   return OpenChecked(place, ImmutableUri(place.file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
@@ -142,7 +147,9 @@ Result<Database> OpenFile(const Place& place, const SqliteOptions& options) {
   auto db = OpenChecked(place, place.file.string(), SQLITE_OPEN_READWRITE);
   const bool writable = db.ok() && !db->read_only();
   if (options.mode == OpenMode::kReadOnly) {
-    if (db.ok() || db.error().reason != Reason::kNotWritable) return db;
+    const bool no_files_beside = !db.ok() && (db.error().reason == Reason::kNotWritable ||
+                                              db.error().reason == Reason::kDiskFull);
+    if (!no_files_beside) return db;
     return OpenImmutable(place, std::move(db).error());
   }
   if (!db.ok() || writable) return db;

@@ -39,7 +39,7 @@ Ran RunProgram(std::vector<std::string> argv, const std::map<std::string, std::s
   return {.code = ended->exit_code, .out = ended->out, .err = ended->err};
 }
 
-Place::Place() {
+Place::Place(base::Path folder) : home_(folder.empty() ? dir_ / "home" : std::move(folder)) {
   EXPECT_TRUE(base::EnsureDir(home()).ok());
 }
 

@@ -25,7 +25,8 @@ struct Ran {
 /// everything that it started.
 class Place {
  public:
-  Place();
+  /// `folder` is jobman's home, one in path() when empty.
+  explicit Place(base::Path folder = {});
   ~Place();
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
@@ -53,11 +54,12 @@ class Place {
   /// What a host wrote, as it lies on disk here.
   std::string Log(int job, int attempt, const std::string& stage, int host);
 
-  base::Path home() const { return dir_.path() / "home"; }
+  base::Path home() const { return home_; }
   base::Path path() const { return dir_.path(); }
 
  private:
   TempDir dir_;
+  base::Path home_;
   pid_t controller_ = 0;
 };
 

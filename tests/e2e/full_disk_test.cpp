@@ -1,0 +1,143 @@
+// The state folder lies on a disk that is full, or gets full: one message, nothing half done, and
+// nothing lost when there is room again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kSize = "size=2m";
+constexpr int kLines = 20'000;
+
+/// Gives this process mounts of its own; as root by right, else by a user namespace in which it
+/// stays who it is.
+base::Status OwnMounts() {
+  const uid_t user = getuid();
+  const gid_t group = getgid();
+  if (unshare(CLONE_NEWNS) != 0) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return base::FromErrno(errno, "unshare");
+    std::ofstream("/proc/self/setgroups") << "deny";
+    std::ofstream("/proc/self/uid_map") << user << " " << user << " 1";
+    std::ofstream("/proc/self/gid_map") << group << " " << group << " 1";
+  }
+  if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return base::FromErrno(errno, "making mounts private");
+  }
+  return base::Ok();
+}
+
+/// A small disk of its own, and a file that fills it.
+class SmallDisk {
+ public:
+  base::Status Mount() {
+    static const base::Status own = OwnMounts();
+    if (!own.ok()) return own;
+    if (mount("none", dir_.path().c_str(), "tmpfs", 0, kSize) != 0) {
+      return base::FromErrno(errno, "mounting a tmpfs");
+    }
+    mounted_ = true;
+    return base::Ok();
+  }
+  ~SmallDisk() {
+    if (mounted_) umount2(dir_.path().c_str(), MNT_DETACH);
+  }
+  base::Path path() const { return dir_.path(); }
+  void Fill() {
+    std::ofstream ballast(dir_ / "ballast", std::ios::app);
+    while (ballast << std::string(4096, 'x') << std::flush) {
+    }
+  }
+  void MakeRoom() { std::filesystem::remove(dir_ / "ballast"); }
+
+ private:
+  TempDir dir_;
+  bool mounted_ = false;
+};
+
+class FullDisk : public testing::Test {
+ protected:
+  void SetUp() override {
+    const base::Status mounted = disk_.Mount();
+    if (!mounted.ok()) GTEST_SKIP() << "no small disk here: " << mounted.error().ToString();
+    place_ = std::make_unique<Place>(disk_.path());
+    // The hosts have disks of their own.
+    base::Path hosts = place_->path() / "sim";
+    std::filesystem::create_directory(hosts);
+    std::filesystem::create_directory_symlink(hosts, disk_.path() / "sim");
+    place_->StartSim({"--delays", "0"});
+  }
+
+  SmallDisk disk_;
+  std::unique_ptr<Place> place_;
+};
+
+TEST_F(FullDisk, CreateSaysSoAndMakesNothing) {
+  const std::string file = place_->JobFile("full", 1, "true");
+  disk_.Fill();
+  const Ran ran = place_->Jobman({"create", file});
+  EXPECT_EQ(ran.code, 75) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr((disk_.path() / "store" / "jobman.db").string()));
+  EXPECT_THAT(ran.err, HasSubstr("No space left on device\n  free some space there"));
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(place_->Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
+  EXPECT_EQ(place_->Jobman({"list", "--all"}).code, 0);
+  disk_.MakeRoom();
+  EXPECT_EQ(place_->Jobman({"run", file}).code, 0);
+}
+
+TEST_F(FullDisk, AJobIsNotStoredByHalf) {
+  ASSERT_EQ(place_->Jobman({"run", place_->JobFile("first", 1, "true")}).code, 0);
+  ASSERT_EQ(place_->Jobman({"controller", "stop"}).code, 0);
+  // More than what is free within the files that are there.
+  const std::string file = place_->JobFile("big", 1, "true # " + std::string(300'000, 'x'));
+  disk_.Fill();
+  const Ran ran = place_->Jobman({"create", file});
+  EXPECT_EQ(ran.code, 75) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr("is full"));
+  EXPECT_EQ(place_->Jobman({"show", "big"}).code, 3);
+  EXPECT_EQ(place_->StateOf("first"), "SUCCEEDED");
+  disk_.MakeRoom();
+}
+
+TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
+  const std::string cmd =
+      "echo up\nwhile [ ! -e ~/go ]; do sleep 0.1; done\n"
+      "seq " +
+      std::to_string(kLines) + "; touch ~/written";
+  std::string expected = "up\n";
+  for (int line = 1; line <= kLines; ++line) expected += std::to_string(line) + "\n";
+  place_->StartController({"--poll", "1", "--host-limit", "2"});
+  ASSERT_EQ(place_->Jobman({"create", place_->JobFile("writer", 2, cmd)}).code, 0);
+  ASSERT_TRUE(
+      place_->Until("the command to be up", [&] { return place_->Log(1, 1, "run", 1) == "up\n"; }));
+  disk_.Fill();
+  ASSERT_EQ(place_->Jobman({"exec", "1", "--", "touch ~/go"}).code, 0);
+  ASSERT_TRUE(place_->Until("both hosts to have written all", [&] {
+    return place_->Jobman({"exec", "1", "--", "test -e ~/written"}).code == 0;
+  }));
+  // Longer than a host may be unreachable (--host-limit), which it is not.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{4};
+  while (std::chrono::steady_clock::now() < end && !HasFailure()) {
+    EXPECT_EQ(place_->StateOf("1"), "RUNNING") << place_->Jobman({"history", "1"}).All();
+  }
+  EXPECT_LT(place_->Log(1, 1, "run", 0).size(), expected.size());
+  disk_.MakeRoom();
+  ASSERT_TRUE(place_->Reaches("1", "SUCCEEDED"));
+  for (int host = 0; host < 2; ++host) {
+    EXPECT_TRUE(place_->Log(1, 1, "run", host) == expected) << "host " << host;
+  }
+  EXPECT_EQ(place_->Show("1")["attempt"], 1);
+}
+
+}  // namespace
+}  // namespace jobman::test
