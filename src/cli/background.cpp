@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/spawn.hpp"
+#include "jobman/base/log.hpp"
 #include "jobman/base/task.hpp"
 #include "jobman/controller/controller.hpp"
 
@@ -46,8 +47,11 @@ base::Status EnsureController(App& app, ports::Store& store) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   JM_ASSIGN_OR_RETURN(const bool stays, ControllerStays(app, store, paths));
   if (stays) return base::Ok();
-  const std::vector<std::string> argv = {
+  std::vector<std::string> argv = {
       base::SelfExe().string(), "--home", paths.home.string(), "controller", "run", "--background"};
+  if (app.options().verbose) argv.emplace_back("--verbose");
+  base::Log(base::LogLevel::kDebug, "cli", "no controller runs: starting one, which logs to {}",
+            paths.ControllerLog().string());
   JM_ASSIGN_OR_RETURN(const int pid, SpawnDetached(argv, paths.ControllerLog()));
   for (base::Duration waited{0}; waited < kStartLimit; waited += kLook) {
     JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, store));
@@ -70,7 +74,10 @@ base::Status WakeController(App& app, ports::Store& store, const controller::Nud
   const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kStartLimit;
   for (base::Duration waited{0}; waited < limit; waited += kLook) {
     JM_TRY(EnsureController(app, store));
-    if (controller::SendNudge(paths.ControllerSocket(), nudge).ok()) return base::Ok();
+    const base::Status sent = controller::SendNudge(paths.ControllerSocket(), nudge);
+    base::Log(base::LogLevel::kDebug, "cli", "waking the controller: {}",
+              sent.ok() ? "done" : sent.error().ToString());
+    if (sent.ok()) return base::Ok();
     SleepShortly();
   }
   if (nudge.secrets.empty()) return base::Ok();

@@ -6,6 +6,7 @@
 
 #include "cli/spawn.hpp"
 #include "jobman/base/json.hpp"
+#include "jobman/base/log.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -36,6 +37,8 @@ base::Result<LocalCloud> EnsureLocalCloud(const base::StatePaths& paths) {
   JM_TRY(base::EnsureDir(paths.SimDir()));
   const std::string program = SimulatorProgram().string();
   const base::Path log = paths.SimDir() / "up.log";
+  base::Log(base::LogLevel::kDebug, "cli", "starting the local simulator in {}; its output is {}",
+            paths.SimDir().string(), log.string());
   JM_ASSIGN_OR_RETURN(const int code,
                       RunToEnd({program, "up", "--detach", "--dir", paths.SimDir().string()}, log));
   if (const auto cloud = FindLocalCloud(paths); cloud && code == 0) return *cloud;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <sstream>
 
+#include "jobman/base/env.hpp"
+#include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli {
@@ -80,7 +82,14 @@ int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
   return app.Fail(base::InvalidArgument(end.what(), "jobman --help, or jobman COMMAND --help"));
 }
 
+/// The program's own log, on stderr; the controller starts it again with more to say.
+void StartTalk(const GlobalOptions& options) {
+  base::StartLog({}, options.verbose ? base::LogLevel::kDebug : base::LogLevel::kWarn,
+                 base::GetEnv("JOBMAN_TRACE").value_or(""));
+}
+
 int RunCommand(App& app, const Invocation& chosen) {
+  StartTalk(app.options());
   base::Result<int> ended = chosen.run(app);
   return ended.ok() ? *ended : app.Fail(ended.error());
 }

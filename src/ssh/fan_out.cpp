@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
 #include "ssh/error_map.hpp"
 #include "ssh/waiters.hpp"
@@ -59,6 +60,8 @@ Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
       shared->result.hosts[row].result = std::move(result);
       break;
     }
+    base::Log(base::LogLevel::kDebug, "ssh", "host {}: {}; trying again in {} ms", one.host,
+              result.error().ToString(), wait.count());
     co_await base::Sleep(wait);
   }
   shared->result.hosts[row].took = Since(start);

@@ -1,3 +1,4 @@
+#include <pwd.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,8 @@
 #include "cli/commands.hpp"
 #include "cli/host_world.hpp"
 #include "cli/job_ref.hpp"
+#include "jobman/base/log.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/ssh/openssh.hpp"
 
 namespace jobman::cli {
@@ -31,7 +34,19 @@ base::Status Greet(ports::Store& store, const ports::HostTarget& target) {
   return base::Ok();
 }
 
+/// OpenSSH's client refuses users that the password file does not know, without a cure.
+base::Status CheckUserIsKnown(const SshOptions& options) {
+  if (getpwuid(getuid()) != nullptr) return base::Ok();
+  return base::Error{.code = base::Code::kFailedPrecondition,
+                     .message =
+                         "the OpenSSH client serves no user without an entry in the "
+                         "password file, such as user " +
+                         std::to_string(getuid()),
+                     .hint = "use jobman exec " + options.job + " -- CMD, which needs none"};
+}
+
 base::Result<int> RunSsh(App& app, const SshOptions& options) {
+  JM_TRY(CheckUserIsKnown(options));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
   JM_ASSIGN_OR_RETURN(const core::JobId id, FindJob(*store, options.job));
@@ -42,6 +57,7 @@ base::Result<int> RunSsh(App& app, const SshOptions& options) {
   JM_ASSIGN_OR_RETURN(auto words,
                       ssh::OpenSshArguments(target, known_hosts, paths.home / "known_hosts"));
   words.insert(words.end(), options.words.begin(), options.words.end());
+  base::Log(base::LogLevel::kDebug, "ssh", "{}", base::ShellJoin(words));
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
