@@ -237,7 +237,7 @@ std::string ZshCompletion(const CommandWords& root) {
       "#compdef jobman\n"
       "# Completion of jobman for zsh: jobman completion zsh > \"${fpath[1]}/_jobman\"\n"
       "_jobman() {\n"
-      "  local at= word= i= skip= jobs= files=\n"
+      "  local at= word= i= skip= jobs= files= ret=1\n"
       "  local -a options choices\n";
   text += FindPlace(root, "words", "2", "CURRENT");
   text += "  case $at in\n";
@@ -245,11 +245,18 @@ std::string ZshCompletion(const CommandWords& root) {
   return text +
          "  esac\n"
          "  if [[ $PREFIX == -* ]]; then _describe option options; return; fi\n"
-         "  (( $#choices )) && _describe command choices\n"
-         "  [[ -n $jobs ]] && compadd -- ${(f)\"$(jobman list --quiet --all 2>/dev/null)\"}\n"
-         "  [[ -n $files ]] && _files\n"
+         "  (( $#choices )) && _describe command choices && ret=0\n"
+         "  [[ -n $jobs ]] && compadd -- ${(f)\"$(jobman list --quiet --all 2>/dev/null)\"} && "
+         "ret=0\n"
+         "  [[ -n $files ]] && _files && ret=0\n"
+         "  return ret\n"
          "}\n"
-         "compdef _jobman jobman\n";
+         // From a folder of $fpath this file is the function's body, and this its first call.
+         "if [[ ${funcstack[1]} == _jobman ]]; then\n"
+         "  _jobman \"$@\"\n"
+         "else\n"
+         "  compdef _jobman jobman\n"
+         "fi\n";
 }
 
 std::string FishCompletion(const CommandWords& root) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "tests/support/cli_world.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 class Completion : public testing::Test {
  protected:
@@ -45,7 +47,10 @@ class Completion : public testing::Test {
 TEST_F(Completion, EachShellReadsItsScript) {
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     const std::string script = Script(shell);
-    if (Shell("command -v " + shell).second != 0) continue;  // bash is everywhere we build
+    if (Shell("command -v " + shell).second != 0) {
+      std::printf("%s is not installed: its script is not read\n", shell.c_str());
+      continue;  // bash is everywhere we build
+    }
     const auto [said, status] = Shell(shell + " -n " + script);
     EXPECT_EQ(status, 0) << shell << ": " << said;
   }
@@ -62,6 +67,39 @@ TEST_F(Completion, BashOffersCommandsOptionsJobsAndValues) {
   EXPECT_THAT(Offer("jobman config ch"), HasSubstr(" check "));
   EXPECT_THAT(Offer("jobman config check --s"), HasSubstr(" --set "));
   EXPECT_THAT(Offer("jobman config show --zone"), Not(HasSubstr("--zone"))) << "not list's option";
+}
+
+TEST_F(Completion, ZshCompletesACommandAtTheFirstTab) {
+  if (Shell("command -v zsh").second != 0) GTEST_SKIP() << "zsh is not installed";
+  const auto folder = world_.paths().home / "functions";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(Script("zsh"), folder / "_jobman");
+  const auto driver = world_.paths().home / "driver.zsh";
+  // A shell on a terminal of its own; its answer is awaited, and `timeout` ends a wait in vain.
+  std::ofstream(driver) << "zmodload zsh/zpty\n"
+                           "zpty shell 'TERM=dumb zsh -f -i'\n"
+                           "zpty -w shell 'fpath=("
+                        << folder.string()
+                        << " $fpath); autoload -U compinit; compinit -u -D; echo rea\"\"dy'\n"
+                           "zpty -r -m shell said '*ready*'\n"
+                           "zpty -w -n shell $'jobman hist\\t'\n"
+                           "zpty -r -m shell said '*jobman hist*ory *' && echo completed\n"
+                           "zpty -d shell\n";
+  EXPECT_THAT(Shell("timeout 20 zsh -f " + driver.string()).first, HasSubstr("completed"));
+}
+
+TEST_F(Completion, FishCompletesCommandsOptionsAndValues) {
+  if (Shell("command -v fish").second != 0) GTEST_SKIP() << "fish is not installed";
+  const std::string script = Script("fish");
+  const auto offer = [&](const std::string& line) {
+    return Shell("HOME=" + world_.paths().home.string() + " fish --no-config -c 'source " + script +
+                 "; complete -C \"" + line + "\"'")
+        .first;
+  };
+  EXPECT_THAT(offer("jobman hist"), StartsWith("history\t"));
+  EXPECT_THAT(offer("jobman completion f"), HasSubstr("fish"));
+  EXPECT_THAT(offer("jobman config check --se"), StartsWith("--set\t"));
+  EXPECT_EQ(offer("jobman config show --zon"), "") << "not list's option";
 }
 
 TEST_F(Completion, EveryCommandIsInEveryScript) {
