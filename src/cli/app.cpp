@@ -68,7 +68,12 @@ Result<ports::Store*> App::StoreForWriting() {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, Paths());
   if (auto made = base::EnsureDir(paths.home); !made.ok())
     return WithHomeHint(std::move(made).error());
-  JM_ASSIGN_OR_RETURN(store_, world_.open_store(paths, StoreUse::kWrite));
+  auto opened = world_.open_store(paths, StoreUse::kWrite);
+  const bool home_is_no_use = !opened.ok() && opened.error().hint.empty() &&
+                              opened.error().reason == base::Reason::kNotWritable;
+  if (home_is_no_use) return WithHomeHint(std::move(opened).error());
+  if (!opened.ok()) return std::move(opened).error();
+  store_ = std::move(opened).value();
   writable_ = true;
   return store_.get();
 }

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <system_error>
 
 #include "config/build.hpp"
 #include "config/names.hpp"
@@ -33,7 +34,7 @@ base::Status CheckKey(const base::Path& key) {
   }
   const base::UniqueFd fd(::open(key.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd) return base::Ok();
-  error.message = key.string() + " cannot be read: " + base::FromErrno(errno, "").message;
+  error.message = key.string() + " cannot be read: " + std::generic_category().message(errno);
   error.hint = "name a key of yours in ssh.private_key";
   return error;
 }

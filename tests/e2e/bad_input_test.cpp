@@ -9,6 +9,7 @@ namespace jobman::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class BadInput : public testing::Test {
  protected:
@@ -23,7 +24,13 @@ class BadInput : public testing::Test {
     EXPECT_EQ(ran.code, code) << ran.All();
     for (const std::string& part : says) EXPECT_THAT(ran.err, HasSubstr(part));
     EXPECT_EQ(ran.out, "");
-    EXPECT_THAT(place_.Jobman({"--json", "list", "--all"}).out, testing::Not(HasSubstr("\"id\"")));
+    NothingIsCreated();
+  }
+  void NothingIsCreated() {
+    EXPECT_THAT(place_.Jobman({"--json", "list", "--all"}).out, Not(HasSubstr("\"id\"")));
+    EXPECT_EQ(place_.Jobman({"controller", "status"}).code, 3) << "no controller was started";
+    if (!base::FileSize(place_.home() / "sim" / "sim.json")) return;
+    EXPECT_THAT(place_.Sim({"requests"}).out, Not(HasSubstr(".create")));
   }
   static std::string Good(const std::string& more = {}) {
     return "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
@@ -97,10 +104,21 @@ TEST_F(BadInput, KeyWithAnOpenMode) {
 TEST_F(BadInput, AKeyThatIsNone) {
   const base::Path key = place_.path() / "key";
   ASSERT_TRUE(base::WriteFileAtomic(key, "hello\n").ok());
-  const Ran ran = place_.Jobman(
-      {"create", place_.JobFile("key", 1, "true", "ssh: {private_key: " + key.string() + "}\n")});
-  EXPECT_NE(ran.code, 0);
-  EXPECT_THAT(ran.err, HasSubstr(key.string()));
+  Refused(Good("ssh: {private_key: " + key.string() + "}\n"), 5, {key.string()});
+}
+TEST_F(BadInput, AStoreOfANewerVersion) {
+  ASSERT_EQ(place_.Jobman({"cancel", "nobody"}).code, 3) << "makes the store, and no job";
+  const base::Path file = place_.home() / "store" / "jobman.db";
+  std::string content = base::ReadFile(file).value();
+  content.replace(60, 4, std::string("\0\0\3\347", 4));  // user_version of the header: 999
+  ASSERT_TRUE(base::WriteFileAtomic(file, content).ok());
+  const Ran ran = place_.Jobman({"create", place_.JobFile("newer", 1, "true")});
+  EXPECT_EQ(ran.code, 2) << ran.All();
+  for (const char* part : {"jobman.db", "newer", "999"}) EXPECT_THAT(ran.err, HasSubstr(part));
+  EXPECT_EQ(place_.Jobman({"list"}).code, 2);
+  EXPECT_EQ(base::ReadFile(file).value(), content) << "it is left as it was";
+  EXPECT_FALSE(base::FileSize(place_.home() / "sim" / "sim.json")) << "no simulator was started";
+  std::filesystem::remove(file);
 }
 TEST_F(BadInput, AFeatureThatIsNotThereYetIsNamed) {
   Refused(Good("gcsfuse: {bucket_name: b}\n"), 2, {"gcsfuse", "not supported yet"});

@@ -1,0 +1,128 @@
+// An unprivileged user without $USER, without a home folder, without a terminal, with LANG=C: what
+// can work works, and what cannot says what it needs. Root becomes that user by setpriv.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr uid_t kNobody = 54321;  // in no password file
+
+class Stranger : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (root_ && RunProgram({"setpriv", "--version"}).code != 0) {
+      GTEST_SKIP() << "setpriv (package util-linux) is not installed";
+    }
+    // The programs may have been built where nobody else may look.
+    ASSERT_TRUE(base::EnsureDir(bin_, 0755).ok());
+    for (const char* program : {"jobman", "jobman-sim"}) {
+      std::filesystem::copy_file(base::Path(JOBMAN_BIN_DIR) / program, bin_ / program);
+    }
+    ASSERT_EQ(chmod(place_.path().c_str(), 0755), 0);
+    ASSERT_EQ(chmod(bin_.c_str(), 0755), 0);
+    ASSERT_TRUE(!root_ || chown(place_.home().c_str(), kNobody, kNobody) == 0);
+  }
+
+  /// `jobman ARGS` as the stranger, whose environment holds these variables and no other.
+  Ran Jobman(const std::vector<std::string>& args, const std::vector<std::string>& variables) {
+    const std::string id = std::to_string(kNobody);
+    std::vector<std::string> words = {"setsid", "--wait"};
+    const auto add = [&words](const std::vector<std::string>& more) {
+      words.insert(words.end(), more.begin(), more.end());
+    };
+    if (root_) add({"setpriv", "--reuid", id, "--regid", id, "--clear-groups"});
+    add({"env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C"});
+    add(variables);
+    add({(bin_ / "jobman").string()});
+    add(args);
+    return RunProgram(words);
+  }
+  Ran AtHome(const std::vector<std::string>& args) {
+    return Jobman(args, {"JOBMAN_HOME=" + place_.home().string(), "HOME=/nonexistent"});
+  }
+  /// A job file that the stranger may read.
+  std::string File(const std::string& more = {}) {
+    const std::string file = place_.JobFile("small", 2, "echo hello", more);
+    EXPECT_EQ(chmod(file.c_str(), 0644), 0);
+    return file;
+  }
+  /// A file or folder that the stranger may not use.
+  base::Path Forbidden(const std::string& name, mode_t mode) {
+    base::Path path = place_.path() / name;
+    EXPECT_TRUE(base::WriteFileAtomic(path, "secret\n").ok());
+    EXPECT_EQ(chmod(path.c_str(), root_ ? mode : 0), 0);
+    return path;
+  }
+
+  const bool root_ = getuid() == 0;
+  Place place_;
+  base::Path bin_ = place_.path() / "bin";
+};
+
+TEST_F(Stranger, RunsAJobFromItsFileToItsEnd) {
+  const Ran ran = AtHome({"run", File()});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_THAT(ran.out, HasSubstr("host 1 | hello"));
+  EXPECT_THAT(ran.out, HasSubstr("SUCCEEDED"));
+  for (const char c : ran.All()) EXPECT_LT(static_cast<unsigned char>(c), 0x80U) << "LANG=C";
+  EXPECT_THAT(ran.All(), Not(HasSubstr("\x1b["))) << "no terminal, no colours";
+  const Ran exec = AtHome({"exec", "1", "--fold", "--", "echo $((6 * 7))"});
+  EXPECT_THAT(exec.out, HasSubstr("hosts 0-1 (2): 42")) << exec.All();
+  if (root_) {
+    EXPECT_THAT(AtHome({"ssh", "1", "true"}).err, HasSubstr("use jobman exec 1"));
+  }
+  EXPECT_EQ(AtHome({"delete", "1", "--wait"}).code, 0);
+  EXPECT_THAT(place_.Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
+}
+
+TEST_F(Stranger, WithoutAnyPlaceIsToldWhatIsNeeded) {
+  for (const std::vector<std::string>& variables :
+       {std::vector<std::string>{"HOME=/nonexistent"}, std::vector<std::string>{}}) {
+    const Ran ran = Jobman({"create", File()}, variables);
+    EXPECT_EQ(ran.code, 2) << ran.All();
+    EXPECT_THAT(ran.err, HasSubstr("JOBMAN_HOME"));
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+TEST_F(Stranger, AFolderThatCannotBeWrittenIsNamed) {
+  const base::Path folder = place_.path() / "theirs";
+  ASSERT_TRUE(base::EnsureDir(folder, 0555).ok());
+  ASSERT_EQ(chmod(folder.c_str(), 0555), 0);
+  const Ran ran = Jobman({"create", File()}, {"JOBMAN_HOME=" + folder.string()});
+  EXPECT_EQ(ran.code, 2) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr(folder.string()));
+  EXPECT_THAT(ran.err, HasSubstr("set JOBMAN_HOME"));
+  EXPECT_EQ(ran.out, "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_EQ(Jobman({"list"}, {"JOBMAN_HOME=" + folder.string()}).code, 0) << "reading needs none";
+}
+
+TEST_F(Stranger, AKeyThatCannotBeReadIsNamed) {
+  const base::Path key = Forbidden("key", 0600);
+  const Ran ran = AtHome({"create", File("ssh: {private_key: " + key.string() + "}\n")});
+  EXPECT_EQ(ran.code, 2) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr(key.string()));
+  EXPECT_THAT(ran.err, HasSubstr("cannot be read: Permission denied"));
+  EXPECT_THAT(ran.err, HasSubstr("name a key of yours in ssh.private_key"));
+  EXPECT_THAT(AtHome({"--json", "list", "--all"}).out, Not(HasSubstr("\"id\"")));
+  EXPECT_FALSE(base::FileSize(place_.home() / "sim" / "sim.json")) << "no simulator was started";
+}
+
+TEST_F(Stranger, AJobFileThatCannotBeReadIsNamed) {
+  const base::Path file = Forbidden("job.yaml", 0600);
+  const Ran ran = AtHome({"create", file.string()});
+  EXPECT_EQ(ran.code, 2) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr(file.string()));
+}
+
+}  // namespace
+}  // namespace jobman::test
