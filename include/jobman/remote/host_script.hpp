@@ -67,8 +67,8 @@ Call StatusCall(const std::string& run_id);
 /// TERM to every process of the run, KILL after `grace` (rounded up to seconds); prints the final
 /// status on stdout when none is left. A run that is stopped before its start never starts.
 Call StopCall(const std::string& run_id, Duration grace);
-/// Before RunCall of a run that an earlier attempt may have done: makes the host forget it, unless it
-/// is running or ended with 0 since the host booted. Exit code 0, or kExitHostError.
+/// Before RunCall of a run that an earlier attempt may have done: makes the host forget it, unless
+/// it is running or ended with 0 since the host booted. Exit code 0, or kExitHostError.
 Call RenewCall(const std::string& run_id);
 /// Removes what the host keeps of these runs, if they have ended. Exit code 0, or kExitHostError.
 Call ForgetCall(const std::vector<std::string>& run_ids);
