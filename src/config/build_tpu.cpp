@@ -63,7 +63,14 @@ void BuildPricing(Reader& reader, core::TpuSpec& tpu) {
   }
   tpu.reservation = reader.Text("tpu.reservation");
   if (!tpu.reservation.empty() && tpu.pricing != Pricing::kReserved) {
-    reader.Complain("tpu.reservation", "tpu.reservation needs tpu.pricing: reserved");
+    reader.Complain("tpu.reservation", "tpu.reservation needs tpu.pricing: reserved",
+                    "write tpu.pricing: reserved, or leave the reservation out");
+  } else if (!tpu.reservation.empty() && tpu.allocation_mode == AllocationMode::kTpuVm) {
+    // A node says only that it takes reserved capacity.
+    reader.Complain("tpu.reservation",
+                    "tpu.reservation: a TPU VM that is created directly cannot name a reservation",
+                    "write tpu.allocation_mode: queued-resources, or leave the name out to take "
+                    "any reservation");
   }
 }
 

@@ -54,7 +54,8 @@ class Checker {
 
   void CheckKey(Value& value, const std::string& path, const KeyRow& row) {
     if (value.kind == Value::Kind::kBroken || value.is_null()) return;
-    if (row.status == KeyStatus::kNotYet) return RefuseYet(value, value.key_pos, path);
+    if (row.status == KeyStatus::kNotYet)
+      return RefuseYet(value, value.key_pos, path, "leave " + path + " out");
     if (!FitsKind(value, path, row)) return;
     if (row.type == Type::kMap) return CheckMap(value, path, std::string(row.path));
     if (row.type == Type::kSteps) return CheckSteps(value, path, row);
@@ -66,19 +67,19 @@ class Checker {
     if (row.type == Type::kWord) CheckWord(value, path, row);
     if (row.type == Type::kTextList || row.type == Type::kTextMap) CheckScalarsIn(value, path);
     if (path == "job.queue.enabled" && IsTrueText(value.text)) {
-      RefuseYet(value, value.pos, "job.queue.enabled: true");
+      RefuseYet(value, value.pos, "job.queue.enabled: true", "write false, or leave it out");
     }
   }
 
-  void RefuseYet(Value& value, Position at, const std::string& what) {
-    out_.Report(at, what + " is not supported yet", {}, base::Reason::kNotSupported);
+  void RefuseYet(Value& value, Position at, const std::string& what, const std::string& hint) {
+    out_.Report(at, what + " is not supported yet", hint, base::Reason::kNotSupported);
     value.kind = Value::Kind::kBroken;
   }
 
   /// Whether a list, a map or a scalar stands where one is expected.
   bool FitsKind(Value& value, const std::string& path, const KeyRow& row) {
     if (path == "tpu.zone" && value.is_list()) {
-      RefuseYet(value, value.pos, "tpu.zone: a list of zones");
+      RefuseYet(value, value.pos, "tpu.zone: a list of zones", "write one zone");
       return false;
     }
     bool fits = true;
@@ -140,10 +141,13 @@ class Checker {
   }
 
   void CheckWord(Value& value, const std::string& path, const KeyRow& row) {
-    for (const std::string& word : base::Split(row.later, '|')) {
-      if (value.text == word) return RefuseYet(value, value.pos, path + ": " + word);
-    }
     const std::vector<std::string> words = base::Split(row.words, '|');
+    for (const std::string& word : base::Split(row.later, '|')) {
+      if (value.text != word) continue;
+      return RefuseYet(
+          value, value.pos, path + ": " + word,
+          words.size() == 1 ? "write " + words[0] : "write one of " + base::Join(words, ", "));
+    }
     for (const std::string& word : words) {
       if (value.text == word) return;
     }

@@ -112,18 +112,17 @@ std::string Diagnostics::Where(Position at) const {
   return from.is_flag || at.line < 1 ? from.name : fmt::format("{}:{}", from.name, at.line);
 }
 
-Problem Diagnostics::Describe(Found found) const {
-  Problem problem{
-      .message = std::move(found.message), .hint = std::move(found.hint), .reason = found.reason};
-  if (found.at.source < 0) return problem;
-  const Source& from = source(found.at.source);
+Problem Diagnostics::Describe(Position at) const {
+  Problem problem;
+  if (at.source < 0) return problem;
+  const Source& from = source(at.source);
   problem.file = from.name;
-  const auto index = static_cast<std::size_t>(found.at.line - 1);
-  if (found.at.line < 1 || index >= from.lines.size()) return problem;
+  const auto index = static_cast<std::size_t>(at.line - 1);
+  if (at.line < 1 || index >= from.lines.size()) return problem;
   problem.source_line = from.lines[index];
-  const auto before = static_cast<std::size_t>(std::max(found.at.column - 1, 0));
+  const auto before = static_cast<std::size_t>(std::max(at.column - 1, 0));
   problem.column = Characters(std::string_view(problem.source_line).substr(0, before)) + 1;
-  problem.line = from.is_flag ? 0 : found.at.line;
+  problem.line = from.is_flag ? 0 : at.line;
   return problem;
 }
 
@@ -135,7 +134,12 @@ std::vector<Problem> Diagnostics::Take() {
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const bool again = i > 0 && place(found_[i]) == place(found_[i - 1]) &&
                        found_[i].message == found_[i - 1].message;
-    if (!again && problems.size() < kMostProblems) problems.push_back(Describe(found_[i]));
+    if (again || problems.size() >= kMostProblems) continue;
+    Problem problem = Describe(found_[i].at);
+    problem.message = found_[i].message;
+    problem.hint = found_[i].hint;
+    problem.reason = found_[i].reason;
+    problems.push_back(std::move(problem));
   }
   return problems;
 }

@@ -31,6 +31,9 @@ class Diagnostics {
   /// Where `part` begins at or after `from`, or `from` when it is not written there.
   Position Locate(Position from, std::string_view part) const;
 
+  /// A place with its text, as a problem that does not say yet what is wrong.
+  Problem Describe(Position at) const;
+
   /// "job.yaml:3", "--set": an origin in words.
   std::string Where(Position at) const;
 
@@ -44,8 +47,6 @@ class Diagnostics {
     std::string hint = {};
     base::Reason reason = base::Reason::kNone;
   };
-  Problem Describe(Found found) const;
-
   std::vector<Source> sources_;
   std::vector<Found> found_;
 };

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "jobman/base/strings.hpp"
 
@@ -44,6 +46,12 @@ const FlagRow* FindFlag(std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string> KnownFlags() {
+  std::vector<std::string> names;
+  for (const FlagRow& row : kFlags) names.emplace_back(row.flag);
+  return names;
+}
+
 /// A flag as gcloud would see it.
 struct Flag {
   std::string name = {};
@@ -76,8 +84,11 @@ class FlagTranslator {
   void Translate(const Flag& flag) {
     const FlagRow* row = FindFlag(flag.name);
     if (row == nullptr) {
+      const auto near = base::Nearest(flag.name, KnownFlags());
       return Refuse(flag, "gcloud's " + flag.name + " is not supported",
-                    base::Reason::kNotSupported);
+                    base::Reason::kNotSupported,
+                    near ? "did you mean " + *near + "?"
+                         : "leave it out; jobman config explain tpu lists the keys there are");
     }
     if (row->shape == Shape::kFixed && flag.value)
       return Refuse(flag, flag.name + " takes no value");
@@ -96,8 +107,9 @@ class FlagTranslator {
   }
 
  private:
-  void Refuse(const Flag& flag, const std::string& why, base::Reason reason = base::Reason::kNone) {
-    out_.Report(flag.pos, "tpu.flags: " + why, {}, reason);
+  void Refuse(const Flag& flag, const std::string& why, base::Reason reason = base::Reason::kNone,
+              std::string hint = {}) {
+    out_.Report(flag.pos, "tpu.flags: " + why, std::move(hint), reason);
   }
 
   void PutScalar(const Flag& flag, const FlagRow& row, const std::string& text) {

@@ -137,7 +137,8 @@ class Interpolator {
     const auto first = std::find(busy_.begin(), busy_.end(), name);
     const std::vector<std::string> round(first, busy_.end());
     Break(value,
-          "interpolation goes round in a circle: " + base::Join(round, " -> ") + " -> " + name);
+          "interpolation goes round in a circle: " + base::Join(round, " -> ") + " -> " + name,
+          "write one of these values without the others");
   }
 
   Value Broken(const Site& site, std::string_view part, std::string message,

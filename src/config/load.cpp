@@ -12,6 +12,7 @@
 #include "config/resolved.hpp"
 #include "config/yaml_reader.hpp"
 #include "jobman/base/env.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::config {
@@ -44,12 +45,17 @@ base::Result<std::string> ReadText(const base::Path& file) {
   // Checked before reading: a device or a dump of gigabytes is not worth its memory.
   std::error_code problem;
   if (!std::filesystem::exists(file, problem)) {
-    return base::NotFound("no such file");
+    return base::NotFound("no such file",
+                          "jobman init " + base::ShellQuote(file.string()) + " writes a job file");
   }
-  if (std::filesystem::is_directory(file, problem)) return base::InvalidArgument("is a folder");
+  if (std::filesystem::is_directory(file, problem)) {
+    return base::InvalidArgument("is a folder", "name a job file in it");
+  }
   const auto size = base::FileSize(file);
   if (size && static_cast<std::size_t>(*size) > kLargestFile) {
-    return base::InvalidArgument("larger than 1 MiB, too large for a job file");
+    return base::InvalidArgument(
+        "larger than 1 MiB, too large for a job file",
+        "name scripts and data in it, and keep them in files of their own");
   }
   return base::ReadFile(file);
 }
@@ -87,7 +93,7 @@ class Loader {
     source_ = text.value_or("");
     const int index = AddFile(request_.file, source_);
     if (!text.ok()) {
-      out_.Report({.source = index}, text.error().message);
+      out_.Report({.source = index}, text.error().message, text.error().hint);
       return {};
     }
     Value root = ReadTree(source_, index, out_);
@@ -140,6 +146,9 @@ class Loader {
     loaded.source = source_;
     loaded.resolved = ToJobFile(loaded.spec);
     loaded.origins = OriginsOf(loaded.resolved, root, reader.notes(), out_);
+    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version"}) {
+      loaded.places[key] = out_.Describe(reader.At(key));
+    }
     result.loaded = std::move(loaded);
   }
 

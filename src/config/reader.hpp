@@ -46,6 +46,9 @@ class Reader {
   /// Puts "~" and the folder of the file it was written in before a path.
   base::Path ResolvePath(std::string_view path, const std::string& text) const;
 
+  /// The value's place, else that of the nearest key above it.
+  Position At(std::string_view path) const;
+
   void Complain(std::string_view path, std::string message, std::string hint = {},
                 base::Reason reason = base::Reason::kNone);
   /// Reports "path: message" when the status is an error.
@@ -60,9 +63,6 @@ class Reader {
  private:
   /// Whether the value, or what it stands in, has been reported.
   bool IsBroken(std::string_view path) const;
-  /// The value's place, else that of the nearest key above it.
-  Position At(std::string_view path) const;
-
   const Value& root_;
   const LoadRequest& request_;
   Diagnostics& out_;

@@ -54,7 +54,7 @@ constexpr KeyRow kRows[] = {
     {"tpu.pricing", T::kWord, kOn, "ondemand", "spot|ondemand|preemptible|reserved", "",
      "What the slice costs, and whether it may be taken away."},
     {"tpu.reservation", T::kText, kOn, "any", "", "",
-     "With pricing reserved: the reservation's name."},
+     "With pricing reserved, through a queued resource: the reservation's name."},
     {"tpu.num_slices", T::kNumber, kOff, "1", "", "", "Number of slices of one job."},
     {"tpu.network", T::kText, kOn, "default", "", "", "VPC network."},
     {"tpu.subnetwork", T::kText, kOn, "default", "", "", "Subnetwork of the zone's region."},

@@ -8,6 +8,7 @@
 
 #include "config/tree_builder.hpp"
 #include "config/utf8.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::config {
 namespace {
@@ -63,7 +64,21 @@ std::string Plain(const std::string& message) {
   if (message == YAML::ErrorMsg::END_OF_SEQ) return "this line does not fit the list around it";
   if (message == YAML::ErrorMsg::MAP_VALUE) return "a \": \" in a place where no key can be";
   if (message == YAML::ErrorMsg::MAP_KEY) return "a key in a place where none can be";
+  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW) return "a \"{\" without its \"}\"";
+  if (message == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "a \"[\" without its \"]\"";
   return message;
+}
+
+/// The parser takes the braces of a bare ${tpu.zone} within {} or [] for those of a map.
+std::string CureFor(const std::string& message, const Source& source, Position stumbled) {
+  if (message != YAML::ErrorMsg::END_OF_MAP_FLOW && message != YAML::ErrorMsg::END_OF_SEQ_FLOW)
+    return {};
+  for (int line = stumbled.line; line >= 1 && line > stumbled.line - 2; --line) {
+    const auto index = static_cast<std::size_t>(line - 1);
+    if (index < source.lines.size() && base::Contains(source.lines[index], "${"))
+      return "within {} and [] quote it: \"${...}\"";
+  }
+  return "close it, or quote text that holds a sign of YAML";
 }
 
 }  // namespace
@@ -87,7 +102,7 @@ std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Dia
     if (const auto tab = FindIndentingTab(out.source(source), at)) {
       out.Report(*tab, "YAML: a tab indents this line", "indent with blanks");
     } else {
-      out.Report(at, "YAML: " + Plain(error.msg));
+      out.Report(at, "YAML: " + Plain(error.msg), CureFor(error.msg, out.source(source), at));
     }
     return std::nullopt;
   } catch (const std::exception& error) {

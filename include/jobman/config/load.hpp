@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +64,9 @@ struct Loaded {
   std::string source = {};           ///< the text of the job file, as it was read
   base::OrderedJson resolved = {};   ///< the whole job in the shape of a job file
   std::vector<Origin> origins = {};  ///< of every value in `resolved`, in its order
+  /// Where tpu.accelerator, tpu.zone and tpu.version stand, or what they follow from: problems
+  /// without a message, for who finds out more about these values than this file can know.
+  std::map<std::string, Problem> places = {};
 };
 
 /// Either `loaded`, or at least one problem.

@@ -42,9 +42,16 @@ const BadInput kTexts[] = {
     | ^
   a job file begins like: job: {name: my-job}
 )"},
-    {"UnclosedList", "job: {name: a\ntpu: {}\n", R"(job.yaml:2:4: YAML: end of map flow not found
+    {"UnclosedList", "job: {name: a\ntpu: {}\n", R"(job.yaml:2:4: YAML: a "{" without its "}"
   2 | tpu: {}
     |    ^
+  close it, or quote text that holds a sign of YAML
+)"},
+    {"BareInterpolationInMap", SmallJob("job: {name: a-${tpu.zone}}\n"),
+     R"(job.yaml:3:16: YAML: a "{" without its "}"
+  3 | job: {name: a-${tpu.zone}}
+    |                ^
+  within {} and [] quote it: "${...}"
 )"},
     {"TabIndent", "job:\n\tname: a\n", R"(job.yaml:2:1: YAML: a tab indents this line
   2 |  name: a
@@ -201,16 +208,19 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
     {"NotYet", SmallJob("docker: {image: x}\n"), R"(job.yaml:3:1: docker is not supported yet
   3 | docker: {image: x}
     | ^
+  leave docker out
 )"},
     {"NotYetWord", SmallJob("job: {env_type: docker}\n"),
      R"(job.yaml:3:17: job.env_type: docker is not supported yet
   3 | job: {env_type: docker}
     |                 ^
+  write none
 )"},
     {"QueueEnabled", SmallJob("job: {queue: {enabled: true, config: q.yaml}}\n"),
      R"(job.yaml:3:24: job.queue.enabled: true is not supported yet
   3 | job: {queue: {enabled: true, config: q.yaml}}
     |                        ^
+  write false, or leave it out
 )"},
     {"MisspelledWord", SmallJob("job: {env_type: nnoe}\n"),
      R"(job.yaml:3:17: job.env_type: "nnoe" is none of its words
@@ -254,6 +264,7 @@ const BadInput kValues[] = {
      R"(job.yaml:2:33: tpu.zone: a list of zones is not supported yet
   2 | tpu: {accelerator: v4-32, zone: [us-central2-b, us-east1-d], project: p}
     |                                 ^
+  write one zone
 )"},
     {"NoTpu", "command: {cmd: a}\n", R"(job.yaml: tpu.accelerator is missing
   write it like v4-32
@@ -328,6 +339,14 @@ job.yaml: tpu.project is missing, and nothing else names a project
      R"(job.yaml:6:16: tpu.reservation needs tpu.pricing: reserved
   6 |   reservation: mine
     |                ^
+  write tpu.pricing: reserved, or leave the reservation out
+)"},
+    {"ReservationOfATpuVm",
+     WithTpu("  pricing: reserved\n  allocation_mode: tpu-vm\n  reservation: mine\n"),
+     R"(job.yaml:8:16: tpu.reservation: a TPU VM that is created directly cannot name a reservation
+  8 |   reservation: mine
+    |                ^
+  write tpu.allocation_mode: queued-resources, or leave the name out to take any reservation
 )"},
     {"MissingScript", WithTpu("  startup_script: boot.sh\n"),
      R"(job.yaml:6:19: tpu.startup_script: opening /work-dir/boot.sh: No such file or directory
@@ -420,6 +439,13 @@ job.yaml: tpu.project is missing, and nothing else names a project
      R"(job.yaml:6:11: tpu.flags: gcloud's --shielded-secure-boot is not supported
   6 |   flags: ['--shielded-secure-boot']
     |           ^
+  leave it out; jobman config explain tpu lists the keys there are
+)"},
+    {"MisspelledFlag", WithTpu("  flags: [--netwrok=a]\n"),
+     R"(job.yaml:6:11: tpu.flags: gcloud's --netwrok is not supported
+  6 |   flags: [--netwrok=a]
+    |           ^
+  did you mean --network?
 )"},
     {"ContradictingFlag", WithTpu("  network: a\n  flags: [--network=b]\n"),
      R"(job.yaml:7:11: tpu.flags: --network contradicts tpu.network: a
@@ -477,16 +503,19 @@ const BadInput kInterpolation[] = {
      R"(job.yaml:6:9: interpolation goes round in a circle: tpu.name -> job.name -> tpu.name
   6 |   name: ${job.name}
     |         ^
+  write one of these values without the others
 )"},
     {"CycleWithItself", SmallJob("job: {name: \"a-${job.name}\"}\n"),
      R"(job.yaml:3:13: interpolation goes round in a circle: job.name -> job.name
   3 | job: {name: "a-${job.name}"}
     |             ^
+  write one of these values without the others
 )"},
     {"CycleThroughAMap", SmallJob("job: {labels: {a: \"${job}\"}}\n"),
      R"(job.yaml:3:19: interpolation goes round in a circle: job.labels.a -> job -> job.labels.a
   3 | job: {labels: {a: "${job}"}}
     |                   ^
+  write one of these values without the others
 )"},
     {"NoSuchKey", WithTpu("  name: run-${tpu.acelerator}\n"),
      R"(job.yaml:6:15: ${tpu.acelerator} names no key of this file

@@ -300,7 +300,7 @@ tpu:
   project: p
   pricing: reserved
   reservation: mine
-  allocation_mode: tpu-vm
+  allocation_mode: queued-resources
   tags: [a, b]
   metadata: {k: "line one\nline two\n\n", empty: "", n: "0123", t: "true"}
   startup_script: "#!/bin/sh\n  indented\n\nend"
