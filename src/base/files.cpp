@@ -13,6 +13,7 @@
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/hash.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::base {
 namespace {
@@ -95,7 +96,10 @@ Status WriteFileAtomic(const Path& path, std::string_view content, mode_t mode) 
   }
   if (!done) {
     ::unlink(sibling.c_str());
-    return done;
+    Error error = std::move(done).error();
+    // Nobody asked for the sibling.
+    error.message = ReplaceAll(std::move(error.message), sibling.string(), path.string());
+    return error;
   }
   SyncFolder(path.parent_path());
   return Ok();

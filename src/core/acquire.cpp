@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/decider.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::core {
 
@@ -128,8 +129,8 @@ void Decider::BeginWork() {
                 0);
   };
   if (job_.spec.worker_num && *job_.spec.worker_num != count) {
-    return refuse(fmt::format("job.worker_num is {}, but slice {} has {} hosts",
-                              *job_.spec.worker_num, slice_name(), count),
+    return refuse(fmt::format("job.worker_num is {}, but slice {} has {}", *job_.spec.worker_num,
+                              slice_name(), base::Plural(count, "host")),
                   "correct or remove job.worker_num");
   }
   const auto fits = [&](const HostSet& hosts, const std::string& key) {

@@ -102,7 +102,9 @@ void Decider::Recover(Fault fault, base::Error error) {
   const bool at_once = fault == Fault::kPreemption && job_.spent.streak == 1;
   Duration wait = at_once ? Duration{0} : backoff.FullJitter(job_.spent.streak, unit_random_);
   if (error.retry_after) wait = std::max<Duration>(wait, *error.retry_after);
-  std::string why = error.message + ": trying again";
+  std::string why = error.message;
+  if (why.ends_with('.')) why.pop_back();  // the cloud's own sentences
+  why += ": trying again";
   if (wait > Duration{0}) why += " in " + base::FormatDuration(wait);
   Enter(BackingOff{.until = now_ + wait, .error = std::move(error)}, std::move(why));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/decider.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::core {
 namespace {
@@ -68,14 +69,16 @@ bool NeedsHands(const base::Error& error) {
 void Decider::BeginStage(int number) {
   job_.stage = MakeStage(job_, number, now_);
   Do(RunStage{});
-  const auto hosts = job_.stage->hosts.size();
+  const auto hosts = static_cast<std::int64_t>(job_.stage->hosts.size());
   if (number < 0) {
-    return Enter(Running{}, fmt::format("running the command on {} of {} hosts", hosts,
-                                        job_.slice->hosts.size()));
+    return Enter(
+        Running{},
+        fmt::format("running the command on {} of {}", hosts,
+                    base::Plural(static_cast<std::int64_t>(job_.slice->hosts.size()), "host")));
   }
   Enter(Setup{.step = number},
-        fmt::format("setup step {} of {}, {}, on {} hosts", number + 1, job_.spec.setup.size(),
-                    StepOf(job_.spec, number).name, hosts));
+        fmt::format("setup step {} of {}, {}, on {}", number + 1, job_.spec.setup.size(),
+                    StepOf(job_.spec, number).name, base::Plural(hosts, "host")));
 }
 
 void Decider::AdvanceStage() {
@@ -164,11 +167,11 @@ void Decider::EndStage() {
   const bool optional = number >= 0 && !StepOf(job_.spec, number).required;
   if (!succeeded && !optional) return FailStage();
   if (number < 0) {
-    const auto hosts = job_.stage->hosts.size();
+    const auto hosts = static_cast<std::int64_t>(job_.stage->hosts.size());
     job_.stage.reset();
     job_.spent.streak = 0;
     return Enter(Done{.outcome = Outcome::kSucceeded},
-                 fmt::format("the command ended with exit code 0 on {} hosts", hosts));
+                 "the command ended with exit code 0 on " + base::Plural(hosts, "host"));
   }
   const bool last = number + 1 == static_cast<int>(job_.spec.setup.size());
   BeginStage(last ? -1 : number + 1);

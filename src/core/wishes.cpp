@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/decider.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::core {
 
@@ -39,8 +40,9 @@ bool Decider::StillStopping() {
   if (!job_.stage->stopping) {
     job_.stage->stopping = true;
     Do(StopStage{});
-    Say(fmt::format("stopping {} on {} hosts: TERM, at most {} of grace, KILL", job_.stage->name,
-                    job_.stage->hosts.size(), base::FormatDuration(job_.spec.command.grace)));
+    Say(fmt::format("stopping {} on {}: TERM, at most {} of grace, KILL", job_.stage->name,
+                    base::Plural(static_cast<std::int64_t>(job_.stage->hosts.size()), "host"),
+                    base::FormatDuration(job_.spec.command.grace)));
   }
   return true;
 }

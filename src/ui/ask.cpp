@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <string>
 
 #include "jobman/base/strings.hpp"
@@ -16,7 +15,6 @@ std::string ReadLine(int fd) {
   char byte = 0;
   while (line.size() < 1024) {
     const ssize_t got = ::read(fd, &byte, 1);
-    if (got < 0 && errno == EINTR) continue;
     if (got <= 0 || byte == '\n') break;
     line += byte;
   }

@@ -80,6 +80,14 @@ TEST(WriteFileAtomic, ReplacesTheFileAndLeavesNothingElse) {
   EXPECT_EQ(EntriesIn(dir.path()), 1);
 }
 
+TEST(WriteFileAtomic, AnErrorNamesTheFileThatWasAskedFor) {
+  const TempDir dir;
+  const Status written = WriteFileAtomic(dir / "absent" / "f", "x");
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().message,
+            "creating " + (dir / "absent" / "f").string() + ": No such file or directory");
+}
+
 TEST(WriteFileAtomic, OpenReaderKeepsTheOldFile) {
   const TempDir dir;
   ASSERT_TRUE(WriteFileAtomic(dir / "f", "old").ok());

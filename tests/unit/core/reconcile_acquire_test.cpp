@@ -284,6 +284,15 @@ TEST(ReconcileAcquire, WhatPassesIsTriedAgain) {
   }
 }
 
+TEST(ReconcileAcquire, ASentenceOfTheCloudGoesOnWithoutItsFullStop) {
+  Reconciling r(JobBuilder().Build());
+  base::Error error = kStockout;
+  error.message = "There is no more capacity in the zone.";
+  r.Tick().Refused(error);
+  EXPECT_TRUE(r.job().why.starts_with("There is no more capacity in the zone: trying again"))
+      << r.job().why;
+}
+
 TEST(ReconcileAcquire, RetryAfterIsHonoured) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused({.code = Code::kResourceExhausted,
