@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "jobman/base/env.hpp"
 #include "jobman/base/handle.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
@@ -82,6 +83,13 @@ Result<std::string> EnsureKey(const Path& path) {
   if (!std::filesystem::exists(PublicPath(path), ignored))
     (void)base::WriteFileAtomic(PublicPath(path), line + "\n", 0644);
   return line;
+}
+
+base::Status CheckUsable(const Path& path, const PassphraseSource& passphrase) {
+  const auto key = ReadPrivateKey(path, passphrase);
+  // Whether the agent holds just this key shows at the login.
+  if (key.ok() || base::GetEnv("SSH_AUTH_SOCK")) return base::Ok();
+  return key.error();
 }
 
 }  // namespace jobman::ssh

@@ -22,6 +22,10 @@ PassphraseSource EnvironmentPassphrase();
 /// comment". Errors: kKeyUnreadable with what to do (mode too open, not a key, no permission).
 Result<std::string> EnsureKey(const Path& path);
 
+/// Whether the key at `path` can log in: false answers are errors (kKeyUnreadable), for one that is
+/// encrypted while neither `passphrase` nor an ssh-agent is there to open it.
+base::Status CheckUsable(const Path& path, const PassphraseSource& passphrase);
+
 /// The public half of the private key at `path` as one line: derived from it, or read from
 /// "<path>.pub" when it is encrypted.
 Result<std::string> PublicKeyLine(const Path& path);

@@ -1,6 +1,7 @@
 #include "jobman/ssh/keys.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "jobman/base/strings.hpp"
@@ -81,6 +82,25 @@ TEST(PublicKeyLine, TakesThePublicFileOfAnEncryptedKey) {
   const auto line = PublicKeyLine(path);
   ASSERT_FALSE(line.ok());
   EXPECT_TRUE(Contains(line.error().message, "encrypted")) << line.error().message;
+}
+
+TEST(CheckUsable, AnEncryptedKeyNeedsAPassphraseOrAnAgent) {
+  const TempDir dir;
+  const Path path = dir.path / "key";
+  ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", path}), 0);
+  const auto says = [](const char* passphrase) {
+    return [passphrase](const Path&) { return std::optional<std::string>(passphrase); };
+  };
+  ::unsetenv("SSH_AUTH_SOCK");
+  EXPECT_TRUE(CheckUsable(path, says("secret")).ok());
+  EXPECT_FALSE(CheckUsable(path, says("wrong")).ok());
+  const auto closed = CheckUsable(path, {});
+  ASSERT_FALSE(closed.ok());
+  EXPECT_EQ(closed.error().reason, Reason::kKeyUnreadable);
+  EXPECT_TRUE(Contains(closed.error().hint, "JOBMAN_SSH_PASSPHRASE")) << closed.error().hint;
+  ::setenv("SSH_AUTH_SOCK", "/nowhere", 1);
+  EXPECT_TRUE(CheckUsable(path, {}).ok());
+  ::unsetenv("SSH_AUTH_SOCK");
 }
 
 TEST(PublicKeyLine, NamesAMissingFile) {
