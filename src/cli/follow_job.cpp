@@ -42,6 +42,7 @@ bool GoOnAfterInterrupt(App& app, ports::Store& store, core::JobId id,
                         const FollowOptions& options) {
   const std::string number = core::FormatJobId(id);
   if (options.ask_to_cancel) {
+    ForgetInterrupt();  // a second Ctrl-C says no
     const auto cancel =
         ui::AskYesNo(app.terminal(), 0,
                      fmt::format("\nCancel job {} (no: it goes on without this command)?", number));
@@ -56,8 +57,14 @@ bool GoOnAfterInterrupt(App& app, ports::Store& store, core::JobId id,
 base::Status ShowEnd(App& app, ports::Store& store, const core::Job& job) {
   JM_ASSIGN_OR_RETURN(auto exits, store.Exits(job.id));
   std::erase_if(exits, [&](const auto& exit) { return exit.attempt != job.attempt; });
-  app.Show(views::JobEnd{.job = job, .exits = std::move(exits)});
+  app.Show(views::JobEnd{.job = job, .exits = std::move(exits), .exit_code = ExitCodeOfJob(job)});
   return base::Ok();
+}
+
+/// A setup step that passed its own time limit failed: running it again is no better idea than
+/// after any other failure.
+bool IsLateStep(const base::Error& error) {
+  return error.code == base::Code::kDeadlineExceeded && error.reason == base::Reason::kNone;
 }
 
 }  // namespace
@@ -70,7 +77,8 @@ int ExitCodeOfJob(const core::Job& job) {
       return kSuccess;
     case core::Outcome::kFailed:
       if (done->exit_code > 0 && done->exit_code < 256) return done->exit_code;
-      return done->error ? ExitCodeOf(*done->error) : kJobFailed;
+      if (!done->error || IsLateStep(*done->error)) return kJobFailed;
+      return ExitCodeOf(*done->error);
     case core::Outcome::kCancelled:
     case core::Outcome::kDeleted:
       return kJobFailed;

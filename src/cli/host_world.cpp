@@ -33,10 +33,16 @@ base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const co
   const auto count = job.slice ? static_cast<int>(job.slice->hosts.size()) : 0;
   if (host < 0 || host >= count) {
     const std::string id = core::FormatJobId(job.id);
-    if (count == 0) {
+    if (count == 0 && core::IsFinal(job.state)) {
       return base::Error{.code = base::Code::kFailedPrecondition,
-                         .message = "job " + id + " has no hosts now",
-                         .hint = "jobman why " + id};
+                         .message = "job " + id + " is over and has no hosts any more",
+                         .hint = "jobman resume " + id + " runs it again"};
+    }
+    if (count == 0) {
+      return base::Error{
+          .code = base::Code::kUnavailable,
+          .message = "job " + id + " has no hosts yet",
+          .hint = "try again when it has: jobman why " + id + " tells what it waits for"};
     }
     return base::NotFound("job " + id + " has hosts 0-" + std::to_string(count - 1) + ", not " +
                           std::to_string(host));

@@ -27,6 +27,28 @@ Result<JobId> Unknown(ports::Store& store, const std::string& word, const std::s
   return base::NotFound("there is no job " + what, NearHint(word, jobs));
 }
 
+bool IsDeleted(const core::Job& job) {
+  const auto* done = std::get_if<core::Done>(&job.state);
+  return done != nullptr && done->outcome == core::Outcome::kDeleted && !job.wish_new;
+}
+
+/// Whether another job of the meant one's name still exists, too.
+base::Status MustBeOnlyOne(ports::Store& store, const std::string& word, JobId meant) {
+  const auto number = base::ParseNumber(word);
+  if (number && JobId{*number} == meant) return base::Ok();
+  JM_ASSIGN_OR_RETURN(std::vector<JobId> named, store.FindByName(word));
+  std::sort(named.begin(), named.end());
+  std::vector<std::string> numbers;
+  for (const JobId id : named) {
+    JM_ASSIGN_OR_RETURN(const core::Job other, store.Get(id));
+    if (id == meant || !IsDeleted(other)) numbers.push_back(core::FormatJobId(id));
+  }
+  if (numbers.size() < 2) return base::Ok();
+  return base::InvalidArgument(
+      "several jobs are named \"" + word + "\": " + base::Join(numbers, ", "),
+      "use the number; jobman list --name " + word + " shows them");
+}
+
 }  // namespace
 
 Result<JobId> FindJob(ports::Store& store, const std::string& word) {
@@ -49,6 +71,15 @@ Result<std::vector<JobId>> FindJobs(ports::Store& store, const std::vector<std::
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }
   return ids;
+}
+
+Result<std::vector<JobId>> FindJobsToRemove(ports::Store& store,
+                                            const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    JM_ASSIGN_OR_RETURN(const JobId id, FindJob(store, word));
+    JM_TRY(MustBeOnlyOne(store, word, id));
+  }
+  return FindJobs(store, words);
 }
 
 }  // namespace jobman::cli

@@ -16,4 +16,9 @@ base::Result<core::JobId> FindJob(ports::Store& store, const std::string& word);
 base::Result<std::vector<core::JobId>> FindJobs(ports::Store& store,
                                                 const std::vector<std::string>& words);
 
+/// The same for commands that take something away for good: a name must not leave a choice, else
+/// the second `clean x` would take the job that the first one left. kInvalidArgument names them.
+base::Result<std::vector<core::JobId>> FindJobsToRemove(ports::Store& store,
+                                                        const std::vector<std::string>& words);
+
 }  // namespace jobman::cli

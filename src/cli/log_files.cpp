@@ -41,6 +41,15 @@ std::optional<int> NumberIn(std::string_view name, std::string_view prefix,
 
 }  // namespace
 
+bool IsCalled(const LogStage& stage, std::string_view word) {
+  constexpr std::string_view kSetup = "setup-";
+  const std::string_view name = stage.name;
+  if (name == word) return true;
+  if (!name.starts_with(kSetup)) return false;
+  const std::size_t dash = name.find('-', kSetup.size());
+  return dash != std::string_view::npos && name.substr(dash + 1) == word;
+}
+
 std::vector<int> LogAttempts(const base::StatePaths& paths, core::JobId job) {
   std::vector<int> attempts;
   for (const std::string& name : Names(paths.JobDir(job.value)))

@@ -19,6 +19,10 @@ struct LogStage {
   friend bool operator==(const LogStage&, const LogStage&) = default;
 };
 
+/// Whether `word` means this stage: its name, or what the job file calls the setup step
+/// ("workspace" for "setup-0-workspace").
+bool IsCalled(const LogStage& stage, std::string_view word);
+
 /// A host's log in a stage.
 struct LogFile {
   int host = 0;

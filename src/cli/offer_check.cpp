@@ -67,32 +67,43 @@ class Offers {
   std::unique_ptr<cloud::Cloud> cloud_ = {};
 };
 
+/// What is wrong, at the place of its key in the job file.
+base::Error WrongKey(config::Problem place, std::string message, std::string hint,
+                     base::Reason reason) {
+  place.message = std::move(message);
+  place.hint = std::move(hint);
+  base::Error error = config::ToError({place});
+  error.reason = reason;
+  return error;
+}
+
 base::Status MustContain(const base::Result<Words>& offered, const std::string& wanted,
-                         const std::string& message, base::Reason reason, const std::string& key) {
+                         const std::string& message, base::Reason reason, const std::string& keys,
+                         const config::Problem& place) {
   if (!offered.ok()) return offered.error();
   if (offered->empty()) return base::Ok();
   if (std::find(offered->begin(), offered->end(), wanted) != offered->end()) return base::Ok();
   std::string hint = "it offers " + base::Join(*offered, ", ");
   if (offered->size() > 12)
-    hint = "set " + key + " to one of the " + std::to_string(offered->size()) + " that it offers";
+    hint = "set " + keys + " to one of the " + std::to_string(offered->size()) + " that it offers";
   if (const auto near = base::Nearest(wanted, *offered)) hint = "did you mean " + *near + "?";
-  return base::Error{
-      .code = base::Code::kInvalidArgument, .message = message, .reason = reason, .hint = hint};
+  return WrongKey(place, message, hint, reason);
 }
 
 }  // namespace
 
-base::Status CheckOffer(App& app, ports::Store& store, const core::JobSpec& spec) {
+base::Status CheckOffer(App& app, ports::Store& store, const config::Loaded& loaded) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  Offers offers(app, store, paths, spec);
-  const core::TpuSpec& tpu = spec.tpu;
+  Offers offers(app, store, paths, loaded.spec);
+  const core::TpuSpec& tpu = loaded.spec.tpu;
   const std::string in_zone = "zone " + tpu.zone + " does not offer ";
   auto checked = MustContain(offers.Types(), tpu.accelerator, in_zone + tpu.accelerator,
-                             base::Reason::kBadAccelerator, "tpu.accelerator or tpu.zone");
+                             base::Reason::kBadAccelerator, "tpu.accelerator or tpu.zone",
+                             loaded.places.at("tpu.accelerator"));
   if (checked.ok()) {
     checked =
         MustContain(offers.Runtimes(), tpu.version, in_zone + "the runtime version " + tpu.version,
-                    base::Reason::kBadRuntime, "tpu.version");
+                    base::Reason::kBadRuntime, "tpu.version", loaded.places.at("tpu.version"));
   }
   if (checked.ok() || !CannotTell(checked.error())) return checked;
   app.Say("note: what zone " + tpu.zone +

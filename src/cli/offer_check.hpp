@@ -1,13 +1,14 @@
 #pragma once
 
 #include "cli/app.hpp"
-#include "jobman/core/job_spec.hpp"
+#include "jobman/config/load.hpp"
 
 namespace jobman::cli {
 
 /// Asks the cloud whether the job's zone offers its accelerator type and runtime version, before
-/// anything is created. Answers are kept for a day. An error names the nearest type, or zones; a
+/// anything is created. Answers are kept for a day. An error shows the key's place in the job
+/// file and names the nearest type, or what is offered; a
 /// cloud that cannot be reached is no error: the job waits for it later.
-base::Status CheckOffer(App& app, ports::Store& store, const core::JobSpec& spec);
+base::Status CheckOffer(App& app, ports::Store& store, const config::Loaded& loaded);
 
 }  // namespace jobman::cli

@@ -16,7 +16,8 @@ namespace {
 constexpr const char* kFooter =
     "A job is named by its number (42, 000042) or by its name: then the newest one is meant.\n"
     "Exit codes: 0 success, 1 the job failed, 2 usage or bad job file, 3 not found, 4 refused by "
-    "the cloud,\n5 credentials, 70 internal error, 75 try again later, 130 interrupted.";
+    "the cloud,\n5 credentials, 70 internal error, 75 try again later, 130 interrupted.\n"
+    "run, --wait and --follow end with the exit code of the job's own command, which may be any.";
 
 constexpr const char* kCommandFooter =
     "Every command also takes --home, --endpoint, --json, --quiet, --no-color, --verbose: see "
@@ -72,6 +73,17 @@ bool HasFlag(const std::vector<std::string>& args, std::string_view flag) {
   return std::find(args.begin(), end, flag) != end;
 }
 
+// Of a command that is made of others: which there are.
+std::string UsageHint(const CLI::App& root) {
+  for (const CLI::App* command : root.get_subcommands()) {
+    std::vector<std::string> names;
+    for (const CLI::App* inner : command->get_subcommands({})) names.push_back(inner->get_name());
+    if (!names.empty() && command->get_subcommands().empty())
+      return "jobman " + command->get_name() + " has the commands " + base::Join(names, ", ");
+  }
+  return "jobman --help, or jobman COMMAND --help";
+}
+
 // Help and version go to stdout and end well; everything else is a wrong command line.
 int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
   std::ostringstream text;
@@ -79,7 +91,7 @@ int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
     app.terminal().Out(text.str());
     return kSuccess;
   }
-  return app.Fail(base::InvalidArgument(end.what(), "jobman --help, or jobman COMMAND --help"));
+  return app.Fail(base::InvalidArgument(end.what(), UsageHint(root)));
 }
 
 /// The program's own log, on stderr; the controller starts it again with more to say.

@@ -8,7 +8,8 @@
 namespace jobman::cli {
 
 /// Writes a wish for each job that the user named, and wakes the controller. With `wait`, until
-/// each is true. `said` is what was asked, for people: "cancelling".
+/// each is true; where the jobs run again, the worst of their exit codes is given back. `said` is
+/// what was asked, for people: "cancelling".
 struct WishOrder {
   std::vector<std::string> jobs = {};
   core::Wish wish = core::Wish::kRun;

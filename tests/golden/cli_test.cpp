@@ -261,6 +261,7 @@ TEST_F(CliGolden, Logs) {
                   {"logs", "1", "--host", "2"},
                   {"logs", "1", "--attempt", "1"},
                   {"logs", "1", "--stage", "setup-0-install"},
+                  {"logs", "1", "--stage", "install"},
                   {"logs", "1", "--fold"},
                   {"logs", "1", "--fold", "--json"},
                   {"logs", "1", "--json", "--host", "2,3"},

@@ -15,7 +15,7 @@ namespace {
 base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, words));
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobsToRemove(*store, words));
   views::Wished view;
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));

@@ -62,6 +62,10 @@ base::Result<int> RunTick(App& app, int bound_seconds) {
   const base::Status ended =
       base::RunTask(loop, controller.Tick(std::chrono::seconds{bound_seconds}));
   if (!ended.ok()) return ended.error();
+  if (app.mode() == OutputMode::kJson) {
+    JM_ASSIGN_OR_RETURN(const auto active, store->Active());
+    app.ShowJson({{"active", active.size()}});
+  }
   return kSuccess;
 }
 
@@ -75,14 +79,19 @@ base::Result<int> ShowStatus(App& app) {
   return lease ? kSuccess : kNotFound;
 }
 
+int TellStopped(App& app, const std::string& said, bool stopped) {
+  if (app.mode() == OutputMode::kJson)
+    app.ShowJson({{"stopped", stopped}});
+  else
+    app.Say(said);
+  return kSuccess;
+}
+
 /// SIGTERM to the holder, if it is a process of this machine.
 base::Result<int> StopController(App& app) {
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
   JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *store));
-  if (!lease) {
-    app.Say("no controller runs");
-    return kSuccess;
-  }
+  if (!lease) return TellStopped(app, "no controller runs", false);
   const auto parts = base::Split(lease->holder, ':');
   const auto own = base::Split(controller::LeaseHolder(), ':');
   const auto pid = parts.size() == 5 ? base::ParseNumber(parts[2]) : std::nullopt;
@@ -98,8 +107,7 @@ base::Result<int> StopController(App& app) {
   while (app.Now() < end && app.Wait(std::chrono::milliseconds{20})) {
     JM_ASSIGN_OR_RETURN(const auto now, LiveController(app, *store));
     if (!now || now->holder != lease->holder) {
-      app.Say("the controller is stopped; runs on hosts go on");
-      return kSuccess;
+      return TellStopped(app, "the controller is stopped; runs on hosts go on", true);
     }
   }
   return base::Error{.code = base::Code::kDeadlineExceeded,

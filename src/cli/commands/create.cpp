@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "cli/background.hpp"
 #include "cli/commands.hpp"
@@ -28,13 +29,26 @@ struct CreateOptions {
 };
 using Files = std::vector<std::pair<std::string, config::Loaded>>;
 
-/// All files, before the first one has an effect.
+/// All files, before the first one has an effect; what is wrong in any of them is one error.
 Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptions& common) {
-  Files loaded;
-  for (const std::string& file : options.files) {
-    JM_ASSIGN_OR_RETURN(auto one, LoadJobFile(app, file, common, !options.dry_run));
-    loaded.emplace_back(file, std::move(one));
+  if (!common.name.empty() && options.files.size() > 1) {
+    return base::InvalidArgument("--name names one job, and there are several files",
+                                 "write job.name into each file, or create them one by one");
   }
+  Files loaded;
+  std::optional<base::Error> wrong;
+  for (const std::string& file : options.files) {
+    auto one = LoadJobFile(app, file, common, !options.dry_run);
+    if (one.ok()) {
+      loaded.emplace_back(file, std::move(*one));
+    } else if (!wrong) {
+      wrong = one.error();
+    } else {
+      wrong->message += "\n" + one.error().message;
+      if (wrong->reason != one.error().reason) wrong->reason = base::Reason::kNone;
+    }
+  }
+  if (wrong) return *std::move(wrong);
   return loaded;
 }
 
@@ -88,8 +102,8 @@ base::Status Prepare(App& app, ports::Store& store, Files& files) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   for (auto& [file, loaded] : files) {
     JM_TRY(ssh::EnsureKey(loaded.spec.ssh.private_key));
-    auto offered = CheckOffer(app, store, loaded.spec);
-    if (!offered.ok()) return std::move(offered).error().With(file);
+    JM_TRY(ssh::CheckUsable(loaded.spec.ssh.private_key, ssh::EnvironmentPassphrase()));
+    JM_TRY(CheckOffer(app, store, loaded));
     LogInAsOurselves(app, paths, loaded.spec);
   }
   return base::Ok();
@@ -116,7 +130,9 @@ Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptio
   if (options.dry_run) return ShowDryRun(app, files);
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
   const bool follow = options.wait || options.follow;
-  const bool show = !follow || app.mode() == OutputMode::kText;
+  // Followed, JSON is the jobs' end and raw output the hosts' alone.
+  const bool show = !follow || app.mode() == OutputMode::kText ||
+                    (app.mode() == OutputMode::kQuiet && !options.follow);
   JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, *store, files, show));
   int worst = kSuccess;
   for (const core::JobId id : ids) {
@@ -144,7 +160,8 @@ void AddCreate(CLI::App& root, Invocation& chosen) {
   CLI::App* command = root.add_subcommand("create", "Check job files, store them, start them");
   command->add_option("FILE", options->files, "Job files (YAML or JSON)")->required();
   command->add_flag("--dry-run", options->dry_run, "Show the requests; send and store nothing");
-  command->add_flag("--wait", options->wait, "Return when the jobs are over, with their exit code");
+  command->add_flag("--wait", options->wait,
+                    "Return when the jobs are over, with their command's exit code");
   command->add_flag("--follow", options->follow, "The same, with the hosts' output");
   AddJobFileOptions(*command, common);
   command->callback([options, common, &chosen] {
@@ -157,7 +174,7 @@ void AddRun(CLI::App& root, Invocation& chosen) {
   auto common = std::make_shared<JobFileOptions>();
   options->files.resize(1);
   CLI::App* command = root.add_subcommand(
-      "run", "Create a job and follow it here; ends with the job's exit code. Ctrl-C detaches");
+      "run", "Create a job and follow it here; ends with its command's exit code. Ctrl-C detaches");
   command->add_option("FILE", options->files[0], "Job file (YAML or JSON)")->required();
   AddJobFileOptions(*command, common);
   command->callback([options, common, &chosen] {

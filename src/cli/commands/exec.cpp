@@ -1,8 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
 #include <asio/signal_set.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <csignal>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/host_world.hpp"
 #include "cli/job_ref.hpp"
 #include "cli/views/exec_result.hpp"
@@ -44,9 +49,11 @@ Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& paths,
 /// Where the hosts' output goes: printed as it comes, or kept to be folded.
 class Output {
  public:
-  Output(App& app, const ExecOptions& options, int host_count, views::ExecResult& view)
+  Output(App& app, const ExecOptions& options, int host_count, std::size_t chosen,
+         views::ExecResult& view)
       : app_(app),
         keep_(options.fold || app.mode() == OutputMode::kJson),
+        raw_(app.mode() == OutputMode::kQuiet && chosen == 1),
         view_(view),
         out_({.host_count = host_count},
              [&app](std::string_view line) { app.terminal().Out(line); }),
@@ -57,6 +64,8 @@ class Output {
     host.out = [this, number = host.host](std::string_view bytes) -> base::Status {
       if (keep_)
         view_.output[number].append(bytes);
+      else if (raw_)
+        app_.terminal().Out(bytes);
       else
         out_.Feed(number, bytes);
       return base::Ok();
@@ -64,6 +73,8 @@ class Output {
     host.err = [this, number = host.host](std::string_view bytes) -> base::Status {
       if (keep_)
         view_.output[number].append(bytes);
+      else if (raw_)
+        app_.terminal().Err(bytes);
       else
         err_.Feed(number, bytes);
       return base::Ok();
@@ -78,10 +89,35 @@ class Output {
  private:
   App& app_;
   bool keep_;
+  bool raw_;  ///< one host and --quiet: byte for byte
   views::ExecResult& view_;
   ui::PrefixedOutput out_;
   ui::PrefixedOutput err_;
 };
+
+base::Task<void> UntilInterrupted() {
+  asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
+  co_await signals.async_wait(asio::use_awaitable);
+}
+
+/// Nothing when the user interrupted.
+base::Task<std::optional<ssh::FanOutResult>> UnlessInterrupted(base::Task<ssh::FanOutResult> task) {
+  using namespace asio::experimental::awaitable_operators;
+  auto first = co_await (std::move(task) || UntilInterrupted());
+  if (first.index() == 0) co_return std::move(std::get<0>(first));
+  co_return std::nullopt;
+}
+
+/// 5 where a key was at fault: no later try mends that. Says what to do, once.
+int ExitCodeOfHosts(App& app, const ssh::FanOutResult& result) {
+  if (result.AllOk()) return kSuccess;
+  for (const ssh::HostOutcome& row : result.hosts) {
+    if (row.result.ok() || ExitCodeOf(row.result.error()) != kCredentials) continue;
+    if (!row.result.error().hint.empty()) app.Say("  " + row.result.error().hint);
+    return kCredentials;
+  }
+  return kJobFailed;
+}
 
 Result<int> RunExec(App& app, const ExecOptions& options) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
@@ -90,7 +126,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
   JM_ASSIGN_OR_RETURN(auto hosts, ChooseHosts(paths, job, options.hosts));
   views::ExecResult view{.job = id, .fold = options.fold};
-  Output output(app, options, static_cast<int>(job.slice->hosts.size()), view);
+  Output output(app, options, static_cast<int>(job.slice->hosts.size()), hosts.size(), view);
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
 
   ssh::RaiseFileLimit();
@@ -102,17 +138,24 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
     fan_out.patience = std::chrono::seconds{options.patience_seconds};
   }
   const ports::RemoteCommand command{.command = CommandLine(options.words)};
-  const auto result = base::RunTask(loop, ssh::FanOut(&shell, std::move(hosts), command, fan_out));
+  const auto result = base::RunTask(
+      loop, UnlessInterrupted(ssh::FanOut(&shell, std::move(hosts), command, fan_out)));
   output.Finish();
-  for (const ssh::HostOutcome& row : result.hosts) {
+  if (!result) {
+    return base::Error{
+        .code = base::Code::kCancelled,
+        .message = "interrupted; the command may go on on the hosts",
+        .hint = "see what runs there: jobman exec " + core::FormatJobId(id) + " --fold -- ps x"};
+  }
+  for (const ssh::HostOutcome& row : result->hosts) {
     view.rows.push_back({.host = row.host,
                          .exit_code = row.result.ok() ? std::optional(*row.result) : std::nullopt,
                          .error = row.result.ok() ? std::string{} : row.result.error().ToString(),
                          .took = row.took});
   }
-  view.summary = result.Summary();
+  view.summary = result->Summary();
   app.Show(view);
-  return result.AllOk() ? kSuccess : kJobFailed;
+  return ExitCodeOfHosts(app, *result);
 }
 
 }  // namespace

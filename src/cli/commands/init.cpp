@@ -3,6 +3,8 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "jobman/base/files.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/config/init.hpp"
 
 namespace jobman::cli {
@@ -23,6 +25,11 @@ base::Status WriteNew(const std::string& file, const std::string& text, bool for
                        .message = file + " exists and holds something else",
                        .hint = "name another file, or pass --force to write it anew"};
   if (!present.ok() && present.error().code != base::Code::kNotFound) return present.error();
+  const base::Path folder = base::Path(file).parent_path();
+  std::error_code ignored;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+    return base::InvalidArgument("writing " + file + ": there is no folder " + folder.string(),
+                                 "mkdir -p " + base::ShellQuote(folder.string()));
   return base::WriteFileAtomic(file, text, 0644);
 }
 

@@ -82,7 +82,7 @@ Result<std::optional<LogStage>> ChooseStage(const Request& request, const LogsOp
   }
   std::vector<std::string> known;
   for (const LogStage& stage : stages) {
-    if (stage.name == options.stage) return std::optional<LogStage>{stage};
+    if (IsCalled(stage, options.stage)) return std::optional<LogStage>{stage};
     known.push_back(stage.name);
   }
   return base::NotFound(
@@ -207,7 +207,7 @@ void AddLogs(CLI::App& root, Invocation& chosen) {
   command->add_flag("-f,--follow", options->follow, "Go on until the job is over");
   command->add_option("--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS");
-  command->add_option("--stage", options->stage, "\"run\", or a setup step as `show` names it")
+  command->add_option("--stage", options->stage, "\"run\", or a setup step by its name")
       ->type_name("STAGE");
   command->add_option("-a,--attempt", options->attempt, "Another attempt than the latest")
       ->type_name("N");

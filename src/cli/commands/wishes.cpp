@@ -12,7 +12,10 @@ CLI::App* AddWish(CLI::App& root, Invocation& chosen, const std::string& name,
                   const std::string& help, const std::shared_ptr<WishOrder>& order) {
   CLI::App* command = root.add_subcommand(name, help);
   command->add_option("JOB", order->jobs, "Numbers or names")->required();
-  command->add_flag("--wait", order->wait, "Return when it is done");
+  const bool ends = order->wish == core::Wish::kCancel || order->wish == core::Wish::kDelete;
+  command->add_flag("--wait", order->wait,
+                    ends ? "Return when it is done"
+                         : "Return when the jobs are over, with their command's exit code");
   command->callback(
       [order, &chosen] { chosen.run = [order](App& app) { return MakeWish(app, *order); }; });
   return command;

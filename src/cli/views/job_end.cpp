@@ -91,7 +91,7 @@ base::OrderedJson ToJson(const JobEnd& view) {
   return {{"id", view.job.id.value},
           {"name", view.job.name},
           {"state", core::StateName(view.job.state)},
-          {"exit_code", DoneOf(view).exit_code},
+          {"exit_code", view.exit_code},
           {"why", view.job.why},
           {"stages", stages}};
 }

@@ -13,6 +13,7 @@ namespace jobman::cli::views {
 struct JobEnd {
   core::Job job = {};
   std::vector<ports::ExitRecord> exits = {};  ///< of the last attempt
+  int exit_code = 0;                          ///< of the process that followed it
 };
 
 /// The table of exit codes, the outcome, and what to do next.

@@ -58,6 +58,27 @@ TEST_F(JobRef, EachJobOnceInTheOrderGiven) {
   EXPECT_THAT(*ids, ElementsAre(JobId{3}, JobId{2}));
 }
 
+TEST_F(JobRef, RemovingTakesNoNameThatLeavesAChoice) {
+  const auto choice = FindJobsToRemove(store_, {"eval", "train"});
+  ASSERT_FALSE(choice.ok());
+  EXPECT_EQ(choice.error().code, base::Code::kInvalidArgument);
+  EXPECT_EQ(choice.error().message, "several jobs are named \"train\": 000001, 000003");
+  EXPECT_TRUE(FindJobsToRemove(store_, {"eval", "1"}).ok());
+}
+
+TEST_F(JobRef, DeletedNamesakesLeaveNoChoiceUnlessTheyAreTheNewest) {
+  const auto be_deleted = [&](JobId id) {
+    ports::Turn turn{.job = *store_.Get(id)};
+    turn.job.wish_new = false;
+    turn.job.state = core::Done{.outcome = core::Outcome::kDeleted};
+    EXPECT_TRUE(store_.Commit(turn, 0).ok());
+  };
+  be_deleted({3});
+  EXPECT_FALSE(FindJobsToRemove(store_, {"train"}).ok()) << "3 is meant, 1 would be next";
+  be_deleted({1});
+  EXPECT_TRUE(FindJobsToRemove(store_, {"train"}).ok());
+}
+
 TEST_F(JobRef, OneUnknownFailsThemAll) {
   const auto ids = FindJobs(store_, {"1", "nobody"});
   ASSERT_FALSE(ids.ok());

@@ -1,0 +1,179 @@
+// What commands refuse, and the exit codes they end with.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "jobman/base/process.hpp"
+#include "jobman/base/shell.hpp"
+#include "jobman/controller/controller.hpp"
+#include "tests/support/cli_world.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+core::Job Ended(const std::string& name, core::Outcome outcome, int exit_code = 0) {
+  core::Job job{.name = name};
+  job.state = core::Done{.outcome = outcome, .exit_code = exit_code};
+  return job;
+}
+
+/// Stores a job as it is, without the wish that a new one has.
+void Put(ports::Store& store, const core::Job& job) {
+  const auto id = store.Create(job, "", {});
+  ASSERT_TRUE(id.ok());
+  ports::Turn turn{.job = *store.Get(*id)};
+  turn.job.wish_new = false;
+  ASSERT_TRUE(store.Commit(turn, 0).ok());
+}
+
+class Commands : public testing::Test {
+ protected:
+  Commands() {
+    world_.fill = [this](ports::Store& store) { HoldLease(store); };
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    const auto path = world_.paths().home / name;
+    std::ofstream(path) << text;
+    return path.string();
+  }
+  std::string GoodFile(const std::string& name, const std::string& more = {}) {
+    return Write(name,
+                 "tpu:\n  accelerator: v4-16\n  zone: us-central2-b\n  project: demo\n"
+                 "command: {cmd: hostname}\n" +
+                     more);
+  }
+  /// This process is the controller: none is started.
+  void HoldLease(ports::Store& store) {
+    ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), world_.clock.Now(), kLong).ok());
+  }
+
+  static constexpr base::Duration kLong = std::chrono::hours{1};
+  CliWorld world_;
+};
+
+TEST_F(Commands, RemovingByANameThatLeavesAChoiceIsRefused) {
+  world_.fill = [this](ports::Store& store) {
+    for (int i = 0; i < 2; ++i) Put(store, Ended("train", core::Outcome::kFailed));
+    HoldLease(store);
+  };
+  for (const char* command : {"clean", "delete"}) {
+    const auto ended = world_.Run({command, "train"});
+    EXPECT_EQ(ended.exit_code, 2) << command;
+    EXPECT_THAT(ended.err, HasSubstr("several jobs are named \"train\": 000001, 000002"));
+    EXPECT_THAT(ended.err, HasSubstr("use the number"));
+  }
+}
+
+TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
+  world_.fill = [this](ports::Store& store) {
+    Put(store, Ended("train", core::Outcome::kCancelled));
+    HoldLease(store);
+  };
+  world_.on_pause = [](ports::Store& store) {
+    ports::Turn turn{.job = *store.Get({1})};
+    turn.job.wish_new = false;
+    turn.job.state = core::Done{.outcome = core::Outcome::kFailed, .exit_code = 7};
+    EXPECT_TRUE(store.Commit(turn, store.CurrentLease()->value().token).ok());
+    return true;
+  };
+  for (const char* command : {"resume", "reboot", "requeue"}) {
+    const auto ended = world_.Run({command, "1", "--wait"});
+    EXPECT_EQ(ended.exit_code, 7) << command << ended.err;
+  }
+  EXPECT_EQ(world_.Run({"delete", "1", "--wait"}).exit_code, 0);
+}
+
+TEST_F(Commands, WhatIsOverIsNotBeingCancelled) {
+  world_.fill = [this](ports::Store& store) {
+    Put(store, Ended("train", core::Outcome::kSucceeded));
+    HoldLease(store);
+  };
+  EXPECT_THAT(world_.Run({"cancel", "1"}).out, HasSubstr("job 000001 (train) is SUCCEEDED"));
+  EXPECT_THAT(world_.Run({"delete", "1"}).out, HasSubstr("deleting job 000001"));
+}
+
+TEST_F(Commands, HostsThatAreYetToComeAreWorthAnotherTry) {
+  world_.fill = [](ports::Store& store) {
+    Put(store, core::Job{.name = "new"});
+    Put(store, Ended("old", core::Outcome::kSucceeded));
+  };
+  for (const char* command : {"exec", "ssh"}) {
+    const auto ended = world_.Run({command, "new", "hostname"});
+    EXPECT_EQ(ended.exit_code, 75) << command;
+    EXPECT_THAT(ended.err, HasSubstr("jobman why 000001"));
+    EXPECT_EQ(world_.Run({command, "old", "hostname"}).exit_code, 2);
+  }
+}
+
+TEST_F(Commands, OneNameDoesNotFitSeveralFiles) {
+  const auto ended =
+      world_.Run({"create", "--dry-run", "--name", "x", GoodFile("a.yaml"), GoodFile("b.yaml")});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--name names one job"));
+}
+
+TEST_F(Commands, EveryBadFileIsReported) {
+  const auto ended = world_.Run({"create", "--dry-run", GoodFile("good.yaml"),
+                                 GoodFile("bad.yaml", "nonsense: 1\n"), "missing.yaml"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("bad.yaml:6:1: unknown key \"nonsense\""));
+  EXPECT_THAT(ended.err, HasSubstr("missing.yaml: no such file\n  jobman init missing.yaml"));
+}
+
+TEST_F(Commands, WhatTheZoneDoesNotOfferIsShownInTheFile) {
+  const std::string place = "http://127.0.0.1:1:demo:us-central2-b";
+  std::string types = "v4-8\nv4-32";
+  world_.fill = [&](ports::Store& store) {
+    HoldLease(store);
+    EXPECT_TRUE(store.Cache("offers:types:" + place, types, world_.clock.Now()).ok());
+    EXPECT_TRUE(store.Cache("offers:runtimes:" + place, "v2-alpha", world_.clock.Now()).ok());
+  };
+  const std::vector<std::string> create = {"create", "--endpoint", "http://127.0.0.1:1",
+                                           GoodFile("a.yaml")};
+  const auto type = world_.Run(create);
+  EXPECT_EQ(type.exit_code, 2);
+  EXPECT_THAT(type.err, HasSubstr("a.yaml:2:16: zone us-central2-b does not offer v4-16\n"
+                                  "  2 |   accelerator: v4-16\n"
+                                  "    |                ^\n"));
+  types = "v4-16";
+  EXPECT_THAT(world_.Run(create).err, HasSubstr("a.yaml:1:1: zone us-central2-b does not offer "
+                                                "the runtime version"));
+}
+
+TEST_F(Commands, AnEncryptedKeyThatNobodyOpensIsRefusedBeforeAJobIsMade) {
+  const std::string key = (world_.paths().home / "key").string();
+  ASSERT_EQ(::system(("ssh-keygen -q -t ed25519 -N secret -f " + key).c_str()), 0);
+  ::unsetenv("SSH_AUTH_SOCK");
+  ::unsetenv("JOBMAN_SSH_PASSPHRASE");
+  const auto ended = world_.Run({"create", "--endpoint", "http://127.0.0.1:1",
+                                 GoodFile("a.yaml", "ssh: {private_key: " + key + "}\n")});
+  EXPECT_EQ(ended.exit_code, 5);
+  EXPECT_THAT(ended.err, HasSubstr("is encrypted"));
+  EXPECT_THAT(ended.err, HasSubstr("JOBMAN_SSH_PASSPHRASE"));
+}
+
+TEST_F(Commands, InitNamesTheFileThatItCannotWrite) {
+  const auto ended = world_.Run({"init", "/nonexistent-folder/job.yaml"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("writing /nonexistent-folder/job.yaml"));
+  EXPECT_THAT(ended.err, HasSubstr("mkdir -p /nonexistent-folder"));
+  EXPECT_THAT(ended.err, Not(HasSubstr(".tmp")));
+}
+
+TEST_F(Commands, ACommandOfCommandsNamesThem) {
+  EXPECT_THAT(world_.Run({"controller", "foo"}).err, HasSubstr("run, status, stop"));
+  EXPECT_THAT(world_.Run({"config"}).err, HasSubstr("check, show, explain"));
+}
+
+TEST_F(Commands, ControllerStopIsADocumentInJson) {
+  world_.fill = {};  // none runs
+  EXPECT_THAT(world_.Run({"controller", "stop", "--json"}).out, HasSubstr("\"stopped\": false"));
+}
+
+}  // namespace
+}  // namespace jobman::test

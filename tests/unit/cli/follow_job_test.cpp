@@ -1,0 +1,42 @@
+#include "cli/follow_job.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/exit_code.hpp"
+#include "cli/views/job_end.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using core::Outcome;
+
+core::Job Failed(int exit_code, std::optional<base::Error> error) {
+  core::Job job;
+  job.state =
+      core::Done{.outcome = Outcome::kFailed, .exit_code = exit_code, .error = std::move(error)};
+  return job;
+}
+
+TEST(ExitCodeOfJob, IsTheCommandsOrWhatItsErrorMapsTo) {
+  EXPECT_EQ(ExitCodeOfJob(Failed(7, std::nullopt)), 7);
+  EXPECT_EQ(ExitCodeOfJob(Failed(0, base::Error{.code = base::Code::kResourceExhausted,
+                                                .reason = base::Reason::kStockout})),
+            kTryLater);
+  EXPECT_EQ(ExitCodeOfJob(Failed(0, base::Error{.code = base::Code::kPermissionDenied,
+                                                .reason = base::Reason::kPermission})),
+            kRefused);
+}
+
+TEST(ExitCodeOfJob, ASetupStepThatWasTooSlowFailed) {
+  EXPECT_EQ(ExitCodeOfJob(Failed(0, base::Error{.code = base::Code::kDeadlineExceeded})),
+            kJobFailed);
+}
+
+TEST(JobEnd, JsonTellsTheExitCodeOfTheProcess) {
+  const core::Job job = Failed(0, base::Error{.reason = base::Reason::kStockout});
+  const auto json = views::ToJson(views::JobEnd{.job = job, .exit_code = ExitCodeOfJob(job)});
+  EXPECT_EQ(json["exit_code"], 75);
+}
+
+}  // namespace
+}  // namespace jobman::cli
