@@ -1,9 +1,10 @@
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
-#include <csignal>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -96,7 +97,13 @@ class Output {
 };
 
 base::Task<void> UntilInterrupted() {
-  asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
+  asio::signal_set signals(co_await asio::this_coro::executor);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction before = {};
+    // Ignored means that whoever started us wants it so.
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    signals.add(signal);
+  }
   co_await signals.async_wait(asio::use_awaitable);
 }
 

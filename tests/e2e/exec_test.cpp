@@ -1,0 +1,55 @@
+// One command on the hosts of a job, and what its end says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Exec : public testing::Test {
+ protected:
+  /// A job of two hosts that is over and holds its slice.
+  void Run(const std::string& more = {}) {
+    place_.StartSim({"--delays", "0"});
+    ASSERT_EQ(place_.Jobman({"run", place_.JobFile("one", 2, "true", more)}).code, 0);
+  }
+  Place place_;
+};
+
+TEST_F(Exec, QuietAndOneHostIsRaw) {
+  Run();
+  const Ran one = place_.Jobman({"exec", "-q", "1", "-w", "0", "--", "printf 'a\\nb'; exit 3"});
+  EXPECT_EQ(one.code, 1);
+  EXPECT_EQ(one.out, "a\nb");
+  EXPECT_THAT(place_.Jobman({"exec", "-q", "1", "--", "echo a"}).out, HasSubstr("host 1 | a\n"));
+}
+
+TEST_F(Exec, AKeyThatCannotBeReadIsAMatterOfCredentials) {
+  ::unsetenv("SSH_AUTH_SOCK");
+  ::unsetenv("JOBMAN_SSH_PASSPHRASE");
+  const std::string key = (place_.path() / "key").string();
+  ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key}).code, 0);
+  Run("ssh: {private_key: " + key + "}\n");
+  ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-p", "-N", "secret", "-f", key}).code, 0);
+  const Ran ran = place_.Jobman({"exec", "1", "--", "true"});
+  EXPECT_EQ(ran.code, 5);
+  EXPECT_THAT(ran.out, HasSubstr("is encrypted"));
+  EXPECT_THAT(ran.err, HasSubstr("JOBMAN_SSH_PASSPHRASE"));
+}
+
+TEST_F(Exec, InterruptedItTellsThatTheCommandMayGoOn) {
+  Run();
+  const Ran ran =
+      RunProgram({"timeout", "--preserve-status", "--signal=INT", "2", JOBMAN_BIN_DIR "/jobman",
+                  "--home", place_.home().string(), "exec", "1", "--", "sleep 600"});
+  EXPECT_EQ(ran.code, 130) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr("the command may go on on the hosts"));
+  EXPECT_THAT(ran.err, HasSubstr("jobman exec 000001"));
+}
+
+}  // namespace
+}  // namespace jobman::test
