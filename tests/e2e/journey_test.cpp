@@ -57,6 +57,20 @@ TEST(Journey, TheCommandsExitCodeIsTheJobs) {
   EXPECT_EQ(ran.code, 7) << ran.All();
   EXPECT_THAT(ran.out, HasSubstr("FAILED"));
   EXPECT_THAT(place.Jobman({"why", "1"}).out, HasSubstr("exit code 7"));
+  EXPECT_EQ(place.Jobman({"resume", "1", "--wait"}).code, 7);
+  const Ran quiet = place.Jobman({"create", "--wait", "-q", place.JobFile("eight", 1, "exit 8")});
+  EXPECT_EQ(quiet.code, 8);
+  EXPECT_EQ(quiet.out, "000002\nFAILED\n");
+}
+
+TEST(Journey, ASetupStepThatIsTooSlowIsAFailureAndNoCaseForAnotherTry) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const Ran ran = place.Jobman(
+      {"create", "--wait", "--json",
+       place.JobFile("slow", 1, "true", "setup: [{name: nap, run: sleep 600, timeout: 1s}]\n")});
+  EXPECT_EQ(ran.code, 1) << ran.All();
+  EXPECT_THAT(ran.out, HasSubstr("\"exit_code\": 1"));
 }
 
 TEST(Journey, SecretsReachTheCommandAndNothingElse) {
