@@ -137,7 +137,7 @@ constexpr KeyRow kRows[] = {
     {"retries.failure", T::kCount, kOn, "0", "", "", "After the command or a setup step failed."},
     {"retries.infra", T::kCount, kOn, "10", "", "", "After a fault of the cloud or a host."},
     {"retries.backoff", T::kDuration, kOn, "15s", "", "",
-     "First wait before trying again; later ones are longer, up to 10m."},
+     "Bound of the first wait before trying again, which is random below it; doubles, up to 10m."},
 
     {"watchdog", T::kMap, kOff, "", "", "", "Ends a run that goes wrong."},
     {"watchdog.no_output", T::kDuration, kOff, "", "", "", "After so long without output."},

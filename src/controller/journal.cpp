@@ -65,29 +65,39 @@ std::string OutcomeOf(const Job& before, const Job& after) {
                                       : after.restart_reason;
 }
 
+/// No work is done for an attempt in these states.
+bool Rests(const core::JobState& state) {
+  return core::IsFinal(state) || std::holds_alternative<core::BackingOff>(state) ||
+         std::holds_alternative<core::Queued>(state);
+}
+
+/// The record of `attempt` in this turn, to be completed.
+ports::AttemptRecord& RecordOf(const Job& job, int attempt, ports::Turn& turn) {
+  for (ports::AttemptRecord& record : turn.attempts) {
+    if (record.attempt == attempt) return record;
+  }
+  turn.attempts.push_back({.job = job.id, .attempt = attempt, .zone = job.spec.tpu.zone});
+  return turn.attempts.back();
+}
+
 void RecordAttempt(const Job& before, const Job& after, core::TimePoint now, ports::Turn& turn) {
   const bool began = after.attempt != before.attempt;
-  const bool over = core::IsFinal(after.state) ||
-                    std::holds_alternative<core::BackingOff>(after.state) ||
-                    std::holds_alternative<core::Queued>(after.state);
-  const bool was_over = core::IsFinal(before.state) ||
-                        std::holds_alternative<core::BackingOff>(before.state) ||
-                        std::holds_alternative<core::Queued>(before.state);
-  if (after.attempt == 0 || (!began && (!over || was_over))) return;
-  ports::AttemptRecord record{.job = after.id, .attempt = after.attempt};
-  if (turn.attempt && turn.attempt->attempt == after.attempt) record = *turn.attempt;
-  const core::Job& with_slice = after.slice ? after : before;
-  if (with_slice.slice) record.slice = with_slice.slice->ref.name;
-  record.zone = after.spec.tpu.zone;
-  if (began) {
-    record.reason = after.restart_reason;
-    record.started_at = now;
+  // One attempt may follow another in a single decision.
+  const bool ended = before.attempt > 0 && !Rests(before.state) && (began || Rests(after.state));
+  if (ended) {
+    ports::AttemptRecord& old = RecordOf(after, before.attempt, turn);
+    if (before.slice) old.slice = before.slice->ref.name;
+    old.ended_at = now;
+    old.outcome = OutcomeOf(before, after);
   }
-  if (over) {
-    record.ended_at = now;
-    record.outcome = OutcomeOf(before, after);
-  }
-  turn.attempt = record;
+  if (!began) return;
+  ports::AttemptRecord& fresh = RecordOf(after, after.attempt, turn);
+  if (after.slice) fresh.slice = after.slice->ref.name;
+  fresh.reason = after.restart_reason;
+  fresh.started_at = now;
+  if (!Rests(after.state)) return;
+  fresh.ended_at = now;
+  fresh.outcome = OutcomeOf(before, after);
 }
 
 }  // namespace

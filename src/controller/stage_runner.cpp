@@ -17,6 +17,7 @@ using core::HostPhase;
 using remote::RunStatus;
 
 constexpr std::size_t kStderrKept = 16 * 1024;
+constexpr base::Duration kOwnTries = std::chrono::seconds{5};
 constexpr base::Duration kStopMargin = std::chrono::seconds{30};
 constexpr base::Backoff kReconnect = {.base = std::chrono::milliseconds{400},
                                       .cap = std::chrono::seconds{10}};
@@ -59,8 +60,16 @@ StageRunner::StageRunner(asio::any_io_executor executor, const World& world, con
     host.ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
     host.settled = run.settled || run.phase == HostPhase::kLost;
     host.exit_code = run.exit_code;
+    if (run.silent_since) host.blamed = BlamedBefore(*run.silent_since);
     hosts_.push_back(std::move(host));
   }
+}
+
+/// An earlier controller found the host silent; a few tries of our own must confirm it.
+base::Duration StageRunner::BlamedBefore(core::TimePoint since) const {
+  const base::Duration most = options_.unreachable_limit - kOwnTries;
+  const base::Duration passed = world_.clock->Now() - since;
+  return std::max(base::Duration{0}, std::min(passed, most));
 }
 
 StageRunner::~StageRunner() {
@@ -137,7 +146,6 @@ base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
 }
 
 base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
-  base::Duration blamed{0};
   for (int tries = 1;; ++tries) {
     const core::TimePoint began = self->world_.clock->Now();
     Outcome outcome = co_await Once(self, index, true);
@@ -149,14 +157,14 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     if (host.reached) {
       host.reached = false;
       tries = 1;
-      blamed = base::Duration{0};
+      host.blamed = base::Duration{0};
     }
     if (IsHopeless(outcome.error())) co_return self->Lose(host, outcome.error());
     self->Failing(host, outcome.error());
     const base::Duration wait = ReconnectWait(tries);
     const bool host_to_blame = self->hooks_.cloud_answers() && !IsOurs(outcome.error());
-    if (host_to_blame) blamed += wait + (self->world_.clock->Now() - began);
-    if (blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
+    if (host_to_blame) host.blamed += wait + (self->world_.clock->Now() - began);
+    if (host.blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
     co_await base::Sleep(wait);
   }
 }

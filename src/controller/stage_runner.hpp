@@ -52,6 +52,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
     bool reached = false;
     bool stopping = false;
     core::TimePoint last_news = {};
+    base::Duration blamed = {};  ///< how long it has been silent for no fault of ours
     base::CancelScope following = {};
     base::CancelScope stop = {};
   };
@@ -68,6 +69,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   static base::Task<base::Status> RenewStep(Self self, std::size_t index);
 
   base::Result<remote::RunOrder> OrderFor(const Host& host) const;
+  base::Duration BlamedBefore(core::TimePoint since) const;
   std::string RunId() const;
   void Reached(Host& host);
   void Failing(Host& host, const base::Error& error);

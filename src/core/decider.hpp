@@ -11,6 +11,9 @@ namespace jobman::core {
 /// Why an attempt ended early, and so which budget pays for the next one.
 enum class Fault { kPreemption, kFailure, kInfra };
 
+/// The host was given up because it could not be reached.
+bool DidNotAnswer(const HostRun& run);
+
 /// One decision in the making: the job, the effects so far, and why. Each Advance() handles one
 /// state (or a family of them) and may enter another; Settle() goes round until the state rests.
 class Decider {
@@ -66,6 +69,7 @@ class Decider {
   void Advance(const Deleting&);
   void AfterStop();
   bool StillStopping();
+  void NoteUnstopped();
 
   // recover.cpp
   void Advance(const BackingOff&);
@@ -94,6 +98,7 @@ class Decider {
   bool moved_ = false;                            ///< the machines are others than before
   std::vector<Effect> effects_ = {};
   std::string why_ = {};
+  std::string unstopped_ = {};  ///< a clause on hosts that could not be asked to stop
 };
 
 }  // namespace jobman::core

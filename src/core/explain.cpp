@@ -34,16 +34,19 @@ std::string StageFact(const Stage& stage) {
   int running = 0;
   int ended = 0;
   std::vector<int> pending;
+  std::vector<int> silent;
   std::string trouble;
   for (const HostRun& run : stage.hosts) {
     if (run.phase == HostPhase::kRunning) ++running;
-    if (run.phase == HostPhase::kExited || run.phase == HostPhase::kLost) ++ended;
     if (run.phase == HostPhase::kPending) pending.push_back(run.host);
+    if (run.phase == HostPhase::kRunning && run.silent_since) silent.push_back(run.host);
     const bool over = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+    if (over) ++ended;
     if (run.error && !over && trouble.empty()) trouble = run.error->message;
   }
   std::string text = fmt::format("{}: {} running, {} ended", stage.name, running, ended);
   if (!pending.empty()) text += ", not started on host " + base::FormatRanges(pending);
+  if (!silent.empty()) text += ", no answer from host " + base::FormatRanges(silent);
   if (!trouble.empty()) text += " (" + trouble + ")";
   return text;
 }
@@ -69,7 +72,10 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                    if (state.until <= now) return "the last slice to be deleted";
                    return "the next try in " + base::FormatDuration(state.until - now);
                  },
-                 [](const Cancelling&) -> std::string { return "the remote processes to end"; },
+                 [&](const Cancelling&) -> std::string {
+                   if (job.stage) return "the remote processes to end";
+                   return "the cloud to delete the slice";
+                 },
                  [](const Deleting&) -> std::string { return "the cloud to delete the slice"; },
                  [&](const Done&) -> std::string {
                    const bool deleting = job.slice && job.slice->phase == SlicePhase::kDeleting;

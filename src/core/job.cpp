@@ -66,6 +66,11 @@ bool IsFinal(const JobState& state) {
   return std::holds_alternative<Done>(state);
 }
 
+bool IsUnreachable(const base::Error& error) {
+  return error.reason == base::Reason::kHostRefused || error.reason == base::Reason::kHostTimeout ||
+         error.reason == base::Reason::kUnreachable;
+}
+
 bool Stage::Over() const {
   return std::all_of(hosts.begin(), hosts.end(), [this](const HostRun& run) {
     const bool exited = run.phase == HostPhase::kExited && (run.settled || !stopping);

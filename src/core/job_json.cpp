@@ -163,6 +163,7 @@ Json HostRunToJson(const HostRun& run) {
   if (run.phase == HostPhase::kExited || run.exit_code != 0) json["exit_code"] = run.exit_code;
   if (run.error) json["error"] = ErrorToJson(*run.error);
   if (run.settled) json["settled"] = true;
+  if (run.silent_since) PutTime(json, "silent_since", *run.silent_since);
   return json;
 }
 
@@ -170,11 +171,14 @@ Result<HostRun> HostRunFromJson(const Json& json) {
   const std::string word = GetString(json, "phase");
   const auto phase = HostPhaseFromName(word);
   if (!phase) return UnknownWord("host phase", word);
-  return HostRun{.host = GetSmallInt(json, "host"),
-                 .phase = *phase,
-                 .exit_code = GetSmallInt(json, "exit_code"),
-                 .error = ReadError(json),
-                 .settled = GetBool(json, "settled")};
+  JM_ASSIGN_OR_RETURN(const TimePoint silent_since, ReadTime(json, "silent_since"));
+  HostRun run{.host = GetSmallInt(json, "host"),
+              .phase = *phase,
+              .exit_code = GetSmallInt(json, "exit_code"),
+              .error = ReadError(json),
+              .settled = GetBool(json, "settled")};
+  if (silent_since != TimePoint{}) run.silent_since = silent_since;
+  return run;
 }
 
 template <class Enum, std::size_t N>

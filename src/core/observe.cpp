@@ -135,7 +135,11 @@ void Decider::Observe(const HostReport& report) {
     // of it is left.
     const bool ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
     const bool settled = run.settled || report.run.settled;
-    if (!ended) run = report.run;
+    if (!ended) {
+      const auto silent_since = run.silent_since.value_or(now_);
+      run = report.run;
+      if (run.error && IsUnreachable(*run.error)) run.silent_since = silent_since;
+    }
     run.settled = settled;
   }
 }

@@ -55,6 +55,14 @@ std::string DescribeFailure(const Stage& stage, const HostRun& run) {
   return fmt::format("host {} ended {} with exit code {}", run.host, stage.name, run.exit_code);
 }
 
+/// A host that cannot be reached while its siblings can: the machine is dead, whatever the cloud
+/// says, and would be in the next attempt too. When none answers it may be our own network.
+bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host) {
+  return DidNotAnswer(host) &&
+         std::any_of(stage.hosts.begin(), stage.hosts.end(),
+                     [](const HostRun& run) { return run.phase == HostPhase::kExited; });
+}
+
 /// No second try helps before somebody mends it.
 bool NeedsHands(const base::Error& error) {
   return error.reason == base::Reason::kHostKeyChanged ||
@@ -65,6 +73,10 @@ bool NeedsHands(const base::Error& error) {
 }
 
 }  // namespace
+
+bool DidNotAnswer(const HostRun& run) {
+  return run.phase == HostPhase::kLost && run.error && IsUnreachable(*run.error);
+}
 
 void Decider::BeginStage(int number) {
   job_.stage = MakeStage(job_, number, now_);
@@ -203,6 +215,7 @@ void Decider::FailStage() {
   if (culprit->error && NeedsHands(*culprit->error)) return FailForGood(std::move(error), 0);
   if (lost || exit_code == kTemporaryFailure) {
     job_.restart_reason = "infra";
+    if (IsDeadAmongTheLiving(stage, *culprit)) GiveSliceUp();
     return Recover(Fault::kInfra, std::move(error));
   }
   if (TakeFromBudget(Fault::kFailure)) return Recover(Fault::kFailure, std::move(error));

@@ -49,6 +49,7 @@ bool Decider::StillStopping() {
 
 void Decider::Advance(const Cancelling&) {
   if (StillStopping()) return;
+  if (job_.stage) NoteUnstopped();
   job_.stage.reset();
   if (job_.slice) {
     const bool usable = job_.slice->phase == SlicePhase::kCreated && !job_.slice->hosts.empty() &&
@@ -62,8 +63,19 @@ void Decider::Advance(const Cancelling&) {
   AfterStop();
 }
 
+/// Hosts that could not be asked to stop: what runs there may go on.
+void Decider::NoteUnstopped() {
+  std::vector<int> unstopped;
+  for (const HostRun& run : job_.stage->hosts) {
+    if (DidNotAnswer(run)) unstopped.push_back(run.host);
+  }
+  if (!unstopped.empty())
+    unstopped_ = "; host " + base::FormatRanges(unstopped) + " did not answer";
+}
+
 void Decider::AfterStop() {
-  const std::string kept = job_.slice ? "; slice " + slice_name() + " is kept" : std::string{};
+  std::string kept = job_.slice ? "; slice " + slice_name() + " is kept" : std::string{};
+  kept += unstopped_;
   switch (job_.wish) {
     case Wish::kRun:
       return Enter(Queued{}, "stopped, then resumed by the user");

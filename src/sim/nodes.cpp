@@ -69,7 +69,8 @@ void Nodes::AddHosts(Node& node) {
 Node& Nodes::Add(const NodePlan& plan, Duration delay, TimePoint now) {
   Node node;
   node.key = plan.key;
-  node.uid = std::to_string(1000000000000000001ULL + 7919ULL * uid_count_++);
+  // Never one of an earlier simulator's, whose host keys may be pinned.
+  node.uid = std::to_string(base::ToMillis(now) * 1'000'000 + 7919 * uid_count_++);
   node.spec = UserFields(plan.spec);
   if (plan.spot) node.spec["schedulingConfig"]["spot"] = true;
   if (const auto shape = ShapeOf(node.spec); shape.ok()) node.shape = *shape;

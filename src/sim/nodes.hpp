@@ -100,7 +100,7 @@ class Nodes {
   std::map<ResourceKey, Node> nodes_ = {};
   std::function<void(TimePoint)> changed_ = [](TimePoint) {};
   std::set<std::string> stems_ = {};  ///< of host names, also of nodes that are gone
-  std::uint64_t uid_count_ = 0;
+  std::int64_t uid_count_ = 0;
   std::uint32_t address_count_ = 0;
 };
 

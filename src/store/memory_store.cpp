@@ -94,14 +94,14 @@ Status MemoryStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
                                    });
     if (!known) record->exits.push_back(std::move(exit));
   }
-  if (turn.attempt) {
-    const auto [place, fresh] = record->attempts.try_emplace(turn.attempt->attempt, *turn.attempt);
+  for (const ports::AttemptRecord& told : turn.attempts) {
+    const auto [place, fresh] = record->attempts.try_emplace(told.attempt, told);
     ports::AttemptRecord& attempt = place->second;
     attempt.job = turn.job.id;
     if (!fresh) {
-      attempt.slice = turn.attempt->slice;
-      attempt.ended_at = turn.attempt->ended_at;
-      attempt.outcome = turn.attempt->outcome;
+      attempt.slice = told.slice;
+      attempt.ended_at = told.ended_at;
+      attempt.outcome = told.outcome;
     }
   }
   ++writes_;

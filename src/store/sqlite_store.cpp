@@ -97,7 +97,9 @@ Status WriteTurn(Database& db, const ports::Turn& turn) {
                 "writing a job's spec", spec, job.id.value));
   for (const ports::Event& event : turn.events) JM_TRY(InsertEvent(db, job.id, event));
   for (const ports::ExitRecord& exit : turn.exits) JM_TRY(InsertExit(db, job.id, exit));
-  if (turn.attempt) JM_TRY(PutAttempt(db, job.id, *turn.attempt));
+  for (const ports::AttemptRecord& attempt : turn.attempts) {
+    JM_TRY(PutAttempt(db, job.id, attempt));
+  }
   return base::Ok();
 }
 

@@ -42,7 +42,7 @@ int WriteTurns(SqliteStore& store, core::JobId id, int pipe) {
     const auto done = store.Commit({.job = job,
                                     .events = {{.kind = "state"}, {.kind = "effect"}},
                                     .exits = {exit},
-                                    .attempt = attempt},
+                                    .attempts = {attempt}},
                                    0);
     if (!done.ok()) return 1;
     if (write(pipe, "x", 1) != 1) return 2;

@@ -254,7 +254,7 @@ TEST_P(StoreContract, TurnIsWrittenAsAWhole) {
   ASSERT_TRUE(Commit({.job = job,
                       .events = {{.at = now_, .attempt = 1, .kind = "slice", .subject = "s"}},
                       .exits = {{.attempt = 1, .stage = "run", .host = 3, .exit_code = 9}},
-                      .attempt = attempt},
+                      .attempts = {attempt}},
                      0)
                   .ok());
   EXPECT_EQ(Get(job.id).version, 2);
@@ -301,11 +301,11 @@ TEST_P(StoreContract, AttemptKeepsItsBeginWhenItsEndIsWritten) {
   const Job job = Get(Create("train"));
   ports::AttemptRecord one{.attempt = 1, .slice = "a1", .started_at = now_};
   ports::AttemptRecord two{.attempt = 2, .slice = "a2", .started_at = now_};
-  ASSERT_TRUE(Commit({.job = job, .attempt = one}, 0).ok());
-  ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = two}, 0).ok());
+  ASSERT_TRUE(Commit({.job = job, .attempts = {one}}, 0).ok());
+  ASSERT_TRUE(Commit({.job = Get(job.id), .attempts = {two}}, 0).ok());
   const ports::AttemptRecord end{
       .attempt = 1, .slice = "a1", .ended_at = now_ + seconds{5}, .outcome = "preempted"};
-  ASSERT_TRUE(Commit({.job = Get(job.id), .attempt = end}, 0).ok());
+  ASSERT_TRUE(Commit({.job = Get(job.id), .attempts = {end}}, 0).ok());
   const auto attempts = store().Attempts(job.id).value();
   ASSERT_THAT(attempts, SizeIs(2));
   EXPECT_EQ(attempts[0].outcome, "preempted");
@@ -451,7 +451,7 @@ TEST_P(StoreContract, ErasedJobLeavesNothingBehind) {
   job.state = core::Done{.outcome = core::Outcome::kDeleted};
   ASSERT_TRUE(Commit({.job = job,
                       .exits = {{.attempt = 1, .stage = "run"}},
-                      .attempt = ports::AttemptRecord{.attempt = 1}},
+                      .attempts = {ports::AttemptRecord{.attempt = 1}}},
                      0)
                   .ok());
   ASSERT_TRUE(store().Erase(job.id).ok());

@@ -102,11 +102,11 @@ void MakeRunning(ports::Turn& turn) {
   turn.events = {Told(1, "state", "REQUESTING", "asking for v4-32 in us-central2-b", 9min),
                  Told(1, "slice", "train-1-a1", "preempted", 8min),
                  Told(2, "state", "RUNNING", job.why, 200s)};
-  turn.attempt = {.attempt = 2,
-                  .slice = "train-1-a2",
-                  .zone = "us-central2-b",
-                  .reason = "slice preempted",
-                  .started_at = kNoon - 8min};
+  turn.attempts = {{.attempt = 2,
+                    .slice = "train-1-a2",
+                    .zone = "us-central2-b",
+                    .reason = "slice preempted",
+                    .started_at = kNoon - 8min}};
 }
 
 void MakeWaiting(ports::Turn& turn) {

@@ -130,8 +130,12 @@ struct HostRun {
   /// In a stage that is being stopped: the host was asked to end what is left of the run, also what
   /// the command left behind, and answered; or was given up.
   bool settled = false;
+  std::optional<TimePoint> silent_since = {};  ///< no contact since then, though it was tried
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
+
+/// The host could not be reached: refused, timed out, no answer at all.
+bool IsUnreachable(const base::Error& error);
 
 /// A stage of the current attempt: a setup step, or the command. There is one at a time.
 struct Stage {

@@ -58,7 +58,7 @@ struct Turn {
   std::vector<Event> events = {};
   std::vector<ExitRecord> exits = {};
   /// Inserted; of one that is there already, only slice, ended_at and outcome change.
-  std::optional<AttemptRecord> attempt = {};
+  std::vector<AttemptRecord> attempts = {};
 };
 
 /// Columns of `list` and filters on them; empty fields do not filter.

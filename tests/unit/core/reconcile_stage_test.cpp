@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/core/explain.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
 
@@ -145,10 +146,35 @@ TEST(ReconcileStage, ALostHostUsesTheInfraBudget) {
   r.HostEnds(0, 143).HostEnds(2, 143).HostEnds(3, 143);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_EQ(r.job().spent.infra, 1);
-  r.After(minutes{10}).Ready().HostLost(0).AllEnd(143);
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice")) << "the next attempt would meet it again";
+  r.Gone().After(minutes{10}).Answered().Ready().HostLost(0).AllEnd(143);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().error->hint,
             "retries.infra is used up: raise it, or jobman resume 000042");
+}
+
+TEST(ReconcileStage, ASliceOfWhichNoHostAnswersIsKept) {
+  Reconciling r(JobBuilder().Build());
+  const base::Error error{.message = "no answer", .reason = Reason::kHostTimeout};
+  r.ToRunning(2).HostLost(0, error).HostLost(1, error);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), IsEmpty()) << "it may be our own network";
+}
+
+TEST(ReconcileStage, AHostThatDoesNotAnswerIsSilentSinceTheFirstTry) {
+  Reconciling r(JobBuilder().Build());
+  const HostRun silent{.host = 1,
+                       .phase = HostPhase::kRunning,
+                       .error = base::Error{.message = "refused", .reason = Reason::kHostRefused}};
+  r.ToRunning(2);
+  const TimePoint first = r.clock.Now();
+  r.See(HostReport{.attempt = 1, .stage = "run", .run = silent}).After(seconds{9});
+  r.See(HostReport{.attempt = 1, .stage = "run", .run = silent});
+  EXPECT_EQ(r.job().stage->hosts[1].silent_since, first);
+  EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
+              testing::Contains(HasSubstr("no answer from host 1 (refused)")));
+  r.HostRuns(1);
+  EXPECT_FALSE(r.job().stage->hosts[1].silent_since);
 }
 
 TEST(ReconcileStage, WhatNeedsHandsEndsAtOnce) {

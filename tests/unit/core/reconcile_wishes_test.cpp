@@ -39,6 +39,15 @@ TEST(ReconcileWishes, CancelWaitsForEveryHost) {
   EXPECT_EQ(r.state(), "CANCELLED");
 }
 
+TEST(ReconcileWishes, CancelNamesTheHostThatDidNotAnswer) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(2).WishFor(Wish::kCancel).HostEnds(0, 143);
+  r.HostLost(1, base::Error{.message = "refused", .reason = base::Reason::kHostRefused});
+  EXPECT_EQ(r.state(), "CANCELLED");
+  EXPECT_EQ(r.job().why,
+            "cancelled by the user; slice train-000042-a1 is kept; host 1 did not answer");
+}
+
 TEST(ReconcileWishes, CancelLooksAfterHostsThatHaveEndedToo) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(2).HostEnds(0, 0).WishFor(Wish::kCancel).HostEnds(1, 143);
