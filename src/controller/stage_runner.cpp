@@ -58,7 +58,7 @@ StageRunner::StageRunner(asio::any_io_executor executor, const World& world, con
     host.number = run.host;
     host.started = run.phase == HostPhase::kRunning;
     host.ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
-    host.settled = run.settled || run.phase == HostPhase::kLost;
+    host.settled = run.settled;
     host.exit_code = run.exit_code;
     if (run.silent_since) host.blamed = BlamedBefore(*run.silent_since);
     hosts_.push_back(std::move(host));
@@ -109,14 +109,18 @@ bool StageRunner::Quiet(core::TimePoint now) const {
 /// A setup step's id is the same for every attempt on the same machines, so that what was done is
 /// not done again (but for a boot, see RenewStep); the command's is new for each attempt.
 std::string StageRunner::RunId() const {
-  const std::string job = core::FormatJobId(job_->id);
-  if (job_->stage->number < 0) return fmt::format("j{}-a{}", job, job_->attempt);
+  if (job_->stage->number < 0) return EarlierRuns() + std::to_string(job_->attempt);
   const auto& step = job_->spec.setup[static_cast<std::size_t>(job_->stage->number)];
   std::string content = step.run;
   for (const auto& [name, value] : job_->spec.environment) content += '\0' + name + '=' + value;
-  return fmt::format("j{}-s{}-{}-g{}e{}", job, job_->stage->number,
+  return fmt::format("j{}-s{}-{}-g{}e{}", core::FormatJobId(job_->id), job_->stage->number,
                      base::Sha256Hex(content).substr(0, 12), job_->slice->generation,
                      job_->setup_epoch);
+}
+
+/// What the ids of the commands of all attempts begin with.
+std::string StageRunner::EarlierRuns() const {
+  return fmt::format("j{}-a", core::FormatJobId(job_->id));
 }
 
 base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
@@ -124,6 +128,8 @@ base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
   const core::CommandSpec& spec = job_->spec.command;
   remote::RunOrder order;
   order.run_id = RunId();
+  if (job_->attempt > 1) order.replaces = EarlierRuns();
+  order.grace = spec.grace;
   order.script =
       command ? spec.cmd : job_->spec.setup[static_cast<std::size_t>(job_->stage->number)].run;
   order.env = remote::RunEnvironment(*job_, host.number, order.run_id);
@@ -218,12 +224,19 @@ base::Task<StageRunner::Outcome> StageRunner::Once(Self self, std::size_t index,
   };
   const bool start = may_start && !self->hosts_[index].started;
   remote::Call call = remote::FollowCall(self->RunId(), log.size());
+  base::Status startable = base::Ok();
   if (start) {
-    JM_CO_ASSIGN_OR_RETURN(const auto order, self->OrderFor(self->hosts_[index]));
-    JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(order, log.size()));
+    const auto order = self->OrderFor(self->hosts_[index]);
+    if (order.ok()) {
+      JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(*order, log.size()));
+    } else {
+      startable = order.error();  // an earlier controller may have started it all the same
+    }
   }
   Outcome outcome = co_await RunScript(self, index, call, out);
-  if (outcome.ok() && outcome->kind == RunStatus::Kind::kAbsent && may_start && !start) {
+  const bool absent = outcome.ok() && outcome->kind == RunStatus::Kind::kAbsent;
+  if (absent && !startable.ok()) co_return startable.error();
+  if (absent && may_start && !start) {
     self->hosts_[index].started = false;  // the host lost its memory: a new disk
     Error again{.code = base::Code::kUnavailable, .message = "the host does not know the run"};
     co_return again;
@@ -275,7 +288,7 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
       return base::Ok();
     };
     const core::TimePoint began = self->world_.clock->Now();
-    const remote::Call call = remote::StopCall(self->RunId(), grace);
+    const remote::Call call = remote::StopCall(self->RunId(), grace, self->EarlierRuns());
     Outcome outcome = co_await RunScript(self, index, call, out);
     if (self->hosts_[index].settled) co_return;
     if (const auto stopped = remote::ParseStatus(answer); stopped.ok()) {
@@ -326,8 +339,11 @@ void StageRunner::Finish(Host& host, const RunStatus& status) {
     case RunStatus::Kind::kLost:
     case RunStatus::Kind::kAbsent:
     case RunStatus::Kind::kError:
-      return Lose(host, {.code = base::Code::kAborted,
-                         .message = status.text.empty() ? "the run is not there" : status.text});
+      // Not settled: the host answers, and what the run started may live on.
+      host.ended = true;
+      return Report(host, HostPhase::kLost, 0,
+                    Error{.code = base::Code::kAborted,
+                          .message = status.text.empty() ? "the run is not there" : status.text});
   }
 }
 

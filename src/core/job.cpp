@@ -73,8 +73,8 @@ bool IsUnreachable(const base::Error& error) {
 
 bool Stage::Over() const {
   return std::all_of(hosts.begin(), hosts.end(), [this](const HostRun& run) {
-    const bool exited = run.phase == HostPhase::kExited && (run.settled || !stopping);
-    return exited || run.phase == HostPhase::kLost;
+    const bool ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+    return ended && (run.settled || !stopping);
   });
 }
 

@@ -134,7 +134,7 @@ void Decider::Observe(const HostReport& report) {
     // The end of a run is recorded once; what comes after it is late, but for the news that nothing
     // of it is left.
     const bool ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
-    const bool settled = run.settled || report.run.settled;
+    const bool settled = run.settled || (report.run.settled && (!ended || job_.stage->stopping));
     if (!ended) {
       const auto silent_since = run.silent_since.value_or(now_);
       run = report.run;

@@ -26,6 +26,10 @@ bool IsAlnum(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
+std::int64_t WholeSeconds(Duration time) {
+  return std::chrono::ceil<std::chrono::seconds>(std::max(time, Duration{0})).count();
+}
+
 // The variable's value as a shell word.
 std::string ValueWord(const std::string& name, const std::string& value) {
   if (name.starts_with("JOBMAN_") && value.starts_with("~/"))
@@ -86,7 +90,12 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
     return InvalidArgument("the command or its working folder holds a NUL byte");
   JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order));
   Call call;
-  call.command = ScriptCommand(fmt::format("run {} {}", order.run_id, offset));
+  std::string arguments = fmt::format("run {} {}", order.run_id, offset);
+  if (!order.replaces.empty()) {
+    JM_CHECK(IsRunId(order.replaces), "the beginning of run ids of our own making");
+    arguments += fmt::format(" {} {}", order.replaces, WholeSeconds(order.grace));
+  }
+  call.command = ScriptCommand(arguments);
   call.input =
       fmt::format("jm_workdir={}\njm_script={}\njm_env={}\njobman-end\n", ShellQuote(order.workdir),
                   ShellQuote(order.script), ShellQuote(exports));
@@ -103,10 +112,14 @@ Call StatusCall(const std::string& run_id) {
   return {.command = ScriptCommand("status " + run_id)};
 }
 
-Call StopCall(const std::string& run_id, Duration grace) {
+Call StopCall(const std::string& run_id, Duration grace, const std::string& others) {
   JM_CHECK(IsRunId(run_id), "a run id of our own making");
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(std::max(grace, Duration{0}));
-  return {.command = ScriptCommand(fmt::format("stop {} {}", run_id, seconds.count()))};
+  std::string arguments = fmt::format("stop {} {}", run_id, WholeSeconds(grace));
+  if (!others.empty()) {
+    JM_CHECK(IsRunId(others), "the beginning of run ids of our own making");
+    arguments += " " + others;
+  }
+  return {.command = ScriptCommand(arguments)};
 }
 
 Call RenewCall(const std::string& run_id) {

@@ -2,10 +2,14 @@
 # shellcheck disable=SC2034,SC2088,SC2154,SC2116,SC2013
 # Keeps runs on a host: commands that live on when the connection that started them is gone.
 #
-#   host.sh run RUN_ID OFFSET     start the run on stdin unless its id is known, then follow it
+#   host.sh run RUN_ID OFFSET [PREFIX GRACE]
+#                                 start the run on stdin unless its id is known, then follow it;
+#                                 first stop what is left of other runs whose id begins so
 #   host.sh follow RUN_ID OFFSET  its log from byte OFFSET on stdout, until it has ended
 #   host.sh status RUN_ID         running | exited N | lost WHY | absent
-#   host.sh stop RUN_ID GRACE     TERM, after GRACE seconds KILL; the status when nothing is left
+#   host.sh stop RUN_ID GRACE [PREFIX]
+#                                 TERM, after GRACE seconds KILL; the status when nothing is left,
+#                                 also of other runs whose id begins so
 #   host.sh list                  every run with its status
 #   host.sh forget RUN_ID...      remove what is kept of runs that have ended
 #   host.sh renew RUN_ID          forget the run, unless it is running or succeeded since the boot
@@ -123,7 +127,7 @@ jm_become_command() {
   fi
   export JOBMAN_RUN_ID="$jm_id" JOBMAN_RUN_DIR="$jm_dir"
   eval "$jm_env"
-  case ${JOBMAN_CHECKPOINT_DIR:-} in /*) mkdir -p "$JOBMAN_CHECKPOINT_DIR" ;; esac
+  case ${JOBMAN_CHECKPOINT_DIR:-} in /*) command -p mkdir -p "$JOBMAN_CHECKPOINT_DIR" ;; esac
   case $jm_script in
     '#!'*) exec "$jm_dir/command" ;;
     *) exec "$jm_shell" "$jm_dir/command" ;;
@@ -178,6 +182,7 @@ jobman-end") ;;
     *) jm_die "the order of run $jm_id came incomplete; nothing was started" ;;
   esac
   jm_why=$(umask 077 && mkdir -p "$jm_runs" 2>&1) || jm_die "cannot create $jm_runs: $jm_why"
+  [ $# -lt 2 ] || jm_end_others "$1" "$2"
   jm_answer=$(printf '%s\n' "${jm_order%jobman-end}" | jm_detach sh "$0" launch "$jm_id")
   unset jm_order
   case $jm_answer in
@@ -250,11 +255,37 @@ jm_find_processes() {
   done 2>/dev/null
 }
 
+# Live processes of other runs whose id begins with jm_prefix, into jm_left: what an earlier attempt
+# left behind, which may hold the chips. Needs /proc.
+jm_find_others() {
+  jm_left=''
+  for jm_file in $(grep -lF "JOBMAN_RUN_DIR=$jm_runs/$jm_prefix" /proc/[0-9]*/environ 2>/dev/null); do
+    jm_one=${jm_file#/proc/}
+    jm_one=${jm_one%/environ}
+    [ "$jm_one" != $$ ] || continue
+    jm_of=$(tr '\0' '\n' 2>/dev/null <"$jm_file" | sed -n 's/^JOBMAN_RUN_DIR=//p')
+    case $jm_of in
+      "$jm_dir") ;;
+      "$jm_runs/$jm_prefix"*) jm_left="$jm_left $jm_one" ;;
+    esac
+  done 2>/dev/null
+}
+
+# jm_end_others PREFIX GRACE: the same treatment for them as `stop` gives.
+jm_end_others() {
+  jm_prefix=$1
+  jm_find=jm_find_others
+  jm_clock
+  jm_end=$((jm_now + $2 * 100))
+  jm_terminate
+  jm_kill
+}
+
 # TERM to every process, also to those that appear meanwhile, until none is left or jm_end.
 jm_terminate() {
   jm_told=' '
   jm_pause=0.05
-  while jm_find_processes; [ -n "$jm_left" ] || jm_alive; do
+  while "$jm_find"; [ -n "$jm_left" ] || jm_alive; do
     jm_clock
     [ "$jm_now" -lt "$jm_end" ] || return
     for jm_one in $jm_left; do
@@ -271,7 +302,7 @@ jm_terminate() {
 jm_kill() {
   jm_clock
   jm_end=$((jm_now + 1000)) jm_quiet=$((jm_now + 300))
-  while jm_find_processes; [ -n "$jm_left" ] || jm_alive; do
+  while "$jm_find"; [ -n "$jm_left" ] || jm_alive; do
     # shellcheck disable=SC2086
     [ -z "$jm_left" ] || kill -KILL $jm_left 2>/dev/null
     jm_clock
@@ -292,9 +323,11 @@ jm_stop() {
     jm_settle
     jm_clock
     jm_end=$((jm_now + $1 * 100))
+    jm_find=jm_find_processes
     jm_terminate
     jm_kill
   fi
+  [ $# -lt 2 ] || jm_end_others "$2" "$1"
   jm_settle
   echo "$jm_status"
 }
@@ -331,6 +364,10 @@ jm_set_run() {
   jm_dir=$jm_runs/$1
 }
 
+jm_set_prefix() {
+  case $1 in '' | *[!A-Za-z0-9._-]*) jm_die "'$1' begins no run id" ;; esac
+}
+
 jm_need_number() {
   case $1 in '' | *[!0-9]*) jm_die "'$1' is no number" ;; esac
 }
@@ -348,7 +385,10 @@ case $jm_verb in
   run | follow)
     jm_set_run "${1:-}"
     jm_need_number "${2:-}"
-    [ "$jm_verb" = follow ] || jm_start
+    if [ "$jm_verb" = run ]; then
+      [ $# -lt 4 ] || { jm_set_prefix "$3" && jm_need_number "$4"; }
+      jm_start ${4:+"$3" "$4"}
+    fi
     jm_follow "$2"
     ;;
   launch)
@@ -363,7 +403,8 @@ case $jm_verb in
   stop)
     jm_set_run "${1:-}"
     jm_need_number "${2:-}"
-    (umask 077 && jm_stop "$2")
+    [ $# -lt 3 ] || jm_set_prefix "$3"
+    (umask 077 && jm_stop "$2" ${3:+"$3"})
     ;;
   renew)
     jm_set_run "${1:-}"

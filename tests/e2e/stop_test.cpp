@@ -60,6 +60,26 @@ TEST(Stop, CancelEndsWhatAnEndedCommandLeftBehind) {
       << left.All();
 }
 
+TEST(Stop, NothingOfALostRunIsLeftBesideTheNextAttempt) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file =
+      place.JobFile("orphan", 1,
+                    "[ $JOBMAN_ATTEMPT = 1 ] || { pgrep -fc '[s]leep 4567'; exit 0; }\n"
+                    "sleep 4567",
+                    "retries: {backoff: 1s}\n");
+  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
+  ASSERT_TRUE(place.Until("the command to run", [&] {
+    return place.Jobman({"exec", "1", "--", "pgrep -f '[s]leep 4567'"}).code == 0;
+  }));
+  ASSERT_EQ(
+      place.Jobman({"exec", "1", "--", "kill -9 $(cut -d' ' -f1 ~/.jobman/runs/j000001-a1/pid)"})
+          .code,
+      0);
+  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
+  EXPECT_EQ(place.Log(1, 2, "run", 0), "0\n");
+}
+
 TEST(Stop, SetupRunsOncePerMachineAndAgainWhenForced) {
   Place place;
   place.StartSim({"--delays", "0"});

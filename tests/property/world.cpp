@@ -313,6 +313,7 @@ HostRun World::StateOf(int host) {
     else
       processes_[key] = {.machine = watched_->machine, .running = false, .lost = true};
     run.phase = HostPhase::kLost;
+    run.settled = true;
     return run;
   }
   if (found == processes_.end()) return StartOn(host);

@@ -146,7 +146,8 @@ Reconciling& Reconciling::HostSettles(int host) {
 }
 
 Reconciling& Reconciling::HostLost(int host, std::optional<base::Error> error) {
-  return Report({.host = host, .phase = core::HostPhase::kLost, .error = std::move(error)});
+  return Report(
+      {.host = host, .phase = core::HostPhase::kLost, .error = std::move(error), .settled = true});
 }
 
 Reconciling& Reconciling::AllEnd(int exit_code) {

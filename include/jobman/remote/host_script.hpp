@@ -41,8 +41,12 @@ struct Call {
 
 /// What to run on a host.
 struct RunOrder {
-  std::string run_id = {};   ///< see IsRunId; the same id is never started twice
-  std::string script = {};   ///< for bash (sh where there is none), or begins with "#!"
+  std::string run_id = {};  ///< see IsRunId; the same id is never started twice
+  std::string script = {};  ///< for bash (sh where there is none), or begins with "#!"
+  /// Before the start, other runs on the host whose id begins so are stopped, as StopCall does,
+  /// with `grace`: what an earlier attempt left behind may hold the chips. Empty: none.
+  std::string replaces = {};
+  Duration grace = {};
   std::string workdir = {};  ///< "" is the home folder; a relative path or "~/x" starts there
   /// Visible to the command. In JOBMAN_* variables a leading "~/" becomes the host's home folder;
   /// every other value is literal.
@@ -65,8 +69,9 @@ Call FollowCall(const std::string& run_id, std::int64_t offset);
 /// Prints the status on stdout.
 Call StatusCall(const std::string& run_id);
 /// TERM to every process of the run, KILL after `grace` (rounded up to seconds); prints the final
-/// status on stdout when none is left. A run that is stopped before its start never starts.
-Call StopCall(const std::string& run_id, Duration grace);
+/// status on stdout when none is left. A run that is stopped before its start never starts. Other
+/// runs whose id begins with `others` are stopped too, when that is not empty.
+Call StopCall(const std::string& run_id, Duration grace, const std::string& others = {});
 /// Before RunCall of a run that an earlier attempt may have done: makes the host forget it, unless
 /// it is running or ended with 0 since the host booted. Exit code 0, or kExitHostError.
 Call RenewCall(const std::string& run_id);

@@ -88,6 +88,16 @@ TEST(ReconcileStage, AllLostLeavesNothingToStop) {
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
+TEST(ReconcileStage, ARunThatWasLostOnAHostThatAnswersIsStopped) {
+  Reconciling r(JobBuilder().Build());
+  const HostRun lost{.host = 0, .phase = HostPhase::kLost, .error = base::Error{.message = "lost"}};
+  r.ToRunning(1).See(HostReport{.attempt = 1, .stage = "run", .run = lost});
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage")) << "its launcher was killed, not its command";
+  EXPECT_EQ(r.state(), "RUNNING");
+  r.HostSettles(0);
+  EXPECT_EQ(r.state(), "BACKOFF");
+}
+
 TEST(ReconcileStage, LateReportsOfAnEarlierAttemptAreIgnored) {
   Reconciling r(JobBuilder().Retries({.failure = 1}).Build());
   r.ToRunning().AllEnd(1);

@@ -293,6 +293,30 @@ TEST_P(HostScriptTest, RenewForgetsFailuresAndLeavesRunningOnesAlone) {
   host.Wait(follower);
 }
 
+TEST_P(HostScriptTest, WhatAnEarlierRunLeftIsEndedBeforeTheNextStarts) {
+  host.Run({.run_id = "j1-a1", .script = "setsid sleep 60 & echo $! >~/daemon"});
+  host.Run({.run_id = "j1-s0", .script = "setsid sleep 60 & echo $! >~/service"});
+  const pid_t daemon = PidIn("daemon");
+  ASSERT_TRUE(IsAlive(daemon));
+  const Ended next = host.Run({.run_id = "j1-a2",
+                               // Nobody may reap it here: a zombie is dead too.
+                               .script = "case $(cut -d' ' -f3 /proc/$(cat ~/daemon)/stat "
+                                         "2>/dev/null) in '' | Z) echo alone ;; esac",
+                               .replaces = "j1-a",
+                               .grace = std::chrono::seconds{1}});
+  EXPECT_EQ(next.out, "alone\n") << next.err;
+  EXPECT_FALSE(IsAlive(daemon));
+  EXPECT_TRUE(IsAlive(PidIn("service"))) << "no run of the command";
+  kill(PidIn("service"), SIGKILL);
+}
+
+TEST_P(HostScriptTest, StopEndsOtherRunsOfTheJobToo) {
+  host.Run({.run_id = "j1-a1", .script = "setsid sleep 60 & echo $! >~/daemon"});
+  const pid_t daemon = PidIn("daemon");
+  EXPECT_EQ(host.Do(StopCall("j1-s0", std::chrono::seconds{1}, "j1-a")).exit_code, 0);
+  EXPECT_FALSE(IsAlive(daemon));
+}
+
 TEST_P(HostScriptTest, ForgetRemovesEndedRunsOnly) {
   host.Run({.run_id = "old", .script = "true"});
   const auto follower = StartRunning({.run_id = "new", .script = "exec sleep 60"});
