@@ -25,21 +25,27 @@ std::string BootId() {
   return text.ok() ? std::string(base::Trim(*text)) : std::string{"unknown"};
 }
 
-/// Start time of a process in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)).
-/// Tells a process from a later one of the same number.
-std::string StartTime(std::int64_t pid) {
+/// What /proc/PID/stat says behind the name (proc(5)); empty when there is no such process.
+struct Process {
+  std::string state = {};
+  /// Field 22, in clock ticks since boot: tells a process from a later one of the same number.
+  std::string started = {};
+};
+
+Process LookAt(std::int64_t pid) {
   const auto stat = base::ReadFile("/proc/" + std::to_string(pid) + "/stat");
   if (!stat.ok()) return {};
   const auto name_end = stat->rfind(')');
   if (name_end == std::string::npos) return {};
   const auto fields = base::Split(std::string_view(*stat).substr(name_end + 2), ' ');
-  return fields.size() > 19 ? fields[19] : std::string{};
+  if (fields.size() <= 19) return {};
+  return {.state = fields[0], .started = fields[19]};
 }
 
 }  // namespace
 
 std::string LeaseHolder(bool passing) {
-  return base::Join({HostName(), BootId(), std::to_string(getpid()), StartTime(getpid()),
+  return base::Join({HostName(), BootId(), std::to_string(getpid()), LookAt(getpid()).started,
                      (passing ? std::string{kTick} : std::string{}) + base::RandomHex(4)},
                     ":");
 }
@@ -56,8 +62,10 @@ bool HolderIsDead(const std::string& holder) {
   const auto pid = base::ParseNumber(parts[2]);
   if (!pid) return false;
   if (kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) return true;
-  const std::string started = StartTime(*pid);
-  return !started.empty() && started != parts[3];
+  const Process process = LookAt(*pid);
+  // One that ended and that nobody waits for, as PID 1 of many containers does not.
+  if (process.state == "Z" || process.state == "X") return true;
+  return !process.started.empty() && process.started != parts[3];
 }
 
 }  // namespace jobman::controller
