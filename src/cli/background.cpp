@@ -72,19 +72,20 @@ base::Status WakeController(App& app, ports::Store& store, const controller::Nud
   // One that has just started may bind its socket a moment after it took the lease; one that is
   // about to end has closed it. A lost nudge costs a second, secrets must arrive.
   const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kStartLimit;
+  base::Status sent = base::Ok();
   for (base::Duration waited{0}; waited < limit; waited += kLook) {
     JM_TRY(EnsureController(app, store));
-    const base::Status sent = controller::SendNudge(paths.ControllerSocket(), nudge);
+    sent = controller::SendNudge(paths.ControllerSocket(), nudge);
     base::Log(base::LogLevel::kDebug, "cli", "waking the controller: {}",
               sent.ok() ? "done" : sent.error().ToString());
     if (sent.ok()) return base::Ok();
     SleepShortly();
   }
   if (nudge.secrets.empty()) return base::Ok();
-  return base::Error{
-      .code = base::Code::kUnavailable,
-      .message = "the controller takes no secrets; its log is " + paths.ControllerLog().string(),
-      .hint = "jobman controller stop, then jobman resume with the variables set"};
+  return base::Error{.code = base::Code::kUnavailable,
+                     .message = "the controller takes no secrets: " + sent.error().ToString() +
+                                "; its log is " + paths.ControllerLog().string(),
+                     .hint = "jobman controller stop, then jobman resume with the variables set"};
 }
 
 }  // namespace jobman::cli

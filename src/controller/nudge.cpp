@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "jobman/base/json.hpp"
 #include "jobman/base/log.hpp"
@@ -20,7 +22,10 @@
 namespace jobman::controller {
 namespace {
 
-constexpr std::size_t kLargestNudge = 128 * 1024;
+/// More goes into another datagram: the kernel limits one to the send buffer, 208 KiB as a rule.
+constexpr std::size_t kFullNudge = 64 * 1024;
+/// A full one and one more value, which is an environment string: 128 KiB at most.
+constexpr std::size_t kLargestNudge = 256 * 1024;
 
 /// A socket address for `path`. sun_path holds 107 bytes; a longer path is reached through the
 /// folder's descriptor, which is why that must stay open until the address was used.
@@ -48,30 +53,78 @@ const sockaddr* Raw(const Address& address) {
 }
 
 base::Result<base::UniqueFd> OpenSocket() {
-  base::UniqueFd fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  base::UniqueFd fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return base::FromErrno(errno, "opening a Unix socket");
   return fd;
 }
 
+/// Whoever listens takes them at once; one that hangs must not stop the command.
+base::Status PrepareToSend(int fd) {
+  const timeval limit{.tv_sec = 1, .tv_usec = 0};
+  const int size = kLargestNudge;
+  (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));  // the usual one mostly does
+  if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == 0) return base::Ok();
+  return base::FromErrno(errno, "preparing a Unix socket");
+}
+
+using Bytes = base::Json::binary_t;
+
+/// CBOR, since values may be any bytes, which JSON has no room for.
 std::string Encode(const Nudge& nudge) {
   base::Json json = base::Json::object();
-  for (const auto& [job, values] : nudge.secrets) json["secrets"][std::to_string(job)] = values;
-  return json.dump(-1, ' ', false, base::Json::error_handler_t::replace);
+  for (const auto& [job, values] : nudge.secrets) {
+    for (const auto& [name, value] : values) {
+      json["secrets"][std::to_string(job)][name] = Bytes({value.begin(), value.end()});
+    }
+  }
+  std::string text;
+  base::Json::to_cbor(json, text);
+  return text;
 }
 
 Nudge Decode(std::string_view text) {
   Nudge nudge;
-  const auto json = base::ParseJson(text);
-  if (!json.ok()) return nudge;
-  for (const auto& [job, values] : base::GetMember(*json, "secrets").items()) {
+  const auto json = base::Json::from_cbor(text, true, false);
+  for (const auto& [job, values] : base::GetMember(json, "secrets").items()) {
     if (!values.is_object()) continue;
     for (const auto& [name, value] : values.items()) {
-      if (value.is_string()) {
-        nudge.secrets[std::strtoll(job.c_str(), nullptr, 10)][name] = value.get<std::string>();
-      }
+      if (!value.is_binary()) continue;
+      const Bytes& bytes = value.get_binary();
+      nudge.secrets[std::strtoll(job.c_str(), nullptr, 10)][name].assign(bytes.begin(),
+                                                                         bytes.end());
     }
   }
   return nudge;
+}
+
+/// The same in pieces that fit into a datagram each; one at least.
+std::vector<Nudge> Split(const Nudge& nudge) {
+  std::vector<Nudge> pieces(1);
+  std::size_t size = 0;
+  for (const auto& [job, values] : nudge.secrets) {
+    for (const auto& [name, value] : values) {
+      const std::size_t more = name.size() + value.size();
+      if (size > 0 && size + more > kFullNudge) {
+        pieces.emplace_back();
+        size = 0;
+      }
+      size += more;
+      pieces.back().secrets[job][name] = value;
+    }
+  }
+  return pieces;
+}
+
+base::Status SendOne(int fd, const Address& address, const Nudge& nudge, const base::Path& path) {
+  const std::string message = Encode(nudge);
+  if (sendto(fd, message.data(), message.size(), 0, Raw(address), sizeof(address.name)) >= 0)
+    return base::Ok();
+  const bool too_large = errno == EMSGSIZE;
+  return base::Error{
+      .code = base::Code::kUnavailable,
+      .message = (too_large ? "secrets of " + std::to_string(message.size()) + " bytes for "
+                            : "no controller listens at ") +
+                 path.string() + ": " + std::strerror(errno)};
 }
 
 }  // namespace
@@ -79,13 +132,9 @@ Nudge Decode(std::string_view text) {
 base::Status SendNudge(const base::Path& path, const Nudge& nudge) {
   JM_ASSIGN_OR_RETURN(const auto fd, OpenSocket());
   JM_ASSIGN_OR_RETURN(const auto address, AddressOf(path));
-  const std::string message = Encode(nudge);
-  const auto sent =
-      sendto(fd.get(), message.data(), message.size(), 0, Raw(address), sizeof(address.name));
-  if (sent >= 0) return base::Ok();
-  return base::Error{
-      .code = base::Code::kUnavailable,
-      .message = "no controller listens at " + path.string() + ": " + std::strerror(errno)};
+  JM_TRY(PrepareToSend(fd.get()));
+  for (const Nudge& piece : Split(nudge)) JM_TRY(SendOne(fd.get(), address, piece, path));
+  return base::Ok();
 }
 
 base::Task<base::Status> ListenForNudges(base::Path path, std::function<void(Nudge)> on_nudge) {
@@ -100,7 +149,7 @@ base::Task<base::Status> ListenForNudges(base::Path path, std::function<void(Nud
   std::string buffer(kLargestNudge, '\0');
   for (;;) {
     co_await descriptor.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-    const auto got = recv(descriptor.native_handle(), buffer.data(), buffer.size(), 0);
+    const auto got = recv(descriptor.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got >= 0)
       on_nudge(Decode(std::string_view(buffer).substr(0, static_cast<std::size_t>(got))));
   }

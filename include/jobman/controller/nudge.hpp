@@ -18,8 +18,9 @@ struct Nudge {
   Secrets secrets = {};
 };
 
-/// Sends a nudge to the Unix datagram socket at `socket`. kUnavailable when nobody listens, which
-/// is no harm: the controller looks at the store by itself each second.
+/// Sends a nudge to the Unix datagram socket at `socket`; one with many secrets arrives in pieces.
+/// kUnavailable when nobody listens, which is no harm where there are no secrets: the controller
+/// looks at the store by itself each second.
 base::Status SendNudge(const base::Path& socket, const Nudge& nudge);
 
 /// Binds the socket (mode 0600, a stale one is replaced) and calls `on_nudge` for each until

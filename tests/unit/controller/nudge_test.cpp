@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
 #include <vector>
 
 #include "tests/support/temp_dir.hpp"
@@ -11,8 +12,9 @@ namespace {
 
 class NudgeTest : public testing::Test {
  protected:
-  /// Sends once the socket is bound, and runs the loop until it came.
-  std::vector<Nudge> Exchange(const base::Path& socket, const Nudge& nudge) {
+  /// Sends once the socket is bound, and runs the loop until as many pieces came.
+  std::vector<Nudge> Exchange(const base::Path& socket, const Nudge& nudge,
+                              std::size_t pieces = 1) {
     std::vector<Nudge> got;
     base::CancelScope scope;
     auto listen = [](base::Path path, std::vector<Nudge>* out) -> base::Task<void> {
@@ -22,8 +24,12 @@ class NudgeTest : public testing::Test {
     };
     base::Spawn(loop_.get_executor(), scope, listen(socket, &got));
     loop_.poll();  // binds the socket
-    EXPECT_TRUE(SendNudge(socket, nudge).ok());
-    for (int i = 0; got.empty() && i < 1000; ++i) loop_.run_one();
+    std::thread sender([&] {
+      const auto sent = SendNudge(socket, nudge);
+      EXPECT_TRUE(sent.ok()) << sent.error().ToString();
+    });
+    for (int i = 0; got.size() < pieces && i < 1000; ++i) loop_.run_one();
+    sender.join();
     scope.Cancel();
     loop_.run();
     return got;
@@ -38,6 +44,28 @@ TEST_F(NudgeTest, CarriesSecretsInMemory) {
   const auto got = Exchange(dir_.path() / "s", nudge);
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(got[0].secrets, nudge.secrets);
+}
+
+TEST_F(NudgeTest, CarriesAnyBytes) {
+  Nudge nudge;
+  nudge.secrets[1]["KEY"] = "\xff\xfe\x80 latin \xe9\x01\x1b";
+  const auto got = Exchange(dir_.path() / "s", nudge);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].secrets, nudge.secrets);
+}
+
+// More than the queue of a datagram socket holds, and each as large as an environment string.
+TEST_F(NudgeTest, CarriesMoreThanOneDatagramHolds) {
+  constexpr std::size_t kMany = 24;
+  Nudge nudge;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    nudge.secrets[42]["SECRET_" + std::to_string(i)] = std::string(131000, 'x');
+  }
+  Secrets whole;
+  for (const Nudge& piece : Exchange(dir_.path() / "s", nudge, kMany)) {
+    for (const auto& [job, values] : piece.secrets) whole[job].insert(values.begin(), values.end());
+  }
+  EXPECT_EQ(whole, nudge.secrets);
 }
 
 TEST_F(NudgeTest, ReachesASocketWhosePathIsTooLongForTheKernel) {
