@@ -56,5 +56,22 @@ TEST(Crash, LogsAreCompleteByteForByteAfterTenKills) {
   EXPECT_THAT(starts.out, testing::HasSubstr("hosts 0-3 (4): again")) << starts.All();
 }
 
+TEST(Crash, WhoFollowsTheLogsStartsAnotherController) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  place.StartController();
+  const std::string file = place.JobFile(
+      "go-on", 1, "touch ~/began; until [ -e ~/go ]; do sleep 0.1; done; echo done-now");
+  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
+  ASSERT_TRUE(place.Until("the command began", [&] {
+    return place.Jobman({"exec", "go-on", "--", "test -e ~/began"}).code == 0;
+  }));
+  place.KillController();
+  ASSERT_EQ(place.Jobman({"exec", "go-on", "--", "touch ~/go"}).code, 0);
+  const Ran logs = place.Jobman({"logs", "-f", "go-on"});
+  EXPECT_EQ(logs.code, 0) << logs.All();
+  EXPECT_THAT(logs.All(), testing::HasSubstr("SUCCEEDED"));
+}
+
 }  // namespace
 }  // namespace jobman::test

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/background.hpp"
 #include "cli/commands.hpp"
 #include "cli/job_ref.hpp"
 #include "cli/log_follower.hpp"
@@ -175,9 +176,14 @@ Result<int> Follow(App& app, const Request& request, const LogsOptions& options)
     last = stage;
     return printer.Print(stage, host, host_count, bytes);
   };
+  base::TimePoint looked = app.Now();
   for (;;) {
     JM_TRY(follower.Poll(take));
     if (follower.done()) break;
+    if (core::NeedsCare(follower.job()) && app.Now() - looked > kLookAtController) {
+      JM_TRY(EnsureController(app, *request.store));  // it may have been killed
+      looked = app.Now();
+    }
     if (!app.Wait(kPollEvery)) {
       printer.Finish();
       return app.EndOfWait();
