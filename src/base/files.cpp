@@ -74,7 +74,7 @@ Status WriteSynced(const Path& path, std::string_view content, mode_t mode) {
 
 }  // namespace
 
-Result<std::string> ReadFile(const Path& path) {
+Result<std::string> ReadFile(const Path& path, std::size_t most) {
   JM_ASSIGN_OR_RETURN(const UniqueFd fd, OpenFile(path, O_RDONLY, 0, "opening"));
   std::string content;
   std::array<char, 65536> buffer;
@@ -84,7 +84,17 @@ Result<std::string> ReadFile(const Path& path) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return FromErrno(errno, "reading " + path.string());
     content.append(buffer.data(), static_cast<std::size_t>(count));
+    if (content.size() > most)
+      return InvalidArgument(fmt::format("{} is longer than {} bytes", path.string(), most));
   }
+}
+
+Result<std::string> ReadRegularFile(const Path& path, std::size_t most) {
+  struct stat info = {};
+  // Looked at before it is opened: opening a pipe waits for its writer.
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    return InvalidArgument(path.string() + " is no regular file");
+  return ReadFile(path, most);
 }
 
 Status WriteFileAtomic(const Path& path, std::string_view content, mode_t mode) {
@@ -117,7 +127,9 @@ Status EnsureDir(const Path& path, mode_t mode) {
   struct stat info = {};
   // Whatever mkdir said (EEXIST, or EROFS and EACCES on a folder that is there): a folder is
   // enough.
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return Ok();
+  const int look = ::stat(path.c_str(), &info) == 0 ? 0 : errno;
+  if (look == 0 && S_ISDIR(info.st_mode)) return Ok();
+  if (look == ELOOP) problem = ELOOP;  // mkdir only sees that something is there
   return FromErrno(problem, "creating folder " + path.string());
 }
 

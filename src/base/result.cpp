@@ -94,8 +94,24 @@ Cause CauseOf(int error_number) {
     case EINVAL:
     case ENAMETOOLONG:
       return {Code::kInvalidArgument, Reason::kNone};
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+      return {Code::kFailedPrecondition, Reason::kNone};
     default:
       return {Code::kUnknown, Reason::kNone};
+  }
+}
+
+/// Where the cure is the same whatever was being done.
+std::string HintOf(int error_number) {
+  switch (error_number) {
+    case EMFILE:
+      return "raise the limit of open files (ulimit -n)";
+    case ELOOP:
+      return "a symbolic link there leads back to itself: remove it or name another path";
+    default:
+      return {};
   }
 }
 
@@ -162,7 +178,8 @@ Error FromErrno(int error_number, const std::string& doing) {
   const Cause cause = CauseOf(error_number);
   return {.code = cause.code,
           .message = doing + ": " + std::generic_category().message(error_number),
-          .reason = cause.reason};
+          .reason = cause.reason,
+          .hint = HintOf(error_number)};
 }
 
 }  // namespace jobman::base

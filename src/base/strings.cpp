@@ -163,6 +163,12 @@ std::string FormatRanges(const std::vector<int>& sorted_numbers) {
   return Join(parts, ",");
 }
 
+std::string Shorten(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return std::string(text.substr(0, most)) + "...";
+}
+
 std::string Plural(std::int64_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
 }

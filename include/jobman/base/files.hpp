@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -16,7 +17,12 @@ namespace jobman::base {
 
 using Path = std::filesystem::path;
 
-Result<std::string> ReadFile(const Path& path);
+/// Nothing that jobman reads whole is longer; a device may have no end.
+inline constexpr std::size_t kLongestFile = std::size_t{64} << 20;
+/// The whole file; kInvalidArgument when it is longer than `most` bytes.
+Result<std::string> ReadFile(const Path& path, std::size_t most = kLongestFile);
+/// The same of a regular file only: a pipe gives its bytes once, and may let one wait for ever.
+Result<std::string> ReadRegularFile(const Path& path, std::size_t most = kLongestFile);
 /// Writes a sibling, syncs it and renames it over `path`: readers see the old file or the new one.
 Status WriteFileAtomic(const Path& path, std::string_view content, mode_t mode = 0600);
 /// Creates `path` and what it lacks above, with `mode`; an existing folder is left as it is.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ bool GlobMatch(std::string_view pattern, std::string_view text);
 Result<std::vector<int>> ParseRanges(std::string_view text, int count);
 /// The compact form: {0,1,2,3,7} -> "0-3,7".
 std::string FormatRanges(const std::vector<int>& sorted_numbers);
+
+/// The text, or its first `most` bytes and "..."; never half a character of UTF-8.
+std::string Shorten(std::string_view text, std::size_t most);
 
 /// "1 host", "4 hosts".
 std::string Plural(std::int64_t count, std::string_view singular);

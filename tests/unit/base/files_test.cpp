@@ -239,5 +239,30 @@ TEST(UniqueFd, ClosesOnceAndMovesAway) {
   EXPECT_EQ(::fcntl(number, F_GETFD), -1);
 }
 
+TEST(ReadFile, EndsWhereADeviceDoesNot) {
+  const auto read = ReadFile("/dev/zero", 1000);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, Code::kInvalidArgument);
+  EXPECT_EQ(read.error().message, "/dev/zero is longer than 1000 bytes");
+}
+
+TEST(ReadRegularFile, DoesNotWaitForTheWriterOfAPipe) {
+  const TempDir dir;
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ReadRegularFile(dir / "pipe").error().code, Code::kInvalidArgument);
+  ASSERT_TRUE(WriteFileAtomic(dir / "file", "text").ok());
+  EXPECT_EQ(ReadRegularFile(dir / "file").value(), "text");
+}
+
+TEST(EnsureDir, NamesWhatTheUserCanMend) {
+  EXPECT_EQ(EnsureDir("/dev/null/x").error().code, Code::kFailedPrecondition);
+  const TempDir dir;
+  ASSERT_EQ(::symlink("loop", (dir / "loop").c_str()), 0);
+  const Error error = EnsureDir(dir / "loop").error();
+  EXPECT_EQ(error.code, Code::kFailedPrecondition);
+  EXPECT_TRUE(error.message.ends_with("Too many levels of symbolic links")) << error.message;
+  EXPECT_FALSE(error.hint.empty());
+}
+
 }  // namespace
 }  // namespace jobman::base

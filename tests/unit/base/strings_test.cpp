@@ -125,5 +125,11 @@ TEST(Plural, CountsOneAsOne) {
   EXPECT_EQ(Plural(0, "host"), "0 hosts");
 }
 
+TEST(Shorten, CutsBetweenCharacters) {
+  EXPECT_EQ(Shorten("short", 5), "short");
+  EXPECT_EQ(Shorten("longer", 5), "longe...");
+  EXPECT_EQ(Shorten("ab\xC3\xA9", 3), "ab...");
+}
+
 }  // namespace
 }  // namespace jobman::base
