@@ -68,7 +68,7 @@ class FileTokenSource final : public TokenSource {
   Result<AccessToken> Read() {
     const FileStamp stamp = StampOf(path_);
     if (stamp.size < 0 || stamp != stamp_) {
-      auto text = base::ReadFile(path_);
+      auto text = base::ReadRegularFile(path_);
       if (!text) return Unreadable(text.error());
       JM_ASSIGN_OR_RETURN(token_, ParseToken(*text, WrittenAt(stamp), "the token file " + path_));
       stamp_ = stamp;

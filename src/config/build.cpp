@@ -31,10 +31,13 @@ void CheckLabels(Reader& reader, const std::string& path) {
 
 void CheckEnvironment(Reader& reader, const std::string& path) {
   for (const auto& [name, value] : reader.TextMap(path)) {
-    if (base::IsEnvName(name)) continue;
-    reader.ComplainOfKey(path, name,
-                         base::InvalidArgument("\"" + name + "\" cannot name a variable",
-                                               "names hold letters, digits and _"));
+    if (!base::IsEnvName(name)) {
+      reader.ComplainOfKey(path, name,
+                           base::InvalidArgument("\"" + name + "\" cannot name a variable",
+                                                 "names hold letters, digits and _"));
+    } else {
+      reader.ComplainOfKey(path, name, CheckVariable(name, value));
+    }
   }
 }
 

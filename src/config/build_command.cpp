@@ -4,6 +4,7 @@
 #include "config/names.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::config {
 namespace {
@@ -33,10 +34,12 @@ base::Status CheckPresent(const Reader& reader, const core::SecretRef& secret) {
     return base::InvalidArgument("the environment variable " + secret.name + " is not set",
                                  "export it, or write {name: " + secret.name + ", file: ...}");
   }
-  const auto value = base::ReadFile(secret.file);
-  if (!value.ok()) return base::InvalidArgument(value.error().message);
+  // With room for the blank lines that are taken off.
+  const auto value = base::ReadRegularFile(secret.file, 2 * core::kLongestVariable);
+  if (!value.ok())
+    return base::InvalidArgument(value.error().message, "name a file that holds the secret alone");
   if (value->empty()) return base::InvalidArgument(secret.file + " is empty");
-  return base::Ok();
+  return CheckVariable(secret.name, base::Trim(*value));
 }
 
 std::string SecretName(Reader& reader, const std::string& path, const Value& item) {

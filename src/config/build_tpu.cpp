@@ -78,7 +78,7 @@ void BuildPricing(Reader& reader, core::TpuSpec& tpu) {
 std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
   if (base::Contains(text, "\n") || text.starts_with("#!")) return text;
   const base::Path file = reader.ResolvePath(path, text);
-  auto script = base::ReadFile(file);
+  auto script = base::ReadFile(file, kLongestScript);
   if (!script.ok()) {
     reader.Complain(path, path + ": " + script.error().message,
                     "name a file, or write the script itself, beginning with #!");

@@ -17,6 +17,7 @@ constexpr std::size_t kMostProblems = 50;
 constexpr std::size_t kMostFound = 1000;
 /// Longer source lines are cut around the caret.
 constexpr std::size_t kWidest = 120;
+constexpr std::size_t kLongestMessage = 2000;
 /// How far Locate() looks; block scalars are seldom longer.
 constexpr std::size_t kFarthest = 500;
 
@@ -29,8 +30,8 @@ int Characters(std::string_view bytes) {
       std::count_if(bytes.begin(), bytes.end(), [](char c) { return !IsContinuation(c); }));
 }
 
-/// A source line that may go to a terminal: tabs become one blank, other control bytes and what is
-/// not UTF-8 "?".
+/// Text that may go to a terminal: line breaks stay, tabs become one blank, other control bytes and
+/// what is not UTF-8 "?".
 std::string Printable(std::string_view line) {
   std::string text(line);
   for (std::size_t at = 0; at < text.size();) {
@@ -38,7 +39,7 @@ std::string Printable(std::string_view line) {
     const std::size_t length = Utf8Length(std::string_view(text).substr(at));
     if (text[at] == '\t') {
       text[at] = ' ';
-    } else if (byte < 0x20 || byte == 0x7F || length == 0) {
+    } else if (text[at] != '\n' && (byte < 0x20 || byte == 0x7F || length == 0)) {
       text[at] = '?';
     }
     at += std::max<std::size_t>(length, 1);
@@ -148,7 +149,9 @@ std::string RenderProblem(const Problem& problem) {
   std::string text;
   if (!problem.file.empty()) text = problem.file + ":";
   if (problem.line > 0) text += fmt::format("{}:{}:", problem.line, problem.column);
-  text += (text.empty() ? "" : " ") + problem.message + "\n";
+  text += (text.empty() ? "" : " ") + problem.message;
+  // A key or a value of the file may be part of it, of any length.
+  text = Printable(base::Shorten(text, kLongestMessage)) + "\n";
   if (problem.column > 0) {
     const std::string number = problem.line > 0 ? fmt::format("{}", problem.line) : "";
     const Excerpt part =
@@ -156,7 +159,8 @@ std::string RenderProblem(const Problem& problem) {
     text += fmt::format("  {} | {}\n", number, part.line);
     text += fmt::format("  {:{}} | {:{}}^\n", "", number.size(), "", part.caret);
   }
-  if (!problem.hint.empty()) text += "  " + problem.hint + "\n";
+  if (!problem.hint.empty())
+    text += "  " + Printable(base::Shorten(problem.hint, kLongestMessage)) + "\n";
   return text;
 }
 

@@ -42,7 +42,7 @@ Value ReadTree(std::string_view text, int source, Diagnostics& out) {
 }
 
 base::Result<std::string> ReadText(const base::Path& file) {
-  // Checked before reading: a device or a dump of gigabytes is not worth its memory.
+  // A pipe is welcome, as of <(...); what has no end is cut.
   std::error_code problem;
   if (!std::filesystem::exists(file, problem)) {
     return base::NotFound("no such file",
@@ -51,13 +51,10 @@ base::Result<std::string> ReadText(const base::Path& file) {
   if (std::filesystem::is_directory(file, problem)) {
     return base::InvalidArgument("is a folder", "name a job file in it");
   }
-  const auto size = base::FileSize(file);
-  if (size && static_cast<std::size_t>(*size) > kLargestFile) {
-    return base::InvalidArgument(
-        "larger than 1 MiB, too large for a job file",
-        "name scripts and data in it, and keep them in files of their own");
-  }
-  return base::ReadFile(file);
+  auto text = base::ReadFile(file, kLargestFile);
+  if (text.ok() || text.error().code != base::Code::kInvalidArgument) return text;
+  return base::InvalidArgument("larger than 1 MiB, too large for a job file",
+                               "name scripts and data in it, and keep them in files of their own");
 }
 
 /// Loading, step by step; what the steps share.

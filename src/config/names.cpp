@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/core/job_spec.hpp"
 
 namespace jobman::config {
 namespace {
@@ -30,7 +31,8 @@ bool IsAllowed(char c, const Rule& rule) {
 }
 
 base::Status Wrong(std::string_view text, const std::string& why) {
-  return base::InvalidArgument("\"" + std::string(text) + "\" " + why);
+  constexpr std::size_t kShown = 100;
+  return base::InvalidArgument("\"" + base::Shorten(text, kShown) + "\" " + why);
 }
 
 base::Status Check(std::string_view text, const Rule& rule) {
@@ -97,6 +99,16 @@ base::Status CheckStepName(std::string_view name) {
                       .upper = true,
                       .allowed = "letters, digits, -, _ and .",
                       .longest = kLongestName});
+}
+
+base::Status CheckVariable(std::string_view name, std::string_view value) {
+  const std::size_t size = name.size() + 1 + value.size();
+  if (size <= core::kLongestVariable) return base::Ok();
+  return base::InvalidArgument(
+      "the variable " + base::Shorten(name, 100) + " has " + std::to_string(size) +
+          " bytes with its name; Linux starts no program with more than " +
+          std::to_string(core::kLongestVariable),
+      "put the value into a file of the hosts and its path into the variable");
 }
 
 base::Status CheckTag(std::string_view tag) {

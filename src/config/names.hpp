@@ -17,6 +17,8 @@ std::string MakeValidName(std::string_view text);
 
 /// A setup step's name is a folder of logs and part of stage names.
 base::Status CheckStepName(std::string_view name);
+/// Whether Linux starts a program with the variable: "NAME=value" has a limit.
+base::Status CheckVariable(std::string_view name, std::string_view value);
 /// A network tag.
 base::Status CheckTag(std::string_view tag);
 /// Labels: lower-case letters, digits, _ and -, at most 63; keys begin with a letter.

@@ -153,7 +153,8 @@ void Effects::Act(const Job& job, const core::AbandonStage&) {
 std::optional<std::string> Effects::SecretValue(core::JobId job,
                                                 const core::SecretRef& secret) const {
   if (!secret.file.empty()) {
-    const auto content = base::ReadFile(base::ExpandHome(secret.file));
+    const auto content =
+        base::ReadRegularFile(base::ExpandHome(secret.file), 2 * core::kLongestVariable);
     if (!content.ok()) return {};
     return std::string(base::Trim(*content));
   }

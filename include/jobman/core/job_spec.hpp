@@ -72,6 +72,9 @@ struct SetupStep {
 
 /// A secret is named; its value is read when the run starts, travels over stdin, and is stored
 /// nowhere.
+/// Bytes of "NAME=value" in a program's environment: MAX_ARG_STRLEN of Linux, less the final 0.
+inline constexpr std::size_t kLongestVariable = std::size_t{128} * 1024 - 1;
+
 struct SecretRef {
   std::string name = {};  ///< environment variable on the host
   std::string file =

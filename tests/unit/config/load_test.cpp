@@ -10,6 +10,7 @@
 namespace jobman::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::JobWithTpu;
@@ -325,6 +326,46 @@ retries: {preemption: unlimited, failure: 2, infra: unlimited, backoff: 20m}
     EXPECT_EQ(second.spec, first.spec) << ResolvedYaml(first, origins);
     EXPECT_EQ(ResolvedYaml(second, false), ResolvedYaml(first, false));
   }
+}
+
+TEST(Load, AVariableThatNoProgramStartsWithIsRefused) {
+  const std::string fits(128 * 1024 - 3, 'x');  // "V=" and the final 0
+  EXPECT_EQ(ProblemsOf(SmallJob("job: {name: a, environment: {V: " + fits + "}}\n")), "");
+  EXPECT_THAT(ProblemsOf(SmallJob("job: {name: a, environment: {V: " + fits + "x}}\n")),
+              AllOf(HasSubstr("job.yaml:3:"), HasSubstr("the variable V has 131072 bytes"),
+                    HasSubstr("put the value into a file")));
+}
+
+TEST(Load, ASecretIsARegularFileThatFitsAVariable) {
+  const ScratchDir dir;
+  const auto problems = [&](const base::Path& file) {
+    LoadRequest request = RequestOf(
+        "tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n"
+        "command: {cmd: a, secrets: [{name: KEY, file: " +
+        file.string() + "}]}\n");
+    request.check_secrets = true;
+    return Rendered(Load(request));
+  };
+  const std::string fits(128 * 1024 - 5, 'x');
+  EXPECT_EQ(problems(dir.Write("fits", fits + "\n")), "");
+  EXPECT_THAT(problems(dir.Write("large", fits + "x")), HasSubstr("the variable KEY has 131072"));
+  EXPECT_THAT(problems("/dev/zero"), HasSubstr("/dev/zero is no regular file"));
+  ASSERT_EQ(::mkfifo((dir.path() / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(problems(dir.path() / "pipe"), HasSubstr("is no regular file"));
+}
+
+TEST(Load, AFileWithoutAnEndIsCut) {
+  LoadRequest request{.file = "/dev/zero", .defaults = testing::TestDefaults()};
+  EXPECT_THAT(Rendered(Load(request)), HasSubstr("larger than 1 MiB"));
+}
+
+TEST(Load, ComplaintsDoNoHarmToATerminal) {
+  EXPECT_THAT(ProblemsOf(SmallJob("job: {name: " + std::string(5000, 'a') + "}\n")),
+              AllOf(HasSubstr("has 5000 characters; at most 40 may be"),
+                    ::testing::Not(HasSubstr(std::string(121, 'a')))));
+  const std::string problems = ProblemsOf(SmallJob("\"a\\x1b[31m\\rb\": 1\n"));
+  EXPECT_THAT(problems, HasSubstr("a?[31m?b"));
+  EXPECT_EQ(problems.find_first_of("\x1b\r"), std::string::npos);
 }
 
 }  // namespace
