@@ -62,6 +62,9 @@ PassphraseSource EnvironmentPassphrase() {
 Result<PrivateKeys::Key> ReadPrivateKey(const Path& path, const PassphraseSource& passphrase) {
   JM_TRY(CheckMode(path));
   auto text = base::ReadFile(path);
+  // Too many open files, no memory: a later try may read it.
+  if (!text.ok() && text.error().code == base::Code::kResourceExhausted)
+    return std::move(text).error().With("private key");
   if (!text.ok())
     return KeyUnreadable("private key " + path.string() + ": " + text.error().message,
                          "give yourself the right to read it");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "jobman/base/strings.hpp"
@@ -109,6 +110,21 @@ TEST(PublicKeyLine, NamesAMissingFile) {
   ASSERT_FALSE(line.ok());
   EXPECT_EQ(line.error().reason, Reason::kKeyUnreadable);
   EXPECT_TRUE(Contains(line.error().message, "No such file")) << line.error().message;
+}
+
+TEST(PublicKeyLine, TooManyOpenFilesIsNoFaultOfTheKey) {
+  const TempDir dir;
+  ASSERT_TRUE(EnsureKey(dir.path / "key").ok());
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto line = PublicKeyLine(dir.path / "key");
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(line.ok());
+  EXPECT_EQ(line.error().code, base::Code::kResourceExhausted);
+  EXPECT_NE(line.error().reason, Reason::kKeyUnreadable);
+  EXPECT_TRUE(Contains(line.error().hint, "ulimit -n")) << line.error().hint;
 }
 
 }  // namespace
