@@ -19,6 +19,8 @@ using base::Json;
 using base::Reason;
 
 constexpr std::int64_t kLongestRetryAfter = 3600;
+/// More of it would fill screens, and the store with every event that tells it.
+constexpr std::size_t kLongestMessage = 2000;
 
 /// A failure as told, before it is classified.
 struct Told {
@@ -235,7 +237,7 @@ std::optional<std::chrono::seconds> RetryAfter(const http::Headers& headers, con
 
 Error Classify(Told told, bool in_operation, const ErrorContext& context) {
   const Reason reason = ReasonOf(told, in_operation);
-  std::string message = http::RedactText(told.message);
+  std::string message = base::Shorten(http::RedactText(told.message), kLongestMessage);
   return {.code = told.code,
           .message = message,
           .reason = reason,
@@ -252,9 +254,20 @@ std::string Excerpt(std::string_view body) {
   return http::RedactText(text) + (body.size() > kMost ? "..." : "");
 }
 
+/// The API never redirects: something else answers, such as a portal or a proxy.
+Error Redirected(const http::Response& response) {
+  const auto target = http::FindHeader(response.headers, "Location");
+  return {.code = Code::kFailedPrecondition,
+          .message = "the endpoint redirects to " +
+                     base::Shorten(http::RedactText(std::string(target.value_or("nowhere"))), 200) +
+                     " (HTTP status " + std::to_string(response.status) + ")",
+          .hint = "it is no Cloud TPU API: check --endpoint and cloud.endpoint"};
+}
+
 }  // namespace
 
 Error ErrorFromResponse(const http::Response& response, const ErrorContext& context) {
+  if (response.status >= 300 && response.status < 400) return Redirected(response);
   const auto parsed = base::ParseJson(response.body);
   const Json& error = parsed ? GetMember(*parsed, "error") : base::GetMember(Json(), "");
   Told told = Read(error, CodeOf(response, error));

@@ -74,7 +74,6 @@ INSTANTIATE_TEST_SUITE_P(Data, RecordedError, testing::ValuesIn(DataFiles()), []
 
 TEST(ErrorFromResponse, FallsBackToTheHttpStatus) {
   const auto code = [](int status) { return ErrorFromResponse({.status = status}, kContext).code; };
-  EXPECT_EQ(code(302), Code::kUnknown);
   EXPECT_EQ(code(400), Code::kInvalidArgument);
   EXPECT_EQ(code(401), Code::kUnauthenticated);
   EXPECT_EQ(code(403), Code::kPermissionDenied);
@@ -124,6 +123,20 @@ TEST(ErrorFromStatus, SurvivesNumbersThatAreNoCodes) {
 TEST(ErrorFromStatus, TakesAnInternalErrorOfAnOperationAsItIs) {
   const Json status = Parse(R"({"code":13,"message":"an internal error has occurred"})");
   EXPECT_EQ(ErrorFromStatus(status, StatusOrigin::kOperation, kContext).reason, Reason::kNone);
+}
+
+TEST(ErrorFromResponse, NamesWhereARedirectionLeads) {
+  const base::Error error = ErrorFromResponse(
+      {.status = 302, .headers = {{"Location", "https://login.example/"}}}, kContext);
+  EXPECT_EQ(error.code, Code::kFailedPrecondition);
+  EXPECT_EQ(error.message, "the endpoint redirects to https://login.example/ (HTTP status 302)");
+  EXPECT_THAT(error.hint, HasSubstr("--endpoint"));
+}
+
+TEST(ErrorFromResponse, CutsAMessageThatHasNoEnd) {
+  const std::string body = R"({"error":{"message":")" + std::string(200'000, 'x') + R"("}})";
+  EXPECT_EQ(ErrorFromResponse({.status = 500, .body = body}, kContext).message,
+            std::string(2000, 'x') + "...");
 }
 
 }  // namespace
