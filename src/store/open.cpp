@@ -68,9 +68,17 @@ Status CheckIsOurs(Database& db, const Path& file) {
       .With(kDoing);
 }
 
+Status CheckIsFile(const struct stat& info, const Path& file) {
+  if (S_ISREG(info.st_mode)) return base::Ok();
+  return Error{.code = Code::kFailedPrecondition,
+               .message = "the store " + file.string() +
+                          (S_ISDIR(info.st_mode) ? " is a folder" : " is no file"),
+               .hint = "nothing was changed; move it away, or set JOBMAN_HOME to another folder"};
+}
+
 /// A file of 0 bytes is a valid empty database to SQLite. To us it is a store that lost everything.
 Status CheckNotEmpty(const struct stat& info, const Path& file) {
-  if (!S_ISREG(info.st_mode) || info.st_size > 0) return base::Ok();
+  if (info.st_size > 0) return base::Ok();
   return Error{.code = Code::kDataLoss,
                .message = "the store " + file.string() + " is damaged: it has 0 bytes",
                .hint =
@@ -189,6 +197,7 @@ Result<Opened> OpenStore(const Path& dir, const SqliteOptions& options) {
   if (missing == ENOENT) {
     JM_TRY(CreateFile(place));
   } else {
+    JM_TRY(CheckIsFile(info, file));
     JM_TRY(CheckNotEmpty(info, file));
   }
   JM_ASSIGN_OR_RETURN(Database db, OpenFile(place, options));

@@ -273,5 +273,15 @@ TEST_F(OpenTest, StoreThatMovedToAnotherFileSystemChangesItsJournal) {
   EXPECT_EQ(back->Get(id).value().name, "train");
 }
 
+TEST_F(OpenTest, AFolderInThePlaceOfTheStoreIsNamed) {
+  ASSERT_TRUE(base::EnsureDir(file()).ok());
+  for (const OpenMode mode : {OpenMode::kReadWrite, OpenMode::kReadOnly}) {
+    const base::Error error = OpenError(mode);
+    EXPECT_EQ(error.code, Code::kFailedPrecondition);
+    EXPECT_EQ(error.message, "the store " + file().string() + " is a folder");
+    EXPECT_THAT(error.hint, HasSubstr("move it away"));
+  }
+}
+
 }  // namespace
 }  // namespace jobman::store
