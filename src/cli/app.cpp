@@ -97,7 +97,7 @@ void App::ShowJsonLine(const base::OrderedJson& json) {
 }
 
 void App::Say(std::string_view line) {
-  if (!options_.quiet) terminal_.Err(line);
+  if (!options_.quiet) terminal_.Err(ui::CleanLines(line));
 }
 
 int App::Fail(const base::Error& error) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "jobman/base/strings.hpp"
+
 namespace jobman::ui {
 namespace {
 
@@ -116,6 +118,13 @@ std::string Clean(std::string_view text, bool utf8) {
     text.remove_prefix(size);
   }
   return clean;
+}
+
+std::string CleanLines(std::string_view text) {
+  constexpr std::size_t kLongest = 2000;
+  std::vector<std::string> lines = base::Split(text, '\n');
+  for (std::string& line : lines) line = Clean(base::Shorten(line, kLongest), true);
+  return base::Join(lines, "\n");
 }
 
 int DisplayWidth(std::string_view text) {

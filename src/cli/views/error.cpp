@@ -11,8 +11,9 @@ std::string DumpJson(const base::OrderedJson& json, int indent) {
 namespace views {
 
 std::string RenderText(const Failure& view, const ui::Style& style) {
-  std::string text = ui::Paint(ui::Tone::kBad, "jobman:", style) + " " + view.error.ToString();
-  if (!view.error.hint.empty()) text += "\n  " + view.error.hint;
+  std::string text =
+      ui::Paint(ui::Tone::kBad, "jobman:", style) + " " + ui::CleanLines(view.error.ToString());
+  if (!view.error.hint.empty()) text += "\n  " + ui::CleanLines(view.error.hint);
   return text + "\n";
 }
 

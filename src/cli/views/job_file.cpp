@@ -21,7 +21,8 @@ bool CheckedFiles::AllGood() const {
 std::string RenderText(const CheckedFiles& view, const ui::Style& style) {
   std::string text;
   for (const CheckedFiles::File& file : view.files) {
-    for (const config::Problem& problem : file.problems) text += config::RenderProblem(problem);
+    for (const config::Problem& problem : file.problems)
+      text += ui::CleanLines(config::RenderProblem(problem));
     if (file.problems.empty())
       text += file.name + ": job " + file.job + " is " +
               ui::Paint(ui::Tone::kGood, "valid", style) + "\n";

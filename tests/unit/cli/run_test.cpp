@@ -77,5 +77,13 @@ TEST_F(RunTest, GlobalOptionsStandBeforeOrBehindTheCommand) {
   EXPECT_EQ(out_.Take(), before);
 }
 
+TEST_F(RunTest, AnErrorDoesNoHarmToATerminal) {
+  opened_ = base::Error{.code = base::Code::kFailedPrecondition,
+                        .message = "red \x1b[31m\rtext\nline " + std::string(5000, 'x'),
+                        .hint = "bell\a"};
+  EXPECT_EQ(Run({"list"}), kUsage);
+  EXPECT_EQ(err_.text, "jobman: red ?[31m text\nline " + std::string(1995, 'x') + "...\n  bell?\n");
+}
+
 }  // namespace
 }  // namespace jobman::cli
