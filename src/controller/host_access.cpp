@@ -7,6 +7,11 @@ namespace {
 
 constexpr int kTries = 5;  // guest attributes appear some seconds after READY
 constexpr base::Duration kBetweenTries = std::chrono::seconds{1};
+constexpr base::Duration kSilence = std::chrono::seconds{5};
+
+bool IsNoAnswer(const base::Error& error) {
+  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+}
 
 }  // namespace
 
@@ -28,9 +33,13 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
     const auto found = known.keys.find(host);
     if (found != known.keys.end()) {
       target.vouched_keys = found->second;
+      target.first_sight = true;
       co_return target;
     }
     const bool asking = !known.turn.expired();
+    // A pinned host needs no word of the cloud; one that is new waits for it.
+    target.first_sight = world_.clock->Now() >= known.silent_until;
+    if (!asking && !target.first_sight) co_return target;
     if (!asking && known.tries >= kTries) co_return target;
     if (!asking) {
       co_await Ask(job, uid);
@@ -44,16 +53,18 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
 base::Task<void> HostAccess::Ask(std::shared_ptr<const core::Job> job, std::string node_uid) {
   const auto turn = std::make_shared<int>();
   keys_[node_uid].turn = turn;
-  ++keys_[node_uid].tries;
+  const auto silent = [&] { keys_[node_uid].silent_until = world_.clock->Now() + kSilence; };
   const auto cloud = clouds_.Get(job->spec.cloud);
-  if (!cloud.ok()) co_return;
+  if (!cloud.ok()) co_return silent();
   const auto api = *cloud;
   const auto answer = co_await api->GetHostKeys(job->slice->ref.place, job->slice->ref.name);
   if (!answer.ok()) {
     base::Log(base::LogLevel::kDebug, "ssh", "no host keys of node {} yet: {}",
               job->slice->ref.name, answer.error().ToString());
-    co_return;
+    if (IsNoAnswer(answer.error())) co_return silent();
   }
+  ++keys_[node_uid].tries;
+  if (!answer.ok()) co_return;
   for (const core::HostKeys& keys : *answer) {
     if (!keys.keys.empty()) keys_[node_uid].keys[keys.host] = keys.keys;
   }

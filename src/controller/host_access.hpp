@@ -25,8 +25,9 @@ class HostAccess {
   using Keys = std::map<int, std::map<std::string, std::string>>;
   struct Known {
     Keys keys = {};
-    int tries = 0;
-    std::weak_ptr<int> turn = {};  ///< alive while somebody asks, who may be cancelled
+    int tries = 0;                      ///< answers of the cloud, without the keys
+    core::TimePoint silent_until = {};  ///< the cloud did not answer: not asked before then
+    std::weak_ptr<int> turn = {};       ///< alive while somebody asks, who may be cancelled
   };
   base::Task<void> Ask(std::shared_ptr<const core::Job> job, std::string node_uid);
 

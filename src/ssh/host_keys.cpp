@@ -77,6 +77,9 @@ Status CheckHostKey(ssh_session session, const ports::HostTarget& target, KnownH
       return KeyChanged(endpoint, target.identity, Expected(target), Shortened(shown));
   } else if (pinned && *pinned != shown) {
     return KeyChanged(endpoint, target.identity, Shortened(*pinned), Shortened(shown));
+  } else if (!pinned && !target.first_sight) {
+    return base::Error{.code = base::Code::kUnavailable,
+                       .message = "the cloud could not be asked for the host key of " + endpoint};
   }
   if (pinned == shown) return base::Ok();
   return known.Pin(target.identity, shown);

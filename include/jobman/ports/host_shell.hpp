@@ -23,6 +23,9 @@ struct HostTarget {
   std::string identity = {};
   /// Public host keys (type -> base64) the cloud vouches for; pinned at once when not empty.
   std::map<std::string, std::string> vouched_keys = {};
+  /// Whether a key that nobody vouches for may be pinned when it is seen first. Without it such a
+  /// host is kUnavailable: the cloud has not been asked yet.
+  bool first_sight = true;
   friend bool operator==(const HostTarget&, const HostTarget&) = default;
 };
 

@@ -155,6 +155,18 @@ TEST_F(HostShellTest, AKeyIsPinnedAtFirstSightAndAChangeRefused) {
   EXPECT_TRUE(Run(other_machine, "true").result.ok());
 }
 
+TEST_F(HostShellTest, ANewHostMayWaitForTheCloudsWordAPinnedOneNeedNot) {
+  const TestSshd sshd;
+  auto target = sshd.Target();
+  target.first_sight = false;
+  const Ran ran = Run(target, "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().code, Code::kUnavailable);
+  EXPECT_FALSE(known.Find(target.identity).value());
+  ASSERT_TRUE(known.Pin(target.identity, sshd.HostKey()).ok());
+  EXPECT_TRUE(Run(target, "true").result.ok());
+}
+
 TEST_F(HostShellTest, VouchedKeysArePinnedAndOverrule) {
   const TestSshd sshd;
   auto target = sshd.Target();
