@@ -140,10 +140,12 @@ demo() {
   jobman run "$root/configs/quickstart.yaml" || code=$?
   cat <<EOF
 
-Still running, for you to look at: the simulator with this slice, and the controller, which ends
-by itself a minute after nothing is left to do. To use them:
+Still running, for you to look at: the simulator with this slice, and the
+controller, which ends by itself a minute after nothing is left to do.
+To use them:
 
-  export JOBMAN_HOME='$JOBMAN_HOME' PATH='$root/build/release/bin':\$PATH
+  export JOBMAN_HOME='$JOBMAN_HOME'
+  export PATH='$root/build/release/bin':\$PATH
   jobman exec quickstart -- hostname     a command on every host
   jobman delete quickstart --wait        give the simulated slice back
   jobman controller stop; jobman-sim down

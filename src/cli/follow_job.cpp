@@ -11,6 +11,7 @@
 #include "cli/views/job_end.hpp"
 #include "jobman/ui/ask.hpp"
 #include "jobman/ui/progress.hpp"
+#include "jobman/ui/text.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -26,8 +27,9 @@ class Narrator {
   void Tell(const core::Job& job) {
     if (job.id.value == 0 || job.why == last_why_) return;
     last_why_ = job.why;
-    app_.Say(fmt::format("{:>6}  {:<12}  {}", base::FormatDuration(app_.Now() - began_),
-                         core::StateName(job.state), job.why));
+    const std::string head = fmt::format(
+        "{:>6}  {:<12}  ", base::FormatDuration(app_.Now() - began_), core::StateName(job.state));
+    app_.Say(head + ui::Wrap(job.why, ui::DisplayWidth(head), app_.terminal().err_style().width));
   }
 
  private:

@@ -10,6 +10,10 @@ if(JOBMAN_WERROR AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15 AND NOT
    (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13))
   target_compile_options(jobman_options INTERFACE -Werror)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # A false alarm of g++ 12 about std::string (GCC bug 105651).
+  target_compile_options(jobman_options INTERFACE -Wno-restrict)
+endif()
 if(JOBMAN_SANITIZE)
   # -O1: coroutine frames of unoptimised code are several times as large and as slow.
   add_compile_options(-fsanitize=${JOBMAN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)

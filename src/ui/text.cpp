@@ -138,6 +138,25 @@ int DisplayWidth(std::string_view text) {
   return width;
 }
 
+std::string Wrap(std::string_view text, int indent, int width) {
+  std::string wrapped;
+  int column = indent;
+  for (const std::string& word : base::Split(text, ' ')) {
+    const int needed = DisplayWidth(word);
+    const bool begins = column == indent;
+    if (!begins && width > 0 && column + 1 + needed > width) {
+      wrapped += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
+      column = indent;
+    } else if (!begins) {
+      wrapped += ' ';
+      ++column;
+    }
+    wrapped += word;
+    column += needed;
+  }
+  return wrapped;
+}
+
 std::string Truncate(std::string_view text, int width, bool utf8) {
   if (DisplayWidth(text) <= width) return std::string(text);
   const std::string_view mark = utf8 ? "…" : "...";

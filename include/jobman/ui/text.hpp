@@ -34,6 +34,10 @@ std::string CleanLines(std::string_view text);
 /// Columns that a terminal needs for a cleaned text: 0 for combining marks, 2 for wide characters.
 int DisplayWidth(std::string_view text);
 
+/// The text in lines of at most `width` columns, broken between words, for a place that begins at
+/// column `indent`: so do the lines after the first. A longer word keeps its line; width 0 is none.
+std::string Wrap(std::string_view text, int indent, int width);
+
 /// At most `width` columns of a cleaned text, ended by "…" (or "...") where something was cut off.
 std::string Truncate(std::string_view text, int width, bool utf8);
 

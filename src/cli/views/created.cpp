@@ -9,11 +9,12 @@ namespace jobman::cli::views {
 std::string RenderText(const Created& view, const ui::Style&) {
   std::string text;
   for (const Created::Row& row : view.rows) {
-    text += fmt::format("created job {} ({}): {}, {}, in {}; to follow it: jobman logs -f {}\n",
-                        core::FormatJobId(row.id), row.name, row.accelerator,
-                        base::Plural(row.hosts, "host"), row.zone, core::FormatJobId(row.id));
+    text += fmt::format("created job {} ({}): {}, {}, in {}\n", core::FormatJobId(row.id), row.name,
+                        row.accelerator, base::Plural(row.hosts, "host"), row.zone);
   }
-  return text;
+  const bool one = view.rows.size() == 1;
+  return text + fmt::format("  to follow {}: jobman logs -f {}\n", one ? "it" : "one",
+                            one ? core::FormatJobId(view.rows[0].id) : "NUMBER");
 }
 
 std::string RenderQuiet(const Created& view) {

@@ -47,6 +47,13 @@ TEST(Text, TruncateKeepsWhatFitsAndSaysThatItCut) {
   EXPECT_EQ(Truncate("abcdef", 0, true), "");
 }
 
+TEST(Text, WrapBreaksBetweenWords) {
+  EXPECT_EQ(Wrap("asking for slice a1 in zone b", 4, 20), "asking for slice\n    a1 in zone b");
+  EXPECT_EQ(Wrap("asking for slice a1 in zone b", 4, 0), "asking for slice a1 in zone b");
+  EXPECT_EQ(Wrap("a-word-longer-than-the-line b", 2, 10), "a-word-longer-than-the-line\n  b");
+  EXPECT_EQ(Wrap("日本 語", 0, 5), "日本\n語");
+}
+
 TEST(Text, ColourOnlyWhereWelcome) {
   EXPECT_EQ(Paint(Tone::kBad, "FAILED", {.colour = false}), "FAILED");
   EXPECT_EQ(Paint(Tone::kBad, "FAILED", {.colour = true}), "\x1b[31mFAILED\x1b[0m");
