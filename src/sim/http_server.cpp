@@ -81,7 +81,7 @@ HttpServer::~HttpServer() {
   if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-base::Result<std::unique_ptr<HttpServer>> HttpServer::Start(int port, Handler handler) {
+base::Result<std::unique_ptr<HttpServer>> HttpServer::Bind(int port) {
   std::unique_ptr<HttpServer> made(new HttpServer);
   HttpServer* self = made.get();
   httplib::Server& server = made->impl_->server;
@@ -94,14 +94,6 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::Start(int port, Handler ha
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     self->impl_->listener = fd;
   });
-  const auto serve = [self, handler](const httplib::Request& from, httplib::Response& to) {
-    const Request request = FromHttp(from);
-    const Reply reply = handler(request);
-    if (reply.lost) Hangup(from, self->port_);
-    ToHttp(request, reply, to);
-  };
-  server.Get(".*", serve).Post(".*", serve).Patch(".*", serve).Delete(".*", serve);
-
   made->port_ = port == 0 ? server.bind_to_any_port("127.0.0.1")
                           : (server.bind_to_port("127.0.0.1", port) ? port : -1);
   if (made->port_ <= 0) {
@@ -110,8 +102,19 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::Start(int port, Handler ha
                        .hint = "choose another with --port, or 0 for any free one"};
   }
   listen(made->impl_->listener, kHttpBacklog);
-  made->impl_->thread = std::thread([self] { self->impl_->server.listen_after_bind(); });
   return made;
+}
+
+void HttpServer::Serve(Handler handler) {
+  const auto serve = [this, handler = std::move(handler)](const httplib::Request& from,
+                                                          httplib::Response& to) {
+    const Request request = FromHttp(from);
+    const Reply reply = handler(request);
+    if (reply.lost) Hangup(from, port_);
+    ToHttp(request, reply, to);
+  };
+  impl_->server.Get(".*", serve).Post(".*", serve).Patch(".*", serve).Delete(".*", serve);
+  impl_->thread = std::thread([this] { impl_->server.listen_after_bind(); });
 }
 
 }  // namespace jobman::sim

@@ -13,8 +13,11 @@ class HttpServer {
  public:
   using Handler = std::function<Reply(const Request&)>;
 
-  /// Serves from now on. Port 0 takes a free one.
-  static base::Result<std::unique_ptr<HttpServer>> Start(int port, Handler handler);
+  /// Takes the port (0: a free one). Connections wait until Serve().
+  static base::Result<std::unique_ptr<HttpServer>> Bind(int port);
+  /// Answers from now on, each connection in a thread of its own: what the handler reads must be
+  /// complete by now.
+  void Serve(Handler handler);
   /// Takes no new connections. Threads of open ones may still run until the process ends.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

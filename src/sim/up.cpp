@@ -122,11 +122,9 @@ base::Status StartService(const UpOptions& options, Service& service) {
                   .user = fleet.sandbox == Sandbox::kBubblewrap ? "" : AccountName(),
                   .started = base::FormatRfc3339(base::SystemClock().Now())};
   JM_ASSIGN_OR_RETURN(service.simulator, Simulator::Start(std::move(settings), std::move(fleet)));
-  JM_ASSIGN_OR_RETURN(service.server,
-                      HttpServer::Start(options.port, [&service](const Request& request) {
-                        return Serve(service, request);
-                      }));
+  JM_ASSIGN_OR_RETURN(service.server, HttpServer::Bind(options.port));
   service.file.endpoint = fmt::format("http://127.0.0.1:{}", service.server->port());
+  service.server->Serve([&service](const Request& request) { return Serve(service, request); });
   return WriteSimFile(options.dir, service.file);
 }
 
