@@ -6,7 +6,7 @@
 
 #include "cli/app.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): of the library
 class App;
 }
 

@@ -8,7 +8,7 @@
 #include "cli/app.hpp"
 #include "jobman/config/load.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): of the library
 class App;
 }
 

@@ -6,7 +6,7 @@
 #include "cli/app.hpp"
 #include "cli/commands.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): of the library
 class App;
 }
 

@@ -56,7 +56,7 @@ base::Task<void> HostAccess::Ask(std::shared_ptr<const core::Job> job, std::stri
   const auto silent = [&] { keys_[node_uid].silent_until = world_.clock->Now() + kSilence; };
   const auto cloud = clouds_.Get(job->spec.cloud);
   if (!cloud.ok()) co_return silent();
-  const auto api = *cloud;
+  const auto api = *cloud;  // NOLINT(performance-unnecessary-copy-initialization): outlives a wait
   const auto answer = co_await api->GetHostKeys(job->slice->ref.place, job->slice->ref.name);
   if (!answer.ok()) {
     base::Log(base::LogLevel::kDebug, "ssh", "no host keys of node {} yet: {}",

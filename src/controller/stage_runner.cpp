@@ -16,7 +16,7 @@ using base::Error;
 using core::HostPhase;
 using remote::RunStatus;
 
-constexpr std::size_t kStderrKept = 16 * 1024;
+constexpr std::size_t kStderrKept = 16'384;
 constexpr base::Duration kOwnTries = std::chrono::seconds{5};
 constexpr base::Duration kStopMargin = std::chrono::seconds{30};
 constexpr base::Backoff kReconnect = {.base = std::chrono::milliseconds{400},

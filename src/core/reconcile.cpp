@@ -15,7 +15,7 @@ void Decider::Enter(JobState state, std::string why) {
 
 void Decider::Do(Effect effect) {
   if (std::find(effects_.begin(), effects_.end(), effect) != effects_.end()) return;
-  effects_.push_back(std::move(effect));
+  effects_.push_back(effect);
 }
 
 /// An observation moves a job through a few states at most; the bound only guards against a
