@@ -32,9 +32,9 @@ constexpr double kMostCpuMs = 1000;
 constexpr double kGraceMs = 1000;
 constexpr double kMostOverGraceMs = 1000;
 
-constexpr const char* kSetup = "mkdir -p ~/work && echo ready > ~/work/state && echo prepared";
+constexpr const char* kSetup = "mkdir -p ~/bench && echo ready > ~/bench/state && echo prepared";
 constexpr const char* kCommand =
-    "cat ~/work/state; for step in 1 2 3 4 5; do echo \"step $step of 5\"; done; echo done";
+    "cat ~/bench/state; for step in 1 2 3 4 5; do echo \"step $step of 5\"; done; echo done";
 constexpr const char* kStubborn = "trap \"\" TERM; echo up; while :; do sleep 1; done";
 
 std::string JobFile(const std::string& name, int hosts, const std::string& command) {

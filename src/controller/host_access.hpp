@@ -14,7 +14,8 @@ class HostAccess {
  public:
   HostAccess(const World& world, Clouds& clouds) : world_(world), clouds_(clouds) {}
 
-  /// The target of one host. Never fails: without vouched keys the first key seen is pinned.
+  /// The target of one host. Never fails: without vouched keys the first key seen is pinned, unless
+  /// the cloud could not be asked (HostTarget::first_sight).
   /// The job is shared: a slice has many hosts, and all of them ask at the same time.
   base::Task<ports::HostTarget> TargetOf(std::shared_ptr<const core::Job> job, int host);
   /// The target without asking the cloud for keys.

@@ -61,8 +61,8 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
 
   static base::Task<void> Follow(Self self, std::size_t index);
   static base::Task<void> StopHost(Self self, std::size_t index);
-  /// One connection's worth: starts or follows the run and takes its output in.
   static base::Task<Outcome> FetchRest(Self self, std::size_t index);
+  /// One connection's worth: starts or follows the run and takes its output in.
   static base::Task<Outcome> Once(Self self, std::size_t index, bool may_start);
   static base::Task<Outcome> RunScript(Self self, std::size_t index, remote::Call call,
                                        ports::ByteSink out);
