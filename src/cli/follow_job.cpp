@@ -8,36 +8,14 @@
 #include "cli/interrupt.hpp"
 #include "cli/log_follower.hpp"
 #include "cli/log_printer.hpp"
+#include "cli/narrator.hpp"
 #include "cli/views/job_end.hpp"
 #include "jobman/ui/ask.hpp"
-#include "jobman/ui/progress.hpp"
-#include "jobman/ui/text.hpp"
 
 namespace jobman::cli {
 namespace {
 
 constexpr base::Duration kPollEvery = std::chrono::milliseconds{50};
-
-/// Says each change of the job once.
-class Narrator {
- public:
-  Narrator(App& app, base::TimePoint began)
-      : app_(app), progress_(app.terminal(), app.mode() == OutputMode::kQuiet), began_(began) {}
-
-  void Tell(const core::Job& job) {
-    if (job.id.value == 0 || job.why == last_why_) return;
-    last_why_ = job.why;
-    const std::string head = fmt::format(
-        "{:>6}  {:<12}  ", base::FormatDuration(app_.Now() - began_), core::StateName(job.state));
-    app_.Say(head + ui::Wrap(job.why, ui::DisplayWidth(head), app_.terminal().err_style().width));
-  }
-
- private:
-  App& app_;
-  ui::Progress progress_;
-  base::TimePoint began_;
-  std::string last_why_ = {};
-};
 
 /// After Ctrl-C: whether to go on following.
 bool GoOnAfterInterrupt(App& app, ports::Store& store, core::JobId id,
@@ -63,12 +41,6 @@ base::Status ShowEnd(App& app, ports::Store& store, const core::Job& job) {
   return base::Ok();
 }
 
-/// A setup step that passed its own time limit failed: running it again is no better idea than
-/// after any other failure.
-bool IsLateStep(const base::Error& error) {
-  return error.code == base::Code::kDeadlineExceeded && error.reason == base::Reason::kNone;
-}
-
 }  // namespace
 
 int ExitCodeOfJob(const core::Job& job) {
@@ -79,8 +51,7 @@ int ExitCodeOfJob(const core::Job& job) {
       return kSuccess;
     case core::Outcome::kFailed:
       if (done->exit_code > 0 && done->exit_code < 256) return done->exit_code;
-      if (!done->error || IsLateStep(*done->error)) return kJobFailed;
-      return ExitCodeOf(*done->error);
+      return done->error ? ExitCodeOf(*done->error) : kJobFailed;
     case core::Outcome::kCancelled:
     case core::Outcome::kDeleted:
       return kJobFailed;
@@ -93,7 +64,7 @@ base::Result<int> FollowJob(App& app, ports::Store& store, core::JobId id,
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   LogFollower follower(paths, store, id, {});
   LogPrinter printer(app, id, false, true);
-  Narrator narrator(app, app.Now());
+  Narrator narrator(app, false);
   const auto take = [&](const LogStage& stage, int host, std::string_view bytes) {
     if (!options.logs) return true;
     return printer.Print(stage, host, HostCount(paths, follower.job(), stage), bytes);

@@ -33,7 +33,7 @@ CommandWords::Option ReadOption(const CLI::Option& option) {
 }
 
 void ReadPositional(const CLI::Option& option, CommandWords& command) {
-  const std::string name = option.get_single_name();
+  const std::string& name = option.get_single_name();
   if (name == "JOB") command.takes_job = true;
   if (NamesPath(name)) command.takes_file = true;
   for (const std::string& value : ClosedSet(option.get_type_name()))

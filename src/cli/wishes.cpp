@@ -8,7 +8,9 @@
 #include "cli/follow_job.hpp"
 #include "cli/job_file.hpp"
 #include "cli/job_ref.hpp"
+#include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -43,23 +45,34 @@ base::Result<controller::Nudge> SecretsOf(ports::Store& store,
   return nudge;
 }
 
+base::Error Interrupted(const std::vector<core::JobId>& busy) {
+  std::vector<std::string> numbers;
+  for (const core::JobId id : busy) numbers.push_back(core::FormatJobId(id));
+  return {.code = base::Code::kCancelled,
+          .message = fmt::format("interrupted; what was asked of {} {} goes on",
+                                 busy.size() == 1 ? "job" : "jobs", base::Join(numbers, ", ")),
+          .hint = "jobman why " + core::FormatJobId(busy.front())};
+}
+
 }  // namespace
 
-base::Status WaitUntilAtRest(App& app, ports::Store& store, core::JobId id) {
+base::Status WaitUntilAtRest(App& app, ports::Store& store, std::vector<core::JobId> ids) {
   base::TimePoint looked = app.Now();
+  Narrator narrator(app, ids.size() > 1);
   for (;;) {
-    JM_ASSIGN_OR_RETURN(const core::Job job, store.Get(id));
-    if (AtRest(job)) return base::Ok();
+    std::vector<core::JobId> busy;
+    for (const core::JobId id : ids) {
+      JM_ASSIGN_OR_RETURN(const core::Job job, store.Get(id));
+      narrator.Tell(job);
+      if (!AtRest(job)) busy.push_back(id);
+    }
+    if (busy.empty()) return base::Ok();
+    ids = std::move(busy);
     if (app.Now() - looked > kLookAtController) {
       JM_TRY(EnsureController(app, store));  // it may have been killed
       looked = app.Now();
     }
-    if (!app.Wait(std::chrono::milliseconds{50})) {
-      return base::Error{
-          .code = base::Code::kCancelled,
-          .message = "interrupted; what was asked of job " + core::FormatJobId(id) + " goes on",
-          .hint = "jobman why " + core::FormatJobId(id)};
-    }
+    if (!app.Wait(std::chrono::milliseconds{50})) return Interrupted(ids);
   }
 }
 
@@ -79,11 +92,11 @@ base::Result<int> MakeWish(App& app, const WishOrder& order) {
     JM_TRY(store->SetWish(id, order.wish, order.redo_setup, app.Now()));
   }
   JM_TRY(WakeController(app, *store, nudge));
+  if (order.wait) JM_TRY(WaitUntilAtRest(app, *store, ids));
   views::Wished view{.said = order.said};
   int worst = kSuccess;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const core::JobId id = ids[i];
-    if (order.wait) JM_TRY(WaitUntilAtRest(app, *store, id));
     JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
     view.rows.push_back({.id = id,
                          .name = job.name,

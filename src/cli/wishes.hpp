@@ -18,7 +18,8 @@ struct WishOrder {
   std::string said = {};
 };
 base::Result<int> MakeWish(App& app, const WishOrder& order);
-/// Waits until nothing is left to be done for the job but to hold its slice.
-base::Status WaitUntilAtRest(App& app, ports::Store& store, core::JobId id);
+/// Waits until nothing is left to be done for the jobs but to hold their slices, telling each
+/// change.
+base::Status WaitUntilAtRest(App& app, ports::Store& store, std::vector<core::JobId> ids);
 
 }  // namespace jobman::cli

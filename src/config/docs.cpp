@@ -27,6 +27,7 @@ command: {cmd: echo hello from host $JOBMAN_HOST_INDEX}
 - A key without a value (null) is as absent.
 - Unknown keys are errors. Keys marked *not yet* are known, and refused by name.
 - Durations are written `90s`, `15m`, `1h30m`; a bare number is seconds.
+- A job file may have 1 MiB, a startup script 256 KiB, a variable with its name 128 KiB.
 - Hosts are written `all`, `3`, `"0,3-7"` or `[0, 3]`. The first is number 0.
 - A path may begin with `~/`; a relative one is relative to the folder of the file it stands in.
 

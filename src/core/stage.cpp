@@ -10,6 +10,7 @@ namespace jobman::core {
 namespace {
 
 constexpr int kTemporaryFailure = 75;  // EX_TEMPFAIL of sysexits.h: the command asks to be repeated
+constexpr int kSetupFailed = 1;        // the job's exit code: a step's own is not the command's
 
 bool Failed(const HostRun& run) {
   return run.phase == HostPhase::kLost || (run.phase == HostPhase::kExited && run.exit_code != 0);
@@ -198,7 +199,7 @@ void Decider::FailStage() {
                      .hint = "raise the step's timeout, or see jobman logs " +
                              FormatJobId(job_.id) + " --stage " + stage.name};
     if (TakeFromBudget(Fault::kFailure)) return Recover(Fault::kFailure, std::move(late));
-    return FailForGood(std::move(late), 0);
+    return FailForGood(std::move(late), kSetupFailed);
   }
   const bool lost = culprit->phase == HostPhase::kLost;
   base::Error error{.code = lost ? base::Code::kUnavailable : base::Code::kAborted,
@@ -219,7 +220,7 @@ void Decider::FailStage() {
     return Recover(Fault::kInfra, std::move(error));
   }
   if (TakeFromBudget(Fault::kFailure)) return Recover(Fault::kFailure, std::move(error));
-  FailForGood(std::move(error), exit_code);
+  FailForGood(std::move(error), stage.number < 0 ? exit_code : kSetupFailed);
 }
 
 void Decider::LoseSlice(Fault fault, std::string restart_reason, base::Error error) {

@@ -29,12 +29,27 @@ struct Shared {
       : command(std::move(what)),
         options(std::move(how)),
         gate(options.window > 0 ? options.window : static_cast<int>(count)),
-        left(count) {}
+        left(count),
+        ended(count, false) {}
+  void End(std::size_t row) {
+    ended[row] = true;
+    --left;
+    if (options.on_end) options.on_end(Busy());
+    if (left == 0) done.WakeAll();
+  }
+  std::vector<int> Busy() const {
+    std::vector<int> busy;
+    for (std::size_t row = 0; row < ended.size(); ++row) {
+      if (!ended[row]) busy.push_back(result.hosts[row].host);
+    }
+    return busy;
+  }
   ports::RemoteCommand command;
   FanOutOptions options;
   Gate gate;
   Waiters done = {};
   std::size_t left;
+  std::vector<bool> ended;
   FanOutResult result = {};
   std::minstd_rand random{std::random_device{}()};
 };
@@ -124,9 +139,7 @@ Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost> hosts
   }
   for (std::size_t row = 0; row < hosts.size(); ++row) {
     base::Spawn(executor, scope, RunOne(shell, std::move(hosts[row]), row, shared),
-                [shared](bool /*cancelled*/) {
-                  if (--shared->left == 0) shared->done.WakeAll();
-                });
+                [shared, row](bool /*cancelled*/) { shared->End(row); });
   }
   while (shared->left > 0) co_await shared->done.Wait();
   co_return std::move(shared->result);

@@ -65,7 +65,7 @@ Facts Decide(const Surroundings& around) {
 Terminal::Terminal(Facts facts, Sink& out, Sink& err) : facts_(facts), out_(out), err_(err) {}
 
 Terminal::~Terminal() {
-  ClearStatus();
+  SetStatus({});
   Flush();
 }
 
@@ -88,20 +88,10 @@ void Terminal::Err(std::string_view talk) {
 void Terminal::SetStatus(std::string_view line) {
   std::string clean = Clean(line, facts_.utf8);
   if (clean == status_) return;
-  if (facts_.err_tty) {
-    Flush();
-    Hide();
-    status_ = std::move(clean);
-    Show();
-  } else {
-    if (!clean.empty()) Err(clean);
-    status_ = std::move(clean);
-  }
-}
-
-void Terminal::ClearStatus() {
+  Flush();
   Hide();
-  status_.clear();
+  status_ = std::move(clean);
+  Show();
 }
 
 void Terminal::Flush() {

@@ -71,7 +71,8 @@ enum class Outcome { kSucceeded, kFailed, kCancelled, kDeleted };
 /// Over, until somebody resumes it. The slice may still be held (`Job::slice`).
 struct Done {
   Outcome outcome = Outcome::kSucceeded;
-  int exit_code = 0;                      ///< of the command: the first host's that is not 0
+  /// Of the command: the first host's that is not 0. 1 when a setup step failed or was too slow.
+  int exit_code = 0;
   std::optional<base::Error> error = {};  ///< why it failed, when no exit code says it
   friend bool operator==(const Done&, const Done&) = default;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct FanOutOptions {
   /// limit. Nothing: one try.
   std::optional<base::Duration> patience = {};
   base::Backoff backoff = {.base = std::chrono::seconds{1}, .cap = std::chrono::seconds{15}};
+  /// Called with the numbers of the hosts that are not done each time one is; may be empty.
+  std::function<void(const std::vector<int>&)> on_end = {};
 };
 
 /// What became of one host.

@@ -51,11 +51,9 @@ class Terminal {
   void Out(std::string_view data);
   /// Talk; a line break is added where there is none.
   void Err(std::string_view talk);
-  /// Shows `line` as the status: on a terminal it is rewritten in place and vanishes before other
-  /// output; elsewhere it is an ordinary line, printed when it differs from the last one.
+  /// Shows `line` as the status: rewritten in place, out of the way of other output, gone when
+  /// empty. Where stderr is no terminal there is none.
   void SetStatus(std::string_view line);
-  /// Takes the status line away.
-  void ClearStatus();
   void Flush();
 
   const Facts& facts() const { return facts_; }

@@ -16,15 +16,21 @@ base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobsToRemove(*store, words));
+  std::vector<core::JobId> held;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+    if (!core::NeedsCare(job)) continue;
+    JM_TRY(store->SetWish(id, core::Wish::kDelete, false, app.Now()));
+    app.Say("deleting the cloud resources of job " + core::FormatJobId(id));
+    held.push_back(id);
+  }
+  if (!held.empty()) {
+    JM_TRY(WakeController(app, *store));
+    JM_TRY(WaitUntilAtRest(app, *store, held));
+  }
   views::Wished view;
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
-    if (core::NeedsCare(job)) {
-      JM_TRY(store->SetWish(id, core::Wish::kDelete, false, app.Now()));
-      JM_TRY(WakeController(app, *store));
-      app.Say("deleting the cloud resources of job " + core::FormatJobId(id));
-      JM_TRY(WaitUntilAtRest(app, *store, id));
-    }
     JM_TRY(store->Erase(id));
     JM_TRY(base::RemoveAll(paths.JobDir(id.value)));
     view.rows.push_back({.id = id,

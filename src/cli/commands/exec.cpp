@@ -1,5 +1,7 @@
 #include <signal.h>
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/signal_set.hpp>
@@ -13,6 +15,7 @@
 #include "cli/job_ref.hpp"
 #include "cli/views/exec_result.hpp"
 #include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/ssh/fan_out.hpp"
 #include "jobman/ui/prefixed_output.hpp"
 
@@ -81,7 +84,16 @@ class Output {
       return base::Ok();
     };
   }
+  /// One line of the terminal, rewritten: 1,024 hosts take their time, and one may be dead.
+  void WaitFor(const std::vector<int>& busy) {
+    app_.terminal().SetStatus(busy.empty() || app_.mode() == OutputMode::kQuiet
+                                  ? std::string{}
+                                  : fmt::format("waiting for {}: {}",
+                                                base::Plural(std::ssize(busy), "host"),
+                                                base::FormatRanges(busy)));
+  }
   void Finish() {
+    app_.terminal().SetStatus({});
     out_.Finish();
     err_.Finish();
     app_.terminal().Flush();
@@ -140,7 +152,8 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   asio::io_context loop;
   StoredKnownHosts known_hosts(*store);
   ssh::SshHostShell shell(loop.get_executor(), known_hosts);
-  ssh::FanOutOptions fan_out;
+  ssh::FanOutOptions fan_out{
+      .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
   if (options.patience_seconds > 0) {
     fan_out.patience = std::chrono::seconds{options.patience_seconds};
   }

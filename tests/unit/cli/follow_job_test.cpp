@@ -27,9 +27,10 @@ TEST(ExitCodeOfJob, IsTheCommandsOrWhatItsErrorMapsTo) {
             kRefused);
 }
 
-TEST(ExitCodeOfJob, ASetupStepThatWasTooSlowFailed) {
-  EXPECT_EQ(ExitCodeOfJob(Failed(0, base::Error{.code = base::Code::kDeadlineExceeded})),
-            kJobFailed);
+TEST(ExitCodeOfJob, TellsAStepThatWasTooSlowFromASliceThatWas) {
+  const base::Error late{.code = base::Code::kDeadlineExceeded};
+  EXPECT_EQ(ExitCodeOfJob(Failed(1, late)), kJobFailed);
+  EXPECT_EQ(ExitCodeOfJob(Failed(0, late)), kTryLater);
 }
 
 TEST(JobEnd, JsonTellsTheExitCodeOfTheProcess) {

@@ -217,6 +217,7 @@ TEST(ReconcileStage, RequiredSetupStepMayNotFail) {
   r.HostSettles(0);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.job().why, "host 0 ended setup-0-install with exit code 127");
+  EXPECT_EQ(r.As<Done>().exit_code, 1) << "127 is not the command's";
 }
 
 TEST(ReconcileStage, AStepIsStoppedAtItsTimeLimit) {
@@ -229,6 +230,7 @@ TEST(ReconcileStage, AStepIsStoppedAtItsTimeLimit) {
   r.HostEnds(0, 143).HostEnds(1, 0);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().error->message, "setup-0-data passed its time limit");
+  EXPECT_EQ(r.As<Done>().exit_code, 1);
 }
 
 TEST(ReconcileStage, AStepThatPassedItsLimitUsesTheFailureBudget) {

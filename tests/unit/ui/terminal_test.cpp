@@ -4,8 +4,6 @@
 
 #include <cerrno>
 
-#include "jobman/ui/progress.hpp"
-
 namespace jobman::ui {
 namespace {
 
@@ -128,22 +126,15 @@ TEST_F(TerminalTest, TheStatusLineIsRewrittenAndMakesWayForOutput) {
   terminal.Flush();
   EXPECT_EQ(out_.Take(), "data\n");
   EXPECT_EQ(err_.Take(), "\r\x1b[2Kstill waiting fo...");
-  terminal.ClearStatus();
+  terminal.SetStatus({});
   EXPECT_EQ(err_.Take(), "\r\x1b[2K");
 }
 
-TEST_F(TerminalTest, WithoutATerminalEachNewStatusIsALine) {
-  Terminal terminal({}, out_, err_);
-  {
-    Progress progress(terminal, false);
-    progress.Update("WAITING");
-    progress.Update("WAITING");
-    progress.Update("RUNNING");
-  }
-  EXPECT_EQ(err_.Take(), "WAITING\nRUNNING\n");
-  Progress quiet(terminal, true);
-  quiet.Update("WAITING");
-  EXPECT_EQ(err_.Take(), "");
+TEST_F(TerminalTest, WithoutATerminalThereIsNoStatus) {
+  Terminal terminal({.out_tty = true}, out_, err_);
+  terminal.SetStatus("waiting");
+  terminal.Err("news");
+  EXPECT_EQ(err_.Take(), "news\n");
 }
 
 }  // namespace
