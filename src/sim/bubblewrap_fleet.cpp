@@ -97,6 +97,7 @@ HostDisk BubblewrapFleet::DiskOf(const std::string& name) const {
                    .etc = kInside,
                    .state = base::Path(kInside) / "state",
                    .port = options().ssh_port,
+                   .metadata_port = options().metadata_port,
                    .extra = "Subsystem sftp internal-sftp\n"});
 }
 
@@ -117,6 +118,7 @@ std::vector<std::string> BubblewrapFleet::Command(const HostPlan& plan) const {
   add({"--hostname", plan.name, "--chdir", "/", "--clearenv"});
   add({"--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"});
   add({"--setenv", "HOME", "/home", "--setenv", "LANG", "C.UTF-8"});
+  for (const auto& [name, value] : disk.EnvironmentOf(plan)) add({"--setenv", name, value});
   add({"/bin/sh", "-c", kBoot, sshd_});
   return words;
 }

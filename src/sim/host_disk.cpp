@@ -94,7 +94,25 @@ Status HostDisk::PrepareBoot(const HostPlan& plan) {
   JM_TRY(base::RemoveAll(state() / "sshd.pid"));
   JM_TRY(WriteInPlace(etc() / "boot_id", BootId() + "\n"));
   JM_TRY(WriteMetadata(plan.metadata));
+  JM_TRY(WriteEnvironment(plan));
   return WriteSshdConfig(plan);
+}
+
+Environment HostDisk::EnvironmentOf(const HostPlan& plan) const {
+  Environment environment = layout_.environment;
+  if (layout_.metadata_port != 0) {
+    // Google's libraries go by these two; a host's own address tells the server which host asks.
+    const std::string server = fmt::format("{}:{}", plan.internal_ip, layout_.metadata_port);
+    environment["GCE_METADATA_HOST"] = server;
+    environment["GCE_METADATA_IP"] = server;
+  }
+  return environment;
+}
+
+Status HostDisk::WriteEnvironment(const HostPlan& plan) {
+  std::string text;
+  for (const auto& [name, value] : EnvironmentOf(plan)) text += name + "=" + value + "\n";
+  return WriteInPlace(etc() / "environment", text);
 }
 
 Status HostDisk::WriteSshdConfig(const HostPlan& plan) {
@@ -108,7 +126,12 @@ Status HostDisk::WriteSshdConfig(const HostPlan& plan) {
       "PermitRootLogin prohibit-password\nUsePAM no\nStrictModes no\nPrintMotd no\n"
       "PrintLastLog no\nUseDNS no\nX11Forwarding no\nAllowTcpForwarding yes\n"
       "MaxStartups 10000\nMaxSessions 1000\nAcceptEnv LANG LC_*\nLogLevel VERBOSE\n";
-  return WriteInPlace(etc() / "sshd_config", config + layout_.extra);
+  const Environment environment = EnvironmentOf(plan);
+  if (!environment.empty()) config += "SetEnv";  // sshd heeds the first such line only
+  for (const auto& [name, value] : environment) {
+    config += fmt::format(" \"{}={}\"", name, value);
+  }
+  return WriteInPlace(etc() / "sshd_config", config + "\n" + layout_.extra);
 }
 
 bool HostDisk::IsUp() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,21 +20,26 @@ struct Login {
 /// a password file are left out.
 std::vector<Login> LoginsOf(const Metadata& metadata);
 
+/// Names to values.
+using Environment = std::map<std::string, std::string>;
+
 /// The folder that is one host's disk and configuration.
 ///
 ///   homes/USER        persists over reboots
 ///   tmp/              emptied by every boot
-///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, metadata.json, ...
+///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, environment, ...
 ///   state/            sshd.pid, sshd.log, startup.log: written from inside
 class HostDisk {
  public:
   /// How the server runs. `inside` is where etc/ and state/ appear to it.
   struct Layout {
-    base::Path root = {};    ///< the folder of this host
-    base::Path etc = {};     ///< etc/ as sshd sees it
-    base::Path state = {};   ///< state/ as sshd sees it
-    int port = 0;            ///< of sshd
-    std::string extra = {};  ///< more lines for sshd_config
+    base::Path root = {};          ///< the folder of this host
+    base::Path etc = {};           ///< etc/ as sshd sees it
+    base::Path state = {};         ///< state/ as sshd sees it
+    int port = 0;                  ///< of sshd
+    int metadata_port = 0;         ///< of the metadata server; 0: there is none
+    Environment environment = {};  ///< of logins and of the startup script
+    std::string extra = {};        ///< more lines for sshd_config
   };
   explicit HostDisk(Layout layout) : layout_(std::move(layout)) {}
 
@@ -43,6 +49,8 @@ class HostDisk {
   base::Status PrepareBoot(const HostPlan& plan);
   /// Lets the logins of `metadata` in. Files are written in place: some are bound into a sandbox.
   base::Status WriteMetadata(const Metadata& metadata);
+  /// What logins and the startup script find in their environment.
+  Environment EnvironmentOf(const HostPlan& plan) const;
   /// Whether sshd listens: it writes its pid file after that.
   bool IsUp() const;
 
@@ -52,6 +60,7 @@ class HostDisk {
   base::Path tmp() const { return layout_.root / "tmp"; }
 
  private:
+  base::Status WriteEnvironment(const HostPlan& plan);
   base::Status WriteSshdConfig(const HostPlan& plan);
 
   Layout layout_;

@@ -148,7 +148,11 @@ void HostServer::RunStartupScript(const std::string& name) const {
   const base::Path log = HostDir(name) / "state" / "startup.log";
   const base::UniqueFd out(open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   const auto content = base::ReadFile(script);
-  std::vector<std::string> words = {"/usr/bin/env", "JOBMAN_SIM_HOST=" + name};
+  std::vector<std::string> words = {"/usr/bin/env"};
+  const auto environment = base::ReadFile(HostDir(name) / "etc" / "environment");
+  for (const std::string& variable : base::Split(environment.value_or(""), '\n')) {
+    if (!variable.empty()) words.push_back(variable);
+  }
   if (!content.ok() || !content->starts_with("#!")) words.push_back("/bin/sh");
   words.push_back(script.string());
   (void)Spawn(words, {.out = out.get(), .err = out.get()}).ok();

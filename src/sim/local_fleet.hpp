@@ -22,6 +22,7 @@ std::string SandboxName(Sandbox sandbox);
 struct FleetOptions {
   base::Path dir = {};  ///< hosts/ and logs/ are made in it
   int ssh_port = 0;
+  int metadata_port = 0;  ///< of the metadata server; 0: there is none
   Sandbox sandbox = Sandbox::kBubblewrap;
   base::Path self = {};                 ///< the jobman-sim program, started as a helper
   std::vector<base::Path> shared = {};  ///< folders every host sees and may write to

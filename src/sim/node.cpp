@@ -173,6 +173,7 @@ Json RenderNode(const Node& node) {
   body["createTime"] = Timestamp(node.created);
   body["state"] = NodeStateName(node.state);
   if (node.state == NodeState::kReady) body["health"] = "HEALTHY";
+  if (!node.notice.upcoming.is_null()) body["upcomingMaintenance"] = node.notice.upcoming;
   body["multisliceNode"] = node.multislice;
   if (node.queued) {
     ResourceKey queued = *node.queued;

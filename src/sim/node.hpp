@@ -36,6 +36,13 @@ struct NodeHost {
   bool running = false;
 };
 
+/// What the machines of a node are told about what is to come.
+struct Notice {
+  bool preempted = false;    ///< `instance/preempted`
+  bool maintenance = false;  ///< `instance/maintenance-event`
+  Json upcoming = {};        ///< `upcomingMaintenance`, on the node too; null: none
+};
+
 /// One node as the simulator keeps it.
 struct Node {
   ResourceKey key = {};
@@ -49,6 +56,7 @@ struct Node {
   std::vector<NodeHost> hosts = {};
   std::optional<ResourceKey> queued = {};  ///< the queued resource that asked for it
   bool multislice = false;
+  Notice notice = {};
   Json overlay = Json::object();  ///< fields set by hand over the rendered ones, for rehearsals
 
   Operations::Key operation = {};     ///< that the present change belongs to

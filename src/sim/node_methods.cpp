@@ -68,6 +68,7 @@ Reply Nodes::Patch(Node& node, const Request& request, const std::string& versio
     host.plan.metadata = metadata;
     context_.fleet.UpdateMetadata(host.plan.name, metadata);
   }
+  guest_changed_();
   const Operations::Key operation = Begin(node, "update", version, now);
   context_.timeline.At(now + context_.settings.delays.update,
                        [this, operation, key = node.key](TimePoint due) {

@@ -45,6 +45,9 @@ class Nodes {
   /// Called after every change of a node's state, also when one is gone.
   void OnChange(std::function<void(TimePoint)> changed) { changed_ = std::move(changed); }
 
+  /// Called when something that the machines can read on their metadata server has changed.
+  void OnGuestChange(std::function<void()> changed) { guest_changed_ = std::move(changed); }
+
   // What the API's methods do, after their arguments were checked. `version` names the API's.
 
   /// CREATING at once; the operation ends with READY, or with the plan's doom.
@@ -99,6 +102,7 @@ class Nodes {
   Context context_;
   std::map<ResourceKey, Node> nodes_ = {};
   std::function<void(TimePoint)> changed_ = [](TimePoint) {};
+  std::function<void()> guest_changed_ = [] {};
   std::set<std::string> stems_ = {};  ///< of host names, also of nodes that are gone
   std::int64_t uid_count_ = 0;
   std::uint32_t address_count_ = 0;

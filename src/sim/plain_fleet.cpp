@@ -49,15 +49,16 @@ HostDisk PlainFleet::DiskOf(const std::string& name) const {
   const std::string etc = (root / "etc").string();
   // ForceCommand is how a host gets its own home without an entry in the password file. SHLVL keeps
   // bash from reading this machine's .bashrc before that: it does so for sshd on the first level.
-  return HostDisk(
-      {.root = root,
-       .etc = root / "etc",
-       .state = root / "state",
-       .port = options().ssh_port,
-       .extra = fmt::format("SetEnv SHLVL=1 \"JOBMAN_SIM_HOST={}\" "
-                            "\"JOBMAN_BOOT_ID_FILE={}/boot_id\"\n"
-                            "ForceCommand {}\nSubsystem sftp {}\n",
-                            name, etc, base::ShellQuote(etc + "/login"), sftp_server_.string())});
+  return HostDisk({.root = root,
+                   .etc = root / "etc",
+                   .state = root / "state",
+                   .port = options().ssh_port,
+                   .metadata_port = options().metadata_port,
+                   .environment = {{"SHLVL", "1"},
+                                   {"JOBMAN_SIM_HOST", name},
+                                   {"JOBMAN_BOOT_ID_FILE", etc + "/boot_id"}},
+                   .extra = fmt::format("ForceCommand {}\nSubsystem sftp {}\n",
+                                        base::ShellQuote(etc + "/login"), sftp_server_.string())});
 }
 
 base::Status PlainFleet::WriteLoginScript(const std::string& name) const {

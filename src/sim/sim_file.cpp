@@ -16,8 +16,10 @@ base::Path SimFilePath(const base::Path& dir) {
 }
 
 Json ToJson(const SimFile& file) {
-  return {{"pid", file.pid},         {"endpoint", file.endpoint}, {"ssh_port", file.ssh_port},
-          {"sandbox", file.sandbox}, {"user", file.user},         {"started", file.started}};
+  return {{"pid", file.pid},           {"endpoint", file.endpoint},
+          {"ssh_port", file.ssh_port}, {"metadata_port", file.metadata_port},
+          {"sandbox", file.sandbox},   {"user", file.user},
+          {"started", file.started}};
 }
 
 base::Result<SimFile> ReadSimFile(const base::Path& dir) {
@@ -29,6 +31,7 @@ base::Result<SimFile> ReadSimFile(const base::Path& dir) {
   return SimFile{.pid = static_cast<int>(Number(*json, "pid")),
                  .endpoint = Text(*json, "endpoint"),
                  .ssh_port = static_cast<int>(Number(*json, "ssh_port")),
+                 .metadata_port = static_cast<int>(Number(*json, "metadata_port")),
                  .sandbox = Text(*json, "sandbox"),
                  .user = Text(*json, "user"),
                  .started = Text(*json, "started")};

@@ -13,6 +13,7 @@ struct SimFile {
   int pid = 0;
   std::string endpoint = {};  ///< "http://127.0.0.1:8400"
   int ssh_port = 0;
+  int metadata_port = 0;     ///< of the hosts' metadata server; 0: there is none
   std::string sandbox = {};  ///< "bubblewrap", "none", "light"
   std::string user = {};     ///< who alone can log in to hosts without a sandbox; else empty
   std::string started = {};  ///< RFC 3339

@@ -45,6 +45,16 @@ Reply Simulator::Handle(const Request& request) {
   return reply;
 }
 
+GuestReply Simulator::Guest(const std::string& address, const GuestRequest& request) {
+  const std::lock_guard lock(mutex_);
+  return world_->Guest(address, request);
+}
+
+void Simulator::OnGuestChange(std::function<void()> changed) {
+  const std::lock_guard lock(mutex_);
+  world_->OnGuestChange(std::move(changed));
+}
+
 void Simulator::Report(const std::string& uid, int boot, const std::string& error) {
   const std::lock_guard lock(mutex_);
   if (error.empty()) {

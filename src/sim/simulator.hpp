@@ -21,6 +21,10 @@ class Simulator {
 
   /// Answers a request; any thread.
   Reply Handle(const Request& request);
+  /// What a host reads on its metadata server; any thread.
+  GuestReply Guest(const std::string& address, const GuestRequest& request);
+  /// Called, under the lock, when a host could read something else than before.
+  void OnGuestChange(std::function<void()> changed);
   /// Ends all hosts. Gives back what was left behind: {"nodes": [..], "queued_resources": [..],
   /// "processes": [..]}. Nothing boots afterwards.
   Json Shutdown();

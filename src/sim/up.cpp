@@ -20,6 +20,7 @@
 #include "jobman/base/strings.hpp"
 #include "sim/control.hpp"
 #include "sim/http_server.hpp"
+#include "sim/metadata_server.hpp"
 #include "sim/ports.hpp"
 #include "sim/report.hpp"
 #include "sim/simulator.hpp"
@@ -88,6 +89,7 @@ std::string AccountName() {
 /// A server that runs, and what it runs with.
 struct Service {
   HeldPort ssh_port = {};
+  std::unique_ptr<MetadataServer> metadata = {};
   std::unique_ptr<Simulator> simulator = {};
   std::unique_ptr<HttpServer> server = {};
   SimFile file = {};
@@ -104,11 +106,30 @@ Reply Serve(Service& service, const Request& request) {
   return reply;
 }
 
+/// Nothing where the kernel does not let us listen on the loopback device alone.
+std::unique_ptr<MetadataServer> BindMetadata() {
+  auto bound = MetadataServer::Bind();
+  if (bound.ok()) return std::move(bound).value();
+  std::cerr << "jobman-sim: " << bound.error().ToString() << "; hosts have no metadata server\n";
+  return nullptr;
+}
+
+void ServeMetadata(Service& service) {
+  Simulator* simulator = service.simulator.get();
+  MetadataServer* metadata = service.metadata.get();
+  simulator->OnGuestChange([metadata] { metadata->Wake(); });
+  metadata->Serve([simulator](const std::string& address, const GuestRequest& request) {
+    return simulator->Guest(address, request);
+  });
+}
+
 base::Status StartService(const UpOptions& options, Service& service) {
   JM_ASSIGN_OR_RETURN(Settings settings, ReadSettings(options));
   JM_ASSIGN_OR_RETURN(service.ssh_port, HoldPort(options.ssh_port));
+  service.metadata = BindMetadata();
   FleetOptions fleet{.dir = options.dir,
                      .ssh_port = service.ssh_port.port,
+                     .metadata_port = service.metadata ? service.metadata->port() : 0,
                      .sandbox = ChooseSandbox(options),
                      .self = base::SelfExe()};
   for (const std::string& folder : options.shared) {
@@ -118,10 +139,12 @@ base::Status StartService(const UpOptions& options, Service& service) {
   }
   service.file = {.pid = getpid(),
                   .ssh_port = service.ssh_port.port,
+                  .metadata_port = fleet.metadata_port,
                   .sandbox = SandboxName(fleet.sandbox),
                   .user = fleet.sandbox == Sandbox::kBubblewrap ? "" : AccountName(),
                   .started = base::FormatRfc3339(base::SystemClock().Now())};
   JM_ASSIGN_OR_RETURN(service.simulator, Simulator::Start(std::move(settings), std::move(fleet)));
+  if (service.metadata) ServeMetadata(service);
   JM_ASSIGN_OR_RETURN(service.server, HttpServer::Bind(options.port));
   service.file.endpoint = fmt::format("http://127.0.0.1:{}", service.server->port());
   service.server->Serve([&service](const Request& request) { return Serve(service, request); });

@@ -129,6 +129,17 @@ std::optional<ApiError> World::Gate(const Call& call) const {
   return std::nullopt;
 }
 
+GuestReply World::Guest(const std::string& address, const GuestRequest& request) const {
+  for (const auto& [key, node] : nodes_.all()) {
+    for (std::size_t i = 0; i < node.hosts.size(); ++i) {
+      const HostPlan& plan = node.hosts[i].plan;
+      if (plan.internal_ip != address && plan.external_ip != address) continue;
+      return LookUp(GuestTreeOf(node, i), request.path, request.recursive);
+    }
+  }
+  return {.status = 404, .body = "no machine has the address " + address + "\n"};
+}
+
 std::string World::ProjectOf(const std::string& project) {
   const std::string number = ProjectNumber(project);
   if (number != project) projects_[number] = project;

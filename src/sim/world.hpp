@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 
 #include "sim/faults.hpp"
 #include "sim/fleet.hpp"
+#include "sim/guest_request.hpp"
 #include "sim/nodes.hpp"
 #include "sim/operations.hpp"
 #include "sim/queued.hpp"
@@ -37,6 +39,11 @@ class World {
   // Reports of the fleet.
   void HostsBooted(const std::string& uid, int boot, TimePoint now);
   void HostsFailed(const std::string& uid, int boot, const std::string& why, TimePoint now);
+
+  /// What the machine with this address reads on its metadata server.
+  GuestReply Guest(const std::string& address, const GuestRequest& request) const;
+  /// Called when a machine could read something else than before.
+  void OnGuestChange(std::function<void()> changed) { nodes_.OnGuestChange(std::move(changed)); }
 
   /// Nodes, queued resources and hosts as `jobman-sim status` shows them.
   Json Status() const;
