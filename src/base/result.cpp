@@ -54,6 +54,7 @@ constexpr std::array kReasons = {
     ReasonWord{Reason::kHostAuth, "host_auth"},
     ReasonWord{Reason::kHostKeyChanged, "host_key_changed"},
     ReasonWord{Reason::kKeyUnreadable, "key_unreadable"},
+    ReasonWord{Reason::kChipsBusy, "chips_busy"},
     ReasonWord{Reason::kDiskFull, "disk_full"},
     ReasonWord{Reason::kNotWritable, "not_writable"},
     ReasonWord{Reason::kNewerStore, "newer_store"},

@@ -19,6 +19,7 @@ std::optional<ExitCode> ExitCodeOf(Reason reason) {
     case Reason::kUnreachable:
     case Reason::kHostRefused:
     case Reason::kHostTimeout:
+    case Reason::kChipsBusy:
     case Reason::kDiskFull:
     case Reason::kLeaseLost:
     case Reason::kStale:

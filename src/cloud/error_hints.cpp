@@ -80,6 +80,7 @@ std::string HintFor(Code code, Reason reason, const std::string& message,
     case Reason::kHostAuth:
     case Reason::kHostKeyChanged:
     case Reason::kKeyUnreadable:
+    case Reason::kChipsBusy:
     case Reason::kDiskFull:
     case Reason::kNotWritable:
     case Reason::kNewerStore:

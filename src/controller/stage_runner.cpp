@@ -123,6 +123,11 @@ std::string StageRunner::EarlierRuns() const {
   return fmt::format("j{}-a", core::FormatJobId(job_->id));
 }
 
+/// What the ids of all its runs begin with, setup steps included.
+std::string StageRunner::RunsOfTheJob() const {
+  return fmt::format("j{}-", core::FormatJobId(job_->id));
+}
+
 base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
   const bool command = job_->stage->number < 0;
   const core::CommandSpec& spec = job_->spec.command;
@@ -135,6 +140,7 @@ base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
   order.env = remote::RunEnvironment(*job_, host.number, order.run_id);
   for (const auto& [name, value] : job_->spec.environment) order.env[name] = value;
   if (!command) return order;
+  order.chips_of = RunsOfTheJob();
   order.workdir = spec.workdir;
   for (const auto& [name, value] : spec.env) order.env[name] = value;
   for (const core::SecretRef& secret : spec.secrets) {
@@ -335,6 +341,9 @@ void StageRunner::Finish(Host& host, const RunStatus& status) {
       host.ended = true;
       host.exit_code = status.exit_code;
       return Report(host, HostPhase::kExited, status.exit_code, {});
+    case RunStatus::Kind::kBusy:
+      host.ended = true;
+      return Report(host, HostPhase::kLost, 0, ChipsBusy(host, status.text));
     case RunStatus::Kind::kRunning:
     case RunStatus::Kind::kLost:
     case RunStatus::Kind::kAbsent:
@@ -345,6 +354,15 @@ void StageRunner::Finish(Host& host, const RunStatus& status) {
                     Error{.code = base::Code::kAborted,
                           .message = status.text.empty() ? "the run is not there" : status.text});
   }
+}
+
+Error StageRunner::ChipsBusy(const Host& host, const std::string& who) const {
+  return {.code = base::Code::kUnavailable,
+          .message = "its chips are in use: " + who,
+          .reason = base::Reason::kChipsBusy,
+          .hint = fmt::format("jobman ends only what this job left behind. If it is yours: jobman "
+                              "exec {} --host {} -- kill PID",
+                              core::FormatJobId(job_->id), host.number)};
 }
 
 void StageRunner::Lose(Host& host, Error error) {

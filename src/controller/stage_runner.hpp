@@ -72,9 +72,11 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   base::Duration BlamedBefore(core::TimePoint since) const;
   std::string RunId() const;
   std::string EarlierRuns() const;
+  std::string RunsOfTheJob() const;
   void Reached(Host& host);
   void Failing(Host& host, const base::Error& error);
   void Finish(Host& host, const remote::RunStatus& status);
+  base::Error ChipsBusy(const Host& host, const std::string& who) const;
   void Lose(Host& host, base::Error error);
   void Settle(Host& host);
   void Report(const Host& host, core::HostPhase phase, int exit_code,

@@ -31,6 +31,7 @@ bool IsPermanent(const base::Error& error) {
     case base::Reason::kHostRefused:
     case base::Reason::kHostTimeout:
     case base::Reason::kHostAuth:
+    case base::Reason::kChipsBusy:
     case base::Reason::kDiskFull:
     case base::Reason::kNotWritable:
     case base::Reason::kNewerStore:

@@ -91,9 +91,12 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order));
   Call call;
   std::string arguments = fmt::format("run {} {}", order.run_id, offset);
-  if (!order.replaces.empty()) {
-    JM_CHECK(IsRunId(order.replaces), "the beginning of run ids of our own making");
-    arguments += fmt::format(" {} {}", order.replaces, WholeSeconds(order.grace));
+  if (!order.replaces.empty() || !order.chips_of.empty()) {
+    for (const std::string& ids : {order.replaces, order.chips_of})
+      JM_CHECK(ids.empty() || IsRunId(ids), "the beginning of run ids of our own making");
+    arguments += fmt::format(" {} {}", WholeSeconds(order.grace),
+                             order.replaces.empty() ? "-" : order.replaces);
+    if (!order.chips_of.empty()) arguments += " " + order.chips_of;
   }
   call.command = ScriptCommand(arguments);
   call.input =

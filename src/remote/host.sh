@@ -2,9 +2,11 @@
 # shellcheck disable=SC2034,SC2088,SC2154,SC2116,SC2013
 # Keeps runs on a host: commands that live on when the connection that started them is gone.
 #
-#   host.sh run RUN_ID OFFSET [PREFIX GRACE]
+#   host.sh run RUN_ID OFFSET [GRACE PREFIX [JOB]]
 #                                 start the run on stdin unless its id is known, then follow it;
-#                                 first stop what is left of other runs whose id begins so
+#                                 first stop what is left of other runs whose id begins with PREFIX
+#                                 ("-": none) and what holds the chips of runs that begin with JOB;
+#                                 nothing starts while somebody else holds them
 #   host.sh follow RUN_ID OFFSET  its log from byte OFFSET on stdout, until it has ended
 #   host.sh status RUN_ID         running | exited N | lost WHY | absent
 #   host.sh stop RUN_ID GRACE [PREFIX]
@@ -20,7 +22,9 @@
 # environment of the command; no here-documents, since some shells put them into files.
 #
 # POSIX sh with the usual tools; runs under dash, bash and busybox. Variables begin with jm_ so that
-# none of the caller's exported ones is changed. Exit codes: 0, or 96 with "jobman: error ...".
+# none of the caller's exported ones is changed. Exit codes: 0, or 96 with "jobman: error ..." or
+# "jobman: busy ..." (the chips are in use). Exported by who calls, the script reads: HOME,
+# JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (other places than the usual ones).
 
 jm_die() {
   printf 'jobman: error %s\n' "$*" >&2
@@ -40,12 +44,12 @@ jm_clock() {
   fi
 }
 
-# Reads /proc/PID/stat into jm_state, jm_parent, jm_ticks. The name may hold blanks and brackets.
+# Reads /proc/PID/stat into jm_state, jm_parent, jm_session, jm_ticks. The name may hold blanks and brackets.
 jm_look() {
   IFS= read -r jm_line 2>/dev/null <"/proc/$1/stat" || return 1
   # shellcheck disable=SC2086
   set -- ${jm_line##*) }
-  jm_state=$1 jm_parent=$2 jm_ticks=${20}
+  jm_state=$1 jm_parent=$2 jm_session=$4 jm_ticks=${20}
 }
 
 # Whether the launcher lives; jm_pid and jm_born are what its pid file says (pids are used again,
@@ -61,9 +65,10 @@ jm_alive() {
   fi
 }
 
+# jm_same_boot [DIR]: whether the run, else that of jm_dir, is of this boot.
 jm_same_boot() {
   jm_was=''
-  read -r jm_was 2>/dev/null <"$jm_dir/boot_id"
+  read -r jm_was 2>/dev/null <"${1:-$jm_dir}/boot_id"
   [ -z "$jm_was" ] || [ "$jm_was" = "$jm_boot" ]
 }
 
@@ -165,6 +170,7 @@ jm_launch() {
   if [ -e "$jm_dir/stopped" ]; then
     jm_code=143
   else
+    [ -z "$jm_note" ] || printf 'jobman: %s\n' "$jm_note" >>"$jm_dir/log"
     (jm_become_command) >>"$jm_dir/log" 2>&1
     jm_code=$?
   fi
@@ -172,7 +178,7 @@ jm_launch() {
   mv -f "$jm_dir/exit.new" "$jm_dir/exit"
 }
 
-# Starts the run whose order is on stdin, unless its id is known.
+# jm_start [GRACE PREFIX [JOB]]: starts the run whose order is on stdin, unless its id is known.
 jm_start() {
   jm_order=$(cat)
   [ -d "$jm_dir" ] && return
@@ -182,8 +188,11 @@ jobman-end") ;;
     *) jm_die "the order of run $jm_id came incomplete; nothing was started" ;;
   esac
   jm_why=$(umask 077 && mkdir -p "$jm_runs" 2>&1) || jm_die "cannot create $jm_runs: $jm_why"
-  [ $# -lt 2 ] || jm_end_others "$1" "$2"
-  jm_answer=$(printf '%s\n' "${jm_order%jobman-end}" | jm_detach sh "$0" launch "$jm_id")
+  jm_note=''
+  [ "${2:--}" = - ] || jm_end_others "$2" "$1"
+  [ $# -lt 3 ] || jm_free_chips "$3" "$1"
+  jm_answer=$(printf "jm_note='%s'\n%s\n" "$jm_note" "${jm_order%jobman-end}" |
+    jm_detach sh "$0" launch "$jm_id")
   unset jm_order
   case $jm_answer in
     started | exists) ;;
@@ -225,13 +234,13 @@ jm_follow() {
   printf 'jobman: %s\n' "$jm_status" >&2
 }
 
-# Live processes of the run, its launcher aside, into jm_left: the session and group of the
+# Live processes of the run into jm_left, its launcher into jm_last: the session and group of the
 # launcher, and whatever carries the run's folder in its environment (daemons that left the
 # session). The folder, since hosts of a simulator may share a process table, and run ids repeat
 # over hosts. Without /proc: the group itself.
 jm_find_processes() {
-  jm_left=''
-  jm_alive
+  jm_left='' jm_last=''
+  jm_alive && jm_last=$jm_pid
   if [ ! -d /proc/self ]; then
     [ -n "$jm_pid" ] && kill -0 "-$jm_pid" 2>/dev/null && jm_left=-$jm_pid
     return
@@ -258,7 +267,7 @@ jm_find_processes() {
 # Live processes of other runs whose id begins with jm_prefix, into jm_left: what an earlier attempt
 # left behind, which may hold the chips. Needs /proc.
 jm_find_others() {
-  jm_left=''
+  jm_left='' jm_last=''
   for jm_file in $(grep -lF "JOBMAN_RUN_DIR=$jm_runs/$jm_prefix" /proc/[0-9]*/environ 2>/dev/null); do
     jm_one=${jm_file#/proc/}
     jm_one=${jm_one%/environ}
@@ -281,11 +290,137 @@ jm_end_others() {
   jm_kill
 }
 
+# The chips' device files that are here, and libtpu's lock file, into jm_chips and jm_lock.
+jm_find_chips() {
+  jm_chips='' jm_lock=${JOBMAN_CHIP_LOCK:-/tmp/libtpu_lockfile}
+  for jm_one in ${JOBMAN_CHIP_DEVICES-/dev/accel* /dev/vfio/*}; do
+    [ ! -e "$jm_one" ] || jm_chips="$jm_chips $jm_one"
+  done
+  [ -e "$jm_lock" ] || jm_lock=''
+}
+
+# Open files of all processes as `ls -l` shows them. Those of other users show only to root, which
+# those who may use sudo on a TPU VM become without a password.
+jm_open_files() {
+  if [ "$(id -u)" != 0 ]; then
+    case " $(id -Gn 2>/dev/null) " in
+      *' google-sudoers '* | *' sudo '*) sudo -n ls -l /proc/[0-9]*/fd 2>/dev/null && return ;;
+    esac
+  fi
+  ls -l /proc/[0-9]*/fd 2>/dev/null
+}
+
+# Lines "PID PATH" of who has the chips or the lock file open; of the lock file also who locked it,
+# which shows of every user's processes.
+jm_holders() {
+  jm_open_files | awk -v paths="$jm_chips $jm_lock" '
+    BEGIN { n = split(paths, path, " ") }
+    /^\/proc\/[0-9]+\/fd:$/ { split($0, part, "/"); pid = part[3]; next }
+    (at = index($0, " -> ")) {
+      to = substr($0, at + 4)
+      for (i = 1; i <= n; i++)
+        if ((to == path[i] || index(to, path[i] "/") == 1) && !seen[pid, path[i]]++)
+          print pid, path[i]
+    }'
+  jm_one=${jm_lock:+$(stat -c '%d %i' "$jm_lock" 2>/dev/null)}
+  [ -n "$jm_one" ] || return
+  jm_rest=${jm_one#* } jm_one=${jm_one% *}
+  jm_one=$(printf '%02x:%02x:%s' $((jm_one >> 8 & 0xfff)) \
+    $((jm_one & 0xff | jm_one >> 12 & 0xfff00)) "$jm_rest")
+  awk -v file="$jm_one" -v path="$jm_lock" '$6 == file { print $5, path }' /proc/locks 2>/dev/null
+}
+
+# The run folder in the environment of the process, into jm_of.
+jm_run_of() {
+  jm_of=$({ tr '\0' '\n' <"/proc/$1/environ"; } 2>/dev/null | sed -n 's/^JOBMAN_RUN_DIR=//p')
+}
+
+# Whether the process is of another run of jm_job: by its environment, or where that was cleaned,
+# by its session, which the launcher led. One that we may not signal is not ours.
+jm_is_ours() {
+  kill -0 "$1" 2>/dev/null || return 1
+  case $jm_of in
+    "$jm_runs/$jm_job"*) return 0 ;;
+    ?*) return 1 ;;
+  esac
+  for jm_of in "$jm_runs/$jm_job"*/pid; do
+    jm_pid=''
+    read -r jm_pid jm_born 2>/dev/null <"$jm_of"
+    [ "$jm_pid" = "$jm_session" ] && jm_same_boot "${jm_of%/pid}" && return 0
+  done
+  return 1
+}
+
+# Who holds the chips: processes of other runs of jm_job into jm_left, all others into jm_theirs as
+# words PID PATH. Those of this very run were started by another call meanwhile.
+jm_find_holders() {
+  jm_left='' jm_last='' jm_theirs=''
+  # shellcheck disable=SC2046
+  set -- $(jm_holders)
+  while [ $# -ge 2 ]; do
+    if jm_look "$1" && [ "$jm_state" != Z ] && jm_run_of "$1" && [ "$jm_of" != "$jm_dir" ]; then
+      if jm_is_ours "$1"; then jm_left="$jm_left $1"; else jm_theirs="$jm_theirs $1 $2"; fi
+    fi
+    shift 2
+  done
+}
+
+# Says who else holds the chips, at most three of them, and ends.
+jm_busy() {
+  jm_told=' ' jm_text='' jm_count=0
+  # shellcheck disable=SC2086
+  set -- $jm_theirs
+  while [ $# -ge 2 ]; do
+    case $jm_told in
+      *" $1 "*) ;;
+      *)
+        jm_told="$jm_told$1 "
+        jm_count=$((jm_count + 1))
+        jm_user=$(stat -c %U "/proc/$1" 2>/dev/null)
+        jm_words=$({ tr '\0' ' ' <"/proc/$1/cmdline"; } 2>/dev/null |
+          tr -c '[:print:]' '?' | cut -c1-80)
+        jm_held=$(echo "$jm_theirs" | awk -v pid="$1" \
+          '{ for (i = 1; i < NF; i += 2) if ($i == pid && !n[$(i + 1)]++) s = s ", " $(i + 1)
+             print substr(s, 3) }')
+        [ "$jm_count" -gt 3 ] ||
+          jm_text="$jm_text; process $1 of ${jm_user:-?} (${jm_words% }) holds $jm_held"
+        ;;
+    esac
+    shift 2
+  done
+  [ "$jm_count" -le 3 ] || jm_text="$jm_text; and $((jm_count - 3)) more"
+  printf 'jobman: busy %s\n' "${jm_text#; }" >&2
+  exit 96
+}
+
+# jm_free_chips JOB GRACE: ends what holds the chips of other runs whose id begins with JOB. Ends
+# the script while somebody else holds them; ending those is nobody's but the user's. A lock file
+# that nobody holds any more keeps libtpu of another user out (it cannot open it).
+jm_free_chips() {
+  jm_find_chips
+  if [ -z "$jm_chips$jm_lock" ] || [ ! -d /proc/self ]; then return; fi
+  jm_job=$1
+  jm_find=jm_find_holders
+  jm_clock
+  jm_end=$((jm_now + $2 * 100))
+  jm_terminate
+  jm_kill
+  [ -z "$jm_theirs" ] || jm_busy
+  if [ -z "$jm_lock" ] || [ ! -e "$jm_lock" ]; then return; fi
+  if [ -O "$jm_lock" ]; then
+    rm -f "$jm_lock"
+  else
+    jm_user=$(stat -c %U "$jm_lock" 2>/dev/null)
+    jm_note="the lock file $jm_lock is of ${jm_user:-?}, and nobody holds it: if libtpu says that"
+    jm_note="$jm_note the TPU is in use, run: sudo rm $jm_lock"
+  fi
+}
+
 # TERM to every process, also to those that appear meanwhile, until none is left or jm_end.
 jm_terminate() {
   jm_told=' '
   jm_pause=0.05
-  while "$jm_find"; [ -n "$jm_left" ] || jm_alive; do
+  while "$jm_find"; [ -n "$jm_left$jm_last" ]; do
     jm_clock
     [ "$jm_now" -lt "$jm_end" ] || return
     for jm_one in $jm_left; do
@@ -302,13 +437,13 @@ jm_terminate() {
 jm_kill() {
   jm_clock
   jm_end=$((jm_now + 1000)) jm_quiet=$((jm_now + 300))
-  while "$jm_find"; [ -n "$jm_left" ] || jm_alive; do
+  while "$jm_find"; [ -n "$jm_left$jm_last" ]; do
     # shellcheck disable=SC2086
     [ -z "$jm_left" ] || kill -KILL $jm_left 2>/dev/null
     jm_clock
-    [ -n "$jm_left" ] || [ "$jm_now" -lt "$jm_quiet" ] || kill -KILL "$jm_pid" 2>/dev/null
+    [ -n "$jm_left" ] || [ "$jm_now" -lt "$jm_quiet" ] || kill -KILL "$jm_last" 2>/dev/null
     [ "$jm_now" -lt "$jm_end" ] ||
-      jm_die "these processes of run $jm_id do not end, even by KILL: ${jm_left:-$jm_pid}"
+      jm_die "these processes of run $jm_id do not end, even by KILL: ${jm_left:-$jm_last}"
     jm_nap 0.05
   done
 }
@@ -365,6 +500,7 @@ jm_set_run() {
 }
 
 jm_set_prefix() {
+  case $1 in -) return ;; esac
   case $1 in '' | *[!A-Za-z0-9._-]*) jm_die "'$1' begins no run id" ;; esac
 }
 
@@ -386,8 +522,9 @@ case $jm_verb in
     jm_set_run "${1:-}"
     jm_need_number "${2:-}"
     if [ "$jm_verb" = run ]; then
-      [ $# -lt 4 ] || { jm_set_prefix "$3" && jm_need_number "$4"; }
-      jm_start ${4:+"$3" "$4"}
+      [ $# -lt 4 ] || { jm_need_number "$3" && jm_set_prefix "$4"; }
+      [ $# -lt 5 ] || jm_set_prefix "$5"
+      jm_start ${4:+"$3" "$4"} ${5:+"$5"}
     fi
     jm_follow "$2"
     ;;

@@ -17,6 +17,7 @@ std::optional<RunStatus> ParseLine(std::string_view line) {
   if (line == "absent") return RunStatus{.kind = Kind::kAbsent};
   if (const auto why = rest_after("lost ")) return RunStatus{.kind = Kind::kLost, .text = *why};
   if (const auto why = rest_after("error ")) return RunStatus{.kind = Kind::kError, .text = *why};
+  if (const auto who = rest_after("busy ")) return RunStatus{.kind = Kind::kBusy, .text = *who};
   if (const auto number = rest_after("exited ")) {
     const auto code = base::ParseNumber(*number);
     if (code && *code <= 255)

@@ -54,6 +54,7 @@ enum class Reason {
   kHostAuth,        ///< SSH: our key is not accepted (yet)
   kHostKeyChanged,  ///< SSH: the host shows another key than the pinned one
   kKeyUnreadable,   ///< SSH: the private key cannot be used
+  kChipsBusy,       ///< a process that is not ours holds the host's chips
   kDiskFull,        ///< ENOSPC, SQLITE_FULL
   kNotWritable,     ///< EACCES, EROFS
   kNewerStore,      ///< written by a newer jobman

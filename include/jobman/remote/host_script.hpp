@@ -22,8 +22,8 @@ namespace jobman::remote {
 using base::Duration;
 using base::Result;
 
-/// The host could not do what was asked (home not writable, disk full, cut payload). A line
-/// "jobman: error ..." on stderr says why; ParseStatus reads it as kError.
+/// The host could not do what was asked (home not writable, disk full, cut payload, chips in use).
+/// A line "jobman: error ..." or "jobman: busy ..." on stderr says why; see ParseStatus.
 inline constexpr int kExitHostError = 96;
 /// The script is not installed on the host (or another version is); nothing happened.
 inline constexpr int kExitNotInstalled = 97;
@@ -47,6 +47,10 @@ struct RunOrder {
   /// with `grace`: what an earlier attempt left behind may hold the chips. Empty: none.
   std::string replaces = {};
   Duration grace = {};
+  /// Set for a run that needs the chips: what the ids of all runs of its job begin with. Before the
+  /// start, such runs are ended where they hold the chips (their device files, libtpu's lock file).
+  /// While anybody else holds them, nothing starts (RunStatus::Kind::kBusy), and nobody is harmed.
+  std::string chips_of = {};
   std::string workdir = {};  ///< "" is the home folder; a relative path or "~/x" starts there
   /// Visible to the command. In JOBMAN_* variables a leading "~/" becomes the host's home folder;
   /// every other value is literal.
@@ -86,6 +90,7 @@ struct RunStatus {
     kLost,    ///< its processes are gone and left no exit code; `text` says why
     kAbsent,  ///< the host knows no such run
     kError,   ///< the host could not answer; `text` says why
+    kBusy,    ///< not started: others hold the chips; `text` names them
   };
   Kind kind = Kind::kAbsent;
   int exit_code = 0;

@@ -35,6 +35,19 @@ TEST(RunCall, KeepsScriptAndSecretsOutOfTheCommandLine) {
   EXPECT_TRUE(call->command.ends_with(" run a 7")) << call->command;
 }
 
+TEST(RunCall, SaysWhatIsToBeEndedBeforeTheStart) {
+  const auto arguments = [](const RunOrder& order) {
+    const std::string command = RunCall(order, 0)->command;
+    return command.substr(command.find(".sh ") + 4);
+  };
+  const Duration grace = std::chrono::seconds{9};
+  EXPECT_EQ(arguments({.run_id = "r"}), "run r 0");
+  EXPECT_EQ(arguments({.run_id = "r", .replaces = "j1-a", .grace = grace}), "run r 0 9 j1-a");
+  EXPECT_EQ(arguments({.run_id = "r", .grace = grace, .chips_of = "j1-"}), "run r 0 9 - j1-");
+  EXPECT_EQ(arguments({.run_id = "r", .replaces = "j1-a", .grace = grace, .chips_of = "j1-"}),
+            "run r 0 9 j1-a j1-");
+}
+
 TEST(StopCall, RoundsTheGraceUpToSeconds) {
   EXPECT_TRUE(StopCall("a", Duration{1}).command.ends_with(" stop a 1"));
   EXPECT_TRUE(StopCall("a", Duration{-5}).command.ends_with(" stop a 0"));
@@ -49,6 +62,8 @@ TEST(ParseStatus, ReadsEveryAnswer) {
             (RunStatus{.kind = Kind::kLost, .text = "the host was restarted"}));
   EXPECT_EQ(*ParseStatus("jobman: error disk full"),
             (RunStatus{.kind = Kind::kError, .text = "disk full"}));
+  EXPECT_EQ(*ParseStatus("jobman: busy process 7 of bob"),
+            (RunStatus{.kind = Kind::kBusy, .text = "process 7 of bob"}));
 }
 
 TEST(ParseStatus, FindsTheLastStatusAmongNoiseOfLoginShells) {

@@ -70,7 +70,11 @@ LocalHost::LocalHost(const std::string& shell) : home_(MakeTempDir()) {
     path = (home_ / "shell").string() + ":" + path;
   }
   WriteTo(home_ / "boot_id", "boot-1\n");
-  env = {{"HOME", home_}, {"PATH", path}, {"JOBMAN_BOOT_ID_FILE", home_ / "boot_id"}};
+  env = {{"HOME", home_},
+         {"PATH", path},
+         {"JOBMAN_BOOT_ID_FILE", home_ / "boot_id"},
+         {"JOBMAN_CHIP_DEVICES", (home_ / "dev/accel*").string()},
+         {"JOBMAN_CHIP_LOCK", home_ / "libtpu_lockfile"}};
 }
 
 LocalHost::~LocalHost() {
