@@ -401,10 +401,13 @@ jm_free_chips() {
   if [ -z "$jm_chips$jm_lock" ] || [ ! -d /proc/self ]; then return; fi
   jm_job=$1
   jm_find=jm_find_holders
-  jm_clock
-  jm_end=$((jm_now + $2 * 100))
-  jm_terminate
-  jm_kill
+  jm_find_holders
+  if [ -n "$jm_left" ]; then
+    jm_clock
+    jm_end=$((jm_now + $2 * 100))
+    jm_terminate
+    jm_kill
+  fi
   [ -z "$jm_theirs" ] || jm_busy
   if [ -z "$jm_lock" ] || [ ! -e "$jm_lock" ]; then return; fi
   if [ -O "$jm_lock" ]; then
