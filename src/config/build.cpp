@@ -136,6 +136,7 @@ core::JobSpec BuildSpec(Reader& reader) {
   spec.setup = BuildSetup(reader);
   spec.command = BuildCommand(reader);
   spec.retries = BuildRetries(reader);
+  spec.watchdog = BuildWatchdog(reader);
   CheckHosts(reader, spec);
   return spec;
 }

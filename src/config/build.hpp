@@ -16,6 +16,7 @@ core::SshSpec BuildSsh(Reader& reader, const core::JobSpec& spec);
 std::vector<core::SetupStep> BuildSetup(Reader& reader);
 core::CommandSpec BuildCommand(Reader& reader);
 core::RetrySpec BuildRetries(Reader& reader);
+core::WatchdogSpec BuildWatchdog(Reader& reader);
 /// What concerns the number of hosts that the accelerator type promises.
 void CheckHosts(Reader& reader, const core::JobSpec& spec);
 

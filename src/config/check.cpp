@@ -94,7 +94,11 @@ class Checker {
         fits = value.is_list();
         break;
       case Type::kHosts:
+      case Type::kPatterns:
         fits = value.is_list() || value.is_scalar();
+        break;
+      case Type::kLimit:
+        fits = value.is_map() || value.is_scalar();
         break;
       case Type::kAny:
         break;

@@ -100,6 +100,32 @@ OrderedJson RetriesOf(const core::RetrySpec& spec) {
   return retries;
 }
 
+/// In the short form where it says all.
+OrderedJson LimitOf(base::Duration after, core::WatchdogAction action, core::WatchdogAction usual) {
+  if (action == usual) return DurationText(after);
+  return {{"after", DurationText(after)}, {"do", core::WatchdogActionName(action)}};
+}
+
+OrderedJson WatchdogOf(const core::WatchdogSpec& spec) {
+  const core::WatchdogSpec usual;
+  OrderedJson watchdog;
+  if (spec.no_output) {
+    watchdog["no_output"] = LimitOf(*spec.no_output, spec.on_no_output, usual.on_no_output);
+  }
+  for (const core::OutputRule& rule : spec.bad_output) {
+    OrderedJson json = rule.match;
+    if (rule.action != core::OutputRule{}.action) {
+      json = {{"match", rule.match}, {"do", core::WatchdogActionName(rule.action)}};
+    }
+    watchdog["bad_output"].push_back(std::move(json));
+  }
+  if (spec.max_duration) {
+    watchdog["max_duration"] =
+        LimitOf(*spec.max_duration, spec.on_max_duration, usual.on_max_duration);
+  }
+  return watchdog;
+}
+
 /// Walks the leaves of the resolved job and names their origins.
 class OriginFinder {
  public:
@@ -147,6 +173,7 @@ base::OrderedJson ToJobFile(const core::JobSpec& spec) {
   if (!spec.setup.empty()) file["setup"] = SetupOf(spec.setup);
   file["command"] = CommandOf(spec.command);
   file["retries"] = RetriesOf(spec.retries);
+  if (!(spec.watchdog == core::WatchdogSpec{})) file["watchdog"] = WatchdogOf(spec.watchdog);
   return file;
 }
 

@@ -75,6 +75,8 @@ std::optional<base::Error> CheckScalar(const Value& value, const KeyRow& row) {
       return ErrorOf(ReadCount(value));
     case Type::kDuration:
       return ErrorOf(ReadDuration(value));
+    case Type::kLimit:
+      return value.is_scalar() ? ErrorOf(ReadDuration(value)) : std::nullopt;
     case Type::kHosts:
       return ErrorOf(ReadHosts(value));
     case Type::kText:
@@ -82,6 +84,7 @@ std::optional<base::Error> CheckScalar(const Value& value, const KeyRow& row) {
     case Type::kTextList:
     case Type::kTextMap:
     case Type::kSecrets:
+    case Type::kPatterns:
     case Type::kMap:
     case Type::kSteps:
     case Type::kAny:

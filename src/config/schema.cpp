@@ -139,10 +139,14 @@ constexpr KeyRow kRows[] = {
     {"retries.backoff", T::kDuration, kOn, "15s", "", "",
      "Bound of the first wait before trying again, which is random below it; doubles, up to 10m."},
 
-    {"watchdog", T::kMap, kOff, "", "", "", "Ends a run that goes wrong."},
-    {"watchdog.no_output", T::kDuration, kOff, "", "", "", "After so long without output."},
-    {"watchdog.bad_output", T::kAny, kOff, "", "", "", "On output that matches."},
-    {"watchdog.max_duration", T::kDuration, kOff, "", "", "", "After so long."},
+    {"watchdog", T::kMap, kOn, "", "", "",
+     "When the command is given up although it runs, and what then; see watchdog.md."},
+    {"watchdog.no_output", T::kLimit, kOn, "", "", "",
+     "No host has written anything for so long; without do: restart."},
+    {"watchdog.bad_output", T::kPatterns, kOn, "", "", "",
+     "A line of the output matches, by the rules of grep -E; without do: fail."},
+    {"watchdog.max_duration", T::kLimit, kOn, "", "", "",
+     "The command has run for so long in one attempt; without do: fail."},
     {"health", T::kAny, kOff, "", "", "", "Probe of the hosts before the run."},
     {"on", T::kMap, kOff, "", "", "", "What to do when the job's state changes."},
     {"on.started", T::kAny, kOff, "", "", "", "When the command starts."},
@@ -202,6 +206,10 @@ std::string_view TypeText(Type type) {
       return "a map of texts";
     case Type::kSecrets:
       return "a list of secrets";
+    case Type::kLimit:
+      return "a duration, or {after, do}";
+    case Type::kPatterns:
+      return "a pattern, or a list of patterns and of {match, do}";
     case Type::kMap:
       return "a map";
     case Type::kSteps:

@@ -120,6 +120,7 @@ std::shared_ptr<StageRunner> Effects::RunnerFor(const Job& job) {
   const core::JobId id = job.id;
   StageRunner::Hooks hooks;
   hooks.report = [this, id](core::HostReport report) { book_.Post(id, std::move(report)); };
+  hooks.notice = [this, id](core::Observation seen) { book_.Post(id, std::move(seen)); };
   hooks.trouble = [this, id] {
     if (const Job* now = book_.Find(id)) watch_.Hurry(*now);
   };

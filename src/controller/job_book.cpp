@@ -36,6 +36,7 @@ bool Supersedes(const core::Observation& newer, const core::Observation& older) 
     return seen->slice == std::get<core::SliceSeen>(older).slice;
   }
   return std::holds_alternative<core::Tick>(newer) ||
+         std::holds_alternative<core::Silence>(newer) ||
          std::holds_alternative<core::LookFailed>(newer);
 }
 

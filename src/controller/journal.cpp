@@ -61,8 +61,9 @@ std::string OutcomeOf(const Job& before, const Job& after) {
     for (char& c : word) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
     return word;
   }
-  return after.restart_reason.empty() ? std::string(core::StateName(before.state))
-                                      : after.restart_reason;
+  if (after.restart_reason.empty()) return std::string(core::StateName(before.state));
+  // "watchdog bad_output" of a reason that goes on to quote the line.
+  return after.restart_reason.substr(0, after.restart_reason.find(": "));
 }
 
 /// No work is done for an attempt in these states.

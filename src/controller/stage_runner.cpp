@@ -63,6 +63,7 @@ StageRunner::StageRunner(asio::any_io_executor executor, const World& world, con
     if (run.silent_since) host.blamed = BlamedBefore(*run.silent_since);
     hosts_.push_back(std::move(host));
   }
+  BeginWatch();
 }
 
 /// An earlier controller found the host silent; a few tries of our own must confirm it.
@@ -81,6 +82,10 @@ void StageRunner::Start() {
     if (hosts_[index].ended) continue;
     base::Spawn(executor_, hosts_[index].following, Follow(shared_from_this(), index));
   }
+  const bool command = job_->stage->number < 0;
+  if (command && job_->spec.watchdog.no_output) {
+    base::Spawn(executor_, watching_, WatchSilence(shared_from_this()));
+  }
 }
 
 void StageRunner::Stop() {
@@ -92,6 +97,7 @@ void StageRunner::Stop() {
 }
 
 void StageRunner::Abandon() {
+  watching_.Cancel();
   for (Host& host : hosts_) {
     host.ended = true;
     host.settled = true;
@@ -224,9 +230,12 @@ base::Task<StageRunner::Outcome> StageRunner::Once(Self self, std::size_t index,
                                                  self->hosts_[index].number);
   JM_CO_TRY(base::EnsureDir(path.parent_path()));
   JM_CO_ASSIGN_OR_RETURN(auto log, base::AppendFile::Open(path));
-  const ports::ByteSink out = [&log, self, index](std::string_view bytes) {
+  JM_CO_TRY(co_await ScanOldLog(self, index, path, log.size()));
+  const ports::ByteSink out = [&log, self, index](std::string_view bytes) -> base::Status {
     self->Reached(self->hosts_[index]);
-    return log.Append(bytes);
+    JM_TRY(log.Append(bytes));
+    self->TakeOutput(self->hosts_[index], bytes);
+    return base::Ok();
   };
   const bool start = may_start && !self->hosts_[index].started;
   remote::Call call = remote::FollowCall(self->RunId(), log.size());
@@ -324,6 +333,8 @@ void StageRunner::Reached(Host& host) {
   host.last_news = world_.clock->Now();
   if (host.reached) return;
   host.reached = true;
+  host.reached_at = host.last_news;
+  if (!host.started) last_output_ = host.last_news;  // it has not had the time to write anything
   host.started = true;
   if (!host.ended) Report(host, HostPhase::kRunning, 0, {});
 }
@@ -336,6 +347,7 @@ void StageRunner::Failing(Host& host, const Error& error) {
 }
 
 void StageRunner::Finish(Host& host, const RunStatus& status) {
+  if (host.scanner) host.scanner->End();
   switch (status.kind) {
     case RunStatus::Kind::kExited:
       host.ended = true;
@@ -385,7 +397,8 @@ void StageRunner::Report(const Host& host, HostPhase phase, int exit_code,
                          .phase = phase,
                          .exit_code = exit_code,
                          .error = std::move(error),
-                         .settled = host.settled}});
+                         .settled = host.settled,
+                         .scanned = host.scanner ? host.scanner->scanned() : 0}});
 }
 
 }  // namespace jobman::controller

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "controller/host_access.hpp"
+#include "controller/output_scanner.hpp"
 #include "jobman/remote/host_script.hpp"
 
 namespace jobman::controller {
@@ -16,6 +17,8 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
  public:
   struct Hooks {
     std::function<void(core::HostReport)> report;
+    /// The watchdog has seen something: core::Silence or core::BadOutput.
+    std::function<void(core::Observation)> notice;
     /// A connection failed: the cloud may know more.
     std::function<void()> trouble;
     /// Whether the cloud answered lately: without it nobody can tell a dead host from a dead net.
@@ -52,6 +55,9 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
     bool reached = false;
     bool stopping = false;
     core::TimePoint last_news = {};
+    core::TimePoint reached_at = {};
+    std::optional<OutputScanner> scanner = {};  ///< where there are patterns to look for
+    std::int64_t told_scanned = 0;              ///< scanner->scanned() as last reported
     base::Duration blamed = {};  ///< how long it has been silent for no fault of ours
     base::CancelScope following = {};
     base::CancelScope stop = {};
@@ -67,6 +73,14 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   static base::Task<Outcome> RunScript(Self self, std::size_t index, remote::Call call,
                                        ports::ByteSink out);
   static base::Task<base::Status> RenewStep(Self self, std::size_t index);
+
+  // stage_watchdog.cpp
+  void BeginWatch();
+  static base::Task<void> WatchSilence(Self self);
+  static base::Task<base::Status> ScanOldLog(Self self, std::size_t index, base::Path path,
+                                             std::int64_t size);
+  std::optional<core::TimePoint> SilentSince(core::TimePoint now) const;
+  void TakeOutput(Host& host, std::string_view bytes);
 
   base::Result<remote::RunOrder> OrderFor(const Host& host) const;
   base::Duration BlamedBefore(core::TimePoint since) const;
@@ -89,6 +103,8 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   std::shared_ptr<const core::Job> job_;
   Hooks hooks_;
   std::vector<Host> hosts_ = {};
+  core::TimePoint last_output_ = {};  ///< the last byte of any host
+  base::CancelScope watching_ = {};
 };
 
 }  // namespace jobman::controller

@@ -13,6 +13,9 @@ enum class Fault { kPreemption, kFailure, kInfra };
 
 /// The host was given up because it could not be reached.
 bool DidNotAnswer(const HostRun& run);
+/// A host that cannot be reached while its siblings can: the machine is dead, whatever the cloud
+/// says, and would be in the next attempt too. When none answers it may be our own network.
+bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host);
 
 /// One decision in the making: the job, the effects so far, and why. Each Advance() handles one
 /// state (or a family of them) and may enter another; Settle() goes round until the state rests.
@@ -29,6 +32,9 @@ class Decider {
   void Observe(const OperationFailed& failed);
   void Observe(const DeleteAnswered& answer);
   void Observe(const HostReport& report);
+  // watchdog.cpp
+  void Observe(const Silence& silence);
+  void Observe(const BadOutput& bad);
 
   // wishes.cpp
   void AdoptWish();
@@ -63,6 +69,13 @@ class Decider {
   void FailStage();
   void BeginStage(int number);
   void LoseSlice(Fault fault, std::string restart_reason, base::Error error);
+
+  // watchdog.cpp: the command is given up although it runs
+  bool MayAlarm(int attempt, const std::string& stage) const;
+  void CheckDuration();
+  void StopAlarmed();
+  bool EndsJobUnstopped() const;
+  void EndAlarmed();
 
   // wishes.cpp: stopping and deleting
   void Advance(const Cancelling&);

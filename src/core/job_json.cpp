@@ -164,7 +164,25 @@ Json HostRunToJson(const HostRun& run) {
   if (run.error) json["error"] = ErrorToJson(*run.error);
   if (run.settled) json["settled"] = true;
   if (run.silent_since) PutTime(json, "silent_since", *run.silent_since);
+  if (run.scanned > 0) json["scanned"] = run.scanned;
   return json;
+}
+
+Json AlarmToJson(const Alarm& alarm) {
+  Json json = {
+      {"rule", alarm.rule}, {"action", WatchdogActionName(alarm.action)}, {"text", alarm.text}};
+  if (alarm.host) json["host"] = *alarm.host;
+  return json;
+}
+
+Result<std::optional<Alarm>> AlarmFromJson(const Json& json) {
+  if (!json.is_object()) return std::optional<Alarm>{};
+  const std::string word = GetString(json, "action");
+  const auto action = WatchdogActionFromName(word);
+  if (!action) return UnknownWord("watchdog action", word);
+  Alarm alarm{.rule = GetString(json, "rule"), .action = *action, .text = GetString(json, "text")};
+  if (GetMember(json, "host").is_number()) alarm.host = GetSmallInt(json, "host");
+  return std::optional(std::move(alarm));
 }
 
 Result<HostRun> HostRunFromJson(const Json& json) {
@@ -176,7 +194,8 @@ Result<HostRun> HostRunFromJson(const Json& json) {
               .phase = *phase,
               .exit_code = GetSmallInt(json, "exit_code"),
               .error = ReadError(json),
-              .settled = GetBool(json, "settled")};
+              .settled = GetBool(json, "settled"),
+              .scanned = GetInt(json, "scanned")};
   if (silent_since != TimePoint{}) run.silent_since = silent_since;
   return run;
 }
@@ -271,6 +290,7 @@ Json StageToJson(const Stage& stage) {
                {"timed_out", stage.timed_out}};
   PutTime(json, "started_at", stage.started_at);
   if (stage.culprit) json["culprit"] = *stage.culprit;
+  if (stage.alarm) json["alarm"] = AlarmToJson(*stage.alarm);
   Json hosts = Json::array();
   for (const HostRun& run : stage.hosts) hosts.push_back(HostRunToJson(run));
   json["hosts"] = std::move(hosts);
@@ -284,6 +304,7 @@ Result<Stage> StageFromJson(const Json& json) {
   stage.stopping = GetBool(json, "stopping");
   stage.timed_out = GetBool(json, "timed_out");
   if (GetMember(json, "culprit").is_number()) stage.culprit = GetSmallInt(json, "culprit");
+  JM_ASSIGN_OR_RETURN(stage.alarm, AlarmFromJson(GetMember(json, "alarm")));
   const Json& hosts = GetMember(json, "hosts");
   if (!hosts.is_array()) return stage;
   for (const Json& entry : hosts) {

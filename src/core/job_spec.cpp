@@ -76,6 +76,26 @@ std::optional<Pricing> PricingFromName(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view WatchdogActionName(WatchdogAction action) {
+  switch (action) {
+    case WatchdogAction::kRestart:
+      return "restart";
+    case WatchdogAction::kNewSlice:
+      return "new_slice";
+    case WatchdogAction::kFail:
+      return "fail";
+  }
+  return {};
+}
+
+std::optional<WatchdogAction> WatchdogActionFromName(std::string_view name) {
+  for (const auto action :
+       {WatchdogAction::kRestart, WatchdogAction::kNewSlice, WatchdogAction::kFail}) {
+    if (WatchdogActionName(action) == name) return action;
+  }
+  return std::nullopt;
+}
+
 std::string HostSetText(const HostSet& hosts) {
   return hosts.all ? "all" : base::FormatRanges(hosts.numbers);
 }

@@ -137,7 +137,9 @@ void Decider::Observe(const HostReport& report) {
     const bool settled = run.settled || (report.run.settled && (!ended || job_.stage->stopping));
     if (!ended) {
       const auto silent_since = run.silent_since.value_or(now_);
+      const auto scanned = std::max(run.scanned, report.run.scanned);
       run = report.run;
+      run.scanned = scanned;
       if (run.error && IsUnreachable(*run.error)) run.silent_since = silent_since;
     }
     run.settled = settled;

@@ -38,6 +38,10 @@ TimePoint Decider::WakeAt() const {
     const auto& limit = job_.spec.setup[static_cast<std::size_t>(job_.stage->number)].timeout;
     if (limit) wake = std::min(wake, job_.stage->started_at + *limit);
   }
+  const auto& most = job_.spec.watchdog.max_duration;
+  if (most && job_.stage && job_.stage->number < 0 && !job_.stage->stopping) {
+    wake = std::min(wake, job_.stage->started_at + *most);
+  }
   return wake;
 }
 

@@ -63,6 +63,19 @@ Json RetriesToJson(const RetrySpec& retries) {
           {"backoff_cap_ms", retries.backoff_cap.count()}};
 }
 
+Json WatchdogToJson(const WatchdogSpec& watchdog) {
+  Json rules = Json::array();
+  for (const OutputRule& rule : watchdog.bad_output) {
+    rules.push_back({{"match", rule.match}, {"do", WatchdogActionName(rule.action)}});
+  }
+  Json json = {{"bad_output", rules},
+               {"on_no_output", WatchdogActionName(watchdog.on_no_output)},
+               {"on_max_duration", WatchdogActionName(watchdog.on_max_duration)}};
+  if (watchdog.no_output) json["no_output_ms"] = watchdog.no_output->count();
+  if (watchdog.max_duration) json["max_duration_ms"] = watchdog.max_duration->count();
+  return json;
+}
+
 // --- Reading: a member that is absent or of another type leaves the default as it is ---
 
 void Read(const Json& object, std::string_view key, std::string& out) {
@@ -97,6 +110,11 @@ void Read(const Json& object, std::string_view key, Duration& out) {
   if (base::GetMember(object, key).is_number_integer()) out = Duration{base::GetInt(object, key)};
 }
 
+/// Absent is none.
+void Read(const Json& object, std::string_view key, std::optional<Duration>& out) {
+  if (Duration limit{-1}; Read(object, key, limit), limit.count() >= 0) out = limit;
+}
+
 void Read(const Json& object, std::string_view key, std::map<std::string, std::string>& out) {
   const Json& member = base::GetMember(object, key);
   if (!member.is_object()) return;
@@ -120,14 +138,15 @@ base::Status Read(const Json& object, std::string_view key, HostSet& out) {
 
 /// The enumerator of a word; a word of a newer jobman is an error, never a guess.
 template <class Enum>
-base::Status ReadWord(const Json& object, std::string_view key,
+base::Status ReadWord(const Json& object, std::string_view section, std::string_view key,
                       std::optional<Enum> (*from_name)(std::string_view), Enum& out) {
   const Json& member = base::GetMember(object, key);
   if (!member.is_string()) return base::Ok();
   const auto& word = member.get_ref<const std::string&>();
   const std::optional<Enum> value = from_name(word);
   if (!value) {
-    return base::InvalidArgument("\"" + word + "\" is not a value of tpu." + std::string(key));
+    return base::InvalidArgument("\"" + word + "\" is not a value of " + std::string(section) +
+                                 "." + std::string(key));
   }
   out = *value;
   return base::Ok();
@@ -143,8 +162,8 @@ CloudSpec CloudFromJson(const Json& json) {
 
 base::Result<TpuSpec> TpuFromJson(const Json& json) {
   TpuSpec tpu;
-  JM_TRY(ReadWord(json, "allocation_mode", &AllocationModeFromName, tpu.allocation_mode));
-  JM_TRY(ReadWord(json, "pricing", &PricingFromName, tpu.pricing));
+  JM_TRY(ReadWord(json, "tpu", "allocation_mode", &AllocationModeFromName, tpu.allocation_mode));
+  JM_TRY(ReadWord(json, "tpu", "pricing", &PricingFromName, tpu.pricing));
   Read(json, "accelerator", tpu.accelerator);
   Read(json, "name", tpu.name);
   Read(json, "project", tpu.project);
@@ -179,9 +198,7 @@ base::Result<std::vector<SetupStep>> SetupFromJson(const Json& json) {
     Read(item, "run", step.run);
     Read(item, "required", step.required);
     JM_TRY(Read(item, "hosts", step.hosts));
-    if (Duration timeout{-1}; Read(item, "timeout_ms", timeout), timeout.count() >= 0) {
-      step.timeout = timeout;
-    }
+    Read(item, "timeout_ms", step.timeout);
     steps.push_back(std::move(step));
   }
   return steps;
@@ -213,6 +230,23 @@ RetrySpec RetriesFromJson(const Json& json) {
   return retries;
 }
 
+base::Result<WatchdogSpec> WatchdogFromJson(const Json& json) {
+  WatchdogSpec watchdog;
+  Read(json, "no_output_ms", watchdog.no_output);
+  Read(json, "max_duration_ms", watchdog.max_duration);
+  JM_TRY(
+      ReadWord(json, "watchdog", "on_no_output", &WatchdogActionFromName, watchdog.on_no_output));
+  JM_TRY(ReadWord(json, "watchdog", "on_max_duration", &WatchdogActionFromName,
+                  watchdog.on_max_duration));
+  for (const Json& item : base::GetMember(json, "bad_output")) {
+    OutputRule rule;
+    Read(item, "match", rule.match);
+    JM_TRY(ReadWord(item, "watchdog.bad_output", "do", &WatchdogActionFromName, rule.action));
+    watchdog.bad_output.push_back(std::move(rule));
+  }
+  return watchdog;
+}
+
 }  // namespace
 
 Json SpecToJson(const JobSpec& spec) {
@@ -229,7 +263,8 @@ Json SpecToJson(const JobSpec& spec) {
        {{"user", spec.ssh.user}, {"private_key", spec.ssh.private_key}, {"port", spec.ssh.port}}},
       {"setup", setup},
       {"command", CommandToJson(spec.command)},
-      {"retries", RetriesToJson(spec.retries)}};
+      {"retries", RetriesToJson(spec.retries)},
+      {"watchdog", WatchdogToJson(spec.watchdog)}};
 }
 
 base::Result<JobSpec> SpecFromJson(const Json& json) {
@@ -245,6 +280,7 @@ base::Result<JobSpec> SpecFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(spec.setup, SetupFromJson(base::GetMember(json, "setup")));
   JM_ASSIGN_OR_RETURN(spec.command, CommandFromJson(base::GetMember(json, "command")));
   spec.retries = RetriesFromJson(base::GetMember(json, "retries"));
+  JM_ASSIGN_OR_RETURN(spec.watchdog, WatchdogFromJson(base::GetMember(json, "watchdog")));
   return spec;
 }
 

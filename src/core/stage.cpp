@@ -56,14 +56,6 @@ std::string DescribeFailure(const Stage& stage, const HostRun& run) {
   return fmt::format("host {} ended {} with exit code {}", run.host, stage.name, run.exit_code);
 }
 
-/// A host that cannot be reached while its siblings can: the machine is dead, whatever the cloud
-/// says, and would be in the next attempt too. When none answers it may be our own network.
-bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host) {
-  return DidNotAnswer(host) &&
-         std::any_of(stage.hosts.begin(), stage.hosts.end(),
-                     [](const HostRun& run) { return run.phase == HostPhase::kExited; });
-}
-
 /// No second try helps before somebody mends it.
 bool NeedsHands(const base::Error& error) {
   return error.reason == base::Reason::kHostKeyChanged ||
@@ -77,6 +69,12 @@ bool NeedsHands(const base::Error& error) {
 
 bool DidNotAnswer(const HostRun& run) {
   return run.phase == HostPhase::kLost && run.error && IsUnreachable(*run.error);
+}
+
+bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host) {
+  return DidNotAnswer(host) &&
+         std::any_of(stage.hosts.begin(), stage.hosts.end(),
+                     [](const HostRun& run) { return run.phase == HostPhase::kExited; });
 }
 
 void Decider::BeginStage(int number) {
@@ -98,6 +96,7 @@ void Decider::AdvanceStage() {
   if (!job_.slice || !job_.stage) {  // cannot be; but no job may hang for it
     return Enter(Queued{}, "the record of the stage is missing: starting again");
   }
+  if (EndsJobUnstopped()) return EndAlarmed();
   if (SliceIsLost()) return;
   if (moved_) {
     moved_ = false;
@@ -108,6 +107,8 @@ void Decider::AdvanceStage() {
                  "the machines of slice " + slice_name() + " were replaced: setting them up again");
   }
   CheckStepLimit();
+  CheckDuration();
+  StopAlarmed();
   StopWhatFailed();
   if (job_.stage->Over()) EndStage();
 }
@@ -175,6 +176,7 @@ void Decider::StopWhatFailed() {
 }
 
 void Decider::EndStage() {
+  if (job_.stage->alarm) return EndAlarmed();
   const int number = job_.stage->number;
   const bool succeeded = job_.stage->AllSucceeded() && !job_.stage->timed_out;
   const bool optional = number >= 0 && !StepOf(job_.spec, number).required;

@@ -23,9 +23,9 @@ using std::chrono::seconds;
 namespace {
 
 std::string_view ObservationName(const Observation& seen) {
-  constexpr std::array<std::string_view, 7> kNames = {
-      "Tick",           "SliceSeen", "LookFailed", "CreateAnswered", "OperationFailed",
-      "DeleteAnswered", "HostReport"};
+  constexpr std::array<std::string_view, 9> kNames = {
+      "Tick",           "SliceSeen",  "LookFailed", "CreateAnswered", "OperationFailed",
+      "DeleteAnswered", "HostReport", "Silence",    "BadOutput"};
   return kNames.at(seen.index());
 }
 
@@ -54,6 +54,7 @@ bool Ended(const HostRun& run) {
 
 World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
     : random_(seed),
+      watchdog_random_(~seed),
       edges_(edges),
       traced_(traced),
       job_(RandomJob()),
@@ -64,6 +65,21 @@ World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
   }
   job_.created_at = now_;
   job_.since = now_;
+  if (watchdog_random_.Percent(20)) WatchTheJob();
+}
+
+void World::WatchTheJob() {
+  using core::WatchdogAction;
+  core::WatchdogSpec& watchdog = job_.spec.watchdog;
+  watchdog.no_output = seconds{watchdog_random_.Below(120) + 1};
+  watchdog.bad_output = {{.match = "a", .action = WatchdogAction::kRestart},
+                         {.match = "b", .action = WatchdogAction::kNewSlice},
+                         {.match = "c", .action = WatchdogAction::kFail}};
+  if (watchdog_random_.Percent(50)) {
+    watchdog.max_duration = seconds{watchdog_random_.Below(600) + 1};
+    watchdog.on_max_duration = WatchdogAction::kNewSlice;
+  }
+  may_fail_ = true;
 }
 
 Job World::RandomJob() {
@@ -115,6 +131,8 @@ void World::Unkind() {
   if (random_.Percent(2)) {
     cloud_.TakeName(core::SliceName(job_, job_.attempt + 1), job_.spec.tpu.allocation_mode, now_);
   }
+  const bool watched = job_.spec.watchdog.no_output && job_.stage;
+  if (watched && watchdog_random_.Percent(5)) return BarkOnce();
   const int dice = random_.Below(100);
   if (dice < 30) return Look();
   if (dice < 60) return HearOfAHost();
@@ -297,6 +315,20 @@ void World::HearOfAHost() {
   if (!kind_ && random_.Percent(20)) return Send(report);
   if (!kind_ && random_.Percent(5)) Send(report);
   Decide(report);
+}
+
+/// The watchdog sees something, now and then of an attempt that is over.
+void World::BarkOnce() {
+  const int attempt = job_.attempt - (watchdog_random_.Percent(10) ? 1 : 0);
+  if (watchdog_random_.Percent(50)) {
+    return Decide(core::Silence{
+        .attempt = attempt, .stage = "run", .since = now_ - seconds{watchdog_random_.Below(240)}});
+  }
+  Decide(core::BadOutput{.attempt = attempt,
+                         .stage = "run",
+                         .host = watchdog_random_.Below(4),
+                         .rule = watchdog_random_.Below(3),
+                         .line = "a bad line"});
 }
 
 /// What the executor finds out about a host now.

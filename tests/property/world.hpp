@@ -53,6 +53,8 @@ class World {
   };
 
   core::Job RandomJob();
+  void WatchTheJob();
+  void BarkOnce();
   void Unkind();
   void KindRound();
   bool Rest();
@@ -87,6 +89,7 @@ class World {
   void Trace(const core::Job& before, const core::Step& step, const core::Observation& seen);
 
   Random random_;
+  Random watchdog_random_;  ///< of its own, so that walks without a watchdog stay as they were
   std::set<Edge>& edges_;
   bool traced_;
   bool kind_ = false;

@@ -27,7 +27,7 @@ struct Fault {
 
 /// A small working Cloud TPU in memory, driven by a FakeClock. Resources move on when a call is
 /// made and their time has come. Not thread-safe; every call lets the loop turn once.
-class FakeSliceApi final : public ports::SliceApi, public ports::Catalog {
+class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
  public:
   struct Settings {
     Duration queue = {};      ///< a queued resource waits that long before it is provisioned

@@ -50,8 +50,12 @@ inline core::Job BusyJob(core::Job job) {
   job.slice = SampleSlice(job.name + "-000001-a2");
   core::Stage stage{.number = 3, .name = "setup-3-install", .stopping = true, .culprit = 1};
   stage.started_at = base::FromMillis(1'767'225'701'002);
+  stage.alarm = core::Alarm{.rule = "bad_output",
+                            .action = core::WatchdogAction::kNewSlice,
+                            .text = "host 1 wrote a line that matches \"x\": x",
+                            .host = 1};
   stage.hosts = {
-      {.host = 0, .phase = core::HostPhase::kRunning},
+      {.host = 0, .phase = core::HostPhase::kRunning, .scanned = 4711},
       {.host = 1, .phase = core::HostPhase::kExited, .exit_code = 7},
       {.host = 2,
        .phase = core::HostPhase::kLost,

@@ -20,6 +20,8 @@ enum class Type {
   kTextList,  ///< a list of scalars
   kTextMap,   ///< a map from names to scalars
   kSecrets,   ///< a list of names or of {name, file}
+  kLimit,     ///< a duration, or {after, do}
+  kPatterns,  ///< a regular expression, or a list of them and of {match, do}
   kMap,       ///< a map of the keys that rows below this one name
   kSteps,     ///< a list of such maps
   kAny,       ///< not looked at

@@ -132,11 +132,21 @@ struct HostRun {
   /// the command left behind, and answered; or was given up.
   bool settled = false;
   std::optional<TimePoint> silent_since = {};  ///< no contact since then, though it was tried
+  std::int64_t scanned = 0;  ///< bytes of its log, whole lines, that the watchdog has read
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
 
 /// The host could not be reached: refused, timed out, no answer at all.
 bool IsUnreachable(const base::Error& error);
+
+/// A rule of the watchdog that the command broke.
+struct Alarm {
+  std::string rule = {};  ///< "no_output", "bad_output", "max_duration"
+  WatchdogAction action = WatchdogAction::kFail;
+  std::string text = {};         ///< what was seen, a sentence that names rule and line
+  std::optional<int> host = {};  ///< whose line it was
+  friend bool operator==(const Alarm&, const Alarm&) = default;
+};
 
 /// A stage of the current attempt: a setup step, or the command. There is one at a time.
 struct Stage {
@@ -147,6 +157,7 @@ struct Stage {
   bool stopping = false;            ///< StopStage was decided
   bool timed_out = false;           ///< ... because the step's time limit passed
   std::optional<int> culprit = {};  ///< the host whose failure stops the others
+  std::optional<Alarm> alarm = {};  ///< the watchdog's: decides what follows the stage
   friend bool operator==(const Stage&, const Stage&) = default;
 
   /// Every host has ended; when the stage is being stopped, nothing of it is left there either.

@@ -102,6 +102,32 @@ struct RetrySpec {
   friend bool operator==(const RetrySpec&, const RetrySpec&) = default;
 };
 
+/// What the watchdog does with a command that goes wrong: stop it on all hosts, then this.
+enum class WatchdogAction {
+  kRestart,   ///< run it again on the slice; retries.infra pays
+  kNewSlice,  ///< give the slice up and run it on another; retries.infra pays
+  kFail,      ///< the job has failed, whatever the budgets hold
+};
+
+/// Output that means trouble.
+struct OutputRule {
+  std::string match = {};  ///< base::Regex, looked for in each line
+  WatchdogAction action = WatchdogAction::kFail;
+  friend bool operator==(const OutputRule&, const OutputRule&) = default;
+};
+
+/// When the command is given up although it runs. Setup steps have time limits of their own.
+struct WatchdogSpec {
+  std::optional<Duration> no_output = {};  ///< so long without a byte from any host
+  /// A hang is of that moment more often than of the machines.
+  WatchdogAction on_no_output = WatchdogAction::kRestart;
+  std::vector<OutputRule> bad_output = {};  ///< the first that matches a line counts
+  std::optional<Duration> max_duration = {};
+  /// It bounds what a job may cost: to begin anew would not.
+  WatchdogAction on_max_duration = WatchdogAction::kFail;
+  friend bool operator==(const WatchdogSpec&, const WatchdogSpec&) = default;
+};
+
 /// A job file, resolved: defaults filled in, interpolation done, paths absolute, everything valid
 /// as far as it can be known without asking the cloud.
 struct JobSpec {
@@ -115,6 +141,7 @@ struct JobSpec {
   std::vector<SetupStep> setup = {};
   CommandSpec command = {};
   RetrySpec retries = {};
+  WatchdogSpec watchdog = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
@@ -123,6 +150,9 @@ std::string_view AllocationModeName(AllocationMode mode);
 std::string_view PricingName(Pricing pricing);
 std::optional<AllocationMode> AllocationModeFromName(std::string_view name);
 std::optional<Pricing> PricingFromName(std::string_view name);
+/// "restart", "new_slice", "fail".
+std::string_view WatchdogActionName(WatchdogAction action);
+std::optional<WatchdogAction> WatchdogActionFromName(std::string_view name);
 /// "all", or "0,3-7".
 std::string HostSetText(const HostSet& hosts);
 /// "all", or numbers and ranges "0,3-7"; the error names the part that is wrong.

@@ -50,10 +50,25 @@ struct HostReport {
   std::string stage = {};  ///< Stage::name
   HostRun run = {};
 };
+/// Every host on which the command has not ended was reached just now, and none has written
+/// anything since then.
+struct Silence {
+  int attempt = 0;
+  std::string stage = {};
+  TimePoint since = {};
+};
+/// A line of the stage's output matched watchdog.bad_output[rule].
+struct BadOutput {
+  int attempt = 0;
+  std::string stage = {};
+  int host = 0;
+  int rule = 0;
+  std::string line = {};  ///< fit to be shown
+};
 /// Nothing new but the time.
 struct Tick {};
 using Observation = std::variant<Tick, SliceSeen, LookFailed, CreateAnswered, OperationFailed,
-                                 DeleteAnswered, HostReport>;
+                                 DeleteAnswered, HostReport, Silence, BadOutput>;
 
 // --- What is to be done. The executor does it; nobody else acts. ---
 

@@ -319,6 +319,10 @@ command:
   secrets: [A, {name: B, file: secret-b}]
   grace: 2m
 retries: {preemption: unlimited, failure: 2, infra: unlimited, backoff: 20m}
+watchdog:
+  no_output: {after: 90s, do: new_slice}
+  bad_output: ["a\\[b{2,3}$", {match: "loss.*nan", do: restart}]
+  max_duration: 12h
 )";
   const Loaded first = MustLoad(RequestOf(text));
   for (const bool origins : {false, true}) {

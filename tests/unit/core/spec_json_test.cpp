@@ -30,6 +30,7 @@ class SpecMaker {
                     .infra = MaybeNumber(),
                     .backoff = Duration{Number(100000)},
                     .backoff_cap = Duration{Number(100000)}};
+    spec.watchdog = Watchdog();
     return spec;
   }
 
@@ -50,6 +51,16 @@ class SpecMaker {
   }
   HostSet Hosts() {
     return Coin() ? HostSet{} : HostSet{.all = false, .numbers = {Number(3), 4 + Number(9)}};
+  }
+  WatchdogAction Action() { return static_cast<WatchdogAction>(Number(2)); }
+  WatchdogSpec Watchdog() {
+    WatchdogSpec watchdog{.on_no_output = Action(), .on_max_duration = Action()};
+    if (Coin()) watchdog.no_output = Duration{Number(100000)};
+    if (Coin()) watchdog.max_duration = Duration{Number(100000)};
+    for (int i = Number(2); i > 0; --i) {
+      watchdog.bad_output.push_back({.match = Text(), .action = Action()});
+    }
+    return watchdog;
   }
   TpuSpec Tpu() {
     TpuSpec tpu;
@@ -113,6 +124,7 @@ TEST(SpecJson, WordsOfANewerJobmanAreErrors) {
   ASSERT_FALSE(spec.ok());
   EXPECT_EQ(spec.error().message, "\"barter\" is not a value of tpu.pricing");
   EXPECT_FALSE(SpecFromJson(Json{{"command", {{"workers", "x"}}}}).ok());
+  EXPECT_FALSE(SpecFromJson(Json{{"watchdog", {{"on_no_output", "pray"}}}}).ok());
 }
 
 TEST(SpecJson, AnyJsonIsAnswered) {

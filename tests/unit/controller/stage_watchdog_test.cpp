@@ -1,0 +1,194 @@
+// What the runner of a stage sees for the watchdog.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "controller/stage_runner.hpp"
+#include "tests/support/fake_slice_api.hpp"
+#include "tests/support/sample_job.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Hosts on which the command runs for ever: they say so, write what they are told to, and wait.
+class EndlessShell final : public ports::HostShell {
+ public:
+  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand,
+                                    ports::ByteSink out, ports::ByteSink err) override {
+    if (!unplugged.empty() && unplugged == target.address) {
+      base::Error refused{.code = base::Code::kUnavailable, .reason = base::Reason::kHostRefused};
+      co_return refused;
+    }
+    JM_CO_TRY(err("jobman: running\n"));
+    for (const std::string& piece : output) {
+      JM_CO_TRY(out(piece));
+      co_await base::Yield();
+    }
+    co_await base::Sleep(std::chrono::hours{1});
+    co_return 0;
+  }
+  void Drop(const ports::HostTarget&) override {}
+
+  std::vector<std::string> output = {};
+  std::string unplugged = {};
+};
+
+/// Vouches for both hosts at once: nobody waits for their keys.
+class QuickApi final : public test::FakeSliceApi {
+ public:
+  using FakeSliceApi::FakeSliceApi;
+  base::Task<base::Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place,
+                                                                    std::string) override {
+    std::vector<core::HostKeys> keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA"}}},
+                                        {.host = 1, .keys = {{"ssh-ed25519", "BBBB"}}}};
+    co_return keys;
+  }
+};
+
+class StageWatchdogTest : public testing::Test {
+ protected:
+  StageWatchdogTest() {
+    options_.paths.home = dir_.path();
+    world_.shell = &shell_;
+    world_.clock = &clock_;
+    world_.open_cloud =
+        [this](const core::CloudSpec&) -> base::Result<std::shared_ptr<ports::SliceApi>> {
+      return std::shared_ptr<ports::SliceApi>(std::make_shared<QuickApi>(clock_));
+    };
+    world_.ssh_port = [](const core::CloudSpec&) { return 22; };
+    job_ = test::SampleJob("train");
+    job_.id = core::JobId{1};
+    job_.attempt = 1;
+    job_.slice = test::SampleSlice("train-000001-a1");
+    job_.stage = core::Stage{.name = "run",
+                             .hosts = {{.host = 0, .phase = core::HostPhase::kRunning},
+                                       {.host = 1, .phase = core::HostPhase::kRunning}},
+                             .started_at = clock_.Now()};
+    job_.spec.watchdog.bad_output = {{.match = "ERROR"}};
+    job_.spec.watchdog.no_output = milliseconds{300};  // the watch sleeps as long, in real time
+  }
+  ~StageWatchdogTest() override {
+    if (runner_) runner_->Abandon();
+    Turn(milliseconds{0});
+  }
+
+  void Start() {
+    StageRunner::Hooks hooks;
+    hooks.report = [this](core::HostReport report) { reports_.push_back(std::move(report)); };
+    hooks.notice = [this](core::Observation seen) {
+      if (const auto* bad = std::get_if<core::BadOutput>(&seen)) {
+        bad_.push_back(std::to_string(bad->host) + ": " + bad->line);
+      }
+      if (const auto* silence = std::get_if<core::Silence>(&seen)) {
+        silent_since_ = silence->since;
+      }
+    };
+    hooks.trouble = [] {};
+    hooks.cloud_answers = [] { return true; };
+    runner_ = std::make_shared<StageRunner>(loop_.get_executor(), world_, options_, access_, job_,
+                                            std::move(hooks));
+    runner_->Start();
+    Turn(milliseconds{0});
+  }
+  void Turn(base::Duration passes) {
+    clock_.Advance(passes);
+    for (int i = 0; i < 100; ++i) {
+      loop_.restart();
+      loop_.poll();
+    }
+  }
+  /// Until the watch over silence has looked again, which it does four times a second.
+  bool BecomesSilent() {
+    for (int i = 0; i < 1000 && !silent_since_; ++i) {
+      loop_.restart();
+      loop_.run_for(milliseconds{5});
+    }
+    return silent_since_.has_value();
+  }
+  base::Path LogPath(int host) { return options_.paths.LogPath(1, 1, "run", host); }
+  void WriteLog(int host, const std::string& text) {
+    ASSERT_TRUE(base::EnsureDir(LogPath(host).parent_path()).ok());
+    ASSERT_TRUE(base::WriteFileAtomic(LogPath(host), text).ok());
+  }
+
+  test::TempDir dir_;
+  test::FakeClock clock_;
+  asio::io_context loop_;
+  EndlessShell shell_;
+  World world_;
+  Options options_;
+  Clouds clouds_{world_};
+  HostAccess access_{world_, clouds_};
+  core::Job job_;
+  std::shared_ptr<StageRunner> runner_;
+  std::vector<core::HostReport> reports_;
+  std::vector<std::string> bad_;
+  std::optional<core::TimePoint> silent_since_;
+};
+
+TEST_F(StageWatchdogTest, ABadLineIsToldAsItComes) {
+  shell_.output = {"fine\nan ER", "ROR here\nERROR\n"};
+  Start();
+  EXPECT_THAT(bad_, ElementsAre("0: an ERROR here", "1: an ERROR here"));
+  EXPECT_EQ(*base::ReadFile(LogPath(0)), "fine\nan ERROR here\nERROR\n");
+}
+
+TEST_F(StageWatchdogTest, WhatAnEarlierControllerWroteDownAndDidNotJudgeIsRead) {
+  WriteLog(0, "fine\nERROR 1\n");
+  WriteLog(1, "ERROR 2\nfine\nhalf an ER");
+  job_.stage->hosts[1].scanned = 13;
+  shell_.output = {"ROR\n"};
+  Start();
+  EXPECT_THAT(bad_, testing::UnorderedElementsAre("0: ERROR 1", "1: half an ERROR"));
+}
+
+TEST_F(StageWatchdogTest, HowFarItReadIsReported) {
+  shell_.output = {std::string(1000, '.') + "\n", std::string((1 << 20) - 1, '.') + "\n", "x"};
+  Start();
+  std::int64_t scanned = 0;
+  for (const auto& report : reports_) scanned = std::max(scanned, report.run.scanned);
+  EXPECT_EQ(scanned, 1001 + (1 << 20));
+}
+
+TEST_F(StageWatchdogTest, SilenceIsToldWithItsBeginning) {
+  shell_.output = {"fine\n"};
+  const core::TimePoint spoke = clock_.Now();
+  Start();
+  Turn(minutes{1});
+  ASSERT_TRUE(BecomesSilent());
+  EXPECT_EQ(silent_since_, spoke);
+}
+
+TEST_F(StageWatchdogTest, AHostThatIsNotReachedMayBeSpeaking) {
+  shell_.unplugged = "203.0.113.7";
+  Start();
+  Turn(minutes{5});
+  for (int i = 0; i < 60; ++i) {
+    loop_.restart();
+    loop_.run_for(milliseconds{10});
+  }
+  EXPECT_FALSE(silent_since_);
+}
+
+TEST_F(StageWatchdogTest, TheTimeOfTheLogOnDiskCounts) {
+  WriteLog(1, "fine\n");
+  struct stat written = {};
+  ASSERT_EQ(::stat(LogPath(1).c_str(), &written), 0);
+  const auto spoke = base::FromMillis(std::int64_t{written.st_mtim.tv_sec} * 1000 +
+                                      written.st_mtim.tv_nsec / 1'000'000);
+  clock_.Set(spoke + minutes{30});
+  job_.stage->started_at = spoke - std::chrono::hours{1};
+  Start();
+  Turn(milliseconds{1500});
+  ASSERT_TRUE(BecomesSilent());
+  EXPECT_EQ(*silent_since_, spoke);
+}
+
+}  // namespace
+}  // namespace jobman::controller
