@@ -130,6 +130,8 @@ base::Status BubblewrapFleet::Launch(const HostPlan& plan) {
   const base::UniqueFd err(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   JM_ASSIGN_OR_RETURN(const pid_t pid, Spawn(Command(plan), {.out = err.get(), .err = err.get()}));
   running_[plan.name] = {.outer = pid};
+  addresses_[plan.name] = {plan.internal_ip};
+  if (!plan.external_ip.empty()) addresses_[plan.name].push_back(plan.external_ip);
   return base::Ok();
 }
 
@@ -152,11 +154,24 @@ void BubblewrapFleet::Kill(const std::string& name) {
   if (found == running_.end()) return;
   Pair pair = found->second;
   running_.erase(found);
+  cut_.erase(name);
+  addresses_.erase(name);
   // The outer process waits for the inner one and reaps it, so the inner one is what to kill.
   const std::vector<pid_t> children = Children(pair.outer);
   if (!children.empty()) pair.inner = children.front();
   kill(pair.inner > 0 ? pair.inner : pair.outer, SIGKILL);
   dying_.emplace(name, pair);
+}
+
+void BubblewrapFleet::Relink(const std::string& name, Link link) {
+  const auto found = running_.find(name);
+  if (found == running_.end()) return;
+  std::vector<pid_t> servers = SshServers(found->second.outer);
+  if (link == Link::kBroken && !servers.empty()) servers.erase(servers.begin());  // the listener
+  const int signal = link == Link::kCut ? SIGSTOP : (link == Link::kMended ? SIGCONT : SIGKILL);
+  if (link == Link::kMended) cut_.erase(name);
+  for (const pid_t server : servers) kill(server, signal);
+  if (link == Link::kCut) cut_[name] = BlockadeOf(addresses_[name], options().ssh_port);
 }
 
 bool BubblewrapFleet::IsGone(Pair& pair) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "sim/blockade.hpp"
 #include "sim/worker_fleet.hpp"
 
 namespace jobman::sim {
@@ -20,6 +21,7 @@ class BubblewrapFleet final : public WorkerFleet {
   base::Status Launch(const HostPlan& plan) override;
   base::Result<bool> IsUp(const std::string& name) override;
   void Kill(const std::string& name) override;
+  void Relink(const std::string& name, Link link) override;
   bool Tend() override;
   HostDisk DiskOf(const std::string& name) const override;
 
@@ -39,6 +41,8 @@ class BubblewrapFleet final : public WorkerFleet {
   base::Path sshd_;
   std::map<std::string, Pair> running_ = {};
   std::multimap<std::string, Pair> dying_ = {};
+  std::map<std::string, std::vector<std::string>> addresses_ = {};
+  std::map<std::string, Blockade> cut_ = {};
 };
 
 }  // namespace jobman::sim

@@ -2,6 +2,8 @@
 
 #include <httplib.h>
 
+#include "sim/spawn.hpp"
+
 namespace jobman::sim {
 
 base::Result<Json> Ask(const SimFile& file, const std::string& method, const std::string& what,
@@ -23,6 +25,10 @@ base::Result<Json> Ask(const SimFile& file, const std::string& method, const std
   if (!reply) return base::Internal("the simulator answered " + result->body);
   if (result->status == 200) return *reply;
   return base::InvalidArgument(Text(Member(*reply, "error"), "message"));
+}
+
+bool IsServing(const SimFile& file) {
+  return IsAlive(file.pid);
 }
 
 base::Result<SimFile> FindRunning(const base::Path& dir) {

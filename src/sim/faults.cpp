@@ -26,9 +26,15 @@ const std::map<std::string, Fault>& Named() {
     add("reservation", Kind::kOperation, NoReservationError());
     add("quota", Kind::kRefuse,
         QuotaError("TPUV4sPodPerProjectPerZoneForTPUAPI", 0, "us-central2-b", "100000000000"));
+    add("quota_full", Kind::kRefuse,
+        QuotaError("TPUV4sPodPerProjectPerZoneForTPUAPI", 32, "us-central2-b", "100000000000"));
     add("rate_limit", Kind::kRefuse, RateLimitError("requests", "100000000000"));
     add("denied", Kind::kRefuse, PermissionError("tpu.nodes.create", "projects/p"));
     add("api_disabled", Kind::kRefuse, ApiDisabledError("p"));
+    add("bad_type", Kind::kRefuse, BadTypeError("v4-8", "us-central2-b"));
+    add("bad_zone", Kind::kRefuse, BadZoneError("us-central2-b"));
+    add("bad_runtime", Kind::kRefuse, BadRuntimeError("tpu-ubuntu2204-base", "us-central2-b"));
+    add("zone_denied", Kind::kRefuse, ZoneNotAllowedError("us-central2-b", "100000000000"));
     add("unauthenticated", Kind::kRefuse, UnauthenticatedError("ACCESS_TOKEN_EXPIRED"));
     add("not_found", Kind::kRefuse, NotFoundError("projects/p/locations/z/nodes/n"));
     add("internal", Kind::kRefuse,
@@ -37,6 +43,10 @@ const std::map<std::string, Fault>& Named() {
         {.code = Code::kUnavailable, .message = "The service is currently unavailable."});
     add("drop_request", Kind::kDropRequest, {});
     add("drop_reply", Kind::kDropReply, {});
+    add("taken", Kind::kTaken, {});
+    add("waits_forever", Kind::kWait, {});
+    add("provisions_forever", Kind::kProvision, {});
+    add("gives_up", Kind::kGiveUp, OpaqueError());
     return named;
   }();
   return kNamed;

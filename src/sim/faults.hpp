@@ -17,6 +17,10 @@ struct Fault {
     kOperation,    ///< accept a create, and end its operation with `error`
     kDropRequest,  ///< do nothing, close the connection without an answer
     kDropReply,    ///< do the work, close the connection without an answer
+    kTaken,        ///< somebody else has just made something of the name that a create asks for
+    kWait,         ///< accept a create and never go on: in the queue, or CREATING
+    kProvision,    ///< the same, but a queued resource gets as far as PROVISIONING
+    kGiveUp,       ///< a queued resource gets as far as PROVISIONING, and then FAILED
   };
   std::string method = {};  ///< "nodes.create", with * and ? as in shells
   std::int64_t times = 1;
@@ -35,6 +39,7 @@ class Faults {
   /// The fault for a call of `method`, used up by this.
   std::optional<Fault> Take(const std::string& method);
   void Clear() { faults_.clear(); }
+  bool empty() const { return faults_.empty(); }
   Json ToJson() const;
 
  private:

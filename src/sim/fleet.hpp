@@ -18,6 +18,13 @@ struct HostPlan {
   Metadata metadata = {};        ///< the node's, with `ssh-keys` and `startup-script`
 };
 
+/// What can happen to the network of a machine that runs on.
+enum class Link {
+  kCut,     ///< every packet is lost: connections hang, and new ones do too
+  kMended,  ///< as before the cut
+  kBroken,  ///< the connections that there are end; new ones work
+};
+
 /// The machines behind the nodes. The world orders, the fleet does; it never calls back into the
 /// world from inside one of these calls.
 class HostFleet {
@@ -33,6 +40,8 @@ class HostFleet {
   virtual bool Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) = 0;
   /// Ends everything that runs on the machine, at once. The disk stays.
   virtual void PowerOff(const std::string& name) = 0;
+  /// Nothing for a machine that is off; PowerOff takes a cut back.
+  virtual void SetLink(const std::string& name, Link link) = 0;
   /// PowerOff, and the disk is gone.
   virtual void Destroy(const std::string& name) = 0;
   /// The node's metadata changed: new keys can log in from now on.

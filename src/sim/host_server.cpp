@@ -90,6 +90,7 @@ int HostServer::Run() {
     std::vector<pollfd> polled = {{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}};
     std::vector<std::string> names = {""};
     for (const auto& [name, host] : hosts_) {
+      if (host.cut) continue;
       for (const base::UniqueFd& listener : host.listeners) {
         polled.push_back({.fd = listener.get(), .events = POLLIN, .revents = 0});
         names.push_back(name);
@@ -121,6 +122,10 @@ bool HostServer::ReadOrders() {
       continue;
     }
     SwitchOff(std::exchange(off, {}));
+    if (words[0] != "on") {
+      Relink(words[1], words[0]);
+      continue;
+    }
     const std::string answer =
         words[1] + " " + SwitchOn(words[1], {words.begin() + 2, words.end()}) + "\n";
     if (write(STDOUT_FILENO, answer.data(), answer.size()) < 0) return false;  // nobody reads it
@@ -133,6 +138,7 @@ std::string HostServer::SwitchOn(const std::string& name,
                                  const std::vector<std::string>& addresses) {
   SwitchOff({name});
   Host& host = hosts_[name];
+  host.addresses = addresses;
   for (const std::string& address : addresses) {
     auto listener = Listen(address, port_);
     if (!listener.ok()) return listener.error().ToString();
@@ -156,6 +162,24 @@ void HostServer::RunStartupScript(const std::string& name) const {
   if (!content.ok() || !content->starts_with("#!")) words.push_back("/bin/sh");
   words.push_back(script.string());
   (void)Spawn(words, {.out = out.get(), .err = out.get()}).ok();
+}
+
+void HostServer::Relink(const std::string& name, const std::string& how) {
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end()) return;
+  Host& host = found->second;
+  const int signal = how == "cut" ? SIGSTOP : (how == "mend" ? SIGCONT : SIGKILL);
+  for (const pid_t server : host.servers) {
+    for (const pid_t pid : SshServers(server)) kill(pid, signal);
+  }
+  if (how == "break") return;
+  host.cut = how == "cut";
+  host.blockade.clear();
+  // A short backlog is full sooner.
+  for (const base::UniqueFd& listener : host.listeners) {
+    listen(listener.get(), host.cut ? 0 : kSshBacklog);
+  }
+  if (host.cut) host.blockade = BlockadeOf(host.addresses, port_);
 }
 
 void HostServer::Accept(const std::string& name, int listener) {

@@ -9,6 +9,7 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/base/handle.hpp"
+#include "sim/blockade.hpp"
 
 namespace jobman::sim {
 
@@ -17,7 +18,8 @@ namespace jobman::sim {
 /// when a host is switched off or the simulator dies.
 ///
 /// Orders come on standard input: "on NAME IP [IP]" is answered by "NAME up" or "NAME <error>",
-/// "off NAME" by nothing; the end of input ends everything.
+/// "off NAME", "cut NAME", "mend NAME" and "break NAME" (see Link) by nothing; the end of input
+/// ends everything.
 class HostServer {
  public:
   HostServer(base::Path dir, int port);
@@ -28,6 +30,9 @@ class HostServer {
   struct Host {
     std::vector<base::UniqueFd> listeners = {};
     std::set<pid_t> servers = {};  ///< sshd processes, one for each connection
+    std::vector<std::string> addresses = {};
+    bool cut = false;
+    Blockade blockade = {};
   };
 
   bool ReadOrders();
@@ -35,6 +40,7 @@ class HostServer {
   /// Ends all that runs on these hosts.
   void SwitchOff(std::set<std::string> names);
   void RunStartupScript(const std::string& name) const;
+  void Relink(const std::string& name, const std::string& how);
   void Accept(const std::string& name, int listener);
   void Reap();
   bool KillEverything();

@@ -5,8 +5,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <chrono>
+#include <mutex>
 #include <thread>
+#include <utility>
 
+#include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::sim {
@@ -15,6 +20,7 @@ namespace {
 
 constexpr int kHttpBacklog = 1024;  ///< cpp-httplib's own is 5
 constexpr int kKeepAliveSeconds = 30;
+constexpr auto kLastAnswers = std::chrono::milliseconds(20);  ///< to go out before an outage
 
 /// A thread for each connection: a kept-alive one occupies its thread while it is idle, so a pool
 /// of fixed size would make the next client wait.
@@ -32,9 +38,10 @@ Request FromHttp(const httplib::Request& from) {
   return request;
 }
 
-/// Closes the connection of a request under the server's hands. cpp-httplib has no way to answer
-/// nothing, and does not tell the socket, so it is found by the client's port.
-void Hangup(const httplib::Request& request, int local_port) {
+/// Closes connections under the server's hands: those at `local_port`, of the client's port
+/// `remote_port` where that is not 0. cpp-httplib has no way to answer nothing, and does not tell
+/// the socket.
+void Hangup(int remote_port, int local_port) {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
   const int last = static_cast<int>(std::min<rlim_t>(files.rlim_cur, 65536));
@@ -45,11 +52,22 @@ void Hangup(const httplib::Request& request, int local_port) {
     if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
     size = sizeof here;
     if (getsockname(fd, reinterpret_cast<sockaddr*>(&here), &size) != 0) continue;
-    if (ntohs(peer.sin_port) == request.remote_port && ntohs(here.sin_port) == local_port) {
-      ::shutdown(fd, SHUT_RDWR);
-      return;
-    }
+    const bool theirs = remote_port == 0 || ntohs(peer.sin_port) == remote_port;
+    if (theirs && ntohs(here.sin_port) == local_port) ::shutdown(fd, SHUT_RDWR);
   }
+}
+
+/// Holds a port without listening: who connects is refused.
+base::UniqueFd HoldWithoutListening(int port) {
+  base::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_port = htons(static_cast<std::uint16_t>(port));
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  (void)!bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name);
+  return fd;
 }
 
 void ToHttp(const Request& request, const Reply& reply, httplib::Response& to) {
@@ -69,52 +87,100 @@ void ToHttp(const Request& request, const Reply& reply, httplib::Response& to) {
 }  // namespace
 
 struct HttpServer::Impl {
-  httplib::Server server = {};
+  using Clock = std::chrono::steady_clock;
+
+  /// The bound port; -1 when it is taken.
+  int Open(int port);
+  /// Answers what comes, in a thread.
+  void Listen(int port);
+  /// Refuses connections until `off_until`; runs in a thread of its own.
+  void StayOff(int port);
+
+  std::unique_ptr<httplib::Server> server = {};
   int listener = -1;
   std::thread thread = {};
+  Handler handler = {};
+  std::mutex mutex = {};
+  bool off = false;
+  Clock::time_point off_until = {};
 };
+
+int HttpServer::Impl::Open(int port) {
+  server = std::make_unique<httplib::Server>();
+  server->new_task_queue = [] { return new ConnectionThreads; };
+  server->set_tcp_nodelay(true);
+  server->set_keep_alive_max_count(1000000000);
+  server->set_keep_alive_timeout(kKeepAliveSeconds);
+  server->set_socket_options([this](int fd) {
+    const int on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    listener = fd;
+  });
+  const int bound = port == 0 ? server->bind_to_any_port("127.0.0.1")
+                              : (server->bind_to_port("127.0.0.1", port) ? port : -1);
+  if (bound > 0) listen(listener, kHttpBacklog);
+  return bound;
+}
+
+void HttpServer::Impl::Listen(int port) {
+  const auto serve = [this, port](const httplib::Request& from, httplib::Response& to) {
+    const Request request = FromHttp(from);
+    const Reply reply = handler(request);
+    if (reply.lost) Hangup(from.remote_port, port);
+    ToHttp(request, reply, to);
+  };
+  server->Get(".*", serve).Post(".*", serve).Patch(".*", serve).Delete(".*", serve);
+  thread = std::thread([serving = server.get()] { serving->listen_after_bind(); });
+}
+
+void HttpServer::Impl::StayOff(int port) {
+  std::this_thread::sleep_for(kLastAnswers);
+  server->stop();
+  thread.join();
+  const base::UniqueFd held = HoldWithoutListening(port);
+  Hangup(0, port);
+  // Threads of its connections may be at work in it for a moment yet: it is never destroyed.
+  (void)server.release();
+  std::unique_lock lock(mutex);
+  while (Clock::now() < off_until) {
+    const auto until = off_until;
+    lock.unlock();
+    std::this_thread::sleep_until(until);
+    lock.lock();
+  }
+  while (Open(port) < 0) std::this_thread::sleep_for(kLastAnswers);
+  Listen(port);
+  off = false;
+}
 
 HttpServer::HttpServer() : impl_(std::make_unique<Impl>()) {}
 
 HttpServer::~HttpServer() {
-  impl_->server.stop();
+  impl_->server->stop();
   if (impl_->thread.joinable()) impl_->thread.join();
 }
 
 base::Result<std::unique_ptr<HttpServer>> HttpServer::Bind(int port) {
   std::unique_ptr<HttpServer> made(new HttpServer);
-  HttpServer* self = made.get();
-  httplib::Server& server = made->impl_->server;
-  server.new_task_queue = [] { return new ConnectionThreads; };
-  server.set_tcp_nodelay(true);
-  server.set_keep_alive_max_count(1000000000);
-  server.set_keep_alive_timeout(kKeepAliveSeconds);
-  server.set_socket_options([self](int fd) {
-    const int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    self->impl_->listener = fd;
-  });
-  made->port_ = port == 0 ? server.bind_to_any_port("127.0.0.1")
-                          : (server.bind_to_port("127.0.0.1", port) ? port : -1);
+  made->port_ = made->impl_->Open(port);
   if (made->port_ <= 0) {
     return base::Error{.code = base::Code::kUnavailable,
                        .message = "port " + std::to_string(port) + " of 127.0.0.1 is in use",
                        .hint = "choose another with --port, or 0 for any free one"};
   }
-  listen(made->impl_->listener, kHttpBacklog);
   return made;
 }
 
 void HttpServer::Serve(Handler handler) {
-  const auto serve = [this, handler = std::move(handler)](const httplib::Request& from,
-                                                          httplib::Response& to) {
-    const Request request = FromHttp(from);
-    const Reply reply = handler(request);
-    if (reply.lost) Hangup(from, port_);
-    ToHttp(request, reply, to);
-  };
-  impl_->server.Get(".*", serve).Post(".*", serve).Patch(".*", serve).Delete(".*", serve);
-  impl_->thread = std::thread([this] { impl_->server.listen_after_bind(); });
+  impl_->handler = std::move(handler);
+  impl_->Listen(port_);
+}
+
+void HttpServer::Unplug(Duration time) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->off_until = std::max(impl_->off_until, Impl::Clock::now() + time);
+  if (std::exchange(impl_->off, true)) return;
+  std::thread([impl = impl_.get(), port = port_] { impl->StayOff(port); }).detach();
 }
 
 }  // namespace jobman::sim

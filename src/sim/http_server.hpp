@@ -18,6 +18,9 @@ class HttpServer {
   /// Answers from now on, each connection in a thread of its own: what the handler reads must be
   /// complete by now.
   void Serve(Handler handler);
+  /// Ends every connection and refuses new ones for a time; answers under way may still go out.
+  /// Gives back at once, any thread. The server must outlive it.
+  void Unplug(Duration time);
   /// Takes no new connections. Threads of open ones may still run until the process ends.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

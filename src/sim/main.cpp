@@ -1,14 +1,18 @@
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <iostream>
 #include <string>
 #include <thread>
 
 #include "jobman/base/strings.hpp"
+#include "sim/commands.hpp"
 #include "sim/control.hpp"
 #include "sim/host_server.hpp"
 #include "sim/report.hpp"
 #include "sim/spawn.hpp"
+#include "sim/storm.hpp"
+#include "sim/storm_command.hpp"
 #include "sim/up.hpp"
 
 namespace jobman::sim {
@@ -22,12 +26,14 @@ int Fail(const base::Error& error) {
   return error.code == base::Code::kNotFound ? kNotFound : 1;
 }
 
-/// Sends one control request to the simulator of `dir` and prints nothing when it went well.
-int Order(const base::Path& dir, const std::string& what, const Json& body) {
+/// Sends the orders to the simulator of `dir` and prints nothing when all went well.
+int Obey(const base::Path& dir, const std::vector<Command>& commands) {
   const auto file = FindRunning(dir);
   if (!file.ok()) return Fail(file.error());
-  const auto reply = Ask(*file, "POST", what, body);
-  if (!reply.ok()) return Fail(reply.error());
+  for (const Command& command : commands) {
+    const auto reply = Ask(*file, "POST", command.order, command.body);
+    if (!reply.ok()) return Fail(reply.error());
+  }
   return 0;
 }
 
@@ -40,37 +46,34 @@ int RunStatus(const base::Path& dir, bool json) {
   return 0;
 }
 
-int RunDown(const base::Path& dir) {
-  const auto file = FindRunning(dir);
-  if (!file.ok()) {
-    std::cout << "no simulator runs in " << dir.string() << "\n";
-    (void)base::RemoveAll(SimFilePath(dir)).ok();
-    return 0;  // safe to repeat
-  }
-  const auto report = Ask(*file, "POST", "shutdown");
-  if (!report.ok()) return Fail(report.error());
-  for (int i = 0; i < 1000 && IsAlive(file->pid); ++i) {
+void AwaitEnd(const SimFile& file) {
+  for (int i = 0; i < 1000 && IsAlive(file.pid); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  std::cout << LeakReport(*report);
-  return 0;
 }
 
-int RunHost(const base::Path& dir, const std::string& host, const std::string& action) {
-  const auto slash = host.rfind('/');
-  const auto index =
-      slash == std::string::npos ? std::nullopt : base::ParseNumber(host.substr(slash + 1));
-  if (!index) return Fail(base::InvalidArgument("\"" + host + "\" is not NODE/INDEX"));
-  return Order(dir, "host",
-               {{"node", host.substr(0, slash)}, {"index", *index}, {"action", action}});
-}
-
-int RunSet(const base::Path& dir, const std::vector<std::string>& assignments) {
-  for (const std::string& assignment : assignments) {
-    const auto patch = SettingPatch(assignment);
-    if (!patch.ok()) return Fail(patch.error());
-    if (const int failed = Order(dir, "settings", *patch); failed != 0) return failed;
+/// There is nobody to ask: it is gone, or unplugged, where a signal does it.
+int EndUnreachable(const base::Path& dir, bool json) {
+  const auto file = ReadSimFile(dir);
+  if (file.ok() && IsHeld(dir)) {
+    kill(file->pid, SIGTERM);
+    AwaitEnd(*file);
+    std::cerr << "jobman-sim: it was not reachable; its report is in " << (dir / "sim.log").string()
+              << ", or where `up` prints\n";
+    return 0;
   }
+  std::cout << (json ? "{}\n" : "no simulator runs in " + dir.string() + "\n");
+  (void)base::RemoveAll(SimFilePath(dir)).ok();
+  return 0;  // safe to repeat
+}
+
+int RunDown(const base::Path& dir, bool json) {
+  const auto file = FindRunning(dir);
+  if (!file.ok()) return EndUnreachable(dir, json);
+  const auto report = Ask(*file, "POST", "shutdown");
+  if (!report.ok()) return Fail(report.error());
+  AwaitEnd(*file);
+  std::cout << (json ? report->dump(2) + "\n" : LeakReport(*report));
   return 0;
 }
 
@@ -89,16 +92,13 @@ struct Arguments {
   UpOptions up = {};
   std::map<std::string, std::string> delays = {};
   std::string token = {};
-  std::string node = {};
-  std::string host = {};
-  std::string action = {};
-  std::string method = {};
-  std::string error = {};
-  std::vector<std::string> assignments = {};
-  int times = 1;
+  std::string script = {};
+  StormOptions storm = {};
+  std::vector<Command> commands = {};
+  std::string served = {};
   int port = 0;
   bool json = false;
-  bool force = false;
+  bool detach = false;
 };
 
 CLI::App* AddUp(CLI::App& app, Arguments& args) {
@@ -111,6 +111,7 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
   up->add_option("--settings", args.up.settings_file, "JSON file of settings");
   up->add_option("--set", args.up.settings, "One setting, KEY=VALUE; may be repeated");
   up->add_option("--share", args.up.shared, "Folder that all hosts see and may write to");
+  up->add_option("--script", args.script, "File of faults to come: lines of \"T COMMAND ARGS\"");
   up->add_option("--token", args.token, "The bearer token that requests must carry");
   up->add_flag("--json", args.up.json, "Print what sim.json holds");
   up->add_option("--delays", args.delays[""], "All delays at once, such as 0 or 2s");
@@ -132,7 +133,24 @@ int Up(Arguments& args) {
   settings.insert(settings.end(), args.up.settings.begin(), args.up.settings.end());
   args.up.settings = std::move(settings);
   if (!args.token.empty()) args.up.settings.push_back("token=" + args.token);
+  if (!args.script.empty()) {
+    const auto text = base::ReadFile(args.script);
+    if (!text.ok()) return Fail(text.error());
+    auto body = ScriptBody(args.script, *text);
+    if (!body.ok()) return Fail(body.error());
+    args.up.script = std::move(body).value();
+  }
   return RunUp(args.up);
+}
+
+CLI::App* AddStorm(CLI::App& app, Arguments& args) {
+  CLI::App* storm = app.add_subcommand("storm", "Random faults, printed as lines of a script");
+  storm->add_option("--seed", args.storm.seed, "Settles the choices")->capture_default_str();
+  storm->add_option("--rate", args.storm.rate, "Faults a minute")->capture_default_str();
+  storm->add_option("--for", args.storm.time, "How long (until it is interrupted)");
+  storm->add_option("--only", args.storm.only, "Kinds, of: " + base::Join(StormKinds(), ", "))
+      ->delimiter(',');
+  return storm;
 }
 
 int Main(int argc, char** argv) {
@@ -142,47 +160,30 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   const CLI::App* up = AddUp(app, args);
-  const CLI::App* down = app.add_subcommand("down", "End it, and report what was left");
+  CLI::App* down = app.add_subcommand("down", "End it, and report what was left");
   CLI::App* status = app.add_subcommand("status", "Nodes, queued resources and hosts");
-  status->add_flag("--json", args.json, "As JSON");
-  CLI::App* preempt = app.add_subcommand("preempt", "Take a spot node or queued resource away");
-  preempt->add_option("node", args.node, "Its id, or its full name")->required();
-  preempt->add_flag("--force", args.force, "Also when it is on demand");
-  CLI::App* reboot = app.add_subcommand("reboot", "Restart the machines of a node");
-  reboot->add_option("node", args.node, "Its id, or its full name")->required();
-  CLI::App* host = app.add_subcommand("host", "Do something to one host");
-  host->add_option("host", args.host, "NODE/INDEX")->required();
-  host->add_option("action", args.action, "kill")->required();
-  CLI::App* set = app.add_subcommand("set", "Change settings while it runs");
-  set->add_option("setting", args.assignments, "KEY=VALUE, such as stock.us-central2-b/v4=16")
-      ->required();
-  CLI::App* fault = app.add_subcommand("fault", "Let the next calls of a method go wrong");
-  fault->add_option("method", args.method, "Such as nodes.create; * and ? as in a shell")
-      ->required();
-  fault->add_option("error", args.error, "Such as unavailable, stockout, drop_reply")->required();
-  fault->add_option("--times", args.times, "How many calls")->capture_default_str();
+  for (CLI::App* shows : {down, status}) shows->add_flag("--json", args.json, "As JSON");
   const CLI::App* requests = app.add_subcommand("requests", "What was asked since the start");
+  const CLI::App* storm = AddStorm(app, args);
+  CLI::App* script = app.add_subcommand("script", "Let faults happen at their times");
+  script->add_option("file", args.script, "Lines of \"T COMMAND ARGS\"")->required();
+  script->add_flag("--detach", args.detach, "Do not wait for its end");
+  AddCommands(app, args.commands);
   CLI::App* serve = app.add_subcommand("serve-hosts", "")->group("");
-  serve->add_option("dir", args.host)->required();
+  serve->add_option("dir", args.served)->required();
   serve->add_option("port", args.port)->required();
 
   CLI11_PARSE(app, argc, argv);
   const base::Path dir = base::ExpandHome(args.dir);
   args.dir = dir.string();
   if (up->parsed()) return Up(args);
-  if (down->parsed()) return RunDown(dir);
+  if (down->parsed()) return RunDown(dir, args.json);
   if (status->parsed()) return RunStatus(dir, args.json);
-  if (preempt->parsed()) return Order(dir, "preempt", {{"node", args.node}, {"force", args.force}});
-  if (reboot->parsed()) return Order(dir, "node", {{"node", args.node}, {"reboot", true}});
-  if (host->parsed()) return RunHost(dir, args.host, args.action);
-  if (set->parsed()) return RunSet(dir, args.assignments);
-  if (fault->parsed()) {
-    return Order(dir, "faults",
-                 {{"method", args.method}, {"error", args.error}, {"times", args.times}});
-  }
   if (requests->parsed()) return RunRequests(dir);
-  if (serve->parsed()) return HostServer(args.host, args.port).Run();
-  return 2;
+  if (storm->parsed()) return RunStorm(dir, args.storm);
+  if (script->parsed()) return RunScript(dir, args.script, args.detach);
+  if (serve->parsed()) return HostServer(args.served, args.port).Run();
+  return Obey(dir, args.commands);
 }
 
 }  // namespace

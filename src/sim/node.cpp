@@ -173,6 +173,8 @@ Json RenderNode(const Node& node) {
   body["createTime"] = Timestamp(node.created);
   body["state"] = NodeStateName(node.state);
   if (node.state == NodeState::kReady) body["health"] = "HEALTHY";
+  if (!node.health.empty()) body["health"] = node.health;
+  if (!node.health_why.empty()) body["healthDescription"] = node.health_why;
   if (!node.notice.upcoming.is_null()) body["upcomingMaintenance"] = node.notice.upcoming;
   body["multisliceNode"] = node.multislice;
   if (node.queued) {

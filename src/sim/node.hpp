@@ -34,6 +34,7 @@ struct NodeHost {
   HostPlan plan = {};
   std::string public_key = {};  ///< base64 of the ed25519 host key
   bool running = false;
+  bool cut = false;  ///< it runs, and nobody can reach it
 };
 
 /// What the machines of a node are told about what is to come.
@@ -41,6 +42,7 @@ struct Notice {
   bool preempted = false;    ///< `instance/preempted`
   bool maintenance = false;  ///< `instance/maintenance-event`
   Json upcoming = {};        ///< `upcomingMaintenance`, on the node too; null: none
+  friend bool operator==(const Notice&, const Notice&) = default;
 };
 
 /// One node as the simulator keeps it.
@@ -57,10 +59,15 @@ struct Node {
   std::optional<ResourceKey> queued = {};  ///< the queued resource that asked for it
   bool multislice = false;
   Notice notice = {};
+  std::string health = {};  ///< instead of HEALTHY
+  std::string health_why = {};
+  bool foreign = false;           ///< made by the simulator, as if somebody else had
   Json overlay = Json::object();  ///< fields set by hand over the rendered ones, for rehearsals
 
-  Operations::Key operation = {};     ///< that the present change belongs to
-  int change = 0;                     ///< counts changes: an event of an older one is ignored
+  Operations::Key operation = {};  ///< that the present change belongs to
+  int change = 0;                  ///< counts changes: an event of an older one is ignored
+  bool stalled = false;            ///< the delay of a boot is never over
+  bool booting = false;
   bool delay_over = false;            ///< of the present boot
   bool booted = false;                ///< every host of the present boot can be reached
   std::optional<ApiError> doom = {};  ///< ends the creation instead of READY: no capacity

@@ -92,13 +92,7 @@ Reply Nodes::StartOrStop(Node& node, bool start, const std::string& version, Tim
   Abort(node, now);
   node.operation = Begin(node, start ? "start" : "stop", version, now);
   if (start) {
-    // A stopped VM gets another external address when it comes back.
-    for (NodeHost& host : node.hosts) {
-      ++address_count_;
-      if (!host.plan.external_ip.empty()) host.plan.external_ip = NextAddress(kExternalBlock);
-    }
-    SetState(node, NodeState::kStarting, now);
-    Boot(node, context_.settings.delays.start, now);
+    Start(node, now);
   } else {
     PowerOff(node);
     SetState(node, NodeState::kStopping, now);

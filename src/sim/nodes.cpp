@@ -80,6 +80,8 @@ Node& Nodes::Add(const NodePlan& plan, Duration delay, TimePoint now) {
   node.queued = plan.queued;
   node.multislice = plan.multislice;
   node.doom = plan.doom;
+  node.stalled = plan.stalled;
+  node.foreign = plan.foreign;
   Node& added = nodes_[plan.key] = std::move(node);
   if (added.doom) {
     Later(added, now + delay, [this](Node& doomed, TimePoint due) {
@@ -110,18 +112,25 @@ Operations::Key Nodes::Create(const NodePlan& plan, TimePoint now) {
 
 void Nodes::Boot(Node& node, Duration delay, TimePoint now) {
   ++node.change;
+  node.booting = true;
   node.delay_over = false;
   node.booted = false;
   for (NodeHost& host : node.hosts) host.running = true;
-  Later(node, now + delay, [this](Node& booting, TimePoint due) {
-    booting.delay_over = true;
-    Finish(booting, due);
-  });
+  if (!node.stalled) {
+    Later(node, now + delay, [this](Node& booting, TimePoint due) {
+      booting.delay_over = true;
+      Finish(booting, due);
+    });
+  }
   node.booted = context_.fleet.Boot(node.uid, node.change, Plans(node));
 }
 
 void Nodes::Finish(Node& node, TimePoint now) {
-  if (!node.delay_over || !node.booted || node.state == NodeState::kReady) return;
+  if (!node.booting || !node.delay_over || !node.booted) return;
+  node.booting = false;
+  node.health.clear();
+  node.health_why.clear();
+  Announce(node, {});
   SetState(node, NodeState::kReady, now);
   context_.operations.Succeed(node.operation, NodeResponse(node), now);
 }
@@ -137,7 +146,7 @@ void Nodes::HostsFailed(const std::string& uid, int boot, const std::string& why
   Node* node = FindByUid(uid);
   if (node == nullptr || node->change != boot) return;
   context_.operations.Fail(node->operation, {.code = base::Code::kInternal, .message = why}, now);
-  node->overlay["healthDescription"] = why;
+  node->health_why = why;
   PowerOff(*node);
   SetState(*node, NodeState::kRepairing, now);
 }
@@ -165,17 +174,8 @@ void Nodes::Abort(Node& node, TimePoint now) {
 }
 
 void Nodes::PowerOff(Node& node) {
-  for (NodeHost& host : node.hosts) {
-    host.running = false;
-    context_.fleet.PowerOff(host.plan.name);
-  }
-}
-
-bool Nodes::KillHost(Node& node, std::size_t index) {
-  if (index >= node.hosts.size()) return false;
-  node.hosts[index].running = false;
-  context_.fleet.PowerOff(node.hosts[index].plan.name);
-  return true;
+  node.booting = false;
+  for (std::size_t i = 0; i < node.hosts.size(); ++i) KillHost(node, i);
 }
 
 void Nodes::Remove(Node& node, TimePoint now) {
@@ -205,20 +205,13 @@ void Nodes::Erase(ResourceKey key, TimePoint now) {
   changed_(now);
 }
 
-void Nodes::Preempt(Node& node, TimePoint now) {
-  Abort(node, now);
-  PowerOff(node);
-  SetState(node, NodeState::kPreempted, now);
-}
-
-void Nodes::Restart(Node& node, TimePoint now) {
-  Abort(node, now);
-  PowerOff(node);
-  SetState(node, NodeState::kRestarting, now);
-  Boot(node, context_.settings.delays.reset, now);
-}
-
 bool Nodes::HasCapacity(const core::Accelerator& shape, const std::string& zone, int count) const {
+  for (const auto& [where, until] : droughts_) {
+    if (base::GlobMatch(where, zone + "/" + shape.type) ||
+        base::GlobMatch(where, zone + "/" + shape.generation)) {
+      return false;
+    }
+  }
   const auto& stock = context_.settings.stock;
   for (const std::string& key : {zone + "/" + shape.type, zone + "/" + shape.generation,
                                  "*/" + shape.type, "*/" + shape.generation}) {

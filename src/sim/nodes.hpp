@@ -35,6 +35,8 @@ struct NodePlan {
   std::optional<ResourceKey> queued = {};
   bool multislice = false;
   std::optional<ApiError> doom = {};  ///< ends the creation with this error
+  bool stalled = false;               ///< never gets READY
+  bool foreign = false;               ///< nobody asked for it
 };
 
 /// The nodes and their states. Knows nothing of queued resources but the name in a node.
@@ -63,14 +65,36 @@ class Nodes {
 
   /// Everything on the node dies; the record stays as PREEMPTED.
   void Preempt(Node& node, TimePoint now);
+  /// The machines end, and the node stays in this state.
+  void End(Node& node, NodeState state, TimePoint now);
+  /// The same with another state before it, for a time.
+  void End(Node& node, NodeState via, Duration time, NodeState state, TimePoint now);
   /// All hosts off and on again with a new boot, disks intact.
   void Restart(Node& node, TimePoint now);
+  /// REPAIRING for a time, and then the same machines again.
+  void Repair(Node& node, Duration time, TimePoint now);
+  /// READY but UNHEALTHY_MAINTENANCE for a time, and then other external addresses.
+  void Maintain(Node& node, Duration time, TimePoint now);
+  /// STARTING, then READY, with other external addresses.
+  void Start(Node& node, TimePoint now);
+  /// Tells the machines what is to come.
+  void Announce(Node& node, const Notice& notice);
   /// DELETING at once and gone after the delete delay, without an operation.
   void Remove(Node& node, TimePoint now);
   /// Gone at once.
   void Erase(ResourceKey key, TimePoint now);
-  /// One machine dies; the API shows nothing of it.
-  bool KillHost(Node& node, std::size_t index);
+
+  // What happens to one machine; the API shows nothing of it.
+
+  void KillHost(Node& node, std::size_t index);
+  /// Switches a dead machine on again.
+  void BootHost(Node& node, std::size_t index);
+  void LinkHost(Node& node, std::size_t index, Link link);
+
+  /// There is no capacity where `where` ("us-central2-b/v4", with * and ?) fits, until then.
+  void DryUp(const std::string& where, TimePoint until);
+  /// Takes back all that is wrong with capacity, machines and notices.
+  void Calm(TimePoint now);
 
   /// The hosts of boot `boot` of a node can be reached, or never will be.
   void HostsBooted(const std::string& uid, int boot, TimePoint now);
@@ -90,6 +114,8 @@ class Nodes {
   void AddHosts(Node& node);
   void Boot(Node& node, Duration delay, TimePoint now);
   void PowerOff(Node& node);
+  void NewExternalAddresses(Node& node);
+  void CalmNode(Node& node, TimePoint now);
   void Finish(Node& node, TimePoint now);
   void SetState(Node& node, NodeState state, TimePoint now);
   /// Runs `event` at `due` unless the node changed again before.
@@ -103,6 +129,7 @@ class Nodes {
   std::map<ResourceKey, Node> nodes_ = {};
   std::function<void(TimePoint)> changed_ = [](TimePoint) {};
   std::function<void()> guest_changed_ = [] {};
+  std::map<std::string, TimePoint> droughts_ = {};
   std::set<std::string> stems_ = {};  ///< of host names, also of nodes that are gone
   std::int64_t uid_count_ = 0;
   std::uint32_t address_count_ = 0;

@@ -106,6 +106,17 @@ void PlainFleet::Kill(const std::string& name) {
   Send("off " + name);
 }
 
+void PlainFleet::Relink(const std::string& name, Link link) {
+  switch (link) {
+    case Link::kCut:
+      return Send("cut " + name);
+    case Link::kMended:
+      return Send("mend " + name);
+    case Link::kBroken:
+      return Send("break " + name);
+  }
+}
+
 void PlainFleet::Send(const std::string& line) {
   const std::string text = line + "\n";
   for (std::size_t sent = 0; sent < text.size();) {

@@ -24,6 +24,7 @@ class PlainFleet final : public WorkerFleet {
   base::Status Launch(const HostPlan& plan) override;
   base::Result<bool> IsUp(const std::string& name) override;
   void Kill(const std::string& name) override;
+  void Relink(const std::string& name, Link link) override;
   HostDisk DiskOf(const std::string& name) const override;
 
  private:

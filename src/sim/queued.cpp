@@ -87,8 +87,7 @@ void QueuedResources::Enqueue(QueuedResource& queued, TimePoint now) {
   const TimePoint from =
       Bound(policy, kAfterFields, "startTime", queued.created).value_or(earliest);
   if (const auto until = Bound(policy, kDeadlineFields, "endTime", queued.created)) {
-    Later(queued, *until,
-          [this](QueuedResource& late, TimePoint due) { Fail(late, ExpiredError(), due); });
+    Later(queued, *until, [this](QueuedResource& late, TimePoint due) { Expire(late, due); });
   }
   Later(queued, std::max(from, earliest), [this](QueuedResource& ready, TimePoint due) {
     ready.queue_over = true;
@@ -96,8 +95,27 @@ void QueuedResources::Enqueue(QueuedResource& queued, TimePoint now) {
   });
 }
 
+void QueuedResources::Expire(QueuedResource& queued, TimePoint now) {
+  Fail(queued, ExpiredError(), now);
+}
+
+void QueuedResources::GiveUp(QueuedResource& queued, TimePoint now) {
+  SetState(queued, QueuedState::kSuspending, "SERVICE");
+  Later(queued, now + context_.settings.delays.suspend,
+        [this](QueuedResource& given_up, TimePoint due) { Fail(given_up, OpaqueError(), due); });
+}
+
+void QueuedResources::Calm(TimePoint now) {
+  for (auto& [key, queued] : queued_) queued.stalled = queued.stalled && queued.foreign;
+  Review(now);
+}
+
 void QueuedResources::Provision(QueuedResource& queued, TimePoint now) {
   SetState(queued, QueuedState::kProvisioning, "SERVICE");
+  if (queued.gives_up) {
+    Later(queued, now + context_.settings.delays.provision,
+          [this](QueuedResource& doomed, TimePoint due) { GiveUp(doomed, due); });
+  }
   for (const NodePlan& plan : queued.nodes) {
     if (nodes_.Find(plan.key) != nullptr) {
       queued.failure = AlreadyExistsError(ResourceName(plan.key, "nodes"));
@@ -131,7 +149,7 @@ void QueuedResources::Suspend(QueuedResource& queued, const char* initiator, Tim
   for (const NodePlan& plan : queued.nodes) {
     Node* node = nodes_.Find(plan.key);
     if (node == nullptr || node->queued != queued.key) continue;
-    if (node->state == NodeState::kDeleting || node->state == NodeState::kPreempted) continue;
+    if (node->state == NodeState::kDeleting || !HoldsChips(node->state)) continue;
     nodes_.Preempt(*node, now);
   }
   Later(queued, now + context_.settings.delays.suspend,
@@ -156,7 +174,8 @@ void QueuedResources::Review(TimePoint now) {
 void QueuedResources::ReviewWaiting(TimePoint now) {
   std::vector<QueuedResource*> waiting;
   for (auto& [key, queued] : queued_) {
-    if (queued.state == QueuedState::kWaiting && queued.queue_over) waiting.push_back(&queued);
+    const bool in_turn = queued.queue_over && !queued.stalled;
+    if (queued.state == QueuedState::kWaiting && in_turn) waiting.push_back(&queued);
   }
   std::sort(waiting.begin(), waiting.end(),
             [](const auto* a, const auto* b) { return a->order < b->order; });

@@ -35,6 +35,9 @@ struct QueuedResource {
   QueuedState state = QueuedState::kCreating;
   std::string initiator = {};  ///< "USER" or "SERVICE" where the state has one
   std::optional<ApiError> failure = {};
+  bool stalled = false;     ///< never leaves the queue
+  bool gives_up = false;    ///< FAILED after PROVISIONING
+  bool foreign = false;     ///< nobody asked for it
   bool queue_over = false;  ///< the queue delay and validAfter have passed
   Operations::Key operation = {};
   std::optional<Operations::Key> reset = {};
@@ -56,6 +59,10 @@ class QueuedResources {
   void Fail(QueuedResource& queued, const ApiError& error, TimePoint now);
   /// The service takes the nodes back: SUSPENDING, then SUSPENDED.
   void Preempt(QueuedResource& queued, TimePoint now);
+  /// Ends it as FAILED because its valid-until time has passed.
+  void Expire(QueuedResource& queued, TimePoint now);
+  /// What never left the queue may.
+  void Calm(TimePoint now);
   /// Moves on whatever the states of nodes and the free capacity allow.
   void Review(TimePoint now);
 
@@ -71,6 +78,7 @@ class QueuedResources {
              std::function<void(QueuedResource&, TimePoint)> event);
   void Enqueue(QueuedResource& queued, TimePoint now);
   void Provision(QueuedResource& queued, TimePoint now);
+  void GiveUp(QueuedResource& queued, TimePoint now);
   void Suspend(QueuedResource& queued, const char* initiator, TimePoint now);
   void ReviewWaiting(TimePoint now);
   void ReviewNodes(QueuedResource& queued, TimePoint now);

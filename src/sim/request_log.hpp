@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <string>
@@ -14,8 +15,19 @@ class RequestLog {
   void Add(const std::string& method, const Request& request, const Reply& reply, TimePoint now) {
     ++counts_[method];
     ++total_;
+    if (total_ == 1) first_ = now;
+    const auto minute = std::chrono::floor<std::chrono::minutes>(now - first_);
+    if (minute != minute_) in_minute_ = 0;
+    minute_ = minute;
+    peak_ = std::max(peak_, ++in_minute_);
     last_.push_back({method, request, reply.lost ? 0 : reply.status, now});
     if (last_.size() > kKept) last_.pop_front();
+  }
+  /// Requests a minute since the first one: the mean, and the most in one minute.
+  Json Rates(TimePoint now) const {
+    const double minutes = std::chrono::duration<double, std::ratio<60>>(now - first_).count();
+    const double mean = total_ == 0 ? 0 : static_cast<double>(total_) / std::max(1.0, minutes);
+    return {{"total", total_}, {"mean_per_minute", mean}, {"peak_per_minute", peak_}};
   }
   /// `limit` bounds the list of requests, the newest last.
   Json ToJson(std::size_t limit) const {
@@ -45,6 +57,10 @@ class RequestLog {
   std::map<std::string, std::uint64_t> counts_ = {};
   std::deque<Entry> last_ = {};
   std::uint64_t total_ = 0;
+  TimePoint first_ = {};
+  std::chrono::minutes minute_{0};  ///< the present one, from the first request on
+  std::uint64_t in_minute_ = 0;
+  std::uint64_t peak_ = 0;
 };
 
 }  // namespace jobman::sim

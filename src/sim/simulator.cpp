@@ -55,6 +55,11 @@ void Simulator::OnGuestChange(std::function<void()> changed) {
   world_->OnGuestChange(std::move(changed));
 }
 
+void Simulator::OnUnplug(std::function<void(Duration)> unplug) {
+  const std::lock_guard lock(mutex_);
+  world_->OnUnplug(std::move(unplug));
+}
+
 void Simulator::Report(const std::string& uid, int boot, const std::string& error) {
   const std::lock_guard lock(mutex_);
   if (error.empty()) {
@@ -83,7 +88,7 @@ Json Simulator::Shutdown() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    report = world_->Status();
+    report = world_->Status(Now());
   }
   wake_.notify_all();
   report["processes"] = fleet_->Shutdown();

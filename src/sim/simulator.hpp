@@ -25,6 +25,8 @@ class Simulator {
   GuestReply Guest(const std::string& address, const GuestRequest& request);
   /// Called, under the lock, when a host could read something else than before.
   void OnGuestChange(std::function<void()> changed);
+  /// Called, under the lock, when the API shall not be reachable for a time.
+  void OnUnplug(std::function<void(Duration)> unplug);
   /// Ends all hosts. Gives back what was left behind: {"nodes": [..], "queued_resources": [..],
   /// "processes": [..]}. Nothing boots afterwards.
   Json Shutdown();

@@ -147,7 +147,14 @@ base::Status StartService(const UpOptions& options, Service& service) {
   if (service.metadata) ServeMetadata(service);
   JM_ASSIGN_OR_RETURN(service.server, HttpServer::Bind(options.port));
   service.file.endpoint = fmt::format("http://127.0.0.1:{}", service.server->port());
+  service.simulator->OnUnplug(
+      [server = service.server.get()](Duration time) { server->Unplug(time); });
   service.server->Serve([&service](const Request& request) { return Serve(service, request); });
+  if (!options.script.empty()) {
+    const Reply begun = service.simulator->Handle(
+        {.method = "POST", .path = "/sim/script", .body = options.script.dump()});
+    if (begun.status != 200) return base::Internal(begun.body.dump());
+  }
   return WriteSimFile(options.dir, service.file);
 }
 
@@ -180,7 +187,7 @@ int ServeHere(const UpOptions& options, base::UniqueFd lock, int ready) {
   const Json report = service->simulator->Shutdown();
   (void)base::RemoveAll(SimFilePath(options.dir)).ok();
   (void)base::RemoveAll(options.dir / "hosts").ok();
-  std::cout << LeakReport(report) << std::flush;
+  std::cout << (options.json ? report.dump() + "\n" : LeakReport(report)) << std::flush;
   // Let the answer to a shutdown request go out; then leave without destructors.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   lock.Reset();
@@ -253,6 +260,10 @@ int AwaitOther(const UpOptions& options) {
 }
 
 }  // namespace
+
+bool IsHeld(const base::Path& dir) {
+  return base::FileSize(dir / "lock").has_value() && !TryLock(dir);
+}
 
 int RunUp(const UpOptions& given) {
   UpOptions options = given;

@@ -20,10 +20,14 @@ struct UpOptions {
   std::string settings_file = {};
   std::vector<std::string> settings = {};  ///< KEY=VALUE
   std::vector<std::string> shared = {};    ///< folders for all hosts
+  Json script = {};                        ///< ScriptBody of the file to play; null: none
 };
 
 /// Serves until SIGINT, SIGTERM or `down`; with `detach`, returns when the server answers. When one
 /// serves this folder already, says so and succeeds. Gives back the exit code.
 int RunUp(const UpOptions& options);
+
+/// Whether a simulator serves this folder, or starts to.
+bool IsHeld(const base::Path& dir);
 
 }  // namespace jobman::sim

@@ -129,6 +129,10 @@ void WorkerFleet::PowerOff(const std::string& name) {
   });
 }
 
+void WorkerFleet::SetLink(const std::string& name, Link link) {
+  Post([this, name, link] { Relink(name, link); });
+}
+
 void WorkerFleet::Destroy(const std::string& name) {
   PowerOff(name);
   Post([this, name] {

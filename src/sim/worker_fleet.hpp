@@ -22,6 +22,7 @@ class WorkerFleet : public LocalFleet {
   std::string Create(const HostPlan& plan) override;
   bool Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) override;
   void PowerOff(const std::string& name) override;
+  void SetLink(const std::string& name, Link link) override;
   void Destroy(const std::string& name) override;
   void UpdateMetadata(const std::string& name, const Metadata& metadata) override;
 
@@ -33,6 +34,7 @@ class WorkerFleet : public LocalFleet {
   /// Whether the host can be reached; an error when it never will be.
   virtual base::Result<bool> IsUp(const std::string& name) = 0;
   virtual void Kill(const std::string& name) = 0;
+  virtual void Relink(const std::string& name, Link link) = 0;
   /// Looks after what is under way between orders; true while there is something.
   virtual bool Tend() { return false; }
 

@@ -10,7 +10,8 @@ namespace jobman::sim {
 World::World(Settings settings, HostFleet& fleet)
     : settings_(std::move(settings)),
       nodes_(Context{settings_, timeline_, operations_, fleet}),
-      queued_(Context{settings_, timeline_, operations_, fleet}, nodes_) {
+      queued_(Context{settings_, timeline_, operations_, fleet}, nodes_),
+      orders_({settings_, timeline_, nodes_, queued_, faults_}) {
   nodes_.OnChange([this](TimePoint now) { queued_.Review(now); });
 }
 
@@ -101,7 +102,11 @@ Reply World::CallApi(Call call, TimePoint now) {
     case Fault::Kind::kDropRequest:
       return {.lost = true};
     case Fault::Kind::kOperation:
-      call.doom = fault->error;
+    case Fault::Kind::kTaken:
+    case Fault::Kind::kWait:
+    case Fault::Kind::kProvision:
+    case Fault::Kind::kGiveUp:
+      call.fault = fault;
       break;
     case Fault::Kind::kDropReply:
       break;

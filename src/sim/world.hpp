@@ -11,6 +11,7 @@
 #include "sim/guest_request.hpp"
 #include "sim/nodes.hpp"
 #include "sim/operations.hpp"
+#include "sim/orders.hpp"
 #include "sim/queued.hpp"
 #include "sim/request_log.hpp"
 #include "sim/route.hpp"
@@ -44,9 +45,11 @@ class World {
   GuestReply Guest(const std::string& address, const GuestRequest& request) const;
   /// Called when a machine could read something else than before.
   void OnGuestChange(std::function<void()> changed) { nodes_.OnGuestChange(std::move(changed)); }
+  /// Called when the API shall not be reachable for a time.
+  void OnUnplug(std::function<void(Duration)> unplug) { orders_.OnUnplug(std::move(unplug)); }
 
   /// Nodes, queued resources and hosts as `jobman-sim status` shows them.
-  Json Status() const;
+  Json Status(TimePoint now) const;
   const Settings& settings() const { return settings_; }
 
  private:
@@ -54,7 +57,8 @@ class World {
     Request request = {};
     Route route = {};
     std::string method = {};
-    std::optional<ApiError> doom = {};  ///< a fault for the operation that the call begins
+    std::optional<Fault> fault = {};  ///< for what the call begins
+    bool Is(Fault::Kind kind) const { return fault && fault->kind == kind; }
   };
   using Method = Reply (World::*)(const Call&, TimePoint);
   static const std::map<std::string, Method>& Methods();
@@ -91,14 +95,11 @@ class World {
   Reply DeleteOperation(const Call& call, TimePoint now);
   Reply CancelOperation(const Call& call, TimePoint now);
 
-  Reply ControlPreempt(const Json& body, TimePoint now);
-  Reply ControlHost(const Json& body);
-  Reply ControlNode(const Json& body, TimePoint now);
-  Reply ControlFail(const Json& body, TimePoint now);
-  Reply ControlSettings(const Json& patch, TimePoint now);
-  /// The node that a control request names: full name, or an id that is unique.
-  Node* NodeNamed(const std::string& name);
-  QueuedResource* QueuedNamed(const std::string& name);
+  /// Makes a node, or a queued resource, of somebody else where one is about to be created.
+  void Occupy(const NodePlan& plan, TimePoint now);
+  void Occupy(const QueuedResource& wanted, TimePoint now);
+  /// Remembers what is created without a label of jobman.
+  void NoteOwner(const std::string& name, const Json& spec, TimePoint now);
 
   std::optional<ApiError> QuotaRefusal(const ResourceKey& where, const core::Accelerator& shape,
                                        bool spot, int count) const;
@@ -112,7 +113,9 @@ class World {
   Nodes nodes_;
   QueuedResources queued_;
   Faults faults_ = {};
+  Orders orders_;
   RequestLog log_ = {};
+  Json ownerless_ = Json::array();                        ///< created without jobman's labels
   std::map<std::string, std::string> projects_ = {};      ///< number to id
   std::map<std::string, Operations::Key> requests_ = {};  ///< requestId to its operation
 };

@@ -180,14 +180,19 @@ Reply World::CreateNode(const Call& call, TimePoint now) {
   if (auto error = UnknownNodeField(*body)) return ToReply(*error);
   NodePlan plan{.key = key, .spec = UserFields(*body), .version = call.route.version};
   if (auto error = CheckNodeSpec(plan.spec, key.zone)) return ToReply(*error);
+  if (call.Is(Fault::Kind::kTaken)) Occupy(plan, now);
   if (nodes_.Find(key) != nullptr) return ToReply(AlreadyExistsError(ResourceName(key, "nodes")));
 
   const core::Accelerator shape = *ShapeOf(plan.spec);
   plan.spot = IsSpot(plan.spec);
   if (auto error = QuotaRefusal(key, shape, plan.spot, 1)) return ToReply(*error);
-  plan.doom = call.doom;
+  if (call.Is(Fault::Kind::kOperation) || call.Is(Fault::Kind::kGiveUp)) {
+    plan.doom = call.fault->error;
+  }
+  plan.stalled = call.Is(Fault::Kind::kWait) || call.Is(Fault::Kind::kProvision);
   if (!nodes_.HasCapacity(shape, key.zone, 1)) plan.doom = StockoutError(key.zone);
   plan.spot = plan.spot && !Flag(Member(plan.spec, "schedulingConfig"), "preemptible");
+  NoteOwner(ResourceName(key, "nodes"), plan.spec, now);
   return {.body = operations_.Render(nodes_.Create(plan, now))};
 }
 
@@ -203,9 +208,10 @@ Reply World::ListNodes(const Call& call, TimePoint) {
   return Page(call.request, settings_, "nodes", entries);
 }
 
-Reply World::GetNode(const Call& call, TimePoint) {
+Reply World::GetNode(const Call& call, TimePoint now) {
   const Node* node = nodes_.Find(call.route.key);
   if (node == nullptr) return Missing(call.route);
+  if (now < node->created + settings_.guesses.create_visible_after) return Missing(call.route);
   return {.body = RenderNode(*node)};
 }
 
@@ -261,13 +267,20 @@ Reply World::CreateQueued(const Call& call, TimePoint now) {
     if (!IsId(plan.key.id))
       return ToReply(BadRequestError("nodeId \"" + plan.key.id + "\" is not valid."));
   }
+  if (call.Is(Fault::Kind::kTaken)) Occupy(queued, now);
   if (queued_.Find(queued.key) != nullptr) {
     return ToReply(AlreadyExistsError(ResourceName(queued.key, "queuedResources")));
   }
   const int count = static_cast<int>(queued.nodes.size());
   if (auto error = QuotaRefusal(queued.key, queued.shape, queued.spot, count))
     return ToReply(*error);
-  queued.failure = call.doom;
+  if (call.Is(Fault::Kind::kOperation)) queued.failure = call.fault->error;
+  queued.stalled = call.Is(Fault::Kind::kWait);
+  queued.gives_up = call.Is(Fault::Kind::kGiveUp);
+  for (NodePlan& plan : queued.nodes) {
+    plan.stalled = queued.gives_up || call.Is(Fault::Kind::kProvision);
+  }
+  NoteOwner(ResourceName(queued.key, "queuedResources"), queued.nodes.front().spec, now);
   const Operations::Key operation = queued_.Create(std::move(queued), now);
   if (!request_id.empty()) requests_[request_id] = operation;
   return {.body = operations_.Render(operation)};

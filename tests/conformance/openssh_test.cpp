@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "jobman/base/json.hpp"
 #include "jobman/base/process.hpp"
@@ -147,6 +148,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     std::vector<std::string> words = {"ssh", "-p", port_};
     const std::vector<std::string> options = Options(key);
     words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), impatient_.begin(), impatient_.end());
     words.insert(words.end(), {user_ + "@" + addresses_.at(host), command});
     return Run(words, input);
   }
@@ -154,6 +156,23 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     const base::ProcessResult ran = Ssh(host, command);
     EXPECT_EQ(ran.exit_code, 0) << command << ": " << ran.err;
     return std::string(base::Trim(ran.out));
+  }
+
+  /// What `act` gives back when `jobman-sim COMMAND` is done a second after its start.
+  template <class Act>
+  base::ProcessResult During(const std::string& command, Act act) {
+    std::vector<std::string> words = {"sh", "-c", "sleep 1; exec \"$0\" \"$@\""};
+    words.insert(words.end(), as_user_.begin(), as_user_.end());
+    words.insert(words.end(), {sim_.string(), "--dir", (dir_ / "state").string()});
+    for (const std::string& word : base::Split(command, ' ')) words.push_back(word);
+    std::thread later([words] {
+      asio::io_context loop;
+      const auto ended = base::RunTask(loop, base::RunProcess(words));
+      EXPECT_TRUE(ended.ok() && ended->exit_code == 0) << ended->err;
+    });
+    const base::ProcessResult result = act();
+    later.join();
+    return result;
   }
 
   /// How many processes of this machine have `text` in their command line, sandboxed ones too.
@@ -176,6 +195,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
   std::string endpoint_ = {};
   std::string port_ = {};
   std::vector<std::string> addresses_ = {};
+  std::vector<std::string> impatient_ = {};  ///< more options of ssh
 };
 
 TEST_P(OpenSsh, ReachesEachHostAsAMachineOfItsOwn) {
@@ -188,6 +208,24 @@ TEST_P(OpenSsh, ReachesEachHostAsAMachineOfItsOwn) {
   EXPECT_THAT(Said(0, "echo $HOME"), EndsWith("/" + user_));
   EXPECT_EQ(Said(0, "echo mine > ~/file; cat ~/file"), "mine");
   EXPECT_EQ(Ssh(1, "cat ~/file").exit_code, 1);
+}
+
+TEST_P(OpenSsh, AHostReadsItsOwnMetadata) {
+  const auto ask = [this](std::size_t host, const std::string& key) {
+    return Said(host,
+                "curl -s -H 'Metadata-Flavor: Google' "
+                "\"http://$GCE_METADATA_HOST/computeMetadata/v1/instance/" +
+                    key + "\"");
+  };
+  EXPECT_EQ(ask(1, "attributes/agent-worker-number"), "1");
+  EXPECT_EQ(ask(0, "attributes/agent-worker-number"), "0");
+  EXPECT_EQ(ask(0, "preempted"), "FALSE");
+  EXPECT_EQ(ask(0, "preempted?wait_for_change=true&last_etag=0"), "FALSE");
+  EXPECT_EQ(ask(0, "preempted?wait_for_change=true&timeout_sec=0"), "FALSE");
+  EXPECT_EQ(Said(0,
+                 "curl -s -o /dev/null -w '%{http_code}' http://$GCE_METADATA_HOST/"
+                 "computeMetadata/v1/instance/preempted"),
+            "403");
 }
 
 TEST_P(OpenSsh, CarriesExitCodesInputAndOutput) {
@@ -243,6 +281,84 @@ TEST_P(OpenSsh, APreemptionEndsEveryProcessOfTheNode) {
   const base::ProcessResult refused = Ssh(0, "true");
   EXPECT_EQ(refused.exit_code, 255);
   EXPECT_THAT(refused.err, HasSubstr("Connection refused"));
+}
+
+TEST_P(OpenSsh, AHostThatIsCutOffIsSilentAndGoesOn) {
+  Said(0,
+       "setsid sh -c 'while :; do echo x >> ~/alive; sleep 0.1; done' >/dev/null 2>&1 </dev/null "
+       "& echo started");
+  const base::ProcessResult cut = Sim({"host", "n1/0", "cut"});
+  ASSERT_EQ(cut.exit_code, 0) << cut.err;
+  impatient_ = {"-o", "ConnectTimeout=2"};
+  ASSERT_TRUE(Until([&] { return Ssh(0, "true").exit_code != 0; }));
+  const base::ProcessResult silent = Ssh(0, "true");
+  EXPECT_EQ(silent.exit_code, 255);
+  EXPECT_THAT(silent.err, HasSubstr("timed out"));
+  EXPECT_EQ(Ssh(1, "true").exit_code, 0);
+  impatient_.clear();
+  const base::ProcessResult mended = Sim({"host", "n1/0", "mend"});
+  EXPECT_EQ(mended.exit_code, 0) << mended.err;
+  const std::string before = Said(0, "wc -l < ~/alive");
+  EXPECT_TRUE(Until([&] { return Said(0, "wc -l < ~/alive") != before; }));
+}
+
+TEST_P(OpenSsh, ConnectionsEndAndTheHostStays) {
+  const base::ProcessResult ended =
+      During("host n1/0 hangup", [this] { return Ssh(0, "sleep 60"); });
+  EXPECT_EQ(ended.exit_code, 255);
+  EXPECT_EQ(Ssh(0, "true").exit_code, 0);
+}
+
+TEST_P(OpenSsh, AKilledHostBootsAgain) {
+  Said(0, "echo kept > ~/file");
+  EXPECT_EQ(Sim({"host", "n1/0", "kill"}).exit_code, 0);
+  EXPECT_TRUE(Until([&] { return Ssh(0, "true").exit_code == 255; }));
+  EXPECT_EQ(Sim({"host", "n1/0", "boot"}).exit_code, 0);
+  EXPECT_TRUE(Until([&] { return Ssh(0, "true").exit_code == 0; }));
+  EXPECT_EQ(Said(0, "cat ~/file"), "kept");
+}
+
+TEST_P(OpenSsh, AHostWaitsForTheNewsOfItsPreemption) {
+  const std::string wait =
+      "curl -s -H 'Metadata-Flavor: Google' "
+      "\"http://$GCE_METADATA_HOST/computeMetadata/v1/instance/"
+      "preempted?wait_for_change=true\"";
+  const base::ProcessResult told = During("preempt n1 --notice 60s", [&] { return Ssh(0, wait); });
+  EXPECT_EQ(told.out, "TRUE");
+  EXPECT_EQ(base::GetString(Ask("GET", kNode), "state"), "READY");
+}
+
+TEST_P(OpenSsh, AnUnpluggedApiRefusesConnectionsForATime) {
+  EXPECT_EQ(Sim({"unplug", "--for", "2s"}).exit_code, 0);
+  EXPECT_TRUE(Until([&] { return Sim({"status"}).exit_code != 0; }));
+  EXPECT_EQ(Ssh(0, "true").exit_code, 0);
+  EXPECT_TRUE(Until([&] { return Sim({"status"}).exit_code == 0; }));
+}
+
+TEST_P(OpenSsh, AStormIsFollowedByCalm) {
+  const base::ProcessResult storm = Sim({"storm", "--seed", "5", "--rate", "600", "--for", "4s",
+                                         "--only", "kill,cut,hangup,error,drop_reply"});
+  EXPECT_EQ(storm.exit_code, 0) << storm.err;
+  EXPECT_THAT(storm.out, HasSubstr("ms host projects/p/locations/us-central2-b/nodes/n1/"));
+  EXPECT_THAT(storm.out, HasSubstr("the world is calm again"));
+  for (const std::size_t host : {0U, 1U}) {
+    EXPECT_TRUE(Until([&] { return Ssh(host, "true").exit_code == 0; })) << storm.out;
+  }
+  EXPECT_EQ(base::GetString(Ask("GET", kNode), "state"), "READY");
+}
+
+TEST_P(OpenSsh, AScriptSaysWhatHappens) {
+  const std::string script = (dir_ / "script").string();
+  const auto write = [&](const std::string& text) {
+    return base::WriteFileAtomic(script, text, 0644).ok();  // whoever runs the simulator
+  };
+  ASSERT_TRUE(write("0s host n1/1 kill\n200ms host n1/1 boot\n300ms preempt nobody\n"));
+  const base::ProcessResult played = Sim({"script", script});
+  EXPECT_EQ(played.exit_code, 1);
+  EXPECT_THAT(played.out, testing::StartsWith("0s host n1/1 kill\n200ms host n1/1 boot\n300ms "));
+  EXPECT_THAT(played.out, HasSubstr("there is no node nobody"));
+  ASSERT_TRUE(write("\n0s hots n1/1 kill\n"));
+  EXPECT_THAT(Sim({"script", script}).err, HasSubstr("script:2: "));
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, OpenSsh,

@@ -30,6 +30,7 @@ class DiskFleet final : public WorkerFleet {
   }
   base::Result<bool> IsUp(const std::string&) override { return true; }
   void Kill(const std::string&) override {}
+  void Relink(const std::string&, Link) override {}
   HostDisk DiskOf(const std::string& name) const override {
     return HostDisk({.root = HostDir(name), .etc = "/etc", .state = "/state", .port = 2022});
   }

@@ -25,6 +25,7 @@ class FakeFleet final : public HostFleet {
     return !slow;
   }
   void PowerOff(const std::string& name) override { running.erase(name); }
+  void SetLink(const std::string& name, Link link) override { links[name] = link; }
   void Destroy(const std::string& name) override {
     running.erase(name);
     disks.erase(name);
@@ -36,6 +37,7 @@ class FakeFleet final : public HostFleet {
   bool slow = false;  ///< Boot leaves the report to the test
   std::map<std::string, int> booted = {};
   std::map<std::string, HostPlan> running = {};
+  std::map<std::string, Link> links = {};  ///< what happened to it last
   std::set<std::string> disks = {};
 };
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "jobman/base/result.hpp"
+#include "sim/wire.hpp"
+
+namespace jobman::sim {
+
+/// What a storm can do: "preempt", "reboot", ..
+const std::vector<std::string>& StormKinds();
+
+/// Random faults on what exists. The seed settles when they strike and what they choose; which node
+/// that is follows from the nodes there are.
+class Storm {
+ public:
+  /// `only` are kinds; empty: all of them.
+  static base::Result<Storm> Of(std::uint64_t seed, const std::vector<std::string>& only);
+
+  /// How long until the next one when there are `rate` of them a minute.
+  Duration Pause(double rate);
+  /// The next fault, a command as on the command line; after a # where there was nothing to strike.
+  std::string Next(const Json& status);
+
+ private:
+  Storm(std::uint64_t seed, std::vector<std::string> kinds)
+      : random_(seed), kinds_(std::move(kinds)) {}
+  /// From 0 to below 1.
+  double Draw();
+
+  std::mt19937_64 random_;
+  std::vector<std::string> kinds_;
+};
+
+}  // namespace jobman::sim

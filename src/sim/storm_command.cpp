@@ -1,0 +1,148 @@
+#include "sim/storm_command.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
+#include "jobman/base/strings.hpp"
+#include "sim/commands.hpp"
+#include "sim/control.hpp"
+#include "sim/storm.hpp"
+
+namespace jobman::sim {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kFollow = std::chrono::milliseconds(50);
+constexpr int kCalmTries = 300;  ///< an outage may be under way
+
+/// SIGINT and SIGTERM as something to wait for.
+class Interrupt {
+ public:
+  Interrupt() {
+    sigemptyset(&signals_);
+    for (const int one : {SIGINT, SIGTERM}) sigaddset(&signals_, one);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  /// True when one came before then.
+  bool CameBefore(Clock::time_point until) const {
+    const auto left = std::max(until - Clock::now(), Clock::duration::zero());
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+    const timespec wait{.tv_sec = seconds.count(),
+                        .tv_nsec = std::chrono::nanoseconds(left - seconds).count()};
+    return sigtimedwait(&signals_, nullptr, &wait) > 0;
+  }
+
+ private:
+  sigset_t signals_ = {};
+};
+
+int Fails(const base::Error& error) {
+  std::cerr << "jobman-sim: " << error.ToString() << "\n";
+  if (!error.hint.empty()) std::cerr << "  " << error.hint << "\n";
+  return error.code == base::Code::kNotFound ? 3 : 1;
+}
+
+/// Also while the API is unplugged, until it answers again.
+base::Status MakeCalm(const SimFile& file, const Interrupt& interrupt) {
+  base::Result<Json> calm = base::Internal("not tried");
+  for (int i = 0; i < kCalmTries; ++i) {
+    calm = Ask(file, "POST", "calm");
+    if (calm.ok() || calm.error().code != base::Code::kUnavailable) break;
+    interrupt.CameBefore(Clock::now() + kFollow);
+  }
+  return calm.ok() ? base::Ok() : base::Status(calm.error());
+}
+
+/// Does what the line says; what came of it, for a comment behind the line.
+std::string Do(const SimFile& file, const std::string& line) {
+  const auto commands = ParseCommands(line);
+  if (!commands.ok()) return "  # " + commands.error().ToString();
+  for (const Command& command : *commands) {
+    const auto reply = Ask(file, "POST", command.order, command.body);
+    if (!reply.ok()) return "  # " + reply.error().ToString();
+  }
+  return {};
+}
+
+}  // namespace
+
+int RunStorm(const base::Path& dir, const StormOptions& options) {
+  auto storm = Storm::Of(options.seed, options.only);
+  if (!storm.ok()) return Fails(storm.error());
+  auto time = base::ParseDuration(options.time.empty() ? "36500d" : options.time);
+  if (!time.ok()) return Fails(std::move(time).error().With("--for"));
+  if (options.rate <= 0) return Fails(base::InvalidArgument("--rate is a number above 0"));
+  const auto file = FindRunning(dir);
+  if (!file.ok()) return Fails(file.error());
+
+  const Interrupt interrupt;
+  std::cout << fmt::format("# storm of seed {}, {} faults a minute\n", options.seed, options.rate)
+            << std::flush;
+  const auto begin = Clock::now();
+  int count = 0;
+  Duration at = storm->Pause(options.rate);
+  for (; at < *time && !interrupt.CameBefore(begin + at); at += storm->Pause(options.rate)) {
+    const auto status = Ask(*file, "GET", "status");
+    const std::string line = storm->Next(status.ok() ? *status : Json());
+    if (line.starts_with("#")) {
+      std::cout << fmt::format("# {}ms{}\n", at.count(), line.substr(1)) << std::flush;
+      continue;
+    }
+    std::cout << fmt::format("{}ms {}{}\n", at.count(), line, Do(*file, line)) << std::flush;
+    ++count;
+  }
+  if (at >= *time) interrupt.CameBefore(begin + *time);
+  const auto calm = MakeCalm(*file, interrupt);
+  if (!calm.ok()) return Fails(calm.error());
+  const auto took = std::chrono::duration_cast<Duration>(Clock::now() - begin);
+  std::cout << fmt::format("# {} in {}; the world is calm again\n", base::Plural(count, "fault"),
+                           base::FormatDuration(took));
+  return 0;
+}
+
+int RunScript(const base::Path& dir, const std::string& path, bool detach) {
+  const auto text = base::ReadFile(path);
+  if (!text.ok()) return Fails(text.error());
+  const auto body = ScriptBody(path, *text);
+  if (!body.ok()) return Fails(body.error());
+  const auto file = FindRunning(dir);
+  if (!file.ok()) return Fails(file.error());
+  const Interrupt interrupt;
+  const auto begun = Ask(*file, "POST", "script", *body);
+  if (!begun.ok()) return Fails(begun.error());
+  if (detach) return 0;
+
+  std::int64_t seen = Number(*begun, "since");
+  std::size_t to_come = (*body)["lines"].size();
+  bool refused = false;
+  while (to_come > 0) {
+    if (interrupt.CameBefore(Clock::now() + kFollow)) {
+      const auto calm = MakeCalm(*file, interrupt);
+      return calm.ok() ? 130 : Fails(calm.error());
+    }
+    const auto events = Ask(*file, "GET", "events?since=" + std::to_string(seen));
+    if (!events.ok()) {
+      if (events.error().code != base::Code::kUnavailable || !IsServing(*file)) {
+        return Fails(events.error());
+      }
+      continue;  // a line of the script has unplugged it
+    }
+    for (const Json& event : Member(*events, "events")) {
+      seen = Number(event, "number");
+      if (Text(event, "line").empty()) continue;
+      const std::string error = Text(event, "error");
+      refused = refused || !error.empty();
+      std::cout << Text(event, "line") << (error.empty() ? "" : "  # " + error) << std::endl;
+    }
+    to_come = static_cast<std::size_t>(Number(*events, "to_come"));
+  }
+  return refused ? 1 : 0;
+}
+
+}  // namespace jobman::sim

@@ -1,0 +1,131 @@
+// The words of commands, scripts and storms.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/commands.hpp"
+#include "sim/report.hpp"
+#include "sim/storm.hpp"
+
+namespace jobman::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+Command Only(const std::string& line) {
+  const auto commands = ParseCommands(line);
+  EXPECT_TRUE(commands.ok()) << line << ": " << commands.error().ToString();
+  if (!commands.ok() || commands->size() != 1) return {};
+  return commands->front();
+}
+
+TEST(Commands, BecomeOrders) {
+  const Command preempt = Only("preempt t1 --as stopping --for 3s --notice 30s --force");
+  EXPECT_EQ(preempt.order, "preempt");
+  EXPECT_EQ(
+      preempt.body,
+      (Json{
+          {"node", "t1"}, {"as", "stopping"}, {"for", "3s"}, {"notice", "30s"}, {"force", true}}));
+  EXPECT_EQ(Only("reboot t1").body, (Json{{"node", "t1"}, {"reboot", true}}));
+  EXPECT_EQ(Only("host a/b/3 cut --for 2s").body,
+            (Json{{"node", "a/b"}, {"index", "3"}, {"action", "cut"}, {"for", "2s"}}));
+  EXPECT_EQ(Only("fault nodes.create stockout --times 3").body,
+            (Json{{"method", "nodes.create"}, {"error", "stockout"}, {"times", 3}}));
+  EXPECT_EQ(Only("stockout").body, Json::object());
+  EXPECT_EQ(Only("stockout us-central2-b/v4 --for 1m").body["where"], "us-central2-b/v4");
+  EXPECT_EQ(Only("calm").order, "calm");
+  EXPECT_THAT(*ParseCommands("set delays=0 quota.*/v4=8"), SizeIs(2));
+}
+
+TEST(Commands, SayWhatIsWrong) {
+  EXPECT_EQ(ParseCommands("premept t1").error().hint, "did you mean preempt?");
+  EXPECT_THAT(ParseCommands("preempt").error().ToString(), HasSubstr("preempt: "));
+  EXPECT_THAT(ParseCommands("host t1 kill").error().ToString(), HasSubstr("is not NODE/INDEX"));
+  EXPECT_FALSE(ParseCommands("set nonsense").ok());
+  EXPECT_FALSE(ParseCommands("preempt t1 t2").ok());
+}
+
+TEST(Script, IsLinesOfTimesAndCommands) {
+  const auto body =
+      ScriptBody("f", "# a rehearsal\n\n5s preempt 'train-*'   # the first\n1m calm\n");
+  ASSERT_TRUE(body.ok()) << body.error().ToString();
+  const Json& lines = (*body)["lines"];
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0]["after"], "5000ms");
+  EXPECT_EQ(lines[0]["order"], "preempt");
+  EXPECT_EQ(lines[0]["body"]["node"], "train-*");
+  EXPECT_EQ(lines[0]["line"], "5s preempt 'train-*'");
+}
+
+TEST(Script, ErrorsNameFileAndLine) {
+  EXPECT_THAT(ScriptBody("storm.txt", "5s calm\n6s clam\n").error().ToString(),
+              HasSubstr("storm.txt:2"));
+  EXPECT_THAT(ScriptBody("storm.txt", "calm\n").error().ToString(), HasSubstr("storm.txt:1"));
+}
+
+Json Status() {
+  Json hosts = Json::array({{{"running", true}}, {{"running", true}}});
+  Json nodes = Json::array();
+  for (const char* name : {"a", "b", "c"}) {
+    nodes.push_back({{"name", name}, {"state", "READY"}, {"spot", true}, {"hosts", hosts}});
+  }
+  return {{"nodes", std::move(nodes)}};
+}
+
+TEST(Storm, SpeaksInCommands) {
+  auto storm = Storm::Of(1, {});
+  ASSERT_TRUE(storm.ok());
+  for (int i = 0; i < 300; ++i) {
+    const std::string line = storm->Next(Status());
+    ASSERT_TRUE(ParseCommands(line).ok()) << line;
+  }
+}
+
+TEST(Storm, ChoosesAlikeForOneSeedWhateverItFoundBefore) {
+  auto one = Storm::Of(7, {});
+  auto two = Storm::Of(7, {});
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(one->Pause(30), two->Pause(30));
+    ASSERT_EQ(one->Next(Status()), two->Next(Status()));
+    one->Next(Status());
+    two->Next(Json::object());
+  }
+}
+
+TEST(Storm, ChoosesOtherwiseForAnotherSeed) {
+  auto one = Storm::Of(7, {});
+  auto two = Storm::Of(8, {});
+  int same = 0;
+  for (int i = 0; i < 200; ++i) same += one->Next(Status()) == two->Next(Status()) ? 1 : 0;
+  EXPECT_LT(same, 100);
+}
+
+TEST(Storm, KeepsToItsKindsAndRate) {
+  auto storm = Storm::Of(3, {"preempt", "kill"});
+  Duration sum{0};
+  for (int i = 0; i < 1000; ++i) {
+    sum += storm->Pause(30);
+    EXPECT_THAT(storm->Next(Status()),
+                testing::AnyOf(testing::StartsWith("preempt "), HasSubstr(" kill ")));
+  }
+  EXPECT_GT(sum, std::chrono::minutes(25));
+  EXPECT_LT(sum, std::chrono::minutes(42));
+  EXPECT_FALSE(Storm::Of(3, {"fire"}).ok());
+  EXPECT_THAT(storm->Next(Json::object()), testing::StartsWith("# "));
+}
+
+TEST(LeakReport, TellsOfOwnersAndRequestsAndNotOfStrangers) {
+  const Json report = {
+      {"nodes", {{{"id", "theirs"}, {"foreign", true}}}},
+      {"ownerless", {{{"name", "projects/p/locations/z/nodes/bare"}}}},
+      {"requests", {{"total", 40}, {"mean_per_minute", 20.0}, {"peak_per_minute", 30}}}};
+  const std::string text = LeakReport(report);
+  EXPECT_THAT(text, HasSubstr("nothing was left"));
+  EXPECT_THAT(text, Not(HasSubstr("theirs")));
+  EXPECT_THAT(text, HasSubstr("nodes/bare"));
+  EXPECT_THAT(text, HasSubstr("requests: 40, 20.0 a minute, 30 in the busiest one"));
+}
+
+}  // namespace
+}  // namespace jobman::sim

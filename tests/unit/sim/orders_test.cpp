@@ -1,0 +1,374 @@
+// What goes wrong by order: each fault as the API and the hosts show it.
+#include "world_fixture.hpp"
+
+namespace jobman::sim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class OrdersTest : public WorldTest {
+ protected:
+  Reply Order(const std::string& name, const Json& body) {
+    return Call("POST", "/sim/" + name, {}, body);
+  }
+  void Ready(const std::string& id, const std::string& type = "v4-16", bool spot = true) {
+    ASSERT_EQ(CreateNode(id, Spec(type, spot)).status, 200);
+    Pass(300);
+    ASSERT_EQ(NodeStateOf(id), "READY");
+  }
+  void Active(const std::string& id, const std::string& node) {
+    ASSERT_EQ(CreateQueued(id, QueuedSpec(node, "v4-16")).status, 200);
+    Pass(1000);
+    ASSERT_EQ(QueuedStateOf(id), "ACTIVE");
+  }
+  std::string Reads(const std::string& host, const std::string& key) {
+    const HostPlan& plan = fleet.running.at(host);
+    const GuestReply reply =
+        world.Guest(plan.internal_ip, {.path = "/computeMetadata/v1/instance/" + key});
+    return reply.status == 200 ? reply.body : "";
+  }
+  Json Errors() {
+    Json errors = Json::array();
+    const Json log = Get("/sim/events");
+    for (const Json& event : log["events"]) {
+      if (event.contains("error")) errors.push_back(event["error"]);
+    }
+    return errors;
+  }
+};
+
+TEST_F(OrdersTest, APreemptionShowsAnotherStateFirst) {
+  for (const auto& [as, state] :
+       std::map<std::string, std::string>{{"stopping", "STOPPING"}, {"repairing", "REPAIRING"}}) {
+    Ready(as);
+    Order("preempt", {{"node", as}, {"as", as}, {"for", "3s"}});
+    EXPECT_EQ(NodeStateOf(as), state);
+    EXPECT_THAT(fleet.running, IsEmpty());
+    Pass(2999);
+    EXPECT_EQ(NodeStateOf(as), state);
+    Pass(1);
+    EXPECT_EQ(NodeStateOf(as), "PREEMPTED");
+  }
+}
+
+TEST_F(OrdersTest, APreemptedNodeCanBeGone) {
+  Ready("t1");
+  Order("preempt", {{"node", "t1"}, {"as", "gone"}});
+  EXPECT_EQ(Call("GET", "nodes/t1").status, 404);
+  Active("q", "n");
+  Order("preempt", {{"node", "n"}, {"as", "gone"}});
+  EXPECT_EQ(Call("GET", "nodes/n").status, 404);
+  EXPECT_EQ(Get("queuedResources/q")["state"], (Json{{"state", "SUSPENDING"},
+                                                     {"suspendingData", Json::object()},
+                                                     {"stateInitiator", "SERVICE"}}));
+  Pass(200);
+  EXPECT_EQ(QueuedStateOf("q"), "SUSPENDED");
+}
+
+TEST_F(OrdersTest, ANoticeComesBeforeThePreemption) {
+  Ready("t1");
+  int changes = 0;
+  world.OnGuestChange([&] { ++changes; });
+  EXPECT_EQ(Reads("t1v-n-t1-w-1", "preempted"), "FALSE");
+  Order("preempt", {{"node", "t1"}, {"notice", "30s"}});
+  EXPECT_EQ(changes, 1);
+  EXPECT_EQ(Reads("t1v-n-t1-w-1", "preempted"), "TRUE");
+  Pass(29999);
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+  Pass(1);
+  EXPECT_EQ(NodeStateOf("t1"), "PREEMPTED");
+}
+
+TEST_F(OrdersTest, ANoticeToAQueuedResourceReachesItsHosts) {
+  Active("q", "n");
+  Order("preempt", {{"node", "q"}, {"notice", "30s"}});
+  EXPECT_EQ(Reads("t1v-n-n-w-0", "preempted"), "TRUE");
+  Pass(30000);
+  EXPECT_EQ(QueuedStateOf("q"), "SUSPENDING");
+}
+
+TEST_F(OrdersTest, ANodeCreatedAgainIsNotPreemptedByAnOldNotice) {
+  Ready("t1");
+  Order("preempt", {{"node", "t1"}, {"notice", "30s"}});
+  Call("DELETE", "nodes/t1");
+  Pass(1000);
+  Ready("t1");
+  Pass(60000);
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+}
+
+TEST_F(OrdersTest, AMaintenanceIsAnnouncedAndGivesTheSameNodeOtherAddresses) {
+  Ready("t1", "v4-16", false);
+  const Json before = Get("nodes/t1");
+  Order("maintain", {{"node", "t1"}, {"notice", "60s"}, {"for", "10s"}});
+  EXPECT_EQ(Get("nodes/t1")["upcomingMaintenance"]["maintenanceStatus"], "PENDING");
+  EXPECT_EQ(Get("nodes/t1")["health"], "HEALTHY");
+  EXPECT_EQ(Reads("t1v-n-t1-w-0", "maintenance-event"), "TERMINATE_ON_HOST_MAINTENANCE");
+  EXPECT_THAT(Reads("t1v-n-t1-w-0", "upcoming-maintenance"), HasSubstr("window_start_time"));
+  Pass(60000);
+  EXPECT_THAT(fleet.running, IsEmpty());
+  const Json under = Get("nodes/t1");
+  EXPECT_EQ(under["state"], "READY");
+  EXPECT_EQ(under["health"], "UNHEALTHY_MAINTENANCE");
+  EXPECT_EQ(under["upcomingMaintenance"]["maintenanceStatus"], "ONGOING");
+  EXPECT_THAT(under["healthDescription"].get<std::string>(), HasSubstr("maintenance event at"));
+  Pass(10300);
+  const Json after = Get("nodes/t1");
+  EXPECT_EQ(after["health"], "HEALTHY");
+  EXPECT_FALSE(after.contains("upcomingMaintenance"));
+  EXPECT_EQ(after["id"], before["id"]);
+  const Json& was = before["networkEndpoints"][1];
+  const Json& is = after["networkEndpoints"][1];
+  EXPECT_EQ(is["ipAddress"], was["ipAddress"]);
+  EXPECT_NE(is["accessConfig"], was["accessConfig"]);
+  EXPECT_EQ(Reads("t1v-n-t1-w-0", "maintenance-event"), "NONE");
+}
+
+TEST_F(OrdersTest, ARepairEndsWithTheSameHosts) {
+  Ready("t1");
+  const Json before = Get("nodes/t1")["networkEndpoints"];
+  Order("repair", {{"node", "t1"}, {"for", "10s"}});
+  EXPECT_EQ(NodeStateOf("t1"), "REPAIRING");
+  Pass(10300);
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+  EXPECT_EQ(Get("nodes/t1")["networkEndpoints"], before);
+  EXPECT_THAT(fleet.running, SizeIs(2));
+}
+
+TEST_F(OrdersTest, TerminatedSuspendsTheQueuedResource) {
+  Active("q", "n");
+  Order("terminate", {{"node", "n"}});
+  EXPECT_EQ(NodeStateOf("n"), "TERMINATED");
+  EXPECT_EQ(QueuedStateOf("q"), "SUSPENDING");
+}
+
+TEST_F(OrdersTest, StopsAndStartsWhatTheApiWouldRefuseTo) {
+  Ready("t1");
+  Order("stop", {{"node", "t1"}});
+  EXPECT_EQ(NodeStateOf("t1"), "STOPPING");
+  Pass(200);
+  EXPECT_EQ(NodeStateOf("t1"), "STOPPED");
+  EXPECT_EQ(Order("stop", {{"node", "t1"}}).status, 400);
+  Order("start", {{"node", "t1"}});
+  Pass(300);
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+}
+
+TEST_F(OrdersTest, SomebodyDeletesANodeOrAQueuedResource) {
+  Active("q", "n");
+  Order("delete", {{"node", "n"}});
+  EXPECT_EQ(NodeStateOf("n"), "DELETING");
+  EXPECT_EQ(Get("queuedResources/q")["state"]["stateInitiator"], "USER");
+  Pass(1000);
+  EXPECT_EQ(Call("GET", "nodes/n").status, 404);
+  EXPECT_EQ(Order("delete", {{"node", "q"}}).status, 200);
+  Pass(200);
+  EXPECT_EQ(Call("GET", "queuedResources/q").status, 404);
+}
+
+TEST_F(OrdersTest, AQueuedResourceFailsOrExpires) {
+  Set("stock.*/v4=0");
+  CreateQueued("a", QueuedSpec("na", "v4-8"));
+  CreateQueued("b", QueuedSpec("nb", "v4-8"));
+  Pass(1000);
+  Order("fail", {{"queuedResource", "a"}});
+  EXPECT_EQ(Get("queuedResources/a")["state"]["failedData"]["error"]["code"], 13);
+  Order("fail", {{"queuedResource", "b"}, {"expired", true}});
+  EXPECT_EQ(Get("queuedResources/b")["state"]["failedData"]["error"]["code"], 4);
+}
+
+TEST_F(OrdersTest, APatternMeansSeveralNodes) {
+  Ready("train-1");
+  Ready("train-2");
+  Ready("other");
+  EXPECT_EQ(Order("preempt", {{"node", "train-*"}}).status, 200);
+  EXPECT_EQ(NodeStateOf("train-1"), "PREEMPTED");
+  EXPECT_EQ(NodeStateOf("train-2"), "PREEMPTED");
+  EXPECT_EQ(NodeStateOf("other"), "READY");
+  EXPECT_EQ(Order("preempt", {{"node", "nope-*"}}).status, 404);
+}
+
+TEST_F(OrdersTest, AKilledHostCanBootAgain) {
+  Ready("t1");
+  Order("host", {{"node", "t1"}, {"index", 1}, {"action", "kill"}, {"for", "5s"}});
+  EXPECT_FALSE(fleet.running.contains("t1v-n-t1-w-1"));
+  Pass(5000);
+  EXPECT_TRUE(fleet.running.contains("t1v-n-t1-w-1"));
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+}
+
+TEST_F(OrdersTest, AHostsNetworkIsCutMendedAndBroken) {
+  Ready("t1");
+  Order("host", {{"node", "t1"}, {"index", 0}, {"action", "cut"}, {"for", "5s"}});
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-0"], Link::kCut);
+  EXPECT_EQ(Get("/sim/status")["nodes"][0]["hosts"][0]["cut"], true);
+  Pass(5000);
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-0"], Link::kMended);
+  Order("host", {{"node", "t1"}, {"index", "*"}, {"action", "hangup"}});
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kBroken);
+}
+
+TEST_F(OrdersTest, AFullDiskIsRefusedByName) {
+  Ready("t1");
+  const Reply reply = Order("host", {{"node", "t1"}, {"index", 0}, {"action", "full"}});
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(Message(reply), HasSubstr("a full disk cannot be simulated"));
+  EXPECT_EQ(Order("host", {{"node", "t1"}, {"index", 2}, {"action", "kill"}}).status, 400);
+  EXPECT_EQ(Order("host", {{"node", "t1"}, {"index", 0}, {"action", "boot"}}).status, 200);
+}
+
+TEST_F(OrdersTest, AStockoutEndsByItself) {
+  Order("stockout", {{"where", "us-central2-b/v4*"}, {"for", "10s"}});
+  const Reply direct = CreateNode("t1", Spec("v4-8"));
+  CreateQueued("q", QueuedSpec("n", "v4-8"));
+  Pass(9999);
+  EXPECT_EQ(Operation(direct)["error"]["code"], 8);
+  EXPECT_EQ(QueuedStateOf("q"), "WAITING_FOR_RESOURCES");
+  Pass(1);
+  EXPECT_EQ(QueuedStateOf("q"), "PROVISIONING");
+}
+
+TEST_F(OrdersTest, ALongerStockoutIsNotCutShortByAnEarlierOne) {
+  Order("stockout", {{"for", "10s"}});
+  Order("stockout", {{"for", "20s"}});
+  CreateQueued("q", QueuedSpec("n", "v4-8"));
+  Pass(19999);
+  EXPECT_EQ(QueuedStateOf("q"), "WAITING_FOR_RESOURCES");
+  Pass(1);
+  EXPECT_EQ(QueuedStateOf("q"), "PROVISIONING");
+}
+
+TEST_F(OrdersTest, TheApiIsUnpluggedForATime) {
+  Duration out{0};
+  world.OnUnplug([&](Duration time) { out = time; });
+  Order("unplug", {{"for", "3s"}});
+  EXPECT_EQ(out, std::chrono::seconds(3));
+}
+
+TEST_F(OrdersTest, ARequestWaitsForEver) {
+  Order("faults", {{"method", "*.create"}, {"error", "waits_forever"}, {"times", 2}});
+  CreateQueued("q", QueuedSpec("n", "v4-8"));
+  CreateNode("t1", Spec("v4-8"));
+  Pass(3'600'000);
+  EXPECT_EQ(QueuedStateOf("q"), "WAITING_FOR_RESOURCES");
+  EXPECT_EQ(NodeStateOf("t1"), "CREATING");
+  Order("calm", Json::object());
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+  Pass(300);
+  EXPECT_EQ(QueuedStateOf("q"), "ACTIVE");
+}
+
+TEST_F(OrdersTest, ProvisioningNeverEnds) {
+  Order("faults", {{"method", "queuedResources.create"}, {"error", "provisions_forever"}});
+  CreateQueued("q", QueuedSpec("n", "v4-8"));
+  Pass(3'600'000);
+  EXPECT_EQ(QueuedStateOf("q"), "PROVISIONING");
+  EXPECT_EQ(NodeStateOf("n"), "CREATING");
+}
+
+TEST_F(OrdersTest, ARequestIsGivenUpWhileItIsProvisioned) {
+  Order("faults", {{"method", "queuedResources.create"}, {"error", "gives_up"}});
+  CreateQueued("q", QueuedSpec("n", "v4-8"));
+  Pass(250);
+  EXPECT_EQ(QueuedStateOf("q"), "PROVISIONING");
+  Pass(300);
+  EXPECT_EQ(QueuedStateOf("q"), "SUSPENDING");
+  Pass(200);
+  EXPECT_EQ(Get("queuedResources/q")["state"]["failedData"]["error"]["code"], 13);
+  EXPECT_EQ(Call("GET", "nodes/n").status, 404);
+}
+
+TEST_F(OrdersTest, SomebodyElseTakesTheNameFirst) {
+  Order("faults", {{"method", "*.create"}, {"error", "taken"}, {"times", 2}});
+  Json spec = Spec("v4-8");
+  spec["labels"] = {{"jobman-job", "1"}};
+  EXPECT_EQ(CreateNode("t1", spec).status, 409);
+  EXPECT_FALSE(Get("nodes/t1").contains("labels"));
+  EXPECT_EQ(CreateQueued("q", QueuedSpec("n", "v4-8")).status, 409);
+  Pass(60000);
+  EXPECT_EQ(QueuedStateOf("q"), "WAITING_FOR_RESOURCES");
+  EXPECT_EQ(Get("/sim/status")["nodes"][0]["foreign"], true);
+}
+
+TEST_F(OrdersTest, WhatWasJustCreatedIsNotSeenAtOnce) {
+  Set("guesses.create_visible_after=2s");
+  CreateNode("t1", Spec("v4-8"));
+  EXPECT_EQ(Call("GET", "nodes/t1").status, 404);
+  Pass(2000);
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+}
+
+TEST_F(OrdersTest, RefusalsAreThoseOfTheService) {
+  const std::map<std::string, int> kRefusals = {
+      {"quota", 429},    {"quota_full", 429},   {"rate_limit", 429},
+      {"denied", 403},   {"bad_type", 400},     {"bad_runtime", 400},
+      {"bad_zone", 400}, {"api_disabled", 403}, {"zone_denied", 403}};
+  for (const auto& [name, status] : kRefusals) {
+    Order("faults", {{"method", "nodes.create"}, {"error", name}});
+    EXPECT_EQ(CreateNode("t1", Spec("v4-8")).status, status) << name;
+  }
+}
+
+TEST_F(OrdersTest, CalmTakesBackWhatIsToCome) {
+  Ready("t1");
+  Order("preempt", {{"node", "t1"}, {"notice", "30s"}});
+  Order("host", {{"node", "t1"}, {"index", 0}, {"action", "kill"}});
+  Order("host", {{"node", "t1"}, {"index", 1}, {"action", "cut"}});
+  Order("faults", {{"method", "*"}, {"error", "internal"}, {"times", 100}});
+  Order("stockout", {{"for", "1h"}});
+  Order("calm", Json::object());
+  EXPECT_EQ(Reads("t1v-n-t1-w-0", "preempted"), "FALSE");
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kMended);
+  Pass(60000);
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+  Active("q", "n");
+}
+
+TEST_F(OrdersTest, AScriptHappensAtItsTimes) {
+  Ready("t1");
+  Ready("t2");
+  const Json lines = {{{"after", "10s"}, {"order", "preempt"}, {"body", {{"node", "t1"}}}},
+                      {{"after", "20s"},
+                       {"order", "preempt"},
+                       {"body", {{"node", "nobody"}}},
+                       {"line", "20s preempt nobody"}},
+                      {{"after", "30s"}, {"order", "preempt"}, {"body", {{"node", "t2"}}}}};
+  EXPECT_EQ(Order("script", {{"lines", lines}}).body["to_come"], 3);
+  Pass(9999);
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+  Pass(1);
+  EXPECT_EQ(NodeStateOf("t1"), "PREEMPTED");
+  Pass(10000);
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("there is no node nobody")));
+  EXPECT_EQ(Get("/sim/status")["script_lines_to_come"], 1);
+  Order("calm", Json::object());
+  Pass(60000);
+  EXPECT_EQ(NodeStateOf("t2"), "READY");
+}
+
+TEST_F(OrdersTest, TheLeaksAreWhatNobodyOwns) {
+  Json ours = Spec("v4-8");
+  ours["labels"] = {{"jobman-job", "1"}};
+  CreateNode("ours", ours);
+  CreateNode("bare", Spec("v4-8"));
+  const Json ownerless = Get("/sim/status")["ownerless"];
+  ASSERT_THAT(ownerless, SizeIs(1));
+  EXPECT_THAT(ownerless[0]["name"].get<std::string>(), HasSubstr("nodes/bare"));
+}
+
+TEST_F(OrdersTest, RequestsAreCountedByTheMinute) {
+  for (int i = 0; i < 30; ++i) Call("GET", "nodes");
+  Pass(60000);
+  for (int i = 0; i < 10; ++i) Call("GET", "nodes");
+  Pass(60000);
+  const Json rates = Get("/sim/status")["requests"];
+  EXPECT_EQ(rates["total"], 40);
+  EXPECT_EQ(rates["peak_per_minute"], 30);
+  EXPECT_DOUBLE_EQ(rates["mean_per_minute"].get<double>(), 20.0);
+}
+
+}  // namespace
+}  // namespace jobman::sim
