@@ -14,6 +14,7 @@ std::span<const Command> Commands() {
       Command{"why", AddWhy},
       Command{"history", AddHistory},
       Command{"logs", AddLogs},
+      Command{"wait", AddWait},
       // What they shall do.
       Command{"cancel", AddCancel},
       Command{"resume", AddResume},

@@ -49,6 +49,7 @@ void AddShow(CLI::App& root, Invocation& chosen);
 void AddSsh(CLI::App& root, Invocation& chosen);
 void AddTick(CLI::App& root, Invocation& chosen);
 void AddVersion(CLI::App& root, Invocation& chosen);
+void AddWait(CLI::App& root, Invocation& chosen);
 void AddWhy(CLI::App& root, Invocation& chosen);
 
 }  // namespace jobman::cli

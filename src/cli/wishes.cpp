@@ -1,24 +1,16 @@
 #include "cli/wishes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "cli/background.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/job_file.hpp"
 #include "cli/job_ref.hpp"
-#include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
-#include "jobman/base/strings.hpp"
+#include "cli/wait_for_jobs.hpp"
 
 namespace jobman::cli {
 namespace {
-
-bool AtRest(const core::Job& job) {
-  const bool leaving = job.slice && job.slice->phase != core::SlicePhase::kCreated;
-  return core::IsFinal(job.state) && !job.wish_new && !leaving;
-}
 
 bool RunsAgain(core::Wish wish) {
   return wish == core::Wish::kRun || wish == core::Wish::kReboot || wish == core::Wish::kRequeue;
@@ -45,35 +37,13 @@ base::Result<controller::Nudge> SecretsOf(ports::Store& store,
   return nudge;
 }
 
-base::Error Interrupted(const std::vector<core::JobId>& busy) {
-  std::vector<std::string> numbers;
-  for (const core::JobId id : busy) numbers.push_back(core::FormatJobId(id));
-  return {.code = base::Code::kCancelled,
-          .message = fmt::format("interrupted; what was asked of {} {} goes on",
-                                 busy.size() == 1 ? "job" : "jobs", base::Join(numbers, ", ")),
-          .hint = "jobman why " + core::FormatJobId(busy.front())};
-}
-
 }  // namespace
 
-base::Status WaitUntilAtRest(App& app, ports::Store& store, std::vector<core::JobId> ids) {
-  base::TimePoint looked = app.Now();
-  Narrator narrator(app, ids.size() > 1);
-  for (;;) {
-    std::vector<core::JobId> busy;
-    for (const core::JobId id : ids) {
-      JM_ASSIGN_OR_RETURN(const core::Job job, store.Get(id));
-      narrator.Tell(job);
-      if (!AtRest(job)) busy.push_back(id);
-    }
-    if (busy.empty()) return base::Ok();
-    ids = std::move(busy);
-    if (app.Now() - looked > kLookAtController) {
-      JM_TRY(EnsureController(app, store));  // it may have been killed
-      looked = app.Now();
-    }
-    if (!app.Wait(std::chrono::milliseconds{50})) return Interrupted(ids);
-  }
+base::Status WaitUntilAtRest(App& app, ports::Store& store, const std::vector<core::JobId>& ids) {
+  const WaitFor wait{
+      .settled = [](const core::Job& job) -> base::Result<bool> { return AtRest(job); }};
+  JM_TRY(WaitForJobs(app, store, ids, wait));
+  return base::Ok();
 }
 
 base::Result<int> MakeWish(App& app, const WishOrder& order) {

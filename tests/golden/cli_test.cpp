@@ -295,6 +295,16 @@ TEST_F(CliGolden, LogsFollowTheJobFromStageToStageUntilItIsOver) {
   EXPECT_LT(pauses, 10) << "ends by itself";
 }
 
+TEST_F(CliGolden, Wait) {
+  Expect("wait", {{"wait", "1", "--for=running"},
+                  {"wait", "1", "eval", "--for=failed,running", "--json"},
+                  {"wait", "-q", "eval"},
+                  {"wait", "eval", "--for=succeeded"},
+                  {"wait", "eval", "--for=suceeded"},
+                  {"wait", "2", "--timeout", "0"},
+                  {"wait", "2"}});
+}
+
 TEST_F(CliGolden, WhatIsNotThere) {
   Expect("not_found", {{"show", "99"},
                        {"show", "trian"},
@@ -313,7 +323,9 @@ TEST_F(CliGolden, WrongCommandLines) {
 }
 
 TEST_F(CliGolden, HelpAndVersion) {
-  Expect("help", {{"list", "--help"}, {"logs", "--help"}, {"version"}});
+  Expect(
+      "help",
+      {{"list", "--help"}, {"logs", "--help"}, {"wait", "--help"}, {"version"}});
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/status_words.hpp"
 #include "cli/views/job_list.hpp"
-#include "jobman/base/strings.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -25,37 +24,6 @@ struct ListOptions {
 };
 
 constexpr base::Duration kWatchEvery = std::chrono::seconds{1};
-// The words of StateName() and of FamiliarStatus().
-constexpr std::array kStatuses = {"QUEUED",  "REQUESTING", "WAITING",    "PROVISIONING",
-                                  "SETUP",   "RUNNING",    "BACKOFF",    "SUCCEEDED",
-                                  "FAILED",  "CANCELLED",  "CANCELLING", "DELETING",
-                                  "DELETED", "QUEUEING",   "IDLE",       "DEAD"};
-
-std::string ToUpper(std::string text) {
-  for (char& letter : text)
-    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-  return text;
-}
-
-// "running,failed" and repeated options alike.
-Result<std::vector<std::string>> ReadStatuses(const std::vector<std::string>& given) {
-  std::vector<std::string> statuses;
-  for (const std::string& list : given) {
-    for (const std::string& part : base::Split(list, ',')) {
-      const std::string word = ToUpper(std::string(base::Trim(part)));
-      if (std::find(kStatuses.begin(), kStatuses.end(), word) == kStatuses.end()) {
-        const std::vector<std::string> known(kStatuses.begin(), kStatuses.end());
-        const auto near = base::Nearest(word, known);
-        return base::InvalidArgument(
-            "--status: \"" + part + "\" is not a status",
-            near ? "did you mean " + *near + "?" : "one of " + base::Join(known, ", "));
-      }
-      statuses.push_back(word);
-    }
-  }
-  return statuses;
-}
-
 Result<std::map<std::string, std::string>> ReadLabels(const std::vector<std::string>& given) {
   std::map<std::string, std::string> labels;
   for (const std::string& label : given) {
@@ -72,7 +40,7 @@ Result<ports::JobFilter> ReadFilter(const ListOptions& options) {
                           .zone = options.zone,
                           .user = options.user,
                           .with_deleted = options.all};
-  JM_ASSIGN_OR_RETURN(filter.states, ReadStatuses(options.statuses));
+  JM_ASSIGN_OR_RETURN(filter.states, ReadStatusWords("--status", options.statuses, StatusWords()));
   JM_ASSIGN_OR_RETURN(filter.labels, ReadLabels(options.labels));
   return filter;
 }

@@ -1,0 +1,155 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/follow_job.hpp"
+#include "cli/job_ref.hpp"
+#include "cli/status_words.hpp"
+#include "cli/views/waited.hpp"
+#include "cli/wait_for_jobs.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/core/explain.hpp"
+
+namespace jobman::cli {
+namespace {
+
+struct WaitOptions {
+  std::vector<std::string> jobs = {};
+  std::vector<std::string> states = {};
+  std::string timeout = {};
+};
+
+constexpr const char* kOver = "OVER";
+constexpr const char* kDone = "DONE";
+
+bool IsAmong(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Knows when a job is in one of the states that are waited for, was in one since the wait began,
+/// or can get into none of them by itself any more.
+class Goal {
+ public:
+  static base::Result<Goal> Read(const std::vector<std::string>& given) {
+    std::vector<std::string> known = StatusWords();
+    known.insert(known.end(), {kOver, kDone});
+    Goal goal;
+    JM_ASSIGN_OR_RETURN(goal.words_, ReadStatusWords("--for", given, known));
+    return goal;
+  }
+
+  /// "to be RUNNING or DONE"
+  std::string Text() const {
+    return words_.empty() ? "to be over" : "to be " + base::Join(words_, " or ");
+  }
+
+  /// What came before the wait does not count.
+  base::Status Begin(ports::Store& store, const std::vector<core::JobId>& ids) {
+    for (const core::JobId id : ids) {
+      JM_ASSIGN_OR_RETURN(const auto events, store.Events(id, 0));
+      looked_[id].event = events.empty() ? 0 : events.back().number;
+    }
+    return base::Ok();
+  }
+
+  base::Result<bool> Settled(ports::Store& store, const core::Job& job) {
+    JM_TRY(LookBack(store, job));
+    // A wish that nobody has begun with: the job will leave the state it is in.
+    return !job.wish_new && (Reached(job) || core::IsFinal(job.state));
+  }
+
+  bool Reached(const core::Job& job) const {
+    const bool over = core::IsFinal(job.state);
+    if (words_.empty()) return over;
+    return looked_.at(job.id).passed || IsAmong(words_, core::StateName(job.state)) ||
+           IsAmong(words_, core::FamiliarStatus(job)) ||
+           (over && (IsAmong(words_, kOver) || IsAmong(words_, kDone)));
+  }
+
+  /// As `run` gives it; only what was waited for is a success.
+  int ExitCode(const core::Job& job) const {
+    if (!words_.empty() && Reached(job)) return kSuccess;
+    const int code = ExitCodeOfJob(job);
+    return code == kSuccess && !words_.empty() ? kJobFailed : code;
+  }
+
+ private:
+  /// States that came and went between two looks stand in the journal.
+  base::Status LookBack(ports::Store& store, const core::Job& job) {
+    Looked& looked = looked_[job.id];
+    if (looked.version == job.version) return base::Ok();
+    looked.version = job.version;
+    JM_ASSIGN_OR_RETURN(const auto events, store.Events(job.id, looked.event));
+    for (const ports::Event& event : events) {
+      if (event.kind == "state" && IsAmong(words_, event.subject)) looked.passed = true;
+      looked.event = event.number;
+    }
+    return base::Ok();
+  }
+
+  struct Looked {
+    std::int64_t event = 0;
+    std::int64_t version = -1;
+    bool passed = false;
+  };
+  std::vector<std::string> words_ = {};  ///< empty: over, in whatever way
+  std::map<core::JobId, Looked> looked_ = {};
+};
+
+base::Result<std::optional<base::Duration>> ReadTimeout(const std::string& text) {
+  if (text.empty()) return std::optional<base::Duration>{};
+  auto timeout = base::ParseDuration(text);
+  if (!timeout.ok()) return std::move(timeout).error().With("--timeout");
+  return std::optional(*timeout);
+}
+
+base::Result<int> RunWait(App& app, const WaitOptions& options) {
+  JM_ASSIGN_OR_RETURN(Goal goal, Goal::Read(options.states));
+  WaitFor wait{.goal = goal.Text()};
+  JM_ASSIGN_OR_RETURN(wait.timeout, ReadTimeout(options.timeout));
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const auto ids, FindJobs(*store, options.jobs));
+  JM_TRY(goal.Begin(*store, ids));
+  wait.settled = [&](const core::Job& job) { return goal.Settled(*store, job); };
+  JM_ASSIGN_OR_RETURN(const auto jobs, WaitForJobs(app, *store, ids, wait));
+  views::Waited view;
+  int worst = kSuccess;
+  for (const core::Job& job : jobs) {
+    view.rows.push_back({.id = job.id,
+                         .name = job.name,
+                         .state = std::string(core::StateName(job.state)),
+                         .reached = goal.Reached(job),
+                         .exit_code = goal.ExitCode(job),
+                         .why = job.why});
+    worst = std::max(worst, view.rows.back().exit_code);
+  }
+  app.Show(view);
+  return worst;
+}
+
+}  // namespace
+
+void AddWait(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<WaitOptions>();
+  CLI::App* command = root.add_subcommand(
+      "wait", "Wait until jobs are over, with their exit code, or until they are in a state");
+  command->add_option("JOB", options->jobs, "Numbers or names; all of them are waited for")
+      ->required();
+  command
+      ->add_option("--for", options->states,
+                   "A state, or QUEUEING, RUNNING, IDLE, DEAD, or DONE: however it ends")
+      ->type_name("STATE,...")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);  // jobs may follow
+  command
+      ->add_option("--timeout", options->timeout,
+                   "Give up after this time, with exit code 75: 90s, 15m, 2h")
+      ->type_name("TIME");
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunWait(app, *options); }; });
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,160 @@
+// jobman wait: what it waits for, and the exit codes by which a script tells how it ended.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/controller/controller.hpp"
+#include "tests/support/cli_world.hpp"
+
+namespace jobman::test {
+namespace {
+
+using core::Outcome;
+using testing::HasSubstr;
+
+core::Done Failed(int exit_code) {
+  return {.outcome = Outcome::kFailed, .exit_code = exit_code};
+}
+
+/// Moves a job on as a controller does.
+void Move(ports::Store& store, std::int64_t id, core::JobState state, const std::string& why) {
+  ports::Turn turn{.job = *store.Get({id})};
+  turn.job.wish_new = false;
+  turn.job.state = std::move(state);
+  turn.job.why = why;
+  turn.events = {{.job = {id},
+                  .kind = "state",
+                  .subject = std::string(core::StateName(turn.job.state)),
+                  .text = why}};
+  ASSERT_TRUE(store.Commit(turn, 0).ok());
+}
+
+class Wait : public testing::Test {
+ protected:
+  Wait() {
+    world_.fill = [this](ports::Store& store) {
+      for (const char* name : {"train", "eval"}) {
+        ASSERT_TRUE(store.Create(core::Job{.name = name}, "", {}).ok());
+        Move(store, name[0] == 't' ? 1 : 2, core::Running{}, "the command runs");
+      }
+      const auto now = world_.clock.Now();
+      ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), now, std::chrono::hours{24}).ok());
+    };
+    world_.on_pause = [this](ports::Store& store) {
+      world_.clock.Advance(std::chrono::seconds{10});
+      return static_cast<std::size_t>(++pauses_) <= steps_.size()
+                 ? (steps_[static_cast<std::size_t>(pauses_) - 1](store), true)
+                 : false;
+    };
+  }
+  /// What happens while the command waits, one step each time it does.
+  void Then(std::function<void(ports::Store&)> step) { steps_.push_back(std::move(step)); }
+  void Nothing() {
+    Then([](ports::Store&) {});
+  }
+
+  CliWorld world_;
+  std::vector<std::function<void(ports::Store&)>> steps_;
+  int pauses_ = 0;
+};
+
+TEST_F(Wait, WithoutAStateEndsAsTheJobsDoWithTheWorstExitCode) {
+  Then([](auto& store) { Move(store, 1, core::Done{}, "done"); });
+  Then([](auto& store) { Move(store, 2, Failed(7), "exit code 7 on host 0"); });
+  const auto ended = world_.Run({"wait", "train", "eval"});
+  EXPECT_EQ(ended.exit_code, 7);
+  EXPECT_THAT(ended.out, HasSubstr("job 000001 (train) is SUCCEEDED: done\n"));
+  EXPECT_THAT(ended.out, HasSubstr("job 000002 (eval) is FAILED: exit code 7 on host 0\n"));
+  EXPECT_THAT(ended.err, HasSubstr("000001  RUNNING"));
+  EXPECT_THAT(ended.err, HasSubstr("000002  FAILED"));
+}
+
+TEST_F(Wait, ForAStateSucceedsAsSoonAsItIsReached) {
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=running"}).exit_code, 0);
+  EXPECT_EQ(pauses_, 0);
+  Then([](auto& store) { Move(store, 1, Failed(7), "exit code 7"); });
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=succeeded,FAILED"}).exit_code, 0);
+}
+
+TEST_F(Wait, JobsMayStandBehindTheState) {
+  EXPECT_EQ(world_.Run({"wait", "--for", "running", "1", "2"}).exit_code, 0);
+  EXPECT_EQ(world_.Run({"wait", "--for=failed", "--for", "running", "1"}).exit_code, 0);
+}
+
+TEST_F(Wait, ForDoneIsContentWithEveryEnd) {
+  Then([](auto& store) { Move(store, 1, Failed(7), "exit code 7"); });
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=done"}).exit_code, 0);
+}
+
+TEST_F(Wait, TakesTheFamiliarWords) {
+  Then([](auto& store) { Move(store, 1, Failed(7), "exit code 7, and no slice"); });
+  EXPECT_EQ(world_.Run({"wait", "1", "--for", "dead"}).exit_code, 0);
+}
+
+TEST_F(Wait, AJobThatEndedOtherwiseGivesItsOwnExitCode) {
+  Then([](auto& store) { Move(store, 1, Failed(75), "no retry is left"); });
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=succeeded"}).exit_code, 75);
+}
+
+TEST_F(Wait, ASuccessThatWasNotWaitedForIsNone) {
+  Then([](auto& store) { Move(store, 1, core::Done{}, "done"); });
+  const auto ended = world_.Run({"wait", "1", "--for=failed", "--json"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("\"state\": \"SUCCEEDED\""));
+  EXPECT_THAT(ended.out, HasSubstr("\"reached\": false"));
+}
+
+TEST_F(Wait, AStateThatCameAndWentBetweenTwoLooksWasReached) {
+  Then([](auto& store) {
+    Move(store, 1, core::BackingOff{}, "preempted");
+    Move(store, 1, core::Done{}, "done");
+  });
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=backoff"}).exit_code, 0);
+}
+
+TEST_F(Wait, WhatWasWishedAndNotBegunYetComesFirst) {
+  const auto before = world_.fill;
+  world_.fill = [&](ports::Store& store) {
+    before(store);
+    ASSERT_TRUE(store.SetWish({1}, core::Wish::kReboot, false, {}).ok());
+  };
+  Nothing();
+  Then([](auto& store) { Move(store, 1, core::Running{}, "runs again"); });
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=running"}).exit_code, 0);
+  EXPECT_EQ(pauses_, 2) << "it ran already, but not as it was asked to";
+}
+
+TEST_F(Wait, InterruptedTheJobGoesOn) {
+  const auto ended = world_.Run({"wait", "1"});
+  EXPECT_EQ(ended.exit_code, 130);
+  EXPECT_THAT(ended.err, HasSubstr("job 000001 goes on"));
+}
+
+TEST_F(Wait, TheTimeoutIsExitCode75AndNamesWhoIsLate) {
+  Then([](auto& store) { Move(store, 2, core::Done{}, "done"); });
+  for (int i = 0; i < 10; ++i) Nothing();
+  const auto ended = world_.Run({"wait", "1", "2", "--timeout", "1m"});
+  EXPECT_EQ(ended.exit_code, 75);
+  EXPECT_EQ(pauses_, 6);
+  EXPECT_THAT(ended.err, HasSubstr("waited 1m for job 000001 to be over"));
+  EXPECT_THAT(ended.err, HasSubstr("jobman why 000001"));
+  EXPECT_EQ(ended.out, "");
+}
+
+TEST_F(Wait, WhatCannotBeWaitedForIsSaid) {
+  const auto state = world_.Run({"wait", "1", "--for=runing"});
+  EXPECT_EQ(state.exit_code, 2);
+  EXPECT_THAT(state.err, HasSubstr("--for: \"runing\" is not a status"));
+  EXPECT_THAT(state.err, HasSubstr("did you mean RUNNING?"));
+  EXPECT_EQ(world_.Run({"wait", "1", "--timeout", "soon"}).exit_code, 2);
+  EXPECT_EQ(world_.Run({"wait", "77"}).exit_code, 3);
+  EXPECT_EQ(pauses_, 0);
+}
+
+TEST_F(Wait, QuietlyOnlyTheNumbers) {
+  const auto ended = world_.Run({"wait", "-q", "1", "--for=running"});
+  EXPECT_EQ(ended.out, "000001\n");
+  EXPECT_EQ(ended.err, "");
+}
+
+}  // namespace
+}  // namespace jobman::test
