@@ -27,9 +27,10 @@ Result<UniqueFd> OpenFile(const Path& path, int flags, mode_t mode, std::string_
 }
 
 /// Writes all of `bytes`; `written` counts what arrived, also when it fails half way.
+/// From byte `written` of the file on, which grows by what was written.
 Status WriteAll(int fd, std::string_view bytes, const Path& path, std::int64_t& written) {
   while (!bytes.empty()) {
-    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    const ssize_t count = ::pwrite(fd, bytes.data(), bytes.size(), written);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return FromErrno(errno, "writing " + path.string());
     written += count;
@@ -169,7 +170,7 @@ Path SelfExe() {
 }
 
 Result<AppendFile> AppendFile::Open(const Path& path, mode_t mode) {
-  JM_ASSIGN_OR_RETURN(UniqueFd fd, OpenFile(path, O_WRONLY | O_APPEND | O_CREAT, mode, "opening"));
+  JM_ASSIGN_OR_RETURN(UniqueFd fd, OpenFile(path, O_WRONLY | O_CREAT, mode, "opening"));
   struct stat info = {};
   if (::fstat(fd.get(), &info) != 0) return FromErrno(errno, "examining " + path.string());
   return AppendFile(std::move(fd), path, info.st_size);

@@ -7,6 +7,7 @@
 
 #include "controller/clouds.hpp"
 #include "controller/effects.hpp"
+#include "controller/fence.hpp"
 #include "controller/job_book.hpp"
 #include "controller/zone_watch.hpp"
 #include "jobman/base/log.hpp"
@@ -24,7 +25,8 @@ class Controller::Impl {
  public:
   Impl(asio::io_context& loop, World world, Options options)
       : loop_(loop),
-        world_(std::move(world)),
+        fenced_shell_(world.shell, [this] { return MayAct(); }),
+        world_(Fenced(std::move(world))),
         options_(std::move(options)),
         wake_(loop),
         clouds_(world_),
@@ -41,6 +43,8 @@ class Controller::Impl {
 
  private:
   JobBook::Hooks HooksOfBook();
+  World Fenced(World world);
+  bool MayAct();
   base::Status TakeLease();
   base::Status Begin();
   void RenewLease();
@@ -53,6 +57,7 @@ class Controller::Impl {
   static base::Task<void> MakeRoomWhenNudged(Impl* self);
 
   asio::io_context& loop_;
+  FencedShell fenced_shell_;
   World world_;
   Options options_;
   asio::steady_timer wake_;
@@ -88,6 +93,27 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
     Stop();
   };
   return hooks;
+}
+
+World Controller::Impl::Fenced(World world) {
+  world.shell = &fenced_shell_;
+  const auto open = world.open_cloud;
+  world.open_cloud =
+      [this, open](const core::CloudSpec& spec) -> base::Result<std::shared_ptr<ports::SliceApi>> {
+    JM_ASSIGN_OR_RETURN(auto cloud, open(spec));
+    return FenceSlices(std::move(cloud), [this] { return MayAct(); });
+  };
+  return world;
+}
+
+/// Nobody takes over while the lease lasts. After that we ask for it again; where that cannot be
+/// recorded (a full disk), it is ours as long as nobody else's token stands there.
+bool Controller::Impl::MayAct() {
+  const auto lasts = [this] { return world_.clock->Now() - renewed_ < options_.lease_time; };
+  if (!lasts()) RenewLease();
+  if (lost_ || lasts()) return !lost_;
+  const auto current = world_.store->CurrentLease();
+  return current.ok() && *current && (*current)->token == lease_.token;
 }
 
 base::Status Controller::Impl::TakeLease() {
@@ -229,6 +255,7 @@ base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
     if (AllQuiet()) break;
   }
   scope_.Cancel();
+  if (lost_) co_return base::Ok();  // another one does the work
   co_return world_.store->DropLease(lease_);
 }
 

@@ -30,9 +30,11 @@ base::Duration ReconnectWait(int tries) {
   return half + base::Duration{extra(generator)};
 }
 
-/// Nothing is wrong with the host: its log cannot be written here. It waits there meanwhile.
+/// Nothing is wrong with the host: its log cannot be written here, or another controller does it.
+/// It waits there meanwhile.
 bool IsOurs(const Error& error) {
-  return error.reason == base::Reason::kDiskFull || error.reason == base::Reason::kNotWritable;
+  return error.reason == base::Reason::kDiskFull || error.reason == base::Reason::kNotWritable ||
+         error.reason == base::Reason::kLeaseLost;
 }
 
 /// No repetition helps.
@@ -115,7 +117,7 @@ bool StageRunner::Quiet(core::TimePoint now) const {
 /// A setup step's id is the same for every attempt on the same machines, so that what was done is
 /// not done again (but for a boot, see RenewStep); the command's is new for each attempt.
 std::string StageRunner::RunId() const {
-  if (job_->stage->number < 0) return EarlierRuns() + std::to_string(job_->attempt);
+  if (job_->stage->number < 0) return CommandRun();
   const auto& step = job_->spec.setup[static_cast<std::size_t>(job_->stage->number)];
   std::string content = step.run;
   for (const auto& [name, value] : job_->spec.environment) content += '\0' + name + '=' + value;
@@ -124,9 +126,9 @@ std::string StageRunner::RunId() const {
                      job_->setup_epoch);
 }
 
-/// What the ids of the commands of all attempts begin with.
-std::string StageRunner::EarlierRuns() const {
-  return fmt::format("j{}-a", core::FormatJobId(job_->id));
+/// The command's id in this attempt; those of other attempts differ in the number.
+std::string StageRunner::CommandRun() const {
+  return fmt::format("j{}-a{}", core::FormatJobId(job_->id), job_->attempt);
 }
 
 /// What the ids of all its runs begin with, setup steps included.
@@ -139,7 +141,7 @@ base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
   const core::CommandSpec& spec = job_->spec.command;
   remote::RunOrder order;
   order.run_id = RunId();
-  if (job_->attempt > 1) order.replaces = EarlierRuns();
+  if (job_->attempt > 1) order.replaces = CommandRun();
   order.grace = spec.grace;
   order.script =
       command ? spec.cmd : job_->spec.setup[static_cast<std::size_t>(job_->stage->number)].run;
@@ -303,7 +305,7 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
       return base::Ok();
     };
     const core::TimePoint began = self->world_.clock->Now();
-    const remote::Call call = remote::StopCall(self->RunId(), grace, self->EarlierRuns());
+    const remote::Call call = remote::StopCall(self->RunId(), grace, self->CommandRun());
     Outcome outcome = co_await RunScript(self, index, call, out);
     if (self->hosts_[index].settled) co_return;
     if (const auto stopped = remote::ParseStatus(answer); stopped.ok()) {

@@ -85,7 +85,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   base::Result<remote::RunOrder> OrderFor(const Host& host) const;
   base::Duration BlamedBefore(core::TimePoint since) const;
   std::string RunId() const;
-  std::string EarlierRuns() const;
+  std::string CommandRun() const;
   std::string RunsOfTheJob() const;
   void Reached(Host& host);
   void Failing(Host& host, const base::Error& error);

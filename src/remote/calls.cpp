@@ -110,6 +110,10 @@ Call FollowCall(const std::string& run_id, std::int64_t offset) {
   return {.command = ScriptCommand(fmt::format("follow {} {}", run_id, offset))};
 }
 
+Call ListCall() {
+  return {.command = ScriptCommand("list")};
+}
+
 Call StatusCall(const std::string& run_id) {
   JM_CHECK(IsRunId(run_id), "a run id of our own making");
   return {.command = ScriptCommand("status " + run_id)};

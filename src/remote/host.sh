@@ -5,7 +5,7 @@
 #   host.sh run RUN_ID OFFSET [GRACE PREFIX [JOB]]
 #                                 start the run on stdin unless its id is known, then follow it;
 #                                 first stop what is left of other runs whose id begins with PREFIX
-#                                 ("-": none) and what holds the chips of runs that begin with JOB;
+#                                 ("-": none; ends PREFIX in a number, then with a smaller one) and what holds the chips of runs that begin with JOB;
 #                                 nothing starts while somebody else holds them
 #   host.sh follow RUN_ID OFFSET  its log from byte OFFSET on stdout, until it has ended
 #   host.sh status RUN_ID         running | exited N | lost WHY | absent
@@ -264,6 +264,14 @@ jm_find_processes() {
   done 2>/dev/null
 }
 
+# Whether a run is one of those before jm_before, by what its id has behind jm_prefix. A call that comes
+# late (its sender was asleep) must not end the runs of attempts that began since.
+jm_is_earlier() {
+  [ -n "$jm_before" ] || return 0
+  case $1 in '' | *[!0-9]*) return 1 ;; esac
+  [ "$1" -lt "$jm_before" ]
+}
+
 # Live processes of other runs whose id begins with jm_prefix, into jm_left: what an earlier attempt
 # left behind, which may hold the chips. Needs /proc.
 jm_find_others() {
@@ -275,14 +283,17 @@ jm_find_others() {
     jm_of=$(tr '\0' '\n' 2>/dev/null <"$jm_file" | sed -n 's/^JOBMAN_RUN_DIR=//p')
     case $jm_of in
       "$jm_dir") ;;
-      "$jm_runs/$jm_prefix"*) jm_left="$jm_left $jm_one" ;;
+      "$jm_runs/$jm_prefix"*)
+        jm_is_earlier "${jm_of#"$jm_runs/$jm_prefix"}" && jm_left="$jm_left $jm_one"
+        ;;
     esac
   done 2>/dev/null
 }
 
 # jm_end_others PREFIX GRACE: the same treatment for them as `stop` gives.
 jm_end_others() {
-  jm_prefix=$1
+  jm_before=${1##*[!0-9]}
+  jm_prefix=${1%"$jm_before"}
   jm_find=jm_find_others
   jm_clock
   jm_end=$((jm_now + $2 * 100))

@@ -38,4 +38,13 @@ Result<RunStatus> ParseStatus(std::string_view output) {
                      .hint = "look at what the login shell of the host prints by itself"};
 }
 
+std::vector<std::string> ParseRunningRuns(std::string_view output) {
+  std::vector<std::string> ids;
+  for (const std::string& line : base::Split(output, '\n')) {
+    const auto words = base::Split(base::Trim(line), ' ');
+    if (words.size() == 2 && words[1] == "running" && IsRunId(words[0])) ids.push_back(words[0]);
+  }
+  return ids;
+}
+
 }  // namespace jobman::remote

@@ -38,7 +38,9 @@ Status RemoveAll(const Path& path);
 /// The running program, by /proc/self/exe.
 Path SelfExe();
 
-/// A file opened for appending, O_CLOEXEC. Writes all or says why not (disk full, ...).
+/// A file that goes on where it ended when it was opened, O_CLOEXEC. Writes all or says why not
+/// (disk full, ...). Each piece has its place: two processes that write the same bytes, as two
+/// controllers would that follow one run, do each other no harm.
 class AppendFile {
  public:
   static Result<AppendFile> Open(const Path& path, mode_t mode = 0600);

@@ -44,7 +44,8 @@ struct RunOrder {
   std::string run_id = {};  ///< see IsRunId; the same id is never started twice
   std::string script = {};  ///< for bash (sh where there is none), or begins with "#!"
   /// Before the start, other runs on the host whose id begins so are stopped, as StopCall does,
-  /// with `grace`: what an earlier attempt left behind may hold the chips. Empty: none.
+  /// with `grace`: what an earlier attempt left behind may hold the chips. Ends it in a number,
+  /// only those whose number is smaller. Empty: none.
   std::string replaces = {};
   Duration grace = {};
   /// Set for a run that needs the chips: what the ids of all runs of its job begin with. Before the
@@ -70,11 +71,14 @@ Call InstallCall();
 Result<Call> RunCall(const RunOrder& order, std::int64_t offset);
 /// Follows a run from byte `offset` of its log until it has ended.
 Call FollowCall(const std::string& run_id, std::int64_t offset);
+/// Prints a line for each run that the host knows: ParseRunningRuns.
+Call ListCall();
 /// Prints the status on stdout.
 Call StatusCall(const std::string& run_id);
 /// TERM to every process of the run, KILL after `grace` (rounded up to seconds); prints the final
 /// status on stdout when none is left. A run that is stopped before its start never starts. Other
-/// runs whose id begins with `others` are stopped too, when that is not empty.
+/// runs whose id begins with `others` are stopped too, when that is not empty; ends it in a number,
+/// only those whose number is smaller: a call that comes late ends no later attempt.
 Call StopCall(const std::string& run_id, Duration grace, const std::string& others = {});
 /// Before RunCall of a run that an earlier attempt may have done: makes the host forget it, unless
 /// it is running or ended with 0 since the host booted. Exit code 0, or kExitHostError.
@@ -100,6 +104,8 @@ struct RunStatus {
 /// From the stdout of StatusCall and StopCall, or the stderr of RunCall and FollowCall: the last
 /// line that is a status, whatever login shells print around it.
 Result<RunStatus> ParseStatus(std::string_view output);
+/// From the stdout of ListCall: the ids of the runs that go on.
+std::vector<std::string> ParseRunningRuns(std::string_view output);
 
 /// The JOBMAN_* variables of a run on host number `host` of the job's slice: JOBMAN_JOB_ID,
 /// _ATTEMPT, _RESTART_REASON, _HOST_INDEX, _NUM_HOSTS, _HOSTS (internal addresses, comma

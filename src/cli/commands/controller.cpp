@@ -21,6 +21,7 @@ struct RunOptions {
   bool background = false;
   int poll_seconds = 15;
   int host_limit_seconds = 300;
+  int lease_seconds = 15;
 };
 
 base::LogLevel LevelOf(const App& app) {
@@ -37,6 +38,7 @@ base::Result<int> RunController(App& app, const RunOptions& options) {
   controller::Options settings{.paths = paths};
   settings.policy.poll = std::chrono::seconds{options.poll_seconds};
   settings.unreachable_limit = std::chrono::seconds{options.host_limit_seconds};
+  settings.lease_time = std::chrono::seconds{options.lease_seconds};
   if (options.background) settings.idle_exit = kIdleExit;
   controller::Controller controller(loop, world.Get(), settings);
   asio::signal_set signals(loop, SIGINT, SIGTERM);
@@ -130,6 +132,10 @@ void AddController(CLI::App& root, Invocation& chosen) {
                   "Seconds after which a host is lost that cannot be reached though the cloud "
                   "calls its slice READY")
       ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  run->add_option("--lease", options->lease_seconds,
+                  "Seconds after which another controller may take over from one that is silent")
+      ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   run->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunController(app, *options); };

@@ -162,6 +162,16 @@ TEST(AppendFile, GoesOnWhereTheFileEnds) {
   EXPECT_EQ(ModeOf(dir / "log"), 0600u);
 }
 
+TEST(AppendFile, TheSameBytesByTwoWritersAreThereOnce) {
+  const TempDir dir;
+  auto stopped = AppendFile::Open(dir / "log");
+  ASSERT_TRUE(stopped->Append("one\n").ok());
+  auto other = AppendFile::Open(dir / "log");
+  ASSERT_TRUE(other->Append("two\nthree\n").ok());
+  ASSERT_TRUE(stopped->Append("two\n").ok());
+  EXPECT_EQ(*ReadFile(dir / "log"), "one\ntwo\nthree\n");
+}
+
 TEST(AppendFile, FullDiskHasItsReason) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "/dev/full is not there";
   auto full = AppendFile::Open("/dev/full");

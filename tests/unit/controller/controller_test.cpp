@@ -214,6 +214,24 @@ TEST_F(ControllerTest, AnUnknownSecretIsNamedWithTheCure) {
   EXPECT_THAT(store_.Get(job.id)->why, HasSubstr("WANDB_API_KEY"));
 }
 
+TEST_F(ControllerTest, OneThatSleptWhileAnotherTookOverWritesAndAsksForNothing) {
+  const Job job = Submit(Spec("until [ -e ~/go ]; do sleep 0.02; done; echo late"));
+  ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  const auto home = shell_.HomeOf(store_.Get(job.id)->slice->hosts[0].external);
+  ASSERT_TRUE(Until([&] { return base::FileSize(home / ".jobman/runs/j000001-a1/pid"); }));
+  clock_.Advance(std::chrono::minutes{1});
+  ASSERT_TRUE(*store_.TakeLease("another", clock_.Now(), std::chrono::hours{1}));
+  const Job before = *store_.Get(job.id);
+  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kDelete, false, clock_.Now()).ok());
+  ASSERT_TRUE(base::WriteFileAtomic(home / "go", "").ok());
+  ASSERT_TRUE(Until([&] { return ended_.has_value(); }));
+  EXPECT_EQ(ended_->error().reason, base::Reason::kLeaseLost);
+  EXPECT_EQ(LogOf(job.id, 1, "run", 0), "");
+  EXPECT_EQ(api_->CountCalls("Delete"), 0);
+  EXPECT_EQ(store_.Get(job.id)->version, before.version + 1) << "the wish, and nothing else";
+  Kill();
+}
+
 TEST_F(ControllerTest, TwoControllersNeverWorkAtOnce) {
   Turn();
   asio::io_context loop;

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "jobman/remote/host_script.hpp"
@@ -76,6 +77,13 @@ TEST(ParseStatus, RefusesAnythingElse) {
   for (const char* text : {"", "exited", "exited x", "exited 256", "exited 99999999999999999999",
                            "runningx", "bash: sh: not found"})
     EXPECT_FALSE(ParseStatus(text).ok()) << text;
+}
+
+TEST(ParseRunningRuns, TakesTheIdsOfThoseThatGoOn) {
+  EXPECT_THAT(ParseRunningRuns("Welcome!\nj000001-a1 exited 0\nj000001-a2 running\n"
+                               "j000001-s0 lost its launcher was killed\n../x running\n"),
+              testing::ElementsAre("j000001-a2"));
+  EXPECT_TRUE(ParseRunningRuns("").empty());
 }
 
 TEST(RunEnvironment, DescribesTheHostAndItsSlice) {

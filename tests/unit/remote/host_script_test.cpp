@@ -317,6 +317,20 @@ TEST_P(HostScriptTest, StopEndsOtherRunsOfTheJobToo) {
   EXPECT_FALSE(IsAlive(daemon));
 }
 
+TEST_P(HostScriptTest, OnlyAttemptsBeforeTheOwnAreEnded) {
+  for (const char* attempt : {"2", "9", "10", "11"}) {
+    host.Run({.run_id = std::string("j1-a") + attempt,
+              .script = std::string("setsid sleep 60 & echo $! >~/daemon-") + attempt});
+  }
+  EXPECT_EQ(host.Do(StopCall("j1-s0", std::chrono::seconds{1}, "j1-a10")).exit_code, 0);
+  EXPECT_FALSE(IsAlive(PidIn("daemon-2")));
+  EXPECT_FALSE(IsAlive(PidIn("daemon-9")));
+  for (const char* later : {"daemon-10", "daemon-11"}) {
+    EXPECT_TRUE(IsAlive(PidIn(later))) << later << ": begun since, or the same";
+    kill(PidIn(later), SIGKILL);
+  }
+}
+
 /// Chips as files, and a process that has one of them open.
 class ChipsTest : public HostScriptTest {
  protected:

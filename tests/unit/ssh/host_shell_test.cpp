@@ -66,6 +66,22 @@ TEST_F(HostShellTest, MovesAHundredMegabytes) {
   EXPECT_EQ(size, 100000000U);
 }
 
+TEST_F(HostShellTest, WhatMayNotBeginOnceTheConnectionStandsIsNotSent) {
+  const TestSshd sshd;
+  int asked = 0;
+  ports::RemoteCommand command{.command = "echo sent"};
+  command.may_begin = [&]() -> base::Status {
+    ++asked;
+    if (shell.sessions() == 1) return base::Error{.reason = Reason::kLeaseLost};
+    return base::Ok();
+  };
+  const Ran ran = Run(sshd.Target(), command);
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().reason, Reason::kLeaseLost);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(HostShellTest, ASinkThatFailsEndsTheCall) {
   const TestSshd sshd;
   const auto task = [](ports::HostShell* on, ports::HostTarget target) -> Task<Result<int>> {
