@@ -22,6 +22,7 @@ std::span<const Command> Commands() {
       Command{"requeue", AddRequeue},
       Command{"delete", AddDelete},
       Command{"clean", AddClean},
+      Command{"gc", AddGc},
       // Their hosts.
       Command{"exec", AddExec},
       Command{"ssh", AddSsh},

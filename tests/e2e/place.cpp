@@ -44,7 +44,11 @@ Place::Place(base::Path folder) : home_(folder.empty() ? dir_ / "home" : std::mo
 }
 
 Place::~Place() {
-  KillController();
+  while (!started_.empty()) {
+    const pid_t pid = *started_.begin();
+    kill(pid, SIGKILL);
+    EndOf(pid);
+  }
   const Ran stopped = Jobman({"controller", "stop"});
   EXPECT_EQ(stopped.code, 0) << stopped.All();
   if (base::FileSize(home() / "sim" / "sim.json")) Sim({"down"});
@@ -70,20 +74,33 @@ void Place::StartSim(std::vector<std::string> args) {
   ASSERT_EQ(up.code, 0) << up.All();
 }
 
-pid_t Place::StartController(std::vector<std::string> args) {
-  std::vector<std::string> words = {kBin + "/jobman", "--home", home().string(), "controller",
-                                    "run"};
-  words.insert(words.end(), args.begin(), args.end());
+pid_t Place::Start(std::vector<std::string> args) {
+  args.insert(args.begin(), {kBin + "/jobman", "--home", home().string()});
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& word : args) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   const std::string log = (home() / "controller.log").string();
   posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
-  EXPECT_EQ(posix_spawn(&controller_, argv[0], &files, nullptr, argv.data(), environ), 0);
+  pid_t pid = 0;
+  EXPECT_EQ(posix_spawn(&pid, argv[0], &files, nullptr, argv.data(), environ), 0);
   posix_spawn_file_actions_destroy(&files);
+  started_.insert(pid);
+  return pid;
+}
+
+int Place::EndOf(pid_t pid) {
+  int status = 0;
+  if (waitpid(pid, &status, 0) != pid) return -1;
+  started_.erase(pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+pid_t Place::StartController(std::vector<std::string> args) {
+  args.insert(args.begin(), {"controller", "run"});
+  controller_ = Start(args);
   EXPECT_TRUE(Until("the controller to hold the lease", [this] {
     return Jobman({"controller", "status"}).code == 0;
   }));
@@ -93,8 +110,15 @@ pid_t Place::StartController(std::vector<std::string> args) {
 void Place::KillController() {
   if (controller_ == 0) return;
   kill(controller_, SIGKILL);
-  waitpid(controller_, nullptr, 0);
+  EndOf(controller_);
   controller_ = 0;
+}
+
+std::string Place::SimEndpoint() const {
+  const auto text = base::ReadFile(home() / "sim" / "sim.json");
+  if (!text.ok()) return {};
+  const auto json = base::ParseJson(*text);
+  return json.ok() ? base::GetString(*json, "endpoint") : std::string{};
 }
 
 std::string Place::JobFile(const std::string& name, int hosts, const std::string& cmd,

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,12 @@ class Place {
   Ran Sim(std::vector<std::string> args);
   /// Starts the simulator with these arguments of `up`.
   void StartSim(std::vector<std::string> args);
-  /// Starts a controller in the foreground; it is killed with the place.
+  /// Starts `jobman ARGS` beside the test; its output goes to the controller's log. It is killed
+  /// with the place, at the latest.
+  pid_t Start(std::vector<std::string> args);
+  /// Waits for its end; its exit code, or 128 and the signal.
+  int EndOf(pid_t pid);
+  /// Starts a controller in the foreground, and waits until it holds the lease.
   pid_t StartController(std::vector<std::string> args = {});
   /// SIGKILL to a controller started here, and waits for its end.
   void KillController();
@@ -54,6 +60,9 @@ class Place {
   /// What a host wrote, as it lies on disk here.
   std::string Log(int job, int attempt, const std::string& stage, int host);
 
+  /// The API of this place's simulator, without a slash at the end.
+  std::string SimEndpoint() const;
+
   base::Path home() const { return home_; }
   base::Path path() const { return dir_.path(); }
 
@@ -61,6 +70,7 @@ class Place {
   TempDir dir_;
   base::Path home_;
   pid_t controller_ = 0;
+  std::set<pid_t> started_ = {};
 };
 
 /// Runs a program to its end with these variables on top of the environment.

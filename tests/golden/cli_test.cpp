@@ -4,6 +4,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/views/error.hpp"
+#include "cli/views/garbage.hpp"
 #include "tests/support/cli_world.hpp"
 
 namespace jobman::test {
@@ -305,6 +307,58 @@ TEST_F(CliGolden, Wait) {
                   {"wait", "2"}});
 }
 
+using cli::views::Garbage;
+
+Garbage::Slice Left(const std::string& name, core::Ownership ownership, const std::string& why) {
+  Garbage::Slice slice{.claim = {.ownership = ownership, .why = why}};
+  slice.where = {.cloud = {.endpoint = "https://tpu.googleapis.com"},
+                 .place = {.project = "demo", .zone = "us-central2-b"}};
+  slice.found = {
+      .ref = {.place = slice.where.place, .name = name},
+      .nodes = {name},
+      .raw_state = "ACTIVE",
+      .accelerator = "v4-32",
+      .create_time = "2026-01-01T09:00:00.123456Z",
+      .labels = {{"jobman-job", "000007"}, {"jobman-owner", "ann"}, {"jobman-store", "s1"}}};
+  return slice;
+}
+
+Garbage FullOfGarbage() {
+  Garbage garbage{.now = kNoon};
+  garbage.slices = {
+      Left("train-000007-a1", core::Ownership::kOrphan,
+           "job 000007 is RUNNING and holds slice train-000007-a2"),
+      Left("eval-000009-a1", core::Ownership::kOrphan, "there is no job 000009"),
+      Left("sweep-000002-a1", core::Ownership::kOtherStore, "job 000002 of store s2 may hold it"),
+      Left("by-hand", core::Ownership::kUnlabelled, "it has no labels of jobman")};
+  Garbage::Slice& node = garbage.slices[1];
+  node.found.ref.mode = core::AllocationMode::kTpuVm;
+  node.found.raw_state = "PREEMPTED";
+  garbage.slices[3].found.labels = {};
+  garbage.runs = {
+      {.job = {7}, .host = 3, .run_id = "j000007-a1", .why = "job 000007 is at attempt 2"}};
+  garbage.silent = {
+      {.job = {7}, .host = 2, .error = {.code = base::Code::kUnavailable, .message = "refused"}}};
+  garbage.places = {garbage.slices[0].where};
+  return garbage;
+}
+
+TEST(GarbageGolden, ShowsWhatIsLeftOverAndThenWhatBecameOfIt) {
+  Garbage garbage = FullOfGarbage();
+  std::string text = RenderText(garbage, {}) + "\n--- 100 columns\n" +
+                     RenderText(garbage, {.width = 100}) + "\n--- quiet\n" + RenderQuiet(garbage);
+  garbage.slices[0].fate = Garbage::Fate::kDeleted;
+  garbage.slices[1].fate = Garbage::Fate::kFailed;
+  garbage.slices[1].error = base::Error{.code = base::Code::kPermissionDenied,
+                                        .message = "tpu.nodes.delete is denied",
+                                        .reason = base::Reason::kPermission};
+  garbage.slices[2].fate = Garbage::Fate::kSpared;
+  garbage.runs[0].fate = Garbage::Fate::kGone;
+  text += "\n--- after\n" + RenderText(garbage, {}) + "\n--- json\n" +
+          cli::DumpJson(ToJson(garbage), 2) + "\n";
+  ExpectGolden("gc", text);
+}
+
 TEST_F(CliGolden, WhatIsNotThere) {
   Expect("not_found", {{"show", "99"},
                        {"show", "trian"},
@@ -319,13 +373,15 @@ TEST_F(CliGolden, WrongCommandLines) {
                    {"list", "--statsu", "x"},
                    {"show"},
                    {"completion", "tcsh"},
-                   {"history", "1", "--attempt", "two"}});
+                   {"history", "1", "--attempt", "two"},
+                   {"gc", "--unlabelled"},
+                   {"gc", "--only"}});
 }
 
 TEST_F(CliGolden, HelpAndVersion) {
   Expect(
       "help",
-      {{"list", "--help"}, {"logs", "--help"}, {"wait", "--help"}, {"version"}});
+      {{"list", "--help"}, {"logs", "--help"}, {"wait", "--help"}, {"gc", "--help"}, {"version"}});
 }
 
 }  // namespace

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/garbage.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/ui/ask.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using core::Ownership;
+using views::Garbage;
+
+struct GcOptions {
+  PlaceWish places = {};
+  std::string name = {};
+  bool unlabelled = false;
+  bool all_stores = false;
+  bool no_hosts = false;
+  bool yes = false;
+};
+
+bool IsChosen(const Garbage::Slice& slice, const GcOptions& options) {
+  const Ownership ownership = slice.claim.ownership;
+  return ownership == Ownership::kOrphan ||
+         (ownership == Ownership::kOtherStore && options.all_stores) ||
+         (ownership == Ownership::kUnlabelled && options.unlabelled);
+}
+
+std::vector<Garbage::Slice*> ChosenOf(Garbage& garbage, const GcOptions& options) {
+  std::vector<Garbage::Slice*> chosen;
+  for (Garbage::Slice& slice : garbage.slices)
+    if (IsChosen(slice, options)) chosen.push_back(&slice);
+  return chosen;
+}
+
+/// Whether the user wants it done; where nobody can be asked, only --yes says so.
+bool IsWanted(App& app, const GcOptions& options, std::int64_t slices, std::int64_t runs) {
+  if (options.yes) return true;
+  if (app.mode() != OutputMode::kText) return false;
+  std::vector<std::string> parts;
+  if (slices > 0) parts.push_back("delete " + base::Plural(slices, "slice"));
+  if (runs > 0) parts.push_back("end " + base::Plural(runs, "run"));
+  app.terminal().Flush();
+  const auto answer = ui::AskYesNo(app.terminal(), 0, base::Join(parts, " and ") + "?");
+  if (!answer.ok()) app.Say("nothing is deleted without --yes, as there is no terminal to ask on");
+  return answer.ok() && *answer;
+}
+
+/// 0 when nothing is left, the first failure's code, or 1.
+int ExitCodeOfGarbage(const Garbage& garbage, const std::vector<Garbage::Slice*>& chosen) {
+  bool left = false;
+  const auto judge = [&left](Garbage::Fate fate, const std::optional<base::Error>& error) {
+    left = left || fate == Garbage::Fate::kLeft;
+    return error ? static_cast<int>(ExitCodeOf(*error)) : static_cast<int>(kSuccess);
+  };
+  for (const Garbage::Slice* slice : chosen) {
+    if (const int code = judge(slice->fate, slice->error); code != kSuccess) return code;
+  }
+  for (const Garbage::Run& run : garbage.runs) {
+    if (const int code = judge(run.fate, run.error); code != kSuccess) return code;
+  }
+  if (left) return kJobFailed;
+  return garbage.silent.empty() ? kSuccess : ExitCodeOf(garbage.silent.front().error);
+}
+
+void TellSilentHosts(App& app, const Garbage& garbage) {
+  for (const Garbage::SilentHost& host : garbage.silent) {
+    app.Say(fmt::format("host {} of job {} cannot be asked what runs there: {}", host.host,
+                        core::FormatJobId(host.job), host.error.ToString()));
+  }
+}
+
+base::Result<int> RunGc(App& app, const GcOptions& options) {
+  if (options.unlabelled && options.name.empty()) {
+    return base::InvalidArgument(
+        "--unlabelled needs --name: without labels nothing tells whose it is",
+        "name what you mean: --name 'train-*'");
+  }
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  PlaceWish where = options.places;
+  where.endpoint = app.options().endpoint;
+  JM_ASSIGN_OR_RETURN(auto places, PlacesToSearch(*store, where));
+  ssh::RaiseFileLimit();
+  GarbageSearch search(app, *store, paths);
+  JM_ASSIGN_OR_RETURN(Garbage garbage, search.Look({.places = std::move(places),
+                                                    .name_glob = options.name,
+                                                    .hosts = !options.no_hosts}));
+  const auto chosen = ChosenOf(garbage, options);
+  const bool any = !chosen.empty() || !garbage.runs.empty();
+  const bool talks = app.mode() == OutputMode::kText;
+  TellSilentHosts(app, garbage);
+  if (any && !options.yes && talks) app.Show(garbage);
+  const bool wanted = any && IsWanted(app, options, std::ssize(chosen), std::ssize(garbage.runs));
+  if (wanted) {
+    for (Garbage::Slice* slice : chosen) search.Remove(*slice);
+    for (Garbage::Run& run : garbage.runs) search.Stop(run);
+  }
+  if (!talks || wanted || !any) app.Show(garbage);
+  if (!any) {
+    app.Say(fmt::format("nothing is left over in {}",
+                        base::Plural(std::ssize(garbage.places), "place")));
+  }
+  return ExitCodeOfGarbage(garbage, chosen);
+}
+
+}  // namespace
+
+void AddGc(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<GcOptions>();
+  CLI::App* command = root.add_subcommand(
+      "gc", "Find slices and processes that no job owns, and delete them after a question");
+  command->add_flag("-y,--yes", options->yes, "Delete without the question");
+  command->add_option("-z,--zone", options->places.zones, "Look in this zone, too; repeatable")
+      ->type_name("ZONE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      ->add_option("--project", options->places.projects, "Look in this project, too; repeatable")
+      ->type_name("PROJECT")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_flag("--only", options->places.only,
+                    "Look only where --zone, --project and --endpoint say");
+  command->add_flag("--no-hosts", options->no_hosts, "Do not look for processes on hosts");
+  command->add_flag("--all-stores", options->all_stores,
+                    "Delete what your other stores own, too: there may be jobs that use it");
+  command
+      ->add_option("-n,--name", options->name,
+                   "Show also what is named so (* and ?) and has no labels of jobman")
+      ->type_name("GLOB");
+  command->add_flag("--unlabelled", options->unlabelled, "Delete what --name found as well");
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunGc(app, *options); }; });
+}
+
+}  // namespace jobman::cli

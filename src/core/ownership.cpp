@@ -1,0 +1,112 @@
+#include "jobman/core/ownership.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::core {
+namespace {
+
+std::string LabelOf(const std::map<std::string, std::string>& labels, const std::string& key) {
+  const auto found = labels.find(key);
+  return found == labels.end() ? std::string{} : found->second;
+}
+
+bool AllDigits(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// The slice of that name, or one of its nodes: "train-000042-a3", "train-000042-a3-1".
+bool IsOf(const std::string& slice, std::string_view name) {
+  if (!name.starts_with(slice)) return false;
+  name.remove_prefix(slice.size());
+  return name.empty() || (name.front() == '-' && AllDigits(name.substr(1)));
+}
+
+FoundSlice FromQueued(const Place& place, const QueuedSeen& queued) {
+  return {.ref = {.mode = AllocationMode::kQueuedResources, .place = place, .name = queued.id},
+          .raw_state = queued.raw_state,
+          .create_time = queued.create_time,
+          .labels = queued.labels,
+          .leaving = queued.state == QueuedState::kDeleting};
+}
+
+FoundSlice FromNode(const Place& place, const NodeSeen& node) {
+  return {.ref = {.mode = AllocationMode::kTpuVm, .place = place, .name = node.id},
+          .nodes = {node.id},
+          .raw_state = node.raw_state,
+          .accelerator = node.accelerator,
+          .create_time = node.create_time,
+          .uid = node.uid,
+          .labels = node.labels,
+          .leaving = node.state == NodeState::kDeleting};
+}
+
+}  // namespace
+
+std::vector<FoundSlice> FindSlices(const Place& place, const std::vector<NodeSeen>& nodes,
+                                   const std::vector<QueuedSeen>& queued) {
+  std::vector<FoundSlice> found;
+  for (const QueuedSeen& one : queued) found.push_back(FromQueued(place, one));
+  for (const NodeSeen& node : nodes) {
+    const auto owner = std::find_if(queued.begin(), queued.end(), [&](const QueuedSeen& one) {
+      return one.id == node.queued_resource;
+    });
+    if (owner == queued.end()) {
+      found.push_back(FromNode(place, node));
+      continue;
+    }
+    FoundSlice& slice = found[static_cast<std::size_t>(owner - queued.begin())];
+    slice.nodes.push_back(node.id);
+    slice.accelerator = node.accelerator;
+  }
+  return found;
+}
+
+std::optional<JobId> LabelledJob(const std::map<std::string, std::string>& labels) {
+  const auto number = base::ParseNumber(LabelOf(labels, "jobman-job"));
+  if (!number) return std::nullopt;
+  return JobId{*number};
+}
+
+Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::string>& ours,
+                 const std::optional<Job>& job) {
+  const std::string store = LabelOf(found.labels, "jobman-store");
+  const std::string owner = LabelOf(found.labels, "jobman-owner");
+  const auto id = LabelledJob(found.labels);
+  if (store.empty() || !id) return {Ownership::kUnlabelled, "it has no labels of jobman"};
+  const std::string number = FormatJobId(*id);
+  if (store != LabelOf(ours, "jobman-store")) {
+    if (owner != LabelOf(ours, "jobman-owner"))
+      return {Ownership::kOtherOwner, "it is " + (owner.empty() ? "somebody" : owner) + "'s"};
+    return {Ownership::kOtherStore, fmt::format("job {} of store {} may hold it", number, store)};
+  }
+  if (!job) return {Ownership::kOrphan, fmt::format("there is no job {}", number)};
+  const std::string job_is = fmt::format("job {} is {}", number, StateName(job->state));
+  if (!job->slice) return {Ownership::kOrphan, job_is + " and holds no slice"};
+  const SliceRef& held = job->slice->ref;
+  const std::string named =
+      found.ref.mode == AllocationMode::kTpuVm ? found.nodes.front() : found.ref.name;
+  if (held.place == found.ref.place && IsOf(held.name, named))
+    return {Ownership::kOwned, job_is + " and holds it"};
+  return {Ownership::kOrphan, job_is + " and holds slice " + held.name};
+}
+
+std::optional<std::string> StrayRun(const std::string& run_id, const Job& job) {
+  const std::string number = FormatJobId(job.id);
+  const std::string prefix = "j" + number + "-";
+  if (!run_id.starts_with(prefix) || run_id.size() < prefix.size() + 2) return std::nullopt;
+  const bool over = IsFinal(job.state) && !job.wish_new;
+  if (over) return fmt::format("job {} is {}", number, StateName(job.state));
+  // A setup step's id is the same for every attempt, so the next one may be about to use it.
+  if (run_id[prefix.size()] != 'a') return std::nullopt;
+  const auto attempt = base::ParseNumber(std::string_view(run_id).substr(prefix.size() + 1));
+  // Attempts only grow; a greater one was begun since the job was read.
+  if (!attempt || *attempt >= job.attempt) return std::nullopt;
+  return fmt::format("job {} is at attempt {}", number, job.attempt);
+}
+
+}  // namespace jobman::core

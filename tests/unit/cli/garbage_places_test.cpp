@@ -1,0 +1,75 @@
+#include "cli/garbage_places.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/store/memory_store.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class PlacesToSearchTest : public testing::Test {
+ protected:
+  void Put(const std::string& endpoint, const std::string& project, const std::string& zone,
+           const std::string& token_file = {}) {
+    core::Job job{.name = "train"};
+    job.spec.cloud = {.endpoint = endpoint, .token_file = token_file};
+    job.spec.tpu.project = project;
+    job.spec.tpu.zone = zone;
+    ASSERT_TRUE(store_.Create(job, "", {}).ok());
+  }
+  std::vector<std::string> Places(const PlaceWish& wish) {
+    const auto places = PlacesToSearch(store_, wish);
+    if (!places.ok()) return {places.error().ToString()};
+    std::vector<std::string> texts;
+    for (const CloudPlace& one : *places) {
+      texts.push_back(one.cloud.endpoint + " " + one.place.project + " " + one.place.zone);
+    }
+    return texts;
+  }
+
+  store::MemoryStore store_;
+};
+
+TEST_F(PlacesToSearchTest, AreThoseOfTheJobsEachOnce) {
+  EXPECT_THAT(Places({}), IsEmpty());
+  Put("http://a", "p", "z1");
+  Put("http://a", "p", "z1");
+  Put("http://a", "q", "z2");
+  EXPECT_THAT(Places({}), ElementsAre("http://a q z2", "http://a p z1"));
+}
+
+TEST_F(PlacesToSearchTest, TheNewestJobsCredentialsAreTaken) {
+  Put("http://a", "p", "z1", "/old");
+  Put("http://a", "p", "z1", "/new");
+  const auto places = PlacesToSearch(store_, {});
+  ASSERT_EQ(places->size(), 1u);
+  EXPECT_EQ(places->front().cloud.token_file, "/new");
+}
+
+TEST_F(PlacesToSearchTest, MoreAreAddedWithWhatTheJobsTell) {
+  Put("http://a", "p", "z1");
+  EXPECT_THAT(Places({.zones = {"z1", "z2"}}), ElementsAre("http://a p z1", "http://a p z2"));
+  EXPECT_THAT(Places({.endpoint = "http://b", .projects = {"r"}}),
+              ElementsAre("http://a p z1", "http://b r z1"));
+}
+
+TEST_F(PlacesToSearchTest, OrTakeTheirStead) {
+  Put("http://a", "p", "z1");
+  EXPECT_THAT(Places({.zones = {"z2"}, .only = true}), ElementsAre("http://a p z2"));
+  EXPECT_THAT(Places({.only = true}), ElementsAre(HasSubstr("--only says nothing by itself")));
+}
+
+TEST_F(PlacesToSearchTest, WhatNobodyTellsIsAskedFor) {
+  EXPECT_THAT(Places({.zones = {"z2"}}),
+              ElementsAre(HasSubstr("no job tells which project to look in")));
+  EXPECT_THAT(Places({.projects = {"p"}, .zones = {"z2"}}),
+              ElementsAre("https://tpu.googleapis.com p z2"));
+}
+
+}  // namespace
+}  // namespace jobman::cli

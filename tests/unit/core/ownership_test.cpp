@@ -1,0 +1,125 @@
+#include "jobman/core/ownership.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/job_builder.hpp"
+
+namespace jobman::core {
+namespace {
+
+using test::JobBuilder;
+using testing::ElementsAre;
+
+const Place kPlace = {.project = "research", .zone = "us-central2-b"};
+
+Job Holding(const std::string& slice) {
+  Job job = JobBuilder().Build();
+  job.slice = Slice{.ref = {.place = kPlace, .name = slice}};
+  return job;
+}
+
+std::map<std::string, std::string> Ours() {
+  return OwnerLabels(JobBuilder().Build(), "s1");
+}
+
+FoundSlice Found(const std::string& name, std::map<std::string, std::string> labels = Ours()) {
+  return {.ref = {.place = kPlace, .name = name}, .labels = std::move(labels)};
+}
+
+FoundSlice FoundNode(const std::string& name) {
+  FoundSlice found = Found(name);
+  found.ref.mode = AllocationMode::kTpuVm;
+  found.nodes = {name};
+  return found;
+}
+
+Ownership Judge(const FoundSlice& found, const std::optional<Job>& job) {
+  return JudgeSlice(found, Ours(), job).ownership;
+}
+
+TEST(FindSlices, BringsNodesToTheirQueuedResources) {
+  const std::vector<NodeSeen> nodes = {
+      {.id = "a-0", .queued_resource = "a"},
+      {.id = "a-1", .accelerator = "v4-32", .queued_resource = "a"},
+      {.id = "alone", .uid = "7", .state = NodeState::kDeleting},
+      {.id = "left", .queued_resource = "gone"}};
+  const auto found = FindSlices(kPlace, nodes, {{.id = "a", .raw_state = "ACTIVE"}});
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].ref.mode, AllocationMode::kQueuedResources);
+  EXPECT_THAT(found[0].nodes, ElementsAre("a-0", "a-1"));
+  EXPECT_EQ(found[0].accelerator, "v4-32");
+  EXPECT_EQ(found[0].raw_state, "ACTIVE");
+  EXPECT_EQ(found[1].ref.mode, AllocationMode::kTpuVm);
+  EXPECT_TRUE(found[1].leaving);
+  EXPECT_EQ(found[2].ref.name, "left") << "its queued resource is gone: only the node is there";
+}
+
+TEST(JudgeSlice, WhatAJobHoldsIsOwnedInWhateverStateItIs) {
+  Job job = Holding("train-000042-a3");
+  EXPECT_EQ(Judge(Found("train-000042-a3"), job), Ownership::kOwned);
+  job.state = Done{.outcome = Outcome::kFailed};
+  EXPECT_EQ(Judge(Found("train-000042-a3"), job), Ownership::kOwned);
+  EXPECT_EQ(Judge(FoundNode("train-000042-a3"), job), Ownership::kOwned);
+  EXPECT_EQ(Judge(FoundNode("train-000042-a3-1"), job), Ownership::kOwned) << "one of its nodes";
+}
+
+TEST(JudgeSlice, WhatNoJobHoldsIsAnOrphanAndSaysWhy) {
+  const Job job = Holding("train-000042-a3");
+  const auto claim = JudgeSlice(Found("train-000042-a2"), Ours(), job);
+  EXPECT_EQ(claim.ownership, Ownership::kOrphan);
+  EXPECT_EQ(claim.why, "job 000042 is QUEUED and holds slice train-000042-a3");
+  EXPECT_EQ(Judge(FoundNode("train-000042-a30"), job), Ownership::kOrphan);
+  EXPECT_EQ(JudgeSlice(Found("train-000042-a3"), Ours(), std::nullopt).why,
+            "there is no job 000042");
+  EXPECT_EQ(JudgeSlice(Found("train-000042-a3"), Ours(), JobBuilder().Build()).why,
+            "job 000042 is QUEUED and holds no slice");
+  Job elsewhere = job;
+  elsewhere.slice->ref.place.zone = "europe-west4-a";
+  EXPECT_EQ(Judge(Found("train-000042-a3"), elsewhere), Ownership::kOrphan);
+}
+
+TEST(JudgeSlice, WhatOthersLabelledIsNotOurs) {
+  auto labels = Ours();
+  labels["jobman-store"] = "s2";
+  EXPECT_EQ(Judge(Found("x", labels), std::nullopt), Ownership::kOtherStore);
+  labels["jobman-owner"] = "bob";
+  const auto claim = JudgeSlice(Found("x", labels), Ours(), std::nullopt);
+  EXPECT_EQ(claim.ownership, Ownership::kOtherOwner);
+  EXPECT_EQ(claim.why, "it is bob's");
+}
+
+TEST(JudgeSlice, HalfOfOurLabelsIsNone) {
+  EXPECT_EQ(Judge(Found("x", {}), std::nullopt), Ownership::kUnlabelled);
+  auto labels = Ours();
+  labels.erase("jobman-store");
+  EXPECT_EQ(Judge(Found("x", labels), std::nullopt), Ownership::kUnlabelled);
+  labels = Ours();
+  labels["jobman-job"] = "forty";
+  EXPECT_EQ(Judge(Found("x", labels), std::nullopt), Ownership::kUnlabelled);
+}
+
+TEST(StrayRun, IsACommandOfAnEarlierAttempt) {
+  Job job = Holding("train-000042-a3");
+  job.state = Running{};
+  job.attempt = 3;
+  EXPECT_EQ(StrayRun("j000042-a2", job), "job 000042 is at attempt 3");
+  EXPECT_EQ(StrayRun("j000042-a3", job), std::nullopt);
+  EXPECT_EQ(StrayRun("j000042-a4", job), std::nullopt) << "begun since the job was read";
+  EXPECT_EQ(StrayRun("j000042-s0-abc-g0e0", job), std::nullopt) << "the next attempt may use it";
+  EXPECT_EQ(StrayRun("j000041-a1", job), std::nullopt);
+}
+
+TEST(StrayRun, IsEverythingOfAJobThatIsOver) {
+  Job job = Holding("train-000042-a3");
+  job.state = Done{.outcome = Outcome::kCancelled};
+  job.wish_new = false;
+  job.attempt = 3;
+  EXPECT_EQ(StrayRun("j000042-a3", job), "job 000042 is CANCELLED");
+  EXPECT_EQ(StrayRun("j000042-s0-abc-g0e0", job), "job 000042 is CANCELLED");
+  job.wish_new = true;
+  EXPECT_EQ(StrayRun("j000042-s0-abc-g0e0", job), std::nullopt) << "it is about to run again";
+}
+
+}  // namespace
+}  // namespace jobman::core
