@@ -8,10 +8,13 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
+#include <asio/read.hpp>
+#include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 #include <functional>
 #include <future>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -91,6 +94,11 @@ class ApiCable::Impl {
     for (const auto& wire : wires_) wire->Cut();
     wires_.clear();
   }
+  void HoldUp(std::string words) { slow_words_ = std::move(words); }
+  bool Holds() const { return held_up_.has_value(); }
+  void LetGo() {
+    if (held_up_) held_up_->cancel();
+  }
   void PullOutAtRequest(std::string words, bool arrives) {
     fatal_words_ = std::move(words);
     fatal_request_arrives_ = arrives;
@@ -118,11 +126,44 @@ class ApiCable::Impl {
       const auto got = co_await from.async_read_some(asio::buffer(buffer), kNoThrow);
       if (std::get<0>(got)) break;
       const std::string_view bytes(buffer.data(), std::get<1>(got));
+      if (requests && self->IsSlow(bytes)) {
+        std::string request(bytes);
+        co_await self->UntilLetGo();
+        co_await DeliverLate(self, wire, std::move(request));
+        break;
+      }
       if (!self->MayPass(*wire, requests, bytes)) break;
       const auto sent = co_await asio::async_write(to, asio::buffer(bytes), kNoThrow);
       if (std::get<0>(sent)) break;
     }
     wire->Cut();
+  }
+
+  bool IsSlow(std::string_view bytes) {
+    const bool slow = !slow_words_.empty() && bytes.starts_with(slow_words_);
+    if (slow) slow_words_.clear();
+    return slow;
+  }
+  base::Task<void> UntilLetGo() {
+    held_up_.emplace(loop_, asio::steady_timer::time_point::max());
+    co_await held_up_->async_wait(kNoThrow);
+    held_up_.reset();
+  }
+
+  /// By a connection of its own: the old one may have been given up meanwhile.
+  static base::Task<void> DeliverLate(Impl* self, std::shared_ptr<Wire> wire, std::string request) {
+    std::error_code ignored;
+    std::string rest(wire->client.available(ignored), '\0');
+    asio::read(wire->client, asio::buffer(rest), ignored);
+    request += rest;
+    tcp::socket api(self->loop_);
+    const auto connected = co_await api.async_connect(self->api_, kNoThrow);
+    if (std::get<0>(connected)) co_return;
+    const auto sent = co_await asio::async_write(api, asio::buffer(request), kNoThrow);
+    if (std::get<0>(sent)) co_return;
+    std::array<char, 1024> answer;
+    const auto answered = co_await api.async_read_some(asio::buffer(answer), kNoThrow);
+    static_cast<void>(answered);
   }
 
   /// Pulls the cable out when its time has come.
@@ -142,6 +183,8 @@ class ApiCable::Impl {
   std::shared_ptr<tcp::acceptor> acceptor_ = {};
   std::vector<std::shared_ptr<Wire>> wires_ = {};
   std::string fatal_words_ = {};
+  std::string slow_words_ = {};
+  std::optional<asio::steady_timer> held_up_ = {};
   bool fatal_request_arrives_ = false;
   std::thread thread_ = {};
 };
@@ -163,6 +206,17 @@ void ApiCable::PullOutAt(std::string words) {
 }
 void ApiCable::PullOutAfter(std::string words) {
   impl_->OnLoop([&] { impl_->PullOutAtRequest(std::move(words), true); });
+}
+void ApiCable::HoldUp(std::string words) {
+  impl_->OnLoop([&] { impl_->HoldUp(std::move(words)); });
+}
+bool ApiCable::Holds() {
+  bool holds = false;
+  impl_->OnLoop([&] { holds = impl_->Holds(); });
+  return holds;
+}
+void ApiCable::LetGo() {
+  impl_->OnLoop([&] { impl_->LetGo(); });
 }
 
 }  // namespace jobman::test

@@ -22,6 +22,11 @@ class ApiCable {
   /// arrives, or after it was done and before its answer comes back.
   void PullOutAt(std::string words);
   void PullOutAfter(std::string words);
+  /// Keeps the next request that begins with `words` on its way until LetGo(). Others pass.
+  void HoldUp(std::string words);
+  /// Whether a request is held up.
+  bool Holds();
+  void LetGo();
 
  private:
   class Impl;

@@ -1,0 +1,218 @@
+// Two controllers never act on one job, however they come to be two.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "jobman/base/strings.hpp"
+#include "tests/e2e/api_cable.hpp"
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kTryLater = 75;
+
+/// A command that tells by its log that it ran once, and takes its time.
+constexpr const char* kSlowLines =
+    "echo start >>~/starts; i=1; while [ $i -le 400 ]; do echo \"line $i\"; "
+    "sleep 0.05; i=$((i+1)); done";
+
+std::string FourHundredLines() {
+  std::string text;
+  for (int i = 1; i <= 400; ++i) text += "line " + std::to_string(i) + "\n";
+  return text;
+}
+
+class SeveralControllers : public testing::Test {
+ protected:
+  void SetUp() override { place_.StartSim({"--delays", "0"}); }
+
+  /// How often a method reached the simulator.
+  std::int64_t Calls(const std::string& method) {
+    const auto log = base::ParseJson(place_.Sim({"requests"}).out);
+    return log.ok() ? base::GetInt(base::GetMember(*log, "counts"), method) : -1;
+  }
+  /// Stops a controller as a closed laptop does, until its lease is over.
+  void PutToSleep(pid_t controller) {
+    ASSERT_EQ(kill(controller, SIGSTOP), 0);
+    ASSERT_TRUE(place_.Until("the sleeper's lease to be over", [this] {
+      return place_.Jobman({"controller", "status"}).code != 0;
+    }));
+  }
+  void WakeUpAndSeeItEnd(pid_t controller) {
+    ASSERT_EQ(kill(controller, SIGCONT), 0);
+    EXPECT_EQ(place_.EndOf(controller), kTryLater);
+    EXPECT_EQ(place_.Jobman({"controller", "status"}).code, 0) << "the other one goes on";
+  }
+  std::string StartsOn(const std::string& job) {
+    return place_.Jobman({"exec", job, "-q", "-w", "0", "--", "cat ~/starts"}).out;
+  }
+
+  Place place_;
+};
+
+TEST_F(SeveralControllers, OfManyThatAreStartedAtOnceOneStays) {
+  std::vector<pid_t> started;
+  for (int i = 0; i < 6; ++i) started.push_back(place_.Start({"controller", "run"}));
+  ASSERT_TRUE(place_.Until("one to hold the lease", [this] {
+    return place_.Jobman({"controller", "status"}).code == 0;
+  }));
+  ASSERT_EQ(place_.Jobman({"run", place_.JobFile("once", 2, "echo start >>~/starts")}).code, 0);
+  EXPECT_EQ(Calls("queuedResources.create"), 1);
+  EXPECT_EQ(StartsOn("once"), "start\n");
+  ASSERT_EQ(place_.Jobman({"controller", "stop"}).code, 0);
+  std::vector<int> codes;
+  for (const pid_t pid : started) codes.push_back(place_.EndOf(pid));
+  EXPECT_EQ(std::count(codes.begin(), codes.end(), 0), 1) << "the one that was asked to stop";
+  EXPECT_EQ(std::count(codes.begin(), codes.end(), kTryLater), 5);
+}
+
+TEST_F(SeveralControllers, OneThatSleptWhileAnotherTookOverDoesNothingMore) {
+  const pid_t sleeper = place_.StartController({"--poll", "1", "--lease", "2"});
+  ASSERT_EQ(place_.Jobman({"create", place_.JobFile("long", 2, kSlowLines)}).code, 0);
+  ASSERT_TRUE(place_.Until("some lines to be here", [&] {
+    return base::Contains(place_.Log(1, 1, "run", 1), "line 20\n");
+  }));
+  PutToSleep(sleeper);
+  place_.StartController({"--poll", "1"});
+  ASSERT_TRUE(place_.Until("the other one to bring more lines", [&] {
+    return base::Contains(place_.Log(1, 1, "run", 1), "line 150\n");
+  }));
+  WakeUpAndSeeItEnd(sleeper);
+  ASSERT_EQ(place_.Jobman({"wait", "long", "--for=succeeded"}).code, 0);
+  for (const int host : {0, 1}) EXPECT_EQ(place_.Log(1, 1, "run", host), FourHundredLines());
+  EXPECT_EQ(StartsOn("long"), "start\n");
+  EXPECT_EQ(Calls("queuedResources.create"), 1);
+}
+
+TEST_F(SeveralControllers, OneThatSleptOverTheNextAttemptLeavesItAlone) {
+  const pid_t sleeper = place_.StartController({"--poll", "1", "--lease", "2"});
+  ASSERT_EQ(place_.Jobman({"create", place_.JobFile("again", 2, kSlowLines)}).code, 0);
+  ASSERT_TRUE(place_.Until("some lines to be here",
+                           [&] { return base::Contains(place_.Log(1, 1, "run", 1), "line 5\n"); }));
+  // Asleep in the middle of it: the wish is written, its work perhaps begun.
+  ASSERT_EQ(place_.Jobman({"reboot", "again"}).code, 0);
+  PutToSleep(sleeper);
+  place_.StartController({"--poll", "1"});
+  ASSERT_TRUE(place_.Until("the second attempt to run",
+                           [&] { return base::Contains(place_.Log(1, 2, "run", 1), "line 5\n"); }));
+  WakeUpAndSeeItEnd(sleeper);
+  ASSERT_EQ(place_.Jobman({"wait", "again", "--for=succeeded"}).code, 0);
+  for (const int host : {0, 1}) EXPECT_EQ(place_.Log(1, 2, "run", host), FourHundredLines());
+  EXPECT_EQ(StartsOn("again"), "start\nstart\n");
+}
+
+/// The API behind a cable that can hold a request up: it arrives when its sender has long lost the
+/// lease. That is as late as an effect can be.
+class LateRequest : public SeveralControllers {
+ protected:
+  void SetUp() override {
+    SeveralControllers::SetUp();
+    const std::string endpoint = place_.SimEndpoint();
+    const auto port = base::ParseNumber(endpoint.substr(endpoint.rfind(':') + 1));
+    cable_ = std::make_unique<ApiCable>(static_cast<int>(port.value()));
+    const auto sim = base::ParseJson(*base::ReadFile(place_.home() / "sim" / "sim.json"));
+    const std::string more =
+        "ssh: {port: " + std::to_string(base::GetInt(*sim, "ssh_port")) + "}\n";
+    sleeper_ = place_.StartController({"--poll", "1", "--lease", "2"});
+    cable_->HoldUp("POST /v2/");
+    const Ran ran = place_.Jobman({"--endpoint", cable_->endpoint(), "create",
+                                   place_.JobFile("late", 1, "echo start >>~/starts", more),
+                                   "--set", "tpu.project=sim"});
+    ASSERT_EQ(ran.code, 0) << ran.All();
+    ASSERT_TRUE(place_.Until("the create to be on its way", [&] { return cable_->Holds(); }));
+    PutToSleep(sleeper_);
+  }
+  void LetItArrive() {
+    const auto before = Calls("queuedResources.create");
+    cable_->LetGo();
+    ASSERT_TRUE(place_.Until("the late create to arrive",
+                             [&] { return Calls("queuedResources.create") > before; }));
+    WakeUpAndSeeItEnd(sleeper_);
+  }
+  std::string Slices() { return place_.Sim({"status"}).out; }
+
+  std::unique_ptr<ApiCable> cable_;
+  pid_t sleeper_ = 0;
+};
+
+TEST_F(LateRequest, ACreateFindsItsNameTakenByTheSameSlice) {
+  place_.StartController({"--poll", "1"});
+  ASSERT_EQ(place_.Jobman({"wait", "late", "--for=succeeded"}).code, 0);
+  LetItArrive();
+  EXPECT_EQ(StartsOn("late"), "start\n");
+  EXPECT_EQ(place_.Show("late")["attempt"], 1);
+  ASSERT_EQ(place_.Jobman({"delete", "late", "--wait"}).code, 0);
+  EXPECT_THAT(Slices(), HasSubstr("no nodes, no queued resources"));
+}
+
+TEST_F(LateRequest, ACreateOfAJobThatIsDeletedMeanwhileIsFoundByGc) {
+  place_.StartController({"--poll", "1"});
+  ASSERT_EQ(place_.Jobman({"delete", "late", "--wait"}).code, 0);
+  // It repeats the successor's request; a service that forgot that one makes a slice for nobody.
+  ASSERT_EQ(place_.Sim({"set", "guesses.request_id_deduplicates=false"}).code, 0);
+  LetItArrive();
+  EXPECT_THAT(Slices(), HasSubstr("late-000001-a1"));
+  EXPECT_EQ(place_.Jobman({"gc", "--yes"}).code, 0);
+  EXPECT_TRUE(place_.Until("nothing to be left", [&] {
+    return base::Contains(Slices(), "no nodes, no queued resources");
+  }));
+}
+
+TEST_F(SeveralControllers, TwentyTicksAtOnceDoTheWorkOnce) {
+  const std::string file = place_.JobFile("ticked", 2, "echo start >>~/starts; sleep 3");
+  ASSERT_EQ(place_.Jobman({"create", file}).code, 0);
+  ASSERT_EQ(place_.Jobman({"controller", "stop"}).code, 0);
+  for (int round = 0; round < 4; ++round) {
+    std::vector<pid_t> ticks;
+    for (int i = 0; i < 20; ++i) ticks.push_back(place_.Start({"tick", "--bound", "2"}));
+    for (const pid_t tick : ticks) EXPECT_EQ(place_.EndOf(tick), 0);
+  }
+  ASSERT_TRUE(place_.Until("the ticks to bring it to its end", [&] {
+    EXPECT_EQ(place_.Jobman({"tick"}).code, 0);
+    return place_.StateOf("ticked") == "SUCCEEDED";
+  }));
+  EXPECT_EQ(Calls("queuedResources.create"), 1);
+  EXPECT_EQ(StartsOn("ticked"), "start\n");
+}
+
+TEST_F(SeveralControllers, TicksBesideAControllerLeaveItTheWork) {
+  place_.StartController({"--poll", "1"});
+  ASSERT_EQ(place_.Jobman({"create", place_.JobFile("calm", 2, kSlowLines)}).code, 0);
+  const Ran before = place_.Jobman({"controller", "status"});
+  for (int i = 0; i < 20; ++i) {
+    const Ran tick = place_.Jobman({"tick"});
+    EXPECT_EQ(tick.code, 0) << tick.All();
+    EXPECT_EQ(tick.All(), "");
+  }
+  EXPECT_EQ(place_.Jobman({"controller", "status"}).out, before.out);
+  ASSERT_EQ(place_.Jobman({"wait", "calm", "--for=succeeded"}).code, 0);
+  EXPECT_EQ(place_.Log(1, 1, "run", 1), FourHundredLines());
+  EXPECT_EQ(Calls("queuedResources.create"), 1);
+}
+
+TEST_F(SeveralControllers, ATickEndsInTimeAlthoughTheApiDoesNotAnswer) {
+  ASSERT_EQ(place_.Jobman({"create", place_.JobFile("stuck", 1, "sleep 600")}).code, 0);
+  ASSERT_TRUE(place_.Reaches("stuck", "RUNNING"));
+  ASSERT_EQ(place_.Jobman({"controller", "stop"}).code, 0);
+  const auto sim = base::ParseJson(*base::ReadFile(place_.home() / "sim" / "sim.json"));
+  const auto pid = static_cast<pid_t>(base::GetInt(*sim, "pid"));
+  ASSERT_EQ(kill(pid, SIGSTOP), 0);
+  const auto began = std::chrono::steady_clock::now();
+  const Ran tick = place_.Jobman({"tick", "--bound", "3"});
+  const auto took = std::chrono::steady_clock::now() - began;
+  ASSERT_EQ(kill(pid, SIGCONT), 0);
+  EXPECT_EQ(tick.code, 0) << tick.All();
+  EXPECT_LT(took, std::chrono::seconds{20}) << "by itself it would wait for minutes";
+  EXPECT_EQ(place_.StateOf("stuck"), "RUNNING");
+  EXPECT_EQ(place_.Jobman({"delete", "stuck", "--wait"}).code, 0);
+}
+
+}  // namespace
+}  // namespace jobman::test
