@@ -23,9 +23,9 @@ namespace jobman::controller {
 namespace {
 
 /// More goes into another datagram: the kernel limits one to the send buffer, 208 KiB as a rule.
-constexpr std::size_t kFullNudge = 64 * 1024;
+constexpr std::size_t kFullNudge = std::size_t{64} * 1024;
 /// A full one and one more value, which is an environment string: 128 KiB at most.
-constexpr std::size_t kLargestNudge = 256 * 1024;
+constexpr std::size_t kLargestNudge = std::size_t{256} * 1024;
 
 /// A socket address for `path`. sun_path holds 107 bytes; a longer path is reached through the
 /// folder's descriptor, which is why that must stay open until the address was used.

@@ -46,9 +46,9 @@ Error LateError(CURL* easy, const std::string& peer, const std::string& cause) {
 }  // namespace
 
 base::Status StartCurl() {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (started == CURLE_OK) return base::Ok();
-  return base::Internal(std::string("libcurl cannot start: ") + curl_easy_strerror(started));
+  static const CURLcode kStarted = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (kStarted == CURLE_OK) return base::Ok();
+  return base::Internal(std::string("libcurl cannot start: ") + curl_easy_strerror(kStarted));
 }
 
 Error ToError(CURL* easy, CURLcode code, const std::string& peer, const std::string& detail) {

@@ -56,8 +56,8 @@ Result<std::string> ExportLines(const RunOrder& order) {
 }  // namespace
 
 std::string HostScriptName() {
-  static const std::string name = "host-" + base::Sha256Hex(HostScript()).substr(0, 12) + ".sh";
-  return name;
+  static const std::string kName = "host-" + base::Sha256Hex(HostScript()).substr(0, 12) + ".sh";
+  return kName;
 }
 
 bool IsRunId(std::string_view text) {

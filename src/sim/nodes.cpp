@@ -188,7 +188,7 @@ void Nodes::Remove(Node& node, TimePoint now) {
 }
 
 Operations::Key Nodes::Delete(Node& node, const std::string& version, TimePoint now) {
-  const Operations::Key operation = Begin(node, "delete", version, now);
+  Operations::Key operation = Begin(node, "delete", version, now);
   const TimePoint due = now + context_.settings.delays.remove;
   Remove(node, now);
   context_.timeline.At(due, [this, operation](TimePoint at) {

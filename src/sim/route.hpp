@@ -11,6 +11,8 @@ struct ResourceKey {
   std::string project = {};
   std::string zone = {};
   std::string id = {};
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison with 0 for a
+  // pointer's
   friend auto operator<=>(const ResourceKey&, const ResourceKey&) = default;
 };
 

@@ -76,7 +76,7 @@ base::Path FindProgram(const std::string& name) {
                   "/usr/lib/openssh", "/usr/libexec/openssh"});
   for (const std::string& folder : folders) {
     if (folder.empty()) continue;
-    const base::Path path = base::Path(folder) / name;
+    base::Path path = base::Path(folder) / name;
     if (access(path.c_str(), X_OK) == 0) return path;
   }
   return {};

@@ -146,7 +146,7 @@ Result<core::Job> ReadJob(Query& query) {
                             .stage = query.MaybeText(),
                             .spent = query.Text(),
                             .spec = query.Text()};
-  const Status read = wish.ok() ? ReadDocuments(documents, job) : Status(std::move(wish).error());
+  const Status read = wish.ok() ? ReadDocuments(documents, job) : Status(wish.error());
   if (!read.ok()) {
     Error error = read.error();
     return std::move(error).With("reading job " + base::FormatJobNumber(job.id.value));

@@ -16,7 +16,6 @@ using core::AllocationMode;
 using core::NodeState;
 using core::OperationSeen;
 using core::QueuedState;
-using core::SliceRef;
 using core::SliceRequest;
 using testing::Contains;
 using testing::ElementsAre;

@@ -70,7 +70,8 @@ class SimulatedCloud final : public SliceCloud {
  public:
   SimulatedCloud() {
     // Pages of two, so that every listing of more is put together from several.
-    Sim({"up", "--detach", "--light", "--delays", "10ms", "--set", "page_size=2"});
+    Sim({"up", "--detach", "--light", "--delays", "10ms", "--delay-create", "300ms", "--set",
+         "page_size=2"});
     const auto file = base::ReadFile(dir_ / "sim.json");
     const auto described = base::ParseJson(file.value_or("{}"));
     endpoint_ = base::GetString(described.value_or(Json::object()), "endpoint");

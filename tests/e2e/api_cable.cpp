@@ -121,7 +121,7 @@ class ApiCable::Impl {
   static base::Task<void> Carry(Impl* self, std::shared_ptr<Wire> wire, bool requests) {
     tcp::socket& from = requests ? wire->client : wire->api;
     tcp::socket& to = requests ? wire->api : wire->client;
-    std::array<char, 16 * 1024> buffer;
+    std::array<char, std::size_t{16} * 1024> buffer;
     for (;;) {
       const auto got = co_await from.async_read_some(asio::buffer(buffer), kNoThrow);
       if (std::get<0>(got)) break;

@@ -43,9 +43,9 @@ TEST_F(Exec, AKeyThatCannotBeReadIsAMatterOfCredentials) {
 
 TEST_F(Exec, InterruptedItTellsThatTheCommandMayGoOn) {
   Run();
-  const Ran ran =
-      RunProgram({"timeout", "--preserve-status", "--signal=INT", "2", JOBMAN_BIN_DIR "/jobman",
-                  "--home", place_.home().string(), "exec", "1", "--", "sleep 600"});
+  const Ran ran = RunProgram({"timeout", "--preserve-status", "--signal=INT", "2",
+                              std::string(JOBMAN_BIN_DIR) + "/jobman", "--home",
+                              place_.home().string(), "exec", "1", "--", "sleep 600"});
   EXPECT_EQ(ran.code, 130) << ran.All();
   EXPECT_THAT(ran.err, HasSubstr("the command may go on on the hosts"));
   EXPECT_THAT(ran.err, HasSubstr("jobman exec 000001"));

@@ -40,8 +40,8 @@ base::Status OwnMounts() {
 class SmallDisk {
  public:
   base::Status Mount() {
-    static const base::Status own = OwnMounts();
-    if (!own.ok()) return own;
+    static const base::Status kOwn = OwnMounts();
+    if (!kOwn.ok()) return kOwn;
     if (mount("none", dir_.path().c_str(), "tmpfs", 0, kSize) != 0) {
       return base::FromErrno(errno, "mounting a tmpfs");
     }

@@ -50,7 +50,7 @@ class Stranger : public testing::Test {
   }
   /// A job file that the stranger may read.
   std::string File(const std::string& more = {}) {
-    const std::string file = place_.JobFile("small", 2, "echo hello", more);
+    std::string file = place_.JobFile("small", 2, "echo hello", more);
     EXPECT_EQ(chmod(file.c_str(), 0644), 0);
     return file;
   }

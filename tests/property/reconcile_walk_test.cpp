@@ -59,9 +59,9 @@ Outcome WalkFor(std::int64_t steps, std::int64_t seed) {
 
 /// Walked once for all tests of this program.
 const Outcome& TheWalk() {
-  static const Outcome outcome =
+  static const Outcome kOutcome =
       WalkFor(FromEnv("JOBMAN_STEPS", kDefaultSteps), FromEnv("JOBMAN_SEED", kDefaultSeed));
-  return outcome;
+  return kOutcome;
 }
 
 bool IsDefaultWalk() {
