@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -118,6 +119,11 @@ Cost Run(const Words& argv, const base::Path& output) {
 
 pid_t Start(const Words& argv, const base::Path& output) {
   return Spawn(argv, output, O_APPEND);
+}
+
+void Stop(pid_t pid) {
+  kill(pid, SIGTERM);
+  waitpid(pid, nullptr, 0);
 }
 
 bool Works(const Words& argv) {

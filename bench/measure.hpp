@@ -43,6 +43,8 @@ double Quantile(std::vector<double> values, double quantile);
 Cost Run(const Words& argv, const base::Path& output);
 /// Starts one in the background, its output at the end of `output`.
 pid_t Start(const Words& argv, const base::Path& output);
+/// Ends one that was started, and waits for it.
+void Stop(pid_t pid);
 /// Whether there is such a program, and it ends well.
 bool Works(const Words& argv);
 /// Waits until it is so; std::runtime_error that names `what` when it takes longer than a minute.

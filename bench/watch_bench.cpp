@@ -1,0 +1,138 @@
+// What it costs to wait: many jobs over four zones in one controller, by the state they wait in.
+// The zones have no stock. Counts the requests that the simulator saw, beside what a loop for each
+// job would send that describes it as often as jobman looks.
+//
+// usage: watch_bench [JOBS [SECONDS]]      1000 jobs, 60 seconds by default
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <thread>
+
+#include "bench/place.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/ui/table.hpp"
+
+namespace {
+
+using namespace jobman;
+using bench::Place;
+using bench::Words;
+
+constexpr double kMostMb = 100;
+constexpr double kMostPercent = 2;
+constexpr double kPollSeconds = 15;  // of jobman, and of the loop it is compared with
+constexpr std::array kZones = {"us-east1-d", "us-east5-a", "europe-west4-a", "asia-northeast1-b"};
+
+struct Asked {
+  double requests_per_minute = 0;
+  double cpu_percent = 0;
+  double peak_mb = 0;
+};
+
+/// A way to wait: how the slices are asked for, and the state that it leads to.
+struct Way {
+  const char* mode;
+  const char* state;
+};
+constexpr std::array kWays = {Way{"queued-resources", "WAITING"}, Way{"tpu-vm", "BACKOFF"}};
+
+void CreateJobs(const Place& place, const Way& way, int jobs) {
+  for (const char* zone : kZones) {
+    Words create = {"--quiet", "create"};
+    for (int i = 0; i < jobs / static_cast<int>(kZones.size()); ++i) {
+      create.push_back(place.Write(
+          fmt::format("{}-{}.yaml", zone, i),
+          fmt::format("job: {{name: wait-{}}}\ncloud: local\n"
+                      "tpu: {{accelerator: v6e-8, zone: {}, pricing: spot, allocation_mode: {}}}\n"
+                      "command: {{cmd: 'true'}}\n",
+                      i, zone, way.mode)));
+    }
+    place.Take(place.Jobman(create));
+  }
+}
+
+void AwaitAll(const Place& place, const Way& way, int jobs) {
+  bench::Await(fmt::format("{} jobs to be {}", jobs, way.state), [&] {
+    const base::Json listed = place.Ask({"list"});
+    const auto waits = [&](const base::Json& job) {
+      return base::GetString(job, "state") == way.state;
+    };
+    return std::count_if(listed["jobs"].begin(), listed["jobs"].end(), waits) == jobs;
+  });
+}
+
+double Requests(const Place& place) {
+  const auto file = base::ParseJson(base::ReadFile(place.home() / "sim/sim.json").value_or(""));
+  const std::string output = place.Write("requests.json", "");
+  bench::Run(
+      {"curl", "-sS", "--fail", base::GetString(*file, "endpoint") + "/sim/requests?limit=0"},
+      output);
+  const auto log = base::ParseJson(base::ReadFile(output).value_or(""));
+  if (!log.ok()) throw std::runtime_error("the simulator counts no requests");
+  return static_cast<double>(base::GetInt(*log, "total"));
+}
+
+Asked Measure(const Way& way, int jobs, int seconds) {
+  Place place({"--light", "--delays", "0", "--set", "stock.*/v6e=0"});
+  place.StartController();
+  CreateJobs(place, way, jobs);
+  AwaitAll(place, way, jobs);
+  std::this_thread::sleep_for(std::chrono::duration<double>(2 * kPollSeconds));  // looks get rare
+  const double requests = Requests(place);
+  const double cpu = bench::CpuMsOf(place.controller());
+  std::this_thread::sleep_for(std::chrono::seconds{seconds});
+  return {.requests_per_minute = (Requests(place) - requests) * 60 / seconds,
+          .cpu_percent = (bench::CpuMsOf(place.controller()) - cpu) / (10.0 * seconds),
+          .peak_mb = bench::PeakMbOf(place.controller())};
+}
+
+std::string Verdict(double value, double target) {
+  return value <= target ? "met" : "MISSED";
+}
+
+void Bench(int jobs, int seconds) {
+  ui::Table table({{.header = "STATE"},
+                   {.header = "REQUESTS/min", .right = true},
+                   {.header = "RATIO", .right = true},
+                   {.header = "CPU % of a core", .right = true},
+                   {.header = "PEAK MB", .right = true},
+                   {.header = "TARGET"}});
+  const double loop = jobs * 60 / kPollSeconds;
+  for (const Way& way : kWays) {
+    const Asked asked = Measure(way, jobs, seconds);
+    table.AddRow({way.state, fmt::format("{:.0f}", asked.requests_per_minute),
+                  fmt::format("{:.4f}", asked.requests_per_minute / loop),
+                  fmt::format("{:.2f}", asked.cpu_percent), fmt::format("{:.1f}", asked.peak_mb),
+                  fmt::format("{:.0f} %: {}, {:.0f} MB: {}", kMostPercent,
+                              Verdict(asked.cpu_percent, kMostPercent), kMostMb,
+                              Verdict(asked.peak_mb, kMostMb))});
+  }
+  table.AddRow({"a loop per job", fmt::format("{:.0f}", loop), "1.0000"});
+  fmt::print("one controller, {} jobs over {} zones, {} s each\n{}", jobs, kZones.size(), seconds,
+             table.Render({}));
+  fmt::print("a loop per job: by calculation, one describe each {:.0f} s\n", kPollSeconds);
+}
+
+int Argument(int argc, char** argv, int index, int otherwise) {
+  const auto given = index < argc ? base::ParseNumber(argv[index]) : std::nullopt;
+  return given && *given > 0 ? static_cast<int>(*given) : otherwise;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int zones = static_cast<int>(kZones.size());
+    Bench(std::max(zones, Argument(argc, argv, 1, 1000) / zones * zones),
+          Argument(argc, argv, 2, 60));
+    return 0;
+  } catch (const std::exception& malfunction) {
+    fmt::print(stderr, "watch_bench: {}\n", malfunction.what());
+    return 1;
+  }
+}
