@@ -48,13 +48,14 @@ base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const co
                           std::to_string(host));
   }
   const core::HostAddress& address = job.slice->hosts[static_cast<std::size_t>(host)];
+  const core::HostPosition position = core::PositionOf(*job.slice, host);
   const bool external = job.spec.tpu.external_ips && !address.external.empty();
   return ports::HostTarget{
       .address = external ? address.external : address.internal,
       .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : SshPort(paths, job.spec.cloud),
       .user = job.spec.ssh.user,
       .private_key = job.spec.ssh.private_key,
-      .identity = job.slice->node_uid + "/" + std::to_string(host)};
+      .identity = position.node_uid + "/" + std::to_string(position.host)};
 }
 
 ControllerWorld::ControllerWorld(asio::io_context& loop, base::StatePaths paths,

@@ -77,9 +77,13 @@ void SetTier(Json& queued, const SliceRequest& request) {
 }
 
 Json EncodeQueued(const SliceRequest& request) {
-  const Json spec = {{"parent", ParentName(request.ref.place)},
-                     {"nodeId", request.ref.name},
-                     {"node", EncodeNode(request)}};
+  Json spec = {{"parent", ParentName(request.ref.place)}, {"node", EncodeNode(request)}};
+  if (request.ref.nodes == 1) {
+    spec["nodeId"] = request.ref.name;
+  } else {
+    spec["multisliceParams"] = {{"nodeCount", request.ref.nodes},
+                                {"nodeIdPrefix", request.ref.name}};
+  }
   Json queued = {{"tpu", {{"nodeSpec", Json::array({spec})}}}};
   SetTier(queued, request);
   return queued;

@@ -104,8 +104,10 @@ core::RetrySpec BuildRetries(Reader& reader) {
 void CheckHosts(Reader& reader, const core::JobSpec& spec) {
   const auto accelerator = core::FindAccelerator(spec.tpu.accelerator);
   if (!accelerator.ok()) return;
-  const int count = accelerator->hosts;
-  const std::string has = "a " + accelerator->type + " has " + base::Plural(count, "host") +
+  const int count = accelerator->hosts * spec.tpu.num_slices;
+  const std::string what = spec.tpu.num_slices > 1 ? core::AcceleratorText(spec.tpu) + " have "
+                                                   : "a " + accelerator->type + " has ";
+  const std::string has = what + base::Plural(count, "host") +
                           (count > 1 ? ", 0-" + std::to_string(count - 1) : ", number 0");
   const auto check = [&](const std::string& path, const core::HostSet& hosts) {
     if (hosts.all || hosts.numbers.empty() || hosts.numbers.back() < count) return;

@@ -9,6 +9,7 @@
 namespace jobman::config {
 namespace {
 
+constexpr int kMostSlices = 256;
 constexpr std::size_t kLongestScript = std::size_t{256}
                                        << 10;  // of a metadata value, as Compute Engine takes
 
@@ -25,6 +26,15 @@ void BuildAccelerator(Reader& reader, core::TpuSpec& tpu) {
     tpu.version = core::DefaultRuntime(found->generation);
     reader.Note("tpu.version", "default for " + found->generation);
   }
+}
+
+void BuildSlices(Reader& reader, core::TpuSpec& tpu) {
+  const int count = reader.Number("tpu.num_slices").value_or(1);
+  if (count < 1 || count > kMostSlices) {
+    reader.Complain("tpu.num_slices", "tpu.num_slices must be 1 to " + std::to_string(kMostSlices));
+    return;
+  }
+  tpu.num_slices = count;
 }
 
 void BuildPlace(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec& tpu) {
@@ -124,6 +134,7 @@ void CheckLists(Reader& reader, const core::TpuSpec& tpu) {
 core::TpuSpec BuildTpu(Reader& reader, const core::JobSpec& spec) {
   core::TpuSpec tpu;
   BuildAccelerator(reader, tpu);
+  BuildSlices(reader, tpu);
   BuildPlace(reader, spec.cloud, tpu);
   BuildPricing(reader, tpu);
   tpu.name = reader.Text("tpu.name");

@@ -45,6 +45,7 @@ OrderedJson TpuOf(const core::TpuSpec& spec) {
   OrderedJson tpu;
   tpu["allocation_mode"] = core::AllocationModeName(spec.allocation_mode);
   tpu["accelerator"] = spec.accelerator;
+  if (spec.num_slices != 1) tpu["num_slices"] = spec.num_slices;
   PutText(tpu, "name", spec.name);
   tpu["zone"] = spec.zone;
   tpu["version"] = spec.version;

@@ -60,18 +60,25 @@ void Effects::Act(const Job& job, const core::DeleteSlice&) {
 base::Task<core::CreateAnswered> Effects::AskForSlice(Job job) {
   core::CreateAnswered answer{.slice = job.slice->ref.name};
   const auto key = world_.public_key(job.spec.ssh.private_key);
-  const auto cloud = clouds_.Get(job.spec.cloud);
+  auto cloud = clouds_.Get(job.spec.cloud);
   if (!key.ok() || !cloud.ok()) {
     answer.error = key.ok() ? cloud.error() : key.error();
     co_return answer;
   }
-  const auto api = *cloud;
-  const auto request = MakeSliceRequest(job, options_.policy.store_id, *key);
-  const auto created = co_await api->Create(request);
-  if (created.ok())
-    answer.operation = created->name;
-  else
-    answer.error = created.error();
+  const auto api = *std::move(cloud);
+  auto request = MakeSliceRequest(job, options_.policy.store_id, *key);
+  const auto parts = core::PartsOf(job.slice->ref);
+  for (const core::SliceRef& part : parts) {
+    request.ref = part;
+    const auto created = co_await api->Create(request);
+    if (created.ok()) {
+      answer.operations.push_back(created->name);
+    } else if (parts.size() == 1 || created.error().code != base::Code::kAlreadyExists) {
+      answer.error = created.error();
+      break;
+    }
+    answer.partial = true;  // or there from an earlier request: the next look tells whose it is
+  }
   co_return answer;
 }
 
@@ -88,17 +95,57 @@ base::Task<void> Effects::Create(Effects* self, Job job) {
 
 base::Task<core::DeleteAnswered> Effects::AskToDelete(Job job) {
   core::DeleteAnswered answer{.slice = job.slice->ref.name};
-  const auto cloud = clouds_.Get(job.spec.cloud);
+  auto cloud = clouds_.Get(job.spec.cloud);
   if (!cloud.ok()) {
     answer.error = cloud.error();
     co_return answer;
   }
-  const auto api = *cloud;
-  const auto deleted = co_await api->Delete(job.slice->ref);
-  if (deleted.ok()) co_return answer;
-  answer.gone = deleted.error().code == base::Code::kNotFound;
-  if (!answer.gone) answer.error = deleted.error();
+  const auto api = *std::move(cloud);
+  answer.gone = true;
+  for (const core::SliceRef& part : core::PartsOf(job.slice->ref)) {
+    const auto deleted = co_await DeletePart(api, job, part);
+    if (!deleted.ok()) answer.error = deleted.error();
+    if (!deleted.ok() || *deleted) answer.gone = false;
+  }
+  // Nodes that outlive their queued resource hold quota, and no delete of its name meets them.
+  const bool orphans = answer.gone && job.slice->ref.mode == core::AllocationMode::kQueuedResources;
+  if (!orphans) co_return answer;
+  for (const std::string& id : core::NodeIds(job.slice->ref)) {
+    const core::SliceRef node{
+        .mode = core::AllocationMode::kTpuVm, .place = job.slice->ref.place, .name = id};
+    const auto deleted = co_await DeletePart(api, job, node);
+    if (!deleted.ok()) answer.error = deleted.error();
+    if (!deleted.ok() || *deleted) answer.gone = false;
+  }
   co_return answer;
+}
+
+/// Nothing without our labels is ever deleted: looks at them first. Tells whether there was
+/// anything of ours.
+base::Task<base::Result<bool>> Effects::DeletePart(std::shared_ptr<ports::SliceApi> api, Job job,
+                                                   core::SliceRef part) {
+  const auto labels = co_await LabelsOf(api, part);
+  if (!labels.ok()) {
+    if (labels.error().code == base::Code::kNotFound) co_return false;
+    co_return labels.error();
+  }
+  if (!core::IsOurs(*labels, job, options_.policy.store_id)) co_return false;
+  const auto deleted = co_await api->Delete(part);
+  if (deleted.ok()) co_return true;
+  if (deleted.error().code == base::Code::kNotFound) co_return false;
+  co_return deleted.error();
+}
+
+base::Task<base::Result<Effects::Labels>> Effects::LabelsOf(std::shared_ptr<ports::SliceApi> api,
+                                                            core::SliceRef part) {
+  if (part.mode == core::AllocationMode::kTpuVm) {
+    const auto node = co_await api->GetNode(part.place, part.name);
+    if (!node.ok()) co_return node.error();
+    co_return node->labels;
+  }
+  const auto queued = co_await api->GetQueued(part.place, part.name);
+  if (!queued.ok()) co_return queued.error();
+  co_return queued->labels;
 }
 
 base::Task<void> Effects::Delete(Effects* self, Job job) {

@@ -35,6 +35,11 @@ class Effects {
   static base::Task<void> Delete(Effects* self, core::Job job);
   base::Task<core::CreateAnswered> AskForSlice(core::Job job);
   base::Task<core::DeleteAnswered> AskToDelete(core::Job job);
+  base::Task<base::Result<bool>> DeletePart(std::shared_ptr<ports::SliceApi> api, core::Job job,
+                                            core::SliceRef part);
+  using Labels = std::map<std::string, std::string>;
+  static base::Task<base::Result<Labels>> LabelsOf(std::shared_ptr<ports::SliceApi> api,
+                                                   core::SliceRef part);
   std::shared_ptr<StageRunner> RunnerFor(const core::Job& job);
   std::optional<std::string> SecretValue(core::JobId job, const core::SecretRef& secret) const;
 

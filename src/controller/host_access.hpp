@@ -30,7 +30,7 @@ class HostAccess {
     core::TimePoint silent_until = {};  ///< the cloud did not answer: not asked before then
     std::weak_ptr<int> turn = {};       ///< alive while somebody asks, who may be cancelled
   };
-  base::Task<void> Ask(std::shared_ptr<const core::Job> job, std::string node_uid);
+  base::Task<void> Ask(std::shared_ptr<const core::Job> job, core::HostPosition position);
 
   const World& world_;
   Clouds& clouds_;

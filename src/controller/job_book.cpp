@@ -64,7 +64,10 @@ base::Status JobBook::Load() {
     if (known && found->second.job.version == job.version) continue;
     Entry& entry = entries_[id];
     entry.job = std::move(job);
-    if (!known) hooks_.decided(entry.job, core::ImpliedEffects(entry.job));
+    if (!known) {
+      zones_.Recall(entry.job);
+      hooks_.decided(entry.job, core::ImpliedEffects(entry.job));
+    }
     Post(id, core::Tick{});
   }
   return base::Ok();
@@ -129,7 +132,10 @@ void JobBook::Decide(JobId id) {
   std::vector<core::Effect> effects;
   bool changed = false;
   for (const core::Observation& seen : entry.inbox) {
-    core::Step step = core::Reconcile(turn.job, seen, now, policy_, Random());
+    core::Policy policy = policy_;
+    policy.crowd = zones_.CrowdFor(turn.job);
+    core::Step step = core::Reconcile(turn.job, seen, now, policy, Random());
+    zones_.Learn(turn.job, step.job, now, Random());
     Record(turn.job, seen, step, now, turn);
     changed = changed || step.changed;
     effects.insert(effects.end(), step.effects.begin(), step.effects.end());

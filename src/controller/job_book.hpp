@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jobman/controller/controller.hpp"
+#include "jobman/core/zone_backoff.hpp"
 
 namespace jobman::controller {
 
@@ -61,6 +62,7 @@ class JobBook {
   int pending_ = 0;
   std::uint64_t random_state_ = 0;
   double Random();
+  core::ZoneBackoff zones_ = {};
 };
 
 }  // namespace jobman::controller

@@ -138,14 +138,25 @@ void ZoneWatch::Tell(const Place& place, core::TimePoint began,
     for (const auto& one : queued) {
       if (one.id == name) seen.queued = one;
     }
-    for (const auto& one : nodes) {
-      if (one.id == name) seen.node = one;
+    const auto ours = [&](const auto& labels) {
+      return core::IsOurs(labels, job, options_.policy.store_id);
+    };
+    bool others = false;
+    if (seen.queued && !ours(seen.queued->labels)) {
+      seen.queued.reset();
+      others = true;
     }
-    const auto& labels = seen.node     ? seen.node->labels
-                         : seen.queued ? seen.queued->labels
-                                       : job.spec.labels;
-    seen.foreign =
-        (seen.node || seen.queued) && !core::IsOurs(labels, job, options_.policy.store_id);
+    for (const std::string& id : core::NodeIds(job.slice->ref)) {
+      const auto node = std::find_if(nodes.begin(), nodes.end(),
+                                     [&](const core::NodeSeen& one) { return one.id == id; });
+      if (node == nodes.end()) continue;
+      if (ours(node->labels))
+        seen.nodes.push_back(*node);
+      else
+        others = true;
+    }
+    // What is ours of the slice must be cared for, whoever has the other names.
+    seen.foreign = others && !seen.queued && seen.nodes.empty();
     book_.Post(job.id, std::move(seen));
   }
 }
@@ -163,17 +174,18 @@ void ZoneWatch::TellNoAnswer(const Place& place, const base::Error& error) {
 
 /// Create operations that are not done yet: a stockout shows nowhere else.
 base::Task<void> ZoneWatch::LookAtOperations(std::shared_ptr<Place> place) {
-  const auto cloud = clouds_.Get(place->cloud);
+  auto cloud = clouds_.Get(place->cloud);
   if (!cloud.ok()) co_return;
-  const auto api = *cloud;
+  const auto api = *std::move(cloud);
   for (const Job& job : JobsAt(*place)) {
-    const std::string operation = job.slice->operation;
-    if (operation.empty() || job.slice->phase != core::SlicePhase::kCreated) continue;
-    if (!job.slice->hosts.empty()) continue;
-    const auto seen = co_await api->GetOperation(operation);
-    if (!seen.ok() || !seen->done || !seen->error) continue;
-    core::OperationFailed failed{.slice = job.slice->ref.name, .error = *seen->error};
-    book_.Post(job.id, std::move(failed));
+    if (job.slice->phase != core::SlicePhase::kCreated || !job.slice->hosts.empty()) continue;
+    for (const std::string& operation : job.slice->operations) {
+      const auto seen = co_await api->GetOperation(operation);
+      if (!seen.ok() || !seen->done || !seen->error) continue;
+      core::OperationFailed failed{.slice = job.slice->ref.name, .error = *seen->error};
+      book_.Post(job.id, std::move(failed));
+      break;
+    }
   }
 }
 

@@ -13,11 +13,22 @@ void Decider::Advance(const Queued&) {
     GiveSliceUp();
     if (job_.slice) return Say("waiting until slice " + slice_name() + " is deleted");
   }
+  if (!job_.slice && policy_.crowd && now_ < policy_.crowd->not_before) return WaitWithTheOthers();
   ++job_.attempt;
   job_.stage.reset();
   if (!job_.slice) return AskForSlice();
   Enter(Provisioning{},
         fmt::format("attempt {} uses slice {}, which is still held", job_.attempt, slice_name()));
+}
+
+/// Another job that wants the same was refused: it would be no other with this one.
+void Decider::WaitWithTheOthers() {
+  const Crowd& crowd = *policy_.crowd;
+  Enter(BackingOff{.until = crowd.not_before, .error = crowd.error},
+        fmt::format("there is none for jobs like this one in {} ({}): asking, in turn with the "
+                    "others, in {} at the earliest",
+                    job_.spec.tpu.zone, ReasonName(crowd.error.reason),
+                    base::FormatDuration(crowd.not_before - now_)));
 }
 
 void Decider::AskForSlice() {
@@ -26,6 +37,7 @@ void Decider::AskForSlice() {
   slice.ref.mode = tpu.allocation_mode;
   slice.ref.place = {.project = tpu.project, .zone = tpu.zone};
   slice.ref.name = SliceName(job_, job_.attempt);
+  slice.ref.nodes = tpu.num_slices;
   slice.asked_at = now_;
   slice.created_at = now_;
   job_.slice = slice;
@@ -35,12 +47,13 @@ void Decider::AskForSlice() {
   slice_error_.reset();
   Do(CreateSlice{});
   Enter(Requesting{}, fmt::format("asking for slice {}: {} {} in {}", slice.ref.name,
-                                  PricingName(tpu.pricing), tpu.accelerator, tpu.zone));
+                                  PricingName(tpu.pricing), AcceleratorText(tpu), tpu.zone));
 }
 
 /// The create is not known to have arrived, and complete listings do not show the slice.
 void Decider::AskAgain() {
   job_.slice->absences = 0;
+  job_.slice->gaps = 0;
   // Never the moment of the first request: AskedBefore() tells them apart by it.
   job_.slice->asked_at = std::max(now_, job_.slice->created_at + Duration{1});
   Do(CreateSlice{});
@@ -81,7 +94,12 @@ void Decider::AdvanceByView() {
     case SliceView::kProvisioning:
       if (std::holds_alternative<Provisioning>(job_.state)) return CheckProvisioningLimit();
       return Enter(Provisioning{}, "slice " + slice_name() + " is being created");
+    case SliceView::kPartial:
+      return OnPartialWhileAcquiring();
     case SliceView::kUnclear:
+      // One that was ready once is repaired or maintained, for as long as that takes.
+      if (job_.slice->hosts.empty()) CheckProvisioningLimit();
+      if (!job_.slice || job_.slice->phase != SlicePhase::kCreated) return;
       return Say("slice " + slice_name() + " is " + job_.slice->cloud_state +
                  ": looking again later");
     case SliceView::kReady:
@@ -111,8 +129,24 @@ void Decider::OnAbsentWhileAcquiring() {
              .message = "slice " + slice_name() + " is not there any more"});
 }
 
+/// The listings show some nodes of the slice, not all: they appear one after another, a request was
+/// cut short, or one was taken away.
+void Decider::OnPartialWhileAcquiring() {
+  const Slice& slice = *job_.slice;
+  if (slice.gaps >= 2 && slice.phase == SlicePhase::kIntended) return AskAgain();
+  const bool was_whole = !slice.hosts.empty();
+  // A queued resource brings its nodes when it likes.
+  const bool late =
+      slice.ref.mode == AllocationMode::kTpuVm && now_ - slice.created_at >= policy_.vanish_grace;
+  if (slice.gaps < 2 || (!was_whole && !late)) return CheckProvisioningLimit();
+  LoseSlice(Fault::kPreemption, "the slice vanished",
+            {.code = base::Code::kNotFound,
+             .message = "nodes of slice " + slice_name() + " are not there any more"});
+}
+
 void Decider::CheckProvisioningLimit() {
-  if (now_ - job_.since <= policy_.provisioning_limit) return;
+  const bool waits = std::holds_alternative<Provisioning>(job_.state);
+  if (!waits || now_ - job_.since <= policy_.provisioning_limit) return;
   LoseSlice(Fault::kInfra, "provisioning took too long",
             {.code = base::Code::kDeadlineExceeded,
              .message = fmt::format("slice {} was not ready within {}", slice_name(),

@@ -51,9 +51,11 @@ class Decider {
   void Advance(const Provisioning&) { AdvanceAcquiring(); }
   void AdvanceAcquiring();
   void AdvanceByView();
+  void WaitWithTheOthers();
   void AskForSlice();
   void AskAgain();
   void OnAbsentWhileAcquiring();
+  void OnPartialWhileAcquiring();
   void CheckProvisioningLimit();
   void BeginWork();
 

@@ -62,7 +62,7 @@ std::string WaitsFor(const Job& job, TimePoint now) {
       Overloaded{[](const Queued&) -> std::string { return "its turn"; },
                  [&](const Requesting&) { return "the cloud's answer in " + tpu.zone; },
                  [&](const Waiting&) {
-                   return fmt::format("capacity for {} in {}, for {} so far", tpu.accelerator,
+                   return fmt::format("capacity for {} in {}, for {} so far", AcceleratorText(tpu),
                                       tpu.zone, base::FormatDuration(now - job.since));
                  },
                  [](const Provisioning&) -> std::string { return "the slice to become READY"; },

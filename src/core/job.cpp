@@ -71,6 +71,20 @@ bool IsUnreachable(const base::Error& error) {
          error.reason == base::Reason::kUnreachable;
 }
 
+HostPosition PositionOf(const Slice& slice, int host) {
+  HostPosition position{.host = host};
+  while (position.node + 1 < static_cast<int>(slice.nodes.size())) {
+    const int here = slice.nodes[static_cast<std::size_t>(position.node)].hosts;
+    if (position.host < here) break;
+    position.host -= here;
+    ++position.node;
+  }
+  const auto index = static_cast<std::size_t>(position.node);
+  position.node_id = NodeIds(slice.ref)[index];
+  if (index < slice.nodes.size()) position.node_uid = slice.nodes[index].uid;
+  return position;
+}
+
 bool Stage::Over() const {
   return std::all_of(hosts.begin(), hosts.end(), [this](const HostRun& run) {
     const bool ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;

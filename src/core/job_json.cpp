@@ -141,11 +141,44 @@ Result<std::optional<NoAnswer>> NoAnswerFromJson(const Json& json) {
   return std::optional(NoAnswer{.since = since, .error = std::move(*error)});
 }
 
+Json NodesToJson(const std::vector<SliceNode>& nodes) {
+  Json list = Json::array();
+  for (const SliceNode& node : nodes) list.push_back({{"uid", node.uid}, {"hosts", node.hosts}});
+  return list;
+}
+
+/// Also as it was written when a slice had one node only: "node_uid".
+std::vector<SliceNode> NodesFromJson(const Json& json) {
+  const Json& list = GetMember(json, "nodes");
+  if (!list.is_array()) {
+    const std::string uid = GetString(json, "node_uid");
+    if (uid.empty()) return {};
+    return {{.uid = uid, .hosts = static_cast<int>(GetMember(json, "hosts").size())}};
+  }
+  std::vector<SliceNode> nodes;
+  for (const Json& entry : list)
+    nodes.push_back({.uid = GetString(entry, "uid"), .hosts = GetSmallInt(entry, "hosts")});
+  return nodes;
+}
+
+/// Also as it was written when there was one at most: "operation".
+std::vector<std::string> OperationsFromJson(const Json& json) {
+  std::vector<std::string> operations;
+  const std::string only = GetString(json, "operation");
+  if (!only.empty()) operations.push_back(only);
+  const Json& list = GetMember(json, "operations");
+  if (!list.is_array()) return operations;
+  for (const Json& entry : list)
+    if (entry.is_string()) operations.push_back(entry.get_ref<const std::string&>());
+  return operations;
+}
+
 Json RefToJson(const SliceRef& ref) {
   Json json = {{"mode", AllocationModeName(ref.mode)}};
   PutText(json, "project", ref.place.project);
   PutText(json, "zone", ref.place.zone);
   PutText(json, "name", ref.name);
+  if (ref.nodes != 1) json["node_count"] = ref.nodes;
   return json;
 }
 
@@ -155,7 +188,8 @@ Result<SliceRef> RefFromJson(const Json& json) {
   if (!mode) return UnknownWord("allocation mode", word);
   return SliceRef{.mode = *mode,
                   .place = {.project = GetString(json, "project"), .zone = GetString(json, "zone")},
-                  .name = GetString(json, "name")};
+                  .name = GetString(json, "name"),
+                  .nodes = std::max(1, GetSmallInt(json, "node_count"))};
 }
 
 Json HostRunToJson(const HostRun& run) {
@@ -250,11 +284,12 @@ Result<JobState> StateFromJson(const Json& json) {
 Json SliceToJson(const Slice& slice) {
   Json json = RefToJson(slice.ref);
   json["phase"] = SlicePhaseName(slice.phase);
-  PutText(json, "operation", slice.operation);
-  PutText(json, "node_uid", slice.node_uid);
+  if (!slice.operations.empty()) json["operations"] = slice.operations;
+  json["nodes"] = NodesToJson(slice.nodes);
   json["hosts"] = HostAddressesToJson(slice.hosts);
   json["generation"] = slice.generation;
   json["absences"] = slice.absences;
+  if (slice.gaps != 0) json["gaps"] = slice.gaps;
   PutTime(json, "asked_at", slice.asked_at);
   PutTime(json, "created_at", slice.created_at);
   PutText(json, "cloud_state", slice.cloud_state);
@@ -272,11 +307,12 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
   return Slice{.ref = std::move(ref),
                .phase = *phase,
-               .operation = GetString(json, "operation"),
-               .node_uid = GetString(json, "node_uid"),
+               .operations = OperationsFromJson(json),
+               .nodes = NodesFromJson(json),
                .hosts = HostAddressesFromJson(GetMember(json, "hosts")),
                .generation = GetSmallInt(json, "generation"),
                .absences = GetSmallInt(json, "absences"),
+               .gaps = GetSmallInt(json, "gaps"),
                .asked_at = asked_at,
                .created_at = created_at,
                .cloud_state = GetString(json, "cloud_state"),

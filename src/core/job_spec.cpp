@@ -37,6 +37,11 @@ bool HostSet::Contains(int host) const {
   return all || std::binary_search(numbers.begin(), numbers.end(), host);
 }
 
+std::string AcceleratorText(const TpuSpec& tpu) {
+  if (tpu.num_slices == 1) return tpu.accelerator;
+  return std::to_string(tpu.num_slices) + " x " + tpu.accelerator;
+}
+
 std::string_view AllocationModeName(AllocationMode mode) {
   switch (mode) {
     case AllocationMode::kQueuedResources:

@@ -36,19 +36,28 @@ bool MayHaveArrived(const base::Error& error) {
   return true;
 }
 
-std::string CloudWord(const SliceSeen& seen) {
-  if (seen.queued && !(seen.queued->state == QueuedState::kActive && seen.node)) {
-    return seen.queued->raw_state;
-  }
-  return seen.node ? seen.node->raw_state : std::string{};
+/// The word of what tells most: of a multislice with the name of the node.
+std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
+  const NodeSeen* const node = TellingNode(seen);
+  const bool of_node =
+      node != nullptr && (!seen.queued || seen.queued->state == QueuedState::kActive);
+  if (!of_node) return seen.queued ? seen.queued->raw_state : std::string{};
+  const bool one_of_many = ref.nodes > 1 && node->state != NodeState::kReady;
+  return one_of_many ? node->raw_state + " (node " + node->id + ")" : node->raw_state;
 }
 
 /// Takes the addresses over; tells whether they are other machines than before.
-bool TakeHosts(Slice& slice, const NodeSeen& node) {
-  if (slice.node_uid == node.uid && slice.hosts == node.hosts) return false;
+bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
+  std::vector<SliceNode> nodes;
+  std::vector<HostAddress> hosts;
+  for (const NodeSeen& node : seen) {
+    nodes.push_back({.uid = node.uid, .hosts = static_cast<int>(node.hosts.size())});
+    hosts.insert(hosts.end(), node.hosts.begin(), node.hosts.end());
+  }
+  if (slice.nodes == nodes && slice.hosts == hosts) return false;
   const bool first = slice.hosts.empty();
-  slice.node_uid = node.uid;
-  slice.hosts = node.hosts;
+  slice.nodes = std::move(nodes);
+  slice.hosts = std::move(hosts);
   if (first) return false;
   ++slice.generation;
   return true;
@@ -60,7 +69,7 @@ void Decider::Observe(const SliceSeen& seen) {
   if (!IsAbout(job_.slice, seen.slice)) return;
   Slice& slice = *job_.slice;
   slice.no_answer.reset();
-  view_ = ViewOf(seen, slice.ref.mode);
+  view_ = ViewOf(seen, slice.ref);
   // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
   if (view_ == SliceView::kForeign) {
     slice.phase = SlicePhase::kGone;
@@ -70,16 +79,19 @@ void Decider::Observe(const SliceSeen& seen) {
     slice.absences = std::min(slice.absences + 1, 2);
     return;
   }
-  slice.cloud_state = CloudWord(seen);
+  slice.cloud_state = CloudWord(seen, slice.ref);
   slice.absences = 0;
-  if (slice.phase == SlicePhase::kIntended) {
+  slice.gaps = view_ == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
+  // Nodes that are asked for one by one appear one by one: the request may still be under way.
+  const bool all_asked_for = view_ != SliceView::kPartial || seen.queued;
+  if (slice.phase == SlicePhase::kIntended && all_asked_for) {
     slice.phase = SlicePhase::kCreated;
     slice.created_at = now_;
   }
   if (seen.queued && seen.queued->failure) slice_error_ = seen.queued->failure;
   if (view_ == SliceView::kReady) {
-    slice.operation.clear();
-    moved_ = TakeHosts(slice, *seen.node);
+    slice.operations.clear();
+    moved_ = TakeHosts(slice, seen.nodes);
   }
 }
 
@@ -95,14 +107,20 @@ void Decider::Observe(const LookFailed& failed) {
 
 void Decider::Observe(const CreateAnswered& answer) {
   if (!IsAbout(job_.slice, answer.slice) || job_.slice->phase != SlicePhase::kIntended) return;
-  if (!answer.error) {
+  const bool refused = answer.error && !MayHaveArrived(*answer.error);
+  if (!answer.error || (refused && answer.partial)) {
     job_.slice->phase = SlicePhase::kCreated;
-    job_.slice->operation = answer.operation;
+    job_.slice->operations = answer.operations;
     job_.slice->created_at = now_;
     job_.slice->absences = 0;
+    if (!answer.error) return;
+    // What was accepted must be deleted again.
+    job_.slice->cloud_state = "REFUSED in part";
+    slice_error_ = answer.error;
+    view_ = SliceView::kFailed;
     return;
   }
-  if (!MayHaveArrived(*answer.error)) {
+  if (refused) {
     create_error_ = answer.error;
     return;
   }
@@ -112,8 +130,8 @@ void Decider::Observe(const CreateAnswered& answer) {
 
 void Decider::Observe(const OperationFailed& failed) {
   // Without an operation on record it is told a second time, or too late to matter.
-  if (!IsAbout(job_.slice, failed.slice) || job_.slice->operation.empty()) return;
-  job_.slice->operation.clear();
+  if (!IsAbout(job_.slice, failed.slice) || job_.slice->operations.empty()) return;
+  job_.slice->operations.clear();
   job_.slice->cloud_state = "FAILED";
   slice_error_ = failed.error;
   view_ = SliceView::kFailed;

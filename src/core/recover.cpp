@@ -101,7 +101,11 @@ void Decider::Recover(Fault fault, base::Error error) {
                               .cap = job_.spec.retries.backoff_cap};
   // The first preemption after a good run is answered at once: capacity may still be there.
   const bool at_once = fault == Fault::kPreemption && job_.spent.streak == 1;
-  Duration wait = at_once ? Duration{0} : backoff.FullJitter(job_.spent.streak, unit_random_);
+  Duration wait{0};
+  // Never none at all: what was refused rests for a decision, from which others learn (ZoneBackoff).
+  if (!at_once) {
+    wait = std::max(backoff.FullJitter(job_.spent.streak, unit_random_), Duration{1});
+  }
   if (error.retry_after) wait = std::max<Duration>(wait, *error.retry_after);
   std::string why = error.message;
   if (why.ends_with('.')) why.pop_back();  // the cloud's own sentences
@@ -159,6 +163,10 @@ bool Decider::AskedBefore() const {
 void Decider::GiveSliceUp() {
   if (!job_.slice) return;
   Slice& slice = *job_.slice;
+  // Of a multislice some nodes were seen: they must go, whatever becomes of the others.
+  if (slice.phase == SlicePhase::kIntended && view_ == SliceView::kPartial) {
+    slice.phase = SlicePhase::kCreated;
+  }
   if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest();
   const bool first = slice.phase != SlicePhase::kDeleting;
   const bool absent =
@@ -171,7 +179,7 @@ void Decider::GiveSliceUp() {
   slice.phase = SlicePhase::kDeleting;
   slice.absences = 0;
   slice.asked_at = now_;
-  slice.operation.clear();
+  slice.operations.clear();
   Do(DeleteSlice{});
 }
 

@@ -1,5 +1,7 @@
 #include "core/slice_view.hpp"
 
+#include <algorithm>
+
 namespace jobman::core {
 namespace {
 
@@ -32,7 +34,40 @@ SliceView ViewOfNode(const NodeSeen& node) {
   return SliceView::kUnclear;
 }
 
-SliceView ViewOfQueued(const QueuedSeen& queued, const std::optional<NodeSeen>& node) {
+/// The higher, the more it says about a slice of several nodes: one that is lost loses them all.
+int Weight(SliceView view) {
+  switch (view) {
+    case SliceView::kReady:
+      return 0;
+    case SliceView::kProvisioning:
+      return 1;
+    case SliceView::kUnclear:
+      return 2;
+    case SliceView::kPartial:
+      return 3;
+    case SliceView::kLeaving:
+      return 4;
+    case SliceView::kHusk:
+      return 5;
+    case SliceView::kNotLooked:
+    case SliceView::kAbsent:
+    case SliceView::kForeign:
+    case SliceView::kWaiting:
+    case SliceView::kFailed:
+      break;
+  }
+  return 0;
+}
+
+SliceView ViewOfNodes(const SliceSeen& seen, const SliceRef& ref) {
+  const bool whole = static_cast<int>(seen.nodes.size()) >= ref.nodes;
+  const NodeSeen* const telling = TellingNode(seen);
+  const SliceView view = telling == nullptr ? SliceView::kPartial : ViewOfNode(*telling);
+  return whole || Weight(view) > Weight(SliceView::kPartial) ? view : SliceView::kPartial;
+}
+
+SliceView ViewOfQueued(const SliceSeen& seen, const SliceRef& ref) {
+  const QueuedSeen& queued = *seen.queued;
   switch (queued.state) {
     case QueuedState::kCreating:
     case QueuedState::kAccepted:
@@ -40,10 +75,8 @@ SliceView ViewOfQueued(const QueuedSeen& queued, const std::optional<NodeSeen>& 
       return SliceView::kWaiting;
     case QueuedState::kProvisioning:
       return SliceView::kProvisioning;
-    // The node list may be older than that of the queued resources: an active one without a node
-    // is no fact yet.
     case QueuedState::kActive:
-      return node ? ViewOfNode(*node) : SliceView::kUnclear;
+      return ViewOfNodes(seen, ref);
     case QueuedState::kFailed:
       return SliceView::kFailed;
     case QueuedState::kSuspending:
@@ -60,15 +93,21 @@ SliceView ViewOfQueued(const QueuedSeen& queued, const std::optional<NodeSeen>& 
 
 }  // namespace
 
-SliceView ViewOf(const SliceSeen& seen, AllocationMode mode) {
+const NodeSeen* TellingNode(const SliceSeen& seen) {
+  const auto most = std::max_element(seen.nodes.begin(), seen.nodes.end(),
+                                     [](const NodeSeen& one, const NodeSeen& other) {
+                                       return Weight(ViewOfNode(one)) < Weight(ViewOfNode(other));
+                                     });
+  return most == seen.nodes.end() ? nullptr : &*most;
+}
+
+SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref) {
   if (seen.foreign) return SliceView::kForeign;
-  if (!seen.node && !seen.queued) return SliceView::kAbsent;
-  if (mode == AllocationMode::kTpuVm) {
-    return seen.node ? ViewOfNode(*seen.node) : SliceView::kUnclear;
-  }
+  if (seen.nodes.empty() && !seen.queued) return SliceView::kAbsent;
+  if (ref.mode == AllocationMode::kTpuVm) return ViewOfNodes(seen, ref);
   // A node that outlives its queued resource still holds quota: it must go.
   if (!seen.queued) return SliceView::kHusk;
-  return ViewOfQueued(*seen.queued, seen.node);
+  return ViewOfQueued(seen, ref);
 }
 
 }  // namespace jobman::core

@@ -13,12 +13,15 @@ enum class SliceView {
   kWaiting,       ///< accepted, in the queue
   kProvisioning,  ///< being created, or coming back
   kReady,         ///< usable, addresses known
+  kPartial,       ///< some of its nodes are not in a complete listing
   kUnclear,       ///< repair, maintenance, unknown words: keep what we have and look again
   kHusk,          ///< preempted, suspended, terminated, stopped: holds quota, must be deleted
   kFailed,        ///< the queued resource, or the create operation, failed
   kLeaving,       ///< being deleted
 };
 
-SliceView ViewOf(const SliceSeen& seen, AllocationMode mode);
+SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref);
+/// Of the nodes that were seen, the one that says most about the slice; none seen: nullptr.
+const NodeSeen* TellingNode(const SliceSeen& seen);
 
 }  // namespace jobman::core

@@ -21,6 +21,7 @@ Json TpuToJson(const TpuSpec& tpu) {
   return {{"allocation_mode", AllocationModeName(tpu.allocation_mode)},
           {"pricing", PricingName(tpu.pricing)},
           {"accelerator", tpu.accelerator},
+          {"num_slices", tpu.num_slices},
           {"name", tpu.name},
           {"project", tpu.project},
           {"zone", tpu.zone},
@@ -165,6 +166,7 @@ base::Result<TpuSpec> TpuFromJson(const Json& json) {
   JM_TRY(ReadWord(json, "tpu", "allocation_mode", &AllocationModeFromName, tpu.allocation_mode));
   JM_TRY(ReadWord(json, "tpu", "pricing", &PricingFromName, tpu.pricing));
   Read(json, "accelerator", tpu.accelerator);
+  Read(json, "num_slices", tpu.num_slices);
   Read(json, "name", tpu.name);
   Read(json, "project", tpu.project);
   Read(json, "zone", tpu.zone);

@@ -122,6 +122,8 @@ bool Decider::SliceIsDead() const {
       return true;
     case SliceView::kAbsent:
       return job_.slice && job_.slice->absences >= 2;
+    case SliceView::kPartial:
+      return job_.slice && job_.slice->gaps >= 2;
     case SliceView::kNotLooked:
     case SliceView::kWaiting:
     case SliceView::kProvisioning:
@@ -137,9 +139,11 @@ bool Decider::SliceIsLost() {
   if (!SliceIsDead()) return false;
   const bool foreign = view_ == SliceView::kForeign;
   const bool absent = view_ == SliceView::kAbsent;
-  const std::string what = foreign  ? "was replaced by a resource that is not ours"
-                           : absent ? "vanished"
-                                    : "became " + job_.slice->cloud_state;
+  const bool partial = view_ == SliceView::kPartial;
+  const std::string what = foreign   ? "was replaced by a resource that is not ours"
+                           : absent  ? "vanished"
+                           : partial ? "lost a node"
+                                     : "became " + job_.slice->cloud_state;
   LoseSlice(
       Fault::kPreemption, "preempted",
       {.code = base::Code::kAborted,

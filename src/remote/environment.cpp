@@ -2,6 +2,23 @@
 #include "jobman/remote/host_script.hpp"
 
 namespace jobman::remote {
+namespace {
+
+/// A queued resource tells its nodes that they are one multislice; of nodes that were created one
+/// by one the runtime must be told: the variables that JAX and libtpu read
+/// (jax/_src/clusters/cloud_tpu_cluster.py).
+void AddMegascale(const core::Job& job, const core::HostPosition& position,
+                  const std::vector<std::string>& addresses,
+                  std::map<std::string, std::string>& env) {
+  const core::TpuSpec& tpu = job.spec.tpu;
+  const bool one_by_one = tpu.allocation_mode == core::AllocationMode::kTpuVm;
+  if (!one_by_one || tpu.num_slices == 1 || addresses.empty()) return;
+  env["MEGASCALE_COORDINATOR_ADDRESS"] = addresses.front();
+  env["MEGASCALE_NUM_SLICES"] = std::to_string(tpu.num_slices);
+  env["MEGASCALE_SLICE_ID"] = std::to_string(position.node);
+}
+
+}  // namespace
 
 std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host,
                                                   const std::string& run_id) {
@@ -13,7 +30,9 @@ std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host
     name = job.slice->ref.name;
     zone = job.slice->ref.place.zone;
   }
-  return {
+  const core::HostPosition position =
+      job.slice ? core::PositionOf(*job.slice, host) : core::HostPosition{};
+  std::map<std::string, std::string> env = {
       {"JOBMAN_JOB_ID", id},
       {"JOBMAN_ATTEMPT", std::to_string(job.attempt)},
       {"JOBMAN_RESTART_REASON", job.restart_reason},
@@ -21,14 +40,15 @@ std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host
       {"JOBMAN_NUM_HOSTS", std::to_string(addresses.size())},
       {"JOBMAN_HOSTS", base::Join(addresses, ",")},
       {"JOBMAN_HEAD", addresses.empty() ? "" : addresses.front()},
-      // One slice for a job until tpu.num_slices exists.
-      {"JOBMAN_SLICE_INDEX", "0"},
-      {"JOBMAN_NUM_SLICES", "1"},
+      {"JOBMAN_SLICE_INDEX", std::to_string(position.node)},
+      {"JOBMAN_NUM_SLICES", std::to_string(job.spec.tpu.num_slices)},
       {"JOBMAN_CHECKPOINT_DIR", "~/.jobman/checkpoints/" + id},
       {"JOBMAN_TPU_NAME", name},
       {"JOBMAN_ZONE", zone},
       {"JOBMAN_RUN_ID", run_id},
   };
+  AddMegascale(job, position, addresses, env);
+  return env;
 }
 
 }  // namespace jobman::remote

@@ -93,7 +93,7 @@ ports::JobSummary Summarise(const core::Job& job) {
   return {.id = job.id,
           .name = job.name,
           .user = job.user,
-          .accelerator = job.spec.tpu.accelerator,
+          .accelerator = core::AcceleratorText(job.spec.tpu),
           .zone = job.slice ? job.slice->ref.place.zone : job.spec.tpu.zone,
           .host0 = Host0(job),
           .state = std::string(core::StateName(job.state)),

@@ -50,7 +50,7 @@ core::JobSpec Spec(const std::string& name) {
 core::Slice FourHosts(const std::string& name) {
   core::Slice slice{.ref = {.place = {.project = "demo", .zone = "us-central2-b"}, .name = name},
                     .phase = core::SlicePhase::kCreated,
-                    .node_uid = "8812",
+                    .nodes = {{.uid = "8812", .hosts = 4}},
                     .asked_at = kNoon - 9min,
                     .cloud_state = "READY"};
   for (int i = 0; i < 4; ++i)

@@ -109,13 +109,14 @@ core::SliceSeen CloudModel::Look(const std::string& name, TimePoint now) const {
   if (resource.node) {
     const NodeState state = leaving ? NodeState::kDeleting : *resource.node;
     const bool up = state == NodeState::kReady;
-    seen.node = core::NodeSeen{.id = name,
-                               .uid = name,
-                               .state = state,
-                               .raw_state = std::string{core::NodeStateName(state)},
-                               .health = resource.maintenance ? "UNHEALTHY_MAINTENANCE" : "HEALTHY",
-                               .hosts = up ? Addresses(resource.hosts, resource.subnet)
-                                           : std::vector<core::HostAddress>{}};
+    seen.nodes = {
+        core::NodeSeen{.id = name,
+                       .uid = name,
+                       .state = state,
+                       .raw_state = std::string{core::NodeStateName(state)},
+                       .health = resource.maintenance ? "UNHEALTHY_MAINTENANCE" : "HEALTHY",
+                       .hosts = up ? Addresses(resource.hosts, resource.subnet)
+                                   : std::vector<core::HostAddress>{}}};
   }
   if (IsQueued(resource)) {
     const QueuedState state = leaving ? QueuedState::kDeleting : resource.queued;

@@ -31,7 +31,7 @@ std::string_view ObservationName(const Observation& seen) {
 
 bool IsAbsence(const Observation& seen) {
   const auto* look = std::get_if<core::SliceSeen>(&seen);
-  return look != nullptr && !look->foreign && !look->node && !look->queued;
+  return look != nullptr && !look->foreign && look->nodes.empty() && !look->queued;
 }
 
 bool Has(const std::vector<core::Effect>& effects, const core::Effect& effect) {
@@ -180,6 +180,13 @@ void World::Decide(const Observation& seen) {
   if (!broken_.empty()) return;
   const Job before = job_;
   const double jitter = random_.Unit();
+  policy_.crowd.reset();
+  if (!kind_ && random_.Percent(10)) {
+    policy_.crowd = core::Crowd{.not_before = now_ + std::chrono::seconds{random_.Below(120)},
+                                .error = {.code = base::Code::kResourceExhausted,
+                                          .message = "no more capacity",
+                                          .reason = base::Reason::kStockout}};
+  }
   const core::Step step = core::Reconcile(job_, seen, now_, policy_, jitter);
   ++steps_;
   if (!kind_ && random_.Percent(1)) return Crash();  // before it was recorded
@@ -219,7 +226,7 @@ void World::DoCreate() {
   const std::string name = job_.slice->ref.name;
   CallFate fate = cloud_.Create(name, job_.slice->ref.mode, now_);
   core::CreateAnswered answer{.slice = name, .error = std::move(fate.error)};
-  if (!answer.error) answer.operation = "operations/" + name;
+  if (!answer.error) answer.operations = {"operations/" + name};
   Send(std::move(answer));
 }
 
@@ -286,14 +293,14 @@ void World::Look() {
   core::SliceSeen seen = cloud_.Look(job_.slice->ref.name, now_);
   // A sight may come late and again, but listings do not overtake each other: not one that shows
   // machines or nothing at all.
-  const bool harmless =
-      !seen.foreign && (seen.queued || seen.node) && (!seen.node || seen.node->hosts.empty());
+  const bool harmless = !seen.foreign && (seen.queued || !seen.nodes.empty()) &&
+                        (seen.nodes.empty() || seen.nodes[0].hosts.empty());
   if (!kind_ && harmless && random_.Percent(10)) Send(seen);
   Decide(seen);
 }
 
 void World::PollOperation() {
-  if (!job_.slice || job_.slice->operation.empty()) return;
+  if (!job_.slice || job_.slice->operations.empty()) return;
   if (!cloud_.OperationFailed(job_.slice->ref.name)) return;
   const core::OperationFailed failed{.slice = job_.slice->ref.name,
                                      .error = {.code = Code::kResourceExhausted,

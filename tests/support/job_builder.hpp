@@ -32,6 +32,10 @@ class JobBuilder {
     job_.spec.tpu.allocation_mode = core::AllocationMode::kTpuVm;
     return *this;
   }
+  JobBuilder& Slices(int count) {
+    job_.spec.tpu.num_slices = count;
+    return *this;
+  }
   JobBuilder& With(core::SetupStep step) {
     job_.spec.setup.push_back(std::move(step));
     return *this;

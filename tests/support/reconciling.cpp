@@ -44,7 +44,7 @@ Reconciling& Reconciling::WishFor(core::Wish wish) {
 }
 
 Reconciling& Reconciling::Answered() {
-  return See(core::CreateAnswered{.slice = last_slice_, .operation = "operations/1"});
+  return See(core::CreateAnswered{.slice = last_slice_, .operations = {"operations/1"}});
 }
 
 Reconciling& Reconciling::Refused(base::Error error) {
@@ -76,7 +76,7 @@ Reconciling& Reconciling::Queued(core::QueuedState state, std::optional<base::Er
 
 Reconciling& Reconciling::Node(core::NodeState state) {
   core::SliceSeen seen = Sight();
-  seen.node = NodeOf(state, 0, 0);
+  seen.nodes = {NodeOf(state, 0, 0)};
   if (job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources) {
     seen.queued = core::QueuedSeen{.state = core::QueuedState::kActive, .raw_state = "ACTIVE"};
   }
@@ -85,7 +85,7 @@ Reconciling& Reconciling::Node(core::NodeState state) {
 
 Reconciling& Reconciling::Ready(int hosts, int subnet) {
   core::SliceSeen seen = Sight();
-  seen.node = NodeOf(core::NodeState::kReady, hosts, subnet);
+  seen.nodes = {NodeOf(core::NodeState::kReady, hosts, subnet)};
   if (job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources) {
     seen.queued = core::QueuedSeen{.state = core::QueuedState::kActive, .raw_state = "ACTIVE"};
   }
@@ -94,8 +94,8 @@ Reconciling& Reconciling::Ready(int hosts, int subnet) {
 
 Reconciling& Reconciling::Maintained(int hosts) {
   core::SliceSeen seen = Sight();
-  seen.node = NodeOf(core::NodeState::kReady, hosts, 0);
-  seen.node->health = "UNHEALTHY_MAINTENANCE";
+  seen.nodes = {NodeOf(core::NodeState::kReady, hosts, 0)};
+  seen.nodes[0].health = "UNHEALTHY_MAINTENANCE";
   if (job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources) {
     seen.queued = core::QueuedSeen{.state = core::QueuedState::kActive, .raw_state = "ACTIVE"};
   }

@@ -30,7 +30,7 @@ inline core::Slice SampleSlice(const std::string& name) {
   core::Slice slice;
   slice.ref = {.place = {.project = "lab", .zone = "us-central2-b"}, .name = name};
   slice.phase = core::SlicePhase::kCreated;
-  slice.node_uid = "8123456789";
+  slice.nodes = {{.uid = "8123456789", .hosts = 2}};
   slice.hosts = {{.internal = "10.0.0.2", .external = "203.0.113.7"}, {.internal = "10.0.0.3"}};
   slice.generation = 2;
   slice.asked_at = base::FromMillis(1'767'225'600'123);

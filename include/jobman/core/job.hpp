@@ -99,15 +99,23 @@ struct NoAnswer {
   friend bool operator==(const NoAnswer&, const NoAnswer&) = default;
 };
 
+/// A node of our slice, as last seen READY.
+struct SliceNode {
+  std::string uid = {};  ///< Node.id
+  int hosts = 0;
+  friend bool operator==(const SliceNode&, const SliceNode&) = default;
+};
+
 /// A slice we asked for. Never forgotten before the cloud confirms that it is gone.
 struct Slice {
   SliceRef ref = {};
   SlicePhase phase = SlicePhase::kIntended;
-  std::string operation = {};  ///< the create operation, while it is not done
-  std::string node_uid = {};
-  std::vector<HostAddress> hosts = {};  ///< as last seen READY
+  std::vector<std::string> operations = {};  ///< of its creation, while they are not done
+  std::vector<SliceNode> nodes = {};         ///< as last seen READY, all at once
+  std::vector<HostAddress> hosts = {};       ///< of all nodes, in the nodes' order
   int generation = 0;       ///< grows when the machines changed under us: new uid, new addresses
   int absences = 0;         ///< successful lists in a row without it
+  int gaps = 0;             ///< ... that show it, but not all of its nodes
   TimePoint asked_at = {};  ///< when the last create or delete was decided
   TimePoint created_at =
       {};  ///< when it was confirmed; while kIntended, when it was first asked for
@@ -115,6 +123,15 @@ struct Slice {
   std::optional<NoAnswer> no_answer = {};  ///< the last looks failed: nothing is known meanwhile
   friend bool operator==(const Slice&, const Slice&) = default;
 };
+
+/// Where a host of the slice stands.
+struct HostPosition {
+  int node = 0;  ///< which of the slice's nodes: JOBMAN_SLICE_INDEX
+  int host = 0;  ///< its number within that node, as the API counts
+  std::string node_id = {};
+  std::string node_uid = {};
+};
+HostPosition PositionOf(const Slice& slice, int host);
 
 /// One host's part in a stage.
 enum class HostPhase {

@@ -38,6 +38,7 @@ struct TpuSpec {
   AllocationMode allocation_mode = AllocationMode::kQueuedResources;
   Pricing pricing = Pricing::kOnDemand;
   std::string accelerator = {};
+  int num_slices = 1;     ///< nodes of that accelerator type; more than one are a multislice
   std::string name = {};  ///< prefix of slice names; empty: the job's name
   std::string project = {};
   std::string zone = {};
@@ -153,6 +154,8 @@ std::optional<Pricing> PricingFromName(std::string_view name);
 /// "restart", "new_slice", "fail".
 std::string_view WatchdogActionName(WatchdogAction action);
 std::optional<WatchdogAction> WatchdogActionFromName(std::string_view name);
+/// "v4-32", or "2 x v4-32" for a multislice.
+std::string AcceleratorText(const TpuSpec& tpu);
 /// "all", or "0,3-7".
 std::string HostSetText(const HostSet& hosts);
 /// "all", or numbers and ranges "0,3-7"; the error names the part that is wrong.

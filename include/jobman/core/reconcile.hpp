@@ -14,12 +14,12 @@ namespace jobman::core {
 // Each names the slice, or the attempt and stage, it is about: what arrives late, from an earlier
 // one, is ignored.
 
-/// A successful look at the slice's place. Absent members were not in a complete listing.
+/// A successful look at the slice's place. What is not here was not in a complete listing.
 struct SliceSeen {
   std::string slice = {};
-  std::optional<NodeSeen> node = {};
+  std::vector<NodeSeen> nodes = {};  ///< those of its names that are ours, in the order of NodeIds
   std::optional<QueuedSeen> queued = {};
-  /// The resource of our name is not ours (labels): the name is taken by somebody else.
+  /// Nothing of our names is ours (labels): they are taken by somebody else.
   bool foreign = false;
 };
 /// The slice's place could not be looked at. Says nothing about the slice; `why` tells it.
@@ -27,11 +27,12 @@ struct LookFailed {
   std::string slice = {};
   base::Error error = {};
 };
-/// The API's answer to a create: its operation, or the error.
+/// The API's answer to a create: its operations, or the error.
 struct CreateAnswered {
   std::string slice = {};
-  std::string operation = {};
+  std::vector<std::string> operations = {};
   std::optional<base::Error> error = {};
+  bool partial = false;  ///< with an error: nodes of the multislice had been accepted before it
 };
 /// The create operation ended with an error.
 struct OperationFailed {
@@ -103,6 +104,13 @@ struct Step {
   bool changed = false;  ///< whether `job` differs from what went in, wake_at and version aside
 };
 
+/// Why a job should not ask for a slice yet, though it was not refused itself.
+struct Crowd {
+  TimePoint not_before = {};
+  base::Error error = {};  ///< what the last one was told
+  friend bool operator==(const Crowd&, const Crowd&) = default;
+};
+
 /// Settings of the reconciler that are the controller's, not the job's.
 struct Policy {
   std::string store_id = {};
@@ -110,7 +118,8 @@ struct Policy {
   Duration provisioning_limit = std::chrono::minutes{60};
   Duration vanish_grace = std::chrono::seconds{60};  ///< a fresh create may be invisible that long
   Duration delete_again =
-      std::chrono::seconds{30};  ///< a delete without effect is repeated after it
+      std::chrono::seconds{30};     ///< a delete without effect is repeated after it
+  std::optional<Crowd> crowd = {};  ///< of the one job that is decided upon (ZoneBackoff)
 };
 
 /// Decides what a job does next. Pure: no I/O, no clock, no randomness but the arguments.

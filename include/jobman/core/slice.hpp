@@ -94,13 +94,22 @@ struct QueuedSeen {
   std::string create_time = {};
 };
 
-/// The name of a slice: node and queued resource share it.
+/// The name of what an attempt asks for: one node, or the nodes of a multislice. A queued resource
+/// has the name itself.
 struct SliceRef {
   AllocationMode mode = AllocationMode::kQueuedResources;
   Place place = {};
   std::string name = {};
+  int nodes = 1;  ///< `tpu.num_slices`
   friend bool operator==(const SliceRef&, const SliceRef&) = default;
 };
+
+/// The ids of its nodes: the name, or of a multislice NAME-0, NAME-1, ..., as the service numbers
+/// them (MultisliceParams.nodeIdPrefix).
+std::vector<std::string> NodeIds(const SliceRef& ref);
+/// What is created, and deleted, by one call each: a queued resource brings all its nodes, without
+/// one every node is asked for by itself.
+std::vector<SliceRef> PartsOf(const SliceRef& ref);
 
 /// Everything a create call needs.
 struct SliceRequest {

@@ -79,12 +79,13 @@ Result<views::Created::Row> CreateOne(App& app, ports::Store& store, const confi
   const auto secrets = SecretValues(loaded.spec);
   if (!secrets.empty()) nudge.secrets[job.id.value] = secrets;
   const auto accelerator = core::FindAccelerator(loaded.spec.tpu.accelerator);
-  return views::Created::Row{.id = job.id,
-                             .name = job.name,
-                             .accelerator = loaded.spec.tpu.accelerator,
-                             .zone = loaded.spec.tpu.zone,
-                             .hosts = accelerator.ok() ? accelerator->hosts : 1,
-                             .slice = core::SliceName(job, 1)};
+  return views::Created::Row{
+      .id = job.id,
+      .name = job.name,
+      .accelerator = core::AcceleratorText(loaded.spec.tpu),
+      .zone = loaded.spec.tpu.zone,
+      .hosts = (accelerator.ok() ? accelerator->hosts : 1) * loaded.spec.tpu.num_slices,
+      .slice = core::SliceName(job, 1)};
 }
 
 /// Simulated hosts without a sandbox are processes of ours: nobody else can log in to them.

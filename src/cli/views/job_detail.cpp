@@ -38,7 +38,7 @@ class Sheet {
 
 std::string TpuText(const core::TpuSpec& tpu) {
   std::vector<std::string> parts = {
-      tpu.accelerator + " " + std::string(core::PricingName(tpu.pricing)),
+      core::AcceleratorText(tpu) + " " + std::string(core::PricingName(tpu.pricing)),
       std::string(core::AllocationModeName(tpu.allocation_mode)), tpu.zone};
   if (!tpu.project.empty()) parts.push_back("project " + tpu.project);
   if (!tpu.version.empty()) parts.push_back("runtime " + tpu.version);

@@ -1,0 +1,89 @@
+#include "jobman/core/zone_backoff.hpp"
+
+#include <algorithm>
+
+#include "jobman/base/backoff.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// Jobs with equal keys compete for the same capacity or quota.
+std::string KeyOf(const Job& job) {
+  const TpuSpec& tpu = job.spec.tpu;
+  return job.spec.cloud.endpoint + '\n' + tpu.project + '\n' + tpu.zone + '\n' + tpu.accelerator +
+         '\n' + std::string(PricingName(tpu.pricing)) + '\n' +
+         std::string(AllocationModeName(tpu.allocation_mode));
+}
+
+/// What one is told holds for all.
+const base::Error* ShortageIn(const Job& job) {
+  const auto* waits = std::get_if<BackingOff>(&job.state);
+  if (waits == nullptr) return nullptr;
+  const base::Reason reason = waits->error.reason;
+  const bool shared = reason == base::Reason::kStockout || reason == base::Reason::kQuota ||
+                      reason == base::Reason::kRateLimit;
+  return shared ? &waits->error : nullptr;
+}
+
+bool Asks(const Job& before, const Job& after) {
+  return after.attempt != before.attempt && std::holds_alternative<Requesting>(after.state);
+}
+
+/// In the queue, or READY: what the next one is told may be the same.
+bool IsGranted(const Job& before, const Job& after) {
+  if (!after.slice || after.attempt == 0) return false;
+  const bool ready = !after.slice->hosts.empty() && (!before.slice || before.slice->hosts.empty());
+  const bool queued = std::holds_alternative<Waiting>(after.state) &&
+                      !std::holds_alternative<Waiting>(before.state);
+  return ready || queued;
+}
+
+/// Between half the bound and the bound: jitter, but never at once.
+Duration Wait(const Job& job, int streak, double unit_random) {
+  const base::Backoff backoff{.base = job.spec.retries.backoff,
+                              .cap = job.spec.retries.backoff_cap};
+  return backoff.Bound(streak) / 2 + backoff.FullJitter(streak, unit_random) / 2;
+}
+
+}  // namespace
+
+void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, double unit_random) {
+  const std::string key = KeyOf(after);
+  if (IsGranted(before, after)) {
+    shortages_.erase(key);
+    return;
+  }
+  const base::Error* const told = ShortageIn(after);
+  // One that waits because another was told so has learned nothing new.
+  const bool refused = told != nullptr && before.attempt == after.attempt && before.attempt != 0 &&
+                       !std::holds_alternative<BackingOff>(before.state) &&
+                       !std::holds_alternative<Queued>(before.state);
+  if (refused) {
+    Shortage& shortage = shortages_[key];
+    ++shortage.streak;
+    shortage.crowd.error = *told;
+  }
+  const auto found = shortages_.find(key);
+  if (found == shortages_.end() || (!refused && !Asks(before, after))) return;
+  Shortage& shortage = found->second;
+  shortage.crowd.not_before =
+      std::max(shortage.crowd.not_before, now + Wait(after, shortage.streak, unit_random));
+}
+
+void ZoneBackoff::Recall(const Job& job) {
+  const base::Error* const told = ShortageIn(job);
+  if (told == nullptr) return;
+  const TimePoint until = std::get<BackingOff>(job.state).until;
+  const auto [found, fresh] = shortages_.try_emplace(KeyOf(job));
+  Crowd& crowd = found->second.crowd;
+  crowd.not_before = fresh ? until : std::min(crowd.not_before, until);
+  crowd.error = *told;
+  found->second.streak = std::max({1, found->second.streak, job.spent.streak});
+}
+
+std::optional<Crowd> ZoneBackoff::CrowdFor(const Job& job) const {
+  const auto found = shortages_.find(KeyOf(job));
+  return found == shortages_.end() ? std::nullopt : std::optional(found->second.crowd);
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,81 @@
+// Jobs of several nodes: tpu.num_slices, in both allocation modes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Multislice : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    place_.StartSim({"--delays", "0"});
+    place_.StartController({"--poll", "1"});
+  }
+  /// Two slices of two hosts each.
+  void Create(const std::string& cmd) {
+    const Ran ran =
+        place_.Jobman({"create", place_.JobFile("pair", 2, cmd), "--set", "tpu.num_slices=2",
+                       "--set", std::string("tpu.allocation_mode=") + GetParam()});
+    ASSERT_EQ(ran.code, 0) << ran.All();
+    EXPECT_THAT(ran.out, HasSubstr("2 x v4-16, 4 hosts"));
+  }
+  bool Direct() const { return GetParam() == std::string("tpu-vm"); }
+
+  Place place_;
+};
+
+TEST_P(Multislice, EveryHostKnowsItsSliceAndNothingIsLeft) {
+  Create(
+      "echo slice $JOBMAN_SLICE_INDEX of $JOBMAN_NUM_SLICES, host $JOBMAN_HOST_INDEX of "
+      "$JOBMAN_NUM_HOSTS, megascale $MEGASCALE_SLICE_ID $MEGASCALE_NUM_SLICES");
+  ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED"));
+  for (int host = 0; host < 4; ++host) {
+    const std::string slice = std::to_string(host / 2);
+    EXPECT_EQ(place_.Log(1, 1, "run", host), "slice " + slice + " of 2, host " +
+                                                 std::to_string(host) + " of 4, megascale" +
+                                                 (Direct() ? " " + slice + " 2" : "") + "\n");
+  }
+  const Ran names = place_.Jobman({"exec", "pair", "-w", "3", "--", "hostname"});
+  EXPECT_THAT(names.out, HasSubstr("pair-000001-a1-1-w-1")) << names.All();
+  EXPECT_EQ(place_.Jobman({"delete", "pair", "--wait"}).code, 0);
+  EXPECT_THAT(place_.Sim({"status"}).out, Not(HasSubstr("pair-000001")));
+}
+
+TEST_P(Multislice, OneNodeThatIsPreemptedTakesTheOthersAlong) {
+  Create("echo attempt $JOBMAN_ATTEMPT\n[ $JOBMAN_ATTEMPT = 2 ] || sleep 600");
+  ASSERT_TRUE(place_.Until("the first attempt to run",
+                           [&] { return place_.Log(1, 1, "run", 3) == "attempt 1\n"; }));
+  ASSERT_EQ(place_.Sim({"preempt", "pair-000001-a1-1"}).code, 0);
+  ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED"));
+  for (int host = 0; host < 4; ++host) EXPECT_EQ(place_.Log(1, 2, "run", host), "attempt 2\n");
+  EXPECT_THAT(place_.Sim({"status"}).out, Not(HasSubstr("pair-000001-a1")));
+}
+
+TEST_P(Multislice, HalfAStockIsGivenBack) {
+  ASSERT_EQ(place_.Sim({"set", "stock.us-central2-b/v4=8"}).code, 0);  // one v4-16
+  Create("echo up");
+  if (Direct()) {
+    ASSERT_TRUE(place_.Reaches("pair", "BACKOFF"));
+    EXPECT_THAT(place_.Jobman({"why", "pair"}).out, HasSubstr("no more capacity"));
+    ASSERT_TRUE(place_.Until("the half to be given back", [&] {
+      return place_.Sim({"status"}).out.find("pair-000001") == std::string::npos;
+    }));
+  } else {
+    ASSERT_TRUE(place_.Reaches("pair", "WAITING"));
+  }
+  ASSERT_EQ(place_.Sim({"set", "stock.us-central2-b/v4=16"}).code, 0);
+  ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED", 90));
+}
+
+INSTANTIATE_TEST_SUITE_P(BothModes, Multislice, testing::Values("queued-resources", "tpu-vm"),
+                         [](const auto& mode) {
+                           return std::string(mode.param) == "tpu-vm" ? "Direct" : "Queued";
+                         });
+
+}  // namespace
+}  // namespace jobman::test

@@ -1,0 +1,155 @@
+// Slices of several nodes: tpu.num_slices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::JobBuilder;
+using test::Reconciling;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Two nodes of two hosts each; READY ones have addresses.
+NodeSeen Node(int number, NodeState state) {
+  const std::string id = "train-000042-a1-" + std::to_string(number);
+  NodeSeen node{.id = id, .uid = "uid-" + id, .state = state};
+  node.raw_state = NodeStateName(state);
+  if (state == NodeState::kReady) node.hosts = test::Addresses(2, number);
+  return node;
+}
+
+SliceSeen Look(std::vector<NodeSeen> nodes) {
+  return {.slice = "train-000042-a1", .nodes = std::move(nodes)};
+}
+
+SliceSeen Active(std::vector<NodeSeen> nodes) {
+  SliceSeen seen = Look(std::move(nodes));
+  seen.queued = QueuedSeen{.state = QueuedState::kActive, .raw_state = "ACTIVE"};
+  return seen;
+}
+
+constexpr auto kReady = NodeState::kReady;
+constexpr auto kCreating = NodeState::kCreating;
+
+Reconciling Running(Job job) {
+  Reconciling r(std::move(job));
+  const bool direct = r.job().spec.tpu.allocation_mode == AllocationMode::kTpuVm;
+  const std::vector<NodeSeen> nodes = {Node(0, kReady), Node(1, kReady)};
+  r.Tick().Answered().See(direct ? Look(nodes) : Active(nodes));
+  for (int host = 0; host < 4; ++host) r.HostRuns(host);
+  return r;
+}
+
+TEST(Multislice, NamesItsNodesAsTheServiceDoes) {
+  const SliceRef queued{.name = "s", .nodes = 2};
+  EXPECT_THAT(NodeIds(queued), ElementsAre("s-0", "s-1"));
+  EXPECT_THAT(PartsOf(queued), ElementsAre(queued)) << "one request brings all";
+  const SliceRef direct{.mode = AllocationMode::kTpuVm, .name = "s", .nodes = 2};
+  ASSERT_EQ(PartsOf(direct).size(), 2);
+  EXPECT_EQ(PartsOf(direct)[1].name, "s-1");
+  EXPECT_EQ(PartsOf(direct)[1].nodes, 1);
+  EXPECT_THAT(NodeIds(SliceRef{.name = "s"}), ElementsAre("s"));
+}
+
+TEST(Multislice, IsReadyWhenEveryNodeIs) {
+  Reconciling r(JobBuilder().Slices(2).Build());
+  r.Tick().Answered().See(Active({Node(0, kReady), Node(1, kCreating)}));
+  EXPECT_EQ(r.state(), "PROVISIONING");
+  r.See(Active({Node(0, kReady), Node(1, kReady)}));
+  EXPECT_EQ(r.state(), "RUNNING");
+  ASSERT_EQ(r.job().slice->hosts.size(), 4);
+  const HostPosition third = PositionOf(*r.job().slice, 2);
+  EXPECT_EQ(third.node, 1);
+  EXPECT_EQ(third.host, 0);
+  EXPECT_EQ(third.node_id, "train-000042-a1-1");
+  EXPECT_EQ(third.node_uid, "uid-train-000042-a1-1");
+}
+
+TEST(Multislice, OneLostNodeLosesTheSliceAndItIsDeletedWhole) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_EQ(r.job().spent.preemption, 1);
+  EXPECT_EQ(r.job().slice->cloud_state, "PREEMPTED (node train-000042-a1-1)");
+}
+
+TEST(Multislice, ANodeThatIsMissingTwiceIsLost) {
+  Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
+  r.See(Look({Node(1, kReady)}));
+  EXPECT_EQ(r.state(), "RUNNING") << "one listing is no fact";
+  r.See(Look({Node(0, kReady), Node(1, kReady)})).See(Look({Node(1, kReady)}));
+  EXPECT_EQ(r.state(), "RUNNING") << "nor are two with a whole one between them";
+  r.See(Look({Node(1, kReady)}));
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_EQ(r.job().restart_reason, "preempted");
+}
+
+TEST(Multislice, WhatWasAcceptedIsDeletedWhenTheRestIsRefused) {
+  Reconciling r(JobBuilder().Slices(2).Direct().Build());
+  const base::Error quota{
+      .code = base::Code::kResourceExhausted, .message = "quota", .reason = base::Reason::kQuota};
+  r.Tick().See(CreateAnswered{
+      .slice = "train-000042-a1", .operations = {"operations/1"}, .error = quota, .partial = true});
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.As<BackingOff>().error.reason, base::Reason::kQuota);
+  EXPECT_EQ(r.job().spent.infra, 0) << "quota costs nothing";
+}
+
+TEST(Multislice, ARequestThatWasCutShortIsRepeatedForTheMissingNodes) {
+  Reconciling r(JobBuilder().Slices(2).Direct().Build());
+  r.Tick().See(Look({Node(0, kCreating)}));
+  EXPECT_THAT(r.effects(), IsEmpty()) << "the request may be under way";
+  r.See(Look({Node(0, kCreating)}));
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  r.Answered().See(Look({Node(0, kReady), Node(1, kReady)}));
+  EXPECT_EQ(r.state(), "RUNNING");
+}
+
+TEST(Multislice, ANodeThatNeverComesIsNotWaitedForForEver) {
+  Reconciling r(JobBuilder().Slices(2).Direct().Build());
+  r.Tick().Answered().See(Look({Node(0, kReady)})).See(Look({Node(0, kReady)}));
+  EXPECT_EQ(r.state(), "REQUESTING");
+  r.clock.Advance(minutes{2});
+  r.See(Look({Node(0, kReady)}));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+}
+
+TEST(Multislice, CancelledInTheMiddleOfTheRequestItIsDeleted) {
+  Reconciling r(JobBuilder().Slices(2).Direct().Build());
+  r.Tick().WishFor(Wish::kDelete).See(Look({Node(0, kCreating)}));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Gone();
+  r.See(Look({})).See(Look({}));
+  EXPECT_EQ(r.state(), "DELETED");
+}
+
+TEST(Multislice, GoneMeansThatNoNodeIsSeenTwice) {
+  Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
+  r.WishFor(Wish::kRequeue);
+  for (int host = 0; host < 4; ++host) r.HostEnds(host, 143);
+  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice"));
+  r.See(Look({Node(1, NodeState::kDeleting)})).See(Look({}));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1") << "seen absent once only";
+  r.See(Look({}));
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+}
+
+TEST(Multislice, ASliceUnderRepairThatNeverWasReadyHasALimit) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Node(kCreating).Node(NodeState::kRepairing);
+  EXPECT_THAT(r.job().why, HasSubstr("REPAIRING"));
+  r.After(minutes{61}).Node(NodeState::kRepairing);
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_EQ(r.state(), "BACKOFF");
+}
+
+}  // namespace
+}  // namespace jobman::core

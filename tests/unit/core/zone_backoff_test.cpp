@@ -1,0 +1,127 @@
+#include "jobman/core/zone_backoff.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::JobBuilder;
+using test::Reconciling;
+
+const base::Error kNone = {.code = base::Code::kResourceExhausted,
+                           .message = "There is no more capacity in the zone",
+                           .reason = base::Reason::kStockout};
+
+/// Jobs of one controller that all want the same, in a zone that has none of it.
+class Waiting {
+ public:
+  explicit Waiting(int count) {
+    for (int id = 1; id <= count; ++id) jobs_.emplace_back(JobBuilder().Id(id).Direct().Build());
+    for (int i = 0; i < count; ++i) jobs_[static_cast<std::size_t>(i)].unit_random = 0.1 * (i % 10);
+  }
+  /// One decision each at this moment; a request is refused at once unless there is capacity.
+  void Pass(bool capacity) {
+    for (Reconciling& one : jobs_) {
+      Decide(one, [&] { one.After(Duration{0}); });
+      const bool asks = !one.effects().empty() && one.effects().front() == "CreateSlice";
+      if (!asks) continue;
+      ++requests_;
+      if (capacity)
+        Decide(one, [&] { one.Answered().Ready(4); });
+      else
+        Decide(one, [&] { one.Refused(kNone); });
+    }
+  }
+  void Advance(Duration step) {
+    for (Reconciling& one : jobs_) one.clock.Advance(step);
+  }
+  int requests() const { return requests_; }
+  int running() const {
+    return static_cast<int>(std::count_if(jobs_.begin(), jobs_.end(), [](const Reconciling& one) {
+      return one.state() == "RUNNING";
+    }));
+  }
+
+ private:
+  template <class Act>
+  void Decide(Reconciling& one, Act act) {
+    one.policy.crowd = zone_.CrowdFor(one.job());
+    const Job before = one.job();
+    act();
+    zone_.Learn(before, one.job(), one.clock.Now(), one.unit_random);
+  }
+
+  std::vector<Reconciling> jobs_ = {};
+  ZoneBackoff zone_ = {};
+  int requests_ = 0;
+};
+
+int RequestsInAnHour(int jobs) {
+  Waiting waiting(jobs);
+  for (int second = 0; second < 3600; ++second) {
+    waiting.Pass(false);
+    waiting.Advance(seconds{1});
+  }
+  return waiting.requests();
+}
+
+TEST(ZoneBackoff, FiftyJobsAskAboutAsOftenAsOne) {
+  const int one = RequestsInAnHour(1);
+  const int fifty = RequestsInAnHour(50);
+  EXPECT_GE(one, 6);
+  EXPECT_GE(fifty, 6) << "the cap is ten minutes";
+  EXPECT_LE(fifty, 2 * one);
+}
+
+TEST(ZoneBackoff, WhenOneIsGrantedAllMayAsk) {
+  Waiting waiting(5);
+  waiting.Pass(false);
+  EXPECT_EQ(waiting.requests(), 1) << "the others wait with the first";
+  for (int minute = 0; minute < 11 && waiting.running() < 5; ++minute) {
+    waiting.Advance(minutes{1});
+    waiting.Pass(true);
+  }
+  EXPECT_EQ(waiting.running(), 5);
+}
+
+TEST(ZoneBackoff, OtherTypesAndZonesAreNotHeldUp) {
+  Job refused = JobBuilder().Direct().Build();
+  Reconciling r(refused);
+  r.Tick();
+  const Job asked = r.job();
+  r.Refused(kNone);
+  ZoneBackoff zone;
+  zone.Learn(asked, r.job(), r.clock.Now(), 0.5);
+  EXPECT_TRUE(zone.CrowdFor(r.job()));
+  Job other = refused;
+  other.spec.tpu.zone = "europe-west4-a";
+  EXPECT_FALSE(zone.CrowdFor(other));
+  other = refused;
+  other.spec.tpu.accelerator = "v4-8";
+  EXPECT_FALSE(zone.CrowdFor(other));
+}
+
+TEST(ZoneBackoff, ARestartedControllerKnowsOfTheShortage) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Refused(kNone);
+  ZoneBackoff zone;
+  zone.Recall(r.job());
+  ASSERT_TRUE(zone.CrowdFor(r.job()));
+  EXPECT_EQ(zone.CrowdFor(r.job())->not_before, r.As<BackingOff>().until);
+  Reconciling fresh(JobBuilder().Id(43).Direct().Build());
+  fresh.policy.crowd = zone.CrowdFor(fresh.job());
+  fresh.Tick();
+  EXPECT_EQ(fresh.state(), "BACKOFF");
+  EXPECT_EQ(fresh.job().attempt, 0) << "it has not asked";
+}
+
+}  // namespace
+}  // namespace jobman::core
