@@ -102,7 +102,8 @@ void Decider::Recover(Fault fault, base::Error error) {
   // The first preemption after a good run is answered at once: capacity may still be there.
   const bool at_once = fault == Fault::kPreemption && job_.spent.streak == 1;
   Duration wait{0};
-  // Never none at all: what was refused rests for a decision, from which others learn (ZoneBackoff).
+  // Never none at all: what was refused rests for a decision, from which others learn
+  // (ZoneBackoff).
   if (!at_once) {
     wait = std::max(backoff.FullJitter(job_.spent.streak, unit_random_), Duration{1});
   }
