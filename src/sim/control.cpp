@@ -2,8 +2,6 @@
 
 #include <httplib.h>
 
-#include "sim/spawn.hpp"
-
 namespace jobman::sim {
 
 base::Result<Json> Ask(const SimFile& file, const std::string& method, const std::string& what,
@@ -27,10 +25,6 @@ base::Result<Json> Ask(const SimFile& file, const std::string& method, const std
   return base::InvalidArgument(Text(Member(*reply, "error"), "message"));
 }
 
-bool IsServing(const SimFile& file) {
-  return IsAlive(file.pid);
-}
-
 base::Result<SimFile> FindRunning(const base::Path& dir) {
   const auto file = ReadSimFile(dir);
   if (!file.ok()) {
@@ -40,6 +34,12 @@ base::Result<SimFile> FindRunning(const base::Path& dir) {
   // Another process may have the number by now; only an answer with it is proof.
   const auto status = Ask(*file, "GET", "status");
   if (status.ok() && Number(*status, "pid") == file->pid) return *file;
+  if (IsHeld(dir)) {
+    return base::Error{.code = base::Code::kUnavailable,
+                       .message = "the simulator of " + dir.string() + " does not answer",
+                       .reason = base::Reason::kUnreachable,
+                       .hint = "it may be unplugged for a time, or just start"};
+  }
   return base::NotFound("the simulator of " + dir.string() + " is gone",
                         "start it with `jobman-sim up --detach`");
 }

@@ -12,8 +12,6 @@ namespace jobman::sim {
 /// back as its message.
 base::Result<Json> Ask(const SimFile& file, const std::string& method, const std::string& what,
                        const Json& body = Json::object());
-/// Whether its process lives: it may serve without being reachable.
-bool IsServing(const SimFile& file);
 /// The simulator of a folder, if one answers there.
 base::Result<SimFile> FindRunning(const base::Path& dir);
 

@@ -25,6 +25,10 @@ T* Named(std::map<ResourceKey, T>& all, const std::string& collection, const std
   return found;
 }
 
+bool IsPattern(const std::string& name) {
+  return name.find_first_of("*?") != std::string::npos;
+}
+
 }  // namespace
 
 Reply Refused(const base::Error& error) {
@@ -113,8 +117,7 @@ Reply Orders::Script(const Json& body, TimePoint now) {
 
 std::vector<ResourceKey> Orders::NodesNamed(const std::string& name) const {
   std::vector<ResourceKey> keys;
-  const bool pattern = name.find_first_of("*?") != std::string::npos;
-  if (!pattern) {
+  if (!IsPattern(name)) {
     if (const Node* node = Named(parts_.nodes.all(), "nodes", name)) keys.push_back(node->key);
     return keys;
   }
@@ -131,6 +134,7 @@ QueuedResource* Orders::QueuedNamed(const std::string& name) {
 Reply Orders::EachNode(const Json& body, const NodeAct& act) {
   const std::string name = Text(body, "node");
   const std::vector<ResourceKey> keys = NodesNamed(name);
+  if (keys.empty() && IsPattern(name)) return NoSuch("node like", name);
   if (keys.empty()) return NoSuch("node", name);
   Json done = Json::array();
   std::optional<base::Error> refused;

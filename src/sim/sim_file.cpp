@@ -1,8 +1,21 @@
 #include "sim/sim_file.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include "jobman/base/env.hpp"
 
 namespace jobman::sim {
+
+base::UniqueFd TryLock(const base::Path& dir) {
+  base::UniqueFd fd(open((dir / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (fd && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.Reset();
+  return fd;
+}
+
+bool IsHeld(const base::Path& dir) {
+  return base::FileSize(dir / "lock").has_value() && !TryLock(dir);
+}
 
 base::Path DefaultSimDir() {
   if (const auto dir = base::GetEnv("JOBMAN_SIM_DIR")) return base::ExpandHome(*dir);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "jobman/base/files.hpp"
+#include "jobman/base/handle.hpp"
 #include "jobman/base/result.hpp"
 #include "sim/wire.hpp"
 
@@ -18,6 +19,11 @@ struct SimFile {
   std::string user = {};     ///< who alone can log in to hosts without a sandbox; else empty
   std::string started = {};  ///< RFC 3339
 };
+
+/// The lock that a serving simulator holds on its folder; the kernel frees it when it dies.
+base::UniqueFd TryLock(const base::Path& dir);
+/// Whether a simulator serves this folder, or starts to.
+bool IsHeld(const base::Path& dir);
 
 /// JOBMAN_SIM_DIR, else "sim" in jobman's state folder.
 base::Path DefaultSimDir();

@@ -128,7 +128,7 @@ int RunScript(const base::Path& dir, const std::string& path, bool detach) {
     }
     const auto events = Ask(*file, "GET", "events?since=" + std::to_string(seen));
     if (!events.ok()) {
-      if (events.error().code != base::Code::kUnavailable || !IsServing(*file)) {
+      if (events.error().code != base::Code::kUnavailable || !IsHeld(dir)) {
         return Fails(events.error());
       }
       continue;  // a line of the script has unplugged it

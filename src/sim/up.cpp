@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <pwd.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,13 +44,6 @@ void Announce(const UpOptions& options, const SimFile& file, const char* what) {
   std::cout << fmt::format("jobman-sim {}: {} (process {}, hosts on port {}, sandbox {})\n", what,
                            file.endpoint, file.pid, file.ssh_port, file.sandbox)
             << std::flush;
-}
-
-/// The lock that a serving simulator holds on its folder; the kernel frees it when it dies.
-base::UniqueFd TryLock(const base::Path& dir) {
-  base::UniqueFd fd(open((dir / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (fd && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.Reset();
-  return fd;
 }
 
 base::Result<Settings> ReadSettings(const UpOptions& options) {
@@ -260,10 +252,6 @@ int AwaitOther(const UpOptions& options) {
 }
 
 }  // namespace
-
-bool IsHeld(const base::Path& dir) {
-  return base::FileSize(dir / "lock").has_value() && !TryLock(dir);
-}
 
 int RunUp(const UpOptions& given) {
   UpOptions options = given;

@@ -27,7 +27,4 @@ struct UpOptions {
 /// serves this folder already, says so and succeeds. Gives back the exit code.
 int RunUp(const UpOptions& options);
 
-/// Whether a simulator serves this folder, or starts to.
-bool IsHeld(const base::Path& dir);
-
 }  // namespace jobman::sim
