@@ -19,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kFollow = std::chrono::milliseconds(50);
+constexpr int kInterrupted = 130;
 constexpr int kCalmTries = 300;  ///< an outage may be under way
 
 /// SIGINT and SIGTERM as something to wait for.
@@ -70,6 +71,35 @@ std::string Do(const SimFile& file, const std::string& line) {
   return {};
 }
 
+/// Prints a line of a script that happened; true when it was refused.
+bool Tell(const Json& event) {
+  if (Text(event, "line").empty()) return false;
+  const std::string error = Text(event, "error");
+  std::cout << Text(event, "line") << (error.empty() ? "" : "  # " + error) << std::endl;
+  return !error.empty();
+}
+
+/// Tells of the lines of a script until the last; true when one of them was refused.
+base::Result<bool> Follow(const base::Path& dir, const SimFile& file, const Json& begun,
+                          const Interrupt& interrupt) {
+  bool refused = false;
+  std::int64_t seen = Number(begun, "since");
+  for (std::int64_t to_come = Number(begun, "to_come"); to_come > 0;) {
+    if (interrupt.CameBefore(Clock::now() + kFollow)) {
+      return base::Error{.code = base::Code::kCancelled, .message = "interrupted"};
+    }
+    const auto events = Ask(file, "GET", "events?since=" + std::to_string(seen));
+    if (!events.ok() && IsHeld(dir)) continue;  // a line of the script has unplugged it
+    if (!events.ok()) return events.error();
+    for (const Json& event : Member(*events, "events")) {
+      seen = Number(event, "number");
+      refused = Tell(event) || refused;
+    }
+    to_come = Number(*events, "to_come");
+  }
+  return refused;
+}
+
 }  // namespace
 
 int RunStorm(const base::Path& dir, const StormOptions& options) {
@@ -117,32 +147,11 @@ int RunScript(const base::Path& dir, const std::string& path, bool detach) {
   const auto begun = Ask(*file, "POST", "script", *body);
   if (!begun.ok()) return Fails(begun.error());
   if (detach) return 0;
-
-  std::int64_t seen = Number(*begun, "since");
-  std::size_t to_come = (*body)["lines"].size();
-  bool refused = false;
-  while (to_come > 0) {
-    if (interrupt.CameBefore(Clock::now() + kFollow)) {
-      const auto calm = MakeCalm(*file, interrupt);
-      return calm.ok() ? 130 : Fails(calm.error());
-    }
-    const auto events = Ask(*file, "GET", "events?since=" + std::to_string(seen));
-    if (!events.ok()) {
-      if (events.error().code != base::Code::kUnavailable || !IsHeld(dir)) {
-        return Fails(events.error());
-      }
-      continue;  // a line of the script has unplugged it
-    }
-    for (const Json& event : Member(*events, "events")) {
-      seen = Number(event, "number");
-      if (Text(event, "line").empty()) continue;
-      const std::string error = Text(event, "error");
-      refused = refused || !error.empty();
-      std::cout << Text(event, "line") << (error.empty() ? "" : "  # " + error) << std::endl;
-    }
-    to_come = static_cast<std::size_t>(Number(*events, "to_come"));
-  }
-  return refused ? 1 : 0;
+  const auto refused = Follow(dir, *file, *begun, interrupt);
+  if (refused.ok()) return *refused ? 1 : 0;
+  if (refused.error().code != base::Code::kCancelled) return Fails(refused.error());
+  const auto calm = MakeCalm(*file, interrupt);
+  return calm.ok() ? kInterrupted : Fails(calm.error());
 }
 
 }  // namespace jobman::sim
