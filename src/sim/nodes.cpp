@@ -130,7 +130,7 @@ void Nodes::Finish(Node& node, TimePoint now) {
   node.booting = false;
   node.health.clear();
   node.health_why.clear();
-  Announce(node, {});
+  Announce(node, {.preempted = node.notice.preempted});  // that is still to come
   SetState(node, NodeState::kReady, now);
   context_.operations.Succeed(node.operation, NodeResponse(node), now);
 }

@@ -82,6 +82,17 @@ TEST_F(OrdersTest, ANoticeComesBeforeThePreemption) {
   EXPECT_EQ(NodeStateOf("t1"), "PREEMPTED");
 }
 
+TEST_F(OrdersTest, ANoticeOutlivesAReboot) {
+  Ready("t1");
+  Order("preempt", {{"node", "t1"}, {"notice", "30s"}});
+  Order("node", {{"node", "t1"}, {"reboot", true}});
+  Pass(300);
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+  EXPECT_EQ(Reads("t1v-n-t1-w-0", "preempted"), "TRUE");
+  Pass(30000);
+  EXPECT_EQ(NodeStateOf("t1"), "PREEMPTED");
+}
+
 TEST_F(OrdersTest, ANoticeToAQueuedResourceReachesItsHosts) {
   Active("q", "n");
   Order("preempt", {{"node", "q"}, {"notice", "30s"}});
