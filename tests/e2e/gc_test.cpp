@@ -117,6 +117,30 @@ TEST_F(Gc, DeletesOrphansAndSparesWhatIsOwnedOrForeign) {
   EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "colleague", "theirs"}));
 }
 
+TEST_F(Gc, AsksOnATerminal) {
+  if (RunProgram({"script", "--version"}).code != 0) GTEST_SKIP() << "script is not installed";
+  HoldASlice();
+  MakeNode("lost-000099-a1", With("jobman-job", "000099"));
+  const auto answer = [&](const std::string& word) {
+    const std::string gc =
+        std::string(JOBMAN_BIN_DIR) + "/jobman --home " + place_.home().string() + " gc";
+    // The answer comes when the question stands: what comes earlier, `script` may lose.
+    return RunProgram({"sh", "-c",
+                       "mkfifo \"$0\" && { while ! grep -q 'delete 1 slice?' \"$1\"; do sleep 0.1; "
+                       "done; echo \"$2\"; } >\"$0\" 2>/dev/null & "
+                       "while [ ! -p \"$0\" ]; do sleep 0.1; done; "
+                       "script -qefc \"$3\" \"$1\" <\"$0\"; code=$?; rm \"$0\" \"$1\"; exit $code",
+                       (place_.path() / "answers").string(), (place_.path() / "screen").string(),
+                       word, gc});
+  };
+  const Ran no = answer("n");
+  EXPECT_EQ(no.code, 1) << no.All();
+  EXPECT_THAT(Nodes(), UnorderedElementsAre("kept-000001-a1", "lost-000099-a1"));
+  const Ran yes = answer("y");
+  EXPECT_EQ(yes.code, 0) << yes.All();
+  EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1"}));
+}
+
 TEST_F(Gc, WhatHasNoLabelsIsDeletedOnlyWhenItIsNamedAndAskedFor) {
   HoldASlice();
   MakeNode("theirs", base::Json::object());

@@ -29,6 +29,18 @@ std::string FourHundredLines() {
   return text;
 }
 
+/// By proc(5): its state is T.
+bool IsStopped(pid_t pid) {
+  const auto stat = base::ReadFile("/proc/" + std::to_string(pid) + "/stat");
+  return stat.ok() && base::Contains(*stat, ") T ");
+}
+
+/// As SQLite does while it writes.
+bool HoldsAWriteLock(pid_t pid) {
+  const auto locks = base::ReadFile("/proc/locks");
+  return locks.ok() && base::Contains(*locks, " WRITE " + std::to_string(pid) + " ");
+}
+
 class SeveralControllers : public testing::Test {
  protected:
   void SetUp() override { place_.StartSim({"--delays", "0"}); }
@@ -38,9 +50,15 @@ class SeveralControllers : public testing::Test {
     const auto log = base::ParseJson(place_.Sim({"requests"}).out);
     return log.ok() ? base::GetInt(base::GetMember(*log, "counts"), method) : -1;
   }
-  /// Stops a controller as a closed laptop does, until its lease is over.
+  /// Stops a controller as a closed laptop does, until its lease is over. Not in the middle of a
+  /// transaction: nobody else could write then, which is another matter.
   void PutToSleep(pid_t controller) {
-    ASSERT_EQ(kill(controller, SIGSTOP), 0);
+    for (bool writes = true; writes;) {
+      ASSERT_EQ(kill(controller, SIGSTOP), 0);
+      ASSERT_TRUE(place_.Until("the controller to stop", [&] { return IsStopped(controller); }));
+      writes = HoldsAWriteLock(controller);
+      if (writes) kill(controller, SIGCONT);
+    }
     ASSERT_TRUE(place_.Until("the sleeper's lease to be over", [this] {
       return place_.Jobman({"controller", "status"}).code != 0;
     }));
