@@ -89,6 +89,17 @@ std::string KeyData(const std::string& type, std::string_view value) {
   return words.empty() ? "" : std::string(base::Trim(words.front()));
 }
 
+/// PENDING may be a week ahead; ONGOING is now.
+std::optional<core::Notice> NoticeOf(const Json& maintenance) {
+  if (!maintenance.is_object() || maintenance.empty()) return std::nullopt;
+  const std::string status = GetString(maintenance, "maintenanceStatus");
+  std::vector<std::string> words = {GetString(maintenance, "type"), status};
+  const std::string start = GetString(maintenance, "windowStartTime");
+  if (!start.empty()) words.push_back("from " + start);
+  std::erase(words, std::string{});
+  return core::Notice{.imminent = status == "ONGOING", .text = base::Join(words, ", ")};
+}
+
 std::map<std::string, std::string> KeysOf(const Json& attributes) {
   std::map<std::string, std::string> keys;
   const Json& items = GetMember(GetMember(attributes, "queryValue"), "items");
@@ -132,6 +143,7 @@ Result<core::NodeSeen> DecodeNode(const Json& node) {
   seen.labels = StringMap(GetMember(node, "labels"));
   seen.hosts = HostsOf(node);
   seen.create_time = GetString(node, "createTime");
+  seen.notice = NoticeOf(GetMember(node, "upcomingMaintenance"));
   seen.spot = GetBool(scheduling, "spot") || GetBool(scheduling, "preemptible");
   return seen;
 }

@@ -98,6 +98,11 @@ core::CommandSpec BuildCommand(Reader& reader) {
   command.workdir = reader.Text("command.workdir");
   command.env = reader.TextMap("command.env");
   command.grace = reader.Duration("command.grace").value_or(command.grace);
+  core::OnNotice& notice = command.on_notice;
+  if (reader.Has("command.on_notice.signal")) {
+    notice.signal = reader.Text("command.on_notice.signal");
+  }
+  notice.grace = reader.Duration("command.on_notice.grace").value_or(notice.grace);
   std::map<std::string, std::string> seen;
   for (std::size_t i = 0; i < reader.Length("command.secrets"); ++i) {
     const std::string path = "command.secrets[" + std::to_string(i) + "]";

@@ -89,6 +89,8 @@ OrderedJson CommandOf(const core::CommandSpec& spec) {
     command["secrets"].push_back(std::move(json));
   }
   command["grace"] = DurationText(spec.grace);
+  command["on_notice"] = {{"signal", spec.on_notice.signal},
+                          {"grace", DurationText(spec.on_notice.grace)}};
   return command;
 }
 

@@ -131,6 +131,13 @@ constexpr KeyRow kRows[] = {
      "or {name, file}."},
     {"command.grace", T::kDuration, kOn, "30s", "", "",
      "Between asking the command to stop (TERM) and killing it."},
+    {"command.on_notice", T::kMap, kOn, "", "", "",
+     "What the command gets when its machines are about to be taken away (preemption, "
+     "maintenance)."},
+    {"command.on_notice.signal", T::kWord, kOn, "TERM", "TERM|INT|USR1|USR2|none", "",
+     "Sent to the process group on every host, once; none: JOBMAN_NOTICE_FILE alone tells it."},
+    {"command.on_notice.grace", T::kDuration, kOn, "30s", "", "",
+     "How long the command may go on after that signal before it is stopped."},
     {"command.shell", T::kText, kOff, "", "", "", "Shell that runs cmd."},
 
     {"retries", T::kMap, kOn, "", "", "", "How often to try again, by cause."},

@@ -190,6 +190,14 @@ void Effects::Act(const Job& job, const core::StopStage&) {
   if (job.stage && job.slice) RunnerFor(job)->Stop();
 }
 
+void Effects::Act(const Job& job, const core::NotifyStage&) {
+  if (!job.stage || !job.slice) return;
+  const auto& notice = job.stage->notice ? job.stage->notice : job.slice->notice;
+  if (!notice) return;
+  const bool told_only = !job.stage->notice;
+  RunnerFor(job)->Notify(*notice, told_only ? "none" : job.spec.command.on_notice.signal);
+}
+
 void Effects::Act(const Job& job, const core::AbandonStage&) {
   const auto found = runners_.find(job.id);
   if (found == runners_.end()) return;

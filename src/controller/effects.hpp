@@ -30,6 +30,7 @@ class Effects {
   void Act(const core::Job& job, const core::DeleteSlice&);
   void Act(const core::Job& job, const core::RunStage&);
   void Act(const core::Job& job, const core::StopStage&);
+  void Act(const core::Job& job, const core::NotifyStage&);
   void Act(const core::Job& job, const core::AbandonStage&);
   static base::Task<void> Create(Effects* self, core::Job job);
   static base::Task<void> Delete(Effects* self, core::Job job);

@@ -62,6 +62,7 @@ StageRunner::StageRunner(asio::any_io_executor executor, const World& world, con
     host.ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
     host.settled = run.settled;
     host.exit_code = run.exit_code;
+    host.notice = run.notice;
     if (run.silent_since) host.blamed = BlamedBefore(*run.silent_since);
     hosts_.push_back(std::move(host));
   }
@@ -98,6 +99,16 @@ void StageRunner::Stop() {
   }
 }
 
+void StageRunner::Notify(const core::Notice& notice, const std::string& signal) {
+  for (std::size_t index = 0; index < hosts_.size(); ++index) {
+    if (hosts_[index].ended || hosts_[index].stopping) continue;
+    hosts_[index].notify = base::CancelScope{};
+    hosts_[index].notifying = true;
+    base::Spawn(executor_, hosts_[index].notify,
+                NotifyHost(shared_from_this(), index, remote::NoticeCall(RunId(), notice, signal)));
+  }
+}
+
 void StageRunner::Abandon() {
   watching_.Cancel();
   for (Host& host : hosts_) {
@@ -105,12 +116,14 @@ void StageRunner::Abandon() {
     host.settled = true;
     host.following.Cancel();
     host.stop.Cancel();
+    host.notify.Cancel();
   }
 }
 
 bool StageRunner::Quiet(core::TimePoint now) const {
   return std::all_of(hosts_.begin(), hosts_.end(), [&](const Host& host) {
-    return host.ended || (host.reached && now - host.last_news > std::chrono::milliseconds{1500});
+    return host.ended || (host.reached && !host.notifying &&
+                          now - host.last_news > std::chrono::milliseconds{1500});
   });
 }
 
@@ -149,6 +162,7 @@ base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
   for (const auto& [name, value] : job_->spec.environment) order.env[name] = value;
   if (!command) return order;
   order.chips_of = RunsOfTheJob();
+  order.notice_signal = spec.on_notice.signal;
   order.workdir = spec.workdir;
   for (const auto& [name, value] : spec.env) order.env[name] = value;
   for (const core::SecretRef& secret : spec.secrets) {
@@ -197,6 +211,7 @@ base::Task<StageRunner::Outcome> StageRunner::RunScript(Self self, std::size_t i
   const ports::ByteSink err = [&talk, self, index](std::string_view bytes) -> base::Status {
     self->Reached(self->hosts_[index]);
     talk.append(bytes);
+    self->Heed(self->hosts_[index], talk);
     if (talk.size() > kStderrKept) talk.erase(0, talk.size() - kStderrKept);
     return base::Ok();
   };
@@ -331,6 +346,31 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
   }
 }
 
+/// Until the command there was told, or has ended.
+base::Task<void> StageRunner::NotifyHost(Self self, std::size_t index, remote::Call call) {
+  for (int tries = 1; !self->hosts_[index].ended; ++tries) {
+    std::string answer;
+    const ports::ByteSink out = [&answer](std::string_view bytes) -> base::Status {
+      if (answer.size() < kStderrKept) answer.append(bytes);
+      return base::Ok();
+    };
+    const Outcome outcome = co_await RunScript(self, index, call, out);
+    const auto told = remote::ParseStatus(answer);
+    if (told.ok() && told->kind != RunStatus::Kind::kAbsent) break;
+    if (!outcome.ok() && IsHopeless(outcome.error())) break;
+    co_await base::Sleep(ReconnectWait(tries));
+  }
+  self->hosts_[index].notifying = false;
+}
+
+/// The host's metadata server announced something.
+void StageRunner::Heed(Host& host, std::string_view talk) {
+  const auto notice = remote::ParseNotice(talk);
+  if (!notice || host.notice == notice) return;
+  host.notice = notice;
+  if (!host.ended) Report(host, HostPhase::kRunning, 0, {});
+}
+
 void StageRunner::Reached(Host& host) {
   host.last_news = world_.clock->Now();
   if (host.reached) return;
@@ -400,7 +440,8 @@ void StageRunner::Report(const Host& host, HostPhase phase, int exit_code,
                          .exit_code = exit_code,
                          .error = std::move(error),
                          .settled = host.settled,
-                         .scanned = host.scanner ? host.scanner->scanned() : 0}});
+                         .scanned = host.scanner ? host.scanner->scanned() : 0,
+                         .notice = host.notice}});
 }
 
 }  // namespace jobman::controller

@@ -36,6 +36,8 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   /// TERM, grace, KILL to everything of the run on every host, also where the command has ended: it
   /// may have left children. Safe to repeat.
   void Stop();
+  /// Tells the command on every host, at once or when it has started there. Safe to repeat.
+  void Notify(const core::Notice& notice, const std::string& signal);
   /// Stops caring for the hosts.
   void Abandon();
 
@@ -61,12 +63,16 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
     base::Duration blamed = {};  ///< how long it has been silent for no fault of ours
     base::CancelScope following = {};
     base::CancelScope stop = {};
+    bool notifying = false;
+    std::optional<core::Notice> notice = {};  ///< what its metadata server said
+    base::CancelScope notify = {};
   };
   using Self = std::shared_ptr<StageRunner>;
   using Outcome = base::Result<remote::RunStatus>;
 
   static base::Task<void> Follow(Self self, std::size_t index);
   static base::Task<void> StopHost(Self self, std::size_t index);
+  static base::Task<void> NotifyHost(Self self, std::size_t index, remote::Call call);
   static base::Task<Outcome> FetchRest(Self self, std::size_t index);
   /// One connection's worth: starts or follows the run and takes its output in.
   static base::Task<Outcome> Once(Self self, std::size_t index, bool may_start);
@@ -88,6 +94,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   std::string CommandRun() const;
   std::string RunsOfTheJob() const;
   void Reached(Host& host);
+  void Heed(Host& host, std::string_view talk);
   void Failing(Host& host, const base::Error& error);
   void Finish(Host& host, const remote::RunStatus& status);
   base::Error ChipsBusy(const Host& host, const std::string& who) const;

@@ -72,6 +72,12 @@ class Decider {
   void BeginStage(int number);
   void LoseSlice(Fault fault, std::string restart_reason, base::Error error);
 
+  // notice.cpp: the cloud announces that it will take the machines away
+  void HeedNotice();
+  bool NoticeGraceRuns() const;
+  void CheckNoticeGrace();
+  void EndAfterNotice(base::Error error);
+
   // watchdog.cpp: the command is given up although it runs
   bool MayAlarm(int attempt, const std::string& stage) const;
   void CheckDuration();
@@ -111,6 +117,7 @@ class Decider {
   std::optional<base::Error> create_error_ = {};  ///< this observation: the create was refused
   std::optional<base::Error> slice_error_ = {};   ///< this observation: why the slice failed
   bool moved_ = false;                            ///< the machines are others than before
+  std::optional<Notice> notice_ = {};             ///< this observation: a notice that is news
   std::vector<Effect> effects_ = {};
   std::string why_ = {};
   std::string unstopped_ = {};  ///< a clause on hosts that could not be asked to stop

@@ -30,6 +30,16 @@ std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
                      base::FormatDuration(now - no_answer.since), no_answer.error.ToString());
 }
 
+std::string NoticeFact(const Notice& notice) {
+  return fmt::format("the cloud announces {}: {}", NoticeKindName(notice.kind), notice.text);
+}
+
+std::string NoticedFact(const Stage& stage, TimePoint now) {
+  return fmt::format("{} ago the command had notice of {}: {}",
+                     base::FormatDuration(now - stage.noticed_at),
+                     NoticeKindName(stage.notice->kind), stage.notice->text);
+}
+
 std::string StageFact(const Stage& stage) {
   int running = 0;
   int ended = 0;
@@ -70,7 +80,9 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                  [&](const Running&) { return StageWait(job); },
                  [&](const BackingOff& state) -> std::string {
                    if (state.until <= now) return "the last slice to be deleted";
-                   return "the next try in " + base::FormatDuration(state.until - now);
+                   const std::string left = base::FormatDuration(state.until - now);
+                   if (state.for_maintenance) return "the maintenance, at most " + left;
+                   return "the next try in " + left;
                  },
                  [&](const Cancelling&) -> std::string {
                    if (job.stage) return "the remote processes to end";
@@ -117,7 +129,9 @@ Explanation Explain(const Job& job, TimePoint now) {
   if (job.slice && job.slice->no_answer) {
     out.facts.push_back(NoAnswerFact(*job.slice->no_answer, now));
   }
+  if (job.slice && job.slice->notice) out.facts.push_back(NoticeFact(*job.slice->notice));
   if (job.stage) out.facts.push_back(StageFact(*job.stage));
+  if (job.stage && job.stage->notice) out.facts.push_back(NoticedFact(*job.stage, now));
   if (const auto* waiting = std::get_if<BackingOff>(&job.state)) {
     out.facts.push_back("last error: " + waiting->error.ToString());
   }

@@ -79,6 +79,7 @@ struct ReadStateData {
   Result<JobState> operator()(BackingOff state) const {
     JM_ASSIGN_OR_RETURN(state.until, ReadTime(json, "until"));
     if (auto error = ReadError(json)) state.error = std::move(*error);
+    state.for_maintenance = GetBool(json, "for_maintenance");
     return JobState{std::move(state)};
   }
   Result<JobState> operator()(Done state) const {
@@ -99,6 +100,7 @@ struct WriteStateData {
   void operator()(const BackingOff& state) const {
     PutTime(json, "until", state.until);
     json["error"] = ErrorToJson(state.error);
+    if (state.for_maintenance) json["for_maintenance"] = true;
   }
   void operator()(const Done& state) const {
     json["exit_code"] = state.exit_code;
@@ -173,6 +175,23 @@ std::vector<std::string> OperationsFromJson(const Json& json) {
   return operations;
 }
 
+void PutNotice(Json& object, const std::optional<Notice>& notice) {
+  if (!notice) return;
+  object["notice"] = {{"kind", NoticeKindName(notice->kind)},
+                      {"imminent", notice->imminent},
+                      {"text", notice->text}};
+}
+
+Result<std::optional<Notice>> ReadNotice(const Json& object) {
+  const Json& json = GetMember(object, "notice");
+  if (!json.is_object()) return std::optional<Notice>{};
+  const std::string word = GetString(json, "kind");
+  const auto kind = NoticeKindFromName(word);
+  if (!kind) return UnknownWord("kind of notice", word);
+  return std::optional(Notice{
+      .kind = *kind, .imminent = GetBool(json, "imminent"), .text = GetString(json, "text")});
+}
+
 Json RefToJson(const SliceRef& ref) {
   Json json = {{"mode", AllocationModeName(ref.mode)}};
   PutText(json, "project", ref.place.project);
@@ -199,6 +218,7 @@ Json HostRunToJson(const HostRun& run) {
   if (run.settled) json["settled"] = true;
   if (run.silent_since) PutTime(json, "silent_since", *run.silent_since);
   if (run.scanned > 0) json["scanned"] = run.scanned;
+  PutNotice(json, run.notice);
   return json;
 }
 
@@ -231,6 +251,7 @@ Result<HostRun> HostRunFromJson(const Json& json) {
               .settled = GetBool(json, "settled"),
               .scanned = GetInt(json, "scanned")};
   if (silent_since != TimePoint{}) run.silent_since = silent_since;
+  JM_ASSIGN_OR_RETURN(run.notice, ReadNotice(json));
   return run;
 }
 
@@ -294,6 +315,7 @@ Json SliceToJson(const Slice& slice) {
   PutTime(json, "created_at", slice.created_at);
   PutText(json, "cloud_state", slice.cloud_state);
   if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
+  PutNotice(json, slice.notice);
   return json;
 }
 
@@ -305,6 +327,7 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(const TimePoint asked_at, ReadTime(json, "asked_at"));
   JM_ASSIGN_OR_RETURN(const TimePoint created_at, ReadTime(json, "created_at"));
   JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
+  JM_ASSIGN_OR_RETURN(auto notice, ReadNotice(json));
   return Slice{.ref = std::move(ref),
                .phase = *phase,
                .operations = OperationsFromJson(json),
@@ -316,7 +339,8 @@ Result<Slice> SliceFromJson(const Json& json) {
                .asked_at = asked_at,
                .created_at = created_at,
                .cloud_state = GetString(json, "cloud_state"),
-               .no_answer = std::move(no_answer)};
+               .no_answer = std::move(no_answer),
+               .notice = std::move(notice)};
 }
 
 Json StageToJson(const Stage& stage) {
@@ -327,6 +351,8 @@ Json StageToJson(const Stage& stage) {
   PutTime(json, "started_at", stage.started_at);
   if (stage.culprit) json["culprit"] = *stage.culprit;
   if (stage.alarm) json["alarm"] = AlarmToJson(*stage.alarm);
+  PutNotice(json, stage.notice);
+  PutTime(json, "noticed_at", stage.noticed_at);
   Json hosts = Json::array();
   for (const HostRun& run : stage.hosts) hosts.push_back(HostRunToJson(run));
   json["hosts"] = std::move(hosts);
@@ -341,6 +367,8 @@ Result<Stage> StageFromJson(const Json& json) {
   stage.timed_out = GetBool(json, "timed_out");
   if (GetMember(json, "culprit").is_number()) stage.culprit = GetSmallInt(json, "culprit");
   JM_ASSIGN_OR_RETURN(stage.alarm, AlarmFromJson(GetMember(json, "alarm")));
+  JM_ASSIGN_OR_RETURN(stage.notice, ReadNotice(json));
+  JM_ASSIGN_OR_RETURN(stage.noticed_at, ReadTime(json, "noticed_at"));
   const Json& hosts = GetMember(json, "hosts");
   if (!hosts.is_array()) return stage;
   for (const Json& entry : hosts) {

@@ -63,6 +63,15 @@ bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   return true;
 }
 
+/// What is announced of the nodes: what is imminent for one of them is for all.
+std::optional<Notice> WorstOf(const std::vector<NodeSeen>& nodes) {
+  std::optional<Notice> worst;
+  for (const NodeSeen& node : nodes) {
+    if (node.notice && (!worst || (node.notice->imminent && !worst->imminent))) worst = node.notice;
+  }
+  return worst;
+}
+
 }  // namespace
 
 void Decider::Observe(const SliceSeen& seen) {
@@ -89,6 +98,10 @@ void Decider::Observe(const SliceSeen& seen) {
     slice.created_at = now_;
   }
   if (seen.queued && seen.queued->failure) slice_error_ = seen.queued->failure;
+  if (const auto notice = WorstOf(seen.nodes); !seen.nodes.empty() && slice.notice != notice) {
+    slice.notice = notice;
+    notice_ = notice;
+  }
   if (view_ == SliceView::kReady) {
     slice.operations.clear();
     moved_ = TakeHosts(slice, seen.nodes);
@@ -153,11 +166,14 @@ void Decider::Observe(const HostReport& report) {
     // of it is left.
     const bool ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
     const bool settled = run.settled || (report.run.settled && (!ended || job_.stage->stopping));
+    const auto noticed = run.notice;
+    if (report.run.notice && report.run.notice != noticed) notice_ = report.run.notice;
     if (!ended) {
       const auto silent_since = run.silent_since.value_or(now_);
       const auto scanned = std::max(run.scanned, report.run.scanned);
       run = report.run;
       run.scanned = scanned;
+      if (!run.notice) run.notice = noticed;
       if (run.error && IsUnreachable(*run.error)) run.silent_since = silent_since;
     }
     run.settled = settled;

@@ -42,6 +42,9 @@ TimePoint Decider::WakeAt() const {
   if (most && job_.stage && job_.stage->number < 0 && !job_.stage->stopping) {
     wake = std::min(wake, job_.stage->started_at + *most);
   }
+  if (job_.stage && NoticeGraceRuns()) {
+    wake = std::min(wake, job_.stage->noticed_at + job_.spec.command.on_notice.grace);
+  }
   return wake;
 }
 
@@ -80,6 +83,9 @@ std::vector<Effect> ImpliedEffects(const Job& job) {
   if (job.slice && job.slice->phase == SlicePhase::kDeleting) effects.push_back(DeleteSlice{});
   if (job.stage && !job.stage->Over()) {
     effects.push_back(RunStage{});
+    if (job.stage->number < 0 && (job.stage->notice || (job.slice && job.slice->notice))) {
+      effects.push_back(NotifyStage{});
+    }
     if (job.stage->stopping) effects.push_back(StopStage{});
   }
   return effects;
@@ -91,6 +97,7 @@ std::string_view EffectName(const Effect& effect) {
                                [](const DeleteSlice&) -> Name { return "DeleteSlice"; },
                                [](const RunStage&) -> Name { return "RunStage"; },
                                [](const StopStage&) -> Name { return "StopStage"; },
+                               [](const NotifyStage&) -> Name { return "NotifyStage"; },
                                [](const AbandonStage&) -> Name { return "AbandonStage"; }},
                     effect);
 }

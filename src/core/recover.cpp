@@ -123,10 +123,15 @@ void Decider::FailForGood(base::Error error, int exit_code) {
 }
 
 void Decider::Advance(const BackingOff& backing_off) {
-  const bool leaving = job_.slice && job_.slice->phase != SlicePhase::kCreated;
+  // It took the slice away for good: this was the preemption that is paid for already.
+  const bool taken = backing_off.for_maintenance && SliceIsDead();
+  if (taken) job_.restart_reason = "preempted";
+  const bool leaving = taken || (job_.slice && job_.slice->phase != SlicePhase::kCreated);
   if (leaving) GiveSliceUp();
   const bool left = job_.slice && job_.slice->phase != SlicePhase::kCreated;
-  if (left || now_ < backing_off.until) return;
+  // Over as soon as the slice came back on other machines, or is gone.
+  const bool maintained = backing_off.for_maintenance && (moved_ || !job_.slice);
+  if (left || (now_ < backing_off.until && !maintained)) return;
   Enter(Queued{}, "trying again");
 }
 

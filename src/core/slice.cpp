@@ -79,6 +79,15 @@ std::string_view NodeStateName(NodeState state) {
 NodeState NodeStateFromName(std::string_view name) {
   return StateIn<NodeState>(kNodeStates, name);
 }
+std::string_view NoticeKindName(Notice::Kind kind) {
+  return kind == Notice::Kind::kMaintenance ? "maintenance" : "preemption";
+}
+std::optional<Notice::Kind> NoticeKindFromName(std::string_view name) {
+  for (const auto kind : {Notice::Kind::kMaintenance, Notice::Kind::kPreemption}) {
+    if (NoticeKindName(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
 std::string_view QueuedStateName(QueuedState state) {
   return NameIn(kQueuedStates, state);
 }

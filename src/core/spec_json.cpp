@@ -51,9 +51,14 @@ Json CommandToJson(const CommandSpec& command) {
   for (const SecretRef& secret : command.secrets) {
     secrets.push_back({{"name", secret.name}, {"file", secret.file}});
   }
-  return {{"cmd", command.cmd},         {"workers", HostSetText(command.workers)},
-          {"workdir", command.workdir}, {"env", command.env},
-          {"secrets", secrets},         {"grace_ms", command.grace.count()}};
+  return {{"cmd", command.cmd},
+          {"workers", HostSetText(command.workers)},
+          {"workdir", command.workdir},
+          {"env", command.env},
+          {"secrets", secrets},
+          {"grace_ms", command.grace.count()},
+          {"on_notice",
+           {{"signal", command.on_notice.signal}, {"grace_ms", command.on_notice.grace.count()}}}};
 }
 
 Json RetriesToJson(const RetrySpec& retries) {
@@ -213,6 +218,9 @@ base::Result<CommandSpec> CommandFromJson(const Json& json) {
   Read(json, "workdir", command.workdir);
   Read(json, "env", command.env);
   Read(json, "grace_ms", command.grace);
+  const Json& on_notice = base::GetMember(json, "on_notice");
+  Read(on_notice, "signal", command.on_notice.signal);
+  Read(on_notice, "grace_ms", command.on_notice.grace);
   for (const Json& item : base::GetMember(json, "secrets")) {
     SecretRef secret;
     Read(item, "name", secret.name);

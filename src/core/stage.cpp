@@ -80,6 +80,7 @@ bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host) {
 void Decider::BeginStage(int number) {
   job_.stage = MakeStage(job_, number, now_);
   Do(RunStage{});
+  if (number < 0 && job_.slice->notice) Do(NotifyStage{});
   const auto hosts = static_cast<std::int64_t>(job_.stage->hosts.size());
   if (number < 0) {
     return Enter(
@@ -106,9 +107,11 @@ void Decider::AdvanceStage() {
     return Enter(Queued{},
                  "the machines of slice " + slice_name() + " were replaced: setting them up again");
   }
+  HeedNotice();
   CheckStepLimit();
   CheckDuration();
   StopAlarmed();
+  CheckNoticeGrace();
   StopWhatFailed();
   if (job_.stage->Over()) EndStage();
 }
@@ -220,6 +223,7 @@ void Decider::FailStage() {
   }
   const int exit_code = culprit->exit_code;
   if (culprit->error && NeedsHands(*culprit->error)) return FailForGood(std::move(error), 0);
+  if (stage.notice) return EndAfterNotice(std::move(error));
   if (lost || exit_code == kTemporaryFailure) {
     job_.restart_reason = "infra";
     if (IsDeadAmongTheLiving(stage, *culprit)) GiveSliceUp();

@@ -4,6 +4,7 @@
 
 #include "jobman/base/check.hpp"
 #include "jobman/base/hash.hpp"
+#include "jobman/base/json.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/remote/host_script.hpp"
@@ -99,9 +100,9 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
     if (!order.chips_of.empty()) arguments += " " + order.chips_of;
   }
   call.command = ScriptCommand(arguments);
-  call.input =
-      fmt::format("jm_workdir={}\njm_script={}\njm_env={}\njobman-end\n", ShellQuote(order.workdir),
-                  ShellQuote(order.script), ShellQuote(exports));
+  call.input = fmt::format("jm_workdir={}\njm_script={}\njm_env={}\njm_signal={}\njobman-end\n",
+                           ShellQuote(order.workdir), ShellQuote(order.script), ShellQuote(exports),
+                           ShellQuote(order.notice_signal));
   return call;
 }
 
@@ -127,6 +128,16 @@ Call StopCall(const std::string& run_id, Duration grace, const std::string& othe
     arguments += " " + others;
   }
   return {.command = ScriptCommand(arguments)};
+}
+
+// Byte for byte the line that the script writes for a notice of the metadata server: one line each.
+Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std::string& signal) {
+  JM_CHECK(IsRunId(run_id) && IsRunId(signal), "words of our own making");
+  const base::Json line = {{"kind", core::NoticeKindName(notice.kind)},
+                           {"imminent", notice.imminent},
+                           {"text", notice.text}};
+  return {.command = ScriptCommand(fmt::format("notice {} {}", run_id, signal)),
+          .input = line.dump(-1, ' ', false, base::Json::error_handler_t::replace) + "\n"};
 }
 
 Call RenewCall(const std::string& run_id) {

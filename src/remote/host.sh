@@ -5,26 +5,31 @@
 #   host.sh run RUN_ID OFFSET [GRACE PREFIX [JOB]]
 #                                 start the run on stdin unless its id is known, then follow it;
 #                                 first stop what is left of other runs whose id begins with PREFIX
-#                                 ("-": none; ends PREFIX in a number, then with a smaller one) and what holds the chips of runs that begin with JOB;
-#                                 nothing starts while somebody else holds them
+#                                 ("-": none; ends PREFIX in a number, then with a smaller one) and
+#                                 what holds the chips of runs that begin with JOB; nothing starts
+#                                 while somebody else holds them
 #   host.sh follow RUN_ID OFFSET  its log from byte OFFSET on stdout, until it has ended
 #   host.sh status RUN_ID         running | exited N | lost WHY | absent
 #   host.sh stop RUN_ID GRACE [PREFIX]
 #                                 TERM, after GRACE seconds KILL; the status when nothing is left,
 #                                 also of other runs whose id begins so
+#   host.sh notice RUN_ID SIGNAL  the line on stdin goes to the run's notices, unless it is there, and
+#                                 SIGNAL ("none": no) to the command, once in its life; the status
 #   host.sh list                  every run with its status
 #   host.sh forget RUN_ID...      remove what is kept of runs that have ended
 #   host.sh renew RUN_ID          forget the run, unless it is running or succeeded since the boot
 #
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
-# session and the process group), boot_id, command, log, started, exit, stopped. `mkdir` of it is
-# what decides who starts a run. Secrets come on stdin and stay in shell variables and in the
+# session and the process group), boot_id, command, log, started, exit, stopped, notices (for the
+# command), notice-KIND (for the followers), signalled, watcher. `mkdir` of it is what decides who
+# starts a run. Secrets come on stdin and stay in shell variables and in the
 # environment of the command; no here-documents, since some shells put them into files.
 #
 # POSIX sh with the usual tools; runs under dash, bash and busybox. Variables begin with jm_ so that
 # none of the caller's exported ones is changed. Exit codes: 0, or 96 with "jobman: error ..." or
 # "jobman: busy ..." (the chips are in use). Exported by who calls, the script reads: HOME,
-# JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (other places than the usual ones).
+# JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (other places than the usual ones),
+# GCE_METADATA_HOST (another metadata server; set and empty: none).
 
 jm_die() {
   printf 'jobman: error %s\n' "$*" >&2
@@ -130,7 +135,7 @@ jm_become_command() {
     echo "jobman: cannot enter the working folder $jm_workdir"
     exit 126
   fi
-  export JOBMAN_RUN_ID="$jm_id" JOBMAN_RUN_DIR="$jm_dir"
+  export JOBMAN_RUN_ID="$jm_id" JOBMAN_RUN_DIR="$jm_dir" JOBMAN_NOTICE_FILE="$jm_dir/notices"
   eval "$jm_env"
   case ${JOBMAN_CHECKPOINT_DIR:-} in /*) command -p mkdir -p "$JOBMAN_CHECKPOINT_DIR" ;; esac
   case $jm_script in
@@ -152,7 +157,8 @@ jm_prepare() {
 # exit code. Outlives TERM of the whole group; HUP is ignored by the command too.
 jm_launch() {
   trap '' HUP
-  trap : TERM INT
+  trap : TERM INT USR1 USR2 # what a notice may send to the group
+  jm_signal=''
   eval "$(cat)" || exit 1
   jm_umask=$(umask)
   umask 077
@@ -171,8 +177,10 @@ jm_launch() {
     jm_code=143
   else
     [ -z "$jm_note" ] || printf 'jobman: %s\n' "$jm_note" >>"$jm_dir/log"
+    jm_start_watcher
     (jm_become_command) >>"$jm_dir/log" 2>&1
     jm_code=$?
+    jm_end_watcher
   fi
   printf '%-4s\n' "$jm_code" 1<>"$jm_dir/exit.new"
   mv -f "$jm_dir/exit.new" "$jm_dir/exit"
@@ -201,6 +209,17 @@ jobman-end") ;;
   esac
 }
 
+# Tells the followers' callers of notices that this host was given, each once per connection.
+jm_tell_notices() {
+  for jm_kind in maintenance preemption; do
+    case $jm_said in *$jm_kind*) continue ;; esac
+    if [ -e "$jm_dir/notice-$jm_kind" ] && read -r jm_value <"$jm_dir/notice-$jm_kind"; then
+      printf 'jobman: notice %s %s\n' "$jm_kind" "$jm_value" >&2
+      jm_said="$jm_said $jm_kind"
+    fi
+  done
+}
+
 # Copies the log from byte jm_sent on to stdout until the run has ended and all is sent; says first
 # that it is at it, so that the caller knows the run was started although it may be silent. The status
 # is taken before the size: what an ended run wrote is in the log by then. Ends quietly when the
@@ -209,9 +228,10 @@ jm_follow() {
   jm_sent=$1
   [ -d "$jm_dir" ] && printf 'jobman: running\n' >&2
   jm_look $$ && jm_caller=$jm_parent
-  jm_pause=0.05
+  jm_pause=0.05 jm_said=''
   while :; do
     jm_settle
+    jm_tell_notices
     jm_size=0
     # shellcheck disable=SC2046
     [ -e "$jm_dir/log" ] && set -- $(ls -ln "$jm_dir/log") && jm_size=$5
@@ -264,8 +284,124 @@ jm_find_processes() {
   done 2>/dev/null
 }
 
-# Whether a run is one of those before jm_before, by what its id has behind jm_prefix. A call that comes
-# late (its sender was asleep) must not end the runs of attempts that began since.
+# --- Notices: the cloud says that it will take the machine away. ---
+
+# jm_note_down LINE: for the command to read, once.
+jm_note_down() {
+  grep -qxF -e "$1" "$jm_dir/notices" 2>/dev/null || printf '%s\n' "$1" >>"$jm_dir/notices"
+}
+
+# jm_signal to the command's process group, once in the life of the run. The launcher, which leads
+# the group, minds none of these signals.
+jm_signal_command() {
+  case $jm_signal in TERM | INT | USR1 | USR2) ;; *) return ;; esac
+  jm_alive && mkdir "$jm_dir/signalled" 2>/dev/null || return
+  kill -"$jm_signal" "-$jm_pid" 2>/dev/null
+}
+
+# jm_take_notice: what the controller was told.
+jm_take_notice() {
+  jm_signal=$1
+  IFS= read -r jm_line_of_notice || jm_die 'the notice came incomplete'
+  jm_settle
+  if [ "$jm_status" = running ]; then
+    jm_note_down "$jm_line_of_notice"
+    jm_signal_command
+  fi
+  echo "$jm_status"
+}
+
+# The watcher asks this machine's metadata server. It has a session of its own, where no signal to
+# the command reaches it, and ends with the run. Elsewhere than in Google's cloud there is none.
+jm_start_watcher() {
+  [ -n "$jm_signal" ] && [ -d /proc/self ] || return
+  if [ -z "${GCE_METADATA_HOST+set}" ]; then
+    jm_product=''
+    read -r jm_product 2>/dev/null </sys/class/dmi/id/product_name
+    case $jm_product in Google*) ;; *) return ;; esac
+  elif [ -z "$GCE_METADATA_HOST" ]; then
+    return
+  fi
+  command -v curl >/dev/null 2>&1 || command -v wget >/dev/null 2>&1 || return
+  jm_detach sh "$0" watch "$jm_id" "$jm_signal"
+}
+
+jm_end_watcher() {
+  jm_one=''
+  read -r jm_one jm_rest 2>/dev/null <"$jm_dir/watcher" || return
+  jm_look "$jm_one" && [ "$jm_ticks" = "$jm_rest" ] && kill -TERM "-$jm_one" 2>/dev/null
+}
+
+# Waits for a change of anything the server tells of this machine, and then looks at what matters:
+# one request at a time. A server that does not wait is asked every two seconds; one that never
+# answered is given up soon.
+jm_watch() {
+  jm_signal=$1
+  jm_look $$ && printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/watcher"
+  jm_etag='' jm_answers=0 jm_failures=0
+  while jm_alive; do
+    jm_known=$jm_etag
+    jm_wait=${jm_known:+"&wait_for_change=true&timeout_sec=60&last_etag=$jm_known"}
+    if jm_ask "?recursive=true$jm_wait"; then
+      [ "$jm_answers" = 0 ] || jm_pause=2
+      jm_answers=1 jm_failures=0 jm_new=$jm_etag
+      if [ -z "$jm_new" ] || [ "$jm_new" != "$jm_known" ]; then
+        jm_ask preempted && jm_heed preemption "$jm_value"
+        jm_ask maintenance-event && jm_heed maintenance "$jm_value"
+        jm_etag=$jm_new
+      fi
+    else
+      jm_failures=$((jm_failures + 1))
+      [ "$jm_answers" != 0 ] || [ "$jm_failures" -lt 4 ] || return
+      jm_pause=$((jm_failures < 6 ? 1 << jm_failures : 60))
+    fi
+    jm_nap "${jm_pause:-0}"
+  done
+}
+
+# jm_ask KEY: the last line of the answer into jm_value, its ETag into jm_etag.
+jm_ask() {
+  jm_url="http://${GCE_METADATA_HOST:-metadata.google.internal}/computeMetadata/v1/instance/$1"
+  jm_flavor='Metadata-Flavor: Google'
+  if command -v curl >/dev/null 2>&1; then
+    jm_answer=$(http_proxy='' curl -sfi --connect-timeout 3 -m 75 -H "$jm_flavor" "$jm_url")
+  else
+    jm_answer=$(http_proxy='' wget -qSO- -T 75 --header "$jm_flavor" "$jm_url" 2>&1)
+  fi || return 1
+  jm_etag=''
+  while :; do
+    jm_value=${jm_answer%%"$jm_newline"*}
+    jm_value=${jm_value%"$jm_return"}
+    case $jm_value in *[Ee][Tt][Aa][Gg]:*) jm_etag=${jm_value##*[: ]} ;; esac
+    [ "$jm_answer" != "${jm_answer#*"$jm_newline"}" ] || break
+    jm_answer=${jm_answer#*"$jm_newline"}
+  done
+  case $jm_etag in *[!A-Za-z0-9_.-]*) jm_etag='' ;; esac
+}
+
+# jm_heed KIND VALUE: whether this is a notice, and a new one: a maintenance that an earlier run on
+# this machine was signalled for is only noted down.
+jm_heed() {
+  jm_mark=${jm_runs%/runs}/noticed-$1
+  case $1:$2 in
+    preemption:TRUE | maintenance:TERMINATE_ON_HOST_MAINTENANCE) ;;
+    *)
+      rm -f "$jm_mark"
+      return
+      ;;
+  esac
+  [ ! -e "$jm_dir/notice-$1" ] || return
+  jm_note_down '{"imminent":true,"kind":"'"$1"'","text":"'"$2"'"}'
+  jm_was=''
+  [ "$1" != maintenance ] || read -r jm_was 2>/dev/null <"$jm_mark"
+  [ "$jm_was" != "${jm_boot:-unknown}" ] || return
+  printf '%s\n' "${jm_boot:-unknown}" >"$jm_mark"
+  printf '%s\n' "$2" >"$jm_dir/notice.new-$1" && mv -f "$jm_dir/notice.new-$1" "$jm_dir/notice-$1"
+  jm_signal_command
+}
+
+# Whether a run is one of those before jm_before, by what its id has behind jm_prefix. A call that
+# comes late (its sender was asleep) must not end the runs of attempts that began since.
 jm_is_earlier() {
   [ -n "$jm_before" ] || return 0
   case $1 in '' | *[!0-9]*) return 1 ;; esac
@@ -346,18 +482,28 @@ jm_run_of() {
   jm_of=$({ tr '\0' '\n' <"/proc/$1/environ"; } 2>/dev/null | sed -n 's/^JOBMAN_RUN_DIR=//p')
 }
 
-# Whether the process is of another run of jm_job: by its environment, or where that was cleaned,
-# by its session, which the launcher led. One that we may not signal is not ours.
+# Whether the run folder is of another run of jm_job: a setup step, or an earlier attempt.
+jm_is_of_job() {
+  case $1 in
+    "$jm_runs/${jm_job}a"*) jm_is_earlier "${1#"$jm_runs/${jm_job}a"}" ;;
+    "$jm_runs/$jm_job"*) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+# Whether the process is of such a run: by its environment, or where that was cleaned, by its
+# session, which the launcher led. One that we may not signal is not ours.
 jm_is_ours() {
   kill -0 "$1" 2>/dev/null || return 1
-  case $jm_of in
-    "$jm_runs/$jm_job"*) return 0 ;;
-    ?*) return 1 ;;
-  esac
+  if [ -n "$jm_of" ]; then
+    jm_is_of_job "$jm_of"
+    return
+  fi
   for jm_of in "$jm_runs/$jm_job"*/pid; do
     jm_pid=''
     read -r jm_pid jm_born 2>/dev/null <"$jm_of"
-    [ "$jm_pid" = "$jm_session" ] && jm_same_boot "${jm_of%/pid}" && return 0
+    [ "$jm_pid" = "$jm_session" ] && jm_same_boot "${jm_of%/pid}" && jm_is_of_job "${jm_of%/pid}" &&
+      return 0
   done
   return 1
 }
@@ -410,16 +556,21 @@ jm_busy() {
 jm_free_chips() {
   jm_find_chips
   if [ -z "$jm_chips$jm_lock" ] || [ ! -d /proc/self ]; then return; fi
-  jm_job=$1
+  jm_job=$1 jm_before=${jm_id##*[!0-9]}
   jm_find=jm_find_holders
-  jm_find_holders
-  if [ -n "$jm_left" ]; then
-    jm_clock
-    jm_end=$((jm_now + $2 * 100))
-    jm_terminate
-    jm_kill
-  fi
-  [ -z "$jm_theirs" ] || jm_busy
+  jm_clock
+  jm_end=$((jm_now + $2 * 100)) jm_looks=0
+  while jm_find_holders; [ -n "$jm_left$jm_theirs" ]; do
+    if [ -n "$jm_left" ]; then
+      jm_terminate
+      jm_kill
+    else
+      # A process that is just ending still has its files, but no environment that says whose it is.
+      [ "$jm_looks" -lt 5 ] || jm_busy
+      jm_looks=$((jm_looks + 1))
+      jm_nap 0.1
+    fi
+  done
   if [ -z "$jm_lock" ] || [ ! -e "$jm_lock" ]; then return; fi
   if [ -O "$jm_lock" ]; then
     rm -f "$jm_lock"
@@ -475,6 +626,7 @@ jm_stop() {
     jm_find=jm_find_processes
     jm_terminate
     jm_kill
+    jm_end_watcher # a launcher that was killed did not
   fi
   [ $# -lt 2 ] || jm_end_others "$2" "$1"
   jm_settle
@@ -526,6 +678,9 @@ jm_need_number() {
 [ -n "$HOME" ] || jm_die 'this user has no home folder'
 export HOME
 jm_runs=$HOME/.jobman/runs
+jm_newline='
+'
+jm_return=$(printf '\r')
 jm_boot=''
 read -r jm_boot 2>/dev/null <"${JOBMAN_BOOT_ID_FILE:-/proc/sys/kernel/random/boot_id}"
 
@@ -556,6 +711,15 @@ case $jm_verb in
     jm_need_number "${2:-}"
     [ $# -lt 3 ] || jm_set_prefix "$3"
     (umask 077 && jm_stop "$2" ${3:+"$3"})
+    ;;
+  notice)
+    jm_set_run "${1:-}"
+    (umask 077 && jm_take_notice "${2:-none}")
+    ;;
+  watch)
+    jm_set_run "${1:-}"
+    umask 077
+    jm_watch "${2:-none}"
     ;;
   renew)
     jm_set_run "${1:-}"

@@ -47,4 +47,18 @@ std::vector<std::string> ParseRunningRuns(std::string_view output) {
   return ids;
 }
 
+std::optional<core::Notice> ParseNotice(std::string_view output) {
+  std::optional<core::Notice> worst;
+  auto lines = base::Split(output, '\n');
+  lines.pop_back();  // what follows the last line feed
+  for (const std::string& line : lines) {
+    const auto words = base::Split(base::Trim(line), ' ');
+    if (words.size() != 4 || words[0] != "jobman:" || words[1] != "notice") continue;
+    const auto kind = core::NoticeKindFromName(words[2]);
+    if (!kind || (worst && worst->kind == core::Notice::Kind::kPreemption)) continue;
+    worst = core::Notice{.kind = *kind, .imminent = true, .text = words[3]};
+  }
+  return worst;
+}
+
 }  // namespace jobman::remote

@@ -109,14 +109,14 @@ core::SliceSeen CloudModel::Look(const std::string& name, TimePoint now) const {
   if (resource.node) {
     const NodeState state = leaving ? NodeState::kDeleting : *resource.node;
     const bool up = state == NodeState::kReady;
-    seen.nodes = {
-        core::NodeSeen{.id = name,
-                       .uid = name,
-                       .state = state,
-                       .raw_state = std::string{core::NodeStateName(state)},
-                       .health = resource.maintenance ? "UNHEALTHY_MAINTENANCE" : "HEALTHY",
-                       .hosts = up ? Addresses(resource.hosts, resource.subnet)
-                                   : std::vector<core::HostAddress>{}}};
+    seen.nodes = {core::NodeSeen{
+        .id = name,
+        .uid = name,
+        .state = state,
+        .raw_state = std::string{core::NodeStateName(state)},
+        .health = resource.maintenance ? "UNHEALTHY_MAINTENANCE" : "HEALTHY",
+        .hosts = up ? Addresses(resource.hosts, resource.subnet) : std::vector<core::HostAddress>{},
+        .notice = resource.notice}};
   }
   if (IsQueued(resource)) {
     const QueuedState state = leaving ? QueuedState::kDeleting : resource.queued;
@@ -181,6 +181,7 @@ void CloudModel::GetOn(const std::string& name, Resource& resource) {
   if (moved && random_.Percent(60)) ++resource.subnet;
   resource.node = NodeState::kReady;
   resource.maintenance = false;
+  resource.notice.reset();
 }
 
 void CloudModel::GoWrong(const std::string& name, Resource& resource, TimePoint now) {
@@ -208,6 +209,11 @@ void CloudModel::GoWrong(const std::string& name, Resource& resource, TimePoint 
   constexpr std::array kStates = {NodeState::kPreempted, NodeState::kTerminated,
                                   NodeState::kStopped,   NodeState::kRepairing,
                                   NodeState::kUnknown,   NodeState::kReady};
+  if (*resource.node == NodeState::kReady && random_.Percent(25)) {
+    const bool imminent = random_.Percent(50);
+    resource.notice = core::Notice{.imminent = imminent, .text = imminent ? "ONGOING" : "PENDING"};
+    return;
+  }
   if (*resource.node == NodeState::kReady) {
     resource.node = kStates.at(static_cast<std::size_t>(random_.Below(6)));
     resource.maintenance = *resource.node == NodeState::kReady;

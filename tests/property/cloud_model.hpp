@@ -21,6 +21,7 @@ struct Resource {
   core::QueuedState queued = core::QueuedState::kCreating;  ///< with kQueuedResources
   std::optional<core::NodeState> node = {};
   bool maintenance = false;
+  std::optional<core::Notice> notice = {};
   int hosts = 1;
   int subnet = 0;  ///< other after a maintenance: other machines
   TimePoint visible_at = {};

@@ -218,6 +218,7 @@ void World::Do(const core::Effect& effect) {
   if (std::holds_alternative<core::DeleteSlice>(effect)) DoDelete();
   if (std::holds_alternative<core::RunStage>(effect)) DoRun();
   if (std::holds_alternative<core::StopStage>(effect)) DoStop();
+  if (std::holds_alternative<core::NotifyStage>(effect)) DoNotify();
   if (std::holds_alternative<core::AbandonStage>(effect)) watched_.reset();
 }
 
@@ -258,6 +259,12 @@ void World::DoRun() {
 void World::DoStop() {
   if (!job_.stage) return Break("StopStage without a stage");
   if (watched_ && watched_->stage == job_.stage->name) watched_->stopping = true;
+}
+
+void World::DoNotify() {
+  if (!job_.stage || !job_.slice) return Break("NotifyStage without a stage");
+  if (job_.stage->number >= 0) return Break("tells a setup step of a notice");
+  if (!job_.stage->notice && !job_.slice->notice) return Break("NotifyStage without a notice");
 }
 
 // --- news ---
@@ -363,6 +370,11 @@ HostRun World::StateOf(int host) {
                               : HostPhase::kExited;
   run.exit_code = process.exit_code;
   run.settled = watched_->stopping && !process.running;
+  if (!kind_ && random_.Percent(3)) {
+    run.notice = core::Notice{.kind = random_.Percent(50) ? core::Notice::Kind::kPreemption
+                                                          : core::Notice::Kind::kMaintenance,
+                              .imminent = true};
+  }
   return run;
 }
 

@@ -73,6 +73,7 @@ class World {
   void DoDelete();
   void DoRun();
   void DoStop();
+  void DoNotify();
   void Crash();
 
   void Send(core::Observation news);

@@ -435,6 +435,13 @@ void FakeSliceApi::MoveNode(const std::string& name) {
   }
 }
 
+void FakeSliceApi::Announce(const std::string& name, std::optional<core::Notice> notice) {
+  Settle();
+  for (auto& [key, node] : nodes_) {
+    if (key.second == name) node.seen.notice = notice;
+  }
+}
+
 void FakeSliceApi::PublishHostKey(const std::string& node, int host, const std::string& type,
                                   const std::string& key) {
   core::HostKeys& keys = host_keys_[node][host];

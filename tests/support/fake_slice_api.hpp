@@ -73,6 +73,8 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   void LoseNode(const std::string& name);
   /// New addresses and boot for the same node, as after maintenance.
   void MoveNode(const std::string& name);
+  /// `upcomingMaintenance` of a node; nothing takes it back.
+  void Announce(const std::string& name, std::optional<core::Notice> notice);
   /// What a host publishes as guest attribute.
   void PublishHostKey(const std::string& node, int host, const std::string& type,
                       const std::string& key);

@@ -102,6 +102,16 @@ Reconciling& Reconciling::Maintained(int hosts) {
   return See(seen);
 }
 
+Reconciling& Reconciling::Announced(std::optional<core::Notice> notice, int hosts) {
+  core::SliceSeen seen = Sight();
+  seen.nodes = {NodeOf(core::NodeState::kReady, hosts, 0)};
+  seen.nodes[0].notice = std::move(notice);
+  if (job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources) {
+    seen.queued = core::QueuedSeen{.state = core::QueuedState::kActive, .raw_state = "ACTIVE"};
+  }
+  return See(seen);
+}
+
 Reconciling& Reconciling::Absent() {
   return See(Sight());
 }
@@ -131,6 +141,10 @@ Reconciling& Reconciling::Report(core::HostRun run) {
 
 Reconciling& Reconciling::HostRuns(int host) {
   return Report({.host = host, .phase = core::HostPhase::kRunning});
+}
+
+Reconciling& Reconciling::HostNotices(int host, core::Notice notice) {
+  return Report({.host = host, .phase = core::HostPhase::kRunning, .notice = std::move(notice)});
 }
 
 Reconciling& Reconciling::HostEnds(int host, int exit_code) {

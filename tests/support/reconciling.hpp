@@ -43,7 +43,9 @@ class Reconciling {
   Reconciling& Queued(core::QueuedState state, std::optional<base::Error> failure = {});
   Reconciling& Node(core::NodeState state);
   Reconciling& Ready(int hosts = 4, int subnet = 0);
-  Reconciling& Maintained(int hosts = 4);    ///< READY, but UNHEALTHY_MAINTENANCE
+  Reconciling& Maintained(int hosts = 4);  ///< READY, but UNHEALTHY_MAINTENANCE
+  /// READY, with an upcomingMaintenance.
+  Reconciling& Announced(std::optional<core::Notice> notice, int hosts = 4);
   Reconciling& Absent();                     ///< a complete listing without it
   Reconciling& NoAnswer(base::Error error);  ///< the place could not be looked at
   Reconciling& Foreign();
@@ -55,6 +57,7 @@ class Reconciling {
   Reconciling& HostEnds(int host, int exit_code = 0);  ///< being stopped: and settles
   Reconciling& HostSettles(int host);
   Reconciling& HostLost(int host, std::optional<base::Error> error = {});
+  Reconciling& HostNotices(int host, core::Notice notice);  ///< its metadata server said so
   Reconciling& AllEnd(int exit_code = 0);
 
   // Short cuts.

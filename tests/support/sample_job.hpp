@@ -35,6 +35,7 @@ inline core::Slice SampleSlice(const std::string& name) {
   slice.generation = 2;
   slice.asked_at = base::FromMillis(1'767'225'600'123);
   slice.cloud_state = "READY";
+  slice.notice = core::Notice{.text = "SCHEDULED, PENDING"};
   return slice;
 }
 
@@ -65,6 +66,10 @@ inline core::Job BusyJob(core::Job job) {
                             .hint = "wait",
                             .retry_after = std::chrono::seconds{30},
                             .context = {"connecting to host 2", "running setup-3-install"}}}};
+  stage.hosts[0].notice =
+      core::Notice{.kind = core::Notice::Kind::kPreemption, .imminent = true, .text = "TRUE"};
+  stage.notice = stage.hosts[0].notice;
+  stage.noticed_at = base::FromMillis(1'767'225'702'003);
   job.stage = std::move(stage);
   job.why = "step install runs on 3 hosts";
   job.wake_at = base::FromMillis(1'767'225'800'003);

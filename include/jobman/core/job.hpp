@@ -57,6 +57,8 @@ struct Running {
 struct BackingOff {
   TimePoint until = {};
   base::Error error = {};
+  /// Waits for a maintenance that was announced: until the slice comes back from it, or is gone.
+  bool for_maintenance = false;
   friend bool operator==(const BackingOff&, const BackingOff&) = default;
 };
 /// Remote processes are being stopped; the slice stays.
@@ -121,6 +123,7 @@ struct Slice {
       {};  ///< when it was confirmed; while kIntended, when it was first asked for
   std::string cloud_state = {};  ///< the API's own word when it was last seen; empty: never seen
   std::optional<NoAnswer> no_answer = {};  ///< the last looks failed: nothing is known meanwhile
+  std::optional<Notice> notice = {};       ///< what the API announces of it
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
@@ -149,7 +152,8 @@ struct HostRun {
   /// the command left behind, and answered; or was given up.
   bool settled = false;
   std::optional<TimePoint> silent_since = {};  ///< no contact since then, though it was tried
-  std::int64_t scanned = 0;  ///< bytes of its log, whole lines, that the watchdog has read
+  std::int64_t scanned = 0;           ///< bytes of its log, whole lines, that the watchdog has read
+  std::optional<Notice> notice = {};  ///< what the host's metadata server announced
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
 
@@ -171,10 +175,12 @@ struct Stage {
   std::string name = {};  ///< "setup-0-install", "run": names the log folder
   std::vector<HostRun> hosts = {};
   TimePoint started_at = {};
-  bool stopping = false;            ///< StopStage was decided
-  bool timed_out = false;           ///< ... because the step's time limit passed
-  std::optional<int> culprit = {};  ///< the host whose failure stops the others
-  std::optional<Alarm> alarm = {};  ///< the watchdog's: decides what follows the stage
+  bool stopping = false;              ///< StopStage was decided
+  bool timed_out = false;             ///< ... because the step's time limit passed
+  std::optional<int> culprit = {};    ///< the host whose failure stops the others
+  std::optional<Alarm> alarm = {};    ///< the watchdog's: decides what follows the stage
+  std::optional<Notice> notice = {};  ///< of the command: it was signalled for this, at noticed_at
+  TimePoint noticed_at = {};
   friend bool operator==(const Stage&, const Stage&) = default;
 
   /// Every host has ended; when the stage is being stopped, nothing of it is left there either.

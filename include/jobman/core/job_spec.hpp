@@ -83,6 +83,13 @@ struct SecretRef {
   friend bool operator==(const SecretRef&, const SecretRef&) = default;
 };
 
+/// What the command gets when the cloud says that it is about to take the machines away.
+struct OnNotice {
+  std::string signal = "TERM";                ///< TERM, INT, USR1, USR2; none: only the file
+  Duration grace = std::chrono::seconds{30};  ///< from the signal until the command is stopped
+  friend bool operator==(const OnNotice&, const OnNotice&) = default;
+};
+
 struct CommandSpec {
   std::string cmd = {};
   HostSet workers = {};
@@ -90,6 +97,7 @@ struct CommandSpec {
   std::map<std::string, std::string> env = {};
   std::vector<SecretRef> secrets = {};
   Duration grace = std::chrono::seconds{30};  ///< between TERM and KILL
+  OnNotice on_notice = {};
   friend bool operator==(const CommandSpec&, const CommandSpec&) = default;
 };
 

@@ -89,11 +89,17 @@ struct RunStage {
 struct StopStage {
   friend bool operator==(const StopStage&, const StopStage&) = default;
 };
+/// Tell the hosts' commands of Stage::notice, with the signal of command.on_notice; without one, of
+/// Slice::notice, without a signal. Idempotent: each host tells a run once.
+struct NotifyStage {
+  friend bool operator==(const NotifyStage&, const NotifyStage&) = default;
+};
 /// Stop caring for the stage's hosts: they are gone.
 struct AbandonStage {
   friend bool operator==(const AbandonStage&, const AbandonStage&) = default;
 };
-using Effect = std::variant<CreateSlice, DeleteSlice, RunStage, StopStage, AbandonStage>;
+using Effect =
+    std::variant<CreateSlice, DeleteSlice, RunStage, StopStage, NotifyStage, AbandonStage>;
 std::string_view EffectName(const Effect& effect);
 
 /// A decision. `job` is the job after it; `why` explains it, also when nothing changes.
@@ -117,6 +123,8 @@ struct Policy {
   Duration poll = std::chrono::seconds{15};  ///< longest time between looks at the cloud
   Duration provisioning_limit = std::chrono::minutes{60};
   Duration vanish_grace = std::chrono::seconds{60};  ///< a fresh create may be invisible that long
+  /// After a notice of maintenance ended the command: how long its start may wait for that.
+  Duration maintenance_wait = std::chrono::minutes{2};
   Duration delete_again =
       std::chrono::seconds{30};     ///< a delete without effect is repeated after it
   std::optional<Crowd> crowd = {};  ///< of the one job that is decided upon (ZoneBackoff)

@@ -64,6 +64,18 @@ struct HostAddress {
   friend bool operator==(const HostAddress&, const HostAddress&) = default;
 };
 
+/// The cloud says that it will take machines away.
+struct Notice {
+  enum class Kind { kMaintenance, kPreemption };
+  Kind kind = Kind::kMaintenance;
+  bool imminent = false;  ///< it is happening: the command is signalled; else it is only told
+  std::string text = {};  ///< "TERMINATE_ON_HOST_MAINTENANCE", "SCHEDULED, PENDING, from <time>"
+  friend bool operator==(const Notice&, const Notice&) = default;
+};
+/// "maintenance", "preemption".
+std::string_view NoticeKindName(Notice::Kind kind);
+std::optional<Notice::Kind> NoticeKindFromName(std::string_view name);
+
 /// A node as the API showed it.
 struct NodeSeen {
   std::string id = {};  ///< last part of Node.name
@@ -78,6 +90,7 @@ struct NodeSeen {
   std::map<std::string, std::string> labels = {};
   std::vector<HostAddress> hosts = {};  ///< networkEndpoints, in worker order
   std::string create_time = {};
+  std::optional<Notice> notice = {};  ///< upcomingMaintenance
   bool spot = false;
 };
 

@@ -52,6 +52,9 @@ struct RunOrder {
   /// start, such runs are ended where they hold the chips (their device files, libtpu's lock file).
   /// While anybody else holds them, nothing starts (RunStatus::Kind::kBusy), and nobody is harmed.
   std::string chips_of = {};
+  /// Set: the run is told of notices of this machine's metadata server, and gets this signal (TERM,
+  /// INT, USR1, USR2, none) for the first that is imminent.
+  std::string notice_signal = {};
   std::string workdir = {};  ///< "" is the home folder; a relative path or "~/x" starts there
   /// Visible to the command. In JOBMAN_* variables a leading "~/" becomes the host's home folder;
   /// every other value is literal.
@@ -80,6 +83,9 @@ Call StatusCall(const std::string& run_id);
 /// runs whose id begins with `others` are stopped too, when that is not empty; ends it in a number,
 /// only those whose number is smaller: a call that comes late ends no later attempt.
 Call StopCall(const std::string& run_id, Duration grace, const std::string& others = {});
+/// Tells a running command of a notice: a line of JSON in the file JOBMAN_NOTICE_FILE, and unless
+/// `signal` is "none", that signal to its process group. Both once. Prints the status on stdout.
+Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std::string& signal);
 /// Before RunCall of a run that an earlier attempt may have done: makes the host forget it, unless
 /// it is running or ended with 0 since the host booted. Exit code 0, or kExitHostError.
 Call RenewCall(const std::string& run_id);
@@ -106,13 +112,16 @@ struct RunStatus {
 Result<RunStatus> ParseStatus(std::string_view output);
 /// From the stdout of ListCall: the ids of the runs that go on.
 std::vector<std::string> ParseRunningRuns(std::string_view output);
+/// From the stderr of RunCall and FollowCall: what the host was told by its metadata server, the
+/// worst of it. Lines that are not complete are left out.
+std::optional<core::Notice> ParseNotice(std::string_view output);
 
 /// The JOBMAN_* variables of a run on host number `host` of the job's slice: JOBMAN_JOB_ID,
 /// _ATTEMPT, _RESTART_REASON, _HOST_INDEX, _NUM_HOSTS, _HOSTS (internal addresses, comma
 /// separated), _HEAD (the first of them), _SLICE_INDEX, _NUM_SLICES, _CHECKPOINT_DIR (on the host,
 /// the same for every attempt of the job), _TPU_NAME, _ZONE, _RUN_ID. The script itself adds
-/// JOBMAN_RUN_DIR, by which it finds the run's processes again. The job's own environment
-/// and command.env are the caller's to add.
+/// JOBMAN_RUN_DIR, by which it finds the run's processes again, and JOBMAN_NOTICE_FILE. The job's
+/// own environment and command.env are the caller's to add.
 ///
 /// JAX needs no variable for multi-host on a TPU VM: jax.distributed.initialize() takes the
 /// coordinator and process ids from the VM's metadata (JAX documentation, "Multi-process

@@ -46,6 +46,22 @@ TEST(DecodeNode, ReadsAReadyNode) {
   EXPECT_FALSE(node->spot);
 }
 
+TEST(DecodeNode, ReadsAnUpcomingMaintenance) {
+  const auto notice = [](const std::string& maintenance) {
+    return DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n","state":"READY",
+                                "upcomingMaintenance":)" +
+                            maintenance + "}"))
+        ->notice;
+  };
+  EXPECT_EQ(notice(R"({"type":"SCHEDULED","maintenanceStatus":"PENDING","canReschedule":true,
+                       "windowStartTime":"2026-11-28T00:00:00Z"})"),
+            core::Notice{.text = "SCHEDULED, PENDING, from 2026-11-28T00:00:00Z"});
+  EXPECT_EQ(notice(R"({"type":"UNSCHEDULED","maintenanceStatus":"ONGOING"})"),
+            (core::Notice{.imminent = true, .text = "UNSCHEDULED, ONGOING"}));
+  EXPECT_EQ(notice("{}"), std::nullopt);
+  EXPECT_EQ(notice("null"), std::nullopt);
+}
+
 TEST(DecodeNode, ReadsWhatAQueuedResourceLeavesOnIt) {
   const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/train-7-a1",
       "state":"PREEMPTED","queuedResource":"projects/123/locations/z/queuedResources/train-7-a1",

@@ -176,6 +176,37 @@ TEST_F(ControllerTest, APreemptedSliceIsDeletedAndAnotherOneIsTaken) {
   EXPECT_TRUE(api_->Leftovers().empty());
 }
 
+TEST_F(ControllerTest, TheCommandIsToldOfAMaintenanceAndRunsAgainAfterIt) {
+  const Job job =
+      Submit(Spec("[ $JOBMAN_ATTEMPT = 1 ] || exit 0\n"
+                  "exec 2>/dev/null; trap 'cat $JOBMAN_NOTICE_FILE; exit 3' TERM; touch ~/up\n"
+                  "while :; do sleep 0.02; done"));
+  const auto home = [&](int host) {
+    return shell_.HomeOf(store_.Get(job.id)->slice->hosts[static_cast<std::size_t>(host)].external);
+  };
+  ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  ASSERT_TRUE(
+      Until([&] { return base::FileSize(home(0) / "up") && base::FileSize(home(1) / "up"); }));
+  const std::string slice = store_.Get(job.id)->slice->ref.name;
+  api_->Announce(slice, core::Notice{.text = "PENDING"});
+  const auto told = [&](int host) {
+    return base::ReadFile(home(host) / ".jobman/runs/j000001-a1/notices").value_or("");
+  };
+  const std::string pending =
+      "{\"imminent\":false,\"kind\":\"maintenance\",\"text\":\"PENDING\"}\n";
+  ASSERT_TRUE(Until([&] { return told(0) == pending && told(1) == pending; }));
+  EXPECT_EQ(StateOf(job.id), "RUNNING");
+  api_->Announce(slice, core::Notice{.imminent = true, .text = "ONGOING"});
+  ASSERT_TRUE(Reaches(job.id, "BACKOFF"));
+  const std::string ongoing = "{\"imminent\":true,\"kind\":\"maintenance\",\"text\":\"ONGOING\"}\n";
+  for (const int host : {0, 1}) EXPECT_EQ(LogOf(job.id, 1, "run", host), pending + ongoing);
+  api_->MoveNode(slice);
+  api_->Announce(slice, {});
+  ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
+  EXPECT_EQ(store_.Get(job.id)->spent.preemption, 1);
+  EXPECT_EQ(api_->created().size(), 1u);
+}
+
 TEST_F(ControllerTest, AnUnreachableCloudDeletesNothingAndTheJobGoesOn) {
   const Job job = Submit(Spec("while [ ! -e ~/go ]; do sleep 0.05; done"));
   ASSERT_TRUE(Reaches(job.id, "RUNNING"));

@@ -88,6 +88,7 @@ class SpecMaker {
       command.secrets.push_back({.name = Text(), .file = Text()});
     }
     command.grace = Duration{Number(100000)};
+    command.on_notice = {.signal = Text(), .grace = Duration{Number(100000)}};
     return command;
   }
 

@@ -86,6 +86,29 @@ TEST(ParseRunningRuns, TakesTheIdsOfThoseThatGoOn) {
   EXPECT_TRUE(ParseRunningRuns("").empty());
 }
 
+TEST(ParseNotice, FindsTheWorstOfCompleteLines) {
+  const std::string maintenance = "jobman: notice maintenance TERMINATE_ON_HOST_MAINTENANCE\n";
+  EXPECT_EQ(ParseNotice("jobman: running\nmotd\n"), std::nullopt);
+  EXPECT_EQ(ParseNotice("jobman: notice preemption TR"), std::nullopt) << "not all is here";
+  EXPECT_EQ(ParseNotice("jobman: notice eviction TRUE\n"), std::nullopt);
+  EXPECT_EQ(ParseNotice("jobman: running\n" + maintenance)->text, "TERMINATE_ON_HOST_MAINTENANCE");
+  const auto worst = ParseNotice("jobman: notice preemption TRUE\n" + maintenance);
+  ASSERT_TRUE(worst);
+  EXPECT_EQ(worst->kind, core::Notice::Kind::kPreemption);
+  EXPECT_TRUE(worst->imminent);
+}
+
+TEST(ParseStatus, IsNotDisturbedByNotices) {
+  EXPECT_EQ(ParseStatus("jobman: exited 3\njobman: notice preemption TRUE\n")->exit_code, 3);
+}
+
+TEST(NoticeCall, SendsALineOfJson) {
+  const Call call = NoticeCall("r", {.text = "SCHEDULED, PENDING"}, "none");
+  EXPECT_TRUE(call.command.ends_with(" notice r none")) << call.command;
+  EXPECT_EQ(call.input,
+            "{\"imminent\":false,\"kind\":\"maintenance\",\"text\":\"SCHEDULED, PENDING\"}\n");
+}
+
 TEST(RunEnvironment, DescribesTheHostAndItsSlice) {
   core::Job job{.id = {42}, .attempt = 3, .restart_reason = "preempted"};
   job.slice = core::Slice{.ref = {.place = {"p", "us-central2-b"}, .name = "train-42-a3"},

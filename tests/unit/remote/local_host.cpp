@@ -74,7 +74,8 @@ LocalHost::LocalHost(const std::string& shell) : home_(MakeTempDir()) {
          {"PATH", path},
          {"JOBMAN_BOOT_ID_FILE", home_ / "boot_id"},
          {"JOBMAN_CHIP_DEVICES", (home_ / "dev/accel*").string()},
-         {"JOBMAN_CHIP_LOCK", home_ / "libtpu_lockfile"}};
+         {"JOBMAN_CHIP_LOCK", home_ / "libtpu_lockfile"},
+         {"GCE_METADATA_HOST", ""}};
 }
 
 LocalHost::~LocalHost() {

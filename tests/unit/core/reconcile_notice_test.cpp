@@ -1,0 +1,222 @@
+// What the cloud announces: maintenance, preemption.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/core/explain.hpp"
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::JobBuilder;
+using test::Reconciling;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const Notice kPending{.text = "SCHEDULED, PENDING, from 2026-11-28T00:00:00Z"};
+const Notice kOngoing{.imminent = true, .text = "SCHEDULED, ONGOING"};
+const Notice kMaintenance{.imminent = true, .text = "TERMINATE_ON_HOST_MAINTENANCE"};
+const Notice kPreempted{.kind = Notice::Kind::kPreemption, .imminent = true, .text = "TRUE"};
+
+Job WithSignal(const std::string& signal) {
+  Job job = JobBuilder().Build();
+  job.spec.command.on_notice.signal = signal;
+  return job;
+}
+
+TEST(ReconcileNotice, MaintenanceDaysAheadIsOnlyTold) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().Announced(kPending);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), ElementsAre("NotifyStage"));
+  EXPECT_FALSE(r.job().stage->notice) << "no signal";
+  EXPECT_THAT(r.job().why, HasSubstr("announces maintenance of slice train-000042-a1: SCHEDULED"));
+  EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
+              Contains("the cloud announces maintenance: " + kPending.text));
+  EXPECT_THAT(r.Announced(kPending).effects(), IsEmpty());
+  EXPECT_FALSE(r.changed());
+  r.AllEnd(1);
+  EXPECT_EQ(r.state(), "FAILED") << "it failed by itself";
+}
+
+TEST(ReconcileNotice, WhatIsAnnouncedAlreadyIsToldToTheNextCommand) {
+  Reconciling r(JobBuilder().Step("install").Build());
+  r.Tick().Answered().Announced(kPending);
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage")) << "a setup step is not told";
+  r.AllEnd();
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage", "NotifyStage"));
+}
+
+TEST(ReconcileNotice, AnAnnouncementThatIsTakenBackIsForgotten) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().Announced(kPending).Announced({});
+  EXPECT_FALSE(r.job().slice->notice);
+  EXPECT_THAT(r.effects(), IsEmpty());
+}
+
+TEST(ReconcileNotice, WhatIsImminentIsSignalledOnceOnAllHosts) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(2, kMaintenance);
+  EXPECT_THAT(r.effects(), ElementsAre("NotifyStage"));
+  EXPECT_EQ(r.job().stage->notice, kMaintenance);
+  EXPECT_EQ(r.job().why,
+            "notice of maintenance (TERMINATE_ON_HOST_MAINTENANCE): the command is sent TERM");
+  EXPECT_THAT(r.HostNotices(2, kMaintenance).effects(), IsEmpty());
+  EXPECT_THAT(r.HostNotices(0, kMaintenance).effects(), IsEmpty());
+  EXPECT_THAT(r.Announced(kOngoing).effects(), IsEmpty());
+}
+
+TEST(ReconcileNotice, OngoingMaintenanceOfTheNodeIsImminent) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().Announced(kPending).Announced(kOngoing);
+  EXPECT_THAT(r.effects(), ElementsAre("NotifyStage"));
+  EXPECT_EQ(r.job().stage->notice, kOngoing);
+}
+
+TEST(ReconcileNotice, AFailureAfterANoticeOfPreemptionIsAPreemption) {
+  for (const int code : {1, 75, 143}) {
+    Reconciling r(JobBuilder().Build());
+    r.ToRunning().HostNotices(0, kPreempted).AllEnd(code);
+    EXPECT_EQ(r.state(), "BACKOFF");
+    EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1})) << code;
+    EXPECT_EQ(r.job().restart_reason, "preempted");
+    EXPECT_THAT(r.effects(), Contains("DeleteSlice")) << "the machines are as good as gone";
+    EXPECT_THAT(r.job().why, HasSubstr("after notice of preemption (TRUE)"));
+    EXPECT_EQ(r.Gone().state(), "REQUESTING") << "at once";
+  }
+}
+
+TEST(ReconcileNotice, ALostHostAfterANoticeIsAPreemption) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(1).HostNotices(0, kPreempted).HostLost(0);
+  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+}
+
+TEST(ReconcileNotice, ANoticeThatComesWithTheEndCountsToo) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostEnds(1, 1);
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.HostNotices(1, kPreempted).effects(), IsEmpty()) << "it is being stopped";
+  r.AllEnd(143).HostSettles(1);
+  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+}
+
+TEST(ReconcileNotice, ANoticeThatComesWithTheLastEndIsToldToNobody) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(1).See(HostReport{
+      .attempt = 1,
+      .stage = "run",
+      .run = {.host = 0, .phase = HostPhase::kExited, .exit_code = 0, .notice = kPreempted}});
+  EXPECT_EQ(r.state(), "SUCCEEDED");
+  EXPECT_THAT(r.effects(), IsEmpty());
+}
+
+TEST(ReconcileNotice, SuccessAfterANoticeIsSuccess) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(0, kPreempted).AllEnd(0);
+  EXPECT_EQ(r.state(), "SUCCEEDED");
+}
+
+TEST(ReconcileNotice, ABudgetOfPreemptionsPaysForIt) {
+  Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
+  r.ToRunning().HostNotices(0, kPreempted).AllEnd(143);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_THAT(r.As<Done>().error->hint, HasSubstr("retries.preemption is used up"));
+}
+
+TEST(ReconcileNotice, AfterANoticeOfMaintenanceTheSliceIsKeptAndWaitedFor) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(0, kMaintenance).AllEnd(143);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.job().restart_reason, "maintenance");
+  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+  EXPECT_EQ(Explain(r.job(), r.clock.Now()).waits_for, "the maintenance, at most 2m");
+  EXPECT_EQ(r.After(seconds{30}).state(), "BACKOFF") << "its machines are about to go";
+  EXPECT_EQ(r.Maintained().state(), "BACKOFF");
+  r.Ready(4, /*subnet=*/1);
+  EXPECT_EQ(r.state(), "RUNNING") << "they are back";
+  EXPECT_EQ(r.job().attempt, 2);
+}
+
+TEST(ReconcileNotice, AMaintenanceThatDoesNotComeIsNotWaitedForLong) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().Announced(kOngoing).AllEnd(143);
+  EXPECT_EQ(r.After(minutes{2}).state(), "PROVISIONING");
+  r.Announced(kOngoing);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage", "NotifyStage"));
+  EXPECT_FALSE(r.job().stage->notice) << "told, but not signalled a second time";
+}
+
+TEST(ReconcileNotice, AMaintenanceThatTakesTheSliceAwayIsPaidOnce) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(0, kMaintenance).AllEnd(143).Node(NodeState::kTerminated);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice")) << "without waiting for the two minutes";
+  r.Gone();
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_EQ(r.job().spent.preemption, 1);
+  EXPECT_EQ(r.job().restart_reason, "preempted");
+}
+
+TEST(ReconcileNotice, APreemptionIsWorseThanAMaintenance) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(0, kMaintenance).HostNotices(1, kPreempted).AllEnd(143);
+  EXPECT_EQ(r.job().restart_reason, "preempted");
+}
+
+TEST(ReconcileNotice, TheGraceEndsWithAStop) {
+  Reconciling r(WithSignal("USR1"));
+  r.ToRunning().HostNotices(0, kPreempted);
+  EXPECT_EQ(r.job().wake_at, r.clock.Now() + seconds{15});
+  EXPECT_THAT(r.After(seconds{29}).effects(), IsEmpty());
+  EXPECT_EQ(r.job().wake_at, r.clock.Now() + seconds{1});
+  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage"));
+  EXPECT_EQ(r.job().why, "the command goes on 30s after the notice of preemption: stopping it");
+  EXPECT_THAT(r.After(seconds{1}).effects(), IsEmpty());
+  r.AllEnd(143);
+  EXPECT_EQ(r.job().spent.preemption, 1);
+}
+
+TEST(ReconcileNotice, MachinesThatAreGoneAreNotStopped) {
+  Reconciling r(JobBuilder().Build());
+  const HostRun silent{
+      .host = 1,
+      .phase = HostPhase::kRunning,
+      .error = base::Error{.message = "refused", .reason = base::Reason::kHostRefused}};
+  r.ToRunning().See(HostReport{.attempt = 1, .stage = "run", .run = silent}).Announced(kOngoing);
+  EXPECT_THAT(r.After(minutes{9}).effects(), IsEmpty());
+  EXPECT_EQ(r.state(), "RUNNING");
+  r.Ready(4, /*subnet=*/1);
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "RunStage"));
+  EXPECT_EQ(r.job().spent, Spent{}) << "a maintenance costs nothing";
+}
+
+TEST(ReconcileNotice, WithoutASignalThereIsNoGrace) {
+  Reconciling r(WithSignal("none"));
+  r.ToRunning().HostNotices(0, kPreempted);
+  EXPECT_THAT(r.job().why, HasSubstr("the command is told"));
+  EXPECT_THAT(r.After(minutes{9}).effects(), IsEmpty());
+}
+
+TEST(ReconcileNotice, AControllerThatStartsPassesItOn) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning();
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const Effect& effect : ImpliedEffects(r.job())) all.emplace_back(EffectName(effect));
+    return all;
+  };
+  EXPECT_THAT(names(), ElementsAre("RunStage"));
+  r.HostNotices(0, kPreempted);
+  EXPECT_THAT(names(), ElementsAre("RunStage", "NotifyStage"));
+}
+
+}  // namespace
+}  // namespace jobman::core
