@@ -50,6 +50,16 @@ bool Ended(const HostRun& run) {
   return run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
 }
 
+/// Every host of the stage ended with exit code 0, the one that is told of now among them.
+bool EndedWell(const core::Stage& stage, const Observation& seen) {
+  const auto* report = std::get_if<core::HostReport>(&seen);
+  return std::all_of(stage.hosts.begin(), stage.hosts.end(), [&](const HostRun& run) {
+    const bool told = report != nullptr && report->run.host == run.host && !Ended(run);
+    const HostRun& last = told ? report->run : run;
+    return last.phase == HostPhase::kExited && last.exit_code == 0;
+  });
+}
+
 }  // namespace
 
 World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
@@ -443,6 +453,7 @@ void World::Check(const Job& before, const core::Step& step, const Observation& 
   same.wake_at = before.wake_at;
   if (step.changed == (same == before)) return Break("`changed` does not tell");
   CheckExits(before);
+  CheckFacts(before, seen);
   CheckEffects(before, step, seen);
   CheckOwnership();
 }
@@ -496,6 +507,27 @@ void World::CheckExits(const Job& before) {
     if (run.settled && !after.settled) return Break("a settled host is unsettled");
     after.settled = run.settled;
     if (Ended(run) && !(run == after)) return Break("an end is recorded twice");
+  }
+}
+
+/// What one observation proves, and what it does not.
+void World::CheckFacts(const Job& before, const Observation& seen) {
+  const bool working = std::holds_alternative<core::Setup>(before.state) ||
+                       std::holds_alternative<core::Running>(before.state);
+  const bool first_absence = IsAbsence(seen) && before.slice && before.slice->absences == 0;
+  const bool kept = job_.slice && job_.slice->phase == SlicePhase::kCreated;
+  if (working && !before.wish_new && first_absence && !kept) {
+    return Break("gives a slice up after one listing without it");
+  }
+  const auto* done = std::get_if<core::Done>(&job_.state);
+  const bool succeeds = done != nullptr && done->outcome == core::Outcome::kSucceeded;
+  if (working && succeeds && !EndedWell(*before.stage, seen)) {
+    return Break("succeeds although a host did not");
+  }
+  if (!before.slice || !job_.slice || !(before.slice->ref == job_.slice->ref)) return;
+  const bool moved = !before.slice->hosts.empty() && before.slice->hosts != job_.slice->hosts;
+  if (moved && before.slice->generation == job_.slice->generation) {
+    return Break("other machines, and nobody noticed");
   }
 }
 

@@ -65,6 +65,7 @@ class World {
   void Check(const core::Job& before, const core::Step& step, const core::Observation& seen);
   void CheckEffects(const core::Job& before, const core::Step& step, const core::Observation& seen);
   void CheckExits(const core::Job& before);
+  void CheckFacts(const core::Job& before, const core::Observation& seen);
   void CheckOwnership();
   void CheckTwice(const core::Step& step, const core::Observation& seen, double jitter);
   void Act(const std::vector<core::Effect>& effects, bool may_crash);

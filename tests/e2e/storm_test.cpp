@@ -1,0 +1,131 @@
+// A storm of faults over many jobs, while the controller is killed again and again: all of them
+// succeed, nothing runs twice at once, and nothing is left.
+//
+// JOBMAN_STORM_JOBS, _SECONDS, _RATE (faults a minute) and _SEED make it longer or repeat it; the
+// long form is 20 jobs and 300 seconds.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <future>
+#include <random>
+
+#include "jobman/base/strings.hpp"
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+unsigned FromEnv(const char* name, unsigned otherwise) {
+  const char* const text = getenv(name);
+  const auto number = base::ParseNumber(text == nullptr ? "" : text);
+  return number ? static_cast<unsigned>(*number) : otherwise;
+}
+
+int HostsOf(unsigned number) {
+  return 1 << number % 3;  // 1, 2 or 4
+}
+
+class Storm : public testing::Test {
+ protected:
+  Storm() {
+    std::filesystem::create_directories(share_);
+    std::filesystem::permissions(share_, std::filesystem::perms::all);
+    place_.StartSim({"--delays", "50ms", "--share", share_.string()});
+    place_.StartController({"--poll", "1", "--host-limit", "4"});
+    std::printf("JOBMAN_STORM_SEED=%u\n", seed_);
+  }
+
+  /// Every host takes a lock that ends with its process, goes on where the last attempt came to,
+  /// and writes each line also where the test finds it.
+  void Create(unsigned number) {
+    const int hosts = HostsOf(number);
+    const std::string cmd = fmt::format(
+        "share={0}; me=$share/{1}-$JOBMAN_HOST_INDEX\n"
+        "exec 9>$me.lock; flock -w 1 9 || echo \"$me twice\" >>$share/twice\n"
+        "step=$(cat $me.step 2>/dev/null || echo 0)\n"
+        "while [ $step -lt {2} ]; do\n"
+        "  step=$((step + 1)); echo $step >$me.new; mv $me.new $me.step\n"
+        "  echo \"attempt $JOBMAN_ATTEMPT step $step\" | tee -a $me.a$JOBMAN_ATTEMPT\n"
+        "  sleep 0.2\n"
+        "done",
+        share_.string(), number, 5 * seconds_);
+    const std::string name = fmt::format("storm-{}", number);
+    const std::string mode = number % 2 == 0 ? "queued-resources" : "tpu-vm";
+    const Ran ran = place_.Jobman(
+        {"create", place_.JobFile(name, hosts, cmd, "retries: {infra: unlimited, backoff: 1s}\n"),
+         "--set", "tpu.allocation_mode=" + mode});
+    ASSERT_EQ(ran.code, 0) << ran.All();
+  }
+
+  void KillControllersUntil(std::future<Ran>& storm) {
+    std::mt19937 random(seed_);
+    while (storm.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
+      usleep(std::uniform_int_distribution<useconds_t>(1'000'000, 4'000'000)(random));
+      place_.KillController();
+      place_.StartController({"--poll", "1", "--host-limit", "4"});
+    }
+  }
+
+  /// What is here of each attempt's log is what the host wrote, from the first byte on; of one that
+  /// ended by itself all of it.
+  void CheckLogs(unsigned number) {
+    const auto shown = place_.Show(fmt::format("storm-{}", number));
+    const int id = static_cast<int>(base::GetInt(shown, "id"));
+    const int last = static_cast<int>(base::GetInt(shown, "attempt"));
+    for (int attempt = 1; attempt <= last; ++attempt) {
+      for (int host = 0; host < HostsOf(number); ++host) {
+        const auto wrote = base::ReadFile(share_ / fmt::format("{}-{}.a{}", number, host, attempt));
+        const std::string kept = place_.Log(id, attempt, "run", host);
+        const std::string log = kept == "(no log)" ? "" : kept;  // it did not come to that
+        const std::string whole = wrote.value_or("");
+        EXPECT_TRUE(whole.starts_with(log))
+            << "job " << id << " attempt " << attempt << " host " << host << ":\n"
+            << log << "\nnot\n"
+            << whole;
+        if (attempt == last) {
+          EXPECT_EQ(log.size(), whole.size()) << "job " << id;
+        }
+      }
+    }
+  }
+
+  const unsigned jobs_ = FromEnv("JOBMAN_STORM_JOBS", 5);
+  const unsigned seconds_ = FromEnv("JOBMAN_STORM_SECONDS", 20);
+  const unsigned rate_ = FromEnv("JOBMAN_STORM_RATE", 60);
+  const unsigned seed_ = FromEnv("JOBMAN_STORM_SEED", std::random_device{}() % 100'000);
+  Place place_;
+  const base::Path share_ = place_.path() / "share";
+};
+
+TEST_F(Storm, EveryJobSucceedsAndNothingIsLeft) {
+  for (unsigned number = 0; number < jobs_; ++number) Create(number);
+  auto storm = std::async(std::launch::async, [this] {
+    return place_.Sim({"storm", "--seed", std::to_string(seed_), "--rate", std::to_string(rate_),
+                       "--for", std::to_string(seconds_) + "s"});
+  });
+  KillControllersUntil(storm);
+  const Ran faults = storm.get();
+  EXPECT_EQ(faults.code, 0) << faults.All();
+  std::printf("%s", faults.out.c_str());
+  for (unsigned number = 0; number < jobs_; ++number) {
+    const std::string name = fmt::format("storm-{}", number);
+    EXPECT_TRUE(place_.Reaches(name, "SUCCEEDED", 180))
+        << place_.Jobman({"why", name}).All() << place_.Jobman({"history", name}).All();
+    CheckLogs(number);
+  }
+  EXPECT_THAT(base::ReadFile(share_ / "twice").value_or(""), IsEmpty());
+  std::vector<std::string> remove = {"delete", "--wait"};
+  for (unsigned number = 0; number < jobs_; ++number)
+    remove.push_back(fmt::format("storm-{}", number));
+  EXPECT_EQ(place_.Jobman(remove).code, 0);
+  const Ran left = place_.Sim({"down"});
+  EXPECT_THAT(left.out, HasSubstr("nothing was left")) << left.All();
+}
+
+}  // namespace
+}  // namespace jobman::test
