@@ -5,6 +5,7 @@
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
+#include "controller/late_grants.hpp"
 #include "jobman/base/log.hpp"
 
 namespace jobman::controller {
@@ -124,6 +125,10 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   }
   Tell(*place, began, nodes, queued);
   co_await LookAtOperations(place);
+  Listing listing{
+      .place = place->where, .nodes = nodes, .queued = queued, .queued_listed = any_queued};
+  co_await DeleteLateGrants(api, world_.store, &book_, options_.policy.store_id,
+                            std::move(listing));
   co_return base::Ok();
 }
 

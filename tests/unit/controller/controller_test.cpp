@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/base/strings.hpp"
 #include "jobman/store/memory_store.hpp"
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/job_builder.hpp"
@@ -205,6 +206,38 @@ TEST_F(ControllerTest, TheCommandIsToldOfAMaintenanceAndRunsAgainAfterIt) {
   ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
   EXPECT_EQ(store_.Get(job.id)->spent.preemption, 1);
   EXPECT_EQ(api_->created().size(), 1u);
+}
+
+/// A request that nobody waits for any more comes true after all.
+TEST_F(ControllerTest, ALateGrantIsDeletedAndNobodyElsesSliceIs) {
+  const Job job = Submit(Spec("sleep 60"));
+  ASSERT_TRUE(Until([&] { return StateOf(job.id) == "RUNNING"; }));
+  core::SliceRequest late{.ref = store_.Get(job.id)->slice->ref, .tpu = job.spec.tpu};
+  late.tpu.labels = core::OwnerLabels(job, *store_.StoreId());
+  late.ref.name = "train-000001-a9";
+  core::SliceRequest other = late;
+  other.ref.name = "train-000001-a8";
+  other.tpu.labels["jobman-store"] = "another";
+  core::SliceRequest unknown = late;
+  unknown.ref.name = "train-000077-a1";
+  unknown.tpu.labels["jobman-job"] = "000077";
+  for (const auto& request : {late, other, unknown}) {
+    base::Spawn(loop_->get_executor(), [](auto api, auto what) -> base::Task<void> {
+      (void)co_await api->Create(what);
+    }(api_, request));
+  }
+  const auto left = [&](const std::string& name) {
+    const auto all = api_->Leftovers();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& one) { return base::Contains(one, name); });
+  };
+  ASSERT_TRUE(Until([&] { return api_->created().size() == 4; }));
+  EXPECT_TRUE(Until([&] { return !left("a9"); }));
+  EXPECT_THAT(api_->calls(), testing::Contains("Delete train-000001-a9"));
+  EXPECT_TRUE(left("a1")) << "the job's own";
+  EXPECT_TRUE(left("a8")) << "another store's";
+  EXPECT_TRUE(left("train-000077")) << "of a job that this store does not know: for gc";
+  EXPECT_EQ(StateOf(job.id), "RUNNING");
 }
 
 TEST_F(ControllerTest, AnUnreachableCloudDeletesNothingAndTheJobGoesOn) {

@@ -1,0 +1,52 @@
+#include "controller/late_grants.hpp"
+
+#include <algorithm>
+
+#include "jobman/base/log.hpp"
+#include "jobman/core/ownership.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using base::LogLevel;
+
+/// The job as it is on record now, after the listing.
+std::optional<core::Job> JobOf(const core::FoundSlice& found, ports::Store& store,
+                               const JobBook& book) {
+  const auto id = core::LabelledJob(found.labels);
+  if (!id) return std::nullopt;
+  if (const core::Job* const known = book.Find(*id)) return *known;
+  const auto stored = store.Get(*id);
+  return stored.ok() ? std::optional(*stored) : std::nullopt;
+}
+
+/// Nodes go with their queued resource; where none were listed nothing is known of it.
+bool IsOfUnlisted(const core::FoundSlice& found, const Listing& listing) {
+  if (listing.queued_listed) return false;
+  return std::any_of(listing.nodes.begin(), listing.nodes.end(), [&](const core::NodeSeen& node) {
+    return node.id == found.ref.name && !node.queued_resource.empty();
+  });
+}
+
+}  // namespace
+
+base::Task<void> DeleteLateGrants(std::shared_ptr<ports::SliceApi> api, ports::Store* store,
+                                  const JobBook* book, std::string store_id, Listing listing) {
+  for (const core::FoundSlice& found :
+       core::FindSlices(listing.place, listing.nodes, listing.queued)) {
+    if (found.leaving || IsOfUnlisted(found, listing)) continue;
+    const auto job = JobOf(found, *store, *book);
+    if (!job) continue;
+    const core::Claim claim = core::JudgeSlice(found, core::OwnerLabels(*job, store_id), job);
+    if (claim.ownership != core::Ownership::kOrphan) continue;
+    base::Log(LogLevel::kWarn, "cloud", "deleting slice {}, which came late: {}", found.ref.name,
+              claim.why);
+    const auto deleted = co_await api->Delete(found.ref);
+    if (!deleted.ok() && deleted.error().code != base::Code::kNotFound) {
+      base::Log(LogLevel::kWarn, "cloud", "deleting slice {}: {}", found.ref.name,
+                deleted.error().ToString());
+    }
+  }
+}
+
+}  // namespace jobman::controller
