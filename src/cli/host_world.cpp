@@ -2,6 +2,7 @@
 
 #include "cli/local_cloud.hpp"
 #include "jobman/base/env.hpp"
+#include "jobman/http/curl_transport.hpp"
 #include "jobman/ssh/keys.hpp"
 
 namespace jobman::cli {
@@ -64,13 +65,21 @@ ControllerWorld::ControllerWorld(asio::io_context& loop, base::StatePaths paths,
       paths_(std::move(paths)),
       store_(store),
       known_hosts_(store),
-      shell_(loop.get_executor(), known_hosts_) {}
+      shell_(loop.get_executor(), known_hosts_) {
+  auto transport = http::MakeCurlTransport(loop.get_executor());
+  auto mailer = http::MakeCurlMailer(loop.get_executor());
+  if (!transport.ok() || !mailer.ok()) return;  // the cloud's client says what is wrong
+  transport_ = std::move(transport).value();
+  mailer_ = std::move(mailer).value();
+  notifier_ = std::make_unique<notify::HookNotifier>(*transport_, *mailer_, base::GetEnv);
+}
 
 controller::World ControllerWorld::Get() {
   controller::World world;
   world.store = &store_;
   world.shell = &shell_;
   world.clock = &clock_;
+  world.notifier = notifier_.get();
   world.open_cloud =
       [this](const core::CloudSpec& spec) -> base::Result<std::shared_ptr<ports::SliceApi>> {
     JM_ASSIGN_OR_RETURN(auto opened, OpenCloud(loop_, paths_, spec));

@@ -6,6 +6,7 @@
 #include "jobman/base/state_paths.hpp"
 #include "jobman/cloud/cloud.hpp"
 #include "jobman/controller/controller.hpp"
+#include "jobman/notify/notifier.hpp"
 #include "jobman/ssh/host_shell.hpp"
 #include "jobman/ssh/known_hosts.hpp"
 
@@ -50,6 +51,9 @@ class ControllerWorld {
   base::SystemClock clock_ = {};
   StoredKnownHosts known_hosts_;
   ssh::SshHostShell shell_;
+  std::unique_ptr<http::Transport> transport_ = {};  ///< of hooks: logs nothing
+  std::unique_ptr<http::Mailer> mailer_ = {};
+  std::unique_ptr<notify::HookNotifier> notifier_ = {};
 };
 
 }  // namespace jobman::cli

@@ -139,6 +139,8 @@ core::JobSpec BuildSpec(Reader& reader) {
   spec.command = BuildCommand(reader);
   spec.retries = BuildRetries(reader);
   spec.watchdog = BuildWatchdog(reader);
+  spec.hooks = BuildHooks(reader);
+  spec.smtp = BuildSmtp(reader);
   CheckHosts(reader, spec);
   return spec;
 }

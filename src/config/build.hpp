@@ -17,6 +17,8 @@ std::vector<core::SetupStep> BuildSetup(Reader& reader);
 core::CommandSpec BuildCommand(Reader& reader);
 core::RetrySpec BuildRetries(Reader& reader);
 core::WatchdogSpec BuildWatchdog(Reader& reader);
+std::vector<core::HookSpec> BuildHooks(Reader& reader);
+core::SmtpSpec BuildSmtp(Reader& reader);
 /// What concerns the number of hosts that the accelerator type promises.
 void CheckHosts(Reader& reader, const core::JobSpec& spec);
 

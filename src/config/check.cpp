@@ -86,6 +86,7 @@ class Checker {
     switch (row.type) {
       case Type::kMap:
       case Type::kTextMap:
+      case Type::kSource:
         fits = value.is_map();
         break;
       case Type::kSteps:
@@ -101,6 +102,7 @@ class Checker {
         fits = value.is_map() || value.is_scalar();
         break;
       case Type::kAny:
+      case Type::kHooks:
         break;
       case Type::kText:
       case Type::kWord:

@@ -129,6 +129,33 @@ OrderedJson WatchdogOf(const core::WatchdogSpec& spec) {
   return watchdog;
 }
 
+OrderedJson SourceOf(const core::SecretRef& source) {
+  if (!source.file.empty()) return {{"file", source.file}};
+  return {{"env", source.name}};
+}
+
+OrderedJson HookOf(const core::HookSpec& hook) {
+  OrderedJson json;
+  if (hook.kind == core::HookKind::kCommand) json["run"] = hook.command;
+  if (hook.kind == core::HookKind::kMail) json["mail"] = hook.mail_to;
+  if (hook.kind == core::HookKind::kWebhook) {
+    json["post"] = hook.url.empty() ? SourceOf(hook.url_from) : OrderedJson(hook.url);
+  }
+  if (!hook.token.empty()) json["token"] = SourceOf(hook.token);
+  json["timeout"] = DurationText(hook.timeout);
+  return json;
+}
+
+OrderedJson SmtpOf(const core::SmtpSpec& spec) {
+  OrderedJson smtp = {{"host", spec.host},
+                      {"port", spec.port},
+                      {"tls", core::SmtpTlsName(spec.tls)},
+                      {"from", spec.from}};
+  PutText(smtp, "user", spec.user);
+  if (!spec.password.empty()) smtp["password"] = SourceOf(spec.password);
+  return smtp;
+}
+
 /// Walks the leaves of the resolved job and names their origins.
 class OriginFinder {
  public:
@@ -177,6 +204,10 @@ base::OrderedJson ToJobFile(const core::JobSpec& spec) {
   file["command"] = CommandOf(spec.command);
   file["retries"] = RetriesOf(spec.retries);
   if (!(spec.watchdog == core::WatchdogSpec{})) file["watchdog"] = WatchdogOf(spec.watchdog);
+  for (const core::HookSpec& hook : spec.hooks) {
+    file["on"][std::string(core::HookEventName(hook.event))].push_back(HookOf(hook));
+  }
+  if (!spec.smtp.host.empty()) file["smtp"] = SmtpOf(spec.smtp);
   return file;
 }
 

@@ -85,6 +85,8 @@ std::optional<base::Error> CheckScalar(const Value& value, const KeyRow& row) {
     case Type::kTextMap:
     case Type::kSecrets:
     case Type::kPatterns:
+    case Type::kSource:
+    case Type::kHooks:
     case Type::kMap:
     case Type::kSteps:
     case Type::kAny:

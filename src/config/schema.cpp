@@ -156,11 +156,25 @@ constexpr KeyRow kRows[] = {
     {"watchdog.max_duration", T::kLimit, kOn, "", "", "",
      "The command has run for so long in one attempt; without do: fail."},
     {"health", T::kAny, kOff, "", "", "", "Probe of the hosts before the run."},
-    {"on", T::kMap, kOff, "", "", "", "What to do when the job's state changes."},
-    {"on.started", T::kAny, kOff, "", "", "", "When the command starts."},
-    {"on.succeeded", T::kAny, kOff, "", "", "", "When the job succeeded."},
-    {"on.failed", T::kAny, kOff, "", "", "", "When the job failed."},
-    {"on.preempted", T::kAny, kOff, "", "", "", "When the slice was taken away."},
+    {"on", T::kMap, kOn, "", "", "",
+     "What to do when something happens: a command, a URL to post to, {run}, {post} or {mail}; "
+     "see hooks.md."},
+    {"on.started", T::kHooks, kOn, "", "", "", "The command starts, in any attempt."},
+    {"on.preempted", T::kHooks, kOn, "", "", "", "The slice was taken away."},
+    {"on.restarting", T::kHooks, kOn, "", "", "",
+     "The command or a setup step ended early, and is tried again."},
+    {"on.succeeded", T::kHooks, kOn, "", "", "", "The job succeeded."},
+    {"on.failed", T::kHooks, kOn, "", "", "", "The job failed."},
+    {"on.cancelled", T::kHooks, kOn, "", "", "", "The job was cancelled."},
+    {"smtp", T::kMap, kOn, "", "", "", "The server that takes the mail of hooks."},
+    {"smtp.host", T::kText, kOn, "required", "", "", "Its name or address."},
+    {"smtp.port", T::kNumber, kOn, "587, with tls: tls 465", "", "", "Its port."},
+    {"smtp.tls", T::kWord, kOn, "starttls", "starttls|tls|none", "",
+     "starttls insists on it; none is for a server on this machine."},
+    {"smtp.from", T::kText, kOn, "required", "", "", "The sender's address."},
+    {"smtp.user", T::kText, kOn, "none", "", "", "Logs in as; with a password."},
+    {"smtp.password", T::kSource, kOn, "none", "", "",
+     "Where the password is read from, each time."},
     {"brevo_email", T::kAny, kOff, "", "", "", "Mail through Brevo."},
 };
 
@@ -218,6 +232,10 @@ std::string_view TypeText(Type type) {
       return "a duration, or {after, do}";
     case Type::kPatterns:
       return "a pattern, or a list of patterns and of {match, do}";
+    case Type::kSource:
+      return "{env: NAME} or {file: PATH}";
+    case Type::kHooks:
+      return "a hook, or a list of hooks";
     case Type::kMap:
       return "a map";
     case Type::kSteps:

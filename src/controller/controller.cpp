@@ -6,6 +6,7 @@
 #include <asio/use_awaitable.hpp>
 
 #include "controller/clouds.hpp"
+#include "controller/courier.hpp"
 #include "controller/effects.hpp"
 #include "controller/fence.hpp"
 #include "controller/job_book.hpp"
@@ -32,7 +33,8 @@ class Controller::Impl {
         clouds_(world_),
         book_(loop, world_, options_.policy, HooksOfBook()),
         watch_(loop, world_, options_, clouds_, book_),
-        effects_(loop, world_, options_, clouds_, book_, watch_) {}
+        effects_(loop, world_, options_, clouds_, book_, watch_),
+        courier_(loop, world_, options_) {}
 
   base::Task<base::Status> Run();
   base::Task<base::Status> Tick(base::Duration bound);
@@ -65,6 +67,7 @@ class Controller::Impl {
   JobBook book_;
   ZoneWatch watch_;
   Effects effects_;
+  Courier courier_;
   base::CancelScope scope_ = {};
   ports::Lease lease_ = {};
   std::string holder_ = LeaseHolder();
@@ -82,6 +85,10 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
     base::Log(base::LogLevel::kInfo, "loop", "job {} {}: {}", core::FormatJobId(job.id),
               core::StateName(job.state), job.why);
     effects_.Do(job, effects);
+    const bool tells = std::any_of(effects.begin(), effects.end(), [](const core::Effect& effect) {
+      return std::holds_alternative<core::Notify>(effect);
+    });
+    if (tells) courier_.Hurry();
     watch_.Watch(job);
     const bool acquiring = std::holds_alternative<core::Provisioning>(job.state) && job.slice &&
                            !job.slice->hosts.empty();
@@ -138,6 +145,7 @@ base::Status Controller::Impl::Begin() {
   JM_TRY(TakeLease());
   last_care_ = world_.clock->Now();
   LookAtStore();
+  courier_.Start(lease_.token);
   return base::Ok();
 }
 
@@ -175,7 +183,7 @@ void Controller::Impl::LookAtStore() {
 
 bool Controller::Impl::IdleTooLong() {
   const core::TimePoint now = world_.clock->Now();
-  if (book_.AnyCare()) last_care_ = now;
+  if (book_.AnyCare() || courier_.Busy()) last_care_ = now;
   return options_.idle_exit && now - last_care_ > *options_.idle_exit;
 }
 
@@ -228,6 +236,7 @@ base::Task<base::Status> Controller::Impl::Run() {
     if (world_.clock->Now() - looked_at_store_ >= kLookAtStore) LookAtStore();
   }
   scope_.Cancel();
+  courier_.Stop();
   if (lost_) {
     co_return base::Error{.code = base::Code::kAborted,
                           .message = "another controller took over",
@@ -237,7 +246,8 @@ base::Task<base::Status> Controller::Impl::Run() {
 }
 
 bool Controller::Impl::AllQuiet() const {
-  return !book_.Busy() && watch_.Quiet() && effects_.Quiet(world_.clock->Now());
+  return !book_.Busy() && watch_.Quiet() && effects_.Quiet(world_.clock->Now()) &&
+         courier_.Quiet(world_.clock->Now());
 }
 
 base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
@@ -255,6 +265,7 @@ base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
     if (AllQuiet()) break;
   }
   scope_.Cancel();
+  courier_.Stop();
   if (lost_) co_return base::Ok();  // another one does the work
   co_return world_.store->DropLease(lease_);
 }

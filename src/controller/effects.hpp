@@ -32,6 +32,7 @@ class Effects {
   void Act(const core::Job& job, const core::StopStage&);
   void Act(const core::Job& job, const core::NotifyStage&);
   void Act(const core::Job& job, const core::AbandonStage&);
+  void Act(const core::Job&, const core::Notify&) {}  // it is in the outbox: see Courier
   static base::Task<void> Create(Effects* self, core::Job job);
   static base::Task<void> Delete(Effects* self, core::Job job);
   base::Task<core::CreateAnswered> AskForSlice(core::Job job);

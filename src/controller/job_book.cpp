@@ -6,6 +6,7 @@
 #include <random>
 
 #include "controller/journal.hpp"
+#include "controller/notices.hpp"
 #include "jobman/base/log.hpp"
 
 namespace jobman::controller {
@@ -137,6 +138,7 @@ void JobBook::Decide(JobId id) {
     core::Step step = core::Reconcile(turn.job, seen, now, policy, Random());
     zones_.Learn(turn.job, step.job, now, Random());
     Record(turn.job, seen, step, now, turn);
+    AddNotices(turn.job, step, now, policy_.store_id, turn);
     changed = changed || step.changed;
     effects.insert(effects.end(), step.effects.begin(), step.effects.end());
     turn.job = std::move(step.job);

@@ -117,6 +117,7 @@ void Record(const Job& before, const core::Observation& seen, const core::Step& 
     Note(turn, step.job, now, "note", std::string(state), step.why);
   }
   for (const core::Effect& effect : step.effects) {
+    if (std::holds_alternative<core::Notify>(effect)) continue;  // told of when it is told
     const std::string slice = step.job.slice ? step.job.slice->ref.name : std::string{};
     const std::string stage = step.job.stage ? step.job.stage->name : std::string{};
     Note(turn, step.job, now, "effect", std::string(core::EffectName(effect)),

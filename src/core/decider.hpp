@@ -106,6 +106,7 @@ class Decider {
   void Enter(JobState state, std::string why);
   void Say(std::string why) { why_ = std::move(why); }
   void Do(Effect effect);
+  void Tell(HookEvent event, std::string why);
   TimePoint WakeAt() const;
   const std::string& slice_name() const { return job_.slice->ref.name; }
 

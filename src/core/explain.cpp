@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/overloaded.hpp"
 #include "jobman/base/strings.hpp"
 
@@ -59,6 +61,16 @@ std::string StageFact(const Stage& stage) {
   if (!silent.empty()) text += ", no answer from host " + base::FormatRanges(silent);
   if (!trouble.empty()) text += " (" + trouble + ")";
   return text;
+}
+
+/// What will end the command, when it does not by itself.
+std::string WatchdogFact(const Job& job, TimePoint now) {
+  const Stage& stage = *job.stage;
+  if (stage.alarm) return fmt::format("watchdog {}: {}", stage.alarm->rule, stage.alarm->text);
+  const auto& most = job.spec.watchdog.max_duration;
+  if (stage.number >= 0 || stage.stopping || !most) return {};
+  const Duration left = std::max(Duration{0}, stage.started_at + *most - now);
+  return fmt::format("watchdog: the command may run for {} more", base::FormatDuration(left));
 }
 
 std::string StageWait(const Job& job) {
@@ -132,6 +144,9 @@ Explanation Explain(const Job& job, TimePoint now) {
   if (job.slice && job.slice->notice) out.facts.push_back(NoticeFact(*job.slice->notice));
   if (job.stage) out.facts.push_back(StageFact(*job.stage));
   if (job.stage && job.stage->notice) out.facts.push_back(NoticedFact(*job.stage, now));
+  if (job.stage) {
+    if (std::string fact = WatchdogFact(job, now); !fact.empty()) out.facts.push_back(fact);
+  }
   if (const auto* waiting = std::get_if<BackingOff>(&job.state)) {
     out.facts.push_back("last error: " + waiting->error.ToString());
   }

@@ -7,15 +7,49 @@
 
 namespace jobman::core {
 
+namespace {
+
+/// What hooks may be told when a job enters a state.
+std::optional<HookEvent> EventOf(const JobState& state) {
+  if (std::holds_alternative<Running>(state)) return HookEvent::kStarted;
+  const auto* done = std::get_if<Done>(&state);
+  if (done == nullptr) return std::nullopt;
+  switch (done->outcome) {
+    case Outcome::kSucceeded:
+      return HookEvent::kSucceeded;
+    case Outcome::kFailed:
+      return HookEvent::kFailed;
+    case Outcome::kCancelled:
+      return HookEvent::kCancelled;
+    case Outcome::kDeleted:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 void Decider::Enter(JobState state, std::string why) {
   job_.state = std::move(state);
   job_.since = now_;
+  if (const auto event = EventOf(job_.state)) Tell(*event, why);
   Say(std::move(why));
+}
+
+void Decider::Tell(HookEvent event, std::string why) {
+  const auto& hooks = job_.spec.hooks;
+  const bool asked = std::any_of(hooks.begin(), hooks.end(),
+                                 [&](const HookSpec& hook) { return hook.event == event; });
+  if (!asked) return;
+  Do(Notify{.event = event,
+            .attempt = job_.attempt,
+            .slice = job_.slice ? slice_name() : std::string{},
+            .why = std::move(why)});
 }
 
 void Decider::Do(Effect effect) {
   if (std::find(effects_.begin(), effects_.end(), effect) != effects_.end()) return;
-  effects_.push_back(effect);
+  effects_.push_back(std::move(effect));
 }
 
 /// An observation moves a job through a few states at most; the bound only guards against a
@@ -98,7 +132,8 @@ std::string_view EffectName(const Effect& effect) {
                                [](const RunStage&) -> Name { return "RunStage"; },
                                [](const StopStage&) -> Name { return "StopStage"; },
                                [](const NotifyStage&) -> Name { return "NotifyStage"; },
-                               [](const AbandonStage&) -> Name { return "AbandonStage"; }},
+                               [](const AbandonStage&) -> Name { return "AbandonStage"; },
+                               [](const Notify&) -> Name { return "Notify"; }},
                     effect);
 }
 

@@ -92,6 +92,7 @@ void Decider::Recover(Fault fault, base::Error error) {
                              FaultWord(fault), FormatJobId(job_.id));
     return FailForGood(std::move(error), 0);
   }
+  const bool worked = job_.stage.has_value();
   job_.stage.reset();
   if (fault == Fault::kFailure || job_.restart_reason.empty()) {
     job_.restart_reason = FaultWord(fault);
@@ -112,6 +113,7 @@ void Decider::Recover(Fault fault, base::Error error) {
   if (why.ends_with('.')) why.pop_back();  // the cloud's own sentences
   why += ": trying again";
   if (wait > Duration{0}) why += " in " + base::FormatDuration(wait);
+  if (worked) Tell(HookEvent::kRestarting, why);
   Enter(BackingOff{.until = now_ + wait, .error = std::move(error)}, std::move(why));
 }
 

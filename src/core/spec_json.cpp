@@ -1,5 +1,7 @@
 #include "jobman/core/spec_json.hpp"
 
+#include "core/hook_spec_json.hpp"
+
 namespace jobman::core {
 namespace {
 
@@ -274,7 +276,9 @@ Json SpecToJson(const JobSpec& spec) {
       {"setup", setup},
       {"command", CommandToJson(spec.command)},
       {"retries", RetriesToJson(spec.retries)},
-      {"watchdog", WatchdogToJson(spec.watchdog)}};
+      {"watchdog", WatchdogToJson(spec.watchdog)},
+      {"hooks", HooksToJson(spec.hooks)},
+      {"smtp", SmtpToJson(spec.smtp)}};
 }
 
 base::Result<JobSpec> SpecFromJson(const Json& json) {
@@ -291,6 +295,8 @@ base::Result<JobSpec> SpecFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(spec.command, CommandFromJson(base::GetMember(json, "command")));
   spec.retries = RetriesFromJson(base::GetMember(json, "retries"));
   JM_ASSIGN_OR_RETURN(spec.watchdog, WatchdogFromJson(base::GetMember(json, "watchdog")));
+  JM_ASSIGN_OR_RETURN(spec.hooks, HooksFromJson(base::GetMember(json, "hooks")));
+  JM_ASSIGN_OR_RETURN(spec.smtp, SmtpFromJson(base::GetMember(json, "smtp")));
   return spec;
 }
 

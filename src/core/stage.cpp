@@ -239,6 +239,7 @@ void Decider::LoseSlice(Fault fault, std::string restart_reason, base::Error err
   const bool worked = job_.stage && job_.stage->number < 0;
   if (worked && fault == Fault::kPreemption) job_.spent.streak = 0;
   job_.stage.reset();
+  if (fault == Fault::kPreemption) Tell(HookEvent::kPreempted, error.message);
   GiveSliceUp();
   job_.restart_reason = std::move(restart_reason);
   Recover(fault, std::move(error));

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 
 #include <asio/error.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/system_error.hpp>
+#include <asio/use_awaitable.hpp>
 
 namespace jobman::http {
 
@@ -122,6 +125,39 @@ void CurlLoop::CollectEnded() {
     ending->finished = true;
     ending->wake.cancel();
   }
+}
+
+namespace {
+
+/// Keeps the exchange in the loop as long as it lives, whatever ends the coroutine.
+class Running {
+ public:
+  Running(std::shared_ptr<CurlLoop> loop, CURL* easy)
+      : ending(loop->executor()), loop_(std::move(loop)), easy_(easy) {}
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { loop_->Remove(easy_); }
+
+  base::Status Start() { return loop_->Add(easy_, &ending); }
+
+  CurlLoop::Ending ending;
+
+ private:
+  std::shared_ptr<CurlLoop> loop_;
+  CURL* easy_;
+};
+
+}  // namespace
+
+base::Task<base::Result<CURLcode>> Perform(std::shared_ptr<CurlLoop> loop, CURL* easy) {
+  Running running(std::move(loop), easy);
+  JM_CO_TRY(running.Start());
+  asio::error_code woken;
+  auto token = asio::redirect_error(asio::use_awaitable, woken);
+  if (!running.ending.finished) co_await running.ending.wake.async_wait(token);
+  // Woken, but not by the end of the exchange: the coroutine was cancelled.
+  if (!running.ending.finished) throw asio::system_error(asio::error::operation_aborted);
+  co_return running.ending.code;
 }
 
 }  // namespace jobman::http

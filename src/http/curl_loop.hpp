@@ -67,4 +67,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   std::map<curl_socket_t, std::shared_ptr<Watch>> watches_ = {};
 };
 
+/// Runs one exchange to its end. A cancelled call takes it out of the loop at once.
+base::Task<base::Result<CURLcode>> Perform(std::shared_ptr<CurlLoop> loop, CURL* easy);
+
 }  // namespace jobman::http

@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <asio/error.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/system_error.hpp>
-#include <asio/use_awaitable.hpp>
 
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
@@ -148,24 +144,6 @@ Result<std::unique_ptr<Exchange>> Prepare(Request request, const Url& url,
   return exchange;
 }
 
-/// Keeps the exchange in the loop as long as it lives, whatever ends the coroutine.
-class Running {
- public:
-  Running(std::shared_ptr<CurlLoop> loop, CURL* easy)
-      : ending(loop->executor()), loop_(std::move(loop)), easy_(easy) {}
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-  ~Running() { loop_->Remove(easy_); }
-
-  base::Status Start() { return loop_->Add(easy_, &ending); }
-
-  CurlLoop::Ending ending;
-
- private:
-  std::shared_ptr<CurlLoop> loop_;
-  CURL* easy_;
-};
-
 Result<Response> Finish(Exchange& exchange, const Url& url, CURLcode code,
                         const CurlOptions& options) {
   const std::string peer = url.host + " port " + std::to_string(url.port);
@@ -193,14 +171,8 @@ class CurlTransport final : public Transport {
   Task<Result<Response>> Send(Request request) override {
     JM_CO_ASSIGN_OR_RETURN(const Url url, ParseUrl(request.url));
     JM_CO_ASSIGN_OR_RETURN(auto exchange, Prepare(std::move(request), url, options_));
-    Running running(loop_, exchange->easy.get());
-    JM_CO_TRY(running.Start());
-    asio::error_code woken;
-    auto token = asio::redirect_error(asio::use_awaitable, woken);
-    if (!running.ending.finished) co_await running.ending.wake.async_wait(token);
-    // Woken, but not by the end of the exchange: the coroutine was cancelled.
-    if (!running.ending.finished) throw asio::system_error(asio::error::operation_aborted);
-    co_return Finish(*exchange, url, running.ending.code, options_);
+    JM_CO_ASSIGN_OR_RETURN(const CURLcode code, co_await Perform(loop_, exchange->easy.get()));
+    co_return Finish(*exchange, url, code, options_);
   }
 
  private:

@@ -104,6 +104,11 @@ Status MemoryStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
       attempt.outcome = told.outcome;
     }
   }
+  for (ports::Notice notice : turn.notices) {
+    notice.number = ++last_notice_;
+    notice.job = turn.job.id;
+    record->notices.push_back(std::move(notice));
+  }
   ++writes_;
   return base::Ok();
 }
@@ -136,6 +141,40 @@ Result<std::vector<ports::AttemptRecord>> MemoryStore::Attempts(JobId id) {
   if (found == jobs_.end()) return attempts;
   for (const auto& [number, attempt] : found->second.attempts) attempts.push_back(attempt);
   return attempts;
+}
+
+Result<std::vector<ports::Notice>> MemoryStore::Outbox() {
+  std::vector<ports::Notice> waiting;
+  for (const auto& [id, record] : jobs_) {
+    for (const ports::Notice& notice : record.notices) {
+      if (notice.next_try) waiting.push_back(notice);
+    }
+  }
+  std::sort(waiting.begin(), waiting.end(),
+            [](const auto& one, const auto& other) { return one.number < other.number; });
+  return waiting;
+}
+
+Result<std::vector<ports::Notice>> MemoryStore::Notices(JobId id) {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? std::vector<ports::Notice>() : found->second.notices;
+}
+
+Status MemoryStore::RecordTry(const ports::Notice& notice, const ports::Event& event,
+                              std::int64_t lease_token) {
+  const bool held = !lease_.holder.empty() && lease_.token == lease_token;
+  if (lease_token != 0 && !held) return LeaseLost();
+  JM_ASSIGN_OR_RETURN(Record * record, Find(notice.job));
+  const auto known =
+      std::find_if(record->notices.begin(), record->notices.end(),
+                   [&](const ports::Notice& other) { return other.number == notice.number; });
+  if (known == record->notices.end()) return NoSuchJob(notice.job);
+  known->tries = notice.tries;
+  known->next_try = notice.next_try;
+  known->error = notice.error;
+  Append(*record, event);
+  ++writes_;
+  return base::Ok();
 }
 
 Result<std::optional<std::string>> MemoryStore::PinnedKey(const std::string& identity) {

@@ -109,7 +109,28 @@ CREATE TABLE lease (
 INSERT INTO lease VALUES (1, '', 0, 0);
 )sql";
 
-constexpr const char* kScripts[] = {kVersion1};
+// The outbox: what hooks are to be told, written with the decision. Rows stay until the job is
+// erased, for `show`; next_try is null when nothing is left to do.
+constexpr const char* kVersion2 = R"sql(
+CREATE TABLE notices (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  job INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  event_id TEXT NOT NULL,
+  event TEXT NOT NULL,
+  hook INTEGER NOT NULL,
+  target TEXT NOT NULL,
+  body TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  tries INTEGER NOT NULL,
+  next_try INTEGER,
+  error TEXT NOT NULL
+) STRICT;
+CREATE INDEX notices_job ON notices (job, number);
+CREATE INDEX notices_waiting ON notices (number) WHERE next_try IS NOT NULL;
+)sql";
+
+constexpr const char* kScripts[] = {kVersion1, kVersion2};
 
 Error NewerStore(std::int64_t version, std::size_t known) {
   return {.code = base::Code::kFailedPrecondition,

@@ -7,6 +7,49 @@ namespace jobman::store {
 
 using core::JobId;
 
+namespace {
+
+Result<std::vector<ports::Notice>> ReadNotices(Query& query) {
+  std::vector<ports::Notice> notices;
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) return notices;
+    notices.push_back({.number = query.Int(),
+                       .job = {query.Int()},
+                       .attempt = query.SmallInt(),
+                       .event_id = query.Text(),
+                       .event = query.Text(),
+                       .hook = query.SmallInt(),
+                       .target = query.Text(),
+                       .body = query.Text(),
+                       .at = query.Time(),
+                       .tries = query.SmallInt(),
+                       .next_try = query.MaybeTime(),
+                       .error = query.Text()});
+  }
+}
+
+}  // namespace
+
+Result<std::vector<ports::Notice>> SqliteStore::Outbox() {
+  JM_ASSIGN_OR_RETURN(
+      Query query,
+      db_->Prepare("SELECT number, job, attempt, event_id, event, hook, target, body, at, tries, "
+                   "next_try, error FROM notices WHERE next_try IS NOT NULL ORDER BY number",
+                   "reading the outbox"));
+  return ReadNotices(query);
+}
+
+Result<std::vector<ports::Notice>> SqliteStore::Notices(JobId id) {
+  JM_ASSIGN_OR_RETURN(
+      Query query,
+      db_->Prepare("SELECT number, job, attempt, event_id, event, hook, target, body, at, tries, "
+                   "next_try, error FROM notices WHERE job = ? ORDER BY number",
+                   "reading what hooks were told"));
+  query.Bind(id.value);
+  return ReadNotices(query);
+}
+
 Result<std::vector<ports::Event>> SqliteStore::Events(JobId id, std::int64_t after_number) {
   JM_ASSIGN_OR_RETURN(
       Query query, db_->Prepare("SELECT number, at, job, attempt, kind, subject, text FROM events "

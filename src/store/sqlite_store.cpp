@@ -56,6 +56,16 @@ Status PutAttempt(Database& db, JobId job, const ports::AttemptRecord& attempt) 
       attempt.reason, attempt.started_at, attempt.ended_at, attempt.outcome);
 }
 
+Status InsertNotice(Database& db, JobId job, const ports::Notice& notice) {
+  return db.Run(
+      "INSERT INTO notices (job, attempt, event_id, event, hook, target, body, at, tries, "
+      "next_try, "
+      "error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "writing to the outbox", job.value, notice.attempt, notice.event_id, notice.event,
+      notice.hook, notice.target, notice.body, notice.at, notice.tries, notice.next_try,
+      notice.error);
+}
+
 /// Overwrites the row if it still has `version`; kStale or kNotFound otherwise.
 Status UpdateJob(Database& db, const Job& job, std::int64_t version) {
   {
@@ -100,6 +110,7 @@ Status WriteTurn(Database& db, const ports::Turn& turn) {
   for (const ports::AttemptRecord& attempt : turn.attempts) {
     JM_TRY(PutAttempt(db, job.id, attempt));
   }
+  for (const ports::Notice& notice : turn.notices) JM_TRY(InsertNotice(db, job.id, notice));
   return base::Ok();
 }
 
@@ -186,6 +197,18 @@ Status SqliteStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
   return transaction.Commit();
 }
 
+Status SqliteStore::RecordTry(const ports::Notice& notice, const ports::Event& event,
+                              std::int64_t lease_token) {
+  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_TRY(CheckLease(*db_, lease_token));
+  JM_TRY(db_->Run("UPDATE notices SET tries = ?, next_try = ?, error = ? WHERE number = ?",
+                  "writing to the outbox", notice.tries, notice.next_try, notice.error,
+                  notice.number));
+  if (db_->changes() != 1) return NoSuchJob(notice.job);
+  JM_TRY(InsertEvent(*db_, notice.job, event));
+  return transaction.Commit();
+}
+
 Status SqliteStore::Erase(JobId id) {
   JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
   JM_ASSIGN_OR_RETURN(const Job job, SelectJob(*db_, id));
@@ -195,6 +218,7 @@ Status SqliteStore::Erase(JobId id) {
   JM_TRY(db_->Run("DELETE FROM attempts WHERE job = ?", "erasing a job", id.value));
   JM_TRY(db_->Run("DELETE FROM exits WHERE job = ?", "erasing a job", id.value));
   JM_TRY(db_->Run("DELETE FROM events WHERE job = ?", "erasing a job", id.value));
+  JM_TRY(db_->Run("DELETE FROM notices WHERE job = ?", "erasing a job", id.value));
   return transaction.Commit();
 }
 

@@ -287,6 +287,73 @@ TEST_P(StoreContract, ExitCodeIsRecordedOnce) {
   EXPECT_THAT(store().Exits(job.id).value(), ElementsAre(expected, other_host));
 }
 
+// --- The outbox ---
+
+ports::Notice SampleNotice(const std::string& event, TimePoint now) {
+  return {.attempt = 2,
+          .event_id = "store1-000001-v1-a2-" + event,
+          .event = event,
+          .hook = 1,
+          .target = "webhook example.com",
+          .body = "{\"event\": \"" + event + "\"}",
+          .at = now,
+          .next_try = now};
+}
+
+TEST_P(StoreContract, NoticesAreWrittenWithTheirTurnOrNotAtAll) {
+  const Job job = Get(Create("train"));
+  Create("other");
+  ASSERT_TRUE(
+      Commit({.job = job, .notices = {SampleNotice("started", now_), SampleNotice("failed", now_)}},
+             0)
+          .ok());
+  EXPECT_FALSE(Commit({.job = job, .notices = {SampleNotice("late", now_)}}, 0).ok());
+  const auto outbox = store().Outbox().value();
+  ASSERT_THAT(outbox, SizeIs(2));
+  EXPECT_LT(outbox[0].number, outbox[1].number);
+  ports::Notice expected = SampleNotice("started", now_);
+  expected.number = outbox[0].number;
+  expected.job = job.id;
+  EXPECT_EQ(outbox[0], expected);
+  EXPECT_EQ(store().Notices(job.id).value(), outbox);
+}
+
+TEST_P(StoreContract, ANoticeThatWasToldLeavesTheOutbox) {
+  const Job job = Get(Create("train"));
+  ASSERT_TRUE(Commit({.job = job, .notices = {SampleNotice("failed", now_)}}, 0).ok());
+  const Job before = Get(job.id);
+  ports::Notice notice = store().Outbox().value().at(0);
+  notice.tries = 1;
+  notice.next_try = now_ + seconds{5};
+  notice.error = "no answer";
+  const ports::Event event{.at = now_, .attempt = 2, .kind = "hook", .subject = "failed"};
+  ASSERT_TRUE(store().RecordTry(notice, event, 0).ok());
+  EXPECT_THAT(store().Outbox().value(), ElementsAre(notice));
+  notice.tries = 2;
+  notice.next_try.reset();
+  notice.error.clear();
+  ASSERT_TRUE(store().RecordTry(notice, event, 0).ok());
+  EXPECT_THAT(store().Outbox().value(), IsEmpty());
+  EXPECT_THAT(store().Notices(job.id).value(), ElementsAre(notice));
+  EXPECT_THAT(Lines(store().Events(job.id, 0).value()),
+              ElementsAre("state QUEUED", "hook failed", "hook failed"));
+  EXPECT_EQ(Get(job.id), before) << "no decision becomes stale by it";
+}
+
+TEST_P(StoreContract, TriesAreRecordedByTheHolderOfTheLeaseOnly) {
+  const Job job = Get(Create("train"));
+  ASSERT_TRUE(Commit({.job = job, .notices = {SampleNotice("failed", now_)}}, 0).ok());
+  ports::Notice notice = store().Outbox().value().at(0);
+  const auto old = store().TakeLease("a", now_, seconds{30}).value();
+  ASSERT_TRUE(store().TakeLease("b", now_ + seconds{60}, seconds{30}).ok());
+  notice.next_try.reset();
+  const auto late = store().RecordTry(notice, {}, old->token);
+  EXPECT_EQ(late.error().reason, Reason::kLeaseLost);
+  EXPECT_THAT(store().Outbox().value(), SizeIs(1));
+  notice.number += 100;
+  EXPECT_EQ(store().RecordTry(notice, {}, 0).error().code, Code::kNotFound);
+}
+
 TEST_P(StoreContract, NextAttemptHasItsOwnExitCodes) {
   const Job job = Get(Create("train"));
   const ports::ExitRecord first{.attempt = 1, .stage = "run", .exit_code = 3};
@@ -451,10 +518,13 @@ TEST_P(StoreContract, ErasedJobLeavesNothingBehind) {
   job.state = core::Done{.outcome = core::Outcome::kDeleted};
   ASSERT_TRUE(Commit({.job = job,
                       .exits = {{.attempt = 1, .stage = "run"}},
-                      .attempts = {ports::AttemptRecord{.attempt = 1}}},
+                      .attempts = {ports::AttemptRecord{.attempt = 1}},
+                      .notices = {SampleNotice("failed", now_)}},
                      0)
                   .ok());
   ASSERT_TRUE(store().Erase(job.id).ok());
+  EXPECT_THAT(store().Outbox().value(), IsEmpty());
+  EXPECT_THAT(store().Notices(job.id).value(), IsEmpty());
   EXPECT_EQ(store().Get(job.id).error().code, Code::kNotFound);
   EXPECT_EQ(store().Source(job.id).error().code, Code::kNotFound);
   EXPECT_THAT(store().Events(job.id, 0).value(), IsEmpty());

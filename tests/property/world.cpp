@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "jobman/base/strings.hpp"
 #include "tests/support/job_builder.hpp"
 
 namespace jobman::test {
@@ -76,6 +77,10 @@ World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
   job_.created_at = now_;
   job_.since = now_;
   if (watchdog_random_.Percent(20)) WatchTheJob();
+  if (seed % 2 == 0) return;
+  for (const core::HookEvent event : core::HookEvents()) {
+    job_.spec.hooks.push_back({.event = event, .command = "true"});
+  }
 }
 
 void World::WatchTheJob() {
@@ -456,6 +461,22 @@ void World::Check(const Job& before, const core::Step& step, const Observation& 
   CheckFacts(before, seen);
   CheckEffects(before, step, seen);
   CheckOwnership();
+  CheckNotices(before, step);
+}
+
+/// Whoever asked for it is told of the job's end, once.
+void World::CheckNotices(const Job& before, const core::Step& step) {
+  std::vector<std::string> told;
+  for (const core::Effect& effect : step.effects) {
+    const auto* notify = std::get_if<core::Notify>(&effect);
+    if (notify != nullptr) told.emplace_back(core::HookEventName(notify->event));
+  }
+  if (job_.spec.hooks.empty() && !told.empty()) return Break("tells what nobody asked for");
+  const std::string state = base::ToLower(core::StateName(job_.state));
+  const bool ended = core::HookEventFromName(state) && core::IsFinal(job_.state) &&
+                     (!(job_.state == before.state) || job_.since != before.since);
+  const auto count = std::count(told.begin(), told.end(), state);
+  if (!job_.spec.hooks.empty() && ended && count != 1) Break("the end is not told once");
 }
 
 void World::CheckEffects(const Job& before, const core::Step& step, const Observation& seen) {

@@ -22,6 +22,8 @@ enum class Type {
   kSecrets,   ///< a list of names or of {name, file}
   kLimit,     ///< a duration, or {after, do}
   kPatterns,  ///< a regular expression, or a list of them and of {match, do}
+  kSource,    ///< {env: NAME} or {file: PATH}
+  kHooks,     ///< a command, a URL, a map that is a hook, or a list of these
   kMap,       ///< a map of the keys that rows below this one name
   kSteps,     ///< a list of such maps
   kAny,       ///< not looked at

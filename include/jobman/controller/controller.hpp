@@ -11,6 +11,7 @@
 #include "jobman/base/task.hpp"
 #include "jobman/core/reconcile.hpp"
 #include "jobman/ports/host_shell.hpp"
+#include "jobman/ports/notifier.hpp"
 #include "jobman/ports/slice_api.hpp"
 #include "jobman/ports/store.hpp"
 
@@ -21,6 +22,8 @@ struct World {
   ports::Store* store = nullptr;
   ports::HostShell* shell = nullptr;
   base::Clock* clock = nullptr;
+  /// Tells hooks; without one their notices stay in the outbox.
+  ports::Notifier* notifier = nullptr;
   /// The client of a cloud; called once per distinct CloudSpec, and again after the cloud could
   /// not be reached (a local simulator may have come back on another port).
   std::function<base::Result<std::shared_ptr<ports::SliceApi>>(const core::CloudSpec&)> open_cloud;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ struct SecretRef {
   std::string name = {};  ///< environment variable on the host
   std::string file =
       {};  ///< local file with the value; empty: the local environment variable `name`
+  bool empty() const { return name.empty() && file.empty(); }
   friend bool operator==(const SecretRef&, const SecretRef&) = default;
 };
 
@@ -137,6 +139,42 @@ struct WatchdogSpec {
   friend bool operator==(const WatchdogSpec&, const WatchdogSpec&) = default;
 };
 
+/// What a hook is told of.
+enum class HookEvent {
+  kStarted,     ///< the command starts, in any attempt
+  kPreempted,   ///< the slice was taken away
+  kRestarting,  ///< the command or a setup step ended early and is tried again
+  kSucceeded,
+  kFailed,
+  kCancelled,
+};
+enum class HookKind { kCommand, kWebhook, kMail };
+
+/// One thing to do when something happens to the job.
+struct HookSpec {
+  HookEvent event = HookEvent::kStarted;
+  HookKind kind = HookKind::kCommand;
+  std::string command = {};  ///< for /bin/sh on this machine, the event on stdin
+  std::string url = {};      ///< posted to; empty: it is a secret, url_from
+  SecretRef url_from = {};
+  SecretRef token = {};  ///< sent as "Authorization: Bearer"
+  std::vector<std::string> mail_to = {};
+  Duration timeout = std::chrono::seconds{60};
+  friend bool operator==(const HookSpec&, const HookSpec&) = default;
+};
+
+enum class SmtpTls { kStartTls, kTls, kNone };
+/// The server that takes the mail of hooks.
+struct SmtpSpec {
+  std::string host = {};
+  int port = 587;
+  SmtpTls tls = SmtpTls::kStartTls;
+  std::string from = {};
+  std::string user = {};
+  SecretRef password = {};
+  friend bool operator==(const SmtpSpec&, const SmtpSpec&) = default;
+};
+
 /// A job file, resolved: defaults filled in, interpolation done, paths absolute, everything valid
 /// as far as it can be known without asking the cloud.
 struct JobSpec {
@@ -151,6 +189,8 @@ struct JobSpec {
   CommandSpec command = {};
   RetrySpec retries = {};
   WatchdogSpec watchdog = {};
+  std::vector<HookSpec> hooks = {};
+  SmtpSpec smtp = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
@@ -164,6 +204,18 @@ std::string_view WatchdogActionName(WatchdogAction action);
 std::optional<WatchdogAction> WatchdogActionFromName(std::string_view name);
 /// "v4-32", or "2 x v4-32" for a multislice.
 std::string AcceleratorText(const TpuSpec& tpu);
+/// "started", "preempted", ...: as in `on.started`, and in the events.
+std::string_view HookEventName(HookEvent event);
+std::optional<HookEvent> HookEventFromName(std::string_view name);
+std::span<const HookEvent> HookEvents();
+/// "command", "webhook", "mail".
+std::string_view HookKindName(HookKind kind);
+std::optional<HookKind> HookKindFromName(std::string_view name);
+/// "starttls", "tls", "none".
+std::string_view SmtpTlsName(SmtpTls tls);
+std::optional<SmtpTls> SmtpTlsFromName(std::string_view name);
+/// Whom a hook tells, in words that hold no secret: "webhook example.com", "mail to ada@lab.org".
+std::string HookTarget(const HookSpec& hook);
 /// "all", or "0,3-7".
 std::string HostSetText(const HostSet& hosts);
 /// "all", or numbers and ranges "0,3-7"; the error names the part that is wrong.

@@ -98,8 +98,17 @@ struct NotifyStage {
 struct AbandonStage {
   friend bool operator==(const AbandonStage&, const AbandonStage&) = default;
 };
+/// Tell the hooks that asked for the event (JobSpec::hooks). Recorded with the decision itself, so
+/// that it is told at least once whatever happens.
+struct Notify {
+  HookEvent event = HookEvent::kStarted;
+  int attempt = 0;
+  std::string slice = {};
+  std::string why = {};
+  friend bool operator==(const Notify&, const Notify&) = default;
+};
 using Effect =
-    std::variant<CreateSlice, DeleteSlice, RunStage, StopStage, NotifyStage, AbandonStage>;
+    std::variant<CreateSlice, DeleteSlice, RunStage, StopStage, NotifyStage, AbandonStage, Notify>;
 std::string_view EffectName(const Effect& effect);
 
 /// A decision. `job` is the job after it; `why` explains it, also when nothing changes.

@@ -24,7 +24,7 @@ struct Event {
   TimePoint at = {};
   JobId job = {};
   int attempt = 0;
-  std::string kind = {};     ///< "state", "effect", "host", "wish", "slice", "note"
+  std::string kind = {};     ///< "state", "effect", "host", "wish", "slice", "note", "hook"
   std::string subject = {};  ///< "RUNNING", "CreateSlice", "host 3", ...
   std::string text = {};     ///< one sentence
 };
@@ -52,6 +52,23 @@ struct AttemptRecord {
   std::string outcome = {};  ///< "succeeded", "failed", "preempted", ...; empty while it goes on
 };
 
+/// A line of the outbox: something that happened, for one hook of the job.
+struct Notice {
+  std::int64_t number = 0;  ///< given by the store
+  JobId job = {};
+  int attempt = 0;
+  std::string event_id = {};  ///< the same for all hooks that are told of the event
+  std::string event = {};     ///< "failed"
+  int hook = 0;               ///< index in JobSpec::hooks
+  std::string target = {};    ///< HookTarget()
+  std::string body = {};      ///< JSON
+  TimePoint at = {};
+  int tries = 0;
+  std::optional<TimePoint> next_try = {};  ///< nothing: it was told, or given up
+  std::string error = {};                  ///< of the last try
+  friend bool operator==(const Notice&, const Notice&) = default;
+};
+
 /// What one turn of the loop writes for one job, in one transaction.
 struct Turn {
   Job job = {};
@@ -59,6 +76,7 @@ struct Turn {
   std::vector<ExitRecord> exits = {};
   /// Inserted; of one that is there already, only slice, ended_at and outcome change.
   std::vector<AttemptRecord> attempts = {};
+  std::vector<Notice> notices = {};
 };
 
 /// Columns of `list` and filters on them; empty fields do not filter.
@@ -125,6 +143,14 @@ class Store {
   virtual Result<std::vector<Event>> Events(JobId id, std::int64_t after_number) = 0;
   virtual Result<std::vector<ExitRecord>> Exits(JobId id) = 0;
   virtual Result<std::vector<AttemptRecord>> Attempts(JobId id) = 0;
+
+  /// What is still to be told, of all jobs, in the order of numbers.
+  virtual Result<std::vector<Notice>> Outbox() = 0;
+  /// All of one job, also what was told and what was given up.
+  virtual Result<std::vector<Notice>> Notices(JobId id) = 0;
+  /// After a try: `tries`, `next_try` and `error` of the notice, and a line of the journal. Leaves
+  /// the job's version as it is. kNotFound when the job was erased, kLeaseLost as Commit().
+  virtual Status RecordTry(const Notice& notice, const Event& event, std::int64_t lease_token) = 0;
 
   /// Pinned SSH host keys, by HostTarget::identity.
   virtual Result<std::optional<std::string>> PinnedKey(const std::string& identity) = 0;

@@ -31,6 +31,10 @@ class MemoryStore final : public ports::Store {
                                                   std::int64_t after_number) override;
   ports::Result<std::vector<ports::ExitRecord>> Exits(core::JobId id) override;
   ports::Result<std::vector<ports::AttemptRecord>> Attempts(core::JobId id) override;
+  ports::Result<std::vector<ports::Notice>> Outbox() override;
+  ports::Result<std::vector<ports::Notice>> Notices(core::JobId id) override;
+  ports::Status RecordTry(const ports::Notice& notice, const ports::Event& event,
+                          std::int64_t lease_token) override;
   ports::Result<std::optional<std::string>> PinnedKey(const std::string& identity) override;
   ports::Status PinKey(const std::string& identity, const std::string& key) override;
   ports::Result<std::optional<std::pair<std::string, core::TimePoint>>> Cached(
@@ -51,6 +55,7 @@ class MemoryStore final : public ports::Store {
     std::vector<ports::Event> events = {};
     std::vector<ports::ExitRecord> exits = {};
     std::map<int, ports::AttemptRecord> attempts = {};
+    std::vector<ports::Notice> notices = {};
   };
 
   /// The job's record, or kNotFound.
@@ -63,6 +68,7 @@ class MemoryStore final : public ports::Store {
   ports::Lease lease_;
   std::int64_t last_job_ = 0;
   std::int64_t last_event_ = 0;
+  std::int64_t last_notice_ = 0;
   std::int64_t writes_ = 0;
 };
 

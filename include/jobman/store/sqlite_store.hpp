@@ -64,6 +64,10 @@ class SqliteStore final : public ports::Store {
                                                   std::int64_t after_number) override;
   ports::Result<std::vector<ports::ExitRecord>> Exits(core::JobId id) override;
   ports::Result<std::vector<ports::AttemptRecord>> Attempts(core::JobId id) override;
+  ports::Result<std::vector<ports::Notice>> Outbox() override;
+  ports::Result<std::vector<ports::Notice>> Notices(core::JobId id) override;
+  ports::Status RecordTry(const ports::Notice& notice, const ports::Event& event,
+                          std::int64_t lease_token) override;
   ports::Result<std::optional<std::string>> PinnedKey(const std::string& identity) override;
   ports::Status PinKey(const std::string& identity, const std::string& key) override;
   ports::Result<std::optional<std::pair<std::string, core::TimePoint>>> Cached(

@@ -18,6 +18,7 @@ Result<views::JobDetails::Item> Look(App& app, ports::Store& store, core::JobId 
   JM_ASSIGN_OR_RETURN(item.job, store.Get(id));
   JM_ASSIGN_OR_RETURN(item.attempts, store.Attempts(id));
   JM_ASSIGN_OR_RETURN(item.exits, store.Exits(id));
+  JM_ASSIGN_OR_RETURN(item.notices, store.Notices(id));
   item.logs = paths.JobDir(id.value).string();
   return item;
 }

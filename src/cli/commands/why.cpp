@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/job_ref.hpp"
 #include "cli/views/explanation.hpp"
+#include "cli/views/job_detail.hpp"
 #include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
@@ -20,6 +21,10 @@ base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
     core::Explanation why = core::Explain(job, app.Now());
+    JM_ASSIGN_OR_RETURN(const auto notices, store->Notices(id));
+    for (std::string& trouble : views::HookTroubles(notices, app.Now())) {
+      why.facts.push_back("hook: " + std::move(trouble));
+    }
     if (!controller && core::NeedsCare(job)) {
       why.facts.emplace_back("no controller is at work, so nothing goes on");
       if (why.next_step.empty()) why.next_step = "jobman controller run, or jobman tick";

@@ -124,6 +124,9 @@ std::string RenderItem(const JobDetails::Item& item, core::TimePoint now, const 
   sheet.Line("command", FirstLine(job.spec.command.cmd));
   sheet.Line("workers", core::HostSetText(job.spec.command.workers));
   sheet.Line("retries", RetriesText(job));
+  for (const std::string& trouble : HookTroubles(item.notices, now)) {
+    sheet.Line("hook", trouble, ui::Tone::kBad);
+  }
   sheet.Line("files", item.logs);
   sheet.Block(RenderHosts(job, item.exits, style));
   sheet.Block(RenderAttempts(item.attempts, now, style));
@@ -144,6 +147,18 @@ base::OrderedJson ToJson(const ports::ExitRecord& exit) {
   return {{"attempt", exit.attempt},           {"stage", exit.stage},         {"host", exit.host},
           {"exit_code", exit.exit_code},       {"lost", !exit.error.empty()}, {"error", exit.error},
           {"at", base::FormatRfc3339(exit.at)}};
+}
+
+base::OrderedJson ToJson(const ports::Notice& notice) {
+  return {{"event", notice.event},
+          {"event_id", notice.event_id},
+          {"attempt", notice.attempt},
+          {"target", notice.target},
+          {"at", base::FormatRfc3339(notice.at)},
+          {"told", !notice.next_try && notice.error.empty()},
+          {"tries", notice.tries},
+          {"next_try", TimeJson(notice.next_try)},
+          {"error", notice.error}};
 }
 
 base::OrderedJson ToJson(const JobDetails::Item& item);
@@ -174,11 +189,30 @@ base::OrderedJson ToJson(const JobDetails::Item& item) {
           {"stage", job.stage ? core::StageToJson(*job.stage) : base::Json()},
           {"attempts", ArrayJson(item.attempts)},
           {"exits", ArrayJson(item.exits)},
+          {"notices", ArrayJson(item.notices)},
           {"spec", core::SpecToJson(job.spec)},
           {"files", item.logs}};
 }
 
 }  // namespace
+
+std::vector<std::string> HookTroubles(const std::vector<ports::Notice>& notices,
+                                      core::TimePoint now) {
+  std::vector<std::string> sentences;
+  for (const ports::Notice& notice : notices) {
+    const bool told = !notice.next_try && notice.error.empty();
+    const bool fresh = notice.next_try && notice.tries == 0;
+    if (told || fresh) continue;
+    std::string next = fmt::format("given up after {} tries", notice.tries);
+    if (notice.next_try) {
+      const auto wait = *notice.next_try - now;
+      next = "again " + (wait > core::Duration{0} ? "in " + base::FormatDuration(wait) : "now");
+    }
+    sentences.push_back(fmt::format("{} was not told that the job {}: {}: {}", notice.target,
+                                    notice.event, notice.error, next));
+  }
+  return sentences;
+}
 
 std::string RenderHosts(const core::Job& job, const std::vector<ports::ExitRecord>& exits,
                         const ui::Style& style) {

@@ -15,6 +15,7 @@ struct JobDetails {
     core::Job job = {};
     std::vector<ports::AttemptRecord> attempts = {};
     std::vector<ports::ExitRecord> exits = {};  ///< of all attempts
+    std::vector<ports::Notice> notices = {};    ///< what hooks were told, or not
     std::string logs = {};                      ///< folder of the job's files
   };
   std::vector<Item> items = {};
@@ -24,6 +25,10 @@ std::string RenderText(const JobDetails& view, const ui::Style& style);
 /// One line a job: id and state.
 std::string RenderQuiet(const JobDetails& view);
 base::OrderedJson ToJson(const JobDetails& view);
+
+/// A sentence for each notice that was not told yet or was given up.
+std::vector<std::string> HookTroubles(const std::vector<ports::Notice>& notices,
+                                      core::TimePoint now);
 
 /// The hosts of the job's present attempt and how far each is in every stage, as a table; empty
 /// when nothing is known of hosts. The table that ends `run` and `create --follow`.

@@ -323,6 +323,11 @@ watchdog:
   no_output: {after: 90s, do: new_slice}
   bad_output: ["a\\[b{2,3}$", {match: "loss.*nan", do: restart}]
   max_duration: 12h
+on:
+  started: ./notify.sh
+  failed: [{run: "echo 'x'", timeout: 5s}, {mail: [a@b.org]}, {post: {env: HOOK}}]
+  succeeded: {post: "https://x.org/\\${a}", token: {file: /t}}
+smtp: {host: mail.lab.org, from: a@b.org, user: u, password: {env: SMTP_PASSWORD}, tls: none}
 )";
   const Loaded first = MustLoad(RequestOf(text));
   for (const bool origins : {false, true}) {

@@ -31,6 +31,13 @@ class SpecMaker {
                     .backoff = Duration{Number(100000)},
                     .backoff_cap = Duration{Number(100000)}};
     spec.watchdog = Watchdog();
+    for (int i = Number(3); i > 0; --i) spec.hooks.push_back(Hook());
+    spec.smtp = {.host = Text(),
+                 .port = Number(65535),
+                 .tls = static_cast<SmtpTls>(Number(2)),
+                 .from = Text(),
+                 .user = Text(),
+                 .password = Source()};
     return spec;
   }
 
@@ -51,6 +58,18 @@ class SpecMaker {
   }
   HostSet Hosts() {
     return Coin() ? HostSet{} : HostSet{.all = false, .numbers = {Number(3), 4 + Number(9)}};
+  }
+  SecretRef Source() { return {.name = Text(), .file = Text()}; }
+  HookSpec Hook() {
+    HookSpec hook{.event = static_cast<HookEvent>(Number(5)),
+                  .kind = static_cast<HookKind>(Number(2)),
+                  .command = Text(),
+                  .url = Text(),
+                  .url_from = Source(),
+                  .token = Source(),
+                  .timeout = Duration{Number(100000)}};
+    for (int i = Number(2); i > 0; --i) hook.mail_to.push_back(Text());
+    return hook;
   }
   WatchdogAction Action() { return static_cast<WatchdogAction>(Number(2)); }
   WatchdogSpec Watchdog() {
@@ -126,6 +145,7 @@ TEST(SpecJson, WordsOfANewerJobmanAreErrors) {
   EXPECT_EQ(spec.error().message, "\"barter\" is not a value of tpu.pricing");
   EXPECT_FALSE(SpecFromJson(Json{{"command", {{"workers", "x"}}}}).ok());
   EXPECT_FALSE(SpecFromJson(Json{{"watchdog", {{"on_no_output", "pray"}}}}).ok());
+  EXPECT_FALSE(SpecFromJson(Json{{"hooks", {{{"event", "bored"}}}}}).ok());
 }
 
 TEST(SpecJson, AnyJsonIsAnswered) {

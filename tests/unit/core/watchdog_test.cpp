@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/core/explain.hpp"
 #include "jobman/core/job_json.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
@@ -134,6 +135,8 @@ TEST(Watchdog, TheLimitOfDurationWakesAndFailsTheJob) {
   r.ToRunning(2);
   EXPECT_EQ(r.job().wake_at, r.job().stage->started_at + seconds{20});
   EXPECT_THAT(r.After(seconds{19}).effects(), IsEmpty());
+  EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
+              Contains("watchdog: the command may run for 1s more"));
   EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage"));
   r.AllEnd(143);
   EXPECT_EQ(r.state(), "FAILED");
@@ -193,6 +196,8 @@ TEST(Watchdog, TheAlarmSurvivesTheStore) {
   Reconciling r(Watched({.bad_output = {{.match = "x"}}}));
   r.ToRunning(2).See(Bad(r, 0, "x"));
   ASSERT_TRUE(r.job().stage->alarm);
+  EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
+              Contains("watchdog bad_output: " + r.job().stage->alarm->text));
   const auto back = StageFromJson(StageToJson(*r.job().stage));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->alarm, r.job().stage->alarm);

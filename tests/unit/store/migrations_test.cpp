@@ -86,6 +86,7 @@ TEST(Migrations, StoreOfVersion1IsStillRead) {
   EXPECT_THAT(store->Events({4}, 0).value(), SizeIs(2));
   EXPECT_THAT(store->Exits({4}).value(), SizeIs(1));
   EXPECT_THAT(store->Attempts({4}).value(), SizeIs(1));
+  EXPECT_THAT(store->Outbox().value(), SizeIs(0));
   EXPECT_EQ(store->PinnedKey("node-1/0").value(), "ssh-ed25519 AAAA");
   EXPECT_EQ(store->CurrentLease().value()->token, 1);
   EXPECT_EQ(store->Create(test::SampleJob("new"), "", expected.created_at).value().value, 5);

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <ctime>
+
+#include "jobman/base/hash.hpp"
+#include "jobman/base/json.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/notify/notifier.hpp"
+
+namespace jobman::notify {
+namespace {
+
+constexpr std::size_t kLineLength = 76;  // RFC 2045, 6.8
+
+/// "Sat, 21 Nov 2026 10:00:00 +0000", RFC 5322; the C locale's names, whatever the user's is.
+std::string MailDate(base::TimePoint at) {
+  static constexpr std::array<const char*, 7> kDays = {"Sun", "Mon", "Tue", "Wed",
+                                                       "Thu", "Fri", "Sat"};
+  static constexpr std::array<const char*, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::time_t seconds = base::ToMillis(at) / 1000;
+  std::tm parts = {};
+  ::gmtime_r(&seconds, &parts);
+  return fmt::format("{}, {:02} {} {} {:02}:{:02}:{:02} +0000",
+                     kDays.at(static_cast<std::size_t>(parts.tm_wday)), parts.tm_mday,
+                     kMonths.at(static_cast<std::size_t>(parts.tm_mon)), parts.tm_year + 1900,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+/// Any text, long lines and other alphabets included, in a form that every server passes on.
+std::string Encoded(std::string_view text) {
+  const std::string all = base::Base64(text);
+  std::string lines;
+  for (std::size_t at = 0; at < all.size(); at += kLineLength) {
+    lines += all.substr(at, kLineLength) + "\r\n";
+  }
+  return lines;
+}
+
+std::string BodyOf(const ports::Message& message, const base::Json& event) {
+  std::string text = base::GetString(event, "why") + "\n";
+  for (const char* key : {"state", "attempt", "slice", "zone", "accelerator", "exit_code"}) {
+    const base::Json& value = base::GetMember(event, key);
+    if (value.is_null()) continue;
+    text += fmt::format("\n{}: {}", key,
+                        value.is_string() ? base::GetString(event, key) : value.dump());
+  }
+  return text + "\n\n" + message.body + "\n";
+}
+
+}  // namespace
+
+std::string MailText(const core::SmtpSpec& smtp, const core::HookSpec& hook,
+                     const ports::Message& message, base::TimePoint at) {
+  const auto parsed = base::ParseJson(message.body);
+  const base::Json event = parsed.ok() ? *parsed : base::Json::object();
+  std::string text;
+  text += "From: " + smtp.from + "\r\n";
+  text += "To: " + base::Join(hook.mail_to, ", ") + "\r\n";
+  text += fmt::format("Subject: jobman: {} ({}) {}\r\n", base::GetString(event, "name"),
+                      base::GetInt(event, "job"), message.event);
+  text += "Date: " + MailDate(at) + "\r\n";
+  // The same for a repeated mail, so that a mailbox may show it once.
+  text += "Message-ID: <" + message.event_id + "@jobman>\r\n";
+  text += "X-Jobman-Event-Id: " + message.event_id + "\r\n";
+  text += "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n";
+  text += "Content-Transfer-Encoding: base64\r\nAuto-Submitted: auto-generated\r\n\r\n";
+  return text + Encoded(BodyOf(message, event));
+}
+
+}  // namespace jobman::notify

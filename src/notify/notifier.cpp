@@ -1,0 +1,117 @@
+#include "jobman/notify/notifier.hpp"
+
+#include <fmt/format.h>
+
+#include "jobman/base/clock.hpp"
+#include "jobman/base/process.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/http/url.hpp"
+
+namespace jobman::notify {
+namespace {
+
+using base::Error;
+using base::Status;
+using ports::Message;
+
+constexpr std::size_t kLongestSecret = 8192;
+
+/// The command's output goes straight into the log, however much it is and whoever writes it.
+constexpr const char* kShell = R"((umask 077; : >>"$0"); exec >>"$0" 2>&1; exec /bin/sh -c "$1")";
+
+base::Task<base::Result<int>> RunShell(std::vector<std::string> argv, std::string input) {
+  JM_CO_ASSIGN_OR_RETURN(const auto ended, co_await base::RunProcess(argv, input));
+  co_return ended.exit_code;
+}
+
+base::Task<Status> RunCommand(core::HookSpec hook, Message message) {
+  JM_CO_TRY(base::EnsureDir(message.log.parent_path()));
+  std::vector<std::string> argv = {"env",
+                                   "JOBMAN_EVENT=" + message.event,
+                                   "JOBMAN_EVENT_ID=" + message.event_id,
+                                   "/bin/sh",
+                                   "-c",
+                                   kShell,
+                                   message.log.string(),
+                                   hook.command};
+  auto run = RunShell(std::move(argv), message.body + "\n");
+  JM_CO_ASSIGN_OR_RETURN(const int code,
+                         co_await base::WithTimeout(std::move(run), hook.timeout, "the command"));
+  if (code == 0) co_return base::Ok();
+  Error failed{.code = base::Code::kAborted,
+               .message = fmt::format("the command ended with exit code {}", code),
+               .hint = "see " + message.log.string()};
+  co_return failed;
+}
+
+Error Refusal(int status, const std::string& host) {
+  Error error{.code = base::Code::kUnavailable,
+              .message = fmt::format("{} answered with status {}", host, status)};
+  return error;
+}
+
+}  // namespace
+
+base::Task<Status> HookNotifier::Tell(core::HookSpec hook, core::SmtpSpec smtp, Message message) {
+  switch (hook.kind) {
+    case core::HookKind::kCommand:
+      return RunCommand(std::move(hook), std::move(message));
+    case core::HookKind::kWebhook:
+      return Post(std::move(hook), std::move(message));
+    case core::HookKind::kMail:
+      break;
+  }
+  return Send(std::move(hook), std::move(smtp), std::move(message));
+}
+
+base::Result<std::string> HookNotifier::Read(const core::SecretRef& secret) const {
+  if (!secret.file.empty()) {
+    JM_ASSIGN_OR_RETURN(const std::string text,
+                        base::ReadRegularFile(base::ExpandHome(secret.file), kLongestSecret));
+    return std::string(base::Trim(text));
+  }
+  if (const auto value = get_env_(secret.name)) return *value;
+  return Error{.code = base::Code::kFailedPrecondition,
+               .message = "the controller's environment has no " + secret.name,
+               .hint = "start it with the variable, or name a file"};
+}
+
+base::Task<Status> HookNotifier::Post(core::HookSpec hook, Message message) {
+  http::Request request{.method = "POST",
+                        .url = hook.url,
+                        .headers = {{"Content-Type", "application/json"},
+                                    {"X-Jobman-Event", message.event},
+                                    {"X-Jobman-Event-Id", message.event_id}},
+                        .body = std::move(message.body),
+                        .timeout = hook.timeout};
+  if (hook.url.empty()) {
+    JM_CO_ASSIGN_OR_RETURN(request.url, Read(hook.url_from));
+  }
+  if (!hook.token.empty()) {
+    JM_CO_ASSIGN_OR_RETURN(const std::string token, Read(hook.token));
+    request.headers.emplace_back("Authorization", "Bearer " + token);
+  }
+  JM_CO_ASSIGN_OR_RETURN(const http::Url url, http::ParseUrl(request.url));
+  JM_CO_ASSIGN_OR_RETURN(const http::Response response,
+                         co_await transport_.Send(std::move(request)));
+  if (response.status >= 200 && response.status < 300) co_return base::Ok();
+  co_return Refusal(response.status, url.host);
+}
+
+base::Task<Status> HookNotifier::Send(core::HookSpec hook, core::SmtpSpec smtp, Message message) {
+  http::MailServer server{.host = smtp.host, .port = smtp.port, .user = smtp.user};
+  server.tls = smtp.tls == core::SmtpTls::kTls    ? http::MailServer::Tls::kTls
+               : smtp.tls == core::SmtpTls::kNone ? http::MailServer::Tls::kNone
+                                                  : http::MailServer::Tls::kStartTls;
+  if (!smtp.password.empty()) {
+    JM_CO_ASSIGN_OR_RETURN(server.password, Read(smtp.password));
+  }
+  const base::SystemClock clock;
+  http::Mail mail{.from = smtp.from,
+                  .to = hook.mail_to,
+                  .text = MailText(smtp, hook, message, clock.Now()),
+                  .timeout = hook.timeout};
+  co_return co_await mailer_.Send(std::move(server), std::move(mail));
+}
+
+}  // namespace jobman::notify

@@ -1,0 +1,98 @@
+// Hooks: commands, webhooks and mail, told at least once although the controller is killed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/e2e/listener.hpp"
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// The JSON that a webhook was sent.
+base::Json EventIn(const std::string& request) {
+  const auto json = base::ParseJson(request.substr(request.find("\r\n\r\n") + 4));
+  return json.ok() ? *json : base::Json();
+}
+
+std::string Webhook(const Listener& listener) {
+  return "\"http://127.0.0.1:" + std::to_string(listener.port()) + "/hook\"";
+}
+
+TEST(Hooks, CommandWebhookAndMailAreTold) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const Listener webhook(WebhookThatSays([] { return 200; }));
+  const Listener mail(MailServerTalk());
+  const std::string file = place.JobFile(
+      "told", 1, "exit 3",
+      "on:\n  started: cat > " + (place.path() / "started").string() + "\n  failed:\n    - " +
+          Webhook(webhook) + "\n    - {mail: ada@example.com}\n    - \"echo seen; exit 0\"\n" +
+          "smtp: {host: 127.0.0.1, port: " + std::to_string(mail.port()) +
+          ", tls: none, from: jobman@example.com}\n");
+  EXPECT_EQ(place.Jobman({"run", file}).code, 3);
+  ASSERT_TRUE(place.Until("the webhook and the mail to be told",
+                          [&] { return webhook.heard().size() == 1 && mail.heard().size() == 1; }));
+  const base::Json event = EventIn(webhook.heard()[0]);
+  EXPECT_EQ(event["event"], "failed");
+  EXPECT_EQ(event["job"], 1);
+  EXPECT_EQ(event["exit_code"], 3);
+  EXPECT_EQ(event["why"], "host 0 ended run with exit code 3");
+  EXPECT_THAT(webhook.heard()[0],
+              HasSubstr("X-Jobman-Event-Id: " + event["id"].get<std::string>()));
+  EXPECT_THAT(mail.heard()[0], HasSubstr("RCPT TO:<ada@example.com>"));
+  EXPECT_THAT(mail.heard()[0], HasSubstr("Subject: jobman: told (1) failed"));
+  ASSERT_TRUE(place.Until("all to be recorded", [&] {
+    const base::Json notices = place.Show("1")["notices"];
+    return notices.size() == 4 && std::all_of(notices.begin(), notices.end(),
+                                              [](const auto& one) { return one["told"] == true; });
+  }));
+  const auto started = base::ParseJson(*base::ReadFile(place.path() / "started"));
+  EXPECT_EQ((*started)["event"], "started");
+  EXPECT_EQ(*base::ReadFile(place.home() / "jobs/000001/hooks.log"), "seen\n");
+  EXPECT_THAT(place.Jobman({"history", "1"}).out, HasSubstr("told mail to ada@example.com"));
+}
+
+TEST(Hooks, NothingIsLostWhenTheControllerIsKilled) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  std::atomic<int> status = 503;
+  const Listener webhook(WebhookThatSays([&status] { return status.load(); }));
+  place.StartController();
+  const std::string file =
+      place.JobFile("lost", 1, "true", "on: {succeeded: " + Webhook(webhook) + "}\n");
+  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
+  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
+  ASSERT_TRUE(place.Until("the refusal to be shown", [&] {
+    const std::string why = place.Jobman({"why", "1"}).out;
+    return why.find("answered with status 503: again") != std::string::npos;
+  }));
+  place.KillController();
+  EXPECT_THAT(place.Jobman({"show", "1"}).out, HasSubstr("was not told that the job succeeded"));
+  status = 200;
+  place.StartController();
+  ASSERT_TRUE(place.Until("the webhook to be told",
+                          [&] { return place.Show("1")["notices"][0]["told"] == true; }));
+  const auto heard = webhook.heard();
+  ASSERT_GE(heard.size(), 2U);
+  EXPECT_EQ(EventIn(heard.front())["id"], EventIn(heard.back())["id"]);
+}
+
+TEST(Hooks, AHookThatHangsKeepsNoJobWaiting) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file =
+      place.JobFile("slow", 1, "true", "on: {started: {run: sleep 4000, timeout: 2s}}\n");
+  EXPECT_EQ(place.Jobman({"run", file}).code, 0);
+  ASSERT_TRUE(place.Until("the time limit to be shown", [&] {
+    return place.Jobman({"why", "1"}).out.find("no answer within 2s") != std::string::npos;
+  }));
+  const Ran left = RunProgram({"pgrep", "-f", "[s]leep 4000"});
+  EXPECT_EQ(left.out, "");
+}
+
+}  // namespace
+}  // namespace jobman::test

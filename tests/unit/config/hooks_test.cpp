@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+
+#include "tests/unit/config/support.hpp"
+
+namespace jobman::config {
+namespace {
+
+using core::HookEvent;
+using core::HookKind;
+using ::testing::HasSubstr;
+using testing::MustLoad;
+using testing::ProblemsOf;
+using testing::RequestOf;
+using testing::SmallJob;
+
+core::JobSpec SpecOf(const std::string& yaml) {
+  return MustLoad(RequestOf(SmallJob(yaml + "\n"))).spec;
+}
+
+std::string HookComplaint(const std::string& yaml) {
+  return ProblemsOf(SmallJob(yaml + "\n"));
+}
+
+const std::string kSmtp = "smtp: {host: mail.lab.org, from: jobman@lab.org}\n";
+
+TEST(Hooks, ATextIsACommandOrAnUrl) {
+  const auto hooks = SpecOf("on: {failed: ./notify.sh, started: \"https://x.org/a?b=c\"}").hooks;
+  ASSERT_EQ(hooks.size(), 2U);
+  EXPECT_EQ(hooks[0].event, HookEvent::kStarted);
+  EXPECT_EQ(hooks[0].kind, HookKind::kWebhook);
+  EXPECT_EQ(hooks[0].url, "https://x.org/a?b=c");
+  EXPECT_EQ(hooks[1], (core::HookSpec{.event = HookEvent::kFailed, .command = "./notify.sh"}));
+}
+
+TEST(Hooks, MapsAndListsSayMore) {
+  const auto spec = SpecOf(
+      kSmtp +
+      "on:\n  failed:\n    - {run: a, timeout: 5s}\n    - {post: \"http://127.0.0.1:1/\", token: "
+      "{file: t}}\n    - {post: {env: HOOK_URL}}\n    - {mail: [a@b.org, c@d.org]}\n  succeeded: "
+      "{mail: a@b.org}");
+  ASSERT_EQ(spec.hooks.size(), 5U);
+  EXPECT_EQ(spec.hooks[0].mail_to, std::vector<std::string>{"a@b.org"});
+  EXPECT_EQ(spec.hooks[1].timeout, std::chrono::seconds{5});
+  EXPECT_EQ(spec.hooks[2].token.file, "/work-dir/t");
+  EXPECT_EQ(spec.hooks[3].url, "");
+  EXPECT_EQ(spec.hooks[3].url_from.name, "HOOK_URL");
+  EXPECT_EQ(spec.hooks[4].mail_to, (std::vector<std::string>{"a@b.org", "c@d.org"}));
+  EXPECT_EQ(spec.smtp.port, 587);
+  EXPECT_EQ(spec.smtp.tls, core::SmtpTls::kStartTls);
+}
+
+TEST(Hooks, TheMailServerHasItsSecretElsewhere) {
+  const auto smtp = SpecOf(
+                        "smtp: {host: h, from: a@b.org, tls: tls, user: u, password: {file: "
+                        "~/.smtp}}")
+                        .smtp;
+  EXPECT_EQ(smtp.port, 465);
+  EXPECT_EQ(smtp.password.file, "/home/nobody-here/.smtp");
+  EXPECT_THAT(HookComplaint("smtp: {host: h, from: a@b.org, user: u, password: hunter2}"),
+              HasSubstr("smtp.password: expected {env: NAME} or {file: PATH}"));
+  EXPECT_THAT(HookComplaint("smtp: {host: h, from: a@b.org, user: u}"), HasSubstr("go together"));
+  EXPECT_THAT(HookComplaint("smtp: {from: a@b.org}"), HasSubstr("smtp.host is missing"));
+  EXPECT_THAT(HookComplaint("smtp: {host: h, from: nobody}"), HasSubstr("is no mail address"));
+}
+
+TEST(Hooks, WhatIsWrongIsNamed) {
+  EXPECT_THAT(HookComplaint("on: {exploded: a}"), HasSubstr("unknown key \"on.exploded\""));
+  EXPECT_THAT(HookComplaint("on: {failed: {mail: a@b.org}}"), HasSubstr("no mail server is known"));
+  EXPECT_THAT(HookComplaint(kSmtp + "on: {failed: {mail: \"a@b.org\\r\\nBcc: c@d.org\"}}"),
+              HasSubstr("is no mail address"));
+  EXPECT_THAT(HookComplaint("on: {failed: {run: a, post: \"http://x\"}}"),
+              HasSubstr("\"post\" beside \"run\""));
+  EXPECT_THAT(HookComplaint("on: {failed: {sing: a}}"), HasSubstr("unknown key \"sing\""));
+  EXPECT_THAT(HookComplaint("on: {failed: {post: ftp.x.org}}"), HasSubstr("is no http(s) URL"));
+  EXPECT_THAT(HookComplaint("on: {failed: [[a]]}"), HasSubstr("on.failed[0]: expected a command"));
+  EXPECT_THAT(HookComplaint("on: {failed: {post: {file: a, env: B}}}"),
+              HasSubstr("on.failed.post: expected {env: NAME} or {file: PATH}"));
+}
+
+}  // namespace
+}  // namespace jobman::config

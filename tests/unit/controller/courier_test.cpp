@@ -1,0 +1,159 @@
+#include "controller/courier.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/store/memory_store.hpp"
+#include "tests/support/fake_clock.hpp"
+#include "tests/support/sample_job.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Notes what it is to tell; fails, or hangs, as long as it is told to.
+class FakeNotifier final : public ports::Notifier {
+ public:
+  base::Task<base::Status> Tell(core::HookSpec hook, core::SmtpSpec,
+                                ports::Message message) override {
+    told.push_back(hook.command + " " + message.event_id);
+    if (hangs) co_await base::Sleep(std::chrono::hours{1});
+    if (fails) {
+      base::Error error{.code = base::Code::kUnavailable, .message = "nobody listens"};
+      co_return error;
+    }
+    co_return base::Ok();
+  }
+  std::vector<std::string> told = {};
+  bool fails = false;
+  bool hangs = false;
+};
+
+class CourierTest : public testing::Test {
+ protected:
+  CourierTest() {
+    world_.store = &store_;
+    world_.clock = &clock_;
+    world_.notifier = &notifier_;
+    core::Job job = test::SampleJob("train");
+    job.spec.hooks = {{.event = core::HookEvent::kFailed, .command = "one"},
+                      {.event = core::HookEvent::kFailed, .command = "two"}};
+    id_ = *store_.Create(job, "source", clock_.Now());
+    token_ = (*store_.TakeLease("me", clock_.Now(), std::chrono::hours{9}))->token;
+  }
+  void Put(int hook, const std::string& event_id) {
+    const core::Job job = *store_.Get(id_);
+    const ports::Notice notice{.event_id = event_id,
+                               .event = "failed",
+                               .hook = hook,
+                               .target = "command " + event_id,
+                               .body = "{}",
+                               .at = clock_.Now(),
+                               .next_try = clock_.Now()};
+    ASSERT_TRUE(store_.Commit({.job = job, .notices = {notice}}, token_).ok());
+  }
+  void Start() {
+    courier_.emplace(loop_, world_, options_);
+    courier_->Start(token_);
+    Turn();
+  }
+  void Turn() {
+    for (int i = 0; i < 100; ++i) {
+      loop_.restart();
+      loop_.poll();
+    }
+  }
+  std::string LastLine() { return store_.Events(id_, 0)->back().text; }
+
+  test::FakeClock clock_;
+  asio::io_context loop_;
+  store::MemoryStore store_;
+  FakeNotifier notifier_;
+  World world_;
+  Options options_;
+  core::JobId id_;
+  std::int64_t token_ = 0;
+  std::optional<Courier> courier_;
+};
+
+TEST_F(CourierTest, TellsEachHookOnce) {
+  Put(0, "e1");
+  Put(1, "e1");
+  Start();
+  EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e1"));
+  EXPECT_FALSE(courier_->Busy());
+  EXPECT_EQ(LastLine(), "told command e1");
+  Put(0, "e2");
+  courier_->Hurry();
+  Turn();
+  EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e1", "one e2"));
+}
+
+TEST_F(CourierTest, TriesAgainAndGivesUpInTheEnd) {
+  notifier_.fails = true;
+  Put(0, "e1");
+  Start();
+  EXPECT_THAT(LastLine(), HasSubstr("was not told (1 of 12 tries): "));
+  EXPECT_THAT(LastLine(), HasSubstr("nobody listens: again in 5s"));
+  EXPECT_TRUE(courier_->Busy());
+  courier_->Hurry();
+  Turn();
+  EXPECT_EQ(notifier_.told.size(), 1U) << "not before its time";
+  for (int i = 0; i < 20; ++i) {
+    clock_.Advance(minutes{10});
+    courier_->Hurry();
+    Turn();
+  }
+  EXPECT_EQ(notifier_.told.size(), 12U);
+  EXPECT_THAT(LastLine(), HasSubstr("nobody listens: given up"));
+  EXPECT_FALSE(courier_->Busy());
+  EXPECT_THAT(store_.Notices(id_)->at(0).error, HasSubstr("nobody listens"));
+}
+
+TEST_F(CourierTest, WhatWasUnderWayWhenTheControllerDiedIsToldAgain) {
+  notifier_.hangs = true;
+  Put(0, "e1");
+  Start();
+  EXPECT_FALSE(courier_->Quiet(clock_.Now()));
+  courier_.reset();
+  Turn();
+  notifier_.hangs = false;
+  Start();
+  EXPECT_THAT(notifier_.told, ElementsAre("one e1", "one e1"));
+  EXPECT_THAT(*store_.Outbox(), IsEmpty());
+}
+
+TEST_F(CourierTest, OneThatHangsKeepsNobodyWaiting) {
+  notifier_.hangs = true;
+  Put(0, "e1");
+  Start();
+  notifier_.hangs = false;
+  Put(1, "e2");
+  courier_->Hurry();
+  Turn();
+  EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e2"));
+  EXPECT_EQ(store_.Outbox()->size(), 1U);
+}
+
+TEST_F(CourierTest, AJobThatWasErasedIsForgotten) {
+  notifier_.hangs = true;
+  Put(0, "e1");
+  Start();
+  core::Job job = *store_.Get(id_);
+  job.state = core::Done{.outcome = core::Outcome::kDeleted};
+  job.wish_new = false;
+  ASSERT_TRUE(store_.Commit({.job = job}, token_).ok());
+  ASSERT_TRUE(store_.Erase(id_).ok());
+  courier_->Hurry();
+  courier_->Stop();
+  Turn();
+  EXPECT_THAT(*store_.Outbox(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace jobman::controller

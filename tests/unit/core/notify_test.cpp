@@ -1,0 +1,120 @@
+// What hooks are told, and that nothing is told to nobody.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using std::chrono::minutes;
+using test::JobBuilder;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A job whose hooks are told of everything, and what they were told.
+class NotifyTest : public testing::Test {
+ protected:
+  NotifyTest() {
+    job_ = JobBuilder().Build();
+    for (const HookEvent event : HookEvents()) {
+      job_.spec.hooks.push_back({.event = event, .command = "true"});
+    }
+  }
+  void See(const Observation& seen) {
+    const Step step = Reconcile(job_, seen, clock_.Now(), {.store_id = "store1"}, 0.5);
+    job_ = step.job;
+    for (const Effect& effect : step.effects) {
+      const auto* notify = std::get_if<Notify>(&effect);
+      if (notify == nullptr) continue;
+      told_.push_back(std::to_string(notify->attempt) + " " +
+                      std::string(HookEventName(notify->event)) + ": " + notify->why);
+    }
+  }
+  void See(NodeState state) {
+    SliceSeen seen{.slice = job_.slice->ref.name};
+    seen.queued = QueuedSeen{.state = QueuedState::kActive, .raw_state = "ACTIVE"};
+    seen.nodes = {NodeSeen{.id = seen.slice,
+                           .uid = "uid-" + seen.slice,
+                           .state = state,
+                           .raw_state = std::string(NodeStateName(state)),
+                           .hosts = test::Addresses(1)}};
+    See(seen);
+  }
+  void HostEnds(int exit_code) {
+    const bool stopping = job_.stage->stopping;
+    See(HostReport{
+        .attempt = job_.attempt,
+        .stage = "run",
+        .run = {.phase = HostPhase::kExited, .exit_code = exit_code, .settled = stopping}});
+  }
+  void Run() {
+    See(Tick{});
+    See(NodeState::kReady);
+  }
+
+  test::FakeClock clock_;
+  Job job_;
+  std::vector<std::string> told_;
+};
+
+TEST_F(NotifyTest, ABeginningAndAnEnd) {
+  Run();
+  HostEnds(0);
+  EXPECT_THAT(told_, ElementsAre("1 started: running the command on 1 of 1 host",
+                                 "1 succeeded: the command ended with exit code 0 on 1 host"));
+}
+
+TEST_F(NotifyTest, APreemptionTellsWhyAndTheNextAttemptStarts) {
+  Run();
+  See(NodeState::kPreempted);
+  See(SliceSeen{.slice = job_.slice->ref.name});
+  See(SliceSeen{.slice = job_.slice->ref.name});
+  Run();
+  EXPECT_THAT(told_, ElementsAre("1 started: running the command on 1 of 1 host",
+                                 "1 preempted: slice train-000042-a1 became PREEMPTED during run",
+                                 "2 started: running the command on 1 of 1 host"));
+}
+
+TEST_F(NotifyTest, AFailureThatTheBudgetPaysIsARestart) {
+  job_.spec.retries.failure = 1;
+  Run();
+  HostEnds(3);
+  HostEnds(3);  // what it left behind is ended
+  EXPECT_EQ(told_.size(), 2U);
+  EXPECT_TRUE(told_.back().starts_with("1 restarting: host 0 ended run with exit code 3: trying"));
+  clock_.Advance(minutes{10});
+  Run();
+  HostEnds(3);
+  HostEnds(3);
+  EXPECT_EQ(told_.back(), "2 failed: host 0 ended run with exit code 3");
+}
+
+TEST_F(NotifyTest, ACancelIsToldWhenItIsTrue) {
+  Run();
+  job_.wish = Wish::kCancel;
+  job_.wish_new = true;
+  See(Tick{});
+  EXPECT_EQ(told_.size(), 1U);
+  HostEnds(143);
+  EXPECT_EQ(told_.back(), "1 cancelled: cancelled by the user; slice train-000042-a1 is kept");
+}
+
+TEST_F(NotifyTest, WhoDidNotAskIsNotTold) {
+  job_.spec.hooks = {{.event = HookEvent::kFailed, .command = "true"}};
+  Run();
+  HostEnds(0);
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST(HookTarget, HidesWhatMayBeASecret) {
+  EXPECT_EQ(HookTarget({.kind = HookKind::kWebhook, .url = "https://hooks.lab.org/T0/secret"}),
+            "webhook hooks.lab.org");
+  EXPECT_EQ(HookTarget({.kind = HookKind::kWebhook, .url_from = {.name = "HOOK"}}), "webhook");
+  EXPECT_EQ(HookTarget({.kind = HookKind::kMail, .mail_to = {"a@b", "c@d"}}), "mail to a@b, c@d");
+  EXPECT_EQ(HookTarget({.command = "./notify.sh"}), "command ./notify.sh");
+}
+
+}  // namespace
+}  // namespace jobman::core

@@ -1,0 +1,131 @@
+#include "jobman/notify/notifier.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_transport.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace jobman::notify {
+namespace {
+
+using base::Code;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+
+/// Keeps what was posted.
+class FakeMailer final : public http::Mailer {
+ public:
+  base::Task<base::Status> Send(http::MailServer server, http::Mail mail) override {
+    servers.push_back(std::move(server));
+    mails.push_back(std::move(mail));
+    co_return base::Ok();
+  }
+  std::vector<http::MailServer> servers = {};
+  std::vector<http::Mail> mails = {};
+};
+
+class HookNotifierTest : public testing::Test {
+ protected:
+  base::Status Tell(core::HookSpec hook, core::SmtpSpec smtp = {}) {
+    return loop_.Run(notifier_.Tell(std::move(hook), std::move(smtp), message_));
+  }
+  std::string HookLog() { return base::ReadFile(message_.log).value_or("(none)"); }
+
+  test::TempDir dir_;
+  test::Loop loop_;
+  std::shared_ptr<test::FakeTransport::Script> script_ =
+      std::make_shared<test::FakeTransport::Script>();
+  test::FakeTransport transport_{script_};
+  FakeMailer mailer_;
+  HookNotifier notifier_{transport_, mailer_, [](const std::string& name) {
+                           return name == "KNOWN" ? std::optional<std::string>("s3cret")
+                                                  : std::nullopt;
+                         }};
+  ports::Message message_ = {
+      .event_id = "store1-000042-v7-a2-failed",
+      .event = "failed",
+      .body = R"({"job":42,"name":"train","why":"host 0 ended","state":"FAILED"})",
+      .log = dir_.path() / "jobs" / "hooks.log"};
+};
+
+TEST_F(HookNotifierTest, ACommandGetsTheEventOnItsInput) {
+  const auto told = Tell({.command = "cat; echo $JOBMAN_EVENT $JOBMAN_EVENT_ID; echo e >&2"});
+  ASSERT_TRUE(told.ok()) << told.error().ToString();
+  EXPECT_EQ(HookLog(), message_.body + "\nfailed store1-000042-v7-a2-failed\ne\n");
+}
+
+TEST_F(HookNotifierTest, ACommandThatFailsOrHangsIsAnError) {
+  const auto failed = Tell({.command = "echo no; exit 3"});
+  EXPECT_THAT(failed.error().message, HasSubstr("exit code 3"));
+  EXPECT_THAT(failed.error().hint, HasSubstr("hooks.log"));
+  const auto late = Tell({.command = "sleep 600", .timeout = std::chrono::milliseconds{100}});
+  EXPECT_EQ(late.error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(HookLog(), "no\n");
+}
+
+TEST_F(HookNotifierTest, AWebhookIsPostedTo) {
+  script_->Answer(204, "");
+  ASSERT_TRUE(Tell({.kind = core::HookKind::kWebhook, .url = "https://x.org/hook"}).ok());
+  const http::Request& request = script_->requests.at(0);
+  EXPECT_EQ(request.method, "POST");
+  EXPECT_EQ(request.url, "https://x.org/hook");
+  EXPECT_EQ(request.body, message_.body);
+  EXPECT_THAT(
+      request.headers,
+      ElementsAre(Pair("Content-Type", "application/json"), Pair("X-Jobman-Event", "failed"),
+                  Pair("X-Jobman-Event-Id", "store1-000042-v7-a2-failed")));
+}
+
+TEST_F(HookNotifierTest, SecretsOfAWebhookAreReadWhenNeededAndNeverTold) {
+  ASSERT_TRUE(base::WriteFileAtomic(dir_.path() / "url", "https://x.org/T0/hidden\n").ok());
+  script_->Answer(500, "");
+  const auto told = Tell({.kind = core::HookKind::kWebhook,
+                          .url_from = {.file = (dir_.path() / "url").string()},
+                          .token = {.name = "KNOWN"}});
+  EXPECT_EQ(script_->requests.at(0).url, "https://x.org/T0/hidden");
+  EXPECT_THAT(script_->requests.at(0).headers,
+              testing::Contains(Pair("Authorization", "Bearer s3cret")));
+  EXPECT_EQ(told.error().message, "x.org answered with status 500");
+  EXPECT_THAT(told.error().ToString(), Not(HasSubstr("hidden")));
+  const auto unknown = Tell({.kind = core::HookKind::kWebhook, .url_from = {.name = "UNKNOWN"}});
+  EXPECT_THAT(unknown.error().message, HasSubstr("has no UNKNOWN"));
+}
+
+TEST_F(HookNotifierTest, MailGoesToTheServerOfTheJobFile) {
+  const core::SmtpSpec smtp{.host = "mail.lab.org",
+                            .port = 465,
+                            .tls = core::SmtpTls::kTls,
+                            .from = "jobman@lab.org",
+                            .user = "u",
+                            .password = {.name = "KNOWN"}};
+  ASSERT_TRUE(
+      Tell({.kind = core::HookKind::kMail, .mail_to = {"a@lab.org", "b@lab.org"}}, smtp).ok());
+  EXPECT_EQ(mailer_.servers.at(0).tls, http::MailServer::Tls::kTls);
+  EXPECT_EQ(mailer_.servers.at(0).password, "s3cret");
+  EXPECT_EQ(mailer_.mails.at(0).to.size(), 2U);
+  EXPECT_THAT(mailer_.mails.at(0).text, Not(HasSubstr("s3cret")));
+}
+
+TEST(MailText, IsAMailThatAnyServerTakes) {
+  const ports::Message message{
+      .event_id = "e1", .event = "failed", .body = R"({"job":42,"name":"train","why":"Zürich"})"};
+  const std::string text =
+      MailText({.from = "jobman@lab.org"}, {.mail_to = {"a@lab.org", "b@lab.org"}}, message,
+               base::FromMillis(1'767'225'600'000));
+  EXPECT_THAT(text, HasSubstr("To: a@lab.org, b@lab.org\r\n"));
+  EXPECT_THAT(text, HasSubstr("Subject: jobman: train (42) failed\r\n"));
+  EXPECT_THAT(text, HasSubstr("Date: Thu, 01 Jan 2026 00:00:00 +0000\r\n"));
+  EXPECT_THAT(text, HasSubstr("Message-ID: <e1@jobman>\r\n"));
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find("\r\n", at);
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_LE(end - at, 78U);
+    at = end + 2;
+  }
+}
+
+}  // namespace
+}  // namespace jobman::notify
