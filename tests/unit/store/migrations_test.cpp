@@ -80,6 +80,10 @@ TEST(Migrations, StoreOfVersion1IsStillRead) {
   // What came later reads as its default.
   expected.stage->alarm.reset();
   expected.stage->hosts[0].scanned = 0;
+  expected.slice->notice.reset();
+  expected.stage->hosts[0].notice.reset();
+  expected.stage->notice.reset();
+  expected.stage->noticed_at = {};
   EXPECT_EQ(store->Get({4}).value(), expected);
 
   EXPECT_EQ(store->StoreId().value(), "f5d33d77c34a");
