@@ -43,7 +43,7 @@ void Courier::Hurry() {
 bool Courier::Quiet(core::TimePoint now) const {
   return under_way_.empty() &&
          std::none_of(waiting_.begin(), waiting_.end(),
-                      [&](const auto& entry) { return *entry.second.next_try <= now; });
+                      [&](const auto& entry) { return DueAt(entry.second) <= now; });
 }
 
 void Courier::Load() {
@@ -63,7 +63,7 @@ void Courier::StartDue() {
   const core::TimePoint now = world_.clock->Now();
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     if (under_way_.size() >= kMostAtOnce) return;
-    if (*next->second.next_try > now) {
+    if (DueAt(next->second) > now) {
       ++next;
       continue;
     }
@@ -74,11 +74,16 @@ void Courier::StartDue() {
   }
 }
 
+core::TimePoint Courier::DueAt(const ports::Notice& notice) const {
+  const auto held = held_back_.find(notice.number);
+  return held == held_back_.end() ? *notice.next_try : std::max(*notice.next_try, held->second);
+}
+
 base::Duration Courier::UntilNext() const {
   base::Duration wait = stale_ ? base::Duration{std::chrono::seconds{1}} : kLongestNap;
   if (under_way_.size() >= kMostAtOnce) return wait;
   for (const auto& [number, notice] : waiting_) {
-    wait = std::min(wait, *notice.next_try - world_.clock->Now());
+    wait = std::min(wait, DueAt(notice) - world_.clock->Now());
   }
   return std::max(wait, base::Duration{1});
 }
@@ -90,6 +95,7 @@ base::Task<void> Courier::Loop(Courier* self) {
     self->wake_.expires_after(self->UntilNext());
     std::error_code woken;
     co_await self->wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    co_await base::Yield();  // ends here when cancelled
   }
 }
 
@@ -110,6 +116,7 @@ base::Task<base::Status> Courier::TellOnce(ports::Notice notice) {
 }
 
 base::Task<void> Courier::Deliver(Courier* self, ports::Notice notice) {
+  co_await base::Yield();  // StartDue() walks over what Load() replaces
   const base::Status told = co_await self->TellOnce(notice);
   const std::int64_t number = notice.number;
   self->Record(std::move(notice), told);
@@ -118,7 +125,7 @@ base::Task<void> Courier::Deliver(Courier* self, ports::Notice notice) {
   self->wake_.cancel();
 }
 
-/// What cannot be recorded is told again: better twice than never.
+/// What cannot be recorded is told again, some time later: better twice than never.
 void Courier::Record(ports::Notice notice, const base::Status& told) {
   const core::TimePoint now = world_.clock->Now();
   ++notice.tries;
@@ -142,7 +149,9 @@ void Courier::Record(ports::Notice notice, const base::Status& told) {
   base::Log(told.ok() ? base::LogLevel::kInfo : base::LogLevel::kWarn, "hooks", "job {}: {}",
             core::FormatJobId(notice.job), text);
   const auto recorded = world_.store->RecordTry(notice, event, lease_token_);
+  held_back_.erase(notice.number);
   if (recorded.ok()) return;
+  held_back_[notice.number] = now + kAgain.Bound(kMostTries);
   base::Log(base::LogLevel::kError, "store", "cannot record that a hook was told: {}",
             recorded.error().ToString());
 }

@@ -33,6 +33,7 @@ class Courier {
   void Load();
   void StartDue();
   void Record(ports::Notice notice, const base::Status& told);
+  core::TimePoint DueAt(const ports::Notice& notice) const;
   base::Duration UntilNext() const;
 
   asio::io_context& loop_;
@@ -45,6 +46,8 @@ class Courier {
   bool stale_ = true;
   std::map<std::int64_t, ports::Notice> waiting_ = {};
   std::set<std::int64_t> under_way_ = {};
+  /// What was told and could not be recorded, on a full disk perhaps: not told again before.
+  std::map<std::int64_t, core::TimePoint> held_back_ = {};
 };
 
 }  // namespace jobman::controller

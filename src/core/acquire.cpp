@@ -98,7 +98,7 @@ void Decider::AdvanceByView() {
       return OnPartialWhileAcquiring();
     case SliceView::kUnclear:
       // One that was ready once is repaired or maintained, for as long as that takes.
-      if (job_.slice->hosts.empty()) CheckProvisioningLimit();
+      if (job_.slice->hosts.empty()) NoteOnItsWay();
       if (!job_.slice || job_.slice->phase != SlicePhase::kCreated) return;
       return Say("slice " + slice_name() + " is " + job_.slice->cloud_state +
                  ": looking again later");
@@ -138,15 +138,21 @@ void Decider::OnPartialWhileAcquiring() {
   // A queued resource brings its nodes when it likes.
   const bool late =
       slice.ref.mode == AllocationMode::kTpuVm && now_ - slice.created_at >= policy_.vanish_grace;
-  if (slice.gaps < 2 || (!was_whole && !late)) return CheckProvisioningLimit();
+  if (slice.gaps < 2 || (!was_whole && !late)) return NoteOnItsWay();
   LoseSlice(Fault::kPreemption, "the slice vanished",
             {.code = base::Code::kNotFound,
              .message = "nodes of slice " + slice_name() + " are not there any more"});
 }
 
+/// It has left the queue, in whatever way: from now on there is a limit.
+void Decider::NoteOnItsWay() {
+  if (std::holds_alternative<Provisioning>(job_.state)) return CheckProvisioningLimit();
+  if (job_.slice->phase != SlicePhase::kCreated) return;
+  Enter(Provisioning{}, "slice " + slice_name() + " is " + job_.slice->cloud_state);
+}
+
 void Decider::CheckProvisioningLimit() {
-  const bool waits = std::holds_alternative<Provisioning>(job_.state);
-  if (!waits || now_ - job_.since <= policy_.provisioning_limit) return;
+  if (now_ - job_.since <= policy_.provisioning_limit) return;
   LoseSlice(Fault::kInfra, "provisioning took too long",
             {.code = base::Code::kDeadlineExceeded,
              .message = fmt::format("slice {} was not ready within {}", slice_name(),

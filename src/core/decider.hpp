@@ -56,6 +56,7 @@ class Decider {
   void AskAgain();
   void OnAbsentWhileAcquiring();
   void OnPartialWhileAcquiring();
+  void NoteOnItsWay();
   void CheckProvisioningLimit();
   void BeginWork();
 

@@ -25,7 +25,9 @@ std::string_view UrlHost(std::string_view url) {
   const std::size_t begin = url.find("://");
   if (begin == std::string_view::npos) return {};
   url.remove_prefix(begin + 3);
-  return url.substr(0, url.find_first_of("/?#"));
+  url = url.substr(0, url.find_first_of("/?#"));
+  const std::size_t login = url.rfind('@');  // a password is nobody's business
+  return login == std::string_view::npos ? url : url.substr(login + 1);
 }
 
 }  // namespace

@@ -119,16 +119,20 @@ void Decider::Observe(const LookFailed& failed) {
 }
 
 void Decider::Observe(const CreateAnswered& answer) {
-  if (!IsAbout(job_.slice, answer.slice) || job_.slice->phase != SlicePhase::kIntended) return;
+  if (!IsAbout(job_.slice, answer.slice)) return;
+  Slice& slice = *job_.slice;
+  // Seen before the answer came: only its operations are news, which tell of a stockout.
+  const bool seen = slice.phase == SlicePhase::kCreated && slice.hosts.empty();
+  if (seen && !answer.error && slice.operations.empty()) slice.operations = answer.operations;
+  if (slice.phase != SlicePhase::kIntended) return;
   const bool refused = answer.error && !MayHaveArrived(*answer.error);
   if (!answer.error || (refused && answer.partial)) {
-    job_.slice->phase = SlicePhase::kCreated;
-    job_.slice->operations = answer.operations;
-    job_.slice->created_at = now_;
-    job_.slice->absences = 0;
+    slice.phase = SlicePhase::kCreated;
+    slice.operations = answer.operations;
+    slice.created_at = now_;
+    slice.absences = 0;
     if (!answer.error) return;
-    // What was accepted must be deleted again.
-    job_.slice->cloud_state = "REFUSED in part";
+    // What was accepted must be deleted again. It was not seen yet: that it is absent is no fact.
     slice_error_ = answer.error;
     view_ = SliceView::kFailed;
     return;
@@ -145,7 +149,7 @@ void Decider::Observe(const OperationFailed& failed) {
   // Without an operation on record it is told a second time, or too late to matter.
   if (!IsAbout(job_.slice, failed.slice) || job_.slice->operations.empty()) return;
   job_.slice->operations.clear();
-  job_.slice->cloud_state = "FAILED";
+  if (job_.slice->ref.nodes == 1) job_.slice->cloud_state = "FAILED";
   slice_error_ = failed.error;
   view_ = SliceView::kFailed;
 }

@@ -90,8 +90,11 @@ Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::strin
   const SliceRef& held = job->slice->ref;
   const std::string named =
       found.ref.mode == AllocationMode::kTpuVm ? found.nodes.front() : found.ref.name;
-  if (held.place == found.ref.place && IsOf(held.name, named))
-    return {Ownership::kOwned, job_is + " and holds it"};
+  // A project has a name and a number, and a listing may be of all zones: neither tells that it is
+  // another slice.
+  const std::string& zone = found.ref.place.zone;
+  const bool elsewhere = zone != "-" && zone != held.place.zone;
+  if (!elsewhere && IsOf(held.name, named)) return {Ownership::kOwned, job_is + " and holds it"};
   return {Ownership::kOrphan, job_is + " and holds slice " + held.name};
 }
 

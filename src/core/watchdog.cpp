@@ -26,7 +26,8 @@ bool IsBlind(const Stage& stage) {
 /// The news is about the command of this attempt, and nothing else has been found wrong yet.
 bool Decider::MayAlarm(int attempt, const std::string& stage) const {
   return std::holds_alternative<Running>(job_.state) && job_.stage && job_.stage->number < 0 &&
-         !job_.stage->alarm && attempt == job_.attempt && stage == job_.stage->name;
+         !job_.stage->alarm && !job_.stage->notice && attempt == job_.attempt &&
+         stage == job_.stage->name;
 }
 
 void Decider::Observe(const Silence& silence) {

@@ -55,9 +55,10 @@ void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, doub
   }
   const base::Error* const told = ShortageIn(after);
   // One that waits because another was told so has learned nothing new.
-  const bool refused = told != nullptr && before.attempt == after.attempt && before.attempt != 0 &&
-                       !std::holds_alternative<BackingOff>(before.state) &&
-                       !std::holds_alternative<Queued>(before.state);
+  const bool asked = std::holds_alternative<Requesting>(before.state) ||
+                     std::holds_alternative<Waiting>(before.state) ||
+                     std::holds_alternative<Provisioning>(before.state);
+  const bool refused = told != nullptr && asked && before.attempt == after.attempt;
   if (refused) {
     Shortage& shortage = shortages_[key];
     ++shortage.streak;

@@ -91,11 +91,17 @@ base::Task<Status> HookNotifier::Post(core::HookSpec hook, Message message) {
     JM_CO_ASSIGN_OR_RETURN(const std::string token, Read(hook.token));
     request.headers.emplace_back("Authorization", "Bearer " + token);
   }
-  JM_CO_ASSIGN_OR_RETURN(const http::Url url, http::ParseUrl(request.url));
+  const auto url = http::ParseUrl(request.url);
+  if (!url.ok()) {
+    // Not what it is: it may have been read from a secret.
+    Error unusable{.code = base::Code::kInvalidArgument,
+                   .message = "the address of the webhook is no usable http(s) URL"};
+    co_return unusable;
+  }
   JM_CO_ASSIGN_OR_RETURN(const http::Response response,
                          co_await transport_.Send(std::move(request)));
   if (response.status >= 200 && response.status < 300) co_return base::Ok();
-  co_return Refusal(response.status, url.host);
+  co_return Refusal(response.status, url->host);
 }
 
 base::Task<Status> HookNotifier::Send(core::HookSpec hook, core::SmtpSpec smtp, Message message) {

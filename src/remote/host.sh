@@ -502,6 +502,8 @@ jm_is_ours() {
   for jm_of in "$jm_runs/$jm_job"*/pid; do
     jm_pid=''
     read -r jm_pid jm_born 2>/dev/null <"$jm_of"
+    # The number may be another's by now, who leads a session of his own.
+    (jm_look "${jm_pid:-0}" && [ "$jm_ticks" != "$jm_born" ]) && continue
     [ "$jm_pid" = "$jm_session" ] && jm_same_boot "${jm_of%/pid}" && jm_is_of_job "${jm_of%/pid}" &&
       return 0
   done

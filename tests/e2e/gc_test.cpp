@@ -84,8 +84,16 @@ class Gc : public testing::Test {
   base::Json labels_;
 };
 
+TEST_F(Gc, IsNotNeededWhereAControllerLooks) {
+  HoldASlice();
+  MakeNode("theirs", base::Json::object());
+  MakeQueued("kept-000001-a9", labels_);
+  EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "theirs"}));
+}
+
 TEST_F(Gc, DeletesOrphansAndSparesWhatIsOwnedOrForeign) {
   HoldASlice();
+  ASSERT_EQ(place_.Jobman({"controller", "stop"}).code, 0);
   MakeQueued("kept-000001-a9", labels_);                       // the job holds another one
   MakeNode("lost-000099-a1", With("jobman-job", "000099"));    // no such job
   MakeNode("laptop-000001-a1", With("jobman-store", "else"));  // another store of ours

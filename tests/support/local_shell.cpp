@@ -1,8 +1,26 @@
 #include "tests/support/local_shell.hpp"
 
+#include <signal.h>
+
+#include <filesystem>
+
 #include "jobman/base/process.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::test {
+
+LocalShell::~LocalShell() {
+  std::error_code none;
+  for (const auto& host : std::filesystem::directory_iterator(root_, none)) {
+    for (const auto& run :
+         std::filesystem::directory_iterator(host.path() / ".jobman/runs", none)) {
+      if (base::FileSize(run.path() / "exit")) continue;  // its number may be another's by now
+      const auto words = base::Split(base::ReadFile(run.path() / "pid").value_or(""), ' ');
+      const auto leader = base::ParseNumber(words.empty() ? "" : words.front());
+      if (leader && *leader > 1) kill(-static_cast<pid_t>(*leader), SIGKILL);
+    }
+  }
+}
 
 base::Task<base::Result<int>> LocalShell::Run(ports::HostTarget target,
                                               ports::RemoteCommand command, ports::ByteSink out,

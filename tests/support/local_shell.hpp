@@ -14,6 +14,10 @@ namespace jobman::test {
 class LocalShell final : public ports::HostShell {
  public:
   explicit LocalShell(base::Path root) : root_(std::move(root)) {}
+  /// The hosts go, and what runs on them.
+  ~LocalShell() override;
+  LocalShell(const LocalShell&) = delete;
+  LocalShell& operator=(const LocalShell&) = delete;
 
   base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;

@@ -16,7 +16,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::FakeClock;
 using test::FakeSliceApi;
-using test::Fault;
 using test::Loop;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -204,7 +204,7 @@ TEST(ReconcileAcquire, RepairAndUnknownWordsAreWaitedFor) {
                                 NodeState::kHiding, NodeState::kRestarting}) {
     Reconciling r(JobBuilder().Direct().Build());
     r.Tick().Answered().Node(state);
-    EXPECT_EQ(r.state(), "REQUESTING");
+    EXPECT_EQ(r.state(), "PROVISIONING");
     EXPECT_THAT(r.effects(), IsEmpty());
     EXPECT_THAT(r.job().why, HasSubstr(std::string{NodeStateName(state)}));
     EXPECT_EQ(r.Ready().state(), "RUNNING");
@@ -214,8 +214,8 @@ TEST(ReconcileAcquire, RepairAndUnknownWordsAreWaitedFor) {
 TEST(ReconcileAcquire, AReadyNodeWithoutAddressesIsNotReadyYet) {
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick().Answered().Node(NodeState::kReady);
-  EXPECT_EQ(r.state(), "REQUESTING");
-  EXPECT_EQ(r.Maintained().state(), "REQUESTING") << "nor is one under maintenance";
+  EXPECT_EQ(r.state(), "PROVISIONING");
+  EXPECT_EQ(r.Maintained().state(), "PROVISIONING") << "nor is one under maintenance";
 }
 
 TEST(ReconcileAcquire, ASliceLostBeforeItsUseIsReplaced) {

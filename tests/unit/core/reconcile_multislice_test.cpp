@@ -116,7 +116,7 @@ TEST(Multislice, ARequestThatWasCutShortIsRepeatedForTheMissingNodes) {
 TEST(Multislice, ANodeThatNeverComesIsNotWaitedForForEver) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   r.Tick().Answered().See(Look({Node(0, kReady)})).See(Look({Node(0, kReady)}));
-  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_EQ(r.state(), "PROVISIONING");
   r.clock.Advance(minutes{2});
   r.See(Look({Node(0, kReady)}));
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
@@ -140,6 +140,37 @@ TEST(Multislice, GoneMeansThatNoNodeIsSeenTwice) {
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1") << "seen absent once only";
   r.See(Look({}));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+}
+
+TEST(Multislice, WhatWasRefusedInPartIsNotGoneBeforeItCouldBeSeen) {
+  Reconciling r(JobBuilder().Slices(2).Direct().Build());
+  const base::Error denied{.code = base::Code::kPermissionDenied, .message = "no"};
+  r.Tick().See(CreateAnswered{.slice = "train-000042-a1", .error = denied, .partial = true});
+  EXPECT_EQ(r.state(), "FAILED");
+  r.Gone();
+  ASSERT_TRUE(r.job().slice) << "a node that was just accepted may be invisible for a moment";
+  r.See(Look({Node(0, kCreating)}));
+  r.After(minutes{1});
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+}
+
+TEST(Multislice, AnActiveQueuedResourceWithoutItsNodeIsNotWaitedForForEver) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Queued(QueuedState::kWaitingForResources);
+  r.Queued(QueuedState::kActive);
+  EXPECT_EQ(r.state(), "PROVISIONING");
+  r.clock.Advance(minutes{61});
+  r.Queued(QueuedState::kActive);
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+}
+
+TEST(Multislice, AStockoutIsHeardOfAlsoWhenTheNodeWasSeenFirst) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Node(kCreating).Answered();
+  r.Failed({.code = base::Code::kResourceExhausted, .reason = base::Reason::kStockout});
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.As<BackingOff>().error.reason, base::Reason::kStockout);
+  EXPECT_EQ(r.job().spent.preemption, 0);
 }
 
 TEST(Multislice, ASliceUnderRepairThatNeverWasReadyHasALimit) {
