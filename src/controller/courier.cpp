@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
+#include <utility>
 
 #include "jobman/base/backoff.hpp"
 #include "jobman/base/log.hpp"
@@ -40,6 +41,15 @@ void Courier::Hurry() {
   wake_.cancel();
 }
 
+void Courier::Stop() {
+  scope_.Cancel();
+  const base::Status cut_short =
+      base::Error{.code = base::Code::kAborted, .message = "not done when the controller ended"};
+  for (auto& [number, notice] : std::exchange(under_way_, {})) {
+    Record(std::move(notice), cut_short);
+  }
+}
+
 bool Courier::Quiet(core::TimePoint now) const {
   return under_way_.empty() &&
          std::none_of(waiting_.begin(), waiting_.end(),
@@ -69,7 +79,7 @@ void Courier::StartDue() {
     }
     ports::Notice notice = std::move(next->second);
     next = waiting_.erase(next);
-    under_way_.insert(notice.number);
+    under_way_.emplace(notice.number, notice);
     base::Spawn(loop_.get_executor(), scope_, Deliver(this, std::move(notice)));
   }
 }

@@ -3,7 +3,6 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 #include <map>
-#include <set>
 
 #include "jobman/controller/controller.hpp"
 
@@ -20,7 +19,9 @@ class Courier {
   /// Looks into the outbox now. Does nothing before Start().
   void Hurry();
   void Start(std::int64_t lease_token);
-  void Stop() { scope_.Cancel(); }
+  /// Ends what is under way. That counts as a try: a hook that takes longer than a pass of `tick`
+  /// is given up like any other at last.
+  void Stop();
   /// Whether something is left to tell, now or later.
   bool Busy() const { return !waiting_.empty() || !under_way_.empty(); }
   /// Whether nothing is under way or due, for `tick`.
@@ -45,7 +46,7 @@ class Courier {
   bool started_ = false;
   bool stale_ = true;
   std::map<std::int64_t, ports::Notice> waiting_ = {};
-  std::set<std::int64_t> under_way_ = {};
+  std::map<std::int64_t, ports::Notice> under_way_ = {};
   /// What was told and could not be recorded, on a full disk perhaps: not told again before.
   std::map<std::int64_t, core::TimePoint> held_back_ = {};
 };

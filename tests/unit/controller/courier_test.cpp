@@ -128,6 +128,25 @@ TEST_F(CourierTest, WhatWasUnderWayWhenTheControllerDiedIsToldAgain) {
   EXPECT_THAT(*store_.Outbox(), IsEmpty());
 }
 
+/// As under `tick` alone, whose passes may be shorter than the hook's limit.
+TEST_F(CourierTest, WhatIsCutShortByTheEndOfEveryPassIsGivenUpInTheEnd) {
+  notifier_.hangs = true;
+  Put(0, "e1");
+  for (int pass = 1; pass <= 20; ++pass) {
+    Start();
+    courier_->Stop();
+    if (pass == 1) {
+      EXPECT_THAT(LastLine(), HasSubstr("was not told (1 of 12 tries): "));
+      EXPECT_THAT(LastLine(), HasSubstr("not done when the controller ended: again in 5s"));
+    }
+    courier_.reset();
+    clock_.Advance(minutes{10});
+  }
+  EXPECT_EQ(notifier_.told.size(), 12U);
+  EXPECT_THAT(LastLine(), HasSubstr("given up"));
+  EXPECT_THAT(*store_.Outbox(), IsEmpty());
+}
+
 TEST_F(CourierTest, OneThatHangsKeepsNobodyWaiting) {
   notifier_.hangs = true;
   Put(0, "e1");
