@@ -13,6 +13,28 @@ namespace jobman::controller {
 using base::LogLevel;
 using core::Job;
 
+namespace {
+
+bool IsListed(const auto& listed, const std::string& id) {
+  return std::any_of(listed.begin(), listed.end(), [&](const auto& one) { return one.id == id; });
+}
+
+/// The jobs whose slice was created but is not, or not wholly, in the lists. What is listed tells
+/// its state by itself, so that waiting costs no request of its own.
+std::vector<Job> Unseen(std::vector<Job> jobs, const std::vector<core::NodeSeen>& nodes,
+                        const std::vector<core::QueuedSeen>& queued) {
+  std::erase_if(jobs, [&](const Job& job) {
+    const core::Slice& slice = *job.slice;
+    const std::vector<std::string> ids = core::NodeIds(slice.ref);
+    return slice.phase != core::SlicePhase::kCreated || !slice.hosts.empty() ||
+           IsListed(queued, slice.ref.name) ||
+           std::all_of(ids.begin(), ids.end(), [&](const auto& id) { return IsListed(nodes, id); });
+  });
+  return jobs;
+}
+
+}  // namespace
+
 struct ZoneWatch::Place {
   Place(asio::io_context& loop, std::string key_of, const Job& job)
       : key(std::move(key_of)), cloud(job.spec.cloud), where(job.slice->ref.place), timer(loop) {}
@@ -124,7 +146,7 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
     JM_CO_ASSIGN_OR_RETURN(queued, co_await api->ListQueued(place->where));
   }
   Tell(*place, began, nodes, queued);
-  co_await LookAtOperations(place);
+  co_await LookAtOperations(api, Unseen(JobsAt(*place), nodes, queued));
   Listing listing{
       .place = place->where, .nodes = nodes, .queued = queued, .queued_listed = any_queued};
   co_await DeleteLateGrants(api, world_.store, &book_, options_.policy.store_id,
@@ -177,13 +199,10 @@ void ZoneWatch::TellNoAnswer(const Place& place, const base::Error& error) {
   }
 }
 
-/// Create operations that are not done yet: a stockout shows nowhere else.
-base::Task<void> ZoneWatch::LookAtOperations(std::shared_ptr<Place> place) {
-  auto cloud = clouds_.Get(place->cloud);
-  if (!cloud.ok()) co_return;
-  const auto api = *std::move(cloud);
-  for (const Job& job : JobsAt(*place)) {
-    if (job.slice->phase != core::SlicePhase::kCreated || !job.slice->hosts.empty()) continue;
+/// Why a slice that was created is not there: a stockout shows nowhere but in its operation.
+base::Task<void> ZoneWatch::LookAtOperations(std::shared_ptr<ports::SliceApi> api,
+                                             std::vector<Job> jobs) {
+  for (const Job& job : jobs) {
     for (const std::string& operation : job.slice->operations) {
       const auto seen = co_await api->GetOperation(operation);
       if (!seen.ok() || !seen->done || !seen->error) continue;

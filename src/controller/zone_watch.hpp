@@ -32,7 +32,8 @@ class ZoneWatch {
   struct Place;
   static base::Task<void> Loop(ZoneWatch* self, std::shared_ptr<Place> place);
   base::Task<base::Status> Look(std::shared_ptr<Place> place);
-  base::Task<void> LookAtOperations(std::shared_ptr<Place> place);
+  base::Task<void> LookAtOperations(std::shared_ptr<ports::SliceApi> api,
+                                    std::vector<core::Job> jobs);
   void Tell(const Place& place, core::TimePoint began, const std::vector<core::NodeSeen>& nodes,
             const std::vector<core::QueuedSeen>& queued);
   void RepeatEffects(const Place& place);

@@ -269,6 +269,30 @@ TEST_F(ControllerTest, AKilledControllerIsReplacedWithoutRunningAnythingTwice) {
   EXPECT_EQ(*base::ReadFile(shell_.HomeOf(home) / "starts"), "started\n");
 }
 
+TEST_F(ControllerTest, WaitingJobsOfAZoneCostTwoListingsALookHoweverManyTheyAre) {
+  api_->SetStock("us-central2-b", "v4-16", 0);
+  std::vector<Job> jobs;
+  for (int i = 0; i < 5; ++i) jobs.push_back(Submit(Spec("true")));
+  for (const Job& job : jobs) ASSERT_TRUE(Reaches(job.id, "WAITING"));
+  for (int i = 0; i < 5; ++i) Turn();
+  const std::size_t before = api_->calls().size();
+  for (int i = 0; i < 100; ++i) Turn();
+  const std::vector<std::string> since(api_->calls().begin() + static_cast<std::ptrdiff_t>(before),
+                                       api_->calls().end());
+  EXPECT_FALSE(since.empty());
+  EXPECT_THAT(since, testing::Each(testing::StartsWith("List")));
+}
+
+TEST_F(ControllerTest, AStockoutOfADirectCreateIsFoundInItsOperation) {
+  api_->SetStock("us-central2-b", "v4-16", 0);
+  core::JobSpec spec = Spec("true");
+  spec.tpu.allocation_mode = core::AllocationMode::kTpuVm;
+  const Job job = Submit(spec);
+  ASSERT_TRUE(Reaches(job.id, "BACKOFF"));
+  EXPECT_THAT(store_.Get(job.id)->why, HasSubstr("no more capacity"));
+  EXPECT_EQ(store_.Get(job.id)->spent.infra, 0);
+}
+
 TEST_F(ControllerTest, AnUnknownSecretIsNamedWithTheCure) {
   core::JobSpec spec = Spec("true");
   spec.command.secrets = {{.name = "WANDB_API_KEY"}};
