@@ -49,12 +49,12 @@ jm_clock() {
   fi
 }
 
-# Reads /proc/PID/stat into jm_state, jm_parent, jm_session, jm_ticks. The name may hold blanks and brackets.
+# Reads /proc/PID/stat into jm_state, jm_parent, jm_group, jm_session, jm_ticks. The name may hold blanks and brackets.
 jm_look() {
   IFS= read -r jm_line 2>/dev/null <"/proc/$1/stat" || return 1
   # shellcheck disable=SC2086
   set -- ${jm_line##*) }
-  jm_state=$1 jm_parent=$2 jm_session=$4 jm_ticks=${20}
+  jm_state=$1 jm_parent=$2 jm_group=$3 jm_session=$4 jm_ticks=${20}
 }
 
 # Whether the launcher lives; jm_pid and jm_born are what its pid file says (pids are used again,
@@ -181,10 +181,28 @@ jm_launch() {
     (jm_become_command) >>"$jm_dir/log" 2>&1
     jm_code=$?
     jm_end_watcher
+    [ ! -e "$jm_dir/signalled" ] || jm_await_group
   fi
   printf '%-4s\n' "$jm_code" 1<>"$jm_dir/exit.new"
   mv -f "$jm_dir/exit.new" "$jm_dir/exit"
 }
+
+# Waits until none of the group that was sent the notice's signal is left: a shell that was the
+# command ends by it at once, while the program that it started still writes its checkpoint. Whoever
+# minds how long that takes stops the run. Without a process of its own, which would be of the group.
+jm_await_group() {
+  [ -d /proc/self ] || return
+  while jm_members='' && for jm_file in /proc/[0-9]*; do
+    jm_one=${jm_file#/proc/}
+    [ "$jm_one" != $$ ] && jm_in_group "$jm_one" && jm_members="$jm_members $jm_one"
+  done; [ -n "$jm_members" ]; do
+    for jm_one in $jm_members; do
+      while jm_in_group "$jm_one"; do jm_nap 0.1; done
+    done
+  done
+}
+
+jm_in_group() { jm_look "$1" && [ "$jm_group" = $$ ] && [ "$jm_state" != Z ] && [ "$jm_state" != X ]; }
 
 # jm_start [GRACE PREFIX [JOB]]: starts the run whose order is on stdin, unless its id is known.
 jm_start() {
@@ -339,6 +357,8 @@ jm_watch() {
   jm_signal=$1
   jm_look $$ && printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/watcher"
   jm_etag='' jm_answers=0 jm_failures=0
+  # Of the wgets only GNU's has settings, and an option, that put a proxy before it.
+  jm_direct=$(wget --no-proxy --version >/dev/null 2>&1 && echo --no-proxy)
   while jm_alive; do
     jm_known=$jm_etag
     jm_wait=${jm_known:+"&wait_for_change=true&timeout_sec=60&last_etag=$jm_known"}
@@ -359,14 +379,16 @@ jm_watch() {
   done
 }
 
-# jm_ask KEY: the last line of the answer into jm_value, its ETag into jm_etag.
+# jm_ask KEY: the last line of the answer into jm_value, its ETag into jm_etag. The server is on
+# this machine's own network, and its answers concern nobody else: never through a proxy.
 jm_ask() {
   jm_url="http://${GCE_METADATA_HOST:-metadata.google.internal}/computeMetadata/v1/instance/$1"
   jm_flavor='Metadata-Flavor: Google'
   if command -v curl >/dev/null 2>&1; then
-    jm_answer=$(http_proxy='' curl -sfi --connect-timeout 3 -m 75 -H "$jm_flavor" "$jm_url")
+    jm_answer=$(curl -sfi --noproxy '*' --connect-timeout 3 -m 75 -H "$jm_flavor" "$jm_url")
   else
-    jm_answer=$(http_proxy='' wget -qSO- -T 75 --header "$jm_flavor" "$jm_url" 2>&1)
+    # shellcheck disable=SC2086
+    jm_answer=$(http_proxy='' wget -qSO- $jm_direct -t 1 -T 75 --header "$jm_flavor" "$jm_url" 2>&1)
   fi || return 1
   jm_etag=''
   while :; do

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -195,6 +196,38 @@ TEST_P(HostScriptTest, StopGivesTheCommandItsGrace) {
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / "up"); }));
   EXPECT_EQ(host.Stop("r", 30), (RunStatus{.kind = Kind::kExited, .exit_code = 7}));
   EXPECT_EQ(host.Wait(follower).out, "saving\nsaved\n");
+}
+
+TEST_P(HostScriptTest, ANotifiedRunEndsWhenItsLastProcessDoes) {
+  const auto follower =
+      StartRunning({.run_id = "r",
+                    .script = "exec 2>/dev/null\n"
+                              "sh -c 'trap \"sleep 0.5; echo saved; exit 0\" TERM; touch ~/up; "
+                              "while :; do sleep 0.02; done'; true",
+                    .notice_signal = "TERM"});
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / "up"); }));
+  const core::Notice notice{
+      .kind = core::Notice::Kind::kPreemption, .imminent = true, .text = "TRUE"};
+  EXPECT_EQ(host.Do(NoticeCall("r", notice, "TERM")).out, "running\n");
+  const Ended ended = host.Wait(follower);
+  EXPECT_EQ(ended.out, "saved\n") << "the shell was ended by the signal at once";
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 143\n");
+}
+
+/// A metadata server behind a curl that knows the way to it only without a proxy.
+TEST_P(HostScriptTest, TheMetadataServerIsNeverAskedThroughAProxy) {
+  std::filesystem::create_directories(host.home() / "tools");
+  const std::string curl = (host.home() / "tools/curl").string();
+  std::ofstream(curl) << "#!/bin/sh\ncase \" $* \" in *' --noproxy '*) ;; *) exit 5 ;; esac\n"
+                         "printf 'HTTP/1.1 200 OK\\r\\nETag: 1\\r\\n\\r\\nTRUE'\n";
+  std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
+  host.env["PATH"] = (host.home() / "tools").string() + ":" + host.env["PATH"];
+  host.env["GCE_METADATA_HOST"] = "metadata.here";
+  const Ended ended = host.Run({.run_id = "r",
+                                .script = "trap 'cat \"$JOBMAN_NOTICE_FILE\"; exit 9' TERM\n"
+                                          "while :; do sleep 0.02; done 2>/dev/null",
+                                .notice_signal = "TERM"});
+  EXPECT_THAT(ended.out, testing::HasSubstr("\"kind\":\"preemption\",\"text\":\"TRUE\""));
 }
 
 TEST_P(HostScriptTest, StopKillsWhatIgnoresTermAndWhatLeftTheSession) {
