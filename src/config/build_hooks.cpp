@@ -12,6 +12,19 @@ bool IsUrl(std::string_view text) {
   return text.starts_with("http://") || text.starts_with("https://");
 }
 
+/// Job files, listings and the store show a webhook's address: it may hold no password.
+bool HoldsUser(std::string_view url) {
+  url.remove_prefix(url.find("://") + 3);
+  return url.substr(0, url.find_first_of("/?#")).find('@') != std::string_view::npos;
+}
+
+void CheckUrl(Reader& reader, const std::string& path, const std::string& url) {
+  if (!IsUrl(url)) return reader.Complain(path, path + ": \"" + url + "\" is no http(s) URL");
+  if (!HoldsUser(url)) return;
+  reader.Complain(path, path + ": a URL that holds a user or a password would be shown to all",
+                  "keep it in a file, post: {file: PATH}, or send a secret: token: {file: PATH}");
+}
+
 /// An address as it goes between < and > in SMTP, and into a header.
 base::Status CheckAddress(const std::string& address) {
   const std::size_t at = address.find('@');
@@ -55,9 +68,7 @@ void BuildWebhook(Reader& reader, const std::string& path, core::HookSpec& hook)
     return;
   }
   hook.url = post->text;
-  if (!IsUrl(hook.url)) {
-    reader.Complain(path + ".post", path + ".post: \"" + hook.url + "\" is no http(s) URL");
-  }
+  CheckUrl(reader, path + ".post", hook.url);
 }
 
 void BuildMail(Reader& reader, const std::string& path, core::HookSpec& hook) {
@@ -93,6 +104,7 @@ void BuildLongForm(Reader& reader, const std::string& path, core::HookSpec& hook
   if (what == "post" && reader.Has(path + ".post")) return BuildWebhook(reader, path, hook);
   if (what == "mail") return BuildMail(reader, path + ".mail", hook);
   hook.command = reader.Required(path + ".run", "run: ./notify.sh");
+  hook.folder = reader.FolderOf(path + ".run").string();
 }
 
 void BuildHook(Reader& reader, const std::string& path, core::HookEvent event,
@@ -107,8 +119,10 @@ void BuildHook(Reader& reader, const std::string& path, core::HookEvent event,
   } else if (IsUrl(value->text)) {
     hook.kind = core::HookKind::kWebhook;
     hook.url = value->text;
+    CheckUrl(reader, path, hook.url);
   } else {
     hook.command = reader.Required(path, "./notify.sh");
+    hook.folder = reader.FolderOf(path).string();
   }
   hooks.push_back(std::move(hook));
 }

@@ -85,10 +85,14 @@ std::string Reader::Required(std::string_view path, std::string_view example) {
 base::Path Reader::ResolvePath(std::string_view path, const std::string& text) const {
   if (text == "~") return defaults().home;
   if (text.starts_with("~/")) return defaults().home / text.substr(2);
-  const Value* value = Get(path);
-  if (value == nullptr || value->pos.source < 0) return text;
   // An absolute path replaces the folder before it.
-  return out_.source(value->pos.source).folder / text;
+  return FolderOf(path) / text;
+}
+
+base::Path Reader::FolderOf(std::string_view path) const {
+  const Value* value = Get(path);
+  return value == nullptr || value->pos.source < 0 ? base::Path{}
+                                                   : out_.source(value->pos.source).folder;
 }
 
 void Reader::Complain(std::string_view path, std::string message, std::string hint,

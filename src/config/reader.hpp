@@ -46,6 +46,9 @@ class Reader {
   /// Puts "~" and the folder of the file it was written in before a path.
   base::Path ResolvePath(std::string_view path, const std::string& text) const;
 
+  /// The folder of the file that the value was written in.
+  base::Path FolderOf(std::string_view path) const;
+
   /// The value's place, else that of the nearest key above it.
   Position At(std::string_view path) const;
 

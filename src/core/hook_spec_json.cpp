@@ -28,6 +28,7 @@ base::Result<HookSpec> HookFromJson(const Json& json) {
   hook.event = *event;
   hook.kind = *kind;
   hook.command = GetString(json, "command");
+  hook.folder = GetString(json, "folder");
   hook.url = GetString(json, "url");
   hook.url_from = SourceFromJson(GetMember(json, "url_from"));
   hook.token = SourceFromJson(GetMember(json, "token"));
@@ -48,6 +49,7 @@ Json HooksToJson(const std::vector<HookSpec>& hooks) {
     list.push_back({{"event", HookEventName(hook.event)},
                     {"kind", HookKindName(hook.kind)},
                     {"command", hook.command},
+                    {"folder", hook.folder},
                     {"url", hook.url},
                     {"url_from", SourceToJson(hook.url_from)},
                     {"token", SourceToJson(hook.token)},

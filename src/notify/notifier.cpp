@@ -17,7 +17,8 @@ using ports::Message;
 constexpr std::size_t kLongestSecret = 8192;
 
 /// The command's output goes straight into the log, however much it is and whoever writes it.
-constexpr const char* kShell = R"((umask 077; : >>"$0"); exec >>"$0" 2>&1; exec /bin/sh -c "$1")";
+constexpr const char* kShell =
+    R"((umask 077; : >>"$0"); exec >>"$0" 2>&1; cd "${2:-.}" || exit; exec /bin/sh -c "$1")";
 
 base::Task<base::Result<int>> RunShell(std::vector<std::string> argv, std::string input) {
   JM_CO_ASSIGN_OR_RETURN(const auto ended, co_await base::RunProcess(argv, input));
@@ -33,7 +34,8 @@ base::Task<Status> RunCommand(core::HookSpec hook, Message message) {
                                    "-c",
                                    kShell,
                                    message.log.string(),
-                                   hook.command};
+                                   hook.command,
+                                   hook.folder};
   auto run = RunShell(std::move(argv), message.body + "\n");
   JM_CO_ASSIGN_OR_RETURN(const int code,
                          co_await base::WithTimeout(std::move(run), hook.timeout, "the command"));

@@ -155,6 +155,7 @@ struct HookSpec {
   HookEvent event = HookEvent::kStarted;
   HookKind kind = HookKind::kCommand;
   std::string command = {};  ///< for /bin/sh on this machine, the event on stdin
+  std::string folder = {};   ///< where it runs: that of the file it stands in
   std::string url = {};      ///< posted to; empty: it is a secret, url_from
   SecretRef url_from = {};
   SecretRef token = {};  ///< sent as "Authorization: Bearer"

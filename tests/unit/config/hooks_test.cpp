@@ -29,7 +29,10 @@ TEST(Hooks, ATextIsACommandOrAnUrl) {
   EXPECT_EQ(hooks[0].event, HookEvent::kStarted);
   EXPECT_EQ(hooks[0].kind, HookKind::kWebhook);
   EXPECT_EQ(hooks[0].url, "https://x.org/a?b=c");
-  EXPECT_EQ(hooks[1], (core::HookSpec{.event = HookEvent::kFailed, .command = "./notify.sh"}));
+  EXPECT_EQ(hooks[1],
+            (core::HookSpec{
+                .event = HookEvent::kFailed, .command = "./notify.sh", .folder = "/work-dir"}))
+      << "it runs beside the job file";
 }
 
 TEST(Hooks, MapsAndListsSayMore) {
@@ -72,6 +75,10 @@ TEST(Hooks, WhatIsWrongIsNamed) {
               HasSubstr("\"post\" beside \"run\""));
   EXPECT_THAT(HookComplaint("on: {failed: {sing: a}}"), HasSubstr("unknown key \"sing\""));
   EXPECT_THAT(HookComplaint("on: {failed: {post: ftp.x.org}}"), HasSubstr("is no http(s) URL"));
+  for (const char* const hook : {"\"https://u:pw@x.org/\"", "{post: \"http://token@x.org\"}"}) {
+    EXPECT_THAT(HookComplaint("on: {failed: " + std::string(hook) + "}"),
+                AllOf(HasSubstr("holds a user or a password"), HasSubstr("token: {file: PATH}")));
+  }
   EXPECT_THAT(HookComplaint("on: {failed: [[a]]}"), HasSubstr("on.failed[0]: expected a command"));
   EXPECT_THAT(HookComplaint("on: {failed: {post: {file: a, env: B}}}"),
               HasSubstr("on.failed.post: expected {env: NAME} or {file: PATH}"));

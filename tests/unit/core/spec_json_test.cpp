@@ -64,6 +64,7 @@ class SpecMaker {
     HookSpec hook{.event = static_cast<HookEvent>(Number(5)),
                   .kind = static_cast<HookKind>(Number(2)),
                   .command = Text(),
+                  .folder = Text(),
                   .url = Text(),
                   .url_from = Source(),
                   .token = Source(),

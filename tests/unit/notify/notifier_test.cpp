@@ -57,6 +57,16 @@ TEST_F(HookNotifierTest, ACommandGetsTheEventOnItsInput) {
   EXPECT_EQ(HookLog(), message_.body + "\nfailed store1-000042-v7-a2-failed\ne\n");
 }
 
+TEST_F(HookNotifierTest, ACommandRunsInTheFolderOfItsFile) {
+  const base::Path folder = dir_.path() / "jobs of ada";
+  ASSERT_TRUE(base::EnsureDir(folder).ok());
+  ASSERT_TRUE(base::WriteFileAtomic(folder / "notify.sh", "echo beside the job file\n").ok());
+  EXPECT_TRUE(Tell({.command = ". ./notify.sh", .folder = folder.string()}).ok());
+  EXPECT_EQ(HookLog(), "beside the job file\n");
+  EXPECT_FALSE(Tell({.command = "true", .folder = (dir_.path() / "gone").string()}).ok());
+  EXPECT_THAT(HookLog(), HasSubstr("gone"));
+}
+
 TEST_F(HookNotifierTest, ACommandThatFailsOrHangsIsAnError) {
   const auto failed = Tell({.command = "echo no; exit 3"});
   EXPECT_THAT(failed.error().message, HasSubstr("exit code 3"));
