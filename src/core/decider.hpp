@@ -27,6 +27,7 @@ class Decider {
   // observe.cpp: folds an observation into the job
   void Observe(const Tick&) {}
   void Observe(const SliceSeen& seen);
+  void LoseReplaced(const std::vector<int>& hosts);
   void Observe(const LookFailed& failed);
   void Observe(const CreateAnswered& answer);
   void Observe(const OperationFailed& failed);
@@ -66,6 +67,8 @@ class Decider {
   void AdvanceStage();
   bool SliceIsDead() const;
   bool SliceIsLost();
+  void StopMoved();
+  void StartOverMoved();
   void CheckStepLimit();
   void StopWhatFailed();
   void EndStage();
@@ -118,7 +121,7 @@ class Decider {
   SliceView view_ = SliceView::kNotLooked;
   std::optional<base::Error> create_error_ = {};  ///< this observation: the create was refused
   std::optional<base::Error> slice_error_ = {};   ///< this observation: why the slice failed
-  bool moved_ = false;                            ///< the machines are others than before
+  bool moved_ = false;                            ///< all machines are others than before
   std::optional<Notice> notice_ = {};             ///< this observation: a notice that is news
   std::vector<Effect> effects_ = {};
   std::string why_ = {};

@@ -349,6 +349,7 @@ Json StageToJson(const Stage& stage) {
                {"stopping", stage.stopping},
                {"timed_out", stage.timed_out}};
   PutTime(json, "started_at", stage.started_at);
+  if (stage.moved) json["moved"] = true;
   if (stage.culprit) json["culprit"] = *stage.culprit;
   if (stage.alarm) json["alarm"] = AlarmToJson(*stage.alarm);
   PutNotice(json, stage.notice);
@@ -365,6 +366,7 @@ Result<Stage> StageFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(stage.started_at, ReadTime(json, "started_at"));
   stage.stopping = GetBool(json, "stopping");
   stage.timed_out = GetBool(json, "timed_out");
+  stage.moved = GetBool(json, "moved");
   if (GetMember(json, "culprit").is_number()) stage.culprit = GetSmallInt(json, "culprit");
   JM_ASSIGN_OR_RETURN(stage.alarm, AlarmFromJson(GetMember(json, "alarm")));
   JM_ASSIGN_OR_RETURN(stage.notice, ReadNotice(json));

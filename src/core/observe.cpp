@@ -63,6 +63,24 @@ bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   return true;
 }
 
+/// The hosts of the nodes that were replaced while others of the slice were not; none when all may
+/// have been.
+std::vector<int> ReplacedAmongOthers(const Slice& before, const Slice& after) {
+  std::vector<int> replaced;
+  if (before.nodes.size() != after.nodes.size()) return replaced;
+  int first = 0;
+  for (std::size_t node = 0; node < after.nodes.size(); ++node) {
+    const int count = after.nodes[node].hosts;
+    if (before.nodes[node].hosts != count) return {};
+    const auto now = after.hosts.begin() + first;
+    const bool same = before.nodes[node].uid == after.nodes[node].uid &&
+                      std::equal(now, now + count, before.hosts.begin() + first);
+    for (int host = first; !same && host < first + count; ++host) replaced.push_back(host);
+    first += count;
+  }
+  return replaced.size() == after.hosts.size() ? std::vector<int>{} : replaced;
+}
+
 /// What is announced of the nodes: what is imminent for one of them is for all.
 std::optional<Notice> WorstOf(const std::vector<NodeSeen>& nodes) {
   std::optional<Notice> worst;
@@ -104,7 +122,24 @@ void Decider::Observe(const SliceSeen& seen) {
   }
   if (view_ == SliceView::kReady) {
     slice.operations.clear();
+    const Slice before = slice;
     moved_ = TakeHosts(slice, seen.nodes);
+    if (moved_ && job_.stage) LoseReplaced(ReplacedAmongOthers(before, slice));
+  }
+}
+
+/// Nothing runs on new machines; what runs on the others of the slice is to be stopped first.
+void Decider::LoseReplaced(const std::vector<int>& hosts) {
+  if (hosts.empty()) return;
+  moved_ = false;
+  job_.stage->moved = true;
+  for (HostRun& run : job_.stage->hosts) {
+    if (std::find(hosts.begin(), hosts.end(), run.host) == hosts.end()) continue;
+    if (run.phase == HostPhase::kPending || run.phase == HostPhase::kRunning) {
+      run.phase = HostPhase::kLost;
+      run.error = {.code = base::Code::kAborted, .message = "its machine was replaced"};
+    }
+    run.settled = true;
   }
 }
 

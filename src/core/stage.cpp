@@ -99,14 +99,8 @@ void Decider::AdvanceStage() {
   }
   if (EndsJobUnstopped()) return EndAlarmed();
   if (SliceIsLost()) return;
-  if (moved_) {
-    moved_ = false;
-    Do(AbandonStage{});
-    job_.stage.reset();
-    job_.restart_reason = "maintenance";
-    return Enter(Queued{},
-                 "the machines of slice " + slice_name() + " were replaced: setting them up again");
-  }
+  if (moved_) return StartOverMoved();
+  StopMoved();
   HeedNotice();
   CheckStepLimit();
   CheckDuration();
@@ -114,6 +108,24 @@ void Decider::AdvanceStage() {
   CheckNoticeGrace();
   StopWhatFailed();
   if (job_.stage->Over()) EndStage();
+}
+
+/// One node of several has new machines: what runs on the others would wait for it for ever.
+void Decider::StopMoved() {
+  Stage& stage = *job_.stage;
+  if (!stage.moved || stage.stopping) return;
+  stage.stopping = true;
+  if (!stage.Over()) Do(StopStage{});
+  Say("some machines of slice " + slice_name() + " were replaced: stopping " + stage.name +
+      " on the others");
+}
+
+void Decider::StartOverMoved() {
+  moved_ = false;
+  Do(AbandonStage{});
+  job_.stage.reset();
+  job_.restart_reason = "maintenance";
+  Enter(Queued{}, "machines of slice " + slice_name() + " were replaced: setting them up again");
 }
 
 /// This observation shows that nothing runs on the slice any more.
@@ -184,6 +196,7 @@ void Decider::StopWhatFailed() {
 
 void Decider::EndStage() {
   if (job_.stage->alarm) return EndAlarmed();
+  if (job_.stage->moved) return StartOverMoved();
   const int number = job_.stage->number;
   const bool succeeded = job_.stage->AllSucceeded() && !job_.stage->timed_out;
   const bool optional = number >= 0 && !StepOf(job_.spec, number).required;

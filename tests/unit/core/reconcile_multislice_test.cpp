@@ -91,6 +91,46 @@ TEST(Multislice, ANodeThatIsMissingTwiceIsLost) {
   EXPECT_EQ(r.job().restart_reason, "preempted");
 }
 
+TEST(Multislice, WhenOneNodeIsReplacedTheOthersAreStoppedBeforeTheNextStart) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  NodeSeen replaced = Node(1, kReady);
+  replaced.hosts = test::Addresses(2, 7);
+  r.See(Active({Node(0, kReady), replaced}));
+  EXPECT_EQ(r.state(), "RUNNING") << "processes of the attempt live on hosts 0 and 1";
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.job().why, HasSubstr("stopping run on the others"));
+  r.HostEnds(0, 143);
+  EXPECT_THAT(r.effects(), IsEmpty());
+  r.HostEnds(1, 143);
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage"));
+  r.See(Active({Node(0, kReady), replaced}));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_EQ(r.job().attempt, 2);
+  EXPECT_EQ(r.job().restart_reason, "maintenance");
+  EXPECT_EQ(r.job().spent, Spent{});
+}
+
+TEST(Multislice, WhenAllNodesAreReplacedNothingIsLeftToStop) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  NodeSeen first = Node(0, kReady);
+  NodeSeen second = Node(1, kReady);
+  first.hosts = test::Addresses(2, 6);
+  second.hosts = test::Addresses(2, 7);
+  r.See(Active({first, second}));
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "RunStage"));
+}
+
+TEST(Multislice, ACancelStopsTheHostsThatWereNotReplaced) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  r.WishFor(Wish::kCancel);
+  NodeSeen replaced = Node(1, kReady);
+  replaced.uid = "another";
+  r.See(Active({Node(0, kReady), replaced}));
+  EXPECT_EQ(r.state(), "CANCELLING");
+  r.HostEnds(0, 143).HostEnds(1, 143);
+  EXPECT_EQ(r.state(), "CANCELLED");
+}
+
 TEST(Multislice, WhatWasAcceptedIsDeletedWhenTheRestIsRefused) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   const base::Error quota{

@@ -79,6 +79,7 @@ TEST(Migrations, StoreOfVersion1IsStillRead) {
   expected.state = core::Done{.outcome = core::Outcome::kFailed, .exit_code = 3};
   // What came later reads as its default.
   expected.stage->alarm.reset();
+  expected.stage->moved = false;
   expected.stage->hosts[0].scanned = 0;
   expected.slice->notice.reset();
   expected.stage->hosts[0].notice.reset();
