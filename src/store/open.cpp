@@ -124,12 +124,24 @@ Status CreateFile(const Place& place) {
   return done;
 }
 
-Result<Database> OpenChecked(const Place& place, const std::string& name, int flags) {
+bool CannotWrite(const Error& error) {
+  return error.reason == Reason::kNotWritable || error.reason == Reason::kDiskFull;
+}
+
+Result<Database> OpenChecked(const Place& place, const std::string& name, int flags,
+                             OpenMode mode) {
   JM_ASSIGN_OR_RETURN(Database db, Database::Open(name, flags));
   JM_TRY(CheckIsOurs(db, place.file));
   Status migrated = Migrate(db, Migrations());
-  if (!migrated.ok()) return std::move(migrated).error().With("opening " + place.file.string());
-  return db;
+  if (migrated.ok()) return db;
+  // To show a store of an older version is no reason to need room for it.
+  if (mode == OpenMode::kReadOnly && CannotWrite(migrated.error())) {
+    JM_ASSIGN_OR_RETURN(Database copy, db.CopyToMemory());
+    JM_TRY(Migrate(copy, Migrations()));
+    JM_TRY(copy.RunScript("PRAGMA query_only = ON", kDoing));
+    return copy;
+  }
+  return std::move(migrated).error().With("opening " + place.file.string());
 }
 
 /// A file: URI; `immutable` reads without locks and without the files beside it.
@@ -148,16 +160,15 @@ std::string ImmutableUri(const Path& file) {
 /// When it holds nothing the file alone is the whole truth.
 Result<Database> OpenImmutable(const Place& place, Error why) {
   if (base::FileSize(place.file.string() + "-wal").value_or(0) > 0) return why;
-  return OpenChecked(place, ImmutableUri(place.file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  return OpenChecked(place, ImmutableUri(place.file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+                     OpenMode::kReadOnly);
 }
 
 Result<Database> OpenFile(const Place& place, const SqliteOptions& options) {
-  auto db = OpenChecked(place, place.file.string(), SQLITE_OPEN_READWRITE);
+  auto db = OpenChecked(place, place.file.string(), SQLITE_OPEN_READWRITE, options.mode);
   const bool writable = db.ok() && !db->read_only();
   if (options.mode == OpenMode::kReadOnly) {
-    const bool no_files_beside = !db.ok() && (db.error().reason == Reason::kNotWritable ||
-                                              db.error().reason == Reason::kDiskFull);
-    if (!no_files_beside) return db;
+    if (db.ok() || !CannotWrite(db.error())) return db;
     return OpenImmutable(place, std::move(db).error());
   }
   if (!db.ok() || writable) return db;
@@ -201,7 +212,7 @@ Result<Opened> OpenStore(const Path& dir, const SqliteOptions& options) {
     JM_TRY(CheckNotEmpty(info, file));
   }
   JM_ASSIGN_OR_RETURN(Database db, OpenFile(place, options));
-  if (!db.read_only()) JM_TRY(UseJournal(db, place.file_system.shared));
+  if (!db.read_only() && !db.in_memory()) JM_TRY(UseJournal(db, place.file_system.shared));
   if (options.max_pages > 0)
     JM_TRY(db.Pragma(fmt::format("max_page_count = {}", options.max_pages)));
   return Opened{.db = std::move(db), .note = Note(place)};

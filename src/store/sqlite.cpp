@@ -204,6 +204,15 @@ Result<Database> Database::Open(const std::string& name, int flags) {
   return Database(std::move(db));
 }
 
+Result<Database> Database::CopyToMemory() {
+  JM_ASSIGN_OR_RETURN(Database copy, Open(":memory:", SQLITE_OPEN_READWRITE));
+  sqlite3_backup* const backup = sqlite3_backup_init(copy.db_.get(), "main", db_.get(), "main");
+  if (backup != nullptr) sqlite3_backup_step(backup, -1);
+  const int code = backup == nullptr ? SQLITE_ERROR : sqlite3_backup_finish(backup);
+  if (code != SQLITE_OK) return ToError(copy.db_.get(), "reading the store");
+  return copy;
+}
+
 Result<Query> Database::Prepare(const char* sql, const char* doing) {
   StatementHandle& statement = statements_[sql];
   if (!statement) {

@@ -77,6 +77,9 @@ class Database {
   /// `name` is a path, ":memory:", or a file: URI. Waits up to 5 s for other writers later on.
   static Result<Database> Open(const std::string& name, int flags);
 
+  /// All of it, in memory: what is changed there changes no file.
+  Result<Database> CopyToMemory();
+
   /// `sql` must live as long as the database (a literal or a static): it is the cache's key.
   /// `doing` too: it goes into errors.
   Result<Query> Prepare(const char* sql, const char* doing);
@@ -98,6 +101,8 @@ class Database {
   std::int64_t changes() const { return sqlite3_changes(db_.get()); }
   /// Rows touched by this connection in its life.
   std::int64_t total_changes() const { return sqlite3_total_changes(db_.get()); }
+  /// ":memory:", or a copy there.
+  bool in_memory() const { return *sqlite3_db_filename(db_.get(), "main") == '\0'; }
   bool read_only() const { return sqlite3_db_readonly(db_.get(), "main") == 1; }
 
  private:

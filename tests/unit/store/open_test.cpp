@@ -150,6 +150,26 @@ TEST_F(OpenTest, ListInAClosedFolderSeesWhatAControllerHasJustWritten) {
             0);
 }
 
+TEST_F(OpenTest, AnOlderStoreInAClosedFolderIsReadToo) {
+  const auto script = base::ReadFile(Path(JOBMAN_SOURCE_DIR) / "tests/data/store/v1.sql");
+  std::filesystem::create_directories(dir());
+  ASSERT_TRUE(Database::Open(file().string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+                  .value()
+                  .RunScript(script.value(), "testing")
+                  .ok());
+  const std::string before = Bytes();
+  EXPECT_EQ(InAClosedFolder(dir(),
+                            [this] {
+                              auto store = SqliteStore::Open(dir(), OpenMode::kReadOnly);
+                              if (!store.ok()) return 1;
+                              const auto rows = (*store)->List({});
+                              if (!rows.ok() || rows->size() != 4) return 2;
+                              return (*store)->Get({4}).ok() && (*store)->Notices({4}).ok() ? 0 : 3;
+                            }),
+            0);
+  EXPECT_EQ(Bytes(), before);
+}
+
 TEST_F(OpenTest, WritingToAFolderThatMayNotBeWrittenIsRefusedAtOnce) {
   CreateOne();
   EXPECT_EQ(InAClosedFolder(dir(),
