@@ -18,6 +18,7 @@ using views::Garbage;
 
 /// A host whose simulator or network is gone must not hold up the rest.
 constexpr base::Duration kPatience = std::chrono::seconds{5};
+constexpr const char* kRunsAgain = "its job runs again";
 
 bool IsListed(const FoundSlice& found, const core::Claim& claim, const GarbageWish& wish) {
   if (found.leaving) return false;
@@ -209,7 +210,7 @@ base::Status GarbageSearch::TryStop(Garbage::Run& run) {
   run.fate = Garbage::Fate::kSpared;
   const auto why = core::StrayRun(run.run_id, *job);
   if (!why) {
-    run.why = "its job runs again";
+    run.why = kRunsAgain;
     return base::Ok();
   }
   JM_ASSIGN_OR_RETURN(ports::HostTarget target, TargetOf(paths_, *job, run.host));
@@ -218,8 +219,14 @@ base::Status GarbageSearch::TryStop(Garbage::Run& run) {
     said.append(bytes);
     return base::Ok();
   };
-  const ports::RemoteCommand stop{
-      .command = remote::StopCall(run.run_id, job->spec.command.grace).command};
+  ports::RemoteCommand stop{.command =
+                                remote::StopCall(run.run_id, job->spec.command.grace).command};
+  // Logging in takes a while: meanwhile the job may have been started again, on this run.
+  stop.may_begin = [&]() -> base::Status {
+    JM_ASSIGN_OR_RETURN(const auto now, JobOf(run.job));
+    if (now && core::StrayRun(run.run_id, *now)) return base::Ok();
+    return base::Error{.code = base::Code::kAborted, .message = kRunsAgain};
+  };
   JM_TRY(base::RunTask(loop_, shell_.Run(std::move(target), stop, take, take)));
   JM_ASSIGN_OR_RETURN(const remote::RunStatus status, remote::ParseStatus(said));
   const bool ended = status.kind == remote::RunStatus::Kind::kExited ||

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "jobman/cloud/cloud.hpp"
+#include "jobman/config/places.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -61,6 +62,18 @@ std::vector<core::CloudSpec> Clouds(const std::string& endpoint,
 }
 
 }  // namespace
+
+base::Status CheckPlaces(const PlaceWish& wish) {
+  const auto named = [](base::Status checked, const char* option) -> base::Status {
+    if (checked.ok()) return checked;
+    return std::move(checked).error().With(option);
+  };
+  for (const std::string& zone : wish.zones) JM_TRY(named(config::CheckZone(zone), "--zone"));
+  for (const std::string& project : wish.projects) {
+    JM_TRY(named(config::CheckProject(project), "--project"));
+  }
+  return base::Ok();
+}
 
 base::Result<std::vector<CloudPlace>> PlacesToSearch(ports::Store& store, const PlaceWish& wish) {
   JM_ASSIGN_OR_RETURN(std::vector<CloudPlace> known, PlacesOfJobs(store));

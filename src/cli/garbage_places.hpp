@@ -22,6 +22,9 @@ struct PlaceWish {
   bool only = false;
 };
 
+/// Zones and projects are checked as those of a job file.
+base::Status CheckPlaces(const PlaceWish& wish);
+
 /// Where slices of this store may be: every place that a job of it names or holds a slice in, and
 /// what the wish adds, each once. A member that the wish leaves open takes every value that the
 /// jobs have. kInvalidArgument when it leaves open what no job tells.

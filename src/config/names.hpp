@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "jobman/base/result.hpp"
+#include "jobman/config/places.hpp"
 
 namespace jobman::config {
 
@@ -27,10 +28,6 @@ base::Status CheckLabelKey(std::string_view key);
 base::Status CheckLabelValue(std::string_view value);
 /// A key of instance metadata: at most 128 letters, digits, _ and -.
 base::Status CheckMetadataKey(std::string_view key);
-/// "us-central2-b"; says so when it is a region.
-base::Status CheckZone(std::string_view zone);
-/// A project id or number.
-base::Status CheckProject(std::string_view project);
 /// A login name that Linux takes.
 base::Status CheckLogin(std::string_view login);
 /// The local login name as one for the hosts, else "jobman": root may not log in to a TPU VM.

@@ -81,6 +81,7 @@ base::Result<int> RunGc(App& app, const GcOptions& options) {
         "--unlabelled needs --name: without labels nothing tells whose it is",
         "name what you mean: --name 'train-*'");
   }
+  JM_TRY(CheckPlaces(options.places));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
   PlaceWish where = options.places;

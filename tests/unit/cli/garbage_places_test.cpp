@@ -43,6 +43,16 @@ TEST_F(PlacesToSearchTest, AreThoseOfTheJobsEachOnce) {
   EXPECT_THAT(Places({}), ElementsAre("http://a q z2", "http://a p z1"));
 }
 
+TEST(CheckPlaces, AsOfAJobFile) {
+  EXPECT_TRUE(CheckPlaces({.projects = {"lab-1"}, .zones = {"us-central2-b"}}).ok());
+  const auto region = CheckPlaces({.zones = {"us-central2-b", "us-central2"}});
+  ASSERT_FALSE(region.ok());
+  EXPECT_EQ(region.error().code, base::Code::kInvalidArgument);
+  EXPECT_THAT(region.error().ToString(),
+              AllOf(HasSubstr("--zone"), HasSubstr("\"us-central2\" is a region")));
+  EXPECT_THAT(CheckPlaces({.projects = {"a/../b"}}).error().ToString(), HasSubstr("--project"));
+}
+
 TEST_F(PlacesToSearchTest, TheNewestJobsCredentialsAreTaken) {
   Put("http://a", "p", "z1", "/old");
   Put("http://a", "p", "z1", "/new");

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "jobman/base/result.hpp"
+
+namespace jobman::config {
+
+/// "us-central2-b"; says so when it is a region.
+base::Status CheckZone(std::string_view zone);
+/// A project id or number.
+base::Status CheckProject(std::string_view project);
+
+}  // namespace jobman::config
