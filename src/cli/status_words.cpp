@@ -1,6 +1,7 @@
 #include "cli/status_words.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "jobman/base/strings.hpp"
 
@@ -21,6 +22,15 @@ const std::vector<std::string>& StatusWords() {
       "BACKOFF", "SUCCEEDED",  "FAILED",  "CANCELLED",    "CANCELLING", "DELETING",
       "DELETED", "QUEUEING",   "IDLE",    "DEAD"};
   return kWords;
+}
+
+std::string_view FamiliarWordOf(std::string_view state_name) {
+  static const std::map<std::string_view, std::string_view> kWords = {
+      {"QUEUED", "QUEUEING"},       {"REQUESTING", "QUEUEING"}, {"WAITING", "QUEUEING"},
+      {"PROVISIONING", "QUEUEING"}, {"BACKOFF", "QUEUEING"},    {"SETUP", "RUNNING"},
+      {"RUNNING", "RUNNING"}};
+  const auto found = kWords.find(state_name);
+  return found == kWords.end() ? std::string_view{} : found->second;
 }
 
 base::Result<std::vector<std::string>> ReadStatusWords(const std::string& option,

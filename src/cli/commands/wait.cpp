@@ -83,10 +83,18 @@ class Goal {
     looked.version = job.version;
     JM_ASSIGN_OR_RETURN(const auto events, store.Events(job.id, looked.event));
     for (const ports::Event& event : events) {
-      if (event.kind == "state" && IsAmong(words_, event.subject)) looked.passed = true;
+      if (event.kind == "state" && WasReachedIn(event.subject)) looked.passed = true;
       looked.event = event.number;
     }
     return base::Ok();
+  }
+
+  /// Of a job that was in the state named so. Whether it was IDLE or DEAD then, the journal does
+  /// not tell: that depends on its slice.
+  bool WasReachedIn(const std::string& state) const {
+    const bool over = IsAmong({"SUCCEEDED", "FAILED", "CANCELLED", "DELETED"}, state);
+    return IsAmong(words_, state) || IsAmong(words_, FamiliarWordOf(state)) ||
+           (over && (IsAmong(words_, kOver) || IsAmong(words_, kDone)));
   }
 
   struct Looked {

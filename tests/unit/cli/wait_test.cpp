@@ -111,6 +111,23 @@ TEST_F(Wait, AStateThatCameAndWentBetweenTwoLooksWasReached) {
   EXPECT_EQ(world_.Run({"wait", "1", "--for=backoff"}).exit_code, 0);
 }
 
+TEST_F(Wait, SoWasWhatHasAnotherWordInTheJournal) {
+  const auto pass = [this](core::JobState state) {
+    Then([state](auto& store) {
+      Move(store, 1, state, "there");
+      Move(store, 1, core::Requesting{}, "requeued");
+      Move(store, 1, core::Cancelling{}, "cancelled");
+    });
+    Nothing();
+  };
+  pass(core::Done{});
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=done"}).exit_code, 0);
+  pass(core::Setup{});
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=running"}).exit_code, 0);
+  pass(core::BackingOff{});
+  EXPECT_EQ(world_.Run({"wait", "1", "--for=queueing"}).exit_code, 0);
+}
+
 TEST_F(Wait, WhatWasWishedAndNotBegunYetComesFirst) {
   const auto before = world_.fill;
   world_.fill = [&](ports::Store& store) {
