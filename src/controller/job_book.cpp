@@ -131,12 +131,13 @@ void JobBook::Decide(JobId id) {
   entry.took = core::Duration{0};
   ports::Turn turn{.job = entry.job};
   std::vector<core::Effect> effects;
+  core::ZoneBackoff zones = zones_;  // what is not recorded has not been learned
   bool changed = false;
   for (const core::Observation& seen : entry.inbox) {
     core::Policy policy = policy_;
-    policy.crowd = zones_.CrowdFor(turn.job);
+    policy.crowd = zones.CrowdFor(turn.job);
     core::Step step = core::Reconcile(turn.job, seen, now, policy, Random());
-    zones_.Learn(turn.job, step.job, now, Random());
+    zones.Learn(turn.job, step.job, now, Random());
     Record(turn.job, seen, step, now, turn);
     AddNotices(turn.job, step, now, policy_.store_id, turn);
     changed = changed || step.changed;
@@ -149,6 +150,7 @@ void JobBook::Decide(JobId id) {
     ++turn.job.version;
   }
   entry.took = world_.clock->Now() - now;
+  zones_ = std::move(zones);
   entry.inbox.clear();
   entry.job = std::move(turn.job);
   const Job job = entry.job;

@@ -100,5 +100,43 @@ TEST_F(JobBookTest, WhatIsOutdatedIsForgottenButNeverAnEnd) {
   EXPECT_EQ(job.stage->hosts[1].phase, HostPhase::kExited);
 }
 
+TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
+  asio::io_context loop;
+  store::MemoryStore store;
+  StepClock clock(milliseconds(0));
+  World world;
+  world.store = &store;
+  world.clock = &clock;
+  core::Job asking = test::SampleJob("first");
+  asking.state = core::Requesting{};
+  asking.attempt = 1;
+  asking.slice = test::SampleSlice("first-000001-a1");
+  asking.slice->phase = core::SlicePhase::kIntended;
+  asking.slice->hosts.clear();
+  const core::JobId first = *store.Create(asking, "", test::kNow);
+  const auto lease = store.TakeLease("me", test::kNow, std::chrono::hours{1});
+  JobBook::Hooks hooks;
+  hooks.decided = [](const core::Job&, const std::vector<core::Effect>&) {};
+  hooks.lease_lost = [] {};
+  const core::Policy policy;
+  JobBook book(loop, world, policy, std::move(hooks));
+  book.set_lease_token((*lease)->token);
+  ASSERT_TRUE(book.Load().ok());
+  loop.run();
+  book.set_lease_token(0x7fff);  // another's: nothing is recorded
+  book.Post(first, core::CreateAnswered{.slice = "first-000001-a1",
+                                        .error = base::Error{.code = base::Code::kResourceExhausted,
+                                                             .message = "no more capacity",
+                                                             .reason = base::Reason::kStockout}});
+  loop.restart();
+  loop.poll();
+  book.set_lease_token((*lease)->token);
+  const core::JobId second = *store.Create(test::SampleJob("second"), "", test::kNow);
+  ASSERT_TRUE(book.Load().ok());
+  loop.restart();
+  loop.poll();
+  EXPECT_EQ(core::StateName(store.Get(second)->state), "REQUESTING") << store.Get(second)->why;
+}
+
 }  // namespace
 }  // namespace jobman::controller
