@@ -16,7 +16,6 @@
 #include "bench/place.hpp"
 #include "jobman/base/clock.hpp"
 #include "jobman/base/state_paths.hpp"
-#include "jobman/base/strings.hpp"
 #include "jobman/store/sqlite_store.hpp"
 #include "jobman/ui/table.hpp"
 
@@ -196,19 +195,10 @@ void Bench(int jobs, int rounds) {
              bench::PeakMbOf(place.controller()));
 }
 
-int Argument(int argc, char** argv, int index, int otherwise) {
-  const auto given = index < argc ? base::ParseNumber(argv[index]) : std::nullopt;
-  return given && *given > 0 ? static_cast<int>(*given) : otherwise;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    Bench(Argument(argc, argv, 1, 1000), Argument(argc, argv, 2, 31));
-    return 0;
-  } catch (const std::exception& malfunction) {
-    fmt::print(stderr, "command_bench: {}\n", malfunction.what());
-    return 1;
-  }
+  return bench::Main("command_bench", [&] {
+    Bench(bench::Argument(argc, argv, 1, 1000), bench::Argument(argc, argv, 2, 31));
+  });
 }

@@ -234,19 +234,10 @@ void Bench(int rounds, int hosts) {
              bench::PeakMbOf(place.controller()), measured.command.Peak());
 }
 
-int Argument(int argc, char** argv, int index, int otherwise) {
-  const auto given = index < argc ? base::ParseNumber(argv[index]) : std::nullopt;
-  return given && *given > 0 ? static_cast<int>(*given) : otherwise;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    Bench(Argument(argc, argv, 1, 7), Argument(argc, argv, 2, 16));
-    return 0;
-  } catch (const std::exception& malfunction) {
-    fmt::print(stderr, "job_bench: {}\n", malfunction.what());
-    return 1;
-  }
+  return bench::Main("job_bench", [&] {
+    Bench(bench::Argument(argc, argv, 1, 7), bench::Argument(argc, argv, 2, 16));
+  });
 }

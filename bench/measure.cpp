@@ -143,6 +143,21 @@ void Await(const std::string& what, const std::function<bool()>& is_so) {
   }
 }
 
+int Argument(int argc, char** argv, int index, int otherwise) {
+  const auto given = index < argc ? base::ParseNumber(argv[index]) : std::nullopt;
+  return given && *given > 0 ? static_cast<int>(*given) : otherwise;
+}
+
+int Main(const char* program, const std::function<void()>& body) {
+  try {
+    body();
+    return 0;
+  } catch (const std::exception& malfunction) {
+    fmt::print(stderr, "{}: {}\n", program, malfunction.what());
+    return 1;
+  }
+}
+
 double CpuMsOf(pid_t pid) {
   clockid_t clock = 0;
   timespec time = {};

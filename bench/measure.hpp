@@ -50,6 +50,11 @@ bool Works(const Words& argv);
 /// Waits until it is so; std::runtime_error that names `what` when it takes longer than a minute.
 void Await(const std::string& what, const std::function<bool()>& is_so);
 
+/// The positive number that the program was given as its argument `index`, else `otherwise`.
+int Argument(int argc, char** argv, int index, int otherwise);
+/// What main() of a bench does: runs `body`, says its malfunction on stderr; the exit code.
+int Main(const char* program, const std::function<void()>& body);
+
 /// CPU that a running process took so far, all its threads, not its children.
 double CpuMsOf(pid_t pid);
 /// The same of a process and everything below it, also of what has ended there and was waited for.

@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "bench/place.hpp"
-#include "jobman/base/strings.hpp"
 #include "jobman/ui/table.hpp"
 
 namespace {
@@ -118,21 +117,12 @@ void Bench(int jobs, int seconds) {
   fmt::print("a loop per job: by calculation, one describe each {:.0f} s\n", kPollSeconds);
 }
 
-int Argument(int argc, char** argv, int index, int otherwise) {
-  const auto given = index < argc ? base::ParseNumber(argv[index]) : std::nullopt;
-  return given && *given > 0 ? static_cast<int>(*given) : otherwise;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return bench::Main("watch_bench", [&] {
     const int zones = static_cast<int>(kZones.size());
-    Bench(std::max(zones, Argument(argc, argv, 1, 1000) / zones * zones),
-          Argument(argc, argv, 2, 60));
-    return 0;
-  } catch (const std::exception& malfunction) {
-    fmt::print(stderr, "watch_bench: {}\n", malfunction.what());
-    return 1;
-  }
+    Bench(std::max(zones, bench::Argument(argc, argv, 1, 1000) / zones * zones),
+          bench::Argument(argc, argv, 2, 60));
+  });
 }

@@ -13,14 +13,16 @@ namespace {
 using base::Result;
 
 Result<views::JobDetails::Item> Look(App& app, ports::Store& store, core::JobId id) {
-  views::JobDetails::Item item;
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(item.job, store.Get(id));
-  JM_ASSIGN_OR_RETURN(item.attempts, store.Attempts(id));
-  JM_ASSIGN_OR_RETURN(item.exits, store.Exits(id));
-  JM_ASSIGN_OR_RETURN(item.notices, store.Notices(id));
-  item.logs = paths.JobDir(id.value).string();
-  return item;
+  JM_ASSIGN_OR_RETURN(core::Job job, store.Get(id));
+  JM_ASSIGN_OR_RETURN(auto attempts, store.Attempts(id));
+  JM_ASSIGN_OR_RETURN(auto exits, store.Exits(id));
+  JM_ASSIGN_OR_RETURN(auto notices, store.Notices(id));
+  return views::JobDetails::Item{.job = std::move(job),
+                                 .attempts = std::move(attempts),
+                                 .exits = std::move(exits),
+                                 .notices = std::move(notices),
+                                 .logs = paths.JobDir(id.value).string()};
 }
 
 Result<int> RunShow(App& app, const std::vector<std::string>& jobs) {
