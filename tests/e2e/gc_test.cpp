@@ -166,9 +166,10 @@ TEST_F(Gc, WhatHasNoLabelsIsDeletedOnlyWhenItIsNamedAndAskedFor) {
 TEST_F(Gc, DeletesNothingWhenAPlaceCannotBeListed) {
   HoldASlice();
   MakeNode("lost-000099-a1", With("jobman-job", "000099"));
-  const Ran elsewhere = place_.Jobman({"gc", "--yes", "--zone", "nowhere9-z"});
+  EXPECT_EQ(place_.Jobman({"gc", "--yes", "--zone", "us-nowhere9"}).code, 2) << "a region";
+  const Ran elsewhere = place_.Jobman({"gc", "--yes", "--zone", "us-nowhere9-z"});
   EXPECT_NE(elsewhere.code, 0) << elsewhere.All();
-  EXPECT_THAT(elsewhere.err, HasSubstr("nothing is deleted: listing zone nowhere9-z"));
+  EXPECT_THAT(elsewhere.err, HasSubstr("nothing is deleted: listing zone us-nowhere9-z"));
   ASSERT_EQ(place_.Sim({"fault", "queuedResources.list", "denied", "--times", "1000"}).code, 0);
   const Ran denied = place_.Jobman({"gc", "--yes"});
   EXPECT_EQ(denied.code, 4) << denied.All();
