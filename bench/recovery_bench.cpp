@@ -30,7 +30,9 @@ using bench::Words;
 constexpr double kMostAskMs = 2000;
 constexpr double kMostRunMs = 4000;
 constexpr double kMostAskSilentMs = 16'000;  // the longest time between looks, and 1 s
-constexpr int kLoopSeconds = 15;             // jobman's own longest time between looks
+/// After a change jobman looks often, then ever more rarely: this long after it, each 15 s.
+constexpr double kCalmSeconds = 45;
+constexpr int kLoopSeconds = 15;  // jobman's own longest time between looks
 
 struct Recovered {
   std::vector<double> asked_ms = {};
@@ -74,21 +76,29 @@ void AwaitRunning(const Place& place, int attempt) {
   });
 }
 
-Recovered MeasureJobman(int rounds, int hosts, const Words& way) {
+/// Preemptions come at any time between two looks.
+void SleepIntoRound(double first, int round, int rounds) {
+  std::this_thread::sleep_for(
+      std::chrono::duration<double>(first + kLoopSeconds * (round + 0.5) / rounds));
+}
+
+Recovered MeasureJobman(int rounds, int hosts, bool silent) {
   Place place({"--delays", "0"});
   place.StartController();
   const std::string file = place.Write(
       "job.yaml", fmt::format("job: {{name: bench}}\ncloud: local\n"
-                              "tpu: {{accelerator: v4-{}, zone: us-central2-b, pricing: spot}}\n"
+                              "tpu: {{accelerator: v4-{}, zone: us-central2-b, pricing: spot, "
+                              "allocation_mode: tpu-vm}}\n"
                               "command: {{cmd: 'echo up; sleep 3600', grace: 1s}}\n",
                               hosts * 8));
   place.Take(place.Jobman({"create", file}));
   Recovered recovered;
   for (int attempt = 1; attempt <= rounds; ++attempt) {
     AwaitRunning(place, attempt);
+    if (silent) SleepIntoRound(kCalmSeconds, attempt - 1, rounds);
     const base::TimePoint taken = Now();
     Words preempt = {"preempt", fmt::format("bench-000001-a{}", attempt)};
-    preempt.insert(preempt.end(), way.begin(), way.end());
+    if (silent) preempt.insert(preempt.end(), {"--as", "silent", "--for", "60s"});
     place.Take(place.Sim(preempt));
     AwaitRunning(place, attempt + 1);
     recovered.asked_ms.push_back(MsBetween(taken, Entered(place, attempt + 1, "REQUESTING")));
@@ -126,9 +136,7 @@ std::vector<double> MeasureLoop(int rounds) {
     bench::Await("the loop's node to be READY", [&] {
       return bench::Works({"sh", "-c", "curl -sS " + nodes + "/loop | grep -q READY"});
     });
-    // Preemptions come at any time between two looks.
-    std::this_thread::sleep_for(
-        std::chrono::duration<double>(kLoopSeconds * (round + 0.5) / rounds));
+    SleepIntoRound(0, round, rounds);
     const base::TimePoint taken = Now();
     place.Take(place.Sim({"preempt", "loop"}));
     std::vector<std::string> lines;
@@ -153,8 +161,8 @@ std::string Verdict(const std::vector<double>& values, double target) {
 }
 
 void Bench(int rounds, int hosts) {
-  const Recovered jobman = MeasureJobman(rounds, hosts, {});
-  const Recovered silent = MeasureJobman(rounds, hosts, {"--as", "silent", "--for", "60s"});
+  const Recovered jobman = MeasureJobman(rounds, hosts, false);
+  const Recovered silent = MeasureJobman(rounds, hosts, true);
   const auto loop = MeasureLoop(rounds);
   ui::Table table({{.header = "FROM THE PREEMPTION TO"},
                    {.header = "MEDIAN ms", .right = true},
