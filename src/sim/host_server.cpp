@@ -1,6 +1,5 @@
 #include "sim/host_server.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "jobman/base/strings.hpp"
+#include "sim/ports.hpp"
 #include "sim/spawn.hpp"
 
 namespace jobman::sim {
@@ -32,15 +32,8 @@ constexpr int kKillRounds = 400;  ///< of 5 ms
 
 /// An address of a host to listen on; the error as text.
 base::Result<base::UniqueFd> Listen(const std::string& address, int port) {
-  base::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int on = 1;
-  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_port = htons(static_cast<std::uint16_t>(port));
-  inet_pton(AF_INET, address.c_str(), &name.sin_addr);
-  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
-      listen(fd.get(), kSshBacklog) != 0) {
+  base::UniqueFd fd = BindTcp(address, port, OldConnections::kDoNotMatter);
+  if (!fd || listen(fd.get(), kSshBacklog) != 0) {
     return base::FromErrno(errno, "listening on " + address);
   }
   return fd;

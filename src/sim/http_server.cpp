@@ -13,6 +13,7 @@
 
 #include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
+#include "sim/ports.hpp"
 
 namespace jobman::sim {
 
@@ -59,15 +60,7 @@ void Hangup(int remote_port, int local_port) {
 
 /// Holds a port without listening: who connects is refused.
 base::UniqueFd HoldWithoutListening(int port) {
-  base::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int on = 1;
-  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_port = htons(static_cast<std::uint16_t>(port));
-  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  (void)!bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name);
-  return fd;
+  return BindTcp("127.0.0.1", port, OldConnections::kDoNotMatter);
 }
 
 void ToHttp(const Request& request, const Reply& reply, httplib::Response& to) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "jobman/base/handle.hpp"
 #include "jobman/base/result.hpp"
 
@@ -11,6 +13,13 @@ struct HeldPort {
   base::UniqueFd socket = {};
   int port = 0;
 };
+
+/// Whether connections that ended a moment ago, on the same port, forbid to take it (TIME_WAIT).
+enum class OldConnections { kKeepThePort, kDoNotMatter };
+
+/// A TCP socket that has the port of a local IPv4 address, not listening yet; empty, with errno,
+/// when it is taken.
+base::UniqueFd BindTcp(const std::string& address, int port, OldConnections old);
 
 /// Port 0 takes a free one outside the range that outgoing connections use.
 base::Result<HeldPort> HoldPort(int port);

@@ -14,7 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 /// Hosts on which the command runs for ever: they say so, write what they are told to, and wait.
 class EndlessShell final : public ports::HostShell {

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,8 +28,10 @@ class RawServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
-    ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), size);
-    ::listen(listener_, 16);
+    const bool listens =
+        ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
+        ::listen(listener_, 16) == 0;
+    EXPECT_TRUE(listens) << std::strerror(errno);
     ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
     thread_ = std::thread([this] { Serve(); });

@@ -25,7 +25,7 @@ class HostScriptTest : public testing::TestWithParam<std::string> {
   }
   /// Starts a run and waits until it runs; its follower goes on.
   LocalHost::Running StartRunning(const RunOrder& order) {
-    const auto running = host.Start(*RunCall(order, 0));
+    auto running = host.Start(*RunCall(order, 0));
     EXPECT_TRUE(Eventually([&] { return host.StatusOf(order.run_id).kind == Kind::kRunning; }));
     return running;
   }

@@ -323,11 +323,11 @@ TEST_F(OrdersTest, WhatWasJustCreatedIsNotSeenAtOnce) {
 }
 
 TEST_F(OrdersTest, RefusalsAreThoseOfTheService) {
-  const std::map<std::string, int> kRefusals = {
+  const std::map<std::string, int> refusals = {
       {"quota", 429},    {"quota_full", 429},   {"rate_limit", 429},
       {"denied", 403},   {"bad_type", 400},     {"bad_runtime", 400},
       {"bad_zone", 400}, {"api_disabled", 403}, {"zone_denied", 403}};
-  for (const auto& [name, status] : kRefusals) {
+  for (const auto& [name, status] : refusals) {
     Order("faults", {{"method", "nodes.create"}, {"error", name}});
     EXPECT_EQ(CreateNode("t1", Spec("v4-8")).status, status) << name;
   }
