@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
-#include <random>
 
 #include "controller/journal.hpp"
 #include "controller/notices.hpp"
@@ -45,16 +44,7 @@ bool Supersedes(const core::Observation& newer, const core::Observation& older) 
 
 JobBook::JobBook(asio::io_context& loop, const World& world, const core::Policy& policy,
                  Hooks hooks)
-    : loop_(loop), world_(world), policy_(policy), hooks_(std::move(hooks)) {
-  random_state_ = std::random_device{}();
-}
-
-double JobBook::Random() {
-  std::minstd_rand generator(static_cast<std::uint_fast32_t>(random_state_));
-  random_state_ = generator();
-  return static_cast<double>(random_state_ - std::minstd_rand::min()) /
-         (static_cast<double>(std::minstd_rand::max()) + 1.0);
-}
+    : loop_(loop), world_(world), policy_(policy), hooks_(std::move(hooks)) {}
 
 base::Status JobBook::Load() {
   JM_ASSIGN_OR_RETURN(std::vector<Job> jobs, world_.store->Active());
@@ -136,8 +126,8 @@ void JobBook::Decide(JobId id) {
   for (const core::Observation& seen : entry.inbox) {
     core::Policy policy = policy_;
     policy.crowd = zones.CrowdFor(turn.job);
-    core::Step step = core::Reconcile(turn.job, seen, now, policy, Random());
-    zones.Learn(turn.job, step.job, now, Random());
+    core::Step step = core::Reconcile(turn.job, seen, now, policy, world_.random());
+    zones.Learn(turn.job, step.job, now, world_.random());
     Record(turn.job, seen, step, now, turn);
     AddNotices(turn.job, step, now, policy_.store_id, turn);
     changed = changed || step.changed;

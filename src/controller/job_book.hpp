@@ -60,8 +60,6 @@ class JobBook {
   std::int64_t lease_token_ = 0;
   std::map<core::JobId, Entry> entries_ = {};
   int pending_ = 0;
-  std::uint64_t random_state_ = 0;
-  double Random();
   core::ZoneBackoff zones_ = {};
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 #include "jobman/base/backoff.hpp"
 #include "jobman/base/hash.hpp"
@@ -23,11 +22,8 @@ constexpr base::Backoff kReconnect = {.base = std::chrono::milliseconds{400},
                                       .cap = std::chrono::seconds{10}};
 
 /// Half of the bound at least: full jitter may hammer a host that is just booting.
-base::Duration ReconnectWait(int tries) {
-  static std::minstd_rand generator(std::random_device{}());
-  const auto half = kReconnect.Bound(tries) / 2;
-  std::uniform_int_distribution<std::int64_t> extra(0, half.count());
-  return half + base::Duration{extra(generator)};
+base::Duration ReconnectWait(int tries, double unit_random) {
+  return kReconnect.Bound(tries) / 2 + kReconnect.FullJitter(tries, unit_random) / 2;
 }
 
 /// Nothing is wrong with the host: its log cannot be written here, or another controller does it.
@@ -195,7 +191,7 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     }
     if (IsHopeless(outcome.error())) co_return self->Lose(host, outcome.error());
     self->Failing(host, outcome.error());
-    const base::Duration wait = ReconnectWait(tries);
+    const base::Duration wait = ReconnectWait(tries, self->world_.random());
     const bool host_to_blame = self->hooks_.cloud_answers() && !IsOurs(outcome.error());
     if (host_to_blame) host.blamed += wait + (self->world_.clock->Now() - began);
     if (host.blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
@@ -306,7 +302,7 @@ base::Task<StageRunner::Outcome> StageRunner::FetchRest(Self self, std::size_t i
     Outcome rest = co_await Once(self, index, false);
     if (rest.ok() || !IsOurs(rest.error()) || self->hosts_[index].ended) co_return rest;
     self->Failing(self->hosts_[index], rest.error());
-    co_await base::Sleep(ReconnectWait(tries));
+    co_await base::Sleep(ReconnectWait(tries, self->world_.random()));
   }
 }
 
@@ -334,7 +330,7 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
     Host& host = self->hosts_[index];
     Error error =
         outcome.ok() ? base::Internal("the host gave no status: " + answer) : outcome.error();
-    const base::Duration wait = ReconnectWait(tries);
+    const base::Duration wait = ReconnectWait(tries, self->world_.random());
     if (self->hooks_.cloud_answers()) blamed += wait + (self->world_.clock->Now() - began);
     if (IsHopeless(error) || blamed > grace + kStopMargin) {
       host.following.Cancel();
@@ -358,7 +354,7 @@ base::Task<void> StageRunner::NotifyHost(Self self, std::size_t index, remote::C
     const auto told = remote::ParseStatus(answer);
     if (told.ok() && told->kind != RunStatus::Kind::kAbsent) break;
     if (!outcome.ok() && IsHopeless(outcome.error())) break;
-    co_await base::Sleep(ReconnectWait(tries));
+    co_await base::Sleep(ReconnectWait(tries, self->world_.random()));
   }
   self->hosts_[index].notifying = false;
 }

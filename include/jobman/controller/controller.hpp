@@ -7,6 +7,7 @@
 #include <string>
 
 #include "jobman/base/clock.hpp"
+#include "jobman/base/random.hpp"
 #include "jobman/base/state_paths.hpp"
 #include "jobman/base/task.hpp"
 #include "jobman/core/reconcile.hpp"
@@ -33,6 +34,8 @@ struct World {
   std::function<int(const core::CloudSpec&)> ssh_port;
   /// A local environment variable, for secrets.
   std::function<std::optional<std::string>(const std::string& name)> get_env;
+  /// In [0, 1): the jitter of waits.
+  std::function<double()> random = base::RandomUnit;
 };
 
 /// Settings. Durations are wall time.
