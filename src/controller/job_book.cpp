@@ -120,7 +120,7 @@ void JobBook::Decide(JobId id) {
   const core::TimePoint now = world_.clock->Now();
   entry.took = core::Duration{0};
   ports::Turn turn{.job = entry.job};
-  std::vector<core::Effect> effects;
+  std::vector<std::pair<Job, std::vector<core::Effect>>> to_do;
   core::ZoneBackoff zones = zones_;  // what is not recorded has not been learned
   bool changed = false;
   for (const core::Observation& seen : entry.inbox) {
@@ -131,8 +131,8 @@ void JobBook::Decide(JobId id) {
     Record(turn.job, seen, step, now, turn);
     AddNotices(turn.job, step, now, policy_.store_id, turn);
     changed = changed || step.changed;
-    effects.insert(effects.end(), step.effects.begin(), step.effects.end());
     turn.job = std::move(step.job);
+    if (!step.effects.empty()) to_do.emplace_back(turn.job, std::move(step.effects));
   }
   if (changed) {
     const auto committed = world_.store->Commit(turn, lease_token_);
@@ -145,7 +145,10 @@ void JobBook::Decide(JobId id) {
   entry.job = std::move(turn.job);
   const Job job = entry.job;
   if (!core::NeedsCare(job)) entries_.erase(id);
-  if (changed || !effects.empty()) hooks_.decided(job, effects);
+  // An effect is about the slice and the stage of its own decision: a later one of this turn may
+  // have gone on to others.
+  for (const auto& [then, effects] : to_do) hooks_.decided(then, effects);
+  if (changed) hooks_.decided(job, {});
 }
 
 /// Nothing was recorded, so nothing is done; the observations are decided upon again later.

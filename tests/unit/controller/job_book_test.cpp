@@ -1,5 +1,6 @@
 #include "controller/job_book.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "jobman/store/memory_store.hpp"
@@ -37,13 +38,20 @@ class JobBookTest : public testing::Test {
     id_ = *store_.Create(job, "source", test::kNow);
     const auto lease = store_.TakeLease("me", test::kNow, std::chrono::hours{1});
     JobBook::Hooks hooks;
-    hooks.decided = [this](const core::Job&, const std::vector<core::Effect>&) { ++decisions_; };
+    hooks.decided = [this](const core::Job& then, const std::vector<core::Effect>& effects) {
+      ++decisions_;
+      for (const core::Effect& effect : effects) {
+        const std::string slice = then.slice ? then.slice->ref.name : std::string{};
+        effects_.push_back(std::string(core::EffectName(effect)) + " " + slice);
+      }
+    };
     book_.emplace(loop_, world_, policy_, std::move(hooks));
     book_->set_lease_token((*lease)->token);
     ASSERT_TRUE(book_->Load().ok());
     loop_.run();
     loop_.restart();
     decisions_ = 0;
+    effects_.clear();
   }
   void Report(int host, HostPhase phase = HostPhase::kRunning) {
     book_->Post(
@@ -66,6 +74,7 @@ class JobBookTest : public testing::Test {
   std::optional<JobBook> book_;
   core::JobId id_ = {};
   int decisions_ = 0;
+  std::vector<std::string> effects_ = {};
 };
 
 TEST_F(JobBookTest, AReportIsDecidedUponInTheNextTurnOfTheLoop) {
@@ -136,6 +145,24 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   loop.restart();
   loop.poll();
   EXPECT_EQ(core::StateName(store.Get(second)->state), "REQUESTING") << store.Get(second)->why;
+}
+
+TEST_F(JobBookTest, AnEffectIsAboutTheSliceOfItsOwnDecision) {
+  Open(milliseconds(500));
+  ASSERT_TRUE(store_.SetWish(id_, core::Wish::kRequeue, false, test::kNow).ok());
+  for (int host = 0; host < 3; ++host) {
+    book_->Post(
+        id_,
+        core::HostReport{
+            .attempt = 1,
+            .stage = "run",
+            .run = {.host = host, .phase = HostPhase::kExited, .exit_code = 143, .settled = true}});
+  }
+  book_->Post(id_, core::DeleteAnswered{.slice = "train-000001-a1", .gone = true});
+  loop_.run();
+  EXPECT_THAT(effects_,
+              testing::ElementsAre("StopStage train-000001-a1", "DeleteSlice train-000001-a1",
+                                   "CreateSlice train-000001-a2"));
 }
 
 }  // namespace
