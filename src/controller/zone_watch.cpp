@@ -5,7 +5,6 @@
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
-#include "controller/late_grants.hpp"
 #include "jobman/base/log.hpp"
 
 namespace jobman::controller {
@@ -15,20 +14,24 @@ using core::Job;
 
 namespace {
 
+bool IsQueued(const Job& job) {
+  return job.slice->ref.mode == core::AllocationMode::kQueuedResources;
+}
+
 bool IsListed(const auto& listed, const std::string& id) {
   return std::any_of(listed.begin(), listed.end(), [&](const auto& one) { return one.id == id; });
 }
 
 /// The jobs whose slice was created but is not, or not wholly, in the lists. What is listed tells
 /// its state by itself, so that waiting costs no request of its own.
-std::vector<Job> Unseen(std::vector<Job> jobs, const std::vector<core::NodeSeen>& nodes,
-                        const std::vector<core::QueuedSeen>& queued) {
+std::vector<Job> Unseen(std::vector<Job> jobs, const Listing& listing) {
   std::erase_if(jobs, [&](const Job& job) {
     const core::Slice& slice = *job.slice;
     const std::vector<std::string> ids = core::NodeIds(slice.ref);
     return slice.phase != core::SlicePhase::kCreated || !slice.hosts.empty() ||
-           IsListed(queued, slice.ref.name) ||
-           std::all_of(ids.begin(), ids.end(), [&](const auto& id) { return IsListed(nodes, id); });
+           IsListed(listing.queued, slice.ref.name) ||
+           std::all_of(ids.begin(), ids.end(),
+                       [&](const auto& id) { return IsListed(listing.nodes, id); });
   });
   return jobs;
 }
@@ -75,7 +78,9 @@ void ZoneWatch::Watch(const Job& job) {
 void ZoneWatch::Hurry(const Job& job) {
   if (!job.slice) return;
   Watch(job);
-  Place& place = *places_[KeyOf(job)];
+  const auto found = places_.find(KeyOf(job));
+  if (found == places_.end()) return;  // no job has a slice there any more
+  Place& place = *found->second;
   place.hurried = true;
   place.pause = options_.hot_poll;
   if (place.waiting) place.timer.cancel();
@@ -134,35 +139,32 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
 base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   const core::TimePoint began = world_.clock->Now();
   JM_CO_ASSIGN_OR_RETURN(const auto api, clouds_.Get(place->cloud));
-  const auto jobs = JobsAt(*place);
-  const bool any_queued = std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
-    return job.slice->ref.mode == core::AllocationMode::kQueuedResources;
-  });
+  Listing listing{.place = place->where};
   // Nodes first: one whose queued resource is not in the later list has truly lost it, whereas a
   // queued resource without its node may only be younger than the list of nodes.
-  JM_CO_ASSIGN_OR_RETURN(const auto nodes, co_await api->ListNodes(place->where));
-  std::vector<core::QueuedSeen> queued;
-  if (any_queued) {
-    JM_CO_ASSIGN_OR_RETURN(queued, co_await api->ListQueued(place->where));
+  JM_CO_ASSIGN_OR_RETURN(listing.nodes, co_await api->ListNodes(place->where));
+  const auto jobs = JobsAt(*place);
+  listing.queued_listed = std::any_of(jobs.begin(), jobs.end(), IsQueued);
+  if (listing.queued_listed) {
+    JM_CO_ASSIGN_OR_RETURN(listing.queued, co_await api->ListQueued(place->where));
   }
-  Tell(*place, began, nodes, queued);
-  co_await LookAtOperations(api, Unseen(JobsAt(*place), nodes, queued));
-  Listing listing{
-      .place = place->where, .nodes = nodes, .queued = queued, .queued_listed = any_queued};
+  Tell(*place, began, listing);
+  co_await LookAtOperations(api, Unseen(JobsAt(*place), listing));
   co_await DeleteLateGrants(api, world_.store, &book_, options_.policy.store_id,
                             std::move(listing));
   co_return base::Ok();
 }
 
-void ZoneWatch::Tell(const Place& place, core::TimePoint began,
-                     const std::vector<core::NodeSeen>& nodes,
-                     const std::vector<core::QueuedSeen>& queued) {
+void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& listing) {
   for (const Job& job : JobsAt(place)) {
     // A list that began before the request was made says nothing about it.
     if (job.slice->asked_at > began || job.slice->created_at > began) continue;
+    // Nor does one without queued resources about one of them: the first job that is loaded has its
+    // place looked at before the others are there.
+    if (IsQueued(job) && !listing.queued_listed) continue;
     const std::string& name = job.slice->ref.name;
     core::SliceSeen seen{.slice = name};
-    for (const auto& one : queued) {
+    for (const auto& one : listing.queued) {
       if (one.id == name) seen.queued = one;
     }
     const auto ours = [&](const auto& labels) {
@@ -174,9 +176,9 @@ void ZoneWatch::Tell(const Place& place, core::TimePoint began,
       others = true;
     }
     for (const std::string& id : core::NodeIds(job.slice->ref)) {
-      const auto node = std::find_if(nodes.begin(), nodes.end(),
+      const auto node = std::find_if(listing.nodes.begin(), listing.nodes.end(),
                                      [&](const core::NodeSeen& one) { return one.id == id; });
-      if (node == nodes.end()) continue;
+      if (node == listing.nodes.end()) continue;
       if (ours(node->labels))
         seen.nodes.push_back(*node);
       else

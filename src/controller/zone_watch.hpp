@@ -7,6 +7,7 @@
 
 #include "controller/clouds.hpp"
 #include "controller/job_book.hpp"
+#include "controller/late_grants.hpp"
 
 namespace jobman::controller {
 
@@ -34,8 +35,7 @@ class ZoneWatch {
   base::Task<base::Status> Look(std::shared_ptr<Place> place);
   base::Task<void> LookAtOperations(std::shared_ptr<ports::SliceApi> api,
                                     std::vector<core::Job> jobs);
-  void Tell(const Place& place, core::TimePoint began, const std::vector<core::NodeSeen>& nodes,
-            const std::vector<core::QueuedSeen>& queued);
+  void Tell(const Place& place, core::TimePoint began, const Listing& listing);
   void RepeatEffects(const Place& place);
   void TellNoAnswer(const Place& place, const base::Error& error);
   std::vector<core::Job> JobsAt(const Place& place) const;

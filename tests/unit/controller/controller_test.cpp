@@ -177,6 +177,22 @@ TEST_F(ControllerTest, APreemptedSliceIsDeletedAndAnotherOneIsTaken) {
   EXPECT_TRUE(api_->Leftovers().empty());
 }
 
+TEST_F(ControllerTest, ANewControllerSeesTheQueuedResourcesOfAZoneWhoseFirstJobHasNone) {
+  core::JobSpec direct = Spec("exec sleep 600");
+  direct.tpu.allocation_mode = core::AllocationMode::kTpuVm;
+  const Job first = Submit(direct);
+  const Job second = Submit(Spec("exec sleep 600"));
+  ASSERT_TRUE(Reaches(first.id, "RUNNING"));
+  ASSERT_TRUE(Reaches(second.id, "RUNNING"));
+  Kill();
+  clock_.Advance(std::chrono::minutes{1});  // its lease ends
+  StartController();
+  const int looks = api_->CountCalls("ListNodes");
+  ASSERT_TRUE(Until([&] { return api_->CountCalls("ListNodes") > looks + 3; }));
+  EXPECT_EQ(StateOf(second.id), "RUNNING") << store_.Get(second.id)->why;
+  EXPECT_EQ(store_.Get(second.id)->attempt, 1);
+}
+
 TEST_F(ControllerTest, TheCommandIsToldOfAMaintenanceAndRunsAgainAfterIt) {
   const Job job =
       Submit(Spec("[ $JOBMAN_ATTEMPT = 1 ] || exit 0\n"
