@@ -296,13 +296,20 @@ base::Task<base::Status> StageRunner::RenewStep(Self self, std::size_t index) {
   co_return base::Ok();
 }
 
-/// What a run that has ended wrote and is not here yet.
+/// What a run that has ended wrote and is not here yet. A host that does not answer any more is
+/// given up after a while; the log ends there then.
 base::Task<StageRunner::Outcome> StageRunner::FetchRest(Self self, std::size_t index) {
+  base::Duration blamed{0};
   for (int tries = 1;; ++tries) {
+    const core::TimePoint began = self->world_.clock->Now();
     Outcome rest = co_await Once(self, index, false);
-    if (rest.ok() || !IsOurs(rest.error()) || self->hosts_[index].ended) co_return rest;
+    if (rest.ok() || IsHopeless(rest.error()) || self->hosts_[index].ended) co_return rest;
     self->Failing(self->hosts_[index], rest.error());
-    co_await base::Sleep(ReconnectWait(tries, self->world_.random()));
+    const base::Duration wait = ReconnectWait(tries, self->world_.random());
+    const bool host_to_blame = self->hooks_.cloud_answers() && !IsOurs(rest.error());
+    if (host_to_blame) blamed += wait + (self->world_.clock->Now() - began);
+    if (blamed > kStopMargin) co_return rest;
+    co_await base::Sleep(wait);
   }
 }
 
