@@ -101,7 +101,9 @@ base::Task<core::DeleteAnswered> Effects::AskToDelete(Job job) {
     co_return answer;
   }
   const auto api = *std::move(cloud);
-  answer.gone = true;
+  // What is too young to be shown may be there all the same.
+  const bool young = world_.clock->Now() - job.slice->created_at < options_.policy.vanish_grace;
+  answer.gone = !young || !job.slice->cloud_state.empty();
   for (const core::SliceRef& part : core::PartsOf(job.slice->ref)) {
     const auto deleted = co_await DeletePart(api, job, part);
     if (!deleted.ok()) answer.error = deleted.error();
