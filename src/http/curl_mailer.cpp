@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
@@ -22,9 +23,9 @@ std::size_t GiveText(char* buffer, std::size_t size, std::size_t count, void* so
   auto* posting = static_cast<Posting*>(source);
   const std::string& text = posting->mail.text;
   const std::size_t part = std::min(size * count, text.size() - posting->sent);
-  const std::size_t given = text.copy(buffer, part, posting->sent);
-  posting->sent += given;
-  return given;
+  std::memcpy(buffer, text.data() + posting->sent, part);
+  posting->sent += part;
+  return part;
 }
 
 void SetMailServer(CURL* easy, const MailServer& server) {

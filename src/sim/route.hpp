@@ -11,8 +11,8 @@ struct ResourceKey {
   std::string project = {};
   std::string zone = {};
   std::string id = {};
-  // clang-tidy 14 takes the comparison with 0 for a pointer's.
-  // NOLINTNEXTLINE(modernize-use-nullptr)
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison with 0 for a
+  // pointer's
   friend auto operator<=>(const ResourceKey&, const ResourceKey&) = default;
 };
 

@@ -13,7 +13,7 @@ namespace jobman::store {
 
 /// The store in the memory of one process: for tests and dry runs. Keeps the same contract as
 /// SqliteStore, checked by the same tests.
-class MemoryStore final : public ports::Store {
+class MemoryStore : public ports::Store {
  public:
   ports::Result<std::string> StoreId() override;
   ports::Result<core::JobId> Create(core::Job job, std::string source,

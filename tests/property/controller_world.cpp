@@ -1,0 +1,347 @@
+#include "tests/property/controller_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace jobman::test {
+
+using core::Job;
+using core::Wish;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::array kZones = {"us-central2-b", "europe-west4-a"};
+constexpr base::Duration kLongestRest = hours{6};
+
+/// Hears of what happens to jobs, unless the world is unkind.
+class Ear final : public ports::Notifier {
+ public:
+  using Tells = std::function<base::Task<base::Status>(ports::Message)>;
+  explicit Ear(Tells tells) : tells_(std::move(tells)) {}
+  base::Task<base::Status> Tell(core::HookSpec, core::SmtpSpec, ports::Message message) override {
+    return tells_(std::move(message));
+  }
+
+ private:
+  Tells tells_;
+};
+
+}  // namespace
+
+ControllerWorld::ControllerWorld(std::uint64_t seed, base::Path home)
+    : random_(seed),
+      paths_{.home = std::move(home)},
+      store_(random_),
+      cloud_(std::make_shared<UnkindCloud>(random_, time_.clock())),
+      hosts_(random_, time_.clock(), *cloud_),
+      witness_(store_, *cloud_, hosts_, time_.clock(), paths_),
+      notifier_(std::make_unique<Ear>([this](ports::Message message) { return Hear(message); })) {
+  store_.OnCommit(
+      [this](const Job& before, const ports::Turn& turn) { witness_.Recorded(before, turn); });
+  cloud_->OnDelete([this](const std::string& name, const UnkindCloud::Labels& labels) {
+    witness_.Deletes(name, labels);
+  });
+  hosts_.OnStart([this](const ModelRun& run) { witness_.Starts(run); });
+  permanent_errors_ = random_.Percent(15);
+  if (permanent_errors_) cloud_->AllowPermanentErrors();
+  for (int count = 3 + random_.Below(4); count > 0; --count) Submit(RandomSpec());
+}
+
+// --- jobs ---
+
+core::RetrySpec ControllerWorld::RandomRetries() {
+  core::RetrySpec retries{.preemption = {}, .failure = {}, .infra = {}};
+  if (random_.Percent(30)) retries.failure = random_.Below(3);
+  if (random_.Percent(20)) retries.infra = 3;
+  retries.backoff = seconds{1};
+  retries.backoff_cap = seconds{20};
+  return retries;
+}
+
+core::JobSpec ControllerWorld::RandomSpec() {
+  constexpr std::array kTypes = {"v4-8", "v4-16", "v4-32"};
+  core::JobSpec spec;
+  spec.name = "train";
+  spec.tpu.accelerator = kTypes.at(static_cast<std::size_t>(random_.Below(3)));
+  spec.tpu.num_slices = random_.Percent(25) ? 2 : 1;
+  spec.tpu.project = "p";
+  spec.tpu.zone = kZones.at(static_cast<std::size_t>(random_.Below(2)));
+  spec.tpu.version = "tpu-ubuntu2204-base";
+  if (random_.Percent(50)) spec.tpu.allocation_mode = core::AllocationMode::kTpuVm;
+  spec.ssh.user = "ann";
+  spec.command.cmd = "train";
+  spec.command.grace = seconds{1 + random_.Below(20)};
+  for (int step = random_.Below(3); step > 0; --step) {
+    core::SetupStep setup{.name = "step", .run = "true", .required = random_.Percent(70)};
+    if (random_.Percent(30)) setup.hosts = {.all = false, .numbers = {0}};
+    if (random_.Percent(20)) setup.timeout = seconds{10};
+    spec.setup.push_back(setup);
+  }
+  spec.retries = RandomRetries();
+  if (random_.Percent(40)) {
+    for (const core::HookEvent event : core::HookEvents()) {
+      spec.hooks.push_back({.event = event, .command = "true"});
+    }
+  }
+  if (random_.Percent(15)) {
+    spec.watchdog.max_duration = seconds{60};
+    spec.watchdog.on_max_duration =
+        random_.Percent(50) ? core::WatchdogAction::kRestart : core::WatchdogAction::kNewSlice;
+  }
+  return spec;
+}
+
+core::JobId ControllerWorld::Submit(core::JobSpec spec) {
+  Job job;
+  job.name = spec.name;
+  job.user = "ann";
+  const bool limited = spec.retries.failure || spec.retries.infra;
+  job.spec = std::move(spec);
+  const auto id = store_.Create(job, "source", time_.Now());
+  jobs_.push_back(*id);
+  if (limited) may_fail_.insert(*id);
+  return *id;
+}
+
+std::vector<Job> ControllerWorld::Jobs() {
+  std::vector<Job> jobs;
+  for (const core::JobId id : jobs_) jobs.push_back(*store_.Get(id));
+  return jobs;
+}
+
+controller::World ControllerWorld::TheWorld() {
+  using Api = std::shared_ptr<ports::SliceApi>;
+  controller::World world;
+  world.store = &store_;
+  world.shell = &hosts_;
+  world.clock = const_cast<FakeClock*>(&time_.clock());
+  world.notifier = notifier_.get();
+  world.open_cloud = [this](const core::CloudSpec&) -> base::Result<Api> { return Api(cloud_); };
+  world.public_key = [](const std::string&) -> base::Result<std::string> {
+    return std::string{"ssh-ed25519 AAAA test"};
+  };
+  world.ssh_port = [](const core::CloudSpec&) { return 22; };
+  world.get_env = [](const std::string&) { return std::optional<std::string>{}; };
+  world.random = [this] { return random_.Unit(); };
+  return world;
+}
+
+base::Task<base::Status> ControllerWorld::Hear(ports::Message message) {
+  base::Duration travel{random_.Below(500)};
+  co_await base::Sleep(travel);
+  if (!kind_ && random_.Percent(20)) co_return base::Internal("nobody listens");
+  witness_.Told(message.event_id);
+  if (!kind_ && random_.Percent(10)) co_return base::Internal("the answer is lost");
+  co_return base::Ok();
+}
+
+// --- lives of controllers ---
+
+void ControllerWorld::StartController() {
+  controller::Options options{.paths = paths_};
+  options.policy.provisioning_limit = minutes{10};
+  options.unreachable_limit = seconds{60};
+  auto life = std::make_unique<Life>();
+  life->controller = std::make_unique<controller::Controller>(life->loop, TheWorld(), options);
+  auto run = [](Life* self) -> base::Task<void> { self->ended = co_await self->controller->Run(); };
+  base::Spawn(life->loop.get_executor(), run(life.get()));
+  lives_.push_back(std::move(life));
+}
+
+/// As SIGKILL does. A successor on the same machine sees that the holder of the lease is dead; one
+/// on another waits until it has expired.
+void ControllerWorld::Kill(std::size_t index, const char* why) {
+  witness_.Tell(fmt::format("a controller is killed: {}", why));
+  lives_.erase(lives_.begin() + static_cast<std::ptrdiff_t>(index));
+  const auto lease = store_.CurrentLease();
+  if (lives_.empty() && *lease && (kind_ || random_.Percent(80))) {
+    if (!store_.DropLease(**lease).ok()) witness_.Break("the lease of the dead is not to be had");
+  }
+  start_at_ = time_.Now() + milliseconds{random_.Below(random_.Percent(10) ? 60'000 : 1'000)};
+}
+
+void ControllerWorld::CollectEnded() {
+  std::erase_if(lives_, [&](const auto& life) {
+    if (!life->ended) return false;
+    const bool refused = !life->ended->ok();
+    if (!refused) witness_.Break("a controller ends without being told to");
+    if (refused) witness_.Tell("a controller ends: " + life->ended->error().ToString());
+    start_at_ = time_.Now() + milliseconds{random_.Below(2'000)};
+    return true;
+  });
+}
+
+void ControllerWorld::SendToSleep() {
+  if (lives_.empty()) return;
+  Life& life = *lives_[static_cast<std::size_t>(random_.Below(static_cast<int>(lives_.size())))];
+  life.asleep_until = time_.Now() + seconds{random_.Below(120)};
+  witness_.Tell("a controller falls asleep until " + base::FormatRfc3339(life.asleep_until));
+}
+
+// --- time ---
+
+void ControllerWorld::Turn() {
+  if (RunSomeone()) return CollectEnded();
+  const base::TimePoint now = time_.Now();
+  const bool awake = std::any_of(lives_.begin(), lives_.end(),
+                                 [&](const auto& life) { return life->asleep_until <= now; });
+  if (!awake && now >= start_at_) return StartController();
+  PassTime();
+}
+
+/// One handler of one controller that is awake.
+bool ControllerWorld::RunSomeone() {
+  const std::size_t first = lives_.empty() ? 0 : random_.Next() % lives_.size();
+  for (std::size_t nth = 0; nth < lives_.size(); ++nth) {
+    const std::size_t index = (first + nth) % lives_.size();
+    Life& life = *lives_[index];
+    if (life.asleep_until > time_.Now()) continue;
+    try {
+      if (!VirtualTime::RunOne(life.loop)) continue;
+    } catch (const Killed&) {
+      Kill(index, "around a commit");
+      return true;
+    }
+    ++steps_;
+    if (!kind_ && random_.Below(3000) == 0) Kill(index, "between two handlers");
+    return true;
+  }
+  return false;
+}
+
+void ControllerWorld::PassTime() {
+  const int most = random_.Percent(40) ? 50 : 800;
+  const bool leap = random_.Below(kind_ ? 1000 : 200) == 0;
+  time_.Pass(leap ? base::Duration{seconds{random_.Below(40)}}
+                  : base::Duration{1 + random_.Below(most)});
+  hosts_.Settle();
+  cloud_->Settle();
+  hosts_.Settle();
+  for (const auto& life : lives_) VirtualTime::LookAtTimers(life->loop);
+  CountRequests();
+  if (!kind_) Happen();
+}
+
+void ControllerWorld::CountRequests() {
+  if (time_.Now() - minute_began_ < minutes{1}) return;
+  minute_began_ = time_.Now();
+  most_requests_ = std::max(most_requests_, cloud_->requests() - requests_before_);
+  requests_before_ = cloud_->requests();
+}
+
+// --- what happens ---
+
+void ControllerWorld::Happen() {
+  const auto chance = [&](int of_thousand) { return random_.Below(1000) < of_thousand; };
+  if (chance(12)) witness_.Tell("strike: " + cloud_->Strike());
+  if (chance(3)) hosts_.Strike();
+  if (chance(2)) TakeName();
+  if (chance(3)) SendToSleep();
+  if (chance(cloud_->reachable() ? 2 : 10)) {
+    cloud_->SetReachable(!cloud_->reachable());
+    witness_.CloudSilent(!cloud_->reachable());
+    witness_.Tell(cloud_->reachable() ? "the cloud answers" : "the cloud is silent");
+  }
+  if (chance(store_.full() ? 20 : 2)) store_.SetFull(!store_.full());
+  if (!chance(6)) return;
+  constexpr std::array kWishes = {Wish::kRun,    Wish::kRun,     Wish::kRun,    Wish::kReboot,
+                                  Wish::kReboot, Wish::kRequeue, Wish::kCancel, Wish::kDelete};
+  ChangeWish(kWishes.at(static_cast<std::size_t>(random_.Below(8))));
+}
+
+void ControllerWorld::ChangeWish(Wish wish) {
+  const auto index = static_cast<std::size_t>(random_.Below(static_cast<int>(jobs_.size())));
+  witness_.Wished(jobs_[index]);
+  witness_.Tell(fmt::format("job {}: wish {}", jobs_[index].value, static_cast<int>(wish)));
+  if (!store_.SetWish(jobs_[index], wish, random_.Percent(10), time_.Now()).ok())
+    witness_.Break("a wish is not taken");
+}
+
+/// Somebody else takes the name that a job is about to ask for, without labels or with those of
+/// another store.
+void ControllerWorld::TakeName() {
+  const auto jobs = Jobs();
+  const Job& job = jobs[static_cast<std::size_t>(random_.Below(static_cast<int>(jobs.size())))];
+  core::SliceRef ref{.mode = job.spec.tpu.allocation_mode,
+                     .place = {.project = "p", .zone = job.spec.tpu.zone},
+                     .name = core::SliceName(job, job.attempt + 1)};
+  UnkindCloud::Labels labels;
+  if (random_.Percent(50)) labels = core::OwnerLabels(job, "another");
+  cloud_->AddForeign(ref, labels);
+}
+
+// --- the walk ---
+
+bool ControllerWorld::Walk(std::int64_t steps) {
+  const auto held = [&] { return witness_.broken().empty(); };
+  while (steps_ < steps && held()) Turn();
+  BeKind();
+  if (held() && !UntilRest()) witness_.Tell("no rest");
+  for (const Job& job : Jobs()) {
+    if (held()) witness_.CheckRest(job, permanent_errors_ || may_fail_.contains(job.id));
+  }
+  if (held()) Sweep();
+  return held();
+}
+
+void ControllerWorld::BeKind() {
+  kind_ = true;
+  cloud_->BeKind();
+  hosts_.BeKind();
+  store_.BeKind();
+  witness_.CloudSilent(false);
+  witness_.Tell("the world is kind");
+  while (!lives_.empty()) Kill(lives_.size() - 1, "the last time");
+  foreign_ = cloud_->Names(/*foreign=*/true);
+}
+
+bool ControllerWorld::AllRest() {
+  const auto jobs = Jobs();
+  const bool told = store_.Outbox().value_or({}).empty();
+  return told && std::all_of(jobs.begin(), jobs.end(), [](const Job& job) {
+           const bool settled = !job.slice || job.slice->phase == core::SlicePhase::kCreated;
+           return core::IsFinal(job.state) && !job.wish_new && settled;
+         });
+}
+
+bool ControllerWorld::UntilRest() {
+  const base::TimePoint latest = time_.Now() + kLongestRest;
+  while (time_.Now() < latest && witness_.broken().empty()) {
+    if (AllRest()) return true;
+    Turn();
+  }
+  return false;
+}
+
+/// What was left behind where no job looks any more is found when the next one looks there. Then
+/// all jobs are deleted.
+void ControllerWorld::Sweep() {
+  for (const char* zone : kZones) {
+    core::JobSpec spec = RandomSpec();
+    spec.tpu.zone = zone;
+    spec.tpu.allocation_mode =
+        core::AllocationMode::kQueuedResources;  // so that both kinds are listed
+    Submit(spec);
+  }
+  if (!UntilRest()) return witness_.Break("liveness: the last jobs do not rest");
+  const base::TimePoint latest = time_.Now() + minutes{5};
+  while (time_.Now() < latest) Turn();
+  for (const core::JobId id : jobs_) {
+    if (!store_.SetWish(id, Wish::kDelete, false, time_.Now()).ok())
+      witness_.Break("a wish is not taken");
+  }
+  if (!UntilRest()) return witness_.Break("liveness: the deleted jobs do not rest");
+  for (const Job& job : Jobs()) witness_.CheckRest(job, false);
+  for (int second = 0; second < 100; ++second) PassTime();
+  witness_.CheckNothingLeft();
+  for (const std::string& name : cloud_->Names(/*foreign=*/true)) std::erase(foreign_, name);
+  if (!foreign_.empty()) witness_.Break(foreign_.front() + " is gone, which was not ours");
+}
+
+}  // namespace jobman::test

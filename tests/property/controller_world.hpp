@@ -1,0 +1,85 @@
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "jobman/controller/controller.hpp"
+#include "tests/property/virtual_time.hpp"
+#include "tests/property/witness.hpp"
+
+namespace jobman::test {
+
+/// A whole controller, with everything but the network, in a random world in virtual time: several
+/// jobs, a cloud, hosts, a store, and a user with changing wishes. The controller is killed between
+/// any two handlers and around each commit, and put to sleep until another one has taken over.
+class ControllerWorld {
+ public:
+  /// The same seed gives the same walk. Keeps its files in `home`, which must exist.
+  ControllerWorld(std::uint64_t seed, base::Path home);
+
+  /// Walks `steps` handlers in an unkind world, then lets the world be kind until every job rests,
+  /// deletes all jobs, and looks for what is left. False when an invariant broke.
+  bool Walk(std::int64_t steps);
+
+  std::int64_t steps() const { return steps_; }
+  int most_requests() const { return most_requests_; }
+  const Witness& witness() const { return witness_; }
+
+ private:
+  /// One life of a controller, on a loop of its own.
+  struct Life {
+    std::optional<base::Status> ended = {};
+    asio::io_context loop = {};
+    std::unique_ptr<controller::Controller> controller = {};
+    base::TimePoint asleep_until = {};
+  };
+
+  core::JobSpec RandomSpec();
+  core::RetrySpec RandomRetries();
+  core::JobId Submit(core::JobSpec spec);
+  controller::World TheWorld();
+  base::Task<base::Status> Hear(ports::Message message);
+
+  void Turn();
+  bool RunSomeone();
+  void PassTime();
+  void CountRequests();
+  void Happen();
+  void ChangeWish(core::Wish wish);
+  void TakeName();
+  void SendToSleep();
+
+  void StartController();
+  void Kill(std::size_t index, const char* why);
+  void CollectEnded();
+
+  void BeKind();
+  bool UntilRest();
+  bool AllRest();
+  void Sweep();
+  std::vector<core::Job> Jobs();
+
+  Random random_;
+  bool kind_ = false;
+  bool permanent_errors_ = false;
+  VirtualTime time_ = {};
+  base::StatePaths paths_;
+  UnkindStore store_;
+  std::shared_ptr<UnkindCloud> cloud_;
+  UnkindHosts hosts_;
+  Witness witness_;
+  std::unique_ptr<ports::Notifier> notifier_;
+  std::vector<std::unique_ptr<Life>> lives_ = {};
+  base::TimePoint start_at_ = {};
+  std::vector<core::JobId> jobs_ = {};
+  std::set<core::JobId> may_fail_ = {};
+  std::vector<std::string> foreign_ = {};  ///< names of others' slices
+  std::int64_t steps_ = 0;
+  base::TimePoint minute_began_ = {};
+  int requests_before_ = 0;
+  int most_requests_ = 0;
+};
+
+}  // namespace jobman::test

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "jobman/ports/slice_api.hpp"
+#include "tests/property/random.hpp"
+#include "tests/support/fake_clock.hpp"
+
+namespace jobman::test {
+
+/// A Cloud TPU in memory whose calls are refused, lost, answered to nobody or arrive late, and
+/// whose slices are preempted, maintained, repaired and deleted by others, by chance; until it is
+/// told to be kind. Single nodes and multislices, with queued resources and without.
+class UnkindCloud final : public ports::SliceApi {
+ public:
+  using Labels = std::map<std::string, std::string>;
+  template <class T>
+  using Answer = base::Task<base::Result<T>>;
+
+  UnkindCloud(Random& random, const FakeClock& clock) : random_(random), clock_(clock) {}
+
+  Answer<core::OperationSeen> Create(core::SliceRequest request) override;
+  Answer<core::OperationSeen> Delete(core::SliceRef ref) override;
+  Answer<std::vector<core::NodeSeen>> ListNodes(core::Place place) override;
+  Answer<std::vector<core::QueuedSeen>> ListQueued(core::Place place) override;
+  Answer<core::NodeSeen> GetNode(core::Place place, std::string id) override;
+  Answer<core::QueuedSeen> GetQueued(core::Place place, std::string id) override;
+  Answer<core::OperationSeen> GetOperation(std::string name) override;
+  Answer<std::vector<core::HostKeys>> GetHostKeys(core::Place place, std::string node) override;
+
+  // What the world does.
+
+  /// What was on its way arrives, nothing goes wrong any more, and everything gets on.
+  void BeKind();
+  /// Also refusals that no wait helps against.
+  void AllowPermanentErrors() { permanent_errors_ = true; }
+  void SetReachable(bool reachable) { reachable_ = reachable; }
+  /// What is due happens. To be called whenever time has passed.
+  void Settle();
+  /// Something happens to one of the slices, by chance; tells what.
+  std::string Strike();
+  /// Somebody else's slice, with labels of their own.
+  void AddForeign(const core::SliceRef& ref, Labels labels);
+  /// Called when a delete arrives at what has these labels.
+  void OnDelete(std::function<void(const std::string& name, const Labels& labels)> hook) {
+    on_delete_ = std::move(hook);
+  }
+
+  // What there is.
+
+  /// "<node uid>/<host>", if a machine with that external address is up.
+  std::optional<std::string> MachineAt(const std::string& address) const;
+  /// Counts its boots; 0 while it is down, or gone.
+  int BootOf(const std::string& machine) const;
+  /// Whether all nodes of the slice are READY and nothing has ever happened to them.
+  bool IsUnharmed(const core::SliceRef& ref) const;
+  /// Whether anything of the slice is ours, shown, and not on its way out.
+  bool Holds(const core::SliceRef& ref) const;
+  /// Names of what carries labels of a job; `foreign`: of what does not.
+  std::vector<std::string> Names(bool foreign) const;
+  bool reachable() const { return reachable_; }
+  int requests() const { return requests_; }
+
+ private:
+  using Key = std::pair<std::string, std::string>;  ///< zone, name
+  struct Life {
+    base::TimePoint visible_at = {};
+    base::TimePoint next_at = base::TimePoint::max();  ///< when it gets on
+    std::optional<base::TimePoint> gone_at = {};       ///< it is being deleted
+  };
+  struct Node {
+    core::NodeSeen seen = {};
+    Life life = {};
+    int boot = 1;
+    bool harmed = false;
+    std::string operation = {};
+  };
+  struct Queued {
+    core::QueuedSeen seen = {};
+    Life life = {};
+    core::SliceRequest request = {};
+  };
+  struct Late {
+    core::SliceRequest request = {};
+    base::TimePoint at = {};
+  };
+
+  template <class T>
+  Answer<T> Call(std::function<base::Result<T>()> work);
+  base::Result<core::OperationSeen> DoCreate(const core::SliceRequest& request);
+  base::Result<core::OperationSeen> DoDelete(const core::SliceRef& ref);
+  std::optional<base::Error> Refusal();
+  std::string Arrive(const core::SliceRequest& request);
+  void StartNode(const Key& key, const core::SliceRequest& request, const std::string& queued);
+  void GetOn(Node& node);
+  void GetOn(const Key& key, Queued& queued);
+  std::string StrikeNode(Node& node);
+  std::string StrikeQueued(Queued& queued);
+  void EndQueued(const std::string& zone, const std::string& name, core::QueuedState state);
+  void Leave(Life& life);
+  std::vector<Node*> NodesOf(const Key& queued);
+  base::TimePoint Within(int most);
+  bool Visible(const Life& life) const { return life.visible_at <= clock_.Now(); }
+
+  Random& random_;
+  const FakeClock& clock_;
+  bool kind_ = false;
+  bool permanent_errors_ = false;
+  bool reachable_ = true;
+  int requests_ = 0;
+  int next_number_ = 1;
+  std::map<Key, Node> nodes_ = {};
+  std::map<Key, Queued> queued_ = {};
+  std::map<std::string, core::OperationSeen> operations_ = {};
+  std::vector<Late> late_ = {};
+  std::set<Key> used_ = {};  ///< names that were deleted
+  std::function<void(const std::string&, const Labels&)> on_delete_ = {};
+};
+
+}  // namespace jobman::test

@@ -1,0 +1,246 @@
+#include "tests/property/witness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::test {
+
+using core::Job;
+using core::SlicePhase;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::size_t kStory = 300;
+constexpr int kMostTries = 12;  // of a hook, before it is given up
+
+std::string RunsOf(core::JobId id) {
+  return "j" + core::FormatJobId(id) + "-";
+}
+
+std::string CommandId(core::JobId id, int attempt) {
+  return fmt::format("{}a{}", RunsOf(id), attempt);
+}
+
+bool IsCommand(const ModelRun& run) {
+  return base::Contains(run.id, "-a");
+}
+
+core::JobId JobOf(const ModelRun& run) {
+  return core::JobId{base::ParseNumber(run.id.substr(1, run.id.find('-') - 1)).value_or(0)};
+}
+
+bool Succeeded(const Job& job) {
+  const auto* done = std::get_if<core::Done>(&job.state);
+  return done != nullptr && done->outcome == core::Outcome::kSucceeded;
+}
+
+bool Works(const Job& job) {
+  return std::holds_alternative<core::Requesting>(job.state) ||
+         std::holds_alternative<core::Waiting>(job.state) ||
+         std::holds_alternative<core::Provisioning>(job.state) ||
+         std::holds_alternative<core::Setup>(job.state) ||
+         std::holds_alternative<core::Running>(job.state);
+}
+
+/// What a job's own record gives as a reason for another slice: a wish, a run that ended, an alarm.
+bool HasReason(const Job& before, const ports::Turn& turn) {
+  const bool wished = before.wish_new || before.wish != core::Wish::kRun;
+  const bool ended =
+      before.stage && std::any_of(before.stage->hosts.begin(), before.stage->hosts.end(),
+                                  [](const core::HostRun& run) {
+                                    return run.phase == core::HostPhase::kExited ||
+                                           run.phase == core::HostPhase::kLost;
+                                  });
+  const bool alarmed = before.stage && (before.stage->alarm || before.stage->timed_out);
+  return wished || ended || alarmed || !turn.exits.empty();
+}
+
+}  // namespace
+
+Witness::Witness(ports::Store& store, const UnkindCloud& cloud, const UnkindHosts& hosts,
+                 const FakeClock& clock, base::StatePaths paths)
+    : store_(store), cloud_(cloud), hosts_(hosts), clock_(clock), paths_(std::move(paths)) {}
+
+void Witness::Tell(std::string line) {
+  story_.push_back(base::FormatRfc3339(clock_.Now()) + " " + std::move(line));
+  if (story_.size() > kStory) story_.pop_front();
+}
+
+void Witness::Break(std::string what) {
+  if (!broken_.empty()) return;
+  Tell("BROKEN: " + what);
+  broken_ = std::move(what);
+}
+
+void Witness::Wished(core::JobId id) {
+  succeeded_.erase(id);
+}
+
+void Witness::CloudSilent(bool silent) {
+  silent_since_.reset();
+  if (silent) silent_since_ = clock_.Now();
+}
+
+bool Witness::IsAlive(const ModelRun& run) const {
+  return run.running && cloud_.BootOf(run.machine) == run.boot;
+}
+
+// --- what is recorded ---
+
+void Witness::Recorded(const Job& before, const ports::Turn& turn) {
+  const Job& job = turn.job;
+  Tell(fmt::format("job {} {} -> {} a{} [{}]: {}", job.id.value, core::StateName(before.state),
+                   core::StateName(job.state), job.attempt,
+                   job.slice
+                       ? fmt::format("{}:{}:{}", job.slice->ref.name,
+                                     static_cast<int>(job.slice->phase), job.slice->cloud_state)
+                       : "-",
+                   job.why));
+  CheckExits(before, turn);
+  CheckSlice(before, turn);
+  CheckSuccess(before, job);
+}
+
+void Witness::CheckExits(const Job& before, const ports::Turn& turn) {
+  for (const ports::ExitRecord& exit : turn.exits) {
+    const auto key = std::tuple{exit.job, exit.attempt, exit.stage, exit.host};
+    if (!exits_.insert(key).second) Break("an exit code is recorded twice");
+    if (!exit.error.empty()) continue;
+    const bool command = exit.stage == "run";
+    const std::string prefix = command
+                                   ? CommandId(exit.job, exit.attempt)
+                                   : fmt::format("{}s{}-", RunsOf(exit.job),
+                                                 exit.stage.substr(6, exit.stage.find('-', 6) - 6));
+    const auto runs = hosts_.RunsOf(prefix);
+    const bool true_code = std::any_of(runs.begin(), runs.end(), [&](const ModelRun* run) {
+      return (!command || run->id == prefix) && run->host == exit.host &&
+             run->status() == fmt::format("exited {}", exit.exit_code);
+    });
+    if (!true_code) {
+      Break(fmt::format("job {} records exit code {} of {} on host {}, which is not so",
+                        before.id.value, exit.exit_code, exit.stage, exit.host));
+    }
+  }
+}
+
+/// A slice is given up for a reason, and forgotten when it is gone.
+void Witness::CheckSlice(const Job& before, const ports::Turn& turn) {
+  if (!before.slice || before.slice->phase == SlicePhase::kIntended) return;
+  const core::SliceRef& ref = before.slice->ref;
+  const bool kept = turn.job.slice && turn.job.slice->ref == ref;
+  if (!kept && cloud_.Holds(ref)) Break("forgets slice " + ref.name + ", which is there");
+  const bool given_up = kept && before.slice->phase == SlicePhase::kCreated &&
+                        turn.job.slice->phase == SlicePhase::kDeleting;
+  if (!given_up || !Works(before) || HasReason(before, turn)) return;
+  if (silent_since_ && clock_.Now() - *silent_since_ > seconds{60}) {
+    Break("gives up slice " + ref.name + " while the cloud is silent");
+  }
+  if (cloud_.IsUnharmed(ref)) Break("gives up slice " + ref.name + ", which is well");
+}
+
+void Witness::CheckSuccess(const Job& before, const Job& after) {
+  if (!Succeeded(after) || Succeeded(before)) return;
+  succeeded_.insert(after.id);
+  if (!before.stage) return Break("succeeds without a stage");
+  const auto runs = hosts_.RunsOf(CommandId(before.id, before.attempt));
+  for (const core::HostRun& host : before.stage->hosts) {
+    const bool well = std::any_of(runs.begin(), runs.end(), [&](const ModelRun* run) {
+      return run->id == CommandId(before.id, before.attempt) && run->host == host.host &&
+             run->status() == "exited 0";
+    });
+    if (!well) Break(fmt::format("job {} succeeds, but not on host {}", after.id.value, host.host));
+  }
+}
+
+// --- what is done ---
+
+void Witness::Deletes(const std::string& name, const UnkindCloud::Labels& labels) {
+  Tell("a delete of " + name + " arrives");
+  const auto label = labels.find("jobman-job");
+  const auto store = labels.find("jobman-store");
+  const bool ours = store != labels.end() && store->second == "memory";
+  if (!ours || label == labels.end()) return Break("deletes " + name + ", which is not ours");
+  const auto job = store_.Get(core::JobId{base::ParseNumber(label->second).value_or(0)});
+  if (!job.ok() || !job->slice) return;
+  const auto ids = core::NodeIds(job->slice->ref);
+  const bool held = job->slice->ref.name == name || std::count(ids.begin(), ids.end(), name) > 0;
+  if (held && job->slice->phase != SlicePhase::kDeleting) {
+    Break("deletes " + name + ", which is on record as held");
+  }
+}
+
+void Witness::Starts(const ModelRun& run) {
+  Tell(fmt::format("{} starts on host {}, {}", run.id, run.host, run.machine));
+  const auto job = store_.Get(JobOf(run));
+  if (!job.ok()) return Break("starts " + run.id + " of no job");
+  if (succeeded_.contains(job->id)) Break("starts " + run.id + " after success");
+  for (const ModelRun* other : hosts_.RunsOf(RunsOf(job->id))) {
+    if (!IsCommand(*other) || other->started == base::TimePoint{}) continue;
+    if (other->id == run.id && other->host == run.host) Break("starts " + run.id + " again");
+    const bool in_the_way = IsCommand(run) || other->machine == run.machine;
+    if (other->id != run.id && IsAlive(*other) && in_the_way) {
+      Break(fmt::format("starts {} while {} runs on host {}, {}", run.id, other->id, other->host,
+                        other->machine));
+    }
+  }
+}
+
+// --- what is left ---
+
+void Witness::CheckRest(const Job& job, bool may_fail) {
+  const std::string state{core::StateName(job.state)};
+  const std::string told = fmt::format("job {} is {} in the end: {}", job.id.value, state, job.why);
+  if (!core::IsFinal(job.state) || job.wish_new) return Break("liveness: " + told);
+  const bool rests = state == "CANCELLED" || state == "DELETED";
+  const bool may_be_cancelled = job.wish == core::Wish::kCancel && rests;
+  const bool may_be_deleted = job.wish == core::Wish::kDelete && state == "DELETED";
+  const bool well = job.wish != core::Wish::kDelete && state == "SUCCEEDED";
+  const bool failed = may_fail && job.wish != core::Wish::kDelete && state == "FAILED";
+  if (!may_be_cancelled && !may_be_deleted && !well && !failed) Break(told);
+  const bool unstopped = base::Contains(job.why, "did not answer");
+  for (const ModelRun* run : hosts_.RunsOf(RunsOf(job.id))) {
+    if (IsAlive(*run) && !unstopped) Break(run->id + " still runs: " + told);
+  }
+  CheckLogs(job);
+  CheckNotices(job);
+}
+
+void Witness::CheckLogs(const Job& job) {
+  for (const ModelRun* run : hosts_.RunsOf(RunsOf(job.id))) {
+    if (!IsCommand(*run) || run->started == base::TimePoint{}) continue;
+    const auto attempt = base::ParseNumber(run->id.substr(run->id.find("-a") + 2)).value_or(0);
+    const auto path = paths_.LogPath(job.id.value, static_cast<int>(attempt), "run", run->host);
+    CheckLog(job, *run, base::ReadFile(path).value_or(""));
+  }
+}
+
+void Witness::CheckLog(const Job& job, const ModelRun& run, const std::string& written) {
+  if (!run.log.starts_with(written)) Break("the log of " + run.id + " is not what it wrote");
+  if (run.stopped || run.lost) return;
+  const auto exits = store_.Exits(job.id).value_or({});
+  const bool recorded = std::any_of(exits.begin(), exits.end(), [&](const auto& exit) {
+    return exit.stage == "run" && CommandId(job.id, exit.attempt) == run.id &&
+           exit.host == run.host && exit.error.empty();
+  });
+  if (recorded && written != run.log) Break("the log of " + run.id + " is cut");
+}
+
+/// Whoever asked for it was told of everything, unless it was tried often enough.
+void Witness::CheckNotices(const Job& job) {
+  for (const ports::Notice& notice : store_.Notices(job.id).value_or({})) {
+    if (notice.next_try) Break("a hook is still to be told of " + notice.event);
+    if (!told_.contains(notice.event_id) && notice.tries < kMostTries) {
+      Break("a hook was not told of " + notice.event);
+    }
+  }
+}
+
+void Witness::CheckNothingLeft() {
+  for (const std::string& name : cloud_.Names(/*foreign=*/false)) Break("leak: " + name);
+}
+
+}  // namespace jobman::test

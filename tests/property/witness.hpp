@@ -1,0 +1,65 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "jobman/base/state_paths.hpp"
+#include "tests/property/unkind_hosts.hpp"
+#include "tests/property/unkind_store.hpp"
+
+namespace jobman::test {
+
+/// Sees what a controller records, starts and deletes, and what is left in the end; says what it
+/// should not have done.
+class Witness {
+ public:
+  Witness(ports::Store& store, const UnkindCloud& cloud, const UnkindHosts& hosts,
+          const FakeClock& clock, base::StatePaths paths);
+
+  void Recorded(const core::Job& before, const ports::Turn& turn);
+  void Deletes(const std::string& name, const UnkindCloud::Labels& labels);
+  void Starts(const ModelRun& run);
+  /// The user wishes something of the job.
+  void Wished(core::JobId id);
+  void Told(const std::string& event_id) { told_.insert(event_id); }
+  /// The cloud cannot be reached from now on, or again.
+  void CloudSilent(bool silent);
+
+  /// A kind world has come to rest; `may_fail`: the job's budgets are limited, or permanent
+  /// errors occurred.
+  void CheckRest(const core::Job& job, bool may_fail);
+  /// After all jobs were deleted.
+  void CheckNothingLeft();
+
+  /// The first thing that was wrong; empty: nothing.
+  const std::string& broken() const { return broken_; }
+  const std::deque<std::string>& story() const { return story_; }
+  void Tell(std::string line);
+  void Break(std::string what);
+
+ private:
+  void CheckExits(const core::Job& before, const ports::Turn& turn);
+  void CheckSlice(const core::Job& before, const ports::Turn& turn);
+  void CheckSuccess(const core::Job& before, const core::Job& after);
+  void CheckLogs(const core::Job& job);
+  void CheckLog(const core::Job& job, const ModelRun& run, const std::string& written);
+  void CheckNotices(const core::Job& job);
+  bool IsAlive(const ModelRun& run) const;
+
+  ports::Store& store_;
+  const UnkindCloud& cloud_;
+  const UnkindHosts& hosts_;
+  const FakeClock& clock_;
+  base::StatePaths paths_;
+  std::set<std::tuple<core::JobId, int, std::string, int>> exits_ = {};
+  std::set<core::JobId> succeeded_ = {};
+  std::set<std::string> told_ = {};
+  std::optional<base::TimePoint> silent_since_ = {};
+  std::string broken_ = {};
+  std::deque<std::string> story_ = {};
+};
+
+}  // namespace jobman::test
