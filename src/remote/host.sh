@@ -158,6 +158,7 @@ jm_prepare() {
 jm_launch() {
   trap '' HUP
   trap : TERM INT USR1 USR2 # what a notice may send to the group
+  trap : PIPE # nobody may be left to read the answer
   jm_signal=''
   eval "$(cat)" || exit 1
   jm_umask=$(umask)

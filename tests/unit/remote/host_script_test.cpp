@@ -300,6 +300,15 @@ TEST_P(HostScriptTest, TheRunOutlivesItsConnection) {
   EXPECT_EQ(ended.err, "jobman: running\njobman: exited 0\n");
 }
 
+TEST_P(HostScriptTest, ARunBeginsAlsoWhenItsConnectionEndsAtThatMoment) {
+  const std::string order = RunCall({.run_id = "r", .script = "yes | head -n 1"}, 0)->input;
+  const Call call{.command = "mkdir -p ~/.jobman/runs; sh ~/.jobman/bin/host-*.sh launch r | true",
+                  .input = "jm_note=''\n" + order.substr(0, order.rfind("jobman-end"))};
+  host.Do(call);
+  EXPECT_EQ(host.StatusOf("r"), (RunStatus{.kind = Kind::kExited, .exit_code = 0}));
+  EXPECT_EQ(Slurp(host.Log("r")), "y\n") << "and SIGPIPE is the command's own again";
+}
+
 TEST_P(HostScriptTest, AHomeThatCannotBeWrittenIsAnError) {
   const Call call = *RunCall({.run_id = "r", .script = "true"}, 0);
   Call direct = call;
