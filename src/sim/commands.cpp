@@ -108,6 +108,22 @@ void AddHostCommand(CLI::App& app, std::vector<Command>& given) {
       .Take("--for", "for", "kill and cut: how long until it is taken back");
 }
 
+void AddShow(CLI::App& app, std::vector<Command>& given) {
+  Words show(app, given, "show", "node", "Show other fields of a node than the real ones");
+  show.Take("node", "node", kNodes);
+  const auto keep = [body = show.body()](const std::vector<std::string>& assignments) {
+    for (const std::string& assignment : assignments) {
+      const auto patch = SettingPatch(assignment);
+      if (!patch.ok()) throw CLI::ValidationError(patch.error().ToString());
+      (*body)["set"].update(*patch);
+    }
+  };
+  show.command()
+      ->add_option_function<std::vector<std::string>>(
+          "field", keep, "KEY=VALUE, such as state=REPAIRING; null shows the real one again")
+      ->required();
+}
+
 void AddSet(CLI::App& app, std::vector<Command>& given) {
   CLI::App* set = app.add_subcommand("set", "Change settings while it runs");
   set->group("What goes wrong");
@@ -148,6 +164,7 @@ std::string WithoutComment(const std::string& line) {
 
 void AddCommands(CLI::App& app, std::vector<Command>& given) {
   AddSliceCommands(app, given);
+  AddShow(app, given);
   AddHostCommand(app, given);
   AddServiceCommands(app, given);
 }

@@ -78,6 +78,7 @@ class World {
   Reply ListRuntimes(const Call& call, TimePoint now);
   Reply GetRuntime(const Call& call, TimePoint now);
   Reply CreateNode(const Call& call, TimePoint now);
+  bool IsVisible(TimePoint created, TimePoint now) const;
   Reply ListNodes(const Call& call, TimePoint now);
   Reply GetNode(const Call& call, TimePoint now);
   Reply DeleteNode(const Call& call, TimePoint now);

@@ -196,10 +196,14 @@ Reply World::CreateNode(const Call& call, TimePoint now) {
   return {.body = operations_.Render(nodes_.Create(plan, now))};
 }
 
-Reply World::ListNodes(const Call& call, TimePoint) {
+bool World::IsVisible(TimePoint created, TimePoint now) const {
+  return now >= created + settings_.guesses.create_visible_after;
+}
+
+Reply World::ListNodes(const Call& call, TimePoint now) {
   std::vector<Listed> entries;
   for (const auto& [key, node] : nodes_.all()) {
-    if (InScope(key, call.route.key)) {
+    if (InScope(key, call.route.key) && IsVisible(node.created, now)) {
       entries.push_back({key.zone + "/" + key.id, [&node = node] { return RenderNode(node); }});
     }
   }
@@ -211,7 +215,7 @@ Reply World::ListNodes(const Call& call, TimePoint) {
 Reply World::GetNode(const Call& call, TimePoint now) {
   const Node* node = nodes_.Find(call.route.key);
   if (node == nullptr) return Missing(call.route);
-  if (now < node->created + settings_.guesses.create_visible_after) return Missing(call.route);
+  if (!IsVisible(node->created, now)) return Missing(call.route);
   return {.body = RenderNode(*node)};
 }
 
@@ -286,10 +290,10 @@ Reply World::CreateQueued(const Call& call, TimePoint now) {
   return {.body = operations_.Render(operation)};
 }
 
-Reply World::ListQueued(const Call& call, TimePoint) {
+Reply World::ListQueued(const Call& call, TimePoint now) {
   std::vector<Listed> entries;
   for (const auto& [key, queued] : queued_.all()) {
-    if (InScope(key, call.route.key)) {
+    if (InScope(key, call.route.key) && IsVisible(queued.created, now)) {
       entries.push_back(
           {key.zone + "/" + key.id, [this, &queued = queued] { return queued_.Render(queued); }});
     }
@@ -302,7 +306,7 @@ Reply World::ListQueued(const Call& call, TimePoint) {
 Reply World::GetQueued(const Call& call, TimePoint now) {
   const QueuedResource* queued = queued_.Find(call.route.key);
   if (queued == nullptr) return Missing(call.route);
-  if (now < queued->created + settings_.guesses.create_visible_after) return Missing(call.route);
+  if (!IsVisible(queued->created, now)) return Missing(call.route);
   return {.body = queued_.Render(*queued)};
 }
 

@@ -28,6 +28,8 @@ TEST(Commands, BecomeOrders) {
       (Json{
           {"node", "t1"}, {"as", "stopping"}, {"for", "3s"}, {"notice", "30s"}, {"force", true}}));
   EXPECT_EQ(Only("reboot t1").body, (Json{{"node", "t1"}, {"reboot", true}}));
+  EXPECT_EQ(Only("show t1 state=REPAIRING health=null").body,
+            (Json{{"node", "t1"}, {"set", {{"state", "REPAIRING"}, {"health", nullptr}}}}));
   EXPECT_EQ(Only("host a/b/3 cut --for 2s").body,
             (Json{{"node", "a/b"}, {"index", "3"}, {"action", "cut"}, {"for", "2s"}}));
   EXPECT_EQ(Only("fault nodes.create stockout --times 3").body,

@@ -308,8 +308,10 @@ TEST_F(OrdersTest, WhatWasJustCreatedIsNotSeenAtOnce) {
   Set("guesses.create_visible_after=2s");
   CreateNode("t1", Spec("v4-8"));
   EXPECT_EQ(Call("GET", "nodes/t1").status, 404);
+  EXPECT_FALSE(Get("nodes").contains("nodes"));
   Pass(2000);
   EXPECT_EQ(NodeStateOf("t1"), "READY");
+  EXPECT_EQ(Get("nodes")["nodes"].size(), 1U);
 }
 
 TEST_F(OrdersTest, RefusalsAreThoseOfTheService) {

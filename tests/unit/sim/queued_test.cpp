@@ -100,6 +100,23 @@ TEST_F(QueuedTest, FailsWhenItsTimeIsOver) {
   EXPECT_EQ(StateOf("q")["failedData"]["error"]["code"], 4);
 }
 
+TEST_F(QueuedTest, FailsAtATimeUnlessItWasGrantedByThen) {
+  Set("stock.*/v4=8");
+  for (const std::string name : {"granted", "late"}) {
+    Json body = QueuedSpec(name + "-n", "v4-16");
+    body["queueingPolicy"] = {
+        {"validUntilTime", base::FormatRfc3339(now + std::chrono::minutes{1})}};
+    CreateQueued(name, body);
+  }
+  Pass(59000);
+  EXPECT_EQ(QueuedStateOf("granted"), "ACTIVE");
+  EXPECT_EQ(QueuedStateOf("late"), "WAITING_FOR_RESOURCES");
+  Pass(1000);
+  EXPECT_EQ(QueuedStateOf("granted"), "ACTIVE") << "it is no bound of use";
+  EXPECT_EQ(StateOf("late")["failedData"]["error"]["message"],
+            "The queued resource could not be provisioned before its valid-until time.");
+}
+
 TEST_F(QueuedTest, IsSuspendedByTheServiceWhenItsNodeIsPreempted) {
   MakeActive("q", "n");
   Call("POST", "/sim/preempt", {}, {{"node", "n"}});
@@ -206,8 +223,10 @@ TEST_F(QueuedTest, MayBeInvisibleForAMoment) {
   Set("guesses.create_visible_after=1s");
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   EXPECT_EQ(Call("GET", "queuedResources/q").status, 404);
+  EXPECT_FALSE(Get("queuedResources").contains("queuedResources"));
   Pass(1000);
   EXPECT_EQ(Call("GET", "queuedResources/q").status, 200);
+  EXPECT_EQ(Get("queuedResources")["queuedResources"].size(), 1U);
 }
 
 TEST_F(QueuedTest, RefusesBadRequests) {
