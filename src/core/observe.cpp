@@ -36,6 +36,13 @@ bool MayHaveArrived(const base::Error& error) {
   return true;
 }
 
+/// "READY"; "READY, UNHEALTHY_MAINTENANCE" when that is not all.
+std::string WordOf(const NodeSeen& node) {
+  const bool well =
+      node.health.empty() || node.health == "HEALTHY" || node.health == "HEALTH_UNSPECIFIED";
+  return well ? node.raw_state : node.raw_state + ", " + node.health;
+}
+
 /// The word of what tells most: of a multislice with the name of the node.
 std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
   const NodeSeen* const node = TellingNode(seen);
@@ -43,7 +50,7 @@ std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
       node != nullptr && (!seen.queued || seen.queued->state == QueuedState::kActive);
   if (!of_node) return seen.queued ? seen.queued->raw_state : std::string{};
   const bool one_of_many = ref.nodes > 1 && node->state != NodeState::kReady;
-  return one_of_many ? node->raw_state + " (node " + node->id + ")" : node->raw_state;
+  return one_of_many ? WordOf(*node) + " (node " + node->id + ")" : WordOf(*node);
 }
 
 /// Takes the addresses over; tells whether they are other machines than before.

@@ -21,6 +21,7 @@ struct RunOptions {
   bool background = false;
   int poll_seconds = 15;
   int host_limit_seconds = 300;
+  int provisioning_limit_seconds = 3600;
   int lease_seconds = 15;
 };
 
@@ -37,6 +38,7 @@ base::Result<int> RunController(App& app, const RunOptions& options) {
   ControllerWorld world(loop, paths, *store);
   controller::Options settings{.paths = paths};
   settings.policy.poll = std::chrono::seconds{options.poll_seconds};
+  settings.policy.provisioning_limit = std::chrono::seconds{options.provisioning_limit_seconds};
   settings.unreachable_limit = std::chrono::seconds{options.host_limit_seconds};
   settings.lease_time = std::chrono::seconds{options.lease_seconds};
   if (options.background) settings.idle_exit = kIdleExit;
@@ -132,6 +134,11 @@ void AddController(CLI::App& root, Invocation& chosen) {
                   "Seconds after which a host is lost that cannot be reached though the cloud "
                   "calls its slice READY")
       ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  run->add_option("--provisioning-limit", options->provisioning_limit_seconds,
+                  "Seconds after which a slice that has left the queue and is not READY is given "
+                  "up")
+      ->check(CLI::Range(1, 604800))
       ->capture_default_str();
   run->add_option("--lease", options->lease_seconds,
                   "Seconds after which another controller may take over from one that is silent")
