@@ -48,6 +48,7 @@ constexpr std::array kReasons = {
     ReasonWord{Reason::kBadZone, "bad_zone"},
     ReasonWord{Reason::kBadRuntime, "bad_runtime"},
     ReasonWord{Reason::kReservation, "reservation"},
+    ReasonWord{Reason::kExpired, "expired"},
     ReasonWord{Reason::kUnreachable, "unreachable"},
     ReasonWord{Reason::kHostRefused, "host_refused"},
     ReasonWord{Reason::kHostTimeout, "host_timeout"},

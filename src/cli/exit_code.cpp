@@ -29,6 +29,7 @@ std::optional<ExitCode> ExitCodeOf(Reason reason) {
     case Reason::kApiDisabled:
     case Reason::kZoneNotAllowed:
     case Reason::kReservation:
+    case Reason::kExpired:
       return kRefused;
     // These say that the job file asks for what does not exist.
     case Reason::kBadAccelerator:

@@ -76,6 +76,16 @@ void SetTier(Json& queued, const SliceRequest& request) {
   }
 }
 
+/// How long the request may wait: each for so long, or all of them until then.
+void SetQueueingPolicy(Json& queued, const TpuSpec& tpu) {
+  if (tpu.valid_for) {
+    queued["queueingPolicy"] = {{"validUntilDuration", base::FormatProtoDuration(*tpu.valid_for)}};
+  }
+  if (tpu.valid_until) {
+    queued["queueingPolicy"] = {{"validUntilTime", base::FormatRfc3339(*tpu.valid_until)}};
+  }
+}
+
 Json EncodeQueued(const SliceRequest& request) {
   Json spec = {{"parent", ParentName(request.ref.place)}, {"node", EncodeNode(request)}};
   if (request.ref.nodes == 1) {
@@ -86,6 +96,7 @@ Json EncodeQueued(const SliceRequest& request) {
   }
   Json queued = {{"tpu", {{"nodeSpec", Json::array({spec})}}}};
   SetTier(queued, request);
+  SetQueueingPolicy(queued, request.tpu);
   return queued;
 }
 

@@ -74,6 +74,7 @@ std::string HintFor(Code code, Reason reason, const std::string& message,
     case Reason::kReservation:
       return "check tpu.reservation and its zone, or set tpu.pricing to spot or ondemand";
     case Reason::kNone:
+    case Reason::kExpired:
     case Reason::kUnreachable:
     case Reason::kHostRefused:
     case Reason::kHostTimeout:

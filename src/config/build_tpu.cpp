@@ -3,6 +3,7 @@
 #include "config/build.hpp"
 #include "config/names.hpp"
 #include "config/project.hpp"
+#include "config/scalars.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/accelerators.hpp"
 
@@ -84,6 +85,23 @@ void BuildPricing(Reader& reader, core::TpuSpec& tpu) {
   }
 }
 
+void BuildValidUntil(Reader& reader, core::TpuSpec& tpu) {
+  const std::string path = "tpu.valid_until";
+  if (!reader.Has(path)) return;
+  if (tpu.allocation_mode == core::AllocationMode::kTpuVm) {
+    reader.Complain(path, path + ": a TPU VM that is created directly waits in no queue",
+                    "write tpu.allocation_mode: queued-resources, or leave it out");
+    return;
+  }
+  const auto deadline = ReadDeadline(*reader.Get(path));
+  if (!deadline.ok()) return;  // the schema's check has told it
+  if (const auto* until = std::get_if<base::TimePoint>(&*deadline)) tpu.valid_until = *until;
+  if (const auto* span = std::get_if<base::Duration>(&*deadline)) tpu.valid_for = *span;
+  if (tpu.valid_for == base::Duration{0}) {
+    reader.Complain(path, path + " must be longer than nothing");
+  }
+}
+
 /// The script of a path, or the text itself when it is one.
 std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
   if (base::Contains(text, "\n") || text.starts_with("#!")) return text;
@@ -137,6 +155,7 @@ core::TpuSpec BuildTpu(Reader& reader, const core::JobSpec& spec) {
   BuildSlices(reader, tpu);
   BuildPlace(reader, spec.cloud, tpu);
   BuildPricing(reader, tpu);
+  BuildValidUntil(reader, tpu);
   tpu.name = reader.Text("tpu.name");
   if (reader.Has("tpu.name")) reader.Complain("tpu.name", CheckSliceName(tpu.name));
   tpu.network = reader.Text("tpu.network");

@@ -110,6 +110,7 @@ class Checker {
       case Type::kNumber:
       case Type::kCount:
       case Type::kDuration:
+      case Type::kDeadline:
         fits = value.is_scalar();
         break;
     }

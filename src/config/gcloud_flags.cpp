@@ -30,6 +30,8 @@ constexpr std::array kFlags = {
     FlagRow{"--subnetwork", "subnetwork", Shape::kText},
     FlagRow{"--service-account", "service_account", Shape::kText},
     FlagRow{"--reservation", "reservation", Shape::kText},
+    FlagRow{"--valid-until-duration", "valid_until", Shape::kText},
+    FlagRow{"--valid-until-time", "valid_until", Shape::kText},
     FlagRow{"--tags", "tags", Shape::kList},
     FlagRow{"--labels", "labels", Shape::kMap},
     FlagRow{"--metadata", "metadata", Shape::kMap},

@@ -59,6 +59,8 @@ OrderedJson TpuOf(const core::TpuSpec& spec) {
   PutAll(tpu, "labels", spec.labels);
   PutAll(tpu, "metadata", spec.metadata);
   PutText(tpu, "startup_script", spec.startup_script);
+  if (spec.valid_for) tpu["valid_until"] = DurationText(*spec.valid_for);
+  if (spec.valid_until) tpu["valid_until"] = base::FormatRfc3339(*spec.valid_until);
   tpu["project"] = spec.project;
   return tpu;
 }

@@ -61,6 +61,14 @@ base::Result<base::Duration> ReadDuration(const Value& value) {
   return error;
 }
 
+base::Result<Deadline> ReadDeadline(const Value& value) {
+  if (const auto duration = base::ParseDuration(value.text); duration.ok()) return *duration;
+  if (const auto time = base::ParseRfc3339(value.text); time.ok()) return *time;
+  base::Error error = Expected(Type::kDeadline, value);
+  error.hint = "write it like 6h, or 2026-11-21T08:00:00Z";
+  return error;
+}
+
 base::Result<core::HostSet> ReadHosts(const Value& value) {
   return value.is_list() ? ReadHostList(value) : core::ParseHostSet(value.text);
 }
@@ -75,6 +83,8 @@ std::optional<base::Error> CheckScalar(const Value& value, const KeyRow& row) {
       return ErrorOf(ReadCount(value));
     case Type::kDuration:
       return ErrorOf(ReadDuration(value));
+    case Type::kDeadline:
+      return ErrorOf(ReadDeadline(value));
     case Type::kLimit:
       return value.is_scalar() ? ErrorOf(ReadDuration(value)) : std::nullopt;
     case Type::kHosts:

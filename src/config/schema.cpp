@@ -68,7 +68,9 @@ constexpr KeyRow kRows[] = {
     {"tpu.metadata", T::kTextMap, kOn, "", "", "", "Metadata of the hosts."},
     {"tpu.startup_script", T::kText, kOn, "", "", "",
      "Runs at every boot: the script itself (several lines, or beginning with #!), or its file."},
-    {"tpu.valid_until", T::kText, kOff, "", "", "", "When to stop waiting in the queue."},
+    {"tpu.valid_until", T::kDeadline, kOn, "none", "", "",
+     "When a queued resource stops waiting: after a duration (6h) another is asked for; at a time "
+     "(2026-11-21T08:00:00Z) the job fails, and asks for no slice any more."},
     {"tpu.project", T::kText, kOn, "GOOGLE_CLOUD_PROJECT, CLOUDSDK_CORE_PROJECT, gcloud's own", "",
      "", "Google Cloud project; not needed with cloud local."},
     {"tpu.flags", T::kTextList, kOn, "", "", "",
@@ -220,6 +222,8 @@ std::string_view TypeText(Type type) {
       return "a number or \"unlimited\"";
     case Type::kDuration:
       return "a duration";
+    case Type::kDeadline:
+      return "a duration or a time";
     case Type::kHosts:
       return "hosts";
     case Type::kTextList:

@@ -7,18 +7,36 @@
 #include "jobman/base/strings.hpp"
 
 namespace jobman::core {
+namespace {
+
+/// tpu.valid_until is a time, and it has passed: a request would be refused, today and tomorrow.
+base::Error TooLate(const TpuSpec& tpu) {
+  return {.code = base::Code::kDeadlineExceeded,
+          .message = fmt::format("tpu.valid_until, {}, has passed: no slice is asked for any more",
+                                 base::FormatRfc3339(*tpu.valid_until)),
+          .reason = base::Reason::kExpired,
+          .hint = "create the job again with a later tpu.valid_until, or without one"};
+}
+
+}  // namespace
 
 void Decider::Advance(const Queued&) {
   if (job_.slice && job_.slice->phase != SlicePhase::kCreated) {
     GiveSliceUp();
     if (job_.slice) return Say("waiting until slice " + slice_name() + " is deleted");
   }
+  if (!job_.slice && TooLateToAsk()) return FailForGood(TooLate(job_.spec.tpu), 0);
   if (!job_.slice && policy_.crowd && now_ < policy_.crowd->not_before) return WaitWithTheOthers();
   ++job_.attempt;
   job_.stage.reset();
   if (!job_.slice) return AskForSlice();
   Enter(Provisioning{},
         fmt::format("attempt {} uses slice {}, which is still held", job_.attempt, slice_name()));
+}
+
+bool Decider::TooLateToAsk() const {
+  const auto& until = job_.spec.tpu.valid_until;
+  return until && now_ >= *until;
 }
 
 /// Another job that wants the same was refused: it would be no other with this one.
@@ -110,14 +128,37 @@ void Decider::AdvanceByView() {
                         .message = fmt::format("slice {} became {} before it was used",
                                                slice_name(), job_.slice->cloud_state)});
     case SliceView::kFailed:
-      return LoseSlice(Fault::kInfra, "the request failed",
-                       slice_error_.value_or(base::Error{
-                           .code = base::Code::kInternal,
-                           .message = "slice " + slice_name() + " failed without saying why"}));
+      return LoseSlice(Fault::kInfra, "the request failed", WhyItFailed());
     case SliceView::kLeaving:
       return Say("slice " + slice_name() +
                  " is being deleted by somebody: waiting until it is gone");
   }
+}
+
+/// The queued resource failed because of tpu.valid_until. What the service says then is documented
+/// nowhere, and its clock is not ours: either is believed.
+bool Decider::RanOut(const base::Error& error) const {
+  const TpuSpec& tpu = job_.spec.tpu;
+  if (!tpu.valid_for && !tpu.valid_until) return false;
+  const bool told = error.code == base::Code::kDeadlineExceeded;
+  const bool passed =
+      tpu.valid_for ? now_ - job_.slice->asked_at >= *tpu.valid_for : TooLateToAsk();
+  const bool unexplained = error.reason == base::Reason::kNone;
+  return unexplained && (told || passed);
+}
+
+base::Error Decider::WhyItFailed() const {
+  const TpuSpec& tpu = job_.spec.tpu;
+  const base::Error error = slice_error_.value_or(
+      base::Error{.code = base::Code::kInternal,
+                  .message = "slice " + slice_name() + " failed without saying why"});
+  if (!RanOut(error)) return error;
+  if (tpu.valid_until) return TooLate(tpu);
+  return {.code = base::Code::kDeadlineExceeded,
+          .message = fmt::format("slice {} found no capacity within tpu.valid_until, {}",
+                                 slice_name(), base::FormatDuration(*tpu.valid_for)),
+          .reason = base::Reason::kStockout,
+          .hint = "another zone or another accelerator type may have capacity now"};
 }
 
 void Decider::OnAbsentWhileAcquiring() {

@@ -52,6 +52,7 @@ class Decider {
   void Advance(const Provisioning&) { AdvanceAcquiring(); }
   void AdvanceAcquiring();
   void AdvanceByView();
+  bool TooLateToAsk() const;
   void WaitWithTheOthers();
   void AskForSlice();
   void AskAgain();
@@ -59,6 +60,8 @@ class Decider {
   void OnPartialWhileAcquiring();
   void NoteOnItsWay();
   void CheckProvisioningLimit();
+  bool RanOut(const base::Error& error) const;
+  base::Error WhyItFailed() const;
   void BeginWork();
 
   // stage.cpp: setup steps and the command

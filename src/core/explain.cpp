@@ -78,14 +78,25 @@ std::string StageWait(const Job& job) {
   return job.stage->name + " to end on " + Hosts(job.stage->hosts.size());
 }
 
+/// How long the request may still wait in the queue, where the job says so.
+std::string Patience(const Job& job, TimePoint now) {
+  const TpuSpec& tpu = job.spec.tpu;
+  std::optional<TimePoint> end = tpu.valid_until;
+  if (tpu.valid_for && job.slice) end = job.slice->asked_at + *tpu.valid_for;
+  if (!end) return {};
+  return fmt::format("; tpu.valid_until leaves it {} more",
+                     base::FormatDuration(std::max(Duration{0}, *end - now)));
+}
+
 std::string WaitsFor(const Job& job, TimePoint now) {
   const TpuSpec& tpu = job.spec.tpu;
   return std::visit(
       Overloaded{[](const Queued&) -> std::string { return "its turn"; },
                  [&](const Requesting&) { return "the cloud's answer in " + tpu.zone; },
                  [&](const Waiting&) {
-                   return fmt::format("capacity for {} in {}, for {} so far", AcceleratorText(tpu),
-                                      tpu.zone, base::FormatDuration(now - job.since));
+                   return fmt::format("capacity for {} in {}, for {} so far{}",
+                                      AcceleratorText(tpu), tpu.zone,
+                                      base::FormatDuration(now - job.since), Patience(job, now));
                  },
                  [](const Provisioning&) -> std::string { return "the slice to become READY"; },
                  [&](const Setup&) { return StageWait(job); },

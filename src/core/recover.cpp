@@ -19,6 +19,7 @@ bool IsPermanent(const base::Error& error) {
     case base::Reason::kBadAccelerator:
     case base::Reason::kBadZone:
     case base::Reason::kBadRuntime:
+    case base::Reason::kExpired:
     case base::Reason::kHostKeyChanged:
     case base::Reason::kKeyUnreadable:
     case base::Reason::kNotSupported:

@@ -20,23 +20,26 @@ Json CloudToJson(const CloudSpec& cloud) {
 }
 
 Json TpuToJson(const TpuSpec& tpu) {
-  return {{"allocation_mode", AllocationModeName(tpu.allocation_mode)},
-          {"pricing", PricingName(tpu.pricing)},
-          {"accelerator", tpu.accelerator},
-          {"num_slices", tpu.num_slices},
-          {"name", tpu.name},
-          {"project", tpu.project},
-          {"zone", tpu.zone},
-          {"version", tpu.version},
-          {"reservation", tpu.reservation},
-          {"network", tpu.network},
-          {"subnetwork", tpu.subnetwork},
-          {"external_ips", tpu.external_ips},
-          {"service_account", tpu.service_account},
-          {"tags", tpu.tags},
-          {"labels", tpu.labels},
-          {"metadata", tpu.metadata},
-          {"startup_script", tpu.startup_script}};
+  Json json = {{"allocation_mode", AllocationModeName(tpu.allocation_mode)},
+               {"pricing", PricingName(tpu.pricing)},
+               {"accelerator", tpu.accelerator},
+               {"num_slices", tpu.num_slices},
+               {"name", tpu.name},
+               {"project", tpu.project},
+               {"zone", tpu.zone},
+               {"version", tpu.version},
+               {"reservation", tpu.reservation},
+               {"network", tpu.network},
+               {"subnetwork", tpu.subnetwork},
+               {"external_ips", tpu.external_ips},
+               {"service_account", tpu.service_account},
+               {"tags", tpu.tags},
+               {"labels", tpu.labels},
+               {"metadata", tpu.metadata},
+               {"startup_script", tpu.startup_script}};
+  if (tpu.valid_for) json["valid_for_ms"] = tpu.valid_for->count();
+  if (tpu.valid_until) json["valid_until_ms"] = base::ToMillis(*tpu.valid_until);
+  return json;
 }
 
 Json StepToJson(const SetupStep& step) {
@@ -187,6 +190,10 @@ base::Result<TpuSpec> TpuFromJson(const Json& json) {
   Read(json, "labels", tpu.labels);
   Read(json, "metadata", tpu.metadata);
   Read(json, "startup_script", tpu.startup_script);
+  Read(json, "valid_for_ms", tpu.valid_for);
+  if (std::optional<Duration> until; Read(json, "valid_until_ms", until), until) {
+    tpu.valid_until = TimePoint{*until};
+  }
   return tpu;
 }
 

@@ -77,6 +77,10 @@ World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
   job_.created_at = now_;
   job_.since = now_;
   if (watchdog_random_.Percent(20)) WatchTheJob();
+  if (watchdog_random_.Percent(10)) {
+    job_.spec.tpu.valid_until = now_ + seconds{watchdog_random_.Below(1800)};
+    may_fail_ = true;
+  }
   if (seed % 2 == 0) return;
   for (const core::HookEvent event : core::HookEvents()) {
     job_.spec.hooks.push_back({.event = event, .command = "true"});

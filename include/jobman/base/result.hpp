@@ -48,6 +48,7 @@ enum class Reason {
   kBadZone,         ///< no such zone
   kBadRuntime,      ///< no such runtime version
   kReservation,     ///< reservation absent or exhausted
+  kExpired,         ///< tpu.valid_until has passed: no slice may be asked for any more
   kUnreachable,     ///< no answer at all: refused, reset, DNS
   kHostRefused,     ///< SSH: nobody listens yet
   kHostTimeout,     ///< SSH: no answer in time

@@ -16,6 +16,7 @@ enum class Type {
   kNumber,    ///< a whole number, not negative
   kCount,     ///< a number, or "unlimited"
   kDuration,  ///< "90s", "1h30m"; a bare number is seconds
+  kDeadline,  ///< a duration, or a time of RFC 3339
   kHosts,     ///< "all", a host number, a list of them, or "0,3-7"
   kTextList,  ///< a list of scalars
   kTextMap,   ///< a map from names to scalars

@@ -53,6 +53,9 @@ struct TpuSpec {
   std::map<std::string, std::string> labels = {};
   std::map<std::string, std::string> metadata = {};
   std::string startup_script = {};  ///< the script itself, not its path
+  /// tpu.valid_until: a queued resource may wait for so long, or all of them until then.
+  std::optional<Duration> valid_for = {};
+  std::optional<TimePoint> valid_until = {};
   friend bool operator==(const TpuSpec&, const TpuSpec&) = default;
 };
 

@@ -70,6 +70,18 @@ TEST(RenderCreate, PutsTheTierOfAQueuedResourceIntoTheQueuedResource) {
             "projects/q/locations/z/reservations/r2");
 }
 
+TEST(RenderCreate, TellsHowLongAQueuedResourceMayWait) {
+  SliceRequest request = Request(AllocationMode::kQueuedResources, Pricing::kSpot);
+  EXPECT_FALSE(RenderCreate(request).body.contains("queueingPolicy"));
+  request.tpu.valid_for = std::chrono::hours{6};
+  EXPECT_EQ(RenderCreate(request).body["queueingPolicy"],
+            Parse(R"({"validUntilDuration":"21600s"})"));
+  request.tpu.valid_for.reset();
+  request.tpu.valid_until = base::ParseRfc3339("2026-11-21T08:00:00Z").value();
+  EXPECT_EQ(RenderCreate(request).body["queueingPolicy"],
+            Parse(R"({"validUntilTime":"2026-11-21T08:00:00.000Z"})"));
+}
+
 TEST(RenderCreate, SendsEverythingThatWasAskedFor) {
   SliceRequest request = Request(AllocationMode::kTpuVm, Pricing::kOnDemand);
   request.tpu.network = "net";

@@ -348,6 +348,23 @@ job.yaml: tpu.project is missing, and nothing else names a project
     |                ^
   write tpu.allocation_mode: queued-resources, or leave the name out to take any reservation
 )"},
+    {"ValidUntilThatIsNeither", WithTpu("  valid_until: tomorrow\n"),
+     R"(job.yaml:6:16: tpu.valid_until: expected a duration or a time, found "tomorrow"
+  6 |   valid_until: tomorrow
+    |                ^
+  write it like 6h, or 2026-11-21T08:00:00Z
+)"},
+    {"ValidUntilAtOnce", WithTpu("  valid_until: 0s\n"),
+     R"(job.yaml:6:16: tpu.valid_until must be longer than nothing
+  6 |   valid_until: 0s
+    |                ^
+)"},
+    {"ValidUntilOfATpuVm", WithTpu("  allocation_mode: tpu-vm\n  valid_until: 6h\n"),
+     R"(job.yaml:7:16: tpu.valid_until: a TPU VM that is created directly waits in no queue
+  7 |   valid_until: 6h
+    |                ^
+  write tpu.allocation_mode: queued-resources, or leave it out
+)"},
     {"MissingScript", WithTpu("  startup_script: boot.sh\n"),
      R"(job.yaml:6:19: tpu.startup_script: opening /work-dir/boot.sh: No such file or directory
   6 |   startup_script: boot.sh

@@ -249,6 +249,22 @@ TEST(Load, SecretsMustExistOnlyWhenAskedFor) {
   EXPECT_THAT(problems, HasSubstr("secrets[2]: "));
 }
 
+TEST(Load, ValidUntilIsADurationOrATime) {
+  const auto tpu = [](const std::string& members) {
+    return MustLoad(RequestOf(JobWithTpu(members))).spec.tpu;
+  };
+  EXPECT_EQ(tpu("  valid_until: 1h30m\n").valid_for, std::chrono::minutes{90});
+  EXPECT_EQ(tpu("  valid_until: 90\n").valid_for, std::chrono::seconds{90});
+  const auto at_eight = base::ParseRfc3339("2026-11-21T08:00:00Z").value();
+  EXPECT_EQ(tpu("  valid_until: 2026-11-21T09:00:00+01:00\n").valid_until, at_eight);
+  EXPECT_EQ(tpu("  flags: [--valid-until-time=2026-11-21T08:00:00Z]\n").valid_until, at_eight);
+  EXPECT_EQ(tpu("  flags: [--valid-until-duration, 6h]\n").valid_for, std::chrono::hours{6});
+  for (const std::string written : {"6h", "1500ms", "2026-11-21T08:00:00Z"}) {
+    const Loaded first = MustLoad(RequestOf(JobWithTpu("  valid_until: " + written + "\n")));
+    EXPECT_EQ(MustLoad(RequestOf(ResolvedYaml(first, false))).spec, first.spec) << written;
+  }
+}
+
 TEST(Load, TranslatesGcloudFlags) {
   const core::TpuSpec tpu = MustLoad(RequestOf(JobWithTpu(R"(  tags: [a]
   flags: ["--network=n", "--subnetwork s", --internal-ips, --spot, --tags, "b,c",

@@ -39,6 +39,15 @@ TEST(Explain, TheQueueNamesWhatIsAwaitedAndSinceWhen) {
                           "infra 0/10"));
 }
 
+TEST(Explain, TheQueueTellsHowLongARequestMayStillWait) {
+  Job job = JobBuilder().Build();
+  job.spec.tpu.valid_for = hours{6};
+  Reconciling r(job);
+  r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(hours{5});
+  EXPECT_THAT(Explain(r.job(), r.clock.Now()).waits_for,
+              HasSubstr("for 5h so far; tpu.valid_until leaves it 1h more"));
+}
+
 TEST(Explain, ARunCountsItsHosts) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Ready(4).HostRuns(0).HostEnds(3);

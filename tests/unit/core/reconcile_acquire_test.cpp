@@ -10,6 +10,7 @@ namespace {
 
 using base::Code;
 using base::Reason;
+using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using test::JobBuilder;
@@ -311,6 +312,69 @@ TEST(ReconcileAcquire, WaitsLongerEachTimeUpToTheCap) {
     EXPECT_EQ(r.As<BackingOff>().until - r.clock.Now(), seconds{wait});
     r.clock.Advance(minutes{10});
   }
+}
+
+Job ThatWaits(std::optional<Duration> each, std::optional<TimePoint> all = {}) {
+  Job job = JobBuilder().Build();
+  job.spec.tpu.valid_for = each;
+  job.spec.tpu.valid_until = all;
+  return job;
+}
+
+// What the service says of a request whose time is over is documented nowhere.
+const base::Error kOver{.code = Code::kDeadlineExceeded, .message = "its time is over"};
+const base::Error kUnknown{.code = Code::kUnknown, .message = "it failed"};
+
+TEST(ReconcileAcquire, ARequestWhoseDurationPassedIsMadeAnewAndCostsNothing) {
+  for (const auto& [error, waited] :
+       {std::pair{kOver, seconds{3595}}, std::pair{kUnknown, seconds{3600}}}) {
+    Reconciling r(ThatWaits(hours{1}));
+    r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(waited);
+    r.Queued(QueuedState::kFailed, error);
+    EXPECT_EQ(r.state(), "BACKOFF");
+    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+    EXPECT_THAT(r.job().why, HasSubstr("train-000042-a1 found no capacity within "
+                                       "tpu.valid_until, 1h: trying again in"));
+    EXPECT_EQ(r.job().spent.infra, 0);
+    EXPECT_EQ(r.As<BackingOff>().error.reason, Reason::kStockout);
+    r.Gone().Absent().Absent().After(minutes{10});
+    EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+    EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
+  }
+}
+
+TEST(ReconcileAcquire, AnotherFailureBeforeThatTimeIsWhatItSays) {
+  Reconciling r(ThatWaits(hours{1}));
+  r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(minutes{59});
+  r.Queued(QueuedState::kFailed, kUnknown);
+  EXPECT_THAT(r.job().why, HasSubstr("it failed: trying again in"));
+  EXPECT_EQ(r.job().spent.infra, 1);
+}
+
+TEST(ReconcileAcquire, ATimeThatPassedEndsTheJob) {
+  Reconciling r(ThatWaits({}, test::FakeClock{}.Now() + hours{1}));
+  r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(hours{1});
+  EXPECT_EQ(r.state(), "WAITING") << "the service's clock says when, not ours";
+  r.Queued(QueuedState::kFailed, kUnknown);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.job().why, HasSubstr("has passed: no slice is asked for any more"));
+  EXPECT_EQ(r.As<Done>().error->reason, Reason::kExpired);
+  EXPECT_THAT(r.As<Done>().error->hint, HasSubstr("a later tpu.valid_until"));
+  EXPECT_FALSE(r.Gone().job().slice);
+}
+
+TEST(ReconcileAcquire, AfterThatTimeNoSliceIsAskedForAndOneThatIsHeldIsUsed) {
+  Reconciling r(ThatWaits({}, test::FakeClock{}.Now() + hours{1}));
+  r.ToDone().After(hours{2});
+  r.WishFor(Wish::kRun);
+  EXPECT_EQ(r.Ready().state(), "RUNNING") << "the slice was granted in time";
+  r.Queued(QueuedState::kSuspended);
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  r.Gone().Absent().Absent();
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_EQ(r.As<Done>().error->reason, Reason::kExpired);
+  EXPECT_FALSE(r.job().slice);
 }
 
 TEST(ReconcileAcquire, AWrongNumberOfHostsIsRefused) {

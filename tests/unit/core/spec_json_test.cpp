@@ -95,6 +95,8 @@ class SpecMaker {
     for (int i = Number(3); i > 0; --i) tpu.tags.push_back(Text());
     tpu.labels = Map();
     tpu.metadata = Map();
+    if (Coin()) tpu.valid_for = Duration{Number(100000)};
+    if (Coin()) tpu.valid_until = TimePoint{Duration{Number(100000)}};
     return tpu;
   }
   SetupStep Step() {
