@@ -177,6 +177,10 @@ std::shared_ptr<StageRunner> Effects::RunnerFor(const Job& job) {
     const Job* now = book_.Find(id);
     return now != nullptr && watch_.Answers(*now);
   };
+  hooks.slice_ready = [this, id] {
+    const Job* now = book_.Find(id);
+    return now != nullptr && now->slice && now->slice->ready;
+  };
   hooks.secret = [this, id](const core::SecretRef& secret) { return SecretValue(id, secret); };
   runner = std::make_shared<StageRunner>(loop_.get_executor(), world_, options_, access_, job,
                                          std::move(hooks));

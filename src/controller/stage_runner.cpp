@@ -192,7 +192,9 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     if (IsHopeless(outcome.error())) co_return self->Lose(host, outcome.error());
     self->Failing(host, outcome.error());
     const base::Duration wait = ReconnectWait(tries, self->world_.random());
-    const bool host_to_blame = self->hooks_.cloud_answers() && !IsOurs(outcome.error());
+    // Under maintenance or repair no host answers, for as long as that takes.
+    const bool host_to_blame =
+        self->hooks_.cloud_answers() && self->hooks_.slice_ready() && !IsOurs(outcome.error());
     if (host_to_blame) host.blamed += wait + (self->world_.clock->Now() - began);
     if (host.blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
     co_await base::Sleep(wait);

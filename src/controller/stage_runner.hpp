@@ -23,6 +23,8 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
     std::function<void()> trouble;
     /// Whether the cloud answered lately: without it nobody can tell a dead host from a dead net.
     std::function<bool()> cloud_answers;
+    /// Whether the slice was usable when it was last seen.
+    std::function<bool()> slice_ready;
     /// A secret's value, or nothing.
     std::function<std::optional<std::string>(const core::SecretRef&)> secret;
   };

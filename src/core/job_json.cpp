@@ -314,6 +314,7 @@ Json SliceToJson(const Slice& slice) {
   PutTime(json, "asked_at", slice.asked_at);
   PutTime(json, "created_at", slice.created_at);
   PutText(json, "cloud_state", slice.cloud_state);
+  if (slice.ready) json["ready"] = true;
   if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
   PutNotice(json, slice.notice);
   return json;
@@ -339,6 +340,7 @@ Result<Slice> SliceFromJson(const Json& json) {
                .asked_at = asked_at,
                .created_at = created_at,
                .cloud_state = GetString(json, "cloud_state"),
+               .ready = base::GetBool(json, "ready"),
                .no_answer = std::move(no_answer),
                .notice = std::move(notice)};
 }

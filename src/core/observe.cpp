@@ -114,6 +114,7 @@ void Decider::Observe(const SliceSeen& seen) {
     return;
   }
   slice.cloud_state = CloudWord(seen, slice.ref);
+  slice.ready = view_ == SliceView::kReady;
   slice.absences = 0;
   slice.gaps = view_ == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
   // Nodes that are asked for one by one appear one by one: the request may still be under way.

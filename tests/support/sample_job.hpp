@@ -35,6 +35,7 @@ inline core::Slice SampleSlice(const std::string& name) {
   slice.generation = 2;
   slice.asked_at = base::FromMillis(1'767'225'600'123);
   slice.cloud_state = "READY";
+  slice.ready = true;
   slice.notice = core::Notice{.text = "SCHEDULED, PENDING"};
   return slice;
 }

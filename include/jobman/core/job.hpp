@@ -122,6 +122,8 @@ struct Slice {
   TimePoint created_at =
       {};  ///< when it was confirmed; while kIntended, when it was first asked for
   std::string cloud_state = {};  ///< the API's own word when it was last seen; empty: never seen
+  /// It was usable when it was last seen: a host that does not answer is to blame itself.
+  bool ready = false;
   std::optional<NoAnswer> no_answer = {};  ///< the last looks failed: nothing is known meanwhile
   std::optional<Notice> notice = {};       ///< what the API announces of it
   friend bool operator==(const Slice&, const Slice&) = default;

@@ -90,6 +90,7 @@ class StageWatchdogTest : public testing::Test {
     };
     hooks.trouble = [] {};
     hooks.cloud_answers = [] { return true; };
+    hooks.slice_ready = [] { return true; };
     runner_ = std::make_shared<StageRunner>(loop_.get_executor(), world_, options_, access_, job_,
                                             std::move(hooks));
     runner_->Start();

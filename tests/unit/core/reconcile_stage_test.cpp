@@ -317,6 +317,8 @@ TEST(ReconcileStage, UnclearStatesDoNotDisturbTheRun) {
     r.ToRunning().Node(state);
     EXPECT_EQ(r.state(), "RUNNING");
     EXPECT_THAT(r.effects(), IsEmpty());
+    EXPECT_FALSE(r.job().slice->ready) << "a host that does not answer is not to blame";
+    EXPECT_TRUE(r.Ready().job().slice->ready);
   }
 }
 
@@ -324,6 +326,8 @@ TEST(ReconcileStage, MaintenanceWithNewAddressesStartsOverOnTheSameSlice) {
   Reconciling r(JobBuilder().Step("install").Build());
   r.ToRunning().Maintained();
   EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_FALSE(r.job().slice->ready);
+  EXPECT_EQ(r.job().slice->cloud_state, "READY, UNHEALTHY_MAINTENANCE");
   r.Ready(4, /*subnet=*/1);
   EXPECT_EQ(r.state(), "SETUP");
   EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "RunStage"));
