@@ -9,6 +9,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -39,28 +40,35 @@ base::Status OwnMounts() {
 /// A small disk of its own, and a file that fills it.
 class SmallDisk {
  public:
-  base::Status Mount() {
+  /// In `at`, or in a folder of its own.
+  explicit SmallDisk(base::Path at = {}) : path_(at.empty() ? dir_.path() : std::move(at)) {}
+  /// What is started from here on sees the disks that are mounted later, too.
+  static base::Status MayMount() {
     static const base::Status kOwn = OwnMounts();
-    if (!kOwn.ok()) return kOwn;
-    if (mount("none", dir_.path().c_str(), "tmpfs", 0, kSize) != 0) {
+    return kOwn;
+  }
+  base::Status Mount() {
+    if (base::Status may = MayMount(); !may.ok()) return may;
+    if (mount("none", path_.c_str(), "tmpfs", 0, kSize) != 0) {
       return base::FromErrno(errno, "mounting a tmpfs");
     }
     mounted_ = true;
     return base::Ok();
   }
   ~SmallDisk() {
-    if (mounted_) umount2(dir_.path().c_str(), MNT_DETACH);
+    if (mounted_) umount2(path_.c_str(), MNT_DETACH);
   }
-  base::Path path() const { return dir_.path(); }
+  base::Path path() const { return path_; }
   void Fill() {
-    std::ofstream ballast(dir_ / "ballast", std::ios::app);
+    std::ofstream ballast(path_ / "ballast", std::ios::app);
     while (ballast << std::string(4096, 'x') << std::flush) {
     }
   }
-  void MakeRoom() { std::filesystem::remove(dir_ / "ballast"); }
+  void MakeRoom() { std::filesystem::remove(path_ / "ballast"); }
 
  private:
   TempDir dir_;
+  base::Path path_;
   bool mounted_ = false;
 };
 
@@ -137,6 +145,37 @@ TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
     EXPECT_TRUE(place_->Log(1, 1, "run", host) == expected) << "host " << host;
   }
   EXPECT_EQ(place_->Show("1")["attempt"], 1);
+}
+
+TEST(FullHost, IsNamedAndTheSliceIsKeptForTheNextTry) {
+  Place place;
+  const std::string slice = "full-000001-a1";
+  const base::Status may_mount = SmallDisk::MayMount();
+  if (!may_mount.ok()) GTEST_SKIP() << "no small disk here: " << may_mount.error().ToString();
+  place.StartSim({"--delays", "0"});
+  const base::Path homes = place.home() / "sim/hosts" / ("t1v-n-" + slice + "-w-1") / "homes";
+  ASSERT_TRUE(base::EnsureDir(homes).ok());
+  SmallDisk disk(homes);
+  ASSERT_TRUE(disk.Mount().ok());
+  place.StartController({"--poll", "1"});
+  const std::string wait = "while [ ! -e ~/go ]; do sleep 0.1; done";
+  const std::string more =
+      "retries: {backoff: 500ms}\nsetup: [{name: wait, run: 'echo up; " + wait + "'}]\n";
+  ASSERT_EQ(place.Jobman({"create", place.JobFile("full", 2, "echo done", more)}).code, 0);
+  ASSERT_TRUE(place.Until("the setup step to be up",
+                          [&] { return place.Log(1, 1, "setup-0-wait", 1) == "up\n"; }));
+  disk.Fill();
+  ASSERT_EQ(place.Jobman({"exec", "1", "--", "touch ~/go"}).code, 0);
+  ASSERT_TRUE(place.Until("the host to be named", [&] {
+    const std::string told = place.Jobman({"history", "1"}).out;
+    return base::Contains(told, "host 1 was lost in run: cannot write to") &&
+           base::Contains(told, "(is the disk full?)");
+  }));
+  disk.MakeRoom();
+  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
+  const base::Json job = place.Show("1");
+  EXPECT_EQ(job["slice"]["name"], slice);
+  EXPECT_GE(job["spent"]["infra"], 1);
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// One host of many goes wrong, though the cloud calls its slice READY.
+#include "tests/e2e/rehearsal.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class OneHost : public Rehearsal {
+ protected:
+  /// It is named, its siblings are stopped, and the job goes on without these machines.
+  void IsNamedAndItsSliceReplacedAfter(const std::vector<std::string>& actions) {
+    CreateAndRun({}, 4);
+    if (HasFatalFailure()) return;
+    for (const std::string& action : actions) Sim({"host", Slice() + "/1", action});
+    EXPECT_TRUE(WhySays("no answer from host 1"));
+    ASSERT_TRUE(Reaches("SUCCEEDED"));
+    EXPECT_THAT(History(), HasSubstr("host 1 was lost in run: "));
+    for (int host = 0; host < 4; ++host) EXPECT_EQ(Log(2, host), "attempt 2\n");
+    EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
+    EXPECT_EQ(Creates(), 2);
+    EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+  }
+};
+
+TEST_F(OneHost, ThatIsDead) {
+  IsNamedAndItsSliceReplacedAfter({"kill"});
+}
+TEST_F(OneHost, ThatCannotBeReached) {
+  // Connections that are there hang too, but here their kernel goes on to answer for them.
+  IsNamedAndItsSliceReplacedAfter({"cut", "hangup"});
+}
+
+TEST_F(OneHost, WhoseCommandFailsEndsThemAll) {
+  Create("echo up; [ $JOBMAN_HOST_INDEX != 1 ] || exit 7; sleep 600", {}, 4);
+  ASSERT_TRUE(Reaches("FAILED"));
+  EXPECT_EQ(ExitCode(), 7);
+  EXPECT_TRUE(WhySays("host 1 ended run with exit code 7"));
+  const Ran left = Jobman({"exec", id(), "--", "pgrep -f '[s]leep 600' || echo none"});
+  EXPECT_THAT(left.out, HasSubstr("host 2 | none")) << left.All();
+}
+
+}  // namespace
+}  // namespace jobman::test
