@@ -17,6 +17,8 @@ namespace {
 constexpr std::int64_t kDefaultSteps = 200'000;
 constexpr std::int64_t kDefaultSeed = 20'261'122;
 constexpr std::int64_t kWalk = 15'000;
+/// Of six jobs at most, all in trouble.
+constexpr int kMostRequests = 300;
 
 std::int64_t FromEnv(const char* name, std::int64_t otherwise) {
   const auto text = base::GetEnv(name);
@@ -45,6 +47,7 @@ TEST(ControllerWalk, KeepsItsInvariantsInARandomWorld) {
     steps += world.steps();
     most_requests = std::max(most_requests, world.most_requests());
   }
+  EXPECT_LE(most_requests, kMostRequests) << "in one minute";
   std::cout << steps << " handlers in " << seed - first << " walks from JOBMAN_SEED=" << first
             << ", at most " << most_requests << " requests in a minute\n";
 }
