@@ -1,6 +1,7 @@
 #!/bin/sh
-# Shows that the random walk over the reconciler finds defects: builds the walk once for each
-# mutation in this folder, in a copy of the tree, and expects it to fail.
+# Shows that the random walks find defects: builds a walk once for each mutation in this folder, in a
+# copy of the tree, and expects it to fail. The walk of the whole controller for controller-*, the
+# reconciler's for the others.
 #
 #   tests/property/mutations/run.sh          build, walk and judge all; some minutes
 #   tests/property/mutations/run.sh NAME...  only these
@@ -32,17 +33,23 @@ if [ $# -eq 0 ]; then
 fi
 export JOBMAN_STEPS="${JOBMAN_STEPS:-300000}"
 walk() {
-  cmake --build build --target property_reconcile >build.log 2>&1 || { cat build.log && exit 1; }
-  build/bin/property_reconcile --gtest_filter='-StatesDoc.*' >walk.log 2>&1
+  case $1 in
+    controller-*) program=property_controller ;;
+    *) program=property_reconcile ;;
+  esac
+  cmake --build build --target $program >build.log 2>&1 || { cat build.log && exit 1; }
+  build/bin/$program --gtest_filter='-StatesDoc.*' >walk.log 2>&1
 }
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS='-O1 -g0' \
   -DCMAKE_UNITY_BUILD=ON -DJOBMAN_BENCH=OFF >cmake.log || { cat cmake.log && exit 1; }
-walk || { cat walk.log && echo 'the walk fails without any mutation' && exit 1; }
+for kind in reconciler- controller-; do
+  walk $kind || { cat walk.log && echo 'the walk fails without any mutation' && exit 1; }
+done
 
 missed=0
 for mutation in "$@"; do
   apply
-  if walk; then
+  if walk "$mutation"; then
     echo "MISSED  $mutation: $(head -n 1 "$here/$mutation.patch")"
     missed=1
   else
