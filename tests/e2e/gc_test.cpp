@@ -133,13 +133,13 @@ TEST_F(Gc, AsksOnATerminal) {
     const std::string gc =
         std::string(JOBMAN_BIN_DIR) + "/jobman --home " + place_.home().string() + " gc";
     // The answer comes when the question stands: what comes earlier, `script` may lose.
-    return RunProgram({"sh", "-c",
-                       "mkfifo \"$0\" && { while ! grep -q 'delete 1 slice?' \"$1\"; do sleep 0.1; "
-                       "done; echo \"$2\"; } >\"$0\" 2>/dev/null & "
-                       "while [ ! -p \"$0\" ]; do sleep 0.1; done; "
-                       "script -qefc \"$3\" \"$1\" <\"$0\"; code=$?; rm \"$0\" \"$1\"; exit $code",
-                       (place_.path() / "answers").string(), (place_.path() / "screen").string(),
-                       word, gc});
+    const std::string typing =
+        "mkfifo \"$0\" && { while ! grep -q 'delete 1 slice?' \"$1\"; do sleep 0.1; "
+        "done; echo \"$2\"; } >\"$0\" 2>/dev/null & "
+        "while [ ! -p \"$0\" ]; do sleep 0.1; done; "
+        "script -qefc \"$3\" \"$1\" <\"$0\"; code=$?; rm \"$0\" \"$1\"; exit $code";
+    return RunProgram({"sh", "-c", typing, (place_.path() / "answers").string(),
+                       (place_.path() / "screen").string(), word, gc});
   };
   const Ran no = answer("n");
   EXPECT_EQ(no.code, 1) << no.All();
@@ -184,11 +184,11 @@ TEST_F(Gc, EndsRunsThatBelongToNoAttempt) {
       place_.Until("the command to run", [&] { return place_.Log(1, 1, "run", 1) == "up\n"; }));
   EXPECT_EQ(place_.Jobman({"gc", "--yes"}).code, 0);
   // As an earlier attempt leaves one that nobody could stop.
-  const Ran begun = place_.Jobman(
-      {"exec", "busy", "-w", "1", "--",
-       "printf \"jm_workdir=''\\njm_script='exec sleep 7222'\\njm_env=''\\njobman-end\\n\" "
-       ">~/order; "
-       "setsid sh ~/.jobman/bin/host-*.sh run j000001-a0 0 <~/order >/dev/null 2>&1 & sleep 1"});
+  const std::string leave =
+      "printf \"jm_workdir=''\\njm_script='exec sleep 7222'\\njm_env=''\\njobman-end\\n\" "
+      ">~/order; "
+      "setsid sh ~/.jobman/bin/host-*.sh run j000001-a0 0 <~/order >/dev/null 2>&1 & sleep 1";
+  const Ran begun = place_.Jobman({"exec", "busy", "-w", "1", "--", leave});
   ASSERT_EQ(begun.code, 0) << begun.All();
   const Ran listed = place_.Jobman({"gc"});
   EXPECT_EQ(listed.code, 1) << listed.All();
