@@ -90,9 +90,18 @@ base::Status MustContain(const base::Result<Words>& offered, const std::string& 
   return WrongKey(place, message, hint, reason);
 }
 
+base::Status CheckValidUntil(const config::Loaded& loaded, base::TimePoint now) {
+  const auto& until = loaded.spec.tpu.valid_until;
+  if (!until || *until > now) return base::Ok();
+  return WrongKey(loaded.places.at("tpu.valid_until"),
+                  "tpu.valid_until, " + base::FormatRfc3339(*until) + ", has passed",
+                  "set a later time, or a duration such as 6h", base::Reason::kNone);
+}
+
 }  // namespace
 
 base::Status CheckOffer(App& app, ports::Store& store, const config::Loaded& loaded) {
+  JM_TRY(CheckValidUntil(loaded, app.Now()));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   Offers offers(app, store, paths, loaded.spec);
   const core::TpuSpec& tpu = loaded.spec.tpu;

@@ -6,9 +6,9 @@
 namespace jobman::cli {
 
 /// Asks the cloud whether the job's zone offers its accelerator type and runtime version, before
-/// anything is created. Answers are kept for a day. An error shows the key's place in the job
-/// file and names the nearest type, or what is offered; a
-/// cloud that cannot be reached is no error: the job waits for it later.
+/// anything is created, and by the clock whether it may be asked for at all. Answers are kept for a
+/// day. An error shows the key's place in the job file and names the nearest type, or what is
+/// offered; a cloud that cannot be reached is no error: the job waits for it later.
 base::Status CheckOffer(App& app, ports::Store& store, const config::Loaded& loaded);
 
 }  // namespace jobman::cli

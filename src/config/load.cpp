@@ -143,7 +143,7 @@ class Loader {
     loaded.source = source_;
     loaded.resolved = ToJobFile(loaded.spec);
     loaded.origins = OriginsOf(loaded.resolved, root, reader.notes(), out_);
-    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version"}) {
+    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version", "tpu.valid_until"}) {
       loaded.places[key] = out_.Describe(reader.At(key));
     }
     result.loaded = std::move(loaded);

@@ -70,6 +70,13 @@ TEST_F(BadInput, ZoneThatDoesNotOfferIt) {
       "command: {cmd: 'true'}\n",
       2, {"europe-west4-a", "v4-8"});
 }
+TEST_F(BadInput, AValidUntilThatHasPassed) {
+  Refused(
+      "job: {name: x}\ncloud: local\n"
+      "tpu: {accelerator: v4-8, zone: us-central2-b, valid_until: '2026-01-01T00:00:00Z'}\n"
+      "command: {cmd: 'true'}\n",
+      2, {"tpu.valid_until", "2026-01-01T00:00:00Z", "has passed"});
+}
 TEST_F(BadInput, WorkersOutOfRange) {
   Refused(
       "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"

@@ -53,15 +53,15 @@ TEST_P(QueueAwaited, DaysInTheQueue) {
 
 TEST_P(QueueAwaited, ValidUntilADurationIsOver) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
-  Create("true", {"tpu.valid_until=3s"});
+  Create("true", {"tpu.valid_until=6s"});
   EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
-  ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 3s");
+  ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 6s");
 }
 
 TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   const auto now = std::chrono::time_point_cast<base::Duration>(std::chrono::system_clock::now());
-  const std::string until = base::FormatRfc3339(now + std::chrono::seconds{4});
+  const std::string until = base::FormatRfc3339(now + std::chrono::seconds{10});
   Create("true", {"tpu.valid_until=" + until});
   EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
   ASSERT_TRUE(Reaches("FAILED"));
