@@ -1,7 +1,8 @@
 // How long a preemption keeps a job from its work: from the moment the simulator takes a running
-// slice away to the request for the next one, and until the command runs again on all hosts. Beside
-// it a shell loop that does the same by hand on one node: describe, and when it is PREEMPTED,
-// delete and create.
+// slice away to the request for the next one, and until the command runs again on all hosts; when
+// the connections to the hosts end, and when packets are only lost, so that nobody but the API
+// tells. Beside it a shell loop that does the same by hand on one node: describe, and when it is
+// PREEMPTED, delete and create.
 //
 // usage: recovery_bench [ROUNDS [HOSTS]]      5 rounds, 16 hosts by default
 #include <fmt/format.h>
@@ -24,9 +25,13 @@ namespace {
 using namespace jobman;
 using bench::kMedian;
 using bench::Place;
+using bench::Words;
 
 constexpr double kMostAskMs = 2000;
 constexpr double kMostRunMs = 4000;
+constexpr double kMostAskSilentMs = 16'000;  // the longest time between looks, and 1 s
+/// After a change jobman looks often, then ever more rarely: this long after it, each 15 s.
+constexpr double kCalmSeconds = 45;
 constexpr int kLoopSeconds = 15;  // jobman's own longest time between looks
 
 struct Recovered {
@@ -71,20 +76,30 @@ void AwaitRunning(const Place& place, int attempt) {
   });
 }
 
-Recovered MeasureJobman(int rounds, int hosts) {
+/// Preemptions come at any time between two looks.
+void SleepIntoRound(double first, int round, int rounds) {
+  std::this_thread::sleep_for(
+      std::chrono::duration<double>(first + kLoopSeconds * (round + 0.5) / rounds));
+}
+
+Recovered MeasureJobman(int rounds, int hosts, bool silent) {
   Place place({"--delays", "0"});
   place.StartController();
   const std::string file = place.Write(
       "job.yaml", fmt::format("job: {{name: bench}}\ncloud: local\n"
-                              "tpu: {{accelerator: v4-{}, zone: us-central2-b, pricing: spot}}\n"
+                              "tpu: {{accelerator: v4-{}, zone: us-central2-b, pricing: spot, "
+                              "allocation_mode: tpu-vm}}\n"
                               "command: {{cmd: 'echo up; sleep 3600', grace: 1s}}\n",
                               hosts * 8));
   place.Take(place.Jobman({"create", file}));
   Recovered recovered;
   for (int attempt = 1; attempt <= rounds; ++attempt) {
     AwaitRunning(place, attempt);
+    if (silent) SleepIntoRound(kCalmSeconds, attempt - 1, rounds);
     const base::TimePoint taken = Now();
-    place.Take(place.Sim({"preempt", fmt::format("bench-000001-a{}", attempt)}));
+    Words preempt = {"preempt", fmt::format("bench-000001-a{}", attempt)};
+    if (silent) preempt.insert(preempt.end(), {"--as", "silent", "--for", "60s"});
+    place.Take(place.Sim(preempt));
     AwaitRunning(place, attempt + 1);
     recovered.asked_ms.push_back(MsBetween(taken, Entered(place, attempt + 1, "REQUESTING")));
     recovered.running_ms.push_back(MsBetween(taken, Entered(place, attempt + 1, "RUNNING")));
@@ -121,9 +136,7 @@ std::vector<double> MeasureLoop(int rounds) {
     bench::Await("the loop's node to be READY", [&] {
       return bench::Works({"sh", "-c", "curl -sS " + nodes + "/loop | grep -q READY"});
     });
-    // Preemptions come at any time between two looks.
-    std::this_thread::sleep_for(
-        std::chrono::duration<double>(kLoopSeconds * (round + 0.5) / rounds));
+    SleepIntoRound(0, round, rounds);
     const base::TimePoint taken = Now();
     place.Take(place.Sim({"preempt", "loop"}));
     std::vector<std::string> lines;
@@ -148,7 +161,8 @@ std::string Verdict(const std::vector<double>& values, double target) {
 }
 
 void Bench(int rounds, int hosts) {
-  const Recovered jobman = MeasureJobman(rounds, hosts);
+  const Recovered jobman = MeasureJobman(rounds, hosts, false);
+  const Recovered silent = MeasureJobman(rounds, hosts, true);
   const auto loop = MeasureLoop(rounds);
   ui::Table table({{.header = "FROM THE PREEMPTION TO"},
                    {.header = "MEDIAN ms", .right = true},
@@ -159,6 +173,8 @@ void Bench(int rounds, int hosts) {
   table.AddRow({fmt::format("the command running on {} hosts", hosts),
                 Ms(jobman.running_ms, kMedian), Ms(jobman.running_ms, 1),
                 Verdict(jobman.running_ms, kMostRunMs)});
+  table.AddRow({"the next request, packets being lost", Ms(silent.asked_ms, kMedian),
+                Ms(silent.asked_ms, 1), Verdict(silent.asked_ms, kMostAskSilentMs)});
   table.AddRow({fmt::format("the next request of a shell loop, every {} s", kLoopSeconds),
                 Ms(loop, kMedian), Ms(loop, 1)});
   fmt::print("a running slice is preempted, simulator delays 0, {} rounds\n{}", rounds,

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
@@ -23,9 +22,9 @@ std::size_t GiveText(char* buffer, std::size_t size, std::size_t count, void* so
   auto* posting = static_cast<Posting*>(source);
   const std::string& text = posting->mail.text;
   const std::size_t part = std::min(size * count, text.size() - posting->sent);
-  std::memcpy(buffer, text.data() + posting->sent, part);
-  posting->sent += part;
-  return part;
+  const std::size_t given = text.copy(buffer, part, posting->sent);
+  posting->sent += given;
+  return given;
 }
 
 void SetMailServer(CURL* easy, const MailServer& server) {

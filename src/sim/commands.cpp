@@ -55,13 +55,12 @@ class Words {
 };
 
 constexpr const char* kNodes = "Its id or full name; * and ? for several";
-constexpr const char* kFor = "For how long";
 
 void AddSliceCommands(CLI::App& app, std::vector<Command>& given) {
   Words(app, given, "preempt", "preempt", "Take a spot node or a queued resource away")
       .Take("name", "node", kNodes)
-      .Take("--as", "as", "preempted (the default), stopping or repairing first, or gone")
-      .Take("--for", "for", "How long the state before PREEMPTED lasts (2s)")
+      .Take("--as", "as", "preempted (the default), stopping or repairing first, silent, or gone")
+      .Take("--for", "for", "How long the state before PREEMPTED lasts, or the silence (2s)")
       .Take("--notice", "notice", "The hosts read preempted=TRUE so long before")
       .Flag("--force", "force", "Also when it is on demand");
   Words(app, given, "maintain", "maintain", "A maintenance: same node, new external addresses")

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMetadataBacklog = 1024;
 constexpr std::size_t kMostClients = 8192;  ///< more wait in the backlog
-constexpr std::size_t kLongestHead = 16 * 1024;
+constexpr std::size_t kLongestHead = 16384;
 
 base::Error Failed(const char* what) {
   return base::FromErrno(errno, what).With("the hosts' metadata server");

@@ -32,6 +32,13 @@ void Nodes::Preempt(Node& node, TimePoint now) {
   End(node, NodeState::kPreempted, now);
 }
 
+void Nodes::PreemptSilently(Node& node, Duration time, TimePoint now) {
+  Abort(node, now);
+  for (std::size_t i = 0; i < node.hosts.size(); ++i) LinkHost(node, i, Link::kCut);
+  Later(node, now + time, [this](Node& dead, TimePoint) { PowerOff(dead); });
+  SetState(node, NodeState::kPreempted, now);
+}
+
 void Nodes::Restart(Node& node, TimePoint now) {
   Abort(node, now);
   PowerOff(node);

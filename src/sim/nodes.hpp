@@ -65,6 +65,9 @@ class Nodes {
 
   /// Everything on the node dies; the record stays as PREEMPTED.
   void Preempt(Node& node, TimePoint now);
+  /// The same, but no connection ends: packets to the machines are lost for a time, as when a host
+  /// of them loses its power.
+  void PreemptSilently(Node& node, Duration time, TimePoint now);
   /// The machines end, and the node stays in this state.
   void End(Node& node, NodeState state, TimePoint now);
   /// The same with another state before it, for a time.

@@ -75,6 +75,7 @@ class Orders {
     std::optional<NodeState> via = {};  ///< shown first
     Duration time{0};                   ///< for how long
     bool gone = false;                  ///< no record stays
+    bool silent = false;                ///< no connection ends, for `time`
     Duration notice{0};                 ///< the machines are told so long before
   };
   static base::Result<Preemption> PreemptionOf(const Json& body);

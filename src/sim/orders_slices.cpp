@@ -54,14 +54,17 @@ base::Result<Orders::Preemption> Orders::PreemptionOf(const Json& body) {
     how.via = NodeState::kRepairing;
   } else if (as == "gone") {
     how.gone = true;
+  } else if (as == "silent") {
+    how.silent = true;
   } else if (!as.empty() && as != "preempted") {
     return InvalidArgument("\"" + as + "\" is no way to be preempted",
-                           "known: preempted, stopping, repairing, gone");
+                           "known: preempted, stopping, repairing, silent, gone");
   }
   return how;
 }
 
 void Orders::TakeAway(Node& node, const Preemption& how, TimePoint now) {
+  if (how.silent) return parts_.nodes.PreemptSilently(node, how.time, now);
   if (how.via) return parts_.nodes.End(node, *how.via, how.time, NodeState::kPreempted, now);
   if (!how.gone) return parts_.nodes.Preempt(node, now);
   const ResourceKey key = node.key;

@@ -11,8 +11,8 @@ struct ResourceKey {
   std::string project = {};
   std::string zone = {};
   std::string id = {};
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison with 0 for a
-  // pointer's
+  // clang-tidy 14 takes the comparison with 0 for a pointer's.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const ResourceKey&, const ResourceKey&) = default;
 };
 

@@ -170,7 +170,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
       const auto ended = base::RunTask(loop, base::RunProcess(words));
       EXPECT_TRUE(ended.ok() && ended->exit_code == 0) << ended->err;
     });
-    const base::ProcessResult result = act();
+    base::ProcessResult result = act();
     later.join();
     return result;
   }

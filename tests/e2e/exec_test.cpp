@@ -41,13 +41,18 @@ TEST_F(Exec, AKeyThatCannotBeReadIsAMatterOfCredentials) {
   EXPECT_THAT(ran.err, HasSubstr("JOBMAN_SSH_PASSPHRASE"));
 }
 
-TEST_F(Exec, InterruptedItTellsThatTheCommandMayGoOn) {
+TEST_F(Exec, InterruptedItEndsTheCommandOnTheHosts) {
   Run();
   const Ran ran = RunProgram({"timeout", "--preserve-status", "--signal=INT", "2",
                               std::string(JOBMAN_BIN_DIR) + "/jobman", "--home",
-                              place_.home().string(), "exec", "1", "--", "sleep 600"});
+                              place_.home().string(), "exec", "1", "--", "sleep 6123; echo on"});
   EXPECT_EQ(ran.code, 130) << ran.All();
-  EXPECT_THAT(ran.err, HasSubstr("the command may go on on the hosts"));
+  EXPECT_THAT(ran.err, HasSubstr("was sent TERM"));
+  // Their shells too: the command line stands in it.
+  const auto left = [&] {
+    return place_.Jobman({"exec", "1", "-q", "--", "pgrep -f '[s]leep 6123'"}).out;
+  };
+  EXPECT_TRUE(place_.Until("nothing of it to be left", [&] { return left().empty(); }));
   EXPECT_THAT(ran.err, HasSubstr("jobman exec 000001"));
 }
 

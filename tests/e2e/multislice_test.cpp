@@ -17,10 +17,11 @@ class Multislice : public testing::TestWithParam<const char*> {
     place_.StartController({"--poll", "1"});
   }
   /// Two slices of two hosts each.
-  void Create(const std::string& cmd) {
+  void Create(const std::string& cmd, const std::string& signal = "TERM") {
     const Ran ran =
         place_.Jobman({"create", place_.JobFile("pair", 2, cmd), "--set", "tpu.num_slices=2",
-                       "--set", std::string("tpu.allocation_mode=") + GetParam()});
+                       "--set", std::string("tpu.allocation_mode=") + GetParam(), "--set",
+                       "command.on_notice.signal=" + signal});
     ASSERT_EQ(ran.code, 0) << ran.All();
     EXPECT_THAT(ran.out, HasSubstr("2 x v4-16, 4 hosts"));
   }
@@ -54,6 +55,22 @@ TEST_P(Multislice, OneNodeThatIsPreemptedTakesTheOthersAlong) {
   ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED"));
   for (int host = 0; host < 4; ++host) EXPECT_EQ(place_.Log(1, 2, "run", host), "attempt 2\n");
   EXPECT_THAT(place_.Sim({"status"}).out, Not(HasSubstr("pair-000001-a1")));
+}
+
+TEST_P(Multislice, WhenOneNodeComesBackElsewhereTheOthersAreStoppedFirst) {
+  Create(
+      "[ $JOBMAN_ATTEMPT = 1 ] || exec echo again\nexec 2>/dev/null\n"
+      "trap 'echo stopped; exit 143' TERM; echo up; while :; do sleep 0.1; done",
+      "none");
+  for (int host = 0; host < 4; ++host) {
+    ASSERT_TRUE(place_.Until("the first attempt to run",
+                             [&] { return place_.Log(1, 1, "run", host) == "up\n"; }));
+  }
+  ASSERT_EQ(place_.Sim({"maintain", "pair-000001-a1-1", "--for", "1s"}).code, 0);
+  ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED"));
+  for (const int host : {0, 1}) EXPECT_EQ(place_.Log(1, 1, "run", host), "up\nstopped\n");
+  for (int host = 0; host < 4; ++host) EXPECT_EQ(place_.Log(1, 2, "run", host), "again\n");
+  EXPECT_THAT(place_.Jobman({"history", "pair"}).out, HasSubstr("stopping run on the others"));
 }
 
 TEST_P(Multislice, HalfAStockIsGivenBack) {

@@ -24,6 +24,9 @@ namespace {
 
 using base::Result;
 
+/// For the last words to every host; a second signal ends this at once.
+constexpr base::Duration kFarewell = std::chrono::milliseconds{300};
+
 struct ExecOptions {
   std::string job = {};
   std::string hosts = "all";
@@ -127,6 +130,12 @@ base::Task<std::optional<ssh::FanOutResult>> UnlessInterrupted(base::Task<ssh::F
   co_return std::nullopt;
 }
 
+/// What was cancelled sends its command TERM when it ends, which it does on the loop.
+void SendFarewell(asio::io_context& loop) {
+  loop.restart();
+  loop.run_for(kFarewell);
+}
+
 /// 5 where a key was at fault: no later try mends that. Says what to do, once.
 int ExitCodeOfHosts(App& app, const ssh::FanOutResult& result) {
   if (result.AllOk()) return kSuccess;
@@ -160,11 +169,12 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   const ports::RemoteCommand command{.command = CommandLine(options.words)};
   const auto result = base::RunTask(
       loop, UnlessInterrupted(ssh::FanOut(&shell, std::move(hosts), command, fan_out)));
+  if (!result) SendFarewell(loop);
   output.Finish();
   if (!result) {
     return base::Error{
         .code = base::Code::kCancelled,
-        .message = "interrupted; the command may go on on the hosts",
+        .message = "interrupted; the command was sent TERM on the hosts where it ran",
         .hint = "see what runs there: jobman exec " + core::FormatJobId(id) + " --fold -- ps x"};
   }
   for (const ssh::HostOutcome& row : result->hosts) {

@@ -54,6 +54,16 @@ TEST_F(OrdersTest, APreemptionShowsAnotherStateFirst) {
   }
 }
 
+TEST_F(OrdersTest, APreemptionCanLeaveConnectionsHanging) {
+  Ready("t1");
+  Order("preempt", {{"node", "t1"}, {"as", "silent"}, {"for", "3s"}});
+  EXPECT_EQ(NodeStateOf("t1"), "PREEMPTED");
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kCut);
+  EXPECT_TRUE(fleet.running.contains("t1v-n-t1-w-1"));
+  Pass(3000);
+  EXPECT_THAT(fleet.running, IsEmpty());
+}
+
 TEST_F(OrdersTest, APreemptedNodeCanBeGone) {
   Ready("t1");
   Order("preempt", {{"node", "t1"}, {"as", "gone"}});
