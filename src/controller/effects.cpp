@@ -103,7 +103,7 @@ base::Task<core::DeleteAnswered> Effects::AskToDelete(Job job) {
   const auto api = *std::move(cloud);
   // What is too young to be shown may be there all the same.
   const bool young = world_.clock->Now() - job.slice->created_at < options_.policy.vanish_grace;
-  answer.gone = !young || !job.slice->cloud_state.empty();
+  answer.gone = !young || core::WasShown(*job.slice);
   for (const core::SliceRef& part : core::PartsOf(job.slice->ref)) {
     const auto deleted = co_await DeletePart(api, job, part);
     if (!deleted.ok()) answer.error = deleted.error();

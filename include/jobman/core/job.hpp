@@ -129,6 +129,9 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
+/// Whether all of it has been shown once: what is not there any more is gone, and not too young.
+bool WasShown(const Slice& slice);
+
 /// Where a host of the slice stands.
 struct HostPosition {
   int node = 0;  ///< which of the slice's nodes: JOBMAN_SLICE_INDEX

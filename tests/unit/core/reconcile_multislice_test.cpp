@@ -47,6 +47,18 @@ Reconciling Running(Job job) {
   return r;
 }
 
+TEST(Multislice, ANodeTooYoungToBeShownIsNotForgotten) {
+  Reconciling r(JobBuilder().Direct().Slices(2).Build());
+  r.Tick().Answered().See(Look({Node(1, kCreating)}));
+  const base::Error stockout{.code = base::Code::kResourceExhausted,
+                             .reason = base::Reason::kStockout};
+  r.Failed(stockout).Gone();
+  ASSERT_TRUE(r.job().slice.has_value());
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kDeleting);
+  r.After(minutes{2}).Gone();
+  EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
+}
+
 TEST(Multislice, NamesItsNodesAsTheServiceDoes) {
   const SliceRef queued{.name = "s", .nodes = 2};
   EXPECT_THAT(NodeIds(queued), ElementsAre("s-0", "s-1"));
@@ -168,6 +180,9 @@ TEST(Multislice, CancelledInTheMiddleOfTheRequestItIsDeleted) {
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
   r.Gone();
   r.See(Look({})).See(Look({}));
+  EXPECT_EQ(r.state(), "DELETING") << "the other node may not be shown yet";
+  r.clock.Advance(minutes{2});
+  r.See(Look({}));
   EXPECT_EQ(r.state(), "DELETED");
 }
 
