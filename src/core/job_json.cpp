@@ -351,6 +351,7 @@ Json StageToJson(const Stage& stage) {
                {"stopping", stage.stopping},
                {"timed_out", stage.timed_out}};
   PutTime(json, "started_at", stage.started_at);
+  if (stage.generation) json["generation"] = *stage.generation;
   if (stage.moved) json["moved"] = true;
   if (stage.culprit) json["culprit"] = *stage.culprit;
   if (stage.alarm) json["alarm"] = AlarmToJson(*stage.alarm);
@@ -365,6 +366,9 @@ Json StageToJson(const Stage& stage) {
 Result<Stage> StageFromJson(const Json& json) {
   Stage stage{.name = GetString(json, "name")};
   if (GetMember(json, "number").is_number()) stage.number = GetSmallInt(json, "number");
+  if (GetMember(json, "generation").is_number()) {
+    stage.generation = GetSmallInt(json, "generation");
+  }
   JM_ASSIGN_OR_RETURN(stage.started_at, ReadTime(json, "started_at"));
   stage.stopping = GetBool(json, "stopping");
   stage.timed_out = GetBool(json, "timed_out");

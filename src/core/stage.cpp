@@ -33,6 +33,7 @@ Stage MakeStage(const Job& job, int number, TimePoint now) {
   stage.number = number;
   stage.name = command ? "run" : fmt::format("setup-{}-{}", number, StepOf(job.spec, number).name);
   stage.started_at = now;
+  stage.generation = job.slice->generation;
   for (int host = 0; host < static_cast<int>(job.slice->hosts.size()); ++host) {
     if (wanted.Contains(host)) stage.hosts.push_back({.host = host});
   }

@@ -178,6 +178,8 @@ struct Alarm {
 struct Stage {
   int number = -1;        ///< index of the setup step; -1 is the command
   std::string name = {};  ///< "setup-0-install", "run": names the log folder
+  /// Slice::generation when it began; nothing in records of before that was kept.
+  std::optional<int> generation = {};
   std::vector<HostRun> hosts = {};
   TimePoint started_at = {};
   bool stopping = false;              ///< StopStage was decided

@@ -82,6 +82,8 @@ TEST(Migrations, StoreOfVersion1IsStillRead) {
   expected.stage->moved = false;
   expected.stage->hosts[0].scanned = 0;
   expected.slice->notice.reset();
+  expected.slice->ready = false;
+  expected.stage->generation.reset();
   expected.stage->hosts[0].notice.reset();
   expected.stage->notice.reset();
   expected.stage->noticed_at = {};
