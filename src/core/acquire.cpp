@@ -141,8 +141,10 @@ bool Decider::RanOut(const base::Error& error) const {
   const TpuSpec& tpu = job_.spec.tpu;
   if (!tpu.valid_for && !tpu.valid_until) return false;
   const bool told = error.code == base::Code::kDeadlineExceeded;
+  const bool queued =
+      std::holds_alternative<Requesting>(job_.state) || std::holds_alternative<Waiting>(job_.state);
   const bool passed =
-      tpu.valid_for ? now_ - job_.slice->asked_at >= *tpu.valid_for : TooLateToAsk();
+      queued && (tpu.valid_for ? now_ - job_.slice->asked_at >= *tpu.valid_for : TooLateToAsk());
   const bool unexplained = error.reason == base::Reason::kNone;
   return unexplained && (told || passed);
 }
