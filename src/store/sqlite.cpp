@@ -207,9 +207,14 @@ Result<Database> Database::Open(const std::string& name, int flags) {
 Result<Database> Database::CopyToMemory() {
   JM_ASSIGN_OR_RETURN(Database copy, Open(":memory:", SQLITE_OPEN_READWRITE));
   sqlite3_backup* const backup = sqlite3_backup_init(copy.db_.get(), "main", db_.get(), "main");
-  if (backup != nullptr) sqlite3_backup_step(backup, -1);
-  const int code = backup == nullptr ? SQLITE_ERROR : sqlite3_backup_finish(backup);
-  if (code != SQLITE_OK) return ToError(copy.db_.get(), "reading the store");
+  // A store that is being written to just now gives SQLITE_BUSY, of which finish() says nothing.
+  const int copied = backup == nullptr ? SQLITE_ERROR : sqlite3_backup_step(backup, -1);
+  if (backup != nullptr) sqlite3_backup_finish(backup);
+  if (copied != SQLITE_DONE) {
+    return Error{.code = Code::kUnavailable,
+                 .message = std::string("the store cannot be read: ") + sqlite3_errstr(copied),
+                 .hint = "try again in a moment"};
+  }
   return copy;
 }
 

@@ -102,7 +102,10 @@ class Database {
   /// Rows touched by this connection in its life.
   std::int64_t total_changes() const { return sqlite3_total_changes(db_.get()); }
   /// ":memory:", or a copy there.
-  bool in_memory() const { return *sqlite3_db_filename(db_.get(), "main") == '\0'; }
+  bool in_memory() const {
+    const char* const name = sqlite3_db_filename(db_.get(), "main");
+    return name == nullptr || *name == '\0';
+  }
   bool read_only() const { return sqlite3_db_readonly(db_.get(), "main") == 1; }
 
  private:
