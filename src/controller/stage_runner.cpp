@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "jobman/base/backoff.hpp"
 #include "jobman/base/hash.hpp"
@@ -131,8 +132,8 @@ std::string StageRunner::RunId() const {
   std::string content = step.run;
   for (const auto& [name, value] : job_->spec.environment) content += '\0' + name + '=' + value;
   return fmt::format("j{}-s{}-{}-g{}e{}", core::FormatJobId(job_->id), job_->stage->number,
-                     base::Sha256Hex(content).substr(0, 12), job_->slice->generation,
-                     job_->setup_epoch);
+                     base::Sha256Hex(content).substr(0, 12),
+                     job_->stage->generation.value_or(job_->slice->generation), job_->setup_epoch);
 }
 
 /// The command's id in this attempt; those of other attempts differ in the number.
@@ -184,8 +185,9 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     // command's own end may leave children behind.
     if (host.ended || host.stopping) co_return;
     if (outcome.ok()) co_return self->Finish(host, *outcome);
-    if (host.reached) {
-      host.reached = false;
+    // A connection that stood for hours and breaks is no silence of hours: that begins now.
+    const bool answered = std::exchange(host.reached, false);
+    if (answered) {
       tries = 1;
       host.blamed = base::Duration{0};
     }
@@ -195,7 +197,8 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     // Under maintenance or repair no host answers, for as long as that takes.
     const bool host_to_blame =
         self->hooks_.cloud_answers() && self->hooks_.slice_ready() && !IsOurs(outcome.error());
-    if (host_to_blame) host.blamed += wait + (self->world_.clock->Now() - began);
+    if (host_to_blame) host.blamed += wait;
+    if (host_to_blame && !answered) host.blamed += self->world_.clock->Now() - began;
     if (host.blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
     co_await base::Sleep(wait);
   }
@@ -306,10 +309,14 @@ base::Task<StageRunner::Outcome> StageRunner::FetchRest(Self self, std::size_t i
     const core::TimePoint began = self->world_.clock->Now();
     Outcome rest = co_await Once(self, index, false);
     if (rest.ok() || IsHopeless(rest.error()) || self->hosts_[index].ended) co_return rest;
-    self->Failing(self->hosts_[index], rest.error());
+    Host& host = self->hosts_[index];
+    self->Failing(host, rest.error());
+    const bool answered = std::exchange(host.reached, false);
+    if (answered) blamed = base::Duration{0};
     const base::Duration wait = ReconnectWait(tries, self->world_.random());
     const bool host_to_blame = self->hooks_.cloud_answers() && !IsOurs(rest.error());
-    if (host_to_blame) blamed += wait + (self->world_.clock->Now() - began);
+    if (host_to_blame) blamed += wait;
+    if (host_to_blame && !answered) blamed += self->world_.clock->Now() - began;
     if (blamed > kStopMargin) co_return rest;
     co_await base::Sleep(wait);
   }
