@@ -43,7 +43,7 @@ TEST_F(Exec, AKeyThatCannotBeReadIsAMatterOfCredentials) {
 
 TEST_F(Exec, InterruptedItEndsTheCommandOnTheHosts) {
   Run();
-  const Ran ran = RunProgram({"timeout", "--preserve-status", "--signal=INT", "2",
+  const Ran ran = RunProgram({"timeout", "--preserve-status", "--signal=INT", "4",
                               std::string(JOBMAN_BIN_DIR) + "/jobman", "--home",
                               place_.home().string(), "exec", "1", "--", "sleep 6123; echo on"});
   EXPECT_EQ(ran.code, 130) << ran.All();

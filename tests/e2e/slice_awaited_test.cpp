@@ -53,15 +53,15 @@ TEST_P(QueueAwaited, DaysInTheQueue) {
 
 TEST_P(QueueAwaited, ValidUntilADurationIsOver) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
-  Create("true", {"tpu.valid_until=6s"});
+  Create("true", {"tpu.valid_until=10s"});
   EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
-  ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 6s");
+  ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 10s");
 }
 
 TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   const auto now = std::chrono::time_point_cast<base::Duration>(std::chrono::system_clock::now());
-  const std::string until = base::FormatRfc3339(now + std::chrono::seconds{10});
+  const std::string until = base::FormatRfc3339(now + std::chrono::seconds{15});
   Create("true", {"tpu.valid_until=" + until});
   EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
   ASSERT_TRUE(Reaches("FAILED"));
@@ -86,7 +86,9 @@ TEST_P(SliceAwaited, CreatingWithoutAnEnd) {
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
 }
 
-TEST_P(SliceAwaited, UnderRepairBeforeItWasReady) {
+class SliceRepaired : public RehearsalInBothModes {};
+
+TEST_P(SliceRepaired, BeforeItWasReady) {
   Sim({"fault", "*.create", "provisions_forever"});
   Create("true", {Mode()});
   ASSERT_TRUE(Reaches("PROVISIONING"));
@@ -123,6 +125,7 @@ TEST_P(SliceAwaited, ACreateWhoseAnswerIsLost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, SliceAwaited, kBothModes, ModeName);
+INSTANTIATE_TEST_SUITE_P(Modes, SliceRepaired, kBothModes, ModeName);
 INSTANTIATE_TEST_SUITE_P(Once, QueueAwaited, testing::Values("queued-resources"), ModeName);
 
 }  // namespace

@@ -76,7 +76,7 @@ class SliceStays : public RehearsalInBothModes {
 TEST_P(SliceStays, AMaintenanceWithNewAddresses) {
   Run();
   const auto before = place().Show(id())["slice"]["hosts"];
-  Sim({"maintain", Slice(), "--for", "4s"});
+  Sim({"maintain", Slice(), "--for", "10s"});
   EXPECT_TRUE(WhySays("the cloud says READY, UNHEALTHY_MAINTENANCE"));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   IsTheSame();
@@ -87,7 +87,7 @@ TEST_P(SliceStays, AMaintenanceWithNewAddresses) {
 
 TEST_P(SliceStays, ARepair) {
   Run();
-  Sim({"repair", Slice(), "--for", "4s"});
+  Sim({"repair", Slice(), "--for", "10s"});
   EXPECT_TRUE(WhySays("the cloud says REPAIRING"));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   IsTheSame();

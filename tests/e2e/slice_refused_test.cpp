@@ -1,5 +1,6 @@
 // The cloud refuses the request: what passes is waited for, what does not ends the job with its
 // cure.
+#include "jobman/base/strings.hpp"
 #include "tests/e2e/rehearsal.hpp"
 
 namespace jobman::test {
@@ -13,10 +14,13 @@ const std::string kDirect = "tpu.allocation_mode=tpu-vm";
 
 class SliceRefused : public Rehearsal {
  protected:
-  /// Waits in BACKOFF, with `why`; not for long.
-  void Waits(const std::string& why) {
-    EXPECT_TRUE(WhySays(why));
-    EXPECT_THAT(Jobman({"why", id()}).out, HasSubstr("BACKOFF"));
+  /// Waits in BACKOFF, with `why`, and is told what to do about it; not for long.
+  void Waits(const std::string& why, const std::string& cure = "") {
+    EXPECT_TRUE(place().Until("BACKOFF: " + why, [&] {
+      const std::string told = Jobman({"why", id()}).out;
+      return base::Contains(told, "BACKOFF") && base::Contains(told, why) &&
+             base::Contains(told, cure);
+    }));
     EXPECT_EQ(Deletes(), 0) << "there was nothing";
   }
   void ComesBack() {
@@ -29,14 +33,13 @@ class SliceRefused : public Rehearsal {
 TEST_F(SliceRefused, QuotaIsWaitedFor) {
   Sim({"set", "quota.us-central2-b/v4-spot=4"});  // less than the 8 cores of a v4-8
   Create("true", {kDirect});
-  Waits("Limit: 4 in zone us-central2-b");
-  EXPECT_THAT(Jobman({"why", id()}).out, HasSubstr("delete slices that nobody needs"));
+  Waits("Limit: 4 in zone us-central2-b", "delete slices that nobody needs");
   Sim({"set", "quota.us-central2-b/v4-spot=64"});
   ComesBack();
 }
 
 TEST_F(SliceRefused, TooManyRequestsAreFewerAfterTheTimeThatTheCloudNames) {
-  Sim({"fault", "queuedResources.create", "rate_limit", "--retry-after", "2"});
+  Sim({"fault", "queuedResources.create", "rate_limit", "--retry-after", "5"});
   Create("true");
   Waits("Quota exceeded for quota metric");
   ComesBack();

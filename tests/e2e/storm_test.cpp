@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <future>
 #include <random>
 
@@ -24,6 +25,13 @@ unsigned FromEnv(const char* name, unsigned otherwise) {
   const char* const text = getenv(name);
   const auto number = base::ParseNumber(text == nullptr ? "" : text);
   return number ? static_cast<unsigned>(*number) : otherwise;
+}
+
+/// Of five a second: a host is cut off for 5 s at the most, a controller dead for some more.
+constexpr std::ptrdiff_t kMostLinesLost = 60;
+
+std::ptrdiff_t Lines(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
 }
 
 int HostsOf(unsigned number) {
@@ -75,7 +83,8 @@ class Storm : public testing::Test {
   }
 
   /// What is here of each attempt's log is what the host wrote, from the first byte on; of one that
-  /// ended by itself all of it.
+  /// ended by itself all of it, of another all but what it wrote at last, out of reach or while no
+  /// controller lived, and took with it.
   void CheckLogs(unsigned number) {
     const auto shown = place_.Show(fmt::format("storm-{}", number));
     const int id = static_cast<int>(base::GetInt(shown, "id"));
@@ -90,6 +99,8 @@ class Storm : public testing::Test {
             << "job " << id << " attempt " << attempt << " host " << host << ":\n"
             << log << "\nnot\n"
             << whole;
+        EXPECT_LE(Lines(whole) - Lines(log), kMostLinesLost)
+            << "job " << id << " attempt " << attempt << " host " << host;
         if (attempt == last) {
           EXPECT_EQ(log.size(), whole.size()) << "job " << id;
         }

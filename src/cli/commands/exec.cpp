@@ -25,7 +25,7 @@ namespace {
 using base::Result;
 
 /// For the last words to every host; a second signal ends this at once.
-constexpr base::Duration kFarewell = std::chrono::milliseconds{300};
+constexpr base::Duration kFarewell = std::chrono::seconds{1};
 
 struct ExecOptions {
   std::string job = {};

@@ -28,6 +28,7 @@ void WriteTo(const base::Path& path, std::string_view text) {
 
 [[noreturn]] void BecomeShell(const base::Path& folder, const std::string& command,
                               const std::vector<std::string>& environment) {
+  signal(SIGPIPE, SIG_DFL);  // as on a host, whatever this test was started with
   dup2(open((folder / "in").c_str(), O_RDONLY), 0);
   dup2(open((folder / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
   dup2(open((folder / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
