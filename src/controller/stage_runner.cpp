@@ -312,7 +312,6 @@ base::Task<StageRunner::Outcome> StageRunner::FetchRest(Self self, std::size_t i
     Host& host = self->hosts_[index];
     self->Failing(host, rest.error());
     const bool answered = std::exchange(host.reached, false);
-    if (answered) blamed = base::Duration{0};
     const base::Duration wait = ReconnectWait(tries, self->world_.random());
     const bool host_to_blame = self->hooks_.cloud_answers() && !IsOurs(rest.error());
     if (host_to_blame) blamed += wait;
