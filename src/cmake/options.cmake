@@ -11,8 +11,9 @@ if(JOBMAN_WERROR AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15 AND NOT
   target_compile_options(jobman_options INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # A false alarm of g++ 12 about std::string (GCC bug 105651).
-  target_compile_options(jobman_options INTERFACE -Wno-restrict)
+  # False alarms of g++ 12: about std::string (GCC bug 105651), and at -O2 about members of large
+  # structs that every path has initialised.
+  target_compile_options(jobman_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 if(JOBMAN_SANITIZE)
   # -O1: coroutine frames of unoptimised code are several times as large and as slow.
