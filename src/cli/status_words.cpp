@@ -1,9 +1,9 @@
 #include "cli/status_words.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -25,12 +25,15 @@ const std::vector<std::string>& StatusWords() {
 }
 
 std::string_view FamiliarWordOf(std::string_view state_name) {
-  static const std::map<std::string_view, std::string_view> kWords = {
-      {"QUEUED", "QUEUEING"},       {"REQUESTING", "QUEUEING"}, {"WAITING", "QUEUEING"},
-      {"PROVISIONING", "QUEUEING"}, {"BACKOFF", "QUEUEING"},    {"SETUP", "RUNNING"},
-      {"RUNNING", "RUNNING"}};
-  const auto found = kWords.find(state_name);
-  return found == kWords.end() ? std::string_view{} : found->second;
+  static const std::vector<core::JobState> kTelling = {
+      core::Queued{},     core::Requesting{}, core::Waiting{}, core::Provisioning{},
+      core::BackingOff{}, core::Setup{},      core::Running{}};
+  for (const core::JobState& state : kTelling) {
+    core::Job job;
+    job.state = state;
+    if (core::StateName(state) == state_name) return core::FamiliarStatus(job);
+  }
+  return {};
 }
 
 base::Result<std::vector<std::string>> ReadStatusWords(const std::string& option,

@@ -185,7 +185,6 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     // command's own end may leave children behind.
     if (host.ended || host.stopping) co_return;
     if (outcome.ok()) co_return self->Finish(host, *outcome);
-    // A connection that stood for hours and breaks is no silence of hours: that begins now.
     const bool answered = std::exchange(host.reached, false);
     if (answered) {
       tries = 1;
@@ -195,13 +194,17 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     self->Failing(host, outcome.error());
     const base::Duration wait = ReconnectWait(tries, self->world_.random());
     // Under maintenance or repair no host answers, for as long as that takes.
-    const bool host_to_blame =
-        self->hooks_.cloud_answers() && self->hooks_.slice_ready() && !IsOurs(outcome.error());
-    if (host_to_blame) host.blamed += wait;
-    if (host_to_blame && !answered) host.blamed += self->world_.clock->Now() - began;
+    if (self->hooks_.slice_ready())
+      host.blamed += self->Blame(outcome.error(), answered, began, wait);
     if (host.blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
     co_await base::Sleep(wait);
   }
+}
+
+base::Duration StageRunner::Blame(const Error& error, bool answered, core::TimePoint began,
+                                  base::Duration wait) const {
+  if (!hooks_.cloud_answers() || IsOurs(error)) return base::Duration{0};
+  return answered ? wait : wait + (world_.clock->Now() - began);
 }
 
 base::Task<StageRunner::Outcome> StageRunner::RunScript(Self self, std::size_t index,
@@ -313,9 +316,7 @@ base::Task<StageRunner::Outcome> StageRunner::FetchRest(Self self, std::size_t i
     self->Failing(host, rest.error());
     const bool answered = std::exchange(host.reached, false);
     const base::Duration wait = ReconnectWait(tries, self->world_.random());
-    const bool host_to_blame = self->hooks_.cloud_answers() && !IsOurs(rest.error());
-    if (host_to_blame) blamed += wait;
-    if (host_to_blame && !answered) blamed += self->world_.clock->Now() - began;
+    blamed += self->Blame(rest.error(), answered, began, wait);
     if (blamed > kStopMargin) co_return rest;
     co_await base::Sleep(wait);
   }

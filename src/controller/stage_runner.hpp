@@ -75,6 +75,10 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   static base::Task<void> Follow(Self self, std::size_t index);
   static base::Task<void> StopHost(Self self, std::size_t index);
   static base::Task<void> NotifyHost(Self self, std::size_t index, remote::Call call);
+  /// What a try that failed adds to the time for which a host has been silent through no fault of
+  /// ours. A connection that stood for hours and breaks is no silence of hours: that begins now.
+  base::Duration Blame(const base::Error& error, bool answered, core::TimePoint began,
+                       base::Duration wait) const;
   static base::Task<Outcome> FetchRest(Self self, std::size_t index);
   /// One connection's worth: starts or follows the run and takes its output in.
   static base::Task<Outcome> Once(Self self, std::size_t index, bool may_start);

@@ -28,6 +28,7 @@ class Rehearsal : public testing::Test {
   static Ran Jobman(std::vector<std::string> args) { return place_->Jobman(std::move(args)); }
   static void Sim(std::vector<std::string> args);
 
+  static constexpr const char* kDirect = "tpu.allocation_mode=tpu-vm";
   /// Creates the test's job, with these settings on top of a spot v4-8 (or more hosts).
   void Create(const std::string& cmd, std::vector<std::string> settings = {}, int hosts = 1);
   /// What the command of a first attempt that is to be ended runs: later ones end at once.

@@ -9,8 +9,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kDirect = "tpu.allocation_mode=tpu-vm";
-
 /// What is given up after six seconds here is given up after an hour by a controller of its own.
 class SliceAwaited : public RehearsalInBothModes {
  protected:

@@ -10,8 +10,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kDirect = "tpu.allocation_mode=tpu-vm";
-
 class SliceRefused : public Rehearsal {
  protected:
   /// Waits in BACKOFF, with `why`, and is told what to do about it; not for long.
@@ -57,7 +55,7 @@ class RefusedForGood : public Rehearsal, public testing::WithParamInterface<Refu
 TEST_P(RefusedForGood, EndsAtOnceWithTheCure) {
   Sim({"fault", "*.create", GetParam().fault, "--times", "100"});
   const bool direct = GetParam().exit_code == 2;
-  Create("true", direct ? std::vector{kDirect} : std::vector<std::string>{});
+  Create("true", direct ? std::vector<std::string>{kDirect} : std::vector<std::string>{});
   ASSERT_TRUE(Reaches("FAILED"));
   EXPECT_EQ(ExitCode(), GetParam().exit_code);
   EXPECT_THAT(Jobman({"why", id()}).out, HasSubstr(GetParam().cure));

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "tests/support/cloud_words.hpp"
 #include "tests/support/reconciling.hpp"
 
 namespace jobman::test {
@@ -15,9 +16,6 @@ using core::QueuedState;
 using std::chrono::seconds;
 
 namespace {
-
-const Error kNoAnswer{
-    .code = Code::kUnavailable, .message = "connection reset", .reason = Reason::kUnreachable};
 
 Error Refused(Code code, Reason reason) {
   return {.code = code, .message = "refused", .reason = reason};
@@ -69,33 +67,33 @@ std::optional<Error> CloudModel::Refusal() {
 }
 
 CallFate CloudModel::Create(const std::string& name, AllocationMode mode, TimePoint now) {
-  if (!reachable()) return {.error = kNoAnswer};
+  if (!reachable()) return {.error = NoAnswer()};
   if (auto refusal = Refusal()) return {.error = std::move(refusal)};
   if (resources_.contains(name)) {
     return {.error = Error{.code = Code::kAlreadyExists, .message = "exists"}};
   }
   if (kind_ || random_.Percent(75)) {
     Arrive(name, mode, now);
-    if (!kind_ && random_.Percent(15)) return {.applied = true, .error = kNoAnswer};
+    if (!kind_ && random_.Percent(15)) return {.applied = true, .error = NoAnswer()};
     return {.applied = true};
   }
   if (random_.Percent(50)) {
     on_the_way_.push_back({.name = name, .mode = mode, .at = now + seconds{random_.Below(20)}});
   }
-  return {.error = kNoAnswer};
+  return {.error = NoAnswer()};
 }
 
 CallFate CloudModel::Delete(const std::string& name, TimePoint now) {
-  if (!reachable()) return {.error = kNoAnswer};
+  if (!reachable()) return {.error = NoAnswer()};
   const auto found = resources_.find(name);
   if (found == resources_.end() || found->second.visible_at > now) {
     return {.error = Error{.code = Code::kNotFound, .message = "not found"}};
   }
-  if (!kind_ && random_.Percent(15)) return {.error = kNoAnswer};
+  if (!kind_ && random_.Percent(15)) return {.error = NoAnswer()};
   if (!found->second.leaves_at) {
     found->second.leaves_at = now + seconds{random_.Percent(30) ? 0 : random_.Below(60)};
   }
-  if (!kind_ && random_.Percent(15)) return {.applied = true, .error = kNoAnswer};
+  if (!kind_ && random_.Percent(15)) return {.applied = true, .error = NoAnswer()};
   return {.applied = true};
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "jobman/core/accelerators.hpp"
+#include "tests/support/cloud_words.hpp"
 
 namespace jobman::test {
 
@@ -21,19 +22,7 @@ using std::chrono::seconds;
 
 namespace {
 
-const Error kNoAnswer{
-    .code = Code::kUnavailable, .message = "connection reset", .reason = Reason::kUnreachable};
 const Error kServerError{.code = Code::kInternal, .message = "Internal error encountered."};
-
-void SetState(core::NodeSeen& node, NodeState state) {
-  node.state = state;
-  node.raw_state = core::NodeStateName(state);
-}
-
-void SetState(core::QueuedSeen& queued, QueuedState state) {
-  queued.state = state;
-  queued.raw_state = core::QueuedStateName(state);
-}
 
 bool IsUp(const core::NodeSeen& node) {
   return node.state == NodeState::kReady || node.state == NodeState::kUnknown ||
@@ -69,11 +58,11 @@ UnkindCloud::Answer<T> UnkindCloud::Call(std::function<Result<T>()> work) {
   const base::Duration there = travel();
   const base::Duration back = travel();
   co_await base::Sleep(there);
-  if (!reachable_ || (!kind_ && random_.Percent(4))) co_return kNoAnswer;
+  if (!reachable_ || (!kind_ && random_.Percent(4))) co_return NoAnswer();
   if (!kind_ && random_.Percent(4)) co_return kServerError;
   Result<T> answer = work();
   co_await base::Sleep(back);
-  if (!reachable_ || (!kind_ && random_.Percent(4))) co_return kNoAnswer;
+  if (!reachable_ || (!kind_ && random_.Percent(4))) co_return NoAnswer();
   co_return answer;
 }
 
@@ -168,7 +157,7 @@ Result<core::OperationSeen> UnkindCloud::DoCreate(const core::SliceRequest& requ
   if (!kind_ && random_.Percent(6)) {
     const int delay = random_.Percent(30) ? 300 : 20;
     late_.push_back({.request = request, .at = Within(delay)});
-    return kNoAnswer;
+    return NoAnswer();
   }
   return core::OperationSeen{.name = Arrive(request)};
 }

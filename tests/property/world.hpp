@@ -64,6 +64,7 @@ class World {
   void Decide(const core::Observation& seen);
   void Check(const core::Job& before, const core::Step& step, const core::Observation& seen);
   void CheckEffects(const core::Job& before, const core::Step& step, const core::Observation& seen);
+  static bool IsAbsence(const core::Observation& seen);
   void CheckExits(const core::Job& before);
   void CheckFacts(const core::Job& before, const core::Observation& seen);
   void CheckOwnership();

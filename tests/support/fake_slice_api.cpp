@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jobman/core/accelerators.hpp"
+#include "tests/support/cloud_words.hpp"
 
 namespace jobman::test {
 
@@ -37,16 +38,6 @@ std::string FullName(const core::Place& place, const std::string& kind, const st
 
 Error Missing(const std::string& name) {
   return base::NotFound("Resource '" + name + "' was not found");
-}
-
-void SetState(core::NodeSeen& node, NodeState state) {
-  node.state = state;
-  node.raw_state = core::NodeStateName(state);
-}
-
-void SetState(core::QueuedSeen& queued, QueuedState state) {
-  queued.state = state;
-  queued.raw_state = core::QueuedStateName(state);
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "jobman/core/slice.hpp"
+
+namespace jobman::test {
+
+/// The call got no answer: whether it arrived, nobody knows.
+inline base::Error NoAnswer() {
+  return {.code = base::Code::kUnavailable,
+          .message = "connection reset",
+          .reason = base::Reason::kUnreachable};
+}
+
+/// Sets what is seen, with the API's own word for it.
+inline void SetState(core::NodeSeen& node, core::NodeState state) {
+  node.state = state;
+  node.raw_state = core::NodeStateName(state);
+}
+inline void SetState(core::QueuedSeen& queued, core::QueuedState state) {
+  queued.state = state;
+  queued.raw_state = core::QueuedStateName(state);
+}
+
+}  // namespace jobman::test
