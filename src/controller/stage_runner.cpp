@@ -194,8 +194,9 @@ base::Task<void> StageRunner::Follow(Self self, std::size_t index) {
     self->Failing(host, outcome.error());
     const base::Duration wait = ReconnectWait(tries, self->world_.random());
     // Under maintenance or repair no host answers, for as long as that takes.
-    if (self->hooks_.slice_ready())
+    if (self->hooks_.slice_ready()) {
       host.blamed += self->Blame(outcome.error(), answered, began, wait);
+    }
     if (host.blamed > self->options_.unreachable_limit) co_return self->Lose(host, outcome.error());
     co_await base::Sleep(wait);
   }

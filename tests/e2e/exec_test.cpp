@@ -1,8 +1,10 @@
 // One command on the hosts of a job, and what its end says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 
+#include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -43,17 +45,25 @@ TEST_F(Exec, AKeyThatCannotBeReadIsAMatterOfCredentials) {
 
 TEST_F(Exec, InterruptedItEndsTheCommandOnTheHosts) {
   Run();
-  const Ran ran = RunProgram({"timeout", "--preserve-status", "--signal=INT", "4",
-                              std::string(JOBMAN_BIN_DIR) + "/jobman", "--home",
-                              place_.home().string(), "exec", "1", "--", "sleep 6123; echo on"});
-  EXPECT_EQ(ran.code, 130) << ran.All();
-  EXPECT_THAT(ran.err, HasSubstr("was sent TERM"));
+  const pid_t exec = place_.Start({"exec", "1", "--", "sleep 6123; echo on"});
   // Their shells too: the command line stands in it.
-  const auto left = [&] {
+  const auto running = [&] {
     return place_.Jobman({"exec", "1", "-q", "--", "pgrep -f '[s]leep 6123'"}).out;
   };
-  EXPECT_TRUE(place_.Until("nothing of it to be left", [&] { return left().empty(); }));
-  EXPECT_THAT(ran.err, HasSubstr("jobman exec 000001"));
+  const auto on_both = [&] {
+    const std::string out = running();
+    return base::Contains(out, "host 0 |") && base::Contains(out, "host 1 |");
+  };
+  ASSERT_TRUE(place_.Until("the command to run", on_both));
+  // Twice, as `timeout --signal=INT` and impatient people do: the farewell is said nevertheless.
+  ::kill(exec, SIGINT);
+  EXPECT_EQ(place_.Jobman({"list"}).code, 0);
+  ::kill(exec, SIGINT);
+  EXPECT_EQ(place_.EndOf(exec), 130);
+  EXPECT_TRUE(place_.Until("nothing of it to be left", [&] { return running().empty(); }));
+  const std::string said = base::ReadFile(place_.home() / "controller.log").value();
+  EXPECT_THAT(said, HasSubstr("was sent TERM"));
+  EXPECT_THAT(said, HasSubstr("jobman exec 000001"));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/signal_set.hpp>
-#include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <memory>
 
@@ -111,21 +110,26 @@ class Output {
   ui::PrefixedOutput err_;
 };
 
-base::Task<void> UntilInterrupted() {
-  asio::signal_set signals(co_await asio::this_coro::executor);
+/// As long as `signals` lives no interrupt ends the process: `timeout` and impatient people send a
+/// second one while the farewell is on its way.
+void CatchSignals(asio::signal_set& signals) {
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before = {};
     // Ignored means that whoever started us wants it so.
     if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     signals.add(signal);
   }
+}
+
+base::Task<void> UntilOneOf(asio::signal_set& signals) {
   co_await signals.async_wait(asio::use_awaitable);
 }
 
 /// Nothing when the user interrupted.
-base::Task<std::optional<ssh::FanOutResult>> UnlessInterrupted(base::Task<ssh::FanOutResult> task) {
+base::Task<std::optional<ssh::FanOutResult>> UnlessInterrupted(asio::signal_set& signals,
+                                                               base::Task<ssh::FanOutResult> task) {
   using namespace asio::experimental::awaitable_operators;
-  auto first = co_await (std::move(task) || UntilInterrupted());
+  auto first = co_await (std::move(task) || UntilOneOf(signals));
   if (first.index() == 0) co_return std::move(std::get<0>(first));
   co_return std::nullopt;
 }
@@ -159,6 +163,8 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
 
   ssh::RaiseFileLimit();
   asio::io_context loop;
+  asio::signal_set signals(loop);
+  CatchSignals(signals);
   StoredKnownHosts known_hosts(*store);
   ssh::SshHostShell shell(loop.get_executor(), known_hosts);
   ssh::FanOutOptions fan_out{
@@ -168,7 +174,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   }
   const ports::RemoteCommand command{.command = CommandLine(options.words)};
   const auto result = base::RunTask(
-      loop, UnlessInterrupted(ssh::FanOut(&shell, std::move(hosts), command, fan_out)));
+      loop, UnlessInterrupted(signals, ssh::FanOut(&shell, std::move(hosts), command, fan_out)));
   if (!result) SendFarewell(loop);
   output.Finish();
   if (!result) {
