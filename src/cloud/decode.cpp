@@ -171,6 +171,7 @@ Result<core::QueuedSeen> DecodeQueued(const Json& queued) {
 Result<core::OperationSeen> DecodeOperation(const Json& operation) {
   core::OperationSeen seen{.name = GetString(operation, "name"),
                            .done = GetBool(operation, "done")};
+  seen.node = PartAfter(GetString(GetMember(operation, "metadata"), "target"), "nodes");
   if (seen.name.empty()) return NoName("operation");
   const Json& status = GetMember(operation, "error");
   if (status.is_object()) {

@@ -77,7 +77,8 @@ base::Task<core::CreateAnswered> Effects::AskForSlice(Job job) {
       answer.error = created.error();
       break;
     }
-    answer.partial = true;  // or there from an earlier request: the next look tells whose it is
+    // Or there from an earlier request: the next look tells whose it is.
+    answer.accepted.push_back(part.name);
   }
   co_return answer;
 }
@@ -103,7 +104,7 @@ base::Task<core::DeleteAnswered> Effects::AskToDelete(Job job) {
   const auto api = *std::move(cloud);
   // What is too young to be shown may be there all the same.
   const bool young = world_.clock->Now() - job.slice->created_at < options_.policy.vanish_grace;
-  answer.gone = !young || core::WasShown(*job.slice);
+  answer.gone = !young || job.slice->unshown.empty();
   for (const core::SliceRef& part : core::PartsOf(job.slice->ref)) {
     const auto deleted = co_await DeletePart(api, job, part);
     if (!deleted.ok()) answer.error = deleted.error();

@@ -170,10 +170,9 @@ void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& l
     const auto ours = [&](const auto& labels) {
       return core::IsOurs(labels, job, options_.policy.store_id);
     };
-    bool others = false;
     if (seen.queued && !ours(seen.queued->labels)) {
       seen.queued.reset();
-      others = true;
+      seen.taken.push_back(name);
     }
     for (const std::string& id : core::NodeIds(job.slice->ref)) {
       const auto node = std::find_if(listing.nodes.begin(), listing.nodes.end(),
@@ -182,10 +181,10 @@ void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& l
       if (ours(node->labels))
         seen.nodes.push_back(*node);
       else
-        others = true;
+        seen.taken.push_back(id);
     }
     // What is ours of the slice must be cared for, whoever has the other names.
-    seen.foreign = others && !seen.queued && seen.nodes.empty();
+    seen.foreign = !seen.taken.empty() && !seen.queued && seen.nodes.empty();
     book_.Post(job.id, std::move(seen));
   }
 }
@@ -205,13 +204,14 @@ void ZoneWatch::TellNoAnswer(const Place& place, const base::Error& error) {
 base::Task<void> ZoneWatch::LookAtOperations(std::shared_ptr<ports::SliceApi> api,
                                              std::vector<Job> jobs) {
   for (const Job& job : jobs) {
+    std::optional<core::OperationFailed> failed;
     for (const std::string& operation : job.slice->operations) {
       const auto seen = co_await api->GetOperation(operation);
       if (!seen.ok() || !seen->done || !seen->error) continue;
-      core::OperationFailed failed{.slice = job.slice->ref.name, .error = *seen->error};
-      book_.Post(job.id, std::move(failed));
-      break;
+      if (!failed) failed = core::OperationFailed{job.slice->ref.name, *seen->error};
+      failed->nodes.push_back(seen->node);
     }
+    if (failed) book_.Post(job.id, *std::move(failed));
   }
 }
 

@@ -56,6 +56,7 @@ void Decider::AskForSlice() {
   slice.ref.place = {.project = tpu.project, .zone = tpu.zone};
   slice.ref.name = SliceName(job_, job_.attempt);
   slice.ref.nodes = tpu.num_slices;
+  slice.unshown = NamesOfParts(slice.ref);
   slice.asked_at = now_;
   slice.created_at = now_;
   job_.slice = slice;
@@ -72,6 +73,7 @@ void Decider::AskForSlice() {
 void Decider::AskAgain() {
   job_.slice->absences = 0;
   job_.slice->gaps = 0;
+  job_.slice->unshown = NamesOfParts(job_.slice->ref);
   // Never the moment of the first request: AskedBefore() tells them apart by it.
   job_.slice->asked_at = std::max(now_, job_.slice->created_at + Duration{1});
   Do(CreateSlice{});
@@ -102,9 +104,7 @@ void Decider::AdvanceByView() {
     case SliceView::kForeign: {
       const std::string name = slice_name();
       job_.slice.reset();  // not ours, so never deleted
-      return Recover(Fault::kInfra,
-                     {.code = base::Code::kAlreadyExists,
-                      .message = "the name " + name + " is taken by a resource that is not ours"});
+      return Recover(Fault::kInfra, NameTaken(name));
     }
     case SliceView::kWaiting:
       if (std::holds_alternative<Waiting>(job_.state)) return;

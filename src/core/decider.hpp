@@ -17,6 +17,8 @@ bool DidNotAnswer(const HostRun& run);
 /// says, and would be in the next attempt too. When none answers it may be our own network.
 bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host);
 
+base::Error NameTaken(const std::string& name);
+
 /// One decision in the making: the job, the effects so far, and why. Each Advance() handles one
 /// state (or a family of them) and may enter another; Settle() goes round until the state rests.
 class Decider {
@@ -27,6 +29,7 @@ class Decider {
   // observe.cpp: folds an observation into the job
   void Observe(const Tick&) {}
   void Observe(const SliceSeen& seen);
+  void NoteTaken(const SliceSeen& seen);
   void LoseReplaced(const std::vector<int>& hosts);
   void Observe(const LookFailed& failed);
   void Observe(const CreateAnswered& answer);

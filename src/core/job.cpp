@@ -71,12 +71,6 @@ bool IsUnreachable(const base::Error& error) {
          error.reason == base::Reason::kUnreachable;
 }
 
-/// Of nodes that are asked for one by one, the word may be of one and another not be shown yet.
-bool WasShown(const Slice& slice) {
-  const bool one_by_one = slice.ref.mode == AllocationMode::kTpuVm && slice.ref.nodes > 1;
-  return one_by_one ? !slice.hosts.empty() : !slice.cloud_state.empty();
-}
-
 HostPosition PositionOf(const Slice& slice, int host) {
   HostPosition position{.host = host};
   while (position.node + 1 < static_cast<int>(slice.nodes.size())) {

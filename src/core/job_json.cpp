@@ -163,16 +163,18 @@ std::vector<SliceNode> NodesFromJson(const Json& json) {
   return nodes;
 }
 
+std::vector<std::string> StringsFromJson(const Json& list) {
+  std::vector<std::string> strings;
+  if (!list.is_array()) return strings;
+  for (const Json& entry : list)
+    if (entry.is_string()) strings.push_back(entry.get_ref<const std::string&>());
+  return strings;
+}
+
 /// Also as it was written when there was one at most: "operation".
 std::vector<std::string> OperationsFromJson(const Json& json) {
-  std::vector<std::string> operations;
   const std::string only = GetString(json, "operation");
-  if (!only.empty()) operations.push_back(only);
-  const Json& list = GetMember(json, "operations");
-  if (!list.is_array()) return operations;
-  for (const Json& entry : list)
-    if (entry.is_string()) operations.push_back(entry.get_ref<const std::string&>());
-  return operations;
+  return only.empty() ? StringsFromJson(GetMember(json, "operations")) : std::vector{only};
 }
 
 void PutNotice(Json& object, const std::optional<Notice>& notice) {
@@ -313,11 +315,22 @@ Json SliceToJson(const Slice& slice) {
   if (slice.gaps != 0) json["gaps"] = slice.gaps;
   PutTime(json, "asked_at", slice.asked_at);
   PutTime(json, "created_at", slice.created_at);
+  json["unshown"] = slice.unshown;
   PutText(json, "cloud_state", slice.cloud_state);
   if (slice.ready) json["ready"] = true;
   if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
   PutNotice(json, slice.notice);
   return json;
+}
+
+/// Records of before there was this list: nodes asked for one by one were taken as shown when all
+/// of them had been READY.
+std::vector<std::string> UnshownFromJson(const Json& json, const SliceRef& ref) {
+  if (json.contains("unshown")) return StringsFromJson(GetMember(json, "unshown"));
+  const bool one_by_one = ref.mode == AllocationMode::kTpuVm && ref.nodes > 1;
+  const bool shown =
+      one_by_one ? !GetMember(json, "hosts").empty() : !GetString(json, "cloud_state").empty();
+  return shown ? std::vector<std::string>{} : NamesOfParts(ref);
 }
 
 Result<Slice> SliceFromJson(const Json& json) {
@@ -329,7 +342,7 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(const TimePoint created_at, ReadTime(json, "created_at"));
   JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
   JM_ASSIGN_OR_RETURN(auto notice, ReadNotice(json));
-  return Slice{.ref = std::move(ref),
+  return Slice{.ref = ref,
                .phase = *phase,
                .operations = OperationsFromJson(json),
                .nodes = NodesFromJson(json),
@@ -339,6 +352,7 @@ Result<Slice> SliceFromJson(const Json& json) {
                .gaps = GetSmallInt(json, "gaps"),
                .asked_at = asked_at,
                .created_at = created_at,
+               .unshown = UnshownFromJson(json, ref),
                .cloud_state = GetString(json, "cloud_state"),
                .ready = base::GetBool(json, "ready"),
                .no_answer = std::move(no_answer),

@@ -70,6 +70,20 @@ bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   return true;
 }
 
+/// What is seen was there, and what is somebody else's cannot be ours.
+void NoteShown(Slice& slice, const SliceSeen& seen) {
+  if (slice.ref.mode == AllocationMode::kQueuedResources) return slice.unshown.clear();
+  for (const NodeSeen& node : seen.nodes) std::erase(slice.unshown, node.id);
+  for (const std::string& name : seen.taken) std::erase(slice.unshown, name);
+}
+
+/// The others were refused, or not asked for.
+void KeepUnshown(Slice& slice, const std::vector<std::string>& accepted) {
+  std::erase_if(slice.unshown, [&](const std::string& name) {
+    return std::find(accepted.begin(), accepted.end(), name) == accepted.end();
+  });
+}
+
 /// The hosts of the nodes that were replaced while others of the slice were not; none when all may
 /// have been.
 std::vector<int> ReplacedAmongOthers(const Slice& before, const Slice& after) {
@@ -99,6 +113,11 @@ std::optional<Notice> WorstOf(const std::vector<NodeSeen>& nodes) {
 
 }  // namespace
 
+base::Error NameTaken(const std::string& name) {
+  return {.code = base::Code::kAlreadyExists,
+          .message = "the name " + name + " is taken by a resource that is not ours"};
+}
+
 void Decider::Observe(const SliceSeen& seen) {
   if (!IsAbout(job_.slice, seen.slice)) return;
   Slice& slice = *job_.slice;
@@ -113,6 +132,7 @@ void Decider::Observe(const SliceSeen& seen) {
     slice.absences = std::min(slice.absences + 1, 2);
     return;
   }
+  NoteShown(slice, seen);
   slice.cloud_state = CloudWord(seen, slice.ref);
   slice.ready = view_ == SliceView::kReady;
   slice.absences = 0;
@@ -124,6 +144,7 @@ void Decider::Observe(const SliceSeen& seen) {
     slice.created_at = now_;
   }
   if (seen.queued && seen.queued->failure) slice_error_ = seen.queued->failure;
+  NoteTaken(seen);
   if (const auto notice = WorstOf(seen.nodes); !seen.nodes.empty() && slice.notice != notice) {
     slice.notice = notice;
     notice_ = notice;
@@ -134,6 +155,16 @@ void Decider::Observe(const SliceSeen& seen) {
     moved_ = TakeHosts(slice, seen.nodes);
     if (moved_ && job_.stage) LoseReplaced(ReplacedAmongOthers(before, slice));
   }
+}
+
+/// Nodes that are asked for one by one, and one of their names is somebody else's: it will never be
+/// whole. (A queued resource says itself what becomes of it.)
+void Decider::NoteTaken(const SliceSeen& seen) {
+  const Slice& slice = *job_.slice;
+  if (seen.taken.empty() || slice.ref.mode != AllocationMode::kTpuVm) return;
+  if (slice.phase != SlicePhase::kCreated || !slice.hosts.empty()) return;
+  view_ = SliceView::kFailed;
+  slice_error_ = NameTaken(seen.taken.front());
 }
 
 /// Nothing runs on new machines; what runs on the others of the slice is to be stopped first.
@@ -169,7 +200,8 @@ void Decider::Observe(const CreateAnswered& answer) {
   if (seen && !answer.error && slice.operations.empty()) slice.operations = answer.operations;
   if (slice.phase != SlicePhase::kIntended) return;
   const bool refused = answer.error && !MayHaveArrived(*answer.error);
-  if (!answer.error || (refused && answer.partial)) {
+  if (!answer.error || (refused && !answer.accepted.empty())) {
+    if (answer.error && !AskedBefore()) KeepUnshown(slice, answer.accepted);
     slice.phase = SlicePhase::kCreated;
     slice.operations = answer.operations;
     slice.created_at = now_;
@@ -192,7 +224,11 @@ void Decider::Observe(const OperationFailed& failed) {
   // Without an operation on record it is told a second time, or too late to matter.
   if (!IsAbout(job_.slice, failed.slice) || job_.slice->operations.empty()) return;
   job_.slice->operations.clear();
-  if (job_.slice->ref.nodes == 1) job_.slice->cloud_state = "FAILED";
+  if (job_.slice->ref.nodes == 1) {
+    job_.slice->cloud_state = "FAILED";
+    job_.slice->unshown.clear();
+  }
+  for (const std::string& node : failed.nodes) std::erase(job_.slice->unshown, node);
   slice_error_ = failed.error;
   view_ = SliceView::kFailed;
 }

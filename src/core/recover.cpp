@@ -149,7 +149,7 @@ void Decider::Advance(const Done&) {
 /// Complete listings without the slice, or "not found", mean that it is gone: what was just
 /// created may be invisible for a moment.
 bool Decider::AbsenceIsFact() const {
-  return WasShown(*job_.slice) || now_ - job_.slice->created_at >= policy_.vanish_grace;
+  return job_.slice->unshown.empty() || now_ - job_.slice->created_at >= policy_.vanish_grace;
 }
 
 /// A request without an answer is given up: a delete could miss it (not there yet) or hit somebody

@@ -73,6 +73,10 @@ std::vector<SliceRef> PartsOf(const SliceRef& ref) {
   return parts;
 }
 
+std::vector<std::string> NamesOfParts(const SliceRef& ref) {
+  return ref.mode == AllocationMode::kQueuedResources ? std::vector{ref.name} : NodeIds(ref);
+}
+
 std::string_view NodeStateName(NodeState state) {
   return NameIn(kNodeStates, state);
 }

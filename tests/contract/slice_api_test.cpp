@@ -122,6 +122,7 @@ TEST_P(SliceApiContract, ANodeIsCreatingAndThenReadyWithItsHosts) {
   EXPECT_EQ(GetNode("t1").state, NodeState::kCreating);
   const OperationSeen ended = Await(*created);
   EXPECT_FALSE(ended.error) << ended.error->ToString();
+  EXPECT_EQ(ended.node, "t1");
   const core::NodeSeen node = GetNode("t1");
   EXPECT_EQ(node.state, NodeState::kReady);
   EXPECT_EQ(node.raw_state, "READY");

@@ -204,6 +204,7 @@ std::string UnkindCloud::Arrive(const core::SliceRequest& request) {
   if (request.ref.mode == AllocationMode::kTpuVm) {
     StartNode(key, request, "");
     nodes_.at(key).operation = operation.name;
+    operation.node = key.second;
   } else {
     Queued queued{.request = request};
     queued.seen.id = key.second;

@@ -175,9 +175,9 @@ Task<UnkindHosts::Code> UnkindHosts::Stop(Session session, Words words) {
   if (run == nullptr) {
     runs_[session.machine][words[1]] = {
         .id = words[1], .machine = session.machine, .stopped = true};
-  } else if (run->running) {
+  } else {
     run->stopped = true;
-    Terminate(*run, grace);
+    if (run->running) Terminate(*run, grace);
   }
   if (words.size() > 3) co_await EndOthers(session, words[3], grace, words[1]);
   while (true) {

@@ -238,6 +238,7 @@ core::OperationSeen FakeSliceApi::CreateNode(const core::SliceRequest& request) 
   const Key key{request.ref.place.zone, request.ref.name};
   if (!TakeStock({key.first, request.tpu.accelerator})) {
     core::OperationSeen seen = NewOperation(request.ref.place, Operation::Waits::kNothing, key);
+    seen.node = key.second;
     seen.done = true;
     seen.error = Error{.code = Code::kResourceExhausted,
                        .message = "There is no more capacity in the zone \"" + key.first + "\"",
@@ -247,7 +248,10 @@ core::OperationSeen FakeSliceApi::CreateNode(const core::SliceRequest& request) 
     return {.name = seen.name};
   }
   Start(request, false);
-  return NewOperation(request.ref.place, Operation::Waits::kNodeReady, key);
+  core::OperationSeen started = NewOperation(request.ref.place, Operation::Waits::kNodeReady, key);
+  started.node = key.second;
+  operations_[started.name].seen = started;
+  return started;
 }
 
 void FakeSliceApi::Start(const core::SliceRequest& request, bool from_queue) {

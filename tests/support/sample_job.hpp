@@ -34,6 +34,7 @@ inline core::Slice SampleSlice(const std::string& name) {
   slice.hosts = {{.internal = "10.0.0.2", .external = "203.0.113.7"}, {.internal = "10.0.0.3"}};
   slice.generation = 2;
   slice.asked_at = base::FromMillis(1'767'225'600'123);
+  slice.unshown = {name};
   slice.cloud_state = "READY";
   slice.ready = true;
   slice.notice = core::Notice{.text = "SCHEDULED, PENDING"};

@@ -121,6 +121,9 @@ struct Slice {
   TimePoint asked_at = {};  ///< when the last create or delete was decided
   TimePoint created_at =
       {};  ///< when it was confirmed; while kIntended, when it was first asked for
+  /// Of what was asked for by a call each (PartsOf), the names that no listing has shown yet: when
+  /// they are young they may be there all the same.
+  std::vector<std::string> unshown = {};
   std::string cloud_state = {};  ///< the API's own word when it was last seen; empty: never seen
   /// It was usable when it was last seen: a host that does not answer is to blame itself.
   bool ready = false;
@@ -128,9 +131,6 @@ struct Slice {
   std::optional<Notice> notice = {};       ///< what the API announces of it
   friend bool operator==(const Slice&, const Slice&) = default;
 };
-
-/// Whether all of it has been shown once: what is not there any more is gone, and not too young.
-bool WasShown(const Slice& slice);
 
 /// Where a host of the slice stands.
 struct HostPosition {

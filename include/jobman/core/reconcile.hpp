@@ -21,6 +21,8 @@ struct SliceSeen {
   std::optional<QueuedSeen> queued = {};
   /// Nothing of our names is ours (labels): they are taken by somebody else.
   bool foreign = false;
+  /// Which of our names are taken by somebody else.
+  std::vector<std::string> taken = {};
 };
 /// The slice's place could not be looked at. Says nothing about the slice; `why` tells it.
 struct LookFailed {
@@ -32,12 +34,14 @@ struct CreateAnswered {
   std::string slice = {};
   std::vector<std::string> operations = {};
   std::optional<base::Error> error = {};
-  bool partial = false;  ///< with an error: nodes of the multislice had been accepted before it
+  /// With an error: the nodes of the multislice that had been accepted before it.
+  std::vector<std::string> accepted = {};
 };
 /// The create operation ended with an error.
 struct OperationFailed {
   std::string slice = {};
   base::Error error = {};
+  std::vector<std::string> nodes = {};  ///< which are not coming, as far as the API tells
 };
 /// The API's answer to a delete. `gone`: it answered that there is nothing of that name.
 struct DeleteAnswered {

@@ -123,6 +123,7 @@ std::vector<std::string> NodeIds(const SliceRef& ref);
 /// What is created, and deleted, by one call each: a queued resource brings all its nodes, without
 /// one every node is asked for by itself.
 std::vector<SliceRef> PartsOf(const SliceRef& ref);
+std::vector<std::string> NamesOfParts(const SliceRef& ref);
 
 /// Everything a create call needs.
 struct SliceRequest {
@@ -135,6 +136,7 @@ struct OperationSeen {
   std::string name = {};  ///< projects/P/locations/Z/operations/ID
   bool done = false;
   std::optional<base::Error> error = {};
+  std::string node = {};  ///< the id of the node it works on (metadata.target), if it is one
 };
 
 /// What GuestAttributes tell of one host.

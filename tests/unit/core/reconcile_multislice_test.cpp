@@ -59,6 +59,38 @@ TEST(Multislice, ANodeTooYoungToBeShownIsNotForgotten) {
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
+TEST(Multislice, ANodeThatTheApiSaysIsNotComingIsNotWaitedFor) {
+  Reconciling r(JobBuilder().Direct().Slices(2).Build());
+  r.Tick().Answered().See(Look({Node(1, kCreating)}));
+  r.See(OperationFailed{
+      .slice = "train-000042-a1",
+      .error = {.code = base::Code::kResourceExhausted, .reason = base::Reason::kStockout},
+      .nodes = {"train-000042-a1-0"}});
+  r.Gone();
+  EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
+}
+
+TEST(Multislice, ANodeThatWasShownOnceIsGoneWhenItIsNotThere) {
+  Reconciling r(JobBuilder().Direct().Slices(2).Build());
+  r.Tick().Answered().See(Look({Node(0, kCreating)})).See(Look({Node(1, kCreating)}));
+  r.WishFor(Wish::kDelete).Gone();
+  EXPECT_EQ(r.state(), "DELETED");
+}
+
+TEST(Multislice, WhenANameIsTakenTheOthersAreGivenBackAtOnce) {
+  Reconciling r(JobBuilder().Direct().Slices(2).Build());
+  SliceSeen seen = Look({Node(1, kReady)});
+  seen.taken = {"train-000042-a1-0"};
+  r.Tick().See(seen);
+  EXPECT_THAT(r.effects(), IsEmpty()) << "the request may be under way";
+  r.Answered().See(seen);
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.As<BackingOff>().error.message, HasSubstr("the name train-000042-a1-0 is taken"));
+  EXPECT_EQ(r.job().spent.infra, 1);
+  r.Gone();
+  EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
+}
+
 TEST(Multislice, NamesItsNodesAsTheServiceDoes) {
   const SliceRef queued{.name = "s", .nodes = 2};
   EXPECT_THAT(NodeIds(queued), ElementsAre("s-0", "s-1"));
@@ -147,8 +179,10 @@ TEST(Multislice, WhatWasAcceptedIsDeletedWhenTheRestIsRefused) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   const base::Error quota{
       .code = base::Code::kResourceExhausted, .message = "quota", .reason = base::Reason::kQuota};
-  r.Tick().See(CreateAnswered{
-      .slice = "train-000042-a1", .operations = {"operations/1"}, .error = quota, .partial = true});
+  r.Tick().See(CreateAnswered{.slice = "train-000042-a1",
+                              .operations = {"operations/1"},
+                              .error = quota,
+                              .accepted = {"train-000042-a1-0"}});
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_EQ(r.As<BackingOff>().error.reason, base::Reason::kQuota);
@@ -200,13 +234,16 @@ TEST(Multislice, GoneMeansThatNoNodeIsSeenTwice) {
 TEST(Multislice, WhatWasRefusedInPartIsNotGoneBeforeItCouldBeSeen) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   const base::Error denied{.code = base::Code::kPermissionDenied, .message = "no"};
-  r.Tick().See(CreateAnswered{.slice = "train-000042-a1", .error = denied, .partial = true});
+  r.Tick().See(CreateAnswered{
+      .slice = "train-000042-a1", .error = denied, .accepted = {"train-000042-a1-0"}});
   EXPECT_EQ(r.state(), "FAILED");
   r.Gone();
   ASSERT_TRUE(r.job().slice) << "a node that was just accepted may be invisible for a moment";
   r.See(Look({Node(0, kCreating)}));
   r.After(minutes{1});
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Gone();
+  EXPECT_FALSE(r.job().slice) << "the other was refused";
 }
 
 TEST(Multislice, AnActiveQueuedResourceWithoutItsNodeIsNotWaitedForForEver) {

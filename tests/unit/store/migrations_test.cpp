@@ -83,6 +83,7 @@ TEST(Migrations, StoreOfVersion1IsStillRead) {
   expected.stage->hosts[0].scanned = 0;
   expected.slice->notice.reset();
   expected.slice->ready = false;
+  expected.slice->unshown.clear();
   expected.stage->generation.reset();
   expected.stage->hosts[0].notice.reset();
   expected.stage->notice.reset();
