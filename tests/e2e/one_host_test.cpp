@@ -9,29 +9,34 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class OneHost : public Rehearsal {
+class OneHost : public Rehearsal {};
+
+class OneHostOfFour : public RehearsalInEachWay {
  protected:
   /// It is named, its siblings are stopped, and the job goes on without these machines.
   void IsNamedAndItsSliceReplacedAfter(const std::vector<std::string>& actions) {
-    CreateAndRun({}, 4);
+    Rehearsal::CreateAndRun(way().Settings(), 4 / way().nodes, way().nodes);
     if (HasFatalFailure()) return;
-    for (const std::string& action : actions) Sim({"host", Slice() + "/1", action});
+    const std::string node = Slice() + (way().nodes > 1 ? "-0" : "");
+    for (const std::string& action : actions) Sim({"host", node + "/1", action});
     ASSERT_TRUE(Reaches("SUCCEEDED"));
     EXPECT_THAT(History(), HasSubstr("host 1 was lost in run: "));
     for (int host = 0; host < 4; ++host) EXPECT_EQ(Log(2, host), "attempt 2\n");
     EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
-    EXPECT_EQ(Creates(), 2);
+    EXPECT_EQ(Creates(), 2 * way().Requests());
     EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
   }
 };
 
-TEST_F(OneHost, ThatIsDead) {
+TEST_P(OneHostOfFour, IsDead) {
   IsNamedAndItsSliceReplacedAfter({"kill"});
 }
-TEST_F(OneHost, ThatCannotBeReached) {
+TEST_P(OneHostOfFour, CannotBeReached) {
   // Connections that are there hang too, but here their kernel goes on to answer for them.
   IsNamedAndItsSliceReplacedAfter({"cut", "hangup"});
 }
+
+INSTANTIATE_TEST_SUITE_P(Ways, OneHostOfFour, testing::Values(kQueued, kDirectTwo), NameOf);
 
 /// However long it stood before: what counts is how long nobody answers.
 TEST_F(OneHost, WhoseConnectionBreaksAfterALongTimeIsFollowedAgain) {

@@ -42,11 +42,11 @@ void Rehearsal::Create(const std::string& cmd, std::vector<std::string> settings
   id_ = base::Trim(ran.out);
 }
 
-void Rehearsal::CreateAndRun(std::vector<std::string> settings, int hosts) {
+void Rehearsal::CreateAndRun(std::vector<std::string> settings, int hosts, int nodes) {
   Create(kUntilLost, std::move(settings), hosts);
   if (HasFatalFailure()) return;
   ASSERT_TRUE(place_->Until("the first attempt to run on every host", [&] {
-    for (int host = 0; host < hosts; ++host) {
+    for (int host = 0; host < hosts * nodes; ++host) {
       if (Log(1, host) != "attempt 1\n") return false;
     }
     return true;
@@ -93,6 +93,17 @@ std::int64_t Rehearsal::Calls(const std::string& verb) {
     if (method.ends_with(verb)) calls += count - before_[method];
   }
   return calls;
+}
+
+std::vector<std::string> Way::Settings(std::vector<std::string> more) const {
+  more.emplace_back(direct ? "tpu.allocation_mode=tpu-vm" : "tpu.allocation_mode=queued-resources");
+  more.push_back("tpu.num_slices=" + std::to_string(nodes));
+  return more;
+}
+
+std::string Way::Resource(const std::string& slice) const {
+  const std::string zone = "projects/local-project/locations/us-central2-b/";
+  return direct ? zone + "nodes/" + Node(slice) : zone + "queuedResources/" + slice;
 }
 
 }  // namespace jobman::test

@@ -28,14 +28,13 @@ class Rehearsal : public testing::Test {
   static Ran Jobman(std::vector<std::string> args) { return place_->Jobman(std::move(args)); }
   static void Sim(std::vector<std::string> args);
 
-  static constexpr const char* kDirect = "tpu.allocation_mode=tpu-vm";
   /// Creates the test's job, with these settings on top of a spot v4-8 (or more hosts).
   void Create(const std::string& cmd, std::vector<std::string> settings = {}, int hosts = 1);
   /// What the command of a first attempt that is to be ended runs: later ones end at once.
   static constexpr const char* kUntilLost =
       "echo attempt $JOBMAN_ATTEMPT; [ $JOBMAN_ATTEMPT != 1 ] || sleep 600";
   /// ... and waits until it runs on every host.
-  void CreateAndRun(std::vector<std::string> settings = {}, int hosts = 1);
+  void CreateAndRun(std::vector<std::string> settings = {}, int hosts = 1, int nodes = 1);
 
   const std::string& id() const { return id_; }
   /// The name of the slice of an attempt.
@@ -67,17 +66,39 @@ class Rehearsal : public testing::Test {
   std::string id_ = {};
 };
 
-/// The same in both allocation modes.
-class RehearsalInBothModes : public Rehearsal, public testing::WithParamInterface<const char*> {
- protected:
-  static std::string Mode() { return std::string("tpu.allocation_mode=") + GetParam(); }
-  static bool Direct() { return GetParam() == std::string("tpu-vm"); }
-  /// "nodes" or "queuedResources".
-  static std::string Kind() { return Direct() ? "nodes" : "queuedResources"; }
+/// How a slice is asked for: in which allocation mode, and of how many nodes.
+struct Way {
+  const char* name;
+  bool direct = false;
+  int nodes = 1;
+
+  /// The settings of a job that asks so, and more.
+  std::vector<std::string> Settings(std::vector<std::string> more = {}) const;
+  /// How many calls ask for one slice.
+  int Requests() const { return direct ? nodes : 1; }
+  /// The last of its nodes; what is done to it alone concerns the slice as a whole.
+  std::string Node(const std::string& slice) const {
+    return nodes == 1 ? slice : slice + "-" + std::to_string(nodes - 1);
+  }
+  /// The full name of what a request makes: the queued resource, or the last node.
+  std::string Resource(const std::string& slice) const;
 };
-inline const auto kBothModes = testing::Values("queued-resources", "tpu-vm");
-inline std::string ModeName(const testing::TestParamInfo<const char*>& mode) {
-  return std::string(mode.param) == "tpu-vm" ? "Direct" : "Queued";
+inline constexpr Way kQueued = {.name = "Queued"};
+inline constexpr Way kDirectly = {.name = "Direct", .direct = true};
+inline constexpr Way kQueuedTwo = {.name = "QueuedTwo", .nodes = 2};
+inline constexpr Way kDirectTwo = {.name = "DirectTwo", .direct = true, .nodes = 2};
+inline const auto kEachWay = testing::Values(kQueued, kDirectly, kQueuedTwo, kDirectTwo);
+
+/// The same in both allocation modes, and for a slice of one and of two nodes.
+class RehearsalInEachWay : public Rehearsal, public testing::WithParamInterface<Way> {
+ protected:
+  static const Way& way() { return GetParam(); }
+  void CreateAndRun(std::vector<std::string> more = {}) {
+    Rehearsal::CreateAndRun(way().Settings(std::move(more)), 1, way().nodes);
+  }
+};
+inline std::string NameOf(const testing::TestParamInfo<Way>& way) {
+  return way.param.name;
 }
 
 }  // namespace jobman::test

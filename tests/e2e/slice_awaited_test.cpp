@@ -1,4 +1,5 @@
 // A request was accepted, and its slice is long in coming, or does not come.
+#include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
 #include "tests/e2e/rehearsal.hpp"
 
@@ -10,7 +11,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// What is given up after six seconds here is given up after an hour by a controller of its own.
-class SliceAwaited : public RehearsalInBothModes {
+class SliceAwaited : public RehearsalInEachWay {
  protected:
   static void SetUpTestSuite() { StartSuite({"--provisioning-limit", "6"}); }
   /// The request is given up and made anew, at no cost.
@@ -18,31 +19,55 @@ class SliceAwaited : public RehearsalInBothModes {
     ASSERT_TRUE(Reaches("SUCCEEDED"));
     EXPECT_THAT(History(), AllOf(HasSubstr(why), HasSubstr(": trying again in ")));
     EXPECT_EQ(Attempt(), 2);
-    EXPECT_EQ(Creates(), 2);
+    EXPECT_EQ(Creates(), 2 * way().Requests());
     EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
     EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
   }
 };
+/// Without a queued resource, and with one.
+class NodesAwaited : public SliceAwaited {};
 class QueueAwaited : public SliceAwaited {};
 
-TEST_P(QueueAwaited, NoCapacityForADirectNode) {
+TEST_P(NodesAwaited, NoCapacity) {
   Sim({"fault", "nodes.create", "stockout"});
-  Create("true", {kDirect});
+  Create("true", way().Settings());
   ComesAnew("There is no more capacity in the zone \"us-central2-b\"");
+}
+
+/// They ask one at a time, ever later: not fifty times as often as one would.
+class FiftyJobs : public Rehearsal {};
+
+TEST_F(FiftyJobs, WaitForOneZoneTogether) {
+  Sim({"set", "stock.us-central2-b/v4=0"});
+  Create("true", kDirectly.Settings());
+  EXPECT_TRUE(WhySays("There is no more capacity"));
+  const std::string file = place().JobFile("crowd", 1, "true");
+  std::vector<std::string> crowd = {"delete", "--wait"};
+  for (int job = 0; job < 49; ++job) {
+    const Ran ran = Jobman({"-q", "create", file, "--set", "tpu.allocation_mode=tpu-vm"});
+    ASSERT_EQ(ran.code, 0) << ran.All();
+    crowd.emplace_back(base::Trim(ran.out));
+  }
+  for (std::size_t job = 2; job < crowd.size(); ++job) {
+    ASSERT_TRUE(place().Reaches(crowd[job], "BACKOFF")) << crowd[job];
+  }
+  EXPECT_THAT(Jobman({"why", crowd.back()}).out, HasSubstr("jobs like this one"));
+  EXPECT_LE(Creates(), 12) << "by fifty jobs";
+  EXPECT_EQ(Jobman(crowd).code, 0);
 }
 
 TEST_P(QueueAwaited, ARequestThatFailsWithAnInternalError) {
   Sim({"fault", "queuedResources.create", "opaque"});
-  Create("true");
+  Create("true", way().Settings());
   ComesAnew("an internal error has occurred");
 }
 
 TEST_P(QueueAwaited, DaysInTheQueue) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
-  Create("true");
-  EXPECT_TRUE(WhySays("capacity for v4-8 in us-central2-b, for 3"));  // seconds so far
+  Create("true", way().Settings());
+  EXPECT_TRUE(WhySays(" in us-central2-b, for 3"));  // seconds so far
   EXPECT_EQ(StateOf(), "WAITING");
-  EXPECT_EQ(Creates(), 1);
+  EXPECT_EQ(Creates(), way().Requests());
   EXPECT_EQ(Deletes(), 0) << "it keeps its place";
   Sim({"calm"});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
@@ -51,7 +76,7 @@ TEST_P(QueueAwaited, DaysInTheQueue) {
 
 TEST_P(QueueAwaited, ValidUntilADurationIsOver) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
-  Create("true", {"tpu.valid_until=10s"});
+  Create("true", way().Settings({"tpu.valid_until=10s"}));
   EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
   ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 10s");
 }
@@ -60,42 +85,42 @@ TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   const auto now = std::chrono::time_point_cast<base::Duration>(std::chrono::system_clock::now());
   const std::string until = base::FormatRfc3339(now + std::chrono::seconds{15});
-  Create("true", {"tpu.valid_until=" + until});
+  Create("true", way().Settings({"tpu.valid_until=" + until}));
   EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
   ASSERT_TRUE(Reaches("FAILED"));
   EXPECT_EQ(ExitCode(), 4);
   EXPECT_THAT(Jobman({"why", id()}).out,
               AllOf(HasSubstr("tpu.valid_until, " + until + ", has passed"),
                     HasSubstr("create the job again with a later tpu.valid_until")));
-  EXPECT_EQ(Creates(), 1);
+  EXPECT_EQ(Creates(), way().Requests());
   ASSERT_TRUE(place().Until("the husk to be deleted", [&] { return Deletes() > 0; }));
   EXPECT_EQ(Jobman({"resume", id(), "--wait"}).code, 4) << "it would be refused";
-  EXPECT_EQ(Creates(), 1);
+  EXPECT_EQ(Creates(), way().Requests());
 }
 
 TEST_P(SliceAwaited, CreatingWithoutAnEnd) {
   Sim({"fault", "*.create", "provisions_forever"});
-  Create("true", {Mode()});
+  Create("true", way().Settings());
   EXPECT_TRUE(WhySays("PROVISIONING"));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_THAT(History(), HasSubstr("slice " + Slice() + " was not ready within 6s: trying again"));
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
-  EXPECT_EQ(Creates(), 2);
+  EXPECT_EQ(Creates(), 2 * way().Requests());
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
 }
 
-class SliceRepaired : public RehearsalInBothModes {};
+class SliceRepaired : public RehearsalInEachWay {};
 
 TEST_P(SliceRepaired, BeforeItWasReady) {
   Sim({"fault", "*.create", "provisions_forever"});
-  Create("true", {Mode()});
+  Create("true", way().Settings());
   ASSERT_TRUE(Reaches("PROVISIONING"));
-  Sim({"show", Slice(), "state=REPAIRING"});
-  if (Direct()) {  // a queued resource that is not ACTIVE speaks for its nodes
+  Sim({"show", way().Node(Slice()), "state=REPAIRING"});
+  if (way().direct) {  // a queued resource that is not ACTIVE speaks for its nodes
     EXPECT_TRUE(WhySays("slice " + Slice() + " is REPAIRING"));
   }
   Sim({"calm"});
-  Sim({"show", Slice(), "state=null"});
+  Sim({"show", way().Node(Slice()), "state=null"});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_EQ(Attempt(), 1);
   EXPECT_EQ(Deletes(), 0);
@@ -103,11 +128,11 @@ TEST_P(SliceRepaired, BeforeItWasReady) {
 
 TEST_P(SliceAwaited, NotFoundRightAfterItsCreate) {
   Sim({"set", "guesses.create_visible_after=3s"});
-  Create("true", {Mode()});
+  Create("true", way().Settings());
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   Sim({"set", "guesses.create_visible_after=0"});
   EXPECT_EQ(Attempt(), 1);
-  EXPECT_EQ(Creates(), 1);
+  EXPECT_EQ(Creates(), way().Requests());
   EXPECT_EQ(Deletes(), 0);
 }
 
@@ -115,16 +140,17 @@ TEST_P(SliceAwaited, NotFoundRightAfterItsCreate) {
 // listing may be sooner than the answer: whatever is lost, there is one slice.
 TEST_P(SliceAwaited, ACreateWhoseAnswerIsLost) {
   Sim({"fault", "*.create", "drop_reply", "--times", "10"});
-  Create("true", {Mode()});
+  Create("true", way().Settings());
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_THAT(Cloud(), AllOf(HasSubstr(Slice(1)), Not(HasSubstr(Slice(2)))));
   EXPECT_EQ(Attempt(), 1);
   EXPECT_EQ(Deletes(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, SliceAwaited, kBothModes, ModeName);
-INSTANTIATE_TEST_SUITE_P(Modes, SliceRepaired, kBothModes, ModeName);
-INSTANTIATE_TEST_SUITE_P(Once, QueueAwaited, testing::Values("queued-resources"), ModeName);
+INSTANTIATE_TEST_SUITE_P(Ways, SliceAwaited, kEachWay, NameOf);
+INSTANTIATE_TEST_SUITE_P(Ways, SliceRepaired, kEachWay, NameOf);
+INSTANTIATE_TEST_SUITE_P(Ways, NodesAwaited, testing::Values(kDirectly, kDirectTwo), NameOf);
+INSTANTIATE_TEST_SUITE_P(Ways, QueueAwaited, testing::Values(kQueued, kQueuedTwo), NameOf);
 
 }  // namespace
 }  // namespace jobman::test

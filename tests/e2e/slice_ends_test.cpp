@@ -9,49 +9,49 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// What is ordered from the simulator for node SLICE, or for NAME, its full name.
-struct End {
-  const char* name;
-  std::vector<std::string> order;
+class InUse : public RehearsalInEachWay {
+ protected:
+  void EveryHostRanAgain() {
+    for (int host = 0; host < way().nodes; ++host) EXPECT_EQ(Log(2, host), "attempt 2\n");
+  }
 };
 
-class SliceEnds : public RehearsalInBothModes {
+class SliceEnds : public InUse {
  protected:
+  /// What is ordered from the simulator for NODE, or for NAME, what was asked for.
   /// Each: the husk is deleted, the job runs on a new slice, and only `retries.preemption` pays.
   void IsReplacedAfter(std::vector<std::string> order) {
-    CreateAndRun({Mode()});
+    CreateAndRun();
     if (HasFatalFailure()) return;
-    const std::string full =
-        "projects/local-project/locations/us-central2-b/" + Kind() + "/" + Slice();
     for (std::string& word : order) {
-      if (word == "SLICE") word = Slice();
-      if (word == "NAME") word = full;
+      if (word == "NODE") word = way().Node(Slice());
+      if (word == "NAME") word = way().Resource(Slice());
     }
     Sim(order);
     ASSERT_TRUE(Reaches("SUCCEEDED"));
-    EXPECT_EQ(Log(2), "attempt 2\n");
+    EveryHostRanAgain();
     EXPECT_THAT(History(),
                 AllOf(HasSubstr("slice " + Slice() + " "), HasSubstr("during run: trying again")));
     EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
-    EXPECT_EQ(Creates(), 2);
+    EXPECT_EQ(Creates(), 2 * way().Requests());
     EXPECT_THAT(Cloud(), AllOf(Not(HasSubstr(Slice(1))), HasSubstr(Slice(2))));
   }
 };
 
 TEST_P(SliceEnds, Preempted) {
-  IsReplacedAfter({"preempt", "SLICE"});
+  IsReplacedAfter({"preempt", "NODE"});
 }
 TEST_P(SliceEnds, PreemptedByWayOfRepairing) {
-  IsReplacedAfter({"preempt", "SLICE", "--as", "repairing", "--for", "1s"});
+  IsReplacedAfter({"preempt", "NODE", "--as", "repairing", "--for", "1s"});
 }
 TEST_P(SliceEnds, PreemptedWithoutARecord) {
-  IsReplacedAfter({"preempt", "SLICE", "--as", "gone"});
+  IsReplacedAfter({"preempt", "NODE", "--as", "gone"});
 }
 TEST_P(SliceEnds, Terminated) {
-  IsReplacedAfter({"terminate", "SLICE"});
+  IsReplacedAfter({"terminate", "NODE"});
 }
 TEST_P(SliceEnds, Stopped) {
-  IsReplacedAfter({"stop", "SLICE"});
+  IsReplacedAfter({"stop", "NODE"});
 }
 TEST_P(SliceEnds, DeletedBySomebodyElse) {
   IsReplacedAfter({"delete", "NAME"});
@@ -59,15 +59,15 @@ TEST_P(SliceEnds, DeletedBySomebodyElse) {
 
 /// On demand: nothing is deleted, nothing else is asked for. It lasts longer than a host may be
 /// silent whose slice is READY.
-class SliceStays : public RehearsalInBothModes {
+class SliceStays : public InUse {
  protected:
   void Run() {
     CreateAndRun(
-        {Mode(), "tpu.pricing=ondemand", "setup=[{name: mark, run: echo set up $JOBMAN_ATTEMPT}]"});
+        {"tpu.pricing=ondemand", "setup=[{name: mark, run: echo set up $JOBMAN_ATTEMPT}]"});
   }
   void IsTheSame() {
-    EXPECT_EQ(Log(2), "attempt 2\n");
-    EXPECT_EQ(Creates(), 1);
+    EveryHostRanAgain();
+    EXPECT_EQ(Creates(), way().Requests());
     EXPECT_EQ(Deletes(), 0);
     EXPECT_THAT(Cloud(), HasSubstr(Slice(1)));
   }
@@ -76,7 +76,7 @@ class SliceStays : public RehearsalInBothModes {
 TEST_P(SliceStays, AMaintenanceWithNewAddresses) {
   Run();
   const auto before = place().Show(id())["slice"]["hosts"];
-  Sim({"maintain", Slice(), "--for", "10s"});
+  Sim({"maintain", way().Node(Slice()), "--for", "10s"});
   EXPECT_TRUE(WhySays("the cloud says READY, UNHEALTHY_MAINTENANCE"));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   IsTheSame();
@@ -87,7 +87,7 @@ TEST_P(SliceStays, AMaintenanceWithNewAddresses) {
 
 TEST_P(SliceStays, ARepair) {
   Run();
-  Sim({"repair", Slice(), "--for", "10s"});
+  Sim({"repair", way().Node(Slice()), "--for", "10s"});
   EXPECT_TRUE(WhySays("the cloud says REPAIRING"));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   IsTheSame();
@@ -96,18 +96,18 @@ TEST_P(SliceStays, ARepair) {
 
 TEST_P(SliceStays, HealthAndStateThatNobodyKnowsLeaveARunAlone) {
   Run();
-  Sim({"show", Slice(), "state=FROZEN"});
+  Sim({"show", way().Node(Slice()), "state=FROZEN"});
   EXPECT_TRUE(WhySays("the cloud says FROZEN"));
-  Sim({"show", Slice(), "state=null", "health=UNHEALTHY_MAINTENANCE"});
+  Sim({"show", way().Node(Slice()), "state=null", "health=UNHEALTHY_MAINTENANCE"});
   EXPECT_TRUE(WhySays("the cloud says READY, UNHEALTHY_MAINTENANCE"));
-  Sim({"show", Slice(), "health=null"});
+  Sim({"show", way().Node(Slice()), "health=null"});
   EXPECT_EQ(StateOf(), "RUNNING");
   EXPECT_EQ(Attempt(), 1);
   EXPECT_EQ(Deletes(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, SliceEnds, kBothModes, ModeName);
-INSTANTIATE_TEST_SUITE_P(Modes, SliceStays, kBothModes, ModeName);
+INSTANTIATE_TEST_SUITE_P(Ways, SliceEnds, kEachWay, NameOf);
+INSTANTIATE_TEST_SUITE_P(Ways, SliceStays, kEachWay, NameOf);
 
 }  // namespace
 }  // namespace jobman::test

@@ -10,7 +10,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class SliceRefused : public Rehearsal {
+class SliceRefused : public RehearsalInEachWay {
  protected:
   /// Waits in BACKOFF, with `why`, and is told what to do about it; not for long.
   void Waits(const std::string& why, const std::string& cure = "") {
@@ -19,7 +19,6 @@ class SliceRefused : public Rehearsal {
       return base::Contains(told, "BACKOFF") && base::Contains(told, why) &&
              base::Contains(told, cure);
     }));
-    EXPECT_EQ(Deletes(), 0) << "there was nothing";
   }
   void ComesBack() {
     ASSERT_TRUE(Reaches("SUCCEEDED"));
@@ -28,21 +27,24 @@ class SliceRefused : public Rehearsal {
   }
 };
 
-TEST_F(SliceRefused, QuotaIsWaitedFor) {
-  Sim({"set", "quota.us-central2-b/v4-spot=4"});  // less than the 8 cores of a v4-8
-  Create("true", {kDirect});
-  Waits("Limit: 4 in zone us-central2-b", "delete slices that nobody needs");
+TEST_P(SliceRefused, QuotaIsWaitedFor) {
+  const std::string less = std::to_string(8 * way().nodes - 4);  // a v4-8 has 8 cores
+  Sim({"set", "quota.us-central2-b/v4-spot=" + less});
+  Create("true", way().Settings());
+  Waits("Limit: " + less + " in zone us-central2-b", "delete slices that nobody needs");
   Sim({"set", "quota.us-central2-b/v4-spot=64"});
   ComesBack();
 }
 
-TEST_F(SliceRefused, TooManyRequestsAreFewerAfterTheTimeThatTheCloudNames) {
-  Sim({"fault", "queuedResources.create", "rate_limit", "--retry-after", "5"});
-  Create("true");
+TEST_P(SliceRefused, TooManyRequestsAreFewerAfterTheTimeThatTheCloudNames) {
+  Sim({"fault", "*.create", "rate_limit", "--retry-after", "5"});
+  Create("true", way().Settings());
   Waits("Quota exceeded for quota metric");
   ComesBack();
-  EXPECT_EQ(Creates(), 2);
+  EXPECT_EQ(Creates(), 1 + way().Requests());
 }
+
+INSTANTIATE_TEST_SUITE_P(Ways, SliceRefused, kEachWay, NameOf);
 
 /// What the request is refused with; the exit code of the job; a part of the cure.
 struct Refusal {
@@ -50,30 +52,36 @@ struct Refusal {
   int exit_code;
   const char* cure;
 };
-class RefusedForGood : public Rehearsal, public testing::WithParamInterface<Refusal> {};
+const Refusal kRefusals[] = {{"quota", 4, "waiting does not help"},
+                             {"denied", 4, "--role=roles/tpu.admin"},
+                             {"api_disabled", 4, "gcloud services enable tpu.googleapis.com"},
+                             {"zone_denied", 4, "choose another zone"},
+                             {"unauthenticated", 5, "gcloud auth login"},
+                             {"bad_type", 2, "choose another tpu.accelerator or tpu.zone"},
+                             {"bad_zone", 2, "gcloud compute tpus locations list"},
+                             {"bad_runtime", 2, "gcloud compute tpus versions list"}};
+
+class RefusedForGood : public Rehearsal,
+                       public testing::WithParamInterface<std::tuple<Refusal, Way>> {};
 
 TEST_P(RefusedForGood, EndsAtOnceWithTheCure) {
-  Sim({"fault", "*.create", GetParam().fault, "--times", "100"});
-  const bool direct = GetParam().exit_code == 2;
-  Create("true", direct ? std::vector<std::string>{kDirect} : std::vector<std::string>{});
+  const auto& [refusal, way] = GetParam();
+  Sim({"fault", "*.create", refusal.fault, "--times", "100"});
+  Create("true", way.Settings());
   ASSERT_TRUE(Reaches("FAILED"));
-  EXPECT_EQ(ExitCode(), GetParam().exit_code);
-  EXPECT_THAT(Jobman({"why", id()}).out, HasSubstr(GetParam().cure));
-  EXPECT_EQ(Creates(), 1);
+  EXPECT_EQ(ExitCode(), refusal.exit_code);
+  EXPECT_THAT(Jobman({"why", id()}).out, HasSubstr(refusal.cure));
+  EXPECT_LE(Creates(), way.Requests());
   EXPECT_EQ(Deletes(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Reasons, RefusedForGood,
-    testing::Values(Refusal{"quota", 4, "waiting does not help"},
-                    Refusal{"denied", 4, "--role=roles/tpu.admin"},
-                    Refusal{"api_disabled", 4, "gcloud services enable tpu.googleapis.com"},
-                    Refusal{"zone_denied", 4, "choose another zone"},
-                    Refusal{"unauthenticated", 5, "gcloud auth login"},
-                    Refusal{"bad_type", 2, "choose another tpu.accelerator or tpu.zone"},
-                    Refusal{"bad_zone", 2, "gcloud compute tpus locations list"},
-                    Refusal{"bad_runtime", 2, "gcloud compute tpus versions list"}),
-    [](const auto& refusal) { return std::string(refusal.param.fault); });
+std::string RefusalName(const testing::TestParamInfo<std::tuple<Refusal, Way>>& made) {
+  const auto& [refusal, way] = made.param;
+  return std::string(refusal.fault) + "_" + way.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Reasons, RefusedForGood,
+                         testing::Combine(testing::ValuesIn(kRefusals), kEachWay), RefusalName);
 
 /// What the zone does not offer is refused before there is a job.
 class OfferedElsewhere : public Rehearsal {
@@ -97,24 +105,26 @@ TEST_F(OfferedElsewhere, TheRuntime) {
   IsRefused("tpu.version=tpu-windows", "does not offer the runtime version tpu-windows");
 }
 
-class NameTaken : public RehearsalInBothModes {};
+/// Of several names one: what was made under the others is given back.
+class NameTaken : public RehearsalInEachWay {};
 
 TEST_P(NameTaken, TheNextNameIsAskedForAndTheirsIsLeftAlone) {
   Sim({"fault", "*.create", "taken"});
-  Create("true", {Mode()});
+  Create("true", way().Settings());
   ASSERT_TRUE(Reaches("SUCCEEDED"));
-  EXPECT_THAT(History(),
-              HasSubstr("the name " + Slice() + " is taken by a resource that is not ours"));
+  EXPECT_THAT(History(), HasSubstr("is taken by a resource that is not ours"));
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
-  EXPECT_EQ(Creates(), 2);
-  EXPECT_EQ(Deletes(), 0);
+  EXPECT_EQ(Creates(), 2 * way().Requests());
+  EXPECT_EQ(Deletes(), way().Requests() - 1) << "of its own nodes";
   EXPECT_THAT(Cloud(), AllOf(HasSubstr(Slice(1)), HasSubstr(Slice(2))));
   EXPECT_EQ(Jobman({"delete", id(), "--wait"}).code, 0);
   EXPECT_THAT(Cloud(), AllOf(HasSubstr(Slice(1)), Not(HasSubstr(Slice(2)))));
-  Sim({"delete", "projects/local-project/locations/us-central2-b/" + Kind() + "/" + Slice()});
+  Way theirs = way();
+  if (theirs.direct) theirs.nodes = 1;
+  Sim({"delete", theirs.Resource(Slice() + (way().Requests() > 1 ? "-0" : ""))});
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, NameTaken, kBothModes, ModeName);
+INSTANTIATE_TEST_SUITE_P(Ways, NameTaken, kEachWay, NameOf);
 
 }  // namespace
 }  // namespace jobman::test
