@@ -341,6 +341,10 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
       self->hosts_[index].following.Cancel();
       const auto rest = co_await FetchRest(self, index);
       Host& host = self->hosts_[index];
+      if (!rest.ok() && !host.ended) {
+        base::Log(base::LogLevel::kWarn, "ssh", "the end of the log of {} on host {} is lost: {}",
+                  self->RunId(), host.number, rest.error().ToString());
+      }
       if (!host.ended) self->Finish(host, rest.ok() ? *rest : *stopped);
       co_return self->Settle(host);
     }
