@@ -183,8 +183,9 @@ void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& l
       else
         seen.taken.push_back(id);
     }
-    // What is ours of the slice must be cared for, whoever has the other names.
-    seen.foreign = !seen.taken.empty() && !seen.queued && seen.nodes.empty();
+    // What is or may be ours of the slice must be cared for, whoever has the other names.
+    const std::size_t names = IsQueued(job) ? 1 : core::NodeIds(job.slice->ref).size();
+    seen.foreign = seen.taken.size() >= names && !seen.queued && seen.nodes.empty();
     book_.Post(job.id, std::move(seen));
   }
 }

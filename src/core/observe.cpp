@@ -70,11 +70,9 @@ bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   return true;
 }
 
-/// What is seen was there, and what is somebody else's cannot be ours.
 void NoteShown(Slice& slice, const SliceSeen& seen) {
   if (slice.ref.mode == AllocationMode::kQueuedResources) return slice.unshown.clear();
   for (const NodeSeen& node : seen.nodes) std::erase(slice.unshown, node.id);
-  for (const std::string& name : seen.taken) std::erase(slice.unshown, name);
 }
 
 /// The others were refused, or not asked for.
@@ -130,7 +128,7 @@ void Decider::Observe(const SliceSeen& seen) {
   }
   if (view_ == SliceView::kAbsent) {
     slice.absences = std::min(slice.absences + 1, 2);
-    return;
+    return NoteTaken(seen);
   }
   NoteShown(slice, seen);
   slice.cloud_state = CloudWord(seen, slice.ref);
@@ -160,8 +158,9 @@ void Decider::Observe(const SliceSeen& seen) {
 /// Nodes that are asked for one by one, and one of their names is somebody else's: it will never be
 /// whole. (A queued resource says itself what becomes of it.)
 void Decider::NoteTaken(const SliceSeen& seen) {
-  const Slice& slice = *job_.slice;
+  Slice& slice = *job_.slice;
   if (seen.taken.empty() || slice.ref.mode != AllocationMode::kTpuVm) return;
+  for (const std::string& name : seen.taken) std::erase(slice.unshown, name);
   if (slice.phase != SlicePhase::kCreated || !slice.hosts.empty()) return;
   view_ = SliceView::kFailed;
   slice_error_ = NameTaken(seen.taken.front());
@@ -198,6 +197,8 @@ void Decider::Observe(const CreateAnswered& answer) {
   // Seen before the answer came: only its operations are news, which tell of a stockout.
   const bool seen = slice.phase == SlicePhase::kCreated && slice.hosts.empty();
   if (seen && !answer.error && slice.operations.empty()) slice.operations = answer.operations;
+  // Given up while it was under way: what came of it is as young as this answer.
+  if (slice.phase == SlicePhase::kDeleting) slice.created_at = now_;
   if (slice.phase != SlicePhase::kIntended) return;
   const bool refused = answer.error && !MayHaveArrived(*answer.error);
   if (!answer.error || (refused && !answer.accepted.empty())) {
@@ -224,7 +225,7 @@ void Decider::Observe(const OperationFailed& failed) {
   // Without an operation on record it is told a second time, or too late to matter.
   if (!IsAbout(job_.slice, failed.slice) || job_.slice->operations.empty()) return;
   job_.slice->operations.clear();
-  if (job_.slice->ref.nodes == 1) {
+  if (NamesOfParts(job_.slice->ref).size() == 1) {
     job_.slice->cloud_state = "FAILED";
     job_.slice->unshown.clear();
   }

@@ -175,6 +175,7 @@ void Decider::GiveSliceUp() {
   // Of a multislice some nodes were seen: they must go, whatever becomes of the others.
   if (slice.phase == SlicePhase::kIntended && view_ == SliceView::kPartial) {
     slice.phase = SlicePhase::kCreated;
+    slice.created_at = now_;  // the others may be as young as that
   }
   if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest();
   const bool first = slice.phase != SlicePhase::kDeleting;

@@ -263,14 +263,17 @@ void ControllerWorld::ChangeWish(Wish wish) {
     witness_.Break("a wish is not taken");
 }
 
-/// Somebody else takes the name that a job is about to ask for, without labels or with those of
+/// Somebody else takes a name that a job is about to ask for, without labels or with those of
 /// another store.
 void ControllerWorld::TakeName() {
   const auto jobs = Jobs();
   const Job& job = jobs[static_cast<std::size_t>(random_.Below(static_cast<int>(jobs.size())))];
   core::SliceRef ref{.mode = job.spec.tpu.allocation_mode,
                      .place = {.project = "p", .zone = job.spec.tpu.zone},
-                     .name = core::SliceName(job, job.attempt + 1)};
+                     .name = core::SliceName(job, job.attempt + 1),
+                     .nodes = job.spec.tpu.num_slices};
+  const auto parts = core::PartsOf(ref);
+  ref = parts[static_cast<std::size_t>(random_.Below(static_cast<int>(parts.size())))];
   UnkindCloud::Labels labels;
   if (random_.Percent(50)) labels = core::OwnerLabels(job, "another");
   cloud_->AddForeign(ref, labels);

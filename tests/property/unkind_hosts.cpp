@@ -176,7 +176,8 @@ Task<UnkindHosts::Code> UnkindHosts::Stop(Session session, Words words) {
     runs_[session.machine][words[1]] = {
         .id = words[1], .machine = session.machine, .stopped = true};
   } else {
-    run->stopped = true;
+    run->told_to_stop = true;
+    run->stopped = run->stopped || run->running;
     if (run->running) Terminate(*run, grace);
   }
   if (words.size() > 3) co_await EndOthers(session, words[3], grace, words[1]);

@@ -24,10 +24,9 @@ struct ModelRun {
   bool killed = false;  ///< ... or its launcher is killed, and nobody knows the code
   int lines = 0;        ///< it writes until then
   bool running = false;
-  bool lost = false;  ///< ended without an exit code
-  /// A stop of it arrived, perhaps before its start or after its end. A stop does not wait for a
-  /// host that falls silent, so its log may be cut.
-  bool stopped = false;
+  bool lost = false;          ///< ended without an exit code
+  bool stopped = false;       ///< somebody stopped it, perhaps before its start
+  bool told_to_stop = false;  ///< ... perhaps after its end
   std::string log = {};
   std::string status() const;
 };

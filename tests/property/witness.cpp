@@ -218,13 +218,17 @@ void Witness::CheckLogs(const Job& job) {
   }
 }
 
+/// When a stop meets a host that falls silent, the end of a log may be given up after this time.
+constexpr base::Duration kStopGivesUp = std::chrono::seconds{30};
+
 void Witness::CheckLog(const Job& job, const ModelRun& run, const std::string& written) {
   if (!run.log.starts_with(written)) Break("the log of " + run.id + " is not what it wrote");
   if (run.stopped || run.lost) return;
   const auto exits = store_.Exits(job.id).value_or({});
   const bool recorded = std::any_of(exits.begin(), exits.end(), [&](const auto& exit) {
     return exit.stage == "run" && CommandId(job.id, exit.attempt) == run.id &&
-           exit.host == run.host && exit.error.empty();
+           exit.host == run.host && exit.error.empty() &&
+           !(run.told_to_stop && exit.at - run.ends > kStopGivesUp);
   });
   if (recorded && written != run.log) Break("the log of " + run.id + " is cut");
 }

@@ -23,7 +23,7 @@ namespace {
 
 using base::Result;
 
-/// For the last words to every host; a second signal ends this at once.
+/// For the last words to every host.
 constexpr base::Duration kFarewell = std::chrono::seconds{1};
 
 struct ExecOptions {
@@ -176,6 +176,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   const auto result = base::RunTask(
       loop, UnlessInterrupted(signals, ssh::FanOut(&shell, std::move(hosts), command, fan_out)));
   if (!result) SendFarewell(loop);
+  signals.clear();  // from here on an interrupt ends what waits for a reader
   output.Finish();
   if (!result) {
     return base::Error{

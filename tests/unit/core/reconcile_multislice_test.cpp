@@ -91,6 +91,35 @@ TEST(Multislice, WhenANameIsTakenTheOthersAreGivenBackAtOnce) {
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
+/// Its sibling may be on its way, or too young to be shown.
+TEST(Multislice, OneNameThatIsTakenDoesNotMeanThatNothingIsOurs) {
+  SliceSeen seen = Look({});
+  seen.taken = {"train-000042-a1-0"};
+  Reconciling r(JobBuilder().Direct().Slices(2).Build());
+  r.Tick().See(seen);
+  EXPECT_THAT(r.effects(), IsEmpty());
+  r.See(seen);
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice")) << "as when nothing is there";
+  r.Answered().See(seen);
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Gone().See(seen).See(seen);
+  ASSERT_TRUE(r.job().slice) << "the other node may be there";
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
+  r.clock.Advance(minutes{2});
+  r.See(seen);
+  EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
+}
+
+TEST(Multislice, WhatCameOfARequestThatWasGivenUpIsAsYoungAsItsAnswer) {
+  Reconciling r(JobBuilder().Direct().Slices(2).Build());
+  r.Tick();
+  r.clock.Advance(minutes{2});
+  r.See(Look({Node(0, kCreating)})).WishFor(Wish::kDelete);
+  r.clock.Advance(minutes{2});
+  r.Answered().See(Look({})).See(Look({}));
+  EXPECT_EQ(r.state(), "DELETING") << "node 1 was accepted just now";
+}
+
 TEST(Multislice, NamesItsNodesAsTheServiceDoes) {
   const SliceRef queued{.name = "s", .nodes = 2};
   EXPECT_THAT(NodeIds(queued), ElementsAre("s-0", "s-1"));
