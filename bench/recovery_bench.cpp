@@ -82,15 +82,15 @@ void SleepIntoRound(double first, int round, int rounds) {
       std::chrono::duration<double>(first + kLoopSeconds * (round + 0.5) / rounds));
 }
 
-Recovered MeasureJobman(int rounds, int hosts, bool silent) {
+Recovered MeasureJobman(int rounds, int hosts, const char* mode, bool silent) {
   Place place({"--delays", "0"});
   place.StartController();
   const std::string file = place.Write(
       "job.yaml", fmt::format("job: {{name: bench}}\ncloud: local\n"
                               "tpu: {{accelerator: v4-{}, zone: us-central2-b, pricing: spot, "
-                              "allocation_mode: tpu-vm}}\n"
+                              "allocation_mode: {}}}\n"
                               "command: {{cmd: 'echo up; sleep 3600', grace: 1s}}\n",
-                              hosts * 8));
+                              hosts * 8, mode));
   place.Take(place.Jobman({"create", file}));
   Recovered recovered;
   for (int attempt = 1; attempt <= rounds; ++attempt) {
@@ -161,8 +161,9 @@ std::string Verdict(const std::vector<double>& values, double target) {
 }
 
 void Bench(int rounds, int hosts) {
-  const Recovered jobman = MeasureJobman(rounds, hosts, false);
-  const Recovered silent = MeasureJobman(rounds, hosts, true);
+  const Recovered jobman = MeasureJobman(rounds, hosts, "tpu-vm", false);
+  const Recovered queued = MeasureJobman(rounds, hosts, "queued-resources", false);
+  const Recovered silent = MeasureJobman(rounds, hosts, "tpu-vm", true);
   const auto loop = MeasureLoop(rounds);
   ui::Table table({{.header = "FROM THE PREEMPTION TO"},
                    {.header = "MEDIAN ms", .right = true},
@@ -173,6 +174,10 @@ void Bench(int rounds, int hosts) {
   table.AddRow({fmt::format("the command running on {} hosts", hosts),
                 Ms(jobman.running_ms, kMedian), Ms(jobman.running_ms, 1),
                 Verdict(jobman.running_ms, kMostRunMs)});
+  table.AddRow({"the next request, of a queued resource", Ms(queued.asked_ms, kMedian),
+                Ms(queued.asked_ms, 1), Verdict(queued.asked_ms, kMostAskMs)});
+  table.AddRow({"its command running on them", Ms(queued.running_ms, kMedian),
+                Ms(queued.running_ms, 1), Verdict(queued.running_ms, kMostRunMs)});
   table.AddRow({"the next request, packets being lost", Ms(silent.asked_ms, kMedian),
                 Ms(silent.asked_ms, 1), Verdict(silent.asked_ms, kMostAskSilentMs)});
   table.AddRow({fmt::format("the next request of a shell loop, every {} s", kLoopSeconds),

@@ -62,6 +62,26 @@ TEST_P(QueueAwaited, ARequestThatFailsWithAnInternalError) {
   ComesAnew("an internal error has occurred");
 }
 
+TEST_P(QueueAwaited, ARequestThatFailsWhenItsNodesAreBeingMade) {
+  Sim({"fault", "queuedResources.create", "gives_up"});
+  Create("true", way().Settings());
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_EQ(Creates(), 2);
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
+TEST_P(QueueAwaited, ARequestThatFailsForAReasonThatIsNoWantOfCapacity) {
+  Sim({"fault", "queuedResources.create", "waits_forever"});
+  Create("true", way().Settings());
+  ASSERT_TRUE(Reaches("WAITING"));
+  Sim({"fail", Slice(), "--code", "9", "--message", "the network is not there"});
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_THAT(History(), HasSubstr("the network is not there: trying again in "));
+  EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
+  EXPECT_EQ(Creates(), 2);
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
 TEST_P(QueueAwaited, DaysInTheQueue) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   Create("true", way().Settings());
@@ -105,6 +125,18 @@ TEST_P(SliceAwaited, CreatingWithoutAnEnd) {
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_THAT(History(), HasSubstr("slice " + Slice() + " was not ready within 6s: trying again"));
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
+  EXPECT_EQ(Creates(), 2 * way().Requests());
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
+TEST_P(SliceAwaited, LostBeforeItsFirstUse) {
+  Sim({"fault", "*.create", "provisions_forever"});
+  Create("true", way().Settings());
+  ASSERT_TRUE(Reaches("PROVISIONING"));
+  Sim({"preempt", way().Node(Slice())});
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_THAT(History(), HasSubstr(" before it was used: trying again"));
+  EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
   EXPECT_EQ(Creates(), 2 * way().Requests());
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
 }
