@@ -197,9 +197,11 @@ void Decider::Observe(const CreateAnswered& answer) {
   // Seen before the answer came: only its operations are news, which tell of a stockout.
   const bool seen = slice.phase == SlicePhase::kCreated && slice.hosts.empty();
   if (seen && !answer.error && slice.operations.empty()) slice.operations = answer.operations;
-  // Given up while it was under way: what came of it is as young as this answer.
-  if (slice.phase == SlicePhase::kDeleting) slice.created_at = now_;
-  if (slice.phase != SlicePhase::kIntended) return;
+  if (slice.phase != SlicePhase::kIntended) {
+    // Seen in part, perhaps given up already: what came of the rest is as young as this answer.
+    if (!slice.unshown.empty()) slice.created_at = now_;
+    return;
+  }
   const bool refused = answer.error && !MayHaveArrived(*answer.error);
   if (!answer.error || (refused && !answer.accepted.empty())) {
     if (answer.error && !AskedBefore()) KeepUnshown(slice, answer.accepted);
