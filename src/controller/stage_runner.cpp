@@ -323,6 +323,19 @@ base::Task<StageRunner::Outcome> StageRunner::FetchRest(Self self, std::size_t i
   }
 }
 
+/// The follower may sleep between two looks: takes its place, fetches the rest of the log.
+base::Task<void> StageRunner::FinishStopped(Self self, std::size_t index, RunStatus stopped) {
+  self->hosts_[index].following.Cancel();
+  const auto rest = co_await FetchRest(self, index);
+  Host& host = self->hosts_[index];
+  if (!rest.ok() && !host.ended) {
+    base::Log(base::LogLevel::kWarn, "ssh", "the end of the log of {} on host {} is lost: {}",
+              self->RunId(), host.number, rest.error().ToString());
+  }
+  if (!host.ended) self->Finish(host, rest.ok() ? *rest : stopped);
+  self->Settle(host);
+}
+
 base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
   const base::Duration grace = self->job_->spec.command.grace;
   base::Duration blamed{0};
@@ -337,16 +350,7 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
     Outcome outcome = co_await RunScript(self, index, call, out);
     if (self->hosts_[index].settled) co_return;
     if (const auto stopped = remote::ParseStatus(answer); stopped.ok()) {
-      // The follower may sleep between two looks: take its place, fetch the rest of the log.
-      self->hosts_[index].following.Cancel();
-      const auto rest = co_await FetchRest(self, index);
-      Host& host = self->hosts_[index];
-      if (!rest.ok() && !host.ended) {
-        base::Log(base::LogLevel::kWarn, "ssh", "the end of the log of {} on host {} is lost: {}",
-                  self->RunId(), host.number, rest.error().ToString());
-      }
-      if (!host.ended) self->Finish(host, rest.ok() ? *rest : *stopped);
-      co_return self->Settle(host);
+      co_return co_await FinishStopped(self, index, *stopped);
     }
     Host& host = self->hosts_[index];
     Error error =

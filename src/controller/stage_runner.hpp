@@ -74,6 +74,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
 
   static base::Task<void> Follow(Self self, std::size_t index);
   static base::Task<void> StopHost(Self self, std::size_t index);
+  static base::Task<void> FinishStopped(Self self, std::size_t index, remote::RunStatus stopped);
   static base::Task<void> NotifyHost(Self self, std::size_t index, remote::Call call);
   /// What a try that failed adds to the time for which a host has been silent through no fault of
   /// ours. A connection that stood for hours and breaks is no silence of hours: that begins now.

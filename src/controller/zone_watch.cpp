@@ -155,6 +155,35 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   co_return base::Ok();
 }
 
+/// What the listing shows under the slice's names, told apart by whose it is.
+core::SliceSeen ZoneWatch::SeenOf(const Job& job, const Listing& listing) const {
+  const std::string& name = job.slice->ref.name;
+  core::SliceSeen seen{.slice = name};
+  for (const auto& one : listing.queued) {
+    if (one.id == name) seen.queued = one;
+  }
+  const auto ours = [&](const auto& labels) {
+    return core::IsOurs(labels, job, options_.policy.store_id);
+  };
+  if (seen.queued && !ours(seen.queued->labels)) {
+    seen.queued.reset();
+    seen.taken.push_back(name);
+  }
+  for (const std::string& id : core::NodeIds(job.slice->ref)) {
+    const auto node = std::find_if(listing.nodes.begin(), listing.nodes.end(),
+                                   [&](const core::NodeSeen& one) { return one.id == id; });
+    if (node == listing.nodes.end()) continue;
+    if (ours(node->labels))
+      seen.nodes.push_back(*node);
+    else
+      seen.taken.push_back(id);
+  }
+  // What is or may be ours of the slice must be cared for, whoever has the other names.
+  const std::size_t names = IsQueued(job) ? 1 : core::NodeIds(job.slice->ref).size();
+  seen.foreign = seen.taken.size() >= names && !seen.queued && seen.nodes.empty();
+  return seen;
+}
+
 void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& listing) {
   for (const Job& job : JobsAt(place)) {
     // A list that began before the request was made says nothing about it.
@@ -162,31 +191,7 @@ void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& l
     // Nor does one without queued resources about one of them: the first job that is loaded has its
     // place looked at before the others are there.
     if (IsQueued(job) && !listing.queued_listed) continue;
-    const std::string& name = job.slice->ref.name;
-    core::SliceSeen seen{.slice = name};
-    for (const auto& one : listing.queued) {
-      if (one.id == name) seen.queued = one;
-    }
-    const auto ours = [&](const auto& labels) {
-      return core::IsOurs(labels, job, options_.policy.store_id);
-    };
-    if (seen.queued && !ours(seen.queued->labels)) {
-      seen.queued.reset();
-      seen.taken.push_back(name);
-    }
-    for (const std::string& id : core::NodeIds(job.slice->ref)) {
-      const auto node = std::find_if(listing.nodes.begin(), listing.nodes.end(),
-                                     [&](const core::NodeSeen& one) { return one.id == id; });
-      if (node == listing.nodes.end()) continue;
-      if (ours(node->labels))
-        seen.nodes.push_back(*node);
-      else
-        seen.taken.push_back(id);
-    }
-    // What is or may be ours of the slice must be cared for, whoever has the other names.
-    const std::size_t names = IsQueued(job) ? 1 : core::NodeIds(job.slice->ref).size();
-    seen.foreign = seen.taken.size() >= names && !seen.queued && seen.nodes.empty();
-    book_.Post(job.id, std::move(seen));
+    book_.Post(job.id, SeenOf(job, listing));
   }
 }
 

@@ -36,6 +36,7 @@ class ZoneWatch {
   base::Task<void> LookAtOperations(std::shared_ptr<ports::SliceApi> api,
                                     std::vector<core::Job> jobs);
   void Tell(const Place& place, core::TimePoint began, const Listing& listing);
+  core::SliceSeen SeenOf(const core::Job& job, const Listing& listing) const;
   void RepeatEffects(const Place& place);
   void TellNoAnswer(const Place& place, const base::Error& error);
   std::vector<core::Job> JobsAt(const Place& place) const;

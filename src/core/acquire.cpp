@@ -151,7 +151,7 @@ bool Decider::RanOut(const base::Error& error) const {
 
 base::Error Decider::WhyItFailed() const {
   const TpuSpec& tpu = job_.spec.tpu;
-  const base::Error error = slice_error_.value_or(
+  base::Error error = slice_error_.value_or(
       base::Error{.code = base::Code::kInternal,
                   .message = "slice " + slice_name() + " failed without saying why"});
   if (!RanOut(error)) return error;
