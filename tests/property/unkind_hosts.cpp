@@ -176,7 +176,6 @@ Task<UnkindHosts::Code> UnkindHosts::Stop(Session session, Words words) {
     runs_[session.machine][words[1]] = {
         .id = words[1], .machine = session.machine, .stopped = true};
   } else {
-    run->told_to_stop = true;
     run->stopped = run->stopped || run->running;
     if (run->running) Terminate(*run, grace);
   }
@@ -189,6 +188,7 @@ Task<UnkindHosts::Code> UnkindHosts::Stop(Session session, Words words) {
     Duration nap{200};
     co_await base::Sleep(nap);
   }
+  if (run != nullptr) run->stop_answered = clock_.Now();
   JM_CO_TRY(Say(session.out, (run == nullptr ? "absent" : run->status()) + "\n"));
   co_return 0;
 }

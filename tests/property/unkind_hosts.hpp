@@ -24,9 +24,9 @@ struct ModelRun {
   bool killed = false;  ///< ... or its launcher is killed, and nobody knows the code
   int lines = 0;        ///< it writes until then
   bool running = false;
-  bool lost = false;          ///< ended without an exit code
-  bool stopped = false;       ///< somebody stopped it, perhaps before its start
-  bool told_to_stop = false;  ///< ... perhaps after its end
+  bool lost = false;                   ///< ended without an exit code
+  bool stopped = false;                ///< somebody stopped it, perhaps before its start
+  base::TimePoint stop_answered = {};  ///< when a stop of it was answered last, if ever
   std::string log = {};
   std::string status() const;
 };

@@ -228,7 +228,7 @@ void Witness::CheckLog(const Job& job, const ModelRun& run, const std::string& w
   const bool recorded = std::any_of(exits.begin(), exits.end(), [&](const auto& exit) {
     return exit.stage == "run" && CommandId(job.id, exit.attempt) == run.id &&
            exit.host == run.host && exit.error.empty() &&
-           !(run.told_to_stop && exit.at - run.ends > kStopGivesUp);
+           !(run.stop_answered != base::TimePoint{} && exit.at - run.stop_answered > kStopGivesUp);
   });
   if (recorded && written != run.log) Break("the log of " + run.id + " is cut");
 }
