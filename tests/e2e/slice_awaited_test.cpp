@@ -85,7 +85,8 @@ TEST_P(QueueAwaited, ARequestThatFailsForAReasonThatIsNoWantOfCapacity) {
 TEST_P(QueueAwaited, DaysInTheQueue) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   Create("true", way().Settings());
-  EXPECT_TRUE(WhySays(" in us-central2-b, for 3"));  // seconds so far
+  const std::string wanted = way().nodes > 1 ? "2 x v4-8" : "v4-8";
+  EXPECT_TRUE(WhySays("capacity for " + wanted + " in us-central2-b, for 3"));  // seconds so far
   EXPECT_EQ(StateOf(), "WAITING");
   EXPECT_EQ(Creates(), way().Requests());
   EXPECT_EQ(Deletes(), 0) << "it keeps its place";

@@ -114,7 +114,9 @@ TEST_P(NameTaken, TheNextNameIsAskedForAndTheirsIsLeftAlone) {
   Sim({"fault", "*.create", "taken"});
   Create("true", way().Settings());
   ASSERT_TRUE(Reaches("SUCCEEDED"));
-  EXPECT_THAT(History(), HasSubstr("is taken by a resource that is not ours"));
+  const std::string taken = Slice() + (way().Requests() > 1 ? "-0" : "");
+  EXPECT_THAT(History(),
+              HasSubstr("the name " + taken + " is taken by a resource that is not ours"));
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
   EXPECT_EQ(Creates(), 2 * way().Requests());
   EXPECT_EQ(Deletes(), way().Requests() - 1) << "of its own nodes";
@@ -123,7 +125,7 @@ TEST_P(NameTaken, TheNextNameIsAskedForAndTheirsIsLeftAlone) {
   EXPECT_THAT(Cloud(), AllOf(HasSubstr(Slice(1)), Not(HasSubstr(Slice(2)))));
   Way theirs = way();
   if (theirs.direct) theirs.nodes = 1;
-  Sim({"delete", theirs.Resource(Slice() + (way().Requests() > 1 ? "-0" : ""))});
+  Sim({"delete", theirs.Resource(taken)});
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, NameTaken, kEachWay, NameOf);

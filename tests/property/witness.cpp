@@ -223,7 +223,7 @@ constexpr base::Duration kStopGivesUp = std::chrono::seconds{30};
 
 void Witness::CheckLog(const Job& job, const ModelRun& run, const std::string& written) {
   if (!run.log.starts_with(written)) Break("the log of " + run.id + " is not what it wrote");
-  if (run.stopped || run.lost) return;
+  if (run.lost) return;
   const auto exits = store_.Exits(job.id).value_or({});
   const bool recorded = std::any_of(exits.begin(), exits.end(), [&](const auto& exit) {
     return exit.stage == "run" && CommandId(job.id, exit.attempt) == run.id &&
