@@ -14,6 +14,9 @@ std::string NodeLine(const Json& node) {
   for (const Json& host : hosts) running += Flag(host, "running") ? 1 : 0;
   std::string more;
   if (!Text(node, "health").empty()) more += ", " + Text(node, "health");
+  if (const std::string queued = Text(node, "queued_resource"); !queued.empty()) {
+    more += ", of " + queued;
+  }
   if (Flag(node, "foreign")) more += ", somebody else's";
   return fmt::format("  {:<28} {:<16} {:<12} {:<10} {}/{} hosts up{}\n", Text(node, "id"),
                      Text(node, "zone"), Text(node, "type"), Text(node, "state"), running,
@@ -21,8 +24,11 @@ std::string NodeLine(const Json& node) {
 }
 
 std::string QueuedLine(const Json& queued) {
+  const auto nodes = Number(queued, "nodes");
+  const std::string type =
+      nodes > 1 ? fmt::format("{} x {}", nodes, Text(queued, "type")) : Text(queued, "type");
   return fmt::format("  {:<28} {:<16} {:<12} {}{}\n", Text(queued, "id"), Text(queued, "zone"),
-                     Text(queued, "type"), Text(queued, "state"),
+                     type, Text(queued, "state"),
                      Flag(queued, "foreign") ? ", somebody else's" : "");
 }
 

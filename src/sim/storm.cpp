@@ -47,9 +47,16 @@ using Strike = std::string (*)(const Json& status, const Dice& dice);
 std::string Preempt(const Json& status, const Dice& dice) {
   const Json node = OneNode(status, dice.target, true);
   if (node.is_null()) return {};
-  static const std::vector<std::string> kWays = {
-      "", "", " --as stopping --for 1s", " --as repairing --for 1s", " --as gone", " --notice 1s"};
-  return "preempt " + Text(node, "name") + Pick(kWays, dice.way);
+  static const std::vector<std::string> kWays = {"",
+                                                 "",
+                                                 " --as stopping --for 1s",
+                                                 " --as repairing --for 1s",
+                                                 " --as silent --for 1s",
+                                                 " --as gone",
+                                                 " --notice 1s"};
+  // Of several nodes now one is taken away, now all that were asked for together.
+  const std::string queued = dice.length < 0.3 ? Text(node, "queued_resource") : "";
+  return "preempt " + (queued.empty() ? Text(node, "name") : queued) + Pick(kWays, dice.way);
 }
 
 std::string OnNode(const Json& status, const Dice& dice, const std::string& command) {
@@ -59,6 +66,14 @@ std::string OnNode(const Json& status, const Dice& dice, const std::string& comm
 
 std::string Reboot(const Json& status, const Dice& dice) {
   return OnNode(status, dice, "reboot");
+}
+
+std::string Stop(const Json& status, const Dice& dice) {
+  return OnNode(status, dice, dice.way < 0.5 ? "stop" : "terminate");
+}
+
+std::string Delete(const Json& status, const Dice& dice) {
+  return OnNode(status, dice, "delete");
 }
 
 std::string Maintain(const Json& status, const Dice& dice) {
@@ -131,6 +146,8 @@ std::string Unplug(const Json&, const Dice& dice) {
 const std::map<std::string, Strike>& Strikes() {
   static const std::map<std::string, Strike> kStrikes = {
       {"preempt", Preempt},
+      {"stop", Stop},
+      {"delete", Delete},
       {"reboot", Reboot},
       {"maintain", Maintain},
       {"repair", Repair},
@@ -177,14 +194,21 @@ Duration Storm::Pause(double rate) {
   return Duration(static_cast<std::int64_t>(minutes * 60'000));
 }
 
-std::string Storm::Next(const Json& status) {
-  const std::string& kind = Pick(kinds_, Draw());
+std::string Storm::NextKind() {
+  if (round_.empty()) round_ = kinds_;
+  const std::string kind = Pick(round_, Draw());
+  std::erase(round_, kind);
+  return kind;
+}
+
+Blow Storm::Next(const Json& status) {
+  Blow blow{.kind = NextKind()};
   Dice dice;
   dice.target = Draw();
   dice.way = Draw();
   dice.length = Draw();
-  const std::string line = Strikes().at(kind)(status, dice);
-  return line.empty() ? "# " + kind + ": nothing is there to strike" : line;
+  blow.line = Strikes().at(blow.kind)(status, dice);
+  return blow;
 }
 
 }  // namespace jobman::sim

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <map>
 
 #include "jobman/base/strings.hpp"
 #include "sim/commands.hpp"
@@ -60,15 +61,38 @@ base::Status MakeCalm(const SimFile& file, const Interrupt& interrupt) {
   return calm.ok() ? base::Ok() : base::Status(calm.error());
 }
 
-/// Does what the line says; what came of it, for a comment behind the line.
-std::string Do(const SimFile& file, const std::string& line) {
-  const auto commands = ParseCommands(line);
-  if (!commands.ok()) return "  # " + commands.error().ToString();
-  for (const Command& command : *commands) {
-    const auto reply = Ask(file, "POST", command.order, command.body);
-    if (!reply.ok()) return "  # " + reply.error().ToString();
+/// Does what the line says.
+base::Status Do(const SimFile& file, const std::string& line) {
+  JM_ASSIGN_OR_RETURN(const auto commands, ParseCommands(line));
+  for (const Command& command : commands) {
+    JM_TRY(Ask(file, "POST", command.order, command.body));
   }
-  return {};
+  return base::Ok();
+}
+
+/// How many faults of each kind there were.
+using Tally = std::map<std::string, int>;
+
+std::string ToText(const Tally& tally) {
+  std::vector<std::string> counts;
+  for (const auto& [kind, count] : tally) counts.push_back(fmt::format("{} {}", kind, count));
+  return base::Join(counts, ", ");
+}
+
+/// Lets the next fault strike, tells of it and counts it, unless it is refused: what it was to
+/// strike may be gone since.
+void StrikeOnce(const SimFile& file, Storm& storm, Duration at, Tally& tally) {
+  const auto status = Ask(file, "GET", "status");
+  const Blow blow = storm.Next(status.ok() ? *status : Json());
+  if (blow.line.empty()) {
+    std::cout << fmt::format("# {}ms {}: nothing is there to strike\n", at.count(), blow.kind)
+              << std::flush;
+    return;
+  }
+  const base::Status done = Do(file, blow.line);
+  const std::string refusal = done.ok() ? "" : "  # " + done.error().ToString();
+  std::cout << fmt::format("{}ms {}{}\n", at.count(), blow.line, refusal) << std::flush;
+  if (done.ok()) ++tally[blow.kind];
 }
 
 /// Prints a line of a script that happened; true when it was refused.
@@ -115,24 +139,20 @@ int RunStorm(const base::Path& dir, const StormOptions& options) {
   std::cout << fmt::format("# storm of seed {}, {} faults a minute\n", options.seed, options.rate)
             << std::flush;
   const auto begin = Clock::now();
-  int count = 0;
+  Tally tally;
+  for (const std::string& kind : storm->kinds()) tally[kind] = 0;
   Duration at = storm->Pause(options.rate);
   for (; at < *time && !interrupt.CameBefore(begin + at); at += storm->Pause(options.rate)) {
-    const auto status = Ask(*file, "GET", "status");
-    const std::string line = storm->Next(status.ok() ? *status : Json());
-    if (line.starts_with("#")) {
-      std::cout << fmt::format("# {}ms{}\n", at.count(), line.substr(1)) << std::flush;
-      continue;
-    }
-    std::cout << fmt::format("{}ms {}{}\n", at.count(), line, Do(*file, line)) << std::flush;
-    ++count;
+    StrikeOnce(*file, *storm, at, tally);
   }
   if (at >= *time) interrupt.CameBefore(begin + *time);
   const auto calm = MakeCalm(*file, interrupt);
   if (!calm.ok()) return Fails(calm.error());
   const auto took = std::chrono::duration_cast<Duration>(Clock::now() - begin);
-  std::cout << fmt::format("# {} in {}; the world is calm again\n", base::Plural(count, "fault"),
-                           base::FormatDuration(took));
+  int count = 0;
+  for (const auto& [kind, struck] : tally) count += struck;
+  std::cout << fmt::format("# {} in {}; the world is calm again\n# {}\n",
+                           base::Plural(count, "fault"), base::FormatDuration(took), ToText(tally));
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// A storm of faults over many jobs, while the controller is killed again and again: all of them
-// succeed, nothing runs twice at once, and nothing is left.
+// A storm of faults over many jobs, of one node and of two, while the controller is killed again
+// and again: all of them succeed, nothing runs twice at once, and nothing is left.
 //
 // JOBMAN_STORM_JOBS, _SECONDS, _RATE (faults a minute) and _SEED make it longer or repeat it; the
 // long form is 20 jobs and 300 seconds.
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <random>
 
@@ -18,8 +19,10 @@
 namespace jobman::test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 unsigned FromEnv(const char* name, unsigned otherwise) {
   const char* const text = getenv(name);
@@ -35,8 +38,25 @@ std::ptrdiff_t Lines(const std::string& text) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
+/// What a job runs on: 1, 2 or 4 hosts in all.
+struct Shape {
+  int nodes = 1;
+  int hosts = 1;  ///< of each node
+};
+
+/// Jobs take these in turn and both allocation modes by turns: ten jobs have every pair of them.
+constexpr std::array kShapes = {Shape{1, 1}, Shape{1, 2}, Shape{1, 4}, Shape{2, 1}, Shape{2, 2}};
+
+Shape ShapeOf(unsigned number) {
+  return kShapes[number % kShapes.size()];
+}
+
 int HostsOf(unsigned number) {
-  return 1 << number % 3;  // 1, 2 or 4
+  return ShapeOf(number).nodes * ShapeOf(number).hosts;
+}
+
+std::string ModeOf(unsigned number) {
+  return number % 2 == 0 ? "queued-resources" : "tpu-vm";
 }
 
 class Storm : public testing::Test {
@@ -54,7 +74,6 @@ class Storm : public testing::Test {
   /// away between the two, and no log knows more than what was written (tee is free to begin with
   /// either). What a shell says of a TERM is no step.
   void Create(unsigned number) {
-    const int hosts = HostsOf(number);
     const std::string cmd = fmt::format(
         "exec 2>/dev/null; share={0}; me=$share/{1}-$JOBMAN_HOST_INDEX\n"
         "exec 9>$me.lock; flock -w 1 9 || echo \"$me twice\" >>$share/twice\n"
@@ -65,12 +84,12 @@ class Storm : public testing::Test {
         "  echo \"attempt $JOBMAN_ATTEMPT step $step\"\n"
         "  sleep {3}\n"
         "done",
-        share_.string(), number, seconds_ * 1000 / pause_ms_, pause_ms_ / 1000.0);
-    const std::string name = fmt::format("storm-{}", number);
-    const std::string mode = number % 2 == 0 ? "queued-resources" : "tpu-vm";
-    const Ran ran = place_.Jobman(
-        {"create", place_.JobFile(name, hosts, cmd, "retries: {infra: unlimited, backoff: 1s}\n"),
-         "--set", "tpu.allocation_mode=" + mode});
+        share_.string(), number, Steps(), pause_ms_ / 1000.0);
+    const auto [nodes, hosts] = ShapeOf(number);
+    const std::string file = place_.JobFile(fmt::format("storm-{}", number), hosts, cmd,
+                                            "retries: {infra: unlimited, backoff: 1s}\n");
+    const Ran ran = place_.Jobman({"create", file, "--set", "tpu.allocation_mode=" + ModeOf(number),
+                                   "--set", fmt::format("tpu.num_slices={}", nodes)});
     ASSERT_EQ(ran.code, 0) << ran.All();
   }
 
@@ -81,6 +100,23 @@ class Storm : public testing::Test {
       place_.KillController();
       place_.StartController({"--poll", "1", "--host-limit", "4"});
     }
+  }
+
+  unsigned Steps() const { return seconds_ * 1000 / pause_ms_; }
+
+  /// Hosts are counted over all nodes: each of them has come to its last step.
+  void CheckSteps(unsigned number) {
+    for (int host = 0; host < HostsOf(number); ++host) {
+      const auto step = base::ReadFile(share_ / fmt::format("{}-{}.step", number, host));
+      EXPECT_EQ(step.value_or(""), fmt::format("{}\n", Steps()))
+          << "job " << number << " host " << host;
+    }
+  }
+
+  /// Every kind of fault has struck, where there was time for many.
+  void CheckKinds(const std::string& told) {
+    if (seconds_ * rate_ / 60 < 200) return;
+    EXPECT_THAT(told, Not(ContainsRegex("[a-z] 0[,\n]")));
   }
 
   /// What is here of each attempt's log is what the host wrote, from the first byte on; of one that
@@ -129,10 +165,12 @@ TEST_F(Storm, EveryJobSucceedsAndNothingIsLeft) {
   const Ran faults = storm.get();
   EXPECT_EQ(faults.code, 0) << faults.All();
   std::printf("%s", faults.out.c_str());
+  CheckKinds(faults.out);
   for (unsigned number = 0; number < jobs_; ++number) {
     const std::string name = fmt::format("storm-{}", number);
     EXPECT_TRUE(place_.Reaches(name, "SUCCEEDED", 180 + static_cast<int>(seconds_)))
         << place_.Jobman({"why", name}).All() << place_.Jobman({"history", name}).All();
+    CheckSteps(number);
     CheckLogs(number);
   }
   EXPECT_THAT(base::ReadFile(share_ / "twice").value_or(""), IsEmpty());
@@ -142,6 +180,8 @@ TEST_F(Storm, EveryJobSucceedsAndNothingIsLeft) {
   EXPECT_EQ(place_.Jobman(remove).code, 0);
   const Ran left = place_.Sim({"down"});
   EXPECT_THAT(left.out, HasSubstr("nothing was left")) << left.All();
+  EXPECT_THAT(left.out, Not(HasSubstr("created without a label"))) << left.All();
+  std::printf("%s", left.out.c_str());
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "sim/commands.hpp"
 #include "sim/report.hpp"
 #include "sim/storm.hpp"
@@ -10,8 +12,11 @@ namespace jobman::sim {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 
 Command Only(const std::string& line) {
   const auto commands = ParseCommands(line);
@@ -72,6 +77,7 @@ Json Status() {
   for (const char* name : {"a", "b", "c"}) {
     nodes.push_back({{"name", name}, {"state", "READY"}, {"spot", true}, {"hosts", hosts}});
   }
+  nodes[2]["queued_resource"] = "asked";
   return {{"nodes", std::move(nodes)}};
 }
 
@@ -79,9 +85,30 @@ TEST(Storm, SpeaksInCommands) {
   auto storm = Storm::Of(1, {});
   ASSERT_TRUE(storm.ok());
   for (int i = 0; i < 300; ++i) {
-    const std::string line = storm->Next(Status());
+    const std::string line = storm->Next(Status()).line;
     ASSERT_TRUE(ParseCommands(line).ok()) << line;
+    ASSERT_THAT(line, Not(IsEmpty()));
   }
+}
+
+TEST(Storm, GivesEachKindItsTurn) {
+  auto storm = Storm::Of(11, {});
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::string> struck;
+    for (std::size_t i = 0; i < StormKinds().size(); ++i) {
+      struck.push_back(storm->Next(Status()).kind);
+    }
+    EXPECT_THAT(struck, UnorderedElementsAreArray(StormKinds()));
+  }
+}
+
+TEST(Storm, TakesOneOfSeveralNodesAndAllThatWereAskedForTogether) {
+  auto storm = Storm::Of(4, {"preempt"});
+  std::set<std::string> taken;
+  for (int i = 0; i < 200; ++i) {
+    taken.insert(ParseCommands(storm->Next(Status()).line)->front().body["node"]);
+  }
+  EXPECT_THAT(taken, UnorderedElementsAre("a", "b", "c", "asked"));
 }
 
 TEST(Storm, ChoosesAlikeForOneSeedWhateverItFoundBefore) {
@@ -89,7 +116,7 @@ TEST(Storm, ChoosesAlikeForOneSeedWhateverItFoundBefore) {
   auto two = Storm::Of(7, {});
   for (int i = 0; i < 200; ++i) {
     ASSERT_EQ(one->Pause(30), two->Pause(30));
-    ASSERT_EQ(one->Next(Status()), two->Next(Status()));
+    ASSERT_EQ(one->Next(Status()).line, two->Next(Status()).line);
     one->Next(Status());
     two->Next(Json::object());
   }
@@ -99,7 +126,9 @@ TEST(Storm, ChoosesOtherwiseForAnotherSeed) {
   auto one = Storm::Of(7, {});
   auto two = Storm::Of(8, {});
   int same = 0;
-  for (int i = 0; i < 200; ++i) same += one->Next(Status()) == two->Next(Status()) ? 1 : 0;
+  for (int i = 0; i < 200; ++i) {
+    same += one->Next(Status()).line == two->Next(Status()).line ? 1 : 0;
+  }
   EXPECT_LT(same, 100);
 }
 
@@ -108,13 +137,13 @@ TEST(Storm, KeepsToItsKindsAndRate) {
   Duration sum{0};
   for (int i = 0; i < 1000; ++i) {
     sum += storm->Pause(30);
-    EXPECT_THAT(storm->Next(Status()),
+    EXPECT_THAT(storm->Next(Status()).line,
                 testing::AnyOf(testing::StartsWith("preempt "), HasSubstr(" kill ")));
   }
   EXPECT_GT(sum, std::chrono::minutes(25));
   EXPECT_LT(sum, std::chrono::minutes(42));
   EXPECT_FALSE(Storm::Of(3, {"fire"}).ok());
-  EXPECT_THAT(storm->Next(Json::object()), testing::StartsWith("# "));
+  EXPECT_THAT(storm->Next(Json::object()).line, IsEmpty());
 }
 
 TEST(LeakReport, TellsOfOwnersAndRequestsAndNotOfStrangers) {
@@ -127,6 +156,18 @@ TEST(LeakReport, TellsOfOwnersAndRequestsAndNotOfStrangers) {
   EXPECT_THAT(text, Not(HasSubstr("theirs")));
   EXPECT_THAT(text, HasSubstr("nodes/bare"));
   EXPECT_THAT(text, HasSubstr("requests: 40, 20.0 a minute, 30 in the busiest one"));
+}
+
+TEST(LeakReport, NamesEveryNodeOfSeveral) {
+  Json nodes = Json::array();
+  for (const char* id : {"ms-0", "ms-1"}) {
+    nodes.push_back({{"id", id}, {"state", "PREEMPTED"}, {"queued_resource", "ms"}});
+  }
+  const Json queued = {{"id", "ms"}, {"type", "v4-8"}, {"nodes", 2}, {"state", "SUSPENDED"}};
+  const std::string text =
+      LeakReport({{"nodes", nodes}, {"queued_resources", Json::array({queued})}});
+  EXPECT_THAT(text, testing::ContainsRegex("ms-0 .*PREEMPTED .*of ms\n.*ms-1 .*of ms\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("ms .*2 x v4-8 .*SUSPENDED"));
 }
 
 }  // namespace

@@ -24,6 +24,16 @@ class OrdersTest : public WorldTest {
     Pass(1000);
     ASSERT_EQ(QueuedStateOf(id), "ACTIVE");
   }
+  /// Asks for nodes NAME-0 and NAME-1 of two hosts each.
+  void AskForTwo(const std::string& name) {
+    Json body = QueuedSpec("", "v4-16");
+    Json& spec = body["tpu"]["nodeSpec"][0];
+    spec.erase("nodeId");
+    spec["multisliceParams"] = {{"nodeCount", 2}};
+    spec["node"]["labels"] = {{"jobman-job", "1"}};
+    ASSERT_EQ(CreateQueued(name, body).status, 200);
+    Pass(1000);
+  }
   std::string Reads(const std::string& host, const std::string& key) {
     const HostPlan& plan = fleet.running.at(host);
     const GuestReply reply =
@@ -370,6 +380,60 @@ TEST_F(OrdersTest, AScriptHappensAtItsTimes) {
   Order("calm", Json::object());
   Pass(60000);
   EXPECT_EQ(NodeStateOf("t2"), "READY");
+}
+
+TEST_F(OrdersTest, WhoeverLosesOneNodeOfSeveralLosesThemAll) {
+  const std::vector<Json> ways = {{{"node", "q-1"}},
+                                  {{"node", "q-1"}, {"as", "stopping"}, {"for", "1s"}},
+                                  {{"node", "q-1"}, {"as", "repairing"}, {"for", "1s"}},
+                                  {{"node", "q-1"}, {"as", "silent"}, {"for", "1s"}},
+                                  {{"node", "q-1"}, {"as", "gone"}},
+                                  {{"node", "q-1"}, {"notice", "1s"}},
+                                  {{"node", "q"}, {"notice", "1s"}}};
+  for (const Json& way : ways) {
+    AskForTwo("q");
+    ASSERT_EQ(QueuedStateOf("q"), "ACTIVE") << way;
+    EXPECT_EQ(Order("preempt", way).status, 200) << way;
+    Pass(1500);
+    EXPECT_EQ(QueuedStateOf("q"), "SUSPENDED") << way;
+    EXPECT_THAT(fleet.running, IsEmpty()) << way;
+    EXPECT_EQ(Get("/sim/status")["queued_resources"][0]["nodes"], 2);
+    Call("DELETE", "queuedResources/q", {{"force", "true"}});
+    Pass(1000);
+    const Json left = Get("/sim/status");
+    EXPECT_THAT(left["nodes"], IsEmpty()) << way;
+    EXPECT_THAT(left["queued_resources"], IsEmpty()) << way;
+    EXPECT_THAT(left["ownerless"], IsEmpty()) << way;
+  }
+}
+
+TEST_F(OrdersTest, OneNodeOfSeveralIsOutOfUseAlone) {
+  const std::vector<std::pair<std::string, Json>> outages = {
+      {"maintain", {{"node", "q-1"}, {"for", "1s"}}},
+      {"repair", {{"node", "q-1"}, {"for", "1s"}}},
+      {"node", {{"node", "q-1"}, {"reboot", true}}}};
+  AskForTwo("q");
+  for (const auto& [order, body] : outages) {
+    const Json endpoints = Get("nodes/q-0")["networkEndpoints"];
+    const Json moved = Get("nodes/q-1")["networkEndpoints"];
+    EXPECT_EQ(Order(order, body).status, 200);
+    EXPECT_THAT(fleet.running, SizeIs(order == "node" ? 4 : 2)) << order;
+    EXPECT_EQ(QueuedStateOf("q"), "ACTIVE") << order;
+    Pass(2000);
+    EXPECT_THAT(fleet.running, SizeIs(4)) << order;
+    EXPECT_EQ(Get("nodes/q-0")["networkEndpoints"], endpoints) << order;
+    EXPECT_EQ(Get("nodes/q-1")["networkEndpoints"] == moved, order != "maintain");
+  }
+}
+
+TEST_F(OrdersTest, SeveralNodesAreGrantedTogetherOrNotAtAll) {
+  Set("stock.us-central2-b/v4=8");  // one node of two hosts
+  AskForTwo("q");
+  EXPECT_EQ(QueuedStateOf("q"), "WAITING_FOR_RESOURCES");
+  EXPECT_THAT(Get("/sim/status")["nodes"], IsEmpty());
+  Set("stock.us-central2-b/v4=16");
+  Pass(1000);
+  EXPECT_EQ(QueuedStateOf("q"), "ACTIVE");
 }
 
 TEST_F(OrdersTest, TheLeaksAreWhatNobodyOwns) {
