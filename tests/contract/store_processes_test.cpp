@@ -14,7 +14,6 @@
 namespace jobman::store {
 namespace {
 
-using base::Path;
 using base::Reason;
 using testing::SizeIs;
 

@@ -41,7 +41,7 @@ base::Status OwnMounts() {
 class SmallDisk {
  public:
   /// In `at`, or in a folder of its own.
-  explicit SmallDisk(base::Path at = {}) : path_(at.empty() ? dir_.path() : std::move(at)) {}
+  explicit SmallDisk(const base::Path& at = {}) : path_(at.empty() ? dir_.path() : at) {}
   /// What is started from here on sees the disks that are mounted later, too.
   static base::Status MayMount() {
     static const base::Status kOwn = OwnMounts();

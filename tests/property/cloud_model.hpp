@@ -11,7 +11,6 @@
 
 namespace jobman::test {
 
-using base::Duration;
 using base::TimePoint;
 
 /// A queued resource with its node, or a node alone, as it really is.

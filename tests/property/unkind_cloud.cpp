@@ -14,7 +14,6 @@ using base::Code;
 using base::Error;
 using base::Reason;
 using base::Result;
-using base::Task;
 using core::AllocationMode;
 using core::NodeState;
 using core::QueuedState;

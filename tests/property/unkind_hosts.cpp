@@ -154,7 +154,7 @@ Task<UnkindHosts::Code> UnkindHosts::Follow(Session session, std::string id, std
     const std::string status = run == nullptr ? "absent" : run->status();
     if (run != nullptr && run->log.size() > sent) {
       const auto room = static_cast<int>(run->log.size() - sent);
-      const auto size = static_cast<std::size_t>(1 + random_.Below(room));
+      const auto size = std::size_t{1} + static_cast<std::size_t>(random_.Below(room));
       const std::string chunk = run->log.substr(sent, size);
       sent += size;
       JM_CO_TRY(Say(session.out, chunk));

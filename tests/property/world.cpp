@@ -17,7 +17,6 @@ using core::HostPhase;
 using core::HostRun;
 using core::Job;
 using core::Observation;
-using core::SlicePhase;
 using core::Wish;
 using std::chrono::seconds;
 

@@ -14,7 +14,6 @@
 namespace jobman::base {
 namespace {
 
-using std::chrono::hours;
 using std::chrono::milliseconds;
 
 class RunProcessTest : public ::testing::Test {

@@ -11,7 +11,6 @@ namespace jobman::controller {
 namespace {
 
 using std::chrono::minutes;
-using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

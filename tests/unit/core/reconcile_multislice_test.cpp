@@ -9,7 +9,6 @@ namespace jobman::core {
 namespace {
 
 using std::chrono::minutes;
-using std::chrono::seconds;
 using test::JobBuilder;
 using test::Reconciling;
 using testing::ElementsAre;
