@@ -84,7 +84,8 @@ class Decider {
 
   // notice.cpp: the cloud announces that it will take the machines away
   void HeedNotice();
-  bool NoticeGraceRuns() const;
+  bool NoticeGraceLasts() const;
+  bool StopsAfterNotice() const;
   void CheckNoticeGrace();
   void EndAfterNotice(base::Error error);
 

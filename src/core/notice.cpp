@@ -31,8 +31,15 @@ void Decider::HeedNotice() {
                   signal == "none" ? "told" : "sent " + signal));
 }
 
+/// The signal was sent, and the command may go on for a while.
+bool Decider::NoticeGraceLasts() const {
+  const OnNotice& told = job_.spec.command.on_notice;
+  const Stage& stage = *job_.stage;
+  return stage.notice && told.signal != "none" && now_ - stage.noticed_at < told.grace;
+}
+
 /// Where a host does not answer, the machines are gone already, and there is nothing to stop.
-bool Decider::NoticeGraceRuns() const {
+bool Decider::StopsAfterNotice() const {
   const Stage& stage = *job_.stage;
   const bool silent = std::any_of(stage.hosts.begin(), stage.hosts.end(),
                                   [](const HostRun& run) { return run.silent_since.has_value(); });
@@ -42,12 +49,12 @@ bool Decider::NoticeGraceRuns() const {
 }
 
 void Decider::CheckNoticeGrace() {
-  const Duration grace = job_.spec.command.on_notice.grace;
-  if (!NoticeGraceRuns() || now_ - job_.stage->noticed_at < grace) return;
+  if (!StopsAfterNotice() || NoticeGraceLasts()) return;
   job_.stage->stopping = true;
   Do(StopStage{});
   Say(fmt::format("the command goes on {} after the notice of {}: stopping it",
-                  base::FormatDuration(grace), NoticeKindName(job_.stage->notice->kind)));
+                  base::FormatDuration(job_.spec.command.on_notice.grace),
+                  NoticeKindName(job_.stage->notice->kind)));
 }
 
 /// However the command ended, it was told to. A preempted slice is as good as gone; one under

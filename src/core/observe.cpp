@@ -249,9 +249,10 @@ void Decider::Observe(const HostReport& report) {
   for (HostRun& run : job_.stage->hosts) {
     if (run.host != report.run.host) continue;
     // The end of a run is recorded once; what comes after it is late, but for the news that nothing
-    // of it is left.
+    // of it is left, in a stage that is being stopped or will be.
     const bool ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
-    const bool settled = run.settled || (report.run.settled && (!ended || job_.stage->stopping));
+    const bool counts = !ended || job_.stage->stopping || job_.stage->culprit;
+    const bool settled = run.settled || (report.run.settled && counts);
     const auto noticed = run.notice;
     if (report.run.notice && report.run.notice != noticed) notice_ = report.run.notice;
     if (!ended) {

@@ -76,7 +76,7 @@ TimePoint Decider::WakeAt() const {
   if (most && job_.stage && job_.stage->number < 0 && !job_.stage->stopping) {
     wake = std::min(wake, job_.stage->started_at + *most);
   }
-  if (job_.stage && NoticeGraceRuns()) {
+  if (job_.stage && StopsAfterNotice()) {
     wake = std::min(wake, job_.stage->noticed_at + job_.spec.command.on_notice.grace);
   }
   return wake;

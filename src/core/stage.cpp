@@ -180,7 +180,8 @@ void Decider::CheckStepLimit() {
 }
 
 /// One host's failure ends the stage on all: a collective would hang for ever. The failed host is
-/// stopped too, since what its command left behind may hold the chips.
+/// stopped too, since what its command left behind may hold the chips. After a notice to end is no
+/// failure, and the others may still be saving what they have.
 void Decider::StopWhatFailed() {
   Stage& stage = *job_.stage;
   const bool failed = std::any_of(stage.hosts.begin(), stage.hosts.end(), Failed);
@@ -188,6 +189,7 @@ void Decider::StopWhatFailed() {
   if (!failed || optional || stage.stopping) return;
   const HostRun& culprit = *Culprit(stage);
   stage.culprit = culprit.host;
+  if (AnyRuns(stage) && NoticeGraceLasts()) return;
   stage.stopping = true;
   if (stage.Over()) return;  // all are lost
   Do(StopStage{});

@@ -184,6 +184,40 @@ TEST(ReconcileNotice, TheGraceEndsWithAStop) {
   EXPECT_EQ(r.job().spent.preemption, 1);
 }
 
+TEST(ReconcileNotice, WhoHasSavedLeavesTheOthersTheirGrace) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(1, kPreempted);
+  EXPECT_THAT(r.HostEnds(2, 75).effects(), IsEmpty());
+  EXPECT_THAT(r.HostEnds(1, 143).effects(), IsEmpty());
+  EXPECT_THAT(r.After(seconds{29}).HostEnds(0, 143).effects(), IsEmpty());
+  EXPECT_THAT(r.HostEnds(3, 1).effects(), ElementsAre("StopStage")) << "what they left behind";
+  r.AllEnd();
+  EXPECT_THAT(r.job().why, HasSubstr("host 2 ended run with exit code 75, after notice"))
+      << "first";
+  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+}
+
+TEST(ReconcileNotice, WhoHasSavedWaitsNoLongerThanTheGrace) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(1, kPreempted).HostEnds(1, 75);
+  EXPECT_THAT(r.After(seconds{30}).effects(), ElementsAre("StopStage"));
+}
+
+TEST(ReconcileNotice, AHostThatGoesAwayDuringTheGraceIsNotWaitedForAgain) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(2).HostNotices(0, kPreempted).HostEnds(0, 75).HostLost(0);
+  EXPECT_THAT(r.HostEnds(1, 143).effects(), ElementsAre("StopStage"));
+  r.HostSettles(1);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.job().why, HasSubstr("host 0 ended run with exit code 75"));
+}
+
+TEST(ReconcileNotice, AFailureBeforeTheNoticeStopsTheOthers) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().Announced(kPending).HostEnds(1, 1);
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage")) << "it was not told to end";
+}
+
 TEST(ReconcileNotice, MachinesThatAreGoneAreNotStopped) {
   Reconciling r(JobBuilder().Build());
   const HostRun silent{
@@ -203,6 +237,7 @@ TEST(ReconcileNotice, WithoutASignalThereIsNoGrace) {
   r.ToRunning().HostNotices(0, kPreempted);
   EXPECT_THAT(r.job().why, HasSubstr("the command is told"));
   EXPECT_THAT(r.After(minutes{9}).effects(), IsEmpty());
+  EXPECT_THAT(r.HostEnds(0, 75).effects(), ElementsAre("StopStage"));
 }
 
 TEST(ReconcileNotice, AControllerThatStartsPassesItOn) {
