@@ -1,16 +1,15 @@
 // The state folder lies on a disk that is full, or gets full: one message, nothing half done, and
 // nothing lost when there is room again.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <fstream>
+#include <optional>
 
 #include "jobman/base/strings.hpp"
-#include "tests/e2e/place.hpp"
+#include "tests/e2e/rehearsal.hpp"
 
 namespace jobman::test {
 namespace {
@@ -147,36 +146,56 @@ TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
   EXPECT_EQ(place_->Show("1")["attempt"], 1);
 }
 
-TEST(FullHost, IsNamedAndTheSliceIsKeptForTheNextTry) {
-  Place place;
-  const std::string slice = "full-000001-a1";
-  const base::Status may_mount = SmallDisk::MayMount();
-  if (!may_mount.ok()) GTEST_SKIP() << "no small disk here: " << may_mount.error().ToString();
-  place.StartSim({"--delays", "0"});
-  const base::Path homes = place.home() / "sim/hosts" / ("t1v-n-" + slice + "-w-1") / "homes";
-  ASSERT_TRUE(base::EnsureDir(homes).ok());
-  SmallDisk disk(homes);
-  ASSERT_TRUE(disk.Mount().ok());
-  place.StartController({"--poll", "1"});
+/// Two hosts, of which host 1 gets a small disk; of two nodes each has one.
+class FullHost : public testing::TestWithParam<Way> {
+ protected:
+  static const Way& way() { return GetParam(); }
+  void SetUp() override {
+    const base::Status may_mount = SmallDisk::MayMount();
+    if (!may_mount.ok()) GTEST_SKIP() << "no small disk here: " << may_mount.error().ToString();
+    place_.StartSim({"--delays", "0"});
+    const std::string host = way().Node(kSlice) + "-w-" + (way().nodes == 1 ? "1" : "0");
+    const base::Path homes = place_.home() / "sim/hosts" / ("t1v-n-" + host) / "homes";
+    ASSERT_TRUE(base::EnsureDir(homes).ok());
+    disk_.emplace(homes);
+    ASSERT_TRUE(disk_->Mount().ok());
+    place_.StartController({"--poll", "1"});
+  }
+  void Create(const std::string& cmd, const std::string& more) {
+    std::vector<std::string> args = {"create", place_.JobFile("full", 2 / way().nodes, cmd, more)};
+    for (const std::string& setting : way().Settings()) {
+      args.insert(args.end(), {"--set", setting});
+    }
+    ASSERT_EQ(place_.Jobman(args).code, 0);
+  }
+
+  static constexpr const char* kSlice = "full-000001-a1";
+  Place place_;
+  std::optional<SmallDisk> disk_;
+};
+
+TEST_P(FullHost, IsNamedAndTheSliceIsKeptForTheNextTry) {
   const std::string wait = "while [ ! -e ~/go ]; do sleep 0.1; done";
-  const std::string more =
-      "retries: {backoff: 500ms}\nsetup: [{name: wait, run: 'echo up; " + wait + "'}]\n";
-  ASSERT_EQ(place.Jobman({"create", place.JobFile("full", 2, "echo done", more)}).code, 0);
-  ASSERT_TRUE(place.Until("the setup step to be up",
-                          [&] { return place.Log(1, 1, "setup-0-wait", 1) == "up\n"; }));
-  disk.Fill();
-  ASSERT_EQ(place.Jobman({"exec", "1", "--", "touch ~/go"}).code, 0);
-  ASSERT_TRUE(place.Until("the host to be named", [&] {
-    const std::string told = place.Jobman({"history", "1"}).out;
+  Create("echo done",
+         "retries: {backoff: 500ms}\nsetup: [{name: wait, run: 'echo up; " + wait + "'}]\n");
+  ASSERT_TRUE(place_.Until("the setup step to be up",
+                           [&] { return place_.Log(1, 1, "setup-0-wait", 1) == "up\n"; }));
+  disk_->Fill();
+  ASSERT_EQ(place_.Jobman({"exec", "1", "--", "touch ~/go"}).code, 0);
+  ASSERT_TRUE(place_.Until("the host to be named", [&] {
+    const std::string told = place_.Jobman({"history", "1"}).out;
     return base::Contains(told, "host 1 was lost in run: cannot write to") &&
            base::Contains(told, "(is the disk full?)");
   }));
-  disk.MakeRoom();
-  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
-  const base::Json job = place.Show("1");
-  EXPECT_EQ(job["slice"]["name"], slice);
+  disk_->MakeRoom();
+  ASSERT_TRUE(place_.Reaches("1", "SUCCEEDED"));
+  const base::Json job = place_.Show("1");
+  for (const int host : {0, 1}) EXPECT_EQ(place_.Log(1, job["attempt"], "run", host), "done\n");
+  EXPECT_EQ(job["slice"]["name"], kSlice) << "what follows is another try on the same slice";
   EXPECT_GE(job["spent"]["infra"], 1);
 }
+
+INSTANTIATE_TEST_SUITE_P(Ways, FullHost, kEachWay, NameOf);
 
 }  // namespace
 }  // namespace jobman::test

@@ -1,83 +1,122 @@
-// The cloud announces that it will take machines away: the command hears of it.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/e2e/place.hpp"
+// The cloud announces that it will take machines away: the command hears of it. Of a slice of two
+// nodes only one is announced.
+#include "tests/e2e/rehearsal.hpp"
 
 namespace jobman::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
-/// Attempt 1 says what it is told, and ends with `code`; the next says why there is another.
-std::string Saves(const std::string& signal, int code) {
+std::string LineOf(const std::string& kind, const std::string& text, bool imminent = true) {
+  return std::string(R"({"imminent":)") + (imminent ? "true" : "false") + R"(,"kind":")" + kind +
+         R"(","text":")" + text + "\"}\n";
+}
+
+/// Attempt 1 does `told` on the signal; the next one says why there is another.
+std::string OnNotice(const std::string& told, const std::string& signal = "TERM",
+                     const std::string& meanwhile = {}) {
   return "exec 2>/dev/null\n"
          "if [ $JOBMAN_ATTEMPT != 1 ]; then\n"
          "  echo $JOBMAN_ATTEMPT $JOBMAN_RESTART_REASON $(ls $JOBMAN_CHECKPOINT_DIR); exit 0\n"
          "fi\n"
-         "trap 'touch $JOBMAN_CHECKPOINT_DIR/saved; cat $JOBMAN_NOTICE_FILE; exit " +
-         std::to_string(code) + "' " + signal +
-         "\n"
-         "echo up; while :; do sleep 0.1; done";
+         "trap '" +
+         told + "' " + signal + "\necho up\n" + meanwhile + "while :; do sleep 0.1; done";
 }
 
-bool AllUp(Place& place, int hosts) {
-  return place.Until("the command to be up", [&] {
-    for (int host = 0; host < hosts; ++host) {
-      if (place.Log(1, 1, "run", host) != "up\n") return false;
-    }
-    return true;
-  });
+/// Notes down what it is told, leaves a file on its disk, and ends.
+std::string Saves(int code) {
+  return "touch $JOBMAN_CHECKPOINT_DIR/saved; cat $JOBMAN_NOTICE_FILE; exit " +
+         std::to_string(code);
 }
 
-std::string SliceOf(Place& place) {
-  return base::GetString(base::GetMember(place.Show("1"), "slice"), "name");
-}
-
-TEST(Notice, APreemptionIsToldToEveryHostAndCostsNoFailure) {
-  Place place;
-  place.StartSim({"--delays", "0"});
-  ASSERT_EQ(place.Jobman({"create", place.JobFile("spot", 2, Saves("TERM", 3))}).code, 0);
-  ASSERT_TRUE(AllUp(place, 2));
-  ASSERT_EQ(place.Sim({"preempt", "spot-000001-a1", "--notice", "40s"}).code, 0);
-  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED", 35)) << "before the machines are taken away";
-  for (const int host : {0, 1}) {
-    EXPECT_THAT(place.Log(1, 1, "run", host),
-                HasSubstr("{\"imminent\":true,\"kind\":\"preemption\",\"text\":\"TRUE\"}\n"));
-    EXPECT_EQ(place.Log(1, 2, "run", host), "2 preempted\n") << "new machines, new disks";
+/// Two hosts on every node.
+class Notice : public RehearsalInEachWay {
+ protected:
+  static int Hosts() { return 2 * way().nodes; }
+  bool EveryHostSays(const std::string& text) {
+    return place().Until("every host to say " + text, [&] {
+      for (int host = 0; host < Hosts(); ++host) {
+        if (Log(1, host) != text) return false;
+      }
+      return true;
+    });
   }
-  const base::Json job = place.Show("1");
-  EXPECT_EQ(job["spent"]["preemption"], 1);
-  EXPECT_EQ(job["spent"]["failure"], 0);
-  EXPECT_EQ(SliceOf(place), "spot-000001-a2");
-  EXPECT_THAT(place.Jobman({"history", "1"}).out, HasSubstr("notice of preemption (TRUE)"));
-}
-
-TEST(Notice, AMaintenanceIsToldAndWaitedForOnTheSameSlice) {
-  Place place;
-  place.StartSim({"--delays", "0"});
-  ASSERT_EQ(place.Jobman({"create", place.JobFile("kept", 2, Saves("TERM", 1))}).code, 0);
-  ASSERT_TRUE(AllUp(place, 2));
-  ASSERT_EQ(place.Sim({"maintain", "kept-000001-a1", "--notice", "6s", "--for", "1s"}).code, 0);
-  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED", 90));
-  for (const int host : {0, 1}) {
-    EXPECT_THAT(place.Log(1, 1, "run", host), HasSubstr("TERMINATE_ON_HOST_MAINTENANCE"));
-    EXPECT_EQ(place.Log(1, 2, "run", host), "2 maintenance saved\n") << "the same disks";
+  void Run(const std::string& cmd, std::vector<std::string> more = {}) {
+    Create(cmd, way().Settings(std::move(more)), 2);
+    ASSERT_TRUE(EveryHostSays("up\n"));
   }
-  EXPECT_EQ(SliceOf(place), "kept-000001-a1");
-  EXPECT_EQ(place.Show("1")["spent"]["preemption"], 1);
+  /// Long before the machines are taken away.
+  void IsToBePreempted() { Sim({"preempt", way().Node(Slice()), "--notice", "10m"}); }
+};
+
+TEST_P(Notice, APreemptionIsToldToEveryHostAndCostsNoFailure) {
+  Run(OnNotice(Saves(3)));
+  IsToBePreempted();
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  for (int host = 0; host < Hosts(); ++host) {
+    EXPECT_THAT(Log(1, host), HasSubstr(LineOf("preemption", "TRUE")));
+    EXPECT_EQ(Log(2, host), "2 preempted\n") << "new machines, new disks";
+  }
+  EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
+  EXPECT_EQ(Creates(), 2 * way().Requests());
+  EXPECT_THAT(Cloud(), AllOf(Not(HasSubstr(Slice(1))), HasSubstr(Slice(2))));
+  EXPECT_THAT(History(), HasSubstr("notice of preemption (TRUE)"));
 }
 
-TEST(Notice, TheSignalIsTheUsersChoiceAndExitCodeZeroIsSuccess) {
-  Place place;
-  place.StartSim({"--delays", "0"});
-  const std::string file = place.JobFile("usr", 1, Saves("USR1", 0));
-  ASSERT_EQ(place.Jobman({"create", file, "--set", "command.on_notice.signal=USR1"}).code, 0);
-  ASSERT_TRUE(AllUp(place, 1));
-  ASSERT_EQ(place.Sim({"preempt", "usr-000001-a1", "--notice", "40s"}).code, 0);
-  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED", 35));
-  EXPECT_EQ(place.Show("1")["attempt"], 1);
+TEST_P(Notice, AMaintenanceIsToldToEveryHostAndWaitedForOnTheSameSlice) {
+  Run(OnNotice(Saves(1)));
+  Sim({"maintain", way().Node(Slice()), "--notice", "8s", "--for", "1s"});
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  for (int host = 0; host < Hosts(); ++host) {
+    EXPECT_THAT(Log(1, host), HasSubstr(LineOf("maintenance", "TERMINATE_ON_HOST_MAINTENANCE")));
+    EXPECT_EQ(Log(2, host), "2 maintenance saved\n") << "the same disks";
+  }
+  EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
+  EXPECT_EQ(Creates(), way().Requests());
+  EXPECT_EQ(Deletes(), 0);
 }
+
+/// By the node, which tells nothing to its hosts.
+TEST_P(Notice, AMaintenanceThatIsPendingIsOnlyToldUntilItIsOngoing) {
+  const std::string pending = LineOf("maintenance", "PENDING", false);
+  const auto show = [&](const std::string& status) {
+    Sim({"show", way().Node(Slice()), "upcomingMaintenance.maintenanceStatus=" + status});
+  };
+  Run(OnNotice("tail -n 1 $JOBMAN_NOTICE_FILE; exit 0", "TERM",
+               "until [ -s $JOBMAN_NOTICE_FILE ]; do sleep 0.1; done\ncat $JOBMAN_NOTICE_FILE\n"));
+  show("PENDING");
+  ASSERT_TRUE(EveryHostSays("up\n" + pending));
+  EXPECT_TRUE(WhySays("the cloud announces maintenance"));
+  EXPECT_EQ(StateOf(), "RUNNING");
+  show("ONGOING");
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_TRUE(EveryHostSays("up\n" + pending + LineOf("maintenance", "ONGOING")));
+  EXPECT_EQ(Attempt(), 1);
+  EXPECT_EQ(Deletes(), 0);
+}
+
+TEST_P(Notice, TheSignalIsTheUsersChoiceAndExitCodeZeroIsSuccess) {
+  Run(OnNotice(Saves(0), "USR1"), {"command.on_notice.signal=USR1"});
+  IsToBePreempted();
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_EQ(Attempt(), 1);
+  EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
+}
+
+/// One host takes longer than command.grace, which is for other ends, though the others have ended.
+TEST_P(Notice, EveryHostHasTheGraceOfANotice) {
+  Run(
+      OnNotice("if [ $JOBMAN_HOST_INDEX = 0 ]; then trap \"\" TERM; sleep 5; fi\n"
+               "echo saved; exit 75"));
+  IsToBePreempted();
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  for (int host = 0; host < Hosts(); ++host) EXPECT_EQ(Log(1, host), "up\nsaved\n");
+  EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Notice, kEachWay, NameOf);
 
 }  // namespace
 }  // namespace jobman::test

@@ -36,7 +36,7 @@ TEST_P(OneHostOfFour, CannotBeReached) {
   IsNamedAndItsSliceReplacedAfter({"cut", "hangup"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, OneHostOfFour, testing::Values(kQueued, kDirectTwo), NameOf);
+INSTANTIATE_TEST_SUITE_P(Ways, OneHostOfFour, kEachWay, NameOf);
 
 /// However long it stood before: what counts is how long nobody answers.
 TEST_F(OneHost, WhoseConnectionBreaksAfterALongTimeIsFollowedAgain) {
