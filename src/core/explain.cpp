@@ -88,6 +88,12 @@ std::string Patience(const Job& job, TimePoint now) {
                      base::FormatDuration(std::max(Duration{0}, *end - now)));
 }
 
+std::string TheLastSlice(const Job& job) {
+  const bool uncertain = job.slice && job.slice->phase == SlicePhase::kIntended;
+  return uncertain ? "what became of a request without a clear answer: a slice, or surely none"
+                   : "the last slice to be deleted";
+}
+
 std::string WaitsFor(const Job& job, TimePoint now) {
   const TpuSpec& tpu = job.spec.tpu;
   return std::visit(
@@ -102,7 +108,7 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                  [&](const Setup&) { return StageWait(job); },
                  [&](const Running&) { return StageWait(job); },
                  [&](const BackingOff& state) -> std::string {
-                   if (state.until <= now) return "the last slice to be deleted";
+                   if (state.until <= now) return TheLastSlice(job);
                    const std::string left = base::FormatDuration(state.until - now);
                    if (state.for_maintenance) return "the maintenance, at most " + left;
                    return "the next try in " + left;

@@ -73,6 +73,25 @@ TEST(Explain, AWaitTellsItsErrorItsEndAndItsCure) {
   EXPECT_THAT(told.facts, Contains("last error: limit 32 of v4 cores is reached"));
 }
 
+TEST(Explain, AWaitThatIsOverTellsWhatIsStillToBeCleared) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"});
+  r.After(seconds{10}).Absent().After(seconds{10}).Absent();
+  ASSERT_THAT(r.effects(), ElementsAre("CreateSlice")) << "again, under the same name";
+  r.Refused({.code = Code::kResourceExhausted,
+             .message = "too many requests",
+             .reason = Reason::kRateLimit});
+  EXPECT_THAT(Of(r).waits_for, HasSubstr("the next try in"));
+  r.After(seconds{20});
+  EXPECT_EQ(Of(r).state, "BACKOFF");
+  EXPECT_EQ(Of(r).waits_for,
+            "what became of a request without a clear answer: a slice, or surely none");
+
+  Reconciling leaving(JobBuilder().Build());
+  leaving.ToRunning().Node(NodeState::kPreempted);
+  EXPECT_EQ(Of(leaving).waits_for, "the last slice to be deleted");
+}
+
 TEST(Explain, AMissingSliceIsSaidToBeMissing) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Absent();
