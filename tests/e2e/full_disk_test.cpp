@@ -6,7 +6,7 @@
 
 #include <chrono>
 #include <fstream>
-#include <optional>
+#include <memory>
 
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/rehearsal.hpp"
@@ -157,7 +157,7 @@ class FullHost : public testing::TestWithParam<Way> {
     const std::string host = way().Node(kSlice) + "-w-" + (way().nodes == 1 ? "1" : "0");
     const base::Path homes = place_.home() / "sim/hosts" / ("t1v-n-" + host) / "homes";
     ASSERT_TRUE(base::EnsureDir(homes).ok());
-    disk_.emplace(homes);
+    disk_ = std::make_unique<SmallDisk>(homes);
     ASSERT_TRUE(disk_->Mount().ok());
     place_.StartController({"--poll", "1"});
   }
@@ -171,7 +171,7 @@ class FullHost : public testing::TestWithParam<Way> {
 
   static constexpr const char* kSlice = "full-000001-a1";
   Place place_;
-  std::optional<SmallDisk> disk_;
+  std::unique_ptr<SmallDisk> disk_;
 };
 
 TEST_P(FullHost, IsNamedAndTheSliceIsKeptForTheNextTry) {
