@@ -9,7 +9,7 @@ using base::Code;
 using base::Reason;
 
 // The reasons that say more than the code.
-std::optional<ExitCode> ExitCodeOf(Reason reason) {
+std::optional<ExitCode> OfReason(Reason reason) {
   switch (reason) {
     case Reason::kNone:
       return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<ExitCode> ExitCodeOf(Reason reason) {
   return std::nullopt;
 }
 
-ExitCode ExitCodeOf(Code code) {
+ExitCode OfCode(Code code) {
   switch (code) {
     case Code::kOk:
       return kSuccess;
@@ -81,7 +81,7 @@ ExitCode ExitCodeOf(Code code) {
 }  // namespace
 
 ExitCode ExitCodeOf(const base::Error& error) {
-  return ExitCodeOf(error.reason).value_or(ExitCodeOf(error.code));
+  return OfReason(error.reason).value_or(OfCode(error.code));
 }
 
 }  // namespace jobman::cli

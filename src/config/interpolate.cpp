@@ -15,7 +15,7 @@ using Path = std::vector<std::string>;
 
 /// References that may follow one another; more is no sane file, and the stack is finite.
 constexpr std::size_t kLongestChain = 40;
-constexpr std::size_t kMostBytes = 4 * kLargestFile;  // that interpolation may produce
+constexpr std::size_t kMostProduced = 4 * kLargestFile;  // bytes, by interpolation
 /// ${${${...}}} in one text, and along a chain of references.
 constexpr int kDeepestExpression = 60;
 constexpr std::size_t kNone = std::string_view::npos;
@@ -108,7 +108,7 @@ class Interpolator {
   void Replace(Value& value, Value result) {
     produced_ += result.text.size();
     for (const Value& child : result.children) Count(child);
-    if (produced_ > kMostBytes) return Break(value, "interpolation makes the file too large");
+    if (produced_ > kMostProduced) return Break(value, "interpolation makes the file too large");
     result.key = std::move(value.key);
     result.key_pos = value.key_pos;
     result.pos = value.pos;
@@ -201,7 +201,7 @@ class Interpolator {
       return false;
     }
     out += value.text;
-    if (out.size() <= kMostBytes) return true;
+    if (out.size() <= kMostProduced) return true;
     Broken(site, expression, "interpolation makes the file too large");
     return false;
   }

@@ -24,7 +24,7 @@ std::string Word(std::uint32_t value) {
           static_cast<char>(value >> 8), static_cast<char>(value)};
 }
 
-std::string Field(std::string_view bytes) {
+std::string SshString(std::string_view bytes) {
   return Word(static_cast<std::uint32_t>(bytes.size())) + std::string(bytes);
 }
 
@@ -37,11 +37,11 @@ std::string PrivateBlob(const std::string& public_blob, const Key32& seed, const
                         const std::string& comment) {
   std::uint32_t check = 0;
   RAND_bytes(reinterpret_cast<unsigned char*>(&check), sizeof check);
-  std::string secret = Word(check) + Word(check) + Field(kType) + Field(Bytes(open)) +
-                       Field(Bytes(seed) + Bytes(open)) + Field(comment);
+  std::string secret = Word(check) + Word(check) + SshString(kType) + SshString(Bytes(open)) +
+                       SshString(Bytes(seed) + Bytes(open)) + SshString(comment);
   for (char pad = 1; secret.size() % 8 != 0; ++pad) secret += pad;
-  return std::string("openssh-key-v1\0", 15) + Field("none") + Field("none") + Field("") + Word(1) +
-         Field(public_blob) + Field(secret);
+  return std::string("openssh-key-v1\0", 15) + SshString("none") + SshString("none") +
+         SshString("") + Word(1) + SshString(public_blob) + SshString(secret);
 }
 
 std::string Armor(const std::string& blob) {
@@ -63,7 +63,7 @@ HostKey MakeHostKey(const std::string& comment) {
   std::size_t open_size = open.size();
   JM_CHECK(EVP_PKEY_get_raw_private_key(key.get(), seed.data(), &seed_size) == 1, "no private key");
   JM_CHECK(EVP_PKEY_get_raw_public_key(key.get(), open.data(), &open_size) == 1, "no public key");
-  const std::string public_blob = Field(kType) + Field(Bytes(open));
+  const std::string public_blob = SshString(kType) + SshString(Bytes(open));
   return {.public_base64 = base::Base64(public_blob),
           .private_file = Armor(PrivateBlob(public_blob, seed, open, comment))};
 }

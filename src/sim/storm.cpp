@@ -196,7 +196,7 @@ Duration Storm::Pause(double rate) {
 
 std::string Storm::NextKind() {
   if (round_.empty()) round_ = kinds_;
-  const std::string kind = Pick(round_, Draw());
+  std::string kind = Pick(round_, Draw());
   std::erase(round_, kind);
   return kind;
 }

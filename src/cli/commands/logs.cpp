@@ -29,7 +29,7 @@ struct LogsOptions {
   bool fold = false;
 };
 
-constexpr base::Duration kPollEvery = std::chrono::milliseconds{100};
+constexpr base::Duration kReadEvery = std::chrono::milliseconds{100};
 
 // What `logs` works on, once the words of the command line are understood.
 struct Request {
@@ -184,7 +184,7 @@ Result<int> Follow(App& app, const Request& request, const LogsOptions& options)
       JM_TRY(EnsureController(app, *request.store));  // it may have been killed
       looked = app.Now();
     }
-    if (!app.Wait(kPollEvery)) {
+    if (!app.Wait(kReadEvery)) {
       printer.Finish();
       return app.EndOfWait();
     }
