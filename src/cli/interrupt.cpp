@@ -3,24 +3,33 @@
 #include <poll.h>
 
 #include <csignal>
+#include <ctime>
 
 namespace jobman::cli {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted_at = 0;  ///< in seconds of the monotonic clock
 
-extern "C" void OnInterrupt(int /*signal*/) {
-  interrupted = 1;
+/// Some senders say it twice at once (timeout, to the process and to its group): that is one wish.
+/// Who says it again later wants an end at once.
+extern "C" void OnInterrupt(int signal) {
+  struct timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto second = static_cast<std::sig_atomic_t>(now.tv_sec);
+  if (interrupted == 0) {
+    interrupted = 1;
+    interrupted_at = second;
+  } else if (second - interrupted_at > 1) {
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+  }
 }
-
-}  // namespace
-
-namespace {
 
 bool InstallHandlers() {
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // and no SA_RESTART: waits end at once
+  action.sa_flags = 0;  // no SA_RESTART: waits end at once
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before = {};
     // Ignored means that whoever started us wants it so (nohup, a shell's background job).

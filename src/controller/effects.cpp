@@ -95,16 +95,14 @@ base::Task<void> Effects::Create(Effects* self, Job job) {
 }
 
 base::Task<core::DeleteAnswered> Effects::AskToDelete(Job job) {
-  core::DeleteAnswered answer{.slice = job.slice->ref.name};
+  core::DeleteAnswered answer{.slice = job.slice->ref.name, .began = world_.clock->Now()};
   auto cloud = clouds_.Get(job.spec.cloud);
   if (!cloud.ok()) {
     answer.error = cloud.error();
     co_return answer;
   }
   const auto api = *std::move(cloud);
-  // What is too young to be shown may be there all the same.
-  const bool young = world_.clock->Now() - job.slice->created_at < options_.policy.vanish_grace;
-  answer.gone = !young || job.slice->unshown.empty();
+  answer.gone = true;
   for (const core::SliceRef& part : core::PartsOf(job.slice->ref)) {
     const auto deleted = co_await DeletePart(api, job, part);
     if (!deleted.ok()) answer.error = deleted.error();

@@ -14,8 +14,21 @@ using core::Job;
 
 namespace {
 
-bool IsQueued(const Job& job) {
-  return job.slice->ref.mode == core::AllocationMode::kQueuedResources;
+bool IsQueued(const core::SliceRef& ref) {
+  return ref.mode == core::AllocationMode::kQueuedResources;
+}
+
+/// What the job has in the cloud, or may have there; all in its one zone.
+std::vector<core::SliceRef> RefsOf(const Job& job) {
+  std::vector<core::SliceRef> refs;
+  if (job.slice) refs.push_back(job.slice->ref);
+  for (const core::GivenUp& one : job.given_up) refs.push_back(one.ref);
+  return refs;
+}
+
+bool AsksQueue(const Job& job) {
+  const auto refs = RefsOf(job);
+  return std::any_of(refs.begin(), refs.end(), IsQueued);
 }
 
 bool IsListed(const auto& listed, const std::string& id) {
@@ -26,6 +39,7 @@ bool IsListed(const auto& listed, const std::string& id) {
 /// its state by itself, so that waiting costs no request of its own.
 std::vector<Job> Unseen(std::vector<Job> jobs, const Listing& listing) {
   std::erase_if(jobs, [&](const Job& job) {
+    if (!job.slice) return true;
     const core::Slice& slice = *job.slice;
     const std::vector<std::string> ids = core::NodeIds(slice.ref);
     return slice.phase != core::SlicePhase::kCreated || !slice.hosts.empty() ||
@@ -40,7 +54,10 @@ std::vector<Job> Unseen(std::vector<Job> jobs, const Listing& listing) {
 
 struct ZoneWatch::Place {
   Place(asio::io_context& loop, std::string key_of, const Job& job)
-      : key(std::move(key_of)), cloud(job.spec.cloud), where(job.slice->ref.place), timer(loop) {}
+      : key(std::move(key_of)),
+        cloud(job.spec.cloud),
+        where(RefsOf(job).front().place),
+        timer(loop) {}
   std::string key;
   core::CloudSpec cloud;
   core::Place where;
@@ -61,12 +78,12 @@ ZoneWatch::~ZoneWatch() {
 }
 
 std::string ZoneWatch::KeyOf(const Job& job) {
-  const core::Place& place = job.slice->ref.place;
+  const core::Place place = RefsOf(job).front().place;
   return CloudKey(job.spec.cloud) + '\n' + place.project + '\n' + place.zone;
 }
 
 void ZoneWatch::Watch(const Job& job) {
-  if (!job.slice) return;
+  if (RefsOf(job).empty()) return;
   const std::string key = KeyOf(job);
   if (places_.contains(key)) return;
   auto place = std::make_shared<Place>(loop_, key, job);
@@ -103,7 +120,7 @@ bool ZoneWatch::Quiet() const {
 std::vector<Job> ZoneWatch::JobsAt(const Place& place) const {
   std::vector<Job> jobs;
   for (const Job* job : book_.All()) {
-    if (job->slice && KeyOf(*job) == place.key) jobs.push_back(*job);
+    if (!RefsOf(*job).empty() && KeyOf(*job) == place.key) jobs.push_back(*job);
   }
   return jobs;
 }
@@ -144,7 +161,7 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   // queued resource without its node may only be younger than the list of nodes.
   JM_CO_ASSIGN_OR_RETURN(listing.nodes, co_await api->ListNodes(place->where));
   const auto jobs = JobsAt(*place);
-  listing.queued_listed = std::any_of(jobs.begin(), jobs.end(), IsQueued);
+  listing.queued_listed = std::any_of(jobs.begin(), jobs.end(), AsksQueue);
   if (listing.queued_listed) {
     JM_CO_ASSIGN_OR_RETURN(listing.queued, co_await api->ListQueued(place->where));
   }
@@ -156,8 +173,9 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
 }
 
 /// What the listing shows under the slice's names, told apart by whose it is.
-core::SliceSeen ZoneWatch::SeenOf(const Job& job, const Listing& listing) const {
-  const std::string& name = job.slice->ref.name;
+core::SliceSeen ZoneWatch::SeenOf(const Job& job, const core::SliceRef& ref,
+                                  const Listing& listing) const {
+  const std::string& name = ref.name;
   core::SliceSeen seen{.slice = name};
   for (const auto& one : listing.queued) {
     if (one.id == name) seen.queued = one;
@@ -169,7 +187,7 @@ core::SliceSeen ZoneWatch::SeenOf(const Job& job, const Listing& listing) const 
     seen.queued.reset();
     seen.taken.push_back(name);
   }
-  for (const std::string& id : core::NodeIds(job.slice->ref)) {
+  for (const std::string& id : core::NodeIds(ref)) {
     const auto node = std::find_if(listing.nodes.begin(), listing.nodes.end(),
                                    [&](const core::NodeSeen& one) { return one.id == id; });
     if (node == listing.nodes.end()) continue;
@@ -179,19 +197,24 @@ core::SliceSeen ZoneWatch::SeenOf(const Job& job, const Listing& listing) const 
       seen.taken.push_back(id);
   }
   // What is or may be ours of the slice must be cared for, whoever has the other names.
-  const std::size_t names = IsQueued(job) ? 1 : core::NodeIds(job.slice->ref).size();
+  const std::size_t names = IsQueued(ref) ? 1 : core::NodeIds(ref).size();
   seen.foreign = seen.taken.size() >= names && !seen.queued && seen.nodes.empty();
   return seen;
 }
 
 void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& listing) {
   for (const Job& job : JobsAt(place)) {
-    // A list that began before the request was made says nothing about it.
-    if (job.slice->asked_at > began || job.slice->created_at > began) continue;
-    // Nor does one without queued resources about one of them: the first job that is loaded has its
-    // place looked at before the others are there.
-    if (IsQueued(job) && !listing.queued_listed) continue;
-    book_.Post(job.id, SeenOf(job, listing));
+    for (const core::SliceRef& ref : RefsOf(job)) {
+      const bool held = job.slice && ref == job.slice->ref;
+      // A list that began before the request was made says nothing about it.
+      if (held && std::max(job.slice->asked_at, job.slice->created_at) > began) continue;
+      // Nor does one without queued resources about one of them: the first job that is loaded has
+      // its place looked at before the others are there.
+      if (IsQueued(ref) && !listing.queued_listed) continue;
+      core::SliceSeen seen = SeenOf(job, ref, listing);
+      seen.began = began;
+      book_.Post(job.id, std::move(seen));
+    }
   }
 }
 
@@ -202,6 +225,7 @@ void ZoneWatch::RepeatEffects(const Place& place) {
 
 void ZoneWatch::TellNoAnswer(const Place& place, const base::Error& error) {
   for (const Job& job : JobsAt(place)) {
+    if (!job.slice) continue;
     book_.Post(job.id, core::LookFailed{.slice = job.slice->ref.name, .error = error});
   }
 }

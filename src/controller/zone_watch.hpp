@@ -11,9 +11,9 @@
 
 namespace jobman::controller {
 
-/// Looks at every place (cloud, project, zone) where a job has a slice, with two list calls for
-/// all its jobs: often after something changed, each Policy::poll otherwise. Requests grow with
-/// places, not with jobs.
+/// Looks at every place (cloud, project, zone) where a job has a slice, or gave a request up
+/// (core::GivenUp), with two list calls for all its jobs: often after something changed, each
+/// Policy::poll otherwise. Requests grow with places, not with jobs.
 class ZoneWatch {
  public:
   ZoneWatch(asio::io_context& loop, const World& world, const Options& options, Clouds& clouds,
@@ -36,7 +36,8 @@ class ZoneWatch {
   base::Task<void> LookAtOperations(std::shared_ptr<ports::SliceApi> api,
                                     std::vector<core::Job> jobs);
   void Tell(const Place& place, core::TimePoint began, const Listing& listing);
-  core::SliceSeen SeenOf(const core::Job& job, const Listing& listing) const;
+  core::SliceSeen SeenOf(const core::Job& job, const core::SliceRef& ref,
+                         const Listing& listing) const;
   void RepeatEffects(const Place& place);
   void TellNoAnswer(const Place& place, const base::Error& error);
   std::vector<core::Job> JobsAt(const Place& place) const;

@@ -42,11 +42,13 @@ bool Decider::TooLateToAsk() const {
 /// Another job that wants the same was refused: it would be no other with this one.
 void Decider::WaitWithTheOthers() {
   const Crowd& crowd = *policy_.crowd;
+  const TpuSpec& tpu = job_.spec.tpu;
+  const std::string what = crowd.error.reason == base::Reason::kRateLimit
+                               ? "project " + tpu.project + " has asked too often"
+                               : "there is none for jobs like this one in " + tpu.zone;
   Enter(BackingOff{.until = crowd.not_before, .error = crowd.error},
-        fmt::format("there is none for jobs like this one in {} ({}): asking, in turn with the "
-                    "others, in {} at the earliest",
-                    job_.spec.tpu.zone, ReasonName(crowd.error.reason),
-                    base::FormatDuration(crowd.not_before - now_)));
+        fmt::format("{} ({}): asking, in turn with the others, in {} at the earliest", what,
+                    ReasonName(crowd.error.reason), base::FormatDuration(crowd.not_before - now_)));
 }
 
 void Decider::AskForSlice() {
@@ -166,7 +168,7 @@ base::Error Decider::WhyItFailed() const {
 void Decider::OnAbsentWhileAcquiring() {
   if (job_.slice->absences < 2) return;
   if (job_.slice->phase == SlicePhase::kIntended) return AskAgain();
-  if (!AbsenceIsFact()) return;
+  if (!AbsenceIsFact(looked_at_)) return;
   LoseSlice(Fault::kPreemption, "the slice vanished",
             {.code = base::Code::kNotFound,
              .message = "slice " + slice_name() + " is not there any more"});
@@ -179,8 +181,8 @@ void Decider::OnPartialWhileAcquiring() {
   if (slice.gaps >= 2 && slice.phase == SlicePhase::kIntended) return AskAgain();
   const bool was_whole = !slice.hosts.empty();
   // A queued resource brings its nodes when it likes.
-  const bool late =
-      slice.ref.mode == AllocationMode::kTpuVm && now_ - slice.created_at >= policy_.vanish_grace;
+  const bool late = slice.ref.mode == AllocationMode::kTpuVm &&
+                    looked_at_ - slice.created_at >= policy_.vanish_grace;
   if (slice.gaps < 2 || (!was_whole && !late)) return NoteOnItsWay();
   LoseSlice(Fault::kPreemption, "the slice vanished",
             {.code = base::Code::kNotFound,

@@ -30,6 +30,7 @@ class Decider {
   void Observe(const Tick&) {}
   void Observe(const SliceSeen& seen);
   void NoteTaken(const SliceSeen& seen);
+  void NoteGivenUp(const SliceSeen& seen);
   void LoseReplaced(const std::vector<int>& hosts);
   void Observe(const LookFailed& failed);
   void Observe(const CreateAnswered& answer);
@@ -110,7 +111,8 @@ class Decider {
   void FailForGood(base::Error error, int exit_code);
   bool TakeFromBudget(Fault fault);
   void GiveSliceUp();
-  bool AbsenceIsFact() const;
+  void ForgetSlice();
+  bool AbsenceIsFact(TimePoint looked) const;
   bool AskedBefore() const;
   void DropUnansweredRequest();
 
@@ -126,6 +128,7 @@ class Decider {
   const Policy& policy_;
   double unit_random_;
   SliceView view_ = SliceView::kNotLooked;
+  TimePoint looked_at_ = {};                      ///< when the look began that view_ is of
   std::optional<base::Error> create_error_ = {};  ///< this observation: the create was refused
   std::optional<base::Error> slice_error_ = {};   ///< this observation: why the slice failed
   bool moved_ = false;                            ///< all machines are others than before

@@ -27,6 +27,11 @@ std::string SliceFact(const Slice& slice) {
   return text;
 }
 
+std::string GivenUpFact(const GivenUp& one, TimePoint now) {
+  return fmt::format("slice {} was asked for and never seen: if it comes within {}, it is deleted",
+                     one.ref.name, base::FormatDuration(std::max(Duration{0}, one.until - now)));
+}
+
 std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
   return fmt::format("for {} no look at the cloud succeeded, so the slice is left alone: {}",
                      base::FormatDuration(now - no_answer.since), no_answer.error.ToString());
@@ -158,6 +163,7 @@ Explanation Explain(const Job& job, TimePoint now) {
   if (job.slice && job.slice->no_answer) {
     out.facts.push_back(NoAnswerFact(*job.slice->no_answer, now));
   }
+  for (const GivenUp& one : job.given_up) out.facts.push_back(GivenUpFact(one, now));
   if (job.slice && job.slice->notice) out.facts.push_back(NoticeFact(*job.slice->notice));
   if (job.stage) out.facts.push_back(StageFact(*job.stage));
   if (job.stage && job.stage->notice) out.facts.push_back(NoticedFact(*job.stage, now));

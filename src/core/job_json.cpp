@@ -400,6 +400,27 @@ Result<Stage> StageFromJson(const Json& json) {
   return stage;
 }
 
+Json GivenUpToJson(const std::vector<GivenUp>& all) {
+  Json array = Json::array();
+  for (const GivenUp& one : all) {
+    Json json = RefToJson(one.ref);
+    PutTime(json, "until", one.until);
+    array.push_back(std::move(json));
+  }
+  return array;
+}
+
+Result<std::vector<GivenUp>> GivenUpFromJson(const Json& json) {
+  std::vector<GivenUp> all;
+  if (!json.is_array()) return all;
+  for (const Json& entry : json) {
+    JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(entry));
+    JM_ASSIGN_OR_RETURN(const TimePoint until, ReadTime(entry, "until"));
+    all.push_back({.ref = std::move(ref), .until = until});
+  }
+  return all;
+}
+
 Json SpentToJson(const Spent& spent) {
   return {{"preemption", spent.preemption},
           {"failure", spent.failure},

@@ -117,10 +117,12 @@ base::Error NameTaken(const std::string& name) {
 }
 
 void Decider::Observe(const SliceSeen& seen) {
+  NoteGivenUp(seen);
   if (!IsAbout(job_.slice, seen.slice)) return;
   Slice& slice = *job_.slice;
   slice.no_answer.reset();
   view_ = ViewOf(seen, slice.ref);
+  looked_at_ = seen.began;
   // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
   if (view_ == SliceView::kForeign) {
     slice.phase = SlicePhase::kGone;
@@ -153,6 +155,14 @@ void Decider::Observe(const SliceSeen& seen) {
     moved_ = TakeHosts(slice, seen.nodes);
     if (moved_ && job_.stage) LoseReplaced(ReplacedAmongOthers(before, slice));
   }
+}
+
+/// What came late stays on the list until it was deleted.
+void Decider::NoteGivenUp(const SliceSeen& seen) {
+  const bool there = !seen.foreign && (seen.queued || !seen.nodes.empty());
+  std::erase_if(job_.given_up, [&](const GivenUp& one) {
+    return one.ref.name == seen.slice && !there && seen.began >= one.until;
+  });
 }
 
 /// Nodes that are asked for one by one, and one of their names is somebody else's: it will never be
@@ -238,7 +248,7 @@ void Decider::Observe(const OperationFailed& failed) {
 
 void Decider::Observe(const DeleteAnswered& answer) {
   if (!IsAbout(job_.slice, answer.slice) || job_.slice->phase != SlicePhase::kDeleting) return;
-  if (answer.gone && AbsenceIsFact()) job_.slice->phase = SlicePhase::kGone;
+  if (answer.gone && AbsenceIsFact(answer.began)) job_.slice->phase = SlicePhase::kGone;
   if (answer.error) {
     Say("slice " + answer.slice + " could not be deleted yet: " + answer.error->ToString());
   }

@@ -109,7 +109,7 @@ Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& po
 }
 
 bool NeedsCare(const Job& job) {
-  return !IsFinal(job.state) || job.wish_new || job.slice.has_value();
+  return !IsFinal(job.state) || job.wish_new || job.slice.has_value() || !job.given_up.empty();
 }
 
 std::vector<Effect> ImpliedEffects(const Job& job) {

@@ -147,9 +147,10 @@ void Decider::Advance(const Done&) {
 }
 
 /// Complete listings without the slice, or "not found", mean that it is gone: what was just
-/// created may be invisible for a moment.
-bool Decider::AbsenceIsFact() const {
-  return job_.slice->unshown.empty() || now_ - job_.slice->created_at >= policy_.vanish_grace;
+/// created may be invisible for a moment. What counts is when the deciding call began: this machine
+/// may have slept since.
+bool Decider::AbsenceIsFact(TimePoint looked) const {
+  return job_.slice->unshown.empty() || looked - job_.slice->created_at >= policy_.vanish_grace;
 }
 
 /// A request without an answer is given up: a delete could miss it (not there yet) or hit somebody
@@ -158,14 +159,23 @@ void Decider::DropUnansweredRequest() {
   const TimePoint last = std::max(job_.slice->asked_at, job_.since);
   // The deciding look is a fresh one: earlier ones may have come before the request arrived.
   const bool absent = view_ == SliceView::kAbsent && job_.slice->absences >= 2 &&
-                      now_ - last >= policy_.vanish_grace;
+                      looked_at_ - last >= policy_.vanish_grace;
   const bool refused = create_error_ && !AskedBefore();
-  if (refused || absent) job_.slice.reset();
+  if (refused) return job_.slice.reset();
+  if (absent) ForgetSlice();
 }
 
 /// The request was sent more than once, so a refusal may be of one, and the slice of another.
 bool Decider::AskedBefore() const {
   return job_.slice->asked_at != job_.slice->created_at;
+}
+
+/// What no listing has ever shown may still come.
+void Decider::ForgetSlice() {
+  if (!job_.slice->unshown.empty()) {
+    job_.given_up.push_back({.ref = job_.slice->ref, .until = now_ + policy_.late_watch});
+  }
+  job_.slice.reset();
 }
 
 /// Deletes the slice, or sees that it is gone. Called again as long as it is not.
@@ -180,11 +190,8 @@ void Decider::GiveSliceUp() {
   if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest();
   const bool first = slice.phase != SlicePhase::kDeleting;
   const bool absent =
-      !first && view_ == SliceView::kAbsent && slice.absences >= 2 && AbsenceIsFact();
-  if (slice.phase == SlicePhase::kGone || absent) {
-    job_.slice.reset();
-    return;
-  }
+      !first && view_ == SliceView::kAbsent && slice.absences >= 2 && AbsenceIsFact(looked_at_);
+  if (slice.phase == SlicePhase::kGone || absent) return ForgetSlice();
   if (!first && now_ - slice.asked_at < policy_.delete_again) return;
   slice.phase = SlicePhase::kDeleting;
   slice.absences = 0;

@@ -7,12 +7,21 @@
 namespace jobman::core {
 namespace {
 
+/// How often may be asked is a matter of the project.
+std::string RateKey(const Job& job) {
+  return job.spec.cloud.endpoint + '\n' + job.spec.tpu.project;
+}
+
 /// Jobs with equal keys compete for the same capacity or quota.
-std::string KeyOf(const Job& job) {
+std::string StockKey(const Job& job) {
   const TpuSpec& tpu = job.spec.tpu;
-  return job.spec.cloud.endpoint + '\n' + tpu.project + '\n' + tpu.zone + '\n' + tpu.accelerator +
-         '\n' + std::string(PricingName(tpu.pricing)) + '\n' +
+  return RateKey(job) + '\n' + tpu.zone + '\n' + tpu.accelerator + '\n' +
+         std::string(PricingName(tpu.pricing)) + '\n' +
          std::string(AllocationModeName(tpu.allocation_mode));
+}
+
+std::string KeyOf(const Job& job, const base::Error& told) {
+  return told.reason == base::Reason::kRateLimit ? RateKey(job) : StockKey(job);
 }
 
 /// What one is told holds for all.
@@ -48,9 +57,9 @@ Duration Wait(const Job& job, int streak, double unit_random) {
 }  // namespace
 
 void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, double unit_random) {
-  const std::string key = KeyOf(after);
   if (IsGranted(before, after)) {
-    shortages_.erase(key);
+    shortages_.erase(StockKey(after));
+    shortages_.erase(RateKey(after));
     return;
   }
   const base::Error* const told = ShortageIn(after);
@@ -60,22 +69,25 @@ void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, doub
                      std::holds_alternative<Provisioning>(before.state);
   const bool refused = told != nullptr && asked && before.attempt == after.attempt;
   if (refused) {
-    Shortage& shortage = shortages_[key];
+    if (told->reason != base::Reason::kRateLimit) shortages_.erase(RateKey(after));
+    Shortage& shortage = shortages_[KeyOf(after, *told)];
     ++shortage.streak;
     shortage.crowd.error = *told;
   }
-  const auto found = shortages_.find(key);
-  if (found == shortages_.end() || (!refused && !Asks(before, after))) return;
-  Shortage& shortage = found->second;
-  shortage.crowd.not_before =
-      std::max(shortage.crowd.not_before, now + Wait(after, shortage.streak, unit_random));
+  if (!refused && !Asks(before, after)) return;
+  for (const std::string& key : {StockKey(after), RateKey(after)}) {
+    const auto found = shortages_.find(key);
+    if (found == shortages_.end()) continue;
+    TimePoint& next = found->second.crowd.not_before;
+    next = std::max(next, now + Wait(after, found->second.streak, unit_random));
+  }
 }
 
 void ZoneBackoff::Recall(const Job& job) {
   const base::Error* const told = ShortageIn(job);
   if (told == nullptr) return;
   const TimePoint until = std::get<BackingOff>(job.state).until;
-  const auto [found, fresh] = shortages_.try_emplace(KeyOf(job));
+  const auto [found, fresh] = shortages_.try_emplace(KeyOf(job, *told));
   Crowd& crowd = found->second.crowd;
   crowd.not_before = fresh ? until : std::min(crowd.not_before, until);
   crowd.error = *told;
@@ -83,8 +95,13 @@ void ZoneBackoff::Recall(const Job& job) {
 }
 
 std::optional<Crowd> ZoneBackoff::CrowdFor(const Job& job) const {
-  const auto found = shortages_.find(KeyOf(job));
-  return found == shortages_.end() ? std::nullopt : std::optional(found->second.crowd);
+  std::optional<Crowd> crowd;
+  for (const std::string& key : {StockKey(job), RateKey(job)}) {
+    const auto found = shortages_.find(key);
+    if (found == shortages_.end()) continue;
+    if (!crowd || crowd->not_before < found->second.crowd.not_before) crowd = found->second.crowd;
+  }
+  return crowd;
 }
 
 }  // namespace jobman::core

@@ -130,7 +130,12 @@ CREATE INDEX notices_job ON notices (job, number);
 CREATE INDEX notices_waiting ON notices (number) WHERE next_try IS NOT NULL;
 )sql";
 
-constexpr const char* kScripts[] = {kVersion1, kVersion2};
+// Requests that a job gave up unseen: what comes of them late is looked for.
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE jobs ADD COLUMN given_up_json TEXT;
+)sql";
+
+constexpr const char* kScripts[] = {kVersion1, kVersion2, kVersion3};
 
 Error NewerStore(std::int64_t version, std::size_t known) {
   return {.code = base::Code::kFailedPrecondition,

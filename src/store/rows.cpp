@@ -17,8 +17,8 @@ using base::Json;
 constexpr const char* kColumns =
     "name, user, accelerator, zone, host0, state, familiar, attempt, since, why, labels_json, "
     "active, wish, wish_new, wake_at, version, created_at, restart_reason, setup_epoch, "
-    "state_json, slice_json, stage_json, spent_json";
-constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+    "state_json, slice_json, stage_json, spent_json, given_up_json";
+constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
 
 /// Messages of other programs may hold anything; a store must not refuse them.
 std::string Text(const Json& json) {
@@ -61,6 +61,7 @@ struct Documents {
   std::optional<std::string> slice = {};
   std::optional<std::string> stage = {};
   std::string spent = {};
+  std::optional<std::string> given_up = {};
   std::string spec = {};
 };
 
@@ -77,6 +78,10 @@ Status ReadDocuments(const Documents& documents, core::Job& job) {
   }
   JM_ASSIGN_OR_RETURN(const Json spent, ParseColumn(documents.spent));
   job.spent = core::SpentFromJson(spent);
+  if (documents.given_up) {
+    JM_ASSIGN_OR_RETURN(const Json given_up, ParseColumn(*documents.given_up));
+    JM_ASSIGN_OR_RETURN(job.given_up, core::GivenUpFromJson(given_up));
+  }
   JM_ASSIGN_OR_RETURN(const Json spec, ParseColumn(documents.spec));
   JM_ASSIGN_OR_RETURN(job.spec, core::SpecFromJson(spec));
   return base::Ok();
@@ -119,13 +124,15 @@ void BindJob(Query& query, const core::Job& job) {
   query.Bind(MaybeText(job.slice, core::SliceToJson));
   query.Bind(MaybeText(job.stage, core::StageToJson));
   query.Bind(Text(core::SpentToJson(job.spent)));
+  const bool none = job.given_up.empty();
+  query.Bind(none ? std::nullopt : std::optional(Text(core::GivenUpToJson(job.given_up))));
 }
 
 const std::string& SelectJobSql() {
   static const std::string kSql =
       "SELECT id, name, user, wish, wish_new, created_at, since, attempt, restart_reason, "
       "setup_epoch, why, wake_at, version, state_json, slice_json, stage_json, spent_json, "
-      "spec_json FROM jobs JOIN job_files ON job = id ";
+      "given_up_json, spec_json FROM jobs JOIN job_files ON job = id ";
   return kSql;
 }
 
@@ -145,6 +152,7 @@ Result<core::Job> ReadJob(Query& query) {
                             .slice = query.MaybeText(),
                             .stage = query.MaybeText(),
                             .spent = query.Text(),
+                            .given_up = query.MaybeText(),
                             .spec = query.Text()};
   const Status read = wish.ok() ? ReadDocuments(documents, job) : Status(wish.error());
   if (!read.ok()) {

@@ -74,6 +74,16 @@ TEST_F(Scripting, UntilItSucceedsGivesUpWhenTheCommandFails) {
   EXPECT_THAT(Slices(), HasSubstr("no nodes, no queued resources"));
 }
 
+/// `timeout` tells the process and its group, so that it hears it twice at once.
+TEST_F(Scripting, WhoseTimeIsLimitedIsToldWhatGoesOn) {
+  ASSERT_EQ(place_.Jobman({"create", place_.JobFile("train", 1, "sleep 600")}).code, 0);
+  ASSERT_TRUE(place_.Reaches("train", "RUNNING"));
+  const Ran ran = Script("timeout 2 jobman wait train");
+  EXPECT_EQ(ran.code, 124) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr("interrupted"));
+  EXPECT_THAT(ran.err, HasSubstr("000001"));
+}
+
 TEST_F(Scripting, ASweepRunsOnceMoreWhatFailed) {
   if (RunProgram({"jq", "--version"}).code != 0) GTEST_SKIP() << "jq is not installed";
   place_.JobFile("train", 1, "[ \"$SEED\" != 2 ] || [ $JOBMAN_ATTEMPT = 2 ]");

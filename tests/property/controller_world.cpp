@@ -289,7 +289,7 @@ bool ControllerWorld::Walk(std::int64_t steps) {
   for (const Job& job : Jobs()) {
     if (held()) witness_.CheckRest(job, permanent_errors_ || may_fail_.contains(job.id));
   }
-  if (held()) Sweep();
+  if (held()) DeleteAll();
   return held();
 }
 
@@ -309,7 +309,7 @@ bool ControllerWorld::AllRest() {
   const bool told = store_.Outbox().value_or({}).empty();
   return told && std::all_of(jobs.begin(), jobs.end(), [](const Job& job) {
            const bool settled = !job.slice || job.slice->phase == core::SlicePhase::kCreated;
-           return core::IsFinal(job.state) && !job.wish_new && settled;
+           return core::IsFinal(job.state) && !job.wish_new && settled && job.given_up.empty();
          });
 }
 
@@ -322,19 +322,8 @@ bool ControllerWorld::UntilRest() {
   return false;
 }
 
-/// What was left behind where no job looks any more is found when the next one looks there. Then
-/// all jobs are deleted.
-void ControllerWorld::Sweep() {
-  for (const char* zone : kZones) {
-    core::JobSpec spec = RandomSpec();
-    spec.tpu.zone = zone;
-    spec.tpu.allocation_mode =
-        core::AllocationMode::kQueuedResources;  // so that both kinds are listed
-    Submit(spec);
-  }
-  if (!UntilRest()) return witness_.Break("liveness: the last jobs do not rest");
-  const base::TimePoint latest = time_.Now() + minutes{5};
-  while (time_.Now() < latest) Turn();
+/// All jobs are deleted; then the cloud holds what is not ours, and all of it.
+void ControllerWorld::DeleteAll() {
   for (const core::JobId id : jobs_) {
     if (!store_.SetWish(id, Wish::kDelete, false, time_.Now()).ok())
       witness_.Break("a wish is not taken");

@@ -58,7 +58,7 @@ class ControllerWorld {
   void BeKind();
   bool UntilRest();
   bool AllRest();
-  void Sweep();
+  void DeleteAll();
   std::vector<core::Job> Jobs();
 
   Random random_;

@@ -107,7 +107,7 @@ bool World::Walk(int steps) {
   CheckRest(wish);
   job_.wish = Wish::kDelete;
   job_.wish_new = true;
-  for (int round = 0; round < 200 && (!Rest() || job_.slice) && broken_.empty(); ++round) {
+  for (int round = 0; round < 200 && core::NeedsCare(job_) && broken_.empty(); ++round) {
     KindRound();
   }
   CheckNothingLeft();
@@ -129,7 +129,8 @@ void World::Unkind() {
   const bool watched = job_.spec.watchdog.no_output && job_.stage;
   if (watched && watchdog_random_.Percent(5)) return BarkOnce();
   const int dice = random_.Below(100);
-  if (dice < 30) return Look();
+  if (dice < 27) return Look();
+  if (dice < 30) return LookForLateGrants();
   if (dice < 60) return HearOfAHost();
   if (dice < 80) return DeliverOne();
   if (dice < 90) return Decide(core::Tick{});
@@ -146,6 +147,7 @@ void World::KindRound() {
   while (!letters_.empty() && broken_.empty()) DeliverOne();
   PollOperation();
   Look();
+  LookForLateGrants();
   for (int report = 0; report < 30 && broken_.empty(); ++report) HearOfAHost();
   Decide(core::Tick{});
 }
@@ -234,7 +236,7 @@ void World::DoDelete() {
     return Break("deletes " + name + ", which is somebody else's");
   }
   const CallFate fate = cloud_.Delete(name, now_);
-  core::DeleteAnswered answer{.slice = name};
+  core::DeleteAnswered answer{.slice = name, .began = now_};
   if (fate.error && fate.error->code == Code::kNotFound) {
     answer.gone = true;
   } else {
@@ -293,12 +295,28 @@ void World::Look() {
                          .error = {.code = Code::kUnavailable, .reason = Reason::kUnreachable}});
   }
   core::SliceSeen seen = cloud_.Look(job_.slice->ref.name, now_);
+  seen.began = now_;
+  // This machine sleeps, and judges when it wakes.
+  if (!kind_ && random_.Percent(2)) now_ += seconds{random_.Below(900)};
   // A sight may come late and again, but listings do not overtake each other: not one that shows
   // machines or nothing at all.
   const bool harmless = !seen.foreign && (seen.queued || !seen.nodes.empty()) &&
                         (seen.nodes.empty() || seen.nodes[0].hosts.empty());
   if (!kind_ && harmless && random_.Percent(10)) Send(seen);
   Decide(seen);
+}
+
+/// As the controller does: what came late of a request that was given up is deleted.
+void World::LookForLateGrants() {
+  if (!cloud_.reachable()) return;
+  const auto given_up = job_.given_up;
+  for (const core::GivenUp& one : given_up) {
+    core::SliceSeen seen = cloud_.Look(one.ref.name, now_);
+    seen.began = now_;
+    const bool ours = !seen.foreign && (seen.queued || !seen.nodes.empty());
+    if (ours) (void)cloud_.Delete(one.ref.name, now_);
+    Decide(std::move(seen));
+  }
 }
 
 void World::PollOperation() {

@@ -82,6 +82,7 @@ class World {
   void Send(core::Observation news);
   void DeliverOne();
   void Look();
+  void LookForLateGrants();
   void PollOperation();
   void HearOfAHost();
   core::HostRun StateOf(int host);

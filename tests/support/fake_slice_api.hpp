@@ -59,6 +59,7 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
 
   /// Faults are played in the order they were added.
   void AddFault(Fault fault);
+  void ForgetFaults() { faults_.clear(); }
   /// Every call fails as if nobody listened, until `reachable` again.
   void SetReachable(bool reachable) { reachable_ = reachable; }
   /// How many more slices of that type a zone can give; without a call, as many as asked for.

@@ -18,7 +18,11 @@ Reconciling::Reconciling(core::Job job) : job_(std::move(job)) {
   job_.since = clock.Now();
 }
 
-Reconciling& Reconciling::See(const core::Observation& seen) {
+Reconciling& Reconciling::See(core::Observation seen) {
+  auto* const look = std::get_if<core::SliceSeen>(&seen);
+  if (look != nullptr && look->began == TimePoint{}) look->began = clock.Now();
+  auto* const answer = std::get_if<core::DeleteAnswered>(&seen);
+  if (answer != nullptr && answer->began == TimePoint{}) answer->began = clock.Now();
   const core::Step step = core::Reconcile(job_, seen, clock.Now(), policy, unit_random);
   job_ = step.job;
   changed_ = step.changed;

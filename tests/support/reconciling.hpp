@@ -32,7 +32,7 @@ class Reconciling {
   const std::vector<std::string>& effects() const { return effects_; }
   bool changed() const { return changed_; }
 
-  Reconciling& See(const core::Observation& seen);
+  Reconciling& See(core::Observation seen);  ///< without a time, a call begins now
   Reconciling& Tick();
   Reconciling& After(Duration wait);  ///< moves the clock, then ticks
   Reconciling& WishFor(core::Wish wish);

@@ -51,6 +51,8 @@ inline core::Job BusyJob(core::Job job) {
   job.setup_epoch = 4;
   job.spent = {.preemption = 1, .failure = 2, .infra = 3, .streak = 4};
   job.slice = SampleSlice(job.name + "-000001-a2");
+  job.given_up = {{.ref = {.place = job.slice->ref.place, .name = job.name + "-000001-a1"},
+                   .until = base::FromMillis(1'767'225'900'004)}};
   core::Stage stage{
       .number = 3, .name = "setup-3-install", .stopping = true, .moved = true, .culprit = 1};
   stage.started_at = base::FromMillis(1'767'225'701'002);

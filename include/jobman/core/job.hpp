@@ -108,7 +108,8 @@ struct SliceNode {
   friend bool operator==(const SliceNode&, const SliceNode&) = default;
 };
 
-/// A slice we asked for. Never forgotten before the cloud confirms that it is gone.
+/// A slice we asked for. Never forgotten before the cloud confirms that it is gone; one that was
+/// never seen is watched for even then (GivenUp).
 struct Slice {
   SliceRef ref = {};
   SlicePhase phase = SlicePhase::kIntended;
@@ -130,6 +131,14 @@ struct Slice {
   std::optional<NoAnswer> no_answer = {};  ///< the last looks failed: nothing is known meanwhile
   std::optional<Notice> notice = {};       ///< what the API announces of it
   friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+/// A request that was given up before any listing showed anything of it: what it asked for may come
+/// late, is looked for until then, and deleted.
+struct GivenUp {
+  SliceRef ref = {};
+  TimePoint until = {};
+  friend bool operator==(const GivenUp&, const GivenUp&) = default;
 };
 
 /// Where a host of the slice stands.
@@ -222,6 +231,7 @@ struct Job {
   int setup_epoch = 0;              ///< grows with `reboot --force`: setup runs again
   Spent spent = {};
   std::optional<Slice> slice = {};
+  std::vector<GivenUp> given_up = {};
   std::optional<Stage> stage = {};
   std::string why = {};  ///< the last decision, in one sentence
   std::optional<TimePoint> wake_at =

@@ -25,6 +25,10 @@ base::Result<JobState> StateFromJson(const base::Json& json);
 base::Json SliceToJson(const Slice& slice);
 base::Result<Slice> SliceFromJson(const base::Json& json);
 
+/// An array; what is no array reads as none.
+base::Json GivenUpToJson(const std::vector<GivenUp>& all);
+base::Result<std::vector<GivenUp>> GivenUpFromJson(const base::Json& json);
+
 base::Json StageToJson(const Stage& stage);
 base::Result<Stage> StageFromJson(const base::Json& json);
 

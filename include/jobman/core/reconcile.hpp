@@ -14,9 +14,11 @@ namespace jobman::core {
 // Each names the slice, or the attempt and stage, it is about: what arrives late, from an earlier
 // one, is ignored.
 
-/// A successful look at the slice's place. What is not here was not in a complete listing.
+/// A successful look at the place of a slice that the job holds, or of one it gave up
+/// (Job::given_up). What is not here was not in a complete listing.
 struct SliceSeen {
   std::string slice = {};
+  TimePoint began = {};              ///< when the look began; it may be judged much later
   std::vector<NodeSeen> nodes = {};  ///< those of its names that are ours, in the order of NodeIds
   std::optional<QueuedSeen> queued = {};
   /// Nothing of our names is ours (labels): they are taken by somebody else.
@@ -46,6 +48,7 @@ struct OperationFailed {
 /// The API's answer to a delete. `gone`: it answered that there is nothing of that name.
 struct DeleteAnswered {
   std::string slice = {};
+  TimePoint began = {};  ///< when the call was made
   bool gone = false;
   std::optional<base::Error> error = {};
 };
@@ -136,6 +139,8 @@ struct Policy {
   Duration poll = std::chrono::seconds{15};  ///< longest time between looks at the cloud
   Duration provisioning_limit = std::chrono::minutes{60};
   Duration vanish_grace = std::chrono::seconds{60};  ///< a fresh create may be invisible that long
+  /// What was asked for and given up unseen is looked for that long.
+  Duration late_watch = std::chrono::minutes{10};
   /// After a notice of maintenance ended the command: how long its start may wait for that.
   Duration maintenance_wait = std::chrono::minutes{2};
   Duration delete_again =

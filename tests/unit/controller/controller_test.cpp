@@ -50,6 +50,7 @@ class ControllerTest : public testing::Test {
     Options options{.paths = paths_, .hot_poll = std::chrono::milliseconds{5}};
     options.policy.poll = std::chrono::milliseconds{50};
     options.policy.vanish_grace = std::chrono::milliseconds{100};
+    options.policy.late_watch = std::chrono::seconds{1};
     loop_ = std::make_unique<asio::io_context>();
     controller_ = std::make_unique<Controller>(*loop_, TheWorld(), options);
     auto run = [](Controller* controller, std::optional<base::Status>* out) -> base::Task<void> {
@@ -254,6 +255,29 @@ TEST_F(ControllerTest, ALateGrantIsDeletedAndNobodyElsesSliceIs) {
   EXPECT_TRUE(left("a8")) << "another store's";
   EXPECT_TRUE(left("train-000077")) << "of a job that this store does not know: for gc";
   EXPECT_EQ(StateOf(job.id), "RUNNING");
+}
+
+/// Also when the job that asked is over, and no other has the controller look there.
+TEST_F(ControllerTest, ALateGrantToTheLastJobIsDeleted) {
+  api_->AddFault({.call = "Create", .error = {.code = base::Code::kUnavailable}, .times = 1000});
+  const Job job = Submit(Spec("sleep 60"));
+  ASSERT_TRUE(Reaches(job.id, "REQUESTING"));
+  const core::SliceRef ref = store_.Get(job.id)->slice->ref;
+  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kCancel, false, clock_.Now()).ok());
+  ASSERT_TRUE(Reaches(job.id, "CANCELLED"));
+  ASSERT_FALSE(store_.Get(job.id)->slice);
+  StopController();
+  StartController();  // it is on record
+  api_->ForgetFaults();
+  core::SliceRequest late{.ref = ref, .tpu = job.spec.tpu};
+  late.tpu.labels = core::OwnerLabels(job, *store_.StoreId());
+  base::Spawn(loop_->get_executor(), [](auto api, auto what) -> base::Task<void> {
+    (void)co_await api->Create(what);
+  }(api_, late));
+  ASSERT_TRUE(Until([&] { return !api_->created().empty(); }));
+  EXPECT_TRUE(Until([&] { return api_->Leftovers().empty(); }));
+  EXPECT_TRUE(Until([&] { return store_.Get(job.id)->given_up.empty(); }));
+  EXPECT_EQ(StateOf(job.id), "CANCELLED");
 }
 
 TEST_F(ControllerTest, AnUnreachableCloudDeletesNothingAndTheJobGoesOn) {

@@ -128,6 +128,17 @@ TEST(ReconcileAcquire, WhatWasJustCreatedMayBeInvisibleForAMoment) {
   EXPECT_EQ(r.state(), "BACKOFF");
 }
 
+TEST(ReconcileAcquire, AListingThatIsJudgedLateIsAsOldAsItWas) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Absent();
+  const SliceSeen listing{.slice = "train-000042-a1", .began = r.clock.Now()};
+  r.clock.Advance(minutes{20});  // this machine slept
+  r.See(listing).See(listing);
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.Absent().state(), "BACKOFF");
+}
+
 TEST(ReconcileAcquire, StockoutCostsNoBudget) {
   Reconciling r(JobBuilder().Direct().Retries({.infra = 0}).Build());
   for (int attempt = 1; attempt <= 20; ++attempt) {

@@ -116,6 +116,33 @@ TEST(ReconcileWishes, ARequestThatNeverArrivedIsForgottenAfterAWhile) {
   EXPECT_EQ(r.state(), "DELETED");
 }
 
+TEST(ReconcileWishes, WhatARequestThatWasGivenUpMayBringIsLookedFor) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"});
+  r.WishFor(Wish::kCancel);
+  const auto see = [&](std::vector<NodeSeen> nodes) {
+    r.See(SliceSeen{.slice = "train-000042-a1", .began = r.clock.Now(), .nodes = std::move(nodes)});
+  };
+  see({});
+  r.clock.Advance(seconds{61});
+  see({});
+  ASSERT_EQ(r.state(), "CANCELLED");
+  ASSERT_FALSE(r.job().slice);
+  ASSERT_EQ(r.job().given_up.size(), 1u);
+  EXPECT_EQ(r.job().given_up[0].ref.name, "train-000042-a1");
+  EXPECT_TRUE(NeedsCare(r.job()));
+  r.After(minutes{9});
+  see({});
+  EXPECT_TRUE(NeedsCare(r.job())) << "it may still come";
+  r.After(minutes{2});
+  EXPECT_TRUE(NeedsCare(r.job())) << "nobody has looked since";
+  see({NodeSeen{.id = "train-000042-a1"}});
+  EXPECT_TRUE(NeedsCare(r.job())) << "it came, and is to be deleted";
+  see({});
+  EXPECT_FALSE(NeedsCare(r.job()));
+  EXPECT_EQ(r.state(), "CANCELLED");
+}
+
 TEST(ReconcileWishes, CancelOfAPreemptedSliceDeletesTheHusk) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kCancel).Queued(QueuedState::kSuspended);

@@ -109,6 +109,33 @@ TEST(ZoneBackoff, OtherTypesAndZonesAreNotHeldUp) {
   EXPECT_FALSE(zone.CrowdFor(other));
 }
 
+TEST(ZoneBackoff, ARateLimitHoldsForTheWholeProject) {
+  const base::Error too_often = {.code = base::Code::kResourceExhausted,
+                                 .reason = base::Reason::kRateLimit};
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick();
+  const Job asked = r.job();
+  r.Refused(too_often);
+  ZoneBackoff zone;
+  zone.Learn(asked, r.job(), r.clock.Now(), 0.5);
+  Reconciling other(JobBuilder().Id(43).Direct().Build());
+  Job elsewhere = other.job();
+  elsewhere.spec.tpu.zone = "europe-west4-a";
+  elsewhere.spec.tpu.accelerator = "v4-8";
+  ASSERT_TRUE(zone.CrowdFor(elsewhere));
+  EXPECT_EQ(zone.CrowdFor(elsewhere)->error.reason, base::Reason::kRateLimit);
+  Job of_another = other.job();
+  of_another.spec.tpu.project = "another";
+  EXPECT_FALSE(zone.CrowdFor(of_another));
+  // Told of something else, one knows that the project may ask again.
+  other.Tick();
+  const Job before = other.job();
+  other.Refused(kNone);
+  zone.Learn(before, other.job(), other.clock.Now(), 0.5);
+  EXPECT_FALSE(zone.CrowdFor(elsewhere));
+  EXPECT_TRUE(zone.CrowdFor(other.job()));
+}
+
 TEST(ZoneBackoff, ARestartedControllerKnowsOfTheShortage) {
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick().Refused(kNone);

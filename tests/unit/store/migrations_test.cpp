@@ -1,5 +1,6 @@
 #include "store/migrations.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,9 +59,11 @@ TEST(Migrations, NewerVersionIsRefused) {
   EXPECT_EQ(StoreVersion(db).value(), 2);
 }
 
-TEST(Migrations, StoreOfVersion1IsStillRead) {
+/// The store that tests/data/store has of an earlier version.
+void IsStillRead(int version, std::size_t notices) {
   const test::TempDir dir;
-  const auto script = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "tests/data/store/v1.sql");
+  const auto script = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) /
+                                     fmt::format("tests/data/store/v{}.sql", version));
   {
     Database db = Database::Open((dir / "jobman.db").string(), kCreate).value();
     ASSERT_TRUE(db.RunScript(script.value(), "testing").ok());
@@ -84,6 +87,7 @@ TEST(Migrations, StoreOfVersion1IsStillRead) {
   expected.slice->notice.reset();
   expected.slice->ready = false;
   expected.slice->unshown.clear();
+  expected.given_up.clear();
   expected.stage->generation.reset();
   expected.stage->hosts[0].notice.reset();
   expected.stage->notice.reset();
@@ -94,10 +98,17 @@ TEST(Migrations, StoreOfVersion1IsStillRead) {
   EXPECT_THAT(store->Events({4}, 0).value(), SizeIs(2));
   EXPECT_THAT(store->Exits({4}).value(), SizeIs(1));
   EXPECT_THAT(store->Attempts({4}).value(), SizeIs(1));
-  EXPECT_THAT(store->Outbox().value(), SizeIs(0));
+  EXPECT_THAT(store->Outbox().value(), SizeIs(notices));
   EXPECT_EQ(store->PinnedKey("node-1/0").value(), "ssh-ed25519 AAAA");
   EXPECT_EQ(store->CurrentLease().value()->token, 1);
   EXPECT_EQ(store->Create(test::SampleJob("new"), "", expected.created_at).value().value, 5);
+}
+
+TEST(Migrations, StoreOfVersion1IsStillRead) {
+  IsStillRead(1, 0);
+}
+TEST(Migrations, StoreOfVersion2IsStillRead) {
+  IsStillRead(2, 1);
 }
 
 }  // namespace
