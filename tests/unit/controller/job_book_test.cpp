@@ -158,7 +158,8 @@ TEST_F(JobBookTest, AnEffectIsAboutTheSliceOfItsOwnDecision) {
             .stage = "run",
             .run = {.host = host, .phase = HostPhase::kExited, .exit_code = 143, .settled = true}});
   }
-  book_->Post(id_, core::DeleteAnswered{.slice = "train-000001-a1", .gone = true});
+  book_->Post(id_,
+              core::DeleteAnswered{.slice = "train-000001-a1", .began = test::kNow, .gone = true});
   loop_.run();
   EXPECT_THAT(effects_,
               testing::ElementsAre("StopStage train-000001-a1", "DeleteSlice train-000001-a1",
