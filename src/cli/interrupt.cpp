@@ -18,8 +18,8 @@ extern "C" void OnInterrupt(int signal) {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const auto second = static_cast<std::sig_atomic_t>(now.tv_sec);
   if (interrupted == 0) {
-    interrupted = 1;
     interrupted_at = second;
+    interrupted = 1;
   } else if (second - interrupted_at > 1) {
     ::signal(signal, SIG_DFL);
     ::raise(signal);
@@ -30,6 +30,8 @@ bool InstallHandlers() {
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
   action.sa_flags = 0;  // no SA_RESTART: waits end at once
+  ::sigaddset(&action.sa_mask, SIGINT);
+  ::sigaddset(&action.sa_mask, SIGTERM);
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before = {};
     // Ignored means that whoever started us wants it so (nohup, a shell's background job).

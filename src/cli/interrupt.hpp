@@ -5,8 +5,8 @@
 namespace jobman::cli {
 
 /// From the first call on SIGINT and SIGTERM do not end the process but the waits: the command
-/// gives up what it watches and ends by itself. A second signal ends the process as usual, unless it
-/// comes with the first: `timeout` sends two at once.
+/// gives up what it watches and ends by itself. A second signal ends the process as usual, unless
+/// it comes with the first: `timeout` sends two at once.
 void CatchInterrupts();
 /// Whether a caught signal came.
 bool Interrupted();
