@@ -9,6 +9,7 @@ constexpr const char* kTokenVariable = "GOOGLE_OAUTH_ACCESS_TOKEN";
 base::Error NoCredentials(const std::string& endpoint) {
   return {.code = base::Code::kUnauthenticated,
           .message = "no credentials for " + endpoint,
+          .reason = base::Reason::kNoToken,
           .hint =
               "set cloud.token_command: 'gcloud auth print-access-token', or cloud.token_file "
               "to a file with an access token, or the environment variable " +

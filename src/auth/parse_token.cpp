@@ -15,6 +15,7 @@ using base::Json;
 Error NoToken(const std::string& origin, const std::string& why) {
   return {.code = Code::kUnauthenticated,
           .message = origin + " gives no access token: " + why,
+          .reason = base::Reason::kNoToken,
           .hint = "expected is one line with the token, or JSON with \"access_token\""};
 }
 

@@ -77,6 +77,7 @@ class FileTokenSource final : public TokenSource {
       return Error{.code = Code::kUnauthenticated,
                    .message = "the token in " + path_ + " expired at " +
                               base::FormatRfc3339(*token_.expires),
+                   .reason = base::Reason::kNoToken,
                    .hint = "write a new one: gcloud auth print-access-token > " + path_};
     }
     return token_;
@@ -85,6 +86,7 @@ class FileTokenSource final : public TokenSource {
   static Error Unreadable(const Error& cause) {
     return {.code = Code::kUnauthenticated,
             .message = "the token file cannot be read: " + cause.message,
+            .reason = base::Reason::kNoToken,
             .hint = "check cloud.token_file"};
   }
 
@@ -126,6 +128,7 @@ class CommandTokenSource final : public TokenSource {
     return {.code = Code::kUnauthenticated,
             .message = "the token command '" + command_ + "' failed: " + why +
                        (said.empty() ? "" : ": " + said),
+            .reason = base::Reason::kNoToken,
             .hint = "run it by hand; for gcloud, log in first: gcloud auth login"};
   }
 

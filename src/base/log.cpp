@@ -1,11 +1,14 @@
 #include "jobman/base/log.hpp"
 
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -54,11 +57,22 @@ LogState& State() {
   return state;
 }
 
+/// spdlog would leave the mode to the umask.
+void MakePrivate(const spdlog::filename_t& /*name*/, std::FILE* file) {
+  ::fchmod(::fileno(file), S_IRUSR | S_IWUSR);
+}
+
+/// What is older than this moves to FILE.1, and what was there is dropped ("controller.1.log").
+constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
+
 spdlog::sink_ptr FileSink(const Path& file) {
-  // Created here first: spdlog would leave the mode to the umask.
+  // Created here first, to learn whether it can be.
   if (auto created = AppendFile::Open(file); !created) return nullptr;
   try {
-    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string());
+    spdlog::file_event_handlers handlers;
+    handlers.after_open = MakePrivate;
+    return std::make_shared<spdlog::sinks::rotating_file_sink_mt>(file.string(), kMostBytes, 1,
+                                                                  false, handlers);
   } catch (const spdlog::spdlog_ex&) {
     return nullptr;
   }

@@ -49,6 +49,7 @@ constexpr std::array kReasons = {
     ReasonWord{Reason::kBadRuntime, "bad_runtime"},
     ReasonWord{Reason::kReservation, "reservation"},
     ReasonWord{Reason::kExpired, "expired"},
+    ReasonWord{Reason::kNoToken, "no_token"},
     ReasonWord{Reason::kUnreachable, "unreachable"},
     ReasonWord{Reason::kHostRefused, "host_refused"},
     ReasonWord{Reason::kHostTimeout, "host_timeout"},

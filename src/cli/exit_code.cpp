@@ -39,6 +39,7 @@ std::optional<ExitCode> OfReason(Reason reason) {
     case Reason::kNewerStore:
     case Reason::kNotSupported:
       return kUsage;
+    case Reason::kNoToken:
     case Reason::kHostAuth:
     case Reason::kHostKeyChanged:
     case Reason::kKeyUnreadable:

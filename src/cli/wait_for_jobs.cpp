@@ -38,6 +38,27 @@ base::Error TooLate(const std::vector<core::JobId>& busy, const WaitFor& wait) {
           .hint = WhyHint(busy)};
 }
 
+/// Whether the jobs are to be read again: somebody wrote, or a second has passed. To look at them
+/// at each turn would cost, all night, the more the more jobs are waited for.
+class NewsOf {
+ public:
+  NewsOf(App& app, ports::Store& store) : app_(app), store_(store) {}
+  bool Any() {
+    const auto changes = store_.ChangeCounter();
+    const bool same = changes.ok() && *changes == changes_;
+    if (same && app_.Now() - read_at_ < std::chrono::seconds{1}) return false;
+    if (changes.ok()) changes_ = *changes;
+    read_at_ = app_.Now();
+    return true;
+  }
+
+ private:
+  App& app_;
+  ports::Store& store_;
+  std::int64_t changes_ = -1;
+  base::TimePoint read_at_ = {};
+};
+
 }  // namespace
 
 bool AtRest(const core::Job& job) {
@@ -52,9 +73,12 @@ base::Result<std::vector<core::Job>> WaitForJobs(App& app, ports::Store& store,
   std::optional<base::TimePoint> looked;
   Narrator narrator(app, ids.size() > 1);
   std::map<core::JobId, core::Job> settled;
+  NewsOf news(app, store);
   for (std::vector<core::JobId> busy = ids;;) {
     std::vector<core::JobId> left;
-    for (const core::JobId id : busy) {
+    const bool any = news.Any();
+    if (!any) left = busy;
+    for (const core::JobId id : any ? busy : std::vector<core::JobId>{}) {
       JM_ASSIGN_OR_RETURN(core::Job job, store.Get(id));
       narrator.Tell(job);
       JM_ASSIGN_OR_RETURN(const bool done, wait.settled(job));

@@ -75,6 +75,7 @@ std::string HintFor(Code code, Reason reason, const std::string& message,
       return "check tpu.reservation and its zone, or set tpu.pricing to spot or ondemand";
     case Reason::kNone:
     case Reason::kExpired:
+    case Reason::kNoToken:
     case Reason::kUnreachable:
     case Reason::kHostRefused:
     case Reason::kHostTimeout:

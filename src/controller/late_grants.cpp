@@ -39,6 +39,9 @@ base::Task<void> DeleteLateGrants(std::shared_ptr<ports::SliceApi> api, ports::S
     if (!job) continue;
     const core::Claim claim = core::JudgeSlice(found, core::OwnerLabels(*job, store_id), job);
     if (claim.ownership != core::Ownership::kOrphan) continue;
+    // Of an attempt that is not on record: the store is a copy of an earlier time, and the slice
+    // may be at work. The job adopts it when it comes to that attempt; else it is for `gc`.
+    if (core::AttemptOf(found.ref.name) > job->attempt) continue;
     base::Log(LogLevel::kWarn, "cloud", "deleting slice {}, which came late: {}", found.ref.name,
               claim.why);
     const auto deleted = co_await api->Delete(found.ref);

@@ -403,8 +403,10 @@ void StageRunner::Reached(Host& host) {
 }
 
 void StageRunner::Failing(Host& host, const Error& error) {
-  base::Log(base::LogLevel::kInfo, "ssh", "job {} host {} {}: {}", core::FormatJobId(job_->id),
-            host.number, job_->stage->name, error.ToString());
+  // Tried every ten seconds for as long as a repair takes: the same again is no news.
+  const bool news = std::exchange(host.failing, error.ToString()) != error.ToString();
+  base::Log(news ? base::LogLevel::kInfo : base::LogLevel::kDebug, "ssh", "job {} host {} {}: {}",
+            core::FormatJobId(job_->id), host.number, job_->stage->name, error.ToString());
   Report(host, host.started ? HostPhase::kRunning : HostPhase::kPending, 0, error);
   if (!IsOurs(error)) hooks_.trouble();
 }

@@ -59,6 +59,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
     bool reached = false;
     bool stopping = false;
     core::TimePoint last_news = {};
+    std::string failing = {};  ///< the last trouble that was logged
     core::TimePoint reached_at = {};
     std::optional<OutputScanner> scanner = {};  ///< where there are patterns to look for
     std::int64_t told_scanned = 0;              ///< scanner->scanned() as last reported

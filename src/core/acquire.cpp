@@ -125,16 +125,29 @@ void Decider::AdvanceByView() {
     case SliceView::kReady:
       return BeginWork();
     case SliceView::kHusk:
-      return LoseSlice(Fault::kPreemption, "preempted",
-                       {.code = base::Code::kAborted,
-                        .message = fmt::format("slice {} became {} before it was used",
-                                               slice_name(), job_.slice->cloud_state)});
+      return OnHuskWhileAcquiring();
     case SliceView::kFailed:
       return LoseSlice(Fault::kInfra, "the request failed", WhyItFailed());
     case SliceView::kLeaving:
       return Say("slice " + slice_name() +
                  " is being deleted by somebody: waiting until it is gone");
   }
+}
+
+/// A queued resource that goes SUSPENDED before it ever was READY had no capacity: most requests
+/// for spot capacity that fail do it in this way (PROVISIONING, SUSPENDING, FAILED).
+void Decider::OnHuskWhileAcquiring() {
+  const Slice& slice = *job_.slice;
+  base::Error error{.code = base::Code::kAborted,
+                    .message = fmt::format("slice {} became {} before it was used", slice_name(),
+                                           slice.cloud_state)};
+  const bool queued = slice.ref.mode == AllocationMode::kQueuedResources;
+  if (!queued || !slice.hosts.empty()) {
+    return LoseSlice(Fault::kPreemption, "preempted", std::move(error));
+  }
+  error.code = base::Code::kResourceExhausted;
+  error.reason = base::Reason::kStockout;
+  LoseSlice(Fault::kInfra, "the request failed", std::move(error));
 }
 
 /// The queued resource failed because of tpu.valid_until. What the service says then is documented

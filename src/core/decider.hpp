@@ -62,6 +62,7 @@ class Decider {
   void AskAgain();
   void OnAbsentWhileAcquiring();
   void OnPartialWhileAcquiring();
+  void OnHuskWhileAcquiring();
   void NoteOnItsWay();
   void CheckProvisioningLimit();
   bool RanOut(const base::Error& error) const;

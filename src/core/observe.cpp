@@ -49,6 +49,8 @@ std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
   const bool of_node =
       node != nullptr && (!seen.queued || seen.queued->state == QueuedState::kActive);
   if (!of_node) return seen.queued ? seen.queued->raw_state : std::string{};
+  const bool orphaned = ref.mode == AllocationMode::kQueuedResources && !seen.queued;
+  if (orphaned) return WordOf(*node) + ", without its queued resource";
   const bool one_of_many = ref.nodes > 1 && node->state != NodeState::kReady;
   return one_of_many ? WordOf(*node) + " (node " + node->id + ")" : WordOf(*node);
 }
@@ -126,6 +128,7 @@ void Decider::Observe(const SliceSeen& seen) {
   // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
   if (view_ == SliceView::kForeign) {
     slice.phase = SlicePhase::kGone;
+    slice.unshown.clear();
     return;
   }
   if (view_ == SliceView::kAbsent) {
@@ -137,6 +140,8 @@ void Decider::Observe(const SliceSeen& seen) {
   slice.ready = view_ == SliceView::kReady;
   slice.absences = 0;
   slice.gaps = view_ == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
+  const bool orphaned = slice.ref.mode == AllocationMode::kQueuedResources && !seen.queued;
+  if (orphaned && slice.gaps >= 2) view_ = SliceView::kHusk;
   // Nodes that are asked for one by one appear one by one: the request may still be under way.
   const bool all_asked_for = view_ != SliceView::kPartial || seen.queued;
   if (slice.phase == SlicePhase::kIntended && all_asked_for) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "jobman/base/strings.hpp"
 
@@ -70,6 +71,14 @@ std::optional<JobId> LabelledJob(const std::map<std::string, std::string>& label
   const auto number = base::ParseNumber(LabelOf(labels, "jobman-job"));
   if (!number) return std::nullopt;
   return JobId{*number};
+}
+
+int AttemptOf(std::string_view name) {
+  const auto mark = name.rfind("-a");
+  if (mark == std::string_view::npos) return 0;
+  name.remove_prefix(mark + 2);
+  const auto attempt = base::ParseNumber(name.substr(0, name.find('-')));
+  return attempt && *attempt <= std::numeric_limits<int>::max() ? static_cast<int>(*attempt) : 0;
 }
 
 Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::string>& ours,

@@ -28,6 +28,7 @@ bool IsPermanent(const base::Error& error) {
     case base::Reason::kQuota:
     case base::Reason::kRateLimit:
     case base::Reason::kReservation:
+    case base::Reason::kNoToken:
     case base::Reason::kUnreachable:
     case base::Reason::kHostRefused:
     case base::Reason::kHostTimeout:
@@ -46,10 +47,12 @@ bool IsPermanent(const base::Error& error) {
          error.code == base::Code::kPermissionDenied;
 }
 
-/// The world is short of something, which is nobody's fault: no budget pays for the wait.
+/// The world is short of something, which is nobody's fault: no budget pays for the wait. Nor for
+/// that of a job whose controller has no token at the moment.
 bool IsFree(const base::Error& error) {
   return error.reason == base::Reason::kStockout || error.reason == base::Reason::kQuota ||
-         error.reason == base::Reason::kRateLimit || error.reason == base::Reason::kUnreachable;
+         error.reason == base::Reason::kRateLimit || error.reason == base::Reason::kUnreachable ||
+         error.reason == base::Reason::kNoToken;
 }
 
 std::string_view FaultWord(Fault fault) {

@@ -105,8 +105,9 @@ SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref) {
   if (seen.foreign) return SliceView::kForeign;
   if (seen.nodes.empty() && !seen.queued) return SliceView::kAbsent;
   if (ref.mode == AllocationMode::kTpuVm) return ViewOfNodes(seen, ref);
-  // A node that outlives its queued resource still holds quota: it must go.
-  if (!seen.queued) return SliceView::kHusk;
+  // Its nodes hold quota without it and must go; but one listing may have left it out
+  // (observe.cpp).
+  if (!seen.queued) return SliceView::kPartial;
   return ViewOfQueued(seen, ref);
 }
 

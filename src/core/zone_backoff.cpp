@@ -7,6 +7,8 @@
 namespace jobman::core {
 namespace {
 
+constexpr Duration kQueueHolds = std::chrono::minutes{2};
+
 /// How often may be asked is a matter of the project.
 std::string RateKey(const Job& job) {
   return job.spec.cloud.endpoint + '\n' + job.spec.tpu.project;
@@ -38,13 +40,20 @@ bool Asks(const Job& before, const Job& after) {
   return after.attempt != before.attempt && std::holds_alternative<Requesting>(after.state);
 }
 
-/// In the queue, or READY: what the next one is told may be the same.
-bool IsGranted(const Job& before, const Job& after) {
+/// It asked, and was not told to ask less often.
+bool IsHeard(const Job& before, const Job& after) {
+  if (!after.slice || after.attempt == 0) return false;
+  return after.slice->phase == SlicePhase::kCreated &&
+         (!before.slice || before.slice->phase == SlicePhase::kIntended);
+}
+
+/// READY, or in the queue for a while: the next one may have it too. That a request was accepted
+/// says little; without capacity many fail within the minute.
+bool IsGranted(const Job& before, const Job& after, TimePoint now) {
   if (!after.slice || after.attempt == 0) return false;
   const bool ready = !after.slice->hosts.empty() && (!before.slice || before.slice->hosts.empty());
-  const bool queued = std::holds_alternative<Waiting>(after.state) &&
-                      !std::holds_alternative<Waiting>(before.state);
-  return ready || queued;
+  return ready ||
+         (std::holds_alternative<Waiting>(after.state) && now - after.since >= kQueueHolds);
 }
 
 /// Between half the bound and the bound: jitter, but never at once.
@@ -57,9 +66,9 @@ Duration Wait(const Job& job, int streak, double unit_random) {
 }  // namespace
 
 void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, double unit_random) {
-  if (IsGranted(before, after)) {
+  if (IsHeard(before, after)) shortages_.erase(RateKey(after));
+  if (IsGranted(before, after, now)) {
     shortages_.erase(StockKey(after));
-    shortages_.erase(RateKey(after));
     return;
   }
   const base::Error* const told = ShortageIn(after);

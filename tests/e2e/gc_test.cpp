@@ -87,7 +87,7 @@ class Gc : public testing::Test {
 TEST_F(Gc, IsNotNeededWhereAControllerLooks) {
   HoldASlice();
   MakeNode("theirs", base::Json::object());
-  MakeQueued("kept-000001-a9", labels_);
+  MakeQueued("kept-000001-a0", labels_);
   EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "theirs"}));
 }
 

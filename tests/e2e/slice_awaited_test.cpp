@@ -67,7 +67,28 @@ TEST_P(QueueAwaited, ARequestThatFailsWhenItsNodesAreBeingMade) {
   Create("true", way().Settings());
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_EQ(Creates(), 2);
+  EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
+/// As when DNS is away for a minute, or cron has another PATH: the job waits, and loses nothing.
+class NoToken : public Rehearsal {};
+
+TEST_F(NoToken, IsWaitedFor) {
+  const base::Path token = place().path() / "token";
+  ASSERT_TRUE(base::WriteFileAtomic(token, "t").ok());
+  Sim({"set", "stock.us-central2-b/v4=0"});
+  Create("true", kDirectly.Settings({"cloud.token_command=cat " + token.string()}));
+  ASSERT_TRUE(WhySays("There is no more capacity"));
+  ASSERT_EQ(Jobman({"controller", "stop"}).code, 0);  // it has a token for an hour
+  ASSERT_TRUE(std::filesystem::remove(token));
+  place().StartController({"--poll", "1"});
+  EXPECT_TRUE(WhySays("run it by hand"));
+  EXPECT_EQ(StateOf(), "BACKOFF");
+  ASSERT_TRUE(base::WriteFileAtomic(token, "t").ok());
+  Sim({"calm"});
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
 }
 
 TEST_P(QueueAwaited, ARequestThatFailsForAReasonThatIsNoWantOfCapacity) {
@@ -137,7 +158,9 @@ TEST_P(SliceAwaited, LostBeforeItsFirstUse) {
   Sim({"preempt", way().Node(Slice())});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_THAT(History(), HasSubstr(" before it was used: trying again"));
-  EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
+  // A queued resource that is suspended before its use is one that found no capacity.
+  EXPECT_EQ(Spent(),
+            way().direct ? "preemption 1, failure 0, infra 0" : "preemption 0, failure 0, infra 0");
   EXPECT_EQ(Creates(), 2 * way().Requests());
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
 }

@@ -88,8 +88,14 @@ UnkindCloud::Answer<std::vector<core::QueuedSeen>> UnkindCloud::ListQueued(core:
   using All = std::vector<core::QueuedSeen>;
   return Call<All>([this, place]() -> Result<All> {
     All all;
+    const std::string hidden = std::exchange(hidden_, {});  // never from two listings in a row
     for (const auto& [key, queued] : queued_) {
-      if (key.first == place.zone && Visible(queued.life)) all.push_back(queued.seen);
+      if (key.first != place.zone || !Visible(queued.life)) continue;
+      if (!kind_ && hidden.empty() && hidden_.empty() && random_.Percent(1)) {
+        hidden_ = key.second;
+        continue;
+      }
+      all.push_back(queued.seen);
     }
     return all;
   });

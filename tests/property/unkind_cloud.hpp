@@ -118,6 +118,7 @@ class UnkindCloud final : public ports::SliceApi {
   std::map<Key, Queued> queued_ = {};
   std::map<std::string, core::OperationSeen> operations_ = {};
   std::vector<Late> late_ = {};
+  std::string hidden_ = {};  ///< the queued resource that the last listing left out
   std::set<Key> used_ = {};  ///< names that were deleted
   std::function<void(const std::string&, const Labels&)> on_delete_ = {};
 };

@@ -49,6 +49,7 @@ enum class Reason {
   kBadRuntime,      ///< no such runtime version
   kReservation,     ///< reservation absent or exhausted
   kExpired,         ///< tpu.valid_until has passed: no slice may be asked for any more
+  kNoToken,         ///< no access token could be had here: the cloud was not even asked
   kUnreachable,     ///< no answer at all: refused, reset, DNS
   kHostRefused,     ///< SSH: nobody listens yet
   kHostTimeout,     ///< SSH: no answer in time

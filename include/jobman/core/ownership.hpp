@@ -48,6 +48,9 @@ std::optional<JobId> LabelledJob(const std::map<std::string, std::string>& label
 Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::string>& ours,
                  const std::optional<Job>& job);
 
+/// The attempt that a slice, or one of its nodes, was named for (SliceName); 0 for other names.
+int AttemptOf(std::string_view name);
+
 /// Why a run of this job that goes on belongs to no present attempt; nothing when it does, or may.
 /// `run_id` as host.sh lists it; what is no run of this job is not judged.
 std::optional<std::string> StrayRun(const std::string& run_id, const Job& job);

@@ -59,6 +59,7 @@ TEST(ParseToken, RefusesWhatIsNoneWithoutRepeatingIt) {
     const auto token = ParseToken(text, {}, "the token file F");
     ASSERT_FALSE(token.ok()) << text;
     EXPECT_EQ(token.error().code, Code::kUnauthenticated);
+    EXPECT_EQ(token.error().reason, base::Reason::kNoToken);
     EXPECT_THAT(token.error().message, HasSubstr("the token file F"));
     EXPECT_THAT(token.error().ToString(), Not(HasSubstr("SECRET")));
   }
@@ -82,6 +83,7 @@ TEST(FileTokenSource, NamesTheFileThatCannotBeRead) {
   const auto token = loop.Run(source->Get());
   ASSERT_FALSE(token.ok());
   EXPECT_EQ(token.error().code, Code::kUnauthenticated);
+  EXPECT_EQ(token.error().reason, base::Reason::kNoToken);
   EXPECT_THAT(token.error().message, HasSubstr("/nonexistent/token"));
 }
 
@@ -96,6 +98,7 @@ TEST(FileTokenSource, SaysWhenTheTokenExpired) {
   const auto token = loop.Run(source->Get());
   ASSERT_FALSE(token.ok());
   EXPECT_EQ(token.error().code, Code::kUnauthenticated);
+  EXPECT_EQ(token.error().reason, base::Reason::kNoToken);
   EXPECT_THAT(token.error().message, HasSubstr("expired at 2026-01-01T01:00:00"));
 }
 
@@ -115,6 +118,7 @@ TEST(CommandTokenSource, ShowsWhatAFailedCommandSaid) {
   const auto token = loop.Run(source->Get());
   ASSERT_FALSE(token.ok());
   EXPECT_EQ(token.error().code, Code::kUnauthenticated);
+  EXPECT_EQ(token.error().reason, base::Reason::kNoToken);
   EXPECT_THAT(token.error().message, HasSubstr("exit code 3: not logged in"));
   EXPECT_THAT(token.error().hint, HasSubstr("gcloud auth login"));
 }

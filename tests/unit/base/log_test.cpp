@@ -53,6 +53,21 @@ TEST_F(LogTest, FileIsForItsOwnerOnly) {
   EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
+TEST_F(LogTest, WhatIsOldMakesRoom) {
+  StartLog(dir_ / "log", LogLevel::kInfo, "");
+  const std::string megabyte(1 << 20, 'x');
+  for (int line = 0; line < 40; ++line) LogLine(LogLevel::kInfo, "ssh", megabyte);
+  Log(LogLevel::kInfo, "loop", "the last");
+  EXPECT_THAT(*ReadFile(dir_ / "log"), HasSubstr("loop: the last\n"));
+  std::uintmax_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(dir_.path())) {
+    bytes += file.file_size();
+    const auto mode = file.status().permissions();
+    EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  }
+  EXPECT_LE(bytes, 34U << 20U);
+}
+
 TEST_F(LogTest, UnwritableFileFallsBackToStderrAndSaysSo) {
   ::testing::internal::CaptureStderr();
   StartLog(dir_ / "no/such/folder/log", LogLevel::kInfo, "");

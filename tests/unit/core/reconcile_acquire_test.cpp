@@ -286,10 +286,30 @@ TEST(ReconcileAcquire, PermanentErrorsEndAtOnceWithTheHint) {
   }
 }
 
+/// What most spot requests without capacity do.
+TEST(ReconcileAcquire, AQueuedResourceThatIsSuspendedBeforeItsUseFoundNoCapacity) {
+  Reconciling r(JobBuilder().Retries({.preemption = 0, .infra = 0}).Build());
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    r.After(minutes{10});
+    ASSERT_EQ(r.state(), "REQUESTING");
+    r.Answered().Queued(QueuedState::kWaitingForResources).Queued(QueuedState::kProvisioning);
+    r.Queued(QueuedState::kSuspending);
+    ASSERT_EQ(r.state(), "BACKOFF");
+    EXPECT_EQ(r.As<BackingOff>().error.reason, Reason::kStockout);
+    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+    r.Gone();
+  }
+  EXPECT_EQ(r.job().spent.preemption, 0);
+  EXPECT_NE(r.job().restart_reason, "preempted");
+}
+
 TEST(ReconcileAcquire, WhatPassesIsTriedAgain) {
-  for (const Reason reason : {Reason::kStockout, Reason::kQuota, Reason::kRateLimit}) {
+  for (const Reason reason :
+       {Reason::kStockout, Reason::kQuota, Reason::kRateLimit, Reason::kNoToken}) {
     Reconciling r(JobBuilder().Build());
-    r.Tick().Refused({.code = Code::kResourceExhausted, .message = "not now", .reason = reason});
+    const Code code =
+        reason == Reason::kNoToken ? Code::kUnauthenticated : Code::kResourceExhausted;
+    r.Tick().Refused({.code = code, .message = "not now", .reason = reason});
     EXPECT_EQ(r.state(), "BACKOFF") << base::ReasonName(reason);
     EXPECT_EQ(r.After(minutes{10}).state(), "REQUESTING");
     EXPECT_EQ(r.job().spent.infra, 0);

@@ -302,6 +302,25 @@ TEST(ReconcileStage, ASliceThatVanishedTwiceIsLost) {
   EXPECT_EQ(r.job().spent.preemption, 1);
 }
 
+TEST(ReconcileStage, OneListingWithoutTheQueuedResourceIsNoFact) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning();
+  SliceSeen nodes{.slice = "train-000042-a1"};
+  nodes.nodes = {{.id = nodes.slice,
+                  .uid = "uid-" + nodes.slice,
+                  .state = NodeState::kReady,
+                  .raw_state = "READY",
+                  .hosts = test::Addresses(4)}};
+  r.See(nodes);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.Ready().See(nodes).state(), "RUNNING") << "the count starts again";
+  r.See(nodes);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice")) << "the node holds quota";
+  EXPECT_THAT(r.job().why, testing::HasSubstr("READY, without its queued resource"));
+}
+
 TEST(ReconcileStage, ASliceThatBecameSomebodyElsesIsLetGoUntouched) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Foreign();

@@ -23,11 +23,15 @@ const base::Error kNone = {.code = base::Code::kResourceExhausted,
 /// Jobs of one controller that all want the same, in a zone that has none of it.
 class Waiting {
  public:
-  explicit Waiting(int count) {
-    for (int id = 1; id <= count; ++id) jobs_.emplace_back(JobBuilder().Id(id).Direct().Build());
+  explicit Waiting(int count, bool queued = false) : queued_(queued) {
+    for (int id = 1; id <= count; ++id) {
+      JobBuilder job;
+      jobs_.emplace_back(queued ? job.Id(id).Build() : job.Id(id).Direct().Build());
+    }
     for (int i = 0; i < count; ++i) jobs_[static_cast<std::size_t>(i)].unit_random = 0.1 * (i % 10);
   }
-  /// One decision each at this moment; a request is refused at once unless there is capacity.
+  /// One decision each at this moment; a request is refused at once unless there is capacity: a
+  /// queued one is accepted before.
   void Pass(bool capacity) {
     for (Reconciling& one : jobs_) {
       Decide(one, [&] { one.After(Duration{0}); });
@@ -36,8 +40,10 @@ class Waiting {
       ++requests_;
       if (capacity)
         Decide(one, [&] { one.Answered().Ready(4); });
-      else
+      else if (!queued_)
         Decide(one, [&] { one.Refused(kNone); });
+      else
+        FailInTheQueue(one);
     }
   }
   void Advance(Duration step) {
@@ -59,13 +65,21 @@ class Waiting {
     zone_.Learn(before, one.job(), one.clock.Now(), one.unit_random);
   }
 
+  void FailInTheQueue(Reconciling& one) {
+    Decide(one, [&] { one.Answered().Queued(QueuedState::kWaitingForResources); });
+    Decide(one, [&] { one.Queued(QueuedState::kProvisioning); });
+    Decide(one, [&] { one.Queued(QueuedState::kSuspending); });
+    Decide(one, [&] { one.Gone(); });
+  }
+
+  bool queued_;
   std::vector<Reconciling> jobs_ = {};
   ZoneBackoff zone_ = {};
   int requests_ = 0;
 };
 
-int RequestsInAnHour(int jobs) {
-  Waiting waiting(jobs);
+int RequestsInAnHour(int jobs, bool queued = false) {
+  Waiting waiting(jobs, queued);
   for (int second = 0; second < 3600; ++second) {
     waiting.Pass(false);
     waiting.Advance(seconds{1});
@@ -79,6 +93,30 @@ TEST(ZoneBackoff, FiftyJobsAskAboutAsOftenAsOne) {
   EXPECT_GE(one, 6);
   EXPECT_GE(fifty, 6) << "the cap is ten minutes";
   EXPECT_LE(fifty, 2 * one);
+}
+
+TEST(ZoneBackoff, SoTheyDoWhenTheQueueTakesWhatItCannotGive) {
+  const int one = RequestsInAnHour(1, /*queued=*/true);
+  const int fifty = RequestsInAnHour(50, /*queued=*/true);
+  EXPECT_GE(one, 6);
+  EXPECT_GE(fifty, 6);
+  EXPECT_LE(fifty, 2 * one);
+}
+
+TEST(ZoneBackoff, WhenOneStaysInTheQueueAllMayAsk) {
+  Reconciling first(JobBuilder().Build());
+  first.Tick();
+  ZoneBackoff zone;
+  const Job asked = first.job();
+  first.Refused(kNone);
+  zone.Learn(asked, first.job(), first.clock.Now(), 0.5);
+  Reconciling second(JobBuilder().Id(43).Build());
+  second.Tick().Answered().Queued(QueuedState::kWaitingForResources);
+  zone.Learn(second.job(), second.job(), second.clock.Now(), 0.5);
+  EXPECT_TRUE(zone.CrowdFor(first.job())) << "that it was accepted says little";
+  second.clock.Advance(minutes{3});
+  zone.Learn(second.job(), second.job(), second.clock.Now(), 0.5);
+  EXPECT_FALSE(zone.CrowdFor(first.job()));
 }
 
 TEST(ZoneBackoff, WhenOneIsGrantedAllMayAsk) {
