@@ -75,6 +75,7 @@ class Decider {
   void AdvanceStage();
   bool SliceIsDead() const;
   bool SliceIsLost();
+  bool StopSurvivors(const base::Error& error);
   void StopMoved();
   void StartOverMoved();
   void CheckStepLimit();
@@ -132,8 +133,9 @@ class Decider {
   TimePoint looked_at_ = {};                      ///< when the look began that view_ is of
   std::optional<base::Error> create_error_ = {};  ///< this observation: the create was refused
   std::optional<base::Error> slice_error_ = {};   ///< this observation: why the slice failed
-  bool moved_ = false;                            ///< all machines are others than before
-  std::optional<Notice> notice_ = {};             ///< this observation: a notice that is news
+  std::vector<int> up_ = {};           ///< this observation: the hosts on nodes that are READY
+  bool moved_ = false;                 ///< all machines are others than before
+  std::optional<Notice> notice_ = {};  ///< this observation: a notice that is news
   std::vector<Effect> effects_ = {};
   std::string why_ = {};
   std::string unstopped_ = {};  ///< a clause on hosts that could not be asked to stop

@@ -367,6 +367,7 @@ Json StageToJson(const Stage& stage) {
   PutTime(json, "started_at", stage.started_at);
   if (stage.generation) json["generation"] = *stage.generation;
   if (stage.moved) json["moved"] = true;
+  if (stage.lost) json["lost"] = ErrorToJson(*stage.lost);
   if (stage.culprit) json["culprit"] = *stage.culprit;
   if (stage.alarm) json["alarm"] = AlarmToJson(*stage.alarm);
   PutNotice(json, stage.notice);
@@ -387,6 +388,7 @@ Result<Stage> StageFromJson(const Json& json) {
   stage.stopping = GetBool(json, "stopping");
   stage.timed_out = GetBool(json, "timed_out");
   stage.moved = GetBool(json, "moved");
+  if (GetMember(json, "lost").is_object()) stage.lost = ErrorFromJson(GetMember(json, "lost"));
   if (GetMember(json, "culprit").is_number()) stage.culprit = GetSmallInt(json, "culprit");
   JM_ASSIGN_OR_RETURN(stage.alarm, AlarmFromJson(GetMember(json, "alarm")));
   JM_ASSIGN_OR_RETURN(stage.notice, ReadNotice(json));

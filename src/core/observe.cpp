@@ -72,6 +72,19 @@ bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   return true;
 }
 
+/// The hosts of the slice on record whose node the look shows READY.
+std::vector<int> HostsThatAreUp(const Slice& slice, const std::vector<NodeSeen>& nodes) {
+  std::vector<int> up;
+  for (int host = 0; host < static_cast<int>(slice.hosts.size()); ++host) {
+    const HostPosition position = PositionOf(slice, host);
+    const bool ready = std::any_of(nodes.begin(), nodes.end(), [&](const NodeSeen& node) {
+      return node.uid == position.node_uid && node.state == NodeState::kReady;
+    });
+    if (ready) up.push_back(host);
+  }
+  return up;
+}
+
 void NoteShown(Slice& slice, const SliceSeen& seen) {
   if (slice.ref.mode == AllocationMode::kQueuedResources) return slice.unshown.clear();
   for (const NodeSeen& node : seen.nodes) std::erase(slice.unshown, node.id);
@@ -125,6 +138,7 @@ void Decider::Observe(const SliceSeen& seen) {
   slice.no_answer.reset();
   view_ = ViewOf(seen, slice.ref);
   looked_at_ = seen.began;
+  if (job_.stage && slice.ref.nodes > 1) up_ = HostsThatAreUp(slice, seen.nodes);
   // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
   if (view_ == SliceView::kForeign) {
     slice.phase = SlicePhase::kGone;

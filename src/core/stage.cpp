@@ -160,10 +160,33 @@ bool Decider::SliceIsLost() {
                            : absent  ? "vanished"
                            : partial ? "lost a node"
                                      : "became " + job_.slice->cloud_state;
-  LoseSlice(
-      Fault::kPreemption, "preempted",
-      {.code = base::Code::kAborted,
-       .message = fmt::format("slice {} {} during {}", slice_name(), what, job_.stage->name)});
+  const base::Error error = job_.stage->lost.value_or(base::Error{
+      .code = base::Code::kAborted,
+      .message = fmt::format("slice {} {} during {}", slice_name(), what, job_.stage->name)});
+  if (StopSurvivors(error)) return false;
+  LoseSlice(Fault::kPreemption, "preempted", error);
+  return true;
+}
+
+/// The nodes that are left of a multislice are deleted with it: what runs there is stopped first,
+/// as before every end that jobman orders. Tells whether that is to be waited for.
+bool Decider::StopSurvivors(const base::Error& error) {
+  if (up_.empty()) return false;
+  Stage& stage = *job_.stage;
+  for (HostRun& run : stage.hosts) {
+    if (std::find(up_.begin(), up_.end(), run.host) != up_.end()) continue;
+    if (run.phase == HostPhase::kPending || run.phase == HostPhase::kRunning) {
+      run.phase = HostPhase::kLost;
+      run.error = {.code = base::Code::kAborted, .message = "its machine was taken away"};
+    }
+    run.settled = true;
+  }
+  if (!AnyRuns(stage)) return false;
+  stage.lost = error;
+  if (stage.stopping) return true;
+  stage.stopping = true;
+  Do(StopStage{});
+  Say(error.message + ": stopping " + stage.name + " on the nodes that are left");
   return true;
 }
 
@@ -198,6 +221,9 @@ void Decider::StopWhatFailed() {
 }
 
 void Decider::EndStage() {
+  if (const auto lost = job_.stage->lost) {
+    return LoseSlice(Fault::kPreemption, "preempted", *lost);
+  }
   if (job_.stage->alarm) return EndAlarmed();
   if (job_.stage->moved) return StartOverMoved();
   const int number = job_.stage->number;

@@ -57,6 +57,7 @@ inline core::Job BusyJob(core::Job job) {
       .number = 3, .name = "setup-3-install", .stopping = true, .moved = true, .culprit = 1};
   stage.started_at = base::FromMillis(1'767'225'701'002);
   stage.generation = 2;
+  stage.lost = base::Error{.code = base::Code::kAborted, .message = "lost a node"};
   stage.alarm = core::Alarm{.rule = "bad_output",
                             .action = core::WatchdogAction::kNewSlice,
                             .text = "host 1 wrote a line that matches \"x\": x",

@@ -191,11 +191,12 @@ struct Stage {
   std::optional<int> generation = {};
   std::vector<HostRun> hosts = {};
   TimePoint started_at = {};
-  bool stopping = false;              ///< StopStage was decided
-  bool timed_out = false;             ///< ... because the step's time limit passed
-  bool moved = false;                 ///< ... because some of its machines were replaced
-  std::optional<int> culprit = {};    ///< the host that failed first, which stops the others
-  std::optional<Alarm> alarm = {};    ///< the watchdog's: decides what follows the stage
+  bool stopping = false;                 ///< StopStage was decided
+  bool timed_out = false;                ///< ... because the step's time limit passed
+  bool moved = false;                    ///< ... because some of its machines were replaced
+  std::optional<base::Error> lost = {};  ///< ... because the slice lost a node
+  std::optional<int> culprit = {};       ///< the host that failed first, which stops the others
+  std::optional<Alarm> alarm = {};       ///< the watchdog's: decides what follows the stage
   std::optional<Notice> notice = {};  ///< of the command: it was signalled for this, at noticed_at
   TimePoint noticed_at = {};
   friend bool operator==(const Stage&, const Stage&) = default;

@@ -147,9 +147,33 @@ TEST(Multislice, IsReadyWhenEveryNodeIs) {
 TEST(Multislice, OneLostNodeLosesTheSliceAndItIsDeletedWhole) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage")) << "what runs on the other has its grace";
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_EQ(r.job().slice->cloud_state, "PREEMPTED (node train-000042-a1-1)");
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_THAT(r.effects(), testing::IsEmpty());
+  r.HostEnds(0, 143);
+  EXPECT_EQ(r.state(), "RUNNING");
+  r.HostEnds(1, 143);
   EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
   EXPECT_EQ(r.job().spent.preemption, 1);
-  EXPECT_EQ(r.job().slice->cloud_state, "PREEMPTED (node train-000042-a1-1)");
+  EXPECT_EQ(r.job().spent.failure, 0);
+  EXPECT_EQ(r.job().restart_reason, "preempted");
+}
+
+TEST(Multislice, WhatIsLeftOfItIsNotWaitedForWhenItGoesToo) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  r.See(Active({Node(0, NodeState::kPreempted), Node(1, NodeState::kPreempted)}));
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_EQ(r.job().spent.preemption, 1);
+}
+
+TEST(Multislice, WhoEndedAlreadyIsNotStoppedWhenANodeIsLost) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  r.HostEnds(0).HostEnds(1);
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
 }
 
 TEST(Multislice, ANodeThatIsMissingTwiceIsLost) {
@@ -159,6 +183,8 @@ TEST(Multislice, ANodeThatIsMissingTwiceIsLost) {
   r.See(Look({Node(0, kReady), Node(1, kReady)})).See(Look({Node(1, kReady)}));
   EXPECT_EQ(r.state(), "RUNNING") << "nor are two with a whole one between them";
   r.See(Look({Node(1, kReady)}));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  r.HostEnds(2, 143).HostEnds(3, 143);
   EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
   EXPECT_EQ(r.job().restart_reason, "preempted");
 }

@@ -83,6 +83,7 @@ void IsStillRead(int version, std::size_t notices) {
   // What came later reads as its default.
   expected.stage->alarm.reset();
   expected.stage->moved = false;
+  expected.stage->lost.reset();
   expected.stage->hosts[0].scanned = 0;
   expected.slice->notice.reset();
   expected.slice->ready = false;
