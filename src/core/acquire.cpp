@@ -141,8 +141,7 @@ void Decider::OnHuskWhileAcquiring() {
   base::Error error{.code = base::Code::kAborted,
                     .message = fmt::format("slice {} became {} before it was used", slice_name(),
                                            slice.cloud_state)};
-  const bool queued = slice.ref.mode == AllocationMode::kQueuedResources;
-  if (!queued || !slice.hosts.empty()) {
+  if (!suspended_ || !slice.hosts.empty()) {
     return LoseSlice(Fault::kPreemption, "preempted", std::move(error));
   }
   error.code = base::Code::kResourceExhausted;

@@ -75,6 +75,7 @@ class Decider {
   void AdvanceStage();
   bool SliceIsDead() const;
   bool SliceIsLost();
+  base::Error LossOfSlice() const;
   bool StopSurvivors(const base::Error& error);
   void StopMoved();
   void StartOverMoved();
@@ -133,6 +134,7 @@ class Decider {
   TimePoint looked_at_ = {};                      ///< when the look began that view_ is of
   std::optional<base::Error> create_error_ = {};  ///< this observation: the create was refused
   std::optional<base::Error> slice_error_ = {};   ///< this observation: why the slice failed
+  bool suspended_ = false;                        ///< this observation: the queued resource is
   std::vector<int> up_ = {};           ///< this observation: the hosts on nodes that are READY
   bool moved_ = false;                 ///< all machines are others than before
   std::optional<Notice> notice_ = {};  ///< this observation: a notice that is news

@@ -138,6 +138,8 @@ void Decider::Observe(const SliceSeen& seen) {
   slice.no_answer.reset();
   view_ = ViewOf(seen, slice.ref);
   looked_at_ = seen.began;
+  suspended_ = seen.queued && (seen.queued->state == QueuedState::kSuspending ||
+                               seen.queued->state == QueuedState::kSuspended);
   if (job_.stage && slice.ref.nodes > 1) up_ = HostsThatAreUp(slice, seen.nodes);
   // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
   if (view_ == SliceView::kForeign) {

@@ -151,8 +151,8 @@ bool Decider::SliceIsDead() const {
   return false;
 }
 
-bool Decider::SliceIsLost() {
-  if (!SliceIsDead()) return false;
+base::Error Decider::LossOfSlice() const {
+  if (job_.stage->lost) return *job_.stage->lost;
   const bool foreign = view_ == SliceView::kForeign;
   const bool absent = view_ == SliceView::kAbsent;
   const bool partial = view_ == SliceView::kPartial;
@@ -160,9 +160,13 @@ bool Decider::SliceIsLost() {
                            : absent  ? "vanished"
                            : partial ? "lost a node"
                                      : "became " + job_.slice->cloud_state;
-  const base::Error error = job_.stage->lost.value_or(base::Error{
-      .code = base::Code::kAborted,
-      .message = fmt::format("slice {} {} during {}", slice_name(), what, job_.stage->name)});
+  return {.code = base::Code::kAborted,
+          .message = fmt::format("slice {} {} during {}", slice_name(), what, job_.stage->name)};
+}
+
+bool Decider::SliceIsLost() {
+  if (!SliceIsDead()) return false;
+  const base::Error error = LossOfSlice();
   if (StopSurvivors(error)) return false;
   LoseSlice(Fault::kPreemption, "preempted", error);
   return true;
@@ -221,8 +225,10 @@ void Decider::StopWhatFailed() {
 }
 
 void Decider::EndStage() {
-  if (const auto lost = job_.stage->lost) {
-    return LoseSlice(Fault::kPreemption, "preempted", *lost);
+  const bool all_well = job_.stage->number < 0 && job_.stage->AllSucceeded();
+  if (const auto lost = job_.stage->lost; lost && !all_well) {
+    const bool to_fail = job_.stage->alarm && job_.stage->alarm->action == WatchdogAction::kFail;
+    return to_fail ? EndAlarmed() : LoseSlice(Fault::kPreemption, "preempted", *lost);
   }
   if (job_.stage->alarm) return EndAlarmed();
   if (job_.stage->moved) return StartOverMoved();

@@ -23,11 +23,12 @@ bool IsBlind(const Stage& stage) {
 
 }  // namespace
 
-/// The news is about the command of this attempt, and nothing else has been found wrong yet.
+/// The news is about the command of this attempt, and nothing else has been found wrong yet: what
+/// it says while its slice is being taken away is no fault of its own.
 bool Decider::MayAlarm(int attempt, const std::string& stage) const {
   return std::holds_alternative<Running>(job_.state) && job_.stage && job_.stage->number < 0 &&
-         !job_.stage->alarm && !job_.stage->notice && attempt == job_.attempt &&
-         stage == job_.stage->name;
+         !job_.stage->alarm && !job_.stage->notice && !job_.stage->lost &&
+         attempt == job_.attempt && stage == job_.stage->name;
 }
 
 void Decider::Observe(const Silence& silence) {
@@ -76,7 +77,8 @@ void Decider::StopAlarmed() {
 /// Machines that are gone need no stop, and must not give a job another try that was to end.
 bool Decider::EndsJobUnstopped() const {
   const auto& alarm = job_.stage->alarm;
-  return alarm && alarm->action == WatchdogAction::kFail && (SliceIsDead() || moved_);
+  const bool nothing_left = (SliceIsDead() && up_.empty()) || moved_;
+  return alarm && alarm->action == WatchdogAction::kFail && nothing_left;
 }
 
 void Decider::EndAlarmed() {

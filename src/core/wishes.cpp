@@ -33,7 +33,8 @@ void Decider::AdoptWish() {
 /// Sees to it that the stage's processes end; tells whether some may still be there.
 bool Decider::StillStopping() {
   if (!job_.stage || job_.stage->Over()) return false;
-  if (SliceIsDead() || moved_) {
+  const bool gone = SliceIsDead() && !StopSurvivors(LossOfSlice());
+  if (gone || moved_) {
     Do(AbandonStage{});
     return false;
   }

@@ -47,13 +47,16 @@ bool IsHeard(const Job& before, const Job& after) {
          (!before.slice || before.slice->phase == SlicePhase::kIntended);
 }
 
-/// READY, or in the queue for a while: the next one may have it too. That a request was accepted
-/// says little; without capacity many fail within the minute.
-bool IsGranted(const Job& before, const Job& after, TimePoint now) {
+bool IsReady(const Job& before, const Job& after) {
   if (!after.slice || after.attempt == 0) return false;
-  const bool ready = !after.slice->hosts.empty() && (!before.slice || before.slice->hosts.empty());
-  return ready ||
-         (std::holds_alternative<Waiting>(after.state) && now - after.since >= kQueueHolds);
+  return !after.slice->hosts.empty() && (!before.slice || before.slice->hosts.empty());
+}
+
+/// It asked after that time, and its request has stayed in the queue. That one was accepted says
+/// little: without capacity many fail within the minute.
+bool StaysInQueue(const Job& job, TimePoint told_at, TimePoint now) {
+  return std::holds_alternative<Waiting>(job.state) && job.since >= told_at &&
+         now - job.since >= kQueueHolds;
 }
 
 /// Between half the bound and the bound: jitter, but never at once.
@@ -67,8 +70,11 @@ Duration Wait(const Job& job, int streak, double unit_random) {
 
 void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, double unit_random) {
   if (IsHeard(before, after)) shortages_.erase(RateKey(after));
-  if (IsGranted(before, after, now)) {
-    shortages_.erase(StockKey(after));
+  const auto known = shortages_.find(StockKey(after));
+  const bool over = known != shortages_.end() &&
+                    (IsReady(before, after) || StaysInQueue(after, known->second.told_at, now));
+  if (over) {
+    shortages_.erase(known);
     return;
   }
   const base::Error* const told = ShortageIn(after);
@@ -81,6 +87,7 @@ void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, doub
     if (told->reason != base::Reason::kRateLimit) shortages_.erase(RateKey(after));
     Shortage& shortage = shortages_[KeyOf(after, *told)];
     ++shortage.streak;
+    shortage.told_at = now;
     shortage.crowd.error = *told;
   }
   if (!refused && !Asks(before, after)) return;
@@ -100,6 +107,7 @@ void ZoneBackoff::Recall(const Job& job) {
   Crowd& crowd = found->second.crowd;
   crowd.not_before = fresh ? until : std::min(crowd.not_before, until);
   crowd.error = *told;
+  found->second.told_at = std::max(found->second.told_at, job.since);
   found->second.streak = std::max({1, found->second.streak, job.spent.streak});
 }
 

@@ -80,7 +80,15 @@ ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint no
 
 Status MayErase(const core::Job& job) {
   const bool holds = job.slice && job.slice->phase != core::SlicePhase::kGone;
-  if (core::IsFinal(job.state) && !holds) return base::Ok();
+  if (core::IsFinal(job.state) && !holds && job.given_up.empty()) return base::Ok();
+  if (core::IsFinal(job.state) && !holds) {
+    return Error{.code = Code::kUnavailable,
+                 .message = JobText(job.id) + " cannot be erased yet: slice " +
+                            job.given_up.back().ref.name +
+                            " was asked for and never seen, and may come until " +
+                            base::FormatRfc3339(job.given_up.back().until),
+                 .hint = "the same command after that time"};
+  }
   const std::string cause =
       holds ? "it holds the slice " + job.slice->ref.name
             : "it is not over (" + std::string(core::StateName(job.state)) + ")";

@@ -26,6 +26,7 @@ class ZoneBackoff {
  private:
   struct Shortage {
     int streak = 0;
+    TimePoint told_at = {};  ///< when a job was refused last
     Crowd crowd = {};
   };
   std::map<std::string, Shortage> shortages_ = {};

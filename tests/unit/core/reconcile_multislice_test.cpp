@@ -169,6 +169,32 @@ TEST(Multislice, WhatIsLeftOfItIsNotWaitedForWhenItGoesToo) {
   EXPECT_EQ(r.job().spent.preemption, 1);
 }
 
+TEST(Multislice, WhatTheOthersSayOfALostNodeIsNoFaultOfTheirs) {
+  Job job = JobBuilder().Slices(2).Build();
+  job.spec.watchdog.bad_output = {{.match = "x"}};
+  Reconciling r = Running(job);
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  r.See(BadOutput{.attempt = 1, .stage = "run", .host = 0, .rule = 0, .line = "x"});
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_EQ(r.state(), "RUNNING");
+  r.HostEnds(0, 1).HostEnds(1, 1);
+  EXPECT_EQ(r.job().spent.preemption, 1);
+  EXPECT_NE(r.state(), "FAILED");
+}
+
+TEST(Multislice, ACancelLeavesThemTheirGrace) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  r.WishFor(Wish::kCancel);
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_THAT(r.effects(), testing::IsEmpty());
+  EXPECT_EQ(r.state(), "CANCELLING");
+  r.HostEnds(0, 143).HostEnds(1, 143);
+  EXPECT_NE(r.state(), "RUNNING");
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice"));
+}
+
 TEST(Multislice, WhoEndedAlreadyIsNotStoppedWhenANodeIsLost) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.HostEnds(0).HostEnds(1);

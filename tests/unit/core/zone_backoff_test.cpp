@@ -119,6 +119,21 @@ TEST(ZoneBackoff, WhenOneStaysInTheQueueAllMayAsk) {
   EXPECT_FALSE(zone.CrowdFor(first.job()));
 }
 
+TEST(ZoneBackoff, WhoIsInTheQueueSinceLongSaysNothingOfANewShortage) {
+  Reconciling first(JobBuilder().Build());
+  first.Tick().Answered().Queued(QueuedState::kWaitingForResources);
+  first.clock.Advance(minutes{60});
+  Reconciling second(JobBuilder().Id(43).Build());
+  second.clock.Advance(minutes{60});
+  second.Tick();
+  const Job asked = second.job();
+  second.Refused(kNone);
+  ZoneBackoff zone;
+  zone.Learn(asked, second.job(), second.clock.Now(), 0.5);
+  zone.Learn(first.job(), first.job(), first.clock.Now(), 0.5);
+  EXPECT_TRUE(zone.CrowdFor(second.job()));
+}
+
 TEST(ZoneBackoff, WhenOneIsGrantedAllMayAsk) {
   Waiting waiting(5);
   waiting.Pass(false);
