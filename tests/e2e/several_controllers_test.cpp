@@ -155,6 +155,11 @@ class LateRequest : public SeveralControllers {
     WakeUpAndSeeItEnd(sleeper_);
   }
   std::string Slices() { return place_.Sim({"status"}).out; }
+  bool NothingIsLeft() {
+    return place_.Until("nothing to be left", [this] {
+      return base::Contains(Slices(), "no nodes, no queued resources");
+    });
+  }
 
   std::unique_ptr<ApiCable> cable_;
   pid_t sleeper_ = 0;
@@ -170,17 +175,26 @@ TEST_F(LateRequest, ACreateFindsItsNameTakenByTheSameSlice) {
   EXPECT_THAT(Slices(), HasSubstr("no nodes, no queued resources"));
 }
 
-TEST_F(LateRequest, ACreateOfAJobThatIsDeletedMeanwhileIsFoundByGc) {
+TEST_F(LateRequest, ACreateOfAJobThatIsDeletedUnseenIsWatchedFor) {
+  // The wish is on record before the successor starts, so it never asks for the slice itself.
+  ASSERT_EQ(place_.Jobman({"delete", "late", "--wait"}).code, 0);
+  LetItArrive();
+  EXPECT_TRUE(NothingIsLeft()) << "the successor deletes what it watches for";
+  EXPECT_THAT(base::ReadFile(place_.home() / "controller.log").value(),
+              HasSubstr("deleting slice late-000001-a1, which came late"));
+  EXPECT_EQ(Calls("queuedResources.create"), 1);
+}
+
+TEST_F(LateRequest, ACreateOfAJobThatIsDeletedAfterItsUseIsFoundByGc) {
   place_.StartController({"--poll", "1"});
+  ASSERT_EQ(place_.Jobman({"wait", "late", "--for=succeeded"}).code, 0);
   ASSERT_EQ(place_.Jobman({"delete", "late", "--wait"}).code, 0);
   // It repeats the successor's request; a service that forgot that one makes a slice for nobody.
   ASSERT_EQ(place_.Sim({"set", "guesses.request_id_deduplicates=false"}).code, 0);
   LetItArrive();
   EXPECT_THAT(Slices(), HasSubstr("late-000001-a1"));
   EXPECT_EQ(place_.Jobman({"gc", "--yes"}).code, 0);
-  EXPECT_TRUE(place_.Until("nothing to be left", [&] {
-    return base::Contains(Slices(), "no nodes, no queued resources");
-  }));
+  EXPECT_TRUE(NothingIsLeft());
 }
 
 TEST_F(SeveralControllers, TwentyTicksAtOnceDoTheWorkOnce) {
