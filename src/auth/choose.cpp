@@ -1,3 +1,4 @@
+#include "auth/no_token.hpp"
 #include "jobman/auth/token_source.hpp"
 #include "jobman/http/url.hpp"
 
@@ -7,14 +8,11 @@ namespace {
 constexpr const char* kTokenVariable = "GOOGLE_OAUTH_ACCESS_TOKEN";
 
 base::Error NoCredentials(const std::string& endpoint) {
-  return {.code = base::Code::kUnauthenticated,
-          .message = "no credentials for " + endpoint,
-          .reason = base::Reason::kNoToken,
-          .hint =
-              "set cloud.token_command: 'gcloud auth print-access-token', or cloud.token_file "
-              "to a file with an access token, or the environment variable " +
-              std::string(kTokenVariable) +
-              "; Application Default Credentials are not supported yet"};
+  return NoToken("no credentials for " + endpoint,
+                 "set cloud.token_command: 'gcloud auth print-access-token', or cloud.token_file "
+                 "to a file with an access token, or the environment variable " +
+                     std::string(kTokenVariable) +
+                     "; Application Default Credentials are not supported yet");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "auth/no_token.hpp"
 #include "jobman/auth/token_source.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
@@ -7,16 +8,12 @@
 namespace jobman::auth {
 namespace {
 
-using base::Code;
-using base::Error;
 using base::Json;
 
 /// The text is never repeated: it may be a secret, only a malformed one.
-Error NoToken(const std::string& origin, const std::string& why) {
-  return {.code = Code::kUnauthenticated,
-          .message = origin + " gives no access token: " + why,
-          .reason = base::Reason::kNoToken,
-          .hint = "expected is one line with the token, or JSON with \"access_token\""};
+base::Error Malformed(const std::string& origin, const std::string& why) {
+  return NoToken(origin + " gives no access token: " + why,
+                 "expected is one line with the token, or JSON with \"access_token\"");
 }
 
 bool IsTokenChar(unsigned char c) {
@@ -25,9 +22,9 @@ bool IsTokenChar(unsigned char c) {
 
 Result<AccessToken> FromJson(const Json& object, TimePoint read_at, const std::string& origin) {
   AccessToken token{.value = base::GetString(object, "access_token")};
-  if (token.value.empty()) return NoToken(origin, "the JSON has no \"access_token\"");
+  if (token.value.empty()) return Malformed(origin, "the JSON has no \"access_token\"");
   if (!std::all_of(token.value.begin(), token.value.end(), IsTokenChar)) {
-    return NoToken(origin, "its \"access_token\" holds blanks or control characters");
+    return Malformed(origin, "its \"access_token\" holds blanks or control characters");
   }
   const std::int64_t seconds = base::GetInt(object, "expires_in");
   // More than ten years is nonsense, and would overflow further on.
@@ -37,7 +34,7 @@ Result<AccessToken> FromJson(const Json& object, TimePoint read_at, const std::s
   const std::string expiry = base::GetString(object, "expiry");
   if (!expiry.empty()) {
     const auto time = base::ParseRfc3339(expiry);
-    if (!time) return NoToken(origin, "its \"expiry\" is no RFC 3339 time");
+    if (!time) return Malformed(origin, "its \"expiry\" is no RFC 3339 time");
     token.expires = *time;
   }
   return token;
@@ -48,14 +45,14 @@ Result<AccessToken> FromJson(const Json& object, TimePoint read_at, const std::s
 Result<AccessToken> ParseToken(std::string_view text, TimePoint read_at,
                                const std::string& origin) {
   const std::string_view word = base::Trim(text);
-  if (word.empty()) return NoToken(origin, "it is empty");
+  if (word.empty()) return Malformed(origin, "it is empty");
   if (word.starts_with('{')) {
     const auto json = base::ParseJson(word);
-    if (!json) return NoToken(origin, "it starts like JSON but is none");
+    if (!json) return Malformed(origin, "it starts like JSON but is none");
     return FromJson(*json, read_at, origin);
   }
   if (!std::all_of(word.begin(), word.end(), IsTokenChar)) {
-    return NoToken(origin, "it is more than one word");
+    return Malformed(origin, "it is more than one word");
   }
   return AccessToken{.value = std::string(word)};
 }

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "auth/no_token.hpp"
 #include "jobman/auth/token_source.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/process.hpp"
@@ -10,7 +11,6 @@
 namespace jobman::auth {
 namespace {
 
-using base::Code;
 using base::Error;
 
 class NoTokenSource final : public TokenSource {
@@ -74,20 +74,15 @@ class FileTokenSource final : public TokenSource {
       stamp_ = stamp;
     }
     if (token_.expires && *token_.expires <= clock_.Now()) {
-      return Error{.code = Code::kUnauthenticated,
-                   .message = "the token in " + path_ + " expired at " +
-                              base::FormatRfc3339(*token_.expires),
-                   .reason = base::Reason::kNoToken,
-                   .hint = "write a new one: gcloud auth print-access-token > " + path_};
+      return NoToken(
+          "the token in " + path_ + " expired at " + base::FormatRfc3339(*token_.expires),
+          "write a new one: gcloud auth print-access-token > " + path_);
     }
     return token_;
   }
 
   static Error Unreadable(const Error& cause) {
-    return {.code = Code::kUnauthenticated,
-            .message = "the token file cannot be read: " + cause.message,
-            .reason = base::Reason::kNoToken,
-            .hint = "check cloud.token_file"};
+    return NoToken("the token file cannot be read: " + cause.message, "check cloud.token_file");
   }
 
   std::string path_;
@@ -125,11 +120,9 @@ class CommandTokenSource final : public TokenSource {
     std::string said(base::Trim(stderr_text));
     constexpr std::size_t kTail = 1000;
     if (said.size() > kTail) said = "..." + said.substr(said.size() - kTail);
-    return {.code = Code::kUnauthenticated,
-            .message = "the token command '" + command_ + "' failed: " + why +
-                       (said.empty() ? "" : ": " + said),
-            .reason = base::Reason::kNoToken,
-            .hint = "run it by hand; for gcloud, log in first: gcloud auth login"};
+    return NoToken(
+        "the token command '" + command_ + "' failed: " + why + (said.empty() ? "" : ": " + said),
+        "run it by hand; for gcloud, log in first: gcloud auth login");
   }
 
   std::string command_;

@@ -4,7 +4,6 @@
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -62,7 +61,7 @@ void MakePrivate(const spdlog::filename_t& /*name*/, std::FILE* file) {
   ::fchmod(::fileno(file), S_IRUSR | S_IWUSR);
 }
 
-/// What is older than this moves to FILE.1, and what was there is dropped ("controller.1.log").
+/// A file of this size moves aside ("controller.1.log"); the one that was there is dropped.
 constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
 
 spdlog::sink_ptr FileSink(const Path& file) {

@@ -59,6 +59,25 @@ class NewsOf {
   base::TimePoint read_at_ = {};
 };
 
+using Settled = std::map<core::JobId, core::Job>;
+
+/// Reads the jobs: those that are there go to `settled`, the others are returned.
+base::Result<std::vector<core::JobId>> StillBusy(const std::vector<core::JobId>& busy,
+                                                 ports::Store& store, const WaitFor& wait,
+                                                 Narrator& narrator, Settled& settled) {
+  std::vector<core::JobId> left;
+  for (const core::JobId id : busy) {
+    JM_ASSIGN_OR_RETURN(core::Job job, store.Get(id));
+    narrator.Tell(job);
+    JM_ASSIGN_OR_RETURN(const bool done, wait.settled(job));
+    if (done)
+      settled[id] = std::move(job);
+    else
+      left.push_back(id);
+  }
+  return left;
+}
+
 }  // namespace
 
 bool AtRest(const core::Job& job) {
@@ -72,23 +91,13 @@ base::Result<std::vector<core::Job>> WaitForJobs(App& app, ports::Store& store,
   const base::TimePoint began = app.Now();
   std::optional<base::TimePoint> looked;
   Narrator narrator(app, ids.size() > 1);
-  std::map<core::JobId, core::Job> settled;
+  Settled settled;
   NewsOf news(app, store);
   for (std::vector<core::JobId> busy = ids;;) {
-    std::vector<core::JobId> left;
-    const bool any = news.Any();
-    if (!any) left = busy;
-    for (const core::JobId id : any ? busy : std::vector<core::JobId>{}) {
-      JM_ASSIGN_OR_RETURN(core::Job job, store.Get(id));
-      narrator.Tell(job);
-      JM_ASSIGN_OR_RETURN(const bool done, wait.settled(job));
-      if (done)
-        settled[id] = std::move(job);
-      else
-        left.push_back(id);
+    if (news.Any()) {
+      JM_ASSIGN_OR_RETURN(busy, StillBusy(busy, store, wait, narrator, settled));
     }
-    if (left.empty()) break;
-    busy = std::move(left);
+    if (busy.empty()) break;
     if (wait.timeout && app.Now() - began >= *wait.timeout) return TooLate(busy, wait);
     if (!looked || app.Now() - *looked > kLookAtController) {
       JM_TRY(EnsureController(app, store));  // it may have been killed

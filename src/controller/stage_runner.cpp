@@ -396,6 +396,7 @@ void StageRunner::Reached(Host& host) {
   host.last_news = world_.clock->Now();
   if (host.reached) return;
   host.reached = true;
+  host.failing.clear();
   host.reached_at = host.last_news;
   if (!host.started) last_output_ = host.last_news;  // it has not had the time to write anything
   host.started = true;
@@ -404,9 +405,11 @@ void StageRunner::Reached(Host& host) {
 
 void StageRunner::Failing(Host& host, const Error& error) {
   // Tried every ten seconds for as long as a repair takes: the same again is no news.
-  const bool news = std::exchange(host.failing, error.ToString()) != error.ToString();
+  std::string text = error.ToString();
+  const bool news = text != host.failing;
   base::Log(news ? base::LogLevel::kInfo : base::LogLevel::kDebug, "ssh", "job {} host {} {}: {}",
-            core::FormatJobId(job_->id), host.number, job_->stage->name, error.ToString());
+            core::FormatJobId(job_->id), host.number, job_->stage->name, text);
+  host.failing = std::move(text);
   Report(host, host.started ? HostPhase::kRunning : HostPhase::kPending, 0, error);
   if (!IsOurs(error)) hooks_.trouble();
 }

@@ -26,9 +26,20 @@ std::vector<core::SliceRef> RefsOf(const Job& job) {
   return refs;
 }
 
+/// Where that is; none: it has nothing there.
+const core::Place* PlaceOf(const Job& job) {
+  if (job.slice) return &job.slice->ref.place;
+  return job.given_up.empty() ? nullptr : &job.given_up.front().ref.place;
+}
+
+std::string KeyOf(const Job& job, const core::Place& place) {
+  return CloudKey(job.spec.cloud) + '\n' + place.project + '\n' + place.zone;
+}
+
 bool AsksQueue(const Job& job) {
-  const auto refs = RefsOf(job);
-  return std::any_of(refs.begin(), refs.end(), IsQueued);
+  if (job.slice && IsQueued(job.slice->ref)) return true;
+  return std::any_of(job.given_up.begin(), job.given_up.end(),
+                     [](const core::GivenUp& one) { return IsQueued(one.ref); });
 }
 
 bool IsListed(const auto& listed, const std::string& id) {
@@ -53,11 +64,8 @@ std::vector<Job> Unseen(std::vector<Job> jobs, const Listing& listing) {
 }  // namespace
 
 struct ZoneWatch::Place {
-  Place(asio::io_context& loop, std::string key_of, const Job& job)
-      : key(std::move(key_of)),
-        cloud(job.spec.cloud),
-        where(RefsOf(job).front().place),
-        timer(loop) {}
+  Place(asio::io_context& loop, std::string key_of, core::CloudSpec of, core::Place at)
+      : key(std::move(key_of)), cloud(std::move(of)), where(std::move(at)), timer(loop) {}
   std::string key;
   core::CloudSpec cloud;
   core::Place where;
@@ -77,16 +85,12 @@ ZoneWatch::~ZoneWatch() {
   scope_.Cancel();
 }
 
-std::string ZoneWatch::KeyOf(const Job& job) {
-  const core::Place place = RefsOf(job).front().place;
-  return CloudKey(job.spec.cloud) + '\n' + place.project + '\n' + place.zone;
-}
-
 void ZoneWatch::Watch(const Job& job) {
-  if (RefsOf(job).empty()) return;
-  const std::string key = KeyOf(job);
+  const core::Place* const where = PlaceOf(job);
+  if (where == nullptr) return;
+  const std::string key = KeyOf(job, *where);
   if (places_.contains(key)) return;
-  auto place = std::make_shared<Place>(loop_, key, job);
+  auto place = std::make_shared<Place>(loop_, key, job.spec.cloud, *where);
   place->pause = options_.hot_poll;
   places_[key] = place;
   base::Spawn(loop_.get_executor(), scope_, Loop(this, place));
@@ -95,7 +99,7 @@ void ZoneWatch::Watch(const Job& job) {
 void ZoneWatch::Hurry(const Job& job) {
   if (!job.slice) return;
   Watch(job);
-  const auto found = places_.find(KeyOf(job));
+  const auto found = places_.find(KeyOf(job, job.slice->ref.place));
   if (found == places_.end()) return;  // no job has a slice there any more
   Place& place = *found->second;
   place.hurried = true;
@@ -105,7 +109,7 @@ void ZoneWatch::Hurry(const Job& job) {
 
 bool ZoneWatch::Answers(const Job& job) const {
   if (!job.slice) return false;
-  const auto found = places_.find(KeyOf(job));
+  const auto found = places_.find(KeyOf(job, job.slice->ref.place));
   if (found == places_.end() || !found->second->answered) return false;
   return world_.clock->Now() - *found->second->answered <
          options_.policy.poll * 2 + std::chrono::seconds{5};
@@ -120,7 +124,8 @@ bool ZoneWatch::Quiet() const {
 std::vector<Job> ZoneWatch::JobsAt(const Place& place) const {
   std::vector<Job> jobs;
   for (const Job* job : book_.All()) {
-    if (!RefsOf(*job).empty() && KeyOf(*job) == place.key) jobs.push_back(*job);
+    const core::Place* const where = PlaceOf(*job);
+    if (where != nullptr && KeyOf(*job, *where) == place.key) jobs.push_back(*job);
   }
   return jobs;
 }

@@ -41,7 +41,6 @@ class ZoneWatch {
   void RepeatEffects(const Place& place);
   void TellNoAnswer(const Place& place, const base::Error& error);
   std::vector<core::Job> JobsAt(const Place& place) const;
-  static std::string KeyOf(const core::Job& job);
 
   asio::io_context& loop_;
   const World& world_;

@@ -97,6 +97,7 @@ class Decider {
   bool MayAlarm(int attempt, const std::string& stage) const;
   void CheckDuration();
   void StopAlarmed();
+  bool AlarmEndsJob() const;
   bool EndsJobUnstopped() const;
   void EndAlarmed();
 

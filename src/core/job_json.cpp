@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "core/json_fields.hpp"
+
 namespace jobman::core {
 namespace {
 
@@ -14,39 +16,6 @@ using base::GetMember;
 using base::GetString;
 using base::Json;
 using base::Result;
-
-Error UnknownWord(std::string_view what, const std::string& word) {
-  return {
-      .code = base::Code::kFailedPrecondition,
-      .message = "written by a newer jobman: unknown " + std::string(what) + " \"" + word + "\"",
-      .reason = base::Reason::kNewerStore,
-      .hint = "use the newest jobman that has worked on this store"};
-}
-
-int GetSmallInt(const Json& object, std::string_view key) {
-  return static_cast<int>(GetInt(object, key));
-}
-
-void PutText(Json& object, const char* key, std::string_view text) {
-  if (!text.empty()) object[key] = text;
-}
-
-void PutTime(Json& object, const char* key, TimePoint time) {
-  if (time != TimePoint{}) object[key] = base::FormatRfc3339(time);
-}
-
-/// An absent time is the epoch.
-Result<TimePoint> ReadTime(const Json& object, std::string_view key) {
-  const std::string text = GetString(object, key);
-  if (text.empty()) return TimePoint{};
-  return base::ParseRfc3339(text);
-}
-
-std::optional<Error> ReadError(const Json& object) {
-  const Json& error = GetMember(object, "error");
-  if (!error.is_object()) return std::nullopt;
-  return ErrorFromJson(error);
-}
 
 /// A state of each word: StateName() stays the only place that knows the words.
 const std::array<JobState, 13>& Prototypes() {
@@ -110,109 +79,6 @@ struct WriteStateData {
   void operator()(const Empty&) const {}
 };
 
-Json HostAddressesToJson(const std::vector<HostAddress>& hosts) {
-  Json list = Json::array();
-  for (const HostAddress& host : hosts) {
-    Json entry = Json::object();
-    PutText(entry, "internal", host.internal);
-    PutText(entry, "external", host.external);
-    list.push_back(std::move(entry));
-  }
-  return list;
-}
-
-std::vector<HostAddress> HostAddressesFromJson(const Json& list) {
-  std::vector<HostAddress> hosts;
-  if (!list.is_array()) return hosts;
-  for (const Json& entry : list)
-    hosts.push_back(
-        {.internal = GetString(entry, "internal"), .external = GetString(entry, "external")});
-  return hosts;
-}
-
-Json NoAnswerToJson(const NoAnswer& no_answer) {
-  Json json = {{"error", ErrorToJson(no_answer.error)}};
-  PutTime(json, "since", no_answer.since);
-  return json;
-}
-
-Result<std::optional<NoAnswer>> NoAnswerFromJson(const Json& json) {
-  auto error = ReadError(json);
-  if (!error) return std::optional<NoAnswer>{};
-  JM_ASSIGN_OR_RETURN(const TimePoint since, ReadTime(json, "since"));
-  return std::optional(NoAnswer{.since = since, .error = std::move(*error)});
-}
-
-Json NodesToJson(const std::vector<SliceNode>& nodes) {
-  Json list = Json::array();
-  for (const SliceNode& node : nodes) list.push_back({{"uid", node.uid}, {"hosts", node.hosts}});
-  return list;
-}
-
-/// Also as it was written when a slice had one node only: "node_uid".
-std::vector<SliceNode> NodesFromJson(const Json& json) {
-  const Json& list = GetMember(json, "nodes");
-  if (!list.is_array()) {
-    const std::string uid = GetString(json, "node_uid");
-    if (uid.empty()) return {};
-    return {{.uid = uid, .hosts = static_cast<int>(GetMember(json, "hosts").size())}};
-  }
-  std::vector<SliceNode> nodes;
-  for (const Json& entry : list)
-    nodes.push_back({.uid = GetString(entry, "uid"), .hosts = GetSmallInt(entry, "hosts")});
-  return nodes;
-}
-
-std::vector<std::string> StringsFromJson(const Json& list) {
-  std::vector<std::string> strings;
-  if (!list.is_array()) return strings;
-  for (const Json& entry : list)
-    if (entry.is_string()) strings.push_back(entry.get_ref<const std::string&>());
-  return strings;
-}
-
-/// Also as it was written when there was one at most: "operation".
-std::vector<std::string> OperationsFromJson(const Json& json) {
-  const std::string only = GetString(json, "operation");
-  return only.empty() ? StringsFromJson(GetMember(json, "operations")) : std::vector{only};
-}
-
-void PutNotice(Json& object, const std::optional<Notice>& notice) {
-  if (!notice) return;
-  object["notice"] = {{"kind", NoticeKindName(notice->kind)},
-                      {"imminent", notice->imminent},
-                      {"text", notice->text}};
-}
-
-Result<std::optional<Notice>> ReadNotice(const Json& object) {
-  const Json& json = GetMember(object, "notice");
-  if (!json.is_object()) return std::optional<Notice>{};
-  const std::string word = GetString(json, "kind");
-  const auto kind = NoticeKindFromName(word);
-  if (!kind) return UnknownWord("kind of notice", word);
-  return std::optional(Notice{
-      .kind = *kind, .imminent = GetBool(json, "imminent"), .text = GetString(json, "text")});
-}
-
-Json RefToJson(const SliceRef& ref) {
-  Json json = {{"mode", AllocationModeName(ref.mode)}};
-  PutText(json, "project", ref.place.project);
-  PutText(json, "zone", ref.place.zone);
-  PutText(json, "name", ref.name);
-  if (ref.nodes != 1) json["node_count"] = ref.nodes;
-  return json;
-}
-
-Result<SliceRef> RefFromJson(const Json& json) {
-  const std::string word = GetString(json, "mode");
-  const auto mode = AllocationModeFromName(word);
-  if (!mode) return UnknownWord("allocation mode", word);
-  return SliceRef{.mode = *mode,
-                  .place = {.project = GetString(json, "project"), .zone = GetString(json, "zone")},
-                  .name = GetString(json, "name"),
-                  .nodes = std::max(1, GetSmallInt(json, "node_count"))};
-}
-
 Json HostRunToJson(const HostRun& run) {
   Json json = {{"host", run.host}, {"phase", HostPhaseName(run.phase)}};
   if (run.phase == HostPhase::kExited || run.exit_code != 0) json["exit_code"] = run.exit_code;
@@ -257,14 +123,6 @@ Result<HostRun> HostRunFromJson(const Json& json) {
   return run;
 }
 
-template <class Enum, std::size_t N>
-std::optional<Enum> FindName(std::string_view (*name_of)(Enum), const std::array<Enum, N>& values,
-                             std::string_view name) {
-  for (const Enum value : values)
-    if (name_of(value) == name) return value;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Json ErrorToJson(const Error& error) {
@@ -302,61 +160,6 @@ Result<JobState> StateFromJson(const Json& json) {
   for (const JobState& prototype : Prototypes())
     if (StateName(prototype) == word) return std::visit(ReadStateData{json}, prototype);
   return UnknownWord("job state", word);
-}
-
-Json SliceToJson(const Slice& slice) {
-  Json json = RefToJson(slice.ref);
-  json["phase"] = SlicePhaseName(slice.phase);
-  if (!slice.operations.empty()) json["operations"] = slice.operations;
-  json["nodes"] = NodesToJson(slice.nodes);
-  json["hosts"] = HostAddressesToJson(slice.hosts);
-  json["generation"] = slice.generation;
-  json["absences"] = slice.absences;
-  if (slice.gaps != 0) json["gaps"] = slice.gaps;
-  PutTime(json, "asked_at", slice.asked_at);
-  PutTime(json, "created_at", slice.created_at);
-  json["unshown"] = slice.unshown;
-  PutText(json, "cloud_state", slice.cloud_state);
-  if (slice.ready) json["ready"] = true;
-  if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
-  PutNotice(json, slice.notice);
-  return json;
-}
-
-/// Records of before there was this list: nodes asked for one by one were taken as shown when all
-/// of them had been READY.
-std::vector<std::string> UnshownFromJson(const Json& json, const SliceRef& ref) {
-  if (json.contains("unshown")) return StringsFromJson(GetMember(json, "unshown"));
-  const bool one_by_one = ref.mode == AllocationMode::kTpuVm && ref.nodes > 1;
-  const bool shown =
-      one_by_one ? !GetMember(json, "hosts").empty() : !GetString(json, "cloud_state").empty();
-  return shown ? std::vector<std::string>{} : NamesOfParts(ref);
-}
-
-Result<Slice> SliceFromJson(const Json& json) {
-  const std::string word = GetString(json, "phase");
-  const auto phase = SlicePhaseFromName(word);
-  if (!phase) return UnknownWord("slice phase", word);
-  JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(json));
-  JM_ASSIGN_OR_RETURN(const TimePoint asked_at, ReadTime(json, "asked_at"));
-  JM_ASSIGN_OR_RETURN(const TimePoint created_at, ReadTime(json, "created_at"));
-  JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
-  JM_ASSIGN_OR_RETURN(auto notice, ReadNotice(json));
-  return Slice{.ref = ref,
-               .phase = *phase,
-               .operations = OperationsFromJson(json),
-               .nodes = NodesFromJson(json),
-               .hosts = HostAddressesFromJson(GetMember(json, "hosts")),
-               .generation = GetSmallInt(json, "generation"),
-               .absences = GetSmallInt(json, "absences"),
-               .gaps = GetSmallInt(json, "gaps"),
-               .asked_at = asked_at,
-               .created_at = created_at,
-               .unshown = UnshownFromJson(json, ref),
-               .cloud_state = GetString(json, "cloud_state"),
-               .ready = base::GetBool(json, "ready"),
-               .no_answer = std::move(no_answer),
-               .notice = std::move(notice)};
 }
 
 Json StageToJson(const Stage& stage) {
@@ -402,27 +205,6 @@ Result<Stage> StageFromJson(const Json& json) {
   return stage;
 }
 
-Json GivenUpToJson(const std::vector<GivenUp>& all) {
-  Json array = Json::array();
-  for (const GivenUp& one : all) {
-    Json json = RefToJson(one.ref);
-    PutTime(json, "until", one.until);
-    array.push_back(std::move(json));
-  }
-  return array;
-}
-
-Result<std::vector<GivenUp>> GivenUpFromJson(const Json& json) {
-  std::vector<GivenUp> all;
-  if (!json.is_array()) return all;
-  for (const Json& entry : json) {
-    JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(entry));
-    JM_ASSIGN_OR_RETURN(const TimePoint until, ReadTime(entry, "until"));
-    all.push_back({.ref = std::move(ref), .until = until});
-  }
-  return all;
-}
-
 Json SpentToJson(const Spent& spent) {
   return {{"preemption", spent.preemption},
           {"failure", spent.failure},
@@ -458,28 +240,6 @@ std::optional<Wish> WishFromName(std::string_view name) {
   return FindName(
       &WishName,
       std::array{Wish::kRun, Wish::kCancel, Wish::kReboot, Wish::kRequeue, Wish::kDelete}, name);
-}
-
-std::string_view SlicePhaseName(SlicePhase phase) {
-  switch (phase) {
-    case SlicePhase::kIntended:
-      return "intended";
-    case SlicePhase::kCreated:
-      return "created";
-    case SlicePhase::kDeleting:
-      return "deleting";
-    case SlicePhase::kGone:
-      return "gone";
-  }
-  JM_CHECK(false, "a SlicePhase out of range");
-  return {};
-}
-
-std::optional<SlicePhase> SlicePhaseFromName(std::string_view name) {
-  return FindName(&SlicePhaseName,
-                  std::array{SlicePhase::kIntended, SlicePhase::kCreated, SlicePhase::kDeleting,
-                             SlicePhase::kGone},
-                  name);
 }
 
 std::string_view HostPhaseName(HostPhase phase) {

@@ -49,8 +49,7 @@ std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
   const bool of_node =
       node != nullptr && (!seen.queued || seen.queued->state == QueuedState::kActive);
   if (!of_node) return seen.queued ? seen.queued->raw_state : std::string{};
-  const bool orphaned = ref.mode == AllocationMode::kQueuedResources && !seen.queued;
-  if (orphaned) return WordOf(*node) + ", without its queued resource";
+  if (IsOrphaned(seen, ref)) return WordOf(*node) + ", without its queued resource";
   const bool one_of_many = ref.nodes > 1 && node->state != NodeState::kReady;
   return one_of_many ? WordOf(*node) + " (node " + node->id + ")" : WordOf(*node);
 }
@@ -156,8 +155,7 @@ void Decider::Observe(const SliceSeen& seen) {
   slice.ready = view_ == SliceView::kReady;
   slice.absences = 0;
   slice.gaps = view_ == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
-  const bool orphaned = slice.ref.mode == AllocationMode::kQueuedResources && !seen.queued;
-  if (orphaned && slice.gaps >= 2) view_ = SliceView::kHusk;
+  if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) view_ = SliceView::kHusk;
   // Nodes that are asked for one by one appear one by one: the request may still be under way.
   const bool all_asked_for = view_ != SliceView::kPartial || seen.queued;
   if (slice.phase == SlicePhase::kIntended && all_asked_for) {

@@ -101,14 +101,16 @@ const NodeSeen* TellingNode(const SliceSeen& seen) {
   return most == seen.nodes.end() ? nullptr : &*most;
 }
 
+bool IsOrphaned(const SliceSeen& seen, const SliceRef& ref) {
+  return ref.mode == AllocationMode::kQueuedResources && !seen.queued;
+}
+
 SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref) {
   if (seen.foreign) return SliceView::kForeign;
   if (seen.nodes.empty() && !seen.queued) return SliceView::kAbsent;
-  if (ref.mode == AllocationMode::kTpuVm) return ViewOfNodes(seen, ref);
-  // Its nodes hold quota without it and must go; but one listing may have left it out
-  // (observe.cpp).
-  if (!seen.queued) return SliceView::kPartial;
-  return ViewOfQueued(seen, ref);
+  // Its nodes hold quota and must go, if the next look shows the same (observe.cpp).
+  if (IsOrphaned(seen, ref)) return SliceView::kPartial;
+  return seen.queued ? ViewOfQueued(seen, ref) : ViewOfNodes(seen, ref);
 }
 
 }  // namespace jobman::core

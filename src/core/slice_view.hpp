@@ -21,6 +21,8 @@ enum class SliceView {
 };
 
 SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref);
+/// Of a queued resource, and it was not seen: its nodes are left over, or a listing left it out.
+bool IsOrphaned(const SliceSeen& seen, const SliceRef& ref);
 /// Of the nodes that were seen, the one that says most about the slice; none seen: nullptr.
 const NodeSeen* TellingNode(const SliceSeen& seen);
 

@@ -226,9 +226,8 @@ void Decider::StopWhatFailed() {
 
 void Decider::EndStage() {
   const bool all_well = job_.stage->number < 0 && job_.stage->AllSucceeded();
-  if (const auto lost = job_.stage->lost; lost && !all_well) {
-    const bool to_fail = job_.stage->alarm && job_.stage->alarm->action == WatchdogAction::kFail;
-    return to_fail ? EndAlarmed() : LoseSlice(Fault::kPreemption, "preempted", *lost);
+  if (const auto lost = job_.stage->lost; lost && !all_well && !AlarmEndsJob()) {
+    return LoseSlice(Fault::kPreemption, "preempted", *lost);
   }
   if (job_.stage->alarm) return EndAlarmed();
   if (job_.stage->moved) return StartOverMoved();

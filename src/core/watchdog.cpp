@@ -74,11 +74,14 @@ void Decider::StopAlarmed() {
   Say(fmt::format("watchdog {}: {}: stopping it", stage.alarm->rule, stage.alarm->text));
 }
 
+bool Decider::AlarmEndsJob() const {
+  return job_.stage->alarm && job_.stage->alarm->action == WatchdogAction::kFail;
+}
+
 /// Machines that are gone need no stop, and must not give a job another try that was to end.
 bool Decider::EndsJobUnstopped() const {
-  const auto& alarm = job_.stage->alarm;
   const bool nothing_left = (SliceIsDead() && up_.empty()) || moved_;
-  return alarm && alarm->action == WatchdogAction::kFail && nothing_left;
+  return nothing_left && AlarmEndsJob();
 }
 
 void Decider::EndAlarmed() {

@@ -10,10 +10,9 @@ namespace jobman::core {
 
 /// What the jobs that want the same of one zone learn from one another. After a stockout they ask
 /// one at a time, and the later the longer it lasts: fifty jobs that wait for one zone send as many
-/// requests as one would. The first slice that is granted, or a request that stays in the
-/// queue, lets all of them ask. A rate limit is
-/// one of the project: all its jobs learn of it. Pure: fed with
-/// decisions; forgotten with the process, and built up again from the jobs that wait.
+/// requests as one would. The first slice that is granted, or a request that stays in the queue,
+/// lets all of them ask. A rate limit is one of the project: all its jobs learn of it. Pure: fed
+/// with decisions; forgotten with the process, and built up again from the jobs that wait.
 class ZoneBackoff {
  public:
   /// A decision was made: the job before and after it. `unit_random` in [0, 1).

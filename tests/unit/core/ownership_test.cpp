@@ -99,6 +99,14 @@ TEST(JudgeSlice, HalfOfOurLabelsIsNone) {
   EXPECT_EQ(Judge(Found("x", labels), std::nullopt), Ownership::kUnlabelled);
 }
 
+TEST(AttemptOf, IsInTheNameOfASliceAndOfItsNodes) {
+  EXPECT_EQ(AttemptOf("train-000042-a3"), 3);
+  EXPECT_EQ(AttemptOf("train-000042-a12-1"), 12) << "one of its nodes";
+  EXPECT_EQ(AttemptOf("my-a1-train-000042-a3"), 3) << "the job's name may look like one";
+  EXPECT_EQ(AttemptOf("somebody-else"), 0);
+  EXPECT_EQ(AttemptOf("x-a99999999999"), 0) << "no attempt of ours";
+}
+
 TEST(StrayRun, IsACommandOfAnEarlierAttempt) {
   Job job = Holding("train-000042-a3");
   job.state = Running{};

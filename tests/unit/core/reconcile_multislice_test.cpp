@@ -182,6 +182,29 @@ TEST(Multislice, WhatTheOthersSayOfALostNodeIsNoFaultOfTheirs) {
   EXPECT_NE(r.state(), "FAILED");
 }
 
+TEST(Multislice, WhenAllEndedWellALostNodeIsNoMatter) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  r.HostEnds(2).HostEnds(3);
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  r.HostEnds(0).HostEnds(1);
+  EXPECT_EQ(r.state(), "SUCCEEDED");
+  EXPECT_EQ(r.job().spent.preemption, 0);
+}
+
+TEST(Multislice, AJobThatTheWatchdogEndsGetsNoOtherTryForALostNode) {
+  Job job = JobBuilder().Slices(2).Build();
+  job.spec.watchdog.bad_output = {{.match = "x", .action = WatchdogAction::kFail}};
+  Reconciling r = Running(job);
+  r.See(BadOutput{.attempt = 1, .stage = "run", .host = 0, .rule = 0, .line = "x"});
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
+  EXPECT_EQ(r.state(), "RUNNING") << "the others have their grace";
+  r.HostEnds(0, 143).HostEnds(1, 143);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_EQ(r.job().spent.preemption, 0);
+}
+
 TEST(Multislice, ACancelLeavesThemTheirGrace) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.WishFor(Wish::kCancel);

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "jobman/base/result.hpp"
+
+namespace jobman::auth {
+
+/// No access token could be had here; the service was not asked.
+inline base::Error NoToken(std::string message, std::string hint) {
+  return {.code = base::Code::kUnauthenticated,
+          .message = std::move(message),
+          .reason = base::Reason::kNoToken,
+          .hint = std::move(hint)};
+}
+
+}  // namespace jobman::auth
