@@ -210,11 +210,8 @@ core::SliceSeen ZoneWatch::SeenOf(const Job& job, const core::SliceRef& ref,
 void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& listing) {
   for (const Job& job : JobsAt(place)) {
     for (const core::SliceRef& ref : RefsOf(job)) {
-      const bool held = job.slice && ref == job.slice->ref;
-      // A list that began before the request was made says nothing about it.
-      if (held && std::max(job.slice->asked_at, job.slice->created_at) > began) continue;
-      // Nor does one without queued resources about one of them: the first job that is loaded has
-      // its place looked at before the others are there.
+      // A list without queued resources says nothing about one of them: the first job that is
+      // loaded has its place looked at before the others are there.
       if (IsQueued(ref) && !listing.queued_listed) continue;
       core::SliceSeen seen = SeenOf(job, ref, listing);
       seen.began = began;

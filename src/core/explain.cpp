@@ -180,8 +180,11 @@ Explanation Explain(const Job& job, TimePoint now) {
                                   Budget("infra", job.spent.infra, retries.infra)));
   out.waits_for = WaitsFor(job, now);
   out.next_step = NextStep(job);
-  const bool silent = job.slice && job.slice->no_answer;
-  if (silent && out.next_step.empty()) out.next_step = job.slice->no_answer->error.hint;
+  if (job.slice && job.slice->no_answer) {
+    // As long as the service does not answer, nothing else helps.
+    const std::string& cure = job.slice->no_answer->error.hint;
+    if (out.next_step.empty() || (!IsFinal(job.state) && !cure.empty())) out.next_step = cure;
+  }
   return out;
 }
 

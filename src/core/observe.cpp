@@ -134,8 +134,13 @@ void Decider::Observe(const SliceSeen& seen) {
   NoteGivenUp(seen);
   if (!IsAbout(job_.slice, seen.slice)) return;
   Slice& slice = *job_.slice;
+  const SliceView view = ViewOf(seen, slice.ref);
+  if (seen.began < std::max(slice.asked_at, slice.created_at)) {
+    if (view != SliceView::kAbsent && view != SliceView::kForeign) NoteShown(slice, seen);
+    return;
+  }
   slice.no_answer.reset();
-  view_ = ViewOf(seen, slice.ref);
+  view_ = view;
   looked_at_ = seen.began;
   suspended_ = seen.queued && (seen.queued->state == QueuedState::kSuspending ||
                                seen.queued->state == QueuedState::kSuspended);

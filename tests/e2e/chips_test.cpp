@@ -32,8 +32,8 @@ TEST_P(Chips, WhatThisJobLeftOnThemIsEndedBeforeTheCommandStarts) {
 TEST_P(Chips, SomebodyElsesHolderIsNamedAndWaitedFor) {
   CreateWithChip(
       "[ $JOBMAN_ATTEMPT -gt 1 ] && exit 0\n"
-      "while [ ! -e ~/go ]; do sleep 0.1; done; exit 75");
-  ASSERT_TRUE(Reaches("RUNNING"));
+      "echo up; while [ ! -e ~/go ]; do sleep 0.1; done; exit 75");
+  ASSERT_TRUE(place().Until("the command to run", [&] { return Log(1, 1) == "up\n"; }));
   // Somebody logs in to host 1 and uses its chip.
   ASSERT_EQ(
       Jobman({"exec", id(), "-w", "1", "--", "setsid sleep 4713 <~/dev/accel0 >/dev/null 2>&1 &"})

@@ -125,8 +125,10 @@ TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
   for (int line = 1; line <= kLines; ++line) expected += std::to_string(line) + "\n";
   place_->StartController({"--poll", "1", "--host-limit", "2"});
   ASSERT_EQ(place_->Jobman({"create", place_->JobFile("writer", 2, cmd)}).code, 0);
-  ASSERT_TRUE(
-      place_->Until("the command to be up", [&] { return place_->Log(1, 1, "run", 1) == "up\n"; }));
+  for (int host = 0; host < 2; ++host) {
+    ASSERT_TRUE(place_->Until("the command to be up",
+                              [&] { return place_->Log(1, 1, "run", host) == "up\n"; }));
+  }
   disk_.Fill();
   ASSERT_EQ(place_->Jobman({"exec", "1", "--", "touch ~/go"}).code, 0);
   ASSERT_TRUE(place_->Until("both hosts to have written all", [&] {

@@ -187,7 +187,8 @@ TEST_F(Gc, EndsRunsThatBelongToNoAttempt) {
   const std::string leave =
       "printf \"jm_workdir=''\\njm_script='exec sleep 7222'\\njm_env=''\\njobman-end\\n\" "
       ">~/order; "
-      "setsid sh ~/.jobman/bin/host-*.sh run j000001-a0 0 <~/order >/dev/null 2>&1 & sleep 1";
+      "setsid sh ~/.jobman/bin/host-*.sh run j000001-a0 0 <~/order >/dev/null 2>&1 & "
+      "until [ -s ~/.jobman/runs/j000001-a0/pid ]; do sleep 0.1; done";
   const Ran begun = place_.Jobman({"exec", "busy", "-w", "1", "--", leave});
   ASSERT_EQ(begun.code, 0) << begun.All();
   const Ran listed = place_.Jobman({"gc"});

@@ -49,10 +49,12 @@ TEST_P(Multislice, EveryHostKnowsItsSliceAndNothingIsLeft) {
 
 TEST_P(Multislice, OneNodeThatIsPreemptedTakesTheOthersAlong) {
   Create(
-      "echo attempt $JOBMAN_ATTEMPT\n[ $JOBMAN_ATTEMPT = 2 ] && exit\n"
-      "trap 'sleep 1; echo saved; exit 1' TERM; while :; do sleep 0.1; done");
-  ASSERT_TRUE(place_.Until("the first attempt to run",
-                           [&] { return place_.Log(1, 1, "run", 3) == "attempt 1\n"; }));
+      "trap 'sleep 1; echo saved; exit 1' TERM\n"
+      "echo attempt $JOBMAN_ATTEMPT\n[ $JOBMAN_ATTEMPT = 2 ] && exit\nwhile :; do sleep 0.1; done");
+  for (int host = 0; host < 4; ++host) {
+    ASSERT_TRUE(place_.Until("the first attempt to run",
+                             [&] { return place_.Log(1, 1, "run", host) == "attempt 1\n"; }));
+  }
   ASSERT_EQ(place_.Sim({"preempt", "pair-000001-a1-1"}).code, 0);
   ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED"));
   for (int host = 0; host < 4; ++host) EXPECT_EQ(place_.Log(1, 2, "run", host), "attempt 2\n");

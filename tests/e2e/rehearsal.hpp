@@ -39,7 +39,9 @@ class Rehearsal : public testing::Test {
   const std::string& id() const { return id_; }
   /// The name of the slice of an attempt.
   std::string Slice(int attempt = 1) const;
-  bool Reaches(const std::string& state) { return !id_.empty() && place_->Reaches(id_, state); }
+  bool Reaches(const std::string& state, int seconds = 60) {
+    return !id_.empty() && place_->Reaches(id_, state, seconds);
+  }
   std::string StateOf() { return place_->StateOf(id_); }
   /// Waits until `why` says so.
   bool WhySays(const std::string& text);

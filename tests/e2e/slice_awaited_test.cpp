@@ -16,7 +16,8 @@ class SliceAwaited : public RehearsalInEachWay {
   static void SetUpTestSuite() { StartSuite({"--provisioning-limit", "6"}); }
   /// The request is given up and made anew, at no cost.
   void ComesAnew(const std::string& why) {
-    ASSERT_TRUE(Reaches("SUCCEEDED"));
+    // What was accepted and never shown is waited for, for a minute.
+    ASSERT_TRUE(Reaches("SUCCEEDED", 150));
     EXPECT_THAT(History(), AllOf(HasSubstr(why), HasSubstr(": trying again in ")));
     EXPECT_EQ(Attempt(), 2);
     EXPECT_EQ(Creates(), 2 * way().Requests());

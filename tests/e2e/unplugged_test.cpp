@@ -195,8 +195,11 @@ TEST_F(Unplugged, CancellingARequest) {
 }
 
 TEST_F(Unplugged, CancellingARunNeedsNoApi) {
-  Create(kUntilGo);
-  ASSERT_TRUE(place_.Reaches("job", "RUNNING"));
+  Create(std::string("echo up; ") + kUntilGo);
+  for (int host = 0; host < 2; ++host) {
+    ASSERT_TRUE(place_.Until("the command to be up",
+                             [&] { return place_.Log(1, 1, "run", host) == "up\n"; }));
+  }
   cable_->PullOut();
   ASSERT_EQ(place_.Jobman({"cancel", "job", "--wait"}).code, 0);
   EXPECT_EQ(place_.StateOf("job"), "CANCELLED");

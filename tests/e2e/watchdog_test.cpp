@@ -71,12 +71,12 @@ TEST(Watchdog, TheLimitOfDurationEndsTheJob) {
   place.StartSim({"--delays", "0"});
   const std::string file =
       place.JobFile("long", 1, "trap 'echo saved; exit 0' TERM\nsleep 600 & wait",
-                    "watchdog: {max_duration: 3s}\n");
+                    "watchdog: {max_duration: 10s}\n");
   const Ran ran = place.Jobman({"run", file});
   EXPECT_EQ(ran.code, 1) << ran.All();
   EXPECT_EQ(place.Log(1, 1, "run", 0), "saved\n");
   EXPECT_THAT(place.Jobman({"why", "1"}).out,
-              HasSubstr("watchdog max_duration: the command ran for 3s"));
+              HasSubstr("watchdog max_duration: the command ran for 10s"));
 }
 
 }  // namespace

@@ -284,7 +284,21 @@ void World::DeliverOne() {
   const auto* answer = std::get_if<core::DeleteAnswered>(&letter.news);
   const bool old =
       answer != nullptr && answer->gone && !IsAbsence(cloud_.Look(answer->slice, now_));
-  Decide(old ? Observation{core::Tick{}} : letter.news);
+  DecideDuringALook(old ? Observation{core::Tick{}} : letter.news);
+}
+
+/// A look that began before the record was changed is judged after that.
+void World::DecideDuringALook(const Observation& news) {
+  const auto before = job_.slice;
+  std::optional<core::SliceSeen> look;
+  if (before && cloud_.reachable()) look = cloud_.Look(before->ref.name, now_);
+  Decide(news);
+  const bool changed =
+      before && job_.slice && job_.slice->ref == before->ref &&
+      (job_.slice->asked_at != before->asked_at || job_.slice->created_at != before->created_at);
+  if (!look || !changed) return;
+  look->began = now_ - Duration{1};
+  Decide(*look);
 }
 
 void World::Look() {

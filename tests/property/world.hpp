@@ -81,6 +81,7 @@ class World {
 
   void Send(core::Observation news);
   void DeliverOne();
+  void DecideDuringALook(const core::Observation& news);
   void Look();
   void LookForLateGrants();
   void PollOperation();

@@ -20,7 +20,8 @@ Reconciling::Reconciling(core::Job job) : job_(std::move(job)) {
 
 Reconciling& Reconciling::See(core::Observation seen) {
   auto* const look = std::get_if<core::SliceSeen>(&seen);
-  if (look != nullptr && look->began == TimePoint{}) look->began = clock.Now();
+  // After all that was decided before it: AskAgain() dates a request a moment ahead.
+  if (look != nullptr && look->began == TimePoint{}) look->began = clock.Now() + Duration{1};
   auto* const answer = std::get_if<core::DeleteAnswered>(&seen);
   if (answer != nullptr && answer->began == TimePoint{}) answer->began = clock.Now();
   const core::Step step = core::Reconcile(job_, seen, clock.Now(), policy, unit_random);

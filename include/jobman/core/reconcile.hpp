@@ -18,7 +18,9 @@ namespace jobman::core {
 /// (Job::given_up). What is not here was not in a complete listing.
 struct SliceSeen {
   std::string slice = {};
-  TimePoint began = {};              ///< when the look began; it may be judged much later
+  /// When the look began; it may be judged much later. Of one that began before the request was
+  /// made, answered or given up, only what it shows counts.
+  TimePoint began = {};
   std::vector<NodeSeen> nodes = {};  ///< those of its names that are ours, in the order of NodeIds
   std::optional<QueuedSeen> queued = {};
   /// Nothing of our names is ours (labels): they are taken by somebody else.

@@ -117,6 +117,19 @@ TEST(Explain, ACloudThatDoesNotAnswerIsToldUntilItDoes) {
   EXPECT_THAT(Of(r).next_step, IsEmpty());
 }
 
+TEST(Explain, ACloudThatDoesNotAnswerIsTheFirstThingToCure) {
+  const base::Error stockout{.code = Code::kResourceExhausted,
+                             .message = "no more capacity",
+                             .reason = Reason::kStockout,
+                             .hint = "another zone"};
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Answered().Failed(stockout);
+  EXPECT_EQ(Of(r).next_step, "another zone");
+  r.NoAnswer({.code = Code::kUnauthenticated, .message = "no token", .hint = "log in"});
+  EXPECT_EQ(Of(r).state, "BACKOFF");
+  EXPECT_EQ(Of(r).next_step, "log in") << "before that nothing else helps";
+}
+
 TEST(Explain, AFailureLeadsToTheLog) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostEnds(2, 3).AllEnd(143);

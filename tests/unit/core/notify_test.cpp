@@ -22,7 +22,8 @@ class NotifyTest : public testing::Test {
       job_.spec.hooks.push_back({.event = event, .command = "true"});
     }
   }
-  void See(const Observation& seen) {
+  void See(Observation seen) {
+    if (auto* const look = std::get_if<SliceSeen>(&seen)) look->began = clock_.Now();
     const Step step = Reconcile(job_, seen, clock_.Now(), {.store_id = "store1"}, 0.5);
     job_ = step.job;
     for (const Effect& effect : step.effects) {

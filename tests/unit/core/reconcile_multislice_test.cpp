@@ -9,6 +9,7 @@ namespace jobman::core {
 namespace {
 
 using std::chrono::minutes;
+using std::chrono::seconds;
 using test::JobBuilder;
 using test::Reconciling;
 using testing::ElementsAre;
@@ -55,6 +56,51 @@ TEST(Multislice, ANodeTooYoungToBeShownIsNotForgotten) {
   ASSERT_TRUE(r.job().slice.has_value());
   EXPECT_EQ(r.job().slice->phase, SlicePhase::kDeleting);
   r.After(minutes{2}).Gone();
+  EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
+}
+
+/// The look was under way when the answer came: it proves that the node was there.
+TEST(Multislice, ANodeThatAnEarlyLookShowedIsGoneWhenItIsNotThere) {
+  Reconciling r(JobBuilder().Direct().Slices(2).Build());
+  const base::Error quota{.code = base::Code::kResourceExhausted, .reason = base::Reason::kQuota};
+  r.Tick().See(CreateAnswered{
+      .slice = "train-000042-a1", .error = quota, .accepted = {"train-000042-a1-0"}});
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  SliceSeen early = Look({Node(0, kReady)});
+  early.began = r.clock.Now() - seconds{1};
+  r.See(early);
+  EXPECT_THAT(r.effects(), IsEmpty());
+  r.Gone();
+  EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
+}
+
+TEST(Multislice, WhatAnEarlyLookDoesNotShowMayBeThere) {
+  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  SliceSeen early = Look({});
+  early.began = r.job().slice->created_at - seconds{1};
+  r.See(early).See(early).See(early);
+  EXPECT_EQ(r.state(), "RUNNING");
+  early = Active({Node(0, kReady), Node(1, NodeState::kPreempted)});
+  early.began = r.job().slice->created_at - seconds{1};
+  r.See(early);
+  EXPECT_THAT(r.effects(), IsEmpty());
+}
+
+/// The taken name alone is seen; the node that was just accepted is in the next look.
+TEST(Multislice, ATakenNameIsNotJudgedByALookOfBeforeTheAnswer) {
+  Reconciling r(JobBuilder().Direct().Slices(2).Build());
+  SliceSeen early = Look({});
+  early.taken = {"train-000042-a1-0"};
+  r.Tick();
+  early.began = r.clock.Now() + seconds{1};
+  r.clock.Advance(seconds{2});
+  r.Answered().See(early);
+  EXPECT_THAT(r.effects(), IsEmpty());
+  SliceSeen seen = Look({Node(1, kReady)});
+  seen.taken = early.taken;
+  r.See(seen);
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Gone();
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
