@@ -154,8 +154,9 @@ void JobBook::Decide(JobId id) {
 /// Nothing was recorded, so nothing is done; the observations are decided upon again later.
 void JobBook::Refused(JobId id, const base::Error& error) {
   if (error.reason == base::Reason::kLeaseLost) return hooks_.lease_lost();
-  if (error.reason == base::Reason::kStale && Reload(id).ok())
+  if (error.reason == base::Reason::kStale && Reload(id).ok()) {
     return Schedule(id, core::Duration{0});
+  }
   if (!entries_.contains(id)) return;  // erased meanwhile
   base::Log(LogLevel::kError, "store", "job {}: cannot record a decision, so nothing is done: {}",
             core::FormatJobId(id), error.ToString());
