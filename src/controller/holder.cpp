@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 
 #include "jobman/base/files.hpp"
 #include "jobman/base/hash.hpp"
@@ -25,6 +26,14 @@ std::string BootId() {
   return text.ok() ? std::string(base::Trim(*text)) : std::string{"unknown"};
 }
 
+/// Where process numbers mean the same (pid_namespaces(7)): containers of one machine, which may
+/// even share its name, do not see each other's processes.
+std::string PidNamespace() {
+  std::error_code failed;
+  const auto link = std::filesystem::read_symlink("/proc/self/ns/pid", failed).string();
+  return failed ? "unknown" : base::ReplaceAll(link, ":", "-");
+}
+
 /// What /proc/PID/stat says behind the name (proc(5)); empty when there is no such process.
 struct Process {
   std::string state = {};
@@ -45,7 +54,8 @@ Process LookAt(std::int64_t pid) {
 }  // namespace
 
 std::string LeaseHolder(bool passing) {
-  return base::Join({HostName(), BootId(), std::to_string(getpid()), LookAt(getpid()).started,
+  return base::Join({HostName(), BootId() + "/" + PidNamespace(), std::to_string(getpid()),
+                     LookAt(getpid()).started,
                      (passing ? std::string{kTick} : std::string{}) + base::RandomHex(4)},
                     ":");
 }
@@ -58,7 +68,9 @@ bool IsPassing(const std::string& holder) {
 bool HolderIsDead(const std::string& holder) {
   const auto parts = base::Split(holder, ':');
   if (parts.size() != 5 || parts[0] != HostName()) return false;
-  if (parts[1] != BootId()) return true;  // this machine was restarted since
+  const auto place = base::Split(parts[1], '/');
+  if (place[0] != BootId()) return true;  // this machine was restarted since
+  if (place.size() != 2 || place[1] != PidNamespace()) return false;
   const auto pid = base::ParseNumber(parts[2]);
   if (!pid) return false;
   if (kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) return true;

@@ -72,12 +72,13 @@ class Controller {
   std::shared_ptr<Impl> impl_;
 };
 
-/// "host:boot:pid:start:random": who holds a lease, so that a dead holder on this machine is told
-/// from one on another. `passing`: it will soon be gone, a Tick().
+/// "host:boot/pidns:pid:start:random": who holds a lease, so that a dead holder on this machine is
+/// told from one on another, or in another container. `passing`: it will soon be gone, a Tick().
 std::string LeaseHolder(bool passing = false);
 /// Whether the holder is a Tick(), which makes room when it is nudged.
 bool IsPassing(const std::string& holder);
-/// Whether the holder surely is a process of this machine that no longer lives.
+/// Whether the holder surely is a process of this machine that no longer lives. Of one in another
+/// pid namespace nobody knows before its lease is over.
 bool HolderIsDead(const std::string& holder);
 
 }  // namespace jobman::controller

@@ -100,9 +100,10 @@ base::Result<int> StopController(App& app) {
   const auto own = base::Split(controller::LeaseHolder(), ':');
   const auto pid = parts.size() == 5 ? base::ParseNumber(parts[2]) : std::nullopt;
   if (!pid || parts[0] != own[0] || parts[1] != own[1]) {
-    return base::Error{.code = base::Code::kFailedPrecondition,
-                       .message = "the controller runs on another machine: " + lease->holder,
-                       .hint = "run jobman controller stop there"};
+    return base::Error{
+        .code = base::Code::kFailedPrecondition,
+        .message = "the controller runs elsewhere: " + lease->holder,
+        .hint = "run jobman controller stop there: on that machine, in that container"};
   }
   if (kill(static_cast<pid_t>(*pid), SIGTERM) != 0) {
     return base::FromErrno(errno, "stopping the controller, process " + parts[2]);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "jobman/base/handle.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/controller/controller.hpp"
 
 namespace jobman::controller {
@@ -34,6 +35,19 @@ TEST(Holder, OneThatEndedIsDeadBeforeAnybodyWaitsForIt) {
   ASSERT_GT(read(in.get(), text.data(), text.size() - 1), 0);
   EXPECT_TRUE(HolderIsDead(text.data()));
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+TEST(Holder, OfAnEarlierBootIsDeadAndInAnotherContainerCannotBeJudged) {
+  const auto parts = base::Split(LeaseHolder(), ':');
+  ASSERT_EQ(parts.size(), 5U);
+  const auto dead = [&](const std::string& host, const std::string& place) {
+    // No process has this number: kernels end at 2^22 (proc(5), pid_max).
+    return HolderIsDead(base::Join({host, place, "4194999", "1", parts[4]}, ":"));
+  };
+  EXPECT_TRUE(dead(parts[0], parts[1]));
+  EXPECT_TRUE(dead(parts[0], "before" + parts[1]));
+  EXPECT_FALSE(dead(parts[0], parts[1] + "0"));
+  EXPECT_FALSE(dead("elsewhere", parts[1]));
 }
 
 }  // namespace
