@@ -67,7 +67,9 @@ Cost MeasureOurs(const ssh::TestSshd& sshd, ssh::KnownHosts& known, int count) {
   std::string summary;
   {
     ssh::SshHostShell shell(loop.get_executor(), known,
-                            {.connect_timeout = std::chrono::seconds{60}, .use_agent = false});
+                            {.connect_timeout = std::chrono::seconds{60},
+                             .login_timeout = std::chrono::seconds{60},
+                             .use_agent = false});
     cost.wall_ms = WallMs([&] {
       summary = base::RunTask(loop, ssh::FanOut(&shell, Hosts(sshd, count), {.command = "true"},
                                                 ssh::FanOutOptions{}))

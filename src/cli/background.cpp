@@ -10,7 +10,7 @@
 namespace jobman::cli {
 namespace {
 
-constexpr base::Duration kStartLimit = std::chrono::seconds{10};
+constexpr base::Duration kStartLimit = std::chrono::seconds{30};
 constexpr base::Duration kNudgeLimit = std::chrono::milliseconds{200};
 constexpr base::Duration kLook = std::chrono::milliseconds{5};
 

@@ -181,7 +181,7 @@ bool BubblewrapFleet::IsGone(Pair& pair) {
 }
 
 void BubblewrapFleet::AwaitEnd(const std::string& name) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (dying_.contains(name) && std::chrono::steady_clock::now() < deadline) {
     Tend();
     if (dying_.contains(name)) std::this_thread::sleep_for(std::chrono::milliseconds(1));

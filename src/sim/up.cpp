@@ -28,7 +28,7 @@ namespace jobman::sim {
 
 namespace {
 
-constexpr auto kOtherStarts = std::chrono::seconds(15);  ///< how long another start may take
+constexpr auto kOtherStarts = std::chrono::seconds(30);  ///< how long another start may take
 
 int Fail(const base::Error& error) {
   std::cerr << "jobman-sim: " << error.ToString() << "\n";

@@ -155,7 +155,6 @@ Task<Status> LogIn(SessionPtr session, ports::HostTarget target,
 }  // namespace
 
 Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Connector> connector) {
-  const auto started = std::chrono::steady_clock::now();
   const auto limit = connector->options.connect_timeout;
   const std::string endpoint = Endpoint(target.address, target.port);
   auto socket = co_await base::WithTimeout(OpenSocket(target), limit, endpoint);
@@ -166,9 +165,10 @@ Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Conne
   auto session = std::make_shared<Session>(executor, endpoint, std::move(**socket));
   JM_CO_TRY(Configure(session->raw(), target, *connector->known_hosts));
   session->HandOverSocket();
-  JM_CO_TRY(co_await ExchangeKeys(session, started + limit));
+  const Deadline deadline = std::chrono::steady_clock::now() + connector->options.login_timeout;
+  JM_CO_TRY(co_await ExchangeKeys(session, deadline));
   JM_CO_TRY(CheckHostKey(session->raw(), target, *connector->known_hosts));
-  JM_CO_TRY(co_await LogIn(session, target, connector, started + limit));
+  JM_CO_TRY(co_await LogIn(session, target, connector, deadline));
   session->StartServing();
   base::Log(base::LogLevel::kDebug, "ssh", "connected to {}", endpoint);
   co_return session;

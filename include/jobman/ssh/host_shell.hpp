@@ -10,7 +10,9 @@
 namespace jobman::ssh {
 
 struct SshOptions {
-  base::Duration connect_timeout = std::chrono::seconds{10};  ///< TCP, key exchange and login
+  base::Duration connect_timeout = std::chrono::seconds{10};  ///< TCP; opening a channel
+  /// Key exchange and login. Longer: a host that connects is there, though it may be slow.
+  base::Duration login_timeout = std::chrono::seconds{30};
   int connect_window = 64;       ///< handshakes at once; the others wait in the order they came
   int channels_per_session = 8;  ///< commands at once on one connection; sshd allows 10
   PassphraseSource passphrase = EnvironmentPassphrase();

@@ -15,7 +15,7 @@ namespace jobman::cli {
 namespace {
 
 constexpr base::Duration kIdleExit = std::chrono::minutes{1};
-constexpr base::Duration kStopLimit = std::chrono::seconds{10};
+constexpr base::Duration kStopLimit = std::chrono::seconds{30};
 
 struct RunOptions {
   bool background = false;

@@ -66,8 +66,7 @@ class HostShellTest : public testing::Test {
 
   asio::io_context loop;
   MemoryKnownHosts known;
-  SshOptions options{.connect_timeout = std::chrono::seconds{3}};
-  SshHostShell shell{loop.get_executor(), known, options};
+  SshHostShell shell{loop.get_executor(), known};
   int running = 0;
 };
 

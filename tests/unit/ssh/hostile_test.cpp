@@ -50,10 +50,11 @@ class HostileServer {
 
 class HostileTest : public HostShellTest {
  protected:
-  /// One try, with little patience.
+  /// One try, with little patience for silence.
   base::Error Meet(const std::string& greeting, bool hangs_up) {
     const HostileServer server(loop, greeting, hangs_up);
-    SshHostShell hasty(loop.get_executor(), known, {.connect_timeout = base::Duration{300}});
+    const base::Duration patience = hangs_up ? base::Duration{60'000} : base::Duration{300};
+    SshHostShell hasty(loop.get_executor(), known, {.login_timeout = patience});
     EXPECT_TRUE(EnsureKey(dir.path / "key").ok());
     const auto task = [](ports::HostShell* on, ports::HostTarget target) -> Task<Result<int>> {
       const ports::RemoteCommand command{.command = "true"};
