@@ -124,7 +124,7 @@ build() {
 
 run_tests() {
   build check
-  ctest --preset check -j2
+  ctest --preset check -j3
 }
 
 demo() {

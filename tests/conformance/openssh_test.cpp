@@ -85,7 +85,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
   }
   template <class IsSo>
   bool Until(IsSo is_so) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (!is_so()) {
       if (std::chrono::steady_clock::now() > deadline) return false;
       base::RunTask(loop_, base::Sleep(std::chrono::milliseconds(10)));
@@ -294,8 +294,8 @@ TEST_P(OpenSsh, AHostThatIsCutOffIsSilentAndGoesOn) {
   const base::ProcessResult silent = Ssh(0, "true");
   EXPECT_EQ(silent.exit_code, 255);
   EXPECT_THAT(silent.err, HasSubstr("timed out"));
-  EXPECT_EQ(Ssh(1, "true").exit_code, 0);
   impatient_.clear();
+  EXPECT_EQ(Ssh(1, "true").exit_code, 0);
   const base::ProcessResult mended = Sim({"host", "n1/0", "mend"});
   EXPECT_EQ(mended.exit_code, 0) << mended.err;
   const std::string before = Said(0, "wc -l < ~/alive");
@@ -334,7 +334,7 @@ TEST_P(OpenSsh, AHostWaitsForTheNewsOfItsPreemption) {
 }
 
 TEST_P(OpenSsh, AnUnpluggedApiRefusesConnectionsForATime) {
-  EXPECT_EQ(Sim({"unplug", "--for", "2s"}).exit_code, 0);
+  EXPECT_EQ(Sim({"unplug", "--for", "8s"}).exit_code, 0);
   EXPECT_TRUE(Until([&] { return Sim({"status"}).exit_code != 0; }));
   EXPECT_EQ(Ssh(0, "true").exit_code, 0);
   EXPECT_TRUE(Until([&] { return Sim({"status"}).exit_code == 0; }));

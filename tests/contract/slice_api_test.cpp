@@ -71,7 +71,7 @@ class SliceApiContract : public testing::TestWithParam<Kind> {
 
   /// Asks until it is so; time passes in between.
   bool Until(const std::function<bool()>& is_so) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (!is_so()) {
       if (std::chrono::steady_clock::now() > deadline) return false;
       cloud->Pass();
@@ -117,6 +117,7 @@ class SliceApiContract : public testing::TestWithParam<Kind> {
 // --- nodes ---
 
 TEST_P(SliceApiContract, ANodeIsCreatingAndThenReadyWithItsHosts) {
+  cloud->TakeTimeToCreate();
   const auto created = Create(Node("t1", "v4-32"));
   ASSERT_TRUE(created.ok()) << created.error().ToString();
   EXPECT_EQ(GetNode("t1").state, NodeState::kCreating);

@@ -25,6 +25,7 @@ class FakeCloud final : public SliceCloud {
   asio::io_context& loop() override { return loop_; }
   void Pass() override { clock_.Advance(milliseconds(100)); }
 
+  void TakeTimeToCreate() override {}  // its clock stands still between two calls
   void SetStock(const std::string& type, int slices) override {
     api_.SetStock("us-central2-b", type, slices);
   }
@@ -97,6 +98,9 @@ class SimulatedCloud final : public SliceCloud {
   asio::io_context& loop() override { return loop_; }
   void Pass() override { base::RunTask(loop_, base::Sleep(milliseconds(2))); }
 
+  void TakeTimeToCreate() override {
+    Order("PATCH", "/sim/settings", {{"delays", {{"create", "5s"}}}});
+  }
   void SetStock(const std::string& type, int slices) override {
     const int chips = std::stoi(type.substr(type.find('-') + 1)) / 2;
     Order("PATCH", "/sim/settings", {{"stock", {{"us-central2-b/" + type, slices * chips}}}});

@@ -19,6 +19,8 @@ class SliceCloud {
   /// Lets a little time pass.
   virtual void Pass() = 0;
 
+  /// Creating takes long enough to be seen, however slow this machine is.
+  virtual void TakeTimeToCreate() = 0;
   /// How many more slices of the type us-central2-b can give.
   virtual void SetStock(const std::string& type, int slices) = 0;
   /// The next create of a v4 in us-central2-b asks for more than the project may have.

@@ -15,7 +15,9 @@ class Chips : public RehearsalInEachWay {
     const std::string chip =
         "{name: chip, run: 'mkdir -p ~/dev; : >~/dev/accel0; "
         "echo export JOBMAN_CHIP_DEVICES=$HOME/dev/accel0 >~/.bashrc'}";
-    Create(cmd, way().Settings({"retries.backoff=1s", "setup=[" + chip + more_steps + "]"}),
+    Create(cmd,
+           way().Settings({"retries.backoff=1s", "retries.infra=unlimited",
+                           "setup=[" + chip + more_steps + "]"}),
            2 / way().nodes);
   }
 };

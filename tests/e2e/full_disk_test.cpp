@@ -123,7 +123,7 @@ TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
       std::to_string(kLines) + "; touch ~/written";
   std::string expected = "up\n";
   for (int line = 1; line <= kLines; ++line) expected += std::to_string(line) + "\n";
-  place_->StartController({"--poll", "1", "--host-limit", "2"});
+  place_->StartController({"--poll", "1", "--host-limit", "12"});
   ASSERT_EQ(place_->Jobman({"create", place_->JobFile("writer", 2, cmd)}).code, 0);
   for (int host = 0; host < 2; ++host) {
     ASSERT_TRUE(place_->Until("the command to be up",
@@ -135,7 +135,7 @@ TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
     return place_->Jobman({"exec", "1", "--", "test -e ~/written"}).code == 0;
   }));
   // Longer than a host may be unreachable (--host-limit), which it is not.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{4};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{15};
   while (std::chrono::steady_clock::now() < end && !HasFailure()) {
     EXPECT_EQ(place_->StateOf("1"), "RUNNING") << place_->Jobman({"history", "1"}).All();
   }

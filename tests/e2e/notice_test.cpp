@@ -67,7 +67,7 @@ TEST_P(Notice, APreemptionIsToldToEveryHostAndCostsNoFailure) {
 
 TEST_P(Notice, AMaintenanceIsToldToEveryHostAndWaitedForOnTheSameSlice) {
   Run(OnNotice(Saves(1)));
-  Sim({"maintain", way().Node(Slice()), "--notice", "8s", "--for", "1s"});
+  Sim({"maintain", way().Node(Slice()), "--notice", "15s", "--for", "1s"});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   for (int host = 0; host < Hosts(); ++host) {
     EXPECT_THAT(Log(1, host), HasSubstr(LineOf("maintenance", "TERMINATE_ON_HOST_MAINTENANCE")));
@@ -108,7 +108,7 @@ TEST_P(Notice, TheSignalIsTheUsersChoiceAndExitCodeZeroIsSuccess) {
 /// One host takes longer than command.grace, which is for other ends, though the others have ended.
 TEST_P(Notice, EveryHostHasTheGraceOfANotice) {
   Run(
-      OnNotice("if [ $JOBMAN_HOST_INDEX = 0 ]; then trap \"\" TERM; sleep 5; fi\n"
+      OnNotice("if [ $JOBMAN_HOST_INDEX = 0 ]; then trap \"\" TERM; sleep 8; fi\n"
                "echo saved; exit 75"));
   IsToBePreempted();
   ASSERT_TRUE(Reaches("SUCCEEDED"));

@@ -9,10 +9,14 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class OneHost : public Rehearsal {};
+class OneHost : public Rehearsal {
+ protected:
+  static void SetUpTestSuite() { StartSuite({"--host-limit", kHostLimit}); }
+};
 
 class OneHostOfFour : public RehearsalInEachWay {
  protected:
+  static void SetUpTestSuite() { StartSuite({"--host-limit", kHostLimit}); }
   /// It is named, its siblings are stopped, and the job goes on without these machines.
   void IsNamedAndItsSliceReplacedAfter(const std::vector<std::string>& actions) {
     Rehearsal::CreateAndRun(way().Settings(), 4 / way().nodes, way().nodes);
@@ -42,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, OneHostOfFour, kEachWay, NameOf);
 TEST_F(OneHost, WhoseConnectionBreaksAfterALongTimeIsFollowedAgain) {
   Create("echo up; until [ -e ~/go ]; do sleep 0.2; done; echo end", {}, 2);
   ASSERT_TRUE(place().Until("the command to run", [&] { return Log(1, 1) == "up\n"; }));
-  std::this_thread::sleep_for(std::chrono::seconds{7});  // more than --host-limit
+  std::this_thread::sleep_for(std::chrono::seconds{14});  // more than --host-limit
   Sim({"host", Slice() + "/1", "hangup"});
   ASSERT_EQ(Jobman({"exec", id(), "--", "touch ~/go"}).code, 0);
   ASSERT_TRUE(Reaches("SUCCEEDED"));

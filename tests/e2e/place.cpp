@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "jobman/base/process.hpp"
@@ -18,8 +19,9 @@ namespace {
 
 const std::string kBin = JOBMAN_BIN_DIR;
 
-void Nap() {
-  usleep(20'000);
+/// Ever longer: what is looked at by starting a program keeps a processor busy otherwise.
+void Nap(int looks) {
+  usleep(20'000 * std::min(looks, 10));
 }
 
 /// Accelerator types by their number of hosts.
@@ -125,7 +127,7 @@ std::string Place::JobFile(const std::string& name, int hosts, const std::string
                            const std::string& more) {
   std::string text =
       "job: {name: " + name + "}\ncloud: local\ntpu:\n  accelerator: " + TypeOf(hosts) +
-      "\n  zone: us-central2-b\n  pricing: spot\ncommand:\n" + "  grace: 2s\n  cmd: |\n";
+      "\n  zone: us-central2-b\n  pricing: spot\ncommand:\n" + "  grace: 5s\n  cmd: |\n";
   for (std::size_t at = 0; at <= cmd.size();) {
     const std::size_t end = std::min(cmd.find('\n', at), cmd.size());
     text += "    " + cmd.substr(at, end - at) + "\n";
@@ -150,9 +152,9 @@ std::string Place::StateOf(const std::string& job) {
 
 bool Place::Until(const std::string& what, const std::function<bool()>& is_so, int seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{seconds};
-  while (std::chrono::steady_clock::now() < end) {
+  for (int looks = 1; std::chrono::steady_clock::now() < end; ++looks) {
     if (is_so()) return true;
-    Nap();
+    Nap(looks);
   }
   ADD_FAILURE() << "waited " << seconds << " s for " << what;
   return false;

@@ -54,9 +54,11 @@ class Place {
   /// `show --json` of a job.
   base::Json Show(const std::string& job);
   std::string StateOf(const std::string& job);
+  /// How long a test waits for what must come: no measure of anything, machines are slow at times.
+  static constexpr int kPatience = 180;
   /// Waits until it is so; false, and a failure with the last thing seen, when it takes too long.
-  bool Until(const std::string& what, const std::function<bool()>& is_so, int seconds = 60);
-  bool Reaches(const std::string& job, const std::string& state, int seconds = 60);
+  bool Until(const std::string& what, const std::function<bool()>& is_so, int seconds = kPatience);
+  bool Reaches(const std::string& job, const std::string& state, int seconds = kPatience);
   /// What a host wrote, as it lies on disk here.
   std::string Log(int job, int attempt, const std::string& stage, int host);
 

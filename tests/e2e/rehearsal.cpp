@@ -12,7 +12,7 @@ std::unique_ptr<Place> Rehearsal::place_ = {};
 void Rehearsal::StartSuite(std::vector<std::string> controller) {
   place_ = std::make_unique<Place>();
   place_->StartSim({"--delays", "0"});
-  controller.insert(controller.end(), {"--poll", "1", "--host-limit", "5"});
+  controller.insert(controller.end(), {"--poll", "1"});
   place_->StartController(controller);
 }
 

@@ -17,7 +17,10 @@ namespace jobman::test {
 /// user sees, at what jobman asked for, and that nothing is left.
 class Rehearsal : public testing::Test {
  protected:
+  /// With more arguments of `controller run`.
   static void StartSuite(std::vector<std::string> controller = {});
+  /// Of a suite in which hosts are lost; long enough for a machine that is slow for some seconds.
+  static constexpr const char* kHostLimit = "12";
   static void SetUpTestSuite() { StartSuite(); }
   static void TearDownTestSuite() { place_.reset(); }
   void SetUp() override;
@@ -39,9 +42,7 @@ class Rehearsal : public testing::Test {
   const std::string& id() const { return id_; }
   /// The name of the slice of an attempt.
   std::string Slice(int attempt = 1) const;
-  bool Reaches(const std::string& state, int seconds = 60) {
-    return !id_.empty() && place_->Reaches(id_, state, seconds);
-  }
+  bool Reaches(const std::string& state) { return !id_.empty() && place_->Reaches(id_, state); }
   std::string StateOf() { return place_->StateOf(id_); }
   /// Waits until `why` says so.
   bool WhySays(const std::string& text);

@@ -78,7 +78,7 @@ TEST_F(Scripting, UntilItSucceedsGivesUpWhenTheCommandFails) {
 TEST_F(Scripting, WhoseTimeIsLimitedIsToldWhatGoesOn) {
   ASSERT_EQ(place_.Jobman({"create", place_.JobFile("train", 1, "sleep 600")}).code, 0);
   ASSERT_TRUE(place_.Reaches("train", "RUNNING"));
-  const Ran ran = Script("timeout 2 jobman wait train");
+  const Ran ran = Script("timeout 8 jobman wait train");
   EXPECT_EQ(ran.code, 124) << ran.All();
   EXPECT_THAT(ran.err, HasSubstr("interrupted"));
   EXPECT_THAT(ran.err, HasSubstr("000001"));

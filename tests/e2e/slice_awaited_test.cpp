@@ -10,14 +10,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// What is given up after six seconds here is given up after an hour by a controller of its own.
 class SliceAwaited : public RehearsalInEachWay {
  protected:
-  static void SetUpTestSuite() { StartSuite({"--provisioning-limit", "6"}); }
   /// The request is given up and made anew, at no cost.
   void ComesAnew(const std::string& why) {
-    // What was accepted and never shown is waited for, for a minute.
-    ASSERT_TRUE(Reaches("SUCCEEDED", 150));
+    ASSERT_TRUE(Reaches("SUCCEEDED"));
     EXPECT_THAT(History(), AllOf(HasSubstr(why), HasSubstr(": trying again in ")));
     EXPECT_EQ(Attempt(), 2);
     EXPECT_EQ(Creates(), 2 * way().Requests());
@@ -53,7 +50,7 @@ TEST_F(FiftyJobs, WaitForOneZoneTogether) {
     ASSERT_TRUE(place().Reaches(crowd[job], "BACKOFF")) << crowd[job];
   }
   EXPECT_THAT(Jobman({"why", crowd.back()}).out, HasSubstr("jobs like this one"));
-  EXPECT_LE(Creates(), 12) << "by fifty jobs";
+  EXPECT_LT(Creates(), 25) << "by fifty jobs, of which each would ask at least once";
   EXPECT_EQ(Jobman(crowd).code, 0);
 }
 
@@ -119,15 +116,15 @@ TEST_P(QueueAwaited, DaysInTheQueue) {
 
 TEST_P(QueueAwaited, ValidUntilADurationIsOver) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
-  Create("true", way().Settings({"tpu.valid_until=10s"}));
+  Create("true", way().Settings({"tpu.valid_until=20s"}));
   EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
-  ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 10s");
+  ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 20s");
 }
 
 TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   const auto now = std::chrono::time_point_cast<base::Duration>(std::chrono::system_clock::now());
-  const std::string until = base::FormatRfc3339(now + std::chrono::seconds{15});
+  const std::string until = base::FormatRfc3339(now + std::chrono::seconds{30});
   Create("true", way().Settings({"tpu.valid_until=" + until}));
   EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
   ASSERT_TRUE(Reaches("FAILED"));
@@ -141,12 +138,18 @@ TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
   EXPECT_EQ(Creates(), way().Requests());
 }
 
-TEST_P(SliceAwaited, CreatingWithoutAnEnd) {
+/// What is given up after 20 s here is given up after an hour by a controller of its own.
+class SliceThatDoesNotCome : public SliceAwaited {
+ protected:
+  static void SetUpTestSuite() { StartSuite({"--provisioning-limit", "20"}); }
+};
+
+TEST_P(SliceThatDoesNotCome, IsGivenUp) {
   Sim({"fault", "*.create", "provisions_forever"});
   Create("true", way().Settings());
   EXPECT_TRUE(WhySays("PROVISIONING"));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
-  EXPECT_THAT(History(), HasSubstr("slice " + Slice() + " was not ready within 6s: trying again"));
+  EXPECT_THAT(History(), HasSubstr("slice " + Slice() + " was not ready within 20s: trying again"));
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
   EXPECT_EQ(Creates(), 2 * way().Requests());
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
@@ -205,6 +208,7 @@ TEST_P(SliceAwaited, ACreateWhoseAnswerIsLost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, SliceAwaited, kEachWay, NameOf);
+INSTANTIATE_TEST_SUITE_P(Ways, SliceThatDoesNotCome, kEachWay, NameOf);
 INSTANTIATE_TEST_SUITE_P(Ways, SliceRepaired, kEachWay, NameOf);
 INSTANTIATE_TEST_SUITE_P(Ways, NodesAwaited, testing::Values(kDirectly, kDirectTwo), NameOf);
 INSTANTIATE_TEST_SUITE_P(Ways, QueueAwaited, testing::Values(kQueued, kQueuedTwo), NameOf);

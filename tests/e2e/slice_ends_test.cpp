@@ -61,6 +61,7 @@ TEST_P(SliceEnds, DeletedBySomebodyElse) {
 /// silent whose slice is READY.
 class SliceStays : public InUse {
  protected:
+  static void SetUpTestSuite() { StartSuite({"--host-limit", kHostLimit}); }
   void Run() {
     CreateAndRun(
         {"tpu.pricing=ondemand", "setup=[{name: mark, run: echo set up $JOBMAN_ATTEMPT}]"});
@@ -76,7 +77,7 @@ class SliceStays : public InUse {
 TEST_P(SliceStays, AMaintenanceWithNewAddresses) {
   Run();
   const auto before = place().Show(id())["slice"]["hosts"];
-  Sim({"maintain", way().Node(Slice()), "--for", "10s"});
+  Sim({"maintain", way().Node(Slice()), "--for", "15s"});
   EXPECT_TRUE(WhySays("the cloud says READY, UNHEALTHY_MAINTENANCE"));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   IsTheSame();
@@ -87,7 +88,7 @@ TEST_P(SliceStays, AMaintenanceWithNewAddresses) {
 
 TEST_P(SliceStays, ARepair) {
   Run();
-  Sim({"repair", way().Node(Slice()), "--for", "10s"});
+  Sim({"repair", way().Node(Slice()), "--for", "15s"});
   EXPECT_TRUE(WhySays("the cloud says REPAIRING"));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   IsTheSame();

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -25,12 +23,8 @@ TEST(Stop, CancelLeavesNoProcessAndResumeUsesTheSliceAgain) {
   ASSERT_TRUE(place.Until("the command to be up on both hosts", [&] {
     return place.Log(1, 1, "run", 0) == "up\n" && place.Log(1, 1, "run", 1) == "up\n";
   }));
-  const auto began = std::chrono::steady_clock::now();
   const Ran cancel = place.Jobman({"cancel", "1", "--wait"});
-  const auto took = std::chrono::steady_clock::now() - began;
   EXPECT_EQ(cancel.code, 0) << cancel.All();
-  // 2 s of grace; how much quicker than that + 1 s it is, bench/ says.
-  EXPECT_LT(took, std::chrono::seconds{20});
   const Ran left = place.Jobman(
       {"exec", "1", "--", "grep -l JOBMAN_RUN_ID=j000001-a1 /proc/[0-9]*/environ 2>/dev/null"});
   EXPECT_THAT(left.out, testing::Not(HasSubstr("/proc/"))) << left.All();

@@ -34,7 +34,7 @@ class Unplugged : public testing::Test {
     const std::string endpoint = base::GetString(*sim, "endpoint");
     const auto port = base::ParseNumber(endpoint.substr(endpoint.rfind(':') + 1));
     cable_ = std::make_unique<ApiCable>(static_cast<int>(port.value()));
-    place_.StartController({"--poll", "1", "--host-limit", "2"});
+    place_.StartController({"--poll", "1"});
   }
   void TearDown() override {
     if (!cable_) return;
@@ -137,7 +137,7 @@ TEST_F(Unplugged, WaitingInTheCloudsQueue) {
 }
 
 TEST_F(Unplugged, ProvisioningASliceThatGetsReadyMeanwhile) {
-  ASSERT_EQ(place_.Sim({"set", "delays.provision=2s"}).code, 0);
+  ASSERT_EQ(place_.Sim({"set", "delays.provision=10s"}).code, 0);
   Create("echo done");
   ASSERT_TRUE(place_.Reaches("job", "PROVISIONING"));
   cable_->PullOut();

@@ -17,7 +17,7 @@ TEST(Watchdog, AHangIsRunAgainOnTheSliceAlsoWhenTheControllerDiedMeanwhile) {
                                          "echo up\n"
                                          "[ $JOBMAN_ATTEMPT = 1 ] && sleep 4711\n"
                                          "echo \"$JOBMAN_RESTART_REASON\"",
-                                         "watchdog: {no_output: 6s}\nretries: {backoff: 1s}\n");
+                                         "watchdog: {no_output: 12s}\nretries: {backoff: 1s}\n");
   ASSERT_EQ(place.Jobman({"create", file}).code, 0);
   ASSERT_TRUE(place.Until("the command to be up", [&] {
     return place.Log(1, 1, "run", 0) == "up\n" && place.Log(1, 1, "run", 1) == "up\n";
@@ -25,7 +25,7 @@ TEST(Watchdog, AHangIsRunAgainOnTheSliceAlsoWhenTheControllerDiedMeanwhile) {
   place.KillController();
   place.StartController();
   ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
-  const std::string reason = "watchdog no_output: no host wrote anything for 6s";
+  const std::string reason = "watchdog no_output: no host wrote anything for 12s";
   EXPECT_EQ(place.Log(1, 2, "run", 1), "up\n" + reason + "\n");
   EXPECT_THAT(place.Jobman({"history", "1"}).out, HasSubstr(reason + ": stopping it"));
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("hang-000001-a1"));

@@ -85,7 +85,7 @@ TEST_F(Completion, ZshCompletesACommandAtTheFirstTab) {
                            "zpty -w -n shell $'jobman hist\\t'\n"
                            "zpty -r -m shell said '*jobman hist*ory *' && echo completed\n"
                            "zpty -d shell\n";
-  EXPECT_THAT(Shell("timeout 20 zsh -f " + driver.string()).first, HasSubstr("completed"));
+  EXPECT_THAT(Shell("timeout 60 zsh -f " + driver.string()).first, HasSubstr("completed"));
 }
 
 TEST_F(Completion, FishCompletesCommandsOptionsAndValues) {

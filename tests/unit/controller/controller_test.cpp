@@ -104,7 +104,7 @@ class ControllerTest : public testing::Test {
 
   template <class Condition>
   bool Until(Condition condition) {
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 12'000; ++i) {
       if (condition()) return true;
       Turn();
     }

@@ -177,7 +177,7 @@ TEST_P(HostScriptTest, SecretsAreInNoFileAndNoCommandLine) {
         << entry.path();
   for (const auto& entry : std::filesystem::directory_iterator("/proc"))
     EXPECT_FALSE(base::Contains(Slurp(entry.path() / "cmdline"), "hunter2")) << entry.path();
-  EXPECT_EQ(host.Stop("r", 1).exit_code, 143);
+  EXPECT_EQ(host.Stop("r", 30).exit_code, 143);
   EXPECT_EQ(host.Wait(follower).out, "ok\n");
 }
 
@@ -339,7 +339,7 @@ TEST_P(HostScriptTest, RenewForgetsFailuresAndLeavesRunningOnesAlone) {
   const auto follower = StartRunning({.run_id = "new", .script = "exec sleep 60"});
   EXPECT_EQ(host.Do(RenewCall("new")).exit_code, 0);
   EXPECT_EQ(host.StatusOf("new").kind, Kind::kRunning);
-  host.Stop("new", 1);
+  host.Stop("new", 30);
   host.Wait(follower);
 }
 
@@ -419,7 +419,7 @@ TEST_P(ChipsTest, ALaterAttemptIsNotEndedByAStartThatComesLate) {
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / "up"); }));
   EXPECT_EQ(ParseStatus(host.Run(Next("touch ~/ran")).err)->kind, Kind::kBusy);
   EXPECT_EQ(host.StatusOf("j1-a3").kind, Kind::kRunning);
-  host.Stop("j1-a3", 1);
+  host.Stop("j1-a3", 30);
   host.Wait(later);
 }
 
@@ -482,7 +482,7 @@ TEST_P(ChipsTest, ARunThatHasThemIsFollowedNotRefused) {
   const auto second = host.Start(*RunCall(order, 0));
   EXPECT_TRUE(Eventually([&] { return Slurp(second.folder / "err") == "jobman: running\n"; }));
   EXPECT_EQ(host.StatusOf("j1-a2").kind, Kind::kRunning);
-  host.Stop("j1-a2", 1);
+  host.Stop("j1-a2", 30);
   EXPECT_EQ(host.Wait(second).err, "jobman: running\njobman: exited 143\n");
   host.Wait(follower);
 }
@@ -588,7 +588,7 @@ TEST_P(NoticeTest, TheWatcherEndsWithTheRun) {
   AwaitWatcher();
   const pid_t watcher = PidIn(".jobman/runs/r/watcher");
   EXPECT_TRUE(IsAlive(watcher));
-  host.Stop("r", 1);
+  host.Stop("r", 30);
   EXPECT_TRUE(Eventually([&] { return !IsAlive(watcher) && kill(-watcher, 0) != 0; }));
   host.Wait(follower);
 }
@@ -600,7 +600,7 @@ TEST_P(NoticeTest, StopEndsTheWatcherOfAKilledLauncher) {
   const pid_t watcher = PidIn(".jobman/runs/r/watcher");
   kill(PidIn(".jobman/runs/r/pid"), SIGKILL);
   host.Wait(follower);
-  host.Stop("r", 1);
+  host.Stop("r", 30);
   EXPECT_TRUE(Eventually([&] { return !IsAlive(watcher) && kill(-watcher, 0) != 0; }));
 }
 
@@ -641,7 +641,7 @@ TEST_P(HostScriptTest, ForgetRemovesEndedRunsOnly) {
   EXPECT_FALSE(std::filesystem::exists(host.RunDir("old")));
   EXPECT_EQ(host.Do(ForgetCall({"new"})).exit_code, kExitHostError);
   EXPECT_EQ(host.StatusOf("new").kind, Kind::kRunning);
-  host.Stop("new", 1);
+  host.Stop("new", 30);
   host.Wait(follower);
 }
 

@@ -36,7 +36,7 @@ class Agent {
       execlp("ssh-agent", "ssh-agent", "-D", "-a", socket_.c_str(), static_cast<char*>(nullptr));
       _exit(127);
     }
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
     while (!std::filesystem::exists(socket_) && std::chrono::steady_clock::now() < deadline)
       poll(nullptr, 0, 5);
     setenv("SSH_AUTH_SOCK", socket_.c_str(), 1);

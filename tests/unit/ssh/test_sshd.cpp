@@ -133,7 +133,7 @@ void TestSshd::Start() {
   for (const auto& line : extra_config_) config += line + "\n";
   EXPECT_TRUE(base::WriteFileAtomic(dir_.path / "sshd_config", config).ok());
   pid_ = Spawn({kSshd, "-D", "-e", "-f", dir_.path / "sshd_config"}, dir_.path / "sshd.log");
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
   while (!Answers(address_, port_)) {
     if (std::chrono::steady_clock::now() > deadline || waitpid(pid_, nullptr, WNOHANG) != 0) {
       ADD_FAILURE() << "sshd: " << base::ReadFile(dir_.path / "sshd.log").value_or("");
