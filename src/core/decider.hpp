@@ -29,6 +29,7 @@ class Decider {
   // observe.cpp: folds an observation into the job
   void Observe(const Tick&) {}
   void Observe(const SliceSeen& seen);
+  void NoteSight(const SliceSeen& seen);
   void NoteTaken(const SliceSeen& seen);
   void NoteGivenUp(const SliceSeen& seen);
   void LoseReplaced(const std::vector<int>& hosts);

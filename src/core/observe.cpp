@@ -84,9 +84,12 @@ std::vector<int> HostsThatAreUp(const Slice& slice, const std::vector<NodeSeen>&
   return up;
 }
 
-void NoteShown(Slice& slice, const SliceSeen& seen) {
-  if (slice.ref.mode == AllocationMode::kQueuedResources) return slice.unshown.clear();
+/// Tells whether anything of it is shown for the first time.
+bool NoteShown(Slice& slice, const SliceSeen& seen) {
+  const auto before = slice.unshown.size();
+  if (slice.ref.mode == AllocationMode::kQueuedResources) slice.unshown.clear();
   for (const NodeSeen& node : seen.nodes) std::erase(slice.unshown, node.id);
+  return slice.unshown.size() != before;
 }
 
 /// The others were refused, or not asked for.
@@ -136,7 +139,7 @@ void Decider::Observe(const SliceSeen& seen) {
   Slice& slice = *job_.slice;
   const SliceView view = ViewOf(seen, slice.ref);
   if (seen.began < std::max(slice.asked_at, slice.created_at)) {
-    if (view != SliceView::kAbsent && view != SliceView::kForeign) NoteShown(slice, seen);
+    if (view != SliceView::kAbsent && view != SliceView::kForeign) NoteSight(seen);
     return;
   }
   slice.no_answer.reset();
@@ -155,7 +158,7 @@ void Decider::Observe(const SliceSeen& seen) {
     slice.absences = std::min(slice.absences + 1, 2);
     return NoteTaken(seen);
   }
-  NoteShown(slice, seen);
+  NoteSight(seen);
   slice.cloud_state = CloudWord(seen, slice.ref);
   slice.ready = view_ == SliceView::kReady;
   slice.absences = 0;
@@ -179,6 +182,13 @@ void Decider::Observe(const SliceSeen& seen) {
     moved_ = TakeHosts(slice, seen.nodes);
     if (moved_ && job_.stage) LoseReplaced(ReplacedAmongOthers(before, slice));
   }
+}
+
+/// A delete that was under way may have missed what comes into sight only now: "not found" is no
+/// fact then.
+void Decider::NoteSight(const SliceSeen& seen) {
+  Slice& slice = *job_.slice;
+  if (NoteShown(slice, seen) && slice.phase == SlicePhase::kDeleting) slice.created_at = now_;
 }
 
 /// What came late stays on the list until it was deleted.

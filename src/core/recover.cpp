@@ -151,9 +151,10 @@ void Decider::Advance(const Done&) {
 
 /// Complete listings without the slice, or "not found", mean that it is gone: what was just
 /// created may be invisible for a moment. What counts is when the deciding call began: this machine
-/// may have slept since.
+/// may have slept since, and its answer have been overtaken.
 bool Decider::AbsenceIsFact(TimePoint looked) const {
-  return job_.slice->unshown.empty() || looked - job_.slice->created_at >= policy_.vanish_grace;
+  const Duration age = looked - job_.slice->created_at;
+  return age >= (job_.slice->unshown.empty() ? Duration{0} : policy_.vanish_grace);
 }
 
 /// A request without an answer is given up: a delete could miss it (not there yet) or hit somebody

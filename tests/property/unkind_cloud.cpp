@@ -242,6 +242,7 @@ void UnkindCloud::StartNode(const Key& key, const core::SliceRequest& request,
   const auto owner = queued_.find({key.first, queued});  // shown no later than its nodes
   if (owner != queued_.end()) {
     node.life.visible_at = std::max(node.life.visible_at, owner->second.life.visible_at);
+    node.harmed = owner->second.harmed;
   }
   node.life.next_at = Within(20);
   nodes_[key] = node;
@@ -413,6 +414,7 @@ void UnkindCloud::EndQueued(const std::string& zone, const std::string& name, Qu
   const auto found = queued_.find({zone, name});
   if (found == queued_.end()) return;
   SetState(found->second.seen, state);
+  found->second.harmed = true;
   found->second.life.next_at = Within(20);
   for (Node* const node : NodesOf(found->first)) {
     node->harmed = true;

@@ -84,6 +84,7 @@ class UnkindCloud final : public ports::SliceApi {
     core::QueuedSeen seen = {};
     Life life = {};
     core::SliceRequest request = {};
+    bool harmed = false;  ///< it lost its nodes once
   };
   struct Late {
     core::SliceRequest request = {};

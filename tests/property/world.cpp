@@ -279,12 +279,7 @@ void World::DeliverOne() {
   const auto index = random_.Below(static_cast<int>(letters_.size()));
   const Letter letter = letters_[static_cast<std::size_t>(index)];
   letters_.erase(letters_.begin() + index);
-  // Left out: "not found" for a slice too young to be shown, told after it was seen. A controller
-  // hears an answer at once, and a listing takes longer.
-  const auto* answer = std::get_if<core::DeleteAnswered>(&letter.news);
-  const bool old =
-      answer != nullptr && answer->gone && !IsAbsence(cloud_.Look(answer->slice, now_));
-  DecideDuringALook(old ? Observation{core::Tick{}} : letter.news);
+  DecideDuringALook(letter.news);
 }
 
 /// A look that began before the record was changed is judged after that.

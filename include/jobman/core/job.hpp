@@ -116,12 +116,12 @@ struct Slice {
   std::vector<std::string> operations = {};  ///< of its creation, while they are not done
   std::vector<SliceNode> nodes = {};         ///< as last seen READY, all at once
   std::vector<HostAddress> hosts = {};       ///< of all nodes, in the nodes' order
-  int generation = 0;       ///< grows when the machines changed under us: new uid, new addresses
-  int absences = 0;         ///< successful lists in a row without it
-  int gaps = 0;             ///< ... that show it, but not all of its nodes
-  TimePoint asked_at = {};  ///< when the last create or delete was decided
-  TimePoint created_at =
-      {};  ///< when it was confirmed; while kIntended, when it was first asked for
+  int generation = 0;         ///< grows when the machines changed under us: new uid, new addresses
+  int absences = 0;           ///< successful lists in a row without it
+  int gaps = 0;               ///< ... that show it, but not all of its nodes
+  TimePoint asked_at = {};    ///< when the last create or delete was decided
+  TimePoint created_at = {};  ///< when it was confirmed, or more of it was; while kIntended, when
+                              ///< it was first asked for
   /// Of what was asked for by a call each (PartsOf), the names that no listing has shown yet: when
   /// they are young they may be there all the same.
   std::vector<std::string> unshown = {};

@@ -395,6 +395,23 @@ TEST(Multislice, WhatWasRefusedInPartIsNotGoneBeforeItCouldBeSeen) {
   EXPECT_FALSE(r.job().slice) << "the other was refused";
 }
 
+TEST(Multislice, WhatIsShownMeanwhileWasMissedByADeleteThatFoundNothing) {
+  Reconciling r(JobBuilder().Slices(2).Direct().Build());
+  const base::Error denied{.code = base::Code::kPermissionDenied, .message = "no"};
+  r.Tick().See(CreateAnswered{
+      .slice = "train-000042-a1", .error = denied, .accepted = {"train-000042-a1-0"}});
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  const auto began = r.clock.Now();
+  r.clock.Advance(seconds{2});
+  r.See(Look({Node(0, kCreating)}));
+  r.See(DeleteAnswered{.slice = "train-000042-a1", .began = began, .gone = true});
+  ASSERT_TRUE(r.job().slice) << "that was before it was shown";
+  r.After(minutes{1});
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  r.Gone();
+  EXPECT_FALSE(r.job().slice);
+}
+
 TEST(Multislice, AnActiveQueuedResourceWithoutItsNodeIsNotWaitedForForEver) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources);
