@@ -7,7 +7,7 @@
 #   tests/property/mutations/run.sh NAME...  only these
 #   tests/property/mutations/run.sh --check  whether each still fits the source; what ctest does
 #
-# JOBMAN_STEPS: length of each walk, 300,000 steps by default. Exit code 1 when one was not caught.
+# JOBMAN_STEPS: length of each walk, 500,000 steps by default. Exit code 1 when one was not caught.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
@@ -31,7 +31,7 @@ fi
 if [ $# -eq 0 ]; then
   for file in "$here"/*.patch; do set -- "$@" "$(basename "$file" .patch)"; done
 fi
-export JOBMAN_STEPS="${JOBMAN_STEPS:-300000}"
+export JOBMAN_STEPS="${JOBMAN_STEPS:-500000}"
 walk() {
   case $1 in
     controller-*) program=property_controller ;;
