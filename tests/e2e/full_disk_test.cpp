@@ -123,7 +123,7 @@ TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
       std::to_string(kLines) + "; touch ~/written";
   std::string expected = "up\n";
   for (int line = 1; line <= kLines; ++line) expected += std::to_string(line) + "\n";
-  place_->StartController({"--poll", "1", "--host-limit", "12"});
+  place_->StartController({"--poll", "1", "--host-limit", Place::kHostLimit});
   ASSERT_EQ(place_->Jobman({"create", place_->JobFile("writer", 2, cmd)}).code, 0);
   for (int host = 0; host < 2; ++host) {
     ASSERT_TRUE(place_->Until("the command to be up",

@@ -11,12 +11,12 @@ using testing::Not;
 
 class OneHost : public Rehearsal {
  protected:
-  static void SetUpTestSuite() { StartSuite({"--host-limit", kHostLimit}); }
+  static void SetUpTestSuite() { StartSuite({"--host-limit", Place::kHostLimit}); }
 };
 
 class OneHostOfFour : public RehearsalInEachWay {
  protected:
-  static void SetUpTestSuite() { StartSuite({"--host-limit", kHostLimit}); }
+  static void SetUpTestSuite() { StartSuite({"--host-limit", Place::kHostLimit}); }
   /// It is named, its siblings are stopped, and the job goes on without these machines.
   void IsNamedAndItsSliceReplacedAfter(const std::vector<std::string>& actions) {
     Rehearsal::CreateAndRun(way().Settings(), 4 / way().nodes, way().nodes);

@@ -54,6 +54,8 @@ class Place {
   /// `show --json` of a job.
   base::Json Show(const std::string& job);
   std::string StateOf(const std::string& job);
+  /// --host-limit where hosts are lost: long enough for a machine that is slow for some seconds.
+  static constexpr const char* kHostLimit = "12";
   /// How long a test waits for what must come: no measure of anything, machines are slow at times.
   static constexpr int kPatience = 180;
   /// Waits until it is so; false, and a failure with the last thing seen, when it takes too long.

@@ -19,8 +19,6 @@ class Rehearsal : public testing::Test {
  protected:
   /// With more arguments of `controller run`.
   static void StartSuite(std::vector<std::string> controller = {});
-  /// Of a suite in which hosts are lost; long enough for a machine that is slow for some seconds.
-  static constexpr const char* kHostLimit = "12";
   static void SetUpTestSuite() { StartSuite(); }
   static void TearDownTestSuite() { place_.reset(); }
   void SetUp() override;

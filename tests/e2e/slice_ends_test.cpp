@@ -61,7 +61,7 @@ TEST_P(SliceEnds, DeletedBySomebodyElse) {
 /// silent whose slice is READY.
 class SliceStays : public InUse {
  protected:
-  static void SetUpTestSuite() { StartSuite({"--host-limit", kHostLimit}); }
+  static void SetUpTestSuite() { StartSuite({"--host-limit", Place::kHostLimit}); }
   void Run() {
     CreateAndRun(
         {"tpu.pricing=ondemand", "setup=[{name: mark, run: echo set up $JOBMAN_ATTEMPT}]"});

@@ -30,7 +30,7 @@ TEST(Trouble, APreemptedJobGoesOnOnANewSliceAndLeavesNoHusk) {
 TEST(Trouble, AHostThatDiesFailsTheStageAndIsNamed) {
   Place place;
   place.StartSim({"--delays", "0"});
-  place.StartController({"--poll", "1", "--host-limit", "12"});
+  place.StartController({"--poll", "1", "--host-limit", Place::kHostLimit});
   ASSERT_EQ(place
                 .Jobman({"create",
                          place.JobFile("dying", 4, "echo up; sleep 600", "retries: {infra: 0}\n")})

@@ -34,7 +34,7 @@ class Unplugged : public testing::Test {
     const std::string endpoint = base::GetString(*sim, "endpoint");
     const auto port = base::ParseNumber(endpoint.substr(endpoint.rfind(':') + 1));
     cable_ = std::make_unique<ApiCable>(static_cast<int>(port.value()));
-    place_.StartController({"--poll", "1"});
+    place_.StartController({"--poll", "1", "--host-limit", Place::kHostLimit});
   }
   void TearDown() override {
     if (!cable_) return;
