@@ -1,0 +1,117 @@
+// What holds the chips of a host when a run is to start: the real script, chips that are files.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "jobman/base/strings.hpp"
+#include "tests/unit/remote/host_script_fixture.hpp"
+
+namespace jobman::remote {
+namespace {
+
+/// Chips as files, and a process that has one of them open.
+class ChipsTest : public HostScriptTest {
+ protected:
+  void SetUp() override {
+    HostScriptTest::SetUp();
+    std::filesystem::create_directories(host.home() / "dev");
+    for (const char* chip : {"accel0", "accel1"}) std::ofstream(host.home() / "dev" / chip) << "";
+  }
+  RunOrder Next(const std::string& script) {
+    return {
+        .run_id = "j1-a2", .script = script, .grace = std::chrono::seconds{1}, .chips_of = "j1-"};
+  }
+  std::string Chip(int number) { return host.home() / ("dev/accel" + std::to_string(number)); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Shells, ChipsTest, EveryShell(), ShellName);
+
+TEST_P(ChipsTest, WhatThisJobLeftOnThemIsEnded) {
+  // In its environment; only in its session; not on the chips.
+  host.Run({.run_id = "j1-s0", .script = "setsid sleep 60 <~/dev/accel0 & echo $! >~/daemon"});
+  host.Run({.run_id = "j1-a1",
+            .script = "env -i /bin/sleep 60 <~/dev/accel1 & echo $! >~/bare\n"
+                      "sleep 60 & echo $! >~/service"});
+  const pid_t daemon = PidIn("daemon"), bare = PidIn("bare"), service = PidIn("service");
+  EXPECT_EQ(host.Run(Next("echo mine")).out, "mine\n");
+  EXPECT_FALSE(IsAlive(daemon));
+  EXPECT_FALSE(IsAlive(bare));
+  EXPECT_TRUE(IsAlive(service)) << "it does no harm";
+  host.Stop("j1-a1", 0);
+}
+
+TEST_P(ChipsTest, ALaterAttemptIsNotEndedByAStartThatComesLate) {
+  const auto later =
+      StartRunning({.run_id = "j1-a3", .script = "exec 5<~/dev/accel0; touch ~/up; exec sleep 60"});
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / "up"); }));
+  EXPECT_EQ(ParseStatus(host.Run(Next("touch ~/ran")).err)->kind, Kind::kBusy);
+  EXPECT_EQ(host.StatusOf("j1-a3").kind, Kind::kRunning);
+  host.Stop("j1-a3", 30);
+  host.Wait(later);
+}
+
+TEST_P(ChipsTest, WhatIgnoresTermIsKilled) {
+  host.Run({.run_id = "j1-a1",
+            .script = "exec 5<~/dev/accel1; setsid sh -c 'trap \"\" TERM; echo $$ >~/daemon; "
+                      "while :; do sleep 0.1; done' &"});
+  const pid_t daemon = PidIn("daemon");
+  EXPECT_EQ(host.Run(Next("echo mine")).out, "mine\n");
+  EXPECT_FALSE(IsAlive(daemon));
+}
+
+TEST_P(ChipsTest, SomebodyElseIsNamedAndLeftAlone) {
+  host.Run({.run_id = "j2-a1",
+            .script = "exec 4<~/dev/accel0 5<~/dev/accel1; setsid sleep 61 & echo $! >~/other"});
+  const pid_t other = PidIn("other");
+  const Ended refused = host.Run(Next("touch ~/ran"));
+  EXPECT_EQ(refused.exit_code, kExitHostError);
+  const auto status = ParseStatus(refused.err);
+  ASSERT_TRUE(status.ok()) << refused.err;
+  EXPECT_EQ(status->kind, Kind::kBusy);
+  EXPECT_TRUE(base::Contains(status->text, "process " + std::to_string(other) + " of "))
+      << status->text;
+  EXPECT_TRUE(base::Contains(status->text, "(sleep 61) holds " + Chip(0) + ", " + Chip(1)))
+      << status->text;
+  EXPECT_TRUE(IsAlive(other));
+  EXPECT_FALSE(std::filesystem::exists(host.home() / "ran"));
+  EXPECT_EQ(host.StatusOf("j1-a2").kind, Kind::kAbsent) << "it may be started later";
+  host.Stop("j2-a1", 0);
+  EXPECT_EQ(host.Run(Next("echo mine")).out, "mine\n");
+}
+
+TEST_P(ChipsTest, ALockFileThatNobodyHoldsIsRemoved) {
+  std::ofstream(host.home() / "libtpu_lockfile") << "";
+  EXPECT_EQ(host.Run(Next("ls ~/libtpu_lockfile 2>/dev/null || echo gone")).out, "gone\n");
+}
+
+TEST_P(ChipsTest, ALockFileThatSomebodyHoldsStays) {
+  std::ofstream(host.home() / "libtpu_lockfile") << "";
+  host.Run({.run_id = "j2-a1", .script = "setsid sleep 61 5<~/libtpu_lockfile & echo $! >~/other"});
+  PidIn("other");
+  EXPECT_EQ(ParseStatus(host.Run(Next("true")).err)->kind, Kind::kBusy);
+  EXPECT_TRUE(std::filesystem::exists(host.home() / "libtpu_lockfile"));
+}
+
+TEST_P(ChipsTest, AnothersStaleLockFileIsNamedInTheLog) {
+  const base::Path lock = host.home() / "libtpu_lockfile";
+  std::ofstream(lock) << "";
+  if (chown(lock.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "only root gives files away";
+  const Ended ended = host.Run(Next("echo on"));
+  EXPECT_TRUE(ended.out.starts_with("jobman: the lock file " + lock.string() + " is of "))
+      << ended.out;
+  EXPECT_TRUE(ended.out.ends_with("run: sudo rm " + lock.string() + "\non\n")) << ended.out;
+  EXPECT_TRUE(std::filesystem::exists(lock));
+}
+
+TEST_P(ChipsTest, ARunThatHasThemIsFollowedNotRefused) {
+  const RunOrder order = Next("exec sleep 60 <~/dev/accel0");
+  const auto follower = StartRunning(order);
+  const auto second = host.Start(*RunCall(order, 0));
+  EXPECT_TRUE(Eventually([&] { return Slurp(second.folder / "err") == "jobman: running\n"; }));
+  EXPECT_EQ(host.StatusOf("j1-a2").kind, Kind::kRunning);
+  host.Stop("j1-a2", 30);
+  EXPECT_EQ(host.Wait(second).err, "jobman: running\njobman: exited 143\n");
+  host.Wait(follower);
+}
+
+}  // namespace
+}  // namespace jobman::remote

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "jobman/remote/host_script.hpp"
+#include "tests/unit/remote/local_host.hpp"
+
+namespace jobman::remote {
+
+using Kind = RunStatus::Kind;
+
+/// The real script, on every shell that is here.
+class HostScriptTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (access(GetParam().c_str(), X_OK) != 0) GTEST_SKIP() << GetParam() << " is not installed";
+    ASSERT_EQ(host.Do(InstallCall()).exit_code, 0);
+  }
+  /// Starts a run and waits until it runs; its follower goes on.
+  LocalHost::Running StartRunning(const RunOrder& order) {
+    auto running = host.Start(*RunCall(order, 0));
+    EXPECT_TRUE(Eventually([&] { return host.StatusOf(order.run_id).kind == Kind::kRunning; }));
+    return running;
+  }
+  pid_t PidIn(const std::string& file) {
+    pid_t pid = 0;
+    EXPECT_TRUE(Eventually([&] { return std::ifstream(host.home() / file) >> pid && pid > 0; }));
+    return pid;
+  }
+  LocalHost host{GetParam()};
+};
+
+inline auto EveryShell() {
+  return testing::Values("/bin/sh", "/bin/bash", "/bin/busybox");
+}
+inline std::string ShellName(const testing::TestParamInfo<std::string>& shell) {
+  return shell.param.substr(5);
+}
+
+}  // namespace jobman::remote
