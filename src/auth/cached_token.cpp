@@ -28,10 +28,9 @@ class CachedTokenSource final : public TokenSource {
       asio::error_code woken;
       auto token = asio::redirect_error(asio::use_awaitable, woken);
       if (!flight->ended) co_await flight->wake.async_wait(token);
+      co_await base::EndIfCancelled();
       if (flight->answer) co_return *flight->answer;
-      // The one that asked was cancelled. If so are we, the next wait ends us.
-      co_await base::Yield();
-      co_return co_await Get();
+      co_return co_await Get();  // the one that asked was cancelled
     }
     co_return co_await Refresh();
   }

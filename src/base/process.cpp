@@ -53,7 +53,7 @@ class Child {
       const auto executor = co_await asio::this_coro::executor;
       asio::posix::stream_descriptor ended(executor, ::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3));
       co_await ended.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-      co_return;
+      co_return co_await EndIfCancelled();
     }
     // Before Linux 5.3, and where a sandbox refuses pidfd_open.
     while (!HasExited()) co_await Sleep(kPoll);

@@ -107,10 +107,16 @@ bool CancelScope::cancelled() const {
 Task<void> Sleep(Duration duration) {
   asio::steady_timer timer(co_await asio::this_coro::executor, duration);
   co_await timer.async_wait(asio::use_awaitable);
+  co_await EndIfCancelled();
 }
 
 Task<void> Yield() {
   co_await asio::post(asio::use_awaitable);
+  co_await EndIfCancelled();
+}
+
+Task<void> EndIfCancelled() {
+  co_return;  // to await any task ends a coroutine that was cancelled
 }
 
 void Spawn(asio::any_io_executor executor, Task<void> task, Done done) {

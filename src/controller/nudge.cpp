@@ -149,6 +149,7 @@ base::Task<base::Status> ListenForNudges(base::Path path, std::function<void(Nud
   std::string buffer(kLargestNudge, '\0');
   for (;;) {
     co_await descriptor.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    co_await base::EndIfCancelled();
     const auto got = recv(descriptor.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got >= 0)
       on_nudge(Decode(std::string_view(buffer).substr(0, static_cast<std::size_t>(got))));

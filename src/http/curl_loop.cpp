@@ -4,7 +4,6 @@
 
 #include <asio/error.hpp>
 #include <asio/redirect_error.hpp>
-#include <asio/system_error.hpp>
 #include <asio/use_awaitable.hpp>
 
 namespace jobman::http {
@@ -155,8 +154,7 @@ base::Task<base::Result<CURLcode>> Perform(std::shared_ptr<CurlLoop> loop, CURL*
   asio::error_code woken;
   auto token = asio::redirect_error(asio::use_awaitable, woken);
   if (!running.ending.finished) co_await running.ending.wake.async_wait(token);
-  // Woken, but not by the end of the exchange: the coroutine was cancelled.
-  if (!running.ending.finished) throw asio::system_error(asio::error::operation_aborted);
+  co_await base::EndIfCancelled();
   co_return running.ending.code;
 }
 

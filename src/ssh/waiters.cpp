@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <asio/redirect_error.hpp>
-#include <asio/system_error.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -13,9 +12,7 @@ namespace {
 Task<void> WaitFor(asio::steady_timer* timer) {
   std::error_code woken;
   co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, woken));
-  const auto state = co_await asio::this_coro::cancellation_state;
-  if (state.cancelled() != asio::cancellation_type::none)
-    throw asio::system_error(asio::error::operation_aborted);
+  co_await base::EndIfCancelled();
 }
 
 }  // namespace

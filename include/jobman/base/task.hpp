@@ -30,11 +30,15 @@ using Task = asio::awaitable<T>;
 Task<void> Sleep(Duration duration);
 /// Lets everything else that is ready run first.
 Task<void> Yield();
+/// Ends a cancelled coroutine here. For whoever awaits something of Asio's itself: what was already
+/// due when the scope was cancelled resumes like any other wait, into objects that may be gone.
+Task<void> EndIfCancelled();
 
 /// Ends spawned coroutines: when Cancel() is called or the scope dies, what was spawned in it is
-/// cancelled at its next (or present) wait. Copies of the frame's own state only: a spawned
-/// coroutine may outlive the scope by one turn of the loop. What is spawned in a cancelled scope is
-/// cancelled at its first wait. On the loop's thread only.
+/// cancelled at its next (or present) wait: no Sleep(), Yield() or task of a port returns into it
+/// any more. Its frame may outlive the scope by one turn of the loop, in which destructors of its
+/// own locals run and nothing else. What is spawned in a cancelled scope is cancelled at its first
+/// wait. On the loop's thread only.
 class CancelScope {
  public:
   CancelScope();
@@ -66,6 +70,7 @@ template <class T>
 Task<Result<T>> WithTimeout(Task<Result<T>> task, Duration limit, std::string what) {
   using namespace asio::experimental::awaitable_operators;
   auto first = co_await (std::move(task) || Sleep(limit));
+  co_await EndIfCancelled();
   if (first.index() == 0) co_return std::move(std::get<0>(first));
   Error late{.code = Code::kDeadlineExceeded,
              .message = what + ": no answer within " + FormatDuration(limit)};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
 #include <stdexcept>
 
 namespace jobman::base {
@@ -202,6 +203,45 @@ TEST(CancelScope, CancelledScopeEndsWhatIsSpawnedLater) {
   Settle(loop);
   EXPECT_EQ(alive, 0);
   EXPECT_EQ(ended, true);
+}
+
+Task<void> GoOnAfter(Task<void> wait, bool* went_on) {
+  co_await std::move(wait);
+  *went_on = true;
+}
+
+Task<void> EitherIsDue() {
+  co_await (Yield() || Yield());
+  co_await EndIfCancelled();
+}
+
+/// What a coroutine waited for has come, and its resumption stands in the loop's queue.
+TEST(CancelScope, WhatIsDueWhenTheScopeIsCancelledDoesNotGoOn) {
+  asio::io_context loop;
+  const auto goes_on = [&loop](Task<void> wait) {
+    CancelScope scope;
+    bool went_on = false;
+    std::optional<bool> ended;
+    asio::steady_timer first(loop, milliseconds{0});
+    first.async_wait([&](std::error_code) { scope.Cancel(); });
+    Spawn(loop.get_executor(), scope, GoOnAfter(std::move(wait), &went_on),
+          [&](bool cancelled) { ended = cancelled; });
+    Settle(loop);
+    EXPECT_EQ(ended, true);
+    return went_on;
+  };
+  EXPECT_FALSE(goes_on(Sleep(milliseconds{0})));
+  EXPECT_FALSE(goes_on(EitherIsDue()));
+}
+
+TEST(CancelScope, AYieldThatIsDueDoesNotGoOn) {
+  asio::io_context loop;
+  CancelScope scope;
+  bool went_on = false;
+  Spawn(loop.get_executor(), scope, GoOnAfter(Yield(), &went_on));
+  scope.Cancel();
+  Settle(loop);
+  EXPECT_FALSE(went_on);
 }
 
 Task<void> CancelOwn(CancelScope* scope, int* steps) {
