@@ -135,7 +135,8 @@ constexpr const char* kVersion3 = R"sql(
 ALTER TABLE jobs ADD COLUMN given_up_json TEXT;
 )sql";
 
-constexpr const char* kScripts[] = {kVersion1, kVersion2, kVersion3};
+constexpr Migration kMigrations[] = {{.sql = kVersion1}, {.sql = kVersion2}, {.sql = kVersion3}};
+constexpr const char* kDoing = "bringing the store up to date";
 
 Error NewerStore(std::int64_t version, std::size_t known) {
   return {.code = base::Code::kFailedPrecondition,
@@ -146,34 +147,37 @@ Error NewerStore(std::int64_t version, std::size_t known) {
           .hint = "use the newest jobman that has worked on it; nothing was changed"};
 }
 
-Status Apply(Database& db, std::int64_t from, const char* script) {
+Status Apply(Database& db, std::int64_t from, const Migration& migration) {
   JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db));
   // Another process may have done it while this one waited for the lock.
   JM_ASSIGN_OR_RETURN(const std::int64_t present, StoreVersion(db));
   if (present != from) return base::Ok();
-  JM_TRY(db.RunScript(script, "bringing the store up to date"));
-  JM_TRY(db.RunScript(fmt::format("PRAGMA user_version = {}", from + 1),
-                      "bringing the store up to date"));
+  JM_TRY(db.RunScript(migration.sql, kDoing));
+  if (migration.rewrite != nullptr) {
+    Status rewritten = migration.rewrite(db);
+    if (!rewritten.ok()) return std::move(rewritten).error().With(kDoing);
+  }
+  JM_TRY(db.RunScript(fmt::format("PRAGMA user_version = {}", from + 1), kDoing));
   return transaction.Commit();
 }
 
 }  // namespace
 
-std::span<const char* const> Migrations() {
-  return kScripts;
+std::span<const Migration> Migrations() {
+  return kMigrations;
 }
 
 Result<std::int64_t> StoreVersion(Database& db) {
   return db.NumberPragma("user_version");
 }
 
-Status Migrate(Database& db, std::span<const char* const> scripts) {
+Status Migrate(Database& db, std::span<const Migration> migrations) {
   for (;;) {
     JM_ASSIGN_OR_RETURN(const std::int64_t version, StoreVersion(db));
-    const auto known = static_cast<std::int64_t>(scripts.size());
-    if (version > known) return NewerStore(version, scripts.size());
+    const auto known = static_cast<std::int64_t>(migrations.size());
+    if (version > known) return NewerStore(version, migrations.size());
     if (version == known) return base::Ok();
-    JM_TRY(Apply(db, version, scripts[static_cast<std::size_t>(version)]));
+    JM_TRY(Apply(db, version, migrations[static_cast<std::size_t>(version)]));
   }
 }
 

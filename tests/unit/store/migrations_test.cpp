@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "jobman/base/files.hpp"
+#include "jobman/base/json.hpp"
 #include "jobman/store/sqlite_store.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
@@ -27,59 +28,79 @@ std::int64_t Count(Database& db, const char* sql) {
   return query.Int();
 }
 
-constexpr const char* kOne = "CREATE TABLE t (x); INSERT INTO t VALUES (1)";
-constexpr const char* kTwo = "INSERT INTO t VALUES (2)";
-constexpr const char* kBroken = "INSERT INTO t VALUES (3); INSERT INTO nowhere VALUES (3)";
+constexpr Migration kOne{.sql = "CREATE TABLE t (x); INSERT INTO t VALUES (1)"};
+constexpr Migration kTwo{.sql = "INSERT INTO t VALUES (2)"};
+constexpr Migration kBroken{.sql = "INSERT INTO t VALUES (3); INSERT INTO nowhere VALUES (3)"};
+constexpr Migration kDoubled{.sql = "INSERT INTO t VALUES (2)", .rewrite = [](Database& db) {
+                               return db.Run("UPDATE t SET x = x * 2", "doubling");
+                             }};
+constexpr Migration kRefused{.sql = "INSERT INTO t VALUES (3)", .rewrite = [](Database&) {
+                               return Status(base::Internal("this cannot be rewritten"));
+                             }};
 
 TEST(Migrations, EachScriptRunsOnce) {
   Database db = Memory();
-  const char* const scripts[] = {kOne, kTwo};
-  ASSERT_TRUE(Migrate(db, std::span(scripts).first(1)).ok());
+  const Migration migrations[] = {kOne, kTwo};
+  ASSERT_TRUE(Migrate(db, std::span(migrations).first(1)).ok());
   EXPECT_EQ(StoreVersion(db).value(), 1);
-  ASSERT_TRUE(Migrate(db, scripts).ok());
-  ASSERT_TRUE(Migrate(db, scripts).ok());
+  ASSERT_TRUE(Migrate(db, migrations).ok());
+  ASSERT_TRUE(Migrate(db, migrations).ok());
   EXPECT_EQ(StoreVersion(db).value(), 2);
   EXPECT_EQ(Count(db, "SELECT sum(x) FROM t"), 3);
 }
 
 TEST(Migrations, FailedScriptLeavesTheVersionBeforeIt) {
   Database db = Memory();
-  const char* const scripts[] = {kOne, kBroken};
-  EXPECT_FALSE(Migrate(db, scripts).ok());
+  const Migration migrations[] = {kOne, kBroken};
+  EXPECT_FALSE(Migrate(db, migrations).ok());
   EXPECT_EQ(StoreVersion(db).value(), 1);
   EXPECT_EQ(Count(db, "SELECT count(*) FROM t"), 1);
 }
 
+TEST(Migrations, AFunctionRewritesWhatTheScriptLeft) {
+  Database db = Memory();
+  const Migration migrations[] = {kOne, kDoubled};
+  ASSERT_TRUE(Migrate(db, migrations).ok());
+  EXPECT_EQ(StoreVersion(db).value(), 2);
+  EXPECT_EQ(Count(db, "SELECT sum(x) FROM t"), 6);
+}
+
+TEST(Migrations, AFunctionThatFailsLeavesEverythingAsItWas) {
+  Database db = Memory();
+  const Migration migrations[] = {kOne, kRefused};
+  const Status failed = Migrate(db, migrations);
+  EXPECT_EQ(failed.error().ToString(), "bringing the store up to date: this cannot be rewritten");
+  EXPECT_EQ(StoreVersion(db).value(), 1);
+  EXPECT_EQ(Count(db, "SELECT sum(x) FROM t"), 1);
+}
+
 TEST(Migrations, NewerVersionIsRefused) {
   Database db = Memory();
-  const char* const scripts[] = {kOne, kTwo};
-  ASSERT_TRUE(Migrate(db, scripts).ok());
-  const Status refused = Migrate(db, std::span(scripts).first(1));
+  const Migration migrations[] = {kOne, kTwo};
+  ASSERT_TRUE(Migrate(db, migrations).ok());
+  const Status refused = Migrate(db, std::span(migrations).first(1));
   EXPECT_EQ(refused.error().reason, Reason::kNewerStore);
   EXPECT_EQ(StoreVersion(db).value(), 2);
 }
 
 /// The store that tests/data/store has of an earlier version.
-void IsStillRead(int version, std::size_t notices) {
-  const test::TempDir dir;
+Database OldStore(const std::string& file, int version) {
+  Database db = Database::Open(file, kCreate).value();
   const auto script = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) /
                                      fmt::format("tests/data/store/v{}.sql", version));
-  {
-    Database db = Database::Open((dir / "jobman.db").string(), kCreate).value();
-    ASSERT_TRUE(db.RunScript(script.value(), "testing").ok());
-  }
-  const auto store = SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value();
-  const auto rows = store->List({}).value();
-  std::vector<std::string> states;
-  for (const auto& row : rows) states.push_back(row.state);
-  EXPECT_THAT(states, testing::ElementsAre("QUEUED", "RUNNING", "BACKOFF", "FAILED"));
+  EXPECT_TRUE(db.RunScript(script.value(), "testing").ok());
+  return db;
+}
 
+/// What a job with everything in it, in FAILED, reads as.
+core::Job ExpectedJob(int version) {
   core::Job expected = test::BusyJob(test::SampleJob("failed"));
   expected.id = {4};
   expected.created_at = base::FromMillis(1'767'225'600'000);
   expected.wish_new = false;
   expected.version = 2;
   expected.state = core::Done{.outcome = core::Outcome::kFailed, .exit_code = 3};
+  if (version >= 3) return expected;
   // What came later reads as its default.
   expected.stage->alarm.reset();
   expected.stage->moved = false;
@@ -93,6 +114,19 @@ void IsStillRead(int version, std::size_t notices) {
   expected.stage->hosts[0].notice.reset();
   expected.stage->notice.reset();
   expected.stage->noticed_at = {};
+  return expected;
+}
+
+void IsStillRead(int version, std::size_t notices) {
+  const test::TempDir dir;
+  OldStore((dir / "jobman.db").string(), version);
+  const auto store = SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value();
+  const auto rows = store->List({}).value();
+  std::vector<std::string> states;
+  for (const auto& row : rows) states.push_back(row.state);
+  EXPECT_THAT(states, testing::ElementsAre("QUEUED", "RUNNING", "BACKOFF", "FAILED"));
+
+  const core::Job expected = ExpectedJob(version);
   EXPECT_EQ(store->Get({4}).value(), expected);
 
   EXPECT_EQ(store->StoreId().value(), "f5d33d77c34a");
@@ -110,6 +144,43 @@ TEST(Migrations, StoreOfVersion1IsStillRead) {
 }
 TEST(Migrations, StoreOfVersion2IsStillRead) {
   IsStillRead(2, 1);
+}
+TEST(Migrations, StoreOfVersion3IsStillRead) {
+  IsStillRead(3, 1);
+}
+
+/// As a rewrite of stored JSON does: reads every row, then writes those that change.
+Status RenameTheProject(Database& db) {
+  std::vector<std::pair<std::int64_t, std::string>> specs;
+  {
+    JM_ASSIGN_OR_RETURN(Query query, db.Prepare("SELECT job, spec_json FROM job_files", "reading"));
+    for (;;) {
+      JM_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) break;
+      const std::int64_t job = query.Int();
+      specs.emplace_back(job, query.Text());
+    }
+  }
+  for (const auto& [job, text] : specs) {
+    JM_ASSIGN_OR_RETURN(base::Json spec, base::ParseJson(text));
+    spec["tpu"]["project"] = "lab-of-" + base::GetString(spec, "name");
+    JM_TRY(db.Run("UPDATE job_files SET spec_json = ? WHERE job = ?", "writing", spec.dump(), job));
+  }
+  return base::Ok();
+}
+
+TEST(Migrations, JsonOfAnOldStoreCanBeRewritten) {
+  for (const int version : {1, 2, 3}) {
+    Database db = OldStore(":memory:", version);
+    const auto known = Migrations();
+    std::vector<Migration> migrations(known.begin(), known.end());
+    migrations.push_back({.rewrite = RenameTheProject});
+    ASSERT_TRUE(Migrate(db, migrations).ok()) << version;
+    EXPECT_EQ(Count(db,
+                    "SELECT count(*) FROM job_files WHERE "
+                    "json_extract(spec_json, '$.tpu.project') = 'lab-of-running'"),
+              1);
+  }
 }
 
 }  // namespace
