@@ -18,4 +18,10 @@ Duration Backoff::FullJitter(int attempt, double unit_random) const {
   return Duration{static_cast<Duration::rep>(bound * std::clamp(unit_random, 0.0, 1.0))};
 }
 
+int StreakAfter(int streak, Duration quiet, const Backoff& backoff) {
+  while (streak > 1 && backoff.Bound(streak - 1) >= backoff.cap) --streak;
+  for (Duration left = quiet; streak > 0 && left >= backoff.cap; left -= backoff.cap) streak /= 2;
+  return streak;
+}
+
 }  // namespace jobman::base

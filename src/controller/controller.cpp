@@ -86,13 +86,13 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
               core::StateName(job.state), job.why);
     effects_.Do(job, effects);
     const bool tells = std::any_of(effects.begin(), effects.end(), [](const core::Effect& effect) {
-      return std::holds_alternative<core::Notify>(effect);
+      return std::holds_alternative<core::TellHooks>(effect);
     });
     if (tells) courier_.Hurry();
     watch_.Watch(job);
     const bool acquiring = std::holds_alternative<core::Provisioning>(job.state) && job.slice &&
                            !job.slice->hosts.empty();
-    if (acquiring) watch_.Hurry(job);
+    if (acquiring) watch_.PollNow(job.spec.cloud, job.slice->ref.place);
     wake_.cancel();
   };
   hooks.lease_lost = [this] {

@@ -2,11 +2,10 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
+#include "controller/slice_calls.hpp"
 #include "controller/stage_runner.hpp"
-#include "controller/zone_watch.hpp"
 #include "jobman/controller/nudge.hpp"
 
 namespace jobman::controller {
@@ -19,6 +18,8 @@ class Effects {
           JobBook& book, ZoneWatch& watch);
   ~Effects();
 
+  /// `job` as it was recorded with the effects. One that is about an earlier stage of it is stale,
+  /// and dropped.
   void Do(const core::Job& job, const std::vector<core::Effect>& effects);
   /// Secrets from a nudge; kept in memory only.
   void Remember(const Secrets& secrets);
@@ -26,36 +27,27 @@ class Effects {
   bool Quiet(core::TimePoint now) const;
 
  private:
-  void Act(const core::Job& job, const core::CreateSlice&);
-  void Act(const core::Job& job, const core::DeleteSlice&);
-  void Act(const core::Job& job, const core::RunStage&);
-  void Act(const core::Job& job, const core::StopStage&);
-  void Act(const core::Job& job, const core::NotifyStage&);
-  void Act(const core::Job& job, const core::AbandonStage&);
-  void Act(const core::Job&, const core::Notify&) {}  // it is in the outbox: see Courier
-  static base::Task<void> Create(Effects* self, core::Job job);
-  static base::Task<void> Delete(Effects* self, core::Job job);
-  base::Task<core::CreateAnswered> AskForSlice(core::Job job);
-  base::Task<core::DeleteAnswered> AskToDelete(core::Job job);
-  base::Task<base::Result<bool>> DeletePart(std::shared_ptr<ports::SliceApi> api, core::Job job,
-                                            core::SliceRef part);
-  using Labels = std::map<std::string, std::string>;
-  static base::Task<base::Result<Labels>> LabelsOf(std::shared_ptr<ports::SliceApi> api,
-                                                   core::SliceRef part);
-  std::shared_ptr<StageRunner> RunnerFor(const core::Job& job);
+  void Do(const core::Job& job, const core::CreateSlice& create) { calls_.Do(job, create); }
+  void Do(const core::Job& job, const core::DeleteSlice& remove) { calls_.Do(job, remove); }
+  void Do(const core::Job& job, const core::LookUpSlice& look) { calls_.Do(job, look); }
+  void Do(const core::Job& job, const core::RunStage& run);
+  void Do(const core::Job& job, const core::StopStage& stop);
+  void Do(const core::Job& job, const core::PassNotice& pass);
+  void Do(const core::Job& job, const core::AbandonStage& abandon);
+  void Do(const core::Job&, const core::TellHooks&) {}  // it is in the outbox: see Courier
+  StageRunner* RunnerFor(const core::Job& job, int attempt, const core::StageId& stage);
+  StageRunner::Hooks HooksFor(core::JobId id);
+  void Abandon(core::JobId job);
   std::optional<std::string> SecretValue(core::JobId job, const core::SecretRef& secret) const;
 
   asio::io_context& loop_;
   const World& world_;
   const Options& options_;
-  Clouds& clouds_;
   JobBook& book_;
   ZoneWatch& watch_;
   HostAccess access_;
-  base::CancelScope scope_ = {};
+  SliceCalls calls_;
   std::map<core::JobId, std::shared_ptr<StageRunner>> runners_ = {};
-  std::set<std::string> creating_ = {};
-  std::set<std::string> deleting_ = {};
   Secrets secrets_ = {};
 };
 

@@ -56,7 +56,7 @@ base::Status JobBook::Load() {
     Entry& entry = entries_[id];
     entry.job = std::move(job);
     if (!known) {
-      zones_.Recall(entry.job);
+      holds_.Recall(entry.job);
       hooks_.decided(entry.job, core::ImpliedEffects(entry.job));
     }
     Post(id, core::Tick{});
@@ -120,19 +120,19 @@ void JobBook::Decide(JobId id) {
   const core::TimePoint now = world_.clock->Now();
   entry.took = core::Duration{0};
   ports::Turn turn{.job = entry.job};
-  std::vector<std::pair<Job, std::vector<core::Effect>>> to_do;
-  core::ZoneBackoff zones = zones_;  // what is not recorded has not been learned
+  std::vector<core::Effect> effects;
+  core::RequestHolds holds = holds_;  // what is not recorded has not been learned
   bool changed = false;
   for (const core::Observation& seen : entry.inbox) {
     core::Policy policy = policy_;
-    policy.crowd = zones.CrowdFor(turn.job);
+    policy.hold = holds.HoldFor(turn.job);
     core::Step step = core::Reconcile(turn.job, seen, now, policy, world_.random());
-    zones.Learn(turn.job, step.job, now, world_.random());
+    holds.Learn(turn.job, step.job, now, world_.random());
     Record(turn.job, seen, step, now, turn);
     AddNotices(turn.job, step, now, policy_.store_id, turn);
     changed = changed || step.changed;
     turn.job = std::move(step.job);
-    if (!step.effects.empty()) to_do.emplace_back(turn.job, std::move(step.effects));
+    effects.insert(effects.end(), step.effects.begin(), step.effects.end());
   }
   if (changed) {
     const auto committed = world_.store->Commit(turn, lease_token_);
@@ -140,15 +140,12 @@ void JobBook::Decide(JobId id) {
     ++turn.job.version;
   }
   entry.took = world_.clock->Now() - now;
-  zones_ = std::move(zones);
+  holds_ = std::move(holds);
   entry.inbox.clear();
   entry.job = std::move(turn.job);
   const Job job = entry.job;
   if (!core::NeedsCare(job)) entries_.erase(id);
-  // An effect is about the slice and the stage of its own decision: a later one of this turn may
-  // have gone on to others.
-  for (const auto& [then, effects] : to_do) hooks_.decided(then, effects);
-  if (changed) hooks_.decided(job, {});
+  if (changed || !effects.empty()) hooks_.decided(job, effects);
 }
 
 /// Nothing was recorded, so nothing is done; the observations are decided upon again later.

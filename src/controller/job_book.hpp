@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jobman/controller/controller.hpp"
-#include "jobman/core/zone_backoff.hpp"
+#include "jobman/core/request_holds.hpp"
 
 namespace jobman::controller {
 
@@ -60,7 +60,7 @@ class JobBook {
   std::int64_t lease_token_ = 0;
   std::map<core::JobId, Entry> entries_ = {};
   int pending_ = 0;
-  core::ZoneBackoff zones_ = {};
+  core::RequestHolds holds_ = {};
 };
 
 }  // namespace jobman::controller

@@ -5,16 +5,9 @@
 #include <vector>
 
 #include "controller/job_book.hpp"
+#include "controller/listing.hpp"
 
 namespace jobman::controller {
-
-/// A place as two complete listings showed it, nodes listed first.
-struct Listing {
-  core::Place place = {};
-  std::vector<core::NodeSeen> nodes = {};
-  std::vector<core::QueuedSeen> queued = {};
-  bool queued_listed = false;
-};
 
 /// Deletes what came of requests that jobs had given up already: slices with this store's labels
 /// whose job holds another one, or none. That none of them is about to be held is certain: a job

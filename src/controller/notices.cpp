@@ -10,7 +10,7 @@ namespace {
 using base::Json;
 
 /// See docs/hooks.md. Nothing of the job file but what `list` shows: no environment, no commands.
-Json EventOf(const core::Job& job, const core::Notify& notify, const std::string& id,
+Json EventOf(const core::Job& job, const core::TellHooks& notify, const std::string& id,
              core::TimePoint now) {
   Json event = {{"version", 1},
                 {"id", id},
@@ -39,7 +39,7 @@ void AddNotices(const core::Job& before, const core::Step& step, core::TimePoint
                 const std::string& store_id, ports::Turn& turn) {
   const core::Job& job = step.job;
   for (const core::Effect& effect : step.effects) {
-    const auto* notify = std::get_if<core::Notify>(&effect);
+    const auto* notify = std::get_if<core::TellHooks>(&effect);
     if (notify == nullptr) continue;
     // Several decisions share a version when they are recorded together; no two of them tell the
     // same of one attempt.

@@ -14,18 +14,11 @@ std::string KeyLine(const std::string& user, const std::string& public_key) {
 
 }  // namespace
 
-core::SliceRequest MakeSliceRequest(const core::Job& job, const std::string& store_id,
-                                    const std::string& public_key) {
-  core::SliceRequest request{.ref = job.slice->ref, .tpu = job.spec.tpu};
-  for (const auto& [key, value] : core::OwnerLabels(job, store_id)) {
-    request.tpu.labels[key] = value;
-  }
-  const std::string line = KeyLine(job.spec.ssh.user, public_key);
+core::SliceRequest WithLogin(core::SliceRequest request, const std::string& user,
+                             const std::string& public_key) {
+  const std::string line = KeyLine(user, public_key);
   std::string& keys = request.tpu.metadata["ssh-keys"];
   if (!base::Contains(keys, line)) keys += (keys.empty() ? "" : "\n") + line;
-  if (!job.spec.tpu.startup_script.empty()) {
-    request.tpu.metadata["startup-script"] = job.spec.tpu.startup_script;
-  }
   return request;
 }
 

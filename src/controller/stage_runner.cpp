@@ -82,8 +82,7 @@ void StageRunner::Start() {
     if (hosts_[index].ended) continue;
     base::Spawn(executor_, hosts_[index].following, Follow(shared_from_this(), index));
   }
-  const bool command = job_->stage->number < 0;
-  if (command && job_->spec.watchdog.no_output) {
+  if (IsCommand() && job_->spec.watchdog.no_output) {
     base::Spawn(executor_, watching_, WatchSilence(shared_from_this()));
   }
 }
@@ -127,13 +126,14 @@ bool StageRunner::Quiet(core::TimePoint now) const {
 /// A setup step's id is the same for every attempt on the same machines, so that what was done is
 /// not done again (but for a boot, see RenewStep); the command's is new for each attempt.
 std::string StageRunner::RunId() const {
-  if (job_->stage->number < 0) return CommandRun();
-  const auto& step = job_->spec.setup[static_cast<std::size_t>(job_->stage->number)];
-  std::string content = step.run;
+  const core::SetupStep* const step = core::StepOf(job_->spec, job_->stage->id);
+  if (step == nullptr) return CommandRun();
+  std::string content = step->run;
   for (const auto& [name, value] : job_->spec.environment) content += '\0' + name + '=' + value;
-  return fmt::format("j{}-s{}-{}-g{}e{}", core::FormatJobId(job_->id), job_->stage->number,
-                     base::Sha256Hex(content).substr(0, 12),
-                     job_->stage->generation.value_or(job_->slice->generation), job_->setup_epoch);
+  return fmt::format("j{}-s{}-{}-g{}e{}", core::FormatJobId(job_->id),
+                     std::get<core::SetupStage>(job_->stage->id).index,
+                     base::Sha256Hex(content).substr(0, 12), job_->stage->generation,
+                     job_->setup_epoch);
 }
 
 /// The command's id in this attempt; those of other attempts differ in the number.
@@ -147,17 +147,16 @@ std::string StageRunner::RunsOfTheJob() const {
 }
 
 base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
-  const bool command = job_->stage->number < 0;
+  const core::SetupStep* const step = core::StepOf(job_->spec, job_->stage->id);
   const core::CommandSpec& spec = job_->spec.command;
   remote::RunOrder order;
   order.run_id = RunId();
   if (job_->attempt > 1) order.replaces = CommandRun();
   order.grace = spec.grace;
-  order.script =
-      command ? spec.cmd : job_->spec.setup[static_cast<std::size_t>(job_->stage->number)].run;
+  order.script = step == nullptr ? spec.cmd : step->run;
   order.env = remote::RunEnvironment(*job_, host.number, order.run_id);
   for (const auto& [name, value] : job_->spec.environment) order.env[name] = value;
-  if (!command) return order;
+  if (step != nullptr) return order;
   order.chips_of = RunsOfTheJob();
   order.notice_signal = spec.on_notice.signal;
   order.workdir = spec.workdir;
@@ -245,7 +244,7 @@ base::Task<StageRunner::Outcome> StageRunner::RunScript(Self self, std::size_t i
 
 base::Task<StageRunner::Outcome> StageRunner::Once(Self self, std::size_t index, bool may_start) {
   const core::Job& job = *self->job_;
-  if (may_start && job.stage->number >= 0 && job.attempt > 1 && !self->hosts_[index].started) {
+  if (may_start && !self->IsCommand() && job.attempt > 1 && !self->hosts_[index].started) {
     JM_CO_TRY(co_await RenewStep(self, index));
   }
   const auto path = self->options_.paths.LogPath(job.id.value, job.attempt, job.stage->name,
@@ -460,7 +459,7 @@ void StageRunner::Settle(Host& host) {
 void StageRunner::Report(const Host& host, HostPhase phase, int exit_code,
                          std::optional<Error> error) {
   hooks_.report({.attempt = job_->attempt,
-                 .stage = job_->stage->name,
+                 .stage = job_->stage->id,
                  .run = {.host = host.number,
                          .phase = phase,
                          .exit_code = exit_code,

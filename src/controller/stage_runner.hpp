@@ -43,8 +43,9 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   /// Stops caring for the hosts.
   void Abandon();
 
-  const std::string& stage() const { return job_->stage->name; }
-  int attempt() const { return job_->attempt; }
+  bool Runs(int attempt, const core::StageId& stage) const {
+    return attempt == job_->attempt && stage == job_->stage->id;
+  }
   /// Whether every host has been reached, or has ended, and is silent at the moment.
   bool Quiet(core::TimePoint now) const;
 
@@ -102,6 +103,7 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
   std::string CommandRun() const;
   std::string RunsOfTheJob() const;
   void Reached(Host& host);
+  bool IsCommand() const { return core::IsCommand(job_->stage->id); }
   void Heed(Host& host, std::string_view talk);
   void Failing(Host& host, const base::Error& error);
   void Finish(Host& host, const remote::RunStatus& status);

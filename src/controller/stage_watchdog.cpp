@@ -32,7 +32,7 @@ std::optional<core::TimePoint> WrittenAt(const base::Path& path) {
 /// logs on disk, which it wrote as the output came.
 void StageRunner::BeginWatch() {
   const core::Stage& stage = *job_->stage;
-  if (stage.number >= 0) return;
+  if (!IsCommand()) return;
   const auto rules = CompileRules(job_->spec.watchdog.bad_output);
   const core::TimePoint now = world_.clock->Now();
   last_output_ = stage.started_at;
@@ -45,11 +45,8 @@ void StageRunner::BeginWatch() {
     host.told_scanned = stage.hosts[index].scanned;
     const int number = host.number;
     host.scanner.emplace(rules, host.told_scanned, [this, number](int rule, std::string line) {
-      hooks_.notice(core::BadOutput{.attempt = job_->attempt,
-                                    .stage = job_->stage->name,
-                                    .host = number,
-                                    .rule = rule,
-                                    .line = std::move(line)});
+      hooks_.notice(core::BadOutput{
+          .attempt = job_->attempt, .host = number, .rule = rule, .line = std::move(line)});
     });
   }
 }
@@ -103,8 +100,7 @@ base::Task<void> StageRunner::WatchSilence(Self self) {
     const core::TimePoint now = self->world_.clock->Now();
     const auto since = self->SilentSince(now);
     if (since && now - *since >= limit) {
-      self->hooks_.notice(core::Silence{
-          .attempt = self->job_->attempt, .stage = self->job_->stage->name, .since = *since});
+      self->hooks_.notice(core::Silence{.attempt = self->job_->attempt, .since = *since});
     }
     const base::Duration left = self->last_output_ + limit - now;
     co_await base::Sleep(std::clamp(left, kShortestWait, kLongestWait));

@@ -22,24 +22,24 @@ bool IsQueued(const core::SliceRef& ref) {
 std::vector<core::SliceRef> RefsOf(const Job& job) {
   std::vector<core::SliceRef> refs;
   if (job.slice) refs.push_back(job.slice->ref);
-  for (const core::GivenUp& one : job.given_up) refs.push_back(one.ref);
+  for (const core::AbandonedRequest& one : job.abandoned) refs.push_back(one.ref);
   return refs;
 }
 
 /// Where that is; none: it has nothing there.
 const core::Place* PlaceOf(const Job& job) {
   if (job.slice) return &job.slice->ref.place;
-  return job.given_up.empty() ? nullptr : &job.given_up.front().ref.place;
+  return job.abandoned.empty() ? nullptr : &job.abandoned.front().ref.place;
 }
 
-std::string KeyOf(const Job& job, const core::Place& place) {
-  return CloudKey(job.spec.cloud) + '\n' + place.project + '\n' + place.zone;
+std::string KeyOf(const core::CloudSpec& cloud, const core::Place& place) {
+  return CloudKey(cloud) + '\n' + place.project + '\n' + place.zone;
 }
 
 bool AsksQueue(const Job& job) {
   if (job.slice && IsQueued(job.slice->ref)) return true;
-  return std::any_of(job.given_up.begin(), job.given_up.end(),
-                     [](const core::GivenUp& one) { return IsQueued(one.ref); });
+  return std::any_of(job.abandoned.begin(), job.abandoned.end(),
+                     [](const core::AbandonedRequest& one) { return IsQueued(one.ref); });
 }
 
 bool IsListed(const auto& listed, const std::string& id) {
@@ -71,7 +71,7 @@ struct ZoneWatch::Place {
   core::Place where;
   asio::steady_timer timer;
   base::Duration pause{0};
-  bool hurried = true;   ///< something changed since the last look began
+  bool poll_now = true;  ///< something changed since the last look began
   bool waiting = false;  ///< in the pause between two looks
   bool silent = false;   ///< the last look failed
   std::optional<core::TimePoint> answered = {};
@@ -88,7 +88,7 @@ ZoneWatch::~ZoneWatch() {
 void ZoneWatch::Watch(const Job& job) {
   const core::Place* const where = PlaceOf(job);
   if (where == nullptr) return;
-  const std::string key = KeyOf(job, *where);
+  const std::string key = KeyOf(job.spec.cloud, *where);
   if (places_.contains(key)) return;
   auto place = std::make_shared<Place>(loop_, key, job.spec.cloud, *where);
   place->pause = options_.hot_poll;
@@ -96,20 +96,18 @@ void ZoneWatch::Watch(const Job& job) {
   base::Spawn(loop_.get_executor(), scope_, Loop(this, place));
 }
 
-void ZoneWatch::Hurry(const Job& job) {
-  if (!job.slice) return;
-  Watch(job);
-  const auto found = places_.find(KeyOf(job, job.slice->ref.place));
+void ZoneWatch::PollNow(const core::CloudSpec& cloud, const core::Place& where) {
+  const auto found = places_.find(KeyOf(cloud, where));
   if (found == places_.end()) return;  // no job has a slice there any more
   Place& place = *found->second;
-  place.hurried = true;
+  place.poll_now = true;
   place.pause = options_.hot_poll;
   if (place.waiting) place.timer.cancel();
 }
 
 bool ZoneWatch::Answers(const Job& job) const {
   if (!job.slice) return false;
-  const auto found = places_.find(KeyOf(job, job.slice->ref.place));
+  const auto found = places_.find(KeyOf(job.spec.cloud, job.slice->ref.place));
   if (found == places_.end() || !found->second->answered) return false;
   return world_.clock->Now() - *found->second->answered <
          options_.policy.poll * 2 + std::chrono::seconds{5};
@@ -125,7 +123,7 @@ std::vector<Job> ZoneWatch::JobsAt(const Place& place) const {
   std::vector<Job> jobs;
   for (const Job* job : book_.All()) {
     const core::Place* const where = PlaceOf(*job);
-    if (where != nullptr && KeyOf(*job, *where) == place.key) jobs.push_back(*job);
+    if (where != nullptr && KeyOf(job->spec.cloud, *where) == place.key) jobs.push_back(*job);
   }
   return jobs;
 }
@@ -133,7 +131,7 @@ std::vector<Job> ZoneWatch::JobsAt(const Place& place) const {
 base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) {
   std::error_code woken;
   for (;;) {
-    place->hurried = false;
+    place->poll_now = false;
     if (self->JobsAt(*place).empty()) break;
     const auto looked = co_await self->Look(place);
     if (looked.ok()) {
@@ -147,7 +145,7 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
       self->TellNoAnswer(*place, looked.error());
       if (looked.error().reason == base::Reason::kUnreachable) self->clouds_.Forget(place->cloud);
     }
-    if (place->hurried) place->pause = self->options_.hot_poll;
+    if (place->poll_now) place->pause = self->options_.hot_poll;
     place->timer.expires_after(place->pause);
     place->pause = std::min<base::Duration>(place->pause * 8 / 5, self->options_.policy.poll);
     place->waiting = true;
@@ -177,43 +175,13 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   co_return base::Ok();
 }
 
-/// What the listing shows under the slice's names, told apart by whose it is.
-core::SliceSeen ZoneWatch::SeenOf(const Job& job, const core::SliceRef& ref,
-                                  const Listing& listing) const {
-  const std::string& name = ref.name;
-  core::SliceSeen seen{.slice = name};
-  for (const auto& one : listing.queued) {
-    if (one.id == name) seen.queued = one;
-  }
-  const auto ours = [&](const auto& labels) {
-    return core::IsOurs(labels, job, options_.policy.store_id);
-  };
-  if (seen.queued && !ours(seen.queued->labels)) {
-    seen.queued.reset();
-    seen.taken.push_back(name);
-  }
-  for (const std::string& id : core::NodeIds(ref)) {
-    const auto node = std::find_if(listing.nodes.begin(), listing.nodes.end(),
-                                   [&](const core::NodeSeen& one) { return one.id == id; });
-    if (node == listing.nodes.end()) continue;
-    if (ours(node->labels))
-      seen.nodes.push_back(*node);
-    else
-      seen.taken.push_back(id);
-  }
-  // What is or may be ours of the slice must be cared for, whoever has the other names.
-  const std::size_t names = IsQueued(ref) ? 1 : core::NodeIds(ref).size();
-  seen.foreign = seen.taken.size() >= names && !seen.queued && seen.nodes.empty();
-  return seen;
-}
-
 void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& listing) {
   for (const Job& job : JobsAt(place)) {
     for (const core::SliceRef& ref : RefsOf(job)) {
       // A list without queued resources says nothing about one of them: the first job that is
       // loaded has its place looked at before the others are there.
       if (IsQueued(ref) && !listing.queued_listed) continue;
-      core::SliceSeen seen = SeenOf(job, ref, listing);
+      core::SliceSeen seen = SeenIn(listing, ref, job.id, options_.policy.store_id);
       seen.began = began;
       book_.Post(job.id, std::move(seen));
     }

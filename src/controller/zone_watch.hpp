@@ -11,9 +11,9 @@
 
 namespace jobman::controller {
 
-/// Looks at every place (cloud, project, zone) where a job has a slice, or gave a request up
-/// (core::GivenUp), with two list calls for all its jobs: often after something changed, each
-/// Policy::poll otherwise. Requests grow with places, not with jobs.
+/// Looks at every place (cloud, project, zone) where a job has a slice, or abandoned a
+/// request (core::AbandonedRequest), with two list calls for all its jobs: often after something
+/// changed, each Policy::poll otherwise. Requests grow with places, not with jobs.
 class ZoneWatch {
  public:
   ZoneWatch(asio::io_context& loop, const World& world, const Options& options, Clouds& clouds,
@@ -23,7 +23,7 @@ class ZoneWatch {
   /// Sees to it that the job's place is watched.
   void Watch(const core::Job& job);
   /// Something may have changed there: look now.
-  void Hurry(const core::Job& job);
+  void PollNow(const core::CloudSpec& cloud, const core::Place& where);
   /// Whether the place's last look succeeded, and lately.
   bool Answers(const core::Job& job) const;
   /// Whether each place was looked at since the last change, for `tick`.
@@ -36,8 +36,6 @@ class ZoneWatch {
   base::Task<void> LookAtOperations(std::shared_ptr<ports::SliceApi> api,
                                     std::vector<core::Job> jobs);
   void Tell(const Place& place, core::TimePoint began, const Listing& listing);
-  core::SliceSeen SeenOf(const core::Job& job, const core::SliceRef& ref,
-                         const Listing& listing) const;
   void RepeatEffects(const Place& place);
   void TellNoAnswer(const Place& place, const base::Error& error);
   std::vector<core::Job> JobsAt(const Place& place) const;

@@ -27,9 +27,10 @@ std::string SliceFact(const Slice& slice) {
   return text;
 }
 
-std::string GivenUpFact(const GivenUp& one, TimePoint now) {
-  return fmt::format("slice {} was asked for and never seen: if it comes within {}, it is deleted",
-                     one.ref.name, base::FormatDuration(std::max(Duration{0}, one.until - now)));
+std::string AbandonedFact(const AbandonedRequest& one, TimePoint now) {
+  return fmt::format(
+      "the request for slice {} was abandoned unseen: if it comes within {}, it is deleted",
+      one.ref.name, base::FormatDuration(std::max(Duration{0}, one.until - now)));
 }
 
 std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
@@ -41,10 +42,9 @@ std::string NoticeFact(const Notice& notice) {
   return fmt::format("the cloud announces {}: {}", NoticeKindName(notice.kind), notice.text);
 }
 
-std::string NoticedFact(const Stage& stage, TimePoint now) {
-  return fmt::format("{} ago the command had notice of {}: {}",
-                     base::FormatDuration(now - stage.noticed_at),
-                     NoticeKindName(stage.notice->kind), stage.notice->text);
+std::string ToldFact(const Told& told, TimePoint now) {
+  return fmt::format("{} ago the command had notice of {}: {}", base::FormatDuration(now - told.at),
+                     NoticeKindName(told.notice.kind), told.notice.text);
 }
 
 std::string StageFact(const Stage& stage) {
@@ -57,9 +57,8 @@ std::string StageFact(const Stage& stage) {
     if (run.phase == HostPhase::kRunning) ++running;
     if (run.phase == HostPhase::kPending) pending.push_back(run.host);
     if (run.phase == HostPhase::kRunning && run.silent_since) silent.push_back(run.host);
-    const bool over = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
-    if (over) ++ended;
-    if (run.error && !over && trouble.empty()) trouble = run.error->message;
+    if (Ended(run)) ++ended;
+    if (run.error && !Ended(run) && trouble.empty()) trouble = run.error->message;
   }
   std::string text = fmt::format("{}: {} running, {} ended", stage.name, running, ended);
   if (!pending.empty()) text += ", not started on host " + base::FormatRanges(pending);
@@ -71,9 +70,11 @@ std::string StageFact(const Stage& stage) {
 /// What will end the command, when it does not by itself.
 std::string WatchdogFact(const Job& job, TimePoint now) {
   const Stage& stage = *job.stage;
-  if (stage.alarm) return fmt::format("watchdog {}: {}", stage.alarm->rule, stage.alarm->text);
+  if (const Alarm* const alarm = stage.alarm()) {
+    return fmt::format("watchdog {}: {}", alarm->rule, alarm->text);
+  }
   const auto& most = job.spec.watchdog.max_duration;
-  if (stage.number >= 0 || stage.stopping || !most) return {};
+  if (!IsCommand(stage.id) || stage.stop || !most) return {};
   const Duration left = std::max(Duration{0}, stage.started_at + *most - now);
   return fmt::format("watchdog: the command may run for {} more", base::FormatDuration(left));
 }
@@ -87,7 +88,7 @@ std::string StageWait(const Job& job) {
 std::string Patience(const Job& job, TimePoint now) {
   const TpuSpec& tpu = job.spec.tpu;
   std::optional<TimePoint> end = tpu.valid_until;
-  if (tpu.valid_for && job.slice) end = job.slice->asked_at + *tpu.valid_for;
+  if (tpu.valid_for && job.slice) end = job.slice->requested_at + *tpu.valid_for;
   if (!end) return {};
   return fmt::format("; tpu.valid_until leaves it {} more",
                      base::FormatDuration(std::max(Duration{0}, *end - now)));
@@ -163,10 +164,12 @@ Explanation Explain(const Job& job, TimePoint now) {
   if (job.slice && job.slice->no_answer) {
     out.facts.push_back(NoAnswerFact(*job.slice->no_answer, now));
   }
-  for (const GivenUp& one : job.given_up) out.facts.push_back(GivenUpFact(one, now));
+  for (const AbandonedRequest& one : job.abandoned) {
+    out.facts.push_back(AbandonedFact(one, now));
+  }
   if (job.slice && job.slice->notice) out.facts.push_back(NoticeFact(*job.slice->notice));
   if (job.stage) out.facts.push_back(StageFact(*job.stage));
-  if (job.stage && job.stage->notice) out.facts.push_back(NoticedFact(*job.stage, now));
+  if (job.stage && job.stage->told) out.facts.push_back(ToldFact(*job.stage->told, now));
   if (job.stage) {
     if (std::string fact = WatchdogFact(job, now); !fact.empty()) out.facts.push_back(fact);
   }

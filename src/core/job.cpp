@@ -66,38 +66,6 @@ bool IsFinal(const JobState& state) {
   return std::holds_alternative<Done>(state);
 }
 
-bool IsUnreachable(const base::Error& error) {
-  return error.reason == base::Reason::kHostRefused || error.reason == base::Reason::kHostTimeout ||
-         error.reason == base::Reason::kUnreachable;
-}
-
-HostPosition PositionOf(const Slice& slice, int host) {
-  HostPosition position{.host = host};
-  while (position.node + 1 < static_cast<int>(slice.nodes.size())) {
-    const int here = slice.nodes[static_cast<std::size_t>(position.node)].hosts;
-    if (position.host < here) break;
-    position.host -= here;
-    ++position.node;
-  }
-  const auto index = static_cast<std::size_t>(position.node);
-  position.node_id = NodeIds(slice.ref)[index];
-  if (index < slice.nodes.size()) position.node_uid = slice.nodes[index].uid;
-  return position;
-}
-
-bool Stage::Over() const {
-  return std::all_of(hosts.begin(), hosts.end(), [this](const HostRun& run) {
-    const bool ended = run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
-    return ended && (run.settled || !stopping);
-  });
-}
-
-bool Stage::AllSucceeded() const {
-  return std::all_of(hosts.begin(), hosts.end(), [](const HostRun& run) {
-    return run.phase == HostPhase::kExited && run.exit_code == 0;
-  });
-}
-
 std::string SliceName(const Job& job, int attempt) {
   const std::string tail = fmt::format("-{}-a{}", FormatJobId(job.id), attempt);
   std::string prefix = LabelValue(job.spec.tpu.name.empty() ? job.name : job.spec.tpu.name);
@@ -108,20 +76,36 @@ std::string SliceName(const Job& job, int attempt) {
   return prefix + tail;
 }
 
+SliceRef SliceFor(const Job& job, int attempt) {
+  const TpuSpec& tpu = job.spec.tpu;
+  return {.mode = tpu.allocation_mode,
+          .place = {.project = tpu.project, .zone = tpu.zone},
+          .name = SliceName(job, attempt),
+          .nodes = tpu.num_slices};
+}
+
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id) {
   return {{"jobman-job", FormatJobId(job.id)},
           {"jobman-owner", LabelValue(job.user)},
           {"jobman-store", LabelValue(store_id)}};
 }
 
-bool IsOurs(const std::map<std::string, std::string>& labels, const Job& job,
+bool IsOurs(const std::map<std::string, std::string>& labels, JobId job,
             const std::string& store_id) {
   auto carries = [&](const std::string& key, const std::string& value) {
     const auto found = labels.find(key);
     return found != labels.end() && found->second == value;
   };
-  return carries("jobman-job", FormatJobId(job.id)) &&
-         carries("jobman-store", LabelValue(store_id));
+  return carries("jobman-job", FormatJobId(job)) && carries("jobman-store", LabelValue(store_id));
+}
+
+SliceRequest RequestFor(const Job& job, SliceRef slice, const std::string& store_id) {
+  SliceRequest request{.ref = std::move(slice), .tpu = job.spec.tpu};
+  for (const auto& [key, value] : OwnerLabels(job, store_id)) request.tpu.labels[key] = value;
+  if (!job.spec.tpu.startup_script.empty()) {
+    request.tpu.metadata["startup-script"] = job.spec.tpu.startup_script;
+  }
+  return request;
 }
 
 }  // namespace jobman::core

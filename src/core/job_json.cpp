@@ -79,50 +79,6 @@ struct WriteStateData {
   void operator()(const Empty&) const {}
 };
 
-Json HostRunToJson(const HostRun& run) {
-  Json json = {{"host", run.host}, {"phase", HostPhaseName(run.phase)}};
-  if (run.phase == HostPhase::kExited || run.exit_code != 0) json["exit_code"] = run.exit_code;
-  if (run.error) json["error"] = ErrorToJson(*run.error);
-  if (run.settled) json["settled"] = true;
-  if (run.silent_since) PutTime(json, "silent_since", *run.silent_since);
-  if (run.scanned > 0) json["scanned"] = run.scanned;
-  PutNotice(json, run.notice);
-  return json;
-}
-
-Json AlarmToJson(const Alarm& alarm) {
-  Json json = {
-      {"rule", alarm.rule}, {"action", WatchdogActionName(alarm.action)}, {"text", alarm.text}};
-  if (alarm.host) json["host"] = *alarm.host;
-  return json;
-}
-
-Result<std::optional<Alarm>> AlarmFromJson(const Json& json) {
-  if (!json.is_object()) return std::optional<Alarm>{};
-  const std::string word = GetString(json, "action");
-  const auto action = WatchdogActionFromName(word);
-  if (!action) return UnknownWord("watchdog action", word);
-  Alarm alarm{.rule = GetString(json, "rule"), .action = *action, .text = GetString(json, "text")};
-  if (GetMember(json, "host").is_number()) alarm.host = GetSmallInt(json, "host");
-  return std::optional(std::move(alarm));
-}
-
-Result<HostRun> HostRunFromJson(const Json& json) {
-  const std::string word = GetString(json, "phase");
-  const auto phase = HostPhaseFromName(word);
-  if (!phase) return UnknownWord("host phase", word);
-  JM_ASSIGN_OR_RETURN(const TimePoint silent_since, ReadTime(json, "silent_since"));
-  HostRun run{.host = GetSmallInt(json, "host"),
-              .phase = *phase,
-              .exit_code = GetSmallInt(json, "exit_code"),
-              .error = ReadError(json),
-              .settled = GetBool(json, "settled"),
-              .scanned = GetInt(json, "scanned")};
-  if (silent_since != TimePoint{}) run.silent_since = silent_since;
-  JM_ASSIGN_OR_RETURN(run.notice, ReadNotice(json));
-  return run;
-}
-
 }  // namespace
 
 Json ErrorToJson(const Error& error) {
@@ -162,61 +118,51 @@ Result<JobState> StateFromJson(const Json& json) {
   return UnknownWord("job state", word);
 }
 
-Json StageToJson(const Stage& stage) {
-  Json json = {{"number", stage.number},
-               {"name", stage.name},
-               {"stopping", stage.stopping},
-               {"timed_out", stage.timed_out}};
-  PutTime(json, "started_at", stage.started_at);
-  if (stage.generation) json["generation"] = *stage.generation;
-  if (stage.moved) json["moved"] = true;
-  if (stage.lost) json["lost"] = ErrorToJson(*stage.lost);
-  if (stage.culprit) json["culprit"] = *stage.culprit;
-  if (stage.alarm) json["alarm"] = AlarmToJson(*stage.alarm);
-  PutNotice(json, stage.notice);
-  PutTime(json, "noticed_at", stage.noticed_at);
-  Json hosts = Json::array();
-  for (const HostRun& run : stage.hosts) hosts.push_back(HostRunToJson(run));
-  json["hosts"] = std::move(hosts);
+Json SpentToJson(const Spent& spent) {
+  Json json = {{"preemption", spent.preemption},
+               {"failure", spent.failure},
+               {"infra", spent.infra},
+               {"streak", spent.streak}};
+  PutTime(json, "waited_until", spent.waited_until);
   return json;
 }
 
-Result<Stage> StageFromJson(const Json& json) {
-  Stage stage{.name = GetString(json, "name")};
-  if (GetMember(json, "number").is_number()) stage.number = GetSmallInt(json, "number");
-  if (GetMember(json, "generation").is_number()) {
-    stage.generation = GetSmallInt(json, "generation");
-  }
-  JM_ASSIGN_OR_RETURN(stage.started_at, ReadTime(json, "started_at"));
-  stage.stopping = GetBool(json, "stopping");
-  stage.timed_out = GetBool(json, "timed_out");
-  stage.moved = GetBool(json, "moved");
-  if (GetMember(json, "lost").is_object()) stage.lost = ErrorFromJson(GetMember(json, "lost"));
-  if (GetMember(json, "culprit").is_number()) stage.culprit = GetSmallInt(json, "culprit");
-  JM_ASSIGN_OR_RETURN(stage.alarm, AlarmFromJson(GetMember(json, "alarm")));
-  JM_ASSIGN_OR_RETURN(stage.notice, ReadNotice(json));
-  JM_ASSIGN_OR_RETURN(stage.noticed_at, ReadTime(json, "noticed_at"));
-  const Json& hosts = GetMember(json, "hosts");
-  if (!hosts.is_array()) return stage;
-  for (const Json& entry : hosts) {
-    JM_ASSIGN_OR_RETURN(HostRun run, HostRunFromJson(entry));
-    stage.hosts.push_back(std::move(run));
-  }
-  return stage;
+Result<Spent> SpentFromJson(const Json& json) {
+  JM_ASSIGN_OR_RETURN(const TimePoint waited_until, ReadTime(json, "waited_until"));
+  return Spent{.preemption = GetSmallInt(json, "preemption"),
+               .failure = GetSmallInt(json, "failure"),
+               .infra = GetSmallInt(json, "infra"),
+               .streak = GetSmallInt(json, "streak"),
+               .waited_until = waited_until};
 }
 
-Json SpentToJson(const Spent& spent) {
-  return {{"preemption", spent.preemption},
-          {"failure", spent.failure},
-          {"infra", spent.infra},
-          {"streak", spent.streak}};
+Json AttemptToJson(const Job& job) {
+  Json json = Json::object();
+  if (job.restart) {
+    json["restart"] = {{"cause", RestartCauseName(job.restart->cause)}};
+    PutText(json["restart"], "detail", job.restart->detail);
+  }
+  if (job.attempt_end) {
+    json["end"] = {{"outcome", AttemptOutcomeName(job.attempt_end->outcome)}};
+    PutText(json["end"], "detail", job.attempt_end->detail);
+  }
+  return json;
 }
 
-Spent SpentFromJson(const Json& json) {
-  return {.preemption = GetSmallInt(json, "preemption"),
-          .failure = GetSmallInt(json, "failure"),
-          .infra = GetSmallInt(json, "infra"),
-          .streak = GetSmallInt(json, "streak")};
+base::Status ReadAttempt(const Json& json, Job& job) {
+  if (const Json& restart = GetMember(json, "restart"); restart.is_object()) {
+    const std::string word = GetString(restart, "cause");
+    const auto cause = RestartCauseFromName(word);
+    if (!cause) return UnknownWord("restart cause", word);
+    job.restart = Restart{.cause = *cause, .detail = GetString(restart, "detail")};
+  }
+  if (const Json& end = GetMember(json, "end"); end.is_object()) {
+    const std::string word = GetString(end, "outcome");
+    const auto outcome = AttemptOutcomeFromName(word);
+    if (!outcome) return UnknownWord("outcome of an attempt", word);
+    job.attempt_end = AttemptEnd{.outcome = *outcome, .detail = GetString(end, "detail")};
+  }
+  return base::Ok();
 }
 
 std::string_view WishName(Wish wish) {
@@ -240,28 +186,6 @@ std::optional<Wish> WishFromName(std::string_view name) {
   return FindName(
       &WishName,
       std::array{Wish::kRun, Wish::kCancel, Wish::kReboot, Wish::kRequeue, Wish::kDelete}, name);
-}
-
-std::string_view HostPhaseName(HostPhase phase) {
-  switch (phase) {
-    case HostPhase::kPending:
-      return "pending";
-    case HostPhase::kRunning:
-      return "running";
-    case HostPhase::kExited:
-      return "exited";
-    case HostPhase::kLost:
-      return "lost";
-  }
-  JM_CHECK(false, "a HostPhase out of range");
-  return {};
-}
-
-std::optional<HostPhase> HostPhaseFromName(std::string_view name) {
-  return FindName(
-      &HostPhaseName,
-      std::array{HostPhase::kPending, HostPhase::kRunning, HostPhase::kExited, HostPhase::kLost},
-      name);
 }
 
 }  // namespace jobman::core

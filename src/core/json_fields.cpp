@@ -38,6 +38,11 @@ Result<TimePoint> ReadTime(const Json& object, std::string_view key) {
   return base::ParseRfc3339(text);
 }
 
+Result<std::optional<TimePoint>> ReadMaybeTime(const Json& object, std::string_view key) {
+  JM_ASSIGN_OR_RETURN(const TimePoint time, ReadTime(object, key));
+  return time == TimePoint{} ? std::optional<TimePoint>{} : std::optional(time);
+}
+
 std::optional<Error> ReadError(const Json& object) {
   const Json& error = GetMember(object, "error");
   if (!error.is_object()) return std::nullopt;

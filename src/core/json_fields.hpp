@@ -22,6 +22,8 @@ void PutText(base::Json& object, const char* key, std::string_view text);
 void PutTime(base::Json& object, const char* key, TimePoint time);
 /// An absent time is the epoch.
 base::Result<TimePoint> ReadTime(const base::Json& object, std::string_view key);
+base::Result<std::optional<TimePoint>> ReadMaybeTime(const base::Json& object,
+                                                     std::string_view key);
 /// The member "error".
 std::optional<base::Error> ReadError(const base::Json& object);
 /// The member "notice".

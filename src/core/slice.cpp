@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "core/name_table.hpp"
+
 namespace jobman::core {
 namespace {
 
@@ -39,22 +41,6 @@ constexpr std::array kQueuedStates = {
     std::pair{QueuedState::kUnknown, "UNKNOWN"},
 };
 
-template <class Table, class Key>
-std::string_view NameIn(const Table& table, Key key) {
-  for (const auto& [state, name] : table) {
-    if (state == key) return name;
-  }
-  return "UNKNOWN";
-}
-
-template <class Key, class Table>
-Key StateIn(const Table& table, std::string_view text) {
-  for (const auto& [state, name] : table) {
-    if (name == text) return state;
-  }
-  return Key::kUnknown;
-}
-
 }  // namespace
 
 std::vector<std::string> NodeIds(const SliceRef& ref) {
@@ -78,10 +64,10 @@ std::vector<std::string> NamesOfParts(const SliceRef& ref) {
 }
 
 std::string_view NodeStateName(NodeState state) {
-  return NameIn(kNodeStates, state);
+  return NameIn(kNodeStates, state, "UNKNOWN");
 }
 NodeState NodeStateFromName(std::string_view name) {
-  return StateIn<NodeState>(kNodeStates, name);
+  return ValueIn<NodeState>(kNodeStates, name).value_or(NodeState::kUnknown);
 }
 std::string_view NoticeKindName(Notice::Kind kind) {
   return kind == Notice::Kind::kMaintenance ? "maintenance" : "preemption";
@@ -93,10 +79,10 @@ std::optional<Notice::Kind> NoticeKindFromName(std::string_view name) {
   return std::nullopt;
 }
 std::string_view QueuedStateName(QueuedState state) {
-  return NameIn(kQueuedStates, state);
+  return NameIn(kQueuedStates, state, "UNKNOWN");
 }
 QueuedState QueuedStateFromName(std::string_view name) {
-  return StateIn<QueuedState>(kQueuedStates, name);
+  return ValueIn<QueuedState>(kQueuedStates, name).value_or(QueuedState::kUnknown);
 }
 
 }  // namespace jobman::core

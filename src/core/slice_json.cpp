@@ -1,4 +1,4 @@
-// The slice that a job holds, and those it gave up.
+// The slice that a job holds, and the requests that it abandoned.
 #include <algorithm>
 #include <utility>
 
@@ -52,15 +52,9 @@ Json NodesToJson(const std::vector<SliceNode>& nodes) {
   return list;
 }
 
-/// Also as it was written when a slice had one node only: "node_uid".
-std::vector<SliceNode> NodesFromJson(const Json& json) {
-  const Json& list = GetMember(json, "nodes");
-  if (!list.is_array()) {
-    const std::string uid = GetString(json, "node_uid");
-    if (uid.empty()) return {};
-    return {{.uid = uid, .hosts = static_cast<int>(GetMember(json, "hosts").size())}};
-  }
+std::vector<SliceNode> NodesFromJson(const Json& list) {
   std::vector<SliceNode> nodes;
+  if (!list.is_array()) return nodes;
   for (const Json& entry : list)
     nodes.push_back({.uid = GetString(entry, "uid"), .hosts = GetSmallInt(entry, "hosts")});
   return nodes;
@@ -72,12 +66,6 @@ std::vector<std::string> StringsFromJson(const Json& list) {
   for (const Json& entry : list)
     if (entry.is_string()) strings.push_back(entry.get_ref<const std::string&>());
   return strings;
-}
-
-/// Also as it was written when there was one at most: "operation".
-std::vector<std::string> OperationsFromJson(const Json& json) {
-  const std::string only = GetString(json, "operation");
-  return only.empty() ? StringsFromJson(GetMember(json, "operations")) : std::vector{only};
 }
 
 Json RefToJson(const SliceRef& ref) {
@@ -99,16 +87,6 @@ Result<SliceRef> RefFromJson(const Json& json) {
                   .nodes = std::max(1, GetSmallInt(json, "node_count"))};
 }
 
-/// Records of before there was this list: nodes asked for one by one were taken as shown when all
-/// of them had been READY.
-std::vector<std::string> UnshownFromJson(const Json& json, const SliceRef& ref) {
-  if (json.contains("unshown")) return StringsFromJson(GetMember(json, "unshown"));
-  const bool one_by_one = ref.mode == AllocationMode::kTpuVm && ref.nodes > 1;
-  const bool shown =
-      one_by_one ? !GetMember(json, "hosts").empty() : !GetString(json, "cloud_state").empty();
-  return shown ? std::vector<std::string>{} : NamesOfParts(ref);
-}
-
 }  // namespace
 
 Json SliceToJson(const Slice& slice) {
@@ -120,8 +98,12 @@ Json SliceToJson(const Slice& slice) {
   json["generation"] = slice.generation;
   json["absences"] = slice.absences;
   if (slice.gaps != 0) json["gaps"] = slice.gaps;
-  PutTime(json, "asked_at", slice.asked_at);
-  PutTime(json, "created_at", slice.created_at);
+  json["requests_sent"] = slice.requests_sent;
+  PutTime(json, "requested_at", slice.requested_at);
+  if (slice.delete_requested_at) {
+    PutTime(json, "delete_requested_at", *slice.delete_requested_at);
+  }
+  PutTime(json, "last_evidence_at", slice.last_evidence_at);
   json["unshown"] = slice.unshown;
   PutText(json, "cloud_state", slice.cloud_state);
   if (slice.ready) json["ready"] = true;
@@ -135,30 +117,33 @@ Result<Slice> SliceFromJson(const Json& json) {
   const auto phase = SlicePhaseFromName(word);
   if (!phase) return UnknownWord("slice phase", word);
   JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(json));
-  JM_ASSIGN_OR_RETURN(const TimePoint asked_at, ReadTime(json, "asked_at"));
-  JM_ASSIGN_OR_RETURN(const TimePoint created_at, ReadTime(json, "created_at"));
+  JM_ASSIGN_OR_RETURN(const TimePoint requested_at, ReadTime(json, "requested_at"));
+  JM_ASSIGN_OR_RETURN(const auto delete_requested_at, ReadMaybeTime(json, "delete_requested_at"));
+  JM_ASSIGN_OR_RETURN(const TimePoint last_evidence_at, ReadTime(json, "last_evidence_at"));
   JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
   JM_ASSIGN_OR_RETURN(auto notice, ReadNotice(json));
   return Slice{.ref = ref,
                .phase = *phase,
-               .operations = OperationsFromJson(json),
-               .nodes = NodesFromJson(json),
+               .requests_sent = std::max(1, GetSmallInt(json, "requests_sent")),
+               .operations = StringsFromJson(GetMember(json, "operations")),
+               .nodes = NodesFromJson(GetMember(json, "nodes")),
                .hosts = HostAddressesFromJson(GetMember(json, "hosts")),
                .generation = GetSmallInt(json, "generation"),
                .absences = GetSmallInt(json, "absences"),
                .gaps = GetSmallInt(json, "gaps"),
-               .asked_at = asked_at,
-               .created_at = created_at,
-               .unshown = UnshownFromJson(json, ref),
+               .requested_at = requested_at,
+               .delete_requested_at = delete_requested_at,
+               .last_evidence_at = last_evidence_at,
+               .unshown = StringsFromJson(GetMember(json, "unshown")),
                .cloud_state = GetString(json, "cloud_state"),
                .ready = base::GetBool(json, "ready"),
                .no_answer = std::move(no_answer),
                .notice = std::move(notice)};
 }
 
-Json GivenUpToJson(const std::vector<GivenUp>& all) {
+Json AbandonedToJson(const std::vector<AbandonedRequest>& all) {
   Json array = Json::array();
-  for (const GivenUp& one : all) {
+  for (const AbandonedRequest& one : all) {
     Json json = RefToJson(one.ref);
     PutTime(json, "until", one.until);
     array.push_back(std::move(json));
@@ -166,8 +151,8 @@ Json GivenUpToJson(const std::vector<GivenUp>& all) {
   return array;
 }
 
-Result<std::vector<GivenUp>> GivenUpFromJson(const Json& json) {
-  std::vector<GivenUp> all;
+Result<std::vector<AbandonedRequest>> AbandonedFromJson(const Json& json) {
+  std::vector<AbandonedRequest> all;
   if (!json.is_array()) return all;
   for (const Json& entry : json) {
     JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(entry));
@@ -175,28 +160,6 @@ Result<std::vector<GivenUp>> GivenUpFromJson(const Json& json) {
     all.push_back({.ref = std::move(ref), .until = until});
   }
   return all;
-}
-
-std::string_view SlicePhaseName(SlicePhase phase) {
-  switch (phase) {
-    case SlicePhase::kIntended:
-      return "intended";
-    case SlicePhase::kCreated:
-      return "created";
-    case SlicePhase::kDeleting:
-      return "deleting";
-    case SlicePhase::kGone:
-      return "gone";
-  }
-  JM_CHECK(false, "a SlicePhase out of range");
-  return {};
-}
-
-std::optional<SlicePhase> SlicePhaseFromName(std::string_view name) {
-  return FindName(&SlicePhaseName,
-                  std::array{SlicePhase::kIntended, SlicePhase::kCreated, SlicePhase::kDeleting,
-                             SlicePhase::kGone},
-                  name);
 }
 
 }  // namespace jobman::core

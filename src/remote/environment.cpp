@@ -35,7 +35,7 @@ std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host
   std::map<std::string, std::string> env = {
       {"JOBMAN_JOB_ID", id},
       {"JOBMAN_ATTEMPT", std::to_string(job.attempt)},
-      {"JOBMAN_RESTART_REASON", job.restart_reason},
+      {"JOBMAN_RESTART_REASON", core::RestartText(job.restart)},
       {"JOBMAN_HOST_INDEX", std::to_string(host)},
       {"JOBMAN_NUM_HOSTS", std::to_string(addresses.size())},
       {"JOBMAN_HOSTS", base::Join(addresses, ",")},

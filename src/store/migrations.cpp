@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "store/upgrade_records.hpp"
+
 namespace jobman::store {
 namespace {
 
@@ -135,8 +137,65 @@ constexpr const char* kVersion3 = R"sql(
 ALTER TABLE jobs ADD COLUMN given_up_json TEXT;
 )sql";
 
-constexpr Migration kMigrations[] = {{.sql = kVersion1}, {.sql = kVersion2}, {.sql = kVersion3}};
-constexpr const char* kDoing = "bringing the store up to date";
+// Why there is an attempt, and how it ended, are two things; a stage has one cause to be stopped;
+// each time of a slice has one meaning.
+constexpr const char* kVersion4 = R"sql(
+ALTER TABLE jobs RENAME COLUMN given_up_json TO abandoned_json;
+ALTER TABLE jobs ADD COLUMN attempt_json TEXT NOT NULL DEFAULT '{}';
+)sql";
+
+constexpr const char* kMigrating = "bringing the store up to date";
+
+struct Records {
+  std::int64_t id = 0;
+  std::string attempt = {};
+  std::optional<std::string> slice = {};
+  std::optional<std::string> stage = {};
+};
+
+/// What is no JSON stays as it is: that job cannot be read, and says so by itself.
+Records UpgradedRecords(Query& query) {
+  Records records{.id = query.Int()};
+  const std::string restart_reason = query.Text();
+  const std::string state = query.Text();
+  records.attempt = UpgradeAttempt(restart_reason, state, query.SmallInt()).dump();
+  records.slice = query.MaybeText();
+  records.stage = query.MaybeText();
+  base::Json slice;
+  if (auto old = base::ParseJson(records.slice.value_or("")); old.ok()) {
+    slice = UpgradeSlice(*old);
+    records.slice = slice.dump();
+  }
+  if (auto old = base::ParseJson(records.stage.value_or("")); old.ok()) {
+    records.stage = UpgradeStage(*old, slice).dump();
+  }
+  return records;
+}
+
+Status UpgradeRecords(Database& db) {
+  std::vector<Records> all;
+  {
+    JM_ASSIGN_OR_RETURN(
+        Query query,
+        db.Prepare("SELECT id, restart_reason, state, attempt, slice_json, stage_json FROM jobs",
+                   kMigrating));
+    for (;;) {
+      JM_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) break;
+      all.push_back(UpgradedRecords(query));
+    }
+  }
+  for (const Records& one : all) {
+    JM_TRY(db.Run("UPDATE jobs SET attempt_json = ?, slice_json = ?, stage_json = ? WHERE id = ?",
+                  kMigrating, one.attempt, one.slice, one.stage, one.id));
+  }
+  return db.RunScript("ALTER TABLE jobs DROP COLUMN restart_reason", kMigrating);
+}
+
+constexpr Migration kMigrations[] = {{.sql = kVersion1},
+                                     {.sql = kVersion2},
+                                     {.sql = kVersion3},
+                                     {.sql = kVersion4, .rewrite = UpgradeRecords}};
 
 Error NewerStore(std::int64_t version, std::size_t known) {
   return {.code = base::Code::kFailedPrecondition,
@@ -152,12 +211,12 @@ Status Apply(Database& db, std::int64_t from, const Migration& migration) {
   // Another process may have done it while this one waited for the lock.
   JM_ASSIGN_OR_RETURN(const std::int64_t present, StoreVersion(db));
   if (present != from) return base::Ok();
-  JM_TRY(db.RunScript(migration.sql, kDoing));
+  JM_TRY(db.RunScript(migration.sql, kMigrating));
   if (migration.rewrite != nullptr) {
     Status rewritten = migration.rewrite(db);
-    if (!rewritten.ok()) return std::move(rewritten).error().With(kDoing);
+    if (!rewritten.ok()) return std::move(rewritten).error().With(kMigrating);
   }
-  JM_TRY(db.RunScript(fmt::format("PRAGMA user_version = {}", from + 1), kDoing));
+  JM_TRY(db.RunScript(fmt::format("PRAGMA user_version = {}", from + 1), kMigrating));
   return transaction.Commit();
 }
 

@@ -16,8 +16,8 @@ using base::Json;
 /// In the order of BindJob().
 constexpr const char* kColumns =
     "name, user, accelerator, zone, host0, state, familiar, attempt, since, why, labels_json, "
-    "active, wish, wish_new, wake_at, version, created_at, restart_reason, setup_epoch, "
-    "state_json, slice_json, stage_json, spent_json, given_up_json";
+    "active, wish, wish_new, wake_at, version, created_at, setup_epoch, attempt_json, "
+    "state_json, slice_json, stage_json, spent_json, abandoned_json";
 constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
 
 /// Messages of other programs may hold anything; a store must not refuse them.
@@ -57,15 +57,18 @@ Result<std::map<std::string, std::string>> ReadLabels(std::string_view text) {
 
 /// The parts of a job that are kept as JSON.
 struct Documents {
+  std::string attempt = {};
   std::string state = {};
   std::optional<std::string> slice = {};
   std::optional<std::string> stage = {};
   std::string spent = {};
-  std::optional<std::string> given_up = {};
+  std::optional<std::string> abandoned = {};
   std::string spec = {};
 };
 
 Status ReadDocuments(const Documents& documents, core::Job& job) {
+  JM_ASSIGN_OR_RETURN(const Json attempt, ParseColumn(documents.attempt));
+  JM_TRY(core::ReadAttempt(attempt, job));
   JM_ASSIGN_OR_RETURN(const Json state, ParseColumn(documents.state));
   JM_ASSIGN_OR_RETURN(job.state, core::StateFromJson(state));
   if (documents.slice) {
@@ -77,10 +80,10 @@ Status ReadDocuments(const Documents& documents, core::Job& job) {
     JM_ASSIGN_OR_RETURN(job.stage, core::StageFromJson(stage));
   }
   JM_ASSIGN_OR_RETURN(const Json spent, ParseColumn(documents.spent));
-  job.spent = core::SpentFromJson(spent);
-  if (documents.given_up) {
-    JM_ASSIGN_OR_RETURN(const Json given_up, ParseColumn(*documents.given_up));
-    JM_ASSIGN_OR_RETURN(job.given_up, core::GivenUpFromJson(given_up));
+  JM_ASSIGN_OR_RETURN(job.spent, core::SpentFromJson(spent));
+  if (documents.abandoned) {
+    JM_ASSIGN_OR_RETURN(const Json abandoned, ParseColumn(*documents.abandoned));
+    JM_ASSIGN_OR_RETURN(job.abandoned, core::AbandonedFromJson(abandoned));
   }
   JM_ASSIGN_OR_RETURN(const Json spec, ParseColumn(documents.spec));
   JM_ASSIGN_OR_RETURN(job.spec, core::SpecFromJson(spec));
@@ -119,20 +122,20 @@ void BindJob(Query& query, const core::Job& job) {
   query.Bind(row.state).Bind(row.familiar).Bind(row.attempt).Bind(row.since).Bind(row.why);
   query.Bind(LabelsText(row.labels)).Bind(core::NeedsCare(job));
   query.Bind(core::WishName(job.wish)).Bind(job.wish_new).Bind(job.wake_at).Bind(job.version);
-  query.Bind(job.created_at).Bind(job.restart_reason).Bind(job.setup_epoch);
+  query.Bind(job.created_at).Bind(job.setup_epoch).Bind(Text(core::AttemptToJson(job)));
   query.Bind(Text(core::StateToJson(job.state)));
   query.Bind(MaybeText(job.slice, core::SliceToJson));
   query.Bind(MaybeText(job.stage, core::StageToJson));
   query.Bind(Text(core::SpentToJson(job.spent)));
-  const bool none = job.given_up.empty();
-  query.Bind(none ? std::nullopt : std::optional(Text(core::GivenUpToJson(job.given_up))));
+  const bool none = job.abandoned.empty();
+  query.Bind(none ? std::nullopt : std::optional(Text(core::AbandonedToJson(job.abandoned))));
 }
 
 const std::string& SelectJobSql() {
   static const std::string kSql =
-      "SELECT id, name, user, wish, wish_new, created_at, since, attempt, restart_reason, "
-      "setup_epoch, why, wake_at, version, state_json, slice_json, stage_json, spent_json, "
-      "given_up_json, spec_json FROM jobs JOIN job_files ON job = id ";
+      "SELECT id, name, user, wish, wish_new, created_at, since, attempt, setup_epoch, "
+      "why, wake_at, version, attempt_json, state_json, slice_json, stage_json, spent_json, "
+      "abandoned_json, spec_json FROM jobs JOIN job_files ON job = id ";
   return kSql;
 }
 
@@ -143,16 +146,16 @@ Result<core::Job> ReadJob(Query& query) {
   job.created_at = query.Time();
   job.since = query.Time();
   job.attempt = query.SmallInt();
-  job.restart_reason = query.Text();
   job.setup_epoch = query.SmallInt();
   job.why = query.Text();
   job.wake_at = query.MaybeTime();
   job.version = query.Int();
-  const Documents documents{.state = query.Text(),
+  const Documents documents{.attempt = query.Text(),
+                            .state = query.Text(),
                             .slice = query.MaybeText(),
                             .stage = query.MaybeText(),
                             .spent = query.Text(),
-                            .given_up = query.MaybeText(),
+                            .abandoned = query.MaybeText(),
                             .spec = query.Text()};
   const Status read = wish.ok() ? ReadDocuments(documents, job) : Status(wish.error());
   if (!read.ok()) {

@@ -79,14 +79,14 @@ ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint no
 }
 
 Status MayErase(const core::Job& job) {
-  const bool holds = job.slice && job.slice->phase != core::SlicePhase::kGone;
-  if (core::IsFinal(job.state) && !holds && job.given_up.empty()) return base::Ok();
+  const bool holds = job.slice.has_value();
+  if (core::IsFinal(job.state) && !holds && job.abandoned.empty()) return base::Ok();
   if (core::IsFinal(job.state) && !holds) {
     return Error{.code = Code::kUnavailable,
                  .message = JobText(job.id) + " cannot be erased yet: slice " +
-                            job.given_up.back().ref.name +
+                            job.abandoned.back().ref.name +
                             " was asked for and never seen, and may come until " +
-                            base::FormatRfc3339(job.given_up.back().until),
+                            base::FormatRfc3339(job.abandoned.back().until),
                  .hint = "the same command after that time"};
   }
   const std::string cause =

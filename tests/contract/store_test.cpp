@@ -551,13 +551,13 @@ TEST_P(StoreContract, JobThatHoldsASliceIsNotErased) {
 
 TEST_P(StoreContract, JobWhoseRequestMayStillBeGrantedIsNotErased) {
   Job job = Get(Create("train"));
-  job.given_up = {{.ref = {.name = "train-1-a1"}, .until = now_ + std::chrono::minutes{10}}};
+  job.abandoned = {{.ref = {.name = "train-1-a1"}, .until = now_ + std::chrono::minutes{10}}};
   job = Put(job, core::Done{});
   const auto refused = store().Erase(job.id);
   EXPECT_EQ(refused.error().code, Code::kUnavailable) << "later it can be";
   EXPECT_THAT(refused.error().message, testing::HasSubstr("train-1-a1"));
   EXPECT_EQ(Get(job.id), job);
-  job.given_up.clear();
+  job.abandoned.clear();
   job = Put(job, core::Done{});
   EXPECT_TRUE(store().Erase(job.id).ok());
 }

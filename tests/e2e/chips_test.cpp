@@ -45,7 +45,7 @@ TEST_P(Chips, SomebodyElsesHolderIsNamedAndWaitedFor) {
   // The tries are a second apart: what `why` says while it waits for the next one.
   ASSERT_TRUE(place().Until("why to name the holder and the cure", [&] {
     const std::string why = Jobman({"why", id()}).All();
-    return base::Contains(why, "host 1 was lost in run: its chips are in use: process ") &&
+    return base::Contains(why, "host 1 could not start run: its chips are in use: process ") &&
            base::Contains(why, "(sleep 4713) holds /home/") &&
            base::Contains(why, "jobman exec " + id() + " --host 1 -- kill");
   }));

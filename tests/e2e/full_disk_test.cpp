@@ -186,7 +186,7 @@ TEST_P(FullHost, IsNamedAndTheSliceIsKeptForTheNextTry) {
   ASSERT_EQ(place_.Jobman({"exec", "1", "--", "touch ~/go"}).code, 0);
   ASSERT_TRUE(place_.Until("the host to be named", [&] {
     const std::string told = place_.Jobman({"history", "1"}).out;
-    return base::Contains(told, "host 1 was lost in run: cannot write to") &&
+    return base::Contains(told, "host 1 could not start run: cannot write to") &&
            base::Contains(told, "(is the disk full?)");
   }));
   disk_->MakeRoom();

@@ -49,7 +49,7 @@ TEST_F(FiftyJobs, WaitForOneZoneTogether) {
   for (std::size_t job = 2; job < crowd.size(); ++job) {
     ASSERT_TRUE(place().Reaches(crowd[job], "BACKOFF")) << crowd[job];
   }
-  EXPECT_THAT(Jobman({"why", crowd.back()}).out, HasSubstr("jobs like this one"));
+  EXPECT_THAT(Jobman({"why", crowd.back()}).out, HasSubstr("another job was just refused"));
   EXPECT_LE(Creates(), 12) << "by fifty jobs";
   EXPECT_EQ(Jobman(crowd).code, 0);
 }
@@ -133,7 +133,7 @@ TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
               AllOf(HasSubstr("tpu.valid_until, " + until + ", has passed"),
                     HasSubstr("create the job again with a later tpu.valid_until")));
   EXPECT_EQ(Creates(), way().Requests());
-  ASSERT_TRUE(place().Until("the husk to be deleted", [&] { return Deletes() > 0; }));
+  ASSERT_TRUE(place().Until("the dead slice to be deleted", [&] { return Deletes() > 0; }));
   EXPECT_EQ(Jobman({"resume", id(), "--wait"}).code, 4) << "it would be refused";
   EXPECT_EQ(Creates(), way().Requests());
 }

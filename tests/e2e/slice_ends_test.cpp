@@ -19,7 +19,8 @@ class InUse : public RehearsalInEachWay {
 class SliceEnds : public InUse {
  protected:
   /// What is ordered from the simulator for NODE, or for NAME, what was asked for.
-  /// Each: the husk is deleted, the job runs on a new slice, and only `retries.preemption` pays.
+  /// Each: the dead slice is deleted, the job runs on a new slice, and only `retries.preemption`
+  /// pays.
   void IsReplacedAfter(std::vector<std::string> order) {
     CreateAndRun();
     if (HasFatalFailure()) return;

@@ -119,7 +119,7 @@ TEST_F(Unplugged, QueuedWhileTheLastSliceIsBeingDeleted) {
   ASSERT_EQ(place_.Sim({"set", "delays.delete=2s"}).code, 0);
   cable_->PullOutAfter("DELETE /v2/");
   ASSERT_EQ(place_.Sim({"preempt", "job-000001-a1"}).code, 0);
-  ASSERT_TRUE(place_.Until("the husk to be given up", [&] { return Deletes() > 0; }));
+  ASSERT_TRUE(place_.Until("the dead slice to be given up", [&] { return Deletes() > 0; }));
   ASSERT_EQ(place_.Jobman({"resume", "job"}).code, 0);
   ASSERT_TRUE(place_.Reaches("job", "QUEUED"));
   SitOut("QUEUED");

@@ -51,7 +51,7 @@ core::Slice FourHosts(const std::string& name) {
   core::Slice slice{.ref = {.place = {.project = "demo", .zone = "us-central2-b"}, .name = name},
                     .phase = core::SlicePhase::kCreated,
                     .nodes = {{.uid = "8812", .hosts = 4}},
-                    .asked_at = kNoon - 9min,
+                    .requested_at = kNoon - 9min,
                     .cloud_state = "READY"};
   for (int i = 0; i < 4; ++i)
     slice.hosts.push_back({.internal = "10.130.0." + std::to_string(i + 2),

@@ -309,7 +309,7 @@ bool ControllerWorld::AllRest() {
   const bool told = store_.Outbox().value_or({}).empty();
   return told && std::all_of(jobs.begin(), jobs.end(), [](const Job& job) {
            const bool settled = !job.slice || job.slice->phase == core::SlicePhase::kCreated;
-           return core::IsFinal(job.state) && !job.wish_new && settled && job.given_up.empty();
+           return core::IsFinal(job.state) && !job.wish_new && settled && job.abandoned.empty();
          });
 }
 

@@ -62,7 +62,8 @@ void Observe(Reconciling& r, int what, int detail) {
 }
 
 bool Wants(const Reconciling& r, const std::string& effect) {
-  return std::count(r.effects().begin(), r.effects().end(), effect) > 0;
+  return std::any_of(r.effects().begin(), r.effects().end(),
+                     [&](const std::string& one) { return one.starts_with(effect + " "); });
 }
 
 RC_GTEST_PROP(ReconcileSequences, NothingConfusesTheReconciler,

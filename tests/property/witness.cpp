@@ -49,13 +49,11 @@ bool Works(const Job& job) {
 /// What a job's own record gives as a reason for another slice: a wish, a run that ended, an alarm.
 bool HasReason(const Job& before, const ports::Turn& turn) {
   const bool wished = before.wish_new || before.wish != core::Wish::kRun;
-  const bool ended =
-      before.stage && std::any_of(before.stage->hosts.begin(), before.stage->hosts.end(),
-                                  [](const core::HostRun& run) {
-                                    return run.phase == core::HostPhase::kExited ||
-                                           run.phase == core::HostPhase::kLost;
-                                  });
-  const bool alarmed = before.stage && (before.stage->alarm || before.stage->timed_out);
+  const bool ended = before.stage && std::any_of(before.stage->hosts.begin(),
+                                                 before.stage->hosts.end(), core::Ended);
+  const bool alarmed = before.stage && before.stage->stop &&
+                       (before.stage->alarm() != nullptr ||
+                        std::holds_alternative<core::StepTimedOut>(*before.stage->stop));
   return wished || ended || alarmed || !turn.exits.empty();
 }
 

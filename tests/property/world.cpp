@@ -6,6 +6,7 @@
 #include <array>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/core/describe.hpp"
 #include "tests/support/job_builder.hpp"
 
 namespace jobman::test {
@@ -21,13 +22,6 @@ using core::Wish;
 using std::chrono::seconds;
 
 namespace {
-
-std::string_view ObservationName(const Observation& seen) {
-  constexpr std::array<std::string_view, 9> kNames = {
-      "Tick",           "SliceSeen",  "LookFailed", "CreateAnswered", "OperationFailed",
-      "DeleteAnswered", "HostReport", "Silence",    "BadOutput"};
-  return kNames.at(seen.index());
-}
 
 /// The machines the job's record knows, as CloudModel names them: addresses are "10.0.SUBNET.HOST".
 std::string MachineOnRecord(const core::Slice& slice) {
@@ -177,12 +171,12 @@ void World::Decide(const Observation& seen) {
   if (!broken_.empty()) return;
   const Job before = job_;
   const double jitter = random_.Unit();
-  policy_.crowd.reset();
+  policy_.hold.reset();
   if (!kind_ && random_.Percent(10)) {
-    policy_.crowd = core::Crowd{.not_before = now_ + std::chrono::seconds{random_.Below(120)},
-                                .error = {.code = base::Code::kResourceExhausted,
-                                          .message = "no more capacity",
-                                          .reason = base::Reason::kStockout}};
+    policy_.hold = core::RequestHold{.not_before = now_ + std::chrono::seconds{random_.Below(120)},
+                                     .error = {.code = base::Code::kResourceExhausted,
+                                               .message = "no more capacity",
+                                               .reason = base::Reason::kStockout}};
   }
   const core::Step step = core::Reconcile(job_, seen, now_, policy_, jitter);
   ++steps_;
@@ -211,26 +205,22 @@ void World::Crash() {
 
 void World::Do(const core::Effect& effect) {
   if (!broken_.empty()) return;
-  if (std::holds_alternative<core::CreateSlice>(effect)) DoCreate();
-  if (std::holds_alternative<core::DeleteSlice>(effect)) DoDelete();
-  if (std::holds_alternative<core::RunStage>(effect)) DoRun();
-  if (std::holds_alternative<core::StopStage>(effect)) DoStop();
-  if (std::holds_alternative<core::NotifyStage>(effect)) DoNotify();
-  if (std::holds_alternative<core::AbandonStage>(effect)) watched_.reset();
+  std::visit([this](const auto& one) { Do(one); }, effect);
 }
 
-void World::DoCreate() {
-  if (!job_.slice) return Break("CreateSlice without a slice");
-  const std::string name = job_.slice->ref.name;
-  CallFate fate = cloud_.Create(name, job_.slice->ref.mode, now_);
+void World::Do(const core::CreateSlice& create) {
+  const std::string& name = create.request.ref.name;
+  if (!core::IsOurs(create.request.tpu.labels, job_.id, policy_.store_id)) {
+    return Break("a request without our labels");
+  }
+  CallFate fate = cloud_.Create(name, create.request.ref.mode, now_);
   core::CreateAnswered answer{.slice = name, .error = std::move(fate.error)};
   if (!answer.error) answer.operations = {"operations/" + name};
   Send(std::move(answer));
 }
 
-void World::DoDelete() {
-  if (!job_.slice) return Break("DeleteSlice without a slice");
-  const std::string name = job_.slice->ref.name;
+void World::Do(const core::DeleteSlice& remove) {
+  const std::string& name = remove.slice.name;
   const auto found = cloud_.resources().find(name);
   if (found != cloud_.resources().end() && !found->second.ours) {
     return Break("deletes " + name + ", which is somebody else's");
@@ -245,23 +235,35 @@ void World::DoDelete() {
   Send(std::move(answer));
 }
 
-void World::DoRun() {
-  if (!job_.stage || !job_.slice) return Break("RunStage without a stage");
+void World::Do(const core::LookUpSlice& look) {
+  if (!cloud_.reachable()) return;
+  core::SliceSeen seen = cloud_.Look(look.slice.name, now_);
+  seen.began = now_;
+  seen.by_name = true;
+  Send(std::move(seen));
+}
+
+void World::Do(const core::RunStage& run) {
   Watched watched{
-      .attempt = job_.attempt, .stage = job_.stage->name, .machine = MachineOnRecord(*job_.slice)};
-  for (const HostRun& run : job_.stage->hosts) watched.hosts.push_back(run.host);
+      .attempt = run.attempt, .stage = run.stage, .machine = MachineOnRecord(*job_.slice)};
+  for (const HostRun& host : job_.stage->hosts) watched.hosts.push_back(host.host);
   watched_ = std::move(watched);
 }
 
-void World::DoStop() {
-  if (!job_.stage) return Break("StopStage without a stage");
-  if (watched_ && watched_->stage == job_.stage->name) watched_->stopping = true;
+void World::Do(const core::StopStage& stop) {
+  const bool same = watched_ && watched_->attempt == stop.attempt && watched_->stage == stop.stage;
+  if (same) watched_->stopping = true;
 }
 
-void World::DoNotify() {
-  if (!job_.stage || !job_.slice) return Break("NotifyStage without a stage");
-  if (job_.stage->number >= 0) return Break("tells a setup step of a notice");
-  if (!job_.stage->notice && !job_.slice->notice) return Break("NotifyStage without a notice");
+void World::Do(const core::PassNotice& pass) {
+  if (!job_.stage || !core::IsCommand(job_.stage->id)) Break("tells no command of a notice");
+  if (pass.attempt != job_.attempt) Break("tells another attempt of a notice");
+}
+
+void World::Do(const core::AbandonStage& abandon) {
+  const bool same =
+      watched_ && watched_->attempt == abandon.attempt && watched_->stage == abandon.stage;
+  if (same) watched_.reset();
 }
 
 // --- news ---
@@ -288,11 +290,12 @@ void World::DecideDuringALook(const Observation& news) {
   std::optional<core::SliceSeen> look;
   if (before && cloud_.reachable()) look = cloud_.Look(before->ref.name, now_);
   Decide(news);
-  const bool changed =
-      before && job_.slice && job_.slice->ref == before->ref &&
-      (job_.slice->asked_at != before->asked_at || job_.slice->created_at != before->created_at);
+  const bool changed = before && job_.slice && job_.slice->ref == before->ref &&
+                       (job_.slice->requested_at != before->requested_at ||
+                        job_.slice->delete_requested_at != before->delete_requested_at ||
+                        job_.slice->last_evidence_at != before->last_evidence_at);
   if (!look || !changed) return;
-  look->began = now_ - Duration{1};
+  look->began = now_ - base::Duration{1};
   Decide(*look);
 }
 
@@ -318,8 +321,8 @@ void World::Look() {
 /// As the controller does: what came late of a request that was given up is deleted.
 void World::LookForLateGrants() {
   if (!cloud_.reachable()) return;
-  const auto given_up = job_.given_up;
-  for (const core::GivenUp& one : given_up) {
+  const auto abandoned = job_.abandoned;
+  for (const core::AbandonedRequest& one : abandoned) {
     core::SliceSeen seen = cloud_.Look(one.ref.name, now_);
     seen.began = now_;
     const bool ours = !seen.foreign && (seen.queued || !seen.nodes.empty());
@@ -341,7 +344,7 @@ void World::PollOperation() {
 
 void World::HearOfAHost() {
   const bool current = watched_ && job_.stage && watched_->attempt == job_.attempt &&
-                       watched_->stage == job_.stage->name && job_.slice;
+                       watched_->stage == job_.stage->id && job_.slice;
   if (!current || watched_->hosts.empty()) return;
   const auto index = random_.Below(static_cast<int>(watched_->hosts.size()));
   const int host = watched_->hosts[static_cast<std::size_t>(index)];
@@ -357,11 +360,10 @@ void World::HearOfAHost() {
 void World::BarkOnce() {
   const int attempt = job_.attempt - (watchdog_random_.Percent(10) ? 1 : 0);
   if (watchdog_random_.Percent(50)) {
-    return Decide(core::Silence{
-        .attempt = attempt, .stage = "run", .since = now_ - seconds{watchdog_random_.Below(240)}});
+    return Decide(
+        core::Silence{.attempt = attempt, .since = now_ - seconds{watchdog_random_.Below(240)}});
   }
   Decide(core::BadOutput{.attempt = attempt,
-                         .stage = "run",
                          .host = watchdog_random_.Below(4),
                          .rule = watchdog_random_.Below(3),
                          .line = "a bad line"});
@@ -419,8 +421,9 @@ HostRun World::StartOn(int host) {
     const bool same =
         std::get<0>(other) == watched_->attempt && std::get<1>(other) == watched_->stage;
     if (!same && process.running && cloud_.MayBeAlive(process.machine)) {
-      Break(fmt::format("{} of attempt {} starts while {} of attempt {} runs", watched_->stage,
-                        watched_->attempt, std::get<1>(other), std::get<0>(other)));
+      Break(fmt::format("{} of attempt {} starts while {} of attempt {} runs",
+                        core::StageWord(watched_->stage), watched_->attempt,
+                        core::StageWord(std::get<1>(other)), std::get<0>(other)));
       return run;
     }
   }
@@ -447,14 +450,8 @@ void World::ChangeWish() {
 }
 
 void World::Trace(const Job& before, const core::Step& step, const Observation& seen) {
-  std::string effects;
-  for (const core::Effect& effect : step.effects) {
-    effects += " " + std::string{core::EffectName(effect)};
-  }
-  const std::string truth = job_.slice ? job_.slice->ref.name + ":" + job_.slice->cloud_state : "-";
-  trace_.push_back(fmt::format("{} {} {} -> {} [{}]{} | {}", base::FormatDateTime(now_),
-                               ObservationName(seen), core::StateName(before.state),
-                               core::StateName(job_.state), truth, effects, step.why));
+  trace_.push_back(fmt::format("{} {} | {}", base::FormatDateTime(now_), core::Describe(seen),
+                               core::Describe(before, step)));
   if (trace_.size() > 40) trace_.pop_front();
 }
 

@@ -46,7 +46,7 @@ class World {
   /// What the executor watches: it knows the stage that it was told to run.
   struct Watched {
     int attempt = 0;
-    std::string stage = {};
+    core::StageId stage = core::CommandStage{};
     std::string machine = {};
     std::vector<int> hosts = {};
     bool stopping = false;
@@ -72,11 +72,14 @@ class World {
   void CheckTwice(const core::Step& step, const core::Observation& seen, double jitter);
   void Act(const std::vector<core::Effect>& effects, bool may_crash);
   void Do(const core::Effect& effect);
-  void DoCreate();
-  void DoDelete();
-  void DoRun();
-  void DoStop();
-  void DoNotify();
+  void Do(const core::CreateSlice& create);
+  void Do(const core::DeleteSlice& remove);
+  void Do(const core::LookUpSlice& look);
+  void Do(const core::RunStage& run);
+  void Do(const core::StopStage& stop);
+  void Do(const core::PassNotice& pass);
+  void Do(const core::AbandonStage& abandon);
+  void Do(const core::TellHooks&) {}
   void Crash();
 
   void Send(core::Observation news);
@@ -106,9 +109,9 @@ class World {
   CloudModel cloud_;
   std::vector<Letter> letters_ = {};
   std::optional<Watched> watched_ = {};
-  std::map<std::tuple<int, std::string, int>, Process> processes_ = {};
+  std::map<std::tuple<int, core::StageId, int>, Process> processes_ = {};
   std::set<std::string> let_go_ = {};
-  std::set<std::pair<int, std::string>> stages_over_ = {};
+  std::set<std::pair<int, core::StageId>> stages_over_ = {};
   std::int64_t steps_ = 0;
   std::string broken_ = {};
   std::deque<std::string> trace_ = {};

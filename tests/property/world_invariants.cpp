@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/core/describe.hpp"
+#include "jobman/core/flaw.hpp"
 #include "tests/property/world.hpp"
 
 namespace jobman::test {
@@ -16,19 +18,19 @@ using core::SlicePhase;
 
 namespace {
 
-bool Has(const std::vector<core::Effect>& effects, const core::Effect& effect) {
-  return std::find(effects.begin(), effects.end(), effect) != effects.end();
-}
-
-bool Ended(const HostRun& run) {
-  return run.phase == HostPhase::kExited || run.phase == HostPhase::kLost;
+template <class Kind>
+const Kind* Find(const std::vector<core::Effect>& effects) {
+  for (const core::Effect& effect : effects) {
+    if (const auto* const found = std::get_if<Kind>(&effect)) return found;
+  }
+  return nullptr;
 }
 
 /// Every host of the stage ended with exit code 0, the one that is told of now among them.
 bool EndedWell(const core::Stage& stage, const Observation& seen) {
   const auto* report = std::get_if<core::HostReport>(&seen);
   return std::all_of(stage.hosts.begin(), stage.hosts.end(), [&](const HostRun& run) {
-    const bool told = report != nullptr && report->run.host == run.host && !Ended(run);
+    const bool told = report != nullptr && report->run.host == run.host && !core::Ended(run);
     const HostRun& last = told ? report->run : run;
     return last.phase == HostPhase::kExited && last.exit_code == 0;
   });
@@ -42,6 +44,8 @@ bool World::IsAbsence(const Observation& seen) {
 }
 
 void World::Check(const Job& before, const core::Step& step, const Observation& seen) {
+  if (!step.settled) return Break("the states come to no rest");
+  if (const auto flaw = core::FlawOf(job_)) return Break("a flaw: " + *flaw);
   if (job_.why.empty() || step.why.empty()) return Break("no why");
   if (core::NeedsCare(job_) != job_.wake_at.has_value())
     return Break("no wake_at, or a needless one");
@@ -68,7 +72,7 @@ void World::Check(const Job& before, const core::Step& step, const Observation& 
 void World::CheckNotices(const Job& before, const core::Step& step) {
   std::vector<std::string> told;
   for (const core::Effect& effect : step.effects) {
-    const auto* notify = std::get_if<core::Notify>(&effect);
+    const auto* notify = std::get_if<core::TellHooks>(&effect);
     if (notify != nullptr) told.emplace_back(core::HookEventName(notify->event));
   }
   if (job_.spec.hooks.empty() && !told.empty()) return Break("tells what nobody asked for");
@@ -80,23 +84,31 @@ void World::CheckNotices(const Job& before, const core::Step& step) {
 }
 
 void World::CheckEffects(const Job& before, const core::Step& step, const Observation& seen) {
-  const bool creates = Has(step.effects, core::CreateSlice{});
-  const bool deletes = Has(step.effects, core::DeleteSlice{});
+  const auto* const create = Find<core::CreateSlice>(step.effects);
+  const auto* const remove = Find<core::DeleteSlice>(step.effects);
+  const auto* const run = Find<core::RunStage>(step.effects);
   const bool had = before.slice.has_value();
   const bool same_slice = had && job_.slice && before.slice->ref == job_.slice->ref;
-  if (creates && (!job_.slice || job_.slice->phase != SlicePhase::kIntended)) {
+  if (create != nullptr && (!job_.slice || job_.slice->phase != SlicePhase::kIntended ||
+                            !(create->request.ref == job_.slice->ref))) {
     return Break("a create that is not recorded as intended");
   }
-  if (creates && let_go_.contains(job_.slice->ref.name)) return Break("a name is used twice");
-  if (deletes && (!same_slice || job_.slice->phase != SlicePhase::kDeleting)) {
+  if (create != nullptr && let_go_.contains(job_.slice->ref.name)) {
+    return Break("a name is used twice");
+  }
+  if (remove != nullptr && (!same_slice || job_.slice->phase != SlicePhase::kDeleting ||
+                            !(remove->slice == job_.slice->ref))) {
     return Break("a delete that is not recorded");
   }
   const bool confirms = std::holds_alternative<core::SliceSeen>(seen) ||
                         std::holds_alternative<core::CreateAnswered>(seen);
-  if (deletes && before.slice->phase == SlicePhase::kIntended && !confirms) {
+  if (remove != nullptr && before.slice->phase == SlicePhase::kIntended && !confirms) {
     return Break("deletes what it never saw");
   }
-  if (Has(step.effects, core::RunStage{}) && !job_.stage) return Break("runs no stage");
+  if (run != nullptr &&
+      (!job_.stage || run->stage != job_.stage->id || run->attempt != job_.attempt)) {
+    return Break("runs no stage, or another one");
+  }
   if (had && !same_slice) let_go_.insert(before.slice->ref.name);
   const bool saw_nothing =
       std::holds_alternative<core::Tick>(seen) || std::holds_alternative<core::LookFailed>(seen);
@@ -106,18 +118,18 @@ void World::CheckEffects(const Job& before, const core::Step& step, const Observ
                          std::holds_alternative<core::Waiting>(before.state) ||
                          std::holds_alternative<core::Provisioning>(before.state) ||
                          std::holds_alternative<core::Running>(before.state);
-  if (idle && holds && acquiring && (deletes || !same_slice)) {
+  if (idle && holds && acquiring && (remove != nullptr || !same_slice)) {
     return Break("gives a slice up without having looked");
   }
 }
 
 void World::CheckExits(const Job& before) {
   if (!before.stage) return;
-  const auto key = std::pair{before.attempt, before.stage->name};
-  const bool same = job_.stage && job_.attempt == key.first && job_.stage->name == key.second;
+  const auto key = std::pair{before.attempt, before.stage->id};
+  const bool same = job_.stage && job_.attempt == key.first && job_.stage->id == key.second;
   if (!same) {
     stages_over_.insert(key);
-    if (job_.stage && stages_over_.contains({job_.attempt, job_.stage->name})) {
+    if (job_.stage && stages_over_.contains({job_.attempt, job_.stage->id})) {
       Break("a stage runs a second time in one attempt");
     }
     return;
@@ -127,7 +139,7 @@ void World::CheckExits(const Job& before) {
     HostRun after = job_.stage->hosts[index];
     if (run.settled && !after.settled) return Break("a settled host is unsettled");
     after.settled = run.settled;
-    if (Ended(run) && !(run == after)) return Break("an end is recorded twice");
+    if (core::Ended(run) && !(run == after)) return Break("an end is recorded twice");
   }
 }
 
@@ -152,11 +164,15 @@ void World::CheckFacts(const Job& before, const Observation& seen) {
   }
 }
 
-/// What is ours and not being deleted is the slice on record, and there is one at most.
+/// What is ours and not being deleted is the slice on record, and there is one at most; but for
+/// what comes late of an abandoned request, which is watched for.
 void World::CheckOwnership() {
   int alive = 0;
   for (const auto& [name, resource] : cloud_.resources()) {
-    if (!resource.ours || resource.leaves_at) continue;
+    const bool watched =
+        std::any_of(job_.abandoned.begin(), job_.abandoned.end(),
+                    [&](const core::AbandonedRequest& one) { return one.ref.name == name; });
+    if (!resource.ours || resource.leaves_at || watched) continue;
     ++alive;
     const bool owned = job_.slice && job_.slice->ref.name == name;
     if (!owned) return Break("leak: nobody owns " + name);
@@ -170,7 +186,7 @@ void World::CheckTwice(const core::Step& step, const Observation& seen, double j
   const core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);
   if (!again.effects.empty()) {
     return Break(
-        fmt::format("decided twice: {} the second time", core::EffectName(again.effects.front())));
+        fmt::format("decided twice: {} the second time", core::Describe(again.effects.front())));
   }
   if (again.changed) Break("decided twice: changed the second time");
 }

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "jobman/core/describe.hpp"
+#include "jobman/core/flaw.hpp"
+
 namespace jobman::test {
 
 std::vector<core::HostAddress> Addresses(int count, int subnet) {
@@ -20,15 +23,20 @@ Reconciling::Reconciling(core::Job job) : job_(std::move(job)) {
 
 Reconciling& Reconciling::See(core::Observation seen) {
   auto* const look = std::get_if<core::SliceSeen>(&seen);
-  // After all that was decided before it: AskAgain() dates a request a moment ahead.
+  // After all that was decided before it.
   if (look != nullptr && look->began == TimePoint{}) look->began = clock.Now() + Duration{1};
   auto* const answer = std::get_if<core::DeleteAnswered>(&seen);
   if (answer != nullptr && answer->began == TimePoint{}) answer->began = clock.Now();
-  const core::Step step = core::Reconcile(job_, seen, clock.Now(), policy, unit_random);
-  job_ = step.job;
-  changed_ = step.changed;
+  step_ = core::Reconcile(job_, seen, clock.Now(), policy, unit_random);
+  job_ = step_.job;
   effects_.clear();
-  for (const core::Effect& effect : step.effects) effects_.emplace_back(core::EffectName(effect));
+  for (const core::Effect& effect : step_.effects) effects_.push_back(core::Describe(effect));
+  ended_.clear();
+  for (const core::EndedAttempt& one : step_.ended) {
+    ended_.push_back(std::to_string(one.attempt) + " " + core::AttemptEndText(one.end));
+  }
+  if (!step_.settled) throw std::logic_error("the reconciler did not settle");
+  if (const auto flaw = core::FlawOf(job_)) throw std::logic_error("a flaw: " + *flaw);
   if (job_.slice) last_slice_ = job_.slice->ref.name;
   return *this;
 }
@@ -121,6 +129,12 @@ Reconciling& Reconciling::Absent() {
   return See(Sight());
 }
 
+Reconciling& Reconciling::NotFound() {
+  core::SliceSeen seen = Sight();
+  seen.by_name = true;
+  return See(seen);
+}
+
 Reconciling& Reconciling::NoAnswer(base::Error error) {
   return See(core::LookFailed{.slice = last_slice_, .error = std::move(error)});
 }
@@ -140,7 +154,7 @@ Reconciling& Reconciling::Gone() {
 }
 
 Reconciling& Reconciling::Report(core::HostRun run) {
-  const std::string stage = job_.stage ? job_.stage->name : std::string{};
+  const core::StageId stage = job_.stage ? job_.stage->id : core::StageId{};
   return See(core::HostReport{.attempt = job_.attempt, .stage = stage, .run = std::move(run)});
 }
 
@@ -153,7 +167,7 @@ Reconciling& Reconciling::HostNotices(int host, core::Notice notice) {
 }
 
 Reconciling& Reconciling::HostEnds(int host, int exit_code) {
-  const bool stopping = job_.stage && job_.stage->stopping;
+  const bool stopping = job_.stage && job_.stage->stop.has_value();
   return Report({.host = host,
                  .phase = core::HostPhase::kExited,
                  .exit_code = exit_code,
@@ -171,13 +185,13 @@ Reconciling& Reconciling::HostLost(int host, std::optional<base::Error> error) {
 
 Reconciling& Reconciling::AllEnd(int exit_code) {
   if (!job_.stage) return *this;
-  const std::string name = job_.stage->name;
+  const core::StageId id = job_.stage->id;
   const auto hosts = job_.stage->hosts;
   for (const core::HostRun& run : hosts) {
-    if (job_.stage && job_.stage->name == name) HostEnds(run.host, exit_code);
+    if (job_.stage && job_.stage->id == id) HostEnds(run.host, exit_code);
   }
   for (const core::HostRun& run : hosts) {
-    if (job_.stage && job_.stage->name == name && job_.stage->stopping) HostSettles(run.host);
+    if (job_.stage && job_.stage->id == id && job_.stage->stop.has_value()) HostSettles(run.host);
   }
   return *this;
 }

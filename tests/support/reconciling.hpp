@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,9 +29,27 @@ class Reconciling {
   const State& As() const {
     return std::get<State>(job_.state);
   }
-  /// What the last decision wants done, by EffectName: the effects carry nothing else.
+  /// What the last decision wants done, as core::Describe tells it: "DeleteSlice train-000042-a1".
   const std::vector<std::string>& effects() const { return effects_; }
-  bool changed() const { return changed_; }
+  /// The effect of that kind in the last decision, whole.
+  template <class Kind>
+  const Kind& The() const {
+    for (const core::Effect& effect : step_.effects) {
+      if (const auto* const found = std::get_if<Kind>(&effect)) return *found;
+    }
+    throw std::logic_error("the last decision has no such effect");
+  }
+  /// How the attempts that the last decision ended came to their end: "1 preempted".
+  const std::vector<std::string>& ended() const { return ended_; }
+  /// Why there is the present attempt, or will be the next: JOBMAN_RESTART_REASON.
+  std::string restart() const { return core::RestartText(job_.restart); }
+  /// What is used of the budgets; without the time of the last wait.
+  core::Spent spent() const {
+    core::Spent spent = job_.spent;
+    spent.waited_until = {};
+    return spent;
+  }
+  bool changed() const { return step_.changed; }
 
   Reconciling& See(core::Observation seen);  ///< without a time, a call begins now
   Reconciling& Tick();
@@ -49,6 +68,7 @@ class Reconciling {
   Reconciling& Absent();                     ///< a complete listing without it
   Reconciling& NoAnswer(base::Error error);  ///< the place could not be looked at
   Reconciling& Foreign();
+  Reconciling& NotFound();  ///< nothing of its names, says the API when asked for them
   Reconciling& Failed(base::Error error);  ///< the create operation
   Reconciling& Gone();                     ///< a delete found nothing
 
@@ -74,8 +94,9 @@ class Reconciling {
   Reconciling& Report(core::HostRun run);
 
   core::Job job_;
+  core::Step step_ = {};
   std::vector<std::string> effects_ = {};
-  bool changed_ = false;
+  std::vector<std::string> ended_ = {};
   std::string last_slice_ = {};
 };
 

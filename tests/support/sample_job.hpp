@@ -33,7 +33,10 @@ inline core::Slice SampleSlice(const std::string& name) {
   slice.nodes = {{.uid = "8123456789", .hosts = 2}};
   slice.hosts = {{.internal = "10.0.0.2", .external = "203.0.113.7"}, {.internal = "10.0.0.3"}};
   slice.generation = 2;
-  slice.asked_at = base::FromMillis(1'767'225'600'123);
+  slice.requests_sent = 2;
+  slice.requested_at = base::FromMillis(1'767'225'600'123);
+  slice.delete_requested_at = base::FromMillis(1'767'225'600'124);
+  slice.last_evidence_at = base::FromMillis(1'767'225'600'125);
   slice.unshown = {name};
   slice.cloud_state = "READY";
   slice.ready = true;
@@ -47,21 +50,22 @@ inline core::Job BusyJob(core::Job job) {
   job.state = core::Setup{.step = 3};
   job.since = base::FromMillis(1'767'225'700'001);
   job.attempt = 2;
-  job.restart_reason = "preempted";
+  job.restart = core::Restart{.cause = core::RestartCause::kWatchdog, .detail = "no_output: none"};
   job.setup_epoch = 4;
-  job.spent = {.preemption = 1, .failure = 2, .infra = 3, .streak = 4};
+  job.spent = {.preemption = 1,
+               .failure = 2,
+               .infra = 3,
+               .streak = 4,
+               .waited_until = base::FromMillis(1'767'225'699'000)};
   job.slice = SampleSlice(job.name + "-000001-a2");
-  job.given_up = {{.ref = {.place = job.slice->ref.place, .name = job.name + "-000001-a1"},
-                   .until = base::FromMillis(1'767'225'900'004)}};
-  core::Stage stage{
-      .number = 3, .name = "setup-3-install", .stopping = true, .moved = true, .culprit = 1};
+  job.abandoned = {{.ref = {.place = job.slice->ref.place, .name = job.name + "-000001-a1"},
+                    .until = base::FromMillis(1'767'225'900'004)}};
+  core::Stage stage{.id = core::SetupStage{3}, .name = "setup-3-install", .generation = 2};
   stage.started_at = base::FromMillis(1'767'225'701'002);
-  stage.generation = 2;
-  stage.lost = base::Error{.code = base::Code::kAborted, .message = "lost a node"};
-  stage.alarm = core::Alarm{.rule = "bad_output",
-                            .action = core::WatchdogAction::kNewSlice,
-                            .text = "host 1 wrote a line that matches \"x\": x",
-                            .host = 1};
+  stage.stop = core::Alarm{.rule = "bad_output",
+                           .action = core::WatchdogAction::kNewSlice,
+                           .text = "host 1 wrote a line that matches \"x\": x",
+                           .host = 1};
   stage.hosts = {
       {.host = 0, .phase = core::HostPhase::kRunning, .scanned = 4711},
       {.host = 1, .phase = core::HostPhase::kExited, .exit_code = 7},
@@ -75,8 +79,9 @@ inline core::Job BusyJob(core::Job job) {
                             .context = {"connecting to host 2", "running setup-3-install"}}}};
   stage.hosts[0].notice =
       core::Notice{.kind = core::Notice::Kind::kPreemption, .imminent = true, .text = "TRUE"};
-  stage.notice = stage.hosts[0].notice;
-  stage.noticed_at = base::FromMillis(1'767'225'702'003);
+  stage.told = core::Told{.notice = *stage.hosts[0].notice,
+                          .at = base::FromMillis(1'767'225'702'003),
+                          .first_failed = 1};
   job.stage = std::move(stage);
   job.why = "step install runs on 3 hosts";
   job.wake_at = base::FromMillis(1'767'225'800'003);

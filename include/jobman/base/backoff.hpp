@@ -17,4 +17,8 @@ struct Backoff {
   Duration Bound(int attempt) const;
 };
 
+/// How many faults in a row still count when the next one comes `quiet` after the wait for the last
+/// of them: half for each `cap` that passed, and never more than make the wait as long as it gets.
+int StreakAfter(int streak, Duration quiet, const Backoff& backoff);
+
 }  // namespace jobman::base

@@ -26,23 +26,21 @@ base::Json SliceToJson(const Slice& slice);
 base::Result<Slice> SliceFromJson(const base::Json& json);
 
 /// An array; what is no array reads as none.
-base::Json GivenUpToJson(const std::vector<GivenUp>& all);
-base::Result<std::vector<GivenUp>> GivenUpFromJson(const base::Json& json);
+base::Json AbandonedToJson(const std::vector<AbandonedRequest>& all);
+base::Result<std::vector<AbandonedRequest>> AbandonedFromJson(const base::Json& json);
 
 base::Json StageToJson(const Stage& stage);
 base::Result<Stage> StageFromJson(const base::Json& json);
 
 base::Json SpentToJson(const Spent& spent);
-Spent SpentFromJson(const base::Json& json);
+base::Result<Spent> SpentFromJson(const base::Json& json);
+
+/// {"restart": {"cause": "preempted"}, "end": {"outcome": "infra"}}: Job::restart and
+/// Job::attempt_end.
+base::Json AttemptToJson(const Job& job);
+base::Status ReadAttempt(const base::Json& json, Job& job);
 
 /// "run", "cancel", "reboot", "requeue", "delete".
 std::string_view WishName(Wish wish);
 std::optional<Wish> WishFromName(std::string_view name);
-/// "intended", "created", "deleting", "gone".
-std::string_view SlicePhaseName(SlicePhase phase);
-std::optional<SlicePhase> SlicePhaseFromName(std::string_view name);
-/// "pending", "running", "exited", "lost".
-std::string_view HostPhaseName(HostPhase phase);
-std::optional<HostPhase> HostPhaseFromName(std::string_view name);
-
 }  // namespace jobman::core

@@ -15,12 +15,14 @@ namespace jobman::core {
 // one, is ignored.
 
 /// A successful look at the place of a slice that the job holds, or of one it gave up
-/// (Job::given_up). What is not here was not in a complete listing.
+/// (Job::abandoned). What is not here was not in a complete listing.
 struct SliceSeen {
   std::string slice = {};
   /// When the look began; it may be judged much later. Of one that began before the request was
   /// made, answered or given up, only what it shows counts.
   TimePoint began = {};
+  /// The API was asked for each of its names (get), not for a listing.
+  bool by_name = false;
   std::vector<NodeSeen> nodes = {};  ///< those of its names that are ours, in the order of NodeIds
   std::optional<QueuedSeen> queued = {};
   /// Nothing of our names is ours (labels): they are taken by somebody else.
@@ -57,20 +59,18 @@ struct DeleteAnswered {
 /// News of one host in the present stage.
 struct HostReport {
   int attempt = 0;
-  std::string stage = {};  ///< Stage::name
+  StageId stage = CommandStage{};
   HostRun run = {};
 };
 /// Every host on which the command has not ended was reached just now, and none has written
 /// anything since then.
 struct Silence {
   int attempt = 0;
-  std::string stage = {};
   TimePoint since = {};
 };
-/// A line of the stage's output matched watchdog.bad_output[rule].
+/// A line of the command's output matched watchdog.bad_output[rule].
 struct BadOutput {
   int attempt = 0;
-  std::string stage = {};
   int host = 0;
   int rule = 0;
   std::string line = {};  ///< fit to be shown
@@ -80,59 +80,84 @@ struct Tick {};
 using Observation = std::variant<Tick, SliceSeen, LookFailed, CreateAnswered, OperationFailed,
                                  DeleteAnswered, HostReport, Silence, BadOutput>;
 
-// --- What is to be done. The executor does it; nobody else acts. ---
+// --- What is to be done. The executor does it; nobody else acts. Each is safe to repeat. ---
 
-/// Create the job's slice (Job::slice, phase kIntended). Idempotent by name.
+/// Create the slice. Idempotent by name. The labels that mark it as ours and the startup script are
+/// in the request; what only the executor knows (the public SSH key) is not.
 struct CreateSlice {
+  SliceRequest request = {};
   friend bool operator==(const CreateSlice&, const CreateSlice&) = default;
 };
-/// Delete the job's slice, queued resource and nodes.
+/// Delete the slice, queued resource and nodes.
 struct DeleteSlice {
+  SliceRef slice = {};
   friend bool operator==(const DeleteSlice&, const DeleteSlice&) = default;
 };
-/// See to it that Job::stage runs on its hosts and its output comes in. Idempotent by run id.
+/// Ask for the slice by its names, and post what is found (SliceSeen::by_name).
+struct LookUpSlice {
+  SliceRef slice = {};
+  friend bool operator==(const LookUpSlice&, const LookUpSlice&) = default;
+};
+/// See to it that the stage runs on its hosts and its output comes in. Idempotent by run id.
 struct RunStage {
+  int attempt = 0;
+  StageId stage = CommandStage{};
   friend bool operator==(const RunStage&, const RunStage&) = default;
 };
 /// TERM, grace, KILL to the stage's processes on all hosts, and report each host's end.
 struct StopStage {
+  int attempt = 0;
+  StageId stage = CommandStage{};
   friend bool operator==(const StopStage&, const StopStage&) = default;
 };
-/// Tell the hosts' commands of Stage::notice, with the signal of command.on_notice; without one, of
-/// Slice::notice, without a signal. Idempotent: each host tells a run once.
-struct NotifyStage {
-  friend bool operator==(const NotifyStage&, const NotifyStage&) = default;
+/// Tell the command on every host of a notice, and send it the signal ("none": no signal). Each
+/// host tells a run once.
+struct PassNotice {
+  int attempt = 0;
+  Notice notice = {};
+  std::string signal = {};
+  friend bool operator==(const PassNotice&, const PassNotice&) = default;
 };
 /// Stop caring for the stage's hosts: they are gone.
 struct AbandonStage {
+  int attempt = 0;
+  StageId stage = CommandStage{};
   friend bool operator==(const AbandonStage&, const AbandonStage&) = default;
 };
 /// Tell the hooks that asked for the event (JobSpec::hooks). Recorded with the decision itself, so
 /// that it is told at least once whatever happens.
-struct Notify {
+struct TellHooks {
   HookEvent event = HookEvent::kStarted;
   int attempt = 0;
   std::string slice = {};
   std::string why = {};
-  friend bool operator==(const Notify&, const Notify&) = default;
+  friend bool operator==(const TellHooks&, const TellHooks&) = default;
 };
-using Effect =
-    std::variant<CreateSlice, DeleteSlice, RunStage, StopStage, NotifyStage, AbandonStage, Notify>;
-std::string_view EffectName(const Effect& effect);
+using Effect = std::variant<CreateSlice, DeleteSlice, LookUpSlice, RunStage, StopStage, PassNotice,
+                            AbandonStage, TellHooks>;
+
+/// An attempt that a decision ended, and how.
+struct EndedAttempt {
+  int attempt = 0;
+  AttemptEnd end = {};
+  friend bool operator==(const EndedAttempt&, const EndedAttempt&) = default;
+};
 
 /// A decision. `job` is the job after it; `why` explains it, also when nothing changes.
 struct Step {
   Job job = {};
   std::vector<Effect> effects = {};
+  std::vector<EndedAttempt> ended = {};
   std::string why = {};
   bool changed = false;  ///< whether `job` differs from what went in, wake_at and version aside
+  bool settled = true;   ///< false is a defect: the states went round and came to no rest
 };
 
-/// Why a job should not ask for a slice yet, though it was not refused itself.
-struct Crowd {
+/// A job should not ask for a slice before then: another one that wants the same was refused.
+struct RequestHold {
   TimePoint not_before = {};
   base::Error error = {};  ///< what the last one was told
-  friend bool operator==(const Crowd&, const Crowd&) = default;
+  friend bool operator==(const RequestHold&, const RequestHold&) = default;
 };
 
 /// Settings of the reconciler that are the controller's, not the job's.
@@ -141,19 +166,19 @@ struct Policy {
   Duration poll = std::chrono::seconds{15};  ///< longest time between looks at the cloud
   Duration provisioning_limit = std::chrono::minutes{60};
   Duration vanish_grace = std::chrono::seconds{60};  ///< a fresh create may be invisible that long
-  /// What was asked for and given up unseen is looked for that long.
+  /// An abandoned request is looked for that long.
   Duration late_watch = std::chrono::minutes{10};
   /// After a notice of maintenance ended the command: how long its start may wait for that.
   Duration maintenance_wait = std::chrono::minutes{2};
   Duration delete_again =
-      std::chrono::seconds{30};     ///< a delete without effect is repeated after it
-  std::optional<Crowd> crowd = {};  ///< of the one job that is decided upon (ZoneBackoff)
+      std::chrono::seconds{30};          ///< a delete without effect is repeated after it
+  std::optional<RequestHold> hold = {};  ///< of the one job that is decided upon (RequestHolds)
 };
 
 /// Decides what a job does next. Pure: no I/O, no clock, no randomness but the arguments.
 /// Level-triggered: called again with the same observation it decides nothing new. The one
-/// exception is a look that does not show the slice: each counts, and two make a fact.
-/// `unit_random` in [0, 1) is the backoff's jitter.
+/// exception is a listing that does not show the slice: each counts, and two make a fact.
+/// `unit_random` in [0, 1) is the backoff's jitter. The job has no flaw (FlawOf).
 Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
                double unit_random);
 

@@ -128,7 +128,9 @@ std::vector<std::string> NamesOfParts(const SliceRef& ref);
 /// Everything a create call needs.
 struct SliceRequest {
   SliceRef ref = {};
-  TpuSpec tpu = {};  ///< `metadata` holds ssh-keys and startup-script already; `labels` ours too
+  TpuSpec tpu =
+      {};  ///< `labels` hold ours too; `metadata` the startup script, and in the end ssh-keys
+  friend bool operator==(const SliceRequest&, const SliceRequest&) = default;
 };
 
 /// A long-running operation of the API.

@@ -55,18 +55,17 @@ Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptio
 Result<int> ShowDryRun(App& app, const Files& files) {
   views::DryRun view;
   for (const auto& [file, loaded] : files) {
-    core::Job job = NewJob(app, loaded.spec);
-    job.slice = core::Slice{};
-    job.slice->ref = {.mode = loaded.spec.tpu.allocation_mode,
-                      .place = {.project = loaded.spec.tpu.project, .zone = loaded.spec.tpu.zone},
-                      .name = core::SliceName(job, 1)};
+    const core::Job job = NewJob(app, loaded.spec);
     const auto key = ssh::PublicKeyLine(loaded.spec.ssh.private_key);
-    const auto call = cloud::RenderCreate(controller::MakeSliceRequest(
-        job, "the-store", key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
-    view.requests.push_back({.file = file,
-                             .method = call.method,
-                             .url = loaded.spec.cloud.endpoint + call.Target(),
-                             .body = call.body});
+    for (const core::SliceRef& part : core::PartsOf(core::SliceFor(job, 1))) {
+      const auto call = cloud::RenderCreate(
+          controller::WithLogin(core::RequestFor(job, part, "the-store"), loaded.spec.ssh.user,
+                                key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
+      view.requests.push_back({.file = file,
+                               .method = call.method,
+                               .url = loaded.spec.cloud.endpoint + call.Target(),
+                               .body = call.body});
+    }
   }
   app.Show(view);
   return kSuccess;

@@ -279,7 +279,7 @@ TEST_F(ControllerTest, ALateGrantToTheLastJobIsDeleted) {
   }(api_, late));
   ASSERT_TRUE(Until([&] { return !api_->created().empty(); }));
   EXPECT_TRUE(Until([&] { return api_->Leftovers().empty(); }));
-  EXPECT_TRUE(Until([&] { return store_.Get(job.id)->given_up.empty(); }));
+  EXPECT_TRUE(Until([&] { return store_.Get(job.id)->abandoned.empty(); }));
   EXPECT_EQ(StateOf(job.id), "CANCELLED");
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/core/describe.hpp"
 #include "jobman/store/memory_store.hpp"
 #include "tests/support/sample_job.hpp"
 
@@ -34,16 +35,18 @@ class JobBookTest : public testing::Test {
     job.state = core::Running{};
     job.attempt = 1;
     job.slice = test::SampleSlice("train-000001-a1");
-    job.stage = core::Stage{.name = "run", .hosts = {{.host = 0}, {.host = 1}, {.host = 2}}};
+    job.slice->nodes = {{.uid = "8123456789", .hosts = 3}};
+    job.slice->hosts.resize(3);
+    job.slice->unshown.clear();
+    job.slice->last_evidence_at = test::kNow;
+    job.stage = core::Stage{
+        .name = "run", .generation = 2, .hosts = {{.host = 0}, {.host = 1}, {.host = 2}}};
     id_ = *store_.Create(job, "source", test::kNow);
     const auto lease = store_.TakeLease("me", test::kNow, std::chrono::hours{1});
     JobBook::Hooks hooks;
-    hooks.decided = [this](const core::Job& then, const std::vector<core::Effect>& effects) {
+    hooks.decided = [this](const core::Job&, const std::vector<core::Effect>& effects) {
       ++decisions_;
-      for (const core::Effect& effect : effects) {
-        const std::string slice = then.slice ? then.slice->ref.name : std::string{};
-        effects_.push_back(std::string(core::EffectName(effect)) + " " + slice);
-      }
+      for (const core::Effect& effect : effects) effects_.push_back(core::Describe(effect));
     };
     book_.emplace(loop_, world_, policy_, std::move(hooks));
     book_->set_lease_token((*lease)->token);
@@ -54,8 +57,7 @@ class JobBookTest : public testing::Test {
     effects_.clear();
   }
   void Report(int host, HostPhase phase = HostPhase::kRunning) {
-    book_->Post(
-        id_, core::HostReport{.attempt = 1, .stage = "run", .run = {.host = host, .phase = phase}});
+    book_->Post(id_, core::HostReport{.attempt = 1, .run = {.host = host, .phase = phase}});
   }
   int RunningHosts() {
     int running = 0;
@@ -121,6 +123,8 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   asking.attempt = 1;
   asking.slice = test::SampleSlice("first-000001-a1");
   asking.slice->phase = core::SlicePhase::kIntended;
+  asking.slice->requests_sent = 1;
+  asking.slice->nodes.clear();
   asking.slice->hosts.clear();
   const core::JobId first = *store.Create(asking, "", test::kNow);
   const auto lease = store.TakeLease("me", test::kNow, std::chrono::hours{1});
@@ -155,14 +159,13 @@ TEST_F(JobBookTest, AnEffectIsAboutTheSliceOfItsOwnDecision) {
         id_,
         core::HostReport{
             .attempt = 1,
-            .stage = "run",
             .run = {.host = host, .phase = HostPhase::kExited, .exit_code = 143, .settled = true}});
   }
   book_->Post(id_,
               core::DeleteAnswered{.slice = "train-000001-a1", .began = test::kNow, .gone = true});
   loop_.run();
   EXPECT_THAT(effects_,
-              testing::ElementsAre("StopStage train-000001-a1", "DeleteSlice train-000001-a1",
+              testing::ElementsAre("StopStage run of attempt 1", "DeleteSlice train-000001-a1",
                                    "CreateSlice train-000001-a2"));
 }
 

@@ -52,7 +52,7 @@ TEST(Explain, ARunCountsItsHosts) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Ready(4).HostRuns(0).HostEnds(3);
   r.See(HostReport{.attempt = 1,
-                   .stage = "run",
+                   .stage = CommandStage{},
                    .run = {.host = 2, .error = base::Error{.message = "connection refused"}}});
   EXPECT_THAT(Of(r).facts, Contains("run: 1 running, 1 ended, not started on host 1-2 "
                                     "(connection refused)"));
@@ -77,7 +77,8 @@ TEST(Explain, AWaitThatIsOverTellsWhatIsStillToBeCleared) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"});
   r.After(seconds{10}).Absent().After(seconds{10}).Absent();
-  ASSERT_THAT(r.effects(), ElementsAre("CreateSlice")) << "again, under the same name";
+  ASSERT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"))
+      << "again, under the same name";
   r.Refused({.code = Code::kResourceExhausted,
              .message = "too many requests",
              .reason = Reason::kRateLimit});

@@ -27,7 +27,7 @@ class NotifyTest : public testing::Test {
     const Step step = Reconcile(job_, seen, clock_.Now(), {.store_id = "store1"}, 0.5);
     job_ = step.job;
     for (const Effect& effect : step.effects) {
-      const auto* notify = std::get_if<Notify>(&effect);
+      const auto* notify = std::get_if<TellHooks>(&effect);
       if (notify == nullptr) continue;
       told_.push_back(std::to_string(notify->attempt) + " " +
                       std::string(HookEventName(notify->event)) + ": " + notify->why);
@@ -44,10 +44,10 @@ class NotifyTest : public testing::Test {
     See(seen);
   }
   void HostEnds(int exit_code) {
-    const bool stopping = job_.stage->stopping;
+    const bool stopping = job_.stage->stop.has_value();
     See(HostReport{
         .attempt = job_.attempt,
-        .stage = "run",
+        .stage = CommandStage{},
         .run = {.phase = HostPhase::kExited, .exit_code = exit_code, .settled = stopping}});
   }
   void Run() {

@@ -30,7 +30,7 @@ TEST(ReconcileAcquire, AsksForASliceNamedAfterJobAndAttempt) {
   Reconciling r(JobBuilder().Build());
   r.Tick();
   EXPECT_EQ(r.state(), "REQUESTING");
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
   EXPECT_EQ(r.job().slice->phase, SlicePhase::kIntended);
   EXPECT_THAT(r.job().why, HasSubstr("asking for slice train-000042-a1: ondemand v4-32"));
@@ -44,7 +44,7 @@ TEST(ReconcileAcquire, GoesThroughTheQueueToTheCommand) {
   EXPECT_THAT(r.effects(), IsEmpty());
   r.Ready();
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 1"));
   EXPECT_EQ(r.job().stage->hosts.size(), 4U);
 }
 
@@ -79,7 +79,7 @@ TEST(ReconcileAcquire, NeverDeletesAForeignSlice) {
   EXPECT_THAT(r.effects(), IsEmpty());
   EXPECT_FALSE(r.job().slice);
   r.After(minutes{10});
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2") << "the next name is free";
 }
 
@@ -90,7 +90,7 @@ TEST(ReconcileAcquire, AnUnansweredCreateIsLookedForFirst) {
   EXPECT_THAT(r.effects(), IsEmpty());
   EXPECT_THAT(r.job().why, HasSubstr("looking before asking again"));
   EXPECT_THAT(r.Absent().effects(), IsEmpty()) << "one look is not enough";
-  EXPECT_THAT(r.Absent().effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.Absent().effects(), ElementsAre("CreateSlice train-000042-a1"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1") << "the name guards against two slices";
   EXPECT_THAT(r.Absent().effects(), IsEmpty()) << "and again two looks";
 }
@@ -146,7 +146,8 @@ TEST(ReconcileAcquire, StockoutCostsNoBudget) {
     ASSERT_EQ(r.state(), "REQUESTING");
     r.Answered().Failed(kStockout);
     ASSERT_EQ(r.state(), "BACKOFF");
-    ASSERT_THAT(r.effects(), ElementsAre("DeleteSlice")) << "the failed node may hold the name";
+    ASSERT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a" + std::to_string(attempt)))
+        << "the failed node may hold the name";
     r.Gone();
     ASSERT_FALSE(r.job().slice);
   }
@@ -157,11 +158,11 @@ TEST(ReconcileAcquire, AFailedQueuedResourceIsDeletedFirst) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kFailed, kInternal);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_EQ(r.As<BackingOff>().error, kInternal);
   EXPECT_EQ(r.job().spent.infra, 1);
-  EXPECT_THAT(r.After(minutes{10}).effects(), ElementsAre("DeleteSlice"))
-      << "no new slice while the husk is there";
+  EXPECT_THAT(r.After(minutes{10}).effects(), ElementsAre("DeleteSlice train-000042-a1"))
+      << "no new slice while the dead one is there";
   r.Absent().Absent();
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
@@ -199,7 +200,7 @@ TEST(ReconcileAcquire, ListFailureChangesNothing) {
   }
 }
 
-TEST(ReconcileAcquire, ProvisioningThatNeverEndsIsGivenUp) {
+TEST(ReconcileAcquire, ProvisioningThatNeverEndsIsAbandonedRequest) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kProvisioning);
   r.clock.Advance(minutes{60});
@@ -207,7 +208,7 @@ TEST(ReconcileAcquire, ProvisioningThatNeverEndsIsGivenUp) {
   r.clock.Advance(seconds{1});
   r.Queued(QueuedState::kProvisioning);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_EQ(r.As<BackingOff>().error.code, Code::kDeadlineExceeded);
 }
 
@@ -236,11 +237,11 @@ TEST(ReconcileAcquire, ASliceLostBeforeItsUseIsReplaced) {
     Reconciling r(JobBuilder().Direct().Build());
     r.Tick().Answered().Node(state);
     EXPECT_EQ(r.job().spent.preemption, 1);
-    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
     r.Gone();
     EXPECT_EQ(r.state(), "REQUESTING");
-    EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
-    EXPECT_EQ(r.job().restart_reason, "preempted");
+    EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
+    EXPECT_EQ(r.restart(), "preempted");
   }
 }
 
@@ -250,7 +251,7 @@ TEST(ReconcileAcquire, ADeletionBySomebodyElseIsWaitedFor) {
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_THAT(r.effects(), IsEmpty());
   r.Absent().Absent();
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
@@ -296,11 +297,11 @@ TEST(ReconcileAcquire, AQueuedResourceThatIsSuspendedBeforeItsUseFoundNoCapacity
     r.Queued(QueuedState::kSuspending);
     ASSERT_EQ(r.state(), "BACKOFF");
     EXPECT_EQ(r.As<BackingOff>().error.reason, Reason::kStockout);
-    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a" + std::to_string(attempt)));
     r.Gone();
   }
   EXPECT_EQ(r.job().spent.preemption, 0);
-  EXPECT_NE(r.job().restart_reason, "preempted");
+  EXPECT_NE(r.restart(), "preempted");
 }
 
 TEST(ReconcileAcquire, WhatPassesIsTriedAgain) {
@@ -363,13 +364,13 @@ TEST(ReconcileAcquire, ARequestWhoseDurationPassedIsMadeAnewAndCostsNothing) {
     r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(waited);
     r.Queued(QueuedState::kFailed, error);
     EXPECT_EQ(r.state(), "BACKOFF");
-    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+    EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
     EXPECT_THAT(r.job().why, HasSubstr("train-000042-a1 found no capacity within "
                                        "tpu.valid_until, 1h: trying again in"));
     EXPECT_EQ(r.job().spent.infra, 0);
     EXPECT_EQ(r.As<BackingOff>().error.reason, Reason::kStockout);
     r.Gone().Absent().Absent().After(minutes{10});
-    EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+    EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
     EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
   }
 }
@@ -388,8 +389,8 @@ TEST(ReconcileAcquire, ATimeThatPassedEndsTheJob) {
   EXPECT_EQ(r.state(), "WAITING") << "the service's clock says when, not ours";
   r.Queued(QueuedState::kFailed, kUnknown);
   EXPECT_EQ(r.state(), "FAILED");
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
-  EXPECT_THAT(r.job().why, HasSubstr("has passed: no slice is asked for any more"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
+  EXPECT_THAT(r.job().why, HasSubstr("has passed: no slice is requested any more"));
   EXPECT_EQ(r.As<Done>().error->reason, Reason::kExpired);
   EXPECT_THAT(r.As<Done>().error->hint, HasSubstr("a later tpu.valid_until"));
   EXPECT_FALSE(r.Gone().job().slice);
@@ -401,7 +402,8 @@ TEST(ReconcileAcquire, AfterThatTimeNoSliceIsAskedForAndOneThatIsHeldIsUsed) {
   r.WishFor(Wish::kRun);
   EXPECT_EQ(r.Ready().state(), "RUNNING") << "the slice was granted in time";
   r.Queued(QueuedState::kSuspended);
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 2", "DeleteSlice train-000042-a1"));
   r.Gone().Absent().Absent();
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().error->reason, Reason::kExpired);
@@ -425,6 +427,107 @@ TEST(ReconcileAcquire, HostsThatDoNotExistAreRefused) {
   setup.Tick().Answered().Ready(4);
   EXPECT_EQ(setup.state(), "FAILED");
   EXPECT_THAT(setup.job().why, HasSubstr("setup step data names host 7"));
+}
+
+// --- How attempts end, on record ---
+
+TEST(ReconcileAcquire, ARefusalIsRecordedAsOneWhateverCameBefore) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToRunning().Node(NodeState::kPreempted);
+  EXPECT_THAT(r.ended(), ElementsAre("1 preempted"));
+  r.Gone();
+  EXPECT_EQ(r.restart(), "preempted");
+  r.Refused(kStockout);
+  EXPECT_THAT(r.ended(), ElementsAre("2 refused"));
+  r.After(minutes{10});
+  EXPECT_EQ(r.state(), "REQUESTING");
+  EXPECT_EQ(r.restart(), "infra");
+}
+
+TEST(ReconcileAcquire, ARefusalAfterAResumeIsNoResume) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToDone().WishFor(Wish::kDelete).Gone();
+  r.WishFor(Wish::kRun);
+  EXPECT_EQ(r.restart(), "resumed");
+  r.Refused(kStockout);
+  EXPECT_THAT(r.ended(), ElementsAre("2 refused"));
+}
+
+TEST(ReconcileAcquire, ANameThatIsTakenIsARefusalToo) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToRunning().Node(NodeState::kPreempted).Gone().Foreign();
+  EXPECT_THAT(r.ended(), ElementsAre("2 refused"));
+  EXPECT_EQ(r.restart(), "infra");
+}
+
+TEST(ReconcileAcquire, WhatFailedOrVanishedOrTookTooLongIsRecordedSo) {
+  Reconciling failed(JobBuilder().Build());
+  failed.Tick().Answered().Queued(QueuedState::kFailed, kInternal);
+  EXPECT_THAT(failed.ended(), ElementsAre("1 request failed"));
+  Reconciling slow(JobBuilder().Direct().Build());
+  slow.Tick().Answered().Node(NodeState::kCreating);
+  slow.clock.Advance(hours{2});
+  slow.Node(NodeState::kCreating);
+  EXPECT_THAT(slow.ended(), ElementsAre("1 too slow"));
+  EXPECT_EQ(slow.restart(), "infra");
+  Reconciling vanished(JobBuilder().Direct().Build());
+  vanished.Tick().Answered().Node(NodeState::kCreating).Absent().Absent();
+  EXPECT_THAT(vanished.ended(), ElementsAre("1 vanished"));
+  EXPECT_EQ(vanished.restart(), "preempted");
+}
+
+// --- A request without an answer, whose repetition is refused ---
+
+TEST(ReconcileAcquire, ARequestThatMayHaveArrivedIsLookedUpByNameWhenItsRepetitionIsRefused) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"}).Absent().Absent();
+  ASSERT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"));
+  r.Refused(kStockout);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  EXPECT_THAT(ImpliedEffects(r.job()), ElementsAre(LookUpSlice{r.job().slice->ref}));
+  r.NotFound();
+  EXPECT_FALSE(r.job().slice) << "at once, not after a minute of listings";
+  ASSERT_EQ(r.job().abandoned.size(), 1U) << "what comes late is deleted";
+  EXPECT_EQ(r.job().abandoned[0].ref.name, "train-000042-a1");
+  r.After(minutes{10});
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
+}
+
+TEST(ReconcileAcquire, ARequestThatDidArriveIsUsed) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"}).Absent().Absent();
+  r.Refused(kStockout).Node(NodeState::kCreating);
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated);
+  EXPECT_EQ(r.After(minutes{10}).state(), "PROVISIONING");
+}
+
+TEST(ReconcileAcquire, OneListingWithoutItSaysNothingOfSuchARequest) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"}).Absent().Absent();
+  r.Refused(kStockout).Absent().Absent();
+  EXPECT_TRUE(r.job().slice) << "it may be on its way";
+}
+
+// --- The backoff ---
+
+TEST(ReconcileAcquire, RefusalsOfLongAgoDoNotMakeTheWaitLonger) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.unit_random = 0.999;
+  for (int refusal = 1; refusal <= 8; ++refusal) {
+    r.After(minutes{10});
+    r.Refused(kStockout);
+  }
+  const Duration longest = r.As<BackingOff>().until - r.clock.Now();
+  EXPECT_GT(longest, minutes{9});
+  r.After(minutes{10});
+  r.Answered().Node(NodeState::kCreating);
+  for (int quarter = 0; quarter < 4; ++quarter) {  // an hour of peace
+    r.clock.Advance(minutes{14});
+    r.Node(NodeState::kCreating);
+  }
+  r.Failed(kStockout);
+  EXPECT_LT(r.As<BackingOff>().until - r.clock.Now(), minutes{1});
 }
 
 }  // namespace

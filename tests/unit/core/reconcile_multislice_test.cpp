@@ -65,7 +65,7 @@ TEST(Multislice, ANodeThatAnEarlyLookShowedIsGoneWhenItIsNotThere) {
   const base::Error quota{.code = base::Code::kResourceExhausted, .reason = base::Reason::kQuota};
   r.Tick().See(CreateAnswered{
       .slice = "train-000042-a1", .error = quota, .accepted = {"train-000042-a1-0"}});
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   SliceSeen early = Look({Node(0, kReady)});
   early.began = r.clock.Now() - seconds{1};
   r.See(early);
@@ -77,11 +77,11 @@ TEST(Multislice, ANodeThatAnEarlyLookShowedIsGoneWhenItIsNotThere) {
 TEST(Multislice, WhatAnEarlyLookDoesNotShowMayBeThere) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   SliceSeen early = Look({});
-  early.began = r.job().slice->created_at - seconds{1};
+  early.began = r.job().slice->last_evidence_at - seconds{1};
   r.See(early).See(early).See(early);
   EXPECT_EQ(r.state(), "RUNNING");
   early = Active({Node(0, kReady), Node(1, NodeState::kPreempted)});
-  early.began = r.job().slice->created_at - seconds{1};
+  early.began = r.job().slice->last_evidence_at - seconds{1};
   r.See(early);
   EXPECT_THAT(r.effects(), IsEmpty());
 }
@@ -99,7 +99,7 @@ TEST(Multislice, ATakenNameIsNotJudgedByALookOfBeforeTheAnswer) {
   SliceSeen seen = Look({Node(1, kReady)});
   seen.taken = early.taken;
   r.See(seen);
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
@@ -129,7 +129,7 @@ TEST(Multislice, WhenANameIsTakenTheOthersAreGivenBackAtOnce) {
   r.Tick().See(seen);
   EXPECT_THAT(r.effects(), IsEmpty()) << "the request may be under way";
   r.Answered().See(seen);
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_THAT(r.As<BackingOff>().error.message, HasSubstr("the name train-000042-a1-0 is taken"));
   EXPECT_EQ(r.job().spent.infra, 1);
   r.Gone();
@@ -144,9 +144,10 @@ TEST(Multislice, OneNameThatIsTakenDoesNotMeanThatNothingIsOurs) {
   r.Tick().See(seen);
   EXPECT_THAT(r.effects(), IsEmpty());
   r.See(seen);
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice")) << "as when nothing is there";
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"))
+      << "as when nothing is there";
   r.Answered().See(seen);
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone().See(seen).See(seen);
   ASSERT_TRUE(r.job().slice) << "the other node may be there";
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
@@ -155,7 +156,7 @@ TEST(Multislice, OneNameThatIsTakenDoesNotMeanThatNothingIsOurs) {
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
-TEST(Multislice, WhatCameOfARequestThatWasGivenUpIsAsYoungAsItsAnswer) {
+TEST(Multislice, WhatCameOfARequestThatWasAbandonedRequestIsAsYoungAsItsAnswer) {
   Reconciling r(JobBuilder().Direct().Slices(2).Build());
   r.Tick();
   r.clock.Advance(minutes{2});
@@ -193,7 +194,8 @@ TEST(Multislice, IsReadyWhenEveryNodeIs) {
 TEST(Multislice, OneLostNodeLosesTheSliceAndItIsDeletedWhole) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage")) << "what runs on the other has its grace";
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"))
+      << "what runs on the other has its grace";
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_EQ(r.job().slice->cloud_state, "PREEMPTED (node train-000042-a1-1)");
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
@@ -201,17 +203,19 @@ TEST(Multislice, OneLostNodeLosesTheSliceAndItIsDeletedWhole) {
   r.HostEnds(0, 143);
   EXPECT_EQ(r.state(), "RUNNING");
   r.HostEnds(1, 143);
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"));
   EXPECT_EQ(r.job().spent.preemption, 1);
   EXPECT_EQ(r.job().spent.failure, 0);
-  EXPECT_EQ(r.job().restart_reason, "preempted");
+  EXPECT_EQ(r.restart(), "preempted");
 }
 
 TEST(Multislice, WhatIsLeftOfItIsNotWaitedForWhenItGoesToo) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   r.See(Active({Node(0, NodeState::kPreempted), Node(1, NodeState::kPreempted)}));
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"));
   EXPECT_EQ(r.job().spent.preemption, 1);
 }
 
@@ -220,7 +224,7 @@ TEST(Multislice, WhatTheOthersSayOfALostNodeIsNoFaultOfTheirs) {
   job.spec.watchdog.bad_output = {{.match = "x"}};
   Reconciling r = Running(job);
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
-  r.See(BadOutput{.attempt = 1, .stage = "run", .host = 0, .rule = 0, .line = "x"});
+  r.See(BadOutput{.attempt = 1, .host = 0, .rule = 0, .line = "x"});
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   EXPECT_EQ(r.state(), "RUNNING");
   r.HostEnds(0, 1).HostEnds(1, 1);
@@ -232,7 +236,7 @@ TEST(Multislice, WhenAllEndedWellALostNodeIsNoMatter) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.HostEnds(2).HostEnds(3);
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.HostEnds(0).HostEnds(1);
   EXPECT_EQ(r.state(), "SUCCEEDED");
   EXPECT_EQ(r.job().spent.preemption, 0);
@@ -242,8 +246,8 @@ TEST(Multislice, AJobThatTheWatchdogEndsGetsNoOtherTryForALostNode) {
   Job job = JobBuilder().Slices(2).Build();
   job.spec.watchdog.bad_output = {{.match = "x", .action = WatchdogAction::kFail}};
   Reconciling r = Running(job);
-  r.See(BadOutput{.attempt = 1, .stage = "run", .host = 0, .rule = 0, .line = "x"});
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  r.See(BadOutput{.attempt = 1, .host = 0, .rule = 0, .line = "x"});
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   EXPECT_EQ(r.state(), "RUNNING") << "the others have their grace";
   r.HostEnds(0, 143).HostEnds(1, 143);
@@ -254,21 +258,22 @@ TEST(Multislice, AJobThatTheWatchdogEndsGetsNoOtherTryForALostNode) {
 TEST(Multislice, ACancelLeavesThemTheirGrace) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.WishFor(Wish::kCancel);
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   EXPECT_THAT(r.effects(), testing::IsEmpty());
   EXPECT_EQ(r.state(), "CANCELLING");
   r.HostEnds(0, 143).HostEnds(1, 143);
   EXPECT_NE(r.state(), "RUNNING");
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
-  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice"));
+  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice train-000042-a1"));
 }
 
 TEST(Multislice, WhoEndedAlreadyIsNotStoppedWhenANodeIsLost) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.HostEnds(0).HostEnds(1);
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"));
 }
 
 TEST(Multislice, ANodeThatIsMissingTwiceIsLost) {
@@ -278,10 +283,11 @@ TEST(Multislice, ANodeThatIsMissingTwiceIsLost) {
   r.See(Look({Node(0, kReady), Node(1, kReady)})).See(Look({Node(1, kReady)}));
   EXPECT_EQ(r.state(), "RUNNING") << "nor are two with a whole one between them";
   r.See(Look({Node(1, kReady)}));
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.HostEnds(2, 143).HostEnds(3, 143);
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
-  EXPECT_EQ(r.job().restart_reason, "preempted");
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"));
+  EXPECT_EQ(r.restart(), "preempted");
 }
 
 TEST(Multislice, WhenOneNodeIsReplacedTheOthersAreStoppedBeforeTheNextStart) {
@@ -290,16 +296,16 @@ TEST(Multislice, WhenOneNodeIsReplacedTheOthersAreStoppedBeforeTheNextStart) {
   replaced.hosts = test::Addresses(2, 7);
   r.See(Active({Node(0, kReady), replaced}));
   EXPECT_EQ(r.state(), "RUNNING") << "processes of the attempt live on hosts 0 and 1";
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   EXPECT_THAT(r.job().why, HasSubstr("stopping run on the others"));
   r.HostEnds(0, 143);
   EXPECT_THAT(r.effects(), IsEmpty());
   r.HostEnds(1, 143);
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage run of attempt 1"));
   r.See(Active({Node(0, kReady), replaced}));
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 2"));
   EXPECT_EQ(r.job().attempt, 2);
-  EXPECT_EQ(r.job().restart_reason, "maintenance");
+  EXPECT_EQ(r.restart(), "maintenance");
   EXPECT_EQ(r.job().spent, Spent{});
 }
 
@@ -310,7 +316,8 @@ TEST(Multislice, WhenAllNodesAreReplacedNothingIsLeftToStop) {
   first.hosts = test::Addresses(2, 6);
   second.hosts = test::Addresses(2, 7);
   r.See(Active({first, second}));
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "RunStage"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "RunStage run of attempt 2"));
 }
 
 TEST(Multislice, ACancelStopsTheHostsThatWereNotReplaced) {
@@ -332,7 +339,7 @@ TEST(Multislice, WhatWasAcceptedIsDeletedWhenTheRestIsRefused) {
                               .operations = {"operations/1"},
                               .error = quota,
                               .accepted = {"train-000042-a1-0"}});
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_EQ(r.As<BackingOff>().error.reason, base::Reason::kQuota);
   EXPECT_EQ(r.job().spent.infra, 0) << "quota costs nothing";
@@ -343,7 +350,7 @@ TEST(Multislice, ARequestThatWasCutShortIsRepeatedForTheMissingNodes) {
   r.Tick().See(Look({Node(0, kCreating)}));
   EXPECT_THAT(r.effects(), IsEmpty()) << "the request may be under way";
   r.See(Look({Node(0, kCreating)}));
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"));
   r.Answered().See(Look({Node(0, kReady), Node(1, kReady)}));
   EXPECT_EQ(r.state(), "RUNNING");
 }
@@ -354,13 +361,13 @@ TEST(Multislice, ANodeThatNeverComesIsNotWaitedForForEver) {
   EXPECT_EQ(r.state(), "PROVISIONING");
   r.clock.Advance(minutes{2});
   r.See(Look({Node(0, kReady)}));
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
 TEST(Multislice, CancelledInTheMiddleOfTheRequestItIsDeleted) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   r.Tick().WishFor(Wish::kDelete).See(Look({Node(0, kCreating)}));
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   r.See(Look({})).See(Look({}));
   EXPECT_EQ(r.state(), "DELETING") << "the other node may not be shown yet";
@@ -373,7 +380,7 @@ TEST(Multislice, GoneMeansThatNoNodeIsSeenTwice) {
   Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
   r.WishFor(Wish::kRequeue);
   for (int host = 0; host < 4; ++host) r.HostEnds(host, 143);
-  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice"));
+  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice train-000042-a1"));
   r.See(Look({Node(1, NodeState::kDeleting)})).See(Look({}));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1") << "seen absent once only";
   r.See(Look({}));
@@ -390,7 +397,7 @@ TEST(Multislice, WhatWasRefusedInPartIsNotGoneBeforeItCouldBeSeen) {
   ASSERT_TRUE(r.job().slice) << "a node that was just accepted may be invisible for a moment";
   r.See(Look({Node(0, kCreating)}));
   r.After(minutes{1});
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   EXPECT_FALSE(r.job().slice) << "the other was refused";
 }
@@ -400,14 +407,14 @@ TEST(Multislice, WhatIsShownMeanwhileWasMissedByADeleteThatFoundNothing) {
   const base::Error denied{.code = base::Code::kPermissionDenied, .message = "no"};
   r.Tick().See(CreateAnswered{
       .slice = "train-000042-a1", .error = denied, .accepted = {"train-000042-a1-0"}});
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   const auto began = r.clock.Now();
   r.clock.Advance(seconds{2});
   r.See(Look({Node(0, kCreating)}));
   r.See(DeleteAnswered{.slice = "train-000042-a1", .began = began, .gone = true});
   ASSERT_TRUE(r.job().slice) << "that was before it was shown";
   r.After(minutes{1});
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   EXPECT_FALSE(r.job().slice);
 }
@@ -419,7 +426,7 @@ TEST(Multislice, AnActiveQueuedResourceWithoutItsNodeIsNotWaitedForForEver) {
   EXPECT_EQ(r.state(), "PROVISIONING");
   r.clock.Advance(minutes{61});
   r.Queued(QueuedState::kActive);
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
 TEST(Multislice, AStockoutIsHeardOfAlsoWhenTheNodeWasSeenFirst) {
@@ -436,7 +443,7 @@ TEST(Multislice, ASliceUnderRepairThatNeverWasReadyHasALimit) {
   r.Tick().Answered().Node(kCreating).Node(NodeState::kRepairing);
   EXPECT_THAT(r.job().why, HasSubstr("REPAIRING"));
   r.After(minutes{61}).Node(NodeState::kRepairing);
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_EQ(r.state(), "BACKOFF");
 }
 

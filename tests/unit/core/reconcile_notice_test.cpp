@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/core/describe.hpp"
 #include "jobman/core/explain.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
@@ -33,8 +34,8 @@ TEST(ReconcileNotice, MaintenanceDaysAheadIsOnlyTold) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Announced(kPending);
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_THAT(r.effects(), ElementsAre("NotifyStage"));
-  EXPECT_FALSE(r.job().stage->notice) << "no signal";
+  EXPECT_THAT(r.effects(), ElementsAre("PassNotice maintenance to attempt 1, signal none"));
+  EXPECT_FALSE(r.job().stage->told) << "no signal";
   EXPECT_THAT(r.job().why, HasSubstr("announces maintenance of slice train-000042-a1: SCHEDULED"));
   EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
               Contains("the cloud announces maintenance: " + kPending.text));
@@ -47,9 +48,11 @@ TEST(ReconcileNotice, MaintenanceDaysAheadIsOnlyTold) {
 TEST(ReconcileNotice, WhatIsAnnouncedAlreadyIsToldToTheNextCommand) {
   Reconciling r(JobBuilder().Step("install").Build());
   r.Tick().Answered().Announced(kPending);
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage")) << "a setup step is not told";
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage setup-0 of attempt 1"))
+      << "a setup step is not told";
   r.AllEnd();
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage", "NotifyStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 1",
+                                       "PassNotice maintenance to attempt 1, signal none"));
 }
 
 TEST(ReconcileNotice, AnAnnouncementThatIsTakenBackIsForgotten) {
@@ -62,8 +65,9 @@ TEST(ReconcileNotice, AnAnnouncementThatIsTakenBackIsForgotten) {
 TEST(ReconcileNotice, WhatIsImminentIsSignalledOnceOnAllHosts) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(2, kMaintenance);
-  EXPECT_THAT(r.effects(), ElementsAre("NotifyStage"));
-  EXPECT_EQ(r.job().stage->notice, kMaintenance);
+  EXPECT_THAT(r.effects(),
+              ElementsAre("PassNotice imminent maintenance to attempt 1, signal TERM"));
+  EXPECT_EQ(r.job().stage->told->notice, kMaintenance);
   EXPECT_EQ(r.job().why,
             "notice of maintenance (TERMINATE_ON_HOST_MAINTENANCE): the command is sent TERM");
   EXPECT_THAT(r.HostNotices(2, kMaintenance).effects(), IsEmpty());
@@ -74,8 +78,9 @@ TEST(ReconcileNotice, WhatIsImminentIsSignalledOnceOnAllHosts) {
 TEST(ReconcileNotice, OngoingMaintenanceOfTheNodeIsImminent) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Announced(kPending).Announced(kOngoing);
-  EXPECT_THAT(r.effects(), ElementsAre("NotifyStage"));
-  EXPECT_EQ(r.job().stage->notice, kOngoing);
+  EXPECT_THAT(r.effects(),
+              ElementsAre("PassNotice imminent maintenance to attempt 1, signal TERM"));
+  EXPECT_EQ(r.job().stage->told->notice, kOngoing);
 }
 
 TEST(ReconcileNotice, AFailureAfterANoticeOfPreemptionIsAPreemption) {
@@ -83,9 +88,10 @@ TEST(ReconcileNotice, AFailureAfterANoticeOfPreemptionIsAPreemption) {
     Reconciling r(JobBuilder().Build());
     r.ToRunning().HostNotices(0, kPreempted).AllEnd(code);
     EXPECT_EQ(r.state(), "BACKOFF");
-    EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1})) << code;
-    EXPECT_EQ(r.job().restart_reason, "preempted");
-    EXPECT_THAT(r.effects(), Contains("DeleteSlice")) << "the machines are as good as gone";
+    EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1})) << code;
+    EXPECT_EQ(r.restart(), "preempted");
+    EXPECT_THAT(r.effects(), Contains("DeleteSlice train-000042-a1"))
+        << "the machines are as good as gone";
     EXPECT_THAT(r.job().why, HasSubstr("after notice of preemption (TRUE)"));
     EXPECT_EQ(r.Gone().state(), "REQUESTING") << "at once";
   }
@@ -94,23 +100,23 @@ TEST(ReconcileNotice, AFailureAfterANoticeOfPreemptionIsAPreemption) {
 TEST(ReconcileNotice, ALostHostAfterANoticeIsAPreemption) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(1).HostNotices(0, kPreempted).HostLost(0);
-  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+  EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
 }
 
 TEST(ReconcileNotice, ANoticeThatComesWithTheEndCountsToo) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostEnds(1, 1);
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   EXPECT_THAT(r.HostNotices(1, kPreempted).effects(), IsEmpty()) << "it is being stopped";
   r.AllEnd(143).HostSettles(1);
-  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+  EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
 }
 
 TEST(ReconcileNotice, ANoticeThatComesWithTheLastEndIsToldToNobody) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(1).See(HostReport{
       .attempt = 1,
-      .stage = "run",
+      .stage = CommandStage{},
       .run = {.host = 0, .phase = HostPhase::kExited, .exit_code = 0, .notice = kPreempted}});
   EXPECT_EQ(r.state(), "SUCCEEDED");
   EXPECT_THAT(r.effects(), IsEmpty());
@@ -134,8 +140,8 @@ TEST(ReconcileNotice, AfterANoticeOfMaintenanceTheSliceIsKeptAndWaitedFor) {
   r.ToRunning().HostNotices(0, kMaintenance).AllEnd(143);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_THAT(r.effects(), IsEmpty());
-  EXPECT_EQ(r.job().restart_reason, "maintenance");
-  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+  EXPECT_EQ(r.restart(), "maintenance");
+  EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
   EXPECT_EQ(Explain(r.job(), r.clock.Now()).waits_for, "the maintenance, at most 2m");
   EXPECT_EQ(r.After(seconds{30}).state(), "BACKOFF") << "its machines are about to go";
   EXPECT_EQ(r.Maintained().state(), "BACKOFF");
@@ -150,25 +156,28 @@ TEST(ReconcileNotice, AMaintenanceThatDoesNotComeIsNotWaitedForLong) {
   EXPECT_EQ(r.After(minutes{2}).state(), "PROVISIONING");
   r.Announced(kOngoing);
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage", "NotifyStage"));
-  EXPECT_FALSE(r.job().stage->notice) << "told, but not signalled a second time";
+  EXPECT_THAT(r.effects(),
+              ElementsAre("RunStage run of attempt 2",
+                          "PassNotice imminent maintenance to attempt 2, signal none"));
+  EXPECT_FALSE(r.job().stage->told) << "told, but not signalled a second time";
 }
 
 TEST(ReconcileNotice, AMaintenanceThatTakesTheSliceAwayIsPaidOnce) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(0, kMaintenance).AllEnd(143).Node(NodeState::kTerminated);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice")) << "without waiting for the two minutes";
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"))
+      << "without waiting for the two minutes";
   r.Gone();
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_EQ(r.job().spent.preemption, 1);
-  EXPECT_EQ(r.job().restart_reason, "preempted");
+  EXPECT_EQ(r.restart(), "preempted");
 }
 
 TEST(ReconcileNotice, APreemptionIsWorseThanAMaintenance) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(0, kMaintenance).HostNotices(1, kPreempted).AllEnd(143);
-  EXPECT_EQ(r.job().restart_reason, "preempted");
+  EXPECT_EQ(r.restart(), "preempted");
 }
 
 TEST(ReconcileNotice, TheGraceEndsWithAStop) {
@@ -177,7 +186,7 @@ TEST(ReconcileNotice, TheGraceEndsWithAStop) {
   EXPECT_EQ(r.job().wake_at, r.clock.Now() + seconds{15});
   EXPECT_THAT(r.After(seconds{29}).effects(), IsEmpty());
   EXPECT_EQ(r.job().wake_at, r.clock.Now() + seconds{1});
-  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage run of attempt 1"));
   EXPECT_EQ(r.job().why, "the command goes on 30s after the notice of preemption: stopping it");
   EXPECT_THAT(r.After(seconds{1}).effects(), IsEmpty());
   r.AllEnd(143);
@@ -190,23 +199,24 @@ TEST(ReconcileNotice, WhoHasSavedLeavesTheOthersTheirGrace) {
   EXPECT_THAT(r.HostEnds(2, 75).effects(), IsEmpty());
   EXPECT_THAT(r.HostEnds(1, 143).effects(), IsEmpty());
   EXPECT_THAT(r.After(seconds{29}).HostEnds(0, 143).effects(), IsEmpty());
-  EXPECT_THAT(r.HostEnds(3, 1).effects(), ElementsAre("StopStage")) << "what they left behind";
+  EXPECT_THAT(r.HostEnds(3, 1).effects(), ElementsAre("StopStage run of attempt 1"))
+      << "what they left behind";
   r.AllEnd();
   EXPECT_THAT(r.job().why, HasSubstr("host 2 ended run with exit code 75, after notice"))
       << "first";
-  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+  EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
 }
 
 TEST(ReconcileNotice, WhoHasSavedWaitsNoLongerThanTheGrace) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(1, kPreempted).HostEnds(1, 75);
-  EXPECT_THAT(r.After(seconds{30}).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.After(seconds{30}).effects(), ElementsAre("StopStage run of attempt 1"));
 }
 
 TEST(ReconcileNotice, AHostThatGoesAwayDuringTheGraceIsNotWaitedForAgain) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(2).HostNotices(0, kPreempted).HostEnds(0, 75).HostLost(0);
-  EXPECT_THAT(r.HostEnds(1, 143).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.HostEnds(1, 143).effects(), ElementsAre("StopStage run of attempt 1"));
   r.HostSettles(1);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_THAT(r.job().why, HasSubstr("host 0 ended run with exit code 75"));
@@ -215,7 +225,7 @@ TEST(ReconcileNotice, AHostThatGoesAwayDuringTheGraceIsNotWaitedForAgain) {
 TEST(ReconcileNotice, AFailureBeforeTheNoticeStopsTheOthers) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Announced(kPending).HostEnds(1, 1);
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage")) << "it was not told to end";
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1")) << "it was not told to end";
 }
 
 TEST(ReconcileNotice, MachinesThatAreGoneAreNotStopped) {
@@ -224,11 +234,14 @@ TEST(ReconcileNotice, MachinesThatAreGoneAreNotStopped) {
       .host = 1,
       .phase = HostPhase::kRunning,
       .error = base::Error{.message = "refused", .reason = base::Reason::kHostRefused}};
-  r.ToRunning().See(HostReport{.attempt = 1, .stage = "run", .run = silent}).Announced(kOngoing);
+  r.ToRunning()
+      .See(HostReport{.attempt = 1, .stage = CommandStage{}, .run = silent})
+      .Announced(kOngoing);
   EXPECT_THAT(r.After(minutes{9}).effects(), IsEmpty());
   EXPECT_EQ(r.state(), "RUNNING");
   r.Ready(4, /*subnet=*/1);
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "RunStage"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "RunStage run of attempt 2"));
   EXPECT_EQ(r.job().spent, Spent{}) << "a maintenance costs nothing";
 }
 
@@ -237,7 +250,7 @@ TEST(ReconcileNotice, WithoutASignalThereIsNoGrace) {
   r.ToRunning().HostNotices(0, kPreempted);
   EXPECT_THAT(r.job().why, HasSubstr("the command is told"));
   EXPECT_THAT(r.After(minutes{9}).effects(), IsEmpty());
-  EXPECT_THAT(r.HostEnds(0, 75).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.HostEnds(0, 75).effects(), ElementsAre("StopStage run of attempt 1"));
 }
 
 TEST(ReconcileNotice, AControllerThatStartsPassesItOn) {
@@ -245,12 +258,13 @@ TEST(ReconcileNotice, AControllerThatStartsPassesItOn) {
   r.ToRunning();
   const auto names = [&] {
     std::vector<std::string> all;
-    for (const Effect& effect : ImpliedEffects(r.job())) all.emplace_back(EffectName(effect));
+    for (const Effect& effect : ImpliedEffects(r.job())) all.push_back(Describe(effect));
     return all;
   };
-  EXPECT_THAT(names(), ElementsAre("RunStage"));
+  EXPECT_THAT(names(), ElementsAre("RunStage run of attempt 1"));
   r.HostNotices(0, kPreempted);
-  EXPECT_THAT(names(), ElementsAre("RunStage", "NotifyStage"));
+  EXPECT_THAT(names(), ElementsAre("RunStage run of attempt 1",
+                                   "PassNotice imminent preemption to attempt 1, signal TERM"));
 }
 
 }  // namespace

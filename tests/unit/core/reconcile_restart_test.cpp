@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/core/describe.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
 
@@ -15,7 +16,7 @@ using ::testing::IsEmpty;
 
 std::vector<std::string> Implied(const Job& job) {
   std::vector<std::string> names;
-  for (const Effect& effect : ImpliedEffects(job)) names.emplace_back(EffectName(effect));
+  for (const Effect& effect : ImpliedEffects(job)) names.push_back(Describe(effect));
   return names;
 }
 
@@ -23,25 +24,26 @@ TEST(ReconcileRestart, ARequestOfAnEarlierControllerIsLookedForBeforeItIsRepeate
   Reconciling r(JobBuilder().Build());
   r.Tick();
   EXPECT_THAT(Implied(r.job()), IsEmpty());
-  EXPECT_THAT(r.Absent().Absent().effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.Absent().Absent().effects(), ElementsAre("CreateSlice train-000042-a1"));
 }
 
 TEST(ReconcileRestart, ARunningStageIsTakenUpAgain) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning();
-  EXPECT_THAT(Implied(r.job()), ElementsAre("RunStage"));
+  EXPECT_THAT(Implied(r.job()), ElementsAre("RunStage run of attempt 1"));
 }
 
 TEST(ReconcileRestart, AStageThatIsBeingStoppedIsStoppedFurther) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kCancel);
-  EXPECT_THAT(Implied(r.job()), ElementsAre("RunStage", "StopStage"));
+  EXPECT_THAT(Implied(r.job()),
+              ElementsAre("RunStage run of attempt 1", "StopStage run of attempt 1"));
 }
 
 TEST(ReconcileRestart, ADeleteIsRepeated) {
   Reconciling r(JobBuilder().Build());
   r.ToDone().WishFor(Wish::kDelete);
-  EXPECT_THAT(Implied(r.job()), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(Implied(r.job()), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
 TEST(ReconcileRestart, NothingIsLeftToDoForAFinishedJob) {

@@ -27,11 +27,11 @@ TEST(ReconcileStage, StepsRunInOrderThenTheCommand) {
   r.HostEnds(0).HostEnds(1);
   EXPECT_EQ(r.state(), "SETUP");
   EXPECT_EQ(r.job().stage->name, "setup-1-data");
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage setup-1 of attempt 1"));
   r.AllEnd();
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_EQ(r.job().stage->name, "run");
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 1"));
 }
 
 TEST(ReconcileStage, AStepRunsOnItsHostsOnly) {
@@ -57,7 +57,7 @@ TEST(ReconcileStage, OneHostsFailureStopsTheOthers) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostEnds(2, 3);
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   EXPECT_EQ(r.job().why, "host 2 ended run with exit code 3: stopping the others");
   EXPECT_THAT(r.HostEnds(0, 143).effects(), IsEmpty()) << "decided once";
 }
@@ -91,8 +91,9 @@ TEST(ReconcileStage, AllLostLeavesNothingToStop) {
 TEST(ReconcileStage, ARunThatWasLostOnAHostThatAnswersIsStopped) {
   Reconciling r(JobBuilder().Build());
   const HostRun lost{.host = 0, .phase = HostPhase::kLost, .error = base::Error{.message = "lost"}};
-  r.ToRunning(1).See(HostReport{.attempt = 1, .stage = "run", .run = lost});
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage")) << "its launcher was killed, not its command";
+  r.ToRunning(1).See(HostReport{.attempt = 1, .stage = CommandStage{}, .run = lost});
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"))
+      << "its launcher was killed, not its command";
   EXPECT_EQ(r.state(), "RUNNING");
   r.HostSettles(0);
   EXPECT_EQ(r.state(), "BACKOFF");
@@ -106,7 +107,7 @@ TEST(ReconcileStage, LateReportsOfAnEarlierAttemptAreIgnored) {
   ASSERT_EQ(r.job().attempt, 2);
   const Job before = r.job();
   r.See(HostReport{.attempt = 1,
-                   .stage = "run",
+                   .stage = CommandStage{},
                    .run = {.host = 0, .phase = HostPhase::kExited, .exit_code = 1}});
   EXPECT_EQ(r.job(), before);
   EXPECT_FALSE(r.changed());
@@ -117,7 +118,7 @@ TEST(ReconcileStage, LateReportsOfAnEarlierStepAreIgnored) {
   r.ToRunning();
   const Job before = r.job();
   r.See(HostReport{.attempt = 1,
-                   .stage = "setup-0-install",
+                   .stage = SetupStage{0},
                    .run = {.host = 0, .phase = HostPhase::kExited, .exit_code = 1}});
   EXPECT_EQ(r.job(), before);
 }
@@ -127,11 +128,11 @@ TEST(ReconcileStage, AFailureUsesTheFailureBudgetAndTheSameSlice) {
   r.ToRunning().AllEnd(1);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_THAT(r.effects(), IsEmpty()) << "the slice is good";
-  EXPECT_EQ(r.job().spent, (Spent{.failure = 1, .streak = 1}));
+  EXPECT_EQ(r.spent(), (Spent{.failure = 1, .streak = 1}));
   EXPECT_EQ(r.After(minutes{1}).state(), "PROVISIONING");
   r.Ready();
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
-  EXPECT_EQ(r.job().restart_reason, "failure");
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 2"));
+  EXPECT_EQ(r.restart(), "failure");
   r.AllEnd(1);
   EXPECT_EQ(r.state(), "FAILED") << "one retry was allowed";
   EXPECT_EQ(r.As<Done>().exit_code, 1);
@@ -141,8 +142,15 @@ TEST(ReconcileStage, ExitCode75AsksForAnInfraRetry) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().AllEnd(75);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_EQ(r.job().spent, (Spent{.infra = 1, .streak = 1}));
-  EXPECT_EQ(r.job().restart_reason, "infra");
+  EXPECT_EQ(r.spent(), (Spent{.infra = 1, .streak = 1}));
+  EXPECT_EQ(r.restart(), "infra");
+}
+
+TEST(ReconcileStage, AHostOnWhichNothingRanWasNotLostInTheRun) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Ready(2).HostRuns(0);
+  r.HostLost(1, base::Error{.code = Code::kUnavailable, .message = "its chips are in use"});
+  EXPECT_EQ(r.job().why, "host 1 could not start run: its chips are in use: stopping the others");
 }
 
 TEST(ReconcileStage, ALostHostUsesTheInfraBudget) {
@@ -151,12 +159,13 @@ TEST(ReconcileStage, ALostHostUsesTheInfraBudget) {
                           .message = "no answer from 198.51.0.2",
                           .reason = Reason::kHostTimeout};
   r.ToRunning().HostLost(1, error);
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   EXPECT_EQ(r.job().why, "host 1 was lost in run: no answer from 198.51.0.2: stopping the others");
   r.HostEnds(0, 143).HostEnds(2, 143).HostEnds(3, 143);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_EQ(r.job().spent.infra, 1);
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice")) << "the next attempt would meet it again";
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"))
+      << "the next attempt would meet it again";
   r.Gone().After(minutes{10}).Answered().Ready().HostLost(0).AllEnd(143);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().error->hint,
@@ -178,8 +187,8 @@ TEST(ReconcileStage, AHostThatDoesNotAnswerIsSilentSinceTheFirstTry) {
                        .error = base::Error{.message = "refused", .reason = Reason::kHostRefused}};
   r.ToRunning(2);
   const TimePoint first = r.clock.Now();
-  r.See(HostReport{.attempt = 1, .stage = "run", .run = silent}).After(seconds{9});
-  r.See(HostReport{.attempt = 1, .stage = "run", .run = silent});
+  r.See(HostReport{.attempt = 1, .stage = CommandStage{}, .run = silent}).After(seconds{9});
+  r.See(HostReport{.attempt = 1, .stage = CommandStage{}, .run = silent});
   EXPECT_EQ(r.job().stage->hosts[1].silent_since, first);
   EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
               testing::Contains(HasSubstr("no answer from host 1 (refused)")));
@@ -205,13 +214,13 @@ TEST(ReconcileStage, OptionalSetupStepMayFail) {
   EXPECT_THAT(r.effects(), IsEmpty()) << "host 1 may still do it";
   r.HostEnds(1, 0);
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 1"));
 }
 
 TEST(ReconcileStage, RequiredSetupStepMayNotFail) {
   Reconciling r(JobBuilder().Step("install").Build());
   r.Tick().Answered().Ready(1).HostEnds(0, 127);
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage setup-0 of attempt 1"));
   EXPECT_EQ(r.job().why,
             "host 0 ended setup-0-install with exit code 127: ending what it left behind");
   r.HostSettles(0);
@@ -225,7 +234,7 @@ TEST(ReconcileStage, AStepIsStoppedAtItsTimeLimit) {
   r.Tick().Answered().Ready(2).HostRuns(0);
   EXPECT_EQ(r.job().wake_at, r.clock.Now() + seconds{7}) << "before the next poll";
   EXPECT_THAT(r.After(seconds{6}).effects(), IsEmpty());
-  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage setup-0 of attempt 1"));
   EXPECT_THAT(r.After(seconds{1}).effects(), IsEmpty());
   r.HostEnds(0, 143).HostEnds(1, 0);
   EXPECT_EQ(r.state(), "FAILED");
@@ -260,13 +269,15 @@ TEST(ReconcileStage, RequeuesWhenPreemptedWhileRunning) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Queued(QueuedState::kSuspended);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice")) << "husks first";
-  EXPECT_EQ(r.job().spent, (Spent{.preemption = 1, .streak = 1}));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"))
+      << "the dead slice first";
+  EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
   r.Gone();
   EXPECT_EQ(r.state(), "REQUESTING") << "the first preemption is answered at once";
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
-  EXPECT_EQ(r.job().restart_reason, "preempted");
+  EXPECT_EQ(r.restart(), "preempted");
 }
 
 TEST(ReconcileStage, EveryPreemptionOfARunningCommandIsAnsweredAtOnce) {
@@ -284,9 +295,10 @@ TEST(ReconcileStage, ThePreemptionBudgetCanEnd) {
   Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
   r.ToRunning().Node(NodeState::kPreempted);
   EXPECT_EQ(r.state(), "FAILED");
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"));
   EXPECT_THAT(r.As<Done>().error->hint, HasSubstr("retries.preemption is used up"));
-  EXPECT_TRUE(r.job().wake_at) << "until the husk is deleted";
+  EXPECT_TRUE(r.job().wake_at) << "until the dead slice is deleted";
   r.Gone();
   EXPECT_FALSE(r.job().slice);
   EXPECT_FALSE(r.job().wake_at);
@@ -317,7 +329,8 @@ TEST(ReconcileStage, OneListingWithoutTheQueuedResourceIsNoFact) {
   EXPECT_EQ(r.Ready().See(nodes).state(), "RUNNING") << "the count starts again";
   r.See(nodes);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice")) << "the node holds quota";
+  EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice train-000042-a1"))
+      << "the node holds quota";
   EXPECT_THAT(r.job().why, testing::HasSubstr("READY, without its queued resource"));
 }
 
@@ -325,7 +338,8 @@ TEST(ReconcileStage, ASliceThatBecameSomebodyElsesIsLetGoUntouched) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Foreign();
   EXPECT_EQ(r.state(), "REQUESTING");
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "CreateSlice"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "CreateSlice train-000042-a2"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
 }
 
@@ -349,12 +363,13 @@ TEST(ReconcileStage, MaintenanceWithNewAddressesStartsOverOnTheSameSlice) {
   EXPECT_EQ(r.job().slice->cloud_state, "READY, UNHEALTHY_MAINTENANCE");
   r.Ready(4, /*subnet=*/1);
   EXPECT_EQ(r.state(), "SETUP");
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "RunStage"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "RunStage setup-0 of attempt 2"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
   EXPECT_EQ(r.job().slice->generation, 1);
   EXPECT_EQ(r.job().slice->hosts, test::Addresses(4, 1));
   EXPECT_EQ(r.job().attempt, 2);
-  EXPECT_EQ(r.job().restart_reason, "maintenance");
+  EXPECT_EQ(r.restart(), "maintenance");
   EXPECT_EQ(r.job().spent, Spent{}) << "no budget pays for it";
 }
 
@@ -364,7 +379,7 @@ TEST(ReconcileStage, NewAddressesBeforeTheStartAreSimplyUsed) {
   ASSERT_EQ(r.state(), "PROVISIONING");
   r.Ready(4, /*subnet=*/1);
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 2"));
   EXPECT_EQ(r.job().attempt, 2);
 }
 

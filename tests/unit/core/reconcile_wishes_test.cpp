@@ -21,7 +21,7 @@ TEST(ReconcileWishes, CancelKeepsTheSlice) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kCancel);
   EXPECT_EQ(r.state(), "CANCELLING");
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   EXPECT_THAT(r.job().why, HasSubstr("TERM, at most 30s of grace, KILL"));
   r.AllEnd(143);
   EXPECT_EQ(r.state(), "CANCELLED");
@@ -60,7 +60,7 @@ TEST(ReconcileWishes, CancelInTheQueueGivesTheRequestBack) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources).WishFor(Wish::kCancel);
   EXPECT_EQ(r.state(), "CANCELLING");
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Absent();
   EXPECT_EQ(r.state(), "CANCELLING");
   r.Absent();
@@ -75,7 +75,7 @@ TEST(ReconcileWishes, CancelBeforeTheAnswerWaitsForIt) {
   EXPECT_EQ(r.state(), "CANCELLING");
   EXPECT_THAT(r.effects(), IsEmpty());
   r.Answered();
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_THAT(r.Gone().job().slice->phase, SlicePhase::kDeleting)
       << "not found, but never seen: it may be too young to be shown";
   r.Queued(QueuedState::kAccepted).Gone();
@@ -93,7 +93,7 @@ TEST(ReconcileWishes, ARefusalDuringARebootIsNotThatOfTheNextRequest) {
   Reconciling r(JobBuilder().Build());
   r.Tick().WishFor(Wish::kReboot).Refused({.code = Code::kInvalidArgument, .message = "no"});
   EXPECT_EQ(r.state(), "REQUESTING");
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
   ASSERT_TRUE(r.job().slice);
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
 }
@@ -116,7 +116,7 @@ TEST(ReconcileWishes, ARequestThatNeverArrivedIsForgottenAfterAWhile) {
   EXPECT_EQ(r.state(), "DELETED");
 }
 
-TEST(ReconcileWishes, WhatARequestThatWasGivenUpMayBringIsLookedFor) {
+TEST(ReconcileWishes, WhatARequestThatWasAbandonedRequestMayBringIsLookedFor) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"});
   r.WishFor(Wish::kCancel);
@@ -128,8 +128,8 @@ TEST(ReconcileWishes, WhatARequestThatWasGivenUpMayBringIsLookedFor) {
   see({});
   ASSERT_EQ(r.state(), "CANCELLED");
   ASSERT_FALSE(r.job().slice);
-  ASSERT_EQ(r.job().given_up.size(), 1u);
-  EXPECT_EQ(r.job().given_up[0].ref.name, "train-000042-a1");
+  ASSERT_EQ(r.job().abandoned.size(), 1u);
+  EXPECT_EQ(r.job().abandoned[0].ref.name, "train-000042-a1");
   EXPECT_TRUE(NeedsCare(r.job()));
   r.After(minutes{9});
   see({});
@@ -143,17 +143,18 @@ TEST(ReconcileWishes, WhatARequestThatWasGivenUpMayBringIsLookedFor) {
   EXPECT_EQ(r.state(), "CANCELLED");
 }
 
-TEST(ReconcileWishes, CancelOfAPreemptedSliceDeletesTheHusk) {
+TEST(ReconcileWishes, CancelOfAPreemptedSliceDeletesIt) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kCancel).Queued(QueuedState::kSuspended);
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage", "DeleteSlice"));
+  EXPECT_THAT(r.effects(),
+              ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"));
   EXPECT_EQ(r.Gone().state(), "CANCELLED");
 }
 
 TEST(ReconcileWishes, CancelDoesNotWaitForMachinesThatWereReplaced) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kCancel).Ready(4, /*subnet=*/1);
-  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("AbandonStage run of attempt 1"));
   EXPECT_EQ(r.state(), "CANCELLED");
 }
 
@@ -178,10 +179,10 @@ TEST(ReconcileWishes, ResumeUsesTheHeldSlice) {
   EXPECT_THAT(r.effects(), IsEmpty()) << "no new request";
   r.Ready();
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_THAT(r.effects(), ElementsAre("RunStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 2"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
   EXPECT_EQ(r.job().attempt, 2);
-  EXPECT_EQ(r.job().restart_reason, "resumed");
+  EXPECT_EQ(r.restart(), "resumed");
 }
 
 TEST(ReconcileWishes, ResumeWithoutASliceAsksForOne) {
@@ -190,7 +191,7 @@ TEST(ReconcileWishes, ResumeWithoutASliceAsksForOne) {
   ASSERT_EQ(r.state(), "FAILED");
   r.WishFor(Wish::kRun);
   EXPECT_EQ(r.state(), "REQUESTING");
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
   EXPECT_EQ(r.job().spent, Spent{}) << "the budgets are full again";
 }
 
@@ -209,7 +210,7 @@ TEST(ReconcileWishes, ResumeOfAHeldSliceThatWentAwayAsksForAnother) {
   r.ToDone().Absent().Absent();
   EXPECT_EQ(r.state(), "SUCCEEDED");
   EXPECT_FALSE(r.job().slice);
-  EXPECT_THAT(r.WishFor(Wish::kRun).effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.WishFor(Wish::kRun).effects(), ElementsAre("CreateSlice train-000042-a2"));
 }
 
 TEST(ReconcileWishes, RunWhileItRunsChangesNothing) {
@@ -231,13 +232,13 @@ TEST(ReconcileWishes, RunWhileItIsBeingCancelledStartsItAgain) {
 TEST(ReconcileWishes, RebootRunsAgainOnTheSameSlice) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kReboot);
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.AllEnd(143);
   EXPECT_EQ(r.state(), "PROVISIONING");
   r.Ready();
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
-  EXPECT_EQ(r.job().restart_reason, "rebooted");
+  EXPECT_EQ(r.restart(), "rebooted");
   EXPECT_EQ(r.job().wish, Wish::kRun);
 }
 
@@ -245,10 +246,10 @@ TEST(ReconcileWishes, RequeueTakesANewSlice) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kRequeue).AllEnd(143);
   EXPECT_EQ(r.state(), "CANCELLING");
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   EXPECT_EQ(r.state(), "REQUESTING");
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
 }
 
@@ -256,9 +257,10 @@ TEST(ReconcileWishes, DeleteEndsDeleted) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kDelete);
   EXPECT_EQ(r.state(), "DELETING");
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage")) << "the command gets its grace";
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"))
+      << "the command gets its grace";
   r.AllEnd(143);
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Absent();
   EXPECT_EQ(r.state(), "DELETING");
   r.Absent();
@@ -271,7 +273,7 @@ TEST(ReconcileWishes, DeleteOfAFinishedJobDeletesItsSlice) {
   Reconciling r(JobBuilder().Build());
   r.ToDone().WishFor(Wish::kDelete);
   EXPECT_EQ(r.state(), "DELETING");
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_EQ(r.Gone().state(), "DELETED");
 }
 
@@ -290,7 +292,7 @@ TEST(ReconcileWishes, ADeleteWithoutEffectIsRepeated) {
                        .error = base::Error{.code = Code::kUnavailable, .message = "503"}});
   EXPECT_EQ(r.state(), "DELETING");
   EXPECT_THAT(r.After(seconds{29}).effects(), IsEmpty());
-  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
 TEST(ReconcileWishes, ADeleteDoesNotHitWhoeverTookTheNameSince) {
@@ -306,7 +308,7 @@ TEST(ReconcileWishes, AHeldSliceThatIsPreemptedIsDeleted) {
   Reconciling r(JobBuilder().Build());
   r.ToDone().Node(NodeState::kPreempted);
   EXPECT_EQ(r.state(), "SUCCEEDED");
-  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice"));
+  EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   EXPECT_FALSE(r.job().slice);
   EXPECT_FALSE(r.job().wake_at);

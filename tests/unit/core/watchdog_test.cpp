@@ -28,12 +28,11 @@ Job Watched(WatchdogSpec watchdog) {
 }
 
 Silence SilentFor(const Reconciling& r, Duration length) {
-  return {.attempt = r.job().attempt, .stage = "run", .since = r.clock.Now() - length};
+  return {.attempt = r.job().attempt, .since = r.clock.Now() - length};
 }
 
 BadOutput Bad(const Reconciling& r, int rule, std::string line) {
-  return {
-      .attempt = r.job().attempt, .stage = "run", .host = 2, .rule = rule, .line = std::move(line)};
+  return {.attempt = r.job().attempt, .host = 2, .rule = rule, .line = std::move(line)};
 }
 
 TEST(Watchdog, ASilentCommandIsRunAgainOnTheSlice) {
@@ -42,12 +41,13 @@ TEST(Watchdog, ASilentCommandIsRunAgainOnTheSlice) {
   const std::string slice = r.job().slice->ref.name;
   r.clock.Advance(minutes{31});
   EXPECT_THAT(r.See(SilentFor(r, minutes{29})).effects(), IsEmpty());
-  EXPECT_THAT(r.See(SilentFor(r, minutes{30})).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.See(SilentFor(r, minutes{30})).effects(),
+              ElementsAre("StopStage run of attempt 1"));
   EXPECT_EQ(r.job().why, "watchdog no_output: no host wrote anything for 30m: stopping it");
   EXPECT_THAT(r.See(SilentFor(r, minutes{30})).effects(), IsEmpty()) << "decided once";
   r.AllEnd(143);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_EQ(r.job().restart_reason, "watchdog no_output: no host wrote anything for 30m");
+  EXPECT_EQ(r.restart(), "watchdog no_output: no host wrote anything for 30m");
   EXPECT_EQ(r.job().spent.infra, 1);
   EXPECT_EQ(r.job().spent.failure, 0);
   EXPECT_EQ(r.job().slice->ref.name, slice);
@@ -56,7 +56,7 @@ TEST(Watchdog, ASilentCommandIsRunAgainOnTheSlice) {
   r.Ready(2);
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_EQ(r.job().attempt, 2);
-  EXPECT_FALSE(r.job().stage->alarm);
+  EXPECT_FALSE(r.job().stage->alarm());
 }
 
 TEST(Watchdog, SilenceDoesNotCountWhileAHostIsNotReached) {
@@ -65,11 +65,11 @@ TEST(Watchdog, SilenceDoesNotCountWhileAHostIsNotReached) {
   r.clock.Advance(hours{2});
   const base::Error refused{.code = base::Code::kUnavailable, .reason = base::Reason::kHostRefused};
   r.See(HostReport{.attempt = 1,
-                   .stage = "run",
+                   .stage = CommandStage{},
                    .run = {.host = 1, .phase = HostPhase::kRunning, .error = refused}});
   EXPECT_THAT(r.See(SilentFor(r, hours{1})).effects(), IsEmpty());
   r.HostRuns(1);
-  EXPECT_THAT(r.See(SilentFor(r, hours{1})).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.See(SilentFor(r, hours{1})).effects(), ElementsAre("StopStage run of attempt 1"));
 }
 
 TEST(Watchdog, SilenceBeginsWithTheCommand) {
@@ -79,15 +79,15 @@ TEST(Watchdog, SilenceBeginsWithTheCommand) {
   EXPECT_THAT(r.See(SilentFor(r, hours{5})).effects(), IsEmpty());
 }
 
-TEST(Watchdog, NewsOfAnotherAttemptOrStageIsLate) {
+TEST(Watchdog, NewsOfAnotherAttemptIsLate) {
   Reconciling r(Watched({.no_output = minutes{30}, .bad_output = {{.match = "nan"}}}));
   r.ToRunning(2);
   r.clock.Advance(hours{1});
-  r.See(Silence{.attempt = 7, .stage = "run"});
+  r.See(Silence{.attempt = 7});
   EXPECT_THAT(r.effects(), IsEmpty());
-  r.See(BadOutput{.attempt = 1, .stage = "setup-0-x", .rule = 0});
+  r.See(BadOutput{.attempt = 2, .rule = 0});
   EXPECT_THAT(r.effects(), IsEmpty());
-  r.See(BadOutput{.attempt = 1, .stage = "run", .rule = 1});
+  r.See(BadOutput{.attempt = 1, .rule = 1});
   EXPECT_THAT(r.effects(), IsEmpty()) << "there is no such rule";
 }
 
@@ -96,7 +96,7 @@ TEST(Watchdog, ABadLineFailsTheJobWhateverTheBudgetsHold) {
   job.spec.retries = {.failure = 5};
   Reconciling r(job);
   r.ToRunning(2).See(Bad(r, 0, "loss: nan"));
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.AllEnd(0);  // it saved what it had and ended well
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().exit_code, 1);
@@ -113,8 +113,8 @@ TEST(Watchdog, ABadChipAsksForAnotherSlice) {
   r.ToRunning(2).See(Bad(r, 1, "CHIP_DRIVER_ERROR on 3"));
   r.AllEnd(134);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.effects(), Contains("DeleteSlice"));
-  EXPECT_THAT(r.job().restart_reason, HasSubstr("CHIP_DRIVER_ERROR on 3"));
+  EXPECT_THAT(r.effects(), Contains("DeleteSlice train-000042-a1"));
+  EXPECT_THAT(r.restart(), HasSubstr("CHIP_DRIVER_ERROR on 3"));
   EXPECT_EQ(r.job().spent.infra, 1);
 }
 
@@ -122,7 +122,7 @@ TEST(Watchdog, TheLineDecidesAlsoWhenAHostHasFailedBefore) {
   Reconciling r(Watched(
       {.bad_output = {{.match = "CHIP_DRIVER_ERROR", .action = WatchdogAction::kNewSlice}}}));
   r.ToRunning(2).HostEnds(0, 1);
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   EXPECT_THAT(r.See(Bad(r, 0, "CHIP_DRIVER_ERROR")).effects(), Not(Contains("StopStage")));
   r.HostEnds(1, 143).HostSettles(0);
   EXPECT_EQ(r.state(), "BACKOFF") << "retries.failure is 0: exit code 1 alone would be the end";
@@ -137,7 +137,7 @@ TEST(Watchdog, TheLimitOfDurationWakesAndFailsTheJob) {
   EXPECT_THAT(r.After(seconds{19}).effects(), IsEmpty());
   EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
               Contains("watchdog: the command may run for 1s more"));
-  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage"));
+  EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("StopStage run of attempt 1"));
   r.AllEnd(143);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.job().why, "watchdog max_duration: the command ran for 20s");
@@ -170,7 +170,7 @@ TEST(Watchdog, APreemptionMeanwhileIsAPreemptionUnlessTheJobWasToEnd) {
     const bool ends = action == WatchdogAction::kFail;
     EXPECT_EQ(r.state(), ends ? "FAILED" : "BACKOFF");
     EXPECT_EQ(r.job().spent.preemption, ends ? 0 : 1);
-    EXPECT_THAT(r.effects(), Contains("DeleteSlice"));
+    EXPECT_THAT(r.effects(), Contains("DeleteSlice train-000042-a1"));
   }
 }
 
@@ -182,7 +182,7 @@ TEST(Watchdog, AHostThatCannotBeStoppedCostsTheSlice) {
   r.HostLost(1,
              base::Error{.code = base::Code::kUnavailable, .reason = base::Reason::kHostTimeout});
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.effects(), Contains("DeleteSlice"));
+  EXPECT_THAT(r.effects(), Contains("DeleteSlice train-000042-a1"));
 }
 
 TEST(Watchdog, ACancelledJobRaisesNoAlarm) {
@@ -195,12 +195,12 @@ TEST(Watchdog, ACancelledJobRaisesNoAlarm) {
 TEST(Watchdog, TheAlarmSurvivesTheStore) {
   Reconciling r(Watched({.bad_output = {{.match = "x"}}}));
   r.ToRunning(2).See(Bad(r, 0, "x"));
-  ASSERT_TRUE(r.job().stage->alarm);
+  ASSERT_TRUE(r.job().stage->alarm());
   EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
-              Contains("watchdog bad_output: " + r.job().stage->alarm->text));
+              Contains("watchdog bad_output: " + r.job().stage->alarm()->text));
   const auto back = StageFromJson(StageToJson(*r.job().stage));
   ASSERT_TRUE(back.ok());
-  EXPECT_EQ(back->alarm, r.job().stage->alarm);
+  EXPECT_EQ(*back->alarm(), *r.job().stage->alarm());
 }
 
 }  // namespace

@@ -110,7 +110,8 @@ TEST(NoticeCall, SendsALineOfJson) {
 }
 
 TEST(RunEnvironment, DescribesTheHostAndItsSlice) {
-  core::Job job{.id = {42}, .attempt = 3, .restart_reason = "preempted"};
+  core::Job job{
+      .id = {42}, .attempt = 3, .restart = core::Restart{.cause = core::RestartCause::kPreempted}};
   job.slice = core::Slice{.ref = {.place = {"p", "us-central2-b"}, .name = "train-42-a3"},
                           .hosts = {{"10.0.0.1", "1.2.3.4"}, {"10.0.0.2", ""}}};
   const auto env = RunEnvironment(job, 1, "r1");

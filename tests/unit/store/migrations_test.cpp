@@ -100,20 +100,27 @@ core::Job ExpectedJob(int version) {
   expected.wish_new = false;
   expected.version = 2;
   expected.state = core::Done{.outcome = core::Outcome::kFailed, .exit_code = 3};
+  expected.restart = core::Restart{.cause = core::RestartCause::kPreempted};
+  expected.attempt_end = core::AttemptEnd{.outcome = core::AttemptOutcome::kFailed};
+  expected.spent.waited_until = {};
+  expected.slice->requests_sent = 1;
+  expected.slice->delete_requested_at.reset();
+  expected.slice->last_evidence_at = {};
+  for (core::HostRun& run : expected.stage->hosts) {
+    run.started = run.phase != core::HostPhase::kLost;
+  }
+  // Of several flags, what they decided.
+  expected.stage->stop = core::NodeLost{{.code = base::Code::kAborted, .message = "lost a node"}};
   if (version >= 3) return expected;
   // What came later reads as its default.
-  expected.stage->alarm.reset();
-  expected.stage->moved = false;
-  expected.stage->lost.reset();
+  expected.stage->stop = core::HostFailed{1};
+  expected.stage->told.reset();
   expected.stage->hosts[0].scanned = 0;
   expected.slice->notice.reset();
   expected.slice->ready = false;
   expected.slice->unshown.clear();
-  expected.given_up.clear();
-  expected.stage->generation.reset();
+  expected.abandoned.clear();
   expected.stage->hosts[0].notice.reset();
-  expected.stage->notice.reset();
-  expected.stage->noticed_at = {};
   return expected;
 }
 

@@ -1,4 +1,4 @@
-#include "core/slice_view.hpp"
+#include "core/reconcile/slice_view.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ SliceView ViewOfNode(const NodeSeen& node) {
     case NodeState::kPreempted:
     case NodeState::kTerminated:
     case NodeState::kStopped:
-      return SliceView::kHusk;
+      return SliceView::kDead;
     case NodeState::kDeleting:
       return SliceView::kLeaving;
     case NodeState::kUnspecified:
@@ -47,7 +47,7 @@ int Weight(SliceView view) {
       return 3;
     case SliceView::kLeaving:
       return 4;
-    case SliceView::kHusk:
+    case SliceView::kDead:
       return 5;
     case SliceView::kNotLooked:
     case SliceView::kAbsent:
@@ -81,7 +81,7 @@ SliceView ViewOfQueued(const SliceSeen& seen, const SliceRef& ref) {
       return SliceView::kFailed;
     case QueuedState::kSuspending:
     case QueuedState::kSuspended:
-      return SliceView::kHusk;
+      return SliceView::kDead;
     case QueuedState::kDeleting:
       return SliceView::kLeaving;
     case QueuedState::kUnspecified:
@@ -108,7 +108,7 @@ bool IsOrphaned(const SliceSeen& seen, const SliceRef& ref) {
 SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref) {
   if (seen.foreign) return SliceView::kForeign;
   if (seen.nodes.empty() && !seen.queued) return SliceView::kAbsent;
-  // Its nodes hold quota and must go, if the next look shows the same (observe.cpp).
+  // Its nodes hold quota and must go, if the next look shows the same (fold_look.cpp).
   if (IsOrphaned(seen, ref)) return SliceView::kPartial;
   return seen.queued ? ViewOfQueued(seen, ref) : ViewOfNodes(seen, ref);
 }

@@ -1,4 +1,4 @@
-#include "jobman/core/zone_backoff.hpp"
+#include "jobman/core/request_holds.hpp"
 
 #include <algorithm>
 
@@ -59,16 +59,19 @@ bool StaysInQueue(const Job& job, TimePoint told_at, TimePoint now) {
          now - job.since >= kQueueHolds;
 }
 
+base::Backoff BackoffOf(const Job& job) {
+  return {.base = job.spec.retries.backoff, .cap = job.spec.retries.backoff_cap};
+}
+
 /// Between half the bound and the bound: jitter, but never at once.
 Duration Wait(const Job& job, int streak, double unit_random) {
-  const base::Backoff backoff{.base = job.spec.retries.backoff,
-                              .cap = job.spec.retries.backoff_cap};
+  const base::Backoff backoff = BackoffOf(job);
   return backoff.Bound(streak) / 2 + backoff.FullJitter(streak, unit_random) / 2;
 }
 
 }  // namespace
 
-void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, double unit_random) {
+void RequestHolds::Learn(const Job& before, const Job& after, TimePoint now, double unit_random) {
   if (IsHeard(before, after)) shortages_.erase(RateKey(after));
   const auto known = shortages_.find(StockKey(after));
   const bool over = known != shortages_.end() &&
@@ -86,39 +89,40 @@ void ZoneBackoff::Learn(const Job& before, const Job& after, TimePoint now, doub
   if (refused) {
     if (told->reason != base::Reason::kRateLimit) shortages_.erase(RateKey(after));
     Shortage& shortage = shortages_[KeyOf(after, *told)];
-    ++shortage.streak;
+    const Duration quiet = now - shortage.hold.not_before;
+    shortage.streak = base::StreakAfter(shortage.streak, quiet, BackoffOf(after)) + 1;
     shortage.told_at = now;
-    shortage.crowd.error = *told;
+    shortage.hold.error = *told;
   }
   if (!refused && !Asks(before, after)) return;
   for (const std::string& key : {StockKey(after), RateKey(after)}) {
     const auto found = shortages_.find(key);
     if (found == shortages_.end()) continue;
-    TimePoint& next = found->second.crowd.not_before;
+    TimePoint& next = found->second.hold.not_before;
     next = std::max(next, now + Wait(after, found->second.streak, unit_random));
   }
 }
 
-void ZoneBackoff::Recall(const Job& job) {
+void RequestHolds::Recall(const Job& job) {
   const base::Error* const told = ShortageIn(job);
   if (told == nullptr) return;
   const TimePoint until = std::get<BackingOff>(job.state).until;
   const auto [found, fresh] = shortages_.try_emplace(KeyOf(job, *told));
-  Crowd& crowd = found->second.crowd;
-  crowd.not_before = fresh ? until : std::min(crowd.not_before, until);
-  crowd.error = *told;
+  RequestHold& hold = found->second.hold;
+  hold.not_before = fresh ? until : std::min(hold.not_before, until);
+  hold.error = *told;
   found->second.told_at = std::max(found->second.told_at, job.since);
   found->second.streak = std::max({1, found->second.streak, job.spent.streak});
 }
 
-std::optional<Crowd> ZoneBackoff::CrowdFor(const Job& job) const {
-  std::optional<Crowd> crowd;
+std::optional<RequestHold> RequestHolds::HoldFor(const Job& job) const {
+  std::optional<RequestHold> hold;
   for (const std::string& key : {StockKey(job), RateKey(job)}) {
     const auto found = shortages_.find(key);
     if (found == shortages_.end()) continue;
-    if (!crowd || crowd->not_before < found->second.crowd.not_before) crowd = found->second.crowd;
+    if (!hold || hold->not_before < found->second.hold.not_before) hold = found->second.hold;
   }
-  return crowd;
+  return hold;
 }
 
 }  // namespace jobman::core

@@ -15,7 +15,7 @@ enum class SliceView {
   kReady,         ///< usable, addresses known
   kPartial,       ///< some of its nodes are not in a complete listing
   kUnclear,       ///< repair, maintenance, unknown words: keep what we have and look again
-  kHusk,          ///< preempted, suspended, terminated, stopped: holds quota, must be deleted
+  kDead,          ///< preempted, suspended, terminated, stopped: holds quota, must be deleted
   kFailed,        ///< the queued resource, or the create operation, failed
   kLeaving,       ///< being deleted
 };

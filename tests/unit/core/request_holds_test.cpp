@@ -1,4 +1,4 @@
-#include "jobman/core/zone_backoff.hpp"
+#include "jobman/core/request_holds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class Waiting {
   void Pass(bool capacity) {
     for (Reconciling& one : jobs_) {
       Decide(one, [&] { one.After(Duration{0}); });
-      const bool asks = !one.effects().empty() && one.effects().front() == "CreateSlice";
+      const bool asks = !one.effects().empty() && one.effects().front().starts_with("CreateSlice ");
       if (!asks) continue;
       ++requests_;
       if (capacity)
@@ -59,7 +59,7 @@ class Waiting {
  private:
   template <class Act>
   void Decide(Reconciling& one, Act act) {
-    one.policy.crowd = zone_.CrowdFor(one.job());
+    one.policy.hold = zone_.HoldFor(one.job());
     const Job before = one.job();
     act();
     zone_.Learn(before, one.job(), one.clock.Now(), one.unit_random);
@@ -74,7 +74,7 @@ class Waiting {
 
   bool queued_;
   std::vector<Reconciling> jobs_ = {};
-  ZoneBackoff zone_ = {};
+  RequestHolds zone_ = {};
   int requests_ = 0;
 };
 
@@ -87,7 +87,7 @@ int RequestsInAnHour(int jobs, bool queued = false) {
   return waiting.requests();
 }
 
-TEST(ZoneBackoff, FiftyJobsAskAboutAsOftenAsOne) {
+TEST(RequestHolds, FiftyJobsAskAboutAsOftenAsOne) {
   const int one = RequestsInAnHour(1);
   const int fifty = RequestsInAnHour(50);
   EXPECT_GE(one, 6);
@@ -95,7 +95,7 @@ TEST(ZoneBackoff, FiftyJobsAskAboutAsOftenAsOne) {
   EXPECT_LE(fifty, 2 * one);
 }
 
-TEST(ZoneBackoff, SoTheyDoWhenTheQueueTakesWhatItCannotGive) {
+TEST(RequestHolds, SoTheyDoWhenTheQueueTakesWhatItCannotGive) {
   const int one = RequestsInAnHour(1, /*queued=*/true);
   const int fifty = RequestsInAnHour(50, /*queued=*/true);
   EXPECT_GE(one, 6);
@@ -103,23 +103,23 @@ TEST(ZoneBackoff, SoTheyDoWhenTheQueueTakesWhatItCannotGive) {
   EXPECT_LE(fifty, 2 * one);
 }
 
-TEST(ZoneBackoff, WhenOneStaysInTheQueueAllMayAsk) {
+TEST(RequestHolds, WhenOneStaysInTheQueueAllMayAsk) {
   Reconciling first(JobBuilder().Build());
   first.Tick();
-  ZoneBackoff zone;
+  RequestHolds zone;
   const Job asked = first.job();
   first.Refused(kNone);
   zone.Learn(asked, first.job(), first.clock.Now(), 0.5);
   Reconciling second(JobBuilder().Id(43).Build());
   second.Tick().Answered().Queued(QueuedState::kWaitingForResources);
   zone.Learn(second.job(), second.job(), second.clock.Now(), 0.5);
-  EXPECT_TRUE(zone.CrowdFor(first.job())) << "that it was accepted says little";
+  EXPECT_TRUE(zone.HoldFor(first.job())) << "that it was accepted says little";
   second.clock.Advance(minutes{3});
   zone.Learn(second.job(), second.job(), second.clock.Now(), 0.5);
-  EXPECT_FALSE(zone.CrowdFor(first.job()));
+  EXPECT_FALSE(zone.HoldFor(first.job()));
 }
 
-TEST(ZoneBackoff, WhoIsInTheQueueSinceLongSaysNothingOfANewShortage) {
+TEST(RequestHolds, WhoIsInTheQueueSinceLongSaysNothingOfANewShortage) {
   Reconciling first(JobBuilder().Build());
   first.Tick().Answered().Queued(QueuedState::kWaitingForResources);
   first.clock.Advance(minutes{60});
@@ -128,13 +128,13 @@ TEST(ZoneBackoff, WhoIsInTheQueueSinceLongSaysNothingOfANewShortage) {
   second.Tick();
   const Job asked = second.job();
   second.Refused(kNone);
-  ZoneBackoff zone;
+  RequestHolds zone;
   zone.Learn(asked, second.job(), second.clock.Now(), 0.5);
   zone.Learn(first.job(), first.job(), first.clock.Now(), 0.5);
-  EXPECT_TRUE(zone.CrowdFor(second.job()));
+  EXPECT_TRUE(zone.HoldFor(second.job()));
 }
 
-TEST(ZoneBackoff, WhenOneIsGrantedAllMayAsk) {
+TEST(RequestHolds, WhenOneIsGrantedAllMayAsk) {
   Waiting waiting(5);
   waiting.Pass(false);
   EXPECT_EQ(waiting.requests(), 1) << "the others wait with the first";
@@ -145,59 +145,59 @@ TEST(ZoneBackoff, WhenOneIsGrantedAllMayAsk) {
   EXPECT_EQ(waiting.running(), 5);
 }
 
-TEST(ZoneBackoff, OtherTypesAndZonesAreNotHeldUp) {
+TEST(RequestHolds, OtherTypesAndZonesAreNotHeldUp) {
   Job refused = JobBuilder().Direct().Build();
   Reconciling r(refused);
   r.Tick();
   const Job asked = r.job();
   r.Refused(kNone);
-  ZoneBackoff zone;
+  RequestHolds zone;
   zone.Learn(asked, r.job(), r.clock.Now(), 0.5);
-  EXPECT_TRUE(zone.CrowdFor(r.job()));
+  EXPECT_TRUE(zone.HoldFor(r.job()));
   Job other = refused;
   other.spec.tpu.zone = "europe-west4-a";
-  EXPECT_FALSE(zone.CrowdFor(other));
+  EXPECT_FALSE(zone.HoldFor(other));
   other = refused;
   other.spec.tpu.accelerator = "v4-8";
-  EXPECT_FALSE(zone.CrowdFor(other));
+  EXPECT_FALSE(zone.HoldFor(other));
 }
 
-TEST(ZoneBackoff, ARateLimitHoldsForTheWholeProject) {
+TEST(RequestHolds, ARateLimitHoldsForTheWholeProject) {
   const base::Error too_often = {.code = base::Code::kResourceExhausted,
                                  .reason = base::Reason::kRateLimit};
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick();
   const Job asked = r.job();
   r.Refused(too_often);
-  ZoneBackoff zone;
+  RequestHolds zone;
   zone.Learn(asked, r.job(), r.clock.Now(), 0.5);
   Reconciling other(JobBuilder().Id(43).Direct().Build());
   Job elsewhere = other.job();
   elsewhere.spec.tpu.zone = "europe-west4-a";
   elsewhere.spec.tpu.accelerator = "v4-8";
-  ASSERT_TRUE(zone.CrowdFor(elsewhere));
-  EXPECT_EQ(zone.CrowdFor(elsewhere)->error.reason, base::Reason::kRateLimit);
+  ASSERT_TRUE(zone.HoldFor(elsewhere));
+  EXPECT_EQ(zone.HoldFor(elsewhere)->error.reason, base::Reason::kRateLimit);
   Job of_another = other.job();
   of_another.spec.tpu.project = "another";
-  EXPECT_FALSE(zone.CrowdFor(of_another));
+  EXPECT_FALSE(zone.HoldFor(of_another));
   // Told of something else, one knows that the project may ask again.
   other.Tick();
   const Job before = other.job();
   other.Refused(kNone);
   zone.Learn(before, other.job(), other.clock.Now(), 0.5);
-  EXPECT_FALSE(zone.CrowdFor(elsewhere));
-  EXPECT_TRUE(zone.CrowdFor(other.job()));
+  EXPECT_FALSE(zone.HoldFor(elsewhere));
+  EXPECT_TRUE(zone.HoldFor(other.job()));
 }
 
-TEST(ZoneBackoff, ARestartedControllerKnowsOfTheShortage) {
+TEST(RequestHolds, ARestartedControllerKnowsOfTheShortage) {
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick().Refused(kNone);
-  ZoneBackoff zone;
+  RequestHolds zone;
   zone.Recall(r.job());
-  ASSERT_TRUE(zone.CrowdFor(r.job()));
-  EXPECT_EQ(zone.CrowdFor(r.job())->not_before, r.As<BackingOff>().until);
+  ASSERT_TRUE(zone.HoldFor(r.job()));
+  EXPECT_EQ(zone.HoldFor(r.job())->not_before, r.As<BackingOff>().until);
   Reconciling fresh(JobBuilder().Id(43).Direct().Build());
-  fresh.policy.crowd = zone.CrowdFor(fresh.job());
+  fresh.policy.hold = zone.HoldFor(fresh.job());
   fresh.Tick();
   EXPECT_EQ(fresh.state(), "BACKOFF");
   EXPECT_EQ(fresh.job().attempt, 0) << "it has not asked";

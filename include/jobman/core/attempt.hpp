@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace jobman::core {
+
+/// Why there is another attempt: the words of JOBMAN_RESTART_REASON (docs/reference.md).
+enum class RestartCause {
+  kPreempted,
+  kMaintenance,
+  kInfra,  ///< a fault of the cloud or of a host, a refused request, or exit code 75
+  kFailure,
+  kWatchdog,
+  kResumed,
+  kRebooted,
+  kRequeued,
+};
+struct Restart {
+  RestartCause cause = RestartCause::kInfra;
+  std::string detail = {};  ///< with kWatchdog: the rule and what was seen
+  friend bool operator==(const Restart&, const Restart&) = default;
+};
+/// "preempted", ...
+std::string_view RestartCauseName(RestartCause cause);
+std::optional<RestartCause> RestartCauseFromName(std::string_view name);
+/// The cause and its detail, "watchdog no_output: no host wrote anything for 30m"; empty for the
+/// first attempt.
+std::string RestartText(const std::optional<Restart>& restart);
+
+/// How an attempt ended.
+enum class AttemptOutcome {
+  kSucceeded,
+  kFailed,     ///< and the job with it
+  kCancelled,  ///< by the user
+  kDeleted,    ///< by the user
+  kPreempted,
+  kVanished,       ///< the slice was deleted by somebody, or by the cloud without a word
+  kMaintenance,    ///< the machines were or will be replaced
+  kRefused,        ///< the request was refused, or its name is taken
+  kRequestFailed,  ///< it was accepted, and came to nothing
+  kTooSlow,        ///< the slice was not ready in time
+  kInfra,          ///< a host was lost, or exit code 75
+  kFailure,        ///< an exit code that retries.failure pays for
+  kWatchdog,
+  kResumed,  ///< stopped by the user, to be run again
+  kRebooted,
+  kRequeued,
+};
+struct AttemptEnd {
+  AttemptOutcome outcome = AttemptOutcome::kInfra;
+  std::string detail = {};  ///< with kWatchdog: the rule
+  friend bool operator==(const AttemptEnd&, const AttemptEnd&) = default;
+};
+/// "succeeded", "preempted", "request failed", ...
+std::string_view AttemptOutcomeName(AttemptOutcome outcome);
+std::optional<AttemptOutcome> AttemptOutcomeFromName(std::string_view name);
+/// The outcome and its detail: "watchdog no_output".
+std::string AttemptEndText(const AttemptEnd& end);
+
+}  // namespace jobman::core

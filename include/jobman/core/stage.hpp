@@ -1,0 +1,143 @@
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "jobman/core/job_spec.hpp"
+#include "jobman/core/slice.hpp"
+
+namespace jobman::core {
+
+/// A setup step, by its index in JobSpec::setup.
+struct SetupStage {
+  int index = 0;
+  friend auto operator<=>(const SetupStage&, const SetupStage&) = default;
+};
+struct CommandStage {
+  friend auto operator<=>(const CommandStage&, const CommandStage&) = default;
+};
+/// What runs on all hosts at once.
+using StageId = std::variant<SetupStage, CommandStage>;
+
+bool IsCommand(const StageId& id);
+/// The setup step it is; nullptr for the command.
+const SetupStep* StepOf(const JobSpec& spec, const StageId& id);
+/// "setup-0-install", "run": names the log folder, and the stage everywhere a user sees it.
+std::string StageName(const JobSpec& spec, const StageId& id);
+/// "setup-0", "run": without the name of the step.
+std::string StageWord(const StageId& id);
+
+/// One host's part in a stage.
+enum class HostPhase {
+  kPending,  ///< not started yet, or being connected to
+  kRunning,
+  kExited,  ///< exit_code holds
+  kLost,    ///< the run vanished (reboot, killed) or the host cannot be reached for good
+};
+struct HostRun {
+  int host = 0;
+  HostPhase phase = HostPhase::kPending;
+  bool started = false;  ///< the run is known to have been started
+  int exit_code = 0;
+  std::optional<base::Error> error = {};  ///< kLost: why; before that: what keeps us from it
+  /// In a stage that is being stopped: the host was asked to end what is left of the run, also what
+  /// the command left behind, and answered; or was given up.
+  bool settled = false;
+  std::optional<TimePoint> silent_since = {};  ///< no contact since then, though it was tried
+  std::int64_t scanned = 0;           ///< bytes of its log, whole lines, that the watchdog has read
+  std::optional<Notice> notice = {};  ///< what the host's metadata server announced
+  friend bool operator==(const HostRun&, const HostRun&) = default;
+};
+bool Ended(const HostRun& run);
+/// Lost, or ended with another exit code than 0.
+bool Failed(const HostRun& run);
+/// The host was given up because it could not be reached.
+bool DidNotAnswer(const HostRun& run);
+/// The host could not be reached: refused, timed out, no answer at all.
+bool IsUnreachable(const base::Error& error);
+
+// --- Why a stage is stopped before it ends by itself. ---
+
+/// The first host that failed: the others would wait for it for ever.
+struct HostFailed {
+  int host = 0;
+  friend bool operator==(const HostFailed&, const HostFailed&) = default;
+};
+/// The cloud's notice was passed on, and the command goes on after its grace.
+struct NoticeGraceOver {
+  friend bool operator==(const NoticeGraceOver&, const NoticeGraceOver&) = default;
+};
+/// The setup step passed its time limit.
+struct StepTimedOut {
+  friend bool operator==(const StepTimedOut&, const StepTimedOut&) = default;
+};
+/// Some of the machines were replaced: what runs on the others starts over together with them.
+struct MachinesReplaced {
+  friend bool operator==(const MachinesReplaced&, const MachinesReplaced&) = default;
+};
+/// A rule of the watchdog was broken. Decides what follows the stage, whatever the exit codes are.
+struct Alarm {
+  std::string rule = {};  ///< "no_output", "bad_output", "max_duration"
+  WatchdogAction action = WatchdogAction::kFail;
+  std::string text = {};         ///< what was seen, a sentence that names rule and line
+  std::optional<int> host = {};  ///< whose line it was
+  friend bool operator==(const Alarm&, const Alarm&) = default;
+};
+/// The slice lost a node, so it is lost as a whole.
+struct NodeLost {
+  base::Error error = {};
+  friend bool operator==(const NodeLost&, const NodeLost&) = default;
+};
+/// The user wants it stopped.
+struct StoppedByUser {
+  friend bool operator==(const StoppedByUser&, const StoppedByUser&) = default;
+};
+using StopCause = std::variant<HostFailed, NoticeGraceOver, StepTimedOut, MachinesReplaced, Alarm,
+                               NodeLost, StoppedByUser>;
+
+/// Whether a cause that came later decides what follows the stage, in place of the earlier one.
+bool Outranks(const StopCause& later, const StopCause& earlier);
+
+/// The command was told that the machines will be taken away. However it ends then is no failure.
+struct Told {
+  Notice notice = {};
+  TimePoint at = {};
+  std::optional<int> first_failed = {};  ///< the host that ended first with a failure since
+  friend bool operator==(const Told&, const Told&) = default;
+};
+
+/// A stage of the current attempt: a setup step, or the command. There is one at a time.
+struct Stage {
+  StageId id = CommandStage{};
+  std::string name = {};  ///< StageName() when it began
+  int generation = 0;     ///< Slice::generation when it began
+  std::vector<HostRun> hosts = {};
+  TimePoint started_at = {};
+  std::optional<Told> told = {};       ///< of the command only
+  std::optional<StopCause> stop = {};  ///< it is being stopped, and why
+  friend bool operator==(const Stage&, const Stage&) = default;
+
+  /// Every host has ended; when the stage is being stopped, nothing of it is left there either.
+  bool Over() const;
+  /// A host has not ended.
+  bool AnyRuns() const;
+  bool AllSucceeded() const;
+  /// The alarm of the watchdog that stops it; nullptr when something else does, or nothing.
+  const Alarm* alarm() const;
+};
+
+/// The host whose failure decides about the stage: the first that failed, as far as that is known;
+/// nullptr when none did.
+const HostRun* Culprit(const Stage& stage);
+/// A host that cannot be reached while its siblings can: the machine is dead, whatever the cloud
+/// says, and would be in the next attempt too. When none answers it may be our own network.
+bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host);
+
+/// "pending", "running", "exited", "lost".
+std::string_view HostPhaseName(HostPhase phase);
+std::optional<HostPhase> HostPhaseFromName(std::string_view name);
+
+}  // namespace jobman::core

@@ -1,0 +1,33 @@
+#include "controller/listing.hpp"
+
+#include <algorithm>
+
+namespace jobman::controller {
+
+core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, core::JobId job,
+                       const std::string& store_id) {
+  core::SliceSeen seen{.slice = ref.name};
+  const auto ours = [&](const auto& labels) { return core::IsOurs(labels, job, store_id); };
+  for (const auto& one : listing.queued) {
+    if (one.id == ref.name) seen.queued = one;
+  }
+  if (seen.queued && !ours(seen.queued->labels)) {
+    seen.queued.reset();
+    seen.taken.push_back(ref.name);
+  }
+  for (const std::string& id : core::NodeIds(ref)) {
+    const auto node = std::find_if(listing.nodes.begin(), listing.nodes.end(),
+                                   [&](const core::NodeSeen& one) { return one.id == id; });
+    if (node == listing.nodes.end()) continue;
+    if (ours(node->labels))
+      seen.nodes.push_back(*node);
+    else
+      seen.taken.push_back(id);
+  }
+  // What is or may be ours of the slice must be cared for, whoever has the other names.
+  const std::size_t names = core::NamesOfParts(ref).size();
+  seen.foreign = seen.taken.size() >= names && !seen.queued && seen.nodes.empty();
+  return seen;
+}
+
+}  // namespace jobman::controller

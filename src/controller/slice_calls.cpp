@@ -1,0 +1,195 @@
+#include "controller/slice_calls.hpp"
+
+#include "jobman/base/log.hpp"
+#include "jobman/controller/slice_request.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using Labels = std::map<std::string, std::string>;
+
+bool IsNotFound(const base::Error& error) {
+  return error.code == base::Code::kNotFound;
+}
+
+base::Task<base::Result<Labels>> LabelsOf(std::shared_ptr<ports::SliceApi> api,
+                                          core::SliceRef part) {
+  if (part.mode == core::AllocationMode::kTpuVm) {
+    const auto node = co_await api->GetNode(part.place, part.name);
+    if (!node.ok()) co_return node.error();
+    co_return node->labels;
+  }
+  const auto queued = co_await api->GetQueued(part.place, part.name);
+  if (!queued.ok()) co_return queued.error();
+  co_return queued->labels;
+}
+
+/// What each call deletes. Nodes that outlive their queued resource hold quota, and no delete of
+/// its name meets them: they come last.
+std::vector<core::SliceRef> ToDelete(const core::SliceRef& slice) {
+  std::vector<core::SliceRef> parts = core::PartsOf(slice);
+  if (slice.mode == core::AllocationMode::kTpuVm) return parts;
+  for (const std::string& id : core::NodeIds(slice)) {
+    parts.push_back({.mode = core::AllocationMode::kTpuVm, .place = slice.place, .name = id});
+  }
+  return parts;
+}
+
+}  // namespace
+
+SliceCalls::SliceCalls(asio::io_context& loop, const World& world, const Options& options,
+                       Clouds& clouds, JobBook& book, ZoneWatch& watch)
+    : loop_(loop), world_(world), options_(options), clouds_(clouds), book_(book), watch_(watch) {}
+
+SliceCalls::~SliceCalls() {
+  scope_.Cancel();
+}
+
+SliceCalls::Caller SliceCalls::CallerFor(const core::Job& job) {
+  return {.job = job.id, .cloud = job.spec.cloud, .ssh = job.spec.ssh};
+}
+
+void SliceCalls::Do(const core::Job& job, const core::CreateSlice& create) {
+  if (!creating_.insert(create.request.ref.name).second) return;
+  base::Spawn(loop_.get_executor(), scope_, Create(this, CallerFor(job), create.request));
+}
+
+void SliceCalls::Do(const core::Job& job, const core::DeleteSlice& remove) {
+  const std::string& name = remove.slice.name;
+  if (deleting_.contains(name)) return;
+  // A create that is still under way would bring back what the delete does not find.
+  if (!creating_.contains(name)) return StartDelete(CallerFor(job), remove.slice);
+  deleting_.emplace(name, Pending{CallerFor(job), remove.slice});
+}
+
+void SliceCalls::Do(const core::Job& job, const core::LookUpSlice& look) {
+  if (!looking_up_.insert(look.slice.name).second) return;
+  base::Spawn(loop_.get_executor(), scope_, LookUp(this, CallerFor(job), look.slice));
+}
+
+void SliceCalls::StartDelete(Caller caller, core::SliceRef slice) {
+  deleting_[slice.name] = std::nullopt;
+  base::Spawn(loop_.get_executor(), scope_, Delete(this, std::move(caller), std::move(slice)));
+}
+
+base::Task<core::CreateAnswered> SliceCalls::AskForSlice(Caller caller,
+                                                         core::SliceRequest request) {
+  const core::SliceRef slice = request.ref;
+  core::CreateAnswered answer{.slice = slice.name};
+  const auto key = world_.public_key(caller.ssh.private_key);
+  auto cloud = clouds_.Get(caller.cloud);
+  if (!key.ok() || !cloud.ok()) {
+    answer.error = key.ok() ? cloud.error() : key.error();
+    co_return answer;
+  }
+  const auto api = *std::move(cloud);
+  request = WithLogin(std::move(request), caller.ssh.user, *key);
+  const auto parts = core::PartsOf(slice);
+  for (const core::SliceRef& part : parts) {
+    request.ref = part;
+    const auto created = co_await api->Create(request);
+    if (created.ok()) {
+      answer.operations.push_back(created->name);
+    } else if (parts.size() == 1 || created.error().code != base::Code::kAlreadyExists) {
+      answer.error = created.error();
+      break;
+    }
+    // Or there from an earlier request: the next look tells whose it is.
+    answer.accepted.push_back(part.name);
+  }
+  co_return answer;
+}
+
+base::Task<void> SliceCalls::Create(SliceCalls* self, Caller caller, core::SliceRequest request) {
+  const core::SliceRef slice = request.ref;
+  auto answer = co_await self->AskForSlice(caller, std::move(request));
+  self->creating_.erase(slice.name);
+  if (answer.error) {
+    base::Log(base::LogLevel::kWarn, "cloud", "creating slice {}: {}", answer.slice,
+              answer.error->ToString());
+  }
+  self->book_.Post(caller.job, std::move(answer));
+  self->watch_.PollNow(caller.cloud, slice.place);
+  const auto waiting = self->deleting_.find(slice.name);
+  if (waiting == self->deleting_.end() || !waiting->second) co_return;
+  Pending pending = *std::move(waiting->second);
+  self->StartDelete(std::move(pending.caller), std::move(pending.slice));
+}
+
+base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::SliceRef slice) {
+  core::DeleteAnswered answer{.slice = slice.name, .began = world_.clock->Now()};
+  auto cloud = clouds_.Get(caller.cloud);
+  if (!cloud.ok()) {
+    answer.error = cloud.error();
+    co_return answer;
+  }
+  const auto api = *std::move(cloud);
+  answer.gone = true;
+  for (const core::SliceRef& part : ToDelete(slice)) {
+    const bool left_over = part.mode != slice.mode;
+    if (left_over && !answer.gone) break;
+    const auto deleted = co_await DeletePart(api, caller.job, part);
+    if (!deleted.ok()) answer.error = deleted.error();
+    if (!deleted.ok() || *deleted) answer.gone = false;
+  }
+  co_return answer;
+}
+
+/// Nothing without our labels is ever deleted: looks at them first. Tells whether there was
+/// anything of ours.
+base::Task<base::Result<bool>> SliceCalls::DeletePart(std::shared_ptr<ports::SliceApi> api,
+                                                      core::JobId job, core::SliceRef part) {
+  const auto labels = co_await LabelsOf(api, part);
+  if (!labels.ok()) {
+    if (IsNotFound(labels.error())) co_return false;
+    co_return labels.error();
+  }
+  if (!core::IsOurs(*labels, job, options_.policy.store_id)) co_return false;
+  const auto deleted = co_await api->Delete(part);
+  if (deleted.ok()) co_return true;
+  if (IsNotFound(deleted.error())) co_return false;
+  co_return deleted.error();
+}
+
+base::Task<void> SliceCalls::Delete(SliceCalls* self, Caller caller, core::SliceRef slice) {
+  auto answer = co_await self->AskToDelete(caller, slice);
+  self->deleting_.erase(slice.name);
+  self->book_.Post(caller.job, std::move(answer));
+  self->watch_.PollNow(caller.cloud, slice.place);
+}
+
+base::Task<base::Result<Listing>> SliceCalls::GetByName(std::shared_ptr<ports::SliceApi> api,
+                                                        core::SliceRef slice) {
+  Listing found{.place = slice.place, .queued_listed = true};
+  for (const std::string& id : core::NodeIds(slice)) {
+    auto node = co_await api->GetNode(slice.place, id);
+    if (node.ok())
+      found.nodes.push_back(*std::move(node));
+    else if (!IsNotFound(node.error()))
+      co_return node.error();
+  }
+  if (slice.mode == core::AllocationMode::kTpuVm) co_return found;
+  auto queued = co_await api->GetQueued(slice.place, slice.name);
+  if (queued.ok())
+    found.queued.push_back(*std::move(queued));
+  else if (!IsNotFound(queued.error()))
+    co_return queued.error();
+  co_return found;
+}
+
+/// Where the API gives no answer, the next listings tell by and by.
+base::Task<void> SliceCalls::LookUp(SliceCalls* self, Caller caller, core::SliceRef slice) {
+  const core::TimePoint began = self->world_.clock->Now();
+  base::Result<Listing> found = base::Internal("not asked");
+  if (auto cloud = self->clouds_.Get(caller.cloud); cloud.ok()) {
+    found = co_await GetByName(*cloud, slice);
+  }
+  self->looking_up_.erase(slice.name);
+  if (!found.ok()) co_return;
+  core::SliceSeen seen = SeenIn(*found, slice, caller.job, self->options_.policy.store_id);
+  seen.began = began;
+  seen.by_name = true;
+  self->book_.Post(caller.job, std::move(seen));
+}
+
+}  // namespace jobman::controller

@@ -1,0 +1,53 @@
+#include "jobman/core/held_slice.hpp"
+
+#include "core/json_fields.hpp"
+
+namespace jobman::core {
+
+Slice IntendedSlice(SliceRef ref, TimePoint now) {
+  Slice slice;
+  slice.unshown = NamesOfParts(ref);
+  slice.ref = std::move(ref);
+  slice.requested_at = now;
+  slice.last_evidence_at = now;
+  return slice;
+}
+
+bool IsHeld(const Slice& slice) {
+  return slice.phase == SlicePhase::kCreated && !slice.hosts.empty();
+}
+
+HostPosition PositionOf(const Slice& slice, int host) {
+  HostPosition position{.host = host};
+  while (position.node + 1 < static_cast<int>(slice.nodes.size())) {
+    const int here = slice.nodes[static_cast<std::size_t>(position.node)].hosts;
+    if (position.host < here) break;
+    position.host -= here;
+    ++position.node;
+  }
+  const auto index = static_cast<std::size_t>(position.node);
+  position.node_id = NodeIds(slice.ref)[index];
+  if (index < slice.nodes.size()) position.node_uid = slice.nodes[index].uid;
+  return position;
+}
+
+std::string_view SlicePhaseName(SlicePhase phase) {
+  switch (phase) {
+    case SlicePhase::kIntended:
+      return "intended";
+    case SlicePhase::kCreated:
+      return "created";
+    case SlicePhase::kDeleting:
+      return "deleting";
+  }
+  JM_CHECK(false, "a SlicePhase out of range");
+  return {};
+}
+
+std::optional<SlicePhase> SlicePhaseFromName(std::string_view name) {
+  return FindName(&SlicePhaseName,
+                  std::array{SlicePhase::kIntended, SlicePhase::kCreated, SlicePhase::kDeleting},
+                  name);
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,273 @@
+// From QUEUED to a slice that is ready.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/reconcile/turn.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// tpu.valid_until is a time, and it has passed: a request would be refused, today and tomorrow.
+base::Error TooLate(const TpuSpec& tpu) {
+  return {.code = base::Code::kDeadlineExceeded,
+          .message = fmt::format("tpu.valid_until, {}, has passed: no slice is requested any more",
+                                 base::FormatRfc3339(*tpu.valid_until)),
+          .reason = base::Reason::kExpired,
+          .hint = "create the job again with a later tpu.valid_until, or without one"};
+}
+
+bool TooLateToAsk(const Turn& turn) {
+  const auto& until = turn.job.spec.tpu.valid_until;
+  return until && turn.now >= *until;
+}
+
+/// Another job competes for the same capacity and was refused: this one would be refused too.
+void WaitForHold(Turn& turn, const RequestHold& hold) {
+  const TpuSpec& tpu = turn.job.spec.tpu;
+  const std::string what =
+      hold.error.reason == base::Reason::kRateLimit
+          ? fmt::format("project {} has sent too many requests", tpu.project)
+          : fmt::format("no {} {} capacity in {}: another job was just refused",
+                        PricingName(tpu.pricing), AcceleratorText(tpu), tpu.zone);
+  turn.Enter(
+      BackingOff{.until = hold.not_before, .error = hold.error},
+      fmt::format("{} ({}); waiting jobs ask in turn, this one in {} at the earliest", what,
+                  ReasonName(hold.error.reason), base::FormatDuration(hold.not_before - turn.now)));
+}
+
+CreateSlice RequestIt(const Turn& turn) {
+  return {RequestFor(turn.job, turn.job.slice->ref, turn.policy.store_id)};
+}
+
+void AskForSlice(Turn& turn) {
+  Job& job = turn.job;
+  const TpuSpec& tpu = job.spec.tpu;
+  job.slice = IntendedSlice(SliceFor(job, job.attempt), turn.now);
+  turn.Do(RequestIt(turn));
+  turn.Enter(Requesting{}, fmt::format("asking for slice {}: {} {} in {}", job.slice->ref.name,
+                                       PricingName(tpu.pricing), AcceleratorText(tpu), tpu.zone));
+}
+
+/// The create is not known to have arrived, and complete listings do not show the slice.
+void AskAgain(Turn& turn) {
+  Slice& slice = *turn.job.slice;
+  slice.absences = 0;
+  slice.gaps = 0;
+  slice.unshown = NamesOfParts(slice.ref);
+  ++slice.requests_sent;
+  slice.requested_at = turn.now;
+  turn.Do(RequestIt(turn));
+  turn.Say(
+      fmt::format("slice {} is not there after a request without a clear answer: asking again "
+                  "under the same name",
+                  turn.slice_name()));
+}
+
+/// The queued resource failed because of tpu.valid_until. What the service says then is documented
+/// nowhere, and its clock is not ours: either is believed.
+bool RanOut(const Turn& turn, const base::Error& error) {
+  const TpuSpec& tpu = turn.job.spec.tpu;
+  if (!tpu.valid_for && !tpu.valid_until) return false;
+  const bool told = error.code == base::Code::kDeadlineExceeded;
+  const bool queued = std::holds_alternative<Requesting>(turn.job.state) ||
+                      std::holds_alternative<Waiting>(turn.job.state);
+  const bool passed =
+      queued && (tpu.valid_for ? turn.now - turn.job.slice->requested_at >= *tpu.valid_for
+                               : TooLateToAsk(turn));
+  const bool unexplained = error.reason == base::Reason::kNone;
+  return unexplained && (told || passed);
+}
+
+base::Error WhyItFailed(const Turn& turn) {
+  const TpuSpec& tpu = turn.job.spec.tpu;
+  base::Error error = turn.facts.failure.value_or(
+      base::Error{.code = base::Code::kInternal,
+                  .message = "slice " + turn.slice_name() + " failed without saying why"});
+  if (!RanOut(turn, error)) return error;
+  if (tpu.valid_until) return TooLate(tpu);
+  return {.code = base::Code::kDeadlineExceeded,
+          .message = fmt::format("slice {} found no capacity within tpu.valid_until, {}",
+                                 turn.slice_name(), base::FormatDuration(*tpu.valid_for)),
+          .reason = base::Reason::kStockout,
+          .hint = "another zone or another accelerator type may have capacity now"};
+}
+
+Setback Vanished(base::Error error) {
+  Setback setback = Preempted(std::move(error));
+  setback.end.outcome = AttemptOutcome::kVanished;
+  return setback;
+}
+
+/// A queued resource that goes SUSPENDED before it ever was READY had no capacity: most requests
+/// for spot capacity that fail do it in this way (PROVISIONING, SUSPENDING, FAILED).
+void OnDead(Turn& turn) {
+  const Slice& slice = *turn.job.slice;
+  base::Error error{.code = base::Code::kAborted,
+                    .message = fmt::format("slice {} became {} before it was used",
+                                           turn.slice_name(), slice.cloud_state)};
+  if (!turn.facts.suspended || !slice.hosts.empty()) {
+    return LoseSlice(turn, Preempted(std::move(error)));
+  }
+  error.code = base::Code::kResourceExhausted;
+  error.reason = base::Reason::kStockout;
+  LoseSlice(turn, InfraFault(AttemptOutcome::kRequestFailed, std::move(error)));
+}
+
+void OnAbsent(Turn& turn) {
+  const Slice& slice = *turn.job.slice;
+  if (slice.absences < 2) return;
+  if (slice.phase == SlicePhase::kIntended) return AskAgain(turn);
+  if (!AbsenceIsFact(slice, turn.facts.looked_at, turn.policy)) return;
+  LoseSlice(turn, Vanished({.code = base::Code::kNotFound,
+                            .message = "slice " + turn.slice_name() + " is not there any more"}));
+}
+
+void CheckProvisioningLimit(Turn& turn) {
+  if (turn.now - turn.job.since <= turn.policy.provisioning_limit) return;
+  LoseSlice(
+      turn,
+      InfraFault(AttemptOutcome::kTooSlow,
+                 {.code = base::Code::kDeadlineExceeded,
+                  .message = fmt::format("slice {} was not ready within {}", turn.slice_name(),
+                                         base::FormatDuration(turn.policy.provisioning_limit))}));
+}
+
+/// It has left the queue, in whatever way: from now on there is a limit.
+void NoteOnItsWay(Turn& turn) {
+  if (std::holds_alternative<Provisioning>(turn.job.state)) return CheckProvisioningLimit(turn);
+  if (turn.job.slice->phase != SlicePhase::kCreated) return;
+  turn.Enter(Provisioning{}, "slice " + turn.slice_name() + " is " + turn.job.slice->cloud_state);
+}
+
+/// The listings show some nodes of the slice, not all: they appear one after another, a request was
+/// cut short, or one was taken away.
+void OnPartial(Turn& turn) {
+  const Slice& slice = *turn.job.slice;
+  if (slice.gaps >= 2 && slice.phase == SlicePhase::kIntended) return AskAgain(turn);
+  const bool was_whole = !slice.hosts.empty();
+  // A queued resource brings its nodes when it likes.
+  const bool late = slice.ref.mode == AllocationMode::kTpuVm &&
+                    turn.facts.looked_at - slice.last_evidence_at >= turn.policy.vanish_grace;
+  if (slice.gaps < 2 || (!was_whole && !late)) return NoteOnItsWay(turn);
+  LoseSlice(turn, Vanished({.code = base::Code::kNotFound,
+                            .message = "nodes of slice " + turn.slice_name() +
+                                       " are not there any more"}));
+}
+
+void OnUnclear(Turn& turn) {
+  // One that was ready once is repaired or maintained, for as long as that takes.
+  if (turn.job.slice->hosts.empty()) NoteOnItsWay(turn);
+  if (!turn.job.slice || turn.job.slice->phase != SlicePhase::kCreated) return;
+  turn.Say("slice " + turn.slice_name() + " is " + turn.job.slice->cloud_state +
+           ": looking again later");
+}
+
+/// What keeps the job from using the slice for good; nothing when it fits.
+std::optional<base::Error> Misfit(const Job& job) {
+  const auto count = static_cast<int>(job.slice->hosts.size());
+  const auto misfit = [](std::string message, std::string hint) {
+    return base::Error{.code = base::Code::kFailedPrecondition,
+                       .message = std::move(message),
+                       .hint = std::move(hint)};
+  };
+  if (job.spec.worker_num && *job.spec.worker_num != count) {
+    return misfit(fmt::format("job.worker_num is {}, but slice {} has {}", *job.spec.worker_num,
+                              job.slice->ref.name, base::Plural(count, "host")),
+                  "correct or remove job.worker_num");
+  }
+  const auto beyond = [&](const HostSet& hosts, const std::string& key) {
+    const auto host = std::find_if(hosts.numbers.begin(), hosts.numbers.end(),
+                                   [&](int number) { return number >= count; });
+    if (hosts.all || host == hosts.numbers.end()) return std::optional<base::Error>{};
+    return std::optional(misfit(fmt::format("{} names host {}, but slice {} has hosts 0-{}", key,
+                                            *host, job.slice->ref.name, count - 1),
+                                "correct " + key));
+  };
+  if (auto error = beyond(job.spec.command.workers, "command.workers")) return error;
+  for (const SetupStep& step : job.spec.setup) {
+    if (auto error = beyond(step.hosts, "setup step " + step.name)) return error;
+  }
+  return std::nullopt;
+}
+
+void BeginWork(Turn& turn) {
+  if (auto misfit = Misfit(turn.job)) return FailForGood(turn, *std::move(misfit), 0);
+  const bool any_setup = !turn.job.spec.setup.empty();
+  BeginStage(turn, any_setup ? StageId{SetupStage{}} : StageId{CommandStage{}});
+}
+
+void AdvanceByView(Turn& turn) {
+  switch (turn.view()) {
+    case SliceView::kNotLooked:  // also while the API cannot be reached: no reason to give up
+      return;
+    case SliceView::kAbsent:
+      return OnAbsent(turn);
+    case SliceView::kForeign: {
+      const std::string name = turn.slice_name();
+      turn.job.slice.reset();  // not ours, so never deleted
+      return Recover(turn, InfraFault(AttemptOutcome::kRefused, NameTaken(name)));
+    }
+    case SliceView::kWaiting:
+      if (std::holds_alternative<Waiting>(turn.job.state)) return;
+      return turn.Enter(Waiting{}, "queued resource " + turn.slice_name() + " is in the queue");
+    case SliceView::kProvisioning:
+      if (std::holds_alternative<Provisioning>(turn.job.state)) return CheckProvisioningLimit(turn);
+      return turn.Enter(Provisioning{}, "slice " + turn.slice_name() + " is being created");
+    case SliceView::kPartial:
+      return OnPartial(turn);
+    case SliceView::kUnclear:
+      return OnUnclear(turn);
+    case SliceView::kReady:
+      return BeginWork(turn);
+    case SliceView::kDead:
+      return OnDead(turn);
+    case SliceView::kFailed:
+      return LoseSlice(turn, InfraFault(AttemptOutcome::kRequestFailed, WhyItFailed(turn)));
+    case SliceView::kLeaving:
+      return turn.Say("slice " + turn.slice_name() +
+                      " is being deleted by somebody: waiting until it is gone");
+  }
+}
+
+void AdvanceAcquiring(Turn& turn) {
+  const bool refused = turn.AboutSlice() && turn.facts.create_refused;
+  if (!refused) return AdvanceByView(turn);
+  // Of several requests one may have arrived: looked up by name, which answers at once.
+  const bool the_only_one = turn.job.slice->requests_sent == 1;
+  if (!the_only_one) turn.Do(LookUpSlice{turn.job.slice->ref});
+  if (the_only_one) turn.job.slice.reset();
+  Recover(turn, InfraFault(AttemptOutcome::kRefused, *turn.facts.create_refused));
+}
+
+}  // namespace
+
+void Advance(Turn& turn, const Queued&) {
+  Job& job = turn.job;
+  if (job.slice && job.slice->phase != SlicePhase::kCreated) {
+    GiveSliceUp(turn);
+    if (job.slice) return turn.Say("waiting until slice " + turn.slice_name() + " is deleted");
+  }
+  if (!job.slice && TooLateToAsk(turn)) return FailForGood(turn, TooLate(job.spec.tpu), 0);
+  const auto& hold = turn.policy.hold;
+  if (!job.slice && hold && turn.now < hold->not_before) return WaitForHold(turn, *hold);
+  ++job.attempt;
+  job.attempt_end.reset();
+  job.stage.reset();
+  if (!job.slice) return AskForSlice(turn);
+  turn.Enter(Provisioning{}, fmt::format("attempt {} uses slice {}, which is still held",
+                                         job.attempt, turn.slice_name()));
+}
+
+void Advance(Turn& turn, const Requesting&) {
+  AdvanceAcquiring(turn);
+}
+void Advance(Turn& turn, const Waiting&) {
+  AdvanceAcquiring(turn);
+}
+void Advance(Turn& turn, const Provisioning&) {
+  AdvanceAcquiring(turn);
+}
+
+}  // namespace jobman::core

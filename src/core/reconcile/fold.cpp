@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <variant>
+
+#include "core/reconcile/facts.hpp"
+#include "core/reconcile/fold_parts.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// The slice that an observation is about, if the job still holds it.
+Slice* HeldSlice(Job& job, const std::string& name) {
+  return job.slice && job.slice->ref.name == name ? &*job.slice : nullptr;
+}
+
+/// What came late stays on the list until it was deleted.
+void DropUnseen(std::vector<AbandonedRequest>& abandoned, const SliceSeen& seen) {
+  const bool there = !seen.foreign && (seen.queued || !seen.nodes.empty());
+  std::erase_if(abandoned, [&](const AbandonedRequest& one) {
+    return one.ref.name == seen.slice && !there && seen.began >= one.until;
+  });
+}
+
+struct Folder {
+  Job& job;
+  TimePoint now;
+
+  Facts operator()(const Tick&) const { return {}; }
+  Facts operator()(const SliceSeen& seen) const {
+    DropUnseen(job.abandoned, seen);
+    Slice* const slice = HeldSlice(job, seen.slice);
+    if (slice == nullptr) return {};
+    Facts facts = FoldLook(*slice, seen, now);
+    if (job.stage) LoseRuns(*job.stage, facts.hosts_replaced, "its machine was replaced");
+    return facts;
+  }
+  Facts operator()(const LookFailed& failed) const {
+    if (Slice* const slice = HeldSlice(job, failed.slice)) FoldSilence(*slice, failed, now);
+    return {};
+  }
+  Facts operator()(const CreateAnswered& answer) const {
+    Slice* const slice = HeldSlice(job, answer.slice);
+    return slice == nullptr ? Facts{} : FoldCreate(*slice, answer, now);
+  }
+  Facts operator()(const OperationFailed& failed) const {
+    Slice* const slice = HeldSlice(job, failed.slice);
+    return slice == nullptr ? Facts{} : FoldFailure(*slice, failed);
+  }
+  Facts operator()(const DeleteAnswered& answer) const {
+    Slice* const slice = HeldSlice(job, answer.slice);
+    return slice == nullptr ? Facts{} : FoldDelete(*slice, answer);
+  }
+  Facts operator()(const HostReport& report) const {
+    const bool current =
+        job.stage && report.attempt == job.attempt && report.stage == job.stage->id;
+    return current ? FoldReport(*job.stage, report.run, now) : Facts{};
+  }
+  Facts operator()(const Silence& silence) const { return FoldOutputSilence(job, silence, now); }
+  Facts operator()(const BadOutput& bad) const { return FoldBadOutput(job, bad); }
+};
+
+}  // namespace
+
+Facts Fold(Job& job, const Observation& seen, TimePoint now) {
+  return std::visit(Folder{job, now}, seen);
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,98 @@
+// What the API's answers put into the record of a slice.
+#include <algorithm>
+
+#include "core/reconcile/fold_parts.hpp"
+#include "core/reconcile/hold.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// The create may have arrived although no good answer came.
+bool MayHaveArrived(const base::Error& error) {
+  switch (error.code) {
+    case base::Code::kUnavailable:
+    case base::Code::kDeadlineExceeded:
+    case base::Code::kInternal:
+    case base::Code::kUnknown:
+    case base::Code::kAlreadyExists:
+    case base::Code::kCancelled:
+    case base::Code::kAborted:
+    case base::Code::kDataLoss:
+      return true;
+    case base::Code::kOk:
+    case base::Code::kInvalidArgument:
+    case base::Code::kNotFound:
+    case base::Code::kPermissionDenied:
+    case base::Code::kResourceExhausted:
+    case base::Code::kFailedPrecondition:
+    case base::Code::kOutOfRange:
+    case base::Code::kUnimplemented:
+    case base::Code::kUnauthenticated:
+      return false;
+  }
+  return true;
+}
+
+/// The others were refused, or not asked for.
+void KeepUnshown(Slice& slice, const std::vector<std::string>& accepted) {
+  std::erase_if(slice.unshown, [&](const std::string& name) {
+    return std::find(accepted.begin(), accepted.end(), name) == accepted.end();
+  });
+}
+
+}  // namespace
+
+Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now) {
+  Facts facts{.slice = answer.slice};
+  // Seen before the answer came: only its operations are news, which tell of a stockout.
+  const bool seen = slice.phase == SlicePhase::kCreated && slice.hosts.empty();
+  if (seen && !answer.error && slice.operations.empty()) slice.operations = answer.operations;
+  if (slice.phase != SlicePhase::kIntended) {
+    // Seen in part, perhaps given up already: what came of the rest is as young as this answer.
+    if (!slice.unshown.empty()) slice.last_evidence_at = now;
+    return facts;
+  }
+  const bool refused = answer.error && !MayHaveArrived(*answer.error);
+  if (!answer.error || (refused && !answer.accepted.empty())) {
+    if (answer.error && slice.requests_sent == 1) KeepUnshown(slice, answer.accepted);
+    slice.phase = SlicePhase::kCreated;
+    slice.operations = answer.operations;
+    slice.last_evidence_at = now;
+    slice.absences = 0;
+    if (!answer.error) return facts;
+    // What was accepted must be deleted again. It was not seen yet: that it is absent is no fact.
+    facts.failure = answer.error;
+    facts.view = SliceView::kFailed;
+    return facts;
+  }
+  if (refused) {
+    facts.create_refused = answer.error;
+    return facts;
+  }
+  facts.note = "the request for slice " + answer.slice + " has no clear answer (" +
+               answer.error->message + "): looking before asking again";
+  return facts;
+}
+
+Facts FoldFailure(Slice& slice, const OperationFailed& failed) {
+  // Without an operation on record it is told a second time, or too late to matter.
+  if (slice.operations.empty()) return {};
+  slice.operations.clear();
+  if (NamesOfParts(slice.ref).size() == 1) {
+    slice.cloud_state = "FAILED";
+    slice.unshown.clear();
+  }
+  for (const std::string& node : failed.nodes) std::erase(slice.unshown, node);
+  return {.slice = failed.slice, .view = SliceView::kFailed, .failure = failed.error};
+}
+
+Facts FoldDelete(const Slice& slice, const DeleteAnswered& answer) {
+  if (slice.phase != SlicePhase::kDeleting) return {};
+  Facts facts{.slice = answer.slice, .looked_at = answer.began, .not_found = answer.gone};
+  if (answer.error) {
+    facts.note = "slice " + answer.slice + " could not be deleted yet: " + answer.error->ToString();
+  }
+  return facts;
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,178 @@
+// What a look at the cloud puts into the record of a slice.
+#include <algorithm>
+
+#include "core/reconcile/fold_parts.hpp"
+#include "core/reconcile/hold.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// "READY"; "READY, UNHEALTHY_MAINTENANCE" when that is not all.
+std::string WordOf(const NodeSeen& node) {
+  const bool well =
+      node.health.empty() || node.health == "HEALTHY" || node.health == "HEALTH_UNSPECIFIED";
+  return well ? node.raw_state : node.raw_state + ", " + node.health;
+}
+
+/// The word of what tells most: of a multislice with the name of the node.
+std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
+  const NodeSeen* const node = TellingNode(seen);
+  const bool of_node =
+      node != nullptr && (!seen.queued || seen.queued->state == QueuedState::kActive);
+  if (!of_node) return seen.queued ? seen.queued->raw_state : std::string{};
+  if (IsOrphaned(seen, ref)) return WordOf(*node) + ", without its queued resource";
+  const bool one_of_many = ref.nodes > 1 && node->state != NodeState::kReady;
+  return one_of_many ? WordOf(*node) + " (node " + node->id + ")" : WordOf(*node);
+}
+
+/// Takes the addresses over; tells whether they are other machines than before.
+bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
+  std::vector<SliceNode> nodes;
+  std::vector<HostAddress> hosts;
+  for (const NodeSeen& node : seen) {
+    nodes.push_back({.uid = node.uid, .hosts = static_cast<int>(node.hosts.size())});
+    hosts.insert(hosts.end(), node.hosts.begin(), node.hosts.end());
+  }
+  if (slice.nodes == nodes && slice.hosts == hosts) return false;
+  const bool first = slice.hosts.empty();
+  slice.nodes = std::move(nodes);
+  slice.hosts = std::move(hosts);
+  if (first) return false;
+  ++slice.generation;
+  return true;
+}
+
+/// The hosts of the slice on record whose node the look shows READY.
+std::vector<int> HostsThatAreUp(const Slice& slice, const std::vector<NodeSeen>& nodes) {
+  std::vector<int> up;
+  for (int host = 0; host < static_cast<int>(slice.hosts.size()); ++host) {
+    const HostPosition position = PositionOf(slice, host);
+    const bool ready = std::any_of(nodes.begin(), nodes.end(), [&](const NodeSeen& node) {
+      return node.uid == position.node_uid && node.state == NodeState::kReady;
+    });
+    if (ready) up.push_back(host);
+  }
+  return up;
+}
+
+/// The hosts of the nodes that were replaced while others of the slice were not; none when all may
+/// have been.
+std::vector<int> ReplacedAmongOthers(const Slice& before, const Slice& after) {
+  std::vector<int> replaced;
+  if (before.nodes.size() != after.nodes.size()) return replaced;
+  int first = 0;
+  for (std::size_t node = 0; node < after.nodes.size(); ++node) {
+    const int count = after.nodes[node].hosts;
+    if (before.nodes[node].hosts != count) return {};
+    const auto now = after.hosts.begin() + first;
+    const bool same = before.nodes[node].uid == after.nodes[node].uid &&
+                      std::equal(now, now + count, before.hosts.begin() + first);
+    for (int host = first; !same && host < first + count; ++host) replaced.push_back(host);
+    first += count;
+  }
+  return replaced.size() == after.hosts.size() ? std::vector<int>{} : replaced;
+}
+
+/// What is announced of the nodes: what is imminent for one of them is for all.
+std::optional<Notice> WorstOf(const std::vector<NodeSeen>& nodes) {
+  std::optional<Notice> worst;
+  for (const NodeSeen& node : nodes) {
+    if (node.notice && (!worst || (node.notice->imminent && !worst->imminent))) worst = node.notice;
+  }
+  return worst;
+}
+
+/// Something of it is there. A delete that was under way may have missed what comes into sight only
+/// now: "not found" is no fact then.
+void NoteSight(Slice& slice, const SliceSeen& seen, TimePoint now) {
+  const auto before = slice.unshown.size();
+  if (slice.ref.mode == AllocationMode::kQueuedResources) slice.unshown.clear();
+  for (const NodeSeen& node : seen.nodes) std::erase(slice.unshown, node.id);
+  const bool more = slice.unshown.size() != before;
+  if (more && slice.phase == SlicePhase::kDeleting) slice.last_evidence_at = now;
+}
+
+/// Nodes that are asked for one by one, and one of their names is somebody else's: it will never be
+/// whole. (A queued resource says itself what becomes of it.)
+void NoteTaken(Slice& slice, const SliceSeen& seen, Facts& facts) {
+  if (seen.taken.empty() || slice.ref.mode != AllocationMode::kTpuVm) return;
+  for (const std::string& name : seen.taken) std::erase(slice.unshown, name);
+  if (slice.phase != SlicePhase::kCreated || !slice.hosts.empty()) return;
+  facts.view = SliceView::kFailed;
+  facts.failure = NameTaken(seen.taken.front());
+}
+
+void NoteState(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now) {
+  slice.cloud_state = CloudWord(seen, slice.ref);
+  slice.ready = facts.view == SliceView::kReady;
+  slice.absences = 0;
+  slice.gaps = facts.view == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
+  if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) facts.view = SliceView::kDead;
+  // Nodes that are asked for one by one appear one by one: the request may still be under way.
+  const bool all_asked_for = facts.view != SliceView::kPartial || seen.queued;
+  if (slice.phase == SlicePhase::kIntended && all_asked_for) {
+    slice.phase = SlicePhase::kCreated;
+    slice.last_evidence_at = now;
+  }
+  if (seen.queued) facts.failure = seen.queued->failure;
+}
+
+void NoteNotice(Slice& slice, const SliceSeen& seen, Facts& facts) {
+  if (seen.nodes.empty()) return;
+  const auto notice = WorstOf(seen.nodes);
+  if (slice.notice == notice) return;
+  slice.notice = notice;
+  facts.notice = notice;
+}
+
+void NoteMachines(Slice& slice, const SliceSeen& seen, Facts& facts) {
+  slice.operations.clear();
+  const Slice before = slice;
+  if (!TakeHosts(slice, seen.nodes)) return;
+  facts.machines_replaced = true;
+  facts.hosts_replaced = ReplacedAmongOthers(before, slice);
+}
+
+}  // namespace
+
+Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
+  const SliceView view = ViewOf(seen, slice.ref);
+  const bool there = view != SliceView::kAbsent && view != SliceView::kForeign;
+  if (seen.began < LastNewsOf(slice)) {
+    if (there) NoteSight(slice, seen, now);
+    return {};
+  }
+  slice.no_answer.reset();
+  Facts facts{.slice = seen.slice, .view = view, .looked_at = seen.began, .by_name = seen.by_name};
+  facts.suspended = seen.queued && (seen.queued->state == QueuedState::kSuspending ||
+                                    seen.queued->state == QueuedState::kSuspended);
+  if (slice.ref.nodes > 1) facts.hosts_up = HostsThatAreUp(slice, seen.nodes);
+  // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
+  if (view == SliceView::kForeign) {
+    slice.phase = SlicePhase::kDeleting;
+    slice.unshown.clear();
+    return facts;
+  }
+  if (view == SliceView::kAbsent) {
+    slice.absences = std::min(slice.absences + 1, 2);
+    NoteTaken(slice, seen, facts);
+    return facts;
+  }
+  NoteSight(slice, seen, now);
+  NoteState(slice, seen, facts, now);
+  NoteTaken(slice, seen, facts);
+  NoteNotice(slice, seen, facts);
+  if (facts.view == SliceView::kReady) NoteMachines(slice, seen, facts);
+  return facts;
+}
+
+void FoldSilence(Slice& slice, const LookFailed& failed, TimePoint now) {
+  std::optional<NoAnswer>& known = slice.no_answer;
+  // The words of one failure vary; to write each of them down would be a commit for every look.
+  const bool same =
+      known && known->error.code == failed.error.code && known->error.reason == failed.error.reason;
+  if (same) return;
+  known = NoAnswer{.since = known ? known->since : now, .error = failed.error};
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/reconcile/facts.hpp"
+
+namespace jobman::core {
+
+// The parts of Fold(): each over what its observation is about.
+
+// fold_look.cpp
+Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now);
+void FoldSilence(Slice& slice, const LookFailed& failed, TimePoint now);
+// fold_answers.cpp
+Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now);
+Facts FoldFailure(Slice& slice, const OperationFailed& failed);
+Facts FoldDelete(const Slice& slice, const DeleteAnswered& answer);
+// fold_host.cpp
+Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now);
+/// Nothing runs on these hosts any more, and nothing is to be stopped there.
+void LoseRuns(Stage& stage, const std::vector<int>& hosts, const std::string& why);
+// watchdog.cpp
+Facts FoldOutputSilence(const Job& job, const Silence& silence, TimePoint now);
+Facts FoldBadOutput(const Job& job, const BadOutput& bad);
+
+}  // namespace jobman::core

@@ -1,0 +1,116 @@
+// A slice is given up: deleted, or seen to be gone, and never forgotten before.
+#include "core/reconcile/turn.hpp"
+
+#include <algorithm>
+
+namespace jobman::core {
+namespace {
+
+/// What no listing has ever shown may still come.
+void ForgetSlice(Turn& turn) {
+  Job& job = turn.job;
+  if (!job.slice->unshown.empty()) {
+    job.abandoned.push_back({.ref = job.slice->ref, .until = turn.now + turn.policy.late_watch});
+  }
+  job.slice.reset();
+}
+
+/// A request without an answer is given up: a delete could miss it (not there yet) or hit somebody
+/// else's slice of that name. It is known what to do when it is seen, when the API says that there
+/// is nothing of its names, or when it is absent from listings for long.
+void DropUnansweredRequest(Turn& turn) {
+  const Slice& slice = *turn.job.slice;
+  const bool refused = turn.AboutSlice() && turn.facts.create_refused && slice.requests_sent == 1;
+  if (refused) return turn.job.slice.reset();
+  if (turn.view() != SliceView::kAbsent) return;
+  const TimePoint last = std::max(slice.requested_at, turn.job.since);
+  // The deciding look is a fresh one: earlier ones may have come before the request arrived.
+  const bool long_absent =
+      slice.absences >= 2 && turn.facts.looked_at - last >= turn.policy.vanish_grace;
+  if (turn.facts.by_name || long_absent) ForgetSlice(turn);
+}
+
+/// What was observed shows that nothing of the slice, which is being deleted, is left.
+bool IsGone(const Turn& turn) {
+  if (!turn.AboutSlice()) return false;
+  const Slice& slice = *turn.job.slice;
+  if (turn.facts.view == SliceView::kForeign) return true;
+  const bool absent = turn.facts.view == SliceView::kAbsent && slice.absences >= 2;
+  return (turn.facts.not_found || absent) &&
+         AbsenceIsFact(slice, turn.facts.looked_at, turn.policy);
+}
+
+}  // namespace
+
+TimePoint LastNewsOf(const Slice& slice) {
+  const TimePoint requested =
+      std::max(slice.requested_at, slice.delete_requested_at.value_or(TimePoint{}));
+  return std::max(requested, slice.last_evidence_at);
+}
+
+bool AbsenceIsFact(const Slice& slice, TimePoint looked, const Policy& policy) {
+  const Duration age = looked - slice.last_evidence_at;
+  return age >= (slice.unshown.empty() ? Duration{0} : policy.vanish_grace);
+}
+
+base::Error NameTaken(const std::string& name) {
+  return {.code = base::Code::kAlreadyExists,
+          .message = "the name " + name + " is taken by a resource that is not ours"};
+}
+
+bool SliceIsDead(const Turn& turn) {
+  switch (turn.view()) {
+    case SliceView::kDead:
+    case SliceView::kFailed:
+    case SliceView::kForeign:
+      return true;
+    case SliceView::kAbsent:
+      return turn.job.slice->absences >= 2;
+    case SliceView::kPartial:
+      return turn.job.slice->gaps >= 2;
+    case SliceView::kNotLooked:
+    case SliceView::kWaiting:
+    case SliceView::kProvisioning:
+    case SliceView::kReady:
+    case SliceView::kUnclear:
+    case SliceView::kLeaving:
+      return false;
+  }
+  return false;
+}
+
+void GiveSliceUp(Turn& turn) {
+  if (!turn.job.slice) return;
+  Slice& slice = *turn.job.slice;
+  // Of a multislice some nodes were seen: they must go, whatever becomes of the others.
+  if (slice.phase == SlicePhase::kIntended && turn.view() == SliceView::kPartial) {
+    slice.phase = SlicePhase::kCreated;
+    slice.last_evidence_at = turn.now;  // the others may be as young as that
+  }
+  if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest(turn);
+  const bool first = slice.phase != SlicePhase::kDeleting;
+  if (!first && IsGone(turn)) return ForgetSlice(turn);
+  const bool asked_lately =
+      slice.delete_requested_at && turn.now - *slice.delete_requested_at < turn.policy.delete_again;
+  if (!first && asked_lately) return;
+  slice.phase = SlicePhase::kDeleting;
+  slice.absences = 0;
+  slice.delete_requested_at = turn.now;
+  slice.operations.clear();
+  turn.Do(DeleteSlice{slice.ref});
+}
+
+void LoseSlice(Turn& turn, Setback setback) {
+  Job& job = turn.job;
+  if (job.stage) turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
+  // The cloud took away a slice that worked: no sign of trouble that asks for a longer wait.
+  const bool worked = job.stage && IsCommand(job.stage->id);
+  const bool preempted = setback.fault == Fault::kPreemption;
+  if (worked && preempted) job.spent.streak = 0;
+  job.stage.reset();
+  if (preempted) turn.Tell(HookEvent::kPreempted, setback.error.message);
+  GiveSliceUp(turn);
+  Recover(turn, std::move(setback));
+}
+
+}  // namespace jobman::core

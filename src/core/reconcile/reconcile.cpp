@@ -1,0 +1,99 @@
+#include "jobman/core/reconcile.hpp"
+
+#include <algorithm>
+
+#include "core/reconcile/turn.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// An observation moves a job through a few states at most.
+constexpr int kMostRounds = 8;
+
+/// Tells whether the states came to rest.
+bool Settle(Turn& turn) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    const JobState before = turn.job.state;
+    const TimePoint since = turn.job.since;
+    std::visit([&](const auto& state) { Advance(turn, state); }, before);
+    if (turn.job.state == before && turn.job.since == since) return true;
+  }
+  return false;
+}
+
+TimePoint WakeAt(const Turn& turn) {
+  const Job& job = turn.job;
+  TimePoint wake = turn.now + turn.policy.poll;
+  const bool settling = job.slice && job.slice->phase != SlicePhase::kCreated;
+  const auto* backing_off = std::get_if<BackingOff>(&job.state);
+  if (backing_off != nullptr && !settling) wake = backing_off->until;
+  if (!job.stage || job.stage->stop) return wake;
+  const Stage& stage = *job.stage;
+  const SetupStep* const step = StepOf(job.spec, stage.id);
+  const auto& limit = step != nullptr ? step->timeout : job.spec.watchdog.max_duration;
+  if (limit) wake = std::min(wake, stage.started_at + *limit);
+  if (StopsAfterNotice(job)) {
+    wake = std::min(wake, stage.told->at + job.spec.command.on_notice.grace);
+  }
+  return wake;
+}
+
+Step Finish(Turn turn, const Job& before, bool settled) {
+  if (turn.why.empty()) turn.why = turn.facts.note;
+  if (!turn.why.empty()) turn.job.why = turn.why;
+  turn.job.wake_at.reset();
+  if (NeedsCare(turn.job)) turn.job.wake_at = WakeAt(turn);
+  Step step{.job = std::move(turn.job),
+            .effects = std::move(turn.effects),
+            .ended = std::move(turn.ended),
+            .settled = settled};
+  step.why = step.job.why;
+  Job same = step.job;
+  same.wake_at = before.wake_at;
+  step.changed = !(same == before);
+  return step;
+}
+
+/// A request that may have arrived, of a job that does not wait for its slice any more.
+bool IsUncertain(const Job& job) {
+  const bool acquiring = std::holds_alternative<Requesting>(job.state);
+  return job.slice && !acquiring && job.slice->phase == SlicePhase::kIntended &&
+         job.slice->requests_sent > 1;
+}
+
+}  // namespace
+
+Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
+               double unit_random) {
+  const Job before = job;
+  Facts facts = Fold(job, seen, now);
+  Turn turn{.job = std::move(job),
+            .facts = std::move(facts),
+            .now = now,
+            .policy = policy,
+            .unit_random = unit_random};
+  AdoptWish(turn);
+  const bool settled = Settle(turn);
+  return Finish(std::move(turn), before, settled);
+}
+
+bool NeedsCare(const Job& job) {
+  return !IsFinal(job.state) || job.wish_new || job.slice.has_value() || !job.abandoned.empty();
+}
+
+std::vector<Effect> ImpliedEffects(const Job& job) {
+  std::vector<Effect> effects;
+  if (job.slice && job.slice->phase == SlicePhase::kDeleting) {
+    effects.push_back(DeleteSlice{job.slice->ref});
+  }
+  if (IsUncertain(job)) effects.push_back(LookUpSlice{job.slice->ref});
+  if (!job.stage || job.stage->Over()) return effects;
+  const StageId& id = job.stage->id;
+  effects.push_back(RunStage{.attempt = job.attempt, .stage = id});
+  const bool noticed = job.stage->told || job.slice->notice;
+  if (IsCommand(id) && noticed) effects.push_back(NoticeToPass(job));
+  if (job.stage->stop) effects.push_back(StopStage{.attempt = job.attempt, .stage = id});
+  return effects;
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,293 @@
+// Setup steps and the command: one stage at a time, on all its hosts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/overloaded.hpp"
+#include "core/reconcile/fold_parts.hpp"
+#include "core/reconcile/turn.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::core {
+namespace {
+
+constexpr int kTemporaryFailure = 75;  // EX_TEMPFAIL of sysexits.h: the command asks to be repeated
+constexpr int kSetupFailed = 1;        // the job's exit code: a step's own is not the command's
+
+std::int64_t Count(const auto& list) {
+  return static_cast<std::int64_t>(list.size());
+}
+
+bool IsOptional(const Job& job) {
+  const SetupStep* const step = StepOf(job.spec, job.stage->id);
+  return step != nullptr && !step->required;
+}
+
+Stage MakeStage(const Job& job, const StageId& id, TimePoint now) {
+  const SetupStep* const step = StepOf(job.spec, id);
+  const HostSet& wanted = step == nullptr ? job.spec.command.workers : step->hosts;
+  Stage stage{.id = id,
+              .name = StageName(job.spec, id),
+              .generation = job.slice->generation,
+              .started_at = now};
+  for (int host = 0; host < static_cast<int>(job.slice->hosts.size()); ++host) {
+    if (wanted.Contains(host)) stage.hosts.push_back({.host = host});
+  }
+  return stage;
+}
+
+std::string DescribeFailure(const Stage& stage, const HostRun& run) {
+  if (run.phase == HostPhase::kExited) {
+    return fmt::format("host {} ended {} with exit code {}", run.host, stage.name, run.exit_code);
+  }
+  return fmt::format("host {} {} {}{}", run.host, run.started ? "was lost in" : "could not start",
+                     stage.name, run.error ? ": " + run.error->message : std::string{});
+}
+
+/// No second try helps before the user has done something about it.
+bool NeedsUserAction(const base::Error& error) {
+  return error.reason == base::Reason::kHostKeyChanged ||
+         error.reason == base::Reason::kKeyUnreadable || error.reason == base::Reason::kDiskFull ||
+         error.reason == base::Reason::kNotWritable ||
+         error.code == base::Code::kFailedPrecondition ||
+         error.code == base::Code::kInvalidArgument;
+}
+
+/// Machines of the slice were replaced since the stage began.
+bool ReplacedUnderStage(const Turn& turn) {
+  const Job& job = turn.job;
+  return turn.AboutSlice() && turn.facts.machines_replaced && job.stage &&
+         job.stage->generation != job.slice->generation;
+}
+
+/// Tells whether the slice was lost, and the stage with it.
+bool SliceIsLost(Turn& turn) {
+  if (!SliceIsDead(turn)) return false;
+  const base::Error error = LossOfSlice(turn);
+  if (StopSurvivors(turn, error)) return false;
+  LoseSlice(turn, Preempted(error));
+  return true;
+}
+
+void StartOver(Turn& turn) {
+  Job& job = turn.job;
+  turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
+  job.stage.reset();
+  job.restart = Restart{.cause = RestartCause::kMaintenance};
+  turn.Rest(Queued{}, {.outcome = AttemptOutcome::kMaintenance},
+            "machines of slice " + turn.slice_name() + " were replaced: setting them up again");
+}
+
+/// One node of several has new machines: what runs on the others would wait for it for ever.
+void HeedReplaced(Turn& turn) {
+  if (!ReplacedUnderStage(turn)) return;
+  StopFor(turn, MachinesReplaced{},
+          fmt::format("some machines of slice {} were replaced: stopping {} on the others",
+                      turn.slice_name(), turn.job.stage->name));
+}
+
+void CheckStepLimit(Turn& turn) {
+  const Stage& stage = *turn.job.stage;
+  const SetupStep* const step = StepOf(turn.job.spec, stage.id);
+  if (step == nullptr || !step->timeout || stage.stop || !stage.AnyRuns()) return;
+  if (turn.now - stage.started_at < *step->timeout) return;
+  StopFor(turn, StepTimedOut{},
+          fmt::format("{} passed its limit of {}: stopping it", stage.name,
+                      base::FormatDuration(*step->timeout)));
+}
+
+/// One host's failure ends the stage on all: a collective would hang for ever. The failed host is
+/// stopped too, since what its command left behind may hold the chips. After a notice an end is no
+/// failure, and the others may still be saving what they have.
+void StopWhatFailed(Turn& turn) {
+  Stage& stage = *turn.job.stage;
+  const HostRun* const culprit = Culprit(stage);
+  if (culprit == nullptr || IsOptional(turn.job) || stage.stop) return;
+  if (stage.told && !stage.told->first_failed) stage.told->first_failed = culprit->host;
+  if (stage.AnyRuns() && NoticeGraceLasts(turn)) return;
+  const std::string what = DescribeFailure(stage, *culprit);
+  StopFor(turn, HostFailed{culprit->host},
+          what + (stage.AnyRuns() ? ": stopping the others" : ": ending what it left behind"));
+}
+
+void FailForTime(Turn& turn) {
+  const Stage& stage = *turn.job.stage;
+  base::Error late{.code = base::Code::kDeadlineExceeded,
+                   .message = stage.name + " passed its time limit",
+                   .hint = "raise the step's timeout, or see jobman logs " +
+                           FormatJobId(turn.job.id) + " --stage " + stage.name};
+  if (!TakeFromBudget(turn, Fault::kFailure)) {
+    return FailForGood(turn, std::move(late), kSetupFailed);
+  }
+  Recover(turn, {.fault = Fault::kFailure,
+                 .end = {.outcome = AttemptOutcome::kFailure},
+                 .restart = {.cause = RestartCause::kFailure},
+                 .error = std::move(late)});
+}
+
+base::Error FailureOf(const Job& job, const HostRun& culprit) {
+  const bool lost = culprit.phase == HostPhase::kLost;
+  base::Error error{.code = lost ? base::Code::kUnavailable : base::Code::kAborted,
+                    .message = DescribeFailure(*job.stage, culprit)};
+  if (culprit.error) {
+    error.reason = culprit.error->reason;
+    error.hint = culprit.error->hint;
+  }
+  if (error.hint.empty()) {
+    error.hint = fmt::format("jobman logs {} --stage {} --host {}", FormatJobId(job.id),
+                             job.stage->name, culprit.host);
+  }
+  return error;
+}
+
+/// Hosts of the stage failed, and nothing else explains it.
+void FailStage(Turn& turn) {
+  const Stage stage = *turn.job.stage;
+  const HostRun& culprit = *Culprit(stage);
+  base::Error error = FailureOf(turn.job, culprit);
+  if (culprit.error && NeedsUserAction(*culprit.error)) {
+    return FailForGood(turn, std::move(error), 0);
+  }
+  if (stage.told) return EndAfterNotice(turn, std::move(error));
+  if (culprit.phase == HostPhase::kLost || culprit.exit_code == kTemporaryFailure) {
+    if (IsDeadAmongTheLiving(stage, culprit)) GiveSliceUp(turn);
+    return Recover(turn, InfraFault(AttemptOutcome::kInfra, std::move(error)));
+  }
+  if (!TakeFromBudget(turn, Fault::kFailure)) {
+    const bool command = IsCommand(stage.id);
+    return FailForGood(turn, std::move(error), command ? culprit.exit_code : kSetupFailed);
+  }
+  Recover(turn, {.fault = Fault::kFailure,
+                 .end = {.outcome = AttemptOutcome::kFailure},
+                 .restart = {.cause = RestartCause::kFailure},
+                 .error = std::move(error)});
+}
+
+void Succeed(Turn& turn) {
+  Job& job = turn.job;
+  const std::int64_t hosts = Count(job.stage->hosts);
+  job.stage.reset();
+  job.spent.streak = 0;
+  turn.Rest(Done{.outcome = Outcome::kSucceeded}, {.outcome = AttemptOutcome::kSucceeded},
+            "the command ended with exit code 0 on " + base::Plural(hosts, "host"));
+}
+
+/// The step succeeded, or was optional.
+void BeginNext(Turn& turn) {
+  const auto* const step = std::get_if<SetupStage>(&turn.job.stage->id);
+  if (step == nullptr) return Succeed(turn);
+  const int next = step->index + 1;
+  const bool last = next == static_cast<int>(turn.job.spec.setup.size());
+  BeginStage(turn, last ? StageId{CommandStage{}} : StageId{SetupStage{next}});
+}
+
+/// Nothing but the ends of its runs says what follows.
+void JudgeRuns(Turn& turn) {
+  if (turn.job.stage->AllSucceeded() || IsOptional(turn.job)) return BeginNext(turn);
+  FailStage(turn);
+}
+
+void EndStage(Turn& turn) {
+  const Stage& stage = *turn.job.stage;
+  if (!stage.stop) return JudgeRuns(turn);
+  const StopCause cause = *stage.stop;
+  std::visit(Overloaded{
+                 [&](const NodeLost& lost) {
+                   const bool well = IsCommand(stage.id) && stage.AllSucceeded();
+                   return well ? Succeed(turn) : LoseSlice(turn, Preempted(lost.error));
+                 },
+                 [&](const Alarm&) { EndAlarmed(turn); },
+                 [&](const MachinesReplaced&) { StartOver(turn); },
+                 [&](const StepTimedOut&) {
+                   return IsOptional(turn.job) ? BeginNext(turn) : FailForTime(turn);
+                 },
+                 [&](const NoticeGraceOver&) { JudgeRuns(turn); },
+                 [&](const HostFailed&) { JudgeRuns(turn); },
+                 [&](const StoppedByUser&) { JudgeRuns(turn); },
+             },
+             cause);
+}
+
+void AdvanceStage(Turn& turn) {
+  if (AlarmEndsJobUnstopped(turn)) return EndAlarmed(turn);
+  if (SliceIsLost(turn)) return;
+  if (AllReplaced(turn)) return StartOver(turn);
+  HeedReplaced(turn);
+  HeedNotice(turn);
+  CheckStepLimit(turn);
+  CheckDuration(turn);
+  HeedAlarm(turn);
+  CheckNoticeGrace(turn);
+  StopWhatFailed(turn);
+  if (turn.job.stage->Over()) EndStage(turn);
+}
+
+}  // namespace
+
+void BeginStage(Turn& turn, StageId id) {
+  Job& job = turn.job;
+  job.stage = MakeStage(job, id, turn.now);
+  turn.Do(RunStage{.attempt = job.attempt, .stage = id});
+  const std::int64_t hosts = Count(job.stage->hosts);
+  const auto* const step = std::get_if<SetupStage>(&id);
+  if (step == nullptr) {
+    if (job.slice->notice) turn.Do(NoticeToPass(job));
+    return turn.Enter(Running{}, fmt::format("running the command on {} of {}", hosts,
+                                             base::Plural(Count(job.slice->hosts), "host")));
+  }
+  turn.Enter(Setup{.step = step->index},
+             fmt::format("setup step {} of {}, {}, on {}", step->index + 1, job.spec.setup.size(),
+                         StepOf(job.spec, id)->name, base::Plural(hosts, "host")));
+}
+
+void StopFor(Turn& turn, StopCause cause, std::string why) {
+  Stage& stage = *turn.job.stage;
+  const bool first = !stage.stop;
+  if (first || Outranks(cause, *stage.stop)) stage.stop = std::move(cause);
+  if (!first || stage.Over()) return;
+  turn.Do(StopStage{.attempt = turn.job.attempt, .stage = stage.id});
+  turn.Say(std::move(why));
+}
+
+base::Error LossOfSlice(const Turn& turn) {
+  const Stage& stage = *turn.job.stage;
+  if (stage.stop) {
+    if (const auto* const lost = std::get_if<NodeLost>(&*stage.stop)) return lost->error;
+  }
+  const SliceView view = turn.view();
+  const std::string what = view == SliceView::kForeign
+                               ? "was replaced by a resource that is not ours"
+                           : view == SliceView::kAbsent  ? "vanished"
+                           : view == SliceView::kPartial ? "lost a node"
+                                                         : "became " + turn.job.slice->cloud_state;
+  return {.code = base::Code::kAborted,
+          .message = fmt::format("slice {} {} during {}", turn.slice_name(), what, stage.name)};
+}
+
+bool StopSurvivors(Turn& turn, const base::Error& error) {
+  const std::vector<int>& up = turn.facts.hosts_up;
+  if (up.empty()) return false;
+  Stage& stage = *turn.job.stage;
+  std::vector<int> down;
+  for (const HostRun& run : stage.hosts) {
+    if (std::find(up.begin(), up.end(), run.host) == up.end()) down.push_back(run.host);
+  }
+  LoseRuns(stage, down, "its machine was taken away");
+  if (!stage.AnyRuns()) return false;
+  StopFor(turn, NodeLost{error},
+          error.message + ": stopping " + stage.name + " on the nodes that are left");
+  return true;
+}
+
+bool AllReplaced(const Turn& turn) {
+  return ReplacedUnderStage(turn) && turn.facts.hosts_replaced.empty();
+}
+
+void Advance(Turn& turn, const Setup&) {
+  AdvanceStage(turn);
+}
+void Advance(Turn& turn, const Running&) {
+  AdvanceStage(turn);
+}
+
+}  // namespace jobman::core

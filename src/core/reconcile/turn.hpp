@@ -1,0 +1,122 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/reconcile/facts.hpp"
+#include "core/reconcile/hold.hpp"
+
+namespace jobman::core {
+
+/// One decision in the making: the job, what was observed, and what is to be done so far.
+struct Turn {
+  Job job;
+  const Facts facts;
+  const TimePoint now;
+  const Policy& policy;
+  const double unit_random;
+  std::vector<Effect> effects = {};
+  std::vector<EndedAttempt> ended = {};
+  std::string why = {};
+  std::string unstopped = {};  ///< a clause on hosts that could not be asked to stop
+
+  void Say(std::string text) { why = std::move(text); }
+  /// Once, however often it is asked for.
+  void Do(Effect effect);
+  /// Tells the hooks that asked for the event.
+  void Tell(HookEvent event, std::string why);
+  void Enter(JobState state, std::string why);
+  /// Enters a state in which no work is done for the attempt, and ends it.
+  void Rest(JobState state, AttemptEnd end, std::string why);
+  /// Whether what was observed is about the slice that is held now.
+  bool AboutSlice() const;
+  /// What it shows of that slice.
+  SliceView view() const { return AboutSlice() ? facts.view : SliceView::kNotLooked; }
+  const std::string& slice_name() const { return job.slice->ref.name; }
+};
+
+/// No work is done for an attempt in these states.
+bool Rests(const JobState& state);
+
+// --- One function per state. Each may enter another; Settle() goes round until the state rests.
+// ---
+
+// acquire.cpp: from QUEUED to a slice that is ready
+void Advance(Turn& turn, const Queued&);
+void Advance(Turn& turn, const Requesting&);
+void Advance(Turn& turn, const Waiting&);
+void Advance(Turn& turn, const Provisioning&);
+// stage.cpp: setup steps and the command
+void Advance(Turn& turn, const Setup&);
+void Advance(Turn& turn, const Running&);
+// wishes.cpp: stopping and deleting
+void Advance(Turn& turn, const Cancelling&);
+void Advance(Turn& turn, const Deleting&);
+// recover.cpp
+void Advance(Turn& turn, const BackingOff&);
+void Advance(Turn& turn, const Done&);
+
+/// Takes up what the user newly wants.
+void AdoptWish(Turn& turn);
+
+// --- What several states do. ---
+
+/// Which budget pays for the next attempt.
+enum class Fault { kPreemption, kFailure, kInfra };
+
+/// Why an attempt ends, which budget pays for the next one, and what that one is told.
+struct Setback {
+  Fault fault = Fault::kInfra;
+  AttemptEnd end = {};
+  Restart restart = {};
+  base::Error error = {};
+};
+Setback Preempted(base::Error error);
+Setback InfraFault(AttemptOutcome outcome, base::Error error);
+
+// recover.cpp
+/// Another attempt after a wait, or the end of the job.
+void Recover(Turn& turn, Setback setback);
+void FailForGood(Turn& turn, base::Error error, int exit_code);
+bool TakeFromBudget(Turn& turn, Fault fault);
+
+// give_up.cpp
+/// Deletes the slice, or sees that it is gone. Called again as long as it is not.
+void GiveSliceUp(Turn& turn);
+/// The slice, and all that runs on it, is given up.
+void LoseSlice(Turn& turn, Setback setback);
+/// This observation shows that nothing runs on the slice any more.
+bool SliceIsDead(const Turn& turn);
+
+// stage.cpp
+void BeginStage(Turn& turn, StageId id);
+/// Has the stage stopped, unless it is being stopped already; the cause decides what follows it if
+/// it outranks what that was.
+void StopFor(Turn& turn, StopCause cause, std::string why);
+/// Why the slice is lost, as this observation shows it.
+base::Error LossOfSlice(const Turn& turn);
+/// The nodes that are left of a multislice are deleted with it: what runs there is stopped first,
+/// as before every end that jobman orders. Tells whether that is to be waited for.
+bool StopSurvivors(Turn& turn, const base::Error& error);
+/// All machines of the slice were replaced under the stage.
+bool AllReplaced(const Turn& turn);
+
+// notice.cpp: the cloud announces that it will take the machines away
+/// What the command is to be told, with the signal, or without one while it is only announced.
+PassNotice NoticeToPass(const Job& job);
+void HeedNotice(Turn& turn);
+bool NoticeGraceLasts(const Turn& turn);
+/// Whether the command is stopped once its grace after a notice is over.
+bool StopsAfterNotice(const Job& job);
+void CheckNoticeGrace(Turn& turn);
+void EndAfterNotice(Turn& turn, base::Error error);
+
+// watchdog.cpp: the command is given up although it runs
+void CheckDuration(Turn& turn);
+void HeedAlarm(Turn& turn);
+/// Machines that are gone need no stop, and must not give a job another try that was to end.
+bool AlarmEndsJobUnstopped(const Turn& turn);
+void EndAlarmed(Turn& turn);
+
+}  // namespace jobman::core

@@ -1,0 +1,131 @@
+// What the user asked for, and the states that make it true: CANCELLING and DELETING.
+#include <fmt/format.h>
+
+#include "core/reconcile/turn.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// Sees to it that the stage's processes end; tells whether some may still be there.
+bool StillStopping(Turn& turn) {
+  Job& job = turn.job;
+  if (!job.stage || job.stage->Over()) return false;
+  const bool gone = SliceIsDead(turn) && !StopSurvivors(turn, LossOfSlice(turn));
+  if (gone || AllReplaced(turn)) {
+    turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
+    return false;
+  }
+  StopFor(turn, StoppedByUser{},
+          fmt::format("stopping {} on {}: TERM, at most {} of grace, KILL", job.stage->name,
+                      base::Plural(static_cast<std::int64_t>(job.stage->hosts.size()), "host"),
+                      base::FormatDuration(job.spec.command.grace)));
+  return true;
+}
+
+/// Hosts that could not be asked to stop: what runs there may go on.
+void NoteUnstopped(Turn& turn) {
+  std::vector<int> unstopped;
+  for (const HostRun& run : turn.job.stage->hosts) {
+    if (DidNotAnswer(run)) unstopped.push_back(run.host);
+  }
+  if (unstopped.empty()) return;
+  turn.unstopped = "; host " + base::FormatRanges(unstopped) + " did not answer";
+}
+
+AttemptEnd EndFor(Wish wish) {
+  switch (wish) {
+    case Wish::kRun:
+      return {.outcome = AttemptOutcome::kResumed};
+    case Wish::kCancel:
+      return {.outcome = AttemptOutcome::kCancelled};
+    case Wish::kReboot:
+      return {.outcome = AttemptOutcome::kRebooted};
+    case Wish::kRequeue:
+      return {.outcome = AttemptOutcome::kRequeued};
+    case Wish::kDelete:
+      return {.outcome = AttemptOutcome::kDeleted};
+  }
+  return {};
+}
+
+void AfterStop(Turn& turn) {
+  Job& job = turn.job;
+  std::string kept = job.slice ? "; slice " + turn.slice_name() + " is kept" : std::string{};
+  kept += turn.unstopped;
+  const Wish wish = job.wish;
+  switch (wish) {
+    case Wish::kRun:
+      job.restart = Restart{.cause = RestartCause::kResumed};
+      return turn.Rest(Queued{}, EndFor(wish), "stopped, then resumed by the user");
+    case Wish::kReboot:
+    case Wish::kRequeue:
+      job.wish = Wish::kRun;
+      return turn.Rest(Queued{}, EndFor(wish),
+                       RestartText(job.restart) + ": stopped, starting again" + kept);
+    case Wish::kCancel:
+      return turn.Rest(Done{.outcome = Outcome::kCancelled}, EndFor(wish),
+                       "cancelled by the user" + kept);
+    case Wish::kDelete:
+      return turn.Enter(Deleting{}, "deleted by the user");
+  }
+}
+
+}  // namespace
+
+void AdoptWish(Turn& turn) {
+  Job& job = turn.job;
+  if (!job.wish_new) return;
+  job.wish_new = false;
+  const auto* done = std::get_if<Done>(&job.state);
+  switch (job.wish) {
+    case Wish::kRun:
+      if (done == nullptr) return;
+      job.spent = {};
+      job.restart = Restart{.cause = RestartCause::kResumed};
+      return turn.Enter(Queued{}, "resumed by the user");
+    case Wish::kCancel:
+      if (done != nullptr) return;
+      return turn.Enter(Cancelling{}, "cancelled by the user");
+    case Wish::kReboot:
+    case Wish::kRequeue:
+      job.spent = {};
+      job.restart = Restart{.cause = job.wish == Wish::kReboot ? RestartCause::kRebooted
+                                                               : RestartCause::kRequeued};
+      return turn.Enter(Cancelling{}, RestartText(job.restart) + " by the user");
+    case Wish::kDelete:
+      if (done != nullptr && done->outcome == Outcome::kDeleted && !job.slice) return;
+      return turn.Enter(Deleting{}, "deleted by the user");
+  }
+}
+
+void Advance(Turn& turn, const Cancelling&) {
+  Job& job = turn.job;
+  if (StillStopping(turn)) return;
+  if (job.stage) NoteUnstopped(turn);
+  job.stage.reset();
+  if (job.slice) {
+    const SliceView view = turn.view();
+    const bool usable =
+        IsHeld(*job.slice) && view != SliceView::kDead && view != SliceView::kFailed;
+    // A request still in the queue would bill some night with nobody there to use it.
+    if (!usable || job.wish == Wish::kRequeue) GiveSliceUp(turn);
+    if (job.slice && job.slice->phase != SlicePhase::kCreated) {
+      return turn.Say("waiting until slice " + turn.slice_name() + " is deleted");
+    }
+  }
+  AfterStop(turn);
+}
+
+void Advance(Turn& turn, const Deleting&) {
+  Job& job = turn.job;
+  if (StillStopping(turn)) return;
+  job.stage.reset();
+  GiveSliceUp(turn);
+  if (job.slice) return turn.Say("waiting until slice " + turn.slice_name() + " is deleted");
+  if (job.wish != Wish::kDelete) return AfterStop(turn);
+  turn.Rest(Done{.outcome = Outcome::kDeleted}, {.outcome = AttemptOutcome::kDeleted},
+            "every cloud resource of the job is deleted");
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,70 @@
+#include "jobman/core/flaw.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/support/job_builder.hpp"
+#include "tests/support/reconciling.hpp"
+
+namespace jobman::core {
+namespace {
+
+using test::JobBuilder;
+using test::Reconciling;
+
+Job RunsCommand() {
+  return Reconciling(JobBuilder().Step("install").Build()).ToRunning().job();
+}
+
+TEST(Flaw, WhatTheReconcilerMakesHasNone) {
+  EXPECT_EQ(FlawOf(JobBuilder().Build()), std::nullopt) << "as create makes it";
+  EXPECT_EQ(FlawOf(RunsCommand()), std::nullopt);
+}
+
+TEST(Flaw, IsNamedWhereARecordContradictsItself) {
+  const std::vector<std::pair<std::function<void(Job&)>, std::string>> kFlaws = {
+      {[](Job& job) { job.stage.reset(); }, "RUNNING without a stage"},
+      {[](Job& job) { job.slice.reset(); }, "RUNNING without a slice"},
+      {[](Job& job) { job.attempt = 0; }, "RUNNING before the first attempt"},
+      {[](Job& job) { job.attempt_end = AttemptEnd{}; }, "RUNNING, but the attempt has ended"},
+      {[](Job& job) { job.stage->id = SetupStage{0}; }, "RUNNING, but setup-0 runs"},
+      {[](Job& job) { job.state = core::Setup{.step = 7}; }, "SETUP, but run runs"},
+      {[](Job& job) { job.wake_at.reset(); }, "it needs care and never wakes up"},
+      {[](Job& job) { job.state = Waiting{}; }, "WAITING with a stage"},
+      {[](Job& job) {
+         job.stage.reset();
+         job.state = BackingOff{};
+       },
+       "BACKOFF, but the attempt goes on"},
+      {[](Job& job) { job.slice->nodes[0].hosts = 3; },
+       "its slice has 4 hosts, but its nodes have 3"},
+      {[](Job& job) { job.slice->phase = SlicePhase::kIntended; },
+       "its slice has hosts and was never created"},
+      {[](Job& job) { job.slice->unshown = {"another"}; },
+       "its slice waits for a node that is not its own"},
+      {[](Job& job) { std::swap(job.stage->hosts[0], job.stage->hosts[1]); },
+       "the hosts of its stage are out of order"},
+      {[](Job& job) { job.stage->hosts.push_back({.host = 4}); },
+       "host 4 is in its stage, and not in its slice"},
+      {[](Job& job) { job.stage->generation = 1; },
+       "its stage began on machines that the slice never had"},
+  };
+  for (const auto& [damage, flaw] : kFlaws) {
+    Job job = RunsCommand();
+    damage(job);
+    EXPECT_EQ(FlawOf(job), flaw);
+  }
+}
+
+TEST(Flaw, ASetupStepThatIsNotInTheSpecIsOne) {
+  Reconciling r(JobBuilder().Step("install").Build());
+  Job job = r.Tick().Answered().Ready().job();
+  job.stage->id = SetupStage{1};
+  job.state = core::Setup{.step = 1};
+  EXPECT_EQ(FlawOf(job), "setup step 1 runs, and there are 1");
+}
+
+}  // namespace
+}  // namespace jobman::core

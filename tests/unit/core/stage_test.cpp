@@ -1,0 +1,61 @@
+// What a stage is, without a decision about it.
+#include "jobman/core/stage.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jobman::core {
+namespace {
+
+const Alarm kEnd{.rule = "bad_output", .action = WatchdogAction::kFail};
+const Alarm kAgain{.rule = "no_output", .action = WatchdogAction::kRestart};
+
+TEST(StopCause, ALaterCauseDecidesOnlyWhenItOutranksTheEarlier) {
+  const std::vector<StopCause> rising = {
+      HostFailed{}, NoticeGraceOver{}, StepTimedOut{}, MachinesReplaced{},
+      kAgain,       NodeLost{},        StoppedByUser{}};
+  for (std::size_t i = 0; i < rising.size(); ++i) {
+    for (std::size_t j = 0; j < rising.size(); ++j) {
+      EXPECT_EQ(Outranks(rising[i], rising[j]), i > j) << i << " over " << j;
+    }
+  }
+}
+
+TEST(StopCause, AnAlarmThatEndsTheJobYieldsToTheUserOnly) {
+  EXPECT_FALSE(Outranks(NodeLost{}, kEnd));
+  EXPECT_FALSE(Outranks(kAgain, kEnd));
+  EXPECT_FALSE(Outranks(kEnd, NodeLost{})) << "what it says while it dies is no fault of its own";
+  EXPECT_TRUE(Outranks(kEnd, HostFailed{}));
+  EXPECT_TRUE(Outranks(StoppedByUser{}, kEnd));
+}
+
+TEST(Stage, TheCulpritIsTheFirstThatFailed) {
+  Stage stage{.hosts = {{.host = 0, .phase = HostPhase::kExited, .exit_code = 143},
+                        {.host = 1, .phase = HostPhase::kExited, .exit_code = 1}}};
+  EXPECT_EQ(Culprit(stage)->host, 0);
+  stage.stop = HostFailed{1};
+  EXPECT_EQ(Culprit(stage)->host, 1);
+  stage.hosts = {{.host = 0, .phase = HostPhase::kRunning}};
+  stage.stop.reset();
+  EXPECT_EQ(Culprit(stage), nullptr);
+}
+
+TEST(Stage, OneThatIsBeingStoppedIsOverWhenNothingIsLeftOfIt) {
+  Stage stage{.hosts = {{.phase = HostPhase::kExited}}};
+  EXPECT_TRUE(stage.Over());
+  stage.stop = StoppedByUser{};
+  EXPECT_FALSE(stage.Over());
+  stage.hosts[0].settled = true;
+  EXPECT_TRUE(stage.Over());
+}
+
+TEST(Stage, NamesSayStepAndCommand) {
+  const JobSpec spec{.setup = {{.name = "install"}, {.name = "data"}}};
+  EXPECT_EQ(StageName(spec, SetupStage{1}), "setup-1-data");
+  EXPECT_EQ(StageName(spec, CommandStage{}), "run");
+  EXPECT_EQ(StepOf(spec, CommandStage{}), nullptr);
+  EXPECT_EQ(StepOf(spec, SetupStage{0})->name, "install");
+}
+
+}  // namespace
+}  // namespace jobman::core
