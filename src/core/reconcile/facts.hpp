@@ -16,6 +16,7 @@ struct Facts {
   SliceView view = SliceView::kNotLooked;
   TimePoint looked_at = {};  ///< when the look, or the delete that found nothing, began
   bool by_name = false;      ///< the look asked for the slice by its names
+  bool doubtful = false;     ///< to be asked for by its names before anything is lost
   bool suspended = false;    ///< the queued resource is
   bool not_found = false;    ///< a delete found nothing of that name
   std::optional<base::Error> create_refused = {};

@@ -102,12 +102,19 @@ void NoteTaken(Slice& slice, const SliceSeen& seen, Facts& facts) {
   facts.failure = NameTaken(seen.taken.front());
 }
 
+/// Its nodes hold quota and must go. A listing may leave out what is there, and another one too:
+/// only the API, asked by name, says that the queued resource is not.
+void NoteOrphaned(const SliceSeen& seen, Facts& facts) {
+  facts.view = seen.by_name ? SliceView::kDead : SliceView::kUnclear;
+  facts.doubtful = !seen.by_name;
+}
+
 void NoteState(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now) {
   slice.cloud_state = CloudWord(seen, slice.ref);
   slice.ready = facts.view == SliceView::kReady;
   slice.absences = 0;
   slice.gaps = facts.view == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
-  if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) facts.view = SliceView::kDead;
+  if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) NoteOrphaned(seen, facts);
   // Nodes that are asked for one by one appear one by one: the request may still be under way.
   const bool all_asked_for = facts.view != SliceView::kPartial || seen.queued;
   if (slice.phase == SlicePhase::kIntended && all_asked_for) {

@@ -108,7 +108,7 @@ bool IsOrphaned(const SliceSeen& seen, const SliceRef& ref) {
 SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref) {
   if (seen.foreign) return SliceView::kForeign;
   if (seen.nodes.empty() && !seen.queued) return SliceView::kAbsent;
-  // Its nodes hold quota and must go, if the next look shows the same (fold_look.cpp).
+  // Its nodes hold quota and must go, if it is true (fold_look.cpp).
   if (IsOrphaned(seen, ref)) return SliceView::kPartial;
   return seen.queued ? ViewOfQueued(seen, ref) : ViewOfNodes(seen, ref);
 }

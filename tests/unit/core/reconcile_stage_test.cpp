@@ -314,7 +314,7 @@ TEST(ReconcileStage, ASliceThatVanishedTwiceIsLost) {
   EXPECT_EQ(r.job().spent.preemption, 1);
 }
 
-TEST(ReconcileStage, OneListingWithoutTheQueuedResourceIsNoFact) {
+TEST(ReconcileStage, ListingsWithoutTheQueuedResourceAreNoFact) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning();
   SliceSeen nodes{.slice = "train-000042-a1"};
@@ -327,6 +327,10 @@ TEST(ReconcileStage, OneListingWithoutTheQueuedResourceIsNoFact) {
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_THAT(r.effects(), IsEmpty());
   EXPECT_EQ(r.Ready().See(nodes).state(), "RUNNING") << "the count starts again";
+  r.See(nodes);
+  EXPECT_EQ(r.state(), "RUNNING") << "two listings may leave out what is there";
+  EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  nodes.by_name = true;
   r.See(nodes);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice train-000042-a1"))
