@@ -13,6 +13,7 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <utility>
@@ -91,7 +92,7 @@ class Child {
 
 /// Above the standard descriptors, so that giving it to the child as 0, 1 or 2 always duplicates.
 UniqueFd MoveUp(UniqueFd fd) {
-  if (fd.get() > 2) return fd;
+  if (!fd || fd.get() > 2) return fd;
   return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
 }
 
@@ -124,49 +125,41 @@ Result<UniqueFd> InputFile(std::string_view input) {
   return file;
 }
 
-using SpawnActions =
-    std::unique_ptr<posix_spawn_file_actions_t, Releaser<&posix_spawn_file_actions_destroy>>;
-using SpawnAttributes = std::unique_ptr<posix_spawnattr_t, Releaser<&posix_spawnattr_destroy>>;
+/// The two option objects of posix_spawn, released together.
+struct SpawnPlan {
+  SpawnPlan() {
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+  }
 
-/// Leader of a group of its own, with no signal blocked or ignored.
-void SetAttributes(posix_spawnattr_t* attributes) {
-  sigset_t none;
-  sigset_t defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  sigaddset(&defaults, SIGINT);
-  sigaddset(&defaults, SIGTERM);
-  posix_spawnattr_setpgroup(attributes, 0);
-  posix_spawnattr_setsigmask(attributes, &none);
-  posix_spawnattr_setsigdefault(attributes, &defaults);
-  posix_spawnattr_setflags(attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
+  void Redirect(int target, int from) {
+    if (from < 0) {
+      posix_spawn_file_actions_addopen(&files, target, "/dev/null", O_RDWR, 0);
+    } else {
+      posix_spawn_file_actions_adddup2(&files, from, target);
+    }
+  }
 
-Result<pid_t> StartProcess(std::vector<std::string> argv, int in, int out, int err) {
-  std::vector<char*> words;
-  words.reserve(argv.size() + 1);
-  for (std::string& word : argv) words.push_back(word.data());
-  words.push_back(nullptr);
+  posix_spawn_file_actions_t files = {};
+  posix_spawnattr_t attributes = {};
+};
 
-  posix_spawn_file_actions_t actions_storage;
-  posix_spawn_file_actions_init(&actions_storage);
-  const SpawnActions actions(&actions_storage);
-  posix_spawn_file_actions_adddup2(actions.get(), in, 0);
-  posix_spawn_file_actions_adddup2(actions.get(), out, 1);
-  posix_spawn_file_actions_adddup2(actions.get(), err, 2);
-
-  posix_spawnattr_t attributes_storage;
-  posix_spawnattr_init(&attributes_storage);
-  const SpawnAttributes attributes(&attributes_storage);
-  SetAttributes(attributes.get());
-
-  pid_t pid = 0;
-  const int problem =
-      ::posix_spawnp(&pid, words[0], actions.get(), attributes.get(), words.data(), environ);
-  if (problem != 0) return FromErrno(problem, "running " + argv[0]);
-  return pid;
+short FlagOf(ProcessGroup group) {
+  switch (group) {
+    case ProcessGroup::kShared:
+      return 0;
+    case ProcessGroup::kOwn:
+      return POSIX_SPAWN_SETPGROUP;
+    case ProcessGroup::kOwnSession:
+      return POSIX_SPAWN_SETSID;
+  }
+  return 0;
 }
 
 /// What a child prints on one descriptor.
@@ -195,16 +188,69 @@ Task<void> Pump(std::shared_ptr<Stream> stream) {
   } while (stream->ReadAvailable());
 }
 
+constexpr Duration kReadyPoll = std::chrono::milliseconds{5};
+
 }  // namespace
 
+Result<pid_t> StartProcess(std::vector<std::string> argv, Stdio stdio, ProcessGroup group) {
+  if (argv.empty() || argv[0].empty()) return InvalidArgument("no command to run");
+  SpawnPlan plan;
+  plan.Redirect(STDIN_FILENO, stdio.in);
+  plan.Redirect(STDOUT_FILENO, stdio.out);
+  plan.Redirect(STDERR_FILENO, stdio.err);
+  posix_spawn_file_actions_addclosefrom_np(&plan.files, STDERR_FILENO + 1);
+
+  sigset_t all;
+  sigset_t none;
+  sigfillset(&all);
+  sigemptyset(&none);
+  posix_spawnattr_setsigdefault(&plan.attributes, &all);
+  posix_spawnattr_setsigmask(&plan.attributes, &none);
+  posix_spawnattr_setflags(
+      &plan.attributes,
+      static_cast<short>(FlagOf(group) | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK));
+
+  std::vector<char*> words;
+  words.reserve(argv.size() + 1);
+  for (std::string& word : argv) words.push_back(word.data());
+  words.push_back(nullptr);
+  pid_t pid = 0;
+  const int problem =
+      ::posix_spawnp(&pid, words[0], &plan.files, &plan.attributes, words.data(), environ);
+  if (problem != 0) return FromErrno(problem, "running " + argv[0]);
+  return pid;
+}
+
+Result<pid_t> StartDaemon(std::vector<std::string> argv, const Path& log) {
+  const UniqueFd out =
+      MoveUp(UniqueFd(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)));
+  if (!out) return FromErrno(errno, "opening " + log.string());
+  return StartProcess(std::move(argv), {.out = out.get(), .err = out.get()},
+                      ProcessGroup::kOwnSession);
+}
+
+bool HasEnded(pid_t child) {
+  return ::waitpid(child, nullptr, WNOHANG) != 0;
+}
+
+Task<Result<bool>> AwaitReady(pid_t child, std::function<Result<bool>()> ready, Duration limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  for (;;) {
+    const bool ended = HasEnded(child);  // asked first: what it did before its end counts
+    JM_CO_ASSIGN_OR_RETURN(const bool is_ready, ready());
+    if (is_ready) co_return true;
+    if (ended || std::chrono::steady_clock::now() >= deadline) co_return false;
+    co_await Sleep(kReadyPoll);
+  }
+}
+
 Task<Result<ProcessResult>> RunProcess(std::vector<std::string> argv, std::string input) {
-  if (argv.empty() || argv[0].empty()) co_return InvalidArgument("no command to run");
   ReapOrphans();
   JM_CO_ASSIGN_OR_RETURN(UniqueFd in, InputFile(input));
   JM_CO_ASSIGN_OR_RETURN(Pipe out_pipe, MakePipe());
   JM_CO_ASSIGN_OR_RETURN(Pipe err_pipe, MakePipe());
-  JM_CO_ASSIGN_OR_RETURN(const pid_t pid, StartProcess(std::move(argv), in.get(),
-                                                       out_pipe.write.get(), err_pipe.write.get()));
+  const Stdio stdio{.in = in.get(), .out = out_pipe.write.get(), .err = err_pipe.write.get()};
+  JM_CO_ASSIGN_OR_RETURN(const pid_t pid, StartProcess(std::move(argv), stdio, ProcessGroup::kOwn));
   Child child(pid);
   out_pipe.write.Reset();
   err_pipe.write.Reset();

@@ -2,9 +2,8 @@
 
 #include <unistd.h>
 
-#include "cli/spawn.hpp"
 #include "jobman/base/log.hpp"
-#include "jobman/base/task.hpp"
+#include "jobman/base/process.hpp"
 #include "jobman/controller/controller.hpp"
 
 namespace jobman::cli {
@@ -52,15 +51,16 @@ base::Status EnsureController(App& app, ports::Store& store) {
   if (app.options().verbose) argv.emplace_back("--verbose");
   base::Log(base::LogLevel::kDebug, "cli", "no controller runs: starting one, which logs to {}",
             paths.ControllerLog().string());
-  JM_ASSIGN_OR_RETURN(const int pid, SpawnDetached(argv, paths.ControllerLog()));
-  for (base::Duration waited{0}; waited < kStartLimit; waited += kLook) {
+  JM_ASSIGN_OR_RETURN(const pid_t pid, base::StartDaemon(argv, paths.ControllerLog()));
+  // The lease of any controller will do: another one may have been quicker.
+  const auto holds_lease = [&]() -> base::Result<bool> {
     JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, store));
-    if (lease) return base::Ok();
-    if (HasEnded(pid)) break;
-    SleepShortly();
-  }
-  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, store));
-  if (lease) return base::Ok();  // somebody else's was quicker
+    return lease.has_value();
+  };
+  asio::io_context loop;
+  JM_ASSIGN_OR_RETURN(const bool ready,
+                      base::RunTask(loop, base::AwaitReady(pid, holds_lease, kStartLimit)));
+  if (ready) return base::Ok();
   return base::Error{
       .code = base::Code::kUnavailable,
       .message = "the controller did not start; its log is " + paths.ControllerLog().string(),

@@ -4,12 +4,16 @@
 
 #include <cerrno>
 
-#include "cli/spawn.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/base/process.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::cli {
 namespace {
+
+/// Longer than jobman-sim itself waits for a simulator that starts.
+constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
 
 base::Path SimulatorProgram() {
   const base::Path beside = base::SelfExe().parent_path() / "jobman-sim";
@@ -32,22 +36,28 @@ std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
   return cloud;
 }
 
-base::Result<LocalCloud> EnsureLocalCloud(const base::StatePaths& paths) {
-  if (const auto cloud = FindLocalCloud(paths)) return *cloud;
-  JM_TRY(base::EnsureDir(paths.SimDir()));
+base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths) {
+  if (const auto cloud = FindLocalCloud(paths)) co_return *cloud;
+  JM_CO_TRY(base::EnsureDir(paths.SimDir()));
   const std::string program = SimulatorProgram().string();
-  const base::Path log = paths.SimDir() / "up.log";
-  base::Log(base::LogLevel::kDebug, "cli", "starting the local simulator in {}; its output is {}",
-            paths.SimDir().string(), log.string());
-  JM_ASSIGN_OR_RETURN(const int code,
-                      RunToEnd({program, "up", "--detach", "--dir", paths.SimDir().string()}, log));
-  if (const auto cloud = FindLocalCloud(paths); cloud && code == 0) return *cloud;
-  const auto said = base::ReadFile(log);
-  return base::Error{
-      .code = base::Code::kUnavailable,
-      .message = "the local simulator did not start: " + program + " up ended with " +
-                 std::to_string(code) + (said.ok() && !said->empty() ? ": " + *said : ""),
-      .hint = "run it by hand to see why: " + program + " up --dir " + paths.SimDir().string()};
+  const std::string dir = paths.SimDir().string();
+  base::Log(base::LogLevel::kDebug, "cli", "starting the local simulator in {}", dir);
+  const std::vector<std::string> argv = {program, "up", "--detach", "--dir", dir};
+  JM_CO_ASSIGN_OR_RETURN(const auto ended,
+                         co_await base::WithTimeout(base::RunProcess(argv), kSimulatorStartLimit,
+                                                    "starting the local simulator"));
+  if (const auto cloud = FindLocalCloud(paths); cloud && ended.exit_code == 0) co_return *cloud;
+  const std::string said(base::Trim(ended.out + ended.err));
+  base::Error error{.code = base::Code::kUnavailable,
+                    .message = "the local simulator did not start: " + program + " up ended with " +
+                               std::to_string(ended.exit_code) + (said.empty() ? "" : ": " + said),
+                    .hint = "run it by hand to see why: " + program + " up --dir " + dir};
+  co_return error;
+}
+
+base::Result<LocalCloud> EnsureLocalCloud(const base::StatePaths& paths) {
+  asio::io_context loop;
+  return base::RunTask(loop, StartLocalCloud(paths));
 }
 
 }  // namespace jobman::cli

@@ -5,6 +5,7 @@
 
 #include "jobman/base/result.hpp"
 #include "jobman/base/state_paths.hpp"
+#include "jobman/base/task.hpp"
 
 namespace jobman::cli {
 
@@ -19,7 +20,9 @@ struct LocalCloud {
 /// The running simulator; nothing when none runs.
 std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths);
 /// The same, started when none runs: `jobman-sim up --detach`, found beside this program or on
-/// PATH. Waits until it answers.
+/// PATH. Ends when it answers; kDeadlineExceeded after a minute.
+base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths);
+/// StartLocalCloud for callers without a loop: it blocks.
 base::Result<LocalCloud> EnsureLocalCloud(const base::StatePaths& paths);
 
 }  // namespace jobman::cli

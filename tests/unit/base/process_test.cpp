@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -92,13 +93,131 @@ TEST_F(RunProcessTest, LeavesNoDescriptorAndNoChildBehind) {
 }
 
 TEST_F(RunProcessTest, GivesTheProgramItsStandardDescriptorsOnly) {
-  const UniqueFd inheritable(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const UniqueFd inheritable(::open("/dev/null", O_RDONLY));
+  ASSERT_GT(inheritable.get(), 2);
   const auto result = Sh("ls /proc/$$/fd");
   ASSERT_TRUE(result.ok());
-  // ctest and shells may leave descriptors of their own open; ours must not show.
-  for (const std::string& fd : Split(Trim(result->out), '\n')) {
-    EXPECT_NE(fd, std::to_string(inheritable.get()));
+  EXPECT_EQ(result->out, "0\n1\n2\n");
+}
+
+int ExitCodeOf(pid_t pid) {
+  int status = 0;
+  if (::waitpid(pid, &status, 0) != pid) return -1;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+TEST(StartProcess, ReadsAndWritesNothingUnlessTold) {
+  const auto pid = StartProcess({"/bin/sh", "-c", "read line && exit 1; echo x && echo y >&2"});
+  ASSERT_TRUE(pid.ok());
+  EXPECT_EQ(ExitCodeOf(*pid), 0);
+}
+
+TEST(StartProcess, SignalsAreAsInANewProgram) {
+  const auto before = ::signal(SIGPIPE, SIG_IGN);
+  const auto pid = StartProcess({"/bin/sh", "-c", "kill -PIPE $$"});
+  ::signal(SIGPIPE, before);
+  ASSERT_TRUE(pid.ok());
+  EXPECT_EQ(ExitCodeOf(*pid), 128 + SIGPIPE);
+}
+
+TEST(StartProcess, WritesToWhatItIsGiven) {
+  const test::TempDir dir;
+  const UniqueFd out(::open((dir / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const auto pid = StartProcess({"/bin/sh", "-c", "echo out; echo err >&2"}, {.out = out.get()});
+  ASSERT_TRUE(pid.ok());
+  EXPECT_EQ(ExitCodeOf(*pid), 0);
+  EXPECT_EQ(*ReadFile(dir / "out"), "out\n");
+}
+
+TEST(StartProcess, NoProgramIsAnError) {
+  EXPECT_EQ(StartProcess({"no-such-program-of-jobman"}).error().code, Code::kNotFound);
+  EXPECT_EQ(StartProcess({}).error().code, Code::kInvalidArgument);
+}
+
+TEST(StartDaemon, HasASessionOfItsOwnAndAppendsToItsLog) {
+  const test::TempDir dir;
+  // Field 6 of /proc/PID/stat is the session.
+  const std::string script = "cut -d' ' -f6 /proc/$$/stat; echo err >&2";
+  std::string expected;
+  for (int i = 0; i < 2; ++i) {
+    const auto pid = StartDaemon({"/bin/sh", "-c", script}, dir / "log");
+    ASSERT_TRUE(pid.ok());
+    EXPECT_EQ(ExitCodeOf(*pid), 0);
+    expected += std::to_string(*pid) + "\nerr\n";
   }
+  EXPECT_EQ(*ReadFile(dir / "log"), expected);
+}
+
+TEST(StartDaemon, ALogThatCannotBeOpenedIsNamed) {
+  const auto pid = StartDaemon({"true"}, "/no/such/folder/log");
+  EXPECT_EQ(pid.error().message, "opening /no/such/folder/log: No such file or directory");
+}
+
+class AwaitReadyTest : public ::testing::Test {
+ protected:
+  pid_t Start(const std::string& script) {
+    return StartProcess({"/bin/sh", "-c", script}, {}, ProcessGroup::kOwn).value_or(-1);
+  }
+  Result<bool> Await(pid_t child, std::function<Result<bool>()> ready, Duration limit) {
+    return RunTask(loop_, AwaitReady(child, std::move(ready), limit));
+  }
+  static void End(pid_t child) {
+    ::kill(-child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+
+  test::TempDir dir_;
+  asio::io_context loop_;
+};
+
+TEST_F(AwaitReadyTest, EndsWhenTheChildIsReadyAndLetsTheLoopTurnMeanwhile) {
+  int turns = 0;
+  const auto count = [](int* turned) -> Task<void> {
+    for (;;) {
+      co_await Sleep(milliseconds{1});
+      ++*turned;
+    }
+  };
+  CancelScope scope;
+  Spawn(loop_.get_executor(), scope, count(&turns));
+  // Ready only after the loop has done other work: a wait that blocked it would never end.
+  const std::string go = (dir_ / "go").string();
+  const std::string up = (dir_ / "up").string();
+  const pid_t child =
+      Start("until [ -e " + go + " ]; do sleep 0.01; done; : >" + up + "; sleep 1000");
+  const auto ready = [&]() -> Result<bool> {
+    if (turns > 0) JM_TRY(WriteFileAtomic(go, ""));
+    return FileSize(up).has_value();
+  };
+  EXPECT_EQ(Await(child, ready, std::chrono::seconds{30}).value_or(false), true);
+  EXPECT_FALSE(HasEnded(child)) << "it goes on";
+  End(child);
+}
+
+TEST_F(AwaitReadyTest, AChildThatEndsIsNotWaitedFor) {
+  const auto never = []() -> Result<bool> { return false; };
+  EXPECT_EQ(Await(Start("exit 3"), never, std::chrono::hours{1}).value_or(true), false);
+}
+
+TEST_F(AwaitReadyTest, WhatTheChildDidBeforeItsEndCounts) {
+  const std::string up = (dir_ / "up").string();
+  const auto ready = [&]() -> Result<bool> { return FileSize(up).has_value(); };
+  EXPECT_EQ(Await(Start(": >" + up), ready, std::chrono::seconds{30}).value_or(false), true);
+}
+
+TEST_F(AwaitReadyTest, TheWaitIsBoundAndTheChildLeftAlone) {
+  const pid_t child = Start("sleep 1000");
+  const auto never = []() -> Result<bool> { return false; };
+  EXPECT_EQ(Await(child, never, milliseconds{20}).value_or(true), false);
+  EXPECT_FALSE(HasEnded(child));
+  End(child);
+}
+
+TEST_F(AwaitReadyTest, AnErrorEndsTheWait) {
+  const pid_t child = Start("sleep 1000");
+  const auto broken = []() -> Result<bool> { return Internal("the store is broken"); };
+  EXPECT_EQ(Await(child, broken, std::chrono::hours{1}).error().message, "the store is broken");
+  End(child);
 }
 
 Task<void> RunInto(std::vector<std::string> argv, std::optional<Result<ProcessResult>>* result) {
