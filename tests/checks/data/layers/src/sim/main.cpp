@@ -1,0 +1,1 @@
+#include "sim/wire/json.hpp"
