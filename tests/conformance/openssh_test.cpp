@@ -345,7 +345,7 @@ TEST_P(OpenSsh, AStormIsFollowedByCalm) {
                                          "--only", "kill,cut,hangup,error,drop_reply"});
   EXPECT_EQ(storm.exit_code, 0) << storm.err;
   EXPECT_THAT(storm.out, HasSubstr("ms host projects/p/locations/us-central2-b/nodes/n1/"));
-  EXPECT_THAT(storm.out, HasSubstr("the world is calm again"));
+  EXPECT_THAT(storm.out, HasSubstr("all is calm again"));
   for (const std::size_t host : {0U, 1U}) {
     EXPECT_TRUE(Until([&] { return Ssh(host, "true").exit_code == 0; })) << storm.out;
   }

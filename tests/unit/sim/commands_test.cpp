@@ -1,12 +1,12 @@
-// The words of commands, scripts and storms.
+// The words of commands, scripts and storms, which come from the table of verbs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "sim/commands.hpp"
-#include "sim/report.hpp"
-#include "sim/storm.hpp"
+#include "sim/command/report.hpp"
+#include "sim/command/verb_words.hpp"
+#include "sim/faults/storm.hpp"
 
 namespace jobman::sim {
 namespace {
@@ -18,21 +18,22 @@ using testing::SizeIs;
 using testing::UnorderedElementsAre;
 using testing::UnorderedElementsAreArray;
 
-Command Only(const std::string& line) {
-  const auto commands = ParseCommands(line);
-  EXPECT_TRUE(commands.ok()) << line << ": " << commands.error().ToString();
-  if (!commands.ok() || commands->size() != 1) return {};
-  return commands->front();
+Order Only(const std::string& line) {
+  const auto orders = ParseOrders(line);
+  EXPECT_TRUE(orders.ok()) << line << ": " << orders.error().ToString();
+  if (!orders.ok() || orders->size() != 1) return {};
+  return orders->front();
 }
 
 TEST(Commands, BecomeOrders) {
-  const Command preempt = Only("preempt t1 --as stopping --for 3s --notice 30s --force");
-  EXPECT_EQ(preempt.order, "preempt");
+  const Order preempt = Only("preempt t1 --as stopping --for 3s --notice 30s --force");
+  EXPECT_EQ(preempt.verb, "preempt");
   EXPECT_EQ(
       preempt.body,
       (Json{
           {"node", "t1"}, {"as", "stopping"}, {"for", "3s"}, {"notice", "30s"}, {"force", true}}));
-  EXPECT_EQ(Only("reboot t1").body, (Json{{"node", "t1"}, {"reboot", true}}));
+  EXPECT_EQ(Only("reboot t1").verb, "reboot");
+  EXPECT_EQ(Only("reboot t1").body, (Json{{"node", "t1"}}));
   EXPECT_EQ(Only("show t1 state=REPAIRING health=null").body,
             (Json{{"node", "t1"}, {"set", {{"state", "REPAIRING"}, {"health", nullptr}}}}));
   EXPECT_EQ(Only("host a/b/3 cut --for 2s").body,
@@ -41,21 +42,21 @@ TEST(Commands, BecomeOrders) {
             (Json{{"method", "nodes.create"}, {"error", "stockout"}, {"times", 3}}));
   EXPECT_EQ(Only("stockout").body, Json::object());
   EXPECT_EQ(Only("stockout us-central2-b/v4 --for 1m").body["where"], "us-central2-b/v4");
-  EXPECT_EQ(Only("calm").order, "calm");
-  EXPECT_THAT(*ParseCommands("set delays=0 quota.*/v4=8"), SizeIs(2));
+  EXPECT_EQ(Only("calm").verb, "calm");
+  EXPECT_THAT(*ParseOrders("set delays=0 quota.*/v4=8"), SizeIs(2));
 }
 
 TEST(Commands, SayWhatIsWrong) {
-  EXPECT_EQ(ParseCommands("premept t1").error().hint, "did you mean preempt?");
-  EXPECT_THAT(ParseCommands("preempt").error().ToString(), HasSubstr("preempt: "));
-  EXPECT_THAT(ParseCommands("host t1 kill").error().ToString(), HasSubstr("is not NODE/INDEX"));
-  EXPECT_FALSE(ParseCommands("set nonsense").ok());
-  EXPECT_FALSE(ParseCommands("preempt t1 t2").ok());
+  EXPECT_EQ(ParseOrders("premept t1").error().hint, "did you mean preempt?");
+  EXPECT_THAT(ParseOrders("preempt").error().ToString(), HasSubstr("preempt: "));
+  EXPECT_THAT(ParseOrders("host t1 kill").error().ToString(), HasSubstr("is not NODE/INDEX"));
+  EXPECT_FALSE(ParseOrders("set nonsense").ok());
+  EXPECT_FALSE(ParseOrders("preempt t1 t2").ok());
 }
 
 TEST(Script, IsLinesOfTimesAndCommands) {
   const auto body =
-      ScriptBody("f", "# a rehearsal\n\n5s preempt 'train-*'   # the first\n1m calm\n");
+      ParseScript("f", "# a rehearsal\n\n5s preempt 'train-*'   # the first\n1m calm\n");
   ASSERT_TRUE(body.ok()) << body.error().ToString();
   const Json& lines = (*body)["lines"];
   ASSERT_THAT(lines, SizeIs(2));
@@ -66,9 +67,9 @@ TEST(Script, IsLinesOfTimesAndCommands) {
 }
 
 TEST(Script, ErrorsNameFileAndLine) {
-  EXPECT_THAT(ScriptBody("storm.txt", "5s calm\n6s clam\n").error().ToString(),
+  EXPECT_THAT(ParseScript("storm.txt", "5s calm\n6s clam\n").error().ToString(),
               HasSubstr("storm.txt:2"));
-  EXPECT_THAT(ScriptBody("storm.txt", "calm\n").error().ToString(), HasSubstr("storm.txt:1"));
+  EXPECT_THAT(ParseScript("storm.txt", "calm\n").error().ToString(), HasSubstr("storm.txt:1"));
 }
 
 Json Status() {
@@ -86,7 +87,7 @@ TEST(Storm, SpeaksInCommands) {
   ASSERT_TRUE(storm.ok());
   for (int i = 0; i < 300; ++i) {
     const std::string line = storm->Next(Status()).line;
-    ASSERT_TRUE(ParseCommands(line).ok()) << line;
+    ASSERT_TRUE(ParseOrders(line).ok()) << line;
     ASSERT_THAT(line, Not(IsEmpty()));
   }
 }
@@ -106,7 +107,7 @@ TEST(Storm, TakesOneOfSeveralNodesAndAllThatWereAskedForTogether) {
   auto storm = Storm::Of(4, {"preempt"});
   std::set<std::string> taken;
   for (int i = 0; i < 200; ++i) {
-    taken.insert(ParseCommands(storm->Next(Status()).line)->front().body["node"]);
+    taken.insert(ParseOrders(storm->Next(Status()).line)->front().body["node"]);
   }
   EXPECT_THAT(taken, UnorderedElementsAre("a", "b", "c", "asked"));
 }

@@ -1,19 +1,19 @@
-// The order in which a fleet does what the world wants of it.
+// The order in which a fleet does what the service asks of it.
 #include <gtest/gtest.h>
 
 #include <future>
 
-#include "sim/worker_fleet.hpp"
+#include "sim/hosts/local_fleet.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace jobman::sim {
 namespace {
 
 /// Hosts that are disks and no processes. The worker begins when the test says so.
-class DiskFleet final : public WorkerFleet {
+class DiskFleet final : public LocalFleet {
  public:
   DiskFleet(const base::Path& dir, Report report)
-      : WorkerFleet({.dir = dir, .ssh_port = 2022}, std::move(report)) {
+      : LocalFleet({.dir = dir, .ssh_port = 2022}, std::move(report)) {
     Post([begun = begin_.get_future().share()] { begun.wait(); });
     StartThread();
   }
@@ -39,7 +39,7 @@ class DiskFleet final : public WorkerFleet {
   std::promise<void> begin_ = {};
 };
 
-TEST(WorkerFleet, AMachineThatIsOrderedAfterTheEndOfItsNamesakeKeepsItsDisk) {
+TEST(LocalFleet, AHostThatIsCreatedAfterTheEndOfItsNamesakeKeepsItsDisk) {
   const test::TempDir dir;
   std::promise<std::string> booted;
   DiskFleet fleet(dir.path(), [&](const std::string&, int, const std::string& error) {
@@ -54,7 +54,7 @@ TEST(WorkerFleet, AMachineThatIsOrderedAfterTheEndOfItsNamesakeKeepsItsDisk) {
   EXPECT_EQ(booted.get_future().get(), "");
 }
 
-TEST(WorkerFleet, AMachineWithoutADiskIsReportedWithItsBoot) {
+TEST(LocalFleet, AHostWithoutADiskIsReportedWithItsBoot) {
   const test::TempDir dir;
   std::promise<std::string> booted;
   DiskFleet fleet(dir.path(), [&](const std::string&, int, const std::string& error) {

@@ -1,23 +1,23 @@
-// What a machine reads on its metadata server.
-#include "sim/guest.hpp"
-#include "sim/guest_request.hpp"
-#include "world_fixture.hpp"
+// What a host reads on its metadata server.
+#include "service_fixture.hpp"
+#include "sim/cloud/guest_tree.hpp"
+#include "sim/hosts/guest_metadata.hpp"
 
 namespace jobman::sim {
 namespace {
 
 using testing::HasSubstr;
 
-class GuestTest : public WorldTest {
+class GuestTest : public ServiceFixture {
  protected:
   GuestReply Ask(const std::string& host, const std::string& key, bool recursive = false) {
     const HostPlan& plan = fleet.running.at(host);
-    return world.Guest(plan.internal_ip,
-                       {.path = "/computeMetadata/v1/" + key, .recursive = recursive});
+    return service.Guest(plan.internal_ip,
+                         {.path = "/computeMetadata/v1/" + key, .recursive = recursive});
   }
 };
 
-TEST_F(GuestTest, EachMachineReadsItsOwn) {
+TEST_F(GuestTest, EachHostReadsItsOwn) {
   Json spec = Spec("v4-16");
   spec["metadata"] = {{"colour", "blue"}};
   CreateNode("t1", spec);
@@ -28,7 +28,7 @@ TEST_F(GuestTest, EachMachineReadsItsOwn) {
   EXPECT_EQ(Ask("t1v-n-t1-w-0", "instance/attributes/colour").body, "blue");
   EXPECT_THAT(Ask("t1v-n-t1-w-0", "instance/attributes/worker-network-endpoints").body,
               HasSubstr(",unknown:8470:" + fleet.running["t1v-n-t1-w-1"].internal_ip));
-  EXPECT_EQ(world.Guest("127.0.0.1", {.path = "/computeMetadata/v1/instance/name"}).status, 404);
+  EXPECT_EQ(service.Guest("127.0.0.1", {.path = "/computeMetadata/v1/instance/name"}).status, 404);
 }
 
 TEST_F(GuestTest, IsToldOfNothingAtFirst) {
@@ -43,7 +43,7 @@ TEST_F(GuestTest, ListsFoldersAndWritesThemAsJson) {
   CreateNode("t1", Spec("v4-8"));
   Pass(300);
   EXPECT_THAT(Ask("t1v-n-t1-w-0", "instance/").body, HasSubstr("attributes/\nhostname\n"));
-  const auto json = ParseBody(Ask("t1v-n-t1-w-0", "", true).body);
+  const auto json = ParseJson(Ask("t1v-n-t1-w-0", "", true).body);
   ASSERT_TRUE(json);
   EXPECT_EQ((*json)["instance"]["attributes"]["accelerator-type"], "v4-8");
   EXPECT_EQ((*json)["project"]["project-id"], "p");
@@ -51,7 +51,7 @@ TEST_F(GuestTest, ListsFoldersAndWritesThemAsJson) {
 
 TEST_F(GuestTest, HearsOfChangedMetadata) {
   int changes = 0;
-  world.OnGuestChange([&] { ++changes; });
+  service.OnGuestChange([&] { ++changes; });
   CreateNode("t1", Spec("v4-8"));
   Pass(300);
   const std::string before = Ask("t1v-n-t1-w-0", "instance/attributes/", true).ETag();

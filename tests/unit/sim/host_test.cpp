@@ -3,9 +3,9 @@
 
 #include <fstream>
 
-#include "sim/host_disk.hpp"
-#include "sim/host_key.hpp"
-#include "sim/sim_file.hpp"
+#include "sim/command/sim_file.hpp"
+#include "sim/hosts/host_disk.hpp"
+#include "sim/hosts/host_key.hpp"
 
 namespace jobman::sim {
 namespace {

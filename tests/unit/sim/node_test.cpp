@@ -1,4 +1,4 @@
-#include "world_fixture.hpp"
+#include "service_fixture.hpp"
 
 namespace jobman::sim {
 namespace {
@@ -7,7 +7,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-class NodeTest : public WorldTest {};
+class NodeTest : public ServiceFixture {};
 
 TEST_F(NodeTest, IsCreatingUntilTheDelayIsOverAndThenReady) {
   const Reply reply = CreateNode("t1", Spec("v4-32"));
@@ -27,7 +27,7 @@ TEST_F(NodeTest, WaitsForItsHostsLongerThanTheDelay) {
   Pass(10000);
   EXPECT_EQ(NodeStateOf("t1"), "CREATING");
   const auto& [uid, boot] = *fleet.booted.begin();
-  world.HostsBooted(uid, boot, now);
+  service.HostsBooted(uid, boot, now);
   EXPECT_EQ(NodeStateOf("t1"), "READY");
 }
 
@@ -36,7 +36,7 @@ TEST_F(NodeTest, IgnoresHostsOfAnEarlierBoot) {
   CreateNode("t1", Spec("v4-8"));
   Pass(1000);
   const auto [uid, boot] = *fleet.booted.begin();
-  world.HostsBooted(uid, boot - 1, now);
+  service.HostsBooted(uid, boot - 1, now);
   EXPECT_EQ(NodeStateOf("t1"), "CREATING");
 }
 
@@ -312,6 +312,8 @@ TEST_F(NodeTest, ShowsFieldsSetByHand) {
   EXPECT_EQ(Get("nodes/t1")["health"], "UNHEALTHY_MAINTENANCE");
   Call("POST", "/sim/node", {}, {{"node", "t1"}, {"set", {{"health", nullptr}}}});
   EXPECT_EQ(Get("nodes/t1")["health"], "HEALTHY");
+  Call("POST", "/sim/node", {}, {{"node", "t1"}, {"reboot", true}});
+  EXPECT_EQ(NodeStateOf("t1"), "RESTARTING");
 }
 
 TEST_F(NodeTest, OfTheSameNameInTwoZonesHasOtherHostNames) {

@@ -1,5 +1,5 @@
-// What goes wrong by order: each fault as the API and the hosts show it.
-#include "world_fixture.hpp"
+// The verbs: each fault as the API and the hosts show it.
+#include "service_fixture.hpp"
 
 namespace jobman::sim {
 namespace {
@@ -9,9 +9,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class OrdersTest : public WorldTest {
+class OrdersTest : public ServiceFixture {
  protected:
-  Reply Order(const std::string& name, const Json& body) {
+  Reply Do(const std::string& name, const Json& body) {
     return Call("POST", "/sim/" + name, {}, body);
   }
   void Ready(const std::string& id, const std::string& type = "v4-16", bool spot = true) {
@@ -37,7 +37,7 @@ class OrdersTest : public WorldTest {
   std::string Reads(const std::string& host, const std::string& key) {
     const HostPlan& plan = fleet.running.at(host);
     const GuestReply reply =
-        world.Guest(plan.internal_ip, {.path = "/computeMetadata/v1/instance/" + key});
+        service.Guest(plan.internal_ip, {.path = "/computeMetadata/v1/instance/" + key});
     return reply.status == 200 ? reply.body : "";
   }
   Json Errors() {
@@ -54,7 +54,7 @@ TEST_F(OrdersTest, APreemptionShowsAnotherStateFirst) {
   for (const auto& [as, state] :
        std::map<std::string, std::string>{{"stopping", "STOPPING"}, {"repairing", "REPAIRING"}}) {
     Ready(as);
-    Order("preempt", {{"node", as}, {"as", as}, {"for", "3s"}});
+    Do("preempt", {{"node", as}, {"as", as}, {"for", "3s"}});
     EXPECT_EQ(NodeStateOf(as), state);
     EXPECT_THAT(fleet.running, IsEmpty());
     Pass(2999);
@@ -66,7 +66,7 @@ TEST_F(OrdersTest, APreemptionShowsAnotherStateFirst) {
 
 TEST_F(OrdersTest, APreemptionCanLeaveConnectionsHanging) {
   Ready("t1");
-  Order("preempt", {{"node", "t1"}, {"as", "silent"}, {"for", "3s"}});
+  Do("preempt", {{"node", "t1"}, {"as", "silent"}, {"for", "3s"}});
   EXPECT_EQ(NodeStateOf("t1"), "PREEMPTED");
   EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kCut);
   EXPECT_TRUE(fleet.running.contains("t1v-n-t1-w-1"));
@@ -76,10 +76,10 @@ TEST_F(OrdersTest, APreemptionCanLeaveConnectionsHanging) {
 
 TEST_F(OrdersTest, APreemptedNodeCanBeGone) {
   Ready("t1");
-  Order("preempt", {{"node", "t1"}, {"as", "gone"}});
+  Do("preempt", {{"node", "t1"}, {"as", "gone"}});
   EXPECT_EQ(Call("GET", "nodes/t1").status, 404);
   Active("q", "n");
-  Order("preempt", {{"node", "n"}, {"as", "gone"}});
+  Do("preempt", {{"node", "n"}, {"as", "gone"}});
   EXPECT_EQ(Call("GET", "nodes/n").status, 404);
   EXPECT_EQ(Get("queuedResources/q")["state"], (Json{{"state", "SUSPENDING"},
                                                      {"suspendingData", Json::object()},
@@ -91,9 +91,9 @@ TEST_F(OrdersTest, APreemptedNodeCanBeGone) {
 TEST_F(OrdersTest, ANoticeComesBeforeThePreemption) {
   Ready("t1");
   int changes = 0;
-  world.OnGuestChange([&] { ++changes; });
+  service.OnGuestChange([&] { ++changes; });
   EXPECT_EQ(Reads("t1v-n-t1-w-1", "preempted"), "FALSE");
-  Order("preempt", {{"node", "t1"}, {"notice", "30s"}});
+  Do("preempt", {{"node", "t1"}, {"notice", "30s"}});
   EXPECT_EQ(changes, 1);
   EXPECT_EQ(Reads("t1v-n-t1-w-1", "preempted"), "TRUE");
   Pass(29999);
@@ -104,8 +104,8 @@ TEST_F(OrdersTest, ANoticeComesBeforeThePreemption) {
 
 TEST_F(OrdersTest, ANoticeOutlivesAReboot) {
   Ready("t1");
-  Order("preempt", {{"node", "t1"}, {"notice", "30s"}});
-  Order("node", {{"node", "t1"}, {"reboot", true}});
+  Do("preempt", {{"node", "t1"}, {"notice", "30s"}});
+  Do("reboot", {{"node", "t1"}});
   Pass(300);
   EXPECT_EQ(NodeStateOf("t1"), "READY");
   EXPECT_EQ(Reads("t1v-n-t1-w-0", "preempted"), "TRUE");
@@ -115,7 +115,7 @@ TEST_F(OrdersTest, ANoticeOutlivesAReboot) {
 
 TEST_F(OrdersTest, ANoticeToAQueuedResourceReachesItsHosts) {
   Active("q", "n");
-  Order("preempt", {{"node", "q"}, {"notice", "30s"}});
+  Do("preempt", {{"node", "q"}, {"notice", "30s"}});
   EXPECT_EQ(Reads("t1v-n-n-w-0", "preempted"), "TRUE");
   Pass(30000);
   EXPECT_EQ(QueuedStateOf("q"), "SUSPENDING");
@@ -123,7 +123,7 @@ TEST_F(OrdersTest, ANoticeToAQueuedResourceReachesItsHosts) {
 
 TEST_F(OrdersTest, ANodeCreatedAgainIsNotPreemptedByAnOldNotice) {
   Ready("t1");
-  Order("preempt", {{"node", "t1"}, {"notice", "30s"}});
+  Do("preempt", {{"node", "t1"}, {"notice", "30s"}});
   Call("DELETE", "nodes/t1");
   Pass(1000);
   Ready("t1");
@@ -134,7 +134,7 @@ TEST_F(OrdersTest, ANodeCreatedAgainIsNotPreemptedByAnOldNotice) {
 TEST_F(OrdersTest, AMaintenanceIsAnnouncedAndGivesTheSameNodeOtherAddresses) {
   Ready("t1", "v4-16", false);
   const Json before = Get("nodes/t1");
-  Order("maintain", {{"node", "t1"}, {"notice", "60s"}, {"for", "10s"}});
+  Do("maintain", {{"node", "t1"}, {"notice", "60s"}, {"for", "10s"}});
   EXPECT_EQ(Get("nodes/t1")["upcomingMaintenance"]["maintenanceStatus"], "PENDING");
   EXPECT_EQ(Get("nodes/t1")["health"], "HEALTHY");
   EXPECT_EQ(Reads("t1v-n-t1-w-0", "maintenance-event"), "TERMINATE_ON_HOST_MAINTENANCE");
@@ -161,7 +161,7 @@ TEST_F(OrdersTest, AMaintenanceIsAnnouncedAndGivesTheSameNodeOtherAddresses) {
 TEST_F(OrdersTest, ARepairEndsWithTheSameHosts) {
   Ready("t1");
   const Json before = Get("nodes/t1")["networkEndpoints"];
-  Order("repair", {{"node", "t1"}, {"for", "10s"}});
+  Do("repair", {{"node", "t1"}, {"for", "10s"}});
   EXPECT_EQ(NodeStateOf("t1"), "REPAIRING");
   Pass(10300);
   EXPECT_EQ(NodeStateOf("t1"), "READY");
@@ -171,31 +171,41 @@ TEST_F(OrdersTest, ARepairEndsWithTheSameHosts) {
 
 TEST_F(OrdersTest, TerminatedSuspendsTheQueuedResource) {
   Active("q", "n");
-  Order("terminate", {{"node", "n"}});
+  Do("terminate", {{"node", "n"}});
   EXPECT_EQ(NodeStateOf("n"), "TERMINATED");
   EXPECT_EQ(QueuedStateOf("q"), "SUSPENDING");
 }
 
+TEST_F(OrdersTest, OtherValuesAreShownUntilTheyAreTakenBack) {
+  Ready("t1");
+  Do("show", {{"node", "t1"}, {"set", {{"state", "FROZEN"}, {"health", "ODD"}}}});
+  EXPECT_EQ(NodeStateOf("t1"), "FROZEN");
+  EXPECT_EQ(Get("nodes/t1")["health"], "ODD");
+  Do("show", {{"node", "t1"}, {"set", {{"state", nullptr}}}});
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+  EXPECT_EQ(Get("nodes/t1")["health"], "ODD");
+}
+
 TEST_F(OrdersTest, StopsAndStartsWhatTheApiWouldRefuseTo) {
   Ready("t1");
-  Order("stop", {{"node", "t1"}});
+  Do("stop", {{"node", "t1"}});
   EXPECT_EQ(NodeStateOf("t1"), "STOPPING");
   Pass(200);
   EXPECT_EQ(NodeStateOf("t1"), "STOPPED");
-  EXPECT_EQ(Order("stop", {{"node", "t1"}}).status, 400);
-  Order("start", {{"node", "t1"}});
+  EXPECT_EQ(Do("stop", {{"node", "t1"}}).status, 400);
+  Do("start", {{"node", "t1"}});
   Pass(300);
   EXPECT_EQ(NodeStateOf("t1"), "READY");
 }
 
 TEST_F(OrdersTest, SomebodyDeletesANodeOrAQueuedResource) {
   Active("q", "n");
-  Order("delete", {{"node", "n"}});
+  Do("delete", {{"node", "n"}});
   EXPECT_EQ(NodeStateOf("n"), "DELETING");
   EXPECT_EQ(Get("queuedResources/q")["state"]["stateInitiator"], "USER");
   Pass(1000);
   EXPECT_EQ(Call("GET", "nodes/n").status, 404);
-  EXPECT_EQ(Order("delete", {{"node", "q"}}).status, 200);
+  EXPECT_EQ(Do("delete", {{"node", "q"}}).status, 200);
   Pass(200);
   EXPECT_EQ(Call("GET", "queuedResources/q").status, 404);
 }
@@ -205,26 +215,50 @@ TEST_F(OrdersTest, AQueuedResourceFailsOrExpires) {
   CreateQueued("a", QueuedSpec("na", "v4-8"));
   CreateQueued("b", QueuedSpec("nb", "v4-8"));
   Pass(1000);
-  Order("fail", {{"queuedResource", "a"}});
+  Do("fail", {{"queuedResource", "a"}});
   EXPECT_EQ(Get("queuedResources/a")["state"]["failedData"]["error"]["code"], 13);
-  Order("fail", {{"queuedResource", "b"}, {"expired", true}});
+  Do("fail", {{"queuedResource", "b"}, {"expired", true}});
   EXPECT_EQ(Get("queuedResources/b")["state"]["failedData"]["error"]["code"], 4);
+}
+
+TEST_F(OrdersTest, AMemberThatTheVerbDoesNotHaveIsRefused) {
+  Ready("t1");
+  const Reply reply = Do("preempt", {{"node", "t1"}, {"notce", "30s"}});
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(Message(reply), HasSubstr("preempt has no member \"notce\""));
+  EXPECT_EQ(NodeStateOf("t1"), "READY");
+}
+
+TEST_F(OrdersTest, AnUnknownVerbIsNotFoundAndTheNearestNamed) {
+  const Reply reply = Do("premept", {{"node", "t1"}});
+  EXPECT_EQ(reply.status, 404);
+  EXPECT_THAT(Message(reply), HasSubstr("did you mean preempt?"));
+}
+
+TEST_F(OrdersTest, FaultsAndSettingsAreResourcesToo) {
+  EXPECT_EQ(Do("fault", {{"method", "*"}, {"error", "internal"}}).status, 200);
+  EXPECT_EQ(Do("faults", {{"method", "*"}, {"error", "internal"}}).status, 200);
+  EXPECT_EQ(Get("/sim/faults")["faults"].size(), 2U);
+  EXPECT_EQ(Do("set", {{"page_size", 7}}).status, 200);
+  EXPECT_EQ(Get("/sim/settings")["page_size"], 7);
+  EXPECT_EQ(Call("PATCH", "/sim/settings", {}, {{"page_size", 8}}).status, 200);
+  EXPECT_EQ(Get("/sim/settings")["page_size"], 8);
 }
 
 TEST_F(OrdersTest, APatternMeansSeveralNodes) {
   Ready("train-1");
   Ready("train-2");
   Ready("other");
-  EXPECT_EQ(Order("preempt", {{"node", "train-*"}}).status, 200);
+  EXPECT_EQ(Do("preempt", {{"node", "train-*"}}).status, 200);
   EXPECT_EQ(NodeStateOf("train-1"), "PREEMPTED");
   EXPECT_EQ(NodeStateOf("train-2"), "PREEMPTED");
   EXPECT_EQ(NodeStateOf("other"), "READY");
-  EXPECT_EQ(Order("preempt", {{"node", "nope-*"}}).status, 404);
+  EXPECT_EQ(Do("preempt", {{"node", "nope-*"}}).status, 404);
 }
 
 TEST_F(OrdersTest, AKilledHostCanBootAgain) {
   Ready("t1");
-  Order("host", {{"node", "t1"}, {"index", 1}, {"action", "kill"}, {"for", "5s"}});
+  Do("host", {{"node", "t1"}, {"index", 1}, {"action", "kill"}, {"for", "5s"}});
   EXPECT_FALSE(fleet.running.contains("t1v-n-t1-w-1"));
   Pass(5000);
   EXPECT_TRUE(fleet.running.contains("t1v-n-t1-w-1"));
@@ -233,26 +267,26 @@ TEST_F(OrdersTest, AKilledHostCanBootAgain) {
 
 TEST_F(OrdersTest, AHostsNetworkIsCutMendedAndBroken) {
   Ready("t1");
-  Order("host", {{"node", "t1"}, {"index", 0}, {"action", "cut"}, {"for", "5s"}});
+  Do("host", {{"node", "t1"}, {"index", 0}, {"action", "cut"}, {"for", "5s"}});
   EXPECT_EQ(fleet.links["t1v-n-t1-w-0"], Link::kCut);
   EXPECT_EQ(Get("/sim/status")["nodes"][0]["hosts"][0]["cut"], true);
   Pass(5000);
   EXPECT_EQ(fleet.links["t1v-n-t1-w-0"], Link::kMended);
-  Order("host", {{"node", "t1"}, {"index", "*"}, {"action", "hangup"}});
+  Do("host", {{"node", "t1"}, {"index", "*"}, {"action", "hangup"}});
   EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kBroken);
 }
 
 TEST_F(OrdersTest, AFullDiskIsRefusedByName) {
   Ready("t1");
-  const Reply reply = Order("host", {{"node", "t1"}, {"index", 0}, {"action", "full"}});
+  const Reply reply = Do("host", {{"node", "t1"}, {"index", 0}, {"action", "full"}});
   EXPECT_EQ(reply.status, 400);
   EXPECT_THAT(Message(reply), HasSubstr("a full disk cannot be simulated"));
-  EXPECT_EQ(Order("host", {{"node", "t1"}, {"index", 2}, {"action", "kill"}}).status, 400);
-  EXPECT_EQ(Order("host", {{"node", "t1"}, {"index", 0}, {"action", "boot"}}).status, 200);
+  EXPECT_EQ(Do("host", {{"node", "t1"}, {"index", 2}, {"action", "kill"}}).status, 400);
+  EXPECT_EQ(Do("host", {{"node", "t1"}, {"index", 0}, {"action", "boot"}}).status, 200);
 }
 
 TEST_F(OrdersTest, AStockoutEndsByItself) {
-  Order("stockout", {{"where", "us-central2-b/v4*"}, {"for", "10s"}});
+  Do("stockout", {{"where", "us-central2-b/v4*"}, {"for", "10s"}});
   const Reply direct = CreateNode("t1", Spec("v4-8"));
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   Pass(9999);
@@ -263,8 +297,8 @@ TEST_F(OrdersTest, AStockoutEndsByItself) {
 }
 
 TEST_F(OrdersTest, ALongerStockoutIsNotCutShortByAnEarlierOne) {
-  Order("stockout", {{"for", "10s"}});
-  Order("stockout", {{"for", "20s"}});
+  Do("stockout", {{"for", "10s"}});
+  Do("stockout", {{"for", "20s"}});
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   Pass(19999);
   EXPECT_EQ(QueuedStateOf("q"), "WAITING_FOR_RESOURCES");
@@ -274,26 +308,26 @@ TEST_F(OrdersTest, ALongerStockoutIsNotCutShortByAnEarlierOne) {
 
 TEST_F(OrdersTest, TheApiIsUnpluggedForATime) {
   Duration out{0};
-  world.OnUnplug([&](Duration time) { out = time; });
-  Order("unplug", {{"for", "3s"}});
+  service.OnUnplug([&](Duration time) { out = time; });
+  Do("unplug", {{"for", "3s"}});
   EXPECT_EQ(out, std::chrono::seconds(3));
 }
 
 TEST_F(OrdersTest, ARequestWaitsForEver) {
-  Order("faults", {{"method", "*.create"}, {"error", "waits_forever"}, {"times", 2}});
+  Do("faults", {{"method", "*.create"}, {"error", "waits_forever"}, {"times", 2}});
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   CreateNode("t1", Spec("v4-8"));
   Pass(3'600'000);
   EXPECT_EQ(QueuedStateOf("q"), "WAITING_FOR_RESOURCES");
   EXPECT_EQ(NodeStateOf("t1"), "CREATING");
-  Order("calm", Json::object());
+  Do("calm", Json::object());
   EXPECT_EQ(NodeStateOf("t1"), "READY");
   Pass(300);
   EXPECT_EQ(QueuedStateOf("q"), "ACTIVE");
 }
 
 TEST_F(OrdersTest, ProvisioningNeverEnds) {
-  Order("faults", {{"method", "queuedResources.create"}, {"error", "provisions_forever"}});
+  Do("faults", {{"method", "queuedResources.create"}, {"error", "provisions_forever"}});
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   Pass(3'600'000);
   EXPECT_EQ(QueuedStateOf("q"), "PROVISIONING");
@@ -301,7 +335,7 @@ TEST_F(OrdersTest, ProvisioningNeverEnds) {
 }
 
 TEST_F(OrdersTest, ARequestIsGivenUpWhileItIsProvisioned) {
-  Order("faults", {{"method", "queuedResources.create"}, {"error", "gives_up"}});
+  Do("faults", {{"method", "queuedResources.create"}, {"error", "gives_up"}});
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   Pass(250);
   EXPECT_EQ(QueuedStateOf("q"), "PROVISIONING");
@@ -313,7 +347,7 @@ TEST_F(OrdersTest, ARequestIsGivenUpWhileItIsProvisioned) {
 }
 
 TEST_F(OrdersTest, SomebodyElseTakesTheNameFirst) {
-  Order("faults", {{"method", "*.create"}, {"error", "taken"}, {"times", 2}});
+  Do("faults", {{"method", "*.create"}, {"error", "taken"}, {"times", 2}});
   Json spec = Spec("v4-8");
   spec["labels"] = {{"jobman-job", "1"}};
   EXPECT_EQ(CreateNode("t1", spec).status, 409);
@@ -340,19 +374,19 @@ TEST_F(OrdersTest, RefusalsAreThoseOfTheService) {
       {"denied", 403},   {"bad_type", 400},     {"bad_runtime", 400},
       {"bad_zone", 400}, {"api_disabled", 403}, {"zone_denied", 403}};
   for (const auto& [name, status] : refusals) {
-    Order("faults", {{"method", "nodes.create"}, {"error", name}});
+    Do("faults", {{"method", "nodes.create"}, {"error", name}});
     EXPECT_EQ(CreateNode("t1", Spec("v4-8")).status, status) << name;
   }
 }
 
 TEST_F(OrdersTest, CalmTakesBackWhatIsToCome) {
   Ready("t1");
-  Order("preempt", {{"node", "t1"}, {"notice", "30s"}});
-  Order("host", {{"node", "t1"}, {"index", 0}, {"action", "kill"}});
-  Order("host", {{"node", "t1"}, {"index", 1}, {"action", "cut"}});
-  Order("faults", {{"method", "*"}, {"error", "internal"}, {"times", 100}});
-  Order("stockout", {{"for", "1h"}});
-  Order("calm", Json::object());
+  Do("preempt", {{"node", "t1"}, {"notice", "30s"}});
+  Do("host", {{"node", "t1"}, {"index", 0}, {"action", "kill"}});
+  Do("host", {{"node", "t1"}, {"index", 1}, {"action", "cut"}});
+  Do("faults", {{"method", "*"}, {"error", "internal"}, {"times", 100}});
+  Do("stockout", {{"for", "1h"}});
+  Do("calm", Json::object());
   EXPECT_EQ(Reads("t1v-n-t1-w-0", "preempted"), "FALSE");
   EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kMended);
   Pass(60000);
@@ -369,7 +403,7 @@ TEST_F(OrdersTest, AScriptHappensAtItsTimes) {
                        {"body", {{"node", "nobody"}}},
                        {"line", "20s preempt nobody"}},
                       {{"after", "30s"}, {"order", "preempt"}, {"body", {{"node", "t2"}}}}};
-  EXPECT_EQ(Order("script", {{"lines", lines}}).body["to_come"], 3);
+  EXPECT_EQ(Do("script", {{"lines", lines}}).body["to_come"], 3);
   Pass(9999);
   EXPECT_EQ(NodeStateOf("t1"), "READY");
   Pass(1);
@@ -377,7 +411,7 @@ TEST_F(OrdersTest, AScriptHappensAtItsTimes) {
   Pass(10000);
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("there is no node nobody")));
   EXPECT_EQ(Get("/sim/status")["script_lines_to_come"], 1);
-  Order("calm", Json::object());
+  Do("calm", Json::object());
   Pass(60000);
   EXPECT_EQ(NodeStateOf("t2"), "READY");
 }
@@ -393,7 +427,7 @@ TEST_F(OrdersTest, WhoeverLosesOneNodeOfSeveralLosesThemAll) {
   for (const Json& way : ways) {
     AskForTwo("q");
     ASSERT_EQ(QueuedStateOf("q"), "ACTIVE") << way;
-    EXPECT_EQ(Order("preempt", way).status, 200) << way;
+    EXPECT_EQ(Do("preempt", way).status, 200) << way;
     Pass(1500);
     EXPECT_EQ(QueuedStateOf("q"), "SUSPENDED") << way;
     EXPECT_THAT(fleet.running, IsEmpty()) << way;
@@ -411,13 +445,13 @@ TEST_F(OrdersTest, OneNodeOfSeveralIsOutOfUseAlone) {
   const std::vector<std::pair<std::string, Json>> outages = {
       {"maintain", {{"node", "q-1"}, {"for", "1s"}}},
       {"repair", {{"node", "q-1"}, {"for", "1s"}}},
-      {"node", {{"node", "q-1"}, {"reboot", true}}}};
+      {"reboot", {{"node", "q-1"}}}};
   AskForTwo("q");
   for (const auto& [order, body] : outages) {
     const Json endpoints = Get("nodes/q-0")["networkEndpoints"];
     const Json moved = Get("nodes/q-1")["networkEndpoints"];
-    EXPECT_EQ(Order(order, body).status, 200);
-    EXPECT_THAT(fleet.running, SizeIs(order == "node" ? 4 : 2)) << order;
+    EXPECT_EQ(Do(order, body).status, 200);
+    EXPECT_THAT(fleet.running, SizeIs(order == "reboot" ? 4 : 2)) << order;
     EXPECT_EQ(QueuedStateOf("q"), "ACTIVE") << order;
     Pass(2000);
     EXPECT_THAT(fleet.running, SizeIs(4)) << order;

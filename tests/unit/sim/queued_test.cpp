@@ -1,4 +1,4 @@
-#include "world_fixture.hpp"
+#include "service_fixture.hpp"
 
 namespace jobman::sim {
 namespace {
@@ -6,7 +6,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-class QueuedTest : public WorldTest {
+class QueuedTest : public ServiceFixture {
  protected:
   Json StateOf(const std::string& id) { return Get("queuedResources/" + id)["state"]; }
   void MakeActive(const std::string& id, const std::string& node) {

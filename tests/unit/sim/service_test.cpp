@@ -1,5 +1,5 @@
-#include "sim/catalogue.hpp"
-#include "world_fixture.hpp"
+#include "service_fixture.hpp"
+#include "sim/cloud/catalogue.hpp"
 
 namespace jobman::sim {
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-class ServiceTest : public WorldTest {};
+class ServiceTest : public ServiceFixture {};
 
 TEST_F(ServiceTest, ListsTypesVersionsAndZones) {
   const Json types = Get("acceleratorTypes")["acceleratorTypes"];
@@ -33,7 +33,7 @@ TEST_F(ServiceTest, NeedsTheTokenWhenOneIsSet) {
   EXPECT_EQ(without.status, 401);
   EXPECT_EQ(without.body["error"]["details"][0]["reason"], "CREDENTIALS_MISSING");
   const Reply with =
-      world.Handle({.method = "GET", .path = kParent + "nodes", .token = "secret"}, now);
+      service.Handle({.method = "GET", .path = kParent + "nodes", .token = "secret"}, now);
   EXPECT_EQ(with.status, 200);
 }
 

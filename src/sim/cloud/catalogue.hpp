@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/result.hpp"
+#include "jobman/core/accelerators.hpp"
+
+namespace jobman::sim {
+
+/// The zones that offer any TPU, sorted.
+/// Source: Cloud TPU documentation, page "TPU regions and zones", and public price catalogues.
+const std::vector<std::string>& Zones();
+bool IsZone(const std::string& zone);
+/// The accelerator types a zone offers, generation by generation, by size.
+std::vector<std::string> TypesIn(const std::string& zone);
+bool IsOffered(const std::string& type, const std::string& zone);
+/// Runtime versions (software images) that nodes may be created with, in every zone.
+const std::vector<std::string>& RuntimeVersions();
+/// Also true for every version of the TensorFlow and Container-Optimized OS images.
+bool IsRuntime(const std::string& version);
+
+/// "V4" for v4, "V5LITE_POD" for v5litepod: AcceleratorConfig.Type of the API.
+std::string ConfigType(const std::string& generation);
+/// The accelerator of an AcceleratorConfig: {"V4", "2x2x2"} is a v4-16.
+base::Result<core::Accelerator> FromConfig(const std::string& config_type,
+                                           const std::string& topology);
+
+/// What a slice takes from its quota: cores for v2, v3, v4 and v5p, chips for v5litepod and v6e.
+std::int64_t QuotaUnits(const core::Accelerator& shape);
+/// The quota's id in error messages: "TPUV4sPreemptiblePodPerProjectPerZoneForTPUAPI".
+std::string QuotaId(const core::Accelerator& shape, bool spot);
+
+}  // namespace jobman::sim

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobman/base/result.hpp"
+#include "jobman/core/accelerators.hpp"
+#include "sim/cloud/operations.hpp"
+#include "sim/hosts/host_fleet.hpp"
+#include "sim/wire/api_error.hpp"
+#include "sim/wire/route.hpp"
+
+namespace jobman::sim {
+
+/// Node.State of the API.
+enum class NodeState {
+  kCreating,
+  kReady,
+  kRestarting,
+  kRepairing,
+  kStopping,
+  kStopped,
+  kStarting,
+  kPreempted,
+  kTerminated,
+  kDeleting,
+};
+std::string_view NodeStateName(NodeState state);
+
+struct NodeHost {
+  HostPlan plan = {};
+  std::string public_key = {};  ///< base64 of the ed25519 host key
+  bool running = false;
+  bool cut = false;  ///< it runs, but cannot be reached
+};
+
+/// What the hosts of a node are told of what is to come.
+struct UpcomingEvents {
+  bool preemption = false;  ///< `instance/preempted`
+  Json maintenance = {};    ///< `upcomingMaintenance` of the node; null: none
+  friend bool operator==(const UpcomingEvents&, const UpcomingEvents&) = default;
+};
+
+/// A node to be created.
+struct NodePlan {
+  ResourceKey key = {};
+  Json spec = Json::object();              ///< what the user sent, checked by CheckNodeSpec
+  std::string version = {};                ///< API version that creates it
+  bool spot = false;                       ///< spot or preemptible
+  std::optional<ResourceKey> queued = {};  ///< the queued resource that creates it
+  bool multislice = false;
+  std::optional<ApiError> error = {};  ///< ends the creation instead of READY, as a stockout does
+  bool stalled = false;                ///< never gets READY
+  bool foreign = false;                ///< made by the simulator in the name of somebody else
+};
+
+/// One node.
+struct Node : NodePlan {
+  std::string uid = {};  ///< decimal, never used twice
+  core::Accelerator shape = {};
+  TimePoint created = {};
+  NodeState state = NodeState::kCreating;
+  std::vector<NodeHost> hosts = {};
+  UpcomingEvents upcoming = {};
+  std::string health = {};  ///< instead of HEALTHY
+  std::string health_why = {};
+  Json overlay = Json::object();  ///< fields shown over the real ones: the verb `show`
+
+  Operations::Key operation = {};  ///< of the current change
+  int change = 0;                  ///< counts changes; events of an earlier one are ignored
+  bool booting = false;
+  bool delay_over = false;  ///< of the current boot
+  bool booted = false;      ///< every host of the current boot can be reached
+};
+
+/// The accelerator that the Node of a request asks for.
+base::Result<core::Accelerator> ShapeOf(const Json& spec);
+/// Why the Node of a request cannot be created in this zone; nothing when it can.
+std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone);
+/// The Node of a request without its output-only fields.
+Json UserFields(const Json& node);
+bool IsSpot(const Json& spec);
+/// The metadata of a Node; values that are not strings are left out.
+Metadata MetadataOf(const Json& spec);
+/// Whether a node in this state holds chips. A PREEMPTED or STOPPED one holds quota only.
+bool HoldsChips(NodeState state);
+
+/// The node as GET shows it.
+Json RenderNode(const Node& node);
+/// RenderNode as the `response` of an operation, with its "@type".
+Json NodeResponse(const Node& node);
+
+}  // namespace jobman::sim

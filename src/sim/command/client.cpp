@@ -1,0 +1,47 @@
+#include "sim/command/client.hpp"
+
+#include <httplib.h>
+
+namespace jobman::sim {
+
+base::Result<Json> Ask(const SimFile& file, const std::string& method, const std::string& what,
+                       const Json& body) {
+  httplib::Client client(file.endpoint);
+  client.set_connection_timeout(5);
+  client.set_read_timeout(60);
+  const std::string path = "/sim/" + what;
+  const auto result = method == "GET"
+                          ? client.Get(path)
+                          : client.Post(path, body.dump(), "application/json; charset=UTF-8");
+  if (!result) {
+    return base::Error{.code = base::Code::kUnavailable,
+                       .message = "the simulator at " + file.endpoint + " does not answer",
+                       .reason = base::Reason::kUnreachable,
+                       .hint = "start it with `jobman-sim up --detach`"};
+  }
+  const auto reply = ParseJson(result->body);
+  if (!reply) return base::Internal("the simulator answered " + result->body);
+  if (result->status == 200) return *reply;
+  return base::InvalidArgument(Text(Member(*reply, "error"), "message"));
+}
+
+base::Result<SimFile> FindRunning(const base::Path& dir) {
+  const auto file = ReadSimFile(dir);
+  if (!file.ok()) {
+    return base::NotFound("no simulator runs in " + dir.string(),
+                          "start one with `jobman-sim up --detach`");
+  }
+  // Another process may have the number by now; only an answer with it is proof.
+  const auto status = Ask(*file, "GET", "status");
+  if (status.ok() && Number(*status, "pid") == file->pid) return *file;
+  if (IsHeld(dir)) {
+    return base::Error{.code = base::Code::kUnavailable,
+                       .message = "the simulator of " + dir.string() + " does not answer",
+                       .reason = base::Reason::kUnreachable,
+                       .hint = "it is unplugged for a time, or is just starting"};
+  }
+  return base::NotFound("the simulator of " + dir.string() + " is gone",
+                        "start it with `jobman-sim up --detach`");
+}
+
+}  // namespace jobman::sim

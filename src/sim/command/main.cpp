@@ -1,0 +1,177 @@
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "jobman/base/strings.hpp"
+#include "sim/command/client.hpp"
+#include "sim/command/report.hpp"
+#include "sim/command/run_faults.hpp"
+#include "sim/command/up.hpp"
+#include "sim/command/verb_words.hpp"
+#include "sim/faults/storm.hpp"
+#include "sim/hosts/host_server.hpp"
+#include "sim/hosts/processes.hpp"
+
+namespace jobman::sim {
+namespace {
+
+/// Shows what GET /sim/WHAT answers.
+int RunGet(const base::Path& dir, const std::string& what, bool json) {
+  const auto file = FindRunning(dir);
+  if (!file.ok()) return ExitWith(file.error());
+  const auto reply = Ask(*file, "GET", what);
+  if (!reply.ok()) return ExitWith(reply.error());
+  std::cout << (json ? reply->dump(2) + "\n" : StatusText(*reply));
+  return 0;
+}
+
+void AwaitEnd(const SimFile& file) {
+  constexpr auto kLook = std::chrono::milliseconds(5);
+  constexpr int kLooks = 1000;
+  for (int i = 0; i < kLooks && IsAlive(file.pid); ++i) std::this_thread::sleep_for(kLook);
+}
+
+/// It is gone, or the API is unplugged; then a signal ends it.
+int EndUnreachable(const base::Path& dir, bool json) {
+  const auto file = ReadSimFile(dir);
+  if (file.ok() && IsHeld(dir)) {
+    kill(file->pid, SIGTERM);
+    AwaitEnd(*file);
+    std::cerr << "jobman-sim: it was not reachable; its report is in " << (dir / "sim.log").string()
+              << ", or where `up` prints\n";
+    return 0;
+  }
+  std::cout << (json ? "{}\n" : "no simulator runs in " + dir.string() + "\n");
+  (void)base::RemoveAll(SimFilePath(dir)).ok();
+  return 0;  // safe to repeat
+}
+
+int RunDown(const base::Path& dir, bool json) {
+  const auto file = FindRunning(dir);
+  if (!file.ok()) return EndUnreachable(dir, json);
+  const auto report = Ask(*file, "POST", "shutdown");
+  if (!report.ok()) return ExitWith(report.error());
+  AwaitEnd(*file);
+  std::cout << (json ? report->dump(2) + "\n" : LeakReport(*report));
+  return 0;
+}
+
+/// What the command line holds, filled in by CLI11.
+struct Arguments {
+  std::string dir = DefaultSimDir().string();
+  UpOptions up = {};
+  std::map<std::string, std::string> delays = {};
+  std::string token = {};
+  std::string script = {};
+  StormOptions storm = {};
+  std::vector<Order> orders = {};
+  std::string served = {};
+  int port = 0;
+  bool attached = false;
+  bool json = false;
+  bool detach = false;
+};
+
+CLI::App* AddUp(CLI::App& app, Arguments& args) {
+  CLI::App* up = app.add_subcommand("up", "Serve until SIGTERM or `down`");
+  up->add_flag("--detach", args.up.detach, "Serve in the background; return when it answers");
+  up->add_flag("--attached", args.attached)->group("");  // what a daemon is started with
+  up->add_option("--port", args.up.port, "Port of the API on 127.0.0.1 (0: any free one)");
+  up->add_option("--ssh-port", args.up.ssh_port, "Port of all hosts (0: any free one)");
+  up->add_flag("--light", args.up.light,
+               "Hosts that have no process while they are idle, for many of them");
+  up->add_flag("--no-sandbox", args.up.no_sandbox, "Do not use bubblewrap");
+  up->add_option("--settings", args.up.settings_file, "JSON file of settings");
+  up->add_option("--set", args.up.settings, "One setting, KEY=VALUE; may be repeated");
+  up->add_option("--share", args.up.shared, "Folder that all hosts see and may write to");
+  up->add_option("--script", args.script, "File of faults to come: lines of \"T COMMAND ARGS\"");
+  up->add_option("--token", args.token, "The bearer token that requests must carry");
+  up->add_flag("--json", args.up.json, "Print what sim.json holds");
+  up->add_option("--delays", args.delays[""], "All delays at once, such as 0 or 2s");
+  for (const char* name : {"accept", "queue", "provision", "create", "delete", "suspend", "start",
+                           "stop", "update", "reset"}) {
+    up->add_option("--delay-" + std::string(name), args.delays[name], "Such as 250ms or 2s");
+  }
+  return up;
+}
+
+int Up(Arguments& args) {
+  args.up.dir = args.dir;
+  args.up.detach = args.up.detach && !args.attached;
+  // The map begins with the empty name: a single delay overrides all of them.
+  std::vector<std::string> settings;
+  for (const auto& [name, delay] : args.delays) {
+    if (!delay.empty())
+      settings.push_back((name.empty() ? "delays=" : "delays." + name + "=") + delay);
+  }
+  settings.insert(settings.end(), args.up.settings.begin(), args.up.settings.end());
+  args.up.settings = std::move(settings);
+  if (!args.token.empty()) args.up.settings.push_back("token=" + args.token);
+  if (!args.script.empty()) {
+    const auto text = base::ReadFile(args.script);
+    if (!text.ok()) return ExitWith(text.error());
+    auto body = ParseScript(args.script, *text);
+    if (!body.ok()) return ExitWith(body.error());
+    args.up.script = std::move(body).value();
+  }
+  return RunUp(args.up);
+}
+
+CLI::App* AddStorm(CLI::App& app, Arguments& args) {
+  CLI::App* storm = app.add_subcommand("storm", "Random faults, printed as lines of a script");
+  storm->add_option("--seed", args.storm.seed, "Settles the choices")->capture_default_str();
+  storm->add_option("--rate", args.storm.rate, "Faults a minute")->capture_default_str();
+  storm->add_option("--for", args.storm.time, "How long (until it is interrupted)");
+  storm->add_option("--only", args.storm.only, "Kinds, of: " + base::Join(StormKinds(), ", "))
+      ->delimiter(',');
+  return storm;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("A Cloud TPU service on this machine, with real SSH hosts", "jobman-sim");
+  Arguments args;
+  args.up.argv = {argv, argv + argc};
+  app.add_option("--dir", args.dir, "Where its state is (JOBMAN_SIM_DIR)")->capture_default_str();
+  app.require_subcommand(1);
+  app.fallthrough();
+  const CLI::App* up = AddUp(app, args);
+  CLI::App* down = app.add_subcommand("down", "End it, and print what is left");
+  CLI::App* status = app.add_subcommand("status", "Nodes, queued resources and hosts");
+  for (CLI::App* shows : {down, status}) shows->add_flag("--json", args.json, "As JSON");
+  const CLI::App* requests = app.add_subcommand("requests", "The requests since the start");
+  const CLI::App* storm = AddStorm(app, args);
+  CLI::App* script = app.add_subcommand("script", "Faults at given times");
+  script->add_option("file", args.script, "Lines of \"T COMMAND ARGS\"")->required();
+  script->add_flag("--detach", args.detach, "Do not wait for its end");
+  AddVerbs(app, args.orders);
+  CLI::App* serve = app.add_subcommand("serve-hosts", "")->group("");
+  serve->add_option("dir", args.served)->required();
+  serve->add_option("port", args.port)->required();
+
+  CLI11_PARSE(app, argc, argv);
+  const base::Path dir = base::ExpandHome(args.dir);
+  args.dir = dir.string();
+  if (up->parsed()) return Up(args);
+  if (down->parsed()) return RunDown(dir, args.json);
+  if (status->parsed()) return RunGet(dir, "status", args.json);
+  if (requests->parsed()) return RunGet(dir, "requests", true);
+  if (storm->parsed()) return RunStorm(dir, args.storm);
+  if (script->parsed()) return RunScript(dir, args.script, args.detach);
+  if (serve->parsed()) return HostServer(args.served, args.port).Run();
+  return RunOrders(dir, args.orders);
+}
+
+}  // namespace
+}  // namespace jobman::sim
+
+int main(int argc, char** argv) {
+  try {
+    return jobman::sim::Main(argc, argv);
+  } catch (const std::exception& failure) {
+    std::cerr << "jobman-sim: internal error, please report: " << failure.what() << "\n";
+    return 70;
+  }
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "sim/wire/json.hpp"
+
+namespace jobman::sim {
+
+/// `jobman-sim up`, as the command line gives it.
+struct UpOptions {
+  std::vector<std::string> argv = {};  ///< the command line itself, for the daemon
+  base::Path dir = {};
+  int port = 0;
+  int ssh_port = 0;
+  bool detach = false;
+  bool light = false;
+  bool no_sandbox = false;
+  bool json = false;
+  std::string settings_file = {};
+  std::vector<std::string> settings = {};  ///< KEY=VALUE
+  std::vector<std::string> shared = {};    ///< folders for all hosts
+  Json script = {};                        ///< ParseScript of the file to begin with; null: none
+};
+
+/// Serves until SIGINT, SIGTERM or `down`; with `detach` it starts a daemon for that and returns
+/// when the daemon answers. When one serves this folder already, it says so and succeeds. Gives
+/// back the exit code.
+int RunUp(const UpOptions& options);
+
+}  // namespace jobman::sim

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "jobman/base/strings.hpp"
+#include "sim/faults/acts.hpp"
+
+// What an order acts on: names, patterns, and times.
+
+namespace jobman::sim {
+
+namespace {
+
+/// An entry by its full name, or by its id when only one has it.
+template <class T>
+T* Named(std::map<ResourceKey, T>& all, const std::string& collection, const std::string& name) {
+  T* found = nullptr;
+  for (auto& [key, entry] : all) {
+    if (ResourceName(key, collection) == name) return &entry;
+    if (key.id != name) continue;
+    if (found != nullptr) return nullptr;
+    found = &entry;
+  }
+  return found;
+}
+
+bool IsPattern(const std::string& name) {
+  return name.find_first_of("*?") != std::string::npos;
+}
+
+}  // namespace
+
+base::Error NoSuch(const std::string& what, const std::string& name) {
+  return base::NotFound(fmt::format("there is no {} {}, or several in different zones", what, name),
+                        "`jobman-sim status` lists them");
+}
+
+base::Result<Duration> DurationIn(const Json& body, const std::string& name, Duration fallback) {
+  const Json& value = Member(body, name);
+  if (value.is_null() || value == "") return fallback;
+  auto duration = base::ParseDuration(value.is_string() ? value.get<std::string>() : value.dump());
+  return duration.ok() ? duration : base::Result<Duration>(std::move(duration).error().With(name));
+}
+
+std::vector<ResourceKey> Targets::NodesNamed(const std::string& name) const {
+  std::vector<ResourceKey> keys;
+  if (!IsPattern(name)) {
+    if (const Node* node = Named(nodes.all(), "nodes", name)) keys.push_back(node->key);
+    return keys;
+  }
+  for (const auto& [key, node] : nodes.all()) {
+    if (base::GlobMatch(name, key.id)) keys.push_back(key);
+  }
+  return keys;
+}
+
+QueuedResource* Targets::QueuedNamed(const std::string& name) const {
+  return Named(queued.all(), "queuedResources", name);
+}
+
+base::Result<Json> Targets::EachNode(const Json& body,
+                                     const std::function<base::Status(Node& node)>& act) const {
+  const std::string name = Text(body, "node");
+  const std::vector<ResourceKey> keys = NodesNamed(name);
+  if (keys.empty()) return NoSuch(IsPattern(name) ? "node like" : "node", name);
+  Json done = Json::array();
+  base::Status refused = base::Ok();
+  for (const ResourceKey& key : keys) {
+    Node* node = nodes.Find(key);
+    if (node == nullptr) continue;  // the act on another one took it along
+    base::Status status = act(*node);
+    if (status.ok()) done.push_back(ResourceName(key, "nodes"));
+    if (!status.ok() && refused.ok()) refused = std::move(status);
+  }
+  JM_TRY(refused);
+  return Json{{"nodes", std::move(done)}};
+}
+
+void Targets::At(TimePoint due, const Node& node, std::function<void(Node&, TimePoint)> event) {
+  timeline.At(due, [this, key = node.key, uid = node.uid, before = calms,
+                    event = std::move(event)](TimePoint at) {
+    Node* found = nodes.Find(key);
+    if (found != nullptr && found->uid == uid && before == calms) event(*found, at);
+  });
+}
+
+}  // namespace jobman::sim

@@ -1,0 +1,193 @@
+#include "sim/hosts/bubblewrap_fleet.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "jobman/base/handle.hpp"
+#include "jobman/base/process.hpp"
+#include "jobman/base/strings.hpp"
+#include "sim/hosts/processes.hpp"
+
+namespace jobman::sim {
+
+namespace {
+
+constexpr const char* kInside = "/run/jobman-sim";  ///< etc/ of a host's disk, seen from inside
+constexpr auto kProbeLimit = std::chrono::seconds(30);
+constexpr auto kEndLimit = std::chrono::seconds(30);  ///< SIGKILL takes milliseconds
+
+/// What a host runs: the startup script, in the background as on a real one, then sshd.
+constexpr const char* kBoot =
+    "cd /\n"
+    "s=/run/jobman-sim/startup-script\n"
+    "if [ -s $s ]; then\n"
+    "  case \"$(head -c 2 $s)\" in\n"
+    "  '#!') $s ;;\n"
+    "  *) sh $s ;;\n"
+    "  esac >/run/jobman-sim/state/startup.log 2>&1 </dev/null &\n"
+    "fi\n"
+    "exec \"$0\" -D -f /run/jobman-sim/sshd_config -E /run/jobman-sim/state/sshd.log\n";
+
+/// What every sandbox sees, and what each has for itself.
+std::vector<std::string> SandboxWords(const base::Path& bwrap) {
+  auto words = base::Split(
+      fmt::format("--die-with-parent --unshare-user --uid {0} --gid {0} --unshare-pid "
+                  "--unshare-uts --unshare-ipc --new-session --ro-bind / / --dev /dev --proc /proc",
+                  kSandboxUid),
+      ' ');
+  words.insert(words.begin(), bwrap.string());
+  return words;
+}
+
+}  // namespace
+
+base::Status TryBubblewrap() {
+  const base::Path bwrap = FindProgram("bwrap");
+  if (bwrap.empty()) return base::NotFound("bubblewrap (bwrap) is not installed");
+  std::vector<std::string> words = SandboxWords(bwrap);
+  words.insert(words.end(), {"--hostname", "probe", "/bin/sh", "-c", "test -r /proc/self/status"});
+  asio::io_context loop;
+  JM_ASSIGN_OR_RETURN(const auto ended,
+                      base::RunTask(loop, base::WithTimeout(base::RunProcess(std::move(words)),
+                                                            kProbeLimit, "bubblewrap")));
+  if (ended.exit_code == 0) return base::Ok();
+  return base::Error{
+      .code = base::Code::kFailedPrecondition,
+      .message = "bubblewrap makes no sandbox here: " + std::string(base::Trim(ended.err))};
+}
+
+BubblewrapFleet::BubblewrapFleet(FleetOptions options, Report report)
+    : LocalFleet(std::move(options), std::move(report)),
+      bwrap_(FindProgram("bwrap")),
+      sshd_(FindProgram("sshd")) {
+  StartThread();
+}
+
+BubblewrapFleet::~BubblewrapFleet() {
+  Shutdown();
+  Join();
+}
+
+HostDisk BubblewrapFleet::DiskOf(const std::string& name) const {
+  return HostDisk({.root = HostDir(name),
+                   .etc = kInside,
+                   .state = base::Path(kInside) / "state",
+                   .port = options().ssh_port,
+                   .metadata_port = options().metadata_port,
+                   .extra = "Subsystem sftp internal-sftp\n"});
+}
+
+std::vector<std::string> BubblewrapFleet::Command(const HostPlan& plan) const {
+  const HostDisk disk = DiskOf(plan.name);
+  std::vector<std::string> words = SandboxWords(bwrap_);
+  const auto add = [&](std::initializer_list<std::string> more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  add({"--tmpfs", "/run", "--tmpfs", "/root", "--tmpfs", "/var/tmp"});
+  add({"--bind", disk.homes(), "/home", "--bind", disk.tmp(), "/tmp"});
+  add({"--ro-bind", disk.etc(), kInside, "--bind", disk.state(), std::string(kInside) + "/state"});
+  for (const char* file : {"passwd", "group"}) {
+    add({"--ro-bind", disk.etc() / file, std::string("/etc/") + file});
+  }
+  add({"--ro-bind", disk.etc() / "boot_id", "/proc/sys/kernel/random/boot_id"});
+  for (const base::Path& shared : options().shared) add({"--bind", shared, shared});
+  add({"--hostname", plan.name, "--chdir", "/", "--clearenv"});
+  add({"--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"});
+  add({"--setenv", "HOME", "/home", "--setenv", "LANG", "C.UTF-8"});
+  for (const auto& [name, value] : disk.EnvironmentOf(plan)) add({"--setenv", name, value});
+  add({"/bin/sh", "-c", kBoot, sshd_});
+  return words;
+}
+
+base::Status BubblewrapFleet::Launch(const HostPlan& plan) {
+  AwaitEnd(plan.name);
+  JM_TRY(base::EnsureDir(DiskOf(plan.name).etc() / "state"));  // where state/ is bound to
+  const base::Path log = DiskOf(plan.name).state() / "bwrap.log";
+  const base::UniqueFd err(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  JM_ASSIGN_OR_RETURN(const pid_t pid,
+                      base::StartProcess(Command(plan), {.out = err.get(), .err = err.get()}));
+  running_[plan.name] = {.outer = pid};
+  addresses_[plan.name] = {plan.internal_ip};
+  if (!plan.external_ip.empty()) addresses_[plan.name].push_back(plan.external_ip);
+  return base::Ok();
+}
+
+base::Result<bool> BubblewrapFleet::IsUp(const std::string& name) {
+  const HostDisk disk = DiskOf(name);
+  if (disk.IsUp()) return true;
+  const auto pair = running_.find(name);
+  if (pair == running_.end() || base::HasEnded(pair->second.outer)) {
+    running_.erase(name);
+    const auto said = base::ReadFile(disk.state() / "bwrap.log");
+    const auto log = base::ReadFile(disk.state() / "sshd.log");
+    return base::Internal("host " + name + " does not start: " + said.value_or("") +
+                          log.value_or(""));
+  }
+  return false;
+}
+
+void BubblewrapFleet::Kill(const std::string& name) {
+  const auto found = running_.find(name);
+  if (found == running_.end()) return;
+  Pair pair = found->second;
+  running_.erase(found);
+  cut_.erase(name);
+  addresses_.erase(name);
+  // The outer process waits for the inner one and reaps it, so the inner one is to be killed.
+  const std::vector<pid_t> children = Children(pair.outer);
+  if (!children.empty()) pair.inner = children.front();
+  kill(pair.inner > 0 ? pair.inner : pair.outer, SIGKILL);
+  dying_.emplace(name, pair);
+}
+
+void BubblewrapFleet::Relink(const std::string& name, Link link) {
+  const auto found = running_.find(name);
+  if (found == running_.end()) return;
+  std::vector<pid_t> servers = SshServers(found->second.outer);
+  if (link == Link::kBroken && !servers.empty()) servers.erase(servers.begin());  // the listener
+  const int signal = link == Link::kCut ? SIGSTOP : (link == Link::kMended ? SIGCONT : SIGKILL);
+  if (link == Link::kMended) cut_.erase(name);
+  for (const pid_t server : servers) kill(server, signal);
+  if (link == Link::kCut) cut_[name] = FillBacklog(addresses_[name], options().ssh_port);
+}
+
+bool BubblewrapFleet::IsGone(Pair& pair) {
+  if (pair.outer > 0 && !base::HasEnded(pair.outer)) return false;
+  pair.outer = 0;
+  return pair.inner == 0 || !IsAlive(pair.inner);
+}
+
+void BubblewrapFleet::AwaitEnd(const std::string& name) {
+  const auto deadline = std::chrono::steady_clock::now() + kEndLimit;
+  while (dying_.contains(name) && std::chrono::steady_clock::now() < deadline) {
+    Tend();
+    if (dying_.contains(name)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+bool BubblewrapFleet::Tend() {
+  for (auto pair = dying_.begin(); pair != dying_.end();) {
+    pair = IsGone(pair->second) ? dying_.erase(pair) : std::next(pair);
+  }
+  return !dying_.empty();
+}
+
+std::vector<std::string> BubblewrapFleet::Shutdown() {
+  std::vector<std::string> left;
+  PostAndWait([&] {
+    while (!running_.empty()) Kill(std::string(running_.begin()->first));
+    const auto names = dying_;
+    for (const auto& [name, pair] : names) AwaitEnd(name);
+    for (const auto& [name, pair] : dying_) {
+      left.push_back(fmt::format("{} (process {})", name, pair.inner));
+    }
+  });
+  return left;
+}
+
+}  // namespace jobman::sim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sim/wire/json.hpp"
+
+namespace jobman::sim {
+
+/// A parsed request to the metadata server.
+struct GuestRequest {
+  std::string method = {};
+  std::string path = {};  ///< without the query
+  bool recursive = false;
+  bool wait = false;           ///< wait_for_change=true
+  std::string last_etag = {};  ///< what the client has seen; empty: what is there now
+  std::optional<Duration> timeout = {};
+  bool flavored = false;  ///< carries "Metadata-Flavor: Google"
+};
+
+/// One answer of the metadata server.
+struct GuestReply {
+  int status = 200;
+  std::string body = {};
+  std::string type = "application/text";
+  /// Changes with the body; `last_etag` refers to it.
+  std::string ETag() const;
+};
+
+/// All that a host can read, by path: "instance/preempted" to "FALSE".
+using GuestTree = std::map<std::string, std::string>;
+
+/// The head of an HTTP request ("GET /x?y HTTP/1.1\r\nHost: ..\r\n\r\n"); nothing when it is none.
+std::optional<GuestRequest> ParseGuestRequest(const std::string& head);
+/// Why a request is refused whatever it asks for; nothing when it is not.
+std::optional<GuestReply> Refusal(const GuestRequest& request);
+/// The value at `path` ("/computeMetadata/v1/instance/preempted"), or the listing of a folder, or
+/// with `recursive` all below it as JSON.
+GuestReply LookUp(const GuestTree& tree, const std::string& path, bool recursive);
+/// The reply on the wire; the connection ends after it.
+std::string OnWire(const GuestReply& reply);
+
+}  // namespace jobman::sim

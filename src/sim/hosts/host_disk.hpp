@@ -1,0 +1,76 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/result.hpp"
+#include "sim/hosts/host_fleet.hpp"
+#include "sim/hosts/host_key.hpp"
+
+namespace jobman::sim {
+
+/// A login that the metadata's `ssh-keys` allows.
+struct Login {
+  std::string user = {};
+  std::string keys = {};  ///< lines of an authorized_keys file
+};
+/// The lines "USER:TYPE DATA COMMENT" of `ssh-keys`, by user. Names that a password file cannot
+/// hold are left out.
+std::vector<Login> LoginsOf(const Metadata& metadata);
+
+using Environment = std::map<std::string, std::string>;
+
+/// The folder with the disk and the configuration of one host.
+///
+///   homes/USER        survives reboots
+///   tmp/              emptied by every boot
+///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, environment, ...
+///   state/            sshd.pid, sshd.log, startup.log: written by the host
+class HostDisk {
+ public:
+  /// Where things are, and how sshd runs.
+  struct Layout {
+    base::Path root = {};          ///< the folder of this host
+    base::Path etc = {};           ///< etc/ as sshd sees it
+    base::Path state = {};         ///< state/ as sshd sees it
+    int port = 0;                  ///< of sshd
+    int metadata_port = 0;         ///< of the metadata server; 0: there is none
+    Environment environment = {};  ///< of logins and of the startup script
+    std::string extra = {};        ///< more lines for sshd_config
+  };
+  explicit HostDisk(Layout layout) : layout_(std::move(layout)) {}
+
+  /// Makes the folders and writes the host key.
+  base::Status Create(const HostKey& key);
+  /// Writes a new boot id and the configuration for the addresses and metadata of `plan`, and
+  /// empties tmp/.
+  base::Status PrepareBoot(const HostPlan& plan);
+  /// Lets the logins of `metadata` in. Files keep their inodes: some are bound into a sandbox.
+  base::Status WriteMetadata(const Metadata& metadata);
+  /// The environment of logins and of the startup script.
+  Environment EnvironmentOf(const HostPlan& plan) const;
+  /// Whether sshd listens; it writes its pid file after that.
+  bool IsUp() const;
+
+  base::Path etc() const { return layout_.root / "etc"; }
+  base::Path state() const { return layout_.root / "state"; }
+  base::Path homes() const { return layout_.root / "homes"; }
+  base::Path tmp() const { return layout_.root / "tmp"; }
+
+ private:
+  base::Status WriteEnvironment(const HostPlan& plan);
+  base::Status WriteSshdConfig(const HostPlan& plan);
+
+  Layout layout_;
+};
+
+/// Writes a file of a disk. It keeps its inode, because it may be bound into a running sandbox.
+base::Status WriteInPlace(const base::Path& path, std::string_view content, mode_t mode = 0644);
+
+/// The uid of every user in a sandbox.
+inline constexpr int kSandboxUid = 1000;
+
+}  // namespace jobman::sim

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace jobman::sim {
+
+using Metadata = std::map<std::string, std::string>;
+
+/// A TPU VM to be created: its name and its addresses.
+struct HostPlan {
+  std::string name = {};         ///< host name, never used again: "t1v-n-train-w-0"
+  std::string internal_ip = {};  ///< 127.x.y.z
+  std::string external_ip = {};  ///< 127.x.y.z, empty without an external address
+  Metadata metadata = {};        ///< the node's, with `ssh-keys` and `startup-script`
+};
+
+/// The network of a host that runs on.
+enum class Link {
+  kCut,     ///< every packet is lost: connections hang, and new ones do too
+  kMended,  ///< as before the cut
+  kBroken,  ///< open connections end; new ones work
+};
+
+/// The hosts behind the nodes. A fleet never calls back from inside one of these calls.
+class HostFleet {
+ public:
+  virtual ~HostFleet() = default;
+
+  /// Makes a new host (disk, host key) without switching it on. Gives back its public host key:
+  /// the base64 part of an "ssh-ed25519 AAAA.." line. If its disk cannot be made, its boot fails.
+  virtual std::string Create(const HostPlan& plan) = 0;
+  /// Switches the hosts of one node on, each with a new boot id and the addresses in `plans`. True
+  /// when they can be reached at once; else the fleet reports (node uid, boot) when they can.
+  virtual bool Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) = 0;
+  /// Ends everything that runs on the host, at once. The disk stays.
+  virtual void PowerOff(const std::string& name) = 0;
+  /// Does nothing to a host that is off; PowerOff ends a cut.
+  virtual void SetLink(const std::string& name, Link link) = 0;
+  /// PowerOff, and deletes the disk.
+  virtual void Destroy(const std::string& name) = 0;
+  /// The metadata of the node changed: its keys can log in from now on.
+  virtual void UpdateMetadata(const std::string& name, const Metadata& metadata) = 0;
+};
+
+}  // namespace jobman::sim

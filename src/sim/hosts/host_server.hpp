@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/handle.hpp"
+#include "sim/hosts/full_backlog.hpp"
+
+namespace jobman::sim {
+
+/// The helper process behind hosts without a sandbox. It listens on the addresses of all hosts,
+/// starts `sshd -i` for every connection, and is the subreaper of all that runs, so that nothing is
+/// left when a host is switched off or the simulator dies.
+///
+/// Commands come on standard input. "on NAME IP [IP]" is answered by "NAME up" or "NAME <error>";
+/// "off NAME", "cut NAME", "mend NAME" and "break NAME" (see Link) have no answer. The end of the
+/// input ends everything.
+class HostServer {
+ public:
+  HostServer(base::Path dir, int port);
+  /// The exit code: 0, or 1 when processes were left.
+  int Run();
+
+ private:
+  struct Host {
+    std::vector<base::UniqueFd> listeners = {};
+    std::set<pid_t> servers = {};  ///< sshd processes, one for each connection
+    std::vector<std::string> addresses = {};
+    bool cut = false;
+    FullBacklog backlog = {};
+  };
+
+  bool ReadCommands();
+  std::string SwitchOn(const std::string& name, const std::vector<std::string>& addresses);
+  /// Ends all that runs on these hosts.
+  void SwitchOff(std::set<std::string> names);
+  void RunStartupScript(const std::string& name) const;
+  void Relink(const std::string& name, const std::string& how);
+  void Accept(const std::string& name, int listener);
+  void Reap();
+  bool KillEverything();
+  base::Path HostDir(const std::string& name) const { return dir_ / "hosts" / name; }
+
+  base::Path dir_;
+  int port_ = 0;
+  base::Path sshd_;
+  std::string unread_ = {};
+  std::map<std::string, Host> hosts_ = {};
+};
+
+}  // namespace jobman::sim

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/result.hpp"
+#include "sim/hosts/host_disk.hpp"
+#include "sim/hosts/host_fleet.hpp"
+
+namespace jobman::sim {
+
+/// How much of its own a host has.
+enum class Sandbox {
+  kBubblewrap,  ///< home, /tmp, host name and process tree
+  kNone,        ///< a home: bubblewrap does not work here, or was not wanted
+  kLight,       ///< as kNone, chosen for many hosts: an idle host has no process
+};
+std::string SandboxName(Sandbox sandbox);
+
+struct FleetOptions {
+  base::Path dir = {};  ///< hosts/ and logs/ are made in it
+  int ssh_port = 0;
+  int metadata_port = 0;  ///< of the metadata server; 0: there is none
+  Sandbox sandbox = Sandbox::kBubblewrap;
+  base::Path self = {};                 ///< the program jobman-sim, to start as a helper
+  std::vector<base::Path> shared = {};  ///< folders that every host sees and may write to
+};
+
+/// OpenSSH servers on loopback addresses. Everything that a fleet starts ends with it, also when
+/// this process is killed.
+///
+/// One thread does the work in order, and watches boots until their hosts are up. It lives as long
+/// as the fleet, because the kernel ties "die with the parent" to the thread that started a
+/// process.
+class LocalFleet : public HostFleet {
+ public:
+  /// Called in the fleet's own thread: the hosts of a boot can be reached, or `error` says why they
+  /// never will be.
+  using Report = std::function<void(const std::string& uid, int boot, const std::string& error)>;
+
+  static base::Result<std::unique_ptr<LocalFleet>> Start(FleetOptions options, Report report);
+  ~LocalFleet() override;
+
+  /// Ends every host and waits for that. Gives back the processes that are left all the same.
+  virtual std::vector<std::string> Shutdown() = 0;
+
+  std::string Create(const HostPlan& plan) override;
+  bool Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) override;
+  void PowerOff(const std::string& name) override;
+  void SetLink(const std::string& name, Link link) override;
+  void Destroy(const std::string& name) override;
+  void UpdateMetadata(const std::string& name, const Metadata& metadata) override;
+
+ protected:
+  LocalFleet(FleetOptions options, Report report)
+      : options_(std::move(options)), report_(std::move(report)) {}
+
+  // Called in the fleet's thread.
+
+  /// Starts the server of a host whose disk is prepared.
+  virtual base::Status Launch(const HostPlan& plan) = 0;
+  /// Whether the host can be reached; an error when it never will be.
+  virtual base::Result<bool> IsUp(const std::string& name) = 0;
+  virtual void Kill(const std::string& name) = 0;
+  virtual void Relink(const std::string& name, Link link) = 0;
+  /// Called again and again for what is under way; true while there is something.
+  virtual bool Tend() { return false; }
+
+  virtual HostDisk DiskOf(const std::string& name) const = 0;
+  base::Path HostDir(const std::string& name) const { return options_.dir / "hosts" / name; }
+  const FleetOptions& options() const { return options_; }
+
+  /// Runs `work` in the thread, after what was posted before.
+  void Post(std::function<void()> work);
+  /// The same, and waits for its end.
+  void PostAndWait(std::function<void()> work);
+  /// The thread calls virtual functions: the constructor of the last derived class starts it as its
+  /// last act, and its destructor joins it.
+  void StartThread();
+  void Join();
+
+ private:
+  struct Booting {
+    std::string uid = {};
+    int boot = 0;
+    std::vector<std::string> names = {};
+  };
+  void Run();
+  void BootNow(const Booting& boot, const std::vector<HostPlan>& plans);
+  void WatchBoots();
+
+  FleetOptions options_;
+  Report report_;
+  std::mutex mutex_ = {};
+  std::condition_variable wake_ = {};
+  std::deque<std::function<void()>> work_ = {};
+  bool stopping_ = false;
+  bool tending_ = false;               ///< used by the thread alone
+  std::vector<Booting> booting_ = {};  ///< used by the thread alone
+  std::thread thread_ = {};
+};
+
+/// Whether bubblewrap can make a sandbox here; the error repeats what it printed.
+base::Status TryBubblewrap();
+
+}  // namespace jobman::sim

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "jobman/base/handle.hpp"
+#include "jobman/base/result.hpp"
+#include "sim/hosts/guest_metadata.hpp"
+
+namespace jobman::sim {
+
+/// The metadata server of all hosts: one listener on every address of the loopback device, and one
+/// thread. The address that a host connects to, which is its own, tells which host asks. A request
+/// that waits for a change takes a descriptor and no thread.
+class MetadataServer {
+ public:
+  /// The reply to the host with this address.
+  using Source = std::function<GuestReply(const std::string& address, const GuestRequest& request)>;
+
+  /// Takes a free port. Connections wait until Serve().
+  static base::Result<std::unique_ptr<MetadataServer>> Bind();
+  void Serve(Source source);
+  /// Something that hosts can read has changed. May be called from any thread.
+  void Wake();
+  ~MetadataServer();
+  MetadataServer(const MetadataServer&) = delete;
+  MetadataServer& operator=(const MetadataServer&) = delete;
+
+  int port() const { return port_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Client {
+    base::UniqueFd socket = {};
+    std::string address = {};                ///< that it connected to
+    std::string head = {};                   ///< read so far
+    std::optional<GuestRequest> waits = {};  ///< for a change
+    std::string etag = {};                   ///< of what it has seen
+    Clock::time_point until = Clock::time_point::max();
+  };
+  MetadataServer() = default;
+  void Run();
+  void Accept();
+  /// False when the connection is to be closed.
+  bool Read(Client& client);
+  /// Answers, or lets the request wait. False when it is answered.
+  bool Begin(Client& client, const GuestRequest& request);
+  /// Answers the requests whose wait is over.
+  void Review(bool changed);
+  int PollTimeout() const;
+
+  base::UniqueFd listener_ = {};
+  base::UniqueFd event_ = {};
+  int port_ = 0;
+  std::atomic<bool> stopping_ = false;
+  Source source_ = {};
+  std::vector<Client> clients_ = {};
+  std::thread thread_ = {};
+};
+
+}  // namespace jobman::sim

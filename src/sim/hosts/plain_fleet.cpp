@@ -1,0 +1,157 @@
+#include "sim/hosts/plain_fleet.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jobman/base/log.hpp"
+#include "jobman/base/process.hpp"
+#include "jobman/base/shell.hpp"
+#include "sim/hosts/processes.hpp"
+
+namespace jobman::sim {
+
+PlainFleet::PlainFleet(FleetOptions options, Report report)
+    : LocalFleet(std::move(options), std::move(report)), sftp_server_(FindProgram("sftp-server")) {
+  StartThread();
+  PostAndWait([this] {
+    const base::Status started = StartHelper();
+    if (!started.ok()) base::Log(base::LogLevel::kError, "hosts", "{}", started.error().ToString());
+  });
+}
+
+PlainFleet::~PlainFleet() {
+  Shutdown();
+  Join();
+}
+
+base::Status PlainFleet::StartHelper() {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return base::FromErrno(errno, "making a socket pair");
+  }
+  control_ = base::UniqueFd(ends[0]);
+  const base::UniqueFd theirs(ends[1]);
+  JM_ASSIGN_OR_RETURN(
+      helper_, base::StartProcess({options().self.string(), "serve-hosts", options().dir.string(),
+                                   std::to_string(options().ssh_port)},
+                                  {.in = theirs.get(), .out = theirs.get(), .err = STDERR_FILENO}));
+  return base::Ok();
+}
+
+HostDisk PlainFleet::DiskOf(const std::string& name) const {
+  const base::Path root = HostDir(name);
+  const std::string etc = (root / "etc").string();
+  // ForceCommand gives a host its own home without an entry in the password file. SHLVL keeps bash
+  // from reading this machine's .bashrc before that, which it does at level 1 below sshd.
+  return HostDisk({.root = root,
+                   .etc = root / "etc",
+                   .state = root / "state",
+                   .port = options().ssh_port,
+                   .metadata_port = options().metadata_port,
+                   .environment = {{"SHLVL", "1"},
+                                   {"JOBMAN_SIM_HOST", name},
+                                   {"JOBMAN_BOOT_ID_FILE", etc + "/boot_id"}},
+                   .extra = fmt::format("ForceCommand {}\nSubsystem sftp {}\n",
+                                        base::ShellQuote(etc + "/login"), sftp_server_.string())});
+}
+
+base::Status PlainFleet::WriteLoginScript(const std::string& name) const {
+  const HostDisk disk = DiskOf(name);
+  const std::string text = fmt::format(
+      "#!/bin/sh\n"
+      "HOME={}/\"$USER\"\n"
+      "TMPDIR={}\n"
+      "export HOME TMPDIR\n"
+      "unset SHLVL\n"
+      "mkdir -p \"$HOME\" && cd \"$HOME\"\n"
+      "if [ -n \"$SSH_ORIGINAL_COMMAND\" ]; then\n"
+      "  exec \"${{SHELL:-/bin/sh}}\" -c \"$SSH_ORIGINAL_COMMAND\"\n"
+      "fi\n"
+      "exec \"${{SHELL:-/bin/sh}}\" -l\n",
+      base::ShellQuote(disk.homes().string()), base::ShellQuote(disk.tmp().string()));
+  return WriteInPlace(disk.etc() / "login", text, 0755);
+}
+
+base::Status PlainFleet::Launch(const HostPlan& plan) {
+  JM_TRY(WriteLoginScript(plan.name));
+  answers_.erase(plan.name);
+  Send("on " + plan.name + " " + plan.internal_ip + " " + plan.external_ip);
+  return base::Ok();
+}
+
+base::Result<bool> PlainFleet::IsUp(const std::string& name) {
+  ReadAnswers();
+  const auto answer = answers_.find(name);
+  if (answer == answers_.end()) {
+    if (!base::HasEnded(helper_)) return false;
+    return base::Internal("the helper that serves the hosts ended");
+  }
+  if (answer->second == "up") return true;
+  return base::Internal("host " + name + " does not start: " + answer->second);
+}
+
+void PlainFleet::Kill(const std::string& name) {
+  Send("off " + name);
+}
+
+void PlainFleet::Relink(const std::string& name, Link link) {
+  switch (link) {
+    case Link::kCut:
+      return Send("cut " + name);
+    case Link::kMended:
+      return Send("mend " + name);
+    case Link::kBroken:
+      return Send("break " + name);
+  }
+}
+
+void PlainFleet::Send(const std::string& line) {
+  const std::string text = line + "\n";
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n =
+        send(control_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n > 0) {
+      sent += static_cast<std::size_t>(n);
+    } else if (errno == EAGAIN || errno == EINTR) {
+      // With many requests under way the helper may wait for us to read its answers.
+      pollfd ready{.fd = control_.get(), .events = POLLIN | POLLOUT, .revents = 0};
+      poll(&ready, 1, -1);
+      ReadAnswers();
+    } else {
+      return base::Log(base::LogLevel::kWarn, "hosts", "the helper that serves the hosts is gone");
+    }
+  }
+}
+
+void PlainFleet::ReadAnswers() {
+  char buffer[4096];
+  ssize_t n = 0;
+  while ((n = recv(control_.get(), buffer, sizeof buffer, MSG_DONTWAIT)) > 0) {
+    unread_.append(buffer, static_cast<std::size_t>(n));
+  }
+  for (auto end = unread_.find('\n'); end != std::string::npos; end = unread_.find('\n')) {
+    const std::string line = unread_.substr(0, end);
+    unread_.erase(0, end + 1);
+    const auto space = line.find(' ');
+    if (space != std::string::npos) answers_[line.substr(0, space)] = line.substr(space + 1);
+  }
+}
+
+std::vector<std::string> PlainFleet::Shutdown() {
+  std::vector<std::string> left;
+  PostAndWait([&] {
+    if (helper_ <= 0) return;
+    shutdown(control_.get(), SHUT_WR);  // tells it to end everything
+    int status = 0;
+    waitpid(helper_, &status, 0);
+    helper_ = 0;
+    if (status != 0) left.push_back("processes of hosts (see sim.log)");
+  });
+  return left;
+}
+
+}  // namespace jobman::sim

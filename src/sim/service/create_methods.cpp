@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+#include "sim/service/tpu_service.hpp"
+
+// nodes.create and queuedResources.create.
+
+namespace jobman::sim {
+
+namespace {
+
+constexpr std::size_t kOwnerlessKept = 200;
+
+/// The pattern of the API's definition; 63 because the id becomes part of host names.
+bool IsId(const std::string& id) {
+  return !id.empty() && id.size() <= 63 && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_.~+%-").find(c) != std::string_view::npos;
+  });
+}
+
+/// The service refuses fields that are not among `known`, and so does this.
+std::optional<ApiError> UnknownField(const Json& object, const std::string& known) {
+  const std::vector<std::string> fields = base::Split(known, ' ');
+  for (const auto& [field, value] : object.items()) {
+    if (std::find(fields.begin(), fields.end(), field) != fields.end()) continue;
+    return ApiError{
+        .code = base::Code::kInvalidArgument,
+        .message = fmt::format(
+            "Invalid JSON payload received. Unknown name \"{}\": Cannot find field.", field)};
+  }
+  return std::nullopt;
+}
+
+std::optional<ApiError> UnknownNodeField(const Json& node) {
+  return UnknownField(
+      node,
+      "acceleratorConfig acceleratorType apiVersion autocheckpointEnabled bootDiskConfig cidrBlock "
+      "createTime dataDisks description health healthDescription id labels metadata multisliceNode "
+      "name networkConfig networkConfigs networkEndpoints queuedResource runtimeVersion "
+      "schedulingConfig serviceAccount shieldedInstanceConfig state symptoms tags "
+      "upcomingMaintenance");
+}
+
+std::optional<ApiError> UnknownQueuedField(const Json& body) {
+  if (auto error = UnknownField(
+          body,
+          "bestEffort createTime guaranteed name provisioningModel queueingPolicy reservationName "
+          "runDuration spot state tpu")) {
+    return error;
+  }
+  const Json& specs = Member(Member(body, "tpu"), "nodeSpec");
+  if (!specs.is_array()) return std::nullopt;
+  for (const Json& spec : specs) {
+    if (!spec.is_object()) return BadRequestError("tpu.nodeSpec holds no objects.");
+    if (auto error = UnknownField(spec, "multiNodeParams multisliceParams node nodeId parent")) {
+      return error;
+    }
+    if (spec.contains("node") && spec["node"].is_object()) {
+      if (auto error = UnknownNodeField(spec["node"])) return error;
+    }
+  }
+  return std::nullopt;
+}
+
+bool HasOwner(const Json& spec) {
+  const Json& labels = Member(spec, "labels");
+  if (!labels.is_object()) return false;
+  for (const auto& [key, value] : labels.items()) {
+    if (key.starts_with("jobman-")) return true;
+  }
+  return false;
+}
+
+/// The same request from somebody else, who does not know us.
+Json Anonymous(Json spec) {
+  for (const char* field : {"labels", "metadata", "description", "tags"}) spec.erase(field);
+  return spec;
+}
+
+}  // namespace
+
+Reply TpuService::CreateNode(const Call& call, TimePoint now) {
+  ResourceKey key = call.route.key;
+  key.id = Query(call.request, "nodeId");
+  const auto body = ParseObject(call.request.body);
+  if (!body) return ToReply(BadBodyError());
+  if (!IsId(key.id)) return ToReply(BadRequestError("nodeId \"" + key.id + "\" is not valid."));
+  if (auto error = UnknownNodeField(*body)) return ToReply(*error);
+  NodePlan plan{.key = key, .spec = UserFields(*body), .version = call.route.version};
+  if (auto error = CheckNodeSpec(plan.spec, key.zone)) return ToReply(*error);
+  if (call.Is(CallFault::Kind::kTaken)) Occupy(plan, now);
+  if (nodes_.Find(key) != nullptr) return ToReply(AlreadyExistsError(ResourceName(key, "nodes")));
+
+  const core::Accelerator shape = *ShapeOf(plan.spec);
+  plan.spot = IsSpot(plan.spec);
+  if (auto error = CheckQuota(key, shape, plan.spot, 1)) return ToReply(*error);
+  if (call.Is(CallFault::Kind::kOperation) || call.Is(CallFault::Kind::kGiveUp)) {
+    plan.error = call.fault->error;
+  }
+  plan.stalled = call.Is(CallFault::Kind::kWait) || call.Is(CallFault::Kind::kProvision);
+  if (!nodes_.HasCapacity(shape, key.zone, 1)) plan.error = StockoutError(key.zone);
+  plan.spot = plan.spot && !Flag(Member(plan.spec, "schedulingConfig"), "preemptible");
+  NoteOwner(ResourceName(key, "nodes"), plan.spec, now);
+  return {.body = operations_.Render(nodes_.Create(plan, now))};
+}
+
+Reply TpuService::CreateQueued(const Call& call, TimePoint now) {
+  QueuedResource queued;
+  queued.key = call.route.key;
+  queued.key.id = Query(call.request, "queuedResourceId");
+  queued.version = call.route.version;
+  const std::string request_id = Query(call.request, "requestId");
+  if (const auto seen = requests_.find(request_id);
+      settings_.guesses.request_id_deduplicates && seen != requests_.end()) {
+    if (Json operation = operations_.Render(seen->second); !operation.is_null()) {
+      return {.body = std::move(operation)};
+    }
+  }
+  const auto body = ParseObject(call.request.body);
+  if (!body) return ToReply(BadBodyError());
+  if (!IsId(queued.key.id)) {
+    return ToReply(BadRequestError("queuedResourceId \"" + queued.key.id + "\" is not valid."));
+  }
+  if (auto error = UnknownQueuedField(*body)) return ToReply(*error);
+  if (auto error = ResourceQueue::Parse(*body, queued)) return ToReply(*error);
+  for (const NodePlan& plan : queued.nodes) {
+    if (!IsId(plan.key.id))
+      return ToReply(BadRequestError("nodeId \"" + plan.key.id + "\" is not valid."));
+  }
+  if (call.Is(CallFault::Kind::kTaken)) Occupy(queued, now);
+  if (queued_.Find(queued.key) != nullptr) {
+    return ToReply(AlreadyExistsError(ResourceName(queued.key, "queuedResources")));
+  }
+  const int count = static_cast<int>(queued.nodes.size());
+  if (auto error = CheckQuota(queued.key, queued.shape, queued.spot, count)) return ToReply(*error);
+  if (call.Is(CallFault::Kind::kOperation)) queued.failure = call.fault->error;
+  queued.stalled = call.Is(CallFault::Kind::kWait);
+  queued.gives_up = call.Is(CallFault::Kind::kGiveUp);
+  for (NodePlan& plan : queued.nodes) {
+    plan.stalled = queued.gives_up || call.Is(CallFault::Kind::kProvision);
+  }
+  NoteOwner(ResourceName(queued.key, "queuedResources"), queued.nodes.front().spec, now);
+  const Operations::Key operation = queued_.Create(std::move(queued), now);
+  if (!request_id.empty()) requests_[request_id] = operation;
+  return {.body = operations_.Render(operation)};
+}
+
+void TpuService::Occupy(const NodePlan& plan, TimePoint now) {
+  if (nodes_.Find(plan.key) != nullptr) return;
+  nodes_.Add(
+      {.key = plan.key, .spec = Anonymous(plan.spec), .version = plan.version, .foreign = true},
+      settings_.delays.create, now);
+}
+
+void TpuService::Occupy(const QueuedResource& wanted, TimePoint now) {
+  if (queued_.Find(wanted.key) != nullptr) return;
+  QueuedResource other = wanted;
+  for (NodePlan& plan : other.nodes) plan.spec = Anonymous(plan.spec);
+  other.stalled = true;
+  other.foreign = true;
+  queued_.Create(std::move(other), now);
+}
+
+void TpuService::NoteOwner(const std::string& name, const Json& spec, TimePoint now) {
+  if (HasOwner(spec) || ownerless_.size() >= kOwnerlessKept) return;
+  ownerless_.push_back({{"name", name}, {"created", Timestamp(now)}});
+}
+
+}  // namespace jobman::sim

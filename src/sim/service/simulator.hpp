@@ -1,0 +1,44 @@
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "sim/hosts/local_fleet.hpp"
+#include "sim/service/tpu_service.hpp"
+
+namespace jobman::sim {
+
+/// The service in real time with real hosts: a lock around it, and a thread that runs what is due.
+class Simulator {
+ public:
+  static base::Result<std::unique_ptr<Simulator>> Start(Settings settings, FleetOptions options);
+  ~Simulator();
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  // Handle and Guest may be called from any thread; callbacks run under the lock.
+
+  Reply Handle(const Request& request);
+  GuestReply Guest(const std::string& address, const GuestRequest& request);
+  void OnGuestChange(std::function<void()> changed);
+  void OnUnplug(std::function<void(Duration)> unplug);
+  /// Ends all hosts; nothing boots afterwards. Gives back what is left: {"nodes": [..],
+  /// "queued_resources": [..], "processes": [..]}.
+  Json Shutdown();
+
+ private:
+  Simulator() = default;
+  void Tick();
+  void Report(const std::string& uid, int boot, const std::string& error);
+
+  std::unique_ptr<LocalFleet> fleet_ = {};
+  std::unique_ptr<TpuService> service_ = {};
+  std::mutex mutex_ = {};
+  std::condition_variable wake_ = {};
+  bool stopping_ = false;
+  std::thread ticker_ = {};
+};
+
+}  // namespace jobman::sim

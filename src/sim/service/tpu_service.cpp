@@ -1,0 +1,202 @@
+#include "sim/service/tpu_service.hpp"
+
+#include <utility>
+
+#include "sim/cloud/catalogue.hpp"
+#include "sim/cloud/guest_tree.hpp"
+
+namespace jobman::sim {
+
+TpuService::TpuService(Settings settings, HostFleet& fleet)
+    : settings_(std::move(settings)),
+      nodes_(CloudContext{settings_, timeline_, operations_, fleet}),
+      queued_(CloudContext{settings_, timeline_, operations_, fleet}, nodes_),
+      orders_({settings_, timeline_, nodes_, queued_, faults_}) {
+  nodes_.OnChange([this](TimePoint now) { queued_.Review(now); });
+}
+
+const std::map<std::string, TpuService::Method>& TpuService::Methods() {
+  static const std::map<std::string, Method> kMethods = {
+      {"locations.list", &TpuService::ListLocations},
+      {"locations.get", &TpuService::GetLocation},
+      {"locations.generateServiceIdentity", &TpuService::GenerateIdentity},
+      {"acceleratorTypes.list", &TpuService::ListTypes},
+      {"acceleratorTypes.get", &TpuService::GetType},
+      {"runtimeVersions.list", &TpuService::ListRuntimes},
+      {"runtimeVersions.get", &TpuService::GetRuntime},
+      {"nodes.create", &TpuService::CreateNode},
+      {"nodes.list", &TpuService::ListNodes},
+      {"nodes.get", &TpuService::GetNode},
+      {"nodes.delete", &TpuService::DeleteNode},
+      {"nodes.patch", &TpuService::PatchNode},
+      {"nodes.start", &TpuService::StartOrStopNode},
+      {"nodes.stop", &TpuService::StartOrStopNode},
+      {"nodes.getGuestAttributes", &TpuService::GuestAttributes},
+      {"queuedResources.create", &TpuService::CreateQueued},
+      {"queuedResources.list", &TpuService::ListQueued},
+      {"queuedResources.get", &TpuService::GetQueued},
+      {"queuedResources.delete", &TpuService::DeleteQueued},
+      {"queuedResources.reset", &TpuService::ResetQueued},
+      {"operations.list", &TpuService::ListOperations},
+      {"operations.get", &TpuService::GetOperation},
+      {"operations.delete", &TpuService::DeleteOperation},
+      {"operations.cancel", &TpuService::CancelOperation},
+  };
+  return kMethods;
+}
+
+void TpuService::Advance(TimePoint now) {
+  timeline_.Advance(now);
+}
+
+void TpuService::HostsBooted(const std::string& uid, int boot, TimePoint now) {
+  Advance(now);
+  nodes_.HostsBooted(uid, boot, now);
+  Advance(now);
+}
+
+void TpuService::HostsFailed(const std::string& uid, int boot, const std::string& why,
+                             TimePoint now) {
+  Advance(now);
+  nodes_.HostsFailed(uid, boot, why, now);
+}
+
+Reply TpuService::Handle(const Request& request, TimePoint now) {
+  Advance(now);
+  std::string method;
+  Reply reply = Answer(request, method, now);
+  Advance(now);  // with a delay of zero the next state is due at once
+  if (!method.empty()) log_.Add(method, request, reply, now);
+  return reply;
+}
+
+Reply TpuService::Answer(const Request& request, std::string& method, TimePoint now) {
+  if (request.path.starts_with("/sim/")) return Control(request, now);
+  if (request.path.starts_with("/compute/v1/projects/")) {
+    method = "compute.projects.get";
+    return ComputeProject(request);
+  }
+  auto route = ParseRoute(request.path);
+  if (route) method = MethodName(request.method, *route);
+  if (!route || !Methods().contains(method)) {
+    method = "unknown";
+    return ToReply(
+        {.code = base::Code::kNotFound,
+         .message = "The requested URL " + request.path + " was not found on this server."});
+  }
+  route->key.project = ProjectOf(route->key.project);
+  return CallApi({.request = request, .route = std::move(*route), .method = method}, now);
+}
+
+Reply TpuService::CallApi(Call call, TimePoint now) {
+  if (auto refused = CheckAccess(call)) return ToReply(*refused);
+  const auto method = Methods().find(call.method)->second;
+  const auto fault = faults_.Take(call.method);
+  if (!fault) return (this->*method)(call, now);
+
+  switch (fault->kind) {
+    case CallFault::Kind::kRefuse: {
+      Reply reply = ToReply(fault->error);
+      if (!fault->retry_after.empty()) reply.headers["Retry-After"] = fault->retry_after;
+      return reply;
+    }
+    case CallFault::Kind::kDropRequest:
+      return {.lost = true};
+    case CallFault::Kind::kOperation:
+    case CallFault::Kind::kTaken:
+    case CallFault::Kind::kWait:
+    case CallFault::Kind::kProvision:
+    case CallFault::Kind::kGiveUp:
+      call.fault = fault;
+      break;
+    case CallFault::Kind::kDropReply:
+      break;
+  }
+  Reply reply = (this->*method)(call, now);
+  reply.lost = fault->kind == CallFault::Kind::kDropReply;
+  return reply;
+}
+
+std::optional<ApiError> TpuService::CheckAccess(const Call& call) const {
+  if (!settings_.token.empty() && call.request.token != settings_.token) {
+    return UnauthenticatedError(call.request.token.empty() ? "CREDENTIALS_MISSING"
+                                                           : "ACCESS_TOKEN_EXPIRED");
+  }
+  const std::string& zone = call.route.key.zone;
+  if (zone.empty()) return std::nullopt;
+  if (settings_.denied_zones.contains(zone)) {
+    return ZoneNotAllowedError(zone, ProjectNumber(call.route.key.project));
+  }
+  const bool list = call.method.ends_with(".list");
+  const bool wildcard =
+      zone == "-" && list &&
+      (call.route.collection != "queuedResources" || settings_.guesses.queued_zone_wildcard);
+  if (!wildcard && !IsZone(zone)) return BadZoneError(zone);
+  return std::nullopt;
+}
+
+GuestReply TpuService::Guest(const std::string& address, const GuestRequest& request) const {
+  for (const auto& [key, node] : nodes_.all()) {
+    for (std::size_t i = 0; i < node.hosts.size(); ++i) {
+      const HostPlan& plan = node.hosts[i].plan;
+      if (plan.internal_ip != address && plan.external_ip != address) continue;
+      return LookUp(GuestTreeOf(node, i), request.path, request.recursive);
+    }
+  }
+  return {.status = 404, .body = "no host has the address " + address + "\n"};
+}
+
+std::string TpuService::ProjectOf(const std::string& project) {
+  const std::string number = ProjectNumber(project);
+  if (number != project) projects_[number] = project;
+  const auto known = projects_.find(number);
+  return known == projects_.end() ? project : known->second;
+}
+
+Reply TpuService::ComputeProject(const Request& request) const {
+  // gcloud reads the project's metadata before it connects to a TPU VM.
+  const std::string project = request.path.substr(std::string("/compute/v1/projects/").size());
+  return {.body = {{"kind", "compute#project"},
+                   {"id", ProjectNumber(project)},
+                   {"name", project},
+                   {"commonInstanceMetadata",
+                    {{"kind", "compute#metadata"}, {"items", Json::array()}}}}};
+}
+
+std::int64_t TpuService::QuotaHeld(const ResourceKey& where, const std::string& generation,
+                                   bool spot) const {
+  const auto same = [&](const ResourceKey& key, const core::Accelerator& shape, bool is_spot) {
+    return key.project == where.project && key.zone == where.zone &&
+           shape.generation == generation && is_spot == spot;
+  };
+  std::int64_t held = 0;
+  for (const auto& [key, node] : nodes_.all()) {
+    if (!node.queued && same(key, node.shape, node.spot)) held += QuotaUnits(node.shape);
+  }
+  // A queued resource holds its quota until it is deleted, also when its nodes are gone.
+  for (const auto& [key, queued] : queued_.all()) {
+    const bool waits =
+        queued.state == QueuedState::kCreating || queued.state == QueuedState::kWaiting;
+    if (waits && !settings_.guesses.waiting_holds_quota) continue;
+    if (!same(key, queued.shape, queued.spot)) continue;
+    held += QuotaUnits(queued.shape) * static_cast<std::int64_t>(queued.nodes.size());
+  }
+  return held;
+}
+
+std::optional<ApiError> TpuService::CheckQuota(const ResourceKey& where,
+                                               const core::Accelerator& shape, bool spot,
+                                               int count) const {
+  const std::string family = shape.generation + (spot ? "-spot" : "");
+  for (const std::string& key : {where.zone + "/" + family, "*/" + family}) {
+    const auto limit = settings_.quota.find(key);
+    if (limit == settings_.quota.end()) continue;
+    const std::int64_t wanted = QuotaUnits(shape) * count;
+    if (QuotaHeld(where, shape.generation, spot) + wanted <= limit->second) return std::nullopt;
+    return QuotaError(QuotaId(shape, spot), limit->second, where.zone,
+                      ProjectNumber(where.project));
+  }
+  return std::nullopt;
+}
+
+}  // namespace jobman::sim

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "sim/wire/json.hpp"
+
+namespace jobman::sim {
+
+/// One HTTP request, as the server parsed it.
+struct Request {
+  std::string method = {};                        ///< "GET", "POST", "PATCH", "DELETE"
+  std::string path = {};                          ///< without the query, percent-decoded
+  std::map<std::string, std::string> query = {};  ///< percent-decoded
+  std::string body = {};
+  std::string token = {};  ///< of "Authorization: Bearer"; empty without one
+};
+
+/// The response. `lost`: the work is done, and the connection closes without an answer.
+struct Reply {
+  int status = 200;
+  Json body = Json::object();
+  std::map<std::string, std::string> headers = {};
+  bool lost = false;
+};
+
+/// The query parameter, or empty.
+inline std::string Query(const Request& request, const std::string& key) {
+  const auto found = request.query.find(key);
+  return found == request.query.end() ? std::string() : found->second;
+}
+
+}  // namespace jobman::sim
