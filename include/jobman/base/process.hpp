@@ -33,7 +33,7 @@ Result<pid_t> StartProcess(std::vector<std::string> argv, Stdio stdio = {},
 /// Starts a program that outlives this one, in a session of its own. What it prints is appended to
 /// `log`.
 Result<pid_t> StartDaemon(std::vector<std::string> argv, const Path& log);
-/// Whether a child has ended; it is reaped then. Does not wait.
+/// Whether a child has ended; it is reaped then, and is no child any more. Does not wait.
 bool HasEnded(pid_t child);
 /// Waits until a child that was just started is of use: asks `ready` every few milliseconds until
 /// it gives true. False when the child ended without that, or `limit` passed; the child is left

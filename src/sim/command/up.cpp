@@ -202,7 +202,7 @@ int ServeDetached(const UpOptions& options, base::UniqueFd lock) {
     Announce(options, *file, "serves");
     return 0;
   }
-  kill(*daemon, SIGTERM);
+  if (!base::HasEnded(*daemon)) kill(*daemon, SIGTERM);
   std::cerr << "jobman-sim did not start; " << log.string() << " says:\n"
             << base::ReadFile(log).value_or("");
   return 1;

@@ -9,6 +9,7 @@
 
 #include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
+#include "sim/wire/json.hpp"
 
 namespace jobman::sim {
 

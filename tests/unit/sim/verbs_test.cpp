@@ -20,12 +20,12 @@ using testing::HasSubstr;
 
 const base::Path kDocument = base::Path(JOBMAN_SOURCE_DIR) / "docs/simulator.md";
 
-/// A sentence as the continuation of another; what begins with several capitals is a word as it is.
-std::string LowerFirst(std::string text) {
+/// A help line in the middle of a sentence. What begins with several capitals stays as it is.
+std::string Inside(std::string text) {
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   }
-  return text;
+  return base::ReplaceAll(std::move(text), "*", "\\*");
 }
 
 std::string VerbTable() {
@@ -35,7 +35,7 @@ std::string VerbTable() {
     for (const Argument& argument : verb.arguments) {
       const std::string word = argument.word;
       if (word == "NODE" || word == "NAME") continue;
-      does += fmt::format(" `{}`: {}.", word.substr(0, word.find(' ')), LowerFirst(argument.help));
+      does += fmt::format(" `{}`: {}.", word.substr(0, word.find(' ')), Inside(argument.help));
     }
     std::vector<std::string> members;
     for (const std::string& member : Members(verb)) members.push_back("`" + member + "`");
