@@ -87,6 +87,7 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
   up->add_option("--settings", args.up.settings_file, "JSON file of settings");
   up->add_option("--set", args.up.settings, "One setting, KEY=VALUE; may be repeated");
   up->add_option("--share", args.up.shared, "Folder that all hosts see and may write to");
+  up->add_option("--homes", args.up.homes, "Folder of the homes of all hosts, as over NFS");
   up->add_option("--script", args.script, "File of faults to come: lines of \"T COMMAND ARGS\"");
   up->add_option("--token", args.token, "The bearer token that requests must carry");
   up->add_flag("--json", args.up.json, "Print what sim.json holds");

@@ -121,6 +121,7 @@ base::Status StartServer(const UpOptions& options, Server& server) {
                      .metadata_port = server.metadata ? server.metadata->port() : 0,
                      .sandbox = ChooseSandbox(options),
                      .self = base::SelfExe()};
+  if (!options.homes.empty()) fleet.homes = std::filesystem::absolute(options.homes);
   for (const std::string& folder : options.shared) {
     std::error_code failed;
     fleet.shared.push_back(std::filesystem::canonical(folder, failed));

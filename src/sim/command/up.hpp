@@ -21,7 +21,8 @@ struct UpOptions {
   std::string settings_file = {};
   std::vector<std::string> settings = {};  ///< KEY=VALUE
   std::vector<std::string> shared = {};    ///< folders for all hosts
-  Json script = {};                        ///< ParseScript of the file to begin with; null: none
+  base::Path homes = {};  ///< where all hosts have their homes; empty: each its own
+  Json script = {};       ///< ParseScript of the file to begin with; null: none
 };
 
 /// Serves until SIGINT, SIGTERM or `down`; with `detach` it starts a daemon for that and returns

@@ -75,6 +75,7 @@ BubblewrapFleet::~BubblewrapFleet() {
 
 HostDisk BubblewrapFleet::DiskOf(const std::string& name) const {
   return HostDisk({.root = HostDir(name),
+                   .homes = options().homes,
                    .etc = kInside,
                    .state = base::Path(kInside) / "state",
                    .port = options().ssh_port,

@@ -34,6 +34,7 @@ class HostDisk {
   /// Where things are, and how sshd runs.
   struct Layout {
     base::Path root = {};          ///< the folder of this host
+    base::Path homes = {};         ///< elsewhere, for many hosts; empty: in root
     base::Path etc = {};           ///< etc/ as sshd sees it
     base::Path state = {};         ///< state/ as sshd sees it
     int port = 0;                  ///< of sshd
@@ -57,7 +58,9 @@ class HostDisk {
 
   base::Path etc() const { return layout_.root / "etc"; }
   base::Path state() const { return layout_.root / "state"; }
-  base::Path homes() const { return layout_.root / "homes"; }
+  base::Path homes() const {
+    return layout_.homes.empty() ? layout_.root / "homes" : layout_.homes;
+  }
   base::Path tmp() const { return layout_.root / "tmp"; }
 
  private:

@@ -31,6 +31,7 @@ struct FleetOptions {
   Sandbox sandbox = Sandbox::kBubblewrap;
   base::Path self = {};                 ///< the program jobman-sim, to start as a helper
   std::vector<base::Path> shared = {};  ///< folders that every host sees and may write to
+  base::Path homes = {};                ///< the homes of all hosts; empty: each has its own
 };
 
 /// OpenSSH servers on loopback addresses. Everything that a fleet starts ends with it, also when

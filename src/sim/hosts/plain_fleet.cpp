@@ -48,6 +48,7 @@ HostDisk PlainFleet::DiskOf(const std::string& name) const {
   // ForceCommand gives a host its own home without an entry in the password file. SHLVL keeps bash
   // from reading this machine's .bashrc before that, which it does at level 1 below sshd.
   return HostDisk({.root = root,
+                   .homes = options().homes,
                    .etc = root / "etc",
                    .state = root / "state",
                    .port = options().ssh_port,
