@@ -7,13 +7,13 @@
 
 #include "jobman/base/task.hpp"
 
-namespace jobman::ssh {
+namespace jobman::base {
 
-using base::Task;
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline kNever = Deadline::max();
 
-/// Coroutines that wait for something to happen. On the loop's thread only; must outlive them.
+/// Coroutines that wait for something to happen, instead of looking for it again and again. On the
+/// loop's thread only; must outlive them.
 class Waiters {
  public:
   /// Until the next WakeAll(), or until the deadline.
@@ -24,7 +24,7 @@ class Waiters {
   std::list<asio::steady_timer*> timers_;
 };
 
-/// Lets `places` coroutines in at once, the others in the order they came.
+/// Lets `places` coroutines in at a time, in the order in which they came.
 class Gate {
  public:
   explicit Gate(int places) : free_(places) {}
@@ -56,4 +56,4 @@ class Gate {
   std::deque<Waiter*> queue_;
 };
 
-}  // namespace jobman::ssh
+}  // namespace jobman::base

@@ -1,11 +1,11 @@
-#include "ssh/waiters.hpp"
+#include "jobman/base/waiters.hpp"
 
 #include <algorithm>
 #include <asio/redirect_error.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
-namespace jobman::ssh {
+namespace jobman::base {
 namespace {
 
 /// Waits for the timer's expiry or cancel(); throws when the coroutine itself is cancelled.
@@ -68,4 +68,4 @@ void Gate::Leave() {
   next->timer->cancel();
 }
 
-}  // namespace jobman::ssh
+}  // namespace jobman::base
