@@ -30,7 +30,7 @@ void OnExitSignal(ssh_session, ssh_channel, const char* signal, int, const char*
 }
 
 constexpr std::uint32_t kChunk = 64 * 1024;
-constexpr int kChunksPerTurn = 16;  // then others get their turn on the loop
+constexpr int kChunksPerTurn = 16;  // then it is the turn of others on the loop
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Channel::Channel(std::shared_ptr<Session> session)
 }
 
 Channel::~Channel() {
-  // libssh takes the answer to an open request of a channel it forgot for an attack.
+  // libssh breaks the session when an open request is answered whose channel it has forgotten.
   if (!opened_) session_->Retire();
   if (session_->alive() && executing_ && !exit_code_)
     ssh_channel_request_send_signal(channel_, "TERM");

@@ -6,8 +6,8 @@
 
 namespace jobman::ssh {
 
-/// A channel of a session, closed when it dies. A command that still runs then gets TERM: sshd
-/// would leave it alone, and what only waits would stay on the host for ever.
+/// A channel of a session, closed when it dies. A command that still runs then gets TERM: otherwise
+/// sshd would leave it alone, and one that only waits would stay on the host for ever.
 class Channel {
  public:
   explicit Channel(std::shared_ptr<Session> session);

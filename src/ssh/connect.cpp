@@ -157,19 +157,22 @@ Task<Status> LogIn(SessionPtr session, ports::HostTarget target,
 Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Connector> connector) {
   const auto limit = connector->options.connect_timeout;
   const std::string endpoint = Endpoint(target.address, target.port);
+  Counted counted(connector->connections);
   auto socket = co_await base::WithTimeout(OpenSocket(target), limit, endpoint);
   if (!socket.ok() && socket.error().code == base::Code::kDeadlineExceeded)
     co_return TimedOut(endpoint, "no answer within " + base::FormatDuration(limit));
   if (!socket.ok()) co_return std::move(socket).error();
   const auto executor = co_await asio::this_coro::executor;
-  auto session = std::make_shared<Session>(executor, endpoint, std::move(**socket));
+  auto session =
+      std::make_shared<Session>(executor, endpoint, std::move(**socket), std::move(counted));
   JM_CO_TRY(Configure(session->raw(), target, *connector->known_hosts));
-  session->HandOverSocket();
+  session->LendSocket();
   const Deadline deadline = std::chrono::steady_clock::now() + connector->options.login_timeout;
   JM_CO_TRY(co_await ExchangeKeys(session, deadline));
   JM_CO_TRY(CheckHostKey(session->raw(), target, *connector->known_hosts));
   JM_CO_TRY(co_await LogIn(session, target, connector, deadline));
   session->StartServing();
+  if (!session->alive()) co_return session->BrokenError();  // it hung up right after the login
   base::Log(base::LogLevel::kDebug, "ssh", "connected to {}", endpoint);
   co_return session;
 }

@@ -13,9 +13,11 @@ struct Connector {
   SshOptions options = {};
   KnownHosts* known_hosts = nullptr;
   PrivateKeys keys{nullptr};
+  std::shared_ptr<int> connections = std::make_shared<int>(0);  ///< see Counted
 };
 
-/// One try: TCP, key exchange, host key, login, all within the connect timeout.
+/// One try: TCP within the connect timeout; key exchange, host key and login within the login
+/// timeout.
 Task<base::Result<std::shared_ptr<Session>>> Connect(ports::HostTarget target,
                                                      std::shared_ptr<Connector> connector);
 

@@ -63,7 +63,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
       continue;
     }
     if (!session->alive()) co_return session->BrokenError();
-    // Packets that came in during the exchange may be for a stream it had already looked at.
+    // Packets that came in during the exchange may be for a stream that was read before.
     if (session->packets() != seen) continue;
     if (channel.closed()) co_return Broken(session->endpoint(), "closed without an exit code");
     co_await session->Changed();

@@ -9,8 +9,8 @@
 
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/waiters.hpp"
 #include "ssh/error_map.hpp"
-#include "ssh/waiters.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -46,8 +46,8 @@ struct Shared {
   }
   ports::RemoteCommand command;
   FanOutOptions options;
-  Gate gate;
-  Waiters done = {};
+  base::Gate gate;
+  base::Waiters done = {};
   std::size_t left;
   std::vector<bool> ended;
   FanOutResult result = {};
@@ -66,7 +66,9 @@ Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
   const auto start = Clock::now();
   const auto& options = shared->options;
   for (int attempt = 1;; ++attempt) {
-    auto result = co_await shell->Run(one.target, shared->command, one.out, one.err);
+    ports::RemoteCommand command = shared->command;
+    if (!one.command.empty()) command.command = one.command;
+    auto result = co_await shell->Run(one.target, std::move(command), one.out, one.err);
     const double jitter = std::uniform_real_distribution<>(0, 1)(shared->random);
     const Duration wait = options.backoff.FullJitter(attempt, jitter);
     const bool again = !result.ok() && Passes(result.error()) && options.patience &&

@@ -36,7 +36,7 @@ std::string TypeOf(const std::string& key) {
   return key.substr(0, key.find(' '));
 }
 
-/// The end of a key tells it from another; all of it would fill the screen.
+/// The end of a key is enough to tell it from another.
 std::string Shortened(const std::string& key) {
   return key.size() <= 40 ? key : TypeOf(key) + " ..." + key.substr(key.size() - 16);
 }

@@ -9,8 +9,8 @@
 
 namespace jobman::ssh {
 
-/// The host key algorithms to offer, those of the vouched or pinned key's type first: else a host
-/// with several keys would show another one than we know.
+/// The host key algorithms to offer, those of the vouched or pinned key's type first: otherwise a
+/// host with several keys would show one that we do not know.
 base::Result<std::string> HostKeyAlgorithms(const ports::HostTarget& target, KnownHosts& known);
 
 /// Whether the key that the server proved to hold is the right one; pins it when it is new.

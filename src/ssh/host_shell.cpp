@@ -32,7 +32,7 @@ ports::Task<ports::Result<int>> SshHostShell::Run(ports::HostTarget target,
 }
 
 void SshHostShell::Drop(const ports::HostTarget& target) {
-  pool_->Drop(target);
+  pool_->Drop(target.identity);
 }
 
 int SshHostShell::sessions() const {

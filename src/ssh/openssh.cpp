@@ -1,5 +1,7 @@
 #include "jobman/ssh/openssh.hpp"
 
+#include <algorithm>
+
 #include "jobman/base/strings.hpp"
 
 namespace jobman::ssh {
@@ -22,14 +24,21 @@ Result<std::vector<std::string>> KeysOf(const ports::HostTarget& target, KnownHo
                      .hint = "wait until jobman has connected to the host once"};
 }
 
-/// Replaces the lines of the alias, keeps the others.
+/// Other logins may be starting, which read the lines of other aliases; those that were written
+/// long ago are of machines that are gone.
+constexpr std::ptrdiff_t kOthersKept = 1000;
+
+/// Replaces the lines of the alias, keeps the newest of the others.
 base::Status WriteKeys(const base::Path& file, const std::string& alias,
                        const std::vector<std::string>& keys) {
-  std::string text;
-  for (const auto& line : base::Split(base::ReadFile(file).value_or(""), '\n'))
-    if (!line.empty() && !line.starts_with(alias + " ")) text += line + "\n";
-  for (const auto& key : keys) text += alias + " " + key + "\n";
-  return base::WriteFileAtomic(file, text);
+  std::vector<std::string> lines = base::Split(base::ReadFile(file).value_or(""), '\n');
+  std::erase_if(lines, [&alias](const std::string& line) {
+    return line.empty() || line.starts_with(alias + " ");
+  });
+  lines.erase(lines.begin(),
+              lines.begin() + std::max<std::ptrdiff_t>(0, std::ssize(lines) - kOthersKept));
+  for (const auto& key : keys) lines.push_back(alias + " " + key);
+  return base::WriteFileAtomic(file, base::Join(lines, "\n") + "\n");
 }
 
 /// A path as a value of ssh_config: quoted, and % means itself.

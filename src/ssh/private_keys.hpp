@@ -9,7 +9,7 @@
 
 namespace jobman::ssh {
 
-/// Private keys, read and parsed once for many hosts, again when the file changes.
+/// Private keys. Each is read and parsed once for many hosts, and again when its file changes.
 class PrivateKeys {
  public:
   using Key = std::shared_ptr<ssh_key_struct>;

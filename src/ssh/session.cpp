@@ -1,12 +1,26 @@
 #include "ssh/session.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-namespace jobman::ssh {
+#include <utility>
 
-Session::Session(asio::any_io_executor executor, std::string endpoint, base::UniqueFd socket)
-    : endpoint_(std::move(endpoint)),
+namespace jobman::ssh {
+namespace {
+
+bool IsSameFile(int one, int other) {
+  struct stat a = {}, b = {};
+  return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+}  // namespace
+
+Session::Session(asio::any_io_executor executor, std::string endpoint, base::UniqueFd socket,
+                 Counted counted)
+    : counted_(std::move(counted)),
+      endpoint_(std::move(endpoint)),
       socket_(std::move(socket)),
       session_(ssh_new()),
       descriptor_(executor) {
@@ -19,17 +33,18 @@ Session::Session(asio::any_io_executor executor, std::string endpoint, base::Uni
   ssh_set_counters(raw(), nullptr, &counter_);
 }
 
+// libssh closes a socket that it was given when the other side hangs up, and else leaves it open.
 Session::~Session() {
-  std::error_code ignored;
-  descriptor_.close(ignored);
   if (event_) ssh_event_remove_session(event_.get(), raw());
   event_.reset();
   if (ssh_is_connected(raw()) != 0) ssh_disconnect(raw());
+  session_.reset();
+  if (descriptor_.is_open() && IsSameFile(lent_, descriptor_.native_handle())) close(lent_);
 }
 
-void Session::HandOverSocket() {
-  const int fd = socket_.Release();
-  ssh_options_set(raw(), SSH_OPTIONS_FD, &fd);
+void Session::LendSocket() {
+  lent_ = socket_.Release();
+  ssh_options_set(raw(), SSH_OPTIONS_FD, &lent_);
 }
 
 void Session::StartServing() {
@@ -50,6 +65,7 @@ void Session::After() {
     waiters_.WakeAll();
   }
   Arm();
+  if (!alive()) TellUnusable();
 }
 
 Task<void> Session::Changed(Deadline deadline) {
@@ -92,6 +108,16 @@ void Session::Break(const std::string& why) {
   std::error_code ignored;
   descriptor_.cancel(ignored);
   waiters_.WakeAll();
+  TellUnusable();
+}
+
+void Session::Retire() {
+  retired_ = true;
+  TellUnusable();
+}
+
+void Session::TellUnusable() {
+  if (const auto hook = std::exchange(on_unusable_, {})) hook();
 }
 
 Error Session::BrokenError() const {

@@ -9,10 +9,16 @@
 namespace jobman::ssh {
 namespace {
 
+/// What the names of all targets on one machine begin with.
+std::string MachinePrefix(const std::string& identity) {
+  return identity + "\n";
+}
+
 /// Two targets with equal members share one connection.
 std::string NameOf(const ports::HostTarget& target) {
-  std::string name = fmt::format("{}\n{}\n{}\n{}\n{}", target.address, target.port, target.user,
-                                 target.private_key, target.identity);
+  std::string name =
+      MachinePrefix(target.identity) +
+      fmt::format("{}\n{}\n{}\n{}", target.address, target.port, target.user, target.private_key);
   for (const auto& [type, key] : target.vouched_keys) name += "\n" + type + " " + key;
   return name;
 }
@@ -28,9 +34,7 @@ SessionPool::SessionPool(asio::any_io_executor executor, KnownHosts& known_hosts
                                                      .keys = PrivateKeys(std::move(passphrase))});
 }
 
-std::shared_ptr<SessionPool::Use> SessionPool::FindFree(Entry& entry) const {
-  std::erase_if(entry.sessions,
-                [](const SessionPtr& one) { return !one->alive() || one->retired(); });
+std::shared_ptr<SessionPool::Use> SessionPool::FindFree(const Entry& entry) const {
   for (const auto& session : entry.sessions)
     if (session->users < connector_->options.channels_per_session)
       return std::make_shared<Use>(session, true);
@@ -88,10 +92,27 @@ void SessionPool::FinishAttempt(const std::string& name, const std::shared_ptr<A
   const auto entry = entries_.find(name);
   if (entry != entries_.end() && entry->second.attempt == attempt) {
     entry->second.attempt.reset();
-    if (attempt->result->ok()) entry->second.sessions.push_back(attempt->result->value());
+    if (attempt->result->ok() && attempt->result->value()->usable()) {
+      Add(name, attempt->result->value());
+    }
     if (entry->second.sessions.empty()) entries_.erase(entry);
   }
   attempt->done.WakeAll();
+}
+
+void SessionPool::Add(const std::string& name, const SessionPtr& session) {
+  entries_[name].sessions.push_back(session);
+  session->OnUnusable([weak = weak_from_this(), name, raw = session.get()] {
+    if (const auto self = weak.lock()) self->Remove(name, raw);
+  });
+}
+
+void SessionPool::Remove(const std::string& name, const Session* session) {
+  const auto entry = entries_.find(name);
+  if (entry == entries_.end()) return;
+  std::erase_if(entry->second.sessions,
+                [session](const SessionPtr& one) { return one.get() == session; });
+  if (entry->second.sessions.empty() && !entry->second.attempt) entries_.erase(entry);
 }
 
 Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::RemoteCommand command,
@@ -109,28 +130,24 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
   }
 }
 
-void SessionPool::Drop(const ports::HostTarget& target) {
-  const auto entry = entries_.find(NameOf(target));
-  if (entry == entries_.end()) return;
-  for (const auto& session : entry->second.sessions) session->Break("dropped");
-  if (entry->second.attempt) entry->second.attempt->scope.Cancel();
-  entries_.erase(entry);
+void SessionPool::End(Entry entry, const std::string& why) {
+  for (const auto& session : entry.sessions) session->Break(why);
+  if (entry.attempt) entry.attempt->scope.Cancel();
+}
+
+void SessionPool::Drop(const std::string& identity) {
+  const std::string machine = MachinePrefix(identity);
+  while (true) {
+    const auto entry = entries_.lower_bound(machine);
+    if (entry == entries_.end() || !entry->first.starts_with(machine)) return;
+    End(std::move(entries_.extract(entry).mapped()), "dropped");
+  }
 }
 
 void SessionPool::Close() {
-  for (auto& [name, entry] : entries_) {
-    for (const auto& session : entry.sessions) session->Break("closed");
-    if (entry.attempt) entry.attempt->scope.Cancel();
+  while (!entries_.empty()) {
+    End(std::move(entries_.extract(entries_.begin()).mapped()), "closed");
   }
-  entries_.clear();
-}
-
-int SessionPool::sessions() const {
-  int count = 0;
-  for (const auto& [name, entry] : entries_)
-    count += static_cast<int>(std::count_if(entry.sessions.begin(), entry.sessions.end(),
-                                            [](const auto& one) { return one->alive(); }));
-  return count;
 }
 
 }  // namespace jobman::ssh

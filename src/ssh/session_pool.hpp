@@ -11,21 +11,24 @@
 namespace jobman::ssh {
 
 /// The connections of a shell, by target. Commands on one target share sessions; connecting is
-/// shared too, and given up when nobody waits for it any more.
+/// shared too, and given up when nobody waits for it any more. A session that breaks leaves at
+/// once, also when no command uses it.
 class SessionPool : public std::enable_shared_from_this<SessionPool> {
  public:
   SessionPool(asio::any_io_executor executor, KnownHosts& known_hosts, SshOptions options);
 
   Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                               ports::ByteSink out, ports::ByteSink err);
-  void Drop(const ports::HostTarget& target);
+  /// Breaks every connection to that machine.
+  void Drop(const std::string& identity);
   /// Breaks every connection.
   void Close();
-  int sessions() const;
+  /// Connections that are being made, are in the pool, or have left it and are still in use.
+  int sessions() const { return *connector_->connections; }
 
  private:
   using SessionPtr = std::shared_ptr<Session>;
-  /// A connection being made, and those who wait for it.
+  /// A connection that is being made, and those who wait for it.
   struct Attempt {
     std::optional<base::Result<SessionPtr>> result = {};
     Waiters done = {};
@@ -33,7 +36,7 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
     base::CancelScope scope = {};
   };
   struct Entry {
-    std::vector<SessionPtr> sessions = {};
+    std::vector<SessionPtr> sessions = {};  ///< usable ones
     std::shared_ptr<Attempt> attempt = {};
   };
   /// A session for one command.
@@ -49,15 +52,18 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
   };
 
   Task<base::Result<std::shared_ptr<Use>>> Acquire(ports::HostTarget target);
-  std::shared_ptr<Use> FindFree(Entry& entry) const;
+  std::shared_ptr<Use> FindFree(const Entry& entry) const;
   std::shared_ptr<Attempt> StartAttempt(const std::string& name, const ports::HostTarget& target);
   Task<void> Attend(ports::HostTarget target, std::shared_ptr<Attempt> attempt);
   void FinishAttempt(const std::string& name, const std::shared_ptr<Attempt>& attempt);
+  void Add(const std::string& name, const SessionPtr& session);
+  void Remove(const std::string& name, const Session* session);
+  static void End(Entry entry, const std::string& why);
 
   asio::any_io_executor executor_;
   std::shared_ptr<Connector> connector_;
-  Gate gate_;
-  std::map<std::string, Entry> entries_;
+  base::Gate gate_;
+  std::map<std::string, Entry> entries_;  ///< none is empty
 };
 
 }  // namespace jobman::ssh

@@ -13,7 +13,7 @@ using base::Result;
 using base::Status;
 using base::Task;
 
-/// A host to log in to. Two targets with equal members share one connection.
+/// A host to log in to. Targets that are equal share connections.
 struct HostTarget {
   std::string address = {};
   int port = 22;
@@ -52,7 +52,8 @@ class HostShell {
   /// with kKeyUnreadable; or what a sink returned.
   virtual Task<Result<int>> Run(HostTarget target, RemoteCommand command, ByteSink out,
                                 ByteSink err) = 0;
-  /// Closes the connection to a target, if there is one.
+  /// Closes all connections to the machine (`identity`) of this target, and gives up those that are
+  /// being made.
   virtual void Drop(const HostTarget& target) = 0;
 };
 

@@ -10,21 +10,22 @@
 
 namespace jobman::ssh {
 
-/// One host of a fan-out, and where its output goes. A sink may be empty.
+/// A host of a fan-out, and where its output goes. A sink may be empty.
 struct FanOutHost {
   int host = 0;
   ports::HostTarget target = {};
   ports::ByteSink out = {};
   ports::ByteSink err = {};
+  std::string command = {};  ///< in place of the command for all, when it is not empty
 };
 
 struct FanOutOptions {
   int window = 0;  ///< commands at once; 0: all of them (connecting has a window of its own)
-  /// How long a host may refuse, be silent or not know our key yet; the command itself has no
-  /// limit. Nothing: one try.
+  /// For how long a host may refuse, be silent or not know our key yet; the command itself has no
+  /// limit. Without it, one try.
   std::optional<base::Duration> patience = {};
   base::Backoff backoff = {.base = std::chrono::seconds{1}, .cap = std::chrono::seconds{15}};
-  /// Called with the numbers of the hosts that are not done each time one is; may be empty.
+  /// Called each time a host is done, with the numbers of those that are not; may be empty.
   std::function<void(const std::vector<int>&)> on_end = {};
 };
 
@@ -40,7 +41,7 @@ struct FanOutResult {
   std::vector<HostOutcome> hosts = {};
   /// Every host ended with exit code 0.
   bool AllOk() const;
-  /// "30/32 ok; host 7, host 19: connection refused": same failures together, hosts named.
+  /// "30/32 ok; host 7, host 19: connection refused": hosts with the same failure together.
   std::string Summary() const;
 };
 

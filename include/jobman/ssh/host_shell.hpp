@@ -20,8 +20,9 @@ struct SshOptions {
 };
 
 /// HostShell over libssh: non-blocking sessions on the one loop. A connection to a target is kept
-/// and shared by the commands on it; one that breaks is replaced at the next call. A peer that
-/// falls silent is noticed within about 30 seconds (TCP keepalive and user timeout).
+/// and shared by the commands on it. One that breaks is closed at once, whether commands use it or
+/// not, and made again by the next call. A peer that falls silent is noticed within about 30
+/// seconds (TCP keepalive and user timeout).
 ///
 /// Host keys: when the target brings vouched keys, the host's must be one of them, and it is
 /// pinned. Otherwise it must be the pinned one; the first seen is pinned.
@@ -39,9 +40,9 @@ class SshHostShell final : public ports::HostShell {
 
   ports::Task<ports::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                                       ports::ByteSink out, ports::ByteSink err) override;
-  /// Commands that run on it end as if the connection had broken.
+  /// Commands that run there end as if the connection had broken.
   void Drop(const ports::HostTarget& target) override;
-  /// Open connections, for tests and `doctor`.
+  /// Connections that hold descriptors: open, being made, or broken and not yet let go.
   int sessions() const;
 
  private:

@@ -16,14 +16,14 @@ using base::Result;
 using PassphraseSource = std::function<std::optional<std::string>(const Path& key)>;
 PassphraseSource EnvironmentPassphrase();
 
-/// Makes sure that there is a key pair at `path`: creates an ed25519 key in OpenSSH's format (mode
-/// 0600, the public key beside it as "<path>.pub", folders above with 0700) when there is no file.
+/// Makes sure that there is a key pair at `path`: when there is no file, creates an ed25519 key in
+/// OpenSSH's format (mode 0600, the public key beside it as "<path>.pub", folders above with 0700).
 /// What exists is never overwritten. Gives back the public key as one line, "ssh-ed25519 AAAA...
-/// comment". Errors: kKeyUnreadable with what to do (mode too open, not a key, no permission).
+/// comment". Errors: kKeyUnreadable, with what to do (mode too open, not a key, no permission).
 Result<std::string> EnsureKey(const Path& path);
 
-/// Whether the key at `path` can log in: false answers are errors (kKeyUnreadable), for one that is
-/// encrypted while neither `passphrase` nor an ssh-agent is there to open it.
+/// kKeyUnreadable when the key at `path` cannot be used to log in: it cannot be read, or it is
+/// encrypted and neither `passphrase` nor an ssh-agent opens it.
 base::Status CheckUsable(const Path& path, const PassphraseSource& passphrase);
 
 /// The public half of the private key at `path` as one line: derived from it, or read from

@@ -9,8 +9,7 @@
 namespace jobman::ssh {
 
 /// Where host keys are pinned, by HostTarget::identity: a machine, not an address. A key is written
-/// "<type> <base64>", as in known_hosts files: "ssh-ed25519 AAAA...". Calls are short and
-/// synchronous.
+/// "<type> <base64>", as in known_hosts files: "ssh-ed25519 AAAA...". Calls do not wait.
 class KnownHosts {
  public:
   virtual ~KnownHosts() = default;

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -55,6 +59,24 @@ class HostShellTest : public testing::Test {
     while (running > 0 && loop.run_one() > 0) {
     }
   }
+  /// Turns the loop until it is so; false when nothing came of it in a minute.
+  bool TurnUntil(const std::function<bool()>& is_so) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
+    while (!is_so() && std::chrono::steady_clock::now() < end) {
+      loop.restart();
+      loop.run_one_for(std::chrono::milliseconds{100});
+    }
+    return is_so();
+  }
+  /// Open files of this process, those of the loop included, which it opens at its first
+  /// connection.
+  int OpenFiles() {
+    if (!std::exchange(loop_is_warm, true)) {
+      Run({.address = "127.0.0.1", .port = UnusedPort("127.0.0.1")}, "true");
+    }
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return static_cast<int>(std::distance(begin(files), end(files)));
+  }
   Ran Run(const ports::HostTarget& target, const ports::RemoteCommand& command) {
     const auto ran = Start(target, command);
     WaitForAll();
@@ -68,6 +90,7 @@ class HostShellTest : public testing::Test {
   MemoryKnownHosts known;
   SshHostShell shell{loop.get_executor(), known};
   int running = 0;
+  bool loop_is_warm = false;
 };
 
 }  // namespace jobman::ssh

@@ -226,6 +226,77 @@ TEST_F(HostShellTest, AnIdleConnectionThatDiedIsReplaced) {
   EXPECT_EQ(ran.out, "again\n");
 }
 
+TEST_F(HostShellTest, AnIdleConnectionThatBreaksIsLetGoAtOnce) {
+  TestSshd sshd;
+  const int before = OpenFiles();
+  ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
+  EXPECT_GT(OpenFiles(), before);
+  sshd.KillConnections();
+  EXPECT_TRUE(TurnUntil([this] { return shell.sessions() == 0; }));
+  EXPECT_EQ(OpenFiles(), before);
+}
+
+TEST_F(HostShellTest, AConnectionThatBreaksUnderItsCommandsIsLetGo) {
+  TestSshd sshd;
+  const int before = OpenFiles();
+  std::vector<std::shared_ptr<Ran>> all;
+  for (int i = 0; i < 10; ++i) all.push_back(Start(sshd.Target(), {.command = "sleep 60"}));
+  ASSERT_TRUE(TurnUntil([this] { return shell.sessions() == 2; }));
+  sshd.Kill();
+  WaitForAll();
+  for (const auto& ran : all) EXPECT_FALSE(ran->result.ok());
+  EXPECT_TRUE(TurnUntil([this] { return shell.sessions() == 0; }));
+  EXPECT_EQ(OpenFiles(), before);
+}
+
+/// As a job's slice is preempted again and again: each time other machines.
+TEST_F(HostShellTest, MachinesThatGoLeaveNothingBehind) {
+  TestSshd sshd;
+  const int before = OpenFiles();
+  for (int round = 0; round < 200; ++round) {
+    auto target = sshd.Target();
+    target.identity = "node-" + std::to_string(round) + "/0";
+    ASSERT_TRUE(Run(target, "true").result.ok());
+    if (round % 2 == 0) shell.Drop(target);
+    if (round % 2 == 1) sshd.KillConnections();
+    ASSERT_TRUE(TurnUntil([this] { return shell.sessions() == 0; }));
+    ASSERT_EQ(OpenFiles(), before) << "after round " << round;
+  }
+}
+
+TEST_F(HostShellTest, AConnectionThatIsRefusedLeavesNothing) {
+  const int before = OpenFiles();
+  EXPECT_FALSE(Run({.address = "127.0.0.1", .port = UnusedPort("127.0.0.1")}, "true").result.ok());
+  EXPECT_EQ(shell.sessions(), 0);
+  EXPECT_EQ(OpenFiles(), before);
+}
+
+TEST_F(HostShellTest, DropGivesUpAConnectionThatIsBeingMade) {
+  const TestSshd sshd;
+  const int before = OpenFiles();
+  const auto ran = Start(sshd.Target(), {.command = "true"});
+  ASSERT_TRUE(TurnUntil([this] { return shell.sessions() == 1; })) << "it counts";
+  shell.Drop(sshd.Target());
+  WaitForAll();
+  EXPECT_FALSE(ran->result.ok());
+  EXPECT_EQ(shell.sessions(), 0);
+  EXPECT_EQ(OpenFiles(), before);
+}
+
+TEST_F(HostShellTest, DropIsOfAMachineHoweverItWasReached) {
+  const TestSshd sshd;
+  auto vouched = sshd.Target(), other = sshd.Target();
+  const std::string key = sshd.HostKey();
+  vouched.vouched_keys = {{"ssh-ed25519", key.substr(key.find(' ') + 1)}};
+  other.identity = "node-1/01";
+  for (const auto& target : {vouched, sshd.Target(), other}) Run(target, "true");
+  ASSERT_EQ(shell.sessions(), 3);
+  shell.Drop(sshd.Target());
+  EXPECT_TRUE(TurnUntil([this] { return shell.sessions() == 1; }));
+  EXPECT_TRUE(Run(other, "true").result.ok()) << "another machine";
+  EXPECT_EQ(shell.sessions(), 1);
+}
+
 TEST_F(HostShellTest, DropEndsWhatRunsThere) {
   const TestSshd sshd;
   const auto ran = Start(sshd.Target(), {.command = "echo up; sleep 60"});
@@ -234,7 +305,7 @@ TEST_F(HostShellTest, DropEndsWhatRunsThere) {
   WaitForAll();
   ASSERT_FALSE(ran->result.ok());
   EXPECT_EQ(ran->result.error().reason, Reason::kHostTimeout);
-  EXPECT_EQ(shell.sessions(), 0);
+  EXPECT_TRUE(TurnUntil([this] { return shell.sessions() == 0; }));
 }
 
 TEST_F(HostShellTest, CancellingFreesTheChannelAndEndsTheCommand) {

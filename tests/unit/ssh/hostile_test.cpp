@@ -52,6 +52,14 @@ class HostileTest : public HostShellTest {
  protected:
   /// One try, with little patience for silence.
   base::Error Meet(const std::string& greeting, bool hangs_up) {
+    const int before = OpenFiles();
+    base::Error error = TryToMeet(greeting, hangs_up);
+    EXPECT_EQ(OpenFiles(), before) << "of what failed nothing is left";
+    return error;
+  }
+
+ private:
+  base::Error TryToMeet(const std::string& greeting, bool hangs_up) {
     const HostileServer server(loop, greeting, hangs_up);
     const base::Duration patience = hangs_up ? base::Duration{60'000} : base::Duration{300};
     SshHostShell hasty(loop.get_executor(), known, {.login_timeout = patience});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "jobman/base/strings.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
 
@@ -40,6 +42,22 @@ TEST(OpenSshArguments, KeepsTheKeysOfOtherMachines) {
   }
   EXPECT_EQ(base::ReadFile(file).value_or(""),
             "jobman-a-1 ssh-ed25519 Ka/1\njobman-a-0 ssh-ed25519 Ka/0\n");
+}
+
+TEST(OpenSshArguments, ForgetsTheOldestOfManyMachines) {
+  const TempDir dir;
+  MemoryKnownHosts known;
+  const base::Path file = dir.path / "known_hosts";
+  std::string old;
+  for (int i = 0; i < 5000; ++i) old += "jobman-old-" + std::to_string(i) + " ssh-ed25519 K\n";
+  ASSERT_TRUE(base::WriteFileAtomic(file, old).ok());
+  const ports::HostTarget target{
+      .address = "h", .user = "u", .identity = "a/0", .vouched_keys = {{"ssh-ed25519", "K"}}};
+  ASSERT_TRUE(OpenSshArguments(target, known, file).ok());
+  const std::string text = base::ReadFile(file).value_or("");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1001);
+  EXPECT_TRUE(text.starts_with("jobman-old-4000 ")) << text.substr(0, 40);
+  EXPECT_TRUE(text.ends_with("\njobman-a-0 ssh-ed25519 K\n"));
 }
 
 }  // namespace
