@@ -27,6 +27,7 @@ void Effects::Do(const Job& job, const std::vector<core::Effect>& effects) {
     std::visit([&](const auto& one) { Do(job, one); }, effect);
   }
   if (!job.stage || job.stage->Over()) Abandon(job.id);
+  access_.ForgetLostNodes(job);
   // One that is over and holds its slice may be resumed.
   if (!core::NeedsCare(job)) secrets_.erase(job.id.value);
 }

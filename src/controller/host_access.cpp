@@ -1,13 +1,14 @@
 #include "controller/host_access.hpp"
 
+#include <algorithm>
+
+#include "controller/times.hpp"
 #include "jobman/base/log.hpp"
 
 namespace jobman::controller {
 namespace {
 
 constexpr int kTries = 5;  // guest attributes appear some seconds after READY
-constexpr base::Duration kBetweenTries = std::chrono::seconds{1};
-constexpr base::Duration kSilence = std::chrono::seconds{5};
 
 bool IsNoAnswer(const base::Error& error) {
   return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
@@ -29,35 +30,41 @@ ports::HostTarget HostAccess::PlainTarget(const core::Job& job, int host) const 
 base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::Job> job, int host) {
   ports::HostTarget target = PlainTarget(*job, host);
   const core::HostPosition position = core::PositionOf(*job->slice, host);
-  const std::string& uid = position.node_uid;
+  NodePtr& known = nodes_[job->id][position.node_uid];
+  if (!known) known = std::make_shared<Node>();
+  const NodePtr node = known;  // it may be forgotten during a wait
+  node->targets[position.host] = target;
   for (;;) {
-    Known& known = keys_[uid];
-    const auto found = known.keys.find(position.host);
-    if (found != known.keys.end()) {
+    const auto found = node->keys.find(position.host);
+    if (found != node->keys.end()) {
       target.vouched_keys = found->second;
       target.first_sight = true;
       co_return target;
     }
-    const bool asking = !known.turn.expired();
-    // A pinned host needs no word of the cloud; one that is new waits for it.
-    target.first_sight = world_.clock->Now() >= known.silent_until;
-    if (!asking && !target.first_sight) co_return target;
-    if (!asking && known.tries >= kTries) co_return target;
-    if (!asking) {
-      co_await Ask(job, position);
-      if (keys_[uid].keys.contains(position.host)) continue;
+    if (node->asking) {
+      co_await node->changed.Wait();
+      continue;
     }
-    const bool last = keys_[uid].tries >= kTries;
-    co_await base::Sleep(last || asking ? std::chrono::milliseconds{20} : kBetweenTries);
+    // A pinned host needs no word of the cloud; one that is new waits for it.
+    target.first_sight = world_.clock->Now() >= node->silent_until;
+    if (!target.first_sight || node->tries >= kTries) co_return target;
+    co_await Ask(node, job, position);
   }
 }
 
-base::Task<void> HostAccess::Ask(std::shared_ptr<const core::Job> job,
+/// One question for all hosts of the node, and when a key is missing, the wait before the next.
+base::Task<void> HostAccess::Ask(NodePtr node, std::shared_ptr<const core::Job> job,
                                  core::HostPosition position) {
-  const std::string& node_uid = position.node_uid;
-  const auto turn = std::make_shared<int>();
-  keys_[node_uid].turn = turn;
-  const auto silent = [&] { keys_[node_uid].silent_until = world_.clock->Now() + kSilence; };
+  struct Turn {  // ends also when the coroutine is cancelled: then another host asks
+    Node& node;
+    explicit Turn(Node& of) : node(of) { node.asking = true; }
+    ~Turn() {
+      node.asking = false;
+      node.changed.WakeAll();
+    }
+  };
+  const Turn turn(*node);
+  const auto silent = [&] { node->silent_until = world_.clock->Now() + kCloudSilence; };
   const auto cloud = clouds_.Get(job->spec.cloud);
   if (!cloud.ok()) co_return silent();
   const auto api = *cloud;  // NOLINT(performance-unnecessary-copy-initialization): outlives a wait
@@ -66,12 +73,35 @@ base::Task<void> HostAccess::Ask(std::shared_ptr<const core::Job> job,
     base::Log(base::LogLevel::kDebug, "ssh", "no host keys of node {} yet: {}", position.node_id,
               answer.error().ToString());
     if (IsNoAnswer(answer.error())) co_return silent();
+  } else {
+    for (const core::HostKeys& keys : *answer) {
+      if (!keys.keys.empty()) node->keys[keys.host] = keys.keys;
+    }
   }
-  ++keys_[node_uid].tries;
-  if (!answer.ok()) co_return;
-  for (const core::HostKeys& keys : *answer) {
-    if (!keys.keys.empty()) keys_[node_uid].keys[keys.host] = keys.keys;
+  ++node->tries;
+  node->changed.WakeAll();
+  const bool again = !node->keys.contains(position.host) && node->tries < kTries;
+  if (again) co_await base::Sleep(kBetweenHostKeyTries);
+}
+
+void HostAccess::ForgetLostNodes(const core::Job& job) {
+  const auto known = nodes_.find(job.id);
+  if (known == nodes_.end()) return;
+  const auto is_lost = [&job](const std::string& uid) {
+    if (!job.slice) return true;
+    const auto& nodes = job.slice->nodes;
+    return std::none_of(nodes.begin(), nodes.end(),
+                        [&](const core::SliceNode& one) { return one.uid == uid; });
+  };
+  for (auto node = known->second.begin(); node != known->second.end();) {
+    if (!is_lost(node->first)) {
+      ++node;
+      continue;
+    }
+    for (const auto& [host, target] : node->second->targets) world_.shell->Drop(target);
+    node = known->second.erase(node);
   }
+  if (known->second.empty()) nodes_.erase(known);
 }
 
 }  // namespace jobman::controller

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "controller/clouds.hpp"
+#include "jobman/base/waiters.hpp"
 
 namespace jobman::controller {
 
@@ -15,26 +16,30 @@ class HostAccess {
   HostAccess(const World& world, Clouds& clouds) : world_(world), clouds_(clouds) {}
 
   /// The target of one host. Never fails: without vouched keys the first key seen is pinned, unless
-  /// the cloud could not be asked (HostTarget::first_sight).
-  /// The job is shared: a slice has many hosts, and all of them ask at the same time.
+  /// the cloud could not be asked (HostTarget::first_sight). The job is shared: a slice has many
+  /// hosts, and all of them ask at the same time.
   base::Task<ports::HostTarget> TargetOf(std::shared_ptr<const core::Job> job, int host);
-  /// The target without asking the cloud for keys.
-  ports::HostTarget PlainTarget(const core::Job& job, int host) const;
-  void Forget(const std::string& node_uid) { keys_.erase(node_uid); }
+  /// Forgets the nodes that the job had and has no more, and closes the connections to their hosts.
+  void ForgetLostNodes(const core::Job& job);
 
  private:
-  using Keys = std::map<int, std::map<std::string, std::string>>;
-  struct Known {
-    Keys keys = {};
+  struct Node {
+    std::map<int, std::map<std::string, std::string>> keys = {};  ///< by host, type -> base64
     int tries = 0;                      ///< answers of the cloud, without the keys
     core::TimePoint silent_until = {};  ///< the cloud did not answer: not asked before then
-    std::weak_ptr<int> turn = {};       ///< alive while somebody asks, who may be cancelled
+    bool asking = false;                ///< somebody asks, for all of its hosts
+    base::Waiters changed = {};         ///< those who wait for the answer
+    std::map<int, ports::HostTarget> targets = {};  ///< given out, by host
   };
-  base::Task<void> Ask(std::shared_ptr<const core::Job> job, core::HostPosition position);
+  using NodePtr = std::shared_ptr<Node>;
+
+  ports::HostTarget PlainTarget(const core::Job& job, int host) const;
+  base::Task<void> Ask(NodePtr node, std::shared_ptr<const core::Job> job,
+                       core::HostPosition position);
 
   const World& world_;
   Clouds& clouds_;
-  std::map<std::string, Known> keys_ = {};
+  std::map<core::JobId, std::map<std::string, NodePtr>> nodes_ = {};  ///< by job and Node.uid
 };
 
 }  // namespace jobman::controller

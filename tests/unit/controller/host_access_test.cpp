@@ -1,0 +1,170 @@
+#include "controller/host_access.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/fake_slice_api.hpp"
+#include "tests/support/job_builder.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using testing::UnorderedElementsAre;
+
+/// A cloud that answers when it is let.
+class SlowCloud final : public test::FakeSliceApi {
+ public:
+  using FakeSliceApi::FakeSliceApi;
+  base::Task<base::Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place,
+                                                                    std::string) override {
+    ++asked;
+    while (held) co_await go.Wait();
+    if (error) co_return *error;
+    co_return keys;
+  }
+  void Answer() {
+    held = false;
+    go.WakeAll();
+  }
+  int asked = 0;
+  bool held = false;
+  std::optional<base::Error> error = {};
+  std::vector<core::HostKeys> keys = {};
+  base::Waiters go = {};
+};
+
+class NotingShell final : public ports::HostShell {
+ public:
+  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink,
+                                    ports::ByteSink) override {
+    co_return 0;
+  }
+  void Drop(const ports::HostTarget& target) override { dropped.insert(target.identity); }
+  std::set<std::string> dropped = {};
+};
+
+class HostAccessTest : public testing::Test {
+ protected:
+  HostAccessTest() {
+    world_.clock = &clock_;
+    world_.shell = &shell_;
+    world_.open_cloud =
+        [this](const core::CloudSpec&) -> base::Result<std::shared_ptr<ports::SliceApi>> {
+      return std::shared_ptr<ports::SliceApi>(cloud_);
+    };
+    world_.ssh_port = [](const core::CloudSpec&) { return 22; };
+    core::Job job = test::JobBuilder().Build();
+    job.slice = core::Slice{
+        .ref = {.name = "train-000042-a1", .nodes = 2},
+        .nodes = {{.uid = "u0", .hosts = 2}, {.uid = "u1", .hosts = 2}},
+        .hosts = {{"10.0.0.1", ""}, {"10.0.0.2", ""}, {"10.0.0.3", ""}, {"10.0.0.4", ""}}};
+    job_ = std::make_shared<const core::Job>(std::move(job));
+  }
+
+  using Answered = std::shared_ptr<std::optional<ports::HostTarget>>;
+  /// Asks for a host's target; it is there when it is known.
+  Answered Ask(int host, const base::CancelScope& scope) {
+    auto answered = std::make_shared<std::optional<ports::HostTarget>>();
+    const auto task = [](HostAccess* access, std::shared_ptr<const core::Job> job, int number,
+                         Answered out) -> base::Task<void> {
+      auto target = co_await access->TargetOf(job, number);
+      *out = std::move(target);
+    };
+    base::Spawn(loop_.get_executor(), scope, task(&access_, job_, host, answered));
+    return answered;
+  }
+  Answered Ask(int host) { return Ask(host, scope_); }
+  void Turn() {
+    loop_.restart();
+    loop_.poll();
+  }
+
+  asio::io_context loop_;
+  base::CancelScope scope_;
+  test::FakeClock clock_;
+  std::shared_ptr<SlowCloud> cloud_ = std::make_shared<SlowCloud>(clock_);
+  NotingShell shell_;
+  World world_;
+  Clouds clouds_{world_};
+  HostAccess access_{world_, clouds_};
+  std::shared_ptr<const core::Job> job_;
+};
+
+TEST_F(HostAccessTest, AllHostsOfANodeWaitForOneAnswer) {
+  cloud_->held = true;
+  cloud_->keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}},
+                  {.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
+  const auto first = Ask(0), second = Ask(1);
+  Turn();
+  EXPECT_EQ(cloud_->asked, 1);
+  EXPECT_FALSE(*first || *second);
+  cloud_->Answer();
+  Turn();
+  ASSERT_TRUE(*first && *second) << "without a look at the clock";
+  EXPECT_EQ(first->value().vouched_keys.at("ssh-ed25519"), "AAAA0");
+  EXPECT_EQ(second->value().vouched_keys.at("ssh-ed25519"), "AAAA1");
+  EXPECT_EQ(cloud_->asked, 1);
+  EXPECT_EQ(first->value().identity, "u0/0");
+}
+
+TEST_F(HostAccessTest, AnotherHostAsksWhenTheOneThatAskedIsGone) {
+  cloud_->held = true;
+  cloud_->keys = {{.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
+  std::optional<base::CancelScope> gone(std::in_place);
+  Ask(0, *gone);
+  const auto second = Ask(1);
+  Turn();
+  gone.reset();
+  Turn();
+  EXPECT_EQ(cloud_->asked, 2);
+  cloud_->Answer();
+  Turn();
+  EXPECT_TRUE(*second);
+}
+
+/// Guest attributes appear some seconds after READY: hosts without a key do not use the tries up.
+TEST_F(HostAccessTest, HostsWhoseKeyIsNotThereYetWaitTogether) {
+  const auto first = Ask(0), second = Ask(1);
+  Turn();
+  EXPECT_EQ(cloud_->asked, 1);
+  cloud_->keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}},
+                  {.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
+  loop_.restart();
+  while (!(*first && *second) && loop_.run_one() > 0) {
+  }
+  EXPECT_EQ(cloud_->asked, 2);
+}
+
+TEST_F(HostAccessTest, ACloudThatDoesNotAnswerLeavesNewHostsToPinnedKeys) {
+  cloud_->error = base::Error{.code = base::Code::kUnavailable, .message = "down"};
+  const auto first = Ask(0);
+  Turn();
+  ASSERT_TRUE(*first);
+  EXPECT_FALSE(first->value().first_sight);
+  EXPECT_TRUE(first->value().vouched_keys.empty());
+}
+
+TEST_F(HostAccessTest, NodesThatTheJobHasNoMoreAreForgottenAndTheirConnectionsClosed) {
+  cloud_->keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}},
+                  {.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
+  for (int host = 0; host < 4; ++host) Ask(host);
+  Turn();
+  EXPECT_EQ(cloud_->asked, 2);
+  access_.ForgetLostNodes(*job_);
+  EXPECT_TRUE(shell_.dropped.empty()) << "it holds them";
+  core::Job moved = *job_;
+  moved.slice->nodes[1].uid = "u2";
+  access_.ForgetLostNodes(moved);
+  EXPECT_THAT(shell_.dropped, UnorderedElementsAre("u1/0", "u1/1"));
+  moved.slice.reset();
+  access_.ForgetLostNodes(moved);
+  EXPECT_THAT(shell_.dropped, UnorderedElementsAre("u0/0", "u0/1", "u1/0", "u1/1"));
+  Ask(0);
+  Turn();
+  EXPECT_EQ(cloud_->asked, 3) << "nothing is known of it";
+}
+
+}  // namespace
+}  // namespace jobman::controller
