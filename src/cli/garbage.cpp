@@ -122,20 +122,22 @@ base::Status GarbageSearch::LookAtHosts(Garbage& garbage) {
 }
 
 base::Status GarbageSearch::LookAtHostsOf(const core::Job& job, Garbage& garbage) {
+  JM_ASSIGN_OR_RETURN(const std::string store_id, store_.StoreId());
   std::map<int, std::string> said;
   std::vector<ssh::FanOutHost> hosts;
   for (int host = 0; host < std::ssize(job.slice->hosts); ++host) {
     JM_ASSIGN_OR_RETURN(ports::HostTarget target, TargetOf(paths_, job, host));
+    const std::string runs_here = core::RunIdPrefix(core::OnHost(store_id, job, host));
     hosts.push_back({.host = host,
                      .target = std::move(target),
                      .out = [&said, host](std::string_view bytes) -> base::Status {
                        said[host].append(bytes);
                        return base::Ok();
-                     }});
+                     },
+                     .command = remote::ListCall(runs_here).command});
   }
-  const ports::RemoteCommand list{.command = remote::ListCall().command};
   const auto result =
-      base::RunTask(loop_, ssh::FanOut(&shell_, std::move(hosts), list, {.patience = kPatience}));
+      base::RunTask(loop_, ssh::FanOut(&shell_, std::move(hosts), {}, {.patience = kPatience}));
   JM_ASSIGN_OR_RETURN(const auto now, JobOf(job.id));
   for (const ssh::HostOutcome& row : result.hosts) {
     if (!row.result.ok()) {
@@ -143,7 +145,8 @@ base::Status GarbageSearch::LookAtHostsOf(const core::Job& job, Garbage& garbage
       continue;
     }
     for (const std::string& run : remote::ParseRunningRuns(said[row.host])) {
-      const auto why = now ? core::StrayRun(run, *now) : std::nullopt;
+      const auto on = core::OnHost(store_id, job, row.host);
+      const auto why = now ? core::StrayRun(run, on, *now) : std::nullopt;
       if (why)
         garbage.runs.push_back({.job = job.id, .host = row.host, .run_id = run, .why = *why});
     }
@@ -203,12 +206,14 @@ void GarbageSearch::Remove(Garbage::Slice& slice) {
 }
 
 base::Status GarbageSearch::TryStop(Garbage::Run& run) {
+  JM_ASSIGN_OR_RETURN(const std::string store_id, store_.StoreId());
   JM_ASSIGN_OR_RETURN(const auto job, JobOf(run.job));
   run.fate = Garbage::Fate::kGone;
   const int hosts = job && job->slice ? static_cast<int>(job->slice->hosts.size()) : 0;
   if (run.host >= hosts) return base::Ok();  // with its host
   run.fate = Garbage::Fate::kSpared;
-  const auto why = core::StrayRun(run.run_id, *job);
+  const core::JobOnHost on = core::OnHost(store_id, *job, run.host);
+  const auto why = core::StrayRun(run.run_id, on, *job);
   if (!why) {
     run.why = kRunsAgain;
     return base::Ok();
@@ -224,7 +229,7 @@ base::Status GarbageSearch::TryStop(Garbage::Run& run) {
   // Logging in takes a while: meanwhile the job may have been started again, on this run.
   stop.may_begin = [&]() -> base::Status {
     JM_ASSIGN_OR_RETURN(const auto now, JobOf(run.job));
-    if (now && core::StrayRun(run.run_id, *now)) return base::Ok();
+    if (now && core::StrayRun(run.run_id, on, *now)) return base::Ok();
     return base::Error{.code = base::Code::kAborted, .message = kRunsAgain};
   };
   JM_TRY(base::RunTask(loop_, shell_.Run(std::move(target), stop, take, take)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/times.hpp"
 #include "jobman/base/backoff.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/base/log.hpp"
@@ -17,10 +18,7 @@ using core::HostPhase;
 using remote::RunStatus;
 
 constexpr std::size_t kStderrKept = 16'384;
-constexpr base::Duration kOwnTries = std::chrono::seconds{5};
-constexpr base::Duration kStopMargin = std::chrono::seconds{30};
-constexpr base::Backoff kReconnect = {.base = std::chrono::milliseconds{400},
-                                      .cap = std::chrono::seconds{10}};
+constexpr base::Backoff kReconnect = {.base = kFirstReconnect, .cap = kLongestReconnect};
 
 /// Half of the bound at least: full jitter may hammer a host that is just booting.
 base::Duration ReconnectWait(int tries, double unit_random) {
@@ -100,8 +98,9 @@ void StageRunner::Notify(const core::Notice& notice, const std::string& signal) 
     if (hosts_[index].ended || hosts_[index].stopping) continue;
     hosts_[index].notify = base::CancelScope{};
     hosts_[index].notifying = true;
-    base::Spawn(executor_, hosts_[index].notify,
-                NotifyHost(shared_from_this(), index, remote::NoticeCall(RunId(), notice, signal)));
+    base::Spawn(
+        executor_, hosts_[index].notify,
+        NotifyHost(shared_from_this(), index, remote::NoticeCall(RunId(index), notice, signal)));
   }
 }
 
@@ -118,46 +117,45 @@ void StageRunner::Abandon() {
 
 bool StageRunner::Quiet(core::TimePoint now) const {
   return std::all_of(hosts_.begin(), hosts_.end(), [&](const Host& host) {
-    return host.ended || (host.reached && !host.notifying &&
-                          now - host.last_news > std::chrono::milliseconds{1500});
+    return host.ended || (host.reached && !host.notifying && now - host.last_news > kQuiet);
   });
 }
 
-/// A setup step's id is the same for every attempt on the same machines, so that what was done is
-/// not done again (but for a boot, see RenewStep); the command's is new for each attempt.
-std::string StageRunner::RunId() const {
+/// The stage on that host. What was done in a setup step is not done again in a later attempt, but
+/// after a reboot: see RenewStep.
+core::RunId StageRunner::RunOn(const Host& host) const {
+  core::RunId run{.on = core::OnHost(options_.policy.store_id, *job_, host.number),
+                  .what = core::CommandRun{.attempt = job_->attempt}};
   const core::SetupStep* const step = core::StepOf(job_->spec, job_->stage->id);
-  if (step == nullptr) return CommandRun();
+  if (step == nullptr) return run;
   std::string content = step->run;
   for (const auto& [name, value] : job_->spec.environment) content += '\0' + name + '=' + value;
-  return fmt::format("j{}-s{}-{}-g{}e{}", core::FormatJobId(job_->id),
-                     std::get<core::SetupStage>(job_->stage->id).index,
-                     base::Sha256Hex(content).substr(0, 12), job_->stage->generation,
-                     job_->setup_epoch);
+  run.what = core::SetupRun{.step = std::get<core::SetupStage>(job_->stage->id).index,
+                            .content = base::Sha256Hex(content).substr(0, 12),
+                            .generation = job_->stage->generation,
+                            .epoch = job_->setup_epoch};
+  return run;
 }
 
-/// The command's id in this attempt; those of other attempts differ in the number.
-std::string StageRunner::CommandRun() const {
-  return fmt::format("j{}-a{}", core::FormatJobId(job_->id), job_->attempt);
-}
-
-/// What the ids of all its runs begin with, setup steps included.
-std::string StageRunner::RunsOfTheJob() const {
-  return fmt::format("j{}-", core::FormatJobId(job_->id));
+/// The command's id in this attempt: also what those of earlier attempts are found by.
+std::string StageRunner::CommandRun(const Host& host) const {
+  return core::FormatRunId(
+      {.on = RunOn(host).on, .what = core::CommandRun{.attempt = job_->attempt}});
 }
 
 base::Result<remote::RunOrder> StageRunner::OrderFor(const Host& host) const {
   const core::SetupStep* const step = core::StepOf(job_->spec, job_->stage->id);
   const core::CommandSpec& spec = job_->spec.command;
   remote::RunOrder order;
-  order.run_id = RunId();
-  if (job_->attempt > 1) order.replaces = CommandRun();
+  const core::RunId run = RunOn(host);
+  order.run_id = core::FormatRunId(run);
+  if (job_->attempt > 1) order.replaces = CommandRun(host);
   order.grace = spec.grace;
   order.script = step == nullptr ? spec.cmd : step->run;
-  order.env = remote::RunEnvironment(*job_, host.number, order.run_id);
+  order.env = remote::RunEnvironment(*job_, host.number, run);
   for (const auto& [name, value] : job_->spec.environment) order.env[name] = value;
   if (step != nullptr) return order;
-  order.chips_of = RunsOfTheJob();
+  order.chips_of = core::RunIdPrefix(run.on);
   order.notice_signal = spec.on_notice.signal;
   order.workdir = spec.workdir;
   for (const auto& [name, value] : spec.env) order.env[name] = value;
@@ -259,7 +257,7 @@ base::Task<StageRunner::Outcome> StageRunner::Once(Self self, std::size_t index,
     return base::Ok();
   };
   const bool start = may_start && !self->hosts_[index].started;
-  remote::Call call = remote::FollowCall(self->RunId(), log.size());
+  remote::Call call = remote::FollowCall(self->RunId(index), log.size());
   base::Status startable = base::Ok();
   if (start) {
     const auto order = self->OrderFor(self->hosts_[index]);
@@ -291,7 +289,7 @@ base::Task<base::Status> StageRunner::RenewStep(Self self, std::size_t index) {
   };
   const ports::HostTarget target =
       co_await self->access_.TargetOf(self->job_, self->hosts_[index].number);
-  const remote::Call renew = remote::RenewCall(self->RunId());
+  const remote::Call renew = remote::RenewCall(self->RunId(index));
   ports::RemoteCommand asking{.command = renew.command, .input = renew.input};
   JM_CO_ASSIGN_OR_RETURN(const int code, co_await self->world_.shell->Run(target, asking, {}, err));
   // Where the script is not installed, nothing was run.
@@ -329,7 +327,7 @@ base::Task<void> StageRunner::FinishStopped(Self self, std::size_t index, RunSta
   Host& host = self->hosts_[index];
   if (!rest.ok() && !host.ended) {
     base::Log(base::LogLevel::kWarn, "ssh", "the end of the log of {} on host {} is lost: {}",
-              self->RunId(), host.number, rest.error().ToString());
+              self->RunId(index), host.number, rest.error().ToString());
   }
   if (!host.ended) self->Finish(host, rest.ok() ? *rest : stopped);
   self->Settle(host);
@@ -345,7 +343,8 @@ base::Task<void> StageRunner::StopHost(Self self, std::size_t index) {
       return base::Ok();
     };
     const core::TimePoint began = self->world_.clock->Now();
-    const remote::Call call = remote::StopCall(self->RunId(), grace, self->CommandRun());
+    const remote::Call call =
+        remote::StopCall(self->RunId(index), grace, self->CommandRun(self->hosts_[index]));
     Outcome outcome = co_await RunScript(self, index, call, out);
     if (self->hosts_[index].settled) co_return;
     if (const auto stopped = remote::ParseStatus(answer); stopped.ok()) {

@@ -99,9 +99,9 @@ class StageRunner : public std::enable_shared_from_this<StageRunner> {
 
   base::Result<remote::RunOrder> OrderFor(const Host& host) const;
   base::Duration BlamedBefore(core::TimePoint since) const;
-  std::string RunId() const;
-  std::string CommandRun() const;
-  std::string RunsOfTheJob() const;
+  core::RunId RunOn(const Host& host) const;
+  std::string RunId(std::size_t index) const { return core::FormatRunId(RunOn(hosts_[index])); }
+  std::string CommandRun(const Host& host) const;
   void Reached(Host& host);
   bool IsCommand() const { return core::IsCommand(job_->stage->id); }
   void Heed(Host& host, std::string_view talk);

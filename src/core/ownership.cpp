@@ -107,17 +107,17 @@ Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::strin
   return {Ownership::kOrphan, job_is + " and holds slice " + held.name};
 }
 
-std::optional<std::string> StrayRun(const std::string& run_id, const Job& job) {
+std::optional<std::string> StrayRun(const std::string& run_id, const JobOnHost& on,
+                                    const Job& job) {
+  const auto run = ParseRunId(run_id);
+  if (!run || run->on != on || on.job != job.id) return std::nullopt;
   const std::string number = FormatJobId(job.id);
-  const std::string prefix = "j" + number + "-";
-  if (!run_id.starts_with(prefix) || run_id.size() < prefix.size() + 2) return std::nullopt;
   const bool over = IsFinal(job.state) && !job.wish_new;
   if (over) return fmt::format("job {} is {}", number, StateName(job.state));
   // A setup step's id is the same for every attempt, so the next one may be about to use it.
-  if (run_id[prefix.size()] != 'a') return std::nullopt;
-  const auto attempt = base::ParseNumber(std::string_view(run_id).substr(prefix.size() + 1));
+  const auto* const command = std::get_if<CommandRun>(&run->what);
   // Attempts only grow; a greater one was begun since the job was read.
-  if (!attempt || *attempt >= job.attempt) return std::nullopt;
+  if (command == nullptr || command->attempt >= job.attempt) return std::nullopt;
   return fmt::format("job {} is at attempt {}", number, job.attempt);
 }
 

@@ -15,13 +15,15 @@ namespace {
 using base::InvalidArgument;
 using base::ShellQuote;
 
-// `exec` and `sh -c` mean the same in bash, dash, zsh, fish and csh, whatever the login shell is;
-// and with `exec` the script's parent is sshd, by which it notices that the connection is gone.
+// `exec` and `sh -c` mean the same in bash, dash, zsh, fish and csh, whatever the login shell is.
+// With `exec` the script's parent is sshd, by which it notices that the connection is gone.
 std::string ScriptCommand(const std::string& arguments) {
   return fmt::format(
       "exec sh -c '[ -f \"$0\" ] || exit {}; exec sh \"$0\" \"$@\"' ~/.jobman/bin/{} {}",
       kExitNotInstalled, HostScriptName(), arguments);
 }
+
+constexpr std::size_t kLongestRunId = 199;  // of the 255 bytes of a file name
 
 bool IsAlnum(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -63,28 +65,32 @@ std::string HostScriptName() {
 
 bool IsRunId(std::string_view text) {
   const auto allowed = [](char c) { return IsAlnum(c) || c == '.' || c == '_' || c == '-'; };
-  return !text.empty() && text.size() <= 128 && IsAlnum(text.front()) &&
+  return !text.empty() && text.size() <= kLongestRunId && IsAlnum(text.front()) &&
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-// Complete when its last line is there; renamed into place, so that nobody runs half of it.
+// Complete when its last line is there, and linked into place, so that nobody runs half of it.
+// Hosts that share a home folder do this at the same moment: mktemp gives each a file of its own,
+// and what stands there already is not replaced while another host may be reading it.
 Call InstallCall() {
   const std::string last = "# end of host.sh";
   JM_CHECK(base::Trim(HostScript()).ends_with(last), "the host script lacks its last line");
   const std::string body = fmt::format(
-      "die() {{ echo \"jobman: error $*\" >&2; rm -f \"$new\"; exit {}; }}; "
-      "umask 077; bin=$HOME/.jobman/bin; new=$bin/.new.$$; "
+      "new=; die() {{ echo \"jobman: error $*\" >&2; rm -f \"$new\"; exit {}; }}; "
+      "umask 077; bin=$HOME/.jobman/bin; script=$bin/{}; "
       "why=$(mkdir -p \"$bin\" 2>&1) || die \"cannot create $bin: $why\"; "
-      "cat >\"$new\" || die \"cannot write to $bin (is the disk full?)\"; "
+      "new=$(mktemp \"$bin/.new.XXXXXX\") && cat >\"$new\" || "
+      "die \"cannot write to $bin (is the disk full?)\"; "
       "[ \"$(tail -n 1 \"$new\")\" = \"{}\" ] || die \"the script came incomplete\"; "
-      "mv -f \"$new\" \"$bin/{}\" || die \"cannot write to $bin\"",
-      kExitHostError, last, HostScriptName());
+      "ln \"$new\" \"$script\" 2>/dev/null || [ -f \"$script\" ] || mv -f \"$new\" \"$script\" || "
+      "die \"cannot write to $bin\"; rm -f \"$new\"",
+      kExitHostError, HostScriptName(), last);
   return Call{.command = "exec sh -c " + ShellQuote(body), .input = std::string(HostScript())};
 }
 
-// The order is shell text that only assigns; the script evaluates it. Quoted twice, so that the
-// variables are exported in the command's own process and nowhere else. A cut order leaves a quote
-// open or lacks the last line: either way it is refused.
+// The order is shell text that only assigns; the script evaluates it. Exports are quoted twice, so
+// that they happen in the command's own process and nowhere else. A cut order leaves a quote open
+// or lacks the last line: either way it is refused.
 Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   if (!IsRunId(order.run_id)) return InvalidArgument("'" + order.run_id + "' is no run id");
   if ((order.script + order.workdir).find('\0') != std::string::npos)
@@ -111,13 +117,9 @@ Call FollowCall(const std::string& run_id, std::int64_t offset) {
   return {.command = ScriptCommand(fmt::format("follow {} {}", run_id, offset))};
 }
 
-Call ListCall() {
-  return {.command = ScriptCommand("list")};
-}
-
-Call StatusCall(const std::string& run_id) {
-  JM_CHECK(IsRunId(run_id), "a run id of our own making");
-  return {.command = ScriptCommand("status " + run_id)};
+Call ListCall(const std::string& prefix) {
+  JM_CHECK(IsRunId(prefix), "the beginning of run ids of our own making");
+  return {.command = ScriptCommand("list " + prefix)};
 }
 
 Call StopCall(const std::string& run_id, Duration grace, const std::string& others) {
@@ -130,7 +132,8 @@ Call StopCall(const std::string& run_id, Duration grace, const std::string& othe
   return {.command = ScriptCommand(arguments)};
 }
 
-// Byte for byte the line that the script writes for a notice of the metadata server: one line each.
+// Byte for byte the line that the script writes for a notice of the metadata server, so that the
+// two are one line in the file.
 Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std::string& signal) {
   JM_CHECK(IsRunId(run_id) && IsRunId(signal), "words of our own making");
   const base::Json line = {{"kind", core::NoticeKindName(notice.kind)},
@@ -143,11 +146,6 @@ Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std
 Call RenewCall(const std::string& run_id) {
   JM_CHECK(IsRunId(run_id), "a run id of our own making");
   return {.command = ScriptCommand("renew " + run_id)};
-}
-
-Call ForgetCall(const std::vector<std::string>& run_ids) {
-  for (const auto& run_id : run_ids) JM_CHECK(IsRunId(run_id), "a run id of our own making");
-  return {.command = ScriptCommand("forget " + base::Join(run_ids, " "))};
 }
 
 }  // namespace jobman::remote

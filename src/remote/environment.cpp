@@ -4,8 +4,8 @@
 namespace jobman::remote {
 namespace {
 
-/// A queued resource tells its nodes that they are one multislice; of nodes that were created one
-/// by one the runtime must be told: the variables that JAX and libtpu read
+/// A queued resource tells its nodes that they are one multislice. Nodes that were created one by
+/// one must be told, by the variables that JAX and libtpu read
 /// (jax/_src/clusters/cloud_tpu_cluster.py).
 void AddMegascale(const core::Job& job, const core::HostPosition& position,
                   const std::vector<std::string>& addresses,
@@ -21,7 +21,7 @@ void AddMegascale(const core::Job& job, const core::HostPosition& position,
 }  // namespace
 
 std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host,
-                                                  const std::string& run_id) {
+                                                  const core::RunId& run) {
   const std::string id = core::FormatJobId(job.id);
   std::vector<std::string> addresses;
   std::string name, zone = job.spec.tpu.zone;
@@ -42,10 +42,10 @@ std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host
       {"JOBMAN_HEAD", addresses.empty() ? "" : addresses.front()},
       {"JOBMAN_SLICE_INDEX", std::to_string(position.node)},
       {"JOBMAN_NUM_SLICES", std::to_string(job.spec.tpu.num_slices)},
-      {"JOBMAN_CHECKPOINT_DIR", "~/.jobman/checkpoints/" + id},
+      {"JOBMAN_CHECKPOINT_DIR", "~/.jobman/checkpoints/" + run.on.store + ".j" + id},
       {"JOBMAN_TPU_NAME", name},
       {"JOBMAN_ZONE", zone},
-      {"JOBMAN_RUN_ID", run_id},
+      {"JOBMAN_RUN_ID", core::FormatRunId(run)},
   };
   AddMegascale(job, position, addresses, env);
   return env;

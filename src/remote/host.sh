@@ -3,33 +3,56 @@
 # Keeps runs on a host: commands that live on when the connection that started them is gone.
 #
 #   host.sh run RUN_ID OFFSET [GRACE PREFIX [JOB]]
-#                                 start the run on stdin unless its id is known, then follow it;
-#                                 first stop what is left of other runs whose id begins with PREFIX
-#                                 ("-": none; ends PREFIX in a number, then with a smaller one) and
-#                                 what holds the chips of runs that begin with JOB; nothing starts
-#                                 while somebody else holds them
+#                                 starts the run on stdin unless its id is known, then follows it;
+#                                 first stops what is left of other runs whose id begins with PREFIX
+#                                 ("-": none; if PREFIX ends in a number, only smaller ones), and what
+#                                 holds the chips for runs that begin with JOB; nothing starts while
+#                                 somebody else holds them
 #   host.sh follow RUN_ID OFFSET  its log from byte OFFSET on stdout, until it has ended
-#   host.sh status RUN_ID         running | exited N | lost WHY | absent
 #   host.sh stop RUN_ID GRACE [PREFIX]
 #                                 TERM, after GRACE seconds KILL; the status when nothing is left,
-#                                 also of other runs whose id begins so
-#   host.sh notice RUN_ID SIGNAL  the line on stdin goes to the run's notices, unless it is there, and
-#                                 SIGNAL ("none": no) to the command, once in its life; the status
-#   host.sh list                  every run with its status
-#   host.sh forget RUN_ID...      remove what is kept of runs that have ended
-#   host.sh renew RUN_ID          forget the run, unless it is running or succeeded since the boot
+#                                 also of other runs whose id begins with PREFIX
+#   host.sh notice RUN_ID SIGNAL  adds the line on stdin to the run's notices, unless it is there, and
+#                                 sends SIGNAL ("none": no signal) to the command, once in its life;
+#                                 prints the status
+#   host.sh list PREFIX           every run whose id begins with PREFIX, with its status
+#   host.sh renew RUN_ID          forgets the run, unless it is running or succeeded since the boot
+#
+# A status is: running | exited N | lost WHY | absent.
 #
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
 # session and the process group), boot_id, command, log, started, exit, stopped, notices (for the
-# command), notice-KIND (for the followers), signalled, watcher. `mkdir` of it is what decides who
-# starts a run. Secrets come on stdin and stay in shell variables and in the
-# environment of the command; no here-documents, since some shells put them into files.
+# command), notice-KIND (for the followers), signalled, watcher. `mkdir` of it decides who starts a
+# run. Secrets come on stdin and stay in shell variables and in the environment of the command; no
+# here-documents, since some shells put them into files.
+#
+# RUN_ID is STORE.JOB.NODE.HOST.WHAT (include/jobman/core/run_id.hpp). The home folder may be shared
+# with other hosts (NFS), whose processes cannot be seen from here. So nothing in ~/.jobman is
+# touched but what bears this host's own ids, which is all that a caller asks for.
 #
 # POSIX sh with the usual tools; runs under dash, bash and busybox. Variables begin with jm_ so that
 # none of the caller's exported ones is changed. Exit codes: 0, or 96 with "jobman: error ..." or
-# "jobman: busy ..." (the chips are in use). Exported by who calls, the script reads: HOME,
+# "jobman: busy ..." (the chips are in use). Variables that the script reads: HOME,
 # JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (other places than the usual ones),
 # GCE_METADATA_HOST (another metadata server; set and empty: none).
+
+# Limits. Times end in _cs, hundredths of a second, or in _s, seconds, as sleep and curl take them.
+jm_pid_wait_cs=100    # for the pid of a launcher that made its folder: three small files on a slow disk
+jm_exit_wait_cs=300   # for a launcher to note the exit code when all else is killed; then it is killed
+jm_kill_wait_cs=1000  # for KILL to work: at once, unless a process hangs in a disk or a driver
+jm_chips_wait_cs=1500 # beyond the grace, for holders that come back: longer than one of them may hang
+jm_exit_looks=5       # at a holder that is just ending: it has its files still, its environment no more
+jm_first_nap_s=0.05   # a process that obeys has ended by then
+jm_nap_s=0.1          # between looks at processes that take their time
+jm_last_nap_s=0.4     # between looks at a log that does not grow
+jm_ask_s=75           # for an answer of the metadata server; longer than it is asked to wait for news
+jm_news_s=60          # how long it is asked to wait for news
+jm_connect_s=3        # it is on the machine's own network
+jm_ask_pause_s=2      # between questions to a server that does not wait for news
+jm_ask_pause_max_s=60 # ... to one that fails again and again
+jm_first_asks=4       # a server that did not answer any of these is none
+jm_named_holders=3    # of the chips, in a message
+jm_words_shown=80     # of a command line, in a message
 
 jm_die() {
   printf 'jobman: error %s\n' "$*" >&2
@@ -39,17 +62,18 @@ jm_die() {
 # Sleeps a fraction of a second where `sleep` can, else a second.
 jm_nap() { sleep "$1" 2>/dev/null || sleep 1; }
 
-# Hundredths of a second into jm_now, without a process where /proc tells.
+# The time into jm_now_cs, without starting a process where /proc tells it.
 jm_clock() {
   if read -r jm_up jm_rest 2>/dev/null </proc/uptime; then
     jm_part=${jm_up#*.}
-    jm_now=$((${jm_up%.*} * 100 + ${jm_part#0}))
+    jm_now_cs=$((${jm_up%.*} * 100 + ${jm_part#0}))
   else
-    jm_now=$(($(date +%s) * 100))
+    jm_now_cs=$(($(date +%s) * 100))
   fi
 }
 
-# Reads /proc/PID/stat into jm_state, jm_parent, jm_group, jm_session, jm_ticks. The name may hold blanks and brackets.
+# Reads /proc/PID/stat into jm_state, jm_parent, jm_group, jm_session, jm_ticks. The name in it may
+# hold blanks and brackets.
 jm_look() {
   IFS= read -r jm_line 2>/dev/null <"/proc/$1/stat" || return 1
   # shellcheck disable=SC2086
@@ -57,8 +81,8 @@ jm_look() {
   jm_state=$1 jm_parent=$2 jm_group=$3 jm_session=$4 jm_ticks=${20}
 }
 
-# Whether the launcher lives; jm_pid and jm_born are what its pid file says (pids are used again,
-# pid and start time together are not).
+# Whether the launcher lives; jm_pid and jm_born are what its pid file says. Pids are used again; pid
+# and start time together are not.
 jm_alive() {
   jm_pid='' jm_born=''
   read -r jm_pid jm_born 2>/dev/null <"$jm_dir/pid"
@@ -70,17 +94,17 @@ jm_alive() {
   fi
 }
 
-# jm_same_boot [DIR]: whether the run, else that of jm_dir, is of this boot.
+# jm_same_boot [DIR]: whether the run in DIR (jm_dir) was started since this machine booted.
 jm_same_boot() {
   jm_was=''
   read -r jm_was 2>/dev/null <"${1:-$jm_dir}/boot_id"
   [ -z "$jm_was" ] || [ "$jm_was" = "$jm_boot" ]
 }
 
-# The run's status into jm_status. A launcher that is just starting gets a second to leave its pid;
-# one that is gone may have left its exit code since we looked.
+# The run's status into jm_status. A launcher that is just starting gets a moment to leave its pid;
+# one that is gone may have left its exit code since the first look.
 jm_settle() {
-  jm_limit='' jm_gone=''
+  jm_pid_end_cs='' jm_gone=''
   while :; do
     if [ ! -d "$jm_dir" ]; then
       jm_status=absent
@@ -98,16 +122,16 @@ jm_settle() {
       jm_status='lost its launcher was killed'
     else
       jm_clock
-      : "${jm_limit:=$((jm_now + 100))}"
-      [ "$jm_now" -ge "$jm_limit" ] || { jm_nap 0.05 && continue; }
+      : "${jm_pid_end_cs:=$((jm_now_cs + jm_pid_wait_cs))}"
+      [ "$jm_now_cs" -ge "$jm_pid_end_cs" ] || { jm_nap $jm_first_nap_s && continue; }
       jm_status='lost its start was cut short'
     fi
     return
   done
 }
 
-# "$@" in a session of its own. The second setsid leads a group, hence forks, hence the caller goes
-# on; `&` would make the command ignore SIGINT, and is the last resort.
+# Runs "$@" in a session of its own and returns. The second setsid leads a group, so it forks, and
+# the caller goes on. `&` would make the command ignore SIGINT: the last resort.
 jm_detach() {
   if command -v setsid >/dev/null 2>&1; then
     setsid setsid "$@"
@@ -153,8 +177,8 @@ jm_prepare() {
     printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/pid"
 }
 
-# The launcher: leads the session, answers one line on stdout, waits for the command, notes its
-# exit code. Outlives TERM of the whole group; HUP is ignored by the command too.
+# The launcher: leads the session, answers one line on stdout, waits for the command and notes its
+# exit code. It outlives TERM to the whole group; the command ignores HUP, too.
 jm_launch() {
   trap '' HUP
   trap : TERM INT USR1 USR2 # what a notice may send to the group
@@ -188,9 +212,10 @@ jm_launch() {
   mv -f "$jm_dir/exit.new" "$jm_dir/exit"
 }
 
-# Waits until none of the group that was sent the notice's signal is left: a shell that was the
-# command ends by it at once, while the program that it started still writes its checkpoint. Whoever
-# minds how long that takes stops the run. Without a process of its own, which would be of the group.
+# Waits until the whole group that got the notice's signal has ended: a shell that was the command
+# ends at once, while the program that it started still writes its checkpoint. There is no limit: the
+# controller stops the run if it takes too long. A program that listed processes would be in the group
+# itself, so the shell does.
 jm_await_group() {
   [ -d /proc/self ] || return
   while jm_members='' && for jm_file in /proc/[0-9]*; do
@@ -198,7 +223,7 @@ jm_await_group() {
     [ "$jm_one" != $$ ] && jm_in_group "$jm_one" && jm_members="$jm_members $jm_one"
   done; [ -n "$jm_members" ]; do
     for jm_one in $jm_members; do
-      while jm_in_group "$jm_one"; do jm_nap 0.1; done
+      while jm_in_group "$jm_one"; do jm_nap $jm_nap_s; done
     done
   done
 }
@@ -216,7 +241,7 @@ jobman-end") ;;
   esac
   jm_why=$(umask 077 && mkdir -p "$jm_runs" 2>&1) || jm_die "cannot create $jm_runs: $jm_why"
   jm_note=''
-  [ "${2:--}" = - ] || jm_end_others "$2" "$1"
+  [ "${2:--}" = - ] || { jm_set_others "$2" && jm_set_term_end "$1" && jm_end jm_find_others; }
   [ $# -lt 3 ] || jm_free_chips "$3" "$1"
   jm_answer=$(printf "jm_note='%s'\n%s\n" "$jm_note" "${jm_order%jobman-end}" |
     jm_detach sh "$0" launch "$jm_id")
@@ -228,7 +253,7 @@ jobman-end") ;;
   esac
 }
 
-# Tells the followers' callers of notices that this host was given, each once per connection.
+# Tells the follower's caller of notices that this host was given, each once per connection.
 jm_tell_notices() {
   for jm_kind in maintenance preemption; do
     case $jm_said in *$jm_kind*) continue ;; esac
@@ -239,15 +264,15 @@ jm_tell_notices() {
   done
 }
 
-# Copies the log from byte jm_sent on to stdout until the run has ended and all is sent; says first
-# that it is at it, so that the caller knows the run was started although it may be silent. The status
-# is taken before the size: what an ended run wrote is in the log by then. Ends quietly when the
-# connection is gone, which shows in a failed write or a new parent.
+# Copies the log from byte jm_sent to stdout until the run has ended and all is sent. Says first that
+# the run is there: it may be silent for long. The status is read before the size, so that all that an
+# ended run wrote is counted. Ends quietly when the connection is gone: a write fails, or the parent
+# is another.
 jm_follow() {
   jm_sent=$1
   [ -d "$jm_dir" ] && printf 'jobman: running\n' >&2
   jm_look $$ && jm_caller=$jm_parent
-  jm_pause=0.05 jm_said=''
+  jm_pause=$jm_first_nap_s jm_said=''
   while :; do
     jm_settle
     jm_tell_notices
@@ -257,15 +282,14 @@ jm_follow() {
     if [ "$jm_size" -gt "$jm_sent" ]; then
       tail -c "+$((jm_sent + 1))" "$jm_dir/log" 2>/dev/null | head -c "$((jm_size - jm_sent))" || exit 1
       jm_sent=$jm_size
-      jm_pause=0.05
+      jm_pause=$jm_first_nap_s
     elif [ "$jm_status" != running ]; then
       break
     else
       jm_nap $jm_pause
       case $jm_pause in
-        0.05) jm_pause=0.1 ;;
-        0.1) jm_pause=0.2 ;;
-        *) jm_pause=0.4 ;;
+        "$jm_first_nap_s") jm_pause=$jm_nap_s ;;
+        *) jm_pause=$jm_last_nap_s ;;
       esac
       jm_look $$ && [ "$jm_parent" != "$jm_caller" ] && exit 1
     fi
@@ -275,8 +299,8 @@ jm_follow() {
 
 # Live processes of the run into jm_left, its launcher into jm_last: the session and group of the
 # launcher, and whatever carries the run's folder in its environment (daemons that left the
-# session). The folder, since hosts of a simulator may share a process table, and run ids repeat
-# over hosts. Without /proc: the group itself.
+# session). The folder and not the id: another user of this machine may have run the same id in
+# another home. Without /proc: the group itself.
 jm_find_processes() {
   jm_left='' jm_last=''
   jm_alive && jm_last=$jm_pid
@@ -284,7 +308,7 @@ jm_find_processes() {
     [ -n "$jm_pid" ] && kill -0 "-$jm_pid" 2>/dev/null && jm_left=-$jm_pid
     return
   fi
-  # Once the launcher's number belongs to another process, or may do so, it names no group of ours.
+  # Once the launcher's pid may belong to another process, it names no group of ours.
   if [ -n "$jm_pid" ] && [ ! -e "$jm_dir/exit" ] && jm_same_boot &&
     { [ ! -d "/proc/$jm_pid" ] || [ "$jm_ticks" = "$jm_born" ]; }; then
     jm_left=$(cat /proc/[0-9]*/stat 2>/dev/null | awk -v leader="$jm_pid" '{
@@ -297,7 +321,7 @@ jm_find_processes() {
     jm_one=${jm_file#/proc/}
     jm_one=${jm_one%/environ}
     case " $jm_left $jm_pid $$ " in *" $jm_one "*) continue ;; esac
-    # The pattern above also finds runs whose id begins with ours.
+    # grep also found runs whose id begins with this one.
     tr '\0' '\n' 2>/dev/null <"$jm_file" | grep -qxF "JOBMAN_RUN_DIR=$jm_dir" &&
       jm_left="$jm_left $jm_one"
   done 2>/dev/null
@@ -305,20 +329,20 @@ jm_find_processes() {
 
 # --- Notices: the cloud says that it will take the machine away. ---
 
-# jm_note_down LINE: for the command to read, once.
+# jm_note_down LINE: adds it to what the command may read, once.
 jm_note_down() {
   grep -qxF -e "$1" "$jm_dir/notices" 2>/dev/null || printf '%s\n' "$1" >>"$jm_dir/notices"
 }
 
-# jm_signal to the command's process group, once in the life of the run. The launcher, which leads
-# the group, minds none of these signals.
+# Sends jm_signal to the command's process group, once in the life of the run. The launcher, which
+# leads the group, ignores these signals.
 jm_signal_command() {
   case $jm_signal in TERM | INT | USR1 | USR2) ;; *) return ;; esac
   jm_alive && mkdir "$jm_dir/signalled" 2>/dev/null || return
   kill -"$jm_signal" "-$jm_pid" 2>/dev/null
 }
 
-# jm_take_notice: what the controller was told.
+# A notice that the controller sends.
 jm_take_notice() {
   jm_signal=$1
   IFS= read -r jm_line_of_notice || jm_die 'the notice came incomplete'
@@ -330,8 +354,8 @@ jm_take_notice() {
   echo "$jm_status"
 }
 
-# The watcher asks this machine's metadata server. It has a session of its own, where no signal to
-# the command reaches it, and ends with the run. Elsewhere than in Google's cloud there is none.
+# Starts the watcher, which asks this machine's metadata server. It has a session of its own, where no
+# signal to the command reaches it, and ends with the run. Outside of Google's cloud there is none.
 jm_start_watcher() {
   [ -n "$jm_signal" ] && [ -d /proc/self ] || return
   if [ -z "${GCE_METADATA_HOST+set}" ]; then
@@ -351,20 +375,19 @@ jm_end_watcher() {
   jm_look "$jm_one" && [ "$jm_ticks" = "$jm_rest" ] && kill -TERM "-$jm_one" 2>/dev/null
 }
 
-# Waits for a change of anything the server tells of this machine, and then looks at what matters:
-# one request at a time. A server that does not wait is asked every two seconds; one that never
-# answered is given up soon.
+# The watcher: waits for a change of anything that the server tells of this machine, then looks at what
+# matters, one request at a time. A server that never answered is given up soon.
 jm_watch() {
   jm_signal=$1
   jm_look $$ && printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/watcher"
   jm_etag='' jm_answers=0 jm_failures=0
-  # Of the wgets only GNU's has settings, and an option, that put a proxy before it.
+  # Only GNU's wget has settings for a proxy, and the option that overrides them.
   jm_direct=$(wget --no-proxy --version >/dev/null 2>&1 && echo --no-proxy)
   while jm_alive; do
     jm_known=$jm_etag
-    jm_wait=${jm_known:+"&wait_for_change=true&timeout_sec=60&last_etag=$jm_known"}
+    jm_wait=${jm_known:+"&wait_for_change=true&timeout_sec=$jm_news_s&last_etag=$jm_known"}
     if jm_ask "?recursive=true$jm_wait"; then
-      [ "$jm_answers" = 0 ] || jm_pause=2
+      [ "$jm_answers" = 0 ] || jm_pause=$jm_ask_pause_s
       jm_answers=1 jm_failures=0 jm_new=$jm_etag
       if [ -z "$jm_new" ] || [ "$jm_new" != "$jm_known" ]; then
         jm_ask preempted && jm_heed preemption "$jm_value"
@@ -373,23 +396,25 @@ jm_watch() {
       fi
     else
       jm_failures=$((jm_failures + 1))
-      [ "$jm_answers" != 0 ] || [ "$jm_failures" -lt 4 ] || return
-      jm_pause=$((jm_failures < 6 ? 1 << jm_failures : 60))
+      [ "$jm_answers" != 0 ] || [ "$jm_failures" -lt "$jm_first_asks" ] || return
+      jm_pause=$((jm_failures < 6 ? 1 << jm_failures : jm_ask_pause_max_s))
     fi
     jm_nap "${jm_pause:-0}"
   done
 }
 
-# jm_ask KEY: the last line of the answer into jm_value, its ETag into jm_etag. The server is on
-# this machine's own network, and its answers concern nobody else: never through a proxy.
+# jm_ask KEY: the last line of the answer into jm_value, its ETag into jm_etag. Never through a proxy:
+# the server is on this machine's own network.
 jm_ask() {
   jm_url="http://${GCE_METADATA_HOST:-metadata.google.internal}/computeMetadata/v1/instance/$1"
   jm_flavor='Metadata-Flavor: Google'
   if command -v curl >/dev/null 2>&1; then
-    jm_answer=$(curl -sfi --noproxy '*' --connect-timeout 3 -m 75 -H "$jm_flavor" "$jm_url")
+    jm_answer=$(curl -sfi --noproxy '*' --connect-timeout $jm_connect_s -m $jm_ask_s \
+      -H "$jm_flavor" "$jm_url")
   else
     # shellcheck disable=SC2086
-    jm_answer=$(http_proxy='' wget -qSO- $jm_direct -t 1 -T 75 --header "$jm_flavor" "$jm_url" 2>&1)
+    jm_answer=$(http_proxy='' wget -qSO- $jm_direct -t 1 -T $jm_ask_s \
+      --header "$jm_flavor" "$jm_url" 2>&1)
   fi || return 1
   jm_etag=''
   while :; do
@@ -402,10 +427,10 @@ jm_ask() {
   case $jm_etag in *[!A-Za-z0-9_.-]*) jm_etag='' ;; esac
 }
 
-# jm_heed KIND VALUE: whether this is a notice, and a new one: a maintenance that an earlier run on
-# this machine was signalled for is only noted down.
+# jm_heed KIND VALUE: if this is a notice, notes it down and signals the command. A maintenance that an
+# earlier run of the job was signalled for, since this host booted, is only noted down.
 jm_heed() {
-  jm_mark=${jm_runs%/runs}/noticed-$1
+  jm_mark=${jm_runs%/runs}/noticed-$1.${jm_id%.*}
   case $1:$2 in
     preemption:TRUE | maintenance:TERMINATE_ON_HOST_MAINTENANCE) ;;
     *)
@@ -423,8 +448,8 @@ jm_heed() {
   jm_signal_command
 }
 
-# Whether a run is one of those before jm_before, by what its id has behind jm_prefix. A call that
-# comes late (its sender was asleep) must not end the runs of attempts that began since.
+# jm_is_earlier NUMBER: whether it is smaller than jm_before, if that is set. A call that comes late
+# (its sender was asleep) must not end runs of attempts that began since.
 jm_is_earlier() {
   [ -n "$jm_before" ] || return 0
   case $1 in '' | *[!0-9]*) return 1 ;; esac
@@ -435,13 +460,15 @@ jm_is_earlier() {
 # left behind, which may hold the chips. Needs /proc.
 jm_find_others() {
   jm_left='' jm_last=''
-  for jm_file in $(grep -lF "JOBMAN_RUN_DIR=$jm_runs/$jm_prefix" /proc/[0-9]*/environ 2>/dev/null); do
+  set -- -e "JOBMAN_RUN_DIR=$jm_runs/$jm_prefix"
+  [ -z "$jm_old" ] || set -- "$@" -e "JOBMAN_RUN_DIR=$jm_runs/$jm_old"
+  for jm_file in $(grep -lF "$@" /proc/[0-9]*/environ 2>/dev/null); do
     jm_one=${jm_file#/proc/}
     jm_one=${jm_one%/environ}
     [ "$jm_one" != $$ ] || continue
-    jm_of=$(tr '\0' '\n' 2>/dev/null <"$jm_file" | sed -n 's/^JOBMAN_RUN_DIR=//p')
+    jm_run_of "$jm_one"
     case $jm_of in
-      "$jm_dir") ;;
+      "$jm_runs/$jm_id") ;;
       "$jm_runs/$jm_prefix"*)
         jm_is_earlier "${jm_of#"$jm_runs/$jm_prefix"}" && jm_left="$jm_left $jm_one"
         ;;
@@ -449,15 +476,18 @@ jm_find_others() {
   done 2>/dev/null
 }
 
-# jm_end_others PREFIX GRACE: the same treatment for them as `stop` gives.
-jm_end_others() {
+# The run's processes and those of the others: all have the same grace, at the same time.
+jm_find_all() {
+  jm_find_processes
+  jm_of_run=$jm_left jm_launcher=$jm_last
+  jm_find_others
+  jm_left=$jm_of_run${jm_left:+ $jm_left} jm_last=$jm_launcher
+}
+
+# jm_set_others PREFIX: what jm_find_others looks for.
+jm_set_others() {
   jm_before=${1##*[!0-9]}
   jm_prefix=${1%"$jm_before"}
-  jm_find=jm_find_others
-  jm_clock
-  jm_end=$((jm_now + $2 * 100))
-  jm_terminate
-  jm_kill
 }
 
 # The chips' device files that are here, and libtpu's lock file, into jm_chips and jm_lock.
@@ -469,8 +499,8 @@ jm_find_chips() {
   [ -e "$jm_lock" ] || jm_lock=''
 }
 
-# Open files of all processes as `ls -l` shows them. Those of other users show only to root, which
-# those who may use sudo on a TPU VM become without a password.
+# The open files of all processes, as `ls -l` shows them. Those of other users are shown to root only;
+# on a TPU VM whoever may use sudo needs no password for it.
 jm_open_files() {
   if [ "$(id -u)" != 0 ]; then
     case " $(id -Gn 2>/dev/null) " in
@@ -480,8 +510,8 @@ jm_open_files() {
   ls -l /proc/[0-9]*/fd 2>/dev/null
 }
 
-# Lines "PID PATH" of who has the chips or the lock file open; of the lock file also who locked it,
-# which shows of every user's processes.
+# Lines "PID PATH": who has the chips or the lock file open, and who locked that file, which is shown
+# of every user's processes.
 jm_holders() {
   jm_open_files | awk -v paths="$jm_chips $jm_lock" '
     BEGIN { n = split(paths, path, " ") }
@@ -500,12 +530,18 @@ jm_holders() {
   awk -v file="$jm_one" -v path="$jm_lock" '$6 == file { print $5, path }' /proc/locks 2>/dev/null
 }
 
-# The run folder in the environment of the process, into jm_of.
+# jm_run_of PID: the run folder in its environment into jm_of; by its present id, see jm_adopt.
 jm_run_of() {
   jm_of=$({ tr '\0' '\n' <"/proc/$1/environ"; } 2>/dev/null | sed -n 's/^JOBMAN_RUN_DIR=//p')
+  case $jm_of in
+    "$jm_runs/${jm_old:-/}"*)
+      jm_new=$jm_runs/$jm_own${jm_of#"$jm_runs/$jm_old"}
+      [ ! -L "$jm_new" ] || jm_of=$jm_new
+      ;;
+  esac
 }
 
-# Whether the run folder is of another run of jm_job: a setup step, or an earlier attempt.
+# jm_is_of_job FOLDER: whether it is of another run of jm_job: a setup step, or an earlier attempt.
 jm_is_of_job() {
   case $1 in
     "$jm_runs/${jm_job}a"*) jm_is_earlier "${1#"$jm_runs/${jm_job}a"}" ;;
@@ -514,7 +550,7 @@ jm_is_of_job() {
   esac
 }
 
-# Whether the process is of such a run: by its environment, or where that was cleaned, by its
+# jm_is_ours PID: whether it is of such a run: by its environment, or where that was cleaned, by its
 # session, which the launcher led. One that we may not signal is not ours.
 jm_is_ours() {
   kill -0 "$1" 2>/dev/null || return 1
@@ -525,7 +561,7 @@ jm_is_ours() {
   for jm_of in "$jm_runs/$jm_job"*/pid; do
     jm_pid=''
     read -r jm_pid jm_born 2>/dev/null <"$jm_of"
-    # The number may be another's by now, who leads a session of his own.
+    # The pid may belong to another process by now, which leads a session of its own.
     (jm_look "${jm_pid:-0}" && [ "$jm_ticks" != "$jm_born" ]) && continue
     [ "$jm_pid" = "$jm_session" ] && jm_same_boot "${jm_of%/pid}" && jm_is_of_job "${jm_of%/pid}" &&
       return 0
@@ -533,21 +569,27 @@ jm_is_ours() {
   return 1
 }
 
-# Who holds the chips: processes of other runs of jm_job into jm_left, all others into jm_theirs as
-# words PID PATH. Those of this very run were started by another call meanwhile.
+# Who holds the chips: processes of other runs of jm_job into jm_left, those of others into jm_theirs
+# as words PID PATH. Processes of this very run were started by another call meanwhile.
 jm_find_holders() {
   jm_left='' jm_last='' jm_theirs=''
   # shellcheck disable=SC2046
   set -- $(jm_holders)
   while [ $# -ge 2 ]; do
-    if jm_look "$1" && [ "$jm_state" != Z ] && jm_run_of "$1" && [ "$jm_of" != "$jm_dir" ]; then
+    if jm_look "$1" && [ "$jm_state" != Z ] && jm_run_of "$1" && [ "$jm_of" != "$jm_runs/$jm_id" ]; then
       if jm_is_ours "$1"; then jm_left="$jm_left $1"; else jm_theirs="$jm_theirs $1 $2"; fi
     fi
     shift 2
   done
 }
 
-# Says who else holds the chips, at most three of them, and ends.
+# jm_words_of PID: its command line, on stdout.
+jm_words_of() {
+  { tr '\0' ' ' <"/proc/$1/cmdline"; } 2>/dev/null | tr -c '[:print:]' '?' |
+    cut -c1-$jm_words_shown | sed 's/ $//'
+}
+
+# Says who else holds the chips, and ends the script.
 jm_busy() {
   jm_told=' ' jm_text='' jm_count=0
   # shellcheck disable=SC2086
@@ -559,41 +601,42 @@ jm_busy() {
         jm_told="$jm_told$1 "
         jm_count=$((jm_count + 1))
         jm_user=$(stat -c %U "/proc/$1" 2>/dev/null)
-        jm_words=$({ tr '\0' ' ' <"/proc/$1/cmdline"; } 2>/dev/null |
-          tr -c '[:print:]' '?' | cut -c1-80)
         jm_held=$(echo "$jm_theirs" | awk -v pid="$1" \
           '{ for (i = 1; i < NF; i += 2) if ($i == pid && !n[$(i + 1)]++) s = s ", " $(i + 1)
              print substr(s, 3) }')
-        [ "$jm_count" -gt 3 ] ||
-          jm_text="$jm_text; process $1 of ${jm_user:-?} (${jm_words% }) holds $jm_held"
+        [ "$jm_count" -gt "$jm_named_holders" ] ||
+          jm_text="$jm_text; process $1 of ${jm_user:-?} ($(jm_words_of "$1")) holds $jm_held"
         ;;
     esac
     shift 2
   done
-  [ "$jm_count" -le 3 ] || jm_text="$jm_text; and $((jm_count - 3)) more"
+  [ "$jm_count" -le "$jm_named_holders" ] ||
+    jm_text="$jm_text; and $((jm_count - jm_named_holders)) more"
   printf 'jobman: busy %s\n' "${jm_text#; }" >&2
   exit 96
 }
 
-# jm_free_chips JOB GRACE: ends what holds the chips of other runs whose id begins with JOB. Ends
-# the script while somebody else holds them; ending those is nobody's but the user's. A lock file
-# that nobody holds any more keeps libtpu of another user out (it cannot open it).
+# jm_free_chips JOB GRACE: ends what holds the chips for other runs whose id begins with JOB. Ends the
+# script while somebody else holds them: that is for the user to end. A lock file that nobody holds
+# any more keeps the libtpu of another user out, which cannot open it.
 jm_free_chips() {
   jm_find_chips
   if [ -z "$jm_chips$jm_lock" ] || [ ! -d /proc/self ]; then return; fi
-  jm_job=$1 jm_before=${jm_id##*[!0-9]}
-  jm_find=jm_find_holders
-  jm_clock
-  jm_end=$((jm_now + $2 * 100)) jm_looks=0
+  jm_job=$1 jm_before=${jm_id##*[!0-9]} jm_looks=0
+  jm_set_term_end "$2"
+  jm_chips_end_cs=$((jm_term_end_cs + jm_chips_wait_cs))
   while jm_find_holders; [ -n "$jm_left$jm_theirs" ]; do
     if [ -n "$jm_left" ]; then
-      jm_terminate
-      jm_kill
+      jm_clock
+      [ "$jm_now_cs" -lt "$jm_chips_end_cs" ] ||
+        jm_die "processes of earlier runs of this job hold the chips, and something starts them again" \
+          "as often as they are ended: $(jm_words_of "${jm_left##* }")"
+      jm_end jm_find_holders
     else
       # A process that is just ending still has its files, but no environment that says whose it is.
-      [ "$jm_looks" -lt 5 ] || jm_busy
+      [ "$jm_looks" -lt "$jm_exit_looks" ] || jm_busy
       jm_looks=$((jm_looks + 1))
-      jm_nap 0.1
+      jm_nap $jm_nap_s
     fi
   done
   if [ -z "$jm_lock" ] || [ ! -e "$jm_lock" ]; then return; fi
@@ -606,60 +649,73 @@ jm_free_chips() {
   fi
 }
 
-# TERM to every process, also to those that appear meanwhile, until none is left or jm_end.
+# jm_set_term_end GRACE: what is ended is sent TERM until then, and KILL from then on.
+jm_set_term_end() {
+  jm_clock
+  jm_term_end_cs=$((jm_now_cs + $1 * 100))
+}
+
+# jm_end FIND: ends what FIND finds: TERM until jm_term_end_cs, then KILL.
+jm_end() {
+  jm_find=$1
+  jm_terminate
+  jm_kill
+}
+
+# TERM to every process, also to those that appear meanwhile, until none is left or the grace is over.
 jm_terminate() {
   jm_told=' '
-  jm_pause=0.05
+  jm_pause=$jm_first_nap_s
   while "$jm_find"; [ -n "$jm_left$jm_last" ]; do
     jm_clock
-    [ "$jm_now" -lt "$jm_end" ] || return
+    [ "$jm_now_cs" -lt "$jm_term_end_cs" ] || return
     for jm_one in $jm_left; do
       case $jm_told in *" $jm_one "*) continue ;; esac
       kill -TERM "$jm_one" 2>/dev/null
       jm_told="$jm_told$jm_one "
     done
     jm_nap $jm_pause
-    jm_pause=0.1
+    jm_pause=$jm_nap_s
   done
 }
 
 # KILL until none is left. The launcher goes last, so that it can note the exit code.
 jm_kill() {
   jm_clock
-  jm_end=$((jm_now + 1000)) jm_quiet=$((jm_now + 300))
+  jm_kill_end_cs=$((jm_now_cs + jm_kill_wait_cs)) jm_exit_end_cs=$((jm_now_cs + jm_exit_wait_cs))
   while "$jm_find"; [ -n "$jm_left$jm_last" ]; do
     # shellcheck disable=SC2086
     [ -z "$jm_left" ] || kill -KILL $jm_left 2>/dev/null
     jm_clock
-    [ -n "$jm_left" ] || [ "$jm_now" -lt "$jm_quiet" ] || kill -KILL "$jm_last" 2>/dev/null
-    [ "$jm_now" -lt "$jm_end" ] ||
+    [ -n "$jm_left" ] || [ "$jm_now_cs" -lt "$jm_exit_end_cs" ] || kill -KILL "$jm_last" 2>/dev/null
+    [ "$jm_now_cs" -lt "$jm_kill_end_cs" ] ||
       jm_die "these processes of run $jm_id do not end, even by KILL: ${jm_left:-$jm_last}"
-    jm_nap 0.05
+    jm_nap $jm_first_nap_s
   done
 }
 
+# jm_stop GRACE [PREFIX]
 jm_stop() {
   jm_why=$(umask 077 && mkdir -p "$jm_runs" 2>&1) || jm_die "cannot create $jm_runs: $jm_why"
+  jm_prefix=''
+  [ $# -lt 2 ] || jm_set_others "$2"
   if mkdir "$jm_dir" 2>/dev/null; then
     true >"$jm_dir/unstarted" || jm_die "cannot write to $jm_dir (is the disk full?)"
   else
     # A full disk must not keep the processes alive.
     true 2>/dev/null >"$jm_dir/stopped"
     jm_settle
-    jm_clock
-    jm_end=$((jm_now + $1 * 100))
-    jm_find=jm_find_processes
-    jm_terminate
-    jm_kill
-    jm_end_watcher # a launcher that was killed did not
   fi
-  [ $# -lt 2 ] || jm_end_others "$2" "$1"
+  jm_set_term_end "$1"
+  if [ -n "$jm_prefix" ]; then jm_end jm_find_all; else jm_end jm_find_processes; fi
+  jm_end_watcher # a launcher that was killed did not
   jm_settle
   echo "$jm_status"
 }
 
+# jm_list PREFIX
 jm_list() {
-  for jm_dir in "$jm_runs"/*; do
+  for jm_dir in "$jm_runs/$1"*; do
     [ -d "$jm_dir" ] || continue
     jm_settle
     echo "${jm_dir##*/} $jm_status"
@@ -669,10 +725,10 @@ jm_list() {
 jm_forget() {
   jm_settle
   [ "$jm_status" != running ] || jm_die "run $jm_id is still running"
-  rm -rf "$jm_dir" || jm_die "cannot remove $jm_dir"
+  rm -rf "$jm_dir" "$jm_runs/${jm_id:?}" || jm_die "cannot remove $jm_dir"
 }
 
-# What a boot loses (mounts, /tmp, services started by hand) must be set up again.
+# What a reboot loses (mounts, /tmp, services started by hand) must be set up again.
 jm_renew() {
   jm_settle
   case $jm_status in
@@ -682,12 +738,38 @@ jm_renew() {
   esac
 }
 
+# jm_adopt ID: runs of this job that an earlier jobman started on this host get their present ids, as
+# links: so they are followed and stopped, and not started twice. Those ids were JOB-WHAT, on every
+# host; a run that began since this machine booted was started here. jm_own and jm_old: what the ids
+# of the job's runs on this host begin with, now and then.
+jm_adopt() {
+  jm_own='' jm_old=''
+  case $1 in *.*.*.*.*) ;; *) return ;; esac
+  jm_own=${1%.*}. jm_old=${1#*.}
+  jm_old=${jm_old%%.*}-
+  for jm_one in "$jm_runs/$jm_old"*; do
+    jm_new=$jm_own${jm_one#"$jm_runs/$jm_old"}
+    if [ ! -d "$jm_one" ] || [ -e "$jm_runs/$jm_new" ]; then continue; fi
+    if ! jm_same_boot "$jm_one" || [ -z "$jm_was" ]; then continue; fi
+    ln -sn "${jm_one##*/}" "$jm_runs/$jm_new" 2>/dev/null
+    jm_adopt_checkpoints "${jm_runs%/runs}/checkpoints" "${jm_old%-}"
+  done
+}
+
+# jm_adopt_checkpoints FOLDER JOB: they were in a folder named by the job's number alone.
+jm_adopt_checkpoints() {
+  [ -d "$1/${2#j}" ] && [ ! -e "$1/${jm_own%%.*}.$2" ] || return
+  ln -sn "${2#j}" "$1/${jm_own%%.*}.$2" 2>/dev/null
+}
+
 jm_set_run() {
   case $1 in
     '' | [.-]* | *[!A-Za-z0-9._-]*) jm_die "'$1' is no run id" ;;
   esac
   jm_id=$1
   jm_dir=$jm_runs/$1
+  jm_adopt "$1"
+  [ ! -L "$jm_dir" ] || jm_dir=$jm_runs/$jm_old${1##*.}
 }
 
 jm_set_prefix() {
@@ -726,11 +808,6 @@ case $jm_verb in
     jm_set_run "${1:-}"
     jm_launch
     ;;
-  status)
-    jm_set_run "${1:-}"
-    jm_settle
-    echo "$jm_status"
-    ;;
   stop)
     jm_set_run "${1:-}"
     jm_need_number "${2:-}"
@@ -750,12 +827,10 @@ case $jm_verb in
     jm_set_run "${1:-}"
     jm_renew
     ;;
-  list) jm_list ;;
-  forget)
-    for jm_one in "$@"; do
-      jm_set_run "$jm_one"
-      jm_forget
-    done
+  list)
+    jm_set_prefix "${1:-}"
+    jm_adopt "$1"
+    jm_list "$1"
     ;;
   *) jm_die "unknown verb '$jm_verb'" ;;
 esac

@@ -187,14 +187,16 @@ TEST_F(Gc, EndsRunsThatBelongToNoAttempt) {
   const std::string leave =
       "printf \"jm_workdir=''\\njm_script='exec sleep 7222'\\njm_env=''\\njobman-end\\n\" "
       ">~/order; "
-      "setsid sh ~/.jobman/bin/host-*.sh run j000001-a0 0 <~/order >/dev/null 2>&1 & "
-      "until [ -s ~/.jobman/runs/j000001-a0/pid ]; do sleep 0.1; done";
+      "now=$(echo ~/.jobman/runs/*.a1) id=$(basename ${now%1}0); "
+      "setsid sh ~/.jobman/bin/host-*.sh run $id 0 <~/order >/dev/null 2>&1 & "
+      "until [ -s ~/.jobman/runs/*.a0/pid ]; do sleep 0.1; done";
   const Ran begun = place_.Jobman({"exec", "busy", "-w", "1", "--", leave});
   ASSERT_EQ(begun.code, 0) << begun.All();
   const Ran listed = place_.Jobman({"gc"});
   EXPECT_EQ(listed.code, 1) << listed.All();
-  EXPECT_THAT(listed.out, AllOf(HasSubstr("j000001-a0"), HasSubstr("job 000001 is at attempt 1")));
-  EXPECT_THAT(listed.out, Not(HasSubstr("j000001-a1")));
+  EXPECT_THAT(listed.out, AllOf(HasSubstr(".j000001.busy-000001-a1.h1.a0"),
+                                HasSubstr("job 000001 is at attempt 1")));
+  EXPECT_THAT(listed.out, Not(HasSubstr(".h1.a1")));
   const Ran ended = place_.Jobman({"gc", "--yes"});
   EXPECT_EQ(ended.code, 0) << ended.All();
   EXPECT_EQ(place_.Jobman({"exec", "busy", "-w", "1", "--", "pgrep -f '[s]leep 7222'"}).code, 1);

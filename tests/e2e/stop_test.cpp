@@ -26,7 +26,8 @@ TEST(Stop, CancelLeavesNoProcessAndResumeUsesTheSliceAgain) {
   const Ran cancel = place.Jobman({"cancel", "1", "--wait"});
   EXPECT_EQ(cancel.code, 0) << cancel.All();
   const Ran left = place.Jobman(
-      {"exec", "1", "--", "grep -l JOBMAN_RUN_ID=j000001-a1 /proc/[0-9]*/environ 2>/dev/null"});
+      {"exec", "1", "--",
+       "grep -lE 'JOBMAN_RUN_ID=[^.]*[.]j000001[.]' /proc/[0-9]*/environ 2>/dev/null"});
   EXPECT_THAT(left.out, testing::Not(HasSubstr("/proc/"))) << left.All();
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("stubborn-000001-a1"));
   ASSERT_EQ(place.Jobman({"resume", "1"}).code, 0);
@@ -67,8 +68,7 @@ TEST(Stop, NothingOfALostRunIsLeftBesideTheNextAttempt) {
     return place.Jobman({"exec", "1", "--", "pgrep -f '[s]leep 4567'"}).code == 0;
   }));
   ASSERT_EQ(
-      place.Jobman({"exec", "1", "--", "kill -9 $(cut -d' ' -f1 ~/.jobman/runs/j000001-a1/pid)"})
-          .code,
+      place.Jobman({"exec", "1", "--", "kill -9 $(cut -d' ' -f1 ~/.jobman/runs/*.a1/pid)"}).code,
       0);
   ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
   EXPECT_EQ(place.Log(1, 2, "run", 0), "0\n");

@@ -335,8 +335,10 @@ Garbage FullOfGarbage() {
   node.found.ref.mode = core::AllocationMode::kTpuVm;
   node.found.raw_state = "PREEMPTED";
   garbage.slices[3].found.labels = {};
-  garbage.runs = {
-      {.job = {7}, .host = 3, .run_id = "j000007-a1", .why = "job 000007 is at attempt 2"}};
+  garbage.runs = {{.job = {7},
+                   .host = 3,
+                   .run_id = "f5d33d77c34a.j000007.train-000007-a2.h3.a1",
+                   .why = "job 000007 is at attempt 2"}};
   garbage.silent = {
       {.job = {7}, .host = 2, .error = {.code = base::Code::kUnavailable, .message = "refused"}}};
   garbage.places = {garbage.slices[0].where};

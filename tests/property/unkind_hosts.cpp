@@ -33,7 +33,8 @@ base::Status Say(const ports::ByteSink& sink, const std::string& text) {
 }
 
 bool IsCommand(const std::string& id) {
-  return base::Contains(id, "-a");
+  const auto run = core::ParseRunId(id);
+  return run && std::holds_alternative<core::CommandRun>(run->what);
 }
 
 /// Of the run's order, which quotes it twice.
@@ -173,8 +174,10 @@ Task<UnkindHosts::Code> UnkindHosts::Stop(Session session, Words words) {
   const Duration grace = Seconds(words[2]);
   ModelRun* run = Find(session.machine, words[1]);
   if (run == nullptr) {
-    runs_[session.machine][words[1]] = {
-        .id = words[1], .machine = session.machine, .stopped = true};
+    runs_[session.machine][words[1]] = {.id = words[1],
+                                        .of = core::ParseRunId(words[1]).value(),
+                                        .machine = session.machine,
+                                        .stopped = true};
   } else {
     run->stopped = run->stopped || run->running;
     if (run->running) Terminate(*run, grace);
@@ -236,7 +239,10 @@ ModelRun* UnkindHosts::Find(const std::string& machine, const std::string& id) {
 }
 
 void UnkindHosts::Start(const Session& session, const std::string& id) {
-  ModelRun run{.id = id, .machine = session.machine, .host = HostIndex(session.input)};
+  ModelRun run{.id = id,
+               .of = core::ParseRunId(id).value(),
+               .machine = session.machine,
+               .host = HostIndex(session.input)};
   run.boot = session.boot;
   run.started = clock_.Now();
   run.running = true;
@@ -301,15 +307,15 @@ void UnkindHosts::Strike() {
   unplugged_until_[machine->first] = clock_.Now() + seconds{random_.Below(600)};
 }
 
-std::vector<const ModelRun*> UnkindHosts::RunsOf(const std::string& prefix) const {
+std::vector<const ModelRun*> UnkindHosts::RunsOf(core::JobId job) const {
   std::vector<const ModelRun*> found;
   for (const auto& [machine, runs] : runs_) {
     for (const auto& [id, run] : runs) {
-      if (id.starts_with(prefix)) found.push_back(&run);
+      if (run.of.on.job == job) found.push_back(&run);
     }
   }
   for (const ModelRun& run : forgotten_) {
-    if (run.id.starts_with(prefix)) found.push_back(&run);
+    if (run.of.on.job == job) found.push_back(&run);
   }
   return found;
 }

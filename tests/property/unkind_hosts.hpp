@@ -15,6 +15,7 @@ namespace jobman::test {
 /// A run on a machine: what the host script would keep of it.
 struct ModelRun {
   std::string id = {};
+  core::RunId of = {};  ///< the same, taken apart
   std::string machine = {};
   int host = 0;  ///< JOBMAN_HOST_INDEX
   int boot = 0;
@@ -50,8 +51,8 @@ class UnkindHosts final : public ports::HostShell {
   /// Called when a run starts.
   void OnStart(std::function<void(const ModelRun&)> hook) { on_start_ = std::move(hook); }
 
-  /// All runs there ever were whose id begins so.
-  std::vector<const ModelRun*> RunsOf(const std::string& prefix) const;
+  /// All runs that there ever were of a job.
+  std::vector<const ModelRun*> RunsOf(core::JobId job) const;
 
  private:
   /// One connection: the machine as of its beginning, and where the output goes.

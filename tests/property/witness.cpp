@@ -17,20 +17,18 @@ namespace {
 constexpr std::size_t kStory = 300;
 constexpr int kMostTries = 12;  // of a hook, before it is given up
 
-std::string RunsOf(core::JobId id) {
-  return "j" + core::FormatJobId(id) + "-";
+/// The attempt whose command it is; 0 for a setup step.
+int AttemptOf(const ModelRun& run) {
+  const auto* const command = std::get_if<core::CommandRun>(&run.of.what);
+  return command == nullptr ? 0 : command->attempt;
 }
 
-std::string CommandId(core::JobId id, int attempt) {
-  return fmt::format("{}a{}", RunsOf(id), attempt);
-}
-
-bool IsCommand(const ModelRun& run) {
-  return base::Contains(run.id, "-a");
-}
-
-core::JobId JobOf(const ModelRun& run) {
-  return core::JobId{base::ParseNumber(run.id.substr(1, run.id.find('-') - 1)).value_or(0)};
+/// Whether it is of the stage that an exit code is on record for.
+bool IsOf(const ModelRun& run, const ports::ExitRecord& exit) {
+  if (exit.stage == "run") return AttemptOf(run) == exit.attempt;
+  const auto* const setup = std::get_if<core::SetupRun>(&run.of.what);
+  const std::string step = exit.stage.substr(6, exit.stage.find('-', 6) - 6);
+  return setup != nullptr && std::to_string(setup->step) == step;
 }
 
 bool Succeeded(const Job& job) {
@@ -108,14 +106,9 @@ void Witness::CheckExits(const Job& before, const ports::Turn& turn) {
     const auto key = std::tuple{exit.job, exit.attempt, exit.stage, exit.host};
     if (!exits_.insert(key).second) Break("an exit code is recorded twice");
     if (!exit.error.empty()) continue;
-    const bool command = exit.stage == "run";
-    const std::string prefix = command
-                                   ? CommandId(exit.job, exit.attempt)
-                                   : fmt::format("{}s{}-", RunsOf(exit.job),
-                                                 exit.stage.substr(6, exit.stage.find('-', 6) - 6));
-    const auto runs = hosts_.RunsOf(prefix);
+    const auto runs = hosts_.RunsOf(exit.job);
     const bool true_code = std::any_of(runs.begin(), runs.end(), [&](const ModelRun* run) {
-      return (!command || run->id == prefix) && run->host == exit.host &&
+      return IsOf(*run, exit) && run->host == exit.host &&
              run->status() == fmt::format("exited {}", exit.exit_code);
     });
     if (!true_code) {
@@ -144,10 +137,10 @@ void Witness::CheckSuccess(const Job& before, const Job& after) {
   if (!Succeeded(after) || Succeeded(before)) return;
   succeeded_.insert(after.id);
   if (!before.stage) return Break("succeeds without a stage");
-  const auto runs = hosts_.RunsOf(CommandId(before.id, before.attempt));
+  const auto runs = hosts_.RunsOf(before.id);
   for (const core::HostRun& host : before.stage->hosts) {
     const bool well = std::any_of(runs.begin(), runs.end(), [&](const ModelRun* run) {
-      return run->id == CommandId(before.id, before.attempt) && run->host == host.host &&
+      return AttemptOf(*run) == before.attempt && run->host == host.host &&
              run->status() == "exited 0";
     });
     if (!well) Break(fmt::format("job {} succeeds, but not on host {}", after.id.value, host.host));
@@ -173,14 +166,15 @@ void Witness::Deletes(const std::string& name, const UnkindCloud::Labels& labels
 
 void Witness::Starts(const ModelRun& run) {
   Tell(fmt::format("{} starts on host {}, {}", run.id, run.host, run.machine));
-  const auto job = store_.Get(JobOf(run));
+  const auto job = store_.Get(run.of.on.job);
   if (!job.ok()) return Break("starts " + run.id + " of no job");
   if (succeeded_.contains(job->id)) Break("starts " + run.id + " after success");
-  for (const ModelRun* other : hosts_.RunsOf(RunsOf(job->id))) {
-    if (!IsCommand(*other) || other->started == base::TimePoint{}) continue;
-    if (other->id == run.id && other->host == run.host) Break("starts " + run.id + " again");
-    const bool in_the_way = IsCommand(run) || other->machine == run.machine;
-    if (other->id != run.id && IsAlive(*other) && in_the_way) {
+  for (const ModelRun* other : hosts_.RunsOf(job->id)) {
+    if (AttemptOf(*other) == 0 || other->started == base::TimePoint{}) continue;
+    const bool same = other->of.what == run.of.what;  // on this host, or another
+    if (same && other->host == run.host) Break("starts " + run.id + " again");
+    const bool in_the_way = AttemptOf(run) != 0 || other->machine == run.machine;
+    if (!same && IsAlive(*other) && in_the_way) {
       Break(fmt::format("starts {} while {} runs on host {}, {}", run.id, other->id, other->host,
                         other->machine));
     }
@@ -200,7 +194,7 @@ void Witness::CheckRest(const Job& job, bool may_fail) {
   const bool failed = may_fail && job.wish != core::Wish::kDelete && state == "FAILED";
   if (!may_be_cancelled && !may_be_deleted && !well && !failed) Break(told);
   const bool unstopped = base::Contains(job.why, "did not answer");
-  for (const ModelRun* run : hosts_.RunsOf(RunsOf(job.id))) {
+  for (const ModelRun* run : hosts_.RunsOf(job.id)) {
     if (IsAlive(*run) && !unstopped) Break(run->id + " still runs: " + told);
   }
   CheckLogs(job);
@@ -208,10 +202,9 @@ void Witness::CheckRest(const Job& job, bool may_fail) {
 }
 
 void Witness::CheckLogs(const Job& job) {
-  for (const ModelRun* run : hosts_.RunsOf(RunsOf(job.id))) {
-    if (!IsCommand(*run) || run->started == base::TimePoint{}) continue;
-    const auto attempt = base::ParseNumber(run->id.substr(run->id.find("-a") + 2)).value_or(0);
-    const auto path = paths_.LogPath(job.id.value, static_cast<int>(attempt), "run", run->host);
+  for (const ModelRun* run : hosts_.RunsOf(job.id)) {
+    if (AttemptOf(*run) == 0 || run->started == base::TimePoint{}) continue;
+    const auto path = paths_.LogPath(job.id.value, AttemptOf(*run), "run", run->host);
     CheckLog(job, *run, base::ReadFile(path).value_or(""));
   }
 }
@@ -224,8 +217,7 @@ void Witness::CheckLog(const Job& job, const ModelRun& run, const std::string& w
   if (run.lost) return;
   const auto exits = store_.Exits(job.id).value_or({});
   const bool recorded = std::any_of(exits.begin(), exits.end(), [&](const auto& exit) {
-    return exit.stage == "run" && CommandId(job.id, exit.attempt) == run.id &&
-           exit.host == run.host && exit.error.empty() &&
+    return exit.stage == "run" && IsOf(run, exit) && exit.host == run.host && exit.error.empty() &&
            !(run.stop_answered != base::TimePoint{} && exit.at - run.stop_answered > kStopGivesUp);
   });
   if (recorded && written != run.log) Break("the log of " + run.id + " is cut");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "jobman/core/job.hpp"
+#include "jobman/core/run_id.hpp"
 
 namespace jobman::core {
 
@@ -51,8 +51,8 @@ Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::strin
 /// The attempt that a slice, or one of its nodes, was named for (SliceName); 0 for other names.
 int AttemptOf(std::string_view name);
 
-/// Why a run of this job that goes on belongs to no present attempt; nothing when it does, or may.
-/// `run_id` as host.sh lists it; what is no run of this job is not judged.
-std::optional<std::string> StrayRun(const std::string& run_id, const Job& job);
+/// Why a run that goes on belongs to no present attempt of this job; nothing when it does, or may.
+/// `run_id` as host.sh lists it; a run of another job or host than `on` is not judged.
+std::optional<std::string> StrayRun(const std::string& run_id, const JobOnHost& on, const Job& job);
 
 }  // namespace jobman::core

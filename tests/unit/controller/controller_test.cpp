@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/core/run_id.hpp"
 #include "jobman/store/memory_store.hpp"
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/job_builder.hpp"
@@ -100,6 +101,15 @@ class ControllerTest : public testing::Test {
     spec.command.cmd = cmd;
     spec.command.grace = std::chrono::seconds{1};
     return spec;
+  }
+
+  /// Where a host keeps the run of the command in the present attempt.
+  base::Path CommandDir(JobId id, int host) {
+    const Job job = *store_.Get(id);
+    const core::RunId run{.on = core::OnHost(*store_.StoreId(), job, host),
+                          .what = core::CommandRun{.attempt = job.attempt}};
+    const auto& address = job.slice->hosts[static_cast<std::size_t>(host)].external;
+    return shell_.HomeOf(address) / ".jobman/runs" / core::FormatRunId(run);
   }
 
   template <class Condition>
@@ -208,7 +218,7 @@ TEST_F(ControllerTest, TheCommandIsToldOfAMaintenanceAndRunsAgainAfterIt) {
   const std::string slice = store_.Get(job.id)->slice->ref.name;
   api_->Announce(slice, core::Notice{.text = "PENDING"});
   const auto told = [&](int host) {
-    return base::ReadFile(home(host) / ".jobman/runs/j000001-a1/notices").value_or("");
+    return base::ReadFile(CommandDir(job.id, host) / "notices").value_or("");
   };
   const std::string pending =
       "{\"imminent\":false,\"kind\":\"maintenance\",\"text\":\"PENDING\"}\n";
@@ -349,7 +359,7 @@ TEST_F(ControllerTest, OneThatSleptWhileAnotherTookOverWritesAndAsksForNothing) 
   const Job job = Submit(Spec("until [ -e ~/go ]; do sleep 0.02; done; echo late"));
   ASSERT_TRUE(Reaches(job.id, "RUNNING"));
   const auto home = shell_.HomeOf(store_.Get(job.id)->slice->hosts[0].external);
-  ASSERT_TRUE(Until([&] { return base::FileSize(home / ".jobman/runs/j000001-a1/pid"); }));
+  ASSERT_TRUE(Until([&] { return base::FileSize(CommandDir(job.id, 0) / "pid"); }));
   clock_.Advance(std::chrono::minutes{1});
   ASSERT_TRUE(*store_.TakeLease("another", clock_.Now(), std::chrono::hours{1}));
   const Job before = *store_.Get(job.id);

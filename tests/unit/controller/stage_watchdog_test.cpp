@@ -122,7 +122,7 @@ class StageWatchdogTest : public testing::Test {
   asio::io_context loop_;
   EndlessShell shell_;
   World world_;
-  Options options_;
+  Options options_{.policy = {.store_id = "store1"}};
   Clouds clouds_{world_};
   HostAccess access_{world_, clouds_};
   core::Job job_;

@@ -107,15 +107,37 @@ TEST(AttemptOf, IsInTheNameOfASliceAndOfItsNodes) {
   EXPECT_EQ(AttemptOf("x-a99999999999"), 0) << "no attempt of ours";
 }
 
+const JobOnHost kHere = {.store = "store1", .job = {42}, .node = "train-000042-a3", .host = 1};
+
+std::string Command(int attempt, const JobOnHost& on = kHere) {
+  return FormatRunId({.on = on, .what = CommandRun{.attempt = attempt}});
+}
+std::string Step() {
+  return FormatRunId({.on = kHere, .what = SetupRun{.content = "abc"}});
+}
+
 TEST(StrayRun, IsACommandOfAnEarlierAttempt) {
   Job job = Holding("train-000042-a3");
   job.state = Running{};
   job.attempt = 3;
-  EXPECT_EQ(StrayRun("j000042-a2", job), "job 000042 is at attempt 3");
-  EXPECT_EQ(StrayRun("j000042-a3", job), std::nullopt);
-  EXPECT_EQ(StrayRun("j000042-a4", job), std::nullopt) << "begun since the job was read";
-  EXPECT_EQ(StrayRun("j000042-s0-abc-g0e0", job), std::nullopt) << "the next attempt may use it";
-  EXPECT_EQ(StrayRun("j000041-a1", job), std::nullopt);
+  EXPECT_EQ(StrayRun(Command(2), kHere, job), "job 000042 is at attempt 3");
+  EXPECT_EQ(StrayRun(Command(3), kHere, job), std::nullopt);
+  EXPECT_EQ(StrayRun(Command(4), kHere, job), std::nullopt) << "begun since the job was read";
+  EXPECT_EQ(StrayRun(Step(), kHere, job), std::nullopt) << "the next attempt may use it";
+}
+
+TEST(StrayRun, IsNoneOfAnotherStoreJobOrHost) {
+  Job job = Holding("train-000042-a3");
+  job.state = Running{};
+  job.attempt = 3;
+  for (auto change :
+       {+[](JobOnHost& on) { on.store = "other"; }, +[](JobOnHost& on) { on.job = {41}; },
+        +[](JobOnHost& on) { on.host = 2; }, +[](JobOnHost& on) { on.node = "train-000042-a2"; }}) {
+    JobOnHost there = kHere;
+    change(there);
+    EXPECT_EQ(StrayRun(Command(2, there), kHere, job), std::nullopt) << Command(2, there);
+  }
+  EXPECT_EQ(StrayRun("j000042-a2", kHere, job), std::nullopt) << "an id of before";
 }
 
 TEST(StrayRun, IsEverythingOfAJobThatIsOver) {
@@ -123,10 +145,10 @@ TEST(StrayRun, IsEverythingOfAJobThatIsOver) {
   job.state = Done{.outcome = Outcome::kCancelled};
   job.wish_new = false;
   job.attempt = 3;
-  EXPECT_EQ(StrayRun("j000042-a3", job), "job 000042 is CANCELLED");
-  EXPECT_EQ(StrayRun("j000042-s0-abc-g0e0", job), "job 000042 is CANCELLED");
+  EXPECT_EQ(StrayRun(Command(3), kHere, job), "job 000042 is CANCELLED");
+  EXPECT_EQ(StrayRun(Step(), kHere, job), "job 000042 is CANCELLED");
   job.wish_new = true;
-  EXPECT_EQ(StrayRun("j000042-s0-abc-g0e0", job), std::nullopt) << "it is about to run again";
+  EXPECT_EQ(StrayRun(Step(), kHere, job), std::nullopt) << "it is about to run again";
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "jobman/remote/host_script.hpp"
 
 namespace jobman::remote {
@@ -17,7 +19,19 @@ TEST(RunIds, AreOneSafeWord) {
   EXPECT_TRUE(IsRunId("000042-a1-setup-0-install.h3"));
   for (const char* bad : {"", ".", "..", "-x", "a/b", "a b", "a;b", "a\nb", "a$(b)"})
     EXPECT_FALSE(IsRunId(bad)) << bad;
-  EXPECT_FALSE(IsRunId(std::string(129, 'a')));
+  EXPECT_FALSE(IsRunId(std::string(200, 'a')));
+}
+
+TEST(RunIds, OfTheLongestNamesAreOneWordToo) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const core::JobOnHost on = {.store = "f5d33d77c34a",
+                              .job = {std::numeric_limits<std::int64_t>::max()},
+                              .node = std::string(63, 'n'),
+                              .host = kMost};
+  const core::SetupRun step = {
+      .step = kMost, .content = "0123456789ab", .generation = kMost, .epoch = kMost};
+  EXPECT_TRUE(IsRunId(core::FormatRunId({.on = on, .what = step})));
+  EXPECT_TRUE(IsRunId(core::RunIdPrefix(on)));
 }
 
 TEST(RunCall, RefusesWhatNoEnvironmentCanHold) {
@@ -114,7 +128,8 @@ TEST(RunEnvironment, DescribesTheHostAndItsSlice) {
       .id = {42}, .attempt = 3, .restart = core::Restart{.cause = core::RestartCause::kPreempted}};
   job.slice = core::Slice{.ref = {.place = {"p", "us-central2-b"}, .name = "train-42-a3"},
                           .hosts = {{"10.0.0.1", "1.2.3.4"}, {"10.0.0.2", ""}}};
-  const auto env = RunEnvironment(job, 1, "r1");
+  const core::RunId run = {.on = core::OnHost("store1", job, 1), .what = core::CommandRun{3}};
+  const auto env = RunEnvironment(job, 1, run);
   EXPECT_EQ(env.at("JOBMAN_JOB_ID"), core::FormatJobId(job.id));
   EXPECT_EQ(env.at("JOBMAN_ATTEMPT"), "3");
   EXPECT_EQ(env.at("JOBMAN_RESTART_REASON"), "preempted");
@@ -123,10 +138,11 @@ TEST(RunEnvironment, DescribesTheHostAndItsSlice) {
   EXPECT_EQ(env.at("JOBMAN_HOSTS"), "10.0.0.1,10.0.0.2");
   EXPECT_EQ(env.at("JOBMAN_HEAD"), "10.0.0.1");
   EXPECT_EQ(env.at("JOBMAN_NUM_SLICES"), "1");
-  EXPECT_EQ(env.at("JOBMAN_CHECKPOINT_DIR"), "~/.jobman/checkpoints/" + core::FormatJobId(job.id));
+  EXPECT_EQ(env.at("JOBMAN_CHECKPOINT_DIR"), "~/.jobman/checkpoints/store1.j000042")
+      << "stores that share a home folder do not share a job's checkpoints";
   EXPECT_EQ(env.at("JOBMAN_TPU_NAME"), "train-42-a3");
   EXPECT_EQ(env.at("JOBMAN_ZONE"), "us-central2-b");
-  EXPECT_EQ(env.at("JOBMAN_RUN_ID"), "r1");
+  EXPECT_EQ(env.at("JOBMAN_RUN_ID"), "store1.j000042.train-42-a3.h1.a3");
 }
 
 }  // namespace

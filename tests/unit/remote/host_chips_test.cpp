@@ -58,6 +58,46 @@ TEST_P(ChipsTest, WhatIgnoresTermIsKilled) {
   EXPECT_FALSE(IsAlive(daemon));
 }
 
+/// Something starts the holder again and again, in the moment between two looks at the chips: an
+/// `ls` that starts it whenever it has been told of its end.
+TEST_P(ChipsTest, AHolderThatKeepsComingBackIsToldOnceAndGivenUp) {
+  std::filesystem::create_directories(host.RunDir("j1-a1"));
+  const base::Path ls = host.home() / "shell/ls";
+  std::ofstream(ls) << "#!/bin/sh\n"
+                       "case $* in *fd*) ;; *) exec /bin/ls \"$@\" ;; esac\n"
+                       "alive() { case $(cut -d' ' -f3 /proc/$pid/stat 2>/dev/null) in"
+                       " '' | Z) return 1 ;; esac; }\n"
+                       "read -r pid 2>/dev/null <~/holder\n"
+                       "if ! alive && rm ~/told 2>/dev/null || [ -z \"$pid\" ]; then\n"
+                       "  JOBMAN_RUN_DIR=$HOME/.jobman/runs/j1-a1 setsid sh -c '\n"
+                       "    trap \"echo TERM >>~/terms\" TERM\n"
+                       "    echo $$ >~/holder; while :; do sleep 0.02; done' >/dev/null 2>&1 &\n"
+                       "  until read -r new 2>/dev/null <~/holder && [ \"$new\" != \"$pid\" ]; do\n"
+                       "    sleep 0.02\n"
+                       "  done\n"
+                       "  pid=$new\n"
+                       "fi\n"
+                       "if alive; then\n"
+                       "  echo \"/proc/$pid/fd:\"\n"
+                       "  echo \"lr-x 1 me me 64 Jan 1 00:00 5 -> $HOME/dev/accel0\"\n"
+                       "else\n"
+                       "  touch ~/told\n"
+                       "fi\n";
+  std::filesystem::permissions(ls, std::filesystem::perms::owner_all);
+  SetLimit("jm_chips_wait_cs", 300);
+  const Ended ended = host.Run(Next("touch ~/ran"));
+  EXPECT_EQ(ended.exit_code, kExitHostError);
+  const auto status = ParseStatus(ended.err);
+  ASSERT_TRUE(status.ok()) << ended.err;
+  EXPECT_EQ(status->kind, Kind::kError);
+  EXPECT_TRUE(
+      base::Contains(status->text, "something starts them again as often as they are ended"))
+      << status->text;
+  EXPECT_FALSE(std::filesystem::exists(host.home() / "ran"));
+  EXPECT_EQ(Slurp(host.home() / "terms"), "TERM\n") << "the grace is over after the first";
+  kill(PidIn("holder"), SIGKILL);
+}
+
 TEST_P(ChipsTest, SomebodyElseIsNamedAndLeftAlone) {
   host.Run({.run_id = "j2-a1",
             .script = "exec 4<~/dev/accel0 5<~/dev/accel1; setsid sleep 61 & echo $! >~/other"});

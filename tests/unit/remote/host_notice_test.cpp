@@ -61,8 +61,9 @@ TEST_P(NoticeTest, APreemptionIsSignalledWrittenDownAndReported) {
   EXPECT_EQ(host.Do(FollowCall("r", 0)).err, ended.err) << "whoever follows later learns it, too";
 }
 
-TEST_P(NoticeTest, AMaintenanceIsSignalledOncePerMachine) {
-  const RunOrder order{.run_id = "j1-a1", .script = kTerm, .notice_signal = "TERM"};
+TEST_P(NoticeTest, AMaintenanceIsSignalledOncePerJobAndMachine) {
+  const std::string here = "s1.j000001.n1.h0.", there = "s1.j000001.n1.h1.";
+  const RunOrder order{.run_id = here + "a1", .script = kTerm, .notice_signal = "TERM"};
   const auto follower = StartRunning(order);
   AwaitWatcher();
   Say("maintenance-event", "MIGRATE_ON_HOST_MAINTENANCE");
@@ -70,10 +71,19 @@ TEST_P(NoticeTest, AMaintenanceIsSignalledOncePerMachine) {
   EXPECT_TRUE(host.Wait(follower).err.ends_with("jobman: exited 9\n"));
   // It was told to go, and is here again: the notice stands, and is not news.
   const std::string until_told = "while [ ! -s $JOBMAN_NOTICE_FILE ]; do sleep 0.02; done";
-  const Ended again = host.Run({.run_id = "j1-a2", .script = until_told, .notice_signal = "TERM"});
+  const Ended again =
+      host.Run({.run_id = here + "a2", .script = until_told, .notice_signal = "TERM"});
   EXPECT_EQ(again.err, "jobman: running\njobman: exited 0\n");
+  // A host that shares the home folder is told for itself, and so is another store's job here.
+  for (const std::string& other : {there + "a2", std::string("s2.j000001.n1.h0.a2")}) {
+    const Ended told = host.Run({.run_id = other, .script = kTerm, .notice_signal = "TERM"});
+    EXPECT_TRUE(told.err.ends_with("jobman: exited 9\n")) << told.err;
+  }
+  EXPECT_EQ(host.Run({.run_id = here + "a3", .script = until_told, .notice_signal = "TERM"}).err,
+            again.err)
+      << "and forgets nothing for this one";
   std::ofstream(host.home() / "boot_id") << "boot-2\n";
-  const Ended other = host.Run({.run_id = "j1-a3", .script = kTerm, .notice_signal = "TERM"});
+  const Ended other = host.Run({.run_id = here + "a4", .script = kTerm, .notice_signal = "TERM"});
   EXPECT_EQ(other.err,
             "jobman: running\njobman: notice maintenance TERMINATE_ON_HOST_MAINTENANCE\n"
             "jobman: exited 9\n");

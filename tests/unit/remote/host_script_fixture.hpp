@@ -31,6 +31,15 @@ class HostScriptTest : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(Eventually([&] { return std::ifstream(host.home() / file) >> pid && pid > 0; }));
     return pid;
   }
+  /// Another limit in the installed script than the one at its head.
+  void SetLimit(const std::string& name, int value) {
+    const base::Path script = host.home() / ".jobman/bin" / HostScriptName();
+    std::string text = Slurp(script);
+    const auto at = text.find("\n" + name + "=") + 1;
+    ASSERT_NE(at, std::string::npos + 1) << "no limit " << name;
+    text.replace(at, text.find_first_of(" \n", at) - at, name + "=" + std::to_string(value));
+    std::ofstream(script) << text;
+  }
   LocalHost host{GetParam()};
 };
 

@@ -341,6 +341,23 @@ TEST_P(HostScriptTest, StopEndsOtherRunsOfTheJobToo) {
   EXPECT_FALSE(IsAlive(daemon));
 }
 
+/// One grace for all: the run is not yet over when the others are told, and they are not killed
+/// when it has used its grace up.
+TEST_P(HostScriptTest, StopTellsTheRunAndTheOthersAtTheSameTime) {
+  host.Run({.run_id = "j1-a1",
+            .script = "setsid sh -c 'trap \"touch ~/told; exit\" TERM; touch ~/up; "
+                      "while :; do sleep 0.02; done' &"});
+  const auto follower =
+      StartRunning({.run_id = "j1-a2",
+                    .script = "exec 2>/dev/null\n"
+                              "trap 'until [ -e ~/told ]; do sleep 0.02; done; exit 7' TERM\n"
+                              "touch ~/up2; while :; do sleep 0.02; done"});
+  for (const char* up : {"up", "up2"})
+    ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / up); }));
+  EXPECT_EQ(host.Do(StopCall("j1-a2", std::chrono::seconds{30}, "j1-a2")).out, "exited 7\n");
+  host.Wait(follower);
+}
+
 TEST_P(HostScriptTest, OnlyAttemptsBeforeTheOwnAreEnded) {
   for (const char* attempt : {"2", "9", "10", "11"}) {
     host.Run({.run_id = std::string("j1-a") + attempt,
@@ -353,17 +370,6 @@ TEST_P(HostScriptTest, OnlyAttemptsBeforeTheOwnAreEnded) {
     EXPECT_TRUE(IsAlive(PidIn(later))) << later << ": begun since, or the same";
     kill(PidIn(later), SIGKILL);
   }
-}
-
-TEST_P(HostScriptTest, ForgetRemovesEndedRunsOnly) {
-  host.Run({.run_id = "old", .script = "true"});
-  const auto follower = StartRunning({.run_id = "new", .script = "exec sleep 60"});
-  EXPECT_EQ(host.Do(ForgetCall({"old", "never"})).exit_code, 0);
-  EXPECT_FALSE(std::filesystem::exists(host.RunDir("old")));
-  EXPECT_EQ(host.Do(ForgetCall({"new"})).exit_code, kExitHostError);
-  EXPECT_EQ(host.StatusOf("new").kind, Kind::kRunning);
-  host.Stop("new", 30);
-  host.Wait(follower);
 }
 
 }  // namespace

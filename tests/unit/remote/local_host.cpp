@@ -13,6 +13,8 @@
 #include <sstream>
 #include <vector>
 
+#include "jobman/base/strings.hpp"
+
 namespace jobman::remote {
 namespace {
 
@@ -63,11 +65,13 @@ bool IsAlive(pid_t pid) {
   return end_of_name != std::string::npos && stat[end_of_name + 2] != 'Z';
 }
 
-LocalHost::LocalHost(const std::string& shell) : home_(MakeTempDir()) {
+LocalHost::LocalHost(const std::string& shell, base::Path home)
+    : owns_home_(home.empty()), home_(owns_home_ ? MakeTempDir() : std::move(home)) {
   std::string path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
   if (!shell.empty()) {
     std::filesystem::create_directories(home_ / "shell");
-    std::filesystem::create_symlink(shell, home_ / "shell/sh");
+    std::error_code there_already;
+    std::filesystem::create_symlink(shell, home_ / "shell/sh", there_already);
     path = (home_ / "shell").string() + ":" + path;
   }
   WriteTo(home_ / "boot_id", "boot-1\n");
@@ -83,7 +87,7 @@ LocalHost::~LocalHost() {
   std::error_code ignored;
   for (const auto& run : std::filesystem::directory_iterator(home_ / ".jobman/runs", ignored))
     Stop(run.path().filename(), 0);
-  std::filesystem::remove_all(home_, ignored);
+  if (owns_home_) std::filesystem::remove_all(home_, ignored);
 }
 
 std::string LocalHost::Running::Out() const {
@@ -92,7 +96,8 @@ std::string LocalHost::Running::Out() const {
 
 LocalHost::Running LocalHost::Start(const Call& call) {
   Running running;
-  running.folder = home_ / "calls" / std::to_string(++calls_);
+  static int calls = 0;  // of all hosts, which may share a home
+  running.folder = home_ / "calls" / std::to_string(++calls);
   std::filesystem::create_directories(running.folder);
   WriteTo(running.folder / "in", call.input);
   std::vector<std::string> environment;
@@ -131,8 +136,12 @@ Ended LocalHost::Run(const RunOrder& order, std::int64_t offset) {
 }
 
 RunStatus LocalHost::StatusOf(const std::string& run_id) {
-  const auto status = ParseStatus(Do(StatusCall(run_id)).out);
-  return status.ok() ? *status : RunStatus{.kind = RunStatus::Kind::kError};
+  for (const std::string& line : base::Split(Do(ListCall(run_id)).out, '\n')) {
+    if (!line.starts_with(run_id + " ")) continue;
+    const auto status = ParseStatus(line.substr(run_id.size()));
+    return status.ok() ? *status : RunStatus{.kind = RunStatus::Kind::kError, .text = line};
+  }
+  return {.kind = RunStatus::Kind::kAbsent};
 }
 
 RunStatus LocalHost::Stop(const std::string& run_id, int grace_seconds) {

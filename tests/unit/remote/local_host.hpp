@@ -17,11 +17,11 @@ struct Ended {
   std::string err = {};
 };
 
-/// A host for the script: a temporary home folder, and `shell` as its sh. Commands run as local
-/// processes. What is still running when it dies is killed.
+/// A host for the script: a temporary home folder, or one shared with another host, and `shell` as
+/// its sh. Commands run as local processes. What is still running when it dies is killed.
 class LocalHost {
  public:
-  explicit LocalHost(const std::string& shell = "");
+  explicit LocalHost(const std::string& shell = "", base::Path home = {});
   ~LocalHost();
   LocalHost(const LocalHost&) = delete;
   LocalHost& operator=(const LocalHost&) = delete;
@@ -47,8 +47,8 @@ class LocalHost {
   std::map<std::string, std::string> env = {};
 
  private:
+  bool owns_home_;
   base::Path home_;
-  int calls_ = 0;
 };
 
 /// Polls until `condition` holds; false when it did not within five seconds.

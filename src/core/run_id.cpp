@@ -1,0 +1,98 @@
+#include "jobman/core/run_id.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/overloaded.hpp"
+#include "jobman/base/check.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::core {
+namespace {
+
+/// The dot separates fields, so none may hold one.
+bool IsField(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
+/// Takes an id apart from its beginning; `good` as long as all was there.
+struct Reader {
+  std::string_view rest;
+  bool good = true;
+
+  void Mark(std::string_view mark) {
+    good = good && rest.starts_with(mark);
+    if (good) rest.remove_prefix(mark.size());
+  }
+  std::string Until(char end) {
+    const std::string text(rest.substr(0, rest.find(end)));
+    good = good && IsField(text);
+    rest.remove_prefix(text.size());
+    Mark(std::string_view(&end, 1));
+    return text;
+  }
+  std::int64_t Number(std::string_view mark) {
+    Mark(mark);
+    const auto end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    const auto number = base::ParseNumber(rest.substr(0, end));
+    rest.remove_prefix(end);
+    good = good && number;
+    return number.value_or(0);
+  }
+  int Int(std::string_view mark) {
+    const std::int64_t number = Number(mark);
+    good = good && number <= std::numeric_limits<int>::max();
+    return good ? static_cast<int>(number) : 0;
+  }
+};
+
+}  // namespace
+
+std::string RunIdPrefix(const JobOnHost& on) {
+  JM_CHECK(IsField(on.store) && IsField(on.node), "ids of our own making");
+  return fmt::format("{}.j{}.{}.h{}.", on.store, FormatJobId(on.job), on.node, on.host);
+}
+
+std::string FormatRunId(const RunId& run) {
+  const auto command = [](const CommandRun& of) { return fmt::format("a{}", of.attempt); };
+  const auto setup = [](const SetupRun& of) {
+    return fmt::format("s{}-{}-g{}e{}", of.step, of.content, of.generation, of.epoch);
+  };
+  return RunIdPrefix(run.on) + std::visit(Overloaded{command, setup}, run.what);
+}
+
+std::optional<RunId> ParseRunId(std::string_view text) {
+  Reader reader{.rest = text};
+  RunId run;
+  run.on.store = reader.Until('.');
+  run.on.job.value = reader.Number("j");
+  reader.Mark(".");
+  run.on.node = reader.Until('.');
+  run.on.host = reader.Int("h");
+  reader.Mark(".");
+  if (reader.rest.starts_with('a')) {
+    run.what = CommandRun{.attempt = reader.Int("a")};
+  } else {
+    SetupRun setup{.step = reader.Int("s")};
+    reader.Mark("-");
+    setup.content = reader.Until('-');
+    setup.generation = reader.Int("g");
+    setup.epoch = reader.Int("e");
+    run.what = setup;
+  }
+  // Leading zeros, and text behind the end, show in the comparison.
+  if (!reader.good || FormatRunId(run) != text) return std::nullopt;
+  return run;
+}
+
+JobOnHost OnHost(const std::string& store_id, const Job& job, int host) {
+  const HostPosition position = PositionOf(*job.slice, host);
+  return {.store = store_id, .job = job.id, .node = position.node_id, .host = position.host};
+}
+
+}  // namespace jobman::core

@@ -1,0 +1,39 @@
+#include "controller/times.hpp"
+
+#include <gtest/gtest.h>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/remote/host_script.hpp"
+
+namespace jobman::controller {
+namespace {
+
+/// A limit at the head of the host script, which is in hundredths of a second.
+base::Duration ScriptLimit(const std::string& name) {
+  const std::string begin = name + "=";
+  for (const std::string& line : base::Split(remote::HostScript(), '\n')) {
+    if (!line.starts_with(begin)) continue;
+    const std::string value = line.substr(begin.size(), line.find(' ') - begin.size());
+    return std::chrono::milliseconds{10} * base::ParseNumber(value).value();
+  }
+  ADD_FAILURE() << "src/remote/host.sh has no limit " << name;
+  return {};
+}
+
+/// A host that does what it was told to must not be given up while it does it.
+TEST(StopMargin, IsLongerThanTheHostScriptNeedsBeyondTheGrace) {
+  const base::Duration status = ScriptLimit("jm_pid_wait_cs");  // before the end and after it
+  const base::Duration kill = ScriptLimit("jm_kill_wait_cs") + ScriptLimit("jm_exit_wait_cs");
+  EXPECT_GT(kStopMargin, 2 * status + kill);
+}
+
+TEST(HostScript, GivesALauncherTimeForItsExitCodeWhileItKills) {
+  EXPECT_LT(ScriptLimit("jm_exit_wait_cs"), ScriptLimit("jm_kill_wait_cs"));
+}
+
+TEST(HostScript, GivesHoldersOfTheChipsTimeForMoreThanOneThatHangs) {
+  EXPECT_GT(ScriptLimit("jm_chips_wait_cs"), ScriptLimit("jm_kill_wait_cs"));
+}
+
+}  // namespace
+}  // namespace jobman::controller
