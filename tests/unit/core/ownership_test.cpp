@@ -112,7 +112,7 @@ const JobOnHost kHere = {.store = "store1", .job = {42}, .node = "train-000042-a
 std::string Command(int attempt, const JobOnHost& on = kHere) {
   return FormatRunId({.on = on, .what = CommandRun{.attempt = attempt}});
 }
-std::string Step() {
+std::string StepRun() {
   return FormatRunId({.on = kHere, .what = SetupRun{.content = "abc"}});
 }
 
@@ -123,7 +123,7 @@ TEST(StrayRun, IsACommandOfAnEarlierAttempt) {
   EXPECT_EQ(StrayRun(Command(2), kHere, job), "job 000042 is at attempt 3");
   EXPECT_EQ(StrayRun(Command(3), kHere, job), std::nullopt);
   EXPECT_EQ(StrayRun(Command(4), kHere, job), std::nullopt) << "begun since the job was read";
-  EXPECT_EQ(StrayRun(Step(), kHere, job), std::nullopt) << "the next attempt may use it";
+  EXPECT_EQ(StrayRun(StepRun(), kHere, job), std::nullopt) << "the next attempt may use it";
 }
 
 TEST(StrayRun, IsNoneOfAnotherStoreJobOrHost) {
@@ -146,9 +146,9 @@ TEST(StrayRun, IsEverythingOfAJobThatIsOver) {
   job.wish_new = false;
   job.attempt = 3;
   EXPECT_EQ(StrayRun(Command(3), kHere, job), "job 000042 is CANCELLED");
-  EXPECT_EQ(StrayRun(Step(), kHere, job), "job 000042 is CANCELLED");
+  EXPECT_EQ(StrayRun(StepRun(), kHere, job), "job 000042 is CANCELLED");
   job.wish_new = true;
-  EXPECT_EQ(StrayRun(Step(), kHere, job), std::nullopt) << "it is about to run again";
+  EXPECT_EQ(StrayRun(StepRun(), kHere, job), std::nullopt) << "it is about to run again";
 }
 
 }  // namespace
