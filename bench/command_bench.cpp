@@ -18,6 +18,7 @@
 #include "jobman/base/state_paths.hpp"
 #include "jobman/store/sqlite_store.hpp"
 #include "jobman/ui/table.hpp"
+#include "tests/support/direct_store.hpp"
 
 namespace {
 
@@ -42,16 +43,17 @@ core::Job WaitingJob(int number) {
 }
 
 base::Status Fill(const base::Path& dir, int jobs, core::TimePoint now) {
-  JM_ASSIGN_OR_RETURN(const auto store, store::SqliteStore::Open(dir, store::OpenMode::kReadWrite));
+  JM_ASSIGN_OR_RETURN(auto opened, store::SqliteStore::Open(dir, store::OpenMode::kReadWrite));
+  const test::DirectStore store(std::move(opened));
   for (int i = 0; i < jobs; ++i) {
-    JM_ASSIGN_OR_RETURN(const auto id, store->Create(WaitingJob(i), std::string(1500, 'y'), now));
-    JM_ASSIGN_OR_RETURN(core::Job job, store->Get(id));
+    JM_ASSIGN_OR_RETURN(const auto id, store.Create(WaitingJob(i), std::string(1500, 'y'), now));
+    JM_ASSIGN_OR_RETURN(core::Job job, store.Get(id));
     const core::TimePoint tomorrow = now + std::chrono::hours{24};
     job.state = core::BackingOff{.until = tomorrow};
     job.wake_at = tomorrow;
     job.why = "there is no more capacity in us-central2-b; tries again tomorrow";
     job.wish_new = false;
-    JM_TRY(store->Commit({.job = job, .events = {{.at = now, .kind = "state"}}}, 0));
+    JM_TRY(store.Commit({.job = job, .events = {{.at = now, .kind = "state"}}}, 0));
   }
   return base::Ok();
 }

@@ -16,6 +16,7 @@
 #include "jobman/ssh/fan_out.hpp"
 #include "jobman/ssh/host_shell.hpp"
 #include "jobman/ssh/openssh.hpp"
+#include "tests/support/memory_host_keys.hpp"
 #include "tests/unit/ssh/test_sshd.hpp"
 
 namespace {
@@ -60,7 +61,7 @@ std::vector<ssh::FanOutHost> Hosts(const ssh::TestSshd& sshd, int count) {
   return hosts;
 }
 
-Cost MeasureOurs(const ssh::TestSshd& sshd, ssh::KnownHosts& known, int count) {
+Cost MeasureOurs(const ssh::TestSshd& sshd, test::MemoryHostKeys& known, int count) {
   asio::io_context loop;
   Cost cost;
   const double before = OwnCpu();
@@ -98,9 +99,10 @@ double RunOpenSsh(const std::vector<std::string>& words) {
   return CpuOf(usage);
 }
 
-Cost MeasureOpenSsh(const ssh::TestSshd& sshd, ssh::KnownHosts& known, int count) {
+Cost MeasureOpenSsh(const ssh::TestSshd& sshd, test::MemoryHostKeys& known, int count) {
+  const ports::HostTarget target = Hosts(sshd, 1).front().target;
   auto words =
-      ssh::OpenSshArguments(Hosts(sshd, 1).front().target, known, sshd.folder() / "known_hosts");
+      ssh::OpenSshArguments(target, known.Find(target.identity), sshd.folder() / "known_hosts");
   if (!words.ok()) return {};
   words->insert(words->begin() + 1, {"-n", "-F", "/dev/null"});
   words->push_back("true");
@@ -121,7 +123,7 @@ int main(int argc, char** argv) {
   const int count = argc > 1 ? static_cast<int>(base::ParseNumber(argv[1]).value_or(32)) : 32;
   ssh::RaiseFileLimit();
   const ssh::TestSshd sshd;
-  ssh::MemoryKnownHosts known;
+  test::MemoryHostKeys known;
   const Cost ours = MeasureOurs(sshd, known, count);
   const Cost theirs = MeasureOpenSsh(sshd, known, count);
   rusage usage = {};

@@ -20,6 +20,7 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/store/sqlite_store.hpp"
+#include "tests/support/direct_store.hpp"
 
 namespace {
 
@@ -73,11 +74,11 @@ core::Job InTheMiddle(core::Job job) {
 }
 
 void Fill(const base::Path& dir, int jobs, core::TimePoint now) {
-  const auto store = Must(store::SqliteStore::Open(dir, store::OpenMode::kReadWrite));
+  const test::DirectStore store(Must(store::SqliteStore::Open(dir, store::OpenMode::kReadWrite)));
   for (int i = 0; i < jobs; ++i) {
-    const auto id = Must(store->Create(SomeJob(i), std::string(1500, 'y'), now));
-    const core::Job job = InTheMiddle(Must(store->Get(id)));
-    Must(store->Commit({.job = job, .events = {{.at = now, .kind = "state"}}}, 0));
+    const auto id = Must(store.Create(SomeJob(i), std::string(1500, 'y'), now));
+    const core::Job job = InTheMiddle(Must(store.Get(id)));
+    Must(store.Commit({.job = job, .events = {{.at = now, .kind = "state"}}}, 0));
   }
 }
 
@@ -114,12 +115,12 @@ void Line(const std::string& what, double ms, double ours) {
 void BenchList(const base::Path& dir, int jobs) {
   const base::Path store_dir = dir / "store";
   const auto open = [&] {
-    return Must(store::SqliteStore::Open(store_dir, store::OpenMode::kReadOnly));
+    return test::DirectStore(Must(store::SqliteStore::Open(store_dir, store::OpenMode::kReadOnly)));
   };
   const double open_ms = MedianMs(51, [&] { open(); });
   const auto store = open();
-  const double list_ms = MedianMs(51, [&] { Must(store->List({})); });
-  const double both_ms = MedianMs(51, [&] { Must(open()->List({})); });
+  const double list_ms = MedianMs(51, [&] { Must(store.List({})); });
+  const double both_ms = MedianMs(51, [&] { Must(open().List({})); });
   fmt::print("list of {} jobs (medians; ratios to open + list)\n", jobs);
   Line("store: open + list", both_ms, both_ms);
   Line("store: open", open_ms, both_ms);
@@ -147,13 +148,14 @@ void WriteTurnsSql(const base::Path& file, int turns, const std::string& spare) 
 }
 
 void BenchCommits(const base::Path& dir, int turns, core::TimePoint now) {
-  const auto store = Must(store::SqliteStore::Open(dir / "store", store::OpenMode::kReadWrite));
-  core::Job job = Must(store->Get({1}));
+  const test::DirectStore store(
+      Must(store::SqliteStore::Open(dir / "store", store::OpenMode::kReadWrite)));
+  core::Job job = Must(store.Get({1}));
   const ports::Event event{
       .at = now, .attempt = 1, .kind = "state", .subject = "RUNNING", .text = "the command runs"};
   const auto start = Clock::now();
   for (int i = 0; i < turns; ++i, ++job.version)
-    Must(store->Commit({.job = job, .events = {event}}, 0));
+    Must(store.Commit({.job = job, .events = {event}}, 0));
   const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   fmt::print("{} turns, one transaction each: {:.0f} a second\n", turns, turns / ms * 1000);
   Line("store: commit, each", ms / turns, ms / turns);

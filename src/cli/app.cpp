@@ -56,15 +56,15 @@ Result<base::StatePaths> App::Paths() {
   return base::StatePaths{.home = std::move(home)};
 }
 
-Result<ports::Store*> App::StoreForReading() {
-  if (store_) return store_.get();
+Result<ports::Stores> App::StoresForReading() {
+  if (stores_) return *stores_;
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, Paths());
-  JM_ASSIGN_OR_RETURN(store_, world_.open_store(paths, StoreUse::kRead));
-  return store_.get();
+  JM_ASSIGN_OR_RETURN(stores_, world_.open_store(paths, StoreUse::kRead));
+  return *stores_;
 }
 
-Result<ports::Store*> App::StoreForWriting() {
-  if (store_ && writable_) return store_.get();
+Result<ports::Stores> App::StoresForWriting() {
+  if (stores_ && writable_) return *stores_;
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, Paths());
   if (auto made = base::EnsureDir(paths.home); !made.ok())
     return WithHomeHint(std::move(made).error());
@@ -73,9 +73,9 @@ Result<ports::Store*> App::StoreForWriting() {
                               opened.error().reason == base::Reason::kNotWritable;
   if (home_is_no_use) return WithHomeHint(std::move(opened).error());
   if (!opened.ok()) return std::move(opened).error();
-  store_ = std::move(opened).value();
+  stores_ = std::move(opened).value();
   writable_ = true;
-  return store_.get();
+  return *stores_;
 }
 
 bool App::Wait(base::Duration duration) {

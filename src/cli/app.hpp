@@ -2,13 +2,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/exit_code.hpp"
 #include "jobman/base/clock.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/state_paths.hpp"
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/stores.hpp"
 #include "jobman/ui/terminal.hpp"
 
 namespace jobman::cli {
@@ -30,8 +31,7 @@ struct GlobalOptions {
 enum class StoreUse { kRead, kWrite };
 /// Opens the store of a home folder. kRead: gives an empty store when there is none yet. kWrite:
 /// creates what is absent below the home folder, which exists.
-using StoreOpener =
-    std::function<base::Result<std::unique_ptr<ports::Store>>(const base::StatePaths&, StoreUse)>;
+using StoreOpener = std::function<base::Result<ports::Stores>(const base::StatePaths&, StoreUse)>;
 /// Waits; false when the user interrupted, at once or meanwhile.
 using Pause = std::function<bool(base::Duration)>;
 
@@ -60,9 +60,15 @@ class App {
   /// Where jobman's files are. kFailedPrecondition when no place can be named.
   base::Result<base::StatePaths> Paths();
   /// The store for commands that read: an empty one when there is none yet; nothing is created.
-  base::Result<ports::Store*> StoreForReading();
+  base::Result<ports::Stores> StoresForReading();
   /// The store for commands that write: home folder and store are created when absent.
-  base::Result<ports::Store*> StoreForWriting();
+  base::Result<ports::Stores> StoresForWriting();
+  /// Runs a call of a store, or a task made of such calls, to its end.
+  template <class T>
+  T Await(base::Task<T> task) {
+    if (!loop_) loop_ = std::make_unique<asio::io_context>();
+    return base::RunTask(*loop_, std::move(task));
+  }
 
   /// Waits; false when the user interrupted or stdout's reader went away: then end with
   /// EndOfWait().
@@ -98,7 +104,8 @@ class App {
   const World& world_;
   const GlobalOptions& options_;
   ui::Terminal& terminal_;
-  std::unique_ptr<ports::Store> store_ = {};
+  std::unique_ptr<asio::io_context> loop_ = {};
+  std::optional<ports::Stores> stores_ = {};
   bool writable_ = false;
 };
 

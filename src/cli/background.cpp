@@ -19,8 +19,8 @@ void SleepShortly() {
 
 }  // namespace
 
-base::Result<std::optional<ports::Lease>> LiveController(App& app, ports::Store& store) {
-  JM_ASSIGN_OR_RETURN(auto lease, store.CurrentLease());
+base::Result<std::optional<ports::Lease>> LiveController(App& app, ports::LeaseStore& leases) {
+  JM_ASSIGN_OR_RETURN(auto lease, app.Await(leases.CurrentLease()));
   if (!lease || lease->expires < app.Now()) return std::optional<ports::Lease>{};
   if (controller::HolderIsDead(lease->holder)) return std::optional<ports::Lease>{};
   return lease;
@@ -29,9 +29,10 @@ base::Result<std::optional<ports::Lease>> LiveController(App& app, ports::Store&
 namespace {
 
 /// A `tick` holds the lease for a moment: it is asked to make room, and waited for.
-base::Result<bool> ControllerStays(App& app, ports::Store& store, const base::StatePaths& paths) {
+base::Result<bool> ControllerStays(App& app, ports::LeaseStore& leases,
+                                   const base::StatePaths& paths) {
   for (base::Duration waited{0}; waited < kStartLimit; waited += kLook) {
-    JM_ASSIGN_OR_RETURN(const auto live, LiveController(app, store));
+    JM_ASSIGN_OR_RETURN(const auto live, LiveController(app, leases));
     if (!live) return false;
     if (!controller::IsPassing(live->holder)) return true;
     (void)controller::SendNudge(paths.ControllerSocket(), {}).ok();
@@ -42,9 +43,9 @@ base::Result<bool> ControllerStays(App& app, ports::Store& store, const base::St
 
 }  // namespace
 
-base::Status EnsureController(App& app, ports::Store& store) {
+base::Status EnsureController(App& app, ports::LeaseStore& leases) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(const bool stays, ControllerStays(app, store, paths));
+  JM_ASSIGN_OR_RETURN(const bool stays, ControllerStays(app, leases, paths));
   if (stays) return base::Ok();
   std::vector<std::string> argv = {
       base::SelfExe().string(), "--home", paths.home.string(), "controller", "run", "--background"};
@@ -54,7 +55,7 @@ base::Status EnsureController(App& app, ports::Store& store) {
   JM_ASSIGN_OR_RETURN(const pid_t pid, base::StartDaemon(argv, paths.ControllerLog()));
   // The lease of any controller will do: another one may have been quicker.
   const auto holds_lease = [&]() -> base::Result<bool> {
-    JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, store));
+    JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, leases));
     return lease.has_value();
   };
   asio::io_context loop;
@@ -67,14 +68,14 @@ base::Status EnsureController(App& app, ports::Store& store) {
       .hint = "see it fail in the foreground: jobman controller run"};
 }
 
-base::Status WakeController(App& app, ports::Store& store, const controller::Nudge& nudge) {
+base::Status WakeController(App& app, ports::LeaseStore& leases, const controller::Nudge& nudge) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   // One that has just started may bind its socket a moment after it took the lease; one that is
   // about to end has closed it. A lost nudge costs a second, secrets must arrive.
   const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kStartLimit;
   base::Status sent = base::Ok();
   for (base::Duration waited{0}; waited < limit; waited += kLook) {
-    JM_TRY(EnsureController(app, store));
+    JM_TRY(EnsureController(app, leases));
     sent = controller::SendNudge(paths.ControllerSocket(), nudge);
     base::Log(base::LogLevel::kDebug, "cli", "waking the controller: {}",
               sent.ok() ? "done" : sent.error().ToString());

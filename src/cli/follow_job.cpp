@@ -18,7 +18,7 @@ namespace {
 constexpr base::Duration kPollEvery = std::chrono::milliseconds{50};
 
 /// After Ctrl-C: whether to go on following.
-bool GoOnAfterInterrupt(App& app, ports::Store& store, core::JobId id,
+bool GoOnAfterInterrupt(App& app, const ports::Stores& stores, core::JobId id,
                         const FollowOptions& options) {
   const std::string number = core::FormatJobId(id);
   if (options.ask_to_cancel) {
@@ -26,16 +26,17 @@ bool GoOnAfterInterrupt(App& app, ports::Store& store, core::JobId id,
     const auto cancel =
         ui::AskYesNo(app.terminal(), 0,
                      fmt::format("\nCancel job {} (no: it goes on without this command)?", number));
-    if (cancel.ok() && *cancel && store.SetWish(id, core::Wish::kCancel, false, app.Now()).ok()) {
-      return WakeController(app, store).ok() && ForgetInterrupt();
+    if (cancel.ok() && *cancel &&
+        app.Await(stores.jobs->SetWish(id, core::Wish::kCancel, false, app.Now())).ok()) {
+      return WakeController(app, *stores.leases).ok() && ForgetInterrupt();
     }
   }
   app.Say(fmt::format("detached: job {0} goes on; to follow it again: jobman logs -f {0}", number));
   return false;
 }
 
-base::Status ShowEnd(App& app, ports::Store& store, const core::Job& job) {
-  JM_ASSIGN_OR_RETURN(auto exits, store.Exits(job.id));
+base::Status ShowEnd(App& app, const ports::Stores& stores, const core::Job& job) {
+  JM_ASSIGN_OR_RETURN(auto exits, app.Await(stores.jobs->Exits(job.id)));
   std::erase_if(exits, [&](const auto& exit) { return exit.attempt != job.attempt; });
   app.Show(views::JobEnd{.job = job, .exits = std::move(exits), .exit_code = ExitCodeOfJob(job)});
   return base::Ok();
@@ -59,10 +60,10 @@ int ExitCodeOfJob(const core::Job& job) {
   return kJobFailed;
 }
 
-base::Result<int> FollowJob(App& app, ports::Store& store, core::JobId id,
+base::Result<int> FollowJob(App& app, const ports::Stores& stores, core::JobId id,
                             const FollowOptions& options) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  LogFollower follower(paths, store, id, {});
+  LogFollower follower(paths, *stores.jobs, id, {});
   LogPrinter printer(app, id, false, true);
   Narrator narrator(app, false);
   const auto take = [&](const LogStage& stage, int host, std::string_view bytes) {
@@ -71,19 +72,19 @@ base::Result<int> FollowJob(App& app, ports::Store& store, core::JobId id,
   };
   base::TimePoint looked = app.Now();
   for (;;) {
-    JM_TRY(follower.Poll(take));
+    JM_TRY(app.Await(follower.Poll(take)));
     narrator.Tell(follower.job());
     if (follower.done()) break;
     if (app.Now() - looked > kLookAtController) {
-      JM_TRY(EnsureController(app, store));  // it may have been killed
+      JM_TRY(EnsureController(app, *stores.leases));  // it may have been killed
       looked = app.Now();
     }
     if (app.Wait(kPollEvery)) continue;
     if (app.terminal().out_error() != 0) return app.EndOfWait();
-    if (!GoOnAfterInterrupt(app, store, id, options)) return kInterrupted;
+    if (!GoOnAfterInterrupt(app, stores, id, options)) return kInterrupted;
   }
   printer.Finish();
-  JM_TRY(ShowEnd(app, store, follower.job()));
+  JM_TRY(ShowEnd(app, stores, follower.job()));
   return ExitCodeOfJob(follower.job());
 }
 

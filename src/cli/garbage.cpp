@@ -39,14 +39,17 @@ bool IsTheSame(const FoundSlice& a, const FoundSlice& b) {
   return a.labels == b.labels && a.create_time == b.create_time && a.uid == b.uid;
 }
 
+bool IsUnreadable(const Result<std::optional<core::Job>>& job) {
+  return !job.ok() && job.error().reason == base::Reason::kNewerStore;
+}
+
 }  // namespace
 
-GarbageSearch::GarbageSearch(App& app, ports::Store& store, base::StatePaths paths)
+GarbageSearch::GarbageSearch(App& app, ports::Stores stores, base::StatePaths paths)
     : app_(app),
-      store_(store),
+      stores_(std::move(stores)),
       paths_(std::move(paths)),
-      known_hosts_(store),
-      shell_(loop_.get_executor(), known_hosts_) {}
+      shell_(loop_.get_executor(), *stores_.host_keys) {}
 
 Result<ports::SliceApi*> GarbageSearch::CloudOf(const core::CloudSpec& spec) {
   auto& cloud = clouds_[spec.endpoint];
@@ -65,20 +68,31 @@ Result<std::vector<FoundSlice>> GarbageSearch::List(const CloudPlace& place) {
   return core::FindSlices(place.place, nodes, queued);
 }
 
+base::Task<Result<std::optional<core::Job>>> GarbageSearch::JobOf(ports::JobStore* jobs,
+                                                                  core::JobId id) {
+  auto job = co_await jobs->Get(id);
+  if (job.ok()) co_return std::optional(std::move(job).value());
+  if (job.error().code == base::Code::kNotFound) co_return std::optional<core::Job>{};
+  co_return std::move(job).error();
+}
+
 Result<std::optional<core::Job>> GarbageSearch::JobOf(core::JobId id) {
-  auto job = store_.Get(id);
-  if (job.ok()) return std::optional(std::move(job).value());
-  if (job.error().code == base::Code::kNotFound) return std::optional<core::Job>{};
-  return std::move(job).error();
+  return app_.Await(JobOf(stores_.jobs, id));
 }
 
 Result<core::Claim> GarbageSearch::Judge(const FoundSlice& found) {
-  JM_ASSIGN_OR_RETURN(const std::string store_id, store_.StoreId());
+  JM_ASSIGN_OR_RETURN(const std::string store_id, app_.Await(stores_.jobs->StoreId()));
   core::Job anybody;
   anybody.user = base::UserName();
   std::optional<core::Job> job;
   if (const auto id = core::LabelledJob(found.labels)) {
-    JM_ASSIGN_OR_RETURN(job, JobOf(*id));
+    auto labelled = JobOf(*id);
+    // Only a newer jobman can tell whether the job holds it.
+    if (IsUnreadable(labelled)) {
+      return core::Claim{.ownership = Ownership::kOwned, .why = labelled.error().message};
+    }
+    if (!labelled.ok()) return std::move(labelled).error();
+    job = *std::move(labelled);
   }
   return core::JudgeSlice(found, core::OwnerLabels(anybody, store_id), job);
 }
@@ -111,9 +125,11 @@ Result<Garbage> GarbageSearch::Look(const GarbageWish& wish) {
 }
 
 base::Status GarbageSearch::LookAtHosts(Garbage& garbage) {
-  JM_ASSIGN_OR_RETURN(const auto rows, store_.List({}));
+  JM_ASSIGN_OR_RETURN(const auto rows, app_.Await(stores_.jobs->List({})));
   for (const ports::JobSummary& row : rows) {
-    JM_ASSIGN_OR_RETURN(const auto job, JobOf(row.id));
+    const auto found = JobOf(row.id);
+    if (IsUnreadable(found)) continue;
+    JM_ASSIGN_OR_RETURN(const auto job, found);
     const bool reachable = job && job->slice && job->slice->phase == core::SlicePhase::kCreated &&
                            !job->slice->hosts.empty();
     if (reachable) JM_TRY(LookAtHostsOf(*job, garbage));
@@ -122,7 +138,7 @@ base::Status GarbageSearch::LookAtHosts(Garbage& garbage) {
 }
 
 base::Status GarbageSearch::LookAtHostsOf(const core::Job& job, Garbage& garbage) {
-  JM_ASSIGN_OR_RETURN(const std::string store_id, store_.StoreId());
+  JM_ASSIGN_OR_RETURN(const std::string store_id, app_.Await(stores_.jobs->StoreId()));
   std::map<int, std::string> said;
   std::vector<ssh::FanOutHost> hosts;
   for (int host = 0; host < std::ssize(job.slice->hosts); ++host) {
@@ -205,8 +221,16 @@ void GarbageSearch::Remove(Garbage::Slice& slice) {
   slice.error = std::move(done).error();
 }
 
+base::Task<base::Status> GarbageSearch::IsStillStray(ports::JobStore* jobs, core::JobOnHost on,
+                                                     std::string run_id) {
+  JM_CO_ASSIGN_OR_RETURN(const auto job, co_await JobOf(jobs, on.job));
+  if (job && core::StrayRun(run_id, on, *job)) co_return base::Ok();
+  base::Error again{.code = base::Code::kAborted, .message = kRunsAgain};
+  co_return again;
+}
+
 base::Status GarbageSearch::TryStop(Garbage::Run& run) {
-  JM_ASSIGN_OR_RETURN(const std::string store_id, store_.StoreId());
+  JM_ASSIGN_OR_RETURN(const std::string store_id, app_.Await(stores_.jobs->StoreId()));
   JM_ASSIGN_OR_RETURN(const auto job, JobOf(run.job));
   run.fate = Garbage::Fate::kGone;
   const int hosts = job && job->slice ? static_cast<int>(job->slice->hosts.size()) : 0;
@@ -227,11 +251,7 @@ base::Status GarbageSearch::TryStop(Garbage::Run& run) {
   ports::RemoteCommand stop{.command =
                                 remote::StopCall(run.run_id, job->spec.command.grace).command};
   // Logging in takes a while: meanwhile the job may have been started again, on this run.
-  stop.may_begin = [&]() -> base::Status {
-    JM_ASSIGN_OR_RETURN(const auto now, JobOf(run.job));
-    if (now && core::StrayRun(run.run_id, on, *now)) return base::Ok();
-    return base::Error{.code = base::Code::kAborted, .message = kRunsAgain};
-  };
+  stop.may_begin = [jobs = stores_.jobs, run, on] { return IsStillStray(jobs, on, run.run_id); };
   JM_TRY(base::RunTask(loop_, shell_.Run(std::move(target), stop, take, take)));
   JM_ASSIGN_OR_RETURN(const remote::RunStatus status, remote::ParseStatus(said));
   const bool ended = status.kind == remote::RunStatus::Kind::kExited ||

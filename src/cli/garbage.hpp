@@ -26,7 +26,7 @@ struct GarbageWish {
 /// the store must still know no holder.
 class GarbageSearch {
  public:
-  GarbageSearch(App& app, ports::Store& store, base::StatePaths paths);
+  GarbageSearch(App& app, ports::Stores stores, base::StatePaths paths);
 
   /// Fails when any place cannot be listed completely; names each of them on stderr.
   base::Result<views::Garbage> Look(const GarbageWish& wish);
@@ -44,13 +44,16 @@ class GarbageSearch {
   base::Status LookAtHosts(views::Garbage& garbage);
   base::Status LookAtHostsOf(const core::Job& job, views::Garbage& garbage);
   /// Nothing when the store knows no such job.
+  static base::Task<base::Result<std::optional<core::Job>>> JobOf(ports::JobStore* jobs,
+                                                                  core::JobId id);
   base::Result<std::optional<core::Job>> JobOf(core::JobId id);
+  static base::Task<base::Status> IsStillStray(ports::JobStore* jobs, core::JobOnHost on,
+                                               std::string run_id);
 
   App& app_;
-  ports::Store& store_;
+  ports::Stores stores_;
   base::StatePaths paths_;
   asio::io_context loop_ = {};
-  StoredKnownHosts known_hosts_;
   ssh::SshHostShell shell_;
   std::map<std::string, std::unique_ptr<cloud::Cloud>> clouds_ = {};
 };

@@ -20,19 +20,22 @@ void Add(std::vector<CloudPlace>& places, const CloudPlace& one) {
 }
 
 /// The newest job first: its credentials are the likeliest to be good.
-base::Result<std::vector<CloudPlace>> PlacesOfJobs(ports::Store& store) {
-  JM_ASSIGN_OR_RETURN(auto rows, store.List({.with_deleted = true}));
+base::Task<base::Result<std::vector<CloudPlace>>> PlacesOfJobs(ports::JobStore* jobs) {
+  const ports::JobFilter all{.with_deleted = true};
+  JM_CO_ASSIGN_OR_RETURN(auto rows, co_await jobs->List(all));
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return b.id < a.id; });
   std::vector<CloudPlace> places;
   for (const ports::JobSummary& row : rows) {
-    const auto job = store.Get(row.id);
-    if (!job.ok() && job.error().code == base::Code::kNotFound) continue;  // just cleaned
-    if (!job.ok()) return job.error();
+    const auto job = co_await jobs->Get(row.id);
+    const bool cleaned = !job.ok() && job.error().code == base::Code::kNotFound;
+    const bool unreadable = !job.ok() && job.error().reason == base::Reason::kNewerStore;
+    if (cleaned || unreadable) continue;
+    if (!job.ok()) co_return job.error();
     const core::TpuSpec& tpu = job->spec.tpu;
     Add(places, {job->spec.cloud, {.project = tpu.project, .zone = tpu.zone}});
     if (job->slice) Add(places, {job->spec.cloud, job->slice->ref.place});
   }
-  return places;
+  co_return places;
 }
 
 /// The given words, or what the known places say.
@@ -75,22 +78,23 @@ base::Status CheckPlaces(const PlaceWish& wish) {
   return base::Ok();
 }
 
-base::Result<std::vector<CloudPlace>> PlacesToSearch(ports::Store& store, const PlaceWish& wish) {
-  JM_ASSIGN_OR_RETURN(std::vector<CloudPlace> known, PlacesOfJobs(store));
+base::Task<base::Result<std::vector<CloudPlace>>> PlacesToSearch(ports::JobStore* jobs,
+                                                                 PlaceWish wish) {
+  JM_CO_ASSIGN_OR_RETURN(std::vector<CloudPlace> known, co_await PlacesOfJobs(jobs));
   const bool more = !wish.endpoint.empty() || !wish.projects.empty() || !wish.zones.empty();
   if (!more && wish.only) {
-    return base::InvalidArgument("--only says nothing by itself",
-                                 "say where: --zone, --project or --endpoint");
+    co_return base::InvalidArgument("--only says nothing by itself",
+                                    "say where: --zone, --project or --endpoint");
   }
-  if (!more) return known;
+  if (!more) co_return known;
   const auto projects =
       GivenOrKnown(wish.projects, known, [](const CloudPlace& one) { return one.place.project; });
   const auto zones =
       GivenOrKnown(wish.zones, known, [](const CloudPlace& one) { return one.place.zone; });
   if (projects.empty() || zones.empty()) {
     const std::string missing = projects.empty() ? "project" : "zone";
-    return base::InvalidArgument("no job tells which " + missing + " to look in",
-                                 "name it with --" + missing);
+    co_return base::InvalidArgument("no job tells which " + missing + " to look in",
+                                    "name it with --" + missing);
   }
   std::vector<CloudPlace> places = wish.only ? std::vector<CloudPlace>{} : known;
   for (const core::CloudSpec& cloud : Clouds(wish.endpoint, known)) {
@@ -99,7 +103,7 @@ base::Result<std::vector<CloudPlace>> PlacesToSearch(ports::Store& store, const 
         Add(places, {cloud, {.project = project, .zone = zone}});
     }
   }
-  return places;
+  co_return places;
 }
 
 }  // namespace jobman::cli

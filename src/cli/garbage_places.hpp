@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jobman/base/state_paths.hpp"
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/job_store.hpp"
 
 namespace jobman::cli {
 
@@ -28,6 +28,7 @@ base::Status CheckPlaces(const PlaceWish& wish);
 /// Where slices of this store may be: every place that a job of it names or holds a slice in, and
 /// what the wish adds, each once. A member that the wish leaves open takes every value that the
 /// jobs have. kInvalidArgument when it leaves open what no job tells.
-base::Result<std::vector<CloudPlace>> PlacesToSearch(ports::Store& store, const PlaceWish& wish);
+base::Task<base::Result<std::vector<CloudPlace>>> PlacesToSearch(ports::JobStore* jobs,
+                                                                 PlaceWish wish);
 
 }  // namespace jobman::cli

@@ -60,12 +60,11 @@ base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const co
 }
 
 ControllerWorld::ControllerWorld(asio::io_context& loop, base::StatePaths paths,
-                                 ports::Store& store)
+                                 ports::Stores stores)
     : loop_(loop),
       paths_(std::move(paths)),
-      store_(store),
-      known_hosts_(store),
-      shell_(loop.get_executor(), known_hosts_) {
+      stores_(std::move(stores)),
+      shell_(loop.get_executor(), *stores_.host_keys) {
   auto transport = http::MakeCurlTransport(loop.get_executor());
   auto mailer = http::MakeCurlMailer(loop.get_executor());
   if (!transport.ok() || !mailer.ok()) return;  // the cloud's client says what is wrong
@@ -76,7 +75,7 @@ ControllerWorld::ControllerWorld(asio::io_context& loop, base::StatePaths paths,
 
 controller::World ControllerWorld::Get() {
   controller::World world;
-  world.store = &store_;
+  world.stores = stores_;
   world.shell = &shell_;
   world.clock = &clock_;
   world.notifier = notifier_.get();

@@ -8,24 +8,8 @@
 #include "jobman/controller/controller.hpp"
 #include "jobman/notify/notifier.hpp"
 #include "jobman/ssh/host_shell.hpp"
-#include "jobman/ssh/known_hosts.hpp"
 
 namespace jobman::cli {
-
-/// Pins of host keys, in the store.
-class StoredKnownHosts final : public ssh::KnownHosts {
- public:
-  explicit StoredKnownHosts(ports::Store& store) : store_(store) {}
-  base::Result<std::optional<std::string>> Find(const std::string& identity) override {
-    return store_.PinnedKey(identity);
-  }
-  base::Status Pin(const std::string& identity, const std::string& key) override {
-    return store_.PinKey(identity, key);
-  }
-
- private:
-  ports::Store& store_;
-};
 
 /// A client of the cloud that a job names; `local` is started when it does not run.
 base::Result<std::unique_ptr<cloud::Cloud>> OpenCloud(asio::io_context& loop,
@@ -41,15 +25,14 @@ base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const co
 /// The world of a controller: everything real, composed.
 class ControllerWorld {
  public:
-  ControllerWorld(asio::io_context& loop, base::StatePaths paths, ports::Store& store);
+  ControllerWorld(asio::io_context& loop, base::StatePaths paths, ports::Stores stores);
   controller::World Get();
 
  private:
   asio::io_context& loop_;
   base::StatePaths paths_;
-  ports::Store& store_;
+  ports::Stores stores_;
   base::SystemClock clock_ = {};
-  StoredKnownHosts known_hosts_;
   ssh::SshHostShell shell_;
   std::unique_ptr<http::Transport> transport_ = {};  ///< of hooks: logs nothing
   std::unique_ptr<http::Mailer> mailer_ = {};

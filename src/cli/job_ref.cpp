@@ -8,6 +8,7 @@ namespace jobman::cli {
 namespace {
 
 using base::Result;
+using base::Task;
 using core::JobId;
 
 std::string NearHint(const std::string& word, const std::vector<ports::JobSummary>& jobs) {
@@ -22,9 +23,10 @@ std::string NearHint(const std::string& word, const std::vector<ports::JobSummar
   return jobs.empty() ? "there are no jobs yet" : "jobman list --all shows every job";
 }
 
-Result<JobId> Unknown(ports::Store& store, const std::string& word, const std::string& what) {
-  JM_ASSIGN_OR_RETURN(const auto jobs, store.List({.with_deleted = true}));
-  return base::NotFound("there is no job " + what, NearHint(word, jobs));
+Task<Result<JobId>> Unknown(ports::JobStore* jobs, std::string word, std::string what) {
+  const ports::JobFilter all{.with_deleted = true};
+  JM_CO_ASSIGN_OR_RETURN(const auto known, co_await jobs->List(all));
+  co_return base::NotFound("there is no job " + what, NearHint(word, known));
 }
 
 bool IsDeleted(const core::Job& job) {
@@ -33,53 +35,54 @@ bool IsDeleted(const core::Job& job) {
 }
 
 /// Whether another job of the meant one's name still exists, too.
-base::Status MustBeOnlyOne(ports::Store& store, const std::string& word, JobId meant) {
+Task<base::Status> MustBeOnlyOne(ports::JobStore* jobs, std::string word, JobId meant) {
   const auto number = base::ParseNumber(word);
-  if (number && JobId{*number} == meant) return base::Ok();
-  JM_ASSIGN_OR_RETURN(std::vector<JobId> named, store.FindByName(word));
+  if (number && JobId{*number} == meant) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(std::vector<JobId> named, co_await jobs->FindByName(word));
   std::sort(named.begin(), named.end());
   std::vector<std::string> numbers;
   for (const JobId id : named) {
-    JM_ASSIGN_OR_RETURN(const core::Job other, store.Get(id));
+    JM_CO_ASSIGN_OR_RETURN(const core::Job other, co_await jobs->Get(id));
     if (id == meant || !IsDeleted(other)) numbers.push_back(core::FormatJobId(id));
   }
-  if (numbers.size() < 2) return base::Ok();
-  return base::InvalidArgument(
+  if (numbers.size() < 2) co_return base::Ok();
+  co_return base::InvalidArgument(
       "several jobs are named \"" + word + "\": " + base::Join(numbers, ", "),
       "use the number; jobman list --name " + word + " shows them");
 }
 
 }  // namespace
 
-Result<JobId> FindJob(ports::Store& store, const std::string& word) {
+Task<Result<JobId>> FindJob(ports::JobStore* jobs, std::string word) {
   const auto number = base::ParseNumber(word);
   if (number) {
-    const auto job = store.Get(JobId{*number});
-    if (job.ok()) return JobId{*number};
-    if (job.error().code != base::Code::kNotFound) return job.error();
+    const auto job = co_await jobs->Get(JobId{*number});
+    // One that cannot be read is found all the same: what is done with it says so.
+    if (job.ok() || job.error().reason == base::Reason::kNewerStore) co_return JobId{*number};
+    if (job.error().code != base::Code::kNotFound) co_return job.error();
   }
-  JM_ASSIGN_OR_RETURN(const std::vector<JobId> named, store.FindByName(word));
-  if (!named.empty()) return *std::max_element(named.begin(), named.end());
-  return Unknown(store, word,
-                 number ? core::FormatJobId(JobId{*number}) : "named \"" + word + "\"");
+  JM_CO_ASSIGN_OR_RETURN(const std::vector<JobId> named, co_await jobs->FindByName(word));
+  if (!named.empty()) co_return *std::max_element(named.begin(), named.end());
+  const std::string what = number ? core::FormatJobId(JobId{*number}) : "named \"" + word + "\"";
+  co_return co_await Unknown(jobs, word, what);
 }
 
-Result<std::vector<JobId>> FindJobs(ports::Store& store, const std::vector<std::string>& words) {
+Task<Result<std::vector<JobId>>> FindJobs(ports::JobStore* jobs, std::vector<std::string> words) {
   std::vector<JobId> ids;
   for (const std::string& word : words) {
-    JM_ASSIGN_OR_RETURN(const JobId id, FindJob(store, word));
+    JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }
-  return ids;
+  co_return ids;
 }
 
-Result<std::vector<JobId>> FindJobsToRemove(ports::Store& store,
-                                            const std::vector<std::string>& words) {
+Task<Result<std::vector<JobId>>> FindJobsToRemove(ports::JobStore* jobs,
+                                                  std::vector<std::string> words) {
   for (const std::string& word : words) {
-    JM_ASSIGN_OR_RETURN(const JobId id, FindJob(store, word));
-    JM_TRY(MustBeOnlyOne(store, word, id));
+    JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
+    JM_CO_TRY(co_await MustBeOnlyOne(jobs, word, id));
   }
-  return FindJobs(store, words);
+  co_return co_await FindJobs(jobs, words);
 }
 
 }  // namespace jobman::cli

@@ -14,32 +14,32 @@ bool Over(const core::Job& job) {
 
 }  // namespace
 
-LogFollower::LogFollower(base::StatePaths paths, ports::Store& store, core::JobId job,
+LogFollower::LogFollower(base::StatePaths paths, ports::JobStore& jobs, core::JobId job,
                          Options options)
-    : paths_(std::move(paths)), store_(store), id_(job), options_(std::move(options)) {}
+    : paths_(std::move(paths)), jobs_(jobs), id_(job), options_(std::move(options)) {}
 
-base::Status LogFollower::Poll(const Take& take) {
+base::Task<base::Status> LogFollower::Poll(Take take) {
   // The job first: what a job that is over wrote is complete in its files.
-  JM_TRY(LookAtJob());
+  JM_CO_TRY(co_await LookAtJob());
   bool news = false;
   for (const int attempt : LogAttempts(paths_, id_)) {
     for (const LogStage& stage : LogStages(paths_, id_, attempt)) {
       if (!Wants(stage)) continue;
-      JM_ASSIGN_OR_RETURN(const bool grew, ReadStage(stage, take));
+      JM_CO_ASSIGN_OR_RETURN(const bool grew, ReadStage(stage, take));
       news = news || grew;
     }
   }
   const bool gone = options_.only_attempt && job_.attempt > *options_.only_attempt;
   done_ = !news && (gone || Over(job_));
-  return base::Ok();
+  co_return base::Ok();
 }
 
-base::Status LogFollower::LookAtJob() {
-  JM_ASSIGN_OR_RETURN(const std::int64_t change, store_.ChangeCounter());
-  if (seen_change_ == change) return base::Ok();
-  JM_ASSIGN_OR_RETURN(job_, store_.Get(id_));
+base::Task<base::Status> LogFollower::LookAtJob() {
+  JM_CO_ASSIGN_OR_RETURN(const std::int64_t change, co_await jobs_.ChangeCounter());
+  if (seen_change_ == change) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(job_, co_await jobs_.Get(id_));
   seen_change_ = change;
-  return base::Ok();
+  co_return base::Ok();
 }
 
 bool LogFollower::Wants(const LogStage& stage) const {

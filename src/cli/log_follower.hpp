@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cli/log_files.hpp"
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/job_store.hpp"
 
 namespace jobman::cli {
 
@@ -27,23 +27,23 @@ class LogFollower {
   /// Bytes that host `host` wrote in `stage`; false ends the reading.
   using Take = std::function<bool(const LogStage& stage, int host, std::string_view bytes)>;
 
-  LogFollower(base::StatePaths paths, ports::Store& store, core::JobId job, Options options);
+  LogFollower(base::StatePaths paths, ports::JobStore& jobs, core::JobId job, Options options);
 
   /// Looks once at the job and at its files, and hands on what is new. Cheap enough for ten times
   /// a second and a thousand hosts.
-  base::Status Poll(const Take& take);
+  base::Task<base::Status> Poll(Take take);
   /// Whether there is nothing more to come.
   bool done() const { return done_; }
   /// The job as last seen; id 0 before the first Poll().
   const core::Job& job() const { return job_; }
 
  private:
-  base::Status LookAtJob();
+  base::Task<base::Status> LookAtJob();
   bool Wants(const LogStage& stage) const;
   base::Result<bool> ReadStage(const LogStage& stage, const Take& take);
 
   base::StatePaths paths_;
-  ports::Store& store_;
+  ports::JobStore& jobs_;
   core::JobId id_;
   Options options_;
   core::Job job_ = {};

@@ -19,8 +19,8 @@ bool CannotTell(const base::Error& error) {
 /// Asks through the store's cache.
 class Offers {
  public:
-  Offers(App& app, ports::Store& store, const base::StatePaths& paths, const core::JobSpec& spec)
-      : app_(app), store_(store), paths_(paths), spec_(spec) {}
+  Offers(App& app, ports::Cache& cache, const base::StatePaths& paths, const core::JobSpec& spec)
+      : app_(app), cache_(cache), paths_(paths), spec_(spec) {}
 
   base::Result<Words> Types() {
     return Ask("types", [](ports::Catalog& catalog, core::Place place) {
@@ -38,16 +38,17 @@ class Offers {
   base::Result<Words> Ask(const std::string& what, Call call) {
     const std::string key = "offers:" + what + ":" + spec_.cloud.endpoint + ":" +
                             spec_.tpu.project + ":" + spec_.tpu.zone;
-    const auto kept = store_.Cached(key);
-    if (kept.ok() && *kept && app_.Now() - (*kept)->second < kKeep) {
-      return base::Split((*kept)->first, '\n');
+    const auto kept = app_.Await(cache_.Cached(key));
+    if (kept.ok() && *kept && app_.Now() - (*kept)->at < kKeep) {
+      return base::Split((*kept)->value, '\n');
     }
     JM_ASSIGN_OR_RETURN(ports::Catalog* const catalog, Open());
     const core::Place place{.project = spec_.tpu.project, .zone = spec_.tpu.zone};
     JM_ASSIGN_OR_RETURN(Words words, base::RunTask(loop_, call(*catalog, place)));
     const bool lasting = spec_.cloud.endpoint != "local";  // a simulator may come back as another
     if (lasting && !words.empty()) {
-      JM_TRY(store_.Cache(key, base::Join(words, "\n"), app_.Now()));
+      const ports::CachedFact fact{.value = base::Join(words, "\n"), .at = app_.Now()};
+      JM_TRY(app_.Await(cache_.PutInCache(key, fact)));
     }
     return words;
   }
@@ -60,7 +61,7 @@ class Offers {
   }
 
   App& app_;
-  ports::Store& store_;
+  ports::Cache& cache_;
   const base::StatePaths& paths_;
   const core::JobSpec& spec_;
   asio::io_context loop_ = {};
@@ -100,10 +101,10 @@ base::Status CheckValidUntil(const config::Loaded& loaded, base::TimePoint now) 
 
 }  // namespace
 
-base::Status CheckOffer(App& app, ports::Store& store, const config::Loaded& loaded) {
+base::Status CheckOffer(App& app, ports::Cache& cache, const config::Loaded& loaded) {
   JM_TRY(CheckValidUntil(loaded, app.Now()));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  Offers offers(app, store, paths, loaded.spec);
+  Offers offers(app, cache, paths, loaded.spec);
   const core::TpuSpec& tpu = loaded.spec.tpu;
   const std::string in_zone = "zone " + tpu.zone + " does not offer ";
   auto checked = MustContain(offers.Types(), tpu.accelerator, in_zone + tpu.accelerator,

@@ -9,6 +9,6 @@ namespace jobman::cli {
 /// anything is created, and by the clock whether it may be asked for at all. Answers are kept for a
 /// day. An error shows the key's place in the job file and names the nearest type, or what is
 /// offered; a cloud that cannot be reached is no error: the job waits for it later.
-base::Status CheckOffer(App& app, ports::Store& store, const config::Loaded& loaded);
+base::Status CheckOffer(App& app, ports::Cache& cache, const config::Loaded& loaded);
 
 }  // namespace jobman::cli

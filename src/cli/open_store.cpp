@@ -4,14 +4,13 @@
 
 namespace jobman::cli {
 
-base::Result<std::unique_ptr<ports::Store>> OpenStore(const base::StatePaths& paths, StoreUse use) {
+base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, StoreUse use) {
   const bool write = use == StoreUse::kWrite;
   if (write) JM_TRY(base::EnsureDir(paths.StoreDir()));
-  JM_ASSIGN_OR_RETURN(
-      std::unique_ptr<ports::Store> store,
-      store::SqliteStore::Open(paths.StoreDir(),
-                               write ? store::OpenMode::kReadWrite : store::OpenMode::kReadOnly));
-  return store;
+  const auto mode = write ? store::OpenMode::kReadWrite : store::OpenMode::kReadOnly;
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<store::SqliteStore> store,
+                      store::SqliteStore::Open(paths.StoreDir(), mode));
+  return ports::StoresOf(std::move(store));
 }
 
 }  // namespace jobman::cli

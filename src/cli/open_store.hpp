@@ -7,6 +7,6 @@
 namespace jobman::cli {
 
 /// The store that this program uses: SQLite in StatePaths::StoreDir().
-base::Result<std::unique_ptr<ports::Store>> OpenStore(const base::StatePaths& paths, StoreUse use);
+base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, StoreUse use);
 
 }  // namespace jobman::cli

@@ -42,9 +42,9 @@ base::Error TooLate(const std::vector<core::JobId>& busy, const WaitFor& wait) {
 /// at each turn would cost, all night, the more the more jobs are waited for.
 class NewsOf {
  public:
-  NewsOf(App& app, ports::Store& store) : app_(app), store_(store) {}
+  NewsOf(App& app, ports::JobStore& jobs) : app_(app), jobs_(jobs) {}
   bool Any() {
-    const auto changes = store_.ChangeCounter();
+    const auto changes = app_.Await(jobs_.ChangeCounter());
     const bool same = changes.ok() && *changes == changes_;
     if (same && app_.Now() - read_at_ < std::chrono::seconds{1}) return false;
     if (changes.ok()) changes_ = *changes;
@@ -54,7 +54,7 @@ class NewsOf {
 
  private:
   App& app_;
-  ports::Store& store_;
+  ports::JobStore& jobs_;
   std::int64_t changes_ = -1;
   base::TimePoint read_at_ = {};
 };
@@ -62,12 +62,12 @@ class NewsOf {
 using Settled = std::map<core::JobId, core::Job>;
 
 /// Reads the jobs: those that are there go to `settled`, the others are returned.
-base::Result<std::vector<core::JobId>> StillBusy(const std::vector<core::JobId>& busy,
-                                                 ports::Store& store, const WaitFor& wait,
+base::Result<std::vector<core::JobId>> StillBusy(App& app, const std::vector<core::JobId>& busy,
+                                                 ports::JobStore& jobs, const WaitFor& wait,
                                                  Narrator& narrator, Settled& settled) {
   std::vector<core::JobId> left;
   for (const core::JobId id : busy) {
-    JM_ASSIGN_OR_RETURN(core::Job job, store.Get(id));
+    JM_ASSIGN_OR_RETURN(core::Job job, app.Await(jobs.Get(id)));
     narrator.Tell(job);
     JM_ASSIGN_OR_RETURN(const bool done, wait.settled(job));
     if (done)
@@ -85,22 +85,22 @@ bool AtRest(const core::Job& job) {
   return core::IsFinal(job.state) && !job.wish_new && !leaving;
 }
 
-base::Result<std::vector<core::Job>> WaitForJobs(App& app, ports::Store& store,
+base::Result<std::vector<core::Job>> WaitForJobs(App& app, const ports::Stores& stores,
                                                  const std::vector<core::JobId>& ids,
                                                  const WaitFor& wait) {
   const base::TimePoint began = app.Now();
   std::optional<base::TimePoint> looked;
   Narrator narrator(app, ids.size() > 1);
   Settled settled;
-  NewsOf news(app, store);
+  NewsOf news(app, *stores.jobs);
   for (std::vector<core::JobId> busy = ids;;) {
     if (news.Any()) {
-      JM_ASSIGN_OR_RETURN(busy, StillBusy(busy, store, wait, narrator, settled));
+      JM_ASSIGN_OR_RETURN(busy, StillBusy(app, busy, *stores.jobs, wait, narrator, settled));
     }
     if (busy.empty()) break;
     if (wait.timeout && app.Now() - began >= *wait.timeout) return TooLate(busy, wait);
     if (!looked || app.Now() - *looked > kLookAtController) {
-      JM_TRY(EnsureController(app, store));  // it may have been killed
+      JM_TRY(EnsureController(app, *stores.leases));  // it may have been killed
       looked = app.Now();
     }
     if (!app.Wait(kLookAtJobs)) return Interrupted(busy);

@@ -21,7 +21,7 @@ struct WaitFor {
 /// is at work meanwhile. Gives back the jobs as they were when they settled, in the order of `ids`.
 /// kCancelled when the user interrupted, kDeadlineExceeded after the timeout; both name the jobs
 /// that are not settled and change nothing about them.
-base::Result<std::vector<core::Job>> WaitForJobs(App& app, ports::Store& store,
+base::Result<std::vector<core::Job>> WaitForJobs(App& app, const ports::Stores& stores,
                                                  const std::vector<core::JobId>& ids,
                                                  const WaitFor& wait);
 

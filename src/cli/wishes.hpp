@@ -20,6 +20,7 @@ struct WishOrder {
 base::Result<int> MakeWish(App& app, const WishOrder& order);
 /// Waits until nothing is left to be done for the jobs but to hold their slices, telling each
 /// change.
-base::Status WaitUntilAtRest(App& app, ports::Store& store, const std::vector<core::JobId>& ids);
+base::Status WaitUntilAtRest(App& app, const ports::Stores& stores,
+                             const std::vector<core::JobId>& ids);
 
 }  // namespace jobman::cli

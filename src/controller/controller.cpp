@@ -10,6 +10,7 @@
 #include "controller/effects.hpp"
 #include "controller/fence.hpp"
 #include "controller/job_book.hpp"
+#include "controller/lease_keeper.hpp"
 #include "controller/zone_watch.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/nudge.hpp"
@@ -20,13 +21,45 @@ namespace {
 constexpr base::Duration kLookAtStore = std::chrono::seconds{1};
 constexpr base::Duration kLongestPause = std::chrono::seconds{1};
 
+/// A Run() or Tick() under way. It is cancelled together with the controller, and when its caller
+/// is; whoever waits for it holds nothing of the controller.
+struct UnderWay {
+  explicit UnderWay(asio::io_context& loop) : ended(loop, asio::steady_timer::time_point::max()) {}
+  base::CancelScope scope = {};
+  asio::steady_timer ended;
+  bool over = false;
+  std::optional<base::Status> status = {};  ///< nothing: it was cancelled
+};
+
+base::Task<void> Work(std::shared_ptr<UnderWay> under_way, base::Task<base::Status> work) {
+  base::Status status = co_await std::move(work);
+  under_way->status = std::move(status);
+}
+
+base::Task<base::Status> EndOf(std::shared_ptr<UnderWay> under_way) {
+  struct CancelAtEnd {
+    std::shared_ptr<UnderWay> under_way;
+    ~CancelAtEnd() { under_way->scope.Cancel(); }
+  };
+  const CancelAtEnd cancel_at_end{under_way};
+  std::error_code woken;
+  if (!under_way->over) {
+    co_await under_way->ended.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    co_await base::EndIfCancelled();
+  }
+  if (under_way->status) co_return *under_way->status;
+  base::Error gone{.code = base::Code::kCancelled, .message = "the controller was destroyed"};
+  co_return gone;
+}
+
 }  // namespace
 
 class Controller::Impl {
  public:
   Impl(asio::io_context& loop, World world, Options options)
       : loop_(loop),
-        fenced_shell_(world.shell, [this] { return MayAct(); }),
+        leases_(loop, *world.stores.leases, *world.clock, options.lease_time, [this] { Stop(); }),
+        fenced_shell_(world.shell, Guard()),
         world_(Fenced(std::move(world))),
         options_(std::move(options)),
         wake_(loop),
@@ -35,7 +68,12 @@ class Controller::Impl {
         watch_(loop, world_, options_, clouds_, book_),
         effects_(loop, world_, options_, clouds_, book_, watch_),
         courier_(loop, world_, options_) {}
+  ~Impl() {
+    if (const auto under_way = under_way_.lock()) under_way->scope.Cancel();
+  }
 
+  /// Begins `work`, which is a call of this object; a task that ends when it does.
+  base::Task<base::Status> Begin(base::Task<base::Status> work);
   base::Task<base::Status> Run();
   base::Task<base::Status> Tick(base::Duration bound);
   void Stop() {
@@ -45,20 +83,20 @@ class Controller::Impl {
 
  private:
   JobBook::Hooks HooksOfBook();
+  LeaseGuard Guard();
   World Fenced(World world);
-  bool MayAct();
-  base::Status TakeLease();
-  base::Status Begin();
-  void RenewLease();
-  void LookAtStore();
+  base::Task<base::Status> TakeOver(std::string holder);
+  base::Task<void> LookAtStore();
+  base::Task<void> LookAtStoreWhenDue();
   bool IdleTooLong();
-  bool MayEnd();
+  base::Task<bool> MayEnd();
   bool AllQuiet() const;
   base::Task<void> Pause();
   static base::Task<void> Listen(Impl* self);
   static base::Task<void> MakeRoomWhenNudged(Impl* self);
 
   asio::io_context& loop_;
+  LeaseKeeper leases_;
   FencedShell fenced_shell_;
   World world_;
   Options options_;
@@ -68,15 +106,13 @@ class Controller::Impl {
   ZoneWatch watch_;
   Effects effects_;
   Courier courier_;
-  base::CancelScope scope_ = {};
-  ports::Lease lease_ = {};
-  std::string holder_ = LeaseHolder();
   std::int64_t seen_changes_ = -1;
   core::TimePoint looked_at_store_ = {};
-  core::TimePoint renewed_ = {};
   core::TimePoint last_care_ = {};
+  bool nudged_ = false;
   bool stopped_ = false;
-  bool lost_ = false;
+  std::weak_ptr<UnderWay> under_way_ = {};
+  base::CancelScope listening_ = {};
 };
 
 JobBook::Hooks Controller::Impl::HooksOfBook() {
@@ -95,11 +131,14 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
     if (acquiring) watch_.PollNow(job.spec.cloud, job.slice->ref.place);
     wake_.cancel();
   };
-  hooks.lease_lost = [this] {
-    lost_ = true;
-    Stop();
-  };
+  hooks.lease_lost = [this] { leases_.SetLost(); };
+  hooks.dropped = [this](core::JobId id) { effects_.Forget(id); };
   return hooks;
+}
+
+LeaseGuard Controller::Impl::Guard() {
+  return {.may_act = [this] { return leases_.MayAct(); },
+          .holds = [this] { return leases_.Holds(); }};
 }
 
 World Controller::Impl::Fenced(World world) {
@@ -108,77 +147,50 @@ World Controller::Impl::Fenced(World world) {
   world.open_cloud =
       [this, open](const core::CloudSpec& spec) -> base::Result<std::shared_ptr<ports::SliceApi>> {
     JM_ASSIGN_OR_RETURN(auto cloud, open(spec));
-    return FenceSlices(std::move(cloud), [this] { return MayAct(); });
+    return FenceSlices(std::move(cloud), Guard());
   };
   return world;
 }
 
-/// Nobody takes over while the lease lasts. After that we ask for it again; where that cannot be
-/// recorded (a full disk), it is ours as long as nobody else's token stands there.
-bool Controller::Impl::MayAct() {
-  const auto lasts = [this] { return world_.clock->Now() - renewed_ < options_.lease_time; };
-  if (!lasts()) RenewLease();
-  if (lost_ || lasts()) return !lost_;
-  const auto current = world_.store->CurrentLease();
-  return current.ok() && *current && (*current)->token == lease_.token;
+base::Task<base::Status> Controller::Impl::Begin(base::Task<base::Status> work) {
+  const auto under_way = std::make_shared<UnderWay>(loop_);
+  under_way_ = under_way;
+  base::Spawn(loop_.get_executor(), under_way->scope, Work(under_way, std::move(work)),
+              [under_way](bool /*cancelled*/) {
+                under_way->over = true;
+                under_way->ended.cancel();
+              });
+  return EndOf(under_way);
 }
 
-base::Status Controller::Impl::TakeLease() {
-  JM_ASSIGN_OR_RETURN(const auto current, world_.store->CurrentLease());
-  if (current && HolderIsDead(current->holder)) JM_TRY(world_.store->DropLease(*current));
-  const core::TimePoint now = world_.clock->Now();
-  JM_ASSIGN_OR_RETURN(const auto lease, world_.store->TakeLease(holder_, now, options_.lease_time));
-  if (!lease) {
-    const std::string who = current ? current->holder : std::string{"another process"};
-    return base::Error{.code = base::Code::kAborted,
-                       .message = "another controller is at work: " + who,
-                       .hint = "jobman controller status"};
-  }
-  lease_ = *lease;
-  renewed_ = now;
-  book_.set_lease_token(lease_.token);
-  return base::Ok();
-}
-
-base::Status Controller::Impl::Begin() {
-  JM_ASSIGN_OR_RETURN(options_.policy.store_id, world_.store->StoreId());
-  JM_TRY(TakeLease());
+base::Task<base::Status> Controller::Impl::TakeOver(std::string holder) {
+  JM_CO_ASSIGN_OR_RETURN(options_.policy.store_id, co_await world_.stores.jobs->StoreId());
+  JM_CO_TRY(co_await leases_.Take(std::move(holder)));
+  book_.set_lease_token(leases_.token());
   last_care_ = world_.clock->Now();
-  LookAtStore();
-  courier_.Start(lease_.token);
-  return base::Ok();
-}
-
-void Controller::Impl::RenewLease() {
-  const core::TimePoint now = world_.clock->Now();
-  if (now - renewed_ < options_.lease_time / 3) return;
-  const auto lease = world_.store->TakeLease(holder_, now, options_.lease_time);
-  if (!lease.ok()) {
-    // Every commit checks the token, so nothing is done that another one might do.
-    base::Log(base::LogLevel::kError, "store", "cannot renew the lease: {}",
-              lease.error().ToString());
-    return;
-  }
-  const bool ours = lease->has_value() && (*lease)->token == lease_.token;
-  if (!ours) {
-    lost_ = true;
-    return Stop();
-  }
-  renewed_ = now;
+  co_await LookAtStore();
+  courier_.Start(leases_.token());
+  co_return base::Ok();
 }
 
 /// Reads the store when somebody else wrote to it. Own commits count too: cheap, and safe.
-void Controller::Impl::LookAtStore() {
+base::Task<void> Controller::Impl::LookAtStore() {
+  nudged_ = false;
   looked_at_store_ = world_.clock->Now();
-  const auto changes = world_.store->ChangeCounter();
-  if (changes.ok() && *changes == seen_changes_) return;
-  const auto loaded = book_.Load();
+  const auto changes = co_await world_.stores.jobs->ChangeCounter();
+  if (changes.ok() && *changes == seen_changes_) co_return;
+  const auto loaded = co_await book_.Load();
   if (!loaded.ok()) {
     base::Log(base::LogLevel::kError, "store", "cannot read the jobs: {}",
               loaded.error().ToString());
-    return;
+    co_return;
   }
   if (changes.ok()) seen_changes_ = *changes;
+}
+
+base::Task<void> Controller::Impl::LookAtStoreWhenDue() {
+  const bool due = nudged_ || world_.clock->Now() - looked_at_store_ >= kLookAtStore;
+  if (due) co_await LookAtStore();
 }
 
 bool Controller::Impl::IdleTooLong() {
@@ -189,29 +201,31 @@ bool Controller::Impl::IdleTooLong() {
 
 /// Nothing was to be done for long, nor since: a command that nudges while the socket closes has
 /// written its wish before, and finds no controller afterwards.
-bool Controller::Impl::MayEnd() {
-  if (!IdleTooLong()) return false;
-  scope_ = base::CancelScope{};
-  LookAtStore();
-  if (!book_.AnyCare()) return true;
-  base::Spawn(loop_.get_executor(), scope_, Listen(this));
-  return false;
+base::Task<bool> Controller::Impl::MayEnd() {
+  if (!IdleTooLong()) co_return false;
+  listening_ = base::CancelScope{};
+  co_await LookAtStore();
+  if (!book_.AnyCare()) co_return true;
+  base::Spawn(loop_.get_executor(), listening_, Listen(this));
+  co_return false;
 }
 
 /// Until the next job is due, something is decided, or a nudge comes.
 base::Task<void> Controller::Impl::Pause() {
+  if (nudged_ || stopped_) co_return;  // while the store was waited for
   const core::TimePoint now = world_.clock->Now();
   base::Duration pause = kLongestPause;
   if (const auto next = book_.WakeDue(now)) pause = std::min(pause, *next - now);
   wake_.expires_after(std::max(pause, base::Duration{1}));
   std::error_code woken;
   co_await wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+  co_await base::EndIfCancelled();
 }
 
 base::Task<void> Controller::Impl::Listen(Impl* self) {
   auto on_nudge = [self](Nudge nudge) {
     self->effects_.Remember(nudge.secrets);
-    self->LookAtStore();
+    self->nudged_ = true;
     self->wake_.cancel();
   };
   const auto ended = co_await ListenForNudges(self->options_.paths.ControllerSocket(), on_nudge);
@@ -228,21 +242,22 @@ base::Task<void> Controller::Impl::MakeRoomWhenNudged(Impl* self) {
 }
 
 base::Task<base::Status> Controller::Impl::Run() {
-  JM_CO_TRY(Begin());
-  base::Spawn(loop_.get_executor(), scope_, Listen(this));
-  while (!stopped_ && !MayEnd()) {
+  JM_CO_TRY(co_await TakeOver(LeaseHolder()));
+  base::Spawn(loop_.get_executor(), listening_, Listen(this));
+  while (!stopped_) {
+    const bool may_end = co_await MayEnd();
+    if (may_end) break;
     co_await Pause();
-    RenewLease();
-    if (world_.clock->Now() - looked_at_store_ >= kLookAtStore) LookAtStore();
+    co_await LookAtStoreWhenDue();
   }
-  scope_.Cancel();
-  courier_.Stop();
-  if (lost_) {
+  listening_.Cancel();
+  co_await courier_.Stop();
+  if (leases_.lost()) {
     co_return base::Error{.code = base::Code::kAborted,
                           .message = "another controller took over",
                           .reason = base::Reason::kLeaseLost};
   }
-  co_return world_.store->DropLease(lease_);
+  co_return co_await leases_.GiveBack();
 }
 
 bool Controller::Impl::AllQuiet() const {
@@ -251,33 +266,31 @@ bool Controller::Impl::AllQuiet() const {
 }
 
 base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
-  holder_ = LeaseHolder(/*passing=*/true);
-  const auto begun = Begin();
+  const auto begun = co_await TakeOver(LeaseHolder(/*passing=*/true));
   if (!begun.ok() && begun.error().code == base::Code::kAborted) co_return base::Ok();
   if (!begun.ok()) co_return begun.error();
-  base::Spawn(loop_.get_executor(), scope_, MakeRoomWhenNudged(this));
+  base::Spawn(loop_.get_executor(), listening_, MakeRoomWhenNudged(this));
   const core::TimePoint end = world_.clock->Now() + bound;
   while (!stopped_ && world_.clock->Now() < end) {
     co_await base::Sleep(std::chrono::milliseconds{50});
-    if (world_.clock->Now() - looked_at_store_ >= kLookAtStore) LookAtStore();
+    co_await LookAtStoreWhenDue();
     book_.WakeDue(world_.clock->Now());
-    RenewLease();
     if (AllQuiet()) break;
   }
-  scope_.Cancel();
-  courier_.Stop();
-  if (lost_) co_return base::Ok();  // another one does the work
-  co_return world_.store->DropLease(lease_);
+  listening_.Cancel();
+  co_await courier_.Stop();
+  if (leases_.lost()) co_return base::Ok();  // another one does the work
+  co_return co_await leases_.GiveBack();
 }
 
 Controller::Controller(asio::io_context& loop, World world, Options options)
-    : impl_(std::make_shared<Impl>(loop, std::move(world), std::move(options))) {}
+    : impl_(std::make_unique<Impl>(loop, std::move(world), std::move(options))) {}
 Controller::~Controller() = default;
 base::Task<base::Status> Controller::Run() {
-  return impl_->Run();
+  return impl_->Begin(impl_->Run());
 }
 base::Task<base::Status> Controller::Tick(base::Duration bound) {
-  return impl_->Tick(bound);
+  return impl_->Begin(impl_->Tick(bound));
 }
 void Controller::Stop() {
   impl_->Stop();

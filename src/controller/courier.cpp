@@ -23,49 +23,53 @@ constexpr base::Duration kLongestNap = std::chrono::minutes{1};
 Courier::Courier(asio::io_context& loop, const World& world, const Options& options)
     : loop_(loop), world_(world), options_(options), wake_(loop) {}
 
-Courier::~Courier() {
-  scope_.Cancel();
-}
-
 void Courier::Start(std::int64_t lease_token) {
   lease_token_ = lease_token;
   if (world_.notifier == nullptr) return;
   started_ = true;
-  Load();
+  changed_ = true;
   base::Spawn(loop_.get_executor(), scope_, Loop(this));
 }
 
 void Courier::Hurry() {
   if (!started_) return;
-  Load();
+  changed_ = true;
   wake_.cancel();
 }
 
-void Courier::Stop() {
+base::Task<void> Courier::Stop() {
   scope_.Cancel();
   const base::Status cut_short =
       base::Error{.code = base::Code::kAborted, .message = "not done when the controller ended"};
-  for (auto& [number, notice] : std::exchange(under_way_, {})) {
-    Record(std::move(notice), cut_short);
+  auto unfinished = std::exchange(under_way_, {});
+  for (auto& [number, one] : unfinished) {
+    co_await Record(std::move(one.delivery), one.told.value_or(cut_short));
   }
 }
 
 bool Courier::Quiet(core::TimePoint now) const {
-  return under_way_.empty() &&
+  return !changed_ && under_way_.empty() &&
          std::none_of(waiting_.begin(), waiting_.end(),
                       [&](const auto& entry) { return DueAt(entry.second) <= now; });
 }
 
-void Courier::Load() {
-  const auto outbox = world_.store->Outbox();
-  stale_ = !outbox.ok();
-  if (stale_) {
-    return base::Log(base::LogLevel::kError, "store", "cannot read the outbox: {}",
-                     outbox.error().ToString());
+base::Task<void> Courier::Load() {
+  changed_ = false;
+  const int recorded = recorded_;
+  const auto outbox = co_await world_.stores.outbox->Waiting();
+  unreadable_ = !outbox.ok();
+  if (unreadable_) {
+    base::Log(base::LogLevel::kError, "store", "cannot read the outbox: {}",
+              outbox.error().ToString());
+    co_return;
+  }
+  if (recorded != recorded_) {
+    changed_ = true;
+    co_return;
   }
   waiting_.clear();
-  for (const ports::Notice& notice : *outbox) {
-    if (!under_way_.contains(notice.number)) waiting_.emplace(notice.number, notice);
+  for (const ports::HookDelivery& delivery : *outbox) {
+    if (!under_way_.contains(delivery.number)) waiting_.emplace(delivery.number, delivery);
   }
 }
 
@@ -77,91 +81,93 @@ void Courier::StartDue() {
       ++next;
       continue;
     }
-    ports::Notice notice = std::move(next->second);
+    const std::int64_t number = next->first;
+    under_way_[number] = {.delivery = std::move(next->second)};
     next = waiting_.erase(next);
-    under_way_.emplace(notice.number, notice);
-    base::Spawn(loop_.get_executor(), scope_, Deliver(this, std::move(notice)));
+    base::Spawn(loop_.get_executor(), scope_, Deliver(this, number));
   }
 }
 
-core::TimePoint Courier::DueAt(const ports::Notice& notice) const {
-  const auto held = held_back_.find(notice.number);
-  return held == held_back_.end() ? *notice.next_try : std::max(*notice.next_try, held->second);
+core::TimePoint Courier::DueAt(const ports::HookDelivery& delivery) const {
+  const auto held = held_back_.find(delivery.number);
+  return held == held_back_.end() ? *delivery.next_try : std::max(*delivery.next_try, held->second);
 }
 
 base::Duration Courier::UntilNext() const {
-  base::Duration wait = stale_ ? base::Duration{std::chrono::seconds{1}} : kLongestNap;
+  if (changed_) return base::Duration{0};
+  base::Duration wait = unreadable_ ? base::Duration{std::chrono::seconds{1}} : kLongestNap;
   if (under_way_.size() >= kMostAtOnce) return wait;
-  for (const auto& [number, notice] : waiting_) {
-    wait = std::min(wait, DueAt(notice) - world_.clock->Now());
+  for (const auto& [number, delivery] : waiting_) {
+    wait = std::min(wait, DueAt(delivery) - world_.clock->Now());
   }
   return std::max(wait, base::Duration{1});
 }
 
 base::Task<void> Courier::Loop(Courier* self) {
   while (true) {
-    if (self->stale_) self->Load();
+    if (self->changed_ || self->unreadable_) co_await self->Load();
     self->StartDue();
     self->wake_.expires_after(self->UntilNext());
     std::error_code woken;
     co_await self->wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-    co_await base::Yield();  // ends here when cancelled
+    co_await base::EndIfCancelled();
   }
 }
 
-base::Task<base::Status> Courier::TellOnce(ports::Notice notice) {
-  const auto job = world_.store->Get(notice.job);
+base::Task<base::Status> Courier::TellOnce(ports::HookDelivery delivery) {
+  const auto job = co_await world_.stores.jobs->Get(delivery.job);
   if (!job.ok()) co_return job.error();
   const auto& hooks = job->spec.hooks;
-  if (notice.hook < 0 || static_cast<std::size_t>(notice.hook) >= hooks.size()) {
+  if (delivery.hook < 0 || static_cast<std::size_t>(delivery.hook) >= hooks.size()) {
     co_return base::Internal("the job file has no such hook");
   }
-  ports::Message message{.event_id = notice.event_id,
-                         .event = notice.event,
-                         .body = notice.body,
-                         .log = options_.paths.JobDir(notice.job.value) / "hooks.log"};
-  const core::HookSpec hook = hooks[static_cast<std::size_t>(notice.hook)];
+  ports::Message message{.event_id = delivery.event_id,
+                         .event = delivery.event,
+                         .body = delivery.body,
+                         .log = options_.paths.JobDir(delivery.job.value) / "hooks.log"};
+  const core::HookSpec hook = hooks[static_cast<std::size_t>(delivery.hook)];
   const core::SmtpSpec smtp = job->spec.smtp;
   co_return co_await world_.notifier->Tell(hook, smtp, std::move(message));
 }
 
-base::Task<void> Courier::Deliver(Courier* self, ports::Notice notice) {
+base::Task<void> Courier::Deliver(Courier* self, std::int64_t number) {
   co_await base::Yield();  // StartDue() walks over what Load() replaces
-  const base::Status told = co_await self->TellOnce(notice);
-  const std::int64_t number = notice.number;
-  self->Record(std::move(notice), told);
+  const ports::HookDelivery delivery = self->under_way_.at(number).delivery;
+  const base::Status told = co_await self->TellOnce(delivery);
+  self->under_way_.at(number).told = told;
+  co_await self->Record(delivery, told);
   self->under_way_.erase(number);
-  self->Load();
-  self->wake_.cancel();
+  self->Hurry();
 }
 
 /// What cannot be recorded is told again, some time later: better twice than never.
-void Courier::Record(ports::Notice notice, const base::Status& told) {
+base::Task<void> Courier::Record(ports::HookDelivery delivery, base::Status told) {
   const core::TimePoint now = world_.clock->Now();
-  ++notice.tries;
-  notice.next_try.reset();
-  notice.error = told.ok() ? std::string{} : told.error().ToString();
-  std::string text = fmt::format("told {}", notice.target);
+  ++delivery.tries;
+  delivery.next_try.reset();
+  delivery.error = told.ok() ? std::string{} : told.error().ToString();
+  std::string text = fmt::format("told {}", delivery.target);
   if (!told.ok()) {
-    const bool again = notice.tries < kMostTries;
-    const base::Duration wait = kAgain.Bound(notice.tries);
-    if (again) notice.next_try = now + wait;
-    text = fmt::format("{} was not told ({} of {} tries): {}: {}", notice.target, notice.tries,
-                       kMostTries, notice.error,
+    const bool again = delivery.tries < kMostTries;
+    const base::Duration wait = kAgain.Bound(delivery.tries);
+    if (again) delivery.next_try = now + wait;
+    text = fmt::format("{} was not told ({} of {} tries): {}: {}", delivery.target, delivery.tries,
+                       kMostTries, delivery.error,
                        again ? "again in " + base::FormatDuration(wait) : "given up");
   }
-  const ports::Event event{.at = now,
-                           .job = notice.job,
-                           .attempt = notice.attempt,
-                           .kind = "hook",
-                           .subject = notice.event,
-                           .text = text};
   base::Log(told.ok() ? base::LogLevel::kInfo : base::LogLevel::kWarn, "hooks", "job {}: {}",
-            core::FormatJobId(notice.job), text);
-  const auto recorded = world_.store->RecordTry(notice, event, lease_token_);
-  held_back_.erase(notice.number);
-  if (recorded.ok()) return;
-  held_back_[notice.number] = now + kAgain.Bound(kMostTries);
+            core::FormatJobId(delivery.job), text);
+  const ports::Event event{.at = now,
+                           .job = delivery.job,
+                           .attempt = delivery.attempt,
+                           .kind = "hook",
+                           .subject = delivery.event,
+                           .text = text};
+  const auto recorded = co_await world_.stores.outbox->RecordTry(delivery, event, lease_token_);
+  ++recorded_;
+  held_back_.erase(delivery.number);
+  if (recorded.ok()) co_return;
+  held_back_[delivery.number] = now + kAgain.Bound(kMostTries);
   base::Log(base::LogLevel::kError, "store", "cannot record that a hook was told: {}",
             recorded.error().ToString());
 }

@@ -89,6 +89,11 @@ void Effects::Do(const Job& job, const core::PassNotice& pass) {
   if (runner != nullptr) runner->Notify(pass.notice, pass.signal);
 }
 
+void Effects::Forget(core::JobId id) {
+  Abandon(id);
+  secrets_.erase(id.value);
+}
+
 void Effects::Do(const Job& job, const core::AbandonStage& abandon) {
   const auto found = runners_.find(job.id);
   const bool same = found != runners_.end() && found->second->Runs(abandon.attempt, abandon.stage);

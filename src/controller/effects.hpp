@@ -21,6 +21,8 @@ class Effects {
   /// `job` as it was recorded with the effects. One that is about an earlier stage of it is stale,
   /// and dropped.
   void Do(const core::Job& job, const std::vector<core::Effect>& effects);
+  /// The job is no longer cared for here: stops following its runs, which go on.
+  void Forget(core::JobId id);
   /// Secrets from a nudge; kept in memory only.
   void Remember(const Secrets& secrets);
   /// Whether nothing is under way but runs that have nothing to say.

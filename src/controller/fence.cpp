@@ -13,17 +13,29 @@ base::Error NotOurs() {
           .hint = "`jobman controller status` shows which"};
 }
 
+base::Error NotCertain() {
+  return {.code = base::Code::kAborted,
+          .message = "the lease has run out, so the store must be asked whose it is",
+          .reason = base::Reason::kLeaseLost};
+}
+
+Task<base::Status> MayBegin(LeaseGuard guard) {
+  const bool may = co_await guard.may_act();
+  if (!may) co_return NotOurs();
+  co_return base::Ok();
+}
+
 class FencedSlices final : public ports::SliceApi {
  public:
-  FencedSlices(std::shared_ptr<ports::SliceApi> inner, MayAct may)
-      : inner_(std::move(inner)), may_(std::move(may)) {}
+  FencedSlices(std::shared_ptr<ports::SliceApi> inner, LeaseGuard guard)
+      : inner_(std::move(inner)), guard_(std::move(guard)) {}
 
   Task<Result<core::OperationSeen>> Create(core::SliceRequest request) override {
-    if (!may_()) co_return NotOurs();
+    JM_CO_TRY(co_await MayBegin(guard_));
     co_return co_await inner_->Create(std::move(request));
   }
   Task<Result<core::OperationSeen>> Delete(core::SliceRef ref) override {
-    if (!may_()) co_return NotOurs();
+    JM_CO_TRY(co_await MayBegin(guard_));
     co_return co_await inner_->Delete(std::move(ref));
   }
   Task<Result<std::vector<core::NodeSeen>>> ListNodes(core::Place place) override {
@@ -48,31 +60,29 @@ class FencedSlices final : public ports::SliceApi {
 
  private:
   std::shared_ptr<ports::SliceApi> inner_;
-  MayAct may_;
+  LeaseGuard guard_;
 };
 
 }  // namespace
 
-std::shared_ptr<ports::SliceApi> FenceSlices(std::shared_ptr<ports::SliceApi> inner, MayAct may) {
-  return std::make_shared<FencedSlices>(std::move(inner), std::move(may));
+std::shared_ptr<ports::SliceApi> FenceSlices(std::shared_ptr<ports::SliceApi> inner,
+                                             LeaseGuard guard) {
+  return std::make_shared<FencedSlices>(std::move(inner), std::move(guard));
 }
 
 ports::ByteSink FencedShell::Fence(ports::ByteSink sink) const {
   if (!sink) return sink;
-  return [sink = std::move(sink), may = may_](std::string_view bytes) -> base::Status {
-    if (!may()) return NotOurs();
+  return [sink = std::move(sink), holds = guard_.holds](std::string_view bytes) -> base::Status {
+    if (!holds()) return NotCertain();
     return sink(bytes);
   };
 }
 
 Task<Result<int>> FencedShell::Run(ports::HostTarget target, ports::RemoteCommand command,
                                    ports::ByteSink out, ports::ByteSink err) {
-  if (!may_()) co_return NotOurs();
+  JM_CO_TRY(co_await MayBegin(guard_));
   // Asked again once the connection stands: to make one takes its time.
-  command.may_begin = [may = may_]() -> base::Status {
-    if (!may()) return NotOurs();
-    return base::Ok();
-  };
+  command.may_begin = [guard = guard_] { return MayBegin(guard); };
   ports::ByteSink fenced_out = Fence(std::move(out));
   ports::ByteSink fenced_err = Fence(std::move(err));
   co_return co_await inner_->Run(std::move(target), std::move(command), std::move(fenced_out),

@@ -1,12 +1,11 @@
 #include "controller/job_book.hpp"
 
 #include <algorithm>
-#include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
 
+#include "controller/hook_events.hpp"
 #include "controller/journal.hpp"
-#include "controller/notices.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/core/describe.hpp"
 
 namespace jobman::controller {
 
@@ -17,6 +16,7 @@ using core::JobId;
 namespace {
 
 constexpr core::Duration kLongestGathering = std::chrono::milliseconds{500};
+constexpr core::Duration kRecordAgain = std::chrono::seconds{1};
 
 bool IsAboutTheSame(const core::HostReport& newer, const core::HostReport& older) {
   const bool ended =
@@ -40,148 +40,196 @@ bool Supersedes(const core::Observation& newer, const core::Observation& older) 
          std::holds_alternative<core::LookFailed>(newer);
 }
 
+/// Puts an observation into an inbox. The inbox must not grow while nothing can be recorded: on a
+/// full disk that may be for hours.
+void Take(std::vector<core::Observation>& inbox, core::Observation seen) {
+  std::erase_if(inbox, [&](const core::Observation& older) { return Supersedes(seen, older); });
+  inbox.push_back(std::move(seen));
+}
+
+/// Whether core::RequestHolds can learn anything from a decision: it looks at requests and their
+/// answers, and at time in a queue. Most decisions are about runs.
+bool MayTeach(const Job& before, const Job& after) {
+  const auto phase = [](const Job& job) {
+    return job.slice ? std::optional(job.slice->phase) : std::nullopt;
+  };
+  const auto hosts = [](const Job& job) { return job.slice && !job.slice->hosts.empty(); };
+  return before.state.index() != after.state.index() || before.attempt != after.attempt ||
+         phase(before) != phase(after) || hosts(before) != hosts(after) ||
+         std::holds_alternative<core::Waiting>(after.state);
+}
+
 }  // namespace
 
 JobBook::JobBook(asio::io_context& loop, const World& world, const core::Policy& policy,
                  Hooks hooks)
     : loop_(loop), world_(world), policy_(policy), hooks_(std::move(hooks)) {}
 
-base::Status JobBook::Load() {
-  JM_ASSIGN_OR_RETURN(std::vector<Job> jobs, world_.store->Active());
-  for (Job& job : jobs) {
-    const JobId id = job.id;
-    const auto found = entries_.find(id);
-    const bool known = found != entries_.end();
-    if (known && found->second.job.version == job.version) continue;
-    Entry& entry = entries_[id];
-    entry.job = std::move(job);
-    if (!known) {
-      holds_.Recall(entry.job);
-      hooks_.decided(entry.job, core::ImpliedEffects(entry.job));
-    }
-    Post(id, core::Tick{});
-  }
-  return base::Ok();
+JobBook::EntryPtr JobBook::EntryOf(JobId id) const {
+  const auto found = entries_.find(id);
+  return found == entries_.end() ? nullptr : found->second;
 }
 
 const Job* JobBook::Find(JobId id) const {
-  const auto found = entries_.find(id);
-  return found == entries_.end() ? nullptr : &found->second.job;
+  const EntryPtr entry = EntryOf(id);
+  return entry ? &entry->job : nullptr;
 }
 
 std::vector<const Job*> JobBook::All() const {
   std::vector<const Job*> jobs;
-  for (const auto& [id, entry] : entries_) jobs.push_back(&entry.job);
+  for (const auto& [id, entry] : entries_) jobs.push_back(&entry->job);
   return jobs;
 }
 
 bool JobBook::AnyCare() const {
-  for (const auto& [id, entry] : entries_) {
-    if (core::NeedsCare(entry.job)) return true;
-  }
-  return false;
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const auto& entry) { return core::NeedsCare(entry.second->job); });
 }
 
+// --- news ---
+
 void JobBook::Post(JobId id, core::Observation seen) {
-  const auto found = entries_.find(id);
-  if (found == entries_.end()) return;
-  std::vector<core::Observation>& inbox = found->second.inbox;
-  std::erase_if(inbox, [&](const core::Observation& older) { return Supersedes(seen, older); });
-  inbox.push_back(std::move(seen));
+  const EntryPtr entry = EntryOf(id);
+  if (!entry) return;
+  Take(entry->inbox, std::move(seen));
   // A commit writes the whole job. With a thousand hosts it takes as long as many reports do to
   // come in: let them gather, so that they share one.
-  Schedule(id, std::min(found->second.took, kLongestGathering));
+  Schedule(entry, std::min(entry->took, kLongestGathering));
 }
 
 void JobBook::RepeatEffects(JobId id) {
-  const Job* found = Find(id);
-  if (found == nullptr) return;
-  const Job job = *found;
+  const EntryPtr entry = EntryOf(id);
+  if (!entry) return;
+  entry->repeat = true;
+  if (entry->recording) return;  // of the state that is being recorded, then
+  entry->repeat = false;
+  const Job job = entry->job;
   hooks_.decided(job, core::ImpliedEffects(job));
-}
-
-void JobBook::Schedule(JobId id, core::Duration delay) {
-  Entry& entry = entries_[id];
-  if (entry.scheduled) return;
-  entry.scheduled = true;
-  ++pending_;
-  auto timer = std::make_shared<asio::steady_timer>(loop_, delay);
-  timer->async_wait([this, id, timer](std::error_code) {
-    --pending_;
-    const auto found = entries_.find(id);
-    if (found == entries_.end()) return;
-    found->second.scheduled = false;
-    Decide(id);
-  });
-}
-
-void JobBook::Decide(JobId id) {
-  Entry& entry = entries_[id];
-  const core::TimePoint now = world_.clock->Now();
-  entry.took = core::Duration{0};
-  ports::Turn turn{.job = entry.job};
-  std::vector<core::Effect> effects;
-  core::RequestHolds holds = holds_;  // what is not recorded has not been learned
-  bool changed = false;
-  for (const core::Observation& seen : entry.inbox) {
-    core::Policy policy = policy_;
-    policy.hold = holds.HoldFor(turn.job);
-    core::Step step = core::Reconcile(turn.job, seen, now, policy, world_.random());
-    holds.Learn(turn.job, step.job, now, world_.random());
-    Record(turn.job, seen, step, now, turn);
-    AddNotices(turn.job, step, now, policy_.store_id, turn);
-    changed = changed || step.changed;
-    turn.job = std::move(step.job);
-    effects.insert(effects.end(), step.effects.begin(), step.effects.end());
-  }
-  if (changed) {
-    const auto committed = world_.store->Commit(turn, lease_token_);
-    if (!committed.ok()) return Refused(id, committed.error());
-    ++turn.job.version;
-  }
-  entry.took = world_.clock->Now() - now;
-  holds_ = std::move(holds);
-  entry.inbox.clear();
-  entry.job = std::move(turn.job);
-  const Job job = entry.job;
-  if (!core::NeedsCare(job)) entries_.erase(id);
-  if (changed || !effects.empty()) hooks_.decided(job, effects);
-}
-
-/// Nothing was recorded, so nothing is done; the observations are decided upon again later.
-void JobBook::Refused(JobId id, const base::Error& error) {
-  if (error.reason == base::Reason::kLeaseLost) return hooks_.lease_lost();
-  if (error.reason == base::Reason::kStale && Reload(id).ok()) {
-    return Schedule(id, core::Duration{0});
-  }
-  if (!entries_.contains(id)) return;  // erased meanwhile
-  base::Log(LogLevel::kError, "store", "job {}: cannot record a decision, so nothing is done: {}",
-            core::FormatJobId(id), error.ToString());
-  Schedule(id, std::chrono::seconds{1});
-}
-
-base::Status JobBook::Reload(JobId id) {
-  auto job = world_.store->Get(id);
-  if (!job.ok()) {
-    if (job.error().code == base::Code::kNotFound) entries_.erase(id);
-    return std::move(job).error();
-  }
-  entries_[id].job = std::move(job).value();
-  if (entries_[id].inbox.empty()) entries_[id].inbox.push_back(core::Tick{});
-  return base::Ok();
 }
 
 std::optional<core::TimePoint> JobBook::WakeDue(core::TimePoint now) {
   std::optional<core::TimePoint> next;
-  for (auto& [id, entry] : entries_) {
-    if (!entry.job.wake_at) continue;
-    if (*entry.job.wake_at <= now) {
-      if (!entry.scheduled) Post(id, core::Tick{});
+  for (const auto& [id, entry] : entries_) {
+    if (!entry->job.wake_at) continue;
+    if (*entry->job.wake_at <= now) {
+      if (!entry->working) Post(id, core::Tick{});
       continue;
     }
-    if (!next || *entry.job.wake_at < *next) next = entry.job.wake_at;
+    if (!next || *entry->job.wake_at < *next) next = entry->job.wake_at;
   }
   return next;
+}
+
+// --- decisions ---
+
+void JobBook::Schedule(const EntryPtr& entry, core::Duration delay) {
+  if (entry->working) return;
+  entry->working = true;
+  ++working_;
+  base::Spawn(loop_.get_executor(), scope_, Work(this, entry, delay));
+}
+
+base::Task<void> JobBook::Work(JobBook* self, EntryPtr entry, core::Duration delay) {
+  for (Again again = delay; again;) {
+    co_await base::Sleep(*again);
+    if (!self->IsInBook(entry)) break;
+    again = co_await self->DecideOnce(entry);
+  }
+  entry->working = false;
+  --self->working_;
+}
+
+base::Task<JobBook::Again> JobBook::DecideOnce(EntryPtr entry) {
+  Decision decision = Decide(*entry);
+  if (decision.changed) {
+    if (const auto flaw = hooks_.flaw_of(decision.turn.job)) {
+      const ports::JobVersion job{.id = entry->job.id, .version = entry->job.version};
+      co_await SetAside(job, "a decision that contradicts itself was not recorded: " + *flaw);
+      co_return std::nullopt;
+    }
+    entry->recording = true;
+    const auto committed = co_await world_.stores.jobs->Commit(decision.turn, lease_token_);
+    entry->recording = false;
+    if (!committed.ok()) {
+      // Nothing was recorded, so nothing is done; what was seen is decided upon again, later.
+      Inbox newer = std::exchange(entry->inbox, std::move(decision.seen));
+      for (core::Observation& seen : newer) Take(entry->inbox, std::move(seen));
+      co_return co_await Refused(entry, committed.error());
+    }
+    ++decision.turn.job.version;
+  }
+  entry->took = world_.clock->Now() - decision.at;
+  Recorded(*entry, std::move(decision));
+  if (entry->outdated && IsInBook(entry)) {
+    const auto read = co_await Reload(entry);
+    entry->outdated = !read.ok();
+    if (entry->outdated) co_return kRecordAgain;
+  }
+  if (entry->inbox.empty()) co_return std::nullopt;
+  co_return std::min(entry->took, kLongestGathering);
+}
+
+JobBook::Decision JobBook::Decide(Entry& entry) {
+  Decision decision{.at = world_.clock->Now(), .turn = {.job = entry.job}};
+  decision.seen = std::exchange(entry.inbox, {});
+  entry.took = core::Duration{0};
+  ports::Turn& turn = decision.turn;
+  core::RequestHolds holds = holds_;  // what is not recorded has not been learned
+  for (const core::Observation& seen : decision.seen) {
+    core::Policy policy = policy_;
+    policy.hold = holds.HoldFor(turn.job);
+    core::Step step = core::Reconcile(turn.job, seen, decision.at, policy, world_.random());
+    const double random = world_.random();
+    holds.Learn(turn.job, step.job, decision.at, random);
+    if (MayTeach(turn.job, step.job)) decision.lessons.push_back({turn.job, step.job, random});
+    if (!step.settled) {
+      base::Log(LogLevel::kError, "loop", "job {}: no rest after {}: {}",
+                core::FormatJobId(turn.job.id), core::Describe(seen),
+                core::Describe(turn.job, step));
+    }
+    Record(turn.job, seen, step, decision.at, turn);
+    AddDeliveries(turn.job, step, decision.at, policy_.store_id, turn);
+    decision.changed = decision.changed || step.changed;
+    turn.job = std::move(step.job);
+    decision.effects.insert(decision.effects.end(), step.effects.begin(), step.effects.end());
+  }
+  return decision;
+}
+
+void JobBook::Recorded(Entry& entry, Decision decision) {
+  for (const Lesson& lesson : decision.lessons) {
+    holds_.Learn(lesson.before, lesson.after, decision.at, lesson.random);
+  }
+  entry.job = std::move(decision.turn.job);
+  const Job job = entry.job;
+  const bool repeat = std::exchange(entry.repeat, false);
+  if (!core::NeedsCare(job)) entries_.erase(job.id);
+  if (decision.changed || !decision.effects.empty()) hooks_.decided(job, decision.effects);
+  if (repeat) hooks_.decided(job, core::ImpliedEffects(job));
+}
+
+base::Task<JobBook::Again> JobBook::Refused(EntryPtr entry, base::Error error) {
+  const JobId id = entry->job.id;
+  if (error.reason == base::Reason::kLeaseLost) {
+    hooks_.lease_lost();
+    co_return std::nullopt;
+  }
+  if (error.code == base::Code::kNotFound) {
+    Drop(id);
+    co_return std::nullopt;
+  }
+  const std::int64_t version = entry->job.version;
+  const bool stale = error.reason == base::Reason::kStale;
+  bool reread = false;
+  if (stale) {
+    const auto read = co_await Reload(entry);
+    reread = read.ok();
+  }
+  if (reread && entry->job.version > version) co_return core::Duration{0};
+  if (!IsInBook(entry)) co_return std::nullopt;
+  base::Log(LogLevel::kError, "store", "job {}: cannot record a decision, so nothing is done: {}",
+            core::FormatJobId(id), error.ToString());
+  co_return kRecordAgain;
 }
 
 }  // namespace jobman::controller

@@ -3,30 +3,39 @@
 #include <asio/io_context.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "jobman/controller/controller.hpp"
+#include "jobman/core/flaw.hpp"
 #include "jobman/core/request_holds.hpp"
 
 namespace jobman::controller {
 
 /// The jobs the controller cares for, as the store has them, and the one place where decisions are
 /// made: observations come in, core::Reconcile decides, the decision is committed, and only then
-/// are its effects handed out. What cannot be recorded is not done: the observations wait.
+/// are its effects handed out. What cannot be recorded is not done: the observations wait. One
+/// decision of a job at a time; while it is being recorded, further observations wait for the next.
 class JobBook {
  public:
   struct Hooks {
-    /// A decision was recorded: act on its effects. `before` is empty for a job just loaded.
+    /// A decision was recorded: act on its effects. For a job just loaded, the implied ones.
     std::function<void(const core::Job& job, const std::vector<core::Effect>& effects)> decided;
     /// The lease is not ours any more.
     std::function<void()> lease_lost;
+    /// The job is left alone from now on: it was erased, or its record is of no use here.
+    std::function<void(core::JobId id)> dropped;
+    /// What of a job contradicts itself. Asked after a load and before a commit.
+    std::function<std::optional<std::string>(const core::Job& job)> flaw_of = core::FlawOf;
   };
 
   JobBook(asio::io_context& loop, const World& world, const core::Policy& policy, Hooks hooks);
 
   void set_lease_token(std::int64_t token) { lease_token_ = token; }
-  /// Reads what changed in the store; jobs that are new here get their implied effects.
-  base::Status Load();
+  /// Reads what changed in the store; jobs that are new here get their implied effects. A record
+  /// that cannot be used is set aside, and the others go on. An error: not everything could be
+  /// read.
+  base::Task<base::Status> Load();
   /// Brings news of a job. Decided upon soon, together with what else comes in this turn.
   void Post(core::JobId id, core::Observation seen);
   /// Has done again what the job's present state implies; all of it is idempotent.
@@ -39,28 +48,64 @@ class JobBook {
   /// Whether any job still needs care.
   bool AnyCare() const;
   /// Whether observations wait to be decided upon.
-  bool Busy() const { return pending_ > 0; }
+  bool Busy() const { return working_ > 0; }
 
  private:
+  using Inbox = std::vector<core::Observation>;
   struct Entry {
     core::Job job = {};
-    std::vector<core::Observation> inbox = {};
-    bool scheduled = false;
+    Inbox inbox = {};
     core::Duration took = {};  ///< the last decision with its commit
+    bool working = false;      ///< Work() is at it
+    // While a decision is being recorded:
+    bool recording = false;
+    bool outdated = false;  ///< the store had another version
+    bool repeat = false;    ///< RepeatEffects() was asked for
   };
-  void Schedule(core::JobId id, core::Duration delay);
-  void Decide(core::JobId id);
-  void Refused(core::JobId id, const base::Error& error);
-  base::Status Reload(core::JobId id);
+  using EntryPtr = std::shared_ptr<Entry>;
+  /// A decision that holds_ may learn from, once it is recorded.
+  struct Lesson {
+    core::Job before = {};
+    core::Job after = {};
+    double random = 0;
+  };
+  /// What was decided upon the observations of an inbox, and is not recorded yet.
+  struct Decision {
+    core::TimePoint at = {};
+    Inbox seen = {};
+    ports::Turn turn = {};
+    bool changed = false;
+    std::vector<core::Effect> effects = {};
+    std::vector<Lesson> lessons = {};
+  };
+  /// When to work on the entry again; nothing: when there is news.
+  using Again = std::optional<core::Duration>;
+
+  void Schedule(const EntryPtr& entry, core::Duration delay);
+  static base::Task<void> Work(JobBook* self, EntryPtr entry, core::Duration delay);
+  base::Task<Again> DecideOnce(EntryPtr entry);
+  Decision Decide(Entry& entry);
+  void Recorded(Entry& entry, Decision decision);
+  base::Task<Again> Refused(EntryPtr entry, base::Error error);
+  base::Task<base::Status> Reload(EntryPtr entry);
+  base::Task<base::Status> LoadOne(core::JobId id);
+  base::Task<base::Result<std::optional<core::Job>>> Fetch(core::JobId id);
+  base::Task<void> SetAside(ports::JobVersion job, std::string why);
+  void Adopt(core::Job job);
+  void Drop(core::JobId id);
+  EntryPtr EntryOf(core::JobId id) const;
+  bool IsInBook(const EntryPtr& entry) const { return EntryOf(entry->job.id) == entry; }
 
   asio::io_context& loop_;
   const World& world_;
   const core::Policy& policy_;
   Hooks hooks_;
   std::int64_t lease_token_ = 0;
-  std::map<core::JobId, Entry> entries_ = {};
-  int pending_ = 0;
+  std::map<core::JobId, EntryPtr> entries_ = {};
+  std::map<core::JobId, std::int64_t> set_aside_ = {};  ///< the versions that are of no use here
+  int working_ = 0;
   core::RequestHolds holds_ = {};
+  base::CancelScope scope_ = {};
 };
 
 }  // namespace jobman::controller

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "jobman/core/reconcile.hpp"
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/job_store.hpp"
 
 namespace jobman::controller {
 

@@ -11,13 +11,13 @@ namespace {
 using base::LogLevel;
 
 /// The job as it is on record now, after the listing.
-std::optional<core::Job> JobOf(const core::FoundSlice& found, ports::Store& store,
-                               const JobBook& book) {
+base::Task<std::optional<core::Job>> JobOf(core::FoundSlice found, ports::JobStore* store,
+                                           const JobBook* book) {
   const auto id = core::LabelledJob(found.labels);
-  if (!id) return std::nullopt;
-  if (const core::Job* const known = book.Find(*id)) return *known;
-  const auto stored = store.Get(*id);
-  return stored.ok() ? std::optional(*stored) : std::nullopt;
+  if (!id) co_return std::nullopt;
+  if (const core::Job* const known = book->Find(*id)) co_return *known;
+  const auto stored = co_await store->Get(*id);
+  co_return stored.ok() ? std::optional(*stored) : std::nullopt;
 }
 
 /// Nodes go with their queued resource; where none were listed nothing is known of it.
@@ -30,12 +30,12 @@ bool IsOfUnlisted(const core::FoundSlice& found, const Listing& listing) {
 
 }  // namespace
 
-base::Task<void> DeleteLateGrants(std::shared_ptr<ports::SliceApi> api, ports::Store* store,
+base::Task<void> DeleteLateGrants(std::shared_ptr<ports::SliceApi> api, ports::JobStore* store,
                                   const JobBook* book, std::string store_id, Listing listing) {
   for (const core::FoundSlice& found :
        core::FindSlices(listing.place, listing.nodes, listing.queued)) {
     if (found.leaving || IsOfUnlisted(found, listing)) continue;
-    const auto job = JobOf(found, *store, *book);
+    const auto job = co_await JobOf(found, store, book);
     if (!job) continue;
     const core::Claim claim = core::JudgeSlice(found, core::OwnerLabels(*job, store_id), job);
     if (claim.ownership != core::Ownership::kOrphan) continue;

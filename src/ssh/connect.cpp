@@ -74,8 +74,9 @@ constexpr const char* kCiphers =
     "aes256-ctr,aes192-ctr,aes128-ctr";
 
 /// No file of the user's is read: what we do depends on our own settings only.
-Status Configure(ssh_session session, const ports::HostTarget& target, KnownHosts& known) {
-  JM_ASSIGN_OR_RETURN(const std::string algorithms, HostKeyAlgorithms(target, known));
+Status Configure(ssh_session session, const ports::HostTarget& target,
+                 const std::optional<std::string>& pinned) {
+  const std::string algorithms = HostKeyAlgorithms(target, pinned);
   const int no = 0;
   const auto set = [session](ssh_options_e option, const char* value) {
     return ssh_options_set(session, option, value) == SSH_OK;
@@ -152,10 +153,19 @@ Task<Status> LogIn(SessionPtr session, ports::HostTarget target,
   co_return AuthDenied(session->endpoint(), target.user, base::Join(tried, ", "));
 }
 
+Task<Status> CheckAndPin(SessionPtr session, ports::HostTarget target,
+                         ports::HostKeyStore* host_keys) {
+  JM_CO_ASSIGN_OR_RETURN(const auto pinned, co_await host_keys->PinnedKey(target.identity));
+  JM_CO_ASSIGN_OR_RETURN(const std::string shown, CheckHostKey(session->raw(), target, pinned));
+  if (pinned == shown) co_return base::Ok();
+  co_return co_await host_keys->PinKey(target.identity, shown);
+}
+
 }  // namespace
 
 Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Connector> connector) {
   const auto limit = connector->options.connect_timeout;
+  ports::HostKeyStore* const host_keys = connector->host_keys;
   const std::string endpoint = Endpoint(target.address, target.port);
   Counted counted(connector->connections);
   auto socket = co_await base::WithTimeout(OpenSocket(target), limit, endpoint);
@@ -165,11 +175,12 @@ Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Conne
   const auto executor = co_await asio::this_coro::executor;
   auto session =
       std::make_shared<Session>(executor, endpoint, std::move(**socket), std::move(counted));
-  JM_CO_TRY(Configure(session->raw(), target, *connector->known_hosts));
+  JM_CO_ASSIGN_OR_RETURN(const auto known, co_await host_keys->PinnedKey(target.identity));
+  JM_CO_TRY(Configure(session->raw(), target, known));
   session->LendSocket();
   const Deadline deadline = std::chrono::steady_clock::now() + connector->options.login_timeout;
   JM_CO_TRY(co_await ExchangeKeys(session, deadline));
-  JM_CO_TRY(CheckHostKey(session->raw(), target, *connector->known_hosts));
+  JM_CO_TRY(co_await CheckAndPin(session, target, host_keys));
   JM_CO_TRY(co_await LogIn(session, target, connector, deadline));
   session->StartServing();
   if (!session->alive()) co_return session->BrokenError();  // it hung up right after the login

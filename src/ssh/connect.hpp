@@ -11,7 +11,7 @@ namespace jobman::ssh {
 /// What connecting needs, shared by all connections of a shell.
 struct Connector {
   SshOptions options = {};
-  KnownHosts* known_hosts = nullptr;
+  ports::HostKeyStore* host_keys = nullptr;
   PrivateKeys keys{nullptr};
   std::shared_ptr<int> connections = std::make_shared<int>(0);  ///< see Counted
 };

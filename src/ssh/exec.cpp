@@ -49,7 +49,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
   Channel channel(session);
   const Deadline deadline = std::chrono::steady_clock::now() + open_timeout;
   JM_CO_TRY(co_await OpenChannel(session, &channel, deadline));
-  if (command.may_begin) JM_CO_TRY(command.may_begin());
+  if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
   *started = true;
   JM_CO_TRY(co_await StartCommand(session, &channel, command.command));
   while (true) {

@@ -8,7 +8,6 @@ namespace jobman::ssh {
 namespace {
 
 using base::Result;
-using base::Status;
 using Key = base::UniqueHandle<ssh_key_struct, ssh_key_free>;
 
 /// "ssh-ed25519 AAAA..."
@@ -49,13 +48,11 @@ std::string Expected(const ports::HostTarget& target) {
 
 }  // namespace
 
-Result<std::string> HostKeyAlgorithms(const ports::HostTarget& target, KnownHosts& known) {
+std::string HostKeyAlgorithms(const ports::HostTarget& target,
+                              const std::optional<std::string>& pinned) {
   std::vector<std::string> wanted;
   for (const auto& [type, text] : target.vouched_keys) wanted.push_back(type);
-  if (wanted.empty()) {
-    JM_ASSIGN_OR_RETURN(const auto pinned, known.Find(target.identity));
-    if (pinned) wanted.push_back(TypeOf(*pinned));
-  }
+  if (wanted.empty() && pinned) wanted.push_back(TypeOf(*pinned));
   std::vector<std::string> first, rest;
   for (const std::string algorithm : {"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
                                       "ecdsa-sha2-nistp521", "rsa-sha2-512", "rsa-sha2-256"}) {
@@ -67,10 +64,10 @@ Result<std::string> HostKeyAlgorithms(const ports::HostTarget& target, KnownHost
   return base::Join(first, ",");
 }
 
-Status CheckHostKey(ssh_session session, const ports::HostTarget& target, KnownHosts& known) {
+Result<std::string> CheckHostKey(ssh_session session, const ports::HostTarget& target,
+                                 const std::optional<std::string>& pinned) {
   const std::string endpoint = Endpoint(target.address, target.port);
-  JM_ASSIGN_OR_RETURN(const std::string shown, ServerKey(session));
-  JM_ASSIGN_OR_RETURN(const auto pinned, known.Find(target.identity));
+  JM_ASSIGN_OR_RETURN(std::string shown, ServerKey(session));
   if (!target.vouched_keys.empty()) {
     const auto vouched = target.vouched_keys.find(TypeOf(shown));
     if (vouched == target.vouched_keys.end() || shown != vouched->first + " " + vouched->second)
@@ -81,8 +78,7 @@ Status CheckHostKey(ssh_session session, const ports::HostTarget& target, KnownH
     return base::Error{.code = base::Code::kUnavailable,
                        .message = "the cloud could not be asked for the host key of " + endpoint};
   }
-  if (pinned == shown) return base::Ok();
-  return known.Pin(target.identity, shown);
+  return shown;
 }
 
 }  // namespace jobman::ssh

@@ -17,9 +17,9 @@ Task<base::Result<int>> RunOn(std::shared_ptr<SessionPool> pool, ports::HostTarg
 
 }  // namespace
 
-SshHostShell::SshHostShell(asio::any_io_executor executor, KnownHosts& known_hosts,
+SshHostShell::SshHostShell(asio::any_io_executor executor, ports::HostKeyStore& host_keys,
                            SshOptions options)
-    : pool_(std::make_shared<SessionPool>(std::move(executor), known_hosts, std::move(options))) {}
+    : pool_(std::make_shared<SessionPool>(std::move(executor), host_keys, std::move(options))) {}
 
 SshHostShell::~SshHostShell() {
   pool_->Close();

@@ -13,11 +13,11 @@ std::string AliasOf(const ports::HostTarget& target) {
   return "jobman-" + base::ReplaceAll(target.identity, "/", "-");
 }
 
-Result<std::vector<std::string>> KeysOf(const ports::HostTarget& target, KnownHosts& known) {
+Result<std::vector<std::string>> KeysOf(const ports::HostTarget& target,
+                                        const std::optional<std::string>& pinned) {
   std::vector<std::string> keys;
   for (const auto& [type, key] : target.vouched_keys) keys.push_back(type + " " + key);
   if (!keys.empty()) return keys;
-  JM_ASSIGN_OR_RETURN(const auto pinned, known.Find(target.identity));
   if (pinned) return std::vector{*pinned};
   return base::Error{.code = base::Code::kFailedPrecondition,
                      .message = "the host key of " + target.identity + " is not known yet",
@@ -49,10 +49,10 @@ std::string ConfigPath(const base::Path& path) {
 }  // namespace
 
 Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& target,
-                                                  KnownHosts& known_hosts,
+                                                  const std::optional<std::string>& pinned,
                                                   const base::Path& known_hosts_file) {
   const std::string alias = AliasOf(target);
-  JM_ASSIGN_OR_RETURN(const auto keys, KeysOf(target, known_hosts));
+  JM_ASSIGN_OR_RETURN(const auto keys, KeysOf(target, pinned));
   JM_TRY(WriteKeys(known_hosts_file, alias, keys));
   std::vector<std::string> words = {"ssh", "-p", std::to_string(target.port)};
   const auto option = [&words](const std::string& text) {

@@ -25,12 +25,12 @@ std::string NameOf(const ports::HostTarget& target) {
 
 }  // namespace
 
-SessionPool::SessionPool(asio::any_io_executor executor, KnownHosts& known_hosts,
+SessionPool::SessionPool(asio::any_io_executor executor, ports::HostKeyStore& host_keys,
                          SshOptions options)
     : executor_(std::move(executor)), gate_(options.connect_window) {
   auto passphrase = options.passphrase;
   connector_ = std::make_shared<Connector>(Connector{.options = std::move(options),
-                                                     .known_hosts = &known_hosts,
+                                                     .host_keys = &host_keys,
                                                      .keys = PrivateKeys(std::move(passphrase))});
 }
 

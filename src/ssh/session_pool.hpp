@@ -15,7 +15,7 @@ namespace jobman::ssh {
 /// once, also when no command uses it.
 class SessionPool : public std::enable_shared_from_this<SessionPool> {
  public:
-  SessionPool(asio::any_io_executor executor, KnownHosts& known_hosts, SshOptions options);
+  SessionPool(asio::any_io_executor executor, ports::HostKeyStore& host_keys, SshOptions options);
 
   Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                               ports::ByteSink out, ports::ByteSink err);

@@ -144,6 +144,17 @@ ALTER TABLE jobs RENAME COLUMN given_up_json TO abandoned_json;
 ALTER TABLE jobs ADD COLUMN attempt_json TEXT NOT NULL DEFAULT '{}';
 )sql";
 
+// The outbox holds deliveries; a notice is one of the cloud. And why a controller leaves a job
+// alone, for `list`.
+constexpr const char* kVersion5 = R"sql(
+ALTER TABLE notices RENAME TO deliveries;
+DROP INDEX notices_job;
+DROP INDEX notices_waiting;
+CREATE INDEX deliveries_job ON deliveries (job, number);
+CREATE INDEX deliveries_waiting ON deliveries (number) WHERE next_try IS NOT NULL;
+ALTER TABLE jobs ADD COLUMN set_aside TEXT;
+)sql";
+
 constexpr const char* kMigrating = "bringing the store up to date";
 
 struct Records {
@@ -195,7 +206,8 @@ Status UpgradeRecords(Database& db) {
 constexpr Migration kMigrations[] = {{.sql = kVersion1},
                                      {.sql = kVersion2},
                                      {.sql = kVersion3},
-                                     {.sql = kVersion4, .rewrite = UpgradeRecords}};
+                                     {.sql = kVersion4, .rewrite = UpgradeRecords},
+                                     {.sql = kVersion5}};
 
 Error NewerStore(std::int64_t version, std::size_t known) {
   return {.code = base::Code::kFailedPrecondition,

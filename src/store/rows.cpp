@@ -90,12 +90,22 @@ Status ReadDocuments(const Documents& documents, core::Job& job) {
   return base::Ok();
 }
 
+Error WrittenByNewer(const std::string& what) {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = "written by a newer jobman: " + what,
+          .reason = base::Reason::kNewerStore,
+          .hint = "use the newest jobman that has worked on this store"};
+}
+
 Result<core::Wish> ReadWish(const std::string& word) {
   if (const auto wish = core::WishFromName(word)) return *wish;
-  return Error{.code = base::Code::kFailedPrecondition,
-               .message = "written by a newer jobman: unknown wish \"" + word + "\"",
-               .reason = base::Reason::kNewerStore,
-               .hint = "use the newest jobman that has worked on this store"};
+  return WrittenByNewer("unknown wish \"" + word + "\"");
+}
+
+/// Why a row cannot be read. A value that is none to us was one to the jobman that wrote it.
+Error Unreadable(Error error, core::JobId id) {
+  if (error.code == base::Code::kInvalidArgument) error = WrittenByNewer(error.message);
+  return std::move(error).With("reading job " + base::FormatJobNumber(id.value));
 }
 
 }  // namespace
@@ -111,8 +121,9 @@ const char* InsertJobSql() {
 }
 
 const char* UpdateJobSql() {
-  static const std::string kSql = std::string("UPDATE jobs SET (") + kColumns + ") = (" + kPlaces +
-                                  ") WHERE id = ? AND version = ?";
+  // What was said of the record as it stood holds no longer.
+  static const std::string kSql = std::string("UPDATE jobs SET set_aside = NULL, (") + kColumns +
+                                  ") = (" + kPlaces + ") WHERE id = ? AND version = ?";
   return kSql.c_str();
 }
 
@@ -158,17 +169,14 @@ Result<core::Job> ReadJob(Query& query) {
                             .abandoned = query.MaybeText(),
                             .spec = query.Text()};
   const Status read = wish.ok() ? ReadDocuments(documents, job) : Status(wish.error());
-  if (!read.ok()) {
-    Error error = read.error();
-    return std::move(error).With("reading job " + base::FormatJobNumber(job.id.value));
-  }
+  if (!read.ok()) return Unreadable(read.error(), job.id);
   job.wish = *wish;
   return job;
 }
 
 const char* SelectSummariesSql() {
-  return "SELECT id, name, user, accelerator, zone, host0, state, familiar, attempt, since, why, "
-         "labels_json FROM jobs ORDER BY id";
+  return "SELECT id, name, user, accelerator, zone, host0, state, familiar, attempt, since, "
+         "coalesce(set_aside, why), labels_json FROM jobs ORDER BY id";
 }
 
 Result<ports::JobSummary> ReadSummary(Query& query) {

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/job_store.hpp"
 #include "store/sqlite.hpp"
 
 // Rows <-> memory: the only place that knows columns.

@@ -27,6 +27,13 @@ std::string Host0(const core::Job& job) {
   return host.external.empty() ? host.internal : host.external;
 }
 
+Error Changed(const core::Job& job, const std::string& what) {
+  return {.code = Code::kAborted,
+          .message = JobText(job.id) + " is not erased: " + what,
+          .reason = Reason::kStale,
+          .hint = "`jobman why " + std::to_string(job.id.value) + "` tells what it does now"};
+}
+
 bool StateMatches(const std::vector<std::string>& words, const ports::JobSummary& row) {
   return std::any_of(words.begin(), words.end(), [&row](const std::string& word) {
     return word == row.state || word == row.familiar;
@@ -78,9 +85,14 @@ ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint no
           .text = name + " was asked for" + (redo_setup ? ", with setup from the start" : "")};
 }
 
-Status MayErase(const core::Job& job) {
+Status MayErase(const core::Job& job, std::int64_t version) {
+  if (job.version != version) return Changed(job, "it was changed meanwhile");
   const bool holds = job.slice.has_value();
-  if (core::IsFinal(job.state) && !holds && job.abandoned.empty()) return base::Ok();
+  const bool rests = core::IsFinal(job.state) && !holds && job.abandoned.empty();
+  if (rests && job.wish_new) {
+    return Changed(job, std::string(core::WishName(job.wish)) + " was asked for meanwhile");
+  }
+  if (rests) return base::Ok();
   if (core::IsFinal(job.state) && !holds) {
     return Error{.code = Code::kUnavailable,
                  .message = JobText(job.id) + " cannot be erased yet: slice " +

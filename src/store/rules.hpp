@@ -3,14 +3,15 @@
 #include <optional>
 #include <string>
 
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/job_store.hpp"
+#include "jobman/ports/lease_store.hpp"
 
 // What every store does alike, whatever it keeps its jobs in.
 
 namespace jobman::store {
 
-using ports::Result;
-using ports::Status;
+using base::Result;
+using base::Status;
 
 /// The job as a Create stores it: awake, version 1, no id yet.
 core::Job PrepareNew(core::Job job, core::TimePoint now);
@@ -20,8 +21,9 @@ ports::Event CreatedEvent(const core::Job& job, core::TimePoint now);
 void ApplyWish(core::Job& job, core::Wish wish, bool redo_setup, core::TimePoint now);
 ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint now);
 
-/// kFailedPrecondition unless the job is over and holds nothing in the cloud.
-Status MayErase(const core::Job& job);
+/// kFailedPrecondition unless the job is over and holds nothing in the cloud; kStale when it has
+/// another version than the one that was read, or a wish that nobody has begun with.
+Status MayErase(const core::Job& job, std::int64_t version);
 
 /// The job's row of `list`.
 ports::JobSummary Summarise(const core::Job& job);

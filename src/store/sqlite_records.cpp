@@ -9,57 +9,57 @@ using core::JobId;
 
 namespace {
 
-Result<std::vector<ports::Notice>> ReadNotices(Query& query) {
-  std::vector<ports::Notice> notices;
+Result<std::vector<ports::HookDelivery>> ReadDeliveries(Query& query) {
+  std::vector<ports::HookDelivery> deliveries;
   for (;;) {
     JM_ASSIGN_OR_RETURN(const bool row, query.Step());
-    if (!row) return notices;
-    notices.push_back({.number = query.Int(),
-                       .job = {query.Int()},
-                       .attempt = query.SmallInt(),
-                       .event_id = query.Text(),
-                       .event = query.Text(),
-                       .hook = query.SmallInt(),
-                       .target = query.Text(),
-                       .body = query.Text(),
-                       .at = query.Time(),
-                       .tries = query.SmallInt(),
-                       .next_try = query.MaybeTime(),
-                       .error = query.Text()});
+    if (!row) return deliveries;
+    deliveries.push_back({.number = query.Int(),
+                          .job = {query.Int()},
+                          .attempt = query.SmallInt(),
+                          .event_id = query.Text(),
+                          .event = query.Text(),
+                          .hook = query.SmallInt(),
+                          .target = query.Text(),
+                          .body = query.Text(),
+                          .at = query.Time(),
+                          .tries = query.SmallInt(),
+                          .next_try = query.MaybeTime(),
+                          .error = query.Text()});
   }
 }
 
 }  // namespace
 
-Result<std::vector<ports::Notice>> SqliteStore::Outbox() {
-  JM_ASSIGN_OR_RETURN(
+Task<Result<std::vector<ports::HookDelivery>>> SqliteStore::Waiting() {
+  JM_CO_ASSIGN_OR_RETURN(
       Query query,
       db_->Prepare("SELECT number, job, attempt, event_id, event, hook, target, body, at, tries, "
-                   "next_try, error FROM notices WHERE next_try IS NOT NULL ORDER BY number",
+                   "next_try, error FROM deliveries WHERE next_try IS NOT NULL ORDER BY number",
                    "reading the outbox"));
-  return ReadNotices(query);
+  co_return ReadDeliveries(query);
 }
 
-Result<std::vector<ports::Notice>> SqliteStore::Notices(JobId id) {
-  JM_ASSIGN_OR_RETURN(
+Task<Result<std::vector<ports::HookDelivery>>> SqliteStore::Deliveries(JobId id) {
+  JM_CO_ASSIGN_OR_RETURN(
       Query query,
       db_->Prepare("SELECT number, job, attempt, event_id, event, hook, target, body, at, tries, "
-                   "next_try, error FROM notices WHERE job = ? ORDER BY number",
+                   "next_try, error FROM deliveries WHERE job = ? ORDER BY number",
                    "reading what hooks were told"));
   query.Bind(id.value);
-  return ReadNotices(query);
+  co_return ReadDeliveries(query);
 }
 
-Result<std::vector<ports::Event>> SqliteStore::Events(JobId id, std::int64_t after_number) {
-  JM_ASSIGN_OR_RETURN(
+Task<Result<std::vector<ports::Event>>> SqliteStore::Events(JobId id, std::int64_t after_number) {
+  JM_CO_ASSIGN_OR_RETURN(
       Query query, db_->Prepare("SELECT number, at, job, attempt, kind, subject, text FROM events "
                                 "WHERE job = ? AND number > ? ORDER BY number",
                                 "reading the journal"));
   query.Bind(id.value).Bind(after_number);
   std::vector<ports::Event> events;
   for (;;) {
-    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
-    if (!row) return events;
+    JM_CO_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) co_return events;
     events.push_back({.number = query.Int(),
                       .at = query.Time(),
                       .job = {query.Int()},
@@ -70,16 +70,16 @@ Result<std::vector<ports::Event>> SqliteStore::Events(JobId id, std::int64_t aft
   }
 }
 
-Result<std::vector<ports::ExitRecord>> SqliteStore::Exits(JobId id) {
-  JM_ASSIGN_OR_RETURN(
+Task<Result<std::vector<ports::ExitRecord>>> SqliteStore::Exits(JobId id) {
+  JM_CO_ASSIGN_OR_RETURN(
       Query query, db_->Prepare("SELECT job, attempt, stage, host, exit_code, error, at FROM exits "
                                 "WHERE job = ? ORDER BY number",
                                 "reading the exit codes"));
   query.Bind(id.value);
   std::vector<ports::ExitRecord> exits;
   for (;;) {
-    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
-    if (!row) return exits;
+    JM_CO_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) co_return exits;
     exits.push_back({.job = {query.Int()},
                      .attempt = query.SmallInt(),
                      .stage = query.Text(),
@@ -90,8 +90,8 @@ Result<std::vector<ports::ExitRecord>> SqliteStore::Exits(JobId id) {
   }
 }
 
-Result<std::vector<ports::AttemptRecord>> SqliteStore::Attempts(JobId id) {
-  JM_ASSIGN_OR_RETURN(
+Task<Result<std::vector<ports::AttemptRecord>>> SqliteStore::Attempts(JobId id) {
+  JM_CO_ASSIGN_OR_RETURN(
       Query query,
       db_->Prepare("SELECT job, attempt, slice, zone, reason, started_at, ended_at, outcome "
                    "FROM attempts WHERE job = ? ORDER BY attempt",
@@ -99,8 +99,8 @@ Result<std::vector<ports::AttemptRecord>> SqliteStore::Attempts(JobId id) {
   query.Bind(id.value);
   std::vector<ports::AttemptRecord> attempts;
   for (;;) {
-    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
-    if (!row) return attempts;
+    JM_CO_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) co_return attempts;
     attempts.push_back({.job = {query.Int()},
                         .attempt = query.SmallInt(),
                         .slice = query.Text(),

@@ -24,71 +24,67 @@ Status UpdateLease(Database& db, const ports::Lease& lease) {
 
 }  // namespace
 
-Result<std::string> SqliteStore::StoreId() {
-  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value FROM meta WHERE key = 'store_id'",
-                                                "reading the store's name"));
-  JM_ASSIGN_OR_RETURN(const bool found, query.Step());
-  if (!found) return base::Internal("the store has no name");
-  return query.Text();
+Task<Result<std::string>> SqliteStore::StoreId() {
+  JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value FROM meta WHERE key = 'store_id'",
+                                                   "reading the store's name"));
+  JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
+  if (!found) co_return base::Internal("the store has no name");
+  co_return query.Text();
 }
 
-Result<std::optional<std::string>> SqliteStore::PinnedKey(const std::string& identity) {
-  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT key FROM host_keys WHERE identity = ?",
-                                                "reading a host key"));
-  JM_ASSIGN_OR_RETURN(const bool found, query.Bind(identity).Step());
-  return found ? std::optional(query.Text()) : std::nullopt;
+Task<Result<std::optional<std::string>>> SqliteStore::PinnedKey(std::string identity) {
+  JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT key FROM host_keys WHERE identity = ?",
+                                                   "reading a host key"));
+  JM_CO_ASSIGN_OR_RETURN(const bool found, query.Bind(identity).Step());
+  co_return found ? std::optional(query.Text()) : std::nullopt;
 }
 
-Status SqliteStore::PinKey(const std::string& identity, const std::string& key) {
-  return db_->Run("INSERT OR REPLACE INTO host_keys (identity, key) VALUES (?, ?)",
-                  "pinning a host key", identity, key);
+Task<Status> SqliteStore::PinKey(std::string identity, std::string key) {
+  co_return db_->Run("INSERT OR REPLACE INTO host_keys (identity, key) VALUES (?, ?)",
+                     "pinning a host key", identity, key);
 }
 
-Result<std::optional<std::pair<std::string, core::TimePoint>>> SqliteStore::Cached(
-    const std::string& key) {
-  using Fact = std::pair<std::string, core::TimePoint>;
-  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value, at FROM cache WHERE key = ?",
-                                                "reading a cached fact"));
-  JM_ASSIGN_OR_RETURN(const bool found, query.Bind(key).Step());
-  if (!found) return std::optional<Fact>();
-  std::string value = query.Text();
-  return std::optional<Fact>(Fact{std::move(value), query.Time()});
+Task<Result<std::optional<ports::CachedFact>>> SqliteStore::Cached(std::string key) {
+  JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value, at FROM cache WHERE key = ?",
+                                                   "reading a cached fact"));
+  JM_CO_ASSIGN_OR_RETURN(const bool found, query.Bind(key).Step());
+  if (!found) co_return std::nullopt;
+  co_return ports::CachedFact{.value = query.Text(), .at = query.Time()};
 }
 
-Status SqliteStore::Cache(const std::string& key, const std::string& value, core::TimePoint now) {
-  return db_->Run("INSERT OR REPLACE INTO cache (key, value, at) VALUES (?, ?, ?)",
-                  "caching a fact", key, value, now);
+Task<Status> SqliteStore::PutInCache(std::string key, ports::CachedFact fact) {
+  co_return db_->Run("INSERT OR REPLACE INTO cache (key, value, at) VALUES (?, ?, ?)",
+                     "caching a fact", key, fact.value, fact.at);
 }
 
-Result<std::optional<ports::Lease>> SqliteStore::TakeLease(const std::string& holder,
-                                                           core::TimePoint now,
-                                                           core::Duration time_to_live) {
-  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
-  JM_ASSIGN_OR_RETURN(const ports::Lease present, SelectLease(*db_));
+Task<Result<std::optional<ports::Lease>>> SqliteStore::TakeLease(std::string holder, TimePoint now,
+                                                                 base::Duration time_to_live) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_ASSIGN_OR_RETURN(const ports::Lease present, SelectLease(*db_));
   const auto lease = NextLease(present, holder, now, time_to_live);
-  if (!lease) return lease;
-  JM_TRY(UpdateLease(*db_, *lease));
-  JM_TRY(transaction.Commit());
-  return lease;
+  if (!lease) co_return lease;
+  JM_CO_TRY(UpdateLease(*db_, *lease));
+  JM_CO_TRY(transaction.Commit());
+  co_return lease;
 }
 
-Status SqliteStore::DropLease(const ports::Lease& lease) {
-  JM_TRY(db_->Run("UPDATE lease SET holder = '' WHERE holder = ? AND token = ?",
-                  "dropping the lease", lease.holder, lease.token));
-  return db_->changes() == 1 ? base::Ok() : Status(LeaseLost());
+Task<Status> SqliteStore::DropLease(ports::Lease lease) {
+  JM_CO_TRY(db_->Run("UPDATE lease SET holder = '' WHERE holder = ? AND token = ?",
+                     "dropping the lease", lease.holder, lease.token));
+  co_return db_->changes() == 1 ? base::Ok() : Status(LeaseLost());
 }
 
-Result<std::optional<ports::Lease>> SqliteStore::CurrentLease() {
-  JM_ASSIGN_OR_RETURN(ports::Lease lease, SelectLease(*db_));
-  return lease.holder.empty() ? std::nullopt : std::optional(std::move(lease));
+Task<Result<std::optional<ports::Lease>>> SqliteStore::CurrentLease() {
+  JM_CO_ASSIGN_OR_RETURN(ports::Lease lease, SelectLease(*db_));
+  co_return lease.holder.empty() ? std::nullopt : std::optional(std::move(lease));
 }
 
-Result<std::int64_t> SqliteStore::ChangeCounter() {
+Task<Result<std::int64_t>> SqliteStore::ChangeCounter() {
   // data_version counts the commits of others only.
-  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare("PRAGMA data_version", "asking for changes"));
-  JM_ASSIGN_OR_RETURN(const bool found, query.Step());
+  JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("PRAGMA data_version", "asking for changes"));
+  JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
   const std::int64_t others = found ? query.Int() : 0;
-  return (others << 32) + (db_->total_changes() & 0xffffffff);
+  co_return (others << 32) + (db_->total_changes() & 0xffffffff);
 }
 
 }  // namespace jobman::store

@@ -56,14 +56,29 @@ Status PutAttempt(Database& db, JobId job, const ports::AttemptRecord& attempt) 
       attempt.reason, attempt.started_at, attempt.ended_at, attempt.outcome);
 }
 
-Status InsertNotice(Database& db, JobId job, const ports::Notice& notice) {
+Status InsertDelivery(Database& db, JobId job, const ports::HookDelivery& delivery) {
   return db.Run(
-      "INSERT INTO notices (job, attempt, event_id, event, hook, target, body, at, tries, "
+      "INSERT INTO deliveries (job, attempt, event_id, event, hook, target, body, at, tries, "
       "next_try, "
       "error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      "writing to the outbox", job.value, notice.attempt, notice.event_id, notice.event,
-      notice.hook, notice.target, notice.body, notice.at, notice.tries, notice.next_try,
-      notice.error);
+      "writing to the outbox", job.value, delivery.attempt, delivery.event_id, delivery.event,
+      delivery.hook, delivery.target, delivery.body, delivery.at, delivery.tries, delivery.next_try,
+      delivery.error);
+}
+
+Status InsertJob(Database& db, const Job& job) {
+  JM_ASSIGN_OR_RETURN(Query query, db.Prepare(InsertJobSql(), "storing a new job"));
+  BindJob(query, job);
+  return query.Run();
+}
+
+/// Why a row with some version of the job was not there to be written.
+Error StaleOrGone(Database& db, JobId id) {
+  auto query = db.Prepare("SELECT 1 FROM jobs WHERE id = ?", "looking for a job");
+  if (!query.ok()) return std::move(query).error();
+  const auto exists = query->Bind(id.value).Step();
+  if (!exists.ok()) return exists.error();
+  return *exists ? Stale(id) : NoSuchJob(id);
 }
 
 /// Overwrites the row if it still has `version`; kStale or kNotFound otherwise.
@@ -74,10 +89,7 @@ Status UpdateJob(Database& db, const Job& job, std::int64_t version) {
     JM_TRY(query.Bind(job.id.value).Bind(version).Run());
   }
   if (db.changes() == 1) return base::Ok();
-  JM_ASSIGN_OR_RETURN(Query query,
-                      db.Prepare("SELECT 1 FROM jobs WHERE id = ?", "looking for a job"));
-  JM_ASSIGN_OR_RETURN(const bool exists, query.Bind(job.id.value).Step());
-  return exists ? Stale(job.id) : NoSuchJob(job.id);
+  return StaleOrGone(db, job.id);
 }
 
 Result<Job> SelectJob(Database& db, JobId id) {
@@ -110,116 +122,124 @@ Status WriteTurn(Database& db, const ports::Turn& turn) {
   for (const ports::AttemptRecord& attempt : turn.attempts) {
     JM_TRY(PutAttempt(db, job.id, attempt));
   }
-  for (const ports::Notice& notice : turn.notices) JM_TRY(InsertNotice(db, job.id, notice));
+  for (const ports::HookDelivery& delivery : turn.deliveries) {
+    JM_TRY(InsertDelivery(db, job.id, delivery));
+  }
   return base::Ok();
 }
 
 }  // namespace
 
-Result<JobId> SqliteStore::Create(Job job, std::string source, core::TimePoint now) {
+Task<Result<JobId>> SqliteStore::Create(Job job, std::string source, TimePoint now) {
   job = PrepareNew(std::move(job), now);
-  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
-  {
-    JM_ASSIGN_OR_RETURN(Query query, db_->Prepare(InsertJobSql(), "storing a new job"));
-    BindJob(query, job);
-    JM_TRY(query.Run());
-  }
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_TRY(InsertJob(*db_, job));
   job.id = {db_->last_insert_id()};
-  JM_TRY(db_->Run("INSERT INTO job_files (job, spec_json, source) VALUES (?, ?, ?)",
-                  "storing a job file", job.id.value, SpecText(job.spec), source));
-  JM_TRY(InsertEvent(*db_, job.id, CreatedEvent(job, now)));
-  JM_TRY(transaction.Commit());
-  return job.id;
+  JM_CO_TRY(db_->Run("INSERT INTO job_files (job, spec_json, source) VALUES (?, ?, ?)",
+                     "storing a job file", job.id.value, SpecText(job.spec), source));
+  JM_CO_TRY(InsertEvent(*db_, job.id, CreatedEvent(job, now)));
+  JM_CO_TRY(transaction.Commit());
+  co_return job.id;
 }
 
-Result<Job> SqliteStore::Get(JobId id) {
-  return SelectJob(*db_, id);
+Task<Result<Job>> SqliteStore::Get(JobId id) {
+  co_return SelectJob(*db_, id);
 }
 
-Result<std::string> SqliteStore::Source(JobId id) {
-  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT source FROM job_files WHERE job = ?",
-                                                "reading a job file"));
-  JM_ASSIGN_OR_RETURN(const bool found, query.Bind(id.value).Step());
-  if (!found) return NoSuchJob(id);
-  return query.Text();
+Task<Result<std::string>> SqliteStore::Source(JobId id) {
+  JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT source FROM job_files WHERE job = ?",
+                                                   "reading a job file"));
+  JM_CO_ASSIGN_OR_RETURN(const bool found, query.Bind(id.value).Step());
+  if (!found) co_return NoSuchJob(id);
+  co_return query.Text();
 }
 
-Result<std::vector<JobId>> SqliteStore::FindByName(const std::string& name) {
-  JM_ASSIGN_OR_RETURN(Query query,
-                      db_->Prepare("SELECT id FROM jobs WHERE name = ? ORDER BY id DESC",
-                                   "looking for a job's name"));
+Task<Result<std::vector<JobId>>> SqliteStore::FindByName(std::string name) {
+  JM_CO_ASSIGN_OR_RETURN(Query query,
+                         db_->Prepare("SELECT id FROM jobs WHERE name = ? ORDER BY id DESC",
+                                      "looking for a job's name"));
   query.Bind(name);
   std::vector<JobId> ids;
   for (;;) {
-    JM_ASSIGN_OR_RETURN(const bool row, query.Step());
-    if (!row) return ids;
+    JM_CO_ASSIGN_OR_RETURN(const bool row, query.Step());
+    if (!row) co_return ids;
     ids.push_back({query.Int()});
   }
 }
 
-Result<std::vector<ports::JobSummary>> SqliteStore::List(const ports::JobFilter& filter) {
-  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare(SelectSummariesSql(), "listing the jobs"));
+Task<Result<std::vector<ports::JobSummary>>> SqliteStore::List(ports::JobFilter filter) {
+  JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare(SelectSummariesSql(), "listing the jobs"));
   std::vector<ports::JobSummary> rows;
   for (;;) {
-    JM_ASSIGN_OR_RETURN(const bool more, query.Step());
-    if (!more) return rows;
-    JM_ASSIGN_OR_RETURN(ports::JobSummary row, ReadSummary(query));
+    JM_CO_ASSIGN_OR_RETURN(const bool more, query.Step());
+    if (!more) co_return rows;
+    JM_CO_ASSIGN_OR_RETURN(ports::JobSummary row, ReadSummary(query));
     if (Matches(filter, row)) rows.push_back(std::move(row));
   }
 }
 
-Result<std::vector<Job>> SqliteStore::Active() {
-  static const std::string kSql = SelectJobSql() + "WHERE active = 1 ORDER BY id";
-  JM_ASSIGN_OR_RETURN(Query query, db_->Prepare(kSql.c_str(), "reading the active jobs"));
-  std::vector<Job> jobs;
+Task<Result<std::vector<ports::JobVersion>>> SqliteStore::ActiveVersions() {
+  JM_CO_ASSIGN_OR_RETURN(Query query,
+                         db_->Prepare("SELECT id, version FROM jobs WHERE active = 1 ORDER BY id",
+                                      "looking for active jobs"));
+  std::vector<ports::JobVersion> jobs;
   for (;;) {
-    JM_ASSIGN_OR_RETURN(const bool more, query.Step());
-    if (!more) return jobs;
-    JM_ASSIGN_OR_RETURN(Job job, ReadJob(query));
-    jobs.push_back(std::move(job));
+    JM_CO_ASSIGN_OR_RETURN(const bool more, query.Step());
+    if (!more) co_return jobs;
+    jobs.push_back({.id = {query.Int()}, .version = query.Int()});
   }
 }
 
-Status SqliteStore::SetWish(JobId id, core::Wish wish, bool redo_setup, core::TimePoint now) {
-  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
-  JM_ASSIGN_OR_RETURN(Job job, SelectJob(*db_, id));
+Task<Status> SqliteStore::SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_ASSIGN_OR_RETURN(Job job, SelectJob(*db_, id));
   const std::int64_t version = job.version;
   ApplyWish(job, wish, redo_setup, now);
-  JM_TRY(UpdateJob(*db_, job, version));
-  JM_TRY(InsertEvent(*db_, id, WishEvent(job, redo_setup, now)));
-  return transaction.Commit();
+  JM_CO_TRY(UpdateJob(*db_, job, version));
+  JM_CO_TRY(InsertEvent(*db_, id, WishEvent(job, redo_setup, now)));
+  co_return transaction.Commit();
 }
 
-Status SqliteStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
-  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
-  JM_TRY(CheckLease(*db_, lease_token));
-  JM_TRY(WriteTurn(*db_, turn));
-  return transaction.Commit();
+Task<Status> SqliteStore::Commit(ports::Turn turn, std::int64_t lease_token) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_TRY(CheckLease(*db_, lease_token));
+  JM_CO_TRY(WriteTurn(*db_, turn));
+  co_return transaction.Commit();
 }
 
-Status SqliteStore::RecordTry(const ports::Notice& notice, const ports::Event& event,
-                              std::int64_t lease_token) {
-  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
-  JM_TRY(CheckLease(*db_, lease_token));
-  JM_TRY(db_->Run("UPDATE notices SET tries = ?, next_try = ?, error = ? WHERE number = ?",
-                  "writing to the outbox", notice.tries, notice.next_try, notice.error,
-                  notice.number));
-  if (db_->changes() != 1) return NoSuchJob(notice.job);
-  JM_TRY(InsertEvent(*db_, notice.job, event));
-  return transaction.Commit();
+Task<Status> SqliteStore::SetAside(ports::JobVersion job, std::string why,
+                                   std::int64_t lease_token) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_TRY(CheckLease(*db_, lease_token));
+  JM_CO_TRY(db_->Run("UPDATE jobs SET set_aside = ? WHERE id = ? AND version = ?",
+                     "setting a job aside", why, job.id.value, job.version));
+  if (db_->changes() != 1) co_return StaleOrGone(*db_, job.id);
+  co_return transaction.Commit();
 }
 
-Status SqliteStore::Erase(JobId id) {
-  JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
-  JM_ASSIGN_OR_RETURN(const Job job, SelectJob(*db_, id));
-  JM_TRY(MayErase(job));
-  JM_TRY(db_->Run("DELETE FROM jobs WHERE id = ?", "erasing a job", id.value));
-  JM_TRY(db_->Run("DELETE FROM job_files WHERE job = ?", "erasing a job", id.value));
-  JM_TRY(db_->Run("DELETE FROM attempts WHERE job = ?", "erasing a job", id.value));
-  JM_TRY(db_->Run("DELETE FROM exits WHERE job = ?", "erasing a job", id.value));
-  JM_TRY(db_->Run("DELETE FROM events WHERE job = ?", "erasing a job", id.value));
-  JM_TRY(db_->Run("DELETE FROM notices WHERE job = ?", "erasing a job", id.value));
-  return transaction.Commit();
+Task<Status> SqliteStore::RecordTry(ports::HookDelivery delivery, ports::Event event,
+                                    std::int64_t lease_token) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_TRY(CheckLease(*db_, lease_token));
+  JM_CO_TRY(db_->Run("UPDATE deliveries SET tries = ?, next_try = ?, error = ? WHERE number = ?",
+                     "writing to the outbox", delivery.tries, delivery.next_try, delivery.error,
+                     delivery.number));
+  if (db_->changes() != 1) co_return NoSuchJob(delivery.job);
+  JM_CO_TRY(InsertEvent(*db_, delivery.job, event));
+  co_return transaction.Commit();
+}
+
+Task<Status> SqliteStore::Erase(ports::JobVersion job) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_ASSIGN_OR_RETURN(const Job stored, SelectJob(*db_, job.id));
+  JM_CO_TRY(MayErase(stored, job.version));
+  for (const char* sql :
+       {"DELETE FROM jobs WHERE id = ?", "DELETE FROM job_files WHERE job = ?",
+        "DELETE FROM attempts WHERE job = ?", "DELETE FROM exits WHERE job = ?",
+        "DELETE FROM events WHERE job = ?", "DELETE FROM deliveries WHERE job = ?"}) {
+    JM_CO_TRY(db_->Run(sql, "erasing a job", job.id.value));
+  }
+  co_return transaction.Commit();
 }
 
 }  // namespace jobman::store

@@ -9,6 +9,7 @@
 #include "jobman/store/sqlite_store.hpp"
 #include "store/sqlite.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/direct_store.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -20,8 +21,9 @@ constexpr int kKills = 8;
 
 class Crash : public testing::TestWithParam<bool> {
  protected:
-  std::unique_ptr<SqliteStore> Open() const {
-    return SqliteStore::Open(dir_.path(), {.shared_file_system = GetParam()}).value();
+  test::DirectStore Open() const {
+    return test::DirectStore(
+        SqliteStore::Open(dir_.path(), {.shared_file_system = GetParam()}).value());
   }
 
   test::TempDir dir_;
@@ -33,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Journals, Crash, testing::Bool(), [](const auto& journa
 
 /// Commits turn after turn, each with two lines, an exit code and an attempt, and writes a byte to
 /// `pipe` for each that was answered.
-int WriteTurns(SqliteStore& store, core::JobId id, int pipe) {
+int WriteTurns(const test::DirectStore& store, core::JobId id, int pipe) {
   for (;;) {
     core::Job job = test::BusyJob(store.Get(id).value());
     job.attempt = static_cast<int>(job.version);
@@ -50,13 +52,12 @@ int WriteTurns(SqliteStore& store, core::JobId id, int pipe) {
 }
 
 /// Kills a writer once it has answered `turns` turns; gives back how many it answered in the end.
-std::int64_t KillAfter(const std::function<std::unique_ptr<SqliteStore>()>& open, core::JobId id,
-                       int turns) {
+std::int64_t KillAfter(const std::function<test::DirectStore()>& open, core::JobId id, int turns) {
   int ends[2] = {};
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const base::UniqueFd out(ends[0]);
   base::UniqueFd in(ends[1]);
-  test::Child child([&] { return WriteTurns(*open(), id, in.get()); });
+  test::Child child([&] { return WriteTurns(open(), id, in.get()); });
   in.Reset();
   std::int64_t answered = 0;
   char byte = 0;
@@ -70,23 +71,23 @@ TEST_P(Crash, AnsweredTurnsSurviveAndNoneIsHalfThere) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  const auto id = Open()->Create(test::SampleJob("train"), "", kNow).value();
+  const auto id = Open().Create(test::SampleJob("train"), "", kNow).value();
   std::int64_t version = 1;
   for (int kill = 0; kill < kKills; ++kill) {
     const int turns = std::uniform_int_distribution<int>(1, 12)(random);
     const std::int64_t answered = KillAfter([this] { return Open(); }, id, turns);
     ASSERT_GE(answered, turns);
     const auto store = Open();
-    const core::Job job = store->Get(id).value();
+    const core::Job job = store.Get(id).value();
     const std::int64_t written = job.version - version;
     // The turn during which it was killed may be there, unanswered.
     EXPECT_GE(written, answered);
     EXPECT_LE(written, answered + 1);
     version = job.version;
     const auto turns_ever = static_cast<std::size_t>(version - 1);
-    EXPECT_EQ(store->Events(id, 0).value().size(), 1 + 2 * turns_ever);
-    EXPECT_EQ(store->Exits(id).value().size(), turns_ever);
-    EXPECT_EQ(store->Attempts(id).value().size(), turns_ever);
+    EXPECT_EQ(store.Events(id, 0).value().size(), 1 + 2 * turns_ever);
+    EXPECT_EQ(store.Exits(id).value().size(), turns_ever);
+    EXPECT_EQ(store.Attempts(id).value().size(), turns_ever);
   }
   auto db = Database::Open((dir_ / "jobman.db").string(), SQLITE_OPEN_READWRITE).value();
   EXPECT_EQ(db.Pragma("integrity_check").value(), "ok");
@@ -96,15 +97,15 @@ TEST_P(Crash, LeaseOfAKilledControllerIsTakenWhenItExpires) {
   Open();
   test::Child controller([this] {
     const auto store = Open();
-    const auto lease = store->TakeLease("dead", kNow, std::chrono::seconds{30});
+    const auto lease = store.TakeLease("dead", kNow, std::chrono::seconds{30});
     kill(getpid(), SIGKILL);
     return lease.ok() ? 0 : 1;
   });
   EXPECT_EQ(controller.Wait(), -1);
   const auto store = Open();
   const auto ttl = std::chrono::seconds{30};
-  EXPECT_FALSE(store->TakeLease("new", kNow + ttl / 2, ttl).value().has_value());
-  EXPECT_TRUE(store->TakeLease("new", kNow + ttl, ttl).value().has_value());
+  EXPECT_FALSE(store.TakeLease("new", kNow + ttl / 2, ttl).value().has_value());
+  EXPECT_TRUE(store.TakeLease("new", kNow + ttl, ttl).value().has_value());
 }
 
 }  // namespace

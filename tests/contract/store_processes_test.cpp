@@ -8,6 +8,7 @@
 
 #include "jobman/store/sqlite_store.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/direct_store.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -22,7 +23,7 @@ constexpr int kProcesses = 3;
 constexpr int kRounds = 20;
 
 /// Reads and commits until it has gone through once; 0, or what went wrong.
-int CommitOnce(SqliteStore& store, core::JobId id, const std::string& line) {
+int CommitOnce(const test::DirectStore& store, core::JobId id, const std::string& line) {
   for (;;) {
     auto job = store.Get(id);
     if (!job.ok()) return 1;
@@ -42,11 +43,13 @@ void InParallel(const std::function<int(int)>& work) {
 
 class Processes : public testing::TestWithParam<bool> {
  protected:
-  base::Result<std::unique_ptr<SqliteStore>> Open() const {
-    return SqliteStore::Open(dir_.path(), {.shared_file_system = GetParam()});
+  base::Result<test::DirectStore> Open() const {
+    JM_ASSIGN_OR_RETURN(auto store,
+                        SqliteStore::Open(dir_.path(), {.shared_file_system = GetParam()}));
+    return test::DirectStore(std::move(store));
   }
   core::JobId CreateOne() const {
-    return Open().value()->Create(test::SampleJob("train"), "", kNow).value();
+    return Open().value().Create(test::SampleJob("train"), "", kNow).value();
   }
 
   test::TempDir dir_;
@@ -63,14 +66,14 @@ TEST_P(Processes, WritersOfOneJobLoseNothing) {
     if (!store.ok()) return 10;
     for (int round = 0; round < kRounds; ++round) {
       const std::string line = std::to_string(process) + "/" + std::to_string(round);
-      if (const int wrong = CommitOnce(**store, id, line); wrong != 0) return wrong;
+      if (const int wrong = CommitOnce(*store, id, line); wrong != 0) return wrong;
     }
     return 0;
   });
   const auto store = Open().value();
-  EXPECT_EQ(store->Get(id).value().version, 1 + kProcesses * kRounds);
+  EXPECT_EQ(store.Get(id).value().version, 1 + kProcesses * kRounds);
   std::set<std::string> lines;
-  const auto events = store->Events(id, 1).value();
+  const auto events = store.Events(id, 1).value();
   for (const auto& event : events) lines.insert(event.subject);
   EXPECT_THAT(lines, SizeIs(kProcesses * kRounds));
 }
@@ -81,12 +84,12 @@ TEST_P(Processes, WishesDuringTurnsAreAllSeen) {
     const auto store = Open();
     if (!store.ok()) return 10;
     for (int round = 0; round < kRounds; ++round) {
-      if (process == 0 && CommitOnce(**store, id, "turn") != 0) return 1;
-      if (process != 0 && !(*store)->SetWish(id, core::Wish::kReboot, true, kNow).ok()) return 2;
+      if (process == 0 && CommitOnce(*store, id, "turn") != 0) return 1;
+      if (process != 0 && !store->SetWish(id, core::Wish::kReboot, true, kNow).ok()) return 2;
     }
     return 0;
   });
-  EXPECT_EQ(Open().value()->Get(id).value().setup_epoch, (kProcesses - 1) * kRounds);
+  EXPECT_EQ(Open().value().Get(id).value().setup_epoch, (kProcesses - 1) * kRounds);
 }
 
 TEST_P(Processes, OneOfManyGetsTheLease) {
@@ -97,7 +100,7 @@ TEST_P(Processes, OneOfManyGetsTheLease) {
       const auto store = Open();
       if (!store.ok()) return 10;
       const auto lease =
-          (*store)->TakeLease("process-" + std::to_string(i), kNow, std::chrono::seconds{30});
+          store->TakeLease("process-" + std::to_string(i), kNow, std::chrono::seconds{30});
       if (!lease.ok()) return 11;
       return lease->has_value() ? 1 : 0;
     }));
@@ -108,7 +111,7 @@ TEST_P(Processes, OneOfManyGetsTheLease) {
     holders += code;
   }
   EXPECT_EQ(holders, 1);
-  EXPECT_EQ(Open().value()->CurrentLease().value()->token, 1);
+  EXPECT_EQ(Open().value().CurrentLease().value()->token, 1);
 }
 
 TEST_P(Processes, NumbersOfNewJobsAreTheirOwn) {
@@ -117,10 +120,10 @@ TEST_P(Processes, NumbersOfNewJobsAreTheirOwn) {
     const auto store = Open();
     if (!store.ok()) return 10;
     for (int round = 0; round < kRounds; ++round)
-      if (!(*store)->Create(test::SampleJob("train"), "", kNow).ok()) return 1;
+      if (!store->Create(test::SampleJob("train"), "", kNow).ok()) return 1;
     return 0;
   });
-  EXPECT_THAT(Open().value()->List({}).value(), SizeIs(1 + kProcesses * kRounds));
+  EXPECT_THAT(Open().value().List({}).value(), SizeIs(1 + kProcesses * kRounds));
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
-// What every implementation of ports::Store promises.
+// What every implementation of the ports of a store promises.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "jobman/store/memory_store.hpp"
 #include "jobman/store/sqlite_store.hpp"
+#include "tests/support/direct_store.hpp"
+#include "tests/support/memory_store.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -19,9 +20,9 @@ using core::Job;
 using core::JobId;
 using core::TimePoint;
 using core::Wish;
-using ports::Store;
 using std::chrono::seconds;
 using test::BusyJob;
+using test::DirectStore;
 using test::SampleJob;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -31,22 +32,22 @@ using testing::SizeIs;
 class Subject {
  public:
   virtual ~Subject() = default;
-  virtual Store& Use() = 0;
+  virtual ports::Stores Use() = 0;
 };
 
 class InMemory final : public Subject {
  public:
-  Store& Use() override { return store_; }
+  ports::Stores Use() override { return store_.stores(); }
 
  private:
-  store::MemoryStore store_;
+  test::StoreInMemory store_;
 };
 
 class OnDisk final : public Subject {
  public:
   OnDisk(bool reopen, bool shared) : reopen_(reopen), shared_(shared) {}
 
-  Store& Use() override {
+  ports::Stores Use() override {
     if (reopen_) store_.reset();
     if (!store_) {
       auto opened =
@@ -54,7 +55,7 @@ class OnDisk final : public Subject {
       if (!opened.ok()) ADD_FAILURE() << opened.error().ToString();
       store_ = std::move(opened).value();
     }
-    return *store_;
+    return ports::StoresOf(*store_);
   }
 
  private:
@@ -82,10 +83,15 @@ std::unique_ptr<Subject> MakeSubject(Kind kind) {
 
 class StoreContract : public testing::TestWithParam<Kind> {
  protected:
-  Store& store() { return subject_->Use(); }
+  DirectStore store() { return DirectStore(subject_->Use()); }
   JobId Create(const std::string& name) { return Create(SampleJob(name)); }
   JobId Create(Job job) { return store().Create(std::move(job), "command: {}\n", now_).value(); }
   Job Get(JobId id) { return store().Get(id).value(); }
+  /// The job as it is now.
+  base::Status Erase(JobId id) {
+    const ports::JobVersion job{.id = id, .version = Get(id).version};
+    return store().Erase(job);
+  }
   base::Status Commit(const ports::Turn& turn, std::int64_t lease_token) {
     return store().Commit(turn, lease_token);
   }
@@ -169,7 +175,7 @@ TEST_P(StoreContract, UnknownJobIsNotFound) {
   EXPECT_EQ(store().Get(id).error().code, Code::kNotFound);
   EXPECT_EQ(store().Source(id).error().code, Code::kNotFound);
   EXPECT_EQ(store().SetWish(id, Wish::kCancel, false, now_).error().code, Code::kNotFound);
-  EXPECT_EQ(store().Erase(id).error().code, Code::kNotFound);
+  EXPECT_EQ(store().Erase({.id = id, .version = 1}).error().code, Code::kNotFound);
   Job job = SampleJob("ghost");
   job.id = id;
   EXPECT_EQ(Commit({.job = job}, 0).error().code, Code::kNotFound);
@@ -227,7 +233,7 @@ TEST_P(StoreContract, FindByNameGivesNewestFirst) {
 
 TEST_P(StoreContract, NumberOfAnErasedJobIsNotGivenOutAgain) {
   const Job job = Put(Get(Create("train")), core::Done{});
-  ASSERT_TRUE(store().Erase(job.id).ok());
+  ASSERT_TRUE(Erase(job.id).ok());
   EXPECT_GT(Create("train"), job.id);
 }
 
@@ -289,7 +295,7 @@ TEST_P(StoreContract, ExitCodeIsRecordedOnce) {
 
 // --- The outbox ---
 
-ports::Notice SampleNotice(const std::string& event, TimePoint now) {
+ports::HookDelivery SampleDelivery(const std::string& event, TimePoint now) {
   return {.attempt = 2,
           .event_id = "store1-000001-v1-a2-" + event,
           .event = event,
@@ -300,41 +306,42 @@ ports::Notice SampleNotice(const std::string& event, TimePoint now) {
           .next_try = now};
 }
 
-TEST_P(StoreContract, NoticesAreWrittenWithTheirTurnOrNotAtAll) {
+TEST_P(StoreContract, DeliveriesAreWrittenWithTheirTurnOrNotAtAll) {
   const Job job = Get(Create("train"));
   Create("other");
   ASSERT_TRUE(
-      Commit({.job = job, .notices = {SampleNotice("started", now_), SampleNotice("failed", now_)}},
+      Commit({.job = job,
+              .deliveries = {SampleDelivery("started", now_), SampleDelivery("failed", now_)}},
              0)
           .ok());
-  EXPECT_FALSE(Commit({.job = job, .notices = {SampleNotice("late", now_)}}, 0).ok());
-  const auto outbox = store().Outbox().value();
+  EXPECT_FALSE(Commit({.job = job, .deliveries = {SampleDelivery("late", now_)}}, 0).ok());
+  const auto outbox = store().Waiting().value();
   ASSERT_THAT(outbox, SizeIs(2));
   EXPECT_LT(outbox[0].number, outbox[1].number);
-  ports::Notice expected = SampleNotice("started", now_);
+  ports::HookDelivery expected = SampleDelivery("started", now_);
   expected.number = outbox[0].number;
   expected.job = job.id;
   EXPECT_EQ(outbox[0], expected);
-  EXPECT_EQ(store().Notices(job.id).value(), outbox);
+  EXPECT_EQ(store().Deliveries(job.id).value(), outbox);
 }
 
-TEST_P(StoreContract, ANoticeThatWasToldLeavesTheOutbox) {
+TEST_P(StoreContract, ADeliveryThatWasTakenLeavesTheOutbox) {
   const Job job = Get(Create("train"));
-  ASSERT_TRUE(Commit({.job = job, .notices = {SampleNotice("failed", now_)}}, 0).ok());
+  ASSERT_TRUE(Commit({.job = job, .deliveries = {SampleDelivery("failed", now_)}}, 0).ok());
   const Job before = Get(job.id);
-  ports::Notice notice = store().Outbox().value().at(0);
-  notice.tries = 1;
-  notice.next_try = now_ + seconds{5};
-  notice.error = "no answer";
+  ports::HookDelivery delivery = store().Waiting().value().at(0);
+  delivery.tries = 1;
+  delivery.next_try = now_ + seconds{5};
+  delivery.error = "no answer";
   const ports::Event event{.at = now_, .attempt = 2, .kind = "hook", .subject = "failed"};
-  ASSERT_TRUE(store().RecordTry(notice, event, 0).ok());
-  EXPECT_THAT(store().Outbox().value(), ElementsAre(notice));
-  notice.tries = 2;
-  notice.next_try.reset();
-  notice.error.clear();
-  ASSERT_TRUE(store().RecordTry(notice, event, 0).ok());
-  EXPECT_THAT(store().Outbox().value(), IsEmpty());
-  EXPECT_THAT(store().Notices(job.id).value(), ElementsAre(notice));
+  ASSERT_TRUE(store().RecordTry(delivery, event, 0).ok());
+  EXPECT_THAT(store().Waiting().value(), ElementsAre(delivery));
+  delivery.tries = 2;
+  delivery.next_try.reset();
+  delivery.error.clear();
+  ASSERT_TRUE(store().RecordTry(delivery, event, 0).ok());
+  EXPECT_THAT(store().Waiting().value(), IsEmpty());
+  EXPECT_THAT(store().Deliveries(job.id).value(), ElementsAre(delivery));
   EXPECT_THAT(Lines(store().Events(job.id, 0).value()),
               ElementsAre("state QUEUED", "hook failed", "hook failed"));
   EXPECT_EQ(Get(job.id), before) << "no decision becomes stale by it";
@@ -342,16 +349,16 @@ TEST_P(StoreContract, ANoticeThatWasToldLeavesTheOutbox) {
 
 TEST_P(StoreContract, TriesAreRecordedByTheHolderOfTheLeaseOnly) {
   const Job job = Get(Create("train"));
-  ASSERT_TRUE(Commit({.job = job, .notices = {SampleNotice("failed", now_)}}, 0).ok());
-  ports::Notice notice = store().Outbox().value().at(0);
+  ASSERT_TRUE(Commit({.job = job, .deliveries = {SampleDelivery("failed", now_)}}, 0).ok());
+  ports::HookDelivery delivery = store().Waiting().value().at(0);
   const auto old = store().TakeLease("a", now_, seconds{30}).value();
   ASSERT_TRUE(store().TakeLease("b", now_ + seconds{60}, seconds{30}).ok());
-  notice.next_try.reset();
-  const auto late = store().RecordTry(notice, {}, old->token);
+  delivery.next_try.reset();
+  const auto late = store().RecordTry(delivery, {}, old->token);
   EXPECT_EQ(late.error().reason, Reason::kLeaseLost);
-  EXPECT_THAT(store().Outbox().value(), SizeIs(1));
-  notice.number += 100;
-  EXPECT_EQ(store().RecordTry(notice, {}, 0).error().code, Code::kNotFound);
+  EXPECT_THAT(store().Waiting().value(), SizeIs(1));
+  delivery.number += 100;
+  EXPECT_EQ(store().RecordTry(delivery, {}, 0).error().code, Code::kNotFound);
 }
 
 TEST_P(StoreContract, NextAttemptHasItsOwnExitCodes) {
@@ -436,13 +443,13 @@ TEST_P(StoreContract, LastWishWins) {
 
 TEST_P(StoreContract, FinishedJobIsActiveOnlyWithANewWish) {
   const JobId id = Create("train");
-  EXPECT_THAT(store().Active().value(), SizeIs(1));
+  EXPECT_THAT(store().ActiveVersions().value(), SizeIs(1));
   Put(Get(id), core::Done{});
-  EXPECT_THAT(store().Active().value(), IsEmpty());
+  EXPECT_THAT(store().ActiveVersions().value(), IsEmpty());
   ASSERT_TRUE(store().SetWish(id, Wish::kRun, false, now_).ok());
-  const auto active = store().Active().value();
+  const auto active = store().ActiveVersions().value();
   ASSERT_THAT(active, SizeIs(1));
-  EXPECT_EQ(active[0], Get(id));
+  EXPECT_EQ(active[0], (ports::JobVersion{.id = id, .version = Get(id).version}));
 }
 
 TEST_P(StoreContract, ActiveJobsComeInTheOrderOfTheirNumbers) {
@@ -450,7 +457,7 @@ TEST_P(StoreContract, ActiveJobsComeInTheOrderOfTheirNumbers) {
   const JobId second = Create("b");
   const JobId third = Create("c");
   Put(Get(second), core::Done{});
-  const auto active = store().Active().value();
+  const auto active = store().ActiveVersions().value();
   ASSERT_THAT(active, SizeIs(2));
   EXPECT_EQ(active[0].id, first);
   EXPECT_EQ(active[1].id, third);
@@ -516,15 +523,16 @@ TEST_P(StoreContract, ListHidesDeletedJobsUnlessAsked) {
 TEST_P(StoreContract, ErasedJobLeavesNothingBehind) {
   Job job = Get(Create("train"));
   job.state = core::Done{.outcome = core::Outcome::kDeleted};
+  job.wish_new = false;
   ASSERT_TRUE(Commit({.job = job,
                       .exits = {{.attempt = 1, .stage = "run"}},
                       .attempts = {ports::AttemptRecord{.attempt = 1}},
-                      .notices = {SampleNotice("failed", now_)}},
+                      .deliveries = {SampleDelivery("failed", now_)}},
                      0)
                   .ok());
-  ASSERT_TRUE(store().Erase(job.id).ok());
-  EXPECT_THAT(store().Outbox().value(), IsEmpty());
-  EXPECT_THAT(store().Notices(job.id).value(), IsEmpty());
+  ASSERT_TRUE(Erase(job.id).ok());
+  EXPECT_THAT(store().Waiting().value(), IsEmpty());
+  EXPECT_THAT(store().Deliveries(job.id).value(), IsEmpty());
   EXPECT_EQ(store().Get(job.id).error().code, Code::kNotFound);
   EXPECT_EQ(store().Source(job.id).error().code, Code::kNotFound);
   EXPECT_THAT(store().Events(job.id, 0).value(), IsEmpty());
@@ -535,7 +543,7 @@ TEST_P(StoreContract, ErasedJobLeavesNothingBehind) {
 
 TEST_P(StoreContract, JobThatIsNotOverIsNotErased) {
   const JobId id = Create("train");
-  EXPECT_EQ(store().Erase(id).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(store().Erase({.id = id, .version = 1}).error().code, Code::kFailedPrecondition);
   EXPECT_EQ(Get(id).id, id);
 }
 
@@ -543,7 +551,7 @@ TEST_P(StoreContract, JobThatHoldsASliceIsNotErased) {
   Job job = Get(Create("train"));
   job.slice = test::SampleSlice("train-1-a1");
   job = Put(job, core::Done{});
-  const auto refused = store().Erase(job.id);
+  const auto refused = Erase(job.id);
   EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
   EXPECT_THAT(refused.error().message, testing::HasSubstr("train-1-a1"));
   EXPECT_EQ(Get(job.id), job);
@@ -553,13 +561,50 @@ TEST_P(StoreContract, JobWhoseRequestMayStillBeGrantedIsNotErased) {
   Job job = Get(Create("train"));
   job.abandoned = {{.ref = {.name = "train-1-a1"}, .until = now_ + std::chrono::minutes{10}}};
   job = Put(job, core::Done{});
-  const auto refused = store().Erase(job.id);
+  const auto refused = Erase(job.id);
   EXPECT_EQ(refused.error().code, Code::kUnavailable) << "later it can be";
   EXPECT_THAT(refused.error().message, testing::HasSubstr("train-1-a1"));
   EXPECT_EQ(Get(job.id), job);
   job.abandoned.clear();
   job = Put(job, core::Done{});
-  EXPECT_TRUE(store().Erase(job.id).ok());
+  EXPECT_TRUE(Erase(job.id).ok());
+}
+
+/// `clean` saw a deleted job; `resume` came right before its Erase.
+TEST_P(StoreContract, AJobThatIsToRunAgainIsNotErased) {
+  const Job seen = Put(Get(Create("train")), core::Done{.outcome = core::Outcome::kDeleted});
+  ASSERT_TRUE(store().SetWish(seen.id, Wish::kRun, false, now_).ok());
+  const auto changed = store().Erase({.id = seen.id, .version = seen.version});
+  EXPECT_EQ(changed.error().reason, Reason::kStale);
+  EXPECT_EQ(changed.error().message, "job 000001 is not erased: it was changed meanwhile");
+  const auto wished = Erase(seen.id);
+  EXPECT_EQ(wished.error().reason, Reason::kStale);
+  EXPECT_EQ(wished.error().message, "job 000001 is not erased: run was asked for meanwhile");
+  EXPECT_TRUE(Get(seen.id).wish_new);
+}
+
+// --- Setting aside ---
+
+TEST_P(StoreContract, WhyAJobIsLeftAloneIsListedUntilItIsWrittenAgain) {
+  const Job job = Get(Create("train"));
+  ASSERT_TRUE(store().SetAside({job.id, job.version}, "left alone", 0).ok());
+  EXPECT_EQ(store().List({}).value()[0].why, "left alone");
+  EXPECT_EQ(Get(job.id), job) << "the record is as it was";
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  EXPECT_EQ(store().List({}).value()[0].why, job.why);
+  ASSERT_TRUE(store().SetAside({job.id, job.version + 1}, "left alone", 0).ok());
+  ASSERT_TRUE(store().SetWish(job.id, Wish::kCancel, false, now_).ok());
+  EXPECT_EQ(store().List({}).value()[0].why, job.why);
+}
+
+TEST_P(StoreContract, OnlyWhoHoldsTheLeaseSetsAsideAndOnlyWhatItHasSeen) {
+  const Job job = Get(Create("train"));
+  EXPECT_EQ(store().SetAside({job.id, job.version + 1}, "no", 0).error().reason, Reason::kStale);
+  EXPECT_EQ(store().SetAside({{77}, 1}, "no", 0).error().code, Code::kNotFound);
+  const auto lease = store().TakeLease("a", now_, seconds{30}).value();
+  EXPECT_EQ(store().SetAside({job.id, job.version}, "no", lease->token + 1).error().reason,
+            Reason::kLeaseLost);
+  EXPECT_EQ(store().List({}).value()[0].why, job.why);
 }
 
 // --- Keys, facts ---
@@ -574,11 +619,12 @@ TEST_P(StoreContract, HostKeyIsPinnedByIdentity) {
 }
 
 TEST_P(StoreContract, CachedFactKnowsItsAge) {
-  EXPECT_EQ(store().Cached("catalog:us-central2-b").value(), std::nullopt);
-  ASSERT_TRUE(store().Cache("catalog:us-central2-b", "old", now_).ok());
-  ASSERT_TRUE(store().Cache("catalog:us-central2-b", "new", now_ + seconds{9}).ok());
-  EXPECT_EQ(store().Cached("catalog:us-central2-b").value(),
-            std::make_pair(std::string("new"), now_ + seconds{9}));
+  EXPECT_FALSE(store().Cached("catalog:us-central2-b").value());
+  ASSERT_TRUE(store().PutInCache("catalog:us-central2-b", {"old", now_}).ok());
+  ASSERT_TRUE(store().PutInCache("catalog:us-central2-b", {"new", now_ + seconds{9}}).ok());
+  const auto fact = store().Cached("catalog:us-central2-b").value();
+  EXPECT_EQ(fact->value, "new");
+  EXPECT_EQ(fact->at, now_ + seconds{9});
 }
 
 // --- The lease ---
@@ -646,7 +692,7 @@ TEST_P(StoreContract, DroppedLeaseIsFreeAtOnceAndItsTokenIsDead) {
 // --- Changes ---
 
 TEST_P(StoreContract, ChangeCounterMovesWithWritesOnly) {
-  Store& store = this->store();
+  const DirectStore store = this->store();
   const auto start = store.ChangeCounter().value();
   EXPECT_EQ(store.ChangeCounter().value(), start);
   const JobId id = store.Create(SampleJob("train"), "", now_).value();

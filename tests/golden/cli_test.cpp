@@ -60,7 +60,7 @@ core::Slice FourHosts(const std::string& name) {
 }
 
 /// Puts a job into the store as `change` makes it, and gives back what was stored.
-Job Put(ports::Store& store, const std::string& name,
+Job Put(test::MemoryStore& store, const std::string& name,
         const std::function<void(ports::Turn&)>& change) {
   const auto id =
       store.Create(Job{.name = name, .user = "ann", .spec = Spec(name)}, "job:\n", kNoon - 10min);
@@ -155,7 +155,7 @@ class CliGolden : public testing::Test {
  protected:
   CliGolden() {
     world_.clock.Set(kNoon);
-    world_.fill = [](ports::Store& store) {
+    world_.fill = [](test::MemoryStore& store) {
       Put(store, "train", MakeRunning);
       Put(store, "sweep-größe", MakeWaiting);
       Put(store, "eval", MakeFailed);
@@ -213,7 +213,7 @@ TEST_F(CliGolden, ListFilters) {
 
 TEST_F(CliGolden, WatchShowsEachChangeOnceUntilInterrupted) {
   int pauses = 0;
-  world_.on_pause = [&](ports::Store& store) {
+  world_.on_pause = [&](test::MemoryStore& store) {
     ++pauses;
     if (pauses == 2) {
       EXPECT_TRUE(store.SetWish({3}, core::Wish::kRun, false, kNoon).ok());
@@ -239,7 +239,7 @@ TEST_F(CliGolden, Why) {
 }
 
 TEST_F(CliGolden, WhyTellsThatNoControllerIsAtWork) {
-  world_.fill = [](ports::Store& store) { Put(store, "train", MakeRunning); };
+  world_.fill = [](test::MemoryStore& store) { Put(store, "train", MakeRunning); };
   Expect("why_alone", {{"why", "1"}});
 }
 
@@ -280,7 +280,7 @@ TEST_F(CliGolden, Logs) {
 TEST_F(CliGolden, LogsFollowTheJobFromStageToStageUntilItIsOver) {
   world_.WriteLog(1, 2, "setup-1-data", 0, "loading\n");
   int pauses = 0;
-  world_.on_pause = [&](ports::Store& store) {
+  world_.on_pause = [&](test::MemoryStore& store) {
     ++pauses;
     if (pauses == 1) world_.WriteLog(1, 2, "setup-1-data", 3, "loaded\n");
     if (pauses == 2) world_.WriteLog(1, 2, "run", 1, "step 1\nste");

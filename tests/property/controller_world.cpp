@@ -37,12 +37,12 @@ class Ear final : public ports::Notifier {
 ControllerWorld::ControllerWorld(std::uint64_t seed, base::Path home)
     : random_(seed),
       paths_{.home = std::move(home)},
-      store_(random_),
+      way_(random_, store_),
       cloud_(std::make_shared<UnkindCloud>(random_, time_.clock())),
       hosts_(random_, time_.clock(), *cloud_),
       witness_(store_, *cloud_, hosts_, time_.clock(), paths_),
       notifier_(std::make_unique<Ear>([this](ports::Message message) { return Hear(message); })) {
-  store_.OnCommit(
+  way_.OnCommit(
       [this](const Job& before, const ports::Turn& turn) { witness_.Recorded(before, turn); });
   cloud_->OnDelete([this](const std::string& name, const UnkindCloud::Labels& labels) {
     witness_.Deletes(name, labels);
@@ -118,7 +118,7 @@ std::vector<Job> ControllerWorld::Jobs() {
 controller::World ControllerWorld::TheWorld() {
   using Api = std::shared_ptr<ports::SliceApi>;
   controller::World world;
-  world.store = &store_;
+  world.stores = ports::StoresOf(way_);
   world.shell = &hosts_;
   world.clock = const_cast<FakeClock*>(&time_.clock());
   world.notifier = notifier_.get();
@@ -202,13 +202,12 @@ bool ControllerWorld::RunSomeone() {
     const std::size_t index = (first + nth) % lives_.size();
     Life& life = *lives_[index];
     if (life.asleep_until > time_.Now()) continue;
-    try {
-      if (!VirtualTime::RunOne(life.loop)) continue;
-    } catch (const Killed&) {
+    if (!VirtualTime::RunOne(life.loop)) continue;
+    ++steps_;
+    if (way_.TakeKilled()) {
       Kill(index, "around a commit");
       return true;
     }
-    ++steps_;
     if (!kind_ && random_.Below(3000) == 0) Kill(index, "between two handlers");
     return true;
   }
@@ -248,7 +247,7 @@ void ControllerWorld::Happen() {
     witness_.CloudSilent(!cloud_->reachable());
     witness_.Tell(cloud_->reachable() ? "the cloud answers" : "the cloud is silent");
   }
-  if (chance(store_.full() ? 20 : 2)) store_.SetFull(!store_.full());
+  if (chance(way_.full() ? 20 : 2)) way_.SetFull(!way_.full());
   if (!chance(6)) return;
   constexpr std::array kWishes = {Wish::kRun,    Wish::kRun,     Wish::kRun,    Wish::kReboot,
                                   Wish::kReboot, Wish::kRequeue, Wish::kCancel, Wish::kDelete};
@@ -297,7 +296,7 @@ void ControllerWorld::BeKind() {
   kind_ = true;
   cloud_->BeKind();
   hosts_.BeKind();
-  store_.BeKind();
+  way_.BeKind();
   witness_.CloudSilent(false);
   witness_.Tell("the world is kind");
   while (!lives_.empty()) Kill(lives_.size() - 1, "the last time");
@@ -306,7 +305,7 @@ void ControllerWorld::BeKind() {
 
 bool ControllerWorld::AllRest() {
   const auto jobs = Jobs();
-  const bool told = store_.Outbox().value_or({}).empty();
+  const bool told = store_.Waiting().value_or({}).empty();
   return told && std::all_of(jobs.begin(), jobs.end(), [](const Job& job) {
            const bool settled = !job.slice || job.slice->phase == core::SlicePhase::kCreated;
            return core::IsFinal(job.state) && !job.wish_new && settled && job.abandoned.empty();

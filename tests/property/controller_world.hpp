@@ -66,7 +66,8 @@ class ControllerWorld {
   bool permanent_errors_ = false;
   VirtualTime time_ = {};
   base::StatePaths paths_;
-  UnkindStore store_;
+  MemoryStore store_ = {};
+  UnkindStore way_;  ///< of controllers to the store
   std::shared_ptr<UnkindCloud> cloud_;
   UnkindHosts hosts_;
   Witness witness_;

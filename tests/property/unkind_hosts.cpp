@@ -84,7 +84,7 @@ Task<UnkindHosts::Code> UnkindHosts::Run(ports::HostTarget target, ports::Remote
                   .reason = base::Reason::kHostKeyChanged};
     co_return changed;
   }
-  if (command.may_begin) JM_CO_TRY(command.may_begin());
+  if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
   Session session{.machine = *machine,
                   .boot = cloud_.BootOf(*machine),
                   .input = std::move(command.input),

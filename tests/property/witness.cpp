@@ -57,7 +57,7 @@ bool HasReason(const Job& before, const ports::Turn& turn) {
 
 }  // namespace
 
-Witness::Witness(ports::Store& store, const UnkindCloud& cloud, const UnkindHosts& hosts,
+Witness::Witness(MemoryStore& store, const UnkindCloud& cloud, const UnkindHosts& hosts,
                  const FakeClock& clock, base::StatePaths paths)
     : store_(store), cloud_(cloud), hosts_(hosts), clock_(clock), paths_(std::move(paths)) {}
 
@@ -198,7 +198,7 @@ void Witness::CheckRest(const Job& job, bool may_fail) {
     if (IsAlive(*run) && !unstopped) Break(run->id + " still runs: " + told);
   }
   CheckLogs(job);
-  CheckNotices(job);
+  CheckDeliveries(job);
 }
 
 void Witness::CheckLogs(const Job& job) {
@@ -224,11 +224,11 @@ void Witness::CheckLog(const Job& job, const ModelRun& run, const std::string& w
 }
 
 /// Whoever asked for it was told of everything, unless it was tried often enough.
-void Witness::CheckNotices(const Job& job) {
-  for (const ports::Notice& notice : store_.Notices(job.id).value_or({})) {
-    if (notice.next_try) Break("a hook is still to be told of " + notice.event);
-    if (!told_.contains(notice.event_id) && notice.tries < kMostTries) {
-      Break("a hook was not told of " + notice.event);
+void Witness::CheckDeliveries(const Job& job) {
+  for (const ports::HookDelivery& delivery : store_.Deliveries(job.id).value_or({})) {
+    if (delivery.next_try) Break("a hook is still to be told of " + delivery.event);
+    if (!told_.contains(delivery.event_id) && delivery.tries < kMostTries) {
+      Break("a hook was not told of " + delivery.event);
     }
   }
 }

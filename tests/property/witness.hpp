@@ -16,7 +16,7 @@ namespace jobman::test {
 /// should not have done.
 class Witness {
  public:
-  Witness(ports::Store& store, const UnkindCloud& cloud, const UnkindHosts& hosts,
+  Witness(MemoryStore& store, const UnkindCloud& cloud, const UnkindHosts& hosts,
           const FakeClock& clock, base::StatePaths paths);
 
   void Recorded(const core::Job& before, const ports::Turn& turn);
@@ -46,10 +46,10 @@ class Witness {
   void CheckSuccess(const core::Job& before, const core::Job& after);
   void CheckLogs(const core::Job& job);
   void CheckLog(const core::Job& job, const ModelRun& run, const std::string& written);
-  void CheckNotices(const core::Job& job);
+  void CheckDeliveries(const core::Job& job);
   bool IsAlive(const ModelRun& run) const;
 
-  ports::Store& store_;
+  MemoryStore& store_;
   const UnkindCloud& cloud_;
   const UnkindHosts& hosts_;
   const FakeClock& clock_;

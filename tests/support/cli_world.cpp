@@ -9,6 +9,22 @@
 #include "jobman/base/strings.hpp"
 
 namespace jobman::test {
+namespace {
+
+class WatchedPorts final : public MemoryPorts {
+ public:
+  WatchedPorts(MemoryStore& store, const std::function<void(MemoryStore&)>& before_erase)
+      : MemoryPorts(store), before_erase_(before_erase) {}
+  Task<Status> Erase(ports::JobVersion job) override {
+    if (before_erase_) before_erase_(store_);
+    return MemoryPorts::Erase(job);
+  }
+
+ private:
+  const std::function<void(MemoryStore&)>& before_erase_;
+};
+
+}  // namespace
 
 CliWorld::CliWorld() {
   std::string folder = (std::filesystem::temp_directory_path() / "jobman-cli-XXXXXX").string();
@@ -24,20 +40,19 @@ CliWorld::~CliWorld() {
 CliWorld::Ended CliWorld::Run(std::vector<std::string> args) {
   ui::StringSink out;
   ui::StringSink err;
-  ports::Store* opened = nullptr;
+  MemoryStore store;
+  WatchedPorts ports(store, before_erase);
+  bool filled = false;
   const cli::World world{
       .out = out,
       .err = err,
       .around = around,
       .clock = clock,
-      .open_store = [&](const base::StatePaths&,
-                        cli::StoreUse) -> base::Result<std::unique_ptr<ports::Store>> {
-        std::unique_ptr<ports::Store> store = std::make_unique<store::MemoryStore>();
-        if (fill) fill(*store);
-        opened = store.get();
-        return store;
+      .open_store = [&](const base::StatePaths&, cli::StoreUse) -> base::Result<ports::Stores> {
+        if (fill && !std::exchange(filled, true)) fill(store);
+        return ports::StoresOf(ports);
       },
-      .pause = [&](base::Duration) { return on_pause && on_pause(*opened); }};
+      .pause = [&](base::Duration) { return on_pause && on_pause(store); }};
   args.insert(args.begin(), {"--home", home_.string()});
   const int exit_code = cli::Run(args, world);
   return {.exit_code = exit_code, .out = out.Take(), .err = err.Take()};

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/run.hpp"
-#include "jobman/store/memory_store.hpp"
 #include "tests/support/fake_clock.hpp"
+#include "tests/support/memory_store.hpp"
 
 namespace jobman::test {
 
@@ -36,9 +36,11 @@ class CliWorld {
 
   FakeClock clock = {};
   ui::Surroundings around = {.locale = "C.UTF-8"};
-  std::function<void(ports::Store&)> fill = {};
+  std::function<void(MemoryStore&)> fill = {};
+  /// Called right before a job is erased: somebody else is quicker.
+  std::function<void(MemoryStore&)> before_erase = {};
   /// Called where the program waits; false is Ctrl-C.
-  std::function<bool(ports::Store&)> on_pause = {};
+  std::function<bool(MemoryStore&)> on_pause = {};
 
  private:
   std::filesystem::path home_;

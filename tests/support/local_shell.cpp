@@ -35,7 +35,7 @@ base::Task<base::Result<int>> LocalShell::Run(ports::HostTarget target,
   }
   const std::string home = HomeOf(target.address).string();
   JM_CO_TRY(base::EnsureDir(home));
-  if (command.may_begin) JM_CO_TRY(command.may_begin());
+  if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
   const std::vector<std::string> argv = {
       "env", "HOME=" + home, "GCE_METADATA_HOST=", "/bin/sh", "-c", command.command};
   JM_CO_ASSIGN_OR_RETURN(const auto ended, co_await base::RunProcess(argv, command.input));

@@ -22,7 +22,8 @@ namespace jobman::base {
 /// cancelled by Asio's own cancellation (a parent spawned with a CancelScope, or the loser of
 /// `||`); a cancelled wait ends the coroutine by asio::system_error(operation_aborted), which only
 /// Spawn() catches. Failures are Result, never exceptions. g++ 12: bind temporaries of braced
-/// initialisers and lambdas to a named local before a co_await expression uses them.
+/// initialisers and lambdas to a named local before a co_await expression uses them, and a result
+/// before a condition does: `if (co_await f())` is compiled wrongly.
 template <class T>
 using Task = asio::awaitable<T>;
 

@@ -14,16 +14,16 @@
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/ports/notifier.hpp"
 #include "jobman/ports/slice_api.hpp"
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/stores.hpp"
 
 namespace jobman::controller {
 
 /// The world as the controller sees it. All of it must outlive the controller.
 struct World {
-  ports::Store* store = nullptr;
+  ports::Stores stores = {};
   ports::HostShell* shell = nullptr;
   base::Clock* clock = nullptr;
-  /// Tells hooks; without one their notices stay in the outbox.
+  /// Tells hooks; without one deliveries stay in the outbox.
   ports::Notifier* notifier = nullptr;
   /// The client of a cloud; called once per distinct CloudSpec, and again after the cloud could
   /// not be reached (a local simulator may have come back on another port).
@@ -52,6 +52,8 @@ struct Options {
 
 /// The one loop: observes the cloud and the hosts, lets core::Reconcile decide, records, acts.
 /// Everything runs on the thread of `loop`. Several controllers may exist; one holds the lease.
+/// When it is destroyed, everything it does on the loop ends: a Run() or Tick() that goes on then
+/// is kCancelled, and nothing of the world is used any more.
 class Controller {
  public:
   Controller(asio::io_context& loop, World world, Options options);
@@ -69,7 +71,7 @@ class Controller {
 
  private:
   class Impl;
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// "host:boot/pidns:pid:start:random": who holds a lease, so that a dead holder on this machine is

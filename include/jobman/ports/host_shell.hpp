@@ -33,7 +33,7 @@ struct RemoteCommand {
   std::string command = {};  ///< for the login shell
   std::string input = {};    ///< sent to stdin, then EOF
   /// Asked when the connection stands, right before the command is sent; its error ends the call.
-  std::function<Status()> may_begin = {};
+  std::function<Task<Status>()> may_begin = {};
 };
 
 /// Takes output as it comes. An error ends the call with that error.

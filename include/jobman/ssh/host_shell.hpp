@@ -3,9 +3,9 @@
 #include <asio/any_io_executor.hpp>
 #include <memory>
 
+#include "jobman/ports/host_key_store.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/ssh/keys.hpp"
-#include "jobman/ssh/known_hosts.hpp"
 
 namespace jobman::ssh {
 
@@ -35,7 +35,8 @@ struct SshOptions {
 /// the agent is the one thing that waits without the loop (libssh has no other way).
 class SshHostShell final : public ports::HostShell {
  public:
-  SshHostShell(asio::any_io_executor executor, KnownHosts& known_hosts, SshOptions options = {});
+  SshHostShell(asio::any_io_executor executor, ports::HostKeyStore& host_keys,
+               SshOptions options = {});
   ~SshHostShell() override;
 
   ports::Task<ports::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "jobman/base/files.hpp"
 #include "jobman/ports/host_shell.hpp"
-#include "jobman/ssh/known_hosts.hpp"
 
 namespace jobman::ssh {
 
@@ -14,7 +14,7 @@ namespace jobman::ssh {
 /// under an alias of the machine, and no other key is accepted. kFailedPrecondition when no key is
 /// known yet: run any command on the host through HostShell first.
 base::Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& target,
-                                                        KnownHosts& known_hosts,
+                                                        const std::optional<std::string>& pinned,
                                                         const base::Path& known_hosts_file);
 
 }  // namespace jobman::ssh

@@ -14,24 +14,25 @@ namespace {
 /// between leaves logs without a job, never a slice without one.
 base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobsToRemove(*store, words));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
+                      app.Await(FindJobsToRemove(stores.jobs, words)));
   std::vector<core::JobId> held;
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+    JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
     if (!core::NeedsCare(job)) continue;
-    JM_TRY(store->SetWish(id, core::Wish::kDelete, false, app.Now()));
+    JM_TRY(app.Await(stores.jobs->SetWish(id, core::Wish::kDelete, false, app.Now())));
     app.Say("deleting the cloud resources of job " + core::FormatJobId(id));
     held.push_back(id);
   }
   if (!held.empty()) {
-    JM_TRY(WakeController(app, *store));
-    JM_TRY(WaitUntilAtRest(app, *store, held));
+    JM_TRY(WakeController(app, *stores.leases));
+    JM_TRY(WaitUntilAtRest(app, stores, held));
   }
   views::Wished view;
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
-    JM_TRY(store->Erase(id));
+    JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
+    JM_TRY(app.Await(stores.jobs->Erase({.id = id, .version = job.version})));
     JM_TRY(base::RemoveAll(paths.JobDir(id.value)));
     view.rows.push_back({.id = id,
                          .name = job.name,

@@ -31,11 +31,11 @@ base::LogLevel LevelOf(const App& app) {
 
 base::Result<int> RunController(App& app, const RunOptions& options) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
   base::StartLog({}, LevelOf(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
   ssh::RaiseFileLimit();
   asio::io_context loop;
-  ControllerWorld world(loop, paths, *store);
+  ControllerWorld world(loop, paths, stores);
   controller::Options settings{.paths = paths};
   settings.policy.poll = std::chrono::seconds{options.poll_seconds};
   settings.policy.provisioning_limit = std::chrono::seconds{options.provisioning_limit_seconds};
@@ -57,25 +57,25 @@ base::Result<int> RunController(App& app, const RunOptions& options) {
 
 base::Result<int> RunTick(App& app, int bound_seconds) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
   base::StartLog(paths.ControllerLog(), LevelOf(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
   ssh::RaiseFileLimit();
   asio::io_context loop;
-  ControllerWorld world(loop, paths, *store);
+  ControllerWorld world(loop, paths, stores);
   controller::Controller controller(loop, world.Get(), {.paths = paths});
   const base::Status ended =
       base::RunTask(loop, controller.Tick(std::chrono::seconds{bound_seconds}));
   if (!ended.ok()) return ended.error();
   if (app.mode() == OutputMode::kJson) {
-    JM_ASSIGN_OR_RETURN(const auto active, store->Active());
+    JM_ASSIGN_OR_RETURN(const auto active, app.Await(stores.jobs->ActiveVersions()));
     app.ShowJson({{"active", active.size()}});
   }
   return kSuccess;
 }
 
 base::Result<int> ShowStatus(App& app) {
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
-  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *store));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
+  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *stores.leases));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   views::ControllerStatus view{.log = paths.ControllerLog().string()};
   if (lease) view.holder = lease->holder;
@@ -93,8 +93,8 @@ int TellStopped(App& app, const std::string& said, bool stopped) {
 
 /// SIGTERM to the holder, if it is a process of this machine.
 base::Result<int> StopController(App& app) {
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
-  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *store));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
+  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *stores.leases));
   if (!lease) return TellStopped(app, "no controller runs", false);
   const auto parts = base::Split(lease->holder, ':');
   const auto own = base::Split(controller::LeaseHolder(), ':');
@@ -110,7 +110,7 @@ base::Result<int> StopController(App& app) {
   }
   const base::TimePoint end = app.Now() + kStopLimit;
   while (app.Now() < end && app.Wait(std::chrono::milliseconds{20})) {
-    JM_ASSIGN_OR_RETURN(const auto now, LiveController(app, *store));
+    JM_ASSIGN_OR_RETURN(const auto now, LiveController(app, *stores.leases));
     if (!now || now->holder != lease->holder) {
       return TellStopped(app, "the controller is stopped; runs on hosts go on", true);
     }

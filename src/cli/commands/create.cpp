@@ -71,10 +71,10 @@ Result<int> ShowDryRun(App& app, const Files& files) {
   return kSuccess;
 }
 
-Result<views::Created::Row> CreateOne(App& app, ports::Store& store, const config::Loaded& loaded,
+Result<views::Created::Row> CreateOne(App& app, ports::JobStore& jobs, const config::Loaded& loaded,
                                       controller::Nudge& nudge) {
   core::Job job = NewJob(app, loaded.spec);
-  JM_ASSIGN_OR_RETURN(job.id, store.Create(job, loaded.source, app.Now()));
+  JM_ASSIGN_OR_RETURN(job.id, app.Await(jobs.Create(job, loaded.source, app.Now())));
   const auto secrets = SecretValues(loaded.spec);
   if (!secrets.empty()) nudge.secrets[job.id.value] = secrets;
   const auto accelerator = core::FindAccelerator(loaded.spec.tpu.accelerator);
@@ -98,28 +98,29 @@ void LogInAsOurselves(App& app, const base::StatePaths& paths, core::JobSpec& sp
 }
 
 /// Everything that can be refused is refused before the first job is stored.
-base::Status Prepare(App& app, ports::Store& store, Files& files) {
+base::Status Prepare(App& app, const ports::Stores& stores, Files& files) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   for (auto& [file, loaded] : files) {
     JM_TRY(ssh::EnsureKey(loaded.spec.ssh.private_key));
     JM_TRY(ssh::CheckUsable(loaded.spec.ssh.private_key, ssh::EnvironmentPassphrase()));
-    JM_TRY(CheckOffer(app, store, loaded));
+    JM_TRY(CheckOffer(app, *stores.cache, loaded));
     LogInAsOurselves(app, paths, loaded.spec);
   }
   return base::Ok();
 }
 
-Result<std::vector<core::JobId>> CreateAll(App& app, ports::Store& store, Files files, bool show) {
-  JM_TRY(Prepare(app, store, files));
+Result<std::vector<core::JobId>> CreateAll(App& app, const ports::Stores& stores, Files files,
+                                           bool show) {
+  JM_TRY(Prepare(app, stores, files));
   controller::Nudge nudge;
   views::Created view;
   std::vector<core::JobId> ids;
   for (const auto& [file, loaded] : files) {
-    JM_ASSIGN_OR_RETURN(auto row, CreateOne(app, store, loaded, nudge));
+    JM_ASSIGN_OR_RETURN(auto row, CreateOne(app, *stores.jobs, loaded, nudge));
     ids.push_back(row.id);
     view.rows.push_back(std::move(row));
   }
-  JM_TRY(WakeController(app, store, nudge));
+  JM_TRY(WakeController(app, *stores.leases, nudge));
   if (show) app.Show(view);
   app.terminal().Flush();
   return ids;
@@ -128,16 +129,16 @@ Result<std::vector<core::JobId>> CreateAll(App& app, ports::Store& store, Files 
 Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptions& common) {
   JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
   if (options.dry_run) return ShowDryRun(app, files);
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
   const bool follow = options.wait || options.follow;
   // Followed, JSON is the jobs' end and raw output the hosts' alone.
   const bool show = !follow || app.mode() == OutputMode::kText ||
                     (app.mode() == OutputMode::kQuiet && !options.follow);
-  JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, *store, files, show));
+  JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, stores, files, show));
   int worst = kSuccess;
   for (const core::JobId id : ids) {
     if (!follow) break;
-    JM_ASSIGN_OR_RETURN(const int code, FollowJob(app, *store, id, {.logs = options.follow}));
+    JM_ASSIGN_OR_RETURN(const int code, FollowJob(app, stores, id, {.logs = options.follow}));
     worst = std::max(worst, code);
     if (code == kInterrupted) break;
   }
@@ -146,10 +147,10 @@ Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptio
 
 Result<int> RunRun(App& app, const CreateOptions& options, const JobFileOptions& common) {
   JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
   JM_ASSIGN_OR_RETURN(const auto ids,
-                      CreateAll(app, *store, files, app.mode() == OutputMode::kText));
-  return FollowJob(app, *store, ids.front(), {.logs = true, .ask_to_cancel = true});
+                      CreateAll(app, stores, files, app.mode() == OutputMode::kText));
+  return FollowJob(app, stores, ids.front(), {.logs = true, .ask_to_cancel = true});
 }
 
 }  // namespace

@@ -153,9 +153,9 @@ int ExitCodeOfHosts(App& app, const ssh::FanOutResult& result) {
 
 Result<int> RunExec(App& app, const ExecOptions& options) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
-  JM_ASSIGN_OR_RETURN(const core::JobId id, FindJob(*store, options.job));
-  JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id, app.Await(FindJob(stores.jobs, options.job)));
+  JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
   JM_ASSIGN_OR_RETURN(auto hosts, ChooseHosts(paths, job, options.hosts));
   views::ExecResult view{.job = id, .fold = options.fold};
   Output output(app, options, static_cast<int>(job.slice->hosts.size()), hosts.size(), view);
@@ -165,8 +165,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   asio::io_context loop;
   asio::signal_set signals(loop);
   CatchSignals(signals);
-  StoredKnownHosts known_hosts(*store);
-  ssh::SshHostShell shell(loop.get_executor(), known_hosts);
+  ssh::SshHostShell shell(loop.get_executor(), *stores.host_keys);
   ssh::FanOutOptions fan_out{
       .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
   if (options.patience_seconds > 0) {

@@ -83,12 +83,12 @@ base::Result<int> RunGc(App& app, const GcOptions& options) {
   }
   JM_TRY(CheckPlaces(options.places));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
   PlaceWish where = options.places;
   where.endpoint = app.options().endpoint;
-  JM_ASSIGN_OR_RETURN(auto places, PlacesToSearch(*store, where));
+  JM_ASSIGN_OR_RETURN(auto places, app.Await(PlacesToSearch(stores.jobs, where)));
   ssh::RaiseFileLimit();
-  GarbageSearch search(app, *store, paths);
+  GarbageSearch search(app, stores, paths);
   JM_ASSIGN_OR_RETURN(Garbage garbage, search.Look({.places = std::move(places),
                                                     .name_glob = options.name,
                                                     .hosts = !options.no_hosts}));

@@ -28,11 +28,13 @@ bool Wanted(const ports::Event& event, const HistoryOptions& options) {
 }
 
 base::Result<int> RunHistory(App& app, const HistoryOptions& options) {
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, options.jobs));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
+                      app.Await(FindJobs(stores.jobs, options.jobs)));
   views::History view;
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(const std::vector<ports::Event> events, store->Events(id, 0));
+    JM_ASSIGN_OR_RETURN(const std::vector<ports::Event> events,
+                        app.Await(stores.jobs->Events(id, 0)));
     std::copy_if(events.begin(), events.end(), std::back_inserter(view.events),
                  [&](const ports::Event& event) { return Wanted(event, options); });
   }

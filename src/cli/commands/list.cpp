@@ -45,8 +45,8 @@ Result<ports::JobFilter> ReadFilter(const ListOptions& options) {
   return filter;
 }
 
-Result<views::JobList> Look(App& app, ports::Store& store, const ports::JobFilter& filter) {
-  JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs, store.List(filter));
+Result<views::JobList> Look(App& app, ports::JobStore& store, const ports::JobFilter& filter) {
+  JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs, app.Await(store.List(filter)));
   std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return views::JobList{.jobs = std::move(jobs), .now = app.Now()};
 }
@@ -66,12 +66,12 @@ void ShowPicture(App& app, const views::JobList& view) {
   terminal.Flush();
 }
 
-Result<int> Watch(App& app, ports::Store& store, const ports::JobFilter& filter) {
+Result<int> Watch(App& app, ports::JobStore& store, const ports::JobFilter& filter) {
   // A terminal shows how long something takes, so it is repainted although nothing changed.
   const bool always = app.terminal().facts().out_tty && app.mode() == OutputMode::kText;
   std::optional<std::int64_t> seen;
   do {
-    JM_ASSIGN_OR_RETURN(const std::int64_t changes, store.ChangeCounter());
+    JM_ASSIGN_OR_RETURN(const std::int64_t changes, app.Await(store.ChangeCounter()));
     if (always || changes != seen) {
       JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, store, filter));
       ShowPicture(app, view);
@@ -83,9 +83,9 @@ Result<int> Watch(App& app, ports::Store& store, const ports::JobFilter& filter)
 
 Result<int> RunList(App& app, const ListOptions& options) {
   JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, ReadFilter(options));
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
-  if (options.watch) return Watch(app, *store, filter);
-  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, *store, filter));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
+  if (options.watch) return Watch(app, *stores.jobs, filter);
+  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, *stores.jobs, filter));
   app.Show(view);
   if (view.jobs.empty() && app.mode() == OutputMode::kText) app.Say("no jobs");
   return kSuccess;

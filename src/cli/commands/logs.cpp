@@ -34,7 +34,7 @@ constexpr base::Duration kReadEvery = std::chrono::milliseconds{100};
 // What `logs` works on, once the words of the command line are understood.
 struct Request {
   base::StatePaths paths = {};
-  ports::Store* store = nullptr;
+  ports::Stores stores = {};
   core::Job job = {};
   core::HostSet hosts = {};
 };
@@ -46,9 +46,9 @@ bool OnlyOne(const core::HostSet& hosts) {
 Result<Request> Understand(App& app, const LogsOptions& options) {
   Request request;
   JM_ASSIGN_OR_RETURN(request.paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(request.store, app.StoreForReading());
-  JM_ASSIGN_OR_RETURN(const core::JobId id, FindJob(*request.store, options.job));
-  JM_ASSIGN_OR_RETURN(request.job, request.store->Get(id));
+  JM_ASSIGN_OR_RETURN(request.stores, app.StoresForReading());
+  JM_ASSIGN_OR_RETURN(const core::JobId id, app.Await(FindJob(request.stores.jobs, options.job)));
+  JM_ASSIGN_OR_RETURN(request.job, app.Await(request.stores.jobs->Get(id)));
   auto hosts = core::ParseHostSet(options.hosts);
   if (!hosts.ok()) return std::move(hosts).error().With("--host");
   request.hosts = *hosts;
@@ -167,7 +167,8 @@ LogFollower::Options FollowFrom(const Request& request, const LogsOptions& optio
 }
 
 Result<int> Follow(App& app, const Request& request, const LogsOptions& options) {
-  LogFollower follower(request.paths, *request.store, request.job.id, FollowFrom(request, options));
+  LogFollower follower(request.paths, *request.stores.jobs, request.job.id,
+                       FollowFrom(request, options));
   LogPrinter printer(app, request.job.id, OnlyOne(request.hosts), true);
   std::optional<LogStage> last;
   int host_count = 1;
@@ -178,10 +179,10 @@ Result<int> Follow(App& app, const Request& request, const LogsOptions& options)
   };
   base::TimePoint looked = app.Now();
   for (;;) {
-    JM_TRY(follower.Poll(take));
+    JM_TRY(app.Await(follower.Poll(take)));
     if (follower.done()) break;
     if (core::NeedsCare(follower.job()) && app.Now() - looked > kLookAtController) {
-      JM_TRY(EnsureController(app, *request.store));  // it may have been killed
+      JM_TRY(EnsureController(app, *request.stores.leases));  // it may have been killed
       looked = app.Now();
     }
     if (!app.Wait(kReadEvery)) {

@@ -12,25 +12,25 @@ namespace {
 
 using base::Result;
 
-Result<views::JobDetails::Item> Look(App& app, ports::Store& store, core::JobId id) {
+Result<views::JobDetails::Item> Look(App& app, const ports::Stores& stores, core::JobId id) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(core::Job job, store.Get(id));
-  JM_ASSIGN_OR_RETURN(auto attempts, store.Attempts(id));
-  JM_ASSIGN_OR_RETURN(auto exits, store.Exits(id));
-  JM_ASSIGN_OR_RETURN(auto notices, store.Notices(id));
+  JM_ASSIGN_OR_RETURN(core::Job job, app.Await(stores.jobs->Get(id)));
+  JM_ASSIGN_OR_RETURN(auto attempts, app.Await(stores.jobs->Attempts(id)));
+  JM_ASSIGN_OR_RETURN(auto exits, app.Await(stores.jobs->Exits(id)));
+  JM_ASSIGN_OR_RETURN(auto deliveries, app.Await(stores.outbox->Deliveries(id)));
   return views::JobDetails::Item{.job = std::move(job),
                                  .attempts = std::move(attempts),
                                  .exits = std::move(exits),
-                                 .notices = std::move(notices),
+                                 .deliveries = std::move(deliveries),
                                  .logs = paths.JobDir(id.value).string()};
 }
 
 Result<int> RunShow(App& app, const std::vector<std::string>& jobs) {
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, jobs));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, app.Await(FindJobs(stores.jobs, jobs)));
   views::JobDetails view{.now = app.Now()};
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(views::JobDetails::Item item, Look(app, *store, id));
+    JM_ASSIGN_OR_RETURN(views::JobDetails::Item item, Look(app, stores, id));
     view.items.push_back(std::move(item));
   }
   app.Show(view);

@@ -22,16 +22,16 @@ struct SshOptions {
   std::vector<std::string> words = {};
 };
 
-/// Learns the host's key, when no run of the job did so yet.
-base::Status Greet(ports::Store& store, const ports::HostTarget& target) {
-  JM_ASSIGN_OR_RETURN(const auto pinned, store.PinnedKey(target.identity));
-  if (pinned) return base::Ok();
+/// The host's key, learned by a greeting when no run of the job did so yet.
+base::Result<std::optional<std::string>> HostKey(App& app, ports::HostKeyStore& host_keys,
+                                                 const ports::HostTarget& target) {
+  JM_ASSIGN_OR_RETURN(auto pinned, app.Await(host_keys.PinnedKey(target.identity)));
+  if (pinned) return pinned;
   asio::io_context loop;
-  StoredKnownHosts known_hosts(store);
-  ssh::SshHostShell shell(loop.get_executor(), known_hosts);
+  ssh::SshHostShell shell(loop.get_executor(), host_keys);
   const ports::RemoteCommand nothing{.command = "true"};
   JM_TRY(base::RunTask(loop, shell.Run(target, nothing, {}, {})));
-  return base::Ok();
+  return app.Await(host_keys.PinnedKey(target.identity));
 }
 
 /// OpenSSH's client refuses users that the password file does not know, without a cure.
@@ -48,14 +48,13 @@ base::Status CheckUserIsKnown(const SshOptions& options) {
 base::Result<int> RunSsh(App& app, const SshOptions& options) {
   JM_TRY(CheckUserIsKnown(options));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForWriting());
-  JM_ASSIGN_OR_RETURN(const core::JobId id, FindJob(*store, options.job));
-  JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id, app.Await(FindJob(stores.jobs, options.job)));
+  JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
   JM_ASSIGN_OR_RETURN(const ports::HostTarget target, TargetOf(paths, job, options.host));
-  JM_TRY(Greet(*store, target));
-  StoredKnownHosts known_hosts(*store);
+  JM_ASSIGN_OR_RETURN(const auto host_key, HostKey(app, *stores.host_keys, target));
   JM_ASSIGN_OR_RETURN(auto words,
-                      ssh::OpenSshArguments(target, known_hosts, paths.home / "known_hosts"));
+                      ssh::OpenSshArguments(target, host_key, paths.home / "known_hosts"));
   words.insert(words.end(), options.words.begin(), options.words.end());
   base::Log(base::LogLevel::kDebug, "ssh", "{}", base::ShellJoin(words));
   std::vector<char*> argv;

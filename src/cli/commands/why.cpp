@@ -14,15 +14,15 @@ namespace jobman::cli {
 namespace {
 
 base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
-  JM_ASSIGN_OR_RETURN(ports::Store* const store, app.StoreForReading());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, FindJobs(*store, jobs));
-  JM_ASSIGN_OR_RETURN(const auto controller, LiveController(app, *store));
+  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, app.Await(FindJobs(stores.jobs, jobs)));
+  JM_ASSIGN_OR_RETURN(const auto controller, LiveController(app, *stores.leases));
   views::Explanations view;
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(const core::Job job, store->Get(id));
+    JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
     core::Explanation why = core::Explain(job, app.Now());
-    JM_ASSIGN_OR_RETURN(const auto notices, store->Notices(id));
-    for (std::string& trouble : views::HookTroubles(notices, app.Now())) {
+    JM_ASSIGN_OR_RETURN(const auto deliveries, app.Await(stores.outbox->Deliveries(id)));
+    for (std::string& trouble : views::HookTroubles(deliveries, app.Now())) {
       why.facts.push_back("hook: " + std::move(trouble));
     }
     if (!controller && core::NeedsCare(job)) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jobman/base/json.hpp"
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/records.hpp"
 #include "jobman/ui/text.hpp"
 
 namespace jobman::cli::views {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/records.hpp"
 #include "jobman/ui/table.hpp"
 
 namespace jobman::cli::views {

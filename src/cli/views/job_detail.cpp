@@ -124,7 +124,7 @@ std::string RenderItem(const JobDetails::Item& item, core::TimePoint now, const 
   sheet.Line("command", FirstLine(job.spec.command.cmd));
   sheet.Line("workers", core::HostSetText(job.spec.command.workers));
   sheet.Line("retries", RetriesText(job));
-  for (const std::string& trouble : HookTroubles(item.notices, now)) {
+  for (const std::string& trouble : HookTroubles(item.deliveries, now)) {
     sheet.Line("hook", trouble, ui::Tone::kBad);
   }
   sheet.Line("files", item.logs);
@@ -149,16 +149,16 @@ base::OrderedJson ToJson(const ports::ExitRecord& exit) {
           {"at", base::FormatRfc3339(exit.at)}};
 }
 
-base::OrderedJson ToJson(const ports::Notice& notice) {
-  return {{"event", notice.event},
-          {"event_id", notice.event_id},
-          {"attempt", notice.attempt},
-          {"target", notice.target},
-          {"at", base::FormatRfc3339(notice.at)},
-          {"told", !notice.next_try && notice.error.empty()},
-          {"tries", notice.tries},
-          {"next_try", TimeJson(notice.next_try)},
-          {"error", notice.error}};
+base::OrderedJson ToJson(const ports::HookDelivery& delivery) {
+  return {{"event", delivery.event},
+          {"event_id", delivery.event_id},
+          {"attempt", delivery.attempt},
+          {"target", delivery.target},
+          {"at", base::FormatRfc3339(delivery.at)},
+          {"told", !delivery.next_try && delivery.error.empty()},
+          {"tries", delivery.tries},
+          {"next_try", TimeJson(delivery.next_try)},
+          {"error", delivery.error}};
 }
 
 base::OrderedJson ToJson(const JobDetails::Item& item);
@@ -190,27 +190,27 @@ base::OrderedJson ToJson(const JobDetails::Item& item) {
           {"stage", job.stage ? core::StageToJson(*job.stage) : base::Json()},
           {"attempts", ArrayJson(item.attempts)},
           {"exits", ArrayJson(item.exits)},
-          {"notices", ArrayJson(item.notices)},
+          {"notices", ArrayJson(item.deliveries)},
           {"spec", core::SpecToJson(job.spec)},
           {"files", item.logs}};
 }
 
 }  // namespace
 
-std::vector<std::string> HookTroubles(const std::vector<ports::Notice>& notices,
+std::vector<std::string> HookTroubles(const std::vector<ports::HookDelivery>& deliveries,
                                       core::TimePoint now) {
   std::vector<std::string> sentences;
-  for (const ports::Notice& notice : notices) {
-    const bool told = !notice.next_try && notice.error.empty();
-    const bool fresh = notice.next_try && notice.tries == 0;
+  for (const ports::HookDelivery& delivery : deliveries) {
+    const bool told = !delivery.next_try && delivery.error.empty();
+    const bool fresh = delivery.next_try && delivery.tries == 0;
     if (told || fresh) continue;
-    std::string next = fmt::format("given up after {} tries", notice.tries);
-    if (notice.next_try) {
-      const auto wait = *notice.next_try - now;
+    std::string next = fmt::format("given up after {} tries", delivery.tries);
+    if (delivery.next_try) {
+      const auto wait = *delivery.next_try - now;
       next = "again " + (wait > core::Duration{0} ? "in " + base::FormatDuration(wait) : "now");
     }
-    sentences.push_back(fmt::format("{} was not told that the job {}: {}: {}", notice.target,
-                                    notice.event, notice.error, next));
+    sentences.push_back(fmt::format("{} was not told that the job {}: {}: {}", delivery.target,
+                                    delivery.event, delivery.error, next));
   }
   return sentences;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jobman/base/json.hpp"
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/records.hpp"
 #include "jobman/ui/text.hpp"
 
 namespace jobman::cli::views {
@@ -14,9 +14,9 @@ struct JobDetails {
   struct Item {
     core::Job job = {};
     std::vector<ports::AttemptRecord> attempts = {};
-    std::vector<ports::ExitRecord> exits = {};  ///< of all attempts
-    std::vector<ports::Notice> notices = {};    ///< what hooks were told, or not
-    std::string logs = {};                      ///< folder of the job's files
+    std::vector<ports::ExitRecord> exits = {};         ///< of all attempts
+    std::vector<ports::HookDelivery> deliveries = {};  ///< what hooks were told, or not
+    std::string logs = {};                             ///< folder of the job's files
   };
   std::vector<Item> items = {};
   core::TimePoint now = {};
@@ -26,8 +26,8 @@ std::string RenderText(const JobDetails& view, const ui::Style& style);
 std::string RenderQuiet(const JobDetails& view);
 base::OrderedJson ToJson(const JobDetails& view);
 
-/// A sentence for each notice that was not told yet or was given up.
-std::vector<std::string> HookTroubles(const std::vector<ports::Notice>& notices,
+/// A sentence for each delivery that was not taken yet or was given up.
+std::vector<std::string> HookTroubles(const std::vector<ports::HookDelivery>& deliveries,
                                       core::TimePoint now);
 
 /// The hosts of the job's present attempt and how far each is in every stage, as a table; empty

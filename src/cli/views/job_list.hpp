@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "jobman/base/json.hpp"
-#include "jobman/ports/store.hpp"
+#include "jobman/ports/job_store.hpp"
 #include "jobman/ui/text.hpp"
 
 namespace jobman::cli::views {

@@ -23,7 +23,7 @@ core::Job Ended(const std::string& name, core::Outcome outcome, int exit_code = 
 }
 
 /// Stores a job as it is, without the wish that a new one has.
-void Put(ports::Store& store, const core::Job& job) {
+void Put(test::MemoryStore& store, const core::Job& job) {
   const auto id = store.Create(job, "", {});
   ASSERT_TRUE(id.ok());
   ports::Turn turn{.job = *store.Get(*id)};
@@ -34,7 +34,7 @@ void Put(ports::Store& store, const core::Job& job) {
 class Commands : public testing::Test {
  protected:
   Commands() {
-    world_.fill = [this](ports::Store& store) { HoldLease(store); };
+    world_.fill = [this](test::MemoryStore& store) { HoldLease(store); };
   }
   std::string Write(const std::string& name, const std::string& text) {
     const auto path = world_.paths().home / name;
@@ -48,7 +48,7 @@ class Commands : public testing::Test {
                      more);
   }
   /// This process is the controller: none is started.
-  void HoldLease(ports::Store& store) {
+  void HoldLease(test::MemoryStore& store) {
     ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), world_.clock.Now(), kLong).ok());
   }
 
@@ -57,7 +57,7 @@ class Commands : public testing::Test {
 };
 
 TEST_F(Commands, RemovingByANameThatLeavesAChoiceIsRefused) {
-  world_.fill = [this](ports::Store& store) {
+  world_.fill = [this](test::MemoryStore& store) {
     for (int i = 0; i < 2; ++i) Put(store, Ended("train", core::Outcome::kFailed));
     HoldLease(store);
   };
@@ -69,12 +69,46 @@ TEST_F(Commands, RemovingByANameThatLeavesAChoiceIsRefused) {
   }
 }
 
+TEST_F(Commands, CleanSparesAJobThatIsResumedAtThatMoment) {
+  world_.fill = [this](test::MemoryStore& store) {
+    Put(store, Ended("train", core::Outcome::kDeleted));
+    HoldLease(store);
+  };
+  world_.before_erase = [this](test::MemoryStore& store) {
+    EXPECT_TRUE(store.SetWish({1}, core::Wish::kRun, false, world_.clock.Now()).ok());
+  };
+  world_.WriteLog(1, 1, "run", 0, "said\n");
+  const auto ended = world_.Run({"clean", "1"});
+  EXPECT_EQ(ended.exit_code, 75) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("job 000001 is not erased: it was changed meanwhile"));
+  EXPECT_TRUE(base::FileSize(world_.paths().LogPath(1, 1, "run", 0))) << "its logs are kept, too";
+}
+
+TEST_F(Commands, AJobThatANewerJobmanWroteIsRefusedAloneAndByItsNumber) {
+  world_.fill = [this](test::MemoryStore& store) {
+    Put(store, Ended("newer", core::Outcome::kFailed));
+    Put(store, Ended("known", core::Outcome::kFailed));
+    store.MakeUnreadable({1});
+    EXPECT_TRUE(store.SetAside({{1}, 3}, "this jobman leaves the job alone", 0).ok());
+    HoldLease(store);
+  };
+  for (const char* command : {"show", "why"}) {
+    const auto ended = world_.Run({command, "newer"});
+    EXPECT_EQ(ended.exit_code, 2) << command;
+    EXPECT_THAT(ended.err, HasSubstr("written by a newer jobman")) << command;
+    EXPECT_EQ(world_.Run({command, "known"}).exit_code, 0) << command;
+  }
+  const auto listed = world_.Run({"list"});
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("this jobman leaves the job alone"), HasSubstr("known")));
+}
+
 TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
-  world_.fill = [this](ports::Store& store) {
+  world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("train", core::Outcome::kCancelled));
     HoldLease(store);
   };
-  world_.on_pause = [](ports::Store& store) {
+  world_.on_pause = [](test::MemoryStore& store) {
     ports::Turn turn{.job = *store.Get({1})};
     turn.job.wish_new = false;
     turn.job.state = core::Done{.outcome = core::Outcome::kFailed, .exit_code = 7};
@@ -89,7 +123,7 @@ TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
 }
 
 TEST_F(Commands, WhatIsOverIsNotBeingCancelled) {
-  world_.fill = [this](ports::Store& store) {
+  world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("train", core::Outcome::kSucceeded));
     HoldLease(store);
   };
@@ -98,7 +132,7 @@ TEST_F(Commands, WhatIsOverIsNotBeingCancelled) {
 }
 
 TEST_F(Commands, HostsThatAreYetToComeAreWorthAnotherTry) {
-  world_.fill = [](ports::Store& store) {
+  world_.fill = [](test::MemoryStore& store) {
     Put(store, core::Job{.name = "new"});
     Put(store, Ended("old", core::Outcome::kSucceeded));
   };
@@ -128,10 +162,11 @@ TEST_F(Commands, EveryBadFileIsReported) {
 TEST_F(Commands, WhatTheZoneDoesNotOfferIsShownInTheFile) {
   const std::string place = "http://127.0.0.1:1:demo:us-central2-b";
   std::string types = "v4-8\nv4-32";
-  world_.fill = [&](ports::Store& store) {
+  world_.fill = [&](test::MemoryStore& store) {
     HoldLease(store);
-    EXPECT_TRUE(store.Cache("offers:types:" + place, types, world_.clock.Now()).ok());
-    EXPECT_TRUE(store.Cache("offers:runtimes:" + place, "v2-alpha", world_.clock.Now()).ok());
+    EXPECT_TRUE(store.PutInCache("offers:types:" + place, {types, world_.clock.Now()}).ok());
+    EXPECT_TRUE(
+        store.PutInCache("offers:runtimes:" + place, {"v2-alpha", world_.clock.Now()}).ok());
   };
   const std::vector<std::string> create = {"create", "--endpoint", "http://127.0.0.1:1",
                                            GoodFile("a.yaml")};

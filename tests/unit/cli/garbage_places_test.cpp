@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "jobman/store/memory_store.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/run_now.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -23,7 +24,7 @@ class PlacesToSearchTest : public testing::Test {
     ASSERT_TRUE(store_.Create(job, "", {}).ok());
   }
   std::vector<std::string> Places(const PlaceWish& wish) {
-    const auto places = PlacesToSearch(store_, wish);
+    const auto places = test::RunNow(PlacesToSearch(store_.stores().jobs, wish));
     if (!places.ok()) return {places.error().ToString()};
     std::vector<std::string> texts;
     for (const CloudPlace& one : *places) {
@@ -32,7 +33,7 @@ class PlacesToSearchTest : public testing::Test {
     return texts;
   }
 
-  store::MemoryStore store_;
+  test::StoreInMemory store_;
 };
 
 TEST_F(PlacesToSearchTest, AreThoseOfTheJobsEachOnce) {
@@ -56,7 +57,7 @@ TEST(CheckPlaces, AsOfAJobFile) {
 TEST_F(PlacesToSearchTest, TheNewestJobsCredentialsAreTaken) {
   Put("http://a", "p", "z1", "/old");
   Put("http://a", "p", "z1", "/new");
-  const auto places = PlacesToSearch(store_, {});
+  const auto places = test::RunNow(PlacesToSearch(store_.stores().jobs, {}));
   ASSERT_EQ(places->size(), 1u);
   EXPECT_EQ(places->front().cloud.token_file, "/new");
 }

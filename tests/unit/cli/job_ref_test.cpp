@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "jobman/store/memory_store.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/run_now.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -19,14 +20,14 @@ class JobRef : public testing::Test {
       EXPECT_TRUE(store_.Create({.name = name}, "", {}).ok());
   }
   JobId Find(const std::string& word) {
-    const auto id = FindJob(store_, word);
+    const auto id = test::RunNow(FindJob(store_.stores().jobs, word));
     return id.ok() ? *id : JobId{};
   }
   std::string Hint(const std::string& word) {
-    const auto id = FindJob(store_, word);
+    const auto id = test::RunNow(FindJob(store_.stores().jobs, word));
     return id.ok() ? "found" : id.error().hint;
   }
-  store::MemoryStore store_;
+  test::StoreInMemory store_;
 };
 
 TEST_F(JobRef, NumbersWithAndWithoutZeros) {
@@ -48,22 +49,22 @@ TEST_F(JobRef, WhatIsNotThereNamesWhatIsNear) {
   EXPECT_EQ(Hint("rai"), "did you mean \"train\"?");
   EXPECT_EQ(Hint("zebra"), "jobman list --all shows every job");
   EXPECT_EQ(Hint("99999999999999999999"), "jobman list --all shows every job");
-  store::MemoryStore empty;
-  EXPECT_EQ(FindJob(empty, "x").error().hint, "there are no jobs yet");
+  test::StoreInMemory empty;
+  EXPECT_EQ(test::RunNow(FindJob(empty.stores().jobs, "x")).error().hint, "there are no jobs yet");
 }
 
 TEST_F(JobRef, EachJobOnceInTheOrderGiven) {
-  const auto ids = FindJobs(store_, {"train", "2", "3", "eval"});
+  const auto ids = test::RunNow(FindJobs(store_.stores().jobs, {"train", "2", "3", "eval"}));
   ASSERT_TRUE(ids.ok());
   EXPECT_THAT(*ids, ElementsAre(JobId{3}, JobId{2}));
 }
 
 TEST_F(JobRef, RemovingTakesNoNameThatLeavesAChoice) {
-  const auto choice = FindJobsToRemove(store_, {"eval", "train"});
+  const auto choice = test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "train"}));
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.error().code, base::Code::kInvalidArgument);
   EXPECT_EQ(choice.error().message, "several jobs are named \"train\": 000001, 000003");
-  EXPECT_TRUE(FindJobsToRemove(store_, {"eval", "1"}).ok());
+  EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "1"})).ok());
 }
 
 TEST_F(JobRef, DeletedNamesakesLeaveNoChoiceUnlessTheyAreTheNewest) {
@@ -74,13 +75,14 @@ TEST_F(JobRef, DeletedNamesakesLeaveNoChoiceUnlessTheyAreTheNewest) {
     EXPECT_TRUE(store_.Commit(turn, 0).ok());
   };
   be_deleted({3});
-  EXPECT_FALSE(FindJobsToRemove(store_, {"train"}).ok()) << "3 is meant, 1 would be next";
+  EXPECT_FALSE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"train"})).ok())
+      << "3 is meant, 1 would be next";
   be_deleted({1});
-  EXPECT_TRUE(FindJobsToRemove(store_, {"train"}).ok());
+  EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"train"})).ok());
 }
 
 TEST_F(JobRef, OneUnknownFailsThemAll) {
-  const auto ids = FindJobs(store_, {"1", "nobody"});
+  const auto ids = test::RunNow(FindJobs(store_.stores().jobs, {"1", "nobody"}));
   ASSERT_FALSE(ids.ok());
   EXPECT_EQ(ids.error().code, base::Code::kNotFound);
   EXPECT_THAT(ids.error().message, HasSubstr("nobody"));

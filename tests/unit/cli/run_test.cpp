@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "jobman/store/memory_store.hpp"
 #include "tests/support/fake_clock.hpp"
+#include "tests/support/memory_store.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -22,15 +22,16 @@ class RunTest : public testing::Test {
   ui::StringSink err_;
   test::FakeClock clock_;
   base::Status opened_ = base::Ok();
-  World world_{.out = out_,
-               .err = err_,
-               .clock = clock_,
-               .open_store = [this](const base::StatePaths&,
-                                    StoreUse) -> base::Result<std::unique_ptr<ports::Store>> {
-                 if (!opened_.ok()) return opened_.error();
-                 return std::make_unique<store::MemoryStore>();
-               },
-               .pause = [](base::Duration) { return false; }};
+  test::StoreInMemory store_;
+  World world_{
+      .out = out_,
+      .err = err_,
+      .clock = clock_,
+      .open_store = [this](const base::StatePaths&, StoreUse) -> base::Result<ports::Stores> {
+        if (!opened_.ok()) return opened_.error();
+        return store_.stores();
+      },
+      .pause = [](base::Duration) { return false; }};
 };
 
 TEST_F(RunTest, AReaderThatWentAwayEndsQuietly) {

@@ -16,7 +16,7 @@ core::Done Failed(int exit_code) {
 }
 
 /// Moves a job on as a controller does.
-void Move(ports::Store& store, std::int64_t id, core::JobState state, const std::string& why) {
+void Move(test::MemoryStore& store, std::int64_t id, core::JobState state, const std::string& why) {
   ports::Turn turn{.job = *store.Get({id})};
   turn.job.wish_new = false;
   turn.job.state = std::move(state);
@@ -31,7 +31,7 @@ void Move(ports::Store& store, std::int64_t id, core::JobState state, const std:
 class Wait : public testing::Test {
  protected:
   Wait() {
-    world_.fill = [this](ports::Store& store) {
+    world_.fill = [this](test::MemoryStore& store) {
       for (const char* name : {"train", "eval"}) {
         ASSERT_TRUE(store.Create(core::Job{.name = name}, "", {}).ok());
         Move(store, name[0] == 't' ? 1 : 2, core::Running{}, "the command runs");
@@ -39,7 +39,7 @@ class Wait : public testing::Test {
       const auto now = world_.clock.Now();
       ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), now, std::chrono::hours{24}).ok());
     };
-    world_.on_pause = [this](ports::Store& store) {
+    world_.on_pause = [this](test::MemoryStore& store) {
       world_.clock.Advance(std::chrono::seconds{10});
       return static_cast<std::size_t>(++pauses_) <= steps_.size()
                  ? (steps_[static_cast<std::size_t>(pauses_) - 1](store), true)
@@ -47,13 +47,13 @@ class Wait : public testing::Test {
     };
   }
   /// What happens while the command waits, one step each time it does.
-  void Then(std::function<void(ports::Store&)> step) { steps_.push_back(std::move(step)); }
+  void Then(std::function<void(test::MemoryStore&)> step) { steps_.push_back(std::move(step)); }
   void Nothing() {
-    Then([](ports::Store&) {});
+    Then([](test::MemoryStore&) {});
   }
 
   CliWorld world_;
-  std::vector<std::function<void(ports::Store&)>> steps_;
+  std::vector<std::function<void(test::MemoryStore&)>> steps_;
   int pauses_ = 0;
 };
 
@@ -130,7 +130,7 @@ TEST_F(Wait, SoWasWhatHasAnotherWordInTheJournal) {
 
 TEST_F(Wait, WhatWasWishedAndNotBegunYetComesFirst) {
   const auto before = world_.fill;
-  world_.fill = [&](ports::Store& store) {
+  world_.fill = [&](test::MemoryStore& store) {
     before(store);
     ASSERT_TRUE(store.SetWish({1}, core::Wish::kReboot, false, {}).ok());
   };

@@ -5,10 +5,10 @@
 
 #include "jobman/base/strings.hpp"
 #include "jobman/core/run_id.hpp"
-#include "jobman/store/memory_store.hpp"
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/local_shell.hpp"
+#include "tests/support/memory_store.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace jobman::controller {
@@ -17,6 +17,30 @@ namespace {
 using core::Job;
 using core::JobId;
 using testing::HasSubstr;
+
+/// A clock that nobody may look at any more once the world around it is gone.
+class WorldsClock final : public base::Clock {
+ public:
+  explicit WorldsClock(const base::Clock& clock) : clock_(clock) {}
+  base::TimePoint Now() const override {
+    EXPECT_FALSE(gone) << "somebody lives on after the controller's end";
+    return clock_.Now();
+  }
+  bool gone = false;
+
+ private:
+  const base::Clock& clock_;
+};
+
+/// A store that never answers a commit of job 1, as one behind a network may.
+class StuckStore final : public test::MemoryPorts {
+ public:
+  using MemoryPorts::MemoryPorts;
+  base::Task<base::Status> Commit(ports::Turn turn, std::int64_t lease_token) override {
+    if (turn.job.id.value == 1) co_await base::Sleep(std::chrono::hours{1});
+    co_return co_await MemoryPorts::Commit(std::move(turn), lease_token);
+  }
+};
 
 /// A controller between a fake cloud, folders as hosts, and a store in memory. The clock moves by
 /// as much as the loop waits.
@@ -32,9 +56,9 @@ class ControllerTest : public testing::Test {
 
   World TheWorld() {
     World world;
-    world.store = &store_;
+    world.stores = store_.stores();
     world.shell = &shell_;
-    world.clock = &clock_;
+    world.clock = &worlds_clock_;
     world.open_cloud =
         [this](const core::CloudSpec&) -> base::Result<std::shared_ptr<ports::SliceApi>> {
       return std::shared_ptr<ports::SliceApi>(api_);
@@ -47,13 +71,15 @@ class ControllerTest : public testing::Test {
     return world;
   }
 
-  void StartController() {
+  void StartController() { StartController(TheWorld()); }
+  void StartController(World world) {
     Options options{.paths = paths_, .hot_poll = std::chrono::milliseconds{5}};
+    options.idle_exit = idle_exit_;
     options.policy.poll = std::chrono::milliseconds{50};
     options.policy.vanish_grace = std::chrono::milliseconds{100};
     options.policy.late_watch = std::chrono::seconds{1};
     loop_ = std::make_unique<asio::io_context>();
-    controller_ = std::make_unique<Controller>(*loop_, TheWorld(), options);
+    controller_ = std::make_unique<Controller>(*loop_, std::move(world), options);
     auto run = [](Controller* controller, std::optional<base::Status>* out) -> base::Task<void> {
       *out = co_await controller->Run();
     };
@@ -133,9 +159,11 @@ class ControllerTest : public testing::Test {
 
   test::TempDir dir_;
   test::FakeClock clock_;
+  WorldsClock worlds_clock_{clock_};
+  std::optional<base::Duration> idle_exit_ = {};
   std::shared_ptr<test::FakeSliceApi> api_;
   test::LocalShell shell_;
-  store::MemoryStore store_;
+  test::StoreInMemory store_;
   base::StatePaths paths_;
   std::unique_ptr<asio::io_context> loop_;
   std::unique_ptr<Controller> controller_;
@@ -380,6 +408,60 @@ TEST_F(ControllerTest, TwoControllersNeverWorkAtOnce) {
   const auto ended = base::RunTask(loop, second.Run());
   ASSERT_FALSE(ended.ok());
   EXPECT_EQ(ended.error().code, base::Code::kAborted);
+}
+
+/// With a job at work there are timers, calls, runs and a nap of every kind.
+TEST_F(ControllerTest, NothingOfItGoesOnAfterItsEnd) {
+  core::JobSpec spec = Spec("exec sleep 600");
+  spec.watchdog.no_output = std::chrono::minutes{1};
+  spec.hooks = {{.event = core::HookEvent::kStarted, .command = "true"}};
+  const Job job = Submit(spec);
+  for (int lived = 1; lived < 60; ++lived) {
+    for (int i = 0; i < lived; ++i) Turn();
+    controller_.reset();
+    worlds_clock_.gone = true;
+    for (int i = 0; i < 10; ++i) Turn();
+    worlds_clock_.gone = false;
+    ASSERT_TRUE(ended_) << "whoever waits for it is told";
+    EXPECT_EQ(ended_->error().code, base::Code::kCancelled);
+    clock_.Advance(std::chrono::minutes{1});  // its lease ends
+    StartController();
+  }
+  EXPECT_EQ(StateOf(job.id), "RUNNING");
+}
+
+TEST_F(ControllerTest, AStoreThatDoesNotAnswerForOneJobHoldsUpNoOther) {
+  StopController();
+  StuckStore stuck(store_);
+  World world = TheWorld();
+  world.stores = ports::StoresOf(stuck);
+  const Job first = Submit(Spec("true"));
+  const Job second = Submit(Spec("true"));
+  StartController(std::move(world));
+  ASSERT_TRUE(Reaches(second.id, "SUCCEEDED"));
+  EXPECT_EQ(StateOf(first.id), "QUEUED");
+  Kill();
+}
+
+TEST_F(ControllerTest, AJobThatCannotBeReadHoldsUpNoOther) {
+  const Job first = Submit(Spec("exec sleep 600"));
+  ASSERT_TRUE(Reaches(first.id, "RUNNING"));
+  store_.MakeUnreadable(first.id);
+  const Job second = Submit(Spec("true"));
+  ASSERT_TRUE(Reaches(second.id, "SUCCEEDED"));
+  EXPECT_THAT(store_.List({}).value()[0].why, HasSubstr("written by a newer jobman"));
+  EXPECT_EQ(api_->CountCalls("Delete"), 0);
+}
+
+TEST_F(ControllerTest, OneWhoseJobsAreErasedGoesIdle) {
+  StopController();
+  idle_exit_ = std::chrono::seconds{2};
+  StartController();
+  const Job job = Submit(Spec("exec sleep 600"));
+  ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  store_.Lose(job.id);
+  ASSERT_TRUE(Until([&] { return ended_.has_value(); }));
+  EXPECT_TRUE(ended_->ok());
 }
 
 }  // namespace

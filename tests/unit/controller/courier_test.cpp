@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "jobman/store/memory_store.hpp"
 #include "tests/support/fake_clock.hpp"
+#include "tests/support/memory_store.hpp"
 #include "tests/support/sample_job.hpp"
 
 namespace jobman::controller {
@@ -36,7 +36,7 @@ class FakeNotifier final : public ports::Notifier {
 class CourierTest : public testing::Test {
  protected:
   CourierTest() {
-    world_.store = &store_;
+    world_.stores = store_.stores();
     world_.clock = &clock_;
     world_.notifier = &notifier_;
     core::Job job = test::SampleJob("train");
@@ -47,14 +47,14 @@ class CourierTest : public testing::Test {
   }
   void Put(int hook, const std::string& event_id) {
     const core::Job job = *store_.Get(id_);
-    const ports::Notice notice{.event_id = event_id,
-                               .event = "failed",
-                               .hook = hook,
-                               .target = "command " + event_id,
-                               .body = "{}",
-                               .at = clock_.Now(),
-                               .next_try = clock_.Now()};
-    ASSERT_TRUE(store_.Commit({.job = job, .notices = {notice}}, token_).ok());
+    const ports::HookDelivery delivery{.event_id = event_id,
+                                       .event = "failed",
+                                       .hook = hook,
+                                       .target = "command " + event_id,
+                                       .body = "{}",
+                                       .at = clock_.Now(),
+                                       .next_try = clock_.Now()};
+    ASSERT_TRUE(store_.Commit({.job = job, .deliveries = {delivery}}, token_).ok());
   }
   void Start() {
     courier_.emplace(loop_, world_, options_);
@@ -71,7 +71,7 @@ class CourierTest : public testing::Test {
 
   test::FakeClock clock_;
   asio::io_context loop_;
-  store::MemoryStore store_;
+  test::StoreInMemory store_;
   FakeNotifier notifier_;
   World world_;
   Options options_;
@@ -111,7 +111,7 @@ TEST_F(CourierTest, TriesAgainAndGivesUpInTheEnd) {
   EXPECT_EQ(notifier_.told.size(), 12U);
   EXPECT_THAT(LastLine(), HasSubstr("nobody listens: given up"));
   EXPECT_FALSE(courier_->Busy());
-  EXPECT_THAT(store_.Notices(id_)->at(0).error, HasSubstr("nobody listens"));
+  EXPECT_THAT(store_.Deliveries(id_)->at(0).error, HasSubstr("nobody listens"));
 }
 
 TEST_F(CourierTest, WhatWasUnderWayWhenTheControllerDiedIsToldAgain) {
@@ -124,7 +124,7 @@ TEST_F(CourierTest, WhatWasUnderWayWhenTheControllerDiedIsToldAgain) {
   notifier_.hangs = false;
   Start();
   EXPECT_THAT(notifier_.told, ElementsAre("one e1", "one e1"));
-  EXPECT_THAT(*store_.Outbox(), IsEmpty());
+  EXPECT_THAT(*store_.Waiting(), IsEmpty());
 }
 
 /// As under `tick` alone, whose passes may be shorter than the hook's limit.
@@ -133,7 +133,7 @@ TEST_F(CourierTest, WhatIsCutShortByTheEndOfEveryPassIsGivenUpInTheEnd) {
   Put(0, "e1");
   for (int pass = 1; pass <= 20; ++pass) {
     Start();
-    courier_->Stop();
+    base::RunTask(loop_, courier_->Stop());
     if (pass == 1) {
       EXPECT_THAT(LastLine(), HasSubstr("was not told (1 of 12 tries): "));
       EXPECT_THAT(LastLine(), HasSubstr("not done when the controller ended: again in 5s"));
@@ -143,7 +143,7 @@ TEST_F(CourierTest, WhatIsCutShortByTheEndOfEveryPassIsGivenUpInTheEnd) {
   }
   EXPECT_EQ(notifier_.told.size(), 12U);
   EXPECT_THAT(LastLine(), HasSubstr("given up"));
-  EXPECT_THAT(*store_.Outbox(), IsEmpty());
+  EXPECT_THAT(*store_.Waiting(), IsEmpty());
 }
 
 TEST_F(CourierTest, OneThatHangsKeepsNobodyWaiting) {
@@ -155,7 +155,7 @@ TEST_F(CourierTest, OneThatHangsKeepsNobodyWaiting) {
   courier_->Hurry();
   Turn();
   EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e2"));
-  EXPECT_EQ(store_.Outbox()->size(), 1U);
+  EXPECT_EQ(store_.Waiting()->size(), 1U);
 }
 
 TEST_F(CourierTest, AJobThatWasErasedIsForgotten) {
@@ -166,11 +166,11 @@ TEST_F(CourierTest, AJobThatWasErasedIsForgotten) {
   job.state = core::Done{.outcome = core::Outcome::kDeleted};
   job.wish_new = false;
   ASSERT_TRUE(store_.Commit({.job = job}, token_).ok());
-  ASSERT_TRUE(store_.Erase(id_).ok());
+  ASSERT_TRUE(store_.Erase({.id = id_, .version = job.version + 1}).ok());
   courier_->Hurry();
-  courier_->Stop();
+  base::RunTask(loop_, courier_->Stop());
   Turn();
-  EXPECT_THAT(*store_.Outbox(), IsEmpty());
+  EXPECT_THAT(*store_.Waiting(), IsEmpty());
 }
 
 }  // namespace

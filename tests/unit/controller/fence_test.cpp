@@ -12,6 +12,11 @@ namespace {
 
 using base::Reason;
 
+base::Task<bool> Answer(bool yes) {
+  co_await base::Yield();
+  co_return yes;
+}
+
 class FenceTest : public testing::Test {
  protected:
   base::Result<int> Run(const std::string& command) {
@@ -31,11 +36,13 @@ class FenceTest : public testing::Test {
   test::FakeClock clock_;
   /// Says yes so many times.
   int yes_ = 1'000;
-  MayAct may_ = [this] { return yes_-- > 0; };
+  bool holds_ = true;
+  LeaseGuard guard_{.may_act = [this] { return Answer(yes_-- > 0); },
+                    .holds = [this] { return holds_; }};
   std::shared_ptr<test::FakeSliceApi> api_ = std::make_shared<test::FakeSliceApi>(clock_);
-  std::shared_ptr<ports::SliceApi> slices_ = FenceSlices(api_, may_);
+  std::shared_ptr<ports::SliceApi> slices_ = FenceSlices(api_, guard_);
   test::LocalShell shell_{dir_.path()};
-  FencedShell fenced_{&shell_, may_};
+  FencedShell fenced_{&shell_, guard_};
   std::string said_;
 };
 
@@ -65,9 +72,10 @@ TEST_F(FenceTest, ACommandIsAskedAboutBeforeAndAfterTheConnectionIsMade) {
 }
 
 TEST_F(FenceTest, WhatAHostSaysAfterwardsIsNotTakenIn) {
-  yes_ = 2;
+  holds_ = false;
   EXPECT_EQ(Run("echo said").error().reason, Reason::kLeaseLost);
   EXPECT_EQ(said_, "");
+  EXPECT_EQ(yes_, 998) << "the command itself was asked about";
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "jobman/core/describe.hpp"
-#include "jobman/store/memory_store.hpp"
+#include "tests/support/memory_store.hpp"
 #include "tests/support/sample_job.hpp"
 
 namespace jobman::controller {
@@ -24,12 +24,29 @@ class StepClock final : public base::Clock {
   mutable base::TimePoint now_ = test::kNow;
 };
 
+/// The way to a store behind a network: calls wait there as long as it is closed.
+class SlowWay final : public test::MemoryPorts {
+ public:
+  using MemoryPorts::MemoryPorts;
+  base::Task<base::Status> Commit(ports::Turn turn, std::int64_t lease_token) override {
+    ++commits;
+    co_return co_await MemoryPorts::Commit(std::move(turn), lease_token);
+  }
+  bool closed = false;
+  int commits = 0;
+
+ private:
+  base::Task<void> Travel() override {
+    while (closed) co_await base::Sleep(milliseconds{1});
+  }
+};
+
 /// A job that runs on three hosts, and the book that has it.
 class JobBookTest : public testing::Test {
  protected:
-  void Open(base::Duration decision_takes) {
+  void Open(base::Duration decision_takes = {}) {
     clock_.emplace(decision_takes);
-    world_.store = &store_;
+    world_.stores = ports::StoresOf(way_);
     world_.clock = &*clock_;
     core::Job job = test::SampleJob("train");
     job.state = core::Running{};
@@ -39,6 +56,7 @@ class JobBookTest : public testing::Test {
     job.slice->hosts.resize(3);
     job.slice->unshown.clear();
     job.slice->last_evidence_at = test::kNow;
+    job.wake_at = test::kNow + std::chrono::hours{1};
     job.stage = core::Stage{
         .name = "run", .generation = 2, .hosts = {{.host = 0}, {.host = 1}, {.host = 2}}};
     id_ = *store_.Create(job, "source", test::kNow);
@@ -48,9 +66,15 @@ class JobBookTest : public testing::Test {
       ++decisions_;
       for (const core::Effect& effect : effects) effects_.push_back(core::Describe(effect));
     };
+    hooks.lease_lost = [] {};
+    hooks.dropped = [this](core::JobId) { ++dropped_; };
+    hooks.flaw_of = [this](const core::Job& then) -> std::optional<std::string> {
+      if (flaw_ && flaw_(then)) return "it is in two places";
+      return core::FlawOf(then);
+    };
     book_.emplace(loop_, world_, policy_, std::move(hooks));
     book_->set_lease_token((*lease)->token);
-    ASSERT_TRUE(book_->Load().ok());
+    ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok());
     loop_.run();
     loop_.restart();
     decisions_ = 0;
@@ -59,6 +83,12 @@ class JobBookTest : public testing::Test {
   void Report(int host, HostPhase phase = HostPhase::kRunning) {
     book_->Post(id_, core::HostReport{.attempt = 1, .run = {.host = host, .phase = phase}});
   }
+  void Load() { ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok()); }
+  void Turn() {
+    loop_.restart();
+    loop_.run_for(milliseconds{20});
+  }
+  std::string WhyListed() { return store_.List({}).value()[0].why; }
   int RunningHosts() {
     int running = 0;
     const core::Job job = *store_.Get(id_);
@@ -69,7 +99,10 @@ class JobBookTest : public testing::Test {
   }
 
   asio::io_context loop_;
-  store::MemoryStore store_;
+  test::MemoryStore store_;
+  SlowWay way_{store_};
+  std::function<bool(const core::Job&)> flaw_ = {};
+  int dropped_ = 0;
   std::optional<StepClock> clock_;
   World world_ = {};
   core::Policy policy_ = {};
@@ -113,10 +146,10 @@ TEST_F(JobBookTest, WhatIsOutdatedIsForgottenButNeverAnEnd) {
 
 TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   asio::io_context loop;
-  store::MemoryStore store;
+  test::StoreInMemory store;
   StepClock clock(milliseconds(0));
   World world;
-  world.store = &store;
+  world.stores = store.stores();
   world.clock = &clock;
   core::Job asking = test::SampleJob("first");
   asking.state = core::Requesting{};
@@ -126,6 +159,7 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   asking.slice->requests_sent = 1;
   asking.slice->nodes.clear();
   asking.slice->hosts.clear();
+  asking.wake_at = test::kNow + std::chrono::hours{1};
   const core::JobId first = *store.Create(asking, "", test::kNow);
   const auto lease = store.TakeLease("me", test::kNow, std::chrono::hours{1});
   JobBook::Hooks hooks;
@@ -134,7 +168,7 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   const core::Policy policy;
   JobBook book(loop, world, policy, std::move(hooks));
   book.set_lease_token((*lease)->token);
-  ASSERT_TRUE(book.Load().ok());
+  ASSERT_TRUE(base::RunTask(loop, book.Load()).ok());
   loop.run();
   book.set_lease_token(0x7fff);  // another's: nothing is recorded
   book.Post(first, core::CreateAnswered{.slice = "first-000001-a1",
@@ -145,7 +179,7 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   loop.poll();
   book.set_lease_token((*lease)->token);
   const core::JobId second = *store.Create(test::SampleJob("second"), "", test::kNow);
-  ASSERT_TRUE(book.Load().ok());
+  ASSERT_TRUE(base::RunTask(loop, book.Load()).ok());
   loop.restart();
   loop.poll();
   EXPECT_EQ(core::StateName(store.Get(second)->state), "REQUESTING") << store.Get(second)->why;
@@ -167,6 +201,136 @@ TEST_F(JobBookTest, AnEffectIsAboutTheSliceOfItsOwnDecision) {
   EXPECT_THAT(effects_,
               testing::ElementsAre("StopStage run of attempt 1", "DeleteSlice train-000001-a1",
                                    "CreateSlice train-000001-a2"));
+}
+
+TEST_F(JobBookTest, WhatComesWhileADecisionIsRecordedIsDecidedUponAfterIt) {
+  Open();
+  way_.commits = 0;
+  way_.closed = true;
+  Report(0);
+  Turn();
+  EXPECT_EQ(way_.commits, 1);
+  Report(1);
+  Report(2);
+  Turn();
+  EXPECT_EQ(way_.commits, 1) << "one decision of a job at a time";
+  EXPECT_EQ(decisions_, 0) << "nothing is done before it is recorded";
+  EXPECT_TRUE(book_->Busy());
+  way_.closed = false;
+  Turn();
+  EXPECT_EQ(way_.commits, 2);
+  EXPECT_EQ(RunningHosts(), 3);
+  EXPECT_FALSE(book_->Busy());
+}
+
+TEST_F(JobBookTest, AnotherJobIsDecidedUponMeanwhile) {
+  Open();
+  way_.closed = true;
+  Report(0);
+  Turn();
+  way_.closed = false;  // for those who come from now on: the first sleeps
+  const core::JobId second = *store_.Create(test::SampleJob("second"), "", test::kNow);
+  auto load = book_->Load();
+  base::Spawn(loop_.get_executor(), [](base::Task<base::Status> task) -> base::Task<void> {
+    (void)co_await std::move(task);
+  }(std::move(load)));
+  loop_.restart();
+  for (int i = 0; i < 20; ++i) loop_.poll();
+  EXPECT_EQ(core::StateName(store_.Get(second)->state), "REQUESTING");
+}
+
+TEST_F(JobBookTest, AWishThatComesWhileADecisionIsRecordedIsNotMissed) {
+  Open();
+  way_.closed = true;
+  Report(0);
+  Turn();
+  ASSERT_TRUE(store_.SetWish(id_, core::Wish::kCancel, false, test::kNow).ok());
+  way_.closed = false;
+  Turn();
+  EXPECT_EQ(core::StateName(store_.Get(id_)->state), "CANCELLING");
+  EXPECT_EQ(RunningHosts(), 1) << "nor is what was seen";
+}
+
+TEST_F(JobBookTest, NothingOfItGoesOnWhenItIsDestroyed) {
+  Open(milliseconds(10));
+  Report(0);
+  loop_.poll();
+  Report(1);  // its timer is pending
+  book_.reset();
+  decisions_ = 0;
+  loop_.restart();
+  loop_.run();
+  EXPECT_EQ(decisions_, 0);
+  Open();
+  way_.closed = true;
+  Report(0);
+  Turn();  // its commit is on the way
+  book_.reset();
+  way_.closed = false;
+  loop_.restart();
+  loop_.run();
+  EXPECT_EQ(decisions_, 0);
+}
+
+TEST_F(JobBookTest, ARecordOfANewerJobmanIsSetAsideAlone) {
+  Open();
+  store_.MakeUnreadable(id_);
+  const core::JobId second = *store_.Create(test::SampleJob("second"), "", test::kNow);
+  Load();
+  loop_.restart();
+  loop_.run();
+  EXPECT_EQ(core::StateName(store_.Get(second)->state), "REQUESTING");
+  EXPECT_EQ(book_->Find(id_), nullptr);
+  EXPECT_EQ(dropped_, 1) << "its runs are not followed any more";
+  EXPECT_EQ(WhyListed(),
+            "this jobman leaves the job alone: written by a newer jobman: \"flex\" is not a value "
+            "of pricing");
+  const std::int64_t writes = *store_.ChangeCounter();
+  Load();
+  EXPECT_EQ(*store_.ChangeCounter(), writes) << "said once";
+  store_.MakeReadable(id_);
+  Load();
+  EXPECT_NE(book_->Find(id_), nullptr);
+}
+
+TEST_F(JobBookTest, ARecordThatContradictsItselfIsLeftAlone) {
+  Open();
+  const std::int64_t sound = store_.Get(id_)->version;
+  flaw_ = [sound](const core::Job& job) { return job.version > sound; };
+  store_.MakeReadable(id_);
+  Load();
+  EXPECT_EQ(book_->Find(id_), nullptr);
+  EXPECT_EQ(WhyListed(),
+            "this jobman leaves the job alone: its record contradicts itself: it is in two places");
+}
+
+TEST_F(JobBookTest, ADecisionThatContradictsItselfIsNotRecorded) {
+  Open();
+  flaw_ = [](const core::Job& job) { return job.stage->hosts[0].phase == HostPhase::kRunning; };
+  Report(0);
+  Turn();
+  EXPECT_EQ(RunningHosts(), 0);
+  EXPECT_EQ(book_->Find(id_), nullptr);
+  EXPECT_EQ(decisions_, 0);
+  EXPECT_THAT(WhyListed(), testing::EndsWith("was not recorded: it is in two places"));
+}
+
+TEST_F(JobBookTest, AJobWhoseRecordIsGoneIsDroppedAtOnce) {
+  Open();
+  store_.Lose(id_);
+  Load();
+  EXPECT_FALSE(book_->AnyCare());
+  EXPECT_EQ(dropped_, 1);
+}
+
+TEST_F(JobBookTest, AJobWhoseRecordGoesBeforeACommitIsDroppedAtOnce) {
+  Open();
+  store_.Lose(id_);
+  Report(0);
+  Turn();
+  EXPECT_FALSE(book_->AnyCare());
+  EXPECT_FALSE(book_->Busy()) << "it is not tried again";
+  EXPECT_EQ(dropped_, 1);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "jobman/ssh/host_shell.hpp"
+#include "tests/support/memory_host_keys.hpp"
 #include "tests/unit/ssh/test_sshd.hpp"
 
 namespace jobman::ssh {
@@ -87,7 +88,7 @@ class HostShellTest : public testing::Test {
   }
 
   asio::io_context loop;
-  MemoryKnownHosts known;
+  test::MemoryHostKeys known;
   SshHostShell shell{loop.get_executor(), known};
   int running = 0;
   bool loop_is_warm = false;

@@ -7,6 +7,7 @@
 #include "jobman/base/files.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/store/sqlite_store.hpp"
+#include "tests/support/direct_store.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -124,26 +125,26 @@ core::Job ExpectedJob(int version) {
   return expected;
 }
 
-void IsStillRead(int version, std::size_t notices) {
+void IsStillRead(int version, std::size_t deliveries) {
   const test::TempDir dir;
   OldStore((dir / "jobman.db").string(), version);
-  const auto store = SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value();
-  const auto rows = store->List({}).value();
+  const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+  const auto rows = store.List({}).value();
   std::vector<std::string> states;
   for (const auto& row : rows) states.push_back(row.state);
   EXPECT_THAT(states, testing::ElementsAre("QUEUED", "RUNNING", "BACKOFF", "FAILED"));
 
   const core::Job expected = ExpectedJob(version);
-  EXPECT_EQ(store->Get({4}).value(), expected);
+  EXPECT_EQ(store.Get({4}).value(), expected);
 
-  EXPECT_EQ(store->StoreId().value(), "f5d33d77c34a");
-  EXPECT_THAT(store->Events({4}, 0).value(), SizeIs(2));
-  EXPECT_THAT(store->Exits({4}).value(), SizeIs(1));
-  EXPECT_THAT(store->Attempts({4}).value(), SizeIs(1));
-  EXPECT_THAT(store->Outbox().value(), SizeIs(notices));
-  EXPECT_EQ(store->PinnedKey("node-1/0").value(), "ssh-ed25519 AAAA");
-  EXPECT_EQ(store->CurrentLease().value()->token, 1);
-  EXPECT_EQ(store->Create(test::SampleJob("new"), "", expected.created_at).value().value, 5);
+  EXPECT_EQ(store.StoreId().value(), "f5d33d77c34a");
+  EXPECT_THAT(store.Events({4}, 0).value(), SizeIs(2));
+  EXPECT_THAT(store.Exits({4}).value(), SizeIs(1));
+  EXPECT_THAT(store.Attempts({4}).value(), SizeIs(1));
+  EXPECT_THAT(store.Waiting().value(), SizeIs(deliveries));
+  EXPECT_EQ(store.PinnedKey("node-1/0").value(), "ssh-ed25519 AAAA");
+  EXPECT_EQ(store.CurrentLease().value()->token, 1);
+  EXPECT_EQ(store.Create(test::SampleJob("new"), "", expected.created_at).value().value, 5);
 }
 
 TEST(Migrations, StoreOfVersion1IsStillRead) {

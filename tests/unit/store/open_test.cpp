@@ -9,6 +9,7 @@
 #include "jobman/store/sqlite_store.hpp"
 #include "store/sqlite.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/direct_store.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -29,14 +30,18 @@ class OpenTest : public testing::Test {
  protected:
   Path dir() const { return temp_.path() / "state"; }
   Path file() const { return dir() / "jobman.db"; }
-  std::unique_ptr<SqliteStore> Open(OpenMode mode = OpenMode::kReadWrite) const {
-    return SqliteStore::Open(dir(), mode).value();
+  base::Result<test::DirectStore> TryOpen(OpenMode mode) const {
+    JM_ASSIGN_OR_RETURN(auto store, SqliteStore::Open(dir(), mode));
+    return test::DirectStore(std::move(store));
+  }
+  test::DirectStore Open(OpenMode mode = OpenMode::kReadWrite) const {
+    return TryOpen(mode).value();
   }
   base::Error OpenError(OpenMode mode = OpenMode::kReadWrite) const {
     return SqliteStore::Open(dir(), mode).error();
   }
   core::JobId CreateOne() const {
-    return Open()->Create(test::SampleJob("train"), "", kNow).value();
+    return Open().Create(test::SampleJob("train"), "", kNow).value();
   }
   void Sql(const std::string& sql) const {
     auto db = Database::Open(file().string(), SQLITE_OPEN_READWRITE).value();
@@ -64,7 +69,7 @@ mode_t ModeOf(const Path& path) {
 TEST_F(OpenTest, NewStoreIsForTheUserAlone) {
   const mode_t before = umask(0);
   const auto store = Open();
-  ASSERT_TRUE(store->Create(test::SampleJob("train"), "", kNow).ok());
+  ASSERT_TRUE(store.Create(test::SampleJob("train"), "", kNow).ok());
   umask(before);
   EXPECT_EQ(ModeOf(dir()), 0700u);
   EXPECT_EQ(ModeOf(file()), 0600u);
@@ -80,11 +85,11 @@ TEST_F(OpenTest, ManyCreatorsAtOnceMakeOneStore) {
   std::vector<std::unique_ptr<test::Child>> children;
   for (int i = 0; i < 6; ++i)
     children.push_back(std::make_unique<test::Child>([this] {
-      auto store = SqliteStore::Open(dir(), OpenMode::kReadWrite);
-      return store.ok() && (*store)->Create(test::SampleJob("train"), "", kNow).ok() ? 0 : 1;
+      const auto store = TryOpen(OpenMode::kReadWrite);
+      return store.ok() && store->Create(test::SampleJob("train"), "", kNow).ok() ? 0 : 1;
     }));
   for (auto& child : children) EXPECT_EQ(child->Wait(), 0);
-  EXPECT_THAT(Open()->List({}).value(), SizeIs(6));
+  EXPECT_THAT(Open().List({}).value(), SizeIs(6));
   EXPECT_THAT(Files(), testing::Contains("jobman.db"));
   EXPECT_THAT(Files(), testing::Not(testing::Contains(StartsWith("."))));
 }
@@ -100,18 +105,18 @@ TEST_F(OpenTest, FolderNameWithOddCharactersWorks) {
 
 TEST_F(OpenTest, ReadingAStoreThatDoesNotExistShowsNothingAndCreatesNothing) {
   const auto store = Open(OpenMode::kReadOnly);
-  EXPECT_THAT(store->List({}).value(), IsEmpty());
-  EXPECT_EQ(store->Get({1}).error().code, Code::kNotFound);
+  EXPECT_THAT(store.List({}).value(), IsEmpty());
+  EXPECT_EQ(store.Get({1}).error().code, Code::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(dir()));
 }
 
 TEST_F(OpenTest, ReaderSeesWhatAWriterStores) {
   const auto writer = Open();
   const auto reader = Open(OpenMode::kReadOnly);
-  const auto before = reader->ChangeCounter().value();
-  ASSERT_TRUE(writer->Create(test::SampleJob("train"), "", kNow).ok());
-  EXPECT_NE(reader->ChangeCounter().value(), before);
-  EXPECT_THAT(reader->List({}).value(), SizeIs(1));
+  const auto before = reader.ChangeCounter().value();
+  ASSERT_TRUE(writer.Create(test::SampleJob("train"), "", kNow).ok());
+  EXPECT_NE(reader.ChangeCounter().value(), before);
+  EXPECT_THAT(reader.List({}).value(), SizeIs(1));
 }
 
 /// Runs `body` in a process for which the store's folder may not be written.
@@ -129,9 +134,9 @@ TEST_F(OpenTest, ListWorksInAFolderThatMayNotBeWritten) {
   CreateOne();
   EXPECT_EQ(InAClosedFolder(dir(),
                             [this] {
-                              auto store = SqliteStore::Open(dir(), OpenMode::kReadOnly);
+                              const auto store = TryOpen(OpenMode::kReadOnly);
                               if (!store.ok()) return 1;
-                              const auto rows = (*store)->List({});
+                              const auto rows = store->List({});
                               return rows.ok() && rows->size() == 1 ? 0 : 2;
                             }),
             0);
@@ -139,12 +144,12 @@ TEST_F(OpenTest, ListWorksInAFolderThatMayNotBeWritten) {
 
 TEST_F(OpenTest, ListInAClosedFolderSeesWhatAControllerHasJustWritten) {
   const auto controller = Open();
-  ASSERT_TRUE(controller->Create(test::SampleJob("train"), "", kNow).ok());
+  ASSERT_TRUE(controller.Create(test::SampleJob("train"), "", kNow).ok());
   EXPECT_EQ(InAClosedFolder(dir(),
                             [this] {
-                              auto store = SqliteStore::Open(dir(), OpenMode::kReadOnly);
+                              const auto store = TryOpen(OpenMode::kReadOnly);
                               if (!store.ok()) return 1;
-                              const auto rows = (*store)->List({});
+                              const auto rows = store->List({});
                               return rows.ok() && rows->size() == 1 ? 0 : 2;
                             }),
             0);
@@ -160,11 +165,11 @@ TEST_F(OpenTest, AnOlderStoreInAClosedFolderIsReadToo) {
   const std::string before = Bytes();
   EXPECT_EQ(InAClosedFolder(dir(),
                             [this] {
-                              auto store = SqliteStore::Open(dir(), OpenMode::kReadOnly);
+                              const auto store = TryOpen(OpenMode::kReadOnly);
                               if (!store.ok()) return 1;
-                              const auto rows = (*store)->List({});
+                              const auto rows = store->List({});
                               if (!rows.ok() || rows->size() != 4) return 2;
-                              return (*store)->Get({4}).ok() && (*store)->Notices({4}).ok() ? 0 : 3;
+                              return store->Get({4}).ok() && store->Deliveries({4}).ok() ? 0 : 3;
                             }),
             0);
   EXPECT_EQ(Bytes(), before);
@@ -174,7 +179,7 @@ TEST_F(OpenTest, WritingToAFolderThatMayNotBeWrittenIsRefusedAtOnce) {
   CreateOne();
   EXPECT_EQ(InAClosedFolder(dir(),
                             [this] {
-                              const auto store = SqliteStore::Open(dir(), OpenMode::kReadWrite);
+                              const auto store = TryOpen(OpenMode::kReadWrite);
                               if (store.ok()) return 1;
                               const base::Error& error = store.error();
                               if (error.reason != Reason::kNotWritable) return 2;
@@ -189,7 +194,7 @@ TEST_F(OpenTest, CreatingAStoreInAClosedFolderIsRefused) {
   std::filesystem::create_directories(dir());
   EXPECT_EQ(InAClosedFolder(dir(),
                             [this] {
-                              const auto store = SqliteStore::Open(dir(), OpenMode::kReadWrite);
+                              const auto store = TryOpen(OpenMode::kReadWrite);
                               if (store.ok()) return 1;
                               return store.error().reason == Reason::kNotWritable ? 0 : 2;
                             }),
@@ -259,8 +264,8 @@ TEST_F(OpenTest, DamageInTheMiddleIsReportedAndNothingIsReplaced) {
     damage << std::string(size - 4096, '\xee');
   }
   const std::string before = Bytes();
-  auto store = SqliteStore::Open(dir(), OpenMode::kReadWrite);
-  const base::Error error = store.ok() ? (*store)->List({}).error() : store.error();
+  const auto store = TryOpen(OpenMode::kReadWrite);
+  const base::Error error = store.ok() ? store->List({}).error() : store.error();
   EXPECT_EQ(error.code, Code::kDataLoss);
   EXPECT_THAT(error.ToString(), HasSubstr("damaged"));
   EXPECT_EQ(Bytes(), before);
@@ -290,7 +295,7 @@ TEST_F(OpenTest, StoreThatMovedToAnotherFileSystemChangesItsJournal) {
   EXPECT_EQ(JournalMode(file()), "delete");
   const auto back = SqliteStore::Open(dir(), {.shared_file_system = false}).value();
   EXPECT_EQ(JournalMode(file()), "wal");
-  EXPECT_EQ(back->Get(id).value().name, "train");
+  EXPECT_EQ(test::RunNow(back->Get(id)).value().name, "train");
 }
 
 TEST_F(OpenTest, AFolderInThePlaceOfTheStoreIsNamed) {

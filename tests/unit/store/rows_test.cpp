@@ -3,6 +3,7 @@
 
 #include "jobman/store/sqlite_store.hpp"
 #include "store/sqlite.hpp"
+#include "tests/support/direct_store.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -17,18 +18,17 @@ using test::kNow;
 
 class RowsTest : public testing::Test {
  protected:
-  core::Job Get() const { return store_->Get(id_).value(); }
+  core::Job Get() const { return store_.Get(id_).value(); }
   /// Changes the job's row behind the store's back.
   base::Error ErrorAfter(const std::string& sql) {
     auto db = Database::Open((dir_ / "jobman.db").string(), SQLITE_OPEN_READWRITE).value();
     EXPECT_TRUE(db.RunScript(sql, "testing").ok());
-    return store_->Get(id_).error();
+    return store_.Get(id_).error();
   }
 
   test::TempDir dir_;
-  std::unique_ptr<SqliteStore> store_ =
-      SqliteStore::Open(dir_.path(), OpenMode::kReadWrite).value();
-  core::JobId id_ = store_->Create(test::BusyJob(test::SampleJob("train")), "", kNow).value();
+  test::DirectStore store_{SqliteStore::Open(dir_.path(), OpenMode::kReadWrite).value()};
+  core::JobId id_ = store_.Create(test::BusyJob(test::SampleJob("train")), "", kNow).value();
 };
 
 TEST_F(RowsTest, StateOfANewerJobmanIsNeverAnEmptyState) {
@@ -37,8 +37,8 @@ TEST_F(RowsTest, StateOfANewerJobmanIsNeverAnEmptyState) {
   EXPECT_EQ(error.reason, Reason::kNewerStore);
   EXPECT_THAT(error.message, HasSubstr("DREAMING"));
   EXPECT_THAT(error.ToString(), HasSubstr("job 000001"));
-  EXPECT_EQ(store_->Active().error().reason, Reason::kNewerStore);
-  EXPECT_EQ(store_->List({}).value()[0].state, "DREAMING");
+  EXPECT_EQ(store_.ActiveVersions().value()[0].id, id_) << "it is there, whatever it is";
+  EXPECT_EQ(store_.List({}).value()[0].state, "DREAMING");
 }
 
 TEST_F(RowsTest, WishOfANewerJobmanIsRefused) {
@@ -51,6 +51,17 @@ TEST_F(RowsTest, SlicePhaseOfANewerJobmanIsRefused) {
   EXPECT_EQ(error.reason, Reason::kNewerStore);
 }
 
+TEST_F(RowsTest, SpecWithAWordOfANewerJobmanIsRefusedAsSuch) {
+  for (const char* change :
+       {"json_set(spec_json, '$.tpu.pricing', 'flex')",
+        "json_set(spec_json, '$.hooks', json('[{\"event\": \"failed\", \"kind\": \"pager\"}]'))"}) {
+    const base::Error error = ErrorAfter(std::string("UPDATE job_files SET spec_json = ") + change);
+    EXPECT_EQ(error.reason, Reason::kNewerStore) << error.ToString();
+    EXPECT_THAT(error.message, testing::StartsWith("written by a newer jobman: "));
+    EXPECT_THAT(error.hint, HasSubstr("newest jobman"));
+  }
+}
+
 TEST_F(RowsTest, RowThatIsNotJsonIsDamage) {
   const base::Error error = ErrorAfter("UPDATE jobs SET stage_json = '{\"number\": '");
   EXPECT_EQ(error.code, Code::kDataLoss);
@@ -60,7 +71,7 @@ TEST_F(RowsTest, RowThatIsNotJsonIsDamage) {
 TEST_F(RowsTest, MessageThatIsNotUtf8IsStoredAllTheSame) {
   core::Job job = Get();
   job.state = core::BackingOff{.until = kNow, .error = {.message = "bad \xff byte"}};
-  ASSERT_TRUE(store_->Commit({.job = job}, 0).ok());
+  ASSERT_TRUE(store_.Commit({.job = job}, 0).ok());
   const auto state = std::get<core::BackingOff>(Get().state);
   EXPECT_THAT(state.error.message, testing::StartsWith("bad "));
 }

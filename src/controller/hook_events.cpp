@@ -1,4 +1,4 @@
-#include "controller/notices.hpp"
+#include "controller/hook_events.hpp"
 
 #include <fmt/format.h>
 
@@ -35,8 +35,8 @@ Json EventOf(const core::Job& job, const core::TellHooks& notify, const std::str
 
 }  // namespace
 
-void AddNotices(const core::Job& before, const core::Step& step, core::TimePoint now,
-                const std::string& store_id, ports::Turn& turn) {
+void AddDeliveries(const core::Job& before, const core::Step& step, core::TimePoint now,
+                   const std::string& store_id, ports::Turn& turn) {
   const core::Job& job = step.job;
   for (const core::Effect& effect : step.effects) {
     const auto* notify = std::get_if<core::TellHooks>(&effect);
@@ -51,15 +51,15 @@ void AddNotices(const core::Job& before, const core::Step& step, core::TimePoint
     const auto& hooks = job.spec.hooks;
     for (std::size_t hook = 0; hook < hooks.size(); ++hook) {
       if (hooks[hook].event != notify->event) continue;
-      turn.notices.push_back({.job = job.id,
-                              .attempt = notify->attempt,
-                              .event_id = id,
-                              .event = std::string(core::HookEventName(notify->event)),
-                              .hook = static_cast<int>(hook),
-                              .target = core::HookTarget(hooks[hook]),
-                              .body = body,
-                              .at = now,
-                              .next_try = now});
+      turn.deliveries.push_back({.job = job.id,
+                                 .attempt = notify->attempt,
+                                 .event_id = id,
+                                 .event = std::string(core::HookEventName(notify->event)),
+                                 .hook = static_cast<int>(hook),
+                                 .target = core::HookTarget(hooks[hook]),
+                                 .body = body,
+                                 .at = now,
+                                 .next_try = now});
     }
   }
 }

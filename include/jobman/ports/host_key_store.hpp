@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "jobman/base/task.hpp"
+
+namespace jobman::ports {
+
+using base::Result;
+using base::Status;
+using base::Task;
+
+/// Pinned SSH host keys, by HostTarget::identity: a machine, not an address. A key is written
+/// "<type> <base64>", as in known_hosts files: "ssh-ed25519 AAAA...". The object must outlive its
+/// coroutines.
+class HostKeyStore {
+ public:
+  virtual ~HostKeyStore() = default;
+
+  /// Nothing when this machine was never seen.
+  virtual Task<Result<std::optional<std::string>>> PinnedKey(std::string identity) = 0;
+  /// Pins, in place of what was pinned before.
+  virtual Task<Status> PinKey(std::string identity, std::string key) = 0;
+};
+
+}  // namespace jobman::ports

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "jobman/base/task.hpp"
+#include "jobman/base/time.hpp"
+
+namespace jobman::ports {
+
+using base::Result;
+using base::Status;
+using base::Task;
+
+/// The right to act: at most one controller holds it. `token` grows with every change of holder.
+struct Lease {
+  std::string holder = {};
+  std::int64_t token = 0;
+  base::TimePoint expires = {};
+};
+
+/// Gives the lease of a store. The object must outlive its coroutines.
+class LeaseStore {
+ public:
+  virtual ~LeaseStore() = default;
+
+  /// Takes or extends the lease: nothing when somebody else holds one that has not expired.
+  virtual Task<Result<std::optional<Lease>>> TakeLease(std::string holder, base::TimePoint now,
+                                                       base::Duration time_to_live) = 0;
+  /// kLeaseLost when it is no longer that one.
+  virtual Task<Status> DropLease(Lease lease) = 0;
+  virtual Task<Result<std::optional<Lease>>> CurrentLease() = 0;
+};
+
+}  // namespace jobman::ports

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobman/core/job.hpp"
+
+namespace jobman::ports {
+
+using core::JobId;
+using core::TimePoint;
+
+/// A line of the append-only journal.
+struct Event {
+  std::int64_t number = 0;
+  TimePoint at = {};
+  JobId job = {};
+  int attempt = 0;
+  std::string kind = {};     ///< "state", "effect", "host", "wish", "slice", "note", "hook"
+  std::string subject = {};  ///< "RUNNING", "CreateSlice", "host 3", ...
+  std::string text = {};     ///< one sentence
+};
+
+/// How a host's run in a stage ended; recorded once per (job, attempt, stage, host).
+struct ExitRecord {
+  JobId job = {};
+  int attempt = 0;
+  std::string stage = {};
+  int host = 0;
+  int exit_code = 0;
+  std::string error = {};  ///< when the run was lost instead of ending
+  TimePoint at = {};
+  friend bool operator==(const ExitRecord&, const ExitRecord&) = default;
+};
+
+struct AttemptRecord {
+  JobId job = {};
+  int attempt = 0;
+  std::string slice = {};
+  std::string zone = {};
+  std::string reason = {};  ///< why it was started
+  TimePoint started_at = {};
+  std::optional<TimePoint> ended_at = {};
+  std::string outcome = {};  ///< "succeeded", "failed", "preempted", ...; empty while it goes on
+};
+
+/// One event of a job, to be delivered to one of its hooks.
+struct HookDelivery {
+  std::int64_t number = 0;  ///< given by the store
+  JobId job = {};
+  int attempt = 0;
+  std::string event_id = {};  ///< the same for all hooks that are told of the event
+  std::string event = {};     ///< "failed"
+  int hook = 0;               ///< index in JobSpec::hooks
+  std::string target = {};    ///< HookTarget()
+  std::string body = {};      ///< JSON
+  TimePoint at = {};
+  int tries = 0;
+  std::optional<TimePoint> next_try = {};  ///< nothing: it was delivered, or given up
+  std::string error = {};                  ///< of the last try
+  friend bool operator==(const HookDelivery&, const HookDelivery&) = default;
+};
+
+}  // namespace jobman::ports

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "jobman/ports/stores.hpp"
+#include "tests/support/run_now.hpp"
+
+namespace jobman::test {
+
+/// A store whose calls are made from a test, outside of any coroutine: each runs to its end.
+class DirectStore {
+ public:
+  explicit DirectStore(ports::Stores stores) : stores_(std::move(stores)) {}
+  template <class Store>
+  explicit DirectStore(std::unique_ptr<Store> store)
+      : stores_(ports::StoresOf(std::shared_ptr<Store>(std::move(store)))) {}
+  const ports::Stores& stores() const { return stores_; }
+
+  base::Result<std::string> StoreId() const { return RunNow(stores_.jobs->StoreId()); }
+  base::Result<core::JobId> Create(core::Job job, std::string source, core::TimePoint now) const {
+    return RunNow(stores_.jobs->Create(std::move(job), std::move(source), now));
+  }
+  base::Result<core::Job> Get(core::JobId id) const { return RunNow(stores_.jobs->Get(id)); }
+  base::Result<std::string> Source(core::JobId id) const {
+    return RunNow(stores_.jobs->Source(id));
+  }
+  base::Result<std::vector<core::JobId>> FindByName(std::string name) const {
+    return RunNow(stores_.jobs->FindByName(std::move(name)));
+  }
+  base::Result<std::vector<ports::JobSummary>> List(ports::JobFilter filter) const {
+    return RunNow(stores_.jobs->List(std::move(filter)));
+  }
+  base::Result<std::vector<ports::JobVersion>> ActiveVersions() const {
+    return RunNow(stores_.jobs->ActiveVersions());
+  }
+  base::Status SetWish(core::JobId id, core::Wish wish, bool redo_setup,
+                       core::TimePoint now) const {
+    return RunNow(stores_.jobs->SetWish(id, wish, redo_setup, now));
+  }
+  base::Status Commit(ports::Turn turn, std::int64_t lease_token) const {
+    return RunNow(stores_.jobs->Commit(std::move(turn), lease_token));
+  }
+  base::Status SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) const {
+    return RunNow(stores_.jobs->SetAside(job, std::move(why), lease_token));
+  }
+  base::Status Erase(ports::JobVersion job) const { return RunNow(stores_.jobs->Erase(job)); }
+  base::Result<std::vector<ports::Event>> Events(core::JobId id, std::int64_t after_number) const {
+    return RunNow(stores_.jobs->Events(id, after_number));
+  }
+  base::Result<std::vector<ports::ExitRecord>> Exits(core::JobId id) const {
+    return RunNow(stores_.jobs->Exits(id));
+  }
+  base::Result<std::vector<ports::AttemptRecord>> Attempts(core::JobId id) const {
+    return RunNow(stores_.jobs->Attempts(id));
+  }
+  base::Result<std::int64_t> ChangeCounter() const { return RunNow(stores_.jobs->ChangeCounter()); }
+  base::Result<std::vector<ports::HookDelivery>> Waiting() const {
+    return RunNow(stores_.outbox->Waiting());
+  }
+  base::Result<std::vector<ports::HookDelivery>> Deliveries(core::JobId id) const {
+    return RunNow(stores_.outbox->Deliveries(id));
+  }
+  base::Status RecordTry(ports::HookDelivery delivery, ports::Event event,
+                         std::int64_t lease_token) const {
+    return RunNow(stores_.outbox->RecordTry(std::move(delivery), std::move(event), lease_token));
+  }
+  base::Result<std::optional<ports::Lease>> TakeLease(std::string holder, core::TimePoint now,
+                                                      base::Duration time_to_live) const {
+    return RunNow(stores_.leases->TakeLease(std::move(holder), now, time_to_live));
+  }
+  base::Status DropLease(ports::Lease lease) const {
+    return RunNow(stores_.leases->DropLease(std::move(lease)));
+  }
+  base::Result<std::optional<ports::Lease>> CurrentLease() const {
+    return RunNow(stores_.leases->CurrentLease());
+  }
+  base::Result<std::optional<std::string>> PinnedKey(std::string identity) const {
+    return RunNow(stores_.host_keys->PinnedKey(std::move(identity)));
+  }
+  base::Status PinKey(std::string identity, std::string key) const {
+    return RunNow(stores_.host_keys->PinKey(std::move(identity), std::move(key)));
+  }
+  base::Result<std::optional<ports::CachedFact>> Cached(std::string key) const {
+    return RunNow(stores_.cache->Cached(std::move(key)));
+  }
+  base::Status PutInCache(std::string key, ports::CachedFact fact) const {
+    return RunNow(stores_.cache->PutInCache(std::move(key), std::move(fact)));
+  }
+
+ private:
+  ports::Stores stores_;
+};
+
+}  // namespace jobman::test

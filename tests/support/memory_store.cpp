@@ -1,0 +1,363 @@
+#include "tests/support/memory_store.hpp"
+
+#include <algorithm>
+
+#include "store/rules.hpp"
+
+namespace jobman::test {
+
+using core::Job;
+
+Result<MemoryStore::Record*> MemoryStore::Find(JobId id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return store::NoSuchJob(id);
+  return &found->second;
+}
+
+void MemoryStore::Append(Record& record, ports::Event event) {
+  event.number = ++last_event_;
+  event.job = record.job.id;
+  record.events.push_back(std::move(event));
+}
+
+Result<JobId> MemoryStore::Create(Job job, std::string source, core::TimePoint now) {
+  job = store::PrepareNew(std::move(job), now);
+  job.id = {++last_job_};
+  Record& record = jobs_[job.id];
+  record = {.job = std::move(job), .source = std::move(source)};
+  Append(record, store::CreatedEvent(record.job, now));
+  ++writes_;
+  return record.job.id;
+}
+
+Result<Job> MemoryStore::Get(JobId id) {
+  JM_ASSIGN_OR_RETURN(const Record* record, Find(id));
+  if (record->unreadable) {
+    return base::Error{.code = base::Code::kFailedPrecondition,
+                       .message = "written by a newer jobman: \"flex\" is not a value of pricing",
+                       .reason = base::Reason::kNewerStore};
+  }
+  return record->job;
+}
+
+Result<std::string> MemoryStore::Source(JobId id) {
+  JM_ASSIGN_OR_RETURN(const Record* record, Find(id));
+  return record->source;
+}
+
+Result<std::vector<JobId>> MemoryStore::FindByName(const std::string& name) const {
+  std::vector<JobId> ids;
+  for (const auto& [id, record] : jobs_)
+    if (record.job.name == name) ids.push_back(id);
+  std::reverse(ids.begin(), ids.end());
+  return ids;
+}
+
+Result<std::vector<ports::JobSummary>> MemoryStore::List(const ports::JobFilter& filter) const {
+  std::vector<ports::JobSummary> rows;
+  for (const auto& [id, record] : jobs_) {
+    ports::JobSummary row = store::Summarise(record.job);
+    row.why = record.set_aside.value_or(row.why);
+    if (store::Matches(filter, row)) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Result<std::vector<ports::JobVersion>> MemoryStore::ActiveVersions() const {
+  std::vector<ports::JobVersion> jobs;
+  for (const auto& [id, record] : jobs_) {
+    if (core::NeedsCare(record.job)) jobs.push_back({.id = id, .version = record.job.version});
+  }
+  return jobs;
+}
+
+Status MemoryStore::SetWish(JobId id, core::Wish wish, bool redo_setup, core::TimePoint now) {
+  JM_ASSIGN_OR_RETURN(Record * record, Find(id));
+  store::ApplyWish(record->job, wish, redo_setup, now);
+  record->set_aside.reset();
+  Append(*record, store::WishEvent(record->job, redo_setup, now));
+  ++writes_;
+  return base::Ok();
+}
+
+Status MemoryStore::CheckLease(std::int64_t token) const {
+  const bool held = !lease_.holder.empty() && lease_.token == token;
+  if (token != 0 && !held) return store::LeaseLost();
+  return base::Ok();
+}
+
+Status MemoryStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
+  JM_TRY(CheckLease(lease_token));
+  JM_ASSIGN_OR_RETURN(Record * record, Find(turn.job.id));
+  if (record->job.version != turn.job.version) return store::Stale(turn.job.id);
+  record->job = turn.job;
+  record->job.version += 1;
+  record->set_aside.reset();
+  for (const ports::Event& event : turn.events) Append(*record, event);
+  for (ports::ExitRecord exit : turn.exits) {
+    exit.job = turn.job.id;
+    const bool known = std::any_of(record->exits.begin(), record->exits.end(),
+                                   [&exit](const ports::ExitRecord& other) {
+                                     return other.attempt == exit.attempt &&
+                                            other.stage == exit.stage && other.host == exit.host;
+                                   });
+    if (!known) record->exits.push_back(std::move(exit));
+  }
+  for (const ports::AttemptRecord& told : turn.attempts) {
+    const auto [place, fresh] = record->attempts.try_emplace(told.attempt, told);
+    ports::AttemptRecord& attempt = place->second;
+    attempt.job = turn.job.id;
+    if (!fresh) {
+      attempt.slice = told.slice;
+      attempt.ended_at = told.ended_at;
+      attempt.outcome = told.outcome;
+    }
+  }
+  for (ports::HookDelivery delivery : turn.deliveries) {
+    delivery.number = ++last_delivery_;
+    delivery.job = turn.job.id;
+    record->deliveries.push_back(std::move(delivery));
+  }
+  ++writes_;
+  return base::Ok();
+}
+
+Status MemoryStore::SetAside(ports::JobVersion job, const std::string& why,
+                             std::int64_t lease_token) {
+  JM_TRY(CheckLease(lease_token));
+  JM_ASSIGN_OR_RETURN(Record * record, Find(job.id));
+  if (record->job.version != job.version) return store::Stale(job.id);
+  record->set_aside = why;
+  ++writes_;
+  return base::Ok();
+}
+
+Status MemoryStore::Erase(ports::JobVersion job) {
+  JM_ASSIGN_OR_RETURN(const Record* record, Find(job.id));
+  JM_TRY(store::MayErase(record->job, job.version));
+  jobs_.erase(job.id);
+  ++writes_;
+  return base::Ok();
+}
+
+Result<std::vector<ports::Event>> MemoryStore::Events(JobId id, std::int64_t after_number) const {
+  std::vector<ports::Event> events;
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return events;
+  for (const ports::Event& event : found->second.events)
+    if (event.number > after_number) events.push_back(event);
+  return events;
+}
+
+Result<std::vector<ports::ExitRecord>> MemoryStore::Exits(JobId id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? std::vector<ports::ExitRecord>() : found->second.exits;
+}
+
+Result<std::vector<ports::AttemptRecord>> MemoryStore::Attempts(JobId id) const {
+  std::vector<ports::AttemptRecord> attempts;
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return attempts;
+  for (const auto& [number, attempt] : found->second.attempts) attempts.push_back(attempt);
+  return attempts;
+}
+
+Result<std::vector<ports::HookDelivery>> MemoryStore::Waiting() const {
+  std::vector<ports::HookDelivery> waiting;
+  for (const auto& [id, record] : jobs_) {
+    for (const ports::HookDelivery& delivery : record.deliveries) {
+      if (delivery.next_try) waiting.push_back(delivery);
+    }
+  }
+  std::sort(waiting.begin(), waiting.end(),
+            [](const auto& one, const auto& other) { return one.number < other.number; });
+  return waiting;
+}
+
+Result<std::vector<ports::HookDelivery>> MemoryStore::Deliveries(JobId id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? std::vector<ports::HookDelivery>() : found->second.deliveries;
+}
+
+Status MemoryStore::RecordTry(const ports::HookDelivery& delivery, const ports::Event& event,
+                              std::int64_t lease_token) {
+  JM_TRY(CheckLease(lease_token));
+  JM_ASSIGN_OR_RETURN(Record * record, Find(delivery.job));
+  const auto known = std::find_if(
+      record->deliveries.begin(), record->deliveries.end(),
+      [&](const ports::HookDelivery& other) { return other.number == delivery.number; });
+  if (known == record->deliveries.end()) return store::NoSuchJob(delivery.job);
+  known->tries = delivery.tries;
+  known->next_try = delivery.next_try;
+  known->error = delivery.error;
+  Append(*record, event);
+  ++writes_;
+  return base::Ok();
+}
+
+Result<std::optional<ports::Lease>> MemoryStore::TakeLease(const std::string& holder, TimePoint now,
+                                                           base::Duration time_to_live) {
+  const auto lease = store::NextLease(lease_, holder, now, time_to_live);
+  if (!lease) return lease;
+  lease_ = *lease;
+  ++writes_;
+  return lease;
+}
+
+Status MemoryStore::DropLease(const ports::Lease& lease) {
+  if (lease_.holder.empty() || lease_.holder != lease.holder || lease_.token != lease.token)
+    return store::LeaseLost();
+  lease_.holder.clear();
+  ++writes_;
+  return base::Ok();
+}
+
+Result<std::optional<ports::Lease>> MemoryStore::CurrentLease() const {
+  return lease_.holder.empty() ? std::nullopt : std::optional(lease_);
+}
+
+Result<std::optional<std::string>> MemoryStore::PinnedKey(const std::string& identity) const {
+  const auto found = host_keys_.find(identity);
+  return found == host_keys_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Status MemoryStore::PinKey(const std::string& identity, const std::string& key) {
+  host_keys_[identity] = key;
+  ++writes_;
+  return base::Ok();
+}
+
+Result<std::optional<ports::CachedFact>> MemoryStore::Cached(const std::string& key) const {
+  const auto found = cache_.find(key);
+  return found == cache_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Status MemoryStore::PutInCache(const std::string& key, ports::CachedFact fact) {
+  cache_[key] = std::move(fact);
+  ++writes_;
+  return base::Ok();
+}
+
+void MemoryStore::MakeUnreadable(JobId id) {
+  jobs_.at(id).unreadable = true;
+  ++jobs_.at(id).job.version;
+  ++writes_;
+}
+
+void MemoryStore::MakeReadable(JobId id) {
+  jobs_.at(id).unreadable = false;
+  ++jobs_.at(id).job.version;
+  ++writes_;
+}
+
+void MemoryStore::Lose(JobId id) {
+  jobs_.erase(id);
+  ++writes_;
+}
+
+// --- MemoryPorts ---
+
+Task<Result<std::string>> MemoryPorts::StoreId() {
+  return Ask([](MemoryStore& store) { return store.StoreId(); });
+}
+
+Task<Result<JobId>> MemoryPorts::Create(core::Job job, std::string source, TimePoint now) {
+  return Ask([=](MemoryStore& store) { return store.Create(job, source, now); });
+}
+
+Task<Result<Job>> MemoryPorts::Get(JobId id) {
+  return Ask([=](MemoryStore& store) { return store.Get(id); });
+}
+
+Task<Result<std::string>> MemoryPorts::Source(JobId id) {
+  return Ask([=](MemoryStore& store) { return store.Source(id); });
+}
+
+Task<Result<std::vector<JobId>>> MemoryPorts::FindByName(std::string name) {
+  return Ask([=](MemoryStore& store) { return store.FindByName(name); });
+}
+
+Task<Result<std::vector<ports::JobSummary>>> MemoryPorts::List(ports::JobFilter filter) {
+  return Ask([=](MemoryStore& store) { return store.List(filter); });
+}
+
+Task<Result<std::vector<ports::JobVersion>>> MemoryPorts::ActiveVersions() {
+  return Ask([](MemoryStore& store) { return store.ActiveVersions(); });
+}
+
+Task<Status> MemoryPorts::SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) {
+  return Ask([=](MemoryStore& store) { return store.SetWish(id, wish, redo_setup, now); });
+}
+
+Task<Status> MemoryPorts::Commit(ports::Turn turn, std::int64_t lease_token) {
+  return Ask([=](MemoryStore& store) { return store.Commit(turn, lease_token); });
+}
+
+Task<Status> MemoryPorts::SetAside(ports::JobVersion job, std::string why,
+                                   std::int64_t lease_token) {
+  return Ask([=](MemoryStore& store) { return store.SetAside(job, why, lease_token); });
+}
+
+Task<Status> MemoryPorts::Erase(ports::JobVersion job) {
+  return Ask([=](MemoryStore& store) { return store.Erase(job); });
+}
+
+Task<Result<std::vector<ports::Event>>> MemoryPorts::Events(JobId id, std::int64_t after_number) {
+  return Ask([=](MemoryStore& store) { return store.Events(id, after_number); });
+}
+
+Task<Result<std::vector<ports::ExitRecord>>> MemoryPorts::Exits(JobId id) {
+  return Ask([=](MemoryStore& store) { return store.Exits(id); });
+}
+
+Task<Result<std::vector<ports::AttemptRecord>>> MemoryPorts::Attempts(JobId id) {
+  return Ask([=](MemoryStore& store) { return store.Attempts(id); });
+}
+
+Task<Result<std::int64_t>> MemoryPorts::ChangeCounter() {
+  return Ask([](MemoryStore& store) { return store.ChangeCounter(); });
+}
+
+Task<Result<std::vector<ports::HookDelivery>>> MemoryPorts::Waiting() {
+  return Ask([](MemoryStore& store) { return store.Waiting(); });
+}
+
+Task<Result<std::vector<ports::HookDelivery>>> MemoryPorts::Deliveries(JobId id) {
+  return Ask([=](MemoryStore& store) { return store.Deliveries(id); });
+}
+
+Task<Status> MemoryPorts::RecordTry(ports::HookDelivery delivery, ports::Event event,
+                                    std::int64_t lease_token) {
+  return Ask([=](MemoryStore& store) { return store.RecordTry(delivery, event, lease_token); });
+}
+
+Task<Result<std::optional<ports::Lease>>> MemoryPorts::TakeLease(std::string holder, TimePoint now,
+                                                                 base::Duration time_to_live) {
+  return Ask([=](MemoryStore& store) { return store.TakeLease(holder, now, time_to_live); });
+}
+
+Task<Status> MemoryPorts::DropLease(ports::Lease lease) {
+  return Ask([=](MemoryStore& store) { return store.DropLease(lease); });
+}
+
+Task<Result<std::optional<ports::Lease>>> MemoryPorts::CurrentLease() {
+  return Ask([](MemoryStore& store) { return store.CurrentLease(); });
+}
+
+Task<Result<std::optional<std::string>>> MemoryPorts::PinnedKey(std::string identity) {
+  return Ask([=](MemoryStore& store) { return store.PinnedKey(identity); });
+}
+
+Task<Status> MemoryPorts::PinKey(std::string identity, std::string key) {
+  return Ask([=](MemoryStore& store) { return store.PinKey(identity, key); });
+}
+
+Task<Result<std::optional<ports::CachedFact>>> MemoryPorts::Cached(std::string key) {
+  return Ask([=](MemoryStore& store) { return store.Cached(key); });
+}
+
+Task<Status> MemoryPorts::PutInCache(std::string key, ports::CachedFact fact) {
+  return Ask([=](MemoryStore& store) { return store.PutInCache(key, fact); });
+}
+
+}  // namespace jobman::test

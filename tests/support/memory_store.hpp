@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jobman/ports/stores.hpp"
+
+namespace jobman::test {
+
+using base::Result;
+using base::Status;
+using base::Task;
+using core::JobId;
+using core::TimePoint;
+
+/// A store in memory, for tests: called directly here, through MemoryPorts by what is tested. Keeps
+/// the same contract as SqliteStore, checked by the same tests.
+class MemoryStore {
+ public:
+  Result<std::string> StoreId() const { return std::string("memory"); }
+  Result<JobId> Create(core::Job job, std::string source, TimePoint now);
+  Result<core::Job> Get(JobId id);
+  Result<std::string> Source(JobId id);
+  Result<std::vector<JobId>> FindByName(const std::string& name) const;
+  Result<std::vector<ports::JobSummary>> List(const ports::JobFilter& filter) const;
+  Result<std::vector<ports::JobVersion>> ActiveVersions() const;
+  Status SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now);
+  Status Commit(const ports::Turn& turn, std::int64_t lease_token);
+  Status SetAside(ports::JobVersion job, const std::string& why, std::int64_t lease_token);
+  Status Erase(ports::JobVersion job);
+  Result<std::vector<ports::Event>> Events(JobId id, std::int64_t after_number) const;
+  Result<std::vector<ports::ExitRecord>> Exits(JobId id) const;
+  Result<std::vector<ports::AttemptRecord>> Attempts(JobId id) const;
+  Result<std::int64_t> ChangeCounter() const { return writes_; }
+
+  Result<std::vector<ports::HookDelivery>> Waiting() const;
+  Result<std::vector<ports::HookDelivery>> Deliveries(JobId id) const;
+  Status RecordTry(const ports::HookDelivery& delivery, const ports::Event& event,
+                   std::int64_t lease_token);
+
+  Result<std::optional<ports::Lease>> TakeLease(const std::string& holder, TimePoint now,
+                                                base::Duration time_to_live);
+  Status DropLease(const ports::Lease& lease);
+  Result<std::optional<ports::Lease>> CurrentLease() const;
+
+  Result<std::optional<std::string>> PinnedKey(const std::string& identity) const;
+  Status PinKey(const std::string& identity, const std::string& key);
+  Result<std::optional<ports::CachedFact>> Cached(const std::string& key) const;
+  Status PutInCache(const std::string& key, ports::CachedFact fact);
+
+  /// Somebody else wrote the record: with words of a newer jobman, or so that it can be read again.
+  void MakeUnreadable(JobId id);
+  void MakeReadable(JobId id);
+  /// As if a jobman without care had erased it.
+  void Lose(JobId id);
+
+ private:
+  struct Record {
+    core::Job job = {};
+    std::string source = {};
+    std::vector<ports::Event> events = {};
+    std::vector<ports::ExitRecord> exits = {};
+    std::map<int, ports::AttemptRecord> attempts = {};
+    std::vector<ports::HookDelivery> deliveries = {};
+    std::optional<std::string> set_aside = {};
+    bool unreadable = false;
+  };
+
+  /// The job's record, or kNotFound.
+  Result<Record*> Find(JobId id);
+  Status CheckLease(std::int64_t token) const;
+  void Append(Record& record, ports::Event event);
+
+  std::map<JobId, Record> jobs_ = {};
+  std::map<std::string, std::string> host_keys_ = {};
+  std::map<std::string, ports::CachedFact> cache_ = {};
+  ports::Lease lease_ = {};
+  std::int64_t last_job_ = 0;
+  std::int64_t last_event_ = 0;
+  std::int64_t last_delivery_ = 0;
+  std::int64_t writes_ = 0;
+};
+
+/// All ports of a MemoryStore, which must outlive it.
+class MemoryPorts : public ports::JobStore,
+                    public ports::Outbox,
+                    public ports::LeaseStore,
+                    public ports::HostKeyStore,
+                    public ports::Cache {
+ public:
+  explicit MemoryPorts(MemoryStore& store) : store_(store) {}
+
+  Task<Result<std::string>> StoreId() override;
+  Task<Result<JobId>> Create(core::Job job, std::string source, TimePoint now) override;
+  Task<Result<core::Job>> Get(JobId id) override;
+  Task<Result<std::string>> Source(JobId id) override;
+  Task<Result<std::vector<JobId>>> FindByName(std::string name) override;
+  Task<Result<std::vector<ports::JobSummary>>> List(ports::JobFilter filter) override;
+  Task<Result<std::vector<ports::JobVersion>>> ActiveVersions() override;
+  Task<Status> SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) override;
+  Task<Status> Commit(ports::Turn turn, std::int64_t lease_token) override;
+  Task<Status> SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) override;
+  Task<Status> Erase(ports::JobVersion job) override;
+  Task<Result<std::vector<ports::Event>>> Events(JobId id, std::int64_t after_number) override;
+  Task<Result<std::vector<ports::ExitRecord>>> Exits(JobId id) override;
+  Task<Result<std::vector<ports::AttemptRecord>>> Attempts(JobId id) override;
+  Task<Result<std::int64_t>> ChangeCounter() override;
+  Task<Result<std::vector<ports::HookDelivery>>> Waiting() override;
+  Task<Result<std::vector<ports::HookDelivery>>> Deliveries(JobId id) override;
+  Task<Status> RecordTry(ports::HookDelivery delivery, ports::Event event,
+                         std::int64_t lease_token) override;
+  Task<Result<std::optional<ports::Lease>>> TakeLease(std::string holder, TimePoint now,
+                                                      base::Duration time_to_live) override;
+  Task<Status> DropLease(ports::Lease lease) override;
+  Task<Result<std::optional<ports::Lease>>> CurrentLease() override;
+  Task<Result<std::optional<std::string>>> PinnedKey(std::string identity) override;
+  Task<Status> PinKey(std::string identity, std::string key) override;
+  Task<Result<std::optional<ports::CachedFact>>> Cached(std::string key) override;
+  Task<Status> PutInCache(std::string key, ports::CachedFact fact) override;
+
+ protected:
+  /// Awaited before and after each call: the way to a store behind a network.
+  virtual Task<void> Travel() { co_return; }
+  /// The call between two journeys.
+  template <class Call>
+  Task<std::invoke_result_t<Call, MemoryStore&>> Ask(Call call) {
+    co_await Travel();
+    auto answer = call(store_);
+    co_await Travel();
+    co_return answer;
+  }
+
+  MemoryStore& store_;
+};
+
+/// A store in memory with its ports: what most tests need.
+class StoreInMemory : public MemoryStore {
+ public:
+  ports::Stores stores() { return ports::StoresOf(ports_); }
+
+ private:
+  MemoryPorts ports_{*this};
+};
+
+}  // namespace jobman::test
