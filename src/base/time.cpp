@@ -222,6 +222,17 @@ std::string FormatDuration(Duration duration) {
   return TwoUnits(seconds / 86400, 'd', seconds / 3600 % 24, 'h');
 }
 
+std::string FormatExactDuration(Duration duration) {
+  std::string text;
+  std::int64_t rest = duration.count();
+  for (auto unit = kUnits.rbegin(); unit != kUnits.rend(); ++unit) {
+    const std::int64_t whole = rest / unit->millis;
+    rest -= whole * unit->millis;
+    if (whole > 0) text += fmt::format("{}{}", whole, unit->name);
+  }
+  return text.empty() ? "0s" : text;
+}
+
 std::string FormatProtoDuration(Duration duration) {
   const std::int64_t millis = duration.count();
   if (millis % 1000 == 0) return fmt::format("{}s", millis / 1000);

@@ -1,191 +1,292 @@
 #include "config/check.hpp"
 
+#include <utility>
+
+#include "config/forms.hpp"
+#include "config/reader.hpp"
 #include "config/scalars.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/base/time.hpp"
 #include "jobman/config/schema.hpp"
 
 namespace jobman::config {
 namespace {
 
+using base::Json;
+
 std::string Quoted(std::string_view text) {
   return "\"" + std::string(text) + "\"";
 }
 
-std::string_view LastPart(std::string_view path) {
-  const std::size_t dot = path.rfind('.');
-  return dot == std::string_view::npos ? path : path.substr(dot + 1);
+std::string Below(const std::string& path, std::string_view key) {
+  return path + (path.empty() ? "" : ".") + std::string(key);
 }
 
-/// "tpu" of "tpu.zone", "" of "tpu".
-std::string_view ParentOf(std::string_view path) {
-  const std::size_t dot = path.rfind('.');
-  return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
+std::string_view LastPart(std::string_view path) {
+  return path.substr(path.rfind('.') + 1);
+}
+
+/// Whether a row is one of those that begin with a prefix, and not below one of them.
+bool IsChild(const KeyRow& row, std::string_view prefix) {
+  return row.path.starts_with(prefix) &&
+         row.path.find_first_of(".[", prefix.size()) == std::string_view::npos;
+}
+
+/// The row of a key; the first that is not a prefix of another's name.
+const KeyRow* FindRow(const std::string& path) {
+  for (const KeyRow& row : Schema()) {
+    if (row.path == path) return &row;
+  }
+  return nullptr;
+}
+
+std::string ExampleOf(const KeyRow& row) {
+  return "for example: " + std::string(LastPart(row.path)) + ": " + std::string(row.example);
+}
+
+Position PlaceOf(const Value& value) {
+  return value.key_pos.line > 0 ? value.key_pos : value.pos;
+}
+
+/// Puts a value into the list or map that it is short for.
+void Wrap(Value& value, Value::Kind kind, std::string_view key) {
+  Value outer = value;
+  outer.kind = kind;
+  outer.text.clear();
+  Value inner = std::move(value);
+  inner.key = key;
+  inner.key_pos = inner.pos;
+  inner.implied = true;
+  outer.children = {std::move(inner)};
+  value = std::move(outer);
 }
 
 class Checker {
  public:
-  explicit Checker(Diagnostics& out) : out_(out) {}
+  Checker(const Defaults& defaults, Diagnostics& out) : defaults_(defaults), out_(out) {}
 
-  /// `path` as the user knows it ("setup[0]"), `row_path` as the table does ("setup[]").
-  void CheckMap(Value& map, const std::string& path, const std::string& row_path) {
+  /// `path` is how the user knows the map ("setup[0]"), `prefix` how the rows of its keys begin
+  /// ("setup[]."), `place` where keys are missing.
+  Json CheckMap(Value& map, const std::string& path, const std::string& prefix, Position place) {
+    Json json = Json::object();
     for (Value& child : map.children) {
-      const std::string dot = path.empty() ? "" : ".";
-      const std::string child_path = path + dot + child.key;
-      const KeyRow* row = FindRow(row_path + dot + child.key);
+      const KeyRow* row = FindRow(prefix + child.key);
+      const std::string child_path = child.implied ? path : Below(path, child.key);
       if (row == nullptr) {
-        out_.Report(child.key_pos, "unknown key " + Quoted(child_path),
-                    NearestKeyHint(row_path, path, child.key));
-        child.kind = Value::Kind::kBroken;
-      } else {
-        CheckKey(child, child_path, *row);
+        Break(child, child.key_pos, "unknown key " + Quoted(child_path),
+              NearestKeyHint(prefix, path, child.key));
+      } else if (auto value = CheckKey(child, child_path, *row)) {
+        if (row->status == KeyStatus::kWorks) json[child.key] = std::move(*value);
       }
     }
+    Require(map, path, prefix, place, json);
+    return json;
   }
 
  private:
-  /// Exact rows only: FindKey() would take "setup.0" for an index.
-  static const KeyRow* FindRow(std::string_view path) {
-    for (const KeyRow& row : Schema()) {
-      if (row.path == path) return &row;
-    }
-    return nullptr;
-  }
+  using MaybeJson = std::optional<Json>;
 
-  void CheckKey(Value& value, const std::string& path, const KeyRow& row) {
-    if (value.kind == Value::Kind::kBroken || value.is_null()) return;
-    if (row.status == KeyStatus::kNotYet)
-      return RefuseYet(value, value.key_pos, path, "leave " + path + " out");
-    if (!FitsKind(value, path, row)) return;
-    if (row.type == Type::kMap) return CheckMap(value, path, std::string(row.path));
-    if (row.type == Type::kSteps) return CheckSteps(value, path, row);
-    if (const auto problem = CheckScalar(value, row)) {
-      out_.Report(value.pos, path + ": " + problem->message, problem->hint);
-      value.kind = Value::Kind::kBroken;
-      return;
+  MaybeJson CheckKey(Value& value, const std::string& path, const KeyRow& row) {
+    if (value.kind == Value::Kind::kBroken || value.is_null()) return std::nullopt;
+    if (row.status == KeyStatus::kNotYet) {
+      return Refuse(value, value.key_pos, path, "leave " + path + " out");
     }
-    if (row.type == Type::kWord) CheckWord(value, path, row);
-    if (row.type == Type::kTextList || row.type == Type::kTextMap) CheckScalarsIn(value, path);
-    if (path == "job.queue.enabled" && IsTrueText(value.text)) {
-      RefuseYet(value, value.pos, "job.queue.enabled: true", "write false, or leave it out");
-    }
-  }
-
-  void RefuseYet(Value& value, Position at, const std::string& what, const std::string& hint) {
-    out_.Report(at, what + " is not supported yet", hint, base::Reason::kNotSupported);
-    value.kind = Value::Kind::kBroken;
-  }
-
-  /// Whether a list, a map or a scalar stands where one is expected.
-  bool FitsKind(Value& value, const std::string& path, const KeyRow& row) {
     if (path == "tpu.zone" && value.is_list()) {
-      RefuseYet(value, value.pos, "tpu.zone: a list of zones", "write one zone");
-      return false;
+      return Refuse(value, value.pos, "tpu.zone: a list of zones", "write one zone");
     }
-    bool fits = true;
+    if (row.or_one && !value.is_list()) Wrap(value, Value::Kind::kList, "");
     switch (row.type) {
       case Type::kMap:
-      case Type::kTextMap:
-      case Type::kSource:
-        fits = value.is_map();
-        break;
-      case Type::kSteps:
+        return CheckItem(value, path, row);
+      case Type::kMaps:
+        return value.is_list() ? CheckMaps(value, path, row) : Expected(value, path, TypeText(row));
       case Type::kTextList:
-      case Type::kSecrets:
-        fits = value.is_list();
-        break;
-      case Type::kHosts:
-      case Type::kPatterns:
-        fits = value.is_list() || value.is_scalar();
-        break;
-      case Type::kLimit:
-        fits = value.is_map() || value.is_scalar();
-        break;
+        return value.is_list() ? CheckList(value, path, row) : Expected(value, path, TypeText(row));
+      case Type::kTextMap:
+        return value.is_map() ? CheckTexts(value, path, row) : Expected(value, path, TypeText(row));
+      case Type::kSource:
+        return CheckSource(value, path, row);
+      case Type::kTextOrSource:
+        return value.is_map() ? CheckSource(value, path, row) : CheckScalar(value, path, row);
       case Type::kAny:
-      case Type::kHooks:
-        break;
+        return Json();
       case Type::kText:
+      case Type::kPath:
       case Type::kWord:
       case Type::kBool:
       case Type::kNumber:
       case Type::kCount:
       case Type::kDuration:
+      case Type::kLimit:
       case Type::kDeadline:
-        fits = value.is_scalar();
-        break;
+      case Type::kHosts:
+        return CheckScalar(value, path, row);
     }
-    if (!fits) Expected(value, path, row.type);
-    return fits;
+    return std::nullopt;
   }
 
-  void Expected(Value& value, const std::string& path, Type type) {
-    out_.Report(value.pos, path + ": expected " + std::string(TypeText(type)) + ", found " +
-                               std::string(KindText(value)));
-    value.kind = Value::Kind::kBroken;
+  /// A map, or what is short for it.
+  MaybeJson CheckItem(Value& value, const std::string& path, const KeyRow& row) {
+    if (!row.short_for.empty() && value.is_scalar()) {
+      const bool posts = row.short_for == "run" && IsUrl(value.text);
+      Wrap(value, Value::Kind::kMap, posts ? "post" : row.short_for);
+    }
+    if (!value.is_map()) return Expected(value, path, ItemText(row));
+    return CheckMap(value, path, ChildPrefix(row), PlaceOf(value));
   }
 
-  void CheckSteps(Value& list, const std::string& path, const KeyRow& row) {
+  MaybeJson CheckMaps(Value& list, const std::string& path, const KeyRow& row) {
+    Json json = Json::array();
     for (std::size_t i = 0; i < list.children.size(); ++i) {
-      Value& step = list.children[i];
-      const std::string step_path = path + "[" + std::to_string(i) + "]";
-      if (step.is_map()) {
-        CheckMap(step, step_path, std::string(row.path) + "[]");
-      } else if (step.kind != Value::Kind::kBroken) {
-        Expected(step, step_path, Type::kMap);
+      Value& item = list.children[i];
+      const bool broken = item.kind == Value::Kind::kBroken;
+      auto map = broken ? std::nullopt : CheckItem(item, ItemPath(path, item, i), row);
+      json.push_back(map.value_or(Json::object()));  // something, so that the next keeps its number
+    }
+    return json;
+  }
+
+  MaybeJson CheckList(Value& list, const std::string& path, const KeyRow& row) {
+    Json json = Json::array();
+    for (std::size_t i = 0; i < list.children.size(); ++i) {
+      Value& item = list.children[i];
+      const std::string item_path = ItemPath(path, item, i);
+      if (item.kind != Value::Kind::kBroken && !item.is_scalar()) Expected(item, item_path, "text");
+      if (item.is_scalar()) Accept(item, item_path, CheckForm(row.path, item.text));
+      if (item.kind == Value::Kind::kBroken) list.kind = Value::Kind::kBroken;
+      json.push_back(item.text);
+    }
+    return list.is_list() ? MaybeJson(json) : std::nullopt;
+  }
+
+  MaybeJson CheckTexts(Value& map, const std::string& path, const KeyRow& row) {
+    Json json = Json::object();
+    for (Value& child : map.children) {
+      if (child.kind == Value::Kind::kBroken || child.is_null()) continue;
+      const std::string child_path = Below(path, child.key);
+      if (!child.is_scalar()) {
+        Expected(child, child_path, "text");
+        continue;
+      }
+      const base::Status named = CheckMember(row.path, child.key, child.text);
+      if (!named.ok()) Report(child.key_pos, path, named.error());
+      if (Accept(child, child_path, CheckForm(row.path, child.text))) json[child.key] = child.text;
+    }
+    return json;
+  }
+
+  /// {env: NAME} or {file: PATH}: never the secret itself.
+  MaybeJson CheckSource(Value& value, const std::string& path, const KeyRow& row) {
+    Value* from = value.is_map() && value.children.size() == 1 ? &value.children[0] : nullptr;
+    if (from != nullptr && from->kind == Value::Kind::kBroken) return std::nullopt;
+    if (from == nullptr || (from->key != "env" && from->key != "file") || !from->is_scalar()) {
+      return Break(value, value.pos, path + ": expected " + TypeText(row),
+                   "a job file never contains secrets");
+    }
+    if (from->key == "file") return Json{{"file", PathOf(*from)}};
+    if (!Accept(value, path, CheckVariableName(from->text))) return std::nullopt;
+    return Json{{"env", from->text}};
+  }
+
+  MaybeJson CheckScalar(Value& value, const std::string& path, const KeyRow& row) {
+    if (!value.is_scalar() && !(row.type == Type::kHosts && value.is_list())) {
+      return Expected(value, path, TypeText(row));
+    }
+    if (!row.example.empty() && base::Trim(value.text).empty()) {
+      return Break(value, value.pos, path + " is empty", ExampleOf(row));
+    }
+    if (row.type == Type::kPath) return PathOf(value);
+    const auto json = ReadScalar(value, row);
+    if (!Accept(value, path, json.ok() ? CheckForm(row.path, value.text) : json.error())) {
+      return std::nullopt;
+    }
+    return *json;
+  }
+
+  /// Reports each required key that a map lacks.
+  void Require(const Value& map, const std::string& path, const std::string& prefix, Position place,
+               Json& json) {
+    for (const KeyRow& row : Schema()) {
+      if (row.fallback != "required" || !IsChild(row, prefix)) continue;
+      const std::string key(LastPart(row.path));
+      const Value* given = map.Find(key);
+      if (given != nullptr && !given->is_null()) continue;
+      const Position here = given == nullptr ? place : given->key_pos;
+      if (row.type == Type::kMap) {
+        Value none;
+        json[key] = CheckMap(none, Below(path, key), ChildPrefix(row), here);
+      } else {
+        out_.Report(here, Below(path, key) + " is missing", ExampleOf(row));
       }
     }
   }
 
-  void CheckScalarsIn(Value& value, const std::string& path) {
-    for (std::size_t i = 0; i < value.children.size(); ++i) {
-      Value& child = value.children[i];
-      if (child.is_scalar() || child.kind == Value::Kind::kBroken) continue;
-      if (child.is_null() && value.is_map()) continue;
-      const std::string name =
-          value.is_map() ? path + "." + child.key : path + "[" + std::to_string(i) + "]";
-      Expected(child, name, Type::kText);
-    }
+  static std::string ItemPath(const std::string& path, const Value& item, std::size_t index) {
+    return item.implied ? path : path + "[" + std::to_string(index) + "]";
   }
 
-  void CheckWord(Value& value, const std::string& path, const KeyRow& row) {
-    const std::vector<std::string> words = base::Split(row.words, '|');
-    for (const std::string& word : base::Split(row.later, '|')) {
-      if (value.text != word) continue;
-      return RefuseYet(
-          value, value.pos, path + ": " + word,
-          words.size() == 1 ? "write " + words[0] : "write one of " + base::Join(words, ", "));
-    }
-    for (const std::string& word : words) {
-      if (value.text == word) return;
-    }
-    const auto nearest = base::Nearest(value.text, words);
-    out_.Report(
-        value.pos, path + ": " + Quoted(value.text) + " is none of its words",
-        nearest ? "did you mean " + *nearest + "?" : "write one of " + base::Join(words, ", "));
+  std::string PathOf(const Value& value) {
+    const bool known = value.pos.source >= 0;
+    return ResolvePath(defaults_, known ? out_.source(value.pos.source).folder : "", value.text);
+  }
+
+  void Report(Position at, const std::string& path, const base::Error& error) {
+    out_.Report(at, path + ": " + error.message, error.hint, error.reason);
+  }
+
+  /// Whether the value is accepted; if it is not, this has been reported.
+  bool Accept(Value& value, const std::string& path, const base::Status& status) {
+    if (status.ok()) return true;
+    Report(value.pos, path, status.error());
     value.kind = Value::Kind::kBroken;
+    return false;
   }
 
+  MaybeJson Break(Value& value, Position at, std::string message, std::string hint,
+                  base::Reason reason = base::Reason::kNone) {
+    out_.Report(at, std::move(message), std::move(hint), reason);
+    value.kind = Value::Kind::kBroken;
+    return std::nullopt;
+  }
+
+  MaybeJson Refuse(Value& value, Position at, const std::string& what, std::string hint) {
+    return Break(value, at, what + " is not supported yet", std::move(hint),
+                 base::Reason::kNotSupported);
+  }
+
+  MaybeJson Expected(Value& value, const std::string& path, const std::string& type) {
+    const std::string found(KindText(value));
+    return Break(value, value.pos, path + ": expected " + type + ", found " + found, "");
+  }
+
+  const Defaults& defaults_;
   Diagnostics& out_;
 };
 
 }  // namespace
 
-std::string NearestKeyHint(std::string_view parent, std::string_view shown, std::string_view key) {
+std::string NearestKeyHint(std::string_view prefix, std::string_view shown, std::string_view key) {
+  constexpr std::size_t kFew = 8;
   std::vector<std::string> siblings;
+  std::vector<std::string> working;
   std::string elsewhere;
   for (const KeyRow& row : Schema()) {
-    if (ParentOf(row.path) == parent) siblings.emplace_back(LastPart(row.path));
+    const bool here = IsChild(row, prefix);
+    if (here) siblings.emplace_back(LastPart(row.path));
+    if (here && row.status != KeyStatus::kNotYet) working.emplace_back(LastPart(row.path));
     if (elsewhere.empty() && LastPart(row.path) == key) elsewhere = row.path;
   }
-  const std::string prefix = shown.empty() ? "" : std::string(shown) + ".";
   if (const auto nearest = base::Nearest(key, siblings)) {
-    return "did you mean " + Quoted(prefix + *nearest) + "?";
+    return "did you mean " + Quoted(Below(std::string(shown), *nearest)) + "?";
   }
-  return elsewhere.empty() ? "" : "did you mean " + Quoted(elsewhere) + "?";
+  if (!elsewhere.empty()) return "did you mean " + Quoted(elsewhere) + "?";
+  return working.empty() || working.size() > kFew
+             ? ""
+             : "the keys here are: " + base::Join(working, ", ");
 }
 
-void CheckAgainstSchema(Value& root, Diagnostics& out) {
-  Checker(out).CheckMap(root, "", "");
+base::Json CheckAgainstSchema(Value& root, const Defaults& defaults, Diagnostics& out) {
+  return Checker(defaults, out).CheckMap(root, "", "", {.source = 0});
 }
 
 }  // namespace jobman::config

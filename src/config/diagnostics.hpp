@@ -9,15 +9,15 @@
 
 namespace jobman::config {
 
-/// A text that values come from: the job file, the user's defaults, one flag.
+/// A text that contains values: the job file, the user's defaults, one flag.
 struct Source {
   std::string name = {};
-  bool is_flag = false;  ///< has columns, but no lines worth a number
+  bool is_flag = false;  ///< has columns, but no line numbers
   std::vector<std::string> lines = {};
   base::Path folder = {};  ///< what relative paths in it are relative to
 };
 
-/// Collects what is wrong, and knows the texts it is wrong in.
+/// Collects problems, and knows the texts that they are in.
 class Diagnostics {
  public:
   /// Returns the index that positions in this text carry.
@@ -28,10 +28,10 @@ class Diagnostics {
               base::Reason reason = base::Reason::kNone);
   bool ok() const { return found_.empty(); }
 
-  /// Where `part` begins at or after `from`, or `from` when it is not written there.
+  /// Where `part` begins at or after `from`; `from` if it is not there.
   Position Locate(Position from, std::string_view part) const;
 
-  /// A place with its text, as a problem that does not say yet what is wrong.
+  /// A place with its text, as a problem without a message.
   Problem Describe(Position at) const;
 
   /// "job.yaml:3", "--set": an origin in words.

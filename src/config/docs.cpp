@@ -12,9 +12,10 @@ constexpr std::string_view kIntroduction = R"(# The job file
 <!-- Made from the schema table, src/config/schema.cpp; do not edit by hand. To write it again:
      JOBMAN_BLESS=1 ctest --preset dev -R unit_config -->
 
-A job file is YAML; JSON is YAML too. `jobman config check FILE` says what is wrong with one,
-`jobman config show FILE` prints it with every default filled in and where each value came from,
-`jobman config explain KEY` says what a key means, and `jobman init` writes a file to begin with.
+A job file is YAML; JSON is YAML too. `jobman init` writes one to start from. `jobman config check
+FILE` says what is wrong with one, and `jobman config explain KEY` what a key means. `jobman config show
+FILE` prints it with every default filled in; the output is a job file again, of the same job. With
+`--origins` it says where each value came from. `show --json` and the store use the same keys.
 
 ```yaml
 job: {name: hello}
@@ -24,31 +25,34 @@ command: {cmd: echo hello from host $JOBMAN_HOST_INDEX}
 
 ## Values
 
-- A key without a value (null) is as absent.
+- A key without a value (null) is the same as no key.
 - Unknown keys are errors. Keys marked *not yet* are known, and refused by name.
-- Durations are written `90s`, `15m`, `1h30m`; a bare number is seconds.
-- A job file may have 1 MiB, a startup script 256 KiB, a variable with its name 128 KiB.
-- Hosts are written `all`, `3`, `"0,3-7"` or `[0, 3]`. The first is number 0.
-- A path may begin with `~/`; a relative one is relative to the folder of the file it stands in.
+- Durations look like `90s`, `15m` or `1h30m`; a bare number is seconds.
+- Limits: 1 MiB for a job file, 256 KiB for a startup script, 128 KiB for a variable with its name.
+- Hosts look like `all`, `3`, `"0,3-7"` or `[0, 3]`. The first host is number 0.
+- A path may begin with `~/`; a relative one is relative to the folder of the file that contains it.
+- Where a key takes "text or a map", the text is short for a map with one key: `cloud: local` for
+  `cloud: {endpoint: local}`, `no_output: 30m` for `no_output: {after: 30m}`. In `on`, a URL is short for
+  `{post: URL}`, any other text for `{run: COMMAND}`.
 
 ## Interpolation
 
-As in OmegaConf, in every value:
+As in OmegaConf, in any value:
 
-| written | stands for |
+| written | means |
 | --- | --- |
-| `${tpu.accelerator}` | the value of another key; a value that is nothing else keeps its type |
+| `${tpu.accelerator}` | the value of another key; if the value is nothing else, it keeps its type |
 | `${.zone}`, `${..job.name}` | a key of the same map, of the map around it |
-| `${oc.env:HOME}`, `${env:HOME}` | an environment variable of this machine; unset, it is an error |
+| `${oc.env:HOME}`, `${env:HOME}` | an environment variable of this machine; an error if it is not set |
 | `${oc.env:STEPS,100}` | the same with a default |
-| `${oc.select:tpu.name,x}` | a key, or a default where there is none |
+| `${oc.select:tpu.name,x}` | a key, or a default if there is none |
 | `\${HOME}` | `${HOME}` itself, for the shell on the hosts; `$HOME` needs no backslash |
 
 ## Where values come from
 
-Later ones win: the defaults below, `~/.config/jobman/config.yaml` (same keys, for every job; another
-file by `JOBMAN_CONFIG`), the job file, `--set key=value`, `--name` and `--endpoint`. Maps merge key by
-key, lists and scalars replace, and null takes a value back.
+Later ones win: the defaults below, `~/.config/jobman/config.yaml` (the same keys, for every job;
+`JOBMAN_CONFIG` names another file), the job file, `--set key=value`, `--name` and `--endpoint`. Maps
+merge key by key, lists and scalars replace, and null removes a value.
 
 ## Keys
 
@@ -59,19 +63,17 @@ std::string Indented(std::string_view path) {
 }
 
 std::string ValueText(const KeyRow& row) {
-  if (row.type != Type::kWord) return std::string(TypeText(row.type));
-  std::vector<std::string> words;
-  for (const std::string_view list : {row.words, row.later}) {
-    for (const std::string& word : base::Split(list, '|')) {
-      if (word.empty()) continue;
-      words.push_back(list.data() == row.later.data() ? word + " (not yet)" : word);
-    }
+  if (row.type == Type::kNumber && !row.allowed.empty()) return fmt::format("{}", row.allowed);
+  if (row.type != Type::kWord) return TypeText(row);
+  std::vector<std::string> words = base::Split(row.allowed, '|');
+  for (const std::string& word : base::Split(row.later, '|')) {
+    if (!word.empty()) words.push_back(word + " (not yet)");
   }
   return base::Join(words, ", ");
 }
 
 std::string TableRow(const KeyRow& row) {
-  const bool works = row.status == KeyStatus::kWorks;
+  const bool works = row.status != KeyStatus::kNotYet;
   return fmt::format("| {} | {} | {} | {}{} |\n", Indented(row.path), ValueText(row),
                      row.fallback.empty() ? "" : row.fallback, works ? "" : "*Not yet.* ",
                      row.about);
@@ -87,10 +89,11 @@ std::string Line(std::string_view label, std::string_view value) {
 
 std::string Children(const KeyRow& parent) {
   std::string text;
-  const std::string prefix = std::string(parent.path) + (parent.type == Type::kSteps ? "[]." : ".");
+  if (parent.type != Type::kMap && parent.type != Type::kMaps) return text;
+  const std::string prefix = ChildPrefix(parent);
   for (const KeyRow& row : Schema()) {
     if (!row.path.starts_with(prefix)) continue;
-    const bool works = row.status == KeyStatus::kWorks;
+    const bool works = row.status != KeyStatus::kNotYet;
     text += fmt::format("  {:<24}{}{}\n", row.path.substr(prefix.size()), works ? "" : "(not yet) ",
                         row.about);
   }
@@ -100,7 +103,7 @@ std::string Children(const KeyRow& parent) {
 std::string ListOfKeys() {
   std::string text;
   for (const KeyRow& row : Schema()) {
-    const bool works = row.status == KeyStatus::kWorks;
+    const bool works = row.status != KeyStatus::kNotYet;
     text += fmt::format("{:<26}{}{}\n", row.path, works ? "" : "(not yet) ", row.about);
   }
   return text;
@@ -113,12 +116,13 @@ base::Result<std::string> ExplainKey(std::string_view path) {
   const KeyRow* row = FindKey(path);
   if (row == nullptr) {
     const std::size_t dot = path.rfind('.');
-    const bool nested = dot != std::string_view::npos;
-    const std::string_view parent = nested ? path.substr(0, dot) : std::string_view{};
+    const std::string_view parent = dot == std::string_view::npos ? "" : path.substr(0, dot);
+    const KeyRow* around = FindKey(parent);
     return base::NotFound(fmt::format("no key \"{}\" in job files", path),
-                          NearestKeyHint(parent, parent, nested ? path.substr(dot + 1) : path));
+                          NearestKeyHint(around == nullptr ? "" : ChildPrefix(*around), parent,
+                                         path.substr(dot + 1)));
   }
-  const bool works = row->status == KeyStatus::kWorks;
+  const bool works = row->status != KeyStatus::kNotYet;
   return fmt::format("{}: {}\n", row->path, row->about) + Line("value", ValueText(*row)) +
          Line("default", row->fallback) + Line("status", works ? "works" : "not supported yet") +
          Line("since", works ? row->since : "") + Children(*row);

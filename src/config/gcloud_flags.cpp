@@ -54,14 +54,14 @@ std::vector<std::string> KnownFlags() {
   return names;
 }
 
-/// A flag as gcloud would see it.
+/// A flag as gcloud sees it.
 struct Flag {
   std::string name = {};
   std::optional<std::string> value = {};
   Position pos = {};
 };
 
-/// Items are "--name=value", "--name value", or a name and a value after one another.
+/// Items are "--name=value", "--name value", or a name and then its value.
 std::vector<Flag> SplitFlags(const Value& list) {
   std::vector<Flag> flags;
   for (const Value& item : list.children) {
@@ -90,7 +90,7 @@ class FlagTranslator {
       return Refuse(flag, "gcloud's " + flag.name + " is not supported",
                     base::Reason::kNotSupported,
                     near ? "did you mean " + *near + "?"
-                         : "leave it out; jobman config explain tpu lists the keys there are");
+                         : "remove it; jobman config explain tpu lists the keys");
     }
     if (row->shape == Shape::kFixed && flag.value)
       return Refuse(flag, flag.name + " takes no value");

@@ -17,7 +17,7 @@ std::string JobPart(const InitOptions& options) {
 job:
   name: {}
 
-# Which API gives the slice: google, or local for the simulator that comes with jobman.
+# Which API creates the slice: google, or local for the simulator that comes with jobman.
 cloud: {}
 
 )",
@@ -33,7 +33,7 @@ std::string TpuPart(const InitOptions& options) {
   accelerator: {}      # type and size
   zone: {}
   pricing: {}             # spot, ondemand, preemptible or reserved
-{}  # allocation_mode: tpu-vm # default: queued-resources, which waits in the queue
+{}  # allocation_mode: tpu-vm # default: queued-resources, which waits in a queue
   # version: tpu-ubuntu2204-base   # default: one that fits the accelerator
   # network: my-network
   # labels: {{team: vision}}
@@ -51,7 +51,7 @@ setup:
     # hosts: all          # or 0, [0, 1], "0,3-7"
     # timeout: 20m
 
-# What runs on every host. JOBMAN_HOST_INDEX, JOBMAN_NUM_HOSTS and others are set for it.
+# Runs on every host, with JOBMAN_HOST_INDEX, JOBMAN_NUM_HOSTS and others set.
 command:
   cmd: |
     echo "host $JOBMAN_HOST_INDEX of $JOBMAN_NUM_HOSTS"
@@ -59,7 +59,7 @@ command:
   # env: {JAX_PLATFORMS: tpu}
   # secrets: [WANDB_API_KEY]   # read from your environment at the start, stored nowhere
 
-# How often to try again, by what went wrong.
+# How often to retry, by what went wrong.
 retries:
   preemption: unlimited
   failure: 0

@@ -13,14 +13,14 @@ namespace {
 
 using Path = std::vector<std::string>;
 
-/// References that may follow one another; more is no sane file, and the stack is finite.
+/// Longest chain of references. The stack is finite.
 constexpr std::size_t kLongestChain = 40;
 constexpr std::size_t kMostProduced = 4 * kLargestFile;  // bytes, by interpolation
 /// ${${${...}}} in one text, and along a chain of references.
 constexpr int kDeepestExpression = 60;
 constexpr std::size_t kNone = std::string_view::npos;
 
-/// Just behind the "}" that closes the "${" at the text's begin; kNone when there is none.
+/// Behind the "}" that closes the "${" at the start of the text; kNone if there is none.
 std::size_t EndOfExpression(std::string_view text) {
   int depth = 0;
   char quote = '\0';
@@ -101,7 +101,7 @@ class Interpolator {
     busy_.push_back(JoinPath(path));
     Value result = Expand(value.text, {path, value.pos});
     busy_.pop_back();
-    if (value.progress != Value::Progress::kBusy) return;  // a cycle came back here
+    if (value.progress != Value::Progress::kBusy) return;  // a cycle led back to it
     Replace(value, std::move(result));
   }
 
@@ -128,7 +128,7 @@ class Interpolator {
   }
 
   static std::string TooLong() {
-    return "more than " + std::to_string(kLongestChain) + " interpolations follow one another";
+    return "a chain of more than " + std::to_string(kLongestChain) + " interpolations";
   }
 
   void ReportCycle(Value& value, const Path& path) {
@@ -136,9 +136,8 @@ class Interpolator {
     if (busy_.size() >= kLongestChain) return Break(value, TooLong());
     const auto first = std::find(busy_.begin(), busy_.end(), name);
     const std::vector<std::string> round(first, busy_.end());
-    Break(value,
-          "interpolation goes round in a circle: " + base::Join(round, " -> ") + " -> " + name,
-          "write one of these values without the others");
+    Break(value, "interpolation cycle: " + base::Join(round, " -> ") + " -> " + name,
+          "write one of these values without a reference");
   }
 
   Value Broken(const Site& site, std::string_view part, std::string message,
@@ -152,7 +151,7 @@ class Interpolator {
     return value;
   }
 
-  /// The value of a text: of its only expression, else text with every expression written out.
+  /// The value of a text: that of its only expression, else the text with each one replaced.
   Value Expand(std::string_view text, const Site& site) {
     if (text.starts_with("${") && EndOfExpression(text) == text.size()) {
       return Evaluate(text.substr(2, text.size() - 3), site);
@@ -172,8 +171,8 @@ class Interpolator {
       }
       const std::size_t end = EndOfExpression(text);
       if (end == kNone) {
-        return Broken(site, text.substr(0, 12), "\"${\" without its \"}\"",
-                      "write \\${ where \"${\" itself is meant");
+        return Broken(site, text.substr(0, 12), "\"${\" without \"}\"",
+                      "for a literal \"${\" write \\${");
       }
       broken = !AppendExpression(text.substr(0, end), site, result) || broken;
       text.remove_prefix(end);
@@ -190,14 +189,14 @@ class Interpolator {
     return slashes;
   }
 
-  /// Within text, an expression must give a scalar.
+  /// An expression inside a text must be a scalar.
   bool AppendExpression(std::string_view expression, const Site& site, std::string& out) {
     const Value value = Evaluate(expression.substr(2, expression.size() - 3), site);
     if (value.kind == Value::Kind::kBroken) return false;
     if (!value.is_scalar()) {
       const std::string kind = value.is_null() ? "empty" : std::string(KindText(value));
       Broken(site, expression,
-             std::string(expression) + " is " + kind + ", which text cannot hold");
+             std::string(expression) + " is " + kind + ", which cannot be part of a text");
       return false;
     }
     out += value.text;
@@ -237,11 +236,11 @@ class Interpolator {
     const std::string whole = "${" + std::string(resolver) + ":" + std::string(arguments) + "}";
     return Broken(site, whole, "unknown resolver \"" + std::string(resolver) + "\"",
                   base::IsEnvName(resolver) && base::ToLower(resolver) != resolver
-                      ? "write \\" + whole + " where the shell's own is meant"
-                      : "known are oc.env, env, oc.select and oc.decode");
+                      ? "write \\" + whole + " for the shell's own"
+                      : "the resolvers are oc.env, env, oc.select and oc.decode");
   }
 
-  /// An argument's own value: what is written there, typed by its looks.
+  /// The value of an argument, typed by how it is written.
   Value Argument(std::string_view text, const Site& site) {
     const std::string_view bare = base::Trim(text);
     const std::string_view unquoted = Unquote(text);
@@ -280,12 +279,12 @@ class Interpolator {
     return IsNullText(value.text) ? Value{} : value;
   }
 
-  /// A copy of what `name` names. With `absent`, a name that leads nowhere is no problem.
+  /// A copy of what `name` names. With `absent`, an unknown name is not reported.
   Value LookUp(const std::string& name, const Site& site, bool* absent) {
     Path path;
     std::string_view rest = name;
     if (rest.starts_with('.') && !StartRelative(rest, site, path)) {
-      return Broken(site, name, "\"" + name + "\" leads out of the file");
+      return Broken(site, name, "\"" + name + "\" points outside the file");
     }
     for (std::string& part : SplitPath(rest)) path.push_back(std::move(part));
     Value* found = Walk(path);
@@ -295,10 +294,10 @@ class Interpolator {
       *absent = true;
       return Value{};
     }
-    return Broken(site, name, "${" + name + "} names no key of this file", HintFor(name, path));
+    return Broken(site, name, "${" + name + "} is not a key of this file", HintFor(name, path));
   }
 
-  /// "." is the map or list that holds the value, each further dot one level up.
+  /// "." is the map or list around the value, each further dot one level up.
   static bool StartRelative(std::string_view& rest, const Site& site, Path& path) {
     path = site.path;
     while (rest.starts_with('.')) {
@@ -309,7 +308,7 @@ class Interpolator {
     return true;
   }
 
-  /// Follows the path, resolving what stands on the way.
+  /// Follows the path and resolves what it passes.
   Value* Walk(const Path& path) {
     Value* value = &root_;
     Path here;
@@ -329,7 +328,7 @@ class Interpolator {
       return value;
     }
     const std::string name = JoinPath(path);
-    // A list or map that is asked for from within itself.
+    // A list or map that refers to itself.
     if (std::find(busy_.begin(), busy_.end(), name) != busy_.end() ||
         busy_.size() >= kLongestChain) {
       ReportCycle(value, path);
@@ -355,8 +354,8 @@ class Interpolator {
       return "did you mean ${" + JoinPath(parent) + "}?";
     }
     if (!base::IsEnvName(name)) return {};
-    return "a shell variable is written $" + name + " or \\${" + name +
-           "}, one of this machine ${oc.env:" + name + "}";
+    return "a shell variable is $" + name + " or \\${" + name +
+           "}, one of this machine is ${oc.env:" + name + "}";
   }
 
   Value& root_;

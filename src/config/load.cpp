@@ -2,18 +2,19 @@
 
 #include <utility>
 
-#include "config/build.hpp"
 #include "config/check.hpp"
 #include "config/diagnostics.hpp"
 #include "config/gcloud_flags.hpp"
 #include "config/interpolate.hpp"
 #include "config/merge.hpp"
+#include "config/origins.hpp"
 #include "config/reader.hpp"
-#include "config/resolved.hpp"
+#include "config/resolve.hpp"
 #include "config/yaml_reader.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/spec_json.hpp"
 
 namespace jobman::config {
 namespace {
@@ -23,7 +24,7 @@ base::Path FolderOf(const base::Path& file, const base::Path& working_dir) {
   return whole.parent_path().lexically_normal();
 }
 
-/// The tree of one file's text; an empty map when it says nothing.
+/// The tree of one file's text; an empty map if the file is empty.
 Value ReadTree(std::string_view text, int source, Diagnostics& out) {
   auto tree = ReadYaml(text, source, 0, out);
   Value root = tree ? std::move(*tree) : Value{};
@@ -33,7 +34,7 @@ Value ReadTree(std::string_view text, int source, Diagnostics& out) {
   }
   if (!root.is_map()) {
     out.Report(root.pos, "expected a map of keys, found " + std::string(KindText(root)),
-               "a job file begins like: job: {name: my-job}");
+               "a job file begins like this: job: {name: my-job}");
     root = Value{};
     root.kind = Value::Kind::kMap;
   }
@@ -42,7 +43,7 @@ Value ReadTree(std::string_view text, int source, Diagnostics& out) {
 }
 
 base::Result<std::string> ReadText(const base::Path& file) {
-  // A pipe is welcome, as of <(...); what has no end is cut.
+  // May be a pipe, such as <(...); reading is bounded.
   std::error_code problem;
   if (!std::filesystem::exists(file, problem)) {
     return base::NotFound("no such file",
@@ -53,11 +54,11 @@ base::Result<std::string> ReadText(const base::Path& file) {
   }
   auto text = base::ReadFile(file, kLargestFile);
   if (text.ok() || text.error().code != base::Code::kInvalidArgument) return text;
-  return base::InvalidArgument("larger than 1 MiB, too large for a job file",
-                               "name scripts and data in it, and keep them in files of their own");
+  return base::InvalidArgument("larger than 1 MiB, the limit for a job file",
+                               "keep scripts and data in separate files and name them here");
 }
 
-/// Loading, step by step; what the steps share.
+/// The steps of loading, and what they share.
 class Loader {
  public:
   explicit Loader(const LoadRequest& request) : request_(request) {}
@@ -67,12 +68,11 @@ class Loader {
     Value root = ReadJobFile();
     AddUserDefaults(root);
     ApplyFlags(root);
-    // Half a tree would only give rise to puzzling complaints.
+    // Half a tree would only cause misleading problems.
     if (out_.ok()) {
       Interpolate(root, request_.defaults.env, out_);
       TranslateFlags(root, out_);
-      CheckAgainstSchema(root, out_);
-      Build(root, result);
+      Resolve(root, result);
     }
     result.problems = out_.Take();
     if (!result.problems.empty()) result.loaded.reset();
@@ -95,7 +95,7 @@ class Loader {
     }
     Value root = ReadTree(source_, index, out_);
     if (root.children.empty() && out_.ok()) {
-      out_.Report({.source = index}, "the file says nothing", "jobman init writes a job file");
+      out_.Report({.source = index}, "the file is empty", "jobman init writes a job file");
     }
     return root;
   }
@@ -108,7 +108,7 @@ class Loader {
       const bool absent = text.error().code == base::Code::kNotFound;
       if (absent && !request_.defaults.user_file_named) return;
       out_.Report({.source = AddFile(file, "")}, text.error().message,
-                  "it holds your defaults for every job file");
+                  "it contains your defaults for every job file");
       return;
     }
     MergeUnder(root, ReadTree(*text, AddFile(file, *text), out_));
@@ -135,14 +135,15 @@ class Loader {
     SetAt(root, path, std::move(value), out_);
   }
 
-  void Build(const Value& root, LoadResult& result) {
+  void Resolve(Value& root, LoadResult& result) {
+    auto spec = core::SpecFromJson(CheckAgainstSchema(root, request_.defaults, out_));
+    if (!spec.ok()) return out_.Report({.source = 0}, spec.error().message);  // a bug in the schema
     Reader reader(root, request_, out_);
-    Loaded loaded;
-    loaded.spec = BuildSpec(reader);
+    Loaded loaded{.spec = *std::move(spec)};
+    ResolveSpec(reader, loaded.spec);
     if (!out_.ok()) return;
     loaded.source = source_;
-    loaded.resolved = ToJobFile(loaded.spec);
-    loaded.origins = OriginsOf(loaded.resolved, root, reader.notes(), out_);
+    loaded.origins = OriginsOf(core::SpecToJson(loaded.spec), root, reader.notes(), out_);
     for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version", "tpu.valid_until"}) {
       loaded.places[key] = out_.Describe(reader.At(key));
     }

@@ -15,7 +15,7 @@ Value EmptyMap(const Value& like) {
   return map;
 }
 
-/// The child to go on with, made when absent; nullptr when there can be none.
+/// The child to go on with, made if absent; nullptr if there can be none.
 Value* Enter(Value& parent, const std::string& part, const Value& value) {
   if (parent.is_null()) parent.kind = Value::Kind::kMap;
   if (parent.is_map()) {
@@ -63,7 +63,7 @@ void SetAt(Value& root, std::string_view path, Value value, Diagnostics& out) {
     Value* next = Enter(*place, part, value);
     if (next == nullptr) {
       const std::string what = JoinPath(walked) + " is " + std::string(KindText(*place));
-      out.Report(value.key_pos, "no " + std::string(path) + " can be set: " + what);
+      out.Report(value.key_pos, "cannot set " + std::string(path) + ": " + what);
       return;
     }
     walked.push_back(part);
@@ -87,7 +87,7 @@ void ApplySet(Value& root, std::string_view assignment, int source, Diagnostics&
   const bool fine = out.ok();
   auto value = ReadYaml(assignment.substr(equals + 1), source, offset, out);
   if (!value && fine && !out.ok()) return;
-  if (!value) value.emplace();  // "key=" takes the key away
+  if (!value) value.emplace();  // "key=" removes the key
   value->key_pos = begin;
   std::string_view path = base::Trim(assignment.substr(0, equals));
   if (path == "cloud" && value->is_scalar()) path = "cloud.endpoint";

@@ -15,7 +15,7 @@ constexpr std::size_t kLongestName = 40;
 
 /// What a kind of name consists of.
 struct Rule {
-  std::string_view signs = {};    ///< allowed beside lower-case letters and digits
+  std::string_view signs = {};    ///< allowed besides lower-case letters and digits
   bool upper = false;             ///< whether capitals are allowed
   std::string_view allowed = {};  ///< the same in words
   std::size_t longest = 63;
@@ -42,10 +42,10 @@ base::Status Check(std::string_view text, const Rule& rule) {
   for (const char c : text) {
     if (IsAllowed(c, rule)) continue;
     const bool printable = c > ' ' && c < '\x7F';
-    const std::string what = printable ? "'" + std::string(1, c) + "'" : "a character";
-    const std::string why = "contains " + what + "; it may contain " + std::string(rule.allowed);
-    return Wrong(text,
-                 c == ' ' ? "contains a blank; it may contain " + std::string(rule.allowed) : why);
+    const std::string what = c == ' '    ? "a space"
+                             : printable ? "'" + std::string(1, c) + "'"
+                                         : "a non-ASCII or control character";
+    return Wrong(text, "contains " + what + "; only " + std::string(rule.allowed) + " are allowed");
   }
   const bool letter = kLower.find(text.front()) != std::string_view::npos ||
                       (rule.upper && kUpper.find(text.front()) != std::string_view::npos);
@@ -54,8 +54,8 @@ base::Status Check(std::string_view text, const Rule& rule) {
     return Wrong(text, "ends with '" + std::string(1, text.back()) + "'");
   }
   if (text.size() > rule.longest) {
-    return Wrong(text, "has " + std::to_string(text.size()) + " characters; at most " +
-                           std::to_string(rule.longest) + " may be");
+    return Wrong(text, "has " + std::to_string(text.size()) + " characters; the limit is " +
+                           std::to_string(rule.longest));
   }
   return base::Ok();
 }
@@ -84,7 +84,7 @@ std::string MakeValidName(std::string_view text) {
   for (const char c : base::ToLower(text)) {
     const bool allowed = IsAllowed(c, {});
     if (allowed) name += c;
-    // One dash for any run of what may not stay; none in front.
+    // One dash for each run of other characters; none at the start.
     if (!allowed && !name.empty() && name.back() != '-') name += '-';
   }
   if (!name.empty() && kDigits.find(name.front()) != std::string::npos) name.insert(0, "job-");
@@ -94,7 +94,7 @@ std::string MakeValidName(std::string_view text) {
 }
 
 base::Status CheckStepName(std::string_view name) {
-  if (name == "run") return Wrong(name, "is what the command itself is called; choose another");
+  if (name == "run") return Wrong(name, "is the name of the command itself; choose another");
   return Check(name, {.signs = "-_.",
                       .upper = true,
                       .allowed = "letters, digits, -, _ and .",
@@ -106,9 +106,8 @@ base::Status CheckVariable(std::string_view name, std::string_view value) {
   if (size <= core::kLongestVariable) return base::Ok();
   return base::InvalidArgument(
       "the variable " + base::Shorten(name, 100) + " has " + std::to_string(size) +
-          " bytes with its name; Linux starts no program with more than " +
-          std::to_string(core::kLongestVariable),
-      "put the value into a file of the hosts and its path into the variable");
+          " bytes with its name; the limit of Linux is " + std::to_string(core::kLongestVariable),
+      "put the value into a file on the hosts and its path into the variable");
 }
 
 base::Status CheckTag(std::string_view tag) {
@@ -142,11 +141,11 @@ base::Status CheckZone(std::string_view zone) {
   JM_TRY(Check(zone, {.signs = "-", .allowed = "lower-case letters, digits and -"}));
   const auto dashes = std::count(zone.begin(), zone.end(), '-');
   if (dashes >= 2) return base::Ok();
-  base::Error error = base::InvalidArgument("\"" + std::string(zone) + "\" is no zone");
+  base::Error error = base::InvalidArgument("\"" + std::string(zone) + "\" is not a zone");
   if (dashes == 1 && kDigits.find(zone.back()) != std::string_view::npos) {
     error.message = "\"" + std::string(zone) + "\" is a region";
   }
-  error.hint = "zones are written like us-central2-b";
+  error.hint = "a zone looks like us-central2-b";
   return error;
 }
 

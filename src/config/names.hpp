@@ -13,12 +13,12 @@ namespace jobman::config {
 base::Status CheckSliceName(std::string_view name);
 /// job.name: as CheckSliceName(), and "_", which slice names replace by "-".
 base::Status CheckJobName(std::string_view name);
-/// A valid name near to the text; "job" when nothing of it can stay.
+/// A valid name similar to the text; "job" if no character of it is allowed.
 std::string MakeValidName(std::string_view text);
 
-/// A setup step's name is a folder of logs and part of stage names.
+/// The name of a setup step: a folder of logs, and part of stage names.
 base::Status CheckStepName(std::string_view name);
-/// Whether Linux starts a program with the variable: "NAME=value" has a limit.
+/// Whether Linux starts a program with the variable: the length of "NAME=value" is limited.
 base::Status CheckVariable(std::string_view name, std::string_view value);
 /// A network tag.
 base::Status CheckTag(std::string_view tag);
@@ -28,9 +28,9 @@ base::Status CheckLabelKey(std::string_view key);
 base::Status CheckLabelValue(std::string_view value);
 /// A key of instance metadata: at most 128 letters, digits, _ and -.
 base::Status CheckMetadataKey(std::string_view key);
-/// A login name that Linux takes.
+/// A login name that Linux accepts.
 base::Status CheckLogin(std::string_view login);
-/// The local login name as one for the hosts, else "jobman": root may not log in to a TPU VM.
+/// The local login name in a form valid on hosts, else "jobman": root cannot log in to a TPU VM.
 std::string MakeLogin(std::string_view login);
 
 }  // namespace jobman::config

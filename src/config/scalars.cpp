@@ -1,108 +1,145 @@
 #include "config/scalars.hpp"
 
+#include <algorithm>
+
 #include "jobman/base/strings.hpp"
+#include "jobman/base/time.hpp"
+#include "jobman/core/job_spec.hpp"
 
 namespace jobman::config {
 namespace {
 
+using base::Json;
+using base::Result;
+
 constexpr std::int64_t kLargestNumber = 1'000'000'000;
 
-base::Error Expected(Type type, const Value& value) {
-  const std::string found = value.is_scalar() ? "\"" + value.text + "\"" : "";
-  return base::InvalidArgument("expected " + std::string(TypeText(type)) + ", found " +
-                               (found.empty() ? std::string(KindText(value)) : found));
+base::Error Expected(const std::string& type, const Value& value, std::string hint = {}) {
+  const std::string found =
+      value.is_scalar() ? "\"" + value.text + "\"" : std::string(KindText(value));
+  return base::InvalidArgument("expected " + type + ", found " + found, std::move(hint));
 }
 
-template <class T>
-std::optional<base::Error> ErrorOf(const base::Result<T>& result) {
-  return result.ok() ? std::nullopt : std::optional(result.error());
+base::Error NotAboveZero() {
+  return base::InvalidArgument("must be greater than 0");
 }
 
-/// Each item of a list of hosts is a number or a range.
-base::Result<core::HostSet> ReadHostList(const Value& list) {
-  std::vector<std::string> parts;
-  for (const Value& item : list.children) {
-    if (!item.is_scalar()) return Expected(Type::kNumber, item);
-    if (item.text == "all") return base::InvalidArgument("\"all\" stands alone, not in a list");
-    parts.push_back(item.text);
-  }
-  if (parts.empty()) return base::InvalidArgument("the list of hosts is empty");
-  return core::ParseHostSet(base::Join(parts, ","));
+Result<Json> ReadBool(const Value& value, const KeyRow& row) {
+  if (!IsBoolText(value)) return Expected(TypeText(row), value);
+  return Json(IsTrueText(value.text));
 }
 
-}  // namespace
-
-base::Result<bool> ReadBool(const Value& value) {
-  if (!IsBoolText(value)) return Expected(Type::kBool, value);
-  return IsTrueText(value.text);
+/// "1-256" as its two numbers.
+Result<Json> CheckRange(std::int64_t number, std::string_view range) {
+  const std::size_t dash = range.find('-');
+  const std::string least(range.substr(0, dash));
+  const std::string most(range.substr(dash + 1));
+  if (range.empty() || (number >= *base::ParseNumber(least) && number <= *base::ParseNumber(most)))
+    return Json(number);
+  return base::InvalidArgument("must be between " + least + " and " + most);
 }
 
-base::Result<int> ReadNumber(const Value& value) {
+Result<Json> ReadNumber(const Value& value, const KeyRow& row) {
   if (IsNumberText(value) && value.text.front() == '-') {
     return base::InvalidArgument("must not be negative");
   }
   const auto number = value.quoted ? std::nullopt : base::ParseNumber(value.text);
-  if (!number || *number > kLargestNumber) return Expected(Type::kNumber, value);
-  return static_cast<int>(*number);
+  if (!number || *number > kLargestNumber) return Expected(TypeText(row), value);
+  return CheckRange(*number, row.allowed);
 }
 
-base::Result<std::optional<int>> ReadCount(const Value& value) {
-  if (value.text == "unlimited") return std::optional<int>{};
-  const auto number = ReadNumber(value);
-  if (!number.ok()) return Expected(Type::kCount, value);
-  return std::optional<int>{*number};
+Result<Json> ReadCount(const Value& value, const KeyRow& row) {
+  if (value.text == "unlimited") return Json(value.text);
+  const auto number = ReadNumber(value, row);
+  return number.ok() ? number : Expected(TypeText(row), value);
 }
 
-base::Result<base::Duration> ReadDuration(const Value& value) {
-  auto duration = base::ParseDuration(value.text);
-  if (duration.ok()) return duration;
-  base::Error error = Expected(Type::kDuration, value);
-  error.hint = "write it like 90s, 15m, 1h30m";
+Result<Json> ReadDuration(const Value& value, const KeyRow& row) {
+  const auto duration = base::ParseDuration(value.text);
+  if (!duration.ok()) return Expected(TypeText(row), value, "for example: 90s, 15m or 1h30m");
+  if (row.type != Type::kDuration && duration->count() == 0) return NotAboveZero();
+  return Json(value.text);
+}
+
+Result<Json> ReadDeadline(const Value& value, const KeyRow& row) {
+  if (base::ParseDuration(value.text).ok()) return ReadDuration(value, row);
+  if (base::ParseRfc3339(value.text).ok()) return Json(value.text);
+  return Expected(TypeText(row), value, "for example: 6h or 2026-11-21T08:00:00Z");
+}
+
+/// Each item of a list of hosts is a number or a range.
+Result<Json> ReadHosts(const Value& value) {
+  std::vector<std::string> parts;
+  if (value.is_scalar()) parts.push_back(value.text);
+  for (const Value& item : value.children) {
+    if (!item.is_scalar()) return Expected("a number", item);
+    if (item.text == "all") return base::InvalidArgument("\"all\" cannot be an item of a list");
+    parts.push_back(item.text);
+  }
+  if (parts.empty()) return base::InvalidArgument("the list of hosts is empty");
+  JM_ASSIGN_OR_RETURN(const core::HostSet hosts, core::ParseHostSet(base::Join(parts, ",")));
+  return Json(core::HostSetText(hosts));
+}
+
+std::string OneOf(const std::vector<std::string>& words) {
+  return words.size() == 1 ? "write " + words[0] : "write one of " + base::Join(words, ", ");
+}
+
+/// A word, or true or false, that is known and does nothing yet.
+bool IsForLater(const Value& value, const KeyRow& row) {
+  const std::vector<std::string> later = base::Split(row.later, '|');
+  const std::string text = row.type == Type::kBool && IsTrueText(value.text) ? "true" : value.text;
+  return !text.empty() && std::find(later.begin(), later.end(), text) != later.end();
+}
+
+base::Error NotYet(const Value& value, const KeyRow& row) {
+  base::Error error = base::InvalidArgument(
+      value.text + " is not supported yet",
+      row.type == Type::kBool ? "write false" : OneOf(base::Split(row.allowed, '|')));
+  error.reason = base::Reason::kNotSupported;
   return error;
 }
 
-base::Result<Deadline> ReadDeadline(const Value& value) {
-  if (const auto duration = base::ParseDuration(value.text); duration.ok()) return *duration;
-  if (const auto time = base::ParseRfc3339(value.text); time.ok()) return *time;
-  base::Error error = Expected(Type::kDeadline, value);
-  error.hint = "write it like 6h, or 2026-11-21T08:00:00Z";
-  return error;
+Result<Json> ReadWord(const Value& value, const KeyRow& row) {
+  const std::vector<std::string> words = base::Split(row.allowed, '|');
+  if (std::find(words.begin(), words.end(), value.text) != words.end()) return Json(value.text);
+  const auto nearest = base::Nearest(value.text, words);
+  return base::InvalidArgument("\"" + value.text + "\" is not one of: " + base::Join(words, ", "),
+                               nearest ? "did you mean " + *nearest + "?" : "");
 }
 
-base::Result<core::HostSet> ReadHosts(const Value& value) {
-  return value.is_list() ? ReadHostList(value) : core::ParseHostSet(value.text);
-}
+}  // namespace
 
-std::optional<base::Error> CheckScalar(const Value& value, const KeyRow& row) {
+Result<Json> ReadScalar(const Value& value, const KeyRow& row) {
+  if (IsForLater(value, row)) return NotYet(value, row);
   switch (row.type) {
-    case Type::kBool:
-      return ErrorOf(ReadBool(value));
-    case Type::kNumber:
-      return ErrorOf(ReadNumber(value));
-    case Type::kCount:
-      return ErrorOf(ReadCount(value));
-    case Type::kDuration:
-      return ErrorOf(ReadDuration(value));
-    case Type::kDeadline:
-      return ErrorOf(ReadDeadline(value));
-    case Type::kLimit:
-      return value.is_scalar() ? ErrorOf(ReadDuration(value)) : std::nullopt;
-    case Type::kHosts:
-      return ErrorOf(ReadHosts(value));
-    case Type::kText:
     case Type::kWord:
+      return ReadWord(value, row);
+    case Type::kBool:
+      return ReadBool(value, row);
+    case Type::kNumber:
+      return ReadNumber(value, row);
+    case Type::kCount:
+      return ReadCount(value, row);
+    case Type::kDuration:
+    case Type::kLimit:
+      return ReadDuration(value, row);
+    case Type::kDeadline:
+      return ReadDeadline(value, row);
+    case Type::kHosts:
+      return ReadHosts(value);
+    case Type::kText:
+    case Type::kPath:
     case Type::kTextList:
     case Type::kTextMap:
-    case Type::kSecrets:
-    case Type::kPatterns:
     case Type::kSource:
-    case Type::kHooks:
+    case Type::kTextOrSource:
     case Type::kMap:
-    case Type::kSteps:
+    case Type::kMaps:
     case Type::kAny:
-      return std::nullopt;
+      return Json(value.text);
   }
-  return std::nullopt;
+  return Json(value.text);
 }
 
 }  // namespace jobman::config

@@ -1,217 +1,259 @@
 #include "jobman/config/schema.hpp"
 
-#include <array>
-
 #include "config/value.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::config {
 namespace {
 
 using T = Type;
-constexpr KeyStatus kOn = KeyStatus::kWorks;
-constexpr KeyStatus kOff = KeyStatus::kNotYet;
+using Text = std::string_view;
 
-// path, type, status, fallback, words, later, about
-constexpr KeyRow kRows[] = {
-    {"job", T::kMap, kOn, "", "", "", "The job as a whole."},
-    {"job.name", T::kText, kOn, "the file's name", "", "",
-     "Lower-case letters, digits, - and _, at most 40."},
-    {"job.env_type", T::kWord, kOn, "none", "none", "docker|conda|venv",
-     "Where the command runs; none is the host itself."},
-    {"job.loop", T::kBool, kOn, "", "", "",
-     "true: after a preemption try again without limit; false: do not try again."},
-    {"job.remote_user", T::kText, kOn, "", "", "", "Login name on the hosts, unless ssh.user is."},
-    {"job.environment", T::kTextMap, kOn, "", "", "",
-     "Environment variables of every setup step and of the command."},
-    {"job.worker_num", T::kNumber, kOn, "", "", "",
-     "Number of hosts expected; a slice with another number is refused."},
-    {"job.labels", T::kTextMap, kOn, "", "", "", "Labels of the job, for list and other filters."},
-    {"job.queue", T::kMap, kOn, "", "", "", "The task queue that the job's slice serves."},
-    {"job.queue.enabled", T::kBool, kOn, "false", "", "",
-     "true, to serve a task queue, is not supported yet."},
-    {"job.queue.config", T::kAny, kOn, "", "", "", "Read when the queue is enabled."},
-    {"job.queue.prefix", T::kAny, kOn, "", "", "", "Read when the queue is enabled."},
-
-    {"cloud", T::kMap, kOn, "google", "", "",
-     "Which API gives the slices: google, local (the simulator), a URL, or a map of these keys."},
-    {"cloud.endpoint", T::kText, kOn, "JOBMAN_ENDPOINT, else google", "", "",
-     "google, local, or an http(s) URL; --endpoint comes first."},
-    {"cloud.token_file", T::kText, kOn, "", "", "", "File that holds an access token."},
-    {"cloud.token_command", T::kText, kOn, "", "", "",
-     "Shell command that prints an access token."},
-
-    {"tpu", T::kMap, kOn, "required", "", "", "The slice."},
-    {"tpu.allocation_mode", T::kWord, kOn, "queued-resources", "queued-resources|tpu-vm", "",
-     "Ask through a queued resource, or create the TPU VM directly."},
-    {"tpu.accelerator", T::kText, kOn, "required", "", "", "Accelerator type, as in v4-32."},
-    {"tpu.topology", T::kText, kOff, "", "", "", "Shape in chips, as in 2x2x4."},
-    {"tpu.name", T::kText, kOn, "job.name", "", "",
-     "What slice names begin with: lower-case letters, digits and -, at most 40."},
-    {"tpu.zone", T::kText, kOn, "required", "", "",
-     "Zone, as in us-central2-b. A list of candidates is not supported yet."},
-    {"tpu.version", T::kText, kOn, "by generation", "", "",
-     "Runtime version (software image); one that fits the accelerator when absent."},
-    {"tpu.pricing", T::kWord, kOn, "ondemand", "spot|ondemand|preemptible|reserved", "",
-     "What the slice costs, and whether it may be taken away."},
-    {"tpu.reservation", T::kText, kOn, "any", "", "",
-     "With pricing reserved, through a queued resource: the reservation's name."},
-    {"tpu.num_slices", T::kNumber, kOn, "1", "", "",
-     "Nodes of that accelerator type that the command runs on as one: a multislice."},
-    {"tpu.network", T::kText, kOn, "default", "", "", "VPC network."},
-    {"tpu.subnetwork", T::kText, kOn, "default", "", "", "Subnetwork of the zone's region."},
-    {"tpu.external_ips", T::kBool, kOn, "true", "", "", "Whether hosts get external addresses."},
-    {"tpu.service_account", T::kText, kOn, "the project's own", "", "",
-     "Service account of the hosts."},
-    {"tpu.data_disks", T::kAny, kOff, "", "", "", "Disks to attach."},
-    {"tpu.tags", T::kTextList, kOn, "", "", "", "Network tags."},
-    {"tpu.labels", T::kTextMap, kOn, "", "", "", "Labels of the slice in the cloud."},
-    {"tpu.metadata", T::kTextMap, kOn, "", "", "", "Metadata of the hosts."},
-    {"tpu.startup_script", T::kText, kOn, "", "", "",
-     "Runs at every boot: the script itself (several lines, or beginning with #!), or its file."},
-    {"tpu.valid_until", T::kDeadline, kOn, "none", "", "",
-     "When a queued resource stops waiting: after a duration (6h) another is asked for; at a time "
-     "(2026-11-21T08:00:00Z) the job fails, and asks for no slice any more."},
-    {"tpu.project", T::kText, kOn, "GOOGLE_CLOUD_PROJECT, CLOUDSDK_CORE_PROJECT, gcloud's own", "",
-     "", "Google Cloud project; not needed with cloud local."},
-    {"tpu.flags", T::kTextList, kOn, "", "", "",
-     "Flags of gcloud's create, translated to the keys above; others are refused by name."},
-
-    {"ssh", T::kMap, kOn, "", "", "", "How to reach the hosts."},
-    {"ssh.user", T::kText, kOn, "job.remote_user, else your login name", "", "",
-     "Login name on the hosts."},
-    {"ssh.private_key", T::kText, kOn, "one of jobman's own", "", "",
-     "Private key file; made when it does not exist, never overwritten."},
-    {"ssh.port", T::kNumber, kOn, "22", "", "", "Port of the hosts' SSH servers."},
-    {"ssh.via", T::kWord, kOff, "external", "external|internal|proxy_jump", "",
-     "Which address to use."},
-    {"ssh.identities", T::kAny, kOff, "", "", "", "Keys to copy to the hosts."},
-    {"ssh.agent_forwarding", T::kBool, kOff, "false", "", "", "Lend the hosts your SSH agent."},
-
-    {"code", T::kMap, kOff, "", "", "", "Code to bring to every host."},
-    {"code.git", T::kAny, kOff, "", "", "", "From a Git repository."},
-    {"code.dir", T::kAny, kOff, "", "", "", "From a local folder."},
-
-    {"setup", T::kSteps, kOn, "", "", "",
-     "Steps to run on the hosts before the command, in order; once per machine, boot and content."},
-    {"setup[].name", T::kText, kOn, "step-1, step-2, ...", "", "",
-     "Names the step in logs and messages."},
-    {"setup[].run", T::kText, kOn, "required", "", "", "Shell script."},
-    {"setup[].hosts", T::kHosts, kOn, "all", "", "", "Where it runs."},
-    {"setup[].required", T::kBool, kOn, "true", "", "", "Whether its failure fails the job."},
-    {"setup[].timeout", T::kDuration, kOn, "none", "", "", "How long it may take."},
-    {"setup[].when", T::kText, kOff, "", "", "", "Condition under which it runs."},
-
-    {"gcsfuse", T::kMap, kOff, "", "", "", "A Cloud Storage bucket as a folder."},
-    {"gcsfuse.bucket_name", T::kText, kOff, "", "", "", "The bucket."},
-    {"gcsfuse.mount_path", T::kText, kOff, "", "", "", "The folder."},
-    {"gcsfuse.extra_mounts", T::kAny, kOff, "", "", "", "More buckets."},
-    {"gcsfuse.cache", T::kAny, kOff, "", "", "", "File cache."},
-    {"nfs", T::kMap, kOff, "", "", "", "A shared folder."},
-    {"nfs.path", T::kText, kOff, "", "", "", "The folder on the hosts."},
-    {"nfs.export", T::kText, kOff, "", "", "", "What is mounted there."},
-    {"docker", T::kMap, kOff, "", "", "", "Run in a container."},
-    {"docker.image", T::kText, kOff, "", "", "", "The image."},
-    {"docker.env_vars", T::kAny, kOff, "", "", "", "Environment of the container."},
-    {"docker.mount_dirs", T::kAny, kOff, "", "", "", "Folders to mount."},
-    {"docker.workdir", T::kText, kOff, "", "", "", "Working folder."},
-    {"docker.flags", T::kAny, kOff, "", "", "", "Flags of docker run."},
-    {"conda", T::kMap, kOff, "", "", "", "Run in a conda environment."},
-    {"conda.name", T::kText, kOff, "", "", "", "The environment."},
-    {"conda.config_file", T::kText, kOff, "", "", "", "What it consists of."},
-    {"venv", T::kMap, kOff, "", "", "", "Run in a Python virtual environment."},
-    {"venv.name", T::kText, kOff, "", "", "", "The environment."},
-    {"venv.requirements_file", T::kText, kOff, "", "", "", "What it consists of."},
-    {"venv.python", T::kText, kOff, "", "", "", "Its interpreter."},
-
-    {"command", T::kMap, kOn, "required", "", "", "What the job is for."},
-    {"command.cmd", T::kText, kOn, "required", "", "", "Shell script, run on every worker."},
-    {"command.workers", T::kHosts, kOn, "all", "", "", "The hosts it runs on."},
-    {"command.workdir", T::kText, kOn, "the home folder", "", "", "Working folder on the hosts."},
-    {"command.env", T::kTextMap, kOn, "", "", "", "Environment variables, over job.environment."},
-    {"command.secrets", T::kSecrets, kOn, "", "", "",
-     "Environment variables whose values are read here at the start, and stored nowhere: names, "
-     "or {name, file}."},
-    {"command.grace", T::kDuration, kOn, "30s", "", "",
-     "Between asking the command to stop (TERM) and killing it."},
-    {"command.on_notice", T::kMap, kOn, "", "", "",
-     "What the command gets when its machines are about to be taken away (preemption, "
-     "maintenance)."},
-    {"command.on_notice.signal", T::kWord, kOn, "TERM", "TERM|INT|USR1|USR2|none", "",
-     "Sent to the process group on every host, once; none: JOBMAN_NOTICE_FILE alone tells it."},
-    {"command.on_notice.grace", T::kDuration, kOn, "30s", "", "",
-     "How long the command may go on after that signal before it is stopped."},
-    {"command.shell", T::kText, kOff, "", "", "", "Shell that runs cmd."},
-
-    {"retries", T::kMap, kOn, "", "", "", "How often to try again, by cause."},
-    {"retries.preemption", T::kCount, kOn, "unlimited", "", "", "After a preemption."},
-    {"retries.failure", T::kCount, kOn, "0", "", "", "After the command or a setup step failed."},
-    {"retries.infra", T::kCount, kOn, "10", "", "", "After a fault of the cloud or a host."},
-    {"retries.backoff", T::kDuration, kOn, "15s", "", "",
-     "Bound of the first wait before trying again, which is random below it; doubles, up to 10m."},
-
-    {"watchdog", T::kMap, kOn, "", "", "",
-     "When the command is given up although it runs, and what then; see watchdog.md."},
-    {"watchdog.no_output", T::kLimit, kOn, "", "", "",
-     "No host has written anything for so long; without do: restart."},
-    {"watchdog.bad_output", T::kPatterns, kOn, "", "", "",
-     "A line of the output matches, by the rules of grep -E; without do: fail."},
-    {"watchdog.max_duration", T::kLimit, kOn, "", "", "",
-     "The command has run for so long in one attempt; without do: fail."},
-    {"health", T::kAny, kOff, "", "", "", "Probe of the hosts before the run."},
-    {"on", T::kMap, kOn, "", "", "",
-     "What to do when something happens: a command, a URL to post to, {run}, {post} or {mail}; "
-     "see hooks.md."},
-    {"on.started", T::kHooks, kOn, "", "", "", "The command starts, in any attempt."},
-    {"on.preempted", T::kHooks, kOn, "", "", "", "The slice was taken away."},
-    {"on.restarting", T::kHooks, kOn, "", "", "",
-     "The command or a setup step ended early, and is tried again."},
-    {"on.succeeded", T::kHooks, kOn, "", "", "", "The job succeeded."},
-    {"on.failed", T::kHooks, kOn, "", "", "", "The job failed."},
-    {"on.cancelled", T::kHooks, kOn, "", "", "", "The job was cancelled."},
-    {"smtp", T::kMap, kOn, "", "", "", "The server that takes the mail of hooks."},
-    {"smtp.host", T::kText, kOn, "required", "", "", "Its name or address."},
-    {"smtp.port", T::kNumber, kOn, "587, with tls: tls 465", "", "", "Its port."},
-    {"smtp.tls", T::kWord, kOn, "starttls", "starttls|tls|none", "",
-     "starttls insists on it; none is for a server on this machine."},
-    {"smtp.from", T::kText, kOn, "required", "", "", "The sender's address."},
-    {"smtp.user", T::kText, kOn, "none", "", "", "Logs in as; with a password."},
-    {"smtp.password", T::kSource, kOn, "none", "", "",
-     "Where the password is read from, each time."},
-    {"brevo_email", T::kAny, kOff, "", "", "", "Mail through Brevo."},
-};
-
-/// "setup[0].run" as the table writes it: "setup[].run".
-std::string RowPath(std::string_view path) {
-  std::string row;
-  for (const std::string& part : SplitPath(path)) {
-    const bool index = part.empty() || part.find_first_not_of("0123456789") == std::string::npos;
-    if (index) {
-      row += "[]";
-    } else {
-      row += (row.empty() ? "" : ".") + part;
-    }
-  }
+constexpr KeyRow Key(Text path, Type type, Text fallback, Text about) {
+  return {.path = path, .type = type, .fallback = fallback, .about = about};
+}
+constexpr KeyRow Required(Text path, Type type, Text example, Text about) {
+  return {.path = path, .type = type, .fallback = "required", .about = about, .example = example};
+}
+/// With the words that it may be, or the least and the greatest number.
+constexpr KeyRow Among(Text path, Type type, Text allowed, Text fallback, Text about) {
+  return {.path = path, .type = type, .fallback = fallback, .about = about, .allowed = allowed};
+}
+constexpr KeyRow Translated(KeyRow row) {
+  row.status = KeyStatus::kTranslated;
+  return row;
+}
+constexpr KeyRow NotYet(Text path, Type type, Text about) {
+  KeyRow row = Key(path, type, "", about);
+  row.status = KeyStatus::kNotYet;
+  return row;
+}
+constexpr KeyRow ShortFor(Text key, KeyRow row) {
+  row.short_for = key;
+  return row;
+}
+constexpr KeyRow OrOne(KeyRow row) {
+  row.or_one = true;
+  return row;
+}
+/// What a hook's event may tell: an item that is no map is a command, or a URL to post to.
+constexpr KeyRow Event(Text path, Text about) {
+  return OrOne(ShortFor("run", Key(path, T::kMaps, "", about)));
+}
+/// With values that are refused by name.
+constexpr KeyRow Later(Text values, KeyRow row) {
+  row.later = values;
   return row;
 }
 
-}  // namespace
+constexpr KeyRow kRows[] = {
+    Key("job", T::kMap, "", "The job as a whole."),
+    Key("job.name", T::kText, "the file's name",
+        "Lower-case letters, digits, - and _, at most 40."),
+    Later("docker|conda|venv",
+          Translated(Among("job.env_type", T::kWord, "none", "none",
+                           "Where the command runs; none is the host itself."))),
+    Translated(Key("job.loop", T::kBool, "",
+                   "true: retry without limit after a preemption; false: do not retry.")),
+    Translated(
+        Key("job.remote_user", T::kText, "", "Login name on the hosts, unless ssh.user is set.")),
+    Key("job.environment", T::kTextMap, "",
+        "Environment variables of every setup step and of the command."),
+    Key("job.worker_num", T::kNumber, "",
+        "Expected number of hosts; a slice with another number is refused."),
+    Key("job.labels", T::kTextMap, "", "Labels of the job, for filters of list and others."),
+    Translated(Key("job.queue", T::kMap, "", "The task queue that the job's slice serves.")),
+    Later("true", Translated(Key("job.queue.enabled", T::kBool, "false",
+                                 "Whether to serve a task queue; true is not supported yet."))),
+    Translated(Key("job.queue.config", T::kAny, "", "Read when the queue is enabled.")),
+    Translated(Key("job.queue.prefix", T::kAny, "", "Read when the queue is enabled.")),
 
-std::span<const KeyRow> Schema() {
-  return kRows;
-}
+    ShortFor("endpoint",
+             Key("cloud", T::kMap, "google",
+                 "Which API creates the slices: google, local (the simulator), a URL, or a map.")),
+    Key("cloud.endpoint", T::kText, "JOBMAN_ENDPOINT, else google",
+        "google, local, or an http(s) URL; --endpoint takes precedence."),
+    Key("cloud.token_file", T::kPath, "", "File with an access token."),
+    Key("cloud.token_command", T::kText, "", "Shell command that prints an access token."),
 
-const KeyRow* FindKey(std::string_view path) {
-  const std::string wanted = RowPath(path);
-  for (const KeyRow& row : kRows) {
-    if (row.path == wanted) return &row;
+    Required("tpu", T::kMap, "", "The slice."),
+    Among("tpu.allocation_mode", T::kWord, "queued-resources|tpu-vm", "queued-resources",
+          "Request a queued resource, or create the TPU VM directly."),
+    Required("tpu.accelerator", T::kText, "v4-32", "Accelerator type, such as v4-32."),
+    NotYet("tpu.topology", T::kText, "Shape in chips, such as 2x2x4."),
+    Key("tpu.name", T::kText, "job.name",
+        "Prefix of slice names: lower-case letters, digits and -, at most 40."),
+    Required("tpu.zone", T::kText, "us-central2-b",
+             "Zone, such as us-central2-b. A list of candidates is not supported yet."),
+    Key("tpu.version", T::kText, "by generation", "Runtime version (software image)."),
+    Among("tpu.pricing", T::kWord, "spot|ondemand|preemptible|reserved", "ondemand",
+          "What the slice costs, and whether it can be preempted."),
+    Key("tpu.reservation", T::kText, "any",
+        "Name of the reservation; with pricing reserved, through a queued resource."),
+    Among("tpu.num_slices", T::kNumber, "1-256", "1",
+          "Number of nodes of this type that the command runs on together: a multislice."),
+    Key("tpu.network", T::kText, "default", "VPC network."),
+    Key("tpu.subnetwork", T::kText, "default", "Subnetwork of the zone's region."),
+    Key("tpu.external_ips", T::kBool, "true", "Whether hosts get external addresses."),
+    Key("tpu.service_account", T::kText, "the project's own", "Service account of the hosts."),
+    NotYet("tpu.data_disks", T::kAny, "Disks to attach."),
+    Key("tpu.tags", T::kTextList, "", "Network tags."),
+    Key("tpu.labels", T::kTextMap, "", "Labels of the slice in the cloud."),
+    Key("tpu.metadata", T::kTextMap, "", "Metadata of the hosts."),
+    Key("tpu.startup_script", T::kText, "",
+        "Runs at every boot: the script itself (several lines, or beginning with #!), or its "
+        "file."),
+    Key("tpu.valid_until", T::kDeadline, "none",
+        "How long a queued resource may wait. After a duration (6h) another one is requested; at a "
+        "time (2026-11-21T08:00:00Z) the job fails."),
+    Key("tpu.project", T::kText, "GOOGLE_CLOUD_PROJECT, CLOUDSDK_CORE_PROJECT, gcloud's own",
+        "Google Cloud project; not needed with cloud: local."),
+    Translated(Key("tpu.flags", T::kTextList, "",
+                   "Flags of gcloud's create, translated to the keys above; others are refused by "
+                   "name.")),
+
+    Key("ssh", T::kMap, "", "How to reach the hosts."),
+    Key("ssh.user", T::kText, "job.remote_user, else your login name", "Login name on the hosts."),
+    Key("ssh.private_key", T::kPath, "jobman's own key",
+        "Private key file; generated if it does not exist, never overwritten."),
+    Among("ssh.port", T::kNumber, "0-65535", "22", "Port of the hosts' SSH servers."),
+    NotYet("ssh.via", T::kText, "Which address to use: external, internal or proxy_jump."),
+    NotYet("ssh.identities", T::kAny, "Keys to copy to the hosts."),
+    NotYet("ssh.agent_forwarding", T::kBool, "Forward your SSH agent to the hosts."),
+
+    NotYet("code", T::kMap, "Code to copy to every host."),
+    NotYet("code.git", T::kAny, "From a Git repository."),
+    NotYet("code.dir", T::kAny, "From a local folder."),
+
+    Key("setup", T::kMaps, "",
+        "Steps that run on the hosts before the command, in order; each once per machine, boot and "
+        "content."),
+    Key("setup[].name", T::kText, "step-1, step-2, ...", "Name of the step in logs and messages."),
+    Required("setup[].run", T::kText, "pip install -r requirements.txt", "Shell script."),
+    Key("setup[].hosts", T::kHosts, "all", "The hosts it runs on."),
+    Key("setup[].required", T::kBool, "true", "Whether its failure fails the job."),
+    Key("setup[].timeout", T::kLimit, "none", "How long it may take."),
+    NotYet("setup[].when", T::kText, "Condition under which it runs."),
+
+    NotYet("gcsfuse", T::kMap, "A Cloud Storage bucket mounted as a folder."),
+    NotYet("gcsfuse.bucket_name", T::kText, "The bucket."),
+    NotYet("gcsfuse.mount_path", T::kText, "The folder."),
+    NotYet("gcsfuse.extra_mounts", T::kAny, "More buckets."),
+    NotYet("gcsfuse.cache", T::kAny, "File cache."),
+    NotYet("nfs", T::kMap, "A shared folder."),
+    NotYet("nfs.path", T::kText, "The folder on the hosts."),
+    NotYet("nfs.export", T::kText, "What is mounted there."),
+    NotYet("docker", T::kMap, "Run in a container."),
+    NotYet("docker.image", T::kText, "The image."),
+    NotYet("docker.env_vars", T::kAny, "Environment of the container."),
+    NotYet("docker.mount_dirs", T::kAny, "Folders to mount."),
+    NotYet("docker.workdir", T::kText, "Working folder."),
+    NotYet("docker.flags", T::kAny, "Flags of docker run."),
+    NotYet("conda", T::kMap, "Run in a conda environment."),
+    NotYet("conda.name", T::kText, "The environment."),
+    NotYet("conda.config_file", T::kText, "The file that describes it."),
+    NotYet("venv", T::kMap, "Run in a Python virtual environment."),
+    NotYet("venv.name", T::kText, "The environment."),
+    NotYet("venv.requirements_file", T::kText, "What to install in it."),
+    NotYet("venv.python", T::kText, "Its interpreter."),
+
+    Required("command", T::kMap, "", "The command that the job runs."),
+    Required("command.cmd", T::kText, "python train.py", "Shell script, run on every worker."),
+    Key("command.workers", T::kHosts, "all", "The hosts it runs on."),
+    Key("command.workdir", T::kText, "the home folder", "Working folder on the hosts."),
+    Key("command.env", T::kTextMap, "", "Environment variables; they override job.environment."),
+    ShortFor("name", Key("command.secrets", T::kMaps, "",
+                         "Secret environment variables: their values are read on this machine when "
+                         "a run starts, and stored nowhere.")),
+    Required("command.secrets[].name", T::kText, "WANDB_API_KEY", "The variable."),
+    Key("command.secrets[].file", T::kPath, "the environment of this machine",
+        "File with the value."),
+    Key("command.grace", T::kDuration, "30s",
+        "Time between asking the command to stop (TERM) and killing it."),
+    Key("command.on_notice", T::kMap, "",
+        "What the command gets when its machines are about to be taken away (preemption, "
+        "maintenance)."),
+    Among("command.on_notice.signal", T::kWord, "TERM|INT|USR1|USR2|none", "TERM",
+          "Sent once to the process group on every host; none: only JOBMAN_NOTICE_FILE tells it."),
+    Key("command.on_notice.grace", T::kDuration, "30s",
+        "How long the command may go on after that signal before it is stopped."),
+    NotYet("command.shell", T::kText, "Shell that runs cmd."),
+
+    Key("retries", T::kMap, "", "How often to retry, by cause."),
+    Key("retries.preemption", T::kCount, "unlimited", "After a preemption."),
+    Key("retries.failure", T::kCount, "0", "After a failure of the command or of a setup step."),
+    Key("retries.infra", T::kCount, "10", "After a failure of the cloud or of a host."),
+    Key("retries.backoff", T::kLimit, "15s",
+        "Upper bound of the first wait before a retry; doubles each time. Waits are random below "
+        "it."),
+    Key("retries.backoff_cap", T::kLimit, "10m, at least retries.backoff",
+        "Where the doubling ends."),
+
+    Key("watchdog", T::kMap, "", "When a running command is stopped, and what then; watchdog.md."),
+    ShortFor("after", Key("watchdog.no_output", T::kMap, "", "No host has written anything.")),
+    Required("watchdog.no_output.after", T::kLimit, "30m", "For this long."),
+    Among("watchdog.no_output.do", T::kWord, "restart|new_slice|fail", "restart",
+          "What to do then."),
+    OrOne(ShortFor("match", Key("watchdog.bad_output", T::kMaps, "",
+                                "A line of the output means trouble; the first match counts."))),
+    Required("watchdog.bad_output[].match", T::kText, "loss.*nan",
+             "Extended regular expression, as for grep -E."),
+    Among("watchdog.bad_output[].do", T::kWord, "restart|new_slice|fail", "fail",
+          "What to do then."),
+    ShortFor("after", Key("watchdog.max_duration", T::kMap, "",
+                          "The command has run long enough in one attempt.")),
+    Required("watchdog.max_duration.after", T::kLimit, "12h", "How long."),
+    Among("watchdog.max_duration.do", T::kWord, "restart|new_slice|fail", "fail",
+          "What to do then."),
+    NotYet("health", T::kAny, "Probe of the hosts before the run."),
+
+    Key("on", T::kMap, "", "Hooks: what to do when something happens to the job; hooks.md."),
+    Event("on.started", "The command starts, in any attempt."),
+    Event("on.preempted", "The slice was taken away."),
+    Event("on.restarting", "The command or a setup step ended early, and is tried again."),
+    Event("on.succeeded", "The job succeeded."),
+    Event("on.failed", "The job failed."),
+    Event("on.cancelled", "The job was cancelled."),
+    Key("on.*[].run", T::kText, "", "Shell command to run on this machine."),
+    Key("on.*[].workdir", T::kPath, "the folder of the job file", "Where the command runs."),
+    Key("on.*[].post", T::kTextOrSource, "", "URL to post to, or where it is read."),
+    Key("on.*[].token", T::kSource, "none", "Bearer token that post sends: where it is read."),
+    OrOne(Key("on.*[].mail", T::kTextList, "", "Mail addresses.")),
+    Key("on.*[].timeout", T::kLimit, "1m", "How long it may take."),
+    Key("smtp", T::kMap, "", "The server that takes the mail of hooks."),
+    Required("smtp.host", T::kText, "smtp.example.com", "Its name or address."),
+    Among("smtp.port", T::kNumber, "1-65535", "587, with tls: tls 465", "Its port."),
+    Among("smtp.tls", T::kWord, "starttls|tls|none", "starttls",
+          "starttls insists on it; none is for a server on this machine."),
+    Required("smtp.from", T::kText, "jobman@example.com", "The sender's address."),
+    Key("smtp.user", T::kText, "none", "Login name; with a password."),
+    Key("smtp.password", T::kSource, "none", "Where the password is read, each time."),
+    NotYet("brevo_email", T::kAny, "Mail through Brevo."),
+};
+
+/// The parts of a path without the indices of lists.
+std::vector<std::string> NamesOf(std::string_view path) {
+  std::vector<std::string> names;
+  for (std::string& part : SplitPath(path)) {
+    if (part.find_first_not_of("0123456789") != std::string::npos) names.push_back(std::move(part));
   }
-  return nullptr;
+  return names;
 }
 
-std::string_view TypeText(Type type) {
+bool Matches(const std::vector<std::string>& names, const KeyRow& row) {
+  const std::vector<std::string> row_names = NamesOf(row.path);
+  return std::equal(names.begin(), names.end(), row_names.begin(), row_names.end(),
+                    [](const std::string& name, const std::string& row_name) {
+                      return name == row_name || row_name == "*";
+                    });
+}
+
+Text TypeName(Type type) {
   switch (type) {
     case Type::kText:
       return "text";
+    case Type::kPath:
+      return "a path";
     case Type::kWord:
       return "a word";
     case Type::kBool:
@@ -221,6 +263,7 @@ std::string_view TypeText(Type type) {
     case Type::kCount:
       return "a number or \"unlimited\"";
     case Type::kDuration:
+    case Type::kLimit:
       return "a duration";
     case Type::kDeadline:
       return "a duration or a time";
@@ -230,24 +273,51 @@ std::string_view TypeText(Type type) {
       return "a list of texts";
     case Type::kTextMap:
       return "a map of texts";
-    case Type::kSecrets:
-      return "a list of secrets";
-    case Type::kLimit:
-      return "a duration, or {after, do}";
-    case Type::kPatterns:
-      return "a pattern, or a list of patterns and of {match, do}";
     case Type::kSource:
       return "{env: NAME} or {file: PATH}";
-    case Type::kHooks:
-      return "a hook, or a list of hooks";
+    case Type::kTextOrSource:
+      return "text, {env: NAME} or {file: PATH}";
     case Type::kMap:
       return "a map";
-    case Type::kSteps:
+    case Type::kMaps:
       return "a list of maps";
     case Type::kAny:
       return "anything";
   }
   return {};
+}
+
+}  // namespace
+
+std::span<const KeyRow> Schema() {
+  return kRows;
+}
+
+const KeyRow* FindKey(std::string_view path) {
+  const std::vector<std::string> names = NamesOf(path);
+  for (const KeyRow& row : kRows) {
+    if (Matches(names, row)) return &row;
+  }
+  return nullptr;
+}
+
+std::string ChildPrefix(const KeyRow& row) {
+  if (row.type == Type::kMap) return std::string(row.path) + ".";
+  return row.path.starts_with("on.") ? "on.*[]." : std::string(row.path) + "[].";
+}
+
+std::string ItemText(const KeyRow& row) {
+  if (row.short_for.empty()) return "a map";
+  const KeyRow* value = FindKey(ChildPrefix(row) + std::string(row.short_for));
+  return (value == nullptr ? "" : TypeText(*value)) + " or a map";
+}
+
+std::string TypeText(const KeyRow& row) {
+  if (row.type == Type::kMap) return ItemText(row);
+  if (row.type == Type::kMaps && !row.short_for.empty()) {
+    return row.or_one ? ItemText(row) + ", or a list of these" : "a list of texts or maps";
+  }
+  return (row.or_one ? "text, or " : "") + std::string(TypeName(row.type));
 }
 
 }  // namespace jobman::config

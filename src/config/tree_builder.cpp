@@ -7,9 +7,9 @@
 namespace jobman::config {
 namespace {
 
-constexpr std::size_t kMostBytes = 4 * kLargestFile;  // of scalars, after aliases are written out
+constexpr std::size_t kMostBytes = 4 * kLargestFile;  // of scalars, after aliases are expanded
 
-constexpr std::size_t kMostKeys = 2000;  // of one map; they are looked up one by one
+constexpr std::size_t kMostKeys = 2000;  // of one map; lookups are linear
 
 struct Size {
   std::size_t values = 0;
@@ -69,7 +69,7 @@ void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   if (failed_) return;
   const auto found = anchors_.find(anchor);
   if (found == anchors_.end()) {
-    return Fail(At(mark), "this alias stands within what it is an alias of");
+    return Fail(At(mark), "this alias refers to a value that contains it");
   }
   if (static_cast<int>(open_.size()) + Depth(found->second) > kDeepest) {
     return Fail(At(mark), "lists and maps are nested too deeply");
@@ -109,7 +109,7 @@ void TreeBuilder::Close() {
 
 void TreeBuilder::Finish(Value value, YAML::anchor_t anchor) {
   if (failed_) return;
-  // A container's children are counted as they come; here it counts for itself.
+  // The children of a container have been counted already.
   Value alone;
   alone.text = value.text;
   if (!Spend(alone, value.pos)) return;
@@ -123,7 +123,7 @@ bool TreeBuilder::Spend(const Value& value, Position at) {
   values_ = size.values;
   bytes_ = size.bytes;
   if (values_ <= kMostValues && bytes_ <= kMostBytes) return true;
-  Fail(at, "the file is too large once its aliases are written out");
+  Fail(at, "the file is too large once its aliases are expanded");
   return false;
 }
 
@@ -144,7 +144,7 @@ void TreeBuilder::PlaceMember(Open& map, Value value) {
   }
   const Value key = *std::exchange(map.key, std::nullopt);
   if (!key.is_scalar()) {
-    return Fail(key.pos, "a key must be text, this is " + std::string(KindText(key)));
+    return Fail(key.pos, "a key must be text, not " + std::string(KindText(key)));
   }
   if (key.text == "<<" && !key.quoted) {
     map.merged.push_back(std::move(value));
@@ -152,12 +152,13 @@ void TreeBuilder::PlaceMember(Open& map, Value value) {
   }
   if (const Value* first = map.value.Find(key.text)) {
     const Position there = first->key_pos;
-    out_.Report(key.pos, "the key \"" + key.text + "\" stands here a second time",
-                "it stands first in line " + std::to_string(there.line));
+    out_.Report(key.pos, "duplicate key \"" + key.text + "\"",
+                "it is first in line " + std::to_string(there.line));
     return;
   }
   if (map.value.children.size() >= kMostKeys) {
-    return Fail(key.pos, "more than " + std::to_string(kMostKeys) + " keys in one map");
+    return Fail(key.pos,
+                "too many keys in one map; the limit is " + std::to_string(kMostKeys) + "");
   }
   value.key = key.text;
   value.key_pos = key.pos;

@@ -13,7 +13,7 @@
 
 namespace jobman::config {
 
-/// Builds a Value from the parser's events. After the first problem that leaves no sensible tree
+/// Builds a Value from the parser's events. After a problem that leaves no usable tree
 /// it ignores the rest.
 class TreeBuilder : public YAML::EventHandler {
  public:
@@ -39,7 +39,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnMapEnd() override { Close(); }
 
  private:
-  /// A list or map whose end has not come yet.
+  /// A list or map that has not ended yet.
   struct Open {
     Value value = {};
     YAML::anchor_t anchor = 0;

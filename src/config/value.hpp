@@ -15,21 +15,22 @@ struct Position {
 };
 
 /// A node of a YAML document. Scalars keep their text, so that 1.50 stays "1.50"; what it means is
-/// decided by the key it stands under.
+/// decided by its key.
 struct Value {
   enum class Kind {
     kNull,
     kScalar,
     kList,
     kMap,
-    kBroken,  ///< its problem is reported already; nobody may complain about it again
+    kBroken,  ///< reported; nothing about it is reported again
   };
   /// How far interpolation has come with a scalar.
   enum class Progress { kRaw, kBusy, kDone };
 
   Kind kind = Kind::kNull;
   Progress progress = Progress::kRaw;
-  bool quoted = false;    ///< text by its quotes, also when it looks like a number
+  bool quoted = false;    ///< a text, even if it looks like a number
+  bool implied = false;   ///< its list or map was not written: a short form stands for it
   std::string key = {};   ///< within a map
   Position key_pos = {};  ///< of the key
   Position pos = {};      ///< of the value
@@ -46,10 +47,10 @@ struct Value {
   Value* Find(std::string_view name);
 };
 
-/// A scalar made by the program, with the place it stands for.
+/// A scalar made by the program, with the place that it came from.
 Value Scalar(std::string text, Position pos);
 
-/// "a list", "a number", "text": what a message calls it.
+/// "a list", "a number", "text": for messages.
 std::string_view KindText(const Value& value);
 /// true/false as YAML 1.1 writes them (as the Python tools read job files); unquoted only.
 bool IsBoolText(const Value& value);

@@ -62,10 +62,10 @@ std::optional<Position> FindIndentingTab(const Source& source, Position stumbled
 std::string Plain(const std::string& message) {
   if (message == YAML::ErrorMsg::END_OF_MAP) return "this line does not fit the map around it";
   if (message == YAML::ErrorMsg::END_OF_SEQ) return "this line does not fit the list around it";
-  if (message == YAML::ErrorMsg::MAP_VALUE) return "a \": \" in a place where no key can be";
-  if (message == YAML::ErrorMsg::MAP_KEY) return "a key in a place where none can be";
-  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW) return "a \"{\" without its \"}\"";
-  if (message == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "a \"[\" without its \"]\"";
+  if (message == YAML::ErrorMsg::MAP_VALUE) return "a \": \" where no key is allowed";
+  if (message == YAML::ErrorMsg::MAP_KEY) return "a key where none is allowed";
+  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW) return "a \"{\" without \"}\"";
+  if (message == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "a \"[\" without \"]\"";
   return message;
 }
 
@@ -76,16 +76,16 @@ std::string CureFor(const std::string& message, const Source& source, Position s
   for (int line = stumbled.line; line >= 1 && line > stumbled.line - 2; --line) {
     const auto index = static_cast<std::size_t>(line - 1);
     if (index < source.lines.size() && base::Contains(source.lines[index], "${"))
-      return "within {} and [] quote it: \"${...}\"";
+      return "inside {} and [] quote it: \"${...}\"";
   }
-  return "close it, or quote text that holds a sign of YAML";
+  return "close it, or quote text that contains YAML syntax";
 }
 
 }  // namespace
 
 std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Diagnostics& out) {
   if (text.size() > kLargestFile) {
-    out.Report({.source = source}, "larger than 1 MiB, too large for a job file");
+    out.Report({.source = source}, "larger than 1 MiB, the limit for a job file");
     return std::nullopt;
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
@@ -100,7 +100,7 @@ std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Dia
     if (builder.failed()) return std::nullopt;
     const Position at = builder.At(error.mark);
     if (const auto tab = FindIndentingTab(out.source(source), at)) {
-      out.Report(*tab, "YAML: a tab indents this line", "indent with blanks");
+      out.Report(*tab, "YAML: a tab indents this line", "indent with spaces");
     } else {
       out.Report(at, "YAML: " + Plain(error.msg), CureFor(error.msg, out.source(source), at));
     }

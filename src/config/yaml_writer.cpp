@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "config/interpolate.hpp"
+#include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/config/load.hpp"
+#include "jobman/core/spec_json.hpp"
 
 namespace jobman::config {
 namespace {
@@ -21,7 +23,7 @@ bool FitsBlock(const std::string& text) {
   });
 }
 
-/// Whether a text means itself without quotes, whoever reads it.
+/// Whether a text needs no quotes, for any YAML reader.
 bool IsPlain(const std::string& text) {
   constexpr std::string_view kSafe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
@@ -36,7 +38,7 @@ bool IsPlain(const std::string& text) {
   return letter || first == '/';
 }
 
-/// As JSON writes it, which is YAML too but for DEL, which YAML wants escaped.
+/// As JSON writes it, which is YAML except for DEL, which YAML wants escaped.
 std::string QuotedText(const std::string& text) {
   if (IsPlain(text)) return text;
   std::string quoted =
@@ -117,7 +119,7 @@ class YamlWriter {
 }  // namespace
 
 std::string ResolvedYaml(const Loaded& loaded, bool origins) {
-  return YamlWriter(loaded.origins, origins).Write(loaded.resolved);
+  return YamlWriter(loaded.origins, origins).Write(core::SpecToJson(loaded.spec));
 }
 
 }  // namespace jobman::config

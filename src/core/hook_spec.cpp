@@ -1,24 +1,8 @@
-// The words of hooks.
-#include <array>
-
 #include "jobman/base/strings.hpp"
 #include "jobman/core/job_spec.hpp"
 
 namespace jobman::core {
 namespace {
-
-constexpr std::array kHookEvents = {HookEvent::kStarted,    HookEvent::kPreempted,
-                                    HookEvent::kRestarting, HookEvent::kSucceeded,
-                                    HookEvent::kFailed,     HookEvent::kCancelled};
-
-template <class Enum, std::size_t N>
-std::optional<Enum> ByName(std::string_view (*name_of)(Enum), const std::array<Enum, N>& all,
-                           std::string_view name) {
-  for (const Enum one : all) {
-    if (name_of(one) == name) return one;
-  }
-  return std::nullopt;
-}
 
 /// "example.com" of "https://example.com:8443/services/T0/B0": the path may be a secret.
 std::string_view UrlHost(std::string_view url) {
@@ -26,7 +10,7 @@ std::string_view UrlHost(std::string_view url) {
   if (begin == std::string_view::npos) return {};
   url.remove_prefix(begin + 3);
   url = url.substr(0, url.find_first_of("/?#"));
-  const std::size_t login = url.rfind('@');  // a password is nobody's business
+  const std::size_t login = url.rfind('@');  // without user and password
   return login == std::string_view::npos ? url : url.substr(login + 1);
 }
 
@@ -50,31 +34,6 @@ std::string_view HookEventName(HookEvent event) {
   return {};
 }
 
-std::span<const HookEvent> HookEvents() {
-  return kHookEvents;
-}
-
-std::optional<HookEvent> HookEventFromName(std::string_view name) {
-  return ByName(&HookEventName, kHookEvents, name);
-}
-
-std::string_view HookKindName(HookKind kind) {
-  switch (kind) {
-    case HookKind::kCommand:
-      return "command";
-    case HookKind::kWebhook:
-      return "webhook";
-    case HookKind::kMail:
-      return "mail";
-  }
-  return {};
-}
-
-std::optional<HookKind> HookKindFromName(std::string_view name) {
-  return ByName(&HookKindName, std::array{HookKind::kCommand, HookKind::kWebhook, HookKind::kMail},
-                name);
-}
-
 std::string_view SmtpTlsName(SmtpTls tls) {
   switch (tls) {
     case SmtpTls::kStartTls:
@@ -87,13 +46,14 @@ std::string_view SmtpTlsName(SmtpTls tls) {
   return {};
 }
 
-std::optional<SmtpTls> SmtpTlsFromName(std::string_view name) {
-  return ByName(&SmtpTlsName, std::array{SmtpTls::kStartTls, SmtpTls::kTls, SmtpTls::kNone}, name);
+HookKind HookSpec::kind() const {
+  if (!command.empty()) return HookKind::kCommand;
+  return mail_to.empty() ? HookKind::kWebhook : HookKind::kMail;
 }
 
 std::string HookTarget(const HookSpec& hook) {
   constexpr std::size_t kShown = 60;
-  switch (hook.kind) {
+  switch (hook.kind()) {
     case HookKind::kCommand:
       return "command " + base::Shorten(hook.command, kShown);
     case HookKind::kWebhook:

@@ -11,9 +11,8 @@ namespace {
 constexpr std::int64_t kMaxHost = 99'999;
 
 base::Error BadPart(std::string_view part) {
-  return base::InvalidArgument(
-      "\"" + std::string(part) + "\" is neither a host number nor a range of them",
-      "write \"all\", or numbers and ranges such as \"0,3-7\"");
+  return base::InvalidArgument("\"" + std::string(part) + "\" is not a host number or range",
+                               "write \"all\", or numbers and ranges such as \"0,3-7\"");
 }
 
 /// Appends the numbers of "3" or "3-7".
@@ -24,7 +23,7 @@ base::Status AppendPart(std::string_view part, std::vector<int>& numbers) {
       dash == std::string_view::npos ? first : base::ParseNumber(base::Trim(part.substr(dash + 1)));
   if (!first || !last || *last > kMaxHost || *first > kMaxHost) return BadPart(part);
   if (*last < *first) {
-    return base::InvalidArgument("the range \"" + std::string(part) + "\" runs backwards",
+    return base::InvalidArgument("the range \"" + std::string(part) + "\" is backwards",
                                  "write the smaller number first");
   }
   for (std::int64_t host = *first; host <= *last; ++host) numbers.push_back(static_cast<int>(host));
@@ -66,21 +65,6 @@ std::string_view PricingName(Pricing pricing) {
   return {};
 }
 
-std::optional<AllocationMode> AllocationModeFromName(std::string_view name) {
-  for (const auto mode : {AllocationMode::kQueuedResources, AllocationMode::kTpuVm}) {
-    if (AllocationModeName(mode) == name) return mode;
-  }
-  return std::nullopt;
-}
-
-std::optional<Pricing> PricingFromName(std::string_view name) {
-  for (const auto pricing :
-       {Pricing::kSpot, Pricing::kOnDemand, Pricing::kPreemptible, Pricing::kReserved}) {
-    if (PricingName(pricing) == name) return pricing;
-  }
-  return std::nullopt;
-}
-
 std::string_view WatchdogActionName(WatchdogAction action) {
   switch (action) {
     case WatchdogAction::kRestart:
@@ -93,14 +77,6 @@ std::string_view WatchdogActionName(WatchdogAction action) {
   return {};
 }
 
-std::optional<WatchdogAction> WatchdogActionFromName(std::string_view name) {
-  for (const auto action :
-       {WatchdogAction::kRestart, WatchdogAction::kNewSlice, WatchdogAction::kFail}) {
-    if (WatchdogActionName(action) == name) return action;
-  }
-  return std::nullopt;
-}
-
 std::string HostSetText(const HostSet& hosts) {
   return hosts.all ? "all" : base::FormatRanges(hosts.numbers);
 }
@@ -110,14 +86,14 @@ base::Result<HostSet> ParseHostSet(std::string_view text) {
   HostSet hosts{.all = false};
   for (const std::string& part : base::Split(text, ',')) {
     JM_TRY(AppendPart(base::Trim(part), hosts.numbers));
-    // More numbers than there can be: one repeats, and is found below.
+    // More numbers than there are hosts: one repeats, and is found below.
     if (hosts.numbers.size() > kMaxHost + 1) break;
   }
   std::sort(hosts.numbers.begin(), hosts.numbers.end());
   const auto twice = std::adjacent_find(hosts.numbers.begin(), hosts.numbers.end());
   if (twice != hosts.numbers.end()) {
-    return base::InvalidArgument("host " + std::to_string(*twice) + " is named twice",
-                                 "name each host once");
+    return base::InvalidArgument("host " + std::to_string(*twice) + " is listed twice",
+                                 "list each host once");
   }
   return hosts;
 }

@@ -1,309 +1,292 @@
 #include "jobman/core/spec_json.hpp"
 
-#include "core/hook_spec_json.hpp"
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "core/json_fields.hpp"
 
 namespace jobman::core {
 namespace {
 
+using base::GetMember;
 using base::Json;
+using base::OrderedJson;
+
+constexpr const char* kUnlimited = "unlimited";
 
 // --- Writing ---
 
-Json ToJson(const std::optional<int>& number) {
-  return number ? Json(*number) : Json(nullptr);
+OrderedJson Encode(const std::string& text) {
+  return text;
 }
-
-Json CloudToJson(const CloudSpec& cloud) {
-  return {{"endpoint", cloud.endpoint},
-          {"token_file", cloud.token_file},
-          {"token_command", cloud.token_command}};
+OrderedJson Encode(bool flag) {
+  return flag;
 }
-
-Json TpuToJson(const TpuSpec& tpu) {
-  Json json = {{"allocation_mode", AllocationModeName(tpu.allocation_mode)},
-               {"pricing", PricingName(tpu.pricing)},
-               {"accelerator", tpu.accelerator},
-               {"num_slices", tpu.num_slices},
-               {"name", tpu.name},
-               {"project", tpu.project},
-               {"zone", tpu.zone},
-               {"version", tpu.version},
-               {"reservation", tpu.reservation},
-               {"network", tpu.network},
-               {"subnetwork", tpu.subnetwork},
-               {"external_ips", tpu.external_ips},
-               {"service_account", tpu.service_account},
-               {"tags", tpu.tags},
-               {"labels", tpu.labels},
-               {"metadata", tpu.metadata},
-               {"startup_script", tpu.startup_script}};
-  if (tpu.valid_for) json["valid_for_ms"] = tpu.valid_for->count();
-  if (tpu.valid_until) json["valid_until_ms"] = base::ToMillis(*tpu.valid_until);
-  return json;
+OrderedJson Encode(int number) {
+  return number;
 }
-
-Json StepToJson(const SetupStep& step) {
-  Json json = {{"name", step.name},
-               {"run", step.run},
-               {"hosts", HostSetText(step.hosts)},
-               {"required", step.required}};
-  if (step.timeout) json["timeout_ms"] = step.timeout->count();
-  return json;
+OrderedJson Encode(Duration duration) {
+  return base::FormatExactDuration(duration);
 }
-
-Json CommandToJson(const CommandSpec& command) {
-  Json secrets = Json::array();
-  for (const SecretRef& secret : command.secrets) {
-    secrets.push_back({{"name", secret.name}, {"file", secret.file}});
-  }
-  return {{"cmd", command.cmd},
-          {"workers", HostSetText(command.workers)},
-          {"workdir", command.workdir},
-          {"env", command.env},
-          {"secrets", secrets},
-          {"grace_ms", command.grace.count()},
-          {"on_notice",
-           {{"signal", command.on_notice.signal}, {"grace_ms", command.on_notice.grace.count()}}}};
+OrderedJson Encode(TimePoint time) {
+  return base::FormatRfc3339(time);
 }
-
-Json RetriesToJson(const RetrySpec& retries) {
-  return {{"preemption", ToJson(retries.preemption)},
-          {"failure", ToJson(retries.failure)},
-          {"infra", ToJson(retries.infra)},
-          {"backoff_ms", retries.backoff.count()},
-          {"backoff_cap_ms", retries.backoff_cap.count()}};
+OrderedJson Encode(const HostSet& hosts) {
+  return HostSetText(hosts);
 }
-
-Json WatchdogToJson(const WatchdogSpec& watchdog) {
-  Json rules = Json::array();
-  for (const OutputRule& rule : watchdog.bad_output) {
-    rules.push_back({{"match", rule.match}, {"do", WatchdogActionName(rule.action)}});
-  }
-  Json json = {{"bad_output", rules},
-               {"on_no_output", WatchdogActionName(watchdog.on_no_output)},
-               {"on_max_duration", WatchdogActionName(watchdog.on_max_duration)}};
-  if (watchdog.no_output) json["no_output_ms"] = watchdog.no_output->count();
-  if (watchdog.max_duration) json["max_duration_ms"] = watchdog.max_duration->count();
-  return json;
+OrderedJson Encode(const std::map<std::string, std::string>& map) {
+  return map;
 }
-
-// --- Reading: a member that is absent or of another type leaves the default as it is ---
-
-void Read(const Json& object, std::string_view key, std::string& out) {
-  if (const Json& member = base::GetMember(object, key); member.is_string()) {
-    out = member.get_ref<const std::string&>();
-  }
-}
-
-void Read(const Json& object, std::string_view key, bool& out) {
-  if (const Json& member = base::GetMember(object, key); member.is_boolean()) {
-    out = member.get<bool>();
-  }
-}
-
-void Read(const Json& object, std::string_view key, int& out) {
-  if (base::GetMember(object, key).is_number_integer()) {
-    out = static_cast<int>(base::GetInt(object, key));
-  }
-}
-
-/// Null is "without limit", absence the default.
-void Read(const Json& object, std::string_view key, std::optional<int>& out) {
-  if (!object.is_object() || !object.contains(key)) return;
-  out.reset();
-  if (int number = 0; base::GetMember(object, key).is_number_integer()) {
-    Read(object, key, number);
-    out = number;
-  }
-}
-
-void Read(const Json& object, std::string_view key, Duration& out) {
-  if (base::GetMember(object, key).is_number_integer()) out = Duration{base::GetInt(object, key)};
-}
-
-/// Absent is none.
-void Read(const Json& object, std::string_view key, std::optional<Duration>& out) {
-  if (Duration limit{-1}; Read(object, key, limit), limit.count() >= 0) out = limit;
-}
-
-void Read(const Json& object, std::string_view key, std::map<std::string, std::string>& out) {
-  const Json& member = base::GetMember(object, key);
-  if (!member.is_object()) return;
-  for (const auto& [name, value] : member.items()) {
-    if (value.is_string()) out[name] = value.get_ref<const std::string&>();
-  }
-}
-
-void Read(const Json& object, std::string_view key, std::vector<std::string>& out) {
-  for (const Json& value : base::GetMember(object, key)) {
-    if (value.is_string()) out.push_back(value.get_ref<const std::string&>());
-  }
-}
-
-base::Status Read(const Json& object, std::string_view key, HostSet& out) {
-  const Json& member = base::GetMember(object, key);
-  if (!member.is_string()) return base::Ok();
-  JM_ASSIGN_OR_RETURN(out, ParseHostSet(member.get_ref<const std::string&>()));
-  return base::Ok();
-}
-
-/// The enumerator of a word; a word of a newer jobman is an error, never a guess.
 template <class Enum>
-base::Status ReadWord(const Json& object, std::string_view section, std::string_view key,
-                      std::optional<Enum> (*from_name)(std::string_view), Enum& out) {
-  const Json& member = base::GetMember(object, key);
-  if (!member.is_string()) return base::Ok();
-  const auto& word = member.get_ref<const std::string&>();
-  const std::optional<Enum> value = from_name(word);
-  if (!value) {
-    return base::InvalidArgument("\"" + word + "\" is not a value of " + std::string(section) +
-                                 "." + std::string(key));
+requires std::is_enum_v<Enum> OrderedJson Encode(Enum value) {
+  return WordOf(value);
+}
+template <class T>
+OrderedJson Encode(const std::optional<T>& value) {
+  return Encode(*value);
+}
+OrderedJson Encode(const HasFields auto& object);
+template <class T>
+OrderedJson Encode(const std::vector<T>& list) {
+  OrderedJson json = OrderedJson::array();
+  for (const T& item : list) json.push_back(Encode(item));
+  return json;
+}
+/// Under the word of their event.
+OrderedJson Encode(const std::vector<HookSpec>& hooks) {
+  OrderedJson json = OrderedJson::object();
+  for (const HookSpec& hook : hooks) json[std::string(WordOf(hook.event))].push_back(Encode(hook));
+  return json;
+}
+
+template <class T>
+bool IsEmpty(const T& value) {
+  if constexpr (requires { value.empty(); }) return value.empty();
+  return false;
+}
+template <class T>
+bool IsEmpty(const std::optional<T>& value) {
+  return !value;
+}
+
+/// Writes the fields of a struct.
+template <class T>
+class Encoder {
+ public:
+  Encoder(const T& object, OrderedJson& json) : object_(object), json_(json) {}
+
+  template <class Value>
+  void operator()(std::string_view key, Value T::*member) {
+    if (!IsEmpty(object_.*member)) Put(key, Encode(object_.*member));
   }
-  out = *value;
-  return base::Ok();
-}
-
-CloudSpec CloudFromJson(const Json& json) {
-  CloudSpec cloud;
-  Read(json, "endpoint", cloud.endpoint);
-  Read(json, "token_file", cloud.token_file);
-  Read(json, "token_command", cloud.token_command);
-  return cloud;
-}
-
-base::Result<TpuSpec> TpuFromJson(const Json& json) {
-  TpuSpec tpu;
-  JM_TRY(ReadWord(json, "tpu", "allocation_mode", &AllocationModeFromName, tpu.allocation_mode));
-  JM_TRY(ReadWord(json, "tpu", "pricing", &PricingFromName, tpu.pricing));
-  Read(json, "accelerator", tpu.accelerator);
-  Read(json, "num_slices", tpu.num_slices);
-  Read(json, "name", tpu.name);
-  Read(json, "project", tpu.project);
-  Read(json, "zone", tpu.zone);
-  Read(json, "version", tpu.version);
-  Read(json, "reservation", tpu.reservation);
-  Read(json, "network", tpu.network);
-  Read(json, "subnetwork", tpu.subnetwork);
-  Read(json, "external_ips", tpu.external_ips);
-  Read(json, "service_account", tpu.service_account);
-  Read(json, "tags", tpu.tags);
-  Read(json, "labels", tpu.labels);
-  Read(json, "metadata", tpu.metadata);
-  Read(json, "startup_script", tpu.startup_script);
-  Read(json, "valid_for_ms", tpu.valid_for);
-  if (std::optional<Duration> until; Read(json, "valid_until_ms", until), until) {
-    tpu.valid_until = TimePoint{*until};
+  template <class Member>
+  void operator()(std::string_view key, OrUnlimited<Member> limit) {
+    const auto& number = object_.*limit.member;
+    Put(key, number ? Encode(*number) : kUnlimited);
   }
-  return tpu;
-}
-
-SshSpec SshFromJson(const Json& json) {
-  SshSpec ssh;
-  Read(json, "user", ssh.user);
-  Read(json, "private_key", ssh.private_key);
-  Read(json, "port", ssh.port);
-  return ssh;
-}
-
-base::Result<std::vector<SetupStep>> SetupFromJson(const Json& json) {
-  std::vector<SetupStep> steps;
-  if (!json.is_array()) return steps;
-  for (const Json& item : json) {
-    SetupStep step;
-    Read(item, "name", step.name);
-    Read(item, "run", step.run);
-    Read(item, "required", step.required);
-    JM_TRY(Read(item, "hosts", step.hosts));
-    Read(item, "timeout_ms", step.timeout);
-    steps.push_back(std::move(step));
+  template <class First, class Second>
+  void operator()(std::string_view key, OneOf<First, Second> either) {
+    (*this)(key, either.first);
+    (*this)(key, either.second);
   }
-  return steps;
-}
-
-base::Result<CommandSpec> CommandFromJson(const Json& json) {
-  CommandSpec command;
-  Read(json, "cmd", command.cmd);
-  JM_TRY(Read(json, "workers", command.workers));
-  Read(json, "workdir", command.workdir);
-  Read(json, "env", command.env);
-  Read(json, "grace_ms", command.grace);
-  const Json& on_notice = base::GetMember(json, "on_notice");
-  Read(on_notice, "signal", command.on_notice.signal);
-  Read(on_notice, "grace_ms", command.on_notice.grace);
-  for (const Json& item : base::GetMember(json, "secrets")) {
-    SecretRef secret;
-    Read(item, "name", secret.name);
-    Read(item, "file", secret.file);
-    command.secrets.push_back(std::move(secret));
+  template <class Member, class Needed>
+  void operator()(std::string_view key, With<Member, Needed> with) {
+    if (!IsEmpty(object_.*with.needed)) (*this)(key, with.member);
   }
-  return command;
-}
 
-RetrySpec RetriesFromJson(const Json& json) {
-  RetrySpec retries;
-  Read(json, "preemption", retries.preemption);
-  Read(json, "failure", retries.failure);
-  Read(json, "infra", retries.infra);
-  Read(json, "backoff_ms", retries.backoff);
-  Read(json, "backoff_cap_ms", retries.backoff_cap);
-  return retries;
-}
-
-base::Result<WatchdogSpec> WatchdogFromJson(const Json& json) {
-  WatchdogSpec watchdog;
-  Read(json, "no_output_ms", watchdog.no_output);
-  Read(json, "max_duration_ms", watchdog.max_duration);
-  JM_TRY(
-      ReadWord(json, "watchdog", "on_no_output", &WatchdogActionFromName, watchdog.on_no_output));
-  JM_TRY(ReadWord(json, "watchdog", "on_max_duration", &WatchdogActionFromName,
-                  watchdog.on_max_duration));
-  for (const Json& item : base::GetMember(json, "bad_output")) {
-    OutputRule rule;
-    Read(item, "match", rule.match);
-    JM_TRY(ReadWord(item, "watchdog.bad_output", "do", &WatchdogActionFromName, rule.action));
-    watchdog.bad_output.push_back(std::move(rule));
+ private:
+  void Put(std::string_view key, OrderedJson value) {
+    if (value.is_object() && value.empty()) return;
+    const std::size_t dot = key.find('.');
+    OrderedJson& place =
+        dot == std::string_view::npos ? json_ : json_[std::string(key.substr(0, dot))];
+    place[std::string(key.substr(dot + 1))] = std::move(value);
   }
-  return watchdog;
+
+  const T& object_;
+  OrderedJson& json_;
+};
+
+OrderedJson Encode(const HasFields auto& object) {
+  OrderedJson json = OrderedJson::object();
+  std::remove_cvref_t<decltype(object)>::Fields(Encoder(object, json));
+  return json;
 }
+
+// --- Reading: whether the value is one of the type ---
+
+/// The keys of a struct; "job." for "job.name", which is within a map.
+template <HasFields T>
+const std::set<std::string, std::less<>>& KeysOf() {
+  static const auto kKeys = [] {
+    std::set<std::string, std::less<>> keys;
+    T::Fields([&keys](std::string_view key, auto) {
+      keys.emplace(key);
+      if (const auto dot = key.find('.'); dot != key.npos) keys.emplace(key.substr(0, dot + 1));
+    });
+    return keys;
+  }();
+  return kKeys;
+}
+
+/// Reads JSON into a struct, until it finds what it does not know.
+class Decoder {
+ public:
+  /// Of the key or value that is not known.
+  base::Error Problem() const {
+    return bad_value_ ? UnknownWord("value of " + bad_key_, *bad_value_)
+                      : UnknownWord("key", bad_key_);
+  }
+
+  bool Read(const Json& json, HasFields auto& object) {
+    using Struct = std::remove_cvref_t<decltype(object)>;
+    if (!json.is_object()) return false;
+    bool fine = true;
+    Struct::Fields([&](std::string_view key, auto member) {
+      const std::size_t dot = key.find('.');
+      const Json& place =
+          dot == std::string_view::npos ? json : GetMember(json, key.substr(0, dot));
+      const Json& value = GetMember(place, key.substr(dot + 1));
+      if (fine && !value.is_null()) fine = ReadMember(value, object, member) || Bad(key, &value);
+    });
+    return fine && KnowsKeys<Struct>(json);
+  }
+
+ private:
+  template <class T, class Value>
+  bool ReadMember(const Json& json, T& object, Value T::*member) {
+    return Read(json, object.*member);
+  }
+  template <class T, class First, class Second>
+  bool ReadMember(const Json& json, T& object, OneOf<First, Second> either) {
+    return Read(json, object.*either.first) || Read(json, object.*either.second);
+  }
+  template <class T, class Member, class Needed>
+  bool ReadMember(const Json& json, T& object, With<Member, Needed> with) {
+    return Read(json, object.*with.member);
+  }
+  template <class T, class Member>
+  bool ReadMember(const Json& json, T& object, OrUnlimited<Member> limit) {
+    auto& number = object.*limit.member;
+    number.reset();
+    return json == kUnlimited || Read(json, number.emplace());
+  }
+
+  template <class T>
+  bool KnowsKeys(const Json& json) {
+    const auto& keys = KeysOf<T>();
+    for (const auto& [key, value] : json.items()) {
+      if (keys.contains(key)) continue;
+      if (!keys.contains(key + ".")) return Bad(key);
+      if (!value.is_object()) return Bad(key, &value);
+      for (const auto& [inner, ignored] : value.items()) {
+        if (!keys.contains(key + "." + inner)) return Bad(key + "." + inner);
+      }
+    }
+    return true;
+  }
+
+  static const std::string* TextOf(const Json& json) { return json.get_ptr<const std::string*>(); }
+  template <class T>
+  static bool Take(const base::Result<T>& parsed, T& value) {
+    if (parsed.ok()) value = *parsed;
+    return parsed.ok();
+  }
+
+  bool Read(const Json& json, std::string& text) {
+    if (json.is_string()) text = *TextOf(json);
+    return json.is_string();
+  }
+  bool Read(const Json& json, bool& flag) {
+    if (json.is_boolean()) flag = json.get<bool>();
+    return json.is_boolean();
+  }
+  bool Read(const Json& json, int& number) {
+    if (!json.is_number_integer()) return false;
+    const auto whole = json.get<std::int64_t>();
+    number = static_cast<int>(whole);
+    return number == whole;
+  }
+  bool Read(const Json& json, Duration& duration) {
+    return json.is_string() && Take(base::ParseDuration(*TextOf(json)), duration);
+  }
+  bool Read(const Json& json, TimePoint& time) {
+    return json.is_string() && Take(base::ParseRfc3339(*TextOf(json)), time);
+  }
+  bool Read(const Json& json, HostSet& hosts) {
+    return json.is_string() && Take(ParseHostSet(*TextOf(json)), hosts);
+  }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  bool Read(const Json& json, Enum& value) {
+    const auto known = json.is_string() ? FromWord<Enum>(*TextOf(json)) : std::nullopt;
+    value = known.value_or(value);
+    return known.has_value();
+  }
+  template <class T>
+  bool Read(const Json& json, std::optional<T>& value) {
+    T read = {};
+    const bool fine = Read(json, read);
+    if (fine) value = std::move(read);
+    return fine;
+  }
+  bool Read(const Json& json, std::map<std::string, std::string>& map) {
+    if (!json.is_object()) return false;
+    for (const auto& [name, value] : json.items()) {
+      if (!Read(value, map[name])) return Bad(name, &value);
+    }
+    return true;
+  }
+  template <class T>
+  bool Read(const Json& json, std::vector<T>& list) {
+    if (!json.is_array()) return false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      if (!Read(json[i], list.emplace_back())) return Bad("[" + std::to_string(i) + "]", &json[i]);
+    }
+    return true;
+  }
+  bool Read(const Json& json, std::vector<HookSpec>& hooks) {
+    if (!json.is_object()) return false;
+    for (const auto& [word, list] : json.items()) {
+      const auto event = FromWord<HookEvent>(word);
+      if (!event) return Bad(word);
+      std::vector<HookSpec> told;
+      if (!Read<HookSpec>(list, told)) return Bad(word, &list);
+      for (HookSpec& hook : told) hook.event = *event;
+      hooks.insert(hooks.end(), told.begin(), told.end());
+    }
+    std::stable_sort(hooks.begin(), hooks.end(),
+                     [](const HookSpec& a, const HookSpec& b) { return a.event < b.event; });
+    return true;
+  }
+
+  /// False. Notes what is bad, then on the way out the keys around it.
+  bool Bad(const std::string_view key, const Json* value = nullptr) {
+    if (bad_key_.empty() && value != nullptr) {
+      constexpr auto kReplace = Json::error_handler_t::replace;
+      bad_value_ = value->is_string() ? *TextOf(*value) : value->dump(-1, ' ', false, kReplace);
+    }
+    const bool joined = bad_key_.empty() || bad_key_.starts_with('[');
+    bad_key_ = std::string(key) + (joined ? "" : ".") + bad_key_;
+    return false;
+  }
+
+  std::string bad_key_ = {};
+  std::optional<std::string> bad_value_ = {};
+};
 
 }  // namespace
 
-Json SpecToJson(const JobSpec& spec) {
-  Json setup = Json::array();
-  for (const SetupStep& step : spec.setup) setup.push_back(StepToJson(step));
-  return {
-      {"name", spec.name},
-      {"labels", spec.labels},
-      {"environment", spec.environment},
-      {"worker_num", ToJson(spec.worker_num)},
-      {"cloud", CloudToJson(spec.cloud)},
-      {"tpu", TpuToJson(spec.tpu)},
-      {"ssh",
-       {{"user", spec.ssh.user}, {"private_key", spec.ssh.private_key}, {"port", spec.ssh.port}}},
-      {"setup", setup},
-      {"command", CommandToJson(spec.command)},
-      {"retries", RetriesToJson(spec.retries)},
-      {"watchdog", WatchdogToJson(spec.watchdog)},
-      {"hooks", HooksToJson(spec.hooks)},
-      {"smtp", SmtpToJson(spec.smtp)}};
+base::OrderedJson SpecToJson(const JobSpec& spec) {
+  return Encode(spec);
 }
 
 base::Result<JobSpec> SpecFromJson(const Json& json) {
-  if (!json.is_object()) return base::InvalidArgument("a job spec is a JSON object");
   JobSpec spec;
-  Read(json, "name", spec.name);
-  Read(json, "labels", spec.labels);
-  Read(json, "environment", spec.environment);
-  Read(json, "worker_num", spec.worker_num);
-  spec.cloud = CloudFromJson(base::GetMember(json, "cloud"));
-  JM_ASSIGN_OR_RETURN(spec.tpu, TpuFromJson(base::GetMember(json, "tpu")));
-  spec.ssh = SshFromJson(base::GetMember(json, "ssh"));
-  JM_ASSIGN_OR_RETURN(spec.setup, SetupFromJson(base::GetMember(json, "setup")));
-  JM_ASSIGN_OR_RETURN(spec.command, CommandFromJson(base::GetMember(json, "command")));
-  spec.retries = RetriesFromJson(base::GetMember(json, "retries"));
-  JM_ASSIGN_OR_RETURN(spec.watchdog, WatchdogFromJson(base::GetMember(json, "watchdog")));
-  JM_ASSIGN_OR_RETURN(spec.hooks, HooksFromJson(base::GetMember(json, "hooks")));
-  JM_ASSIGN_OR_RETURN(spec.smtp, SmtpFromJson(base::GetMember(json, "smtp")));
+  Decoder decoder;
+  if (!json.is_object()) return base::InvalidArgument("a job spec is a JSON object");
+  if (!decoder.Read(json, spec)) return decoder.Problem();
   return spec;
 }
 

@@ -55,7 +55,7 @@ Error Refusal(int status, const std::string& host) {
 }  // namespace
 
 base::Task<Status> HookNotifier::Tell(core::HookSpec hook, core::SmtpSpec smtp, Message message) {
-  switch (hook.kind) {
+  switch (hook.kind()) {
     case core::HookKind::kCommand:
       return RunCommand(std::move(hook), std::move(message));
     case core::HookKind::kWebhook:
@@ -66,15 +66,15 @@ base::Task<Status> HookNotifier::Tell(core::HookSpec hook, core::SmtpSpec smtp, 
   return Send(std::move(hook), std::move(smtp), std::move(message));
 }
 
-base::Result<std::string> HookNotifier::Read(const core::SecretRef& secret) const {
+base::Result<std::string> HookNotifier::Read(const core::SecretSource& secret) const {
   if (!secret.file.empty()) {
     JM_ASSIGN_OR_RETURN(const std::string text,
                         base::ReadRegularFile(base::ExpandHome(secret.file), kLongestSecret));
     return std::string(base::Trim(text));
   }
-  if (const auto value = get_env_(secret.name)) return *value;
+  if (const auto value = get_env_(secret.env)) return *value;
   return Error{.code = base::Code::kFailedPrecondition,
-               .message = "the controller's environment has no " + secret.name,
+               .message = "the controller's environment has no " + secret.env,
                .hint = "start it with the variable, or name a file"};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "store/upgrade_records.hpp"
+#include "store/upgrade_spec.hpp"
 
 namespace jobman::store {
 namespace {
@@ -203,11 +204,31 @@ Status UpgradeRecords(Database& db) {
   return db.RunScript("ALTER TABLE jobs DROP COLUMN restart_reason", kMigrating);
 }
 
-constexpr Migration kMigrations[] = {{.sql = kVersion1},
-                                     {.sql = kVersion2},
-                                     {.sql = kVersion3},
-                                     {.sql = kVersion4, .rewrite = UpgradeRecords},
-                                     {.sql = kVersion5}};
+/// Version 6: specs have the keys of a job file.
+Status UpgradeSpecs(Database& db) {
+  std::vector<std::pair<std::int64_t, std::string>> specs;
+  {
+    JM_ASSIGN_OR_RETURN(Query query,
+                        db.Prepare("SELECT job, spec_json FROM job_files", kMigrating));
+    for (;;) {
+      JM_ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) break;
+      const std::int64_t job = query.Int();
+      const auto old = base::ParseJson(query.Text());
+      if (old.ok()) specs.emplace_back(job, UpgradeSpec(*old).dump());
+    }
+  }
+  for (const auto& [job, text] : specs) {
+    JM_TRY(db.Run("UPDATE job_files SET spec_json = ? WHERE job = ?", kMigrating, text, job));
+  }
+  return base::Ok();
+}
+
+constexpr Migration kMigrations[] = {
+    {.sql = kVersion1}, {.sql = kVersion2},
+    {.sql = kVersion3}, {.sql = kVersion4, .rewrite = UpgradeRecords},
+    {.sql = kVersion5}, {.rewrite = UpgradeSpecs},
+};
 
 Error NewerStore(std::int64_t version, std::size_t known) {
   return {.code = base::Code::kFailedPrecondition,

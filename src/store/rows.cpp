@@ -21,7 +21,7 @@ constexpr const char* kColumns =
 constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
 
 /// Messages of other programs may hold anything; a store must not refuse them.
-std::string Text(const Json& json) {
+std::string Text(const auto& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -85,7 +85,7 @@ core::JobSpec ControllerWorld::RandomSpec() {
   }
   spec.retries = RandomRetries();
   if (random_.Percent(40)) {
-    for (const core::HookEvent event : core::HookEvents()) {
+    for (const core::HookEvent event : core::ValuesOf<core::HookEvent>()) {
       spec.hooks.push_back({.event = event, .command = "true"});
     }
   }

@@ -52,7 +52,7 @@ World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
     may_fail_ = true;
   }
   if (seed % 2 == 0) return;
-  for (const core::HookEvent event : core::HookEvents()) {
+  for (const core::HookEvent event : core::ValuesOf<core::HookEvent>()) {
     job_.spec.hooks.push_back({.event = event, .command = "true"});
   }
 }

@@ -77,7 +77,7 @@ void World::CheckNotices(const Job& before, const core::Step& step) {
   }
   if (job_.spec.hooks.empty() && !told.empty()) return Break("tells what nobody asked for");
   const std::string state = base::ToLower(core::StateName(job_.state));
-  const bool ended = core::HookEventFromName(state) && core::IsFinal(job_.state) &&
+  const bool ended = core::FromWord<core::HookEvent>(state) && core::IsFinal(job_.state) &&
                      (!(job_.state == before.state) || job_.since != before.since);
   const auto count = std::count(told.begin(), told.end(), state);
   if (!job_.spec.hooks.empty() && ended && count != 1) Break("the end is not told once");

@@ -24,6 +24,8 @@ std::string FormatDateTime(TimePoint time);
 Result<Duration> ParseDuration(std::string_view text);
 /// The two largest units, for people: "0.4s", "59s", "3m20s", "5h2m", "2d3h".
 std::string FormatDuration(Duration duration);
+/// Exact, as ParseDuration() reads it back: "90ms", "1m30s", "1h30m"; "0s". Not for negative ones.
+std::string FormatExactDuration(Duration duration);
 /// google.protobuf.Duration in JSON: "21600s".
 std::string FormatProtoDuration(Duration duration);
 

@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "jobman/base/files.hpp"
-#include "jobman/base/json.hpp"
 #include "jobman/base/result.hpp"
 #include "jobman/core/job_spec.hpp"
 
 namespace jobman::config {
 
-/// What a job file is read against. All of the world that Load() sees beside the files it names,
-/// so that a test can give another one.
+/// The environment of Load(): all that it sees besides the files that it names. A test can replace
+/// it.
 struct Defaults {
   /// An environment variable; nothing when it is unset or empty.
   std::function<std::optional<std::string>(const std::string&)> env = {};
@@ -30,7 +29,7 @@ struct Defaults {
 /// $XDG_CONFIG_HOME/jobman/config.yaml, else ~/.config/jobman/config.yaml.
 Defaults SystemDefaults(const base::Path& state_dir);
 
-/// What to load, and what the command line says on top of it.
+/// What to load, and what the command line changes in it.
 struct LoadRequest {
   base::Path file = {};
   std::optional<std::string> text = {};      ///< used instead of reading `file`
@@ -44,11 +43,11 @@ struct LoadRequest {
 /// One thing that is wrong, and where.
 struct Problem {
   std::string file = {};  ///< as the user named it; "--set", "--name", "--endpoint"
-  int line = 0;           ///< from 1; 0 when the problem is the file as a whole, or a flag
+  int line = 0;           ///< from 1; 0 for the file as a whole, or a flag
   int column = 0;         ///< from 1, in characters; 0 without a place
   std::string message = {};
   std::string source_line = {};
-  std::string hint = {};  ///< the nearest known word, or what to do; may be empty
+  std::string hint = {};  ///< the nearest known word, or the cure; may be empty
   base::Reason reason = base::Reason::kNone;
 };
 
@@ -62,22 +61,21 @@ struct Origin {
 struct Loaded {
   core::JobSpec spec = {};
   std::string source = {};           ///< the text of the job file, as it was read
-  base::OrderedJson resolved = {};   ///< the whole job in the shape of a job file
-  std::vector<Origin> origins = {};  ///< of every value in `resolved`, in its order
-  /// Where tpu.accelerator, tpu.zone and tpu.version stand, or what they follow from: problems
-  /// without a message, for who finds out more about these values than this file can know.
+  std::vector<Origin> origins = {};  ///< of every value in core::SpecToJson(spec), in its order
+  /// Places of tpu.accelerator, tpu.zone, tpu.version and tpu.valid_until, or of what they follow
+  /// from: problems without a message, for checks that need to ask the cloud.
   std::map<std::string, Problem> places = {};
 };
 
 /// Either `loaded`, or at least one problem.
 struct LoadResult {
   std::optional<Loaded> loaded = {};
-  std::vector<Problem> problems = {};  ///< all that are found, by place
+  std::vector<Problem> problems = {};  ///< all of them, by place
 };
 
 /// Reads the file and the user's defaults under it, applies the flags, interpolates, checks
 /// everything and fills in what is absent. Reads the files that the job file names (startup
-/// script, SSH key); writes nothing, asks no network. Never throws; input is bounded in size,
+/// script, SSH key); writes nothing, uses no network. Never throws; input is bounded in size,
 /// nesting and expansion.
 LoadResult Load(const LoadRequest& request);
 
@@ -85,12 +83,12 @@ LoadResult Load(const LoadRequest& request);
 /// newline.
 std::string RenderProblem(const Problem& problem);
 
-/// All problems as one error, for callers that want a Result; rendered in `message`. The reason is
+/// All problems as one error, rendered in `message`. The reason is
 /// kNotSupported when every problem has it.
 base::Error ToError(const std::vector<Problem>& problems);
 
-/// The resolved job as YAML that loads to the same job. With `origins`, each line ends with a
-/// comment that says where its value came from.
+/// The resolved job as a job file, which loads to the same job. With `origins`, each line ends with
+/// a comment that says where its value came from.
 std::string ResolvedYaml(const Loaded& loaded, bool origins);
 
 }  // namespace jobman::config

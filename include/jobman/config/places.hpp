@@ -6,7 +6,7 @@
 
 namespace jobman::config {
 
-/// "us-central2-b"; says so when it is a region.
+/// "us-central2-b"; the error says so if it is a region.
 base::Status CheckZone(std::string_view zone);
 /// A project id or number.
 base::Status CheckProject(std::string_view project);

@@ -2,12 +2,12 @@
 
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "jobman/base/result.hpp"
 #include "jobman/base/time.hpp"
+#include "jobman/core/spec_fields.hpp"
 
 namespace jobman::core {
 
@@ -32,6 +32,11 @@ struct CloudSpec {
   std::string endpoint = {};  ///< "https://tpu.googleapis.com", "http://127.0.0.1:1234", or "local"
   std::string token_file = {};     ///< file with an access token, read again when it changes
   std::string token_command = {};  ///< shell command that prints an access token
+  static void Fields(auto&& field) {
+    field("endpoint", &CloudSpec::endpoint);
+    field("token_file", &CloudSpec::token_file);
+    field("token_command", &CloudSpec::token_command);
+  }
   friend bool operator==(const CloudSpec&, const CloudSpec&) = default;
 };
 
@@ -39,7 +44,7 @@ struct TpuSpec {
   AllocationMode allocation_mode = AllocationMode::kQueuedResources;
   Pricing pricing = Pricing::kOnDemand;
   std::string accelerator = {};
-  int num_slices = 1;     ///< nodes of that accelerator type; more than one are a multislice
+  int num_slices = 1;     ///< nodes of this accelerator type; more than one: a multislice
   std::string name = {};  ///< prefix of slice names; empty: the job's name
   std::string project = {};
   std::string zone = {};
@@ -53,16 +58,41 @@ struct TpuSpec {
   std::map<std::string, std::string> labels = {};
   std::map<std::string, std::string> metadata = {};
   std::string startup_script = {};  ///< the script itself, not its path
-  /// tpu.valid_until: a queued resource may wait for so long, or all of them until then.
+  /// tpu.valid_until: how long a queued resource may wait, or until when all of them may.
   std::optional<Duration> valid_for = {};
   std::optional<TimePoint> valid_until = {};
+  static void Fields(auto&& field) {
+    field("allocation_mode", &TpuSpec::allocation_mode);
+    field("accelerator", &TpuSpec::accelerator);
+    field("num_slices", &TpuSpec::num_slices);
+    field("name", &TpuSpec::name);
+    field("zone", &TpuSpec::zone);
+    field("version", &TpuSpec::version);
+    field("pricing", &TpuSpec::pricing);
+    field("reservation", &TpuSpec::reservation);
+    field("network", &TpuSpec::network);
+    field("subnetwork", &TpuSpec::subnetwork);
+    field("external_ips", &TpuSpec::external_ips);
+    field("service_account", &TpuSpec::service_account);
+    field("tags", &TpuSpec::tags);
+    field("labels", &TpuSpec::labels);
+    field("metadata", &TpuSpec::metadata);
+    field("startup_script", &TpuSpec::startup_script);
+    field("valid_until", OneOf{&TpuSpec::valid_for, &TpuSpec::valid_until});
+    field("project", &TpuSpec::project);
+  }
   friend bool operator==(const TpuSpec&, const TpuSpec&) = default;
 };
 
 struct SshSpec {
   std::string user = {};         ///< login name on the hosts; never empty in a resolved spec
   std::string private_key = {};  ///< path; never empty in a resolved spec
-  int port = 22;                 ///< 0: the port that the local simulator tells
+  int port = 22;                 ///< 0: the port that the local simulator reports
+  static void Fields(auto&& field) {
+    field("user", &SshSpec::user);
+    field("private_key", &SshSpec::private_key);
+    field("port", &SshSpec::port);
+  }
   friend bool operator==(const SshSpec&, const SshSpec&) = default;
 };
 
@@ -70,39 +100,74 @@ struct SetupStep {
   std::string name = {};
   std::string run = {};  ///< shell script
   HostSet hosts = {};
-  bool required = true;  ///< a failure of an optional step is noted, and the job goes on
+  bool required = true;  ///< the failure of a step that is not is noted, and the job goes on
   std::optional<Duration> timeout = {};
+  static void Fields(auto&& field) {
+    field("name", &SetupStep::name);
+    field("run", &SetupStep::run);
+    field("hosts", &SetupStep::hosts);
+    field("required", &SetupStep::required);
+    field("timeout", &SetupStep::timeout);
+  }
   friend bool operator==(const SetupStep&, const SetupStep&) = default;
 };
 
-/// A secret is named; its value is read when the run starts, travels over stdin, and is stored
-/// nowhere.
 /// Bytes of "NAME=value" in a program's environment: MAX_ARG_STRLEN of Linux, less the final 0.
 inline constexpr std::size_t kLongestVariable = std::size_t{128} * 1024 - 1;
 
+/// A secret of the command. Its value is read when the run starts, travels over stdin, and is
+/// stored nowhere.
 struct SecretRef {
   std::string name = {};  ///< environment variable on the host
-  std::string file =
-      {};  ///< local file with the value; empty: the local environment variable `name`
-  bool empty() const { return name.empty() && file.empty(); }
+  /// Local file with the value; empty: the local environment variable `name`.
+  std::string file = {};
+  static void Fields(auto&& field) {
+    field("name", &SecretRef::name);
+    field("file", &SecretRef::file);
+  }
   friend bool operator==(const SecretRef&, const SecretRef&) = default;
 };
 
-/// What the command gets when the cloud says that it is about to take the machines away.
+/// Where a secret of this machine is read, each time it is needed: one of the two.
+struct SecretSource {
+  std::string env = {};   ///< environment variable
+  std::string file = {};  ///< path
+  bool empty() const { return env.empty() && file.empty(); }
+  static void Fields(auto&& field) {
+    field("env", &SecretSource::env);
+    field("file", &SecretSource::file);
+  }
+  friend bool operator==(const SecretSource&, const SecretSource&) = default;
+};
+
+/// What the command gets when the cloud announces that it takes the machines away.
 struct OnNotice {
   std::string signal = "TERM";                ///< TERM, INT, USR1, USR2; none: only the file
   Duration grace = std::chrono::seconds{30};  ///< from the signal until the command is stopped
+  static void Fields(auto&& field) {
+    field("signal", &OnNotice::signal);
+    field("grace", &OnNotice::grace);
+  }
   friend bool operator==(const OnNotice&, const OnNotice&) = default;
 };
 
 struct CommandSpec {
   std::string cmd = {};
   HostSet workers = {};
-  std::string workdir = {};  ///< on the host, "" is the home folder
+  std::string workdir = {};  ///< on the host; empty: the home folder
   std::map<std::string, std::string> env = {};
   std::vector<SecretRef> secrets = {};
   Duration grace = std::chrono::seconds{30};  ///< between TERM and KILL
   OnNotice on_notice = {};
+  static void Fields(auto&& field) {
+    field("cmd", &CommandSpec::cmd);
+    field("workers", &CommandSpec::workers);
+    field("workdir", &CommandSpec::workdir);
+    field("env", &CommandSpec::env);
+    field("secrets", &CommandSpec::secrets);
+    field("grace", &CommandSpec::grace);
+    field("on_notice", &CommandSpec::on_notice);
+  }
   friend bool operator==(const CommandSpec&, const CommandSpec&) = default;
 };
 
@@ -111,34 +176,52 @@ struct RetrySpec {
   std::optional<int> preemption = {};
   std::optional<int> failure = 0;
   std::optional<int> infra = 10;
-  Duration backoff = std::chrono::seconds{15};  ///< first wait, doubled each time, full jitter
-  Duration backoff_cap = std::chrono::minutes{10};
+  Duration backoff = std::chrono::seconds{15};      ///< first wait, doubled each time, full jitter
+  Duration backoff_cap = std::chrono::minutes{10};  ///< longest wait, not below `backoff`
+  static void Fields(auto&& field) {
+    field("preemption", OrUnlimited{&RetrySpec::preemption});
+    field("failure", OrUnlimited{&RetrySpec::failure});
+    field("infra", OrUnlimited{&RetrySpec::infra});
+    field("backoff", &RetrySpec::backoff);
+    field("backoff_cap", &RetrySpec::backoff_cap);
+  }
   friend bool operator==(const RetrySpec&, const RetrySpec&) = default;
 };
 
-/// What the watchdog does with a command that goes wrong: stop it on all hosts, then this.
+/// What the watchdog does with a command after it has stopped it on all hosts.
 enum class WatchdogAction {
-  kRestart,   ///< run it again on the slice; retries.infra pays
-  kNewSlice,  ///< give the slice up and run it on another; retries.infra pays
-  kFail,      ///< the job has failed, whatever the budgets hold
+  kRestart,   ///< run it again on the slice; uses retries.infra
+  kNewSlice,  ///< give the slice up and run it on another; uses retries.infra
+  kFail,      ///< the job has failed, whatever the retry limits are
 };
 
 /// Output that means trouble.
 struct OutputRule {
   std::string match = {};  ///< base::Regex, looked for in each line
   WatchdogAction action = WatchdogAction::kFail;
+  static void Fields(auto&& field) {
+    field("match", &OutputRule::match);
+    field("do", &OutputRule::action);
+  }
   friend bool operator==(const OutputRule&, const OutputRule&) = default;
 };
 
-/// When the command is given up although it runs. Setup steps have time limits of their own.
+/// When a running command is stopped. Setup steps have time limits of their own.
 struct WatchdogSpec {
-  std::optional<Duration> no_output = {};  ///< so long without a byte from any host
-  /// A hang is of that moment more often than of the machines.
+  std::optional<Duration> no_output = {};  ///< this long without a byte from any host
+  /// A hang is usually of that moment, not of the machines.
   WatchdogAction on_no_output = WatchdogAction::kRestart;
   std::vector<OutputRule> bad_output = {};  ///< the first that matches a line counts
   std::optional<Duration> max_duration = {};
-  /// It bounds what a job may cost: to begin anew would not.
+  /// The limit bounds what a job may cost: a restart would not.
   WatchdogAction on_max_duration = WatchdogAction::kFail;
+  static void Fields(auto&& field) {
+    field("no_output.after", &WatchdogSpec::no_output);
+    field("no_output.do", With{&WatchdogSpec::on_no_output, &WatchdogSpec::no_output});
+    field("bad_output", &WatchdogSpec::bad_output);
+    field("max_duration.after", &WatchdogSpec::max_duration);
+    field("max_duration.do", With{&WatchdogSpec::on_max_duration, &WatchdogSpec::max_duration});
+  }
   friend bool operator==(const WatchdogSpec&, const WatchdogSpec&) = default;
 };
 
@@ -151,19 +234,27 @@ enum class HookEvent {
   kFailed,
   kCancelled,
 };
-enum class HookKind { kCommand, kWebhook, kMail };
+enum class HookKind { kCommand, kWebhook, kMail };  ///< how it is told
 
-/// One thing to do when something happens to the job.
+/// One thing to do when something happens to the job: a command, a webhook or mail.
 struct HookSpec {
-  HookEvent event = HookEvent::kStarted;
-  HookKind kind = HookKind::kCommand;
-  std::string command = {};  ///< for /bin/sh on this machine, the event on stdin
-  std::string folder = {};   ///< where it runs: that of the file it stands in
-  std::string url = {};      ///< posted to; empty: it is a secret, url_from
-  SecretRef url_from = {};
-  SecretRef token = {};  ///< sent as "Authorization: Bearer"
+  HookEvent event = HookEvent::kStarted;  ///< the key that it stands under
+  std::string command = {};               ///< for /bin/sh on this machine, the event on stdin
+  std::string folder = {};                ///< where the command runs
+  std::string url = {};                   ///< posted to; empty: it is a secret, url_from
+  SecretSource url_from = {};
+  SecretSource token = {};  ///< sent as "Authorization: Bearer"
   std::vector<std::string> mail_to = {};
   Duration timeout = std::chrono::seconds{60};
+  HookKind kind() const;
+  static void Fields(auto&& field) {
+    field("run", &HookSpec::command);
+    field("workdir", &HookSpec::folder);
+    field("post", OneOf{&HookSpec::url, &HookSpec::url_from});
+    field("token", &HookSpec::token);
+    field("mail", &HookSpec::mail_to);
+    field("timeout", &HookSpec::timeout);
+  }
   friend bool operator==(const HookSpec&, const HookSpec&) = default;
 };
 
@@ -175,12 +266,23 @@ struct SmtpSpec {
   SmtpTls tls = SmtpTls::kStartTls;
   std::string from = {};
   std::string user = {};
-  SecretRef password = {};
+  SecretSource password = {};
+  /// Whether there is no server; then the rest says nothing either.
+  bool empty() const { return host.empty(); }
+  static void Fields(auto&& field) {
+    field("host", &SmtpSpec::host);
+    field("port", &SmtpSpec::port);
+    field("tls", &SmtpSpec::tls);
+    field("from", &SmtpSpec::from);
+    field("user", &SmtpSpec::user);
+    field("password", &SmtpSpec::password);
+  }
   friend bool operator==(const SmtpSpec&, const SmtpSpec&) = default;
 };
 
 /// A job file, resolved: defaults filled in, interpolation done, paths absolute, everything valid
-/// as far as it can be known without asking the cloud.
+/// as far as that can be known without asking the cloud. Printed as YAML it is a job file again,
+/// which resolves to the same spec.
 struct JobSpec {
   std::string name = {};
   std::map<std::string, std::string> labels = {};
@@ -193,31 +295,74 @@ struct JobSpec {
   CommandSpec command = {};
   RetrySpec retries = {};
   WatchdogSpec watchdog = {};
-  std::vector<HookSpec> hooks = {};
+  std::vector<HookSpec> hooks = {};  ///< in the order of their events
   SmtpSpec smtp = {};
+  static void Fields(auto&& field) {
+    field("job.name", &JobSpec::name);
+    field("job.environment", &JobSpec::environment);
+    field("job.worker_num", &JobSpec::worker_num);
+    field("job.labels", &JobSpec::labels);
+    field("cloud", &JobSpec::cloud);
+    field("tpu", &JobSpec::tpu);
+    field("ssh", &JobSpec::ssh);
+    field("setup", &JobSpec::setup);
+    field("command", &JobSpec::command);
+    field("retries", &JobSpec::retries);
+    field("watchdog", &JobSpec::watchdog);
+    field("on", &JobSpec::hooks);
+    field("smtp", &JobSpec::smtp);
+  }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
-/// "queued-resources", "tpu-vm"; "spot", "ondemand", "preemptible", "reserved".
+// The words of each enum, as job files write them; empty for a value that is none of them.
+
 std::string_view AllocationModeName(AllocationMode mode);
 std::string_view PricingName(Pricing pricing);
-std::optional<AllocationMode> AllocationModeFromName(std::string_view name);
-std::optional<Pricing> PricingFromName(std::string_view name);
-/// "restart", "new_slice", "fail".
 std::string_view WatchdogActionName(WatchdogAction action);
-std::optional<WatchdogAction> WatchdogActionFromName(std::string_view name);
+std::string_view HookEventName(HookEvent event);
+std::string_view SmtpTlsName(SmtpTls tls);
+inline std::string_view WordOf(AllocationMode mode) {
+  return AllocationModeName(mode);
+}
+inline std::string_view WordOf(Pricing pricing) {
+  return PricingName(pricing);
+}
+inline std::string_view WordOf(WatchdogAction action) {
+  return WatchdogActionName(action);
+}
+inline std::string_view WordOf(HookEvent event) {
+  return HookEventName(event);
+}
+inline std::string_view WordOf(SmtpTls tls) {
+  return SmtpTlsName(tls);
+}
+
+/// The value that a word stands for. The values of these enums count from 0.
+template <class Enum>
+std::optional<Enum> FromWord(std::string_view word) {
+  for (int i = 0; !WordOf(static_cast<Enum>(i)).empty(); ++i) {
+    if (WordOf(static_cast<Enum>(i)) == word) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+/// All values of an enum, in its order.
+template <class Enum>
+std::vector<Enum> ValuesOf() {
+  std::vector<Enum> values;
+  for (int i = 0; !WordOf(static_cast<Enum>(i)).empty(); ++i)
+    values.push_back(static_cast<Enum>(i));
+  return values;
+}
+inline std::optional<AllocationMode> AllocationModeFromName(std::string_view name) {
+  return FromWord<AllocationMode>(name);
+}
+inline std::optional<WatchdogAction> WatchdogActionFromName(std::string_view name) {
+  return FromWord<WatchdogAction>(name);
+}
+
 /// "v4-32", or "2 x v4-32" for a multislice.
 std::string AcceleratorText(const TpuSpec& tpu);
-/// "started", "preempted", ...: as in `on.started`, and in the events.
-std::string_view HookEventName(HookEvent event);
-std::optional<HookEvent> HookEventFromName(std::string_view name);
-std::span<const HookEvent> HookEvents();
-/// "command", "webhook", "mail".
-std::string_view HookKindName(HookKind kind);
-std::optional<HookKind> HookKindFromName(std::string_view name);
-/// "starttls", "tls", "none".
-std::string_view SmtpTlsName(SmtpTls tls);
-std::optional<SmtpTls> SmtpTlsFromName(std::string_view name);
 /// Whom a hook tells, in words that hold no secret: "webhook example.com", "mail to ada@lab.org".
 std::string HookTarget(const HookSpec& hook);
 /// "all", or "0,3-7".

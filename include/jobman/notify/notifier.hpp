@@ -24,7 +24,7 @@ class HookNotifier final : public ports::Notifier {
  private:
   base::Task<base::Status> Post(core::HookSpec hook, ports::Message message);
   base::Task<base::Status> Send(core::HookSpec hook, core::SmtpSpec smtp, ports::Message message);
-  base::Result<std::string> Read(const core::SecretRef& secret) const;
+  base::Result<std::string> Read(const core::SecretSource& secret) const;
 
   http::Transport& transport_;
   http::Mailer& mailer_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "jobman/core/spec_json.hpp"
+
 namespace jobman::cli::views {
 namespace {
 
@@ -59,7 +61,7 @@ std::string RenderQuiet(const ResolvedFile& view) {
 }
 
 base::OrderedJson ToJson(const ResolvedFile& view) {
-  base::OrderedJson json = {{"resolved", view.loaded.resolved}};
+  base::OrderedJson json = {{"resolved", core::SpecToJson(view.loaded.spec)}};
   if (!view.origins) return json;
   base::OrderedJson origins = base::OrderedJson::object();
   for (const config::Origin& origin : view.loaded.origins) origins[origin.path] = origin.where;

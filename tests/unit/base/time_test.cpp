@@ -135,6 +135,15 @@ TEST(FormatDuration, ShowsTheTwoLargestUnits) {
   for (const Length& row : cases) EXPECT_EQ(FormatDuration(row.duration), row.text);
 }
 
+TEST(FormatExactDuration, LosesNothing) {
+  EXPECT_EQ(FormatExactDuration(Duration{0}), "0s");
+  EXPECT_EQ(FormatExactDuration(seconds{90}), "1m30s");
+  EXPECT_EQ(FormatExactDuration(hours{36} + Duration{5}), "1d12h5ms");
+  for (std::int64_t millis = 1; millis < 40'000'000'000; millis = millis * 3 + 1) {
+    EXPECT_EQ(*ParseDuration(FormatExactDuration(Duration{millis})), Duration{millis});
+  }
+}
+
 TEST(FormatDuration, IsReadAgainByParseDuration) {
   for (const Duration whole : {Duration{seconds{7}}, Duration{seconds{200}}, Duration{hours{26}}}) {
     EXPECT_EQ(*ParseDuration(FormatDuration(whole)), whole);

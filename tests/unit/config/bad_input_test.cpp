@@ -31,32 +31,32 @@ std::string NameOf(const ::testing::TestParamInfo<BadInput>& info) {
 // --- The text itself ---
 
 const BadInput kTexts[] = {
-    {"Empty", "", R"(job.yaml: the file says nothing
+    {"Empty", "", R"(job.yaml: the file is empty
   jobman init writes a job file
 )"},
-    {"OnlyAComment", "# nothing yet\n", R"(job.yaml: the file says nothing
+    {"OnlyAComment", "# nothing yet\n", R"(job.yaml: the file is empty
   jobman init writes a job file
 )"},
     {"AList", "- a\n- b\n", R"(job.yaml:1:1: expected a map of keys, found a list
   1 | - a
     | ^
-  a job file begins like: job: {name: my-job}
+  a job file begins like this: job: {name: my-job}
 )"},
-    {"UnclosedList", "job: {name: a\ntpu: {}\n", R"(job.yaml:2:4: YAML: a "{" without its "}"
+    {"UnclosedList", "job: {name: a\ntpu: {}\n", R"(job.yaml:2:4: YAML: a "{" without "}"
   2 | tpu: {}
     |    ^
-  close it, or quote text that holds a sign of YAML
+  close it, or quote text that contains YAML syntax
 )"},
     {"BareInterpolationInMap", SmallJob("job: {name: a-${tpu.zone}}\n"),
-     R"(job.yaml:3:16: YAML: a "{" without its "}"
+     R"(job.yaml:3:16: YAML: a "{" without "}"
   3 | job: {name: a-${tpu.zone}}
     |                ^
-  within {} and [] quote it: "${...}"
+  inside {} and [] quote it: "${...}"
 )"},
     {"TabIndent", "job:\n\tname: a\n", R"(job.yaml:2:1: YAML: a tab indents this line
   2 |  name: a
     | ^
-  indent with blanks
+  indent with spaces
 )"},
     {"BadIndent", "job:\n  name: a\n loop: true\n",
      R"(job.yaml:3:2: YAML: this line does not fit the map around it
@@ -68,10 +68,10 @@ const BadInput kTexts[] = {
     |      ^
 )"},
     {"DuplicateKey", SmallJob("job:\n  name: a\n  loop: true\n  name: b\n"),
-     R"(job.yaml:6:3: the key "name" stands here a second time
+     R"(job.yaml:6:3: duplicate key "name"
   6 |   name: b
     |   ^
-  it stands first in line 4
+  it is first in line 4
 )"},
     {"SecondDocument", SmallJob("---\njob: {}\n"), R"(job.yaml:3:1: a second document begins here
   3 | ---
@@ -89,11 +89,11 @@ const BadInput kTexts[] = {
   job files are UTF-8 text
 )"},
     {"AliasWithinItself", "job: &a\n  labels: *a\n",
-     R"(job.yaml:2:11: this alias stands within what it is an alias of
+     R"(job.yaml:2:11: this alias refers to a value that contains it
   2 |   labels: *a
     |           ^
 )"},
-    {"KeyIsAList", "[a, b]: c\n", R"(job.yaml:1:1: a key must be text, this is a list
+    {"KeyIsAList", "[a, b]: c\n", R"(job.yaml:1:1: a key must be text, not a list
   1 | [a, b]: c
     | ^
 )"},
@@ -122,6 +122,7 @@ const BadInput kKeys[] = {
     {"NothingNear", SmallJob("ssh:\n  xyzzyx: 1\n"), R"(job.yaml:4:3: unknown key "ssh.xyzzyx"
   4 |   xyzzyx: 1
     |   ^
+  the keys here are: user, private_key, port
 )"},
     {"UnknownKeyInStep", SmallJob("setup:\n  - {run: a}\n  - {rnu: b, run: c}\n"),
      R"(job.yaml:5:6: unknown key "setup[1].rnu"
@@ -140,7 +141,7 @@ job.yaml:3:3: unknown key "command.wokers"
 job.yaml:4:1: tpu.accelerator is missing
   4 | tpu:
     | ^
-  write it like v4-32
+  for example: accelerator: v4-32
 job.yaml:4:1: tpu.project is missing, and nothing else names a project
   4 | tpu:
     | ^
@@ -148,7 +149,7 @@ job.yaml:4:1: tpu.project is missing, and nothing else names a project
 job.yaml:5:9: tpu.zone: "us-central2" is a region
   5 |   zone: us-central2
     |         ^
-  zones are written like us-central2-b
+  a zone looks like us-central2-b
 )"},
     {"ListForNumber", SmallJob("ssh: {port: [22]}\n"),
      R"(job.yaml:3:13: ssh.port: expected a number, found a list
@@ -198,7 +199,7 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
      R"(job.yaml:3:20: retries.backoff: expected a duration, found "soon"
   3 | retries: {backoff: soon}
     |                    ^
-  write it like 90s, 15m, 1h30m
+  for example: 90s, 15m or 1h30m
 )"},
     {"BadCount", SmallJob("retries: {infra: many}\n"),
      R"(job.yaml:3:18: retries.infra: expected a number or "unlimited", found "many"
@@ -220,10 +221,10 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
      R"(job.yaml:3:24: job.queue.enabled: true is not supported yet
   3 | job: {queue: {enabled: true, config: q.yaml}}
     |                        ^
-  write false, or leave it out
+  write false
 )"},
     {"MisspelledWord", SmallJob("job: {env_type: nnoe}\n"),
-     R"(job.yaml:3:17: job.env_type: "nnoe" is none of its words
+     R"(job.yaml:3:17: job.env_type: "nnoe" is not one of: none
   3 | job: {env_type: nnoe}
     |                 ^
   did you mean none?
@@ -253,10 +254,10 @@ const BadInput kValues[] = {
      R"(job.yaml:2:33: tpu.zone: "us-central2" is a region
   2 | tpu: {accelerator: v4-32, zone: us-central2, project: p}
     |                                 ^
-  zones are written like us-central2-b
+  a zone looks like us-central2-b
 )"},
     {"ZoneWithBlank", Tpu("v4-32", "'us central'"),
-     R"(job.yaml:2:33: tpu.zone: "us central" contains a blank; it may contain lower-case letters, digits and -
+     R"(job.yaml:2:33: tpu.zone: "us central" contains a space; only lower-case letters, digits and - are allowed
   2 | tpu: {accelerator: v4-32, zone: 'us central', project: p}
     |                                 ^
 )"},
@@ -267,9 +268,9 @@ const BadInput kValues[] = {
   write one zone
 )"},
     {"NoTpu", "command: {cmd: a}\n", R"(job.yaml: tpu.accelerator is missing
-  write it like v4-32
+  for example: accelerator: v4-32
 job.yaml: tpu.zone is missing
-  write it like us-central2-b
+  for example: zone: us-central2-b
 job.yaml: tpu.project is missing, and nothing else names a project
   write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID
 )"},
@@ -284,26 +285,26 @@ job.yaml: tpu.project is missing, and nothing else names a project
      R"(job.yaml:3:8: command.cmd is empty
   3 |   cmd: ' '
     |        ^
-  write it like cmd: python train.py
+  for example: cmd: python train.py
 )"},
     {"NoCommand", "tpu: {accelerator: v4-8, zone: us-central2-b, project: p}\n",
      R"(job.yaml: command.cmd is missing
-  write it like cmd: python train.py
+  for example: cmd: python train.py
 )"},
     {"BadJobName", SmallJob("job: {name: My Run}\n"),
-     R"(job.yaml:3:13: job.name: "My Run" contains 'M'; it may contain lower-case letters, digits, - and _
+     R"(job.yaml:3:13: job.name: "My Run" contains 'M'; only lower-case letters, digits, - and _ are allowed
   3 | job: {name: My Run}
     |             ^
   for example: my-run
 )"},
     {"LongJobName", SmallJob("job: {name: a123456789b123456789c123456789d123456789e}\n"),
-     R"(job.yaml:3:13: job.name: "a123456789b123456789c123456789d123456789e" has 41 characters; at most 40 may be
+     R"(job.yaml:3:13: job.name: "a123456789b123456789c123456789d123456789e" has 41 characters; the limit is 40
   3 | job: {name: a123456789b123456789c123456789d123456789e}
     |             ^
   for example: a123456789b123456789c123456789d123456789
 )"},
     {"BadSliceName", WithTpu("  name: test_run\n"),
-     R"(job.yaml:6:9: tpu.name: "test_run" contains '_'; it may contain lower-case letters, digits and -
+     R"(job.yaml:6:9: tpu.name: "test_run" contains '_'; only lower-case letters, digits and - are allowed
   6 |   name: test_run
     |         ^
   for example: test-run
@@ -315,12 +316,12 @@ job.yaml: tpu.project is missing, and nothing else names a project
   for example: test
 )"},
     {"BadLabelKey", WithTpu("  labels: {Team: a}\n"),
-     R"(job.yaml:6:12: tpu.labels: "Team" contains 'T'; it may contain lower-case letters, digits, - and _
+     R"(job.yaml:6:12: tpu.labels: "Team" contains 'T'; only lower-case letters, digits, - and _ are allowed
   6 |   labels: {Team: a}
     |            ^
 )"},
     {"BadLabelValue", WithTpu("  labels: {team: A b}\n"),
-     R"(job.yaml:6:18: tpu.labels.team: "A b" contains 'A'; it may contain lower-case letters, digits, - and _
+     R"(job.yaml:6:18: tpu.labels.team: "A b" contains 'A'; only lower-case letters, digits, - and _ are allowed
   6 |   labels: {team: A b}
     |                  ^
 )"},
@@ -328,10 +329,10 @@ job.yaml: tpu.project is missing, and nothing else names a project
      R"(job.yaml:6:12: tpu.labels: "jobman-job" is one of jobman's own labels
   6 |   labels: {jobman-job: a}
     |            ^
-  choose a key without "jobman-"
+  choose a key that does not begin with "jobman-"
 )"},
     {"BadTag", WithTpu("  tags: [ok, Not_ok]\n"),
-     R"(job.yaml:6:14: tpu.tags[1]: "Not_ok" contains 'N'; it may contain lower-case letters, digits and -
+     R"(job.yaml:6:14: tpu.tags[1]: "Not_ok" contains 'N'; only lower-case letters, digits and - are allowed
   6 |   tags: [ok, Not_ok]
     |              ^
 )"},
@@ -339,31 +340,31 @@ job.yaml: tpu.project is missing, and nothing else names a project
      R"(job.yaml:6:16: tpu.reservation needs tpu.pricing: reserved
   6 |   reservation: mine
     |                ^
-  write tpu.pricing: reserved, or leave the reservation out
+  write tpu.pricing: reserved, or remove the reservation
 )"},
     {"ReservationOfATpuVm",
      WithTpu("  pricing: reserved\n  allocation_mode: tpu-vm\n  reservation: mine\n"),
      R"(job.yaml:8:16: tpu.reservation: a TPU VM that is created directly cannot name a reservation
   8 |   reservation: mine
     |                ^
-  write tpu.allocation_mode: queued-resources, or leave the name out to take any reservation
+  write tpu.allocation_mode: queued-resources, or remove the name to use any reservation
 )"},
     {"ValidUntilThatIsNeither", WithTpu("  valid_until: tomorrow\n"),
      R"(job.yaml:6:16: tpu.valid_until: expected a duration or a time, found "tomorrow"
   6 |   valid_until: tomorrow
     |                ^
-  write it like 6h, or 2026-11-21T08:00:00Z
+  for example: 6h or 2026-11-21T08:00:00Z
 )"},
     {"ValidUntilAtOnce", WithTpu("  valid_until: 0s\n"),
-     R"(job.yaml:6:16: tpu.valid_until must be longer than nothing
+     R"(job.yaml:6:16: tpu.valid_until: must be greater than 0
   6 |   valid_until: 0s
     |                ^
 )"},
     {"ValidUntilOfATpuVm", WithTpu("  allocation_mode: tpu-vm\n  valid_until: 6h\n"),
-     R"(job.yaml:7:16: tpu.valid_until: a TPU VM that is created directly waits in no queue
+     R"(job.yaml:7:16: tpu.valid_until: a TPU VM that is created directly does not wait in a queue
   7 |   valid_until: 6h
     |                ^
-  write tpu.allocation_mode: queued-resources, or leave it out
+  write tpu.allocation_mode: queued-resources, or remove it
 )"},
     {"MissingScript", WithTpu("  startup_script: boot.sh\n"),
      R"(job.yaml:6:19: tpu.startup_script: opening /work-dir/boot.sh: No such file or directory
@@ -372,10 +373,10 @@ job.yaml: tpu.project is missing, and nothing else names a project
   name a file, or write the script itself, beginning with #!
 )"},
     {"TwoScripts", WithTpu("  startup_script: '#!/bin/sh'\n  metadata: {startup-script: a}\n"),
-     R"(job.yaml:6:19: tpu.startup_script and tpu.metadata.startup-script exclude each other
+     R"(job.yaml:6:19: tpu.startup_script and tpu.metadata.startup-script cannot be used together
   6 |   startup_script: '#!/bin/sh'
     |                   ^
-  keep one
+  remove one of them
 )"},
     {"HostOutOfRange", SmallJob("setup:\n  - {run: a, hosts: [0, 4]}\n"),
      R"(job.yaml:4:21: setup[0].hosts: there is no host 4: a v4-32 has 4 hosts, 0-3
@@ -388,13 +389,13 @@ job.yaml: tpu.project is missing, and nothing else names a project
     |                   ^
 )"},
     {"DuplicateHost", SmallJob("setup:\n  - {run: a, hosts: [0, 1, 0]}\n"),
-     R"(job.yaml:4:21: setup[0].hosts: host 0 is named twice
+     R"(job.yaml:4:21: setup[0].hosts: host 0 is listed twice
   4 |   - {run: a, hosts: [0, 1, 0]}
     |                     ^
-  name each host once
+  list each host once
 )"},
     {"HostRangeBackwards", SmallJob("setup:\n  - {run: a, hosts: 3-1}\n"),
-     R"(job.yaml:4:21: setup[0].hosts: the range "3-1" runs backwards
+     R"(job.yaml:4:21: setup[0].hosts: the range "3-1" is backwards
   4 |   - {run: a, hosts: 3-1}
     |                     ^
   write the smaller number first
@@ -407,56 +408,57 @@ job.yaml: tpu.project is missing, and nothing else names a project
     {"StepWithoutRun", SmallJob("setup:\n  - {name: a}\n"), R"(job.yaml:4:5: setup[0].run is missing
   4 |   - {name: a}
     |     ^
-  write it like run: pip install -r requirements.txt
+  for example: run: pip install -r requirements.txt
 )"},
     {"StepTwice", SmallJob("setup:\n  - {name: a, run: b}\n  - {name: a, run: c}\n"),
-     R"(job.yaml:5:12: setup[1]: a step of the name "a" exists already
+     R"(job.yaml:5:12: setup[1]: there is already a step named "a"
   5 |   - {name: a, run: c}
     |            ^
-  setup[0] has it
+  setup[0] has that name
 )"},
     {"StepCalledRun", SmallJob("setup:\n  - {name: run, run: b}\n"),
-     R"(job.yaml:4:12: setup[0].name: "run" is what the command itself is called; choose another
+     R"(job.yaml:4:12: setup[0].name: "run" is the name of the command itself; choose another
   4 |   - {name: run, run: b}
     |            ^
 )"},
     {"StepNameIsAPath", SmallJob("setup:\n  - {name: ../x, run: b}\n"),
-     R"(job.yaml:4:12: setup[0].name: "../x" contains '/'; it may contain letters, digits, -, _ and .
+     R"(job.yaml:4:12: setup[0].name: "../x" contains '/'; only letters, digits, -, _ and . are allowed
   4 |   - {name: ../x, run: b}
     |            ^
 )"},
     {"BadVariable", SmallJob("job: {environment: {A-B: c}}\n"),
-     R"(job.yaml:3:21: job.environment: "A-B" cannot name a variable
+     R"(job.yaml:3:21: job.environment: "A-B" is not a variable name
   3 | job: {environment: {A-B: c}}
     |                     ^
-  names hold letters, digits and _
+  names consist of letters, digits and _
 )"},
     {"BadUser", SmallJob("ssh: {user: Alice}\n"),
-     R"(job.yaml:3:13: ssh.user: "Alice" contains 'A'; it may contain lower-case letters, digits, - and _
+     R"(job.yaml:3:13: ssh.user: "Alice" contains 'A'; only lower-case letters, digits, - and _ are allowed
   3 | ssh: {user: Alice}
     |             ^
 )"},
     {"PortTooLarge", SmallJob("ssh: {port: 70000}\n"),
-     R"(job.yaml:3:13: ssh.port: ports end at 65535
+     R"(job.yaml:3:13: ssh.port: must be between 0 and 65535
   3 | ssh: {port: 70000}
     |             ^
 )"},
-    {"BadEndpoint", SmallJob("cloud: aws\n"), R"(job.yaml:3:8: cloud.endpoint: "aws" is no endpoint
+    {"BadEndpoint", SmallJob("cloud: aws\n"),
+     R"(job.yaml:3:8: cloud.endpoint: "aws" is not an endpoint
   3 | cloud: aws
     |        ^
   write google, local, or an http(s) URL
 )"},
     {"TwoTokens", SmallJob("cloud: {token_file: a, token_command: b}\n"),
-     R"(job.yaml:3:39: cloud.token_file and cloud.token_command exclude each other
+     R"(job.yaml:3:39: cloud.token_file and cloud.token_command cannot be used together
   3 | cloud: {token_file: a, token_command: b}
     |                                       ^
-  keep one
+  remove one of them
 )"},
     {"UnknownFlag", WithTpu("  flags: ['--shielded-secure-boot']\n"),
      R"(job.yaml:6:11: tpu.flags: gcloud's --shielded-secure-boot is not supported
   6 |   flags: ['--shielded-secure-boot']
     |           ^
-  leave it out; jobman config explain tpu lists the keys there are
+  remove it; jobman config explain tpu lists the keys
 )"},
     {"MisspelledFlag", WithTpu("  flags: [--netwrok=a]\n"),
      R"(job.yaml:6:11: tpu.flags: gcloud's --netwrok is not supported
@@ -485,30 +487,30 @@ std::string JobWithSecrets(const std::string& list) {
 
 const BadInput kSecrets[] = {
     {"ValueForName", JobWithSecrets("[hf_ab-cd]"),
-     R"(job.yaml:4:13: command.secrets[0]: "hf_ab-cd" cannot name a variable
+     R"(job.yaml:4:13: command.secrets[0]: "hf_ab-cd" is not a variable name
   4 |   secrets: [hf_ab-cd]
     |             ^
-  write the variable's name, never its value
+  write the name of the variable, never its value
 )"},
     {"SecretTwice", JobWithSecrets("[A, {name: A, file: f}]"),
-     R"(job.yaml:4:16: command.secrets[1]: the secret A is named twice
+     R"(job.yaml:4:16: command.secrets[1]: the secret A is listed twice
   4 |   secrets: [A, {name: A, file: f}]
     |                ^
 )"},
     {"SecretWithoutName", JobWithSecrets("[{file: f}]"),
-     R"(job.yaml:4:13: command.secrets[0]: "" cannot name a variable
+     R"(job.yaml:4:13: command.secrets[0].name is missing
   4 |   secrets: [{file: f}]
     |             ^
-  write the variable's name, never its value
+  for example: name: WANDB_API_KEY
 )"},
     {"SecretWithValue", JobWithSecrets("[{name: A, value: x}]"),
-     R"(job.yaml:4:23: command.secrets[0]: unknown key "value"
+     R"(job.yaml:4:23: unknown key "command.secrets[0].value"
   4 |   secrets: [{name: A, value: x}]
     |                       ^
-  a secret has a name and a file
+  the keys here are: name, file
 )"},
     {"SecretsAsText", JobWithSecrets("A"),
-     R"(job.yaml:4:12: command.secrets: expected a list of secrets, found text
+     R"(job.yaml:4:12: command.secrets: expected a list of texts or maps, found text
   4 |   secrets: A
     |            ^
 )"},
@@ -517,40 +519,40 @@ INSTANTIATE_TEST_SUITE_P(Secrets, BadInputTest, ::testing::ValuesIn(kSecrets), N
 
 const BadInput kInterpolation[] = {
     {"Cycle", WithTpu("  name: ${job.name}\n") + "job: {name: \"${tpu.name}\"}\n",
-     R"(job.yaml:6:9: interpolation goes round in a circle: tpu.name -> job.name -> tpu.name
+     R"(job.yaml:6:9: interpolation cycle: tpu.name -> job.name -> tpu.name
   6 |   name: ${job.name}
     |         ^
-  write one of these values without the others
+  write one of these values without a reference
 )"},
     {"CycleWithItself", SmallJob("job: {name: \"a-${job.name}\"}\n"),
-     R"(job.yaml:3:13: interpolation goes round in a circle: job.name -> job.name
+     R"(job.yaml:3:13: interpolation cycle: job.name -> job.name
   3 | job: {name: "a-${job.name}"}
     |             ^
-  write one of these values without the others
+  write one of these values without a reference
 )"},
     {"CycleThroughAMap", SmallJob("job: {labels: {a: \"${job}\"}}\n"),
-     R"(job.yaml:3:19: interpolation goes round in a circle: job.labels.a -> job -> job.labels.a
+     R"(job.yaml:3:19: interpolation cycle: job.labels.a -> job -> job.labels.a
   3 | job: {labels: {a: "${job}"}}
     |                   ^
-  write one of these values without the others
+  write one of these values without a reference
 )"},
     {"NoSuchKey", WithTpu("  name: run-${tpu.acelerator}\n"),
-     R"(job.yaml:6:15: ${tpu.acelerator} names no key of this file
+     R"(job.yaml:6:15: ${tpu.acelerator} is not a key of this file
   6 |   name: run-${tpu.acelerator}
     |               ^
   did you mean ${tpu.accelerator}?
 )"},
     {"ShellVariable", SmallJob("setup:\n  - run: echo ${HOME}\n"),
-     R"(job.yaml:4:17: ${HOME} names no key of this file
+     R"(job.yaml:4:17: ${HOME} is not a key of this file
   4 |   - run: echo ${HOME}
     |                 ^
-  a shell variable is written $HOME or \${HOME}, one of this machine ${oc.env:HOME}
+  a shell variable is $HOME or \${HOME}, one of this machine is ${oc.env:HOME}
 )"},
     {"ShellDefault", SmallJob("setup:\n  - run: |\n      echo a\n      echo ${HOME:-x}\n"),
      R"(job.yaml:6:12: unknown resolver "HOME"
   6 |       echo ${HOME:-x}
     |            ^
-  write \${HOME:-x} where the shell's own is meant
+  write \${HOME:-x} for the shell's own
 )"},
     {"UnsetVariable", SmallJob("ssh: {user: \"${oc.env:LOGIN}\"}\n"),
      R"(job.yaml:3:23: the environment variable LOGIN is not set
@@ -562,25 +564,25 @@ const BadInput kInterpolation[] = {
      R"(job.yaml:3:14: unknown resolver "random"
   3 | ssh: {user: "${random:1}"}
     |              ^
-  known are oc.env, env, oc.select and oc.decode
+  the resolvers are oc.env, env, oc.select and oc.decode
 )"},
-    {"Unclosed", SmallJob("ssh: {user: \"${tpu.zone\"}\n"), R"(job.yaml:3:14: "${" without its "}"
+    {"Unclosed", SmallJob("ssh: {user: \"${tpu.zone\"}\n"), R"(job.yaml:3:14: "${" without "}"
   3 | ssh: {user: "${tpu.zone"}
     |              ^
-  write \${ where "${" itself is meant
+  for a literal "${" write \${
 )"},
     {"MapInText", SmallJob("ssh: {user: \"a-${tpu}\"}\n"),
-     R"(job.yaml:3:16: ${tpu} is a map, which text cannot hold
+     R"(job.yaml:3:16: ${tpu} is a map, which cannot be part of a text
   3 | ssh: {user: "a-${tpu}"}
     |                ^
 )"},
     {"NullInText", SmallJob("job: {name: null}\nssh: {user: \"a-${job.name}\"}\n"),
-     R"(job.yaml:4:16: ${job.name} is empty, which text cannot hold
+     R"(job.yaml:4:16: ${job.name} is empty, which cannot be part of a text
   4 | ssh: {user: "a-${job.name}"}
     |                ^
 )"},
     {"OutOfTheFile", SmallJob("ssh: {user: \"${....a}\"}\n"),
-     R"(job.yaml:3:16: "....a" leads out of the file
+     R"(job.yaml:3:16: "....a" points outside the file
   3 | ssh: {user: "${....a}"}
     |                ^
 )"},

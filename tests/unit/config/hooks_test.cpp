@@ -27,7 +27,7 @@ TEST(Hooks, ATextIsACommandOrAnUrl) {
   const auto hooks = SpecOf("on: {failed: ./notify.sh, started: \"https://x.org/a?b=c\"}").hooks;
   ASSERT_EQ(hooks.size(), 2U);
   EXPECT_EQ(hooks[0].event, HookEvent::kStarted);
-  EXPECT_EQ(hooks[0].kind, HookKind::kWebhook);
+  EXPECT_EQ(hooks[0].kind(), HookKind::kWebhook);
   EXPECT_EQ(hooks[0].url, "https://x.org/a?b=c");
   EXPECT_EQ(hooks[1],
             (core::HookSpec{
@@ -46,7 +46,7 @@ TEST(Hooks, MapsAndListsSayMore) {
   EXPECT_EQ(spec.hooks[1].timeout, std::chrono::seconds{5});
   EXPECT_EQ(spec.hooks[2].token.file, "/work-dir/t");
   EXPECT_EQ(spec.hooks[3].url, "");
-  EXPECT_EQ(spec.hooks[3].url_from.name, "HOOK_URL");
+  EXPECT_EQ(spec.hooks[3].url_from.env, "HOOK_URL");
   EXPECT_EQ(spec.hooks[4].mail_to, (std::vector<std::string>{"a@b.org", "c@d.org"}));
   EXPECT_EQ(spec.smtp.port, 587);
   EXPECT_EQ(spec.smtp.tls, core::SmtpTls::kStartTls);
@@ -61,27 +61,57 @@ TEST(Hooks, TheMailServerHasItsSecretElsewhere) {
   EXPECT_EQ(smtp.password.file, "/home/nobody-here/.smtp");
   EXPECT_THAT(HookComplaint("smtp: {host: h, from: a@b.org, user: u, password: hunter2}"),
               HasSubstr("smtp.password: expected {env: NAME} or {file: PATH}"));
-  EXPECT_THAT(HookComplaint("smtp: {host: h, from: a@b.org, user: u}"), HasSubstr("go together"));
+  EXPECT_THAT(HookComplaint("smtp: {host: h, from: a@b.org, user: u}"),
+              HasSubstr("belong together"));
   EXPECT_THAT(HookComplaint("smtp: {from: a@b.org}"), HasSubstr("smtp.host is missing"));
-  EXPECT_THAT(HookComplaint("smtp: {host: h, from: nobody}"), HasSubstr("is no mail address"));
+  EXPECT_THAT(HookComplaint("smtp: {host: h, from: nobody}"), HasSubstr("is not a mail address"));
+}
+
+TEST(Hooks, ACommandMayRunElsewhere) {
+  const auto hooks =
+      SpecOf("on: {failed: {run: a, workdir: ~/b}, started: {run: a, workdir: c}}").hooks;
+  EXPECT_EQ(hooks.at(0).folder, "/work-dir/c");
+  EXPECT_EQ(hooks.at(1).folder, "/home/nobody-here/b");
+}
+
+TEST(Hooks, EachProblemIsToldOnce) {
+  EXPECT_EQ(HookComplaint("on: {failed: ' '}"), R"(job.yaml:3:14: on.failed is empty
+  3 | on: {failed: ' '}
+    |              ^
+)");
+  EXPECT_EQ(HookComplaint("on: {failed: [{timeout: 5s}]}"),
+            R"(job.yaml:3:15: on.failed[0] has nothing to do
+  3 | on: {failed: [{timeout: 5s}]}
+    |               ^
+  a hook has one of run, post and mail
+)");
+  EXPECT_EQ(HookComplaint("on: {failed: {post: x.org}}"),
+            R"(job.yaml:3:21: on.failed.post: "x.org" is not an http(s) URL
+  3 | on: {failed: {post: x.org}}
+    |                     ^
+)");
 }
 
 TEST(Hooks, WhatIsWrongIsNamed) {
   EXPECT_THAT(HookComplaint("on: {exploded: a}"), HasSubstr("unknown key \"on.exploded\""));
-  EXPECT_THAT(HookComplaint("on: {failed: {mail: a@b.org}}"), HasSubstr("no mail server is known"));
+  EXPECT_THAT(HookComplaint("on: {failed: {mail: a@b.org}}"),
+              HasSubstr("on.failed.mail needs a mail server"));
   EXPECT_THAT(HookComplaint(kSmtp + "on: {failed: {mail: \"a@b.org\\r\\nBcc: c@d.org\"}}"),
-              HasSubstr("is no mail address"));
+              HasSubstr("is not a mail address"));
   EXPECT_THAT(HookComplaint("on: {failed: {run: a, post: \"http://x\"}}"),
-              HasSubstr("\"post\" beside \"run\""));
-  EXPECT_THAT(HookComplaint("on: {failed: {sing: a}}"), HasSubstr("unknown key \"sing\""));
-  EXPECT_THAT(HookComplaint("on: {failed: {post: ftp.x.org}}"), HasSubstr("is no http(s) URL"));
+              HasSubstr("job.yaml:3:23: on.failed: run and post in one hook"));
+  EXPECT_THAT(HookComplaint("on: {failed: {sing: a}}"),
+              HasSubstr("unknown key \"on.failed.sing\""));
+  EXPECT_THAT(HookComplaint("on: {failed: {post: ftp.x.org}}"), HasSubstr("is not an http(s) URL"));
   for (const char* const hook : {"\"https://u:pw@x.org/\"", "{post: \"http://token@x.org\"}"}) {
-    EXPECT_THAT(HookComplaint("on: {failed: " + std::string(hook) + "}"),
-                AllOf(HasSubstr("holds a user or a password"), HasSubstr("token: {file: PATH}")));
+    EXPECT_THAT(
+        HookComplaint("on: {failed: " + std::string(hook) + "}"),
+        AllOf(HasSubstr("contains a user or a password"), HasSubstr("token: {file: PATH}")));
   }
-  EXPECT_THAT(HookComplaint("on: {failed: [[a]]}"), HasSubstr("on.failed[0]: expected a command"));
+  EXPECT_THAT(HookComplaint("on: {failed: [[a]]}"),
+              HasSubstr("on.failed[0]: expected text or a map, found a list"));
   EXPECT_THAT(HookComplaint("on: {failed: {post: {file: a, env: B}}}"),
-              HasSubstr("on.failed.post: expected {env: NAME} or {file: PATH}"));
+              HasSubstr("on.failed.post: expected text, {env: NAME} or {file: PATH}"));
 }
 
 }  // namespace

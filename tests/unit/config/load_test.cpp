@@ -110,7 +110,7 @@ TEST(Load, EndpointComesFromFlagFileOrEnvironment) {
   EXPECT_EQ(endpoint("cloud: local\n", env, std::nullopt), "local");
   EXPECT_EQ(endpoint("cloud: {endpoint: google}\n", env, "http://x"), "http://x");
   EXPECT_THAT(ProblemsOf(SmallJob(), {{"JOBMAN_ENDPOINT", "nowhere"}}),
-              HasSubstr("JOBMAN_ENDPOINT: \"nowhere\" is no endpoint"));
+              HasSubstr("JOBMAN_ENDPOINT: \"nowhere\" is not an endpoint"));
 }
 
 TEST(Load, SetsComeOnTop) {
@@ -144,7 +144,7 @@ TEST(Load, BadSetsNameTheFlag) {
             "--set: ssh.port: expected a number, found \"high\"\n   | ssh.port=high\n"
             "   |          ^\n");
   EXPECT_THAT(SetProblem("tpu.zone"), HasSubstr("--set: write --set key=value"));
-  EXPECT_THAT(SetProblem("tpu.zone.x=1"), HasSubstr("no tpu.zone.x can be set: tpu.zone is text"));
+  EXPECT_THAT(SetProblem("tpu.zone.x=1"), HasSubstr("cannot set tpu.zone.x: tpu.zone is text"));
   EXPECT_THAT(SetProblem("job.labels={a"), HasSubstr("--set: YAML: "));
 }
 
@@ -221,8 +221,8 @@ TEST(Load, ChecksThePrivateKey) {
   EXPECT_EQ(problem(dir.Write("good", "key", 0600)), "");
   EXPECT_EQ(problem(dir.path() / "absent"), "");
   EXPECT_THAT(problem(dir.Write("open", "key", 0644)),
-              HasSubstr("/open may be used by others than its owner\n"));
-  EXPECT_THAT(problem(dir.path()), HasSubstr(" is no file\n"));
+              HasSubstr("/open is accessible to other users\n"));
+  EXPECT_THAT(problem(dir.path()), HasSubstr(" is not a file\n"));
   if (::geteuid() != 0) {
     EXPECT_THAT(problem(dir.Write("closed", "key", 0000)), HasSubstr("cannot be read"));
   }
@@ -298,12 +298,12 @@ TEST(Load, BombsAreRefused) {
     for (int k = 0; k < 10; ++k) aliases += "*a" + std::to_string(i - 1) + ",";
     aliases += "x]\n";
   }
-  EXPECT_THAT(ProblemsOf(aliases), HasSubstr("too large once its aliases are written out"));
+  EXPECT_THAT(ProblemsOf(aliases), HasSubstr("too large once its aliases are expanded"));
   EXPECT_THAT(ProblemsOf("job: " + std::string(200, '[')), HasSubstr("nested too deeply"));
   EXPECT_THAT(ProblemsOf("job: " + std::string(100'000, '[')), HasSubstr("nested too deeply"));
   std::string many;
   for (int i = 0; i < 50'000; ++i) many += "k" + std::to_string(i) + ": 1\n";
-  EXPECT_THAT(ProblemsOf(many), HasSubstr("more than 2000 keys in one map"));
+  EXPECT_THAT(ProblemsOf(many), HasSubstr("too many keys in one map; the limit is 2000"));
 }
 
 TEST(Load, ResolvedYamlLoadsToTheSameJob) {
@@ -386,7 +386,7 @@ TEST(Load, AFileWithoutAnEndIsCut) {
 
 TEST(Load, ComplaintsDoNoHarmToATerminal) {
   EXPECT_THAT(ProblemsOf(SmallJob("job: {name: " + std::string(5000, 'a') + "}\n")),
-              AllOf(HasSubstr("has 5000 characters; at most 40 may be"),
+              AllOf(HasSubstr("has 5000 characters; the limit is 40"),
                     ::testing::Not(HasSubstr(std::string(121, 'a')))));
   const std::string problems = ProblemsOf(SmallJob("\"a\\x1b[31m\\rb\": 1\n"));
   EXPECT_THAT(problems, HasSubstr("a?[31m?b"));

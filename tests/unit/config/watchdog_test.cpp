@@ -44,6 +44,11 @@ TEST(Watchdog, LongFormsSayWhatToDo) {
           {.match = "a"}, {.match = "b"}, {.match = "c|d", .action = WatchdogAction::kNewSlice}}));
 }
 
+TEST(Watchdog, OneRuleNeedsNoList) {
+  EXPECT_EQ(WatchdogOf("{bad_output: {match: a, do: restart}}").bad_output,
+            (std::vector<core::OutputRule>{{.match = "a", .action = WatchdogAction::kRestart}}));
+}
+
 TEST(Watchdog, ABadPatternIsNamedWithItsPlace) {
   EXPECT_THAT(Complaint("{bad_output: [ok, \"(a\"]}"),
               HasSubstr("job.yaml:3:29: watchdog.bad_output[1]: \"(a\" is no regular expression"));
@@ -55,21 +60,20 @@ TEST(Watchdog, ABadPatternIsNamedWithItsPlace) {
 TEST(Watchdog, WhatIsWrongIsNamed) {
   EXPECT_THAT(Complaint("{no_output: soon}"), HasSubstr("watchdog.no_output: expected a duration"));
   EXPECT_THAT(Complaint("{no_output: [30m]}"),
-              HasSubstr("watchdog.no_output: expected a duration, or {after, do}, found a list"));
-  EXPECT_THAT(Complaint("{no_output: 0}"), HasSubstr("must be longer than nothing"));
+              HasSubstr("watchdog.no_output: expected a duration or a map, found a list"));
+  EXPECT_THAT(Complaint("{no_output: 0}"), HasSubstr("watchdog.no_output: must be greater than 0"));
   EXPECT_THAT(Complaint("{no_output: {do: fail}}"),
               HasSubstr("watchdog.no_output.after is missing"));
   EXPECT_THAT(Complaint("{no_output: {after: x}}"),
               HasSubstr("watchdog.no_output.after: expected a duration, found \"x\""));
   EXPECT_THAT(Complaint("{no_output: {after: 1h, d: fail}}"),
-              HasSubstr("watchdog.no_output: unknown key \"d\""));
+              HasSubstr("unknown key \"watchdog.no_output.d\""));
   EXPECT_THAT(Complaint("{max_duration: {after: 1h, do: restrt}}"),
               HasSubstr("did you mean restart?"));
   EXPECT_THAT(Complaint("{bad_output: [[a]]}"),
-              HasSubstr("watchdog.bad_output[0]: expected a pattern or {match, do}, found a list"));
+              HasSubstr("watchdog.bad_output[0]: expected text or a map, found a list"));
   EXPECT_THAT(Complaint("{bad_output: [{do: fail}]}"),
               HasSubstr("watchdog.bad_output[0].match is missing"));
-  EXPECT_THAT(Complaint("{bad_output: {match: a}}"), HasSubstr("found a map"));
 }
 
 }  // namespace

@@ -23,14 +23,14 @@ TEST(HostSet, WritesWhatItReads) {
 }
 
 TEST(HostSet, ErrorsNameThePart) {
-  EXPECT_THAT(ParseHostSet("").error().message, HasSubstr("\"\" is neither"));
-  EXPECT_THAT(ParseHostSet("0,x").error().message, HasSubstr("\"x\" is neither"));
-  EXPECT_THAT(ParseHostSet("0,-3").error().message, HasSubstr("\"-3\" is neither"));
-  EXPECT_THAT(ParseHostSet("0-").error().message, HasSubstr("\"0-\" is neither"));
-  EXPECT_THAT(ParseHostSet("100000").error().message, HasSubstr("\"100000\" is neither"));
-  EXPECT_EQ(ParseHostSet("5-3").error().message, "the range \"5-3\" runs backwards");
-  EXPECT_EQ(ParseHostSet("1,0-3").error().message, "host 1 is named twice");
-  EXPECT_EQ(ParseHostSet("0-99999,0-99999,0-99999").error().message, "host 0 is named twice");
+  EXPECT_THAT(ParseHostSet("").error().message, HasSubstr("\"\" is not a host"));
+  EXPECT_THAT(ParseHostSet("0,x").error().message, HasSubstr("\"x\" is not a host"));
+  EXPECT_THAT(ParseHostSet("0,-3").error().message, HasSubstr("\"-3\" is not a host"));
+  EXPECT_THAT(ParseHostSet("0-").error().message, HasSubstr("\"0-\" is not a host"));
+  EXPECT_THAT(ParseHostSet("100000").error().message, HasSubstr("\"100000\" is not a host"));
+  EXPECT_EQ(ParseHostSet("5-3").error().message, "the range \"5-3\" is backwards");
+  EXPECT_EQ(ParseHostSet("1,0-3").error().message, "host 1 is listed twice");
+  EXPECT_EQ(ParseHostSet("0-99999,0-99999,0-99999").error().message, "host 0 is listed twice");
 }
 
 TEST(HostSet, ContainsItsNumbersOnly) {
@@ -40,16 +40,20 @@ TEST(HostSet, ContainsItsNumbersOnly) {
   EXPECT_FALSE(some.Contains(2));
 }
 
+template <class Enum>
+void GoThereAndBack(std::size_t count) {
+  EXPECT_EQ(ValuesOf<Enum>().size(), count);
+  for (const Enum value : ValuesOf<Enum>()) EXPECT_EQ(FromWord<Enum>(WordOf(value)), value);
+  EXPECT_EQ(FromWord<Enum>("nonsense"), std::nullopt);
+  EXPECT_EQ(FromWord<Enum>(""), std::nullopt);
+}
+
 TEST(SpecWords, GoThereAndBack) {
-  for (const auto mode : {AllocationMode::kQueuedResources, AllocationMode::kTpuVm}) {
-    EXPECT_EQ(AllocationModeFromName(AllocationModeName(mode)), mode);
-  }
-  for (const auto pricing :
-       {Pricing::kSpot, Pricing::kOnDemand, Pricing::kPreemptible, Pricing::kReserved}) {
-    EXPECT_EQ(PricingFromName(PricingName(pricing)), pricing);
-  }
-  EXPECT_EQ(PricingFromName("cheap"), std::nullopt);
-  EXPECT_EQ(AllocationModeFromName(""), std::nullopt);
+  GoThereAndBack<AllocationMode>(2);
+  GoThereAndBack<Pricing>(4);
+  GoThereAndBack<WatchdogAction>(3);
+  GoThereAndBack<HookEvent>(6);
+  GoThereAndBack<SmtpTls>(3);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class NotifyTest : public testing::Test {
  protected:
   NotifyTest() {
     job_ = JobBuilder().Build();
-    for (const HookEvent event : HookEvents()) {
+    for (const HookEvent event : ValuesOf<HookEvent>()) {
       job_.spec.hooks.push_back({.event = event, .command = "true"});
     }
   }
@@ -110,10 +110,9 @@ TEST_F(NotifyTest, WhoDidNotAskIsNotTold) {
 }
 
 TEST(HookTarget, HidesWhatMayBeASecret) {
-  EXPECT_EQ(HookTarget({.kind = HookKind::kWebhook, .url = "https://hooks.lab.org/T0/secret"}),
-            "webhook hooks.lab.org");
-  EXPECT_EQ(HookTarget({.kind = HookKind::kWebhook, .url_from = {.name = "HOOK"}}), "webhook");
-  EXPECT_EQ(HookTarget({.kind = HookKind::kMail, .mail_to = {"a@b", "c@d"}}), "mail to a@b, c@d");
+  EXPECT_EQ(HookTarget({.url = "https://hooks.lab.org/T0/secret"}), "webhook hooks.lab.org");
+  EXPECT_EQ(HookTarget({.url_from = {.env = "HOOK"}}), "webhook");
+  EXPECT_EQ(HookTarget({.mail_to = {"a@b", "c@d"}}), "mail to a@b, c@d");
   EXPECT_EQ(HookTarget({.command = "./notify.sh"}), "command ./notify.sh");
 }
 

@@ -78,7 +78,7 @@ TEST_F(HookNotifierTest, ACommandThatFailsOrHangsIsAnError) {
 
 TEST_F(HookNotifierTest, AWebhookIsPostedTo) {
   script_->Answer(204, "");
-  ASSERT_TRUE(Tell({.kind = core::HookKind::kWebhook, .url = "https://x.org/hook"}).ok());
+  ASSERT_TRUE(Tell({.url = "https://x.org/hook"}).ok());
   const http::Request& request = script_->requests.at(0);
   EXPECT_EQ(request.method, "POST");
   EXPECT_EQ(request.url, "https://x.org/hook");
@@ -92,15 +92,14 @@ TEST_F(HookNotifierTest, AWebhookIsPostedTo) {
 TEST_F(HookNotifierTest, SecretsOfAWebhookAreReadWhenNeededAndNeverTold) {
   ASSERT_TRUE(base::WriteFileAtomic(dir_.path() / "url", "https://x.org/T0/hidden\n").ok());
   script_->Answer(500, "");
-  const auto told = Tell({.kind = core::HookKind::kWebhook,
-                          .url_from = {.file = (dir_.path() / "url").string()},
-                          .token = {.name = "KNOWN"}});
+  const auto told =
+      Tell({.url_from = {.file = (dir_.path() / "url").string()}, .token = {.env = "KNOWN"}});
   EXPECT_EQ(script_->requests.at(0).url, "https://x.org/T0/hidden");
   EXPECT_THAT(script_->requests.at(0).headers,
               testing::Contains(Pair("Authorization", "Bearer s3cret")));
   EXPECT_EQ(told.error().message, "x.org answered with status 500");
   EXPECT_THAT(told.error().ToString(), Not(HasSubstr("hidden")));
-  const auto unknown = Tell({.kind = core::HookKind::kWebhook, .url_from = {.name = "UNKNOWN"}});
+  const auto unknown = Tell({.url_from = {.env = "UNKNOWN"}});
   EXPECT_THAT(unknown.error().message, HasSubstr("has no UNKNOWN"));
 }
 
@@ -110,9 +109,8 @@ TEST_F(HookNotifierTest, MailGoesToTheServerOfTheJobFile) {
                             .tls = core::SmtpTls::kTls,
                             .from = "jobman@lab.org",
                             .user = "u",
-                            .password = {.name = "KNOWN"}};
-  ASSERT_TRUE(
-      Tell({.kind = core::HookKind::kMail, .mail_to = {"a@lab.org", "b@lab.org"}}, smtp).ok());
+                            .password = {.env = "KNOWN"}};
+  ASSERT_TRUE(Tell({.mail_to = {"a@lab.org", "b@lab.org"}}, smtp).ok());
   EXPECT_EQ(mailer_.servers.at(0).tls, http::MailServer::Tls::kTls);
   EXPECT_EQ(mailer_.servers.at(0).password, "s3cret");
   EXPECT_EQ(mailer_.mails.at(0).to.size(), 2U);

@@ -157,6 +157,35 @@ TEST(Migrations, StoreOfVersion3IsStillRead) {
   IsStillRead(3, 1);
 }
 
+TEST(Migrations, StoreOfVersion4IsStillRead) {
+  const test::TempDir dir;
+  OldStore((dir / "jobman.db").string(), 4);
+  const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+  const core::Job job = store.Get({1}).value();
+  core::Job expected = test::BusyJob(test::SampleJob("train"));
+  expected.id = {1};
+  expected.created_at = test::kNow;
+  expected.wish_new = true;
+  expected.version = 2;
+  expected.spec = job.spec;  // see UpgradeSpec.LosesNothing
+  EXPECT_EQ(job, expected);
+  EXPECT_EQ(job.spec.command.grace, std::chrono::minutes{2});
+
+  const auto deliveries = store.Waiting().value();
+  ASSERT_THAT(deliveries, SizeIs(1));
+  const auto& hook = job.spec.hooks.at(static_cast<std::size_t>(deliveries[0].hook));
+  EXPECT_EQ(hook.kind(), core::HookKind::kMail);
+}
+
+TEST(Migrations, ASpecThatIsNoJsonIsLeftToItsJob) {
+  const test::TempDir dir;
+  Database db = OldStore((dir / "jobman.db").string(), 3);
+  ASSERT_TRUE(db.Run("UPDATE job_files SET spec_json = '{' WHERE job = 1", "testing").ok());
+  const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+  EXPECT_EQ(store.Get({1}).error().code, base::Code::kDataLoss);
+  EXPECT_TRUE(store.Get({2}).ok());
+}
+
 /// As a rewrite of stored JSON does: reads every row, then writes those that change.
 Status RenameTheProject(Database& db) {
   std::vector<std::pair<std::int64_t, std::string>> specs;
@@ -171,7 +200,7 @@ Status RenameTheProject(Database& db) {
   }
   for (const auto& [job, text] : specs) {
     JM_ASSIGN_OR_RETURN(base::Json spec, base::ParseJson(text));
-    spec["tpu"]["project"] = "lab-of-" + base::GetString(spec, "name");
+    spec["tpu"]["project"] = "lab-of-" + base::GetString(spec["job"], "name");
     JM_TRY(db.Run("UPDATE job_files SET spec_json = ? WHERE job = ?", "writing", spec.dump(), job));
   }
   return base::Ok();

@@ -11,10 +11,6 @@
 
 namespace jobman::config {
 
-/// The spec in the shape of a job file: what Load() makes the same spec of. Values that are empty
-/// are left out.
-base::OrderedJson ToJobFile(const core::JobSpec& spec);
-
 /// Where each value of `resolved` came from: its place in the tree, else what `notes` says, else
 /// "default".
 std::vector<Origin> OriginsOf(const base::OrderedJson& resolved, const Value& root,

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string_view>
+
+namespace jobman::core {
+
+// Each struct of job_spec.hpp lists its fields once:
+//
+//   static void Fields(auto&& field) {
+//     field("zone", &TpuSpec::zone);
+//     ...
+//   }
+//
+// A field is a key of the job file and the member that holds its value. With a dot in it
+// ("job.name") the key stands in a map of its own. From these lists come the stored record, `config
+// show`, `show --json` and the reading of job files; a test compares them with the schema.
+
+/// A key whose value is in one of two members; at most one of them has a value.
+template <class First, class Second>
+struct OneOf {
+  First first;
+  Second second;
+};
+template <class First, class Second>
+OneOf(First, Second) -> OneOf<First, Second>;
+
+/// A key that says something only while another member has a value.
+template <class Member, class Needed>
+struct With {
+  Member member;
+  Needed needed;
+};
+template <class Member, class Needed>
+With(Member, Needed) -> With<Member, Needed>;
+
+/// An optional number that is written "unlimited" when it is not there.
+template <class Member>
+struct OrUnlimited {
+  Member member;
+};
+template <class Member>
+OrUnlimited(Member) -> OrUnlimited<Member>;
+
+/// A struct with a list of fields.
+template <class T>
+concept HasFields = requires {
+  T::Fields([](std::string_view, auto) {});
+};
+
+}  // namespace jobman::core

@@ -1,0 +1,128 @@
+#include "config/forms.hpp"
+
+#include <algorithm>
+
+#include "config/names.hpp"
+#include "jobman/base/regex.hpp"
+#include "jobman/base/shell.hpp"
+
+namespace jobman::config {
+namespace {
+
+using base::Status;
+using Text = std::string_view;
+
+/// Job files, listings and the store show a webhook's address: it must not contain a password.
+bool HoldsUser(Text url) {
+  url.remove_prefix(url.find("://") + 3);
+  return url.substr(0, url.find_first_of("/?#")).find('@') != Text::npos;
+}
+
+Status CheckUrl(Text url) {
+  if (!IsUrl(url))
+    return base::InvalidArgument("\"" + std::string(url) + "\" is not an http(s) URL");
+  if (!HoldsUser(url)) return base::Ok();
+  return base::InvalidArgument(
+      "the URL contains a user or a password, which everybody would see",
+      "keep it in a file, post: {file: PATH}, or send a secret: token: {file: PATH}");
+}
+
+/// An address as it goes between < and > in SMTP, and into a header.
+Status CheckAddress(Text address) {
+  const std::size_t at = address.find('@');
+  const bool has_parts = at != Text::npos && at > 0 && at + 1 < address.size();
+  const bool clean = std::none_of(address.begin(), address.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= 32 || c == '<' || c == '>' || c == ',' || c == 127;
+  });
+  if (has_parts && clean) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(address) + "\" is not a mail address",
+                               "for example: ada@example.com");
+}
+
+Status CheckPattern(Text pattern) {
+  const auto regex = base::Regex::Compile(std::string(pattern));
+  return regex.ok() ? base::Ok() : Status(regex.error());
+}
+
+Status CheckLabelName(Text key, Text /*value*/) {
+  return CheckLabelKey(key);
+}
+
+Status CheckSliceLabelName(Text key, Text /*value*/) {
+  JM_TRY(CheckLabelKey(key));
+  if (!key.starts_with("jobman-")) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(key) + "\" is one of jobman's own labels",
+                               "choose a key that does not begin with \"jobman-\"");
+}
+
+Status CheckMetadataName(Text key, Text /*value*/) {
+  return CheckMetadataKey(key);
+}
+
+Status CheckEnvironment(Text name, Text value) {
+  JM_TRY(CheckVariableName(name));
+  return CheckVariable(name, value);
+}
+
+Status CheckSecretName(Text name) {
+  Status status = CheckVariableName(name);
+  if (!status.ok()) status.error().hint = "write the name of the variable, never its value";
+  return status;
+}
+
+struct Form {
+  Text path;
+  Status (*text)(Text) = nullptr;
+  Status (*member)(Text name, Text value) = nullptr;
+};
+
+constexpr Form kForms[] = {
+    {.path = "command.env", .member = &CheckEnvironment},
+    {.path = "command.secrets[].name", .text = &CheckSecretName},
+    {.path = "job.environment", .member = &CheckEnvironment},
+    {.path = "job.labels", .text = &CheckLabelValue, .member = &CheckLabelName},
+    {.path = "job.name", .text = &CheckJobName},
+    {.path = "job.remote_user", .text = &CheckLogin},
+    {.path = "on.*[].mail", .text = &CheckAddress},
+    {.path = "on.*[].post", .text = &CheckUrl},
+    {.path = "setup[].name", .text = &CheckStepName},
+    {.path = "smtp.from", .text = &CheckAddress},
+    {.path = "ssh.user", .text = &CheckLogin},
+    {.path = "tpu.labels", .text = &CheckLabelValue, .member = &CheckSliceLabelName},
+    {.path = "tpu.metadata", .member = &CheckMetadataName},
+    {.path = "tpu.name", .text = &CheckSliceName},
+    {.path = "tpu.project", .text = &CheckProject},
+    {.path = "tpu.tags", .text = &CheckTag},
+    {.path = "tpu.zone", .text = &CheckZone},
+    {.path = "watchdog.bad_output[].match", .text = &CheckPattern},
+};
+
+const Form* FindForm(Text path) {
+  const auto* found = std::find_if(std::begin(kForms), std::end(kForms),
+                                   [&](const Form& form) { return form.path == path; });
+  return found == std::end(kForms) ? nullptr : found;
+}
+
+}  // namespace
+
+Status CheckForm(Text row_path, Text text) {
+  const Form* form = FindForm(row_path);
+  return form == nullptr || form->text == nullptr ? base::Ok() : form->text(text);
+}
+
+Status CheckMember(Text row_path, Text name, Text value) {
+  const Form* form = FindForm(row_path);
+  return form == nullptr || form->member == nullptr ? base::Ok() : form->member(name, value);
+}
+
+Status CheckVariableName(Text name) {
+  if (base::IsEnvName(name)) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(name) + "\" is not a variable name",
+                               "names consist of letters, digits and _");
+}
+
+bool IsUrl(Text text) {
+  return text.starts_with("http://") || text.starts_with("https://");
+}
+
+}  // namespace jobman::config

@@ -1,0 +1,100 @@
+#include "config/resolve.hpp"
+
+#include <algorithm>
+
+#include "config/names.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/core/accelerators.hpp"
+
+namespace jobman::config {
+namespace {
+
+void ResolveName(Reader& reader, core::JobSpec& spec) {
+  if (reader.Has("job.name")) return;
+  reader.Note("job.name", "the file's name");
+  spec.name = MakeValidName(reader.request().file.stem().string());
+}
+
+/// "google" stands for the real API; URLs lose the slash that some end with.
+std::string EndpointOf(std::string text) {
+  if (text == "google") return "https://tpu.googleapis.com";
+  while (text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+void CheckEndpoint(Reader& reader, const std::string& endpoint, const std::string& found_in) {
+  const bool url = endpoint.starts_with("https://") || endpoint.starts_with("http://");
+  const bool has_host =
+      url && endpoint.find_first_not_of('/', endpoint.find(':') + 1) != std::string::npos;
+  if (endpoint == "local" || (has_host && endpoint.find(' ') == std::string::npos)) return;
+  reader.Complain("cloud.endpoint", found_in + ": \"" + endpoint + "\" is not an endpoint",
+                  "write google, local, or an http(s) URL");
+}
+
+void ResolveCloud(Reader& reader, core::CloudSpec& cloud) {
+  std::string found_in = reader.Name("cloud.endpoint");
+  if (!reader.Has("cloud.endpoint")) {
+    const auto named = reader.Env("JOBMAN_ENDPOINT");
+    if (named) reader.Note("cloud.endpoint", found_in = "JOBMAN_ENDPOINT");
+    cloud.endpoint = named.value_or("google");
+  }
+  cloud.endpoint = EndpointOf(cloud.endpoint);
+  CheckEndpoint(reader, cloud.endpoint, found_in);
+  if (!cloud.token_file.empty() && !cloud.token_command.empty()) {
+    reader.Complain("cloud.token_command",
+                    "cloud.token_file and cloud.token_command cannot be used together",
+                    "remove one of them");
+  }
+}
+
+void ResolveRetries(Reader& reader, core::RetrySpec& retries) {
+  const auto loop = reader.Bool("job.loop");
+  if (loop && !reader.Has("retries.preemption")) {
+    retries.preemption = *loop ? std::nullopt : std::optional(0);
+    reader.Note("retries.preemption", "job.loop");
+  }
+  if (!reader.Has("retries.backoff_cap")) {
+    retries.backoff_cap = std::max(retries.backoff_cap, retries.backoff);
+  } else if (retries.backoff_cap < retries.backoff) {
+    reader.Complain("retries.backoff_cap", "retries.backoff_cap is less than retries.backoff");
+  }
+}
+
+/// What concerns the number of hosts that the accelerator type promises.
+void CheckHosts(Reader& reader, const core::JobSpec& spec) {
+  const auto accelerator = core::FindAccelerator(spec.tpu.accelerator);
+  if (!accelerator.ok()) return;
+  const int count = accelerator->hosts * spec.tpu.num_slices;
+  const std::string what = spec.tpu.num_slices > 1 ? core::AcceleratorText(spec.tpu) + " have "
+                                                   : "a " + accelerator->type + " has ";
+  const std::string has = what + base::Plural(count, "host") +
+                          (count > 1 ? ", 0-" + std::to_string(count - 1) : ", number 0");
+  const auto check = [&](const std::string& path, const core::HostSet& hosts) {
+    if (hosts.all || hosts.numbers.empty() || hosts.numbers.back() < count) return;
+    const std::string host = std::to_string(hosts.numbers.back());
+    reader.Complain(path, path + ": there is no host " + host + ": " + has);
+  };
+  check("command.workers", spec.command.workers);
+  for (std::size_t i = 0; i < spec.setup.size(); ++i) {
+    check("setup[" + std::to_string(i) + "].hosts", spec.setup[i].hosts);
+  }
+  if (spec.worker_num && *spec.worker_num != count) {
+    reader.Complain("job.worker_num",
+                    "job.worker_num is " + std::to_string(*spec.worker_num) + ", but " + has);
+  }
+}
+
+}  // namespace
+
+void ResolveSpec(Reader& reader, core::JobSpec& spec) {
+  ResolveName(reader, spec);
+  ResolveCloud(reader, spec.cloud);
+  ResolveTpu(reader, spec);
+  ResolveSsh(reader, spec);
+  ResolveStages(reader, spec);
+  ResolveRetries(reader, spec.retries);
+  ResolveHooks(reader, spec);
+  CheckHosts(reader, spec);
+}
+
+}  // namespace jobman::config

@@ -1,0 +1,58 @@
+#include <map>
+
+#include "config/names.hpp"
+#include "config/resolve.hpp"
+#include "jobman/base/files.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::config {
+namespace {
+
+/// Paths by name, to find names that are used twice.
+using Names = std::map<std::string, std::string>;
+
+void ResolveStep(Reader& reader, const std::string& path, std::size_t number, core::SetupStep& step,
+                 Names& seen) {
+  if (!reader.Has(path + ".name")) step.name = "step-" + std::to_string(number);
+  const auto [first, fresh] = seen.emplace(step.name, path);
+  if (fresh) return;
+  reader.Complain(path + ".name", path + ": there is already a step named \"" + step.name + "\"",
+                  first->second + " has that name");
+}
+
+/// Whether the value can be had now. Never reads more of it than that.
+base::Status CheckPresent(const Reader& reader, const core::SecretRef& secret) {
+  if (secret.file.empty()) {
+    if (reader.Env(secret.name)) return base::Ok();
+    return base::InvalidArgument("the environment variable " + secret.name + " is not set",
+                                 "export it, or write {name: " + secret.name + ", file: ...}");
+  }
+  // With room for the blank lines that are taken off.
+  const auto value = base::ReadRegularFile(secret.file, 2 * core::kLongestVariable);
+  if (!value.ok())
+    return base::InvalidArgument(value.error().message,
+                                 "name a file that contains only the secret");
+  if (value->empty()) return base::InvalidArgument(secret.file + " is empty");
+  return CheckVariable(secret.name, base::Trim(*value));
+}
+
+}  // namespace
+
+void ResolveStages(Reader& reader, core::JobSpec& spec) {
+  Names steps;
+  for (std::size_t i = 0; i < spec.setup.size(); ++i) {
+    ResolveStep(reader, "setup[" + std::to_string(i) + "]", i + 1, spec.setup[i], steps);
+  }
+  Names secrets;
+  for (std::size_t i = 0; i < spec.command.secrets.size(); ++i) {
+    const core::SecretRef& secret = spec.command.secrets[i];
+    const std::string path = "command.secrets[" + std::to_string(i) + "]";
+    if (secret.name.empty()) continue;  // reported
+    if (!secrets.emplace(secret.name, path).second) {
+      reader.Complain(path, path + ": the secret " + secret.name + " is listed twice");
+    }
+    if (reader.request().check_secrets) reader.Complain(path, CheckPresent(reader, secret));
+  }
+}
+
+}  // namespace jobman::config

@@ -1,0 +1,102 @@
+#include "config/names.hpp"
+#include "config/project.hpp"
+#include "config/resolve.hpp"
+#include "jobman/base/files.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/core/accelerators.hpp"
+
+namespace jobman::config {
+namespace {
+
+/// Of a metadata value, as Compute Engine takes it.
+constexpr std::size_t kLongestScript = std::size_t{256} << 10;
+
+void ResolveVersion(Reader& reader, core::TpuSpec& tpu) {
+  if (tpu.accelerator.empty()) return;  // reported
+  const auto found = core::FindAccelerator(tpu.accelerator);
+  if (!found.ok()) return reader.Complain("tpu.accelerator", found.error());
+  if (!tpu.version.empty()) return;
+  tpu.version = core::DefaultRuntime(found->generation);
+  reader.Note("tpu.version", "default for " + found->generation);
+}
+
+void ResolveProject(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec& tpu) {
+  if (reader.Has("tpu.project")) return;
+  if (const auto found = DefaultProject(reader.defaults())) {
+    tpu.project = found->text;
+    reader.Note("tpu.project", found->where);
+    reader.Complain("tpu.project", CheckProject(tpu.project));
+  } else if (cloud.endpoint == "local") {
+    tpu.project = "local-project";
+  } else {
+    reader.Complain("tpu.project", "tpu.project is missing, and nothing else names a project",
+                    "write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID");
+  }
+}
+
+void ResolvePricing(Reader& reader, core::TpuSpec& tpu) {
+  const bool queued = tpu.allocation_mode == core::AllocationMode::kQueuedResources;
+  // Queued resources know only spot, which replaced preemptible.
+  if (queued && tpu.pricing == core::Pricing::kPreemptible) tpu.pricing = core::Pricing::kSpot;
+  if (!tpu.reservation.empty() && tpu.pricing != core::Pricing::kReserved) {
+    reader.Complain("tpu.reservation", "tpu.reservation needs tpu.pricing: reserved",
+                    "write tpu.pricing: reserved, or remove the reservation");
+  } else if (!tpu.reservation.empty() && !queued) {
+    // A node says only that it takes reserved capacity.
+    reader.Complain("tpu.reservation",
+                    "tpu.reservation: a TPU VM that is created directly cannot name a reservation",
+                    "write tpu.allocation_mode: queued-resources, or remove the name to use any "
+                    "reservation");
+  }
+  if (reader.Has("tpu.valid_until") && !queued) {
+    reader.Complain("tpu.valid_until",
+                    "tpu.valid_until: a TPU VM that is created directly does not wait in a queue",
+                    "write tpu.allocation_mode: queued-resources, or remove it");
+  }
+}
+
+/// The script of a path, or the text itself when it is one.
+std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
+  if (base::Contains(text, "\n") || text.starts_with("#!")) return text;
+  const base::Path file = ResolvePath(reader.defaults(), reader.FolderOf(path), text);
+  auto script = base::ReadFile(file, kLongestScript);
+  if (!script.ok()) {
+    reader.Complain(path, path + ": " + script.error().message,
+                    "name a file, or write the script itself, beginning with #!");
+    return {};
+  }
+  // Not to be taken for a path when it is read again from the resolved job.
+  if (!base::Contains(*script, "\n") && !script->starts_with("#!")) *script += "\n";
+  if (base::Trim(*script).empty()) reader.Complain(path, path + ": " + file.string() + " is empty");
+  return std::move(*script);
+}
+
+void ResolveScript(Reader& reader, core::TpuSpec& tpu) {
+  const auto in_metadata = tpu.metadata.find("startup-script");
+  if (reader.Has("tpu.startup_script")) {
+    tpu.startup_script = ReadScript(reader, "tpu.startup_script", tpu.startup_script);
+    if (in_metadata != tpu.metadata.end()) {
+      reader.Complain("tpu.startup_script",
+                      "tpu.startup_script and tpu.metadata.startup-script cannot be used together",
+                      "remove one of them");
+    }
+  } else if (in_metadata != tpu.metadata.end()) {
+    tpu.startup_script = in_metadata->second;
+    if (!base::Contains(tpu.startup_script, "\n")) tpu.startup_script += "\n";
+    tpu.metadata.erase(in_metadata);
+  }
+  if (tpu.startup_script.size() > kLongestScript) {
+    reader.Complain("tpu.startup_script", "tpu.startup_script is longer than 256 KiB");
+  }
+}
+
+}  // namespace
+
+void ResolveTpu(Reader& reader, core::JobSpec& spec) {
+  ResolveVersion(reader, spec.tpu);
+  ResolveProject(reader, spec.cloud, spec.tpu);
+  ResolvePricing(reader, spec.tpu);
+  ResolveScript(reader, spec.tpu);
+}
+
+}  // namespace jobman::config

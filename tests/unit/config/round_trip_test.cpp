@@ -1,0 +1,157 @@
+// A resolved job printed as YAML is a job file, which resolves to the same job.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/core/accelerators.hpp"
+#include "jobman/core/spec_json.hpp"
+#include "tests/support/random_spec.hpp"
+#include "tests/unit/config/keys.hpp"
+#include "tests/unit/config/support.hpp"
+
+namespace jobman::config {
+namespace {
+
+using core::AllocationMode;
+using core::Pricing;
+using std::chrono::seconds;
+
+/// Makes specs with arbitrary values what a job file may say: only what has a form of its own is
+/// changed. A new key that has one needs a line here.
+class ValidSpec {
+ public:
+  explicit ValidSpec(unsigned seed) : random_(seed) { random_.Fill(spec_); }
+
+  core::JobSpec Make() {
+    spec_.name = Name("job-");
+    Rename(spec_.environment, "VAR");
+    Rename(spec_.labels, "key-");
+    for (auto& [key, value] : spec_.labels) value = Name("v");
+    spec_.cloud.endpoint = Either("https://tpu.googleapis.com", "local");
+    if (!spec_.cloud.token_file.empty()) spec_.cloud = {.endpoint = "local", .token_file = Path()};
+    MakeTpu(spec_.tpu);
+    spec_.ssh = {.user = Name("u"), .private_key = Path(), .port = random_.Number(65535)};
+    for (core::SetupStep& step : spec_.setup) {
+      step.name = Name("step-");
+      step.run += "x";
+      if (step.timeout) *step.timeout += seconds{1};
+    }
+    MakeCommand(spec_.command);
+    spec_.retries.backoff += seconds{1};
+    spec_.retries.backoff_cap += spec_.retries.backoff;
+    if (spec_.watchdog.no_output) *spec_.watchdog.no_output += seconds{1};
+    if (spec_.watchdog.max_duration) *spec_.watchdog.max_duration += seconds{1};
+    for (core::OutputRule& rule : spec_.watchdog.bad_output) rule.match = Name("a[b-c]{1,2}|");
+    MakeSmtp(spec_.smtp);
+    for (core::HookSpec& hook : spec_.hooks) MakeHook(hook);
+    if (spec_.worker_num) spec_.worker_num = 4 * spec_.tpu.num_slices;
+    return std::move(spec_);
+  }
+
+ private:
+  std::string Name(const std::string& prefix) { return prefix + std::to_string(++names_); }
+  std::string Path() { return Name("/nowhere/file "); }
+  const char* Either(const char* a, const char* b) { return random_.Coin() ? a : b; }
+
+  void Rename(std::map<std::string, std::string>& map, const std::string& prefix) {
+    std::map<std::string, std::string> renamed;
+    for (auto& [key, value] : map) renamed[Name(prefix)] = std::move(value);
+    map = std::move(renamed);
+  }
+
+  void MakeTpu(core::TpuSpec& tpu) {
+    tpu.accelerator = "v4-32";  // with 4 hosts, as many as random host sets need
+    tpu.num_slices = 1 + random_.Number(255);
+    if (!tpu.name.empty()) tpu.name = Name("slice-");
+    tpu.zone = Either("us-central2-b", "europe-west4-a");
+    tpu.project = Name("project-");
+    tpu.version += "v";
+    const bool queued = tpu.allocation_mode == AllocationMode::kQueuedResources;
+    if (queued && tpu.pricing == Pricing::kPreemptible) tpu.pricing = Pricing::kSpot;
+    if (!queued || tpu.pricing != Pricing::kReserved) tpu.reservation.clear();
+    if (!queued) tpu.valid_for = {}, tpu.valid_until = {};
+    if (tpu.valid_for) *tpu.valid_for += seconds{1};
+    for (std::string& tag : tpu.tags) tag = Name("tag-");
+    Rename(tpu.labels, "key-");
+    for (auto& [key, value] : tpu.labels) value = Name("v");
+    Rename(tpu.metadata, "key-");
+    if (!tpu.startup_script.empty()) tpu.startup_script.insert(0, Either("#!", "a\n"));
+  }
+
+  void MakeCommand(core::CommandSpec& command) {
+    command.cmd += "x";
+    Rename(command.env, "VAR");
+    for (core::SecretRef& secret : command.secrets) {
+      secret.name = Name("SECRET");
+      if (!secret.file.empty()) secret.file = Path();
+    }
+    command.on_notice.signal = Either("USR1", "none");
+  }
+
+  void MakeSource(core::SecretSource& source) {
+    if (source.empty()) return;
+    source = random_.Coin() ? core::SecretSource{.env = Name("ENV")}
+                            : core::SecretSource{.file = Path()};
+  }
+
+  void MakeSmtp(core::SmtpSpec& smtp) {
+    if (smtp.empty()) smtp.host = "somewhere";
+    smtp.host += "x";
+    smtp.from = "a@example.com";
+    smtp.port = 1 + random_.Number(65534);
+    MakeSource(smtp.password);
+    if (smtp.password.empty()) smtp.user.clear();
+    if (!smtp.password.empty()) smtp.user += "u";
+  }
+
+  void MakeHook(core::HookSpec& hook) {
+    core::HookSpec made{.event = hook.event, .token = hook.token, .timeout = hook.timeout};
+    MakeSource(made.token);
+    made.timeout += seconds{1};
+    switch (random_.Number(3)) {
+      case 0:
+        made.command = hook.command + "x";
+        made.folder = Path();
+        break;
+      case 1:
+        made.url = Name("https://example.com/?${");
+        break;
+      case 2:
+        made.url_from = {.env = Name("ENV")};
+        break;
+      case 3:
+        made.mail_to = {Name("a@b"), Name("c@d")};
+        break;
+    }
+    hook = made;
+  }
+
+  test::SpecFiller random_;
+  core::JobSpec spec_ = {};
+  int names_ = 0;
+};
+
+TEST(RoundTrip, AResolvedJobIsAJobFileOfTheSameJob) {
+  std::set<std::string_view> covered;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Loaded loaded{.spec = ValidSpec(seed).Make()};
+    const std::string yaml = ResolvedYaml(loaded, false);
+    const LoadResult again = Load(testing::RequestOf(yaml));
+    ASSERT_TRUE(again.loaded) << testing::Rendered(again) << yaml;
+    ASSERT_EQ(again.loaded->spec, loaded.spec) << yaml;
+    ASSERT_EQ(ResolvedYaml(*again.loaded, false), yaml);
+    testing::ForEachKey(core::SpecToJson(loaded.spec), "",
+                        [&](const KeyRow* row, const base::Json& /*value*/) {
+                          if (row != nullptr) covered.insert(row->path);
+                        });
+  }
+  for (const KeyRow& row : Schema()) {
+    EXPECT_EQ(covered.contains(row.path), row.status == KeyStatus::kWorks) << row.path;
+  }
+}
+
+}  // namespace
+}  // namespace jobman::config

@@ -1,0 +1,76 @@
+// Every member of every spec struct is in its list of fields. What is not would be lost in the
+// store.
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+#include "jobman/core/job_spec.hpp"
+
+namespace jobman::core {
+namespace {
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+/// Initialises any member but an optional one, which would take it for its own value as well.
+struct Any {
+  template <class T>
+  requires(!IsOptional<T>::value) operator T() const;
+};
+struct AnyOptional {
+  template <class T>
+  operator std::optional<T>() const;
+};
+
+/// How many members an aggregate has: as many as it takes initialisers.
+template <class T, class... Given>
+constexpr int CountMembers() {
+  if constexpr (requires { T{Given{}..., Any{}}; }) return CountMembers<T, Given..., Any>();
+  if constexpr (requires { T{Given{}..., AnyOptional{}}; }) {
+    return CountMembers<T, Given..., AnyOptional>();
+  }
+  return sizeof...(Given);
+}
+
+struct FieldCounter {
+  int count = 0;
+  constexpr void operator()(std::string_view, auto) { ++count; }
+  template <class First, class Second>
+  constexpr void operator()(std::string_view, OneOf<First, Second>) {
+    count += 2;
+  }
+};
+
+template <class T>
+int CountFields() {
+  FieldCounter counter;
+  T::Fields(counter);
+  return counter.count;
+}
+
+template <class T>
+void ExpectAllListed(int besides = 0) {
+  EXPECT_EQ(CountFields<T>() + besides, (CountMembers<T>())) << typeid(T).name();
+}
+
+TEST(SpecFields, EveryMemberIsListed) {
+  ExpectAllListed<CloudSpec>();
+  ExpectAllListed<TpuSpec>();
+  ExpectAllListed<SshSpec>();
+  ExpectAllListed<SetupStep>();
+  ExpectAllListed<SecretRef>();
+  ExpectAllListed<SecretSource>();
+  ExpectAllListed<OnNotice>();
+  ExpectAllListed<CommandSpec>();
+  ExpectAllListed<RetrySpec>();
+  ExpectAllListed<OutputRule>();
+  ExpectAllListed<WatchdogSpec>();
+  ExpectAllListed<HookSpec>(1);  // its event is the key it stands under
+  ExpectAllListed<SmtpSpec>();
+  ExpectAllListed<JobSpec>();
+}
+
+}  // namespace
+}  // namespace jobman::core
