@@ -15,6 +15,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # structs that every path has initialised.
   target_compile_options(jobman_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ collects garbage from 128 MB on. Most files need 300 MB to 600 MB: a tenth of the time.
+  add_compile_options("SHELL:--param ggc-min-heapsize=524288")
+endif()
 if(JOBMAN_SANITIZE)
   # -O1: coroutine frames of unoptimised code are several times as large and as slow.
   add_compile_options(-fsanitize=${JOBMAN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)

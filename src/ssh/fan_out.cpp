@@ -60,7 +60,7 @@ bool Passes(const Error& error) {
           error.reason == Reason::kHostAuth);
 }
 
-Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
+base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
                   std::shared_ptr<Shared> shared) {
   const auto pass = co_await shared->gate.Enter();
   const auto start = Clock::now();
@@ -131,7 +131,7 @@ std::string FanOutResult::Summary() const {
   return text;
 }
 
-Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost> hosts,
+base::Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost> hosts,
                           ports::RemoteCommand command, FanOutOptions options) {
   auto shared = std::make_shared<Shared>(std::move(command), std::move(options), hosts.size());
   const auto executor = co_await asio::this_coro::executor;

@@ -6,7 +6,7 @@ cd "$1"
 failed=0
 
 scripts=$(find bootstrap.sh src tests .ci \( -path tests/checks/data -prune \) -o \
-            -type f \( -name '*.sh' -o -path '.ci/run' \) -print 2>/dev/null | sort)
+            -type f \( -name '*.sh' -o -path '.ci/*' \) -print 2>/dev/null | sort)
 if [ -z "$scripts" ]; then
   echo "no shell scripts found"
   exit 1

@@ -4,6 +4,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
+#include "tests/e2e/terminal.hpp"
 
 namespace jobman::test {
 namespace {
@@ -126,20 +127,12 @@ TEST_F(Gc, DeletesOrphansAndSparesWhatIsOwnedOrForeign) {
 }
 
 TEST_F(Gc, AsksOnATerminal) {
-  if (RunProgram({"script", "--version"}).code != 0) GTEST_SKIP() << "script is not installed";
   HoldASlice();
   MakeNode("lost-000099-a1", With("jobman-job", "000099"));
   const auto answer = [&](const std::string& word) {
-    const std::string gc =
-        std::string(JOBMAN_BIN_DIR) + "/jobman --home " + place_.home().string() + " gc";
-    // The answer comes when the question stands: what comes earlier, `script` may lose.
-    const std::string typing =
-        "mkfifo \"$0\" && { while ! grep -q 'delete 1 slice?' \"$1\"; do sleep 0.1; "
-        "done; echo \"$2\"; } >\"$0\" 2>/dev/null & "
-        "while [ ! -p \"$0\" ]; do sleep 0.1; done; "
-        "script -qefc \"$3\" \"$1\" <\"$0\"; code=$?; rm \"$0\" \"$1\"; exit $code";
-    return RunProgram({"sh", "-c", typing, (place_.path() / "answers").string(),
-                       (place_.path() / "screen").string(), word, gc});
+    const std::vector<std::string> gc = {std::string(JOBMAN_BIN_DIR) + "/jobman", "--home",
+                                         place_.home().string(), "gc"};
+    return AnswerOnTerminal(gc, "delete 1 slice?", word);
   };
   const Ran no = answer("n");
   EXPECT_EQ(no.code, 1) << no.All();

@@ -43,6 +43,10 @@ Ran RunProgram(std::vector<std::string> argv, const std::map<std::string, std::s
 
 Place::Place(base::Path folder) : home_(folder.empty() ? dir_ / "home" : std::move(folder)) {
   EXPECT_TRUE(base::EnsureDir(home()).ok());
+  // What the caller has configured is neither read nor changed.
+  setenv("HOME", (dir_ / "user").c_str(), 1);
+  unsetenv("XDG_CONFIG_HOME");
+  unsetenv("XDG_STATE_HOME");
 }
 
 Place::~Place() {

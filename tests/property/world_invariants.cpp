@@ -168,7 +168,8 @@ void World::CheckFacts(const Job& before, const Observation& seen) {
 /// what comes late of an abandoned request, which is watched for.
 void World::CheckOwnership() {
   int alive = 0;
-  for (const auto& [name, resource] : cloud_.resources()) {
+  for (const auto& [id, resource] : cloud_.resources()) {
+    const std::string& name = id;  // clang 14 lends no binding to a lambda
     const bool watched =
         std::any_of(job_.abandoned.begin(), job_.abandoned.end(),
                     [&](const core::AbandonedRequest& one) { return one.ref.name == name; });
