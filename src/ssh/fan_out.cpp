@@ -61,7 +61,7 @@ bool Passes(const Error& error) {
 }
 
 base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
-                  std::shared_ptr<Shared> shared) {
+                        std::shared_ptr<Shared> shared) {
   const auto pass = co_await shared->gate.Enter();
   const auto start = Clock::now();
   const auto& options = shared->options;
@@ -132,7 +132,7 @@ std::string FanOutResult::Summary() const {
 }
 
 base::Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost> hosts,
-                          ports::RemoteCommand command, FanOutOptions options) {
+                                ports::RemoteCommand command, FanOutOptions options) {
   auto shared = std::make_shared<Shared>(std::move(command), std::move(options), hosts.size());
   const auto executor = co_await asio::this_coro::executor;
   const base::CancelScope scope;

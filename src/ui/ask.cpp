@@ -30,7 +30,7 @@ bool ReadYesNo(Terminal& terminal, int in_fd, std::string_view question) {
 }
 
 base::Result<bool> AskYesNo(Terminal& terminal, int in_fd, std::string_view question) {
-  if (::isatty(in_fd) != 1 || !terminal.facts().err_tty)
+  if (::isatty(in_fd) != 1 || ::isatty(STDERR_FILENO) != 1)
     return base::InvalidArgument("this needs a yes, and there is no terminal to ask on",
                                  "pass --yes to go on without the question");
   return ReadYesNo(terminal, in_fd, question);

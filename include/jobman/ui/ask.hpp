@@ -8,8 +8,8 @@
 namespace jobman::ui {
 
 /// Asks on stderr and reads the answer as a line from `in_fd`. Only "y" and "yes" mean yes; the end
-/// of the input and a caught signal mean no. When `in_fd` or stderr is no terminal nobody can
-/// answer: kInvalidArgument with the hint to pass --yes.
+/// of the input and a caught signal mean no. When `in_fd` or stderr is no terminal, not even a dumb
+/// one, nobody can answer: kInvalidArgument with the hint to pass --yes.
 base::Result<bool> AskYesNo(Terminal& terminal, int in_fd, std::string_view question);
 
 /// The same without a look at what `in_fd` is.

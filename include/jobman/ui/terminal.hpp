@@ -27,8 +27,8 @@ Surroundings LookAround();
 /// there is no limit when stdout is no terminal, so that pipes get whole lines.
 struct Facts {
   bool out_tty = false;
-  bool err_tty = false;
-  int width = 0;  ///< 0: no limit
+  bool err_tty = false;  ///< a terminal that can rewrite a line
+  int width = 0;         ///< 0: no limit
   bool utf8 = false;
   bool out_colour = false;
   bool err_colour = false;
