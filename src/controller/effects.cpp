@@ -18,15 +18,11 @@ Effects::Effects(asio::io_context& loop, const World& world, const Options& opti
       access_(world, clouds),
       calls_(loop, world, options, clouds, book, watch) {}
 
-Effects::~Effects() {
-  for (auto& [id, runner] : runners_) runner->Abandon();
-}
-
 void Effects::Do(const Job& job, const std::vector<core::Effect>& effects) {
   for (const core::Effect& effect : effects) {
     std::visit([&](const auto& one) { Do(job, one); }, effect);
   }
-  if (!job.stage || job.stage->Over()) Abandon(job.id);
+  if (!job.stage || job.stage->Over()) runners_.erase(job.id);
   access_.ForgetLostNodes(job);
   // One that is over and holds its slice may be resumed.
   if (!core::NeedsCare(job)) secrets_.erase(job.id.value);
@@ -49,17 +45,20 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
   if (!current) return nullptr;
   auto& runner = runners_[job.id];
   if (runner && runner->Runs(attempt, stage)) return runner.get();
-  if (runner) runner->Abandon();
-  runner = std::make_shared<StageRunner>(loop_.get_executor(), world_, options_, access_, job,
-                                         HooksFor(job.id));
-  runner->Start();
+  runner.reset();  // the earlier stage's
+  runner = std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
+                                                      .world = world_,
+                                                      .options = options_,
+                                                      .access = access_,
+                                                      .job = std::make_shared<const Job>(job),
+                                                      .hooks = HooksFor(job.id)});
   return runner.get();
 }
 
-StageRunner::Hooks Effects::HooksFor(core::JobId id) {
-  StageRunner::Hooks hooks;
+StageHooks Effects::HooksFor(core::JobId id) {
+  StageHooks hooks;
   hooks.report = [this, id](core::HostReport report) { book_.Post(id, std::move(report)); };
-  hooks.notice = [this, id](core::Observation seen) { book_.Post(id, std::move(seen)); };
+  hooks.observed = [this, id](core::Observation seen) { book_.Post(id, std::move(seen)); };
   hooks.trouble = [this, id] {
     const Job* const now = book_.Find(id);
     if (now != nullptr && now->slice) watch_.PollNow(now->spec.cloud, now->slice->ref.place);
@@ -86,26 +85,18 @@ void Effects::Do(const Job& job, const core::StopStage& stop) {
 
 void Effects::Do(const Job& job, const core::PassNotice& pass) {
   auto* const runner = RunnerFor(job, pass.attempt, core::CommandStage{});
-  if (runner != nullptr) runner->Notify(pass.notice, pass.signal);
+  if (runner != nullptr) runner->PassNotice(pass.notice, pass.signal);
 }
 
 void Effects::Forget(core::JobId id) {
-  Abandon(id);
+  runners_.erase(id);
   secrets_.erase(id.value);
 }
 
 void Effects::Do(const Job& job, const core::AbandonStage& abandon) {
   const auto found = runners_.find(job.id);
   const bool same = found != runners_.end() && found->second->Runs(abandon.attempt, abandon.stage);
-  if (same) Abandon(job.id);
-}
-
-void Effects::Abandon(core::JobId job) {
-  const auto found = runners_.find(job);
-  if (found == runners_.end()) return;
-  const auto runner = found->second;
-  runners_.erase(found);
-  runner->Abandon();
+  if (same) runners_.erase(found);
 }
 
 std::optional<std::string> Effects::SecretValue(core::JobId job,

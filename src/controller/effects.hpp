@@ -16,7 +16,6 @@ class Effects {
  public:
   Effects(asio::io_context& loop, const World& world, const Options& options, Clouds& clouds,
           JobBook& book, ZoneWatch& watch);
-  ~Effects();
 
   /// `job` as it was recorded with the effects. One that is about an earlier stage of it is stale,
   /// and dropped.
@@ -38,8 +37,7 @@ class Effects {
   void Do(const core::Job& job, const core::AbandonStage& abandon);
   void Do(const core::Job&, const core::TellHooks&) {}  // it is in the outbox: see Courier
   StageRunner* RunnerFor(const core::Job& job, int attempt, const core::StageId& stage);
-  StageRunner::Hooks HooksFor(core::JobId id);
-  void Abandon(core::JobId job);
+  StageHooks HooksFor(core::JobId id);
   std::optional<std::string> SecretValue(core::JobId job, const core::SecretRef& secret) const;
 
   asio::io_context& loop_;
@@ -49,7 +47,7 @@ class Effects {
   ZoneWatch& watch_;
   HostAccess access_;
   SliceCalls calls_;
-  std::map<core::JobId, std::shared_ptr<StageRunner>> runners_ = {};
+  std::map<core::JobId, std::unique_ptr<StageRunner>> runners_ = {};
   Secrets secrets_ = {};
 };
 

@@ -1,4 +1,4 @@
-// What the runner of a stage sees for the watchdog.
+// What is seen of a stage's output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -50,9 +50,9 @@ class QuickApi final : public test::FakeSliceApi {
   }
 };
 
-class StageWatchdogTest : public testing::Test {
+class OutputWatchTest : public testing::Test {
  protected:
-  StageWatchdogTest() {
+  OutputWatchTest() {
     options_.paths.home = dir_.path();
     world_.shell = &shell_;
     world_.clock = &clock_;
@@ -72,15 +72,15 @@ class StageWatchdogTest : public testing::Test {
     job_.spec.watchdog.bad_output = {{.match = "ERROR"}};
     job_.spec.watchdog.no_output = milliseconds{300};  // the watch sleeps as long, in real time
   }
-  ~StageWatchdogTest() override {
-    if (runner_) runner_->Abandon();
+  ~OutputWatchTest() override {
+    runner_.reset();
     Turn(milliseconds{0});
   }
 
   void Start() {
-    StageRunner::Hooks hooks;
+    StageHooks hooks;
     hooks.report = [this](core::HostReport report) { reports_.push_back(std::move(report)); };
-    hooks.notice = [this](core::Observation seen) {
+    hooks.observed = [this](core::Observation seen) {
       if (const auto* bad = std::get_if<core::BadOutput>(&seen)) {
         bad_.push_back(std::to_string(bad->host) + ": " + bad->line);
       }
@@ -91,9 +91,13 @@ class StageWatchdogTest : public testing::Test {
     hooks.trouble = [] {};
     hooks.cloud_answers = [] { return true; };
     hooks.slice_ready = [] { return true; };
-    runner_ = std::make_shared<StageRunner>(loop_.get_executor(), world_, options_, access_, job_,
-                                            std::move(hooks));
-    runner_->Start();
+    runner_ =
+        std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
+                                                   .world = world_,
+                                                   .options = options_,
+                                                   .access = access_,
+                                                   .job = std::make_shared<const core::Job>(job_),
+                                                   .hooks = std::move(hooks)});
     Turn(milliseconds{0});
   }
   void Turn(base::Duration passes) {
@@ -126,20 +130,20 @@ class StageWatchdogTest : public testing::Test {
   Clouds clouds_{world_};
   HostAccess access_{world_, clouds_};
   core::Job job_;
-  std::shared_ptr<StageRunner> runner_;
+  std::unique_ptr<StageRunner> runner_;
   std::vector<core::HostReport> reports_;
   std::vector<std::string> bad_;
   std::optional<core::TimePoint> silent_since_;
 };
 
-TEST_F(StageWatchdogTest, ABadLineIsToldAsItComes) {
+TEST_F(OutputWatchTest, ABadLineIsToldAsItComes) {
   shell_.output = {"fine\nan ER", "ROR here\nERROR\n"};
   Start();
   EXPECT_THAT(bad_, ElementsAre("0: an ERROR here", "1: an ERROR here"));
   EXPECT_EQ(*base::ReadFile(LogPath(0)), "fine\nan ERROR here\nERROR\n");
 }
 
-TEST_F(StageWatchdogTest, WhatAnEarlierControllerWroteDownAndDidNotJudgeIsRead) {
+TEST_F(OutputWatchTest, WhatAnEarlierControllerWroteDownAndDidNotJudgeIsRead) {
   WriteLog(0, "fine\nERROR 1\n");
   WriteLog(1, "ERROR 2\nfine\nhalf an ER");
   job_.stage->hosts[1].scanned = 13;
@@ -148,7 +152,7 @@ TEST_F(StageWatchdogTest, WhatAnEarlierControllerWroteDownAndDidNotJudgeIsRead) 
   EXPECT_THAT(bad_, testing::UnorderedElementsAre("0: ERROR 1", "1: half an ERROR"));
 }
 
-TEST_F(StageWatchdogTest, HowFarItReadIsReported) {
+TEST_F(OutputWatchTest, HowFarItReadIsReported) {
   shell_.output = {std::string(1000, '.') + "\n", std::string((1 << 20) - 1, '.') + "\n", "x"};
   Start();
   std::int64_t scanned = 0;
@@ -156,7 +160,7 @@ TEST_F(StageWatchdogTest, HowFarItReadIsReported) {
   EXPECT_EQ(scanned, 1001 + (1 << 20));
 }
 
-TEST_F(StageWatchdogTest, SilenceIsToldWithItsBeginning) {
+TEST_F(OutputWatchTest, SilenceIsToldWithItsBeginning) {
   shell_.output = {"fine\n"};
   const core::TimePoint spoke = clock_.Now();
   Start();
@@ -165,7 +169,7 @@ TEST_F(StageWatchdogTest, SilenceIsToldWithItsBeginning) {
   EXPECT_EQ(silent_since_, spoke);
 }
 
-TEST_F(StageWatchdogTest, AHostThatIsNotReachedMayBeSpeaking) {
+TEST_F(OutputWatchTest, AHostThatIsNotReachedMayBeSpeaking) {
   shell_.unplugged = "203.0.113.7";
   Start();
   Turn(minutes{5});
@@ -176,7 +180,7 @@ TEST_F(StageWatchdogTest, AHostThatIsNotReachedMayBeSpeaking) {
   EXPECT_FALSE(silent_since_);
 }
 
-TEST_F(StageWatchdogTest, TheTimeOfTheLogOnDiskCounts) {
+TEST_F(OutputWatchTest, TheTimeOfTheLogOnDiskCounts) {
   WriteLog(1, "fine\n");
   struct stat written = {};
   ASSERT_EQ(::stat(LogPath(1).c_str(), &written), 0);

@@ -1,0 +1,71 @@
+#include "controller/host_calls.hpp"
+
+#include <fmt/format.h>
+
+#include "controller/times.hpp"
+#include "jobman/base/backoff.hpp"
+
+namespace jobman::controller {
+namespace {
+
+constexpr std::size_t kKept = 16'384;
+constexpr base::Backoff kReconnect = {.base = kFirstReconnect, .cap = kLongestReconnect};
+
+base::Error Unavailable(std::string message) {
+  return {.code = base::Code::kUnavailable, .message = std::move(message)};
+}
+
+}  // namespace
+
+base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
+                                                     ports::HostTarget target, remote::Call call,
+                                                     ports::ByteSink out,
+                                                     std::function<void(std::string_view)> heard) {
+  std::string talk;
+  const ports::ByteSink err = [&talk, &heard](std::string_view bytes) -> base::Status {
+    talk.append(bytes);
+    heard(talk);
+    if (talk.size() > kKept) talk.erase(0, talk.size() - kKept);
+    return base::Ok();
+  };
+  for (int tries = 0; tries < 2; ++tries) {
+    ports::RemoteCommand command{.command = call.command, .input = call.input};
+    talk.clear();
+    JM_CO_ASSIGN_OR_RETURN(const int code, co_await shell->Run(target, command, out, err));
+    if (code == 0 || code == remote::kExitHostError) co_return remote::ParseStatus(talk);
+    if (code != remote::kExitNotInstalled) {
+      co_return Unavailable(fmt::format("the host script ended with {}: {}", code, talk));
+    }
+    const remote::Call install = remote::InstallCall();
+    ports::RemoteCommand installing{.command = install.command, .input = install.input};
+    talk.clear();
+    JM_CO_ASSIGN_OR_RETURN(const int installed, co_await shell->Run(target, installing, {}, err));
+    if (installed != 0) co_return remote::ParseStatus(talk);
+  }
+  co_return Unavailable("the host script does not stay installed");
+}
+
+ports::ByteSink KeepIn(std::string* text) {
+  return [text](std::string_view bytes) -> base::Status {
+    if (text->size() < kKept) text->append(bytes);
+    return base::Ok();
+  };
+}
+
+bool IsPermanent(const base::Error& error) {
+  return error.reason == base::Reason::kHostKeyChanged ||
+         error.reason == base::Reason::kKeyUnreadable ||
+         error.code == base::Code::kInvalidArgument ||
+         error.code == base::Code::kFailedPrecondition;
+}
+
+bool IsLocalTrouble(const base::Error& error) {
+  return error.reason == base::Reason::kDiskFull || error.reason == base::Reason::kNotWritable ||
+         error.reason == base::Reason::kLeaseLost;
+}
+
+base::Duration ReconnectWait(int tries, double unit_random) {
+  return kReconnect.Bound(tries) / 2 + kReconnect.FullJitter(tries, unit_random) / 2;
+}
+
+}  // namespace jobman::controller

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "controller/stage_hosts.hpp"
+
+namespace jobman::controller {
+
+/// Tells the command on every host of a notice, again and again until it was told or has ended.
+class NoticePasser {
+ public:
+  NoticePasser(const StageContext& context, StageHosts& hosts);
+
+  /// At once, or when the command has started there. Takes the place of an earlier notice.
+  void Pass(const core::Notice& notice, const std::string& signal);
+  /// Whether the host is still to be told.
+  bool Busy(std::size_t index) const { return passings_[index].busy; }
+
+ private:
+  struct Passing {
+    bool busy = false;
+    base::CancelScope scope = {};
+  };
+  base::Task<void> PassTo(std::size_t index, remote::Call call);
+
+  const StageContext& context_;
+  StageHosts& hosts_;
+  std::vector<Passing> passings_;  ///< by host
+};
+
+}  // namespace jobman::controller

@@ -1,0 +1,126 @@
+#include "controller/output_watch.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+namespace jobman::controller {
+namespace {
+
+/// A host that was just reached has so long to send what it wrote while it was not.
+constexpr base::Duration kCatchUp = std::chrono::seconds{1};
+constexpr base::Duration kShortestWait = std::chrono::milliseconds{250};
+constexpr base::Duration kLongestWait = std::chrono::seconds{30};
+/// So often is it recorded how far the log was read: a new controller reads no more than that
+/// again.
+constexpr std::int64_t kRecordEvery = std::int64_t{1} << 20;
+
+/// When the file was written last; nothing when it does not exist.
+std::optional<core::TimePoint> WrittenAt(const base::Path& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return base::FromMillis(std::int64_t{info.st_mtim.tv_sec} * 1000 +
+                          info.st_mtim.tv_nsec / 1'000'000);
+}
+
+}  // namespace
+
+OutputWatch::OutputWatch(const StageContext& context, StageHosts& hosts)
+    : context_(context), hosts_(hosts) {
+  if (!context.IsCommand()) return;
+  const auto rules = CompileRules(context.job->spec.watchdog.bad_output);
+  const core::Stage& stage = *context.job->stage;
+  for (std::size_t index = 0; index < hosts.size(); ++index) {
+    StageHost& host = hosts[index];
+    const auto written = WrittenAt(context.LogPath(host.number));
+    if (written) host.wrote_at = std::min(*written, context.Now());
+    if (!rules) continue;
+    host.scanned = stage.hosts[index].scanned;
+    const auto on_match = [this, number = host.number](int rule, std::string line) {
+      context_.hooks.observed(core::BadOutput{
+          .attempt = context_.job->attempt, .host = number, .rule = rule, .line = std::move(line)});
+    };
+    scans_.push_back({.scanner = {rules, host.scanned, on_match}, .told = host.scanned});
+  }
+}
+
+void OutputWatch::Start() {
+  const auto limit = context_.job->spec.watchdog.no_output;
+  if (limit && context_.IsCommand())
+    base::Spawn(context_.executor, scope_, WatchForSilence(*limit));
+}
+
+std::int64_t OutputWatch::Unread(std::size_t index, std::int64_t size) const {
+  return scans_.empty() ? 0 : size - scans_[index].scanner.taken();
+}
+
+base::Task<base::Status> OutputWatch::ReadOldLog(std::size_t index, std::int64_t size) {
+  if (Unread(index, size) <= 0) co_return base::Ok();
+  const base::Path path = context_.LogPath(hosts_[index].number);
+  std::ifstream log(path, std::ios::binary);
+  log.seekg(scans_[index].scanner.taken());
+  std::array<char, 65536> chunk = {};
+  while (Unread(index, size) > 0) {
+    const auto wanted = std::min<std::int64_t>(Unread(index, size), std::ssize(chunk));
+    log.read(chunk.data(), wanted);
+    if (log.gcount() <= 0) co_return base::Internal("cannot read " + path.string());
+    Feed(index, {chunk.data(), static_cast<std::size_t>(log.gcount())});
+    co_await base::Yield();
+  }
+  co_return base::Ok();
+}
+
+void OutputWatch::Feed(std::size_t index, std::string_view bytes) {
+  OutputScanner& scanner = scans_[index].scanner;
+  scanner.Take(bytes);
+  hosts_[index].scanned = scanner.scanned();
+}
+
+void OutputWatch::Take(std::size_t index, std::string_view bytes) {
+  StageHost& host = hosts_[index];
+  if (!bytes.empty()) host.wrote_at = host.last_news;
+  if (scans_.empty()) return;
+  Feed(index, bytes);
+  std::int64_t& told = scans_[index].told;
+  if (host.ended || host.scanned - told < kRecordEvery) return;
+  told = host.scanned;
+  hosts_.ReportRunning(host);
+}
+
+void OutputWatch::End(std::size_t index) {
+  if (!scans_.empty()) scans_[index].scanner.End();
+}
+
+core::TimePoint OutputWatch::LastOutput() const {
+  core::TimePoint last = context_.job->stage->started_at;
+  for (const StageHost& host : hosts_.all()) last = std::max(last, host.wrote_at);
+  return last;
+}
+
+/// Since when nobody has written, if that can be told: a host that is not reached may write what we
+/// do not see. The time without a connection counts once it is back and has nothing new to tell.
+std::optional<core::TimePoint> OutputWatch::SilentSince(core::TimePoint now) const {
+  bool any = false;
+  for (const StageHost& host : hosts_.all()) {
+    if (host.ended) continue;
+    any = true;
+    if (!host.reached || host.stopping || now - host.reached_at < kCatchUp) return std::nullopt;
+  }
+  return any ? std::optional(LastOutput()) : std::nullopt;
+}
+
+base::Task<void> OutputWatch::WatchForSilence(base::Duration limit) {
+  while (true) {
+    const core::TimePoint now = context_.Now();
+    const auto since = SilentSince(now);
+    if (since && now - *since >= limit) {
+      context_.hooks.observed(core::Silence{.attempt = context_.job->attempt, .since = *since});
+    }
+    const base::Duration left = LastOutput() + limit - now;
+    co_await base::Sleep(std::clamp(left, kShortestWait, kLongestWait));
+  }
+}
+
+}  // namespace jobman::controller

@@ -1,0 +1,64 @@
+#include "controller/run_order.hpp"
+
+#include <fmt/format.h>
+
+#include "jobman/base/hash.hpp"
+
+namespace jobman::controller {
+namespace {
+
+base::Error UnknownSecret(const core::Job& job, const std::string& name) {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = fmt::format("the secret {} is not known", name),
+          .hint = fmt::format("export {0} and run: jobman resume {1}; or name a file: "
+                              "secrets: [{{name: {0}, file: PATH}}]",
+                              name, core::FormatJobId(job.id))};
+}
+
+}  // namespace
+
+core::RunId RunOn(const core::Job& job, const std::string& store_id, int host) {
+  core::RunId run{.on = core::OnHost(store_id, job, host),
+                  .what = core::CommandRun{.attempt = job.attempt}};
+  const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
+  if (step == nullptr) return run;
+  std::string content = step->run;
+  for (const auto& [name, value] : job.spec.environment) content += '\0' + name + '=' + value;
+  run.what = core::SetupRun{.step = std::get<core::SetupStage>(job.stage->id).index,
+                            .content = base::Sha256Hex(content).substr(0, 12),
+                            .generation = job.stage->generation,
+                            .epoch = job.setup_epoch};
+  return run;
+}
+
+std::string CommandRunOn(const core::Job& job, const std::string& store_id, int host) {
+  return core::FormatRunId(
+      {.on = core::OnHost(store_id, job, host), .what = core::CommandRun{.attempt = job.attempt}});
+}
+
+base::Result<remote::RunOrder> OrderFor(const core::Job& job, const std::string& store_id, int host,
+                                        const SecretValue& secret) {
+  const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
+  const core::CommandSpec& spec = job.spec.command;
+  remote::RunOrder order;
+  const core::RunId run = RunOn(job, store_id, host);
+  order.run_id = core::FormatRunId(run);
+  if (job.attempt > 1) order.replaces = CommandRunOn(job, store_id, host);
+  order.grace = spec.grace;
+  order.script = step == nullptr ? spec.cmd : step->run;
+  order.env = remote::RunEnvironment(job, host, run);
+  for (const auto& [name, value] : job.spec.environment) order.env[name] = value;
+  if (step != nullptr) return order;
+  order.chips_of = core::RunIdPrefix(run.on);
+  order.notice_signal = spec.on_notice.signal;
+  order.workdir = spec.workdir;
+  for (const auto& [name, value] : spec.env) order.env[name] = value;
+  for (const core::SecretRef& one : spec.secrets) {
+    const auto value = secret(one);
+    if (!value) return UnknownSecret(job, one.name);
+    order.secrets[one.name] = *value;
+  }
+  return order;
+}
+
+}  // namespace jobman::controller

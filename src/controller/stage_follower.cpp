@@ -1,0 +1,168 @@
+#include "controller/stage_follower.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/run_order.hpp"
+#include "controller/times.hpp"
+#include "jobman/base/log.hpp"
+
+namespace jobman::controller {
+
+using base::Error;
+using remote::RunStatus;
+
+StageFollower::StageFollower(const StageContext& context, StageHosts& hosts, OutputWatch& watch)
+    : context_(context), hosts_(hosts), watch_(watch) {
+  for (const core::HostRun& run : context.job->stage->hosts) {
+    parts_.push_back({.unreachable_for = run.silent_since ? UnreachableBefore(*run.silent_since)
+                                                          : base::Duration{0}});
+  }
+}
+
+/// An earlier controller could not reach the host; a few tries of our own must confirm it.
+base::Duration StageFollower::UnreachableBefore(core::TimePoint since) const {
+  const base::Duration most = context_.options.unreachable_limit - kOwnTries;
+  const base::Duration passed = context_.Now() - since;
+  return std::max(base::Duration{0}, std::min(passed, most));
+}
+
+void StageFollower::Start() {
+  for (std::size_t index = 0; index < hosts_.size(); ++index) {
+    if (!hosts_[index].ended) base::Spawn(context_.executor, parts_[index].scope, Follow(index));
+  }
+}
+
+base::Task<void> StageFollower::Follow(std::size_t index) {
+  StageHost& host = hosts_[index];
+  base::Duration& unreachable_for = parts_[index].unreachable_for;
+  for (int tries = 1;; ++tries) {
+    const core::TimePoint began = context_.Now();
+    const Answer answer = co_await FollowOnce(index, true);
+    // What is being stopped has ended when nothing of it is left, which the stopper finds out: the
+    // command's own end may leave children behind.
+    if (host.ended || host.stopping) co_return;
+    if (answer.ok()) co_return Finish(index, *answer);
+    const bool answered = std::exchange(host.reached, false);
+    if (answered) {
+      tries = 1;
+      unreachable_for = base::Duration{0};
+    }
+    if (IsPermanent(answer.error())) co_return hosts_.Lose(host, answer.error());
+    hosts_.Failing(host, answer.error());
+    const base::Duration wait = ReconnectWait(tries, context_.world.random());
+    // Under maintenance or repair no host answers, for as long as that takes.
+    if (context_.hooks.slice_ready())
+      unreachable_for += UnreachableTime(answer.error(), answered, began, wait);
+    if (unreachable_for > context_.options.unreachable_limit)
+      co_return hosts_.Lose(host, answer.error());
+    co_await base::Sleep(wait);
+  }
+}
+
+/// How much longer the host was unreachable through a try that failed and the wait after it. A
+/// connection that stood for hours and breaks does not count for hours: it begins now.
+base::Duration StageFollower::UnreachableTime(const Error& error, bool answered,
+                                              core::TimePoint began, base::Duration wait) const {
+  if (!context_.hooks.cloud_answers() || IsLocalTrouble(error)) return base::Duration{0};
+  return answered ? wait : wait + (context_.Now() - began);
+}
+
+/// One connection's worth: starts or follows the run and takes its output in.
+base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, bool may_start) {
+  const core::Job& job = *context_.job;
+  StageHost& host = hosts_[index];
+  if (may_start && !context_.IsCommand() && job.attempt > 1 && !host.started) {
+    JM_CO_TRY(co_await Renew(index));
+  }
+  const base::Path path = context_.LogPath(host.number);
+  JM_CO_TRY(base::EnsureDir(path.parent_path()));
+  JM_CO_ASSIGN_OR_RETURN(auto log, base::AppendFile::Open(path));
+  JM_CO_TRY(co_await watch_.ReadOldLog(index, log.size()));
+  const ports::ByteSink out = [&log, this, index](std::string_view bytes) -> base::Status {
+    hosts_.Reached(hosts_[index]);
+    JM_TRY(log.Append(bytes));
+    watch_.Take(index, bytes);
+    return base::Ok();
+  };
+  const bool start = may_start && !host.started;
+  remote::Call call = remote::FollowCall(hosts_.RunId(host), log.size());
+  base::Status startable = base::Ok();
+  if (start) {
+    const auto order =
+        OrderFor(job, context_.options.policy.store_id, host.number, context_.hooks.secret);
+    if (order.ok()) {
+      JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(*order, log.size()));
+    } else {
+      startable = order.error();  // an earlier controller may have started it all the same
+    }
+  }
+  Answer answer = co_await hosts_.Call(index, std::move(call), out);
+  const bool absent = answer.ok() && answer->kind == RunStatus::Kind::kAbsent;
+  if (absent && !startable.ok()) co_return startable.error();
+  if (absent && may_start && !start) {
+    host.started = false;  // the host lost its memory: a new disk
+    Error again{.code = base::Code::kUnavailable, .message = "the host does not know the run"};
+    co_return again;
+  }
+  co_return answer;
+}
+
+/// What an earlier attempt left of this setup step: done since the host booted counts, anything
+/// else is run again.
+base::Task<base::Status> StageFollower::Renew(std::size_t index) {
+  if (parts_[index].renewed) co_return base::Ok();
+  std::string talk;
+  const ports::ByteSink err = KeepIn(&talk);
+  const ports::HostTarget target =
+      co_await context_.access.TargetOf(context_.job, hosts_[index].number);
+  const remote::Call renew = remote::RenewCall(hosts_.RunId(hosts_[index]));
+  ports::RemoteCommand asking{.command = renew.command, .input = renew.input};
+  JM_CO_ASSIGN_OR_RETURN(const int code,
+                         co_await context_.world.shell->Run(target, asking, {}, err));
+  // Where the script is not installed, nothing was run.
+  if (code != 0 && code != remote::kExitNotInstalled) {
+    Error odd{.code = base::Code::kUnavailable,
+              .message = "an earlier run of the step cannot be removed: " + talk};
+    co_return odd;
+  }
+  parts_[index].renewed = true;
+  co_return base::Ok();
+}
+
+/// What a run that has ended wrote and is not here yet. A host that does not answer any more is
+/// given up after a while; the log ends there then.
+base::Task<StageFollower::Answer> StageFollower::FetchRest(std::size_t index) {
+  StageHost& host = hosts_[index];
+  base::Duration unreachable_for{0};
+  for (int tries = 1;; ++tries) {
+    const core::TimePoint began = context_.Now();
+    Answer rest = co_await FollowOnce(index, false);
+    if (rest.ok() || IsPermanent(rest.error()) || host.ended) co_return rest;
+    hosts_.Failing(host, rest.error());
+    const bool answered = std::exchange(host.reached, false);
+    const base::Duration wait = ReconnectWait(tries, context_.world.random());
+    unreachable_for += UnreachableTime(rest.error(), answered, began, wait);
+    if (unreachable_for > kStopMargin) co_return rest;
+    co_await base::Sleep(wait);
+  }
+}
+
+base::Task<void> StageFollower::FinishStopped(std::size_t index, RunStatus stopped) {
+  Stop(index);
+  const Answer rest = co_await FetchRest(index);
+  StageHost& host = hosts_[index];
+  if (!rest.ok() && !host.ended) {
+    base::Log(base::LogLevel::kWarn, "ssh", "the end of the log of {} on host {} is lost: {}",
+              hosts_.RunId(host), host.number, rest.error().ToString());
+  }
+  if (!host.ended) Finish(index, rest.ok() ? *rest : stopped);
+  hosts_.Settle(host);
+}
+
+void StageFollower::Finish(std::size_t index, const RunStatus& status) {
+  watch_.End(index);
+  hosts_.Finish(hosts_[index], status);
+}
+
+}  // namespace jobman::controller

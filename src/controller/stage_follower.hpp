@@ -1,0 +1,46 @@
+#pragma once
+
+#include <vector>
+
+#include "controller/output_watch.hpp"
+
+namespace jobman::controller {
+
+/// Starts the stage's run on each host or follows it, and brings its log in, over broken
+/// connections. A host that cannot be reached for too long is given up.
+class StageFollower {
+ public:
+  StageFollower(const StageContext& context, StageHosts& hosts, OutputWatch& watch);
+
+  void Start();
+  /// Ends the following of one host, whose run is being stopped.
+  void Stop(std::size_t index) { parts_[index].scope.Cancel(); }
+  /// The run of that host was stopped: takes over from the follower, which may sleep between two
+  /// tries, fetches the rest of the log, and reports the end. It is `stopped`, unless the log says
+  /// better.
+  base::Task<void> FinishStopped(std::size_t index, remote::RunStatus stopped);
+
+ private:
+  using Answer = StageHosts::Answer;
+  struct Part {
+    bool renewed = false;  ///< what an earlier attempt left of a setup step was looked at
+    base::Duration unreachable_for = {};  ///< while nothing was wrong here
+    base::CancelScope scope = {};
+  };
+
+  base::Task<void> Follow(std::size_t index);
+  base::Task<Answer> FollowOnce(std::size_t index, bool may_start);
+  base::Task<Answer> FetchRest(std::size_t index);
+  base::Task<base::Status> Renew(std::size_t index);
+  void Finish(std::size_t index, const remote::RunStatus& status);
+  base::Duration UnreachableTime(const base::Error& error, bool answered, core::TimePoint began,
+                                 base::Duration wait) const;
+  base::Duration UnreachableBefore(core::TimePoint since) const;
+
+  const StageContext& context_;
+  StageHosts& hosts_;
+  OutputWatch& watch_;
+  std::vector<Part> parts_ = {};  ///< by host
+};
+
+}  // namespace jobman::controller

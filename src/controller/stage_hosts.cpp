@@ -1,0 +1,128 @@
+#include "controller/stage_hosts.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "controller/run_order.hpp"
+#include "jobman/base/log.hpp"
+
+namespace jobman::controller {
+
+using base::Error;
+using core::HostPhase;
+using remote::RunStatus;
+
+StageHosts::StageHosts(const StageContext& context) : context_(context) {
+  for (const core::HostRun& run : context.job->stage->hosts) {
+    hosts_.push_back({.number = run.host,
+                      .started = run.phase == HostPhase::kRunning,
+                      .ended = core::Ended(run),
+                      .settled = run.settled,
+                      .exit_code = run.exit_code,
+                      .notice = run.notice});
+  }
+}
+
+std::string StageHosts::RunId(const StageHost& host) const {
+  return core::FormatRunId(RunOn(*context_.job, context_.options.policy.store_id, host.number));
+}
+
+base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call call,
+                                                ports::ByteSink out) {
+  ports::HostTarget target = co_await context_.access.TargetOf(context_.job, hosts_[index].number);
+  std::function<void(std::string_view)> heard = [this, index](std::string_view talk) {
+    Reached(hosts_[index]);
+    LookForNotice(hosts_[index], talk);
+  };
+  co_return co_await CallHost(context_.world.shell, std::move(target), std::move(call),
+                              std::move(out), std::move(heard));
+}
+
+/// The host's metadata server announced something.
+void StageHosts::LookForNotice(StageHost& host, std::string_view talk) {
+  const auto notice = remote::ParseNotice(talk);
+  if (!notice || host.notice == notice) return;
+  host.notice = notice;
+  if (!host.ended) ReportRunning(host);
+}
+
+void StageHosts::Reached(StageHost& host) {
+  host.last_news = context_.Now();
+  if (host.reached) return;
+  host.reached = true;
+  host.failing.clear();
+  host.reached_at = host.last_news;
+  if (!host.started) host.wrote_at = host.last_news;  // it has not had the time to write anything
+  host.started = true;
+  if (!host.ended) ReportRunning(host);
+}
+
+void StageHosts::Failing(StageHost& host, const Error& error) {
+  // Tried every ten seconds for as long as a repair takes.
+  std::string text = error.ToString();
+  const bool news = text != host.failing;
+  base::Log(news ? base::LogLevel::kInfo : base::LogLevel::kDebug, "ssh", "job {} host {} {}: {}",
+            core::FormatJobId(context_.job->id), host.number, context_.job->stage->name, text);
+  host.failing = std::move(text);
+  Report(host, host.started ? HostPhase::kRunning : HostPhase::kPending, error);
+  if (!IsLocalTrouble(error)) context_.hooks.trouble();
+}
+
+void StageHosts::Finish(StageHost& host, const RunStatus& status) {
+  host.ended = true;
+  switch (status.kind) {
+    case RunStatus::Kind::kExited:
+      host.exit_code = status.exit_code;
+      return Report(host, HostPhase::kExited);
+    case RunStatus::Kind::kBusy:
+      return Report(host, HostPhase::kLost, ChipsBusy(host, status.text));
+    case RunStatus::Kind::kRunning:
+    case RunStatus::Kind::kLost:
+    case RunStatus::Kind::kAbsent:
+    case RunStatus::Kind::kError:
+      // Not settled: the host answers, and what the run started may live on.
+      return Report(host, HostPhase::kLost,
+                    Error{.code = base::Code::kAborted,
+                          .message = status.text.empty() ? "the run is not there" : status.text});
+  }
+}
+
+Error StageHosts::ChipsBusy(const StageHost& host, const std::string& who) const {
+  return {.code = base::Code::kUnavailable,
+          .message = "its chips are in use: " + who,
+          .reason = base::Reason::kChipsBusy,
+          .hint = fmt::format("jobman ends only what this job left behind. If it is yours: jobman "
+                              "exec {} --host {} -- kill PID",
+                              core::FormatJobId(context_.job->id), host.number)};
+}
+
+void StageHosts::Lose(StageHost& host, Error error) {
+  host.ended = true;
+  host.settled = true;
+  Report(host, HostPhase::kLost, std::move(error));
+}
+
+void StageHosts::Settle(StageHost& host) {
+  if (host.settled) return;
+  host.settled = true;
+  Report(host, HostPhase::kExited);
+}
+
+void StageHosts::ReportRunning(const StageHost& host) {
+  Report(host, HostPhase::kRunning);
+}
+
+void StageHosts::Report(const StageHost& host, HostPhase phase, std::optional<Error> error) {
+  context_.hooks.report({.attempt = context_.job->attempt,
+                         .stage = context_.job->stage->id,
+                         .run = {.host = host.number,
+                                 .phase = phase,
+                                 .exit_code = phase == HostPhase::kExited ? host.exit_code : 0,
+                                 .error = std::move(error),
+                                 .settled = host.settled,
+                                 .scanned = host.scanned,
+                                 .notice = host.notice}});
+}
+
+}  // namespace jobman::controller

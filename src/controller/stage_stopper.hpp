@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "controller/stage_follower.hpp"
+
+namespace jobman::controller {
+
+/// Ends everything of the stage's run on each host, and sees to it that nothing is left. A host
+/// that does not answer is given up some time after the grace.
+class StageStopper {
+ public:
+  StageStopper(const StageContext& context, StageHosts& hosts, StageFollower& follower);
+
+  /// Safe to repeat.
+  void Stop();
+
+ private:
+  base::Task<void> StopHost(std::size_t index);
+  remote::Call CallFor(const StageHost& host) const;
+  void GiveUp(std::size_t index, base::Error error);
+
+  const StageContext& context_;
+  StageHosts& hosts_;
+  StageFollower& follower_;
+  std::vector<base::CancelScope> scopes_;  ///< by host
+};
+
+}  // namespace jobman::controller
