@@ -10,6 +10,19 @@ namespace {
 
 constexpr const char* kLocal = "local";
 
+/// OpenCloud() for a controller, which must not block while a simulator starts.
+base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenSlices(asio::io_context* loop,
+                                                                      base::StatePaths paths,
+                                                                      core::CloudSpec spec) {
+  if (spec.endpoint == kLocal) {
+    JM_CO_ASSIGN_OR_RETURN(const LocalCloud local, co_await StartLocalCloud(paths));
+    spec.endpoint = local.endpoint;
+  }
+  JM_CO_ASSIGN_OR_RETURN(auto opened, cloud::MakeCloud(loop->get_executor(), std::move(spec), {}));
+  const std::shared_ptr<cloud::Cloud> whole = std::move(opened);
+  co_return std::shared_ptr<ports::SliceApi>(whole, &whole->slices());
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<cloud::Cloud>> OpenCloud(asio::io_context& loop,
@@ -79,11 +92,8 @@ controller::World ControllerWorld::Get() {
   world.shell = &shell_;
   world.clock = &clock_;
   world.notifier = notifier_.get();
-  world.open_cloud =
-      [this](const core::CloudSpec& spec) -> base::Result<std::shared_ptr<ports::SliceApi>> {
-    JM_ASSIGN_OR_RETURN(auto opened, OpenCloud(loop_, paths_, spec));
-    const std::shared_ptr<cloud::Cloud> whole = std::move(opened);
-    return std::shared_ptr<ports::SliceApi>(whole, &whole->slices());
+  world.open_cloud = [this](core::CloudSpec spec) {
+    return OpenSlices(&loop_, paths_, std::move(spec));
   };
   world.public_key = [](const std::string& key) { return ssh::EnsureKey(key); };
   world.ssh_port = [this](const core::CloudSpec& spec) { return SshPort(paths_, spec); };

@@ -22,7 +22,7 @@ std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths);
 /// The same, started when none runs: `jobman-sim up --detach`, found beside this program or on
 /// PATH. Ends when it answers; kDeadlineExceeded after a minute.
 base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths);
-/// StartLocalCloud for callers without a loop: it blocks.
+/// StartLocalCloud for commands, which may wait: it blocks.
 base::Result<LocalCloud> EnsureLocalCloud(const base::StatePaths& paths);
 
 }  // namespace jobman::cli

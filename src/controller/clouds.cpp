@@ -6,17 +6,41 @@ std::string CloudKey(const core::CloudSpec& spec) {
   return spec.endpoint + '\n' + spec.token_file + '\n' + spec.token_command;
 }
 
-base::Result<std::shared_ptr<ports::SliceApi>> Clouds::Get(const core::CloudSpec& spec) {
+base::Task<Clouds::Opened> Clouds::Get(core::CloudSpec spec) {
   const std::string key = CloudKey(spec);
-  const auto found = open_.find(key);
-  if (found != open_.end()) return found->second;
-  JM_ASSIGN_OR_RETURN(auto cloud, world_.open_cloud(spec));
-  open_.emplace(key, cloud);
-  return cloud;
+  for (auto known = clouds_.find(key); known != clouds_.end(); known = clouds_.find(key)) {
+    const OpeningPtr opening = known->second;
+    if (!opening->over) co_await opening->ended.Wait();
+    if (opening->opened) co_return *opening->opened;
+    Drop(key, opening);
+  }
+  co_return co_await Open(key, std::move(spec));
+}
+
+base::Task<Clouds::Opened> Clouds::Open(std::string key, core::CloudSpec spec) {
+  struct End {  // also when the coroutine is cancelled: then another one opens it
+    OpeningPtr opening;
+    ~End() {
+      opening->over = true;
+      opening->ended.WakeAll();
+    }
+  };
+  const End end{std::make_shared<Opening>()};
+  clouds_[key] = end.opening;
+  Opened opened = co_await world_.open_cloud(std::move(spec));
+  end.opening->opened = opened;
+  if (!opened.ok()) Drop(key, end.opening);
+  co_return opened;
+}
+
+/// Unless another one has taken its place.
+void Clouds::Drop(const std::string& key, const OpeningPtr& opening) {
+  const auto known = clouds_.find(key);
+  if (known != clouds_.end() && known->second == opening) clouds_.erase(known);
 }
 
 void Clouds::Forget(const core::CloudSpec& spec) {
-  open_.erase(CloudKey(spec));
+  clouds_.erase(CloudKey(spec));
 }
 
 }  // namespace jobman::controller

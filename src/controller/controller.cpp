@@ -31,6 +31,11 @@ struct UnderWay {
   std::optional<base::Status> status = {};  ///< nothing: it was cancelled
 };
 
+base::Task<Clouds::Opened> OpenFenced(base::Task<Clouds::Opened> open, LeaseGuard guard) {
+  JM_CO_ASSIGN_OR_RETURN(auto cloud, co_await std::move(open));
+  co_return FenceSlices(std::move(cloud), std::move(guard));
+}
+
 base::Task<void> Work(std::shared_ptr<UnderWay> under_way, base::Task<base::Status> work) {
   base::Status status = co_await std::move(work);
   under_way->status = std::move(status);
@@ -143,11 +148,8 @@ LeaseGuard Controller::Impl::Guard() {
 
 World Controller::Impl::Fenced(World world) {
   world.shell = &fenced_shell_;
-  const auto open = world.open_cloud;
-  world.open_cloud =
-      [this, open](const core::CloudSpec& spec) -> base::Result<std::shared_ptr<ports::SliceApi>> {
-    JM_ASSIGN_OR_RETURN(auto cloud, open(spec));
-    return FenceSlices(std::move(cloud), Guard());
+  world.open_cloud = [open = world.open_cloud, guard = Guard()](core::CloudSpec spec) {
+    return OpenFenced(open(std::move(spec)), guard);
   };
   return world;
 }

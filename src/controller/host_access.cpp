@@ -65,7 +65,7 @@ base::Task<void> HostAccess::Ask(NodePtr node, std::shared_ptr<const core::Job> 
   };
   const Turn turn(*node);
   const auto silent = [&] { node->silent_until = world_.clock->Now() + kCloudSilence; };
-  const auto cloud = clouds_.Get(job->spec.cloud);
+  const auto cloud = co_await clouds_.Get(job->spec.cloud);
   if (!cloud.ok()) co_return silent();
   const auto api = *cloud;  // NOLINT(performance-unnecessary-copy-initialization): outlives a wait
   const auto answer = co_await api->GetHostKeys(job->slice->ref.place, position.node_id);

@@ -77,7 +77,7 @@ base::Task<core::CreateAnswered> SliceCalls::AskForSlice(Caller caller,
   const core::SliceRef slice = request.ref;
   core::CreateAnswered answer{.slice = slice.name};
   const auto key = world_.public_key(caller.ssh.private_key);
-  auto cloud = clouds_.Get(caller.cloud);
+  auto cloud = co_await clouds_.Get(caller.cloud);
   if (!key.ok() || !cloud.ok()) {
     answer.error = key.ok() ? cloud.error() : key.error();
     co_return answer;
@@ -118,7 +118,7 @@ base::Task<void> SliceCalls::Create(SliceCalls* self, Caller caller, core::Slice
 
 base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::SliceRef slice) {
   core::DeleteAnswered answer{.slice = slice.name, .began = world_.clock->Now()};
-  auto cloud = clouds_.Get(caller.cloud);
+  auto cloud = co_await clouds_.Get(caller.cloud);
   if (!cloud.ok()) {
     answer.error = cloud.error();
     co_return answer;
@@ -181,9 +181,8 @@ base::Task<base::Result<Listing>> SliceCalls::GetByName(std::shared_ptr<ports::S
 base::Task<void> SliceCalls::LookUp(SliceCalls* self, Caller caller, core::SliceRef slice) {
   const core::TimePoint began = self->world_.clock->Now();
   base::Result<Listing> found = base::Internal("not asked");
-  if (auto cloud = self->clouds_.Get(caller.cloud); cloud.ok()) {
-    found = co_await GetByName(*cloud, slice);
-  }
+  const auto cloud = co_await self->clouds_.Get(caller.cloud);
+  if (cloud.ok()) found = co_await GetByName(*cloud, slice);
   self->looking_up_.erase(slice.name);
   if (!found.ok()) co_return;
   core::SliceSeen seen = SeenIn(*found, slice, caller.job, self->options_.policy.store_id);

@@ -142,7 +142,7 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
       base::Log(LogLevel::kWarn, "cloud",
                 "zone {} cannot be looked at, so nothing changes there: {}", place->where.zone,
                 looked.error().ToString());
-      self->TellNoAnswer(*place, looked.error());
+      self->PostLookFailed(*place, looked.error());
       if (looked.error().reason == base::Reason::kUnreachable) self->clouds_.Forget(place->cloud);
     }
     if (place->poll_now) place->pause = self->options_.hot_poll;
@@ -158,7 +158,7 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
 
 base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   const core::TimePoint began = world_.clock->Now();
-  JM_CO_ASSIGN_OR_RETURN(const auto api, clouds_.Get(place->cloud));
+  JM_CO_ASSIGN_OR_RETURN(const auto api, co_await clouds_.Get(place->cloud));
   Listing listing{.place = place->where};
   // Nodes first: one whose queued resource is not in the later list has truly lost it, whereas a
   // queued resource without its node may only be younger than the list of nodes.
@@ -168,14 +168,14 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   if (listing.queued_listed) {
     JM_CO_ASSIGN_OR_RETURN(listing.queued, co_await api->ListQueued(place->where));
   }
-  Tell(*place, began, listing);
+  PostSeen(*place, began, listing);
   co_await LookAtOperations(api, Unseen(JobsAt(*place), listing));
   co_await DeleteLateGrants(api, world_.stores.jobs, &book_, options_.policy.store_id,
-                            std::move(listing));
+                                 std::move(listing));
   co_return base::Ok();
 }
 
-void ZoneWatch::Tell(const Place& place, core::TimePoint began, const Listing& listing) {
+void ZoneWatch::PostSeen(const Place& place, core::TimePoint began, const Listing& listing) {
   for (const Job& job : JobsAt(place)) {
     for (const core::SliceRef& ref : RefsOf(job)) {
       // A list without queued resources says nothing about one of them: the first job that is
@@ -193,7 +193,7 @@ void ZoneWatch::RepeatEffects(const Place& place) {
   for (const Job& job : JobsAt(place)) book_.RepeatEffects(job.id);
 }
 
-void ZoneWatch::TellNoAnswer(const Place& place, const base::Error& error) {
+void ZoneWatch::PostLookFailed(const Place& place, const base::Error& error) {
   for (const Job& job : JobsAt(place)) {
     if (!job.slice) continue;
     book_.Post(job.id, core::LookFailed{.slice = job.slice->ref.name, .error = error});

@@ -5,9 +5,9 @@
 #include <map>
 #include <memory>
 
+#include "controller/late_grants.hpp"
 #include "controller/clouds.hpp"
 #include "controller/job_book.hpp"
-#include "controller/late_grants.hpp"
 
 namespace jobman::controller {
 
@@ -35,9 +35,9 @@ class ZoneWatch {
   base::Task<base::Status> Look(std::shared_ptr<Place> place);
   base::Task<void> LookAtOperations(std::shared_ptr<ports::SliceApi> api,
                                     std::vector<core::Job> jobs);
-  void Tell(const Place& place, core::TimePoint began, const Listing& listing);
+  void PostSeen(const Place& place, core::TimePoint began, const Listing& listing);
   void RepeatEffects(const Place& place);
-  void TellNoAnswer(const Place& place, const base::Error& error);
+  void PostLookFailed(const Place& place, const base::Error& error);
   std::vector<core::Job> JobsAt(const Place& place) const;
 
   asio::io_context& loop_;

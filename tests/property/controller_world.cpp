@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tests/support/fake_slice_api.hpp"
+
 namespace jobman::test {
 
 using core::Job;
@@ -116,13 +118,12 @@ std::vector<Job> ControllerWorld::Jobs() {
 }
 
 controller::World ControllerWorld::TheWorld() {
-  using Api = std::shared_ptr<ports::SliceApi>;
   controller::World world;
   world.stores = ports::StoresOf(way_);
   world.shell = &hosts_;
   world.clock = const_cast<FakeClock*>(&time_.clock());
   world.notifier = notifier_.get();
-  world.open_cloud = [this](const core::CloudSpec&) -> base::Result<Api> { return Api(cloud_); };
+  world.open_cloud = [this](core::CloudSpec) { return OpenAs(cloud_); };
   world.public_key = [](const std::string&) -> base::Result<std::string> {
     return std::string{"ssh-ed25519 AAAA test"};
   };

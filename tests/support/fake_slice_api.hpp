@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -145,5 +146,11 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   std::vector<std::string> calls_ = {};
   std::vector<core::SliceRequest> created_ = {};
 };
+
+/// What a world's open_cloud gives at once.
+inline base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenAs(
+    std::shared_ptr<ports::SliceApi> api) {
+  co_return api;
+}
 
 }  // namespace jobman::test

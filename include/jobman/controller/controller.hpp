@@ -26,8 +26,10 @@ struct World {
   /// Tells hooks; without one deliveries stay in the outbox.
   ports::Notifier* notifier = nullptr;
   /// The client of a cloud; called once per distinct CloudSpec, and again after the cloud could
-  /// not be reached (a local simulator may have come back on another port).
-  std::function<base::Result<std::shared_ptr<ports::SliceApi>>(const core::CloudSpec&)> open_cloud;
+  /// not be reached (a local simulator may have come back on another port). May take its time, when
+  /// a simulator must be started first.
+  std::function<base::Task<base::Result<std::shared_ptr<ports::SliceApi>>>(core::CloudSpec)>
+      open_cloud;
   /// The public key line of a private key, which is made when it is missing.
   std::function<base::Result<std::string>(const std::string& private_key)> public_key;
   /// The SSH port for a job whose `ssh.port` is 0.

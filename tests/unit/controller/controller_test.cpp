@@ -59,10 +59,7 @@ class ControllerTest : public testing::Test {
     world.stores = store_.stores();
     world.shell = &shell_;
     world.clock = &worlds_clock_;
-    world.open_cloud =
-        [this](const core::CloudSpec&) -> base::Result<std::shared_ptr<ports::SliceApi>> {
-      return std::shared_ptr<ports::SliceApi>(api_);
-    };
+    world.open_cloud = [this](core::CloudSpec) { return test::OpenAs(api_); };
     world.public_key = [](const std::string&) -> base::Result<std::string> {
       return std::string{"ssh-ed25519 AAAA test"};
     };

@@ -50,10 +50,7 @@ class HostAccessTest : public testing::Test {
   HostAccessTest() {
     world_.clock = &clock_;
     world_.shell = &shell_;
-    world_.open_cloud =
-        [this](const core::CloudSpec&) -> base::Result<std::shared_ptr<ports::SliceApi>> {
-      return std::shared_ptr<ports::SliceApi>(cloud_);
-    };
+    world_.open_cloud = [this](core::CloudSpec) { return test::OpenAs(cloud_); };
     world_.ssh_port = [](const core::CloudSpec&) { return 22; };
     core::Job job = test::JobBuilder().Build();
     job.slice = core::Slice{

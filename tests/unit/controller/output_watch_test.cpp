@@ -56,9 +56,8 @@ class OutputWatchTest : public testing::Test {
     options_.paths.home = dir_.path();
     world_.shell = &shell_;
     world_.clock = &clock_;
-    world_.open_cloud =
-        [this](const core::CloudSpec&) -> base::Result<std::shared_ptr<ports::SliceApi>> {
-      return std::shared_ptr<ports::SliceApi>(std::make_shared<QuickApi>(clock_));
+    world_.open_cloud = [this](core::CloudSpec) {
+      return test::OpenAs(std::make_shared<QuickApi>(clock_));
     };
     world_.ssh_port = [](const core::CloudSpec&) { return 22; };
     job_ = test::SampleJob("train");
