@@ -60,6 +60,11 @@ std::string LeaseHolder(bool passing) {
                     ":");
 }
 
+std::optional<std::int64_t> HolderPid(const std::string& holder) {
+  const auto parts = base::Split(holder, ':');
+  return parts.size() == 5 ? base::ParseNumber(parts[2]) : std::nullopt;
+}
+
 bool IsPassing(const std::string& holder) {
   const auto parts = base::Split(holder, ':');
   return parts.size() == 5 && parts[4].starts_with(kTick);
@@ -71,7 +76,7 @@ bool HolderIsDead(const std::string& holder) {
   const auto place = base::Split(parts[1], '/');
   if (place[0] != BootId()) return true;  // this machine was restarted since
   if (place.size() != 2 || place[1] != PidNamespace()) return false;
-  const auto pid = base::ParseNumber(parts[2]);
+  const auto pid = HolderPid(holder);
   if (!pid) return false;
   if (kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) return true;
   const Process process = LookAt(*pid);

@@ -79,6 +79,9 @@ class Controller {
 /// "host:boot/pidns:pid:start:random": who holds a lease, so that a dead holder on this machine is
 /// told from one on another, or in another container. `passing`: it will soon be gone, a Tick().
 std::string LeaseHolder(bool passing = false);
+/// The number of its process, on its own machine and in its own pid namespace; nothing when the
+/// holder was not written by LeaseHolder().
+std::optional<std::int64_t> HolderPid(const std::string& holder);
 /// Whether the holder is a Tick(), which makes room when it is nudged.
 bool IsPassing(const std::string& holder);
 /// Whether the holder surely is a process of this machine that no longer lives. Of one in another

@@ -1,6 +1,7 @@
 #include "cli/views/controller_status.hpp"
 
 #include "jobman/base/strings.hpp"
+#include "jobman/controller/controller.hpp"
 
 namespace jobman::cli::views {
 
@@ -18,7 +19,10 @@ std::string RenderQuiet(const ControllerStatus& view) {
 
 base::OrderedJson ToJson(const ControllerStatus& view) {
   base::OrderedJson json = {{"running", view.holder.has_value()}};
-  if (view.holder) json["holder"] = *view.holder;
+  if (view.holder) {
+    json["holder"] = *view.holder;
+    if (const auto pid = controller::HolderPid(*view.holder)) json["pid"] = *pid;
+  }
   json["log"] = view.log;
   return json;
 }
