@@ -129,7 +129,7 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
     const bool tells = std::any_of(effects.begin(), effects.end(), [](const core::Effect& effect) {
       return std::holds_alternative<core::TellHooks>(effect);
     });
-    if (tells) courier_.Hurry();
+    if (tells) courier_.PollNow();
     watch_.Watch(job);
     const bool acquiring = std::holds_alternative<core::Provisioning>(job.state) && job.slice &&
                            !job.slice->hosts.empty();

@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostTries = 12;  // with these waits: about an hour
 constexpr base::Backoff kAgain = {.base = std::chrono::seconds{5}, .cap = std::chrono::minutes{10}};
 constexpr std::size_t kMostAtOnce = 8;
-constexpr base::Duration kLongestNap = std::chrono::minutes{1};
+constexpr base::Duration kLongestWait = std::chrono::minutes{1};
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void Courier::Start(std::int64_t lease_token) {
   base::Spawn(loop_.get_executor(), scope_, Loop(this));
 }
 
-void Courier::Hurry() {
+void Courier::PollNow() {
   if (!started_) return;
   changed_ = true;
   wake_.cancel();
@@ -95,7 +95,7 @@ core::TimePoint Courier::DueAt(const ports::HookDelivery& delivery) const {
 
 base::Duration Courier::UntilNext() const {
   if (changed_) return base::Duration{0};
-  base::Duration wait = unreadable_ ? base::Duration{std::chrono::seconds{1}} : kLongestNap;
+  base::Duration wait = unreadable_ ? base::Duration{std::chrono::seconds{1}} : kLongestWait;
   if (under_way_.size() >= kMostAtOnce) return wait;
   for (const auto& [number, delivery] : waiting_) {
     wait = std::min(wait, DueAt(delivery) - world_.clock->Now());
@@ -137,7 +137,7 @@ base::Task<void> Courier::Deliver(Courier* self, std::int64_t number) {
   self->under_way_.at(number).told = told;
   co_await self->Record(delivery, told);
   self->under_way_.erase(number);
-  self->Hurry();
+  self->PollNow();
 }
 
 /// What cannot be recorded is told again, some time later: better twice than never.

@@ -15,8 +15,8 @@ class Courier {
  public:
   Courier(asio::io_context& loop, const World& world, const Options& options);
 
-  /// There may be something new in the outbox. Does nothing before Start().
-  void Hurry();
+  /// There may be something new in the outbox: looks now. Does nothing before Start().
+  void PollNow();
   void Start(std::int64_t lease_token);
   /// Ends what is under way. That counts as a try: a hook that takes longer than a pass of `tick`
   /// is given up like any other at last.

@@ -170,7 +170,7 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   }
   PostSeen(*place, began, listing);
   co_await LookAtOperations(api, Unseen(JobsAt(*place), listing));
-  co_await DeleteLateGrants(api, world_.stores.jobs, &book_, options_.policy.store_id,
+  co_await DeleteAbandonedSlices(api, world_.stores.jobs, &book_, options_.policy.store_id,
                                  std::move(listing));
   co_return base::Ok();
 }

@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "controller/late_grants.hpp"
+#include "controller/abandoned_slices.hpp"
 #include "controller/clouds.hpp"
 #include "controller/job_book.hpp"
 

@@ -88,7 +88,7 @@ TEST_F(CourierTest, TellsEachHookOnce) {
   EXPECT_FALSE(courier_->Busy());
   EXPECT_EQ(LastLine(), "told command e1");
   Put(0, "e2");
-  courier_->Hurry();
+  courier_->PollNow();
   Turn();
   EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e1", "one e2"));
 }
@@ -100,12 +100,12 @@ TEST_F(CourierTest, TriesAgainAndGivesUpInTheEnd) {
   EXPECT_THAT(LastLine(), HasSubstr("was not told (1 of 12 tries): "));
   EXPECT_THAT(LastLine(), HasSubstr("nobody listens: again in 5s"));
   EXPECT_TRUE(courier_->Busy());
-  courier_->Hurry();
+  courier_->PollNow();
   Turn();
   EXPECT_EQ(notifier_.told.size(), 1U) << "not before its time";
   for (int i = 0; i < 20; ++i) {
     clock_.Advance(minutes{10});
-    courier_->Hurry();
+    courier_->PollNow();
     Turn();
   }
   EXPECT_EQ(notifier_.told.size(), 12U);
@@ -152,7 +152,7 @@ TEST_F(CourierTest, OneThatHangsKeepsNobodyWaiting) {
   Start();
   notifier_.hangs = false;
   Put(1, "e2");
-  courier_->Hurry();
+  courier_->PollNow();
   Turn();
   EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e2"));
   EXPECT_EQ(store_.Waiting()->size(), 1U);
@@ -167,7 +167,7 @@ TEST_F(CourierTest, AJobThatWasErasedIsForgotten) {
   job.wish_new = false;
   ASSERT_TRUE(store_.Commit({.job = job}, token_).ok());
   ASSERT_TRUE(store_.Erase({.id = id_, .version = job.version + 1}).ok());
-  courier_->Hurry();
+  courier_->PollNow();
   base::RunTask(loop_, courier_->Stop());
   Turn();
   EXPECT_THAT(*store_.Waiting(), IsEmpty());

@@ -1,4 +1,4 @@
-#include "controller/late_grants.hpp"
+#include "controller/abandoned_slices.hpp"
 
 #include <algorithm>
 
@@ -30,8 +30,8 @@ bool IsOfUnlisted(const core::FoundSlice& found, const Listing& listing) {
 
 }  // namespace
 
-base::Task<void> DeleteLateGrants(std::shared_ptr<ports::SliceApi> api, ports::JobStore* store,
-                                  const JobBook* book, std::string store_id, Listing listing) {
+base::Task<void> DeleteAbandonedSlices(std::shared_ptr<ports::SliceApi> api, ports::JobStore* store,
+                                       const JobBook* book, std::string store_id, Listing listing) {
   for (const core::FoundSlice& found :
        core::FindSlices(listing.place, listing.nodes, listing.queued)) {
     if (found.leaving || IsOfUnlisted(found, listing)) continue;
@@ -42,8 +42,8 @@ base::Task<void> DeleteLateGrants(std::shared_ptr<ports::SliceApi> api, ports::J
     // Of an attempt that is not on record: the store is a copy of an earlier time, and the slice
     // may be at work. The job adopts it when it comes to that attempt; else it is for `gc`.
     if (core::AttemptOf(found.ref.name) > job->attempt) continue;
-    base::Log(LogLevel::kWarn, "cloud", "deleting slice {}, which came late: {}", found.ref.name,
-              claim.why);
+    base::Log(LogLevel::kWarn, "cloud", "deleting slice {}, whose request was abandoned: {}",
+              found.ref.name, claim.why);
     const auto deleted = co_await api->Delete(found.ref);
     if (!deleted.ok() && deleted.error().code != base::Code::kNotFound) {
       base::Log(LogLevel::kWarn, "cloud", "deleting slice {}: {}", found.ref.name,
