@@ -42,6 +42,12 @@ class StuckStore final : public test::MemoryPorts {
   }
 };
 
+base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenSlowly(
+    core::CloudSpec spec, std::shared_ptr<ports::SliceApi> api) {
+  if (spec.endpoint == "slow") co_await base::Sleep(std::chrono::hours{1});
+  co_return api;
+}
+
 /// A controller between a fake cloud, folders as hosts, and a store in memory. The clock moves by
 /// as much as the loop waits.
 class ControllerTest : public testing::Test {
@@ -437,6 +443,21 @@ TEST_F(ControllerTest, AStoreThatDoesNotAnswerForOneJobHoldsUpNoOther) {
   StartController(std::move(world));
   ASSERT_TRUE(Reaches(second.id, "SUCCEEDED"));
   EXPECT_EQ(StateOf(first.id), "QUEUED");
+  Kill();
+}
+
+/// As a local simulator that must be started first; the lease goes on meanwhile.
+TEST_F(ControllerTest, ACloudThatIsSlowToOpenHoldsUpNoOther) {
+  StopController();
+  World world = TheWorld();
+  world.open_cloud = [this](core::CloudSpec spec) { return OpenSlowly(std::move(spec), api_); };
+  core::JobSpec slow = Spec("true");
+  slow.cloud.endpoint = "slow";
+  const Job first = Submit(slow);
+  const Job second = Submit(Spec("true"));
+  StartController(std::move(world));
+  ASSERT_TRUE(Reaches(second.id, "SUCCEEDED"));
+  EXPECT_EQ(StateOf(first.id), "REQUESTING");
   Kill();
 }
 

@@ -15,6 +15,12 @@ TEST(Holder, OneThatRunsIsAlive) {
   EXPECT_FALSE(HolderIsDead(LeaseHolder()));
 }
 
+TEST(Holder, NamesItsProcess) {
+  EXPECT_EQ(HolderPid(LeaseHolder()), getpid());
+  EXPECT_EQ(HolderPid(LeaseHolder(/*passing=*/true)), getpid());
+  EXPECT_EQ(HolderPid("something else"), std::nullopt);
+}
+
 // In many containers nobody waits for a controller whose command has ended.
 TEST(Holder, OneThatEndedIsDeadBeforeAnybodyWaitsForIt) {
   int raw[2] = {};

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/ports/host_shell.hpp"
+#include "jobman/remote/host_script.hpp"
+#include "tests/support/fake_clock.hpp"
+
+namespace jobman::test {
+
+/// Hosts that answer calls of the host script as a test wrote down. A call for which nothing is
+/// left says nothing, for ever.
+class ScriptedShell final : public ports::HostShell {
+ public:
+  struct Answer {
+    base::Result<int> code = 0;
+    std::string out = {};
+    std::string err = {};
+  };
+  explicit ScriptedShell(FakeClock& clock) : clock_(clock) {}
+
+  /// The next answer to "install", "run", "follow", "stop", "renew" or "notice", of any host.
+  void Add(const std::string& verb, Answer answer) { answers_[verb].push_back(std::move(answer)); }
+
+  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand command,
+                                    ports::ByteSink out, ports::ByteSink err) override {
+    const Answer answer = Next(std::move(command));
+    clock_.Advance(takes);
+    while (answer.code.ok() && *answer.code == kSilent) co_await base::Sleep(std::chrono::hours{1});
+    if (out && !answer.out.empty()) JM_CO_TRY(out(answer.out));
+    if (err && !answer.err.empty()) JM_CO_TRY(err(answer.err));
+    co_await base::Yield();
+    co_return answer.code;
+  }
+  void Drop(const ports::HostTarget& target) override { dropped.push_back(target.identity); }
+
+  std::vector<std::string> verbs = {};     ///< of the calls so far
+  std::vector<std::string> commands = {};  ///< their arguments: "run ID 0"
+  std::vector<std::string> inputs = {};    ///< what each was sent
+  std::vector<std::string> dropped = {};   ///< identities
+  base::Duration takes = {};               ///< the clock moves by so much at each call
+
+ private:
+  static constexpr int kSilent = -1;
+
+  Answer Next(ports::RemoteCommand command) {
+    const std::string script = remote::HostScriptName();
+    const auto name = command.command.find(script);
+    const bool install = command.command == remote::InstallCall().command;
+    commands.push_back(install ? "install" : command.command.substr(name + script.size() + 1));
+    inputs.push_back(std::move(command.input));
+    verbs.push_back(base::Split(commands.back(), ' ').front());
+    auto& left = answers_[verbs.back()];
+    if (left.empty()) return {.code = kSilent};
+    Answer answer = std::move(left.front());
+    left.pop_front();
+    return answer;
+  }
+
+  FakeClock& clock_;
+  std::map<std::string, std::deque<Answer>> answers_ = {};
+};
+
+}  // namespace jobman::test

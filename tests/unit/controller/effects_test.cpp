@@ -1,0 +1,112 @@
+#include "controller/effects.hpp"
+
+#include "tests/support/scripted_shell.hpp"
+#include "tests/support/temp_dir.hpp"
+#include "tests/unit/controller/cloud_fixture.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using core::RunStage;
+using core::StopStage;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+/// A job that runs on the two hosts of its slice.
+class EffectsTest : public CloudFixture {
+ protected:
+  EffectsTest() {
+    options_.paths.home = dir_.path();
+    world_.shell = &shell_;
+    world_.get_env = [](const std::string& name) {
+      return name == "FROM_ENV" ? std::optional<std::string>("of-env") : std::nullopt;
+    };
+    job_ = test::SampleJob("train");
+    job_.id = core::JobId{1};
+    job_.state = core::Running{};
+    job_.attempt = 1;
+    job_.slice = test::SampleSlice("train-000001-a1");
+    job_.stage = core::Stage{.name = "run", .hosts = {{.host = 0}, {.host = 1}}};
+    core::SliceRequest node{.ref = job_.slice->ref, .tpu = job_.spec.tpu};
+    node.ref.mode = core::AllocationMode::kTpuVm;
+    Grant(std::move(node));
+    for (const int host : {0, 1}) {
+      api_->PublishHostKey("train-000001-a1", host, "ssh-ed25519", "AAAA");
+    }
+    effects_.emplace(loop_, world_, options_, clouds_, *book_, *watch_);
+  }
+  void Do(core::Effect effect) {
+    effects_->Do(job_, {std::move(effect)});
+    Turn();
+  }
+
+  test::TempDir dir_;
+  test::ScriptedShell shell_{clock_};
+  core::Job job_;
+  std::optional<Effects> effects_;
+};
+
+TEST_F(EffectsTest, AStageIsRunOnEveryHostOnce) {
+  Do(RunStage{.attempt = 1});
+  Do(RunStage{.attempt = 1});
+  EXPECT_THAT(shell_.verbs, ElementsAre("run", "run"));
+}
+
+TEST_F(EffectsTest, WhatIsAboutAnEarlierStageIsDropped) {
+  Do(RunStage{.attempt = 0});
+  Do(StopStage{.attempt = 1, .stage = core::SetupStage{0}});
+  EXPECT_THAT(shell_.verbs, IsEmpty());
+}
+
+/// A controller that has just started may have to stop what another one started.
+TEST_F(EffectsTest, AStageIsStoppedWhoeverStartedIt) {
+  Do(StopStage{.attempt = 1});
+  EXPECT_THAT(shell_.verbs, UnorderedElementsAre("run", "run", "stop", "stop"));
+}
+
+TEST_F(EffectsTest, ANoticeIsPassedToEveryHost) {
+  Do(core::PassNotice{.attempt = 1, .notice = {.text = "PENDING"}, .signal = "TERM"});
+  EXPECT_EQ(std::count(shell_.verbs.begin(), shell_.verbs.end(), "notice"), 2);
+}
+
+TEST_F(EffectsTest, AnAbandonedStageIsNotFollowedAnyMore) {
+  Do(RunStage{.attempt = 1});
+  EXPECT_FALSE(effects_->Quiet(clock_.Now()));
+  Do(core::AbandonStage{.attempt = 1});
+  EXPECT_TRUE(effects_->Quiet(clock_.Now()));
+}
+
+TEST_F(EffectsTest, TheConnectionsToASliceThatIsGoneAreClosed) {
+  Do(RunStage{.attempt = 1});
+  EXPECT_THAT(shell_.dropped, IsEmpty());
+  job_.stage.reset();
+  job_.slice.reset();
+  Do(core::TellHooks{});
+  EXPECT_THAT(shell_.dropped, UnorderedElementsAre("8123456789/0", "8123456789/1"));
+}
+
+TEST_F(EffectsTest, SecretsComeFromTheNudgeFromAFileOrFromTheEnvironment) {
+  ASSERT_TRUE(base::WriteFileAtomic(dir_.path() / "token", "of-file\n").ok());
+  job_.spec.command.secrets = {{.name = "FROM_NUDGE"},
+                               {.name = "FROM_FILE", .file = (dir_.path() / "token").string()},
+                               {.name = "FROM_ENV"}};
+  effects_->Remember({{1, {{"FROM_NUDGE", "of-nudge"}}}});
+  Do(RunStage{.attempt = 1});
+  ASSERT_THAT(shell_.verbs, ElementsAre("run", "run"));
+  for (const char* value : {"of-nudge", "of-file", "of-env"}) {
+    EXPECT_THAT(shell_.inputs[0], HasSubstr(value));
+  }
+}
+
+TEST_F(EffectsTest, SecretsOfAForgottenJobAreForgotten) {
+  job_.spec.command.secrets = {{.name = "FROM_NUDGE"}};
+  effects_->Remember({{1, {{"FROM_NUDGE", "of-nudge"}}}});
+  effects_->Forget(job_.id);
+  Do(RunStage{.attempt = 1});
+  EXPECT_THAT(shell_.verbs, ElementsAre("follow", "follow")) << "nothing is started";
+}
+
+}  // namespace
+}  // namespace jobman::controller

@@ -1,0 +1,77 @@
+#include "controller/host_calls.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/times.hpp"
+#include "tests/support/run_now.hpp"
+#include "tests/support/scripted_shell.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using remote::RunStatus;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class HostCallsTest : public testing::Test {
+ protected:
+  base::Result<RunStatus> Follow() {
+    return test::RunNow(CallHost(&shell_, {}, remote::FollowCall("r", 0), {},
+                                 [this](std::string_view talk) { heard_ = std::string(talk); }));
+  }
+  test::FakeClock clock_;
+  test::ScriptedShell shell_{clock_};
+  std::string heard_;
+};
+
+TEST_F(HostCallsTest, TheStatusIsTheOneOnStderr) {
+  shell_.Add("follow", {.err = "jobman: exited 3\n"});
+  EXPECT_EQ(Follow().value().exit_code, 3);
+  EXPECT_EQ(heard_, "jobman: exited 3\n");
+}
+
+TEST_F(HostCallsTest, TheScriptIsInstalledWhereItIsMissing) {
+  shell_.Add("follow", {.code = remote::kExitNotInstalled});
+  shell_.Add("install", {});
+  shell_.Add("follow", {.err = "jobman: absent\n"});
+  EXPECT_EQ(Follow().value().kind, RunStatus::Kind::kAbsent);
+  EXPECT_THAT(shell_.verbs, ElementsAre("follow", "install", "follow"));
+}
+
+TEST_F(HostCallsTest, OneThatDoesNotStayInstalledIsATroubleOfThatHost) {
+  for (int i = 0; i < 2; ++i) {
+    shell_.Add("follow", {.code = remote::kExitNotInstalled});
+    shell_.Add("install", {});
+  }
+  EXPECT_THAT(Follow().error().message, HasSubstr("does not stay installed"));
+}
+
+TEST_F(HostCallsTest, WhatTheHostCouldNotDoIsItsStatus) {
+  shell_.Add("follow", {.code = remote::kExitNotInstalled});
+  shell_.Add("install", {.code = remote::kExitHostError, .err = "jobman: error disk full\n"});
+  EXPECT_EQ(Follow().value(), (RunStatus{.kind = RunStatus::Kind::kError, .text = "disk full"}));
+}
+
+TEST_F(HostCallsTest, AnotherExitCodeIsShownWithWhatWasSaid) {
+  shell_.Add("follow", {.code = 127, .err = "sh: not found\n"});
+  EXPECT_THAT(Follow().error().message, HasSubstr("127: sh: not found"));
+}
+
+TEST(HostTrouble, WhatIsPermanentIsNotOurs) {
+  const base::Error disk{.code = base::Code::kUnavailable, .reason = base::Reason::kDiskFull};
+  const base::Error key{.code = base::Code::kPermissionDenied,
+                        .reason = base::Reason::kHostKeyChanged};
+  EXPECT_TRUE(IsLocalTrouble(disk) && !IsPermanent(disk));
+  EXPECT_TRUE(!IsLocalTrouble(key) && IsPermanent(key));
+}
+
+TEST(ReconnectWait, GrowsToItsLongestAndIsHalfOfTheBoundAtLeast) {
+  EXPECT_EQ(ReconnectWait(1, 0), kFirstReconnect / 2);
+  EXPECT_EQ(ReconnectWait(2, 0), kFirstReconnect);
+  EXPECT_LE(ReconnectWait(100, 0.999), kLongestReconnect);
+  EXPECT_GE(ReconnectWait(100, 0), kLongestReconnect / 2);
+}
+
+}  // namespace
+}  // namespace jobman::controller

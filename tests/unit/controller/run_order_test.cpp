@@ -1,0 +1,82 @@
+#include "controller/run_order.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/sample_job.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
+using testing::Pair;
+
+class RunOrderTest : public testing::Test {
+ protected:
+  RunOrderTest() {
+    job_ = test::SampleJob("train");
+    job_.id = core::JobId{1};
+    job_.attempt = 1;
+    job_.slice = test::SampleSlice("train-000001-a1");
+    job_.stage = core::Stage{.name = "run", .generation = 2, .hosts = {{.host = 0}, {.host = 1}}};
+  }
+  std::string Id() const { return core::FormatRunId(RunOn(job_, "store1", 0)); }
+  base::Result<remote::RunOrder> Order() const {
+    return OrderFor(job_, "store1", 0, [](const core::SecretRef& secret) {
+      return secret.name == "KNOWN" ? std::optional<std::string>("value") : std::nullopt;
+    });
+  }
+  core::Job job_;
+};
+
+TEST_F(RunOrderTest, TheCommandIsAnotherRunInEachAttemptAndReplacesTheEarlierOnes) {
+  const std::string first = Id();
+  EXPECT_THAT(Order()->replaces, IsEmpty());
+  job_.attempt = 2;
+  EXPECT_NE(Id(), first);
+  EXPECT_EQ(Order()->replaces, Id());
+  EXPECT_FALSE(Order()->chips_of.empty());
+}
+
+TEST_F(RunOrderTest, ASetupStepIsTheSameRunUntilItOrItsMachineChanges) {
+  job_.stage->id = core::SetupStage{0};
+  const std::string first = Id();
+  job_.attempt = 2;
+  EXPECT_EQ(Id(), first);
+  EXPECT_TRUE(Order()->chips_of.empty());
+  core::Job changed = job_;
+  job_.spec.environment["A"] = "b";
+  EXPECT_NE(Id(), first);
+  job_ = changed;
+  job_.spec.setup[0].run += " ";
+  EXPECT_NE(Id(), first);
+  job_ = changed;
+  job_.stage->generation = 1;
+  EXPECT_NE(Id(), first);
+  job_ = changed;
+  job_.setup_epoch = 1;
+  EXPECT_NE(Id(), first);
+}
+
+TEST_F(RunOrderTest, TheCommandsOwnVariablesWinAndSetupStepsDoNotSeeThem) {
+  job_.spec.environment = {{"A", "job"}, {"B", "job"}};
+  job_.spec.command.env = {{"A", "command"}};
+  EXPECT_THAT(Order()->env, Contains(Pair("A", "command")));
+  EXPECT_THAT(Order()->env, Contains(Pair("B", "job")));
+  job_.stage->id = core::SetupStage{0};
+  EXPECT_THAT(Order()->env, Contains(Pair("A", "job")));
+}
+
+TEST_F(RunOrderTest, SecretsGoApartAndOneThatIsMissingIsNamedWithTheCure) {
+  job_.spec.command.secrets = {{.name = "KNOWN"}};
+  EXPECT_THAT(Order()->secrets, Contains(Pair("KNOWN", "value")));
+  EXPECT_EQ(Order()->env.count("KNOWN"), 0u);
+  job_.spec.command.secrets.push_back({.name = "OTHER"});
+  const base::Error error = Order().error();
+  EXPECT_EQ(error.message, "the secret OTHER is not known");
+  EXPECT_THAT(error.hint, testing::HasSubstr("jobman resume 000001"));
+}
+
+}  // namespace
+}  // namespace jobman::controller

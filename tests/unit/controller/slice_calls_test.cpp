@@ -1,0 +1,95 @@
+#include "controller/slice_calls.hpp"
+
+#include <algorithm>
+
+#include "tests/unit/controller/cloud_fixture.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SliceCallsTest : public CloudFixture {
+ protected:
+  std::ptrdiff_t PlaceOf(const std::string& call) const {
+    const auto& calls = api_->calls();
+    return std::find(calls.begin(), calls.end(), call) - calls.begin();
+  }
+  SliceCalls calls_{loop_, world_, options_, clouds_, *book_, *watch_};
+};
+
+TEST_F(SliceCallsTest, ACreateIsSentOnceAndItsAnswerIsTheJobs) {
+  const core::Job job = AddJob();
+  calls_.Do(job, core::CreateSlice{RequestOf(job)});
+  calls_.Do(job, core::CreateSlice{RequestOf(job)});
+  EXPECT_FALSE(calls_.Quiet());
+  Turn();
+  EXPECT_TRUE(calls_.Quiet());
+  EXPECT_EQ(api_->CountCalls("Create"), 1);
+  EXPECT_THAT(api_->created()[0].tpu.metadata.at("ssh-keys"), HasSubstr("ada:ssh-ed25519 AAAA"));
+  EXPECT_EQ(store_.Get(job.id)->slice->phase, core::SlicePhase::kCreated);
+}
+
+TEST_F(SliceCallsTest, WithoutAKeyNothingIsAskedFor) {
+  key_error_ = base::Error{.code = base::Code::kFailedPrecondition, .message = "no key"};
+  const core::Job job = AddJob();
+  calls_.Do(job, core::CreateSlice{RequestOf(job)});
+  Turn();
+  EXPECT_EQ(api_->CountCalls("Create"), 0);
+  EXPECT_THAT(store_.Get(job.id)->why, HasSubstr("no key"));
+}
+
+TEST_F(SliceCallsTest, ADeleteWaitsForTheAnswerToItsCreate) {
+  const core::Job job = AddJob();
+  calls_.Do(job, core::CreateSlice{RequestOf(job)});
+  calls_.Do(job, core::DeleteSlice{job.slice->ref});
+  Turn();
+  EXPECT_LT(PlaceOf("Create train-000001-a1"), PlaceOf("Delete train-000001-a1"));
+  EXPECT_THAT(api_->calls(), Contains("Delete train-000001-a1"));
+  EXPECT_THAT(api_->Leftovers(), IsEmpty());
+  EXPECT_TRUE(calls_.Quiet());
+}
+
+TEST_F(SliceCallsTest, NothingWithoutTheJobsLabelsIsDeleted) {
+  const core::Job job = AddJob();
+  core::SliceRequest foreign = RequestOf(job);
+  foreign.tpu.labels["jobman-store"] = "another";
+  Grant(foreign);
+  calls_.Do(job, core::DeleteSlice{job.slice->ref});
+  Turn();
+  EXPECT_EQ(api_->CountCalls("Delete"), 0);
+  EXPECT_FALSE(api_->Leftovers().empty());
+}
+
+TEST_F(SliceCallsTest, NodesThatOutliveTheirQueuedResourceAreDeletedToo) {
+  const core::Job job = AddJob();
+  core::SliceRequest node = RequestOf(job);
+  node.ref.mode = core::AllocationMode::kTpuVm;
+  Grant(node);
+  calls_.Do(job, core::DeleteSlice{job.slice->ref});
+  Turn();
+  EXPECT_THAT(api_->Leftovers(), IsEmpty());
+}
+
+TEST_F(SliceCallsTest, ALookByNameFindsWhatNoListingShowedYet) {
+  const core::Job job = AddJob();
+  Grant(RequestOf(job));
+  calls_.Do(job, core::LookUpSlice{job.slice->ref});
+  Turn();
+  EXPECT_EQ(api_->CountCalls("ListNodes"), 0);
+  EXPECT_EQ(store_.Get(job.id)->slice->phase, core::SlicePhase::kCreated) << StateOf(job);
+}
+
+TEST_F(SliceCallsTest, ALookWithoutAnAnswerTellsNothing) {
+  const core::Job job = AddJob();
+  api_->SetReachable(false);
+  calls_.Do(job, core::LookUpSlice{job.slice->ref});
+  Turn();
+  EXPECT_EQ(store_.Get(job.id)->version, job.version);
+  EXPECT_TRUE(calls_.Quiet());
+}
+
+}  // namespace
+}  // namespace jobman::controller

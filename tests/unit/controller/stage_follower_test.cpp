@@ -1,0 +1,154 @@
+#include "controller/stage_follower.hpp"
+
+#include "tests/unit/controller/stage_fixture.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using core::HostPhase;
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+class StageFollowerTest : public StageFixture {
+ protected:
+  void Start() {
+    const StageContext& context = Context();
+    hosts_.emplace(context);
+    watch_.emplace(context, *hosts_);
+    follower_.emplace(context, *hosts_, *watch_);
+    follower_->Start();
+    Turn();
+  }
+
+  std::optional<StageHosts> hosts_;
+  std::optional<OutputWatch> watch_;
+  std::optional<StageFollower> follower_;
+};
+
+TEST_F(StageFollowerTest, StartsTheRunBringsItsLogInAndReportsItsEnd) {
+  shell_.Add("run", {.out = "one\ntwo\n", .err = "jobman: running\njobman: exited 3\n"});
+  Start();
+  EXPECT_THAT(shell_.verbs, ElementsAre("run"));
+  EXPECT_EQ(base::ReadFile(options_.paths.LogPath(1, 1, "run", 0)).value_or(""), "one\ntwo\n");
+  ASSERT_EQ(reports_.size(), 2u);
+  EXPECT_EQ(reports_[0].phase, HostPhase::kRunning);
+  EXPECT_EQ(Last().phase, HostPhase::kExited);
+  EXPECT_EQ(Last().exit_code, 3);
+}
+
+TEST_F(StageFollowerTest, GoesOnBehindWhatItHasWhenTheConnectionBreaks) {
+  shell_.Add("run", {.code = Broken(), .out = "one\n", .err = "jobman: running\n"});
+  shell_.Add("follow", {.out = "two\n", .err = "jobman: exited 0\n"});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kRunning);
+  EXPECT_EQ(Last().error->message, "the connection broke");
+  EXPECT_EQ(troubles_, 1);
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
+  EXPECT_THAT(shell_.commands[1], EndsWith(" 4")) << "bytes that are here";
+  EXPECT_EQ(base::ReadFile(options_.paths.LogPath(1, 1, "run", 0)).value_or(""), "one\ntwo\n");
+}
+
+TEST_F(StageFollowerTest, AHostThatIsOutOfReachForTooLongIsGivenUp) {
+  options_.unreachable_limit = milliseconds{100};
+  shell_.Add("run", {.code = Broken()});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+  EXPECT_TRUE(Last().settled);
+}
+
+TEST_F(StageFollowerTest, ACallThatTookLongCountsWithItsTime) {
+  options_.unreachable_limit = std::chrono::minutes{5};
+  shell_.takes = std::chrono::minutes{6};
+  shell_.Add("run", {.code = Broken()});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+}
+
+TEST_F(StageFollowerTest, AConnectionThatStoodForLongDoesNot) {
+  options_.unreachable_limit = std::chrono::minutes{5};
+  shell_.takes = std::chrono::minutes{6};
+  shell_.Add("run", {.code = Broken(), .err = "jobman: running\n"});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kRunning);
+}
+
+TEST_F(StageFollowerTest, WhatAnEarlierControllerWaitedCountsButForAFewTriesOfItsOwn) {
+  options_.unreachable_limit = std::chrono::minutes{5};
+  Host().silent_since = clock_.Now() - std::chrono::hours{1};
+  shell_.Add("run", {.code = Broken()});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kPending);
+  shell_.takes = std::chrono::seconds{6};
+  shell_.Add("run", {.code = Broken()});
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kLost; }));
+}
+
+/// With the cloud silent it may be our own network; under maintenance no host answers.
+TEST_F(StageFollowerTest, NoHostIsGivenUpWhileItMayNotBeItsFault) {
+  options_.unreachable_limit = milliseconds{1};
+  for (bool* const good : {&cloud_answers_, &slice_ready_}) {
+    *good = false;
+    shell_.Add("run", {.code = Broken()});
+    Start();
+    EXPECT_EQ(Last().phase, HostPhase::kPending);
+    *good = true;
+  }
+}
+
+TEST_F(StageFollowerTest, TroubleOfOurOwnIsNotTheHosts) {
+  options_.unreachable_limit = milliseconds{1};
+  base::Error full{.code = base::Code::kUnavailable, .reason = base::Reason::kDiskFull};
+  shell_.Add("run", {.code = full});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kPending);
+  EXPECT_EQ(troubles_, 0);
+}
+
+TEST_F(StageFollowerTest, WhatNoRepetitionHelpsIsNotRepeated) {
+  base::Error changed{.code = base::Code::kPermissionDenied,
+                      .reason = base::Reason::kHostKeyChanged};
+  shell_.Add("run", {.code = changed});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+  EXPECT_EQ(Last().error->reason, base::Reason::kHostKeyChanged);
+}
+
+TEST_F(StageFollowerTest, ARunThatTheHostDoesNotKnowAnyMoreIsStartedAgain) {
+  Host().phase = HostPhase::kRunning;
+  shell_.Add("follow", {.err = "jobman: absent\n"});
+  shell_.Add("run", {.err = "jobman: exited 0\n"});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
+  EXPECT_THAT(shell_.verbs, ElementsAre("follow", "run"));
+}
+
+TEST_F(StageFollowerTest, WhatAnEarlierAttemptLeftOfASetupStepIsLookedAtOnce) {
+  job_.attempt = 2;
+  job_.stage->id = core::SetupStage{0};
+  shell_.Add("renew", {});
+  shell_.Add("run", {.code = Broken()});
+  shell_.Add("run", {.err = "jobman: exited 0\n"});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
+  EXPECT_THAT(shell_.verbs, ElementsAre("renew", "run", "run"));
+}
+
+TEST_F(StageFollowerTest, WithoutItsSecretTheCommandIsFollowedAndNotStarted) {
+  job_.spec.command.secrets = {{.name = "API_KEY"}};
+  shell_.Add("follow", {.err = "jobman: absent\n"});
+  Start();
+  EXPECT_THAT(shell_.verbs, ElementsAre("follow"));
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+  EXPECT_THAT(Last().error->message, HasSubstr("API_KEY"));
+}
+
+TEST_F(StageFollowerTest, AHostWhoseRunHasEndedIsNotCalled) {
+  Host().phase = HostPhase::kExited;
+  Start();
+  EXPECT_TRUE(shell_.verbs.empty());
+}
+
+}  // namespace
+}  // namespace jobman::controller

@@ -1,0 +1,109 @@
+#include "controller/stage_stopper.hpp"
+
+#include "controller/times.hpp"
+#include "tests/unit/controller/stage_fixture.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using core::HostPhase;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class StageStopperTest : public StageFixture {
+ protected:
+  void Start() {
+    const StageContext& context = Context();
+    hosts_.emplace(context);
+    watch_.emplace(context, *hosts_);
+    follower_.emplace(context, *hosts_, *watch_);
+    stopper_.emplace(context, *hosts_, *follower_);
+    follower_->Start();
+    Turn();
+  }
+  void Stop() {
+    stopper_->Stop();
+    Turn();
+  }
+
+  std::optional<StageHosts> hosts_;
+  std::optional<OutputWatch> watch_;
+  std::optional<StageFollower> follower_;
+  std::optional<StageStopper> stopper_;
+};
+
+TEST_F(StageStopperTest, ReportsTheEndWithTheRestOfTheLog) {
+  shell_.Add("stop", {.out = "exited 143\n"});
+  shell_.Add("follow", {.out = "the rest\n", .err = "jobman: exited 143\n"});
+  Start();
+  Stop();
+  EXPECT_THAT(shell_.verbs, ElementsAre("run", "stop", "follow"));
+  EXPECT_THAT(shell_.commands[1], HasSubstr(".a1 5")) << "with the grace in seconds";
+  EXPECT_EQ(base::ReadFile(options_.paths.LogPath(1, 1, "run", 0)).value_or(""), "the rest\n");
+  EXPECT_EQ(Last().phase, HostPhase::kExited);
+  EXPECT_EQ(Last().exit_code, 143);
+  EXPECT_TRUE(Last().settled);
+}
+
+TEST_F(StageStopperTest, IsSafeToRepeat) {
+  Start();
+  Stop();
+  Stop();
+  EXPECT_THAT(shell_.verbs, ElementsAre("run", "stop"));
+}
+
+TEST_F(StageStopperTest, WhatACommandThatEndedLeftBehindIsEndedToo) {
+  Host() = {.host = 0, .phase = HostPhase::kExited, .exit_code = 7};
+  shell_.Add("stop", {.out = "exited 7\n"});
+  shell_.Add("follow", {.err = "jobman: exited 7\n"});
+  Start();
+  EXPECT_TRUE(reports_.empty());
+  Stop();
+  EXPECT_TRUE(Last().settled);
+  EXPECT_EQ(Last().exit_code, 7);
+}
+
+TEST_F(StageStopperTest, AHostThatDoesNotAnswerIsAskedAgain) {
+  Start();
+  shell_.Add("stop", {.code = Broken()});
+  shell_.Add("stop", {.out = "exited 0\n"});
+  shell_.Add("follow", {.err = "jobman: exited 0\n"});
+  Stop();
+  EXPECT_EQ(troubles_, 1);
+  ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
+}
+
+TEST_F(StageStopperTest, AndGivenUpSomeTimeAfterTheGrace) {
+  Start();
+  shell_.takes = job_.spec.command.grace + kStopMargin;
+  shell_.Add("stop", {.code = Broken()});
+  Stop();
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+  EXPECT_TRUE(Last().settled);
+}
+
+TEST_F(StageStopperTest, ButNotWhileTheCloudIsSilent) {
+  cloud_answers_ = false;
+  Start();
+  shell_.takes = std::chrono::hours{1};
+  shell_.Add("stop", {.code = Broken()});
+  Stop();
+  EXPECT_TRUE(reports_.empty());
+}
+
+/// The command's own end may leave children behind: that it ended is not that nothing is left.
+TEST_F(StageStopperTest, TheEndOfTheCommandIsNotTheEndOfTheStop) {
+  shell_.Add("run", {.err = "jobman: running\njobman: exited 0\n"});
+  const StageContext& context = Context();
+  hosts_.emplace(context);
+  watch_.emplace(context, *hosts_);
+  follower_.emplace(context, *hosts_, *watch_);
+  stopper_.emplace(context, *hosts_, *follower_);
+  stopper_->Stop();
+  follower_->Start();
+  Turn();
+  for (const core::HostRun& report : reports_) EXPECT_EQ(report.phase, HostPhase::kRunning);
+}
+
+}  // namespace
+}  // namespace jobman::controller
