@@ -20,14 +20,14 @@ namespace {
 constexpr int kHosts = 16;
 /// What was needed for the first time only has been made by then.
 constexpr int kSettled = 10;
-/// One file more for each host of one slice: a leak has thirty times as many, or more.
+/// One file more for each host of one slice: a leak has fifteen times as many, or more.
 constexpr int kFilesMargin = kHosts;
 /// A slice whose sessions are kept takes more than 1 MB.
 constexpr std::int64_t kMemoryMargin = std::int64_t{16} << 20;
 
 int Preemptions() {
   const auto wanted = base::GetEnv("JOBMAN_ENDURANCE_PREEMPTIONS");
-  return wanted ? static_cast<int>(base::ParseNumber(*wanted).value_or(200)) : 40;
+  return wanted ? static_cast<int>(base::ParseNumber(*wanted).value_or(200)) : 25;
 }
 
 /// What a process holds, as proc(5) tells it.
