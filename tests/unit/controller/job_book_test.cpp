@@ -34,10 +34,13 @@ class SlowWay final : public test::MemoryPorts {
   }
   bool closed = false;
   int commits = 0;
+  int waiting = 0;  ///< calls that are on the way
 
  private:
   base::Task<void> Travel() override {
+    ++waiting;
     while (closed) co_await base::Sleep(milliseconds{1});
+    --waiting;
   }
 };
 
@@ -84,9 +87,12 @@ class JobBookTest : public testing::Test {
     book_->Post(id_, core::HostReport{.attempt = 1, .run = {.host = host, .phase = phase}});
   }
   void Load() { ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok()); }
+  /// Until everything is decided upon; or, while the way to the store is closed, waits there.
   void Turn() {
     loop_.restart();
     loop_.run_for(milliseconds{20});
+    const auto rests = [this] { return way_.closed ? way_.waiting > 0 : !book_->Busy(); };
+    for (int turns = 0; turns < 10'000 && !rests(); ++turns) loop_.run_one_for(milliseconds{1});
   }
   std::string WhyListed() { return store_.List({}).value()[0].why; }
   int RunningHosts() {
