@@ -115,7 +115,7 @@ TEST_F(Stranger, AKeyThatCannotBeReadIsNamed) {
   EXPECT_EQ(ran.code, 2) << ran.All();
   EXPECT_THAT(ran.err, HasSubstr(key.string()));
   EXPECT_THAT(ran.err, HasSubstr("cannot be read: Permission denied"));
-  EXPECT_THAT(ran.err, HasSubstr("name a key of yours in ssh.private_key"));
+  EXPECT_THAT(ran.err, HasSubstr("name a key in ssh.private_key that you can read"));
   EXPECT_THAT(AtHome({"--json", "list", "--all"}).out, Not(HasSubstr("\"id\"")));
   EXPECT_FALSE(base::FileSize(place_.home() / "sim" / "sim.json")) << "no simulator was started";
 }
