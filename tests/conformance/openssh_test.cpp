@@ -287,6 +287,8 @@ TEST_P(OpenSsh, AHostThatIsCutOffIsSilentAndGoesOn) {
   Said(0,
        "setsid sh -c 'while :; do echo x >> ~/alive; sleep 0.1; done' >/dev/null 2>&1 </dev/null "
        "& echo started");
+  // In a session of its own: what belongs to a connection is silent with it.
+  ASSERT_TRUE(Until([this] { return Ssh(0, "test -s ~/alive").exit_code == 0; }));
   const base::ProcessResult cut = Sim({"host", "n1/0", "cut"});
   ASSERT_EQ(cut.exit_code, 0) << cut.err;
   impatient_ = {"-o", "ConnectTimeout=2"};
