@@ -19,6 +19,8 @@ std::optional<ExitCode> OfReason(Reason reason) {
     case Reason::kUnreachable:
     case Reason::kHostRefused:
     case Reason::kHostTimeout:
+    case Reason::kConnectionBroke:
+    case Reason::kNotPublished:
     case Reason::kChipsBusy:
     case Reason::kDiskFull:
     case Reason::kLeaseLost:

@@ -75,10 +75,12 @@ std::string HintFor(Code code, Reason reason, const std::string& message,
       return "check tpu.reservation and its zone, or set tpu.pricing to spot or ondemand";
     case Reason::kNone:
     case Reason::kExpired:
+    case Reason::kNotPublished:
     case Reason::kNoToken:
     case Reason::kUnreachable:
     case Reason::kHostRefused:
     case Reason::kHostTimeout:
+    case Reason::kConnectionBroke:
     case Reason::kHostAuth:
     case Reason::kHostKeyChanged:
     case Reason::kKeyUnreadable:

@@ -170,10 +170,9 @@ Task<Result<std::vector<core::HostKeys>>> TpuApi::GetHostKeys(Place place, std::
   call.body = {{"queryPath", "hostkeys/"}, {"workerIds", Json::array()}};
   const Result<Json> reply = co_await Call(std::move(call), place);
   if (reply) co_return DecodeHostKeys(*reply);
-  // As on Compute Engine: attributes that nobody has written yet are not found.
-  const bool none_yet = reply.error().code == base::Code::kNotFound &&
-                        base::Contains(base::ToLower(reply.error().message), "guest attribute");
-  if (none_yet) co_return std::vector<core::HostKeys>();
+  if (reply.error().reason == base::Reason::kNotPublished) {
+    co_return std::vector<core::HostKeys>();
+  }
   co_return reply.error();
 }
 

@@ -60,6 +60,7 @@ std::string StageName(const JobSpec& spec, const StageId& id) {
 
 bool IsUnreachable(const base::Error& error) {
   return error.reason == base::Reason::kHostRefused || error.reason == base::Reason::kHostTimeout ||
+         error.reason == base::Reason::kConnectionBroke ||
          error.reason == base::Reason::kUnreachable;
 }
 

@@ -13,9 +13,6 @@ using base::Error;
 /// "10.0.0.1:22", "[::1]:22": what every message names.
 std::string Endpoint(const std::string& address, int port);
 
-/// The context frame of errors that came when the command may have begun.
-inline constexpr const char* kWasRunning = "while the command ran";
-
 /// Nobody listens, or the server hangs up before the login.
 Error Refused(const std::string& endpoint, const std::string& why);
 /// No answer in time.

@@ -55,9 +55,8 @@ struct Shared {
 };
 
 bool Passes(const Error& error) {
-  return !MayHaveRun(error) &&
-         (error.reason == Reason::kHostRefused || error.reason == Reason::kHostTimeout ||
-          error.reason == Reason::kHostAuth);
+  return error.reason == Reason::kHostRefused || error.reason == Reason::kHostTimeout ||
+         error.reason == Reason::kHostAuth;
 }
 
 base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
@@ -88,7 +87,7 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
 std::string Brief(const base::Result<int>& result) {
   if (result.ok()) return fmt::format("exit code {}", *result);
   const Error& error = result.error();
-  if (MayHaveRun(error)) return "the connection broke";
+  if (error.reason == Reason::kConnectionBroke) return "the connection broke";
   if (error.reason == Reason::kHostRefused) return "connection refused";
   if (error.reason == Reason::kHostTimeout) return "no answer in time";
   if (error.reason == Reason::kHostAuth) return "login refused";
@@ -104,10 +103,6 @@ std::string HostNames(const std::vector<int>& hosts) {
 }
 
 }  // namespace
-
-bool MayHaveRun(const Error& error) {
-  return std::find(error.context.begin(), error.context.end(), kWasRunning) != error.context.end();
-}
 
 bool FanOutResult::AllOk() const {
   return std::all_of(hosts.begin(), hosts.end(),

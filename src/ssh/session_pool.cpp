@@ -23,6 +23,12 @@ std::string NameOf(const ports::HostTarget& target) {
   return name;
 }
 
+/// A command that had begun may have done its work, and must not be begun again.
+base::Error WhileItRan(base::Error error) {
+  if (error.reason == base::Reason::kHostTimeout) error.reason = base::Reason::kConnectionBroke;
+  return std::move(error).With("while the command ran");
+}
+
 }  // namespace
 
 SessionPool::SessionPool(asio::any_io_executor executor, ports::HostKeyStore& host_keys,
@@ -123,7 +129,7 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
     auto result = co_await Exec(use->session, command, out, err,
                                 connector_->options.connect_timeout, &started);
     if (result.ok()) co_return result;
-    if (started) co_return std::move(result).error().With(kWasRunning);
+    if (started) co_return WhileItRan(std::move(result).error());
     // An idle connection may have died unnoticed: nothing has run yet, a new one is worth it.
     use->session->Retire();
     if (!use->reused) co_return result;

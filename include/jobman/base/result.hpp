@@ -37,32 +37,34 @@ enum class Code {
 /// Why, where one code asks for several remedies. Only reasons that code acts on.
 enum class Reason {
   kNone,
-  kStockout,        ///< no capacity now: another zone, or later
-  kQuota,           ///< the project's limit is reached: the user decides
-  kQuotaZero,       ///< the project's limit is 0: waiting does not help
-  kRateLimit,       ///< too many requests: slow down
-  kPermission,      ///< IAM refuses
-  kApiDisabled,     ///< the Cloud TPU API is off in the project
-  kZoneNotAllowed,  ///< LOCATION_POLICY_VIOLATED
-  kBadAccelerator,  ///< this type is not offered in this zone
-  kBadZone,         ///< no such zone
-  kBadRuntime,      ///< no such runtime version
-  kReservation,     ///< reservation absent or exhausted
-  kExpired,         ///< tpu.valid_until has passed: no slice may be asked for any more
-  kNoToken,         ///< no access token could be had here: the cloud was not even asked
-  kUnreachable,     ///< no answer at all: refused, reset, DNS
-  kHostRefused,     ///< SSH: nobody listens yet
-  kHostTimeout,     ///< SSH: no answer in time
-  kHostAuth,        ///< SSH: our key is not accepted (yet)
-  kHostKeyChanged,  ///< SSH: the host shows another key than the pinned one
-  kKeyUnreadable,   ///< SSH: the private key cannot be used
-  kChipsBusy,       ///< a process that is not ours holds the host's chips
-  kDiskFull,        ///< ENOSPC, SQLITE_FULL
-  kNotWritable,     ///< EACCES, EROFS
-  kNewerStore,      ///< written by a newer jobman
-  kLeaseLost,       ///< another controller took over
-  kStale,           ///< the row changed since it was read
-  kNotSupported,    ///< known by name, not built yet
+  kStockout,         ///< no capacity now: another zone, or later
+  kQuota,            ///< the project's limit is reached: the user decides
+  kQuotaZero,        ///< the project's limit is 0: waiting does not help
+  kRateLimit,        ///< too many requests: slow down
+  kPermission,       ///< IAM refuses
+  kApiDisabled,      ///< the Cloud TPU API is off in the project
+  kZoneNotAllowed,   ///< LOCATION_POLICY_VIOLATED
+  kBadAccelerator,   ///< this type is not offered in this zone
+  kBadZone,          ///< no such zone
+  kBadRuntime,       ///< no such runtime version
+  kReservation,      ///< reservation absent or exhausted
+  kExpired,          ///< tpu.valid_until has passed: no slice may be asked for any more
+  kNotPublished,     ///< the host has not written its SSH host keys yet
+  kNoToken,          ///< no access token could be had here: the cloud was not even asked
+  kUnreachable,      ///< no answer at all: refused, reset, DNS
+  kHostRefused,      ///< SSH: nobody listens yet
+  kHostTimeout,      ///< SSH: no answer in time
+  kConnectionBroke,  ///< SSH: while a command ran; it may have done its work, and may run on
+  kHostAuth,         ///< SSH: our key is not accepted (yet)
+  kHostKeyChanged,   ///< SSH: the host shows another key than the pinned one
+  kKeyUnreadable,    ///< SSH: the private key cannot be used
+  kChipsBusy,        ///< a process that is not ours holds the host's chips
+  kDiskFull,         ///< ENOSPC, SQLITE_FULL
+  kNotWritable,      ///< EACCES, EROFS
+  kNewerStore,       ///< written by a newer jobman
+  kLeaseLost,        ///< another controller took over
+  kStale,            ///< the row changed since it was read
+  kNotSupported,     ///< known by name, not built yet
 };
 
 /// "RESOURCE_EXHAUSTED" for kResourceExhausted.

@@ -47,9 +47,10 @@ class HostShell {
   /// Runs the command and gives back its exit code (128 + signal when a signal ended it). A
   /// connection is made when there is none: one try, bounded by the implementation's connect
   /// timeout; the caller repeats. The command itself has no time limit: cancel the coroutine.
-  /// Errors: kUnavailable with kHostRefused or kHostTimeout (also when a connection breaks),
-  /// kUnauthenticated with kHostAuth, kPermissionDenied with kHostKeyChanged, kInvalidArgument
-  /// with kKeyUnreadable; or what a sink returned.
+  /// Errors: kUnavailable with kHostRefused or kHostTimeout, when nothing has run, and with
+  /// kConnectionBroke, when the command had begun: it may run on; kUnauthenticated with kHostAuth,
+  /// kPermissionDenied with kHostKeyChanged, kInvalidArgument with kKeyUnreadable; or what a sink
+  /// returned.
   virtual Task<Result<int>> Run(HostTarget target, RemoteCommand command, ByteSink out,
                                 ByteSink err) = 0;
   /// Closes all connections to the machine (`identity`) of this target, and gives up those that are

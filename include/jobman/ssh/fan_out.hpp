@@ -51,8 +51,4 @@ struct FanOutResult {
 base::Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost> hosts,
                                 ports::RemoteCommand command, FanOutOptions options);
 
-/// Whether the command may have begun when this error of HostShell::Run came: a repetition could
-/// run it twice.
-bool MayHaveRun(const base::Error& error);
-
 }  // namespace jobman::ssh

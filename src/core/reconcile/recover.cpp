@@ -28,10 +28,12 @@ bool IsPermanent(const base::Error& error) {
     case base::Reason::kQuota:
     case base::Reason::kRateLimit:
     case base::Reason::kReservation:
+    case base::Reason::kNotPublished:
     case base::Reason::kNoToken:
     case base::Reason::kUnreachable:
     case base::Reason::kHostRefused:
     case base::Reason::kHostTimeout:
+    case base::Reason::kConnectionBroke:
     case base::Reason::kHostAuth:
     case base::Reason::kChipsBusy:
     case base::Reason::kDiskFull:

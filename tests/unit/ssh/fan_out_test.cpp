@@ -84,9 +84,7 @@ TEST(FanOut, RepeatsNeitherFailuresNorWhatMayHaveRun) {
   ScriptedShell shell;
   shell.answers["0"] = {Failure(Reason::kHostKeyChanged), 0};
   shell.answers["1"] = {1, 0};
-  Error broke = Failure(Reason::kHostTimeout);
-  broke.context.push_back("while the command ran");
-  shell.answers["2"] = {broke, 0};
+  shell.answers["2"] = {Failure(Reason::kConnectionBroke), 0};
   const auto result = Spread(shell, 3, Patient());
   for (const auto& [host, calls] : shell.calls) EXPECT_EQ(calls, 1) << host;
   EXPECT_TRUE(base::Contains(result.Summary(), "host 2: the connection broke")) << result.Summary();

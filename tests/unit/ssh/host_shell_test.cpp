@@ -215,7 +215,7 @@ TEST_F(HostShellTest, AServerThatDiesInTheMiddleBreaksTheCall) {
   WaitForAll();
   ASSERT_FALSE(ran->result.ok());
   EXPECT_EQ(ran->result.error().code, Code::kUnavailable);
-  EXPECT_EQ(ran->result.error().reason, Reason::kHostTimeout);
+  EXPECT_EQ(ran->result.error().reason, Reason::kConnectionBroke);
   EXPECT_EQ(ran->out, "up\n");
   // The next call connects again.
   EXPECT_TRUE(Run(sshd.Target(), "true").result.ok());
@@ -308,7 +308,7 @@ TEST_F(HostShellTest, DropEndsWhatRunsThere) {
   shell.Drop(sshd.Target());
   WaitForAll();
   ASSERT_FALSE(ran->result.ok());
-  EXPECT_EQ(ran->result.error().reason, Reason::kHostTimeout);
+  EXPECT_EQ(ran->result.error().reason, Reason::kConnectionBroke);
   EXPECT_TRUE(TurnUntil([this] { return shell.sessions() == 0; }));
 }
 
