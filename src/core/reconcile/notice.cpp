@@ -32,7 +32,9 @@ void HeedNotice(Turn& turn) {
   if (!notice || !IsCommand(stage.id)) return;
   const std::string kind{NoticeKindName(notice->kind)};
   if (!notice->imminent) {
-    if (!stage.Over()) turn.Do(NoticeToPass(turn.job));
+    const PassNotice pass{
+        .attempt = turn.job.attempt, .notice = *notice, .signal = std::string(kNoSignal)};
+    if (!stage.Over()) turn.Do(pass);
     return turn.Say(fmt::format("the cloud announces {} of slice {}: {}", kind, turn.slice_name(),
                                 notice->text));
   }

@@ -62,6 +62,20 @@ TEST(ReconcileNotice, AnAnnouncementThatIsTakenBackIsForgotten) {
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
+TEST(ReconcileNotice, WhatAHostAnnouncesForLaterIsOnlyTold) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(2, kPending);
+  EXPECT_THAT(r.effects(), ElementsAre("PassNotice maintenance to attempt 1, signal none"));
+  EXPECT_EQ(r.The<PassNotice>().notice, kPending);
+  EXPECT_FALSE(r.job().stage->told);
+}
+
+TEST(ReconcileNotice, WhatIsAnnouncedForLaterIsNoSecondSignal) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostNotices(2, kPreempted).Announced(kPending);
+  EXPECT_THAT(r.effects(), ElementsAre("PassNotice maintenance to attempt 1, signal none"));
+}
+
 TEST(ReconcileNotice, WhatIsImminentIsSignalledOnceOnAllHosts) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(2, kMaintenance);
