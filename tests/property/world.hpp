@@ -7,15 +7,12 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "tests/property/cloud_model.hpp"
+#include "tests/support/states_doc.hpp"
 
 namespace jobman::test {
-
-/// From one state to the next, as one decision made it.
-using Edge = std::pair<std::string, std::string>;
 
 /// One job in a random world: a cloud, hosts, a controller that can crash between any two acts, and
 /// a user with changing wishes. Checks the invariants after every decision.

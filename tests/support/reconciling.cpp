@@ -27,6 +27,7 @@ Reconciling& Reconciling::See(core::Observation seen) {
   if (look != nullptr && look->began == TimePoint{}) look->began = clock.Now() + Duration{1};
   auto* const answer = std::get_if<core::DeleteAnswered>(&seen);
   if (answer != nullptr && answer->began == TimePoint{}) answer->began = clock.Now();
+  const core::Job before = job_;
   step_ = core::Reconcile(job_, seen, clock.Now(), policy, unit_random);
   job_ = step_.job;
   effects_.clear();
@@ -38,6 +39,7 @@ Reconciling& Reconciling::See(core::Observation seen) {
   if (!step_.settled) throw std::logic_error("the reconciler did not settle");
   if (const auto flaw = core::FlawOf(job_)) throw std::logic_error("a flaw: " + *flaw);
   if (job_.slice) last_slice_ = job_.slice->ref.name;
+  if (on_step) on_step(before, step_);
   return *this;
 }
 
@@ -51,9 +53,13 @@ Reconciling& Reconciling::After(Duration wait) {
 }
 
 Reconciling& Reconciling::WishFor(core::Wish wish) {
+  return WishUnseen(wish).Tick();
+}
+
+Reconciling& Reconciling::WishUnseen(core::Wish wish) {
   job_.wish = wish;
   job_.wish_new = true;
-  return Tick();
+  return *this;
 }
 
 Reconciling& Reconciling::Answered() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -55,6 +56,8 @@ class Reconciling {
   Reconciling& Tick();
   Reconciling& After(Duration wait);  ///< moves the clock, then ticks
   Reconciling& WishFor(core::Wish wish);
+  /// The same, decided upon together with what is seen next.
+  Reconciling& WishUnseen(core::Wish wish);
 
   // What the cloud shows of the job's slice.
   Reconciling& Answered();  ///< the create was accepted
@@ -87,6 +90,8 @@ class Reconciling {
   FakeClock clock = {};
   core::Policy policy = {.store_id = "store1"};
   double unit_random = 0.5;
+  /// Called with each decision, and the job as it was before.
+  std::function<void(const core::Job& before, const core::Step& step)> on_step = {};
 
  private:
   core::SliceSeen Sight() const;

@@ -1,4 +1,4 @@
-#include "tests/property/states_doc.hpp"
+#include "tests/support/states_doc.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::string_view kBegin = "<!-- transitions: begin -->\n";
 constexpr std::string_view kEnd = "<!-- transitions: end -->";
+constexpr std::string_view kHead = "| from | to | because | story |\n| --- | --- | --- | --- |\n";
+constexpr std::string_view kFirstTable = "## What is seen, and what follows";
+constexpr std::string_view kStories = "](../tests/stories/";
 
 /// Where the table is: after the first marker, before the second.
 base::Result<std::pair<std::size_t, std::size_t>> FindTable(const std::string& text) {
@@ -23,15 +26,15 @@ base::Result<std::pair<std::size_t, std::size_t>> FindTable(const std::string& t
 
 }  // namespace
 
-base::Result<std::map<Edge, std::string>> ReadTransitions(const std::string& path) {
+base::Result<std::map<Edge, TransitionRow>> ReadTransitions(const std::string& path) {
   JM_ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   JM_ASSIGN_OR_RETURN(const auto table, FindTable(text));
-  std::map<Edge, std::string> rows;
+  std::map<Edge, TransitionRow> rows;
   for (const auto& line : base::Split(text.substr(table.first, table.second - table.first), '\n')) {
     const auto cells = base::Split(line, '|');
-    if (cells.size() != 5 || line.starts_with("| from") || line.starts_with("| ---")) continue;
+    if (cells.size() != 6 || line.starts_with("| from") || line.starts_with("| ---")) continue;
     const auto cell = [&](std::size_t index) { return std::string{base::Trim(cells[index])}; };
-    rows.emplace(Edge{cell(1), cell(2)}, cell(3));
+    rows.emplace(Edge{cell(1), cell(2)}, TransitionRow{.cause = cell(3), .story = cell(4)});
   }
   return rows;
 }
@@ -50,18 +53,43 @@ base::Result<std::set<Edge>> ReadArrows(const std::string& path) {
   return arrows;
 }
 
-base::Status BlessTransitions(const std::string& path, const std::set<Edge>& edges) {
+base::Status WriteTransitions(const std::string& path, const std::set<Edge>& edges,
+                              const std::map<Edge, TransitionRow>& rows) {
   JM_ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   JM_ASSIGN_OR_RETURN(const auto table, FindTable(text));
-  JM_ASSIGN_OR_RETURN(const auto causes, ReadTransitions(path));
-  std::string rows = "| from | to | because |\n| --- | --- | --- |\n";
+  std::string lines{kHead};
   for (const Edge& edge : edges) {
-    const auto cause = causes.find(edge);
-    rows += fmt::format("| {} | {} | {} |\n", edge.first, edge.second,
-                        cause == causes.end() ? kNoCause : cause->second);
+    const auto row = rows.find(edge);
+    const TransitionRow told = row == rows.end() ? TransitionRow{.cause = kNoCause} : row->second;
+    lines +=
+        fmt::format("| {} | {} | {} | {} |\n", edge.first, edge.second, told.cause, told.story);
   }
-  return base::WriteFileAtomic(path, text.substr(0, table.first) + rows + text.substr(table.second),
-                               0644);
+  return base::WriteFileAtomic(
+      path, text.substr(0, table.first) + lines + text.substr(table.second), 0644);
+}
+
+std::string StoryLink(const std::string& name) {
+  return fmt::format("[{}{}{}.txt)", name, kStories, name);
+}
+
+base::Result<std::vector<StoryRow>> ReadStoryRows(const std::string& path) {
+  JM_ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
+  std::vector<StoryRow> rows;
+  bool in_table = false;  // after the line below its head
+  const auto begin = std::min(text.find(kFirstTable), text.size());
+  for (const std::string& line : base::Split(text.substr(begin), '\n')) {
+    const bool line_of_table = line.starts_with("| ");
+    if (in_table && line_of_table) {
+      StoryRow row{.text = line};
+      for (auto at = line.find(kStories); at != std::string::npos; at = line.find(kStories, at)) {
+        at += kStories.size();
+        row.stories.push_back(line.substr(at, line.find(".txt)", at) - at));
+      }
+      rows.push_back(row);
+    }
+    in_table = line_of_table && (in_table || line.starts_with("| ---"));
+  }
+  return rows;
 }
 
 }  // namespace jobman::test
