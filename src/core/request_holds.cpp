@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "jobman/base/backoff.hpp"
+#include "jobman/core/times.hpp"
 
 namespace jobman::core {
 namespace {
-
-constexpr Duration kQueueHolds = std::chrono::minutes{2};
 
 /// How often may be asked is a matter of the project.
 std::string RateKey(const Job& job) {

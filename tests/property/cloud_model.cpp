@@ -28,7 +28,7 @@ bool IsQueued(const Resource& resource) {
 }  // namespace
 
 void CloudModel::Settle(TimePoint now) {
-  if (!kind_ && random_.Percent(2)) reachable_ = !reachable_;
+  if (!kind_ && odds_.Strikes(random_, Risk::kSilence, 2)) reachable_ = !reachable_;
   for (auto& call : on_the_way_) {
     // A request that is still on the way when its slice was made by another one, used and deleted
     // would need a network slower than any time limit.
@@ -46,7 +46,9 @@ void CloudModel::Arrive(const std::string& name, AllocationMode mode, TimePoint 
   if (resources_.contains(name)) return;
   Resource resource{.mode = mode, .hosts = hosts_};
   if (mode == AllocationMode::kTpuVm) resource.node = NodeState::kCreating;
-  resource.visible_at = now + seconds{kind_ || random_.Percent(70) ? 0 : random_.Below(20)};
+  resource.visible_at =
+      now +
+      seconds{!kind_ && odds_.Strikes(random_, Risk::kLateArrival, 30) ? random_.Below(20) : 0};
   resources_.emplace(name, resource);
 }
 
@@ -57,7 +59,7 @@ void CloudModel::TakeName(const std::string& name, AllocationMode mode, TimePoin
 }
 
 std::optional<Error> CloudModel::Refusal() {
-  if (kind_ || !random_.Percent(15)) return {};
+  if (kind_ || !odds_.Strikes(random_, Risk::kRefusal, 15)) return {};
   if (permanent_errors_ && random_.Percent(20)) {
     return Refused(Code::kUnauthenticated, Reason::kNone);
   }
@@ -72,9 +74,10 @@ CallFate CloudModel::Create(const std::string& name, AllocationMode mode, TimePo
   if (resources_.contains(name)) {
     return {.error = Error{.code = Code::kAlreadyExists, .message = "exists"}};
   }
-  if (kind_ || random_.Percent(75)) {
+  if (kind_ || !odds_.Strikes(random_, Risk::kLostCall, 25)) {
     Arrive(name, mode, now);
-    if (!kind_ && random_.Percent(15)) return {.applied = true, .error = NoAnswer()};
+    if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 15))
+      return {.applied = true, .error = NoAnswer()};
     return {.applied = true};
   }
   if (random_.Percent(50)) {
@@ -89,11 +92,12 @@ CallFate CloudModel::Delete(const std::string& name, TimePoint now) {
   if (found == resources_.end() || found->second.visible_at > now) {
     return {.error = Error{.code = Code::kNotFound, .message = "not found"}};
   }
-  if (!kind_ && random_.Percent(15)) return {.error = NoAnswer()};
+  if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 15)) return {.error = NoAnswer()};
   if (!found->second.leaves_at) {
     found->second.leaves_at = now + seconds{random_.Percent(30) ? 0 : random_.Below(60)};
   }
-  if (!kind_ && random_.Percent(15)) return {.applied = true, .error = NoAnswer()};
+  if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 15))
+    return {.applied = true, .error = NoAnswer()};
   return {.applied = true};
 }
 
@@ -130,7 +134,7 @@ core::SliceSeen CloudModel::Look(const std::string& name, TimePoint now) const {
 void CloudModel::Happen(const std::string& name, TimePoint now) {
   const auto found = resources_.find(name);
   if (found == resources_.end() || !found->second.ours || found->second.leaves_at) return;
-  if (!kind_ && random_.Percent(12)) return GoWrong(name, found->second, now);
+  if (!kind_ && odds_.Strikes(random_, Risk::kStrike, 12)) return GoWrong(name, found->second, now);
   GetOn(name, found->second);
 }
 
@@ -170,7 +174,7 @@ void CloudModel::GetOn(const std::string& name, Resource& resource) {
   if (dead || (*resource.node == NodeState::kReady && !resource.maintenance)) return;
   // A direct create that finds no capacity: the operation fails and the node goes away.
   const bool fresh = resource.node == NodeState::kCreating && !IsQueued(resource);
-  if (fresh && !kind_ && random_.Percent(20)) {
+  if (fresh && !kind_ && odds_.Strikes(random_, Risk::kStockout, 20)) {
     failed_.insert(name);
     resources_.erase(name);
     return;

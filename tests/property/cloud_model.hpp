@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "jobman/core/reconcile.hpp"
-#include "tests/property/random.hpp"
+#include "tests/property/odds.hpp"
 
 namespace jobman::test {
 
@@ -38,7 +38,8 @@ struct CallFate {
 /// gets on.
 class CloudModel {
  public:
-  CloudModel(Random& random, int hosts) : random_(random), hosts_(hosts) {}
+  CloudModel(Random& random, const Odds& odds, int hosts)
+      : random_(random), odds_(odds), hosts_(hosts) {}
 
   void BeKind() { kind_ = true; }
   void AllowPermanentErrors() { permanent_errors_ = true; }
@@ -74,6 +75,7 @@ class CloudModel {
     TimePoint at = {};
   };
   Random& random_;
+  const Odds& odds_;
   int hosts_;
   bool kind_ = false;
   bool permanent_errors_ = false;

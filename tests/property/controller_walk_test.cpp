@@ -25,8 +25,10 @@ std::int64_t FromEnv(const char* name, std::int64_t otherwise) {
   return text ? base::ParseNumber(*text).value_or(otherwise) : otherwise;
 }
 
-std::string Story(std::uint64_t seed, const Witness& witness) {
+std::string Story(std::uint64_t seed, const ControllerWorld& world) {
+  const Witness& witness = world.witness();
   std::string story = "JOBMAN_SEED=" + std::to_string(seed) + ": " + witness.broken();
+  story += "\n  odds: " + world.Conditions();
   for (const std::string& line : witness.story()) story += "\n  " + line;
   return story;
 }
@@ -43,7 +45,7 @@ TEST(ControllerWalk, KeepsItsInvariantsInARandomWorld) {
     const base::Path home = dir / std::to_string(seed);
     ASSERT_TRUE(base::EnsureDir(home).ok());
     ControllerWorld world(seed, home);
-    ASSERT_TRUE(world.Walk(kWalk)) << Story(seed, world.witness());
+    ASSERT_TRUE(world.Walk(kWalk)) << Story(seed, world);
     steps += world.steps();
     most_requests = std::max(most_requests, world.most_requests());
   }

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::array kZones = {"us-central2-b", "europe-west4-a"};
 constexpr base::Duration kLongestRest = hours{6};
+/// Requests in ten minutes, when a zone is silent or a host is dead and no other job needs any.
+constexpr int kMostWhileDamaged = 1'000;
 
 /// Hears of what happens to jobs, unless the world is unkind.
 class Ear final : public ports::Notifier {
@@ -38,10 +40,13 @@ class Ear final : public ports::Notifier {
 
 ControllerWorld::ControllerWorld(std::uint64_t seed, base::Path home)
     : random_(seed),
+      odds_(seed),
+      damage_(kDamages.at(
+          static_cast<std::size_t>(Random(~seed).Below(static_cast<int>(kDamages.size()))))),
       paths_{.home = std::move(home)},
-      way_(random_, store_),
-      cloud_(std::make_shared<UnkindCloud>(random_, time_.clock())),
-      hosts_(random_, time_.clock(), *cloud_),
+      way_(random_, odds_, store_),
+      cloud_(std::make_shared<UnkindCloud>(random_, odds_, time_.clock())),
+      hosts_(random_, odds_, time_.clock(), *cloud_),
       witness_(store_, *cloud_, hosts_, time_.clock(), paths_),
       notifier_(std::make_unique<Ear>([this](ports::Message message) { return Hear(message); })) {
   way_.OnCommit(
@@ -136,9 +141,13 @@ controller::World ControllerWorld::TheWorld() {
 base::Task<base::Status> ControllerWorld::Hear(ports::Message message) {
   base::Duration travel{random_.Below(500)};
   co_await base::Sleep(travel);
-  if (!kind_ && random_.Percent(20)) co_return base::Internal("nobody listens");
+  if (kind_ && damage_ == Damage::kDeafHook && message.event == "started") {
+    co_return base::Internal("nobody listens, for good");
+  }
+  if (!kind_ && odds_.Strikes(random_, Risk::kHook, 20)) co_return base::Internal("nobody listens");
   witness_.Told(message.event_id);
-  if (!kind_ && random_.Percent(10)) co_return base::Internal("the answer is lost");
+  if (!kind_ && odds_.Strikes(random_, Risk::kHook, 10))
+    co_return base::Internal("the answer is lost");
   co_return base::Ok();
 }
 
@@ -209,7 +218,8 @@ bool ControllerWorld::RunSomeone() {
       Kill(index, "around a commit");
       return true;
     }
-    if (!kind_ && random_.Below(3000) == 0) Kill(index, "between two handlers");
+    if (!kind_ && odds_.Strikes(random_, Risk::kCrash, 1, 3000))
+      Kill(index, "between two handlers");
     return true;
   }
   return false;
@@ -238,18 +248,21 @@ void ControllerWorld::CountRequests() {
 // --- what happens ---
 
 void ControllerWorld::Happen() {
-  const auto chance = [&](int of_thousand) { return random_.Below(1000) < of_thousand; };
-  if (chance(12)) witness_.Tell("strike: " + cloud_->Strike());
-  if (chance(3)) hosts_.Strike();
-  if (chance(2)) TakeName();
-  if (chance(3)) SendToSleep();
-  if (chance(cloud_->reachable() ? 2 : 10)) {
+  const auto chance = [&](Risk risk, int of_thousand) {
+    return odds_.Strikes(random_, risk, of_thousand, 1000);
+  };
+  if (chance(Risk::kStrike, 12)) witness_.Tell("strike: " + cloud_->Strike());
+  if (chance(Risk::kSilence, 3)) hosts_.Strike();
+  if (chance(Risk::kTakenName, 2)) TakeName();
+  if (chance(Risk::kCrash, 3)) SendToSleep();
+  const bool heard = cloud_->reachable();
+  if (heard ? chance(Risk::kSilence, 2) : random_.Percent(1)) {
     cloud_->SetReachable(!cloud_->reachable());
     witness_.CloudSilent(!cloud_->reachable());
     witness_.Tell(cloud_->reachable() ? "the cloud answers" : "the cloud is silent");
   }
-  if (chance(way_.full() ? 20 : 2)) way_.SetFull(!way_.full());
-  if (!chance(6)) return;
+  if (way_.full() ? random_.Percent(2) : chance(Risk::kStore, 2)) way_.SetFull(!way_.full());
+  if (random_.Below(1000) >= 6) return;
   constexpr std::array kWishes = {Wish::kRun,    Wish::kRun,     Wish::kRun,    Wish::kReboot,
                                   Wish::kReboot, Wish::kRequeue, Wish::kCancel, Wish::kDelete};
   ChangeWish(kWishes.at(static_cast<std::size_t>(random_.Below(8))));
@@ -285,9 +298,13 @@ bool ControllerWorld::Walk(std::int64_t steps) {
   const auto held = [&] { return witness_.broken().empty(); };
   while (steps_ < steps && held()) Turn();
   BeKind();
+  LeaveDamage();
+  if (held() && !UntilRest()) witness_.Tell("no rest");
+  if (held()) CheckDamaged();
+  Mend();
   if (held() && !UntilRest()) witness_.Tell("no rest");
   for (const Job& job : Jobs()) {
-    if (held()) witness_.CheckRest(job, permanent_errors_ || may_fail_.contains(job.id));
+    if (held()) witness_.CheckRest(job, MayFail(job.id));
   }
   if (held()) DeleteAll();
   return held();
@@ -304,10 +321,63 @@ void ControllerWorld::BeKind() {
   foreign_ = cloud_->Names(/*foreign=*/true);
 }
 
+std::string ControllerWorld::Conditions() const {
+  switch (damage_) {
+    case Damage::kNone:
+      return odds_.Text();
+    case Damage::kSilentZone:
+      return odds_.Text() + "; in the end a zone is silent";
+    case Damage::kDeadHost:
+      return odds_.Text() + "; in the end a host is dead";
+    case Damage::kDeafHook:
+      return odds_.Text() + "; in the end the hooks for started are deaf";
+  }
+  return {};
+}
+
+void ControllerWorld::LeaveDamage() {
+  const std::string zone = kZones.at(static_cast<std::size_t>(random_.Below(2)));
+  const std::string host = damage_ == Damage::kDeadHost ? hosts_.KillOne() : std::string{};
+  if (damage_ == Damage::kSilentZone) cloud_->SetSilentZone(zone);
+  for (const Job& job : Jobs()) {
+    if (damage_ == Damage::kSilentZone && job.spec.tpu.zone == zone) damaged_.insert(job.id);
+    const auto runs = hosts_.RunsOf(job.id);
+    const bool on_host = std::any_of(runs.begin(), runs.end(), [&](const ModelRun* run) {
+      return !host.empty() && run->machine == host;
+    });
+    if (on_host) damaged_.insert(job.id);
+  }
+}
+
+/// What the damage concerns says why it waits, looks again, and does not flood the cloud; the other
+/// jobs rest.
+void ControllerWorld::CheckDamaged() {
+  for (const Job& job : Jobs()) {
+    if (!damaged_.contains(job.id)) witness_.CheckRest(job, MayFail(job.id));
+    if (!damaged_.contains(job.id) || !core::NeedsCare(job)) continue;
+    if (job.why.empty()) witness_.Break("a damaged job does not say why it waits");
+    if (!job.wake_at) witness_.Break("a damaged job does not look again");
+  }
+  const int before = cloud_->requests();
+  const base::TimePoint end = time_.Now() + minutes{10};
+  while (!damaged_.empty() && time_.Now() < end && witness_.broken().empty()) Turn();
+  if (cloud_->requests() - before > kMostWhileDamaged) {
+    witness_.Break(
+        fmt::format("{} requests in ten minutes of damage", cloud_->requests() - before));
+  }
+}
+
+void ControllerWorld::Mend() {
+  damaged_.clear();
+  cloud_->SetSilentZone("");
+  hosts_.PlugAll();
+}
+
 bool ControllerWorld::AllRest() {
   const auto jobs = Jobs();
   const bool told = store_.Waiting().value_or({}).empty();
-  return told && std::all_of(jobs.begin(), jobs.end(), [](const Job& job) {
+  return told && std::all_of(jobs.begin(), jobs.end(), [&](const Job& job) {
+           if (damaged_.contains(job.id)) return true;
            const bool settled = !job.slice || job.slice->phase == core::SlicePhase::kCreated;
            return core::IsFinal(job.state) && !job.wish_new && settled && job.abandoned.empty();
          });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <asio/io_context.hpp>
 #include <memory>
 #include <set>
@@ -25,9 +26,16 @@ class ControllerWorld {
 
   std::int64_t steps() const { return steps_; }
   int most_requests() const { return most_requests_; }
+  /// The odds of its faults, and the damage that stays when the world is kind.
+  std::string Conditions() const;
   const Witness& witness() const { return witness_; }
 
  private:
+  /// What stays broken in a kind world: all jobs that it does not concern must rest all the same.
+  enum class Damage { kNone, kSilentZone, kDeadHost, kDeafHook };
+  static constexpr std::array kDamages = {Damage::kNone, Damage::kNone, Damage::kSilentZone,
+                                          Damage::kDeadHost, Damage::kDeafHook};
+
   /// One life of a controller, on a loop of its own.
   struct Life {
     std::optional<base::Status> ended = {};
@@ -56,12 +64,18 @@ class ControllerWorld {
   void CollectEnded();
 
   void BeKind();
+  void LeaveDamage();
+  void CheckDamaged();
+  void Mend();
+  bool MayFail(core::JobId id) const { return permanent_errors_ || may_fail_.contains(id); }
   bool UntilRest();
   bool AllRest();
   void DeleteAll();
   std::vector<core::Job> Jobs();
 
   Random random_;
+  const Odds odds_;
+  const Damage damage_;
   bool kind_ = false;
   bool permanent_errors_ = false;
   VirtualTime time_ = {};
@@ -76,6 +90,7 @@ class ControllerWorld {
   base::TimePoint start_at_ = {};
   std::vector<core::JobId> jobs_ = {};
   std::set<core::JobId> may_fail_ = {};
+  std::set<core::JobId> damaged_ = {};     ///< those that the damage keeps from their rest
   std::vector<std::string> foreign_ = {};  ///< names of others' slices
   std::int64_t steps_ = 0;
   base::TimePoint minute_began_ = {};

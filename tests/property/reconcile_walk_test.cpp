@@ -31,6 +31,7 @@ std::string Story(std::uint64_t seed) {
   World world(seed, edges, /*traced=*/true);
   world.Walk(LengthOf(seed));
   std::string story = "JOBMAN_SEED=" + std::to_string(seed) + ": " + world.broken();
+  story += "\n  odds: " + world.odds().Text();
   for (const std::string& line : world.trace()) story += "\n  " + line;
   return story;
 }

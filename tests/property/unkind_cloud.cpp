@@ -48,7 +48,7 @@ bool IsOurs(const UnkindCloud::Labels& labels) {
 
 /// The request may not arrive, and its answer may not come back; both take their time.
 template <class T>
-UnkindCloud::Answer<T> UnkindCloud::Call(std::function<Result<T>()> work) {
+UnkindCloud::Answer<T> UnkindCloud::Call(std::string zone, std::function<Result<T>()> work) {
   ++requests_;
   const auto travel = [&]() -> base::Duration {
     if (kind_ || random_.Percent(60)) return base::Duration{random_.Below(100)};
@@ -57,25 +57,27 @@ UnkindCloud::Answer<T> UnkindCloud::Call(std::function<Result<T>()> work) {
   const base::Duration there = travel();
   const base::Duration back = travel();
   co_await base::Sleep(there);
-  if (!reachable_ || (!kind_ && random_.Percent(4))) co_return NoAnswer();
-  if (!kind_ && random_.Percent(4)) co_return kServerError;
+  if (!reachable_ || zone == silent_zone_ || (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 4)))
+    co_return NoAnswer();
+  if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 4)) co_return kServerError;
   Result<T> answer = work();
   co_await base::Sleep(back);
-  if (!reachable_ || (!kind_ && random_.Percent(4))) co_return NoAnswer();
+  if (!reachable_ || (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 4))) co_return NoAnswer();
   co_return answer;
 }
 
 UnkindCloud::Answer<core::OperationSeen> UnkindCloud::Create(core::SliceRequest request) {
-  return Call<core::OperationSeen>([this, request] { return DoCreate(request); });
+  return Call<core::OperationSeen>(request.ref.place.zone,
+                                   [this, request] { return DoCreate(request); });
 }
 
 UnkindCloud::Answer<core::OperationSeen> UnkindCloud::Delete(core::SliceRef ref) {
-  return Call<core::OperationSeen>([this, ref] { return DoDelete(ref); });
+  return Call<core::OperationSeen>(ref.place.zone, [this, ref] { return DoDelete(ref); });
 }
 
 UnkindCloud::Answer<std::vector<core::NodeSeen>> UnkindCloud::ListNodes(core::Place place) {
   using All = std::vector<core::NodeSeen>;
-  return Call<All>([this, place]() -> Result<All> {
+  return Call<All>(place.zone, [this, place]() -> Result<All> {
     All all;
     for (const auto& [key, node] : nodes_) {
       if (key.first == place.zone && Visible(node.life)) all.push_back(node.seen);
@@ -86,12 +88,13 @@ UnkindCloud::Answer<std::vector<core::NodeSeen>> UnkindCloud::ListNodes(core::Pl
 
 UnkindCloud::Answer<std::vector<core::QueuedSeen>> UnkindCloud::ListQueued(core::Place place) {
   using All = std::vector<core::QueuedSeen>;
-  return Call<All>([this, place]() -> Result<All> {
+  return Call<All>(place.zone, [this, place]() -> Result<All> {
     All all;
     const std::string hidden = std::exchange(hidden_, {});  // never from two listings in a row
     for (const auto& [key, queued] : queued_) {
       if (key.first != place.zone || !Visible(queued.life)) continue;
-      if (!kind_ && hidden.empty() && hidden_.empty() && random_.Percent(1)) {
+      if (!kind_ && hidden.empty() && hidden_.empty() &&
+          odds_.Strikes(random_, Risk::kLateArrival, 1)) {
         hidden_ = key.second;
         continue;
       }
@@ -102,7 +105,7 @@ UnkindCloud::Answer<std::vector<core::QueuedSeen>> UnkindCloud::ListQueued(core:
 }
 
 UnkindCloud::Answer<core::NodeSeen> UnkindCloud::GetNode(core::Place place, std::string id) {
-  return Call<core::NodeSeen>([this, place, id]() -> Result<core::NodeSeen> {
+  return Call<core::NodeSeen>(place.zone, [this, place, id]() -> Result<core::NodeSeen> {
     const auto found = nodes_.find({place.zone, id});
     if (found == nodes_.end() || !Visible(found->second.life)) return base::NotFound("no " + id);
     return found->second.seen;
@@ -110,7 +113,7 @@ UnkindCloud::Answer<core::NodeSeen> UnkindCloud::GetNode(core::Place place, std:
 }
 
 UnkindCloud::Answer<core::QueuedSeen> UnkindCloud::GetQueued(core::Place place, std::string id) {
-  return Call<core::QueuedSeen>([this, place, id]() -> Result<core::QueuedSeen> {
+  return Call<core::QueuedSeen>(place.zone, [this, place, id]() -> Result<core::QueuedSeen> {
     const auto found = queued_.find({place.zone, id});
     if (found == queued_.end() || !Visible(found->second.life)) return base::NotFound("no " + id);
     return found->second.seen;
@@ -118,7 +121,7 @@ UnkindCloud::Answer<core::QueuedSeen> UnkindCloud::GetQueued(core::Place place, 
 }
 
 UnkindCloud::Answer<core::OperationSeen> UnkindCloud::GetOperation(std::string name) {
-  return Call<core::OperationSeen>([this, name]() -> Result<core::OperationSeen> {
+  return Call<core::OperationSeen>("any", [this, name]() -> Result<core::OperationSeen> {
     const auto found = operations_.find(name);
     if (found == operations_.end()) return base::NotFound("no " + name);
     return found->second;
@@ -128,11 +131,11 @@ UnkindCloud::Answer<core::OperationSeen> UnkindCloud::GetOperation(std::string n
 UnkindCloud::Answer<std::vector<core::HostKeys>> UnkindCloud::GetHostKeys(core::Place place,
                                                                           std::string node) {
   using Keys = std::vector<core::HostKeys>;
-  return Call<Keys>([this, place, node]() -> Result<Keys> {
+  return Call<Keys>(place.zone, [this, place, node]() -> Result<Keys> {
     const auto found = nodes_.find({place.zone, node});
     if (found == nodes_.end()) return base::NotFound("no " + node);
     Keys all;
-    if (!kind_ && random_.Percent(20)) return all;  // not published yet
+    if (!kind_ && odds_.Strikes(random_, Risk::kLateArrival, 20)) return all;  // not published yet
     for (std::size_t host = 0; host < found->second.seen.hosts.size(); ++host) {
       all.push_back({.host = static_cast<int>(host), .keys = {{"ssh-ed25519", "AAAA"}}});
     }
@@ -141,7 +144,7 @@ UnkindCloud::Answer<std::vector<core::HostKeys>> UnkindCloud::GetHostKeys(core::
 }
 
 std::optional<Error> UnkindCloud::Refusal() {
-  if (kind_ || !random_.Percent(15)) return {};
+  if (kind_ || !odds_.Strikes(random_, Risk::kRefusal, 15)) return {};
   if (permanent_errors_ && random_.Percent(20)) {
     return Error{.code = Code::kPermissionDenied, .message = "no", .reason = Reason::kPermission};
   }
@@ -159,7 +162,7 @@ Result<core::OperationSeen> UnkindCloud::DoCreate(const core::SliceRequest& requ
   if (from_queue ? queued_.contains(key) : nodes_.contains(key)) {
     return Error{.code = Code::kAlreadyExists, .message = key.second + " exists"};
   }
-  if (!kind_ && random_.Percent(6)) {
+  if (!kind_ && odds_.Strikes(random_, Risk::kLateArrival, 6)) {
     const int delay = random_.Percent(30) ? 300 : 20;
     late_.push_back({.request = request, .at = Within(delay)});
     return NoAnswer();
@@ -177,7 +180,8 @@ Result<core::OperationSeen> UnkindCloud::DoDelete(const core::SliceRef& ref) {
   if (!there) return base::NotFound("no " + ref.name);
   on_delete_(ref.name, from_queue ? queued->second.seen.labels : node->second.seen.labels);
   const core::OperationSeen operation{.name = fmt::format("operations/{}", next_number_++)};
-  if (!kind_ && random_.Percent(5)) return operation;  // accepted, and it fails
+  if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 5))
+    return operation;  // accepted, and it fails
   if (from_queue) {
     Leave(queued->second.life);
     SetState(queued->second.seen, QueuedState::kDeleting);
@@ -217,7 +221,8 @@ std::string UnkindCloud::Arrive(const core::SliceRequest& request) {
     queued.seen.node_ids = core::NodeIds(request.ref);
     queued.seen.labels = request.tpu.labels;
     SetState(queued.seen, QueuedState::kCreating);
-    queued.life.visible_at = kind_ || random_.Percent(70) ? clock_.Now() : Within(20);
+    queued.life.visible_at =
+        !kind_ && odds_.Strikes(random_, Risk::kLateArrival, 30) ? Within(20) : clock_.Now();
     queued.life.next_at = Within(2);
     queued_[key] = queued;
     operation.done = true;
@@ -238,7 +243,8 @@ void UnkindCloud::StartNode(const Key& key, const core::SliceRequest& request,
   node.seen.labels = request.tpu.labels;
   node.seen.health = "HEALTHY";
   SetState(node.seen, NodeState::kCreating);
-  node.life.visible_at = kind_ || random_.Percent(70) ? clock_.Now() : Within(20);
+  node.life.visible_at =
+      !kind_ && odds_.Strikes(random_, Risk::kLateArrival, 30) ? Within(20) : clock_.Now();
   const auto owner = queued_.find({key.first, queued});  // shown no later than its nodes
   if (owner != queued_.end()) {
     node.life.visible_at = std::max(node.life.visible_at, owner->second.life.visible_at);
@@ -253,7 +259,7 @@ void UnkindCloud::GetOn(Node& node) {
   const auto type = core::FindAccelerator(node.seen.accelerator);
   const auto hosts = static_cast<std::size_t>(type.ok() ? type->hosts : 1);
   const bool out_of_stock = node.seen.state == NodeState::kCreating && !kind_ &&
-                            !node.operation.empty() && random_.Percent(15);
+                            !node.operation.empty() && odds_.Strikes(random_, Risk::kStockout, 15);
   if (out_of_stock) {
     operations_[node.operation].done = true;
     operations_[node.operation].error = Error{.code = Code::kResourceExhausted,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "jobman/ports/slice_api.hpp"
-#include "tests/property/random.hpp"
+#include "tests/property/odds.hpp"
 #include "tests/support/fake_clock.hpp"
 
 namespace jobman::test {
@@ -22,7 +22,8 @@ class UnkindCloud final : public ports::SliceApi {
   template <class T>
   using Answer = base::Task<base::Result<T>>;
 
-  UnkindCloud(Random& random, const FakeClock& clock) : random_(random), clock_(clock) {}
+  UnkindCloud(Random& random, const Odds& odds, const FakeClock& clock)
+      : random_(random), odds_(odds), clock_(clock) {}
 
   Answer<core::OperationSeen> Create(core::SliceRequest request) override;
   Answer<core::OperationSeen> Delete(core::SliceRef ref) override;
@@ -40,6 +41,8 @@ class UnkindCloud final : public ports::SliceApi {
   /// Also refusals that no wait helps against.
   void AllowPermanentErrors() { permanent_errors_ = true; }
   void SetReachable(bool reachable) { reachable_ = reachable; }
+  /// No call about that zone arrives; empty: about none.
+  void SetSilentZone(std::string zone) { silent_zone_ = std::move(zone); }
   /// What is due happens. To be called whenever time has passed.
   void Settle();
   /// Something happens to one of the slices, by chance; tells what.
@@ -92,7 +95,7 @@ class UnkindCloud final : public ports::SliceApi {
   };
 
   template <class T>
-  Answer<T> Call(std::function<base::Result<T>()> work);
+  Answer<T> Call(std::string zone, std::function<base::Result<T>()> work);
   base::Result<core::OperationSeen> DoCreate(const core::SliceRequest& request);
   base::Result<core::OperationSeen> DoDelete(const core::SliceRef& ref);
   std::optional<base::Error> Refusal();
@@ -109,10 +112,12 @@ class UnkindCloud final : public ports::SliceApi {
   bool Visible(const Life& life) const { return life.visible_at <= clock_.Now(); }
 
   Random& random_;
+  const Odds& odds_;
   const FakeClock& clock_;
   bool kind_ = false;
   bool permanent_errors_ = false;
   bool reachable_ = true;
+  std::string silent_zone_ = {};
   int requests_ = 0;
   int next_number_ = 1;
   std::map<Key, Node> nodes_ = {};

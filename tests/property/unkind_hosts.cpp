@@ -73,7 +73,7 @@ Task<UnkindHosts::Code> UnkindHosts::Run(ports::HostTarget target, ports::Remote
   co_await base::Sleep(travel);
   const auto machine = cloud_.MachineAt(target.address);
   const bool plugged = machine && !(clock_.Now() < unplugged_until_[*machine]);
-  if (!plugged || (!kind_ && random_.Percent(4))) {
+  if (!plugged || (!kind_ && odds_.Strikes(random_, Risk::kHost, 4))) {
     Duration silence{random_.Below(10'000)};
     co_await base::Sleep(silence);
     co_return random_.Percent(50) ? Refused() : TimedOut();
@@ -91,7 +91,7 @@ Task<UnkindHosts::Code> UnkindHosts::Run(ports::HostTarget target, ports::Remote
                   .out = std::move(out),
                   .err = std::move(err)};
   Code code = co_await Serve(std::move(session), std::move(command.command));
-  if (!kind_ && random_.Percent(4)) co_return TimedOut();  // the answer is lost
+  if (!kind_ && odds_.Strikes(random_, Risk::kHost, 4)) co_return TimedOut();  // the answer is lost
   co_return code;
 }
 
@@ -132,7 +132,7 @@ Task<UnkindHosts::Code> UnkindHosts::StartAndFollow(Session session, Words words
       JM_CO_TRY(Say(session.err, "jobman: busy process 1 of root holds the chips\n"));
       co_return remote::kExitHostError;
     }
-    if (!kind_ && random_.Percent(1)) {
+    if (!kind_ && odds_.Strikes(random_, Risk::kHost, 1)) {
       JM_CO_TRY(Say(session.err, "jobman: error cannot write (is the disk full?)\n"));
       co_return remote::kExitHostError;
     }
@@ -146,7 +146,7 @@ Task<UnkindHosts::Code> UnkindHosts::Follow(Session session, std::string id, std
   if (Find(session.machine, id) != nullptr) JM_CO_TRY(Say(session.err, "jobman: running\n"));
   while (true) {
     Settle();
-    if (!Reachable(session) || (!kind_ && random_.Below(500) == 0)) {
+    if (!Reachable(session) || (!kind_ && odds_.Strikes(random_, Risk::kHost, 1, 500))) {
       Duration silence{random_.Below(kind_ ? 1'000 : 30'000)};
       co_await base::Sleep(silence);
       co_return TimedOut();
@@ -247,7 +247,9 @@ void UnkindHosts::Start(const Session& session, const std::string& id) {
   run.started = clock_.Now();
   run.running = true;
   run.lines = random_.Below(30);
-  const int dice = kind_ ? 100 : random_.Below(IsCommand(id) ? 100 : 300);
+  const bool fails =
+      !kind_ && odds_.Strikes(random_, Risk::kCommand, 20, IsCommand(id) ? 100 : 300);
+  const int dice = fails ? random_.Below(20) : 100;
   if (dice < 8) run.code = 1;
   if (dice >= 8 && dice < 14) run.code = 75;
   run.killed = dice >= 14 && dice < 20;
@@ -297,7 +299,18 @@ void UnkindHosts::Settle() {
 
 void UnkindHosts::BeKind() {
   kind_ = true;
-  unplugged_until_.clear();
+  PlugAll();
+}
+
+std::string UnkindHosts::KillOne() {
+  std::vector<std::string> up;
+  for (const auto& [machine, runs] : runs_) {
+    if (cloud_.BootOf(machine) > 0) up.push_back(machine);
+  }
+  if (up.empty()) return {};
+  const auto index = static_cast<std::size_t>(random_.Below(static_cast<int>(up.size())));
+  unplugged_until_[up[index]] = base::TimePoint::max();
+  return up[index];
 }
 
 void UnkindHosts::Strike() {

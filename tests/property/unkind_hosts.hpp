@@ -36,14 +36,18 @@ struct ModelRun {
 /// process, and ends runs by chance. Connections are refused, time out, break, and lose answers.
 class UnkindHosts final : public ports::HostShell {
  public:
-  UnkindHosts(Random& random, const FakeClock& clock, const UnkindCloud& cloud)
-      : random_(random), clock_(clock), cloud_(cloud) {}
+  UnkindHosts(Random& random, const Odds& odds, const FakeClock& clock, const UnkindCloud& cloud)
+      : random_(random), odds_(odds), clock_(clock), cloud_(cloud) {}
 
   base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;
   void Drop(const ports::HostTarget&) override {}
 
   void BeKind();
+  /// One of the machines never answers again, by chance, until all do; tells which, if there is
+  /// any.
+  std::string KillOne();
+  void PlugAll() { unplugged_until_.clear(); }
   /// Runs write and end; those whose machine went are lost. To be called whenever time has passed.
   void Settle();
   /// No connection to one of the machines for a while, by chance.
@@ -80,6 +84,7 @@ class UnkindHosts final : public ports::HostShell {
   bool Reachable(const Session& session) const;
 
   Random& random_;
+  const Odds& odds_;
   const FakeClock& clock_;
   const UnkindCloud& cloud_;
   bool kind_ = false;

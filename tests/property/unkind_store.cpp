@@ -17,19 +17,19 @@ base::Error OutOfReach() {
 
 }  // namespace
 
-UnkindStore::UnkindStore(Random& random, MemoryStore& store)
-    : MemoryPorts(store), random_(random), remote_(random.Percent(40)) {}
+UnkindStore::UnkindStore(Random& random, const Odds& odds, MemoryStore& store)
+    : MemoryPorts(store), random_(random), odds_(odds), remote_(random.Percent(40)) {}
 
 Task<void> UnkindStore::Travel() {
   if (!remote_) co_return;
-  const bool slow = !kind_ && random_.Percent(3);
+  const bool slow = !kind_ && odds_.Strikes(random_, Risk::kStore, 3);
   base::Duration way{random_.Below(kind_ ? 20 : slow ? 8'000 : 100)};
   co_await base::Sleep(way);
 }
 
 /// The process ends here: nothing of it goes on.
 Task<void> UnkindStore::MayBeKilled() {
-  if (kind_ || random_.Below(200) != 0) co_return;
+  if (kind_ || !odds_.Strikes(random_, Risk::kCrash, 1, 200)) co_return;
   killed_ = true;
   co_await base::Sleep(hours{1'000'000});
 }

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "tests/property/random.hpp"
+#include "tests/property/odds.hpp"
 #include "tests/support/memory_store.hpp"
 
 namespace jobman::test {
@@ -12,7 +12,7 @@ namespace jobman::test {
 /// before or after the transaction, until it is told to be kind.
 class UnkindStore final : public MemoryPorts {
  public:
-  UnkindStore(Random& random, MemoryStore& store);
+  UnkindStore(Random& random, const Odds& odds, MemoryStore& store);
 
   Task<Status> Commit(ports::Turn turn, std::int64_t lease_token) override;
   Task<Status> RecordTry(ports::HookDelivery delivery, ports::Event event,
@@ -34,9 +34,10 @@ class UnkindStore final : public MemoryPorts {
   Task<void> Travel() override;
   Task<void> MayBeKilled();
   /// Whether a call does not reach it.
-  bool IsLost() { return remote_ && !kind_ && random_.Percent(2); }
+  bool IsLost() { return remote_ && !kind_ && odds_.Strikes(random_, Risk::kStore, 2); }
 
   Random& random_;
+  const Odds& odds_;
   const bool remote_;
   bool kind_ = false;
   bool full_ = false;

@@ -35,11 +35,12 @@ std::string MachineOnRecord(const core::Slice& slice) {
 
 World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
     : random_(seed),
+      odds_(seed),
       watchdog_random_(~seed),
       edges_(edges),
       traced_(traced),
       job_(RandomJob()),
-      cloud_(random_, 1 + random_.Below(3)) {
+      cloud_(random_, odds_, 1 + random_.Below(3)) {
   if (random_.Percent(20)) {
     cloud_.AllowPermanentErrors();
     may_fail_ = true;
@@ -117,7 +118,7 @@ void World::Unkind() {
   cloud_.Settle(now_);
   const std::string name = job_.slice ? job_.slice->ref.name : std::string{};
   if (random_.Percent(50)) cloud_.Happen(name, now_);
-  if (random_.Percent(2)) {
+  if (odds_.Strikes(random_, Risk::kTakenName, 2)) {
     cloud_.TakeName(core::SliceName(job_, job_.attempt + 1), job_.spec.tpu.allocation_mode, now_);
   }
   const bool watched = job_.spec.watchdog.no_output && job_.stage;
@@ -172,7 +173,7 @@ void World::Decide(const Observation& seen) {
   const Job before = job_;
   const double jitter = random_.Unit();
   policy_.hold.reset();
-  if (!kind_ && random_.Percent(10)) {
+  if (!kind_ && odds_.Strikes(random_, Risk::kHold, 10)) {
     policy_.hold = core::RequestHold{.not_before = now_ + std::chrono::seconds{random_.Below(120)},
                                      .error = {.code = base::Code::kResourceExhausted,
                                                .message = "no more capacity",
@@ -180,13 +181,13 @@ void World::Decide(const Observation& seen) {
   }
   const core::Step step = core::Reconcile(job_, seen, now_, policy_, jitter);
   ++steps_;
-  if (!kind_ && random_.Percent(1)) return Crash();  // before it was recorded
+  if (!kind_ && odds_.Strikes(random_, Risk::kCrash, 1)) return Crash();  // before it was recorded
   job_ = step.job;
   edges_.emplace(core::StateName(before.state), core::StateName(job_.state));
   if (traced_) Trace(before, step, seen);
   Check(before, step, seen);
   if (random_.Percent(25)) CheckTwice(step, seen, jitter);
-  Act(step.effects, !kind_ && random_.Percent(2));
+  Act(step.effects, !kind_ && odds_.Strikes(random_, Risk::kCrash, 2));
 }
 
 void World::Act(const std::vector<core::Effect>& effects, bool may_crash) {
@@ -270,8 +271,8 @@ void World::Do(const core::AbandonStage& abandon) {
 
 void World::Send(Observation news) {
   if (kind_) return letters_.push_back({.at = now_, .news = std::move(news)});
-  if (random_.Percent(8)) return;  // lost
-  if (random_.Percent(10))
+  if (odds_.Strikes(random_, Risk::kNews, 8)) return;  // lost
+  if (odds_.Strikes(random_, Risk::kNews, 10))
     letters_.push_back({.at = now_ + seconds{random_.Below(300)}, .news = news});
   letters_.push_back({.at = now_ + seconds{random_.Below(20)}, .news = std::move(news)});
 }
@@ -351,8 +352,8 @@ void World::HearOfAHost() {
   const HostRun run = StateOf(host);
   if (!broken_.empty()) return;
   const core::HostReport report{.attempt = watched_->attempt, .stage = watched_->stage, .run = run};
-  if (!kind_ && random_.Percent(20)) return Send(report);
-  if (!kind_ && random_.Percent(5)) Send(report);
+  if (!kind_ && odds_.Strikes(random_, Risk::kNews, 20)) return Send(report);
+  if (!kind_ && odds_.Strikes(random_, Risk::kNews, 5)) Send(report);
   Decide(report);
 }
 
@@ -394,7 +395,7 @@ HostRun World::StateOf(int host) {
                               : HostPhase::kExited;
   run.exit_code = process.exit_code;
   run.settled = watched_->stopping && !process.running;
-  if (!kind_ && random_.Percent(3)) {
+  if (!kind_ && odds_.Strikes(random_, Risk::kStrike, 3)) {
     run.notice = core::Notice{.kind = random_.Percent(50) ? core::Notice::Kind::kPreemption
                                                           : core::Notice::Kind::kMaintenance,
                               .imminent = true};
@@ -412,7 +413,7 @@ HostRun World::StartOn(int host) {
     run.settled = true;
     return run;
   }
-  if (!kind_ && random_.Percent(10)) {
+  if (!kind_ && odds_.Strikes(random_, Risk::kHost, 10)) {
     run.error =
         Error{.code = Code::kUnavailable, .message = "refused", .reason = Reason::kHostRefused};
     return run;
@@ -435,7 +436,7 @@ HostRun World::StartOn(int host) {
 void World::Finish(Process& process) {
   process.running = false;
   process.exit_code = watched_->stopping ? 143 : 0;
-  if (kind_ || random_.Percent(75)) return;
+  if (kind_ || !odds_.Strikes(random_, Risk::kCommand, 25)) return;
   constexpr std::array kCodes = {1, 75, 137, 0};
   process.exit_code = kCodes.at(static_cast<std::size_t>(random_.Below(4)));
   if (process.exit_code == 137) process.lost = true;

@@ -26,6 +26,7 @@ class World {
   bool Walk(int steps);
 
   std::int64_t steps() const { return steps_; }
+  const Odds& odds() const { return odds_; }
   const std::string& broken() const { return broken_; }
   const std::deque<std::string>& trace() const { return trace_; }
 
@@ -95,6 +96,7 @@ class World {
   void Trace(const core::Job& before, const core::Step& step, const core::Observation& seen);
 
   Random random_;
+  const Odds odds_;
   Random watchdog_random_;  ///< of its own, so that walks without a watchdog stay as they were
   std::set<Edge>& edges_;
   bool traced_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jobman/core/job.hpp"
+#include "jobman/core/times.hpp"
 
 namespace jobman::core {
 
@@ -163,15 +164,13 @@ struct RequestHold {
 /// Settings of the reconciler that are the controller's, not the job's.
 struct Policy {
   std::string store_id = {};
-  Duration poll = std::chrono::seconds{15};  ///< longest time between looks at the cloud
-  Duration provisioning_limit = std::chrono::minutes{60};
-  Duration vanish_grace = std::chrono::seconds{60};  ///< a fresh create may be invisible that long
-  /// An abandoned request is looked for that long.
-  Duration late_watch = std::chrono::minutes{10};
-  /// After a notice of maintenance ended the command: how long its start may wait for that.
-  Duration maintenance_wait = std::chrono::minutes{2};
-  Duration delete_again =
-      std::chrono::seconds{30};          ///< a delete without effect is repeated after it
+  // See times.hpp.
+  Duration poll = kPoll;
+  Duration provisioning_limit = kProvisioningLimit;
+  Duration vanish_grace = kVanishGrace;
+  Duration late_watch = kLateWatch;
+  Duration maintenance_wait = kMaintenanceWait;
+  Duration delete_again = kDeleteAgain;
   std::optional<RequestHold> hold = {};  ///< of the one job that is decided upon (RequestHolds)
 };
 
