@@ -78,11 +78,13 @@ Facts FoldFailure(Slice& slice, const OperationFailed& failed) {
   // Without an operation on record it is told a second time, or too late to matter.
   if (slice.operations.empty()) return {};
   slice.operations.clear();
-  if (NamesOfParts(slice.ref).size() == 1) {
-    slice.cloud_state = "FAILED";
-    slice.unshown.clear();
+  const bool one_part = NamesOfParts(slice.ref).size() == 1;
+  if (one_part) slice.cloud_state = "FAILED";
+  // Nothing comes of a request that failed. Of several, another one may still arrive.
+  if (slice.requests_sent == 1) {
+    if (one_part) slice.unshown.clear();
+    for (const std::string& node : failed.nodes) std::erase(slice.unshown, node);
   }
-  for (const std::string& node : failed.nodes) std::erase(slice.unshown, node);
   return {.slice = failed.slice, .view = SliceView::kFailed, .failure = failed.error};
 }
 
