@@ -11,7 +11,7 @@
 namespace jobman::core {
 namespace {
 
-/// What the sizes of a generation have in common.
+/// A TPU generation: what all its sizes share.
 struct Generation {
   std::string_view name;
   int cores_per_chip;  ///< 2: the number in the type name counts cores; 1: it counts chips
@@ -60,7 +60,7 @@ constexpr std::array<std::pair<int, std::string_view>, 13> kCubeTopologies = {{
     {6144, "16x16x24"},
 }};
 
-/// Names in use for a generation that the API does not know.
+/// Common names of generations that the API does not accept.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNicknames = {{
     {"v5e", "v5litepod"},
     {"v5lite", "v5litepod"},
@@ -134,7 +134,7 @@ std::int64_t NearestSize(const Generation& generation, std::int64_t wanted) {
   });
 }
 
-/// The nearest type: by number within a generation that is known, else by spelling.
+/// The nearest type: by size within a known generation, else by spelling.
 std::optional<std::string> NearestType(std::string_view type) {
   TypeParts parts = SplitType(type);
   for (const auto& [nickname, name] : kNicknames) {

@@ -34,7 +34,7 @@ std::string NodeText(const NodeSeen& node) {
   return text;
 }
 
-std::string SightText(const SliceSeen& seen) {
+std::string LookText(const SliceSeen& seen) {
   std::vector<std::string> parts;
   if (seen.foreign) parts.emplace_back("somebody else's");
   if (seen.queued) parts.push_back("queued resource " + seen.queued->raw_state);
@@ -59,7 +59,7 @@ std::string RunText(const HostRun& run) {
 std::string Describe(const Observation& seen) {
   return std::visit(Overloaded{
                         [](const Tick&) -> std::string { return "Tick"; },
-                        [](const SliceSeen& look) { return "SliceSeen " + SightText(look); },
+                        [](const SliceSeen& look) { return "SliceSeen " + LookText(look); },
                         [](const LookFailed& look) {
                           return "LookFailed " + look.slice + ":" + ErrorText(look.error);
                         },

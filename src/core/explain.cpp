@@ -29,12 +29,12 @@ std::string SliceFact(const Slice& slice) {
 
 std::string AbandonedFact(const AbandonedRequest& one, TimePoint now) {
   return fmt::format(
-      "the request for slice {} was abandoned unseen: if it comes within {}, it is deleted",
+      "the request for slice {} was abandoned: if the slice appears within {}, it is deleted",
       one.ref.name, base::FormatDuration(std::max(Duration{0}, one.until - now)));
 }
 
 std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
-  return fmt::format("for {} no look at the cloud succeeded, so the slice is left alone: {}",
+  return fmt::format("the cloud has not answered for {}, so the slice is left alone: {}",
                      base::FormatDuration(now - no_answer.since), no_answer.error.ToString());
 }
 
@@ -43,7 +43,7 @@ std::string NoticeFact(const Notice& notice) {
 }
 
 std::string ToldFact(const Told& told, TimePoint now) {
-  return fmt::format("{} ago the command had notice of {}: {}", base::FormatDuration(now - told.at),
+  return fmt::format("{} ago the command was told of {}: {}", base::FormatDuration(now - told.at),
                      NoticeKindName(told.notice.kind), told.notice.text);
 }
 
@@ -67,7 +67,7 @@ std::string StageFact(const Stage& stage) {
   return text;
 }
 
-/// What will end the command, when it does not by itself.
+/// What will stop the command if it does not end by itself.
 std::string WatchdogFact(const Job& job, TimePoint now) {
   const Stage& stage = *job.stage;
   if (const Alarm* const alarm = stage.alarm()) {
@@ -84,19 +84,19 @@ std::string StageWait(const Job& job) {
   return job.stage->name + " to end on " + Hosts(job.stage->hosts.size());
 }
 
-/// How long the request may still wait in the queue, where the job says so.
-std::string Patience(const Job& job, TimePoint now) {
+/// How long the request may still wait in the queue, if the job limits it.
+std::string QueueTimeLeft(const Job& job, TimePoint now) {
   const TpuSpec& tpu = job.spec.tpu;
   std::optional<TimePoint> end = tpu.valid_until;
   if (tpu.valid_for && job.slice) end = job.slice->requested_at + *tpu.valid_for;
   if (!end) return {};
-  return fmt::format("; tpu.valid_until leaves it {} more",
+  return fmt::format("; tpu.valid_until ends the wait in {}",
                      base::FormatDuration(std::max(Duration{0}, *end - now)));
 }
 
 std::string TheLastSlice(const Job& job) {
   const bool uncertain = job.slice && job.slice->phase == SlicePhase::kIntended;
-  return uncertain ? "what became of a request without a clear answer: a slice, or surely none"
+  return uncertain ? "the outcome of a request without a clear answer"
                    : "the last slice to be deleted";
 }
 
@@ -106,9 +106,9 @@ std::string WaitsFor(const Job& job, TimePoint now) {
       Overloaded{[](const Queued&) -> std::string { return "its turn"; },
                  [&](const Requesting&) { return "the cloud's answer in " + tpu.zone; },
                  [&](const Waiting&) {
-                   return fmt::format("capacity for {} in {}, for {} so far{}",
-                                      AcceleratorText(tpu), tpu.zone,
-                                      base::FormatDuration(now - job.since), Patience(job, now));
+                   return fmt::format(
+                       "capacity for {} in {}, for {} so far{}", AcceleratorText(tpu), tpu.zone,
+                       base::FormatDuration(now - job.since), QueueTimeLeft(job, now));
                  },
                  [](const Provisioning&) -> std::string { return "the slice to become READY"; },
                  [&](const Setup&) { return StageWait(job); },

@@ -44,7 +44,7 @@ Flaw FlawOfStage(const Job& job) {
   if (const auto* const setup = std::get_if<SetupStage>(&stage.id)) {
     const auto steps = static_cast<int>(job.spec.setup.size());
     if (setup->index < 0 || setup->index >= steps) {
-      return fmt::format("setup step {} runs, and there are {}", setup->index, steps);
+      return fmt::format("setup step {} runs, but the spec has {}", setup->index, steps);
     }
     if (stage.told) return "a setup step was told of a notice";
   }
@@ -54,7 +54,7 @@ Flaw FlawOfStage(const Job& job) {
     last = run.host;
   }
   if (last >= static_cast<int>(job.slice->hosts.size())) {
-    return fmt::format("host {} is in its stage, and not in its slice", last);
+    return fmt::format("host {} is in its stage but not in its slice", last);
   }
   if (stage.generation > job.slice->generation) {
     return "its stage began on machines that the slice never had";
@@ -62,7 +62,7 @@ Flaw FlawOfStage(const Job& job) {
   return std::nullopt;
 }
 
-/// What the state says that must be there, or must not.
+/// What the state requires or rules out.
 Flaw FlawOfState(const Job& job) {
   const std::string state{StateName(job.state)};
   const bool acquiring = IsAny<Requesting, Waiting, Provisioning>(job.state);
@@ -88,7 +88,7 @@ Flaw FlawOfState(const Job& job) {
 }  // namespace
 
 std::optional<std::string> FlawOf(const Job& job) {
-  if (NeedsCare(job) && !job.wish_new && !job.wake_at) return "it needs care and never wakes up";
+  if (NeedsCare(job) && !job.wish_new && !job.wake_at) return "it is active and has no wake_at";
   if (job.attempt < 0) return "its attempt has no number";
   if (auto flaw = FlawOfState(job)) return flaw;
   if (job.slice) {

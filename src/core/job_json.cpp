@@ -17,7 +17,7 @@ using base::GetString;
 using base::Json;
 using base::Result;
 
-/// A state of each word: StateName() stays the only place that knows the words.
+/// One state for each word, so that only StateName() knows the words.
 const std::array<JobState, 13>& Prototypes() {
   static const std::array<JobState, 13> kPrototypes = {
       Queued{},

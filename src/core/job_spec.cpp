@@ -7,7 +7,7 @@
 namespace jobman::core {
 namespace {
 
-/// Far above the largest slice (1,536 hosts), and small enough to write a range out.
+/// Far above the largest slice (1,536 hosts), and small enough to expand a range.
 constexpr std::int64_t kMaxHost = 99'999;
 
 base::Error BadPart(std::string_view part) {
@@ -86,7 +86,7 @@ base::Result<HostSet> ParseHostSet(std::string_view text) {
   HostSet hosts{.all = false};
   for (const std::string& part : base::Split(text, ',')) {
     JM_TRY(AppendPart(base::Trim(part), hosts.numbers));
-    // More numbers than there are hosts: one repeats, and is found below.
+    // Too many numbers: one must repeat, which is reported below.
     if (hosts.numbers.size() > kMaxHost + 1) break;
   }
   std::sort(hosts.numbers.begin(), hosts.numbers.end());

@@ -10,15 +10,15 @@
 
 namespace jobman::core {
 
-// Members that several parts of a job have as JSON (job_json.hpp).
+// JSON members shared by several parts of a job (job_json.hpp).
 
-/// Of a word that this program does not know: reason kNewerStore.
+/// The error for an unknown word: reason kNewerStore.
 base::Error UnknownWord(std::string_view what, const std::string& word);
 
 int GetSmallInt(const base::Json& object, std::string_view key);
-/// Nothing when it is empty.
+/// Writes nothing when `text` is empty.
 void PutText(base::Json& object, const char* key, std::string_view text);
-/// Nothing when it is the epoch.
+/// Writes nothing for the epoch.
 void PutTime(base::Json& object, const char* key, TimePoint time);
 /// An absent time is the epoch.
 base::Result<TimePoint> ReadTime(const base::Json& object, std::string_view key);
@@ -30,7 +30,7 @@ std::optional<base::Error> ReadError(const base::Json& object);
 void PutNotice(base::Json& object, const std::optional<Notice>& notice);
 base::Result<std::optional<Notice>> ReadNotice(const base::Json& object);
 
-/// The value of that name, by the function that names them.
+/// The value with that name, according to `name_of`.
 template <class Enum, std::size_t N>
 std::optional<Enum> FindName(std::string_view (*name_of)(Enum), const std::array<Enum, N>& values,
                              std::string_view name) {

@@ -86,7 +86,7 @@ Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::strin
   const std::string store = LabelOf(found.labels, "jobman-store");
   const std::string owner = LabelOf(found.labels, "jobman-owner");
   const auto id = LabelledJob(found.labels);
-  if (store.empty() || !id) return {Ownership::kUnlabelled, "it has no labels of jobman"};
+  if (store.empty() || !id) return {Ownership::kUnlabelled, "it has no jobman labels"};
   const std::string number = FormatJobId(*id);
   if (store != LabelOf(ours, "jobman-store")) {
     if (owner != LabelOf(ours, "jobman-owner"))
@@ -99,7 +99,7 @@ Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::strin
   const SliceRef& held = job->slice->ref;
   const std::string named =
       found.ref.mode == AllocationMode::kTpuVm ? found.nodes.front() : found.ref.name;
-  // A project has a name and a number, and a listing may be of all zones: neither tells that it is
+  // A project has a name and a number, and a listing may cover all zones ("-"): neither makes it
   // another slice.
   const std::string& zone = found.ref.place.zone;
   const bool elsewhere = zone != "-" && zone != held.place.zone;
@@ -116,7 +116,7 @@ std::optional<std::string> StrayRun(const std::string& run_id, const JobOnHost& 
   if (over) return fmt::format("job {} is {}", number, StateName(job.state));
   // A setup step's id is the same for every attempt, so the next one may be about to use it.
   const auto* const command = std::get_if<CommandRun>(&run->what);
-  // Attempts only grow; a greater one was begun since the job was read.
+  // Attempts only grow: a greater number was started after the job was read.
   if (command == nullptr || command->attempt >= job.attempt) return std::nullopt;
   return fmt::format("job {} is at attempt {}", number, job.attempt);
 }

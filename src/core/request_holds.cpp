@@ -8,7 +8,7 @@
 namespace jobman::core {
 namespace {
 
-/// How often may be asked is a matter of the project.
+/// Rate limits are per project.
 std::string RateKey(const Job& job) {
   return job.spec.cloud.endpoint + '\n' + job.spec.tpu.project;
 }
@@ -25,7 +25,7 @@ std::string KeyOf(const Job& job, const base::Error& told) {
   return told.reason == base::Reason::kRateLimit ? RateKey(job) : StockKey(job);
 }
 
-/// What one is told holds for all.
+/// A refusal that holds for all competing jobs.
 const base::Error* ShortageIn(const Job& job) {
   const auto* waits = std::get_if<BackingOff>(&job.state);
   if (waits == nullptr) return nullptr;
@@ -51,8 +51,8 @@ bool IsReady(const Job& before, const Job& after) {
   return !after.slice->hosts.empty() && (!before.slice || before.slice->hosts.empty());
 }
 
-/// It asked after that time, and its request has stayed in the queue. That one was accepted says
-/// little: without capacity many fail within the minute.
+/// It asked after that time and its request stays in the queue. Acceptance alone says little:
+/// without capacity many requests fail within a minute.
 bool StaysInQueue(const Job& job, TimePoint told_at, TimePoint now) {
   return std::holds_alternative<Waiting>(job.state) && job.since >= told_at &&
          now - job.since >= kQueueHolds;
@@ -80,7 +80,7 @@ void RequestHolds::Learn(const Job& before, const Job& after, TimePoint now, dou
     return;
   }
   const base::Error* const told = ShortageIn(after);
-  // One that waits because another was told so has learned nothing new.
+  // A job that only waits for another job's refusal has learned nothing new.
   const bool asked = std::holds_alternative<Requesting>(before.state) ||
                      std::holds_alternative<Waiting>(before.state) ||
                      std::holds_alternative<Provisioning>(before.state);

@@ -20,7 +20,7 @@ bool IsField(std::string_view text) {
   });
 }
 
-/// Takes an id apart from its beginning; `good` as long as all was there.
+/// Parses an id from its beginning; `good` while every field was found.
 struct Reader {
   std::string_view rest;
   bool good = true;
@@ -85,7 +85,7 @@ std::optional<RunId> ParseRunId(std::string_view text) {
     setup.epoch = reader.Int("e");
     run.what = setup;
   }
-  // Leading zeros, and text behind the end, show in the comparison.
+  // The comparison rejects leading zeros and trailing text.
   if (!reader.good || FormatRunId(run) != text) return std::nullopt;
   return run;
 }

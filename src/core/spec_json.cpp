@@ -53,7 +53,7 @@ OrderedJson Encode(const std::vector<T>& list) {
   for (const T& item : list) json.push_back(Encode(item));
   return json;
 }
-/// Under the word of their event.
+/// Grouped by event.
 OrderedJson Encode(const std::vector<HookSpec>& hooks) {
   OrderedJson json = OrderedJson::object();
   for (const HookSpec& hook : hooks) json[std::string(WordOf(hook.event))].push_back(Encode(hook));
@@ -130,10 +130,10 @@ const std::set<std::string, std::less<>>& KeysOf() {
   return kKeys;
 }
 
-/// Reads JSON into a struct, until it finds what it does not know.
+/// Reads JSON into a struct; stops at the first unknown key or value.
 class Decoder {
  public:
-  /// Of the key or value that is not known.
+  /// The error for the unknown key or value.
   base::Error Problem() const {
     return bad_value_ ? UnknownWord("value of " + bad_key_, *bad_value_)
                       : UnknownWord("key", bad_key_);
@@ -261,7 +261,7 @@ class Decoder {
     return true;
   }
 
-  /// False. Notes what is bad, then on the way out the keys around it.
+  /// Returns false. Records the bad value and, on the way out, the keys around it.
   bool Bad(const std::string_view key, const Json* value = nullptr) {
     if (bad_key_.empty() && value != nullptr) {
       constexpr auto kReplace = Json::error_handler_t::replace;

@@ -10,7 +10,7 @@
 namespace jobman::core {
 namespace {
 
-/// The higher, the more it says about what follows.
+/// The cause with the higher rank decides what follows.
 int Rank(const StopCause& cause) {
   return std::visit(Overloaded{
                         [](const HostFailed&) { return 0; },
@@ -18,7 +18,7 @@ int Rank(const StopCause& cause) {
                         [](const StepTimedOut&) { return 2; },
                         // Whatever ended there, nothing runs on the new machines.
                         [](const MachinesReplaced&) { return 3; },
-                        // Of two causes, the one that was asked for by name decides.
+                        // The user asked for this rule by name, so it beats the causes above.
                         [](const Alarm&) { return 4; },
                         [](const NodeLost&) { return 5; },
                         [](const StoppedByUser&) { return 6; },
@@ -34,7 +34,7 @@ bool EndsJob(const StopCause& cause) {
 }  // namespace
 
 bool Outranks(const StopCause& later, const StopCause& earlier) {
-  // A job that is to end gets no further try because its slice is lost, too.
+  // A job that must end gets no other try because its slice is lost too.
   if (EndsJob(earlier)) return std::holds_alternative<StoppedByUser>(later);
   return Rank(later) > Rank(earlier);
 }
@@ -105,7 +105,7 @@ const HostRun* Culprit(const Stage& stage) {
   return culprit == stage.hosts.end() ? nullptr : &*culprit;
 }
 
-bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host) {
+bool IsDeadHost(const Stage& stage, const HostRun& host) {
   return DidNotAnswer(host) &&
          std::any_of(stage.hosts.begin(), stage.hosts.end(),
                      [](const HostRun& run) { return run.phase == HostPhase::kExited; });

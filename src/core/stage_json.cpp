@@ -44,7 +44,7 @@ Result<HostRun> HostRunFromJson(const Json& json) {
   return run;
 }
 
-// A cause has a word, `stop`, and members of the stage for its data.
+// A cause is stored as a word, `stop`; its data are members of the stage.
 
 std::string_view CauseWord(const StopCause& cause) {
   using Word = std::string_view;

@@ -117,7 +117,7 @@ TEST_P(QueueAwaited, DaysInTheQueue) {
 TEST_P(QueueAwaited, ValidUntilADurationIsOver) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   Create("true", way().Settings({"tpu.valid_until=20s"}));
-  EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
+  EXPECT_TRUE(WhySays("tpu.valid_until ends the wait in "));
   ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 20s");
 }
 
@@ -126,7 +126,7 @@ TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
   const auto now = std::chrono::time_point_cast<base::Duration>(std::chrono::system_clock::now());
   const std::string until = base::FormatRfc3339(now + std::chrono::seconds{30});
   Create("true", way().Settings({"tpu.valid_until=" + until}));
-  EXPECT_TRUE(WhySays("tpu.valid_until leaves it "));
+  EXPECT_TRUE(WhySays("tpu.valid_until ends the wait in "));
   ASSERT_TRUE(Reaches("FAILED"));
   EXPECT_EQ(ExitCode(), 4);
   EXPECT_THAT(Jobman({"why", id()}).out,

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::int64_t kDefaultOutage = 3;
-constexpr const char* kSilence = "no look at the cloud succeeded";
+constexpr const char* kSilence = "the cloud has not answered";
 
 std::chrono::seconds Outage() {
   const auto text = base::GetEnv("JOBMAN_OUTAGE");

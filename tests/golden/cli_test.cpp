@@ -330,7 +330,7 @@ Garbage FullOfGarbage() {
            "job 000007 is RUNNING and holds slice train-000007-a2"),
       Left("eval-000009-a1", core::Ownership::kOrphan, "there is no job 000009"),
       Left("sweep-000002-a1", core::Ownership::kOtherStore, "job 000002 of store s2 may hold it"),
-      Left("by-hand", core::Ownership::kUnlabelled, "it has no labels of jobman")};
+      Left("by-hand", core::Ownership::kUnlabelled, "it has no jobman labels")};
   Garbage::Slice& node = garbage.slices[1];
   node.found.ref.mode = core::AllocationMode::kTpuVm;
   node.found.raw_state = "PREEMPTED";

@@ -8,8 +8,8 @@
 
 namespace jobman::core {
 
-/// What an accelerator type means before a slice of it exists. Afterwards the number of
-/// networkEndpoints is the truth about hosts.
+/// What an accelerator type says about a slice before one exists. Once it exists, the number of
+/// networkEndpoints is its number of hosts.
 ///
 /// Source: Cloud TPU documentation, pages "TPU v2".."TPU v6e" (system architecture, VM types).
 struct Accelerator {

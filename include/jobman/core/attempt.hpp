@@ -6,7 +6,7 @@
 
 namespace jobman::core {
 
-/// Why there is another attempt: the words of JOBMAN_RESTART_REASON (docs/reference.md).
+/// Why there is another attempt: the values of JOBMAN_RESTART_REASON (docs/reference.md).
 enum class RestartCause {
   kPreempted,
   kMaintenance,
@@ -32,17 +32,17 @@ std::string RestartText(const std::optional<Restart>& restart);
 /// How an attempt ended.
 enum class AttemptOutcome {
   kSucceeded,
-  kFailed,     ///< and the job with it
+  kFailed,     ///< the job failed too
   kCancelled,  ///< by the user
   kDeleted,    ///< by the user
   kPreempted,
-  kVanished,       ///< the slice was deleted by somebody, or by the cloud without a word
+  kVanished,       ///< somebody deleted the slice, or the cloud did without notice
   kMaintenance,    ///< the machines were or will be replaced
   kRefused,        ///< the request was refused, or its name is taken
-  kRequestFailed,  ///< it was accepted, and came to nothing
+  kRequestFailed,  ///< the request was accepted, then failed
   kTooSlow,        ///< the slice was not ready in time
   kInfra,          ///< a host was lost, or exit code 75
-  kFailure,        ///< an exit code that retries.failure pays for
+  kFailure,        ///< an exit code covered by retries.failure
   kWatchdog,
   kResumed,  ///< stopped by the user, to be run again
   kRebooted,

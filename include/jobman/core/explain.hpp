@@ -17,7 +17,7 @@ struct Explanation {
 };
 Explanation Explain(const Job& job, TimePoint now);
 
-/// The familiar word of Python jobman beside the state: QUEUEING, RUNNING, IDLE (slice held,
+/// The status word that Python jobman used for this state: QUEUEING, RUNNING, IDLE (slice held,
 /// nothing runs), DEAD (nothing held).
 std::string_view FamiliarStatus(const Job& job);
 

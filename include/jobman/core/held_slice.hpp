@@ -8,14 +8,14 @@
 
 namespace jobman::core {
 
-/// How far our own slice has come, in our books. What the cloud shows is another matter (NodeSeen).
+/// How far a slice has come by our own records. What the cloud shows is in NodeSeen.
 enum class SlicePhase {
   kIntended,  ///< the create is recorded and may or may not have been sent
   kCreated,   ///< the API confirmed it, or it was seen
   kDeleting,  ///< the delete is decided
 };
 
-/// The cloud does not answer when it is asked about a slice.
+/// Every look at the slice since `since` has failed.
 struct NoAnswer {
   TimePoint since = {};
   base::Error error = {};
@@ -29,50 +29,49 @@ struct SliceNode {
   friend bool operator==(const SliceNode&, const SliceNode&) = default;
 };
 
-/// A slice we asked for. Never forgotten before the cloud confirms that it is gone; one that was
-/// never seen is watched for even then (AbandonedRequest).
+/// A slice we requested. Kept on record until the cloud confirms that it is gone. If it was never
+/// seen, it is watched for even after that (AbandonedRequest).
 struct Slice {
   SliceRef ref = {};
   SlicePhase phase = SlicePhase::kIntended;
-  /// How often its create was decided. With more than one, a refusal may be of one request and the
-  /// slice of another.
+  /// How often its create was decided. If more than once, one request may be refused although
+  /// another created the slice.
   int requests_sent = 1;
-  std::vector<std::string> operations = {};  ///< of its creation, while they are not done
-  std::vector<SliceNode> nodes = {};         ///< as last seen READY, all at once
-  std::vector<HostAddress> hosts = {};       ///< of all nodes, in the nodes' order
-  int generation = 0;  ///< grows when the machines changed under us: new uid, new addresses
-  int absences = 0;    ///< successful lists in a row without it
-  int gaps = 0;        ///< ... that show it, but not all of its nodes
-  TimePoint requested_at = {};                        ///< when the last create was decided
+  std::vector<std::string> operations = {};  ///< pending create operations
+  std::vector<SliceNode> nodes = {};         ///< as last seen when all were READY
+  std::vector<HostAddress> hosts = {};       ///< of all nodes, in node order
+  int generation = 0;           ///< grows when machines are replaced: new uid, new addresses
+  int absences = 0;             ///< complete listings in a row without it
+  int gaps = 0;                 ///< complete listings in a row without some of its nodes
+  TimePoint requested_at = {};  ///< when the last create was decided
   std::optional<TimePoint> delete_requested_at = {};  ///< when the last delete was decided
-  /// When something last told that it exists, or that more of it does; until then when it was first
-  /// requested. Only a call that began later can tell that it does not.
+  /// When it, or another part of it, was last shown to exist; before that, when it was first
+  /// requested. Only a call that began later can show that it does not exist.
   TimePoint last_evidence_at = {};
-  /// Of what was asked for by a call each (PartsOf), the names that no listing has shown yet: when
-  /// they are young they may be there all the same.
+  /// Names of the parts (PartsOf) that no listing has shown yet. New ones may exist all the same.
   std::vector<std::string> unshown = {};
-  std::string cloud_state = {};  ///< the API's own word when it was last seen; empty: never seen
+  std::string cloud_state = {};  ///< the API's state at the last sighting; empty: never seen
   /// READY at the last look, so an unreachable host is the host's own fault.
   bool ready = false;
-  std::optional<NoAnswer> no_answer = {};  ///< the last looks failed: nothing is known meanwhile
-  std::optional<Notice> notice = {};       ///< what the API announces of it
+  std::optional<NoAnswer> no_answer = {};  ///< set while looks fail
+  std::optional<Notice> notice = {};       ///< announced by the API
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
 /// The slice as it is recorded right before its first create request.
 Slice IntendedSlice(SliceRef ref, TimePoint now);
-/// Usable once: it was created, and its hosts are known.
+/// Created, with known hosts: it was READY at least once.
 bool IsHeld(const Slice& slice);
 
-/// A request that was given up before any listing showed anything of it: what it asked for may come
-/// late, is looked for until then, and deleted.
+/// A request abandoned before any listing showed its slice. The slice may still be created: it is
+/// looked for until then, and deleted if it appears.
 struct AbandonedRequest {
   SliceRef ref = {};
   TimePoint until = {};
   friend bool operator==(const AbandonedRequest&, const AbandonedRequest&) = default;
 };
 
-/// Where a host of the slice stands.
+/// The position of a host in the slice.
 struct HostPosition {
   int node = 0;  ///< which of the slice's nodes: JOBMAN_SLICE_INDEX
   int host = 0;  ///< its number within that node, as the API counts

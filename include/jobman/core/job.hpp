@@ -19,12 +19,12 @@ using JobId = base::Id<JobTag>;
 /// "000042": job numbers as people see them.
 std::string FormatJobId(JobId id);
 
-/// What the user wants of a job. Commands write it, the reconciler makes it true.
+/// What the user wants of a job. Commands write it, the reconciler carries it out.
 enum class Wish {
   kRun,      ///< create, resume
   kCancel,   ///< stop the processes, keep the slice
   kReboot,   ///< stop, then run again on the same slice
-  kRequeue,  ///< stop, give the slice up, run on a new one
+  kRequeue,  ///< stop, delete the slice, run on a new one
   kDelete,   ///< stop, delete every cloud resource, keep records and logs
 };
 
@@ -34,7 +34,7 @@ enum class Wish {
 struct Queued {
   friend bool operator==(const Queued&, const Queued&) = default;
 };
-/// The create call is decided; its answer, or the slice's first sighting, is awaited.
+/// The create is decided. Waits for its answer, or until the slice is seen.
 struct Requesting {
   friend bool operator==(const Requesting&, const Requesting&) = default;
 };
@@ -55,11 +55,11 @@ struct Setup {
 struct Running {
   friend bool operator==(const Running&, const Running&) = default;
 };
-/// Something failed that passes: deletes what is left of the slice, waits, tries again.
+/// After a temporary failure: deletes what is left of the slice, waits, tries again.
 struct BackingOff {
   TimePoint until = {};
   base::Error error = {};
-  /// Waits for a maintenance that was announced: until the slice comes back from it, or is gone.
+  /// Waits for announced maintenance: until the slice comes back from it, or is gone.
   bool for_maintenance = false;
   friend bool operator==(const BackingOff&, const BackingOff&) = default;
 };
@@ -75,43 +75,43 @@ enum class Outcome { kSucceeded, kFailed, kCancelled, kDeleted };
 /// Over, until somebody resumes it. The slice may still be held (`Job::slice`).
 struct Done {
   Outcome outcome = Outcome::kSucceeded;
-  /// Of the command: the first host's that is not 0. 1 when a setup step failed or was too slow.
+  /// Of the command, from the first host that failed; 1 when a setup step failed or timed out.
   int exit_code = 0;
-  std::optional<base::Error> error = {};  ///< why it failed, when no exit code says it
+  std::optional<base::Error> error = {};  ///< why it failed, if no exit code says it
   friend bool operator==(const Done&, const Done&) = default;
 };
 using JobState = std::variant<Queued, Requesting, Waiting, Provisioning, Setup, Running, BackingOff,
                               Cancelling, Deleting, Done>;
 
 /// QUEUED, REQUESTING, WAITING, PROVISIONING, SETUP, RUNNING, BACKOFF, CANCELLING, DELETING,
-/// SUCCEEDED, FAILED, CANCELLED, DELETED: the words of `list`, of the store, of docs/states.md.
+/// SUCCEEDED, FAILED, CANCELLED, DELETED: as in `list`, the store and docs/states.md.
 std::string_view StateName(const JobState& state);
 bool IsFinal(const JobState& state);
 
-/// What was spent of each budget of `retries`.
+/// How much of each budget in `retries` is used.
 struct Spent {
   int preemption = 0;
   int failure = 0;
   int infra = 0;
   int streak = 0;               ///< faults in a row: drives the backoff (base::StreakAfter)
-  TimePoint waited_until = {};  ///< when the wait after the last of them ends
+  TimePoint waited_until = {};  ///< when the backoff after the last fault ends
   friend bool operator==(const Spent&, const Spent&) = default;
 };
 
-/// A job: everything the reconciler knows of it.
+/// A job: everything the reconciler knows about it.
 struct Job {
   JobId id = {};
   std::string name = {};
   std::string user = {};  ///< who created it, the local login name
   JobSpec spec = {};
   Wish wish = Wish::kRun;
-  bool wish_new =
-      true;  ///< written since the last decision: a kRun then starts a finished job again
+  /// The wish was written since the last decision: a kRun then starts a finished job again.
+  bool wish_new = true;
   JobState state = Queued{};
   TimePoint created_at = {};
   TimePoint since = {};  ///< when the state was entered
   int attempt = 0;       ///< 0 before the first
-  /// Why there is this attempt, or will be the next; nothing for the first.
+  /// Why this attempt was started, or the next will be; nothing for the first.
   std::optional<Restart> restart = {};
   std::optional<AttemptEnd> attempt_end = {};  ///< how the attempt ended; nothing while it goes on
   int setup_epoch = 0;                         ///< grows with `reboot --force`: setup runs again
@@ -120,16 +120,16 @@ struct Job {
   std::vector<AbandonedRequest> abandoned = {};
   std::optional<Stage> stage = {};
   std::string why = {};  ///< the last decision, in one sentence
-  std::optional<TimePoint> wake_at =
-      {};                    ///< when to look again, at the latest; every non-final state has one
+  /// When to look again, at the latest. Every non-final state has one.
+  std::optional<TimePoint> wake_at = {};
   std::int64_t version = 0;  ///< counts writes; a stale writer is refused
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-/// The slice's name for the job's attempt: `<prefix>-<id>-a<attempt>`, lower-case RFC 1035,
-/// at most 61 characters. Deterministic: an answer of "already exists" with our labels is ours.
+/// The slice's name for the job's attempt: `<prefix>-<id>-a<attempt>`, lower-case RFC 1035, at most
+/// 61 characters. Deterministic: if the name already exists with our labels, it is ours.
 std::string SliceName(const Job& job, int attempt);
-/// The slice that the attempt asks for.
+/// The slice that the attempt requests.
 SliceRef SliceFor(const Job& job, int attempt);
 /// Labels that mark a cloud resource as ours: jobman-job, jobman-owner, jobman-store.
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id);

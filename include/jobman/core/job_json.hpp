@@ -9,9 +9,9 @@
 namespace jobman::core {
 
 // The parts of a job as JSON: what the store keeps and what `show --json` prints. Absent members
-// read as their defaults, so that older rows stay readable. A word that this program does not know
-// (a state, a phase) is an error with reason kNewerStore, never an empty state: forgetting a state
-// would orphan slices that cost money. Times are RFC 3339 with milliseconds.
+// take their defaults, so older rows stay readable. An unknown word (a state, a phase) is an error
+// with reason kNewerStore, never an empty state: a forgotten state would orphan slices that cost
+// money. Times are RFC 3339 with milliseconds.
 
 /// {"code": "UNAVAILABLE", "message": ..., "reason": ..., "hint": ..., "retry_after": 30,
 /// "context": [...]}; empty members are left out.
@@ -25,7 +25,7 @@ base::Result<JobState> StateFromJson(const base::Json& json);
 base::Json SliceToJson(const Slice& slice);
 base::Result<Slice> SliceFromJson(const base::Json& json);
 
-/// An array; what is no array reads as none.
+/// An array; anything else reads as none.
 base::Json AbandonedToJson(const std::vector<AbandonedRequest>& all);
 base::Result<std::vector<AbandonedRequest>> AbandonedFromJson(const base::Json& json);
 

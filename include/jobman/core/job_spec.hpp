@@ -14,7 +14,7 @@ namespace jobman::core {
 using base::Duration;
 using base::TimePoint;
 
-/// How the slice is asked for: `tpu.allocation_mode`.
+/// How the slice is requested: `tpu.allocation_mode`.
 enum class AllocationMode { kQueuedResources, kTpuVm };
 /// What it costs and who may take it away: `tpu.pricing`.
 enum class Pricing { kSpot, kOnDemand, kPreemptible, kReserved };
@@ -27,7 +27,7 @@ struct HostSet {
   friend bool operator==(const HostSet&, const HostSet&) = default;
 };
 
-/// Which cloud, and how to prove who we are to it.
+/// Which cloud, and how to authenticate to it.
 struct CloudSpec {
   std::string endpoint = {};  ///< "https://tpu.googleapis.com", "http://127.0.0.1:1234", or "local"
   std::string token_file = {};     ///< file with an access token, read again when it changes
@@ -58,7 +58,7 @@ struct TpuSpec {
   std::map<std::string, std::string> labels = {};
   std::map<std::string, std::string> metadata = {};
   std::string startup_script = {};  ///< the script itself, not its path
-  /// tpu.valid_until: how long a queued resource may wait, or until when all of them may.
+  /// tpu.valid_until: how long each queued resource may wait, or the time when all waiting ends.
   std::optional<Duration> valid_for = {};
   std::optional<TimePoint> valid_until = {};
   static void Fields(auto&& field) {
@@ -100,7 +100,7 @@ struct SetupStep {
   std::string name = {};
   std::string run = {};  ///< shell script
   HostSet hosts = {};
-  bool required = true;  ///< the failure of a step that is not is noted, and the job goes on
+  bool required = true;  ///< false: a failure is noted and the job goes on
   std::optional<Duration> timeout = {};
   static void Fields(auto&& field) {
     field("name", &SetupStep::name);
@@ -112,11 +112,11 @@ struct SetupStep {
   friend bool operator==(const SetupStep&, const SetupStep&) = default;
 };
 
-/// Bytes of "NAME=value" in a program's environment: MAX_ARG_STRLEN of Linux, less the final 0.
+/// Most bytes of "NAME=value" in a program's environment: Linux's MAX_ARG_STRLEN less the final 0.
 inline constexpr std::size_t kLongestVariable = std::size_t{128} * 1024 - 1;
 
-/// A secret of the command. Its value is read when the run starts, travels over stdin, and is
-/// stored nowhere.
+/// A secret of the command. Its value is read when the run starts, travels over stdin, and is never
+/// stored.
 struct SecretRef {
   std::string name = {};  ///< environment variable on the host
   /// Local file with the value; empty: the local environment variable `name`.
@@ -128,7 +128,7 @@ struct SecretRef {
   friend bool operator==(const SecretRef&, const SecretRef&) = default;
 };
 
-/// Where a secret of this machine is read, each time it is needed: one of the two.
+/// Where a local secret is read, each time it is needed: one of the two is set.
 struct SecretSource {
   std::string env = {};   ///< environment variable
   std::string file = {};  ///< path
@@ -140,7 +140,7 @@ struct SecretSource {
   friend bool operator==(const SecretSource&, const SecretSource&) = default;
 };
 
-/// What the command gets when the cloud announces that it takes the machines away.
+/// What the command gets when the cloud announces that it will take the machines away.
 struct OnNotice {
   std::string signal = "TERM";                ///< TERM, INT, USR1, USR2; none: only the file
   Duration grace = std::chrono::seconds{30};  ///< from the signal until the command is stopped
@@ -171,7 +171,7 @@ struct CommandSpec {
   friend bool operator==(const CommandSpec&, const CommandSpec&) = default;
 };
 
-/// How often each kind of end is answered by a new attempt. Nothing: without limit.
+/// How often the job is retried after each kind of end. Nothing: unlimited.
 struct RetrySpec {
   std::optional<int> preemption = {};
   std::optional<int> failure = 0;
@@ -188,11 +188,11 @@ struct RetrySpec {
   friend bool operator==(const RetrySpec&, const RetrySpec&) = default;
 };
 
-/// What the watchdog does with a command after it has stopped it on all hosts.
+/// What happens after the watchdog has stopped the command on all hosts.
 enum class WatchdogAction {
   kRestart,   ///< run it again on the slice; uses retries.infra
-  kNewSlice,  ///< give the slice up and run it on another; uses retries.infra
-  kFail,      ///< the job has failed, whatever the retry limits are
+  kNewSlice,  ///< delete the slice and run it on a new one; uses retries.infra
+  kFail,      ///< fail the job, whatever the retry limits
 };
 
 /// Output that means trouble.
@@ -209,11 +209,11 @@ struct OutputRule {
 /// When a running command is stopped. Setup steps have time limits of their own.
 struct WatchdogSpec {
   std::optional<Duration> no_output = {};  ///< this long without a byte from any host
-  /// A hang is usually of that moment, not of the machines.
+  /// A hang is usually temporary, not a fault of the machines.
   WatchdogAction on_no_output = WatchdogAction::kRestart;
   std::vector<OutputRule> bad_output = {};  ///< the first that matches a line counts
   std::optional<Duration> max_duration = {};
-  /// The limit bounds what a job may cost: a restart would not.
+  /// The limit bounds the cost of a job; a restart would not.
   WatchdogAction on_max_duration = WatchdogAction::kFail;
   static void Fields(auto&& field) {
     field("no_output.after", &WatchdogSpec::no_output);
@@ -225,7 +225,7 @@ struct WatchdogSpec {
   friend bool operator==(const WatchdogSpec&, const WatchdogSpec&) = default;
 };
 
-/// What a hook is told of.
+/// The events that hooks are told about.
 enum class HookEvent {
   kStarted,     ///< the command starts, in any attempt
   kPreempted,   ///< the slice was taken away
@@ -238,10 +238,10 @@ enum class HookKind { kCommand, kWebhook, kMail };  ///< how it is told
 
 /// One thing to do when something happens to the job: a command, a webhook or mail.
 struct HookSpec {
-  HookEvent event = HookEvent::kStarted;  ///< the key that it stands under
-  std::string command = {};               ///< for /bin/sh on this machine, the event on stdin
+  HookEvent event = HookEvent::kStarted;  ///< the key it is listed under
+  std::string command = {};               ///< run by /bin/sh here, with the event on stdin
   std::string folder = {};                ///< where the command runs
-  std::string url = {};                   ///< posted to; empty: it is a secret, url_from
+  std::string url = {};                   ///< posted to; empty: a secret, see url_from
   SecretSource url_from = {};
   SecretSource token = {};  ///< sent as "Authorization: Bearer"
   std::vector<std::string> mail_to = {};
@@ -259,7 +259,7 @@ struct HookSpec {
 };
 
 enum class SmtpTls { kStartTls, kTls, kNone };
-/// The server that takes the mail of hooks.
+/// The server that hooks send mail through.
 struct SmtpSpec {
   std::string host = {};
   int port = 587;
@@ -267,7 +267,7 @@ struct SmtpSpec {
   std::string from = {};
   std::string user = {};
   SecretSource password = {};
-  /// Whether there is no server; then the rest says nothing either.
+  /// No server is set; the other members mean nothing then.
   bool empty() const { return host.empty(); }
   static void Fields(auto&& field) {
     field("host", &SmtpSpec::host);
@@ -280,13 +280,13 @@ struct SmtpSpec {
   friend bool operator==(const SmtpSpec&, const SmtpSpec&) = default;
 };
 
-/// A job file, resolved: defaults filled in, interpolation done, paths absolute, everything valid
-/// as far as that can be known without asking the cloud. Printed as YAML it is a job file again,
-/// which resolves to the same spec.
+/// A job file, resolved: defaults filled in, interpolation done, paths absolute, everything checked
+/// that can be checked without the cloud. Printed as YAML it is a job file that resolves to the
+/// same spec.
 struct JobSpec {
   std::string name = {};
   std::map<std::string, std::string> labels = {};
-  std::map<std::string, std::string> environment = {};  ///< of every setup step and the command
+  std::map<std::string, std::string> environment = {};  ///< for every setup step and the command
   std::optional<int> worker_num = {};                   ///< expected number of hosts, if given
   CloudSpec cloud = {};
   TpuSpec tpu = {};
@@ -315,7 +315,7 @@ struct JobSpec {
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
-// The words of each enum, as job files write them; empty for a value that is none of them.
+// The word for each enum value in job files; empty for a value out of range.
 
 std::string_view AllocationModeName(AllocationMode mode);
 std::string_view PricingName(Pricing pricing);
@@ -363,7 +363,7 @@ inline std::optional<WatchdogAction> WatchdogActionFromName(std::string_view nam
 
 /// "v4-32", or "2 x v4-32" for a multislice.
 std::string AcceleratorText(const TpuSpec& tpu);
-/// Whom a hook tells, in words that hold no secret: "webhook example.com", "mail to ada@lab.org".
+/// The target of a hook, without secrets: "webhook example.com", "mail to ada@lab.org".
 std::string HookTarget(const HookSpec& hook);
 /// "all", or "0,3-7".
 std::string HostSetText(const HostSet& hosts);

@@ -12,26 +12,25 @@ namespace jobman::core {
 
 // --- What was observed since the last decision. ---
 
-// Each names the slice, or the attempt and stage, it is about: what arrives late, from an earlier
-// one, is ignored.
+// Each names its slice, or its attempt and stage, so that late news of an earlier one is ignored.
 
-/// A successful look at the place of a slice that the job holds, or of one it gave up
-/// (Job::abandoned). What is not here was not in a complete listing.
+/// A successful look for a slice that the job holds or has abandoned (Job::abandoned). What is
+/// missing here was missing from a complete listing.
 struct SliceSeen {
   std::string slice = {};
-  /// When the look began; it may be judged much later. Of one that began before the request was
-  /// made, answered or given up, only what it shows counts.
+  /// When the look began; it may be evaluated much later. If it began before the request was sent,
+  /// answered or abandoned, only what it shows counts, not what is missing.
   TimePoint began = {};
-  /// The API was asked for each of its names (get), not for a listing.
+  /// Each name was looked up (get), not listed.
   bool by_name = false;
-  std::vector<NodeSeen> nodes = {};  ///< those of its names that are ours, in the order of NodeIds
+  std::vector<NodeSeen> nodes = {};  ///< those that are ours, in the order of NodeIds
   std::optional<QueuedSeen> queued = {};
-  /// Nothing of our names is ours (labels): they are taken by somebody else.
+  /// Everything found under our names belongs to somebody else (by its labels).
   bool foreign = false;
-  /// Which of our names are taken by somebody else.
+  /// Our names that somebody else has taken.
   std::vector<std::string> taken = {};
 };
-/// The slice's place could not be looked at. Says nothing about the slice; `why` tells it.
+/// The look failed. Says nothing about the slice; `why` reports it.
 struct LookFailed {
   std::string slice = {};
   base::Error error = {};
@@ -48,23 +47,23 @@ struct CreateAnswered {
 struct OperationFailed {
   std::string slice = {};
   base::Error error = {};
-  std::vector<std::string> nodes = {};  ///< which are not coming, as far as the API tells
+  std::vector<std::string> nodes = {};  ///< which failed, as far as the API says
 };
-/// The API's answer to a delete. `gone`: it answered that there is nothing of that name.
+/// The API's answer to a delete. `gone`: nothing of that name exists.
 struct DeleteAnswered {
   std::string slice = {};
   TimePoint began = {};  ///< when the call was made
   bool gone = false;
   std::optional<base::Error> error = {};
 };
-/// News of one host in the present stage.
+/// News of one host in the current stage.
 struct HostReport {
   int attempt = 0;
   StageId stage = CommandStage{};
   HostRun run = {};
 };
-/// Every host on which the command has not ended was reached just now, and none has written
-/// anything since then.
+/// Every host that still runs the command was just reached, and none has written anything since
+/// `since`.
 struct Silence {
   int attempt = 0;
   TimePoint since = {};
@@ -81,10 +80,10 @@ struct Tick {};
 using Observation = std::variant<Tick, SliceSeen, LookFailed, CreateAnswered, OperationFailed,
                                  DeleteAnswered, HostReport, Silence, BadOutput>;
 
-// --- What is to be done. The executor does it; nobody else acts. Each is safe to repeat. ---
+// --- What to do. Only the executor acts. Each effect is safe to repeat. ---
 
-/// Create the slice. Idempotent by name. The labels that mark it as ours and the startup script are
-/// in the request; what only the executor knows (the public SSH key) is not.
+/// Create the slice. Idempotent by name. The request has our labels and the startup script; the
+/// executor adds the public SSH key.
 struct CreateSlice {
   SliceRequest request = {};
   friend bool operator==(const CreateSlice&, const CreateSlice&) = default;
@@ -94,39 +93,39 @@ struct DeleteSlice {
   SliceRef slice = {};
   friend bool operator==(const DeleteSlice&, const DeleteSlice&) = default;
 };
-/// Ask for the slice by its names, and post what is found (SliceSeen::by_name).
+/// Look the slice up by its names and post the result (SliceSeen::by_name).
 struct LookUpSlice {
   SliceRef slice = {};
   friend bool operator==(const LookUpSlice&, const LookUpSlice&) = default;
 };
-/// See to it that the stage runs on its hosts and its output comes in. Idempotent by run id.
+/// Make sure that the stage runs on its hosts and its output is fetched. Idempotent by run id.
 struct RunStage {
   int attempt = 0;
   StageId stage = CommandStage{};
   friend bool operator==(const RunStage&, const RunStage&) = default;
 };
-/// TERM, grace, KILL to the stage's processes on all hosts, and report each host's end.
+/// Stop the stage's processes on all hosts (TERM, grace, KILL) and report each host's end.
 struct StopStage {
   int attempt = 0;
   StageId stage = CommandStage{};
   friend bool operator==(const StopStage&, const StopStage&) = default;
 };
-/// Tell the command on every host of a notice, and send it the signal ("none": no signal). Each
-/// host tells a run once.
+/// Tell the command on every host about a notice and send it the signal ("none": no signal). A host
+/// tells each run only once.
 struct PassNotice {
   int attempt = 0;
   Notice notice = {};
   std::string signal = {};
   friend bool operator==(const PassNotice&, const PassNotice&) = default;
 };
-/// Stop caring for the stage's hosts: they are gone.
+/// Drop the stage: its hosts are gone.
 struct AbandonStage {
   int attempt = 0;
   StageId stage = CommandStage{};
   friend bool operator==(const AbandonStage&, const AbandonStage&) = default;
 };
-/// Tell the hooks that asked for the event (JobSpec::hooks). Recorded with the decision itself, so
-/// that it is told at least once whatever happens.
+/// Tell the hooks that asked for the event (JobSpec::hooks). Recorded with the decision, so it is
+/// delivered at least once.
 struct TellHooks {
   HookEvent event = HookEvent::kStarted;
   int attempt = 0;
@@ -151,17 +150,17 @@ struct Step {
   std::vector<EndedAttempt> ended = {};
   std::string why = {};
   bool changed = false;  ///< whether `job` differs from what went in, wake_at and version aside
-  bool settled = true;   ///< false is a defect: the states went round and came to no rest
+  bool settled = true;   ///< false is a bug: the states did not settle
 };
 
-/// A job should not ask for a slice before then: another one that wants the same was refused.
+/// Another job that competes for the same capacity was refused: do not request a slice before then.
 struct RequestHold {
   TimePoint not_before = {};
-  base::Error error = {};  ///< what the last one was told
+  base::Error error = {};  ///< the last refusal
   friend bool operator==(const RequestHold&, const RequestHold&) = default;
 };
 
-/// Settings of the reconciler that are the controller's, not the job's.
+/// Settings of the reconciler that belong to the controller, not to the job.
 struct Policy {
   std::string store_id = {};
   // See times.hpp.
@@ -171,23 +170,22 @@ struct Policy {
   Duration late_watch = kLateWatch;
   Duration maintenance_wait = kMaintenanceWait;
   Duration delete_again = kDeleteAgain;
-  std::optional<RequestHold> hold = {};  ///< of the one job that is decided upon (RequestHolds)
+  std::optional<RequestHold> hold = {};  ///< for the job being decided (RequestHolds)
 };
 
 /// Decides what a job does next. Pure: no I/O, no clock, no randomness but the arguments.
-/// Level-triggered: called again with the same observation it decides nothing new. The one
-/// exception is a listing that does not show the slice: each counts, and two make a fact.
-/// `unit_random` in [0, 1) is the backoff's jitter. The job has no flaw (FlawOf).
+/// Level-triggered: called again with the same observation it decides nothing new. One exception:
+/// each listing that does not show the slice counts, and two prove that it is absent. `unit_random`
+/// in [0, 1) is the backoff's jitter. The job must have no flaw (FlawOf).
 Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
                double unit_random);
 
 /// Whether a controller has anything to do or to watch for this job.
 bool NeedsCare(const Job& job);
 
-/// The effects a controller that has just started must see to for a job it did not decide itself:
-/// what its present state implies, all idempotent. CreateSlice is not among them: whether an
-/// earlier controller's request arrived is looked at first, and Reconcile asks again when it did
-/// not.
+/// The effects that a controller must start for a job that an earlier one decided: what its state
+/// implies, all idempotent. CreateSlice is not among them: the earlier request may have arrived, so
+/// the cloud is looked at first, and Reconcile repeats the request if needed.
 std::vector<Effect> ImpliedEffects(const Job& job);
 
 }  // namespace jobman::core

@@ -8,18 +8,18 @@
 
 namespace jobman::core {
 
-/// What jobs that compete for the same capacity learn from one another. After a stockout they ask
-/// one at a time, and the later the longer it lasts: fifty jobs that wait for one zone send as many
-/// requests as one would. The first slice that is granted, or a request that stays in the queue,
-/// lets all of them ask. A rate limit is one of the project: all its jobs learn of it. Pure: fed
-/// with decisions; forgotten with the process, and built up again from the jobs that wait.
+/// Spaces out the requests of jobs that compete for the same capacity. After a stockout they ask
+/// one at a time, with growing pauses: fifty jobs waiting for one zone send no more requests than
+/// one would. A granted slice, or a request that stays in the queue, releases all of them. A rate
+/// limit holds all jobs of the project. Pure: fed with decisions. Not stored; rebuilt from the
+/// waiting jobs after a restart.
 class RequestHolds {
  public:
   /// A decision was made: the job before and after it. `unit_random` in [0, 1).
   void Learn(const Job& before, const Job& after, TimePoint now, double unit_random);
-  /// A job that was decided upon by an earlier controller.
+  /// A job decided by an earlier controller.
   void Recall(const Job& job);
-  /// Nothing: the job may ask.
+  /// Nothing when the job may ask.
   std::optional<RequestHold> HoldFor(const Job& job) const;
 
  private:

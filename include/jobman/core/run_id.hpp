@@ -9,13 +9,13 @@
 
 namespace jobman::core {
 
-/// A job on one host: whose runs they are, and where they run. Job numbers repeat over stores, host
-/// numbers over nodes, hosts may share one home folder (NFS), and stores one machine; these four
-/// together are unique in the world.
+/// Identifies the runs of a job on one host. Job numbers repeat across stores and host numbers
+/// across nodes; hosts may share a home folder (NFS), and stores a machine. The four together are
+/// globally unique.
 struct JobOnHost {
   std::string store = {};  ///< the store's id
   JobId job = {};
-  std::string node = {};  ///< Node's id, which no other slice of the store ever had
+  std::string node = {};  ///< the node's id, never reused within the store
   int host = 0;           ///< its number within the node
   friend bool operator==(const JobOnHost&, const JobOnHost&) = default;
 };
@@ -25,12 +25,12 @@ struct CommandRun {
   int attempt = 0;
   friend bool operator==(const CommandRun&, const CommandRun&) = default;
 };
-/// A setup step. The same in every attempt on the same machines, so that what was done is not done
-/// again.
+/// A setup step. Its id is the same in every attempt on the same machines, so that a finished step
+/// is not repeated.
 struct SetupRun {
   int step = 0;  ///< its index in the spec
-  std::string content =
-      {};              ///< hexadecimal digits that change with the step's text and environment
+  /// Hexadecimal digits that change with the step's text and environment.
+  std::string content = {};
   int generation = 0;  ///< Slice::generation
   int epoch = 0;       ///< Job::setup_epoch
   friend bool operator==(const SetupRun&, const SetupRun&) = default;
@@ -41,22 +41,22 @@ struct SetupRun {
 ///     f5d33d77c34a.j000042.train-000042-a3.h0.a3                     the command in attempt 3
 ///     f5d33d77c34a.j000042.train-000042-a3.h0.s1-0123456789ab-g0e0   setup step 1
 ///
-/// It is a file name and a shell word, at most 160 characters. src/remote/host.sh takes it apart at
-/// the dots, and the command's at the number in its end.
+/// It is a file name and a shell word of at most 160 characters. src/remote/host.sh splits it at
+/// the dots, and a command's id also before the attempt number at its end.
 struct RunId {
   JobOnHost on = {};
   std::variant<CommandRun, SetupRun> what = {};
   friend bool operator==(const RunId&, const RunId&) = default;
 };
 
-/// The store and the node must be letters, digits, _ and -, and not empty. The id of a command is
-/// also the prefix by which host.sh finds the job's commands of earlier attempts on that host: it
-/// ends in the attempt's number.
+/// Store and node must be letters, digits, _ and -, and not empty. A command's id ends in the
+/// attempt number; what precedes it is the prefix by which host.sh finds the job's commands of
+/// earlier attempts on that host.
 std::string FormatRunId(const RunId& run);
-/// Nothing for what FormatRunId() did not write.
+/// Nothing for text that FormatRunId() did not write.
 std::optional<RunId> ParseRunId(std::string_view text);
 
-/// What the ids of all runs of the job on that host begin with.
+/// The common prefix of the ids of all runs of the job on that host.
 std::string RunIdPrefix(const JobOnHost& on);
 
 /// The job on host number `host` of the slice that it holds.

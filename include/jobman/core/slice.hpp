@@ -64,11 +64,11 @@ struct HostAddress {
   friend bool operator==(const HostAddress&, const HostAddress&) = default;
 };
 
-/// The cloud says that it will take machines away.
+/// An announcement by the cloud that it will take machines away.
 struct Notice {
   enum class Kind { kMaintenance, kPreemption };
   Kind kind = Kind::kMaintenance;
-  bool imminent = false;  ///< it is happening: the command is signalled; else it is only told
+  bool imminent = false;  ///< happening now: the command is signalled, not just told
   std::string text = {};  ///< "TERMINATE_ON_HOST_MAINTENANCE", "SCHEDULED, PENDING, from <time>"
   friend bool operator==(const Notice&, const Notice&) = default;
 };
@@ -80,7 +80,7 @@ std::optional<Notice::Kind> NoticeKindFromName(std::string_view name);
 struct NodeSeen {
   std::string id = {};  ///< last part of Node.name
   std::string zone = {};
-  std::string uid = {};  ///< Node.id: differs when a name is used again
+  std::string uid = {};  ///< Node.id: differs when a name is reused
   NodeState state = NodeState::kUnspecified;
   std::string raw_state = {};
   std::string health = {};
@@ -107,8 +107,8 @@ struct QueuedSeen {
   std::string create_time = {};
 };
 
-/// The name of what an attempt asks for: one node, or the nodes of a multislice. A queued resource
-/// has the name itself.
+/// Names what an attempt requests: one node, or the nodes of a multislice. A queued resource has
+/// the same name.
 struct SliceRef {
   AllocationMode mode = AllocationMode::kQueuedResources;
   Place place = {};
@@ -117,19 +117,19 @@ struct SliceRef {
   friend bool operator==(const SliceRef&, const SliceRef&) = default;
 };
 
-/// The ids of its nodes: the name, or of a multislice NAME-0, NAME-1, ..., as the service numbers
+/// The ids of its nodes: the name, or NAME-0, NAME-1, ... for a multislice, as the service numbers
 /// them (MultisliceParams.nodeIdPrefix).
 std::vector<std::string> NodeIds(const SliceRef& ref);
-/// What is created, and deleted, by one call each: a queued resource brings all its nodes, without
-/// one every node is asked for by itself.
+/// The parts that are created and deleted by one call each: the queued resource, or without one
+/// each node.
 std::vector<SliceRef> PartsOf(const SliceRef& ref);
 std::vector<std::string> NamesOfParts(const SliceRef& ref);
 
 /// Everything a create call needs.
 struct SliceRequest {
   SliceRef ref = {};
-  TpuSpec tpu =
-      {};  ///< `labels` hold ours too; `metadata` the startup script, and in the end ssh-keys
+  /// `labels` include ours; `metadata` the startup script and, added by the executor, ssh-keys.
+  TpuSpec tpu = {};
   friend bool operator==(const SliceRequest&, const SliceRequest&) = default;
 };
 
@@ -138,10 +138,10 @@ struct OperationSeen {
   std::string name = {};  ///< projects/P/locations/Z/operations/ID
   bool done = false;
   std::optional<base::Error> error = {};
-  std::string node = {};  ///< the id of the node it works on (metadata.target), if it is one
+  std::string node = {};  ///< the id of its target node (metadata.target), if any
 };
 
-/// What GuestAttributes tell of one host.
+/// The host keys that GuestAttributes report for one host.
 struct HostKeys {
   int host = 0;
   std::map<std::string, std::string> keys = {};  ///< "ssh-ed25519" -> base64 of the public key

@@ -11,9 +11,9 @@ namespace jobman::core {
 //     ...
 //   }
 //
-// A field is a key of the job file and the member that holds its value. With a dot in it
-// ("job.name") the key stands in a map of its own. From these lists come the stored record, `config
-// show`, `show --json` and the reading of job files; a test compares them with the schema.
+// A field is a key of the job file and the member that holds its value. A key with a dot
+// ("job.name") is in a nested map. The stored record, `config show`, `show --json` and the reader
+// of job files all use these lists; a test compares them with the schema.
 
 /// A key whose value is in one of two members; at most one of them has a value.
 template <class First, class Second>
@@ -24,7 +24,7 @@ struct OneOf {
 template <class First, class Second>
 OneOf(First, Second) -> OneOf<First, Second>;
 
-/// A key that says something only while another member has a value.
+/// A key that applies only while another member has a value.
 template <class Member, class Needed>
 struct With {
   Member member;
@@ -33,7 +33,7 @@ struct With {
 template <class Member, class Needed>
 With(Member, Needed) -> With<Member, Needed>;
 
-/// An optional number that is written "unlimited" when it is not there.
+/// An optional number that is written "unlimited" when absent.
 template <class Member>
 struct OrUnlimited {
   Member member;

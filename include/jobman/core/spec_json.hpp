@@ -10,8 +10,8 @@ namespace jobman::core {
 /// contained.
 base::OrderedJson SpecToJson(const JobSpec& spec);
 
-/// The inverse; absent keys take their defaults. A key or a value that this program does not know
-/// is an error with kNewerStore: to run a job without it would be to run another job.
+/// The inverse; absent keys take their defaults. An unknown key or value is an error with
+/// kNewerStore: without it, a different job would run.
 base::Result<JobSpec> SpecFromJson(const base::Json& json);
 
 }  // namespace jobman::core

@@ -34,25 +34,25 @@ std::string StageWord(const StageId& id);
 enum class HostPhase {
   kPending,  ///< not started yet, or being connected to
   kRunning,
-  kExited,  ///< exit_code holds
-  kLost,    ///< the run vanished (reboot, killed) or the host cannot be reached for good
+  kExited,  ///< exit_code is valid
+  kLost,    ///< the run vanished (reboot, kill) or the host was given up as unreachable
 };
 struct HostRun {
   int host = 0;
   HostPhase phase = HostPhase::kPending;
   bool started = false;  ///< the run is known to have been started
   int exit_code = 0;
-  std::optional<base::Error> error = {};  ///< kLost: why; before that: what keeps us from it
-  /// In a stage that is being stopped: the host was asked to end what is left of the run, also what
-  /// the command left behind, and answered; or was given up.
+  std::optional<base::Error> error = {};  ///< kLost: why; earlier: why it cannot be reached
+  /// When the stage is being stopped: the host has confirmed that nothing is left of the run,
+  /// including processes the command left behind; or it was given up.
   bool settled = false;
-  std::optional<TimePoint> silent_since = {};  ///< no contact since then, though it was tried
+  std::optional<TimePoint> silent_since = {};  ///< no contact since then despite attempts
   std::int64_t scanned = 0;           ///< bytes of its log, whole lines, that the watchdog has read
   std::optional<Notice> notice = {};  ///< what the host's metadata server announced
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
 bool Ended(const HostRun& run);
-/// Lost, or ended with another exit code than 0.
+/// Lost, or ended with a non-zero exit code.
 bool Failed(const HostRun& run);
 /// The host was given up because it could not be reached.
 bool DidNotAnswer(const HostRun& run);
@@ -66,7 +66,7 @@ struct HostFailed {
   int host = 0;
   friend bool operator==(const HostFailed&, const HostFailed&) = default;
 };
-/// The cloud's notice was passed on, and the command goes on after its grace.
+/// The cloud's notice was passed on and the command outlived its grace period.
 struct NoticeGraceOver {
   friend bool operator==(const NoticeGraceOver&, const NoticeGraceOver&) = default;
 };
@@ -74,11 +74,11 @@ struct NoticeGraceOver {
 struct StepTimedOut {
   friend bool operator==(const StepTimedOut&, const StepTimedOut&) = default;
 };
-/// Some of the machines were replaced: what runs on the others starts over together with them.
+/// Some machines were replaced: the stage starts over on all of them.
 struct MachinesReplaced {
   friend bool operator==(const MachinesReplaced&, const MachinesReplaced&) = default;
 };
-/// A rule of the watchdog was broken. Decides what follows the stage, whatever the exit codes are.
+/// A watchdog rule was broken. Decides what follows the stage, whatever the exit codes.
 struct Alarm {
   std::string rule = {};  ///< "no_output", "bad_output", "max_duration"
   WatchdogAction action = WatchdogAction::kFail;
@@ -98,14 +98,15 @@ struct StoppedByUser {
 using StopCause = std::variant<HostFailed, NoticeGraceOver, StepTimedOut, MachinesReplaced, Alarm,
                                NodeLost, StoppedByUser>;
 
-/// Whether a cause that came later decides what follows the stage, in place of the earlier one.
+/// Whether the later cause replaces the earlier one in deciding what follows the stage.
 bool Outranks(const StopCause& later, const StopCause& earlier);
 
-/// The command was told that the machines will be taken away. However it ends then is no failure.
+/// The command was told that the machines will be taken away. However it ends after that is not a
+/// failure.
 struct Told {
   Notice notice = {};
   TimePoint at = {};
-  std::optional<int> first_failed = {};  ///< the host that ended first with a failure since
+  std::optional<int> first_failed = {};  ///< the first host that failed since
   friend bool operator==(const Told&, const Told&) = default;
 };
 
@@ -122,19 +123,19 @@ struct Stage {
 
   /// Every host has ended; when the stage is being stopped, nothing of it is left there either.
   bool Over() const;
-  /// A host has not ended.
+  /// At least one host has not ended.
   bool AnyRuns() const;
   bool AllSucceeded() const;
   /// The alarm of the watchdog that stops it; nullptr when something else does, or nothing.
   const Alarm* alarm() const;
 };
 
-/// The host whose failure decides about the stage: the first that failed, as far as that is known;
-/// nullptr when none did.
+/// The host whose failure decides the outcome of the stage: the first that failed, as far as is
+/// known; nullptr when none did.
 const HostRun* Culprit(const Stage& stage);
-/// A host that cannot be reached while its siblings can: the machine is dead, whatever the cloud
-/// says, and would be in the next attempt too. When none answers it may be our own network.
-bool IsDeadAmongTheLiving(const Stage& stage, const HostRun& host);
+/// The host cannot be reached while others of the stage can: the machine is dead, whatever the
+/// cloud says, and would be in the next attempt too. When none answers it may be our own network.
+bool IsDeadHost(const Stage& stage, const HostRun& host);
 
 /// "pending", "running", "exited", "lost".
 std::string_view HostPhaseName(HostPhase phase);

@@ -9,7 +9,7 @@
 namespace jobman::core {
 namespace {
 
-/// tpu.valid_until is a time, and it has passed: a request would be refused, today and tomorrow.
+/// tpu.valid_until is a time that has passed: every request would be refused.
 base::Error TooLate(const TpuSpec& tpu) {
   return {.code = base::Code::kDeadlineExceeded,
           .message = fmt::format("tpu.valid_until, {}, has passed: no slice is requested any more",
@@ -50,7 +50,7 @@ void AskForSlice(Turn& turn) {
                                        PricingName(tpu.pricing), AcceleratorText(tpu), tpu.zone));
 }
 
-/// The create is not known to have arrived, and complete listings do not show the slice.
+/// No answer confirmed the create, and complete listings do not show the slice.
 void AskAgain(Turn& turn) {
   Slice& slice = *turn.job.slice;
   slice.absences = 0;
@@ -65,8 +65,8 @@ void AskAgain(Turn& turn) {
                   turn.slice_name()));
 }
 
-/// The queued resource failed because of tpu.valid_until. What the service says then is documented
-/// nowhere, and its clock is not ours: either is believed.
+/// Whether the queued resource failed because of tpu.valid_until. The error for this is not
+/// documented, and the service's clock may differ from ours, so either sign is accepted.
 bool RanOut(const Turn& turn, const base::Error& error) {
   const TpuSpec& tpu = turn.job.spec.tpu;
   if (!tpu.valid_for && !tpu.valid_until) return false;
@@ -100,8 +100,8 @@ Setback Vanished(base::Error error) {
   return setback;
 }
 
-/// A queued resource that goes SUSPENDED before it ever was READY had no capacity: most requests
-/// for spot capacity that fail do it in this way (PROVISIONING, SUSPENDING, FAILED).
+/// A queued resource that becomes SUSPENDED before it was ever READY found no capacity: most
+/// failing spot requests go this way (PROVISIONING, SUSPENDING, FAILED).
 void OnDead(Turn& turn) {
   const Slice& slice = *turn.job.slice;
   base::Error error{.code = base::Code::kAborted,
@@ -134,20 +134,20 @@ void CheckProvisioningLimit(Turn& turn) {
                                          base::FormatDuration(turn.policy.provisioning_limit))}));
 }
 
-/// It has left the queue, in whatever way: from now on there is a limit.
+/// It has left the queue: from now on the provisioning limit applies.
 void NoteOnItsWay(Turn& turn) {
   if (std::holds_alternative<Provisioning>(turn.job.state)) return CheckProvisioningLimit(turn);
   if (turn.job.slice->phase != SlicePhase::kCreated) return;
   turn.Enter(Provisioning{}, "slice " + turn.slice_name() + " is " + turn.job.slice->cloud_state);
 }
 
-/// The listings show some nodes of the slice, not all: they appear one after another, a request was
-/// cut short, or one was taken away.
+/// Listings show only some nodes of the slice: they appear one by one, a request was cut short, or
+/// a node was taken away.
 void OnPartial(Turn& turn) {
   const Slice& slice = *turn.job.slice;
   if (slice.gaps >= 2 && slice.phase == SlicePhase::kIntended) return AskAgain(turn);
   const bool was_whole = !slice.hosts.empty();
-  // A queued resource brings its nodes when it likes.
+  // The nodes of a queued resource may appear at any time.
   const bool late = slice.ref.mode == AllocationMode::kTpuVm &&
                     turn.facts.looked_at - slice.last_evidence_at >= turn.policy.vanish_grace;
   if (slice.gaps < 2 || (!was_whole && !late)) return NoteOnItsWay(turn);
@@ -157,14 +157,14 @@ void OnPartial(Turn& turn) {
 }
 
 void OnUnclear(Turn& turn) {
-  // One that was ready once is repaired or maintained, for as long as that takes.
+  // A slice that was ready before is under repair or maintenance, which may take any time.
   if (turn.job.slice->hosts.empty()) NoteOnItsWay(turn);
   if (!turn.job.slice || turn.job.slice->phase != SlicePhase::kCreated) return;
   turn.Say("slice " + turn.slice_name() + " is " + turn.job.slice->cloud_state +
            ": looking again later");
 }
 
-/// What keeps the job from using the slice for good; nothing when it fits.
+/// Why the job can never use this slice; nothing when it fits.
 std::optional<base::Error> Misfit(const Job& job) {
   const auto count = static_cast<int>(job.slice->hosts.size());
   const auto misfit = [](std::string message, std::string hint) {
@@ -234,10 +234,10 @@ void AdvanceByView(Turn& turn) {
 void AdvanceAcquiring(Turn& turn) {
   const bool refused = turn.AboutSlice() && turn.facts.create_refused;
   if (!refused) return AdvanceByView(turn);
-  // Of several requests one may have arrived: looked up by name, which answers at once.
-  const bool the_only_one = turn.job.slice->requests_sent == 1;
-  if (!the_only_one) turn.Do(LookUpSlice{turn.job.slice->ref});
-  if (the_only_one) turn.job.slice.reset();
+  // An earlier request may have arrived: look it up by name, which answers at once.
+  const bool only_request = turn.job.slice->requests_sent == 1;
+  if (!only_request) turn.Do(LookUpSlice{turn.job.slice->ref});
+  if (only_request) turn.job.slice.reset();
   Recover(turn, InfraFault(AttemptOutcome::kRefused, *turn.facts.create_refused));
 }
 

@@ -9,29 +9,29 @@
 
 namespace jobman::core {
 
-/// What one observation tells beyond what the record keeps. Lives for one decision.
+/// What an observation says beyond what the record keeps. Lives for one decision.
 struct Facts {
-  /// The slice that the following is about, up to `hosts_replaced`; empty: about none.
+  /// The slice that the members up to `hosts_replaced` are about; empty: none.
   std::string slice = {};
   SliceView view = SliceView::kNotLooked;
   TimePoint looked_at = {};  ///< when the look, or the delete that found nothing, began
   bool by_name = false;      ///< the look asked for the slice by its names
-  bool doubtful = false;     ///< to be asked for by its names before anything is lost
-  bool suspended = false;    ///< the queued resource is
+  bool doubtful = false;     ///< look it up by name before giving anything up
+  bool suspended = false;    ///< the queued resource is suspended
   bool not_found = false;    ///< a delete found nothing of that name
   std::optional<base::Error> create_refused = {};
-  std::optional<base::Error> failure = {};  ///< why it failed
+  std::optional<base::Error> failure = {};  ///< why the slice failed
   std::vector<int> hosts_up = {};           ///< of a multislice: the hosts on nodes that are READY
-  bool machines_replaced = false;           ///< some machines are others than before
-  std::vector<int> hosts_replaced = {};     ///< these; empty when all may be
+  bool machines_replaced = false;           ///< some machines were replaced
+  std::vector<int> hosts_replaced = {};     ///< which; empty when all may have been
 
-  std::optional<Notice> notice = {};  ///< of the slice or a host of the stage, and news
+  std::optional<Notice> notice = {};  ///< a new one, of the slice or a host of the stage
   std::optional<Alarm> alarm = {};    ///< the command broke a rule of the watchdog
-  std::string note = {};              ///< worth telling, if the decision has nothing better to say
+  std::string note = {};              ///< for `why`, if the decision gives no reason
 };
 
-/// Puts an observation into the record, and gives back what is true for this decision only. Decides
-/// nothing. What is about an earlier slice, attempt or stage is dropped.
+/// Records an observation in the job and returns what holds for this decision only. Decides
+/// nothing. Observations of an earlier slice, attempt or stage are dropped.
 Facts Fold(Job& job, const Observation& seen, TimePoint now);
 
 }  // namespace jobman::core

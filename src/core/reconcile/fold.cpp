@@ -12,7 +12,7 @@ Slice* HeldSlice(Job& job, const std::string& name) {
   return job.slice && job.slice->ref.name == name ? &*job.slice : nullptr;
 }
 
-/// What came late stays on the list until it was deleted.
+/// If the slice of an abandoned request was created after all, it stays listed until it is deleted.
 void DropUnseen(std::vector<AbandonedRequest>& abandoned, const SliceSeen& seen) {
   const bool there = !seen.foreign && (seen.queued || !seen.nodes.empty());
   std::erase_if(abandoned, [&](const AbandonedRequest& one) {

@@ -1,4 +1,4 @@
-// What the API's answers put into the record of a slice.
+// How the API's answers change the record of a slice.
 #include <algorithm>
 
 #include "core/reconcile/fold_parts.hpp"
@@ -7,7 +7,7 @@
 namespace jobman::core {
 namespace {
 
-/// The create may have arrived although no good answer came.
+/// The create may have arrived although it was not confirmed.
 bool MayHaveArrived(const base::Error& error) {
   switch (error.code) {
     case base::Code::kUnavailable:
@@ -33,7 +33,7 @@ bool MayHaveArrived(const base::Error& error) {
   return true;
 }
 
-/// The others were refused, or not asked for.
+/// The other names were refused or never requested.
 void KeepUnshown(Slice& slice, const std::vector<std::string>& accepted) {
   std::erase_if(slice.unshown, [&](const std::string& name) {
     return std::find(accepted.begin(), accepted.end(), name) == accepted.end();
@@ -44,11 +44,11 @@ void KeepUnshown(Slice& slice, const std::vector<std::string>& accepted) {
 
 Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now) {
   Facts facts{.slice = answer.slice};
-  // Seen before the answer came: only its operations are news, which tell of a stockout.
+  // Seen before the answer came. Only the operations are new: they report a stockout.
   const bool seen = slice.phase == SlicePhase::kCreated && slice.hosts.empty();
   if (seen && !answer.error && slice.operations.empty()) slice.operations = answer.operations;
   if (slice.phase != SlicePhase::kIntended) {
-    // Seen in part, perhaps given up already: what came of the rest is as young as this answer.
+    // Seen in part, perhaps given up already: the rest may be as new as this answer.
     if (!slice.unshown.empty()) slice.last_evidence_at = now;
     return facts;
   }
@@ -60,7 +60,7 @@ Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now) {
     slice.last_evidence_at = now;
     slice.absences = 0;
     if (!answer.error) return facts;
-    // What was accepted must be deleted again. It was not seen yet: that it is absent is no fact.
+    // The accepted parts must be deleted. They have not been seen yet, so absence proves nothing.
     facts.failure = answer.error;
     facts.view = SliceView::kFailed;
     return facts;
@@ -75,7 +75,7 @@ Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now) {
 }
 
 Facts FoldFailure(Slice& slice, const OperationFailed& failed) {
-  // Without an operation on record it is told a second time, or too late to matter.
+  // Without an operation on record this is a repeat, or too late to matter.
   if (slice.operations.empty()) return {};
   slice.operations.clear();
   const bool one_part = NamesOfParts(slice.ref).size() == 1;

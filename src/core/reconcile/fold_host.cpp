@@ -1,4 +1,4 @@
-// What a host reports of its run, put into the record of the stage.
+// How host reports change the record of the stage.
 #include <algorithm>
 
 #include "core/reconcile/fold_parts.hpp"
@@ -12,8 +12,8 @@ Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now) {
   HostRun& run = *found;
   Facts facts;
   if (news.notice && news.notice != run.notice) facts.notice = news.notice;
-  // The end of a run is recorded once; what comes after it is late, but for the news that nothing
-  // of it is left, in a stage that is being stopped or will be.
+  // The end of a run is recorded once. After it only one thing counts: that nothing of the run is
+  // left, in a stage that is or will be stopped.
   const bool to_be_stopped = stage.stop || (stage.told && stage.told->first_failed);
   const bool ended = Ended(run);
   const bool settled = run.settled || (news.settled && (!ended || to_be_stopped));

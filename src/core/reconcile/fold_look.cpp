@@ -1,4 +1,4 @@
-// What a look at the cloud puts into the record of a slice.
+// How a look at the cloud changes the record of a slice.
 #include <algorithm>
 
 #include "core/reconcile/fold_parts.hpp"
@@ -7,14 +7,14 @@
 namespace jobman::core {
 namespace {
 
-/// "READY"; "READY, UNHEALTHY_MAINTENANCE" when that is not all.
+/// "READY", or "READY, UNHEALTHY_MAINTENANCE" with a health problem.
 std::string WordOf(const NodeSeen& node) {
   const bool well =
       node.health.empty() || node.health == "HEALTHY" || node.health == "HEALTH_UNSPECIFIED";
   return well ? node.raw_state : node.raw_state + ", " + node.health;
 }
 
-/// The word of what tells most: of a multislice with the name of the node.
+/// The state that matters most; for a multislice with the name of its node.
 std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
   const NodeSeen* const node = TellingNode(seen);
   const bool of_node =
@@ -25,7 +25,7 @@ std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
   return one_of_many ? WordOf(*node) + " (node " + node->id + ")" : WordOf(*node);
 }
 
-/// Takes the addresses over; tells whether they are other machines than before.
+/// Records the addresses; returns whether machines were replaced.
 bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   std::vector<SliceNode> nodes;
   std::vector<HostAddress> hosts;
@@ -42,7 +42,7 @@ bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   return true;
 }
 
-/// The hosts of the slice on record whose node the look shows READY.
+/// Recorded hosts whose node the look shows READY.
 std::vector<int> HostsThatAreUp(const Slice& slice, const std::vector<NodeSeen>& nodes) {
   std::vector<int> up;
   for (int host = 0; host < static_cast<int>(slice.hosts.size()); ++host) {
@@ -55,7 +55,7 @@ std::vector<int> HostsThatAreUp(const Slice& slice, const std::vector<NodeSeen>&
   return up;
 }
 
-/// The hosts of the nodes that were replaced while others of the slice were not; none when all may
+/// Hosts of the nodes that were replaced while others of the slice were not; empty when all may
 /// have been.
 std::vector<int> ReplacedAmongOthers(const Slice& before, const Slice& after) {
   std::vector<int> replaced;
@@ -73,7 +73,7 @@ std::vector<int> ReplacedAmongOthers(const Slice& before, const Slice& after) {
   return replaced.size() == after.hosts.size() ? std::vector<int>{} : replaced;
 }
 
-/// What is announced of the nodes: what is imminent for one of them is for all.
+/// The worst notice of the nodes: one that is imminent for a node is imminent for all.
 std::optional<Notice> WorstOf(const std::vector<NodeSeen>& nodes) {
   std::optional<Notice> worst;
   for (const NodeSeen& node : nodes) {
@@ -82,8 +82,8 @@ std::optional<Notice> WorstOf(const std::vector<NodeSeen>& nodes) {
   return worst;
 }
 
-/// Something of it is there. A delete that was under way may have missed what comes into sight only
-/// now: "not found" is no fact then.
+/// Some of it exists. A delete already under way may have missed a part that was only seen now: its
+/// "not found" proves nothing.
 void NoteSight(Slice& slice, const SliceSeen& seen, TimePoint now) {
   const auto before = slice.unshown.size();
   if (slice.ref.mode == AllocationMode::kQueuedResources) slice.unshown.clear();
@@ -92,8 +92,8 @@ void NoteSight(Slice& slice, const SliceSeen& seen, TimePoint now) {
   if (more && slice.phase == SlicePhase::kDeleting) slice.last_evidence_at = now;
 }
 
-/// Nodes that are asked for one by one, and one of their names is somebody else's: it will never be
-/// whole. (A queued resource says itself what becomes of it.)
+/// A multislice requested node by node can never be complete if somebody else has one of the names.
+/// (A queued resource reports its own failure.)
 void NoteTaken(Slice& slice, const SliceSeen& seen, Facts& facts) {
   if (seen.taken.empty() || slice.ref.mode != AllocationMode::kTpuVm) return;
   for (const std::string& name : seen.taken) std::erase(slice.unshown, name);
@@ -102,8 +102,8 @@ void NoteTaken(Slice& slice, const SliceSeen& seen, Facts& facts) {
   facts.failure = NameTaken(seen.taken.front());
 }
 
-/// Its nodes hold quota and must go. A listing may leave out what is there, and another one too:
-/// only the API, asked by name, says that the queued resource is not.
+/// Its nodes hold quota and must be deleted. Listings may omit what exists, even twice: only a
+/// lookup by name proves that the queued resource is gone.
 void NoteOrphaned(const SliceSeen& seen, Facts& facts) {
   facts.view = seen.by_name ? SliceView::kDead : SliceView::kUnclear;
   facts.doubtful = !seen.by_name;
@@ -115,7 +115,7 @@ void NoteState(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now)
   slice.absences = 0;
   slice.gaps = facts.view == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
   if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) NoteOrphaned(seen, facts);
-  // Nodes that are asked for one by one appear one by one: the request may still be under way.
+  // Nodes requested one by one appear one by one: the request may still be under way.
   const bool all_asked_for = facts.view != SliceView::kPartial || seen.queued;
   if (slice.phase == SlicePhase::kIntended && all_asked_for) {
     slice.phase = SlicePhase::kCreated;
@@ -175,7 +175,7 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
 
 void FoldSilence(Slice& slice, const LookFailed& failed, TimePoint now) {
   std::optional<NoAnswer>& known = slice.no_answer;
-  // The words of one failure vary; to write each of them down would be a commit for every look.
+  // Messages of one failure vary; to record each would be a commit for every look.
   const bool same =
       known && known->error.code == failed.error.code && known->error.reason == failed.error.reason;
   if (same) return;

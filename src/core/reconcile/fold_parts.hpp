@@ -4,7 +4,7 @@
 
 namespace jobman::core {
 
-// The parts of Fold(): each over what its observation is about.
+// The parts of Fold(), by kind of observation.
 
 // fold_look.cpp
 Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now);
@@ -15,7 +15,7 @@ Facts FoldFailure(Slice& slice, const OperationFailed& failed);
 Facts FoldDelete(const Slice& slice, const DeleteAnswered& answer);
 // fold_host.cpp
 Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now);
-/// Nothing runs on these hosts any more, and nothing is to be stopped there.
+/// Nothing runs on these hosts any more, and nothing needs to be stopped there.
 void LoseRuns(Stage& stage, const std::vector<int>& hosts, const std::string& why);
 // watchdog.cpp
 Facts FoldOutputSilence(const Job& job, const Silence& silence, TimePoint now);

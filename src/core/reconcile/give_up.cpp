@@ -1,4 +1,4 @@
-// A slice is given up: deleted, or seen to be gone, and never forgotten before.
+// Giving a slice up: it is deleted, and stays on record until it is known to be gone.
 #include "core/reconcile/turn.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace jobman::core {
 namespace {
 
-/// What no listing has ever shown may still come.
+/// A slice that no listing ever showed may still be created.
 void ForgetSlice(Turn& turn) {
   Job& job = turn.job;
   if (!job.slice->unshown.empty()) {
@@ -15,22 +15,22 @@ void ForgetSlice(Turn& turn) {
   job.slice.reset();
 }
 
-/// A request without an answer is given up: a delete could miss it (not there yet) or hit somebody
-/// else's slice of that name. It is known what to do when it is seen, when the API says that there
-/// is nothing of its names, or when it is absent from listings for long.
+/// Gives up a request without an answer. A delete could miss the slice (not created yet) or hit
+/// somebody else's of that name. So it waits until the slice is seen, a lookup by name finds
+/// nothing, or listings have not shown it for long.
 void DropUnansweredRequest(Turn& turn) {
   const Slice& slice = *turn.job.slice;
   const bool refused = turn.AboutSlice() && turn.facts.create_refused && slice.requests_sent == 1;
   if (refused) return turn.job.slice.reset();
   if (turn.view() != SliceView::kAbsent) return;
   const TimePoint last = std::max(slice.requested_at, turn.job.since);
-  // The deciding look is a fresh one: earlier ones may have come before the request arrived.
+  // The deciding look must be fresh: earlier ones may predate the arrival of the request.
   const bool long_absent =
       slice.absences >= 2 && turn.facts.looked_at - last >= turn.policy.vanish_grace;
   if (turn.facts.by_name || long_absent) ForgetSlice(turn);
 }
 
-/// What was observed shows that nothing of the slice, which is being deleted, is left.
+/// The observation shows that nothing is left of the slice that is being deleted.
 bool IsGone(const Turn& turn) {
   if (!turn.AboutSlice()) return false;
   const Slice& slice = *turn.job.slice;
@@ -82,10 +82,10 @@ bool SliceIsDead(const Turn& turn) {
 void GiveSliceUp(Turn& turn) {
   if (!turn.job.slice) return;
   Slice& slice = *turn.job.slice;
-  // Of a multislice some nodes were seen: they must go, whatever becomes of the others.
+  // Some nodes of the multislice were seen: they must be deleted, whatever becomes of the others.
   if (slice.phase == SlicePhase::kIntended && turn.view() == SliceView::kPartial) {
     slice.phase = SlicePhase::kCreated;
-    slice.last_evidence_at = turn.now;  // the others may be as young as that
+    slice.last_evidence_at = turn.now;  // the others may be that new
   }
   if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest(turn);
   const bool first = slice.phase != SlicePhase::kDeleting;
@@ -103,7 +103,7 @@ void GiveSliceUp(Turn& turn) {
 void LoseSlice(Turn& turn, Setback setback) {
   Job& job = turn.job;
   if (job.stage) turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
-  // The cloud took away a slice that worked: no sign of trouble that asks for a longer wait.
+  // The cloud took away a working slice: no reason for a longer backoff.
   const bool worked = job.stage && IsCommand(job.stage->id);
   const bool preempted = setback.fault == Fault::kPreemption;
   if (worked && preempted) job.spent.streak = 0;

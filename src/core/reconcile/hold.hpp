@@ -4,14 +4,13 @@
 
 namespace jobman::core {
 
-// What holds for a slice on record, whoever holds it.
+// Rules for a slice on record.
 
-/// When its record last changed by a request or by evidence. A look that began before that shows
-/// what was, not what is.
+/// When a request or a sighting last changed its record. A look that began earlier is out of date.
 TimePoint LastNewsOf(const Slice& slice);
-/// Complete listings without the slice, or "not found", by a call that began at `looked`, mean that
-/// it is gone: what was just created may be invisible for a moment. What counts is when the call
-/// began: this machine may have slept since, and its answer have been overtaken.
+/// Whether complete listings without the slice, or "not found", from a call that began at `looked`
+/// prove that it is gone: a new slice may be invisible for a moment. The start of the call counts:
+/// this machine may have slept since, and the answer may be out of date.
 bool AbsenceIsFact(const Slice& slice, TimePoint looked, const Policy& policy);
 base::Error NameTaken(const std::string& name);
 

@@ -1,5 +1,5 @@
-// The cloud says that it will take the machines away: the command is told, and however it ends
-// then, that was no failure.
+// The cloud announces that it will take the machines away. The command is told, and however it ends
+// after that is not a failure.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,9 +24,9 @@ PassNotice NoticeToPass(const Job& job) {
           .signal = told ? job.spec.command.on_notice.signal : std::string(kNoSignal)};
 }
 
-/// What the cloud announces is passed on to the command, on all its hosts: a notice to one of them
-/// is the end of the slice. A preemption is a worse one than a maintenance.
-void HeedNotice(Turn& turn) {
+/// Passes the cloud's notice on to the command on all hosts: a notice for one host ends the whole
+/// slice. A preemption outranks maintenance.
+void HandleNotice(Turn& turn) {
   Stage& stage = *turn.job.stage;
   const auto& notice = turn.facts.notice;
   if (!notice || !IsCommand(stage.id)) return;
@@ -41,7 +41,7 @@ void HeedNotice(Turn& turn) {
   if (stage.told && !IsWorse(*notice, stage.told->notice)) return;
   if (!stage.told) stage.told = Told{.at = turn.now};
   stage.told->notice = *notice;
-  if (stage.stop || stage.Over()) return;  // nobody is left to be told
+  if (stage.stop || stage.Over()) return;  // nothing is left to tell
   turn.Do(NoticeToPass(turn.job));
   const std::string& signal = turn.job.spec.command.on_notice.signal;
   turn.Say(fmt::format("notice of {} ({}): the command is {}", kind, notice->text,
@@ -54,7 +54,7 @@ bool NoticeGraceLasts(const Turn& turn) {
   return told && on_notice.signal != kNoSignal && turn.now - told->at < on_notice.grace;
 }
 
-/// Where a host does not answer, the machines are gone already, and there is nothing to stop.
+/// If a host does not answer, the machines are already gone and there is nothing to stop.
 bool StopsAfterNotice(const Job& job) {
   const Stage& stage = *job.stage;
   const bool silent = std::any_of(stage.hosts.begin(), stage.hosts.end(),
@@ -71,8 +71,8 @@ void CheckNoticeGrace(Turn& turn) {
                       NoticeKindName(turn.job.stage->told->notice.kind)));
 }
 
-/// However the command ended, it was told to. A preempted slice is as good as gone; one under
-/// maintenance comes back, and until it goes a new start would not live long.
+/// However the command ended, it was told to. A preempted slice is as good as gone. One under
+/// maintenance comes back; a start before that would be cut short.
 void EndAfterNotice(Turn& turn, base::Error error) {
   const Notice notice = turn.job.stage->told->notice;
   error = {.code = base::Code::kAborted,

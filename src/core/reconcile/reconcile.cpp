@@ -10,7 +10,7 @@ namespace {
 /// An observation moves a job through a few states at most.
 constexpr int kMostRounds = 8;
 
-/// Tells whether the states came to rest.
+/// Returns whether the states settled.
 bool Settle(Turn& turn) {
   for (int round = 0; round < kMostRounds; ++round) {
     const JobState before = turn.job.state;
@@ -54,7 +54,7 @@ Step Finish(Turn turn, const Job& before, bool settled) {
   return step;
 }
 
-/// A request that may have arrived, of a job that does not wait for its slice any more.
+/// A request that may have arrived, of a job that no longer waits for its slice.
 bool IsUncertain(const Job& job) {
   const bool acquiring = std::holds_alternative<Requesting>(job.state);
   return job.slice && !acquiring && job.slice->phase == SlicePhase::kIntended &&

@@ -77,9 +77,9 @@ Duration WaitAfter(const Turn& turn, const Setback& setback) {
   const base::Backoff backoff = BackoffOf(turn.job.spec.retries);
   const int streak = turn.job.spent.streak;
   Duration wait{0};
-  // The first preemption after a good run is answered at once: capacity may still be there. Else
-  // never without a wait: what was refused rests for a decision, from which others learn
-  // (RequestHolds).
+  // The first preemption after a good run is retried at once: capacity may still be there.
+  // Otherwise there is always a wait: a refused job pauses for at least one decision, from which
+  // other jobs learn (RequestHolds).
   const bool at_once = setback.fault == Fault::kPreemption && streak == 1;
   if (!at_once) wait = std::max(backoff.FullJitter(streak, turn.unit_random), Duration{1});
   if (setback.error.retry_after) wait = std::max<Duration>(wait, *setback.error.retry_after);
@@ -125,7 +125,7 @@ void Recover(Turn& turn, Setback setback) {
   Job& job = turn.job;
   base::Error& error = setback.error;
   if (IsPermanent(error)) return FailForGood(turn, std::move(error), 0);
-  // The failure budget was asked before: a failing command without one ends the job.
+  // The failure budget was checked before: without it, a failing command ends the job.
   const bool paid =
       setback.fault == Fault::kFailure || IsFree(error) || TakeFromBudget(turn, setback.fault);
   if (!paid) {
@@ -141,7 +141,7 @@ void Recover(Turn& turn, Setback setback) {
   const Duration wait = WaitAfter(turn, setback);
   job.spent.waited_until = turn.now + wait;
   std::string why = error.message;
-  if (why.ends_with('.')) why.pop_back();  // the cloud's own sentences
+  if (why.ends_with('.')) why.pop_back();  // messages of the cloud end in one
   why += ": trying again";
   if (wait > Duration{0}) why += " in " + base::FormatDuration(wait);
   if (worked) turn.Tell(HookEvent::kRestarting, why);
@@ -158,13 +158,13 @@ void FailForGood(Turn& turn, base::Error error, int exit_code) {
 
 void Advance(Turn& turn, const BackingOff& backing_off) {
   Job& job = turn.job;
-  // It took the slice away for good: this was the preemption that is paid for already.
+  // The cloud took the slice for good: this is the preemption that was already counted.
   const bool taken = backing_off.for_maintenance && SliceIsDead(turn);
   if (taken) job.restart = Restart{.cause = RestartCause::kPreempted};
   const bool leaving = taken || (job.slice && job.slice->phase != SlicePhase::kCreated);
   if (leaving) GiveSliceUp(turn);
   const bool left = job.slice && job.slice->phase != SlicePhase::kCreated;
-  // Over as soon as the slice came back on other machines, or is gone.
+  // Over once the slice is back on new machines, or gone.
   const bool maintained =
       backing_off.for_maintenance && (turn.facts.machines_replaced || !job.slice);
   if (left || (turn.now < backing_off.until && !maintained)) return;
@@ -176,7 +176,7 @@ void Advance(Turn& turn, const Done&) {
   if (!slice) return;
   const bool held = IsHeld(*slice);
   if (held && turn.view() == SliceView::kAbsent && slice->absences >= 2) return slice.reset();
-  // One that was never ready has no use for the user, and would bill some night.
+  // A slice that was never ready is of no use to the user, and would be billed once granted.
   if (!held || SliceIsDead(turn)) GiveSliceUp(turn);
 }
 

@@ -34,7 +34,7 @@ SliceView ViewOfNode(const NodeSeen& node) {
   return SliceView::kUnclear;
 }
 
-/// The higher, the more it says about a slice of several nodes: one that is lost loses them all.
+/// The highest weight decides for a slice of several nodes: one lost node loses them all.
 int Weight(SliceView view) {
   switch (view) {
     case SliceView::kReady:
@@ -108,7 +108,7 @@ bool IsOrphaned(const SliceSeen& seen, const SliceRef& ref) {
 SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref) {
   if (seen.foreign) return SliceView::kForeign;
   if (seen.nodes.empty() && !seen.queued) return SliceView::kAbsent;
-  // Its nodes hold quota and must go, if it is true (fold_look.cpp).
+  // If so, its nodes hold quota and must be deleted (fold_look.cpp).
   if (IsOrphaned(seen, ref)) return SliceView::kPartial;
   return seen.queued ? ViewOfQueued(seen, ref) : ViewOfNodes(seen, ref);
 }

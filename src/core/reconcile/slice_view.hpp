@@ -14,16 +14,16 @@ enum class SliceView {
   kProvisioning,  ///< being created, or coming back
   kReady,         ///< usable, addresses known
   kPartial,       ///< some of its nodes are not in a complete listing
-  kUnclear,       ///< repair, maintenance, unknown words: keep what we have and look again
+  kUnclear,       ///< repair, maintenance, unknown states: keep it and look again
   kDead,          ///< preempted, suspended, terminated, stopped: holds quota, must be deleted
   kFailed,        ///< the queued resource, or the create operation, failed
   kLeaving,       ///< being deleted
 };
 
 SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref);
-/// Of a queued resource, and it was not seen: its nodes are left over, or a listing left it out.
+/// Nodes were seen without their queued resource: they are left over, or a listing omitted it.
 bool IsOrphaned(const SliceSeen& seen, const SliceRef& ref);
-/// Of the nodes that were seen, the one that says most about the slice; none seen: nullptr.
+/// The seen node that matters most for the slice; nullptr if none was seen.
 const NodeSeen* TellingNode(const SliceSeen& seen);
 
 }  // namespace jobman::core

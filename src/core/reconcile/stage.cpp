@@ -11,8 +11,8 @@
 namespace jobman::core {
 namespace {
 
-constexpr int kTemporaryFailure = 75;  // EX_TEMPFAIL of sysexits.h: the command asks to be repeated
-constexpr int kSetupFailed = 1;        // the job's exit code: a step's own is not the command's
+constexpr int kTemporaryFailure = 75;  // EX_TEMPFAIL of sysexits.h: the command asks for a retry
+constexpr int kSetupFailed = 1;        // the job's exit code; the step's own is not the command's
 
 std::int64_t Count(const auto& list) {
   return static_cast<std::int64_t>(list.size());
@@ -44,7 +44,7 @@ std::string DescribeFailure(const Stage& stage, const HostRun& run) {
                      stage.name, run.error ? ": " + run.error->message : std::string{});
 }
 
-/// No second try helps before the user has done something about it.
+/// A retry cannot help until the user has done something.
 bool NeedsUserAction(const base::Error& error) {
   return error.reason == base::Reason::kHostKeyChanged ||
          error.reason == base::Reason::kKeyUnreadable || error.reason == base::Reason::kDiskFull ||
@@ -60,7 +60,7 @@ bool ReplacedUnderStage(const Turn& turn) {
          job.stage->generation != job.slice->generation;
 }
 
-/// Tells whether the slice was lost, and the stage with it.
+/// Returns whether the slice was lost, and the stage with it.
 bool SliceIsLost(Turn& turn) {
   if (!SliceIsDead(turn)) return false;
   const base::Error error = LossOfSlice(turn);
@@ -78,8 +78,8 @@ void StartOver(Turn& turn) {
             "machines of slice " + turn.slice_name() + " were replaced: setting them up again");
 }
 
-/// One node of several has new machines: what runs on the others would wait for it for ever.
-void HeedReplaced(Turn& turn) {
+/// One node of several has new machines: the others would wait for it for ever.
+void HandleReplacedMachines(Turn& turn) {
   if (!ReplacedUnderStage(turn)) return;
   StopFor(turn, MachinesReplaced{},
           fmt::format("some machines of slice {} were replaced: stopping {} on the others",
@@ -96,9 +96,9 @@ void CheckStepLimit(Turn& turn) {
                       base::FormatDuration(*step->timeout)));
 }
 
-/// One host's failure ends the stage on all: a collective would hang for ever. The failed host is
-/// stopped too, since what its command left behind may hold the chips. After a notice an end is no
-/// failure, and the others may still be saving what they have.
+/// A failure on one host ends the stage on all: a collective would hang for ever. The failed host
+/// is stopped too, since leftover processes may hold the chips. After a notice an exit is not a
+/// failure, and the other hosts may still be saving their state.
 void StopWhatFailed(Turn& turn) {
   Stage& stage = *turn.job.stage;
   const HostRun* const culprit = Culprit(stage);
@@ -150,7 +150,7 @@ void FailStage(Turn& turn) {
   }
   if (stage.told) return EndAfterNotice(turn, std::move(error));
   if (culprit.phase == HostPhase::kLost || culprit.exit_code == kTemporaryFailure) {
-    if (IsDeadAmongTheLiving(stage, culprit)) GiveSliceUp(turn);
+    if (IsDeadHost(stage, culprit)) GiveSliceUp(turn);
     return Recover(turn, InfraFault(AttemptOutcome::kInfra, std::move(error)));
   }
   if (!TakeFromBudget(turn, Fault::kFailure)) {
@@ -181,7 +181,7 @@ void BeginNext(Turn& turn) {
   BeginStage(turn, last ? StageId{CommandStage{}} : StageId{SetupStage{next}});
 }
 
-/// Nothing but the ends of its runs says what follows.
+/// The results of the runs alone decide what follows.
 void JudgeRuns(Turn& turn) {
   if (turn.job.stage->AllSucceeded() || IsOptional(turn.job)) return BeginNext(turn);
   FailStage(turn);
@@ -212,11 +212,11 @@ void AdvanceStage(Turn& turn) {
   if (AlarmEndsJobUnstopped(turn)) return EndAlarmed(turn);
   if (SliceIsLost(turn)) return;
   if (AllReplaced(turn)) return StartOver(turn);
-  HeedReplaced(turn);
-  HeedNotice(turn);
+  HandleReplacedMachines(turn);
+  HandleNotice(turn);
   CheckStepLimit(turn);
   CheckDuration(turn);
-  HeedAlarm(turn);
+  HandleAlarm(turn);
   CheckNoticeGrace(turn);
   StopWhatFailed(turn);
   if (turn.job.stage->Over()) EndStage(turn);

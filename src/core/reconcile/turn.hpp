@@ -9,7 +9,7 @@
 
 namespace jobman::core {
 
-/// One decision in the making: the job, what was observed, and what is to be done so far.
+/// A decision in progress: the job, what was observed, and what to do so far.
 struct Turn {
   Job job;
   const Facts facts;
@@ -22,7 +22,7 @@ struct Turn {
   std::string unstopped = {};  ///< a clause on hosts that could not be asked to stop
 
   void Say(std::string text) { why = std::move(text); }
-  /// Once, however often it is asked for.
+  /// Adds the effect, once however often it is called.
   void Do(Effect effect);
   /// Tells the hooks that asked for the event.
   void Tell(HookEvent event, std::string why);
@@ -31,7 +31,7 @@ struct Turn {
   void Rest(JobState state, AttemptEnd end, std::string why);
   /// Whether what was observed is about the slice that is held now.
   bool AboutSlice() const;
-  /// What it shows of that slice.
+  /// How it shows that slice.
   SliceView view() const { return AboutSlice() ? facts.view : SliceView::kNotLooked; }
   const std::string& slice_name() const { return job.slice->ref.name; }
 };
@@ -39,7 +39,7 @@ struct Turn {
 /// No work is done for an attempt in these states.
 bool Rests(const JobState& state);
 
-// --- One function per state. Each may enter another; Settle() goes round until the state rests.
+// --- One function per state. Each may enter another; Settle() repeats until the state is stable.
 // ---
 
 // acquire.cpp: from QUEUED to a slice that is ready
@@ -57,7 +57,7 @@ void Advance(Turn& turn, const Deleting&);
 void Advance(Turn& turn, const BackingOff&);
 void Advance(Turn& turn, const Done&);
 
-/// Takes up what the user newly wants.
+/// Applies a new wish of the user.
 void AdoptWish(Turn& turn);
 
 // --- What several states do. ---
@@ -82,7 +82,7 @@ void FailForGood(Turn& turn, base::Error error, int exit_code);
 bool TakeFromBudget(Turn& turn, Fault fault);
 
 // give_up.cpp
-/// Deletes the slice, or sees that it is gone. Called again as long as it is not.
+/// Deletes the slice, or finds it gone. Called again until it is.
 void GiveSliceUp(Turn& turn);
 /// The slice, and all that runs on it, is given up.
 void LoseSlice(Turn& turn, Setback setback);
@@ -91,21 +91,21 @@ bool SliceIsDead(const Turn& turn);
 
 // stage.cpp
 void BeginStage(Turn& turn, StageId id);
-/// Has the stage stopped, unless it is being stopped already; the cause decides what follows it if
-/// it outranks what that was.
+/// Stops the stage, unless it is already being stopped. The cause replaces an earlier one that it
+/// outranks.
 void StopFor(Turn& turn, StopCause cause, std::string why);
 /// Why the slice is lost, as this observation shows it.
 base::Error LossOfSlice(const Turn& turn);
-/// The nodes that are left of a multislice are deleted with it: what runs there is stopped first,
-/// as before every end that jobman orders. Tells whether that is to be waited for.
+/// The remaining nodes of a multislice are deleted with it, so what runs there is stopped first, as
+/// before every deletion. Returns whether to wait for that.
 bool StopSurvivors(Turn& turn, const base::Error& error);
 /// All machines of the slice were replaced under the stage.
 bool AllReplaced(const Turn& turn);
 
 // notice.cpp: the cloud announces that it will take the machines away
-/// What the command is to be told, with the signal, or without one while it is only announced.
+/// The notice for the command: with the signal, or without one while the event is only announced.
 PassNotice NoticeToPass(const Job& job);
-void HeedNotice(Turn& turn);
+void HandleNotice(Turn& turn);
 bool NoticeGraceLasts(const Turn& turn);
 /// Whether the command is stopped once its grace after a notice is over.
 bool StopsAfterNotice(const Job& job);
@@ -114,8 +114,9 @@ void EndAfterNotice(Turn& turn, base::Error error);
 
 // watchdog.cpp: the command is given up although it runs
 void CheckDuration(Turn& turn);
-void HeedAlarm(Turn& turn);
-/// Machines that are gone need no stop, and must not give a job another try that was to end.
+void HandleAlarm(Turn& turn);
+/// Machines that are gone need no stop, and their loss must not give a job that was to end another
+/// try.
 bool AlarmEndsJobUnstopped(const Turn& turn);
 void EndAlarmed(Turn& turn);
 

@@ -1,6 +1,5 @@
-// The watchdog: the command is given up although it runs, since it hangs, says that it is in
-// trouble, or takes too long. What goes wrong is the alarm that stops the stage on all hosts, and
-// when it is over the alarm says what follows, whatever the exit codes are.
+// The watchdog gives up a running command that hangs, reports trouble or takes too long. The alarm
+// stops the stage on all hosts and then decides what follows, whatever the exit codes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,8 +20,8 @@ bool IsBlind(const Stage& stage) {
   });
 }
 
-/// The command of this attempt runs, and has not been told that it will lose its machines: what it
-/// says while they are taken away is no fault of its own.
+/// The command of this attempt runs and had no notice that it will lose its machines: what it
+/// writes while they are taken away is not its fault.
 bool MayAlarm(const Job& job, int attempt) {
   return std::holds_alternative<Running>(job.state) && job.stage && attempt == job.attempt &&
          !job.stage->told;
@@ -71,7 +70,7 @@ void CheckDuration(Turn& turn) {
                .text = "the command ran for " + base::FormatDuration(*watchdog.max_duration)});
 }
 
-void HeedAlarm(Turn& turn) {
+void HandleAlarm(Turn& turn) {
   if (turn.facts.alarm) Raise(turn, *turn.facts.alarm);
 }
 
@@ -93,9 +92,8 @@ void EndAlarmed(Turn& turn) {
   if (alarm.host) error.hint += fmt::format(" --host {}", *alarm.host);
   if (!stage.Over()) turn.Do(AbandonStage{.attempt = job.attempt, .stage = stage.id});
   if (alarm.action == WatchdogAction::kFail) return FailForGood(turn, std::move(error), kGivenUp);
-  const bool dead = std::any_of(stage.hosts.begin(), stage.hosts.end(), [&](const HostRun& run) {
-    return IsDeadAmongTheLiving(stage, run);
-  });
+  const bool dead = std::any_of(stage.hosts.begin(), stage.hosts.end(),
+                                [&](const HostRun& run) { return IsDeadHost(stage, run); });
   if (dead || alarm.action == WatchdogAction::kNewSlice) GiveSliceUp(turn);
   Recover(turn, {.fault = Fault::kInfra,
                  .end = {.outcome = AttemptOutcome::kWatchdog, .detail = alarm.rule},

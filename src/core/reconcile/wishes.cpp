@@ -1,4 +1,4 @@
-// What the user asked for, and the states that make it true: CANCELLING and DELETING.
+// What the user asked for, and the states that carry it out: CANCELLING and DELETING.
 #include <fmt/format.h>
 
 #include "core/reconcile/turn.hpp"
@@ -7,7 +7,7 @@
 namespace jobman::core {
 namespace {
 
-/// Sees to it that the stage's processes end; tells whether some may still be there.
+/// Stops the stage's processes; returns whether some may still be there.
 bool StillStopping(Turn& turn) {
   Job& job = turn.job;
   if (!job.stage || job.stage->Over()) return false;
@@ -108,7 +108,7 @@ void Advance(Turn& turn, const Cancelling&) {
     const SliceView view = turn.view();
     const bool usable =
         IsHeld(*job.slice) && view != SliceView::kDead && view != SliceView::kFailed;
-    // A request still in the queue would bill some night with nobody there to use it.
+    // A request left in the queue would be granted and billed later, with no job to use it.
     if (!usable || job.wish == Wish::kRequeue) GiveSliceUp(turn);
     if (job.slice && job.slice->phase != SlicePhase::kCreated) {
       return turn.Say("waiting until slice " + turn.slice_name() + " is deleted");

@@ -45,7 +45,7 @@ TEST(Explain, TheQueueTellsHowLongARequestMayStillWait) {
   Reconciling r(job);
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(hours{5});
   EXPECT_THAT(Explain(r.job(), r.clock.Now()).waits_for,
-              HasSubstr("for 5h so far; tpu.valid_until leaves it 1h more"));
+              HasSubstr("for 5h so far; tpu.valid_until ends the wait in 1h"));
 }
 
 TEST(Explain, ARunCountsItsHosts) {
@@ -85,8 +85,7 @@ TEST(Explain, AWaitThatIsOverTellsWhatIsStillToBeCleared) {
   EXPECT_THAT(Of(r).waits_for, HasSubstr("the next try in"));
   r.After(seconds{20});
   EXPECT_EQ(Of(r).state, "BACKOFF");
-  EXPECT_EQ(Of(r).waits_for,
-            "what became of a request without a clear answer: a slice, or surely none");
+  EXPECT_EQ(Of(r).waits_for, "the outcome of a request without a clear answer");
 
   Reconciling leaving(JobBuilder().Build());
   leaving.ToRunning().Node(NodeState::kPreempted);
@@ -110,7 +109,7 @@ TEST(Explain, ACloudThatDoesNotAnswerIsToldUntilItDoes) {
   EXPECT_FALSE(r.changed()) << "the second failed look is no news";
   EXPECT_EQ(Of(r).state, "RUNNING");
   EXPECT_THAT(Of(r).facts,
-              Contains("for 5m no look at the cloud succeeded, so the slice is left alone: "
+              Contains("the cloud has not answered for 5m, so the slice is left alone: "
                        "cannot reach the API: connection refused"));
   EXPECT_EQ(Of(r).next_step, "check the network");
   r.Ready();

@@ -31,7 +31,7 @@ TEST(Flaw, IsNamedWhereARecordContradictsItself) {
       {[](Job& job) { job.attempt_end = AttemptEnd{}; }, "RUNNING, but the attempt has ended"},
       {[](Job& job) { job.stage->id = SetupStage{0}; }, "RUNNING, but setup-0 runs"},
       {[](Job& job) { job.state = core::Setup{.step = 7}; }, "SETUP, but run runs"},
-      {[](Job& job) { job.wake_at.reset(); }, "it needs care and never wakes up"},
+      {[](Job& job) { job.wake_at.reset(); }, "it is active and has no wake_at"},
       {[](Job& job) { job.state = Waiting{}; }, "WAITING with a stage"},
       {[](Job& job) {
          job.stage.reset();
@@ -47,7 +47,7 @@ TEST(Flaw, IsNamedWhereARecordContradictsItself) {
       {[](Job& job) { std::swap(job.stage->hosts[0], job.stage->hosts[1]); },
        "the hosts of its stage are out of order"},
       {[](Job& job) { job.stage->hosts.push_back({.host = 4}); },
-       "host 4 is in its stage, and not in its slice"},
+       "host 4 is in its stage but not in its slice"},
       {[](Job& job) { job.stage->generation = 1; },
        "its stage began on machines that the slice never had"},
   };
@@ -63,7 +63,7 @@ TEST(Flaw, ASetupStepThatIsNotInTheSpecIsOne) {
   Job job = r.Tick().Answered().Ready().job();
   job.stage->id = SetupStage{1};
   job.state = core::Setup{.step = 1};
-  EXPECT_EQ(FlawOf(job), "setup step 1 runs, and there are 1");
+  EXPECT_EQ(FlawOf(job), "setup step 1 runs, but the spec has 1");
 }
 
 }  // namespace
