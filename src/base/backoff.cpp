@@ -8,7 +8,7 @@ namespace jobman::base {
 Duration Backoff::Bound(int attempt) const {
   const double exponent = std::max(attempt, 1) - 1;
   const double wanted = static_cast<double>(base.count()) * std::pow(factor, exponent);
-  // Compared as double: the product may be infinite, which no integer holds.
+  // Compared as double: the product may be infinite.
   if (!(wanted < static_cast<double>(cap.count()))) return cap;
   return Duration{static_cast<Duration::rep>(wanted)};
 }

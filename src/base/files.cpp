@@ -26,8 +26,8 @@ Result<UniqueFd> OpenFile(const Path& path, int flags, mode_t mode, std::string_
   }
 }
 
-/// Writes all of `bytes`; `written` counts what arrived, also when it fails half way.
-/// From byte `written` of the file on, which grows by what was written.
+/// Writes all of `bytes` at offset `written` of the file, which grows by what was written, even on
+/// failure.
 Status WriteAll(int fd, std::string_view bytes, const Path& path, std::int64_t& written) {
   while (!bytes.empty()) {
     const ssize_t count = ::pwrite(fd, bytes.data(), bytes.size(), written);
@@ -39,7 +39,7 @@ Status WriteAll(int fd, std::string_view bytes, const Path& path, std::int64_t& 
   return Ok();
 }
 
-/// The password database's row of the calling user; empty strings when it has none.
+/// The calling user's entry in the password database; empty strings if there is none.
 struct Account {
   std::string name = {};
   std::string home = {};
@@ -55,7 +55,7 @@ Account OwnAccount() {
 }
 
 /// Makes a rename in `folder` survive a power cut. File systems that cannot sync a folder are
-/// left alone: the file itself is safe.
+/// ignored: the file itself is safe.
 void SyncFolder(const Path& folder) {
   const UniqueFd fd(
       ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -92,9 +92,9 @@ Result<std::string> ReadFile(const Path& path, std::size_t most) {
 
 Result<std::string> ReadRegularFile(const Path& path, std::size_t most) {
   struct stat info = {};
-  // Looked at before it is opened: opening a pipe waits for its writer.
+  // Checked before opening: opening a pipe waits for its writer.
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    return InvalidArgument(path.string() + " is no regular file");
+    return InvalidArgument(path.string() + " is not a regular file");
   return ReadFile(path, most);
 }
 
@@ -108,7 +108,7 @@ Status WriteFileAtomic(const Path& path, std::string_view content, mode_t mode) 
   if (!done) {
     ::unlink(sibling.c_str());
     Error error = std::move(done).error();
-    // Nobody asked for the sibling.
+    // Users do not know about the sibling.
     error.message = ReplaceAll(std::move(error.message), sibling.string(), path.string());
     return error;
   }
@@ -126,11 +126,10 @@ Status EnsureDir(const Path& path, mode_t mode) {
     problem = errno;
   }
   struct stat info = {};
-  // Whatever mkdir said (EEXIST, or EROFS and EACCES on a folder that is there): a folder is
-  // enough.
+  // Whatever mkdir said (EEXIST, or EROFS and EACCES on an existing folder): a folder is enough.
   const int look = ::stat(path.c_str(), &info) == 0 ? 0 : errno;
   if (look == 0 && S_ISDIR(info.st_mode)) return Ok();
-  if (look == ELOOP) problem = ELOOP;  // mkdir only sees that something is there
+  if (look == ELOOP) problem = ELOOP;  // mkdir only reports that the path exists
   return FromErrno(problem, "creating folder " + path.string());
 }
 

@@ -11,9 +11,9 @@ Result<Json> ParseJson(std::string_view text) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    return InvalidArgument(fmt::format("not JSON: it stops being JSON at byte {}", error.byte));
+    return InvalidArgument(fmt::format("not JSON: error at byte {}", error.byte));
   } catch (const Json::exception& error) {
-    // A number that no double holds, for one.
+    // For example a number that does not fit a double.
     return InvalidArgument(fmt::format("not JSON: {}", error.what()));
   }
 }

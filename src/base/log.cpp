@@ -61,11 +61,11 @@ void MakePrivate(const spdlog::filename_t& /*name*/, std::FILE* file) {
   ::fchmod(::fileno(file), S_IRUSR | S_IWUSR);
 }
 
-/// A file of this size moves aside ("controller.1.log"); the one that was there is dropped.
+/// A file of this size is renamed ("controller.1.log"), replacing the previous one.
 constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
 
 spdlog::sink_ptr FileSink(const Path& file) {
-  // Created here first, to learn whether it can be.
+  // Created here first, to find out whether it can be.
   if (auto created = AppendFile::Open(file); !created) return nullptr;
   try {
     spdlog::file_event_handlers handlers;

@@ -23,7 +23,7 @@
 namespace jobman::base {
 namespace {
 
-/// Killed children that had not died yet when their owner had to go on; the next start reaps them.
+/// Killed children that had not died yet when their owner went on; the next start reaps them.
 std::vector<pid_t>& Orphans() {
   static std::vector<pid_t> orphans;
   return orphans;
@@ -90,7 +90,8 @@ class Child {
   UniqueFd pidfd_;
 };
 
-/// Above the standard descriptors, so that giving it to the child as 0, 1 or 2 always duplicates.
+/// Above the standard descriptors, so that passing it to the child as 0, 1 or 2 always duplicates
+/// it.
 UniqueFd MoveUp(UniqueFd fd) {
   if (!fd || fd.get() > 2) return fd;
   return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
@@ -110,7 +111,8 @@ Result<Pipe> MakePipe() {
   return pipe;
 }
 
-/// Standard input as a file in memory: nothing to feed, no SIGPIPE when the child does not read.
+/// Standard input as a file in memory: nothing to write later, no SIGPIPE if the child does not
+/// read.
 Result<UniqueFd> InputFile(std::string_view input) {
   if (input.empty()) return MoveUp(UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
   UniqueFd file = MoveUp(UniqueFd(::memfd_create("input", MFD_CLOEXEC)));
@@ -162,13 +164,13 @@ short FlagOf(ProcessGroup group) {
   return 0;
 }
 
-/// What a child prints on one descriptor.
+/// The output of a child on one descriptor.
 struct Stream {
   Stream(asio::any_io_executor executor, UniqueFd fd) : descriptor(executor, fd.Release()) {}
   asio::posix::stream_descriptor descriptor;
   std::string text = {};
 
-  /// Takes what is there. False at the end.
+  /// Reads what is available. False at the end.
   bool ReadAvailable() {
     std::array<char, 65536> buffer;
     for (;;) {
@@ -236,7 +238,7 @@ bool HasEnded(pid_t child) {
 Task<Result<bool>> AwaitReady(pid_t child, std::function<Result<bool>()> ready, Duration limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   for (;;) {
-    const bool ended = HasEnded(child);  // asked first: what it did before its end counts
+    const bool ended = HasEnded(child);  // checked first: what it did before it ended counts
     JM_CO_ASSIGN_OR_RETURN(const bool is_ready, ready());
     if (is_ready) co_return true;
     if (ended || std::chrono::steady_clock::now() >= deadline) co_return false;
@@ -262,8 +264,8 @@ Task<Result<ProcessResult>> RunProcess(std::vector<std::string> argv, std::strin
   Spawn(executor, pumps, Pump(out));
   Spawn(executor, pumps, Pump(err));
   co_await child.WaitExit();
-  // The end of the process counts, not the end of its output: what it left running in the
-  // background may hold the pipes open for ever.
+  // Wait for the end of the process, not of its output: processes it left in the background may
+  // hold the pipes open for ever.
   pumps.Cancel();
   out->ReadAvailable();
   err->ReadAvailable();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLongestPattern = 1000;
 
-/// What other dialects know and this one reads as something else, or takes ages for.
+/// Syntax that other dialects have and this one misreads, or that is very slow.
 Status CheckDialect(std::string_view pattern) {
   if (pattern.empty()) return InvalidArgument("an empty pattern matches every line");
   if (pattern.size() > kLongestPattern) {
@@ -25,10 +25,11 @@ Status CheckDialect(std::string_view pattern) {
     if (pattern[at] != '\\') continue;
     const char next = pattern[++at];
     if (next == 'd') {
-      return InvalidArgument("\\d is not of this syntax (grep -E)", "write [0-9]");
+      return InvalidArgument("\\d is not part of this syntax (grep -E)", "write [0-9]");
     }
     if (std::isdigit(static_cast<unsigned char>(next)) != 0) {
-      return InvalidArgument("back references are not taken: a line could take hours to match");
+      return InvalidArgument(
+          "back references are not supported: matching one line could take hours");
     }
   }
   return Ok();
@@ -55,7 +56,7 @@ Result<Regex> Regex::Compile(const std::string& pattern) {
   if (compiled->good) return Regex(std::move(compiled));
   std::array<char, 200> why = {};
   ::regerror(code, &compiled->regex, why.data(), why.size());
-  return InvalidArgument("\"" + pattern + "\" is no regular expression: " + why.data(),
+  return InvalidArgument("\"" + pattern + "\" is not a regular expression: " + why.data(),
                          "the syntax is that of grep -E");
 }
 

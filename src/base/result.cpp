@@ -108,13 +108,13 @@ Cause CauseOf(int error_number) {
   }
 }
 
-/// Where the cure is the same whatever was being done.
+/// For errors with the same cure whatever was being done.
 std::string HintOf(int error_number) {
   switch (error_number) {
     case EMFILE:
       return "raise the limit of open files (ulimit -n)";
     case ELOOP:
-      return "a symbolic link there leads back to itself: remove it or name another path";
+      return "a symbolic link there points to itself: remove it or name another path";
     default:
       return {};
   }

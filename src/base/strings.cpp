@@ -61,7 +61,7 @@ std::optional<std::int64_t> ParseNumber(std::string_view text) {
 
 namespace {
 
-/// Edit distance in which swapping two neighbours is one step, the commonest slip of fingers.
+/// Edit distance in which swapping two adjacent characters, the most common typo, is one step.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -110,7 +110,7 @@ bool GlobMatch(std::string_view pattern, std::string_view text) {
       ++p;
       ++t;
     } else if (star != std::string_view::npos) {
-      // Let the last star eat one character more and try again from behind it.
+      // Let the last star match one character more and try again behind it.
       p = star + 1;
       t = ++star_text;
     } else {

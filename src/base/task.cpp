@@ -14,7 +14,7 @@
 
 namespace jobman::base {
 
-/// One signal for every coroutine that runs in the scope; a signal has room for one slot only.
+/// One signal for every coroutine in the scope, since a signal has room for one slot only.
 struct CancelScope::State {
   std::list<std::shared_ptr<asio::cancellation_signal>> signals = {};
   bool cancelled = false;
@@ -48,8 +48,8 @@ std::string WhatOf(const std::exception_ptr& thrown) {
   }
 }
 
-/// A coroutine's place in its scope. Given up when the coroutine ends, also when it ends because
-/// the loop is destroyed: the scope may outlive the loop and must not signal into it.
+/// Registers a coroutine in its scope. Released when the coroutine ends, also when the loop is
+/// destroyed: the scope may outlive the loop and must not signal into it.
 class Membership {
  public:
   explicit Membership(std::shared_ptr<CancelScope::State> state)
@@ -95,7 +95,7 @@ CancelScope& CancelScope::operator=(CancelScope&& other) noexcept {
 void CancelScope::Cancel() {
   if (!state_ || state_->cancelled) return;
   state_->cancelled = true;
-  // A copy: what a signal wakes may end coroutines and so change the list.
+  // A copy: a signal may end coroutines and so change the list.
   const auto signals = state_->signals;
   for (const Signal& signal : signals) signal->emit(asio::cancellation_type::terminal);
 }
@@ -116,7 +116,7 @@ Task<void> Yield() {
 }
 
 Task<void> EndIfCancelled() {
-  co_return;  // to await any task ends a coroutine that was cancelled
+  co_return;  // awaiting any task ends a cancelled coroutine
 }
 
 void Spawn(asio::any_io_executor executor, Task<void> task, Done done) {

@@ -82,7 +82,7 @@ std::chrono::minutes ReadOffset(Reader& reader) {
   const int hours = reader.Number(2);
   reader.OneOf(":");
   const int minutes = reader.Number(2);
-  // RFC 3339 bounds them; out of range is reported through a read that cannot succeed.
+  // Limits of RFC 3339; a value out of range is reported by a read that cannot succeed.
   if (hours > 23 || minutes > 59) reader.OneOf("");
   return std::chrono::minutes{(sign == '-' ? -1 : 1) * (hours * 60 + minutes)};
 }
@@ -199,7 +199,7 @@ Result<Duration> ParseDuration(std::string_view text) {
     const double number = TakeNumber(rest);
     const bool bare = rest.empty() && last_unit == INT64_MAX;
     const std::int64_t unit = bare ? 1'000 : MillisOf(TakeUnit(rest));
-    // Units go down: "1h30m", never "30m1h" or "1h2h", which are slips.
+    // Units must decrease: "1h30m", not "30m1h" or "1h2h", which are typos.
     if (number < 0 || unit == 0 || unit >= last_unit) return BadDuration(text);
     total += number * static_cast<double>(unit);
     last_unit = unit;

@@ -17,8 +17,8 @@ struct Backoff {
   Duration Bound(int attempt) const;
 };
 
-/// How many faults in a row still count when the next one comes `quiet` after the wait for the last
-/// of them: half for each `cap` that passed, and never more than make the wait as long as it gets.
+/// How many faults in a row still count when another comes `quiet` after the wait for the last one:
+/// halved for each `cap` that passed, and never more than it takes to reach the longest wait.
 int StreakAfter(int streak, Duration quiet, const Backoff& backoff);
 
 }  // namespace jobman::base

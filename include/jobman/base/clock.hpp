@@ -4,7 +4,7 @@
 
 namespace jobman::base {
 
-/// Where the time comes from; a fake in tests. `core` takes the time as an argument instead.
+/// The source of time; a fake in tests. `core` takes the time as an argument instead.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -17,17 +17,17 @@ namespace jobman::base {
 
 using Path = std::filesystem::path;
 
-/// Nothing that jobman reads whole is longer; a device may have no end.
+/// Longest file that jobman reads whole; a device may have no end.
 inline constexpr std::size_t kLongestFile = std::size_t{64} << 20;
 /// The whole file; kInvalidArgument when it is longer than `most` bytes.
 Result<std::string> ReadFile(const Path& path, std::size_t most = kLongestFile);
-/// The same of a regular file only: a pipe gives its bytes once, and may let one wait for ever.
+/// Like ReadFile(), for regular files only: a pipe can be read once, and may block for ever.
 Result<std::string> ReadRegularFile(const Path& path, std::size_t most = kLongestFile);
 /// Writes a sibling, syncs it and renames it over `path`: readers see the old file or the new one.
 Status WriteFileAtomic(const Path& path, std::string_view content, mode_t mode = 0600);
-/// Creates `path` and what it lacks above, with `mode`; an existing folder is left as it is.
+/// Creates `path` and its missing parents with `mode`; an existing folder is left as it is.
 Status EnsureDir(const Path& path, mode_t mode = 0700);
-/// "~/x" and "~" by $HOME, else the password database.
+/// Replaces a leading "~" by $HOME, else by the home folder in the password database.
 Path ExpandHome(std::string_view path);
 /// $HOME, else the password database, else empty.
 Path HomeDir();
@@ -38,9 +38,9 @@ Status RemoveAll(const Path& path);
 /// The running program, by /proc/self/exe.
 Path SelfExe();
 
-/// A file that goes on where it ended when it was opened, O_CLOEXEC. Writes all or says why not
-/// (disk full, ...). Each piece has its place: two processes that write the same bytes, as two
-/// controllers would that follow one run, do each other no harm.
+/// A file opened for appending, O_CLOEXEC. Each piece is written at a fixed offset after the size
+/// at opening, so two processes that write the same bytes (two controllers following one run) do no
+/// harm. Append() writes everything or says why not (disk full, ...).
 class AppendFile {
  public:
   static Result<AppendFile> Open(const Path& path, mode_t mode = 0600);

@@ -7,7 +7,7 @@
 
 namespace jobman::base {
 
-/// A number that is a name: an Id<JobTag> is not an Id<TaskTag>. 0 means none.
+/// A typed number: an Id<JobTag> is not an Id<TaskTag>. 0 means none.
 template <class Tag>
 struct Id {
   std::int64_t value = 0;

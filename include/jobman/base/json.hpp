@@ -14,11 +14,11 @@ using Json = nlohmann::json;
 /// Keeps the order of keys, for output that people read.
 using OrderedJson = nlohmann::ordered_json;
 
-/// Never throws; the error names the byte where the text stops being JSON.
+/// Never throws; the error names the byte at which parsing failed.
 Result<Json> ParseJson(std::string_view text);
 
-/// The member, or an empty value of the type when it is absent or of another type: proto3 JSON
-/// leaves defaults out, and a client must survive what it does not know.
+/// The member, or an empty value when it is absent or of another type: proto3 JSON leaves defaults
+/// out, and a client must tolerate unknown data.
 std::string GetString(const Json& object, std::string_view key);
 bool GetBool(const Json& object, std::string_view key);
 /// Numbers, and int64 as proto3 JSON writes them: strings.

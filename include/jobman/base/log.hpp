@@ -13,8 +13,8 @@ namespace jobman::base {
 /// The program's own log, by topic ("http", "ssh", "store", "loop", ...). Never secrets.
 enum class LogLevel { kTrace, kDebug, kInfo, kWarn, kError };
 
-/// Where the log goes and from which level. Called once, by main; before it, warnings go to stderr.
-/// An empty path is stderr. `topics` ("http,ssh" or "all", JOBMAN_TRACE) go down to kTrace.
+/// Sets the file (empty: stderr) and the lowest level of the log. Called once, by main; before
+/// that, warnings go to stderr. `topics` ("http,ssh" or "all", JOBMAN_TRACE) log down to kTrace.
 void StartLog(const Path& file, LogLevel level, std::string_view topics);
 bool LogEnabled(LogLevel level, std::string_view topic);
 void LogLine(LogLevel level, std::string_view topic, std::string_view line);

@@ -11,33 +11,32 @@
 
 namespace jobman::base {
 
-/// Standard input, output and error of a new process: descriptors of this one, each above 2 or in
-/// its own place; -1 is /dev/null.
+/// Standard input, output and error of a new process: file descriptors of this one, each above 2 or
+/// already in its place; -1 is /dev/null.
 struct Stdio {
   int in = -1;
   int out = -1;
   int err = -1;
 };
 
-/// Which signals meant for others reach a new process too.
+/// Which signals of other processes reach a new process too.
 enum class ProcessGroup {
-  kShared,      ///< those for our group: Ctrl-C on the terminal
+  kShared,      ///< signals to our group: Ctrl-C on the terminal
   kOwn,         ///< none; it can be killed together with what it starts
-  kOwnSession,  ///< none, nor the hangup of the terminal
+  kOwnSession,  ///< none, and no hangup of the terminal
 };
 
-/// Starts `argv`, found on PATH, with default signal handling, no signal blocked and no descriptor
-/// of ours but `stdio`. The caller reaps it. kNotFound when there is no such program.
+/// Starts `argv`, found on PATH, with default signal handling, no signal blocked and only `stdio`
+/// open. The caller reaps it. kNotFound when there is no such program.
 Result<pid_t> StartProcess(std::vector<std::string> argv, Stdio stdio = {},
                            ProcessGroup group = ProcessGroup::kShared);
-/// Starts a program that outlives this one, in a session of its own. What it prints is appended to
-/// `log`.
+/// Starts a program that outlives this one, in its own session. Its output is appended to `log`.
 Result<pid_t> StartDaemon(std::vector<std::string> argv, const Path& log);
-/// Whether a child has ended; it is reaped then, and is no child any more. Does not wait.
+/// Whether a child has ended; reaps it if so. Does not wait.
 bool HasEnded(pid_t child);
-/// Waits until a child that was just started is of use: asks `ready` every few milliseconds until
-/// it gives true. False when the child ended without that, or `limit` passed; the child is left
-/// alone. An error of `ready` is given back at once.
+/// Waits until a new child is ready: calls `ready` every few milliseconds until it returns true.
+/// False when the child ended first or `limit` passed; the child is left alone. An error of `ready`
+/// is returned at once.
 Task<Result<bool>> AwaitReady(pid_t child, std::function<Result<bool>()> ready, Duration limit);
 
 struct ProcessResult {
@@ -46,9 +45,9 @@ struct ProcessResult {
   std::string err = {};
 };
 
-/// Runs `argv` (found on PATH) with `input` on stdin and gives back what it printed. Killed when
-/// the waiting coroutine is cancelled, with its process group. Non-zero exits are results, not
-/// errors. What the program leaves running in the background is not waited for.
+/// Runs `argv` (found on PATH) with `input` on stdin and returns its output. When the waiting
+/// coroutine is cancelled, the process group is killed. Non-zero exits are results, not errors.
+/// Processes that the program leaves in the background are not waited for.
 Task<Result<ProcessResult>> RunProcess(std::vector<std::string> argv, std::string input = {});
 
 }  // namespace jobman::base

@@ -12,10 +12,9 @@ namespace jobman::base {
 /// without backtracking, so that no line of a log can keep the caller busy for long.
 class Regex {
  public:
-  /// The error says what is wrong with the pattern, in the words of the C library where it has
-  /// some.
+  /// The error says what is wrong with the pattern, in the C library's words if it has any.
   static Result<Regex> Compile(const std::string& pattern);
-  /// Whether it matches somewhere in the text. Any bytes, also NUL.
+  /// Whether it matches anywhere in the text. Any bytes, also NUL.
   bool Matches(std::string_view text) const;
 
  private:

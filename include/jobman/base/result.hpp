@@ -34,7 +34,7 @@ enum class Code {
   kUnauthenticated = 16,
 };
 
-/// Why, where one code asks for several remedies. Only reasons that code acts on.
+/// Why it failed, where one code has several remedies. Only reasons that code acts on.
 enum class Reason {
   kNone,
   kStockout,         ///< no capacity now: another zone, or later
@@ -48,13 +48,13 @@ enum class Reason {
   kBadZone,          ///< no such zone
   kBadRuntime,       ///< no such runtime version
   kReservation,      ///< reservation absent or exhausted
-  kExpired,          ///< tpu.valid_until has passed: no slice may be asked for any more
+  kExpired,          ///< tpu.valid_until has passed: no slice may be requested any more
   kNotPublished,     ///< the host has not written its SSH host keys yet
-  kNoToken,          ///< no access token could be had here: the cloud was not even asked
+  kNoToken,          ///< no access token found here; nothing was sent
   kUnreachable,      ///< no answer at all: refused, reset, DNS
   kHostRefused,      ///< SSH: nobody listens yet
   kHostTimeout,      ///< SSH: no answer in time
-  kConnectionBroke,  ///< SSH: while a command ran; it may have done its work, and may run on
+  kConnectionBroke,  ///< SSH: while a command ran, which may go on
   kHostAuth,         ///< SSH: our key is not accepted (yet)
   kHostKeyChanged,   ///< SSH: the host shows another key than the pinned one
   kKeyUnreadable,    ///< SSH: the private key cannot be used
@@ -64,14 +64,14 @@ enum class Reason {
   kNewerStore,       ///< written by a newer jobman
   kLeaseLost,        ///< another controller took over
   kStale,            ///< the row changed since it was read
-  kNotSupported,     ///< known by name, not built yet
+  kNotSupported,     ///< known, but not implemented yet
 };
 
 /// "RESOURCE_EXHAUSTED" for kResourceExhausted.
 std::string_view CodeName(Code code);
 /// "stockout" for kStockout; the words of docs/errors.md, `--json` and the journal.
 std::string_view ReasonName(Reason reason);
-/// The inverses; kUnknown and kNone for words they do not know.
+/// The inverses; kUnknown and kNone for unknown words.
 Code CodeFromName(std::string_view name);
 Reason ReasonFromName(std::string_view name);
 
@@ -80,7 +80,7 @@ struct [[nodiscard]] Error {
   Code code = Code::kUnknown;
   std::string message = {};
   Reason reason = Reason::kNone;
-  std::string hint = {};  ///< what to do about it; empty where nothing useful can be said
+  std::string hint = {};  ///< what to do about it; may be empty
   std::optional<std::chrono::seconds> retry_after = {};
   std::vector<std::string> context = {};  ///< what was being done, innermost first
 
@@ -92,8 +92,8 @@ struct [[nodiscard]] Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
-/// A T or an Error; no third state. Nothing in jobman throws on purpose; what third-party
-/// libraries throw is caught in the function that calls them.
+/// A T or an Error; no third state. jobman throws nothing itself; exceptions of third-party
+/// libraries are caught in the function that calls them.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -101,7 +101,7 @@ class [[nodiscard]] Result {
 
   Result(T value) : data_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : data_(std::in_place_index<1>, std::move(error)) {}
-  // The constraint keeps the copies and moves that the check fears for.
+  // The constraint keeps the copies and moves that the check warns about.
   // NOLINTBEGIN(bugprone-forwarding-reference-overload)
   template <class U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
@@ -147,9 +147,9 @@ inline Status Ok() {
 Error InvalidArgument(std::string message, std::string hint = {});
 Error NotFound(std::string message, std::string hint = {});
 Error Internal(std::string message);
-/// Known by name, not built yet.
+/// Known, but not implemented yet.
 Error NotSupported(std::string what);
-/// From errno, with the reason where code acts on it (disk full, not writable): "opening F:
+/// From errno, with a reason where code acts on it (disk full, not writable): "opening F:
 /// Permission denied".
 Error FromErrno(int error_number, const std::string& doing);
 
@@ -172,7 +172,7 @@ Error FromErrno(int error_number, const std::string& doing);
   } while (false)
 #define JM_CO_ASSIGN_OR_RETURN(decl, expr) \
   JM_ASSIGN_IMPL(JM_CONCAT(jm_result_, __LINE__), decl, expr, co_return )
-// `decl` and `give_back` are no expressions.
+// `decl` and `give_back` are not expressions.
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define JM_ASSIGN_IMPL(result, decl, expr, give_back)    \
   auto result = (expr);                                  \

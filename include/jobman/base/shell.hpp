@@ -6,7 +6,7 @@
 
 namespace jobman::base {
 
-/// One word for a POSIX shell: quoted only where it must be.
+/// One word for a POSIX shell, quoted only if necessary.
 std::string ShellQuote(std::string_view word);
 /// The words as one command line.
 std::string ShellJoin(const std::vector<std::string>& words);

@@ -8,14 +8,14 @@
 
 namespace jobman::base {
 
-/// Where everything lies that jobman keeps on this machine. One value, made from JOBMAN_HOME or its
-/// default; the command line and the controller agree by using it. Creates nothing.
+/// The paths of everything that jobman keeps on this machine. Made from JOBMAN_HOME or its default;
+/// the command line and the controller both use it. Creates nothing.
 struct StatePaths {
   Path home = {};
 
   /// Folder of the store's files.
   Path StoreDir() const;
-  /// jobs/000042: everything that is kept in files for one job.
+  /// jobs/000042: the files of one job.
   Path JobDir(std::int64_t job) const;
   /// jobs/000042/attempt-2
   Path AttemptDir(std::int64_t job, int attempt) const;
@@ -23,14 +23,14 @@ struct StatePaths {
   Path LogPath(std::int64_t job, int attempt, std::string_view stage, int host) const;
   /// The controller's own log, when it runs in the background.
   Path ControllerLog() const;
-  /// Unix datagram socket that wakes the controller. Longer than 107 bytes the kernel refuses it:
-  /// see SocketPathFits().
+  /// Unix datagram socket that wakes the controller. The kernel refuses paths longer than 107
+  /// bytes: see SocketPathFits().
   Path ControllerSocket() const;
-  /// Of the local simulator that `cloud: local` starts.
+  /// Folder of the local simulator that `cloud: local` starts.
   Path SimDir() const;
-  /// The private key that jobman makes when a job names none; the public one is beside it, ".pub".
+  /// The private key made when a job names none; the public key is beside it, ".pub".
   Path KeyPath() const;
-  /// Copies of facts that can be asked for again. May be deleted at any time.
+  /// Copies of facts that can be fetched again. May be deleted at any time.
   Path CacheDir() const;
 };
 

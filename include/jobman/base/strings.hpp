@@ -17,10 +17,10 @@ std::string_view Trim(std::string_view text);
 std::string ToLower(std::string_view text);
 bool Contains(std::string_view text, std::string_view part);
 std::string ReplaceAll(std::string text, std::string_view from, std::string_view to);
-/// The whole text as a decimal number; nothing for signs, blanks, overflow or an empty text.
+/// The whole text as a decimal number; nothing for signs, spaces, overflow or an empty text.
 std::optional<std::int64_t> ParseNumber(std::string_view text);
 
-/// The candidate nearest to `word` by edit distance, if it is near enough to be a typing error.
+/// The candidate nearest to `word` by edit distance, if near enough to be a typo.
 std::optional<std::string> Nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 /// Shell-like pattern with * and ?, over the whole text.
@@ -31,7 +31,7 @@ Result<std::vector<int>> ParseRanges(std::string_view text, int count);
 /// The compact form: {0,1,2,3,7} -> "0-3,7".
 std::string FormatRanges(const std::vector<int>& sorted_numbers);
 
-/// The text, or its first `most` bytes and "..."; never half a character of UTF-8.
+/// The text, or its first `most` bytes and "..."; never splits a UTF-8 character.
 std::string Shorten(std::string_view text, std::size_t most);
 
 /// "1 host", "4 hosts".

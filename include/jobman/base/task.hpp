@@ -18,28 +18,29 @@ namespace jobman::base {
 
 /// A coroutine on the one loop of the process.
 ///
-/// Rules. Parameters by value: a reference may die before the frame does. Everything that waits is
-/// cancelled by Asio's own cancellation (a parent spawned with a CancelScope, or the loser of
-/// `||`); a cancelled wait ends the coroutine by asio::system_error(operation_aborted), which only
-/// Spawn() catches. Failures are Result, never exceptions. g++ 12: bind temporaries of braced
-/// initialisers and lambdas to a named local before a co_await expression uses them, and a result
-/// before a condition does: `if (co_await f())` is compiled wrongly.
+/// Rules. Parameters by value: a reference may die before the frame does. Every wait is cancelled
+/// by Asio's own cancellation (a parent spawned with a CancelScope, or the loser of `||`); a
+/// cancelled wait ends the coroutine with asio::system_error(operation_aborted), which only Spawn()
+/// catches. Failures are Result, never exceptions. g++ 12: bind temporaries of braced initialisers
+/// and lambdas to a named local before a co_await expression uses them, and a result before a
+/// condition does: `if (co_await f())` is miscompiled.
 template <class T>
 using Task = asio::awaitable<T>;
 
-/// Waits; not exact, never early.
+/// Waits, not exactly, but never too short.
 Task<void> Sleep(Duration duration);
 /// Lets everything else that is ready run first.
 Task<void> Yield();
-/// Ends a cancelled coroutine here. For whoever awaits something of Asio's itself: what was already
-/// due when the scope was cancelled resumes like any other wait, into objects that may be gone.
+/// Ends a cancelled coroutine here. Call it after awaiting one of Asio's own operations: if that
+/// was already complete when the scope was cancelled, it resumes as usual, and objects it uses may
+/// be gone.
 Task<void> EndIfCancelled();
 
-/// Ends spawned coroutines: when Cancel() is called or the scope dies, what was spawned in it is
-/// cancelled at its next (or present) wait: no Sleep(), Yield() or task of a port returns into it
-/// any more. Its frame may outlive the scope by one turn of the loop, in which destructors of its
-/// own locals run and nothing else. What is spawned in a cancelled scope is cancelled at its first
-/// wait. On the loop's thread only.
+/// Cancels spawned coroutines. When Cancel() is called or the scope dies, everything spawned in it
+/// is cancelled at its current or next wait: no Sleep(), Yield() or task of a port returns into it
+/// any more. A frame may outlive the scope by one turn of the loop, in which only the destructors
+/// of its locals run. Coroutines spawned in a cancelled scope are cancelled at their first wait. On
+/// the loop's thread only.
 class CancelScope {
  public:
   CancelScope();
@@ -56,17 +57,17 @@ class CancelScope {
   std::shared_ptr<State> state_;
 };
 
-/// Runs `task` on `executor`. `done` (may be empty) is called when it ends in whatever way, with
-/// whether it was cancelled; not when the loop itself is destroyed first. Called on the loop's
-/// thread, `task` runs up to its first wait before Spawn returns; `done` never runs inside Spawn.
-/// An exception other than cancellation is a defect and ends the process.
+/// Runs `task` on `executor`. `done` (may be empty) is called when it ends, with whether it was
+/// cancelled, but not when the loop is destroyed first. On the loop's thread, `task` runs up to its
+/// first wait before Spawn returns; `done` never runs inside Spawn. An exception other than
+/// cancellation is a bug and ends the process.
 void Spawn(asio::any_io_executor executor, Task<void> task,
            std::function<void(bool cancelled)> done = {});
 void Spawn(asio::any_io_executor executor, const CancelScope& scope, Task<void> task,
            std::function<void(bool cancelled)> done = {});
 
 /// The result of `task`, or kDeadlineExceeded with `what` when `limit` passes first; the task is
-/// cancelled then.
+/// then cancelled.
 template <class T>
 Task<Result<T>> WithTimeout(Task<Result<T>> task, Duration limit, std::string what) {
   using namespace asio::experimental::awaitable_operators;
@@ -78,8 +79,8 @@ Task<Result<T>> WithTimeout(Task<Result<T>> task, Duration limit, std::string wh
   co_return late;
 }
 
-/// Runs `task` on a loop of its own until it ends, and gives back its result. For command lines
-/// and tests; must not be called from a coroutine. What else was spawned on `loop` runs meanwhile.
+/// Runs `task` on `loop` until it ends, and returns its result. For command lines and tests; must
+/// not be called from a coroutine. Other coroutines spawned on `loop` run meanwhile.
 template <class T>
 T RunTask(asio::io_context& loop, Task<T> task) {
   loop.restart();

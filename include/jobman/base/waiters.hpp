@@ -12,11 +12,11 @@ namespace jobman::base {
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline kNever = Deadline::max();
 
-/// Coroutines that wait for something to happen, instead of looking for it again and again. On the
-/// loop's thread only; must outlive them.
+/// Lets coroutines wait for an event instead of polling. On the loop's thread only; must outlive
+/// them.
 class Waiters {
  public:
-  /// Until the next WakeAll(), or until the deadline.
+  /// Until the next WakeAll() or the deadline.
   Task<void> Wait(Deadline deadline = kNever);
   void WakeAll();
 
@@ -24,7 +24,7 @@ class Waiters {
   std::list<asio::steady_timer*> timers_;
 };
 
-/// Lets `places` coroutines in at a time, in the order in which they came.
+/// A counting semaphore: lets in `places` coroutines at a time, first come, first served.
 class Gate {
  public:
   explicit Gate(int places) : free_(places) {}

@@ -12,7 +12,7 @@ using base::Result;
 using base::Status;
 using base::Task;
 
-/// A small fact that can be asked for again elsewhere, and how old it is.
+/// A small fact that can be fetched again elsewhere, and when it was fetched.
 struct CachedFact {
   std::string value = {};
   base::TimePoint at = {};

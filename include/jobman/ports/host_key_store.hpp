@@ -18,9 +18,9 @@ class HostKeyStore {
  public:
   virtual ~HostKeyStore() = default;
 
-  /// Nothing when this machine was never seen.
+  /// Nothing when no key is pinned for this machine.
   virtual Task<Result<std::optional<std::string>>> PinnedKey(std::string identity) = 0;
-  /// Pins, in place of what was pinned before.
+  /// Pins the key, replacing any earlier one.
   virtual Task<Status> PinKey(std::string identity, std::string key) = 0;
 };
 

@@ -13,18 +13,18 @@ using base::Result;
 using base::Status;
 using base::Task;
 
-/// A host to log in to. Targets that are equal share connections.
+/// A host to log in to. Equal targets share connections.
 struct HostTarget {
   std::string address = {};
   int port = 22;
   std::string user = {};
-  std::string private_key = {};  ///< path; the agent is asked too when SSH_AUTH_SOCK is set
+  std::string private_key = {};  ///< path; the agent is tried too when SSH_AUTH_SOCK is set
   /// The name its host key is pinned under, "<node uid>/<host number>": a machine, not an address.
   std::string identity = {};
-  /// Public host keys (type -> base64) the cloud vouches for; pinned at once when not empty.
+  /// Public host keys (type -> base64) that the cloud vouches for; pinned at once if not empty.
   std::map<std::string, std::string> vouched_keys = {};
-  /// Whether a key that nobody vouches for may be pinned when it is seen first. Without it such a
-  /// host is kUnavailable: the cloud has not been asked yet.
+  /// Whether a key that nobody vouches for may be pinned on first contact. If not, such a host is
+  /// kUnavailable: the cloud has not been asked for its keys yet.
   bool first_sight = true;
   friend bool operator==(const HostTarget&, const HostTarget&) = default;
 };
@@ -32,11 +32,11 @@ struct HostTarget {
 struct RemoteCommand {
   std::string command = {};  ///< for the login shell
   std::string input = {};    ///< sent to stdin, then EOF
-  /// Asked when the connection stands, right before the command is sent; its error ends the call.
+  /// Called once connected, right before the command is sent; its error ends the call.
   std::function<Task<Status>()> may_begin = {};
 };
 
-/// Takes output as it comes. An error ends the call with that error.
+/// Takes output as it arrives. An error ends the call with that error.
 using ByteSink = std::function<Status(std::string_view bytes)>;
 
 /// Runs commands on hosts.
@@ -44,17 +44,15 @@ class HostShell {
  public:
   virtual ~HostShell() = default;
 
-  /// Runs the command and gives back its exit code (128 + signal when a signal ended it). A
-  /// connection is made when there is none: one try, bounded by the implementation's connect
-  /// timeout; the caller repeats. The command itself has no time limit: cancel the coroutine.
-  /// Errors: kUnavailable with kHostRefused or kHostTimeout, when nothing has run, and with
-  /// kConnectionBroke, when the command had begun: it may run on; kUnauthenticated with kHostAuth,
-  /// kPermissionDenied with kHostKeyChanged, kInvalidArgument with kKeyUnreadable; or what a sink
-  /// returned.
+  /// Runs the command and returns its exit code (128 + signal when a signal ended it). Connects if
+  /// necessary: one try, bounded by the implementation's connect timeout; the caller retries. The
+  /// command itself has no time limit: cancel the coroutine. Errors: kUnavailable with kHostRefused
+  /// or kHostTimeout if nothing has run, with kConnectionBroke if the command had begun, which may
+  /// go on; kUnauthenticated with kHostAuth, kPermissionDenied with kHostKeyChanged,
+  /// kInvalidArgument with kKeyUnreadable; or what a sink returned.
   virtual Task<Result<int>> Run(HostTarget target, RemoteCommand command, ByteSink out,
                                 ByteSink err) = 0;
-  /// Closes all connections to the machine (`identity`) of this target, and gives up those that are
-  /// being made.
+  /// Closes all connections to the machine (`identity`) of this target, also those being made.
   virtual void Drop(const HostTarget& target) = 0;
 };
 

@@ -20,14 +20,14 @@ struct Turn {
   Job job = {};
   std::vector<Event> events = {};
   std::vector<ExitRecord> exits = {};
-  /// Inserted; of one that is there already, only slice, ended_at and outcome change.
+  /// Inserted; if a record exists already, only slice, ended_at and outcome change.
   std::vector<AttemptRecord> attempts = {};
   std::vector<HookDelivery> deliveries = {};
 };
 
-/// Columns of `list` and filters on them; empty fields do not filter.
+/// Filters of `list`; empty fields do not filter.
 struct JobFilter {
-  std::vector<std::string> states = {};  ///< StateName or familiar words are the caller's matter
+  std::vector<std::string> states = {};  ///< the caller maps familiar words to StateName()
   std::string name_glob = {};
   std::string zone = {};
   std::string user = {};
@@ -35,7 +35,7 @@ struct JobFilter {
   bool with_deleted = false;
 };
 
-/// A row of `list`: small on purpose, no spec is parsed.
+/// A row of `list`: small on purpose, without parsing the spec.
 struct JobSummary {
   JobId id = {};
   std::string name = {};
@@ -51,57 +51,56 @@ struct JobSummary {
   std::map<std::string, std::string> labels = {};
 };
 
-/// A job and how often it was written: equal to Job::version.
+/// A job and how often it was written: its Job::version.
 struct JobVersion {
   JobId id = {};
   std::int64_t version = 0;
   friend bool operator==(const JobVersion&, const JobVersion&) = default;
 };
 
-/// Where jobs live: their records, wishes, turns and history. Several processes may use one store,
-/// which may be behind a network: every call is a coroutine and may wait. A write that fails was
-/// not carried out: a store that lost an answer finds out before it returns. The object must
-/// outlive its coroutines. Errors: kDiskFull, kNotWritable, kNewerStore, kStale, kLeaseLost as
-/// reasons.
+/// Stores jobs: their records, wishes, turns and history. Several processes may use one store,
+/// which may be behind a network: every call is a coroutine and may wait. A write that returns an
+/// error was not carried out: a store that lost an answer finds out before it returns. The object
+/// must outlive its coroutines. Reasons of errors: kDiskFull, kNotWritable, kNewerStore, kStale,
+/// kLeaseLost.
 class JobStore {
  public:
   virtual ~JobStore() = default;
 
-  /// A random name of this store, made with it: label jobman-store.
+  /// The random id of this store, made with it: label jobman-store.
   virtual Task<Result<std::string>> StoreId() = 0;
 
-  /// Inserts a job; gives back its id. `source` is the job file as written.
+  /// Inserts a job; returns its id. `source` is the job file as written.
   virtual Task<Result<JobId>> Create(Job job, std::string source, TimePoint now) = 0;
-  /// kNewerStore when the record has words of a newer jobman, kDataLoss when it is damaged: then
-  /// this one job cannot be used, and the others can.
+  /// kNewerStore when a newer jobman wrote the record, kDataLoss when it is damaged: only this job
+  /// is unusable then.
   virtual Task<Result<Job>> Get(JobId id) = 0;
   virtual Task<Result<std::string>> Source(JobId id) = 0;
-  /// The jobs with that name, the one that was created last first.
+  /// The jobs with that name, newest first.
   virtual Task<Result<std::vector<JobId>>> FindByName(std::string name) = 0;
   virtual Task<Result<std::vector<JobSummary>>> List(JobFilter filter) = 0;
-  /// The jobs that a controller has to care for: not final, or with a wish that is not yet true.
-  /// Cheap: no record is parsed.
+  /// The jobs that need a controller: not final, or with a new wish. Cheap: no record is parsed.
   virtual Task<Result<std::vector<JobVersion>>> ActiveVersions() = 0;
 
   /// Writes a wish and sets Job::wish_new. Wakes the job: wake_at becomes `now`. Counts as a write:
   /// a Commit of a job read before it is refused as kStale. `redo_setup` adds 1 to setup_epoch.
   virtual Task<Status> SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) = 0;
-  /// One turn's writes. kStale when the job's version moved on, kLeaseLost when `lease_token` is
-  /// not the present one. The stored version is job.version + 1 afterwards.
+  /// One turn's writes. kStale when the job's version has changed, kLeaseLost when `lease_token` is
+  /// not the current one. Afterwards the stored version is job.version + 1.
   virtual Task<Status> Commit(Turn turn, std::int64_t lease_token) = 0;
-  /// Has `list` say `why` in place of the job's own sentence: the controller leaves the job alone
-  /// as it stands. The record and its version stay as they are; the next write ends it. kStale and
-  /// kLeaseLost as Commit().
+  /// Makes `list` show `why` in place of the job's own sentence: the controller leaves this job
+  /// alone. The record and its version do not change; the next write ends it. kStale and kLeaseLost
+  /// as for Commit().
   virtual Task<Status> SetAside(JobVersion job, std::string why, std::int64_t lease_token) = 0;
-  /// Removes a deleted job with everything about it (`clean`). kStale when it was changed since it
-  /// was read: somebody may have asked that it run again.
+  /// Removes a deleted job and everything about it (`clean`). kStale when it has changed since it
+  /// was read: somebody may have resumed it.
   virtual Task<Status> Erase(JobVersion job) = 0;
 
   virtual Task<Result<std::vector<Event>>> Events(JobId id, std::int64_t after_number) = 0;
   virtual Task<Result<std::vector<ExitRecord>>> Exits(JobId id) = 0;
   virtual Task<Result<std::vector<AttemptRecord>>> Attempts(JobId id) = 0;
 
-  /// Changes when anybody wrote anything: cheap to ask each second.
+  /// Changes when anybody writes anything: cheap enough to call each second.
   virtual Task<Result<std::int64_t>> ChangeCounter() = 0;
 };
 

@@ -20,15 +20,15 @@ struct Lease {
   base::TimePoint expires = {};
 };
 
-/// Gives the lease of a store. The object must outlive its coroutines.
+/// The lease of a store. The object must outlive its coroutines.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
 
-  /// Takes or extends the lease: nothing when somebody else holds one that has not expired.
+  /// Takes or extends the lease; nothing when another holder's has not expired.
   virtual Task<Result<std::optional<Lease>>> TakeLease(std::string holder, base::TimePoint now,
                                                        base::Duration time_to_live) = 0;
-  /// kLeaseLost when it is no longer that one.
+  /// kLeaseLost when the lease has changed hands.
   virtual Task<Status> DropLease(Lease lease) = 0;
   virtual Task<Result<std::optional<Lease>>> CurrentLease() = 0;
 };

@@ -11,16 +11,15 @@ namespace jobman::ports {
 using base::Status;
 using base::Task;
 
-/// Something that happened to a job, to be told to somebody.
+/// An event of a job, to be delivered to a hook.
 struct Message {
-  std::string event_id = {};  ///< the same whenever the event is told again
+  std::string event_id = {};  ///< the same in every retry
   std::string event = {};     ///< "failed"
   std::string body = {};      ///< the event as JSON, see docs/hooks.md
   base::Path log = {};        ///< where the output of a command goes
 };
 
-/// Tells hooks what happened. One try; the caller repeats. Reads secrets when they are needed, and
-/// keeps none.
+/// Delivers events to hooks. One try; the caller retries. Reads secrets when needed and keeps none.
 class Notifier {
  public:
   virtual ~Notifier() = default;

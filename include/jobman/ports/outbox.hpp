@@ -11,19 +11,19 @@ using base::Result;
 using base::Status;
 using base::Task;
 
-/// What hooks are to be told. JobStore::Commit() puts deliveries in, together with the decision
-/// they tell of. The object must outlive its coroutines.
+/// Deliveries to hooks. JobStore::Commit() adds them together with the decision they are about. The
+/// object must outlive its coroutines.
 class Outbox {
  public:
   virtual ~Outbox() = default;
 
   /// What is still to be delivered, of all jobs, in the order of numbers.
   virtual Task<Result<std::vector<HookDelivery>>> Waiting() = 0;
-  /// All of one job, also what was delivered and what was given up.
+  /// All deliveries of one job, also delivered and abandoned ones.
   virtual Task<Result<std::vector<HookDelivery>>> Deliveries(JobId id) = 0;
-  /// After a try: `tries`, `next_try` and `error` of the delivery, and a line of the journal.
-  /// Leaves the job's version as it is. kNotFound when the job was erased, kLeaseLost when
-  /// `lease_token` is not the present one.
+  /// After a try: `tries`, `next_try` and `error` of the delivery, and a line of the journal. Does
+  /// not change the job's version. kNotFound when the job was erased, kLeaseLost when `lease_token`
+  /// is not the current one.
   virtual Task<Status> RecordTry(HookDelivery delivery, Event event, std::int64_t lease_token) = 0;
 };
 

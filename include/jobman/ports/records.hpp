@@ -30,7 +30,7 @@ struct ExitRecord {
   std::string stage = {};
   int host = 0;
   int exit_code = 0;
-  std::string error = {};  ///< when the run was lost instead of ending
+  std::string error = {};  ///< set when the run was lost
   TimePoint at = {};
   friend bool operator==(const ExitRecord&, const ExitRecord&) = default;
 };
@@ -46,19 +46,19 @@ struct AttemptRecord {
   std::string outcome = {};  ///< "succeeded", "failed", "preempted", ...; empty while it goes on
 };
 
-/// One event of a job, to be delivered to one of its hooks.
+/// One event of a job for one of its hooks.
 struct HookDelivery {
   std::int64_t number = 0;  ///< given by the store
   JobId job = {};
   int attempt = 0;
-  std::string event_id = {};  ///< the same for all hooks that are told of the event
+  std::string event_id = {};  ///< the same for all hooks of the event
   std::string event = {};     ///< "failed"
   int hook = 0;               ///< index in JobSpec::hooks
   std::string target = {};    ///< HookTarget()
   std::string body = {};      ///< JSON
   TimePoint at = {};
   int tries = 0;
-  std::optional<TimePoint> next_try = {};  ///< nothing: it was delivered, or given up
+  std::optional<TimePoint> next_try = {};  ///< nothing: delivered or abandoned
   std::string error = {};                  ///< of the last try
   friend bool operator==(const HookDelivery&, const HookDelivery&) = default;
 };

@@ -12,9 +12,9 @@ using base::Result;
 using base::Status;
 using base::Task;
 
-/// The Cloud TPU API in our words: slices, and the operations on them. One object per cloud
-/// endpoint and identity. Every call is one coroutine on the loop; retries of blips, rate limit and
-/// logging are decorators of this interface. The object must outlive its coroutines.
+/// The Cloud TPU API in our terms: slices and operations on them. One object per cloud endpoint and
+/// identity. Every call is one coroutine on the loop; retries after transient errors, rate limit
+/// and logging are decorators of this interface. The object must outlive its coroutines.
 class SliceApi {
  public:
   virtual ~SliceApi() = default;
@@ -22,7 +22,7 @@ class SliceApi {
   /// Creates the slice. Not retried after an unanswered call: look before creating again.
   /// kAlreadyExists when the name is taken.
   virtual Task<Result<core::OperationSeen>> Create(core::SliceRequest request) = 0;
-  /// Deletes the queued resource with its nodes, or the node. kNotFound when there is nothing.
+  /// Deletes the queued resource with its nodes, or the node. kNotFound when neither exists.
   virtual Task<Result<core::OperationSeen>> Delete(core::SliceRef ref) = 0;
   /// All nodes of a place, over all pages. Only a complete listing is a success.
   virtual Task<Result<std::vector<core::NodeSeen>>> ListNodes(core::Place place) = 0;

@@ -17,10 +17,10 @@ struct Stores {
   LeaseStore* leases = nullptr;
   HostKeyStore* host_keys = nullptr;
   Cache* cache = nullptr;
-  std::shared_ptr<void> owner = {};  ///< keeps them alive, where nobody else does
+  std::shared_ptr<void> owner = {};  ///< keeps them alive if nothing else does
 };
 
-/// All ports of an object that is all of them.
+/// All ports of an object that implements them all.
 template <class Store>
 Stores StoresOf(Store& store) {
   return {.jobs = &store, .outbox = &store, .leases = &store, .host_keys = &store, .cache = &store};

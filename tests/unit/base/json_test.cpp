@@ -9,7 +9,7 @@ TEST(ParseJson, NamesTheByteWhereItStops) {
   const auto broken = ParseJson(R"({"a": 1,})");
   ASSERT_FALSE(broken.ok());
   EXPECT_EQ(broken.error().code, Code::kInvalidArgument);
-  EXPECT_EQ(broken.error().message, "not JSON: it stops being JSON at byte 9");
+  EXPECT_EQ(broken.error().message, "not JSON: error at byte 9");
 }
 
 TEST(ParseJson, NeverThrowsOnRemoteBytes) {

@@ -36,9 +36,9 @@ TEST(Regex, ALongLineOfManyChoicesDoesNotBacktrack) {
 
 TEST(Regex, SaysWhatIsWrong) {
   const auto of = [](const std::string& pattern) { return Regex::Compile(pattern).error(); };
-  EXPECT_THAT(of("(a").message, HasSubstr("\"(a\" is no regular expression: "));
+  EXPECT_THAT(of("(a").message, HasSubstr("\"(a\" is not a regular expression: "));
   EXPECT_THAT(of("(a").hint, HasSubstr("grep -E"));
-  EXPECT_THAT(of("[z-a]").message, HasSubstr("is no regular expression"));
+  EXPECT_THAT(of("[z-a]").message, HasSubstr("is not a regular expression"));
   EXPECT_EQ(of("loss \\d+").hint, "write [0-9]");
   EXPECT_THAT(of("(a)\\1").message, HasSubstr("back references"));
   EXPECT_THAT(of("").message, HasSubstr("matches every line"));

@@ -374,9 +374,9 @@ TEST(Load, ASecretIsARegularFileThatFitsAVariable) {
   const std::string fits(128 * 1024 - 5, 'x');
   EXPECT_EQ(problems(dir.Write("fits", fits + "\n")), "");
   EXPECT_THAT(problems(dir.Write("large", fits + "x")), HasSubstr("the variable KEY has 131072"));
-  EXPECT_THAT(problems("/dev/zero"), HasSubstr("/dev/zero is no regular file"));
+  EXPECT_THAT(problems("/dev/zero"), HasSubstr("/dev/zero is not a regular file"));
   ASSERT_EQ(::mkfifo((dir.path() / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT(problems(dir.path() / "pipe"), HasSubstr("is no regular file"));
+  EXPECT_THAT(problems(dir.path() / "pipe"), HasSubstr("is not a regular file"));
 }
 
 TEST(Load, AFileWithoutAnEndIsCut) {
