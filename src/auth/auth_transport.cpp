@@ -22,15 +22,15 @@ class AuthTransport final : public http::Transport {
     if (!answer || answer->status != kUnauthorized || token.value.empty()) co_return answer;
 
     const Result<AccessToken> renewed = co_await Renew(token.value);
-    // The same token would be refused the same way; the 401 tells more than that.
+    // The same token would be refused again; the 401 says more than that.
     if (!renewed || renewed->value == token.value) co_return answer;
     JM_CO_ASSIGN_OR_RETURN(Request again, Sign(std::move(request), *renewed));
     co_return co_await inner_->Send(std::move(again));
   }
 
  private:
-  /// Another token than the refused one, if there is any. Of many requests that were refused with
-  /// one token, only the first asks for a new one.
+  /// Returns a new token after one was refused. Of many requests refused with the same token, only
+  /// the first fetches a new one.
   Task<Result<AccessToken>> Renew(std::string refused) {
     Result<AccessToken> present = co_await tokens_->Get();
     if (!present || present->value != refused) co_return present;

@@ -23,14 +23,14 @@ class CachedTokenSource final : public TokenSource {
   Task<Result<AccessToken>> Get() override {
     if (IsFresh()) co_return *token_;
     if (flight_ != nullptr) {
-      // A copy: the flight ends, and lets go of itself, before this wakes.
+      // A copy: the flight ends, and is released, before this wakes.
       const std::shared_ptr<Flight> flight = flight_;
       asio::error_code woken;
       auto token = asio::redirect_error(asio::use_awaitable, woken);
       if (!flight->ended) co_await flight->wake.async_wait(token);
       co_await base::EndIfCancelled();
       if (flight->answer) co_return *flight->answer;
-      co_return co_await Get();  // the one that asked was cancelled
+      co_return co_await Get();  // the caller that fetched it was cancelled
     }
     co_return co_await Refresh();
   }
@@ -41,7 +41,7 @@ class CachedTokenSource final : public TokenSource {
   }
 
  private:
-  /// One call of the inner source, and those who wait for it.
+  /// One call of the inner source, shared by everyone who waits for it.
   struct Flight {
     explicit Flight(const asio::any_io_executor& executor)
         : wake(executor, asio::steady_timer::time_point::max()) {}
@@ -49,7 +49,7 @@ class CachedTokenSource final : public TokenSource {
     bool ended = false;
     std::optional<Result<AccessToken>> answer = {};  ///< nothing: cancelled on the way
   };
-  /// Ends the flight also when the coroutine that flies it is cancelled.
+  /// Ends the flight, also when its coroutine is cancelled.
   class Landing {
    public:
     Landing(CachedTokenSource* owner, std::shared_ptr<Flight> flight)

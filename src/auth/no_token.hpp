@@ -7,7 +7,7 @@
 
 namespace jobman::auth {
 
-/// No access token could be had here; the service was not asked.
+/// No access token was found; nothing was sent to the service.
 inline base::Error NoToken(std::string message, std::string hint) {
   return {.code = base::Code::kUnauthenticated,
           .message = std::move(message),

@@ -31,7 +31,7 @@ class FixedTokenSource final : public TokenSource {
   std::string origin_;
 };
 
-/// What tells that a file was written anew.
+/// Shows whether a file was rewritten.
 struct FileStamp {
   dev_t device = 0;
   ino_t inode = 0;
@@ -51,7 +51,7 @@ FileStamp StampOf(const std::string& path) {
           .nanoseconds = info.st_mtim.tv_nsec};
 }
 
-/// When the file was written, which is what its expires_in counts from.
+/// When the file was written: expires_in counts from then.
 TimePoint WrittenAt(const FileStamp& stamp) {
   return TimePoint{std::chrono::seconds{stamp.seconds}};
 }

@@ -17,7 +17,7 @@ UnitRandom SystemRandom() {
   };
 }
 
-/// The limits are Google's; a simulator on this machine has none.
+/// The rate limits are Google's; a local simulator has none.
 RatePolicy DefaultRate(const std::string& endpoint) {
   RatePolicy rate;
   const auto url = http::ParseUrl(endpoint);
@@ -43,7 +43,7 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
       .endpoint = endpoint, .token_file = spec.token_file, .token_command = spec.token_command};
   JM_ASSIGN_OR_RETURN(auto tokens, auth::ChooseTokenSource(settings, clock, options.env));
   JM_ASSIGN_OR_RETURN(auto wire, http::MakeCurlTransport(executor));
-  // The log is next to the wire: it shows each exchange, also the one a fresh token repeats.
+  // Logging is next to the wire: it shows every exchange, also a repetition with a fresh token.
   wire = auth::MakeAuthTransport(http::MakeLoggingTransport(std::move(wire)), std::move(tokens));
 
   auto api = std::make_unique<TpuApi>(std::move(wire), endpoint);

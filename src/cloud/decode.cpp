@@ -1,4 +1,4 @@
-// The API's words to ours. Whatever is absent, unknown or of another type is left empty.
+// From the API's terms to ours. Missing, unknown or mistyped values are left empty.
 
 #include <algorithm>
 
@@ -32,8 +32,8 @@ std::size_t SizeOf(const Json& value) {
   return value.is_array() ? value.size() : 0;
 }
 
-/// One address pair for each host. A host with several networks has as many endpoints, the primary
-/// one first.
+/// One address pair for each host. A host with several networks has as many endpoints, primary
+/// first.
 std::vector<core::HostAddress> HostsOf(const Json& node) {
   std::vector<core::HostAddress> hosts;
   const Json& endpoints = GetMember(node, "networkEndpoints");
@@ -54,8 +54,8 @@ std::string AcceleratorOf(const Json& node) {
   return GetString(config, "type") + (topology.empty() ? "" : " " + topology);
 }
 
-/// The ids of all nodes a queued resource asks for. Before the service has expanded a multislice
-/// request, they follow from its prefix.
+/// The node ids of a queued resource. Before the service has expanded a multislice request, they
+/// follow from its prefix.
 std::vector<std::string> NodeIdsOf(const Json& specs, const std::string& queued_id) {
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < SizeOf(specs); ++i) {
@@ -78,7 +78,7 @@ std::optional<base::Error> FailureOf(const Json& state, const ErrorContext& cont
   const Json& status = GetMember(GetMember(state, "failedData"), "error");
   if (status.is_object()) return ErrorFromStatus(status, StatusOrigin::kQueuedFailed, context);
   return base::Error{.code = base::Code::kUnknown,
-                     .message = "the queued resource failed and the service gave no reason"};
+                     .message = "the queued resource failed without a reason from the service"};
 }
 
 /// "AAAA..." of "AAAA...", "ssh-ed25519 AAAA..." or "ssh-ed25519 AAAA... root@host".

@@ -13,16 +13,16 @@ namespace jobman::cloud {
 using base::Result;
 using base::Task;
 
-/// What a decorator may know of a call.
+/// What a decorator knows of a call.
 struct CallInfo {
   std::string method = {};   ///< "GetNode"
   std::string subject = {};  ///< name or zone
-  bool repeatable = true;    ///< whether sending it again does no harm
+  bool repeatable = true;    ///< safe to send again
 };
 
-/// SliceApi by one template of the decorator:
-///   template <class T> Task<Result<T>> Around(CallInfo info, Send<T> send);
-/// where each `send()` makes the inner call anew.
+/// Implements SliceApi by one template of the decorator:
+/// template <class T> Task<Result<T>> Around(CallInfo info, Send<T> send);
+/// where each `send()` repeats the inner call.
 template <class Self>
 class SliceApiDecorator : public ports::SliceApi {
  public:

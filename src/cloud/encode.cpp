@@ -1,4 +1,4 @@
-// Our words to the API's: bodies and paths of the calls that change something.
+// From our terms to the API's: bodies and paths of the calls that change something.
 
 #include "jobman/base/hash.hpp"
 #include "jobman/cloud/tpu_json.hpp"
@@ -22,7 +22,7 @@ std::string ParentPath(const core::Place& place) {
          http::PercentEncode(place.zone);
 }
 
-/// A UUID that is the same for the same text, shaped like a random one (RFC 4122, version 4).
+/// A UUID derived from the text, in the form of a random one (RFC 4122, version 4).
 std::string UuidOf(const std::string& text) {
   std::string hex = base::Sha256Hex(text).substr(0, 32);
   hex[12] = '4';
@@ -35,12 +35,12 @@ Json NetworkOf(const TpuSpec& tpu) {
   Json network = {{"enableExternalIps", tpu.external_ips}};
   if (!tpu.network.empty()) network["network"] = tpu.network;
   if (!tpu.subnetwork.empty()) network["subnetwork"] = tpu.subnetwork;
-  // As gcloud: with neither given, the network named "default".
+  // Like gcloud: with neither given, the network named "default".
   if (tpu.network.empty() && tpu.subnetwork.empty()) network["network"] = "default";
   return network;
 }
 
-/// A slice that is made directly carries its tier on the node.
+/// A slice created directly has its pricing on the node.
 Json SchedulingOf(Pricing pricing) {
   switch (pricing) {
     case Pricing::kSpot:
@@ -61,7 +61,7 @@ std::string ReservationName(const SliceRequest& request) {
   return ParentName(request.ref.place) + "/reservations/" + (name.empty() ? "-" : name);
 }
 
-/// A queued resource carries its tier itself. None of them is on demand.
+/// A queued resource has its pricing itself; none of these means on demand.
 void SetTier(Json& queued, const SliceRequest& request) {
   switch (request.tpu.pricing) {
     case Pricing::kSpot:
@@ -76,7 +76,7 @@ void SetTier(Json& queued, const SliceRequest& request) {
   }
 }
 
-/// How long the request may wait: each for so long, or all of them until then.
+/// How long the request may wait: for a duration, or until a time.
 void SetQueueingPolicy(Json& queued, const TpuSpec& tpu) {
   if (tpu.valid_for) {
     queued["queueingPolicy"] = {{"validUntilDuration", base::FormatProtoDuration(*tpu.valid_for)}};
@@ -107,7 +107,7 @@ std::string WireCall::Target() const {
 }
 
 std::string WireCall::BodyText() const {
-  // A job file may hold bytes that are no UTF-8; the service gets a replacement character then.
+  // A job file may hold bytes that are not UTF-8; they are sent as replacement characters.
   return body.is_null() ? "" : body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

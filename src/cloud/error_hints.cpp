@@ -8,7 +8,7 @@ namespace {
 using base::Code;
 using base::Reason;
 
-/// " --project=P", or a placeholder that shows what belongs there.
+/// " --project=P", or with a placeholder.
 std::string ProjectFlag(const ErrorContext& context) {
   return " --project=" + (context.project.empty() ? "PROJECT" : context.project);
 }
@@ -25,7 +25,7 @@ std::string QuotaHint(const std::string& message, const ErrorContext& context) {
   if (base::Contains(message, "IN_USE_ADDRESSES")) {
     return "set tpu.external_ips: false, or ask for more addresses at " + QuotaPage(context);
   }
-  return "delete slices that nobody needs (jobman list shows yours; FAILED, SUSPENDED and "
+  return "delete slices you do not need (jobman list shows yours; FAILED, SUSPENDED and "
          "PREEMPTED ones count too), or ask for more at " +
          QuotaPage(context);
 }

@@ -8,7 +8,7 @@
 namespace jobman::cloud {
 
 /// What to do about an error of the service: a link, a command, the right value. `message` is the
-/// service's own text. Empty where nothing useful can be said.
+/// service's own text. May be empty.
 std::string HintFor(base::Code code, base::Reason reason, const std::string& message,
                     const ErrorContext& context);
 

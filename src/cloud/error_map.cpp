@@ -19,10 +19,10 @@ using base::Json;
 using base::Reason;
 
 constexpr std::int64_t kLongestRetryAfter = 3600;
-/// More of it would fill screens, and the store with every event that tells it.
+/// Longer messages would fill screens, and the store with every event that quotes them.
 constexpr std::size_t kLongestMessage = 2000;
 
-/// A failure as told, before it is classified.
+/// A failure as received, before it is classified.
 struct Told {
   Code code = Code::kUnknown;
   std::string message = {};
@@ -65,7 +65,7 @@ Told Read(const Json& status, Code code) {
 
 // --- which reason ---
 
-/// google.rpc.ErrorInfo, where there is one, is made for programs.
+/// google.rpc.ErrorInfo is meant for programs, so it comes first.
 Reason ReasonOfInfo(const std::string& info) {
   struct Row {
     std::string_view info;
@@ -87,7 +87,7 @@ Reason ReasonOfInfo(const std::string& info) {
   return Reason::kNone;
 }
 
-/// "Limit: 0 in zone", "Limit 0 in zone": nothing that ends could free any of it.
+/// "Limit: 0 in zone", "Limit 0 in zone": freeing resources cannot help.
 bool SaysLimitZero(std::string_view original) {
   const std::string text = base::ToLower(original);
   for (std::size_t at = text.find("limit"); at != std::string::npos;
@@ -108,7 +108,7 @@ Reason QuotaReason(const Told& told) {
   return IsLimitZero(told) ? Reason::kQuotaZero : Reason::kQuota;
 }
 
-/// RESOURCE_EXHAUSTED is three things with three remedies.
+/// RESOURCE_EXHAUSTED has three meanings with three remedies.
 Reason ExhaustedReason(const Told& told, bool in_operation) {
   if (!told.violations.empty()) return QuotaReason(told);
   const std::string text = base::ToLower(told.message);
@@ -217,7 +217,7 @@ Code CodeOfHttp(int status) {
   }
 }
 
-/// The word where the service gave one; 409 and 400 stand for several codes.
+/// The service's own code if it names one; 409 and 400 stand for several codes.
 Code CodeOf(const http::Response& response, const Json& error) {
   const Code named = base::CodeFromName(GetString(error, "status"));
   return named == Code::kUnknown || named == Code::kOk ? CodeOfHttp(response.status) : named;
@@ -247,7 +247,7 @@ Error Classify(Told told, bool in_operation, const ErrorContext& context) {
           .hint = HintFor(told.code, reason, message, context)};
 }
 
-/// The beginning of a page that is no JSON, on one line.
+/// The beginning of a body that is not JSON, on one line.
 std::string Excerpt(std::string_view body) {
   constexpr std::size_t kMost = 200;
   std::string text(base::Trim(body.substr(0, kMost)));
@@ -257,14 +257,14 @@ std::string Excerpt(std::string_view body) {
   return http::RedactText(text) + (body.size() > kMost ? "..." : "");
 }
 
-/// The API never redirects: something else answers, such as a portal or a proxy.
+/// The API never redirects: this is something else, such as a login page or a proxy.
 Error Redirected(const http::Response& response) {
   const auto target = http::FindHeader(response.headers, "Location");
   return {.code = Code::kFailedPrecondition,
           .message = "the endpoint redirects to " +
                      base::Shorten(http::RedactText(std::string(target.value_or("nowhere"))), 200) +
                      " (HTTP status " + std::to_string(response.status) + ")",
-          .hint = "it is no Cloud TPU API: check --endpoint and cloud.endpoint"};
+          .hint = "this is not the Cloud TPU API: check --endpoint and cloud.endpoint"};
 }
 
 }  // namespace
@@ -292,7 +292,7 @@ Error ErrorFromStatus(const Json& status, StatusOrigin origin, const ErrorContex
   if (told.message.empty()) told.message = "code " + std::to_string(number) + " without a message";
   const auto retry_after = RetryAfter({}, told);
   Error error = Classify(std::move(told), true, context);
-  // Field reports: "an internal error has occurred" of a spot queued resource is a lack of
+  // Field reports: "an internal error has occurred" on a spot queued resource means a lack of
   // capacity.
   if (origin == StatusOrigin::kQueuedFailed && error.code == Code::kInternal &&
       error.reason == Reason::kNone) {

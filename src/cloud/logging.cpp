@@ -29,7 +29,7 @@ class LoggingSliceApi final : public SliceApiDecorator<LoggingSliceApi> {
   template <class T>
   Task<Result<T>> Around(CallInfo info, Send<T> send) {
     Result<T> answer = co_await send();
-    // Not found is how the end of a delete looks; nothing to warn of.
+    // "Not found" is how a delete ends; no reason for a warning.
     const bool expected = answer || answer.error().code == base::Code::kNotFound;
     const LogLevel level = !expected         ? LogLevel::kWarn
                            : info.repeatable ? LogLevel::kDebug

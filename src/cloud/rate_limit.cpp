@@ -26,7 +26,7 @@ class RateLimitSliceApi final : public SliceApiDecorator<RateLimitSliceApi> {
 
   template <class T>
   Task<Result<T>> Around(CallInfo info, Send<T> send) {
-    // A loop: a penalty may have come while this call slept.
+    // In a loop: a new pause may have begun while this call slept.
     for (Duration wait = Take(); wait > Duration::zero(); wait = Take()) {
       co_await sleep_(wait);
     }
@@ -40,10 +40,10 @@ class RateLimitSliceApi final : public SliceApiDecorator<RateLimitSliceApi> {
   }
 
  private:
-  /// Takes a token, or tells how long to wait before asking again.
+  /// Takes a token, or returns how long to wait before trying again.
   Duration Take() {
     const TimePoint now = clock_.Now();
-    // The wall clock may go back; the pause does not get longer by that.
+    // If the wall clock goes back, the pause must not get longer.
     closed_until_ = std::min(closed_until_, now + pause_);
     if (now < closed_until_) return closed_until_ - now;
     const double seconds = std::max(0.0, std::chrono::duration<double>(now - filled_at_).count());
@@ -60,7 +60,7 @@ class RateLimitSliceApi final : public SliceApiDecorator<RateLimitSliceApi> {
     const Duration pause = error.retry_after ? Duration(*error.retry_after) : policy_.penalty;
     pause_ = std::max(pause, closed_until_ - clock_.Now());
     closed_until_ = clock_.Now() + pause_;
-    filled_at_ = closed_until_;  // nothing is saved up during the pause
+    filled_at_ = closed_until_;  // no tokens accrue during the pause
     rate_ = std::max(policy_.per_second * kSlowestShare, rate_ / 2);
     tokens_ = std::min(tokens_, 1.0);
     base::Log(base::LogLevel::kWarn, "cloud",

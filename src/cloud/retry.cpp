@@ -50,7 +50,7 @@ class RetrySliceApi final : public SliceApiDecorator<RetrySliceApi> {
     return policy_.backoff.FullJitter(attempt, random_());
   }
 
-  /// Says how the loop ended, when it was one.
+  /// Adds to the error how the retries ended, if there were any.
   template <class T>
   static Result<T> Told(Result<T> answer, int tries, const std::string& ending) {
     if (answer || (tries == 1 && ending.empty())) return answer;

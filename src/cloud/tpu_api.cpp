@@ -11,7 +11,7 @@ using base::GetMember;
 using base::GetString;
 using core::Place;
 
-/// Above what any project has; a server that never stops must not hold us for ever.
+/// More than any project has; bounds a listing that never ends.
 constexpr int kMostPages = 10'000;
 
 std::string PathOf(const Place& place, std::string_view kind, const std::string& id = "") {
@@ -21,7 +21,7 @@ std::string PathOf(const Place& place, std::string_view kind, const std::string&
   return path;
 }
 
-/// A resource name has slashes that must stay.
+/// The slashes of a resource name must stay.
 std::string EncodeName(const std::string& name) {
   std::vector<std::string> parts = base::Split(name, '/');
   for (std::string& part : parts) part = http::PercentEncode(part);
@@ -33,16 +33,16 @@ Error Incomplete(const std::string& path, const std::string& why) {
           .message = "the listing of " + path + " is incomplete: " + why};
 }
 
-/// Adds a page's objects; the token of the next page, or empty.
+/// Adds a page's objects; returns the token of the next page, or empty.
 Result<std::string> TakePage(const Json& page, const std::string& path, const std::string& key,
                              std::vector<Json>& all) {
   const Json& unreachable = GetMember(page, "unreachable");
   if (unreachable.is_array() && !unreachable.empty()) {
     const auto* place = unreachable[0].get_ptr<const std::string*>();
-    return Incomplete(path, "no answer from " + (place == nullptr ? "some zones" : *place));
+    return Incomplete(path, "unreachable: " + (place == nullptr ? "some zones" : *place));
   }
   const Json& items = GetMember(page, key);
-  if (!items.is_null() && !items.is_array()) return Incomplete(path, "'" + key + "' is no list");
+  if (!items.is_null() && !items.is_array()) return Incomplete(path, "'" + key + "' is not a list");
   for (const Json& item : items) all.push_back(item);
   return GetString(page, "nextPageToken");
 }
@@ -102,9 +102,9 @@ Task<Result<Json>> TpuApi::Call(WireCall call, Place place) {
   Result<Json> reply = base::ParseJson(answer->body);
   if (reply && reply->is_object()) co_return reply;
   Error strange{.code = base::Code::kUnavailable,
-                .message = endpoint_ + " answered something else than the Cloud TPU API does: " +
-                           (reply ? "JSON, but no object" : reply.error().message),
-                .hint = "check the endpoint; a proxy or a login page may answer in its place"};
+                .message = endpoint_ + " did not answer like the Cloud TPU API: " +
+                           (reply ? "JSON, but not an object" : reply.error().message),
+                .hint = "check the endpoint; a proxy or a login page may have answered instead"};
   co_return std::move(strange).With(doing);
 }
 
@@ -119,7 +119,7 @@ Task<Result<std::vector<Json>>> TpuApi::ListAll(std::string path, std::string ke
     if (!reply) co_return reply.error();
     JM_CO_ASSIGN_OR_RETURN(token, TakePage(*reply, path, key, all));
     if (token.empty()) co_return all;
-    if (!tokens.insert(token).second) co_return Incomplete(path, "a page token came twice");
+    if (!tokens.insert(token).second) co_return Incomplete(path, "a page token was repeated");
   }
   co_return Incomplete(path, "it does not end");
 }

@@ -9,7 +9,7 @@ using base::Code;
 using base::Error;
 using base::Reason;
 
-/// "Connection refused" tells more than "Couldn't connect to server".
+/// "Connection refused" says more than "Couldn't connect to server".
 std::string CauseOf(CURL* easy, CURLcode code, const std::string& detail) {
   long os_error = 0;
   curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
@@ -37,10 +37,10 @@ Error LateError(CURL* easy, const std::string& peer, const std::string& cause) {
   curl_off_t sent_after = 0;
   curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &sent_after);
   const bool connected = sent_after > 0;
-  return {
-      .code = Code::kDeadlineExceeded,
-      .message = peer + (connected ? ": no whole answer in time: " : ": cannot connect: ") + cause,
-      .reason = connected ? Reason::kNone : Reason::kUnreachable};
+  return {.code = Code::kDeadlineExceeded,
+          .message =
+              peer + (connected ? ": no complete answer in time: " : ": cannot connect: ") + cause,
+          .reason = connected ? Reason::kNone : Reason::kUnreachable};
 }
 
 }  // namespace

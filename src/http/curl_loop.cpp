@@ -17,7 +17,7 @@ CurlLoop::CurlLoop(asio::any_io_executor executor, UniqueMulti multi)
 }
 
 CurlLoop::~CurlLoop() {
-  // Closing the cached connections must not call back into what is being taken apart.
+  // Closing the cached connections must not call back into a half-destroyed object.
   curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, nullptr);
   curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, nullptr);
   while (!watches_.empty()) DropWatch(watches_.begin()->first);
@@ -54,7 +54,7 @@ void CurlLoop::SetWatch(curl_socket_t socket, int what) {
   if (watch == nullptr) {
     const int duplicate = ::fcntl(socket, F_DUPFD_CLOEXEC, 3);
     if (duplicate < 0) {
-      // Out of descriptors: the exchange ends by its timeout.
+      // Out of descriptors: the exchange will time out.
       watches_.erase(socket);
       return;
     }
@@ -100,7 +100,7 @@ void CurlLoop::SetTimer(long milliseconds) {
     return;
   }
   timer_.expires_after(std::chrono::milliseconds(milliseconds));
-  // Also for 0 ms by way of the loop: libcurl must not be called from its own callback.
+  // Even 0 ms goes through the loop: libcurl must not be called from its own callback.
   timer_.async_wait([weak = weak_from_this()](const asio::error_code& error) {
     const std::shared_ptr<CurlLoop> self = weak.lock();
     if (!error && self != nullptr) self->Act(CURL_SOCKET_TIMEOUT, 0);
@@ -128,7 +128,7 @@ void CurlLoop::CollectEnded() {
 
 namespace {
 
-/// Keeps the exchange in the loop as long as it lives, whatever ends the coroutine.
+/// Keeps the exchange registered while this lives, however the coroutine ends.
 class Running {
  public:
   Running(std::shared_ptr<CurlLoop> loop, CURL* easy)

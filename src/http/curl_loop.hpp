@@ -11,11 +11,11 @@
 
 namespace jobman::http {
 
-/// libcurl's multi interface on the loop: libcurl says which sockets and which timer it waits for,
-/// this waits and calls back. Held by every exchange, so it ends after the last one.
+/// libcurl's multi interface on the loop: libcurl names the sockets and the timer it waits for,
+/// this waits and calls back. Shared by all exchanges, so it lives as long as the last one.
 class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
  public:
-  /// How an exchange learns its end.
+  /// Tells an exchange that it has ended.
   struct Ending {
     explicit Ending(const asio::any_io_executor& executor)
         : wake(executor, asio::steady_timer::time_point::max()) {}
@@ -38,8 +38,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   void Remove(CURL* easy);
 
  private:
-  /// One socket of libcurl. The descriptor is a duplicate: libcurl keeps owning, and closing, its
-  /// own.
+  /// One socket of libcurl. The descriptor is a duplicate: libcurl owns and closes the original.
   struct Watch {
     Watch(const asio::any_io_executor& executor, int duplicate, curl_socket_t original)
         : descriptor(executor, duplicate), socket(original) {}
@@ -67,7 +66,7 @@ class CurlLoop : public std::enable_shared_from_this<CurlLoop> {
   std::map<curl_socket_t, std::shared_ptr<Watch>> watches_ = {};
 };
 
-/// Runs one exchange to its end. A cancelled call takes it out of the loop at once.
+/// Runs one exchange to its end. Cancelling removes it from the loop at once.
 base::Task<base::Result<CURLcode>> Perform(std::shared_ptr<CurlLoop> loop, CURL* easy);
 
 }  // namespace jobman::http

@@ -9,7 +9,7 @@
 namespace jobman::http {
 namespace {
 
-/// One mail on its way: what libcurl's callbacks read from. Its address must not change.
+/// A mail being sent, read by libcurl's callbacks. Its address must not change.
 struct Posting {
   Mail mail = {};
   std::size_t sent = 0;

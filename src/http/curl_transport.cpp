@@ -13,7 +13,7 @@ namespace {
 
 using base::Error;
 
-/// One exchange: what libcurl's callbacks write to. Its address must not change.
+/// An exchange that libcurl's callbacks write to. Its address must not change.
 struct Exchange {
   Request request = {};
   Response response = {};
@@ -26,7 +26,7 @@ struct Exchange {
   UniqueHeaderList headers = {};
 };
 
-/// A shorter count than offered makes libcurl end the exchange.
+/// Returning less than was offered makes libcurl end the exchange.
 std::size_t OnBody(char* bytes, std::size_t size, std::size_t count, void* target) {
   auto* exchange = static_cast<Exchange*>(target);
   std::string& body = exchange->response.body;
@@ -47,7 +47,7 @@ std::size_t OnHeader(char* bytes, std::size_t size, std::size_t count, void* tar
     return 0;
   }
   Headers& headers = exchange->response.headers;
-  // A status line begins anew: what came before belonged to a 1xx answer or to a proxy.
+  // A status line starts over: earlier headers belong to a 1xx response or a proxy.
   if (line.starts_with("HTTP/")) headers.clear();
   const std::size_t colon = line.find(':');
   if (colon != std::string_view::npos && !line.starts_with("HTTP/")) {
@@ -94,12 +94,12 @@ void SetProtocols(CURL* easy, const Url& url) {
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
-  // With HTTP/2, share the one connection instead of opening several.
+  // With HTTP/2, share one connection instead of opening several.
   if (url.scheme == "https") curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-  // A proxy from the environment knows nothing of this machine's loopback.
+  // A proxy from the environment cannot reach this machine's loopback.
   if (IsLoopback(url.host)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
 }
 

@@ -32,7 +32,7 @@ std::string Squeeze(std::string_view name) {
 
 Json RedactJson(Json value, int depth);
 
-/// `{"key": "ssh-keys", "value": "..."}`: Compute Engine's way to write a map.
+/// `{"key": "ssh-keys", "value": "..."}`: a map in Compute Engine's notation.
 void RedactPair(Json& object) {
   for (const char* name : {"key", "name"}) {
     const std::string word = base::GetString(object, name);

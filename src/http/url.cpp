@@ -37,10 +37,11 @@ base::Result<Url> ParseUrl(std::string_view text) {
   if (scheme_end == std::string_view::npos) return BadUrl(text, "it has no http:// or https://");
   Url url{.scheme = base::ToLower(text.substr(0, scheme_end))};
   if (url.scheme != "http" && url.scheme != "https") {
-    return BadUrl(text, "only http and https are known");
+    return BadUrl(text, "only http and https are supported");
   }
   const auto is_control = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
-  if (std::any_of(text.begin(), text.end(), is_control)) return BadUrl(text, "it holds a blank");
+  if (std::any_of(text.begin(), text.end(), is_control))
+    return BadUrl(text, "it contains a space or control character");
 
   const std::string_view rest = text.substr(scheme_end + 3);
   const std::size_t target = rest.find_first_of("/?#");
@@ -55,7 +56,8 @@ base::Result<Url> ParseUrl(std::string_view text) {
   url.port = url.scheme == "https" ? 443 : 80;
   if (!port.empty()) {
     const auto number = base::ParseNumber(port);
-    if (!number || *number < 1 || *number > 65535) return BadUrl(text, "its port is no port");
+    if (!number || *number < 1 || *number > 65535)
+      return BadUrl(text, "its port is not a number from 1 to 65535");
     url.port = static_cast<int>(*number);
   }
   url.target = target == std::string_view::npos ? "/" : std::string(rest.substr(target));

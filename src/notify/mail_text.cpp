@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLineLength = 76;  // RFC 2045, 6.8
 
-/// "Sat, 21 Nov 2026 10:00:00 +0000", RFC 5322; the C locale's names, whatever the user's is.
+/// "Sat, 21 Nov 2026 10:00:00 +0000", RFC 5322; in English whatever the user's locale.
 std::string MailDate(base::TimePoint at) {
   static constexpr std::array<const char*, 7> kDays = {"Sun", "Mon", "Tue", "Wed",
                                                        "Thu", "Fri", "Sat"};
@@ -28,7 +28,7 @@ std::string MailDate(base::TimePoint at) {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-/// Any text, long lines and other alphabets included, in a form that every server passes on.
+/// Encodes any text, including long lines and other alphabets, so that every server passes it on.
 std::string Encoded(std::string_view text) {
   const std::string all = base::Base64(text);
   std::string lines;
@@ -61,7 +61,7 @@ std::string MailText(const core::SmtpSpec& smtp, const core::HookSpec& hook,
   text += fmt::format("Subject: jobman: {} ({}) {}\r\n", base::GetString(event, "name"),
                       base::GetInt(event, "job"), message.event);
   text += "Date: " + MailDate(at) + "\r\n";
-  // The same for a repeated mail, so that a mailbox may show it once.
+  // The same for a repeated mail, so that a mailbox may show it only once.
   text += "Message-ID: <" + message.event_id + "@jobman>\r\n";
   text += "X-Jobman-Event-Id: " + message.event_id + "\r\n";
   text += "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n";

@@ -16,7 +16,7 @@ using ports::Message;
 
 constexpr std::size_t kLongestSecret = 8192;
 
-/// The command's output goes straight into the log, however much it is and whoever writes it.
+/// The command's output goes straight to the log, whatever its size and origin.
 constexpr const char* kShell =
     R"((umask 077; : >>"$0"); exec >>"$0" 2>&1; cd "${2:-.}" || exit; exec /bin/sh -c "$1")";
 
@@ -95,9 +95,9 @@ base::Task<Status> HookNotifier::Post(core::HookSpec hook, Message message) {
   }
   const auto url = http::ParseUrl(request.url);
   if (!url.ok()) {
-    // Not what it is: it may have been read from a secret.
+    // Without the URL: it may have been read from a secret.
     Error unusable{.code = base::Code::kInvalidArgument,
-                   .message = "the address of the webhook is no usable http(s) URL"};
+                   .message = "the address of the webhook is not a usable http(s) URL"};
     co_return unusable;
   }
   JM_CO_ASSIGN_OR_RETURN(const http::Response response,

@@ -31,7 +31,7 @@ TEST_P(SliceRefused, QuotaIsWaitedFor) {
   const std::string less = std::to_string(8 * way().nodes - 4);  // a v4-8 has 8 cores
   Sim({"set", "quota.us-central2-b/v4-spot=" + less});
   Create("true", way().Settings());
-  Waits("Limit: " + less + " in zone us-central2-b", "delete slices that nobody needs");
+  Waits("Limit: " + less + " in zone us-central2-b", "delete slices you do not need");
   Sim({"set", "quota.us-central2-b/v4-spot=64"});
   ComesBack();
   EXPECT_EQ(Deletes(), (Attempt() - 1) * (way().Requests() - 1))

@@ -7,9 +7,9 @@
 
 namespace jobman::auth {
 
-/// Adds "Authorization: Bearer" to every request. A token travels over https or to this machine
-/// only: anything else is kInvalidArgument and is not sent. After a 401 the token is asked for
-/// once more; if it is another one, the request is repeated once.
+/// Adds "Authorization: Bearer" to every request. A token is sent over https or to this machine
+/// only: anything else is kInvalidArgument. After a 401 the token is fetched again; if it is a
+/// different one, the request is repeated once.
 std::unique_ptr<http::Transport> MakeAuthTransport(std::unique_ptr<http::Transport> inner,
                                                    std::unique_ptr<TokenSource> tokens);
 

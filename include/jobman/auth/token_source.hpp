@@ -28,22 +28,22 @@ class TokenSource {
   /// A token to use now. Errors: kUnauthenticated, with what to do; kUnavailable when the source
   /// may work later.
   virtual Task<Result<AccessToken>> Get() = 0;
-  /// The last token was refused: the next Get() must not give a remembered one.
+  /// The last token was refused: the next Get() must not return a cached one.
   virtual void Invalidate() = 0;
 };
 
-/// No token: the simulator.
+/// No token, for the simulator.
 std::unique_ptr<TokenSource> MakeNoTokenSource();
-/// One token for ever; `origin` names it in errors ("GOOGLE_OAUTH_ACCESS_TOKEN").
+/// One fixed token; `origin` names it in errors ("GOOGLE_OAUTH_ACCESS_TOKEN").
 std::unique_ptr<TokenSource> MakeFixedTokenSource(std::string token, std::string origin);
 /// A file, read again whenever it has changed.
 std::unique_ptr<TokenSource> MakeFileTokenSource(std::string path, const base::Clock& clock);
-/// A shell command that prints a token; run at each Get(), so wrap it in a cache.
+/// A shell command that prints a token; runs at each Get(), so wrap it in a cache.
 std::unique_ptr<TokenSource> MakeCommandTokenSource(std::string command, const base::Clock& clock);
 
-/// Remembers the token of `inner` until 5 minutes before it expires (10 minutes after it was got,
-/// when it does not say). Callers that come while one asks wait for that one's answer. When a
-/// refresh fails and the remembered token is still valid, it is used.
+/// Caches the token of `inner` until 5 minutes before it expires (for 10 minutes if it has no
+/// expiry). Concurrent callers share one refresh. If a refresh fails and the cached token is still
+/// valid, that is used.
 std::unique_ptr<TokenSource> MakeCachedTokenSource(std::unique_ptr<TokenSource> inner,
                                                    const base::Clock& clock);
 
@@ -51,18 +51,18 @@ std::unique_ptr<TokenSource> MakeCachedTokenSource(std::unique_ptr<TokenSource> 
 struct TokenSettings {
   std::string endpoint = {};       ///< base URL of the API
   std::string token_file = {};     ///< may start with ~
-  std::string token_command = {};  ///< for /bin/sh -c
+  std::string token_command = {};  ///< run by /bin/sh -c
 };
 using Env = std::function<std::optional<std::string>(const std::string&)>;
 
-/// The first of: GOOGLE_OAUTH_ACCESS_TOKEN, the token file, the token command; without any of
-/// them no token for a loopback http endpoint, and kUnauthenticated, naming the ways, for others.
+/// The first of: GOOGLE_OAUTH_ACCESS_TOKEN, the token file, the token command. Without any: no
+/// token for a loopback http endpoint, kUnauthenticated naming the options for others.
 Result<std::unique_ptr<TokenSource>> ChooseTokenSource(const TokenSettings& settings,
                                                        const base::Clock& clock,
                                                        const Env& env = base::GetEnv);
 
-/// What a file or a command gave: {"access_token", "expires_in" | "expiry"} or the bare token in
-/// one line. `read_at` is what expires_in counts from; `origin` is named in the error.
+/// Parses the output of a file or command: {"access_token", "expires_in" | "expiry"} or the bare
+/// token on one line. expires_in counts from `read_at`; `origin` is named in the error.
 Result<AccessToken> ParseToken(std::string_view text, TimePoint read_at, const std::string& origin);
 
 }  // namespace jobman::auth

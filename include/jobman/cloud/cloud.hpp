@@ -12,11 +12,11 @@
 
 namespace jobman::cloud {
 
-/// Where the API lives when nothing else is said.
+/// The endpoint of the API unless another is set.
 inline constexpr const char* kDefaultEndpoint = "https://tpu.googleapis.com";
 
 struct CloudOptions {
-  bool dry_run = false;  ///< Create and Delete are only noted, see Cloud::plan()
+  bool dry_run = false;  ///< Create and Delete are only recorded, see Cloud::plan()
   auth::Env env = base::GetEnv;
   RetryPolicy retry = {};
   /// Nothing: RatePolicy's defaults, and 100 times as much for this machine's loopback.
@@ -38,12 +38,12 @@ class Cloud {
   std::unique_ptr<base::Clock> clock_ = {};
   std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::unique_ptr<ports::SliceApi> slices_ = {};
-  ports::Catalog* catalog_ = nullptr;  ///< lives at the bottom of slices_
+  ports::Catalog* catalog_ = nullptr;  ///< owned by slices_
 };
 
-/// Composes transport, credentials, API and decorators. `spec.endpoint` is a URL by now: "local" is
-/// resolved by the caller, an empty one is kDefaultEndpoint. Errors: kInvalidArgument for an
-/// unusable endpoint, kUnauthenticated when there are no credentials.
+/// Composes transport, credentials, API and decorators. `spec.endpoint` is a URL: the caller has
+/// resolved "local"; an empty one is kDefaultEndpoint. Errors: kInvalidArgument for an unusable
+/// endpoint, kUnauthenticated when there are no credentials.
 Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::CloudSpec spec,
                                          CloudOptions options = {});
 

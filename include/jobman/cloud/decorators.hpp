@@ -23,21 +23,21 @@ using Inner = std::unique_ptr<ports::SliceApi>;
 struct RetryPolicy {
   int tries = 3;  ///< the first one included
   base::Backoff backoff = {.base = std::chrono::milliseconds{500}, .cap = std::chrono::seconds{8}};
-  /// Longer waits are the caller's matter: the call fails at once.
+  /// If the service asks for a longer wait, the call fails at once and the caller waits.
   Duration longest_wait = std::chrono::seconds{30};
 };
-/// Repeats what is safe to repeat - everything but Create - after kUnavailable, kDeadlineExceeded,
+/// Retries what is safe to repeat (everything but Create) after kUnavailable, kDeadlineExceeded,
 /// kInternal and rate limits. The last error says how many tries there were.
 Inner MakeRetrySliceApi(Inner inner, RetryPolicy policy, Sleeper sleep, UnitRandom random);
 
 struct RatePolicy {
   double per_second = 10.0;  ///< calls, in the long run
   double burst = 20.0;       ///< calls at once after a quiet time
-  /// How long everything waits after a rate limit answer that names no time.
+  /// Pause of all calls after a rate limit response without a retry time.
   Duration penalty = std::chrono::seconds{5};
 };
-/// A token bucket over all calls. A rate limit answer stops every call of this client for
-/// retry_after, and halves the rate; good answers bring it back.
+/// A token bucket over all calls. A rate limit response stops every call of this client for
+/// retry_after and halves the rate; successful calls restore it step by step.
 Inner MakeRateLimitSliceApi(Inner inner, RatePolicy policy, const base::Clock& clock,
                             Sleeper sleep);
 
@@ -46,7 +46,7 @@ Inner MakeLoggingSliceApi(Inner inner);
 
 /// Calls that would have been sent.
 using Plan = std::vector<WireCall>;
-/// Create and Delete are not sent but noted in `plan`; reads pass through.
+/// Create and Delete are recorded in `plan` instead of being sent; reads pass through.
 Inner MakeDryRunSliceApi(Inner inner, std::shared_ptr<Plan> plan);
 
 }  // namespace jobman::cloud

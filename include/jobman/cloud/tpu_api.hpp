@@ -13,8 +13,8 @@ namespace jobman::cloud {
 
 using base::Task;
 
-/// The Cloud TPU API v2 over HTTP. One call of SliceApi is one exchange, a listing one for each
-/// page; nothing is repeated here.
+/// The Cloud TPU API v2 over HTTP. Each call of SliceApi is one exchange, or one per page for a
+/// listing; nothing is retried here.
 class TpuApi final : public ports::SliceApi, public ports::Catalog {
  public:
   /// `endpoint` is a base URL without a path: "https://tpu.googleapis.com".
@@ -35,15 +35,15 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog {
   Task<Result<std::vector<std::string>>> Locations(std::string project) override;
 
  private:
-  /// The JSON object of a 2xx answer.
+  /// The JSON object of a 2xx response.
   Task<Result<Json>> Call(WireCall call, core::Place place);
   /// The objects of `key` from all pages.
   Task<Result<std::vector<Json>>> ListAll(std::string path, std::string key, core::Place place);
 
   std::unique_ptr<http::Transport> transport_;
   std::string endpoint_;
-  /// Answered deletes by resource name. A delete that comes after an answered one is a new request:
-  /// the service must not give back the operation of the old one, which may have failed.
+  /// Answered deletes by resource name. A delete after an answered one is a new request: the
+  /// service must not return the old operation, which may have failed.
   std::map<std::string, int> deletes_ = {};
 };
 

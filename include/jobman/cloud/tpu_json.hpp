@@ -26,22 +26,22 @@ struct WireCall {
 };
 
 /// nodes.create or queuedResources.create for this slice. The requestId of a queued resource is
-/// made from the request itself: asking twice for the same is one request.
-/// Source of the shapes: the discovery document of v2 and what gcloud sends.
+/// derived from the request, so repeating the same request has no further effect. Source of the
+/// shapes: the discovery document of v2 and what gcloud sends.
 WireCall RenderCreate(const core::SliceRequest& request);
-/// nodes.delete, or queuedResources.delete with force, which takes the nodes too. Deletes of one
+/// nodes.delete, or queuedResources.delete with force, which deletes the nodes too. Deletes of one
 /// name with different `generation` are different requests to the service.
 WireCall RenderDelete(const core::SliceRef& ref, int generation = 0);
 
-/// The Node of a create call.
+/// The Node in the body of a create call.
 Json EncodeNode(const core::SliceRequest& request);
 
-/// Replies. Unknown fields are ignored, unknown enum words are kept in raw_state. An error means
-/// that the reply is no such resource at all (it has no name).
+/// Responses. Unknown fields are ignored, unknown enum words are kept in raw_state. An error means
+/// that the response is not such a resource (it has no name).
 Result<core::NodeSeen> DecodeNode(const Json& node);
 Result<core::QueuedSeen> DecodeQueued(const Json& queued);
 Result<core::OperationSeen> DecodeOperation(const Json& operation);
-/// Reply of getGuestAttributes. Entries are in host order; hosts without keys are left out.
+/// Response of getGuestAttributes. Entries are in host order; hosts without keys are left out.
 std::vector<core::HostKeys> DecodeHostKeys(const Json& reply);
 
 /// The last part of a resource name: "t1" of "projects/p/locations/z/nodes/t1".

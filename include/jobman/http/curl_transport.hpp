@@ -11,7 +11,7 @@ namespace jobman::http {
 /// "jobman/<version>".
 std::string DefaultUserAgent();
 
-/// Bounds of a CurlTransport.
+/// Limits of a CurlTransport.
 struct CurlOptions {
   std::string user_agent = DefaultUserAgent();
   Duration connect_timeout = std::chrono::seconds{10};
@@ -21,10 +21,9 @@ struct CurlOptions {
   long max_idle_connections = 16;
 };
 
-/// A Transport over libcurl, driven by the loop: keep-alive, HTTP/2 where the server offers it, TLS
-/// verified, gzip, no redirects, no signals. The environment's proxies are used, except for
-/// loopback addresses. Must be destroyed before the loop's io_context.
-///
+/// A Transport over libcurl, driven by the loop: keep-alive, HTTP/2 if offered, TLS verified, gzip,
+/// no redirects, no signals. The environment's proxies are used, except for loopback addresses.
+/// Must be destroyed before the loop's io_context.
 /// The error says why libcurl could not be started.
 base::Result<std::unique_ptr<Transport>> MakeCurlTransport(asio::any_io_executor executor,
                                                            CurlOptions options = {});

@@ -9,7 +9,7 @@
 
 namespace jobman::http {
 
-/// Where log lines go. `enabled` is asked first, so that bodies are not rendered for nothing.
+/// Where log lines go. `enabled` is asked first, to avoid formatting bodies for nothing.
 struct LogSink {
   std::function<bool(base::LogLevel)> enabled = {};
   std::function<void(base::LogLevel, std::string_view)> line = {};
@@ -18,7 +18,7 @@ struct LogSink {
 LogSink TopicLog(std::string topic);
 
 /// Writes one line for each exchange at debug level: method, URL, status or error, milliseconds,
-/// sizes; headers and bodies at trace level. Secrets are replaced before anything is written.
+/// sizes; headers and bodies at trace level. Secrets are redacted first.
 std::unique_ptr<Transport> MakeLoggingTransport(std::unique_ptr<Transport> inner,
                                                 LogSink sink = TopicLog("http"));
 

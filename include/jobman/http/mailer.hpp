@@ -10,14 +10,14 @@ namespace jobman::http {
 
 struct MailServer {
   enum class Tls {
-    kStartTls,  ///< asked for after the greeting, and insisted upon
-    kTls,       ///< from the first byte
+    kStartTls,  ///< STARTTLS, required
+    kTls,       ///< TLS from the first byte
     kNone,
   };
   std::string host = {};
   int port = 587;
   Tls tls = Tls::kStartTls;
-  std::string user = {};  ///< empty: without logging in
+  std::string user = {};  ///< empty: no login
   std::string password = {};
 };
 
@@ -28,9 +28,9 @@ struct Mail {
   base::Duration timeout = std::chrono::seconds{60};
 };
 
-/// Gives mail to a server over SMTP. OK: the server has taken it. Errors: kUnavailable when there
-/// was no answer or a passing refusal (4yz), kFailedPrecondition when it was refused for good
-/// (5yz), kUnauthenticated when the login was. Messages name host, port and cause, never the
+/// Sends mail to a server over SMTP. OK: the server has accepted it. Errors: kUnavailable when
+/// there was no answer or a temporary refusal (4yz), kFailedPrecondition for a permanent one (5yz),
+/// kUnauthenticated when the login was refused. Messages name host, port and cause, never the
 /// password.
 class Mailer {
  public:

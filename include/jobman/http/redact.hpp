@@ -7,21 +7,21 @@
 
 namespace jobman::http {
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 inline constexpr std::string_view kRedacted = "[redacted]";
 
-/// Whether a value of this name must never be shown: authorization, cookie, assertion, ssh-keys,
+/// Whether values of this name are secret: authorization, cookie, assertion, ssh-keys,
 /// startup-script, or anything with secret, token, password, credential or private key in its name.
-/// Page tokens are no secrets.
+/// Page tokens are not.
 bool IsSecretName(std::string_view name);
 
-/// Values of secret query parameters replaced.
+/// Replaces the values of secret query parameters.
 std::string RedactUrl(std::string_view url);
-/// Values of secret fields replaced.
+/// Replaces the values of secret fields.
 Headers RedactHeaders(Headers headers);
-/// Bearer tokens and Google access tokens (ya29...) inside running text replaced.
+/// Replaces bearer tokens and Google access tokens (ya29...) inside text.
 std::string RedactText(std::string_view text);
-/// A body fit for a log: JSON and forms with their secrets replaced, anything else by its size.
+/// A body for a log: JSON and forms with secrets replaced, the size of anything else.
 std::string RedactBody(std::string_view body);
 
 }  // namespace jobman::http

@@ -14,12 +14,12 @@ using base::Duration;
 using base::Result;
 using base::Task;
 
-/// Header fields in the order of the wire. Names compare without regard to case.
+/// Header fields in wire order. Names are case-insensitive.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// The value of the first field of that name; nothing when there is none.
+/// The value of the first field of that name, if any.
 std::optional<std::string> FindHeader(const Headers& headers, std::string_view name);
-/// Replaces every field of that name by one.
+/// Replaces all fields of that name by one.
 void SetHeader(Headers& headers, std::string_view name, std::string value);
 
 struct Request {
@@ -36,12 +36,12 @@ struct Response {
   std::string body = {};  ///< decompressed
 };
 
-/// Carries one HTTP exchange. Any status that arrives whole, 404 and 500 included, is a Response.
+/// Carries one HTTP exchange. Any complete response, 404 and 500 included, is a Response.
 ///
-/// Errors: kUnavailable with kUnreachable when there was no whole answer (refused, reset, DNS, TLS,
-/// garbage), kDeadlineExceeded when the time ran out, kInvalidArgument for a URL that is none,
-/// kOutOfRange for an answer that is too large. Messages name host, port and cause.
-/// A cancelled call ends its exchange at once. The object must outlive its coroutines.
+/// Errors: kUnavailable with kUnreachable without a complete response (refused, reset, DNS, TLS,
+/// garbage), kDeadlineExceeded on timeout, kInvalidArgument for an invalid URL, kOutOfRange for a
+/// response that is too large. Messages name host, port and cause. Cancelling a call ends its
+/// exchange at once. The object must outlive its coroutines.
 class Transport {
  public:
   virtual ~Transport() = default;

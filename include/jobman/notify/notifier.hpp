@@ -31,7 +31,7 @@ class HookNotifier final : public ports::Notifier {
   GetEnv get_env_;
 };
 
-/// The mail that tells of a message: headers and body, lines ending in CRLF. `at` is now.
+/// The mail for a message: headers and body, lines ending in CRLF. `at` is now.
 std::string MailText(const core::SmtpSpec& smtp, const core::HookSpec& hook,
                      const ports::Message& message, base::TimePoint at);
 
