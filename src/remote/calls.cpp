@@ -16,7 +16,7 @@ using base::InvalidArgument;
 using base::ShellQuote;
 
 // `exec` and `sh -c` mean the same in bash, dash, zsh, fish and csh, whatever the login shell is.
-// With `exec` the script's parent is sshd, by which it notices that the connection is gone.
+// With `exec` the script's parent is sshd, so the script notices when the connection is gone.
 std::string ScriptCommand(const std::string& arguments) {
   return fmt::format(
       "exec sh -c '[ -f \"$0\" ] || exit {}; exec sh \"$0\" \"$@\"' ~/.jobman/bin/{} {}",
@@ -69,9 +69,9 @@ bool IsRunId(std::string_view text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-// Complete when its last line is there, and linked into place, so that nobody runs half of it.
-// Hosts that share a home folder do this at the same moment: mktemp gives each a file of its own,
-// and what stands there already is not replaced while another host may be reading it.
+// The script is complete when its last line is there, and is then linked into place, so that nobody
+// runs half of it. Hosts that share a home folder do this at the same moment: mktemp gives each its
+// own file, and an existing script, which another host may be reading, is not replaced.
 Call InstallCall() {
   const std::string last = "# end of host.sh";
   JM_CHECK(base::Trim(HostScript()).ends_with(last), "the host script lacks its last line");
@@ -81,18 +81,18 @@ Call InstallCall() {
       "why=$(mkdir -p \"$bin\" 2>&1) || die \"cannot create $bin: $why\"; "
       "new=$(mktemp \"$bin/.new.XXXXXX\") && cat >\"$new\" || "
       "die \"cannot write to $bin (is the disk full?)\"; "
-      "[ \"$(tail -n 1 \"$new\")\" = \"{}\" ] || die \"the script came incomplete\"; "
+      "[ \"$(tail -n 1 \"$new\")\" = \"{}\" ] || die \"the script arrived incomplete\"; "
       "ln \"$new\" \"$script\" 2>/dev/null || [ -f \"$script\" ] || mv -f \"$new\" \"$script\" || "
       "die \"cannot write to $bin\"; rm -f \"$new\"",
       kExitHostError, HostScriptName(), last);
   return Call{.command = "exec sh -c " + ShellQuote(body), .input = std::string(HostScript())};
 }
 
-// The order is shell text that only assigns; the script evaluates it. Exports are quoted twice, so
-// that they happen in the command's own process and nowhere else. A cut order leaves a quote open
-// or lacks the last line: either way it is refused.
+// The order is shell text that only assigns variables; the script evaluates it. Exports are quoted
+// twice, so that they happen only in the command's own process. A truncated order leaves a quote
+// open or lacks the last line: either way it is refused.
 Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
-  if (!IsRunId(order.run_id)) return InvalidArgument("'" + order.run_id + "' is no run id");
+  if (!IsRunId(order.run_id)) return InvalidArgument("'" + order.run_id + "' is not a run id");
   if ((order.script + order.workdir).find('\0') != std::string::npos)
     return InvalidArgument("the command or its working folder holds a NUL byte");
   JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order));
@@ -132,8 +132,8 @@ Call StopCall(const std::string& run_id, Duration grace, const std::string& othe
   return {.command = ScriptCommand(arguments)};
 }
 
-// Byte for byte the line that the script writes for a notice of the metadata server, so that the
-// two are one line in the file.
+// Must equal the line that the script writes for a notice of the metadata server byte for byte, so
+// that the file gets one line.
 Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std::string& signal) {
   JM_CHECK(IsRunId(run_id) && IsRunId(signal), "words of our own making");
   const base::Json line = {{"kind", core::NoticeKindName(notice.kind)},

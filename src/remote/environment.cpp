@@ -4,9 +4,8 @@
 namespace jobman::remote {
 namespace {
 
-/// A queued resource tells its nodes that they are one multislice. Nodes that were created one by
-/// one must be told, by the variables that JAX and libtpu read
-/// (jax/_src/clusters/cloud_tpu_cluster.py).
+/// The nodes of a queued resource know that they are one multislice. Nodes created one by one must
+/// be told, by the variables that JAX and libtpu read (jax/_src/clusters/cloud_tpu_cluster.py).
 void AddMegascale(const core::Job& job, const core::HostPosition& position,
                   const std::vector<std::string>& addresses,
                   std::map<std::string, std::string>& env) {

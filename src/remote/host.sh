@@ -1,56 +1,56 @@
 #!/bin/sh
 # shellcheck disable=SC2034,SC2088,SC2154,SC2116,SC2013
-# Keeps runs on a host: commands that live on when the connection that started them is gone.
+# Keeps runs on a host: commands that outlive the connection that started them.
 #
 #   host.sh run RUN_ID OFFSET [GRACE PREFIX [JOB]]
 #                                 starts the run on stdin unless its id is known, then follows it;
-#                                 first stops what is left of other runs whose id begins with PREFIX
-#                                 ("-": none; if PREFIX ends in a number, only smaller ones), and what
-#                                 holds the chips for runs that begin with JOB; nothing starts while
-#                                 somebody else holds them
-#   host.sh follow RUN_ID OFFSET  its log from byte OFFSET on stdout, until it has ended
+#                                 first stops other runs whose id begins with PREFIX ("-": none; if
+#                                 PREFIX ends in a number, only smaller ones) and processes of runs
+#                                 that begin with JOB and hold the chips; starts nothing while
+#                                 anybody else holds them
+#   host.sh follow RUN_ID OFFSET  copies its log from byte OFFSET to stdout until it has ended
 #   host.sh stop RUN_ID GRACE [PREFIX]
-#                                 TERM, after GRACE seconds KILL; the status when nothing is left,
-#                                 also of other runs whose id begins with PREFIX
-#   host.sh notice RUN_ID SIGNAL  adds the line on stdin to the run's notices, unless it is there, and
-#                                 sends SIGNAL ("none": no signal) to the command, once in its life;
+#                                 TERM, after GRACE seconds KILL; prints the status when nothing is
+#                                 left, also of other runs whose id begins with PREFIX
+#   host.sh notice RUN_ID SIGNAL  adds the line on stdin once to the notices of the run, and
+#                                 sends SIGNAL ("none": no signal) to the command, once per run;
 #                                 prints the status
-#   host.sh list PREFIX           every run whose id begins with PREFIX, with its status
-#   host.sh renew RUN_ID          forgets the run, unless it is running or succeeded since the boot
+#   host.sh list PREFIX           prints every run whose id begins with PREFIX, with its status
+#   host.sh renew RUN_ID          forgets the run unless it is running or succeeded since boot
 #
 # A status is: running | exited N | lost WHY | absent.
 #
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
 # session and the process group), boot_id, command, log, started, exit, stopped, notices (for the
-# command), notice-KIND (for the followers), signalled, watcher. `mkdir` of it decides who starts a
-# run. Secrets come on stdin and stay in shell variables and in the environment of the command; no
-# here-documents, since some shells put them into files.
+# command), notice-KIND (for the followers), signalled, watcher. Whoever creates the folder
+# (`mkdir`) starts the run. Secrets come on stdin and stay in shell variables and in the environment
+# of the command; no here-documents, since some shells write them to files.
 #
 # RUN_ID is STORE.JOB.NODE.HOST.WHAT (include/jobman/core/run_id.hpp). The home folder may be shared
-# with other hosts (NFS), whose processes cannot be seen from here. So nothing in ~/.jobman is
-# touched but what bears this host's own ids, which is all that a caller asks for.
+# with other hosts (NFS), whose processes are not visible here. So the script touches only files in
+# ~/.jobman with this host's own ids, which are the only ones callers pass.
 #
 # POSIX sh with the usual tools; runs under dash, bash and busybox. Variables begin with jm_ so that
-# none of the caller's exported ones is changed. Exit codes: 0, or 96 with "jobman: error ..." or
+# no exported one of the caller is changed. Exit codes: 0, or 96 with "jobman: error ..." or
 # "jobman: busy ..." (the chips are in use). Variables that the script reads: HOME,
-# JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (other places than the usual ones),
+# JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (instead of the usual places),
 # GCE_METADATA_HOST (another metadata server; set and empty: none).
 
-# Limits. Times end in _cs, hundredths of a second, or in _s, seconds, as sleep and curl take them.
-jm_pid_wait_cs=100    # for the pid of a launcher that made its folder: three small files on a slow disk
-jm_exit_wait_cs=300   # for a launcher to note the exit code when all else is killed; then it is killed
-jm_kill_wait_cs=1000  # for KILL to work: at once, unless a process hangs in a disk or a driver
-jm_chips_wait_cs=1500 # beyond the grace, for holders that come back: longer than one of them may hang
-jm_exit_looks=5       # at a holder that is just ending: it has its files still, its environment no more
-jm_first_nap_s=0.05   # a process that obeys has ended by then
-jm_nap_s=0.1          # between looks at processes that take their time
+# Limits. Times end in _cs (hundredths of a second) or _s (seconds, as for sleep and curl).
+jm_pid_wait_cs=100    # for a launcher to write its pid once its folder exists, on a slow disk
+jm_exit_wait_cs=300   # for a launcher to write the exit code once the rest is killed; then it is killed
+jm_kill_wait_cs=1000  # for KILL to work: immediate, unless a process hangs in a disk or a driver
+jm_chips_wait_cs=1500 # beyond the grace, for holders that keep coming back; longer than one may hang
+jm_exit_looks=5       # at a holder that is exiting: it still has its files, but no environment
+jm_first_nap_s=0.05   # a process that obeys has usually ended by then
+jm_nap_s=0.1          # between looks at slow processes
 jm_last_nap_s=0.4     # between looks at a log that does not grow
-jm_ask_s=75           # for an answer of the metadata server; longer than it is asked to wait for news
-jm_news_s=60          # how long it is asked to wait for news
+jm_ask_s=75           # for an answer of the metadata server; longer than jm_news_s
+jm_news_s=60          # how long the server should wait for a change
 jm_connect_s=3        # it is on the machine's own network
-jm_ask_pause_s=2      # between questions to a server that does not wait for news
-jm_ask_pause_max_s=60 # ... to one that fails again and again
-jm_first_asks=4       # a server that did not answer any of these is none
+jm_ask_pause_s=2      # between requests to a server that does not wait
+jm_ask_pause_max_s=60 # ... to one that keeps failing
+jm_first_asks=4       # if none of these is answered, there is no server
 jm_named_holders=3    # of the chips, in a message
 jm_words_shown=80     # of a command line, in a message
 
@@ -62,7 +62,7 @@ jm_die() {
 # Sleeps a fraction of a second where `sleep` can, else a second.
 jm_nap() { sleep "$1" 2>/dev/null || sleep 1; }
 
-# The time into jm_now_cs, without starting a process where /proc tells it.
+# Sets jm_now_cs to the time, without starting a process if there is /proc.
 jm_clock() {
   if read -r jm_up jm_rest 2>/dev/null </proc/uptime; then
     jm_part=${jm_up#*.}
@@ -72,8 +72,8 @@ jm_clock() {
   fi
 }
 
-# Reads /proc/PID/stat into jm_state, jm_parent, jm_group, jm_session, jm_ticks. The name in it may
-# hold blanks and brackets.
+# Reads /proc/PID/stat into jm_state, jm_parent, jm_group, jm_session, jm_ticks. The process name in
+# it may contain spaces and brackets.
 jm_look() {
   IFS= read -r jm_line 2>/dev/null <"/proc/$1/stat" || return 1
   # shellcheck disable=SC2086
@@ -81,8 +81,8 @@ jm_look() {
   jm_state=$1 jm_parent=$2 jm_group=$3 jm_session=$4 jm_ticks=${20}
 }
 
-# Whether the launcher lives; jm_pid and jm_born are what its pid file says. Pids are used again; pid
-# and start time together are not.
+# Whether the launcher is alive; sets jm_pid and jm_born from its pid file. Pids are reused; a pid
+# with its start time is unique.
 jm_alive() {
   jm_pid='' jm_born=''
   read -r jm_pid jm_born 2>/dev/null <"$jm_dir/pid"
@@ -101,8 +101,8 @@ jm_same_boot() {
   [ -z "$jm_was" ] || [ "$jm_was" = "$jm_boot" ]
 }
 
-# The run's status into jm_status. A launcher that is just starting gets a moment to leave its pid;
-# one that is gone may have left its exit code since the first look.
+# Sets jm_status. A launcher that is just starting gets a moment to write its pid; one that is gone
+# may have written its exit code since the first look.
 jm_settle() {
   jm_pid_end_cs='' jm_gone=''
   while :; do
@@ -130,8 +130,8 @@ jm_settle() {
   done
 }
 
-# Runs "$@" in a session of its own and returns. The second setsid leads a group, so it forks, and
-# the caller goes on. `&` would make the command ignore SIGINT: the last resort.
+# Runs "$@" in its own session and returns. The second setsid leads a group, so it forks, and the
+# caller goes on. `&` would make the command ignore SIGINT, so it is the last resort.
 jm_detach() {
   if command -v setsid >/dev/null 2>&1; then
     setsid setsid "$@"
@@ -168,7 +168,8 @@ jm_become_command() {
   esac
 }
 
-# Files of a new run. exit.new gets its blocks now, so that a full disk cannot lose the exit code.
+# Writes the files of a new run. exit.new gets its blocks now, so that a full disk cannot lose the
+# exit code.
 jm_prepare() {
   printf '%s\n' "$jm_boot" >"$jm_dir/boot_id" &&
     printf '%s\n' "$jm_script" >"$jm_dir/command" && chmod 700 "$jm_dir/command" &&
@@ -177,8 +178,8 @@ jm_prepare() {
     printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/pid"
 }
 
-# The launcher: leads the session, answers one line on stdout, waits for the command and notes its
-# exit code. It outlives TERM to the whole group; the command ignores HUP, too.
+# The launcher: leads the session, writes one line of answer to stdout, waits for the command and
+# writes its exit code. It survives TERM to the whole group; the command also ignores HUP.
 jm_launch() {
   trap '' HUP
   trap : TERM INT USR1 USR2 # what a notice may send to the group
@@ -197,7 +198,7 @@ jm_launch() {
     return
   fi
   echo started
-  exec >/dev/null 2>&1 </dev/null # not the log: shells say "Terminated" when a child is
+  exec >/dev/null 2>&1 </dev/null # not the log: shells print "Terminated" for a child
   if [ -e "$jm_dir/stopped" ]; then
     jm_code=143
   else
@@ -212,10 +213,10 @@ jm_launch() {
   mv -f "$jm_dir/exit.new" "$jm_dir/exit"
 }
 
-# Waits until the whole group that got the notice's signal has ended: a shell that was the command
-# ends at once, while the program that it started still writes its checkpoint. There is no limit: the
-# controller stops the run if it takes too long. A program that listed processes would be in the group
-# itself, so the shell does.
+# Waits until the whole group that got the notice's signal has ended: the command may be a shell
+# that ends at once while its program still writes a checkpoint. There is no limit: the controller
+# stops the run if it takes too long. A program that listed processes would be in the group itself,
+# so the shell does it.
 jm_await_group() {
   [ -d /proc/self ] || return
   while jm_members='' && for jm_file in /proc/[0-9]*; do
@@ -230,14 +231,14 @@ jm_await_group() {
 
 jm_in_group() { jm_look "$1" && [ "$jm_group" = $$ ] && [ "$jm_state" != Z ] && [ "$jm_state" != X ]; }
 
-# jm_start [GRACE PREFIX [JOB]]: starts the run whose order is on stdin, unless its id is known.
+# jm_start [GRACE PREFIX [JOB]]: starts the run ordered on stdin, unless its id is known.
 jm_start() {
   jm_order=$(cat)
   [ -d "$jm_dir" ] && return
   case $jm_order in
     *"
 jobman-end") ;;
-    *) jm_die "the order of run $jm_id came incomplete; nothing was started" ;;
+    *) jm_die "the order of run $jm_id arrived incomplete; nothing was started" ;;
   esac
   jm_why=$(umask 077 && mkdir -p "$jm_runs" 2>&1) || jm_die "cannot create $jm_runs: $jm_why"
   jm_note=''
@@ -253,7 +254,7 @@ jobman-end") ;;
   esac
 }
 
-# Tells the follower's caller of notices that this host was given, each once per connection.
+# Reports notices that this host was given to the caller, each once per connection.
 jm_tell_notices() {
   for jm_kind in maintenance preemption; do
     case $jm_said in *$jm_kind*) continue ;; esac
@@ -264,10 +265,10 @@ jm_tell_notices() {
   done
 }
 
-# Copies the log from byte jm_sent to stdout until the run has ended and all is sent. Says first that
-# the run is there: it may be silent for long. The status is read before the size, so that all that an
-# ended run wrote is counted. Ends quietly when the connection is gone: a write fails, or the parent
-# is another.
+# Copies the log from byte jm_sent to stdout until the run has ended and everything is sent. First
+# says that the run exists: it may be silent for long. Reads the status before the size, so that all
+# output of an ended run is counted. Exits quietly when the connection is gone: a write fails, or
+# the parent has changed.
 jm_follow() {
   jm_sent=$1
   [ -d "$jm_dir" ] && printf 'jobman: running\n' >&2
@@ -297,10 +298,10 @@ jm_follow() {
   printf 'jobman: %s\n' "$jm_status" >&2
 }
 
-# Live processes of the run into jm_left, its launcher into jm_last: the session and group of the
-# launcher, and whatever carries the run's folder in its environment (daemons that left the
-# session). The folder and not the id: another user of this machine may have run the same id in
-# another home. Without /proc: the group itself.
+# Sets jm_left to the live processes of the run and jm_last to its launcher: the session and group
+# of the launcher, and all processes with the run's folder in their environment (daemons that left
+# the session). The folder, not the id: another user of this machine may have the same id in another
+# home. Without /proc: the group itself.
 jm_find_processes() {
   jm_left='' jm_last=''
   jm_alive && jm_last=$jm_pid
@@ -308,7 +309,7 @@ jm_find_processes() {
     [ -n "$jm_pid" ] && kill -0 "-$jm_pid" 2>/dev/null && jm_left=-$jm_pid
     return
   fi
-  # Once the launcher's pid may belong to another process, it names no group of ours.
+  # The launcher's pid may belong to another process by now; then it is not our group.
   if [ -n "$jm_pid" ] && [ ! -e "$jm_dir/exit" ] && jm_same_boot &&
     { [ ! -d "/proc/$jm_pid" ] || [ "$jm_ticks" = "$jm_born" ]; }; then
     jm_left=$(cat /proc/[0-9]*/stat 2>/dev/null | awk -v leader="$jm_pid" '{
@@ -321,31 +322,31 @@ jm_find_processes() {
     jm_one=${jm_file#/proc/}
     jm_one=${jm_one%/environ}
     case " $jm_left $jm_pid $$ " in *" $jm_one "*) continue ;; esac
-    # grep also found runs whose id begins with this one.
+    # grep also finds runs whose id begins with this one.
     tr '\0' '\n' 2>/dev/null <"$jm_file" | grep -qxF "JOBMAN_RUN_DIR=$jm_dir" &&
       jm_left="$jm_left $jm_one"
   done 2>/dev/null
 }
 
-# --- Notices: the cloud says that it will take the machine away. ---
+# --- Notices: the cloud announces that it will take the machine away. ---
 
-# jm_note_down LINE: adds it to what the command may read, once.
+# jm_note_down LINE: adds it once to the notices that the command reads.
 jm_note_down() {
   grep -qxF -e "$1" "$jm_dir/notices" 2>/dev/null || printf '%s\n' "$1" >>"$jm_dir/notices"
 }
 
-# Sends jm_signal to the command's process group, once in the life of the run. The launcher, which
-# leads the group, ignores these signals.
+# Sends jm_signal to the command's process group, once per run. The launcher, which leads the group,
+# ignores these signals.
 jm_signal_command() {
   case $jm_signal in TERM | INT | USR1 | USR2) ;; *) return ;; esac
   jm_alive && mkdir "$jm_dir/signalled" 2>/dev/null || return
   kill -"$jm_signal" "-$jm_pid" 2>/dev/null
 }
 
-# A notice that the controller sends.
+# A notice from the controller.
 jm_take_notice() {
   jm_signal=$1
-  IFS= read -r jm_line_of_notice || jm_die 'the notice came incomplete'
+  IFS= read -r jm_line_of_notice || jm_die 'the notice arrived incomplete'
   jm_settle
   if [ "$jm_status" = running ]; then
     jm_note_down "$jm_line_of_notice"
@@ -354,8 +355,8 @@ jm_take_notice() {
   echo "$jm_status"
 }
 
-# Starts the watcher, which asks this machine's metadata server. It has a session of its own, where no
-# signal to the command reaches it, and ends with the run. Outside of Google's cloud there is none.
+# Starts the watcher, which asks this machine's metadata server. It has its own session, out of
+# reach of signals to the command, and ends with the run. Outside Google's cloud there is none.
 jm_start_watcher() {
   [ -n "$jm_signal" ] && [ -d /proc/self ] || return
   if [ -z "${GCE_METADATA_HOST+set}" ]; then
@@ -375,13 +376,13 @@ jm_end_watcher() {
   jm_look "$jm_one" && [ "$jm_ticks" = "$jm_rest" ] && kill -TERM "-$jm_one" 2>/dev/null
 }
 
-# The watcher: waits for a change of anything that the server tells of this machine, then looks at what
-# matters, one request at a time. A server that never answered is given up soon.
+# The watcher: waits for any change in the metadata of this machine, then reads what matters, one
+# request at a time. A server that never answered is soon given up.
 jm_watch() {
   jm_signal=$1
   jm_look $$ && printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/watcher"
   jm_etag='' jm_answers=0 jm_failures=0
-  # Only GNU's wget has settings for a proxy, and the option that overrides them.
+  # Only GNU wget has proxy settings, and the option that overrides them.
   jm_direct=$(wget --no-proxy --version >/dev/null 2>&1 && echo --no-proxy)
   while jm_alive; do
     jm_known=$jm_etag
@@ -403,8 +404,8 @@ jm_watch() {
   done
 }
 
-# jm_ask KEY: the last line of the answer into jm_value, its ETag into jm_etag. Never through a proxy:
-# the server is on this machine's own network.
+# jm_ask KEY: sets jm_value to the last line of the answer and jm_etag to its ETag. Never through a
+# proxy: the server is on this machine's own network.
 jm_ask() {
   jm_url="http://${GCE_METADATA_HOST:-metadata.google.internal}/computeMetadata/v1/instance/$1"
   jm_flavor='Metadata-Flavor: Google'
@@ -427,8 +428,8 @@ jm_ask() {
   case $jm_etag in *[!A-Za-z0-9_.-]*) jm_etag='' ;; esac
 }
 
-# jm_heed KIND VALUE: if this is a notice, notes it down and signals the command. A maintenance that an
-# earlier run of the job was signalled for, since this host booted, is only noted down.
+# jm_heed KIND VALUE: if this is a notice, records it and signals the command. If an earlier run of
+# the job was signalled for this maintenance since boot, it is only recorded.
 jm_heed() {
   jm_mark=${jm_runs%/runs}/noticed-$1.${jm_id%.*}
   case $1:$2 in
@@ -448,16 +449,16 @@ jm_heed() {
   jm_signal_command
 }
 
-# jm_is_earlier NUMBER: whether it is smaller than jm_before, if that is set. A call that comes late
-# (its sender was asleep) must not end runs of attempts that began since.
+# jm_is_earlier NUMBER: whether it is smaller than jm_before, if that is set. A late call (its
+# sender was asleep) must not end runs of attempts that began since.
 jm_is_earlier() {
   [ -n "$jm_before" ] || return 0
   case $1 in '' | *[!0-9]*) return 1 ;; esac
   [ "$1" -lt "$jm_before" ]
 }
 
-# Live processes of other runs whose id begins with jm_prefix, into jm_left: what an earlier attempt
-# left behind, which may hold the chips. Needs /proc.
+# Sets jm_left to the live processes of other runs whose id begins with jm_prefix: leftovers of an
+# earlier attempt, which may hold the chips. Needs /proc.
 jm_find_others() {
   jm_left='' jm_last=''
   set -- -e "JOBMAN_RUN_DIR=$jm_runs/$jm_prefix"
@@ -476,7 +477,7 @@ jm_find_others() {
   done 2>/dev/null
 }
 
-# The run's processes and those of the others: all have the same grace, at the same time.
+# The processes of the run and of the others, which share one grace period.
 jm_find_all() {
   jm_find_processes
   jm_of_run=$jm_left jm_launcher=$jm_last
@@ -484,13 +485,13 @@ jm_find_all() {
   jm_left=$jm_of_run${jm_left:+ $jm_left} jm_last=$jm_launcher
 }
 
-# jm_set_others PREFIX: what jm_find_others looks for.
+# jm_set_others PREFIX: sets what jm_find_others looks for.
 jm_set_others() {
   jm_before=${1##*[!0-9]}
   jm_prefix=${1%"$jm_before"}
 }
 
-# The chips' device files that are here, and libtpu's lock file, into jm_chips and jm_lock.
+# Sets jm_chips to the existing device files of chips and jm_lock to libtpu's lock file.
 jm_find_chips() {
   jm_chips='' jm_lock=${JOBMAN_CHIP_LOCK:-/tmp/libtpu_lockfile}
   for jm_one in ${JOBMAN_CHIP_DEVICES-/dev/accel* /dev/vfio/*}; do
@@ -499,8 +500,8 @@ jm_find_chips() {
   [ -e "$jm_lock" ] || jm_lock=''
 }
 
-# The open files of all processes, as `ls -l` shows them. Those of other users are shown to root only;
-# on a TPU VM whoever may use sudo needs no password for it.
+# The open files of all processes, as `ls -l` shows them. Only root sees those of other users; on a
+# TPU VM, users with sudo need no password for it.
 jm_open_files() {
   if [ "$(id -u)" != 0 ]; then
     case " $(id -Gn 2>/dev/null) " in
@@ -510,8 +511,8 @@ jm_open_files() {
   ls -l /proc/[0-9]*/fd 2>/dev/null
 }
 
-# Lines "PID PATH": who has the chips or the lock file open, and who locked that file, which is shown
-# of every user's processes.
+# Lines "PID PATH": who has the chips or the lock file open, and who holds a lock on that file,
+# which is visible for every user's processes.
 jm_holders() {
   jm_open_files | awk -v paths="$jm_chips $jm_lock" '
     BEGIN { n = split(paths, path, " ") }
@@ -530,7 +531,7 @@ jm_holders() {
   awk -v file="$jm_one" -v path="$jm_lock" '$6 == file { print $5, path }' /proc/locks 2>/dev/null
 }
 
-# jm_run_of PID: the run folder in its environment into jm_of; by its present id, see jm_adopt.
+# jm_run_of PID: sets jm_of to the run folder in its environment, with its current id, see jm_adopt.
 jm_run_of() {
   jm_of=$({ tr '\0' '\n' <"/proc/$1/environ"; } 2>/dev/null | sed -n 's/^JOBMAN_RUN_DIR=//p')
   case $jm_of in
@@ -541,7 +542,8 @@ jm_run_of() {
   esac
 }
 
-# jm_is_of_job FOLDER: whether it is of another run of jm_job: a setup step, or an earlier attempt.
+# jm_is_of_job FOLDER: whether it belongs to another run of jm_job: a setup step or an earlier
+# attempt.
 jm_is_of_job() {
   case $1 in
     "$jm_runs/${jm_job}a"*) jm_is_earlier "${1#"$jm_runs/${jm_job}a"}" ;;
@@ -550,8 +552,8 @@ jm_is_of_job() {
   esac
 }
 
-# jm_is_ours PID: whether it is of such a run: by its environment, or where that was cleaned, by its
-# session, which the launcher led. One that we may not signal is not ours.
+# jm_is_ours PID: whether it belongs to such a run: by its environment, or if that was cleared, by
+# its session, which the launcher led. A process that we may not signal is not ours.
 jm_is_ours() {
   kill -0 "$1" 2>/dev/null || return 1
   if [ -n "$jm_of" ]; then
@@ -561,7 +563,7 @@ jm_is_ours() {
   for jm_of in "$jm_runs/$jm_job"*/pid; do
     jm_pid=''
     read -r jm_pid jm_born 2>/dev/null <"$jm_of"
-    # The pid may belong to another process by now, which leads a session of its own.
+    # The pid may belong to another process by now, which leads its own session.
     (jm_look "${jm_pid:-0}" && [ "$jm_ticks" != "$jm_born" ]) && continue
     [ "$jm_pid" = "$jm_session" ] && jm_same_boot "${jm_of%/pid}" && jm_is_of_job "${jm_of%/pid}" &&
       return 0
@@ -569,8 +571,8 @@ jm_is_ours() {
   return 1
 }
 
-# Who holds the chips: processes of other runs of jm_job into jm_left, those of others into jm_theirs
-# as words PID PATH. Processes of this very run were started by another call meanwhile.
+# Who holds the chips: sets jm_left to processes of other runs of jm_job, and jm_theirs to those of
+# others as words PID PATH. Processes of this very run were started meanwhile by another call.
 jm_find_holders() {
   jm_left='' jm_last='' jm_theirs=''
   # shellcheck disable=SC2046
@@ -583,13 +585,13 @@ jm_find_holders() {
   done
 }
 
-# jm_words_of PID: its command line, on stdout.
+# jm_words_of PID: prints its command line.
 jm_words_of() {
   { tr '\0' ' ' <"/proc/$1/cmdline"; } 2>/dev/null | tr -c '[:print:]' '?' |
     cut -c1-$jm_words_shown | sed 's/ $//'
 }
 
-# Says who else holds the chips, and ends the script.
+# Reports who else holds the chips, and exits.
 jm_busy() {
   jm_told=' ' jm_text='' jm_count=0
   # shellcheck disable=SC2086
@@ -616,9 +618,9 @@ jm_busy() {
   exit 96
 }
 
-# jm_free_chips JOB GRACE: ends what holds the chips for other runs whose id begins with JOB. Ends the
-# script while somebody else holds them: that is for the user to end. A lock file that nobody holds
-# any more keeps the libtpu of another user out, which cannot open it.
+# jm_free_chips JOB GRACE: ends what holds the chips for other runs whose id begins with JOB. Exits
+# if somebody else holds them: that is for the user to end. Removes a lock file that nobody holds
+# any more: another user's libtpu could not open it.
 jm_free_chips() {
   jm_find_chips
   if [ -z "$jm_chips$jm_lock" ] || [ ! -d /proc/self ]; then return; fi
@@ -633,7 +635,7 @@ jm_free_chips() {
           "as often as they are ended: $(jm_words_of "${jm_left##* }")"
       jm_end jm_find_holders
     else
-      # A process that is just ending still has its files, but no environment that says whose it is.
+      # An exiting process still has its files, but no environment that says whose it is.
       [ "$jm_looks" -lt "$jm_exit_looks" ] || jm_busy
       jm_looks=$((jm_looks + 1))
       jm_nap $jm_nap_s
@@ -649,7 +651,7 @@ jm_free_chips() {
   fi
 }
 
-# jm_set_term_end GRACE: what is ended is sent TERM until then, and KILL from then on.
+# jm_set_term_end GRACE: TERM is sent until then, KILL from then on.
 jm_set_term_end() {
   jm_clock
   jm_term_end_cs=$((jm_now_cs + $1 * 100))
@@ -662,7 +664,7 @@ jm_end() {
   jm_kill
 }
 
-# TERM to every process, also to those that appear meanwhile, until none is left or the grace is over.
+# TERM to every process, also new ones, until none is left or the grace is over.
 jm_terminate() {
   jm_told=' '
   jm_pause=$jm_first_nap_s
@@ -679,7 +681,7 @@ jm_terminate() {
   done
 }
 
-# KILL until none is left. The launcher goes last, so that it can note the exit code.
+# KILL until none is left. The launcher goes last, so that it can write the exit code.
 jm_kill() {
   jm_clock
   jm_kill_end_cs=$((jm_now_cs + jm_kill_wait_cs)) jm_exit_end_cs=$((jm_now_cs + jm_exit_wait_cs))
@@ -708,7 +710,7 @@ jm_stop() {
   fi
   jm_set_term_end "$1"
   if [ -n "$jm_prefix" ]; then jm_end jm_find_all; else jm_end jm_find_processes; fi
-  jm_end_watcher # a launcher that was killed did not
+  jm_end_watcher # a killed launcher did not
   jm_settle
   echo "$jm_status"
 }
@@ -728,7 +730,7 @@ jm_forget() {
   rm -rf "$jm_dir" "$jm_runs/${jm_id:?}" || jm_die "cannot remove $jm_dir"
 }
 
-# What a reboot loses (mounts, /tmp, services started by hand) must be set up again.
+# A reboot loses mounts, /tmp and services started by hand: setup must run again.
 jm_renew() {
   jm_settle
   case $jm_status in
@@ -738,10 +740,10 @@ jm_renew() {
   esac
 }
 
-# jm_adopt ID: runs of this job that an earlier jobman started on this host get their present ids, as
-# links: so they are followed and stopped, and not started twice. Those ids were JOB-WHAT, on every
-# host; a run that began since this machine booted was started here. jm_own and jm_old: what the ids
-# of the job's runs on this host begin with, now and then.
+# jm_adopt ID: links runs that an earlier jobman started on this host to their current ids, so that
+# they are followed and stopped and not started twice. The old ids were JOB-WHAT, the same on every
+# host; a run that began since boot was started here. jm_own and jm_old: the current and the old
+# prefix of the ids of the job's runs on this host.
 jm_adopt() {
   jm_own='' jm_old=''
   case $1 in *.*.*.*.*) ;; *) return ;; esac
@@ -756,7 +758,7 @@ jm_adopt() {
   done
 }
 
-# jm_adopt_checkpoints FOLDER JOB: they were in a folder named by the job's number alone.
+# jm_adopt_checkpoints FOLDER JOB: the folder used to be named by the job's number alone.
 jm_adopt_checkpoints() {
   [ -d "$1/${2#j}" ] && [ ! -e "$1/${jm_own%%.*}.$2" ] || return
   ln -sn "${2#j}" "$1/${jm_own%%.*}.$2" 2>/dev/null

@@ -34,8 +34,8 @@ Result<RunStatus> ParseStatus(std::string_view output) {
     if (const auto status = ParseLine(base::Trim(*line))) return *status;
   const std::string shown(base::Trim(output.substr(0, 200)));
   return base::Error{.code = base::Code::kDataLoss,
-                     .message = "the host's answer holds no run status: '" + shown + "'",
-                     .hint = "look at what the login shell of the host prints by itself"};
+                     .message = "the host's output has no run status: '" + shown + "'",
+                     .hint = "check what the host's login shell prints"};
 }
 
 std::vector<std::string> ParseRunningRuns(std::string_view output) {
@@ -50,7 +50,7 @@ std::vector<std::string> ParseRunningRuns(std::string_view output) {
 std::optional<core::Notice> ParseNotice(std::string_view output) {
   std::optional<core::Notice> worst;
   auto lines = base::Split(output, '\n');
-  lines.pop_back();  // what follows the last line feed
+  lines.pop_back();  // an incomplete last line
   for (const std::string& line : lines) {
     const auto words = base::Split(base::Trim(line), ' ');
     if (words.size() != 4 || words[0] != "jobman:" || words[1] != "notice") continue;

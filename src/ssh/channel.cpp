@@ -8,7 +8,7 @@
 namespace jobman::ssh {
 namespace {
 
-/// Names of RFC 4254, section 6.10.
+/// Signal names of RFC 4254, section 6.10.
 int SignalNumber(std::string_view name) {
   constexpr std::pair<std::string_view, int> kSignals[] = {
       {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},
@@ -30,7 +30,7 @@ void OnExitSignal(ssh_session, ssh_channel, const char* signal, int, const char*
 }
 
 constexpr std::uint32_t kChunk = 64 * 1024;
-constexpr int kChunksPerTurn = 16;  // then it is the turn of others on the loop
+constexpr int kChunksPerTurn = 16;  // then others on the loop get their turn
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Channel::Channel(std::shared_ptr<Session> session)
 }
 
 Channel::~Channel() {
-  // libssh breaks the session when an open request is answered whose channel it has forgotten.
+  // libssh breaks the session if an open request is answered after its channel was freed.
   if (!opened_) session_->Retire();
   if (session_->alive() && executing_ && !exit_code_)
     ssh_channel_request_send_signal(channel_, "TERM");
@@ -74,7 +74,7 @@ base::Result<bool> Channel::Drain(bool is_stderr, const ports::ByteSink& sink) {
   for (int chunk = 0; chunk < kChunksPerTurn; ++chunk) {
     const int count =
         ssh_channel_read_nonblocking(channel_, buffer.data(), kChunk, is_stderr ? 1 : 0);
-    if (count <= 0) break;  // nothing, EOF, or an error that the session shows
+    if (count <= 0) break;  // nothing, EOF, or an error that the session reports
     any = true;
     if (!sink) continue;
     JM_TRY(sink(std::string_view(buffer.data(), static_cast<std::size_t>(count))));
@@ -90,7 +90,7 @@ bool Channel::Feed(const std::string& input) {
     const auto size = static_cast<std::uint32_t>(std::min(room, input.size() - fed_));
     if (size == 0) return fed_ != before;
     const int sent = ssh_channel_write(channel_, input.data() + fed_, size);
-    // A command that does not read its input is no error.
+    // A command that does not read its input is not an error.
     if (sent < 0 && sent != SSH_AGAIN) fed_ = input.size();
     if (sent <= 0) break;
     fed_ += static_cast<std::size_t>(sent);

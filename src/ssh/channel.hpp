@@ -6,8 +6,8 @@
 
 namespace jobman::ssh {
 
-/// A channel of a session, closed when it dies. A command that still runs then gets TERM: otherwise
-/// sshd would leave it alone, and one that only waits would stay on the host for ever.
+/// A channel of a session, closed on destruction. A command that still runs then gets TERM:
+/// otherwise sshd would let it run, and a waiting command would stay on the host for ever.
 class Channel {
  public:
   explicit Channel(std::shared_ptr<Session> session);
@@ -15,17 +15,17 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// SSH_OK, SSH_AGAIN or SSH_ERROR, as libssh.
+  /// SSH_OK, SSH_AGAIN or SSH_ERROR, as in libssh.
   int Open();
   int Execute(const std::string& command);
-  /// Reads what is there and hands it to the sink, up to a bound; whether there was anything.
+  /// Passes available output to the sink, up to a limit; returns whether there was any.
   base::Result<bool> Drain(bool is_stderr, const ports::ByteSink& sink);
-  /// Sends some of `input`, and EOF behind its end; whether anything was sent.
+  /// Sends part of `input`, and EOF after its end; returns whether anything was sent.
   bool Feed(const std::string& input);
 
-  /// The exit code, 128 + signal after a signal; nothing until it came.
+  /// The exit code, or 128 + signal; nothing until it has arrived.
   std::optional<int> exit_code() const { return exit_code_; }
-  /// Everything was read and nothing more will come.
+  /// Everything has been read and no more will come.
   bool AtEnd() const;
   bool closed() const { return ssh_channel_is_closed(channel_) != 0; }
 

@@ -25,7 +25,7 @@ using base::Result;
 using base::Status;
 using SessionPtr = std::shared_ptr<Session>;
 
-/// A peer that falls silent, busy or idle, is given up after about 30 seconds.
+/// A silent peer, busy or idle, is given up after about 30 seconds.
 void SetSocketOptions(int fd) {
   const auto set = [fd](int level, int name, int value) {
     setsockopt(fd, level, name, &value, sizeof value);
@@ -68,12 +68,12 @@ Task<Result<std::shared_ptr<base::UniqueFd>>> OpenSocket(ports::HostTarget targe
   co_return fd;
 }
 
-// AES-GCM first: with the processor's AES instructions it is the cheapest.
+// AES-GCM first: it is the cheapest with the processor's AES instructions.
 constexpr const char* kCiphers =
     "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
     "aes256-ctr,aes192-ctr,aes128-ctr";
 
-/// No file of the user's is read: what we do depends on our own settings only.
+/// Reads none of the user's files: the connection depends on our own settings only.
 Status Configure(ssh_session session, const ports::HostTarget& target,
                  const std::optional<std::string>& pinned) {
   const std::string algorithms = HostKeyAlgorithms(target, pinned);
@@ -106,12 +106,12 @@ Task<Status> ExchangeKeys(SessionPtr session, Deadline deadline) {
     session->After();
     if (!session->alive()) co_return session->BrokenError();
     if (IsOver(deadline))
-      co_return TimedOut(session->endpoint(), "connected, but it does not speak SSH in time");
+      co_return TimedOut(session->endpoint(), "connected, but no SSH handshake in time");
     co_await session->Changed(deadline);
   }
 }
 
-/// A way to log in, called until it is no longer SSH_AUTH_AGAIN.
+/// A login method, called until it stops returning SSH_AUTH_AGAIN.
 using AuthCall = std::function<int()>;
 
 Task<Result<bool>> TryLogin(SessionPtr session, AuthCall call, Deadline deadline) {
@@ -123,7 +123,7 @@ Task<Result<bool>> TryLogin(SessionPtr session, AuthCall call, Deadline deadline
     if (code != SSH_AUTH_AGAIN) {
       const std::string why = SessionError(session->raw());
       if (base::Contains(why, "Too many authentication failures")) co_return false;
-      co_return Refused(session->endpoint(), "it hung up during the login: " + why);
+      co_return Refused(session->endpoint(), "it closed the connection during the login: " + why);
     }
     if (!session->alive()) co_return session->BrokenError();
     if (IsOver(deadline)) co_return TimedOut(session->endpoint(), "the login got no answer");

@@ -8,7 +8,7 @@
 
 namespace jobman::ssh {
 
-/// What connecting needs, shared by all connections of a shell.
+/// What connecting needs; shared by all connections of a shell.
 struct Connector {
   SshOptions options = {};
   ports::HostKeyStore* host_keys = nullptr;

@@ -21,14 +21,14 @@ Error Refused(const std::string& endpoint, const std::string& why) {
   return {.code = Code::kUnavailable,
           .message = fmt::format("{}: {}", endpoint, why),
           .reason = Reason::kHostRefused,
-          .hint = "a new host takes minutes until it answers; else look at its firewall and sshd"};
+          .hint = "a new host may take minutes to answer; otherwise check its firewall and sshd"};
 }
 
 Error TimedOut(const std::string& endpoint, const std::string& why) {
   return {.code = Code::kUnavailable,
           .message = fmt::format("{}: {}", endpoint, why),
           .reason = Reason::kHostTimeout,
-          .hint = "is the address right, and does the firewall let port 22 through?"};
+          .hint = "check the address, and that the firewall allows port 22"};
 }
 
 Error Broken(const std::string& endpoint, const std::string& why) {
@@ -42,7 +42,7 @@ Error AuthDenied(const std::string& endpoint, const std::string& user, const std
           .message = fmt::format("{}: login as {} refused (tried {})", endpoint, user, tried),
           .reason = Reason::kHostAuth,
           .hint =
-              "a new key takes up to minutes to reach a host; else check ssh.user and "
+              "a new key may take minutes to reach a host; otherwise check ssh.user and "
               "ssh.private_key"};
 }
 

@@ -10,24 +10,24 @@ namespace jobman::ssh {
 
 using base::Error;
 
-/// "10.0.0.1:22", "[::1]:22": what every message names.
+/// "10.0.0.1:22", "[::1]:22": named in every message.
 std::string Endpoint(const std::string& address, int port);
 
-/// Nobody listens, or the server hangs up before the login.
+/// Nothing listens, or the server closes the connection before the login.
 Error Refused(const std::string& endpoint, const std::string& why);
 /// No answer in time.
 Error TimedOut(const std::string& endpoint, const std::string& why);
-/// An established connection that is gone.
+/// An established connection broke.
 Error Broken(const std::string& endpoint, const std::string& why);
 /// The host does not accept our keys.
 Error AuthDenied(const std::string& endpoint, const std::string& user, const std::string& tried);
-/// Another host key than the pinned or vouched one.
+/// The host key differs from the pinned or vouched one.
 Error KeyChanged(const std::string& endpoint, const std::string& identity,
                  const std::string& expected, const std::string& shown);
 Error KeyUnreadable(const std::string& message, const std::string& hint);
 /// A failed TCP connect by its errno.
 Error FromConnect(const std::string& endpoint, int error_number);
-/// What libssh says about the session, without its trailing noise.
+/// libssh's error text for the session, without trailing noise.
 std::string SessionError(ssh_session session);
 
 }  // namespace jobman::ssh

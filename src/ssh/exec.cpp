@@ -32,7 +32,7 @@ Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, st
   }
 }
 
-/// Moves bytes both ways as far as they go now; whether any moved.
+/// Moves bytes both ways without waiting; returns whether any moved.
 Result<bool> Exchange(Channel& channel, const std::string& input, const ports::ByteSink& out,
                       const ports::ByteSink& err) {
   JM_ASSIGN_OR_RETURN(const bool some_out, channel.Drain(false, out));
@@ -63,7 +63,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
       continue;
     }
     if (!session->alive()) co_return session->BrokenError();
-    // Packets that came in during the exchange may be for a stream that was read before.
+    // Packets that arrived during the exchange may be for a stream that was already read.
     if (session->packets() != seen) continue;
     if (channel.closed()) co_return Broken(session->endpoint(), "closed without an exit code");
     co_await session->Changed();

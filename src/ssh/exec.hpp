@@ -4,8 +4,8 @@
 
 namespace jobman::ssh {
 
-/// Runs one command on a channel of its own. `*started` becomes true when the command may have
-/// begun: from then on a repetition could run it twice.
+/// Runs one command on its own channel. `*started` becomes true when the command may have begun:
+/// from then on a retry could run it twice.
 Task<base::Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand command,
                              ports::ByteSink out, ports::ByteSink err, base::Duration open_timeout,
                              bool* started);

@@ -83,7 +83,7 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
   shared->result.hosts[row].took = Since(start);
 }
 
-/// What went wrong in a few words, without the host: so that hosts can be grouped.
+/// The failure in a few words, without the host, so that hosts can be grouped.
 std::string Brief(const base::Result<int>& result) {
   if (result.ok()) return fmt::format("exit code {}", *result);
   const Error& error = result.error();

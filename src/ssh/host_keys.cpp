@@ -35,7 +35,7 @@ std::string TypeOf(const std::string& key) {
   return key.substr(0, key.find(' '));
 }
 
-/// The end of a key is enough to tell it from another.
+/// The end of a key is enough to recognise it.
 std::string Shortened(const std::string& key) {
   return key.size() <= 40 ? key : TypeOf(key) + " ..." + key.substr(key.size() - 16);
 }

@@ -9,12 +9,12 @@
 
 namespace jobman::ssh {
 
-/// The host key algorithms to offer, those of the vouched or pinned key's type first: otherwise a
-/// host with several keys would show one that we do not know.
+/// The host key algorithms to offer, starting with the types of the vouched or pinned keys:
+/// otherwise a host with several keys might show one that we do not know.
 std::string HostKeyAlgorithms(const ports::HostTarget& target,
                               const std::optional<std::string>& pinned);
 
-/// The key that the server proved to hold, if it is the right one; to be pinned when it is new.
+/// The host key that the server proved to have, if accepted; to be pinned if new.
 base::Result<std::string> CheckHostKey(ssh_session session, const ports::HostTarget& target,
                                        const std::optional<std::string>& pinned);
 

@@ -7,7 +7,7 @@
 namespace jobman::ssh {
 namespace {
 
-/// Holds the pool while the command runs: the shell may die first.
+/// Keeps the pool alive while the command runs: the shell may die first.
 Task<base::Result<int>> RunOn(std::shared_ptr<SessionPool> pool, ports::HostTarget target,
                               ports::RemoteCommand command, ports::ByteSink out,
                               ports::ByteSink err) {

@@ -33,13 +33,13 @@ Result<std::string> PublicLine(const ssh_key key) {
   return line;
 }
 
-/// Writes a file that must not exist: complete or not at all, and never over another one.
+/// Writes a file that must not exist: completely or not at all, and never over another one.
 base::Status WriteNew(const Path& path, const std::string& text) {
   const Path draft = path.string() + ".new-" + base::RandomHex(4);
   JM_TRY(base::WriteFileAtomic(draft, text, 0600));
   const int failed = link(draft.c_str(), path.c_str()) == 0 ? 0 : errno;
   unlink(draft.c_str());
-  // Somebody else was faster: theirs is as good as ours.
+  // Another process was faster; its key is as good as ours.
   if (failed != 0 && failed != EEXIST)
     return base::FromErrno(failed, "creating the key " + path.string());
   return base::Ok();
@@ -66,7 +66,7 @@ Result<std::string> PublicKeyLine(const Path& path) {
   if (key.ok()) return PublicLine(key->get());
   const auto beside = base::ReadFile(PublicPath(path));
   const std::string line(beside.ok() ? base::Trim(*beside) : "");
-  // Encrypted: only the file beside it tells. Every other fault of the key is a fault.
+  // An encrypted key: only the file beside it has the public half. Any other error is reported.
   if (base::Contains(key.error().message, "encrypted") && !line.empty() &&
       line.find('\n') == std::string::npos)
     return line;
@@ -79,7 +79,7 @@ Result<std::string> EnsureKey(const Path& path) {
     JM_TRY(MakeKey(path));
   }
   JM_ASSIGN_OR_RETURN(const std::string line, PublicKeyLine(path));
-  // Best effort: OpenSSH wants it beside the key, we do not.
+  // Best effort: OpenSSH wants this file, jobman does not need it.
   if (!std::filesystem::exists(PublicPath(path), ignored))
     (void)base::WriteFileAtomic(PublicPath(path), line + "\n", 0644);
   return line;
@@ -87,7 +87,7 @@ Result<std::string> EnsureKey(const Path& path) {
 
 base::Status CheckUsable(const Path& path, const PassphraseSource& passphrase) {
   const auto key = ReadPrivateKey(path, passphrase);
-  // Whether the agent holds just this key shows at the login.
+  // The login will show whether the agent has this key.
   if (key.ok() || base::GetEnv("SSH_AUTH_SOCK")) return base::Ok();
   return key.error();
 }

@@ -24,11 +24,11 @@ Result<std::vector<std::string>> KeysOf(const ports::HostTarget& target,
                      .hint = "wait until jobman has connected to the host once"};
 }
 
-/// Other logins may be starting, which read the lines of other aliases; those that were written
-/// long ago are of machines that are gone.
+/// Other logins that are just starting read the lines of other aliases; the oldest lines belong to
+/// machines that are gone.
 constexpr std::ptrdiff_t kOthersKept = 1000;
 
-/// Replaces the lines of the alias, keeps the newest of the others.
+/// Replaces the lines of the alias; keeps the newest of the others.
 base::Status WriteKeys(const base::Path& file, const std::string& alias,
                        const std::vector<std::string>& keys) {
   std::vector<std::string> lines = base::Split(base::ReadFile(file).value_or(""), '\n');
@@ -41,7 +41,7 @@ base::Status WriteKeys(const base::Path& file, const std::string& alias,
   return base::WriteFileAtomic(file, base::Join(lines, "\n") + "\n");
 }
 
-/// A path as a value of ssh_config: quoted, and % means itself.
+/// A path as a value in ssh_config: quoted, with % escaped.
 std::string ConfigPath(const base::Path& path) {
   return "\"" + base::ReplaceAll(path.string(), "%", "%%") + "\"";
 }
@@ -64,7 +64,7 @@ Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& targe
   option("StrictHostKeyChecking=yes");
   option("CheckHostIP=no");
   std::error_code ignored;
-  // Without a key file the agent's keys are all there is.
+  // Without a key file there are only the agent's keys.
   if (std::filesystem::exists(target.private_key, ignored)) {
     option("IdentitiesOnly=yes");
     option("IdentityFile=" + ConfigPath(target.private_key));

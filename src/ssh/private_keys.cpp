@@ -21,10 +21,10 @@ base::Status CheckMode(const Path& path) {
     return KeyUnreadable(
         fmt::format("private key {}: {}", path.string(), std::generic_category().message(why)),
         why == ENOENT ? "check ssh.private_key, or make one: ssh-keygen -t ed25519"
-                      : "give yourself the right to read it");
+                      : "make it readable for your user");
   }
   if (!S_ISREG(found.st_mode))
-    return KeyUnreadable(fmt::format("private key {} is no file", path.string()),
+    return KeyUnreadable(fmt::format("private key {} is not a file", path.string()),
                          "check ssh.private_key");
   if (found.st_uid == geteuid() && (found.st_mode & 077U) != 0)
     return KeyUnreadable(fmt::format("private key {} can be read by others (mode {:04o})",
@@ -33,7 +33,7 @@ base::Status CheckMode(const Path& path) {
   return base::Ok();
 }
 
-/// What the passphrase callback of libssh needs, and whether it was called.
+/// Data for libssh's passphrase callback, and whether it was called.
 struct Question {
   const PassphraseSource& source;
   const Path& path;
@@ -62,12 +62,12 @@ PassphraseSource EnvironmentPassphrase() {
 Result<PrivateKeys::Key> ReadPrivateKey(const Path& path, const PassphraseSource& passphrase) {
   JM_TRY(CheckMode(path));
   auto text = base::ReadFile(path);
-  // Too many open files, no memory: a later try may read it.
+  // Too many open files or no memory: a later try may succeed.
   if (!text.ok() && text.error().code == base::Code::kResourceExhausted)
     return std::move(text).error().With("private key");
   if (!text.ok())
     return KeyUnreadable("private key " + path.string() + ": " + text.error().message,
-                         "give yourself the right to read it");
+                         "make it readable for your user");
   Question question{.source = passphrase, .path = path};
   ssh_key key = nullptr;
   if (ssh_pki_import_privkey_base64(text->c_str(), nullptr, Answer, &question, &key) == SSH_OK)
@@ -78,7 +78,7 @@ Result<PrivateKeys::Key> ReadPrivateKey(const Path& path, const PassphraseSource
   if (question.asked)
     return KeyUnreadable("private key " + path.string() + " is encrypted",
                          "load it into ssh-agent (ssh-add), or set JOBMAN_SSH_PASSPHRASE");
-  return KeyUnreadable(path.string() + " is not a private key that can be read",
+  return KeyUnreadable(path.string() + " is not a readable private key",
                        "check ssh.private_key; a public key ends in .pub");
 }
 

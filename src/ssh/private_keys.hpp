@@ -14,7 +14,7 @@ class PrivateKeys {
  public:
   using Key = std::shared_ptr<ssh_key_struct>;
   explicit PrivateKeys(PassphraseSource passphrase) : passphrase_(std::move(passphrase)) {}
-  /// kKeyUnreadable says why: absent, mode, encrypted without a (right) passphrase, not a key.
+  /// kKeyUnreadable says why: missing, mode, encrypted with no or a wrong passphrase, not a key.
   Result<Key> Load(const Path& path);
 
  private:
@@ -26,7 +26,7 @@ class PrivateKeys {
   std::map<std::string, Loaded> loaded_;
 };
 
-/// Reads one key; `passphrase` is asked when the key is encrypted.
+/// Reads one key; calls `passphrase` if the key is encrypted.
 Result<PrivateKeys::Key> ReadPrivateKey(const Path& path, const PassphraseSource& passphrase);
 
 }  // namespace jobman::ssh

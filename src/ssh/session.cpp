@@ -33,7 +33,7 @@ Session::Session(asio::any_io_executor executor, std::string endpoint, base::Uni
   ssh_set_counters(raw(), nullptr, &counter_);
 }
 
-// libssh closes a socket that it was given when the other side hangs up, and else leaves it open.
+// libssh closes the socket it was given when the other side hangs up, otherwise it leaves it open.
 Session::~Session() {
   if (event_) ssh_event_remove_session(event_.get(), raw());
   event_.reset();
@@ -96,7 +96,7 @@ void Session::OnReady(const std::error_code& failed) {
   if (failed) return;
   const auto self = shared_from_this();
   waiters_.WakeAll();
-  // Before the login is done, the coroutine that drives it takes the packets in.
+  // Before the login is done, the coroutine that drives it reads the packets.
   if (!event_) return;
   ssh_event_dopoll(event_.get(), 0);
   After();

@@ -21,7 +21,7 @@ using base::kNever;
 using base::Task;
 using base::Waiters;
 
-/// A connection, in a count of them, from its first packet until its descriptors are closed.
+/// Counts a connection from its first packet until its descriptors are closed.
 class Counted {
  public:
   explicit Counted(std::shared_ptr<int> count) : count_(std::move(count)) { ++*count_; }
@@ -35,15 +35,15 @@ class Counted {
   std::shared_ptr<int> count_;
 };
 
-/// A libssh session on the loop. libssh never blocks here: a call that cannot go on says SSH_AGAIN,
-/// and the caller waits with Changed().
+/// A libssh session on the loop. libssh never blocks here: a call that cannot go on returns
+/// SSH_AGAIN, and the caller waits with Changed().
 ///
-/// Any libssh call may take in packets for any channel of the session. So every coroutine calls
-/// After() behind its libssh calls: it wakes the others when packets came in, and keeps the socket
-/// watched. Between commands the session watches the socket by itself, to answer the server's
-/// keepalives and to see it hang up.
+/// Any libssh call may read packets for any channel of the session. So every coroutine calls
+/// After() after its libssh calls: it wakes the others if packets arrived, and keeps the socket
+/// watched. Between commands the session watches the socket itself, to answer the server's
+/// keepalives and to notice a hangup.
 ///
-/// Whoever calls a method holds a shared_ptr: it may be the last one when the pool lets go.
+/// The caller of a method must hold a shared_ptr: the pool may release the session meanwhile.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   /// Takes the connected, non-blocking socket.
@@ -56,27 +56,27 @@ class Session : public std::enable_shared_from_this<Session> {
   ssh_session raw() const { return session_.get(); }
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Lets libssh have the socket. Before the first ssh_connect().
+  /// Gives the socket to libssh. Before the first ssh_connect().
   void LendSocket();
-  /// Call it when the login is done: from now on the session looks after itself.
+  /// Call after the login: from now on the session handles packets by itself.
   void StartServing();
-  /// Behind every group of libssh calls.
+  /// Call after every group of libssh calls.
   void After();
-  /// How many packets came in so far. Unchanged means that nothing new can be read.
+  /// How many packets have arrived. Unchanged means that nothing new can be read.
   std::uint64_t packets() const { return counter_.in_packets; }
-  /// Until packets come in, the socket takes more, or the session breaks; or the deadline.
+  /// Waits until packets arrive, the socket is writable, the session breaks, or the deadline.
   Task<void> Changed(Deadline deadline = kNever);
 
   bool alive() const;
-  /// Ends it: everything on it fails with kHostTimeout ("the connection broke").
+  /// Breaks the session: everything on it fails with kHostTimeout ("the connection broke").
   void Break(const std::string& why);
   Error BrokenError() const;
 
-  /// Not for new commands any more; those that run on it go on.
+  /// No new commands; running ones go on.
   void Retire();
   /// Neither broken nor retired.
   bool usable() const { return alive() && !retired_; }
-  /// Called once, when it is usable no more.
+  /// Called once, when the session becomes unusable.
   void OnUnusable(std::function<void()> hook) { on_unusable_ = std::move(hook); }
   int users = 0;  ///< commands that use it, kept by the pool
 

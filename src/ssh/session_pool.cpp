@@ -9,7 +9,7 @@
 namespace jobman::ssh {
 namespace {
 
-/// What the names of all targets on one machine begin with.
+/// The common prefix of the names of all targets on one machine.
 std::string MachinePrefix(const std::string& identity) {
   return identity + "\n";
 }
@@ -130,7 +130,7 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
                                 connector_->options.connect_timeout, &started);
     if (result.ok()) co_return result;
     if (started) co_return WhileItRan(std::move(result).error());
-    // An idle connection may have died unnoticed: nothing has run yet, a new one is worth it.
+    // An idle connection may have died unnoticed. Nothing has run yet, so try a new one.
     use->session->Retire();
     if (!use->reused) co_return result;
   }

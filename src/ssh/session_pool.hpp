@@ -10,9 +10,9 @@
 
 namespace jobman::ssh {
 
-/// The connections of a shell, by target. Commands on one target share sessions; connecting is
-/// shared too, and given up when nobody waits for it any more. A session that breaks leaves at
-/// once, also when no command uses it.
+/// The connections of a shell, by target. Commands on one target share sessions. Connecting is
+/// shared too, and cancelled when nobody waits for it any more. A broken session is removed at
+/// once, even if no command uses it.
 class SessionPool : public std::enable_shared_from_this<SessionPool> {
  public:
   SessionPool(asio::any_io_executor executor, ports::HostKeyStore& host_keys, SshOptions options);
@@ -23,12 +23,12 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
   void Drop(const std::string& identity);
   /// Breaks every connection.
   void Close();
-  /// Connections that are being made, are in the pool, or have left it and are still in use.
+  /// Connections that are being made, in the pool, or removed from it but still in use.
   int sessions() const { return *connector_->connections; }
 
  private:
   using SessionPtr = std::shared_ptr<Session>;
-  /// A connection that is being made, and those who wait for it.
+  /// A connection being made, and the callers that wait for it.
   struct Attempt {
     std::optional<base::Result<SessionPtr>> result = {};
     Waiters done = {};

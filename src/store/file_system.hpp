@@ -7,17 +7,17 @@
 
 namespace jobman::store {
 
-/// What the store has to know of the file system it lies on.
+/// What the store needs to know about its file system.
 struct FileSystem {
-  /// Several machines may see it, or shared memory does not work on it: no WAL there.
-  /// Source: sqlite.org/wal.html, "All processes using a database must be on the same host".
+  /// Several machines may use it, or shared memory does not work on it: no WAL there. Source:
+  /// sqlite.org/wal.html, "All processes using a database must be on the same host".
   bool shared = false;
   std::string_view name = "local";
 };
 
-/// By the number that statfs(2) gives (linux/magic.h and the file systems' own sources).
+/// By the magic number from statfs(2) (linux/magic.h and the file systems' own sources).
 FileSystem ClassifyFileSystem(std::uint64_t magic);
-/// Of the folder `dir`; local when it cannot be told.
+/// Of the folder `dir`; local if unknown.
 FileSystem FileSystemOf(const base::Path& dir);
 
 }  // namespace jobman::store

@@ -8,8 +8,8 @@
 namespace jobman::store {
 namespace {
 
-// What `list` shows are columns, so that it parses no JSON. What it does not show is JSON, so that
-// a new member of a state needs no migration. Times are milliseconds since the epoch.
+// Columns hold what `list` shows, so that it parses no JSON. Everything else is JSON, so that a new
+// member of a state needs no migration. Times are milliseconds since the epoch.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE meta (
   key TEXT PRIMARY KEY,
@@ -112,8 +112,8 @@ CREATE TABLE lease (
 INSERT INTO lease VALUES (1, '', 0, 0);
 )sql";
 
-// The outbox: what hooks are to be told, written with the decision. Rows stay until the job is
-// erased, for `show`; next_try is null when nothing is left to do.
+// The outbox: what to tell hooks, written with the decision. Rows stay until the job is erased, for
+// `show`; next_try is null when nothing is left to do.
 constexpr const char* kVersion2 = R"sql(
 CREATE TABLE notices (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -133,20 +133,20 @@ CREATE INDEX notices_job ON notices (job, number);
 CREATE INDEX notices_waiting ON notices (number) WHERE next_try IS NOT NULL;
 )sql";
 
-// Requests that a job gave up unseen: what comes of them late is looked for.
+// Requests abandoned before their slice was seen: the slice may still be created.
 constexpr const char* kVersion3 = R"sql(
 ALTER TABLE jobs ADD COLUMN given_up_json TEXT;
 )sql";
 
-// Why there is an attempt, and how it ended, are two things; a stage has one cause to be stopped;
+// Why there is an attempt and how it ended become two things; a stage has one cause to be stopped;
 // each time of a slice has one meaning.
 constexpr const char* kVersion4 = R"sql(
 ALTER TABLE jobs RENAME COLUMN given_up_json TO abandoned_json;
 ALTER TABLE jobs ADD COLUMN attempt_json TEXT NOT NULL DEFAULT '{}';
 )sql";
 
-// The outbox holds deliveries; a notice is one of the cloud. And why a controller leaves a job
-// alone, for `list`.
+// The outbox holds deliveries; a notice comes from the cloud. set_aside: why a controller leaves a
+// job alone, for `list`.
 constexpr const char* kVersion5 = R"sql(
 ALTER TABLE notices RENAME TO deliveries;
 DROP INDEX notices_job;
@@ -156,7 +156,7 @@ CREATE INDEX deliveries_waiting ON deliveries (number) WHERE next_try IS NOT NUL
 ALTER TABLE jobs ADD COLUMN set_aside TEXT;
 )sql";
 
-constexpr const char* kMigrating = "bringing the store up to date";
+constexpr const char* kMigrating = "upgrading the store";
 
 struct Records {
   std::int64_t id = 0;
@@ -165,7 +165,7 @@ struct Records {
   std::optional<std::string> stage = {};
 };
 
-/// What is no JSON stays as it is: that job cannot be read, and says so by itself.
+/// Text that is not JSON stays as it is: that job cannot be read, which is reported later.
 Records UpgradedRecords(Query& query) {
   Records records{.id = query.Int()};
   const std::string restart_reason = query.Text();
@@ -204,7 +204,7 @@ Status UpgradeRecords(Database& db) {
   return db.RunScript("ALTER TABLE jobs DROP COLUMN restart_reason", kMigrating);
 }
 
-/// Version 6: specs have the keys of a job file.
+/// Version 6: specs use the keys of a job file.
 Status UpgradeSpecs(Database& db) {
   std::vector<std::pair<std::int64_t, std::string>> specs;
   {
@@ -241,7 +241,7 @@ Error NewerStore(std::int64_t version, std::size_t known) {
 
 Status Apply(Database& db, std::int64_t from, const Migration& migration) {
   JM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(db));
-  // Another process may have done it while this one waited for the lock.
+  // Another process may have migrated while this one waited for the lock.
   JM_ASSIGN_OR_RETURN(const std::int64_t present, StoreVersion(db));
   if (present != from) return base::Ok();
   JM_TRY(db.RunScript(migration.sql, kMigrating));

@@ -28,7 +28,7 @@ struct Place {
   FileSystem file_system = {};
 };
 
-/// An errno of ours, with the cure.
+/// An error from errno, with the cure.
 Error FromOs(int error_number, const Path& file, const char* what) {
   Error error = base::FromErrno(error_number, fmt::format("{} the store {}", what, file.string()));
   if (error.reason == Reason::kDiskFull) error.hint = "free some space there";
@@ -48,7 +48,7 @@ Error JournalInUse(const std::string& mode) {
 }
 
 /// Write-ahead log where it is safe: readers never wait, a commit is one append. Elsewhere the
-/// rollback journal, with a sync at every step because a server may forget.
+/// rollback journal with a sync at every step, because a server may lose writes.
 Status UseJournal(Database& db, bool shared) {
   const std::string wanted = shared ? "delete" : "wal";
   JM_ASSIGN_OR_RETURN(const std::string present, db.Pragma("journal_mode"));
@@ -63,7 +63,7 @@ Status CheckIsOurs(Database& db, const Path& file) {
   JM_ASSIGN_OR_RETURN(const std::int64_t id, db.NumberPragma("application_id"));
   if (id == kApplicationId) return base::Ok();
   return Error{.code = Code::kDataLoss,
-               .message = "the file " + file.string() + " is not a store of jobman",
+               .message = "the file " + file.string() + " is not a jobman store",
                .hint = "nothing was changed; move it away, or set JOBMAN_HOME to another folder"}
       .With(kDoing);
 }
@@ -72,11 +72,11 @@ Status CheckIsFile(const struct stat& info, const Path& file) {
   if (S_ISREG(info.st_mode)) return base::Ok();
   return Error{.code = Code::kFailedPrecondition,
                .message = "the store " + file.string() +
-                          (S_ISDIR(info.st_mode) ? " is a folder" : " is no file"),
+                          (S_ISDIR(info.st_mode) ? " is a folder" : " is not a file"),
                .hint = "nothing was changed; move it away, or set JOBMAN_HOME to another folder"};
 }
 
-/// A file of 0 bytes is a valid empty database to SQLite. To us it is a store that lost everything.
+/// SQLite accepts a file of 0 bytes as an empty database. Here it is a store that lost its data.
 Status CheckNotEmpty(const struct stat& info, const Path& file) {
   if (info.st_size > 0) return base::Ok();
   return Error{.code = Code::kDataLoss,
@@ -91,13 +91,13 @@ Status FillNewFile(const Path& file, bool shared) {
   JM_ASSIGN_OR_RETURN(Database db, Database::Open(file.string(), SQLITE_OPEN_READWRITE));
   JM_TRY(db.RunScript(fmt::format("PRAGMA application_id = {}", kApplicationId), kDoing));
   JM_TRY(UseJournal(db, shared));
-  // Nobody sees the file yet: one sync at the end is enough.
+  // No other process sees the file yet: one sync at the end is enough.
   JM_TRY(db.RunScript("PRAGMA synchronous = OFF", kDoing));
   return Migrate(db, Migrations());
 }
 
-/// A hard link never replaces anything, so that of two creators one wins. Where there are no hard
-/// links, a rename does, after a last look.
+/// A hard link never replaces a file, so of two concurrent creators one wins. Without hard links, a
+/// rename is used after a last check.
 Status PutInPlace(const Path& fresh, const Path& file) {
   if (link(fresh.c_str(), file.c_str()) == 0 || errno == EEXIST) return base::Ok();
   const int link_errno = errno;
@@ -106,7 +106,7 @@ Status PutInPlace(const Path& fresh, const Path& file) {
   return FromOs(link_errno, file, "creating");
 }
 
-/// A store appears whole or not at all: it is made under another name and then linked.
+/// Creates the store under another name and links it, so that it appears complete or not at all.
 Status CreateFile(const Place& place) {
   JM_TRY(base::EnsureDir(place.dir, 0700));
   const Path fresh = place.dir / ("." + std::string(kFileName) + "." + base::RandomHex(6));
@@ -115,7 +115,7 @@ Status CreateFile(const Place& place) {
   Status done = FillNewFile(fresh, place.file_system.shared);
   if (done.ok() && fsync(fd.get()) != 0) done = FromOs(errno, place.file, "creating");
   if (done.ok()) done = PutInPlace(fresh, place.file);
-  // The name that it has until then would tell nobody anything.
+  // The temporary name would mean nothing to the user.
   if (!done.ok() && done.error().reason == Reason::kDiskFull) {
     done = FromOs(ENOSPC, place.file, "creating");
   }
@@ -134,7 +134,7 @@ Result<Database> OpenChecked(const Place& place, const std::string& name, int fl
   JM_TRY(CheckIsOurs(db, place.file));
   Status migrated = Migrate(db, Migrations());
   if (migrated.ok()) return db;
-  // To show a store of an older version is no reason to need room for it.
+  // Reading a store of an older version must not need free disk space.
   if (mode == OpenMode::kReadOnly && CannotWrite(migrated.error())) {
     JM_ASSIGN_OR_RETURN(Database copy, db.CopyToMemory());
     JM_TRY(Migrate(copy, Migrations()));
@@ -144,7 +144,7 @@ Result<Database> OpenChecked(const Place& place, const std::string& name, int fl
   return std::move(migrated).error().With("opening " + place.file.string());
 }
 
-/// A file: URI; `immutable` reads without locks and without the files beside it.
+/// A file: URI; `immutable` reads without locks and without the -wal and -shm files.
 std::string ImmutableUri(const Path& file) {
   std::string uri = "file:";
   for (const char c : file.string()) {
@@ -156,8 +156,8 @@ std::string ImmutableUri(const Path& file) {
   return uri + "?immutable=1";
 }
 
-/// In a folder that may not be written, or on a full disk, the write-ahead log cannot be opened.
-/// When it holds nothing the file alone is the whole truth.
+/// In a read-only folder, or on a full disk, the write-ahead log cannot be opened. If it is empty,
+/// the main file is complete.
 Result<Database> OpenImmutable(const Place& place, Error why) {
   if (base::FileSize(place.file.string() + "-wal").value_or(0) > 0) return why;
   return OpenChecked(place, ImmutableUri(place.file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,

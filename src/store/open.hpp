@@ -13,7 +13,7 @@ struct Opened {
   std::string note = {};  ///< SqliteStore::StorageNote()
 };
 
-/// Opens (creates, brings up to date, refuses) the store of the folder `dir`.
+/// Opens the store of the folder `dir`: creates, upgrades or refuses it.
 Result<Opened> OpenStore(const base::Path& dir, const SqliteOptions& options);
 
 }  // namespace jobman::store

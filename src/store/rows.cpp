@@ -20,7 +20,7 @@ constexpr const char* kColumns =
     "state_json, slice_json, stage_json, spent_json, abandoned_json";
 constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
 
-/// Messages of other programs may hold anything; a store must not refuse them.
+/// Messages of other programs may contain any bytes; the store must accept them.
 std::string Text(const auto& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -40,7 +40,7 @@ Result<Json> ParseColumn(std::string_view text) {
   if (json.ok()) return json;
   return Error{.code = base::Code::kDataLoss,
                .message = "a row of the store is damaged: " + json.error().message,
-               .hint = "`sqlite3 jobman.db 'PRAGMA integrity_check'` tells how far it goes"};
+               .hint = "`sqlite3 jobman.db 'PRAGMA integrity_check'` shows the extent"};
 }
 
 Result<std::map<std::string, std::string>> ReadLabels(std::string_view text) {
@@ -102,7 +102,7 @@ Result<core::Wish> ReadWish(const std::string& word) {
   return WrittenByNewer("unknown wish \"" + word + "\"");
 }
 
-/// Why a row cannot be read. A value that is none to us was one to the jobman that wrote it.
+/// Why a row cannot be read. A value that is invalid here was valid to the jobman that wrote it.
 Error Unreadable(Error error, core::JobId id) {
   if (error.code == base::Code::kInvalidArgument) error = WrittenByNewer(error.message);
   return std::move(error).With("reading job " + base::FormatJobNumber(id.value));
@@ -121,7 +121,7 @@ const char* InsertJobSql() {
 }
 
 const char* UpdateJobSql() {
-  // What was said of the record as it stood holds no longer.
+  // A reason to set the record aside no longer holds after a change.
   static const std::string kSql = std::string("UPDATE jobs SET set_aside = NULL, (") + kColumns +
                                   ") = (" + kPlaces + ") WHERE id = ? AND version = ?";
   return kSql.c_str();

@@ -6,19 +6,19 @@
 #include "jobman/ports/job_store.hpp"
 #include "store/sqlite.hpp"
 
-// Rows <-> memory: the only place that knows columns.
+// Rows <-> memory: the only place that knows the columns.
 
 namespace jobman::store {
 
 /// INSERT and UPDATE of a row of `jobs`; both take BindJob(). The UPDATE then takes the id and the
-/// version that the row must have.
+/// expected version.
 const char* InsertJobSql();
 const char* UpdateJobSql();
 void BindJob(Query& query, const core::Job& job);
 
-/// The SELECT that ReadJob() reads, ending before WHERE.
+/// The SELECT for ReadJob(), up to WHERE.
 const std::string& SelectJobSql();
-/// The present row as a job. kNewerStore for words this program does not know.
+/// The current row as a job. kNewerStore for unknown words.
 Result<core::Job> ReadJob(Query& query);
 
 /// The SELECT of every row of `list`, in the order of ids.

@@ -31,7 +31,7 @@ Error Changed(const core::Job& job, const std::string& what) {
   return {.code = Code::kAborted,
           .message = JobText(job.id) + " is not erased: " + what,
           .reason = Reason::kStale,
-          .hint = "`jobman why " + std::to_string(job.id.value) + "` tells what it does now"};
+          .hint = "`jobman why " + std::to_string(job.id.value) + "` shows what it does now"};
 }
 
 bool StateMatches(const std::vector<std::string>& words, const ports::JobSummary& row) {
@@ -82,7 +82,7 @@ ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint no
           .attempt = job.attempt,
           .kind = "wish",
           .subject = name,
-          .text = name + " was asked for" + (redo_setup ? ", with setup from the start" : "")};
+          .text = name + " was requested" + (redo_setup ? ", with setup from the start" : "")};
 }
 
 Status MayErase(const core::Job& job, std::int64_t version) {
@@ -90,16 +90,16 @@ Status MayErase(const core::Job& job, std::int64_t version) {
   const bool holds = job.slice.has_value();
   const bool rests = core::IsFinal(job.state) && !holds && job.abandoned.empty();
   if (rests && job.wish_new) {
-    return Changed(job, std::string(core::WishName(job.wish)) + " was asked for meanwhile");
+    return Changed(job, std::string(core::WishName(job.wish)) + " was requested meanwhile");
   }
   if (rests) return base::Ok();
   if (core::IsFinal(job.state) && !holds) {
     return Error{.code = Code::kUnavailable,
                  .message = JobText(job.id) + " cannot be erased yet: slice " +
                             job.abandoned.back().ref.name +
-                            " was asked for and never seen, and may come until " +
+                            " was requested but never seen, and may be created until " +
                             base::FormatRfc3339(job.abandoned.back().until),
-                 .hint = "the same command after that time"};
+                 .hint = "try again after that time"};
   }
   const std::string cause =
       holds ? "it holds the slice " + job.slice->ref.name
@@ -147,12 +147,12 @@ std::optional<ports::Lease> NextLease(const ports::Lease& present, const std::st
 }
 
 Error NoSuchJob(core::JobId id) {
-  return base::NotFound("there is no " + JobText(id), "`jobman list` shows what there is");
+  return base::NotFound("there is no " + JobText(id), "`jobman list` shows all jobs");
 }
 
 Error Stale(core::JobId id) {
   return {.code = Code::kAborted,
-          .message = JobText(id) + " was changed by somebody else since it was read",
+          .message = JobText(id) + " has changed since it was read",
           .reason = Reason::kStale,
           .hint = "read it again"};
 }

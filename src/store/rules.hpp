@@ -6,33 +6,33 @@
 #include "jobman/ports/job_store.hpp"
 #include "jobman/ports/lease_store.hpp"
 
-// What every store does alike, whatever it keeps its jobs in.
+// Rules that all implementations of the store share.
 
 namespace jobman::store {
 
 using base::Result;
 using base::Status;
 
-/// The job as a Create stores it: awake, version 1, no id yet.
+/// The job as Create stores it: awake, version 1, no id yet.
 core::Job PrepareNew(core::Job job, core::TimePoint now);
 /// The first line of a job's journal.
 ports::Event CreatedEvent(const core::Job& job, core::TimePoint now);
-/// Writes a wish into `job` as SetWish() promises; its version grows.
+/// Applies a wish to `job` as SetWish() promises; its version grows.
 void ApplyWish(core::Job& job, core::Wish wish, bool redo_setup, core::TimePoint now);
 ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint now);
 
-/// kFailedPrecondition unless the job is over and holds nothing in the cloud; kStale when it has
-/// another version than the one that was read, or a wish that nobody has begun with.
+/// kFailedPrecondition unless the job is over and holds nothing in the cloud; kStale when its
+/// version has changed since it was read, or it has a new wish.
 Status MayErase(const core::Job& job, std::int64_t version);
 
 /// The job's row of `list`.
 ports::JobSummary Summarise(const core::Job& job);
-/// Deleted jobs match only when asked for, by `with_deleted` or by the word. A word of `states`
-/// matches the state or the familiar status.
+/// Deleted jobs match only on request: by `with_deleted` or by the word. A word of `states` matches
+/// the state or the familiar status.
 bool Matches(const ports::JobFilter& filter, const ports::JobSummary& row);
 
-/// The lease after `holder` asked for it, `present` being the stored one: nothing when somebody
-/// else holds it and it has not expired.
+/// The lease after `holder` requested it, given the stored one; nothing when another holder's has
+/// not expired.
 std::optional<ports::Lease> NextLease(const ports::Lease& present, const std::string& holder,
                                       core::TimePoint now, core::Duration time_to_live);
 

@@ -197,7 +197,7 @@ std::optional<std::string> Query::MaybeText() {
 Result<Database> Database::Open(const std::string& name, int flags) {
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
-  Handle db(raw);  // SQLite wants it closed also when opening failed
+  Handle db(raw);  // must be closed even if opening failed
   if (code != SQLITE_OK) return ToError(raw, "opening the store", name);
   sqlite3_extended_result_codes(raw, 1);
   sqlite3_busy_timeout(raw, kBusyTimeoutMs);
@@ -207,7 +207,7 @@ Result<Database> Database::Open(const std::string& name, int flags) {
 Result<Database> Database::CopyToMemory() {
   JM_ASSIGN_OR_RETURN(Database copy, Open(":memory:", SQLITE_OPEN_READWRITE));
   sqlite3_backup* const backup = sqlite3_backup_init(copy.db_.get(), "main", db_.get(), "main");
-  // A store that is being written to just now gives SQLITE_BUSY, of which finish() says nothing.
+  // If the store is being written right now this is SQLITE_BUSY, which finish() does not report.
   const int copied = backup == nullptr ? SQLITE_ERROR : sqlite3_backup_step(backup, -1);
   if (backup != nullptr) sqlite3_backup_finish(backup);
   if (copied != SQLITE_DONE) {
@@ -267,7 +267,7 @@ Status Transaction::Commit() {
 }
 
 Transaction::~Transaction() {
-  // SQLite may have rolled back by itself (a full disk); then this fails, which is fine.
+  // SQLite may have rolled back by itself (a full disk); then this fails, which is harmless.
   if (db_ != nullptr) static_cast<void>(db_->Run("ROLLBACK", "taking a write back").ok());
 }
 

@@ -11,7 +11,7 @@
 #include "jobman/base/result.hpp"
 #include "jobman/base/time.hpp"
 
-// The C API of SQLite behind three small types. Nothing else of the module calls sqlite3_*.
+// Three small types around SQLite's C API. Nothing else in this module calls sqlite3_*.
 
 namespace jobman::store {
 
@@ -25,8 +25,8 @@ using base::TimePoint;
 /// kDataLoss; BUSY is kUnavailable. `path` names the file when `db` could not be opened.
 Error ToError(sqlite3* db, const char* doing, const std::string& path = {});
 
-/// A prepared statement in use: bound from left to right, stepped, read from left to right.
-/// Given back to its Database when it dies. One at a time per SQL text.
+/// A prepared statement in use: bind from left to right, step, read from left to right. Returned to
+/// its Database on destruction. One at a time per SQL text.
 class Query {
  public:
   Query(sqlite3_stmt* statement, const char* doing) : statement_(statement), doing_(doing) {}
@@ -49,7 +49,7 @@ class Query {
   /// Runs to the end, for statements without rows.
   Status Run();
 
-  /// The next column of the present row, from the left.
+  /// The next column of the current row, from the left.
   std::int64_t Int();
   int SmallInt() { return static_cast<int>(Int()); }
   bool Bool() { return Int() != 0; }
@@ -71,17 +71,17 @@ class Query {
   int bind_error_ = SQLITE_OK;
 };
 
-/// A connection and its prepared statements, which are made when first used.
+/// A connection and its prepared statements, created on first use.
 class Database {
  public:
-  /// `name` is a path, ":memory:", or a file: URI. Waits up to 5 s for other writers later on.
+  /// `name` is a path, ":memory:", or a file: URI. Later calls wait up to 5 s for other writers.
   static Result<Database> Open(const std::string& name, int flags);
 
-  /// All of it, in memory: what is changed there changes no file.
+  /// An in-memory copy; changes to it change no file.
   Result<Database> CopyToMemory();
 
-  /// `sql` must live as long as the database (a literal or a static): it is the cache's key.
-  /// `doing` too: it goes into errors.
+  /// `sql` must live as long as the database (a literal or a static): it is the cache's key. So
+  /// must `doing`, which appears in errors.
   Result<Query> Prepare(const char* sql, const char* doing);
   /// One statement without rows.
   template <class... Args>
@@ -90,18 +90,18 @@ class Database {
     (query.Bind(args), ...);
     return query.Run();
   }
-  /// Several statements, not kept: schema and pragmas.
+  /// Several statements, not cached: schema and pragmas.
   Status RunScript(const std::string& sql, const char* doing);
-  /// A pragma's single value as text; empty when it gives no row.
+  /// A pragma's single value as text; empty if it returns no row.
   Result<std::string> Pragma(const std::string& pragma);
   Result<std::int64_t> NumberPragma(const std::string& pragma);
 
   std::int64_t last_insert_id() const { return sqlite3_last_insert_rowid(db_.get()); }
   /// Rows touched by the last statement.
   std::int64_t changes() const { return sqlite3_changes(db_.get()); }
-  /// Rows touched by this connection in its life.
+  /// Rows touched by this connection so far.
   std::int64_t total_changes() const { return sqlite3_total_changes(db_.get()); }
-  /// ":memory:", or a copy there.
+  /// ":memory:", or a copy in memory.
   bool in_memory() const {
     const char* const name = sqlite3_db_filename(db_.get(), "main");
     return name == nullptr || *name == '\0';
@@ -117,7 +117,7 @@ class Database {
   std::unordered_map<const char*, StatementHandle> statements_;
 };
 
-/// BEGIN IMMEDIATE ... COMMIT. Rolls back when it dies before Commit() has succeeded.
+/// BEGIN IMMEDIATE ... COMMIT. Rolls back on destruction unless Commit() succeeded.
 class Transaction {
  public:
   static Result<Transaction> Begin(Database& db);

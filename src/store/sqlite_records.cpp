@@ -1,7 +1,7 @@
 #include "jobman/store/sqlite_store.hpp"
 #include "store/sqlite.hpp"
 
-// What is read of a job's past.
+// A job's history.
 
 namespace jobman::store {
 

@@ -2,12 +2,12 @@
 #include "store/rules.hpp"
 #include "store/sqlite.hpp"
 
-// What belongs to no job: the store's name, host keys, cached facts, the lease.
+// Data of no single job: the store's id, host keys, cached facts, the lease.
 
 namespace jobman::store {
 namespace {
 
-/// The lease as stored; an empty holder when nobody holds it.
+/// The lease as stored; the holder is empty when nobody holds it.
 Result<ports::Lease> SelectLease(Database& db) {
   JM_ASSIGN_OR_RETURN(
       Query query,
@@ -80,7 +80,7 @@ Task<Result<std::optional<ports::Lease>>> SqliteStore::CurrentLease() {
 }
 
 Task<Result<std::int64_t>> SqliteStore::ChangeCounter() {
-  // data_version counts the commits of others only.
+  // data_version counts only the commits of other connections.
   JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("PRAGMA data_version", "asking for changes"));
   JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
   const std::int64_t others = found ? query.Int() : 0;

@@ -5,8 +5,8 @@
 #include "store/rules.hpp"
 #include "store/sqlite.hpp"
 
-// Opening, and jobs. What belongs to a job is in sqlite_records.cpp, the lease and what is shared
-// between jobs in sqlite_shared.cpp.
+// Opening the store, and jobs. A job's history is in sqlite_records.cpp, data shared between jobs
+// in sqlite_shared.cpp.
 
 namespace jobman::store {
 
@@ -72,7 +72,7 @@ Status InsertJob(Database& db, const Job& job) {
   return query.Run();
 }
 
-/// Why a row with some version of the job was not there to be written.
+/// Why no row of the job with that version was there to be written.
 Error StaleOrGone(Database& db, JobId id) {
   auto query = db.Prepare("SELECT 1 FROM jobs WHERE id = ?", "looking for a job");
   if (!query.ok()) return std::move(query).error();

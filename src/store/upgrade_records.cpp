@@ -14,7 +14,7 @@ using base::GetMember;
 using base::GetString;
 using base::Json;
 
-/// Moves a member, if it is there, to another name.
+/// Renames a member, if present.
 void Rename(Json& json, const char* from, const char* to) {
   const auto found = json.find(from);
   if (found == json.end()) return;
@@ -23,7 +23,7 @@ void Rename(Json& json, const char* from, const char* to) {
   json[to] = std::move(value);
 }
 
-/// The first cause that a record of flags shows, by what it decided.
+/// The cause that an old record's flags stand for.
 void UpgradeStop(Json& json) {
   const bool stopping = GetBool(json, "stopping");
   if (stopping) {
@@ -76,8 +76,8 @@ Json UpgradeSlice(const Json& old) {
   }
   json.erase("node_uid");
   if (json.contains("unshown")) return json;
-  // Before there was this list, a slice was taken as shown when the cloud had told its state; nodes
-  // that were asked for one by one, when all had been READY.
+  // Before this list existed, a slice counted as shown once the cloud had reported its state; nodes
+  // requested one by one, once all had been READY.
   const auto count = base::GetInt(json, "node_count");
   const bool one_by_one = GetString(json, "mode") == "tpu-vm" && count > 1;
   const bool ready = !GetMember(json, "hosts").empty();

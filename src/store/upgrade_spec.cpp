@@ -17,12 +17,12 @@ bool IsEmpty(const Json& value) {
   return value.is_null() || value == "" || (value.is_structured() && value.empty());
 }
 
-/// Maps whose keys are the user's.
+/// Maps with keys chosen by the user.
 bool IsUsersMap(std::string_view key) {
   return key == "labels" || key == "environment" || key == "env" || key == "metadata";
 }
 
-/// The members that say something, milliseconds as text: "grace_ms": 1500 is "grace": "1s500ms".
+/// Drops empty members; milliseconds become text: "grace_ms": 1500 is "grace": "1s500ms".
 Json Compact(const Json& old) {
   constexpr std::string_view kMillis = "_ms";
   if (!old.is_structured()) return old;
@@ -47,7 +47,7 @@ void Move(Json& object, const char* from, Json& to, const char* key) {
   to[key] = std::move(value);
 }
 
-/// {name, file}, of which a file came first, is {env} or {file}.
+/// {name, file}, of which `file` took precedence, becomes {env} or {file}.
 void UpgradeSource(Json& holder, const char* key) {
   if (!GetMember(holder, key).is_object()) return;
   Json& source = holder[key];

@@ -9,7 +9,7 @@
 namespace jobman::ui {
 namespace {
 
-// Byte by byte, so that nothing behind the line is taken from whoever reads next.
+// Byte by byte, to leave everything after the line to the next reader.
 std::string ReadLine(int fd) {
   std::string line;
   char byte = 0;
@@ -31,8 +31,8 @@ bool ReadYesNo(Terminal& terminal, int in_fd, std::string_view question) {
 
 base::Result<bool> AskYesNo(Terminal& terminal, int in_fd, std::string_view question) {
   if (::isatty(in_fd) != 1 || ::isatty(STDERR_FILENO) != 1)
-    return base::InvalidArgument("this needs a yes, and there is no terminal to ask on",
-                                 "pass --yes to go on without the question");
+    return base::InvalidArgument("this needs a confirmation, and there is no terminal to ask on",
+                                 "pass --yes to skip the question");
   return ReadYesNo(terminal, in_fd, question);
 }
 

@@ -28,7 +28,7 @@ PrefixedOutput::PrefixedOutput(Options options, Out out)
 void PrefixedOutput::Feed(int host, std::string_view bytes) {
   Pending& pending = PendingOf(host);
   while (!bytes.empty()) {
-    // Bounded: never more is taken than a longest line has room for.
+    // Bounded: takes no more than fits in a line of maximum length.
     const std::size_t room =
         options_.max_line + 1 - std::min(pending.text.size(), options_.max_line);
     const std::string_view taken = bytes.substr(0, room);
@@ -65,7 +65,7 @@ PrefixedOutput::Pending& PrefixedOutput::PendingOf(int host) {
   return pending_[index];
 }
 
-// Where the first line of `text` ends, its line break included; 0 when its end is not there yet.
+// Where the first line of `text` ends, including its line break; 0 if it is unfinished.
 std::size_t PrefixedOutput::LineEnd(std::string_view text) const {
   const std::size_t feed = text.find('\n');
   const std::size_t end = feed == std::string_view::npos ? 0 : feed + 1;

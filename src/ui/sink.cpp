@@ -14,7 +14,7 @@ int FdSink::Write(std::string_view bytes) {
     if (written >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EAGAIN) {
-      // Somebody who shares the terminal made it non-blocking.
+      // Another process that shares the terminal made it non-blocking.
       pollfd ready{.fd = fd_, .events = POLLOUT, .revents = 0};
       if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return errno;
     } else if (errno != EINTR) {

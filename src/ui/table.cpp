@@ -26,7 +26,7 @@ void AppendCell(std::string& line, const Cell& cell, const Column& column, int w
 
 std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& columns,
                       const std::vector<int>& widths, const Style& style) {
-  // Trailing empty cells would only be blanks.
+  // Trailing empty cells would only add spaces.
   std::size_t used = row.size();
   while (used > 0 && row[used - 1].text.empty()) --used;
   std::string line;
@@ -48,7 +48,7 @@ int Total(const std::vector<int>& widths) {
   return std::accumulate(widths.begin(), widths.end(), gaps);
 }
 
-// Takes what is too much from the widest flexible columns, down to their least widths.
+// Shortens the widest flexible columns, down to their minimum widths.
 void Shrink(std::vector<int>& widths, const std::vector<Column>& columns, int limit) {
   int surplus = Total(widths) - limit;
   while (surplus > 0) {
@@ -83,7 +83,7 @@ std::vector<int> Table::Widths() const {
   return widths;
 }
 
-// Leaves out columns, in their order, until the rest could be cut to `limit`.
+// Leaves out columns, in their order, until the rest can be shortened to `limit`.
 void Table::Drop(int limit) {
   for (;;) {
     std::vector<int> least = Widths();
@@ -92,7 +92,7 @@ void Table::Drop(int limit) {
     if (Total(least) <= limit) return;
     const auto first =
         std::min_element(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) {
-          // Those that may never go stand behind all others.
+          // Columns that are never dropped come last.
           return (a.drop > 0 ? a.drop : INT_MAX) < (b.drop > 0 ? b.drop : INT_MAX);
         });
     if (first == columns_.end() || first->drop == 0) return;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMuch = std::size_t{64} * 1024;
 constexpr int kUsualWidth = 80;
-// More is a mistake of whoever set it, and a line of padding of that length no help.
+// A larger COLUMNS is a mistake, and padding to it would not help.
 constexpr int kWidest = 10'000;
 
 int IoctlWidth() {
@@ -80,7 +80,7 @@ void Terminal::Err(std::string_view talk) {
   Hide();
   std::string line(talk);
   if (line.empty() || line.back() != '\n') line += '\n';
-  // Nobody is left to be told when stderr fails.
+  // A failing stderr cannot be reported.
   static_cast<void>(err_.Write(line));
   Show();
 }
@@ -119,7 +119,7 @@ void Terminal::Hide() {
 
 void Terminal::Show() {
   if (!facts_.err_tty || status_.empty() || status_shown_) return;
-  // One column short of the edge: a full line would wrap and could not be taken back.
+  // One column less than the width: a full line would wrap and could not be erased.
   const int width = (facts_.width > 0 ? facts_.width : kUsualWidth) - 1;
   static_cast<void>(err_.Write(Truncate(status_, width, facts_.utf8)));
   status_shown_ = true;

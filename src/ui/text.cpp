@@ -38,7 +38,7 @@ struct CodeRange {
   char32_t last;
 };
 
-// The blocks that matter in names and log lines; not the whole of Unicode's East Asian Width.
+// The blocks that matter in names and log lines, not all of Unicode's East Asian Width.
 constexpr std::array<CodeRange, 7> kZeroWidth = {{{0x0300, 0x036F},
                                                   {0x1AB0, 0x1AFF},
                                                   {0x1DC0, 0x1DFF},
@@ -68,13 +68,13 @@ int WidthOf(char32_t code) {
   return In(kDoubleWidth, code) ? 2 : 1;
 }
 
-// Also the bidirectional controls: they could make a line read as another one.
+// Includes the bidirectional controls, which could make a line read as another one.
 bool IsControl(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
          (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
 }
 
-// Most text: a column per byte, nothing to clean.
+// The common case: one column per byte, nothing to clean.
 bool IsPrintableAscii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }

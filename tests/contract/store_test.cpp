@@ -579,7 +579,7 @@ TEST_P(StoreContract, AJobThatIsToRunAgainIsNotErased) {
   EXPECT_EQ(changed.error().message, "job 000001 is not erased: it was changed meanwhile");
   const auto wished = Erase(seen.id);
   EXPECT_EQ(wished.error().reason, Reason::kStale);
-  EXPECT_EQ(wished.error().message, "job 000001 is not erased: run was asked for meanwhile");
+  EXPECT_EQ(wished.error().message, "job 000001 is not erased: run was requested meanwhile");
   EXPECT_TRUE(Get(seen.id).wish_new);
 }
 

@@ -19,42 +19,42 @@ using base::TimePoint;
 class Database;
 
 enum class OpenMode {
-  kReadWrite,  ///< creates the store when there is none; an unwritable one is an error at once
-  /// For commands that only show something. Creates nothing: a store that does not exist reads as
-  /// empty. Works in a folder that may not be written.
+  kReadWrite,  ///< creates the store if missing; an unwritable one is an error at once
+  /// For commands that only read. Creates nothing: a missing store reads as empty. Works in a
+  /// folder that is not writable.
   kReadOnly,
 };
 
 struct SqliteOptions {
   OpenMode mode = OpenMode::kReadWrite;
-  /// Whether the folder lies on a file system that several machines share (NFS, Lustre, ...), where
-  /// the write-ahead log is not safe. Asked of the system when absent.
+  /// Whether the folder is on a file system shared by several machines (NFS, Lustre, ...), where
+  /// the write-ahead log is not safe. Nothing: ask the system.
   std::optional<bool> shared_file_system = {};
-  /// Upper bound of the file in pages of 4 KiB; 0: none. Lets tests fill the disk.
+  /// Limit of the file size in pages of 4 KiB; 0: none. Lets tests fill the disk.
   std::int64_t max_pages = 0;
 };
 
 /// The store in one SQLite file, `jobman.db`. Several processes may use it at once; one object
-/// belongs to one thread, and must not be carried over a fork. Its calls never suspend: a coroutine
-/// that awaits one goes on at once, after up to 5 s for other writers.
+/// belongs to one thread and must not be used after a fork. Its calls never suspend, but may block
+/// for up to 5 s while others write.
 ///
-/// What a call stored survives the end of the process at any moment. After a power cut the last
-/// calls may be missing, but nothing is half there. See docs/store.md.
+/// What a call stored survives a crash of the process at any moment. After a power cut the last
+/// calls may be missing, but none is half done. See docs/store.md.
 class SqliteStore final : public ports::JobStore,
                           public ports::Outbox,
                           public ports::LeaseStore,
                           public ports::HostKeyStore,
                           public ports::Cache {
  public:
-  /// Opens the store in the folder `dir`, bringing an older one up to date. A newer one is
-  /// refused as kNewerStore; a damaged one is kDataLoss and is never replaced.
+  /// Opens the store in the folder `dir`, upgrading an older one. A newer one is refused as
+  /// kNewerStore; a damaged one is kDataLoss and is never replaced.
   static Result<std::unique_ptr<SqliteStore>> Open(const base::Path& dir,
                                                    const SqliteOptions& options);
   static Result<std::unique_ptr<SqliteStore>> Open(const base::Path& dir, OpenMode mode);
   ~SqliteStore() override;
 
-  /// A sentence for the user about where the store lies, for `doctor` and the controller's log;
-  /// empty when there is nothing to say.
+  /// A sentence for the user about where the store is, for `doctor` and the controller's log;
+  /// usually empty.
   const std::string& StorageNote() const { return note_; }
 
   Task<Result<std::string>> StoreId() override;

@@ -6,17 +6,17 @@
 
 namespace jobman::ui {
 
-/// Groups hosts that said the same, so that a thousand equal answers are one.
+/// Groups hosts with the same output, so that a thousand equal outputs are shown once.
 ///
 ///     hosts 0-2,5 (4): ok
 ///     host 3:
 ///     first line
 ///     second line
 ///
-/// Groups stand in the order of their lowest host. Each different text is kept once.
+/// Groups are ordered by their lowest host. Each different text is stored once.
 class Folding {
  public:
-  /// The whole output of a host; each host once.
+  /// The complete output of a host; call once per host.
   void Add(int host, std::string text);
   /// Ends with a line break; empty when nothing was added.
   std::string Render() const;

@@ -7,16 +7,16 @@
 
 namespace jobman::ui {
 
-/// "host 03 | ": the prefix of a host's lines among `host_count` hosts. All prefixes of a job are
-/// equally wide.
+/// "host 03 | ": the prefix of a host's lines among `host_count` hosts. All prefixes of a job have
+/// the same width.
 std::string HostPrefix(int host, int host_count);
 
-/// Interleaves the output of many hosts line by line, each line behind its host's prefix.
+/// Interleaves the output of many hosts line by line, with a prefix for the host.
 ///
-/// What follows the prefix is the line exactly as the host wrote it. An unfinished line is kept
-/// until its end comes, until Finish(), or until it is longer than `max_line`: then the piece is
-/// printed as a line of its own, and the prefix of the next piece has '+' in the place of '|'.
-/// Memory is bounded by max_line bytes a host.
+/// After the prefix comes the line exactly as the host wrote it. An unfinished line is held until
+/// it is complete, until Finish(), or until it is longer than `max_line`: then the piece is printed
+/// as a line, and the prefix of the next piece has '+' instead of '|'. Memory is bounded by
+/// max_line bytes per host.
 class PrefixedOutput {
  public:
   /// Takes whole lines, with prefix and line break.
@@ -30,15 +30,15 @@ class PrefixedOutput {
     std::size_t max_line = std::size_t{16} * 1024;
   };
 
-  /// Takes a host's line without prefix, as it was written; `continued` marks a further piece.
+  /// Takes a host's line as written, without prefix; `continued` marks a further piece of a line.
   using Line = std::function<void(int host, std::string_view line, bool continued)>;
 
   PrefixedOutput(Options options, Out out);
   /// The same lines, to be shown in another form.
   PrefixedOutput(Options options, Line line);
-  /// More output of host `host`, cut anywhere. Hosts beyond host_count are welcome.
+  /// More output of host `host`, cut anywhere. `host` may be beyond host_count.
   void Feed(int host, std::string_view bytes);
-  /// Prints what is unfinished of one host, or of all of them in the order of their numbers.
+  /// Prints the unfinished line of one host, or of all hosts in order of their numbers.
   void Finish(int host);
   void Finish();
 

@@ -5,16 +5,16 @@
 
 namespace jobman::ui {
 
-/// Where bytes go: a file descriptor, or a string in tests.
+/// A destination for bytes: a file descriptor, or a string in tests.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Writes everything. Gives back 0, or the errno that stopped it.
+  /// Writes everything. Returns 0, or the errno that stopped it.
   virtual int Write(std::string_view bytes) = 0;
 };
 
-/// Writes to a file descriptor that it does not own; waits where the descriptor does not block.
-/// SIGPIPE must be ignored by the process.
+/// Writes to a file descriptor that it does not own; waits if the descriptor is non-blocking and
+/// full. The process must ignore SIGPIPE.
 class FdSink final : public Sink {
  public:
   explicit FdSink(int fd) : fd_(fd) {}
@@ -24,7 +24,7 @@ class FdSink final : public Sink {
   int fd_;
 };
 
-/// Keeps what was written; fails with `fail_with` from then on when that is not 0.
+/// Keeps what was written; all writes fail with `fail_with` unless it is 0.
 class StringSink final : public Sink {
  public:
   int Write(std::string_view bytes) override;

@@ -10,12 +10,12 @@ namespace jobman::ui {
 /// A column of a table.
 struct Column {
   std::string header = {};
-  bool right = false;     ///< numbers stand right
-  bool flexible = false;  ///< may be cut when the table is too wide
-  int drop = 0;           ///< left out when cutting is not enough: 1 first, then 2, ...; 0: never
+  bool right = false;     ///< right-aligned, for numbers
+  bool flexible = false;  ///< may be shortened when the table is too wide
+  int drop = 0;           ///< left out if shortening is not enough: 1 first, then 2, ...; 0: never
 };
 
-/// A cell: its text is cleaned, so remote words cannot harm the terminal.
+/// A cell. Its text is cleaned, so that remote text cannot harm the terminal.
 struct Cell {
   std::string text = {};
   Tone tone = Tone::kPlain;
@@ -26,13 +26,14 @@ struct Cell {
   Cell(const char* cell_text) : text(cell_text) {}
 };
 
-/// Aligned columns under a header, two blanks apart, no trailing blanks. A table wider than the
-/// style allows loses characters of its widest flexible column, again and again until it fits or
-/// every flexible column is as narrow as its header (at least 8 columns); then it loses columns.
+/// Aligned columns under a header, two spaces apart, without trailing spaces. If the table is wider
+/// than the style allows, its widest flexible column is shortened, repeatedly, until the table fits
+/// or every flexible column is as narrow as its header (at least 8 columns); then columns are left
+/// out.
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
-  /// Missing cells are empty, surplus ones are dropped.
+  /// Missing cells are empty, extra ones are dropped.
   void AddRow(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
   /// Ends with a line break.

@@ -9,7 +9,7 @@
 
 namespace jobman::ui {
 
-/// What the process finds around it. Raw, so that the decisions over it can be tested.
+/// Raw facts about the process's environment, separate so that decisions can be tested.
 struct Surroundings {
   bool out_tty = false;
   bool err_tty = false;
@@ -20,11 +20,11 @@ struct Surroundings {
   std::optional<std::string> locale = {};    ///< the first set one of $LC_ALL, $LC_CTYPE, $LANG
   bool colour_refused = false;               ///< --no-color
 };
-/// Asks the system about stdout, stderr and the environment.
+/// Queries stdout, stderr and the environment.
 Surroundings LookAround();
 
-/// What follows from the surroundings. COLUMNS goes before the terminal's own word; without both
-/// there is no limit when stdout is no terminal, so that pipes get whole lines.
+/// What follows from the surroundings. COLUMNS takes precedence over the terminal's own width;
+/// without either there is no limit unless stdout is a terminal, so that pipes get whole lines.
 struct Facts {
   bool out_tty = false;
   bool err_tty = false;  ///< a terminal that can rewrite a line
@@ -35,11 +35,12 @@ struct Facts {
 };
 Facts Decide(const Surroundings& around);
 
-/// The only way out of the program: data to stdout, talk to stderr, one status line.
+/// All output of the program goes through here: data to stdout, messages to stderr, one status
+/// line.
 ///
-/// Output is buffered until Flush(), until talk is printed, or until it is much. A write to stdout
-/// that fails is remembered, everything after it is dropped, and the command goes on to its end
-/// unless it looks at out_error(): nothing is thrown and no signal ends the process.
+/// Output is buffered until Flush(), a message, or a size limit. A failed write to stdout is
+/// remembered and everything after it is dropped; the command runs to its end unless it checks
+/// out_error(). Nothing is thrown and no signal ends the process.
 class Terminal {
  public:
   Terminal(Facts facts, Sink& out, Sink& err);
@@ -47,19 +48,19 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Data, as it is.
+  /// Data, unchanged.
   void Out(std::string_view data);
-  /// Talk; a line break is added where there is none.
+  /// A message; a line break is added if missing.
   void Err(std::string_view talk);
-  /// Shows `line` as the status: rewritten in place, out of the way of other output, gone when
-  /// empty. Where stderr is no terminal there is none.
+  /// Shows `line` as the status: rewritten in place, kept clear of other output, removed when
+  /// empty. Does nothing if stderr is not a terminal.
   void SetStatus(std::string_view line);
   void Flush();
 
   const Facts& facts() const { return facts_; }
   Style out_style() const;
   Style err_style() const;
-  /// 0, or the errno of the first failed write to stdout: EPIPE when the reader went away.
+  /// 0, or the errno of the first failed write to stdout: EPIPE when the reader is gone.
   int out_error() const { return out_error_; }
 
  private:

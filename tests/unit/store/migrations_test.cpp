@@ -70,7 +70,7 @@ TEST(Migrations, AFunctionThatFailsLeavesEverythingAsItWas) {
   Database db = Memory();
   const Migration migrations[] = {kOne, kRefused};
   const Status failed = Migrate(db, migrations);
-  EXPECT_EQ(failed.error().ToString(), "bringing the store up to date: this cannot be rewritten");
+  EXPECT_EQ(failed.error().ToString(), "upgrading the store: this cannot be rewritten");
   EXPECT_EQ(StoreVersion(db).value(), 1);
   EXPECT_EQ(Count(db, "SELECT sum(x) FROM t"), 1);
 }
