@@ -24,8 +24,8 @@ class PrefixedOutput {
 
   struct Options {
     int host_count = 1;  ///< of the job: sets the width of the prefix
-    /// For terminals: a carriage return alone ends a line, so that a progress bar cannot write
-    /// over its prefix or over another host's line. Otherwise it is a byte like any other.
+    /// For terminals: a carriage return alone ends a line, so that a progress bar cannot overwrite
+    /// its prefix or another host's line. Otherwise it is an ordinary byte.
     bool split_carriage_returns = false;
     std::size_t max_line = std::size_t{16} * 1024;
   };

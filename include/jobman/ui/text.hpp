@@ -27,8 +27,8 @@ std::string Paint(Tone tone, std::string_view text, const Style& style);
 /// One line that cannot harm a terminal: line breaks and tabs become spaces, other control
 /// characters and invalid UTF-8 become '?', and without UTF-8 so does everything beyond ASCII.
 std::string Clean(std::string_view text, bool utf8);
-/// Clean() for each line, which is cut at 2,000 bytes; line breaks stay. For what others wrote and
-/// jobman passes on: errors of a service, names of a file. Letters stay whatever the locale.
+/// Clean() for each line, cut at 2,000 bytes; line breaks stay. For text that jobman only passes
+/// on: errors of a service, file names. Keeps letters beyond ASCII whatever the locale.
 std::string CleanLines(std::string_view text);
 
 /// Columns that a terminal needs for a cleaned text: 0 for combining marks, 2 for wide characters.

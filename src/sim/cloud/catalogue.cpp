@@ -13,7 +13,7 @@ namespace jobman::sim {
 
 namespace {
 
-/// Where a generation is offered. `single` are zones with one-host slices only.
+/// Where a generation is offered; in the zones of `single`, only single-host slices.
 struct Offer {
   const char* generation;
   const char* config_type;
@@ -66,7 +66,7 @@ bool IsOfferedBy(const Offer& offer, const core::Accelerator& shape, const std::
   return Has(offer.zones, zone) || (shape.hosts == 1 && Has(offer.single, zone));
 }
 
-/// Whether the name counts chips (of one core) instead of TensorCores (two to a chip).
+/// Whether the number in the name counts chips (of one core), not TensorCores (two per chip).
 bool CountsChips(const std::string& generation) {
   return generation == "v5litepod" || generation == "v6e";
 }

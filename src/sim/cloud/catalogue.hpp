@@ -17,7 +17,7 @@ std::vector<std::string> TypesIn(const std::string& zone);
 bool IsOffered(const std::string& type, const std::string& zone);
 /// Runtime versions (software images) that nodes may be created with, in every zone.
 const std::vector<std::string>& RuntimeVersions();
-/// Also true for every version of the TensorFlow and Container-Optimized OS images.
+/// Accepts also every version of the TensorFlow and Container-Optimized OS images.
 bool IsRuntime(const std::string& version);
 
 /// "V4" for v4, "V5LITE_POD" for v5litepod: AcceleratorConfig.Type of the API.
@@ -26,7 +26,7 @@ std::string ConfigType(const std::string& generation);
 base::Result<core::Accelerator> FromConfig(const std::string& config_type,
                                            const std::string& topology);
 
-/// What a slice takes from its quota: cores for v2, v3, v4 and v5p, chips for v5litepod and v6e.
+/// The quota that a slice uses: cores for v2, v3, v4 and v5p, chips for v5litepod and v6e.
 std::int64_t QuotaUnits(const core::Accelerator& shape);
 /// The quota's id in error messages: "TPUV4sPreemptiblePodPerProjectPerZoneForTPUAPI".
 std::string QuotaId(const core::Accelerator& shape, bool spot);

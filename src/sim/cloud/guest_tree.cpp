@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kTpuPort = 8470;
 
-/// "unknown:8470:10.0.0.2,..": readers are only known to use the address.
+/// "unknown:8470:10.0.0.2,..": clients are known to use the address only.
 std::string WorkerEndpoints(const Node& node) {
   std::vector<std::string> workers;
   for (const NodeHost& host : node.hosts) {

@@ -7,10 +7,10 @@
 
 namespace jobman::sim {
 
-/// What host `index` of a node reads on its metadata server.
+/// The metadata that host `index` of a node reads.
 GuestTree GuestTreeOf(const Node& node, std::size_t index);
 
-/// The node's `upcomingMaintenance` as a host reads it: {"window_start_time": ..}.
+/// The node's `upcomingMaintenance` in the metadata server's form: {"window_start_time": ..}.
 Json GuestMaintenance(const Json& upcoming);
 
 }  // namespace jobman::sim

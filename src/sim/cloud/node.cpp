@@ -107,7 +107,7 @@ std::string Region(const std::string& zone) {
   return zone.substr(0, zone.rfind('-'));
 }
 
-/// Fills in what the user left out, as the service does.
+/// Fills in missing fields, as the service does.
 void AddNetwork(Json& body, const Node& node) {
   Json network = Member(body, "networkConfig");
   if (!network.is_object()) network = {{"enableExternalIps", true}};

@@ -33,10 +33,10 @@ struct NodeHost {
   HostPlan plan = {};
   std::string public_key = {};  ///< base64 of the ed25519 host key
   bool running = false;
-  bool cut = false;  ///< it runs, but cannot be reached
+  bool cut = false;  ///< running, but unreachable
 };
 
-/// What the hosts of a node are told of what is to come.
+/// Events announced to the hosts of a node.
 struct UpcomingEvents {
   bool preemption = false;  ///< `instance/preempted`
   Json maintenance = {};    ///< `upcomingMaintenance` of the node; null: none
@@ -51,14 +51,14 @@ struct NodePlan {
   bool spot = false;                       ///< spot or preemptible
   std::optional<ResourceKey> queued = {};  ///< the queued resource that creates it
   bool multislice = false;
-  std::optional<ApiError> error = {};  ///< ends the creation instead of READY, as a stockout does
-  bool stalled = false;                ///< never gets READY
-  bool foreign = false;                ///< made by the simulator in the name of somebody else
+  std::optional<ApiError> error = {};  ///< the creation ends with it, as in a stockout
+  bool stalled = false;                ///< never becomes READY
+  bool foreign = false;                ///< made by the simulator as somebody else
 };
 
 /// One node.
 struct Node : NodePlan {
-  std::string uid = {};  ///< decimal, never used twice
+  std::string uid = {};  ///< decimal, never reused
   core::Accelerator shape = {};
   TimePoint created = {};
   NodeState state = NodeState::kCreating;
@@ -66,18 +66,18 @@ struct Node : NodePlan {
   UpcomingEvents upcoming = {};
   std::string health = {};  ///< instead of HEALTHY
   std::string health_why = {};
-  Json overlay = Json::object();  ///< fields shown over the real ones: the verb `show`
+  Json overlay = Json::object();  ///< fields that replace the real ones: the verb `show`
 
-  Operations::Key operation = {};  ///< of the current change
+  Operations::Key operation = {};  ///< of the change in progress
   int change = 0;                  ///< counts changes; events of an earlier one are ignored
   bool booting = false;
   bool delay_over = false;  ///< of the current boot
-  bool booted = false;      ///< every host of the current boot can be reached
+  bool booted = false;      ///< every host of the current boot is reachable
 };
 
-/// The accelerator that the Node of a request asks for.
+/// The accelerator that the Node of a request specifies.
 base::Result<core::Accelerator> ShapeOf(const Json& spec);
-/// Why the Node of a request cannot be created in this zone; nothing when it can.
+/// Why the Node of a request cannot be created in this zone, if so.
 std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone);
 /// The Node of a request without its output-only fields.
 Json UserFields(const Json& node);

@@ -3,7 +3,7 @@
 
 #include "sim/cloud/node_registry.hpp"
 
-// How a node boots, and what ends or interrupts it.
+// How a node boots, ends, and is interrupted.
 
 namespace jobman::sim {
 
@@ -37,7 +37,7 @@ void NodeRegistry::Finish(Node& node, TimePoint now) {
   node.booting = false;
   node.health.clear();
   node.health_why.clear();
-  Announce(node, {.preemption = node.upcoming.preemption});  // that is still to come
+  Announce(node, {.preemption = node.upcoming.preemption});  // that event is still due
   SetState(node, NodeState::kReady, now);
   context_.operations.Succeed(node.operation, NodeResponse(node), now);
 }
@@ -87,7 +87,7 @@ void NodeRegistry::End(Node& node, NodeState state, TimePoint now) {
 void NodeRegistry::End(Node& node, NodeState via, Duration time, NodeState state, TimePoint now) {
   Abort(node, now);
   PowerOff(node);
-  // Before SetState calls back, which may take the node away.
+  // Before SetState calls back, which may remove the node.
   Later(node, now + time,
         [this, state](Node& ended, TimePoint due) { SetState(ended, state, due); });
   SetState(node, via, now);
@@ -194,7 +194,7 @@ void NodeRegistry::CalmNode(Node& node, TimePoint now) {
 
 void NodeRegistry::Calm(TimePoint now) {
   stockouts_.clear();
-  std::vector<ResourceKey> keys;  // the callback may take nodes away
+  std::vector<ResourceKey> keys;  // the callback may remove nodes
   for (const auto& [key, node] : nodes_) keys.push_back(key);
   for (const ResourceKey& key : keys) {
     if (Node* node = Find(key)) CalmNode(*node, now);

@@ -11,7 +11,7 @@ namespace jobman::sim {
 
 namespace {
 
-/// Takes one field of updateMask over; false for a field that cannot be updated.
+/// Applies one field of updateMask; false for a field that cannot be updated.
 bool Update(Json& spec, const Json& body, const std::string& field) {
   const auto take = [&](const char* name) {
     if (body.contains(name)) {
@@ -111,7 +111,7 @@ Reply NodeRegistry::GuestAttributes(const Node& node, const Request& request) co
   std::vector<std::string> wanted;
   if (const Json& ids = Member(*body, "workerIds"); ids.is_array()) {
     for (const Json& id : ids) {
-      // gcloud asks for all workers with one empty id.
+      // gcloud asks for all workers by one empty id.
       if (id.is_string() && !id.get_ref<const std::string&>().empty()) wanted.push_back(id);
     }
   }

@@ -8,8 +8,8 @@ namespace jobman::sim {
 
 namespace {
 
-/// Cloud TPU's host names look like "t1v-n-0123abcd-w-0". Ids may have characters that host names
-/// may not have, and a host name has at most 64.
+/// Cloud TPU's host names look like "t1v-n-0123abcd-w-0". Ids may contain characters that host
+/// names may not, and host names have at most 64.
 std::string HostNameStem(const std::string& id) {
   std::string stem = "t1v-n-" + base::ToLower(id.substr(0, 40));
   for (char& c : stem) {
@@ -46,7 +46,7 @@ std::string NodeRegistry::NextAddress(int first_block) {
 void NodeRegistry::AddHosts(Node& node) {
   const Metadata metadata = MetadataOf(node.spec);
   std::string stem = HostNameStem(node.key.id);
-  // The second node of a name must not find the disks, processes and logs of the first.
+  // A second node of the same name must not find the disks, processes and logs of the first.
   if (!stems_.insert(stem).second) stem = HostNameStem(node.uid);
   for (int i = 0; i < node.shape.hosts; ++i) {
     ++address_count_;
@@ -62,7 +62,7 @@ void NodeRegistry::AddHosts(Node& node) {
 
 Node& NodeRegistry::Add(const NodePlan& plan, Duration delay, TimePoint now) {
   Node node{plan};
-  // Other than those of earlier simulators, whose host keys may be pinned.
+  // Different from those of earlier simulators, whose host keys may be pinned.
   node.uid = std::to_string(base::ToMillis(now) * 1'000'000 + 7919 * uid_count_++);
   node.spec = UserFields(plan.spec);
   if (plan.spot) node.spec["schedulingConfig"]["spot"] = true;

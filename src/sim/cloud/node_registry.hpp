@@ -14,7 +14,7 @@
 
 namespace jobman::sim {
 
-/// What NodeRegistry and ResourceQueue share. All of it outlives them.
+/// Shared by NodeRegistry and ResourceQueue; outlives them.
 struct CloudContext {
   const Settings& settings;
   Timeline& timeline;
@@ -22,24 +22,23 @@ struct CloudContext {
   HostFleet& fleet;
 };
 
-/// All nodes, and the state machine of each. It does not know queued resources, only the name of
-/// one in a node.
+/// All nodes, and their state machine. Knows of queued resources only the name stored in a node.
 ///
-/// node_registry.cpp: finding, creating, deleting, capacity; node_lifecycle.cpp: booting, and what
-/// ends or interrupts a node; node_methods.cpp: methods of the API on one node.
+/// node_registry.cpp: finding, creating, deleting, capacity; node_lifecycle.cpp: booting, endings
+/// and interruptions; node_methods.cpp: methods of the API on one node.
 class NodeRegistry {
  public:
   explicit NodeRegistry(CloudContext context) : context_(context) {}
 
-  /// Called after every change of a node's state, and when one is gone.
+  /// Called after every change of a node's state, and when one has been removed.
   void OnChange(std::function<void(TimePoint)> changed) { changed_ = std::move(changed); }
 
-  /// Called when something changed that hosts can read on their metadata server.
+  /// Called when metadata that hosts can read has changed.
   void OnGuestChange(std::function<void()> changed) { guest_changed_ = std::move(changed); }
 
-  // What the methods of the API do once their arguments are checked. `version` is the API's.
+  // Called by the methods of the API after checking the arguments. `version` is the API's.
 
-  /// CREATING at once. The operation ends with READY, or with the plan's error.
+  /// CREATING at once. The operation ends at READY, or with the plan's error.
   Operations::Key Create(const NodePlan& plan, TimePoint now);
   /// The same without an operation: a node of a queued resource, READY after `delay`.
   Node& Add(const NodePlan& plan, Duration delay, TimePoint now);
@@ -48,17 +47,17 @@ class NodeRegistry {
   Reply StartOrStop(Node& node, bool start, const std::string& version, TimePoint now);
   Reply GuestAttributes(const Node& node, const Request& request) const;
 
-  // What the service does by itself.
+  // Done by the service itself.
 
   /// Everything on the node ends; it stays as PREEMPTED.
   void Preempt(Node& node, TimePoint now);
-  /// The same, but no connection ends: for `time`, packets to its hosts are lost.
+  /// The same without closing connections: for `time`, packets to its hosts are lost.
   void PreemptSilently(Node& node, Duration time, TimePoint now);
   /// The hosts end, and the node stays in `state`.
   void End(Node& node, NodeState state, TimePoint now);
-  /// The same, with the state `via` before it for `time`.
+  /// The same, showing the state `via` for `time` first.
   void End(Node& node, NodeState via, Duration time, NodeState state, TimePoint now);
-  /// All hosts off and on again, with a new boot and their disks.
+  /// Restarts all hosts, with a new boot id and their disks.
   void Restart(Node& node, TimePoint now);
   /// REPAIRING for `time`, then the same hosts again.
   void Repair(Node& node, Duration time, TimePoint now);
@@ -66,26 +65,26 @@ class NodeRegistry {
   void Maintain(Node& node, Duration time, TimePoint now);
   /// STARTING, then READY, with other external addresses.
   void Start(Node& node, TimePoint now);
-  /// Tells the hosts what is to come.
+  /// Announces events to the hosts.
   void Announce(Node& node, const UpcomingEvents& events);
-  /// DELETING at once and gone after the delete delay, without an operation.
+  /// DELETING at once and removed after the delete delay, without an operation.
   void Remove(Node& node, TimePoint now);
-  /// Gone at once.
+  /// Removed at once.
   void Erase(ResourceKey key, TimePoint now);
 
   // What happens to one host; the API shows nothing of it.
 
   void KillHost(Node& node, std::size_t index);
-  /// Switches a killed host on again.
+  /// Switches a killed host back on.
   void BootHost(Node& node, std::size_t index);
   void SetHostLink(Node& node, std::size_t index, Link link);
 
-  /// No capacity until then where `where` matches ("us-central2-b/v4", with * and ?).
+  /// No capacity until then in places that match `where` ("us-central2-b/v4", with * and ?).
   void AddStockout(const std::string& where, TimePoint until);
-  /// Takes back stockouts, announced events, and what is wrong with hosts.
+  /// Ends stockouts and announced events, and repairs hosts.
   void Calm(TimePoint now);
 
-  // The hosts of boot `boot` of a node can be reached, or never will be.
+  // The hosts of boot `boot` of a node are reachable, or never will be.
 
   void HostsBooted(const std::string& uid, int boot, TimePoint now);
   void HostsFailed(const std::string& uid, int boot, const std::string& why, TimePoint now);
@@ -93,13 +92,13 @@ class NodeRegistry {
   Node* Find(const ResourceKey& key);
   const std::map<ResourceKey, Node>& all() const { return nodes_; }
   std::map<ResourceKey, Node>& all() { return nodes_; }
-  /// Whether the zone has room for `count` more nodes of this shape.
+  /// Whether the zone has capacity for `count` more nodes of this shape.
   bool HasCapacity(const core::Accelerator& shape, const std::string& zone, int count) const;
 
  private:
   Operations::Key Begin(const Node& node, const char* verb, const std::string& version,
                         TimePoint now);
-  /// Ends the operation of an unfinished change, whose place another change takes.
+  /// Ends the operation of an unfinished change that another one replaces.
   void Abort(Node& node, TimePoint now);
   void AddHosts(Node& node);
   void Boot(Node& node, Duration delay, TimePoint now);
@@ -108,7 +107,7 @@ class NodeRegistry {
   void CalmNode(Node& node, TimePoint now);
   void Finish(Node& node, TimePoint now);
   void SetState(Node& node, NodeState state, TimePoint now);
-  /// Runs `event` at `due` unless the node changed again before.
+  /// Runs `event` at `due` unless the node changes before.
   void Later(const Node& node, TimePoint due, std::function<void(Node&, TimePoint)> event);
   Node* FindByUid(const std::string& uid);
   static constexpr int kInternalBlock = 16;   ///< 127.16.0.1 and up
@@ -120,7 +119,7 @@ class NodeRegistry {
   std::function<void(TimePoint)> changed_ = [](TimePoint) {};
   std::function<void()> guest_changed_ = [] {};
   std::map<std::string, TimePoint> stockouts_ = {};
-  std::set<std::string> stems_ = {};  ///< of host names, also of nodes that are gone
+  std::set<std::string> stems_ = {};  ///< of host names, also of removed nodes
   std::int64_t uid_count_ = 0;
   std::uint32_t address_count_ = 0;
 };

@@ -6,7 +6,7 @@ namespace jobman::sim {
 
 namespace {
 
-/// "operation-1781625689032-654610e51473f-b8557a36-8a68155f", as the service names them.
+/// "operation-1781625689032-654610e51473f-b8557a36-8a68155f", in the service's form.
 std::string OperationId(TimePoint now, std::uint64_t count) {
   const std::uint64_t mixed = (count + 1) * 0x9E3779B97F4A7C15ULL;
   return fmt::format("operation-{}-{:013x}-{:08x}-{:08x}", base::ToMillis(now),

@@ -21,11 +21,11 @@ class Operations {
   using Key = ResourceKey;
 
   Key Begin(const Start& start, TimePoint now);
-  // An operation ends once: later calls, and calls for a deleted one, change nothing.
+  // An operation ends once: later calls, and calls for a deleted one, have no effect.
 
   void Succeed(const Key& key, Json response, TimePoint now);
   void Fail(const Key& key, const ApiError& error, TimePoint now);
-  /// Notes the request to cancel. The work goes on, as with the service.
+  /// Records the request to cancel. The work goes on, as in the real service.
   bool Cancel(const Key& key);
   bool Erase(const Key& key);
 

@@ -3,7 +3,7 @@
 #include "jobman/base/strings.hpp"
 #include "sim/cloud/resource_queue.hpp"
 
-// A queued resource as JSON: as it is requested, and as it is shown.
+// A queued resource as JSON: parsing requests and rendering.
 
 namespace jobman::sim {
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostNodes = 256;
 
-/// The node ids that one nodeSpec asks for: its nodeId, or PREFIX-0 to PREFIX-N-1.
+/// The node ids of one nodeSpec: its nodeId, or PREFIX-0 to PREFIX-N-1.
 std::optional<ApiError> NodeIds(const Json& spec, const std::string& queued_id,
                                 std::vector<std::string>& ids) {
   Json slices = Member(spec, "multisliceParams");
@@ -97,7 +97,7 @@ Json ResourceQueue::Render(const QueuedResource& queued) const {
   ResourceKey numbered = queued.key;
   numbered.project = ProjectNumber(numbered.project);
 
-  // The documentation's samples have fields here that the discovery document does not have.
+  // The documentation's samples have fields here that are not in the discovery document.
   Json specs = Json::array();
   for (const NodePlan& plan : queued.nodes) {
     Json node = plan.spec;

@@ -18,7 +18,7 @@ std::optional<TimePoint> TimeOf(const Json& value) {
   return time.ok() ? std::optional(*time) : std::nullopt;
 }
 
-/// A bound of queueingPolicy: an absolute time, or a duration from `now`.
+/// A limit of queueingPolicy: an absolute time, or a duration from `now`.
 std::optional<TimePoint> Bound(const Json& policy, const std::array<const char*, 2>& fields,
                                const char* interval_end, TimePoint now) {
   if (const auto time = TimeOf(Member(policy, fields[0]))) return time;
@@ -164,7 +164,7 @@ void ResourceQueue::Suspend(QueuedResource& queued, const char* initiator, TimeP
 }
 
 void ResourceQueue::Review(TimePoint now) {
-  // Changing a node calls back into this: one pass at a time, and another one afterwards.
+  // Changing a node calls back into this: run one pass at a time, and another one afterwards.
   review_again_ = true;
   if (reviewing_) return;
   reviewing_ = true;

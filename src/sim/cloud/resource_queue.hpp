@@ -30,43 +30,43 @@ struct QueuedResource {
   bool spot = false;
   std::string version = {};
   TimePoint created = {};
-  std::uint64_t order = 0;  ///< place in the queue; never used twice
+  std::uint64_t order = 0;  ///< place in the queue; never reused
   QueuedState state = QueuedState::kCreating;
   std::string initiator = {};  ///< "USER" or "SERVICE" where the state has one
   std::optional<ApiError> failure = {};
   bool stalled = false;     ///< never leaves the queue
   bool gives_up = false;    ///< FAILED after PROVISIONING
-  bool foreign = false;     ///< made by the simulator in the name of somebody else
+  bool foreign = false;     ///< made by the simulator as somebody else
   bool queue_over = false;  ///< the queue delay and validAfter have passed
   Operations::Key operation = {};
   std::optional<Operations::Key> reset = {};
   int change = 0;  ///< counts states; events of an earlier one are ignored
 };
 
-/// All queued resources, and the state machine of each: they wait for capacity, hold their nodes,
-/// and stay as SUSPENDED or FAILED until they are deleted.
+/// All queued resources, and their state machine: they wait for capacity, hold their nodes, and
+/// stay as SUSPENDED or FAILED until they are deleted.
 ///
-/// resource_queue.cpp: the states; queued_resource.cpp: one of them as JSON.
+/// resource_queue.cpp: the states; queued_resource.cpp: JSON.
 class ResourceQueue {
  public:
   ResourceQueue(CloudContext context, NodeRegistry& nodes) : context_(context), nodes_(nodes) {}
 
-  /// Reads the body of a request and checks it against the catalogue. `into.key` and `into.version`
-  /// are given.
+  /// Reads the body of a request and checks it against the catalogue. The caller sets `into.key`
+  /// and `into.version`.
   static std::optional<ApiError> Parse(const Json& body, QueuedResource& into);
   Operations::Key Create(QueuedResource queued, TimePoint now);
   Reply Delete(QueuedResource& queued, bool force, const std::string& version, TimePoint now);
   Reply Reset(QueuedResource& queued, const std::string& version, TimePoint now);
 
-  /// FAILED, as when the service gives up; its nodes are gone.
+  /// FAILED, as when the service gives up; its nodes are removed.
   void Fail(QueuedResource& queued, const ApiError& error, TimePoint now);
   /// The service takes the nodes back: SUSPENDING, then SUSPENDED.
   void Preempt(QueuedResource& queued, TimePoint now);
   /// FAILED because its valid-until time has passed.
   void Expire(QueuedResource& queued, TimePoint now);
-  /// Lets those that were stalled leave the queue.
+  /// Lets stalled ones leave the queue.
   void Calm(TimePoint now);
-  /// Moves on what the states of nodes and the capacity allow.
+  /// Advances whatever the states of nodes and the capacity allow.
   void Review(TimePoint now);
 
   QueuedResource* Find(const ResourceKey& key);

@@ -13,7 +13,7 @@ using base::Status;
 
 namespace {
 
-/// One setting: how to write it and how to read it.
+/// One setting: how to write and read it.
 struct Field {
   std::function<Json()> get;
   std::function<Status(const Json&)> set;
@@ -135,7 +135,7 @@ Fields FieldsOf(Guesses& g) {
           {"spot_stop_refused", Of(g.spot_stop_refused)}};
 }
 
-/// A group of fields as one field. A single value sets them all: "delays": "0".
+/// A group of fields as one field. A single value sets all of them: "delays": "0".
 Field Group(Fields fields) {
   return {[fields] { return Write(fields); },
           [fields](const Json& json) -> Status {

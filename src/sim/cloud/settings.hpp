@@ -10,35 +10,34 @@
 
 namespace jobman::sim {
 
-/// How long the steps of the service take: short, but long enough to be seen.
+/// How long the steps of the service take: short, but long enough to be observed.
 struct Delays {
   Duration accept{50};      ///< queued resource: CREATING to queued; its create operation ends
   Duration queue{200};      ///< queued resource: queued although there is capacity
   Duration provision{300};  ///< node of a queued resource: CREATING to READY
-  Duration create{300};     ///< node of its own: CREATING to READY
+  Duration create{300};     ///< node without a queued resource: CREATING to READY
   Duration remove{200};     ///< node or queued resource: DELETING to gone
   Duration suspend{200};    ///< queued resource: SUSPENDING to SUSPENDED
   Duration start{300};      ///< STARTING to READY
   Duration stop{200};       ///< STOPPING to STOPPED
-  Duration update{0};       ///< a patch's operation
+  Duration update{0};       ///< operation of a patch
   Duration reset{300};      ///< RESTARTING to READY
 };
 
-/// Points in which the behaviour of the real service is not known, each with a guess as default.
+/// Open questions about the real service, each with a guess as default.
 struct Guesses {
-  /// The state of a queued resource that waits: the documentation says that it "replaced the
-  /// ACCEPTED state".
+  /// The state of a waiting queued resource: the documentation says that WAITING_FOR_RESOURCES
+  /// "replaced the ACCEPTED state".
   std::string queue_state = "WAITING_FOR_RESOURCES";
-  /// Whether the nodes of a SUSPENDED queued resource stay readable (PREEMPTED) until it is
-  /// deleted.
+  /// Whether the nodes of a SUSPENDED queued resource stay visible (PREEMPTED) until it is deleted.
   bool suspended_keeps_nodes = false;
   /// Whether a queued resource holds quota while it waits.
   bool waiting_holds_quota = true;
-  /// Whether a second queuedResources.create with the same requestId answers as the first did.
+  /// Whether a second queuedResources.create with the same requestId returns the first operation.
   bool request_id_deduplicates = true;
   /// Whether queuedResources.list accepts the zone "-".
   bool queued_zone_wildcard = true;
-  /// How long a new node or queued resource answers 404 and is in no listing.
+  /// How long a new node or queued resource answers 404 and is not listed.
   Duration create_visible_after{0};
   /// The error of queuedResources.delete without force while there are nodes.
   std::string force_needed =
@@ -48,24 +47,24 @@ struct Guesses {
   std::string spot_stop_refused = "stop and start are not available for spot and preemptible nodes";
 };
 
-/// What can be chosen about the service, at `up` and while it runs.
+/// Settings of the service, at `up` and while it runs.
 struct Settings {
   Delays delays = {};
   Guesses guesses = {};
   /// "ZONE/FAMILY" or "ZONE/FAMILY-spot" (ZONE may be "*") to the limit in the service's unit:
   /// cores for v2, v3, v4 and v5p, chips for v5litepod and v6e. Absent: no limit.
   std::map<std::string, std::int64_t> quota = {};
-  /// "ZONE/TYPE" or "ZONE/FAMILY" (ZONE may be "*") to the chips there are. Absent: enough.
+  /// "ZONE/TYPE" or "ZONE/FAMILY" (ZONE may be "*") to the number of chips. Absent: unlimited.
   std::map<std::string, std::int64_t> stock = {};
   std::set<std::string> denied_zones = {};  ///< 403 LOCATION_POLICY_VIOLATED
   PageSizes pages = {};
-  std::string token = {};  ///< the only bearer token accepted; empty: none needed
+  std::string token = {};  ///< the only accepted bearer token; empty: none required
 };
 
-/// All settings, as ApplySettings takes them.
+/// All settings, in the form ApplySettings takes.
 Json ToJson(const Settings& settings);
-/// Changes what `patch` names; nothing if any of it is wrong. Durations are written "250ms" or
-/// "2s"; a bare number is seconds. A null entry of a map removes it.
+/// Changes the settings named in `patch`; nothing if any of them is invalid. Durations are written
+/// "250ms" or "2s"; a bare number is seconds. A null entry of a map removes it.
 base::Status ApplySettings(Settings& settings, const Json& patch);
 /// "delays.create=2s" as a patch for ApplySettings. A value that is not JSON is text.
 base::Result<Json> SettingPatch(const std::string& assignment);

@@ -9,15 +9,15 @@
 
 namespace jobman::sim {
 
-/// What happens later. It has no clock: the time is what Advance is told.
+/// Scheduled events. It has no clock: Advance gets the time.
 class Timeline {
  public:
-  /// `due` is when it was to happen, which may be before the time that Advance was told.
+  /// `due` is when the event was due, which may be before the time given to Advance.
   using Event = std::function<void(TimePoint due)>;
 
-  /// Events due at the same time happen in the order they were added.
+  /// Events due at the same time run in the order they were added.
   void At(TimePoint due, Event event) { events_.emplace(due, std::move(event)); }
-  /// Runs everything that is due by `now`, also what those events add.
+  /// Runs everything due by `now`, also events added meanwhile.
   void Advance(TimePoint now) {
     while (!events_.empty() && events_.begin()->first <= now) {
       auto next = events_.extract(events_.begin());

@@ -31,14 +31,14 @@ base::Result<SimFile> FindRunning(const base::Path& dir) {
     return base::NotFound("no simulator runs in " + dir.string(),
                           "start one with `jobman-sim up --detach`");
   }
-  // Another process may have the number by now; only an answer with it is proof.
+  // Another process may have this pid by now; only an answer with the pid is proof.
   const auto status = Ask(*file, "GET", "status");
   if (status.ok() && Number(*status, "pid") == file->pid) return *file;
   if (IsHeld(dir)) {
     return base::Error{.code = base::Code::kUnavailable,
                        .message = "the simulator of " + dir.string() + " does not answer",
                        .reason = base::Reason::kUnreachable,
-                       .hint = "it is unplugged for a time, or is just starting"};
+                       .hint = "it may be unplugged for a time, or just starting"};
   }
   return base::NotFound("the simulator of " + dir.string() + " is gone",
                         "start it with `jobman-sim up --detach`");

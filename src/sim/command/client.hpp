@@ -8,8 +8,8 @@
 
 namespace jobman::sim {
 
-/// Asks a running simulator on its own paths: Ask(file, "POST", "preempt", {..}). A refusal comes
-/// back with its message.
+/// Calls a running simulator on its own paths: Ask(file, "POST", "preempt", {..}). A refusal is
+/// returned with its message.
 base::Result<Json> Ask(const SimFile& file, const std::string& method, const std::string& what,
                        const Json& body = Json::object());
 /// The simulator of a folder, if one answers there.

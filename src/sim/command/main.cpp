@@ -18,7 +18,7 @@
 namespace jobman::sim {
 namespace {
 
-/// Shows what GET /sim/WHAT answers.
+/// Prints the answer of GET /sim/WHAT.
 int RunGet(const base::Path& dir, const std::string& what, bool json) {
   const auto file = FindRunning(dir);
   if (!file.ok()) return ExitWith(file.error());
@@ -34,7 +34,7 @@ void AwaitEnd(const SimFile& file) {
   for (int i = 0; i < kLooks && IsAlive(file.pid); ++i) std::this_thread::sleep_for(kLook);
 }
 
-/// It is gone, or the API is unplugged; then a signal ends it.
+/// No simulator, or its API is unplugged; then a signal ends it.
 int EndUnreachable(const base::Path& dir, bool json) {
   const auto file = ReadSimFile(dir);
   if (file.ok() && IsHeld(dir)) {
@@ -59,7 +59,7 @@ int RunDown(const base::Path& dir, bool json) {
   return 0;
 }
 
-/// What the command line holds, filled in by CLI11.
+/// The command line, filled in by CLI11.
 struct Arguments {
   std::string dir = DefaultSimDir().string();
   UpOptions up = {};
@@ -78,19 +78,18 @@ struct Arguments {
 CLI::App* AddUp(CLI::App& app, Arguments& args) {
   CLI::App* up = app.add_subcommand("up", "Serve until SIGTERM or `down`");
   up->add_flag("--detach", args.up.detach, "Serve in the background; return when it answers");
-  up->add_flag("--attached", args.attached)->group("");  // what a daemon is started with
+  up->add_flag("--attached", args.attached)->group("");  // passed to the daemon
   up->add_option("--port", args.up.port, "Port of the API on 127.0.0.1 (0: any free one)");
   up->add_option("--ssh-port", args.up.ssh_port, "Port of all hosts (0: any free one)");
-  up->add_flag("--light", args.up.light,
-               "Hosts that have no process while they are idle, for many of them");
+  up->add_flag("--light", args.up.light, "Hosts without processes while idle, for many hosts");
   up->add_flag("--no-sandbox", args.up.no_sandbox, "Do not use bubblewrap");
   up->add_option("--settings", args.up.settings_file, "JSON file of settings");
   up->add_option("--set", args.up.settings, "One setting, KEY=VALUE; may be repeated");
-  up->add_option("--share", args.up.shared, "Folder that all hosts see and may write to");
-  up->add_option("--homes", args.up.homes, "Folder of the homes of all hosts, as over NFS");
-  up->add_option("--script", args.script, "File of faults to come: lines of \"T COMMAND ARGS\"");
+  up->add_option("--share", args.up.shared, "Folder that all hosts can read and write");
+  up->add_option("--homes", args.up.homes, "Folder for the homes of all hosts, as over NFS");
+  up->add_option("--script", args.script, "Script of faults: lines of \"T COMMAND ARGS\"");
   up->add_option("--token", args.token, "The bearer token that requests must carry");
-  up->add_flag("--json", args.up.json, "Print what sim.json holds");
+  up->add_flag("--json", args.up.json, "Print the content of sim.json");
   up->add_option("--delays", args.delays[""], "All delays at once, such as 0 or 2s");
   for (const char* name : {"accept", "queue", "provision", "create", "delete", "suspend", "start",
                            "stop", "update", "reset"}) {
@@ -102,7 +101,7 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
 int Up(Arguments& args) {
   args.up.dir = args.dir;
   args.up.detach = args.up.detach && !args.attached;
-  // The map begins with the empty name: a single delay overrides all of them.
+  // The empty name comes first, so a single delay overrides the common one.
   std::vector<std::string> settings;
   for (const auto& [name, delay] : args.delays) {
     if (!delay.empty())
@@ -123,9 +122,10 @@ int Up(Arguments& args) {
 
 CLI::App* AddStorm(CLI::App& app, Arguments& args) {
   CLI::App* storm = app.add_subcommand("storm", "Random faults, printed as lines of a script");
-  storm->add_option("--seed", args.storm.seed, "Settles the choices")->capture_default_str();
+  storm->add_option("--seed", args.storm.seed, "Determines times and choices")
+      ->capture_default_str();
   storm->add_option("--rate", args.storm.rate, "Faults a minute")->capture_default_str();
-  storm->add_option("--for", args.storm.time, "How long (until it is interrupted)");
+  storm->add_option("--for", args.storm.time, "How long (default: until interrupted)");
   storm->add_option("--only", args.storm.only, "Kinds, of: " + base::Join(StormKinds(), ", "))
       ->delimiter(',');
   return storm;
@@ -135,11 +135,11 @@ int Main(int argc, char** argv) {
   CLI::App app("A Cloud TPU service on this machine, with real SSH hosts", "jobman-sim");
   Arguments args;
   args.up.argv = {argv, argv + argc};
-  app.add_option("--dir", args.dir, "Where its state is (JOBMAN_SIM_DIR)")->capture_default_str();
+  app.add_option("--dir", args.dir, "Folder of its state (JOBMAN_SIM_DIR)")->capture_default_str();
   app.require_subcommand(1);
   app.fallthrough();
   const CLI::App* up = AddUp(app, args);
-  CLI::App* down = app.add_subcommand("down", "End it, and print what is left");
+  CLI::App* down = app.add_subcommand("down", "Stop the simulator and print what is left");
   CLI::App* status = app.add_subcommand("status", "Nodes, queued resources and hosts");
   for (CLI::App* shows : {down, status}) shows->add_flag("--json", args.json, "As JSON");
   const CLI::App* requests = app.add_subcommand("requests", "The requests since the start");

@@ -34,7 +34,7 @@ std::string QueuedLine(const Json& queued) {
                      Flag(queued, "foreign") ? ", somebody else's" : "");
 }
 
-/// What the simulator made itself is not a leak.
+/// Resources that the simulator made itself are not leaks.
 Json WithoutForeign(Json status) {
   for (const char* list : {"nodes", "queued_resources"}) {
     Json ours = Json::array();
@@ -49,7 +49,7 @@ Json WithoutForeign(Json status) {
 std::string Ownerless(const Json& status) {
   std::string text;
   for (const Json& entry : Member(status, "ownerless")) text += "  " + Text(entry, "name") + "\n";
-  return text.empty() ? text : "created without a label of jobman:\n" + text;
+  return text.empty() ? text : "created without jobman labels:\n" + text;
 }
 
 std::string Rates(const Json& status) {

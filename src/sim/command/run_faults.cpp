@@ -24,7 +24,7 @@ constexpr auto kFollow = std::chrono::milliseconds(50);
 constexpr int kInterrupted = 130;
 constexpr int kCalmTries = 300;  ///< the API may be unplugged
 
-/// SIGINT and SIGTERM as something to wait for.
+/// Makes SIGINT and SIGTERM waitable.
 class Interrupt {
  public:
   Interrupt() {
@@ -32,7 +32,7 @@ class Interrupt {
     for (const int one : {SIGINT, SIGTERM}) sigaddset(&signals_, one);
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   }
-  /// True when one came before then.
+  /// True if a signal came before `until`.
   bool CameBefore(Clock::time_point until) const {
     const auto left = std::max(until - Clock::now(), Clock::duration::zero());
     const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
@@ -45,7 +45,7 @@ class Interrupt {
   sigset_t signals_ = {};
 };
 
-/// Waits until the API answers again where it is unplugged.
+/// Waits until an unplugged API answers again.
 base::Status MakeCalm(const SimFile& file, const Interrupt& interrupt) {
   base::Result<Json> calm = base::Internal("not tried");
   for (int i = 0; i < kCalmTries; ++i) {
@@ -66,7 +66,7 @@ base::Status SendLine(const SimFile& file, const std::string& line) {
   return Send(file, orders);
 }
 
-/// How many faults of each kind there were.
+/// The number of faults of each kind.
 using Tally = std::map<std::string, int>;
 
 std::string ToText(const Tally& tally) {
@@ -75,14 +75,12 @@ std::string ToText(const Tally& tally) {
   return base::Join(counts, ", ");
 }
 
-/// Makes the next fault happen, prints and counts it. It may be refused: its target may be gone by
-/// now.
+/// Causes the next fault, prints and counts it. It may be refused: its target may be gone.
 void NextFault(const SimFile& file, Storm& storm, Duration at, Tally& tally) {
   const auto status = Ask(file, "GET", "status");
   const StormFault fault = storm.Next(status.ok() ? *status : Json());
   if (fault.line.empty()) {
-    std::cout << fmt::format("# {}ms {}: nothing is there for it\n", at.count(), fault.kind)
-              << std::flush;
+    std::cout << fmt::format("# {}ms {}: no target for it\n", at.count(), fault.kind) << std::flush;
     return;
   }
   const base::Status done = SendLine(file, fault.line);
@@ -91,7 +89,7 @@ void NextFault(const SimFile& file, Storm& storm, Duration at, Tally& tally) {
   if (done.ok()) ++tally[fault.kind];
 }
 
-/// Prints a line of a script that happened. True when it was refused.
+/// Prints an executed line of a script. True if it was refused.
 bool Tell(const Json& event) {
   if (Text(event, "line").empty()) return false;
   const std::string error = Text(event, "error");
@@ -99,7 +97,7 @@ bool Tell(const Json& event) {
   return !error.empty();
 }
 
-/// Prints the lines of a script as they happen. True when one of them was refused.
+/// Prints the lines of a script as they are executed. True if one of them was refused.
 base::Result<bool> Follow(const base::Path& dir, const SimFile& file, const Json& begun,
                           const Interrupt& interrupt) {
   bool refused = false;

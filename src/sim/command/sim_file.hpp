@@ -9,7 +9,7 @@
 
 namespace jobman::sim {
 
-/// What sim.json says of a running simulator.
+/// sim.json: facts about a running simulator.
 struct SimFile {
   int pid = 0;
   std::string endpoint = {};  ///< "http://127.0.0.1:8400"
@@ -20,7 +20,7 @@ struct SimFile {
   std::string started = {};  ///< RFC 3339
 };
 
-/// The lock that a running simulator holds on its folder; the kernel frees it when it dies.
+/// The lock that a running simulator holds on its folder; the kernel releases it when it dies.
 base::UniqueFd TryLock(const base::Path& dir);
 /// Whether a simulator runs in this folder, or is starting.
 bool IsHeld(const base::Path& dir);

@@ -95,7 +95,7 @@ Reply Serve(Server& server, const Request& request) {
   return reply;
 }
 
-/// Null where the kernel does not allow to listen on the loopback device alone.
+/// Null if the kernel does not allow listening on the loopback device alone.
 std::unique_ptr<MetadataServer> BindMetadata() {
   auto bound = MetadataServer::Bind();
   if (bound.ok()) return std::move(bound).value();
@@ -147,7 +147,7 @@ base::Status StartServer(const UpOptions& options, Server& server) {
   return WriteSimFile(options.dir, server.file);
 }
 
-/// Serves in this process until it is told to end.
+/// Serves in this process until told to end.
 int ServeHere(const UpOptions& options, base::UniqueFd lock) {
   for (const char* stale : {"sim.json", "hosts", "logs"}) {
     if (auto gone = base::RemoveAll(options.dir / stale); !gone.ok()) return UpFails(gone.error());
@@ -160,10 +160,10 @@ int ServeHere(const UpOptions& options, base::UniqueFd lock) {
   sigset_t stops;
   sigemptyset(&stops);
   for (const int stop : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&stops, stop);
-  pthread_sigmask(SIG_BLOCK, &stops, nullptr);  // before there are threads: all inherit it
+  pthread_sigmask(SIG_BLOCK, &stops, nullptr);  // before there are threads, so that all inherit it
   signal(SIGPIPE, SIG_IGN);
 
-  // Detached threads of open connections use it until the very end of the process.
+  // Detached threads of open connections use it until the process ends.
   auto* server = new Server;
   if (auto started = StartServer(options, *server); !started.ok()) {
     return UpFails(started.error());
@@ -178,7 +178,7 @@ int ServeHere(const UpOptions& options, base::UniqueFd lock) {
   (void)base::RemoveAll(SimFilePath(options.dir)).ok();
   (void)base::RemoveAll(options.dir / "hosts").ok();
   std::cout << (options.json ? report.dump() + "\n" : LeakReport(report)) << std::flush;
-  // Let the answer to a shutdown request go out; then leave without destructors.
+  // Lets the answer to a shutdown request go out, then exits without destructors.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   lock.Reset();
   std::_Exit(0);
@@ -209,7 +209,7 @@ int ServeDetached(const UpOptions& options, base::UniqueFd lock) {
   return 1;
 }
 
-/// Another process holds the lock: it serves, or is about to.
+/// Another process holds the lock: it serves or is about to.
 int AwaitOther(const UpOptions& options) {
   const auto deadline = std::chrono::steady_clock::now() + kStartLimit;
   while (std::chrono::steady_clock::now() < deadline) {

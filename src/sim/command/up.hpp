@@ -21,13 +21,13 @@ struct UpOptions {
   std::string settings_file = {};
   std::vector<std::string> settings = {};  ///< KEY=VALUE
   std::vector<std::string> shared = {};    ///< folders for all hosts
-  base::Path homes = {};  ///< where all hosts have their homes; empty: each its own
-  Json script = {};       ///< ParseScript of the file to begin with; null: none
+  base::Path homes = {};  ///< holds the homes of all hosts; empty: each has its own
+  Json script = {};       ///< ParseScript of the initial script; null: none
 };
 
-/// Serves until SIGINT, SIGTERM or `down`; with `detach` it starts a daemon for that and returns
-/// when the daemon answers. When one serves this folder already, it says so and succeeds. Gives
-/// back the exit code.
+/// Serves until SIGINT, SIGTERM or `down`; with `detach` starts a daemon for that and returns when
+/// it answers. If a simulator already serves this folder, reports it and succeeds. Returns the exit
+/// code.
 int RunUp(const UpOptions& options);
 
 }  // namespace jobman::sim

@@ -33,7 +33,7 @@ Json TakeSetting(const std::string& assignment) {
   return std::move(patch).value();
 }
 
-/// Lets the option put its value into the body.
+/// Makes the option write its value into the body.
 CLI::Option* AddOption(CLI::App& command, const std::string& name, const Argument& argument,
                        const Body& body) {
   using Texts = std::vector<std::string>;
@@ -83,7 +83,7 @@ void AddArgument(CLI::App& command, const Argument& argument, const Body& body) 
 
 void AddVerb(CLI::App& app, const Verb& verb, std::vector<Order>& given) {
   CLI::App* command = app.add_subcommand(verb.name, verb.help);
-  command->group("What goes wrong");
+  command->group("Faults");
   const auto body = std::make_shared<Json>(Json::object());
   for (const Argument& argument : verb.arguments) AddArgument(*command, argument, body);
   command->callback([&given, name = verb.name, body] {

@@ -9,14 +9,14 @@
 
 namespace jobman::sim {
 
-/// Adds every verb as a command. Those on the command line are put into `given`, which must outlive
+/// Adds every verb as a command. Verbs on the command line are added to `given`, which must outlive
 /// the parsing.
 void AddVerbs(CLI::App& app, std::vector<Order>& given);
-/// "preempt t1 --notice 30s", as on the command line. `set` gives an order for each setting.
+/// "preempt t1 --notice 30s", as on the command line. `set` gives one order per setting.
 base::Result<std::vector<Order>> ParseOrders(const std::string& line);
 
-/// The body of POST /sim/script for the text of a script: lines of "T VERB ..", T from the start
-/// on; # begins a comment. An error names file and line.
+/// The body of POST /sim/script for the text of a script: lines of "T VERB ..", with T from the
+/// start; # begins a comment. Errors name file and line.
 base::Result<Json> ParseScript(const std::string& file, const std::string& text);
 
 }  // namespace jobman::sim

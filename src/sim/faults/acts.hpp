@@ -21,27 +21,27 @@ struct Targets {
   CallFaults& faults;
   /// Makes the API unreachable for a time.
   std::function<void(Duration)> unplug = [](Duration) {};
-  std::int64_t calms = 0;          ///< what was to come before the last one does not come
-  std::int64_t lines_to_come = 0;  ///< of scripts
+  std::int64_t calms = 0;          ///< counts `calm`: events scheduled before it are dropped
+  std::int64_t lines_to_come = 0;  ///< lines of scripts still to come
 
-  /// The nodes of a name: the full one, an id that is unique, or ids with * and ?.
+  /// The nodes that match a name: a full name, a unique id, or a pattern of ids with * and ?.
   std::vector<ResourceKey> NodesNamed(const std::string& name) const;
-  /// Null when there is none.
+  /// Null if there is none.
   QueuedResource* QueuedNamed(const std::string& name) const;
-  /// Does something to each node that `body` names. It goes on after a refusal, and gives back the
-  /// first one.
+  /// Applies `act` to each node that `body` names. Goes on after a refusal and returns the first
+  /// one.
   base::Result<Json> EachNode(const Json& body,
                               const std::function<base::Status(Node& node)>& act) const;
   /// Runs `event` at `due` unless the node is gone by then, or `calm` came before.
   void At(TimePoint due, const Node& node, std::function<void(Node&, TimePoint)> event);
 };
 
-/// kNotFound for a name that is not there, or not unique.
+/// kNotFound for a name that does not exist or is not unique.
 base::Error NoSuch(const std::string& what, const std::string& name);
-/// The duration in `body` by this name ("5s"), or `fallback` where there is none.
+/// The duration of this name in `body` ("5s"), or `fallback`.
 base::Result<Duration> DurationIn(const Json& body, const std::string& name, Duration fallback);
 
-/// What the verbs do; see the table in verbs.cpp.
+/// The acts of the verbs; see the table in verbs.cpp.
 namespace acts {
 
 // slice_acts.cpp: on nodes and queued resources.

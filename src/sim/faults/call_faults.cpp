@@ -13,7 +13,7 @@ namespace {
 
 using Kind = CallFault::Kind;
 
-/// The errors name a zone and project of their own, whatever those of the call are.
+/// The errors name a fixed zone and project, whatever the call's are.
 const std::map<std::string, CallFault>& Named() {
   static const std::map<std::string, CallFault> kNamed = [] {
     std::map<std::string, CallFault> named;

@@ -9,17 +9,17 @@
 
 namespace jobman::sim {
 
-/// Something that goes wrong with calls of the API.
+/// A fault that API calls meet.
 struct CallFault {
   enum class Kind {
     kRefuse,       ///< answer with `error`, do nothing
     kOperation,    ///< accept a create, and end its operation with `error`
     kDropRequest,  ///< do nothing, close the connection without an answer
     kDropReply,    ///< do the work, close the connection without an answer
-    kTaken,        ///< somebody else has just created something of the same name
-    kWait,         ///< accept a create and never go on: in the queue, or CREATING
-    kProvision,    ///< the same, but a queued resource gets as far as PROVISIONING
-    kGiveUp,       ///< a queued resource gets as far as PROVISIONING, then FAILED
+    kTaken,        ///< somebody else has just created a resource of the same name
+    kWait,         ///< accept a create, then stay in the queue or CREATING for ever
+    kProvision,    ///< the same, but a queued resource reaches PROVISIONING
+    kGiveUp,       ///< a queued resource reaches PROVISIONING, then FAILED
   };
   std::string method = {};  ///< "nodes.create", with * and ? as in shells
   std::int64_t times = 1;
@@ -29,13 +29,13 @@ struct CallFault {
   std::string retry_after = {};  ///< Retry-After header, seconds
 };
 
-/// The faults that wait for their calls. Of those that match, the first is used.
+/// The faults waiting for calls. The first that matches a call is used.
 class CallFaults {
  public:
   /// {"method": "nodes.create", "times": 3, "error": "unavailable", "retry_after": "2"}; `error` is
   /// a name of FaultNames or {"code": 13, "message": "..", "operation": true}.
   base::Status Add(const Json& order);
-  /// The fault for a call of `method`; it counts as used.
+  /// The fault for a call of `method`; it is counted as used.
   std::optional<CallFault> Take(const std::string& method);
   void Clear() { faults_.clear(); }
   Json ToJson() const;

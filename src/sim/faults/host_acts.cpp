@@ -26,7 +26,7 @@ Status CheckAction(const std::string& action) {
                          "known: " + base::Join(kActions, ", "));
 }
 
-/// The hosts that "3" or "*" means.
+/// The hosts meant by "3" or "*".
 base::Result<std::vector<std::size_t>> HostsOf(const Node& node, const Json& index) {
   std::vector<std::size_t> hosts;
   if (index == "*") {
@@ -55,7 +55,7 @@ Status CheckHost(const Node& node, std::size_t index, const std::string& action)
                          "one host boots alone only while its node is READY");
 }
 
-/// What takes an action back.
+/// The action that undoes `action`.
 std::string Remedy(const std::string& action) {
   if (action == "kill") return "boot";
   return action == "cut" ? "mend" : "";

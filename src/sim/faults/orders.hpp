@@ -15,21 +15,21 @@ struct Order {
   Json body = Json::object();
 };
 
-/// Carries orders out, at once or at the times of a script, and keeps a record of them.
+/// Executes orders, at once or at the times of a script, and records them.
 class Orders {
  public:
   explicit Orders(Targets targets) : targets_(std::move(targets)) {}
   Orders(const Orders&) = delete;
   Orders& operator=(const Orders&) = delete;
 
-  /// Called when the API is to be unreachable for a time.
+  /// Called to make the API unreachable for a time.
   void OnUnplug(std::function<void(Duration)> unplug) { targets_.unplug = std::move(unplug); }
-  /// Carries it out and records it as an event. `line` is the line of a script, or empty.
+  /// Executes an order and records it as an event. `line` is the line of a script, or empty.
   Reply Obey(const Order& order, const std::string& line, TimePoint now);
-  /// {"lines": [{"after": "5s", "order": VERB, "body": {..}, "line": TEXT}, ..]}: orders that are
-  /// carried out later.
+  /// {"lines": [{"after": "5s", "order": VERB, "body": {..}, "line": TEXT}, ..]}: orders to be
+  /// executed later.
   Reply Script(const Json& body, TimePoint now);
-  /// The last events, those after number `since`, and how many lines of scripts are to come.
+  /// The latest events after number `since`, and how many lines of scripts are to come.
   Json Events(std::int64_t since) const;
   std::int64_t LinesToCome() const { return targets_.lines_to_come; }
 

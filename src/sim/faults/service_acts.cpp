@@ -25,7 +25,7 @@ base::Result<Json> Unplug(Targets& targets, const Json& body, TimePoint) {
 
 base::Result<Json> Set(Targets& targets, const Json& body, TimePoint now) {
   JM_TRY(ApplySettings(targets.settings, body));
-  targets.queued.Review(now);  // new stock may end a wait
+  targets.queued.Review(now);  // more stock may end a wait
   return ToJson(targets.settings);
 }
 

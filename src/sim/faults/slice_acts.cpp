@@ -50,11 +50,11 @@ Json Upcoming(TimePoint start) {
 }
 
 struct Preemption {
-  std::optional<NodeState> via = {};  ///< shown first
+  std::optional<NodeState> via = {};  ///< state shown first
   Duration time{0};                   ///< for how long
-  bool gone = false;                  ///< no record stays
+  bool gone = false;                  ///< no record remains
   bool silent = false;                ///< no connection ends, for `time`
-  Duration notice{0};                 ///< the hosts are told so long before
+  Duration notice{0};                 ///< how long before the hosts are told
 };
 
 Result<Preemption> PreemptionOf(const Json& body) {

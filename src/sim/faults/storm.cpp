@@ -13,8 +13,8 @@ namespace jobman::sim {
 
 namespace {
 
-/// Numbers from 0 to below 1. All are drawn for every fault, needed or not, so that the choices of
-/// one do not depend on what the ones before found.
+/// Numbers in [0, 1). All are drawn for every fault, needed or not, so that later choices do not
+/// depend on what earlier faults found.
 struct Dice {
   double target = 0;
   double way = 0;
@@ -26,7 +26,7 @@ const T& Pick(const std::vector<T>& from, double dice) {
   return from[std::min(from.size() - 1, static_cast<std::size_t>(dice * double(from.size())))];
 }
 
-/// One of the nodes that a storm may act on; null where there is none.
+/// One of the nodes that a storm may act on; null if there is none.
 Json OneNode(const Json& status, double dice, bool spot_only) {
   std::vector<Json> nodes;
   for (const Json& node : Member(status, "nodes")) {
@@ -40,7 +40,7 @@ Json OneNode(const Json& status, double dice, bool spot_only) {
 
 std::string OneSpot(const Json& status, const Dice& dice) {
   const Json node = OneNode(status, dice.target, true);
-  // Of several nodes now one is taken away, now all that were asked for together.
+  // Of several nodes, sometimes one is taken away, sometimes all of the same request.
   const std::string queued = dice.length < 0.3 ? Text(node, "queued_resource") : "";
   return queued.empty() ? Text(node, "name") : queued;
 }
@@ -55,7 +55,7 @@ std::string OneHost(const Json& status, const Dice& dice) {
   return running.empty() ? "" : fmt::format("{}/{}", Text(node, "name"), Pick(running, dice.way));
 }
 
-/// "0.5..3s" or "1..4": something between the two.
+/// "0.5..3s" or "1..4": a value in between.
 std::string InRange(const std::string& word, std::size_t dots, double dice) {
   const double least = std::stod(word.substr(0, dots));
   const double most = std::stod(word.substr(dots + 2));
@@ -65,7 +65,7 @@ std::string InRange(const std::string& word, std::size_t dots, double dice) {
   return std::to_string(static_cast<int>(least + (most - least + 1) * dice));
 }
 
-/// A word of a line with its placeholder filled in; empty where nothing is there for it.
+/// A word of a line with its placeholder filled in; empty if there is no target.
 std::string Filled(const std::string& word, const Json& status, const Dice& dice) {
   static const std::vector<std::string> kMethods = {"*",        "*.create", "*.create",
                                                     "*.delete", "*.list",   "*.get"};
@@ -107,7 +107,7 @@ base::Result<Storm> Storm::Of(std::uint64_t seed, const std::vector<std::string>
 }
 
 double Storm::Draw() {
-  // The engine's numbers are the same everywhere; those of the library's distributions are not.
+  // The engine's numbers are portable; those of the library's distributions are not.
   return static_cast<double>(random_() >> 11) * 0x1.0p-53;
 }
 

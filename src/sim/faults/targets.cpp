@@ -3,13 +3,13 @@
 #include "jobman/base/strings.hpp"
 #include "sim/faults/acts.hpp"
 
-// What an order acts on: names, patterns, and times.
+// The targets of an order: names, patterns, and times.
 
 namespace jobman::sim {
 
 namespace {
 
-/// An entry by its full name, or by its id when only one has it.
+/// An entry by its full name, or by its id if that is unique.
 template <class T>
 T* Named(std::map<ResourceKey, T>& all, const std::string& collection, const std::string& name) {
   T* found = nullptr;
@@ -65,7 +65,7 @@ base::Result<Json> Targets::EachNode(const Json& body,
   base::Status refused = base::Ok();
   for (const ResourceKey& key : keys) {
     Node* node = nodes.Find(key);
-    if (node == nullptr) continue;  // the act on another one took it along
+    if (node == nullptr) continue;  // removed together with another one
     base::Status status = act(*node);
     if (status.ok()) done.push_back(ResourceName(key, "nodes"));
     if (!status.ok() && refused.ok()) refused = std::move(status);

@@ -22,13 +22,13 @@ Argument For(const char* help) {
 const std::vector<Verb>& Verbs() {
   static const std::vector<Verb> kVerbs = {
       {.name = "preempt",
-       .help = "Take spot nodes away, or all nodes of a queued resource, which ends SUSPENDED",
+       .help = "Preempt spot nodes, or all nodes of a queued resource, which ends SUSPENDED",
        .arguments = {kName,
                      {"--as WAY", "as",
                       "preempted (the default); stopping or repairing, shown before PREEMPTED; "
-                      "silent: no connection ends, packets are lost; gone: without a record"},
+                      "silent: connections hang instead of closing; gone: no node remains"},
                      For("How long stopping, repairing or the silence lasts (2s)"),
-                     {"--notice T", "notice", "The hosts read preempted=TRUE so long before"},
+                     {"--notice T", "notice", "How long before it the hosts read preempted=TRUE"},
                      {"--force", "force", "On-demand nodes too", Kind::kFlag}},
        .act = acts::Preempt,
        .storm = {{"preempt",
@@ -38,7 +38,8 @@ const std::vector<Verb>& Verbs() {
       {.name = "maintain",
        .help = "READY but UNHEALTHY_MAINTENANCE without hosts, then new external addresses",
        .arguments = {kNode,
-                     {"--notice T", "notice", "Node and hosts announce it so long before"},
+                     {"--notice T", "notice",
+                      "How long before it the node and the hosts announce it"},
                      For("How long it lasts (5s)")},
        .act = acts::Maintain,
        .storm = {{"maintain", {"maintain NODE --notice 1s --for 0.5..3s"}}}},
@@ -57,12 +58,12 @@ const std::vector<Verb>& Verbs() {
        .arguments = {kNode},
        .act = acts::Terminate},
       {.name = "stop",
-       .help = "STOPPING, then STOPPED, also where the API refuses it",
+       .help = "STOPPING, then STOPPED, even if the API refuses it",
        .arguments = {kNode},
        .act = acts::Stop,
        .storm = {{"stop", {"stop NODE", "terminate NODE"}}}},
       {.name = "start",
-       .help = "Start a STOPPED node, also where the API refuses it",
+       .help = "Start a STOPPED node, even if the API refuses it",
        .arguments = {kNode},
        .act = acts::Start},
       {.name = "delete",
@@ -79,7 +80,7 @@ const std::vector<Verb>& Verbs() {
                       Kind::kFlag}},
        .act = acts::Fail},
       {.name = "show",
-       .help = "Let the API show other values for fields of a node",
+       .help = "Make the API show other values for fields of a node",
        .arguments = {kNode,
                      {"KEY=VALUE...", "set",
                       "Such as state=REPAIRING or health=UNHEALTHY_MAINTENANCE; KEY=null shows the "
@@ -93,14 +94,14 @@ const std::vector<Verb>& Verbs() {
             {"ACTION", "action",
              "kill: off, connections are refused; boot: on again, with its disk; cut: packets are "
              "lost, connections hang; mend: as before the cut; hangup: SSH connections end, new "
-             "ones work. What runs there goes on, except after kill"},
+             "ones work. Processes keep running, except after kill"},
             For("kill and cut: how long")},
        .act = acts::Host,
        .storm = {{"kill", {"host HOST kill --for 1..5s"}},
                  {"cut", {"host HOST cut --for 1..5s"}},
                  {"hangup", {"host HOST hangup"}}}},
       {.name = "fault",
-       .help = "Let the next calls of a method of the API go wrong",
+       .help = "Make the next calls of an API method fail",
        .arguments = {{"METHOD", "method", "Such as nodes.create, queuedResources.* or *"},
                      {"ERROR", "error", "Such as unavailable, stockout or drop_reply"},
                      {"--times N", "times", "How many calls (1)", Kind::kNumber},
@@ -121,7 +122,7 @@ const std::vector<Verb>& Verbs() {
                    "stockout --for 0.5..4s", "fault *.create stockout", "fault *.create stockout",
                    "fault *.create gives_up"}}}},
       {.name = "unplug",
-       .help = "The API refuses connections, and open ones end; hosts stay",
+       .help = "The API refuses connections and closes open ones; hosts keep running",
        .arguments = {For("How long (10s)")},
        .act = acts::Unplug,
        .storm = {{"unplug", {"unplug --for 0.2..2s"}}}},
@@ -131,8 +132,9 @@ const std::vector<Verb>& Verbs() {
                       Kind::kSettings}},
        .act = acts::Set},
       {.name = "calm",
-       .help = "Take back what is wrong and what is to come: faults, stockouts, notices, requests "
-               "that wait for ever, killed and cut hosts, the rest of scripts",
+       .help =
+           "End all faults, also those to come: of calls, stockouts, notices, stalled requests, "
+           "killed and cut hosts, the rest of scripts",
        .act = acts::Calm},
   };
   return kVerbs;

@@ -10,7 +10,7 @@ namespace jobman::sim {
 
 struct Targets;
 
-/// An argument of a verb: a word on the command line, and a member of the body over HTTP.
+/// An argument of a verb: a word on the command line, a member of the body over HTTP.
 struct Argument {
   enum class Kind {
     kText,
@@ -26,14 +26,13 @@ struct Argument {
   Kind kind = Kind::kText;
 };
 
-/// Something that a storm does: it takes one of these lines, each a command with placeholders (see
-/// Storm).
+/// Something a storm does, by one of these lines: commands with placeholders (see Storm).
 struct StormKind {
   const char* name = "";
   std::vector<const char*> lines = {};
 };
 
-/// Does what a verb says. Gives back what POST /sim/VERB answers.
+/// Executes a verb. Returns the answer to POST /sim/VERB.
 using Act = base::Result<Json> (*)(Targets& targets, const Json& body, TimePoint now);
 
 /// Something that can be done to the cloud and its hosts from outside.
@@ -48,11 +47,11 @@ struct Verb {
 /// All verbs. The command line, POST /sim/VERB, scripts, storms and the list in docs/simulator.md
 /// come from this table.
 const std::vector<Verb>& Verbs();
-/// The verb of this name; an error with the nearest one.
+/// The verb of this name; the error names the nearest one.
 base::Result<const Verb*> FindVerb(const std::string& name);
 /// "stockout [WHERE] [--for T]"
 std::string Usage(const Verb& verb);
-/// What the body over HTTP may hold. Empty for settings, which are checked by themselves.
+/// The members that the body over HTTP may have. Empty for settings, which are checked separately.
 std::vector<std::string> Members(const Verb& verb);
 
 }  // namespace jobman::sim

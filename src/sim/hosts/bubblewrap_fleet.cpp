@@ -17,11 +17,12 @@ namespace jobman::sim {
 
 namespace {
 
-constexpr const char* kInside = "/run/jobman-sim";  ///< etc/ of a host's disk, seen from inside
+constexpr const char* kInside =
+    "/run/jobman-sim";  ///< etc/ of a host's disk, as seen inside the sandbox
 constexpr auto kProbeLimit = std::chrono::seconds(30);
 constexpr auto kEndLimit = std::chrono::seconds(30);  ///< SIGKILL takes milliseconds
 
-/// What a host runs: the startup script, in the background as on a real one, then sshd.
+/// The init of a host: the startup script in the background, as on a real VM, then sshd.
 constexpr const char* kBoot =
     "cd /\n"
     "s=/run/jobman-sim/startup-script\n"
@@ -33,7 +34,7 @@ constexpr const char* kBoot =
     "fi\n"
     "exec \"$0\" -D -f /run/jobman-sim/sshd_config -E /run/jobman-sim/state/sshd.log\n";
 
-/// What every sandbox sees, and what each has for itself.
+/// What every sandbox can see, and what is private to each.
 std::vector<std::string> SandboxWords(const base::Path& bwrap) {
   auto words = base::Split(
       fmt::format("--die-with-parent --unshare-user --uid {0} --gid {0} --unshare-pid "
@@ -139,7 +140,7 @@ void BubblewrapFleet::Kill(const std::string& name) {
   running_.erase(found);
   cut_.erase(name);
   addresses_.erase(name);
-  // The outer process waits for the inner one and reaps it, so the inner one is to be killed.
+  // The outer process waits for the inner one and reaps it, so the inner one is killed.
   const std::vector<pid_t> children = Children(pair.outer);
   if (!children.empty()) pair.inner = children.front();
   kill(pair.inner > 0 ? pair.inner : pair.outer, SIGKILL);

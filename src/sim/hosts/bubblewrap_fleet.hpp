@@ -26,8 +26,8 @@ class BubblewrapFleet final : public LocalFleet {
   HostDisk DiskOf(const std::string& name) const override;
 
  private:
-  /// bubblewrap has two processes: one outside, and the first one of the new process tree, whose
-  /// end is the end of the tree.
+  /// bubblewrap has two processes: one outside, and the first one of the new process tree; when
+  /// that ends, the whole tree ends.
   struct Pair {
     pid_t outer = 0;
     pid_t inner = 0;

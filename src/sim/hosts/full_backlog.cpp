@@ -10,9 +10,9 @@ namespace jobman::sim {
 namespace {
 
 constexpr int kMostConnections = 1024;
-constexpr int kPatienceMs = 20;  ///< a connection on loopback that takes longer never comes
+constexpr int kPatienceMs = 20;  ///< a loopback connection is never slower
 
-/// A connection; empty when the backlog is full.
+/// A connection; empty if the backlog is full.
 base::UniqueFd ConnectAtOnce(const std::string& address, int port) {
   base::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in name{};

@@ -17,7 +17,7 @@ GuestReply NoSuchKey(const std::string& path) {
   return {.status = 404, .body = "there is no " + path + "\n", .type = "text/plain"};
 }
 
-/// What is directly in the folder, a line each; folders end with a slash.
+/// The entries of a folder, one per line; folders end with a slash.
 std::string Listing(const GuestTree& tree, const std::string& folder) {
   std::set<std::string> names;
   for (auto entry = tree.lower_bound(folder); entry != tree.end(); ++entry) {

@@ -14,7 +14,7 @@ struct GuestRequest {
   std::string path = {};  ///< without the query
   bool recursive = false;
   bool wait = false;           ///< wait_for_change=true
-  std::string last_etag = {};  ///< what the client has seen; empty: what is there now
+  std::string last_etag = {};  ///< what the client has seen; empty: the current one
   std::optional<Duration> timeout = {};
   bool flavored = false;  ///< carries "Metadata-Flavor: Google"
 };
@@ -28,17 +28,17 @@ struct GuestReply {
   std::string ETag() const;
 };
 
-/// All that a host can read, by path: "instance/preempted" to "FALSE".
+/// All metadata of a host, by path: "instance/preempted" to "FALSE".
 using GuestTree = std::map<std::string, std::string>;
 
-/// The head of an HTTP request ("GET /x?y HTTP/1.1\r\nHost: ..\r\n\r\n"); nothing when it is none.
+/// Parses the head of an HTTP request ("GET /x?y HTTP/1.1\r\nHost: ..\r\n\r\n"), if it is one.
 std::optional<GuestRequest> ParseGuestRequest(const std::string& head);
-/// Why a request is refused whatever it asks for; nothing when it is not.
+/// Why a request is refused whatever it asks for, if so.
 std::optional<GuestReply> Refusal(const GuestRequest& request);
-/// The value at `path` ("/computeMetadata/v1/instance/preempted"), or the listing of a folder, or
-/// with `recursive` all below it as JSON.
+/// The value at `path` ("/computeMetadata/v1/instance/preempted"), the listing of a folder, or with
+/// `recursive` everything below it as JSON.
 GuestReply LookUp(const GuestTree& tree, const std::string& path, bool recursive);
-/// The reply on the wire; the connection ends after it.
+/// The reply as sent; the connection closes after it.
 std::string OnWire(const GuestReply& reply);
 
 }  // namespace jobman::sim

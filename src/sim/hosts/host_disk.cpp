@@ -26,7 +26,7 @@ bool IsUserName(const std::string& name) {
          });
 }
 
-/// A random UUID, as the kernel writes boot ids.
+/// A random UUID in the form of the kernel's boot ids.
 std::string BootId() {
   std::string hex = base::RandomHex(16);
   for (const std::size_t dash : {8U, 13U, 18U, 23U}) hex.insert(dash, "-");
@@ -78,7 +78,7 @@ Status HostDisk::WriteMetadata(const Metadata& metadata) {
     passwd += fmt::format("{0}:x:{1}:{1}::/home/{0}:{2}\n", login.user, kSandboxUid, shell);
     group += fmt::format("{}:x:{}:\n", login.user, kSandboxUid);
   }
-  // sshd does not start for a uid without a name.
+  // sshd does not start if its uid has no name.
   if (passwd.empty()) passwd = fmt::format("nobody:x:{0}:{0}::/home:{1}\n", kSandboxUid, shell);
   JM_TRY(WriteInPlace(etc() / "passwd", passwd));
   JM_TRY(WriteInPlace(etc() / "group", group));
@@ -101,7 +101,7 @@ Status HostDisk::PrepareBoot(const HostPlan& plan) {
 Environment HostDisk::EnvironmentOf(const HostPlan& plan) const {
   Environment environment = layout_.environment;
   if (layout_.metadata_port != 0) {
-    // Google's libraries read these two. The host's own address tells the server who asks.
+    // Google's libraries read these two. The host's own address tells the server which host asks.
     const std::string server = fmt::format("{}:{}", plan.internal_ip, layout_.metadata_port);
     environment["GCE_METADATA_HOST"] = server;
     environment["GCE_METADATA_IP"] = server;

@@ -12,13 +12,13 @@
 
 namespace jobman::sim {
 
-/// A login that the metadata's `ssh-keys` allows.
+/// A login allowed by the metadata's `ssh-keys`.
 struct Login {
   std::string user = {};
   std::string keys = {};  ///< lines of an authorized_keys file
 };
-/// The lines "USER:TYPE DATA COMMENT" of `ssh-keys`, by user. Names that a password file cannot
-/// hold are left out.
+/// The lines "USER:TYPE DATA COMMENT" of `ssh-keys`, by user. Names that are invalid in a password
+/// file are left out.
 std::vector<Login> LoginsOf(const Metadata& metadata);
 
 using Environment = std::map<std::string, std::string>;
@@ -31,10 +31,10 @@ using Environment = std::map<std::string, std::string>;
 ///   state/            sshd.pid, sshd.log, startup.log: written by the host
 class HostDisk {
  public:
-  /// Where things are, and how sshd runs.
+  /// Paths and settings of sshd.
   struct Layout {
     base::Path root = {};          ///< the folder of this host
-    base::Path homes = {};         ///< elsewhere, for many hosts; empty: in root
+    base::Path homes = {};         ///< shared by many hosts; empty: in root
     base::Path etc = {};           ///< etc/ as sshd sees it
     base::Path state = {};         ///< state/ as sshd sees it
     int port = 0;                  ///< of sshd
@@ -44,16 +44,16 @@ class HostDisk {
   };
   explicit HostDisk(Layout layout) : layout_(std::move(layout)) {}
 
-  /// Makes the folders and writes the host key.
+  /// Creates the folders and writes the host key.
   base::Status Create(const HostKey& key);
   /// Writes a new boot id and the configuration for the addresses and metadata of `plan`, and
   /// empties tmp/.
   base::Status PrepareBoot(const HostPlan& plan);
-  /// Lets the logins of `metadata` in. Files keep their inodes: some are bound into a sandbox.
+  /// Allows the logins of `metadata`. Files keep their inodes: some are bound into a sandbox.
   base::Status WriteMetadata(const Metadata& metadata);
   /// The environment of logins and of the startup script.
   Environment EnvironmentOf(const HostPlan& plan) const;
-  /// Whether sshd listens; it writes its pid file after that.
+  /// Whether sshd listens: it writes its pid file after that.
   bool IsUp() const;
 
   base::Path etc() const { return layout_.root / "etc"; }

@@ -10,31 +10,31 @@ using Metadata = std::map<std::string, std::string>;
 
 /// A TPU VM to be created: its name and its addresses.
 struct HostPlan {
-  std::string name = {};         ///< host name, never used again: "t1v-n-train-w-0"
+  std::string name = {};         ///< host name, never reused: "t1v-n-train-w-0"
   std::string internal_ip = {};  ///< 127.x.y.z
   std::string external_ip = {};  ///< 127.x.y.z, empty without an external address
   Metadata metadata = {};        ///< the node's, with `ssh-keys` and `startup-script`
 };
 
-/// The network of a host that runs on.
+/// The network of a running host.
 enum class Link {
   kCut,     ///< every packet is lost: connections hang, and new ones do too
   kMended,  ///< as before the cut
   kBroken,  ///< open connections end; new ones work
 };
 
-/// The hosts behind the nodes. A fleet never calls back from inside one of these calls.
+/// The hosts behind the nodes. A fleet never calls back from within these calls.
 class HostFleet {
  public:
   virtual ~HostFleet() = default;
 
-  /// Makes a new host (disk, host key) without switching it on. Gives back its public host key:
-  /// the base64 part of an "ssh-ed25519 AAAA.." line. If its disk cannot be made, its boot fails.
+  /// Creates a new host (disk, host key) without switching it on. Returns its public host key: the
+  /// base64 part of an "ssh-ed25519 AAAA.." line. If its disk cannot be created, its boot fails.
   virtual std::string Create(const HostPlan& plan) = 0;
-  /// Switches the hosts of one node on, each with a new boot id and the addresses in `plans`. True
-  /// when they can be reached at once; else the fleet reports (node uid, boot) when they can.
+  /// Switches on the hosts of one node, with a new boot id and the addresses in `plans`. True if
+  /// they are reachable at once; otherwise the fleet reports (node uid, boot) when they are.
   virtual bool Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) = 0;
-  /// Ends everything that runs on the host, at once. The disk stays.
+  /// Kills everything that runs on the host. The disk stays.
   virtual void PowerOff(const std::string& name) = 0;
   /// Does nothing to a host that is off; PowerOff ends a cut.
   virtual void SetLink(const std::string& name, Link link) = 0;

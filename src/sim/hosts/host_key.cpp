@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kType = "ssh-ed25519";
 using Key32 = std::array<unsigned char, 32>;
 
-/// A uint32 as SSH writes it: the most significant byte first.
+/// A uint32 in SSH's encoding: most significant byte first.
 std::string Word(std::uint32_t value) {
   return {static_cast<char>(value >> 24), static_cast<char>(value >> 16),
           static_cast<char>(value >> 8), static_cast<char>(value)};

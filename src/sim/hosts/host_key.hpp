@@ -10,7 +10,7 @@ struct HostKey {
   std::string private_file = {};   ///< the content of a private key file
 };
 
-/// A new key in some tens of microseconds; ssh-keygen takes milliseconds.
+/// A new key takes some tens of microseconds here; ssh-keygen takes milliseconds.
 HostKey MakeHostKey(const std::string& comment);
 
 }  // namespace jobman::sim

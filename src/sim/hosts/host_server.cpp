@@ -40,8 +40,8 @@ base::Result<base::UniqueFd> Listen(const std::string& address, int port) {
   return fd;
 }
 
-/// Processes whose environment says that they belong to one of `hosts`, whoever their parent is
-/// now. One pass over all processes for however many hosts.
+/// Processes whose environment marks them as belonging to one of `hosts`, whatever their current
+/// parent. One pass over all processes for any number of hosts.
 std::vector<pid_t> Marked(const std::set<std::string>& hosts) {
   constexpr std::string_view kMark = "JOBMAN_SIM_HOST=";
   std::vector<pid_t> marked;
@@ -71,7 +71,7 @@ HostServer::HostServer(base::Path dir, int port)
 int HostServer::Run() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
-  // The simulator says when to end.
+  // The simulator decides when to end.
   for (const int stop : {SIGINT, SIGHUP, SIGTERM}) signal(stop, SIG_IGN);
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
@@ -105,7 +105,7 @@ bool HostServer::ReadCommands() {
   const ssize_t n = read(STDIN_FILENO, buffer, sizeof buffer);
   if (n <= 0) return false;
   unread_.append(buffer, static_cast<std::size_t>(n));
-  std::set<std::string> off;  // collected, because a whole slice goes at once
+  std::set<std::string> off;  // collected, since a whole slice ends at once
   for (auto end = unread_.find('\n'); end != std::string::npos; end = unread_.find('\n')) {
     std::vector<std::string> words = base::Split(unread_.substr(0, end), ' ');
     unread_.erase(0, end + 1);
@@ -169,7 +169,7 @@ void HostServer::Relink(const std::string& name, const std::string& how) {
   if (how == "break") return;
   host.cut = how == "cut";
   host.backlog.clear();
-  // A short backlog is filled sooner.
+  // A shorter backlog fills sooner.
   for (const base::UniqueFd& listener : host.listeners) {
     listen(listener.get(), host.cut ? 0 : kSshBacklog);
   }

@@ -13,17 +13,17 @@
 
 namespace jobman::sim {
 
-/// The helper process behind hosts without a sandbox. It listens on the addresses of all hosts,
-/// starts `sshd -i` for every connection, and is the subreaper of all that runs, so that nothing is
+/// The helper process for hosts without a sandbox. It listens on the addresses of all hosts, starts
+/// `sshd -i` for every connection, and is the subreaper of everything that runs, so that nothing is
 /// left when a host is switched off or the simulator dies.
 ///
-/// Commands come on standard input. "on NAME IP [IP]" is answered by "NAME up" or "NAME <error>";
-/// "off NAME", "cut NAME", "mend NAME" and "break NAME" (see Link) have no answer. The end of the
-/// input ends everything.
+/// Commands arrive on standard input. "on NAME IP [IP]" is answered by "NAME up" or "NAME <error>";
+/// "off NAME", "cut NAME", "mend NAME" and "break NAME" (see Link) have no answer. At end of input,
+/// everything is ended.
 class HostServer {
  public:
   HostServer(base::Path dir, int port);
-  /// The exit code: 0, or 1 when processes were left.
+  /// Returns the exit code: 0, or 1 if processes were left.
   int Run();
 
  private:
@@ -37,7 +37,7 @@ class HostServer {
 
   bool ReadCommands();
   std::string SwitchOn(const std::string& name, const std::vector<std::string>& addresses);
-  /// Ends all that runs on these hosts.
+  /// Kills everything that runs on these hosts.
   void SwitchOff(std::set<std::string> names);
   void RunStartupScript(const std::string& name) const;
   void Relink(const std::string& name, const std::string& how);

@@ -104,7 +104,7 @@ void LocalFleet::Run() {
 
 std::string LocalFleet::Create(const HostPlan& plan) {
   const HostKey key = MakeHostKey(plan.name);
-  // Not at once: a disk of the same name may still have to be deleted.
+  // Not at once: a disk of the same name may still be waiting for deletion.
   Post([this, name = plan.name, key] {
     const base::Status made = DiskOf(name).Create(key);
     if (!made.ok()) base::Log(base::LogLevel::kError, "hosts", "{}", made.error().ToString());
@@ -149,7 +149,7 @@ void LocalFleet::WatchBoots() {
 
 void LocalFleet::PowerOff(const std::string& name) {
   Post([this, name] {
-    // Nobody waits for the report of a boot that is cut short.
+    // The report of an interrupted boot is not needed.
     std::erase_if(booting_, [&](const Booting& boot) {
       return std::find(boot.names.begin(), boot.names.end(), name) != boot.names.end();
     });

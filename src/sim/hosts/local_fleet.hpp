@@ -16,40 +16,39 @@
 
 namespace jobman::sim {
 
-/// How much of its own a host has.
+/// What a host has of its own.
 enum class Sandbox {
   kBubblewrap,  ///< home, /tmp, host name and process tree
-  kNone,        ///< a home: bubblewrap does not work here, or was not wanted
-  kLight,       ///< as kNone, chosen for many hosts: an idle host has no process
+  kNone,        ///< a home: bubblewrap does not work here, or is off
+  kLight,       ///< like kNone, for many hosts: idle hosts have no process
 };
 std::string SandboxName(Sandbox sandbox);
 
 struct FleetOptions {
-  base::Path dir = {};  ///< hosts/ and logs/ are made in it
+  base::Path dir = {};  ///< holds hosts/ and logs/
   int ssh_port = 0;
-  int metadata_port = 0;  ///< of the metadata server; 0: there is none
+  int metadata_port = 0;  ///< of the metadata server; 0: none
   Sandbox sandbox = Sandbox::kBubblewrap;
-  base::Path self = {};                 ///< the program jobman-sim, to start as a helper
+  base::Path self = {};                 ///< the program jobman-sim, also the helper
   std::vector<base::Path> shared = {};  ///< folders that every host sees and may write to
   base::Path homes = {};                ///< the homes of all hosts; empty: each has its own
 };
 
-/// OpenSSH servers on loopback addresses. Everything that a fleet starts ends with it, also when
-/// this process is killed.
+/// OpenSSH servers on loopback addresses. Everything that a fleet starts ends with it, even if this
+/// process is killed.
 ///
-/// One thread does the work in order, and watches boots until their hosts are up. It lives as long
-/// as the fleet, because the kernel ties "die with the parent" to the thread that started a
-/// process.
+/// One thread does the work in order and watches booting hosts. It lives as long as the fleet,
+/// because the kernel ties "die with the parent" to the thread that started a process.
 class LocalFleet : public HostFleet {
  public:
-  /// Called in the fleet's own thread: the hosts of a boot can be reached, or `error` says why they
+  /// Called in the fleet's thread: the hosts of a boot are reachable, or `error` says why they
   /// never will be.
   using Report = std::function<void(const std::string& uid, int boot, const std::string& error)>;
 
   static base::Result<std::unique_ptr<LocalFleet>> Start(FleetOptions options, Report report);
   ~LocalFleet() override;
 
-  /// Ends every host and waits for that. Gives back the processes that are left all the same.
+  /// Ends every host and waits for that. Returns the processes that are left nevertheless.
   virtual std::vector<std::string> Shutdown() = 0;
 
   std::string Create(const HostPlan& plan) override;
@@ -67,23 +66,23 @@ class LocalFleet : public HostFleet {
 
   /// Starts the server of a host whose disk is prepared.
   virtual base::Status Launch(const HostPlan& plan) = 0;
-  /// Whether the host can be reached; an error when it never will be.
+  /// Whether the host is reachable; an error if it never will be.
   virtual base::Result<bool> IsUp(const std::string& name) = 0;
   virtual void Kill(const std::string& name) = 0;
   virtual void Relink(const std::string& name, Link link) = 0;
-  /// Called again and again for what is under way; true while there is something.
+  /// Called repeatedly while something is under way; returns whether there is.
   virtual bool Tend() { return false; }
 
   virtual HostDisk DiskOf(const std::string& name) const = 0;
   base::Path HostDir(const std::string& name) const { return options_.dir / "hosts" / name; }
   const FleetOptions& options() const { return options_; }
 
-  /// Runs `work` in the thread, after what was posted before.
+  /// Runs `work` in the thread, after all earlier work.
   void Post(std::function<void()> work);
-  /// The same, and waits for its end.
+  /// The same, and waits for it.
   void PostAndWait(std::function<void()> work);
-  /// The thread calls virtual functions: the constructor of the last derived class starts it as its
-  /// last act, and its destructor joins it.
+  /// The thread calls virtual functions: the most derived constructor starts it last, and its
+  /// destructor joins it.
   void StartThread();
   void Join();
 
@@ -108,7 +107,7 @@ class LocalFleet : public HostFleet {
   std::thread thread_ = {};
 };
 
-/// Whether bubblewrap can make a sandbox here; the error repeats what it printed.
+/// Whether bubblewrap can make a sandbox here; the error quotes its output.
 base::Status TryBubblewrap();
 
 }  // namespace jobman::sim

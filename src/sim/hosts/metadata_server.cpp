@@ -31,7 +31,7 @@ std::string AddressOf(int socket) {
   return text;
 }
 
-/// A reply fits into the socket's buffer. A client that is gone needs none.
+/// A reply fits into the socket's buffer. If the client is gone, it needs none.
 void Send(int socket, const GuestReply& reply) {
   const std::string text = OnWire(reply);
   (void)!send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -43,7 +43,7 @@ void Send(int socket, const GuestReply& reply) {
 base::Result<std::unique_ptr<MetadataServer>> MetadataServer::Bind() {
   std::unique_ptr<MetadataServer> made(new MetadataServer);
   base::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // Every address of this device only, so that no other machine can reach it.
+  // Listens on every address of this device only, so that no other machine can reach it.
   if (setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, "lo", sizeof "lo") != 0) {
     return Failed("binding to the device lo");
   }
@@ -122,7 +122,7 @@ bool MetadataServer::Read(Client& client) {
   const ssize_t n = recv(client.socket.get(), buffer, sizeof buffer, 0);
   if (n < 0) return errno == EAGAIN || errno == EINTR;
   if (n == 0) return false;
-  if (client.waits) return true;  // it is answered when its wait is over
+  if (client.waits) return true;  // will be answered when its wait is over
   client.head.append(buffer, static_cast<std::size_t>(n));
   const auto end = client.head.find("\r\n\r\n");
   if (end == std::string::npos) return client.head.size() < kLongestHead;

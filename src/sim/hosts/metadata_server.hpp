@@ -16,8 +16,8 @@
 namespace jobman::sim {
 
 /// The metadata server of all hosts: one listener on every address of the loopback device, and one
-/// thread. The address that a host connects to, which is its own, tells which host asks. A request
-/// that waits for a change takes a descriptor and no thread.
+/// thread. The address that a host connects to, its own, identifies it. A request that waits for a
+/// change takes a descriptor but no thread.
 class MetadataServer {
  public:
   /// The reply to the host with this address.
@@ -26,7 +26,7 @@ class MetadataServer {
   /// Takes a free port. Connections wait until Serve().
   static base::Result<std::unique_ptr<MetadataServer>> Bind();
   void Serve(Source source);
-  /// Something that hosts can read has changed. May be called from any thread.
+  /// Call when readable metadata has changed. From any thread.
   void Wake();
   ~MetadataServer();
   MetadataServer(const MetadataServer&) = delete;
@@ -47,11 +47,11 @@ class MetadataServer {
   MetadataServer() = default;
   void Run();
   void Accept();
-  /// False when the connection is to be closed.
+  /// False when the connection should be closed.
   bool Read(Client& client);
-  /// Answers, or lets the request wait. False when it is answered.
+  /// Answers, or lets the request wait. False if answered.
   bool Begin(Client& client, const GuestRequest& request);
-  /// Answers the requests whose wait is over.
+  /// Answers requests whose wait is over.
   void Review(bool changed);
   int PollTimeout() const;
 

@@ -45,8 +45,8 @@ base::Status PlainFleet::StartHelper() {
 HostDisk PlainFleet::DiskOf(const std::string& name) const {
   const base::Path root = HostDir(name);
   const std::string etc = (root / "etc").string();
-  // ForceCommand gives a host its own home without an entry in the password file. SHLVL keeps bash
-  // from reading this machine's .bashrc before that, which it does at level 1 below sshd.
+  // ForceCommand gives each host its own home without an entry in the password file. SHLVL keeps
+  // bash from reading this machine's .bashrc first, which it does at level 1 below sshd.
   return HostDisk({.root = root,
                    .homes = options().homes,
                    .etc = root / "etc",
@@ -118,7 +118,7 @@ void PlainFleet::Send(const std::string& line) {
     if (n > 0) {
       sent += static_cast<std::size_t>(n);
     } else if (errno == EAGAIN || errno == EINTR) {
-      // With many requests under way the helper may wait for us to read its answers.
+      // With many requests under way, the helper may be waiting for us to read its answers.
       pollfd ready{.fd = control_.get(), .events = POLLIN | POLLOUT, .revents = 0};
       poll(&ready, 1, -1);
       ReadAnswers();
@@ -146,7 +146,7 @@ std::vector<std::string> PlainFleet::Shutdown() {
   std::vector<std::string> left;
   PostAndWait([&] {
     if (helper_ <= 0) return;
-    shutdown(control_.get(), SHUT_WR);  // tells it to end everything
+    shutdown(control_.get(), SHUT_WR);  // tells the helper to end everything
     int status = 0;
     waitpid(helper_, &status, 0);
     helper_ = 0;

@@ -11,8 +11,8 @@
 namespace jobman::sim {
 
 /// Hosts without a sandbox: a helper process listens on every address and starts an sshd for each
-/// connection (see HostServer). A host has its own home folder, addresses, host key and boot id.
-/// The process table, /tmp and the users are this machine's, so only its users can log in.
+/// connection (see HostServer). A host has its own home folder, addresses, host key and boot id. It
+/// shares this machine's process table, /tmp and users, so only those users can log in.
 class PlainFleet final : public LocalFleet {
  public:
   PlainFleet(FleetOptions options, Report report);

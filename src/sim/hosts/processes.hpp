@@ -9,16 +9,16 @@
 
 namespace jobman::sim {
 
-/// The program of this name on PATH or in the usual folders; empty when there is none.
+/// The program of this name on PATH or in the usual folders; empty if there is none.
 base::Path FindProgram(const std::string& name);
 
-/// The children of a process; none when it is gone.
+/// The children of a process; none if it is gone.
 std::vector<pid_t> Children(pid_t pid);
 /// The process and all its descendants.
 std::vector<pid_t> Tree(pid_t root);
 /// The sshd processes among them, the uppermost first.
 std::vector<pid_t> SshServers(pid_t root);
-/// Whether it runs; a zombie does not.
+/// Whether it is running; a zombie is not.
 bool IsAlive(pid_t pid);
 
 }  // namespace jobman::sim

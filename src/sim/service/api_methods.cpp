@@ -7,7 +7,7 @@
 #include "sim/service/tpu_service.hpp"
 #include "sim/wire/paging.hpp"
 
-// The methods of the Cloud TPU API, one function each; the two creates are in create_methods.cpp.
+// The methods of the Cloud TPU API, one function each; creates are in create_methods.cpp.
 
 namespace jobman::sim {
 
@@ -160,7 +160,7 @@ Reply TpuService::GetQueued(const Call& call, TimePoint now) {
 Reply TpuService::DeleteQueued(const Call& call, TimePoint now) {
   QueuedResource* queued = queued_.Find(call.route.key);
   if (queued == nullptr) return Missing(call.route);
-  // gcloud writes the flag as Python does.
+  // gcloud writes the flag in Python's notation.
   const bool force = base::ToLower(Query(call.request, "force")) == "true";
   return queued_.Delete(*queued, force, call.route.version, now);
 }

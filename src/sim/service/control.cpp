@@ -1,13 +1,13 @@
 #include "jobman/base/strings.hpp"
 #include "sim/service/tpu_service.hpp"
 
-// The simulator's own paths, /sim/..: what no cloud has.
+// The simulator's own paths, /sim/.., which no cloud has.
 
 namespace jobman::sim {
 
 namespace {
 
-/// The verb of a request. Faults and settings are resources too, and so have a second path.
+/// The verb of a request. Faults and settings are also resources and have a second path.
 std::string VerbOf(const std::string& what, const std::string& name) {
   if (what == "POST faults") return "fault";
   if (what == "PATCH settings" || what == "POST settings") return "set";

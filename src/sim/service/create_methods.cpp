@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kOwnerlessKept = 200;
 
-/// The pattern of the API's definition; 63 because the id becomes part of host names.
+/// The API's pattern; 63 because the id becomes part of host names.
 bool IsId(const std::string& id) {
   return !id.empty() && id.size() <= 63 && std::all_of(id.begin(), id.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -21,7 +21,7 @@ bool IsId(const std::string& id) {
   });
 }
 
-/// The service refuses fields that are not among `known`, and so does this.
+/// Fields not in `known` are refused, as by the service.
 std::optional<ApiError> UnknownField(const Json& object, const std::string& known) {
   const std::vector<std::string> fields = base::Split(known, ' ');
   for (const auto& [field, value] : object.items()) {
@@ -74,7 +74,7 @@ bool HasOwner(const Json& spec) {
   return false;
 }
 
-/// The same request from somebody else, who does not know us.
+/// The same request from somebody else, without our labels.
 Json Anonymous(Json spec) {
   for (const char* field : {"labels", "metadata", "description", "tags"}) spec.erase(field);
   return spec;

@@ -31,7 +31,7 @@ Simulator::~Simulator() {
   }
   wake_.notify_all();
   if (ticker_.joinable()) ticker_.join();
-  fleet_.reset();  // its thread reports to the service until here
+  fleet_.reset();  // its thread reports to the service until now
 }
 
 Reply Simulator::Handle(const Request& request) {

@@ -10,7 +10,7 @@
 
 namespace jobman::sim {
 
-/// The service in real time with real hosts: a lock around it, and a thread that runs what is due.
+/// The service in real time with real hosts: adds a lock, and a thread that runs what is due.
 class Simulator {
  public:
   static base::Result<std::unique_ptr<Simulator>> Start(Settings settings, FleetOptions options);
@@ -24,7 +24,7 @@ class Simulator {
   GuestReply Guest(const std::string& address, const GuestRequest& request);
   void OnGuestChange(std::function<void()> changed);
   void OnUnplug(std::function<void(Duration)> unplug);
-  /// Ends all hosts; nothing boots afterwards. Gives back what is left: {"nodes": [..],
+  /// Ends all hosts; nothing boots afterwards. Returns what is left: {"nodes": [..],
   /// "queued_resources": [..], "processes": [..]}.
   Json Shutdown();
 

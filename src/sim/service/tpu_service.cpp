@@ -65,7 +65,7 @@ Reply TpuService::Handle(const Request& request, TimePoint now) {
   Advance(now);
   std::string method;
   Reply reply = Answer(request, method, now);
-  Advance(now);  // with a delay of zero the next state is due at once
+  Advance(now);  // with a delay of zero the next state is due now
   if (!method.empty()) log_.Add(method, request, reply, now);
   return reply;
 }
@@ -154,7 +154,7 @@ std::string TpuService::ProjectOf(const std::string& project) {
 }
 
 Reply TpuService::ComputeProject(const Request& request) const {
-  // gcloud reads the project's metadata before it connects to a TPU VM.
+  // gcloud reads the project's metadata before connecting to a TPU VM.
   const std::string project = request.path.substr(std::string("/compute/v1/projects/").size());
   return {.body = {{"kind", "compute#project"},
                    {"id", ProjectNumber(project)},
@@ -173,7 +173,7 @@ std::int64_t TpuService::QuotaHeld(const ResourceKey& where, const std::string& 
   for (const auto& [key, node] : nodes_.all()) {
     if (!node.queued && same(key, node.shape, node.spot)) held += QuotaUnits(node.shape);
   }
-  // A queued resource holds its quota until it is deleted, also when its nodes are gone.
+  // A queued resource holds its quota until it is deleted, even without nodes.
   for (const auto& [key, queued] : queued_.all()) {
     const bool waits =
         queued.state == QueuedState::kCreating || queued.state == QueuedState::kWaiting;

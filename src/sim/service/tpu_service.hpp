@@ -19,11 +19,11 @@
 
 namespace jobman::sim {
 
-/// The Cloud TPU service as a calculator: requests and the time go in, replies and calls of the
-/// fleet come out. It has no clock, thread or socket. Calls must not overlap.
+/// The Cloud TPU service without I/O: takes requests and the time, returns replies and calls the
+/// fleet. It has no clock, thread or socket. Calls must not overlap.
 ///
-/// tpu_service.cpp: from request to method, quota; api_methods.cpp: the methods of the API;
-/// control.cpp: the simulator's own paths.
+/// tpu_service.cpp: dispatch and quota; api_methods.cpp: the methods of the API; control.cpp: the
+/// simulator's own paths.
 class TpuService {
  public:
   TpuService(Settings settings, HostFleet& fleet);
@@ -35,21 +35,21 @@ class TpuService {
   Reply Handle(const Request& request, TimePoint now);
   /// Runs everything that is due.
   void Advance(TimePoint now);
-  /// When Advance has something to do next.
+  /// When Advance next has something to do.
   std::optional<TimePoint> NextDue() const { return timeline_.NextDue(); }
 
-  // The fleet reports.
+  // Reports of the fleet.
   void HostsBooted(const std::string& uid, int boot, TimePoint now);
   void HostsFailed(const std::string& uid, int boot, const std::string& why, TimePoint now);
 
-  /// What the host with this address reads on its metadata server.
+  /// The metadata that the host with this address reads.
   GuestReply Guest(const std::string& address, const GuestRequest& request) const;
-  /// Called when something changed that hosts can read there.
+  /// Called when that metadata has changed.
   void OnGuestChange(std::function<void()> changed) { nodes_.OnGuestChange(std::move(changed)); }
-  /// Called when the API is to be unreachable for a time.
+  /// Called to make the API unreachable for a time.
   void OnUnplug(std::function<void(Duration)> unplug) { orders_.OnUnplug(std::move(unplug)); }
 
-  /// Nodes, queued resources and hosts as `jobman-sim status` shows them.
+  /// Nodes, queued resources and hosts, for `jobman-sim status`.
   Json Status(TimePoint now) const;
   const Settings& settings() const { return settings_; }
 
@@ -58,7 +58,7 @@ class TpuService {
     Request request = {};
     Route route = {};
     std::string method = {};
-    std::optional<CallFault> fault = {};  ///< of what the call creates
+    std::optional<CallFault> fault = {};  ///< affects what the call creates
     bool Is(CallFault::Kind kind) const { return fault && fault->kind == kind; }
   };
   using Method = Reply (TpuService::*)(const Call&, TimePoint);
@@ -70,7 +70,7 @@ class TpuService {
   /// POST /sim/node, the older form of the verbs `show` and `reboot`.
   Reply ShowNode(Json body, TimePoint now);
   Reply ComputeProject(const Request& request) const;
-  /// 401, 400 and 403, which come before any method looks at its arguments.
+  /// 401, 400 and 403, checked before any method looks at its arguments.
   std::optional<ApiError> CheckAccess(const Call& call) const;
 
   Reply ListLocations(const Call& call, TimePoint now);
@@ -97,10 +97,10 @@ class TpuService {
   Reply DeleteOperation(const Call& call, TimePoint now);
   Reply CancelOperation(const Call& call, TimePoint now);
 
-  /// Creates a node, or a queued resource, of this name first, as somebody else would.
+  /// First creates a node or queued resource of this name, as somebody else would.
   void Occupy(const NodePlan& plan, TimePoint now);
   void Occupy(const QueuedResource& wanted, TimePoint now);
-  /// Notes what is created without a label of jobman.
+  /// Records resources created without jobman labels.
   void NoteOwner(const std::string& name, const Json& spec, TimePoint now);
 
   bool IsVisible(TimePoint created, TimePoint now) const;
@@ -118,7 +118,7 @@ class TpuService {
   CallFaults faults_ = {};
   Orders orders_;
   RequestLog log_ = {};
-  Json ownerless_ = Json::array();                        ///< created without jobman's labels
+  Json ownerless_ = Json::array();                        ///< created without jobman labels
   std::map<std::string, std::string> projects_ = {};      ///< number to id
   std::map<std::string, Operations::Key> requests_ = {};  ///< requestId to its operation
 };

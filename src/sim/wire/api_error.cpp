@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kTypePrefix = "type.googleapis.com/google.rpc.";
 
-/// Messages of the TPU backend end in an error id. Here it follows from the text.
+/// Messages of the TPU backend end in an error id. Here it is a hash of the text.
 std::string WithEid(const std::string& message) {
   return fmt::format("{} [EID: 0x{:016x}]", message, std::hash<std::string>{}(message));
 }

@@ -7,7 +7,7 @@
 
 namespace jobman::sim {
 
-/// An error as the service writes it: an HTTP error body, or the `error` of an operation.
+/// An error in the service's form: an HTTP error body, or the `error` of an operation.
 struct ApiError {
   base::Code code = base::Code::kUnknown;
   std::string message = {};
@@ -16,11 +16,11 @@ struct ApiError {
 
 /// `{"error":{"code":404,"message":..,"status":"NOT_FOUND","details":[..]}}` with its HTTP status.
 Reply ToReply(const ApiError& error);
-/// google.rpc.Status with the numeric code, as operations and failedData carry it.
+/// google.rpc.Status with the numeric code, for operations and failedData.
 Json ToStatus(const ApiError& error);
 
-// Messages that were seen in the field are repeated word for word. The others follow the general
-// shape of Google's APIs and are marked "by analogy".
+// Messages seen in the field are repeated word for word. The others follow the general form of
+// Google's APIs and are marked "by analogy".
 
 ApiError NotFoundError(const std::string& resource);
 /// By analogy with NotFoundError.
@@ -28,7 +28,7 @@ ApiError AlreadyExistsError(const std::string& resource);
 ApiError StockoutError(const std::string& zone);
 ApiError QuotaError(const std::string& quota_id, std::int64_t limit, const std::string& zone,
                     const std::string& project_number);
-/// The general shape of Google's request-rate quotas.
+/// The general form of Google's request-rate quotas.
 ApiError RateLimitError(const std::string& method, const std::string& project_number);
 ApiError BadTypeError(const std::string& type, const std::string& zone);
 ApiError BadZoneError(const std::string& zone);
@@ -42,7 +42,7 @@ ApiError UnauthenticatedError(const std::string& reason);
 ApiError NoReservationError();
 /// "Cloud TPU received a bad request. <what> [EID: ..]"
 ApiError BadRequestError(const std::string& what);
-/// BadRequestError of a body that is not a JSON object.
+/// BadRequestError for a body that is not a JSON object.
 ApiError BadBodyError();
 ApiError PreconditionError(const std::string& what);
 /// Code 13 without a cause. In practice it means "no capacity for this size".

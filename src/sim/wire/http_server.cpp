@@ -21,10 +21,10 @@ namespace {
 
 constexpr int kHttpBacklog = 1024;  ///< cpp-httplib's own is 5
 constexpr int kKeepAliveSeconds = 30;
-constexpr auto kLastAnswers = std::chrono::milliseconds(20);  ///< may still go out
+constexpr auto kLastAnswers = std::chrono::milliseconds(20);  ///< time for them to go out
 
-/// A thread for each connection. An idle connection keeps its thread, so a pool of fixed size would
-/// make the next client wait.
+/// One thread per connection. An idle connection keeps its thread, so with a fixed pool the next
+/// client would wait.
 class ConnectionThreads final : public httplib::TaskQueue {
  public:
   void enqueue(std::function<void()> serve) override { std::thread(std::move(serve)).detach(); }
@@ -39,8 +39,9 @@ Request FromHttp(const httplib::Request& from) {
   return request;
 }
 
-/// Closes connections of the server at `local_port`: those of the client's port `remote_port`, or
-/// all where that is 0. cpp-httplib has no way to give no answer, and does not tell the socket.
+/// Closes connections of the server at `local_port`: those from the client's port `remote_port`, or
+/// all if that is 0. cpp-httplib cannot drop a request without an answer, and does not expose the
+/// socket.
 void Hangup(int remote_port, int local_port) {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
@@ -66,7 +67,7 @@ void ToHttp(const Request& request, const Reply& reply, httplib::Response& to) {
   }
   for (const auto& [key, value] : reply.headers) to.set_header(key, value);
   const bool pretty = Query(request, "prettyPrint") != "false";
-  // Bytes that are not UTF-8 must not end the server.
+  // Bytes that are not UTF-8 must not crash the server.
   to.set_content(reply.body.dump(pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace),
                  "application/json; charset=UTF-8");
 }
@@ -76,11 +77,11 @@ void ToHttp(const Request& request, const Reply& reply, httplib::Response& to) {
 struct HttpServer::Impl {
   using Clock = std::chrono::steady_clock;
 
-  /// The bound port; -1 when it is taken.
+  /// Returns the bound port; -1 if it is taken.
   int Open(int port);
-  /// Answers what comes, in a thread.
+  /// Answers requests, in a thread.
   void Listen(int port);
-  /// Refuses connections until `off_until`; runs in a thread of its own.
+  /// Refuses connections until `off_until`; runs in its own thread.
   void StayOff(int port);
 
   std::unique_ptr<httplib::Server> server = {};
@@ -124,7 +125,7 @@ void HttpServer::Impl::StayOff(int port) {
   std::this_thread::sleep_for(kLastAnswers);
   server->stop();
   thread.join();
-  // Bound and not listening: connections are refused.
+  // Bound but not listening: connections are refused.
   const base::UniqueFd held = BindTcp("127.0.0.1", port, OldConnections::kDoNotMatter);
   Hangup(0, port);
   // Threads of its connections may still use it for a moment, so it is never destroyed.

@@ -8,19 +8,19 @@
 
 namespace jobman::sim {
 
-/// HTTP/1.1 on 127.0.0.1 with keep-alive, one thread for each connection.
+/// HTTP/1.1 on 127.0.0.1 with keep-alive, one thread per connection.
 class HttpServer {
  public:
   using Handler = std::function<Reply(const Request&)>;
 
-  /// Takes the port (0: a free one). Connections wait until Serve().
+  /// Binds the port (0: a free one). Connections wait until Serve().
   static base::Result<std::unique_ptr<HttpServer>> Bind(int port);
-  /// Answers from now on, each connection in its own thread. What the handler uses must be ready.
+  /// Answers from now on, each connection in its own thread. The handler must be ready for use.
   void Serve(Handler handler);
-  /// Ends every connection and refuses new ones for `time`; answers under way may still go out.
-  /// Returns at once. May be called from any thread; the server must live until it is over.
+  /// Closes every connection and refuses new ones for `time`; answers under way may still go out.
+  /// Returns at once. May be called from any thread; the server must live until the time is over.
   void Unplug(Duration time);
-  /// Takes no new connections. Threads of open ones may run until the process ends.
+  /// Stops accepting connections. Threads of open ones may run until the process ends.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -8,21 +8,21 @@
 
 namespace jobman::sim {
 
-/// How many entries a page of a listing has.
+/// Limits on the entries per page of a listing.
 struct PageSizes {
-  std::int64_t usual = 0;    ///< when the request asks for none; 0: all
-  std::int64_t most = 1000;  ///< whatever the request asks for
+  std::int64_t usual = 0;    ///< if the request names none; 0: all
+  std::int64_t most = 1000;  ///< whatever the request names
 };
 
-/// One entry of a listing: the name it is sorted by, and how to show it.
+/// One entry of a listing: the name it is sorted by, and its JSON.
 struct Listed {
   std::string name = {};
   std::function<Json()> render = {};
 };
 
 /// The page that pageSize and pageToken ask for, as {"<field>": [..], "nextPageToken": ".."}. A
-/// token names the last entry given, so that the next page begins at the right place although
-/// entries came or went in between.
+/// token names the last entry returned, so that the next page begins at the right place even if
+/// entries were added or removed in between.
 Reply Page(const Request& request, const PageSizes& sizes, const std::string& field,
            std::vector<Listed> entries);
 

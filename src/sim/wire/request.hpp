@@ -16,7 +16,7 @@ struct Request {
   std::string token = {};  ///< of "Authorization: Bearer"; empty without one
 };
 
-/// The response. `lost`: the work is done, and the connection closes without an answer.
+/// The response. `lost`: the work is done, but the connection closes without an answer.
 struct Reply {
   int status = 200;
   Json body = Json::object();

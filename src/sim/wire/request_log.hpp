@@ -9,7 +9,7 @@
 
 namespace jobman::sim {
 
-/// The requests since the start: counts by method, and the last ones whole.
+/// The requests since the start: counts by method, and the latest ones in full.
 class RequestLog {
  public:
   void Add(const std::string& method, const Request& request, const Reply& reply, TimePoint now) {
@@ -23,13 +23,13 @@ class RequestLog {
     last_.push_back({method, request, reply.lost ? 0 : reply.status, now});
     if (last_.size() > kKept) last_.pop_front();
   }
-  /// Requests a minute since the first one: the mean, and the most in one minute.
+  /// Requests a minute since the first one: the mean and the maximum.
   Json Rates(TimePoint now) const {
     const double minutes = std::chrono::duration<double, std::ratio<60>>(now - first_).count();
     const double mean = total_ == 0 ? 0 : static_cast<double>(total_) / std::max(1.0, minutes);
     return {{"total", total_}, {"mean_per_minute", mean}, {"peak_per_minute", peak_}};
   }
-  /// `limit` bounds the list of requests, the newest last.
+  /// `limit` bounds the list of requests, newest last.
   Json ToJson(std::size_t limit) const {
     Json list = Json::array();
     const std::size_t skip = last_.size() > limit ? last_.size() - limit : 0;

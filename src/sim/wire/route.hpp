@@ -11,7 +11,7 @@ struct ResourceKey {
   std::string project = {};
   std::string zone = {};
   std::string id = {};
-  // clang-tidy 14 takes the comparison with 0 for a pointer's.
+  // clang-tidy 14 mistakes the comparison with 0 for one with a pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const ResourceKey&, const ResourceKey&) = default;
 };
@@ -29,12 +29,12 @@ struct Route {
 
 /// Nothing for a path that the API does not have.
 std::optional<Route> ParseRoute(const std::string& path);
-/// "nodes.create", "queuedResources.list", "nodes.getGuestAttributes": the method of the API that
-/// an HTTP method on a route calls; empty when there is none.
+/// The API method that an HTTP method on a route calls: "nodes.create", "queuedResources.list",
+/// "nodes.getGuestAttributes"; empty if there is none.
 std::string MethodName(const std::string& http_method, const Route& route);
 
-/// The number of a project, which the service writes where it names other resources: twelve digits
-/// that follow from the id. A project given by its number keeps it.
+/// The number of a project, which the service uses when it names other resources: twelve digits
+/// derived from the id. A project given by its number keeps it.
 std::string ProjectNumber(const std::string& project);
 
 }  // namespace jobman::sim

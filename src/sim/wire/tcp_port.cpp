@@ -38,7 +38,7 @@ base::Result<HeldPort> HoldPort(int port) {
     if (held.socket) return held;
     return base::FromErrno(errno, "taking port " + std::to_string(port) + " for the hosts");
   }
-  // Simulators that start at the same time look for ports at different places.
+  // Simulators that start at the same time search from different ports.
   const int start = getpid() % (kLast - kFirst);
   for (int i = 0; i < kLast - kFirst; ++i) {
     HeldPort held{.port = kFirst + (start + i) % (kLast - kFirst)};

@@ -8,16 +8,16 @@
 namespace jobman::sim {
 
 /// The port of all hosts. A socket on 127.0.0.1, which no host uses, keeps other simulators from
-/// taking the same one.
+/// taking the same port.
 struct HeldPort {
   base::UniqueFd socket = {};
   int port = 0;
 };
 
-/// Whether connections that ended a moment ago (TIME_WAIT) keep a port taken.
+/// Whether recently closed connections (TIME_WAIT) keep a port taken.
 enum class OldConnections { kKeepThePort, kDoNotMatter };
 
-/// A TCP socket bound to a port of a local IPv4 address, not listening yet. Empty, with errno, when
+/// A TCP socket bound to a port of a local IPv4 address, not listening yet. Empty, with errno, if
 /// the port is taken.
 base::UniqueFd BindTcp(const std::string& address, int port, OldConnections old);
 
