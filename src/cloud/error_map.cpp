@@ -149,7 +149,7 @@ Reason ReasonOfText(const Told& told, bool in_operation) {
     case Code::kPermissionDenied:
       return DeniedReason(told);
     case Code::kNotFound:
-      // As on Compute Engine: attributes that nobody has written yet are not found.
+      // As on Compute Engine: attributes that nobody has written yet are "not found".
       if (Contains(text, "guest attribute")) return Reason::kNotPublished;
       [[fallthrough]];
     case Code::kFailedPrecondition:

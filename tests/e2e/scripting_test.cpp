@@ -40,7 +40,7 @@ class Scripting : public testing::Test {
 };
 
 TEST_F(Scripting, ALineForCronBringsAJobToItsEnd) {
-  const auto words = base::Split(Block("Jobs that are looked after by cron", "crontab"), ' ');
+  const auto words = base::Split(Block("A line for cron", "crontab"), ' ');
   ASSERT_GT(words.size(), 5u);
   EXPECT_EQ(std::count(words.begin(), words.begin() + 5, "*"), 5);
   const std::string line = base::Join({words.begin() + 5, words.end()}, " ");
@@ -87,8 +87,7 @@ TEST_F(Scripting, WhoseTimeIsLimitedIsToldWhatGoesOn) {
 TEST_F(Scripting, ASweepRunsOnceMoreWhatFailed) {
   if (RunProgram({"jq", "--version"}).code != 0) GTEST_SKIP() << "jq is not installed";
   place_.JobFile("train", 1, "[ \"$SEED\" != 2 ] || [ $JOBMAN_ATTEMPT = 2 ]");
-  const Ran ran =
-      Script(Block("One job for each value, and another try for those that failed", "sh"));
+  const Ran ran = Script(Block("One job per value, and another try for those that failed", "sh"));
   EXPECT_EQ(ran.code, 0) << ran.All();
   const Ran list = place_.Jobman({"list", "-q", "--status", "succeeded"});
   EXPECT_EQ(list.out, "000001\n000002\n000003\n");

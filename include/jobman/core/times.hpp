@@ -2,30 +2,30 @@
 
 #include "jobman/base/time.hpp"
 
-/// Times by which the reconciler looks at the cloud and gives up waiting for it, and how they hang
-/// together.
+/// Times after which the reconciler looks at the cloud or stops waiting for it, and their
+/// relations.
 namespace jobman::core {
 
 /// The longest time between two looks at the cloud.
 inline constexpr base::Duration kPoll = std::chrono::seconds{15};
-/// What was just created may be in no listing for this long.
+/// A new slice may be missing from listings for this long.
 inline constexpr base::Duration kVanishGrace = std::chrono::seconds{60};
-/// A delete without effect is repeated after it.
+/// After this time a delete without effect is repeated.
 inline constexpr base::Duration kDeleteAgain = std::chrono::seconds{30};
-/// An abandoned request is looked for that long.
+/// How long an abandoned request is watched.
 inline constexpr base::Duration kLateWatch = std::chrono::minutes{10};
-/// A slice that is not READY after it is given back.
+/// A slice that is not READY after this time is deleted.
 inline constexpr base::Duration kProvisioningLimit = std::chrono::minutes{60};
-/// After a notice of maintenance ended the command: how long its start may wait for that.
+/// After a maintenance notice ended the command: how long the restart may wait for the maintenance.
 inline constexpr base::Duration kMaintenanceWait = std::chrono::minutes{2};
-/// A request that stays in the queue for this long is no refusal: others may ask.
+/// A request that stays in the queue for this long counts as accepted: other jobs may ask.
 inline constexpr base::Duration kQueueHolds = std::chrono::minutes{2};
 
-static_assert(2 * kPoll <= kVanishGrace, "two listings, which make a fact, fit into the grace");
-static_assert(kPoll < kDeleteAgain, "a delete is looked for before it is repeated");
-static_assert(kVanishGrace < kLateWatch, "what may be invisible still is watched for");
+static_assert(2 * kPoll <= kVanishGrace, "two listings, which prove absence, fit into the grace");
+static_assert(kPoll < kDeleteAgain, "its effect is looked for before a delete is repeated");
+static_assert(kVanishGrace < kLateWatch, "a slice that may still be invisible is watched for");
 static_assert(kVanishGrace < kProvisioningLimit, "a slice is seen before it is late");
 static_assert(kPoll < kMaintenanceWait, "a slice that came back is seen before the wait is over");
-static_assert(kPoll < kQueueHolds, "that a request is in the queue is seen before it counts");
+static_assert(kPoll < kQueueHolds, "a request is seen in the queue before it counts");
 
 }  // namespace jobman::core
