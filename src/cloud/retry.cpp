@@ -35,8 +35,9 @@ class RetrySliceApi final : public SliceApiDecorator<RetrySliceApi> {
       if (attempt >= policy_.tries) co_return Told(std::move(answer), attempt, "gave up");
       const Duration wait = WaitFor(answer.error(), attempt);
       if (wait > policy_.longest_wait) {
-        co_return Told(std::move(answer), attempt,
-                       "did not wait the " + base::FormatDuration(wait) + " that were asked for");
+        co_return Told(
+            std::move(answer), attempt,
+            "did not wait the " + base::FormatDuration(wait) + " that the service asked for");
       }
       base::Log(base::LogLevel::kDebug, "cloud", "{} {}: {}; trying again in {} ms", info.method,
                 info.subject, answer.error().ToString(), wait.count());

@@ -54,7 +54,7 @@ struct Reader {
 }  // namespace
 
 std::string RunIdPrefix(const JobOnHost& on) {
-  JM_CHECK(IsField(on.store) && IsField(on.node), "ids of our own making");
+  JM_CHECK(IsField(on.store) && IsField(on.node), "valid ids");
   return fmt::format("{}.j{}.{}.h{}.", on.store, FormatJobId(on.job), on.node, on.host);
 }
 

@@ -100,7 +100,7 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   std::string arguments = fmt::format("run {} {}", order.run_id, offset);
   if (!order.replaces.empty() || !order.chips_of.empty()) {
     for (const std::string& ids : {order.replaces, order.chips_of})
-      JM_CHECK(ids.empty() || IsRunId(ids), "the beginning of run ids of our own making");
+      JM_CHECK(ids.empty() || IsRunId(ids), "a valid prefix of run ids");
     arguments += fmt::format(" {} {}", WholeSeconds(order.grace),
                              order.replaces.empty() ? "-" : order.replaces);
     if (!order.chips_of.empty()) arguments += " " + order.chips_of;
@@ -113,20 +113,20 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
 }
 
 Call FollowCall(const std::string& run_id, std::int64_t offset) {
-  JM_CHECK(IsRunId(run_id), "a run id of our own making");
+  JM_CHECK(IsRunId(run_id), "a valid run id");
   return {.command = ScriptCommand(fmt::format("follow {} {}", run_id, offset))};
 }
 
 Call ListCall(const std::string& prefix) {
-  JM_CHECK(IsRunId(prefix), "the beginning of run ids of our own making");
+  JM_CHECK(IsRunId(prefix), "a valid prefix of run ids");
   return {.command = ScriptCommand("list " + prefix)};
 }
 
 Call StopCall(const std::string& run_id, Duration grace, const std::string& others) {
-  JM_CHECK(IsRunId(run_id), "a run id of our own making");
+  JM_CHECK(IsRunId(run_id), "a valid run id");
   std::string arguments = fmt::format("stop {} {}", run_id, WholeSeconds(grace));
   if (!others.empty()) {
-    JM_CHECK(IsRunId(others), "the beginning of run ids of our own making");
+    JM_CHECK(IsRunId(others), "a valid prefix of run ids");
     arguments += " " + others;
   }
   return {.command = ScriptCommand(arguments)};
@@ -135,7 +135,7 @@ Call StopCall(const std::string& run_id, Duration grace, const std::string& othe
 // Must equal the line that the script writes for a notice of the metadata server byte for byte, so
 // that the file gets one line.
 Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std::string& signal) {
-  JM_CHECK(IsRunId(run_id) && IsRunId(signal), "words of our own making");
+  JM_CHECK(IsRunId(run_id) && IsRunId(signal), "valid words");
   const base::Json line = {{"kind", core::NoticeKindName(notice.kind)},
                            {"imminent", notice.imminent},
                            {"text", notice.text}};
@@ -144,7 +144,7 @@ Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std
 }
 
 Call RenewCall(const std::string& run_id) {
-  JM_CHECK(IsRunId(run_id), "a run id of our own making");
+  JM_CHECK(IsRunId(run_id), "a valid run id");
   return {.command = ScriptCommand("renew " + run_id)};
 }
 

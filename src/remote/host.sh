@@ -766,7 +766,7 @@ jm_adopt_checkpoints() {
 
 jm_set_run() {
   case $1 in
-    '' | [.-]* | *[!A-Za-z0-9._-]*) jm_die "'$1' is no run id" ;;
+    '' | [.-]* | *[!A-Za-z0-9._-]*) jm_die "'$1' is not a run id" ;;
   esac
   jm_id=$1
   jm_dir=$jm_runs/$1
@@ -780,7 +780,7 @@ jm_set_prefix() {
 }
 
 jm_need_number() {
-  case $1 in '' | *[!0-9]*) jm_die "'$1' is no number" ;; esac
+  case $1 in '' | *[!0-9]*) jm_die "'$1' is not a number" ;; esac
 }
 
 [ -n "${HOME:-}" ] || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)

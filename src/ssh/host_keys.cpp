@@ -75,8 +75,9 @@ Result<std::string> CheckHostKey(ssh_session session, const ports::HostTarget& t
   } else if (pinned && *pinned != shown) {
     return KeyChanged(endpoint, target.identity, Shortened(*pinned), Shortened(shown));
   } else if (!pinned && !target.first_sight) {
-    return base::Error{.code = base::Code::kUnavailable,
-                       .message = "the cloud could not be asked for the host key of " + endpoint};
+    return base::Error{
+        .code = base::Code::kUnavailable,
+        .message = "the host key of " + endpoint + " could not be fetched from the cloud"};
   }
   return shown;
 }

@@ -31,7 +31,7 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  /// A place, given back when it dies. The gate must outlive it.
+  /// A place, released on destruction. The gate must outlive it.
   class Pass {
    public:
     explicit Pass(Gate* gate) : gate_(gate) {}

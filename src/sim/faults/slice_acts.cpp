@@ -32,7 +32,7 @@ Result<Json> EachThatIs(NodeState state, Targets& targets, const Json& body,
 Status MustBePreemptible(const Node& node, bool force) {
   if (!node.spot && !force) {
     return InvalidArgument("node " + node.key.id + " is on demand, which is never preempted",
-                           "--force preempts it all the same");
+                           "--force preempts it anyway");
   }
   if (HoldsChips(node.state) && node.state != NodeState::kDeleting) return base::Ok();
   return InvalidArgument(
