@@ -40,7 +40,6 @@ class Reader {
     for (std::size_t i = 0; i < digits; ++i) number = number * 10 + Digit();
     return number;
   }
-  /// One character of `allowed`.
   char OneOf(std::string_view allowed) {
     if (rest_.empty() || allowed.find(rest_.front()) == std::string_view::npos) return Fail();
     const char c = rest_.front();

@@ -84,7 +84,6 @@ bool TakeFromBudget(Turn& turn, Fault fault);
 // give_up.cpp
 /// Deletes the slice, or finds it gone. Called again until it is.
 void GiveSliceUp(Turn& turn);
-/// The slice, and all that runs on it, is given up.
 void LoseSlice(Turn& turn, Setback setback);
 /// This observation shows that nothing runs on the slice any more.
 bool SliceIsDead(const Turn& turn);

@@ -56,7 +56,6 @@ struct NodePlan {
   bool foreign = false;                ///< made by the simulator as somebody else
 };
 
-/// One node.
 struct Node : NodePlan {
   std::string uid = {};  ///< decimal, never reused
   core::Accelerator shape = {};

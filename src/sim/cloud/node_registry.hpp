@@ -65,7 +65,6 @@ class NodeRegistry {
   void Maintain(Node& node, Duration time, TimePoint now);
   /// STARTING, then READY, with other external addresses.
   void Start(Node& node, TimePoint now);
-  /// Announces events to the hosts.
   void Announce(Node& node, const UpcomingEvents& events);
   /// DELETING at once and removed after the delete delay, without an operation.
   void Remove(Node& node, TimePoint now);
@@ -92,7 +91,6 @@ class NodeRegistry {
   Node* Find(const ResourceKey& key);
   const std::map<ResourceKey, Node>& all() const { return nodes_; }
   std::map<ResourceKey, Node>& all() { return nodes_; }
-  /// Whether the zone has capacity for `count` more nodes of this shape.
   bool HasCapacity(const core::Accelerator& shape, const std::string& zone, int count) const;
 
  private:

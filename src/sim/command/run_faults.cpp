@@ -32,7 +32,6 @@ class Interrupt {
     for (const int one : {SIGINT, SIGTERM}) sigaddset(&signals_, one);
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   }
-  /// True if a signal came before `until`.
   bool CameBefore(Clock::time_point until) const {
     const auto left = std::max(until - Clock::now(), Clock::duration::zero());
     const auto seconds = std::chrono::floor<std::chrono::seconds>(left);

@@ -13,7 +13,6 @@ namespace jobman::sim {
 /// The kinds of faults in storms, sorted: "cut", "delete", ..
 std::vector<std::string> StormKinds();
 
-/// One fault of a storm.
 struct StormFault {
   std::string kind = {};
   std::string line = {};  ///< as on the command line; empty: no target for it

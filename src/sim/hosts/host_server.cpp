@@ -31,7 +31,6 @@ constexpr int kSshBacklog = 256;
 constexpr int kReapEveryMs = 200;
 constexpr int kKillRounds = 400;  ///< of 5 ms
 
-/// Listens on an address of a host.
 base::Result<base::UniqueFd> Listen(const std::string& address, int port) {
   base::UniqueFd fd = BindTcp(address, port, OldConnections::kDoNotMatter);
   if (!fd || listen(fd.get(), kSshBacklog) != 0) {

@@ -20,7 +20,6 @@ namespace jobman::sim {
 /// change takes a descriptor but no thread.
 class MetadataServer {
  public:
-  /// The reply to the host with this address.
   using Source = std::function<GuestReply(const std::string& address, const GuestRequest& request)>;
 
   /// Takes a free port. Connections wait until Serve().

@@ -15,9 +15,7 @@ using Json = nlohmann::json;
 using base::Duration;
 using base::TimePoint;
 
-/// Nothing if the text is not JSON.
 std::optional<Json> ParseJson(std::string_view text);
-/// Nothing if the text is not a JSON object.
 std::optional<Json> ParseObject(std::string_view text);
 /// The member as text; empty if it is absent or not a string.
 std::string Text(const Json& object, std::string_view key);
