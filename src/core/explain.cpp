@@ -94,7 +94,7 @@ std::string QueueTimeLeft(const Job& job, TimePoint now) {
                      base::FormatDuration(std::max(Duration{0}, *end - now)));
 }
 
-std::string TheLastSlice(const Job& job) {
+std::string SliceWait(const Job& job) {
   const bool uncertain = job.slice && job.slice->phase == SlicePhase::kIntended;
   return uncertain ? "the outcome of a request without a clear answer"
                    : "the last slice to be deleted";
@@ -114,7 +114,7 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                  [&](const Setup&) { return StageWait(job); },
                  [&](const Running&) { return StageWait(job); },
                  [&](const BackingOff& state) -> std::string {
-                   if (state.until <= now) return TheLastSlice(job);
+                   if (state.until <= now) return SliceWait(job);
                    const std::string left = base::FormatDuration(state.until - now);
                    if (state.for_maintenance) return "the maintenance, at most " + left;
                    return "the next try in " + left;

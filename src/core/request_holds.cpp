@@ -39,8 +39,8 @@ bool Asks(const Job& before, const Job& after) {
   return after.attempt != before.attempt && std::holds_alternative<Requesting>(after.state);
 }
 
-/// It asked, and was not told to ask less often.
-bool IsHeard(const Job& before, const Job& after) {
+/// Its request was accepted, so a rate limit is over.
+bool IsAccepted(const Job& before, const Job& after) {
   if (!after.slice || after.attempt == 0) return false;
   return after.slice->phase == SlicePhase::kCreated &&
          (!before.slice || before.slice->phase == SlicePhase::kIntended);
@@ -71,7 +71,7 @@ Duration Wait(const Job& job, int streak, double unit_random) {
 }  // namespace
 
 void RequestHolds::Learn(const Job& before, const Job& after, TimePoint now, double unit_random) {
-  if (IsHeard(before, after)) shortages_.erase(RateKey(after));
+  if (IsAccepted(before, after)) shortages_.erase(RateKey(after));
   const auto known = shortages_.find(StockKey(after));
   const bool over = known != shortages_.end() &&
                     (IsReady(before, after) || StaysInQueue(after, known->second.told_at, now));

@@ -37,7 +37,7 @@ void WaitForHold(Turn& turn, const RequestHold& hold) {
                   ReasonName(hold.error.reason), base::FormatDuration(hold.not_before - turn.now)));
 }
 
-CreateSlice RequestIt(const Turn& turn) {
+CreateSlice CreateEffect(const Turn& turn) {
   return {RequestFor(turn.job, turn.job.slice->ref, turn.policy.store_id)};
 }
 
@@ -45,7 +45,7 @@ void AskForSlice(Turn& turn) {
   Job& job = turn.job;
   const TpuSpec& tpu = job.spec.tpu;
   job.slice = IntendedSlice(SliceFor(job, job.attempt), turn.now);
-  turn.Do(RequestIt(turn));
+  turn.Do(CreateEffect(turn));
   turn.Enter(Requesting{}, fmt::format("asking for slice {}: {} {} in {}", job.slice->ref.name,
                                        PricingName(tpu.pricing), AcceleratorText(tpu), tpu.zone));
 }
@@ -58,7 +58,7 @@ void AskAgain(Turn& turn) {
   slice.unshown = NamesOfParts(slice.ref);
   ++slice.requests_sent;
   slice.requested_at = turn.now;
-  turn.Do(RequestIt(turn));
+  turn.Do(CreateEffect(turn));
   turn.Say(
       fmt::format("slice {} is not there after a request without a clear answer: asking again "
                   "under the same name",
@@ -67,7 +67,7 @@ void AskAgain(Turn& turn) {
 
 /// Whether the queued resource failed because of tpu.valid_until. The error for this is not
 /// documented, and the service's clock may differ from ours, so either sign is accepted.
-bool RanOut(const Turn& turn, const base::Error& error) {
+bool HasExpired(const Turn& turn, const base::Error& error) {
   const TpuSpec& tpu = turn.job.spec.tpu;
   if (!tpu.valid_for && !tpu.valid_until) return false;
   const bool told = error.code == base::Code::kDeadlineExceeded;
@@ -85,7 +85,7 @@ base::Error WhyItFailed(const Turn& turn) {
   base::Error error = turn.facts.failure.value_or(
       base::Error{.code = base::Code::kInternal,
                   .message = "slice " + turn.slice_name() + " failed without saying why"});
-  if (!RanOut(turn, error)) return error;
+  if (!HasExpired(turn, error)) return error;
   if (tpu.valid_until) return TooLate(tpu);
   return {.code = base::Code::kDeadlineExceeded,
           .message = fmt::format("slice {} found no capacity within tpu.valid_until, {}",
@@ -135,7 +135,7 @@ void CheckProvisioningLimit(Turn& turn) {
 }
 
 /// It has left the queue: from now on the provisioning limit applies.
-void NoteOnItsWay(Turn& turn) {
+void NoteProvisioning(Turn& turn) {
   if (std::holds_alternative<Provisioning>(turn.job.state)) return CheckProvisioningLimit(turn);
   if (turn.job.slice->phase != SlicePhase::kCreated) return;
   turn.Enter(Provisioning{}, "slice " + turn.slice_name() + " is " + turn.job.slice->cloud_state);
@@ -150,7 +150,7 @@ void OnPartial(Turn& turn) {
   // The nodes of a queued resource may appear at any time.
   const bool late = slice.ref.mode == AllocationMode::kTpuVm &&
                     turn.facts.looked_at - slice.last_evidence_at >= turn.policy.vanish_grace;
-  if (slice.gaps < 2 || (!was_whole && !late)) return NoteOnItsWay(turn);
+  if (slice.gaps < 2 || (!was_whole && !late)) return NoteProvisioning(turn);
   LoseSlice(turn, Vanished({.code = base::Code::kNotFound,
                             .message = "nodes of slice " + turn.slice_name() +
                                        " are not there any more"}));
@@ -158,7 +158,7 @@ void OnPartial(Turn& turn) {
 
 void OnUnclear(Turn& turn) {
   // A slice that was ready before is under repair or maintenance, which may take any time.
-  if (turn.job.slice->hosts.empty()) NoteOnItsWay(turn);
+  if (turn.job.slice->hosts.empty()) NoteProvisioning(turn);
   if (!turn.job.slice || turn.job.slice->phase != SlicePhase::kCreated) return;
   turn.Say("slice " + turn.slice_name() + " is " + turn.job.slice->cloud_state +
            ": looking again later");

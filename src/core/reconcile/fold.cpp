@@ -34,7 +34,7 @@ struct Folder {
     return facts;
   }
   Facts operator()(const LookFailed& failed) const {
-    if (Slice* const slice = HeldSlice(job, failed.slice)) FoldSilence(*slice, failed, now);
+    if (Slice* const slice = HeldSlice(job, failed.slice)) FoldFailedLook(*slice, failed, now);
     return {};
   }
   Facts operator()(const CreateAnswered& answer) const {

@@ -8,25 +8,25 @@ namespace jobman::core {
 namespace {
 
 /// "READY", or "READY, UNHEALTHY_MAINTENANCE" with a health problem.
-std::string WordOf(const NodeSeen& node) {
+std::string NodeStateText(const NodeSeen& node) {
   const bool well =
       node.health.empty() || node.health == "HEALTHY" || node.health == "HEALTH_UNSPECIFIED";
   return well ? node.raw_state : node.raw_state + ", " + node.health;
 }
 
 /// The state that matters most; for a multislice with the name of its node.
-std::string CloudWord(const SliceSeen& seen, const SliceRef& ref) {
+std::string CloudState(const SliceSeen& seen, const SliceRef& ref) {
   const NodeSeen* const node = TellingNode(seen);
   const bool of_node =
       node != nullptr && (!seen.queued || seen.queued->state == QueuedState::kActive);
   if (!of_node) return seen.queued ? seen.queued->raw_state : std::string{};
-  if (IsOrphaned(seen, ref)) return WordOf(*node) + ", without its queued resource";
+  if (IsOrphaned(seen, ref)) return NodeStateText(*node) + ", without its queued resource";
   const bool one_of_many = ref.nodes > 1 && node->state != NodeState::kReady;
-  return one_of_many ? WordOf(*node) + " (node " + node->id + ")" : WordOf(*node);
+  return one_of_many ? NodeStateText(*node) + " (node " + node->id + ")" : NodeStateText(*node);
 }
 
 /// Records the addresses; returns whether machines were replaced.
-bool TakeHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
+bool RecordHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   std::vector<SliceNode> nodes;
   std::vector<HostAddress> hosts;
   for (const NodeSeen& node : seen) {
@@ -84,7 +84,7 @@ std::optional<Notice> WorstOf(const std::vector<NodeSeen>& nodes) {
 
 /// Some of it exists. A delete already under way may have missed a part that was only seen now: its
 /// "not found" proves nothing.
-void NoteSight(Slice& slice, const SliceSeen& seen, TimePoint now) {
+void RecordSighting(Slice& slice, const SliceSeen& seen, TimePoint now) {
   const auto before = slice.unshown.size();
   if (slice.ref.mode == AllocationMode::kQueuedResources) slice.unshown.clear();
   for (const NodeSeen& node : seen.nodes) std::erase(slice.unshown, node.id);
@@ -94,7 +94,7 @@ void NoteSight(Slice& slice, const SliceSeen& seen, TimePoint now) {
 
 /// A multislice requested node by node can never be complete if somebody else has one of the names.
 /// (A queued resource reports its own failure.)
-void NoteTaken(Slice& slice, const SliceSeen& seen, Facts& facts) {
+void RecordTakenNames(Slice& slice, const SliceSeen& seen, Facts& facts) {
   if (seen.taken.empty() || slice.ref.mode != AllocationMode::kTpuVm) return;
   for (const std::string& name : seen.taken) std::erase(slice.unshown, name);
   if (slice.phase != SlicePhase::kCreated || !slice.hosts.empty()) return;
@@ -104,27 +104,27 @@ void NoteTaken(Slice& slice, const SliceSeen& seen, Facts& facts) {
 
 /// Its nodes hold quota and must be deleted. Listings may omit what exists, even twice: only a
 /// lookup by name proves that the queued resource is gone.
-void NoteOrphaned(const SliceSeen& seen, Facts& facts) {
+void RecordOrphaned(const SliceSeen& seen, Facts& facts) {
   facts.view = seen.by_name ? SliceView::kDead : SliceView::kUnclear;
   facts.doubtful = !seen.by_name;
 }
 
-void NoteState(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now) {
-  slice.cloud_state = CloudWord(seen, slice.ref);
+void RecordState(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now) {
+  slice.cloud_state = CloudState(seen, slice.ref);
   slice.ready = facts.view == SliceView::kReady;
   slice.absences = 0;
   slice.gaps = facts.view == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
-  if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) NoteOrphaned(seen, facts);
+  if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) RecordOrphaned(seen, facts);
   // Nodes requested one by one appear one by one: the request may still be under way.
-  const bool all_asked_for = facts.view != SliceView::kPartial || seen.queued;
-  if (slice.phase == SlicePhase::kIntended && all_asked_for) {
+  const bool all_requested = facts.view != SliceView::kPartial || seen.queued;
+  if (slice.phase == SlicePhase::kIntended && all_requested) {
     slice.phase = SlicePhase::kCreated;
     slice.last_evidence_at = now;
   }
   if (seen.queued) facts.failure = seen.queued->failure;
 }
 
-void NoteNotice(Slice& slice, const SliceSeen& seen, Facts& facts) {
+void RecordNotice(Slice& slice, const SliceSeen& seen, Facts& facts) {
   if (seen.nodes.empty()) return;
   const auto notice = WorstOf(seen.nodes);
   if (slice.notice == notice) return;
@@ -132,10 +132,10 @@ void NoteNotice(Slice& slice, const SliceSeen& seen, Facts& facts) {
   facts.notice = notice;
 }
 
-void NoteMachines(Slice& slice, const SliceSeen& seen, Facts& facts) {
+void RecordMachines(Slice& slice, const SliceSeen& seen, Facts& facts) {
   slice.operations.clear();
   const Slice before = slice;
-  if (!TakeHosts(slice, seen.nodes)) return;
+  if (!RecordHosts(slice, seen.nodes)) return;
   facts.machines_replaced = true;
   facts.hosts_replaced = ReplacedAmongOthers(before, slice);
 }
@@ -146,7 +146,7 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
   const SliceView view = ViewOf(seen, slice.ref);
   const bool there = view != SliceView::kAbsent && view != SliceView::kForeign;
   if (seen.began < LastNewsOf(slice)) {
-    if (there) NoteSight(slice, seen, now);
+    if (there) RecordSighting(slice, seen, now);
     return {};
   }
   slice.no_answer.reset();
@@ -162,18 +162,18 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
   }
   if (view == SliceView::kAbsent) {
     slice.absences = std::min(slice.absences + 1, 2);
-    NoteTaken(slice, seen, facts);
+    RecordTakenNames(slice, seen, facts);
     return facts;
   }
-  NoteSight(slice, seen, now);
-  NoteState(slice, seen, facts, now);
-  NoteTaken(slice, seen, facts);
-  NoteNotice(slice, seen, facts);
-  if (facts.view == SliceView::kReady) NoteMachines(slice, seen, facts);
+  RecordSighting(slice, seen, now);
+  RecordState(slice, seen, facts, now);
+  RecordTakenNames(slice, seen, facts);
+  RecordNotice(slice, seen, facts);
+  if (facts.view == SliceView::kReady) RecordMachines(slice, seen, facts);
   return facts;
 }
 
-void FoldSilence(Slice& slice, const LookFailed& failed, TimePoint now) {
+void FoldFailedLook(Slice& slice, const LookFailed& failed, TimePoint now) {
   std::optional<NoAnswer>& known = slice.no_answer;
   // Messages of one failure vary; to record each would be a commit for every look.
   const bool same =

@@ -8,7 +8,7 @@ namespace jobman::core {
 
 // fold_look.cpp
 Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now);
-void FoldSilence(Slice& slice, const LookFailed& failed, TimePoint now);
+void FoldFailedLook(Slice& slice, const LookFailed& failed, TimePoint now);
 // fold_answers.cpp
 Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now);
 Facts FoldFailure(Slice& slice, const OperationFailed& failed);

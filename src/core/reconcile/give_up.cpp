@@ -90,9 +90,9 @@ void GiveSliceUp(Turn& turn) {
   if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest(turn);
   const bool first = slice.phase != SlicePhase::kDeleting;
   if (!first && IsGone(turn)) return ForgetSlice(turn);
-  const bool asked_lately =
+  const bool asked_recently =
       slice.delete_requested_at && turn.now - *slice.delete_requested_at < turn.policy.delete_again;
-  if (!first && asked_lately) return;
+  if (!first && asked_recently) return;
   slice.phase = SlicePhase::kDeleting;
   slice.absences = 0;
   slice.delete_requested_at = turn.now;

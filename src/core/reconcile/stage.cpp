@@ -99,7 +99,7 @@ void CheckStepLimit(Turn& turn) {
 /// A failure on one host ends the stage on all: a collective would hang for ever. The failed host
 /// is stopped too, since leftover processes may hold the chips. After a notice an exit is not a
 /// failure, and the other hosts may still be saving their state.
-void StopWhatFailed(Turn& turn) {
+void StopAfterFailure(Turn& turn) {
   Stage& stage = *turn.job.stage;
   const HostRun* const culprit = Culprit(stage);
   if (culprit == nullptr || IsOptional(turn.job) || stage.stop) return;
@@ -110,7 +110,7 @@ void StopWhatFailed(Turn& turn) {
           what + (stage.AnyRuns() ? ": stopping the others" : ": ending what it left behind"));
 }
 
-void FailForTime(Turn& turn) {
+void FailTimedOutStep(Turn& turn) {
   const Stage& stage = *turn.job.stage;
   base::Error late{.code = base::Code::kDeadlineExceeded,
                    .message = stage.name + " passed its time limit",
@@ -199,7 +199,7 @@ void EndStage(Turn& turn) {
                  [&](const Alarm&) { EndAlarmed(turn); },
                  [&](const MachinesReplaced&) { StartOver(turn); },
                  [&](const StepTimedOut&) {
-                   return IsOptional(turn.job) ? BeginNext(turn) : FailForTime(turn);
+                   return IsOptional(turn.job) ? BeginNext(turn) : FailTimedOutStep(turn);
                  },
                  [&](const NoticeGraceOver&) { JudgeRuns(turn); },
                  [&](const HostFailed&) { JudgeRuns(turn); },
@@ -218,7 +218,7 @@ void AdvanceStage(Turn& turn) {
   CheckDuration(turn);
   HandleAlarm(turn);
   CheckNoticeGrace(turn);
-  StopWhatFailed(turn);
+  StopAfterFailure(turn);
   if (turn.job.stage->Over()) EndStage(turn);
 }
 

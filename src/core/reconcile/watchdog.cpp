@@ -10,10 +10,10 @@
 namespace jobman::core {
 namespace {
 
-constexpr int kGivenUp = 1;  // the job's exit code: TERM's would not be the command's own
+constexpr int kWatchdogExit = 1;  // the job's exit code: TERM's would not be the command's own
 
 /// A host that we cannot reach may have written something.
-bool IsBlind(const Stage& stage) {
+bool HasUnreachableHost(const Stage& stage) {
   return std::any_of(stage.hosts.begin(), stage.hosts.end(), [](const HostRun& run) {
     return run.phase == HostPhase::kPending ||
            (run.phase == HostPhase::kRunning && run.silent_since);
@@ -33,7 +33,8 @@ Facts FoldOutputSilence(const Job& job, const Silence& silence, TimePoint now) {
   const WatchdogSpec& watchdog = job.spec.watchdog;
   if (!watchdog.no_output || !MayAlarm(job, silence.attempt)) return {};
   const TimePoint since = std::max(silence.since, job.stage->started_at);
-  if (job.stage->stop || IsBlind(*job.stage) || now - since < *watchdog.no_output) return {};
+  if (job.stage->stop || HasUnreachableHost(*job.stage) || now - since < *watchdog.no_output)
+    return {};
   return {.alarm = Alarm{.rule = "no_output",
                          .action = watchdog.on_no_output,
                          .text = fmt::format("no host wrote anything for {}",
@@ -91,7 +92,8 @@ void EndAlarmed(Turn& turn) {
       .hint = fmt::format("jobman logs {} --stage {}", FormatJobId(job.id), stage.name)};
   if (alarm.host) error.hint += fmt::format(" --host {}", *alarm.host);
   if (!stage.Over()) turn.Do(AbandonStage{.attempt = job.attempt, .stage = stage.id});
-  if (alarm.action == WatchdogAction::kFail) return FailForGood(turn, std::move(error), kGivenUp);
+  if (alarm.action == WatchdogAction::kFail)
+    return FailForGood(turn, std::move(error), kWatchdogExit);
   const bool dead = std::any_of(stage.hosts.begin(), stage.hosts.end(),
                                 [&](const HostRun& run) { return IsDeadHost(stage, run); });
   if (dead || alarm.action == WatchdogAction::kNewSlice) GiveSliceUp(turn);
