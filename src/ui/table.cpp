@@ -9,9 +9,9 @@ namespace jobman::ui {
 namespace {
 
 constexpr int kGap = 2;
-constexpr int kNarrowestColumn = 8;
+constexpr int kMinColumnWidth = 8;
 
-std::string Blanks(int count) {
+std::string Spaces(int count) {
   return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
@@ -19,9 +19,9 @@ void AppendCell(std::string& line, const Cell& cell, const Column& column, int w
                 const Style& style) {
   const std::string text = Truncate(cell.text, width, style.utf8);
   const int padding = width - DisplayWidth(text);
-  if (column.right) line += Blanks(padding);
+  if (column.right) line += Spaces(padding);
   line += Paint(cell.tone, text, style);
-  if (!column.right) line += Blanks(padding);
+  if (!column.right) line += Spaces(padding);
 }
 
 std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& columns,
@@ -31,7 +31,7 @@ std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& c
   while (used > 0 && row[used - 1].text.empty()) --used;
   std::string line;
   for (std::size_t i = 0; i < used; ++i) {
-    if (i > 0) line += Blanks(kGap);
+    if (i > 0) line += Spaces(kGap);
     AppendCell(line, row[i], columns[i], widths[i], style);
   }
   const std::size_t end = line.find_last_not_of(' ');
@@ -40,7 +40,7 @@ std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& c
 }
 
 int LeastWidth(const Column& column) {
-  return std::max(kNarrowestColumn, DisplayWidth(column.header));
+  return std::max(kMinColumnWidth, DisplayWidth(column.header));
 }
 
 int Total(const std::vector<int>& widths) {

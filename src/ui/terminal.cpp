@@ -9,10 +9,10 @@
 namespace jobman::ui {
 namespace {
 
-constexpr std::size_t kMuch = std::size_t{64} * 1024;
-constexpr int kUsualWidth = 80;
+constexpr std::size_t kFlushBytes = std::size_t{64} * 1024;
+constexpr int kDefaultWidth = 80;
 // A larger COLUMNS is a mistake, and padding to it would not help.
-constexpr int kWidest = 10'000;
+constexpr int kMaxWidth = 10'000;
 
 int IoctlWidth() {
   winsize size = {};
@@ -29,9 +29,9 @@ std::optional<std::string> Locale() {
 
 int DecideWidth(const Surroundings& around) {
   const auto columns = around.columns ? base::ParseNumber(*around.columns) : std::nullopt;
-  if (columns && *columns > 0 && *columns <= kWidest) return static_cast<int>(*columns);
+  if (columns && *columns > 0 && *columns <= kMaxWidth) return static_cast<int>(*columns);
   if (!around.out_tty) return 0;
-  return around.ioctl_width > 0 ? around.ioctl_width : kUsualWidth;
+  return around.ioctl_width > 0 ? around.ioctl_width : kDefaultWidth;
 }
 
 bool SpeaksUtf8(const std::optional<std::string>& locale) {
@@ -72,7 +72,7 @@ Terminal::~Terminal() {
 void Terminal::Out(std::string_view data) {
   if (out_error_ != 0) return;
   buffer_.append(data);
-  if (buffer_.size() >= kMuch) Flush();
+  if (buffer_.size() >= kFlushBytes) Flush();
 }
 
 void Terminal::Err(std::string_view talk) {
@@ -120,7 +120,7 @@ void Terminal::Hide() {
 void Terminal::Show() {
   if (!facts_.err_tty || status_.empty() || status_shown_) return;
   // One column less than the width: a full line would wrap and could not be erased.
-  const int width = (facts_.width > 0 ? facts_.width : kUsualWidth) - 1;
+  const int width = (facts_.width > 0 ? facts_.width : kDefaultWidth) - 1;
   static_cast<void>(err_.Write(Truncate(status_, width, facts_.utf8)));
   status_shown_ = true;
 }
