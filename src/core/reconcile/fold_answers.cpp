@@ -80,7 +80,7 @@ Facts FoldFailure(Slice& slice, const OperationFailed& failed) {
   slice.operations.clear();
   const bool one_part = NamesOfParts(slice.ref).size() == 1;
   if (one_part) slice.cloud_state = "FAILED";
-  // Nothing comes of a request that failed. Of several, another one may still arrive.
+  // A failed request creates nothing. Of several requests, another one may still arrive.
   if (slice.requests_sent == 1) {
     if (one_part) slice.unshown.clear();
     for (const std::string& node : failed.nodes) std::erase(slice.unshown, node);
