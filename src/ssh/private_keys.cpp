@@ -78,7 +78,7 @@ Result<PrivateKeys::Key> ReadPrivateKey(const Path& path, const PassphraseSource
   if (question.asked)
     return KeyUnreadable("private key " + path.string() + " is encrypted",
                          "load it into ssh-agent (ssh-add), or set JOBMAN_SSH_PASSPHRASE");
-  return KeyUnreadable(path.string() + " is not a readable private key",
+  return KeyUnreadable(path.string() + " is not a private key that can be read",
                        "check ssh.private_key; a public key ends in .pub");
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kBegin = "<!-- transitions: begin -->\n";
 constexpr std::string_view kEnd = "<!-- transitions: end -->";
 constexpr std::string_view kHead = "| from | to | because | story |\n| --- | --- | --- | --- |\n";
-constexpr std::string_view kFirstTable = "## What is seen, and what follows";
+constexpr std::string_view kFirstTable = "## Observations and what follows";
 constexpr std::string_view kStories = "](../tests/stories/";
 
 /// Where the table is: after the first marker, before the second.

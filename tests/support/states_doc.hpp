@@ -33,7 +33,7 @@ struct StoryRow {
   std::string text = {};
   std::vector<std::string> stories = {};
 };
-/// The rows of all its tables from "What is seen, and what follows" on.
+/// The rows of all its tables from "Observations and what follows" on.
 base::Result<std::vector<StoryRow>> ReadStoryRows(const std::string& path);
 /// "[preempted](../tests/stories/preempted.txt)": what names a story in the document.
 std::string StoryLink(const std::string& name);

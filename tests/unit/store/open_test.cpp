@@ -251,7 +251,7 @@ TEST_F(OpenTest, DatabaseOfAnotherProgramIsRefused) {
     ASSERT_TRUE(other.RunScript("CREATE TABLE notes (x)", "testing").ok());
   }
   const std::string before = Bytes();
-  EXPECT_THAT(OpenError().message, HasSubstr("not a store of jobman"));
+  EXPECT_THAT(OpenError().message, HasSubstr("not a jobman store"));
   EXPECT_EQ(Bytes(), before);
 }
 
