@@ -180,7 +180,7 @@ TEST_F(Storm, EveryJobSucceedsAndNothingIsLeft) {
   EXPECT_EQ(place_.Jobman(remove).code, 0);
   const Ran left = place_.Sim({"down"});
   EXPECT_THAT(left.out, HasSubstr("nothing was left")) << left.All();
-  EXPECT_THAT(left.out, Not(HasSubstr("created without a label"))) << left.All();
+  EXPECT_THAT(left.out, Not(HasSubstr("created without jobman labels"))) << left.All();
   std::printf("%s", left.out.c_str());
 }
 
