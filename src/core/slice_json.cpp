@@ -68,6 +68,14 @@ std::vector<std::string> StringsFromJson(const Json& list) {
   return strings;
 }
 
+std::vector<int> NumbersFromJson(const Json& list) {
+  std::vector<int> numbers;
+  if (!list.is_array()) return numbers;
+  for (const Json& entry : list)
+    if (entry.is_number_integer()) numbers.push_back(entry.get<int>());
+  return numbers;
+}
+
 Json RefToJson(const SliceRef& ref) {
   Json json = {{"mode", AllocationModeName(ref.mode)}};
   PutText(json, "project", ref.place.project);
@@ -108,6 +116,7 @@ Json SliceToJson(const Slice& slice) {
   PutText(json, "cloud_state", slice.cloud_state);
   if (slice.ready) json["ready"] = true;
   if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
+  if (!slice.unstopped.empty()) json["unstopped"] = slice.unstopped;
   PutNotice(json, slice.notice);
   return json;
 }
@@ -138,6 +147,7 @@ Result<Slice> SliceFromJson(const Json& json) {
                .cloud_state = GetString(json, "cloud_state"),
                .ready = base::GetBool(json, "ready"),
                .no_answer = std::move(no_answer),
+               .unstopped = NumbersFromJson(GetMember(json, "unstopped")),
                .notice = std::move(notice)};
 }
 

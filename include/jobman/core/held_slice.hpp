@@ -54,7 +54,10 @@ struct Slice {
   /// READY at the last look, so an unreachable host is the host's own fault.
   bool ready = false;
   std::optional<NoAnswer> no_answer = {};  ///< set while looks fail
-  std::optional<Notice> notice = {};       ///< announced by the API
+  /// Hosts that did not answer when the command was stopped. It may still run there, so no other
+  /// attempt uses this slice.
+  std::vector<int> unstopped = {};
+  std::optional<Notice> notice = {};  ///< announced by the API
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 

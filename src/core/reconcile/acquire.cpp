@@ -231,6 +231,13 @@ void AdvanceByView(Turn& turn) {
   }
 }
 
+std::string WaitsForDeletion(const Slice& slice) {
+  std::string why = "waiting until slice " + slice.ref.name + " is deleted";
+  if (slice.unstopped.empty()) return why;
+  return why + ": the command may still run on host " + base::FormatRanges(slice.unstopped) +
+         ", which did not answer";
+}
+
 void AdvanceAcquiring(Turn& turn) {
   const bool refused = turn.AboutSlice() && turn.facts.create_refused;
   if (!refused) return AdvanceByView(turn);
@@ -245,9 +252,9 @@ void AdvanceAcquiring(Turn& turn) {
 
 void Advance(Turn& turn, const Queued&) {
   Job& job = turn.job;
-  if (job.slice && job.slice->phase != SlicePhase::kCreated) {
+  if (job.slice && (job.slice->phase != SlicePhase::kCreated || !job.slice->unstopped.empty())) {
     GiveSliceUp(turn);
-    if (job.slice) return turn.Say("waiting until slice " + turn.slice_name() + " is deleted");
+    if (job.slice) return turn.Say(WaitsForDeletion(*job.slice));
   }
   if (!job.slice && TooLateToAsk(turn)) return FailForGood(turn, TooLate(job.spec.tpu), 0);
   const auto& hold = turn.policy.hold;

@@ -35,6 +35,10 @@ bool RecordHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
   }
   if (slice.nodes == nodes && slice.hosts == hosts) return false;
   const bool first = slice.hosts.empty();
+  std::erase_if(slice.unstopped, [&](int host) {  // replaced: nothing of ours runs there any more
+    const auto at = static_cast<std::size_t>(host);
+    return at >= hosts.size() || at >= slice.hosts.size() || hosts[at] != slice.hosts[at];
+  });
   slice.nodes = std::move(nodes);
   slice.hosts = std::move(hosts);
   if (first) return false;

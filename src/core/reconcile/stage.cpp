@@ -150,7 +150,7 @@ void FailStage(Turn& turn) {
   }
   if (stage.told) return EndAfterNotice(turn, std::move(error));
   if (culprit.phase == HostPhase::kLost || culprit.exit_code == kTemporaryFailure) {
-    if (IsDeadHost(stage, culprit)) GiveSliceUp(turn);
+    if (!turn.job.slice->unstopped.empty()) GiveSliceUp(turn);
     return Recover(turn, InfraFault(AttemptOutcome::kInfra, std::move(error)));
   }
   if (!TakeFromBudget(turn, Fault::kFailure)) {
@@ -187,7 +187,17 @@ void JudgeRuns(Turn& turn) {
   FailStage(turn);
 }
 
+/// Where others of the slice answered, a host that did not may still run its part.
+void NoteDeadHosts(Turn& turn) {
+  std::vector<int> dead;
+  for (const HostRun& run : turn.job.stage->hosts) {
+    if (IsDeadHost(*turn.job.stage, run)) dead.push_back(run.host);
+  }
+  if (!dead.empty()) turn.job.slice->unstopped = std::move(dead);
+}
+
 void EndStage(Turn& turn) {
+  NoteDeadHosts(turn);
   const Stage& stage = *turn.job.stage;
   if (!stage.stop) return JudgeRuns(turn);
   const StopCause cause = *stage.stop;

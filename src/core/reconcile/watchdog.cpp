@@ -94,9 +94,7 @@ void EndAlarmed(Turn& turn) {
   if (!stage.Over()) turn.Do(AbandonStage{.attempt = job.attempt, .stage = stage.id});
   if (alarm.action == WatchdogAction::kFail)
     return FailForGood(turn, std::move(error), kWatchdogExit);
-  const bool dead = std::any_of(stage.hosts.begin(), stage.hosts.end(),
-                                [&](const HostRun& run) { return IsDeadHost(stage, run); });
-  if (dead || alarm.action == WatchdogAction::kNewSlice) GiveSliceUp(turn);
+  if (!job.slice->unstopped.empty() || alarm.action == WatchdogAction::kNewSlice) GiveSliceUp(turn);
   Recover(turn, {.fault = Fault::kInfra,
                  .end = {.outcome = AttemptOutcome::kWatchdog, .detail = alarm.rule},
                  .restart = {.cause = RestartCause::kWatchdog, .detail = what},

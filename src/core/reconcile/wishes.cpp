@@ -31,6 +31,7 @@ void NoteUnstopped(Turn& turn) {
   }
   if (unstopped.empty()) return;
   turn.unstopped = "; host " + base::FormatRanges(unstopped) + " did not answer";
+  if (turn.job.slice) turn.job.slice->unstopped = std::move(unstopped);
 }
 
 AttemptEnd EndFor(Wish wish) {
