@@ -1,10 +1,12 @@
-#include "cloud/decorator.hpp"
 #include "jobman/cloud/decorators.hpp"
+#include "jobman/ports/slice_api_decorator.hpp"
 
 namespace jobman::cloud {
 namespace {
 
-class DryRunSliceApi final : public SliceApiDecorator<DryRunSliceApi> {
+using base::Task;
+
+class DryRunSliceApi final : public ports::SliceApiDecorator<DryRunSliceApi> {
  public:
   DryRunSliceApi(Inner inner, std::shared_ptr<Plan> plan)
       : SliceApiDecorator(std::move(inner)), plan_(std::move(plan)) {}
@@ -14,11 +16,6 @@ class DryRunSliceApi final : public SliceApiDecorator<DryRunSliceApi> {
   }
   Task<Result<core::OperationSeen>> Delete(core::SliceRef ref) override {
     co_return Note(RenderDelete(ref), ref.place);
-  }
-
-  template <class T>
-  Task<Result<T>> Around(CallInfo /*info*/, Send<T> send) {
-    return send();
   }
 
  private:

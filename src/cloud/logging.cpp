@@ -1,9 +1,12 @@
-#include "cloud/decorator.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/cloud/decorators.hpp"
+#include "jobman/ports/slice_api_decorator.hpp"
 
 namespace jobman::cloud {
 namespace {
+
+using base::Task;
+using ports::CallInfo;
 
 using base::LogLevel;
 
@@ -22,7 +25,7 @@ std::string Shown(const std::vector<T>& items) {
   return std::to_string(items.size()) + " found";
 }
 
-class LoggingSliceApi final : public SliceApiDecorator<LoggingSliceApi> {
+class LoggingSliceApi final : public ports::SliceApiDecorator<LoggingSliceApi> {
  public:
   using SliceApiDecorator::SliceApiDecorator;
 

@@ -1,19 +1,22 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cloud/decorator.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/cloud/decorators.hpp"
+#include "jobman/ports/slice_api_decorator.hpp"
 
 namespace jobman::cloud {
 namespace {
+
+using base::Task;
+using ports::CallInfo;
 
 using base::TimePoint;
 
 constexpr double kSlowestShare = 0.05;   ///< of the policy's rate
 constexpr double kRecoveryShare = 0.02;  ///< of the policy's rate, for each good answer
 
-class RateLimitSliceApi final : public SliceApiDecorator<RateLimitSliceApi> {
+class RateLimitSliceApi final : public ports::SliceApiDecorator<RateLimitSliceApi> {
  public:
   RateLimitSliceApi(Inner inner, RatePolicy policy, const base::Clock& clock, Sleeper sleep)
       : SliceApiDecorator(std::move(inner)),

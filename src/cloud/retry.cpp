@@ -1,11 +1,14 @@
 #include <algorithm>
 
-#include "cloud/decorator.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/cloud/decorators.hpp"
+#include "jobman/ports/slice_api_decorator.hpp"
 
 namespace jobman::cloud {
 namespace {
+
+using base::Task;
+using ports::CallInfo;
 
 using base::Code;
 using base::Error;
@@ -17,7 +20,7 @@ bool IsBlip(const Error& error) {
          error.code == Code::kInternal;
 }
 
-class RetrySliceApi final : public SliceApiDecorator<RetrySliceApi> {
+class RetrySliceApi final : public ports::SliceApiDecorator<RetrySliceApi> {
  public:
   RetrySliceApi(Inner inner, RetryPolicy policy, Sleeper sleep, UnitRandom random)
       : SliceApiDecorator(std::move(inner)),

@@ -1,5 +1,7 @@
 #include "controller/fence.hpp"
 
+#include "jobman/ports/slice_api_decorator.hpp"
+
 namespace jobman::controller {
 namespace {
 
@@ -25,41 +27,21 @@ Task<base::Status> MayBegin(LeaseGuard guard) {
   co_return base::Ok();
 }
 
-class FencedSlices final : public ports::SliceApi {
+class FencedSlices final : public ports::SliceApiDecorator<FencedSlices> {
  public:
   FencedSlices(std::shared_ptr<ports::SliceApi> inner, LeaseGuard guard)
-      : inner_(std::move(inner)), guard_(std::move(guard)) {}
+      : SliceApiDecorator(std::move(inner)), guard_(std::move(guard)) {}
 
   Task<Result<core::OperationSeen>> Create(core::SliceRequest request) override {
     JM_CO_TRY(co_await MayBegin(guard_));
-    co_return co_await inner_->Create(std::move(request));
+    co_return co_await inner().Create(std::move(request));
   }
   Task<Result<core::OperationSeen>> Delete(core::SliceRef ref) override {
     JM_CO_TRY(co_await MayBegin(guard_));
-    co_return co_await inner_->Delete(std::move(ref));
-  }
-  Task<Result<std::vector<core::NodeSeen>>> ListNodes(core::Place place) override {
-    return inner_->ListNodes(std::move(place));
-  }
-  Task<Result<std::vector<core::QueuedSeen>>> ListQueued(core::Place place) override {
-    return inner_->ListQueued(std::move(place));
-  }
-  Task<Result<core::NodeSeen>> GetNode(core::Place place, std::string id) override {
-    return inner_->GetNode(std::move(place), std::move(id));
-  }
-  Task<Result<core::QueuedSeen>> GetQueued(core::Place place, std::string id) override {
-    return inner_->GetQueued(std::move(place), std::move(id));
-  }
-  Task<Result<core::OperationSeen>> GetOperation(std::string name) override {
-    return inner_->GetOperation(std::move(name));
-  }
-  Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
-                                                        std::string node) override {
-    return inner_->GetHostKeys(std::move(place), std::move(node));
+    co_return co_await inner().Delete(std::move(ref));
   }
 
  private:
-  std::shared_ptr<ports::SliceApi> inner_;
   LeaseGuard guard_;
 };
 

@@ -8,10 +8,7 @@
 
 #include "jobman/ports/slice_api.hpp"
 
-namespace jobman::cloud {
-
-using base::Result;
-using base::Task;
+namespace jobman::ports {
 
 /// What a decorator knows of a call.
 struct CallInfo {
@@ -20,16 +17,17 @@ struct CallInfo {
   bool repeatable = true;    ///< safe to send again
 };
 
-/// Implements SliceApi by one template of the decorator:
-/// template <class T> Task<Result<T>> Around(CallInfo info, Send<T> send);
-/// where each `send()` repeats the inner call.
+/// A SliceApi in front of another one: passes every call on. A decorator overrides the calls that
+/// it changes. One that does the same to all of them has an Around() of its own,
+///   template <class T> Task<Result<T>> Around(CallInfo info, Send<T> send);
+/// where each `send()` repeats the inner call. The object must outlive its coroutines.
 template <class Self>
-class SliceApiDecorator : public ports::SliceApi {
+class SliceApiDecorator : public SliceApi {
  public:
   template <class T>
   using Send = std::function<Task<Result<T>>()>;
 
-  explicit SliceApiDecorator(std::unique_ptr<ports::SliceApi> inner) : inner_(std::move(inner)) {}
+  explicit SliceApiDecorator(std::shared_ptr<SliceApi> inner) : inner_(std::move(inner)) {}
 
   Task<Result<core::OperationSeen>> Create(core::SliceRequest request) override {
     CallInfo info{.method = "Create", .subject = request.ref.name, .repeatable = false};
@@ -73,7 +71,11 @@ class SliceApiDecorator : public ports::SliceApi {
   }
 
  protected:
-  ports::SliceApi& inner() { return *inner_; }
+  SliceApi& inner() { return *inner_; }
+  template <class T>
+  Task<Result<T>> Around(CallInfo /*info*/, Send<T> send) {
+    return send();
+  }
 
  private:
   template <class T>
@@ -81,7 +83,7 @@ class SliceApiDecorator : public ports::SliceApi {
     return static_cast<Self*>(this)->template Around<T>(std::move(info), std::move(send));
   }
 
-  std::unique_ptr<ports::SliceApi> inner_;
+  std::shared_ptr<SliceApi> inner_;
 };
 
-}  // namespace jobman::cloud
+}  // namespace jobman::ports
