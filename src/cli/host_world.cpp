@@ -86,19 +86,19 @@ ControllerWorld::ControllerWorld(asio::io_context& loop, base::StatePaths paths,
   notifier_ = std::make_unique<notify::HookNotifier>(*transport_, *mailer_, base::GetEnv);
 }
 
-controller::World ControllerWorld::Get() {
-  controller::World world;
-  world.stores = stores_;
-  world.shell = &shell_;
-  world.clock = &clock_;
-  world.notifier = notifier_.get();
-  world.open_cloud = [this](core::CloudSpec spec) {
+controller::Ports ControllerWorld::Get() {
+  controller::Ports ports;
+  ports.stores = stores_;
+  ports.shell = &shell_;
+  ports.clock = &clock_;
+  ports.notifier = notifier_.get();
+  ports.open_cloud = [this](core::CloudSpec spec) {
     return OpenSlices(&loop_, paths_, std::move(spec));
   };
-  world.public_key = [](const std::string& key) { return ssh::EnsureKey(key); };
-  world.ssh_port = [this](const core::CloudSpec& spec) { return SshPort(paths_, spec); };
-  world.get_env = base::GetEnv;
-  return world;
+  ports.public_key = [](const std::string& key) { return ssh::EnsureKey(key); };
+  ports.ssh_port = [this](const core::CloudSpec& spec) { return SshPort(paths_, spec); };
+  ports.get_env = base::GetEnv;
+  return ports;
 }
 
 }  // namespace jobman::cli

@@ -26,7 +26,7 @@ base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const co
 class ControllerWorld {
  public:
   ControllerWorld(asio::io_context& loop, base::StatePaths paths, ports::Stores stores);
-  controller::World Get();
+  controller::Ports Get();
 
  private:
   asio::io_context& loop_;

@@ -27,7 +27,7 @@ base::Task<Clouds::Opened> Clouds::Open(std::string key, core::CloudSpec spec) {
   };
   const End end{std::make_shared<Opening>()};
   clouds_[key] = end.opening;
-  Opened opened = co_await world_.open_cloud(std::move(spec));
+  Opened opened = co_await ports_.open_cloud(std::move(spec));
   end.opening->opened = opened;
   if (!opened.ok()) Drop(key, end.opening);
   co_return opened;

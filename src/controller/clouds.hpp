@@ -15,7 +15,7 @@ class Clouds {
  public:
   using Opened = base::Result<std::shared_ptr<ports::SliceApi>>;
 
-  explicit Clouds(const World& world) : world_(world) {}
+  explicit Clouds(const Ports& ports) : ports_(ports) {}
 
   /// Opening may take its time; who asks meanwhile gets the same answer. A failure is not kept.
   base::Task<Opened> Get(core::CloudSpec spec);
@@ -33,7 +33,7 @@ class Clouds {
   base::Task<Opened> Open(std::string key, core::CloudSpec spec);
   void Drop(const std::string& key, const OpeningPtr& opening);
 
-  const World& world_;
+  const Ports& ports_;
   std::map<std::string, OpeningPtr> clouds_ = {};
 };
 

@@ -61,18 +61,18 @@ base::Task<base::Status> EndOf(std::shared_ptr<UnderWay> under_way) {
 
 class Controller::Impl {
  public:
-  Impl(asio::io_context& loop, World world, Options options)
+  Impl(asio::io_context& loop, Ports ports, Options options)
       : loop_(loop),
-        leases_(loop, *world.stores.leases, *world.clock, options.lease_time, [this] { Stop(); }),
-        fenced_shell_(world.shell, Guard()),
-        world_(Fenced(std::move(world))),
+        leases_(loop, *ports.stores.leases, *ports.clock, options.lease_time, [this] { Stop(); }),
+        fenced_shell_(ports.shell, Guard()),
+        ports_(Fenced(std::move(ports))),
         options_(std::move(options)),
         wake_(loop),
-        clouds_(world_),
-        book_(loop, world_, options_.policy, HooksOfBook()),
-        watch_(loop, world_, options_, clouds_, book_),
-        effects_(loop, world_, options_, clouds_, book_, watch_),
-        courier_(loop, world_, options_) {}
+        clouds_(ports_),
+        book_(loop, ports_, options_.policy, HooksOfBook()),
+        watch_(loop, ports_, options_, clouds_, book_),
+        effects_(loop, ports_, options_, clouds_, book_, watch_),
+        courier_(loop, ports_, options_) {}
   ~Impl() {
     if (const auto under_way = under_way_.lock()) under_way->scope.Cancel();
   }
@@ -89,7 +89,7 @@ class Controller::Impl {
  private:
   JobBook::Hooks HooksOfBook();
   LeaseGuard Guard();
-  World Fenced(World world);
+  Ports Fenced(Ports ports);
   base::Task<base::Status> TakeOver(std::string holder);
   base::Task<void> LookAtStore();
   base::Task<void> LookAtStoreWhenDue();
@@ -103,7 +103,7 @@ class Controller::Impl {
   asio::io_context& loop_;
   LeaseKeeper leases_;
   FencedShell fenced_shell_;
-  World world_;
+  Ports ports_;
   Options options_;
   asio::steady_timer wake_;
   Clouds clouds_;
@@ -146,12 +146,12 @@ LeaseGuard Controller::Impl::Guard() {
           .holds = [this] { return leases_.Holds(); }};
 }
 
-World Controller::Impl::Fenced(World world) {
-  world.shell = &fenced_shell_;
-  world.open_cloud = [open = world.open_cloud, guard = Guard()](core::CloudSpec spec) {
+Ports Controller::Impl::Fenced(Ports ports) {
+  ports.shell = &fenced_shell_;
+  ports.open_cloud = [open = ports.open_cloud, guard = Guard()](core::CloudSpec spec) {
     return OpenFenced(open(std::move(spec)), guard);
   };
-  return world;
+  return ports;
 }
 
 base::Task<base::Status> Controller::Impl::Begin(base::Task<base::Status> work) {
@@ -166,10 +166,10 @@ base::Task<base::Status> Controller::Impl::Begin(base::Task<base::Status> work) 
 }
 
 base::Task<base::Status> Controller::Impl::TakeOver(std::string holder) {
-  JM_CO_ASSIGN_OR_RETURN(options_.policy.store_id, co_await world_.stores.jobs->StoreId());
+  JM_CO_ASSIGN_OR_RETURN(options_.policy.store_id, co_await ports_.stores.jobs->StoreId());
   JM_CO_TRY(co_await leases_.Take(std::move(holder)));
   book_.set_lease_token(leases_.token());
-  last_care_ = world_.clock->Now();
+  last_care_ = ports_.clock->Now();
   co_await LookAtStore();
   courier_.Start(leases_.token());
   co_return base::Ok();
@@ -178,8 +178,8 @@ base::Task<base::Status> Controller::Impl::TakeOver(std::string holder) {
 /// Reads the store when somebody else wrote to it. Own commits count too: cheap, and safe.
 base::Task<void> Controller::Impl::LookAtStore() {
   nudged_ = false;
-  looked_at_store_ = world_.clock->Now();
-  const auto changes = co_await world_.stores.jobs->ChangeCounter();
+  looked_at_store_ = ports_.clock->Now();
+  const auto changes = co_await ports_.stores.jobs->ChangeCounter();
   if (changes.ok() && *changes == seen_changes_) co_return;
   const auto loaded = co_await book_.Load();
   if (!loaded.ok()) {
@@ -191,12 +191,12 @@ base::Task<void> Controller::Impl::LookAtStore() {
 }
 
 base::Task<void> Controller::Impl::LookAtStoreWhenDue() {
-  const bool due = nudged_ || world_.clock->Now() - looked_at_store_ >= kLookAtStore;
+  const bool due = nudged_ || ports_.clock->Now() - looked_at_store_ >= kLookAtStore;
   if (due) co_await LookAtStore();
 }
 
 bool Controller::Impl::IdleTooLong() {
-  const core::TimePoint now = world_.clock->Now();
+  const core::TimePoint now = ports_.clock->Now();
   if (book_.AnyCare() || courier_.Busy()) last_care_ = now;
   return options_.idle_exit && now - last_care_ > *options_.idle_exit;
 }
@@ -215,7 +215,7 @@ base::Task<bool> Controller::Impl::MayEnd() {
 /// Until the next job is due, something is decided, or a nudge comes.
 base::Task<void> Controller::Impl::Pause() {
   if (nudged_ || stopped_) co_return;  // while the store was waited for
-  const core::TimePoint now = world_.clock->Now();
+  const core::TimePoint now = ports_.clock->Now();
   base::Duration pause = kLongestPause;
   if (const auto next = book_.WakeDue(now)) pause = std::min(pause, *next - now);
   wake_.expires_after(std::max(pause, base::Duration{1}));
@@ -263,8 +263,8 @@ base::Task<base::Status> Controller::Impl::Run() {
 }
 
 bool Controller::Impl::AllQuiet() const {
-  return !book_.Busy() && watch_.Quiet() && effects_.Quiet(world_.clock->Now()) &&
-         courier_.Quiet(world_.clock->Now());
+  return !book_.Busy() && watch_.Quiet() && effects_.Quiet(ports_.clock->Now()) &&
+         courier_.Quiet(ports_.clock->Now());
 }
 
 base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
@@ -272,11 +272,11 @@ base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
   if (!begun.ok() && begun.error().code == base::Code::kAborted) co_return base::Ok();
   if (!begun.ok()) co_return begun.error();
   base::Spawn(loop_.get_executor(), listening_, MakeRoomWhenNudged(this));
-  const core::TimePoint end = world_.clock->Now() + bound;
-  while (!stopped_ && world_.clock->Now() < end) {
+  const core::TimePoint end = ports_.clock->Now() + bound;
+  while (!stopped_ && ports_.clock->Now() < end) {
     co_await base::Sleep(std::chrono::milliseconds{50});
     co_await LookAtStoreWhenDue();
-    book_.WakeDue(world_.clock->Now());
+    book_.WakeDue(ports_.clock->Now());
     if (AllQuiet()) break;
   }
   listening_.Cancel();
@@ -285,8 +285,8 @@ base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
   co_return co_await leases_.GiveBack();
 }
 
-Controller::Controller(asio::io_context& loop, World world, Options options)
-    : impl_(std::make_unique<Impl>(loop, std::move(world), std::move(options))) {}
+Controller::Controller(asio::io_context& loop, Ports ports, Options options)
+    : impl_(std::make_unique<Impl>(loop, std::move(ports), std::move(options))) {}
 Controller::~Controller() = default;
 base::Task<base::Status> Controller::Run() {
   return impl_->Begin(impl_->Run());

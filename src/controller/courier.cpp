@@ -20,12 +20,12 @@ constexpr base::Duration kLongestWait = std::chrono::minutes{1};
 
 }  // namespace
 
-Courier::Courier(asio::io_context& loop, const World& world, const Options& options)
-    : loop_(loop), world_(world), options_(options), wake_(loop) {}
+Courier::Courier(asio::io_context& loop, const Ports& ports, const Options& options)
+    : loop_(loop), ports_(ports), options_(options), wake_(loop) {}
 
 void Courier::Start(std::int64_t lease_token) {
   lease_token_ = lease_token;
-  if (world_.notifier == nullptr) return;
+  if (ports_.notifier == nullptr) return;
   started_ = true;
   changed_ = true;
   base::Spawn(loop_.get_executor(), scope_, Loop(this));
@@ -56,7 +56,7 @@ bool Courier::Quiet(core::TimePoint now) const {
 base::Task<void> Courier::Load() {
   changed_ = false;
   const int recorded = recorded_;
-  const auto outbox = co_await world_.stores.outbox->Waiting();
+  const auto outbox = co_await ports_.stores.outbox->Waiting();
   unreadable_ = !outbox.ok();
   if (unreadable_) {
     base::Log(base::LogLevel::kError, "store", "cannot read the outbox: {}",
@@ -74,7 +74,7 @@ base::Task<void> Courier::Load() {
 }
 
 void Courier::StartDue() {
-  const core::TimePoint now = world_.clock->Now();
+  const core::TimePoint now = ports_.clock->Now();
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     if (under_way_.size() >= kMostAtOnce) return;
     if (DueAt(next->second) > now) {
@@ -98,7 +98,7 @@ base::Duration Courier::UntilNext() const {
   base::Duration wait = unreadable_ ? base::Duration{std::chrono::seconds{1}} : kLongestWait;
   if (under_way_.size() >= kMostAtOnce) return wait;
   for (const auto& [number, delivery] : waiting_) {
-    wait = std::min(wait, DueAt(delivery) - world_.clock->Now());
+    wait = std::min(wait, DueAt(delivery) - ports_.clock->Now());
   }
   return std::max(wait, base::Duration{1});
 }
@@ -115,7 +115,7 @@ base::Task<void> Courier::Loop(Courier* self) {
 }
 
 base::Task<base::Status> Courier::TellOnce(ports::HookDelivery delivery) {
-  const auto job = co_await world_.stores.jobs->Get(delivery.job);
+  const auto job = co_await ports_.stores.jobs->Get(delivery.job);
   if (!job.ok()) co_return job.error();
   const auto& hooks = job->spec.hooks;
   if (delivery.hook < 0 || static_cast<std::size_t>(delivery.hook) >= hooks.size()) {
@@ -127,7 +127,7 @@ base::Task<base::Status> Courier::TellOnce(ports::HookDelivery delivery) {
                          .log = options_.paths.JobDir(delivery.job.value) / "hooks.log"};
   const core::HookSpec hook = hooks[static_cast<std::size_t>(delivery.hook)];
   const core::SmtpSpec smtp = job->spec.smtp;
-  co_return co_await world_.notifier->Tell(hook, smtp, std::move(message));
+  co_return co_await ports_.notifier->Tell(hook, smtp, std::move(message));
 }
 
 base::Task<void> Courier::Deliver(Courier* self, std::int64_t number) {
@@ -142,7 +142,7 @@ base::Task<void> Courier::Deliver(Courier* self, std::int64_t number) {
 
 /// What cannot be recorded is told again, some time later: better twice than never.
 base::Task<void> Courier::Record(ports::HookDelivery delivery, base::Status told) {
-  const core::TimePoint now = world_.clock->Now();
+  const core::TimePoint now = ports_.clock->Now();
   ++delivery.tries;
   delivery.next_try.reset();
   delivery.error = told.ok() ? std::string{} : told.error().ToString();
@@ -163,7 +163,7 @@ base::Task<void> Courier::Record(ports::HookDelivery delivery, base::Status told
                            .kind = "hook",
                            .subject = delivery.event,
                            .text = text};
-  const auto recorded = co_await world_.stores.outbox->RecordTry(delivery, event, lease_token_);
+  const auto recorded = co_await ports_.stores.outbox->RecordTry(delivery, event, lease_token_);
   ++recorded_;
   held_back_.erase(delivery.number);
   if (recorded.ok()) co_return;

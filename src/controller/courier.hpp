@@ -13,7 +13,7 @@ namespace jobman::controller {
 /// under way at once. What was taken right before a crash is told twice, with the same event id.
 class Courier {
  public:
-  Courier(asio::io_context& loop, const World& world, const Options& options);
+  Courier(asio::io_context& loop, const Ports& ports, const Options& options);
 
   /// There may be something new in the outbox: looks now. Does nothing before Start().
   void PollNow();
@@ -41,7 +41,7 @@ class Courier {
   base::Duration UntilNext() const;
 
   asio::io_context& loop_;
-  const World& world_;
+  const Ports& ports_;
   const Options& options_;
   asio::steady_timer wake_;
   std::int64_t lease_token_ = 0;

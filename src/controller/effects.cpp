@@ -8,15 +8,15 @@ namespace jobman::controller {
 
 using core::Job;
 
-Effects::Effects(asio::io_context& loop, const World& world, const Options& options, Clouds& clouds,
+Effects::Effects(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
                  JobBook& book, ZoneWatch& watch)
     : loop_(loop),
-      world_(world),
+      ports_(ports),
       options_(options),
       book_(book),
       watch_(watch),
-      access_(world, clouds),
-      calls_(loop, world, options, clouds, book, watch) {}
+      access_(ports, clouds),
+      calls_(loop, ports, options, clouds, book, watch) {}
 
 void Effects::Do(const Job& job, const std::vector<core::Effect>& effects) {
   for (const core::Effect& effect : effects) {
@@ -47,7 +47,7 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
   if (runner && runner->Runs(attempt, stage)) return runner.get();
   runner.reset();  // the earlier stage's
   runner = std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
-                                                      .world = world_,
+                                                      .ports = ports_,
                                                       .options = options_,
                                                       .access = access_,
                                                       .job = std::make_shared<const Job>(job),
@@ -112,7 +112,7 @@ std::optional<std::string> Effects::SecretValue(core::JobId job,
     const auto found = of_job->second.find(secret.name);
     if (found != of_job->second.end()) return found->second;
   }
-  return world_.get_env(secret.name);
+  return ports_.get_env(secret.name);
 }
 
 }  // namespace jobman::controller

@@ -14,7 +14,7 @@ namespace jobman::controller {
 /// observations.
 class Effects {
  public:
-  Effects(asio::io_context& loop, const World& world, const Options& options, Clouds& clouds,
+  Effects(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
           JobBook& book, ZoneWatch& watch);
 
   /// `job` as it was recorded with the effects. One that is about an earlier stage of it is stale,
@@ -41,7 +41,7 @@ class Effects {
   std::optional<std::string> SecretValue(core::JobId job, const core::SecretRef& secret) const;
 
   asio::io_context& loop_;
-  const World& world_;
+  const Ports& ports_;
   const Options& options_;
   JobBook& book_;
   ZoneWatch& watch_;

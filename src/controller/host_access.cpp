@@ -21,7 +21,7 @@ ports::HostTarget HostAccess::PlainTarget(const core::Job& job, int host) const 
   const core::HostPosition position = core::PositionOf(*job.slice, host);
   const bool external = job.spec.tpu.external_ips && !address.external.empty();
   return {.address = external ? address.external : address.internal,
-          .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : world_.ssh_port(job.spec.cloud),
+          .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : ports_.ssh_port(job.spec.cloud),
           .user = job.spec.ssh.user,
           .private_key = job.spec.ssh.private_key,
           .identity = position.node_uid + "/" + std::to_string(position.host)};
@@ -46,7 +46,7 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
       continue;
     }
     // A pinned host needs no word of the cloud; one that is new waits for it.
-    target.first_sight = world_.clock->Now() >= node->silent_until;
+    target.first_sight = ports_.clock->Now() >= node->silent_until;
     if (!target.first_sight || node->tries >= kTries) co_return target;
     co_await Ask(node, job, position);
   }
@@ -64,7 +64,7 @@ base::Task<void> HostAccess::Ask(NodePtr node, std::shared_ptr<const core::Job> 
     }
   };
   const Turn turn(*node);
-  const auto silent = [&] { node->silent_until = world_.clock->Now() + kCloudSilence; };
+  const auto silent = [&] { node->silent_until = ports_.clock->Now() + kCloudSilence; };
   const auto cloud = co_await clouds_.Get(job->spec.cloud);
   if (!cloud.ok()) co_return silent();
   const auto api = *cloud;  // NOLINT(performance-unnecessary-copy-initialization): outlives a wait
@@ -98,7 +98,7 @@ void HostAccess::ForgetLostNodes(const core::Job& job) {
       ++node;
       continue;
     }
-    for (const auto& [host, target] : node->second->targets) world_.shell->Drop(target);
+    for (const auto& [host, target] : node->second->targets) ports_.shell->Drop(target);
     node = known->second.erase(node);
   }
   if (known->second.empty()) nodes_.erase(known);

@@ -13,7 +13,7 @@ namespace jobman::controller {
 /// cloud vouches for (guest attributes), asked once per node.
 class HostAccess {
  public:
-  HostAccess(const World& world, Clouds& clouds) : world_(world), clouds_(clouds) {}
+  HostAccess(const Ports& ports, Clouds& clouds) : ports_(ports), clouds_(clouds) {}
 
   /// The target of one host. Never fails: without vouched keys the first key seen is pinned, unless
   /// the cloud could not be asked (HostTarget::first_sight). The job is shared: a slice has many
@@ -37,7 +37,7 @@ class HostAccess {
   base::Task<void> Ask(NodePtr node, std::shared_ptr<const core::Job> job,
                        core::HostPosition position);
 
-  const World& world_;
+  const Ports& ports_;
   Clouds& clouds_;
   std::map<core::JobId, std::map<std::string, NodePtr>> nodes_ = {};  ///< by job and Node.uid
 };

@@ -61,9 +61,9 @@ bool MayTeach(const Job& before, const Job& after) {
 
 }  // namespace
 
-JobBook::JobBook(asio::io_context& loop, const World& world, const core::Policy& policy,
+JobBook::JobBook(asio::io_context& loop, const Ports& ports, const core::Policy& policy,
                  Hooks hooks)
-    : loop_(loop), world_(world), policy_(policy), hooks_(std::move(hooks)) {}
+    : loop_(loop), ports_(ports), policy_(policy), hooks_(std::move(hooks)) {}
 
 JobBook::EntryPtr JobBook::EntryOf(JobId id) const {
   const auto found = entries_.find(id);
@@ -148,7 +148,7 @@ base::Task<JobBook::Again> JobBook::DecideOnce(EntryPtr entry) {
       co_return std::nullopt;
     }
     entry->recording = true;
-    const auto committed = co_await world_.stores.jobs->Commit(decision.turn, lease_token_);
+    const auto committed = co_await ports_.stores.jobs->Commit(decision.turn, lease_token_);
     entry->recording = false;
     if (!committed.ok()) {
       // Nothing was recorded, so nothing is done; what was seen is decided upon again, later.
@@ -158,7 +158,7 @@ base::Task<JobBook::Again> JobBook::DecideOnce(EntryPtr entry) {
     }
     ++decision.turn.job.version;
   }
-  entry->took = world_.clock->Now() - decision.at;
+  entry->took = ports_.clock->Now() - decision.at;
   Recorded(*entry, std::move(decision));
   if (entry->outdated && IsInBook(entry)) {
     const auto read = co_await Reload(entry);
@@ -170,7 +170,7 @@ base::Task<JobBook::Again> JobBook::DecideOnce(EntryPtr entry) {
 }
 
 JobBook::Decision JobBook::Decide(Entry& entry) {
-  Decision decision{.at = world_.clock->Now(), .turn = {.job = entry.job}};
+  Decision decision{.at = ports_.clock->Now(), .turn = {.job = entry.job}};
   decision.seen = std::exchange(entry.inbox, {});
   entry.took = core::Duration{0};
   ports::Turn& turn = decision.turn;
@@ -178,8 +178,8 @@ JobBook::Decision JobBook::Decide(Entry& entry) {
   for (const core::Observation& seen : decision.seen) {
     core::Policy policy = policy_;
     policy.hold = holds.HoldFor(turn.job);
-    core::Step step = core::Reconcile(turn.job, seen, decision.at, policy, world_.random());
-    const double random = world_.random();
+    core::Step step = core::Reconcile(turn.job, seen, decision.at, policy, ports_.random());
+    const double random = ports_.random();
     holds.Learn(turn.job, step.job, decision.at, random);
     if (MayTeach(turn.job, step.job)) decision.lessons.push_back({turn.job, step.job, random});
     if (!step.settled) {

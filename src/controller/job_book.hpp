@@ -29,7 +29,7 @@ class JobBook {
     std::function<std::optional<std::string>(const core::Job& job)> flaw_of = core::FlawOf;
   };
 
-  JobBook(asio::io_context& loop, const World& world, const core::Policy& policy, Hooks hooks);
+  JobBook(asio::io_context& loop, const Ports& ports, const core::Policy& policy, Hooks hooks);
 
   void set_lease_token(std::int64_t token) { lease_token_ = token; }
   /// Reads what changed in the store; jobs that are new here get their implied effects. A record
@@ -97,7 +97,7 @@ class JobBook {
   bool IsInBook(const EntryPtr& entry) const { return EntryOf(entry->job.id) == entry; }
 
   asio::io_context& loop_;
-  const World& world_;
+  const Ports& ports_;
   const core::Policy& policy_;
   Hooks hooks_;
   std::int64_t lease_token_ = 0;

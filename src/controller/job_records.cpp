@@ -20,7 +20,7 @@ bool IsUnusable(const base::Error& error) {
 }  // namespace
 
 base::Task<base::Status> JobBook::Load() {
-  JM_CO_ASSIGN_OR_RETURN(const auto active, co_await world_.stores.jobs->ActiveVersions());
+  JM_CO_ASSIGN_OR_RETURN(const auto active, co_await ports_.stores.jobs->ActiveVersions());
   std::map<JobId, std::int64_t> to_read;
   for (const auto& [id, entry] : entries_) to_read[id] = entry->job.version;
   for (const ports::JobVersion& job : active) {
@@ -55,7 +55,7 @@ base::Task<base::Status> JobBook::LoadOne(JobId id) {
 
 /// The job, if its record is there and of use; else it is dropped or set aside.
 base::Task<base::Result<std::optional<Job>>> JobBook::Fetch(JobId id) {
-  const auto job = co_await world_.stores.jobs->Get(id);
+  const auto job = co_await ports_.stores.jobs->Get(id);
   if (job.ok()) {
     const auto flaw = hooks_.flaw_of(*job);
     if (!flaw) co_return std::optional(*job);
@@ -68,7 +68,7 @@ base::Task<base::Result<std::optional<Job>>> JobBook::Fetch(JobId id) {
     co_return std::optional<Job>{};
   }
   if (!IsUnusable(job.error())) co_return job.error();
-  JM_CO_ASSIGN_OR_RETURN(const auto active, co_await world_.stores.jobs->ActiveVersions());
+  JM_CO_ASSIGN_OR_RETURN(const auto active, co_await ports_.stores.jobs->ActiveVersions());
   for (const ports::JobVersion& seen : active) {
     if (seen.id == id) co_await SetAside(seen, job.error().message);
   }
@@ -98,7 +98,7 @@ base::Task<void> JobBook::SetAside(ports::JobVersion job, std::string why) {
   if (entries_.erase(job.id) > 0) hooks_.dropped(job.id);
   const std::string said = "this jobman leaves the job alone: " + why;
   base::Log(LogLevel::kError, "loop", "job {}: {}", core::FormatJobId(job.id), said);
-  const auto told = co_await world_.stores.jobs->SetAside(job, said, lease_token_);
+  const auto told = co_await ports_.stores.jobs->SetAside(job, said, lease_token_);
   if (told.ok()) co_return;
   base::Log(LogLevel::kError, "store", "job {}: cannot record that: {}", core::FormatJobId(job.id),
             told.error().ToString());

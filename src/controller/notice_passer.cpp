@@ -23,7 +23,7 @@ base::Task<void> NoticePasser::PassTo(std::size_t index, remote::Call call) {
     const auto told = remote::ParseStatus(said);
     if (told.ok() && told->kind != remote::RunStatus::Kind::kAbsent) break;
     if (!answer.ok() && IsPermanent(answer.error())) break;
-    co_await base::Sleep(ReconnectWait(tries, context_.world.random()));
+    co_await base::Sleep(ReconnectWait(tries, context_.ports.random()));
   }
   passings_[index].busy = false;
 }

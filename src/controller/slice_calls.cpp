@@ -37,9 +37,9 @@ std::vector<core::SliceRef> ToDelete(const core::SliceRef& slice) {
 
 }  // namespace
 
-SliceCalls::SliceCalls(asio::io_context& loop, const World& world, const Options& options,
+SliceCalls::SliceCalls(asio::io_context& loop, const Ports& ports, const Options& options,
                        Clouds& clouds, JobBook& book, ZoneWatch& watch)
-    : loop_(loop), world_(world), options_(options), clouds_(clouds), book_(book), watch_(watch) {}
+    : loop_(loop), ports_(ports), options_(options), clouds_(clouds), book_(book), watch_(watch) {}
 
 SliceCalls::~SliceCalls() {
   scope_.Cancel();
@@ -76,7 +76,7 @@ base::Task<core::CreateAnswered> SliceCalls::AskForSlice(Caller caller,
                                                          core::SliceRequest request) {
   const core::SliceRef slice = request.ref;
   core::CreateAnswered answer{.slice = slice.name};
-  const auto key = world_.public_key(caller.ssh.private_key);
+  const auto key = ports_.public_key(caller.ssh.private_key);
   auto cloud = co_await clouds_.Get(caller.cloud);
   if (!key.ok() || !cloud.ok()) {
     answer.error = key.ok() ? cloud.error() : key.error();
@@ -117,7 +117,7 @@ base::Task<void> SliceCalls::Create(SliceCalls* self, Caller caller, core::Slice
 }
 
 base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::SliceRef slice) {
-  core::DeleteAnswered answer{.slice = slice.name, .began = world_.clock->Now()};
+  core::DeleteAnswered answer{.slice = slice.name, .began = ports_.clock->Now()};
   auto cloud = co_await clouds_.Get(caller.cloud);
   if (!cloud.ok()) {
     answer.error = cloud.error();
@@ -179,7 +179,7 @@ base::Task<base::Result<Listing>> SliceCalls::GetByName(std::shared_ptr<ports::S
 
 /// Where the API gives no answer, the next listings tell by and by.
 base::Task<void> SliceCalls::LookUp(SliceCalls* self, Caller caller, core::SliceRef slice) {
-  const core::TimePoint began = self->world_.clock->Now();
+  const core::TimePoint began = self->ports_.clock->Now();
   base::Result<Listing> found = base::Internal("not asked");
   const auto cloud = co_await self->clouds_.Get(caller.cloud);
   if (cloud.ok()) found = co_await GetByName(*cloud, slice);

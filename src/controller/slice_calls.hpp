@@ -13,7 +13,7 @@ namespace jobman::controller {
 /// one slice a delete waits until its create was answered: it would miss what that brings.
 class SliceCalls {
  public:
-  SliceCalls(asio::io_context& loop, const World& world, const Options& options, Clouds& clouds,
+  SliceCalls(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
              JobBook& book, ZoneWatch& watch);
   ~SliceCalls();
 
@@ -47,7 +47,7 @@ class SliceCalls {
   void StartDelete(Caller caller, core::SliceRef slice);
 
   asio::io_context& loop_;
-  const World& world_;
+  const Ports& ports_;
   const Options& options_;
   Clouds& clouds_;
   JobBook& book_;

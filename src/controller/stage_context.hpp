@@ -28,7 +28,7 @@ struct StageHooks {
 /// What the parts of a StageRunner share.
 struct StageContext {
   asio::any_io_executor executor;
-  const World& world;
+  const Ports& ports;
   const Options& options;
   HostAccess& access;
   /// As of the stage's start; it has slice and stage.
@@ -36,7 +36,7 @@ struct StageContext {
   StageHooks hooks;
 
   bool IsCommand() const { return core::IsCommand(job->stage->id); }
-  core::TimePoint Now() const { return world.clock->Now(); }
+  core::TimePoint Now() const { return ports.clock->Now(); }
   /// Where the log of a host is kept here.
   base::Path LogPath(int host) const {
     return options.paths.LogPath(job->id.value, job->attempt, job->stage->name, host);

@@ -50,7 +50,7 @@ base::Task<void> StageFollower::Follow(std::size_t index) {
     }
     if (IsPermanent(answer.error())) co_return hosts_.Lose(host, answer.error());
     hosts_.Failing(host, answer.error());
-    const base::Duration wait = ReconnectWait(tries, context_.world.random());
+    const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     // Under maintenance or repair no host answers, for as long as that takes.
     if (context_.hooks.slice_ready())
       unreachable_for += UnreachableTime(answer.error(), answered, began, wait);
@@ -119,7 +119,7 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   const remote::Call renew = remote::RenewCall(hosts_.RunId(hosts_[index]));
   ports::RemoteCommand asking{.command = renew.command, .input = renew.input};
   JM_CO_ASSIGN_OR_RETURN(const int code,
-                         co_await context_.world.shell->Run(target, asking, {}, err));
+                         co_await context_.ports.shell->Run(target, asking, {}, err));
   // Where the script is not installed, nothing was run.
   if (code != 0 && code != remote::kExitNotInstalled) {
     Error odd{.code = base::Code::kUnavailable,
@@ -141,7 +141,7 @@ base::Task<StageFollower::Answer> StageFollower::FetchRest(std::size_t index) {
     if (rest.ok() || IsPermanent(rest.error()) || host.ended) co_return rest;
     hosts_.Failing(host, rest.error());
     const bool answered = std::exchange(host.reached, false);
-    const base::Duration wait = ReconnectWait(tries, context_.world.random());
+    const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     unreachable_for += UnreachableTime(rest.error(), answered, began, wait);
     if (unreachable_for > kStopMargin) co_return rest;
     co_await base::Sleep(wait);

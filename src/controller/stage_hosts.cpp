@@ -35,7 +35,7 @@ base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call 
     Reached(hosts_[index]);
     LookForNotice(hosts_[index], talk);
   };
-  co_return co_await CallHost(context_.world.shell, std::move(target), std::move(call),
+  co_return co_await CallHost(context_.ports.shell, std::move(target), std::move(call),
                               std::move(out), std::move(heard));
 }
 

@@ -38,7 +38,7 @@ base::Task<void> StageStopper::StopHost(std::size_t index) {
     }
     base::Error error =
         answer.ok() ? base::Internal("the host gave no status: " + said) : answer.error();
-    const base::Duration wait = ReconnectWait(tries, context_.world.random());
+    const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     if (context_.hooks.cloud_answers()) unreachable_for += wait + (context_.Now() - began);
     if (IsPermanent(error) || unreachable_for > limit) co_return GiveUp(index, std::move(error));
     context_.hooks.trouble();

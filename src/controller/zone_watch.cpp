@@ -77,9 +77,9 @@ struct ZoneWatch::Place {
   std::optional<core::TimePoint> answered = {};
 };
 
-ZoneWatch::ZoneWatch(asio::io_context& loop, const World& world, const Options& options,
+ZoneWatch::ZoneWatch(asio::io_context& loop, const Ports& ports, const Options& options,
                      Clouds& clouds, JobBook& book)
-    : loop_(loop), world_(world), options_(options), clouds_(clouds), book_(book) {}
+    : loop_(loop), ports_(ports), options_(options), clouds_(clouds), book_(book) {}
 
 ZoneWatch::~ZoneWatch() {
   scope_.Cancel();
@@ -109,7 +109,7 @@ bool ZoneWatch::Answers(const Job& job) const {
   if (!job.slice) return false;
   const auto found = places_.find(KeyOf(job.spec.cloud, job.slice->ref.place));
   if (found == places_.end() || !found->second->answered) return false;
-  return world_.clock->Now() - *found->second->answered <
+  return ports_.clock->Now() - *found->second->answered <
          options_.policy.poll * 2 + std::chrono::seconds{5};
 }
 
@@ -135,7 +135,7 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
     if (self->JobsAt(*place).empty()) break;
     const auto looked = co_await self->Look(place);
     if (looked.ok()) {
-      place->answered = self->world_.clock->Now();
+      place->answered = self->ports_.clock->Now();
       if (std::exchange(place->silent, false)) self->RepeatEffects(*place);
     } else {
       place->silent = true;
@@ -157,7 +157,7 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
 }
 
 base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
-  const core::TimePoint began = world_.clock->Now();
+  const core::TimePoint began = ports_.clock->Now();
   JM_CO_ASSIGN_OR_RETURN(const auto api, co_await clouds_.Get(place->cloud));
   Listing listing{.place = place->where};
   // Nodes first: one whose queued resource is not in the later list has truly lost it, whereas a
@@ -170,7 +170,7 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   }
   PostSeen(*place, began, listing);
   co_await LookAtOperations(api, Unseen(JobsAt(*place), listing));
-  co_await DeleteAbandonedSlices(api, world_.stores.jobs, &book_, options_.policy.store_id,
+  co_await DeleteAbandonedSlices(api, ports_.stores.jobs, &book_, options_.policy.store_id,
                                  std::move(listing));
   co_return base::Ok();
 }

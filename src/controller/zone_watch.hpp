@@ -16,7 +16,7 @@ namespace jobman::controller {
 /// changed, each Policy::poll otherwise. Requests grow with places, not with jobs.
 class ZoneWatch {
  public:
-  ZoneWatch(asio::io_context& loop, const World& world, const Options& options, Clouds& clouds,
+  ZoneWatch(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
             JobBook& book);
   ~ZoneWatch();
 
@@ -41,7 +41,7 @@ class ZoneWatch {
   std::vector<core::Job> JobsAt(const Place& place) const;
 
   asio::io_context& loop_;
-  const World& world_;
+  const Ports& ports_;
   const Options& options_;
   Clouds& clouds_;
   JobBook& book_;

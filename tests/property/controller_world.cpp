@@ -122,20 +122,20 @@ std::vector<Job> ControllerWorld::Jobs() {
   return jobs;
 }
 
-controller::World ControllerWorld::TheWorld() {
-  controller::World world;
-  world.stores = ports::StoresOf(way_);
-  world.shell = &hosts_;
-  world.clock = const_cast<FakeClock*>(&time_.clock());
-  world.notifier = notifier_.get();
-  world.open_cloud = [this](core::CloudSpec) { return OpenAs(cloud_); };
-  world.public_key = [](const std::string&) -> base::Result<std::string> {
+controller::Ports ControllerWorld::TheWorld() {
+  controller::Ports ports;
+  ports.stores = ports::StoresOf(way_);
+  ports.shell = &hosts_;
+  ports.clock = const_cast<FakeClock*>(&time_.clock());
+  ports.notifier = notifier_.get();
+  ports.open_cloud = [this](core::CloudSpec) { return OpenAs(cloud_); };
+  ports.public_key = [](const std::string&) -> base::Result<std::string> {
     return std::string{"ssh-ed25519 AAAA test"};
   };
-  world.ssh_port = [](const core::CloudSpec&) { return 22; };
-  world.get_env = [](const std::string&) { return std::optional<std::string>{}; };
-  world.random = [this] { return random_.Unit(); };
-  return world;
+  ports.ssh_port = [](const core::CloudSpec&) { return 22; };
+  ports.get_env = [](const std::string&) { return std::optional<std::string>{}; };
+  ports.random = [this] { return random_.Unit(); };
+  return ports;
 }
 
 base::Task<base::Status> ControllerWorld::Hear(ports::Message message) {

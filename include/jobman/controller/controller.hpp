@@ -18,8 +18,8 @@
 
 namespace jobman::controller {
 
-/// The world as the controller sees it. All of it must outlive the controller.
-struct World {
+/// All that a controller reaches the outside by. It must outlive the controller.
+struct Ports {
   ports::Stores stores = {};
   ports::HostShell* shell = nullptr;
   base::Clock* clock = nullptr;
@@ -55,10 +55,10 @@ struct Options {
 /// The one loop: observes the cloud and the hosts, lets core::Reconcile decide, records, acts.
 /// Everything runs on the thread of `loop`. Several controllers may exist; one holds the lease.
 /// When it is destroyed, everything it does on the loop ends: a Run() or Tick() that goes on then
-/// is kCancelled, and nothing of the world is used any more.
+/// is kCancelled, and no port is used any more.
 class Controller {
  public:
-  Controller(asio::io_context& loop, World world, Options options);
+  Controller(asio::io_context& loop, Ports ports, Options options);
   ~Controller();
 
   /// Runs until Stop(), until nothing needs care (Options::idle_exit), or until the lease is lost

@@ -50,7 +50,7 @@ void Advance(Turn& turn, const Provisioning&);
 // stage.cpp: setup steps and the command
 void Advance(Turn& turn, const Setup&);
 void Advance(Turn& turn, const Running&);
-// wishes.cpp: stopping and deleting
+// adopt_wish.cpp: stopping and deleting
 void Advance(Turn& turn, const Cancelling&);
 void Advance(Turn& turn, const Deleting&);
 // recover.cpp

@@ -21,7 +21,7 @@ class AbandonedSlicesTest : public CloudFixture {
   }
   /// The slices that it asks to be deleted.
   std::vector<std::string> Deleted() {
-    base::RunTask(loop_, DeleteAbandonedSlices(api_, world_.stores.jobs, &*book_,
+    base::RunTask(loop_, DeleteAbandonedSlices(api_, ports_.stores.jobs, &*book_,
                                                options_.policy.store_id, listing_));
     return api_->calls();
   }

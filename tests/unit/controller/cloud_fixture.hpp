@@ -15,17 +15,17 @@ namespace jobman::controller {
 class CloudFixture : public testing::Test {
  protected:
   CloudFixture() : api_(std::make_shared<test::FakeSliceApi>(clock_)) {
-    world_.stores = store_.stores();
-    world_.clock = &clock_;
-    world_.open_cloud = [this](core::CloudSpec) {
+    ports_.stores = store_.stores();
+    ports_.clock = &clock_;
+    ports_.open_cloud = [this](core::CloudSpec) {
       ++opened_;
       return test::OpenAs(api_);
     };
-    world_.public_key = [this](const std::string&) -> base::Result<std::string> {
+    ports_.public_key = [this](const std::string&) -> base::Result<std::string> {
       if (key_error_) return *key_error_;
       return std::string{"ssh-ed25519 AAAA"};
     };
-    world_.ssh_port = [](const core::CloudSpec&) { return 22; };
+    ports_.ssh_port = [](const core::CloudSpec&) { return 22; };
     options_.policy.store_id = *store_.StoreId();
     options_.policy.poll = std::chrono::hours{1};
     options_.hot_poll = std::chrono::hours{1};  // a second look only when it is asked for
@@ -36,9 +36,9 @@ class CloudFixture : public testing::Test {
     };
     hooks.lease_lost = [] {};
     hooks.dropped = [](core::JobId) {};
-    book_.emplace(loop_, world_, options_.policy, std::move(hooks));
+    book_.emplace(loop_, ports_, options_.policy, std::move(hooks));
     book_->set_lease_token((*lease)->token);
-    watch_.emplace(loop_, world_, options_, clouds_, *book_);
+    watch_.emplace(loop_, ports_, options_, clouds_, *book_);
   }
 
   /// A job that has just asked for the slice of its first attempt; in the store and in the book.
@@ -86,9 +86,9 @@ class CloudFixture : public testing::Test {
   test::FakeClock clock_;
   std::shared_ptr<test::FakeSliceApi> api_;
   test::StoreInMemory store_;
-  World world_;
+  Ports ports_;
   Options options_;
-  Clouds clouds_{world_};
+  Clouds clouds_{ports_};
   std::optional<JobBook> book_;
   std::optional<ZoneWatch> watch_;
   std::int64_t jobs_ = 0;

@@ -11,7 +11,7 @@ namespace {
 class CloudsTest : public testing::Test {
  protected:
   CloudsTest() {
-    world_.open_cloud = [this](core::CloudSpec) { return Open(this); };
+    ports_.open_cloud = [this](core::CloudSpec) { return Open(this); };
   }
   static base::Task<Clouds::Opened> Open(CloudsTest* self) {
     ++self->opened_;
@@ -45,12 +45,12 @@ class CloudsTest : public testing::Test {
   asio::io_context loop_;
   base::CancelScope scope_;
   test::FakeClock clock_;
-  World world_;
+  Ports ports_;
   int opened_ = 0;
   bool held_ = false;
   std::optional<base::Error> error_ = {};
   base::Waiters go_ = {};
-  Clouds clouds_{world_};
+  Clouds clouds_{ports_};
 };
 
 TEST_F(CloudsTest, EachIsOpenedOnceUntilItIsForgotten) {

@@ -60,29 +60,29 @@ class ControllerTest : public testing::Test {
   }
   ~ControllerTest() override { StopController(); }
 
-  World TheWorld() {
-    World world;
-    world.stores = store_.stores();
-    world.shell = &shell_;
-    world.clock = &worlds_clock_;
-    world.open_cloud = [this](core::CloudSpec) { return test::OpenAs(api_); };
-    world.public_key = [](const std::string&) -> base::Result<std::string> {
+  Ports AllPorts() {
+    Ports ports;
+    ports.stores = store_.stores();
+    ports.shell = &shell_;
+    ports.clock = &worlds_clock_;
+    ports.open_cloud = [this](core::CloudSpec) { return test::OpenAs(api_); };
+    ports.public_key = [](const std::string&) -> base::Result<std::string> {
       return std::string{"ssh-ed25519 AAAA test"};
     };
-    world.ssh_port = [](const core::CloudSpec&) { return 22; };
-    world.get_env = [](const std::string&) { return std::optional<std::string>{}; };
-    return world;
+    ports.ssh_port = [](const core::CloudSpec&) { return 22; };
+    ports.get_env = [](const std::string&) { return std::optional<std::string>{}; };
+    return ports;
   }
 
-  void StartController() { StartController(TheWorld()); }
-  void StartController(World world) {
+  void StartController() { StartController(AllPorts()); }
+  void StartController(Ports ports) {
     Options options{.paths = paths_, .hot_poll = std::chrono::milliseconds{5}};
     options.idle_exit = idle_exit_;
     options.policy.poll = std::chrono::milliseconds{50};
     options.policy.vanish_grace = std::chrono::milliseconds{100};
     options.policy.late_watch = std::chrono::seconds{1};
     loop_ = std::make_unique<asio::io_context>();
-    controller_ = std::make_unique<Controller>(*loop_, std::move(world), options);
+    controller_ = std::make_unique<Controller>(*loop_, std::move(ports), options);
     auto run = [](Controller* controller, std::optional<base::Status>* out) -> base::Task<void> {
       *out = co_await controller->Run();
     };
@@ -407,7 +407,7 @@ TEST_F(ControllerTest, OneThatSleptWhileAnotherTookOverWritesAndAsksForNothing) 
 TEST_F(ControllerTest, TwoControllersNeverWorkAtOnce) {
   Turn();
   asio::io_context loop;
-  Controller second(loop, TheWorld(), {.paths = paths_});
+  Controller second(loop, AllPorts(), {.paths = paths_});
   const auto ended = base::RunTask(loop, second.Run());
   ASSERT_FALSE(ended.ok());
   EXPECT_EQ(ended.error().code, base::Code::kAborted);
@@ -436,11 +436,11 @@ TEST_F(ControllerTest, NothingOfItGoesOnAfterItsEnd) {
 TEST_F(ControllerTest, AStoreThatDoesNotAnswerForOneJobHoldsUpNoOther) {
   StopController();
   StuckStore stuck(store_);
-  World world = TheWorld();
-  world.stores = ports::StoresOf(stuck);
+  Ports ports = AllPorts();
+  ports.stores = ports::StoresOf(stuck);
   const Job first = Submit(Spec("true"));
   const Job second = Submit(Spec("true"));
-  StartController(std::move(world));
+  StartController(std::move(ports));
   ASSERT_TRUE(Reaches(second.id, "SUCCEEDED"));
   EXPECT_EQ(StateOf(first.id), "QUEUED");
   Kill();
@@ -449,13 +449,13 @@ TEST_F(ControllerTest, AStoreThatDoesNotAnswerForOneJobHoldsUpNoOther) {
 /// As a local simulator that must be started first; the lease goes on meanwhile.
 TEST_F(ControllerTest, ACloudThatIsSlowToOpenHoldsUpNoOther) {
   StopController();
-  World world = TheWorld();
-  world.open_cloud = [this](core::CloudSpec spec) { return OpenSlowly(std::move(spec), api_); };
+  Ports ports = AllPorts();
+  ports.open_cloud = [this](core::CloudSpec spec) { return OpenSlowly(std::move(spec), api_); };
   core::JobSpec slow = Spec("true");
   slow.cloud.endpoint = "slow";
   const Job first = Submit(slow);
   const Job second = Submit(Spec("true"));
-  StartController(std::move(world));
+  StartController(std::move(ports));
   ASSERT_TRUE(Reaches(second.id, "SUCCEEDED"));
   EXPECT_EQ(StateOf(first.id), "REQUESTING");
   Kill();

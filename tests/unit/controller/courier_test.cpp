@@ -36,9 +36,9 @@ class FakeNotifier final : public ports::Notifier {
 class CourierTest : public testing::Test {
  protected:
   CourierTest() {
-    world_.stores = store_.stores();
-    world_.clock = &clock_;
-    world_.notifier = &notifier_;
+    ports_.stores = store_.stores();
+    ports_.clock = &clock_;
+    ports_.notifier = &notifier_;
     core::Job job = test::SampleJob("train");
     job.spec.hooks = {{.event = core::HookEvent::kFailed, .command = "one"},
                       {.event = core::HookEvent::kFailed, .command = "two"}};
@@ -57,7 +57,7 @@ class CourierTest : public testing::Test {
     ASSERT_TRUE(store_.Commit({.job = job, .deliveries = {delivery}}, token_).ok());
   }
   void Start() {
-    courier_.emplace(loop_, world_, options_);
+    courier_.emplace(loop_, ports_, options_);
     courier_->Start(token_);
     Turn();
   }
@@ -73,7 +73,7 @@ class CourierTest : public testing::Test {
   asio::io_context loop_;
   test::StoreInMemory store_;
   FakeNotifier notifier_;
-  World world_;
+  Ports ports_;
   Options options_;
   core::JobId id_;
   std::int64_t token_ = 0;

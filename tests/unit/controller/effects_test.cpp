@@ -19,8 +19,8 @@ class EffectsTest : public CloudFixture {
  protected:
   EffectsTest() {
     options_.paths.home = dir_.path();
-    world_.shell = &shell_;
-    world_.get_env = [](const std::string& name) {
+    ports_.shell = &shell_;
+    ports_.get_env = [](const std::string& name) {
       return name == "FROM_ENV" ? std::optional<std::string>("of-env") : std::nullopt;
     };
     job_ = test::SampleJob("train");
@@ -35,7 +35,7 @@ class EffectsTest : public CloudFixture {
     for (const int host : {0, 1}) {
       api_->PublishHostKey("train-000001-a1", host, "ssh-ed25519", "AAAA");
     }
-    effects_.emplace(loop_, world_, options_, clouds_, *book_, *watch_);
+    effects_.emplace(loop_, ports_, options_, clouds_, *book_, *watch_);
   }
   void Do(core::Effect effect) {
     effects_->Do(job_, {std::move(effect)});

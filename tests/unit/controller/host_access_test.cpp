@@ -48,10 +48,10 @@ class NotingShell final : public ports::HostShell {
 class HostAccessTest : public testing::Test {
  protected:
   HostAccessTest() {
-    world_.clock = &clock_;
-    world_.shell = &shell_;
-    world_.open_cloud = [this](core::CloudSpec) { return test::OpenAs(cloud_); };
-    world_.ssh_port = [](const core::CloudSpec&) { return 22; };
+    ports_.clock = &clock_;
+    ports_.shell = &shell_;
+    ports_.open_cloud = [this](core::CloudSpec) { return test::OpenAs(cloud_); };
+    ports_.ssh_port = [](const core::CloudSpec&) { return 22; };
     core::Job job = test::JobBuilder().Build();
     job.slice = core::Slice{
         .ref = {.name = "train-000042-a1", .nodes = 2},
@@ -83,9 +83,9 @@ class HostAccessTest : public testing::Test {
   test::FakeClock clock_;
   std::shared_ptr<SlowCloud> cloud_ = std::make_shared<SlowCloud>(clock_);
   NotingShell shell_;
-  World world_;
-  Clouds clouds_{world_};
-  HostAccess access_{world_, clouds_};
+  Ports ports_;
+  Clouds clouds_{ports_};
+  HostAccess access_{ports_, clouds_};
   std::shared_ptr<const core::Job> job_;
 };
 

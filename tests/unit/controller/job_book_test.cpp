@@ -49,8 +49,8 @@ class JobBookTest : public testing::Test {
  protected:
   void Open(base::Duration decision_takes = {}) {
     clock_.emplace(decision_takes);
-    world_.stores = ports::StoresOf(way_);
-    world_.clock = &*clock_;
+    ports_.stores = ports::StoresOf(way_);
+    ports_.clock = &*clock_;
     core::Job job = test::SampleJob("train");
     job.state = core::Running{};
     job.attempt = 1;
@@ -75,7 +75,7 @@ class JobBookTest : public testing::Test {
       if (flaw_ && flaw_(then)) return "it is in two places";
       return core::FlawOf(then);
     };
-    book_.emplace(loop_, world_, policy_, std::move(hooks));
+    book_.emplace(loop_, ports_, policy_, std::move(hooks));
     book_->set_lease_token((*lease)->token);
     ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok());
     loop_.run();
@@ -110,7 +110,7 @@ class JobBookTest : public testing::Test {
   std::function<bool(const core::Job&)> flaw_ = {};
   int dropped_ = 0;
   std::optional<StepClock> clock_;
-  World world_ = {};
+  Ports ports_ = {};
   core::Policy policy_ = {};
   std::optional<JobBook> book_;
   core::JobId id_ = {};
@@ -154,9 +154,9 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   asio::io_context loop;
   test::StoreInMemory store;
   StepClock clock(milliseconds(0));
-  World world;
-  world.stores = store.stores();
-  world.clock = &clock;
+  Ports ports;
+  ports.stores = store.stores();
+  ports.clock = &clock;
   core::Job asking = test::SampleJob("first");
   asking.state = core::Requesting{};
   asking.attempt = 1;
@@ -172,7 +172,7 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   hooks.decided = [](const core::Job&, const std::vector<core::Effect>&) {};
   hooks.lease_lost = [] {};
   const core::Policy policy;
-  JobBook book(loop, world, policy, std::move(hooks));
+  JobBook book(loop, ports, policy, std::move(hooks));
   book.set_lease_token((*lease)->token);
   ASSERT_TRUE(base::RunTask(loop, book.Load()).ok());
   loop.run();

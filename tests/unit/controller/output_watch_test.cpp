@@ -54,12 +54,12 @@ class OutputWatchTest : public testing::Test {
  protected:
   OutputWatchTest() {
     options_.paths.home = dir_.path();
-    world_.shell = &shell_;
-    world_.clock = &clock_;
-    world_.open_cloud = [this](core::CloudSpec) {
+    ports_.shell = &shell_;
+    ports_.clock = &clock_;
+    ports_.open_cloud = [this](core::CloudSpec) {
       return test::OpenAs(std::make_shared<QuickApi>(clock_));
     };
-    world_.ssh_port = [](const core::CloudSpec&) { return 22; };
+    ports_.ssh_port = [](const core::CloudSpec&) { return 22; };
     job_ = test::SampleJob("train");
     job_.id = core::JobId{1};
     job_.attempt = 1;
@@ -92,7 +92,7 @@ class OutputWatchTest : public testing::Test {
     hooks.slice_ready = [] { return true; };
     runner_ =
         std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
-                                                   .world = world_,
+                                                   .ports = ports_,
                                                    .options = options_,
                                                    .access = access_,
                                                    .job = std::make_shared<const core::Job>(job_),
@@ -124,10 +124,10 @@ class OutputWatchTest : public testing::Test {
   test::FakeClock clock_;
   asio::io_context loop_;
   EndlessShell shell_;
-  World world_;
+  Ports ports_;
   Options options_{.policy = {.store_id = "store1"}};
-  Clouds clouds_{world_};
-  HostAccess access_{world_, clouds_};
+  Clouds clouds_{ports_};
+  HostAccess access_{ports_, clouds_};
   core::Job job_;
   std::unique_ptr<StageRunner> runner_;
   std::vector<core::HostReport> reports_;

@@ -17,7 +17,7 @@ class SliceCallsTest : public CloudFixture {
     const auto& calls = api_->calls();
     return std::find(calls.begin(), calls.end(), call) - calls.begin();
   }
-  SliceCalls calls_{loop_, world_, options_, clouds_, *book_, *watch_};
+  SliceCalls calls_{loop_, ports_, options_, clouds_, *book_, *watch_};
 };
 
 TEST_F(SliceCallsTest, ACreateIsSentOnceAndItsAnswerIsTheJobs) {

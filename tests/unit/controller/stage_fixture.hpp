@@ -28,13 +28,13 @@ class StageFixture : public testing::Test {
 
   StageFixture() {
     options_.paths.home = dir_.path();
-    world_.shell = &shell_;
-    world_.clock = &clock_;
-    world_.open_cloud = [this](core::CloudSpec) {
+    ports_.shell = &shell_;
+    ports_.clock = &clock_;
+    ports_.open_cloud = [this](core::CloudSpec) {
       return test::OpenAs(std::make_shared<VouchingApi>(clock_));
     };
-    world_.ssh_port = [](const core::CloudSpec&) { return 22; };
-    world_.random = [] { return 0.0; };
+    ports_.ssh_port = [](const core::CloudSpec&) { return 22; };
+    ports_.random = [] { return 0.0; };
     job_ = test::SampleJob("train");
     job_.id = core::JobId{1};
     job_.attempt = 1;
@@ -54,7 +54,7 @@ class StageFixture : public testing::Test {
     hooks.slice_ready = [this] { return slice_ready_; };
     hooks.secret = [](const core::SecretRef&) { return std::optional<std::string>{}; };
     context_.emplace(StageContext{.executor = loop_.get_executor(),
-                                  .world = world_,
+                                  .ports = ports_,
                                   .options = options_,
                                   .access = access_,
                                   .job = std::make_shared<const core::Job>(job_),
@@ -89,10 +89,10 @@ class StageFixture : public testing::Test {
   test::FakeClock clock_;
   asio::io_context loop_;
   test::ScriptedShell shell_{clock_};
-  World world_;
+  Ports ports_;
   Options options_{.policy = {.store_id = "store1"}};
-  Clouds clouds_{world_};
-  HostAccess access_{world_, clouds_};
+  Clouds clouds_{ports_};
+  HostAccess access_{ports_, clouds_};
   core::Job job_;
   bool cloud_answers_ = true;
   bool slice_ready_ = true;
