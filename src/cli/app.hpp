@@ -1,15 +1,12 @@
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "cli/exit_code.hpp"
 #include "jobman/base/clock.hpp"
 #include "jobman/base/json.hpp"
-#include "jobman/base/state_paths.hpp"
-#include "jobman/ports/stores.hpp"
+#include "jobman/client/context.hpp"
 #include "jobman/ui/terminal.hpp"
 
 namespace jobman::cli {
@@ -27,48 +24,35 @@ struct GlobalOptions {
   bool verbose = false;
 };
 
-/// Commands that read must not create anything.
-enum class StoreUse { kRead, kWrite };
-/// Opens the store of a home folder. kRead: gives an empty store when there is none yet. kWrite:
-/// creates what is absent below the home folder, which exists.
-using StoreOpener = std::function<base::Result<ports::Stores>(const base::StatePaths&, StoreUse)>;
-/// Waits; false when the user interrupted, at once or meanwhile.
-using Pause = std::function<bool(base::Duration)>;
-
-/// What the program needs of the world around it; tests bring their own.
-struct World {
+/// What the program needs of its surroundings. main() fills it in with what is real, tests bring
+/// their own.
+struct Environment {
   ui::Sink& out;
   ui::Sink& err;
   ui::Surroundings around = {};
   const base::Clock& clock;
-  StoreOpener open_store = {};
-  Pause pause = {};
+  client::StoreOpener open_store = {};
+  client::CloudOpener open_cloud = {};
+  client::ShellOpener open_shell = {};
+  client::Pause pause = {};
 };
 
-/// What a command works with. Everything is made when it is first asked for: a command pays only
-/// for what it uses.
+/// The command line for a command: its options, and how it shows what it has done.
 class App {
  public:
-  App(const World& world, const GlobalOptions& options, ui::Terminal& terminal);
+  App(const Environment& environment, const GlobalOptions& options, ui::Terminal& terminal);
 
   const GlobalOptions& options() const { return options_; }
   ui::Terminal& terminal() { return terminal_; }
-  base::TimePoint Now() const { return world_.clock.Now(); }
-  const base::Clock& clock() const { return world_.clock; }
+  base::TimePoint Now() const { return environment_.clock.Now(); }
   OutputMode mode() const;
 
   /// Where jobman's files are. kFailedPrecondition when no place can be named.
-  base::Result<base::StatePaths> Paths();
-  /// The store for commands that read: an empty one when there is none yet; nothing is created.
-  base::Result<ports::Stores> StoresForReading();
-  /// The store for commands that write: home folder and store are created when absent.
-  base::Result<ports::Stores> StoresForWriting();
-  /// Runs a call of a store, or a task made of such calls, to its end.
-  template <class T>
-  T Await(base::Task<T> task) {
-    if (!loop_) loop_ = std::make_unique<asio::io_context>();
-    return base::RunTask(*loop_, std::move(task));
-  }
+  base::Result<base::StatePaths> Paths() const;
+  /// For commands that read: the store is an empty one when there is none yet; nothing is created.
+  base::Result<client::Context> OpenForReading() { return Open(client::StoreUse::kRead); }
+  /// For commands that write: home folder and store are created when absent.
+  base::Result<client::Context> OpenForWriting() { return Open(client::StoreUse::kWrite); }
 
   /// Waits; false when the user interrupted or stdout's reader went away: then end with
   /// EndOfWait().
@@ -101,16 +85,13 @@ class App {
   int Fail(const base::Error& error);
 
  private:
-  const World& world_;
+  base::Result<client::Context> Open(client::StoreUse use);
+
+  const Environment& environment_;
   const GlobalOptions& options_;
   ui::Terminal& terminal_;
-  std::unique_ptr<asio::io_context> loop_ = {};
-  std::optional<ports::Stores> stores_ = {};
-  bool writable_ = false;
+  ports::Stores stores_ = {};                  ///< must outlive what the loop holds
+  std::optional<asio::io_context> loop_ = {};  ///< made when a store is opened
 };
-
-/// --home, $JOBMAN_HOME, $XDG_STATE_HOME/jobman, ~/.local/state/jobman: the first that is given.
-/// Absolute.
-base::Result<base::Path> FindHome(const std::string& option);
 
 }  // namespace jobman::cli

@@ -28,7 +28,7 @@ struct Command {
 /// Every command, in the order of the help text.
 std::span<const Command> Commands();
 
-// commands/<name>.cpp; those that only write a wish share commands/wishes.cpp.
+// commands/<name>.cpp; those that only write a wish share commands/wish.cpp.
 void AddCancel(CLI::App& root, Invocation& chosen);
 void AddClean(CLI::App& root, Invocation& chosen);
 void AddCompletion(CLI::App& root, Invocation& chosen);

@@ -4,21 +4,19 @@
 
 #include <algorithm>
 
-#include "cli/background.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/log_follower.hpp"
 #include "cli/log_printer.hpp"
 #include "cli/narrator.hpp"
 #include "cli/views/job_end.hpp"
+#include "jobman/client/background_controller.hpp"
+#include "jobman/client/log_follower.hpp"
 #include "jobman/ui/ask.hpp"
 
 namespace jobman::cli {
 namespace {
 
-constexpr base::Duration kPollEvery = std::chrono::milliseconds{50};
-
 /// After Ctrl-C: whether to go on following.
-bool GoOnAfterInterrupt(App& app, const ports::Stores& stores, core::JobId id,
+bool GoOnAfterInterrupt(App& app, const client::Context& context, core::JobId id,
                         const FollowOptions& options) {
   const std::string number = core::FormatJobId(id);
   if (options.ask_to_cancel) {
@@ -27,16 +25,17 @@ bool GoOnAfterInterrupt(App& app, const ports::Stores& stores, core::JobId id,
         ui::AskYesNo(app.terminal(), 0,
                      fmt::format("\nCancel job {} (no: it goes on without this command)?", number));
     if (cancel.ok() && *cancel &&
-        app.Await(stores.jobs->SetWish(id, core::Wish::kCancel, false, app.Now())).ok()) {
-      return WakeController(app, *stores.leases).ok() && ForgetInterrupt();
+        context.Await(context.stores.jobs->SetWish(id, core::Wish::kCancel, false, app.Now()))
+            .ok()) {
+      return context.Await(client::WakeController(context)).ok() && ForgetInterrupt();
     }
   }
   app.Say(fmt::format("detached: job {0} goes on; to follow it again: jobman logs -f {0}", number));
   return false;
 }
 
-base::Status ShowEnd(App& app, const ports::Stores& stores, const core::Job& job) {
-  JM_ASSIGN_OR_RETURN(auto exits, app.Await(stores.jobs->Exits(job.id)));
+base::Status ShowEnd(App& app, const client::Context& context, const core::Job& job) {
+  JM_ASSIGN_OR_RETURN(auto exits, context.Await(context.stores.jobs->Exits(job.id)));
   std::erase_if(exits, [&](const auto& exit) { return exit.attempt != job.attempt; });
   app.Show(views::JobEnd{.job = job, .exits = std::move(exits), .exit_code = ExitCodeOfJob(job)});
   return base::Ok();
@@ -60,31 +59,25 @@ int ExitCodeOfJob(const core::Job& job) {
   return kJobFailed;
 }
 
-base::Result<int> FollowJob(App& app, const ports::Stores& stores, core::JobId id,
+base::Result<int> FollowJob(App& app, const client::Context& context, core::JobId id,
                             const FollowOptions& options) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  LogFollower follower(paths, *stores.jobs, id, {});
+  client::LogFollower follower(context, id, {});
   LogPrinter printer(app, id, false, true);
   Narrator narrator(app, false);
-  const auto take = [&](const LogStage& stage, int host, std::string_view bytes) {
+  const auto take = [&](const client::LogStage& stage, int host, std::string_view bytes) {
     if (!options.logs) return true;
-    return printer.Print(stage, host, HostCount(paths, follower.job(), stage), bytes);
+    const int count = client::HostCount(context.paths, follower.job(), stage);
+    return printer.Print(stage, host, count, bytes);
   };
-  base::TimePoint looked = app.Now();
+  const auto tell = [&narrator](const core::Job& job) { narrator.Tell(job); };
   for (;;) {
-    JM_TRY(app.Await(follower.Poll(take)));
-    narrator.Tell(follower.job());
-    if (follower.done()) break;
-    if (app.Now() - looked > kLookAtController) {
-      JM_TRY(EnsureController(app, *stores.leases));  // it may have been killed
-      looked = app.Now();
-    }
-    if (app.Wait(kPollEvery)) continue;
+    JM_ASSIGN_OR_RETURN(const bool done, follower.Follow(take, tell));
+    if (done) break;
     if (app.terminal().out_error() != 0) return app.EndOfWait();
-    if (!GoOnAfterInterrupt(app, stores, id, options)) return kInterrupted;
+    if (!GoOnAfterInterrupt(app, context, id, options)) return kInterrupted;
   }
   printer.Finish();
-  JM_TRY(ShowEnd(app, stores, follower.job()));
+  JM_TRY(ShowEnd(app, context, follower.job()));
   return ExitCodeOfJob(follower.job());
 }
 

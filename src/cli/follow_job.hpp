@@ -12,7 +12,7 @@ struct FollowOptions {
 /// Shows a job's way to its end: its states on stderr, its hosts' output on stdout, then the table
 /// of exit codes. Gives back the job's exit code: 0, the command's, or what its error maps to.
 /// Interrupted: the job goes on, kInterrupted.
-base::Result<int> FollowJob(App& app, const ports::Stores& stores, core::JobId id,
+base::Result<int> FollowJob(App& app, const client::Context& context, core::JobId id,
                             const FollowOptions& options);
 
 /// The exit code a finished job gives to the command that waited for it.

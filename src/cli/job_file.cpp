@@ -30,15 +30,6 @@ base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
   return std::move(*result.loaded);
 }
 
-std::map<std::string, std::string> SecretValues(const core::JobSpec& spec) {
-  std::map<std::string, std::string> values;
-  for (const core::SecretRef& secret : spec.command.secrets) {
-    if (!secret.file.empty()) continue;
-    if (const auto value = base::GetEnv(secret.name)) values[secret.name] = *value;
-  }
-  return values;
-}
-
 core::Job NewJob(const App& app, core::JobSpec spec) {
   core::Job job;
   job.name = spec.name;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,9 +24,6 @@ void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>&
 /// `secrets`, every secret must have a value now.
 base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
                                          const JobFileOptions& options, bool secrets);
-
-/// The values of the secrets that come from the environment, for the controller.
-std::map<std::string, std::string> SecretValues(const core::JobSpec& spec);
 
 /// A job as `create` stores it.
 core::Job NewJob(const App& app, core::JobSpec spec);

@@ -7,7 +7,8 @@ namespace jobman::cli {
 LogPrinter::LogPrinter(App& app, core::JobId job, bool one_host, bool announce)
     : app_(app), job_(job), one_host_(one_host), announce_(announce) {}
 
-bool LogPrinter::Print(const LogStage& stage, int host, int host_count, std::string_view bytes) {
+bool LogPrinter::Print(const client::LogStage& stage, int host, int host_count,
+                       std::string_view bytes) {
   if (stage_ != stage) StartStage(stage, host_count);
   if (lines_) {
     lines_->Feed(host, bytes);
@@ -21,7 +22,7 @@ void LogPrinter::Finish() {
   if (lines_) lines_->Finish();
 }
 
-void LogPrinter::StartStage(const LogStage& stage, int host_count) {
+void LogPrinter::StartStage(const client::LogStage& stage, int host_count) {
   Finish();
   stage_ = stage;
   lines_.reset();

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/app.hpp"
-#include "cli/log_files.hpp"
+#include "jobman/client/log_files.hpp"
 #include "jobman/ui/prefixed_output.hpp"
 
 namespace jobman::cli {
@@ -19,19 +19,19 @@ class LogPrinter {
   LogPrinter(App& app, core::JobId job, bool one_host, bool announce);
 
   /// Bytes of one host. False when nobody reads any more.
-  bool Print(const LogStage& stage, int host, int host_count, std::string_view bytes);
+  bool Print(const client::LogStage& stage, int host, int host_count, std::string_view bytes);
   /// The unfinished lines of all hosts.
   void Finish();
 
  private:
-  void StartStage(const LogStage& stage, int host_count);
+  void StartStage(const client::LogStage& stage, int host_count);
   void PrintJsonLine(int host, std::string_view line);
 
   App& app_;
   core::JobId job_;
   bool one_host_;
   bool announce_;
-  std::optional<LogStage> stage_ = {};
+  std::optional<client::LogStage> stage_ = {};
   std::unique_ptr<ui::PrefixedOutput> lines_ = {};
 };
 

@@ -3,18 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "cli/adapters.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/open_store.hpp"
 #include "cli/run.hpp"
 
 namespace {
 
-using jobman::cli::World;
+using jobman::cli::Environment;
 
 // A defect: says what is known and where more may stand.
 int EndInternal(jobman::ui::Sink& err, const std::string& what) {
   std::string text = "jobman: internal error: " + what + "\n  please report it";
-  if (const auto home = jobman::cli::FindHome(""); home.ok()) {
+  if (const auto home = jobman::client::FindHome(""); home.ok()) {
     const jobman::base::StatePaths paths{.home = *home};
     text += "; the controller's log is " + paths.ControllerLog().string();
   }
@@ -31,13 +31,15 @@ int main(int argc, char** argv) {
   jobman::ui::FdSink err(2);
   try {
     const jobman::base::SystemClock clock;
-    const World world{.out = out,
-                      .err = err,
-                      .around = jobman::ui::LookAround(),
-                      .clock = clock,
-                      .open_store = jobman::cli::OpenStore,
-                      .pause = jobman::cli::PauseUnlessInterrupted};
-    return jobman::cli::Run({argv + 1, argv + argc}, world);
+    const Environment environment{.out = out,
+                                  .err = err,
+                                  .around = jobman::ui::LookAround(),
+                                  .clock = clock,
+                                  .open_store = jobman::cli::OpenStore,
+                                  .open_cloud = jobman::cli::OpenCloud,
+                                  .open_shell = jobman::cli::OpenShell,
+                                  .pause = jobman::cli::PauseUnlessInterrupted};
+    return jobman::cli::Run({argv + 1, argv + argc}, environment);
   } catch (const std::exception& defect) {
     return EndInternal(err, defect.what());
   } catch (...) {

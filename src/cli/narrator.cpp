@@ -24,4 +24,20 @@ void Narrator::Tell(const core::Job& job) {
   app_.Say(head + ui::Wrap(job.why, ui::DisplayWidth(head), app_.terminal().err_style().width));
 }
 
+base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context& context,
+                                                 const std::vector<core::JobId>& ids,
+                                                 client::WaitFor wait) {
+  Narrator narrator(app, ids.size() > 1);
+  wait.on_look = [&narrator](const core::Job& job) { narrator.Tell(job); };
+  return client::WaitForJobs(context, ids, wait);
+}
+
+base::Status WaitUntilAtRest(App& app, const client::Context& context,
+                             const std::vector<core::JobId>& ids) {
+  client::WaitFor wait;
+  wait.settled = [](const core::Job& job) -> base::Result<bool> { return client::AtRest(job); };
+  JM_TRY(TellAndWait(app, context, ids, std::move(wait)));
+  return base::Ok();
+}
+
 }  // namespace jobman::cli

@@ -2,9 +2,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cli/app.hpp"
-#include "jobman/core/job.hpp"
+#include "jobman/client/wait_for_jobs.hpp"
 
 namespace jobman::cli {
 
@@ -22,5 +23,13 @@ class Narrator {
   base::TimePoint began_;
   std::map<core::JobId, std::string> said_ = {};
 };
+
+/// client::WaitForJobs(), with each change told on stderr.
+base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context& context,
+                                                 const std::vector<core::JobId>& ids,
+                                                 client::WaitFor wait);
+/// Waits until nothing is left to be done for the jobs but to hold their slices.
+base::Status WaitUntilAtRest(App& app, const client::Context& context,
+                             const std::vector<core::JobId>& ids);
 
 }  // namespace jobman::cli

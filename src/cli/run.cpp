@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 
+#include "cli/commands.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
@@ -106,9 +107,10 @@ int RunCommand(App& app, const Invocation& chosen) {
   return ended.ok() ? *ended : app.Fail(ended.error());
 }
 
-int ParseAndRun(const std::vector<std::string>& args, const World& world, ui::Terminal& terminal,
-                CLI::App& root, const GlobalOptions& options, const Invocation& chosen) {
-  App app(world, options, terminal);
+int ParseAndRun(const std::vector<std::string>& args, const Environment& environment,
+                ui::Terminal& terminal, CLI::App& root, const GlobalOptions& options,
+                const Invocation& chosen) {
+  App app(environment, options, terminal);
   if (args.empty()) {
     terminal.Err(root.help());
     return kUsage;
@@ -136,22 +138,22 @@ void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen
   for (CLI::App* command : root.get_subcommands({})) command->footer(kCommandFooter);
 }
 
-int Run(const std::vector<std::string>& args, const World& world) {
+int Run(const std::vector<std::string>& args, const Environment& environment) {
   GlobalOptions options;
   Invocation chosen;
   CLI::App root;
   BuildCommandLine(root, options, chosen);
-  ui::Surroundings around = world.around;
+  ui::Surroundings around = environment.around;
   around.colour_refused = HasFlag(args, "--no-color");
   // Wanted before the command line is understood: its errors are JSON, too.
   options.json = HasFlag(args, "--json");
-  ui::Terminal terminal(ui::Decide(around), world.out, world.err);
-  const int code = ParseAndRun(args, world, terminal, root, options, chosen);
+  ui::Terminal terminal(ui::Decide(around), environment.out, environment.err);
+  const int code = ParseAndRun(args, environment, terminal, root, options, chosen);
   terminal.Flush();
   if (terminal.out_error() == 0) return code;
   if (terminal.out_error() == EPIPE) return kReaderGone;
   options.json = false;  // stdout is what failed
-  return App(world, options, terminal)
+  return App(environment, options, terminal)
       .Fail(base::FromErrno(terminal.out_error(), "writing to stdout"));
 }
 

@@ -18,6 +18,6 @@ void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen
 /// The whole program but for the process: parses `args` (without the program's name), runs the
 /// command, prints, and gives back the exit code. Third-party exceptions pass through: main
 /// catches them.
-int Run(const std::vector<std::string>& args, const World& world);
+int Run(const std::vector<std::string>& args, const Environment& environment);
 
 }  // namespace jobman::cli

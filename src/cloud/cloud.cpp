@@ -35,7 +35,7 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
   if (spec.endpoint == "local") {
     return base::Internal("the endpoint 'local' was not resolved to the simulator's address");
   }
-  const std::string endpoint = spec.endpoint.empty() ? kDefaultEndpoint : spec.endpoint;
+  const std::string endpoint = spec.endpoint.empty() ? core::kDefaultEndpoint : spec.endpoint;
   auto cloud = std::make_unique<Cloud>();
   cloud->clock_ = std::make_unique<base::SystemClock>();
   const base::Clock& clock = *cloud->clock_;

@@ -17,7 +17,7 @@ void ResolveName(Reader& reader, core::JobSpec& spec) {
 
 /// "google" stands for the real API; URLs lose the slash that some end with.
 std::string EndpointOf(std::string text) {
-  if (text == "google") return "https://tpu.googleapis.com";
+  if (text == "google") return core::kDefaultEndpoint;
   while (text.ends_with('/')) text.pop_back();
   return text;
 }

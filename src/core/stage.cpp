@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 #include "core/json_fields.hpp"
 #include "core/overloaded.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::core {
 namespace {
@@ -24,6 +27,14 @@ int Rank(const StopCause& cause) {
                         [](const StoppedByUser&) { return 6; },
                     },
                     cause);
+}
+
+/// The number of the setup step of that name; the command comes after them all.
+std::int64_t PlaceInOrder(const std::string& name) {
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::string> parts = base::Split(name, '-');
+  if (parts.size() < 2 || parts[0] != "setup") return kLast;
+  return base::ParseNumber(parts[1]).value_or(kLast - 1);
 }
 
 bool EndsJob(const StopCause& cause) {
@@ -56,6 +67,10 @@ std::string StageWord(const StageId& id) {
 std::string StageName(const JobSpec& spec, const StageId& id) {
   const SetupStep* const step = StepOf(spec, id);
   return step == nullptr ? StageWord(id) : StageWord(id) + "-" + step->name;
+}
+
+bool RunsBefore(const std::string& a, const std::string& b) {
+  return std::make_tuple(PlaceInOrder(a), a) < std::make_tuple(PlaceInOrder(b), b);
 }
 
 bool IsUnreachable(const base::Error& error) {

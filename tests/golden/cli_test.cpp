@@ -307,7 +307,7 @@ TEST_F(CliGolden, Wait) {
                   {"wait", "2"}});
 }
 
-using cli::views::Garbage;
+using client::Garbage;
 
 Garbage::Slice Left(const std::string& name, core::Ownership ownership, const std::string& why) {
   Garbage::Slice slice{.claim = {.ownership = ownership, .why = why}};
@@ -324,7 +324,7 @@ Garbage::Slice Left(const std::string& name, core::Ownership ownership, const st
 }
 
 Garbage FullOfGarbage() {
-  Garbage garbage{.now = kNoon};
+  Garbage garbage;
   garbage.slices = {
       Left("train-000007-a1", core::Ownership::kOrphan,
            "job 000007 is RUNNING and holds slice train-000007-a2"),
@@ -347,8 +347,9 @@ Garbage FullOfGarbage() {
 
 TEST(GarbageGolden, ShowsWhatIsLeftOverAndThenWhatBecameOfIt) {
   Garbage garbage = FullOfGarbage();
-  std::string text = RenderText(garbage, {}) + "\n--- 100 columns\n" +
-                     RenderText(garbage, {.width = 100}) + "\n--- quiet\n" + RenderQuiet(garbage);
+  const cli::views::FoundGarbage view{garbage, kNoon};
+  std::string text = RenderText(view, {}) + "\n--- 100 columns\n" +
+                     RenderText(view, {.width = 100}) + "\n--- quiet\n" + RenderQuiet(view);
   garbage.slices[0].fate = Garbage::Fate::kDeleted;
   garbage.slices[1].fate = Garbage::Fate::kFailed;
   garbage.slices[1].error = base::Error{.code = base::Code::kPermissionDenied,
@@ -356,8 +357,8 @@ TEST(GarbageGolden, ShowsWhatIsLeftOverAndThenWhatBecameOfIt) {
                                         .reason = base::Reason::kPermission};
   garbage.slices[2].fate = Garbage::Fate::kSpared;
   garbage.runs[0].fate = Garbage::Fate::kGone;
-  text += "\n--- after\n" + RenderText(garbage, {}) + "\n--- json\n" +
-          cli::DumpJson(ToJson(garbage), 2) + "\n";
+  text += "\n--- after\n" + RenderText(view, {}) + "\n--- json\n" + cli::DumpJson(ToJson(view), 2) +
+          "\n";
   ExpectGolden("gc", text);
 }
 

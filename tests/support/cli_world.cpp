@@ -43,18 +43,20 @@ CliWorld::Ended CliWorld::Run(std::vector<std::string> args) {
   MemoryStore store;
   WatchedPorts ports(store, before_erase);
   bool filled = false;
-  const cli::World world{
+  const cli::Environment environment{
       .out = out,
       .err = err,
       .around = around,
       .clock = clock,
-      .open_store = [&](const base::StatePaths&, cli::StoreUse) -> base::Result<ports::Stores> {
+      .open_store = [&](const base::StatePaths&, client::StoreUse) -> base::Result<ports::Stores> {
         if (fill && !std::exchange(filled, true)) fill(store);
         return ports::StoresOf(ports);
       },
+      .open_cloud = open_cloud,
+      .open_shell = open_shell,
       .pause = [&](base::Duration) { return on_pause && on_pause(store); }};
   args.insert(args.begin(), {"--home", home_.string()});
-  const int exit_code = cli::Run(args, world);
+  const int exit_code = cli::Run(args, environment);
   return {.exit_code = exit_code, .out = out.Take(), .err = err.Take()};
 }
 

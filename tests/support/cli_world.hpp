@@ -41,6 +41,9 @@ class CliWorld {
   std::function<void(MemoryStore&)> before_erase = {};
   /// Called where the program waits; false is Ctrl-C.
   std::function<bool(MemoryStore&)> on_pause = {};
+  /// The clouds and hosts of network commands; without them such a command is a defect of the test.
+  client::CloudOpener open_cloud = {};
+  client::ShellOpener open_shell = {};
 
  private:
   std::filesystem::path home_;

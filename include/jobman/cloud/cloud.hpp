@@ -12,9 +12,6 @@
 
 namespace jobman::cloud {
 
-/// The endpoint of the API unless another is set.
-inline constexpr const char* kDefaultEndpoint = "https://tpu.googleapis.com";
-
 struct CloudOptions {
   bool dry_run = false;  ///< Create and Delete are only recorded, see Cloud::plan()
   auth::Env env = base::GetEnv;
@@ -42,8 +39,8 @@ class Cloud {
 };
 
 /// Composes transport, credentials, API and decorators. `spec.endpoint` is a URL: the caller has
-/// resolved "local"; an empty one is kDefaultEndpoint. Errors: kInvalidArgument for an unusable
-/// endpoint, kUnauthenticated when there are no credentials.
+/// resolved "local"; an empty one is core::kDefaultEndpoint. Errors: kInvalidArgument for an
+/// unusable endpoint, kUnauthenticated when there are no credentials.
 Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::CloudSpec spec,
                                          CloudOptions options = {});
 

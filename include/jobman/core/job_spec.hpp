@@ -27,6 +27,9 @@ struct HostSet {
   friend bool operator==(const HostSet&, const HostSet&) = default;
 };
 
+/// The endpoint of the API unless another is set.
+inline constexpr const char* kDefaultEndpoint = "https://tpu.googleapis.com";
+
 /// Which cloud, and how to authenticate to it.
 struct CloudSpec {
   std::string endpoint = {};  ///< "https://tpu.googleapis.com", "http://127.0.0.1:1234", or "local"

@@ -29,6 +29,9 @@ const SetupStep* StepOf(const JobSpec& spec, const StageId& id);
 std::string StageName(const JobSpec& spec, const StageId& id);
 /// "setup-0", "run": without the name of the step.
 std::string StageWord(const StageId& id);
+/// Whether the stage named `a` runs before the one named `b`: setup steps by their number, the
+/// command last.
+bool RunsBefore(const std::string& a, const std::string& b);
 
 /// One host's part in a stage.
 enum class HostPhase {

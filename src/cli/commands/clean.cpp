@@ -1,11 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "cli/background.hpp"
 #include "cli/commands.hpp"
-#include "cli/job_ref.hpp"
+#include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
-#include "cli/wishes.hpp"
+#include "jobman/client/background_controller.hpp"
+#include "jobman/client/find_jobs.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -13,27 +13,26 @@ namespace {
 /// Delete first, if anything is left in the cloud; then the records, then the logs: a crash in
 /// between leaves logs without a job, never a slice without one.
 base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
-                      app.Await(FindJobsToRemove(stores.jobs, words)));
+                      context.Await(client::FindJobsToRemove(context.stores.jobs, words)));
   std::vector<core::JobId> held;
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
+    JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
     if (!core::NeedsCare(job)) continue;
-    JM_TRY(app.Await(stores.jobs->SetWish(id, core::Wish::kDelete, false, app.Now())));
+    JM_TRY(context.Await(context.stores.jobs->SetWish(id, core::Wish::kDelete, false, app.Now())));
     app.Say("deleting the cloud resources of job " + core::FormatJobId(id));
     held.push_back(id);
   }
   if (!held.empty()) {
-    JM_TRY(WakeController(app, *stores.leases));
-    JM_TRY(WaitUntilAtRest(app, stores, held));
+    JM_TRY(context.Await(client::WakeController(context)));
+    JM_TRY(WaitUntilAtRest(app, context, held));
   }
   views::Wished view;
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
-    JM_TRY(app.Await(stores.jobs->Erase({.id = id, .version = job.version})));
-    JM_TRY(base::RemoveAll(paths.JobDir(id.value)));
+    JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+    JM_TRY(context.Await(context.stores.jobs->Erase({.id = id, .version = job.version})));
+    JM_TRY(base::RemoveAll(context.paths.JobDir(id.value)));
     view.rows.push_back({.id = id,
                          .name = job.name,
                          .state = "gone",

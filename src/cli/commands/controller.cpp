@@ -3,13 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <asio/signal_set.hpp>
 #include <memory>
+#include <optional>
 
-#include "cli/background.hpp"
+#include "cli/adapters.hpp"
 #include "cli/commands.hpp"
-#include "cli/host_world.hpp"
 #include "cli/views/controller_status.hpp"
+#include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/background_controller.hpp"
+#include "jobman/ssh/host_shell.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -30,19 +33,18 @@ base::LogLevel LevelOf(const App& app) {
 }
 
 base::Result<int> RunController(App& app, const RunOptions& options) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   base::StartLog({}, LevelOf(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
   ssh::RaiseFileLimit();
   asio::io_context loop;
-  ControllerWorld world(loop, paths, stores);
-  controller::Options settings{.paths = paths};
+  ControllerAdapters adapters(loop, context.paths, context.stores);
+  controller::Options settings{.paths = context.paths};
   settings.policy.poll = std::chrono::seconds{options.poll_seconds};
   settings.policy.provisioning_limit = std::chrono::seconds{options.provisioning_limit_seconds};
   settings.unreachable_limit = std::chrono::seconds{options.host_limit_seconds};
   settings.lease_time = std::chrono::seconds{options.lease_seconds};
   if (options.background) settings.idle_exit = kIdleExit;
-  controller::Controller controller(loop, world.Get(), settings);
+  controller::Controller controller(loop, adapters.Get(), settings);
   asio::signal_set signals(loop, SIGINT, SIGTERM);
   signals.async_wait([&controller](std::error_code error, int) {
     if (!error) controller.Stop();
@@ -56,28 +58,31 @@ base::Result<int> RunController(App& app, const RunOptions& options) {
 }
 
 base::Result<int> RunTick(App& app, int bound_seconds) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
-  base::StartLog(paths.ControllerLog(), LevelOf(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  base::StartLog(context.paths.ControllerLog(), LevelOf(app),
+                 base::GetEnv("JOBMAN_TRACE").value_or(""));
   ssh::RaiseFileLimit();
   asio::io_context loop;
-  ControllerWorld world(loop, paths, stores);
-  controller::Controller controller(loop, world.Get(), {.paths = paths});
+  ControllerAdapters adapters(loop, context.paths, context.stores);
+  controller::Controller controller(loop, adapters.Get(), {.paths = context.paths});
   const base::Status ended =
       base::RunTask(loop, controller.Tick(std::chrono::seconds{bound_seconds}));
   if (!ended.ok()) return ended.error();
   if (app.mode() == OutputMode::kJson) {
-    JM_ASSIGN_OR_RETURN(const auto active, app.Await(stores.jobs->ActiveVersions()));
+    JM_ASSIGN_OR_RETURN(const auto active, context.Await(context.stores.jobs->ActiveVersions()));
     app.ShowJson({{"active", active.size()}});
   }
   return kSuccess;
 }
 
+base::Result<std::optional<ports::Lease>> Live(const client::Context& context) {
+  return context.Await(client::LiveController(context.stores.leases, context.Now()));
+}
+
 base::Result<int> ShowStatus(App& app) {
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
-  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *stores.leases));
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  views::ControllerStatus view{.log = paths.ControllerLog().string()};
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
+  JM_ASSIGN_OR_RETURN(const auto lease, Live(context));
+  views::ControllerStatus view{.log = context.paths.ControllerLog().string()};
   if (lease) view.holder = lease->holder;
   app.Show(view);
   return lease ? kSuccess : kNotFound;
@@ -93,8 +98,8 @@ int TellStopped(App& app, const std::string& said, bool stopped) {
 
 /// SIGTERM to the holder, if it is a process of this machine.
 base::Result<int> StopController(App& app) {
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
-  JM_ASSIGN_OR_RETURN(const auto lease, LiveController(app, *stores.leases));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
+  JM_ASSIGN_OR_RETURN(const auto lease, Live(context));
   if (!lease) return TellStopped(app, "no controller runs", false);
   const auto parts = base::Split(lease->holder, ':');
   const auto own = base::Split(controller::LeaseHolder(), ':');
@@ -110,7 +115,7 @@ base::Result<int> StopController(App& app) {
   }
   const base::TimePoint end = app.Now() + kStopLimit;
   while (app.Now() < end && app.Wait(std::chrono::milliseconds{20})) {
-    JM_ASSIGN_OR_RETURN(const auto now, LiveController(app, *stores.leases));
+    JM_ASSIGN_OR_RETURN(const auto now, Live(context));
     if (!now || now->holder != lease->holder) {
       return TellStopped(app, "the controller is stopped; runs on hosts go on", true);
     }

@@ -3,14 +3,14 @@
 #include <memory>
 #include <optional>
 
-#include "cli/background.hpp"
 #include "cli/commands.hpp"
 #include "cli/follow_job.hpp"
-#include "cli/host_world.hpp"
 #include "cli/job_file.hpp"
-#include "cli/local_cloud.hpp"
-#include "cli/offer_check.hpp"
 #include "cli/views/created.hpp"
+#include "jobman/client/background_controller.hpp"
+#include "jobman/client/local_cloud.hpp"
+#include "jobman/client/offer_check.hpp"
+#include "jobman/client/set_wishes.hpp"
 #include "jobman/cloud/tpu_json.hpp"
 #include "jobman/controller/slice_request.hpp"
 #include "jobman/core/accelerators.hpp"
@@ -71,11 +71,12 @@ Result<int> ShowDryRun(App& app, const Files& files) {
   return kSuccess;
 }
 
-Result<views::Created::Row> CreateOne(App& app, ports::JobStore& jobs, const config::Loaded& loaded,
-                                      controller::Nudge& nudge) {
+Result<views::Created::Row> CreateOne(App& app, const client::Context& context,
+                                      const config::Loaded& loaded, controller::Nudge& nudge) {
   core::Job job = NewJob(app, loaded.spec);
-  JM_ASSIGN_OR_RETURN(job.id, app.Await(jobs.Create(job, loaded.source, app.Now())));
-  const auto secrets = SecretValues(loaded.spec);
+  JM_ASSIGN_OR_RETURN(job.id,
+                      context.Await(context.stores.jobs->Create(job, loaded.source, app.Now())));
+  const auto secrets = client::SecretValues(loaded.spec);
   if (!secrets.empty()) nudge.secrets[job.id.value] = secrets;
   const auto accelerator = core::FindAccelerator(loaded.spec.tpu.accelerator);
   return views::Created::Row{
@@ -89,38 +90,46 @@ Result<views::Created::Row> CreateOne(App& app, ports::JobStore& jobs, const con
 
 /// Simulated hosts without a sandbox are processes of ours: nobody else can log in to them.
 void LogInAsOurselves(App& app, const base::StatePaths& paths, core::JobSpec& spec) {
-  if (spec.cloud.endpoint != "local") return;
-  const auto local = FindLocalCloud(paths);
+  if (spec.cloud.endpoint != client::kLocal) return;
+  const auto local = client::FindLocalCloud(paths);
   if (!local || local->user.empty() || spec.ssh.user == local->user) return;
   app.Say("note: the simulated hosts have no sandbox here and know no user " + spec.ssh.user +
           "; the login is " + local->user);
   spec.ssh.user = local->user;
 }
 
-/// Everything that can be refused is refused before the first job is stored.
-base::Status Prepare(App& app, const ports::Stores& stores, Files& files) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  for (auto& [file, loaded] : files) {
-    JM_TRY(ssh::EnsureKey(loaded.spec.ssh.private_key));
-    JM_TRY(ssh::CheckUsable(loaded.spec.ssh.private_key, ssh::EnvironmentPassphrase()));
-    JM_TRY(CheckOffer(app, *stores.cache, loaded));
-    LogInAsOurselves(app, paths, loaded.spec);
+base::Status CheckOffer(App& app, const client::Context& context, const config::Loaded& loaded) {
+  JM_ASSIGN_OR_RETURN(const std::string unasked,
+                      context.Await(client::CheckOffer(context, loaded)));
+  if (!unasked.empty()) {
+    app.Say("note: what zone " + loaded.spec.tpu.zone + " offers could not be asked: " + unasked);
   }
   return base::Ok();
 }
 
-Result<std::vector<core::JobId>> CreateAll(App& app, const ports::Stores& stores, Files files,
+/// Everything that can be refused is refused before the first job is stored.
+base::Status Prepare(App& app, const client::Context& context, Files& files) {
+  for (auto& [file, loaded] : files) {
+    JM_TRY(ssh::EnsureKey(loaded.spec.ssh.private_key));
+    JM_TRY(ssh::CheckUsable(loaded.spec.ssh.private_key, ssh::EnvironmentPassphrase()));
+    JM_TRY(CheckOffer(app, context, loaded));
+    LogInAsOurselves(app, context.paths, loaded.spec);
+  }
+  return base::Ok();
+}
+
+Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context, Files files,
                                            bool show) {
-  JM_TRY(Prepare(app, stores, files));
+  JM_TRY(Prepare(app, context, files));
   controller::Nudge nudge;
   views::Created view;
   std::vector<core::JobId> ids;
   for (const auto& [file, loaded] : files) {
-    JM_ASSIGN_OR_RETURN(auto row, CreateOne(app, *stores.jobs, loaded, nudge));
+    JM_ASSIGN_OR_RETURN(auto row, CreateOne(app, context, loaded, nudge));
     ids.push_back(row.id);
     view.rows.push_back(std::move(row));
   }
-  JM_TRY(WakeController(app, *stores.leases, nudge));
+  JM_TRY(context.Await(client::WakeController(context, std::move(nudge))));
   if (show) app.Show(view);
   app.terminal().Flush();
   return ids;
@@ -129,16 +138,16 @@ Result<std::vector<core::JobId>> CreateAll(App& app, const ports::Stores& stores
 Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptions& common) {
   JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
   if (options.dry_run) return ShowDryRun(app, files);
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   const bool follow = options.wait || options.follow;
   // Followed, JSON is the jobs' end and raw output the hosts' alone.
   const bool show = !follow || app.mode() == OutputMode::kText ||
                     (app.mode() == OutputMode::kQuiet && !options.follow);
-  JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, stores, files, show));
+  JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, context, files, show));
   int worst = kSuccess;
   for (const core::JobId id : ids) {
     if (!follow) break;
-    JM_ASSIGN_OR_RETURN(const int code, FollowJob(app, stores, id, {.logs = options.follow}));
+    JM_ASSIGN_OR_RETURN(const int code, FollowJob(app, context, id, {.logs = options.follow}));
     worst = std::max(worst, code);
     if (code == kInterrupted) break;
   }
@@ -147,10 +156,10 @@ Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptio
 
 Result<int> RunRun(App& app, const CreateOptions& options, const JobFileOptions& common) {
   JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const auto ids,
-                      CreateAll(app, stores, files, app.mode() == OutputMode::kText));
-  return FollowJob(app, stores, ids.front(), {.logs = true, .ask_to_cancel = true});
+                      CreateAll(app, context, files, app.mode() == OutputMode::kText));
+  return FollowJob(app, context, ids.front(), {.logs = true, .ask_to_cancel = true});
 }
 
 }  // namespace

@@ -1,30 +1,22 @@
-#include <signal.h>
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <asio/experimental/awaitable_operators.hpp>
-#include <asio/signal_set.hpp>
-#include <asio/use_awaitable.hpp>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/host_world.hpp"
-#include "cli/job_ref.hpp"
 #include "cli/views/exec_result.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/ssh/fan_out.hpp"
+#include "jobman/client/find_jobs.hpp"
+#include "jobman/client/run_on_hosts.hpp"
+#include "jobman/ssh/host_shell.hpp"
 #include "jobman/ui/prefixed_output.hpp"
 
 namespace jobman::cli {
 namespace {
 
 using base::Result;
-
-/// For the last words to every host.
-constexpr base::Duration kFarewell = std::chrono::seconds{1};
 
 struct ExecOptions {
   std::string job = {};
@@ -37,19 +29,6 @@ struct ExecOptions {
 /// One word is a command line for the shell, as with ssh; several are its words.
 std::string CommandLine(const std::vector<std::string>& words) {
   return words.size() == 1 ? words[0] : base::ShellJoin(words);
-}
-
-Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& paths,
-                                                 const core::Job& job, const std::string& text) {
-  JM_ASSIGN_OR_RETURN(const core::HostSet wanted, core::ParseHostSet(text));
-  JM_TRY(TargetOf(paths, job, wanted.all || wanted.numbers.empty() ? 0 : wanted.numbers.back()));
-  std::vector<ssh::FanOutHost> hosts;
-  for (int host = 0; host < static_cast<int>(job.slice->hosts.size()); ++host) {
-    if (!wanted.Contains(host)) continue;
-    JM_ASSIGN_OR_RETURN(ports::HostTarget target, TargetOf(paths, job, host));
-    hosts.push_back({.host = host, .target = std::move(target)});
-  }
-  return hosts;
 }
 
 /// Where the hosts' output goes: printed as it comes, or kept to be folded.
@@ -110,36 +89,6 @@ class Output {
   ui::PrefixedOutput err_;
 };
 
-/// As long as `signals` lives no interrupt ends the process: `timeout` and impatient people send a
-/// second one while the farewell is on its way.
-void CatchSignals(asio::signal_set& signals) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    struct sigaction before = {};
-    // Ignored means that whoever started us wants it so.
-    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
-    signals.add(signal);
-  }
-}
-
-base::Task<void> UntilOneOf(asio::signal_set& signals) {
-  co_await signals.async_wait(asio::use_awaitable);
-}
-
-/// Nothing when the user interrupted.
-base::Task<std::optional<ssh::FanOutResult>> UnlessInterrupted(asio::signal_set& signals,
-                                                               base::Task<ssh::FanOutResult> task) {
-  using namespace asio::experimental::awaitable_operators;
-  auto first = co_await (std::move(task) || UntilOneOf(signals));
-  if (first.index() == 0) co_return std::move(std::get<0>(first));
-  co_return std::nullopt;
-}
-
-/// What was cancelled sends its command TERM when it ends, which it does on the loop.
-void SendFarewell(asio::io_context& loop) {
-  loop.restart();
-  loop.run_for(kFarewell);
-}
-
 /// 5 where a key was at fault: no later try mends that. Says what to do, once.
 int ExitCodeOfHosts(App& app, const ssh::FanOutResult& result) {
   if (result.AllOk()) return kSuccess;
@@ -151,38 +100,31 @@ int ExitCodeOfHosts(App& app, const ssh::FanOutResult& result) {
   return kJobFailed;
 }
 
+base::Error WasInterrupted(core::JobId id) {
+  return {.code = base::Code::kCancelled,
+          .message = "interrupted; the command was sent TERM on the hosts where it ran",
+          .hint = "see what runs there: jobman exec " + core::FormatJobId(id) + " --fold -- ps x"};
+}
+
 Result<int> RunExec(App& app, const ExecOptions& options) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
-  JM_ASSIGN_OR_RETURN(const core::JobId id, app.Await(FindJob(stores.jobs, options.job)));
-  JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
-  JM_ASSIGN_OR_RETURN(auto hosts, ChooseHosts(paths, job, options.hosts));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id,
+                      context.Await(client::FindJob(context.stores.jobs, options.job)));
+  JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+  JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
   views::ExecResult view{.job = id, .fold = options.fold};
   Output output(app, options, static_cast<int>(job.slice->hosts.size()), hosts.size(), view);
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
-
   ssh::RaiseFileLimit();
-  asio::io_context loop;
-  asio::signal_set signals(loop);
-  CatchSignals(signals);
-  ssh::SshHostShell shell(loop.get_executor(), *stores.host_keys);
   ssh::FanOutOptions fan_out{
       .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
   if (options.patience_seconds > 0) {
     fan_out.patience = std::chrono::seconds{options.patience_seconds};
   }
-  const ports::RemoteCommand command{.command = CommandLine(options.words)};
-  const auto result = base::RunTask(
-      loop, UnlessInterrupted(signals, ssh::FanOut(&shell, std::move(hosts), command, fan_out)));
-  if (!result) SendFarewell(loop);
-  signals.clear();  // from here on an interrupt ends what waits for a reader
+  const auto result =
+      client::RunOnHosts(context, std::move(hosts), CommandLine(options.words), fan_out);
   output.Finish();
-  if (!result) {
-    return base::Error{
-        .code = base::Code::kCancelled,
-        .message = "interrupted; the command was sent TERM on the hosts where it ran",
-        .hint = "see what runs there: jobman exec " + core::FormatJobId(id) + " --fold -- ps x"};
-  }
+  if (!result) return WasInterrupted(id);
   for (const ssh::HostOutcome& row : result->hosts) {
     view.rows.push_back({.host = row.host,
                          .exit_code = row.result.ok() ? std::optional(*row.result) : std::nullopt,

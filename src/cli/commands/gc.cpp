@@ -5,18 +5,19 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/garbage.hpp"
+#include "cli/views/garbage.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/ssh/host_shell.hpp"
 #include "jobman/ui/ask.hpp"
 
 namespace jobman::cli {
 namespace {
 
+using client::Garbage;
 using core::Ownership;
-using views::Garbage;
 
 struct GcOptions {
-  PlaceWish places = {};
+  client::PlaceWish places = {};
   std::string name = {};
   bool unlabelled = false;
   bool all_stores = false;
@@ -81,28 +82,28 @@ base::Result<int> RunGc(App& app, const GcOptions& options) {
         "--unlabelled needs --name: without labels nothing tells whose it is",
         "name what you mean: --name 'train-*'");
   }
-  JM_TRY(CheckPlaces(options.places));
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
-  PlaceWish where = options.places;
+  JM_TRY(client::CheckPlaces(options.places));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  client::PlaceWish where = options.places;
   where.endpoint = app.options().endpoint;
-  JM_ASSIGN_OR_RETURN(auto places, app.Await(PlacesToSearch(stores.jobs, where)));
+  client::GarbageQuery query{.name_glob = options.name, .hosts = !options.no_hosts};
+  JM_ASSIGN_OR_RETURN(query.places,
+                      context.Await(client::PlacesToSearch(context.stores.jobs, where)));
   ssh::RaiseFileLimit();
-  GarbageSearch search(app, stores, paths);
-  JM_ASSIGN_OR_RETURN(Garbage garbage, search.Look({.places = std::move(places),
-                                                    .name_glob = options.name,
-                                                    .hosts = !options.no_hosts}));
+  client::GarbageCollector collector(context);
+  const auto say = [&app](const base::Error& error) { app.Say("jobman: " + error.ToString()); };
+  JM_ASSIGN_OR_RETURN(Garbage garbage, context.Await(collector.Look(query, say)));
   const auto chosen = ChosenOf(garbage, options);
   const bool any = !chosen.empty() || !garbage.runs.empty();
   const bool talks = app.mode() == OutputMode::kText;
   TellSilentHosts(app, garbage);
-  if (any && !options.yes && talks) app.Show(garbage);
+  if (any && !options.yes && talks) app.Show(views::FoundGarbage{garbage, app.Now()});
   const bool wanted = any && IsWanted(app, options, std::ssize(chosen), std::ssize(garbage.runs));
   if (wanted) {
-    for (Garbage::Slice* slice : chosen) search.Remove(*slice);
-    for (Garbage::Run& run : garbage.runs) search.Stop(run);
+    for (Garbage::Slice* slice : chosen) *slice = context.Await(collector.Remove(*slice));
+    for (Garbage::Run& run : garbage.runs) run = context.Await(collector.Stop(run));
   }
-  if (!talks || wanted || !any) app.Show(garbage);
+  if (!talks || wanted || !any) app.Show(views::FoundGarbage{garbage, app.Now()});
   if (!any) {
     app.Say(fmt::format("nothing is left over in {}",
                         base::Plural(std::ssize(garbage.places), "place")));

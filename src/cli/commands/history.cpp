@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/job_ref.hpp"
 #include "cli/views/history.hpp"
+#include "jobman/client/find_jobs.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -28,13 +28,13 @@ bool Wanted(const ports::Event& event, const HistoryOptions& options) {
 }
 
 base::Result<int> RunHistory(App& app, const HistoryOptions& options) {
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
-                      app.Await(FindJobs(stores.jobs, options.jobs)));
+                      context.Await(client::FindJobs(context.stores.jobs, options.jobs)));
   views::History view;
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(const std::vector<ports::Event> events,
-                        app.Await(stores.jobs->Events(id, 0)));
+                        context.Await(context.stores.jobs->Events(id, 0)));
     std::copy_if(events.begin(), events.end(), std::back_inserter(view.events),
                  [&](const ports::Event& event) { return Wanted(event, options); });
   }

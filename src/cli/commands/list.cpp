@@ -45,10 +45,11 @@ Result<ports::JobFilter> ReadFilter(const ListOptions& options) {
   return filter;
 }
 
-Result<views::JobList> Look(App& app, ports::JobStore& store, const ports::JobFilter& filter) {
-  JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs, app.Await(store.List(filter)));
+Result<views::JobList> Look(const client::Context& context, const ports::JobFilter& filter) {
+  JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs,
+                      context.Await(context.stores.jobs->List(filter)));
   std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-  return views::JobList{.jobs = std::move(jobs), .now = app.Now()};
+  return views::JobList{.jobs = std::move(jobs), .now = context.Now()};
 }
 
 // On a terminal the picture is repainted; elsewhere each change is a picture (or a line of JSON)
@@ -66,14 +67,15 @@ void ShowPicture(App& app, const views::JobList& view) {
   terminal.Flush();
 }
 
-Result<int> Watch(App& app, ports::JobStore& store, const ports::JobFilter& filter) {
+Result<int> Watch(App& app, const client::Context& context, const ports::JobFilter& filter) {
   // A terminal shows how long something takes, so it is repainted although nothing changed.
   const bool always = app.terminal().facts().out_tty && app.mode() == OutputMode::kText;
   std::optional<std::int64_t> seen;
   do {
-    JM_ASSIGN_OR_RETURN(const std::int64_t changes, app.Await(store.ChangeCounter()));
+    JM_ASSIGN_OR_RETURN(const std::int64_t changes,
+                        context.Await(context.stores.jobs->ChangeCounter()));
     if (always || changes != seen) {
-      JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, store, filter));
+      JM_ASSIGN_OR_RETURN(const views::JobList view, Look(context, filter));
       ShowPicture(app, view);
       seen = changes;
     }
@@ -83,9 +85,9 @@ Result<int> Watch(App& app, ports::JobStore& store, const ports::JobFilter& filt
 
 Result<int> RunList(App& app, const ListOptions& options) {
   JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, ReadFilter(options));
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
-  if (options.watch) return Watch(app, *stores.jobs, filter);
-  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, *stores.jobs, filter));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
+  if (options.watch) return Watch(app, context, filter);
+  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(context, filter));
   app.Show(view);
   if (view.jobs.empty() && app.mode() == OutputMode::kText) app.Say("no jobs");
   return kSuccess;

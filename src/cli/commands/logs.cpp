@@ -7,18 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "cli/background.hpp"
 #include "cli/commands.hpp"
-#include "cli/job_ref.hpp"
-#include "cli/log_follower.hpp"
 #include "cli/log_printer.hpp"
 #include "cli/views/folded_logs.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/find_jobs.hpp"
+#include "jobman/client/log_follower.hpp"
 
 namespace jobman::cli {
 namespace {
 
 using base::Result;
+using client::LogFile;
+using client::LogStage;
 
 struct LogsOptions {
   std::string job = {};
@@ -33,8 +34,7 @@ constexpr base::Duration kReadEvery = std::chrono::milliseconds{100};
 
 // What `logs` works on, once the words of the command line are understood.
 struct Request {
-  base::StatePaths paths = {};
-  ports::Stores stores = {};
+  client::Context context = {};
   core::Job job = {};
   core::HostSet hosts = {};
 };
@@ -45,10 +45,11 @@ bool OnlyOne(const core::HostSet& hosts) {
 
 Result<Request> Understand(App& app, const LogsOptions& options) {
   Request request;
-  JM_ASSIGN_OR_RETURN(request.paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(request.stores, app.StoresForReading());
-  JM_ASSIGN_OR_RETURN(const core::JobId id, app.Await(FindJob(request.stores.jobs, options.job)));
-  JM_ASSIGN_OR_RETURN(request.job, app.Await(request.stores.jobs->Get(id)));
+  JM_ASSIGN_OR_RETURN(request.context, app.OpenForReading());
+  const client::Context& context = request.context;
+  JM_ASSIGN_OR_RETURN(const core::JobId id,
+                      context.Await(client::FindJob(context.stores.jobs, options.job)));
+  JM_ASSIGN_OR_RETURN(request.job, context.Await(context.stores.jobs->Get(id)));
   auto hosts = core::ParseHostSet(options.hosts);
   if (!hosts.ok()) return std::move(hosts).error().With("--host");
   request.hosts = *hosts;
@@ -61,7 +62,7 @@ std::string ListOf(const std::vector<std::string>& names) {
 
 // The attempt that is asked for, or the latest that left logs. Nothing: no logs at all.
 Result<std::optional<int>> ChooseAttempt(const Request& request, const LogsOptions& options) {
-  const std::vector<int> attempts = LogAttempts(request.paths, request.job.id);
+  const std::vector<int> attempts = client::LogAttempts(request.context.paths, request.job.id);
   if (!options.attempt) {
     if (attempts.empty()) return std::optional<int>{};
     return std::optional<int>{attempts.back()};
@@ -76,14 +77,15 @@ Result<std::optional<int>> ChooseAttempt(const Request& request, const LogsOptio
 // The stage that is asked for, or the one that ran last: the command, if it came to that.
 Result<std::optional<LogStage>> ChooseStage(const Request& request, const LogsOptions& options,
                                             int attempt) {
-  const std::vector<LogStage> stages = LogStages(request.paths, request.job.id, attempt);
+  const std::vector<LogStage> stages =
+      client::LogStages(request.context.paths, request.job.id, attempt);
   if (options.stage.empty()) {
     if (stages.empty()) return std::optional<LogStage>{};
     return std::optional<LogStage>{stages.back()};
   }
   std::vector<std::string> known;
   for (const LogStage& stage : stages) {
-    if (IsCalled(stage, options.stage)) return std::optional<LogStage>{stage};
+    if (client::IsCalled(stage, options.stage)) return std::optional<LogStage>{stage};
     known.push_back(stage.name);
   }
   return base::NotFound(
@@ -91,7 +93,7 @@ Result<std::optional<LogStage>> ChooseStage(const Request& request, const LogsOp
 }
 
 Result<std::vector<LogFile>> ChooseFiles(const Request& request, const LogStage& stage) {
-  std::vector<LogFile> files = LogFiles(request.paths, request.job.id, stage);
+  std::vector<LogFile> files = client::LogFiles(request.context.paths, request.job.id, stage);
   std::vector<int> present;
   for (const LogFile& file : files) present.push_back(file.host);
   for (const int host : request.hosts.numbers) {
@@ -109,7 +111,7 @@ Result<int> PrintFolded(App& app, const Request& request, const LogStage& stage,
   views::FoldedLogs view{.job = request.job.id, .attempt = stage.attempt, .stage = stage.name};
   for (const LogFile& file : files) {
     std::string text;
-    const auto read = ReadLog(file.path, 0, [&](std::string_view bytes) {
+    const auto read = client::ReadLog(file.path, 0, [&](std::string_view bytes) {
       text.append(bytes);
       return true;
     });
@@ -123,9 +125,9 @@ Result<int> PrintFolded(App& app, const Request& request, const LogStage& stage,
 Result<int> PrintFiles(App& app, const Request& request, const LogStage& stage,
                        const std::vector<LogFile>& files) {
   LogPrinter printer(app, request.job.id, files.size() == 1, false);
-  const int host_count = HostCount(request.paths, request.job, stage);
+  const int host_count = client::HostCount(request.context.paths, request.job, stage);
   for (const LogFile& file : files) {
-    const auto read = ReadLog(file.path, 0, [&](std::string_view bytes) {
+    const auto read = client::ReadLog(file.path, 0, [&](std::string_view bytes) {
       return printer.Print(stage, file.host, host_count, bytes);
     });
     if (!read.ok()) return read.error();
@@ -152,45 +154,34 @@ Result<int> PrintOnce(App& app, const Request& request, const LogsOptions& optio
 }
 
 // Begins where `logs` without -f would, and goes on from there.
-LogFollower::Options FollowFrom(const Request& request, const LogsOptions& options) {
-  LogFollower::Options from{.first_attempt = std::max(request.job.attempt, 1),
-                            .only_attempt = options.attempt,
-                            .hosts = request.hosts};
+client::LogFollower::Options FollowFrom(const Request& request, const LogsOptions& options) {
+  client::LogFollower::Options from{.first_attempt = std::max(request.job.attempt, 1),
+                                    .only_attempt = options.attempt,
+                                    .hosts = request.hosts,
+                                    .poll_every = kReadEvery};
   if (!options.stage.empty()) from.only_stage = options.stage;
-  const auto attempts = LogAttempts(request.paths, request.job.id);
+  const auto attempts = client::LogAttempts(request.context.paths, request.job.id);
   // The job may be about to start a new attempt: the logs there are belong to the last one.
   if (!attempts.empty() && core::IsFinal(request.job.state)) from.first_attempt = attempts.back();
   if (options.attempt) from.first_attempt = *options.attempt;
-  const auto stages = LogStages(request.paths, request.job.id, from.first_attempt);
+  const auto stages = client::LogStages(request.context.paths, request.job.id, from.first_attempt);
   if (!stages.empty()) from.first_stage = stages.back().name;
   return from;
 }
 
 Result<int> Follow(App& app, const Request& request, const LogsOptions& options) {
-  LogFollower follower(request.paths, *request.stores.jobs, request.job.id,
-                       FollowFrom(request, options));
+  client::LogFollower follower(request.context, request.job.id, FollowFrom(request, options));
   LogPrinter printer(app, request.job.id, OnlyOne(request.hosts), true);
   std::optional<LogStage> last;
   int host_count = 1;
   const auto take = [&](const LogStage& stage, int host, std::string_view bytes) {
-    if (last != stage) host_count = HostCount(request.paths, follower.job(), stage);
+    if (last != stage) host_count = client::HostCount(request.context.paths, follower.job(), stage);
     last = stage;
     return printer.Print(stage, host, host_count, bytes);
   };
-  base::TimePoint looked = app.Now();
-  for (;;) {
-    JM_TRY(app.Await(follower.Poll(take)));
-    if (follower.done()) break;
-    if (core::NeedsCare(follower.job()) && app.Now() - looked > kLookAtController) {
-      JM_TRY(EnsureController(app, *request.stores.leases));  // it may have been killed
-      looked = app.Now();
-    }
-    if (!app.Wait(kReadEvery)) {
-      printer.Finish();
-      return app.EndOfWait();
-    }
-  }
+  JM_ASSIGN_OR_RETURN(const bool done, follower.Follow(take, {}));
   printer.Finish();
+  if (!done) return app.EndOfWait();
   app.Say(fmt::format("job {} is {}", core::FormatJobId(request.job.id),
                       core::StateName(follower.job().state)));
   return kSuccess;

@@ -4,33 +4,33 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/job_ref.hpp"
 #include "cli/views/job_detail.hpp"
+#include "jobman/client/find_jobs.hpp"
 
 namespace jobman::cli {
 namespace {
 
 using base::Result;
 
-Result<views::JobDetails::Item> Look(App& app, const ports::Stores& stores, core::JobId id) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(core::Job job, app.Await(stores.jobs->Get(id)));
-  JM_ASSIGN_OR_RETURN(auto attempts, app.Await(stores.jobs->Attempts(id)));
-  JM_ASSIGN_OR_RETURN(auto exits, app.Await(stores.jobs->Exits(id)));
-  JM_ASSIGN_OR_RETURN(auto deliveries, app.Await(stores.outbox->Deliveries(id)));
+Result<views::JobDetails::Item> Look(const client::Context& context, core::JobId id) {
+  JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
+  JM_ASSIGN_OR_RETURN(auto attempts, context.Await(context.stores.jobs->Attempts(id)));
+  JM_ASSIGN_OR_RETURN(auto exits, context.Await(context.stores.jobs->Exits(id)));
+  JM_ASSIGN_OR_RETURN(auto deliveries, context.Await(context.stores.outbox->Deliveries(id)));
   return views::JobDetails::Item{.job = std::move(job),
                                  .attempts = std::move(attempts),
                                  .exits = std::move(exits),
                                  .deliveries = std::move(deliveries),
-                                 .logs = paths.JobDir(id.value).string()};
+                                 .logs = context.paths.JobDir(id.value).string()};
 }
 
 Result<int> RunShow(App& app, const std::vector<std::string>& jobs) {
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, app.Await(FindJobs(stores.jobs, jobs)));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
+                      context.Await(client::FindJobs(context.stores.jobs, jobs)));
   views::JobDetails view{.now = app.Now()};
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(views::JobDetails::Item item, Look(app, stores, id));
+    JM_ASSIGN_OR_RETURN(views::JobDetails::Item item, Look(context, id));
     view.items.push_back(std::move(item));
   }
   app.Show(view);

@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/host_world.hpp"
-#include "cli/job_ref.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/shell.hpp"
+#include "jobman/client/find_jobs.hpp"
+#include "jobman/client/host_target.hpp"
 #include "jobman/ssh/openssh.hpp"
 
 namespace jobman::cli {
@@ -21,18 +21,6 @@ struct SshOptions {
   int host = 0;
   std::vector<std::string> words = {};
 };
-
-/// The host's key, learned by a greeting when no run of the job did so yet.
-base::Result<std::optional<std::string>> HostKey(App& app, ports::HostKeyStore& host_keys,
-                                                 const ports::HostTarget& target) {
-  JM_ASSIGN_OR_RETURN(auto pinned, app.Await(host_keys.PinnedKey(target.identity)));
-  if (pinned) return pinned;
-  asio::io_context loop;
-  ssh::SshHostShell shell(loop.get_executor(), host_keys);
-  const ports::RemoteCommand nothing{.command = "true"};
-  JM_TRY(base::RunTask(loop, shell.Run(target, nothing, {}, {})));
-  return app.Await(host_keys.PinnedKey(target.identity));
-}
 
 /// OpenSSH's client refuses users that the password file does not know, without a cure.
 base::Status CheckUserIsKnown(const SshOptions& options) {
@@ -47,14 +35,14 @@ base::Status CheckUserIsKnown(const SshOptions& options) {
 
 base::Result<int> RunSsh(App& app, const SshOptions& options) {
   JM_TRY(CheckUserIsKnown(options));
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
-  JM_ASSIGN_OR_RETURN(const core::JobId id, app.Await(FindJob(stores.jobs, options.job)));
-  JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
-  JM_ASSIGN_OR_RETURN(const ports::HostTarget target, TargetOf(paths, job, options.host));
-  JM_ASSIGN_OR_RETURN(const auto host_key, HostKey(app, *stores.host_keys, target));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id,
+                      context.Await(client::FindJob(context.stores.jobs, options.job)));
+  JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+  JM_ASSIGN_OR_RETURN(const auto target, client::TargetOf(context.paths, job, options.host));
+  JM_ASSIGN_OR_RETURN(const auto host_key, context.Await(client::HostKeyOf(context, target)));
   JM_ASSIGN_OR_RETURN(auto words,
-                      ssh::OpenSshArguments(target, host_key, paths.home / "known_hosts"));
+                      ssh::OpenSshArguments(target, host_key, context.paths.home / "known_hosts"));
   words.insert(words.end(), options.words.begin(), options.words.end());
   base::Log(base::LogLevel::kDebug, "ssh", "{}", base::ShellJoin(words));
   std::vector<char*> argv;

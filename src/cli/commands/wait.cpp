@@ -5,11 +5,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/follow_job.hpp"
-#include "cli/job_ref.hpp"
+#include "cli/narrator.hpp"
 #include "cli/status_words.hpp"
 #include "cli/views/waited.hpp"
-#include "cli/wait_for_jobs.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/find_jobs.hpp"
 #include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
@@ -46,16 +46,16 @@ class Goal {
   }
 
   /// What came before the wait does not count.
-  base::Status Begin(App& app, ports::JobStore& store, const std::vector<core::JobId>& ids) {
+  base::Status Begin(const client::Context& context, const std::vector<core::JobId>& ids) {
     for (const core::JobId id : ids) {
-      JM_ASSIGN_OR_RETURN(const auto events, app.Await(store.Events(id, 0)));
+      JM_ASSIGN_OR_RETURN(const auto events, context.Await(context.stores.jobs->Events(id, 0)));
       looked_[id].event = events.empty() ? 0 : events.back().number;
     }
     return base::Ok();
   }
 
-  base::Result<bool> Settled(App& app, ports::JobStore& store, const core::Job& job) {
-    JM_TRY(LookBack(app, store, job));
+  base::Result<bool> Settled(const client::Context& context, const core::Job& job) {
+    JM_TRY(LookBack(context, job));
     // A wish that nobody has begun with: the job will leave the state it is in.
     return !job.wish_new && (Reached(job) || core::IsFinal(job.state));
   }
@@ -77,11 +77,12 @@ class Goal {
 
  private:
   /// States that came and went between two looks stand in the journal.
-  base::Status LookBack(App& app, ports::JobStore& store, const core::Job& job) {
+  base::Status LookBack(const client::Context& context, const core::Job& job) {
     Looked& looked = looked_[job.id];
     if (looked.version == job.version) return base::Ok();
     looked.version = job.version;
-    JM_ASSIGN_OR_RETURN(const auto events, app.Await(store.Events(job.id, looked.event)));
+    JM_ASSIGN_OR_RETURN(const auto events,
+                        context.Await(context.stores.jobs->Events(job.id, looked.event)));
     for (const ports::Event& event : events) {
       if (event.kind == "state" && WasReachedIn(event.subject)) looked.passed = true;
       looked.event = event.number;
@@ -115,13 +116,14 @@ base::Result<std::optional<base::Duration>> ReadTimeout(const std::string& text)
 
 base::Result<int> RunWait(App& app, const WaitOptions& options) {
   JM_ASSIGN_OR_RETURN(Goal goal, Goal::Read(options.states));
-  WaitFor wait{.goal = goal.Text()};
+  client::WaitFor wait{.goal = goal.Text()};
   JM_ASSIGN_OR_RETURN(wait.timeout, ReadTimeout(options.timeout));
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForWriting());
-  JM_ASSIGN_OR_RETURN(const auto ids, app.Await(FindJobs(stores.jobs, options.jobs)));
-  JM_TRY(goal.Begin(app, *stores.jobs, ids));
-  wait.settled = [&](const core::Job& job) { return goal.Settled(app, *stores.jobs, job); };
-  JM_ASSIGN_OR_RETURN(const auto jobs, WaitForJobs(app, stores, ids, wait));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const auto ids,
+                      context.Await(client::FindJobs(context.stores.jobs, options.jobs)));
+  JM_TRY(goal.Begin(context, ids));
+  wait.settled = [&](const core::Job& job) { return goal.Settled(context, job); };
+  JM_ASSIGN_OR_RETURN(const auto jobs, TellAndWait(app, context, ids, std::move(wait)));
   views::Waited view;
   int worst = kSuccess;
   for (const core::Job& job : jobs) {

@@ -3,25 +3,28 @@
 #include <string>
 #include <vector>
 
-#include "cli/background.hpp"
 #include "cli/commands.hpp"
-#include "cli/job_ref.hpp"
 #include "cli/views/explanation.hpp"
 #include "cli/views/job_detail.hpp"
+#include "jobman/client/background_controller.hpp"
+#include "jobman/client/find_jobs.hpp"
 #include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
 
 base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
-  JM_ASSIGN_OR_RETURN(const ports::Stores stores, app.StoresForReading());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids, app.Await(FindJobs(stores.jobs, jobs)));
-  JM_ASSIGN_OR_RETURN(const auto controller, LiveController(app, *stores.leases));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
+  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
+                      context.Await(client::FindJobs(context.stores.jobs, jobs)));
+  JM_ASSIGN_OR_RETURN(const auto controller,
+                      context.Await(client::LiveController(context.stores.leases, context.Now())));
   views::Explanations view;
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(const core::Job job, app.Await(stores.jobs->Get(id)));
+    JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
     core::Explanation why = core::Explain(job, app.Now());
-    JM_ASSIGN_OR_RETURN(const auto deliveries, app.Await(stores.outbox->Deliveries(id)));
+    JM_ASSIGN_OR_RETURN(const auto deliveries,
+                        context.Await(context.stores.outbox->Deliveries(id)));
     for (std::string& trouble : views::HookTroubles(deliveries, app.Now())) {
       why.facts.push_back("hook: " + std::move(trouble));
     }

@@ -10,6 +10,7 @@
 namespace jobman::cli::views {
 namespace {
 
+using client::Garbage;
 using core::Ownership;
 
 std::string_view KindOf(const core::FoundSlice& found) {
@@ -60,7 +61,7 @@ ui::Cell Verdict(const std::string& why, Garbage::Fate fate,
   return why;
 }
 
-std::string SliceTable(const Garbage& view, Ownership ownership, std::string_view heading,
+std::string SliceTable(const FoundGarbage& view, Ownership ownership, std::string_view heading,
                        const ui::Style& style) {
   ui::Table table({{.header = "KIND"},
                    {.header = "NAME"},
@@ -70,7 +71,7 @@ std::string SliceTable(const Garbage& view, Ownership ownership, std::string_vie
                    {.header = "STATE"},
                    {.header = "AGE"},
                    {.header = "WHY", .flexible = true}});
-  for (const Garbage::Slice& row : view.slices) {
+  for (const Garbage::Slice& row : view.garbage.slices) {
     if (row.claim.ownership != ownership) continue;
     table.AddRow({std::string(KindOf(row.found)), row.found.ref.name, row.found.ref.place.project,
                   row.found.ref.place.zone, OrDash(row.found.accelerator),
@@ -80,12 +81,12 @@ std::string SliceTable(const Garbage& view, Ownership ownership, std::string_vie
   return table.empty() ? std::string{} : fmt::format("{}\n{}", heading, table.Render(style));
 }
 
-std::string RunTable(const Garbage& view, const ui::Style& style) {
+std::string RunTable(const FoundGarbage& view, const ui::Style& style) {
   ui::Table table({{.header = "JOB"},
                    {.header = "HOST", .right = true},
                    {.header = "RUN"},
                    {.header = "WHY", .flexible = true}});
-  for (const Garbage::Run& row : view.runs) {
+  for (const Garbage::Run& row : view.garbage.runs) {
     table.AddRow({core::FormatJobId(row.job), std::to_string(row.host), row.run_id,
                   Verdict(row.why, row.fate, row.error)});
   }
@@ -100,7 +101,7 @@ base::OrderedJson FateJson(base::OrderedJson json, Garbage::Fate fate,
   return json;
 }
 
-base::OrderedJson PlaceJson(const CloudPlace& one) {
+base::OrderedJson PlaceJson(const client::CloudPlace& one) {
   return {
       {"endpoint", one.cloud.endpoint}, {"project", one.place.project}, {"zone", one.place.zone}};
 }
@@ -144,7 +145,7 @@ std::string_view FateName(Garbage::Fate fate) {
   return "";
 }
 
-std::string RenderText(const Garbage& view, const ui::Style& style) {
+std::string RenderText(const FoundGarbage& view, const ui::Style& style) {
   std::vector<std::string> parts = {
       SliceTable(view, Ownership::kOrphan, "slices that no job holds:", style),
       RunTable(view, style),
@@ -156,30 +157,31 @@ std::string RenderText(const Garbage& view, const ui::Style& style) {
   return base::Join(parts, "\n");
 }
 
-std::string RenderQuiet(const Garbage& view) {
+std::string RenderQuiet(const FoundGarbage& view) {
   std::string text;
-  for (const Garbage::Slice& row : view.slices) {
+  for (const Garbage::Slice& row : view.garbage.slices) {
     const bool listed =
         row.claim.ownership == Ownership::kOrphan || row.fate != Garbage::Fate::kLeft;
     if (listed) text += row.found.ref.name + "\n";
   }
-  for (const Garbage::Run& row : view.runs) text += row.run_id + "\n";
+  for (const Garbage::Run& row : view.garbage.runs) text += row.run_id + "\n";
   return text;
 }
 
-base::OrderedJson ToJson(const Garbage& view) {
+base::OrderedJson ToJson(const FoundGarbage& view) {
   base::OrderedJson json = {{"places", base::OrderedJson::array()},
                             {"slices", base::OrderedJson::array()},
                             {"runs", base::OrderedJson::array()},
                             {"silent_hosts", base::OrderedJson::array()}};
-  for (const CloudPlace& one : view.places) json["places"].push_back(PlaceJson(one));
-  for (const Garbage::Slice& row : view.slices) json["slices"].push_back(SliceJson(row));
-  for (const Garbage::Run& row : view.runs) {
+  for (const client::CloudPlace& one : view.garbage.places)
+    json["places"].push_back(PlaceJson(one));
+  for (const Garbage::Slice& row : view.garbage.slices) json["slices"].push_back(SliceJson(row));
+  for (const Garbage::Run& row : view.garbage.runs) {
     base::OrderedJson run = {
         {"job", row.job.value}, {"host", row.host}, {"run", row.run_id}, {"why", row.why}};
     json["runs"].push_back(FateJson(std::move(run), row.fate, row.error));
   }
-  for (const Garbage::SilentHost& host : view.silent) {
+  for (const Garbage::SilentHost& host : view.garbage.silent) {
     json["silent_hosts"].push_back(
         {{"job", host.job.value}, {"host", host.host}, {"error", ToJson(host.error)}});
   }

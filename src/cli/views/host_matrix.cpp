@@ -1,23 +1,11 @@
 #include "cli/views/host_matrix.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
-#include <tuple>
-
-#include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
 namespace {
-
-// Stages are named "setup-<number>-<name>" and "run".
-std::int64_t StageOrder(const std::string& stage) {
-  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-  const std::vector<std::string> parts = base::Split(stage, '-');
-  if (parts.size() < 2 || parts[0] != "setup") return kLast;
-  return base::ParseNumber(parts[1]).value_or(kLast - 1);
-}
 
 ui::Cell ExitCell(int exit_code) {
   return {std::to_string(exit_code), exit_code == 0 ? ui::Tone::kGood : ui::Tone::kBad};
@@ -56,10 +44,6 @@ Cells Collect(const core::Job& job, const std::vector<ports::ExitRecord>& exits)
 
 }  // namespace
 
-bool RunsBefore(const std::string& a, const std::string& b) {
-  return std::make_tuple(StageOrder(a), a) < std::make_tuple(StageOrder(b), b);
-}
-
 HostMatrix MakeHostMatrix(const core::Job& job, const std::vector<ports::ExitRecord>& exits) {
   const Cells cells = Collect(job, exits);
   std::set<int> hosts;
@@ -73,7 +57,7 @@ HostMatrix MakeHostMatrix(const core::Job& job, const std::vector<ports::ExitRec
   for (std::size_t i = 0; i < addresses.size(); ++i) hosts.insert(static_cast<int>(i));
 
   HostMatrix matrix{.stages = {stages.begin(), stages.end()}};
-  std::sort(matrix.stages.begin(), matrix.stages.end(), RunsBefore);
+  std::sort(matrix.stages.begin(), matrix.stages.end(), core::RunsBefore);
   for (const int number : hosts) {
     HostMatrix::Host host{.number = number};
     if (static_cast<std::size_t>(number) < addresses.size())

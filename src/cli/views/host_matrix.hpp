@@ -22,7 +22,4 @@ struct HostMatrix {
 /// What is recorded of the job's present attempt, and what runs now.
 HostMatrix MakeHostMatrix(const core::Job& job, const std::vector<ports::ExitRecord>& exits);
 
-/// Whether stage `a` runs before stage `b`: setup steps by their number, the command last.
-bool RunsBefore(const std::string& a, const std::string& b);
-
 }  // namespace jobman::cli::views

@@ -16,22 +16,22 @@ using testing::IsEmpty;
 
 class RunTest : public testing::Test {
  protected:
-  int Run(const std::vector<std::string>& args) { return cli::Run(args, world_); }
+  int Run(const std::vector<std::string>& args) { return cli::Run(args, environment_); }
 
   ui::StringSink out_;
   ui::StringSink err_;
   test::FakeClock clock_;
   base::Status opened_ = base::Ok();
   test::StoreInMemory store_;
-  World world_{
-      .out = out_,
-      .err = err_,
-      .clock = clock_,
-      .open_store = [this](const base::StatePaths&, StoreUse) -> base::Result<ports::Stores> {
-        if (!opened_.ok()) return opened_.error();
-        return store_.stores();
-      },
-      .pause = [](base::Duration) { return false; }};
+  Environment environment_{.out = out_,
+                           .err = err_,
+                           .clock = clock_,
+                           .open_store = [this](const base::StatePaths&,
+                                                client::StoreUse) -> base::Result<ports::Stores> {
+                             if (!opened_.ok()) return opened_.error();
+                             return store_.stores();
+                           },
+                           .pause = [](base::Duration) { return false; }};
 };
 
 TEST_F(RunTest, AReaderThatWentAwayEndsQuietly) {
@@ -59,6 +59,14 @@ TEST_F(RunTest, AStoreThatCannotBeOpenedIsOneMessageWithItsExitCode) {
   EXPECT_EQ(Run({"list", "--json"}), kUsage);
   EXPECT_THAT(err_.text, IsEmpty());
   EXPECT_THAT(out_.text, HasSubstr("\"exit_code\": 2"));
+}
+
+TEST_F(RunTest, CompletionSaysNothingOfAStoreThatCannotBeOpened) {
+  opened_ = base::Internal("damaged");
+  EXPECT_EQ(Run({"__complete", "logs", ""}), kSuccess);
+  EXPECT_THAT(out_.text + err_.text, IsEmpty());
+  EXPECT_EQ(Run({"__complete", "--home", "/tmp/x", "wh"}), kSuccess);
+  EXPECT_THAT(out_.text, HasSubstr("why\t"));
 }
 
 TEST_F(RunTest, HelpIsDataAndNoArgumentsAreAMistake) {

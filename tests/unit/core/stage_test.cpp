@@ -57,5 +57,12 @@ TEST(Stage, NamesSayStepAndCommand) {
   EXPECT_EQ(StepOf(spec, SetupStage{0})->name, "install");
 }
 
+TEST(RunsBefore, SetupStepsByNumberThenTheCommand) {
+  EXPECT_TRUE(RunsBefore("setup-2-z", "setup-10-a"));
+  EXPECT_TRUE(RunsBefore("setup-10-a", "run"));
+  EXPECT_FALSE(RunsBefore("run", "setup-0-a"));
+  EXPECT_FALSE(RunsBefore("run", "run"));
+}
+
 }  // namespace
 }  // namespace jobman::core

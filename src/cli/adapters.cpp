@@ -1,0 +1,80 @@
+#include "cli/adapters.hpp"
+
+#include <asio/this_coro.hpp>
+
+#include "jobman/base/env.hpp"
+#include "jobman/client/host_target.hpp"
+#include "jobman/client/local_cloud.hpp"
+#include "jobman/cloud/cloud.hpp"
+#include "jobman/http/curl_transport.hpp"
+#include "jobman/ssh/host_shell.hpp"
+#include "jobman/store/sqlite_store.hpp"
+
+namespace jobman::cli {
+namespace {
+
+/// OpenCloud() for a controller.
+base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenSlices(base::StatePaths paths,
+                                                                      core::CloudSpec spec) {
+  JM_CO_ASSIGN_OR_RETURN(auto opened, co_await OpenCloud(std::move(paths), std::move(spec)));
+  co_return std::move(opened.slices);
+}
+
+}  // namespace
+
+base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::StoreUse use) {
+  const bool write = use == client::StoreUse::kWrite;
+  if (write) JM_TRY(base::EnsureDir(paths.StoreDir()));
+  const auto mode = write ? store::OpenMode::kReadWrite : store::OpenMode::kReadOnly;
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<store::SqliteStore> store,
+                      store::SqliteStore::Open(paths.StoreDir(), mode));
+  return ports::StoresOf(std::move(store));
+}
+
+base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
+                                                        core::CloudSpec spec) {
+  if (spec.endpoint == client::kLocal) {
+    JM_CO_ASSIGN_OR_RETURN(const auto local, co_await client::StartLocalCloud(std::move(paths)));
+    spec.endpoint = local.endpoint;
+  }
+  const auto executor = co_await asio::this_coro::executor;
+  JM_CO_ASSIGN_OR_RETURN(auto opened, cloud::MakeCloud(executor, std::move(spec)));
+  const std::shared_ptr<cloud::Cloud> whole = std::move(opened);
+  client::CloudClient parts;
+  parts.slices = {whole, &whole->slices()};
+  parts.catalog = {whole, &whole->catalog()};
+  co_return parts;
+}
+
+std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
+                                            ports::HostKeyStore& host_keys) {
+  return std::make_unique<ssh::SshHostShell>(std::move(executor), host_keys);
+}
+
+ControllerAdapters::ControllerAdapters(asio::io_context& loop, base::StatePaths paths,
+                                       ports::Stores stores)
+    : paths_(std::move(paths)),
+      stores_(std::move(stores)),
+      shell_(OpenShell(loop.get_executor(), *stores_.host_keys)) {
+  auto transport = http::MakeCurlTransport(loop.get_executor());
+  auto mailer = http::MakeCurlMailer(loop.get_executor());
+  if (!transport.ok() || !mailer.ok()) return;  // the cloud's client says what is wrong
+  transport_ = std::move(transport).value();
+  mailer_ = std::move(mailer).value();
+  notifier_ = std::make_unique<notify::HookNotifier>(*transport_, *mailer_, base::GetEnv);
+}
+
+controller::Ports ControllerAdapters::Get() {
+  controller::Ports ports;
+  ports.stores = stores_;
+  ports.shell = shell_.get();
+  ports.clock = &clock_;
+  ports.notifier = notifier_.get();
+  ports.open_cloud = [this](core::CloudSpec spec) { return OpenSlices(paths_, std::move(spec)); };
+  ports.public_key = [](const std::string& key) { return ssh::EnsureKey(key); };
+  ports.ssh_port = [this](const core::CloudSpec& spec) { return client::SshPort(paths_, spec); };
+  ports.get_env = base::GetEnv;
+  return ports;
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "jobman/client/context.hpp"
+#include "jobman/controller/controller.hpp"
+#include "jobman/notify/notifier.hpp"
+
+namespace jobman::cli {
+
+// The ports as this program has them: SQLite, the Cloud TPU API, SSH.
+
+/// The store in StatePaths::StoreDir().
+base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::StoreUse use);
+/// See client::CloudOpener.
+base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
+                                                        core::CloudSpec spec);
+/// See client::ShellOpener.
+std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
+                                            ports::HostKeyStore& host_keys);
+
+/// What a controller needs, composed.
+class ControllerAdapters {
+ public:
+  ControllerAdapters(asio::io_context& loop, base::StatePaths paths, ports::Stores stores);
+  controller::Ports Get();
+
+ private:
+  base::StatePaths paths_;
+  ports::Stores stores_;
+  base::SystemClock clock_ = {};
+  std::unique_ptr<ports::HostShell> shell_;
+  std::unique_ptr<http::Transport> transport_ = {};  ///< of hooks: logs nothing
+  std::unique_ptr<http::Mailer> mailer_ = {};
+  std::unique_ptr<notify::HookNotifier> notifier_ = {};
+};
+
+}  // namespace jobman::cli

@@ -1,0 +1,94 @@
+// The commands that write one wish: cancel (stop), resume, reboot, requeue, delete.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/follow_job.hpp"
+#include "cli/narrator.hpp"
+#include "cli/views/wished.hpp"
+#include "jobman/client/set_wishes.hpp"
+
+namespace jobman::cli {
+namespace {
+
+struct WishOptions {
+  client::WishOrder order = {};
+  bool wait = false;
+  std::string said = {};  ///< what was asked, for people: "cancelling"
+};
+
+base::Result<int> RunWish(App& app, const WishOptions& options) {
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const auto wished, context.Await(client::SetWishes(context, options.order)));
+  std::vector<core::JobId> ids;
+  for (const client::Wished& one : wished) ids.push_back(one.job);
+  if (options.wait) JM_TRY(WaitUntilAtRest(app, context, ids));
+  views::Wished view{.said = options.said};
+  int worst = kSuccess;
+  for (const client::Wished& one : wished) {
+    JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(one.job)));
+    view.rows.push_back({.id = job.id,
+                         .name = job.name,
+                         .state = std::string(core::StateName(job.state)),
+                         .settled = options.wait || one.true_already,
+                         .why = job.why});
+    const bool ends = options.wait && client::RunsAgain(options.order.wish);
+    if (ends) worst = std::max(worst, ExitCodeOfJob(job));
+  }
+  app.Show(view);
+  return worst;
+}
+
+CLI::App* AddWish(CLI::App& root, Invocation& chosen, const std::string& name,
+                  const std::string& help, const std::shared_ptr<WishOptions>& options) {
+  CLI::App* command = root.add_subcommand(name, help);
+  command->add_option("JOB", options->order.jobs, "Numbers or names")->required();
+  const bool ends =
+      options->order.wish == core::Wish::kCancel || options->order.wish == core::Wish::kDelete;
+  command->add_flag("--wait", options->wait,
+                    ends ? "Return when it is done"
+                         : "Return when the jobs are over, with their command's exit code");
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunWish(app, *options); }; });
+  return command;
+}
+
+std::shared_ptr<WishOptions> Order(core::Wish wish, std::string said) {
+  auto options = std::make_shared<WishOptions>();
+  options->order.wish = wish;
+  options->said = std::move(said);
+  return options;
+}
+
+}  // namespace
+
+void AddCancel(CLI::App& root, Invocation& chosen) {
+  AddWish(root, chosen, "cancel",
+          "Stop the remote processes (TERM, grace, KILL); the slice is kept",
+          Order(core::Wish::kCancel, "cancelling"))
+      ->alias("stop");
+}
+
+void AddResume(CLI::App& root, Invocation& chosen) {
+  AddWish(root, chosen, "resume", "Start again what stopped, on its slice if that is still held",
+          Order(core::Wish::kRun, "resuming"));
+}
+
+void AddReboot(CLI::App& root, Invocation& chosen) {
+  const auto options = Order(core::Wish::kReboot, "stopping and starting again");
+  AddWish(root, chosen, "reboot", "Stop, then run again on the same slice", options)
+      ->add_flag("--force", options->order.redo_setup, "Run the setup steps again too");
+}
+
+void AddRequeue(CLI::App& root, Invocation& chosen) {
+  AddWish(root, chosen, "requeue", "Stop, give the slice up, and run again on a new one",
+          Order(core::Wish::kRequeue, "requeueing"));
+}
+
+void AddDelete(CLI::App& root, Invocation& chosen) {
+  AddWish(root, chosen, "delete", "Stop, and delete every cloud resource; records and logs stay",
+          Order(core::Wish::kDelete, "deleting"));
+}
+
+}  // namespace jobman::cli

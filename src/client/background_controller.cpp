@@ -1,0 +1,101 @@
+#include "jobman/client/background_controller.hpp"
+
+#include "jobman/base/log.hpp"
+#include "jobman/base/process.hpp"
+#include "jobman/controller/controller.hpp"
+
+namespace jobman::client {
+namespace {
+
+using base::Result;
+using base::Task;
+using Live = std::optional<ports::Lease>;
+
+constexpr base::Duration kStartLimit = std::chrono::seconds{30};
+constexpr base::Duration kNudgeLimit = std::chrono::milliseconds{200};
+constexpr base::Duration kLook = std::chrono::milliseconds{5};
+
+/// A `tick` holds the lease for a moment: it is asked to make room, and waited for.
+Task<Result<bool>> ControllerStays(Context context) {
+  for (base::Duration waited{0}; waited < kStartLimit; waited += kLook) {
+    JM_CO_ASSIGN_OR_RETURN(const Live live,
+                           co_await LiveController(context.stores.leases, context.Now()));
+    if (!live) co_return false;
+    if (!controller::IsPassing(live->holder)) co_return true;
+    (void)controller::SendNudge(context.paths.ControllerSocket(), {}).ok();
+    co_await base::Sleep(kLook);
+  }
+  co_return true;  // a long tick, perhaps on another machine; it looks at the store every second
+}
+
+/// Until any controller holds the lease: another one may have been quicker than ours. False when
+/// ours ended without that, or took too long.
+Task<Result<bool>> AwaitLease(Context context, pid_t ours) {
+  const auto deadline = std::chrono::steady_clock::now() + kStartLimit;
+  for (;;) {
+    const bool ended = base::HasEnded(ours);  // asked first: what it did before its end counts
+    JM_CO_ASSIGN_OR_RETURN(const Live live,
+                           co_await LiveController(context.stores.leases, context.Now()));
+    if (live) co_return true;
+    if (ended || std::chrono::steady_clock::now() >= deadline) co_return false;
+    co_await base::Sleep(kLook);
+  }
+}
+
+Result<pid_t> StartController(const Context& context) {
+  std::vector<std::string> argv = {base::SelfExe().string(),
+                                   "--home",
+                                   context.paths.home.string(),
+                                   "controller",
+                                   "run",
+                                   "--background"};
+  if (context.verbose) argv.emplace_back("--verbose");
+  const base::Path log = context.paths.ControllerLog();
+  base::Log(base::LogLevel::kDebug, "cli", "no controller runs: starting one, which logs to {}",
+            log.string());
+  return base::StartDaemon(argv, log);
+}
+
+}  // namespace
+
+Task<Result<Live>> LiveController(ports::LeaseStore* leases, base::TimePoint now) {
+  JM_CO_ASSIGN_OR_RETURN(Live lease, co_await leases->CurrentLease());
+  const bool lives = lease && lease->expires >= now && !controller::HolderIsDead(lease->holder);
+  co_return lives ? std::move(lease) : Live{};
+}
+
+Task<base::Status> EnsureController(Context context) {
+  JM_CO_ASSIGN_OR_RETURN(const bool stays, co_await ControllerStays(context));
+  if (stays) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(const pid_t pid, StartController(context));
+  JM_CO_ASSIGN_OR_RETURN(const bool ready, co_await AwaitLease(context, pid));
+  if (ready) co_return base::Ok();
+  base::Error error{.code = base::Code::kUnavailable,
+                    .message = "the controller did not start; its log is " +
+                               context.paths.ControllerLog().string(),
+                    .hint = "see it fail in the foreground: jobman controller run"};
+  co_return error;
+}
+
+Task<base::Status> WakeController(Context context, controller::Nudge nudge) {
+  // One that has just started may bind its socket a moment after it took the lease; one that is
+  // about to end has closed it. A lost nudge costs a second, secrets must arrive.
+  const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kStartLimit;
+  base::Status sent = base::Ok();
+  for (base::Duration waited{0}; waited < limit; waited += kLook) {
+    JM_CO_TRY(co_await EnsureController(context));
+    sent = controller::SendNudge(context.paths.ControllerSocket(), nudge);
+    base::Log(base::LogLevel::kDebug, "cli", "waking the controller: {}",
+              sent.ok() ? "done" : sent.error().ToString());
+    if (sent.ok()) co_return base::Ok();
+    co_await base::Sleep(kLook);
+  }
+  if (nudge.secrets.empty()) co_return base::Ok();
+  base::Error error{.code = base::Code::kUnavailable,
+                    .message = "the controller takes no secrets: " + sent.error().ToString() +
+                               "; its log is " + context.paths.ControllerLog().string(),
+                    .hint = "jobman controller stop, then jobman resume with the variables set"};
+  co_return error;
+}
+
+}  // namespace jobman::client

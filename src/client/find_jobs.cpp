@@ -1,0 +1,88 @@
+#include "jobman/client/find_jobs.hpp"
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::client {
+namespace {
+
+using base::Result;
+using base::Task;
+using core::JobId;
+
+std::string NearHint(const std::string& word, const std::vector<ports::JobSummary>& jobs) {
+  std::vector<std::string> names;
+  for (const auto& job : jobs)
+    if (std::find(names.begin(), names.end(), job.name) == names.end()) names.push_back(job.name);
+  if (const auto near = base::Nearest(word, names)) return "did you mean \"" + *near + "\"?";
+  std::vector<std::string> longer;
+  for (const std::string& name : names)
+    if (longer.size() < 5 && base::Contains(name, word)) longer.push_back("\"" + name + "\"");
+  if (!longer.empty()) return "did you mean " + base::Join(longer, ", ") + "?";
+  return jobs.empty() ? "there are no jobs yet" : "jobman list --all shows every job";
+}
+
+Task<Result<JobId>> Unknown(ports::JobStore* jobs, std::string word, std::string what) {
+  const ports::JobFilter all{.with_deleted = true};
+  JM_CO_ASSIGN_OR_RETURN(const auto known, co_await jobs->List(all));
+  co_return base::NotFound("there is no job " + what, NearHint(word, known));
+}
+
+bool IsDeleted(const core::Job& job) {
+  const auto* done = std::get_if<core::Done>(&job.state);
+  return done != nullptr && done->outcome == core::Outcome::kDeleted && !job.wish_new;
+}
+
+/// Whether another job of the meant one's name still exists, too.
+Task<base::Status> MustBeOnlyOne(ports::JobStore* jobs, std::string word, JobId meant) {
+  const auto number = base::ParseNumber(word);
+  if (number && JobId{*number} == meant) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(std::vector<JobId> named, co_await jobs->FindByName(word));
+  std::sort(named.begin(), named.end());
+  std::vector<std::string> numbers;
+  for (const JobId id : named) {
+    JM_CO_ASSIGN_OR_RETURN(const core::Job other, co_await jobs->Get(id));
+    if (id == meant || !IsDeleted(other)) numbers.push_back(core::FormatJobId(id));
+  }
+  if (numbers.size() < 2) co_return base::Ok();
+  co_return base::InvalidArgument(
+      "several jobs are named \"" + word + "\": " + base::Join(numbers, ", "),
+      "use the number; jobman list --name " + word + " shows them");
+}
+
+}  // namespace
+
+Task<Result<JobId>> FindJob(ports::JobStore* jobs, std::string word) {
+  const auto number = base::ParseNumber(word);
+  if (number) {
+    const auto job = co_await jobs->Get(JobId{*number});
+    // One that cannot be read is found all the same: what is done with it says so.
+    if (job.ok() || job.error().reason == base::Reason::kNewerStore) co_return JobId{*number};
+    if (job.error().code != base::Code::kNotFound) co_return job.error();
+  }
+  JM_CO_ASSIGN_OR_RETURN(const std::vector<JobId> named, co_await jobs->FindByName(word));
+  if (!named.empty()) co_return *std::max_element(named.begin(), named.end());
+  const std::string what = number ? core::FormatJobId(JobId{*number}) : "named \"" + word + "\"";
+  co_return co_await Unknown(jobs, word, what);
+}
+
+Task<Result<std::vector<JobId>>> FindJobs(ports::JobStore* jobs, std::vector<std::string> words) {
+  std::vector<JobId> ids;
+  for (const std::string& word : words) {
+    JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  }
+  co_return ids;
+}
+
+Task<Result<std::vector<JobId>>> FindJobsToRemove(ports::JobStore* jobs,
+                                                  std::vector<std::string> words) {
+  for (const std::string& word : words) {
+    JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
+    JM_CO_TRY(co_await MustBeOnlyOne(jobs, word, id));
+  }
+  co_return co_await FindJobs(jobs, words);
+}
+
+}  // namespace jobman::client

@@ -1,0 +1,58 @@
+#include "jobman/client/host_target.hpp"
+
+#include <asio/this_coro.hpp>
+
+#include "jobman/client/local_cloud.hpp"
+
+namespace jobman::client {
+
+int SshPort(const base::StatePaths& paths, const core::CloudSpec& spec) {
+  if (spec.endpoint != kLocal) return 22;
+  const auto local = FindLocalCloud(paths);
+  return local ? local->ssh_port : 22;
+}
+
+base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const core::Job& job,
+                                         int host) {
+  const auto count = job.slice ? static_cast<int>(job.slice->hosts.size()) : 0;
+  const std::string id = core::FormatJobId(job.id);
+  if (count == 0 && core::IsFinal(job.state)) {
+    return base::Error{.code = base::Code::kFailedPrecondition,
+                       .message = "job " + id + " is over and has no hosts any more",
+                       .hint = "jobman resume " + id + " runs it again"};
+  }
+  if (count == 0) {
+    return base::Error{
+        .code = base::Code::kUnavailable,
+        .message = "job " + id + " has no hosts yet",
+        .hint = "try again when it has: jobman why " + id + " tells what it waits for"};
+  }
+  if (host < 0 || host >= count) {
+    return base::NotFound("job " + id + " has hosts 0-" + std::to_string(count - 1) + ", not " +
+                          std::to_string(host));
+  }
+  const core::HostAddress& address = job.slice->hosts[static_cast<std::size_t>(host)];
+  const core::HostPosition position = core::PositionOf(*job.slice, host);
+  const bool external = job.spec.tpu.external_ips && !address.external.empty();
+  return ports::HostTarget{
+      .address = external ? address.external : address.internal,
+      .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : SshPort(paths, job.spec.cloud),
+      .user = job.spec.ssh.user,
+      .private_key = job.spec.ssh.private_key,
+      .identity = position.node_uid + "/" + std::to_string(position.host)};
+}
+
+base::Task<base::Result<std::optional<std::string>>> HostKeyOf(Context context,
+                                                               ports::HostTarget target) {
+  ports::HostKeyStore& host_keys = *context.stores.host_keys;
+  JM_CO_ASSIGN_OR_RETURN(auto pinned, co_await host_keys.PinnedKey(target.identity));
+  if (pinned) co_return pinned;
+  const auto executor = co_await asio::this_coro::executor;
+  const auto shell = context.open_shell(executor, host_keys);
+  const ports::RemoteCommand nothing{.command = "true"};
+  const ports::ByteSink unread;
+  JM_CO_TRY(co_await shell->Run(target, nothing, unread, unread));
+  co_return co_await host_keys.PinnedKey(target.identity);
+}
+
+}  // namespace jobman::client

@@ -1,0 +1,108 @@
+#include "jobman/client/log_files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::client {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{256} * 1024;
+
+// Names in a folder; none when there is no such folder.
+std::vector<std::string> Names(const base::Path& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed))
+    names.push_back(at->path().filename().string());
+  return names;
+}
+
+// The number in "<prefix><number><suffix>".
+std::optional<int> NumberIn(std::string_view name, std::string_view prefix,
+                            std::string_view suffix) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return std::nullopt;
+  if (name.size() <= prefix.size() + suffix.size()) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(suffix.size());
+  const auto number = base::ParseNumber(name);
+  if (!number || *number > 1'000'000) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+}  // namespace
+
+bool IsCalled(const LogStage& stage, std::string_view word) {
+  constexpr std::string_view kSetup = "setup-";
+  const std::string_view name = stage.name;
+  if (name == word) return true;
+  if (!name.starts_with(kSetup)) return false;
+  const std::size_t dash = name.find('-', kSetup.size());
+  return dash != std::string_view::npos && name.substr(dash + 1) == word;
+}
+
+std::vector<int> LogAttempts(const base::StatePaths& paths, core::JobId job) {
+  std::vector<int> attempts;
+  for (const std::string& name : Names(paths.JobDir(job.value)))
+    if (const auto number = NumberIn(name, "attempt-", "")) attempts.push_back(*number);
+  std::sort(attempts.begin(), attempts.end());
+  return attempts;
+}
+
+std::vector<LogStage> LogStages(const base::StatePaths& paths, core::JobId job, int attempt) {
+  std::vector<LogStage> stages;
+  for (std::string& name : Names(paths.AttemptDir(job.value, attempt)))
+    stages.push_back({.attempt = attempt, .name = std::move(name)});
+  std::sort(stages.begin(), stages.end(),
+            [](const LogStage& a, const LogStage& b) { return core::RunsBefore(a.name, b.name); });
+  return stages;
+}
+
+std::vector<LogFile> LogFiles(const base::StatePaths& paths, core::JobId job,
+                              const LogStage& stage) {
+  std::vector<LogFile> files;
+  const base::Path folder = paths.AttemptDir(job.value, stage.attempt) / stage.name;
+  for (const std::string& name : Names(folder))
+    if (const auto host = NumberIn(name, "host-", ".log"))
+      files.push_back({.host = *host, .path = folder / name});
+  std::sort(files.begin(), files.end(),
+            [](const LogFile& a, const LogFile& b) { return a.host < b.host; });
+  return files;
+}
+
+int HostCount(const base::StatePaths& paths, const core::Job& job, const LogStage& stage) {
+  int count = 1;
+  if (job.slice) count = std::max(count, static_cast<int>(job.slice->hosts.size()));
+  if (job.stage)
+    for (const core::HostRun& run : job.stage->hosts) count = std::max(count, run.host + 1);
+  for (const LogFile& file : LogFiles(paths, job.id, stage)) count = std::max(count, file.host + 1);
+  return count;
+}
+
+base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
+                                   const std::function<bool(std::string_view)>& take) {
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) {
+    if (errno == ENOENT) return offset;
+    return base::FromErrno(errno, "reading " + path.string());
+  }
+  std::string piece(kPiece, '\0');
+  for (;;) {
+    const ssize_t got = ::pread(fd.get(), piece.data(), piece.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return base::FromErrno(errno, "reading " + path.string());
+    if (got == 0) return offset;
+    offset += got;
+    if (!take(std::string_view(piece).substr(0, static_cast<std::size_t>(got)))) return offset;
+  }
+}
+
+}  // namespace jobman::client

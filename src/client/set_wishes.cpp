@@ -1,0 +1,63 @@
+#include "jobman/client/set_wishes.hpp"
+
+#include "jobman/base/env.hpp"
+#include "jobman/client/background_controller.hpp"
+#include "jobman/client/find_jobs.hpp"
+#include "jobman/client/wait_for_jobs.hpp"
+
+namespace jobman::client {
+namespace {
+
+/// What is over need not be stopped.
+bool IsTrueAlready(const core::Job& job, core::Wish wish) {
+  const auto* done = std::get_if<core::Done>(&job.state);
+  if (done == nullptr || !AtRest(job)) return false;
+  if (wish == core::Wish::kCancel) return true;
+  return wish == core::Wish::kDelete && done->outcome == core::Outcome::kDeleted;
+}
+
+base::Task<base::Result<std::vector<core::Job>>> ReadJobs(ports::JobStore* jobs, WishOrder order) {
+  const bool removes = order.wish == core::Wish::kDelete;
+  auto search = removes ? FindJobsToRemove(jobs, order.jobs) : FindJobs(jobs, order.jobs);
+  JM_CO_ASSIGN_OR_RETURN(const auto ids, co_await std::move(search));
+  std::vector<core::Job> found;
+  for (const core::JobId id : ids) {
+    JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await jobs->Get(id));
+    found.push_back(std::move(job));
+  }
+  co_return found;
+}
+
+}  // namespace
+
+bool RunsAgain(core::Wish wish) {
+  return wish == core::Wish::kRun || wish == core::Wish::kReboot || wish == core::Wish::kRequeue;
+}
+
+std::map<std::string, std::string> SecretValues(const core::JobSpec& spec) {
+  std::map<std::string, std::string> values;
+  for (const core::SecretRef& secret : spec.command.secrets) {
+    if (!secret.file.empty()) continue;
+    if (const auto value = base::GetEnv(secret.name)) values[secret.name] = *value;
+  }
+  return values;
+}
+
+base::Task<base::Result<std::vector<Wished>>> SetWishes(Context context, WishOrder order) {
+  ports::JobStore& jobs = *context.stores.jobs;
+  JM_CO_ASSIGN_OR_RETURN(const auto found, co_await ReadJobs(&jobs, order));
+  controller::Nudge nudge;
+  std::vector<Wished> wished;
+  for (const core::Job& job : found) {
+    // Where this process has no values, those that the controller knows go on.
+    auto secrets =
+        RunsAgain(order.wish) ? SecretValues(job.spec) : std::map<std::string, std::string>{};
+    if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);
+    wished.push_back({.job = job.id, .true_already = IsTrueAlready(job, order.wish)});
+    JM_CO_TRY(co_await jobs.SetWish(job.id, order.wish, order.redo_setup, context.Now()));
+  }
+  JM_CO_TRY(co_await WakeController(context, std::move(nudge)));
+  co_return wished;
+}
+
+}  // namespace jobman::client

@@ -1,0 +1,110 @@
+#include "jobman/client/wait_for_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/client/background_controller.hpp"
+
+namespace jobman::client {
+namespace {
+
+constexpr base::Duration kLookAtJobs = std::chrono::milliseconds{50};
+
+/// "job 000042", "jobs 000042, 000043".
+std::string NameJobs(const std::vector<core::JobId>& ids) {
+  std::vector<std::string> numbers;
+  for (const core::JobId id : ids) numbers.push_back(core::FormatJobId(id));
+  return (ids.size() == 1 ? "job " : "jobs ") + base::Join(numbers, ", ");
+}
+
+std::string WhyHint(const std::vector<core::JobId>& busy) {
+  return "jobman why " + core::FormatJobId(busy.front()) + " tells what it waits for";
+}
+
+base::Error Interrupted(const std::vector<core::JobId>& busy) {
+  return {.code = base::Code::kCancelled,
+          .message = "interrupted; what was asked of " + NameJobs(busy) + " goes on",
+          .hint = WhyHint(busy)};
+}
+
+base::Error TooLate(const std::vector<core::JobId>& busy, const WaitFor& wait) {
+  return {.code = base::Code::kDeadlineExceeded,
+          .message = fmt::format("waited {} for {} {}", base::FormatDuration(*wait.timeout),
+                                 NameJobs(busy), wait.goal),
+          .hint = WhyHint(busy)};
+}
+
+/// Whether the jobs are to be read again: somebody wrote, or a second has passed. To look at them
+/// at each turn would cost, all night, the more the more jobs are waited for.
+class NewsOf {
+ public:
+  explicit NewsOf(const Context& context) : context_(context) {}
+  bool Any() {
+    const auto changes = context_.Await(context_.stores.jobs->ChangeCounter());
+    const bool same = changes.ok() && *changes == changes_;
+    if (same && context_.Now() - read_at_ < std::chrono::seconds{1}) return false;
+    if (changes.ok()) changes_ = *changes;
+    read_at_ = context_.Now();
+    return true;
+  }
+
+ private:
+  const Context& context_;
+  std::int64_t changes_ = -1;
+  base::TimePoint read_at_ = {};
+};
+
+using Settled = std::map<core::JobId, core::Job>;
+
+/// Reads the jobs: those that are there go to `settled`, the others are returned.
+base::Result<std::vector<core::JobId>> StillBusy(const Context& context,
+                                                 const std::vector<core::JobId>& busy,
+                                                 const WaitFor& wait, Settled& settled) {
+  std::vector<core::JobId> left;
+  for (const core::JobId id : busy) {
+    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
+    if (wait.on_look) wait.on_look(job);
+    JM_ASSIGN_OR_RETURN(const bool done, wait.settled(job));
+    if (done)
+      settled[id] = std::move(job);
+    else
+      left.push_back(id);
+  }
+  return left;
+}
+
+}  // namespace
+
+bool AtRest(const core::Job& job) {
+  const bool leaving = job.slice && job.slice->phase != core::SlicePhase::kCreated;
+  return core::IsFinal(job.state) && !job.wish_new && !leaving;
+}
+
+base::Result<std::vector<core::Job>> WaitForJobs(const Context& context,
+                                                 const std::vector<core::JobId>& ids,
+                                                 const WaitFor& wait) {
+  const base::TimePoint began = context.Now();
+  std::optional<base::TimePoint> looked;
+  Settled settled;
+  NewsOf news(context);
+  for (std::vector<core::JobId> busy = ids;;) {
+    if (news.Any()) {
+      JM_ASSIGN_OR_RETURN(busy, StillBusy(context, busy, wait, settled));
+    }
+    if (busy.empty()) break;
+    if (wait.timeout && context.Now() - began >= *wait.timeout) return TooLate(busy, wait);
+    if (!looked || context.Now() - *looked > kLookAtController) {
+      JM_TRY(context.Await(EnsureController(context)));  // it may have been killed
+      looked = context.Now();
+    }
+    if (!context.pause(kLookAtJobs)) return Interrupted(busy);
+  }
+  std::vector<core::Job> jobs;
+  for (const core::JobId id : ids) jobs.push_back(settled[id]);
+  return jobs;
+}
+
+}  // namespace jobman::client

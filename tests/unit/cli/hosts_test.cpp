@@ -1,0 +1,135 @@
+// Commands that talk to clouds and hosts, over fakes of both.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "jobman/controller/controller.hpp"
+#include "tests/support/cli_world.hpp"
+#include "tests/support/job_builder.hpp"
+#include "tests/support/lend.hpp"
+#include "tests/support/local_shell.hpp"
+#include "tests/support/run_now.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// Hosts whose keys are not the pinned ones.
+class ChangedHosts final : public ports::HostShell {
+ public:
+  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink,
+                                    ports::ByteSink) override {
+    base::Error changed{.code = base::Code::kPermissionDenied,
+                        .message = "the host key changed",
+                        .reason = base::Reason::kHostKeyChanged};
+    co_await base::Yield();
+    co_return changed;
+  }
+  void Drop(const ports::HostTarget&) override {}
+};
+
+class NetworkCommands : public testing::Test {
+ protected:
+  NetworkCommands() {
+    world_.open_cloud = Lend(cloud_);
+    world_.open_shell = Lend(hosts_);
+    world_.fill = [this](MemoryStore& store) {
+      core::Job job = JobBuilder().Build();
+      const auto id = store.Create(job, "", world_.clock.Now());
+      job = *store.Get(*id);
+      job.wish_new = false;
+      job.attempt = 1;
+      job.state = core::Running{};
+      EXPECT_TRUE(store.Commit({.job = WithHosts(job, 2)}, 0).ok());
+    };
+  }
+  /// A slice that the store's job 7 asked for, which it does not have.
+  void LeaveASlice() {
+    const core::Job gone = JobBuilder("lost").Id(7).Build();
+    const auto request = core::RequestFor(gone, core::SliceFor(gone, 1), "memory");
+    ASSERT_TRUE(RunNow(cloud_.Create(request)).ok());
+  }
+
+  CliWorld world_;
+  FakeSliceApi cloud_{world_.clock};
+  LocalShell hosts_{world_.paths().home / "hosts"};
+  ChangedHosts changed_;
+};
+
+TEST_F(NetworkCommands, ExecShowsWhatEachHostSaidAndHowItEnded) {
+  const auto ended = world_.Run({"exec", "train", "--json", "--", "basename $HOME; exit 3"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("\"output\": \"h0\\n\""), HasSubstr("\"exit_code\": 3")));
+  EXPECT_EQ(world_.Run({"exec", "1", "-w", "1", "--", "true"}).exit_code, 0);
+}
+
+TEST_F(NetworkCommands, ExecOnOneHostIsQuietAndItsOutputByteForByte) {
+  const auto ended = world_.Run({"exec", "1", "-w", "1", "-q", "--", "printf a; printf b >&2"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "a");
+  EXPECT_EQ(ended.err, "b\n");
+}
+
+TEST_F(NetworkCommands, ExecNamesTheHostThatCannotBeReached) {
+  hosts_.Unplug("h1");
+  const auto ended = world_.Run({"exec", "1", "--", "true"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("h1: connection refused"));
+  EXPECT_THAT(world_.Run({"exec", "1", "--json", "--", "true"}).out,
+              AllOf(HasSubstr("1/2 ok"), HasSubstr("\"error\": \"h1: connection refused\"")));
+}
+
+TEST_F(NetworkCommands, GcDeletesOnlyWhenItIsTold) {
+  LeaveASlice();
+  const auto looked = world_.Run({"gc", "--no-hosts", "--json"});
+  EXPECT_EQ(looked.exit_code, 1) << "something is left";
+  EXPECT_THAT(looked.out, HasSubstr("\"ownership\": \"orphan\""));
+  EXPECT_THAT(cloud_.Leftovers(), Not(IsEmpty()));
+  const auto deleted = world_.Run({"gc", "--no-hosts", "--yes"});
+  EXPECT_EQ(deleted.exit_code, 0) << deleted.err;
+  EXPECT_THAT(deleted.out, HasSubstr("deleted: there is no job 000007"));
+  EXPECT_THAT(cloud_.Leftovers(), IsEmpty());
+  EXPECT_THAT(world_.Run({"gc", "--no-hosts"}).err, HasSubstr("nothing is left over in 1 place"));
+}
+
+TEST_F(NetworkCommands, GcDeletesNothingWhenAZoneCannotBeListed) {
+  LeaveASlice();
+  cloud_.SetReachable(false);
+  const auto ended = world_.Run({"gc", "--no-hosts", "--yes", "--zone", "europe-west4-a"});
+  EXPECT_EQ(ended.exit_code, 75);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("listing zone us-central2-b of research"),
+                               HasSubstr("listing zone europe-west4-a of research")));
+  cloud_.SetReachable(true);
+  EXPECT_THAT(cloud_.Leftovers(), Not(IsEmpty()));
+}
+
+TEST_F(NetworkCommands, GcNamesHostsThatItCannotAsk) {
+  world_.open_shell = Lend(changed_);
+  const auto ended = world_.Run({"gc"});
+  EXPECT_EQ(ended.exit_code, 5);
+  EXPECT_THAT(ended.err, HasSubstr("host 0 of job 000001 cannot be asked what runs there"));
+}
+
+TEST_F(NetworkCommands, CreateGoesOnWhenTheCloudCannotBeAsked) {
+  const auto file = world_.paths().home / "a.yaml";
+  std::ofstream(file) << "tpu:\n  accelerator: v4-16\n  zone: us-central2-b\n  project: demo\n"
+                         "ssh: {private_key: "
+                      << (world_.paths().home / "key").string() << "}\ncommand: {cmd: hostname}\n";
+  cloud_.SetReachable(false);
+  world_.fill = [this](MemoryStore& store) {
+    EXPECT_TRUE(
+        store.TakeLease(controller::LeaseHolder(), world_.clock.Now(), std::chrono::hours{1}).ok());
+  };
+  const auto ended = world_.Run({"create", file.string()});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.err, HasSubstr("note: what zone us-central2-b offers could not be asked"));
+  EXPECT_THAT(cloud_.calls(), Contains("AcceleratorTypes us-central2-b"));
+}
+
+}  // namespace
+}  // namespace jobman::test

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "jobman/base/env.hpp"
+#include "tests/support/job_builder.hpp"
+#include "tests/support/lend.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/temp_dir.hpp"
+
+namespace jobman::test {
+
+/// A store, a cloud and a home folder for what a command does with jobs.
+class ClientWorld : public testing::Test {
+ protected:
+  client::Context Context() {
+    return {.paths = {.home = home_.path()},
+            .stores = store_.stores(),
+            .loop = &loop_,
+            .clock = &clock_,
+            .pause = [this](base::Duration) { return on_pause_ && on_pause_(); },
+            .open_cloud = Lend(cloud_),
+            .open_shell = shell_ == nullptr ? client::ShellOpener{} : Lend(*shell_)};
+  }
+  template <class T>
+  T Await(base::Task<T> task) {
+    return base::RunTask(loop_, std::move(task));
+  }
+  /// Stores the job as it is, without the wish that a new one has.
+  core::Job Put(core::Job job) {
+    const auto id = store_.Create(job, "", clock_.Now());
+    EXPECT_TRUE(id.ok());
+    job.id = *id;
+    return Change(job);
+  }
+  /// The job's next record.
+  core::Job Change(core::Job job) {
+    job.version = store_.Get(job.id)->version;
+    job.wish_new = false;
+    EXPECT_TRUE(store_.Commit({.job = job}, 0).ok());
+    return *store_.Get(job.id);
+  }
+
+  FakeClock clock_ = {};
+  StoreInMemory store_ = {};
+  FakeSliceApi cloud_{clock_};
+  TempDir home_ = {};
+  asio::io_context loop_ = {};
+  ports::HostShell* shell_ = nullptr;
+  std::function<bool()> on_pause_ = {};
+};
+
+}  // namespace jobman::test

@@ -1,0 +1,92 @@
+#include "jobman/client/find_jobs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/memory_store.hpp"
+#include "tests/support/run_now.hpp"
+
+namespace jobman::client {
+namespace {
+
+using core::JobId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class JobRef : public testing::Test {
+ protected:
+  JobRef() {
+    for (const char* name : {"train", "eval", "train", "3"})
+      EXPECT_TRUE(store_.Create({.name = name}, "", {}).ok());
+  }
+  JobId Find(const std::string& word) {
+    const auto id = test::RunNow(FindJob(store_.stores().jobs, word));
+    return id.ok() ? *id : JobId{};
+  }
+  std::string Hint(const std::string& word) {
+    const auto id = test::RunNow(FindJob(store_.stores().jobs, word));
+    return id.ok() ? "found" : id.error().hint;
+  }
+  test::StoreInMemory store_;
+};
+
+TEST_F(JobRef, NumbersWithAndWithoutZeros) {
+  EXPECT_EQ(Find("2"), JobId{2});
+  EXPECT_EQ(Find("000002"), JobId{2});
+}
+
+TEST_F(JobRef, ANameMeansItsNewestJob) {
+  EXPECT_EQ(Find("train"), JobId{3});
+  EXPECT_EQ(Find("eval"), JobId{2});
+}
+
+TEST_F(JobRef, ANumberGoesBeforeANameThatLooksLikeOne) {
+  EXPECT_EQ(Find("3"), JobId{3});
+}
+
+TEST_F(JobRef, WhatIsNotThereNamesWhatIsNear) {
+  EXPECT_EQ(Hint("trian"), "did you mean \"train\"?");
+  EXPECT_EQ(Hint("rai"), "did you mean \"train\"?");
+  EXPECT_EQ(Hint("zebra"), "jobman list --all shows every job");
+  EXPECT_EQ(Hint("99999999999999999999"), "jobman list --all shows every job");
+  test::StoreInMemory empty;
+  EXPECT_EQ(test::RunNow(FindJob(empty.stores().jobs, "x")).error().hint, "there are no jobs yet");
+}
+
+TEST_F(JobRef, EachJobOnceInTheOrderGiven) {
+  const auto ids = test::RunNow(FindJobs(store_.stores().jobs, {"train", "2", "3", "eval"}));
+  ASSERT_TRUE(ids.ok());
+  EXPECT_THAT(*ids, ElementsAre(JobId{3}, JobId{2}));
+}
+
+TEST_F(JobRef, RemovingTakesNoNameThatLeavesAChoice) {
+  const auto choice = test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "train"}));
+  ASSERT_FALSE(choice.ok());
+  EXPECT_EQ(choice.error().code, base::Code::kInvalidArgument);
+  EXPECT_EQ(choice.error().message, "several jobs are named \"train\": 000001, 000003");
+  EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "1"})).ok());
+}
+
+TEST_F(JobRef, DeletedNamesakesLeaveNoChoiceUnlessTheyAreTheNewest) {
+  const auto be_deleted = [&](JobId id) {
+    ports::Turn turn{.job = *store_.Get(id)};
+    turn.job.wish_new = false;
+    turn.job.state = core::Done{.outcome = core::Outcome::kDeleted};
+    EXPECT_TRUE(store_.Commit(turn, 0).ok());
+  };
+  be_deleted({3});
+  EXPECT_FALSE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"train"})).ok())
+      << "3 is meant, 1 would be next";
+  be_deleted({1});
+  EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"train"})).ok());
+}
+
+TEST_F(JobRef, OneUnknownFailsThemAll) {
+  const auto ids = test::RunNow(FindJobs(store_.stores().jobs, {"1", "nobody"}));
+  ASSERT_FALSE(ids.ok());
+  EXPECT_EQ(ids.error().code, base::Code::kNotFound);
+  EXPECT_THAT(ids.error().message, HasSubstr("nobody"));
+}
+
+}  // namespace
+}  // namespace jobman::client

@@ -1,0 +1,69 @@
+#include "jobman/client/offer_check.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/client/client_world.hpp"
+
+namespace jobman::client {
+namespace {
+
+using testing::HasSubstr;
+
+class OfferCheckTest : public test::ClientWorld {
+ protected:
+  OfferCheckTest() {
+    loaded_.spec = test::JobBuilder().Build().spec;
+    for (const char* key : {"tpu.accelerator", "tpu.version", "tpu.valid_until"}) {
+      loaded_.places[key] = {.file = "job.yaml", .line = 2, .column = 3};
+    }
+  }
+  base::Result<std::string> Check() { return Await(CheckOffer(Context(), loaded_)); }
+
+  config::Loaded loaded_ = {};
+};
+
+TEST_F(OfferCheckTest, TheCloudIsAskedOnceADay) {
+  EXPECT_EQ(*Check(), "");
+  EXPECT_EQ(*Check(), "");
+  EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 1);
+  EXPECT_EQ(cloud_.CountCalls("RuntimeVersions"), 1);
+  clock_.Advance(std::chrono::hours{25});
+  EXPECT_EQ(*Check(), "");
+  EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 2);
+}
+
+TEST_F(OfferCheckTest, ASimulatorIsAskedEachTime) {
+  loaded_.spec.cloud.endpoint = "local";
+  EXPECT_EQ(*Check(), "");
+  EXPECT_EQ(*Check(), "");
+  EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 2);
+}
+
+TEST_F(OfferCheckTest, WhatIsNotOfferedIsShownAtItsKey) {
+  loaded_.spec.tpu.version = "tpu-ubuntu2204-bass";
+  const auto checked = Check();
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().reason, base::Reason::kBadRuntime);
+  EXPECT_THAT(checked.error().message,
+              HasSubstr("job.yaml:2:3: zone us-central2-b does not offer"));
+  EXPECT_THAT(checked.error().message, HasSubstr("did you mean tpu-ubuntu2204-base?"));
+}
+
+TEST_F(OfferCheckTest, AZoneThatIsNoneIsRefused) {
+  loaded_.spec.tpu.zone = "nowhere-1-a";
+  EXPECT_EQ(Check().error().reason, base::Reason::kBadZone);
+}
+
+TEST_F(OfferCheckTest, ACloudThatCannotBeAskedIsNoError) {
+  cloud_.SetReachable(false);
+  EXPECT_THAT(*Check(), HasSubstr("connection refused"));
+}
+
+TEST_F(OfferCheckTest, ATimeThatHasPassedIsRefusedWithoutAsking) {
+  loaded_.spec.tpu.valid_until = clock_.Now();
+  EXPECT_THAT(Check().error().message, HasSubstr("tpu.valid_until, 2026-01-01"));
+  EXPECT_TRUE(cloud_.calls().empty());
+}
+
+}  // namespace
+}  // namespace jobman::client

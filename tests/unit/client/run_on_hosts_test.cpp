@@ -1,0 +1,110 @@
+#include "jobman/client/run_on_hosts.hpp"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "jobman/client/host_target.hpp"
+#include "tests/support/local_shell.hpp"
+#include "tests/unit/client/client_world.hpp"
+
+namespace jobman::client {
+namespace {
+
+using testing::HasSubstr;
+
+/// The first call interrupts this process, as Ctrl-C does.
+class InterruptingShell final : public ports::HostShell {
+ public:
+  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink,
+                                    ports::ByteSink) override {
+    ::raise(SIGINT);
+    co_await base::Sleep(std::chrono::hours{1});
+    co_return 0;
+  }
+  void Drop(const ports::HostTarget&) override {}
+};
+
+/// Pins a key at each login, as SSH does for a host that it sees first.
+class PinningShell final : public ports::HostShell {
+ public:
+  explicit PinningShell(test::MemoryStore& store) : store_(store) {}
+  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand, ports::ByteSink,
+                                    ports::ByteSink) override {
+    ++logins;
+    JM_CO_TRY(store_.PinKey(target.identity, "ssh-ed25519 AAAA"));
+    co_return 0;
+  }
+  void Drop(const ports::HostTarget&) override {}
+  int logins = 0;
+
+ private:
+  test::MemoryStore& store_;
+};
+
+class RunOnHostsTest : public test::ClientWorld {
+ protected:
+  core::Job JobOn(int hosts) {
+    core::Job job = test::JobBuilder().Build();
+    job.attempt = 1;
+    return test::WithHosts(std::move(job), hosts);
+  }
+};
+
+TEST_F(RunOnHostsTest, EachChosenHostRunsTheCommand) {
+  test::LocalShell hosts(home_ / "hosts");
+  shell_ = &hosts;
+  auto chosen = ChooseHosts(Context().paths, JobOn(3), "0,2");
+  ASSERT_TRUE(chosen.ok()) << chosen.error().ToString();
+  std::string said;
+  for (ssh::FanOutHost& host : *chosen) {
+    host.out = [&said](std::string_view bytes) -> base::Status {
+      said += bytes;
+      return base::Ok();
+    };
+  }
+  const auto ended = RunOnHosts(Context(), std::move(*chosen), "basename $HOME; exit 3", {});
+  ASSERT_TRUE(ended);
+  ASSERT_EQ(ended->hosts.size(), 2u);
+  EXPECT_EQ(ended->hosts[1].host, 2);
+  EXPECT_EQ(*ended->hosts[1].result, 3);
+  EXPECT_THAT(said, AllOf(HasSubstr("h0\n"), HasSubstr("h2\n")));
+}
+
+TEST_F(RunOnHostsTest, HostsThatAreNotThereAreRefused) {
+  const auto paths = Context().paths;
+  EXPECT_EQ(ChooseHosts(paths, JobOn(2), "2").error().message, "job 000042 has hosts 0-1, not 2");
+  EXPECT_EQ(ChooseHosts(paths, test::JobBuilder().Build(), "all").error().code,
+            base::Code::kUnavailable);
+  EXPECT_EQ(ChooseHosts(paths, JobOn(2), "one").error().code, base::Code::kInvalidArgument);
+}
+
+TEST_F(RunOnHostsTest, AnInterruptEndsTheCommandAndNotTheProcess) {
+  InterruptingShell hosts;
+  shell_ = &hosts;
+  auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
+  EXPECT_FALSE(RunOnHosts(Context(), std::move(*chosen), "sleep 1000", {}));
+}
+
+TEST_F(RunOnHostsTest, AHostKeyIsLearnedByOneLogin) {
+  PinningShell hosts(store_);
+  shell_ = &hosts;
+  const ports::HostTarget target{.identity = "7001/0"};
+  EXPECT_EQ(**Await(HostKeyOf(Context(), target)), "ssh-ed25519 AAAA");
+  EXPECT_EQ(**Await(HostKeyOf(Context(), target)), "ssh-ed25519 AAAA");
+  EXPECT_EQ(hosts.logins, 1);
+}
+
+TEST_F(RunOnHostsTest, TheTargetIsTheJobsOwn) {
+  core::Job job = JobOn(1);
+  job.spec.ssh = {.user = "ada", .private_key = "/key", .port = 2222};
+  job.slice->hosts[0].external = "203.0.113.7";
+  auto target = TargetOf(Context().paths, job, 0);
+  ASSERT_TRUE(target.ok());
+  EXPECT_EQ(target->user, "ada");
+  EXPECT_EQ(target->port, 2222);
+  EXPECT_EQ(target->identity, "7001/0");
+  EXPECT_EQ(target->address, job.spec.tpu.external_ips ? "203.0.113.7" : "h0");
+}
+
+}  // namespace
+}  // namespace jobman::client
