@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "cli/commands.hpp"
+#include "cli/completion.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
@@ -107,25 +108,7 @@ int RunCommand(App& app, const Invocation& chosen) {
   return ended.ok() ? *ended : app.Fail(ended.error());
 }
 
-int ParseAndRun(const std::vector<std::string>& args, const Environment& environment,
-                ui::Terminal& terminal, CLI::App& root, const GlobalOptions& options,
-                const Invocation& chosen) {
-  App app(environment, options, terminal);
-  if (args.empty()) {
-    terminal.Err(root.help());
-    return kUsage;
-  }
-  if (const auto unknown = CheckCommandWord(root, args)) return app.Fail(*unknown);
-  try {
-    root.parse(std::vector<std::string>(args.rbegin(), args.rend()));
-  } catch (const CLI::ParseError& end) {
-    return EndParsing(root, end, app);
-  }
-  return RunCommand(app, chosen);
-}
-
-}  // namespace
-
+/// Adds the global options and every command to `root`, which is empty.
 void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen) {
   root.name("jobman");
   root.description(
@@ -137,6 +120,43 @@ void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen
   for (const Command& command : Commands()) command.add(root, chosen);
   for (CLI::App* command : root.get_subcommands({})) command->footer(kCommandFooter);
 }
+
+/// A shell asks for completions. The line that is being typed may name another home folder.
+void AnswerShell(const std::vector<std::string>& args, App& app, CLI::App& root) {
+  const auto asked = std::find(args.begin(), args.end(), kCompleteCommand);
+  const std::vector<std::string> words(asked + 1, args.end());
+  std::vector<std::string> own(args.begin(), asked);
+  const auto home = std::find(words.begin(), words.end(), "--home");
+  if (words.end() - home > 2) own.assign(home, home + 2);
+  root.require_subcommand(0);
+  root.parse(std::vector<std::string>(own.rbegin(), own.rend()));
+  app.terminal().Out(Complete(app, root, words));
+}
+
+int ParseAndRun(const std::vector<std::string>& args, const Environment& environment,
+                ui::Terminal& terminal, CLI::App& root, const GlobalOptions& options,
+                const Invocation& chosen) {
+  App app(environment, options, terminal);
+  if (args.empty()) {
+    terminal.Err(root.help());
+    return kUsage;
+  }
+  const bool completes = CommandWord(args) == kCompleteCommand;
+  const auto unknown = completes ? std::nullopt : CheckCommandWord(root, args);
+  if (unknown) return app.Fail(*unknown);
+  try {
+    if (completes) {
+      AnswerShell(args, app, root);
+      return kSuccess;
+    }
+    root.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+  } catch (const CLI::ParseError& end) {
+    return EndParsing(root, end, app);
+  }
+  return RunCommand(app, chosen);
+}
+
+}  // namespace
 
 int Run(const std::vector<std::string>& args, const Environment& environment) {
   GlobalOptions options;

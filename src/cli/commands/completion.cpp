@@ -3,21 +3,13 @@
 #include <string>
 
 #include "cli/commands.hpp"
-#include "cli/run.hpp"
-#include "cli/shell_completion.hpp"
+#include "cli/completion.hpp"
 
 namespace jobman::cli {
 namespace {
 
 base::Result<int> RunCompletion(App& app, const std::string& shell) {
-  CLI::App root;
-  GlobalOptions options;
-  Invocation chosen;
-  BuildCommandLine(root, options, chosen);
-  const CommandWords words = ReadCommandWords(root);
-  const std::string script = shell == "bash"  ? BashCompletion(words)
-                             : shell == "zsh" ? ZshCompletion(words)
-                                              : FishCompletion(words);
+  const std::string script = CompletionScript(shell);
   if (app.mode() == OutputMode::kJson) {
     app.ShowJson({{"shell", shell}, {"script", script}});
   } else {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "jobman/base/strings.hpp"
 #include "tests/support/cli_world.hpp"
 
 namespace jobman::test {
@@ -33,12 +34,16 @@ class Completion : public testing::Test {
     return {text, ::pclose(pipe)};
   }
 
-  /// What bash offers for the last of `words`; `jobman list` is played by a function.
-  std::string Offer(const std::string& words) {
-    const std::string script = Script("bash");
-    return Shell("bash -c 'jobman() { echo 000041; }; source " + script + "; COMP_WORDS=(" + words +
-                 "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _jobman; echo \" ${COMPREPLY[*]} \"'")
-        .first;
+  /// What the program answers a shell that completes the last of `words`: "list logs".
+  std::string Answer(const std::vector<std::string>& words) {
+    std::vector<std::string> args = {"__complete"};
+    args.insert(args.end(), words.begin(), words.end());
+    const auto ended = world_.Run(args);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    std::string text = " ";
+    for (const std::string& line : base::Split(ended.out, '\n'))
+      text += line.substr(0, line.find('\t')) + " ";
+    return text;
   }
 
   CliWorld world_;
@@ -56,17 +61,60 @@ TEST_F(Completion, EachShellReadsItsScript) {
   }
 }
 
-TEST_F(Completion, BashOffersCommandsOptionsJobsAndValues) {
-  EXPECT_THAT(Offer("jobman l"), HasSubstr(" list logs "));
-  EXPECT_THAT(Offer("jobman logs --f"), HasSubstr(" --follow --fold "));
-  EXPECT_THAT(Offer("jobman logs \"\""), HasSubstr(" 000041 "));
-  EXPECT_THAT(Offer("jobman --home list show \"\""), HasSubstr(" 000041 "));
-  EXPECT_THAT(Offer("jobman ls --j"), HasSubstr(" --json ")) << "an alias, and a global option";
-  EXPECT_THAT(Offer("jobman completion f"), HasSubstr(" fish "));
-  EXPECT_THAT(Offer("jobman history 1 --kind st"), HasSubstr(" state "));
-  EXPECT_THAT(Offer("jobman config ch"), HasSubstr(" check "));
-  EXPECT_THAT(Offer("jobman config check --s"), HasSubstr(" --set "));
-  EXPECT_THAT(Offer("jobman config show --zone"), Not(HasSubstr("--zone"))) << "not list's option";
+TEST_F(Completion, CommandsOptionsAndTheirValues) {
+  EXPECT_EQ(Answer({"l"}), " list logs  ");
+  EXPECT_EQ(Answer({"logs", "--f"}), " --follow --fold  ");
+  EXPECT_THAT(Answer({"ls", "--j"}), HasSubstr(" --json ")) << "an alias, and a global option";
+  EXPECT_THAT(Answer({"completion", "f"}), HasSubstr(" fish "));
+  EXPECT_THAT(Answer({"history", "1", "--kind", "st"}), HasSubstr(" state "));
+  EXPECT_THAT(Answer({"config", "ch"}), HasSubstr(" check "));
+  EXPECT_THAT(Answer({"config", "check", "--s"}), HasSubstr(" --set "));
+  EXPECT_THAT(Answer({"config", "show", "--zone"}), Not(HasSubstr("--zone")))
+      << "not list's option";
+  EXPECT_THAT(Answer({"create", ""}), HasSubstr(" :files "));
+  EXPECT_THAT(Answer({}), HasSubstr(" create "));
+  EXPECT_THAT(world_.Run({"__complete", "hist"}).out, StartsWith("history\tThe journal"));
+}
+
+TEST_F(Completion, JobsByNumberAndByName) {
+  world_.fill = [](MemoryStore& store) {
+    for (const char* name : {"train", "train", "eval"})
+      EXPECT_TRUE(store.Create(core::Job{.name = name}, "", {}).ok());
+  };
+  EXPECT_EQ(Answer({"logs", ""}), " 000001 000002 000003 eval train  ");
+  EXPECT_EQ(Answer({"--endpoint", "list", "show", "t"}), " train  ");
+  EXPECT_EQ(Answer({"logs", "1", ""}), "  ") << "it takes one";
+  EXPECT_EQ(Answer({"wait", "1", "e"}), " eval  ");
+  EXPECT_EQ(Answer({"exec", "1", "--", ""}), "  ") << "a command of the hosts";
+}
+
+TEST_F(Completion, StagesStatesAndKeys) {
+  world_.fill = [](MemoryStore& store) {
+    core::Job job{.name = "train"};
+    job.spec.setup = {{.name = "install"}, {.name = "data"}};
+    EXPECT_TRUE(store.Create(job, "", {}).ok());
+  };
+  EXPECT_EQ(Answer({"logs", "train", "--stage", ""}), " install data run  ");
+  EXPECT_EQ(Answer({"logs", "--stage", ""}), "  ") << "of which job?";
+  EXPECT_EQ(Answer({"list", "-s", "SUC"}), " SUCCEEDED  ");
+  EXPECT_EQ(Answer({"list", "--status", "running,fai"}), " running,failed  ");
+  EXPECT_THAT(Answer({"wait", "1", "--for", "D"}), HasSubstr(" DONE "));
+  EXPECT_THAT(Answer({"create", "--set", "tpu.zo"}), HasSubstr(" tpu.zone= "));
+  EXPECT_EQ(Answer({"create", "--set", "setup"}), "  ") << "a list has no one value";
+  EXPECT_THAT(Answer({"config", "explain", "setup"}), HasSubstr(" setup[].run "));
+}
+
+TEST_F(Completion, BashAsksAndOffersTheWords) {
+  const std::string script = Script("bash");
+  const auto offer = [&](const std::string& answer) {
+    return Shell("bash -c 'jobman() { local IFS=\" \"; printf \"" + answer +
+                 "\" \"$*\"; }; source " + script +
+                 "; COMP_WORDS=(jobman logs \"\"); COMP_CWORD=2; _jobman; echo "
+                 "\"<${COMPREPLY[*]}>\"'")
+        .first;
+  };
+  EXPECT_EQ(offer("000041\\ttrain, RUNNING\\ntrain\\tthe newest\\n"), "<000041 train>\n");
+  EXPECT_EQ(offer("%s\\t\\n"), "<__complete logs >\n") << "the word at the cursor, too";
 }
 
 TEST_F(Completion, ZshCompletesACommandAtTheFirstTab) {
@@ -76,38 +124,28 @@ TEST_F(Completion, ZshCompletesACommandAtTheFirstTab) {
   std::filesystem::copy_file(Script("zsh"), folder / "_jobman");
   const auto driver = world_.paths().home / "driver.zsh";
   // A shell on a terminal of its own; its answer is awaited, and `timeout` ends a wait in vain.
-  std::ofstream(driver) << "zmodload zsh/zpty\n"
-                           "zpty shell 'TERM=dumb zsh -f -i'\n"
-                           "zpty -w shell 'fpath=("
-                        << folder.string()
-                        << " $fpath); autoload -U compinit; compinit -u -D; echo rea\"\"dy'\n"
-                           "zpty -r -m shell said '*ready*'\n"
-                           "zpty -w -n shell $'jobman hist\\t'\n"
-                           "zpty -r -m shell said '*jobman hist*ory *' && echo completed\n"
-                           "zpty -d shell\n";
+  std::ofstream(driver)
+      << "zmodload zsh/zpty\n"
+         "zpty shell 'TERM=dumb zsh -f -i'\n"
+         "zpty -w shell 'fpath=("
+      << folder.string()
+      << " $fpath); jobman() { print \"history\\tthe journal\" }; autoload -U compinit; "
+         "compinit -u -D; echo rea\"\"dy'\n"
+         "zpty -r -m shell said '*ready*'\n"
+         "zpty -w -n shell $'jobman hist\\t'\n"
+         "zpty -r -m shell said '*jobman hist*ory *' && echo completed\n"
+         "zpty -d shell\n";
   EXPECT_THAT(Shell("timeout 60 zsh -f " + driver.string()).first, HasSubstr("completed"));
 }
 
-TEST_F(Completion, FishCompletesCommandsOptionsAndValues) {
+TEST_F(Completion, FishAsksAndOffersTheWords) {
   if (Shell("command -v fish").second != 0) GTEST_SKIP() << "fish is not installed";
   const std::string script = Script("fish");
-  const auto offer = [&](const std::string& line) {
-    return Shell("HOME=" + world_.paths().home.string() + " fish --no-config -c 'source " + script +
-                 "; complete -C \"" + line + "\"'")
-        .first;
-  };
-  EXPECT_THAT(offer("jobman hist"), StartsWith("history\t"));
-  EXPECT_THAT(offer("jobman completion f"), HasSubstr("fish"));
-  EXPECT_THAT(offer("jobman config check --se"), StartsWith("--set\t"));
-  EXPECT_EQ(offer("jobman config show --zon"), "") << "not list's option";
-}
-
-TEST_F(Completion, EveryCommandIsInEveryScript) {
-  for (const std::string shell : {"bash", "zsh", "fish"}) {
-    const std::string script = world_.Run({"completion", shell}).out;
-    for (const cli::Command& command : cli::Commands())
-      EXPECT_THAT(script, HasSubstr(std::string(command.name))) << shell;
-  }
+  const std::string line = "HOME=" + world_.paths().home.string() +
+                           " fish --no-config -c 'source " + script +
+                           "; function jobman; printf \"history\\tthe journal\\n\"; end; "
+                           "complete -C \"jobman hist\"'";
+  EXPECT_THAT(Shell(line).first, StartsWith("history\tthe journal"));
 }
 
 }  // namespace
