@@ -26,13 +26,13 @@ std::string_view LastPart(std::string_view path) {
   return path.substr(path.rfind('.') + 1);
 }
 
-/// Whether a row is one of those that begin with a prefix, and not below one of them.
+/// Whether the row is directly below the prefix.
 bool IsChild(const KeyRow& row, std::string_view prefix) {
   return row.path.starts_with(prefix) &&
          row.path.find_first_of(".[", prefix.size()) == std::string_view::npos;
 }
 
-/// The row of a key; the first that is not a prefix of another's name.
+/// The row with this path; nullptr if there is none.
 const KeyRow* FindRow(const std::string& path) {
   for (const KeyRow& row : Schema()) {
     if (row.path == path) return &row;
@@ -48,7 +48,7 @@ Position PlaceOf(const Value& value) {
   return value.key_pos.line > 0 ? value.key_pos : value.pos;
 }
 
-/// Puts a value into the list or map that it is short for.
+/// Expands a short form: puts the value into the list or map that it stands for.
 void Wrap(Value& value, Value::Kind kind, std::string_view key) {
   Value outer = value;
   outer.kind = kind;
@@ -65,8 +65,8 @@ class Checker {
  public:
   Checker(const Defaults& defaults, Diagnostics& out) : defaults_(defaults), out_(out) {}
 
-  /// `path` is how the user knows the map ("setup[0]"), `prefix` how the rows of its keys begin
-  /// ("setup[]."), `place` where keys are missing.
+  /// `path` names the map for the user ("setup[0]"), `prefix` begins the rows of its keys
+  /// ("setup[]."), `place` is where missing keys are reported.
   Json CheckMap(Value& map, const std::string& path, const std::string& prefix, Position place) {
     Json json = Json::object();
     for (Value& child : map.children) {
@@ -125,7 +125,7 @@ class Checker {
     return std::nullopt;
   }
 
-  /// A map, or what is short for it.
+  /// A map, or its short form.
   MaybeJson CheckItem(Value& value, const std::string& path, const KeyRow& row) {
     if (!row.short_for.empty() && value.is_scalar()) {
       const bool posts = row.short_for == "run" && IsUrl(value.text);
@@ -141,7 +141,7 @@ class Checker {
       Value& item = list.children[i];
       const bool broken = item.kind == Value::Kind::kBroken;
       auto map = broken ? std::nullopt : CheckItem(item, ItemPath(path, item, i), row);
-      json.push_back(map.value_or(Json::object()));  // something, so that the next keeps its number
+      json.push_back(map.value_or(Json::object()));  // keeps the indices right
     }
     return json;
   }
@@ -175,7 +175,7 @@ class Checker {
     return json;
   }
 
-  /// {env: NAME} or {file: PATH}: never the secret itself.
+  /// {env: NAME} or {file: PATH}, never the secret itself.
   MaybeJson CheckSource(Value& value, const std::string& path, const KeyRow& row) {
     Value* from = value.is_map() && value.children.size() == 1 ? &value.children[0] : nullptr;
     if (from != nullptr && from->kind == Value::Kind::kBroken) return std::nullopt;
@@ -234,7 +234,7 @@ class Checker {
     out_.Report(at, path + ": " + error.message, error.hint, error.reason);
   }
 
-  /// Whether the value is accepted; if it is not, this has been reported.
+  /// Returns whether the status is OK; if not, reports it and marks the value broken.
   bool Accept(Value& value, const std::string& path, const base::Status& status) {
     if (status.ok()) return true;
     Report(value.pos, path, status.error());

@@ -7,15 +7,15 @@
 
 namespace jobman::config {
 
-/// Compares a tree with the schema and returns what it says, as core::SpecFromJson() reads it: keys
-/// that work, values in their exact form, paths made absolute. Reports unknown keys, keys that do
-/// nothing yet, missing ones, values of the wrong type or form. What it reports it marks broken, so
-/// that nobody reports it again, and leaves out. Writes the short forms in the tree out: a text for
-/// a map, an item for a list.
+/// Checks a tree against the schema and returns its supported keys as core::SpecFromJson() reads
+/// them: values in their exact form, paths made absolute. Reports unknown, unsupported and missing
+/// keys, and values of the wrong type or form. Reported values are left out, and marked broken so
+/// that they are not reported again. Expands short forms in the tree: a text for a map, an item for
+/// a list.
 base::Json CheckAgainstSchema(Value& root, const Defaults& defaults, Diagnostics& out);
 
-/// The hint for a key that is not in the schema, "did you mean \"tpu.zone\"?"; may be empty.
-/// `prefix` begins the rows that it was looked for in, `shown` is how the user knows their parent.
+/// The hint for an unknown key, "did you mean \"tpu.zone\"?"; may be empty. `prefix` is the common
+/// prefix of the rows searched, `shown` their parent as the user wrote it.
 std::string NearestKeyHint(std::string_view prefix, std::string_view shown, std::string_view key);
 
 }  // namespace jobman::config

@@ -11,14 +11,14 @@
 namespace jobman::config {
 namespace {
 
-/// As many problems as are shown at once.
+/// Shown at once.
 constexpr std::size_t kMostProblems = 50;
-/// As many as are collected: the first in the file may be found last.
+/// Collected before sorting: the first in the file may be found last.
 constexpr std::size_t kMostFound = 1000;
 /// Longer source lines are cut around the caret.
 constexpr std::size_t kWidest = 120;
 constexpr std::size_t kLongestMessage = 2000;
-/// How far Locate() looks; block scalars are seldom longer.
+/// Lines that Locate() searches; block scalars are seldom longer.
 constexpr std::size_t kFarthest = 500;
 
 bool IsContinuation(char c) {
@@ -30,8 +30,8 @@ int Characters(std::string_view bytes) {
       std::count_if(bytes.begin(), bytes.end(), [](char c) { return !IsContinuation(c); }));
 }
 
-/// Text that may go to a terminal: line breaks stay, a tab becomes a space, other control bytes and
-/// what is not UTF-8 become "?".
+/// Text that is safe for a terminal: line breaks stay, a tab becomes a space, other control bytes
+/// and invalid UTF-8 become "?".
 std::string Printable(std::string_view line) {
   std::string text(line);
   for (std::size_t at = 0; at < text.size();) {
@@ -150,7 +150,7 @@ std::string RenderProblem(const Problem& problem) {
   if (!problem.file.empty()) text = problem.file + ":";
   if (problem.line > 0) text += fmt::format("{}:{}:", problem.line, problem.column);
   text += (text.empty() ? "" : " ") + problem.message;
-  // It may contain a key or a value of the file, of any length.
+  // It may contain a long key or value of the file.
   text = Printable(base::Shorten(text, kLongestMessage)) + "\n";
   if (problem.column > 0) {
     const std::string number = problem.line > 0 ? fmt::format("{}", problem.line) : "";

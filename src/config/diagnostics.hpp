@@ -9,18 +9,18 @@
 
 namespace jobman::config {
 
-/// A text that contains values: the job file, the user's defaults, one flag.
+/// A text that values come from: the job file, the user's defaults, one flag.
 struct Source {
   std::string name = {};
   bool is_flag = false;  ///< has columns, but no line numbers
   std::vector<std::string> lines = {};
-  base::Path folder = {};  ///< what relative paths in it are relative to
+  base::Path folder = {};  ///< base of its relative paths
 };
 
-/// Collects problems, and knows the texts that they are in.
+/// Collects problems and the texts that they are in.
 class Diagnostics {
  public:
-  /// Returns the index that positions in this text carry.
+  /// Returns the index for Position::source.
   int AddSource(Source source, std::string_view text);
   const Source& source(int index) const { return sources_[static_cast<std::size_t>(index)]; }
 
@@ -28,16 +28,16 @@ class Diagnostics {
               base::Reason reason = base::Reason::kNone);
   bool ok() const { return found_.empty(); }
 
-  /// Where `part` begins at or after `from`; `from` if it is not there.
+  /// Where `part` begins, at or after `from`; `from` if it is not found.
   Position Locate(Position from, std::string_view part) const;
 
-  /// A place with its text, as a problem without a message.
+  /// A problem with this place and its source line, without a message.
   Problem Describe(Position at) const;
 
-  /// "job.yaml:3", "--set": an origin in words.
+  /// "job.yaml:3", "--set": the place in words.
   std::string Where(Position at) const;
 
-  /// The problems in the order of their places, each once.
+  /// The problems, sorted by place, without duplicates.
   std::vector<Problem> Take();
 
  private:

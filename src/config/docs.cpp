@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"(# The job file
 
-<!-- Made from the schema table, src/config/schema.cpp; do not edit by hand. To write it again:
+<!-- Generated from the schema table, src/config/schema.cpp; do not edit. To regenerate:
      JOBMAN_BLESS=1 ctest --preset dev -R unit_config -->
 
 A job file is YAML; JSON is YAML too. `jobman init` writes one to start from. `jobman config check
-FILE` says what is wrong with one, and `jobman config explain KEY` what a key means. `jobman config show
-FILE` prints it with every default filled in; the output is a job file again, of the same job. With
-`--origins` it says where each value came from. `show --json` and the store use the same keys.
+FILE` reports what is wrong with one, `jobman config explain KEY` explains a key. `jobman config show
+FILE` prints it with every default filled in; the output is itself a job file for the same job. With
+`--origins` it shows where each value came from. `show --json` and the store use the same keys.
 
 ```yaml
 job: {name: hello}
@@ -26,22 +26,22 @@ command: {cmd: echo hello from host $JOBMAN_HOST_INDEX}
 ## Values
 
 - A key without a value (null) is the same as no key.
-- Unknown keys are errors. Keys marked *not yet* are known, and refused by name.
+- Unknown keys are errors. Keys marked *not yet* are planned: a file that uses one is refused.
 - Durations look like `90s`, `15m` or `1h30m`; a bare number is seconds.
 - Limits: 1 MiB for a job file, 256 KiB for a startup script, 128 KiB for a variable with its name.
-- Hosts look like `all`, `3`, `"0,3-7"` or `[0, 3]`. The first host is number 0.
-- A path may begin with `~/`; a relative one is relative to the folder of the file that contains it.
-- Where a key takes "text or a map", the text is short for a map with one key: `cloud: local` for
-  `cloud: {endpoint: local}`, `no_output: 30m` for `no_output: {after: 30m}`. In `on`, a URL is short for
+- Hosts look like `all`, `3`, `"0,3-7"` or `[0, 3]`. Host numbers begin with 0.
+- A path may begin with `~/`; a relative path is relative to the folder of the file that contains it.
+- Where a key takes "text or a map", the text is short for a map with one key: `cloud: local` means
+  `cloud: {endpoint: local}`, `no_output: 30m` means `no_output: {after: 30m}`. In `on`, a URL is short for
   `{post: URL}`, any other text for `{run: COMMAND}`.
 
 ## Interpolation
 
-As in OmegaConf, in any value:
+Any value may contain interpolations as in OmegaConf:
 
 | written | means |
 | --- | --- |
-| `${tpu.accelerator}` | the value of another key; if the value is nothing else, it keeps its type |
+| `${tpu.accelerator}` | the value of another key; an interpolation that is the whole value keeps its type |
 | `${.zone}`, `${..job.name}` | a key of the same map, of the map around it |
 | `${oc.env:HOME}`, `${env:HOME}` | an environment variable of this machine; an error if it is not set |
 | `${oc.env:STEPS,100}` | the same with a default |
@@ -50,9 +50,9 @@ As in OmegaConf, in any value:
 
 ## Where values come from
 
-Later ones win: the defaults below, `~/.config/jobman/config.yaml` (the same keys, for every job;
-`JOBMAN_CONFIG` names another file), the job file, `--set key=value`, `--name` and `--endpoint`. Maps
-merge key by key, lists and scalars replace, and null removes a value.
+Later sources override earlier ones: the defaults below, `~/.config/jobman/config.yaml` (the same keys,
+for every job; `JOBMAN_CONFIG` names another file), the job file, `--set key=value`, `--name` and
+`--endpoint`. Maps merge key by key, lists and scalars replace, and null removes a value.
 
 ## Keys
 

@@ -12,7 +12,7 @@ namespace {
 using base::Status;
 using Text = std::string_view;
 
-/// Job files, listings and the store show a webhook's address: it must not contain a password.
+/// Whether the URL contains a login. Job files, listings and the store show URLs in clear.
 bool HoldsUser(Text url) {
   url.remove_prefix(url.find("://") + 3);
   return url.substr(0, url.find_first_of("/?#")).find('@') != Text::npos;
@@ -27,7 +27,7 @@ Status CheckUrl(Text url) {
       "keep it in a file, post: {file: PATH}, or send a secret: token: {file: PATH}");
 }
 
-/// An address as it goes between < and > in SMTP, and into a header.
+/// An address that is safe between < and > in SMTP and in a header.
 Status CheckAddress(Text address) {
   const std::size_t at = address.find('@');
   const bool has_parts = at != Text::npos && at > 0 && at + 1 < address.size();

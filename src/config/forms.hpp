@@ -6,14 +6,14 @@
 
 namespace jobman::config {
 
-// What the texts of some keys must look like, beyond their type: a zone, a label, a mail address.
+// Checks of texts beyond their type: a zone, a label, a mail address.
 
-/// For a scalar, each item of a list, each value of a map. `row_path` is the key as in the schema.
+/// Checks a scalar, an item of a list, or a value of a map. `row_path` is the key as in the schema.
 base::Status CheckForm(std::string_view row_path, std::string_view text);
-/// For the name of a member of a map of texts.
+/// Checks a member of a map of texts.
 base::Status CheckMember(std::string_view row_path, std::string_view name, std::string_view value);
 
-/// The name of an environment variable.
+/// Checks the name of an environment variable.
 base::Status CheckVariableName(std::string_view name);
 bool IsUrl(std::string_view text);
 

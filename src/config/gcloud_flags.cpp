@@ -157,7 +157,7 @@ class FlagTranslator {
     place = std::move(value);
   }
 
-  /// tpu.<key>; made null, or an empty list or map, when it is absent.
+  /// The value of tpu.<key>; created as null, or as an empty list or map, when it is absent.
   Value& Place(std::string_view key, const Flag& flag, Value::Kind kind) {
     Value* place = tpu_.Find(key);
     if (place == nullptr) {

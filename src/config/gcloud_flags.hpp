@@ -5,9 +5,9 @@
 
 namespace jobman::config {
 
-/// Replaces tpu.flags (flags of `gcloud compute tpus tpu-vm create` and `queued-resources create`,
-/// as jobman v3 passed them on) by the keys of the same meaning. A flag without such a key, or one
-/// that contradicts a key, is reported by name.
+/// Translates tpu.flags (flags of `gcloud compute tpus tpu-vm create` and `queued-resources
+/// create`, which jobman v3 passed on) to the keys of the same meaning. Reports flags without such
+/// a key, and flags that contradict a key.
 void TranslateFlags(Value& root, Diagnostics& out);
 
 }  // namespace jobman::config

@@ -44,7 +44,7 @@ std::string TpuPart(const InitOptions& options) {
 }
 
 constexpr std::string_view kRest =
-    R"(# Steps that run on the hosts before the command, once per machine.
+    R"(# Steps that run on the hosts before the command, once per host.
 setup:
   - name: dependencies
     run: echo "install what the command needs here"
@@ -59,7 +59,7 @@ command:
   # env: {JAX_PLATFORMS: tpu}
   # secrets: [WANDB_API_KEY]   # read from your environment at the start, stored nowhere
 
-# How often to retry, by what went wrong.
+# How often to retry, by cause.
 retries:
   preemption: unlimited
   failure: 0

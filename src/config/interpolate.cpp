@@ -13,14 +13,14 @@ namespace {
 
 using Path = std::vector<std::string>;
 
-/// Longest chain of references. The stack is finite.
+/// Longest chain of references; each takes stack.
 constexpr std::size_t kLongestChain = 40;
 constexpr std::size_t kMostProduced = 4 * kLargestFile;  // bytes, by interpolation
 /// ${${${...}}} in one text, and along a chain of references.
 constexpr int kDeepestExpression = 60;
 constexpr std::size_t kNone = std::string_view::npos;
 
-/// Behind the "}" that closes the "${" at the start of the text; kNone if there is none.
+/// The index after the "}" that closes the "${" at the start of the text; kNone if there is none.
 std::size_t EndOfExpression(std::string_view text) {
   int depth = 0;
   char quote = '\0';
@@ -83,7 +83,7 @@ class Interpolator {
   }
 
  private:
-  /// The scalar being resolved: where it stands, for relative names and for messages.
+  /// The scalar being resolved: its path for relative names, its position for messages.
   struct Site {
     const Path& path;
     Position pos;
@@ -151,7 +151,8 @@ class Interpolator {
     return value;
   }
 
-  /// The value of a text: that of its only expression, else the text with each one replaced.
+  /// The value of a text: that of its expression if it is a single one, else the text with all
+  /// expressions replaced.
   Value Expand(std::string_view text, const Site& site) {
     if (text.starts_with("${") && EndOfExpression(text) == text.size()) {
       return Evaluate(text.substr(2, text.size() - 3), site);
@@ -240,7 +241,7 @@ class Interpolator {
                       : "the resolvers are oc.env, env, oc.select and oc.decode");
   }
 
-  /// The value of an argument, typed by how it is written.
+  /// The value of an argument; quotes make it text.
   Value Argument(std::string_view text, const Site& site) {
     const std::string_view bare = base::Trim(text);
     const std::string_view unquoted = Unquote(text);
@@ -279,7 +280,7 @@ class Interpolator {
     return IsNullText(value.text) ? Value{} : value;
   }
 
-  /// A copy of what `name` names. With `absent`, an unknown name is not reported.
+  /// A copy of the value that `name` refers to. With `absent`, an unknown name is not reported.
   Value LookUp(const std::string& name, const Site& site, bool* absent) {
     Path path;
     std::string_view rest = name;
@@ -308,7 +309,7 @@ class Interpolator {
     return true;
   }
 
-  /// Follows the path and resolves what it passes.
+  /// Follows the path, resolving scalars on the way.
   Value* Walk(const Path& path) {
     Value* value = &root_;
     Path here;

@@ -13,11 +13,11 @@ using EnvLookup = std::function<std::optional<std::string>(const std::string&)>;
 
 /// Replaces every ${...} in the tree, as OmegaConf does: ${tpu.zone}, ${.sibling}, ${..uncle},
 /// ${a.${b}}, ${list[0]}, ${oc.env:NAME,default}, ${env:NAME}, ${oc.select:key,default},
-/// ${oc.decode:text}; "\${" stands for "${". A value that is one interpolation keeps the type of
-/// what it names. What cannot be resolved is reported and left as a broken value.
+/// ${oc.decode:text}; "\${" stands for "${". A value that is a single interpolation takes the type
+/// of its target. What cannot be resolved is reported and becomes a broken value.
 void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out);
 
-/// Text that Interpolate() turns back into `text`.
+/// The inverse: Interpolate() turns the result back into `text`.
 std::string EscapeInterpolation(std::string_view text);
 
 }  // namespace jobman::config

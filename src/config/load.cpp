@@ -43,7 +43,7 @@ Value ReadTree(std::string_view text, int source, Diagnostics& out) {
 }
 
 base::Result<std::string> ReadText(const base::Path& file) {
-  // May be a pipe, such as <(...); reading is bounded.
+  // It may be a pipe, such as <(...); reading is bounded.
   std::error_code problem;
   if (!std::filesystem::exists(file, problem)) {
     return base::NotFound("no such file",
@@ -58,7 +58,7 @@ base::Result<std::string> ReadText(const base::Path& file) {
                                "keep scripts and data in separate files and name them here");
 }
 
-/// The steps of loading, and what they share.
+/// The steps of Load() and their shared state.
 class Loader {
  public:
   explicit Loader(const LoadRequest& request) : request_(request) {}

@@ -15,7 +15,7 @@ Value EmptyMap(const Value& like) {
   return map;
 }
 
-/// The child to go on with, made if absent; nullptr if there can be none.
+/// The child named `part`, created if absent; nullptr if there can be none.
 Value* Enter(Value& parent, const std::string& part, const Value& value) {
   if (parent.is_null()) parent.kind = Value::Kind::kMap;
   if (parent.is_map()) {

@@ -7,18 +7,18 @@
 
 namespace jobman::config {
 
-/// `top` over `under`: maps merge key by key; lists, scalars and nulls of `top` replace. A null in
-/// the job file thus removes a default of the user.
+/// Merges `under` into `top`: maps merge key by key; lists, scalars and nulls of `top` win. So a
+/// null in the job file removes a user's default.
 void MergeUnder(Value& top, const Value& under);
 
 /// `cloud: local` becomes `cloud: {endpoint: local}`, so that both forms merge.
 void ExpandCloud(Value& root);
 
-/// Puts a value at a path and makes the maps on the way. Reports a path through something that is
-/// not a map or list, or beyond the end of a list.
+/// Sets the value at a path, creating maps on the way. Reports a path through something that is not
+/// a map or list, or beyond the end of a list.
 void SetAt(Value& root, std::string_view path, Value value, Diagnostics& out);
 
-/// One --set. `source` is the flag's text in `out`.
+/// Applies one --set. `source` is the flag's text in `out`.
 void ApplySet(Value& root, std::string_view assignment, int source, Diagnostics& out);
 
 }  // namespace jobman::config

@@ -13,7 +13,7 @@ constexpr std::string_view kUpper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::size_t kLongestName = 40;
 
-/// What a kind of name consists of.
+/// The syntax of one kind of name.
 struct Rule {
   std::string_view signs = {};    ///< allowed besides lower-case letters and digits
   bool upper = false;             ///< whether capitals are allowed
@@ -84,7 +84,7 @@ std::string MakeValidName(std::string_view text) {
   for (const char c : base::ToLower(text)) {
     const bool allowed = IsAllowed(c, {});
     if (allowed) name += c;
-    // One dash for each run of other characters; none at the start.
+    // One dash for a sequence of other characters; none at the start.
     if (!allowed && !name.empty() && name.back() != '-') name += '-';
   }
   if (!name.empty() && kDigits.find(name.front()) != std::string::npos) name.insert(0, "job-");

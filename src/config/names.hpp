@@ -8,17 +8,17 @@
 
 namespace jobman::config {
 
-/// tpu.name: begins node names, which follow RFC 1035; 40 characters leave room for what jobman
-/// appends ("-000042-a1"). The hint proposes a valid name.
+/// tpu.name: the prefix of node names, which follow RFC 1035. The limit of 40 characters leaves
+/// room for what jobman appends ("-000042-a1"). The hint proposes a valid name.
 base::Status CheckSliceName(std::string_view name);
-/// job.name: as CheckSliceName(), and "_", which slice names replace by "-".
+/// job.name: like CheckSliceName(), but "_" is allowed; slice names have "-" instead.
 base::Status CheckJobName(std::string_view name);
-/// A valid name similar to the text; "job" if no character of it is allowed.
+/// A valid name similar to the text; "job" if it has no usable character.
 std::string MakeValidName(std::string_view text);
 
-/// The name of a setup step: a folder of logs, and part of stage names.
+/// The name of a setup step: names its log folder, and is part of stage names.
 base::Status CheckStepName(std::string_view name);
-/// Whether Linux starts a program with the variable: the length of "NAME=value" is limited.
+/// Linux limits the length of "NAME=value" when it starts a program.
 base::Status CheckVariable(std::string_view name, std::string_view value);
 /// A network tag.
 base::Status CheckTag(std::string_view tag);
@@ -30,7 +30,8 @@ base::Status CheckLabelValue(std::string_view value);
 base::Status CheckMetadataKey(std::string_view key);
 /// A login name that Linux accepts.
 base::Status CheckLogin(std::string_view login);
-/// The local login name in a form valid on hosts, else "jobman": root cannot log in to a TPU VM.
+/// The local login name in a form valid on hosts; "jobman" for root, who cannot log in to a TPU VM,
+/// and if nothing valid is left.
 std::string MakeLogin(std::string_view login);
 
 }  // namespace jobman::config

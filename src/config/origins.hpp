@@ -11,7 +11,7 @@
 
 namespace jobman::config {
 
-/// Where each value of `resolved` came from: its place in the tree, else what `notes` says, else
+/// Where each value of `resolved` came from: its place in the tree, else its entry in `notes`, else
 /// "default".
 std::vector<Origin> OriginsOf(const base::OrderedJson& resolved, const Value& root,
                               const std::map<std::string, std::string>& notes,

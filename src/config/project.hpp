@@ -7,7 +7,7 @@
 
 namespace jobman::config {
 
-/// A value and the place it was found in, in words.
+/// A value, and in words where it was found.
 struct FoundText {
   std::string text = {};
   std::string where = {};
@@ -17,8 +17,7 @@ struct FoundText {
 /// core/project of gcloud's active configuration (under CLOUDSDK_CONFIG or ~/.config/gcloud).
 std::optional<FoundText> DefaultProject(const Defaults& defaults);
 
-/// `key` of `section` in a file as gcloud writes them ("[core]", "project = x"); nothing when
-/// there is none.
+/// The value of `key` in `section` of an INI file as gcloud writes it ("[core]", "project = x").
 std::optional<std::string> IniValue(std::string_view text, std::string_view section,
                                     std::string_view key);
 

@@ -12,12 +12,12 @@
 
 namespace jobman::config {
 
-/// "~" and paths relative to `folder`, made absolute.
+/// Makes "~" and paths relative to `folder` absolute.
 std::string ResolvePath(const Defaults& defaults, const base::Path& folder,
                         const std::string& text);
 
-/// A tree that CheckAgainstSchema() has seen: what was written in it, and where, for who completes
-/// the spec that was read from it and reports what does not fit together.
+/// A tree after CheckAgainstSchema(), for completing the spec that was read from it: tells what was
+/// written and where, and takes reports of contradictions.
 class Reader {
  public:
   Reader(const Value& root, const LoadRequest& request, Diagnostics& out)
@@ -27,20 +27,20 @@ class Reader {
   const Defaults& defaults() const { return request_.defaults; }
   std::optional<std::string> Env(const std::string& name) const;
 
-  /// Whether there is a value; null and what was reported are none.
+  /// Whether there is a value; null and broken values do not count.
   bool Has(std::string_view path) const { return Get(path) != nullptr; }
-  /// Whether the key is there, whatever is wrong with its value.
+  /// Whether the key has a value, broken or not.
   bool IsWritten(std::string_view path) const;
-  /// Of a key that has no field in the spec; empty or nothing when it is absent.
+  /// The value of a key that has no field in the spec; empty or nothing when it is absent.
   std::string Text(std::string_view path) const;
   std::optional<bool> Bool(std::string_view path) const;
 
-  /// The folder of the file that the value was written in.
+  /// The folder of the file that contains the value.
   base::Path FolderOf(std::string_view path) const;
 
-  /// The value's place, else that of the nearest key above it.
+  /// The place of the value, else of the nearest key above it.
   Position At(std::string_view path) const;
-  /// A path as the user wrote it: without the list or key that a short form stands for.
+  /// The path as the user wrote it, without what a short form implies.
   std::string Name(std::string_view path) const;
 
   void Complain(std::string_view path, std::string message, std::string hint = {},
@@ -50,13 +50,13 @@ class Reader {
   /// Reports "path: message" when the status is an error.
   void Complain(std::string_view path, const base::Status& status);
 
-  /// Says where a value came from that no file gives.
+  /// Records where a value came from that is not in any file.
   void Note(std::string path, std::string where) { notes_[std::move(path)] = std::move(where); }
   const std::map<std::string, std::string>& notes() const { return notes_; }
 
  private:
   const Value* Get(std::string_view path) const;
-  /// Whether the value, or what it stands in, has been reported.
+  /// Whether the value, or a map or list around it, has been reported.
   bool IsBroken(std::string_view path) const;
   const Value& root_;
   const LoadRequest& request_;

@@ -15,7 +15,7 @@ void ResolveName(Reader& reader, core::JobSpec& spec) {
   spec.name = MakeValidName(reader.request().file.stem().string());
 }
 
-/// "google" stands for the real API; URLs lose the slash that some end with.
+/// Replaces "google" by the URL of the real API, and removes trailing slashes.
 std::string EndpointOf(std::string text) {
   if (text == "google") return core::kDefaultEndpoint;
   while (text.ends_with('/')) text.pop_back();
@@ -60,7 +60,7 @@ void ResolveRetries(Reader& reader, core::RetrySpec& retries) {
   }
 }
 
-/// What concerns the number of hosts that the accelerator type promises.
+/// Checks host numbers against the number of hosts of the accelerator type.
 void CheckHosts(Reader& reader, const core::JobSpec& spec) {
   const auto accelerator = core::FindAccelerator(spec.tpu.accelerator);
   if (!accelerator.ok()) return;

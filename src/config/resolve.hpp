@@ -5,12 +5,11 @@
 
 namespace jobman::config {
 
-/// Completes a spec that was read from a tree: fills in what is absent and depends on other keys or
-/// on this machine, and reports what does not fit together. The spec is worth something only if
-/// nothing was reported.
+/// Completes a spec that was read from a tree: fills in defaults that depend on other keys or on
+/// this machine, and reports contradictions. The spec is valid only if nothing was reported.
 void ResolveSpec(Reader& reader, core::JobSpec& spec);
 
-// Its parts, each in a file of its own. Later ones use what earlier ones found.
+// Its parts, one per file. Later ones use results of earlier ones.
 
 /// Slice: runtime version, project, startup script.
 void ResolveTpu(Reader& reader, core::JobSpec& spec);

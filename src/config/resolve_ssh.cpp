@@ -12,7 +12,7 @@
 namespace jobman::config {
 namespace {
 
-/// Whether the key can be used. One that does not exist can: it is generated.
+/// Whether the key can be used. A missing key can: it will be generated.
 base::Status CheckKey(const base::Path& key) {
   struct stat info = {};
   if (::stat(key.c_str(), &info) != 0) {

@@ -8,7 +8,7 @@
 namespace jobman::config {
 namespace {
 
-/// Paths by name, to find names that are used twice.
+/// Paths by name, to find duplicates.
 using Names = std::map<std::string, std::string>;
 
 void ResolveStep(Reader& reader, const std::string& path, std::size_t number, core::SetupStep& step,
@@ -20,14 +20,14 @@ void ResolveStep(Reader& reader, const std::string& path, std::size_t number, co
                   first->second + " has that name");
 }
 
-/// Whether the value can be had now. Never reads more of it than that.
+/// Whether the secret has a valid value now.
 base::Status CheckPresent(const Reader& reader, const core::SecretRef& secret) {
   if (secret.file.empty()) {
     if (reader.Env(secret.name)) return base::Ok();
     return base::InvalidArgument("the environment variable " + secret.name + " is not set",
                                  "export it, or write {name: " + secret.name + ", file: ...}");
   }
-  // With room for the blank lines that are taken off.
+  // With room for blank lines, which are trimmed.
   const auto value = base::ReadRegularFile(secret.file, 2 * core::kLongestVariable);
   if (!value.ok())
     return base::InvalidArgument(value.error().message,

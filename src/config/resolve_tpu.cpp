@@ -8,7 +8,7 @@
 namespace jobman::config {
 namespace {
 
-/// Of a metadata value, as Compute Engine takes it.
+/// The limit of Compute Engine for a metadata value.
 constexpr std::size_t kLongestScript = std::size_t{256} << 10;
 
 void ResolveVersion(Reader& reader, core::TpuSpec& tpu) {
@@ -36,13 +36,13 @@ void ResolveProject(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec&
 
 void ResolvePricing(Reader& reader, core::TpuSpec& tpu) {
   const bool queued = tpu.allocation_mode == core::AllocationMode::kQueuedResources;
-  // Queued resources know only spot, which replaced preemptible.
+  // Queued resources have only spot, the successor of preemptible.
   if (queued && tpu.pricing == core::Pricing::kPreemptible) tpu.pricing = core::Pricing::kSpot;
   if (!tpu.reservation.empty() && tpu.pricing != core::Pricing::kReserved) {
     reader.Complain("tpu.reservation", "tpu.reservation needs tpu.pricing: reserved",
                     "write tpu.pricing: reserved, or remove the reservation");
   } else if (!tpu.reservation.empty() && !queued) {
-    // A node says only that it takes reserved capacity.
+    // A node can only ask for reserved capacity, not for a certain reservation.
     reader.Complain("tpu.reservation",
                     "tpu.reservation: a TPU VM that is created directly cannot name a reservation",
                     "write tpu.allocation_mode: queued-resources, or remove the name to use any "
@@ -55,7 +55,7 @@ void ResolvePricing(Reader& reader, core::TpuSpec& tpu) {
   }
 }
 
-/// The script of a path, or the text itself when it is one.
+/// The text if it is a script, else the content of the file it names.
 std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
   if (base::Contains(text, "\n") || text.starts_with("#!")) return text;
   const base::Path file = ResolvePath(reader.defaults(), reader.FolderOf(path), text);
@@ -65,7 +65,7 @@ std::string ReadScript(Reader& reader, const std::string& path, const std::strin
                     "name a file, or write the script itself, beginning with #!");
     return {};
   }
-  // Not to be taken for a path when it is read again from the resolved job.
+  // So that the resolved job is not read as a path.
   if (!base::Contains(*script, "\n") && !script->starts_with("#!")) *script += "\n";
   if (base::Trim(*script).empty()) reader.Complain(path, path + ": " + file.string() + " is empty");
   return std::move(*script);

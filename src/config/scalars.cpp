@@ -29,7 +29,7 @@ Result<Json> ReadBool(const Value& value, const KeyRow& row) {
   return Json(IsTrueText(value.text));
 }
 
-/// "1-256" as its two numbers.
+/// Checks a number against a range like "1-256".
 Result<Json> CheckRange(std::int64_t number, std::string_view range) {
   const std::size_t dash = range.find('-');
   const std::string least(range.substr(0, dash));
@@ -67,7 +67,7 @@ Result<Json> ReadDeadline(const Value& value, const KeyRow& row) {
   return Expected(TypeText(row), value, "for example: 6h or 2026-11-21T08:00:00Z");
 }
 
-/// Each item of a list of hosts is a number or a range.
+/// A list of hosts; each item is a number or a range.
 Result<Json> ReadHosts(const Value& value) {
   std::vector<std::string> parts;
   if (value.is_scalar()) parts.push_back(value.text);
@@ -85,7 +85,7 @@ std::string OneOf(const std::vector<std::string>& words) {
   return words.size() == 1 ? "write " + words[0] : "write one of " + base::Join(words, ", ");
 }
 
-/// A word, or true or false, that is known and does nothing yet.
+/// Whether the value is a known one that is not supported yet.
 bool IsForLater(const Value& value, const KeyRow& row) {
   const std::vector<std::string> later = base::Split(row.later, '|');
   const std::string text = row.type == Type::kBool && IsTrueText(value.text) ? "true" : value.text;

@@ -7,8 +7,8 @@
 
 namespace jobman::config {
 
-/// A scalar (for kHosts also a list) as JSON of the row's type; for types that are no scalar, its
-/// text. Errors say "expected ..., found ..."; a word that is not supported yet has kNotSupported.
+/// A scalar (for kHosts also a list) as JSON of the row's type; its text if that is not a scalar
+/// type. Errors say "expected ..., found ..."; a word that is not supported yet has kNotSupported.
 base::Result<base::Json> ReadScalar(const Value& value, const KeyRow& row);
 
 }  // namespace jobman::config

@@ -15,7 +15,7 @@ constexpr KeyRow Key(Text path, Type type, Text fallback, Text about) {
 constexpr KeyRow Required(Text path, Type type, Text example, Text about) {
   return {.path = path, .type = type, .fallback = "required", .about = about, .example = example};
 }
-/// With the words that it may be, or the least and the greatest number.
+/// A word or number; `allowed` has the words, or the least and greatest number.
 constexpr KeyRow Among(Text path, Type type, Text allowed, Text fallback, Text about) {
   return {.path = path, .type = type, .fallback = fallback, .about = about, .allowed = allowed};
 }
@@ -36,11 +36,11 @@ constexpr KeyRow OrOne(KeyRow row) {
   row.or_one = true;
   return row;
 }
-/// What a hook's event may tell: an item that is no map is a command, or a URL to post to.
+/// An event for hooks: an item that is not a map is a command, or a URL to post to.
 constexpr KeyRow Event(Text path, Text about) {
   return OrOne(ShortFor("run", Key(path, T::kMaps, "", about)));
 }
-/// With values that are refused by name.
+/// With values that are not supported yet.
 constexpr KeyRow Later(Text values, KeyRow row) {
   row.later = values;
   return row;
@@ -61,7 +61,8 @@ constexpr KeyRow kRows[] = {
         "Environment variables of every setup step and of the command."),
     Key("job.worker_num", T::kNumber, "",
         "Expected number of hosts; a slice with another number is refused."),
-    Key("job.labels", T::kTextMap, "", "Labels of the job, for filters of list and others."),
+    Key("job.labels", T::kTextMap, "",
+        "Labels of the job, to filter by in list and other commands."),
     Translated(Key("job.queue", T::kMap, "", "The task queue that the job's slice serves.")),
     Later("true", Translated(Key("job.queue.enabled", T::kBool, "false",
                                  "Whether to serve a task queue; true is not supported yet."))),
@@ -165,16 +166,17 @@ constexpr KeyRow kRows[] = {
     ShortFor("name", Key("command.secrets", T::kMaps, "",
                          "Secret environment variables: their values are read on this machine when "
                          "a run starts, and stored nowhere.")),
-    Required("command.secrets[].name", T::kText, "WANDB_API_KEY", "The variable."),
+    Required("command.secrets[].name", T::kText, "WANDB_API_KEY", "Name of the variable."),
     Key("command.secrets[].file", T::kPath, "the environment of this machine",
         "File with the value."),
     Key("command.grace", T::kDuration, "30s",
         "Time between asking the command to stop (TERM) and killing it."),
     Key("command.on_notice", T::kMap, "",
-        "What the command gets when its machines are about to be taken away (preemption, "
+        "What the command is told before its hosts are taken away (preemption, "
         "maintenance)."),
-    Among("command.on_notice.signal", T::kWord, "TERM|INT|USR1|USR2|none", "TERM",
-          "Sent once to the process group on every host; none: only JOBMAN_NOTICE_FILE tells it."),
+    Among(
+        "command.on_notice.signal", T::kWord, "TERM|INT|USR1|USR2|none", "TERM",
+        "Sent once to the process group on every host; none: only JOBMAN_NOTICE_FILE is written."),
     Key("command.on_notice.grace", T::kDuration, "30s",
         "How long the command may go on after that signal before it is stopped."),
     NotYet("command.shell", T::kText, "Shell that runs cmd."),
@@ -189,25 +191,28 @@ constexpr KeyRow kRows[] = {
     Key("retries.backoff_cap", T::kLimit, "10m, at least retries.backoff",
         "Where the doubling ends."),
 
-    Key("watchdog", T::kMap, "", "When a running command is stopped, and what then; watchdog.md."),
-    ShortFor("after", Key("watchdog.no_output", T::kMap, "", "No host has written anything.")),
-    Required("watchdog.no_output.after", T::kLimit, "30m", "For this long."),
+    Key("watchdog", T::kMap, "",
+        "When to stop a running command, and what to do then; see watchdog.md."),
+    ShortFor("after",
+             Key("watchdog.no_output", T::kMap, "", "What to do when no host writes output.")),
+    Required("watchdog.no_output.after", T::kLimit, "30m", "After how long without output."),
     Among("watchdog.no_output.do", T::kWord, "restart|new_slice|fail", "restart",
           "What to do then."),
-    OrOne(ShortFor("match", Key("watchdog.bad_output", T::kMaps, "",
-                                "A line of the output means trouble; the first match counts."))),
+    OrOne(ShortFor("match",
+                   Key("watchdog.bad_output", T::kMaps, "",
+                       "What to do when a line of output matches; the first match counts."))),
     Required("watchdog.bad_output[].match", T::kText, "loss.*nan",
              "Extended regular expression, as for grep -E."),
     Among("watchdog.bad_output[].do", T::kWord, "restart|new_slice|fail", "fail",
           "What to do then."),
     ShortFor("after", Key("watchdog.max_duration", T::kMap, "",
-                          "The command has run long enough in one attempt.")),
-    Required("watchdog.max_duration.after", T::kLimit, "12h", "How long."),
+                          "What to do when the command runs too long in one attempt.")),
+    Required("watchdog.max_duration.after", T::kLimit, "12h", "After how long."),
     Among("watchdog.max_duration.do", T::kWord, "restart|new_slice|fail", "fail",
           "What to do then."),
     NotYet("health", T::kAny, "Probe of the hosts before the run."),
 
-    Key("on", T::kMap, "", "Hooks: what to do when something happens to the job; hooks.md."),
+    Key("on", T::kMap, "", "Hooks: what to do when something happens to the job; see hooks.md."),
     Event("on.started", "The command starts, in any attempt."),
     Event("on.preempted", "The slice was taken away."),
     Event("on.restarting", "The command or a setup step ended early, and is tried again."),
@@ -216,22 +221,22 @@ constexpr KeyRow kRows[] = {
     Event("on.cancelled", "The job was cancelled."),
     Key("on.*[].run", T::kText, "", "Shell command to run on this machine."),
     Key("on.*[].workdir", T::kPath, "the folder of the job file", "Where the command runs."),
-    Key("on.*[].post", T::kTextOrSource, "", "URL to post to, or where it is read."),
-    Key("on.*[].token", T::kSource, "none", "Bearer token that post sends: where it is read."),
+    Key("on.*[].post", T::kTextOrSource, "", "URL to post to, or where to read it."),
+    Key("on.*[].token", T::kSource, "none", "Where to read the bearer token that post sends."),
     OrOne(Key("on.*[].mail", T::kTextList, "", "Mail addresses.")),
     Key("on.*[].timeout", T::kLimit, "1m", "How long it may take."),
-    Key("smtp", T::kMap, "", "The server that takes the mail of hooks."),
+    Key("smtp", T::kMap, "", "The mail server for hooks."),
     Required("smtp.host", T::kText, "smtp.example.com", "Its name or address."),
     Among("smtp.port", T::kNumber, "1-65535", "587, with tls: tls 465", "Its port."),
     Among("smtp.tls", T::kWord, "starttls|tls|none", "starttls",
-          "starttls insists on it; none is for a server on this machine."),
+          "Encryption. starttls requires STARTTLS; none is for a server on this machine."),
     Required("smtp.from", T::kText, "jobman@example.com", "The sender's address."),
-    Key("smtp.user", T::kText, "none", "Login name; with a password."),
-    Key("smtp.password", T::kSource, "none", "Where the password is read, each time."),
+    Key("smtp.user", T::kText, "none", "Login name; needs smtp.password."),
+    Key("smtp.password", T::kSource, "none", "Where to read the password, before each mail."),
     NotYet("brevo_email", T::kAny, "Mail through Brevo."),
 };
 
-/// The parts of a path without the indices of lists.
+/// The parts of a path without list indices.
 std::vector<std::string> NamesOf(std::string_view path) {
   std::vector<std::string> names;
   for (std::string& part : SplitPath(path)) {

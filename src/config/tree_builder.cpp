@@ -153,12 +153,11 @@ void TreeBuilder::PlaceMember(Open& map, Value value) {
   if (const Value* first = map.value.Find(key.text)) {
     const Position there = first->key_pos;
     out_.Report(key.pos, "duplicate key \"" + key.text + "\"",
-                "it is first in line " + std::to_string(there.line));
+                "it is first used in line " + std::to_string(there.line));
     return;
   }
   if (map.value.children.size() >= kMostKeys) {
-    return Fail(key.pos,
-                "too many keys in one map; the limit is " + std::to_string(kMostKeys) + "");
+    return Fail(key.pos, "too many keys in one map; the limit is " + std::to_string(kMostKeys));
   }
   value.key = key.text;
   value.key_pos = key.pos;

@@ -13,14 +13,14 @@
 
 namespace jobman::config {
 
-/// Builds a Value from the parser's events. After a problem that leaves no usable tree
-/// it ignores the rest.
+/// Builds a Value from the parser's events. Ignores the rest after a problem that leaves no usable
+/// tree.
 class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(int source, int offset, Diagnostics& out)
       : source_(source), offset_(offset), out_(out) {}
 
-  /// The document, unless it failed or there was none.
+  /// The document; nothing if building failed or there was none.
   std::optional<Value> TakeRoot();
   bool failed() const { return failed_; }
   Position At(const YAML::Mark& mark) const;

@@ -5,8 +5,8 @@
 
 namespace jobman::config {
 
-/// Bytes of the UTF-8 character that a text begins with; 0 when it is none. Overlong forms and
-/// surrogates pass: they do no harm here.
+/// Length in bytes of the UTF-8 character at the start of the text; 0 if it is invalid. Overlong
+/// forms and surrogates pass: they do no harm here.
 inline std::size_t Utf8Length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t length = lead < 0x80           ? 1

@@ -6,7 +6,7 @@
 
 namespace jobman::config {
 
-/// A place in one of the texts that Diagnostics knows.
+/// A place in one of the sources of Diagnostics.
 struct Position {
   int source = -1;  ///< index into the sources; -1: nowhere
   int line = 0;     ///< from 1; 0: the source as a whole
@@ -14,23 +14,23 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-/// A node of a YAML document. Scalars keep their text, so that 1.50 stays "1.50"; what it means is
-/// decided by its key.
+/// A node of a YAML document. Scalars keep their text, so that 1.50 stays "1.50"; the key decides
+/// on the type.
 struct Value {
   enum class Kind {
     kNull,
     kScalar,
     kList,
     kMap,
-    kBroken,  ///< reported; nothing about it is reported again
+    kBroken,  ///< a problem was reported; no further reports about it
   };
-  /// How far interpolation has come with a scalar.
+  /// Progress of interpolation of a scalar.
   enum class Progress { kRaw, kBusy, kDone };
 
   Kind kind = Kind::kNull;
   Progress progress = Progress::kRaw;
   bool quoted = false;    ///< a text, even if it looks like a number
-  bool implied = false;   ///< its list or map was not written: a short form stands for it
+  bool implied = false;   ///< the list or map around it was not written (a short form)
   std::string key = {};   ///< within a map
   Position key_pos = {};  ///< of the key
   Position pos = {};      ///< of the value
@@ -47,12 +47,12 @@ struct Value {
   Value* Find(std::string_view name);
 };
 
-/// A scalar made by the program, with the place that it came from.
+/// A scalar made by the program, with the place it came from.
 Value Scalar(std::string text, Position pos);
 
 /// "a list", "a number", "text": for messages.
 std::string_view KindText(const Value& value);
-/// true/false as YAML 1.1 writes them (as the Python tools read job files); unquoted only.
+/// A boolean of YAML 1.1 (which the Python tools read), unquoted.
 bool IsBoolText(const Value& value);
 bool IsTrueText(std::string_view text);
 bool IsNumberText(const Value& value);

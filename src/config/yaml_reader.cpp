@@ -13,7 +13,7 @@
 namespace jobman::config {
 namespace {
 
-/// Where in the text byte number `at` is.
+/// The position of byte number `at`.
 Position PositionOf(std::string_view text, std::size_t at, int source, int offset) {
   Position position{.source = source, .line = 1, .column = 1 + offset};
   for (const char c : text.substr(0, at)) {
@@ -25,8 +25,8 @@ Position PositionOf(std::string_view text, std::size_t at, int source, int offse
   return position;
 }
 
-/// YAML is text: the first byte that is not ends it. The parser would take some of them for its
-/// own signs.
+/// Reports the first byte that is not text. The parser would take some control bytes for its own
+/// markers.
 bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out) {
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = static_cast<unsigned char>(text[at]);
@@ -44,21 +44,21 @@ bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out)
   return true;
 }
 
-/// A tab that indents a line, at or above the line where the parser stumbled; it may take such a
-/// tab for a blank and stumble later.
-std::optional<Position> FindIndentingTab(const Source& source, Position stumbled) {
-  for (int line = stumbled.line; line >= 1 && line > stumbled.line - 2; --line) {
+/// A tab that indents the line where the parser failed, or the line before: the parser may accept a
+/// tab and fail later.
+std::optional<Position> FindIndentingTab(const Source& source, Position failed) {
+  for (int line = failed.line; line >= 1 && line > failed.line - 2; --line) {
     const auto index = static_cast<std::size_t>(line - 1);
     if (index >= source.lines.size()) continue;
     const std::string& text = source.lines[index];
     const std::size_t tab = text.find('\t');
     if (tab == std::string::npos || tab > text.find_first_not_of(" \t")) continue;
-    return Position{stumbled.source, line, static_cast<int>(tab) + 1};
+    return Position{failed.source, line, static_cast<int>(tab) + 1};
   }
   return std::nullopt;
 }
 
-/// The parser's words in ours, where a job file's usual slips lead to puzzling ones.
+/// Clearer texts for parser errors that common mistakes cause.
 std::string Plain(const std::string& message) {
   if (message == YAML::ErrorMsg::END_OF_MAP) return "this line does not fit the map around it";
   if (message == YAML::ErrorMsg::END_OF_SEQ) return "this line does not fit the list around it";
@@ -69,11 +69,11 @@ std::string Plain(const std::string& message) {
   return message;
 }
 
-/// The parser takes the braces of a bare ${tpu.zone} within {} or [] for those of a map.
-std::string CureFor(const std::string& message, const Source& source, Position stumbled) {
+/// Within {} or [], the parser takes the braces of an unquoted ${tpu.zone} for those of a map.
+std::string CureFor(const std::string& message, const Source& source, Position failed) {
   if (message != YAML::ErrorMsg::END_OF_MAP_FLOW && message != YAML::ErrorMsg::END_OF_SEQ_FLOW)
     return {};
-  for (int line = stumbled.line; line >= 1 && line > stumbled.line - 2; --line) {
+  for (int line = failed.line; line >= 1 && line > failed.line - 2; --line) {
     const auto index = static_cast<std::size_t>(line - 1);
     if (index < source.lines.size() && base::Contains(source.lines[index], "${"))
       return "inside {} and [] quote it: \"${...}\"";

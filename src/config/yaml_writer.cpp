@@ -13,8 +13,8 @@ namespace {
 
 using base::OrderedJson;
 
-/// Whether a text can stand as a block ("|"): lines of printable characters, the first not
-/// indented, so that the reader finds the indentation itself.
+/// Whether a text can be written as a block ("|"): lines of printable characters, the first not
+/// indented, so that readers detect the indentation.
 bool FitsBlock(const std::string& text) {
   if (!base::Contains(text, "\n") || text.front() == ' ' || text.front() == '\n') return false;
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -23,7 +23,7 @@ bool FitsBlock(const std::string& text) {
   });
 }
 
-/// Whether a text needs no quotes, for any YAML reader.
+/// Whether no YAML reader needs quotes around the text.
 bool IsPlain(const std::string& text) {
   constexpr std::string_view kSafe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
@@ -38,7 +38,7 @@ bool IsPlain(const std::string& text) {
   return letter || first == '/';
 }
 
-/// As JSON writes it, which is YAML except for DEL, which YAML wants escaped.
+/// As JSON, which is valid YAML once DEL is escaped.
 std::string QuotedText(const std::string& text) {
   if (IsPlain(text)) return text;
   std::string quoted =
@@ -57,7 +57,7 @@ class YamlWriter {
   }
 
  private:
-  /// One "key: value", at `indent`; `lead` is "- " for the first member of a list's map.
+  /// Writes "key: value" at `indent`; `lead` is "- " for the first member of a map in a list.
   void Member(const std::string& key, const OrderedJson& value, const std::string& indent,
               std::string_view lead = "") {
     text_ += indent;

@@ -10,7 +10,7 @@ namespace {
 
 using base::LogLevel;
 
-/// The job as it is on record now, after the listing.
+/// The job as recorded now, after the listing.
 base::Task<std::optional<core::Job>> JobOf(core::FoundSlice found, ports::JobStore* store,
                                            const JobBook* book) {
   const auto id = core::LabelledJob(found.labels);
@@ -20,7 +20,8 @@ base::Task<std::optional<core::Job>> JobOf(core::FoundSlice found, ports::JobSto
   co_return stored.ok() ? std::optional(*stored) : std::nullopt;
 }
 
-/// Nodes go with their queued resource; where none were listed nothing is known of it.
+/// Whether it is a node of a queued resource, and queued resources were not listed. A node is
+/// deleted with its queued resource, so nothing can be said about it then.
 bool IsOfUnlisted(const core::FoundSlice& found, const Listing& listing) {
   if (listing.queued_listed) return false;
   return std::any_of(listing.nodes.begin(), listing.nodes.end(), [&](const core::NodeSeen& node) {
@@ -39,10 +40,10 @@ base::Task<void> DeleteAbandonedSlices(std::shared_ptr<ports::SliceApi> api, por
     if (!job) continue;
     const core::Claim claim = core::JudgeSlice(found, core::OwnerLabels(*job, store_id), job);
     if (claim.ownership != core::Ownership::kOrphan) continue;
-    // Of an attempt that is not on record: the store is a copy of an earlier time, and the slice
-    // may be at work. The job adopts it when it comes to that attempt; else it is for `gc`.
+    // An attempt that is not on record: the store is an old copy, and the slice may be in use. The
+    // job adopts it when it reaches that attempt; otherwise `gc` deletes it.
     if (core::AttemptOf(found.ref.name) > job->attempt) continue;
-    base::Log(LogLevel::kWarn, "cloud", "deleting slice {}, whose request was abandoned: {}",
+    base::Log(LogLevel::kWarn, "cloud", "deleting slice {} of an abandoned request: {}",
               found.ref.name, claim.why);
     const auto deleted = co_await api->Delete(found.ref);
     if (!deleted.ok() && deleted.error().code != base::Code::kNotFound) {

@@ -18,7 +18,7 @@ base::Task<Clouds::Opened> Clouds::Get(core::CloudSpec spec) {
 }
 
 base::Task<Clouds::Opened> Clouds::Open(std::string key, core::CloudSpec spec) {
-  struct End {  // also when the coroutine is cancelled: then another one opens it
+  struct End {  // also when this coroutine is cancelled: a waiting one opens it then
     OpeningPtr opening;
     ~End() {
       opening->over = true;
@@ -33,7 +33,7 @@ base::Task<Clouds::Opened> Clouds::Open(std::string key, core::CloudSpec spec) {
   co_return opened;
 }
 
-/// Unless another one has taken its place.
+/// Unless it has been replaced already.
 void Clouds::Drop(const std::string& key, const OpeningPtr& opening) {
   const auto known = clouds_.find(key);
   if (known != clouds_.end() && known->second == opening) clouds_.erase(known);

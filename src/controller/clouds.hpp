@@ -10,22 +10,22 @@
 
 namespace jobman::controller {
 
-/// One client per cloud and identity, made when it is first needed.
+/// One client per cloud and identity, opened on first use.
 class Clouds {
  public:
   using Opened = base::Result<std::shared_ptr<ports::SliceApi>>;
 
   explicit Clouds(const Ports& ports) : ports_(ports) {}
 
-  /// Opening may take its time; who asks meanwhile gets the same answer. A failure is not kept.
+  /// Concurrent calls share one opening, which may be slow. A failure is not cached.
   base::Task<Opened> Get(core::CloudSpec spec);
-  /// Opens it anew at the next Get: after it could not be reached.
+  /// Drops a client that could not reach its cloud; the next Get() opens it again.
   void Forget(const core::CloudSpec& spec);
 
  private:
   struct Opening {
     bool over = false;
-    std::optional<Opened> opened = {};  ///< nothing: whoever opened it was cancelled
+    std::optional<Opened> opened = {};  ///< nothing: opening was cancelled
     base::Waiters ended = {};
   };
   using OpeningPtr = std::shared_ptr<Opening>;
@@ -37,7 +37,7 @@ class Clouds {
   std::map<std::string, OpeningPtr> clouds_ = {};
 };
 
-/// Which cloud, as one text: the key of everything kept per cloud.
+/// Identifies a cloud and identity in maps.
 std::string CloudKey(const core::CloudSpec& spec);
 
 }  // namespace jobman::controller

@@ -21,8 +21,8 @@ namespace {
 constexpr base::Duration kLookAtStore = std::chrono::seconds{1};
 constexpr base::Duration kLongestPause = std::chrono::seconds{1};
 
-/// A Run() or Tick() under way. It is cancelled together with the controller, and when its caller
-/// is; whoever waits for it holds nothing of the controller.
+/// A Run() or Tick() in progress. It is cancelled with the controller and with its caller. Waiters
+/// keep only this object alive, nothing of the controller.
 struct UnderWay {
   explicit UnderWay(asio::io_context& loop) : ended(loop, asio::steady_timer::time_point::max()) {}
   base::CancelScope scope = {};
@@ -77,7 +77,7 @@ class Controller::Impl {
     if (const auto under_way = under_way_.lock()) under_way->scope.Cancel();
   }
 
-  /// Begins `work`, which is a call of this object; a task that ends when it does.
+  /// Starts `work`, a call of this object, and returns a task that ends with it.
   base::Task<base::Status> Begin(base::Task<base::Status> work);
   base::Task<base::Status> Run();
   base::Task<base::Status> Tick(base::Duration bound);
@@ -175,7 +175,8 @@ base::Task<base::Status> Controller::Impl::TakeOver(std::string holder) {
   co_return base::Ok();
 }
 
-/// Reads the store when somebody else wrote to it. Own commits count too: cheap, and safe.
+/// Reads the store when it has changed. Our own commits count as changes too, which is cheap and
+/// safe.
 base::Task<void> Controller::Impl::LookAtStore() {
   nudged_ = false;
   looked_at_store_ = ports_.clock->Now();
@@ -201,8 +202,8 @@ bool Controller::Impl::IdleTooLong() {
   return options_.idle_exit && now - last_care_ > *options_.idle_exit;
 }
 
-/// Nothing was to be done for long, nor since: a command that nudges while the socket closes has
-/// written its wish before, and finds no controller afterwards.
+/// After the idle time, looks at the store once more with the socket closed: a command that nudged
+/// too late has already written to the store, and later commands find no controller.
 base::Task<bool> Controller::Impl::MayEnd() {
   if (!IdleTooLong()) co_return false;
   listening_ = base::CancelScope{};
@@ -214,7 +215,7 @@ base::Task<bool> Controller::Impl::MayEnd() {
 
 /// Until the next job is due, something is decided, or a nudge comes.
 base::Task<void> Controller::Impl::Pause() {
-  if (nudged_ || stopped_) co_return;  // while the store was waited for
+  if (nudged_ || stopped_) co_return;  // while waiting for the store
   const core::TimePoint now = ports_.clock->Now();
   base::Duration pause = kLongestPause;
   if (const auto next = book_.WakeDue(now)) pause = std::min(pause, *next - now);
@@ -232,12 +233,12 @@ base::Task<void> Controller::Impl::Listen(Impl* self) {
   };
   const auto ended = co_await ListenForNudges(self->options_.paths.ControllerSocket(), on_nudge);
   if (!ended.ok()) {
-    base::Log(base::LogLevel::kWarn, "loop", "commands cannot wake the controller at once: {}",
+    base::Log(base::LogLevel::kWarn, "loop", "commands cannot wake the controller: {}",
               ended.error().ToString());
   }
 }
 
-/// A command that wakes a controller expects one that stays, and starts it once the lease is free.
+/// A nudging command expects a controller that stays; it starts one once the lease is free.
 base::Task<void> Controller::Impl::MakeRoomWhenNudged(Impl* self) {
   (void)co_await ListenForNudges(self->options_.paths.ControllerSocket(),
                                  [self](const Nudge&) { self->Stop(); });
@@ -281,7 +282,7 @@ base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
   }
   listening_.Cancel();
   co_await courier_.Stop();
-  if (leases_.lost()) co_return base::Ok();  // another one does the work
+  if (leases_.lost()) co_return base::Ok();  // the other controller does the work
   co_return co_await leases_.GiveBack();
 }
 

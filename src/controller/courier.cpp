@@ -13,7 +13,7 @@
 namespace jobman::controller {
 namespace {
 
-constexpr int kMostTries = 12;  // with these waits: about an hour
+constexpr int kMostTries = 12;  // about an hour, with the waits below
 constexpr base::Backoff kAgain = {.base = std::chrono::seconds{5}, .cap = std::chrono::minutes{10}};
 constexpr std::size_t kMostAtOnce = 8;
 constexpr base::Duration kLongestWait = std::chrono::minutes{1};
@@ -131,7 +131,7 @@ base::Task<base::Status> Courier::TellOnce(ports::HookDelivery delivery) {
 }
 
 base::Task<void> Courier::Deliver(Courier* self, std::int64_t number) {
-  co_await base::Yield();  // StartDue() walks over what Load() replaces
+  co_await base::Yield();  // StartDue() iterates over the map that Load() replaces
   const ports::HookDelivery delivery = self->under_way_.at(number).delivery;
   const base::Status told = co_await self->TellOnce(delivery);
   self->under_way_.at(number).told = told;
@@ -140,7 +140,7 @@ base::Task<void> Courier::Deliver(Courier* self, std::int64_t number) {
   self->PollNow();
 }
 
-/// What cannot be recorded is told again, some time later: better twice than never.
+/// A delivery whose result cannot be recorded is repeated later: better twice than never.
 base::Task<void> Courier::Record(ports::HookDelivery delivery, base::Status told) {
   const core::TimePoint now = ports_.clock->Now();
   ++delivery.tries;

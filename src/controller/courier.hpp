@@ -8,28 +8,28 @@
 
 namespace jobman::controller {
 
-/// Empties the outbox: tells each hook what it is to be told, again and again until it takes it or
-/// it is given up, and records every try. Waits for nobody but its own deliveries; several are
-/// under way at once. What was taken right before a crash is told twice, with the same event id.
+/// Delivers the outbox to the hooks. Retries each delivery until it succeeds or its tries are used
+/// up, and records every try. Several deliveries run at the same time. After a crash a delivery may
+/// be repeated, with the same event id.
 class Courier {
  public:
   Courier(asio::io_context& loop, const Ports& ports, const Options& options);
 
-  /// There may be something new in the outbox: looks now. Does nothing before Start().
+  /// Reads the outbox now. Does nothing before Start().
   void PollNow();
   void Start(std::int64_t lease_token);
-  /// Ends what is under way. That counts as a try: a hook that takes longer than a pass of `tick`
-  /// is given up like any other at last.
+  /// Ends deliveries in progress. That counts as a try, so that a hook that takes longer than one
+  /// `tick` is given up like any other in the end.
   base::Task<void> Stop();
-  /// Whether something is left to tell, now or later.
+  /// Whether deliveries are left, due now or later.
   bool Busy() const { return changed_ || !waiting_.empty() || !under_way_.empty(); }
-  /// Whether nothing is under way or due, for `tick`.
+  /// Whether no delivery is in progress or due, for `tick`.
   bool Quiet(core::TimePoint now) const;
 
  private:
   struct UnderWay {
     ports::HookDelivery delivery = {};
-    std::optional<base::Status> told = {};  ///< how it went, while that is being recorded
+    std::optional<base::Status> told = {};  ///< the result, while it is being recorded
   };
   static base::Task<void> Loop(Courier* self);
   static base::Task<void> Deliver(Courier* self, std::int64_t number);
@@ -46,12 +46,12 @@ class Courier {
   asio::steady_timer wake_;
   std::int64_t lease_token_ = 0;
   bool started_ = false;
-  bool changed_ = false;     ///< the outbox was not looked at since it may have changed
-  bool unreadable_ = false;  ///< the last look failed
-  int recorded_ = 0;         ///< tries: a look that one of them overtook is out of date
+  bool changed_ = false;     ///< the outbox may have changed since it was read
+  bool unreadable_ = false;  ///< the last read failed
+  int recorded_ = 0;         ///< tries; a read that overlaps one is outdated
   std::map<std::int64_t, ports::HookDelivery> waiting_ = {};
   std::map<std::int64_t, UnderWay> under_way_ = {};
-  /// What was told and could not be recorded, on a full disk perhaps: not told again before.
+  /// Deliveries whose result could not be recorded (a full disk, say), and when to try them again.
   std::map<std::int64_t, core::TimePoint> held_back_ = {};
   base::CancelScope scope_ = {};
 };

@@ -24,7 +24,7 @@ void Effects::Do(const Job& job, const std::vector<core::Effect>& effects) {
   }
   if (!job.stage || job.stage->Over()) runners_.erase(job.id);
   access_.ForgetLostNodes(job);
-  // One that is over and holds its slice may be resumed.
+  // A finished job that keeps its slice may be resumed.
   if (!core::NeedsCare(job)) secrets_.erase(job.id.value);
 }
 
@@ -39,13 +39,13 @@ bool Effects::Quiet(core::TimePoint now) const {
                                        [&](const auto& entry) { return entry.second->Quiet(now); });
 }
 
-/// Nothing when the stage is not that of the job any more.
+/// nullptr when the job has another stage by now.
 StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId& stage) {
   const bool current = job.stage && job.attempt == attempt && job.stage->id == stage;
   if (!current) return nullptr;
   auto& runner = runners_[job.id];
   if (runner && runner->Runs(attempt, stage)) return runner.get();
-  runner.reset();  // the earlier stage's
+  runner.reset();  // of an earlier stage
   runner = std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
                                                       .ports = ports_,
                                                       .options = options_,

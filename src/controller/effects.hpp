@@ -10,21 +10,19 @@
 
 namespace jobman::controller {
 
-/// Does what was decided. Every effect is safe to repeat; answers go back to the book as
-/// observations.
+/// Executes effects. Every effect is safe to repeat; results go to the book as observations.
 class Effects {
  public:
   Effects(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
           JobBook& book, ZoneWatch& watch);
 
-  /// `job` as it was recorded with the effects. One that is about an earlier stage of it is stale,
-  /// and dropped.
+  /// `job` as it was recorded with the effects. Effects on one of its earlier stages are dropped.
   void Do(const core::Job& job, const std::vector<core::Effect>& effects);
-  /// The job is no longer cared for here: stops following its runs, which go on.
+  /// Stops following the job's runs, which go on.
   void Forget(core::JobId id);
   /// Secrets from a nudge; kept in memory only.
   void Remember(const Secrets& secrets);
-  /// Whether nothing is under way but runs that have nothing to say.
+  /// Whether nothing is in progress except silent runs.
   bool Quiet(core::TimePoint now) const;
 
  private:
@@ -35,7 +33,7 @@ class Effects {
   void Do(const core::Job& job, const core::StopStage& stop);
   void Do(const core::Job& job, const core::PassNotice& pass);
   void Do(const core::Job& job, const core::AbandonStage& abandon);
-  void Do(const core::Job&, const core::TellHooks&) {}  // it is in the outbox: see Courier
+  void Do(const core::Job&, const core::TellHooks&) {}  // Courier does it, from the outbox
   StageRunner* RunnerFor(const core::Job& job, int attempt, const core::StageId& stage);
   StageHooks HooksFor(core::JobId id);
   std::optional<std::string> SecretValue(core::JobId job, const core::SecretRef& secret) const;

@@ -17,7 +17,7 @@ base::Error NotOurs() {
 
 base::Error NotCertain() {
   return {.code = base::Code::kAborted,
-          .message = "the lease has run out, so the store must be asked whose it is",
+          .message = "the lease has expired, so the store must be asked who holds it",
           .reason = base::Reason::kLeaseLost};
 }
 
@@ -63,7 +63,7 @@ ports::ByteSink FencedShell::Fence(ports::ByteSink sink) const {
 Task<Result<int>> FencedShell::Run(ports::HostTarget target, ports::RemoteCommand command,
                                    ports::ByteSink out, ports::ByteSink err) {
   JM_CO_TRY(co_await MayBegin(guard_));
-  // Asked again once the connection stands: to make one takes its time.
+  // Checked again once connected, since connecting takes time.
   command.may_begin = [guard = guard_] { return MayBegin(guard); };
   ports::ByteSink fenced_out = Fence(std::move(out));
   ports::ByteSink fenced_err = Fence(std::move(err));

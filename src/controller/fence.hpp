@@ -8,21 +8,22 @@
 
 namespace jobman::controller {
 
-/// Whether the lease is ours at this moment; see LeaseKeeper.
+/// Whether we hold the lease; see LeaseKeeper.
 struct LeaseGuard {
   std::function<base::Task<bool>()> may_act;
   std::function<bool()> holds;
 };
 
-/// The ports through which a controller acts, as long as it may. One that was stopped for a while
-/// (a closed laptop, SIGSTOP) goes on in the middle of what it did: its next act is to find out
-/// that another one holds the lease. kLeaseLost then. What only looks passes.
+/// Guards the ports through which a controller acts. A controller that was suspended (a closed
+/// laptop, SIGSTOP) resumes in the middle of its work, and must notice that another one has taken
+/// the lease before it acts again: calls that change something fail as kLeaseLost then. Calls that
+/// only read pass.
 std::shared_ptr<ports::SliceApi> FenceSlices(std::shared_ptr<ports::SliceApi> inner,
                                              LeaseGuard guard);
 
-/// Also keeps what a host says from a controller that may not act: it would go into the logs. Bytes
-/// cannot wait for the store's answer, so where the clock does not say that the lease is ours the
-/// call ends as kLeaseLost, and the next one asks.
+/// Also keeps output of hosts from a controller that may not act, since it would write it to the
+/// logs. Output cannot wait for the store's answer: when the lease has expired by the clock, the
+/// call ends as kLeaseLost, and the next call asks the store.
 class FencedShell final : public ports::HostShell {
  public:
   FencedShell(ports::HostShell* inner, LeaseGuard guard)

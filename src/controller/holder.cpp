@@ -26,18 +26,18 @@ std::string BootId() {
   return text.ok() ? std::string(base::Trim(*text)) : std::string{"unknown"};
 }
 
-/// Where process numbers mean the same (pid_namespaces(7)): containers of one machine, which may
-/// even share its name, do not see each other's processes.
+/// Process ids are only comparable within one namespace (pid_namespaces(7)): containers of one
+/// machine, which may even share its name, do not see each other's processes.
 std::string PidNamespace() {
   std::error_code failed;
   const auto link = std::filesystem::read_symlink("/proc/self/ns/pid", failed).string();
   return failed ? "unknown" : base::ReplaceAll(link, ":", "-");
 }
 
-/// What /proc/PID/stat says behind the name (proc(5)); empty when there is no such process.
+/// Fields of /proc/PID/stat after the name (proc(5)); empty when there is no such process.
 struct Process {
   std::string state = {};
-  /// Field 22, in clock ticks since boot: tells a process from a later one of the same number.
+  /// Field 22, in clock ticks since boot: tells a process from a later one with the same id.
   std::string started = {};
 };
 
@@ -80,7 +80,7 @@ bool HolderIsDead(const std::string& holder) {
   if (!pid) return false;
   if (kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) return true;
   const Process process = LookAt(*pid);
-  // One that ended and that nobody waits for, as PID 1 of many containers does not.
+  // A zombie: PID 1 of many containers does not wait for orphaned processes.
   if (process.state == "Z" || process.state == "X") return true;
   return !process.started.empty() && process.started != parts[3];
 }

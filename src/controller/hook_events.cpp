@@ -9,7 +9,8 @@ namespace {
 
 using base::Json;
 
-/// See docs/hooks.md. Nothing of the job file but what `list` shows: no environment, no commands.
+/// See docs/hooks.md. Contains no more of the job file than `list` shows: no environment, no
+/// commands.
 Json EventOf(const core::Job& job, const core::TellHooks& notify, const std::string& id,
              core::TimePoint now) {
   Json event = {{"version", 1},
@@ -41,8 +42,8 @@ void AddDeliveries(const core::Job& before, const core::Step& step, core::TimePo
   for (const core::Effect& effect : step.effects) {
     const auto* notify = std::get_if<core::TellHooks>(&effect);
     if (notify == nullptr) continue;
-    // Several decisions share a version when they are recorded together; no two of them tell the
-    // same of one attempt.
+    // Decisions that are recorded together share a version, but never tell the same event of the
+    // same attempt.
     const std::string id =
         fmt::format("{}-{}-v{}-a{}-{}", store_id, core::FormatJobId(job.id), before.version,
                     notify->attempt, core::HookEventName(notify->event));

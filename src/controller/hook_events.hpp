@@ -5,8 +5,8 @@
 
 namespace jobman::controller {
 
-/// Adds to `turn` a delivery of what core::Notify tells of, for each hook that asked for it.
-/// Pure. `store_id` makes the event's id one of its own in the world.
+/// Adds a delivery to `turn` for each core::TellHooks effect and each hook that wants its event.
+/// Pure. `store_id` makes event ids globally unique.
 void AddDeliveries(const core::Job& before, const core::Step& step, core::TimePoint now,
                    const std::string& store_id, ports::Turn& turn);
 

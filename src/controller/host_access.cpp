@@ -32,7 +32,7 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
   const core::HostPosition position = core::PositionOf(*job->slice, host);
   NodePtr& known = nodes_[job->id][position.node_uid];
   if (!known) known = std::make_shared<Node>();
-  const NodePtr node = known;  // it may be forgotten during a wait
+  const NodePtr node = known;  // ForgetLostNodes() may drop it during a wait
   node->targets[position.host] = target;
   for (;;) {
     const auto found = node->keys.find(position.host);
@@ -45,17 +45,17 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
       co_await node->changed.Wait();
       continue;
     }
-    // A pinned host needs no word of the cloud; one that is new waits for it.
+    // A host with a pinned key can be reached while the cloud is silent; a new host cannot.
     target.first_sight = ports_.clock->Now() >= node->silent_until;
     if (!target.first_sight || node->tries >= kTries) co_return target;
     co_await Ask(node, job, position);
   }
 }
 
-/// One question for all hosts of the node, and when a key is missing, the wait before the next.
+/// Asks once for all hosts of the node, then waits if the host's key is still missing.
 base::Task<void> HostAccess::Ask(NodePtr node, std::shared_ptr<const core::Job> job,
                                  core::HostPosition position) {
-  struct Turn {  // ends also when the coroutine is cancelled: then another host asks
+  struct Turn {  // also when this coroutine is cancelled: another host asks then
     Node& node;
     explicit Turn(Node& of) : node(of) { node.asking = true; }
     ~Turn() {

@@ -16,20 +16,20 @@ class HostAccess {
   HostAccess(const Ports& ports, Clouds& clouds) : ports_(ports), clouds_(clouds) {}
 
   /// The target of one host. Never fails: without vouched keys the first key seen is pinned, unless
-  /// the cloud could not be asked (HostTarget::first_sight). The job is shared: a slice has many
-  /// hosts, and all of them ask at the same time.
+  /// the cloud could not be asked (HostTarget::first_sight). The job is shared because all hosts of
+  /// a slice ask at the same time.
   base::Task<ports::HostTarget> TargetOf(std::shared_ptr<const core::Job> job, int host);
-  /// Forgets the nodes that the job had and has no more, and closes the connections to their hosts.
+  /// Forgets nodes that the job no longer has, and closes the connections to their hosts.
   void ForgetLostNodes(const core::Job& job);
 
  private:
   struct Node {
     std::map<int, std::map<std::string, std::string>> keys = {};  ///< by host, type -> base64
-    int tries = 0;                      ///< answers of the cloud, without the keys
-    core::TimePoint silent_until = {};  ///< the cloud did not answer: not asked before then
-    bool asking = false;                ///< somebody asks, for all of its hosts
-    base::Waiters changed = {};         ///< those who wait for the answer
-    std::map<int, ports::HostTarget> targets = {};  ///< given out, by host
+    int tries = 0;                                  ///< answers of the cloud without the keys
+    core::TimePoint silent_until = {};              ///< the cloud did not answer; do not ask before
+    bool asking = false;                            ///< a request for all its hosts is in progress
+    base::Waiters changed = {};                     ///< wait for that request
+    std::map<int, ports::HostTarget> targets = {};  ///< handed out, by host
   };
   using NodePtr = std::shared_ptr<Node>;
 

@@ -9,22 +9,21 @@
 
 namespace jobman::controller {
 
-/// Calls the host script, which is installed where it is missing. `out` takes what the call writes;
-/// `heard` is called with what came on stderr so far, the last 16 KiB of it, whenever more comes.
-/// The status is the one on stderr.
+/// Calls the host script, and installs it where it is missing. `out` takes the output; `heard` is
+/// called with the last 16 KiB of stderr whenever more comes. The status is read from stderr.
 base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
                                                      ports::HostTarget target, remote::Call call,
                                                      ports::ByteSink out,
                                                      std::function<void(std::string_view)> heard);
-/// Keeps what is written, up to some 16 KiB. `text` must outlive the call.
+/// Keeps about the first 16 KiB. `text` must outlive the call.
 ports::ByteSink KeepIn(std::string* text);
 
-/// No repetition of the call helps.
+/// Whether retrying the call is useless.
 bool IsPermanent(const base::Error& error);
-/// The trouble is here, not on the host: its log cannot be written, or another controller does it.
-/// The output waits on the host meanwhile.
+/// Whether the cause is on this machine, not on the host: the log cannot be written, or another
+/// controller took over. The output waits on the host meanwhile.
 bool IsLocalTrouble(const base::Error& error);
-/// Before the try after try number `tries`. Half of the bound at least: full jitter may hammer a
+/// The wait after try number `tries`: at least half of the bound, since full jitter could hammer a
 /// host that is just booting. `unit_random` in [0, 1).
 base::Duration ReconnectWait(int tries, double unit_random);
 

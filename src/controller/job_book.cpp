@@ -25,8 +25,7 @@ bool IsAboutTheSame(const core::HostReport& newer, const core::HostReport& older
          newer.attempt == older.attempt && newer.stage == older.stage;
 }
 
-/// What newer news make needless. The inbox must not grow while nothing can be recorded: on a full
-/// disk that may be for hours.
+/// Whether `newer` makes `older` needless.
 bool Supersedes(const core::Observation& newer, const core::Observation& older) {
   if (newer.index() != older.index()) return false;
   if (const auto* report = std::get_if<core::HostReport>(&newer)) {
@@ -47,8 +46,8 @@ void Take(std::vector<core::Observation>& inbox, core::Observation seen) {
   inbox.push_back(std::move(seen));
 }
 
-/// Whether core::RequestHolds can learn anything from a decision: it looks at requests and their
-/// answers, and at time in a queue. Most decisions are about runs.
+/// Whether core::RequestHolds may learn from a decision: it looks at requests, their answers and
+/// time in a queue. Most decisions are about runs.
 bool MayTeach(const Job& before, const Job& after) {
   const auto phase = [](const Job& job) {
     return job.slice ? std::optional(job.slice->phase) : std::nullopt;
@@ -86,14 +85,14 @@ bool JobBook::AnyCare() const {
                      [](const auto& entry) { return core::NeedsCare(entry.second->job); });
 }
 
-// --- news ---
+// --- observations ---
 
 void JobBook::Post(JobId id, core::Observation seen) {
   const EntryPtr entry = EntryOf(id);
   if (!entry) return;
   Take(entry->inbox, std::move(seen));
-  // A commit writes the whole job. With a thousand hosts it takes as long as many reports do to
-  // come in: let them gather, so that they share one.
+  // A commit writes the whole job. With a thousand hosts it takes so long that many reports arrive
+  // meanwhile: let them gather and share a commit.
   Schedule(entry, std::min(entry->took, kLongestGathering));
 }
 
@@ -101,7 +100,7 @@ void JobBook::RepeatEffects(JobId id) {
   const EntryPtr entry = EntryOf(id);
   if (!entry) return;
   entry->repeat = true;
-  if (entry->recording) return;  // of the state that is being recorded, then
+  if (entry->recording) return;  // repeated after the commit
   entry->repeat = false;
   const Job job = entry->job;
   hooks_.decided(job, core::ImpliedEffects(job));
@@ -151,7 +150,7 @@ base::Task<JobBook::Again> JobBook::DecideOnce(EntryPtr entry) {
     const auto committed = co_await ports_.stores.jobs->Commit(decision.turn, lease_token_);
     entry->recording = false;
     if (!committed.ok()) {
-      // Nothing was recorded, so nothing is done; what was seen is decided upon again, later.
+      // Nothing was recorded, so nothing is done. The observations are decided on again later.
       Inbox newer = std::exchange(entry->inbox, std::move(decision.seen));
       for (core::Observation& seen : newer) Take(entry->inbox, std::move(seen));
       co_return co_await Refused(entry, committed.error());
@@ -183,7 +182,7 @@ JobBook::Decision JobBook::Decide(Entry& entry) {
     holds.Learn(turn.job, step.job, decision.at, random);
     if (MayTeach(turn.job, step.job)) decision.lessons.push_back({turn.job, step.job, random});
     if (!step.settled) {
-      base::Log(LogLevel::kError, "loop", "job {}: no rest after {}: {}",
+      base::Log(LogLevel::kError, "loop", "job {}: did not settle after {}: {}",
                 core::FormatJobId(turn.job.id), core::Describe(seen),
                 core::Describe(turn.job, step));
     }

@@ -12,20 +12,20 @@
 
 namespace jobman::controller {
 
-/// The jobs the controller cares for, as the store has them, and the one place where decisions are
-/// made: observations come in, core::Reconcile decides, the decision is committed, and only then
-/// are its effects handed out. What cannot be recorded is not done: the observations wait. One
-/// decision of a job at a time; while it is being recorded, further observations wait for the next.
+/// The active jobs as the store has them, and the one place where decisions are made: observations
+/// come in, core::Reconcile decides, the decision is committed, and only then are its effects
+/// handed out. A decision that cannot be recorded has no effects; its observations wait. One
+/// decision of a job at a time: observations that arrive during a commit wait for the next.
 class JobBook {
  public:
   struct Hooks {
-    /// A decision was recorded: act on its effects. For a job just loaded, the implied ones.
+    /// A decision was recorded: execute its effects. For a job just loaded, the implied ones.
     std::function<void(const core::Job& job, const std::vector<core::Effect>& effects)> decided;
-    /// The lease is not ours any more.
+    /// Another controller has taken the lease.
     std::function<void()> lease_lost;
-    /// The job is left alone from now on: it was erased, or its record is of no use here.
+    /// The job is left alone from now on: it was erased, or its record cannot be used.
     std::function<void(core::JobId id)> dropped;
-    /// What of a job contradicts itself. Asked after a load and before a commit.
+    /// The contradiction in a job's record, if any. Checked after a load and before a commit.
     std::function<std::optional<std::string>(const core::Job& job)> flaw_of = core::FlawOf;
   };
 
@@ -33,21 +33,21 @@ class JobBook {
 
   void set_lease_token(std::int64_t token) { lease_token_ = token; }
   /// Reads what changed in the store; jobs that are new here get their implied effects. A record
-  /// that cannot be used is set aside, and the others go on. An error: not everything could be
-  /// read.
+  /// that cannot be used is set aside, and the others go on. Errors: something could not be read.
   base::Task<base::Status> Load();
-  /// Brings news of a job. Decided upon soon, together with what else comes in this turn.
+  /// Hands in an observation of a job. It is decided on soon, together with others that arrive
+  /// meanwhile.
   void Post(core::JobId id, core::Observation seen);
-  /// Has done again what the job's present state implies; all of it is idempotent.
+  /// Hands out again the effects that the job's state implies; all of them are idempotent.
   void RepeatEffects(core::JobId id);
-  /// Posts a Tick to every job whose wake_at has come; returns the next one.
+  /// Posts a Tick to every job whose wake_at has come; returns the next wake_at.
   std::optional<core::TimePoint> WakeDue(core::TimePoint now);
 
   const core::Job* Find(core::JobId id) const;
   std::vector<const core::Job*> All() const;
   /// Whether any job still needs care.
   bool AnyCare() const;
-  /// Whether observations wait to be decided upon.
+  /// Whether observations wait for a decision.
   bool Busy() const { return working_ > 0; }
 
  private:
@@ -55,21 +55,21 @@ class JobBook {
   struct Entry {
     core::Job job = {};
     Inbox inbox = {};
-    core::Duration took = {};  ///< the last decision with its commit
-    bool working = false;      ///< Work() is at it
+    core::Duration took = {};  ///< by the last decision and its commit
+    bool working = false;      ///< Work() runs
     // While a decision is being recorded:
     bool recording = false;
     bool outdated = false;  ///< the store had another version
     bool repeat = false;    ///< RepeatEffects() was asked for
   };
   using EntryPtr = std::shared_ptr<Entry>;
-  /// A decision that holds_ may learn from, once it is recorded.
+  /// What holds_ may learn from a decision, once it is recorded.
   struct Lesson {
     core::Job before = {};
     core::Job after = {};
     double random = 0;
   };
-  /// What was decided upon the observations of an inbox, and is not recorded yet.
+  /// A decision on the observations of an inbox, not recorded yet.
   struct Decision {
     core::TimePoint at = {};
     Inbox seen = {};
@@ -78,7 +78,7 @@ class JobBook {
     std::vector<core::Effect> effects = {};
     std::vector<Lesson> lessons = {};
   };
-  /// When to work on the entry again; nothing: when there is news.
+  /// When to work on the entry again; nothing: after the next observation.
   using Again = std::optional<core::Duration>;
 
   void Schedule(const EntryPtr& entry, core::Duration delay);
@@ -102,7 +102,7 @@ class JobBook {
   Hooks hooks_;
   std::int64_t lease_token_ = 0;
   std::map<core::JobId, EntryPtr> entries_ = {};
-  std::map<core::JobId, std::int64_t> set_aside_ = {};  ///< the versions that are of no use here
+  std::map<core::JobId, std::int64_t> set_aside_ = {};  ///< versions that cannot be used
   int working_ = 0;
   core::RequestHolds holds_ = {};
   base::CancelScope scope_ = {};

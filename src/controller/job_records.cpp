@@ -1,4 +1,4 @@
-// What JobBook reads of the store, and what it does not use.
+// How JobBook reads records, and sets aside those it cannot use.
 #include <algorithm>
 
 #include "controller/job_book.hpp"
@@ -12,7 +12,7 @@ using core::JobId;
 
 namespace {
 
-/// Of no use to this program, whatever is tried: another version of it may read it.
+/// Whether this version of the program can never read the record; another one may.
 bool IsUnusable(const base::Error& error) {
   return error.reason == base::Reason::kNewerStore || error.code == base::Code::kDataLoss;
 }
@@ -34,7 +34,7 @@ base::Task<base::Status> JobBook::Load() {
     return std::none_of(active.begin(), active.end(),
                         [&](const ports::JobVersion& job) { return job.id == one.first; });
   });
-  // What is left of the entries is no longer among the active ones: erased, perhaps.
+  // Entries that are no longer active are read too: they may have been erased.
   base::Status all = base::Ok();
   for (const auto& [id, version] : to_read) {
     base::Status loaded = co_await LoadOne(id);
@@ -53,7 +53,7 @@ base::Task<base::Status> JobBook::LoadOne(JobId id) {
   co_return base::Ok();
 }
 
-/// The job, if its record is there and of use; else it is dropped or set aside.
+/// The job; nothing if its record is gone or cannot be used (it is dropped or set aside then).
 base::Task<base::Result<std::optional<Job>>> JobBook::Fetch(JobId id) {
   const auto job = co_await ports_.stores.jobs->Get(id);
   if (job.ok()) {
@@ -92,7 +92,7 @@ void JobBook::Adopt(Job job) {
   Post(now.id, core::Tick{});
 }
 
-/// Leaves one job alone as its record stands; all others go on. Said once, here and in `list`.
+/// Leaves one job alone; all others go on. The reason is logged once, and shown in `list`.
 base::Task<void> JobBook::SetAside(ports::JobVersion job, std::string why) {
   set_aside_[job.id] = job.version;
   if (entries_.erase(job.id) > 0) hooks_.dropped(job.id);
@@ -104,7 +104,7 @@ base::Task<void> JobBook::SetAside(ports::JobVersion job, std::string why) {
             told.error().ToString());
 }
 
-/// Somebody erased the job, which a controller would have refused.
+/// Somebody erased the record of an active job.
 void JobBook::Drop(JobId id) {
   set_aside_.erase(id);
   if (entries_.erase(id) == 0) return;
@@ -113,7 +113,7 @@ void JobBook::Drop(JobId id) {
   hooks_.dropped(id);
 }
 
-/// After somebody else wrote: the job as it is now, and a look at it.
+/// Reads the job again after somebody else wrote it, and has it looked at.
 base::Task<base::Status> JobBook::Reload(EntryPtr entry) {
   JM_CO_ASSIGN_OR_RETURN(auto job, co_await Fetch(entry->job.id));
   if (!job || !IsInBook(entry) || job->version <= entry->job.version) co_return base::Ok();

@@ -21,7 +21,7 @@ void Note(ports::Turn& turn, const Job& job, core::TimePoint now, std::string ki
                          .text = std::move(text)});
 }
 
-/// The end of a run is told of once; nothing when the report is late.
+/// The run that this report ends; nullptr when it had ended before, or belongs to an earlier stage.
 const HostRun* NewlyEnded(const Job& before, const core::HostReport& report) {
   const bool current = before.stage && before.attempt == report.attempt &&
                        before.stage->id == report.stage && core::Ended(report.run);
@@ -52,7 +52,7 @@ void RecordEnd(const Job& before, const core::HostReport& report, core::TimePoin
   Note(turn, before, now, "host", fmt::format("host {}", run.host), what);
 }
 
-/// The record of `attempt` in this turn, to be completed.
+/// The record of `attempt` in this turn; made when it is missing.
 ports::AttemptRecord& RecordOf(const Job& job, int attempt, ports::Turn& turn) {
   for (ports::AttemptRecord& record : turn.attempts) {
     if (record.attempt == attempt) return record;
@@ -93,7 +93,7 @@ void Record(const Job& before, const core::Observation& seen, const core::Step& 
     Note(turn, step.job, now, "note", std::string(state), step.why);
   }
   for (const core::Effect& effect : step.effects) {
-    if (std::holds_alternative<core::TellHooks>(effect)) continue;  // recorded when it is told
+    if (std::holds_alternative<core::TellHooks>(effect)) continue;  // recorded with its delivery
     Note(turn, step.job, now, "effect", std::string(core::EffectName(effect)),
          core::EffectObject(effect));
   }

@@ -5,8 +5,8 @@
 
 namespace jobman::controller {
 
-/// Adds to `turn` what the step from `before` to `step.job` leaves in the records: lines of the
-/// journal, exit codes, the attempt's row. Pure.
+/// Adds to `turn` what to record of the step from `before` to `step.job`: lines of the journal,
+/// exit codes, the attempt's row. Pure.
 void Record(const core::Job& before, const core::Observation& seen, const core::Step& step,
             core::TimePoint now, ports::Turn& turn);
 

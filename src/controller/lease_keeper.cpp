@@ -8,12 +8,12 @@
 namespace jobman::controller {
 namespace {
 
-/// How often the clock is looked at: it may have leapt, on a laptop that was closed.
+/// How often to look at the clock: it leaps when a laptop was closed.
 constexpr base::Duration kLook = std::chrono::seconds{1};
 
 base::Error HeldBy(const std::string& holder) {
   return {.code = base::Code::kAborted,
-          .message = "another controller is at work: " + holder,
+          .message = "another controller is running: " + holder,
           .hint = "jobman controller status"};
 }
 
@@ -57,7 +57,7 @@ base::Task<void> LeaseKeeper::Renew() {
   const base::TimePoint now = clock_.Now();
   const auto lease = co_await store_.TakeLease(holder_, now, lease_time_);
   if (!lease.ok()) {
-    // Every commit checks the token, so nothing is recorded that another one might record.
+    // Every commit checks the token, so two controllers cannot both record.
     base::Log(base::LogLevel::kError, "store", "cannot renew the lease: {}",
               lease.error().ToString());
     co_return co_await Confirm();

@@ -10,27 +10,27 @@
 
 namespace jobman::controller {
 
-/// Takes a store's lease for a controller, and renews it each third of its time in a coroutine of
-/// its own. Says whether the controller may act: nobody takes over while the lease lasts.
+/// Takes the store's lease for a controller, and renews it every third of its time in a coroutine
+/// of its own. Knows whether the controller may act: nobody else takes the lease before it expires.
 class LeaseKeeper {
  public:
-  /// `on_lost` is called once, when another one has taken over.
+  /// `on_lost` is called once, when another controller has taken over.
   LeaseKeeper(asio::io_context& loop, ports::LeaseStore& store, const base::Clock& clock,
               base::Duration lease_time, std::function<void()> on_lost);
 
-  /// Takes the lease, from a holder that is dead at once, and begins to renew it. kAborted when
-  /// another controller holds it.
+  /// Takes the lease (at once if its holder is dead) and starts renewing it. kAborted when another
+  /// controller holds it.
   base::Task<base::Status> Take(std::string holder);
-  /// Stops renewing, and lets others have it.
+  /// Stops renewing, and releases the lease.
   base::Task<base::Status> GiveBack();
 
-  /// Whether the lease is ours at this moment: by the clock, else the store is asked. Where that
-  /// cannot record it (a full disk), it is ours as long as nobody else's token stands there.
+  /// Whether we hold the lease. If it has expired by the clock, the store is asked. A store that
+  /// cannot record a renewal (a full disk) leaves it ours as long as it shows our token.
   base::Task<bool> MayAct();
-  /// The same without waiting, for what cannot wait: false also where the store must be asked.
+  /// The same without waiting: false also when the store would have to be asked.
   bool Holds() const;
 
-  /// A write was refused because another one holds the lease.
+  /// A write was refused because another controller holds the lease.
   void SetLost();
   bool lost() const { return lost_; }
   std::int64_t token() const { return lease_.token; }
@@ -49,7 +49,7 @@ class LeaseKeeper {
   std::string holder_ = {};
   ports::Lease lease_ = {};
   base::TimePoint renewed_ = {};
-  base::TimePoint confirmed_ = {};  ///< nobody else's token stood there then
+  base::TimePoint confirmed_ = {};  ///< the store showed our token
   bool lost_ = false;
   base::CancelScope renewing_ = {};
 };

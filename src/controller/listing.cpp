@@ -24,7 +24,7 @@ core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, core::
     else
       seen.taken.push_back(id);
   }
-  // What is or may be ours of the slice must be cared for, whoever has the other names.
+  // As long as some part is ours or may be, the slice is not foreign.
   const std::size_t names = core::NamesOfParts(ref).size();
   seen.foreign = seen.taken.size() >= names && !seen.queued && seen.nodes.empty();
   return seen;

@@ -7,8 +7,8 @@
 
 namespace jobman::controller {
 
-/// A place as two complete listings showed it, nodes listed first; or what the API answered when it
-/// was asked for single names there.
+/// What two complete list calls showed of a place, nodes first; or the answers of get calls by
+/// name.
 struct Listing {
   core::Place place = {};
   std::vector<core::NodeSeen> nodes = {};
@@ -16,7 +16,7 @@ struct Listing {
   bool queued_listed = false;
 };
 
-/// What the listing shows under the slice's names, told apart by whose it is.
+/// What the listing shows under the slice's names: ours, or names taken by others.
 core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, core::JobId job,
                        const std::string& store_id);
 

@@ -7,12 +7,12 @@
 
 namespace jobman::controller {
 
-/// Tells the command on every host of a notice, again and again until it was told or has ended.
+/// Passes a notice to the command on every host, with retries until it was told or has ended.
 class NoticePasser {
  public:
   NoticePasser(const StageContext& context, StageHosts& hosts);
 
-  /// At once, or when the command has started there. Takes the place of an earlier notice.
+  /// At once, or when the command has started there. Replaces an earlier notice.
   void Pass(const core::Notice& notice, const std::string& signal);
   /// Whether the host is still to be told.
   bool Busy(std::size_t index) const { return passings_[index].busy; }

@@ -22,13 +22,13 @@
 namespace jobman::controller {
 namespace {
 
-/// More goes into another datagram: the kernel limits one to the send buffer, 208 KiB as a rule.
+/// A nudge is split at this size: a datagram must fit the send buffer, 208 KiB by default.
 constexpr std::size_t kFullNudge = std::size_t{64} * 1024;
-/// A full one and one more value, which is an environment string: 128 KiB at most.
+/// A full one plus one more value: an environment string has at most 128 KiB.
 constexpr std::size_t kLargestNudge = std::size_t{256} * 1024;
 
-/// A socket address for `path`. sun_path holds 107 bytes; a longer path is reached through the
-/// folder's descriptor, which is why that must stay open until the address was used.
+/// A socket address for `path`. sun_path holds 107 bytes; a longer path goes through a descriptor
+/// of its folder, which must stay open until the address was used.
 struct Address {
   base::UniqueFd folder = {};
   sockaddr_un name = {};
@@ -58,18 +58,18 @@ base::Result<base::UniqueFd> OpenSocket() {
   return fd;
 }
 
-/// Whoever listens takes them at once; one that hangs must not stop the command.
+/// A hanging controller must not block the command.
 base::Status PrepareToSend(int fd) {
   const timeval limit{.tv_sec = 1, .tv_usec = 0};
   const int size = kLargestNudge;
-  (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));  // the usual one mostly does
+  (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));  // the default mostly suffices
   if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == 0) return base::Ok();
   return base::FromErrno(errno, "preparing a Unix socket");
 }
 
 using Bytes = base::Json::binary_t;
 
-/// CBOR, since values may be any bytes, which JSON has no room for.
+/// CBOR, since values may be any bytes, which JSON cannot hold.
 std::string Encode(const Nudge& nudge) {
   base::Json json = base::Json::object();
   for (const auto& [job, values] : nudge.secrets) {
@@ -97,7 +97,7 @@ Nudge Decode(std::string_view text) {
   return nudge;
 }
 
-/// The same in pieces that fit into a datagram each; one at least.
+/// Splits it into nudges that each fit into a datagram; at least one.
 std::vector<Nudge> Split(const Nudge& nudge) {
   std::vector<Nudge> pieces(1);
   std::size_t size = 0;
@@ -140,7 +140,7 @@ base::Status SendNudge(const base::Path& path, const Nudge& nudge) {
 base::Task<base::Status> ListenForNudges(base::Path path, std::function<void(Nudge)> on_nudge) {
   JM_CO_ASSIGN_OR_RETURN(auto fd, OpenSocket());
   JM_CO_ASSIGN_OR_RETURN(const auto address, AddressOf(path));
-  unlink(path.c_str());  // whoever bound it held the lease before us
+  unlink(path.c_str());  // left by an earlier holder of the lease
   const auto mask = umask(0177);
   const int bound = bind(fd.get(), Raw(address), sizeof(address.name));
   umask(mask);

@@ -13,21 +13,21 @@
 
 namespace jobman::controller {
 
-/// The patterns of watchdog.bad_output in their order. One that does not compile is empty and
-/// matches nothing; the job file was checked when it was read.
+/// The patterns of watchdog.bad_output in their order. A pattern that does not compile is empty and
+/// matches nothing (the job file was checked when it was read).
 using OutputRules = std::vector<std::optional<base::Regex>>;
 /// nullptr when there are no rules.
 std::shared_ptr<const OutputRules> CompileRules(const std::vector<core::OutputRule>& rules);
 
-/// Looks for the first bad line in one host's log, which comes in pieces of any length. A line ends
-/// at \n or \r (progress bars); of a longer one the first kLongestLine bytes count.
+/// Looks for the first bad line in one host's log, which arrives in pieces of any length. A line
+/// ends at \n or \r (progress bars); only its first kLongestLine bytes count.
 class OutputScanner {
  public:
   static constexpr std::size_t kLongestLine = 4096;
-  /// The rule's number and the line, fit to be shown.
+  /// The index of the rule, and the line in printable form.
   using OnMatch = std::function<void(int rule, std::string line)>;
 
-  /// `scanned` bytes, whole lines, were read before.
+  /// `scanned`: bytes read before, whole lines.
   OutputScanner(std::shared_ptr<const OutputRules> rules, std::int64_t scanned, OnMatch on_match)
       : rules_(std::move(rules)),
         on_match_(std::move(on_match)),
@@ -35,10 +35,10 @@ class OutputScanner {
         taken_(scanned) {}
 
   void Take(std::string_view bytes);
-  /// The log has ended: what came since the last line's end is a line.
+  /// The log has ended: the rest counts as a line.
   void End();
 
-  /// Bytes taken, and how many of them are whole lines without a match.
+  /// Bytes taken; of these, bytes in whole lines without a match.
   std::int64_t taken() const { return taken_; }
   std::int64_t scanned() const { return scanned_; }
 
@@ -50,7 +50,7 @@ class OutputScanner {
   OnMatch on_match_;
   std::int64_t scanned_ = 0;
   std::int64_t taken_ = 0;
-  std::string begun_ = {};  ///< the line that has not ended
+  std::string begun_ = {};  ///< an unfinished line
   bool matched_ = false;
 };
 

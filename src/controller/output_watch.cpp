@@ -9,15 +9,14 @@
 namespace jobman::controller {
 namespace {
 
-/// A host that was just reached has so long to send what it wrote while it was not.
+/// After a reconnect a host has this long to send what it wrote meanwhile.
 constexpr base::Duration kCatchUp = std::chrono::seconds{1};
 constexpr base::Duration kShortestWait = std::chrono::milliseconds{250};
 constexpr base::Duration kLongestWait = std::chrono::seconds{30};
-/// So often is it recorded how far the log was read: a new controller reads no more than that
-/// again.
+/// The position is recorded every so many bytes; a new controller reads at most that much again.
 constexpr std::int64_t kRecordEvery = std::int64_t{1} << 20;
 
-/// When the file was written last; nothing when it does not exist.
+/// The modification time; nothing when the file does not exist.
 std::optional<core::TimePoint> WrittenAt(const base::Path& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
@@ -99,8 +98,8 @@ core::TimePoint OutputWatch::LastOutput() const {
   return last;
 }
 
-/// Since when nobody has written, if that can be told: a host that is not reached may write what we
-/// do not see. The time without a connection counts once it is back and has nothing new to tell.
+/// Since when all hosts are silent, if known: a host without a connection may be writing. The time
+/// without a connection counts once it is back and sends nothing new.
 std::optional<core::TimePoint> OutputWatch::SilentSince(core::TimePoint now) const {
   bool any = false;
   for (const StageHost& host : hosts_.all()) {

@@ -8,21 +8,21 @@
 
 namespace jobman::controller {
 
-/// What the watchdog sees of the command's output: lines that match, and silence. What follows is
-/// core's matter. Goes on where an earlier controller stopped: by how far it had read, and by the
-/// times of the logs on disk, which it wrote as the output came. Sees nothing of setup steps.
+/// Watches the command's output for lines that match, and for silence; core decides what follows.
+/// Continues where an earlier controller stopped: from the recorded position, and from the
+/// modification times of the logs on disk. Does not watch setup steps.
 class OutputWatch {
  public:
   OutputWatch(const StageContext& context, StageHosts& hosts);
   OutputWatch(const OutputWatch&) = delete;
   OutputWatch& operator=(const OutputWatch&) = delete;
 
-  /// Watches for silence, where the job wants that.
+  /// Starts watching for silence, if the job wants that.
   void Start();
-  /// Reads what lies on disk, `size` bytes of it, and was not read yet. Nothing is missed when a
-  /// controller died between writing a line down and acting on it.
+  /// Reads the unread part of the log on disk, up to `size` bytes, so that no line is missed when a
+  /// controller died between writing it and acting on it.
   base::Task<base::Status> ReadOldLog(std::size_t index, std::int64_t size);
-  /// Output of the host, which is on disk.
+  /// New output of the host, already on disk.
   void Take(std::size_t index, std::string_view bytes);
   /// Its log has ended.
   void End(std::size_t index);

@@ -9,7 +9,7 @@ namespace {
 
 base::Error UnknownSecret(const core::Job& job, const std::string& name) {
   return {.code = base::Code::kFailedPrecondition,
-          .message = fmt::format("the secret {} is not known", name),
+          .message = fmt::format("the secret {} has no value", name),
           .hint = fmt::format("export {0} and run: jobman resume {1}; or name a file: "
                               "secrets: [{{name: {0}, file: PATH}}]",
                               name, core::FormatJobId(job.id))};

@@ -8,14 +8,14 @@
 
 namespace jobman::controller {
 
-/// The job's present stage on host number `host`. What was done in a setup step is not done again
-/// in a later attempt, but after a reboot: see remote::RenewCall.
+/// The run of the job's current stage on host number `host`. A setup step keeps its id in later
+/// attempts, so that it runs again only after a reboot: see remote::RenewCall.
 core::RunId RunOn(const core::Job& job, const std::string& store_id, int host);
-/// The id of the command in this attempt: also what those of earlier attempts are found by.
+/// The run id of the command in this attempt; also used to find runs of earlier attempts.
 std::string CommandRunOn(const core::Job& job, const std::string& store_id, int host);
 
 using SecretValue = std::function<std::optional<std::string>(const core::SecretRef&)>;
-/// What to run there. kFailedPrecondition names a secret that is not known.
+/// What to run there. kFailedPrecondition when a secret has no value.
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, const std::string& store_id, int host,
                                         const SecretValue& secret);
 

@@ -24,8 +24,8 @@ base::Task<base::Result<Labels>> LabelsOf(std::shared_ptr<ports::SliceApi> api,
   co_return queued->labels;
 }
 
-/// What each call deletes. Nodes that outlive their queued resource hold quota, and no delete of
-/// its name meets them: they come last.
+/// One delete call each. Nodes that outlive their queued resource hold quota, and deleting the
+/// queued resource does not reach them: they come last.
 std::vector<core::SliceRef> ToDelete(const core::SliceRef& slice) {
   std::vector<core::SliceRef> parts = core::PartsOf(slice);
   if (slice.mode == core::AllocationMode::kTpuVm) return parts;
@@ -57,7 +57,7 @@ void SliceCalls::Do(const core::Job& job, const core::CreateSlice& create) {
 void SliceCalls::Do(const core::Job& job, const core::DeleteSlice& remove) {
   const std::string& name = remove.slice.name;
   if (deleting_.contains(name)) return;
-  // A create that is still under way would bring back what the delete does not find.
+  // A delete that overtakes the create would not find the slice.
   if (!creating_.contains(name)) return StartDelete(CallerFor(job), remove.slice);
   deleting_.emplace(name, Pending{CallerFor(job), remove.slice});
 }
@@ -94,7 +94,7 @@ base::Task<core::CreateAnswered> SliceCalls::AskForSlice(Caller caller,
       answer.error = created.error();
       break;
     }
-    // Or there from an earlier request: the next look tells whose it is.
+    // Created, or there from an earlier request: the next look tells whose it is.
     answer.accepted.push_back(part.name);
   }
   co_return answer;
@@ -135,8 +135,7 @@ base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::Sl
   co_return answer;
 }
 
-/// Nothing without our labels is ever deleted: looks at them first. Tells whether there was
-/// anything of ours.
+/// Never deletes anything without our labels. Returns whether there was something of ours.
 base::Task<base::Result<bool>> SliceCalls::DeletePart(std::shared_ptr<ports::SliceApi> api,
                                                       core::JobId job, core::SliceRef part) {
   const auto labels = co_await LabelsOf(api, part);
@@ -177,7 +176,7 @@ base::Task<base::Result<Listing>> SliceCalls::GetByName(std::shared_ptr<ports::S
   co_return found;
 }
 
-/// Where the API gives no answer, the next listings tell by and by.
+/// When the API does not answer, later listings will show the slice.
 base::Task<void> SliceCalls::LookUp(SliceCalls* self, Caller caller, core::SliceRef slice) {
   const core::TimePoint began = self->ports_.clock->Now();
   base::Result<Listing> found = base::Internal("not asked");

@@ -9,8 +9,8 @@
 
 namespace jobman::controller {
 
-/// The calls by which slices are created, looked up and deleted; their answers go to the book. For
-/// one slice a delete waits until its create was answered: it would miss what that brings.
+/// Calls the API to create, look up and delete slices; the answers go to the book. A delete waits
+/// for the answer of a create of the same slice, which it could miss otherwise.
 class SliceCalls {
  public:
   SliceCalls(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
@@ -20,7 +20,7 @@ class SliceCalls {
   void Do(const core::Job& job, const core::CreateSlice& create);
   void Do(const core::Job& job, const core::DeleteSlice& remove);
   void Do(const core::Job& job, const core::LookUpSlice& look);
-  /// Whether no call is under way.
+  /// Whether no call is in progress.
   bool Quiet() const { return creating_.empty() && deleting_.empty() && looking_up_.empty(); }
 
  private:
@@ -55,7 +55,7 @@ class SliceCalls {
   base::CancelScope scope_ = {};
   std::set<std::string> creating_ = {};
   std::set<std::string> looking_up_ = {};
-  /// By name; with a value: it waits for the create of that name.
+  /// By name; a value waits for the create of that name.
   std::map<std::string, std::optional<Pending>> deleting_ = {};
 };
 

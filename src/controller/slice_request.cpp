@@ -5,7 +5,7 @@
 namespace jobman::controller {
 namespace {
 
-/// "USER:TYPE DATA COMMENT", the form of Compute Engine's `ssh-keys` metadata.
+/// A line of Compute Engine's `ssh-keys` metadata: "USER:TYPE DATA COMMENT".
 std::string KeyLine(const std::string& user, const std::string& public_key) {
   const auto words = base::Split(base::Trim(public_key), ' ');
   const std::string data = words.size() > 1 ? words[0] + " " + words[1] : public_key;

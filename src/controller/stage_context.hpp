@@ -10,18 +10,18 @@
 
 namespace jobman::controller {
 
-/// What a stage is told and asks while it runs. None of them may destroy the stage's runner.
+/// Callbacks of a running stage. None of them may destroy the stage's runner.
 struct StageHooks {
   std::function<void(core::HostReport)> report;
-  /// The watch over the output has seen something: core::Silence or core::BadOutput.
+  /// The output watch has seen core::Silence or core::BadOutput.
   std::function<void(core::Observation)> observed;
-  /// A connection failed: the cloud may know more.
+  /// A connection failed: look at the cloud now.
   std::function<void()> trouble;
-  /// Whether the cloud answered lately: without it nobody can tell a dead host from a dead net.
+  /// Whether the cloud answered lately. If not, a dead host cannot be told from a dead network.
   std::function<bool()> cloud_answers;
   /// Whether the slice was usable when it was last seen.
   std::function<bool()> slice_ready;
-  /// A secret's value, or nothing.
+  /// A secret's value; nothing when it is not known.
   std::function<std::optional<std::string>(const core::SecretRef&)> secret;
 };
 
@@ -31,13 +31,13 @@ struct StageContext {
   const Ports& ports;
   const Options& options;
   HostAccess& access;
-  /// As of the stage's start; it has slice and stage.
+  /// As of the stage's start; has a slice and a stage.
   std::shared_ptr<const core::Job> job;
   StageHooks hooks;
 
   bool IsCommand() const { return core::IsCommand(job->stage->id); }
   core::TimePoint Now() const { return ports.clock->Now(); }
-  /// Where the log of a host is kept here.
+  /// The local copy of a host's log.
   base::Path LogPath(int host) const {
     return options.paths.LogPath(job->id.value, job->attempt, job->stage->name, host);
   }

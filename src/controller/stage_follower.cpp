@@ -20,7 +20,8 @@ StageFollower::StageFollower(const StageContext& context, StageHosts& hosts, Out
   }
 }
 
-/// An earlier controller could not reach the host; a few tries of our own must confirm it.
+/// An earlier controller could not reach the host; this one gives up only after a few tries of its
+/// own.
 base::Duration StageFollower::UnreachableBefore(core::TimePoint since) const {
   const base::Duration most = context_.options.unreachable_limit - kOwnTries;
   const base::Duration passed = context_.Now() - since;
@@ -39,8 +40,8 @@ base::Task<void> StageFollower::Follow(std::size_t index) {
   for (int tries = 1;; ++tries) {
     const core::TimePoint began = context_.Now();
     const Answer answer = co_await FollowOnce(index, true);
-    // What is being stopped has ended when nothing of it is left, which the stopper finds out: the
-    // command's own end may leave children behind.
+    // While a run is being stopped, only the stopper reports its end: the command may have ended
+    // and left children behind.
     if (host.ended || host.stopping) co_return;
     if (answer.ok()) co_return Finish(index, *answer);
     const bool answered = std::exchange(host.reached, false);
@@ -51,7 +52,7 @@ base::Task<void> StageFollower::Follow(std::size_t index) {
     if (IsPermanent(answer.error())) co_return hosts_.Lose(host, answer.error());
     hosts_.Failing(host, answer.error());
     const base::Duration wait = ReconnectWait(tries, context_.ports.random());
-    // Under maintenance or repair no host answers, for as long as that takes.
+    // During maintenance or repair no host answers, however long it takes.
     if (context_.hooks.slice_ready())
       unreachable_for += UnreachableTime(answer.error(), answered, began, wait);
     if (unreachable_for > context_.options.unreachable_limit)
@@ -60,15 +61,15 @@ base::Task<void> StageFollower::Follow(std::size_t index) {
   }
 }
 
-/// How much longer the host was unreachable through a try that failed and the wait after it. A
-/// connection that stood for hours and breaks does not count for hours: it begins now.
+/// How long a failed try and the wait after it left the host unreachable. The time before a
+/// connection broke does not count.
 base::Duration StageFollower::UnreachableTime(const Error& error, bool answered,
                                               core::TimePoint began, base::Duration wait) const {
   if (!context_.hooks.cloud_answers() || IsLocalTrouble(error)) return base::Duration{0};
   return answered ? wait : wait + (context_.Now() - began);
 }
 
-/// One connection's worth: starts or follows the run and takes its output in.
+/// Starts or follows the run over one connection, and takes its output.
 base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, bool may_start) {
   const core::Job& job = *context_.job;
   StageHost& host = hosts_[index];
@@ -94,22 +95,22 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
     if (order.ok()) {
       JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(*order, log.size()));
     } else {
-      startable = order.error();  // an earlier controller may have started it all the same
+      startable = order.error();  // an earlier controller may have started the run
     }
   }
   Answer answer = co_await hosts_.Call(index, std::move(call), out);
   const bool absent = answer.ok() && answer->kind == RunStatus::Kind::kAbsent;
   if (absent && !startable.ok()) co_return startable.error();
   if (absent && may_start && !start) {
-    host.started = false;  // the host lost its memory: a new disk
+    host.started = false;  // it has a new disk
     Error again{.code = base::Code::kUnavailable, .message = "the host does not know the run"};
     co_return again;
   }
   co_return answer;
 }
 
-/// What an earlier attempt left of this setup step: done since the host booted counts, anything
-/// else is run again.
+/// Keeps this setup step's run of an earlier attempt if it succeeded since the host booted, and
+/// otherwise removes it, so that it runs again.
 base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   if (parts_[index].renewed) co_return base::Ok();
   std::string talk;
@@ -120,7 +121,7 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   ports::RemoteCommand asking{.command = renew.command, .input = renew.input};
   JM_CO_ASSIGN_OR_RETURN(const int code,
                          co_await context_.ports.shell->Run(target, asking, {}, err));
-  // Where the script is not installed, nothing was run.
+  // Where the script is not installed, there was no run.
   if (code != 0 && code != remote::kExitNotInstalled) {
     Error odd{.code = base::Code::kUnavailable,
               .message = "an earlier run of the step cannot be removed: " + talk};
@@ -130,8 +131,8 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   co_return base::Ok();
 }
 
-/// What a run that has ended wrote and is not here yet. A host that does not answer any more is
-/// given up after a while; the log ends there then.
+/// Fetches the rest of the log of a run that has ended. A host that does not answer is given up
+/// after a while; its log stays incomplete.
 base::Task<StageFollower::Answer> StageFollower::FetchRest(std::size_t index) {
   StageHost& host = hosts_[index];
   base::Duration unreachable_for{0};

@@ -6,25 +6,24 @@
 
 namespace jobman::controller {
 
-/// Starts the stage's run on each host or follows it, and brings its log in, over broken
-/// connections. A host that cannot be reached for too long is given up.
+/// Starts or follows the stage's run on each host and fetches its log, across broken connections. A
+/// host that cannot be reached for too long is given up.
 class StageFollower {
  public:
   StageFollower(const StageContext& context, StageHosts& hosts, OutputWatch& watch);
 
   void Start();
-  /// Ends the following of one host, whose run is being stopped.
+  /// Stops following one host, whose run is being stopped.
   void Stop(std::size_t index) { parts_[index].scope.Cancel(); }
-  /// The run of that host was stopped: takes over from the follower, which may sleep between two
-  /// tries, fetches the rest of the log, and reports the end. It is `stopped`, unless the log says
-  /// better.
+  /// The run of that host was stopped: stops following it, fetches the rest of the log, and reports
+  /// the end: `stopped`, unless the host tells an exit code with the log.
   base::Task<void> FinishStopped(std::size_t index, remote::RunStatus stopped);
 
  private:
   using Answer = StageHosts::Answer;
   struct Part {
-    bool renewed = false;  ///< what an earlier attempt left of a setup step was looked at
-    base::Duration unreachable_for = {};  ///< while nothing was wrong here
+    bool renewed = false;                 ///< Renew() is done
+    base::Duration unreachable_for = {};  ///< while the cause was not on this machine
     base::CancelScope scope = {};
   };
 

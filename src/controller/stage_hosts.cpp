@@ -39,7 +39,7 @@ base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call 
                               std::move(out), std::move(heard));
 }
 
-/// The host's metadata server announced something.
+/// Reports a notice from the host's metadata server.
 void StageHosts::LookForNotice(StageHost& host, std::string_view talk) {
   const auto notice = remote::ParseNotice(talk);
   if (!notice || host.notice == notice) return;
@@ -53,13 +53,13 @@ void StageHosts::Reached(StageHost& host) {
   host.reached = true;
   host.failing.clear();
   host.reached_at = host.last_news;
-  if (!host.started) host.wrote_at = host.last_news;  // it has not had the time to write anything
+  if (!host.started) host.wrote_at = host.last_news;  // silence counts from here
   host.started = true;
   if (!host.ended) ReportRunning(host);
 }
 
 void StageHosts::Failing(StageHost& host, const Error& error) {
-  // Tried every ten seconds for as long as a repair takes.
+  // Logged once: tries go on every ten seconds, for as long as a repair takes.
   std::string text = error.ToString();
   const bool news = text != host.failing;
   base::Log(news ? base::LogLevel::kInfo : base::LogLevel::kDebug, "ssh", "job {} host {} {}: {}",
@@ -81,7 +81,7 @@ void StageHosts::Finish(StageHost& host, const RunStatus& status) {
     case RunStatus::Kind::kLost:
     case RunStatus::Kind::kAbsent:
     case RunStatus::Kind::kError:
-      // Not settled: the host answers, and what the run started may live on.
+      // Not settled: the host answers, and processes of the run may live on.
       return Report(host, HostPhase::kLost,
                     Error{.code = base::Code::kAborted,
                           .message = status.text.empty() ? "the run is not there" : status.text});

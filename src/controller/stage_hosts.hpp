@@ -7,24 +7,24 @@
 
 namespace jobman::controller {
 
-/// What is known of one host's part in the stage.
+/// The state of one host in the stage.
 struct StageHost {
   int number = 0;
   bool started = false;  ///< the run is known to exist on the host
   bool ended = false;
-  bool settled = false;  ///< nothing is left of the run, or nothing more is to be done about it
+  bool settled = false;  ///< nothing is left of the run, or the host was given up
   int exit_code = 0;
   bool stopping = false;
-  bool reached = false;  ///< it has said something since the last connection broke
+  bool reached = false;  ///< it has answered since the last connection broke
   core::TimePoint reached_at = {};
   core::TimePoint last_news = {};
   core::TimePoint wrote_at = {};            ///< output came, or the run was seen to start
-  std::int64_t scanned = 0;                 ///< bytes of its log that the watch has read
-  std::optional<core::Notice> notice = {};  ///< what its metadata server said
-  std::string failing = {};                 ///< the last trouble that was logged
+  std::int64_t scanned = 0;                 ///< bytes of its log that the output watch has read
+  std::optional<core::Notice> notice = {};  ///< from its metadata server
+  std::string failing = {};                 ///< the last error that was logged
 };
 
-/// The hosts of a stage: calls them, keeps what they say, and reports it.
+/// The hosts of a stage: calls them, keeps their state, and reports it.
 class StageHosts {
  public:
   using Answer = base::Result<remote::RunStatus>;
@@ -36,17 +36,17 @@ class StageHosts {
   const std::vector<StageHost>& all() const { return hosts_; }
   std::string RunId(const StageHost& host) const;
 
-  /// Calls the host script there (CallHost).
+  /// Calls the host script on that host (CallHost).
   base::Task<Answer> Call(std::size_t index, remote::Call call, ports::ByteSink out);
-  /// The host has said something.
+  /// The host has answered.
   void Reached(StageHost& host);
-  /// A connection failed. The same again is no news.
+  /// A connection failed. The same error again is logged at debug level only.
   void Failing(StageHost& host, const base::Error& error);
   /// The run has ended in this way.
   void Finish(StageHost& host, const remote::RunStatus& status);
-  /// The host is given up.
+  /// Gives the host up.
   void Lose(StageHost& host, base::Error error);
-  /// Nothing is left of the run that was stopped.
+  /// Nothing is left of the stopped run.
   void Settle(StageHost& host);
   void ReportRunning(const StageHost& host);
 

@@ -5,8 +5,8 @@
 
 namespace jobman::controller {
 
-/// Runs one stage of one attempt on its hosts and brings the output in. When it is destroyed,
-/// nobody cares for the hosts any more; the runs themselves go on.
+/// Runs one stage of one attempt on its hosts and fetches the output. Destroying it stops following
+/// the runs, which go on.
 class StageRunner {
  public:
   /// Starts at once. The references must outlive it.
@@ -14,16 +14,17 @@ class StageRunner {
   StageRunner(const StageRunner&) = delete;
   StageRunner& operator=(const StageRunner&) = delete;
 
-  /// TERM, grace, KILL to everything of the run on every host, also where the command has ended: it
-  /// may have left children. Safe to repeat.
+  /// Stops all processes of the run on every host: TERM, grace, KILL. Also where the command has
+  /// ended, since it may have left children. Safe to repeat.
   void Stop() { stopper_.Stop(); }
-  /// Tells the command on every host, at once or when it has started there. Safe to repeat.
+  /// Passes the notice to the command on every host, at once or when it has started there. Safe to
+  /// repeat.
   void PassNotice(const core::Notice& notice, const std::string& signal) {
     passer_.Pass(notice, signal);
   }
 
   bool Runs(int attempt, const core::StageId& stage) const;
-  /// Whether every host has been reached, or has ended, and is silent at the moment.
+  /// Whether every host has ended, or has been reached and is silent.
   bool Quiet(core::TimePoint now) const;
 
  private:

@@ -6,8 +6,8 @@
 
 namespace jobman::controller {
 
-/// Ends everything of the stage's run on each host, and sees to it that nothing is left. A host
-/// that does not answer is given up some time after the grace.
+/// Stops all processes of the stage's run on each host, with retries until nothing is left. A host
+/// that does not answer is given up kStopMargin after the grace.
 class StageStopper {
  public:
   StageStopper(const StageContext& context, StageHosts& hosts, StageFollower& follower);

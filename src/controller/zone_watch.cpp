@@ -18,7 +18,7 @@ bool IsQueued(const core::SliceRef& ref) {
   return ref.mode == core::AllocationMode::kQueuedResources;
 }
 
-/// What the job has in the cloud, or may have there; all in its one zone.
+/// The slices that the job has or may have; all in one zone.
 std::vector<core::SliceRef> RefsOf(const Job& job) {
   std::vector<core::SliceRef> refs;
   if (job.slice) refs.push_back(job.slice->ref);
@@ -26,7 +26,7 @@ std::vector<core::SliceRef> RefsOf(const Job& job) {
   return refs;
 }
 
-/// Where that is; none: it has nothing there.
+/// Their place; nullptr when there are none.
 const core::Place* PlaceOf(const Job& job) {
   if (job.slice) return &job.slice->ref.place;
   return job.abandoned.empty() ? nullptr : &job.abandoned.front().ref.place;
@@ -46,8 +46,8 @@ bool IsListed(const auto& listed, const std::string& id) {
   return std::any_of(listed.begin(), listed.end(), [&](const auto& one) { return one.id == id; });
 }
 
-/// The jobs whose slice was created but is not, or not wholly, in the lists. What is listed tells
-/// its state by itself, so that waiting costs no request of its own.
+/// The jobs whose slice was requested but is not completely listed yet. Others need no further
+/// request: what is listed shows its state.
 std::vector<Job> Unseen(std::vector<Job> jobs, const Listing& listing) {
   std::erase_if(jobs, [&](const Job& job) {
     if (!job.slice) return true;
@@ -98,7 +98,7 @@ void ZoneWatch::Watch(const Job& job) {
 
 void ZoneWatch::PollNow(const core::CloudSpec& cloud, const core::Place& where) {
   const auto found = places_.find(KeyOf(cloud, where));
-  if (found == places_.end()) return;  // no job has a slice there any more
+  if (found == places_.end()) return;  // no longer watched
   Place& place = *found->second;
   place.poll_now = true;
   place.pause = options_.hot_poll;
@@ -139,9 +139,8 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
       if (std::exchange(place->silent, false)) self->RepeatEffects(*place);
     } else {
       place->silent = true;
-      base::Log(LogLevel::kWarn, "cloud",
-                "zone {} cannot be looked at, so nothing changes there: {}", place->where.zone,
-                looked.error().ToString());
+      base::Log(LogLevel::kWarn, "cloud", "cannot look at zone {}, so nothing changes there: {}",
+                place->where.zone, looked.error().ToString());
       self->PostLookFailed(*place, looked.error());
       if (looked.error().reason == base::Reason::kUnreachable) self->clouds_.Forget(place->cloud);
     }
@@ -160,8 +159,8 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   const core::TimePoint began = ports_.clock->Now();
   JM_CO_ASSIGN_OR_RETURN(const auto api, co_await clouds_.Get(place->cloud));
   Listing listing{.place = place->where};
-  // Nodes first: one whose queued resource is not in the later list has truly lost it, whereas a
-  // queued resource without its node may only be younger than the list of nodes.
+  // Nodes first: a node whose queued resource is missing from the later list has really lost it,
+  // but a queued resource without its node may just be newer than the list of nodes.
   JM_CO_ASSIGN_OR_RETURN(listing.nodes, co_await api->ListNodes(place->where));
   const auto jobs = JobsAt(*place);
   listing.queued_listed = std::any_of(jobs.begin(), jobs.end(), AsksQueue);
@@ -178,8 +177,8 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
 void ZoneWatch::PostSeen(const Place& place, core::TimePoint began, const Listing& listing) {
   for (const Job& job : JobsAt(place)) {
     for (const core::SliceRef& ref : RefsOf(job)) {
-      // A list without queued resources says nothing about one of them: the first job that is
-      // loaded has its place looked at before the others are there.
+      // Queued resources were not listed: the place is looked at as soon as the first job is
+      // loaded, before the jobs that use them.
       if (IsQueued(ref) && !listing.queued_listed) continue;
       core::SliceSeen seen = SeenIn(listing, ref, job.id, options_.policy.store_id);
       seen.began = began;
@@ -188,7 +187,7 @@ void ZoneWatch::PostSeen(const Place& place, core::TimePoint began, const Listin
   }
 }
 
-/// The cloud is back: it may not have heard of a delete, which would come again by and by.
+/// The cloud is back: calls that were lost, such as a delete, are repeated at once.
 void ZoneWatch::RepeatEffects(const Place& place) {
   for (const Job& job : JobsAt(place)) book_.RepeatEffects(job.id);
 }
@@ -200,7 +199,7 @@ void ZoneWatch::PostLookFailed(const Place& place, const base::Error& error) {
   }
 }
 
-/// Why a slice that was created is not there: a stockout shows nowhere but in its operation.
+/// Why a requested slice is not there: only its operation shows a stockout.
 base::Task<void> ZoneWatch::LookAtOperations(std::shared_ptr<ports::SliceApi> api,
                                              std::vector<Job> jobs) {
   for (const Job& job : jobs) {

@@ -11,22 +11,22 @@
 
 namespace jobman::controller {
 
-/// Looks at every place (cloud, project, zone) where a job has a slice, or abandoned a
-/// request (core::AbandonedRequest), with two list calls for all its jobs: often after something
-/// changed, each Policy::poll otherwise. Requests grow with places, not with jobs.
+/// Polls every place (cloud, project, zone) where a job has a slice or an abandoned request
+/// (core::AbandonedRequest), with two list calls for all its jobs: often after a change, every
+/// Policy::poll otherwise. The number of calls grows with places, not with jobs.
 class ZoneWatch {
  public:
   ZoneWatch(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
             JobBook& book);
   ~ZoneWatch();
 
-  /// Sees to it that the job's place is watched.
+  /// Starts watching the job's place, if it is not watched already.
   void Watch(const core::Job& job);
-  /// Something may have changed there: look now.
+  /// Something may have changed there: polls at once.
   void PollNow(const core::CloudSpec& cloud, const core::Place& where);
-  /// Whether the place's last look succeeded, and lately.
+  /// Whether the last look at the job's place succeeded, and lately.
   bool Answers(const core::Job& job) const;
-  /// Whether each place was looked at since the last change, for `tick`.
+  /// Whether nothing has changed lately in any place, for `tick`.
   bool Quiet() const;
 
  private:

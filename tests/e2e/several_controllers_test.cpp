@@ -181,7 +181,7 @@ TEST_F(LateRequest, ACreateOfAJobThatIsDeletedUnseenIsWatchedFor) {
   LetItArrive();
   EXPECT_TRUE(NothingIsLeft()) << "the successor deletes what it watches for";
   EXPECT_THAT(base::ReadFile(place_.home() / "controller.log").value(),
-              HasSubstr("deleting slice late-000001-a1, whose request was abandoned"));
+              HasSubstr("deleting slice late-000001-a1 of an abandoned request"));
   EXPECT_EQ(Calls("queuedResources.create"), 1);
 }
 

@@ -4,7 +4,7 @@
 
 namespace jobman::config {
 
-/// What `jobman init` knows. Empty members get an example value.
+/// Values for `jobman init`. Empty members get an example value.
 struct InitOptions {
   std::string name = {};
   std::string cloud = {};  ///< "google", "local" or a URL
@@ -14,8 +14,7 @@ struct InitOptions {
   std::string pricing = {};
 };
 
-/// A job file with a comment for each part. It loads as it is; with cloud "google" it needs a
-/// project.
+/// A commented job file. It loads unchanged; with cloud "google" it needs a project.
 std::string InitTemplate(const InitOptions& options);
 
 }  // namespace jobman::config

@@ -6,9 +6,9 @@
 
 namespace jobman::config {
 
-/// "us-central2-b"; the error says so if it is a region.
+/// Checks a zone such as "us-central2-b"; the error says so if it is a region.
 base::Status CheckZone(std::string_view zone);
-/// A project id or number.
+/// Checks a project id or number.
 base::Status CheckProject(std::string_view project);
 
 }  // namespace jobman::config

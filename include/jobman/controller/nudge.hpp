@@ -9,7 +9,7 @@
 
 namespace jobman::controller {
 
-/// Values of secrets, per job number and name. Travel from the command line to the controller in
+/// Values of secrets, per job number and name. They reach the controller from the command line in
 /// memory only.
 using Secrets = std::map<std::int64_t, std::map<std::string, std::string>>;
 
@@ -18,12 +18,12 @@ struct Nudge {
   Secrets secrets = {};
 };
 
-/// Sends a nudge to the Unix datagram socket at `socket`; one with many secrets arrives in pieces.
-/// kUnavailable when nobody listens, which is no harm where there are no secrets: the controller
-/// looks at the store by itself each second.
+/// Sends a nudge to the Unix datagram socket at `socket`; many secrets are sent in several
+/// datagrams. kUnavailable when nobody listens, which only matters if there are secrets: the
+/// controller reads the store every second anyway.
 base::Status SendNudge(const base::Path& socket, const Nudge& nudge);
 
-/// Binds the socket (mode 0600, a stale one is replaced) and calls `on_nudge` for each until
+/// Binds the socket (mode 0600, replacing a stale one) and calls `on_nudge` for each nudge until
 /// cancelled. Errors: the socket cannot be bound.
 base::Task<base::Status> ListenForNudges(base::Path socket, std::function<void(Nudge)> on_nudge);
 

@@ -6,7 +6,7 @@
 
 namespace jobman::controller {
 
-/// The request with the login in the nodes' metadata (key `ssh-keys`).
+/// Adds the login to the nodes' metadata (key `ssh-keys`).
 core::SliceRequest WithLogin(core::SliceRequest request, const std::string& user,
                              const std::string& public_key);
 

@@ -71,7 +71,7 @@ const BadInput kTexts[] = {
      R"(job.yaml:6:3: duplicate key "name"
   6 |   name: b
     |   ^
-  it is first in line 4
+  it is first used in line 4
 )"},
     {"SecondDocument", SmallJob("---\njob: {}\n"), R"(job.yaml:3:1: a second document begins here
   3 | ---

@@ -75,7 +75,7 @@ TEST_F(LeaseKeeperTest, AnotherOnesLeaseIsNotTaken) {
   AnotherTakesOver();
   const auto refused = base::RunTask(loop_, keeper_.Take("me"));
   EXPECT_EQ(refused.error().code, base::Code::kAborted);
-  EXPECT_EQ(refused.error().message, "another controller is at work: another");
+  EXPECT_EQ(refused.error().message, "another controller is running: another");
 }
 
 TEST_F(LeaseKeeperTest, OneThatSleptAsksWhoseItIs) {

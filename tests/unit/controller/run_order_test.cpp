@@ -74,7 +74,7 @@ TEST_F(RunOrderTest, SecretsGoApartAndOneThatIsMissingIsNamedWithTheCure) {
   EXPECT_EQ(Order()->env.count("KNOWN"), 0u);
   job_.spec.command.secrets.push_back({.name = "OTHER"});
   const base::Error error = Order().error();
-  EXPECT_EQ(error.message, "the secret OTHER is not known");
+  EXPECT_EQ(error.message, "the secret OTHER has no value");
   EXPECT_THAT(error.hint, testing::HasSubstr("jobman resume 000001"));
 }
 
