@@ -28,10 +28,10 @@ bool IsQueued(const Resource& resource) {
 }  // namespace
 
 void CloudModel::Settle(TimePoint now) {
-  if (!kind_ && odds_.Strikes(random_, Risk::kSilence, 2)) reachable_ = !reachable_;
+  if (!faultless_ && odds_.Occurs(random_, Risk::kSilence, 2)) reachable_ = !reachable_;
   for (auto& call : on_the_way_) {
-    // A request that is still on the way when its slice was made by another one, used and deleted
-    // would need a network slower than any time limit.
+    // Drops a delayed request if another request created the slice and it was deleted since: no
+    // network is slower than that.
     if (call.at <= now && !deleted_.contains(call.name)) Arrive(call.name, call.mode, call.at);
   }
   std::erase_if(on_the_way_, [&](const OnTheWay& call) { return call.at <= now; });
@@ -48,7 +48,7 @@ void CloudModel::Arrive(const std::string& name, AllocationMode mode, TimePoint 
   if (mode == AllocationMode::kTpuVm) resource.node = NodeState::kCreating;
   resource.visible_at =
       now +
-      seconds{!kind_ && odds_.Strikes(random_, Risk::kLateArrival, 30) ? random_.Below(20) : 0};
+      seconds{!faultless_ && odds_.Occurs(random_, Risk::kLateArrival, 30) ? random_.Below(20) : 0};
   resources_.emplace(name, resource);
 }
 
@@ -59,7 +59,7 @@ void CloudModel::TakeName(const std::string& name, AllocationMode mode, TimePoin
 }
 
 std::optional<Error> CloudModel::Refusal() {
-  if (kind_ || !odds_.Strikes(random_, Risk::kRefusal, 15)) return {};
+  if (faultless_ || !odds_.Occurs(random_, Risk::kRefusal, 15)) return {};
   if (permanent_errors_ && random_.Percent(20)) {
     return Refused(Code::kUnauthenticated, Reason::kNone);
   }
@@ -74,9 +74,9 @@ CallFate CloudModel::Create(const std::string& name, AllocationMode mode, TimePo
   if (resources_.contains(name)) {
     return {.error = Error{.code = Code::kAlreadyExists, .message = "exists"}};
   }
-  if (kind_ || !odds_.Strikes(random_, Risk::kLostCall, 25)) {
+  if (faultless_ || !odds_.Occurs(random_, Risk::kLostCall, 25)) {
     Arrive(name, mode, now);
-    if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 15))
+    if (!faultless_ && odds_.Occurs(random_, Risk::kLostCall, 15))
       return {.applied = true, .error = NoAnswer()};
     return {.applied = true};
   }
@@ -92,11 +92,11 @@ CallFate CloudModel::Delete(const std::string& name, TimePoint now) {
   if (found == resources_.end() || found->second.visible_at > now) {
     return {.error = Error{.code = Code::kNotFound, .message = "not found"}};
   }
-  if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 15)) return {.error = NoAnswer()};
+  if (!faultless_ && odds_.Occurs(random_, Risk::kLostCall, 15)) return {.error = NoAnswer()};
   if (!found->second.leaves_at) {
     found->second.leaves_at = now + seconds{random_.Percent(30) ? 0 : random_.Below(60)};
   }
-  if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 15))
+  if (!faultless_ && odds_.Occurs(random_, Risk::kLostCall, 15))
     return {.applied = true, .error = NoAnswer()};
   return {.applied = true};
 }
@@ -131,14 +131,15 @@ core::SliceSeen CloudModel::Look(const std::string& name, TimePoint now) const {
   return seen;
 }
 
-void CloudModel::Happen(const std::string& name, TimePoint now) {
+void CloudModel::Advance(const std::string& name, TimePoint now) {
   const auto found = resources_.find(name);
   if (found == resources_.end() || !found->second.ours || found->second.leaves_at) return;
-  if (!kind_ && odds_.Strikes(random_, Risk::kStrike, 12)) return GoWrong(name, found->second, now);
-  GetOn(name, found->second);
+  if (!faultless_ && odds_.Occurs(random_, Risk::kSliceFault, 12))
+    return Harm(name, found->second, now);
+  Progress(name, found->second);
 }
 
-void CloudModel::GetOn(const std::string& name, Resource& resource) {
+void CloudModel::Progress(const std::string& name, Resource& resource) {
   if (IsQueued(resource)) {
     switch (resource.queued) {
       case QueuedState::kCreating:
@@ -172,9 +173,9 @@ void CloudModel::GetOn(const std::string& name, Resource& resource) {
                     *resource.node == NodeState::kTerminated ||
                     *resource.node == NodeState::kStopped;
   if (dead || (*resource.node == NodeState::kReady && !resource.maintenance)) return;
-  // A direct create that finds no capacity: the operation fails and the node goes away.
+  // A direct create without capacity: the operation fails and the node goes away.
   const bool fresh = resource.node == NodeState::kCreating && !IsQueued(resource);
-  if (fresh && !kind_ && odds_.Strikes(random_, Risk::kStockout, 20)) {
+  if (fresh && !faultless_ && odds_.Occurs(random_, Risk::kStockout, 20)) {
     failed_.insert(name);
     resources_.erase(name);
     return;
@@ -186,8 +187,8 @@ void CloudModel::GetOn(const std::string& name, Resource& resource) {
   resource.notice.reset();
 }
 
-void CloudModel::GoWrong(const std::string& name, Resource& resource, TimePoint now) {
-  if (random_.Percent(8)) {  // somebody deletes it
+void CloudModel::Harm(const std::string& name, Resource& resource, TimePoint now) {
+  if (random_.Percent(8)) {  // deleted by somebody else
     if (random_.Percent(50)) {
       resource.leaves_at = now + seconds{random_.Below(60)};
     } else {
@@ -203,7 +204,7 @@ void CloudModel::GoWrong(const std::string& name, Resource& resource, TimePoint 
       return;
     }
     resource.queued = kStates.at(static_cast<std::size_t>(random_.Below(4)));
-    // An unknown word is passing: it goes back to the queue by GetOn only from a known one.
+    // Progress() needs a known state to continue from.
     if (resource.queued == QueuedState::kUnknown) resource.queued = QueuedState::kAccepted;
     return;
   }

@@ -13,7 +13,7 @@ namespace jobman::test {
 
 using base::TimePoint;
 
-/// A queued resource with its node, or a node alone, as it really is.
+/// The true state of a queued resource with its node, or of a node alone.
 struct Resource {
   core::AllocationMode mode = core::AllocationMode::kTpuVm;
   bool ours = true;
@@ -22,32 +22,31 @@ struct Resource {
   bool maintenance = false;
   std::optional<core::Notice> notice = {};
   int hosts = 1;
-  int subnet = 0;  ///< other after a maintenance: other machines
+  int subnet = 0;  ///< changes when maintenance replaces the machines
   TimePoint visible_at = {};
-  std::optional<TimePoint> leaves_at = {};  ///< being deleted
+  std::optional<TimePoint> leaves_at = {};  ///< it is being deleted
 };
 
-/// What happened to a call.
+/// The outcome of a call.
 struct CallFate {
   bool applied = false;
-  std::optional<base::Error> error = {};  ///< what the caller is told, if it is told anything
+  std::optional<base::Error> error = {};  ///< what the caller gets
 };
 
 /// A small random Cloud TPU: both allocation modes, slow visibility, lost replies, refusals,
-/// preemption, maintenance, deletions by others. Kind: nothing goes wrong any more, and everything
-/// gets on.
+/// preemption, maintenance, deletions by others. After EndFaults() nothing fails any more.
 class CloudModel {
  public:
   CloudModel(Random& random, const Odds& odds, int hosts)
       : random_(random), odds_(odds), hosts_(hosts) {}
 
-  void BeKind() { kind_ = true; }
+  void EndFaults() { faultless_ = true; }
   void AllowPermanentErrors() { permanent_errors_ = true; }
-  /// Time passes: requests on the way arrive, deletions complete.
+  /// To be called after time has passed: delayed requests arrive, deletions complete.
   void Settle(TimePoint now);
-  /// One thing happens to `name`, if it exists.
-  void Happen(const std::string& name, TimePoint now);
-  /// Somebody else takes a name that is free.
+  /// `name`, if it exists, makes one step of progress or suffers a fault.
+  void Advance(const std::string& name, TimePoint now);
+  /// Somebody else takes the name, if it is free.
   void TakeName(const std::string& name, core::AllocationMode mode, TimePoint now);
 
   CallFate Create(const std::string& name, core::AllocationMode mode, TimePoint now);
@@ -56,17 +55,17 @@ class CloudModel {
   core::SliceSeen Look(const std::string& name, TimePoint now) const;
   bool OperationFailed(const std::string& name) const { return failed_.contains(name); }
 
-  /// "name/subnet" while its machines are up, else empty: processes live on machines.
+  /// "name/subnet" while its machines are up, else empty.
   std::string MachineOf(const std::string& name) const;
-  /// Whether a process on that machine may be running still.
+  /// Whether a process on that machine may still be running.
   bool MayBeAlive(const std::string& machine) const;
   const std::map<std::string, Resource>& resources() const { return resources_; }
-  bool reachable() const { return kind_ || reachable_; }
+  bool reachable() const { return faultless_ || reachable_; }
 
  private:
   void Arrive(const std::string& name, core::AllocationMode mode, TimePoint now);
-  void GetOn(const std::string& name, Resource& resource);
-  void GoWrong(const std::string& name, Resource& resource, TimePoint now);
+  void Progress(const std::string& name, Resource& resource);
+  void Harm(const std::string& name, Resource& resource, TimePoint now);
   std::optional<base::Error> Refusal();
 
   struct OnTheWay {
@@ -77,7 +76,7 @@ class CloudModel {
   Random& random_;
   const Odds& odds_;
   int hosts_;
-  bool kind_ = false;
+  bool faultless_ = false;
   bool permanent_errors_ = false;
   bool reachable_ = true;
   std::map<std::string, Resource> resources_ = {};

@@ -1,6 +1,6 @@
-// Random walks of the whole controller, in virtual time, between an unkind cloud, unkind hosts, a
-// store with faults and a user who changes his mind. JOBMAN_SEED repeats a walk, JOBMAN_STEPS
-// (handlers of controllers) makes it longer.
+// Random walks of the whole controller in virtual time, with faults of the cloud, the hosts and the
+// store, and a user who changes the wish. JOBMAN_SEED repeats a walk, JOBMAN_STEPS (handlers run by
+// controllers) makes it longer.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kDefaultSteps = 1'000'000;
 constexpr std::int64_t kDefaultSeed = 20'261'122;
 constexpr std::int64_t kWalk = 15'000;
-/// Of six jobs at most, all in trouble.
+/// In one minute, of at most six jobs, all with faults.
 constexpr int kMostRequests = 300;
 
 std::int64_t FromEnv(const char* name, std::int64_t otherwise) {

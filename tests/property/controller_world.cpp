@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::array kZones = {"us-central2-b", "europe-west4-a"};
 constexpr base::Duration kLongestRest = hours{6};
-/// Requests in ten minutes, when a zone is silent or a host is dead and no other job needs any.
+/// In ten minutes with a silent zone or a dead host, when no other job needs requests.
 constexpr int kMostWhileDamaged = 1'000;
 
-/// Hears of what happens to jobs, unless the world is unkind.
-class Ear final : public ports::Notifier {
+/// Receives hook events.
+class HookReceiver final : public ports::Notifier {
  public:
   using Tells = std::function<base::Task<base::Status>(ports::Message)>;
-  explicit Ear(Tells tells) : tells_(std::move(tells)) {}
+  explicit HookReceiver(Tells tells) : tells_(std::move(tells)) {}
   base::Task<base::Status> Tell(core::HookSpec, core::SmtpSpec, ports::Message message) override {
     return tells_(std::move(message));
   }
@@ -45,13 +45,14 @@ ControllerWorld::ControllerWorld(std::uint64_t seed, base::Path home)
           static_cast<std::size_t>(Random(~seed).Below(static_cast<int>(kDamages.size()))))),
       paths_{.home = std::move(home)},
       way_(random_, odds_, store_),
-      cloud_(std::make_shared<UnkindCloud>(random_, odds_, time_.clock())),
+      cloud_(std::make_shared<FaultyCloud>(random_, odds_, time_.clock())),
       hosts_(random_, odds_, time_.clock(), *cloud_),
       witness_(store_, *cloud_, hosts_, time_.clock(), paths_),
-      notifier_(std::make_unique<Ear>([this](ports::Message message) { return Hear(message); })) {
+      notifier_(std::make_unique<HookReceiver>(
+          [this](ports::Message message) { return TellHook(message); })) {
   way_.OnCommit(
       [this](const Job& before, const ports::Turn& turn) { witness_.Recorded(before, turn); });
-  cloud_->OnDelete([this](const std::string& name, const UnkindCloud::Labels& labels) {
+  cloud_->OnDelete([this](const std::string& name, const FaultyCloud::Labels& labels) {
     witness_.Deletes(name, labels);
   });
   hosts_.OnStart([this](const ModelRun& run) { witness_.Starts(run); });
@@ -138,20 +139,21 @@ controller::Ports ControllerWorld::TheWorld() {
   return ports;
 }
 
-base::Task<base::Status> ControllerWorld::Hear(ports::Message message) {
+base::Task<base::Status> ControllerWorld::TellHook(ports::Message message) {
   base::Duration travel{random_.Below(500)};
   co_await base::Sleep(travel);
-  if (kind_ && damage_ == Damage::kDeafHook && message.event == "started") {
-    co_return base::Internal("nobody listens, for good");
+  if (faultless_ && damage_ == Damage::kFailingHook && message.event == "started") {
+    co_return base::Internal("the hook is broken");
   }
-  if (!kind_ && odds_.Strikes(random_, Risk::kHook, 20)) co_return base::Internal("nobody listens");
+  if (!faultless_ && odds_.Occurs(random_, Risk::kHook, 20))
+    co_return base::Internal("the hook does not answer");
   witness_.Told(message.event_id);
-  if (!kind_ && odds_.Strikes(random_, Risk::kHook, 10))
+  if (!faultless_ && odds_.Occurs(random_, Risk::kHook, 10))
     co_return base::Internal("the answer is lost");
   co_return base::Ok();
 }
 
-// --- lives of controllers ---
+// --- controllers ---
 
 void ControllerWorld::StartController() {
   controller::Options options{.paths = paths_};
@@ -164,14 +166,15 @@ void ControllerWorld::StartController() {
   lives_.push_back(std::move(life));
 }
 
-/// As SIGKILL does. A successor on the same machine sees that the holder of the lease is dead; one
-/// on another waits until it has expired.
+/// Like SIGKILL. A successor on the same machine sees that the holder of the lease is dead; a
+/// successor on another one waits until it has expired.
 void ControllerWorld::Kill(std::size_t index, const char* why) {
   witness_.Tell(fmt::format("a controller is killed: {}", why));
   lives_.erase(lives_.begin() + static_cast<std::ptrdiff_t>(index));
   const auto lease = store_.CurrentLease();
-  if (lives_.empty() && *lease && (kind_ || random_.Percent(80))) {
-    if (!store_.DropLease(**lease).ok()) witness_.Break("the lease of the dead is not to be had");
+  if (lives_.empty() && *lease && (faultless_ || random_.Percent(80))) {
+    if (!store_.DropLease(**lease).ok())
+      witness_.Break("the lease of a dead controller is not free");
   }
   start_at_ = time_.Now() + milliseconds{random_.Below(random_.Percent(10) ? 60'000 : 1'000)};
 }
@@ -180,7 +183,7 @@ void ControllerWorld::CollectEnded() {
   std::erase_if(lives_, [&](const auto& life) {
     if (!life->ended) return false;
     const bool refused = !life->ended->ok();
-    if (!refused) witness_.Break("a controller ends without being told to");
+    if (!refused) witness_.Break("a controller ends without a reason");
     if (refused) witness_.Tell("a controller ends: " + life->ended->error().ToString());
     start_at_ = time_.Now() + milliseconds{random_.Below(2'000)};
     return true;
@@ -205,7 +208,7 @@ void ControllerWorld::Turn() {
   PassTime();
 }
 
-/// One handler of one controller that is awake.
+/// Runs one handler of a controller that is awake, if there is any.
 bool ControllerWorld::RunSomeone() {
   const std::size_t first = lives_.empty() ? 0 : random_.Next() % lives_.size();
   for (std::size_t nth = 0; nth < lives_.size(); ++nth) {
@@ -218,7 +221,7 @@ bool ControllerWorld::RunSomeone() {
       Kill(index, "around a commit");
       return true;
     }
-    if (!kind_ && odds_.Strikes(random_, Risk::kCrash, 1, 3000))
+    if (!faultless_ && odds_.Occurs(random_, Risk::kCrash, 1, 3000))
       Kill(index, "between two handlers");
     return true;
   }
@@ -227,7 +230,7 @@ bool ControllerWorld::RunSomeone() {
 
 void ControllerWorld::PassTime() {
   const int most = random_.Percent(40) ? 50 : 800;
-  const bool leap = random_.Below(kind_ ? 1000 : 200) == 0;
+  const bool leap = random_.Below(faultless_ ? 1000 : 200) == 0;
   time_.Pass(leap ? base::Duration{seconds{random_.Below(40)}}
                   : base::Duration{1 + random_.Below(most)});
   hosts_.Settle();
@@ -235,7 +238,7 @@ void ControllerWorld::PassTime() {
   hosts_.Settle();
   for (const auto& life : lives_) VirtualTime::LookAtTimers(life->loop);
   CountRequests();
-  if (!kind_) Happen();
+  if (!faultless_) CauseEvents();
 }
 
 void ControllerWorld::CountRequests() {
@@ -245,14 +248,14 @@ void ControllerWorld::CountRequests() {
   requests_before_ = cloud_->requests();
 }
 
-// --- what happens ---
+// --- events ---
 
-void ControllerWorld::Happen() {
+void ControllerWorld::CauseEvents() {
   const auto chance = [&](Risk risk, int of_thousand) {
-    return odds_.Strikes(random_, risk, of_thousand, 1000);
+    return odds_.Occurs(random_, risk, of_thousand, 1000);
   };
-  if (chance(Risk::kStrike, 12)) witness_.Tell("strike: " + cloud_->Strike());
-  if (chance(Risk::kSilence, 3)) hosts_.Strike();
+  if (chance(Risk::kSliceFault, 12)) witness_.Tell("fault: " + cloud_->HarmOne());
+  if (chance(Risk::kSilence, 3)) hosts_.UnplugOne();
   if (chance(Risk::kTakenName, 2)) TakeName();
   if (chance(Risk::kCrash, 3)) SendToSleep();
   const bool heard = cloud_->reachable();
@@ -273,11 +276,10 @@ void ControllerWorld::ChangeWish(Wish wish) {
   witness_.Wished(jobs_[index]);
   witness_.Tell(fmt::format("job {}: wish {}", jobs_[index].value, static_cast<int>(wish)));
   if (!store_.SetWish(jobs_[index], wish, random_.Percent(10), time_.Now()).ok())
-    witness_.Break("a wish is not taken");
+    witness_.Break("a wish is not accepted");
 }
 
-/// Somebody else takes a name that a job is about to ask for, without labels or with those of
-/// another store.
+/// Somebody else takes the next slice name of a job, without labels or with those of another store.
 void ControllerWorld::TakeName() {
   const auto jobs = Jobs();
   const Job& job = jobs[static_cast<std::size_t>(random_.Below(static_cast<int>(jobs.size())))];
@@ -287,7 +289,7 @@ void ControllerWorld::TakeName() {
                      .nodes = job.spec.tpu.num_slices};
   const auto parts = core::PartsOf(ref);
   ref = parts[static_cast<std::size_t>(random_.Below(static_cast<int>(parts.size())))];
-  UnkindCloud::Labels labels;
+  FaultyCloud::Labels labels;
   if (random_.Percent(50)) labels = core::OwnerLabels(job, "another");
   cloud_->AddForeign(ref, labels);
 }
@@ -297,12 +299,12 @@ void ControllerWorld::TakeName() {
 bool ControllerWorld::Walk(std::int64_t steps) {
   const auto held = [&] { return witness_.broken().empty(); };
   while (steps_ < steps && held()) Turn();
-  BeKind();
+  EndFaults();
   LeaveDamage();
-  if (held() && !UntilRest()) witness_.Tell("no rest");
+  if (held() && !UntilRest()) witness_.Tell("jobs do not rest");
   if (held()) CheckDamaged();
   Mend();
-  if (held() && !UntilRest()) witness_.Tell("no rest");
+  if (held() && !UntilRest()) witness_.Tell("jobs do not rest");
   for (const Job& job : Jobs()) {
     if (held()) witness_.CheckRest(job, MayFail(job.id));
   }
@@ -310,13 +312,13 @@ bool ControllerWorld::Walk(std::int64_t steps) {
   return held();
 }
 
-void ControllerWorld::BeKind() {
-  kind_ = true;
-  cloud_->BeKind();
-  hosts_.BeKind();
-  way_.BeKind();
+void ControllerWorld::EndFaults() {
+  faultless_ = true;
+  cloud_->EndFaults();
+  hosts_.EndFaults();
+  way_.EndFaults();
   witness_.CloudSilent(false);
-  witness_.Tell("the world is kind");
+  witness_.Tell("no more faults");
   while (!lives_.empty()) Kill(lives_.size() - 1, "the last time");
   foreign_ = cloud_->Names(/*foreign=*/true);
 }
@@ -329,8 +331,8 @@ std::string ControllerWorld::Conditions() const {
       return odds_.Text() + "; in the end a zone is silent";
     case Damage::kDeadHost:
       return odds_.Text() + "; in the end a host is dead";
-    case Damage::kDeafHook:
-      return odds_.Text() + "; in the end the hooks for started are deaf";
+    case Damage::kFailingHook:
+      return odds_.Text() + "; in the end the hooks for started fail";
   }
   return {};
 }
@@ -349,14 +351,13 @@ void ControllerWorld::LeaveDamage() {
   }
 }
 
-/// What the damage concerns says why it waits, looks again, and does not flood the cloud; the other
-/// jobs rest.
+/// Affected jobs say why they wait, look again, and do not flood the cloud; the other jobs rest.
 void ControllerWorld::CheckDamaged() {
   for (const Job& job : Jobs()) {
     if (!damaged_.contains(job.id)) witness_.CheckRest(job, MayFail(job.id));
     if (!damaged_.contains(job.id) || !core::NeedsCare(job)) continue;
-    if (job.why.empty()) witness_.Break("a damaged job does not say why it waits");
-    if (!job.wake_at) witness_.Break("a damaged job does not look again");
+    if (job.why.empty()) witness_.Break("an affected job does not say why it waits");
+    if (!job.wake_at) witness_.Break("an affected job does not look again");
   }
   const int before = cloud_->requests();
   const base::TimePoint end = time_.Now() + minutes{10};
@@ -392,18 +393,18 @@ bool ControllerWorld::UntilRest() {
   return false;
 }
 
-/// All jobs are deleted; then the cloud holds what is not ours, and all of it.
+/// Deletes all jobs; then the cloud must hold exactly what is not ours.
 void ControllerWorld::DeleteAll() {
   for (const core::JobId id : jobs_) {
     if (!store_.SetWish(id, Wish::kDelete, false, time_.Now()).ok())
-      witness_.Break("a wish is not taken");
+      witness_.Break("a wish is not accepted");
   }
   if (!UntilRest()) return witness_.Break("liveness: the deleted jobs do not rest");
   for (const Job& job : Jobs()) witness_.CheckRest(job, false);
   for (int second = 0; second < 100; ++second) PassTime();
   witness_.CheckNothingLeft();
   for (const std::string& name : cloud_->Names(/*foreign=*/true)) std::erase(foreign_, name);
-  if (!foreign_.empty()) witness_.Break(foreign_.front() + " is gone, which was not ours");
+  if (!foreign_.empty()) witness_.Break(foreign_.front() + " is gone, which is not ours");
 }
 
 }  // namespace jobman::test

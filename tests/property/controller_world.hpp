@@ -12,31 +12,31 @@
 
 namespace jobman::test {
 
-/// A whole controller, with everything but the network, in a random world in virtual time: several
-/// jobs, a cloud, hosts, a store, and a user with changing wishes. The controller is killed between
-/// any two handlers and around each commit, and put to sleep until another one has taken over.
+/// A whole controller without network, in virtual time: several jobs, a cloud, hosts and a store
+/// with random faults, and a user with changing wishes. Controllers are killed between any two
+/// handlers and around commits, and suspended until another one has taken over.
 class ControllerWorld {
  public:
   /// The same seed gives the same walk. Keeps its files in `home`, which must exist.
   ControllerWorld(std::uint64_t seed, base::Path home);
 
-  /// Walks `steps` handlers in an unkind world, then lets the world be kind until every job rests,
-  /// deletes all jobs, and looks for what is left. False when an invariant broke.
+  /// Runs `steps` handlers with faults, then without faults until every job rests; then deletes all
+  /// jobs and looks for leftovers. False when an invariant broke.
   bool Walk(std::int64_t steps);
 
   std::int64_t steps() const { return steps_; }
   int most_requests() const { return most_requests_; }
-  /// The odds of its faults, and the damage that stays when the world is kind.
+  /// The odds of its faults, and the damage that stays after them.
   std::string Conditions() const;
   const Witness& witness() const { return witness_; }
 
  private:
-  /// What stays broken in a kind world: all jobs that it does not concern must rest all the same.
-  enum class Damage { kNone, kSilentZone, kDeadHost, kDeafHook };
+  /// What stays broken when faults end. Jobs that it does not affect must rest nevertheless.
+  enum class Damage { kNone, kSilentZone, kDeadHost, kFailingHook };
   static constexpr std::array kDamages = {Damage::kNone, Damage::kNone, Damage::kSilentZone,
-                                          Damage::kDeadHost, Damage::kDeafHook};
+                                          Damage::kDeadHost, Damage::kFailingHook};
 
-  /// One life of a controller, on a loop of its own.
+  /// One controller process, with a loop of its own.
   struct Life {
     std::optional<base::Status> ended = {};
     asio::io_context loop = {};
@@ -47,14 +47,14 @@ class ControllerWorld {
   core::JobSpec RandomSpec();
   core::RetrySpec RandomRetries();
   core::JobId Submit(core::JobSpec spec);
-  controller::Ports TheWorld();
-  base::Task<base::Status> Hear(ports::Message message);
+  controller::World TheWorld();
+  base::Task<base::Status> TellHook(ports::Message message);
 
   void Turn();
   bool RunSomeone();
   void PassTime();
   void CountRequests();
-  void Happen();
+  void CauseEvents();
   void ChangeWish(core::Wish wish);
   void TakeName();
   void SendToSleep();
@@ -63,7 +63,7 @@ class ControllerWorld {
   void Kill(std::size_t index, const char* why);
   void CollectEnded();
 
-  void BeKind();
+  void EndFaults();
   void LeaveDamage();
   void CheckDamaged();
   void Mend();
@@ -76,21 +76,21 @@ class ControllerWorld {
   Random random_;
   const Odds odds_;
   const Damage damage_;
-  bool kind_ = false;
+  bool faultless_ = false;
   bool permanent_errors_ = false;
   VirtualTime time_ = {};
   base::StatePaths paths_;
   MemoryStore store_ = {};
-  UnkindStore way_;  ///< of controllers to the store
-  std::shared_ptr<UnkindCloud> cloud_;
-  UnkindHosts hosts_;
+  FaultyStore way_;  ///< from controllers to the store
+  std::shared_ptr<FaultyCloud> cloud_;
+  FaultyHosts hosts_;
   Witness witness_;
   std::unique_ptr<ports::Notifier> notifier_;
   std::vector<std::unique_ptr<Life>> lives_ = {};
   base::TimePoint start_at_ = {};
   std::vector<core::JobId> jobs_ = {};
   std::set<core::JobId> may_fail_ = {};
-  std::set<core::JobId> damaged_ = {};     ///< those that the damage keeps from their rest
+  std::set<core::JobId> damaged_ = {};     ///< jobs that the damage affects
   std::vector<std::string> foreign_ = {};  ///< names of others' slices
   std::int64_t steps_ = 0;
   base::TimePoint minute_began_ = {};

@@ -1,4 +1,4 @@
-#include "tests/property/unkind_cloud.hpp"
+#include "tests/property/faulty_cloud.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ bool IsUp(const core::NodeSeen& node) {
          node.state == NodeState::kDeleting;
 }
 
-/// New machines for the node: other addresses than anybody had before.
+/// Replaces the machines of the node: new addresses.
 void Move(core::NodeSeen& node, int number, std::size_t hosts) {
   node.hosts.clear();
   for (std::size_t host = 0; host < hosts; ++host) {
@@ -37,7 +37,7 @@ void Move(core::NodeSeen& node, int number, std::size_t hosts) {
   }
 }
 
-bool IsOurs(const UnkindCloud::Labels& labels) {
+bool IsOurs(const FaultyCloud::Labels& labels) {
   const auto store = labels.find("jobman-store");
   return store != labels.end() && store->second == "memory";
 }
@@ -46,36 +46,38 @@ bool IsOurs(const UnkindCloud::Labels& labels) {
 
 // --- calls ---
 
-/// The request may not arrive, and its answer may not come back; both take their time.
+/// The request or its answer may be lost; both take time.
 template <class T>
-UnkindCloud::Answer<T> UnkindCloud::Call(std::string zone, std::function<Result<T>()> work) {
+FaultyCloud::Answer<T> FaultyCloud::Call(std::string zone, std::function<Result<T>()> work) {
   ++requests_;
   const auto travel = [&]() -> base::Duration {
-    if (kind_ || random_.Percent(60)) return base::Duration{random_.Below(100)};
+    if (faultless_ || random_.Percent(60)) return base::Duration{random_.Below(100)};
     return base::Duration{random_.Below(random_.Percent(10) ? 20'000 : 2'000)};
   };
   const base::Duration there = travel();
   const base::Duration back = travel();
   co_await base::Sleep(there);
-  if (!reachable_ || zone == silent_zone_ || (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 4)))
+  if (!reachable_ || zone == silent_zone_ ||
+      (!faultless_ && odds_.Occurs(random_, Risk::kLostCall, 4)))
     co_return NoAnswer();
-  if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 4)) co_return kServerError;
+  if (!faultless_ && odds_.Occurs(random_, Risk::kLostCall, 4)) co_return kServerError;
   Result<T> answer = work();
   co_await base::Sleep(back);
-  if (!reachable_ || (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 4))) co_return NoAnswer();
+  if (!reachable_ || (!faultless_ && odds_.Occurs(random_, Risk::kLostCall, 4)))
+    co_return NoAnswer();
   co_return answer;
 }
 
-UnkindCloud::Answer<core::OperationSeen> UnkindCloud::Create(core::SliceRequest request) {
+FaultyCloud::Answer<core::OperationSeen> FaultyCloud::Create(core::SliceRequest request) {
   return Call<core::OperationSeen>(request.ref.place.zone,
                                    [this, request] { return DoCreate(request); });
 }
 
-UnkindCloud::Answer<core::OperationSeen> UnkindCloud::Delete(core::SliceRef ref) {
+FaultyCloud::Answer<core::OperationSeen> FaultyCloud::Delete(core::SliceRef ref) {
   return Call<core::OperationSeen>(ref.place.zone, [this, ref] { return DoDelete(ref); });
 }
 
-UnkindCloud::Answer<std::vector<core::NodeSeen>> UnkindCloud::ListNodes(core::Place place) {
+FaultyCloud::Answer<std::vector<core::NodeSeen>> FaultyCloud::ListNodes(core::Place place) {
   using All = std::vector<core::NodeSeen>;
   return Call<All>(place.zone, [this, place]() -> Result<All> {
     All all;
@@ -86,15 +88,15 @@ UnkindCloud::Answer<std::vector<core::NodeSeen>> UnkindCloud::ListNodes(core::Pl
   });
 }
 
-UnkindCloud::Answer<std::vector<core::QueuedSeen>> UnkindCloud::ListQueued(core::Place place) {
+FaultyCloud::Answer<std::vector<core::QueuedSeen>> FaultyCloud::ListQueued(core::Place place) {
   using All = std::vector<core::QueuedSeen>;
   return Call<All>(place.zone, [this, place]() -> Result<All> {
     All all;
-    const std::string hidden = std::exchange(hidden_, {});  // never from two listings in a row
+    const std::string hidden = std::exchange(hidden_, {});  // never in two listings in a row
     for (const auto& [key, queued] : queued_) {
       if (key.first != place.zone || !Visible(queued.life)) continue;
-      if (!kind_ && hidden.empty() && hidden_.empty() &&
-          odds_.Strikes(random_, Risk::kLateArrival, 1)) {
+      if (!faultless_ && hidden.empty() && hidden_.empty() &&
+          odds_.Occurs(random_, Risk::kLateArrival, 1)) {
         hidden_ = key.second;
         continue;
       }
@@ -104,7 +106,7 @@ UnkindCloud::Answer<std::vector<core::QueuedSeen>> UnkindCloud::ListQueued(core:
   });
 }
 
-UnkindCloud::Answer<core::NodeSeen> UnkindCloud::GetNode(core::Place place, std::string id) {
+FaultyCloud::Answer<core::NodeSeen> FaultyCloud::GetNode(core::Place place, std::string id) {
   return Call<core::NodeSeen>(place.zone, [this, place, id]() -> Result<core::NodeSeen> {
     const auto found = nodes_.find({place.zone, id});
     if (found == nodes_.end() || !Visible(found->second.life)) return base::NotFound("no " + id);
@@ -112,7 +114,7 @@ UnkindCloud::Answer<core::NodeSeen> UnkindCloud::GetNode(core::Place place, std:
   });
 }
 
-UnkindCloud::Answer<core::QueuedSeen> UnkindCloud::GetQueued(core::Place place, std::string id) {
+FaultyCloud::Answer<core::QueuedSeen> FaultyCloud::GetQueued(core::Place place, std::string id) {
   return Call<core::QueuedSeen>(place.zone, [this, place, id]() -> Result<core::QueuedSeen> {
     const auto found = queued_.find({place.zone, id});
     if (found == queued_.end() || !Visible(found->second.life)) return base::NotFound("no " + id);
@@ -120,7 +122,7 @@ UnkindCloud::Answer<core::QueuedSeen> UnkindCloud::GetQueued(core::Place place, 
   });
 }
 
-UnkindCloud::Answer<core::OperationSeen> UnkindCloud::GetOperation(std::string name) {
+FaultyCloud::Answer<core::OperationSeen> FaultyCloud::GetOperation(std::string name) {
   return Call<core::OperationSeen>("any", [this, name]() -> Result<core::OperationSeen> {
     const auto found = operations_.find(name);
     if (found == operations_.end()) return base::NotFound("no " + name);
@@ -128,14 +130,15 @@ UnkindCloud::Answer<core::OperationSeen> UnkindCloud::GetOperation(std::string n
   });
 }
 
-UnkindCloud::Answer<std::vector<core::HostKeys>> UnkindCloud::GetHostKeys(core::Place place,
+FaultyCloud::Answer<std::vector<core::HostKeys>> FaultyCloud::GetHostKeys(core::Place place,
                                                                           std::string node) {
   using Keys = std::vector<core::HostKeys>;
   return Call<Keys>(place.zone, [this, place, node]() -> Result<Keys> {
     const auto found = nodes_.find({place.zone, node});
     if (found == nodes_.end()) return base::NotFound("no " + node);
     Keys all;
-    if (!kind_ && odds_.Strikes(random_, Risk::kLateArrival, 20)) return all;  // not published yet
+    if (!faultless_ && odds_.Occurs(random_, Risk::kLateArrival, 20))
+      return all;  // not published yet
     for (std::size_t host = 0; host < found->second.seen.hosts.size(); ++host) {
       all.push_back({.host = static_cast<int>(host), .keys = {{"ssh-ed25519", "AAAA"}}});
     }
@@ -143,8 +146,8 @@ UnkindCloud::Answer<std::vector<core::HostKeys>> UnkindCloud::GetHostKeys(core::
   });
 }
 
-std::optional<Error> UnkindCloud::Refusal() {
-  if (kind_ || !odds_.Strikes(random_, Risk::kRefusal, 15)) return {};
+std::optional<Error> FaultyCloud::Refusal() {
+  if (faultless_ || !odds_.Occurs(random_, Risk::kRefusal, 15)) return {};
   if (permanent_errors_ && random_.Percent(20)) {
     return Error{.code = Code::kPermissionDenied, .message = "no", .reason = Reason::kPermission};
   }
@@ -155,22 +158,22 @@ std::optional<Error> UnkindCloud::Refusal() {
   return refusal;
 }
 
-Result<core::OperationSeen> UnkindCloud::DoCreate(const core::SliceRequest& request) {
+Result<core::OperationSeen> FaultyCloud::DoCreate(const core::SliceRequest& request) {
   if (auto refusal = Refusal()) return *refusal;
   const Key key{request.ref.place.zone, request.ref.name};
   const bool from_queue = request.ref.mode == AllocationMode::kQueuedResources;
   if (from_queue ? queued_.contains(key) : nodes_.contains(key)) {
     return Error{.code = Code::kAlreadyExists, .message = key.second + " exists"};
   }
-  if (!kind_ && odds_.Strikes(random_, Risk::kLateArrival, 6)) {
+  if (!faultless_ && odds_.Occurs(random_, Risk::kLateArrival, 6)) {
     const int delay = random_.Percent(30) ? 300 : 20;
-    late_.push_back({.request = request, .at = Within(delay)});
+    delayed_.push_back({.request = request, .at = Within(delay)});
     return NoAnswer();
   }
   return core::OperationSeen{.name = Arrive(request)};
 }
 
-Result<core::OperationSeen> UnkindCloud::DoDelete(const core::SliceRef& ref) {
+Result<core::OperationSeen> FaultyCloud::DoDelete(const core::SliceRef& ref) {
   const Key key{ref.place.zone, ref.name};
   const bool from_queue = ref.mode == AllocationMode::kQueuedResources;
   const auto node = nodes_.find(key);
@@ -180,8 +183,8 @@ Result<core::OperationSeen> UnkindCloud::DoDelete(const core::SliceRef& ref) {
   if (!there) return base::NotFound("no " + ref.name);
   on_delete_(ref.name, from_queue ? queued->second.seen.labels : node->second.seen.labels);
   const core::OperationSeen operation{.name = fmt::format("operations/{}", next_number_++)};
-  if (!kind_ && odds_.Strikes(random_, Risk::kLostCall, 5))
-    return operation;  // accepted, and it fails
+  if (!faultless_ && odds_.Occurs(random_, Risk::kLostCall, 5))
+    return operation;  // accepted, but it fails
   if (from_queue) {
     Leave(queued->second.life);
     SetState(queued->second.seen, QueuedState::kDeleting);
@@ -196,18 +199,18 @@ Result<core::OperationSeen> UnkindCloud::DoDelete(const core::SliceRef& ref) {
   return operation;
 }
 
-void UnkindCloud::Leave(Life& life) {
+void FaultyCloud::Leave(Life& life) {
   if (!life.gone_at) life.gone_at = random_.Percent(30) ? clock_.Now() : Within(60);
 }
 
-base::TimePoint UnkindCloud::Within(int most) {
+base::TimePoint FaultyCloud::Within(int most) {
   return clock_.Now() + base::Duration{1 + random_.Below(most * 1000)};
 }
 
-// --- life ---
+// --- progress ---
 
-/// A request takes effect; the name of its operation.
-std::string UnkindCloud::Arrive(const core::SliceRequest& request) {
+/// A request takes effect; returns the name of its operation.
+std::string FaultyCloud::Arrive(const core::SliceRequest& request) {
   const Key key{request.ref.place.zone, request.ref.name};
   core::OperationSeen operation{.name = fmt::format("operations/{}", next_number_++)};
   if (request.ref.mode == AllocationMode::kTpuVm) {
@@ -222,7 +225,7 @@ std::string UnkindCloud::Arrive(const core::SliceRequest& request) {
     queued.seen.labels = request.tpu.labels;
     SetState(queued.seen, QueuedState::kCreating);
     queued.life.visible_at =
-        !kind_ && odds_.Strikes(random_, Risk::kLateArrival, 30) ? Within(20) : clock_.Now();
+        !faultless_ && odds_.Occurs(random_, Risk::kLateArrival, 30) ? Within(20) : clock_.Now();
     queued.life.next_at = Within(2);
     queued_[key] = queued;
     operation.done = true;
@@ -231,7 +234,7 @@ std::string UnkindCloud::Arrive(const core::SliceRequest& request) {
   return operation.name;
 }
 
-void UnkindCloud::StartNode(const Key& key, const core::SliceRequest& request,
+void FaultyCloud::StartNode(const Key& key, const core::SliceRequest& request,
                             const std::string& queued) {
   Node node;
   const int number = next_number_++;
@@ -244,7 +247,7 @@ void UnkindCloud::StartNode(const Key& key, const core::SliceRequest& request,
   node.seen.health = "HEALTHY";
   SetState(node.seen, NodeState::kCreating);
   node.life.visible_at =
-      !kind_ && odds_.Strikes(random_, Risk::kLateArrival, 30) ? Within(20) : clock_.Now();
+      !faultless_ && odds_.Occurs(random_, Risk::kLateArrival, 30) ? Within(20) : clock_.Now();
   const auto owner = queued_.find({key.first, queued});  // shown no later than its nodes
   if (owner != queued_.end()) {
     node.life.visible_at = std::max(node.life.visible_at, owner->second.life.visible_at);
@@ -254,12 +257,12 @@ void UnkindCloud::StartNode(const Key& key, const core::SliceRequest& request,
   nodes_[key] = node;
 }
 
-void UnkindCloud::GetOn(Node& node) {
+void FaultyCloud::Progress(Node& node) {
   node.life.next_at = base::TimePoint::max();
   const auto type = core::FindAccelerator(node.seen.accelerator);
   const auto hosts = static_cast<std::size_t>(type.ok() ? type->hosts : 1);
-  const bool out_of_stock = node.seen.state == NodeState::kCreating && !kind_ &&
-                            !node.operation.empty() && odds_.Strikes(random_, Risk::kStockout, 15);
+  const bool out_of_stock = node.seen.state == NodeState::kCreating && !faultless_ &&
+                            !node.operation.empty() && odds_.Occurs(random_, Risk::kStockout, 15);
   if (out_of_stock) {
     operations_[node.operation].done = true;
     operations_[node.operation].error = Error{.code = Code::kResourceExhausted,
@@ -278,7 +281,7 @@ void UnkindCloud::GetOn(Node& node) {
   node.seen.notice.reset();
 }
 
-void UnkindCloud::GetOn(const Key& key, Queued& queued) {
+void FaultyCloud::Progress(const Key& key, Queued& queued) {
   queued.life.next_at = Within(10);
   switch (queued.seen.state) {
     case QueuedState::kCreating:
@@ -313,22 +316,22 @@ void UnkindCloud::GetOn(const Key& key, Queued& queued) {
   }
 }
 
-void UnkindCloud::Settle() {
+void FaultyCloud::Settle() {
   const base::TimePoint now = clock_.Now();
-  const auto late = std::exchange(late_, {});
-  for (const Late& one : late) {
+  const auto late = std::exchange(delayed_, {});
+  for (const Delayed& one : late) {
     const Key key{one.request.ref.place.zone, one.request.ref.name};
     if (one.at > now) {
-      late_.push_back(one);
+      delayed_.push_back(one);
     } else if (!nodes_.contains(key) && !queued_.contains(key) && !used_.contains(key)) {
-      Arrive(one.request);  // one whose slice was made, used and deleted since is too old
+      Arrive(one.request);  // unless its slice was created and deleted since
     }
   }
   for (auto& [key, node] : nodes_) {
-    if (node.life.next_at <= now && !node.life.gone_at) GetOn(node);
+    if (node.life.next_at <= now && !node.life.gone_at) Progress(node);
   }
   for (auto& [key, queued] : queued_) {
-    if (queued.life.next_at <= now && !queued.life.gone_at) GetOn(key, queued);
+    if (queued.life.next_at <= now && !queued.life.gone_at) Progress(key, queued);
   }
   const auto gone = [&](const auto& entry) {
     const auto& at = entry.second.life.gone_at;
@@ -339,30 +342,30 @@ void UnkindCloud::Settle() {
   std::erase_if(queued_, gone);
 }
 
-void UnkindCloud::BeKind() {
-  kind_ = true;
+void FaultyCloud::EndFaults() {
+  faultless_ = true;
   reachable_ = true;
-  for (Late& one : late_) one.at = clock_.Now();
+  for (Delayed& one : delayed_) one.at = clock_.Now();
   Settle();
 }
 
-// --- what goes wrong ---
+// --- faults ---
 
-std::string UnkindCloud::Strike() {
+std::string FaultyCloud::HarmOne() {
   std::vector<std::function<std::string()>> targets;
   for (auto& [key, node] : nodes_) {
     if (IsOurs(node.seen.labels) && !node.life.gone_at)
-      targets.emplace_back([this, one = &node] { return StrikeNode(*one); });
+      targets.emplace_back([this, one = &node] { return HarmNode(*one); });
   }
   for (auto& [key, queued] : queued_) {
     if (IsOurs(queued.seen.labels) && !queued.life.gone_at)
-      targets.emplace_back([this, one = &queued] { return StrikeQueued(*one); });
+      targets.emplace_back([this, one = &queued] { return HarmQueued(*one); });
   }
-  if (targets.empty()) return "nothing to strike";
+  if (targets.empty()) return "nothing to harm";
   return targets[static_cast<std::size_t>(random_.Below(static_cast<int>(targets.size())))]();
 }
 
-std::string UnkindCloud::StrikeNode(Node& node) {
+std::string FaultyCloud::HarmNode(Node& node) {
   const int dice = random_.Below(100);
   const bool ready = node.seen.state == NodeState::kReady && node.seen.health == "HEALTHY";
   if (!ready) return "no READY node " + node.seen.id;
@@ -382,12 +385,12 @@ std::string UnkindCloud::StrikeNode(Node& node) {
     node.seen.health = "UNHEALTHY_MAINTENANCE";
     node.life.next_at = Within(60);
   } else if (dice < 75) {
-    ++node.boot;  // a reboot that nobody announced
+    ++node.boot;  // an unannounced reboot
   } else if (dice < 85) {
     const bool imminent = random_.Percent(50);
     node.seen.notice = core::Notice{.imminent = imminent, .text = imminent ? "ONGOING" : "PENDING"};
     if (imminent) node.life.next_at = Within(90);
-  } else if (dice < 92) {  // somebody deletes it
+  } else if (dice < 92) {  // deleted by somebody else
     Leave(node.life);
     SetState(node.seen, NodeState::kDeleting);
   } else {
@@ -397,7 +400,7 @@ std::string UnkindCloud::StrikeNode(Node& node) {
                      node.seen.notice ? node.seen.notice->text : "");
 }
 
-std::string UnkindCloud::StrikeQueued(Queued& queued) {
+std::string FaultyCloud::HarmQueued(Queued& queued) {
   for (Node* const node : NodesOf({queued.seen.zone, queued.seen.id})) node->harmed = true;
   const int dice = random_.Below(3);
   if (queued.seen.state == QueuedState::kFailed || queued.seen.state == QueuedState::kSuspended) {
@@ -415,8 +418,8 @@ std::string UnkindCloud::StrikeQueued(Queued& queued) {
   return "queued resource " + queued.seen.id + " is " + queued.seen.raw_state;
 }
 
-/// The machines of a queued resource go, all of them.
-void UnkindCloud::EndQueued(const std::string& zone, const std::string& name, QueuedState state) {
+/// The queued resource loses all its machines.
+void FaultyCloud::EndQueued(const std::string& zone, const std::string& name, QueuedState state) {
   const auto found = queued_.find({zone, name});
   if (found == queued_.end()) return;
   SetState(found->second.seen, state);
@@ -428,7 +431,7 @@ void UnkindCloud::EndQueued(const std::string& zone, const std::string& name, Qu
   }
 }
 
-void UnkindCloud::AddForeign(const core::SliceRef& ref, Labels labels) {
+void FaultyCloud::AddForeign(const core::SliceRef& ref, Labels labels) {
   const Key key{ref.place.zone, ref.name};
   if (nodes_.contains(key) || queued_.contains(key)) return;
   core::SliceRequest request{.ref = ref};
@@ -437,9 +440,9 @@ void UnkindCloud::AddForeign(const core::SliceRef& ref, Labels labels) {
   Arrive(request);
 }
 
-// --- what there is ---
+// --- state ---
 
-std::vector<UnkindCloud::Node*> UnkindCloud::NodesOf(const Key& queued) {
+std::vector<FaultyCloud::Node*> FaultyCloud::NodesOf(const Key& queued) {
   std::vector<Node*> nodes;
   for (auto& [key, node] : nodes_) {
     if (key.first == queued.first && node.seen.queued_resource == queued.second)
@@ -448,7 +451,7 @@ std::vector<UnkindCloud::Node*> UnkindCloud::NodesOf(const Key& queued) {
   return nodes;
 }
 
-std::optional<std::string> UnkindCloud::MachineAt(const std::string& address) const {
+std::optional<std::string> FaultyCloud::MachineAt(const std::string& address) const {
   for (const auto& [key, node] : nodes_) {
     if (!IsUp(node.seen)) continue;
     for (std::size_t host = 0; host < node.seen.hosts.size(); ++host) {
@@ -459,7 +462,7 @@ std::optional<std::string> UnkindCloud::MachineAt(const std::string& address) co
   return std::nullopt;
 }
 
-int UnkindCloud::BootOf(const std::string& machine) const {
+int FaultyCloud::BootOf(const std::string& machine) const {
   const std::string uid = machine.substr(0, machine.find('/'));
   for (const auto& [key, node] : nodes_) {
     if (node.seen.uid == uid) return IsUp(node.seen) ? node.boot : 0;
@@ -467,7 +470,7 @@ int UnkindCloud::BootOf(const std::string& machine) const {
   return 0;
 }
 
-bool UnkindCloud::IsUnharmed(const core::SliceRef& ref) const {
+bool FaultyCloud::IsUnharmed(const core::SliceRef& ref) const {
   const auto ids = core::NodeIds(ref);
   return std::all_of(ids.begin(), ids.end(), [&](const std::string& id) {
     const auto found = nodes_.find({ref.place.zone, id});
@@ -477,7 +480,7 @@ bool UnkindCloud::IsUnharmed(const core::SliceRef& ref) const {
   });
 }
 
-bool UnkindCloud::Holds(const core::SliceRef& ref) const {
+bool FaultyCloud::Holds(const core::SliceRef& ref) const {
   const auto holds = [&](const auto& all, const std::string& name) {
     const auto found = all.find({ref.place.zone, name});
     return found != all.end() && IsOurs(found->second.seen.labels) && Visible(found->second.life) &&
@@ -488,7 +491,7 @@ bool UnkindCloud::Holds(const core::SliceRef& ref) const {
          std::any_of(ids.begin(), ids.end(), [&](const auto& id) { return holds(nodes_, id); });
 }
 
-std::vector<std::string> UnkindCloud::Names(bool foreign) const {
+std::vector<std::string> FaultyCloud::Names(bool foreign) const {
   std::vector<std::string> names;
   for (const auto& [key, node] : nodes_) {
     if (IsOurs(node.seen.labels) != foreign) names.push_back("node " + key.second);

@@ -13,16 +13,16 @@
 
 namespace jobman::test {
 
-/// A Cloud TPU in memory whose calls are refused, lost, answered to nobody or arrive late, and
-/// whose slices are preempted, maintained, repaired and deleted by others, by chance; until it is
-/// told to be kind. Single nodes and multislices, with queued resources and without.
-class UnkindCloud final : public ports::SliceApi {
+/// A Cloud TPU in memory with random faults until EndFaults(): calls are refused, lost, delayed or
+/// lose their answers; slices are preempted, maintained, repaired and deleted by others. Single
+/// nodes and multislices, with queued resources and without.
+class FaultyCloud final : public ports::SliceApi {
  public:
   using Labels = std::map<std::string, std::string>;
   template <class T>
   using Answer = base::Task<base::Result<T>>;
 
-  UnkindCloud(Random& random, const Odds& odds, const FakeClock& clock)
+  FaultyCloud(Random& random, const Odds& odds, const FakeClock& clock)
       : random_(random), odds_(odds), clock_(clock) {}
 
   Answer<core::OperationSeen> Create(core::SliceRequest request) override;
@@ -34,37 +34,37 @@ class UnkindCloud final : public ports::SliceApi {
   Answer<core::OperationSeen> GetOperation(std::string name) override;
   Answer<std::vector<core::HostKeys>> GetHostKeys(core::Place place, std::string node) override;
 
-  // What the world does.
+  // Control.
 
-  /// What was on its way arrives, nothing goes wrong any more, and everything gets on.
-  void BeKind();
-  /// Also refusals that no wait helps against.
+  /// Delayed requests arrive, and no more faults occur.
+  void EndFaults();
+  /// Enables refusals that waiting does not cure.
   void AllowPermanentErrors() { permanent_errors_ = true; }
   void SetReachable(bool reachable) { reachable_ = reachable; }
-  /// No call about that zone arrives; empty: about none.
+  /// Calls about that zone do not arrive; empty: no such zone.
   void SetSilentZone(std::string zone) { silent_zone_ = std::move(zone); }
-  /// What is due happens. To be called whenever time has passed.
+  /// Carries out what is due. To be called whenever time has passed.
   void Settle();
-  /// Something happens to one of the slices, by chance; tells what.
-  std::string Strike();
-  /// Somebody else's slice, with labels of their own.
+  /// A random fault of a random slice; returns a description.
+  std::string HarmOne();
+  /// Adds somebody else's slice, with these labels.
   void AddForeign(const core::SliceRef& ref, Labels labels);
-  /// Called when a delete arrives at what has these labels.
+  /// Called when a delete arrives, with the labels of its target.
   void OnDelete(std::function<void(const std::string& name, const Labels& labels)> hook) {
     on_delete_ = std::move(hook);
   }
 
-  // What there is.
+  // State.
 
-  /// "<node uid>/<host>", if a machine with that external address is up.
+  /// "<node uid>/<host>" of the machine with that external address, if it is up.
   std::optional<std::string> MachineAt(const std::string& address) const;
-  /// Counts its boots; 0 while it is down, or gone.
+  /// The number of its boots; 0 while it is down or gone.
   int BootOf(const std::string& machine) const;
-  /// Whether all nodes of the slice are READY and nothing has ever happened to them.
+  /// Whether all nodes of the slice are READY and never had a fault.
   bool IsUnharmed(const core::SliceRef& ref) const;
-  /// Whether anything of the slice is ours, shown, and not on its way out.
+  /// Whether any part of the slice is ours, visible, and not being deleted.
   bool Holds(const core::SliceRef& ref) const;
-  /// Names of what carries labels of a job; `foreign`: of what does not.
+  /// Names of resources with labels of our store; `foreign`: of all others.
   std::vector<std::string> Names(bool foreign) const;
   bool reachable() const { return reachable_; }
   int requests() const { return requests_; }
@@ -73,7 +73,7 @@ class UnkindCloud final : public ports::SliceApi {
   using Key = std::pair<std::string, std::string>;  ///< zone, name
   struct Life {
     base::TimePoint visible_at = {};
-    base::TimePoint next_at = base::TimePoint::max();  ///< when it gets on
+    base::TimePoint next_at = base::TimePoint::max();  ///< of its next step
     std::optional<base::TimePoint> gone_at = {};       ///< it is being deleted
   };
   struct Node {
@@ -87,9 +87,9 @@ class UnkindCloud final : public ports::SliceApi {
     core::QueuedSeen seen = {};
     Life life = {};
     core::SliceRequest request = {};
-    bool harmed = false;  ///< it lost its nodes once
+    bool harmed = false;  ///< it had a fault
   };
-  struct Late {
+  struct Delayed {
     core::SliceRequest request = {};
     base::TimePoint at = {};
   };
@@ -101,10 +101,10 @@ class UnkindCloud final : public ports::SliceApi {
   std::optional<base::Error> Refusal();
   std::string Arrive(const core::SliceRequest& request);
   void StartNode(const Key& key, const core::SliceRequest& request, const std::string& queued);
-  void GetOn(Node& node);
-  void GetOn(const Key& key, Queued& queued);
-  std::string StrikeNode(Node& node);
-  std::string StrikeQueued(Queued& queued);
+  void Progress(Node& node);
+  void Progress(const Key& key, Queued& queued);
+  std::string HarmNode(Node& node);
+  std::string HarmQueued(Queued& queued);
   void EndQueued(const std::string& zone, const std::string& name, core::QueuedState state);
   void Leave(Life& life);
   std::vector<Node*> NodesOf(const Key& queued);
@@ -114,7 +114,7 @@ class UnkindCloud final : public ports::SliceApi {
   Random& random_;
   const Odds& odds_;
   const FakeClock& clock_;
-  bool kind_ = false;
+  bool faultless_ = false;
   bool permanent_errors_ = false;
   bool reachable_ = true;
   std::string silent_zone_ = {};
@@ -123,7 +123,7 @@ class UnkindCloud final : public ports::SliceApi {
   std::map<Key, Node> nodes_ = {};
   std::map<Key, Queued> queued_ = {};
   std::map<std::string, core::OperationSeen> operations_ = {};
-  std::vector<Late> late_ = {};
+  std::vector<Delayed> delayed_ = {};
   std::string hidden_ = {};  ///< the queued resource that the last listing left out
   std::set<Key> used_ = {};  ///< names that were deleted
   std::function<void(const std::string&, const Labels&)> on_delete_ = {};

@@ -1,4 +1,4 @@
-#include "tests/property/unkind_hosts.hpp"
+#include "tests/property/faulty_hosts.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ bool IsCommand(const std::string& id) {
   return run && std::holds_alternative<core::CommandRun>(run->what);
 }
 
-/// Of the run's order, which quotes it twice.
+/// JOBMAN_HOST_INDEX in the run's order, where it is quoted twice.
 int HostIndex(const std::string& order) {
   const std::string name = "JOBMAN_HOST_INDEX=";
   const auto digit = order.find_first_of("0123456789", order.find(name) + name.size());
@@ -48,7 +48,7 @@ Duration Seconds(const std::string& text) {
   return seconds{base::ParseNumber(text).value_or(0)};
 }
 
-/// Whether `id` is of the others that a prefix names: one that ends in a number means smaller ones.
+/// Whether the prefix names the run `id`; a number at its end stands for all smaller numbers.
 bool IsEarlier(const std::string& id, const std::string& prefix) {
   const auto digits = prefix.find_last_not_of("0123456789") + 1;
   if (!id.starts_with(prefix.substr(0, digits))) return false;
@@ -62,18 +62,18 @@ bool IsEarlier(const std::string& id, const std::string& prefix) {
 std::string ModelRun::status() const {
   if (started == base::TimePoint{}) return "lost stopped before it started";
   if (running) return "running";
-  return lost ? "lost its machine went" : fmt::format("exited {}", code);
+  return lost ? "lost its machine is gone" : fmt::format("exited {}", code);
 }
 
 // --- calls ---
 
-Task<UnkindHosts::Code> UnkindHosts::Run(ports::HostTarget target, ports::RemoteCommand command,
+Task<FaultyHosts::Code> FaultyHosts::Run(ports::HostTarget target, ports::RemoteCommand command,
                                          ports::ByteSink out, ports::ByteSink err) {
-  Duration travel{random_.Below(kind_ ? 50 : 2'000)};
+  Duration travel{random_.Below(faultless_ ? 50 : 2'000)};
   co_await base::Sleep(travel);
   const auto machine = cloud_.MachineAt(target.address);
   const bool plugged = machine && !(clock_.Now() < unplugged_until_[*machine]);
-  if (!plugged || (!kind_ && odds_.Strikes(random_, Risk::kHost, 4))) {
+  if (!plugged || (!faultless_ && odds_.Occurs(random_, Risk::kHost, 4))) {
     Duration silence{random_.Below(10'000)};
     co_await base::Sleep(silence);
     co_return random_.Percent(50) ? Refused() : TimedOut();
@@ -91,11 +91,12 @@ Task<UnkindHosts::Code> UnkindHosts::Run(ports::HostTarget target, ports::Remote
                   .out = std::move(out),
                   .err = std::move(err)};
   Code code = co_await Serve(std::move(session), std::move(command.command));
-  if (!kind_ && odds_.Strikes(random_, Risk::kHost, 4)) co_return TimedOut();  // the answer is lost
+  if (!faultless_ && odds_.Occurs(random_, Risk::kHost, 4))
+    co_return TimedOut();  // the answer is lost
   co_return code;
 }
 
-Task<UnkindHosts::Code> UnkindHosts::Serve(Session session, std::string command) {
+Task<FaultyHosts::Code> FaultyHosts::Serve(Session session, std::string command) {
   if (command == remote::InstallCall().command) {
     installed_[session.machine] = true;
     co_return 0;
@@ -111,17 +112,17 @@ Task<UnkindHosts::Code> UnkindHosts::Serve(Session session, std::string command)
   if (words[0] == "stop") co_return co_await Stop(std::move(session), words);
   if (words[0] == "renew") co_return Renew(session, words[1]);
   if (words[0] == "notice") co_return Tell(session, words);
-  co_return base::Internal("a call that no host of this model knows: " + command);
+  co_return base::Internal("an unknown call of the host script: " + command);
 }
 
-Task<UnkindHosts::Code> UnkindHosts::StartAndFollow(Session session, Words words) {
+Task<FaultyHosts::Code> FaultyHosts::StartAndFollow(Session session, Words words) {
   const std::string id = words[1];
   if (Find(session.machine, id) == nullptr) {
     const Duration grace = words.size() > 3 ? Seconds(words[3]) : Duration{0};
     if (words.size() > 4 && words[4] != "-") {
       co_await EndOthers(session, words[4], grace, id);
     }
-    if (words.size() > 5) {  // the chips: setup steps, and earlier attempts
+    if (words.size() > 5) {  // which hold the chips: setup steps and earlier attempts
       co_await EndOthers(session, words[5] + "s", grace, id);
       const std::string number = id.substr(id.find_last_not_of("0123456789") + 1);
       co_await EndOthers(session, words[5] + "a" + number, grace, id);
@@ -132,7 +133,7 @@ Task<UnkindHosts::Code> UnkindHosts::StartAndFollow(Session session, Words words
       JM_CO_TRY(Say(session.err, "jobman: busy process 1 of root holds the chips\n"));
       co_return remote::kExitHostError;
     }
-    if (!kind_ && odds_.Strikes(random_, Risk::kHost, 1)) {
+    if (!faultless_ && odds_.Occurs(random_, Risk::kHost, 1)) {
       JM_CO_TRY(Say(session.err, "jobman: error cannot write (is the disk full?)\n"));
       co_return remote::kExitHostError;
     }
@@ -142,12 +143,12 @@ Task<UnkindHosts::Code> UnkindHosts::StartAndFollow(Session session, Words words
   co_return co_await Follow(std::move(session), id, offset);
 }
 
-Task<UnkindHosts::Code> UnkindHosts::Follow(Session session, std::string id, std::size_t sent) {
+Task<FaultyHosts::Code> FaultyHosts::Follow(Session session, std::string id, std::size_t sent) {
   if (Find(session.machine, id) != nullptr) JM_CO_TRY(Say(session.err, "jobman: running\n"));
   while (true) {
     Settle();
-    if (!Reachable(session) || (!kind_ && odds_.Strikes(random_, Risk::kHost, 1, 500))) {
-      Duration silence{random_.Below(kind_ ? 1'000 : 30'000)};
+    if (!Reachable(session) || (!faultless_ && odds_.Occurs(random_, Risk::kHost, 1, 500))) {
+      Duration silence{random_.Below(faultless_ ? 1'000 : 30'000)};
       co_await base::Sleep(silence);
       co_return TimedOut();
     }
@@ -170,7 +171,7 @@ Task<UnkindHosts::Code> UnkindHosts::Follow(Session session, std::string id, std
   }
 }
 
-Task<UnkindHosts::Code> UnkindHosts::Stop(Session session, Words words) {
+Task<FaultyHosts::Code> FaultyHosts::Stop(Session session, Words words) {
   const Duration grace = Seconds(words[2]);
   ModelRun* run = Find(session.machine, words[1]);
   if (run == nullptr) {
@@ -196,7 +197,7 @@ Task<UnkindHosts::Code> UnkindHosts::Stop(Session session, Words words) {
   co_return 0;
 }
 
-Task<void> UnkindHosts::EndOthers(Session session, std::string prefix, Duration grace,
+Task<void> FaultyHosts::EndOthers(Session session, std::string prefix, Duration grace,
                                   std::string except) {
   for (bool any = true; any && Reachable(session);) {
     any = false;
@@ -212,7 +213,7 @@ Task<void> UnkindHosts::EndOthers(Session session, std::string prefix, Duration 
   }
 }
 
-UnkindHosts::Code UnkindHosts::Renew(const Session& session, const std::string& id) {
+FaultyHosts::Code FaultyHosts::Renew(const Session& session, const std::string& id) {
   const ModelRun* const run = Find(session.machine, id);
   const bool done = run != nullptr && run->status() == "exited 0" && run->boot == session.boot;
   if (run == nullptr || run->running || done) return 0;
@@ -221,7 +222,7 @@ UnkindHosts::Code UnkindHosts::Renew(const Session& session, const std::string& 
   return 0;
 }
 
-UnkindHosts::Code UnkindHosts::Tell(const Session& session, const Words& words) {
+FaultyHosts::Code FaultyHosts::Tell(const Session& session, const Words& words) {
   ModelRun* const run = Find(session.machine, words[1]);
   if (run != nullptr && run->running && words[2] != "none" && random_.Percent(50)) {
     Terminate(*run, seconds{20});
@@ -232,13 +233,13 @@ UnkindHosts::Code UnkindHosts::Tell(const Session& session, const Words& words) 
 
 // --- runs ---
 
-ModelRun* UnkindHosts::Find(const std::string& machine, const std::string& id) {
+ModelRun* FaultyHosts::Find(const std::string& machine, const std::string& id) {
   auto& runs = runs_[machine];
   const auto found = runs.find(id);
   return found == runs.end() ? nullptr : &found->second;
 }
 
-void UnkindHosts::Start(const Session& session, const std::string& id) {
+void FaultyHosts::Start(const Session& session, const std::string& id) {
   ModelRun run{.id = id,
                .of = core::ParseRunId(id).value(),
                .machine = session.machine,
@@ -248,19 +249,19 @@ void UnkindHosts::Start(const Session& session, const std::string& id) {
   run.running = true;
   run.lines = random_.Below(30);
   const bool fails =
-      !kind_ && odds_.Strikes(random_, Risk::kCommand, 20, IsCommand(id) ? 100 : 300);
+      !faultless_ && odds_.Occurs(random_, Risk::kCommand, 20, IsCommand(id) ? 100 : 300);
   const int dice = fails ? random_.Below(20) : 100;
   if (dice < 8) run.code = 1;
   if (dice >= 8 && dice < 14) run.code = 75;
   run.killed = dice >= 14 && dice < 20;
-  const int longest = !IsCommand(id) ? 5 : kind_ ? 10 : 90;
+  const int longest = !IsCommand(id) ? 5 : faultless_ ? 10 : 90;
   run.ends = run.started + milliseconds{200 + random_.Below(longest * 1000)};
   on_start_(run);
   runs_[session.machine][id] = run;
 }
 
-/// TERM, and KILL after the grace; a command may also end well by itself in between.
-void UnkindHosts::Terminate(ModelRun& run, Duration grace) {
+/// TERM, and KILL after the grace; the command may end by itself before.
+void FaultyHosts::Terminate(ModelRun& run, Duration grace) {
   const base::TimePoint end =
       clock_.Now() + Duration{1 + random_.Below(static_cast<int>(grace.count()) + 1000)};
   if (end >= run.ends) return;
@@ -269,13 +270,13 @@ void UnkindHosts::Terminate(ModelRun& run, Duration grace) {
   run.killed = false;
 }
 
-bool UnkindHosts::Reachable(const Session& session) const {
+bool FaultyHosts::Reachable(const Session& session) const {
   const auto unplugged = unplugged_until_.find(session.machine);
   const bool plugged = unplugged == unplugged_until_.end() || clock_.Now() >= unplugged->second;
   return plugged && cloud_.BootOf(session.machine) == session.boot;
 }
 
-void UnkindHosts::Settle() {
+void FaultyHosts::Settle() {
   const base::TimePoint now = clock_.Now();
   for (auto& [machine, runs] : runs_) {
     for (auto& [id, run] : runs) {
@@ -297,12 +298,12 @@ void UnkindHosts::Settle() {
   }
 }
 
-void UnkindHosts::BeKind() {
-  kind_ = true;
+void FaultyHosts::EndFaults() {
+  faultless_ = true;
   PlugAll();
 }
 
-std::string UnkindHosts::KillOne() {
+std::string FaultyHosts::KillOne() {
   std::vector<std::string> up;
   for (const auto& [machine, runs] : runs_) {
     if (cloud_.BootOf(machine) > 0) up.push_back(machine);
@@ -313,14 +314,14 @@ std::string UnkindHosts::KillOne() {
   return up[index];
 }
 
-void UnkindHosts::Strike() {
+void FaultyHosts::UnplugOne() {
   if (runs_.empty()) return;
   auto machine = runs_.begin();
   std::advance(machine, random_.Below(static_cast<int>(runs_.size())));
   unplugged_until_[machine->first] = clock_.Now() + seconds{random_.Below(600)};
 }
 
-std::vector<const ModelRun*> UnkindHosts::RunsOf(core::JobId job) const {
+std::vector<const ModelRun*> FaultyHosts::RunsOf(core::JobId job) const {
   std::vector<const ModelRun*> found;
   for (const auto& [machine, runs] : runs_) {
     for (const auto& [id, run] : runs) {

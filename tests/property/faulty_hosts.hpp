@@ -8,58 +8,58 @@
 
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/remote/host_script.hpp"
-#include "tests/property/unkind_cloud.hpp"
+#include "tests/property/faulty_cloud.hpp"
 
 namespace jobman::test {
 
-/// A run on a machine: what the host script would keep of it.
+/// A run on a machine, as the host script keeps it.
 struct ModelRun {
   std::string id = {};
-  core::RunId of = {};  ///< the same, taken apart
+  core::RunId of = {};  ///< the same, parsed
   std::string machine = {};
   int host = 0;  ///< JOBMAN_HOST_INDEX
   int boot = 0;
   base::TimePoint started = {};
   base::TimePoint ends = {};
-  int code = 0;         ///< with which it ends
-  bool killed = false;  ///< ... or its launcher is killed, and nobody knows the code
-  int lines = 0;        ///< it writes until then
+  int code = 0;         ///< its exit code
+  bool killed = false;  ///< ... or its launcher is killed, without an exit code
+  int lines = 0;        ///< of output until then
   bool running = false;
   bool lost = false;                   ///< ended without an exit code
-  bool stopped = false;                ///< somebody stopped it, perhaps before its start
-  base::TimePoint stop_answered = {};  ///< when a stop of it was answered last, if ever
+  bool stopped = false;                ///< perhaps before its start
+  base::TimePoint stop_answered = {};  ///< of its last stop, if any
   std::string log = {};
   std::string status() const;
 };
 
-/// The hosts of an UnkindCloud: does what host.sh does at the calls of jobman/remote, without any
-/// process, and ends runs by chance. Connections are refused, time out, break, and lose answers.
-class UnkindHosts final : public ports::HostShell {
+/// The hosts of a FaultyCloud: does what host.sh does, without processes, and ends runs at random.
+/// Connections are refused, time out, break, and lose answers.
+class FaultyHosts final : public ports::HostShell {
  public:
-  UnkindHosts(Random& random, const Odds& odds, const FakeClock& clock, const UnkindCloud& cloud)
+  FaultyHosts(Random& random, const Odds& odds, const FakeClock& clock, const FaultyCloud& cloud)
       : random_(random), odds_(odds), clock_(clock), cloud_(cloud) {}
 
   base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;
   void Drop(const ports::HostTarget&) override {}
 
-  void BeKind();
-  /// One of the machines never answers again, by chance, until all do; tells which, if there is
-  /// any.
+  void EndFaults();
+  /// A random machine stops answering until PlugAll(); returns its name, empty if there is none.
   std::string KillOne();
   void PlugAll() { unplugged_until_.clear(); }
-  /// Runs write and end; those whose machine went are lost. To be called whenever time has passed.
+  /// Runs write and end; runs whose machine is gone are lost. To be called whenever time has
+  /// passed.
   void Settle();
-  /// No connection to one of the machines for a while, by chance.
-  void Strike();
+  /// A random machine cannot be reached for a while.
+  void UnplugOne();
   /// Called when a run starts.
   void OnStart(std::function<void(const ModelRun&)> hook) { on_start_ = std::move(hook); }
 
-  /// All runs that there ever were of a job.
+  /// All runs that a job ever had.
   std::vector<const ModelRun*> RunsOf(core::JobId job) const;
 
  private:
-  /// One connection: the machine as of its beginning, and where the output goes.
+  /// One connection: the machine when it began, and where the output goes.
   struct Session {
     std::string machine = {};
     int boot = 0;
@@ -86,8 +86,8 @@ class UnkindHosts final : public ports::HostShell {
   Random& random_;
   const Odds& odds_;
   const FakeClock& clock_;
-  const UnkindCloud& cloud_;
-  bool kind_ = false;
+  const FaultyCloud& cloud_;
+  bool faultless_ = false;
   std::map<std::string, std::map<std::string, ModelRun>> runs_ = {};  ///< by machine and id
   std::map<std::string, bool> installed_ = {};
   std::map<std::string, base::TimePoint> unplugged_until_ = {};

@@ -13,11 +13,11 @@ constexpr int kNever = 0;
 constexpr int kRarely = 1;
 constexpr int kUsually = 4;
 constexpr int kOften = 12;
-constexpr int kMostPercent = 80;  // something must get on
+constexpr int kMostPercent = 80;  // some progress must remain possible
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Risk::kCount)> kNames = {
-    "refusal", "lost call", "late arrival", "silence", "stockout", "strike", "taken name",
-    "host",    "command",   "news",         "hold",    "crash",    "store",  "hook"};
+    "refusal", "lost call", "late arrival", "silence", "stockout", "slice fault", "taken name",
+    "host",    "command",   "delivery",     "hold",    "crash",    "store",       "hook"};
 
 int Draw(Random& random) {
   const int dice = random.Below(100);
@@ -29,11 +29,11 @@ int Draw(Random& random) {
 }  // namespace
 
 Odds::Odds(std::uint64_t seed) {
-  Random random(seed ^ 0x6f646473U);  // of its own
+  Random random(seed ^ 0x6f646473U);  // a generator of its own
   for (int& quarters : quarters_) quarters = Draw(random);
 }
 
-bool Odds::Strikes(Random& random, Risk risk, int usual, int of) const {
+bool Odds::Occurs(Random& random, Risk risk, int usual, int of) const {
   const int quarters = usual * quarters_.at(static_cast<std::size_t>(risk));
   return random.Below(4 * of) < std::min(quarters, 4 * of * kMostPercent / 100);
 }

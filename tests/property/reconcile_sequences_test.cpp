@@ -1,5 +1,5 @@
-// Any sequence of observations, possible or not: the reconciler stays sane. RapidCheck shrinks a
-// sequence that breaks something to the shortest one (RC_PARAMS="seed=..." repeats it).
+// The reconciler keeps its invariants under any sequence of observations, possible or not.
+// RapidCheck shrinks a failing sequence to the shortest one (RC_PARAMS="seed=..." repeats it).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -20,7 +20,7 @@ using core::QueuedState;
 using core::SlicePhase;
 using core::Wish;
 
-/// The observation number `what`; `detail` chooses among its forms.
+/// Makes observation number `what`; `detail` chooses its details.
 void Observe(Reconciling& r, int what, int detail) {
   constexpr std::array kErrors = {Reason::kUnreachable, Reason::kStockout, Reason::kPermission};
   const Error error{.code = detail % 2 == 0 ? Code::kUnavailable : Code::kResourceExhausted,
@@ -67,12 +67,12 @@ bool Wants(const Reconciling& r, const std::string& effect) {
 }
 
 RC_GTEST_PROP(ReconcileSequences, NothingConfusesTheReconciler,
-              (const std::vector<std::pair<std::uint8_t, std::uint8_t>>& news)) {
+              (const std::vector<std::pair<std::uint8_t, std::uint8_t>>& observations)) {
   JobBuilder builder;
-  if (news.size() % 2 == 0) builder.Direct();
+  if (observations.size() % 2 == 0) builder.Direct();
   Reconciling r(builder.Step("install").Build());
   r.Tick();
-  for (const auto& [what, detail] : news) {
+  for (const auto& [what, detail] : observations) {
     const core::Job before = r.job();
     Observe(r, what, detail);
     RC_ASSERT((!r.job().why.empty()));

@@ -1,6 +1,6 @@
-// Random walks over Reconcile: a job in a random world keeps the invariants, whatever happens, and
-// docs/states.md tells the transitions that occur and no others.
-// JOBMAN_SEED repeats a walk, JOBMAN_STEPS makes it longer, JOBMAN_BLESS=1 rewrites the table.
+// Random walks over Reconcile: a job keeps the invariants whatever happens, and docs/states.md
+// lists exactly the transitions that occur. JOBMAN_SEED repeats a walk, JOBMAN_STEPS makes it
+// longer, JOBMAN_BLESS=1 rewrites the table.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -81,7 +81,7 @@ TEST(ReconcileWalk, KeepsItsInvariantsInARandomWorld) {
 }
 
 TEST(StatesDoc, TellsEveryTransitionThatOccursWithItsCause) {
-  // The table is that of the default walk: others may find transitions that are rarer still.
+  // The table is that of the default walk; other walks may find rarer transitions.
   if (!IsDefaultWalk()) GTEST_SKIP() << "not the default walk";
   const Outcome& outcome = TheWalk();
   if (base::GetEnv("JOBMAN_BLESS")) {

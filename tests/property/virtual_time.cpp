@@ -19,8 +19,8 @@ bool VirtualTime::RunOne(asio::io_context& loop) {
   return loop.poll_one() > 0;
 }
 
-/// Asio has the kernel wake it for the earliest timer, and the kernel knows no virtual time. A
-/// timer that is earlier than all wakes it at once, and then it looks at all of them.
+/// Asio waits in the kernel for the earliest timer, and the kernel knows nothing of virtual time. A
+/// timer in the past wakes it at once, and then it checks all timers.
 void VirtualTime::LookAtTimers(asio::io_context& loop) {
   asio::steady_timer earliest(loop, std::chrono::steady_clock::time_point{});
   earliest.async_wait([](std::error_code) {});
@@ -28,7 +28,7 @@ void VirtualTime::LookAtTimers(asio::io_context& loop) {
 
 }  // namespace jobman::test
 
-/// The standard library's own definition is not linked where a program brings one.
+/// Replaces the definition of the standard library.
 std::chrono::steady_clock::time_point std::chrono::steady_clock::now() noexcept {
   return jobman::test::g_steady_now;
 }

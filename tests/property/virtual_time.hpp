@@ -6,17 +6,17 @@
 
 namespace jobman::test {
 
-/// Time that passes only when it is told to: of std::chrono::steady_clock, by which Asio's timers
-/// go, and with it of a base::Clock. Whoever links this has no other steady clock.
+/// Time that passes only in Pass(): of std::chrono::steady_clock, which Asio's timers use, and of a
+/// base::Clock. Replaces the steady clock of every program that links it.
 class VirtualTime {
  public:
   const FakeClock& clock() const { return clock_; }
   base::TimePoint Now() const { return clock_.Now(); }
   void Pass(base::Duration step);
 
-  /// Runs one handler of `loop` that is ready, if there is one.
+  /// Runs one ready handler of `loop`; false if there is none.
   static bool RunOne(asio::io_context& loop);
-  /// Has `loop` look at all its timers before it waits again: after time has passed.
+  /// After time has passed: makes `loop` check all its timers.
   static void LookAtTimers(asio::io_context& loop);
 
  private:

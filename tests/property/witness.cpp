@@ -15,15 +15,15 @@ using std::chrono::seconds;
 namespace {
 
 constexpr std::size_t kStory = 300;
-constexpr int kMostTries = 12;  // of a hook, before it is given up
+constexpr int kMostTries = 12;  // of a hook delivery
 
-/// The attempt whose command it is; 0 for a setup step.
+/// The attempt of a command; 0 for a setup step.
 int AttemptOf(const ModelRun& run) {
   const auto* const command = std::get_if<core::CommandRun>(&run.of.what);
   return command == nullptr ? 0 : command->attempt;
 }
 
-/// Whether it is of the stage that an exit code is on record for.
+/// Whether the run belongs to the stage of the exit record.
 bool IsOf(const ModelRun& run, const ports::ExitRecord& exit) {
   if (exit.stage == "run") return AttemptOf(run) == exit.attempt;
   const auto* const setup = std::get_if<core::SetupRun>(&run.of.what);
@@ -44,7 +44,7 @@ bool Works(const Job& job) {
          std::holds_alternative<core::Running>(job.state);
 }
 
-/// What a job's own record gives as a reason for another slice: a wish, a run that ended, an alarm.
+/// Whether the job's own record has a reason for another slice: a wish, a run that ended, an alarm.
 bool HasReason(const Job& before, const ports::Turn& turn) {
   const bool wished = before.wish_new || before.wish != core::Wish::kRun;
   const bool ended = before.stage && std::any_of(before.stage->hosts.begin(),
@@ -57,7 +57,7 @@ bool HasReason(const Job& before, const ports::Turn& turn) {
 
 }  // namespace
 
-Witness::Witness(MemoryStore& store, const UnkindCloud& cloud, const UnkindHosts& hosts,
+Witness::Witness(MemoryStore& store, const FaultyCloud& cloud, const FaultyHosts& hosts,
                  const FakeClock& clock, base::StatePaths paths)
     : store_(store), cloud_(cloud), hosts_(hosts), clock_(clock), paths_(std::move(paths)) {}
 
@@ -85,7 +85,7 @@ bool Witness::IsAlive(const ModelRun& run) const {
   return run.running && cloud_.BootOf(run.machine) == run.boot;
 }
 
-// --- what is recorded ---
+// --- records ---
 
 void Witness::Recorded(const Job& before, const ports::Turn& turn) {
   const Job& job = turn.job;
@@ -112,25 +112,25 @@ void Witness::CheckExits(const Job& before, const ports::Turn& turn) {
              run->status() == fmt::format("exited {}", exit.exit_code);
     });
     if (!true_code) {
-      Break(fmt::format("job {} records exit code {} of {} on host {}, which is not so",
+      Break(fmt::format("job {} records exit code {} of {} on host {}, which is wrong",
                         before.id.value, exit.exit_code, exit.stage, exit.host));
     }
   }
 }
 
-/// A slice is given up for a reason, and forgotten when it is gone.
+/// A slice is given up only for a reason, and forgotten only when it is gone.
 void Witness::CheckSlice(const Job& before, const ports::Turn& turn) {
   if (!before.slice || before.slice->phase == SlicePhase::kIntended) return;
   const core::SliceRef& ref = before.slice->ref;
   const bool kept = turn.job.slice && turn.job.slice->ref == ref;
-  if (!kept && cloud_.Holds(ref)) Break("forgets slice " + ref.name + ", which is there");
+  if (!kept && cloud_.Holds(ref)) Break("forgets slice " + ref.name + ", which still exists");
   const bool given_up = kept && before.slice->phase == SlicePhase::kCreated &&
                         turn.job.slice->phase == SlicePhase::kDeleting;
   if (!given_up || !Works(before) || HasReason(before, turn)) return;
   if (silent_since_ && clock_.Now() - *silent_since_ > seconds{60}) {
     Break("gives up slice " + ref.name + " while the cloud is silent");
   }
-  if (cloud_.IsUnharmed(ref)) Break("gives up slice " + ref.name + ", which is well");
+  if (cloud_.IsUnharmed(ref)) Break("gives up slice " + ref.name + ", which had no fault");
 }
 
 void Witness::CheckSuccess(const Job& before, const Job& after) {
@@ -143,13 +143,14 @@ void Witness::CheckSuccess(const Job& before, const Job& after) {
       return AttemptOf(*run) == before.attempt && run->host == host.host &&
              run->status() == "exited 0";
     });
-    if (!well) Break(fmt::format("job {} succeeds, but not on host {}", after.id.value, host.host));
+    if (!well)
+      Break(fmt::format("job {} succeeds, but failed on host {}", after.id.value, host.host));
   }
 }
 
-// --- what is done ---
+// --- acts ---
 
-void Witness::Deletes(const std::string& name, const UnkindCloud::Labels& labels) {
+void Witness::Deletes(const std::string& name, const FaultyCloud::Labels& labels) {
   Tell("a delete of " + name + " arrives");
   const auto label = labels.find("jobman-job");
   const auto store = labels.find("jobman-store");
@@ -181,7 +182,7 @@ void Witness::Starts(const ModelRun& run) {
   }
 }
 
-// --- what is left ---
+// --- leftovers ---
 
 void Witness::CheckRest(const Job& job, bool may_fail) {
   const std::string state{core::StateName(job.state)};
@@ -209,7 +210,7 @@ void Witness::CheckLogs(const Job& job) {
   }
 }
 
-/// When a stop meets a host that falls silent, the end of a log may be given up after this time.
+/// When a host falls silent during a stop, the end of its log may be given up after this time.
 constexpr base::Duration kStopGivesUp = std::chrono::seconds{30};
 
 void Witness::CheckLog(const Job& job, const ModelRun& run, const std::string& written) {
@@ -223,10 +224,10 @@ void Witness::CheckLog(const Job& job, const ModelRun& run, const std::string& w
   if (recorded && written != run.log) Break("the log of " + run.id + " is cut");
 }
 
-/// Whoever asked for it was told of everything, unless it was tried often enough.
+/// Every delivery succeeded, or used up its tries.
 void Witness::CheckDeliveries(const Job& job) {
   for (const ports::HookDelivery& delivery : store_.Deliveries(job.id).value_or({})) {
-    if (delivery.next_try) Break("a hook is still to be told of " + delivery.event);
+    if (delivery.next_try) Break("a delivery is left of " + delivery.event);
     if (!told_.contains(delivery.event_id) && delivery.tries < kMostTries) {
       Break("a hook was not told of " + delivery.event);
     }

@@ -7,34 +7,33 @@
 #include <tuple>
 
 #include "jobman/base/state_paths.hpp"
-#include "tests/property/unkind_hosts.hpp"
-#include "tests/property/unkind_store.hpp"
+#include "tests/property/faulty_hosts.hpp"
+#include "tests/property/faulty_store.hpp"
 
 namespace jobman::test {
 
-/// Sees what a controller records, starts and deletes, and what is left in the end; says what it
-/// should not have done.
+/// Checks invariants of what controllers record, start, delete and leave behind.
 class Witness {
  public:
-  Witness(MemoryStore& store, const UnkindCloud& cloud, const UnkindHosts& hosts,
+  Witness(MemoryStore& store, const FaultyCloud& cloud, const FaultyHosts& hosts,
           const FakeClock& clock, base::StatePaths paths);
 
   void Recorded(const core::Job& before, const ports::Turn& turn);
-  void Deletes(const std::string& name, const UnkindCloud::Labels& labels);
+  void Deletes(const std::string& name, const FaultyCloud::Labels& labels);
   void Starts(const ModelRun& run);
-  /// The user wishes something of the job.
+  /// The user has changed the job's wish.
   void Wished(core::JobId id);
   void Told(const std::string& event_id) { told_.insert(event_id); }
-  /// The cloud cannot be reached from now on, or again.
+  /// The cloud has fallen silent, or answers again.
   void CloudSilent(bool silent);
 
-  /// A kind world has come to rest; `may_fail`: the job's budgets are limited, or permanent
-  /// errors occurred.
+  /// To be called when all jobs rest after the faults; `may_fail`: the job's budgets are limited,
+  /// or permanent errors occurred.
   void CheckRest(const core::Job& job, bool may_fail);
-  /// After all jobs were deleted.
+  /// To be called after all jobs were deleted.
   void CheckNothingLeft();
 
-  /// The first thing that was wrong; empty: nothing.
+  /// The first broken invariant; empty: none.
   const std::string& broken() const { return broken_; }
   const std::deque<std::string>& story() const { return story_; }
   void Tell(std::string line);
@@ -50,8 +49,8 @@ class Witness {
   bool IsAlive(const ModelRun& run) const;
 
   MemoryStore& store_;
-  const UnkindCloud& cloud_;
-  const UnkindHosts& hosts_;
+  const FaultyCloud& cloud_;
+  const FaultyHosts& hosts_;
   const FakeClock& clock_;
   base::StatePaths paths_;
   std::set<std::tuple<core::JobId, int, std::string, int>> exits_ = {};

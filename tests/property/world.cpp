@@ -23,7 +23,7 @@ using std::chrono::seconds;
 
 namespace {
 
-/// The machines the job's record knows, as CloudModel names them: addresses are "10.0.SUBNET.HOST".
+/// The machines on the job's record, as CloudModel names them. Addresses are "10.0.SUBNET.HOST".
 std::string MachineOnRecord(const core::Slice& slice) {
   if (slice.hosts.empty()) return {};
   const std::string& address = slice.hosts.front().internal;
@@ -47,7 +47,7 @@ World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
   }
   job_.created_at = now_;
   job_.since = now_;
-  if (watchdog_random_.Percent(20)) WatchTheJob();
+  if (watchdog_random_.Percent(20)) AddWatchdog();
   if (watchdog_random_.Percent(10)) {
     job_.spec.tpu.valid_until = now_ + seconds{watchdog_random_.Below(1800)};
     may_fail_ = true;
@@ -58,7 +58,7 @@ World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
   }
 }
 
-void World::WatchTheJob() {
+void World::AddWatchdog() {
   using core::WatchdogAction;
   core::WatchdogSpec& watchdog = job_.spec.watchdog;
   watchdog.no_output = seconds{watchdog_random_.Below(120) + 1};
@@ -94,16 +94,16 @@ Job World::RandomJob() {
 
 bool World::Walk(int steps) {
   const std::int64_t end = steps_ + steps;
-  while (steps_ < end && broken_.empty()) Unkind();
-  kind_ = true;
-  cloud_.BeKind();
+  while (steps_ < end && broken_.empty()) FaultyRound();
+  faultless_ = true;
+  cloud_.EndFaults();
   const Wish wish = job_.wish;
-  for (int round = 0; round < 400 && !Rest() && broken_.empty(); ++round) KindRound();
+  for (int round = 0; round < 400 && !Rest() && broken_.empty(); ++round) FaultlessRound();
   CheckRest(wish);
   job_.wish = Wish::kDelete;
   job_.wish_new = true;
   for (int round = 0; round < 200 && core::NeedsCare(job_) && broken_.empty(); ++round) {
-    KindRound();
+    FaultlessRound();
   }
   CheckNothingLeft();
   return broken_.empty();
@@ -113,20 +113,20 @@ bool World::Rest() {
   return core::IsFinal(job_.state) && !job_.wish_new;
 }
 
-void World::Unkind() {
+void World::FaultyRound() {
   now_ += seconds{random_.Percent(5) ? random_.Below(900) : random_.Below(12)};
   cloud_.Settle(now_);
   const std::string name = job_.slice ? job_.slice->ref.name : std::string{};
-  if (random_.Percent(50)) cloud_.Happen(name, now_);
-  if (odds_.Strikes(random_, Risk::kTakenName, 2)) {
+  if (random_.Percent(50)) cloud_.Advance(name, now_);
+  if (odds_.Occurs(random_, Risk::kTakenName, 2)) {
     cloud_.TakeName(core::SliceName(job_, job_.attempt + 1), job_.spec.tpu.allocation_mode, now_);
   }
   const bool watched = job_.spec.watchdog.no_output && job_.stage;
-  if (watched && watchdog_random_.Percent(5)) return BarkOnce();
+  if (watched && watchdog_random_.Percent(5)) return TriggerWatchdog();
   const int dice = random_.Below(100);
   if (dice < 27) return Look();
-  if (dice < 30) return LookForLateGrants();
-  if (dice < 60) return HearOfAHost();
+  if (dice < 30) return LookForAbandonedSlices();
+  if (dice < 60) return ReportHost();
   if (dice < 80) return DeliverOne();
   if (dice < 90) return Decide(core::Tick{});
   if (dice < 94) return PollOperation();
@@ -134,23 +134,23 @@ void World::Unkind() {
   Crash();
 }
 
-/// All that a working controller does within one poll, in a world where everything works.
-void World::KindRound() {
+/// What a controller does within one poll, without faults.
+void World::FaultlessRound() {
   now_ = job_.wake_at ? std::max(*job_.wake_at, now_ + seconds{1}) : now_ + seconds{15};
   cloud_.Settle(now_);
-  if (job_.slice) cloud_.Happen(job_.slice->ref.name, now_);
-  while (!letters_.empty() && broken_.empty()) DeliverOne();
+  if (job_.slice) cloud_.Advance(job_.slice->ref.name, now_);
+  while (!messages_.empty() && broken_.empty()) DeliverOne();
   PollOperation();
   Look();
-  LookForLateGrants();
-  for (int report = 0; report < 30 && broken_.empty(); ++report) HearOfAHost();
+  LookForAbandonedSlices();
+  for (int report = 0; report < 30 && broken_.empty(); ++report) ReportHost();
   Decide(core::Tick{});
 }
 
 void World::CheckRest(Wish wish) {
   if (!broken_.empty()) return;
   const std::string state{core::StateName(job_.state)};
-  if (!core::IsFinal(job_.state)) return Break("liveness: still " + state + " in a kind world");
+  if (!core::IsFinal(job_.state)) return Break("liveness: still " + state + " without faults");
   if (wish == Wish::kDelete && state != "DELETED") return Break("deleted, but " + state);
   const bool ran = wish == Wish::kRun || wish == Wish::kReboot || wish == Wish::kRequeue;
   if (ran && state == "FAILED" && may_fail_) return;
@@ -173,7 +173,7 @@ void World::Decide(const Observation& seen) {
   const Job before = job_;
   const double jitter = random_.Unit();
   policy_.hold.reset();
-  if (!kind_ && odds_.Strikes(random_, Risk::kHold, 10)) {
+  if (!faultless_ && odds_.Occurs(random_, Risk::kHold, 10)) {
     policy_.hold = core::RequestHold{.not_before = now_ + std::chrono::seconds{random_.Below(120)},
                                      .error = {.code = base::Code::kResourceExhausted,
                                                .message = "no more capacity",
@@ -181,13 +181,14 @@ void World::Decide(const Observation& seen) {
   }
   const core::Step step = core::Reconcile(job_, seen, now_, policy_, jitter);
   ++steps_;
-  if (!kind_ && odds_.Strikes(random_, Risk::kCrash, 1)) return Crash();  // before it was recorded
+  if (!faultless_ && odds_.Occurs(random_, Risk::kCrash, 1))
+    return Crash();  // before it is recorded
   job_ = step.job;
   edges_.emplace(core::StateName(before.state), core::StateName(job_.state));
   if (traced_) Trace(before, step, seen);
   Check(before, step, seen);
   if (random_.Percent(25)) CheckTwice(step, seen, jitter);
-  Act(step.effects, !kind_ && odds_.Strikes(random_, Risk::kCrash, 2));
+  Act(step.effects, !faultless_ && odds_.Occurs(random_, Risk::kCrash, 2));
 }
 
 void World::Act(const std::vector<core::Effect>& effects, bool may_crash) {
@@ -198,7 +199,7 @@ void World::Act(const std::vector<core::Effect>& effects, bool may_crash) {
 }
 
 void World::Crash() {
-  letters_.clear();
+  messages_.clear();
   watched_.reset();
   if (traced_) trace_.emplace_back("crash, restart");
   Act(core::ImpliedEffects(job_), false);
@@ -224,7 +225,7 @@ void World::Do(const core::DeleteSlice& remove) {
   const std::string& name = remove.slice.name;
   const auto found = cloud_.resources().find(name);
   if (found != cloud_.resources().end() && !found->second.ours) {
-    return Break("deletes " + name + ", which is somebody else's");
+    return Break("deletes " + name + ", which is not ours");
   }
   const CallFate fate = cloud_.Delete(name, now_);
   core::DeleteAnswered answer{.slice = name, .began = now_};
@@ -257,8 +258,8 @@ void World::Do(const core::StopStage& stop) {
 }
 
 void World::Do(const core::PassNotice& pass) {
-  if (!job_.stage || !core::IsCommand(job_.stage->id)) Break("tells no command of a notice");
-  if (pass.attempt != job_.attempt) Break("tells another attempt of a notice");
+  if (!job_.stage || !core::IsCommand(job_.stage->id)) Break("passes a notice without a command");
+  if (pass.attempt != job_.attempt) Break("passes a notice to another attempt");
 }
 
 void World::Do(const core::AbandonStage& abandon) {
@@ -267,30 +268,30 @@ void World::Do(const core::AbandonStage& abandon) {
   if (same) watched_.reset();
 }
 
-// --- news ---
+// --- observations ---
 
-void World::Send(Observation news) {
-  if (kind_) return letters_.push_back({.at = now_, .news = std::move(news)});
-  if (odds_.Strikes(random_, Risk::kNews, 8)) return;  // lost
-  if (odds_.Strikes(random_, Risk::kNews, 10))
-    letters_.push_back({.at = now_ + seconds{random_.Below(300)}, .news = news});
-  letters_.push_back({.at = now_ + seconds{random_.Below(20)}, .news = std::move(news)});
+void World::Send(Observation seen) {
+  if (faultless_) return messages_.push_back({.at = now_, .seen = std::move(seen)});
+  if (odds_.Occurs(random_, Risk::kDelivery, 8)) return;  // lost
+  if (odds_.Occurs(random_, Risk::kDelivery, 10))
+    messages_.push_back({.at = now_ + seconds{random_.Below(300)}, .seen = seen});
+  messages_.push_back({.at = now_ + seconds{random_.Below(20)}, .seen = std::move(seen)});
 }
 
 void World::DeliverOne() {
-  if (letters_.empty()) return Decide(core::Tick{});
-  const auto index = random_.Below(static_cast<int>(letters_.size()));
-  const Letter letter = letters_[static_cast<std::size_t>(index)];
-  letters_.erase(letters_.begin() + index);
-  DecideDuringALook(letter.news);
+  if (messages_.empty()) return Decide(core::Tick{});
+  const auto index = random_.Below(static_cast<int>(messages_.size()));
+  const Message message = messages_[static_cast<std::size_t>(index)];
+  messages_.erase(messages_.begin() + index);
+  DecideDuringLook(message.seen);
 }
 
-/// A look that began before the record was changed is judged after that.
-void World::DecideDuringALook(const Observation& news) {
+/// A look that began before the decision is judged after it.
+void World::DecideDuringLook(const Observation& seen) {
   const auto before = job_.slice;
   std::optional<core::SliceSeen> look;
   if (before && cloud_.reachable()) look = cloud_.Look(before->ref.name, now_);
-  Decide(news);
+  Decide(seen);
   const bool changed = before && job_.slice && job_.slice->ref == before->ref &&
                        (job_.slice->requested_at != before->requested_at ||
                         job_.slice->delete_requested_at != before->delete_requested_at ||
@@ -309,18 +310,18 @@ void World::Look() {
   }
   core::SliceSeen seen = cloud_.Look(job_.slice->ref.name, now_);
   seen.began = now_;
-  // This machine sleeps, and judges when it wakes.
-  if (!kind_ && random_.Percent(2)) now_ += seconds{random_.Below(900)};
-  // A sight may come late and again, but listings do not overtake each other: not one that shows
-  // machines or nothing at all.
+  // The controller is suspended before it judges.
+  if (!faultless_ && random_.Percent(2)) now_ += seconds{random_.Below(900)};
+  // An observation may be repeated late. But listings do not overtake each other, so not one that
+  // shows machines or nothing.
   const bool harmless = !seen.foreign && (seen.queued || !seen.nodes.empty()) &&
                         (seen.nodes.empty() || seen.nodes[0].hosts.empty());
-  if (!kind_ && harmless && random_.Percent(10)) Send(seen);
+  if (!faultless_ && harmless && random_.Percent(10)) Send(seen);
   Decide(seen);
 }
 
-/// As the controller does: what came late of a request that was given up is deleted.
-void World::LookForLateGrants() {
+/// Like the controller, deletes slices of abandoned requests.
+void World::LookForAbandonedSlices() {
   if (!cloud_.reachable()) return;
   const auto abandoned = job_.abandoned;
   for (const core::AbandonedRequest& one : abandoned) {
@@ -343,7 +344,7 @@ void World::PollOperation() {
   Decide(failed);
 }
 
-void World::HearOfAHost() {
+void World::ReportHost() {
   const bool current = watched_ && job_.stage && watched_->attempt == job_.attempt &&
                        watched_->stage == job_.stage->id && job_.slice;
   if (!current || watched_->hosts.empty()) return;
@@ -352,13 +353,13 @@ void World::HearOfAHost() {
   const HostRun run = StateOf(host);
   if (!broken_.empty()) return;
   const core::HostReport report{.attempt = watched_->attempt, .stage = watched_->stage, .run = run};
-  if (!kind_ && odds_.Strikes(random_, Risk::kNews, 20)) return Send(report);
-  if (!kind_ && odds_.Strikes(random_, Risk::kNews, 5)) Send(report);
+  if (!faultless_ && odds_.Occurs(random_, Risk::kDelivery, 20)) return Send(report);
+  if (!faultless_ && odds_.Occurs(random_, Risk::kDelivery, 5)) Send(report);
   Decide(report);
 }
 
-/// The watchdog sees something, now and then of an attempt that is over.
-void World::BarkOnce() {
+/// The watchdog sees something, sometimes in an attempt that has ended.
+void World::TriggerWatchdog() {
   const int attempt = job_.attempt - (watchdog_random_.Percent(10) ? 1 : 0);
   if (watchdog_random_.Percent(50)) {
     return Decide(
@@ -370,7 +371,7 @@ void World::BarkOnce() {
                          .line = "a bad line"});
 }
 
-/// What the executor finds out about a host now.
+/// What the executor sees of a host now.
 HostRun World::StateOf(int host) {
   HostRun run{.host = host};
   const auto key = std::tuple{watched_->attempt, watched_->stage, host};
@@ -378,7 +379,7 @@ HostRun World::StateOf(int host) {
   const std::string machine = cloud_.MachineOf(job_.slice->ref.name);
   const bool there = !machine.empty() && machine == watched_->machine;
   if (!there && (found == processes_.end() || found->second.running)) {
-    if (!kind_ && random_.Percent(60)) return run;
+    if (!faultless_ && random_.Percent(60)) return run;
     if (found != processes_.end())
       found->second = {.machine = found->second.machine, .running = false, .lost = true};
     else
@@ -389,13 +390,13 @@ HostRun World::StateOf(int host) {
   }
   if (found == processes_.end()) return StartOn(host);
   Process& process = found->second;
-  if (process.running && (kind_ || watched_->stopping || random_.Percent(30))) Finish(process);
+  if (process.running && (faultless_ || watched_->stopping || random_.Percent(30))) Finish(process);
   run.phase = process.running ? HostPhase::kRunning
               : process.lost  ? HostPhase::kLost
                               : HostPhase::kExited;
   run.exit_code = process.exit_code;
   run.settled = watched_->stopping && !process.running;
-  if (!kind_ && odds_.Strikes(random_, Risk::kStrike, 3)) {
+  if (!faultless_ && odds_.Occurs(random_, Risk::kSliceFault, 3)) {
     run.notice = core::Notice{.kind = random_.Percent(50) ? core::Notice::Kind::kPreemption
                                                           : core::Notice::Kind::kMaintenance,
                               .imminent = true};
@@ -413,7 +414,7 @@ HostRun World::StartOn(int host) {
     run.settled = true;
     return run;
   }
-  if (!kind_ && odds_.Strikes(random_, Risk::kHost, 10)) {
+  if (!faultless_ && odds_.Occurs(random_, Risk::kHost, 10)) {
     run.error =
         Error{.code = Code::kUnavailable, .message = "refused", .reason = Reason::kHostRefused};
     return run;
@@ -436,7 +437,7 @@ HostRun World::StartOn(int host) {
 void World::Finish(Process& process) {
   process.running = false;
   process.exit_code = watched_->stopping ? 143 : 0;
-  if (kind_ || !odds_.Strikes(random_, Risk::kCommand, 25)) return;
+  if (faultless_ || !odds_.Occurs(random_, Risk::kCommand, 25)) return;
   constexpr std::array kCodes = {1, 75, 137, 0};
   process.exit_code = kCodes.at(static_cast<std::size_t>(random_.Below(4)));
   if (process.exit_code == 137) process.lost = true;

@@ -14,15 +14,15 @@
 
 namespace jobman::test {
 
-/// One job in a random world: a cloud, hosts, a controller that can crash between any two acts, and
+/// One job with a random cloud, random hosts, a controller that can crash between any two acts, and
 /// a user with changing wishes. Checks the invariants after every decision.
 class World {
  public:
-  /// The same seed gives the same walk. `traced` keeps its last steps as text.
+  /// The same seed gives the same walk. `traced` keeps the last steps as text.
   World(std::uint64_t seed, std::set<Edge>& edges, bool traced);
 
-  /// Walks `steps` decisions in an unkind world, then lets the world be kind until the job rests,
-  /// deletes the job, and looks for what is left. False when an invariant broke.
+  /// Makes `steps` decisions with faults, then goes on without faults until the job rests; then
+  /// deletes the job and looks for leftovers. False when an invariant broke.
   bool Walk(int steps);
 
   std::int64_t steps() const { return steps_; }
@@ -37,11 +37,11 @@ class World {
     bool lost = false;
     int exit_code = 0;
   };
-  struct Letter {
+  struct Message {
     TimePoint at = {};
-    core::Observation news = {};
+    core::Observation seen = {};
   };
-  /// What the executor watches: it knows the stage that it was told to run.
+  /// The stage that the executor was told to run.
   struct Watched {
     int attempt = 0;
     core::StageId stage = core::CommandStage{};
@@ -51,10 +51,10 @@ class World {
   };
 
   core::Job RandomJob();
-  void WatchTheJob();
-  void BarkOnce();
-  void Unkind();
-  void KindRound();
+  void AddWatchdog();
+  void TriggerWatchdog();
+  void FaultyRound();
+  void FaultlessRound();
   bool Rest();
   void CheckRest(core::Wish wish);
   void CheckNothingLeft();
@@ -80,13 +80,13 @@ class World {
   void Do(const core::TellHooks&) {}
   void Crash();
 
-  void Send(core::Observation news);
+  void Send(core::Observation seen);
   void DeliverOne();
-  void DecideDuringALook(const core::Observation& news);
+  void DecideDuringLook(const core::Observation& seen);
   void Look();
-  void LookForLateGrants();
+  void LookForAbandonedSlices();
   void PollOperation();
-  void HearOfAHost();
+  void ReportHost();
   core::HostRun StateOf(int host);
   core::HostRun StartOn(int host);
   void Finish(Process& process);
@@ -97,16 +97,16 @@ class World {
 
   Random random_;
   const Odds odds_;
-  Random watchdog_random_;  ///< of its own, so that walks without a watchdog stay as they were
+  Random watchdog_random_;  ///< separate, so that walks without a watchdog stay the same
   std::set<Edge>& edges_;
   bool traced_;
-  bool kind_ = false;
+  bool faultless_ = false;
   bool may_fail_ = false;  ///< finite budgets or permanent errors: FAILED is a legal end
   TimePoint now_ = base::FromMillis(1'767'225'600'000);
   core::Policy policy_ = {.store_id = "store1"};
   core::Job job_;
   CloudModel cloud_;
-  std::vector<Letter> letters_ = {};
+  std::vector<Message> messages_ = {};
   std::optional<Watched> watched_ = {};
   std::map<std::tuple<int, core::StageId, int>, Process> processes_ = {};
   std::set<std::string> let_go_ = {};

@@ -26,7 +26,7 @@ const Kind* Find(const std::vector<core::Effect>& effects) {
   return nullptr;
 }
 
-/// Every host of the stage ended with exit code 0, the one that is told of now among them.
+/// Whether every host of the stage ended with exit code 0, including the one reported now.
 bool EndedWell(const core::Stage& stage, const Observation& seen) {
   const auto* report = std::get_if<core::HostReport>(&seen);
   return std::all_of(stage.hosts.begin(), stage.hosts.end(), [&](const HostRun& run) {
@@ -44,11 +44,11 @@ bool World::IsAbsence(const Observation& seen) {
 }
 
 void World::Check(const Job& before, const core::Step& step, const Observation& seen) {
-  if (!step.settled) return Break("the states come to no rest");
+  if (!step.settled) return Break("the reconciler did not settle");
   if (const auto flaw = core::FlawOf(job_)) return Break("a flaw: " + *flaw);
   if (job_.why.empty() || step.why.empty()) return Break("no why");
   if (core::NeedsCare(job_) != job_.wake_at.has_value())
-    return Break("no wake_at, or a needless one");
+    return Break("wake_at is missing, or needless");
   const auto* waiting = std::get_if<core::BackingOff>(&job_.state);
   const TimePoint latest =
       waiting ? std::max(waiting->until, now_ + policy_.poll) : now_ + policy_.poll;
@@ -60,7 +60,7 @@ void World::Check(const Job& before, const core::Step& step, const Observation& 
   if (job_.attempt < before.attempt) return Break("attempts run backwards");
   Job same = job_;
   same.wake_at = before.wake_at;
-  if (step.changed == (same == before)) return Break("`changed` does not tell");
+  if (step.changed == (same == before)) return Break("`changed` is wrong");
   CheckExits(before);
   CheckFacts(before, seen);
   CheckEffects(before, step, seen);
@@ -68,19 +68,19 @@ void World::Check(const Job& before, const core::Step& step, const Observation& 
   CheckNotices(before, step);
 }
 
-/// Whoever asked for it is told of the job's end, once.
+/// Hooks are told of the job's end, once.
 void World::CheckNotices(const Job& before, const core::Step& step) {
   std::vector<std::string> told;
   for (const core::Effect& effect : step.effects) {
     const auto* notify = std::get_if<core::TellHooks>(&effect);
     if (notify != nullptr) told.emplace_back(core::HookEventName(notify->event));
   }
-  if (job_.spec.hooks.empty() && !told.empty()) return Break("tells what nobody asked for");
+  if (job_.spec.hooks.empty() && !told.empty()) return Break("tells hooks that do not exist");
   const std::string state = base::ToLower(core::StateName(job_.state));
   const bool ended = core::FromWord<core::HookEvent>(state) && core::IsFinal(job_.state) &&
                      (!(job_.state == before.state) || job_.since != before.since);
   const auto count = std::count(told.begin(), told.end(), state);
-  if (!job_.spec.hooks.empty() && ended && count != 1) Break("the end is not told once");
+  if (!job_.spec.hooks.empty() && ended && count != 1) Break("the end is not told exactly once");
 }
 
 void World::CheckEffects(const Job& before, const core::Step& step, const Observation& seen) {
@@ -103,11 +103,11 @@ void World::CheckEffects(const Job& before, const core::Step& step, const Observ
   const bool confirms = std::holds_alternative<core::SliceSeen>(seen) ||
                         std::holds_alternative<core::CreateAnswered>(seen);
   if (remove != nullptr && before.slice->phase == SlicePhase::kIntended && !confirms) {
-    return Break("deletes what it never saw");
+    return Break("deletes a slice that it never saw");
   }
   if (run != nullptr &&
       (!job_.stage || run->stage != job_.stage->id || run->attempt != job_.attempt)) {
-    return Break("runs no stage, or another one");
+    return Break("runs a stage that is not the job's");
   }
   if (had && !same_slice) let_go_.insert(before.slice->ref.name);
   const bool saw_nothing =
@@ -119,7 +119,7 @@ void World::CheckEffects(const Job& before, const core::Step& step, const Observ
                          std::holds_alternative<core::Provisioning>(before.state) ||
                          std::holds_alternative<core::Running>(before.state);
   if (idle && holds && acquiring && (remove != nullptr || !same_slice)) {
-    return Break("gives a slice up without having looked");
+    return Break("gives a slice up without an observation");
   }
 }
 
@@ -137,13 +137,13 @@ void World::CheckExits(const Job& before) {
   for (std::size_t index = 0; index < before.stage->hosts.size(); ++index) {
     const HostRun& run = before.stage->hosts[index];
     HostRun after = job_.stage->hosts[index];
-    if (run.settled && !after.settled) return Break("a settled host is unsettled");
+    if (run.settled && !after.settled) return Break("a settled host is no longer settled");
     after.settled = run.settled;
     if (core::Ended(run) && !(run == after)) return Break("an end is recorded twice");
   }
 }
 
-/// What one observation proves, and what it does not.
+/// Conclusions from single observations.
 void World::CheckFacts(const Job& before, const Observation& seen) {
   const bool working = std::holds_alternative<core::Setup>(before.state) ||
                        std::holds_alternative<core::Running>(before.state);
@@ -160,16 +160,16 @@ void World::CheckFacts(const Job& before, const Observation& seen) {
   if (!before.slice || !job_.slice || !(before.slice->ref == job_.slice->ref)) return;
   const bool moved = !before.slice->hosts.empty() && before.slice->hosts != job_.slice->hosts;
   if (moved && before.slice->generation == job_.slice->generation) {
-    return Break("other machines, and nobody noticed");
+    return Break("replaced machines were not noticed");
   }
 }
 
-/// What is ours and not being deleted is the slice on record, and there is one at most; but for
-/// what comes late of an abandoned request, which is watched for.
+/// At most one slice is ours and not being deleted, and it is the slice on record. Slices of
+/// abandoned requests that are watched for do not count.
 void World::CheckOwnership() {
   int alive = 0;
   for (const auto& [id, resource] : cloud_.resources()) {
-    const std::string& name = id;  // clang 14 lends no binding to a lambda
+    const std::string& name = id;  // clang 14 cannot capture a binding
     const bool watched =
         std::any_of(job_.abandoned.begin(), job_.abandoned.end(),
                     [&](const core::AbandonedRequest& one) { return one.ref.name == name; });
@@ -181,7 +181,7 @@ void World::CheckOwnership() {
   if (alive > 1) Break("two slices at once");
 }
 
-/// The same observation again gives no second effect; only a look without the slice counts again.
+/// The same observation again has no effect. Exception: a look without the slice counts again.
 void World::CheckTwice(const core::Step& step, const Observation& seen, double jitter) {
   if (!broken_.empty() || IsAbsence(seen)) return;
   const core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);

@@ -1,5 +1,5 @@
-// Each story is what jobman does today, and docs/states.md names them. JOBMAN_BLESS=1 writes the
-// stories anew, and names one for each transition.
+// Each story shows what jobman does today, and docs/states.md links to them. JOBMAN_BLESS=1
+// rewrites the stories, and the links for transitions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,14 +51,14 @@ TEST(Stories, TellWhatJobmanDoes) {
       ASSERT_TRUE(base::WriteFileAtomic(path, *told, 0644).ok());
       continue;
     }
-    EXPECT_EQ(*told, text) << name << ": JOBMAN_BLESS=1 accepts what is decided now";
+    EXPECT_EQ(*told, text) << name << ": JOBMAN_BLESS=1 accepts the new decisions";
   }
 }
 
 TEST(Stories, AnUnknownWordIsNamed) {
   const auto told = Play("job\nfly\n");
   ASSERT_FALSE(told.ok());
-  EXPECT_EQ(told.error().message, "\"fly\": no word of a story");
+  EXPECT_EQ(told.error().message, "\"fly\": not a line of a story");
 }
 
 TEST(StatesDoc, TheStoryOfATransitionShowsIt) {
@@ -85,7 +85,7 @@ TEST(StatesDoc, TheStoryOfATransitionShowsIt) {
     const bool stays = edge.first == edge.second;
     EXPECT_TRUE(stays || rows->contains(edge))
         << *links.begin() << " shows " << edge.first << " -> " << edge.second
-        << ", which docs/states.md does not tell";
+        << ", which is not in docs/states.md";
   }
 }
 
@@ -98,7 +98,7 @@ TEST(StatesDoc, EachRowNamesAStoryAndEachStoryIsNamed) {
   for (const StoryRow& row : *rows) {
     EXPECT_FALSE(row.stories.empty()) << "names no story: " << row.text;
     for (const std::string& story : row.stories) {
-      EXPECT_TRUE(stories.contains(story)) << story << " is not there: " << row.text;
+      EXPECT_TRUE(stories.contains(story)) << story << " does not exist: " << row.text;
       named.insert(story);
     }
   }

@@ -22,7 +22,7 @@ constexpr std::string_view kIndent = "    ";
 constexpr int kHosts = 4;         // of a slice of one node
 constexpr int kHostsOfANode = 2;  // of a multislice
 
-/// "host 1 ends" -> "host", and leaves "1 ends".
+/// Removes the first word and returns it: "host 1 ends" -> "host", "1 ends".
 std::string TakeWord(std::string& rest) {
   const auto end = std::min(rest.find(' '), rest.size());
   std::string word = rest.substr(0, end);
@@ -34,7 +34,7 @@ int Number(const std::string& text, int otherwise) {
   return static_cast<int>(base::ParseNumber(text).value_or(otherwise));
 }
 
-/// The code that comes with a reason; UNAVAILABLE with the others.
+/// The code that usually comes with a reason; UNAVAILABLE for the others.
 constexpr std::array kCodes = {
     std::pair{base::Reason::kStockout, base::Code::kResourceExhausted},
     std::pair{base::Reason::kQuota, base::Code::kResourceExhausted},
@@ -79,7 +79,7 @@ Result<std::optional<Error>> ParseError(const std::string& text) {
   return std::optional(std::move(error));
 }
 
-/// The words of the API's upcomingMaintenance, and of a host's metadata server.
+/// A notice as in the API's upcomingMaintenance, or from a host's metadata server.
 core::Notice ParseNotice(const std::string& text) {
   const bool preemption = text == "preemption";
   return {.kind = preemption ? core::Notice::Kind::kPreemption : core::Notice::Kind::kMaintenance,
@@ -108,7 +108,7 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
   };
   const auto action = [&](core::WatchdogAction& field) -> Status {
     const auto found = core::WatchdogActionFromName(value);
-    if (!found) return InvalidArgument(value + " is no action of the watchdog");
+    if (!found) return InvalidArgument(value + " is not an action of the watchdog");
     field = *found;
     return base::Ok();
   };
@@ -123,7 +123,7 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
   if (key == "command.on_notice.grace") return duration(spec.command.on_notice.grace);
   if (key == "tpu.allocation_mode") {
     const auto mode = core::AllocationModeFromName(value);
-    if (!mode) return InvalidArgument(value + " is no allocation mode");
+    if (!mode) return InvalidArgument(value + " is not an allocation mode");
     spec.tpu.allocation_mode = *mode;
     return base::Ok();
   }
@@ -143,11 +143,11 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
     const auto parts = base::Split(value, ':');
     spec.watchdog.bad_output.push_back({.match = parts.at(0)});
     const auto found = core::WatchdogActionFromName(parts.at(1));
-    if (!found) return InvalidArgument(parts.at(1) + " is no action of the watchdog");
+    if (!found) return InvalidArgument(parts.at(1) + " is not an action of the watchdog");
     spec.watchdog.bad_output.back().action = *found;
     return base::Ok();
   }
-  return InvalidArgument(key + " is no key that a story can set");
+  return InvalidArgument(key + " is not a key that a story can set");
 }
 
 Status Story::NewJob(const std::string& settings) {
@@ -162,14 +162,14 @@ Status Story::NewJob(const std::string& settings) {
   return base::Ok();
 }
 
-/// "why", "cancel", or "cancel, and": decided upon together with what is seen next.
+/// "why", "cancel", or "cancel, and", which is decided together with the next observation.
 Status Story::Command(const std::string& command) {
   if (command == "why") return Explain(), base::Ok();
   constexpr std::string_view kAnd = ", and";
   const bool unseen = command.ends_with(kAnd);
   const std::string verb = command.substr(0, command.size() - (unseen ? kAnd.size() : 0));
   const auto wish = core::WishFromName(verb == "resume" ? "run" : verb);
-  if (!wish) return InvalidArgument(verb + " is no wish of a user");
+  if (!wish) return InvalidArgument(verb + " is not a wish of a user");
   unseen ? world_->WishUnseen(*wish) : world_->WishFor(*wish);
   return base::Ok();
 }
@@ -189,10 +189,10 @@ void Story::ToRunning(const std::string& hosts) {
   notes_.push_back(fmt::format("{}; {}", world_->state(), world_->job().why));
 }
 
-// --- what is seen ---
+// --- observations ---
 
-/// What one part of a look shows: "queued ACTIVE", "node READY", "node 1 READY elsewhere",
-/// "taken 0", "by name".
+/// One part of a look: "queued ACTIVE", "node READY", "node 1 READY elsewhere", "taken 0", "by
+/// name".
 Status Story::LookPart(std::string words, core::SliceSeen& seen) {
   const std::string kind = TakeWord(words);
   if (kind == "by") {
@@ -213,7 +213,7 @@ Status Story::LookPart(std::string words, core::SliceSeen& seen) {
     if (node.state == core::NodeState::kReady) node.hosts = Addresses(hosts, subnet);
     seen.nodes.push_back(node);
   } else {
-    return InvalidArgument(kind + " is nothing that a look shows");
+    return InvalidArgument(kind + " is not a part of a look");
   }
   return base::Ok();
 }
@@ -237,7 +237,8 @@ Status Story::Host(const std::string& text) {
   if (verb == "ends") return world_->HostEnds(host, Number(rest, 0)), base::Ok();
   if (verb == "settles") return world_->HostSettles(host), base::Ok();
   if (verb == "notices") return world_->HostNotices(host, ParseNotice(rest)), base::Ok();
-  if (verb != "lost" && verb != "silent") return InvalidArgument(verb + " is nothing a host does");
+  if (verb != "lost" && verb != "silent")
+    return InvalidArgument(verb + " is not something a host does");
   JM_ASSIGN_OR_RETURN(std::optional<Error> error, ParseError(rest));
   if (verb == "lost") return world_->HostLost(host, std::move(error)), base::Ok();
   world_->See(core::HostReport{
@@ -276,7 +277,7 @@ Status Story::Act(const std::string& line) {
   const auto plain = [&](auto act) {
     return [act](const std::string& rest) { return act(rest), base::Ok(); };
   };
-  // A word that begins another one stands after it.
+  // Longer words come before their prefixes.
   const std::array kWords = {
       Word{"job", [&](const std::string& rest) { return NewJob(rest); }},
       Word{"jobman", [&](const std::string& rest) { return Command(rest); }},
@@ -324,10 +325,10 @@ Status Story::Act(const std::string& line) {
       return word.act(line.substr(word.name.size() + 1));
     }
   }
-  return InvalidArgument("no word of a story");
+  return InvalidArgument("not a line of a story");
 }
 
-// --- what is decided ---
+// --- decisions ---
 
 void Story::Note(const core::Job& before, const core::Step& step) {
   if (quiet_) return;

@@ -7,19 +7,19 @@
 
 namespace jobman::test {
 
-/// A story is a text: what is seen of one job, line by line, and under each line what jobman
-/// decided, indented. Lines that begin with # are for the reader. README.md beside the stories has
-/// the words.
+/// A story is a text: observations of one job, line by line, and under each line, indented, what
+/// jobman decided. Lines that begin with # are comments. README.md in this folder lists the
+/// possible lines.
 ///
-/// Plays the story again; gives back its text with what is decided now. The error names the line
-/// that is no word of a story.
+/// Plays a story and returns its text with the current decisions. The error names a line that is
+/// not understood.
 base::Result<std::string> Play(const std::string& text);
 
-/// One job and what is seen of it, in the words of a story.
+/// One job of a story.
 class Story {
  public:
   Story() { Begin({}); }
-  /// Plays one line; gives back what was decided, as it stands under the line.
+  /// Plays one line; returns the lines to print under it.
   base::Result<std::vector<std::string>> PlayLine(const std::string& line);
 
  private:
@@ -38,7 +38,7 @@ class Story {
 
   std::optional<Reconciling> world_ = {};
   std::vector<std::string> notes_ = {};
-  bool quiet_ = false;  ///< a short cut is taken: only where it ends is of interest
+  bool quiet_ = false;  ///< in a shortcut: only its end is printed
 };
 
 }  // namespace jobman::test

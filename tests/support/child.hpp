@@ -9,7 +9,7 @@
 
 namespace jobman::test {
 
-/// A forked process that runs `body` and exits with what it returns.
+/// A forked process that runs `body` and exits with its result.
 class Child {
  public:
   explicit Child(const std::function<int()>& body) : pid_(fork()) {
@@ -21,12 +21,12 @@ class Child {
     if (pid_ > 0) Kill();
   }
 
-  /// SIGKILL, and waits until it is gone.
+  /// Sends SIGKILL and waits for the end.
   void Kill() {
     kill(pid_, SIGKILL);
     Wait();
   }
-  /// Its exit code; -1 when a signal ended it.
+  /// The exit code; -1 when a signal ended it.
   int Wait() {
     int status = 0;
     waitpid(pid_, &status, 0);
@@ -38,7 +38,7 @@ class Child {
   pid_t pid_ = -1;
 };
 
-/// Gives up root's rights: no folder is closed to root. For children only.
+/// Drops root's privileges, since root may write to every folder. For children only.
 inline bool BecomeNobody() {
   if (geteuid() != 0) return true;
   constexpr unsigned kNobody = 65534;

@@ -11,8 +11,8 @@
 
 namespace jobman::test {
 
-/// The command line in this process: a store in memory, a clock that stands still, a home folder
-/// that is gone afterwards. Each Run() works on a store that `fill` filled anew.
+/// The command line in this process, with a store in memory, a stopped clock and a temporary home
+/// folder. Each Run() gets a new store, filled by `fill`.
 class CliWorld {
  public:
   CliWorld();
@@ -26,7 +26,7 @@ class CliWorld {
     std::string err = {};
   };
   Ended Run(std::vector<std::string> args);
-  /// "$ jobman ..." and what came of it, for golden files; the home folder reads as HOME.
+  /// "$ jobman ..." and its result, for golden files; the home folder reads as HOME.
   std::string Transcript(const std::vector<std::string>& args);
 
   base::StatePaths paths() const { return {.home = home_}; }
@@ -37,9 +37,9 @@ class CliWorld {
   FakeClock clock = {};
   ui::Surroundings around = {.locale = "C.UTF-8"};
   std::function<void(MemoryStore&)> fill = {};
-  /// Called right before a job is erased: somebody else is quicker.
+  /// Called right before a job is erased, to simulate a race.
   std::function<void(MemoryStore&)> before_erase = {};
-  /// Called where the program waits; false is Ctrl-C.
+  /// Called where the program waits; false means Ctrl-C.
   std::function<bool(MemoryStore&)> on_pause = {};
   /// The clouds and hosts of network commands; without them such a command is a defect of the test.
   client::CloudOpener open_cloud = {};

@@ -4,14 +4,14 @@
 
 namespace jobman::test {
 
-/// The call got no answer: whether it arrived, nobody knows.
+/// A call without an answer; it may have arrived.
 inline base::Error NoAnswer() {
   return {.code = base::Code::kUnavailable,
           .message = "connection reset",
           .reason = base::Reason::kUnreachable};
 }
 
-/// Sets what is seen, with the API's own word for it.
+/// Sets the state together with the API's own word for it.
 inline void SetState(core::NodeSeen& node, core::NodeState state) {
   node.state = state;
   node.raw_state = core::NodeStateName(state);

@@ -5,7 +5,7 @@
 
 namespace jobman::test {
 
-/// A store whose calls are made from a test, outside of any coroutine: each runs to its end.
+/// A store with synchronous calls, for tests outside of coroutines.
 class DirectStore {
  public:
   explicit DirectStore(ports::Stores stores) : stores_(std::move(stores)) {}

@@ -244,7 +244,7 @@ core::OperationSeen FakeSliceApi::CreateNode(const core::SliceRequest& request) 
                        .message = "There is no more capacity in the zone \"" + key.first + "\"",
                        .reason = Reason::kStockout};
     operations_[seen.name].seen = seen;
-    // As the service does it: the call itself succeeds, its operation tells.
+    // Like the service: the call succeeds, its operation fails.
     return {.name = seen.name};
   }
   Start(request, false);

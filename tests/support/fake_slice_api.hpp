@@ -16,9 +16,8 @@ namespace jobman::test {
 using base::Duration;
 using base::TimePoint;
 
-/// A failure that the fake plays: the next `times` calls of the method `call` ("Create",
-/// "ListNodes", ..., or "*") end with `error`. With `reply_lost` the call does its work first, as
-/// when the answer gets lost on the way back.
+/// A failure: the next `times` calls of the method `call` ("Create", "ListNodes", ..., or "*") end
+/// with `error`. With `reply_lost` the call does its work first, as if its answer were lost.
 struct Fault {
   std::string call = "*";
   base::Error error = {};
@@ -26,14 +25,14 @@ struct Fault {
   bool reply_lost = false;
 };
 
-/// A small working Cloud TPU in memory, driven by a FakeClock. Resources move on when a call is
-/// made and their time has come. Not thread-safe; every call lets the loop turn once.
+/// A small working Cloud TPU in memory, driven by a FakeClock. States that are due change when the
+/// next call is made. Not thread-safe; every call yields to the loop once.
 class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
  public:
   struct Settings {
-    Duration queue = {};      ///< a queued resource waits that long before it is provisioned
-    Duration provision = {};  ///< a node is CREATING that long
-    Duration remove = {};     ///< a deletion takes that long
+    Duration queue = {};      ///< how long a queued resource waits before it is provisioned
+    Duration provision = {};  ///< how long a node is CREATING
+    Duration remove = {};     ///< how long a deletion takes
     /// Zone -> the accelerator types it offers; an empty list offers everything.
     std::map<std::string, std::vector<std::string>> zones = {{"us-central2-b", {}},
                                                              {"europe-west4-a", {}}};
@@ -56,39 +55,39 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   base::Task<base::Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
   base::Task<base::Result<std::vector<std::string>>> Locations(std::string project) override;
 
-  // What a test does to the world.
+  // For tests to change the cloud.
 
-  /// Faults are played in the order they were added.
+  /// Faults occur in the order they were added.
   void AddFault(Fault fault);
   void ForgetFaults() { faults_.clear(); }
-  /// Every call fails as if nobody listened, until `reachable` again.
+  /// While not `reachable`, every call fails with "connection refused".
   void SetReachable(bool reachable) { reachable_ = reachable; }
-  /// How many more slices of that type a zone can give; without a call, as many as asked for.
+  /// How many more slices of that type a zone has; unlimited without a call.
   void SetStock(const std::string& zone, const std::string& type, int slices);
   /// The service takes the slice away: node PREEMPTED, its queued resource SUSPENDED by SERVICE.
   void Preempt(const std::string& name);
-  /// Shows a node in a state of the caller's choice, for ever.
+  /// Fixes the state of a node.
   void SetNodeState(const std::string& name, core::NodeState state);
-  /// The queued resource goes FAILED with this error; its node, if any, is gone.
+  /// The queued resource becomes FAILED with this error; its node, if any, is gone.
   void FailQueued(const std::string& name, base::Error error);
   /// The node is gone without a trace, as after a deletion by hand.
   void LoseNode(const std::string& name);
   /// New addresses and boot for the same node, as after maintenance.
   void MoveNode(const std::string& name);
-  /// `upcomingMaintenance` of a node; nothing takes it back.
+  /// Sets `upcomingMaintenance` of a node; nothing removes it.
   void Announce(const std::string& name, std::optional<core::Notice> notice);
-  /// What a host publishes as guest attribute.
+  /// Adds a host key to the guest attributes of a host.
   void PublishHostKey(const std::string& node, int host, const std::string& type,
                       const std::string& key);
 
-  // What a test looks at.
+  // For tests to check.
 
   /// "Create train-1-a1", "ListNodes us-central2-b", in order; failed calls too.
   const std::vector<std::string>& calls() const { return calls_; }
   int CountCalls(const std::string& method) const;
   /// The requests of successful creates, in order.
   const std::vector<core::SliceRequest>& created() const { return created_; }
-  /// What still exists and would cost quota: "node us-central2-b/train-1-a1", ...
+  /// What still exists and holds quota: "node us-central2-b/train-1-a1", ...
   std::vector<std::string> Leftovers();
 
  private:
@@ -97,7 +96,7 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
     core::NodeSeen seen = {};
     TimePoint ready_at = {};
     std::optional<TimePoint> gone_at = {};
-    bool pinned = false;  ///< SetNodeState: time does not move it
+    bool pinned = false;  ///< by SetNodeState()
     bool holds_stock = false;
   };
   struct Queued {
@@ -112,11 +111,11 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
     Key key = {};
   };
 
-  /// One call: notes it, lets the loop turn, plays the faults, does the work.
+  /// One call: records it, yields, applies faults, does the work.
   template <class T>
   base::Task<base::Result<T>> Call(std::string method, std::string subject,
                                    std::function<base::Result<T>()> work);
-  /// Takes the first fault that fits this method.
+  /// Takes the first fault for this method.
   std::optional<Fault> NextFault(const std::string& method);
   void Settle();
   void SettleQueued(const Key& key, Queued& queued);
@@ -147,7 +146,7 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   std::vector<core::SliceRequest> created_ = {};
 };
 
-/// What a world's open_cloud gives at once.
+/// An open_cloud that succeeds at once.
 inline base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenAs(
     std::shared_ptr<ports::SliceApi> api) {
   co_return api;

@@ -10,7 +10,7 @@
 
 namespace jobman::test {
 
-/// Answers from a list, in order, and keeps what was asked.
+/// Gives the answers of a list, in order, and keeps the requests.
 class FakeTransport final : public http::Transport {
  public:
   struct Script {
@@ -31,7 +31,7 @@ class FakeTransport final : public http::Transport {
     co_await base::Yield();
     if (script_->answers.empty()) {
       co_return base::Error{.code = base::Code::kUnavailable,
-                            .message = "the script is at its end"};
+                            .message = "no answers are left in the script"};
     }
     base::Result<http::Response> answer = std::move(script_->answers.front());
     script_->answers.pop_front();
@@ -53,7 +53,7 @@ struct Loop {
 
 inline base::Json Parse(const std::string& text) {
   auto json = base::ParseJson(text);
-  JM_CHECK(json.ok(), "the test's JSON is JSON");
+  JM_CHECK(json.ok(), "the JSON in the test is valid");
   return *json;
 }
 

@@ -8,8 +8,8 @@
 
 namespace jobman::test {
 
-/// A job as it stands right after `create`: number 42, "train", an on-demand v4-32 in
-/// us-central2-b through a queued resource, without setup steps.
+/// A job right after `create`: number 42, "train", an on-demand v4-32 in us-central2-b through a
+/// queued resource, without setup steps.
 class JobBuilder {
  public:
   explicit JobBuilder(std::string name = "train") {

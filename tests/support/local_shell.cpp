@@ -14,7 +14,7 @@ LocalShell::~LocalShell() {
   for (const auto& host : std::filesystem::directory_iterator(root_, none)) {
     for (const auto& run :
          std::filesystem::directory_iterator(host.path() / ".jobman/runs", none)) {
-      if (base::FileSize(run.path() / "exit")) continue;  // its number may be another's by now
+      if (base::FileSize(run.path() / "exit")) continue;  // its pid may be reused
       const auto words = base::Split(base::ReadFile(run.path() / "pid").value_or(""), ' ');
       const auto leader = base::ParseNumber(words.empty() ? "" : words.front());
       if (leader && *leader > 1) kill(-static_cast<pid_t>(*leader), SIGKILL);

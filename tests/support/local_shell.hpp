@@ -9,12 +9,12 @@
 
 namespace jobman::test {
 
-/// A HostShell whose hosts are folders: commands run here, under /bin/sh, with a home of their own
-/// per address. Real host scripts on unreal hosts. Output comes when the command has ended.
+/// A HostShell whose hosts are folders: runs real host scripts on this machine, under /bin/sh, with
+/// a home folder per address. Output arrives when the command has ended.
 class LocalShell final : public ports::HostShell {
  public:
   explicit LocalShell(base::Path root) : root_(std::move(root)) {}
-  /// The hosts go, and what runs on them.
+  /// Kills what runs on the hosts.
   ~LocalShell() override;
   LocalShell(const LocalShell&) = delete;
   LocalShell& operator=(const LocalShell&) = delete;
@@ -23,10 +23,10 @@ class LocalShell final : public ports::HostShell {
                                     ports::ByteSink out, ports::ByteSink err) override;
   void Drop(const ports::HostTarget&) override {}
 
-  /// Calls to that address fail as if nobody listened, until it is brought back.
+  /// Calls to that address fail with "connection refused" until PlugIn().
   void Unplug(const std::string& address) { unplugged_.insert(address); }
   void PlugIn(const std::string& address) { unplugged_.erase(address); }
-  /// The next `times` calls, of any host, end as if the connection broke after the work was done.
+  /// The next `times` calls, to any host, end as if the connection broke after the work was done.
   void LoseAnswers(int times) { lost_answers_ = times; }
   base::Path HomeOf(const std::string& address) const { return root_ / address; }
   int calls() const { return calls_; }

@@ -6,7 +6,7 @@
 
 namespace jobman::test {
 
-/// Pins that last as long as the object.
+/// Host keys in memory.
 class MemoryHostKeys final : public ports::HostKeyStore {
  public:
   base::Task<base::Result<std::optional<std::string>>> PinnedKey(std::string identity) override {

@@ -17,8 +17,8 @@ using base::Task;
 using core::JobId;
 using core::TimePoint;
 
-/// A store in memory, for tests: called directly here, through MemoryPorts by what is tested. Keeps
-/// the same contract as SqliteStore, checked by the same tests.
+/// A store in memory. Tests call it directly, the code under test through MemoryPorts. The contract
+/// tests of SqliteStore run on it too.
 class MemoryStore {
  public:
   Result<std::string> StoreId() const { return std::string("memory"); }
@@ -52,10 +52,10 @@ class MemoryStore {
   Result<std::optional<ports::CachedFact>> Cached(const std::string& key) const;
   Status PutInCache(const std::string& key, ports::CachedFact fact);
 
-  /// Somebody else wrote the record: with words of a newer jobman, or so that it can be read again.
+  /// As if another version of jobman had written the record: with unknown words, or readable again.
   void MakeUnreadable(JobId id);
   void MakeReadable(JobId id);
-  /// As if a jobman without care had erased it.
+  /// As if the record of an active job had been erased.
   void Lose(JobId id);
 
  private:
@@ -85,7 +85,7 @@ class MemoryStore {
   std::int64_t writes_ = 0;
 };
 
-/// All ports of a MemoryStore, which must outlive it.
+/// The ports of a MemoryStore, which must outlive them.
 class MemoryPorts : public ports::JobStore,
                     public ports::Outbox,
                     public ports::LeaseStore,
@@ -123,9 +123,9 @@ class MemoryPorts : public ports::JobStore,
   Task<Status> PutInCache(std::string key, ports::CachedFact fact) override;
 
  protected:
-  /// Awaited before and after each call: the way to a store behind a network.
+  /// Awaited before and after each call: the latency of a remote store.
   virtual Task<void> Travel() { co_return; }
-  /// The call between two journeys.
+  /// Makes the call, with Travel() before and after.
   template <class Call>
   Task<std::invoke_result_t<Call, MemoryStore&>> Ask(Call call) {
     co_await Travel();
@@ -137,7 +137,7 @@ class MemoryPorts : public ports::JobStore,
   MemoryStore& store_;
 };
 
-/// A store in memory with its ports: what most tests need.
+/// A store in memory with its ports, for most tests.
 class StoreInMemory : public MemoryStore {
  public:
   ports::Stores stores() { return ports::StoresOf(ports_); }

@@ -8,8 +8,8 @@
 
 namespace jobman::test {
 
-/// Fills the fields of specs with arbitrary values, the same ones for the same seed. It goes by the
-/// lists of fields, so a new field needs nothing here.
+/// Fills specs with random values, the same for the same seed. It uses the lists of fields, so a
+/// new field needs no change here.
 class SpecFiller {
  public:
   explicit SpecFiller(unsigned seed) : random_(seed) {}
@@ -20,7 +20,7 @@ class SpecFiller {
   void Fill(core::HasFields auto& object) {
     using Struct = std::remove_cvref_t<decltype(object)>;
     Struct::Fields([&](std::string_view, auto member) { FillMember(object, member); });
-    // A map that is not written says nothing in its other keys either.
+    // An empty map is not written, so its other keys must have their defaults.
     if constexpr (requires { object.empty(); }) {
       if (object.empty()) object = {};
     }
@@ -38,7 +38,7 @@ class SpecFiller {
   void FillMember(T& object, Value T::*member) {
     Value value = {};
     Fill(value);
-    // What is empty is not written, and read as the default.
+    // Empty values are not written, and read as the default.
     if constexpr (requires { value.empty(); }) {
       if (value.empty()) return;
     }

@@ -23,7 +23,7 @@ Reconciling::Reconciling(core::Job job) : job_(std::move(job)) {
 
 Reconciling& Reconciling::See(core::Observation seen) {
   auto* const look = std::get_if<core::SliceSeen>(&seen);
-  // After all that was decided before it.
+  // After all earlier decisions.
   if (look != nullptr && look->began == TimePoint{}) look->began = clock.Now() + Duration{1};
   auto* const answer = std::get_if<core::DeleteAnswered>(&seen);
   if (answer != nullptr && answer->began == TimePoint{}) answer->began = clock.Now();

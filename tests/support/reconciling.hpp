@@ -15,11 +15,11 @@ namespace jobman::test {
 using base::Duration;
 using base::TimePoint;
 
-/// Addresses of `count` hosts; another `subnet` gives other addresses.
+/// Addresses of `count` hosts, different for each `subnet`.
 std::vector<core::HostAddress> Addresses(int count, int subnet = 0);
 
-/// One job and its reconciler: every call is one observation, decided at the present time of
-/// `clock`, and the decision becomes the job. The words are those of a slice of the job's own mode.
+/// A job and its reconciler: every call is one observation, decided at the current time of `clock`,
+/// and the job becomes the result. Observations fit the job's allocation mode.
 class Reconciling {
  public:
   explicit Reconciling(core::Job job);
@@ -30,9 +30,10 @@ class Reconciling {
   const State& As() const {
     return std::get<State>(job_.state);
   }
-  /// What the last decision wants done, as core::Describe tells it: "DeleteSlice train-000042-a1".
+  /// The effects of the last decision, as core::Describe writes them: "DeleteSlice
+  /// train-000042-a1".
   const std::vector<std::string>& effects() const { return effects_; }
-  /// The effect of that kind in the last decision, whole.
+  /// The effect of that type in the last decision.
   template <class Kind>
   const Kind& The() const {
     for (const core::Effect& effect : step_.effects) {
@@ -40,11 +41,11 @@ class Reconciling {
     }
     throw std::logic_error("the last decision has no such effect");
   }
-  /// How the attempts that the last decision ended came to their end: "1 preempted".
+  /// The attempts that the last decision ended, and how: "1 preempted".
   const std::vector<std::string>& ended() const { return ended_; }
-  /// Why there is the present attempt, or will be the next: JOBMAN_RESTART_REASON.
+  /// The reason of the current or next attempt: JOBMAN_RESTART_REASON.
   std::string restart() const { return core::RestartText(job_.restart); }
-  /// What is used of the budgets; without the time of the last wait.
+  /// What is used of the retry budgets, without the time of the last wait.
   core::Spent spent() const {
     core::Spent spent = job_.spent;
     spent.waited_until = {};
@@ -52,14 +53,14 @@ class Reconciling {
   }
   bool changed() const { return step_.changed; }
 
-  Reconciling& See(core::Observation seen);  ///< without a time, a call begins now
+  Reconciling& See(core::Observation seen);  ///< a call without a time begins now
   Reconciling& Tick();
   Reconciling& After(Duration wait);  ///< moves the clock, then ticks
   Reconciling& WishFor(core::Wish wish);
-  /// The same, decided upon together with what is seen next.
+  /// The same, decided together with the next observation.
   Reconciling& WishUnseen(core::Wish wish);
 
-  // What the cloud shows of the job's slice.
+  // Observations of the cloud.
   Reconciling& Answered();  ///< the create was accepted
   Reconciling& Refused(base::Error error);
   Reconciling& Queued(core::QueuedState state, std::optional<base::Error> failure = {});
@@ -69,28 +70,28 @@ class Reconciling {
   /// READY, with an upcomingMaintenance.
   Reconciling& Announced(std::optional<core::Notice> notice, int hosts = 4);
   Reconciling& Absent();                     ///< a complete listing without it
-  Reconciling& NoAnswer(base::Error error);  ///< the place could not be looked at
+  Reconciling& NoAnswer(base::Error error);  ///< the listing failed
   Reconciling& Foreign();
-  Reconciling& NotFound();  ///< nothing of its names, says the API when asked for them
+  Reconciling& NotFound();                 ///< get calls found none of its names
   Reconciling& Failed(base::Error error);  ///< the create operation
   Reconciling& Gone();                     ///< a delete found nothing
 
-  // What the hosts of the present stage report.
+  // Reports from hosts of the current stage.
   Reconciling& HostRuns(int host);
-  Reconciling& HostEnds(int host, int exit_code = 0);  ///< being stopped: and settles
+  Reconciling& HostEnds(int host, int exit_code = 0);  ///< and settles, if it is being stopped
   Reconciling& HostSettles(int host);
   Reconciling& HostLost(int host, std::optional<base::Error> error = {});
-  Reconciling& HostNotices(int host, core::Notice notice);  ///< its metadata server said so
+  Reconciling& HostNotices(int host, core::Notice notice);  ///< from its metadata server
   Reconciling& AllEnd(int exit_code = 0);
 
-  // Short cuts.
-  Reconciling& ToRunning(int hosts = 4);  ///< from QUEUED until the command is started everywhere
-  Reconciling& ToDone();                  ///< ... and ended well
+  // Shortcuts.
+  Reconciling& ToRunning(int hosts = 4);  ///< from QUEUED until the command runs everywhere
+  Reconciling& ToDone();                  ///< ... and succeeded
 
   FakeClock clock = {};
   core::Policy policy = {.store_id = "store1"};
   double unit_random = 0.5;
-  /// Called with each decision, and the job as it was before.
+  /// Called with each decision and the job before it.
   std::function<void(const core::Job& before, const core::Step& step)> on_step = {};
 
  private:

@@ -4,7 +4,7 @@
 
 namespace jobman::test {
 
-/// The result of a task that waits for nothing outside of itself: runs it to its end, here.
+/// Runs a task that waits for nothing outside, and returns its result.
 template <class T>
 T RunNow(base::Task<T> task) {
   asio::io_context loop;

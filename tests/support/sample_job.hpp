@@ -8,10 +8,10 @@
 
 namespace jobman::test {
 
-/// 2026-01-01, for tests that need some time and care little which.
+/// 2026-01-01, for tests that need any time.
 inline constexpr core::TimePoint kNow{std::chrono::milliseconds{1'767'225'600'000}};
 
-/// A job as `create` hands it to the store.
+/// A job as `create` passes it to the store.
 inline core::Job SampleJob(const std::string& name) {
   core::Job job{.name = name, .user = "ada"};
   job.spec.name = name;
@@ -44,7 +44,7 @@ inline core::Slice SampleSlice(const std::string& name) {
   return slice;
 }
 
-/// The same job in the middle of things: every member differs from its default.
+/// The same job in progress: every member differs from its default.
 inline core::Job BusyJob(core::Job job) {
   job.wish = core::Wish::kReboot;
   job.state = core::Setup{.step = 3};

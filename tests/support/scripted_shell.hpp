@@ -12,8 +12,7 @@
 
 namespace jobman::test {
 
-/// Hosts that answer calls of the host script as a test wrote down. A call for which nothing is
-/// left says nothing, for ever.
+/// Hosts that answer calls of the host script from lists. A call without an answer left hangs.
 class ScriptedShell final : public ports::HostShell {
  public:
   struct Answer {
@@ -23,7 +22,7 @@ class ScriptedShell final : public ports::HostShell {
   };
   explicit ScriptedShell(FakeClock& clock) : clock_(clock) {}
 
-  /// The next answer to "install", "run", "follow", "stop", "renew" or "notice", of any host.
+  /// Adds an answer to "install", "run", "follow", "stop", "renew" or "notice", for any host.
   void Add(const std::string& verb, Answer answer) { answers_[verb].push_back(std::move(answer)); }
 
   base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand command,
@@ -40,9 +39,9 @@ class ScriptedShell final : public ports::HostShell {
 
   std::vector<std::string> verbs = {};     ///< of the calls so far
   std::vector<std::string> commands = {};  ///< their arguments: "run ID 0"
-  std::vector<std::string> inputs = {};    ///< what each was sent
+  std::vector<std::string> inputs = {};    ///< of the calls
   std::vector<std::string> dropped = {};   ///< identities
-  base::Duration takes = {};               ///< the clock moves by so much at each call
+  base::Duration takes = {};               ///< how far each call moves the clock
 
  private:
   static constexpr int kSilent = -1;

@@ -14,7 +14,7 @@ constexpr std::string_view kHead = "| from | to | because | story |\n| --- | ---
 constexpr std::string_view kFirstTable = "## Observations and what follows";
 constexpr std::string_view kStories = "](../tests/stories/";
 
-/// Where the table is: after the first marker, before the second.
+/// The table between the two markers.
 base::Result<std::pair<std::size_t, std::size_t>> FindTable(const std::string& text) {
   const auto begin = text.find(kBegin);
   const auto end = text.find(kEnd);
@@ -75,7 +75,7 @@ std::string StoryLink(const std::string& name) {
 base::Result<std::vector<StoryRow>> ReadStoryRows(const std::string& path) {
   JM_ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
   std::vector<StoryRow> rows;
-  bool in_table = false;  // after the line below its head
+  bool in_table = false;  // after its header
   const auto begin = std::min(text.find(kFirstTable), text.size());
   for (const std::string& line : base::Split(text.substr(begin), '\n')) {
     const bool line_of_table = line.starts_with("| ");

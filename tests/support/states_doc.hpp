@@ -10,35 +10,35 @@
 
 namespace jobman::test {
 
-/// From one state to the next, as one decision made it.
+/// From and to: a change of state by one decision.
 using Edge = std::pair<std::string, std::string>;
 
-/// What docs/states.md says of a transition.
+/// The row of docs/states.md for a transition.
 struct TransitionRow {
   std::string cause = {};
-  std::string story = {};  ///< the cell that names it
+  std::string story = {};  ///< the cell that links to it
 };
 
-/// The transitions that docs/states.md tells: the rows between its markers.
+/// The transitions in docs/states.md: the rows between its markers.
 base::Result<std::map<Edge, TransitionRow>> ReadTransitions(const std::string& path);
 /// The arrows of its diagram.
 base::Result<std::set<Edge>> ReadArrows(const std::string& path);
-/// Writes the table anew: a row for each of `edges`, with the cause and story that `rows` give;
-/// where a cause is missing, it asks for one.
+/// Rewrites the table: a row for each of `edges`, with cause and story from `rows`; kNoCause where
+/// there is none.
 base::Status WriteTransitions(const std::string& path, const std::set<Edge>& edges,
                               const std::map<Edge, TransitionRow>& rows);
 
-/// A row of a table of docs/states.md that has to name a story, and the stories it names.
+/// A row of docs/states.md that must name stories, and the stories it names.
 struct StoryRow {
   std::string text = {};
   std::vector<std::string> stories = {};
 };
-/// The rows of all its tables from "Observations and what follows" on.
+/// The rows of all tables from "What is seen, and what follows" on.
 base::Result<std::vector<StoryRow>> ReadStoryRows(const std::string& path);
-/// "[preempted](../tests/stories/preempted.txt)": what names a story in the document.
+/// The link to a story: "[preempted](../tests/stories/preempted.txt)".
 std::string StoryLink(const std::string& name);
 
-/// Stands where a cause is missing.
+/// Marks a missing cause.
 inline constexpr const char* kNoCause = "(say why)";
 
 }  // namespace jobman::test

@@ -10,7 +10,7 @@
 
 namespace jobman::test {
 
-/// A folder of one test; gone, with all that is in it, when the test ends.
+/// A temporary folder, removed with its content at the end of the test.
 class TempDir {
  public:
   TempDir() : path_(base::Path(::testing::TempDir()) / ("jobman-" + base::RandomHex(6))) {

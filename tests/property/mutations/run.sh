@@ -1,7 +1,7 @@
 #!/bin/sh
-# Shows that the random walks find defects: builds a walk once for each mutation in this folder, in a
-# copy of the tree, and expects it to fail. The walk of the whole controller for controller-*, the
-# reconciler's for the others.
+# Shows that the random walks find defects: for each mutation in this folder, builds a walk in a copy of
+# the tree and expects it to fail. The walk is that of the whole controller for controller-*, and that
+# of the reconciler for the others.
 #
 #   tests/property/mutations/run.sh          build, walk and judge all; some minutes
 #   tests/property/mutations/run.sh NAME...  only these
@@ -42,8 +42,8 @@ walk() {
 }
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS='-O1 -g0' \
   -DCMAKE_UNITY_BUILD=ON -DJOBMAN_BENCH=OFF >cmake.log || { cat cmake.log && exit 1; }
-for kind in reconciler- controller-; do
-  walk $kind || { cat walk.log && echo 'the walk fails without any mutation' && exit 1; }
+for prefix in reconciler- controller-; do
+  walk $prefix || { cat walk.log && echo 'the walk fails without any mutation' && exit 1; }
 done
 
 missed=0
