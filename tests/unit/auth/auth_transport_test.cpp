@@ -15,7 +15,7 @@ using test::Loop;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Gives token-1 until it is invalidated, then token-2, ... up to `last`.
+/// Returns token-1 until it is invalidated, then token-2, ... up to `last`.
 class Counting final : public TokenSource {
  public:
   explicit Counting(std::shared_ptr<int> number, int last)
@@ -67,7 +67,7 @@ TEST_F(AuthTransportTest, AddsNothingWithoutAToken) {
   EXPECT_THAT(SentTokens(), ElementsAre("none"));
 }
 
-TEST_F(AuthTransportTest, SendsNoTokenInTheClearToAnotherMachine) {
+TEST_F(AuthTransportTest, SendsNoTokenUnencryptedToAnotherMachine) {
   const auto transport = With(MakeFixedTokenSource("SECRET", "x"));
   for (const char* url : {"http://tpu.googleapis.com/", "http://127.0.0.1.example.org/"}) {
     const auto answer = Send(*transport, url);
@@ -78,7 +78,7 @@ TEST_F(AuthTransportTest, SendsNoTokenInTheClearToAnotherMachine) {
   EXPECT_THAT(script->requests, IsEmpty());
 }
 
-TEST_F(AuthTransportTest, SendsTheTokenInTheClearToThisMachine) {
+TEST_F(AuthTransportTest, SendsTheTokenUnencryptedToThisMachine) {
   script->Answer(200, "{}");
   const auto transport = With(MakeFixedTokenSource("abc", "x"));
   EXPECT_TRUE(Send(*transport, "http://127.0.0.1:8080/").ok());
@@ -93,7 +93,7 @@ TEST_F(AuthTransportTest, RefreshesOnceAfterA401) {
   EXPECT_THAT(SentTokens(), ElementsAre("Bearer token-1", "Bearer token-2"));
 }
 
-TEST_F(AuthTransportTest, TellsTheSecond401AsItIs) {
+TEST_F(AuthTransportTest, ReturnsTheSecond401) {
   script->Answer(401, "one");
   script->Answer(401, "two");
   script->Answer(200, "never");
@@ -124,7 +124,7 @@ base::Task<void> SendOne(http::Transport* transport, std::vector<int>* statuses)
   statuses->push_back(answer ? answer->status : -1);
 }
 
-TEST_F(AuthTransportTest, ManyRefusedAtOnceRefreshOnce) {
+TEST_F(AuthTransportTest, ManyConcurrent401sRefreshOnce) {
   for (int i = 0; i < 5; ++i) script->Answer(401, "");
   for (int i = 0; i < 5; ++i) script->Answer(200, "");
   const auto transport = With(std::make_unique<Counting>(number, 9));
@@ -137,7 +137,7 @@ TEST_F(AuthTransportTest, ManyRefusedAtOnceRefreshOnce) {
   EXPECT_EQ(*number, 2);
 }
 
-TEST_F(AuthTransportTest, PassesOnThatThereIsNoToken) {
+TEST_F(AuthTransportTest, PassesOnAMissingToken) {
   const auto transport = With(MakeFixedTokenSource("two words", "GOOGLE_OAUTH_ACCESS_TOKEN"));
   const auto answer = Send(*transport, "https://h/");
   ASSERT_FALSE(answer.ok());

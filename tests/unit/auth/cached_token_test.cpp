@@ -19,7 +19,7 @@ using test::Loop;
 
 const Error kFailed{.code = Code::kUnauthenticated, .message = "no"};
 
-/// Gives out prepared answers after some turns of the loop.
+/// Returns prepared answers after some turns of the loop.
 class Scripted final : public TokenSource {
  public:
   struct State {
@@ -72,7 +72,7 @@ TEST_F(CachedToken, IsKeptUntilFiveMinutesBeforeItExpires) {
   EXPECT_EQ(Get(), "two");
 }
 
-TEST_F(CachedToken, IsKeptTenMinutesWhenItDoesNotSay) {
+TEST_F(CachedToken, IsKeptTenMinutesWithoutALifetime) {
   Give("one", {});
   Give("two", {});
   EXPECT_EQ(Get(), "one");
@@ -82,7 +82,7 @@ TEST_F(CachedToken, IsKeptTenMinutesWhenItDoesNotSay) {
   EXPECT_EQ(Get(), "two");
 }
 
-TEST_F(CachedToken, IsForgottenWhenItWasRefused) {
+TEST_F(CachedToken, IsForgottenWhenRefused) {
   Give("one", minutes{60});
   Give("two", minutes{60});
   EXPECT_EQ(Get(), "one");
@@ -91,7 +91,7 @@ TEST_F(CachedToken, IsForgottenWhenItWasRefused) {
   EXPECT_EQ(Get(), "two");
 }
 
-TEST_F(CachedToken, IsUsedToItsEndWhenARefreshFails) {
+TEST_F(CachedToken, IsUsedUntilItExpiresWhenARefreshFails) {
   Give("one", minutes{60});
   EXPECT_EQ(Get(), "one");
   clock.Advance(minutes{57});
@@ -101,7 +101,7 @@ TEST_F(CachedToken, IsUsedToItsEndWhenARefreshFails) {
   EXPECT_EQ(Get(), "no");
 }
 
-TEST_F(CachedToken, AnErrorIsNotRemembered) {
+TEST_F(CachedToken, AnErrorIsNotCached) {
   inner->answers.push_back(kFailed);
   Give("one", minutes{60});
   EXPECT_EQ(Get(), "no");

@@ -52,7 +52,7 @@ TEST(ParseToken, TakesJsonWithATime) {
   EXPECT_EQ(token->expires, base::FromMillis(60'500));
 }
 
-TEST(ParseToken, RefusesWhatIsNoneWithoutRepeatingIt) {
+TEST(ParseToken, RefusesOtherTextWithoutQuotingIt) {
   for (const char* text : {"", " \n", "SECRET two words", "{\"access_token\":\"SECRET\"", "{}",
                            R"({"token":"SECRET"})", "{\"access_token\":\"SECRET\\r\\nX: y\"}",
                            "SECRET\xc3\xa9", R"({"access_token":"SECRET","expiry":"tomorrow"})"}) {
@@ -87,7 +87,7 @@ TEST(FileTokenSource, NamesTheFileThatCannotBeRead) {
   EXPECT_THAT(token.error().message, HasSubstr("/nonexistent/token"));
 }
 
-TEST(FileTokenSource, SaysWhenTheTokenExpired) {
+TEST(FileTokenSource, ReportsAnExpiredToken) {
   TempFile file;
   FakeClock clock;
   Loop loop;
@@ -102,7 +102,7 @@ TEST(FileTokenSource, SaysWhenTheTokenExpired) {
   EXPECT_THAT(token.error().message, HasSubstr("expired at 2026-01-01T01:00:00"));
 }
 
-TEST(CommandTokenSource, TakesWhatTheCommandPrints) {
+TEST(CommandTokenSource, UsesTheOutputOfTheCommand) {
   FakeClock clock;
   Loop loop;
   EXPECT_EQ(loop.Run(MakeCommandTokenSource("echo to''ken", clock)->Get())->value, "token");
@@ -111,7 +111,7 @@ TEST(CommandTokenSource, TakesWhatTheCommandPrints) {
   EXPECT_EQ(loop.Run(dated->Get())->expires, clock.Now() + std::chrono::minutes{1});
 }
 
-TEST(CommandTokenSource, ShowsWhatAFailedCommandSaid) {
+TEST(CommandTokenSource, ShowsTheErrorsOfAFailedCommand) {
   FakeClock clock;
   Loop loop;
   const auto source = MakeCommandTokenSource("echo SECRET; echo not logged in >&2; exit 3", clock);
@@ -123,7 +123,7 @@ TEST(CommandTokenSource, ShowsWhatAFailedCommandSaid) {
   EXPECT_THAT(token.error().hint, HasSubstr("gcloud auth login"));
 }
 
-TEST(CommandTokenSource, ShowsWhatACommandSaidThatPrintedNoToken) {
+TEST(CommandTokenSource, ShowsTheErrorsOfACommandWithoutAToken) {
   FakeClock clock;
   Loop loop;
   const auto source = MakeCommandTokenSource("echo try again later >&2", clock);
@@ -169,7 +169,7 @@ TEST_F(Choose, NeedsNoneForHttpOnThisMachine) {
   EXPECT_EQ(TokenOf({.endpoint = "http://localhost:1234"}), "");
 }
 
-TEST_F(Choose, SaysEveryWayWhenThereIsNone) {
+TEST_F(Choose, ListsAllSourcesWhenThereIsNone) {
   for (const char* endpoint :
        {"https://tpu.googleapis.com", "http://10.0.0.1", "https://127.0.0.1"}) {
     const auto source = From({.endpoint = endpoint}, {});
@@ -183,7 +183,7 @@ TEST_F(Choose, SaysEveryWayWhenThereIsNone) {
   }
 }
 
-TEST_F(Choose, NamesTheVariableThatHoldsNoToken) {
+TEST_F(Choose, NamesTheVariableWithoutAToken) {
   EXPECT_THAT(TokenOf({.endpoint = "https://tpu.googleapis.com"}, "two words"),
               HasSubstr("GOOGLE_OAUTH_ACCESS_TOKEN"));
 }

@@ -7,7 +7,7 @@
 namespace jobman::base {
 namespace {
 
-TEST(CheckDeathTest, NamesTheInvariantAndThePlaceAndAborts) {
+TEST(CheckDeathTest, PrintsTheInvariantAndThePlaceAndAborts) {
   const int hosts = -1;
   EXPECT_DEATH(JM_CHECK(hosts >= 0, "a slice has hosts"),
                "defect: a slice has hosts \\(hosts >= 0\\) at .*check_test.cpp:");

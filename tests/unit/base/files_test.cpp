@@ -27,7 +27,7 @@ int EntriesIn(const Path& folder) {
   return count;
 }
 
-/// Sets, or with nothing unsets, a variable of the environment until the end of a test.
+/// Sets (or unsets) an environment variable until the end of a test.
 class ScopedEnv {
  public:
   ScopedEnv(const char* name, const char* value) : name_(name) {
@@ -50,7 +50,7 @@ class ScopedEnv {
   std::optional<std::string> before_;
 };
 
-TEST(ReadFile, GivesEveryByteBack) {
+TEST(ReadFile, ReadsEveryByte) {
   const TempDir dir;
   std::string bytes(200'000, 'x');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
@@ -80,7 +80,7 @@ TEST(WriteFileAtomic, ReplacesTheFileAndLeavesNothingElse) {
   EXPECT_EQ(EntriesIn(dir.path()), 1);
 }
 
-TEST(WriteFileAtomic, AnErrorNamesTheFileThatWasAskedFor) {
+TEST(WriteFileAtomic, AnErrorNamesTheFile) {
   const TempDir dir;
   const Status written = WriteFileAtomic(dir / "absent" / "f", "x");
   ASSERT_FALSE(written.ok());
@@ -110,10 +110,11 @@ TEST(WriteFileAtomic, SetsTheModeWhateverTheUmask) {
   EXPECT_EQ(ModeOf(dir / "own"), 0600u);
 }
 
-TEST(WriteFileAtomic, FailureNamesThePlaceAndKeepsTheOldFile) {
+TEST(WriteFileAtomic, FailureNamesTheFileAndKeepsTheOldOne) {
   const TempDir dir;
   EXPECT_FALSE(WriteFileAtomic(dir / "no-such-folder/f", "x").ok());
-  // A folder cannot be replaced by a file: the rename fails, and the sibling must go again.
+  // A folder cannot be replaced by a file: the rename fails, and the temporary file must be
+  // removed.
   ASSERT_TRUE(EnsureDir(dir / "taken/inside").ok());
   const Status status = WriteFileAtomic(dir / "taken", "x");
   ASSERT_FALSE(status.ok());
@@ -144,7 +145,7 @@ TEST(EnsureDir, FileInTheWayIsAnError) {
   EXPECT_FALSE(EnsureDir(dir / "f/below").ok());
 }
 
-TEST(AppendFile, GoesOnWhereTheFileEnds) {
+TEST(AppendFile, AppendsAtTheEndOfTheFile) {
   const TempDir dir;
   {
     auto first = AppendFile::Open(dir / "log");
@@ -162,7 +163,7 @@ TEST(AppendFile, GoesOnWhereTheFileEnds) {
   EXPECT_EQ(ModeOf(dir / "log"), 0600u);
 }
 
-TEST(AppendFile, TheSameBytesByTwoWritersAreThereOnce) {
+TEST(AppendFile, TwoWritersOfTheSameBytesAppendThemOnce) {
   const TempDir dir;
   auto stopped = AppendFile::Open(dir / "log");
   ASSERT_TRUE(stopped->Append("one\n").ok());
@@ -173,7 +174,7 @@ TEST(AppendFile, TheSameBytesByTwoWritersAreThereOnce) {
 }
 
 TEST(AppendFile, FullDiskHasItsReason) {
-  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "/dev/full is not there";
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
   auto full = AppendFile::Open("/dev/full");
   ASSERT_TRUE(full.ok());
   const Status status = full->Append("x");
@@ -183,11 +184,11 @@ TEST(AppendFile, FullDiskHasItsReason) {
   EXPECT_EQ(full->size(), 0);
 }
 
-TEST(AppendFile, IsNotInheritedByPrograms) {
+TEST(AppendFile, IsNotInheritedByChildren) {
   const TempDir dir;
   const int before = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::close(before);
-  // The lowest free descriptor is what Open gets.
+  // Open gets the lowest free descriptor.
   auto file = AppendFile::Open(dir / "log");
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(::fcntl(before, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
@@ -198,7 +199,7 @@ TEST(FileSize, IsNothingForAnAbsentFile) {
   EXPECT_FALSE(FileSize(dir / "absent"));
 }
 
-TEST(RemoveAll, TakesTheTreeAndIsSafeToRepeat) {
+TEST(RemoveAll, RemovesTheTreeAndIsSafeToRepeat) {
   const TempDir dir;
   ASSERT_TRUE(EnsureDir(dir / "a/b").ok());
   ASSERT_TRUE(WriteFileAtomic(dir / "a/b/f", "x").ok());
@@ -233,7 +234,7 @@ TEST(SelfExe, IsThisProgram) {
   EXPECT_EQ(SelfExe().filename(), program_invocation_short_name);
 }
 
-TEST(UniqueFd, ClosesOnceAndMovesAway) {
+TEST(UniqueFd, ClosesOnceAndCanBeMoved) {
   int number = -1;
   {
     UniqueFd first(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -249,7 +250,7 @@ TEST(UniqueFd, ClosesOnceAndMovesAway) {
   EXPECT_EQ(::fcntl(number, F_GETFD), -1);
 }
 
-TEST(ReadFile, EndsWhereADeviceDoesNot) {
+TEST(ReadFile, IsBoundedForAnEndlessDevice) {
   const auto read = ReadFile("/dev/zero", 1000);
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, Code::kInvalidArgument);
@@ -264,7 +265,7 @@ TEST(ReadRegularFile, DoesNotWaitForTheWriterOfAPipe) {
   EXPECT_EQ(ReadRegularFile(dir / "file").value(), "text");
 }
 
-TEST(EnsureDir, NamesWhatTheUserCanMend) {
+TEST(EnsureDir, NamesTheCure) {
   EXPECT_EQ(EnsureDir("/dev/null/x").error().code, Code::kFailedPrecondition);
   const TempDir dir;
   ASSERT_EQ(::symlink("loop", (dir / "loop").c_str()), 0);

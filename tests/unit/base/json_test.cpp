@@ -33,7 +33,7 @@ class Members : public ::testing::Test {
     "big": 18446744073709551615, "none": null, "list": [1], "junk": "12ab", "object": {"a": "b"}})");
 };
 
-TEST_F(Members, GiveTheirValue) {
+TEST_F(Members, HaveTheirValue) {
   EXPECT_EQ(GetString(object_, "text"), "x");
   EXPECT_TRUE(GetBool(object_, "yes"));
   EXPECT_EQ(GetInt(object_, "n"), -7);
@@ -64,7 +64,7 @@ TEST_F(Members, NumbersThatDoNotFitAreZero) {
   EXPECT_EQ(GetInt(object_, "big"), 0);
 }
 
-TEST_F(Members, OfWhatIsNoObjectAreEmpty) {
+TEST_F(Members, OfNonObjectsAreEmpty) {
   EXPECT_EQ(GetString(Json("text"), "a"), "");
   EXPECT_EQ(GetInt(Json::array({1, 2}), "a"), 0);
   EXPECT_TRUE(GetMember(Json(), "a").is_null());

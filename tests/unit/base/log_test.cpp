@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-/// The log is one per process: every test leaves it as before main started it.
+/// There is one log per process, so every test resets it.
 class LogTest : public ::testing::Test {
  protected:
   ~LogTest() override { StartLog({}, LogLevel::kWarn, ""); }
@@ -53,7 +53,7 @@ TEST_F(LogTest, FileIsForItsOwnerOnly) {
   EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(LogTest, WhatIsOldMakesRoom) {
+TEST_F(LogTest, OldLinesMakeRoom) {
   StartLog(dir_ / "log", LogLevel::kInfo, "");
   const std::string megabyte(1 << 20, 'x');
   for (int line = 0; line < 40; ++line) LogLine(LogLevel::kInfo, "ssh", megabyte);

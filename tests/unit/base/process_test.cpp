@@ -50,7 +50,7 @@ TEST_F(RunProcessTest, SurvivesAProgramThatDoesNotReadItsInput) {
   EXPECT_EQ(result->exit_code, 0);
 }
 
-TEST_F(RunProcessTest, NoInputIsAnEmptyOne) {
+TEST_F(RunProcessTest, MissingInputIsEmpty) {
   const auto result = Run({"cat"});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out, "");
@@ -68,7 +68,7 @@ TEST_F(RunProcessTest, UnknownProgramIsNotFoundAndNamed) {
   EXPECT_EQ(Run({}).error().code, Code::kInvalidArgument);
 }
 
-TEST_F(RunProcessTest, ArgumentsReachTheProgramAsTheyAre) {
+TEST_F(RunProcessTest, ArgumentsReachTheProgramUnchanged) {
   const auto result = Run({"printf", "%s|", "a b", "", "$HOME", "*"});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out, "a b||$HOME|*|");
@@ -79,10 +79,10 @@ TEST_F(RunProcessTest, BackgroundChildrenAreNotWaitedFor) {
   ASSERT_TRUE(result.ok());
   const auto pid = ParseNumber(Trim(result->out));
   ASSERT_TRUE(pid);
-  EXPECT_EQ(::kill(static_cast<pid_t>(*pid), SIGKILL), 0) << "it was still there";
+  EXPECT_EQ(::kill(static_cast<pid_t>(*pid), SIGKILL), 0) << "it still ran";
 }
 
-TEST_F(RunProcessTest, LeavesNoDescriptorAndNoChildBehind) {
+TEST_F(RunProcessTest, LeaksNoDescriptorAndNoChild) {
   ASSERT_TRUE(Sh("true").ok());
   const int before = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::close(before);
@@ -92,7 +92,7 @@ TEST_F(RunProcessTest, LeavesNoDescriptorAndNoChildBehind) {
   EXPECT_EQ(before, after);
 }
 
-TEST_F(RunProcessTest, GivesTheProgramItsStandardDescriptorsOnly) {
+TEST_F(RunProcessTest, TheProgramGetsOnlyItsStandardDescriptors) {
   const UniqueFd inheritable(::open("/dev/null", O_RDONLY));
   ASSERT_GT(inheritable.get(), 2);
   const auto result = Sh("ls /proc/$$/fd");
@@ -106,13 +106,13 @@ int ExitCodeOf(pid_t pid) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-TEST(StartProcess, ReadsAndWritesNothingUnlessTold) {
+TEST(StartProcess, ReadsAndWritesNothingByDefault) {
   const auto pid = StartProcess({"/bin/sh", "-c", "read line && exit 1; echo x && echo y >&2"});
   ASSERT_TRUE(pid.ok());
   EXPECT_EQ(ExitCodeOf(*pid), 0);
 }
 
-TEST(StartProcess, SignalsAreAsInANewProgram) {
+TEST(StartProcess, ResetsSignals) {
   const auto before = ::signal(SIGPIPE, SIG_IGN);
   const auto pid = StartProcess({"/bin/sh", "-c", "kill -PIPE $$"});
   ::signal(SIGPIPE, before);
@@ -120,7 +120,7 @@ TEST(StartProcess, SignalsAreAsInANewProgram) {
   EXPECT_EQ(ExitCodeOf(*pid), 128 + SIGPIPE);
 }
 
-TEST(StartProcess, WritesToWhatItIsGiven) {
+TEST(StartProcess, WritesToTheGivenDescriptor) {
   const test::TempDir dir;
   const UniqueFd out(::open((dir / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   const auto pid = StartProcess({"/bin/sh", "-c", "echo out; echo err >&2"}, {.out = out.get()});
@@ -129,7 +129,7 @@ TEST(StartProcess, WritesToWhatItIsGiven) {
   EXPECT_EQ(*ReadFile(dir / "out"), "out\n");
 }
 
-TEST(StartProcess, NoProgramIsAnError) {
+TEST(StartProcess, AMissingProgramIsAnError) {
   EXPECT_EQ(StartProcess({"no-such-program-of-jobman"}).error().code, Code::kNotFound);
   EXPECT_EQ(StartProcess({}).error().code, Code::kInvalidArgument);
 }
@@ -170,7 +170,7 @@ class AwaitReadyTest : public ::testing::Test {
   asio::io_context loop_;
 };
 
-TEST_F(AwaitReadyTest, EndsWhenTheChildIsReadyAndLetsTheLoopTurnMeanwhile) {
+TEST_F(AwaitReadyTest, EndsWhenTheChildIsReadyAndDoesNotBlockTheLoop) {
   int turns = 0;
   const auto count = [](int* turned) -> Task<void> {
     for (;;) {
@@ -180,7 +180,7 @@ TEST_F(AwaitReadyTest, EndsWhenTheChildIsReadyAndLetsTheLoopTurnMeanwhile) {
   };
   CancelScope scope;
   Spawn(loop_.get_executor(), scope, count(&turns));
-  // Ready only after the loop has done other work: a wait that blocked it would never end.
+  // Ready only after the loop has done other work: a blocking wait would never end.
   const std::string go = (dir_ / "go").string();
   const std::string up = (dir_ / "up").string();
   const pid_t child =
@@ -199,13 +199,13 @@ TEST_F(AwaitReadyTest, AChildThatEndsIsNotWaitedFor) {
   EXPECT_EQ(Await(Start("exit 3"), never, std::chrono::hours{1}).value_or(true), false);
 }
 
-TEST_F(AwaitReadyTest, WhatTheChildDidBeforeItsEndCounts) {
+TEST_F(AwaitReadyTest, AChildThatWasReadyBeforeItEndedIsReady) {
   const std::string up = (dir_ / "up").string();
   const auto ready = [&]() -> Result<bool> { return FileSize(up).has_value(); };
   EXPECT_EQ(Await(Start(": >" + up), ready, std::chrono::seconds{30}).value_or(false), true);
 }
 
-TEST_F(AwaitReadyTest, TheWaitIsBoundAndTheChildLeftAlone) {
+TEST_F(AwaitReadyTest, TheWaitIsBoundedAndTheChildLeftAlone) {
   const pid_t child = Start("sleep 1000");
   const auto never = []() -> Result<bool> { return false; };
   EXPECT_EQ(Await(child, never, milliseconds{20}).value_or(true), false);
@@ -224,7 +224,7 @@ Task<void> RunInto(std::vector<std::string> argv, std::optional<Result<ProcessRe
   *result = co_await RunProcess(std::move(argv));
 }
 
-/// Turns the loop until `path` has content; each turn waits for the loop, not for a fixed time.
+/// Runs the loop until `path` has content.
 std::string WaitForContent(asio::io_context& loop, const Path& path) {
   for (int turn = 0; turn < 5000; ++turn) {
     auto content = ReadFile(path);
@@ -236,7 +236,7 @@ std::string WaitForContent(asio::io_context& loop, const Path& path) {
 }
 
 bool IsGone(pid_t pid) {
-  // A zombie of another parent still has a number: its state says that it ended.
+  // A zombie of another parent still has a pid; its state shows that it has ended.
   const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
   return !stat.ok() || Contains(*stat, ") Z ");
 }

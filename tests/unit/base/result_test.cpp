@@ -17,7 +17,7 @@ TEST(Error, ToStringPutsTheOutermostFrameFirst) {
   EXPECT_EQ(error.ToString(), "job train-7: creating slice train-7-a2: no capacity");
 }
 
-TEST(Error, EveryCodeIsFoundAgainByItsName) {
+TEST(Error, EveryCodeIsFoundByItsName) {
   for (int number = 0; number <= 16; ++number) {
     const Code code = static_cast<Code>(number);
     EXPECT_EQ(CodeFromName(CodeName(code)), code) << number;
@@ -26,7 +26,7 @@ TEST(Error, EveryCodeIsFoundAgainByItsName) {
   EXPECT_EQ(CodeFromName("NEW_IN_2031"), Code::kUnknown);
 }
 
-TEST(Error, EveryReasonIsFoundAgainByItsName) {
+TEST(Error, EveryReasonIsFoundByItsName) {
   for (int number = 1; number <= static_cast<int>(Reason::kNotSupported); ++number) {
     const Reason reason = static_cast<Reason>(number);
     EXPECT_NE(ReasonName(reason), "none") << number;
@@ -35,7 +35,7 @@ TEST(Error, EveryReasonIsFoundAgainByItsName) {
   EXPECT_EQ(ReasonFromName("no such reason"), Reason::kNone);
 }
 
-TEST(Error, FromErrnoNamesTheDoingTheCauseAndTheReason) {
+TEST(Error, FromErrnoNamesTheActionTheCauseAndTheReason) {
   const Error full = FromErrno(ENOSPC, "writing log");
   EXPECT_EQ(full.message, "writing log: No space left on device");
   EXPECT_EQ(full.reason, Reason::kDiskFull);
@@ -73,14 +73,14 @@ TEST(Result, MacrosPassValuesOnAndReturnErrors) {
   EXPECT_EQ(Even(3).error().code, Code::kInvalidArgument);
 }
 
-TEST(Result, HoldsWhatCannotBeCopied) {
+TEST(Result, HoldsMoveOnlyValues) {
   Result<std::unique_ptr<int>> result = std::make_unique<int>(5);
   ASSERT_TRUE(result.ok());
   const std::unique_ptr<int> taken = std::move(result).value();
   EXPECT_EQ(*taken, 5);
 }
 
-TEST(Result, TakesWhatConvertsToItsValue) {
+TEST(Result, TakesConvertibleValues) {
   const Result<std::string> text = "literal";
   EXPECT_EQ(*text, "literal");
   EXPECT_EQ(Result<int>(Internal("x")).value_or(9), 9);
@@ -89,7 +89,7 @@ TEST(Result, TakesWhatConvertsToItsValue) {
 struct JobTag {};
 struct TaskTag {};
 
-TEST(Id, IsOfItsOwnKindAndZeroMeansNone) {
+TEST(Id, HasItsOwnTypeAndZeroMeansNone) {
   static_assert(!std::is_convertible_v<Id<JobTag>, Id<TaskTag>>);
   EXPECT_FALSE(Id<JobTag>{});
   EXPECT_TRUE(Id<JobTag>{3});

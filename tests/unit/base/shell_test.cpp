@@ -12,15 +12,15 @@ TEST(ShellQuote, LeavesPlainWordsReadable) {
   EXPECT_EQ(ShellQuote("user@10.0.0.1:/tmp"), "user@10.0.0.1:/tmp");
 }
 
-TEST(ShellQuote, QuotesWhatAShellWouldChange) {
+TEST(ShellQuote, QuotesSpecialCharacters) {
   EXPECT_EQ(ShellQuote(""), "''");
   EXPECT_EQ(ShellQuote("it's"), R"('it'\''s')");
   EXPECT_EQ(ShellQuote("a=b"), "'a=b'");
   EXPECT_EQ(ShellQuote("~"), "'~'");
 }
 
-// The proof: a real shell gives every word back as it was.
-TEST(ShellQuote, RealShellGivesTheWordsBack) {
+// A real shell returns every word unchanged.
+TEST(ShellQuote, ARealShellReadsTheSameWords) {
   std::vector<std::string> words = {
       "",    " ",    "it's", "\"q\"", "$HOME", "`id`",     "$(id)",     "a\nb",
       "\\",  "*",    "~",    "#no",   "a;b",   "!h",       "-n",        "{a,b}",
@@ -37,7 +37,7 @@ TEST(ShellQuote, RealShellGivesTheWordsBack) {
   EXPECT_EQ(result->err, "");
 }
 
-TEST(IsEnvName, TakesNamesOnly) {
+TEST(IsEnvName, AcceptsOnlyNames) {
   for (const char* name : {"PATH", "_", "a1", "JOBMAN_JOB_ID"})
     EXPECT_TRUE(IsEnvName(name)) << name;
   for (const char* name : {"", "1A", "A-B", "A B", "A=B", "\xc3\x84", "A\n"}) {

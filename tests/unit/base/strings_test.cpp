@@ -18,7 +18,7 @@ TEST(Join, PutsTheSeparatorBetween) {
   EXPECT_EQ(Join({}, ", "), "");
 }
 
-TEST(Trim, TakesBlanksFromBothEnds) {
+TEST(Trim, RemovesBlanksFromBothEnds) {
   EXPECT_EQ(Trim(" \t a b \r\n"), "a b");
   EXPECT_EQ(Trim(" \n "), "");
   EXPECT_EQ(Trim("a"), "a");
@@ -28,13 +28,13 @@ TEST(ToLower, LeavesOtherBytesAlone) {
   EXPECT_EQ(ToLower("READY-\xc3\x84 9"), "ready-\xc3\x84 9");
 }
 
-TEST(ReplaceAll, ReplacesEveryOneOnce) {
+TEST(ReplaceAll, ReplacesEachOccurrenceOnce) {
   EXPECT_EQ(ReplaceAll("aaa", "a", "aa"), "aaaaaa");
   EXPECT_EQ(ReplaceAll("a-b-c", "-", ""), "abc");
   EXPECT_EQ(ReplaceAll("abc", "", "x"), "abc");
 }
 
-TEST(ParseNumber, TakesWholeDecimalsOnly) {
+TEST(ParseNumber, AcceptsOnlyDecimalIntegers) {
   EXPECT_EQ(ParseNumber("0"), 0);
   EXPECT_EQ(ParseNumber("9223372036854775807"), INT64_MAX);
   for (const char* text : {"", " 1", "1 ", "-1", "+1", "0x1", "1.0", "9223372036854775808"}) {
@@ -50,11 +50,11 @@ TEST(Nearest, FindsTheTypingError) {
   EXPECT_EQ(Nearest("zoen", keys), "zone");
 }
 
-TEST(Nearest, TakesTheNearestOfSeveral) {
+TEST(Nearest, ChoosesTheNearestOfSeveral) {
   EXPECT_EQ(Nearest("delets", {"deploy", "delete", "deletes"}), "delete");
 }
 
-TEST(Nearest, IsSilentWhenNothingIsNear) {
+TEST(Nearest, IsNothingWhenNothingIsNear) {
   EXPECT_FALSE(Nearest("banana", {"accelerator", "zone"}));
   EXPECT_FALSE(Nearest("a", {"b"}));
   EXPECT_FALSE(Nearest("ab", {"cd"}));

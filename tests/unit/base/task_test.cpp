@@ -30,7 +30,7 @@ Task<Result<int>> Fail() {
   co_return NotFound("no such node");
 }
 
-/// Says, through `alive`, whether a coroutine's frame still exists.
+/// Tells through `alive` whether a coroutine's frame still exists.
 struct Alive {
   explicit Alive(int* count) : count_(count) { ++*count_; }
   Alive(const Alive&) = delete;
@@ -44,13 +44,13 @@ Task<void> WaitForEver(int* alive) {
   co_await Sleep(hours{1});
 }
 
-/// Runs everything that is ready; time does not matter.
+/// Runs all ready handlers.
 void Settle(asio::io_context& loop) {
   loop.restart();
   loop.poll();
 }
 
-TEST(RunTask, GivesTheResultAgainAndAgain) {
+TEST(RunTask, CanBeCalledRepeatedly) {
   asio::io_context loop;
   EXPECT_EQ(*RunTask(loop, Answer(7)), 7);
   EXPECT_EQ(*RunTask(loop, Answer(8)), 8);
@@ -84,18 +84,18 @@ TEST(Yield, LetsTheOthersRunFirst) {
   EXPECT_THAT(order, ElementsAre(1, 2, 3, 4));
 }
 
-TEST(WithTimeout, GivesDeadlineExceededAndCancelsTheTask) {
+TEST(WithTimeout, FailsWithDeadlineExceededAndCancelsTheTask) {
   asio::io_context loop;
   const auto late = RunTask(loop, WithTimeout(NeverAnswer(), milliseconds{5}, "the oracle"));
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(late.error().message, "the oracle: no answer within 5ms");
-  // Nothing is left that waits an hour.
+  // Nothing waits for an hour any more.
   loop.restart();
   loop.run();
 }
 
-TEST(WithTimeout, PassesAnAnswerAndAnErrorInTime) {
+TEST(WithTimeout, PassesResultsAndErrorsThatAreInTime) {
   asio::io_context loop;
   EXPECT_EQ(*RunTask(loop, WithTimeout(Answer(3), hours{1}, "the oracle")), 3);
   EXPECT_EQ(RunTask(loop, WithTimeout(Fail(), hours{1}, "the oracle")).error().code,
@@ -121,7 +121,7 @@ TEST(WithTimeout, CancelledFromOutsideIsACancellationNotATimeout) {
   EXPECT_FALSE(answer.has_value());
 }
 
-TEST(Spawn, TellsThatTheTaskEndedByItself) {
+TEST(Spawn, ReportsThatTheTaskEndedByItself) {
   asio::io_context loop;
   std::optional<bool> ended;
   Spawn(loop.get_executor(), Yield(), [&](bool cancelled) { ended = cancelled; });
@@ -148,7 +148,7 @@ TEST(CancelScope, CancelEndsEveryCoroutineInIt) {
   EXPECT_EQ(ended, 3);
 }
 
-TEST(CancelScope, DeathCancels) {
+TEST(CancelScope, DestructionCancels) {
   asio::io_context loop;
   int alive = 0;
   {
@@ -191,7 +191,7 @@ TEST(CancelScope, MovingKeepsTheCoroutinesAndAssigningEndsTheOldOnes) {
   EXPECT_EQ(second, 1);
 }
 
-TEST(CancelScope, CancelledScopeEndsWhatIsSpawnedLater) {
+TEST(CancelScope, ACancelledScopeEndsLaterCoroutines) {
   asio::io_context loop;
   CancelScope scope;
   scope.Cancel();
@@ -215,8 +215,8 @@ Task<void> EitherIsDue() {
   co_await EndIfCancelled();
 }
 
-/// What a coroutine waited for has come, and its resumption stands in the loop's queue.
-TEST(CancelScope, WhatIsDueWhenTheScopeIsCancelledDoesNotGoOn) {
+/// The wait has ended, and the resumption is queued in the loop.
+TEST(CancelScope, ACoroutineThatIsDueDoesNotResumeAfterCancel) {
   asio::io_context loop;
   const auto goes_on = [&loop](Task<void> wait) {
     CancelScope scope;
@@ -234,7 +234,7 @@ TEST(CancelScope, WhatIsDueWhenTheScopeIsCancelledDoesNotGoOn) {
   EXPECT_FALSE(goes_on(EitherIsDue()));
 }
 
-TEST(CancelScope, AYieldThatIsDueDoesNotGoOn) {
+TEST(CancelScope, AYieldThatIsDueDoesNotResumeAfterCancel) {
   asio::io_context loop;
   CancelScope scope;
   bool went_on = false;
@@ -333,7 +333,7 @@ TEST(CancelScope, DoneMaySpawnAgainInTheSameScope) {
   EXPECT_EQ(ended, 1);
 }
 
-TEST(CancelScope, LoopMayDieWithCoroutinesInside) {
+TEST(CancelScope, TheLoopMayBeDestroyedWithCoroutinesInside) {
   CancelScope scope;
   int alive = 0;
   {

@@ -47,7 +47,7 @@ TEST(Rfc3339, ParsesWhatTheApiAndOthersSend) {
   }
 }
 
-TEST(Rfc3339, RefusesWhatIsNot) {
+TEST(Rfc3339, RefusesInvalidTimes) {
   for (const char* text : {"",
                            "2026-11-21",
                            "2026-11-21T03:57:00",
@@ -72,7 +72,7 @@ TEST(Rfc3339, RefusesWhatIsNot) {
   }
 }
 
-TEST(Rfc3339, GoesRoundForManyTimes) {
+TEST(Rfc3339, RoundTripsManyTimes) {
   for (std::int64_t day = -400; day < 40'000; day += 13) {
     const TimePoint time = FromMillis(day * 86'400'123);
     const auto parsed = ParseRfc3339(FormatRfc3339(time));
@@ -107,7 +107,7 @@ TEST(ParseDuration, TakesUnitsAndBareSeconds) {
   }
 }
 
-TEST(ParseDuration, RefusesSlipsAndSaysWhatToWrite) {
+TEST(ParseDuration, RefusesMistakesAndSaysWhatToWrite) {
   for (const char* text : {"", "h", "-5s", "5 s", "5x", "1m1h", "1h2h", "1h30", "s5", ".", "1..5s",
                            "5S", "99999999d", "1e3s", "nan", "5ss"}) {
     const auto parsed = ParseDuration(text);
@@ -144,7 +144,7 @@ TEST(FormatExactDuration, LosesNothing) {
   }
 }
 
-TEST(FormatDuration, IsReadAgainByParseDuration) {
+TEST(FormatDuration, RoundTripsThroughParseDuration) {
   for (const Duration whole : {Duration{seconds{7}}, Duration{seconds{200}}, Duration{hours{26}}}) {
     EXPECT_EQ(*ParseDuration(FormatDuration(whole)), whole);
   }

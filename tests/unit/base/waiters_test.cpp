@@ -42,7 +42,7 @@ TEST(Waiters, ADeadlineEndsTheWait) {
   EXPECT_EQ(woken, 1);
 }
 
-TEST(Waiters, AreLeftByWhatIsCancelled) {
+TEST(Waiters, ForgetCancelledCoroutines) {
   asio::io_context loop;
   Waiters waiters;
   int woken = 0;
@@ -57,7 +57,7 @@ TEST(Waiters, AreLeftByWhatIsCancelled) {
   EXPECT_EQ(woken, 0);
 }
 
-TEST(Gate, LetsSomeInAndTheOthersInTheirOrder) {
+TEST(Gate, LimitsConcurrencyAndKeepsTheOrder) {
   asio::io_context loop;
   Gate gate(2);
   Waiters hold;

@@ -32,7 +32,7 @@ TEST(MakeCloud, WorksWithoutCredentialsOnThisMachine) {
   EXPECT_EQ(loop.Run((*cloud)->catalog().Locations("p")).error().reason, Reason::kUnreachable);
 }
 
-TEST(MakeCloud, SaysWhichCredentialsItTakes) {
+TEST(MakeCloud, ReportsWhichCredentialsItUses) {
   Loop loop;
   const auto cloud = MakeCloud(loop.context.get_executor(), {}, NoEnvironment());
   ASSERT_FALSE(cloud.ok());
@@ -41,7 +41,7 @@ TEST(MakeCloud, SaysWhichCredentialsItTakes) {
   EXPECT_THAT(cloud.error().hint, HasSubstr("gcloud auth print-access-token"));
 }
 
-TEST(MakeCloud, RefusesAnEndpointThatIsNoUrl) {
+TEST(MakeCloud, RefusesAnEndpointThatIsNotAUrl) {
   Loop loop;
   const auto cloud =
       MakeCloud(loop.context.get_executor(), {.endpoint = "tpu.googleapis.com"}, NoEnvironment());

@@ -62,7 +62,7 @@ TEST(DecodeNode, ReadsAnUpcomingMaintenance) {
   EXPECT_EQ(notice("null"), std::nullopt);
 }
 
-TEST(DecodeNode, ReadsWhatAQueuedResourceLeavesOnIt) {
+TEST(DecodeNode, ReadsTheFieldsSetByAQueuedResource) {
   const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/train-7-a1",
       "state":"PREEMPTED","queuedResource":"projects/123/locations/z/queuedResources/train-7-a1",
       "schedulingConfig":{"spot":true},"labels":{"jobman-job":"7"},"healthDescription":"gone"})"));
@@ -108,7 +108,7 @@ TEST(DecodeNode, SurvivesFieldsOfOtherTypes) {
   EXPECT_THAT(node->labels, IsEmpty());
 }
 
-TEST(DecodeNode, RefusesWhatHasNoName) {
+TEST(DecodeNode, RefusesANodeWithoutAName) {
   EXPECT_FALSE(DecodeNode(Parse(R"({"state":"READY"})")).ok());
   EXPECT_FALSE(DecodeNode(Parse("[]")).ok());
   EXPECT_FALSE(DecodeNode(Parse("null")).ok());
@@ -146,7 +146,7 @@ TEST(DecodeQueued, ReadsWhoSuspendedIt) {
   EXPECT_EQ(queued->initiator, "SERVICE");
 }
 
-TEST(DecodeQueued, ReadsTheFailureWhereItIs) {
+TEST(DecodeQueued, ReadsTheFailureFromItsState) {
   const auto queued = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
       "state":{"state":"FAILED","stateInitiator":"SERVICE","failedData":{"error":
       {"code":13,"message":"an internal error has occurred"}}}})"));
@@ -155,7 +155,7 @@ TEST(DecodeQueued, ReadsTheFailureWhereItIs) {
   EXPECT_EQ(queued->failure->reason, Reason::kStockout);
 }
 
-TEST(DecodeQueued, HasAFailureAlsoWithoutAReason) {
+TEST(DecodeQueued, HasAFailureEvenWithoutAReason) {
   const auto queued = DecodeQueued(
       Parse(R"({"name":"projects/p/locations/z/queuedResources/q","state":{"state":"FAILED"}})"));
   ASSERT_TRUE(queued->failure.has_value());
@@ -178,7 +178,7 @@ TEST(DecodeQueued, KnowsTheNodesOfAMultisliceRequest) {
   EXPECT_THAT(fresh->node_ids, ElementsAre("q-0", "q-1"));
 }
 
-TEST(DecodeQueued, IsNotMadeToFillTheMemory) {
+TEST(DecodeQueued, BoundsTheNumberOfNodes) {
   const auto queued = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
       "tpu":{"nodeSpec":[{"multisliceParams":{"nodeCount":2000000000}}]}})"));
   EXPECT_LE(queued->node_ids.size(), 10'000U);

@@ -34,11 +34,11 @@ core::SliceRequest Request(const std::string& name) {
   return request;
 }
 
-/// The decorator under test owns its inner object; the test keeps a look at it.
+/// The decorator under test owns its inner object; the test keeps a pointer to it.
 class DecoratorTest : public testing::Test {
  protected:
   Inner TakeFake() { return std::move(owned_); }
-  /// Waits by moving the clock, and notes how long.
+  /// Waits by moving the clock, and records how long.
   Sleeper FakeSleep() {
     return [this](Duration wait) -> base::Task<void> { return Slept(this, wait); };
   }
@@ -99,7 +99,7 @@ TEST_F(DecoratorTest, RetryRepeatsADeleteWhoseAnswerWasLost) {
   EXPECT_THAT(fake.Leftovers(), IsEmpty());
 }
 
-TEST_F(DecoratorTest, RetryLeavesErrorsAloneThatStay) {
+TEST_F(DecoratorTest, RetryDoesNotRepeatPermanentErrors) {
   for (const Code code : {Code::kInvalidArgument, Code::kPermissionDenied, Code::kNotFound,
                           Code::kUnauthenticated, Code::kCancelled, Code::kResourceExhausted}) {
     fake.AddFault({.call = "ListQueued", .error = {.code = code, .message = "m"}});
@@ -112,7 +112,7 @@ TEST_F(DecoratorTest, RetryLeavesErrorsAloneThatStay) {
   EXPECT_THAT(waits, IsEmpty());
 }
 
-TEST_F(DecoratorTest, RetryWaitsAsLongAsItIsTold) {
+TEST_F(DecoratorTest, RetryHonoursRetryAfter) {
   fake.AddFault({.call = "ListNodes", .error = kTooFast});
   const auto api = Retry();
   EXPECT_TRUE(loop.Run(api->ListNodes(kPlace)).ok());
@@ -138,7 +138,7 @@ TEST_F(DecoratorTest, RateLimitLetsABurstThroughAndThenSpacesCalls) {
   EXPECT_THAT(waits, ElementsAre(milliseconds{500}, milliseconds{500}));
 }
 
-TEST_F(DecoratorTest, RateLimitFillsUpAgainInQuietTimes) {
+TEST_F(DecoratorTest, RateLimitRefillsWithTime) {
   const RatePolicy policy{.per_second = 2.0, .burst = 2.0};
   const auto api = MakeRateLimitSliceApi(TakeFake(), policy, clock, FakeSleep());
   for (int i = 0; i < 2; ++i) loop.Run(api->ListNodes(kPlace)).ok();
@@ -157,7 +157,7 @@ TEST_F(DecoratorTest, ARateLimitAnswerStopsEveryCallOfTheClient) {
   EXPECT_TRUE(loop.Run(api->ListQueued(kPlace)).ok());
   EXPECT_THAT(waits, ElementsAre(seconds{7}));
   waits.clear();
-  // The saved-up burst is gone, and the rate is about half of what it was.
+  // The burst is used up, and the rate is about half of before.
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(loop.Run(api->ListQueued(kPlace)).ok());
   EXPECT_THAT(waits, testing::Each(testing::Gt(milliseconds{900})));
   EXPECT_EQ(waits.size(), 2U);
@@ -172,14 +172,14 @@ TEST_F(DecoratorTest, RateLimitSurvivesAClockThatGoesBack) {
   EXPECT_THAT(waits, ElementsAre(seconds{1}));
 }
 
-TEST_F(DecoratorTest, LoggingPassesAnswersOn) {
+TEST_F(DecoratorTest, LoggingPassesAnswersThrough) {
   const auto api = MakeLoggingSliceApi(TakeFake());
   EXPECT_TRUE(loop.Run(api->Create(Request("n"))).ok());
   EXPECT_EQ(loop.Run(api->ListNodes(kPlace))->size(), 1U);
   EXPECT_EQ(loop.Run(api->GetQueued(kPlace, "x")).error().code, Code::kNotFound);
 }
 
-TEST_F(DecoratorTest, DryRunSendsNothingThatChangesAnything) {
+TEST_F(DecoratorTest, DryRunSendsNoChanges) {
   ASSERT_TRUE(loop.Run(fake.Create(Request("old"))).ok());
   const auto plan = std::make_shared<Plan>();
   const auto api = MakeDryRunSliceApi(TakeFake(), plan);

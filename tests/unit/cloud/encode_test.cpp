@@ -70,7 +70,7 @@ TEST(RenderCreate, PutsTheTierOfAQueuedResourceIntoTheQueuedResource) {
             "projects/q/locations/z/reservations/r2");
 }
 
-TEST(RenderCreate, TellsHowLongAQueuedResourceMayWait) {
+TEST(RenderCreate, SendsHowLongAQueuedResourceMayWait) {
   SliceRequest request = Request(AllocationMode::kQueuedResources, Pricing::kSpot);
   EXPECT_FALSE(RenderCreate(request).body.contains("queueingPolicy"));
   request.tpu.valid_for = std::chrono::hours{6};
@@ -82,7 +82,7 @@ TEST(RenderCreate, TellsHowLongAQueuedResourceMayWait) {
             Parse(R"({"validUntilTime":"2026-11-21T08:00:00.000Z"})"));
 }
 
-TEST(RenderCreate, SendsEverythingThatWasAskedFor) {
+TEST(RenderCreate, SendsEveryField) {
   SliceRequest request = Request(AllocationMode::kTpuVm, Pricing::kOnDemand);
   request.tpu.network = "net";
   request.tpu.subnetwork = "sub";
@@ -110,7 +110,7 @@ TEST(RenderCreate, EncodesNamesInPathAndQuery) {
             "/v2/projects/example.com%3Ap/locations/z%2F..%2Fy/nodes?nodeId=a%26b%3Dc");
 }
 
-TEST(RenderCreate, SurvivesBytesThatAreNoText) {
+TEST(RenderCreate, SurvivesBytesThatAreNotText) {
   SliceRequest request = Request(AllocationMode::kTpuVm, Pricing::kSpot);
   request.tpu.metadata = {{"startup-script", "echo \xff"}};
   EXPECT_TRUE(base::ParseJson(RenderCreate(request).BodyText()).ok());

@@ -1,5 +1,5 @@
-// The table of the service's errors is in tests/data/errors: one recorded body a file, with what
-// jobman must make of it.
+// The service's errors are in tests/data/errors: one recorded body per file, with the expected
+// result.
 
 #include "jobman/cloud/error_map.hpp"
 
@@ -87,7 +87,7 @@ TEST(ErrorFromResponse, FallsBackToTheHttpStatus) {
   EXPECT_EQ(code(504), Code::kDeadlineExceeded);
 }
 
-TEST(ErrorFromResponse, TakesEveryShapeOfBody) {
+TEST(ErrorFromResponse, ReadsEveryShapeOfBody) {
   for (const char* body : {"", "null", "[]", "{}", R"({"error":"x"})", R"({"error":{"details":7}})",
                            R"({"error":{"details":[null,{"@type":1}],"message":5}})"}) {
     const base::Error error = ErrorFromResponse({.status = 503, .body = body}, kContext);
@@ -111,7 +111,7 @@ TEST(ErrorFromResponse, BoundsRetryAfter) {
   EXPECT_FALSE(nonsense.retry_after.has_value());
 }
 
-TEST(ErrorFromStatus, SurvivesNumbersThatAreNoCodes) {
+TEST(ErrorFromStatus, SurvivesUnknownCodes) {
   for (const char* text : {R"({"code":99,"message":"m"})", R"({"code":-1,"message":"m"})",
                            R"({"message":"m"})", R"({"code":0,"message":"m"})"}) {
     const base::Error error = ErrorFromStatus(Parse(text), StatusOrigin::kOperation, kContext);
@@ -120,12 +120,12 @@ TEST(ErrorFromStatus, SurvivesNumbersThatAreNoCodes) {
   }
 }
 
-TEST(ErrorFromStatus, TakesAnInternalErrorOfAnOperationAsItIs) {
+TEST(ErrorFromStatus, KeepsAnInternalErrorOfAnOperation) {
   const Json status = Parse(R"({"code":13,"message":"an internal error has occurred"})");
   EXPECT_EQ(ErrorFromStatus(status, StatusOrigin::kOperation, kContext).reason, Reason::kNone);
 }
 
-TEST(ErrorFromResponse, NamesWhereARedirectionLeads) {
+TEST(ErrorFromResponse, NamesTheTargetOfARedirection) {
   const base::Error error = ErrorFromResponse(
       {.status = 302, .headers = {{"Location", "https://login.example/"}}}, kContext);
   EXPECT_EQ(error.code, Code::kFailedPrecondition);
@@ -133,7 +133,7 @@ TEST(ErrorFromResponse, NamesWhereARedirectionLeads) {
   EXPECT_THAT(error.hint, HasSubstr("--endpoint"));
 }
 
-TEST(ErrorFromResponse, CutsAMessageThatHasNoEnd) {
+TEST(ErrorFromResponse, CutsAnEndlessMessage) {
   const std::string body = R"({"error":{"message":")" + std::string(200'000, 'x') + R"("}})";
   EXPECT_EQ(ErrorFromResponse({.status = 500, .body = body}, kContext).message,
             std::string(2000, 'x') + "...");

@@ -86,7 +86,7 @@ TEST_F(TpuApiTest, AListOfAnotherTypeIsNotAnEmptyListing) {
   EXPECT_FALSE(loop.Run(api.ListNodes(kLab)).ok());
 }
 
-TEST_F(TpuApiTest, APageThatIsNoJsonIsNotAnEmptyListing) {
+TEST_F(TpuApiTest, APageThatIsNotJsonIsNotAnEmptyListing) {
   for (const char* body : {"<html>log in</html>", "[]", "7"}) {
     script->Answer(200, body);
     const auto nodes = loop.Run(api.ListNodes(kLab));
@@ -96,7 +96,7 @@ TEST_F(TpuApiTest, APageThatIsNoJsonIsNotAnEmptyListing) {
   }
 }
 
-TEST_F(TpuApiTest, SaysWhatItWasDoingWhenNobodyAnswers) {
+TEST_F(TpuApiTest, NamesTheCallThatGotNoAnswer) {
   script->Fail({.code = Code::kUnavailable,
                 .message = "no answer from tpu.googleapis.com port 443: Connection refused",
                 .reason = Reason::kUnreachable});
@@ -169,7 +169,7 @@ TEST_F(TpuApiTest, AsksForHostKeys) {
   EXPECT_EQ(Parse(script->requests[0].body), Parse(R"({"queryPath":"hostkeys/","workerIds":[]})"));
 }
 
-TEST_F(TpuApiTest, HostKeysThatNobodyPublishedAreNone) {
+TEST_F(TpuApiTest, UnpublishedHostKeysAreEmpty) {
   script->Answer(404, R"({"error":{"code":404,"status":"NOT_FOUND","message":
       "The resource 'hostkeys/' of type 'Guest Attribute' was not found."}})");
   const auto none = loop.Run(api.GetHostKeys(kLab, "t1"));

@@ -20,7 +20,7 @@ void PrintTo(const BadInput& bad, std::ostream* out) {
 
 class BadInputTest : public ::testing::TestWithParam<BadInput> {};
 
-TEST_P(BadInputTest, IsShownWhereItStands) {
+TEST_P(BadInputTest, IsShownAtItsPlace) {
   EXPECT_EQ(ProblemsOf(GetParam().text), GetParam().rendered);
 }
 

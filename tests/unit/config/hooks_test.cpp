@@ -23,7 +23,7 @@ std::string HookComplaint(const std::string& yaml) {
 
 const std::string kSmtp = "smtp: {host: mail.lab.org, from: jobman@lab.org}\n";
 
-TEST(Hooks, ATextIsACommandOrAnUrl) {
+TEST(Hooks, ATextIsACommandOrAUrl) {
   const auto hooks = SpecOf("on: {failed: ./notify.sh, started: \"https://x.org/a?b=c\"}").hooks;
   ASSERT_EQ(hooks.size(), 2U);
   EXPECT_EQ(hooks[0].event, HookEvent::kStarted);
@@ -32,10 +32,10 @@ TEST(Hooks, ATextIsACommandOrAnUrl) {
   EXPECT_EQ(hooks[1],
             (core::HookSpec{
                 .event = HookEvent::kFailed, .command = "./notify.sh", .folder = "/work-dir"}))
-      << "it runs beside the job file";
+      << "it runs in the folder of the job file";
 }
 
-TEST(Hooks, MapsAndListsSayMore) {
+TEST(Hooks, MapsAndListsAreTheLongForms) {
   const auto spec = SpecOf(
       kSmtp +
       "on:\n  failed:\n    - {run: a, timeout: 5s}\n    - {post: \"http://127.0.0.1:1/\", token: "
@@ -52,7 +52,7 @@ TEST(Hooks, MapsAndListsSayMore) {
   EXPECT_EQ(spec.smtp.tls, core::SmtpTls::kStartTls);
 }
 
-TEST(Hooks, TheMailServerHasItsSecretElsewhere) {
+TEST(Hooks, ThePasswordOfTheMailServerIsReadElsewhere) {
   const auto smtp = SpecOf(
                         "smtp: {host: h, from: a@b.org, tls: tls, user: u, password: {file: "
                         "~/.smtp}}")
@@ -67,14 +67,14 @@ TEST(Hooks, TheMailServerHasItsSecretElsewhere) {
   EXPECT_THAT(HookComplaint("smtp: {host: h, from: nobody}"), HasSubstr("is not a mail address"));
 }
 
-TEST(Hooks, ACommandMayRunElsewhere) {
+TEST(Hooks, ACommandMayRunInAnotherFolder) {
   const auto hooks =
       SpecOf("on: {failed: {run: a, workdir: ~/b}, started: {run: a, workdir: c}}").hooks;
   EXPECT_EQ(hooks.at(0).folder, "/work-dir/c");
   EXPECT_EQ(hooks.at(1).folder, "/home/nobody-here/b");
 }
 
-TEST(Hooks, EachProblemIsToldOnce) {
+TEST(Hooks, EachProblemIsReportedOnce) {
   EXPECT_EQ(HookComplaint("on: {failed: ' '}"), R"(job.yaml:3:14: on.failed is empty
   3 | on: {failed: ' '}
     |              ^
@@ -92,7 +92,7 @@ TEST(Hooks, EachProblemIsToldOnce) {
 )");
 }
 
-TEST(Hooks, WhatIsWrongIsNamed) {
+TEST(Hooks, ProblemsAreNamed) {
   EXPECT_THAT(HookComplaint("on: {exploded: a}"), HasSubstr("unknown key \"on.exploded\""));
   EXPECT_THAT(HookComplaint("on: {failed: {mail: a@b.org}}"),
               HasSubstr("on.failed.mail needs a mail server"));

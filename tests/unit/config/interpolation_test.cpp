@@ -11,7 +11,7 @@ using testing::ProblemsOf;
 using testing::RequestOf;
 using testing::SmallJob;
 
-/// What the command's environment variable X becomes; others may stand beside it.
+/// The value of the command's environment variable X; others may be added.
 std::string Expanded(const std::string& x, testing::Environment env = {}) {
   const std::string text = R"(
 job: {name: outer, labels: {which: zone, list: "a"}}
@@ -26,7 +26,7 @@ command:
   return found == loaded.spec.command.env.end() ? "(absent)" : found->second;
 }
 
-TEST(Interpolation, NamesOtherKeys) {
+TEST(Interpolation, RefersToOtherKeys) {
   EXPECT_EQ(Expanded("${tpu.zone}"), "us-central2-b");
   EXPECT_EQ(Expanded("a-${tpu.zone}-b-${job.name}"), "a-us-central2-b-b-outer");
   EXPECT_EQ(Expanded("'${tpu.zone}'"), "us-central2-b");
@@ -57,18 +57,18 @@ TEST(Interpolation, KnowsOmegaConfsOwnResolvers) {
   EXPECT_EQ(Expanded("${oc.decode:'12'}"), "12");
 }
 
-TEST(Interpolation, BackslashesKeepTheShellsOwn) {
+TEST(Interpolation, BackslashesEscapeShellVariables) {
   EXPECT_EQ(Expanded(R"(\${HOME})"), "${HOME}");
   EXPECT_EQ(Expanded(R"(a\\${tpu.zone})"), R"(a\us-central2-b)");
   EXPECT_EQ(Expanded(R"(\\\${HOME})"), R"(\${HOME})");
   EXPECT_EQ(Expanded("$HOME a$b {c}"), "$HOME a$b {c}");
 }
 
-TEST(Interpolation, WhatItExpandsToIsNotExpandedAgain) {
+TEST(Interpolation, ResultsAreNotExpandedAgain) {
   EXPECT_EQ(Expanded("${oc.env:A}", {{"A", "${tpu.zone}"}}), "${tpu.zone}");
 }
 
-TEST(Interpolation, AValueThatIsNothingElseKeepsItsType) {
+TEST(Interpolation, ASingleInterpolationKeepsTheType) {
   const Loaded loaded = MustLoad(RequestOf(R"(
 job: {environment: {A: "1", B: "2"}, worker_num: 4}
 tpu: {accelerator: v4-32, zone: us-central2-b, project: p, external_ips: false}
@@ -85,7 +85,7 @@ retries: {failure: "${job.worker_num}"}
 }
 
 TEST(Interpolation, IsBounded) {
-  // Each line holds the one before ten times: 10^9 bytes in the end.
+  // Each line contains the one before ten times: 10^9 bytes in the end.
   std::string laughs = SmallJob("job:\n  environment:\n    A0: aaaaaaaaaa\n");
   for (int i = 1; i < 9; ++i) {
     laughs += "    A" + std::to_string(i) + ": \"";
@@ -96,7 +96,7 @@ TEST(Interpolation, IsBounded) {
 
   std::string chain = SmallJob("job:\n  environment:\n    A0: a\n");
   for (int i = 1; i < 200; ++i) {
-    // Written backwards, so that the first one leads through all others.
+    // In reverse order, so that the first one depends on all others.
     chain += "    A" + std::to_string(i) + ": ${.A" + std::to_string(i == 199 ? 0 : i + 1) + "}\n";
   }
   EXPECT_NE(ProblemsOf(chain).find("a chain of more than 40 interpolations"), std::string::npos);
@@ -108,7 +108,7 @@ TEST(Interpolation, IsBounded) {
             "");
 }
 
-TEST(Interpolation, EscapedTextComesBackAsItWas) {
+TEST(Interpolation, EscapedTextIsRestored) {
   for (const std::string text :
        {R"(${a})", R"(\${a})", R"(\\${a}\)", R"($${a})", R"(a\b$c)", R"(${)", R"(\)"}) {
     EXPECT_EQ(Expanded("'" + EscapeInterpolation(text) + "'"), text);

@@ -16,7 +16,7 @@ inline const KeyRow* RowAt(const std::string& path) {
   return nullptr;
 }
 
-/// Shows each value of a resolved job with its row; a key without a row as nullptr.
+/// Visits each value of a resolved job with its row; nullptr for a key without a row.
 inline void ForEachKey(const base::Json& map, const std::string& prefix,
                        const std::function<void(const KeyRow*, const base::Json&)>& visit) {
   for (const auto& [key, value] : map.items()) {

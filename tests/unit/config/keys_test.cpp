@@ -1,4 +1,4 @@
-// The lists of fields in core/job_spec.hpp and the schema table are about the same keys.
+// The lists of fields in core/job_spec.hpp and the schema table have the same keys.
 #include "tests/unit/config/keys.hpp"
 
 #include <gmock/gmock.h>
@@ -105,21 +105,21 @@ class FieldChecker {
   std::set<std::string> seen_ = {};
 };
 
-TEST(Keys, EveryFieldHasItsRowAndEveryRowItsField) {
+TEST(Keys, EveryFieldHasARowAndEveryRowAField) {
   FieldChecker checker;
   checker.Check<core::JobSpec>("");
   for (const KeyRow& row : Schema()) {
     if (row.status != KeyStatus::kWorks || checker.seen().contains(std::string(row.path))) continue;
-    // "job" and "watchdog.no_output" are there for the dots in the names of fields.
+    // "job" and "watchdog.no_output" exist only as parents of dotted names.
     const bool around =
         std::any_of(checker.seen().begin(), checker.seen().end(), [&](const std::string& path) {
           return row.type == Type::kMap && path.starts_with(ChildPrefix(row));
         });
-    EXPECT_TRUE(around) << row.path << " works, but is no field of the spec";
+    EXPECT_TRUE(around) << row.path << " works, but is not a field of the spec";
   }
 }
 
-TEST(Keys, TheSchemaNamesTheDefaultsOfTheSpec) {
+TEST(Keys, TheSchemaHasTheDefaultsOfTheSpec) {
   core::JobSpec spec;
   spec.setup.resize(1);
   spec.command.secrets.resize(1);

@@ -50,14 +50,14 @@ TEST(Load, TakesJson) {
             "a\nb");
 }
 
-TEST(Load, NullsAreAsAbsent) {
+TEST(Load, NullsCountAsAbsent) {
   const Loaded loaded = MustLoad(RequestOf(
       JobWithTpu("  topology: null\n  startup_script: ~\n") +
       "docker:\nssh: {user: null}\njob: {env_type: null, queue: {enabled: false, config: q}}\n"));
   EXPECT_EQ(loaded.spec.ssh.user, "alice");
 }
 
-TEST(Load, AliasesAndMergeKeysAreWrittenOut) {
+TEST(Load, AliasesAndMergeKeysAreExpanded) {
   const Loaded loaded = MustLoad(RequestOf(R"(
 job: {environment: &env {A: 1, B: 2}}
 tpu: {accelerator: v4-32, zone: us-central2-b, project: p}
@@ -77,7 +77,7 @@ TEST(Load, LoopMeansUnlimitedPreemptionRetries) {
   EXPECT_EQ(preemption("retries: {preemption: unlimited}\n"), std::nullopt);
 }
 
-TEST(Load, QueuedResourcesKnowSpotInsteadOfPreemptible) {
+TEST(Load, QueuedResourcesUseSpotForPreemptible) {
   EXPECT_EQ(MustLoad(RequestOf(JobWithTpu("  pricing: preemptible\n"))).spec.tpu.pricing,
             core::Pricing::kSpot);
   EXPECT_EQ(MustLoad(RequestOf(JobWithTpu("  pricing: preemptible\n  allocation_mode: tpu-vm\n")))
@@ -113,7 +113,7 @@ TEST(Load, EndpointComesFromFlagFileOrEnvironment) {
               HasSubstr("JOBMAN_ENDPOINT: \"nowhere\" is not an endpoint"));
 }
 
-TEST(Load, SetsComeOnTop) {
+TEST(Load, SetsOverrideTheFile) {
   LoadRequest request = RequestOf(SmallJob("setup: [{run: a}]\n"));
   request.sets = {"tpu.zone=us-east1-d", "command.workers=[0, 1]", "job.environment.A=b=c",
                   "setup[0].hosts=0",    "setup.1.run=second",     "cloud=local"};
@@ -148,7 +148,7 @@ TEST(Load, BadSetsNameTheFlag) {
   EXPECT_THAT(SetProblem("job.labels={a"), HasSubstr("--set: YAML: "));
 }
 
-TEST(Load, UserDefaultsStandUnderTheJobFile) {
+TEST(Load, TheJobFileOverridesUserDefaults) {
   const ScratchDir dir;
   LoadRequest request = RequestOf(JobWithTpu("  labels: {team: a}\n  network: null\n"));
   request.defaults.user_file =
@@ -228,7 +228,7 @@ TEST(Load, ChecksThePrivateKey) {
   }
 }
 
-TEST(Load, SecretsMustExistOnlyWhenAskedFor) {
+TEST(Load, SecretsMustExistOnlyWhenRequested) {
   const ScratchDir dir;
   const std::string text =
       "tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n"
@@ -291,7 +291,7 @@ TEST(Load, MissingFilesAndFoldersAreNamed) {
   EXPECT_THAT(Rendered(Load(request)), HasSubstr("larger than 1 MiB"));
 }
 
-TEST(Load, BombsAreRefused) {
+TEST(Load, AliasBombsAreRefused) {
   std::string aliases = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 10; ++i) {
     aliases += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
@@ -353,7 +353,7 @@ smtp: {host: mail.lab.org, from: a@b.org, user: u, password: {env: SMTP_PASSWORD
   }
 }
 
-TEST(Load, AVariableThatNoProgramStartsWithIsRefused) {
+TEST(Load, AVariableThatIsTooLongForAProgramIsRefused) {
   const std::string fits(128 * 1024 - 3, 'x');  // "V=" and the final 0
   EXPECT_EQ(ProblemsOf(SmallJob("job: {name: a, environment: {V: " + fits + "}}\n")), "");
   EXPECT_THAT(ProblemsOf(SmallJob("job: {name: a, environment: {V: " + fits + "x}}\n")),
@@ -361,7 +361,7 @@ TEST(Load, AVariableThatNoProgramStartsWithIsRefused) {
                     HasSubstr("put the value into a file")));
 }
 
-TEST(Load, ASecretIsARegularFileThatFitsAVariable) {
+TEST(Load, ASecretMustBeARegularFileThatFitsAVariable) {
   const ScratchDir dir;
   const auto problems = [&](const base::Path& file) {
     LoadRequest request = RequestOf(
@@ -379,12 +379,12 @@ TEST(Load, ASecretIsARegularFileThatFitsAVariable) {
   EXPECT_THAT(problems(dir.path() / "pipe"), HasSubstr("is not a regular file"));
 }
 
-TEST(Load, AFileWithoutAnEndIsCut) {
+TEST(Load, AnEndlessFileIsBounded) {
   LoadRequest request{.file = "/dev/zero", .defaults = testing::TestDefaults()};
   EXPECT_THAT(Rendered(Load(request)), HasSubstr("larger than 1 MiB"));
 }
 
-TEST(Load, ComplaintsDoNoHarmToATerminal) {
+TEST(Load, ProblemsAreSafeForATerminal) {
   EXPECT_THAT(ProblemsOf(SmallJob("job: {name: " + std::string(5000, 'a') + "}\n")),
               AllOf(HasSubstr("has 5000 characters; the limit is 40"),
                     ::testing::Not(HasSubstr(std::string(121, 'a')))));

@@ -29,7 +29,7 @@ command:
 retries: {backoff: 15s, preemption: unlimited}
 )";
 
-/// Pieces that mean something to the reader.
+/// Pieces with a meaning in YAML or interpolation.
 constexpr std::string_view kPieces[] = {
     "${",    "}",  "\\",  "'",  "\"",       "- ",   ": ",          "\n",  "{",
     "[",     "]",  ",",   "*",  "&a ",      "#",    "|",           ">",   "!!",
@@ -60,7 +60,7 @@ std::string Mutate(std::string text, std::mt19937& random) {
   return text;
 }
 
-TEST(Mutations, EveryTextIsAnsweredByAJobOrByProblems) {
+TEST(Mutations, EveryTextGivesAJobOrProblems) {
   for (unsigned seed = 0; seed < 1500; ++seed) {
     std::mt19937 random(seed);
     const std::string text = Mutate(std::string(kSeed), random);
@@ -76,7 +76,7 @@ TEST(Mutations, EveryTextIsAnsweredByAJobOrByProblems) {
   }
 }
 
-TEST(Mutations, RandomBytesAreAnswered) {
+TEST(Mutations, RandomBytesGiveProblems) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);
     std::string text;

@@ -10,7 +10,7 @@ namespace {
 
 using testing::RequestOf;
 
-/// The shape of the job files published with jobman v2 (all of its keys).
+/// A job file like those published with jobman v2, with all its keys.
 constexpr const char* kVersion2 = R"(
 job:
   name: test_run
@@ -49,7 +49,7 @@ command:
   workers: all
 )";
 
-/// What jobman v3 ships as its sample, and the keys that it added.
+/// The sample of jobman v3, with the keys that v3 added.
 constexpr const char* kVersion3 = R"(
 job:
   name: test_run
@@ -87,7 +87,7 @@ std::set<std::string> MessagesOf(const char* text) {
   return messages;
 }
 
-TEST(PublishedFiles, OfVersion2WantOnlyWhatIsNotBuiltYet) {
+TEST(PublishedFiles, OfVersion2FailOnlyForKeysThatAreNotSupportedYet) {
   EXPECT_THAT(MessagesOf(kVersion2),
               ::testing::UnorderedElementsAre(
                   "job.env_type: docker is not supported yet", "gcsfuse is not supported yet",
@@ -95,7 +95,7 @@ TEST(PublishedFiles, OfVersion2WantOnlyWhatIsNotBuiltYet) {
                   "conda is not supported yet", "venv is not supported yet"));
 }
 
-TEST(PublishedFiles, OfVersion3WantOnlyWhatIsNotBuiltYet) {
+TEST(PublishedFiles, OfVersion3FailOnlyForKeysThatAreNotSupportedYet) {
   EXPECT_THAT(MessagesOf(kVersion3),
               ::testing::UnorderedElementsAre(
                   "job.env_type: venv is not supported yet", "gcsfuse is not supported yet",

@@ -1,4 +1,4 @@
-// A resolved job printed as YAML is a job file, which resolves to the same job.
+// A resolved job printed as YAML loads to the same job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using core::AllocationMode;
 using core::Pricing;
 using std::chrono::seconds;
 
-/// Makes specs with arbitrary values what a job file may say: only what has a form of its own is
-/// changed. A new key that has one needs a line here.
+/// Makes random specs valid for a job file, by changing values that need a certain form. A new key
+/// with such a form needs a line here.
 class ValidSpec {
  public:
   explicit ValidSpec(unsigned seed) : random_(seed) { random_.Fill(spec_); }
@@ -133,7 +133,7 @@ class ValidSpec {
   int names_ = 0;
 };
 
-TEST(RoundTrip, AResolvedJobIsAJobFileOfTheSameJob) {
+TEST(RoundTrip, AResolvedJobLoadsToTheSameJob) {
   std::set<std::string_view> covered;
   for (unsigned seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);

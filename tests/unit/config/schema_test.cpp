@@ -21,7 +21,7 @@ TEST(Schema, DocumentationIsUpToDate) {
     ASSERT_TRUE(base::WriteFileAtomic(file, SchemaMarkdown(), 0644).ok());
   }
   EXPECT_EQ(base::ReadFile(file).value_or(""), SchemaMarkdown())
-      << "write it again: JOBMAN_BLESS=1 ctest --preset dev -R unit_config";
+      << "regenerate it: JOBMAN_BLESS=1 ctest --preset dev -R unit_config";
 }
 
 TEST(Schema, EveryKeyIsListedOnceAfterItsParent) {
@@ -44,14 +44,14 @@ tpu: {accelerator: v4-8, zone: us-central2-b, project: p}
 setup: [{run: hostname}]
 )";
 
-TEST(Schema, EveryKeyThatDoesNothingYetIsRefusedByName) {
+TEST(Schema, EveryUnsupportedKeyIsRefusedByName) {
   int refused = 0;
   for (const KeyRow& row : Schema()) {
     if (row.status != KeyStatus::kNotYet) continue;
     SCOPED_TRACE(std::string(row.path));
     std::string path(row.path);
     if (path.starts_with("setup[].")) path.replace(0, 7, "setup[0]");
-    // Within a section that is refused as a whole, the section is what is named.
+    // If the whole section is refused, the message names the section.
     const KeyRow* section = FindKey(path.substr(0, path.find_first_of(".[")));
     const bool whole = section->status == KeyStatus::kNotYet;
     LoadRequest request = RequestOf(kJobWithStep);
@@ -67,7 +67,7 @@ TEST(Schema, EveryKeyThatDoesNothingYetIsRefusedByName) {
   EXPECT_GT(refused, 20);
 }
 
-TEST(Explain, SaysWhatAKeyMeans) {
+TEST(Explain, ExplainsAKey) {
   EXPECT_EQ(*ExplainKey("tpu.pricing"),
             "tpu.pricing: What the slice costs, and whether it can be preempted.\n"
             "  value    spot, ondemand, preemptible, reserved\n"

@@ -13,7 +13,7 @@ namespace jobman::config::testing {
 
 using Environment = std::map<std::string, std::string>;
 
-/// Defaults that see nothing of the machine the test runs on.
+/// Defaults that are independent of this machine.
 inline Defaults TestDefaults(Environment env = {}) {
   return {.env =
               [env = std::move(env)](const std::string& name) {
@@ -36,32 +36,32 @@ inline std::string Rendered(const LoadResult& result) {
   return text;
 }
 
-/// Every complaint about a text, as the user sees it; "" when it loads.
+/// All problems of a text, as the user sees them; "" when it loads.
 inline std::string ProblemsOf(std::string text, Environment env = {}) {
   return Rendered(Load(RequestOf(std::move(text), std::move(env))));
 }
 
-/// The job of a text that must load.
+/// The spec of a text that must load.
 inline Loaded MustLoad(const LoadRequest& request) {
   LoadResult result = Load(request);
   EXPECT_EQ(Rendered(result), "");
   return result.loaded ? std::move(*result.loaded) : Loaded{};
 }
 
-/// A complete small job; `more` is appended.
+/// A small complete job; `more` is appended.
 inline std::string SmallJob(const std::string& more = {}) {
   return "tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\ncommand: {cmd: hostname}\n" +
          more;
 }
 
-/// A complete small job with other members in tpu.
+/// A small complete job with these members in tpu.
 inline std::string JobWithTpu(const std::string& members) {
   return "command: {cmd: hostname}\ntpu:\n  accelerator: v4-32\n  zone: us-central2-b\n"
          "  project: p\n" +
          members;
 }
 
-/// A folder that is gone after the test.
+/// A temporary folder.
 class ScratchDir {
  public:
   ScratchDir() {

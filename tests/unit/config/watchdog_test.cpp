@@ -22,7 +22,7 @@ std::string Complaint(const std::string& yaml) {
   return ProblemsOf(SmallJob("watchdog: " + yaml + "\n"));
 }
 
-TEST(Watchdog, ShortFormsHaveTheirUsualActions) {
+TEST(Watchdog, ShortFormsHaveDefaultActions) {
   const auto spec = WatchdogOf("{no_output: 30m, bad_output: nan, max_duration: 12h}");
   EXPECT_EQ(spec.no_output, minutes{30});
   EXPECT_EQ(spec.on_no_output, WatchdogAction::kRestart);
@@ -32,7 +32,7 @@ TEST(Watchdog, ShortFormsHaveTheirUsualActions) {
   EXPECT_EQ(spec.on_max_duration, WatchdogAction::kFail);
 }
 
-TEST(Watchdog, LongFormsSayWhatToDo) {
+TEST(Watchdog, LongFormsNameTheAction) {
   const auto spec = WatchdogOf(
       "{no_output: {after: 30m, do: new_slice}, max_duration: {after: 1h, do: restart},\n"
       "           bad_output: [a, {match: b}, {match: \"c|d\", do: new_slice}]}");
@@ -49,16 +49,15 @@ TEST(Watchdog, OneRuleNeedsNoList) {
             (std::vector<core::OutputRule>{{.match = "a", .action = WatchdogAction::kRestart}}));
 }
 
-TEST(Watchdog, ABadPatternIsNamedWithItsPlace) {
-  EXPECT_THAT(
-      Complaint("{bad_output: [ok, \"(a\"]}"),
-      HasSubstr("job.yaml:3:29: watchdog.bad_output[1]: \"(a\" is not a regular expression"));
+TEST(Watchdog, ABadPatternIsReportedAtItsPlace) {
+  EXPECT_THAT(Complaint("{bad_output: [ok, \"(a\"]}"),
+              HasSubstr("job.yaml:3:29: watchdog.bad_output[1]: \"(a\" is no regular expression"));
   EXPECT_THAT(Complaint("{bad_output: \"loss \\\\d\"}"), HasSubstr("write [0-9]"));
   EXPECT_THAT(Complaint("{bad_output: [{match: \"[\"}]}"),
               HasSubstr("watchdog.bad_output[0].match: \"[\" is not a regular expression"));
 }
 
-TEST(Watchdog, WhatIsWrongIsNamed) {
+TEST(Watchdog, ProblemsAreNamed) {
   EXPECT_THAT(Complaint("{no_output: soon}"), HasSubstr("watchdog.no_output: expected a duration"));
   EXPECT_THAT(Complaint("{no_output: [30m]}"),
               HasSubstr("watchdog.no_output: expected a duration or a map, found a list"));

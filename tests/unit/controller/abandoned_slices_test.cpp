@@ -19,7 +19,7 @@ class AbandonedSlicesTest : public CloudFixture {
     listing_.nodes.push_back(
         {.id = id, .state = core::NodeState::kReady, .labels = core::OwnerLabels(job_, store)});
   }
-  /// The slices that it asks to be deleted.
+  /// The slices that are deleted.
   std::vector<std::string> Deleted() {
     base::RunTask(loop_, DeleteAbandonedSlices(api_, ports_.stores.jobs, &*book_,
                                                options_.policy.store_id, listing_));
@@ -29,44 +29,44 @@ class AbandonedSlicesTest : public CloudFixture {
   Listing listing_;
 };
 
-TEST_F(AbandonedSlicesTest, ThatOfAnEarlierAttemptIsDeletedAndTheJobsOwnIsNot) {
+TEST_F(AbandonedSlicesTest, SlicesOfEarlierAttemptsAreDeletedButNotTheCurrentOne) {
   ListNode("train-000001-a0");
   ListNode("train-000001-a1");
   EXPECT_THAT(Deleted(), ElementsAre("Delete train-000001-a0"));
 }
 
-TEST_F(AbandonedSlicesTest, OthersAreLeftAlone) {
+TEST_F(AbandonedSlicesTest, SlicesOfOthersAreLeftAlone) {
   ListNode("train-000001-a0", "another");
   listing_.nodes.push_back({.id = "by-hand"});
   EXPECT_THAT(Deleted(), IsEmpty());
 }
 
-/// The store is a copy of an earlier time, and the slice may be at work.
-TEST_F(AbandonedSlicesTest, OneOfAnAttemptToComeIsLeftAlone) {
+/// The store may be an old copy, and the slice in use.
+TEST_F(AbandonedSlicesTest, ASliceOfALaterAttemptIsLeftAlone) {
   ListNode("train-000001-a2");
   EXPECT_THAT(Deleted(), IsEmpty());
 }
 
-TEST_F(AbandonedSlicesTest, OneOfAJobThatTheStoreDoesNotHaveIsForGc) {
+TEST_F(AbandonedSlicesTest, ASliceOfAnUnknownJobIsLeftToGc) {
   job_.id = core::JobId{77};
   ListNode("train-000077-a1");
   EXPECT_THAT(Deleted(), IsEmpty());
 }
 
-TEST_F(AbandonedSlicesTest, NodesGoWithTheirQueuedResource) {
+TEST_F(AbandonedSlicesTest, NodesAreDeletedWithTheirQueuedResource) {
   ListNode("train-000001-a0");
   listing_.nodes.back().queued_resource = "train-000001-a0";
   listing_.queued_listed = false;
   EXPECT_THAT(Deleted(), IsEmpty());
 }
 
-TEST_F(AbandonedSlicesTest, OneThatIsLeavingIsNotDeletedAgain) {
+TEST_F(AbandonedSlicesTest, ASliceThatIsBeingDeletedIsNotDeletedAgain) {
   ListNode("train-000001-a0");
   listing_.nodes.back().state = core::NodeState::kDeleting;
   EXPECT_THAT(Deleted(), IsEmpty());
 }
 
-TEST_F(AbandonedSlicesTest, AnErrorStopsNothing) {
+TEST_F(AbandonedSlicesTest, AFailedDeleteDoesNotStopTheOthers) {
   ListNode("train-000001-a0");
   ListNode("train-000001-a00");
   api_->AddFault({.call = "Delete", .error = {.code = base::Code::kUnavailable}});

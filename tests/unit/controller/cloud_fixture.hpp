@@ -11,7 +11,7 @@
 
 namespace jobman::controller {
 
-/// A fake cloud, a store in memory, and the book of its jobs: what those need who act in the cloud.
+/// A fake cloud, a store in memory, and the book of its jobs.
 class CloudFixture : public testing::Test {
  protected:
   CloudFixture() : api_(std::make_shared<test::FakeSliceApi>(clock_)) {
@@ -28,7 +28,7 @@ class CloudFixture : public testing::Test {
     ports_.ssh_port = [](const core::CloudSpec&) { return 22; };
     options_.policy.store_id = *store_.StoreId();
     options_.policy.poll = std::chrono::hours{1};
-    options_.hot_poll = std::chrono::hours{1};  // a second look only when it is asked for
+    options_.hot_poll = std::chrono::hours{1};  // no second look by itself
     const auto lease = store_.TakeLease("me", clock_.Now(), std::chrono::hours{100});
     JobBook::Hooks hooks;
     hooks.decided = [this](const core::Job&, const std::vector<core::Effect>& effects) {
@@ -41,7 +41,7 @@ class CloudFixture : public testing::Test {
     watch_.emplace(loop_, ports_, options_, clouds_, *book_);
   }
 
-  /// A job that has just asked for the slice of its first attempt; in the store and in the book.
+  /// A job that has just requested the slice of its first attempt; in the store and in the book.
   core::Job AddJob(core::AllocationMode mode = core::AllocationMode::kQueuedResources) {
     core::Job job = test::SampleJob("train");
     job.spec.tpu.allocation_mode = mode;
@@ -63,7 +63,7 @@ class CloudFixture : public testing::Test {
   core::SliceRequest RequestOf(const core::Job& job) {
     return core::RequestFor(job, job.slice->ref, options_.policy.store_id);
   }
-  /// What the request brings is in the cloud, with these labels.
+  /// Puts the slice of the request into the cloud, with these labels.
   void Grant(core::SliceRequest request) {
     const auto create = [](std::shared_ptr<test::FakeSliceApi> api,
                            core::SliceRequest what) -> base::Task<void> {
@@ -74,7 +74,7 @@ class CloudFixture : public testing::Test {
   std::string StateOf(const core::Job& job) {
     return std::string(core::StateName(store_.Get(job.id)->state));
   }
-  /// What is ready, and what the book decides upon it.
+  /// Runs ready handlers until the book has decided.
   void Turn() {
     for (int i = 0; i < 20; ++i) {
       loop_.restart();

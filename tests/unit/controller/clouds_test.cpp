@@ -7,7 +7,7 @@
 namespace jobman::controller {
 namespace {
 
-/// A world whose clouds open when they are let.
+/// Clouds that open when the test says so.
 class CloudsTest : public testing::Test {
  protected:
   CloudsTest() {
@@ -53,7 +53,7 @@ class CloudsTest : public testing::Test {
   Clouds clouds_{ports_};
 };
 
-TEST_F(CloudsTest, EachIsOpenedOnceUntilItIsForgotten) {
+TEST_F(CloudsTest, EachCloudIsOpenedOnceUntilItIsForgotten) {
   const auto first = Get("local");
   EXPECT_EQ(first->value().value(), Get("local")->value().value());
   EXPECT_EQ(opened_, 1);
@@ -64,7 +64,7 @@ TEST_F(CloudsTest, EachIsOpenedOnceUntilItIsForgotten) {
   EXPECT_EQ(opened_, 3);
 }
 
-TEST_F(CloudsTest, OneThatIsSlowToOpenIsOpenedForAllWhoAskAndHoldsUpNoOther) {
+TEST_F(CloudsTest, ASlowCloudIsOpenedOnceForAllCallersAndDelaysNoOther) {
   held_ = true;
   const auto first = Get("local"), second = Get("local");
   EXPECT_EQ(opened_, 1);
@@ -77,7 +77,7 @@ TEST_F(CloudsTest, OneThatIsSlowToOpenIsOpenedForAllWhoAskAndHoldsUpNoOther) {
   EXPECT_EQ(opened_, 2);
 }
 
-TEST_F(CloudsTest, AFailureIsToldToAllWhoWaitAndNotKept) {
+TEST_F(CloudsTest, AllWaitersGetAFailureAndItIsNotCached) {
   held_ = true;
   error_ = base::Error{.code = base::Code::kUnavailable};
   const auto first = Get("local"), second = Get("local");
@@ -88,7 +88,7 @@ TEST_F(CloudsTest, AFailureIsToldToAllWhoWaitAndNotKept) {
   EXPECT_TRUE(Get("local")->value().ok());
 }
 
-TEST_F(CloudsTest, AnotherOneOpensItWhenWhoOpenedItIsGone) {
+TEST_F(CloudsTest, AWaiterOpensTheCloudWhenTheFirstCallerIsCancelled) {
   held_ = true;
   std::optional<base::CancelScope> gone(std::in_place);
   Get("local", *gone);

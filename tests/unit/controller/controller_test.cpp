@@ -18,12 +18,12 @@ using core::Job;
 using core::JobId;
 using testing::HasSubstr;
 
-/// A clock that nobody may look at any more once the world around it is gone.
+/// A clock that must not be used after the controller's end.
 class WorldsClock final : public base::Clock {
  public:
   explicit WorldsClock(const base::Clock& clock) : clock_(clock) {}
   base::TimePoint Now() const override {
-    EXPECT_FALSE(gone) << "somebody lives on after the controller's end";
+    EXPECT_FALSE(gone) << "something runs after the controller's end";
     return clock_.Now();
   }
   bool gone = false;
@@ -32,7 +32,7 @@ class WorldsClock final : public base::Clock {
   const base::Clock& clock_;
 };
 
-/// A store that never answers a commit of job 1, as one behind a network may.
+/// A store that never answers a commit of job 1, like one behind a broken network.
 class StuckStore final : public test::MemoryPorts {
  public:
   using MemoryPorts::MemoryPorts;
@@ -48,8 +48,8 @@ base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenSlowly(
   co_return api;
 }
 
-/// A controller between a fake cloud, folders as hosts, and a store in memory. The clock moves by
-/// as much as the loop waits.
+/// A controller with a fake cloud, folders as hosts, and a store in memory. The clock follows the
+/// loop's waits.
 class ControllerTest : public testing::Test {
  protected:
   ControllerTest()
@@ -97,7 +97,7 @@ class ControllerTest : public testing::Test {
     EXPECT_TRUE(ended_ && ended_->ok());
     Kill();
   }
-  /// As SIGKILL does: nothing is told to anybody.
+  /// Like SIGKILL.
   void Kill() {
     controller_.reset();
     loop_.reset();
@@ -132,7 +132,7 @@ class ControllerTest : public testing::Test {
     return spec;
   }
 
-  /// Where a host keeps the run of the command in the present attempt.
+  /// The folder of the command's current run on a host.
   base::Path CommandDir(JobId id, int host) {
     const Job job = *store_.Get(id);
     const core::RunId run{.on = core::OnHost(*store_.StoreId(), job, host),
@@ -173,7 +173,7 @@ class ControllerTest : public testing::Test {
   std::optional<base::Status> ended_;
 };
 
-TEST_F(ControllerTest, RunsSetupThenTheCommandAndBringsLogsAndExitCodesBack) {
+TEST_F(ControllerTest, RunsSetupThenTheCommandAndFetchesLogsAndExitCodes) {
   core::JobSpec spec = Spec("echo host $JOBMAN_HOST_INDEX of $JOBMAN_NUM_HOSTS; cat ~/made");
   spec.setup = {{.name = "make", .run = "echo made >~/made"}};
   const Job job = Submit(spec);
@@ -208,7 +208,7 @@ TEST_F(ControllerTest, CancelKeepsTheSliceAndResumeUsesItAgain) {
   EXPECT_EQ(store_.Get(job.id)->attempt, 2);
 }
 
-TEST_F(ControllerTest, APreemptedSliceIsDeletedAndAnotherOneIsTaken) {
+TEST_F(ControllerTest, APreemptedSliceIsDeletedAndReplaced) {
   const Job job = Submit(Spec("[ $JOBMAN_ATTEMPT = 2 ] || exec sleep 600"));
   ASSERT_TRUE(Reaches(job.id, "RUNNING"));
   api_->Preempt(store_.Get(job.id)->slice->ref.name);
@@ -227,7 +227,7 @@ TEST_F(ControllerTest, ANewControllerSeesTheQueuedResourcesOfAZoneWhoseFirstJobH
   ASSERT_TRUE(Reaches(first.id, "RUNNING"));
   ASSERT_TRUE(Reaches(second.id, "RUNNING"));
   Kill();
-  clock_.Advance(std::chrono::minutes{1});  // its lease ends
+  clock_.Advance(std::chrono::minutes{1});  // its lease expires
   StartController();
   const int looks = api_->CountCalls("ListNodes");
   ASSERT_TRUE(Until([&] { return api_->CountCalls("ListNodes") > looks + 3; }));
@@ -235,7 +235,7 @@ TEST_F(ControllerTest, ANewControllerSeesTheQueuedResourcesOfAZoneWhoseFirstJobH
   EXPECT_EQ(store_.Get(second.id)->attempt, 1);
 }
 
-TEST_F(ControllerTest, TheCommandIsToldOfAMaintenanceAndRunsAgainAfterIt) {
+TEST_F(ControllerTest, TheCommandIsToldOfMaintenanceAndRunsAgainAfterIt) {
   const Job job =
       Submit(Spec("[ $JOBMAN_ATTEMPT = 1 ] || exit 0\n"
                   "exec 2>/dev/null; trap 'cat $JOBMAN_NOTICE_FILE; exit 3' TERM; touch ~/up\n"
@@ -266,8 +266,8 @@ TEST_F(ControllerTest, TheCommandIsToldOfAMaintenanceAndRunsAgainAfterIt) {
   EXPECT_EQ(api_->created().size(), 1u);
 }
 
-/// A request that nobody waits for any more comes true after all.
-TEST_F(ControllerTest, ALateGrantIsDeletedAndNobodyElsesSliceIs) {
+/// A slice appears although its request was abandoned.
+TEST_F(ControllerTest, ASliceOfAnAbandonedRequestIsDeletedAndNoOtherSlice) {
   const Job job = Submit(Spec("sleep 60"));
   ASSERT_TRUE(Until([&] { return StateOf(job.id) == "RUNNING"; }));
   core::SliceRequest late{.ref = store_.Get(job.id)->slice->ref, .tpu = job.spec.tpu};
@@ -296,13 +296,13 @@ TEST_F(ControllerTest, ALateGrantIsDeletedAndNobodyElsesSliceIs) {
   EXPECT_THAT(api_->calls(), testing::Contains("Delete train-000001-a0"));
   EXPECT_TRUE(left("a1")) << "the job's own";
   EXPECT_TRUE(left("a8")) << "another store's";
-  EXPECT_TRUE(left("a2")) << "of an attempt that this store, a copy perhaps, has not come to";
+  EXPECT_TRUE(left("a2")) << "of a later attempt, which this store may be too old to know";
   EXPECT_TRUE(left("train-000077")) << "of a job that this store does not know: for gc";
   EXPECT_EQ(StateOf(job.id), "RUNNING");
 }
 
-/// Also when the job that asked is over, and no other has the controller look there.
-TEST_F(ControllerTest, ALateGrantToTheLastJobIsDeleted) {
+/// Also when the job has ended, and no other job has its slice there.
+TEST_F(ControllerTest, ASliceOfAnAbandonedRequestOfTheLastJobIsDeleted) {
   api_->AddFault({.call = "Create", .error = {.code = base::Code::kUnavailable}, .times = 1000});
   const Job job = Submit(Spec("sleep 60"));
   ASSERT_TRUE(Reaches(job.id, "REQUESTING"));
@@ -345,7 +345,7 @@ TEST_F(ControllerTest, AKilledControllerIsReplacedWithoutRunningAnythingTwice) {
       Submit(Spec("echo started >>~/starts; for i in 1 2 3 4 5; do echo $i; sleep 0.1; done"));
   ASSERT_TRUE(Reaches(job.id, "RUNNING"));
   Kill();
-  clock_.Advance(std::chrono::minutes{1});  // its lease ends
+  clock_.Advance(std::chrono::minutes{1});  // its lease expires
   StartController();
   ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
   EXPECT_EQ(LogOf(job.id, 1, "run", 0), "1\n2\n3\n4\n5\n");
@@ -353,7 +353,7 @@ TEST_F(ControllerTest, AKilledControllerIsReplacedWithoutRunningAnythingTwice) {
   EXPECT_EQ(*base::ReadFile(shell_.HomeOf(home) / "starts"), "started\n");
 }
 
-TEST_F(ControllerTest, WaitingJobsOfAZoneCostTwoListingsALookHoweverManyTheyAre) {
+TEST_F(ControllerTest, AnyNumberOfWaitingJobsInAZoneCostsTwoListCallsPerLook) {
   api_->SetStock("us-central2-b", "v4-16", 0);
   std::vector<Job> jobs;
   for (int i = 0; i < 5; ++i) jobs.push_back(Submit(Spec("true")));
@@ -377,7 +377,7 @@ TEST_F(ControllerTest, AStockoutOfADirectCreateIsFoundInItsOperation) {
   EXPECT_EQ(store_.Get(job.id)->spent.infra, 0);
 }
 
-TEST_F(ControllerTest, AnUnknownSecretIsNamedWithTheCure) {
+TEST_F(ControllerTest, AMissingSecretIsNamedWithTheCure) {
   core::JobSpec spec = Spec("true");
   spec.command.secrets = {{.name = "WANDB_API_KEY"}};
   const Job job = Submit(spec);
@@ -386,7 +386,7 @@ TEST_F(ControllerTest, AnUnknownSecretIsNamedWithTheCure) {
   EXPECT_THAT(store_.Get(job.id)->why, HasSubstr("WANDB_API_KEY"));
 }
 
-TEST_F(ControllerTest, OneThatSleptWhileAnotherTookOverWritesAndAsksForNothing) {
+TEST_F(ControllerTest, ASuspendedControllerWritesAndRequestsNothingAfterATakeover) {
   const Job job = Submit(Spec("until [ -e ~/go ]; do sleep 0.02; done; echo late"));
   ASSERT_TRUE(Reaches(job.id, "RUNNING"));
   const auto home = shell_.HomeOf(store_.Get(job.id)->slice->hosts[0].external);
@@ -400,7 +400,7 @@ TEST_F(ControllerTest, OneThatSleptWhileAnotherTookOverWritesAndAsksForNothing) 
   EXPECT_EQ(ended_->error().reason, base::Reason::kLeaseLost);
   EXPECT_EQ(LogOf(job.id, 1, "run", 0), "");
   EXPECT_EQ(api_->CountCalls("Delete"), 0);
-  EXPECT_EQ(store_.Get(job.id)->version, before.version + 1) << "the wish, and nothing else";
+  EXPECT_EQ(store_.Get(job.id)->version, before.version + 1) << "only the wish";
   Kill();
 }
 
@@ -413,8 +413,8 @@ TEST_F(ControllerTest, TwoControllersNeverWorkAtOnce) {
   EXPECT_EQ(ended.error().code, base::Code::kAborted);
 }
 
-/// With a job at work there are timers, calls, runs and a nap of every kind.
-TEST_F(ControllerTest, NothingOfItGoesOnAfterItsEnd) {
+/// With a running job there are timers, calls and runs of every kind.
+TEST_F(ControllerTest, NothingRunsAfterItsDestruction) {
   core::JobSpec spec = Spec("exec sleep 600");
   spec.watchdog.no_output = std::chrono::minutes{1};
   spec.hooks = {{.event = core::HookEvent::kStarted, .command = "true"}};
@@ -425,15 +425,15 @@ TEST_F(ControllerTest, NothingOfItGoesOnAfterItsEnd) {
     worlds_clock_.gone = true;
     for (int i = 0; i < 10; ++i) Turn();
     worlds_clock_.gone = false;
-    ASSERT_TRUE(ended_) << "whoever waits for it is told";
+    ASSERT_TRUE(ended_) << "waiters are told";
     EXPECT_EQ(ended_->error().code, base::Code::kCancelled);
-    clock_.Advance(std::chrono::minutes{1});  // its lease ends
+    clock_.Advance(std::chrono::minutes{1});  // its lease expires
     StartController();
   }
   EXPECT_EQ(StateOf(job.id), "RUNNING");
 }
 
-TEST_F(ControllerTest, AStoreThatDoesNotAnswerForOneJobHoldsUpNoOther) {
+TEST_F(ControllerTest, AStoreThatDoesNotAnswerForOneJobDelaysNoOtherJob) {
   StopController();
   StuckStore stuck(store_);
   Ports ports = AllPorts();
@@ -446,8 +446,8 @@ TEST_F(ControllerTest, AStoreThatDoesNotAnswerForOneJobHoldsUpNoOther) {
   Kill();
 }
 
-/// As a local simulator that must be started first; the lease goes on meanwhile.
-TEST_F(ControllerTest, ACloudThatIsSlowToOpenHoldsUpNoOther) {
+/// As a local simulator that must be started first. The lease is renewed meanwhile.
+TEST_F(ControllerTest, ACloudThatIsSlowToOpenDelaysNoOtherJob) {
   StopController();
   Ports ports = AllPorts();
   ports.open_cloud = [this](core::CloudSpec spec) { return OpenSlowly(std::move(spec), api_); };
@@ -461,7 +461,7 @@ TEST_F(ControllerTest, ACloudThatIsSlowToOpenHoldsUpNoOther) {
   Kill();
 }
 
-TEST_F(ControllerTest, AJobThatCannotBeReadHoldsUpNoOther) {
+TEST_F(ControllerTest, AJobThatCannotBeReadDelaysNoOtherJob) {
   const Job first = Submit(Spec("exec sleep 600"));
   ASSERT_TRUE(Reaches(first.id, "RUNNING"));
   store_.MakeUnreadable(first.id);
@@ -471,7 +471,7 @@ TEST_F(ControllerTest, AJobThatCannotBeReadHoldsUpNoOther) {
   EXPECT_EQ(api_->CountCalls("Delete"), 0);
 }
 
-TEST_F(ControllerTest, OneWhoseJobsAreErasedGoesIdle) {
+TEST_F(ControllerTest, AControllerGoesIdleWhenItsJobsAreErased) {
   StopController();
   idle_exit_ = std::chrono::seconds{2};
   StartController();

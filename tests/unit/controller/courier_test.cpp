@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Notes what it is to tell; fails, or hangs, as long as it is told to.
+/// Keeps what it is to deliver; fails or hangs as long as the test says so.
 class FakeNotifier final : public ports::Notifier {
  public:
   base::Task<base::Status> Tell(core::HookSpec hook, core::SmtpSpec,
@@ -93,7 +93,7 @@ TEST_F(CourierTest, TellsEachHookOnce) {
   EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e1", "one e2"));
 }
 
-TEST_F(CourierTest, TriesAgainAndGivesUpInTheEnd) {
+TEST_F(CourierTest, RetriesAndGivesUpInTheEnd) {
   notifier_.fails = true;
   Put(0, "e1");
   Start();
@@ -114,7 +114,7 @@ TEST_F(CourierTest, TriesAgainAndGivesUpInTheEnd) {
   EXPECT_THAT(store_.Deliveries(id_)->at(0).error, HasSubstr("nobody listens"));
 }
 
-TEST_F(CourierTest, WhatWasUnderWayWhenTheControllerDiedIsToldAgain) {
+TEST_F(CourierTest, ADeliveryThatACrashInterruptedIsRepeated) {
   notifier_.hangs = true;
   Put(0, "e1");
   Start();
@@ -127,8 +127,8 @@ TEST_F(CourierTest, WhatWasUnderWayWhenTheControllerDiedIsToldAgain) {
   EXPECT_THAT(*store_.Waiting(), IsEmpty());
 }
 
-/// As under `tick` alone, whose passes may be shorter than the hook's limit.
-TEST_F(CourierTest, WhatIsCutShortByTheEndOfEveryPassIsGivenUpInTheEnd) {
+/// As with `tick` alone, which may be shorter than the hook's timeout.
+TEST_F(CourierTest, ADeliveryThatEveryTickCutsShortIsGivenUpInTheEnd) {
   notifier_.hangs = true;
   Put(0, "e1");
   for (int pass = 1; pass <= 20; ++pass) {
@@ -146,7 +146,7 @@ TEST_F(CourierTest, WhatIsCutShortByTheEndOfEveryPassIsGivenUpInTheEnd) {
   EXPECT_THAT(*store_.Waiting(), IsEmpty());
 }
 
-TEST_F(CourierTest, OneThatHangsKeepsNobodyWaiting) {
+TEST_F(CourierTest, AHangingHookDelaysNoOther) {
   notifier_.hangs = true;
   Put(0, "e1");
   Start();
@@ -158,7 +158,7 @@ TEST_F(CourierTest, OneThatHangsKeepsNobodyWaiting) {
   EXPECT_EQ(store_.Waiting()->size(), 1U);
 }
 
-TEST_F(CourierTest, AJobThatWasErasedIsForgotten) {
+TEST_F(CourierTest, DeliveriesOfAnErasedJobAreForgotten) {
   notifier_.hangs = true;
   Put(0, "e1");
   Start();

@@ -48,20 +48,20 @@ class EffectsTest : public CloudFixture {
   std::optional<Effects> effects_;
 };
 
-TEST_F(EffectsTest, AStageIsRunOnEveryHostOnce) {
+TEST_F(EffectsTest, AStageRunsOnceOnEveryHost) {
   Do(RunStage{.attempt = 1});
   Do(RunStage{.attempt = 1});
   EXPECT_THAT(shell_.verbs, ElementsAre("run", "run"));
 }
 
-TEST_F(EffectsTest, WhatIsAboutAnEarlierStageIsDropped) {
+TEST_F(EffectsTest, EffectsOnAnEarlierStageAreDropped) {
   Do(RunStage{.attempt = 0});
   Do(StopStage{.attempt = 1, .stage = core::SetupStage{0}});
   EXPECT_THAT(shell_.verbs, IsEmpty());
 }
 
-/// A controller that has just started may have to stop what another one started.
-TEST_F(EffectsTest, AStageIsStoppedWhoeverStartedIt) {
+/// A new controller may have to stop what an earlier one started.
+TEST_F(EffectsTest, AStageOfAnotherControllerCanBeStopped) {
   Do(StopStage{.attempt = 1});
   EXPECT_THAT(shell_.verbs, UnorderedElementsAre("run", "run", "stop", "stop"));
 }
@@ -71,14 +71,14 @@ TEST_F(EffectsTest, ANoticeIsPassedToEveryHost) {
   EXPECT_EQ(std::count(shell_.verbs.begin(), shell_.verbs.end(), "notice"), 2);
 }
 
-TEST_F(EffectsTest, AnAbandonedStageIsNotFollowedAnyMore) {
+TEST_F(EffectsTest, AnAbandonedStageIsNoLongerFollowed) {
   Do(RunStage{.attempt = 1});
   EXPECT_FALSE(effects_->Quiet(clock_.Now()));
   Do(core::AbandonStage{.attempt = 1});
   EXPECT_TRUE(effects_->Quiet(clock_.Now()));
 }
 
-TEST_F(EffectsTest, TheConnectionsToASliceThatIsGoneAreClosed) {
+TEST_F(EffectsTest, ConnectionsToALostSliceAreClosed) {
   Do(RunStage{.attempt = 1});
   EXPECT_THAT(shell_.dropped, IsEmpty());
   job_.stage.reset();
@@ -87,7 +87,7 @@ TEST_F(EffectsTest, TheConnectionsToASliceThatIsGoneAreClosed) {
   EXPECT_THAT(shell_.dropped, UnorderedElementsAre("8123456789/0", "8123456789/1"));
 }
 
-TEST_F(EffectsTest, SecretsComeFromTheNudgeFromAFileOrFromTheEnvironment) {
+TEST_F(EffectsTest, SecretsComeFromANudgeAFileOrTheEnvironment) {
   ASSERT_TRUE(base::WriteFileAtomic(dir_.path() / "token", "of-file\n").ok());
   job_.spec.command.secrets = {{.name = "FROM_NUDGE"},
                                {.name = "FROM_FILE", .file = (dir_.path() / "token").string()},

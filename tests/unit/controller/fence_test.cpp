@@ -34,7 +34,7 @@ class FenceTest : public testing::Test {
   asio::io_context loop_;
   test::TempDir dir_;
   test::FakeClock clock_;
-  /// Says yes so many times.
+  /// How many times the lease is still ours.
   int yes_ = 1'000;
   bool holds_ = true;
   LeaseGuard guard_{.may_act = [this] { return Answer(yes_-- > 0); },
@@ -46,7 +46,7 @@ class FenceTest : public testing::Test {
   std::string said_;
 };
 
-TEST_F(FenceTest, WithoutTheLeaseNothingIsCreatedOrDeletedButLooksPass) {
+TEST_F(FenceTest, WithoutTheLeaseReadsPassButNothingIsCreatedOrDeleted) {
   const core::SliceRef ref = {.place = {.project = "p", .zone = "us-central2-b"}, .name = "a"};
   yes_ = 0;
   const auto created = base::RunTask(loop_, slices_->Create({.ref = ref}));
@@ -62,7 +62,7 @@ TEST_F(FenceTest, ACommandPassesWithItsOutput) {
   EXPECT_EQ(said_, "said\n");
 }
 
-TEST_F(FenceTest, ACommandIsAskedAboutBeforeAndAfterTheConnectionIsMade) {
+TEST_F(FenceTest, TheLeaseIsCheckedBeforeAndAfterConnecting) {
   for (const int asked : {0, 1}) {
     yes_ = asked;
     EXPECT_EQ(Run("touch ~/done").error().reason, Reason::kLeaseLost);
@@ -71,11 +71,11 @@ TEST_F(FenceTest, ACommandIsAskedAboutBeforeAndAfterTheConnectionIsMade) {
   EXPECT_EQ(shell_.calls(), 1) << "the first was not even connected";
 }
 
-TEST_F(FenceTest, WhatAHostSaysAfterwardsIsNotTakenIn) {
+TEST_F(FenceTest, OutputAfterTheLossOfTheLeaseIsDropped) {
   holds_ = false;
   EXPECT_EQ(Run("echo said").error().reason, Reason::kLeaseLost);
   EXPECT_EQ(said_, "");
-  EXPECT_EQ(yes_, 998) << "the command itself was asked about";
+  EXPECT_EQ(yes_, 998) << "the lease was checked for the command itself";
 }
 
 }  // namespace

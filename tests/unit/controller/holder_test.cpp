@@ -11,7 +11,7 @@
 namespace jobman::controller {
 namespace {
 
-TEST(Holder, OneThatRunsIsAlive) {
+TEST(Holder, ARunningProcessIsAlive) {
   EXPECT_FALSE(HolderIsDead(LeaseHolder()));
 }
 
@@ -21,8 +21,8 @@ TEST(Holder, NamesItsProcess) {
   EXPECT_EQ(HolderPid("something else"), std::nullopt);
 }
 
-// In many containers nobody waits for a controller whose command has ended.
-TEST(Holder, OneThatEndedIsDeadBeforeAnybodyWaitsForIt) {
+// In many containers PID 1 does not wait for orphaned processes.
+TEST(Holder, AZombieIsDead) {
   int raw[2] = {};
   ASSERT_EQ(pipe(raw), 0);
   const base::UniqueFd in(raw[0]);
@@ -43,11 +43,11 @@ TEST(Holder, OneThatEndedIsDeadBeforeAnybodyWaitsForIt) {
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
 }
 
-TEST(Holder, OfAnEarlierBootIsDeadAndInAnotherContainerCannotBeJudged) {
+TEST(Holder, IsDeadAfterARebootAndUnknownInAnotherContainer) {
   const auto parts = base::Split(LeaseHolder(), ':');
   ASSERT_EQ(parts.size(), 5U);
   const auto dead = [&](const std::string& host, const std::string& place) {
-    // No process has this number: kernels end at 2^22 (proc(5), pid_max).
+    // Not a process id: the limit is 2^22 (proc(5), pid_max).
     return HolderIsDead(base::Join({host, place, "4194999", "1", parts[4]}, ":"));
   };
   EXPECT_TRUE(dead(parts[0], parts[1]));

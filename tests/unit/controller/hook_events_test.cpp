@@ -32,7 +32,7 @@ class HookEventsTest : public testing::Test {
   core::Step step_;
 };
 
-TEST_F(HookEventsTest, EachHookThatAskedForTheEventGetsItAtOnce) {
+TEST_F(HookEventsTest, EachHookOfTheEventGetsADelivery) {
   const auto deliveries = Deliveries();
   ASSERT_EQ(deliveries.size(), 2u);
   EXPECT_EQ(deliveries[0].hook, 0);
@@ -42,12 +42,12 @@ TEST_F(HookEventsTest, EachHookThatAskedForTheEventGetsItAtOnce) {
   EXPECT_EQ(deliveries[0].event_id, "store1-000001-v7-a2-started");
 }
 
-TEST_F(HookEventsTest, OtherEffectsTellNobody) {
+TEST_F(HookEventsTest, OtherEffectsMakeNoDelivery) {
   step_.effects = {core::RunStage{.attempt = 2}};
   EXPECT_TRUE(Deliveries().empty());
 }
 
-TEST_F(HookEventsTest, TheBodyTellsWhatListTellsAndNothingSecret) {
+TEST_F(HookEventsTest, TheBodyHasWhatListShowsAndNoSecrets) {
   before_.spec.command.env["TOKEN"] = "secret";
   step_.job = before_;
   const auto body = base::ParseJson(Deliveries()[0].body).value();
@@ -58,7 +58,7 @@ TEST_F(HookEventsTest, TheBodyTellsWhatListTellsAndNothingSecret) {
   EXPECT_THAT(Deliveries()[0].body, testing::Not(testing::HasSubstr("secret")));
 }
 
-TEST_F(HookEventsTest, AJobThatIsOverTellsItsExitCodeAndError) {
+TEST_F(HookEventsTest, AFinishedJobHasItsExitCodeAndError) {
   step_.job.state = core::Done{.outcome = core::Outcome::kFailed,
                                .exit_code = 9,
                                .error = base::Error{.message = "too bad"}};

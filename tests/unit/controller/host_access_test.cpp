@@ -13,7 +13,7 @@ namespace {
 
 using testing::UnorderedElementsAre;
 
-/// A cloud that answers when it is let.
+/// A cloud that answers when the test says so.
 class SlowCloud final : public test::FakeSliceApi {
  public:
   using FakeSliceApi::FakeSliceApi;
@@ -61,7 +61,7 @@ class HostAccessTest : public testing::Test {
   }
 
   using Answered = std::shared_ptr<std::optional<ports::HostTarget>>;
-  /// Asks for a host's target; it is there when it is known.
+  /// Asks for a host's target; it is set once it is known.
   Answered Ask(int host, const base::CancelScope& scope) {
     auto answered = std::make_shared<std::optional<ports::HostTarget>>();
     const auto task = [](HostAccess* access, std::shared_ptr<const core::Job> job, int number,
@@ -99,14 +99,14 @@ TEST_F(HostAccessTest, AllHostsOfANodeWaitForOneAnswer) {
   EXPECT_FALSE(*first || *second);
   cloud_->Answer();
   Turn();
-  ASSERT_TRUE(*first && *second) << "without a look at the clock";
+  ASSERT_TRUE(*first && *second) << "without waiting";
   EXPECT_EQ(first->value().vouched_keys.at("ssh-ed25519"), "AAAA0");
   EXPECT_EQ(second->value().vouched_keys.at("ssh-ed25519"), "AAAA1");
   EXPECT_EQ(cloud_->asked, 1);
   EXPECT_EQ(first->value().identity, "u0/0");
 }
 
-TEST_F(HostAccessTest, AnotherHostAsksWhenTheOneThatAskedIsGone) {
+TEST_F(HostAccessTest, AnotherHostAsksWhenTheFirstIsCancelled) {
   cloud_->held = true;
   cloud_->keys = {{.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
   std::optional<base::CancelScope> gone(std::in_place);
@@ -121,8 +121,8 @@ TEST_F(HostAccessTest, AnotherHostAsksWhenTheOneThatAskedIsGone) {
   EXPECT_TRUE(*second);
 }
 
-/// Guest attributes appear some seconds after READY: hosts without a key do not use the tries up.
-TEST_F(HostAccessTest, HostsWhoseKeyIsNotThereYetWaitTogether) {
+/// Guest attributes appear some seconds after READY. Several hosts without a key share the tries.
+TEST_F(HostAccessTest, HostsWithoutAKeyYetWaitTogether) {
   const auto first = Ask(0), second = Ask(1);
   Turn();
   EXPECT_EQ(cloud_->asked, 1);
@@ -134,7 +134,7 @@ TEST_F(HostAccessTest, HostsWhoseKeyIsNotThereYetWaitTogether) {
   EXPECT_EQ(cloud_->asked, 2);
 }
 
-TEST_F(HostAccessTest, ACloudThatDoesNotAnswerLeavesNewHostsToPinnedKeys) {
+TEST_F(HostAccessTest, WhileTheCloudIsSilentOnlyPinnedKeysAreTrusted) {
   cloud_->error = base::Error{.code = base::Code::kUnavailable, .message = "down"};
   const auto first = Ask(0);
   Turn();
@@ -143,7 +143,7 @@ TEST_F(HostAccessTest, ACloudThatDoesNotAnswerLeavesNewHostsToPinnedKeys) {
   EXPECT_TRUE(first->value().vouched_keys.empty());
 }
 
-TEST_F(HostAccessTest, NodesThatTheJobHasNoMoreAreForgottenAndTheirConnectionsClosed) {
+TEST_F(HostAccessTest, LostNodesAreForgottenAndTheirConnectionsClosed) {
   cloud_->keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}},
                   {.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
   for (int host = 0; host < 4; ++host) Ask(host);
@@ -160,7 +160,7 @@ TEST_F(HostAccessTest, NodesThatTheJobHasNoMoreAreForgottenAndTheirConnectionsCl
   EXPECT_THAT(shell_.dropped, UnorderedElementsAre("u0/0", "u0/1", "u1/0", "u1/1"));
   Ask(0);
   Turn();
-  EXPECT_EQ(cloud_->asked, 3) << "nothing is known of it";
+  EXPECT_EQ(cloud_->asked, 3) << "its keys were forgotten";
 }
 
 }  // namespace

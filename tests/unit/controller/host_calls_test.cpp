@@ -25,7 +25,7 @@ class HostCallsTest : public testing::Test {
   std::string heard_;
 };
 
-TEST_F(HostCallsTest, TheStatusIsTheOneOnStderr) {
+TEST_F(HostCallsTest, TheStatusIsReadFromStderr) {
   shell_.Add("follow", {.err = "jobman: exited 3\n"});
   EXPECT_EQ(Follow().value().exit_code, 3);
   EXPECT_EQ(heard_, "jobman: exited 3\n");
@@ -39,7 +39,7 @@ TEST_F(HostCallsTest, TheScriptIsInstalledWhereItIsMissing) {
   EXPECT_THAT(shell_.verbs, ElementsAre("follow", "install", "follow"));
 }
 
-TEST_F(HostCallsTest, OneThatDoesNotStayInstalledIsATroubleOfThatHost) {
+TEST_F(HostCallsTest, AScriptThatDoesNotStayInstalledIsAnErrorOfTheHost) {
   for (int i = 0; i < 2; ++i) {
     shell_.Add("follow", {.code = remote::kExitNotInstalled});
     shell_.Add("install", {});
@@ -47,18 +47,18 @@ TEST_F(HostCallsTest, OneThatDoesNotStayInstalledIsATroubleOfThatHost) {
   EXPECT_THAT(Follow().error().message, HasSubstr("does not stay installed"));
 }
 
-TEST_F(HostCallsTest, WhatTheHostCouldNotDoIsItsStatus) {
+TEST_F(HostCallsTest, AHostErrorIsAStatus) {
   shell_.Add("follow", {.code = remote::kExitNotInstalled});
   shell_.Add("install", {.code = remote::kExitHostError, .err = "jobman: error disk full\n"});
   EXPECT_EQ(Follow().value(), (RunStatus{.kind = RunStatus::Kind::kError, .text = "disk full"}));
 }
 
-TEST_F(HostCallsTest, AnotherExitCodeIsShownWithWhatWasSaid) {
+TEST_F(HostCallsTest, OtherExitCodesAreShownWithStderr) {
   shell_.Add("follow", {.code = 127, .err = "sh: not found\n"});
   EXPECT_THAT(Follow().error().message, HasSubstr("127: sh: not found"));
 }
 
-TEST(HostTrouble, WhatIsPermanentIsNotOurs) {
+TEST(HostTrouble, PermanentErrorsAreNotLocal) {
   const base::Error disk{.code = base::Code::kUnavailable, .reason = base::Reason::kDiskFull};
   const base::Error key{.code = base::Code::kPermissionDenied,
                         .reason = base::Reason::kHostKeyChanged};
@@ -66,7 +66,7 @@ TEST(HostTrouble, WhatIsPermanentIsNotOurs) {
   EXPECT_TRUE(!IsLocalTrouble(key) && IsPermanent(key));
 }
 
-TEST(ReconnectWait, GrowsToItsLongestAndIsHalfOfTheBoundAtLeast) {
+TEST(ReconnectWait, GrowsToItsCapAndIsAtLeastHalfOfTheBound) {
   EXPECT_EQ(ReconnectWait(1, 0), kFirstReconnect / 2);
   EXPECT_EQ(ReconnectWait(2, 0), kFirstReconnect);
   EXPECT_LE(ReconnectWait(100, 0.999), kLongestReconnect);

@@ -13,7 +13,7 @@ namespace {
 using core::HostPhase;
 using std::chrono::milliseconds;
 
-/// Moves by one step whenever somebody looks: so long a decision with its commit takes.
+/// Moves by one step at every look, so that a decision with its commit takes that long.
 class StepClock final : public base::Clock {
  public:
   explicit StepClock(base::Duration step) : step_(step) {}
@@ -24,7 +24,7 @@ class StepClock final : public base::Clock {
   mutable base::TimePoint now_ = test::kNow;
 };
 
-/// The way to a store behind a network: calls wait there as long as it is closed.
+/// A connection to a remote store: calls wait as long as it is closed.
 class SlowWay final : public test::MemoryPorts {
  public:
   using MemoryPorts::MemoryPorts;
@@ -34,7 +34,7 @@ class SlowWay final : public test::MemoryPorts {
   }
   bool closed = false;
   int commits = 0;
-  int waiting = 0;  ///< calls that are on the way
+  int waiting = 0;  ///< calls that wait
 
  private:
   base::Task<void> Travel() override {
@@ -87,7 +87,7 @@ class JobBookTest : public testing::Test {
     book_->Post(id_, core::HostReport{.attempt = 1, .run = {.host = host, .phase = phase}});
   }
   void Load() { ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok()); }
-  /// Until everything is decided upon; or, while the way to the store is closed, waits there.
+  /// Runs until all is decided, or until a call waits for the closed connection.
   void Turn() {
     loop_.restart();
     loop_.run_for(milliseconds{20});
@@ -118,7 +118,7 @@ class JobBookTest : public testing::Test {
   std::vector<std::string> effects_ = {};
 };
 
-TEST_F(JobBookTest, AReportIsDecidedUponInTheNextTurnOfTheLoop) {
+TEST_F(JobBookTest, AReportIsDecidedOnInTheNextTurnOfTheLoop) {
   Open(milliseconds(0));
   Report(0);
   loop_.poll();
@@ -126,7 +126,7 @@ TEST_F(JobBookTest, AReportIsDecidedUponInTheNextTurnOfTheLoop) {
   EXPECT_EQ(decisions_, 1);
 }
 
-TEST_F(JobBookTest, WhereDecisionsTakeLongReportsGatherForOne) {
+TEST_F(JobBookTest, ReportsShareADecisionWhenDecisionsTakeLong) {
   Open(milliseconds(500));
   Report(0);
   loop_.poll();
@@ -138,7 +138,7 @@ TEST_F(JobBookTest, WhereDecisionsTakeLongReportsGatherForOne) {
   EXPECT_EQ(decisions_, 1);
 }
 
-TEST_F(JobBookTest, WhatIsOutdatedIsForgottenButNeverAnEnd) {
+TEST_F(JobBookTest, OutdatedReportsAreDroppedUnlessTheyAreEnds) {
   Open(milliseconds(500));
   Report(0, HostPhase::kPending);
   Report(0);
@@ -150,7 +150,7 @@ TEST_F(JobBookTest, WhatIsOutdatedIsForgottenButNeverAnEnd) {
   EXPECT_EQ(job.stage->hosts[1].phase, HostPhase::kExited);
 }
 
-TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
+TEST(JobBook, OtherJobsLearnNothingFromARefusalThatWasNotRecorded) {
   asio::io_context loop;
   test::StoreInMemory store;
   StepClock clock(milliseconds(0));
@@ -176,7 +176,7 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   book.set_lease_token((*lease)->token);
   ASSERT_TRUE(base::RunTask(loop, book.Load()).ok());
   loop.run();
-  book.set_lease_token(0x7fff);  // another's: nothing is recorded
+  book.set_lease_token(0x7fff);  // of another controller: nothing is recorded
   book.Post(first, core::CreateAnswered{.slice = "first-000001-a1",
                                         .error = base::Error{.code = base::Code::kResourceExhausted,
                                                              .message = "no more capacity",
@@ -191,7 +191,7 @@ TEST(JobBook, OfARefusalThatIsNotRecordedTheOthersLearnNothing) {
   EXPECT_EQ(core::StateName(store.Get(second)->state), "REQUESTING") << store.Get(second)->why;
 }
 
-TEST_F(JobBookTest, AnEffectIsAboutTheSliceOfItsOwnDecision) {
+TEST_F(JobBookTest, AnEffectNamesTheSliceOfItsOwnDecision) {
   Open(milliseconds(500));
   ASSERT_TRUE(store_.SetWish(id_, core::Wish::kRequeue, false, test::kNow).ok());
   for (int host = 0; host < 3; ++host) {
@@ -209,7 +209,7 @@ TEST_F(JobBookTest, AnEffectIsAboutTheSliceOfItsOwnDecision) {
                                    "CreateSlice train-000001-a2"));
 }
 
-TEST_F(JobBookTest, WhatComesWhileADecisionIsRecordedIsDecidedUponAfterIt) {
+TEST_F(JobBookTest, ObservationsDuringACommitAreDecidedOnAfterIt) {
   Open();
   way_.commits = 0;
   way_.closed = true;
@@ -229,12 +229,12 @@ TEST_F(JobBookTest, WhatComesWhileADecisionIsRecordedIsDecidedUponAfterIt) {
   EXPECT_FALSE(book_->Busy());
 }
 
-TEST_F(JobBookTest, AnotherJobIsDecidedUponMeanwhile) {
+TEST_F(JobBookTest, OtherJobsAreDecidedOnDuringACommit) {
   Open();
   way_.closed = true;
   Report(0);
   Turn();
-  way_.closed = false;  // for those who come from now on: the first sleeps
+  way_.closed = false;  // for later calls; the first one still waits
   const core::JobId second = *store_.Create(test::SampleJob("second"), "", test::kNow);
   auto load = book_->Load();
   base::Spawn(loop_.get_executor(), [](base::Task<base::Status> task) -> base::Task<void> {
@@ -245,7 +245,7 @@ TEST_F(JobBookTest, AnotherJobIsDecidedUponMeanwhile) {
   EXPECT_EQ(core::StateName(store_.Get(second)->state), "REQUESTING");
 }
 
-TEST_F(JobBookTest, AWishThatComesWhileADecisionIsRecordedIsNotMissed) {
+TEST_F(JobBookTest, AWishDuringACommitIsNotMissed) {
   Open();
   way_.closed = true;
   Report(0);
@@ -254,10 +254,10 @@ TEST_F(JobBookTest, AWishThatComesWhileADecisionIsRecordedIsNotMissed) {
   way_.closed = false;
   Turn();
   EXPECT_EQ(core::StateName(store_.Get(id_)->state), "CANCELLING");
-  EXPECT_EQ(RunningHosts(), 1) << "nor is what was seen";
+  EXPECT_EQ(RunningHosts(), 1) << "nor is the observation";
 }
 
-TEST_F(JobBookTest, NothingOfItGoesOnWhenItIsDestroyed) {
+TEST_F(JobBookTest, NothingRunsAfterItsDestruction) {
   Open(milliseconds(10));
   Report(0);
   loop_.poll();
@@ -270,7 +270,7 @@ TEST_F(JobBookTest, NothingOfItGoesOnWhenItIsDestroyed) {
   Open();
   way_.closed = true;
   Report(0);
-  Turn();  // its commit is on the way
+  Turn();  // its commit waits
   book_.reset();
   way_.closed = false;
   loop_.restart();
@@ -278,7 +278,7 @@ TEST_F(JobBookTest, NothingOfItGoesOnWhenItIsDestroyed) {
   EXPECT_EQ(decisions_, 0);
 }
 
-TEST_F(JobBookTest, ARecordOfANewerJobmanIsSetAsideAlone) {
+TEST_F(JobBookTest, OnlyTheRecordOfANewerJobmanIsSetAside) {
   Open();
   store_.MakeUnreadable(id_);
   const core::JobId second = *store_.Create(test::SampleJob("second"), "", test::kNow);
@@ -287,13 +287,13 @@ TEST_F(JobBookTest, ARecordOfANewerJobmanIsSetAsideAlone) {
   loop_.run();
   EXPECT_EQ(core::StateName(store_.Get(second)->state), "REQUESTING");
   EXPECT_EQ(book_->Find(id_), nullptr);
-  EXPECT_EQ(dropped_, 1) << "its runs are not followed any more";
+  EXPECT_EQ(dropped_, 1) << "its runs are no longer followed";
   EXPECT_EQ(WhyListed(),
             "this jobman leaves the job alone: written by a newer jobman: \"flex\" is not a value "
             "of pricing");
   const std::int64_t writes = *store_.ChangeCounter();
   Load();
-  EXPECT_EQ(*store_.ChangeCounter(), writes) << "said once";
+  EXPECT_EQ(*store_.ChangeCounter(), writes) << "reported once";
   store_.MakeReadable(id_);
   Load();
   EXPECT_NE(book_->Find(id_), nullptr);
@@ -321,7 +321,7 @@ TEST_F(JobBookTest, ADecisionThatContradictsItselfIsNotRecorded) {
   EXPECT_THAT(WhyListed(), testing::EndsWith("was not recorded: it is in two places"));
 }
 
-TEST_F(JobBookTest, AJobWhoseRecordIsGoneIsDroppedAtOnce) {
+TEST_F(JobBookTest, AJobWithoutARecordIsDroppedAtOnce) {
   Open();
   store_.Lose(id_);
   Load();
@@ -329,7 +329,7 @@ TEST_F(JobBookTest, AJobWhoseRecordIsGoneIsDroppedAtOnce) {
   EXPECT_EQ(dropped_, 1);
 }
 
-TEST_F(JobBookTest, AJobWhoseRecordGoesBeforeACommitIsDroppedAtOnce) {
+TEST_F(JobBookTest, AJobThatIsErasedBeforeACommitIsDroppedAtOnce) {
   Open();
   store_.Lose(id_);
   Report(0);

@@ -12,7 +12,7 @@ using core::HostPhase;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Records a step from a job that runs on two hosts.
+/// Records steps of a job that runs on two hosts.
 class JournalTest : public testing::Test {
  protected:
   JournalTest() {
@@ -45,11 +45,11 @@ class JournalTest : public testing::Test {
   ports::Turn turn_;
 };
 
-TEST_F(JournalTest, NothingNewIsNoLine) {
+TEST_F(JournalTest, NoChangeMakesNoLine) {
   EXPECT_THAT(Lines(), IsEmpty());
 }
 
-TEST_F(JournalTest, AChangeOfStateIsALineAndAnotherReasonANote) {
+TEST_F(JournalTest, AStateChangeIsALineAndANewReasonANote) {
   step_.why = "it runs, told of a maintenance";
   EXPECT_THAT(Lines(), ElementsAre("note RUNNING: it runs, told of a maintenance"));
   step_.job.state = core::Cancelling{};
@@ -57,14 +57,14 @@ TEST_F(JournalTest, AChangeOfStateIsALineAndAnotherReasonANote) {
   EXPECT_THAT(Lines(), ElementsAre("state CANCELLING: cancelled by the user"));
 }
 
-TEST_F(JournalTest, EffectsAreLinesButForHooks) {
+TEST_F(JournalTest, EffectsAreLinesExceptHooks) {
   step_.effects = {core::StopStage{.attempt = 1}, core::TellHooks{}};
   const auto lines = Lines();
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0], testing::StartsWith("effect StopStage"));
 }
 
-TEST_F(JournalTest, TheEndOfARunIsToldOnceWithItsExitCode) {
+TEST_F(JournalTest, TheEndOfARunIsRecordedOnceWithItsExitCode) {
   const auto ended = Report({.host = 1, .phase = HostPhase::kExited, .exit_code = 7});
   EXPECT_THAT(Lines(ended), ElementsAre("host host 1: run ended with exit code 7"));
   ASSERT_EQ(turn_.exits.size(), 1u);
@@ -74,7 +74,7 @@ TEST_F(JournalTest, TheEndOfARunIsToldOnceWithItsExitCode) {
   EXPECT_THAT(Lines(ended), IsEmpty());
 }
 
-TEST_F(JournalTest, OneThatWasLostIsToldWithTheCause) {
+TEST_F(JournalTest, ALostRunIsRecordedWithTheCause) {
   const base::Error error{.code = base::Code::kAborted, .message = "its machine restarted"};
   const auto lines = Lines(Report({.host = 0, .phase = HostPhase::kLost, .error = error}));
   ASSERT_EQ(lines.size(), 1u);
@@ -91,7 +91,7 @@ TEST_F(JournalTest, AReportOfAnEarlierAttemptOrStageIsNotRecorded) {
   EXPECT_THAT(Lines(late), IsEmpty());
 }
 
-TEST_F(JournalTest, AnAttemptThatEndsAndTheNextHaveARowEach) {
+TEST_F(JournalTest, AnEndedAttemptAndTheNextHaveARowEach) {
   step_.ended = {{.attempt = 1, .end = {.outcome = core::AttemptOutcome::kPreempted}}};
   step_.job.attempt = 2;
   step_.job.restart = core::Restart{.cause = core::RestartCause::kPreempted};

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr base::Duration kLease = milliseconds{90};
 
-/// Counts what is asked; its disk may be full.
+/// Counts calls; its disk may be full.
 class CountingStore final : public test::MemoryPorts {
  public:
   using MemoryPorts::MemoryPorts;
@@ -32,7 +32,7 @@ class LeaseKeeperTest : public testing::Test {
  protected:
   void Take() { ASSERT_TRUE(base::RunTask(loop_, keeper_.Take("me")).ok()); }
   bool MayAct() { return base::RunTask(loop_, keeper_.MayAct()); }
-  /// The clock of the lease goes on while the loop stands still: the process was stopped.
+  /// Time passes while the loop does not run: the process was suspended.
   void Sleep(base::Duration duration) { clock_.Advance(duration); }
   void AnotherTakesOver() {
     ASSERT_TRUE(memory_.TakeLease("another", clock_.Now(), hours{1}).value());
@@ -53,7 +53,7 @@ class LeaseKeeperTest : public testing::Test {
   LeaseKeeper keeper_{loop_, store_, clock_, kLease, [this] { ++lost_; }};
 };
 
-TEST_F(LeaseKeeperTest, AsLongAsTheLeaseLastsNobodyIsAsked) {
+TEST_F(LeaseKeeperTest, TheStoreIsNotAskedWhileTheLeaseLasts) {
   Take();
   EXPECT_EQ(keeper_.token(), 1);
   Sleep(kLease - milliseconds{1});
@@ -71,14 +71,14 @@ TEST_F(LeaseKeeperTest, ItIsRenewedInTime) {
   EXPECT_LT(store_.asked, 12) << "each third of its time";
 }
 
-TEST_F(LeaseKeeperTest, AnotherOnesLeaseIsNotTaken) {
+TEST_F(LeaseKeeperTest, TheLeaseOfAnotherControllerIsNotTaken) {
   AnotherTakesOver();
   const auto refused = base::RunTask(loop_, keeper_.Take("me"));
   EXPECT_EQ(refused.error().code, base::Code::kAborted);
   EXPECT_EQ(refused.error().message, "another controller is running: another");
 }
 
-TEST_F(LeaseKeeperTest, OneThatSleptAsksWhoseItIs) {
+TEST_F(LeaseKeeperTest, TheStoreIsAskedAfterSuspension) {
   Take();
   Sleep(hours{1});
   EXPECT_FALSE(keeper_.Holds()) << "not without asking";
@@ -86,7 +86,7 @@ TEST_F(LeaseKeeperTest, OneThatSleptAsksWhoseItIs) {
   EXPECT_TRUE(keeper_.Holds());
 }
 
-TEST_F(LeaseKeeperTest, OneThatSleptWhileAnotherTookOverHasLostIt) {
+TEST_F(LeaseKeeperTest, TheLeaseIsLostWhenAnotherTookOverDuringSuspension) {
   Take();
   Sleep(hours{1});
   AnotherTakesOver();
@@ -97,7 +97,7 @@ TEST_F(LeaseKeeperTest, OneThatSleptWhileAnotherTookOverHasLostIt) {
   EXPECT_EQ(lost_, 1) << "told once";
 }
 
-TEST_F(LeaseKeeperTest, TheLossIsNoticedWithoutAnAct) {
+TEST_F(LeaseKeeperTest, TheLossIsNoticedWithoutACall) {
   Take();
   Sleep(hours{1});
   AnotherTakesOver();
@@ -105,7 +105,7 @@ TEST_F(LeaseKeeperTest, TheLossIsNoticedWithoutAnAct) {
   EXPECT_EQ(lost_, 1);
 }
 
-TEST_F(LeaseKeeperTest, OnAFullDiskItIsOursAsLongAsNobodyElsesTokenStandsThere) {
+TEST_F(LeaseKeeperTest, OnAFullDiskTheLeaseIsOursWhileTheStoreShowsOurToken) {
   Take();
   store_.full = true;
   Sleep(hours{1});
@@ -119,14 +119,14 @@ TEST_F(LeaseKeeperTest, OnAFullDiskItIsOursAsLongAsNobodyElsesTokenStandsThere) 
   EXPECT_EQ(lost_, 1);
 }
 
-TEST_F(LeaseKeeperTest, AFullDiskKeepsNoBytesBack) {
+TEST_F(LeaseKeeperTest, AFullDiskHoldsBackNoOutput) {
   Take();
   store_.full = true;
   Live(kLease * 3);
   EXPECT_TRUE(keeper_.Holds());
 }
 
-TEST_F(LeaseKeeperTest, WhatIsGivenBackIsFree) {
+TEST_F(LeaseKeeperTest, AReleasedLeaseIsFree) {
   Take();
   ASSERT_TRUE(base::RunTask(loop_, keeper_.GiveBack()).ok());
   EXPECT_FALSE(memory_.CurrentLease().value());

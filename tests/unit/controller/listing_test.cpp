@@ -38,7 +38,7 @@ TEST_F(ListingTest, NodesComeInTheOrderOfTheirNumbers) {
   EXPECT_THAT(seen.taken, IsEmpty());
 }
 
-TEST_F(ListingTest, ANameThatSomebodyElseHasIsTakenAndNotOurs) {
+TEST_F(ListingTest, ANameOfSomebodyElseIsTakenAndNotOurs) {
   AddQueued("train-000042-a1", "store2");
   const auto seen = Seen();
   EXPECT_FALSE(seen.queued);
@@ -46,7 +46,7 @@ TEST_F(ListingTest, ANameThatSomebodyElseHasIsTakenAndNotOurs) {
   EXPECT_TRUE(seen.foreign);
 }
 
-TEST_F(ListingTest, WhatIsOursIsCaredForWhoeverHasTheOtherNames) {
+TEST_F(ListingTest, ASliceOfWhichAPartIsOursIsNotForeign) {
   ref_.mode = core::AllocationMode::kTpuVm;
   AddNode("train-000042-a1-0", "store2");
   EXPECT_FALSE(Seen().foreign) << "the other node may still come";
@@ -56,7 +56,7 @@ TEST_F(ListingTest, WhatIsOursIsCaredForWhoeverHasTheOtherNames) {
   EXPECT_TRUE(Seen().foreign);
 }
 
-TEST_F(ListingTest, WhatIsNotThereIsNotSeen) {
+TEST_F(ListingTest, AbsentPartsAreNotSeen) {
   const auto seen = Seen();
   EXPECT_EQ(seen.slice, "train-000042-a1");
   EXPECT_FALSE(seen.queued || seen.foreign);

@@ -28,7 +28,7 @@ TEST_F(NoticePasserTest, TellsTheCommandOnce) {
   EXPECT_FALSE(passer_->Busy(0));
 }
 
-TEST_F(NoticePasserTest, ACommandThatIsNotThereYetIsToldWhenItIs) {
+TEST_F(NoticePasserTest, ACommandThatHasNotStartedIsToldLater) {
   shell_.Add("notice", {.out = "absent\n"});
   shell_.Add("notice", {.code = Broken()});
   shell_.Add("notice", {.out = "running\n"});
@@ -39,14 +39,14 @@ TEST_F(NoticePasserTest, ACommandThatIsNotThereYetIsToldWhenItIs) {
   EXPECT_EQ(shell_.verbs.size(), 3u);
 }
 
-TEST_F(NoticePasserTest, OneThatHasEndedIsNot) {
+TEST_F(NoticePasserTest, ACommandThatHasEndedIsNotTold) {
   Host().phase = core::HostPhase::kExited;
   Start();
   Pass();
   EXPECT_TRUE(shell_.verbs.empty());
 }
 
-TEST_F(NoticePasserTest, ALaterNoticeTakesThePlaceOfTheEarlierOne) {
+TEST_F(NoticePasserTest, ALaterNoticeReplacesTheEarlierOne) {
   Start();
   Pass();
   shell_.Add("notice", {.out = "running\n"});

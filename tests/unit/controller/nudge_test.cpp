@@ -12,7 +12,7 @@ namespace {
 
 class NudgeTest : public testing::Test {
  protected:
-  /// Sends once the socket is bound, and runs the loop until as many pieces came.
+  /// Sends once the socket is bound, and runs the loop until that many pieces have arrived.
   std::vector<Nudge> Exchange(const base::Path& socket, const Nudge& nudge,
                               std::size_t pieces = 1) {
     std::vector<Nudge> got;
@@ -74,7 +74,7 @@ TEST_F(NudgeTest, ReachesASocketWhosePathIsTooLongForTheKernel) {
   EXPECT_EQ(Exchange(deep / "controller.sock", {}).size(), 1u);
 }
 
-TEST_F(NudgeTest, WithoutAListenerItSaysSo) {
+TEST_F(NudgeTest, ReportsThatNobodyListens) {
   const auto sent = SendNudge(dir_.path() / "nobody", {});
   ASSERT_FALSE(sent.ok());
   EXPECT_EQ(sent.error().code, base::Code::kUnavailable);

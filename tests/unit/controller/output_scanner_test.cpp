@@ -21,7 +21,7 @@ class OutputScannerTest : public testing::Test {
 
 const std::vector<core::OutputRule> kRules = {{.match = "loss.*nan"}, {.match = "ERROR"}};
 
-TEST_F(OutputScannerTest, FindsALineWhereverThePiecesAreCut) {
+TEST_F(OutputScannerTest, FindsALineHoweverTheInputIsCut) {
   const std::string log = "step 1 loss 0.5\nstep 2 loss nan now\nstep 3\n";
   for (std::size_t cut = 0; cut <= log.size(); ++cut) {
     found_.clear();
@@ -32,7 +32,7 @@ TEST_F(OutputScannerTest, FindsALineWhereverThePiecesAreCut) {
   }
 }
 
-TEST_F(OutputScannerTest, APatternDoesNotReachOverLines) {
+TEST_F(OutputScannerTest, APatternDoesNotMatchAcrossLines) {
   OutputScanner scanner = Scanner(kRules);
   scanner.Take("loss\nnan\rnan\n");
   scanner.End();
@@ -45,7 +45,7 @@ TEST_F(OutputScannerTest, TheFirstMatchIsTheOnlyOne) {
   EXPECT_THAT(found_, ElementsAre("0: an ERROR with loss=nan"));
 }
 
-TEST_F(OutputScannerTest, TheLastLineNeedsNoEnd) {
+TEST_F(OutputScannerTest, TheLastLineNeedsNoLineBreak) {
   OutputScanner scanner = Scanner(kRules);
   scanner.Take("ERROR");
   EXPECT_THAT(found_, IsEmpty()) << "the line may go on";
@@ -64,7 +64,7 @@ TEST_F(OutputScannerTest, LongLinesAreCut) {
   EXPECT_EQ(scanner.taken(), static_cast<std::int64_t>(padding.size() * 4 + 15));
 }
 
-TEST_F(OutputScannerTest, WholeLinesAreRememberedAndABadOneIsNot) {
+TEST_F(OutputScannerTest, ScannedCountsWholeLinesUpToTheMatch) {
   OutputScanner scanner = Scanner(kRules, 100);
   scanner.Take("good\nhalf");
   EXPECT_EQ(scanner.scanned(), 105);
@@ -73,7 +73,7 @@ TEST_F(OutputScannerTest, WholeLinesAreRememberedAndABadOneIsNot) {
   EXPECT_EQ(scanner.scanned(), 117) << "a new controller finds it again";
 }
 
-TEST_F(OutputScannerTest, WhatIsShownDoesNoHarm) {
+TEST_F(OutputScannerTest, AMatchIsShownWithoutControlCharacters) {
   OutputScanner scanner = Scanner({{.match = "ERROR"}});
   scanner.Take("\x1b[31mERROR\x07 " + std::string(500, 'x') + "\n");
   ASSERT_EQ(found_.size(), 1U);

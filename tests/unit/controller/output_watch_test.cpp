@@ -1,4 +1,4 @@
-// What is seen of a stage's output.
+// Watching a stage's output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using ::testing::ElementsAre;
 
-/// Hosts on which the command runs for ever: they say so, write what they are told to, and wait.
+/// Hosts on which the command runs for ever and writes what the test says.
 class EndlessShell final : public ports::HostShell {
  public:
   base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand,
@@ -38,7 +38,7 @@ class EndlessShell final : public ports::HostShell {
   std::string unplugged = {};
 };
 
-/// Vouches for both hosts at once: nobody waits for their keys.
+/// Vouches for both hosts at once, so that nothing waits for their keys.
 class QuickApi final : public test::FakeSliceApi {
  public:
   using FakeSliceApi::FakeSliceApi;
@@ -69,7 +69,7 @@ class OutputWatchTest : public testing::Test {
                                        {.host = 1, .phase = core::HostPhase::kRunning}},
                              .started_at = clock_.Now()};
     job_.spec.watchdog.bad_output = {{.match = "ERROR"}};
-    job_.spec.watchdog.no_output = milliseconds{300};  // the watch sleeps as long, in real time
+    job_.spec.watchdog.no_output = milliseconds{300};  // in real time
   }
   ~OutputWatchTest() override {
     runner_.reset();
@@ -106,7 +106,7 @@ class OutputWatchTest : public testing::Test {
       loop_.poll();
     }
   }
-  /// Until the watch over silence has looked again, which it does four times a second.
+  /// Waits until the watch has looked for silence again, which it does four times a second.
   bool BecomesSilent() {
     for (int i = 0; i < 1000 && !silent_since_; ++i) {
       loop_.restart();
@@ -135,14 +135,14 @@ class OutputWatchTest : public testing::Test {
   std::optional<core::TimePoint> silent_since_;
 };
 
-TEST_F(OutputWatchTest, ABadLineIsToldAsItComes) {
+TEST_F(OutputWatchTest, ABadLineIsReportedAtOnce) {
   shell_.output = {"fine\nan ER", "ROR here\nERROR\n"};
   Start();
   EXPECT_THAT(bad_, ElementsAre("0: an ERROR here", "1: an ERROR here"));
   EXPECT_EQ(*base::ReadFile(LogPath(0)), "fine\nan ERROR here\nERROR\n");
 }
 
-TEST_F(OutputWatchTest, WhatAnEarlierControllerWroteDownAndDidNotJudgeIsRead) {
+TEST_F(OutputWatchTest, LinesThatAnEarlierControllerDidNotScanAreRead) {
   WriteLog(0, "fine\nERROR 1\n");
   WriteLog(1, "ERROR 2\nfine\nhalf an ER");
   job_.stage->hosts[1].scanned = 13;
@@ -151,7 +151,7 @@ TEST_F(OutputWatchTest, WhatAnEarlierControllerWroteDownAndDidNotJudgeIsRead) {
   EXPECT_THAT(bad_, testing::UnorderedElementsAre("0: ERROR 1", "1: half an ERROR"));
 }
 
-TEST_F(OutputWatchTest, HowFarItReadIsReported) {
+TEST_F(OutputWatchTest, ThePositionIsReported) {
   shell_.output = {std::string(1000, '.') + "\n", std::string((1 << 20) - 1, '.') + "\n", "x"};
   Start();
   std::int64_t scanned = 0;
@@ -159,7 +159,7 @@ TEST_F(OutputWatchTest, HowFarItReadIsReported) {
   EXPECT_EQ(scanned, 1001 + (1 << 20));
 }
 
-TEST_F(OutputWatchTest, SilenceIsToldWithItsBeginning) {
+TEST_F(OutputWatchTest, SilenceIsReportedWithItsBeginning) {
   shell_.output = {"fine\n"};
   const core::TimePoint spoke = clock_.Now();
   Start();
@@ -168,7 +168,7 @@ TEST_F(OutputWatchTest, SilenceIsToldWithItsBeginning) {
   EXPECT_EQ(silent_since_, spoke);
 }
 
-TEST_F(OutputWatchTest, AHostThatIsNotReachedMayBeSpeaking) {
+TEST_F(OutputWatchTest, AHostWithoutAConnectionIsNotSilent) {
   shell_.unplugged = "203.0.113.7";
   Start();
   Turn(minutes{5});
@@ -179,7 +179,7 @@ TEST_F(OutputWatchTest, AHostThatIsNotReachedMayBeSpeaking) {
   EXPECT_FALSE(silent_since_);
 }
 
-TEST_F(OutputWatchTest, TheTimeOfTheLogOnDiskCounts) {
+TEST_F(OutputWatchTest, TheModificationTimeOfTheLogCounts) {
   WriteLog(1, "fine\n");
   struct stat written = {};
   ASSERT_EQ(::stat(LogPath(1).c_str(), &written), 0);

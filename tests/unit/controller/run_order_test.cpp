@@ -30,7 +30,7 @@ class RunOrderTest : public testing::Test {
   core::Job job_;
 };
 
-TEST_F(RunOrderTest, TheCommandIsAnotherRunInEachAttemptAndReplacesTheEarlierOnes) {
+TEST_F(RunOrderTest, TheCommandIsANewRunInEachAttemptAndReplacesTheEarlierOnes) {
   const std::string first = Id();
   EXPECT_THAT(Order()->replaces, IsEmpty());
   job_.attempt = 2;
@@ -68,7 +68,7 @@ TEST_F(RunOrderTest, TheCommandsOwnVariablesWinAndSetupStepsDoNotSeeThem) {
   EXPECT_THAT(Order()->env, Contains(Pair("A", "job")));
 }
 
-TEST_F(RunOrderTest, SecretsGoApartAndOneThatIsMissingIsNamedWithTheCure) {
+TEST_F(RunOrderTest, SecretsAreSeparateAndAMissingOneIsNamedWithTheCure) {
   job_.spec.command.secrets = {{.name = "KNOWN"}};
   EXPECT_THAT(Order()->secrets, Contains(Pair("KNOWN", "value")));
   EXPECT_EQ(Order()->env.count("KNOWN"), 0u);

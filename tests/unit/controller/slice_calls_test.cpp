@@ -20,7 +20,7 @@ class SliceCallsTest : public CloudFixture {
   SliceCalls calls_{loop_, ports_, options_, clouds_, *book_, *watch_};
 };
 
-TEST_F(SliceCallsTest, ACreateIsSentOnceAndItsAnswerIsTheJobs) {
+TEST_F(SliceCallsTest, ACreateIsSentOnceAndItsAnswerGoesToTheJob) {
   const core::Job job = AddJob();
   calls_.Do(job, core::CreateSlice{RequestOf(job)});
   calls_.Do(job, core::CreateSlice{RequestOf(job)});
@@ -32,7 +32,7 @@ TEST_F(SliceCallsTest, ACreateIsSentOnceAndItsAnswerIsTheJobs) {
   EXPECT_EQ(store_.Get(job.id)->slice->phase, core::SlicePhase::kCreated);
 }
 
-TEST_F(SliceCallsTest, WithoutAKeyNothingIsAskedFor) {
+TEST_F(SliceCallsTest, WithoutAnSshKeyNothingIsRequested) {
   key_error_ = base::Error{.code = base::Code::kFailedPrecondition, .message = "no key"};
   const core::Job job = AddJob();
   calls_.Do(job, core::CreateSlice{RequestOf(job)});
@@ -41,7 +41,7 @@ TEST_F(SliceCallsTest, WithoutAKeyNothingIsAskedFor) {
   EXPECT_THAT(store_.Get(job.id)->why, HasSubstr("no key"));
 }
 
-TEST_F(SliceCallsTest, ADeleteWaitsForTheAnswerToItsCreate) {
+TEST_F(SliceCallsTest, ADeleteWaitsForTheAnswerOfTheCreate) {
   const core::Job job = AddJob();
   calls_.Do(job, core::CreateSlice{RequestOf(job)});
   calls_.Do(job, core::DeleteSlice{job.slice->ref});
@@ -73,7 +73,7 @@ TEST_F(SliceCallsTest, NodesThatOutliveTheirQueuedResourceAreDeletedToo) {
   EXPECT_THAT(api_->Leftovers(), IsEmpty());
 }
 
-TEST_F(SliceCallsTest, ALookByNameFindsWhatNoListingShowedYet) {
+TEST_F(SliceCallsTest, ALookByNameFindsASliceThatNoListingShows) {
   const core::Job job = AddJob();
   Grant(RequestOf(job));
   calls_.Do(job, core::LookUpSlice{job.slice->ref});
@@ -82,7 +82,7 @@ TEST_F(SliceCallsTest, ALookByNameFindsWhatNoListingShowedYet) {
   EXPECT_EQ(store_.Get(job.id)->slice->phase, core::SlicePhase::kCreated) << StateOf(job);
 }
 
-TEST_F(SliceCallsTest, ALookWithoutAnAnswerTellsNothing) {
+TEST_F(SliceCallsTest, ALookWithoutAnAnswerIsNoObservation) {
   const core::Job job = AddJob();
   api_->SetReachable(false);
   calls_.Do(job, core::LookUpSlice{job.slice->ref});

@@ -11,8 +11,8 @@
 
 namespace jobman::controller {
 
-/// What the parts of a StageRunner need: a job whose command is to run on host 0 of its slice,
-/// which answers as a test wrote down.
+/// For the parts of a StageRunner: a job whose command is to run on host 0 of its slice, with
+/// scripted answers.
 class StageFixture : public testing::Test {
  protected:
   /// Vouches for the host's key at once.
@@ -61,14 +61,14 @@ class StageFixture : public testing::Test {
                                   .hooks = std::move(hooks)});
     return *context_;
   }
-  /// Whatever is ready; nothing that waits for time to pass.
+  /// Runs ready handlers, but no timers.
   void Turn() {
     for (int i = 0; i < 50; ++i) {
       loop_.restart();
       loop_.poll();
     }
   }
-  /// Waits between tries are real.
+  /// Waits between tries take real time.
   template <class Condition>
   bool Until(Condition condition) {
     for (int i = 0; i < 4000 && !condition(); ++i) {

@@ -27,7 +27,7 @@ class StageFollowerTest : public StageFixture {
   std::optional<StageFollower> follower_;
 };
 
-TEST_F(StageFollowerTest, StartsTheRunBringsItsLogInAndReportsItsEnd) {
+TEST_F(StageFollowerTest, StartsTheRunFetchesItsLogAndReportsItsEnd) {
   shell_.Add("run", {.out = "one\ntwo\n", .err = "jobman: running\njobman: exited 3\n"});
   Start();
   EXPECT_THAT(shell_.verbs, ElementsAre("run"));
@@ -38,7 +38,7 @@ TEST_F(StageFollowerTest, StartsTheRunBringsItsLogInAndReportsItsEnd) {
   EXPECT_EQ(Last().exit_code, 3);
 }
 
-TEST_F(StageFollowerTest, GoesOnBehindWhatItHasWhenTheConnectionBreaks) {
+TEST_F(StageFollowerTest, ContinuesTheLogAfterABrokenConnection) {
   shell_.Add("run", {.code = Broken(), .out = "one\n", .err = "jobman: running\n"});
   shell_.Add("follow", {.out = "two\n", .err = "jobman: exited 0\n"});
   Start();
@@ -46,11 +46,11 @@ TEST_F(StageFollowerTest, GoesOnBehindWhatItHasWhenTheConnectionBreaks) {
   EXPECT_EQ(Last().error->message, "the connection broke");
   EXPECT_EQ(troubles_, 1);
   ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
-  EXPECT_THAT(shell_.commands[1], EndsWith(" 4")) << "bytes that are here";
+  EXPECT_THAT(shell_.commands[1], EndsWith(" 4")) << "bytes received";
   EXPECT_EQ(base::ReadFile(options_.paths.LogPath(1, 1, "run", 0)).value_or(""), "one\ntwo\n");
 }
 
-TEST_F(StageFollowerTest, AHostThatIsOutOfReachForTooLongIsGivenUp) {
+TEST_F(StageFollowerTest, AHostThatIsUnreachableForTooLongIsGivenUp) {
   options_.unreachable_limit = milliseconds{100};
   shell_.Add("run", {.code = Broken()});
   Start();
@@ -58,7 +58,7 @@ TEST_F(StageFollowerTest, AHostThatIsOutOfReachForTooLongIsGivenUp) {
   EXPECT_TRUE(Last().settled);
 }
 
-TEST_F(StageFollowerTest, ACallThatTookLongCountsWithItsTime) {
+TEST_F(StageFollowerTest, TheDurationOfAFailedCallCounts) {
   options_.unreachable_limit = std::chrono::minutes{5};
   shell_.takes = std::chrono::minutes{6};
   shell_.Add("run", {.code = Broken()});
@@ -66,7 +66,7 @@ TEST_F(StageFollowerTest, ACallThatTookLongCountsWithItsTime) {
   EXPECT_EQ(Last().phase, HostPhase::kLost);
 }
 
-TEST_F(StageFollowerTest, AConnectionThatStoodForLongDoesNot) {
+TEST_F(StageFollowerTest, TheTimeBeforeAConnectionBrokeDoesNotCount) {
   options_.unreachable_limit = std::chrono::minutes{5};
   shell_.takes = std::chrono::minutes{6};
   shell_.Add("run", {.code = Broken(), .err = "jobman: running\n"});
@@ -74,7 +74,7 @@ TEST_F(StageFollowerTest, AConnectionThatStoodForLongDoesNot) {
   EXPECT_EQ(Last().phase, HostPhase::kRunning);
 }
 
-TEST_F(StageFollowerTest, WhatAnEarlierControllerWaitedCountsButForAFewTriesOfItsOwn) {
+TEST_F(StageFollowerTest, TheWaitOfAnEarlierControllerCountsExceptForAFewTries) {
   options_.unreachable_limit = std::chrono::minutes{5};
   Host().silent_since = clock_.Now() - std::chrono::hours{1};
   shell_.Add("run", {.code = Broken()});
@@ -85,8 +85,8 @@ TEST_F(StageFollowerTest, WhatAnEarlierControllerWaitedCountsButForAFewTriesOfIt
   ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kLost; }));
 }
 
-/// With the cloud silent it may be our own network; under maintenance no host answers.
-TEST_F(StageFollowerTest, NoHostIsGivenUpWhileItMayNotBeItsFault) {
+/// A silent cloud may mean a fault of our own network; during maintenance no host answers.
+TEST_F(StageFollowerTest, NoHostIsGivenUpWhileTheCauseMayBeElsewhere) {
   options_.unreachable_limit = milliseconds{1};
   for (bool* const good : {&cloud_answers_, &slice_ready_}) {
     *good = false;
@@ -97,7 +97,7 @@ TEST_F(StageFollowerTest, NoHostIsGivenUpWhileItMayNotBeItsFault) {
   }
 }
 
-TEST_F(StageFollowerTest, TroubleOfOurOwnIsNotTheHosts) {
+TEST_F(StageFollowerTest, LocalErrorsDoNotCountAgainstTheHost) {
   options_.unreachable_limit = milliseconds{1};
   base::Error full{.code = base::Code::kUnavailable, .reason = base::Reason::kDiskFull};
   shell_.Add("run", {.code = full});
@@ -106,7 +106,7 @@ TEST_F(StageFollowerTest, TroubleOfOurOwnIsNotTheHosts) {
   EXPECT_EQ(troubles_, 0);
 }
 
-TEST_F(StageFollowerTest, WhatNoRepetitionHelpsIsNotRepeated) {
+TEST_F(StageFollowerTest, PermanentErrorsAreNotRetried) {
   base::Error changed{.code = base::Code::kPermissionDenied,
                       .reason = base::Reason::kHostKeyChanged};
   shell_.Add("run", {.code = changed});
@@ -115,7 +115,7 @@ TEST_F(StageFollowerTest, WhatNoRepetitionHelpsIsNotRepeated) {
   EXPECT_EQ(Last().error->reason, base::Reason::kHostKeyChanged);
 }
 
-TEST_F(StageFollowerTest, ARunThatTheHostDoesNotKnowAnyMoreIsStartedAgain) {
+TEST_F(StageFollowerTest, ARunThatTheHostHasForgottenIsStartedAgain) {
   Host().phase = HostPhase::kRunning;
   shell_.Add("follow", {.err = "jobman: absent\n"});
   shell_.Add("run", {.err = "jobman: exited 0\n"});
@@ -124,7 +124,7 @@ TEST_F(StageFollowerTest, ARunThatTheHostDoesNotKnowAnyMoreIsStartedAgain) {
   EXPECT_THAT(shell_.verbs, ElementsAre("follow", "run"));
 }
 
-TEST_F(StageFollowerTest, WhatAnEarlierAttemptLeftOfASetupStepIsLookedAtOnce) {
+TEST_F(StageFollowerTest, ASetupStepOfAnEarlierAttemptIsRenewedOnce) {
   job_.attempt = 2;
   job_.stage->id = core::SetupStage{0};
   shell_.Add("renew", {});
@@ -135,7 +135,7 @@ TEST_F(StageFollowerTest, WhatAnEarlierAttemptLeftOfASetupStepIsLookedAtOnce) {
   EXPECT_THAT(shell_.verbs, ElementsAre("renew", "run", "run"));
 }
 
-TEST_F(StageFollowerTest, WithoutItsSecretTheCommandIsFollowedAndNotStarted) {
+TEST_F(StageFollowerTest, WithoutItsSecretTheCommandIsFollowedButNotStarted) {
   job_.spec.command.secrets = {{.name = "API_KEY"}};
   shell_.Add("follow", {.err = "jobman: absent\n"});
   Start();

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 using StageHostsTest = StageFixture;
 
-TEST_F(StageHostsTest, BeginsWithWhatIsOnRecord) {
+TEST_F(StageHostsTest, BeginsWithTheRecordedState) {
   Host() = {.host = 1, .phase = HostPhase::kExited, .exit_code = 7, .settled = true};
   StageHosts hosts(Context());
   EXPECT_EQ(hosts[0].number, 1);
@@ -19,7 +19,7 @@ TEST_F(StageHostsTest, BeginsWithWhatIsOnRecord) {
   EXPECT_EQ(hosts[0].exit_code, 7);
 }
 
-TEST_F(StageHostsTest, ThatAHostIsReachedIsReportedOncePerConnection) {
+TEST_F(StageHostsTest, ReachingAHostIsReportedOncePerConnection) {
   StageHosts hosts(Context());
   hosts.Reached(hosts[0]);
   clock_.Advance(std::chrono::seconds{1});
@@ -32,7 +32,7 @@ TEST_F(StageHostsTest, ThatAHostIsReachedIsReportedOncePerConnection) {
   EXPECT_EQ(reports_.size(), 2u);
 }
 
-TEST_F(StageHostsTest, HowARunEndedIsHowItIsReported) {
+TEST_F(StageHostsTest, EachEndOfARunIsReported) {
   StageHosts hosts(Context());
   hosts.Finish(hosts[0], {.kind = RunStatus::Kind::kExited, .exit_code = 9});
   EXPECT_EQ(Last().phase, HostPhase::kExited);
@@ -40,7 +40,7 @@ TEST_F(StageHostsTest, HowARunEndedIsHowItIsReported) {
   hosts.Finish(hosts[0], {.kind = RunStatus::Kind::kLost, .text = "its launcher was killed"});
   EXPECT_EQ(Last().phase, HostPhase::kLost);
   EXPECT_EQ(Last().error->message, "its launcher was killed");
-  EXPECT_FALSE(Last().settled) << "what it started may live on";
+  EXPECT_FALSE(Last().settled) << "its processes may live on";
   hosts.Finish(hosts[0], {.kind = RunStatus::Kind::kBusy, .text = "process 7 of ann"});
   EXPECT_EQ(Last().error->reason, base::Reason::kChipsBusy);
   EXPECT_THAT(Last().error->hint, HasSubstr("jobman exec 000001 --host 0"));
@@ -57,11 +57,11 @@ TEST_F(StageHostsTest, ANoticeOfTheMetadataServerIsReportedOnce) {
   };
   base::Spawn(loop_.get_executor(), scope, call(&hosts));
   Turn();
-  ASSERT_EQ(reports_.size(), 2u) << "that it is reached, and the notice";
+  ASSERT_EQ(reports_.size(), 2u) << "the host is reached, and the notice";
   EXPECT_TRUE(Last().notice && Last().notice->imminent);
 }
 
-TEST_F(StageHostsTest, AHostThatIsGivenUpIsSettledAndNothingMoreIsSaidOfIt) {
+TEST_F(StageHostsTest, AHostThatIsGivenUpIsSettledAndNotReportedAgain) {
   StageHosts hosts(Context());
   hosts.Lose(hosts[0], Broken());
   EXPECT_TRUE(Last().settled);

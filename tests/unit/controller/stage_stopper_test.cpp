@@ -52,7 +52,7 @@ TEST_F(StageStopperTest, IsSafeToRepeat) {
   EXPECT_THAT(shell_.verbs, ElementsAre("run", "stop"));
 }
 
-TEST_F(StageStopperTest, WhatACommandThatEndedLeftBehindIsEndedToo) {
+TEST_F(StageStopperTest, LeftoversOfAnEndedCommandAreStopped) {
   Host() = {.host = 0, .phase = HostPhase::kExited, .exit_code = 7};
   shell_.Add("stop", {.out = "exited 7\n"});
   shell_.Add("follow", {.err = "jobman: exited 7\n"});
@@ -63,7 +63,7 @@ TEST_F(StageStopperTest, WhatACommandThatEndedLeftBehindIsEndedToo) {
   EXPECT_EQ(Last().exit_code, 7);
 }
 
-TEST_F(StageStopperTest, AHostThatDoesNotAnswerIsAskedAgain) {
+TEST_F(StageStopperTest, AHostThatDoesNotAnswerIsRetried) {
   Start();
   shell_.Add("stop", {.code = Broken()});
   shell_.Add("stop", {.out = "exited 0\n"});
@@ -73,7 +73,7 @@ TEST_F(StageStopperTest, AHostThatDoesNotAnswerIsAskedAgain) {
   ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
 }
 
-TEST_F(StageStopperTest, AndGivenUpSomeTimeAfterTheGrace) {
+TEST_F(StageStopperTest, AHostIsGivenUpSomeTimeAfterTheGrace) {
   Start();
   shell_.takes = job_.spec.command.grace + kStopMargin;
   shell_.Add("stop", {.code = Broken()});
@@ -82,7 +82,7 @@ TEST_F(StageStopperTest, AndGivenUpSomeTimeAfterTheGrace) {
   EXPECT_TRUE(Last().settled);
 }
 
-TEST_F(StageStopperTest, ButNotWhileTheCloudIsSilent) {
+TEST_F(StageStopperTest, NoHostIsGivenUpWhileTheCloudIsSilent) {
   cloud_answers_ = false;
   Start();
   shell_.takes = std::chrono::hours{1};
@@ -91,7 +91,7 @@ TEST_F(StageStopperTest, ButNotWhileTheCloudIsSilent) {
   EXPECT_TRUE(reports_.empty());
 }
 
-/// The command's own end may leave children behind: that it ended is not that nothing is left.
+/// The command may end and leave children behind.
 TEST_F(StageStopperTest, TheEndOfTheCommandIsNotTheEndOfTheStop) {
   shell_.Add("run", {.err = "jobman: running\njobman: exited 0\n"});
   const StageContext& context = Context();

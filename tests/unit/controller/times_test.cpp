@@ -8,7 +8,7 @@
 namespace jobman::controller {
 namespace {
 
-/// A limit at the head of the host script, which is in hundredths of a second.
+/// A limit from the head of the host script, in hundredths of a second.
 base::Duration ScriptLimit(const std::string& name) {
   const std::string begin = name + "=";
   for (const std::string& line : base::Split(remote::HostScript(), '\n')) {
@@ -20,18 +20,19 @@ base::Duration ScriptLimit(const std::string& name) {
   return {};
 }
 
-/// A host that does what it was told to must not be given up while it does it.
+/// A host must not be given up while its script carries out the stop.
 TEST(StopMargin, IsLongerThanTheHostScriptNeedsBeyondTheGrace) {
-  const base::Duration status = ScriptLimit("jm_pid_wait_cs");  // before the end and after it
+  const base::Duration status =
+      ScriptLimit("jm_pid_wait_cs");  // before the end of the run and after it
   const base::Duration kill = ScriptLimit("jm_kill_wait_cs") + ScriptLimit("jm_exit_wait_cs");
   EXPECT_GT(kStopMargin, 2 * status + kill);
 }
 
-TEST(HostScript, GivesALauncherTimeForItsExitCodeWhileItKills) {
+TEST(HostScript, LeavesALauncherTimeForItsExitCode) {
   EXPECT_LT(ScriptLimit("jm_exit_wait_cs"), ScriptLimit("jm_kill_wait_cs"));
 }
 
-TEST(HostScript, GivesHoldersOfTheChipsTimeForMoreThanOneThatHangs) {
+TEST(HostScript, HasTimeForSeveralHangingHoldersOfTheChips) {
   EXPECT_GT(ScriptLimit("jm_chips_wait_cs"), ScriptLimit("jm_kill_wait_cs"));
 }
 

@@ -20,7 +20,7 @@ class ZoneWatchTest : public CloudFixture {
   }
 };
 
-TEST_F(ZoneWatchTest, OneLookIsTwoListingsForAllJobsOfAPlace) {
+TEST_F(ZoneWatchTest, OneLookIsTwoListCallsForAllJobsOfAPlace) {
   const core::Job first = AddJob(), second = AddJob();
   Grant(RequestOf(first));
   Grant(RequestOf(second));
@@ -32,13 +32,13 @@ TEST_F(ZoneWatchTest, OneLookIsTwoListingsForAllJobsOfAPlace) {
   EXPECT_NE(StateOf(second), "REQUESTING");
 }
 
-TEST_F(ZoneWatchTest, WithoutAQueuedResourceNoneAreListed) {
+TEST_F(ZoneWatchTest, QueuedResourcesAreListedOnlyWhenAJobHasOne) {
   Watch(AddJob(core::AllocationMode::kTpuVm));
   EXPECT_EQ(api_->CountCalls("ListNodes"), 1);
   EXPECT_EQ(api_->CountCalls("ListQueued"), 0);
 }
 
-TEST_F(ZoneWatchTest, ItLooksAgainWhenItIsAskedTo) {
+TEST_F(ZoneWatchTest, PollNowLooksAgain) {
   const core::Job job = AddJob();
   Watch(job);
   Watch(job);
@@ -47,7 +47,7 @@ TEST_F(ZoneWatchTest, ItLooksAgainWhenItIsAskedTo) {
   EXPECT_EQ(api_->CountCalls("ListNodes"), 2);
 }
 
-TEST_F(ZoneWatchTest, APlaceWithoutJobsIsNotLookedAtAnyMore) {
+TEST_F(ZoneWatchTest, APlaceWithoutJobsIsNoLongerPolled) {
   const core::Job job = AddJob();
   Watch(job);
   store_.Lose(job.id);
@@ -57,7 +57,7 @@ TEST_F(ZoneWatchTest, APlaceWithoutJobsIsNotLookedAtAnyMore) {
   EXPECT_EQ(api_->CountCalls("ListNodes"), 1);
 }
 
-TEST_F(ZoneWatchTest, TellsWhetherTheCloudAnsweredLately) {
+TEST_F(ZoneWatchTest, KnowsWhetherTheCloudAnsweredLately) {
   const core::Job job = AddJob();
   EXPECT_FALSE(watch_->Answers(job));
   Watch(job);
@@ -66,7 +66,7 @@ TEST_F(ZoneWatchTest, TellsWhetherTheCloudAnsweredLately) {
   EXPECT_FALSE(watch_->Answers(job));
 }
 
-TEST_F(ZoneWatchTest, AListingThatFailsSaysNothingOfTheSliceAndTheCloudIsOpenedAnew) {
+TEST_F(ZoneWatchTest, AFailedListingIsNoAbsenceAndTheCloudIsReopened) {
   const core::Job job = AddJob();
   api_->SetReachable(false);
   Watch(job);
@@ -79,8 +79,8 @@ TEST_F(ZoneWatchTest, AListingThatFailsSaysNothingOfTheSliceAndTheCloudIsOpenedA
   EXPECT_TRUE(watch_->Answers(job));
 }
 
-/// It may not have heard of a delete.
-TEST_F(ZoneWatchTest, WhenTheCloudIsBackWhatTheJobsImplyIsDoneAgain) {
+/// A delete may have been lost.
+TEST_F(ZoneWatchTest, EffectsAreRepeatedWhenTheCloudIsBack) {
   const core::Job job = AddJob();
   book_->Post(job.id, core::CreateAnswered{.slice = job.slice->ref.name});
   Turn();

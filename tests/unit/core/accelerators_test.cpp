@@ -11,7 +11,7 @@ namespace {
 
 using base::Json;
 
-/// Every type that acceleratorTypes.list offers, compiled from Google's documentation pages.
+/// Every type of acceleratorTypes.list, compiled from Google's documentation pages.
 Json PublishedTypes() {
   const auto text =
       base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "tests/data/tpu-accelerators.json");

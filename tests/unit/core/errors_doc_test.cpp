@@ -1,4 +1,4 @@
-// docs/errors.md names every reason, and says of refused requests what the reconciler does.
+// docs/errors.md has every reason, and is right about what the reconciler does after a refusal.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 using base::Reason;
 
-/// The rows of the tables by their reason: the other three columns.
+/// The rows of the tables, by reason: the other three columns.
 std::map<std::string, std::vector<std::string>> Rows() {
   const auto text = base::ReadFile(base::Path{JOBMAN_SOURCE_DIR} / "docs/errors.md");
   std::map<std::string, std::vector<std::string>> rows;

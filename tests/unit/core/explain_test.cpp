@@ -25,7 +25,7 @@ Explanation Of(const Reconciling& r) {
   return Explain(r.job(), r.clock.Now());
 }
 
-TEST(Explain, TheQueueNamesWhatIsAwaitedAndSinceWhen) {
+TEST(Explain, TheQueueNamesTheCapacityAndTheTime) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(hours{5});
   const Explanation told = Of(r);
@@ -39,7 +39,7 @@ TEST(Explain, TheQueueNamesWhatIsAwaitedAndSinceWhen) {
                           "infra 0/10"));
 }
 
-TEST(Explain, TheQueueTellsHowLongARequestMayStillWait) {
+TEST(Explain, TheQueueShowsHowLongARequestMayStillWait) {
   Job job = JobBuilder().Build();
   job.spec.tpu.valid_for = hours{6};
   Reconciling r(job);
@@ -59,7 +59,7 @@ TEST(Explain, ARunCountsItsHosts) {
   EXPECT_EQ(Of(r).waits_for, "run to end on 4 hosts");
 }
 
-TEST(Explain, AWaitTellsItsErrorItsEndAndItsCure) {
+TEST(Explain, AWaitShowsItsErrorItsEndAndItsCure) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused({.code = Code::kResourceExhausted,
                     .message = "limit 32 of v4 cores is reached",
@@ -73,12 +73,12 @@ TEST(Explain, AWaitTellsItsErrorItsEndAndItsCure) {
   EXPECT_THAT(told.facts, Contains("last error: limit 32 of v4 cores is reached"));
 }
 
-TEST(Explain, AWaitThatIsOverTellsWhatIsStillToBeCleared) {
+TEST(Explain, AnElapsedWaitShowsWhatIsStillBeingDeleted) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"});
   r.After(seconds{10}).Absent().After(seconds{10}).Absent();
   ASSERT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"))
-      << "again, under the same name";
+      << "requests again with the same name";
   r.Refused({.code = Code::kResourceExhausted,
              .message = "too many requests",
              .reason = Reason::kRateLimit});
@@ -92,21 +92,21 @@ TEST(Explain, AWaitThatIsOverTellsWhatIsStillToBeCleared) {
   EXPECT_EQ(Of(leaving).waits_for, "the last slice to be deleted");
 }
 
-TEST(Explain, AMissingSliceIsSaidToBeMissing) {
+TEST(Explain, AMissingSliceIsNamed) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Absent();
   EXPECT_THAT(Of(r).facts, Contains("slice train-000042-a1 in us-central2-b, 4 hosts: the cloud "
                                     "says READY, but the last listing did not show it"));
 }
 
-TEST(Explain, ACloudThatDoesNotAnswerIsToldUntilItDoes) {
+TEST(Explain, ASilentCloudIsShownUntilItAnswers) {
   const base::Error refused{.code = Code::kUnavailable,
                             .message = "cannot reach the API: connection refused",
                             .reason = Reason::kUnreachable,
                             .hint = "check the network"};
   Reconciling r(JobBuilder().Build());
   r.ToRunning().NoAnswer(refused).After(minutes{5}).NoAnswer(refused);
-  EXPECT_FALSE(r.changed()) << "the second failed look is no news";
+  EXPECT_FALSE(r.changed()) << "the second failed look changes nothing";
   EXPECT_EQ(Of(r).state, "RUNNING");
   EXPECT_THAT(Of(r).facts,
               Contains("the cloud has not answered for 5m, so the slice is left alone: "
@@ -117,7 +117,7 @@ TEST(Explain, ACloudThatDoesNotAnswerIsToldUntilItDoes) {
   EXPECT_THAT(Of(r).next_step, IsEmpty());
 }
 
-TEST(Explain, ACloudThatDoesNotAnswerIsTheFirstThingToCure) {
+TEST(Explain, TheCureOfASilentCloudComesFirst) {
   const base::Error stockout{.code = Code::kResourceExhausted,
                              .message = "no more capacity",
                              .reason = Reason::kStockout,
@@ -127,7 +127,7 @@ TEST(Explain, ACloudThatDoesNotAnswerIsTheFirstThingToCure) {
   EXPECT_EQ(Of(r).next_step, "another zone");
   r.NoAnswer({.code = Code::kUnauthenticated, .message = "no token", .hint = "log in"});
   EXPECT_EQ(Of(r).state, "BACKOFF");
-  EXPECT_EQ(Of(r).next_step, "log in") << "before that nothing else helps";
+  EXPECT_EQ(Of(r).next_step, "log in") << "nothing else helps before";
 }
 
 TEST(Explain, AFailureLeadsToTheLog) {
@@ -137,7 +137,7 @@ TEST(Explain, AFailureLeadsToTheLog) {
   EXPECT_EQ(Of(r).next_step, "jobman logs 000042 --stage run --host 2");
 }
 
-TEST(Explain, AHeldSliceIsPointedAt) {
+TEST(Explain, AHeldSliceIsNamed) {
   Reconciling r(JobBuilder().Build());
   EXPECT_EQ(Of(r.ToDone()).next_step,
             "the slice is still held; to give it back: jobman delete 000042");
@@ -153,7 +153,7 @@ TEST(Explain, ACancelledJobCanBeResumed) {
   EXPECT_THAT(Of(r).waits_for, IsEmpty());
 }
 
-TEST(FamiliarStatus, SpeaksTheWordsOfPythonJobman) {
+TEST(FamiliarStatus, UsesTheWordsOfThePythonJobman) {
   Reconciling r(JobBuilder().Step("install").Retries({.preemption = 0}).Build());
   EXPECT_EQ(FamiliarStatus(r.job()), "QUEUEING");
   r.Tick().Answered().Ready();
@@ -164,7 +164,7 @@ TEST(FamiliarStatus, SpeaksTheWordsOfPythonJobman) {
   EXPECT_EQ(FamiliarStatus(r.job()), "DEAD");
 }
 
-TEST(FamiliarStatus, AJobThatIsBeingEndedDoesNotQueue) {
+TEST(FamiliarStatus, AJobThatIsBeingStoppedIsNotQueued) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kDelete);
   EXPECT_EQ(FamiliarStatus(r.job()), "RUNNING") << "processes are being stopped";

@@ -18,12 +18,12 @@ Job RunsCommand() {
   return Reconciling(JobBuilder().Step("install").Build()).ToRunning().job();
 }
 
-TEST(Flaw, WhatTheReconcilerMakesHasNone) {
-  EXPECT_EQ(FlawOf(JobBuilder().Build()), std::nullopt) << "as create makes it";
+TEST(Flaw, JobsOfTheReconcilerHaveNone) {
+  EXPECT_EQ(FlawOf(JobBuilder().Build()), std::nullopt) << "a new job";
   EXPECT_EQ(FlawOf(RunsCommand()), std::nullopt);
 }
 
-TEST(Flaw, IsNamedWhereARecordContradictsItself) {
+TEST(Flaw, NamesTheContradiction) {
   const std::vector<std::pair<std::function<void(Job&)>, std::string>> kFlaws = {
       {[](Job& job) { job.stage.reset(); }, "RUNNING without a stage"},
       {[](Job& job) { job.slice.reset(); }, "RUNNING without a slice"},
@@ -58,7 +58,7 @@ TEST(Flaw, IsNamedWhereARecordContradictsItself) {
   }
 }
 
-TEST(Flaw, ASetupStepThatIsNotInTheSpecIsOne) {
+TEST(Flaw, AnUnknownSetupStepIsAFlaw) {
   Reconciling r(JobBuilder().Step("install").Build());
   Job job = r.Tick().Answered().Ready().job();
   job.stage->id = SetupStage{1};

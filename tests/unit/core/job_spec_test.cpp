@@ -16,7 +16,7 @@ TEST(HostSet, ReadsAllNumbersAndRanges) {
   EXPECT_THAT(ParseHostSet("3-5, 0")->numbers, ElementsAre(0, 3, 4, 5));
 }
 
-TEST(HostSet, WritesWhatItReads) {
+TEST(HostSet, WritesTheSameText) {
   for (const std::string text : {"all", "0", "0-3", "0,3-7", "1,3,5"}) {
     EXPECT_EQ(HostSetText(*ParseHostSet(text)), text);
   }
@@ -41,19 +41,19 @@ TEST(HostSet, ContainsItsNumbersOnly) {
 }
 
 template <class Enum>
-void GoThereAndBack(std::size_t count) {
+void RoundTrip(std::size_t count) {
   EXPECT_EQ(ValuesOf<Enum>().size(), count);
   for (const Enum value : ValuesOf<Enum>()) EXPECT_EQ(FromWord<Enum>(WordOf(value)), value);
   EXPECT_EQ(FromWord<Enum>("nonsense"), std::nullopt);
   EXPECT_EQ(FromWord<Enum>(""), std::nullopt);
 }
 
-TEST(SpecWords, GoThereAndBack) {
-  GoThereAndBack<AllocationMode>(2);
-  GoThereAndBack<Pricing>(4);
-  GoThereAndBack<WatchdogAction>(3);
-  GoThereAndBack<HookEvent>(6);
-  GoThereAndBack<SmtpTls>(3);
+TEST(SpecWords, RoundTrip) {
+  RoundTrip<AllocationMode>(2);
+  RoundTrip<Pricing>(4);
+  RoundTrip<WatchdogAction>(3);
+  RoundTrip<HookEvent>(6);
+  RoundTrip<SmtpTls>(3);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What hooks are told, and that nothing is told to nobody.
+// What hooks are told. Without hooks, nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using test::JobBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A job whose hooks are told of everything, and what they were told.
+/// A job with hooks for every event, and the events they were told.
 class NotifyTest : public testing::Test {
  protected:
   NotifyTest() {
@@ -60,14 +60,14 @@ class NotifyTest : public testing::Test {
   std::vector<std::string> told_;
 };
 
-TEST_F(NotifyTest, ABeginningAndAnEnd) {
+TEST_F(NotifyTest, TellsTheStartAndTheEnd) {
   Run();
   HostEnds(0);
   EXPECT_THAT(told_, ElementsAre("1 started: running the command on 1 of 1 host",
                                  "1 succeeded: the command ended with exit code 0 on 1 host"));
 }
 
-TEST_F(NotifyTest, APreemptionTellsWhyAndTheNextAttemptStarts) {
+TEST_F(NotifyTest, TellsAPreemptionWithItsReasonAndTheNextStart) {
   Run();
   See(NodeState::kPreempted);
   See(SliceSeen{.slice = job_.slice->ref.name});
@@ -78,11 +78,11 @@ TEST_F(NotifyTest, APreemptionTellsWhyAndTheNextAttemptStarts) {
                                  "2 started: running the command on 1 of 1 host"));
 }
 
-TEST_F(NotifyTest, AFailureThatTheBudgetPaysIsARestart) {
+TEST_F(NotifyTest, AFailureWithinTheBudgetIsARestart) {
   job_.spec.retries.failure = 1;
   Run();
   HostEnds(3);
-  HostEnds(3);  // what it left behind is ended
+  HostEnds(3);  // its leftovers are stopped
   EXPECT_EQ(told_.size(), 2U);
   EXPECT_TRUE(told_.back().starts_with("1 restarting: host 0 ended run with exit code 3: trying"));
   clock_.Advance(minutes{10});
@@ -92,7 +92,7 @@ TEST_F(NotifyTest, AFailureThatTheBudgetPaysIsARestart) {
   EXPECT_EQ(told_.back(), "2 failed: host 0 ended run with exit code 3");
 }
 
-TEST_F(NotifyTest, ACancelIsToldWhenItIsTrue) {
+TEST_F(NotifyTest, ACancelIsToldWhenTheJobHasStopped) {
   Run();
   job_.wish = Wish::kCancel;
   job_.wish_new = true;
@@ -102,14 +102,14 @@ TEST_F(NotifyTest, ACancelIsToldWhenItIsTrue) {
   EXPECT_EQ(told_.back(), "1 cancelled: cancelled by the user; slice train-000042-a1 is kept");
 }
 
-TEST_F(NotifyTest, WhoDidNotAskIsNotTold) {
+TEST_F(NotifyTest, WithoutAHookNothingIsTold) {
   job_.spec.hooks = {{.event = HookEvent::kFailed, .command = "true"}};
   Run();
   HostEnds(0);
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST(HookTarget, HidesWhatMayBeASecret) {
+TEST(HookTarget, HidesPossibleSecrets) {
   EXPECT_EQ(HookTarget({.url = "https://hooks.lab.org/T0/secret"}), "webhook hooks.lab.org");
   EXPECT_EQ(HookTarget({.url_from = {.env = "HOOK"}}), "webhook");
   EXPECT_EQ(HookTarget({.mail_to = {"a@b", "c@d"}}), "mail to a@b, c@d");

@@ -38,7 +38,7 @@ Ownership Judge(const FoundSlice& found, const std::optional<Job>& job) {
   return JudgeSlice(found, Ours(), job).ownership;
 }
 
-TEST(FindSlices, BringsNodesToTheirQueuedResources) {
+TEST(FindSlices, GroupsNodesWithTheirQueuedResources) {
   const std::vector<NodeSeen> nodes = {
       {.id = "a-0", .queued_resource = "a"},
       {.id = "a-1", .accelerator = "v4-32", .queued_resource = "a"},
@@ -55,7 +55,7 @@ TEST(FindSlices, BringsNodesToTheirQueuedResources) {
   EXPECT_EQ(found[2].ref.name, "left") << "its queued resource is gone: only the node is there";
 }
 
-TEST(JudgeSlice, WhatAJobHoldsIsOwnedInWhateverStateItIs) {
+TEST(JudgeSlice, TheSliceOfAJobIsOwnedInAnyState) {
   Job job = Holding("train-000042-a3");
   EXPECT_EQ(Judge(Found("train-000042-a3"), job), Ownership::kOwned);
   job.state = Done{.outcome = Outcome::kFailed};
@@ -64,7 +64,7 @@ TEST(JudgeSlice, WhatAJobHoldsIsOwnedInWhateverStateItIs) {
   EXPECT_EQ(Judge(FoundNode("train-000042-a3-1"), job), Ownership::kOwned) << "one of its nodes";
 }
 
-TEST(JudgeSlice, WhatNoJobHoldsIsAnOrphanAndSaysWhy) {
+TEST(JudgeSlice, ASliceThatNoJobHoldsIsAnOrphanWithAReason) {
   const Job job = Holding("train-000042-a3");
   const auto claim = JudgeSlice(Found("train-000042-a2"), Ours(), job);
   EXPECT_EQ(claim.ownership, Ownership::kOrphan);
@@ -79,7 +79,7 @@ TEST(JudgeSlice, WhatNoJobHoldsIsAnOrphanAndSaysWhy) {
   EXPECT_EQ(Judge(Found("train-000042-a3"), elsewhere), Ownership::kOrphan);
 }
 
-TEST(JudgeSlice, WhatOthersLabelledIsNotOurs) {
+TEST(JudgeSlice, SlicesWithOtherLabelsAreNotOurs) {
   auto labels = Ours();
   labels["jobman-store"] = "s2";
   EXPECT_EQ(Judge(Found("x", labels), std::nullopt), Ownership::kOtherStore);
@@ -89,7 +89,7 @@ TEST(JudgeSlice, WhatOthersLabelledIsNotOurs) {
   EXPECT_EQ(claim.why, "it is bob's");
 }
 
-TEST(JudgeSlice, HalfOfOurLabelsIsNone) {
+TEST(JudgeSlice, HalfOfOurLabelsDoesNotCount) {
   EXPECT_EQ(Judge(Found("x", {}), std::nullopt), Ownership::kUnlabelled);
   auto labels = Ours();
   labels.erase("jobman-store");
@@ -102,7 +102,7 @@ TEST(JudgeSlice, HalfOfOurLabelsIsNone) {
 TEST(AttemptOf, IsInTheNameOfASliceAndOfItsNodes) {
   EXPECT_EQ(AttemptOf("train-000042-a3"), 3);
   EXPECT_EQ(AttemptOf("train-000042-a12-1"), 12) << "one of its nodes";
-  EXPECT_EQ(AttemptOf("my-a1-train-000042-a3"), 3) << "the job's name may look like one";
+  EXPECT_EQ(AttemptOf("my-a1-train-000042-a3"), 3) << "the job's name may contain the pattern";
   EXPECT_EQ(AttemptOf("somebody-else"), 0);
   EXPECT_EQ(AttemptOf("x-a99999999999"), 0) << "no attempt of ours";
 }
@@ -122,11 +122,11 @@ TEST(StrayRun, IsACommandOfAnEarlierAttempt) {
   job.attempt = 3;
   EXPECT_EQ(StrayRun(Command(2), kHere, job), "job 000042 is at attempt 3");
   EXPECT_EQ(StrayRun(Command(3), kHere, job), std::nullopt);
-  EXPECT_EQ(StrayRun(Command(4), kHere, job), std::nullopt) << "begun since the job was read";
+  EXPECT_EQ(StrayRun(Command(4), kHere, job), std::nullopt) << "started after the job was read";
   EXPECT_EQ(StrayRun(StepRun(), kHere, job), std::nullopt) << "the next attempt may use it";
 }
 
-TEST(StrayRun, IsNoneOfAnotherStoreJobOrHost) {
+TEST(StrayRun, IsNotARunOfAnotherStoreJobOrHost) {
   Job job = Holding("train-000042-a3");
   job.state = Running{};
   job.attempt = 3;
@@ -137,10 +137,10 @@ TEST(StrayRun, IsNoneOfAnotherStoreJobOrHost) {
     change(there);
     EXPECT_EQ(StrayRun(Command(2, there), kHere, job), std::nullopt) << Command(2, there);
   }
-  EXPECT_EQ(StrayRun("j000042-a2", kHere, job), std::nullopt) << "an id of before";
+  EXPECT_EQ(StrayRun("j000042-a2", kHere, job), std::nullopt) << "an id in the old format";
 }
 
-TEST(StrayRun, IsEverythingOfAJobThatIsOver) {
+TEST(StrayRun, IsEveryRunOfAFinishedJob) {
   Job job = Holding("train-000042-a3");
   job.state = Done{.outcome = Outcome::kCancelled};
   job.wish_new = false;
@@ -148,7 +148,7 @@ TEST(StrayRun, IsEverythingOfAJobThatIsOver) {
   EXPECT_EQ(StrayRun(Command(3), kHere, job), "job 000042 is CANCELLED");
   EXPECT_EQ(StrayRun(StepRun(), kHere, job), "job 000042 is CANCELLED");
   job.wish_new = true;
-  EXPECT_EQ(StrayRun(StepRun(), kHere, job), std::nullopt) << "it is about to run again";
+  EXPECT_EQ(StrayRun(StepRun(), kHere, job), std::nullopt) << "the job is about to run again";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// From QUEUED to a slice that is ready.
+// From QUEUED to a READY slice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ const base::Error kStockout{.code = Code::kResourceExhausted,
                             .reason = Reason::kStockout};
 const base::Error kInternal{.code = Code::kInternal, .message = "an internal error has occurred"};
 
-TEST(ReconcileAcquire, AsksForASliceNamedAfterJobAndAttempt) {
+TEST(ReconcileAcquire, RequestsASliceNamedAfterJobAndAttempt) {
   Reconciling r(JobBuilder().Build());
   r.Tick();
   EXPECT_EQ(r.state(), "REQUESTING");
@@ -83,7 +83,7 @@ TEST(ReconcileAcquire, NeverDeletesAForeignSlice) {
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2") << "the next name is free";
 }
 
-TEST(ReconcileAcquire, AnUnansweredCreateIsLookedForFirst) {
+TEST(ReconcileAcquire, AnUnansweredCreateIsLookedForBeforeItIsRepeated) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused(kNoAnswer);
   EXPECT_EQ(r.state(), "REQUESTING");
@@ -91,8 +91,8 @@ TEST(ReconcileAcquire, AnUnansweredCreateIsLookedForFirst) {
   EXPECT_THAT(r.job().why, HasSubstr("looking before asking again"));
   EXPECT_THAT(r.Absent().effects(), IsEmpty()) << "one look is not enough";
   EXPECT_THAT(r.Absent().effects(), ElementsAre("CreateSlice train-000042-a1"));
-  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1") << "the name guards against two slices";
-  EXPECT_THAT(r.Absent().effects(), IsEmpty()) << "and again two looks";
+  EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1") << "the same name prevents a second slice";
+  EXPECT_THAT(r.Absent().effects(), IsEmpty()) << "two looks are needed again";
 }
 
 TEST(ReconcileAcquire, AnUnansweredCreateThatArrivedIsUsed) {
@@ -102,23 +102,23 @@ TEST(ReconcileAcquire, AnUnansweredCreateThatArrivedIsUsed) {
   EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated);
 }
 
-TEST(ReconcileAcquire, ARefusalAfterAnUnansweredCreateDoesNotForgetTheFirst) {
+TEST(ReconcileAcquire, ARefusalDoesNotForgetAnEarlierUnansweredCreate) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused(kNoAnswer).Absent();
   r.clock.Advance(seconds{15});
   r.Absent().Refused(
       {.code = Code::kResourceExhausted, .message = "limit reached", .reason = Reason::kQuota});
   EXPECT_EQ(r.state(), "BACKOFF");
-  ASSERT_TRUE(r.job().slice) << "the first request may have arrived and be what holds the quota";
+  ASSERT_TRUE(r.job().slice) << "the first request may have arrived and hold the quota";
   r.After(minutes{5});
-  EXPECT_EQ(r.state(), "BACKOFF") << "no second slice before the first is accounted for";
+  EXPECT_EQ(r.state(), "BACKOFF") << "no second slice before the first request is settled";
   r.Queued(QueuedState::kAccepted);
   EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated);
   EXPECT_EQ(r.Tick().job().slice->ref.name, "train-000042-a1");
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
-TEST(ReconcileAcquire, WhatWasJustCreatedMayBeInvisibleForAMoment) {
+TEST(ReconcileAcquire, ANewSliceMayBeInvisibleForAMoment) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Absent().Absent().Absent();
   EXPECT_EQ(r.state(), "REQUESTING");
@@ -128,11 +128,11 @@ TEST(ReconcileAcquire, WhatWasJustCreatedMayBeInvisibleForAMoment) {
   EXPECT_EQ(r.state(), "BACKOFF");
 }
 
-TEST(ReconcileAcquire, AListingThatIsJudgedLateIsAsOldAsItWas) {
+TEST(ReconcileAcquire, AListingCountsFromItsOwnTime) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Absent();
   const SliceSeen listing{.slice = "train-000042-a1", .began = r.clock.Now()};
-  r.clock.Advance(minutes{20});  // this machine slept
+  r.clock.Advance(minutes{20});  // this machine was suspended
   r.See(listing).See(listing);
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_THAT(r.effects(), IsEmpty());
@@ -162,13 +162,13 @@ TEST(ReconcileAcquire, AFailedQueuedResourceIsDeletedFirst) {
   EXPECT_EQ(r.As<BackingOff>().error, kInternal);
   EXPECT_EQ(r.job().spent.infra, 1);
   EXPECT_THAT(r.After(minutes{10}).effects(), ElementsAre("DeleteSlice train-000042-a1"))
-      << "no new slice while the dead one is there";
+      << "no new slice while the failed one exists";
   r.Absent().Absent();
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
 }
 
-TEST(ReconcileAcquire, AnErrorOfTheOperationIsCountedOnce) {
+TEST(ReconcileAcquire, AnOperationErrorIsCountedOnce) {
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick().Answered().Failed(kInternal);
   EXPECT_EQ(r.job().spent.infra, 1);
@@ -177,15 +177,15 @@ TEST(ReconcileAcquire, AnErrorOfTheOperationIsCountedOnce) {
   EXPECT_EQ(r.job(), once);
 }
 
-TEST(ReconcileAcquire, ALateErrorOfTheOperationDoesNotTouchAReadySlice) {
+TEST(ReconcileAcquire, ALateOperationErrorDoesNotTouchAReadySlice) {
   Reconciling r(JobBuilder().Direct().Build());
   r.ToRunning().Failed(kInternal);
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
-TEST(ReconcileAcquire, ListFailureChangesNothing) {
-  // A failed list is no observation: all the reconciler sees is that time passes.
+TEST(ReconcileAcquire, AFailedListingChangesNothing) {
+  // A failed list is not an observation: for the reconciler only time passes.
   for (const bool waiting : {true, false}) {
     Reconciling r(JobBuilder().Build());
     r.Tick().Answered();
@@ -200,7 +200,7 @@ TEST(ReconcileAcquire, ListFailureChangesNothing) {
   }
 }
 
-TEST(ReconcileAcquire, ProvisioningThatNeverEndsIsAbandonedRequest) {
+TEST(ReconcileAcquire, ProvisioningThatNeverEndsIsGivenUp) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kProvisioning);
   r.clock.Advance(minutes{60});
@@ -212,7 +212,7 @@ TEST(ReconcileAcquire, ProvisioningThatNeverEndsIsAbandonedRequest) {
   EXPECT_EQ(r.As<BackingOff>().error.code, Code::kDeadlineExceeded);
 }
 
-TEST(ReconcileAcquire, RepairAndUnknownWordsAreWaitedFor) {
+TEST(ReconcileAcquire, WaitsDuringRepairAndUnknownStates) {
   for (const NodeState state : {NodeState::kRepairing, NodeState::kUnknown, NodeState::kStopping,
                                 NodeState::kHiding, NodeState::kRestarting}) {
     Reconciling r(JobBuilder().Direct().Build());
@@ -245,7 +245,7 @@ TEST(ReconcileAcquire, ASliceLostBeforeItsUseIsReplaced) {
   }
 }
 
-TEST(ReconcileAcquire, ADeletionBySomebodyElseIsWaitedFor) {
+TEST(ReconcileAcquire, WaitsForADeletionBySomebodyElse) {
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick().Answered().Node(NodeState::kDeleting);
   EXPECT_EQ(r.state(), "REQUESTING");
@@ -257,7 +257,7 @@ TEST(ReconcileAcquire, ADeletionBySomebodyElseIsWaitedFor) {
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
 }
 
-TEST(ReconcileAcquire, NewsOfAnotherSliceIsIgnored) {
+TEST(ReconcileAcquire, ObservationsOfAnotherSliceAreIgnored) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered();
   const Job before = r.job();
@@ -287,8 +287,8 @@ TEST(ReconcileAcquire, PermanentErrorsEndAtOnceWithTheHint) {
   }
 }
 
-/// What most spot requests without capacity do.
-TEST(ReconcileAcquire, AQueuedResourceThatIsSuspendedBeforeItsUseFoundNoCapacity) {
+/// The usual outcome of a spot request without capacity.
+TEST(ReconcileAcquire, AQueuedResourceSuspendedBeforeUseFoundNoCapacity) {
   Reconciling r(JobBuilder().Retries({.preemption = 0, .infra = 0}).Build());
   for (int attempt = 1; attempt <= 3; ++attempt) {
     r.After(minutes{10});
@@ -304,7 +304,7 @@ TEST(ReconcileAcquire, AQueuedResourceThatIsSuspendedBeforeItsUseFoundNoCapacity
   EXPECT_NE(r.restart(), "preempted");
 }
 
-TEST(ReconcileAcquire, WhatPassesIsTriedAgain) {
+TEST(ReconcileAcquire, TransientErrorsAreRetried) {
   for (const Reason reason :
        {Reason::kStockout, Reason::kQuota, Reason::kRateLimit, Reason::kNoToken}) {
     Reconciling r(JobBuilder().Build());
@@ -317,7 +317,7 @@ TEST(ReconcileAcquire, WhatPassesIsTriedAgain) {
   }
 }
 
-TEST(ReconcileAcquire, ASentenceOfTheCloudGoesOnWithoutItsFullStop) {
+TEST(ReconcileAcquire, TheFullStopOfACloudMessageIsRemoved) {
   Reconciling r(JobBuilder().Build());
   base::Error error = kStockout;
   error.message = "There is no more capacity in the zone.";
@@ -336,7 +336,7 @@ TEST(ReconcileAcquire, RetryAfterIsHonoured) {
   EXPECT_EQ(r.job().wake_at, r.clock.Now() + seconds{900});
 }
 
-TEST(ReconcileAcquire, WaitsLongerEachTimeUpToTheCap) {
+TEST(ReconcileAcquire, BacksOffUpToTheCap) {
   Reconciling r(JobBuilder().Build());
   r.unit_random = 1.0;
   for (const int wait : {15, 30, 60, 120, 240, 480, 600, 600}) {
@@ -353,11 +353,11 @@ Job ThatWaits(std::optional<Duration> each, std::optional<TimePoint> all = {}) {
   return job;
 }
 
-// What the service says of a request whose time is over is documented nowhere.
+// The service's answer for an expired request is not documented.
 const base::Error kOver{.code = Code::kDeadlineExceeded, .message = "its time is over"};
 const base::Error kUnknown{.code = Code::kUnknown, .message = "it failed"};
 
-TEST(ReconcileAcquire, ARequestWhoseDurationPassedIsMadeAnewAndCostsNothing) {
+TEST(ReconcileAcquire, AnExpiredDurationIsRequestedAgainAtNoCost) {
   for (const auto& [error, waited] :
        {std::pair{kOver, seconds{3595}}, std::pair{kUnknown, seconds{3600}}}) {
     Reconciling r(ThatWaits(hours{1}));
@@ -375,7 +375,7 @@ TEST(ReconcileAcquire, ARequestWhoseDurationPassedIsMadeAnewAndCostsNothing) {
   }
 }
 
-TEST(ReconcileAcquire, AnotherFailureBeforeThatTimeIsWhatItSays) {
+TEST(ReconcileAcquire, AFailureBeforeValidUntilKeepsItsOwnCause) {
   Reconciling r(ThatWaits(hours{1}));
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(minutes{59});
   r.Queued(QueuedState::kFailed, kUnknown);
@@ -383,7 +383,7 @@ TEST(ReconcileAcquire, AnotherFailureBeforeThatTimeIsWhatItSays) {
   EXPECT_EQ(r.job().spent.infra, 1);
 }
 
-TEST(ReconcileAcquire, ATimeThatPassedEndsTheJob) {
+TEST(ReconcileAcquire, AnExpiredTimeEndsTheJob) {
   Reconciling r(ThatWaits({}, test::FakeClock{}.Now() + hours{1}));
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(hours{1});
   EXPECT_EQ(r.state(), "WAITING") << "the service's clock says when, not ours";
@@ -396,7 +396,7 @@ TEST(ReconcileAcquire, ATimeThatPassedEndsTheJob) {
   EXPECT_FALSE(r.Gone().job().slice);
 }
 
-TEST(ReconcileAcquire, AfterThatTimeNoSliceIsAskedForAndOneThatIsHeldIsUsed) {
+TEST(ReconcileAcquire, AfterValidUntilOnlyAHeldSliceIsUsed) {
   Reconciling r(ThatWaits({}, test::FakeClock{}.Now() + hours{1}));
   r.ToDone().After(hours{2});
   r.WishFor(Wish::kRun);
@@ -429,9 +429,9 @@ TEST(ReconcileAcquire, HostsThatDoNotExistAreRefused) {
   EXPECT_THAT(setup.job().why, HasSubstr("setup step data names host 7"));
 }
 
-// --- How attempts end, on record ---
+// --- The recorded end of attempts ---
 
-TEST(ReconcileAcquire, ARefusalIsRecordedAsOneWhateverCameBefore) {
+TEST(ReconcileAcquire, ARefusalIsRecordedAsARefusal) {
   Reconciling r(JobBuilder().Direct().Build());
   r.ToRunning().Node(NodeState::kPreempted);
   EXPECT_THAT(r.ended(), ElementsAre("1 preempted"));
@@ -444,7 +444,7 @@ TEST(ReconcileAcquire, ARefusalIsRecordedAsOneWhateverCameBefore) {
   EXPECT_EQ(r.restart(), "infra");
 }
 
-TEST(ReconcileAcquire, ARefusalAfterAResumeIsNoResume) {
+TEST(ReconcileAcquire, ARefusalAfterAResumeIsRecordedAsARefusal) {
   Reconciling r(JobBuilder().Direct().Build());
   r.ToDone().WishFor(Wish::kDelete).Gone();
   r.WishFor(Wish::kRun);
@@ -453,14 +453,14 @@ TEST(ReconcileAcquire, ARefusalAfterAResumeIsNoResume) {
   EXPECT_THAT(r.ended(), ElementsAre("2 refused"));
 }
 
-TEST(ReconcileAcquire, ANameThatIsTakenIsARefusalToo) {
+TEST(ReconcileAcquire, ATakenNameIsRecordedAsARefusal) {
   Reconciling r(JobBuilder().Direct().Build());
   r.ToRunning().Node(NodeState::kPreempted).Gone().Foreign();
   EXPECT_THAT(r.ended(), ElementsAre("2 refused"));
   EXPECT_EQ(r.restart(), "infra");
 }
 
-TEST(ReconcileAcquire, WhatFailedOrVanishedOrTookTooLongIsRecordedSo) {
+TEST(ReconcileAcquire, FailedVanishedAndSlowRequestsAreRecordedAsSuch) {
   Reconciling failed(JobBuilder().Build());
   failed.Tick().Answered().Queued(QueuedState::kFailed, kInternal);
   EXPECT_THAT(failed.ended(), ElementsAre("1 request failed"));
@@ -478,7 +478,7 @@ TEST(ReconcileAcquire, WhatFailedOrVanishedOrTookTooLongIsRecordedSo) {
 
 // --- A request without an answer, whose repetition is refused ---
 
-TEST(ReconcileAcquire, ARequestThatMayHaveArrivedIsLookedUpByNameWhenItsRepetitionIsRefused) {
+TEST(ReconcileAcquire, LooksUpByNameWhenARepeatedCreateIsRefused) {
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"}).Absent().Absent();
   ASSERT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"));
@@ -487,8 +487,8 @@ TEST(ReconcileAcquire, ARequestThatMayHaveArrivedIsLookedUpByNameWhenItsRepetiti
   EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
   EXPECT_THAT(ImpliedEffects(r.job()), ElementsAre(LookUpSlice{r.job().slice->ref}));
   r.NotFound();
-  EXPECT_FALSE(r.job().slice) << "at once, not after a minute of listings";
-  ASSERT_EQ(r.job().abandoned.size(), 1U) << "what comes late is deleted";
+  EXPECT_FALSE(r.job().slice) << "at once, not only after a minute of listings";
+  ASSERT_EQ(r.job().abandoned.size(), 1U) << "a late slice is deleted";
   EXPECT_EQ(r.job().abandoned[0].ref.name, "train-000042-a1");
   r.After(minutes{10});
   EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
@@ -502,16 +502,16 @@ TEST(ReconcileAcquire, ARequestThatDidArriveIsUsed) {
   EXPECT_EQ(r.After(minutes{10}).state(), "PROVISIONING");
 }
 
-TEST(ReconcileAcquire, OneListingWithoutItSaysNothingOfSuchARequest) {
+TEST(ReconcileAcquire, OneListingDoesNotSettleAnUnansweredRequest) {
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"}).Absent().Absent();
   r.Refused(kStockout).Absent().Absent();
-  EXPECT_TRUE(r.job().slice) << "it may be on its way";
+  EXPECT_TRUE(r.job().slice) << "the request may still arrive";
 }
 
 // --- The backoff ---
 
-TEST(ReconcileAcquire, RefusalsOfLongAgoDoNotMakeTheWaitLonger) {
+TEST(ReconcileAcquire, OldRefusalsDoNotMakeTheWaitLonger) {
   Reconciling r(JobBuilder().Direct().Build());
   r.unit_random = 0.999;
   for (int refusal = 1; refusal <= 8; ++refusal) {
@@ -522,7 +522,7 @@ TEST(ReconcileAcquire, RefusalsOfLongAgoDoNotMakeTheWaitLonger) {
   EXPECT_GT(longest, minutes{9});
   r.After(minutes{10});
   r.Answered().Node(NodeState::kCreating);
-  for (int quarter = 0; quarter < 4; ++quarter) {  // an hour of peace
+  for (int quarter = 0; quarter < 4; ++quarter) {  // an hour without refusals
     r.clock.Advance(minutes{14});
     r.Node(NodeState::kCreating);
   }

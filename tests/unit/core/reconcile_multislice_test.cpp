@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Two nodes of two hosts each; READY ones have addresses.
+/// Two nodes of two hosts each; READY nodes have addresses.
 NodeSeen Node(int number, NodeState state) {
   const std::string id = "train-000042-a1-" + std::to_string(number);
   NodeSeen node{.id = id, .uid = "uid-" + id, .state = state};
@@ -59,8 +59,8 @@ TEST(Multislice, ANodeTooYoungToBeShownIsNotForgotten) {
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
-/// The look was under way when the answer came: it proves that the node was there.
-TEST(Multislice, ANodeThatAnEarlyLookShowedIsGoneWhenItIsNotThere) {
+/// The look was in progress when the answer came: it proves that the node existed.
+TEST(Multislice, ANodeThatAnEarlyLookShowedIsGoneWhenAbsent) {
   Reconciling r(JobBuilder().Direct().Slices(2).Build());
   const base::Error quota{.code = base::Code::kResourceExhausted, .reason = base::Reason::kQuota};
   r.Tick().See(CreateAnswered{
@@ -74,7 +74,7 @@ TEST(Multislice, ANodeThatAnEarlyLookShowedIsGoneWhenItIsNotThere) {
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
-TEST(Multislice, WhatAnEarlyLookDoesNotShowMayBeThere) {
+TEST(Multislice, ANodeThatAnEarlyLookDoesNotShowMayExist) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   SliceSeen early = Look({});
   early.began = r.job().slice->last_evidence_at - seconds{1};
@@ -86,8 +86,8 @@ TEST(Multislice, WhatAnEarlyLookDoesNotShowMayBeThere) {
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
-/// The taken name alone is seen; the node that was just accepted is in the next look.
-TEST(Multislice, ATakenNameIsNotJudgedByALookOfBeforeTheAnswer) {
+/// The look shows only the taken name; the node that was just accepted is in the next look.
+TEST(Multislice, ATakenNameIsNotJudgedByALookBeforeTheAnswer) {
   Reconciling r(JobBuilder().Direct().Slices(2).Build());
   SliceSeen early = Look({});
   early.taken = {"train-000042-a1-0"};
@@ -104,7 +104,7 @@ TEST(Multislice, ATakenNameIsNotJudgedByALookOfBeforeTheAnswer) {
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
-TEST(Multislice, ANodeThatTheApiSaysIsNotComingIsNotWaitedFor) {
+TEST(Multislice, ANodeWhoseOperationFailedIsNotAwaited) {
   Reconciling r(JobBuilder().Direct().Slices(2).Build());
   r.Tick().Answered().See(Look({Node(1, kCreating)}));
   r.See(OperationFailed{
@@ -115,19 +115,19 @@ TEST(Multislice, ANodeThatTheApiSaysIsNotComingIsNotWaitedFor) {
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
-TEST(Multislice, ANodeThatWasShownOnceIsGoneWhenItIsNotThere) {
+TEST(Multislice, ANodeThatWasShownOnceIsGoneWhenAbsent) {
   Reconciling r(JobBuilder().Direct().Slices(2).Build());
   r.Tick().Answered().See(Look({Node(0, kCreating)})).See(Look({Node(1, kCreating)}));
   r.WishFor(Wish::kDelete).Gone();
   EXPECT_EQ(r.state(), "DELETED");
 }
 
-TEST(Multislice, WhenANameIsTakenTheOthersAreGivenBackAtOnce) {
+TEST(Multislice, WhenANameIsTakenTheOtherNodesAreDeletedAtOnce) {
   Reconciling r(JobBuilder().Direct().Slices(2).Build());
   SliceSeen seen = Look({Node(1, kReady)});
   seen.taken = {"train-000042-a1-0"};
   r.Tick().See(seen);
-  EXPECT_THAT(r.effects(), IsEmpty()) << "the request may be under way";
+  EXPECT_THAT(r.effects(), IsEmpty()) << "the request may be in progress";
   r.Answered().See(seen);
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_THAT(r.As<BackingOff>().error.message, HasSubstr("the name train-000042-a1-0 is taken"));
@@ -136,27 +136,26 @@ TEST(Multislice, WhenANameIsTakenTheOthersAreGivenBackAtOnce) {
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
-/// Its sibling may be on its way, or too young to be shown.
-TEST(Multislice, OneNameThatIsTakenDoesNotMeanThatNothingIsOurs) {
+/// The other node may be on its way, or too new to be shown.
+TEST(Multislice, OneTakenNameDoesNotMakeTheSliceForeign) {
   SliceSeen seen = Look({});
   seen.taken = {"train-000042-a1-0"};
   Reconciling r(JobBuilder().Direct().Slices(2).Build());
   r.Tick().See(seen);
   EXPECT_THAT(r.effects(), IsEmpty());
   r.See(seen);
-  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"))
-      << "as when nothing is there";
+  EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1")) << "as without any slice";
   r.Answered().See(seen);
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone().See(seen).See(seen);
-  ASSERT_TRUE(r.job().slice) << "the other node may be there";
+  ASSERT_TRUE(r.job().slice) << "the other node may exist";
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
   r.clock.Advance(minutes{2});
   r.See(seen);
   EXPECT_NE(r.job().slice ? r.job().slice->ref.name : "", "train-000042-a1");
 }
 
-TEST(Multislice, WhatCameOfARequestThatWasAbandonedRequestIsAsYoungAsItsAnswer) {
+TEST(Multislice, AnAbandonedSliceIsAsNewAsItsAnswer) {
   Reconciling r(JobBuilder().Direct().Slices(2).Build());
   r.Tick();
   r.clock.Advance(minutes{2});
@@ -169,7 +168,7 @@ TEST(Multislice, WhatCameOfARequestThatWasAbandonedRequestIsAsYoungAsItsAnswer) 
 TEST(Multislice, NamesItsNodesAsTheServiceDoes) {
   const SliceRef queued{.name = "s", .nodes = 2};
   EXPECT_THAT(NodeIds(queued), ElementsAre("s-0", "s-1"));
-  EXPECT_THAT(PartsOf(queued), ElementsAre(queued)) << "one request brings all";
+  EXPECT_THAT(PartsOf(queued), ElementsAre(queued)) << "one request for all";
   const SliceRef direct{.mode = AllocationMode::kTpuVm, .name = "s", .nodes = 2};
   ASSERT_EQ(PartsOf(direct).size(), 2);
   EXPECT_EQ(PartsOf(direct)[1].name, "s-1");
@@ -195,7 +194,7 @@ TEST(Multislice, OneLostNodeLosesTheSliceAndItIsDeletedWhole) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"))
-      << "what runs on the other has its grace";
+      << "processes on the other have their grace";
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_EQ(r.job().slice->cloud_state, "PREEMPTED (node train-000042-a1-1)");
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
@@ -210,7 +209,7 @@ TEST(Multislice, OneLostNodeLosesTheSliceAndItIsDeletedWhole) {
   EXPECT_EQ(r.restart(), "preempted");
 }
 
-TEST(Multislice, WhatIsLeftOfItIsNotWaitedForWhenItGoesToo) {
+TEST(Multislice, RemainingNodesAreNotAwaitedWhenTheyAreLostToo) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   r.See(Active({Node(0, NodeState::kPreempted), Node(1, NodeState::kPreempted)}));
@@ -219,7 +218,7 @@ TEST(Multislice, WhatIsLeftOfItIsNotWaitedForWhenItGoesToo) {
   EXPECT_EQ(r.job().spent.preemption, 1);
 }
 
-TEST(Multislice, WhatTheOthersSayOfALostNodeIsNoFaultOfTheirs) {
+TEST(Multislice, FailuresBesideALostNodeAreNotTheCommandsFault) {
   Job job = JobBuilder().Slices(2).Build();
   job.spec.watchdog.bad_output = {{.match = "x"}};
   Reconciling r = Running(job);
@@ -232,7 +231,7 @@ TEST(Multislice, WhatTheOthersSayOfALostNodeIsNoFaultOfTheirs) {
   EXPECT_NE(r.state(), "FAILED");
 }
 
-TEST(Multislice, WhenAllEndedWellALostNodeIsNoMatter) {
+TEST(Multislice, ALostNodeDoesNotMatterWhenAllSucceeded) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.HostEnds(2).HostEnds(3);
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
@@ -242,7 +241,7 @@ TEST(Multislice, WhenAllEndedWellALostNodeIsNoMatter) {
   EXPECT_EQ(r.job().spent.preemption, 0);
 }
 
-TEST(Multislice, AJobThatTheWatchdogEndsGetsNoOtherTryForALostNode) {
+TEST(Multislice, ALostNodeGivesNoRetryToAJobThatTheWatchdogEnds) {
   Job job = JobBuilder().Slices(2).Build();
   job.spec.watchdog.bad_output = {{.match = "x", .action = WatchdogAction::kFail}};
   Reconciling r = Running(job);
@@ -255,7 +254,7 @@ TEST(Multislice, AJobThatTheWatchdogEndsGetsNoOtherTryForALostNode) {
   EXPECT_EQ(r.job().spent.preemption, 0);
 }
 
-TEST(Multislice, ACancelLeavesThemTheirGrace) {
+TEST(Multislice, ACancelLeavesTheHostsTheirGrace) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.WishFor(Wish::kCancel);
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
@@ -268,7 +267,7 @@ TEST(Multislice, ACancelLeavesThemTheirGrace) {
   EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice train-000042-a1"));
 }
 
-TEST(Multislice, WhoEndedAlreadyIsNotStoppedWhenANodeIsLost) {
+TEST(Multislice, HostsThatHaveEndedAreNotStoppedWhenANodeIsLost) {
   Reconciling r = Running(JobBuilder().Slices(2).Build());
   r.HostEnds(0).HostEnds(1);
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
@@ -279,9 +278,9 @@ TEST(Multislice, WhoEndedAlreadyIsNotStoppedWhenANodeIsLost) {
 TEST(Multislice, ANodeThatIsMissingTwiceIsLost) {
   Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
   r.See(Look({Node(1, kReady)}));
-  EXPECT_EQ(r.state(), "RUNNING") << "one listing is no fact";
+  EXPECT_EQ(r.state(), "RUNNING") << "one listing proves nothing";
   r.See(Look({Node(0, kReady), Node(1, kReady)})).See(Look({Node(1, kReady)}));
-  EXPECT_EQ(r.state(), "RUNNING") << "nor are two with a whole one between them";
+  EXPECT_EQ(r.state(), "RUNNING") << "nor do two with a complete one between them";
   r.See(Look({Node(1, kReady)}));
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.HostEnds(2, 143).HostEnds(3, 143);
@@ -331,7 +330,7 @@ TEST(Multislice, ACancelStopsTheHostsThatWereNotReplaced) {
   EXPECT_EQ(r.state(), "CANCELLED");
 }
 
-TEST(Multislice, WhatWasAcceptedIsDeletedWhenTheRestIsRefused) {
+TEST(Multislice, AcceptedNodesAreDeletedWhenOthersAreRefused) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   const base::Error quota{
       .code = base::Code::kResourceExhausted, .message = "quota", .reason = base::Reason::kQuota};
@@ -345,17 +344,17 @@ TEST(Multislice, WhatWasAcceptedIsDeletedWhenTheRestIsRefused) {
   EXPECT_EQ(r.job().spent.infra, 0) << "quota costs nothing";
 }
 
-TEST(Multislice, ARequestThatWasCutShortIsRepeatedForTheMissingNodes) {
+TEST(Multislice, AnIncompleteRequestIsRepeatedForTheMissingNodes) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   r.Tick().See(Look({Node(0, kCreating)}));
-  EXPECT_THAT(r.effects(), IsEmpty()) << "the request may be under way";
+  EXPECT_THAT(r.effects(), IsEmpty()) << "the request may be in progress";
   r.See(Look({Node(0, kCreating)}));
   EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a1"));
   r.Answered().See(Look({Node(0, kReady), Node(1, kReady)}));
   EXPECT_EQ(r.state(), "RUNNING");
 }
 
-TEST(Multislice, ANodeThatNeverComesIsNotWaitedForForEver) {
+TEST(Multislice, AMissingNodeIsAwaitedForALimitedTime) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   r.Tick().Answered().See(Look({Node(0, kReady)})).See(Look({Node(0, kReady)}));
   EXPECT_EQ(r.state(), "PROVISIONING");
@@ -364,7 +363,7 @@ TEST(Multislice, ANodeThatNeverComesIsNotWaitedForForEver) {
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
-TEST(Multislice, CancelledInTheMiddleOfTheRequestItIsDeleted) {
+TEST(Multislice, ACancelDuringTheRequestDeletesTheSlice) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   r.Tick().WishFor(Wish::kDelete).See(Look({Node(0, kCreating)}));
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
@@ -376,7 +375,7 @@ TEST(Multislice, CancelledInTheMiddleOfTheRequestItIsDeleted) {
   EXPECT_EQ(r.state(), "DELETED");
 }
 
-TEST(Multislice, GoneMeansThatNoNodeIsSeenTwice) {
+TEST(Multislice, IsGoneWhenTwoLooksShowNoNode) {
   Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
   r.WishFor(Wish::kRequeue);
   for (int host = 0; host < 4; ++host) r.HostEnds(host, 143);
@@ -387,7 +386,7 @@ TEST(Multislice, GoneMeansThatNoNodeIsSeenTwice) {
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
 }
 
-TEST(Multislice, WhatWasRefusedInPartIsNotGoneBeforeItCouldBeSeen) {
+TEST(Multislice, APartlyRefusedSliceIsNotGoneBeforeItCouldBeSeen) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   const base::Error denied{.code = base::Code::kPermissionDenied, .message = "no"};
   r.Tick().See(CreateAnswered{
@@ -402,7 +401,7 @@ TEST(Multislice, WhatWasRefusedInPartIsNotGoneBeforeItCouldBeSeen) {
   EXPECT_FALSE(r.job().slice) << "the other was refused";
 }
 
-TEST(Multislice, WhatIsShownMeanwhileWasMissedByADeleteThatFoundNothing) {
+TEST(Multislice, ASliceThatAppearsAfterAnEmptyDeleteIsDeletedAgain) {
   Reconciling r(JobBuilder().Slices(2).Direct().Build());
   const base::Error denied{.code = base::Code::kPermissionDenied, .message = "no"};
   r.Tick().See(CreateAnswered{
@@ -412,14 +411,14 @@ TEST(Multislice, WhatIsShownMeanwhileWasMissedByADeleteThatFoundNothing) {
   r.clock.Advance(seconds{2});
   r.See(Look({Node(0, kCreating)}));
   r.See(DeleteAnswered{.slice = "train-000042-a1", .began = began, .gone = true});
-  ASSERT_TRUE(r.job().slice) << "that was before it was shown";
+  ASSERT_TRUE(r.job().slice) << "the delete was before it was shown";
   r.After(minutes{1});
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   EXPECT_FALSE(r.job().slice);
 }
 
-TEST(Multislice, AnActiveQueuedResourceWithoutItsNodeIsNotWaitedForForEver) {
+TEST(Multislice, AnActiveQueuedResourceWithoutItsNodeIsGivenUp) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources);
   r.Queued(QueuedState::kActive);
@@ -429,7 +428,7 @@ TEST(Multislice, AnActiveQueuedResourceWithoutItsNodeIsNotWaitedForForEver) {
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
-TEST(Multislice, AStockoutIsHeardOfAlsoWhenTheNodeWasSeenFirst) {
+TEST(Multislice, AStockoutCountsEvenIfTheNodeWasSeenFirst) {
   Reconciling r(JobBuilder().Direct().Build());
   r.Tick().Node(kCreating).Answered();
   r.Failed({.code = base::Code::kResourceExhausted, .reason = base::Reason::kStockout});
@@ -438,7 +437,7 @@ TEST(Multislice, AStockoutIsHeardOfAlsoWhenTheNodeWasSeenFirst) {
   EXPECT_EQ(r.job().spent.preemption, 0);
 }
 
-TEST(Multislice, ASliceUnderRepairThatNeverWasReadyHasALimit) {
+TEST(Multislice, RepairBeforeFirstReadyHasALimit) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Node(kCreating).Node(NodeState::kRepairing);
   EXPECT_THAT(r.job().why, HasSubstr("REPAIRING"));

@@ -1,4 +1,4 @@
-// What the cloud announces: maintenance, preemption.
+// Notices of maintenance and preemption.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ Job WithSignal(const std::string& signal) {
   return job;
 }
 
-TEST(ReconcileNotice, MaintenanceDaysAheadIsOnlyTold) {
+TEST(ReconcileNotice, PendingMaintenanceIsOnlyTold) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Announced(kPending);
   EXPECT_EQ(r.state(), "RUNNING");
@@ -45,7 +45,7 @@ TEST(ReconcileNotice, MaintenanceDaysAheadIsOnlyTold) {
   EXPECT_EQ(r.state(), "FAILED") << "it failed by itself";
 }
 
-TEST(ReconcileNotice, WhatIsAnnouncedAlreadyIsToldToTheNextCommand) {
+TEST(ReconcileNotice, AnEarlierNoticeIsToldToTheNextCommand) {
   Reconciling r(JobBuilder().Step("install").Build());
   r.Tick().Answered().Announced(kPending);
   EXPECT_THAT(r.effects(), ElementsAre("RunStage setup-0 of attempt 1"))
@@ -55,14 +55,14 @@ TEST(ReconcileNotice, WhatIsAnnouncedAlreadyIsToldToTheNextCommand) {
                                        "PassNotice maintenance to attempt 1, signal none"));
 }
 
-TEST(ReconcileNotice, AnAnnouncementThatIsTakenBackIsForgotten) {
+TEST(ReconcileNotice, AWithdrawnNoticeIsForgotten) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Announced(kPending).Announced({});
   EXPECT_FALSE(r.job().slice->notice);
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
-TEST(ReconcileNotice, WhatAHostAnnouncesForLaterIsOnlyTold) {
+TEST(ReconcileNotice, APendingNoticeOfAHostIsOnlyTold) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(2, kPending);
   EXPECT_THAT(r.effects(), ElementsAre("PassNotice maintenance to attempt 1, signal none"));
@@ -70,13 +70,13 @@ TEST(ReconcileNotice, WhatAHostAnnouncesForLaterIsOnlyTold) {
   EXPECT_FALSE(r.job().stage->told);
 }
 
-TEST(ReconcileNotice, WhatIsAnnouncedForLaterIsNoSecondSignal) {
+TEST(ReconcileNotice, APendingNoticeIsNotSignalledAgain) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(2, kPreempted).Announced(kPending);
   EXPECT_THAT(r.effects(), ElementsAre("PassNotice maintenance to attempt 1, signal none"));
 }
 
-TEST(ReconcileNotice, WhatIsImminentIsSignalledOnceOnAllHosts) {
+TEST(ReconcileNotice, AnImminentNoticeIsSignalledOnceOnAllHosts) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(2, kMaintenance);
   EXPECT_THAT(r.effects(),
@@ -105,7 +105,7 @@ TEST(ReconcileNotice, AFailureAfterANoticeOfPreemptionIsAPreemption) {
     EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1})) << code;
     EXPECT_EQ(r.restart(), "preempted");
     EXPECT_THAT(r.effects(), Contains("DeleteSlice train-000042-a1"))
-        << "the machines are as good as gone";
+        << "the machines are about to go";
     EXPECT_THAT(r.job().why, HasSubstr("after notice of preemption (TRUE)"));
     EXPECT_EQ(r.Gone().state(), "REQUESTING") << "at once";
   }
@@ -126,7 +126,7 @@ TEST(ReconcileNotice, ANoticeThatComesWithTheEndCountsToo) {
   EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
 }
 
-TEST(ReconcileNotice, ANoticeThatComesWithTheLastEndIsToldToNobody) {
+TEST(ReconcileNotice, ANoticeWithTheLastEndIsNotTold) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(1).See(HostReport{
       .attempt = 1,
@@ -142,14 +142,14 @@ TEST(ReconcileNotice, SuccessAfterANoticeIsSuccess) {
   EXPECT_EQ(r.state(), "SUCCEEDED");
 }
 
-TEST(ReconcileNotice, ABudgetOfPreemptionsPaysForIt) {
+TEST(ReconcileNotice, APreemptionNoticeUsesThePreemptionBudget) {
   Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
   r.ToRunning().HostNotices(0, kPreempted).AllEnd(143);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_THAT(r.As<Done>().error->hint, HasSubstr("retries.preemption is used up"));
 }
 
-TEST(ReconcileNotice, AfterANoticeOfMaintenanceTheSliceIsKeptAndWaitedFor) {
+TEST(ReconcileNotice, AfterANoticeOfMaintenanceTheSliceIsKeptAndAwaited) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(0, kMaintenance).AllEnd(143);
   EXPECT_EQ(r.state(), "BACKOFF");
@@ -160,11 +160,11 @@ TEST(ReconcileNotice, AfterANoticeOfMaintenanceTheSliceIsKeptAndWaitedFor) {
   EXPECT_EQ(r.After(seconds{30}).state(), "BACKOFF") << "its machines are about to go";
   EXPECT_EQ(r.Maintained().state(), "BACKOFF");
   r.Ready(4, /*subnet=*/1);
-  EXPECT_EQ(r.state(), "RUNNING") << "they are back";
+  EXPECT_EQ(r.state(), "RUNNING") << "the machines are back";
   EXPECT_EQ(r.job().attempt, 2);
 }
 
-TEST(ReconcileNotice, AMaintenanceThatDoesNotComeIsNotWaitedForLong) {
+TEST(ReconcileNotice, MaintenanceThatDoesNotComeIsAwaitedBriefly) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Announced(kOngoing).AllEnd(143);
   EXPECT_EQ(r.After(minutes{2}).state(), "PROVISIONING");
@@ -176,7 +176,7 @@ TEST(ReconcileNotice, AMaintenanceThatDoesNotComeIsNotWaitedForLong) {
   EXPECT_FALSE(r.job().stage->told) << "told, but not signalled a second time";
 }
 
-TEST(ReconcileNotice, AMaintenanceThatTakesTheSliceAwayIsPaidOnce) {
+TEST(ReconcileNotice, MaintenanceThatTakesTheSliceUsesTheBudgetOnce) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(0, kMaintenance).AllEnd(143).Node(NodeState::kTerminated);
   EXPECT_EQ(r.state(), "BACKOFF");
@@ -188,7 +188,7 @@ TEST(ReconcileNotice, AMaintenanceThatTakesTheSliceAwayIsPaidOnce) {
   EXPECT_EQ(r.restart(), "preempted");
 }
 
-TEST(ReconcileNotice, APreemptionIsWorseThanAMaintenance) {
+TEST(ReconcileNotice, APreemptionNoticeOutranksMaintenance) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(0, kMaintenance).HostNotices(1, kPreempted).AllEnd(143);
   EXPECT_EQ(r.restart(), "preempted");
@@ -207,27 +207,27 @@ TEST(ReconcileNotice, TheGraceEndsWithAStop) {
   EXPECT_EQ(r.job().spent.preemption, 1);
 }
 
-TEST(ReconcileNotice, WhoHasSavedLeavesTheOthersTheirGrace) {
+TEST(ReconcileNotice, AHostThatEndsEarlyLeavesTheOthersTheirGrace) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(1, kPreempted);
   EXPECT_THAT(r.HostEnds(2, 75).effects(), IsEmpty());
   EXPECT_THAT(r.HostEnds(1, 143).effects(), IsEmpty());
   EXPECT_THAT(r.After(seconds{29}).HostEnds(0, 143).effects(), IsEmpty());
   EXPECT_THAT(r.HostEnds(3, 1).effects(), ElementsAre("StopStage run of attempt 1"))
-      << "what they left behind";
+      << "leftovers are stopped";
   r.AllEnd();
   EXPECT_THAT(r.job().why, HasSubstr("host 2 ended run with exit code 75, after notice"))
       << "first";
   EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
 }
 
-TEST(ReconcileNotice, WhoHasSavedWaitsNoLongerThanTheGrace) {
+TEST(ReconcileNotice, AHostThatEndsEarlyWaitsNoLongerThanTheGrace) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostNotices(1, kPreempted).HostEnds(1, 75);
   EXPECT_THAT(r.After(seconds{30}).effects(), ElementsAre("StopStage run of attempt 1"));
 }
 
-TEST(ReconcileNotice, AHostThatGoesAwayDuringTheGraceIsNotWaitedForAgain) {
+TEST(ReconcileNotice, AHostThatIsLostDuringTheGraceIsNotAwaitedAgain) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(2).HostNotices(0, kPreempted).HostEnds(0, 75).HostLost(0);
   EXPECT_THAT(r.HostEnds(1, 143).effects(), ElementsAre("StopStage run of attempt 1"));
@@ -239,10 +239,11 @@ TEST(ReconcileNotice, AHostThatGoesAwayDuringTheGraceIsNotWaitedForAgain) {
 TEST(ReconcileNotice, AFailureBeforeTheNoticeStopsTheOthers) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Announced(kPending).HostEnds(1, 1);
-  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1")) << "it was not told to end";
+  EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"))
+      << "host 0 was not told to end";
 }
 
-TEST(ReconcileNotice, MachinesThatAreGoneAreNotStopped) {
+TEST(ReconcileNotice, LostMachinesAreNotStopped) {
   Reconciling r(JobBuilder().Build());
   const HostRun silent{
       .host = 1,
@@ -256,7 +257,7 @@ TEST(ReconcileNotice, MachinesThatAreGoneAreNotStopped) {
   r.Ready(4, /*subnet=*/1);
   EXPECT_THAT(r.effects(),
               ElementsAre("AbandonStage run of attempt 1", "RunStage run of attempt 2"));
-  EXPECT_EQ(r.job().spent, Spent{}) << "a maintenance costs nothing";
+  EXPECT_EQ(r.job().spent, Spent{}) << "maintenance costs nothing";
 }
 
 TEST(ReconcileNotice, WithoutASignalThereIsNoGrace) {
@@ -267,7 +268,7 @@ TEST(ReconcileNotice, WithoutASignalThereIsNoGrace) {
   EXPECT_THAT(r.HostEnds(0, 75).effects(), ElementsAre("StopStage run of attempt 1"));
 }
 
-TEST(ReconcileNotice, AControllerThatStartsPassesItOn) {
+TEST(ReconcileNotice, ANewControllerPassesTheNoticeOn) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning();
   const auto names = [&] {

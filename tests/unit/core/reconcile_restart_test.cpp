@@ -1,4 +1,4 @@
-// What a controller that has just started must see to.
+// What a new controller must do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,13 +27,13 @@ TEST(ReconcileRestart, ARequestOfAnEarlierControllerIsLookedForBeforeItIsRepeate
   EXPECT_THAT(r.Absent().Absent().effects(), ElementsAre("CreateSlice train-000042-a1"));
 }
 
-TEST(ReconcileRestart, ARunningStageIsTakenUpAgain) {
+TEST(ReconcileRestart, ARunningStageIsFollowedAgain) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning();
   EXPECT_THAT(Implied(r.job()), ElementsAre("RunStage run of attempt 1"));
 }
 
-TEST(ReconcileRestart, AStageThatIsBeingStoppedIsStoppedFurther) {
+TEST(ReconcileRestart, AStageThatIsBeingStoppedIsStoppedAgain) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kCancel);
   EXPECT_THAT(Implied(r.job()),
@@ -46,7 +46,7 @@ TEST(ReconcileRestart, ADeleteIsRepeated) {
   EXPECT_THAT(Implied(r.job()), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
-TEST(ReconcileRestart, NothingIsLeftToDoForAFinishedJob) {
+TEST(ReconcileRestart, AFinishedJobNeedsNothing) {
   Reconciling r(JobBuilder().Build());
   EXPECT_THAT(Implied(r.ToDone().job()), IsEmpty());
 }

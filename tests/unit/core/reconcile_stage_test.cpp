@@ -42,7 +42,7 @@ TEST(ReconcileStage, AStepRunsOnItsHostsOnly) {
   EXPECT_EQ(r.job().stage->hosts[1].host, 3);
 }
 
-TEST(ReconcileStage, SucceedsWhenEveryHostEndedWell) {
+TEST(ReconcileStage, SucceedsWhenEveryHostSucceeded) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostEnds(0).HostEnds(1).HostEnds(2);
   EXPECT_EQ(r.state(), "RUNNING");
@@ -62,10 +62,10 @@ TEST(ReconcileStage, OneHostsFailureStopsTheOthers) {
   EXPECT_THAT(r.HostEnds(0, 143).effects(), IsEmpty()) << "decided once";
 }
 
-TEST(ReconcileStage, CulpritsExitCodeIsTheJobs) {
+TEST(ReconcileStage, TheJobHasTheExitCodeOfTheFirstFailure) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().HostEnds(2, 3).HostEnds(0, 143).HostEnds(1, 143).HostEnds(3, 137);
-  EXPECT_EQ(r.state(), "RUNNING") << "host 2 may still hold what its command left behind";
+  EXPECT_EQ(r.state(), "RUNNING") << "host 2 may have leftovers of its command";
   r.HostSettles(2);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().exit_code, 3);
@@ -81,14 +81,14 @@ TEST(ReconcileStage, TheFirstExitCodeOfAHostStays) {
   EXPECT_EQ(r.job(), before);
 }
 
-TEST(ReconcileStage, AllLostLeavesNothingToStop) {
+TEST(ReconcileStage, NothingIsStoppedWhenAllHostsAreLost) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(1).HostLost(0);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
-TEST(ReconcileStage, ARunThatWasLostOnAHostThatAnswersIsStopped) {
+TEST(ReconcileStage, ALostRunIsStoppedOnAHostThatAnswers) {
   Reconciling r(JobBuilder().Build());
   const HostRun lost{.host = 0, .phase = HostPhase::kLost, .error = base::Error{.message = "lost"}};
   r.ToRunning(1).See(HostReport{.attempt = 1, .stage = CommandStage{}, .run = lost});
@@ -127,7 +127,7 @@ TEST(ReconcileStage, AFailureUsesTheFailureBudgetAndTheSameSlice) {
   Reconciling r(JobBuilder().Retries({.failure = 1}).Build());
   r.ToRunning().AllEnd(1);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.effects(), IsEmpty()) << "the slice is good";
+  EXPECT_THAT(r.effects(), IsEmpty()) << "the slice is fine";
   EXPECT_EQ(r.spent(), (Spent{.failure = 1, .streak = 1}));
   EXPECT_EQ(r.After(minutes{1}).state(), "PROVISIONING");
   r.Ready();
@@ -146,7 +146,7 @@ TEST(ReconcileStage, ExitCode75AsksForAnInfraRetry) {
   EXPECT_EQ(r.restart(), "infra");
 }
 
-TEST(ReconcileStage, AHostOnWhichNothingRanWasNotLostInTheRun) {
+TEST(ReconcileStage, AHostWithoutARunIsNotReportedAsALostRun) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Ready(2).HostRuns(0);
   r.HostLost(1, base::Error{.code = Code::kUnavailable, .message = "its chips are in use"});
@@ -172,7 +172,7 @@ TEST(ReconcileStage, ALostHostUsesTheInfraBudget) {
             "retries.infra is used up: raise it, or jobman resume 000042");
 }
 
-TEST(ReconcileStage, ASliceOfWhichNoHostAnswersIsKept) {
+TEST(ReconcileStage, ASliceIsKeptWhenNoHostAnswers) {
   Reconciling r(JobBuilder().Build());
   const base::Error error{.message = "no answer", .reason = Reason::kHostTimeout};
   r.ToRunning(2).HostLost(0, error).HostLost(1, error);
@@ -180,7 +180,7 @@ TEST(ReconcileStage, ASliceOfWhichNoHostAnswersIsKept) {
   EXPECT_THAT(r.effects(), IsEmpty()) << "it may be our own network";
 }
 
-TEST(ReconcileStage, AHostThatDoesNotAnswerIsSilentSinceTheFirstTry) {
+TEST(ReconcileStage, SilenceOfAHostBeginsWithItsFirstFailedTry) {
   Reconciling r(JobBuilder().Build());
   const HostRun silent{.host = 1,
                        .phase = HostPhase::kRunning,
@@ -196,7 +196,7 @@ TEST(ReconcileStage, AHostThatDoesNotAnswerIsSilentSinceTheFirstTry) {
   EXPECT_FALSE(r.job().stage->hosts[1].silent_since);
 }
 
-TEST(ReconcileStage, WhatNeedsHandsEndsAtOnce) {
+TEST(ReconcileStage, ErrorsThatNeedUserActionEndAtOnce) {
   for (const Reason reason :
        {Reason::kHostKeyChanged, Reason::kKeyUnreadable, Reason::kDiskFull, Reason::kNotWritable}) {
     Reconciling r(JobBuilder().Build());
@@ -211,7 +211,7 @@ TEST(ReconcileStage, WhatNeedsHandsEndsAtOnce) {
 TEST(ReconcileStage, OptionalSetupStepMayFail) {
   Reconciling r(JobBuilder().With({.name = "cache", .required = false}).Build());
   r.Tick().Answered().Ready(2).HostEnds(0, 1);
-  EXPECT_THAT(r.effects(), IsEmpty()) << "host 1 may still do it";
+  EXPECT_THAT(r.effects(), IsEmpty()) << "host 1 may still succeed";
   r.HostEnds(1, 0);
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 1"));
@@ -250,7 +250,7 @@ TEST(ReconcileStage, AStepThatPassedItsLimitUsesTheFailureBudget) {
   EXPECT_EQ(r.job().spent.failure, 1);
 }
 
-TEST(ReconcileStage, AnOptionalStepThatPassedItsLimitIsLeftBehind) {
+TEST(ReconcileStage, AnOptionalStepThatPassedItsLimitIsSkipped) {
   Reconciling r(JobBuilder().With({.name = "c", .required = false, .timeout = seconds{7}}).Build());
   r.Tick().Answered().Ready(1).After(seconds{8}).HostEnds(0, 143);
   EXPECT_EQ(r.state(), "RUNNING");
@@ -271,16 +271,16 @@ TEST(ReconcileStage, RequeuesWhenPreemptedWhileRunning) {
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_THAT(r.effects(),
               ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"))
-      << "the dead slice first";
+      << "the lost slice first";
   EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
   r.Gone();
-  EXPECT_EQ(r.state(), "REQUESTING") << "the first preemption is answered at once";
+  EXPECT_EQ(r.state(), "REQUESTING") << "no wait after the first preemption";
   EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
   EXPECT_EQ(r.restart(), "preempted");
 }
 
-TEST(ReconcileStage, EveryPreemptionOfARunningCommandIsAnsweredAtOnce) {
+TEST(ReconcileStage, EveryPreemptionOfARunningCommandIsRequestedAgainAtOnce) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning();
   for (int attempt = 2; attempt < 20; ++attempt) {
@@ -291,30 +291,30 @@ TEST(ReconcileStage, EveryPreemptionOfARunningCommandIsAnsweredAtOnce) {
   }
 }
 
-TEST(ReconcileStage, ThePreemptionBudgetCanEnd) {
+TEST(ReconcileStage, ThePreemptionBudgetIsLimited) {
   Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
   r.ToRunning().Node(NodeState::kPreempted);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_THAT(r.effects(),
               ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"));
   EXPECT_THAT(r.As<Done>().error->hint, HasSubstr("retries.preemption is used up"));
-  EXPECT_TRUE(r.job().wake_at) << "until the dead slice is deleted";
+  EXPECT_TRUE(r.job().wake_at) << "until the lost slice is deleted";
   r.Gone();
   EXPECT_FALSE(r.job().slice);
   EXPECT_FALSE(r.job().wake_at);
 }
 
-TEST(ReconcileStage, ASliceThatVanishedTwiceIsLost) {
+TEST(ReconcileStage, ASliceThatIsAbsentTwiceIsLost) {
   Reconciling r(JobBuilder().Direct().Build());
   r.ToRunning().Absent();
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_EQ(r.Ready().Absent().state(), "RUNNING") << "the count starts again";
+  EXPECT_EQ(r.Ready().Absent().state(), "RUNNING") << "the count starts over";
   r.Absent();
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_EQ(r.job().spent.preemption, 1);
 }
 
-TEST(ReconcileStage, ListingsWithoutTheQueuedResourceAreNoFact) {
+TEST(ReconcileStage, ListingsWithoutTheQueuedResourceProveNothing) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning();
   SliceSeen nodes{.slice = "train-000042-a1"};
@@ -326,9 +326,9 @@ TEST(ReconcileStage, ListingsWithoutTheQueuedResourceAreNoFact) {
   r.See(nodes);
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_THAT(r.effects(), IsEmpty());
-  EXPECT_EQ(r.Ready().See(nodes).state(), "RUNNING") << "the count starts again";
+  EXPECT_EQ(r.Ready().See(nodes).state(), "RUNNING") << "the count starts over";
   r.See(nodes);
-  EXPECT_EQ(r.state(), "RUNNING") << "two listings may leave out what is there";
+  EXPECT_EQ(r.state(), "RUNNING") << "two listings may both omit it";
   EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
   nodes.by_name = true;
   r.See(nodes);
@@ -338,7 +338,7 @@ TEST(ReconcileStage, ListingsWithoutTheQueuedResourceAreNoFact) {
   EXPECT_THAT(r.job().why, testing::HasSubstr("READY, without its queued resource"));
 }
 
-TEST(ReconcileStage, ASliceThatBecameSomebodyElsesIsLetGoUntouched) {
+TEST(ReconcileStage, ASliceThatIsNotOursAnyMoreIsLeftUntouched) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Foreign();
   EXPECT_EQ(r.state(), "REQUESTING");
@@ -354,7 +354,7 @@ TEST(ReconcileStage, UnclearStatesDoNotDisturbTheRun) {
     r.ToRunning().Node(state);
     EXPECT_EQ(r.state(), "RUNNING");
     EXPECT_THAT(r.effects(), IsEmpty());
-    EXPECT_FALSE(r.job().slice->ready) << "a host that does not answer is not to blame";
+    EXPECT_FALSE(r.job().slice->ready) << "an unreachable host is not the host's own fault";
     EXPECT_TRUE(r.Ready().job().slice->ready);
   }
 }
@@ -374,7 +374,7 @@ TEST(ReconcileStage, MaintenanceWithNewAddressesStartsOverOnTheSameSlice) {
   EXPECT_EQ(r.job().slice->hosts, test::Addresses(4, 1));
   EXPECT_EQ(r.job().attempt, 2);
   EXPECT_EQ(r.restart(), "maintenance");
-  EXPECT_EQ(r.job().spent, Spent{}) << "no budget pays for it";
+  EXPECT_EQ(r.job().spent, Spent{}) << "it uses no budget";
 }
 
 TEST(ReconcileStage, NewAddressesBeforeTheStartAreSimplyUsed) {
@@ -387,7 +387,7 @@ TEST(ReconcileStage, NewAddressesBeforeTheStartAreSimplyUsed) {
   EXPECT_EQ(r.job().attempt, 2);
 }
 
-TEST(ReconcileStage, APassingObservationDecidedTwiceIsDecidedOnce) {
+TEST(ReconcileStage, ARepeatedObservationChangesNothing) {
   Reconciling r(JobBuilder().Step("install").Build());
   r.ToRunning().Queued(QueuedState::kSuspended);
   const Job once = r.job();

@@ -1,4 +1,4 @@
-// What the user asks for: cancel, resume, reboot, requeue, delete.
+// The user's wishes: cancel, resume, reboot, requeue, delete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(ReconcileWishes, CancelNamesTheHostThatDidNotAnswer) {
             "cancelled by the user; slice train-000042-a1 is kept; host 1 did not answer");
 }
 
-TEST(ReconcileWishes, CancelLooksAfterHostsThatHaveEndedToo) {
+TEST(ReconcileWishes, CancelStopsHostsThatHaveEndedToo) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(2).HostEnds(0, 0).WishFor(Wish::kCancel).HostEnds(1, 143);
   EXPECT_EQ(r.state(), "CANCELLING") << "a child may have outlived the command on host 0";
@@ -56,7 +56,7 @@ TEST(ReconcileWishes, CancelLooksAfterHostsThatHaveEndedToo) {
   EXPECT_EQ(r.state(), "CANCELLED");
 }
 
-TEST(ReconcileWishes, CancelInTheQueueGivesTheRequestBack) {
+TEST(ReconcileWishes, CancelInTheQueueDeletesTheRequest) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources).WishFor(Wish::kCancel);
   EXPECT_EQ(r.state(), "CANCELLING");
@@ -68,8 +68,8 @@ TEST(ReconcileWishes, CancelInTheQueueGivesTheRequestBack) {
   EXPECT_FALSE(r.job().slice);
 }
 
-TEST(ReconcileWishes, CancelBeforeTheAnswerWaitsForIt) {
-  // A delete could overtake the create, and leave behind what comes then.
+TEST(ReconcileWishes, CancelBeforeTheAnswerWaitsForTheAnswer) {
+  // A delete could overtake the create, whose slice would then be left over.
   Reconciling r(JobBuilder().Build());
   r.Tick().WishFor(Wish::kCancel);
   EXPECT_EQ(r.state(), "CANCELLING");
@@ -77,7 +77,7 @@ TEST(ReconcileWishes, CancelBeforeTheAnswerWaitsForIt) {
   r.Answered();
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   EXPECT_THAT(r.Gone().job().slice->phase, SlicePhase::kDeleting)
-      << "not found, but never seen: it may be too young to be shown";
+      << "not found, but never seen: it may be too new to be shown";
   r.Queued(QueuedState::kAccepted).Gone();
   EXPECT_EQ(r.state(), "CANCELLED");
 }
@@ -89,7 +89,7 @@ TEST(ReconcileWishes, CancelOfARefusedRequestIsDone) {
   EXPECT_FALSE(r.job().slice);
 }
 
-TEST(ReconcileWishes, ARefusalDuringARebootIsNotThatOfTheNextRequest) {
+TEST(ReconcileWishes, ARefusalDuringARebootDoesNotCountForTheNextRequest) {
   Reconciling r(JobBuilder().Build());
   r.Tick().WishFor(Wish::kReboot).Refused({.code = Code::kInvalidArgument, .message = "no"});
   EXPECT_EQ(r.state(), "REQUESTING");
@@ -110,13 +110,13 @@ TEST(ReconcileWishes, CancelOfAnUnansweredRequestNeverDeletesAForeignSlice) {
 TEST(ReconcileWishes, ARequestThatNeverArrivedIsForgottenAfterAWhile) {
   Reconciling r(JobBuilder().Build());
   r.Tick().WishFor(Wish::kDelete).Absent().Absent().Absent();
-  EXPECT_EQ(r.state(), "DELETING") << "it may still be on its way";
+  EXPECT_EQ(r.state(), "DELETING") << "the request may still arrive";
   r.clock.Advance(seconds{60});
   r.Absent();
   EXPECT_EQ(r.state(), "DELETED");
 }
 
-TEST(ReconcileWishes, WhatARequestThatWasAbandonedRequestMayBringIsLookedFor) {
+TEST(ReconcileWishes, TheSliceOfAnAbandonedRequestIsWatchedFor) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused({.code = Code::kUnavailable, .message = "no answer"});
   r.WishFor(Wish::kCancel);
@@ -133,11 +133,11 @@ TEST(ReconcileWishes, WhatARequestThatWasAbandonedRequestMayBringIsLookedFor) {
   EXPECT_TRUE(NeedsCare(r.job()));
   r.After(minutes{9});
   see({});
-  EXPECT_TRUE(NeedsCare(r.job())) << "it may still come";
+  EXPECT_TRUE(NeedsCare(r.job())) << "the slice may still appear";
   r.After(minutes{2});
-  EXPECT_TRUE(NeedsCare(r.job())) << "nobody has looked since";
+  EXPECT_TRUE(NeedsCare(r.job())) << "there was no look since";
   see({NodeSeen{.id = "train-000042-a1"}});
-  EXPECT_TRUE(NeedsCare(r.job())) << "it came, and is to be deleted";
+  EXPECT_TRUE(NeedsCare(r.job())) << "the slice appeared, and must be deleted";
   see({});
   EXPECT_FALSE(NeedsCare(r.job()));
   EXPECT_EQ(r.state(), "CANCELLED");
@@ -162,7 +162,7 @@ TEST(ReconcileWishes, CancelDuringBackoffEndsTheWaiting) {
   Reconciling r(JobBuilder().Retries({.failure = 5}).Build());
   r.ToRunning().AllEnd(1).WishFor(Wish::kCancel);
   EXPECT_EQ(r.state(), "CANCELLED");
-  EXPECT_TRUE(r.job().slice) << "it is good";
+  EXPECT_TRUE(r.job().slice) << "the slice is fine";
 }
 
 TEST(ReconcileWishes, CancelOfAFinishedJobChangesNothing) {
@@ -185,17 +185,17 @@ TEST(ReconcileWishes, ResumeUsesTheHeldSlice) {
   EXPECT_EQ(r.restart(), "resumed");
 }
 
-TEST(ReconcileWishes, ResumeWithoutASliceAsksForOne) {
+TEST(ReconcileWishes, ResumeWithoutASliceRequestsOne) {
   Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
   r.ToRunning().Queued(QueuedState::kSuspended).Gone();
   ASSERT_EQ(r.state(), "FAILED");
   r.WishFor(Wish::kRun);
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_THAT(r.effects(), ElementsAre("CreateSlice train-000042-a2"));
-  EXPECT_EQ(r.job().spent, Spent{}) << "the budgets are full again";
+  EXPECT_EQ(r.job().spent, Spent{}) << "the budgets are reset";
 }
 
-TEST(ReconcileWishes, ResumeWaitsUntilTheHuskIsDeleted) {
+TEST(ReconcileWishes, ResumeWaitsUntilTheOldSliceIsDeleted) {
   Reconciling r(JobBuilder().Retries({.preemption = 0}).Build());
   r.ToRunning().Queued(QueuedState::kSuspended).WishFor(Wish::kRun);
   EXPECT_EQ(r.state(), "QUEUED");
@@ -205,7 +205,7 @@ TEST(ReconcileWishes, ResumeWaitsUntilTheHuskIsDeleted) {
   EXPECT_EQ(r.job().attempt, 2);
 }
 
-TEST(ReconcileWishes, ResumeOfAHeldSliceThatWentAwayAsksForAnother) {
+TEST(ReconcileWishes, ResumeRequestsANewSliceWhenTheHeldOneIsLost) {
   Reconciling r(JobBuilder().Build());
   r.ToDone().Absent().Absent();
   EXPECT_EQ(r.state(), "SUCCEEDED");
@@ -295,7 +295,7 @@ TEST(ReconcileWishes, ADeleteWithoutEffectIsRepeated) {
   EXPECT_THAT(r.After(seconds{1}).effects(), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
-TEST(ReconcileWishes, ADeleteDoesNotHitWhoeverTookTheNameSince) {
+TEST(ReconcileWishes, ADeleteDoesNotHitANewOwnerOfTheName) {
   Reconciling r(JobBuilder().Build());
   r.ToDone().WishFor(Wish::kDelete);
   r.clock.Advance(minutes{1});

@@ -20,7 +20,7 @@ const base::Error kNone = {.code = base::Code::kResourceExhausted,
                            .message = "There is no more capacity in the zone",
                            .reason = base::Reason::kStockout};
 
-/// Jobs of one controller that all want the same, in a zone that has none of it.
+/// Jobs of one controller that all want the same capacity, in a zone without any.
 class Waiting {
  public:
   explicit Waiting(int count, bool queued = false) : queued_(queued) {
@@ -30,8 +30,8 @@ class Waiting {
     }
     for (int i = 0; i < count; ++i) jobs_[static_cast<std::size_t>(i)].unit_random = 0.1 * (i % 10);
   }
-  /// One decision each at this moment; a request is refused at once unless there is capacity: a
-  /// queued one is accepted before.
+  /// One decision for each job now. Without capacity a request is refused at once; a queued one is
+  /// accepted first.
   void Pass(bool capacity) {
     for (Reconciling& one : jobs_) {
       Decide(one, [&] { one.After(Duration{0}); });
@@ -87,7 +87,7 @@ int RequestsInAnHour(int jobs, bool queued = false) {
   return waiting.requests();
 }
 
-TEST(RequestHolds, FiftyJobsAskAboutAsOftenAsOne) {
+TEST(RequestHolds, FiftyJobsRequestAboutAsOftenAsOne) {
   const int one = RequestsInAnHour(1);
   const int fifty = RequestsInAnHour(50);
   EXPECT_GE(one, 6);
@@ -95,7 +95,7 @@ TEST(RequestHolds, FiftyJobsAskAboutAsOftenAsOne) {
   EXPECT_LE(fifty, 2 * one);
 }
 
-TEST(RequestHolds, SoTheyDoWhenTheQueueTakesWhatItCannotGive) {
+TEST(RequestHolds, TheSameHoldsWhenTheQueueAcceptsBeforeItFails) {
   const int one = RequestsInAnHour(1, /*queued=*/true);
   const int fifty = RequestsInAnHour(50, /*queued=*/true);
   EXPECT_GE(one, 6);
@@ -103,7 +103,7 @@ TEST(RequestHolds, SoTheyDoWhenTheQueueTakesWhatItCannotGive) {
   EXPECT_LE(fifty, 2 * one);
 }
 
-TEST(RequestHolds, WhenOneStaysInTheQueueAllMayAsk) {
+TEST(RequestHolds, WhenOneStaysInTheQueueAllMayRequest) {
   Reconciling first(JobBuilder().Build());
   first.Tick();
   RequestHolds zone;
@@ -113,13 +113,13 @@ TEST(RequestHolds, WhenOneStaysInTheQueueAllMayAsk) {
   Reconciling second(JobBuilder().Id(43).Build());
   second.Tick().Answered().Queued(QueuedState::kWaitingForResources);
   zone.Learn(second.job(), second.job(), second.clock.Now(), 0.5);
-  EXPECT_TRUE(zone.HoldFor(first.job())) << "that it was accepted says little";
+  EXPECT_TRUE(zone.HoldFor(first.job())) << "acceptance proves little";
   second.clock.Advance(minutes{3});
   zone.Learn(second.job(), second.job(), second.clock.Now(), 0.5);
   EXPECT_FALSE(zone.HoldFor(first.job()));
 }
 
-TEST(RequestHolds, WhoIsInTheQueueSinceLongSaysNothingOfANewShortage) {
+TEST(RequestHolds, AnOldRequestInTheQueueDoesNotEndANewHold) {
   Reconciling first(JobBuilder().Build());
   first.Tick().Answered().Queued(QueuedState::kWaitingForResources);
   first.clock.Advance(minutes{60});
@@ -134,7 +134,7 @@ TEST(RequestHolds, WhoIsInTheQueueSinceLongSaysNothingOfANewShortage) {
   EXPECT_TRUE(zone.HoldFor(second.job()));
 }
 
-TEST(RequestHolds, WhenOneIsGrantedAllMayAsk) {
+TEST(RequestHolds, WhenOneIsGrantedAllMayRequest) {
   Waiting waiting(5);
   waiting.Pass(false);
   EXPECT_EQ(waiting.requests(), 1) << "the others wait with the first";
@@ -180,7 +180,7 @@ TEST(RequestHolds, ARateLimitHoldsForTheWholeProject) {
   Job of_another = other.job();
   of_another.spec.tpu.project = "another";
   EXPECT_FALSE(zone.HoldFor(of_another));
-  // Told of something else, one knows that the project may ask again.
+  // Another error shows that the project may request again.
   other.Tick();
   const Job before = other.job();
   other.Refused(kNone);
@@ -200,7 +200,7 @@ TEST(RequestHolds, ARestartedControllerKnowsOfTheShortage) {
   fresh.policy.hold = zone.HoldFor(fresh.job());
   fresh.Tick();
   EXPECT_EQ(fresh.state(), "BACKOFF");
-  EXPECT_EQ(fresh.job().attempt, 0) << "it has not asked";
+  EXPECT_EQ(fresh.job().attempt, 0) << "it has not requested";
 }
 
 }  // namespace

@@ -9,33 +9,33 @@ const JobOnHost kHost = {
     .store = "f5d33d77c34a", .job = {42}, .node = "train-000042-a3", .host = 12};
 const SetupRun kStep = {.step = 1, .content = "0123456789ab", .generation = 2, .epoch = 3};
 
-TEST(RunId, NamesStoreJobNodeHostAndWhatRuns) {
+TEST(RunId, NamesStoreJobNodeHostAndRun) {
   EXPECT_EQ(FormatRunId({.on = kHost, .what = CommandRun{.attempt = 4}}),
             "f5d33d77c34a.j000042.train-000042-a3.h12.a4");
   EXPECT_EQ(FormatRunId({.on = kHost, .what = kStep}),
             "f5d33d77c34a.j000042.train-000042-a3.h12.s1-0123456789ab-g2e3");
 }
 
-TEST(RunId, IsReadAsItWasWritten) {
+TEST(RunId, RoundTrips) {
   for (const RunId& run :
        {RunId{.on = kHost, .what = CommandRun{.attempt = 4}},
         RunId{.on = kHost, .what = CommandRun{}}, RunId{.on = kHost, .what = kStep}})
     EXPECT_EQ(ParseRunId(FormatRunId(run)), run) << FormatRunId(run);
 }
 
-TEST(RunId, OfOneJobOnOneHostBeginAlikeAndNoOtherDoes) {
+TEST(RunId, OnlyRunsOfOneJobOnOneHostShareAPrefix) {
   const std::string prefix = RunIdPrefix(kHost);
   EXPECT_TRUE(FormatRunId({.on = kHost, .what = kStep}).starts_with(prefix));
   JobOnHost other = kHost;
   other.host = 1;
   EXPECT_FALSE(FormatRunId({.on = other, .what = kStep}).starts_with(prefix));
-  EXPECT_FALSE(prefix.starts_with(RunIdPrefix(other))) << "1 is the beginning of 12";
+  EXPECT_FALSE(prefix.starts_with(RunIdPrefix(other))) << "1 is a prefix of 12";
   other = kHost;
   other.node = "train-000042-a3-1";
   EXPECT_FALSE(RunIdPrefix(other).starts_with(prefix));
 }
 
-TEST(RunId, IsNothingElse) {
+TEST(RunId, OtherTextsAreRefused) {
   for (const char* text : {"",
                            "j000042-a2",
                            "j000042-s0-abc-g0e0",

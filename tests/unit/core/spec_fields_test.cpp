@@ -1,5 +1,4 @@
-// Every member of every spec struct is in its list of fields. What is not would be lost in the
-// store.
+// Every member of every spec struct is in its list of fields; others would be lost in the store.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -14,7 +13,7 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-/// Initialises any member but an optional one, which would take it for its own value as well.
+/// Initialises any member except an optional, which would also take it as its own value.
 struct Any {
   template <class T>
   requires(!IsOptional<T>::value) operator T() const;
@@ -24,7 +23,7 @@ struct AnyOptional {
   operator std::optional<T>() const;
 };
 
-/// How many members an aggregate has: as many as it takes initialisers.
+/// The number of members of an aggregate: how many initialisers it takes.
 template <class T, class... Given>
 constexpr int CountMembers() {
   if constexpr (requires { T{Given{}..., Any{}}; }) return CountMembers<T, Given..., Any>();
@@ -67,7 +66,7 @@ TEST(SpecFields, EveryMemberIsListed) {
   ExpectAllListed<RetrySpec>();
   ExpectAllListed<OutputRule>();
   ExpectAllListed<WatchdogSpec>();
-  ExpectAllListed<HookSpec>(1);  // its event is the key it stands under
+  ExpectAllListed<HookSpec>(1);  // its event is the key of the hook
   ExpectAllListed<SmtpSpec>();
   ExpectAllListed<JobSpec>();
 }

@@ -27,7 +27,7 @@ TEST(SpecJson, AbsentMembersTakeTheirDefaults) {
   EXPECT_EQ(*spec, JobSpec{});
 }
 
-TEST(SpecJson, SpeaksTheJobFilesOwnKeys) {
+TEST(SpecJson, UsesTheKeysOfTheJobFile) {
   JobSpec spec{.name = "train", .worker_num = 4};
   spec.tpu.accelerator = "v4-32";
   spec.tpu.valid_for = std::chrono::minutes{90};
@@ -48,14 +48,14 @@ TEST(SpecJson, SpeaksTheJobFilesOwnKeys) {
   EXPECT_FALSE(json.contains("smtp"));
 }
 
-TEST(SpecJson, NullIsAsAbsent) {
+TEST(SpecJson, NullCountsAsAbsent) {
   const auto spec = SpecFromJson(Json{{"retries", {{"infra", nullptr}, {"failure", "unlimited"}}}});
   ASSERT_TRUE(spec.ok());
   EXPECT_EQ(spec->retries.infra, 10);
   EXPECT_EQ(spec->retries.failure, std::nullopt);
 }
 
-/// What is said of JSON that this program does not know all of.
+/// The error for JSON with unknown parts.
 std::string Complaint(const Json& json) {
   const auto spec = SpecFromJson(json);
   if (spec.ok()) return "";
@@ -86,7 +86,7 @@ TEST(SpecJson, KeysOfANewerJobmanAreErrors) {
   EXPECT_EQ(Complaint({{"", 1}}), "key \"\"");
 }
 
-TEST(SpecJson, AnyJsonIsAnswered) {
+TEST(SpecJson, AnyJsonGivesASpecOrAnError) {
   EXPECT_FALSE(SpecFromJson(Json::array()).ok());
   EXPECT_FALSE(SpecFromJson(Json()).ok());
   for (const char* key : {"job", "tpu", "setup", "on", "command", "smtp"}) {

@@ -1,4 +1,4 @@
-// What a stage is, without a decision about it.
+// Stages, without decisions.
 #include "jobman/core/stage.hpp"
 
 #include <gmock/gmock.h>
@@ -21,15 +21,15 @@ TEST(StopCause, ALaterCauseDecidesOnlyWhenItOutranksTheEarlier) {
   }
 }
 
-TEST(StopCause, AnAlarmThatEndsTheJobYieldsToTheUserOnly) {
+TEST(StopCause, AnAlarmThatEndsTheJobYieldsOnlyToTheUser) {
   EXPECT_FALSE(Outranks(NodeLost{}, kEnd));
   EXPECT_FALSE(Outranks(kAgain, kEnd));
-  EXPECT_FALSE(Outranks(kEnd, NodeLost{})) << "what it says while it dies is no fault of its own";
+  EXPECT_FALSE(Outranks(kEnd, NodeLost{})) << "output of a dying command is not its own fault";
   EXPECT_TRUE(Outranks(kEnd, HostFailed{}));
   EXPECT_TRUE(Outranks(StoppedByUser{}, kEnd));
 }
 
-TEST(Stage, TheCulpritIsTheFirstThatFailed) {
+TEST(Stage, TheCulpritIsTheFirstHostThatFailed) {
   Stage stage{.hosts = {{.host = 0, .phase = HostPhase::kExited, .exit_code = 143},
                         {.host = 1, .phase = HostPhase::kExited, .exit_code = 1}}};
   EXPECT_EQ(Culprit(stage)->host, 0);
@@ -40,7 +40,7 @@ TEST(Stage, TheCulpritIsTheFirstThatFailed) {
   EXPECT_EQ(Culprit(stage), nullptr);
 }
 
-TEST(Stage, OneThatIsBeingStoppedIsOverWhenNothingIsLeftOfIt) {
+TEST(Stage, AStoppedStageIsOverWhenNothingIsLeftOfIt) {
   Stage stage{.hosts = {{.phase = HostPhase::kExited}}};
   EXPECT_TRUE(stage.Over());
   stage.stop = StoppedByUser{};

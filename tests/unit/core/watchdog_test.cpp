@@ -1,4 +1,4 @@
-// The watchdog: what stops the command, and what follows.
+// The watchdog: why it stops the command, and what follows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(Watchdog, SilenceBeginsWithTheCommand) {
   EXPECT_THAT(r.See(SilentFor(r, hours{5})).effects(), IsEmpty());
 }
 
-TEST(Watchdog, NewsOfAnotherAttemptIsLate) {
+TEST(Watchdog, ObservationsOfAnotherAttemptAreIgnored) {
   Reconciling r(Watched({.no_output = minutes{30}, .bad_output = {{.match = "nan"}}}));
   r.ToRunning(2);
   r.clock.Advance(hours{1});
@@ -91,13 +91,13 @@ TEST(Watchdog, NewsOfAnotherAttemptIsLate) {
   EXPECT_THAT(r.effects(), IsEmpty()) << "there is no such rule";
 }
 
-TEST(Watchdog, ABadLineFailsTheJobWhateverTheBudgetsHold) {
+TEST(Watchdog, ABadLineFailsTheJobRegardlessOfBudgets) {
   Job job = Watched({.bad_output = {{.match = "loss.*nan"}}});
   job.spec.retries = {.failure = 5};
   Reconciling r(job);
   r.ToRunning(2).See(Bad(r, 0, "loss: nan"));
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
-  r.AllEnd(0);  // it saved what it had and ended well
+  r.AllEnd(0);  // it saved its state and succeeded
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().exit_code, 1);
   EXPECT_EQ(r.job().why,
@@ -118,18 +118,18 @@ TEST(Watchdog, ABadChipAsksForAnotherSlice) {
   EXPECT_EQ(r.job().spent.infra, 1);
 }
 
-TEST(Watchdog, TheLineDecidesAlsoWhenAHostHasFailedBefore) {
+TEST(Watchdog, TheLineDecidesEvenIfAHostFailedBefore) {
   Reconciling r(Watched(
       {.bad_output = {{.match = "CHIP_DRIVER_ERROR", .action = WatchdogAction::kNewSlice}}}));
   r.ToRunning(2).HostEnds(0, 1);
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   EXPECT_THAT(r.See(Bad(r, 0, "CHIP_DRIVER_ERROR")).effects(), Not(Contains("StopStage")));
   r.HostEnds(1, 143).HostSettles(0);
-  EXPECT_EQ(r.state(), "BACKOFF") << "retries.failure is 0: exit code 1 alone would be the end";
+  EXPECT_EQ(r.state(), "BACKOFF") << "retries.failure is 0: exit code 1 alone would end the job";
   EXPECT_EQ(r.job().spent.failure, 0);
 }
 
-TEST(Watchdog, TheLimitOfDurationWakesAndFailsTheJob) {
+TEST(Watchdog, MaxDurationWakesAndFailsTheJob) {
   Reconciling r(Watched({.max_duration = seconds{20}}));
   r.policy.poll = minutes{5};
   r.ToRunning(2);
@@ -143,7 +143,7 @@ TEST(Watchdog, TheLimitOfDurationWakesAndFailsTheJob) {
   EXPECT_EQ(r.job().why, "watchdog max_duration: the command ran for 20s");
 }
 
-TEST(Watchdog, TheLimitOfDurationIsOfTheCommandAlone) {
+TEST(Watchdog, MaxDurationIsForTheCommandOnly) {
   Job job = JobBuilder().Step("install").Build();
   job.spec.watchdog = {.max_duration = seconds{20}};
   Reconciling r(job);
@@ -152,7 +152,7 @@ TEST(Watchdog, TheLimitOfDurationIsOfTheCommandAlone) {
   EXPECT_THAT(r.After(hours{1}).effects(), IsEmpty());
 }
 
-TEST(Watchdog, WhatItRestartsIsBoundedByTheBudget) {
+TEST(Watchdog, RestartsUseTheBudget) {
   Job job = Watched({.no_output = minutes{1}});
   job.spec.retries.infra = 0;
   Reconciling r(job);
@@ -163,7 +163,7 @@ TEST(Watchdog, WhatItRestartsIsBoundedByTheBudget) {
   EXPECT_THAT(r.As<Done>().error->hint, HasSubstr("retries.infra is used up"));
 }
 
-TEST(Watchdog, APreemptionMeanwhileIsAPreemptionUnlessTheJobWasToEnd) {
+TEST(Watchdog, APreemptionDuringAnAlarmCountsUnlessTheAlarmEndsTheJob) {
   for (const auto action : {WatchdogAction::kRestart, WatchdogAction::kFail}) {
     Reconciling r(Watched({.bad_output = {{.match = "x", .action = action}}}));
     r.ToRunning(2).See(Bad(r, 0, "x")).Node(NodeState::kPreempted);

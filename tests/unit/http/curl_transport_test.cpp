@@ -40,7 +40,7 @@ class HttpServer {
   std::thread thread_;
 };
 
-TEST(CurlTransport, SendsMethodHeadersAndBodyAndBringsTheAnswer) {
+TEST(CurlTransport, SendsMethodHeadersAndBodyAndReturnsTheAnswer) {
   HttpServer peer;
   std::string seen;
   peer.server.Patch("/x", [&](const httplib::Request& request, httplib::Response& response) {
@@ -168,7 +168,7 @@ TEST(CurlTransport, CarriesManyRequestsAtOnceOverFewConnections) {
   EXPECT_TRUE(base::RunTask(client.loop, SendMany(client.transport.get(), peer.Url("/"), 50)));
 }
 
-TEST(CurlTransport, RefusesAUrlThatIsNone) {
+TEST(CurlTransport, RefusesAnInvalidUrl) {
   Client client;
   const auto answer = client.Send({.url = "tpu.googleapis.com/v2"});
   ASSERT_FALSE(answer.ok());
@@ -176,7 +176,7 @@ TEST(CurlTransport, RefusesAUrlThatIsNone) {
   EXPECT_THAT(answer.error().message, HasSubstr("tpu.googleapis.com/v2"));
 }
 
-TEST(CurlTransport, TellsHostPortAndCauseWhenNobodyListens) {
+TEST(CurlTransport, NamesHostPortAndCauseWhenNobodyListens) {
   int port = 0;
   {
     port = RawServer([](int) {}).port();

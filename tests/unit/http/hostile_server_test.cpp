@@ -1,4 +1,4 @@
-// What CurlTransport makes of servers that misbehave.
+// CurlTransport against servers that misbehave.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

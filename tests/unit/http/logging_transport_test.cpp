@@ -58,7 +58,7 @@ TEST(LoggingTransport, WritesTheErrorOfAFailedExchange) {
   EXPECT_THAT(LogOf(error, LogLevel::kDebug), HasSubstr("no answer from h port 443"));
 }
 
-TEST(LoggingTransport, IsSilentWhenNobodyListens) {
+TEST(LoggingTransport, IsSilentWithoutTheTopic) {
   EXPECT_EQ(LogOf(Response{.status = 200}, LogLevel::kError), "");
 }
 

@@ -41,14 +41,14 @@ TEST(RedactBody, LeavesNoSecretOfAForm) {
   EXPECT_THAT(shown, HasSubstr("x=1"));
 }
 
-TEST(RedactBody, DoesNotShowWhatItCannotRead) {
+TEST(RedactBody, HidesBodiesThatItCannotRead) {
   EXPECT_EQ(RedactBody("access_token: SECRET\nfoo"), "(24 bytes, not JSON)");
   EXPECT_EQ(RedactBody(R"("SECRET")"), "(8 bytes, not JSON)");
   EXPECT_EQ(RedactBody(R"({"access_token":"SECRET")"), "(24 bytes, not JSON)");
   EXPECT_EQ(RedactBody(""), "");
 }
 
-TEST(RedactBody, SurvivesBytesThatAreNoText) {
+TEST(RedactBody, SurvivesBytesThatAreNotText) {
   EXPECT_THAT(RedactBody("{\"a\":\"\xff\"}"), Not(HasSubstr("\xff")));
 }
 

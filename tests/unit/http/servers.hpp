@@ -17,7 +17,7 @@
 
 namespace jobman::http {
 
-/// Serves one connection at a time with whatever bytes a test wants. Loopback only.
+/// Serves one connection at a time with arbitrary bytes. Loopback only.
 class RawServer {
  public:
   using Handler = std::function<void(int fd)>;
@@ -67,7 +67,7 @@ class RawServer {
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
   }
-  /// Until the other side goes, or the server is destroyed.
+  /// Until the peer closes, or the server is destroyed.
   static void WaitForEnd(int fd) {
     char byte = 0;
     while (::recv(fd, &byte, 1, 0) == 1) {

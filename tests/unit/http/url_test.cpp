@@ -5,7 +5,7 @@
 namespace jobman::http {
 namespace {
 
-TEST(ParseUrl, TakesItApart) {
+TEST(ParseUrl, SplitsAUrl) {
   const auto url = ParseUrl("http://LocalHost:8080/v2/x?a=1");
   ASSERT_TRUE(url.ok());
   EXPECT_EQ(url->scheme, "http");
@@ -22,7 +22,7 @@ TEST(ParseUrl, FillsInPortAndPath) {
   EXPECT_EQ(ParseUrl("http://[::1]:81/")->port, 81);
 }
 
-TEST(ParseUrl, RefusesWhatIsNone) {
+TEST(ParseUrl, RefusesOtherText) {
   for (const char* text :
        {"", "tpu.googleapis.com", "ftp://a", "http://", "http://a:0", "http://a:x",
         "http://a:65536", "http://a b/", "http://[::1", "http://a\r\nX: y"}) {
@@ -30,7 +30,7 @@ TEST(ParseUrl, RefusesWhatIsNone) {
   }
 }
 
-TEST(ParseUrl, RefusesAPasswordWithoutRepeatingIt) {
+TEST(ParseUrl, RefusesAPasswordWithoutQuotingIt) {
   const auto url = ParseUrl("https://me:hunter2@tpu.googleapis.com/");
   ASSERT_FALSE(url.ok());
   EXPECT_EQ(url.error().ToString().find("hunter2"), std::string::npos);

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
-/// Keeps what was posted.
+/// Keeps the requests.
 class FakeMailer final : public http::Mailer {
  public:
   base::Task<base::Status> Send(http::MailServer server, http::Mail mail) override {
@@ -89,7 +89,7 @@ TEST_F(HookNotifierTest, AWebhookIsPostedTo) {
                   Pair("X-Jobman-Event-Id", "store1-000042-v7-a2-failed")));
 }
 
-TEST_F(HookNotifierTest, SecretsOfAWebhookAreReadWhenNeededAndNeverTold) {
+TEST_F(HookNotifierTest, SecretsOfAWebhookAreReadWhenNeededAndNeverShown) {
   ASSERT_TRUE(base::WriteFileAtomic(dir_.path() / "url", "https://x.org/T0/hidden\n").ok());
   script_->Answer(500, "");
   const auto told =
@@ -117,7 +117,7 @@ TEST_F(HookNotifierTest, MailGoesToTheServerOfTheJobFile) {
   EXPECT_THAT(mailer_.mails.at(0).text, Not(HasSubstr("s3cret")));
 }
 
-TEST(MailText, IsAMailThatAnyServerTakes) {
+TEST(MailText, IsValidForAnyServer) {
   const ports::Message message{
       .event_id = "e1", .event = "failed", .body = R"({"job":42,"name":"train","why":"Zürich"})"};
   const std::string text =

@@ -22,7 +22,7 @@ TEST(RunIds, AreOneSafeWord) {
   EXPECT_FALSE(IsRunId(std::string(200, 'a')));
 }
 
-TEST(RunIds, OfTheLongestNamesAreOneWordToo) {
+TEST(RunIds, AreOneWordForTheLongestNames) {
   constexpr int kMost = std::numeric_limits<int>::max();
   const core::JobOnHost on = {.store = "f5d33d77c34a",
                               .job = {std::numeric_limits<std::int64_t>::max()},
@@ -34,7 +34,7 @@ TEST(RunIds, OfTheLongestNamesAreOneWordToo) {
   EXPECT_TRUE(IsRunId(core::RunIdPrefix(on)));
 }
 
-TEST(RunCall, RefusesWhatNoEnvironmentCanHold) {
+TEST(RunCall, RefusesVariablesThatAreTooLong) {
   EXPECT_FALSE(RunCall({.run_id = "a/b"}, 0).ok());
   EXPECT_FALSE(RunCall({.run_id = "a", .env = {{"A B", "1"}}}, 0).ok());
   EXPECT_FALSE(RunCall({.run_id = "a", .env = {{"A", std::string("x\0y", 3)}}}, 0).ok());
@@ -50,7 +50,7 @@ TEST(RunCall, KeepsScriptAndSecretsOutOfTheCommandLine) {
   EXPECT_TRUE(call->command.ends_with(" run a 7")) << call->command;
 }
 
-TEST(RunCall, SaysWhatIsToBeEndedBeforeTheStart) {
+TEST(RunCall, NamesTheRunsToStopBeforeTheStart) {
   const auto arguments = [](const RunOrder& order) {
     const std::string command = RunCall(order, 0)->command;
     return command.substr(command.find(".sh ") + 4);
@@ -93,7 +93,7 @@ TEST(ParseStatus, RefusesAnythingElse) {
     EXPECT_FALSE(ParseStatus(text).ok()) << text;
 }
 
-TEST(ParseRunningRuns, TakesTheIdsOfThoseThatGoOn) {
+TEST(ParseRunningRuns, ReadsTheIdsOfRunningRuns) {
   EXPECT_THAT(ParseRunningRuns("Welcome!\nj000001-a1 exited 0\nj000001-a2 running\n"
                                "j000001-s0 lost its launcher was killed\n../x running\n"),
               testing::ElementsAre("j000001-a2"));

@@ -1,4 +1,4 @@
-// What holds the chips of a host when a run is to start: the real script, chips that are files.
+// Processes that hold the chips of a host when a run starts: the real script, with files as chips.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -8,7 +8,7 @@
 namespace jobman::remote {
 namespace {
 
-/// Chips as files, and a process that has one of them open.
+/// Files as chips, and a process that has one of them open.
 class ChipsTest : public HostScriptTest {
  protected:
   void SetUp() override {
@@ -25,8 +25,8 @@ class ChipsTest : public HostScriptTest {
 
 INSTANTIATE_TEST_SUITE_P(Shells, ChipsTest, EveryShell(), ShellName);
 
-TEST_P(ChipsTest, WhatThisJobLeftOnThemIsEnded) {
-  // In its environment; only in its session; not on the chips.
+TEST_P(ChipsTest, LeftoversOfThisJobAreKilled) {
+  // Marked in its environment; only in its session; not on the chips.
   host.Run({.run_id = "j1-s0", .script = "setsid sleep 60 <~/dev/accel0 & echo $! >~/daemon"});
   host.Run({.run_id = "j1-a1",
             .script = "env -i /bin/sleep 60 <~/dev/accel1 & echo $! >~/bare\n"
@@ -39,7 +39,7 @@ TEST_P(ChipsTest, WhatThisJobLeftOnThemIsEnded) {
   host.Stop("j1-a1", 0);
 }
 
-TEST_P(ChipsTest, ALaterAttemptIsNotEndedByAStartThatComesLate) {
+TEST_P(ChipsTest, ALateStartDoesNotKillALaterAttempt) {
   const auto later =
       StartRunning({.run_id = "j1-a3", .script = "exec 5<~/dev/accel0; touch ~/up; exec sleep 60"});
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / "up"); }));
@@ -49,7 +49,7 @@ TEST_P(ChipsTest, ALaterAttemptIsNotEndedByAStartThatComesLate) {
   host.Wait(later);
 }
 
-TEST_P(ChipsTest, WhatIgnoresTermIsKilled) {
+TEST_P(ChipsTest, ProcessesThatIgnoreTermAreKilled) {
   host.Run({.run_id = "j1-a1",
             .script = "exec 5<~/dev/accel1; setsid sh -c 'trap \"\" TERM; echo $$ >~/daemon; "
                       "while :; do sleep 0.1; done' &"});
@@ -58,9 +58,9 @@ TEST_P(ChipsTest, WhatIgnoresTermIsKilled) {
   EXPECT_FALSE(IsAlive(daemon));
 }
 
-/// Something starts the holder again and again, in the moment between two looks at the chips: an
-/// `ls` that starts it whenever it has been told of its end.
-TEST_P(ChipsTest, AHolderThatKeepsComingBackIsToldOnceAndGivenUp) {
+/// The holder is restarted between two looks at the chips, by an `ls` that starts it whenever it
+/// was signalled.
+TEST_P(ChipsTest, AHolderThatKeepsRestartingGetsOneTermAndIsGivenUp) {
   std::filesystem::create_directories(host.RunDir("j1-a1"));
   const base::Path ls = host.home() / "shell/ls";
   std::ofstream(ls) << "#!/bin/sh\n"
@@ -94,11 +94,11 @@ TEST_P(ChipsTest, AHolderThatKeepsComingBackIsToldOnceAndGivenUp) {
       base::Contains(status->text, "something starts them again as often as they are ended"))
       << status->text;
   EXPECT_FALSE(std::filesystem::exists(host.home() / "ran"));
-  EXPECT_EQ(Slurp(host.home() / "terms"), "TERM\n") << "the grace is over after the first";
+  EXPECT_EQ(Slurp(host.home() / "terms"), "TERM\n") << "the grace ended after the first";
   kill(PidIn("holder"), SIGKILL);
 }
 
-TEST_P(ChipsTest, SomebodyElseIsNamedAndLeftAlone) {
+TEST_P(ChipsTest, OtherHoldersAreNamedAndLeftAlone) {
   host.Run({.run_id = "j2-a1",
             .script = "exec 4<~/dev/accel0 5<~/dev/accel1; setsid sleep 61 & echo $! >~/other"});
   const pid_t other = PidIn("other");
@@ -118,12 +118,12 @@ TEST_P(ChipsTest, SomebodyElseIsNamedAndLeftAlone) {
   EXPECT_EQ(host.Run(Next("echo mine")).out, "mine\n");
 }
 
-TEST_P(ChipsTest, ALockFileThatNobodyHoldsIsRemoved) {
+TEST_P(ChipsTest, AStaleLockFileIsRemoved) {
   std::ofstream(host.home() / "libtpu_lockfile") << "";
   EXPECT_EQ(host.Run(Next("ls ~/libtpu_lockfile 2>/dev/null || echo gone")).out, "gone\n");
 }
 
-TEST_P(ChipsTest, ALockFileThatSomebodyHoldsStays) {
+TEST_P(ChipsTest, AHeldLockFileStays) {
   std::ofstream(host.home() / "libtpu_lockfile") << "";
   host.Run({.run_id = "j2-a1", .script = "setsid sleep 61 5<~/libtpu_lockfile & echo $! >~/other"});
   PidIn("other");
@@ -131,10 +131,10 @@ TEST_P(ChipsTest, ALockFileThatSomebodyHoldsStays) {
   EXPECT_TRUE(std::filesystem::exists(host.home() / "libtpu_lockfile"));
 }
 
-TEST_P(ChipsTest, AnothersStaleLockFileIsNamedInTheLog) {
+TEST_P(ChipsTest, AStaleLockFileOfAnotherUserIsNamedInTheLog) {
   const base::Path lock = host.home() / "libtpu_lockfile";
   std::ofstream(lock) << "";
-  if (chown(lock.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "only root gives files away";
+  if (chown(lock.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "only root may change owners";
   const Ended ended = host.Run(Next("echo on"));
   EXPECT_TRUE(ended.out.starts_with("jobman: the lock file " + lock.string() + " is of "))
       << ended.out;
@@ -142,7 +142,7 @@ TEST_P(ChipsTest, AnothersStaleLockFileIsNamedInTheLog) {
   EXPECT_TRUE(std::filesystem::exists(lock));
 }
 
-TEST_P(ChipsTest, ARunThatHasThemIsFollowedNotRefused) {
+TEST_P(ChipsTest, ARunThatHoldsTheChipsIsFollowed) {
   const RunOrder order = Next("exec sleep 60 <~/dev/accel0");
   const auto follower = StartRunning(order);
   const auto second = host.Start(*RunCall(order, 0));

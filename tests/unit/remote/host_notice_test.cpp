@@ -1,5 +1,4 @@
-// The cloud announces that it will take the machine away: the real script, a metadata server of
-// files.
+// Notices of preemption and maintenance: the real script, with files as metadata server.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -9,7 +8,7 @@
 namespace jobman::remote {
 namespace {
 
-/// A metadata server in the shape of a `curl` that finds its values in files of the home folder.
+/// A metadata server: a `curl` that reads its values from files in the home folder.
 class NoticeTest : public HostScriptTest {
  protected:
   void SetUp() override {
@@ -27,7 +26,7 @@ class NoticeTest : public HostScriptTest {
     std::ofstream(file.string() + ".new") << value;
     std::filesystem::rename(file.string() + ".new", file);
   }
-  /// Until the watcher has its first answers, and waits for others.
+  /// Waits until the watcher has its first answers.
   void AwaitWatcher() {
     EXPECT_TRUE(Eventually([&] {
       return base::Contains(Slurp(host.home() / "asked"), "/?recursive=true&wait_for_change=true");
@@ -58,10 +57,10 @@ TEST_P(NoticeTest, APreemptionIsSignalledWrittenDownAndReported) {
   const Ended ended = host.Wait(follower);
   EXPECT_EQ(ended.out, "{\"imminent\":true,\"kind\":\"preemption\",\"text\":\"TRUE\"}\n");
   EXPECT_EQ(ended.err, "jobman: running\njobman: notice preemption TRUE\njobman: exited 9\n");
-  EXPECT_EQ(host.Do(FollowCall("r", 0)).err, ended.err) << "whoever follows later learns it, too";
+  EXPECT_EQ(host.Do(FollowCall("r", 0)).err, ended.err) << "later followers see it too";
 }
 
-TEST_P(NoticeTest, AMaintenanceIsSignalledOncePerJobAndMachine) {
+TEST_P(NoticeTest, MaintenanceIsSignalledOncePerJobAndMachine) {
   const std::string here = "s1.j000001.n1.h0.", there = "s1.j000001.n1.h1.";
   const RunOrder order{.run_id = here + "a1", .script = kTerm, .notice_signal = "TERM"};
   const auto follower = StartRunning(order);
@@ -69,19 +68,19 @@ TEST_P(NoticeTest, AMaintenanceIsSignalledOncePerJobAndMachine) {
   Say("maintenance-event", "MIGRATE_ON_HOST_MAINTENANCE");
   Say("maintenance-event", "TERMINATE_ON_HOST_MAINTENANCE");
   EXPECT_TRUE(host.Wait(follower).err.ends_with("jobman: exited 9\n"));
-  // It was told to go, and is here again: the notice stands, and is not news.
+  // The next run is not signalled again: the notice is still the same.
   const std::string until_told = "while [ ! -s $JOBMAN_NOTICE_FILE ]; do sleep 0.02; done";
   const Ended again =
       host.Run({.run_id = here + "a2", .script = until_told, .notice_signal = "TERM"});
   EXPECT_EQ(again.err, "jobman: running\njobman: exited 0\n");
-  // A host that shares the home folder is told for itself, and so is another store's job here.
+  // Another host that shares the home folder is told too, and so is a job of another store here.
   for (const std::string& other : {there + "a2", std::string("s2.j000001.n1.h0.a2")}) {
     const Ended told = host.Run({.run_id = other, .script = kTerm, .notice_signal = "TERM"});
     EXPECT_TRUE(told.err.ends_with("jobman: exited 9\n")) << told.err;
   }
   EXPECT_EQ(host.Run({.run_id = here + "a3", .script = until_told, .notice_signal = "TERM"}).err,
             again.err)
-      << "and forgets nothing for this one";
+      << "and does not change this one's notice";
   std::ofstream(host.home() / "boot_id") << "boot-2\n";
   const Ended other = host.Run({.run_id = here + "a4", .script = kTerm, .notice_signal = "TERM"});
   EXPECT_EQ(other.err,
@@ -89,7 +88,7 @@ TEST_P(NoticeTest, AMaintenanceIsSignalledOncePerJobAndMachine) {
             "jobman: exited 9\n");
 }
 
-TEST_P(NoticeTest, TheSignalIsChosenAndTheRunOutlivesIt) {
+TEST_P(NoticeTest, TheSignalCanBeChosenAndTheRunMaySurviveIt) {
   const auto follower =
       StartRunning({.run_id = "r",
                     .script = "exec 2>/dev/null; trap 'echo saving' USR1; touch ~/up\n"
@@ -134,14 +133,14 @@ TEST_P(NoticeTest, StopEndsTheWatcherOfAKilledLauncher) {
   EXPECT_TRUE(Eventually([&] { return !IsAlive(watcher) && kill(-watcher, 0) != 0; }));
 }
 
-TEST_P(NoticeTest, NobodyIsAskedWhereThereIsNoMetadataServer) {
+TEST_P(NoticeTest, WithoutAMetadataServerNothingIsAsked) {
   host.env["GCE_METADATA_HOST"] = "";
   host.Run({.run_id = "r", .script = "sleep 0.2", .notice_signal = "TERM"});
   EXPECT_FALSE(std::filesystem::exists(host.home() / "asked"));
   EXPECT_FALSE(std::filesystem::exists(host.RunDir("r") / "watcher"));
 }
 
-TEST_P(NoticeTest, WhatTheControllerKnowsIsToldOnce) {
+TEST_P(NoticeTest, ANoticeOfTheControllerIsToldOnce) {
   const auto follower = StartRunning({.run_id = "r",
                                       .script = "exec 2>/dev/null\n"
                                                 "trap 'echo int; cat \"$JOBMAN_NOTICE_FILE\"' INT\n"

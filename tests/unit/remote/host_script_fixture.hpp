@@ -13,14 +13,14 @@ namespace jobman::remote {
 
 using Kind = RunStatus::Kind;
 
-/// The real script, on every shell that is here.
+/// The real script, with every available shell.
 class HostScriptTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (access(GetParam().c_str(), X_OK) != 0) GTEST_SKIP() << GetParam() << " is not installed";
     ASSERT_EQ(host.Do(InstallCall()).exit_code, 0);
   }
-  /// Starts a run and waits until it runs; its follower goes on.
+  /// Starts a run and waits until it runs; its follower continues.
   LocalHost::Running StartRunning(const RunOrder& order) {
     auto running = host.Start(*RunCall(order, 0));
     EXPECT_TRUE(Eventually([&] { return host.StatusOf(order.run_id).kind == Kind::kRunning; }));
@@ -31,7 +31,7 @@ class HostScriptTest : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(Eventually([&] { return std::ifstream(host.home() / file) >> pid && pid > 0; }));
     return pid;
   }
-  /// Another limit in the installed script than the one at its head.
+  /// Changes a limit at the head of the installed script.
   void SetLimit(const std::string& name, int value) {
     const base::Path script = host.home() / ".jobman/bin" / HostScriptName();
     std::string text = Slurp(script);

@@ -23,14 +23,14 @@ TEST_P(HostScriptTest, ReportsOutputAndExitCode) {
   EXPECT_EQ(host.StatusOf("r"), (RunStatus{.kind = Kind::kExited, .exit_code = 3}));
 }
 
-TEST_P(HostScriptTest, TellsWhenItIsNotInstalled) {
+TEST_P(HostScriptTest, ReportsThatItIsNotInstalled) {
   std::filesystem::remove_all(host.home() / ".jobman");
   const Ended ended = host.Run({.run_id = "r", .script = "touch ~/ran"});
   EXPECT_EQ(ended.exit_code, kExitNotInstalled);
   EXPECT_FALSE(std::filesystem::exists(host.home() / ".jobman"));
 }
 
-TEST_P(HostScriptTest, InstallRefusesACutScript) {
+TEST_P(HostScriptTest, InstallRefusesATruncatedScript) {
   std::filesystem::remove_all(host.home() / ".jobman");
   Call call = InstallCall();
   call.input.resize(call.input.size() / 2);
@@ -50,8 +50,9 @@ TEST_P(HostScriptTest, StartedTwiceRunsOnce) {
   EXPECT_EQ(Slurp(host.home() / "count"), "x\n");
 }
 
-TEST_P(HostScriptTest, ACutOrderStartsNothing) {
-  // The script holds the last line of an order: a cut just behind it must not pass for a whole one.
+TEST_P(HostScriptTest, ATruncatedOrderStartsNothing) {
+  // The last line of an order is also in the script: an order cut right after it must not pass for
+  // a complete one.
   const Call whole = *RunCall({.run_id = "r", .script = "touch ~/ran\n#\njobman-end\ntrue"}, 0);
   const auto decoy = whole.input.find("jobman-end");
   for (const std::size_t size :
@@ -112,7 +113,7 @@ TEST_P(HostScriptTest, RunsInAFolderWithAnEnvironment) {
   EXPECT_EQ(ended.err, "jobman: running\njobman: exited 0\n");
 }
 
-TEST_P(HostScriptTest, ACheckpointFolderElsewhereIsTakenAsItIs) {
+TEST_P(HostScriptTest, ACheckpointFolderElsewhereIsKept) {
   const Ended ended = host.Run({.run_id = "r",
                                 .script = "echo $JOBMAN_CHECKPOINT_DIR; ls ~",
                                 .env = {{"JOBMAN_CHECKPOINT_DIR", "gs://bucket/train"}}});
@@ -131,7 +132,7 @@ TEST_P(HostScriptTest, AnInterpreterLineIsHonoured) {
   EXPECT_EQ(ended.out, "42\n");
 }
 
-TEST_P(HostScriptTest, TheCommandLeadsNoTerminalAndReadsNothing) {
+TEST_P(HostScriptTest, TheCommandHasNoTerminalAndNoInput) {
   const Ended ended = host.Run({.run_id = "r", .script = "cat; kill -INT $$; echo unreachable"});
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(ended.err, "jobman: running\njobman: exited 130\n") << "SIGINT must not be ignored";
@@ -144,7 +145,7 @@ TEST_P(HostScriptTest, SecretsAreInNoFileAndNoCommandLine) {
                     .script = "test -n \"$TOKEN\" && echo ok; touch ~/up; exec sleep 30",
                     .secrets = {{"TOKEN", secret}}});
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(host.home() / "up"); }));
-  // The harness's own copy of our stdin is no file of the host.
+  // The test's own copy of stdin is not a file of the host.
   std::filesystem::remove(follower.folder / "in");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(host.home()))
     EXPECT_FALSE(entry.is_regular_file() && base::Contains(Slurp(entry.path()), "hunter2"))
@@ -155,7 +156,7 @@ TEST_P(HostScriptTest, SecretsAreInNoFileAndNoCommandLine) {
   EXPECT_EQ(host.Wait(follower).out, "ok\n");
 }
 
-TEST_P(HostScriptTest, StopEndsAnObedientRunAtOnce) {
+TEST_P(HostScriptTest, StopEndsARunThatObeysTermAtOnce) {
   const auto follower = StartRunning({.run_id = "r", .script = "sleep 60 & sleep 60"});
   EXPECT_EQ(host.Stop("r", 30), (RunStatus{.kind = Kind::kExited, .exit_code = 143}));
   EXPECT_EQ(host.Wait(follower).err, "jobman: running\njobman: exited 143\n");
@@ -184,11 +185,11 @@ TEST_P(HostScriptTest, ANotifiedRunEndsWhenItsLastProcessDoes) {
       .kind = core::Notice::Kind::kPreemption, .imminent = true, .text = "TRUE"};
   EXPECT_EQ(host.Do(NoticeCall("r", notice, "TERM")).out, "running\n");
   const Ended ended = host.Wait(follower);
-  EXPECT_EQ(ended.out, "saved\n") << "the shell was ended by the signal at once";
+  EXPECT_EQ(ended.out, "saved\n") << "the signal ended the shell at once";
   EXPECT_EQ(ended.err, "jobman: running\njobman: exited 143\n");
 }
 
-/// A metadata server behind a curl that knows the way to it only without a proxy.
+/// A curl that reaches the metadata server only without a proxy.
 TEST_P(HostScriptTest, TheMetadataServerIsNeverAskedThroughAProxy) {
   std::filesystem::create_directories(host.home() / "tools");
   const std::string curl = (host.home() / "tools/curl").string();
@@ -204,7 +205,7 @@ TEST_P(HostScriptTest, TheMetadataServerIsNeverAskedThroughAProxy) {
   EXPECT_THAT(ended.out, testing::HasSubstr("\"kind\":\"preemption\",\"text\":\"TRUE\""));
 }
 
-TEST_P(HostScriptTest, StopKillsWhatIgnoresTermAndWhatLeftTheSession) {
+TEST_P(HostScriptTest, StopKillsProcessesThatIgnoreTermOrLeftTheSession) {
   const auto follower = StartRunning(
       {.run_id = "r",
        .script = "(trap '' TERM; sh -c 'echo $$ >~/child; while :; do sleep 0.1; done') &\n"
@@ -228,7 +229,7 @@ TEST_P(HostScriptTest, StopLeavesOtherRunsAlone) {
   host.Wait(other);
 }
 
-TEST_P(HostScriptTest, StopAlsoEndsWhatAnEndedRunLeftBehind) {
+TEST_P(HostScriptTest, StopAlsoEndsLeftoversOfAnEndedRun) {
   host.Run({.run_id = "r", .script = "sleep 60 & echo $! >~/left"});
   const pid_t left = PidIn("left");
   EXPECT_TRUE(IsAlive(left));
@@ -247,7 +248,7 @@ TEST_P(HostScriptTest, ARunOfAnotherBootIsLost) {
   const auto follower = StartRunning({.run_id = "r", .script = "exec sleep 60"});
   std::ofstream(host.home() / "boot_id") << "boot-2\n";
   EXPECT_EQ(host.StatusOf("r").kind, Kind::kLost);
-  // Its processes are found by their environment all the same.
+  // Its processes are still found by their environment.
   EXPECT_EQ(host.Stop("r", 1).kind, Kind::kExited);
   kill(follower.pid, SIGKILL);
   host.Wait(follower);
@@ -274,13 +275,13 @@ TEST_P(HostScriptTest, TheRunOutlivesItsConnection) {
   EXPECT_EQ(ended.err, "jobman: running\njobman: exited 0\n");
 }
 
-TEST_P(HostScriptTest, ARunBeginsAlsoWhenItsConnectionEndsAtThatMoment) {
+TEST_P(HostScriptTest, ARunStartsEvenIfItsConnectionEndsAtThatMoment) {
   const std::string order = RunCall({.run_id = "r", .script = "yes | head -n 1"}, 0)->input;
   const Call call{.command = "mkdir -p ~/.jobman/runs; sh ~/.jobman/bin/host-*.sh launch r | true",
                   .input = "jm_note=''\n" + order.substr(0, order.rfind("jobman-end"))};
   host.Do(call);
   EXPECT_EQ(host.StatusOf("r"), (RunStatus{.kind = Kind::kExited, .exit_code = 0}));
-  EXPECT_EQ(Slurp(host.Log("r")), "y\n") << "and SIGPIPE is the command's own again";
+  EXPECT_EQ(Slurp(host.Log("r")), "y\n") << "and SIGPIPE has its default action for the command";
 }
 
 TEST_P(HostScriptTest, AHomeThatCannotBeWrittenIsAnError) {
@@ -293,7 +294,7 @@ TEST_P(HostScriptTest, AHomeThatCannotBeWrittenIsAnError) {
   EXPECT_TRUE(ended.err.starts_with("jobman: error cannot create /proc/nowhere")) << ended.err;
 }
 
-TEST_P(HostScriptTest, RenewKeepsWhatSucceededSinceTheBoot) {
+TEST_P(HostScriptTest, RenewKeepsRunsThatSucceededSinceTheBoot) {
   const RunOrder order = {.run_id = "r", .script = "echo x >>~/count"};
   host.Run(order);
   EXPECT_EQ(host.Do(RenewCall("r")).exit_code, 0);
@@ -305,7 +306,7 @@ TEST_P(HostScriptTest, RenewKeepsWhatSucceededSinceTheBoot) {
   EXPECT_EQ(Slurp(host.home() / "count"), "x\nx\n");
 }
 
-TEST_P(HostScriptTest, RenewForgetsFailuresAndLeavesRunningOnesAlone) {
+TEST_P(HostScriptTest, RenewRemovesFailedRunsAndLeavesRunningOnesAlone) {
   host.Run({.run_id = "bad", .script = "exit 3"});
   EXPECT_EQ(host.Do(RenewCall("bad")).exit_code, 0);
   EXPECT_EQ(host.StatusOf("bad").kind, Kind::kAbsent);
@@ -317,20 +318,20 @@ TEST_P(HostScriptTest, RenewForgetsFailuresAndLeavesRunningOnesAlone) {
   host.Wait(follower);
 }
 
-TEST_P(HostScriptTest, WhatAnEarlierRunLeftIsEndedBeforeTheNextStarts) {
+TEST_P(HostScriptTest, LeftoversOfAnEarlierRunAreEndedBeforeTheNextStarts) {
   host.Run({.run_id = "j1-a1", .script = "setsid sleep 60 & echo $! >~/daemon"});
   host.Run({.run_id = "j1-s0", .script = "setsid sleep 60 & echo $! >~/service"});
   const pid_t daemon = PidIn("daemon");
   ASSERT_TRUE(IsAlive(daemon));
   const Ended next = host.Run({.run_id = "j1-a2",
-                               // Nobody may reap it here: a zombie is dead too.
+                               // It may not be reaped here; a zombie is dead too.
                                .script = "case $(cut -d' ' -f3 /proc/$(cat ~/daemon)/stat "
                                          "2>/dev/null) in '' | Z) echo alone ;; esac",
                                .replaces = "j1-a",
                                .grace = std::chrono::seconds{1}});
   EXPECT_EQ(next.out, "alone\n") << next.err;
   EXPECT_FALSE(IsAlive(daemon));
-  EXPECT_TRUE(IsAlive(PidIn("service"))) << "no run of the command";
+  EXPECT_TRUE(IsAlive(PidIn("service"))) << "a setup step, not the command";
   kill(PidIn("service"), SIGKILL);
 }
 
@@ -341,9 +342,9 @@ TEST_P(HostScriptTest, StopEndsOtherRunsOfTheJobToo) {
   EXPECT_FALSE(IsAlive(daemon));
 }
 
-/// One grace for all: the run is not yet over when the others are told, and they are not killed
-/// when it has used its grace up.
-TEST_P(HostScriptTest, StopTellsTheRunAndTheOthersAtTheSameTime) {
+/// One grace for all: the others are signalled before the run has ended, and are not killed when it
+/// has used up its grace.
+TEST_P(HostScriptTest, StopSignalsTheRunAndTheOthersAtTheSameTime) {
   host.Run({.run_id = "j1-a1",
             .script = "setsid sh -c 'trap \"touch ~/told; exit\" TERM; touch ~/up; "
                       "while :; do sleep 0.02; done' &"});
@@ -358,7 +359,7 @@ TEST_P(HostScriptTest, StopTellsTheRunAndTheOthersAtTheSameTime) {
   host.Wait(follower);
 }
 
-TEST_P(HostScriptTest, OnlyAttemptsBeforeTheOwnAreEnded) {
+TEST_P(HostScriptTest, OnlyEarlierAttemptsAreEnded) {
   for (const char* attempt : {"2", "9", "10", "11"}) {
     host.Run({.run_id = std::string("j1-a") + attempt,
               .script = std::string("setsid sleep 60 & echo $! >~/daemon-") + attempt});
@@ -367,7 +368,7 @@ TEST_P(HostScriptTest, OnlyAttemptsBeforeTheOwnAreEnded) {
   EXPECT_FALSE(IsAlive(PidIn("daemon-2")));
   EXPECT_FALSE(IsAlive(PidIn("daemon-9")));
   for (const char* later : {"daemon-10", "daemon-11"}) {
-    EXPECT_TRUE(IsAlive(PidIn(later))) << later << ": begun since, or the same";
+    EXPECT_TRUE(IsAlive(PidIn(later))) << later << ": later, or the same";
     kill(PidIn(later), SIGKILL);
   }
 }

@@ -30,7 +30,7 @@ void WriteTo(const base::Path& path, std::string_view text) {
 
 [[noreturn]] void BecomeShell(const base::Path& folder, const std::string& command,
                               const std::vector<std::string>& environment) {
-  signal(SIGPIPE, SIG_DFL);  // as on a host, whatever this test was started with
+  signal(SIGPIPE, SIG_DFL);  // as on a host
   dup2(open((folder / "in").c_str(), O_RDONLY), 0);
   dup2(open((folder / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
   dup2(open((folder / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
@@ -96,7 +96,7 @@ std::string LocalHost::Running::Out() const {
 
 LocalHost::Running LocalHost::Start(const Call& call) {
   Running running;
-  static int calls = 0;  // of all hosts, which may share a home
+  static int calls = 0;  // over all hosts, which may share a home
   running.folder = home_ / "calls" / std::to_string(++calls);
   std::filesystem::create_directories(running.folder);
   WriteTo(running.folder / "in", call.input);
@@ -119,7 +119,7 @@ Ended LocalHost::Wait(const Running& running) {
     kill(running.pid, SIGKILL);
     waitpid(running.pid, &status, 0);
   }
-  // The order may hold secrets: it was our stdin, not a file of the host.
+  // The order may contain secrets: it was stdin, not a file of the host.
   std::filesystem::remove(running.folder / "in");
   return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           .out = running.Out(),

@@ -18,7 +18,7 @@ struct Ended {
 };
 
 /// A host for the script: a temporary home folder, or one shared with another host, and `shell` as
-/// its sh. Commands run as local processes. What is still running when it dies is killed.
+/// its sh. Commands run as local processes, and are killed with the object.
 class LocalHost {
  public:
   explicit LocalHost(const std::string& shell = "", base::Path home = {});
@@ -26,7 +26,7 @@ class LocalHost {
   LocalHost(const LocalHost&) = delete;
   LocalHost& operator=(const LocalHost&) = delete;
 
-  /// A call that goes on; its output goes to files.
+  /// A call in progress; its output goes to files.
   struct Running {
     pid_t pid = -1;
     base::Path folder = {};
@@ -35,7 +35,7 @@ class LocalHost {
   Running Start(const Call& call);
   Ended Wait(const Running& running);
   Ended Do(const Call& call) { return Wait(Start(call)); }
-  /// Starts and follows a run from its beginning.
+  /// Starts a run and follows it from its beginning.
   Ended Run(const RunOrder& order, std::int64_t offset = 0);
   RunStatus StatusOf(const std::string& run_id);
   RunStatus Stop(const std::string& run_id, int grace_seconds);
@@ -43,7 +43,7 @@ class LocalHost {
   base::Path home() const { return home_; }
   base::Path RunDir(const std::string& run_id) const { return home_ / ".jobman/runs" / run_id; }
   base::Path Log(const std::string& run_id) const { return RunDir(run_id) / "log"; }
-  /// Exported to every call, as sshd would.
+  /// Exported to every call, as by sshd.
   std::map<std::string, std::string> env = {};
 
  private:

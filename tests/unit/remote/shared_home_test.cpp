@@ -1,5 +1,5 @@
-// Hosts that share one home folder (NFS), stores that share one machine, and runs that an earlier
-// jobman started, whose ids told neither apart: the real script on several hosts.
+// Hosts that share one home folder (NFS), stores that share one machine, and runs of an earlier
+// jobman, whose ids distinguished neither: the real script on several hosts.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ std::string StepOn(const core::JobOnHost& on) {
   return core::FormatRunId({.on = on, .what = core::SetupRun{.content = "0123456789ab"}});
 }
 
-/// `host` is host 0; here is host 1, another machine on the same home folder.
+/// `host` is host 0; this is host 1, another machine with the same home folder.
 class SharedHomeTest : public HostScriptTest {
  protected:
   void SetUp() override {
@@ -33,7 +33,7 @@ class SharedHomeTest : public HostScriptTest {
 
 INSTANTIATE_TEST_SUITE_P(Shells, SharedHomeTest, EveryShell(), ShellName);
 
-TEST_P(SharedHomeTest, EachHostRunsItsOwn) {
+TEST_P(SharedHomeTest, EachHostRunsItsOwnRun) {
   const Ended one = host.Run({.run_id = CommandOn(On(0)), .script = "echo zero; exit 3"});
   const Ended two = second.Run({.run_id = CommandOn(On(1)), .script = "echo one"});
   EXPECT_EQ(one.out, "zero\n");
@@ -42,7 +42,7 @@ TEST_P(SharedHomeTest, EachHostRunsItsOwn) {
   EXPECT_EQ(two.err, "jobman: running\njobman: exited 0\n");
 }
 
-TEST_P(SharedHomeTest, AHostStopsAndListsOnlyItsOwn) {
+TEST_P(SharedHomeTest, AHostStopsAndListsOnlyItsOwnRuns) {
   const auto other =
       host.Start(*RunCall({.run_id = CommandOn(On(0)), .script = "exec sleep 60"}, 0));
   ASSERT_TRUE(Eventually([&] { return host.StatusOf(CommandOn(On(0))).kind == Kind::kRunning; }));
@@ -59,7 +59,7 @@ TEST_P(SharedHomeTest, AHostStopsAndListsOnlyItsOwn) {
   host.Wait(other);
 }
 
-TEST_P(SharedHomeTest, StoresOnOneMachineRunTheirOwn) {
+TEST_P(SharedHomeTest, StoresOnOneMachineHaveTheirOwnRuns) {
   const auto theirs = StartRunning({.run_id = CommandOn(On(0)), .script = "exec sleep 60"});
   const std::string ours = CommandOn(On(0, "store2"));
   EXPECT_EQ(host.Run({.run_id = ours, .script = "echo ours"}).out, "ours\n");
@@ -70,8 +70,8 @@ TEST_P(SharedHomeTest, StoresOnOneMachineRunTheirOwn) {
   host.Wait(theirs);
 }
 
-/// Where the script stands already another host may be reading it: a file that goes under a reader
-/// is an error there, on NFS.
+/// Another host may be reading the installed script. Replacing it would be an error for that
+/// reader, on NFS.
 TEST_P(SharedHomeTest, AnInstalledScriptIsNotReplaced) {
   const base::Path script = host.home() / ".jobman/bin" / HostScriptName();
   struct stat before = {}, after = {};
@@ -88,7 +88,7 @@ TEST_P(SharedHomeTest, HostsMayInstallAtTheSameMoment) {
   for (const auto& call : calls) EXPECT_EQ(second.Wait(call).exit_code, 0);
   EXPECT_EQ(Slurp(host.home() / ".jobman/bin" / HostScriptName()), HostScript());
   const std::filesystem::directory_iterator bin(host.home() / ".jobman/bin");
-  EXPECT_EQ(std::distance(begin(bin), end(bin)), 1) << "nothing is left beside it";
+  EXPECT_EQ(std::distance(begin(bin), end(bin)), 1) << "no temporary files are left";
 }
 
 // --- Runs that an earlier jobman started: JOB-WHAT, on every host. ---
@@ -106,11 +106,12 @@ TEST_P(SharedHomeTest, ARunOfAnEarlierJobmanIsFollowedNotStartedTwice) {
   EXPECT_EQ(ended.out, "on\n");
   EXPECT_EQ(ended.err, "jobman: running\njobman: exited 3\n");
   EXPECT_EQ(Slurp(host.home() / "count"), "x\n");
-  EXPECT_EQ(host.Run({.run_id = CommandOn(On(0)), .script = "echo x"}).out, "on\n") << "nor later";
+  EXPECT_EQ(host.Run({.run_id = CommandOn(On(0)), .script = "echo x"}).out, "on\n")
+      << "nor later on";
   host.Wait(old);
 }
 
-TEST_P(SharedHomeTest, ARunOfAnEarlierJobmanIsStoppedWithAllItStarted) {
+TEST_P(SharedHomeTest, ARunOfAnEarlierJobmanIsStoppedWithItsChildren) {
   const auto old = StartRunning(
       {.run_id = kOldCommand, .script = "setsid sleep 60 & echo $! >~/daemon; exec sleep 60"});
   const pid_t daemon = PidIn("daemon");
@@ -120,7 +121,7 @@ TEST_P(SharedHomeTest, ARunOfAnEarlierJobmanIsStoppedWithAllItStarted) {
   host.Wait(old);
 }
 
-TEST_P(SharedHomeTest, WhatAnEarlierJobmanLeftIsEndedBeforeTheNextAttempt) {
+TEST_P(SharedHomeTest, LeftoversOfAnEarlierJobmanAreEndedBeforeTheNextAttempt) {
   std::filesystem::create_directories(host.home() / "dev");
   std::ofstream(host.home() / "dev/accel0") << "";
   host.Run({.run_id = kOldCommand, .script = "setsid sleep 60 & echo $! >~/daemon"});
@@ -136,13 +137,13 @@ TEST_P(SharedHomeTest, WhatAnEarlierJobmanLeftIsEndedBeforeTheNextAttempt) {
   EXPECT_FALSE(IsAlive(holder));
 }
 
-TEST_P(SharedHomeTest, AStepThatAnEarlierJobmanDidIsNotDoneAgain) {
+TEST_P(SharedHomeTest, AStepThatAnEarlierJobmanFinishedIsNotRunAgain) {
   host.Run({.run_id = "j000042-s0-0123456789ab-g0e0", .script = "echo x >>~/count"});
   EXPECT_EQ(host.Do(RenewCall(StepOn(On(0)))).exit_code, 0);
   host.Run({.run_id = StepOn(On(0)), .script = "echo x >>~/count"});
   EXPECT_EQ(Slurp(host.home() / "count"), "x\n");
   std::ofstream(host.home() / "boot_id") << "boot-2\n";
-  EXPECT_EQ(host.Do(RenewCall(StepOn(On(0)))).exit_code, 0) << "but for a reboot";
+  EXPECT_EQ(host.Do(RenewCall(StepOn(On(0)))).exit_code, 0) << "except after a reboot";
   host.Run({.run_id = StepOn(On(0)), .script = "echo x >>~/count"});
   EXPECT_EQ(Slurp(host.home() / "count"), "x\nx\n");
 }

@@ -1,4 +1,4 @@
-// The words of commands, scripts and storms, which come from the table of verbs.
+// Commands, scripts and storms, which use the table of verbs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(Commands, BecomeOrders) {
   EXPECT_THAT(*ParseOrders("set delays=0 quota.*/v4=8"), SizeIs(2));
 }
 
-TEST(Commands, SayWhatIsWrong) {
+TEST(Commands, ReportErrors) {
   EXPECT_EQ(ParseOrders("premept t1").error().hint, "did you mean preempt?");
   EXPECT_THAT(ParseOrders("preempt").error().ToString(), HasSubstr("preempt: "));
   EXPECT_THAT(ParseOrders("host t1 kill").error().ToString(), HasSubstr("is not NODE/INDEX"));
@@ -54,7 +54,7 @@ TEST(Commands, SayWhatIsWrong) {
   EXPECT_FALSE(ParseOrders("preempt t1 t2").ok());
 }
 
-TEST(Script, IsLinesOfTimesAndCommands) {
+TEST(Script, HasLinesOfTimesAndCommands) {
   const auto body =
       ParseScript("f", "# a rehearsal\n\n5s preempt 'train-*'   # the first\n1m calm\n");
   ASSERT_TRUE(body.ok()) << body.error().ToString();
@@ -82,7 +82,7 @@ Json Status() {
   return {{"nodes", std::move(nodes)}};
 }
 
-TEST(Storm, SpeaksInCommands) {
+TEST(Storm, IssuesCommands) {
   auto storm = Storm::Of(1, {});
   ASSERT_TRUE(storm.ok());
   for (int i = 0; i < 300; ++i) {
@@ -92,7 +92,7 @@ TEST(Storm, SpeaksInCommands) {
   }
 }
 
-TEST(Storm, GivesEachKindItsTurn) {
+TEST(Storm, UsesEveryKindInTurn) {
   auto storm = Storm::Of(11, {});
   for (int round = 0; round < 20; ++round) {
     std::vector<std::string> struck;
@@ -103,7 +103,7 @@ TEST(Storm, GivesEachKindItsTurn) {
   }
 }
 
-TEST(Storm, TakesOneOfSeveralNodesAndAllThatWereAskedForTogether) {
+TEST(Storm, ChoosesSingleNodesAndWholeRequests) {
   auto storm = Storm::Of(4, {"preempt"});
   std::set<std::string> taken;
   for (int i = 0; i < 200; ++i) {
@@ -112,7 +112,7 @@ TEST(Storm, TakesOneOfSeveralNodesAndAllThatWereAskedForTogether) {
   EXPECT_THAT(taken, UnorderedElementsAre("a", "b", "c", "asked"));
 }
 
-TEST(Storm, ChoosesAlikeForOneSeedWhateverItFoundBefore) {
+TEST(Storm, ChoosesTheSameForTheSameSeed) {
   auto one = Storm::Of(7, {});
   auto two = Storm::Of(7, {});
   for (int i = 0; i < 200; ++i) {
@@ -123,7 +123,7 @@ TEST(Storm, ChoosesAlikeForOneSeedWhateverItFoundBefore) {
   }
 }
 
-TEST(Storm, ChoosesOtherwiseForAnotherSeed) {
+TEST(Storm, ChoosesDifferentlyForAnotherSeed) {
   auto one = Storm::Of(7, {});
   auto two = Storm::Of(8, {});
   int same = 0;
@@ -147,7 +147,7 @@ TEST(Storm, KeepsToItsKindsAndRate) {
   EXPECT_THAT(storm->Next(Json::object()).line, IsEmpty());
 }
 
-TEST(LeakReport, TellsOfOwnersAndRequestsAndNotOfStrangers) {
+TEST(LeakReport, NamesOwnersAndRequestsButNotForeignSlices) {
   const Json report = {
       {"nodes", {{{"id", "theirs"}, {"foreign", true}}}},
       {"ownerless", {{{"name", "projects/p/locations/z/nodes/bare"}}}},
@@ -159,7 +159,7 @@ TEST(LeakReport, TellsOfOwnersAndRequestsAndNotOfStrangers) {
   EXPECT_THAT(text, HasSubstr("requests: 40, 20.0 a minute, 30 in the busiest one"));
 }
 
-TEST(LeakReport, NamesEveryNodeOfSeveral) {
+TEST(LeakReport, NamesEveryNode) {
   Json nodes = Json::array();
   for (const char* id : {"ms-0", "ms-1"}) {
     nodes.push_back({{"id", id}, {"state", "PREEMPTED"}, {"queued_resource", "ms"}});

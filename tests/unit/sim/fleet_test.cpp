@@ -1,4 +1,4 @@
-// The order in which a fleet does what the service asks of it.
+// The order in which a fleet carries out what the service asks.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -9,7 +9,7 @@
 namespace jobman::sim {
 namespace {
 
-/// Hosts that are disks and no processes. The worker begins when the test says so.
+/// Hosts with disks but without processes. The worker starts when the test says so.
 class DiskFleet final : public LocalFleet {
  public:
   DiskFleet(const base::Path& dir, Report report)
@@ -39,7 +39,7 @@ class DiskFleet final : public LocalFleet {
   std::promise<void> begin_ = {};
 };
 
-TEST(LocalFleet, AHostThatIsCreatedAfterTheEndOfItsNamesakeKeepsItsDisk) {
+TEST(LocalFleet, ANewHostWithTheNameOfADeletedOneKeepsItsDisk) {
   const test::TempDir dir;
   std::promise<std::string> booted;
   DiskFleet fleet(dir.path(), [&](const std::string&, int, const std::string& error) {

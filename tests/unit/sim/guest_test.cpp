@@ -1,4 +1,4 @@
-// What a host reads on its metadata server.
+// The metadata server of a host.
 #include "service_fixture.hpp"
 #include "sim/cloud/guest_tree.hpp"
 #include "sim/hosts/guest_metadata.hpp"
@@ -17,7 +17,7 @@ class GuestTest : public ServiceFixture {
   }
 };
 
-TEST_F(GuestTest, EachHostReadsItsOwn) {
+TEST_F(GuestTest, EachHostReadsItsOwnData) {
   Json spec = Spec("v4-16");
   spec["metadata"] = {{"colour", "blue"}};
   CreateNode("t1", spec);
@@ -31,7 +31,7 @@ TEST_F(GuestTest, EachHostReadsItsOwn) {
   EXPECT_EQ(service.Guest("127.0.0.1", {.path = "/computeMetadata/v1/instance/name"}).status, 404);
 }
 
-TEST_F(GuestTest, IsToldOfNothingAtFirst) {
+TEST_F(GuestTest, HasNoNoticeAtFirst) {
   CreateNode("t1", Spec("v4-8"));
   Pass(300);
   EXPECT_EQ(Ask("t1v-n-t1-w-0", "instance/preempted").body, "FALSE");
@@ -49,7 +49,7 @@ TEST_F(GuestTest, ListsFoldersAndWritesThemAsJson) {
   EXPECT_EQ((*json)["project"]["project-id"], "p");
 }
 
-TEST_F(GuestTest, HearsOfChangedMetadata) {
+TEST_F(GuestTest, SeesChangedMetadata) {
   int changes = 0;
   service.OnGuestChange([&] { ++changes; });
   CreateNode("t1", Spec("v4-8"));
@@ -60,7 +60,7 @@ TEST_F(GuestTest, HearsOfChangedMetadata) {
   EXPECT_NE(Ask("t1v-n-t1-w-0", "instance/attributes/", true).ETag(), before);
 }
 
-TEST(GuestRequest, IsReadFromTheWire) {
+TEST(GuestRequest, IsParsed) {
   const auto request = ParseGuestRequest(
       "GET /computeMetadata/v1/instance/preempted?wait_for_change=true&timeout_sec=5&last_etag=ab "
       "HTTP/1.1\r\nHost: x\r\nmetadata-flavor: Google");
@@ -73,7 +73,7 @@ TEST(GuestRequest, IsReadFromTheWire) {
   EXPECT_FALSE(ParseGuestRequest("rubbish"));
 }
 
-TEST(GuestRequest, NeedsItsFlavor) {
+TEST(GuestRequest, NeedsTheMetadataFlavorHeader) {
   const auto bare = ParseGuestRequest("GET /computeMetadata/v1/instance/name HTTP/1.1\r\nHost: x");
   ASSERT_TRUE(bare);
   EXPECT_EQ(Refusal(*bare)->status, 403);
@@ -81,7 +81,7 @@ TEST(GuestRequest, NeedsItsFlavor) {
   EXPECT_EQ(Refusal(*ParseGuestRequest("POST / HTTP/1.1"))->status, 405);
 }
 
-TEST(GuestMaintenance, IsWrittenInTheWordsOfTheGuest) {
+TEST(GuestMaintenance, IsFormattedForTheGuest) {
   EXPECT_EQ(GuestMaintenance({{"type", "SCHEDULED"},
                               {"maintenanceStatus", "PENDING"},
                               {"windowStartTime", "2026-11-21T05:00:00Z"}}),

@@ -31,7 +31,7 @@ class HostDiskTest : public testing::Test {
   std::optional<HostDisk> disk;
 };
 
-TEST_F(HostDiskTest, LetsTheUsersOfTheMetadataIn) {
+TEST_F(HostDiskTest, AcceptsTheUsersOfTheMetadata) {
   ASSERT_TRUE(disk->Create(MakeHostKey("h")).ok());
   ASSERT_TRUE(disk->PrepareBoot(plan).ok());
   EXPECT_EQ(Read(root / "etc/keys/me"), "ssh-ed25519 AAAA me\n");
@@ -52,7 +52,7 @@ TEST_F(HostDiskTest, ABootHasANewIdAndAnEmptyTmpAndTheOldHome) {
   EXPECT_EQ(Read(root / "homes/me/kept"), "x");
 }
 
-TEST(LoginsOf, TakesKeysByUserAndNoPathForAName) {
+TEST(LoginsOf, ReadsKeysByUserAndRefusesPaths) {
   const auto logins = LoginsOf({{"ssh-keys", "a:k1\nb:k2\na:k3\n../x:k4\n:k5\nnonsense\n"}});
   ASSERT_THAT(logins, SizeIs(2));
   EXPECT_EQ(logins[0].keys, "k1\nk3\n");
@@ -65,7 +65,7 @@ TEST(MakeHostKey, IsAnOpensshKey) {
   EXPECT_NE(MakeHostKey("h").public_base64, key.public_base64);
 }
 
-TEST(SimFile, ComesBackAndRefusesRubbish) {
+TEST(SimFile, RoundTripsAndRefusesInvalidText) {
   const base::Path dir = testing::TempDir() + "sim_file_test";
   ASSERT_TRUE(base::EnsureDir(dir).ok());
   ASSERT_TRUE(WriteSimFile(dir, {.pid = 7, .endpoint = "http://127.0.0.1:1", .ssh_port = 2}).ok());

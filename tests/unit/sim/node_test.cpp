@@ -58,7 +58,7 @@ TEST_F(NodeTest, WithoutDelaysIsReadyInTheNextRequest) {
   EXPECT_EQ(NodeStateOf("t1"), "READY");
 }
 
-TEST_F(NodeTest, ShowsWhatTheServiceFillsIn) {
+TEST_F(NodeTest, ShowsFieldsThatTheServiceFillsIn) {
   CreateNode("t1", {{"acceleratorType", "v4-8"}, {"runtimeVersion", "tpu-ubuntu2204-base"}});
   Pass(300);
   const Json node = Get("nodes/t1");
@@ -119,7 +119,7 @@ TEST_F(NodeTest, CanBeCreatedByTopology) {
   EXPECT_EQ(Get("nodes/t4")["acceleratorType"], "v4-16");
 }
 
-TEST_F(NodeTest, IsNotFoundInTheWordsOfTheService) {
+TEST_F(NodeTest, IsNotFoundWithTheMessageOfTheService) {
   const Reply reply = Call("GET", "nodes/nope");
   EXPECT_EQ(reply.status, 404);
   EXPECT_EQ(reply.body["error"]["status"], "NOT_FOUND");
@@ -127,14 +127,14 @@ TEST_F(NodeTest, IsNotFoundInTheWordsOfTheService) {
             "Resource 'projects/p/locations/us-central2-b/nodes/nope' was not found");
 }
 
-TEST_F(NodeTest, ExistsOnlyOnce) {
+TEST_F(NodeTest, ASecondCreateAlreadyExists) {
   CreateNode("t1", Spec("v4-8"));
   const Reply reply = CreateNode("t1", Spec("v4-8"));
   EXPECT_EQ(reply.status, 409);
   EXPECT_EQ(reply.body["error"]["status"], "ALREADY_EXISTS");
 }
 
-TEST_F(NodeTest, RefusesWhatTheZoneDoesNotOffer) {
+TEST_F(NodeTest, RefusesTypesThatTheZoneDoesNotOffer) {
   const Reply type = CreateNode("t1", Spec("v6e-8"));
   EXPECT_EQ(type.status, 400);
   EXPECT_THAT(Message(type), HasSubstr("\"v6e-8\", could not be found in the zonal accelerator "
@@ -156,7 +156,7 @@ TEST_F(NodeTest, RefusesUnknownFieldsAndBadIds) {
   EXPECT_EQ(CreateNode("", Spec("v4-8")).status, 400);
 }
 
-TEST_F(NodeTest, RunsOutOfStockInTheOperation) {
+TEST_F(NodeTest, AStockoutFailsTheOperation) {
   Set("stock.us-central2-b/v4=16");
   CreateNode("a", Spec("v4-32"));
   const Reply reply = CreateNode("b", Spec("v4-8"));
@@ -170,7 +170,7 @@ TEST_F(NodeTest, RunsOutOfStockInTheOperation) {
   EXPECT_EQ(Call("GET", "nodes/b").status, 404);
 }
 
-TEST_F(NodeTest, ExceedsItsQuotaAtOnce) {
+TEST_F(NodeTest, AnExceededQuotaIsRefusedAtOnce) {
   Set("quota.us-central2-b/v4-spot=16");
   EXPECT_EQ(CreateNode("a", Spec("v4-16", true)).status, 200);
   EXPECT_EQ(CreateNode("on-demand", Spec("v4-16")).status, 200);
@@ -254,7 +254,7 @@ TEST_F(NodeTest, StopIsRefusedOnPodsAndSpot) {
   EXPECT_EQ(Call("POST", "nodes/spot:stop").status, 400);
 }
 
-TEST_F(NodeTest, PatchTakesOverTheMaskOnlyAndTellsTheHosts) {
+TEST_F(NodeTest, PatchAppliesOnlyTheMaskAndUpdatesTheHosts) {
   CreateNode("t1", Spec("v4-8"));
   Pass(300);
   // gcloud sends the whole node back, output-only fields included.
@@ -280,7 +280,7 @@ TEST_F(NodeTest, PatchFailsInTheOperationWhilePreempted) {
   EXPECT_THAT(message, HasSubstr("update is not supported while in state PREEMPTED [EID: 0x"));
 }
 
-TEST_F(NodeTest, TellsHostKeysAsGuestAttributes) {
+TEST_F(NodeTest, ShowsHostKeysAsGuestAttributes) {
   CreateNode("t1", Spec("v4-16"));
   Pass(300);
   const Json all = Call("POST", "nodes/t1:getGuestAttributes", {}, {{"workerIds", {""}}}).body;
@@ -316,7 +316,7 @@ TEST_F(NodeTest, ShowsFieldsSetByHand) {
   EXPECT_EQ(NodeStateOf("t1"), "RESTARTING");
 }
 
-TEST_F(NodeTest, OfTheSameNameInTwoZonesHasOtherHostNames) {
+TEST_F(NodeTest, NodesOfTheSameNameInTwoZonesHaveDifferentHostNames) {
   CreateNode("a", {{"acceleratorType", "v4-8"}, {"runtimeVersion", "tpu-ubuntu2204-base"}});
   Call("POST", "/v2/projects/p/locations/us-central1-a/nodes", {{"nodeId", "a"}},
        {{"acceleratorType", "v5p-8"}, {"runtimeVersion", "v2-alpha-tpuv5"}});
@@ -329,7 +329,7 @@ TEST_F(NodeTest, ListsInPages) {
   for (const char* id : {"a", "b", "c"}) CreateNode(id, Spec("v4-8"));
   Json page = Call("GET", "nodes", {{"pageSize", "2"}}).body;
   EXPECT_THAT(page["nodes"], SizeIs(2));
-  // What goes meanwhile is not missed, and nothing is given twice.
+  // Deletions between pages neither skip nor repeat anything.
   Call("DELETE", "nodes/b");
   Pass(1000);
   page = Call("GET", "nodes", {{"pageSize", "2"}, {"pageToken", page["nextPageToken"]}}).body;

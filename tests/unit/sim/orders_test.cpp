@@ -1,4 +1,4 @@
-// The verbs: each fault as the API and the hosts show it.
+// The verbs: how the API and the hosts show each fault.
 #include "service_fixture.hpp"
 
 namespace jobman::sim {
@@ -24,7 +24,7 @@ class OrdersTest : public ServiceFixture {
     Pass(1000);
     ASSERT_EQ(QueuedStateOf(id), "ACTIVE");
   }
-  /// Asks for nodes NAME-0 and NAME-1 of two hosts each.
+  /// Requests nodes NAME-0 and NAME-1 of two hosts each.
   void AskForTwo(const std::string& name) {
     Json body = QueuedSpec("", "v4-16");
     Json& spec = body["tpu"]["nodeSpec"][0];
@@ -74,7 +74,7 @@ TEST_F(OrdersTest, APreemptionCanLeaveConnectionsHanging) {
   EXPECT_THAT(fleet.running, IsEmpty());
 }
 
-TEST_F(OrdersTest, APreemptedNodeCanBeGone) {
+TEST_F(OrdersTest, APreemptedNodeCanDisappear) {
   Ready("t1");
   Do("preempt", {{"node", "t1"}, {"as", "gone"}});
   EXPECT_EQ(Call("GET", "nodes/t1").status, 404);
@@ -131,7 +131,7 @@ TEST_F(OrdersTest, ANodeCreatedAgainIsNotPreemptedByAnOldNotice) {
   EXPECT_EQ(NodeStateOf("t1"), "READY");
 }
 
-TEST_F(OrdersTest, AMaintenanceIsAnnouncedAndGivesTheSameNodeOtherAddresses) {
+TEST_F(OrdersTest, MaintenanceIsAnnouncedAndChangesTheAddresses) {
   Ready("t1", "v4-16", false);
   const Json before = Get("nodes/t1");
   Do("maintain", {{"node", "t1"}, {"notice", "60s"}, {"for", "10s"}});
@@ -176,7 +176,7 @@ TEST_F(OrdersTest, TerminatedSuspendsTheQueuedResource) {
   EXPECT_EQ(QueuedStateOf("q"), "SUSPENDING");
 }
 
-TEST_F(OrdersTest, OtherValuesAreShownUntilTheyAreTakenBack) {
+TEST_F(OrdersTest, OverridesAreShownUntilTheyAreRemoved) {
   Ready("t1");
   Do("show", {{"node", "t1"}, {"set", {{"state", "FROZEN"}, {"health", "ODD"}}}});
   EXPECT_EQ(NodeStateOf("t1"), "FROZEN");
@@ -186,7 +186,7 @@ TEST_F(OrdersTest, OtherValuesAreShownUntilTheyAreTakenBack) {
   EXPECT_EQ(Get("nodes/t1")["health"], "ODD");
 }
 
-TEST_F(OrdersTest, StopsAndStartsWhatTheApiWouldRefuseTo) {
+TEST_F(OrdersTest, StopsAndStartsNodesThatTheApiWouldRefuseTo) {
   Ready("t1");
   Do("stop", {{"node", "t1"}});
   EXPECT_EQ(NodeStateOf("t1"), "STOPPING");
@@ -221,7 +221,7 @@ TEST_F(OrdersTest, AQueuedResourceFailsOrExpires) {
   EXPECT_EQ(Get("queuedResources/b")["state"]["failedData"]["error"]["code"], 4);
 }
 
-TEST_F(OrdersTest, AMemberThatTheVerbDoesNotHaveIsRefused) {
+TEST_F(OrdersTest, AnUnknownMemberIsRefused) {
   Ready("t1");
   const Reply reply = Do("preempt", {{"node", "t1"}, {"notce", "30s"}});
   EXPECT_EQ(reply.status, 400);
@@ -265,7 +265,7 @@ TEST_F(OrdersTest, AKilledHostCanBootAgain) {
   EXPECT_EQ(NodeStateOf("t1"), "READY");
 }
 
-TEST_F(OrdersTest, AHostsNetworkIsCutMendedAndBroken) {
+TEST_F(OrdersTest, AHostsNetworkCanBeCutAndRestored) {
   Ready("t1");
   Do("host", {{"node", "t1"}, {"index", 0}, {"action", "cut"}, {"for", "5s"}});
   EXPECT_EQ(fleet.links["t1v-n-t1-w-0"], Link::kCut);
@@ -334,7 +334,7 @@ TEST_F(OrdersTest, ProvisioningNeverEnds) {
   EXPECT_EQ(NodeStateOf("n"), "CREATING");
 }
 
-TEST_F(OrdersTest, ARequestIsGivenUpWhileItIsProvisioned) {
+TEST_F(OrdersTest, ARequestCanFailDuringProvisioning) {
   Do("faults", {{"method", "queuedResources.create"}, {"error", "gives_up"}});
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   Pass(250);
@@ -358,7 +358,7 @@ TEST_F(OrdersTest, SomebodyElseTakesTheNameFirst) {
   EXPECT_EQ(Get("/sim/status")["nodes"][0]["foreign"], true);
 }
 
-TEST_F(OrdersTest, WhatWasJustCreatedIsNotSeenAtOnce) {
+TEST_F(OrdersTest, ANewResourceMayBeInvisible) {
   Set("guesses.create_visible_after=2s");
   CreateNode("t1", Spec("v4-8"));
   EXPECT_EQ(Call("GET", "nodes/t1").status, 404);
@@ -368,7 +368,7 @@ TEST_F(OrdersTest, WhatWasJustCreatedIsNotSeenAtOnce) {
   EXPECT_EQ(Get("nodes")["nodes"].size(), 1U);
 }
 
-TEST_F(OrdersTest, RefusalsAreThoseOfTheService) {
+TEST_F(OrdersTest, RefusalsLookLikeThoseOfTheService) {
   const std::map<std::string, int> refusals = {
       {"quota", 429},    {"quota_full", 429},   {"rate_limit", 429},
       {"denied", 403},   {"bad_type", 400},     {"bad_runtime", 400},
@@ -379,7 +379,7 @@ TEST_F(OrdersTest, RefusalsAreThoseOfTheService) {
   }
 }
 
-TEST_F(OrdersTest, CalmTakesBackWhatIsToCome) {
+TEST_F(OrdersTest, CalmRemovesPendingFaults) {
   Ready("t1");
   Do("preempt", {{"node", "t1"}, {"notice", "30s"}});
   Do("host", {{"node", "t1"}, {"index", 0}, {"action", "kill"}});
@@ -394,7 +394,7 @@ TEST_F(OrdersTest, CalmTakesBackWhatIsToCome) {
   Active("q", "n");
 }
 
-TEST_F(OrdersTest, AScriptHappensAtItsTimes) {
+TEST_F(OrdersTest, AScriptRunsAtItsTimes) {
   Ready("t1");
   Ready("t2");
   const Json lines = {{{"after", "10s"}, {"order", "preempt"}, {"body", {{"node", "t1"}}}},
@@ -416,7 +416,7 @@ TEST_F(OrdersTest, AScriptHappensAtItsTimes) {
   EXPECT_EQ(NodeStateOf("t2"), "READY");
 }
 
-TEST_F(OrdersTest, WhoeverLosesOneNodeOfSeveralLosesThemAll) {
+TEST_F(OrdersTest, LosingOneNodeOfARequestLosesAll) {
   const std::vector<Json> ways = {{{"node", "q-1"}},
                                   {{"node", "q-1"}, {"as", "stopping"}, {"for", "1s"}},
                                   {{"node", "q-1"}, {"as", "repairing"}, {"for", "1s"}},
@@ -441,7 +441,7 @@ TEST_F(OrdersTest, WhoeverLosesOneNodeOfSeveralLosesThemAll) {
   }
 }
 
-TEST_F(OrdersTest, OneNodeOfSeveralIsOutOfUseAlone) {
+TEST_F(OrdersTest, OneNodeOfARequestCanBeUnavailableAlone) {
   const std::vector<std::pair<std::string, Json>> outages = {
       {"maintain", {{"node", "q-1"}, {"for", "1s"}}},
       {"repair", {{"node", "q-1"}, {"for", "1s"}}},
@@ -470,7 +470,7 @@ TEST_F(OrdersTest, SeveralNodesAreGrantedTogetherOrNotAtAll) {
   EXPECT_EQ(QueuedStateOf("q"), "ACTIVE");
 }
 
-TEST_F(OrdersTest, TheLeaksAreWhatNobodyOwns) {
+TEST_F(OrdersTest, LeaksAreResourcesWithoutAnOwner) {
   Json ours = Spec("v4-8");
   ours["labels"] = {{"jobman-job", "1"}};
   CreateNode("ours", ours);
@@ -480,7 +480,7 @@ TEST_F(OrdersTest, TheLeaksAreWhatNobodyOwns) {
   EXPECT_THAT(ownerless[0]["name"].get<std::string>(), HasSubstr("nodes/bare"));
 }
 
-TEST_F(OrdersTest, RequestsAreCountedByTheMinute) {
+TEST_F(OrdersTest, RequestsAreCountedPerMinute) {
   for (int i = 0; i < 30; ++i) Call("GET", "nodes");
   Pass(60000);
   for (int i = 0; i < 10; ++i) Call("GET", "nodes");

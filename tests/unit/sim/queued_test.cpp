@@ -35,7 +35,7 @@ TEST_F(QueuedTest, GoesThroughItsStates) {
             "projects/" + ProjectNumber("p") + "/locations/us-central2-b/queuedResources/q");
 }
 
-TEST_F(QueuedTest, WaitsAsAcceptedWhenSetSo) {
+TEST_F(QueuedTest, CanStayAcceptedWhileItWaits) {
   Set("guesses.queue_state=ACCEPTED");
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   Pass(50);
@@ -88,7 +88,7 @@ TEST_F(QueuedTest, WaitsForStockInOrder) {
   EXPECT_EQ(QueuedStateOf("third"), "ACTIVE");
 }
 
-TEST_F(QueuedTest, FailsWhenItsTimeIsOver) {
+TEST_F(QueuedTest, FailsWhenItExpires) {
   Set("stock.*/v4=0");
   Json body = QueuedSpec("n", "v4-8");
   body["queueingPolicy"] = {{"validUntilDuration", "60s"}};
@@ -100,7 +100,7 @@ TEST_F(QueuedTest, FailsWhenItsTimeIsOver) {
   EXPECT_EQ(StateOf("q")["failedData"]["error"]["code"], 4);
 }
 
-TEST_F(QueuedTest, FailsAtATimeUnlessItWasGrantedByThen) {
+TEST_F(QueuedTest, FailsAtItsTimeUnlessGrantedBefore) {
   Set("stock.*/v4=8");
   for (const std::string name : {"granted", "late"}) {
     Json body = QueuedSpec(name + "-n", "v4-16");
@@ -112,7 +112,7 @@ TEST_F(QueuedTest, FailsAtATimeUnlessItWasGrantedByThen) {
   EXPECT_EQ(QueuedStateOf("granted"), "ACTIVE");
   EXPECT_EQ(QueuedStateOf("late"), "WAITING_FOR_RESOURCES");
   Pass(1000);
-  EXPECT_EQ(QueuedStateOf("granted"), "ACTIVE") << "it is no bound of use";
+  EXPECT_EQ(QueuedStateOf("granted"), "ACTIVE") << "it does not limit use";
   EXPECT_EQ(StateOf("late")["failedData"]["error"]["message"],
             "The queued resource could not be provisioned before its valid-until time.");
 }
@@ -130,7 +130,7 @@ TEST_F(QueuedTest, IsSuspendedByTheServiceWhenItsNodeIsPreempted) {
   EXPECT_EQ(Call("GET", "nodes/n").status, 404);
 }
 
-TEST_F(QueuedTest, KeepsItsPreemptedNodeWhenSetSo) {
+TEST_F(QueuedTest, CanKeepItsPreemptedNode) {
   Set("guesses.suspended_keeps_nodes=true");
   MakeActive("q", "n");
   Call("POST", "/sim/preempt", {}, {{"node", "q"}});
@@ -141,7 +141,7 @@ TEST_F(QueuedTest, KeepsItsPreemptedNodeWhenSetSo) {
   EXPECT_EQ(Call("GET", "nodes/n").status, 404);
 }
 
-TEST_F(QueuedTest, AsAHuskHoldsNameAndQuota) {
+TEST_F(QueuedTest, HoldsNameAndQuotaWhileSuspended) {
   Set("quota.*/v4-spot=16");
   MakeActive("q", "n");
   Call("POST", "/sim/preempt", {}, {{"node", "n"}});
@@ -200,7 +200,7 @@ TEST_F(QueuedTest, ResetBootsEveryHostAgain) {
   EXPECT_EQ(Operation(reply)["done"], true);
 }
 
-TEST_F(QueuedTest, FailsByCommandWithTheOpaqueError) {
+TEST_F(QueuedTest, FailsByCommandWithAnInternalError) {
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   Pass(250);
   Call("POST", "/sim/fail", {}, {{"queuedResource", "q"}});
@@ -208,7 +208,7 @@ TEST_F(QueuedTest, FailsByCommandWithTheOpaqueError) {
   EXPECT_EQ(Call("GET", "nodes/n").status, 404);
 }
 
-TEST_F(QueuedTest, SameRequestIdAnswersWithTheSameOperation) {
+TEST_F(QueuedTest, TheSameRequestIdReturnsTheSameOperation) {
   const auto create = [&] {
     return Call("POST", "queuedResources", {{"queuedResourceId", "q"}, {"requestId", "r"}},
                 QueuedSpec("n", "v4-8"));
@@ -219,7 +219,7 @@ TEST_F(QueuedTest, SameRequestIdAnswersWithTheSameOperation) {
   EXPECT_EQ(create().status, 409);
 }
 
-TEST_F(QueuedTest, MayBeInvisibleForAMoment) {
+TEST_F(QueuedTest, CanBeInvisibleAtFirst) {
   Set("guesses.create_visible_after=1s");
   CreateQueued("q", QueuedSpec("n", "v4-8"));
   EXPECT_EQ(Call("GET", "queuedResources/q").status, 404);

@@ -12,7 +12,7 @@
 
 namespace jobman::sim {
 
-/// Hosts that exist on paper only.
+/// Hosts without processes.
 class FakeFleet final : public HostFleet {
  public:
   std::string Create(const HostPlan& plan) override {
@@ -34,14 +34,14 @@ class FakeFleet final : public HostFleet {
     running[name].metadata = metadata;
   }
 
-  bool slow = false;  ///< Boot leaves the report to the test
+  bool slow = false;  ///< the test reports the boot
   std::map<std::string, int> booted = {};
   std::map<std::string, HostPlan> running = {};
-  std::map<std::string, Link> links = {};  ///< what happened to it last
+  std::map<std::string, Link> links = {};  ///< the last change of each link
   std::set<std::string> disks = {};
 };
 
-/// A service whose time is a number. Zone and project are those of the quickstart.
+/// A service with a simulated clock. Zone and project are those of the quickstart.
 class ServiceFixture : public testing::Test {
  protected:
   static Json Spec(const std::string& type, bool spot = false) {
@@ -78,7 +78,7 @@ class ServiceFixture : public testing::Test {
   std::string QueuedStateOf(const std::string& id) {
     return Text(Member(Get("queuedResources/" + id), "state"), "state");
   }
-  /// The operation that a reply began, as it is now.
+  /// The current state of the operation in a reply.
   Json Operation(const Reply& reply) { return Get("/v2/" + Text(reply.body, "name")); }
   void Pass(int milliseconds) {
     now += Duration(milliseconds);

@@ -82,7 +82,7 @@ TEST_F(ServiceTest, InjectsAStockoutIntoTheOperation) {
   EXPECT_EQ(Operation(reply)["error"]["code"], 8);
 }
 
-TEST_F(ServiceTest, SaysWhichFaultsThereAre) {
+TEST_F(ServiceTest, ListsFaults) {
   const Reply reply =
       Call("POST", "/sim/faults", {}, {{"method", "nodes.create"}, {"error", "fire"}});
   EXPECT_EQ(reply.status, 400);
@@ -111,7 +111,7 @@ TEST_F(ServiceTest, OperationsCanBeListedCancelledAndDeleted) {
   EXPECT_EQ(Call("GET", name).status, 404);
 }
 
-TEST_F(ServiceTest, AnOperationLooksAsTheServiceWritesIt) {
+TEST_F(ServiceTest, AnOperationLooksLikeThatOfTheService) {
   const Reply reply = CreateNode("t1", Spec("v4-8"));
   const Json& metadata = reply.body["metadata"];
   EXPECT_EQ(metadata["@type"], "type.googleapis.com/google.cloud.common.OperationMetadata");
@@ -124,11 +124,11 @@ TEST_F(ServiceTest, AnOperationLooksAsTheServiceWritesIt) {
       "operation-[0-9]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+"))(reply.body["name"].get<std::string>()));
 }
 
-TEST_F(ServiceTest, AnswersGcloudsQuestionForTheProject) {
+TEST_F(ServiceTest, AnswersGcloudsRequestForTheProject) {
   EXPECT_EQ(Get("/compute/v1/projects/p")["name"], "p");
 }
 
-TEST_F(ServiceTest, RefusesWrongSettingsWhole) {
+TEST_F(ServiceTest, RefusesInvalidSettingsAsAWhole) {
   const Json before = Get("/sim/settings");
   const Reply reply =
       Call("POST", "/sim/settings", {}, {{"delays", {{"create", "1s"}, {"creat", "2s"}}}});
@@ -138,7 +138,7 @@ TEST_F(ServiceTest, RefusesWrongSettingsWhole) {
   EXPECT_EQ(Call("POST", "/sim/settings", {}, {{"quota", {{"v4", 1}}}}).status, 400);
 }
 
-TEST(Settings, ComeBackAsTheyWereWritten) {
+TEST(Settings, RoundTrip) {
   Settings settings;
   ASSERT_TRUE(ApplySettings(settings, *SettingPatch("delays.create=2s")).ok());
   ASSERT_TRUE(ApplySettings(settings, *SettingPatch("stock.*/v4=8")).ok());

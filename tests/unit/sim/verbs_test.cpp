@@ -1,4 +1,4 @@
-// The table of verbs, and what docs/simulator.md says of it.
+// The table of verbs, and its documentation in docs/simulator.md.
 #include "sim/faults/verbs.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 const base::Path kDocument = base::Path(JOBMAN_SOURCE_DIR) / "docs/simulator.md";
 
-/// A help line in the middle of a sentence. What begins with several capitals stays as it is.
+/// A help line for the middle of a sentence: lower case, unless it begins with several capitals.
 std::string Inside(std::string text) {
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
@@ -79,7 +79,7 @@ TEST(Verbs, AreDocumented) {
     ASSERT_TRUE(base::WriteFileAtomic(kDocument, right, 0644).ok());
     return;
   }
-  EXPECT_EQ(document, right) << "write it again: JOBMAN_BLESS=1 ctest --preset dev -R unit_sim";
+  EXPECT_EQ(document, right) << "regenerate it: JOBMAN_BLESS=1 ctest --preset dev -R unit_sim";
 }
 
 TEST(Verbs, ErrorsOfCallsAreDocumented) {
@@ -88,7 +88,7 @@ TEST(Verbs, ErrorsOfCallsAreDocumented) {
   for (const std::string& name : FaultNames()) EXPECT_THAT(section, HasSubstr("`" + name + "`"));
 }
 
-TEST(Verbs, HaveNamesOfTheirOwn) {
+TEST(Verbs, HaveUniqueNames) {
   std::set<std::string> names;
   for (const Verb& verb : Verbs()) {
     EXPECT_TRUE(names.insert(verb.name).second) << verb.name;
@@ -98,7 +98,7 @@ TEST(Verbs, HaveNamesOfTheirOwn) {
   EXPECT_FALSE(FindVerb("fire").ok());
 }
 
-/// A line with something for every placeholder.
+/// A command line with a value for every placeholder.
 std::string Filled(std::string line) {
   line = base::ReplaceAll(std::move(line), "NODE/INDEX", "t1/0");
   for (const char* word : {"NODE", "NAME", "METHOD", "ERROR", "ACTION", "[WHERE]"}) {
@@ -107,7 +107,7 @@ std::string Filled(std::string line) {
   return base::ReplaceAll(std::move(line), "KEY=VALUE...", "key=1");
 }
 
-TEST(Verbs, TakeTheWordsOfTheirUsage) {
+TEST(Verbs, AcceptTheWordsOfTheirUsage) {
   for (const Verb& verb : Verbs()) {
     std::string line = Filled(Usage(verb).substr(0, Usage(verb).find(" [--")));
     for (const Argument& argument : verb.arguments) {

@@ -19,7 +19,7 @@ Error Failure(Reason reason) {
   return {.code = Code::kUnavailable, .message = "10.0.0.1:22: no", .reason = reason};
 }
 
-/// Answers each target's calls from a list; counts how many run at once.
+/// Answers each target's calls from a list; counts concurrent calls.
 class ScriptedShell final : public ports::HostShell {
  public:
   Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand, ports::ByteSink out,
@@ -59,7 +59,7 @@ FanOutOptions Patient() {
           .backoff = {.base = base::Duration{1}, .cap = base::Duration{1}}};
 }
 
-TEST(FanOut, GivesARowPerHostAndGroupsSameFailures) {
+TEST(FanOut, HasARowPerHostAndGroupsEqualFailures) {
   ScriptedShell shell;
   shell.answers["7"] = {Failure(Reason::kHostRefused)};
   shell.answers["19"] = {Failure(Reason::kHostRefused)};
@@ -71,7 +71,7 @@ TEST(FanOut, GivesARowPerHostAndGroupsSameFailures) {
   EXPECT_EQ(result.Summary(), "29/32 ok; host 7, host 19: connection refused; host 3: exit code 2");
 }
 
-TEST(FanOut, RepeatsWhatPasses) {
+TEST(FanOut, RetriesTransientErrors) {
   ScriptedShell shell;
   shell.answers["0"] = {Failure(Reason::kHostRefused), Failure(Reason::kHostTimeout),
                         Failure(Reason::kHostAuth), 0};
@@ -80,7 +80,7 @@ TEST(FanOut, RepeatsWhatPasses) {
   EXPECT_EQ(shell.calls["0"], 4);
 }
 
-TEST(FanOut, RepeatsNeitherFailuresNorWhatMayHaveRun) {
+TEST(FanOut, DoesNotRetryFailuresOrCommandsThatMayHaveRun) {
   ScriptedShell shell;
   shell.answers["0"] = {Failure(Reason::kHostKeyChanged), 0};
   shell.answers["1"] = {1, 0};
@@ -90,7 +90,7 @@ TEST(FanOut, RepeatsNeitherFailuresNorWhatMayHaveRun) {
   EXPECT_TRUE(base::Contains(result.Summary(), "host 2: the connection broke")) << result.Summary();
 }
 
-TEST(FanOut, PatienceEnds) {
+TEST(FanOut, GivesUpAfterItsLimit) {
   ScriptedShell shell;
   shell.answers["0"] = {Failure(Reason::kHostRefused), 0};
   auto options = Patient();
@@ -98,18 +98,18 @@ TEST(FanOut, PatienceEnds) {
   EXPECT_EQ(Spread(shell, 1, options).Summary(), "0/1 ok; host 0: connection refused");
 }
 
-TEST(FanOut, KeepsItsWindow) {
+TEST(FanOut, LimitsConcurrency) {
   ScriptedShell shell;
   EXPECT_TRUE(Spread(shell, 50, {.window = 4}).AllOk());
   EXPECT_EQ(shell.most, 4);
 }
 
-TEST(FanOut, OfNoHostsIsDone) {
+TEST(FanOut, EndsAtOnceWithoutHosts) {
   ScriptedShell shell;
   EXPECT_EQ(Spread(shell, 0, {}).Summary(), "0/0 ok");
 }
 
-TEST_F(HostShellTest, FanOutReachesRealServersAndNamesTheOthers) {
+TEST_F(HostShellTest, FanOutReachesRealServersAndNamesUnreachableOnes) {
   const TestSshd sshd;
   std::string out[3];
   std::vector<FanOutHost> hosts;

@@ -19,7 +19,7 @@ namespace jobman::ssh {
 using base::Result;
 using base::Task;
 
-/// What a command gave, when it has ended.
+/// The result of a command.
 struct Ran {
   Result<int> result = base::Internal("did not end");
   std::string out = {};
@@ -60,7 +60,7 @@ class HostShellTest : public testing::Test {
     while (running > 0 && loop.run_one() > 0) {
     }
   }
-  /// Turns the loop until it is so; false when nothing came of it in a minute.
+  /// Runs the loop until the condition holds; false after a minute.
   bool TurnUntil(const std::function<bool()>& is_so) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
     while (!is_so() && std::chrono::steady_clock::now() < end) {

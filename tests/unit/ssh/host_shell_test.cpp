@@ -15,7 +15,7 @@ using base::Reason;
 using base::Result;
 using base::Task;
 
-TEST_F(HostShellTest, GivesOutputErrorsAndExitCode) {
+TEST_F(HostShellTest, ReturnsOutputErrorsAndExitCode) {
   const TestSshd sshd;
   const Ran ran = Run(sshd.Target(), "echo out; echo err >&2; exit 7");
   ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
@@ -66,7 +66,7 @@ TEST_F(HostShellTest, MovesAHundredMegabytes) {
   EXPECT_EQ(size, 100000000U);
 }
 
-TEST_F(HostShellTest, WhatMayNotBeginOnceTheConnectionStandsIsNotSent) {
+TEST_F(HostShellTest, ACommandThatMayNotBeginIsNotSent) {
   const TestSshd sshd;
   int asked = 0;
   ports::RemoteCommand command{.command = "echo sent"};
@@ -141,7 +141,7 @@ TEST_F(HostShellTest, SixtyFourAtOnce) {
   }
 }
 
-TEST_F(HostShellTest, TellsAWrongKey) {
+TEST_F(HostShellTest, ReportsAWrongKey) {
   const TestSshd sshd;
   auto target = sshd.Target();
   target.private_key = sshd.folder() / "other_key";
@@ -153,7 +153,7 @@ TEST_F(HostShellTest, TellsAWrongKey) {
   EXPECT_TRUE(base::Contains(ran.result.error().message, "other_key"));
 }
 
-TEST_F(HostShellTest, TellsARefusedPort) {
+TEST_F(HostShellTest, ReportsARefusedPort) {
   const ports::HostTarget target{.address = "127.0.0.1", .port = UnusedPort("127.0.0.1")};
   const Ran ran = Run(target, "true");
   ASSERT_FALSE(ran.result.ok());
@@ -175,7 +175,7 @@ TEST_F(HostShellTest, AKeyIsPinnedAtFirstSightAndAChangeRefused) {
   EXPECT_TRUE(Run(other_machine, "true").result.ok());
 }
 
-TEST_F(HostShellTest, ANewHostMayWaitForTheCloudsWordAPinnedOneNeedNot) {
+TEST_F(HostShellTest, OnlyANewHostMustWaitForVouchedKeys) {
   const TestSshd sshd;
   auto target = sshd.Target();
   target.first_sight = false;
@@ -187,7 +187,7 @@ TEST_F(HostShellTest, ANewHostMayWaitForTheCloudsWordAPinnedOneNeedNot) {
   EXPECT_TRUE(Run(target, "true").result.ok());
 }
 
-TEST_F(HostShellTest, VouchedKeysArePinnedAndOverrule) {
+TEST_F(HostShellTest, VouchedKeysArePinnedAndOverrideOldPins) {
   const TestSshd sshd;
   auto target = sshd.Target();
   known.keys[target.identity] = "ssh-ed25519 of-the-machine-before";
@@ -207,7 +207,7 @@ TEST_F(HostShellTest, AHostWithoutAVouchedKeyIsRefused) {
   EXPECT_FALSE(known.Find("node-1/0").has_value());
 }
 
-TEST_F(HostShellTest, AServerThatDiesInTheMiddleBreaksTheCall) {
+TEST_F(HostShellTest, AServerThatDiesDuringACallFailsIt) {
   TestSshd sshd;
   const auto ran = Start(sshd.Target(), {.command = "echo up; sleep 60"});
   while (ran->out.empty() && running > 0) loop.run_one();
@@ -230,7 +230,7 @@ TEST_F(HostShellTest, AnIdleConnectionThatDiedIsReplaced) {
   EXPECT_EQ(ran.out, "again\n");
 }
 
-TEST_F(HostShellTest, AnIdleConnectionThatBreaksIsLetGoAtOnce) {
+TEST_F(HostShellTest, ABrokenIdleConnectionIsClosedAtOnce) {
   TestSshd sshd;
   const int before = OpenFiles();
   ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
@@ -240,7 +240,7 @@ TEST_F(HostShellTest, AnIdleConnectionThatBreaksIsLetGoAtOnce) {
   EXPECT_EQ(OpenFiles(), before);
 }
 
-TEST_F(HostShellTest, AConnectionThatBreaksUnderItsCommandsIsLetGo) {
+TEST_F(HostShellTest, AConnectionThatBreaksDuringCommandsIsClosed) {
   TestSshd sshd;
   const int before = OpenFiles();
   std::vector<std::shared_ptr<Ran>> all;
@@ -253,8 +253,8 @@ TEST_F(HostShellTest, AConnectionThatBreaksUnderItsCommandsIsLetGo) {
   EXPECT_EQ(OpenFiles(), before);
 }
 
-/// As a job's slice is preempted again and again: each time other machines.
-TEST_F(HostShellTest, MachinesThatGoLeaveNothingBehind) {
+/// Like a job whose slice is preempted repeatedly: new machines each time.
+TEST_F(HostShellTest, LostMachinesLeakNothing) {
   TestSshd sshd;
   const int before = OpenFiles();
   for (int round = 0; round < 200; ++round) {
@@ -268,18 +268,18 @@ TEST_F(HostShellTest, MachinesThatGoLeaveNothingBehind) {
   }
 }
 
-TEST_F(HostShellTest, AConnectionThatIsRefusedLeavesNothing) {
+TEST_F(HostShellTest, ARefusedConnectionLeaksNothing) {
   const int before = OpenFiles();
   EXPECT_FALSE(Run({.address = "127.0.0.1", .port = UnusedPort("127.0.0.1")}, "true").result.ok());
   EXPECT_EQ(shell.sessions(), 0);
   EXPECT_EQ(OpenFiles(), before);
 }
 
-TEST_F(HostShellTest, DropGivesUpAConnectionThatIsBeingMade) {
+TEST_F(HostShellTest, DropEndsAConnectionAttempt) {
   const TestSshd sshd;
   const int before = OpenFiles();
   const auto ran = Start(sshd.Target(), {.command = "true"});
-  ASSERT_TRUE(TurnUntil([this] { return shell.sessions() == 1; })) << "it counts";
+  ASSERT_TRUE(TurnUntil([this] { return shell.sessions() == 1; })) << "it counts as a session";
   shell.Drop(sshd.Target());
   WaitForAll();
   EXPECT_FALSE(ran->result.ok());
@@ -287,7 +287,7 @@ TEST_F(HostShellTest, DropGivesUpAConnectionThatIsBeingMade) {
   EXPECT_EQ(OpenFiles(), before);
 }
 
-TEST_F(HostShellTest, DropIsOfAMachineHoweverItWasReached) {
+TEST_F(HostShellTest, DropEndsAllConnectionsToTheMachine) {
   const TestSshd sshd;
   auto vouched = sshd.Target(), other = sshd.Target();
   const std::string key = sshd.HostKey();
@@ -301,7 +301,7 @@ TEST_F(HostShellTest, DropIsOfAMachineHoweverItWasReached) {
   EXPECT_EQ(shell.sessions(), 1);
 }
 
-TEST_F(HostShellTest, DropEndsWhatRunsThere) {
+TEST_F(HostShellTest, DropEndsRunningCalls) {
   const TestSshd sshd;
   const auto ran = Start(sshd.Target(), {.command = "echo up; sleep 60"});
   while (ran->out.empty() && running > 0) loop.run_one();
@@ -325,7 +325,7 @@ TEST_F(HostShellTest, CancellingFreesTheChannelAndEndsTheCommand) {
   }
   while (!cancelled) loop.run_one();
   EXPECT_EQ(shell.sessions(), 1);
-  // sshd passes signals on for ordinary users only (session.c: it needs privilege separation).
+  // sshd forwards signals only for ordinary users (session.c: it needs privilege separation).
   if (geteuid() == 0) return;
   const std::string pid(base::Trim(ran->out));
   const Ran gone = Run(sshd.Target(), "for i in $(seq 100); do kill -0 " + pid +

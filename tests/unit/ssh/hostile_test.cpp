@@ -15,7 +15,7 @@ namespace {
 using asio::ip::tcp;
 using base::Reason;
 
-/// Takes connections, says something, and hangs up or falls silent.
+/// Accepts connections, sends something, and then closes them or falls silent.
 class HostileServer {
  public:
   HostileServer(asio::io_context& loop, std::string greeting, bool hangs_up)
@@ -50,11 +50,11 @@ class HostileServer {
 
 class HostileTest : public HostShellTest {
  protected:
-  /// One try, with little patience for silence.
+  /// One try, with a short timeout.
   base::Error Meet(const std::string& greeting, bool hangs_up) {
     const int before = OpenFiles();
     base::Error error = TryToMeet(greeting, hangs_up);
-    EXPECT_EQ(OpenFiles(), before) << "of what failed nothing is left";
+    EXPECT_EQ(OpenFiles(), before) << "a failed try leaks nothing";
     return error;
   }
 
@@ -105,7 +105,7 @@ TEST_F(HostileTest, AnEndlessGreetingIsBounded) {
   EXPECT_EQ(error.code, base::Code::kUnavailable) << error.ToString();
 }
 
-/// A listener whose backlog is full answers no SYN: the closest to a black hole on loopback.
+/// A listener with a full backlog answers no SYN: the closest to a black hole on loopback.
 TEST_F(HostileTest, ABlackHoleIsATimeout) {
   tcp::acceptor full(loop);
   full.open(tcp::v4());

@@ -41,7 +41,7 @@ TEST(EnsureKey, NeverOverwrites) {
   EXPECT_EQ(base::ReadFile(dir.path / "key").value_or(""), before);
 }
 
-TEST(EnsureKey, LeavesWhatIsNoKeyAlone) {
+TEST(EnsureKey, LeavesOtherFilesAlone) {
   const TempDir dir;
   ASSERT_TRUE(base::WriteFileAtomic(dir.path / "key", "my thesis").ok());
   const auto line = EnsureKey(dir.path / "key");
@@ -74,7 +74,7 @@ TEST(PublicKeyLine, ReadsEveryKindOfKey) {
   }
 }
 
-TEST(PublicKeyLine, TakesThePublicFileOfAnEncryptedKey) {
+TEST(PublicKeyLine, UsesThePublicFileOfAnEncryptedKey) {
   const TempDir dir;
   const Path path = dir.path / "key";
   ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", path}), 0);
@@ -112,7 +112,7 @@ TEST(PublicKeyLine, NamesAMissingFile) {
   EXPECT_TRUE(Contains(line.error().message, "No such file")) << line.error().message;
 }
 
-TEST(PublicKeyLine, TooManyOpenFilesIsNoFaultOfTheKey) {
+TEST(PublicKeyLine, TooManyOpenFilesIsNotAnUnreadableKey) {
   const TempDir dir;
   ASSERT_TRUE(EnsureKey(dir.path / "key").ok());
   rlimit before = {};

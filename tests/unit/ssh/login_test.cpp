@@ -15,7 +15,7 @@ namespace {
 
 using base::Reason;
 
-/// A key of `type`, accepted by the server; encrypted when there is a passphrase.
+/// A key of `type` that the server accepts; encrypted when there is a passphrase.
 ports::HostTarget TargetWithKey(TestSshd& sshd, const std::string& type,
                                 const std::string& passphrase) {
   const base::Path path = sshd.folder() / type;
@@ -26,13 +26,13 @@ ports::HostTarget TargetWithKey(TestSshd& sshd, const std::string& type,
   return target;
 }
 
-/// An ssh-agent of the test's own.
+/// An ssh-agent for the test.
 class Agent {
  public:
   explicit Agent(const base::Path& folder) : socket_(folder / "agent") {
     pid_ = fork();
     if (pid_ == 0) {
-      dup2(open("/dev/null", O_WRONLY), 1);  // it prints how to find it
+      dup2(open("/dev/null", O_WRONLY), 1);  // hides its greeting
       execlp("ssh-agent", "ssh-agent", "-D", "-a", socket_.c_str(), static_cast<char*>(nullptr));
       _exit(127);
     }
@@ -78,7 +78,7 @@ TEST_F(HostShellTest, AnEncryptedKeyNeedsItsPassphrase) {
   EXPECT_TRUE(right.result.ok()) << right.result.error().ToString();
 }
 
-TEST_F(HostShellTest, TheAgentHelpsWhereTheFileDoesNot) {
+TEST_F(HostShellTest, TheAgentIsUsedWhenTheFileCannotBe) {
   TestSshd sshd;
   auto target = TargetWithKey(sshd, "ed25519", "");
   const Agent agent(sshd.folder());
@@ -88,7 +88,7 @@ TEST_F(HostShellTest, TheAgentHelpsWhereTheFileDoesNot) {
   EXPECT_TRUE(ran.result.ok()) << ran.result.error().ToString();
 }
 
-TEST_F(HostShellTest, AnEmptyAgentIsNoHelp) {
+TEST_F(HostShellTest, AnEmptyAgentDoesNotHelp) {
   TestSshd sshd;
   auto target = sshd.Target();
   const Agent agent(sshd.folder());

@@ -53,7 +53,7 @@ pid_t Spawn(const std::vector<std::string>& argv, const std::string& log) {
   _exit(127);
 }
 
-/// The children of a process, by /proc.
+/// The children of a process, from /proc.
 std::vector<pid_t> ChildrenOf(pid_t parent) {
   std::vector<pid_t> children;
   const auto list =
@@ -63,7 +63,7 @@ std::vector<pid_t> ChildrenOf(pid_t parent) {
   return children;
 }
 
-/// From the top: a server that outlives its command would still report how that ended.
+/// Top down: a server that outlives its command would still report its end.
 void KillTree(pid_t pid) {
   const auto children = ChildrenOf(pid);
   kill(pid, SIGKILL);
@@ -112,7 +112,7 @@ std::string TestSshd::Missing() {
 TestSshd::TestSshd(std::vector<std::string> extra_config)
     : extra_config_(std::move(extra_config)),
       address_(fmt::format("127.0.{}.{}", getpid() % 200 + 1, getpid() / 200 % 200 + 1)) {
-  // Made by the system's service otherwise.
+  // Otherwise made by the system's service.
   if (geteuid() == 0) std::filesystem::create_directories("/run/sshd");
   Authorize(EnsureKey(dir_.path / "client_key").value_or(""));
   EXPECT_TRUE(EnsureKey(dir_.path / "host_key").ok());

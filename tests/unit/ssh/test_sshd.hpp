@@ -20,11 +20,11 @@ class TempDir {
   base::Path path = {};
 };
 
-/// A real OpenSSH server on an address of 127.0.0.0/8, for the user who runs the test. It and what
-/// it started are ended with the object.
+/// A real OpenSSH server on an address of 127.0.0.0/8, for the user who runs the test. It ends with
+/// the object, together with its children.
 class TestSshd {
  public:
-  /// Why there can be none here; empty when there can.
+  /// Why no server can run here; empty if it can.
   static std::string Missing();
 
   explicit TestSshd(std::vector<std::string> extra_config = {});
@@ -55,10 +55,10 @@ class TestSshd {
   pid_t pid_ = -1;
 };
 
-/// A TCP port of 127.0.0.1 where nobody listens.
+/// A free TCP port of 127.0.0.1.
 int UnusedPort(const std::string& address);
 std::string LoginName();
-/// Runs a program to its end; its exit code.
+/// Runs a program and returns its exit code.
 int RunProgram(const std::vector<std::string>& argv);
 
 }  // namespace jobman::ssh

@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Journals, FullDisk, testing::Bool(), [](const auto& jou
   return journal.param ? "RollbackJournal" : "WriteAheadLog";
 });
 
-TEST_P(FullDisk, WriteFailsAsAWholeAndTheStoreStaysGood) {
+TEST_P(FullDisk, AWriteFailsAsAWholeAndTheStoreStaysIntact) {
   const auto id = Open(0).Create(test::SampleJob("train"), "", kNow).value();
   base::Error error;
   core::Job last;
@@ -57,7 +57,7 @@ TEST_P(FullDisk, WriteFailsAsAWholeAndTheStoreStaysGood) {
   EXPECT_TRUE(store.Commit({.job = last, .events = {{.kind = "note"}}}, 0).ok());
 }
 
-TEST_P(FullDisk, FailedWriteHoldsNobodyUp) {
+TEST_P(FullDisk, AFailedWriteBlocksNobody) {
   const auto roomy = Open(0);
   const auto tight = Open(30);
   const auto id = roomy.Create(test::SampleJob("train"), "", kNow).value();

@@ -58,7 +58,7 @@ TEST(Migrations, FailedScriptLeavesTheVersionBeforeIt) {
   EXPECT_EQ(Count(db, "SELECT count(*) FROM t"), 1);
 }
 
-TEST(Migrations, AFunctionRewritesWhatTheScriptLeft) {
+TEST(Migrations, AFunctionRunsAfterTheScript) {
   Database db = Memory();
   const Migration migrations[] = {kOne, kDoubled};
   ASSERT_TRUE(Migrate(db, migrations).ok());
@@ -66,7 +66,7 @@ TEST(Migrations, AFunctionRewritesWhatTheScriptLeft) {
   EXPECT_EQ(Count(db, "SELECT sum(x) FROM t"), 6);
 }
 
-TEST(Migrations, AFunctionThatFailsLeavesEverythingAsItWas) {
+TEST(Migrations, AFailedFunctionChangesNothing) {
   Database db = Memory();
   const Migration migrations[] = {kOne, kRefused};
   const Status failed = Migrate(db, migrations);
@@ -84,7 +84,7 @@ TEST(Migrations, NewerVersionIsRefused) {
   EXPECT_EQ(StoreVersion(db).value(), 2);
 }
 
-/// The store that tests/data/store has of an earlier version.
+/// A copy of a store of an earlier version, from tests/data/store.
 Database OldStore(const std::string& file, int version) {
   Database db = Database::Open(file, kCreate).value();
   const auto script = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) /
@@ -93,7 +93,7 @@ Database OldStore(const std::string& file, int version) {
   return db;
 }
 
-/// What a job with everything in it, in FAILED, reads as.
+/// The expected job: FAILED, with every member set.
 core::Job ExpectedJob(int version) {
   core::Job expected = test::BusyJob(test::SampleJob("failed"));
   expected.id = {4};
@@ -110,10 +110,10 @@ core::Job ExpectedJob(int version) {
   for (core::HostRun& run : expected.stage->hosts) {
     run.started = run.phase != core::HostPhase::kLost;
   }
-  // Of several flags, what they decided.
+  // Several flags become one cause.
   expected.stage->stop = core::NodeLost{{.code = base::Code::kAborted, .message = "lost a node"}};
   if (version >= 3) return expected;
-  // What came later reads as its default.
+  // Later members have their defaults.
   expected.stage->stop = core::HostFailed{1};
   expected.stage->told.reset();
   expected.stage->hosts[0].scanned = 0;
@@ -177,7 +177,7 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   EXPECT_EQ(hook.kind(), core::HookKind::kMail);
 }
 
-TEST(Migrations, ASpecThatIsNoJsonIsLeftToItsJob) {
+TEST(Migrations, AnInvalidSpecDoesNotStopTheMigration) {
   const test::TempDir dir;
   Database db = OldStore((dir / "jobman.db").string(), 3);
   ASSERT_TRUE(db.Run("UPDATE job_files SET spec_json = '{' WHERE job = 1", "testing").ok());
@@ -186,7 +186,7 @@ TEST(Migrations, ASpecThatIsNoJsonIsLeftToItsJob) {
   EXPECT_TRUE(store.Get({2}).ok());
 }
 
-/// As a rewrite of stored JSON does: reads every row, then writes those that change.
+/// Rewrites stored JSON: reads every row, then writes those that change.
 Status RenameTheProject(Database& db) {
   std::vector<std::pair<std::int64_t, std::string>> specs;
   {

@@ -66,7 +66,7 @@ mode_t ModeOf(const Path& path) {
 
 // --- Creating ---
 
-TEST_F(OpenTest, NewStoreIsForTheUserAlone) {
+TEST_F(OpenTest, ANewStoreIsPrivate) {
   const mode_t before = umask(0);
   const auto store = Open();
   ASSERT_TRUE(store.Create(test::SampleJob("train"), "", kNow).ok());
@@ -94,7 +94,7 @@ TEST_F(OpenTest, ManyCreatorsAtOnceMakeOneStore) {
   EXPECT_THAT(Files(), testing::Not(testing::Contains(StartsWith("."))));
 }
 
-TEST_F(OpenTest, FolderNameWithOddCharactersWorks) {
+TEST_F(OpenTest, FolderNamesWithSpecialCharactersWork) {
   const Path odd = temp_.path() / "100% mine? #1";
   auto store = SqliteStore::Open(odd, OpenMode::kReadWrite);
   ASSERT_TRUE(store.ok());
@@ -119,7 +119,7 @@ TEST_F(OpenTest, ReaderSeesWhatAWriterStores) {
   EXPECT_THAT(reader.List({}).value(), SizeIs(1));
 }
 
-/// Runs `body` in a process for which the store's folder may not be written.
+/// Runs `body` in a process that may not write to the store's folder.
 int InAClosedFolder(const Path& dir, const std::function<int()>& body) {
   for (const auto& entry : std::filesystem::directory_iterator(dir))
     chmod(entry.path().c_str(), 0444);
@@ -225,7 +225,7 @@ TEST_F(OpenTest, NewerStoreIsRefusedAndLeftUntouched) {
   EXPECT_EQ(Bytes(), before);
 }
 
-TEST_F(OpenTest, FileThatIsNoDatabaseIsNeverReplaced) {
+TEST_F(OpenTest, AFileThatIsNotADatabaseIsNeverReplaced) {
   std::filesystem::create_directories(dir());
   std::ofstream(file()) << std::string(5000, 'x');
   const base::Error error = OpenError();
@@ -234,7 +234,7 @@ TEST_F(OpenTest, FileThatIsNoDatabaseIsNeverReplaced) {
   EXPECT_EQ(Bytes(), std::string(5000, 'x'));
 }
 
-TEST_F(OpenTest, EmptyFileIsAStoreThatLostEverythingNotANewOne) {
+TEST_F(OpenTest, AnEmptyFileIsADamagedStoreNotANewOne) {
   std::filesystem::create_directories(dir());
   std::ofstream touch(file());
   const base::Error error = OpenError();
@@ -255,7 +255,7 @@ TEST_F(OpenTest, DatabaseOfAnotherProgramIsRefused) {
   EXPECT_EQ(Bytes(), before);
 }
 
-TEST_F(OpenTest, DamageInTheMiddleIsReportedAndNothingIsReplaced) {
+TEST_F(OpenTest, DamageIsReportedAndNothingIsReplaced) {
   CreateOne();
   const auto size = std::filesystem::file_size(file());
   {

@@ -19,7 +19,7 @@ using test::kNow;
 class RowsTest : public testing::Test {
  protected:
   core::Job Get() const { return store_.Get(id_).value(); }
-  /// Changes the job's row behind the store's back.
+  /// Changes the job's row without the store.
   base::Error ErrorAfter(const std::string& sql) {
     auto db = Database::Open((dir_ / "jobman.db").string(), SQLITE_OPEN_READWRITE).value();
     EXPECT_TRUE(db.RunScript(sql, "testing").ok());
@@ -37,7 +37,8 @@ TEST_F(RowsTest, StateOfANewerJobmanIsNeverAnEmptyState) {
   EXPECT_EQ(error.reason, Reason::kNewerStore);
   EXPECT_THAT(error.message, HasSubstr("DREAMING"));
   EXPECT_THAT(error.ToString(), HasSubstr("job 000001"));
-  EXPECT_EQ(store_.ActiveVersions().value()[0].id, id_) << "it is there, whatever it is";
+  EXPECT_EQ(store_.ActiveVersions().value()[0].id, id_)
+      << "it is listed, even though it cannot be read";
   EXPECT_EQ(store_.List({}).value()[0].state, "DREAMING");
 }
 
@@ -68,7 +69,7 @@ TEST_F(RowsTest, RowThatIsNotJsonIsDamage) {
   EXPECT_THAT(error.ToString(), HasSubstr("job 000001"));
 }
 
-TEST_F(RowsTest, MessageThatIsNotUtf8IsStoredAllTheSame) {
+TEST_F(RowsTest, AMessageThatIsNotUtf8IsStored) {
   core::Job job = Get();
   job.state = core::BackingOff{.until = kNow, .error = {.message = "bad \xff byte"}};
   ASSERT_TRUE(store_.Commit({.job = job}, 0).ok());

@@ -25,7 +25,7 @@ TEST(UpgradeSlice, ARequestThatWasRepeatedIsCounted) {
   EXPECT_EQ(twice["last_evidence_at"], kEarly);
 }
 
-TEST(UpgradeSlice, OfADeleteTheTimeIsThatOfTheDelete) {
+TEST(UpgradeSlice, ADeleteKeepsItsTime) {
   for (const char* phase : {"deleting", "gone"}) {
     const Json slice = UpgradeSlice(Slice(phase));
     EXPECT_EQ(slice["phase"], "deleting");
@@ -48,7 +48,7 @@ TEST(UpgradeSlice, OneNodeAndOneOperationBecomeLists) {
   EXPECT_FALSE(slice.contains("node_uid") || slice.contains("operation"));
 }
 
-TEST(UpgradeSlice, WhatWasNeverShownIsAwaited) {
+TEST(UpgradeSlice, UnseenPartsAreAwaited) {
   Json old = Slice("created");
   old.erase("unshown");
   EXPECT_EQ(UpgradeSlice(old)["unshown"], Json::array({"train-000042-a1"}));
@@ -65,7 +65,7 @@ TEST(UpgradeStage, TheCommandHasNoStepAndAStepItsNumber) {
   EXPECT_EQ(UpgradeStage({{"number", 2}}, {{"generation", 3}})["generation"], 3);
 }
 
-TEST(UpgradeStage, OfSeveralFlagsTheOneThatDecided) {
+TEST(UpgradeStage, TheStrongestFlagBecomesTheCause) {
   const Json fail = {{"rule", "bad_output"}, {"action", "fail"}};
   const Json restart = {{"rule", "bad_output"}, {"action", "restart"}};
   const Json lost = {{"message", "lost a node"}};
@@ -84,13 +84,13 @@ TEST(UpgradeStage, OfSeveralFlagsTheOneThatDecided) {
   EXPECT_FALSE(UpgradeStage({{"stopping", false}}, nullptr).contains("stop"));
 }
 
-TEST(UpgradeStage, TheFirstFailureWithinAGraceIsKept) {
+TEST(UpgradeStage, TheFirstFailureDuringAGraceIsKept) {
   const Json stage =
       UpgradeStage({{"stopping", false}, {"culprit", 3}, {"notice", Json::object()}}, nullptr);
   EXPECT_EQ(stage["first_failed"], 3);
 }
 
-TEST(UpgradeAttempt, TellsWhyItWasMadeAndHowItEnded) {
+TEST(UpgradeAttempt, HasItsReasonAndItsEnd) {
   EXPECT_EQ(UpgradeAttempt("", "RUNNING", 1), Json::object());
   EXPECT_EQ(UpgradeAttempt("the slice vanished", "RUNNING", 2)["restart"]["cause"], "preempted");
   EXPECT_EQ(UpgradeAttempt("provisioning took too long", "RUNNING", 2)["restart"]["cause"],

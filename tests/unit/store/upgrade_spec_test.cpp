@@ -11,7 +11,7 @@ namespace {
 using base::Json;
 using namespace std::chrono_literals;
 
-/// A spec with every member, as version 3 wrote it. Never made anew.
+/// A spec with every member, as version 3 wrote it. Must not be regenerated.
 Json OldSpec() {
   const auto text = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "tests/data/store/spec_v3.json");
   return base::ParseJson(text.value()).value();
@@ -79,7 +79,7 @@ TEST(UpgradeSpec, LosesNothing) {
 }
 
 TEST(UpgradeSpec, HooksKeepTheirNumbers) {
-  // The outbox refers to them by number.
+  // The outbox refers to hooks by number.
   const auto spec = core::SpecFromJson(UpgradeSpec(OldSpec()));
   using core::HookEvent;
   EXPECT_EQ(
@@ -99,13 +99,13 @@ TEST(UpgradeSpec, ATimeStaysATime) {
   EXPECT_EQ(tpu, (Json{{"valid_until", "2026-01-01T00:00:00.000Z"}}));
 }
 
-TEST(UpgradeSpec, WhatWasAbsentStaysAbsent) {
+TEST(UpgradeSpec, AbsentValuesStayAbsent) {
   EXPECT_EQ(UpgradeSpec(Json::object()), Json::object());
   const Json retries = {{"retries", {{"infra", 10}}}};
   EXPECT_EQ(UpgradeSpec(retries), retries);
 }
 
-TEST(UpgradeSpec, AnyJsonIsAnswered) {
+TEST(UpgradeSpec, AnyJsonGivesASpecOrAnError) {
   for (const Json& odd : {Json(), Json(3), Json("x"), Json::array({1})}) {
     EXPECT_EQ(UpgradeSpec(odd), odd);
     for (const char* key : {"name", "tpu", "retries", "watchdog", "hooks", "smtp", "setup"}) {

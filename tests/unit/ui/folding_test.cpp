@@ -5,7 +5,7 @@
 namespace jobman::ui {
 namespace {
 
-TEST(Folding, HostsThatSaidTheSameAreOneGroup) {
+TEST(Folding, HostsWithEqualOutputAreOneGroup) {
   Folding folding;
   for (const int host : {5, 0, 2, 1}) folding.Add(host, "ok\n");
   folding.Add(3, "boom\n");
@@ -19,7 +19,7 @@ TEST(Folding, SeveralLinesStandBelowTheirHosts) {
   EXPECT_EQ(folding.Render(), "hosts 0-1 (2):\na\nb\n");
 }
 
-TEST(Folding, AMissingLastLineBreakIsAddedAndSilenceIsNamed) {
+TEST(Folding, AMissingLastLineBreakIsAddedAndNoOutputIsNamed) {
   Folding folding;
   folding.Add(0, "x");
   folding.Add(1, "");
@@ -27,7 +27,7 @@ TEST(Folding, AMissingLastLineBreakIsAddedAndSilenceIsNamed) {
   EXPECT_EQ(folding.Render(), "host 0: x\nhost 1: (no output)\nhost 2: \n");
 }
 
-TEST(Folding, NothingAddedIsNothingShown) {
+TEST(Folding, NoOutputShowsNothing) {
   EXPECT_EQ(Folding().Render(), "");
 }
 

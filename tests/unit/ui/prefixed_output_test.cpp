@@ -21,7 +21,7 @@ class Recorder {
   PrefixedOutput output;
 };
 
-TEST(HostPrefix, IsAsWideAsTheHostCountAsks) {
+TEST(HostPrefix, IsAsWideAsTheHostCountNeeds) {
   EXPECT_EQ(HostPrefix(3, 4), "host 3 | ");
   EXPECT_EQ(HostPrefix(3, 10), "host 3 | ");
   EXPECT_EQ(HostPrefix(3, 11), "host 03 | ");
@@ -50,7 +50,7 @@ TEST(PrefixedOutput, BytesOfALineAreKept) {
 TEST(PrefixedOutput, OnATerminalAProgressBarBecomesLines) {
   Recorder recorder({.host_count = 2, .split_carriage_returns = true});
   recorder.output.Feed(0, "10%\r");
-  EXPECT_EQ(recorder.Take(), "") << "may be the first half of a line end";
+  EXPECT_EQ(recorder.Take(), "") << "it may be the first half of \\r\\n";
   recorder.output.Feed(0, "20%\rdone\r\nnext\n");
   EXPECT_EQ(recorder.Take(), "host 0 | 10%\nhost 0 | 20%\nhost 0 | done\r\nhost 0 | next\n");
   recorder.output.Feed(1, "50%\r");
@@ -72,7 +72,7 @@ TEST(PrefixedOutput, ALineThatJustFitsIsNotCut) {
   EXPECT_EQ(recorder.Take(), "host 0 | abcd\nhost 0 | ef\n");
 }
 
-TEST(PrefixedOutput, EveryCutOfTheInputGivesTheSameLines) {
+TEST(PrefixedOutput, AnyCutOfTheInputGivesTheSameLines) {
   const std::string input = "one\r\ntwo\rthree\n\nfour";
   Recorder whole({.host_count = 2, .split_carriage_returns = true});
   whole.output.Feed(1, input);

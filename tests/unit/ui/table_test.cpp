@@ -22,7 +22,7 @@ TEST(Table, ColumnsAreAlignedAndLinesHaveNoTrailingBlanks) {
             "42  resnet-ablation  FAILED\n");
 }
 
-TEST(Table, TheWidestFlexibleColumnGivesWayFirst) {
+TEST(Table, TheWidestFlexibleColumnShrinksFirst) {
   EXPECT_EQ(Jobs().Render({.width = 46, .utf8 = true}),
             "ID  NAME             STATUS   WHY\n"
             " 7  a                RUNNING  the command run…\n"
@@ -40,13 +40,13 @@ TEST(Table, AFlexibleColumnStaysReadable) {
             "42  resnet-…  FAILED\n");
 }
 
-TEST(Table, WhatIsStillTooWideLosesColumnsInTheirOrder) {
+TEST(Table, ATableThatIsStillTooWideDropsColumnsInOrder) {
   Table table({{.header = "A", .drop = 2}, {.header = "B"}, {.header = "C", .drop = 1}});
   table.AddRow({"aaaa", "bbbb", "cccc"});
   EXPECT_EQ(table.Render({.width = 16}), "A     B     C\naaaa  bbbb  cccc\n");
   EXPECT_EQ(table.Render({.width = 15}), "A     B\naaaa  bbbb\n");
   EXPECT_EQ(table.Render({.width = 9}), "B\nbbbb\n");
-  EXPECT_EQ(table.Render({.width = 1}), "B\nbbbb\n") << "what must stay, stays";
+  EXPECT_EQ(table.Render({.width = 1}), "B\nbbbb\n") << "the required column stays";
 }
 
 TEST(Table, ColourDoesNotCountAsWidth) {

@@ -32,7 +32,7 @@ TEST(Decide, APipeHasNoLimitAndNoColour) {
   EXPECT_TRUE(facts.err_colour);
 }
 
-TEST(Decide, ColumnsGoesBeforeTheTerminal) {
+TEST(Decide, ColumnsOverridesTheTerminal) {
   Surroundings around = Tty();
   around.columns = "60";
   EXPECT_EQ(Decide(around).width, 60);
@@ -64,7 +64,7 @@ TEST(Decide, NoColorDumbTerminalsAndTheOptionTurnColourOff) {
   EXPECT_FALSE(Decide(dumb).err_tty) << "a dumb terminal cannot rewrite a line";
 }
 
-TEST(Decide, TheLocaleTellsUtf8) {
+TEST(Decide, TheLocaleDecidesOnUtf8) {
   for (const auto& [locale, utf8] : {std::pair{"C", false},
                                      {"POSIX", false},
                                      {"C.UTF-8", true},
@@ -85,7 +85,7 @@ class TerminalTest : public testing::Test {
   StringSink err_;
 };
 
-TEST_F(TerminalTest, DataIsHeldUntilFlushedAndTalkComesAfterIt) {
+TEST_F(TerminalTest, DataIsBufferedAndMessagesComeAfterIt) {
   Terminal terminal({}, out_, err_);
   terminal.Out("a");
   EXPECT_EQ(out_.text, "");
@@ -93,15 +93,15 @@ TEST_F(TerminalTest, DataIsHeldUntilFlushedAndTalkComesAfterIt) {
   EXPECT_EQ(out_.text, "a");
   EXPECT_EQ(err_.text, "talk\n");
   terminal.Out(std::string(std::size_t{64} * 1024, 'x'));
-  EXPECT_EQ(out_.text.size(), 1 + std::size_t{64} * 1024) << "much is written at once";
+  EXPECT_EQ(out_.text.size(), 1 + std::size_t{64} * 1024) << "large output is written at once";
 }
 
-TEST_F(TerminalTest, TheEndFlushes) {
+TEST_F(TerminalTest, TheDestructorFlushes) {
   { Terminal({}, out_, err_).Out("last words"); }
   EXPECT_EQ(out_.text, "last words");
 }
 
-TEST_F(TerminalTest, AReaderThatWentAwayIsRememberedAndNothingMoreIsWritten) {
+TEST_F(TerminalTest, NothingMoreIsWrittenAfterTheReaderIsGone) {
   Terminal terminal({}, out_, err_);
   out_.fail_with = EPIPE;
   terminal.Out("a");
@@ -114,7 +114,7 @@ TEST_F(TerminalTest, AReaderThatWentAwayIsRememberedAndNothingMoreIsWritten) {
   EXPECT_EQ(terminal.out_error(), EPIPE);
 }
 
-TEST_F(TerminalTest, TheStatusLineIsRewrittenAndMakesWayForOutput) {
+TEST_F(TerminalTest, TheStatusLineIsRewrittenAndClearedForOutput) {
   Terminal terminal({.out_tty = true, .err_tty = true, .width = 20}, out_, err_);
   terminal.SetStatus("waiting");
   EXPECT_EQ(err_.Take(), "waiting");

@@ -25,7 +25,7 @@ TEST(Text, InvalidUtf8BecomesQuestionMarks) {
   EXPECT_EQ(Clean("a\xE2\x82", true), "a??");         // cut off
 }
 
-TEST(Text, WithoutUtf8EveryForeignCharacterIsOneQuestionMark) {
+TEST(Text, WithoutUtf8EveryOtherCharacterIsAQuestionMark) {
   EXPECT_EQ(Clean("Größe 日本", false), "Gr??e ??");
   EXPECT_EQ(Clean("Größe 日本", true), "Größe 日本");
 }
@@ -54,7 +54,7 @@ TEST(Text, WrapBreaksBetweenWords) {
   EXPECT_EQ(Wrap("日本 語", 0, 5), "日本\n語");
 }
 
-TEST(Text, ColourOnlyWhereWelcome) {
+TEST(Text, ColourOnlyWhenEnabled) {
   EXPECT_EQ(Paint(Tone::kBad, "FAILED", {.colour = false}), "FAILED");
   EXPECT_EQ(Paint(Tone::kBad, "FAILED", {.colour = true}), "\x1b[31mFAILED\x1b[0m");
   EXPECT_EQ(Paint(Tone::kPlain, "x", {.colour = true}), "x");
