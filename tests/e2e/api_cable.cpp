@@ -27,11 +27,11 @@ namespace {
 using asio::ip::tcp;
 constexpr auto kNoThrow = asio::experimental::as_tuple(asio::use_awaitable);
 
-/// One connection of a client, and the one to the API that belongs to it.
+/// A connection of a client, and its counterpart to the API.
 struct Wire {
   explicit Wire(asio::io_context& loop) : client(loop), api(loop) {}
   void Cut() {
-    // Shut down first: a program that was started at the moment of the accept may hold a copy.
+    // Shut down first: a child process that was started during the accept may hold a copy.
     std::error_code ignored;
     for (tcp::socket* end : {&client, &api}) {
       end->shutdown(tcp::socket::shutdown_both, ignored);
@@ -47,7 +47,7 @@ tcp::endpoint Loopback(int port) {
   return {asio::ip::address_v4::loopback(), static_cast<asio::ip::port_type>(port)};
 }
 
-/// Programs that the test starts must not hold the port.
+/// Child processes must not hold the port.
 void KeepPrivate(int descriptor) {
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
@@ -58,7 +58,7 @@ class ApiCable::Impl {
  public:
   explicit Impl(int api_port)
       : work_(loop_.get_executor()), api_(Loopback(api_port)), port_holder_(loop_, tcp::v4()) {
-    // Bound for good but never listening: nobody else gets the port while the cable is out.
+    // Bound but not listening, to keep the port while the cable is out.
     KeepPrivate(port_holder_.native_handle());
     port_holder_.set_option(tcp::socket::reuse_address(true));
     port_holder_.bind(Loopback(0));
@@ -71,7 +71,7 @@ class ApiCable::Impl {
     thread_.join();
   }
 
-  /// Does it on the loop's thread, and waits until it is done.
+  /// Runs it on the loop's thread, and waits for the end.
   void OnLoop(const std::function<void()>& what) {
     std::promise<void> done;
     asio::post(loop_, [&] {
@@ -150,7 +150,7 @@ class ApiCable::Impl {
     held_up_.reset();
   }
 
-  /// By a connection of its own: the old one may have been given up meanwhile.
+  /// Over a new connection: the old one may have been closed meanwhile.
   static base::Task<void> DeliverLate(Impl* self, std::shared_ptr<Wire> wire, std::string request) {
     std::error_code ignored;
     std::string rest(wire->client.available(ignored), '\0');
@@ -166,7 +166,7 @@ class ApiCable::Impl {
     static_cast<void>(answered);
   }
 
-  /// Pulls the cable out when its time has come.
+  /// Pulls the cable out when its trigger has come.
   bool MayPass(Wire& wire, bool requests, std::string_view bytes) {
     const bool fatal = requests && !fatal_words_.empty() && bytes.starts_with(fatal_words_);
     if (fatal) fatal_words_.clear();

@@ -5,11 +5,11 @@
 
 namespace jobman::test {
 
-/// The wire between jobman and a simulator's API, for a test to pull out and to plug in again.
-/// While it is out, connections to endpoint() are refused; the simulator and its hosts live on.
+/// A proxy between jobman and a simulator's API that a test can unplug and plug in again. While it
+/// is out, connections to endpoint() are refused; the simulator and its hosts go on.
 class ApiCable {
  public:
-  /// Leads to `api_port` of 127.0.0.1; plugged in.
+  /// Connects to `api_port` of 127.0.0.1; plugged in at first.
   explicit ApiCable(int api_port);
   ~ApiCable();
   ApiCable(const ApiCable&) = delete;
@@ -18,11 +18,11 @@ class ApiCable {
   std::string endpoint() const;
   void PullOut();
   void PlugIn();
-  /// Pulls itself out at the next request that begins with `words` ("DELETE /v2/"): before it
-  /// arrives, or after it was done and before its answer comes back.
+  /// Unplugs at the next request that begins with `words` ("DELETE /v2/"): before it arrives, or
+  /// after it was done but before its answer returns.
   void PullOutAt(std::string words);
   void PullOutAfter(std::string words);
-  /// Keeps the next request that begins with `words` on its way until LetGo(). Others pass.
+  /// Holds the next request that begins with `words` until LetGo(). Others pass.
   void HoldUp(std::string words);
   /// Whether a request is held up.
   bool Holds();

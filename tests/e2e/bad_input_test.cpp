@@ -1,4 +1,5 @@
-// Each: one message that says what, where and what to do; the right exit code; nothing created.
+// For each input: one message that says what, where and what to do; the right exit code; nothing
+// created.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -95,7 +96,7 @@ TEST_F(BadInput, EmptyCommand) {
       "command: {cmd: ''}\n",
       2, {"command.cmd"});
 }
-TEST_F(BadInput, ANameNoNodeMayHave) {
+TEST_F(BadInput, AnInvalidNodeName) {
   Refused(
       "job: {name: 'Bad Name!'}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
       "command: {cmd: 'true'}\n",
@@ -108,13 +109,13 @@ TEST_F(BadInput, KeyWithAnOpenMode) {
   ASSERT_EQ(chmod(key.c_str(), 0644), 0);
   Refused(Good("ssh: {private_key: " + key.string() + "}\n"), 2, {key.string(), "chmod 600"});
 }
-TEST_F(BadInput, AKeyThatIsNone) {
+TEST_F(BadInput, AKeyFileWithoutAKey) {
   const base::Path key = place_.path() / "key";
   ASSERT_TRUE(base::WriteFileAtomic(key, "hello\n").ok());
   Refused(Good("ssh: {private_key: " + key.string() + "}\n"), 5, {key.string()});
 }
 TEST_F(BadInput, AStoreOfANewerVersion) {
-  ASSERT_EQ(place_.Jobman({"cancel", "nobody"}).code, 3) << "makes the store, and no job";
+  ASSERT_EQ(place_.Jobman({"cancel", "nobody"}).code, 3) << "creates the store, but no job";
   const base::Path file = place_.home() / "store" / "jobman.db";
   std::string content = base::ReadFile(file).value();
   content.replace(60, 4, std::string("\0\0\3\347", 4));  // user_version of the header: 999
@@ -123,11 +124,11 @@ TEST_F(BadInput, AStoreOfANewerVersion) {
   EXPECT_EQ(ran.code, 2) << ran.All();
   for (const char* part : {"jobman.db", "newer", "999"}) EXPECT_THAT(ran.err, HasSubstr(part));
   EXPECT_EQ(place_.Jobman({"list"}).code, 2);
-  EXPECT_EQ(base::ReadFile(file).value(), content) << "it is left as it was";
+  EXPECT_EQ(base::ReadFile(file).value(), content) << "it is unchanged";
   EXPECT_FALSE(base::FileSize(place_.home() / "sim" / "sim.json")) << "no simulator was started";
   std::filesystem::remove(file);
 }
-TEST_F(BadInput, AFeatureThatIsNotThereYetIsNamed) {
+TEST_F(BadInput, AFeatureThatIsNotSupportedYetIsNamed) {
   Refused(Good("gcsfuse: {bucket_name: b}\n"), 2, {"gcsfuse", "not supported yet"});
 }
 TEST_F(BadInput, AHomeThatCannotBeWritten) {
@@ -140,9 +141,9 @@ TEST_F(BadInput, AFullDisk) {
   const Ran ran = RunProgram({"sh", "-c",
                               std::string(JOBMAN_BIN_DIR) + "/jobman --home " +
                                   place_.home().string() + " list --all > /dev/full"});
-  EXPECT_NE(ran.code, 0) << "data that could not be written is no success";
+  EXPECT_NE(ran.code, 0) << "unwritten data is not a success";
 }
-TEST_F(BadInput, AnEnvironmentWithNothingInItSaysWhatItNeeds) {
+TEST_F(BadInput, AnEmptyEnvironmentNamesWhatIsMissing) {
   const Ran ran = RunProgram({"env", "-i", "PATH=/usr/bin:/bin", "LANG=C", "HOME=/proc/nowhere",
                               std::string(JOBMAN_BIN_DIR) + "/jobman", "create",
                               place_.JobFile("bare", 1, "true")});

@@ -1,4 +1,4 @@
-// What holds the chips of a host when the command is to start.
+// Processes that hold the chips of a host when the command starts.
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/rehearsal.hpp"
 
@@ -7,10 +7,11 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two hosts; of two nodes each has one.
+/// Two hosts, on one node or on two.
 class Chips : public RehearsalInEachWay {
  protected:
-  /// The first setup step gives the host a chip, a file that its shell names to every session.
+  /// The first setup step gives the host a chip: a file, made known to every session by the shell's
+  /// profile.
   void CreateWithChip(const std::string& cmd, const std::string& more_steps = {}) {
     const std::string chip =
         "{name: chip, run: 'mkdir -p ~/dev; : >~/dev/accel0; "
@@ -22,7 +23,7 @@ class Chips : public RehearsalInEachWay {
   }
 };
 
-TEST_P(Chips, WhatThisJobLeftOnThemIsEndedBeforeTheCommandStarts) {
+TEST_P(Chips, LeftoversOfThisJobAreEndedBeforeTheCommandStarts) {
   CreateWithChip("pgrep -fc '[s]leep 4711'; pgrep -fc '[s]leep 4712'; true",
                  ", {name: probe, run: 'setsid sleep 4711 <~/dev/accel0 >/dev/null 2>&1 &'}"
                  ", {name: service, run: 'setsid sleep 4712 </dev/null >/dev/null 2>&1 &'}");
@@ -31,18 +32,18 @@ TEST_P(Chips, WhatThisJobLeftOnThemIsEndedBeforeTheCommandStarts) {
   EXPECT_EQ(Attempt(), 1);
 }
 
-TEST_P(Chips, SomebodyElsesHolderIsNamedAndWaitedFor) {
+TEST_P(Chips, OtherHoldersAreNamedAndAwaited) {
   CreateWithChip(
       "[ $JOBMAN_ATTEMPT -gt 1 ] && exit 0\n"
       "echo up; while [ ! -e ~/go ]; do sleep 0.1; done; exit 75");
   ASSERT_TRUE(place().Until("the command to run", [&] { return Log(1, 1) == "up\n"; }));
-  // Somebody logs in to host 1 and uses its chip.
+  // Another user of host 1 uses its chip.
   ASSERT_EQ(
       Jobman({"exec", id(), "-w", "1", "--", "setsid sleep 4713 <~/dev/accel0 >/dev/null 2>&1 &"})
           .code,
       0);
   ASSERT_EQ(Jobman({"exec", id(), "--", "touch ~/go"}).code, 0);
-  // The tries are a second apart: what `why` says while it waits for the next one.
+  // Retries are a second apart; `why` is checked during a wait.
   ASSERT_TRUE(place().Until("why to name the holder and the cure", [&] {
     const std::string why = Jobman({"why", id()}).All();
     return base::Contains(why, "host 1 could not start run: its chips are in use: process ") &&
@@ -50,7 +51,7 @@ TEST_P(Chips, SomebodyElsesHolderIsNamedAndWaitedFor) {
            base::Contains(why, "jobman exec " + id() + " --host 1 -- kill");
   }));
   EXPECT_EQ(Jobman({"exec", id(), "-w", "1", "--", "pkill -f '[s]leep 4713'"}).code, 0)
-      << "it was left alone";
+      << "it was not killed";
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_GE(Attempt(), 3);
   EXPECT_THAT(Spent(),

@@ -56,7 +56,7 @@ TEST(Crash, LogsAreCompleteByteForByteAfterTenKills) {
   EXPECT_THAT(starts.out, testing::HasSubstr("hosts 0-3 (4): again")) << starts.All();
 }
 
-TEST(Crash, WhoFollowsTheLogsStartsAnotherController) {
+TEST(Crash, FollowingTheLogsStartsAnotherController) {
   Place place;
   place.StartSim({"--delays", "0"});
   place.StartController();

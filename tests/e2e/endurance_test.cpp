@@ -1,6 +1,6 @@
 // One controller through many preemptions of a job of 16 hosts: open files, SSH sessions and memory
-// end where they were after the tenth. A controller that keeps what belongs to a slice that is gone
-// comes to the limit of open files after a day or two, and then every host counts as lost.
+// end where they were after the tenth. A controller that leaks them reaches the limit of open files
+// after a day or two, and then every host counts as lost.
 //
 // JOBMAN_ENDURANCE_PREEMPTIONS makes it longer; by hand it is 200.
 #include <gtest/gtest.h>
@@ -18,11 +18,11 @@ namespace jobman::test {
 namespace {
 
 constexpr int kHosts = 16;
-/// What was needed for the first time only has been made by then.
+/// By then everything that is made only once exists.
 constexpr int kSettled = 10;
-/// One file more for each host of one slice: a leak has fifteen times as many, or more.
+/// One file for each host of one slice; a leak has at least fifteen times as many.
 constexpr int kFilesMargin = kHosts;
-/// A slice whose sessions are kept takes more than 1 MB.
+/// A leaked slice takes more than 1 MB.
 constexpr std::int64_t kMemoryMargin = std::int64_t{16} << 20;
 
 int Preemptions() {
@@ -30,7 +30,7 @@ int Preemptions() {
   return wanted ? static_cast<int>(base::ParseNumber(*wanted).value_or(200)) : 25;
 }
 
-/// What a process holds, as proc(5) tells it.
+/// Resources of a process, from proc(5).
 struct Held {
   int files = 0;
   int sockets = 0;  ///< of these; each SSH session has one
@@ -54,7 +54,7 @@ Held HeldBy(pid_t pid) {
   return held;
 }
 
-/// Any one look may come between two calls.
+/// A single look may fall between two calls.
 Held MostOf(const Held& one, const Held& other) {
   return {.files = std::max(one.files, other.files),
           .sockets = std::max(one.sockets, other.sockets),
@@ -64,7 +64,7 @@ Held MostOf(const Held& one, const Held& other) {
 class Endurance : public testing::Test {
  protected:
   Endurance() {
-    // What was freed must not count: the address sanitizer keeps 256 MB of it by default.
+    // Freed memory must not count: the address sanitizer keeps 256 MB of it by default.
     const std::string options = base::GetEnv("ASAN_OPTIONS").value_or("");
     setenv("ASAN_OPTIONS",
            (options + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64").c_str(), 1);
@@ -72,7 +72,7 @@ class Endurance : public testing::Test {
     controller_ = place_.StartController({"--poll", "1"});
   }
 
-  /// Every host has told that the command runs there in that attempt.
+  /// Every host has reported that the command of that attempt runs.
   bool Runs(int attempt) {
     return place_.Until("attempt " + std::to_string(attempt) + " on all hosts", [&] {
       for (int host = 0; host < kHosts; ++host) {
@@ -86,7 +86,7 @@ class Endurance : public testing::Test {
   pid_t controller_ = 0;
 };
 
-TEST_F(Endurance, AControllerHoldsNothingOfSlicesThatAreGone) {
+TEST_F(Endurance, AControllerKeepsNothingOfLostSlices) {
   const int preemptions = std::max(Preemptions(), kSettled + 1);
   const std::string file = place_.JobFile("train", kHosts, "echo up; exec sleep 3600",
                                           "retries: {infra: unlimited, backoff: 1s}\n");
@@ -99,7 +99,7 @@ TEST_F(Endurance, AControllerHoldsNothingOfSlicesThatAreGone) {
     ASSERT_TRUE(Runs(done + 1)) << place_.Jobman({"why", "1"}).All();
     if (done <= kSettled) early = MostOf(early, HeldBy(controller_));
   }
-  // What a moment needs goes with it: what counts is that it comes down again.
+  // Temporary peaks do not count; the value must come down again.
   EXPECT_TRUE(place_.Until("open files and sockets as before", [&] {
     const Held held = HeldBy(controller_);
     return held.files <= early.files + kFilesMargin && held.sockets <= early.sockets + kFilesMargin;

@@ -1,4 +1,4 @@
-// One command on the hosts of a job, and what its end says.
+// jobman exec: one command on the hosts of a job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 class Exec : public testing::Test {
  protected:
-  /// A job of two hosts that is over and holds its slice.
+  /// A finished job of two hosts that holds its slice.
   void Run(const std::string& more = {}) {
     place_.StartSim({"--delays", "0"});
     ASSERT_EQ(place_.Jobman({"run", place_.JobFile("one", 2, "true", more)}).code, 0);
@@ -24,7 +24,7 @@ class Exec : public testing::Test {
   Place place_;
 };
 
-TEST_F(Exec, QuietAndOneHostIsRaw) {
+TEST_F(Exec, QuietOutputOfOneHostIsRaw) {
   Run();
   const Ran one = place_.Jobman({"exec", "-q", "1", "-w", "0", "--", "printf 'a\\nb'; exit 3"});
   EXPECT_EQ(one.code, 1);
@@ -32,7 +32,7 @@ TEST_F(Exec, QuietAndOneHostIsRaw) {
   EXPECT_THAT(place_.Jobman({"exec", "-q", "1", "--", "echo a"}).out, HasSubstr("host 1 | a\n"));
 }
 
-TEST_F(Exec, AKeyThatCannotBeReadIsAMatterOfCredentials) {
+TEST_F(Exec, AnUnreadableKeyIsACredentialsError) {
   ::unsetenv("SSH_AUTH_SOCK");
   ::unsetenv("JOBMAN_SSH_PASSPHRASE");
   const std::string key = (place_.path() / "key").string();
@@ -45,10 +45,10 @@ TEST_F(Exec, AKeyThatCannotBeReadIsAMatterOfCredentials) {
   EXPECT_THAT(ran.err, HasSubstr("JOBMAN_SSH_PASSPHRASE"));
 }
 
-TEST_F(Exec, InterruptedItEndsTheCommandOnTheHosts) {
+TEST_F(Exec, AnInterruptEndsTheCommandOnTheHosts) {
   Run();
   const pid_t exec = place_.Start({"exec", "1", "--", "sleep 6123; echo on"});
-  // Their shells too: the command line stands in it.
+  // Their shells too, since the command is on their command line.
   const auto running = [&] {
     return place_.Jobman({"exec", "1", "-q", "--", "pgrep -f '[s]leep 6123'"}).out;
   };
@@ -57,7 +57,7 @@ TEST_F(Exec, InterruptedItEndsTheCommandOnTheHosts) {
     return base::Contains(out, "host 0 |") && base::Contains(out, "host 1 |");
   };
   ASSERT_TRUE(place_.Until("the command to run", on_both));
-  // Twice, as `timeout --signal=INT` and impatient people do: the farewell is said nevertheless.
+  // Twice, as with `timeout --signal=INT` and impatient users: the last message still appears.
   ::kill(exec, SIGINT);
   std::this_thread::sleep_for(std::chrono::milliseconds{30});
   ::kill(exec, SIGINT);

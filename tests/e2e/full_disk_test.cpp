@@ -1,4 +1,4 @@
-// The state folder lies on a disk that is full, or gets full: one message, nothing half done, and
+// The state folder is on a disk that is full or becomes full: one message, nothing half done, and
 // nothing lost when there is room again.
 #include <sched.h>
 #include <sys/mount.h>
@@ -19,8 +19,8 @@ using testing::HasSubstr;
 constexpr const char* kSize = "size=2m";
 constexpr int kLines = 20'000;
 
-/// Gives this process mounts of its own; as root by right, else by a user namespace in which it
-/// stays who it is.
+/// Gives this process a mount namespace; for ordinary users within a user namespace with the same
+/// ids.
 base::Status OwnMounts() {
   const uid_t user = getuid();
   const gid_t group = getgid();
@@ -36,12 +36,12 @@ base::Status OwnMounts() {
   return base::Ok();
 }
 
-/// A small disk of its own, and a file that fills it.
+/// A small disk, and a file that fills it.
 class SmallDisk {
  public:
-  /// In `at`, or in a folder of its own.
+  /// Mounted at `at`, or in a temporary folder.
   explicit SmallDisk(const base::Path& at = {}) : path_(at.empty() ? dir_.path() : at) {}
-  /// What is started from here on sees the disks that are mounted later, too.
+  /// Processes started from now on also see disks that are mounted later.
   static base::Status MayMount() {
     static const base::Status kOwn = OwnMounts();
     return kOwn;
@@ -77,7 +77,7 @@ class FullDisk : public testing::Test {
     const base::Status mounted = disk_.Mount();
     if (!mounted.ok()) GTEST_SKIP() << "no small disk here: " << mounted.error().ToString();
     place_ = std::make_unique<Place>(disk_.path());
-    // The hosts have disks of their own.
+    // The hosts use another disk.
     base::Path hosts = place_->path() / "sim";
     std::filesystem::create_directory(hosts);
     std::filesystem::create_directory_symlink(hosts, disk_.path() / "sim");
@@ -88,7 +88,7 @@ class FullDisk : public testing::Test {
   std::unique_ptr<Place> place_;
 };
 
-TEST_F(FullDisk, CreateSaysSoAndMakesNothing) {
+TEST_F(FullDisk, CreateFailsWithTheCauseAndChangesNothing) {
   const std::string file = place_->JobFile("full", 1, "true");
   disk_.Fill();
   const Ran ran = place_->Jobman({"create", file});
@@ -102,10 +102,10 @@ TEST_F(FullDisk, CreateSaysSoAndMakesNothing) {
   EXPECT_EQ(place_->Jobman({"run", file}).code, 0);
 }
 
-TEST_F(FullDisk, AJobIsNotStoredByHalf) {
+TEST_F(FullDisk, AJobIsStoredCompletelyOrNotAtAll) {
   ASSERT_EQ(place_->Jobman({"run", place_->JobFile("first", 1, "true")}).code, 0);
   ASSERT_EQ(place_->Jobman({"controller", "stop"}).code, 0);
-  // More than what is free within the files that are there.
+  // More than the free space inside the existing files.
   const std::string file = place_->JobFile("big", 1, "true # " + std::string(300'000, 'x'));
   disk_.Fill();
   const Ran ran = place_->Jobman({"create", file});
@@ -116,7 +116,7 @@ TEST_F(FullDisk, AJobIsNotStoredByHalf) {
   disk_.MakeRoom();
 }
 
-TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
+TEST_F(FullDisk, NothingIsLostWhileAJobRuns) {
   const std::string cmd =
       "echo up\nwhile [ ! -e ~/go ]; do sleep 0.1; done\n"
       "seq " +
@@ -134,7 +134,7 @@ TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
   ASSERT_TRUE(place_->Until("both hosts to have written all", [&] {
     return place_->Jobman({"exec", "1", "--", "test -e ~/written"}).code == 0;
   }));
-  // Longer than a host may be unreachable (--host-limit), which it is not.
+  // Longer than --host-limit: a local error does not count as an unreachable host.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{15};
   while (std::chrono::steady_clock::now() < end && !HasFailure()) {
     EXPECT_EQ(place_->StateOf("1"), "RUNNING") << place_->Jobman({"history", "1"}).All();
@@ -148,7 +148,7 @@ TEST_F(FullDisk, WhileAJobRunsNothingIsLost) {
   EXPECT_EQ(place_->Show("1")["attempt"], 1);
 }
 
-/// Two hosts, of which host 1 gets a small disk; of two nodes each has one.
+/// Two hosts, on one node or on two; host 1 gets a small disk.
 class FullHost : public testing::TestWithParam<Way> {
  protected:
   static const Way& way() { return GetParam(); }
@@ -176,7 +176,7 @@ class FullHost : public testing::TestWithParam<Way> {
   std::unique_ptr<SmallDisk> disk_;
 };
 
-TEST_P(FullHost, IsNamedAndTheSliceIsKeptForTheNextTry) {
+TEST_P(FullHost, IsNamedAndTheSliceIsKeptForTheRetry) {
   const std::string wait = "while [ ! -e ~/go ]; do sleep 0.1; done";
   Create("echo done",
          "retries: {backoff: 500ms}\nsetup: [{name: wait, run: 'echo up; " + wait + "'}]\n");
@@ -193,7 +193,7 @@ TEST_P(FullHost, IsNamedAndTheSliceIsKeptForTheNextTry) {
   ASSERT_TRUE(place_.Reaches("1", "SUCCEEDED"));
   const base::Json job = place_.Show("1");
   for (const int host : {0, 1}) EXPECT_EQ(place_.Log(1, job["attempt"], "run", host), "done\n");
-  EXPECT_EQ(job["slice"]["name"], kSlice) << "what follows is another try on the same slice";
+  EXPECT_EQ(job["slice"]["name"], kSlice) << "the retry uses the same slice";
   EXPECT_GE(job["spent"]["infra"], 1);
 }
 

@@ -1,4 +1,4 @@
-// jobman gc: what no job owns is found and deleted; what is owned, or somebody else's, is not.
+// jobman gc deletes slices that no job owns, but no owned or foreign ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class Gc : public testing::Test {
     place_.StartController({"--poll", "1"});
   }
 
-  /// A call of the simulator's API, past jobman.
+  /// Calls the simulator's API directly.
   base::Json Call(const std::string& method, const std::string& path, const base::Json& body = {}) {
     std::vector<std::string> words = {"curl", "-sS", "-X", method, place_.SimEndpoint() + path};
     if (!body.is_null())
@@ -38,7 +38,7 @@ class Gc : public testing::Test {
   }
   std::string Parent() const { return "/v2/projects/" + project_ + "/locations/" + kZone; }
 
-  /// A job that is over and holds its slice; its labels are taken as a model.
+  /// A finished job that holds its slice, whose labels are copied.
   void HoldASlice() {
     ASSERT_EQ(place_.Jobman({"run", place_.JobFile("kept", 1, "echo done")}).code, 0);
     project_ = base::GetString(place_.Show("kept")["slice"], "project");
@@ -85,19 +85,19 @@ class Gc : public testing::Test {
   base::Json labels_;
 };
 
-TEST_F(Gc, IsNotNeededWhereAControllerLooks) {
+TEST_F(Gc, IsNotNeededWhileAControllerRuns) {
   HoldASlice();
   MakeNode("theirs", base::Json::object());
   MakeQueued("kept-000001-a0", labels_);
   EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "theirs"}));
 }
 
-TEST_F(Gc, DeletesOrphansAndSparesWhatIsOwnedOrForeign) {
+TEST_F(Gc, DeletesOrphansButNoOwnedOrForeignSlices) {
   HoldASlice();
   ASSERT_EQ(place_.Jobman({"controller", "stop"}).code, 0);
-  MakeQueued("kept-000001-a9", labels_);                       // the job holds another one
-  MakeNode("lost-000099-a1", With("jobman-job", "000099"));    // no such job
-  MakeNode("laptop-000001-a1", With("jobman-store", "else"));  // another store of ours
+  MakeQueued("kept-000001-a9", labels_);                       // the job holds another slice
+  MakeNode("lost-000099-a1", With("jobman-job", "000099"));    // an unknown job
+  MakeNode("laptop-000001-a1", With("jobman-store", "else"));  // another store of this user
   MakeNode("colleague", {{"jobman-job", "000001"}, {"jobman-store", "x"}, {"jobman-owner", "zoe"}});
   MakeNode("theirs", base::Json::object());
   const auto all = Nodes();
@@ -119,7 +119,7 @@ TEST_F(Gc, DeletesOrphansAndSparesWhatIsOwnedOrForeign) {
   const Ran deleted = place_.Jobman({"gc", "--yes"});
   EXPECT_EQ(deleted.code, 0) << deleted.All();
   EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "laptop-000001-a1", "colleague", "theirs"}));
-  EXPECT_EQ(place_.Jobman({"gc"}).code, 0) << "nothing of this store's is left";
+  EXPECT_EQ(place_.Jobman({"gc"}).code, 0) << "no orphan of this store is left";
   EXPECT_EQ(place_.StateOf("kept"), "SUCCEEDED");
 
   EXPECT_EQ(place_.Jobman({"gc", "--all-stores", "--yes"}).code, 0);
@@ -142,7 +142,7 @@ TEST_F(Gc, AsksOnATerminal) {
   EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1"}));
 }
 
-TEST_F(Gc, WhatHasNoLabelsIsDeletedOnlyWhenItIsNamedAndAskedFor) {
+TEST_F(Gc, DeletesSlicesWithoutLabelsOnlyByNameAndOption) {
   HoldASlice();
   MakeNode("theirs", base::Json::object());
   const Ran named = place_.Jobman({"gc", "--name", "the*", "--yes"});
@@ -176,7 +176,7 @@ TEST_F(Gc, EndsRunsThatBelongToNoAttempt) {
   ASSERT_TRUE(
       place_.Until("the command to run", [&] { return place_.Log(1, 1, "run", 1) == "up\n"; }));
   EXPECT_EQ(place_.Jobman({"gc", "--yes"}).code, 0);
-  // As an earlier attempt leaves one that nobody could stop.
+  // Like a run of an earlier attempt that could not be stopped.
   const std::string leave =
       "printf \"jm_workdir=''\\njm_script='exec sleep 7222'\\njm_env=''\\njobman-end\\n\" "
       ">~/order; "

@@ -1,4 +1,4 @@
-// Hooks: commands, webhooks and mail, told at least once although the controller is killed.
+// Hooks: commands, webhooks and mail are told at least once, even if the controller is killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The JSON that a webhook was sent.
+/// The JSON that a webhook received.
 base::Json EventIn(const std::string& request) {
   const auto json = base::ParseJson(request.substr(request.find("\r\n\r\n") + 4));
   return json.ok() ? *json : base::Json();
@@ -81,7 +81,7 @@ TEST(Hooks, NothingIsLostWhenTheControllerIsKilled) {
   EXPECT_EQ(EventIn(heard.front())["id"], EventIn(heard.back())["id"]);
 }
 
-TEST(Hooks, AHookThatHangsKeepsNoJobWaiting) {
+TEST(Hooks, AHangingHookDelaysNoJob) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string file =

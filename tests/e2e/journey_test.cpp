@@ -63,7 +63,7 @@ TEST(Journey, TheCommandsExitCodeIsTheJobs) {
   EXPECT_EQ(quiet.out, "000002\nFAILED\n");
 }
 
-TEST(Journey, ASetupStepThatIsTooSlowIsAFailureAndNoCaseForAnotherTry) {
+TEST(Journey, ASetupStepTimeoutIsAFailureWithoutRetry) {
   Place place;
   place.StartSim({"--delays", "0"});
   const Ran ran = place.Jobman(
@@ -73,7 +73,7 @@ TEST(Journey, ASetupStepThatIsTooSlowIsAFailureAndNoCaseForAnotherTry) {
   EXPECT_THAT(ran.out, HasSubstr("\"exit_code\": 1"));
 }
 
-TEST(Journey, SecretsReachTheCommandAndNothingElse) {
+TEST(Journey, SecretsReachOnlyTheCommand) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string file =
@@ -101,7 +101,7 @@ TEST(Journey, TickDoesTheWorkForCron) {
   EXPECT_EQ(place.Log(1, 1, "run", 0), "ticked\n");
 }
 
-TEST(Journey, SecretsAreTheJobsOwnAndResumeTakesTheShells) {
+TEST(Journey, SecretsBelongToTheJobAndResumeReadsThemAgain) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string more = "  secrets: [E2E_SECRET]\n";
@@ -119,10 +119,10 @@ TEST(Journey, SecretsAreTheJobsOwnAndResumeTakesTheShells) {
   EXPECT_EQ(place.Log(2, 3, "run", 0), "got three\n");
 }
 
-TEST(Journey, ATickMakesRoomForACommandThatNeedsAController) {
+TEST(Journey, ATickEndsForACommandThatNeedsAController) {
   Place place;
   place.StartSim({"--delays", "0"});
-  // A tick goes on as long as a host has news, up to its bound.
+  // A tick lasts as long as hosts write output, up to its bound.
   const std::string chatty = "while :; do echo news; sleep 0.3; done";
   ASSERT_EQ(place.Jobman({"create", place.JobFile("long", 1, chatty)}).code, 0);
   ASSERT_TRUE(place.Reaches("long", "RUNNING"));
@@ -135,7 +135,7 @@ TEST(Journey, ATickMakesRoomForACommandThatNeedsAController) {
   }));
   ASSERT_EQ(place.Jobman({"create", place.JobFile("short", 1, "true")}).code, 0);
   EXPECT_TRUE(place.Reaches("short", "SUCCEEDED"));
-  EXPECT_EQ(place.Jobman({"controller", "status"}).code, 0) << "one that stays";
+  EXPECT_EQ(place.Jobman({"controller", "status"}).code, 0) << "a controller that stays";
 }
 
 }  // namespace

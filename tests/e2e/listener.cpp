@@ -15,7 +15,7 @@ void SayTo(int socket, const std::string& text) {
   (void)::send(socket, text.data(), text.size(), MSG_NOSIGNAL);
 }
 
-/// Reads on until the text holds `end`; false when the caller hung up before.
+/// Reads until the text contains `end`; false when the client closed before.
 bool HearUntil(int socket, std::string& text, const std::string& end) {
   std::array<char, 4096> buffer = {};
   while (text.find(end) == std::string::npos) {

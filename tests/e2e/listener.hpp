@@ -10,11 +10,10 @@
 
 namespace jobman::test {
 
-/// A small server on loopback for one test: speaks with one caller after the other, and keeps what
-/// each of them sent.
+/// A small server on loopback: serves one client after the other, and keeps what each sent.
 class Listener {
  public:
-  /// Speaks with a caller over a connected socket until it has heard all; gives that back.
+  /// Serves one client on a connected socket, and returns what it sent.
   using Talk = std::function<std::string(int socket)>;
   explicit Listener(Talk talk);
   ~Listener();
@@ -35,9 +34,9 @@ class Listener {
   std::thread thread_;
 };
 
-/// Takes a POST and answers with this status.
+/// Receives a POST and answers with this status.
 Listener::Talk WebhookThatSays(std::function<int()> status);
-/// Takes a mail over SMTP.
+/// Receives a mail over SMTP.
 Listener::Talk MailServerTalk();
 
 }  // namespace jobman::test

@@ -18,12 +18,12 @@ int Hosts() {
   return wanted ? static_cast<int>(base::ParseNumber(*wanted).value_or(256)) : 256;
 }
 
-TEST(ManyHosts, APodRunsOnAllOfThemAndTellsOfEach) {
+TEST(ManyHosts, APodRunsOnAllHostsAndReportsEach) {
   const int hosts = Hosts();
   Place place;
   place.StartSim({"--light", "--delays", "0"});
   const std::string file = place.JobFile("pod", 1, "echo \"I am $JOBMAN_HOST_INDEX\"");
-  // v5p is the generation that comes in every size.
+  // v5p is available in every size.
   const Ran ran = place.Jobman({"run", file, "--set", "tpu.zone=us-central1-a", "--set",
                                 "tpu.accelerator=v5p-" + std::to_string(8 * hosts)});
   ASSERT_EQ(ran.code, 0) << ran.All();

@@ -47,7 +47,7 @@ TEST_P(Multislice, EveryHostKnowsItsSliceAndNothingIsLeft) {
   EXPECT_THAT(place_.Sim({"status"}).out, Not(HasSubstr("pair-000001")));
 }
 
-TEST_P(Multislice, OneNodeThatIsPreemptedTakesTheOthersAlong) {
+TEST_P(Multislice, ThePreemptionOfOneNodeReplacesTheSlice) {
   Create(
       "trap 'sleep 1; echo saved; exit 1' TERM\n"
       "echo attempt $JOBMAN_ATTEMPT\n[ $JOBMAN_ATTEMPT = 2 ] && exit\nwhile :; do sleep 0.1; done");
@@ -59,11 +59,11 @@ TEST_P(Multislice, OneNodeThatIsPreemptedTakesTheOthersAlong) {
   ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED"));
   for (int host = 0; host < 4; ++host) EXPECT_EQ(place_.Log(1, 2, "run", host), "attempt 2\n");
   EXPECT_THAT(place_.Sim({"status"}).out, Not(HasSubstr("pair-000001-a1")));
-  if (!Direct()) return;  // the service takes all the nodes of a queued resource
+  if (!Direct()) return;  // the service takes all nodes of a queued resource
   for (const int host : {0, 1}) EXPECT_THAT(place_.Log(1, 1, "run", host), HasSubstr("saved"));
 }
 
-TEST_P(Multislice, WhenOneNodeComesBackElsewhereTheOthersAreStoppedFirst) {
+TEST_P(Multislice, WhenOneNodeMovesTheOthersAreStoppedFirst) {
   Create(
       "[ $JOBMAN_ATTEMPT = 1 ] || exec echo again\nexec 2>/dev/null\n"
       "trap 'echo stopped; exit 143' TERM; echo up; while :; do sleep 0.1; done",
@@ -79,7 +79,7 @@ TEST_P(Multislice, WhenOneNodeComesBackElsewhereTheOthersAreStoppedFirst) {
   EXPECT_THAT(place_.Jobman({"history", "pair"}).out, HasSubstr("stopping run on the others"));
 }
 
-TEST_P(Multislice, HalfAStockIsGivenBack) {
+TEST_P(Multislice, APartialSliceIsDeleted) {
   ASSERT_EQ(place_.Sim({"set", "stock.us-central2-b/v4=8"}).code, 0);  // one v4-16
   Create("echo up");
   if (Direct()) {

@@ -1,5 +1,5 @@
-// The cloud announces that it will take machines away: the command hears of it. Of a slice of two
-// nodes only one is announced.
+// The command is told when the cloud announces preemption or maintenance. In a slice of two nodes
+// only one has a notice.
 #include "tests/e2e/rehearsal.hpp"
 
 namespace jobman::test {
@@ -14,7 +14,7 @@ std::string LineOf(const std::string& kind, const std::string& text, bool immine
          R"(","text":")" + text + "\"}\n";
 }
 
-/// Attempt 1 does `told` on the signal; the next one says why there is another.
+/// Attempt 1 runs `told` on the signal; the next prints the reason of its restart.
 std::string OnNotice(const std::string& told, const std::string& signal = "TERM",
                      const std::string& meanwhile = {}) {
   return "exec 2>/dev/null\n"
@@ -25,13 +25,13 @@ std::string OnNotice(const std::string& told, const std::string& signal = "TERM"
          told + "' " + signal + "\necho up\n" + meanwhile + "while :; do sleep 0.1; done";
 }
 
-/// Notes down what it is told, leaves a file on its disk, and ends.
+/// Logs the notice, leaves a file on the disk, and ends.
 std::string Saves(int code) {
   return "touch $JOBMAN_CHECKPOINT_DIR/saved; cat $JOBMAN_NOTICE_FILE; exit " +
          std::to_string(code);
 }
 
-/// Two hosts on every node.
+/// Two hosts per node.
 class Notice : public RehearsalInEachWay {
  protected:
   static int Hosts() { return 2 * way().nodes; }
@@ -47,7 +47,7 @@ class Notice : public RehearsalInEachWay {
     Create(cmd, way().Settings(std::move(more)), 2);
     ASSERT_TRUE(EveryHostSays("up\n"));
   }
-  /// Long before the machines are taken away.
+  /// The notice comes long before the preemption.
   void IsToBePreempted() { Sim({"preempt", way().Node(Slice()), "--notice", "10m"}); }
 };
 
@@ -65,7 +65,7 @@ TEST_P(Notice, APreemptionIsToldToEveryHostAndCostsNoFailure) {
   EXPECT_THAT(History(), HasSubstr("notice of preemption (TRUE)"));
 }
 
-TEST_P(Notice, AMaintenanceIsToldToEveryHostAndWaitedForOnTheSameSlice) {
+TEST_P(Notice, MaintenanceIsToldToEveryHostAndAwaitedOnTheSameSlice) {
   Run(OnNotice(Saves(1)));
   Sim({"maintain", way().Node(Slice()), "--notice", "15s", "--for", "1s"});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
@@ -78,8 +78,8 @@ TEST_P(Notice, AMaintenanceIsToldToEveryHostAndWaitedForOnTheSameSlice) {
   EXPECT_EQ(Deletes(), 0);
 }
 
-/// By the node, which tells nothing to its hosts.
-TEST_P(Notice, AMaintenanceThatIsPendingIsOnlyToldUntilItIsOngoing) {
+/// Announced by the node, not by its hosts.
+TEST_P(Notice, PendingMaintenanceIsOnlyToldUntilItIsOngoing) {
   const std::string pending = LineOf("maintenance", "PENDING", false);
   const auto show = [&](const std::string& status) {
     Sim({"show", way().Node(Slice()), "upcomingMaintenance.maintenanceStatus=" + status});
@@ -105,7 +105,8 @@ TEST_P(Notice, TheSignalIsTheUsersChoiceAndExitCodeZeroIsSuccess) {
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
 }
 
-/// One host takes longer than command.grace, which is for other ends, though the others have ended.
+/// One host takes longer than command.grace, which does not apply here, although the others have
+/// ended.
 TEST_P(Notice, EveryHostHasTheGraceOfANotice) {
   Run(
       OnNotice("if [ $JOBMAN_HOST_INDEX = 0 ]; then trap \"\" TERM; sleep 8; fi\n"

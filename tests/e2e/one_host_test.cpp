@@ -1,4 +1,4 @@
-// One host of many goes wrong, though the cloud calls its slice READY.
+// One of several hosts fails, although the slice is READY.
 #include <thread>
 
 #include "tests/e2e/rehearsal.hpp"
@@ -17,7 +17,7 @@ class OneHost : public Rehearsal {
 class OneHostOfFour : public RehearsalInEachWay {
  protected:
   static void SetUpTestSuite() { StartSuite({"--host-limit", Place::kHostLimit}); }
-  /// It is named, its siblings are stopped, and the job goes on without these machines.
+  /// It is named, the others are stopped, and the job continues on a new slice.
   void IsNamedAndItsSliceReplacedAfter(const std::vector<std::string>& actions) {
     Rehearsal::CreateAndRun(way().Settings(), 4 / way().nodes, way().nodes);
     if (HasFatalFailure()) return;
@@ -36,14 +36,14 @@ TEST_P(OneHostOfFour, IsDead) {
   IsNamedAndItsSliceReplacedAfter({"kill"});
 }
 TEST_P(OneHostOfFour, CannotBeReached) {
-  // Connections that are there hang too, but here their kernel goes on to answer for them.
+  // Real open connections would hang too, but here the kernel keeps answering.
   IsNamedAndItsSliceReplacedAfter({"cut", "hangup"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, OneHostOfFour, kEachWay, NameOf);
 
-/// However long it stood before: what counts is how long nobody answers.
-TEST_F(OneHost, WhoseConnectionBreaksAfterALongTimeIsFollowedAgain) {
+/// Only the time without an answer counts, not the time before.
+TEST_F(OneHost, IsFollowedAgainAfterABrokenConnection) {
   Create("echo up; until [ -e ~/go ]; do sleep 0.2; done; echo end", {}, 2);
   ASSERT_TRUE(place().Until("the command to run", [&] { return Log(1, 1) == "up\n"; }));
   std::this_thread::sleep_for(std::chrono::seconds{14});  // more than --host-limit
@@ -55,7 +55,7 @@ TEST_F(OneHost, WhoseConnectionBreaksAfterALongTimeIsFollowedAgain) {
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
 }
 
-TEST_F(OneHost, WhoseCommandFailsEndsThemAll) {
+TEST_F(OneHost, WithAFailingCommandEndsTheOthers) {
   Create("echo up; [ $JOBMAN_HOST_INDEX != 1 ] || exit 7; sleep 600", {}, 4);
   ASSERT_TRUE(Reaches("FAILED"));
   EXPECT_EQ(ExitCode(), 7);

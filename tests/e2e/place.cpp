@@ -19,7 +19,7 @@ namespace {
 
 const std::string kBin = JOBMAN_BIN_DIR;
 
-/// Ever longer: what is looked at by starting a program keeps a processor busy otherwise.
+/// Growing waits: conditions that start a program would keep a processor busy otherwise.
 void Nap(int looks) {
   usleep(20'000 * std::min(looks, 10));
 }
@@ -43,7 +43,7 @@ Ran RunProgram(std::vector<std::string> argv, const std::map<std::string, std::s
 
 Place::Place(base::Path folder) : home_(folder.empty() ? dir_ / "home" : std::move(folder)) {
   EXPECT_TRUE(base::EnsureDir(home()).ok());
-  // What the caller has configured is neither read nor changed.
+  // The caller's own configuration is neither read nor changed.
   setenv("HOME", (dir_ / "user").c_str(), 1);
   unsetenv("XDG_CONFIG_HOME");
   unsetenv("XDG_STATE_HOME");

@@ -14,7 +14,7 @@
 
 namespace jobman::test {
 
-/// What a program left behind.
+/// The result of a program.
 struct Ran {
   int code = 0;
   std::string out = {};
@@ -22,8 +22,8 @@ struct Ran {
   std::string All() const { return out + err; }
 };
 
-/// A place of its own for one test: a home folder with its store, controller and simulator. Ends
-/// everything that it started.
+/// The environment of one test: a home folder with store, controller and simulator. Ends everything
+/// that it started.
 class Place {
  public:
   /// `folder` is jobman's home, one in path() when empty.
@@ -38,14 +38,14 @@ class Place {
   Ran Sim(std::vector<std::string> args);
   /// Starts the simulator with these arguments of `up`.
   void StartSim(std::vector<std::string> args);
-  /// Starts `jobman ARGS` beside the test; its output goes to the controller's log. It is killed
-  /// with the place, at the latest.
+  /// Starts `jobman ARGS` in the background; its output goes to the controller's log. The
+  /// destructor kills it.
   pid_t Start(std::vector<std::string> args);
   /// Waits for its end; its exit code, or 128 and the signal.
   int EndOf(pid_t pid);
   /// Starts a controller in the foreground, and waits until it holds the lease.
   pid_t StartController(std::vector<std::string> args = {});
-  /// SIGKILL to a controller started here, and waits for its end.
+  /// Kills a controller started here, and waits for its end.
   void KillController();
 
   /// Writes a job file of `hosts` hosts that runs `cmd`; `more` is YAML on the top level.
@@ -54,14 +54,15 @@ class Place {
   /// `show --json` of a job.
   base::Json Show(const std::string& job);
   std::string StateOf(const std::string& job);
-  /// --host-limit where hosts are lost: long enough for a machine that is slow for some seconds.
+  /// --host-limit for lost hosts: long enough for a slow test machine.
   static constexpr const char* kHostLimit = "12";
-  /// How long a test waits for what must come: no measure of anything, machines are slow at times.
+  /// How long a test waits for what must happen, with room for slow machines.
   static constexpr int kPatience = 180;
-  /// Waits until it is so; false, and a failure with the last thing seen, when it takes too long.
+  /// Waits until the condition holds; after a timeout, false and a test failure with the last
+  /// output.
   bool Until(const std::string& what, const std::function<bool()>& is_so, int seconds = kPatience);
   bool Reaches(const std::string& job, const std::string& state, int seconds = kPatience);
-  /// What a host wrote, as it lies on disk here.
+  /// A host's log, as stored here.
   std::string Log(int job, int attempt, const std::string& stage, int host);
 
   /// The API of this place's simulator, without a slash at the end.
@@ -77,7 +78,7 @@ class Place {
   std::set<pid_t> started_ = {};
 };
 
-/// Runs a program to its end with these variables on top of the environment.
+/// Runs a program to its end with these additional variables.
 Ran RunProgram(std::vector<std::string> argv, const std::map<std::string, std::string>& env = {});
 
 }  // namespace jobman::test

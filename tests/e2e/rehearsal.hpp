@@ -12,9 +12,9 @@
 
 namespace jobman::test {
 
-/// Rows of docs/states.md, each rehearsed with a job of its own; what comes before and after is the
-/// same. The tests of a suite share a place, whose simulator has no delays, and look at what the
-/// user sees, at what jobman asked for, and that nothing is left.
+/// Rows of docs/states.md, each with a job of its own; start and end are the same. The tests of a
+/// suite share a Place, whose simulator has no delays. They check what the user sees, what jobman
+/// requested, and that nothing is left.
 class Rehearsal : public testing::Test {
  protected:
   /// With more arguments of `controller run`.
@@ -22,7 +22,7 @@ class Rehearsal : public testing::Test {
   static void SetUpTestSuite() { StartSuite(); }
   static void TearDownTestSuite() { place_.reset(); }
   void SetUp() override;
-  /// Lets the simulator calm down, deletes the job, and sees that the cloud holds nothing of it.
+  /// Ends all faults, deletes the job, and checks that the cloud holds nothing of it.
   void TearDown() override;
 
   static Place& place() { return *place_; }
@@ -31,7 +31,7 @@ class Rehearsal : public testing::Test {
 
   /// Creates the test's job, with these settings on top of a spot v4-8 (or more hosts).
   void Create(const std::string& cmd, std::vector<std::string> settings = {}, int hosts = 1);
-  /// What the command of a first attempt that is to be ended runs: later ones end at once.
+  /// A command whose first attempt runs until it is ended; later attempts end at once.
   static constexpr const char* kUntilLost =
       "echo attempt $JOBMAN_ATTEMPT; [ $JOBMAN_ATTEMPT != 1 ] || sleep 600";
   /// ... and waits until it runs on every host.
@@ -49,13 +49,13 @@ class Rehearsal : public testing::Test {
   int Attempt() { return static_cast<int>(base::GetInt(place_->Show(id_), "attempt")); }
   /// "preemption 1, failure 0, infra 0": what was spent of the budgets.
   std::string Spent();
-  /// What `wait` ends with: the exit code of a job that is over.
+  /// The exit code of `wait`: that of the finished job.
   int ExitCode() { return Jobman({"wait", id_}).code; }
 
-  // How often jobman asked, in this test.
+  // Numbers of jobman's requests in this test.
   std::int64_t Creates() { return Calls(".create"); }
   std::int64_t Deletes() { return Calls(".delete"); }
-  /// What the simulator has.
+  /// State of the simulator.
   static std::string Cloud() { return place_->Sim({"status"}).out; }
 
  private:
@@ -67,21 +67,21 @@ class Rehearsal : public testing::Test {
   std::string id_ = {};
 };
 
-/// How a slice is asked for: in which allocation mode, and of how many nodes.
+/// How a slice is requested: its allocation mode and number of nodes.
 struct Way {
   const char* name;
   bool direct = false;
   int nodes = 1;
 
-  /// The settings of a job that asks so, and more.
+  /// Settings of a job for this, plus `more`.
   std::vector<std::string> Settings(std::vector<std::string> more = {}) const;
-  /// How many calls ask for one slice.
+  /// The number of create calls for one slice.
   int Requests() const { return direct ? nodes : 1; }
-  /// The last of its nodes; what is done to it alone concerns the slice as a whole.
+  /// The last of its nodes; a fault of one node affects the whole slice.
   std::string Node(const std::string& slice) const {
     return nodes == 1 ? slice : slice + "-" + std::to_string(nodes - 1);
   }
-  /// The full name of what a request makes: the queued resource, or the last node.
+  /// The full name of the created resource: the queued resource, or the last node.
   std::string Resource(const std::string& slice) const;
 };
 inline constexpr Way kQueued = {.name = "Queued"};
@@ -90,7 +90,7 @@ inline constexpr Way kQueuedTwo = {.name = "QueuedTwo", .nodes = 2};
 inline constexpr Way kDirectTwo = {.name = "DirectTwo", .direct = true, .nodes = 2};
 inline const auto kEachWay = testing::Values(kQueued, kDirectly, kQueuedTwo, kDirectTwo);
 
-/// The same in both allocation modes, and for a slice of one and of two nodes.
+/// Runs in both allocation modes, with slices of one and of two nodes.
 class RehearsalInEachWay : public Rehearsal, public testing::WithParamInterface<Way> {
  protected:
   static const Way& way() { return GetParam(); }

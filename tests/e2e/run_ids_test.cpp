@@ -1,5 +1,5 @@
-// Runs are told apart by store, slice and host: where hosts share one home folder (NFS), where two
-// stores use one machine, and where an earlier jobman began them.
+// Run ids distinguish store, slice and host: when hosts share one home folder (NFS), when two
+// stores use one machine, and when an earlier jobman started the runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr int kHosts = 16;
 
-/// Counts, in the home folder, what each host ran.
+/// Counts each host's runs in the home folder.
 constexpr const char* kCount =
     "i=$JOBMAN_HOST_INDEX\n"
     "echo x >>~/runs-$i\n"
@@ -30,8 +30,8 @@ bool AllSay(Place& place, int attempt, const std::string& what) {
   });
 }
 
-/// Each of them is a machine of its own, with its own processes, boot id and pids.
-TEST(SharedHome, SixteenHostsRunStopAndRunAgainEachItsOwn) {
+/// Each host is a separate machine with its own processes, boot id and pids.
+TEST(SharedHome, SixteenHostsEachRunStopAndRunAgainTheirOwnRuns) {
   Place place;
   const base::Path homes = place.path() / "homes";
   place.StartSim({"--delays", "0", "--homes", homes.string()});
@@ -41,8 +41,8 @@ TEST(SharedHome, SixteenHostsRunStopAndRunAgainEachItsOwn) {
   ASSERT_TRUE(AllSay(place, 1, "run 1, step 1"));
   const Ran ps = place.Jobman({"exec", "1", "--fold", "--", "pgrep -fc '[s]leep 600'"});
   EXPECT_THAT(ps.out, HasSubstr("(16): 1")) << ps.All();
-  EXPECT_EQ(place.Jobman({"gc"}).code, 0) << "no host takes a run of another for its own";
-  // One of them is stopped by hand: no other is.
+  EXPECT_EQ(place.Jobman({"gc"}).code, 0) << "no host takes another host's run for its own";
+  // One of them is stopped by hand; the others go on.
   ASSERT_EQ(place.Jobman({"exec", "1", "-w", "3", "--", "pkill -f '[s]leep 600'"}).code, 0);
   ASSERT_TRUE(place.Reaches("1", "FAILED"));
   EXPECT_THAT(place.Jobman({"why", "1"}).All(), HasSubstr("host 3 ended run with exit code 143"));
@@ -54,9 +54,9 @@ TEST(SharedHome, SixteenHostsRunStopAndRunAgainEachItsOwn) {
   EXPECT_EQ(place.Jobman({"delete", "1", "--wait"}).code, 0);
 }
 
-/// Light hosts of two simulators with one home folder and one boot id: one machine, as far as a run
-/// can see. The jobs have the same number, name and slice.
-TEST(TwoStores, OnOneMachineRunEachItsOwn) {
+/// Hosts without sandbox of two simulators, with one home folder and one boot id: one machine for
+/// their runs. The jobs have the same number, name and slice.
+TEST(TwoStores, OnOneMachineHaveTheirOwnRuns) {
   Place first, second;
   const base::Path homes = first.path() / "homes";
   ASSERT_TRUE(base::EnsureDir(homes / base::UserName()).ok());
@@ -87,8 +87,8 @@ TEST(TwoStores, OnOneMachineRunEachItsOwn) {
   EXPECT_EQ(first.Log(1, 1, "run", 0), "first\nfirst has ended\n");
 }
 
-/// A setup step begins the command under the id that an earlier jobman gave it.
-TEST(EarlierJobman, WhatItBeganIsFollowedAndNotStartedTwice) {
+/// A setup step starts the command with the run id of an earlier jobman.
+TEST(EarlierJobman, ItsRunsAreFollowedAndNotStartedTwice) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string begin =

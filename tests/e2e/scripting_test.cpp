@@ -1,4 +1,4 @@
-// The scripts of docs/scripting.md, as they stand there.
+// The scripts of docs/scripting.md, unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The block of this language below that heading of the page.
+/// The code block of this language under that heading of the page.
 std::string Block(const std::string& heading, const std::string& language) {
   const auto page = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "docs/scripting.md");
   if (!page.ok()) return {};
@@ -27,7 +27,7 @@ class Scripting : public testing::Test {
  protected:
   void SetUp() override { place_.StartSim({"--delays", "0"}); }
 
-  /// Runs a script where job files are found, with jobman in the PATH.
+  /// Runs a script in the folder of the job files, with jobman in the PATH.
   Ran Script(const std::string& text) {
     const auto path = std::getenv("PATH");
     return RunProgram({"sh", "-c", "cd " + place_.path().string() + " && " + text},
@@ -39,8 +39,8 @@ class Scripting : public testing::Test {
   Place place_;
 };
 
-TEST_F(Scripting, ALineForCronBringsAJobToItsEnd) {
-  const auto words = base::Split(Block("A line for cron", "crontab"), ' ');
+TEST_F(Scripting, ACronLineRunsAJobToItsEnd) {
+  const auto words = base::Split(Block("Jobs that are looked after by cron", "crontab"), ' ');
   ASSERT_GT(words.size(), 5u);
   EXPECT_EQ(std::count(words.begin(), words.begin() + 5, "*"), 5);
   const std::string line = base::Join({words.begin() + 5, words.end()}, " ");
@@ -50,14 +50,14 @@ TEST_F(Scripting, ALineForCronBringsAJobToItsEnd) {
   while (place_.StateOf("by-cron") != "SUCCEEDED" && ++minutes <= 30) {
     const Ran tick = Script(line);
     ASSERT_EQ(tick.code, 0) << tick.All();
-    EXPECT_EQ(tick.All(), "") << "cron would send it by mail";
+    EXPECT_EQ(tick.All(), "") << "cron would mail it";
   }
   EXPECT_EQ(place_.Log(1, 1, "run", 1), "done\n");
 }
 
-TEST_F(Scripting, UntilItSucceedsTriesAgainWhatPasses) {
+TEST_F(Scripting, UntilItSucceedsRetriesTransientFailures) {
   const std::string script = Block("Try until it succeeds", "sh");
-  // Exit code 75, and no budget left for it: FAILED until the third time.
+  // Exit code 75 without a retry budget: FAILED until the third run.
   place_.JobFile("train", 1, "echo try >>~/tries; [ $(wc -l <~/tries) -ge 3 ] || exit 75",
                  "retries: {infra: 0}\n");
   const Ran ran = Script(script);
@@ -74,8 +74,8 @@ TEST_F(Scripting, UntilItSucceedsGivesUpWhenTheCommandFails) {
   EXPECT_THAT(Slices(), HasSubstr("no nodes, no queued resources"));
 }
 
-/// `timeout` tells the process and its group, so that it hears it twice at once.
-TEST_F(Scripting, WhoseTimeIsLimitedIsToldWhatGoesOn) {
+/// `timeout` signals the process and its group, so the process gets two signals.
+TEST_F(Scripting, ALimitedWaitSaysWhatContinues) {
   ASSERT_EQ(place_.Jobman({"create", place_.JobFile("train", 1, "sleep 600")}).code, 0);
   ASSERT_TRUE(place_.Reaches("train", "RUNNING"));
   const Ran ran = Script("timeout 8 jobman wait train");
@@ -84,7 +84,7 @@ TEST_F(Scripting, WhoseTimeIsLimitedIsToldWhatGoesOn) {
   EXPECT_THAT(ran.err, HasSubstr("000001"));
 }
 
-TEST_F(Scripting, ASweepRunsOnceMoreWhatFailed) {
+TEST_F(Scripting, ASweepRunsFailedJobsAgain) {
   if (RunProgram({"jq", "--version"}).code != 0) GTEST_SKIP() << "jq is not installed";
   place_.JobFile("train", 1, "[ \"$SEED\" != 2 ] || [ $JOBMAN_ATTEMPT = 2 ]");
   const Ran ran = Script(Block("One job per value, and another try for those that failed", "sh"));

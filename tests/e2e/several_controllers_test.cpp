@@ -1,4 +1,4 @@
-// Two controllers never act on one job, however they come to be two.
+// Two controllers never act on one job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr int kTryLater = 75;
 
-/// A command that tells by its log that it ran once, and takes its time.
+/// A slow command whose log shows that it ran once.
 constexpr const char* kSlowLines =
     "echo start >>~/starts; i=1; while [ $i -le 400 ]; do echo \"line $i\"; "
     "sleep 0.05; i=$((i+1)); done";
@@ -29,13 +29,13 @@ std::string FourHundredLines() {
   return text;
 }
 
-/// By proc(5): its state is T.
+/// By proc(5): whether its state is T.
 bool IsStopped(pid_t pid) {
   const auto stat = base::ReadFile("/proc/" + std::to_string(pid) + "/stat");
   return stat.ok() && base::Contains(*stat, ") T ");
 }
 
-/// As SQLite does while it writes.
+/// Whether it holds a lock, as SQLite does while it writes.
 bool HoldsAWriteLock(pid_t pid) {
   const auto locks = base::ReadFile("/proc/locks");
   return locks.ok() && base::Contains(*locks, " WRITE " + std::to_string(pid) + " ");
@@ -45,13 +45,13 @@ class SeveralControllers : public testing::Test {
  protected:
   void SetUp() override { place_.StartSim({"--delays", "0"}); }
 
-  /// How often a method reached the simulator.
+  /// How many calls of a method reached the simulator.
   std::int64_t Calls(const std::string& method) {
     const auto log = base::ParseJson(place_.Sim({"requests"}).out);
     return log.ok() ? base::GetInt(base::GetMember(*log, "counts"), method) : -1;
   }
-  /// Stops a controller as a closed laptop does, until its lease is over. Not in the middle of a
-  /// transaction: nobody else could write then, which is another matter.
+  /// Suspends a controller, as a closed laptop does, until its lease has expired. Not during a
+  /// transaction, when nobody else could write.
   void PutToSleep(pid_t controller) {
     for (bool writes = true; writes;) {
       ASSERT_EQ(kill(controller, SIGSTOP), 0);
@@ -66,7 +66,7 @@ class SeveralControllers : public testing::Test {
   void WakeUpAndSeeItEnd(pid_t controller) {
     ASSERT_EQ(kill(controller, SIGCONT), 0);
     EXPECT_EQ(place_.EndOf(controller), kTryLater);
-    EXPECT_EQ(place_.Jobman({"controller", "status"}).code, 0) << "the other one goes on";
+    EXPECT_EQ(place_.Jobman({"controller", "status"}).code, 0) << "the other controller runs";
   }
   std::string StartsOn(const std::string& job) {
     return place_.Jobman({"exec", job, "-q", "-w", "0", "--", "cat ~/starts"}).out;
@@ -75,7 +75,7 @@ class SeveralControllers : public testing::Test {
   Place place_;
 };
 
-TEST_F(SeveralControllers, OfManyThatAreStartedAtOnceOneStays) {
+TEST_F(SeveralControllers, OfManyStartedAtOnceOneStays) {
   std::vector<pid_t> started;
   for (int i = 0; i < 6; ++i) started.push_back(place_.Start({"controller", "run"}));
   ASSERT_TRUE(place_.Until("one to hold the lease", [this] {
@@ -87,11 +87,11 @@ TEST_F(SeveralControllers, OfManyThatAreStartedAtOnceOneStays) {
   ASSERT_EQ(place_.Jobman({"controller", "stop"}).code, 0);
   std::vector<int> codes;
   for (const pid_t pid : started) codes.push_back(place_.EndOf(pid));
-  EXPECT_EQ(std::count(codes.begin(), codes.end(), 0), 1) << "the one that was asked to stop";
+  EXPECT_EQ(std::count(codes.begin(), codes.end(), 0), 1) << "the one that was told to stop";
   EXPECT_EQ(std::count(codes.begin(), codes.end(), kTryLater), 5);
 }
 
-TEST_F(SeveralControllers, OneThatSleptWhileAnotherTookOverDoesNothingMore) {
+TEST_F(SeveralControllers, ASuspendedControllerDoesNothingAfterATakeover) {
   const pid_t sleeper = place_.StartController({"--poll", "1", "--lease", "5"});
   ASSERT_EQ(place_.Jobman({"create", place_.JobFile("long", 2, kSlowLines)}).code, 0);
   ASSERT_TRUE(place_.Until("some lines to be here", [&] {
@@ -109,12 +109,12 @@ TEST_F(SeveralControllers, OneThatSleptWhileAnotherTookOverDoesNothingMore) {
   EXPECT_EQ(Calls("queuedResources.create"), 1);
 }
 
-TEST_F(SeveralControllers, OneThatSleptOverTheNextAttemptLeavesItAlone) {
+TEST_F(SeveralControllers, ASuspendedControllerLeavesALaterAttemptAlone) {
   const pid_t sleeper = place_.StartController({"--poll", "1", "--lease", "5"});
   ASSERT_EQ(place_.Jobman({"create", place_.JobFile("again", 2, kSlowLines)}).code, 0);
   ASSERT_TRUE(place_.Until("some lines to be here",
                            [&] { return base::Contains(place_.Log(1, 1, "run", 1), "line 5\n"); }));
-  // Asleep in the middle of it: the wish is written, its work perhaps begun.
+  // Suspended in the middle: the wish is stored, its work may have begun.
   ASSERT_EQ(place_.Jobman({"reboot", "again"}).code, 0);
   PutToSleep(sleeper);
   place_.StartController({"--poll", "1"});
@@ -126,8 +126,8 @@ TEST_F(SeveralControllers, OneThatSleptOverTheNextAttemptLeavesItAlone) {
   EXPECT_EQ(StartsOn("again"), "start\nstart\n");
 }
 
-/// The API behind a cable that can hold a request up: it arrives when its sender has long lost the
-/// lease. That is as late as an effect can be.
+/// The API behind a cable that can hold a request until its sender has lost the lease, which is as
+/// late as an effect can be.
 class LateRequest : public SeveralControllers {
  protected:
   void SetUp() override {
@@ -165,7 +165,7 @@ class LateRequest : public SeveralControllers {
   pid_t sleeper_ = 0;
 };
 
-TEST_F(LateRequest, ACreateFindsItsNameTakenByTheSameSlice) {
+TEST_F(LateRequest, ACreateFindsTheSliceOfItsSuccessor) {
   place_.StartController({"--poll", "1"});
   ASSERT_EQ(place_.Jobman({"wait", "late", "--for=succeeded"}).code, 0);
   LetItArrive();
@@ -175,8 +175,8 @@ TEST_F(LateRequest, ACreateFindsItsNameTakenByTheSameSlice) {
   EXPECT_THAT(Slices(), HasSubstr("no nodes, no queued resources"));
 }
 
-TEST_F(LateRequest, ACreateOfAJobThatIsDeletedUnseenIsWatchedFor) {
-  // The wish is on record before the successor starts, so it never asks for the slice itself.
+TEST_F(LateRequest, ACreateOfADeletedJobIsWatchedFor) {
+  // The wish is stored before the successor starts, so the successor never requests the slice.
   ASSERT_EQ(place_.Jobman({"delete", "late", "--wait"}).code, 0);
   LetItArrive();
   EXPECT_TRUE(NothingIsLeft()) << "the successor deletes what it watches for";
@@ -185,11 +185,12 @@ TEST_F(LateRequest, ACreateOfAJobThatIsDeletedUnseenIsWatchedFor) {
   EXPECT_EQ(Calls("queuedResources.create"), 1);
 }
 
-TEST_F(LateRequest, ACreateOfAJobThatIsDeletedAfterItsUseIsFoundByGc) {
+TEST_F(LateRequest, ACreateAfterTheJobsEndIsFoundByGc) {
   place_.StartController({"--poll", "1"});
   ASSERT_EQ(place_.Jobman({"wait", "late", "--for=succeeded"}).code, 0);
   ASSERT_EQ(place_.Jobman({"delete", "late", "--wait"}).code, 0);
-  // It repeats the successor's request; a service that forgot that one makes a slice for nobody.
+  // It repeats the successor's request. A service that has forgotten that one creates a slice that
+  // no job wants.
   ASSERT_EQ(place_.Sim({"set", "guesses.request_id_deduplicates=false"}).code, 0);
   LetItArrive();
   EXPECT_THAT(Slices(), HasSubstr("late-000001-a1"));
@@ -214,7 +215,7 @@ TEST_F(SeveralControllers, TwentyTicksAtOnceDoTheWorkOnce) {
   EXPECT_EQ(StartsOn("ticked"), "start\n");
 }
 
-TEST_F(SeveralControllers, TicksBesideAControllerLeaveItTheWork) {
+TEST_F(SeveralControllers, TicksLeaveTheWorkToARunningController) {
   place_.StartController({"--poll", "1"});
   ASSERT_EQ(place_.Jobman({"create", place_.JobFile("calm", 2, kSlowLines)}).code, 0);
   const Ran before = place_.Jobman({"controller", "status"});
@@ -241,7 +242,7 @@ TEST_F(SeveralControllers, ATickEndsInTimeAlthoughTheApiDoesNotAnswer) {
   const auto took = std::chrono::steady_clock::now() - began;
   ASSERT_EQ(kill(pid, SIGCONT), 0);
   EXPECT_EQ(tick.code, 0) << tick.All();
-  EXPECT_LT(took, std::chrono::seconds{20}) << "by itself it would wait for minutes";
+  EXPECT_LT(took, std::chrono::seconds{20}) << "without the bound it would wait for minutes";
   EXPECT_EQ(place_.StateOf("stuck"), "RUNNING");
   EXPECT_EQ(place_.Jobman({"delete", "stuck", "--wait"}).code, 0);
 }

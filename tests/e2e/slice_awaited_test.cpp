@@ -1,4 +1,4 @@
-// A request was accepted, and its slice is long in coming, or does not come.
+// A request was accepted, and its slice comes late or never.
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
 #include "tests/e2e/rehearsal.hpp"
@@ -12,7 +12,7 @@ using testing::Not;
 
 class SliceAwaited : public RehearsalInEachWay {
  protected:
-  /// The request is given up and made anew, at no cost.
+  /// The request is given up and sent again, without using a budget.
   void ComesAnew(const std::string& why) {
     ASSERT_TRUE(Reaches("SUCCEEDED"));
     EXPECT_THAT(History(), AllOf(HasSubstr(why), HasSubstr(": trying again in ")));
@@ -22,7 +22,7 @@ class SliceAwaited : public RehearsalInEachWay {
     EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
   }
 };
-/// Without a queued resource, and with one.
+/// Without and with a queued resource.
 class NodesAwaited : public SliceAwaited {};
 class QueueAwaited : public SliceAwaited {};
 
@@ -32,10 +32,10 @@ TEST_P(NodesAwaited, NoCapacity) {
   ComesAnew("There is no more capacity in the zone \"us-central2-b\"");
 }
 
-/// They ask one at a time, ever later: not fifty times as often as one would.
+/// They request one at a time with growing waits, not fifty times as often as one job.
 class FiftyJobs : public Rehearsal {};
 
-TEST_F(FiftyJobs, WaitForOneZoneTogether) {
+TEST_F(FiftyJobs, WaitForAZoneTogether) {
   Sim({"set", "stock.us-central2-b/v4=0"});
   Create("true", kDirectly.Settings());
   EXPECT_TRUE(WhySays("There is no more capacity"));
@@ -60,7 +60,7 @@ TEST_P(QueueAwaited, ARequestThatFailsWithAnInternalError) {
   ComesAnew("an internal error has occurred");
 }
 
-TEST_P(QueueAwaited, ARequestThatFailsWhenItsNodesAreBeingMade) {
+TEST_P(QueueAwaited, ARequestThatFailsDuringProvisioning) {
   Sim({"fault", "queuedResources.create", "gives_up"});
   Create("true", way().Settings());
   ASSERT_TRUE(Reaches("SUCCEEDED"));
@@ -69,16 +69,16 @@ TEST_P(QueueAwaited, ARequestThatFailsWhenItsNodesAreBeingMade) {
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
 }
 
-/// As when DNS is away for a minute, or cron has another PATH: the job waits, and loses nothing.
+/// Like a DNS failure, or another PATH in cron: the job waits, and loses nothing.
 class NoToken : public Rehearsal {};
 
-TEST_F(NoToken, IsWaitedFor) {
+TEST_F(NoToken, IsAwaited) {
   const base::Path token = place().path() / "token";
   ASSERT_TRUE(base::WriteFileAtomic(token, "t").ok());
   Sim({"set", "stock.us-central2-b/v4=0"});
   Create("true", kDirectly.Settings({"cloud.token_command=cat " + token.string()}));
   ASSERT_TRUE(WhySays("There is no more capacity"));
-  ASSERT_EQ(Jobman({"controller", "stop"}).code, 0);  // it has a token for an hour
+  ASSERT_EQ(Jobman({"controller", "stop"}).code, 0);  // it keeps a token for an hour
   ASSERT_TRUE(std::filesystem::remove(token));
   place().StartController({"--poll", "1"});
   EXPECT_TRUE(WhySays("run it by hand"));
@@ -89,7 +89,7 @@ TEST_F(NoToken, IsWaitedFor) {
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
 }
 
-TEST_P(QueueAwaited, ARequestThatFailsForAReasonThatIsNoWantOfCapacity) {
+TEST_P(QueueAwaited, ARequestThatFailsForAnotherReason) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   Create("true", way().Settings());
   ASSERT_TRUE(Reaches("WAITING"));
@@ -105,23 +105,23 @@ TEST_P(QueueAwaited, DaysInTheQueue) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   Create("true", way().Settings());
   const std::string wanted = way().nodes > 1 ? "2 x v4-8" : "v4-8";
-  EXPECT_TRUE(WhySays("capacity for " + wanted + " in us-central2-b, for 3"));  // seconds so far
+  EXPECT_TRUE(WhySays("capacity for " + wanted + " in us-central2-b, for 3"));  // seconds
   EXPECT_EQ(StateOf(), "WAITING");
   EXPECT_EQ(Creates(), way().Requests());
-  EXPECT_EQ(Deletes(), 0) << "it keeps its place";
+  EXPECT_EQ(Deletes(), 0) << "it keeps its place in the queue";
   Sim({"calm"});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_EQ(Attempt(), 1);
 }
 
-TEST_P(QueueAwaited, ValidUntilADurationIsOver) {
+TEST_P(QueueAwaited, ValidUntilADurationExpires) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   Create("true", way().Settings({"tpu.valid_until=20s"}));
   EXPECT_TRUE(WhySays("tpu.valid_until ends the wait in "));
   ComesAnew("slice " + Slice() + " found no capacity within tpu.valid_until, 20s");
 }
 
-TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
+TEST_P(QueueAwaited, ValidUntilATimeExpires) {
   Sim({"fault", "queuedResources.create", "waits_forever"});
   const auto now = std::chrono::time_point_cast<base::Duration>(std::chrono::system_clock::now());
   const std::string until = base::FormatRfc3339(now + std::chrono::seconds{30});
@@ -134,11 +134,11 @@ TEST_P(QueueAwaited, ValidUntilATimeThatPasses) {
                     HasSubstr("create the job again with a later tpu.valid_until")));
   EXPECT_EQ(Creates(), way().Requests());
   ASSERT_TRUE(place().Until("the dead slice to be deleted", [&] { return Deletes() > 0; }));
-  EXPECT_EQ(Jobman({"resume", id(), "--wait"}).code, 4) << "it would be refused";
+  EXPECT_EQ(Jobman({"resume", id(), "--wait"}).code, 4) << "the request would be refused";
   EXPECT_EQ(Creates(), way().Requests());
 }
 
-/// What is given up after 20 s here is given up after an hour by a controller of its own.
+/// With --provisioning-limit 20 s instead of an hour.
 class SliceThatDoesNotCome : public SliceAwaited {
  protected:
   static void SetUpTestSuite() { StartSuite({"--provisioning-limit", "20"}); }
@@ -162,7 +162,7 @@ TEST_P(SliceAwaited, LostBeforeItsFirstUse) {
   Sim({"preempt", way().Node(Slice())});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_THAT(History(), HasSubstr(" before it was used: trying again"));
-  // A queued resource that is suspended before its use is one that found no capacity.
+  // A queued resource that is suspended before use found no capacity.
   EXPECT_EQ(Spent(),
             way().direct ? "preemption 1, failure 0, infra 0" : "preemption 0, failure 0, infra 0");
   EXPECT_EQ(Creates(), 2 * way().Requests());
@@ -176,7 +176,7 @@ TEST_P(SliceRepaired, BeforeItWasReady) {
   Create("true", way().Settings());
   ASSERT_TRUE(Reaches("PROVISIONING"));
   Sim({"show", way().Node(Slice()), "state=REPAIRING"});
-  if (way().direct) {  // a queued resource that is not ACTIVE speaks for its nodes
+  if (way().direct) {  // otherwise the state of the queued resource counts
     EXPECT_TRUE(WhySays("slice " + Slice() + " is REPAIRING"));
   }
   Sim({"calm"});
@@ -196,8 +196,8 @@ TEST_P(SliceAwaited, NotFoundRightAfterItsCreate) {
   EXPECT_EQ(Deletes(), 0);
 }
 
-// libcurl sends a request again by itself when a connection that was kept ends under it, and a
-// listing may be sooner than the answer: whatever is lost, there is one slice.
+// libcurl repeats a request when a kept connection breaks, and a listing may precede the answer. In
+// any case there is one slice.
 TEST_P(SliceAwaited, ACreateWhoseAnswerIsLost) {
   Sim({"fault", "*.create", "drop_reply", "--times", "10"});
   Create("true", way().Settings());

@@ -1,4 +1,4 @@
-// A slice that is in use comes to its end, or is out of use for a while.
+// A slice in use is lost, or unavailable for a while.
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/rehearsal.hpp"
 
@@ -18,9 +18,8 @@ class InUse : public RehearsalInEachWay {
 
 class SliceEnds : public InUse {
  protected:
-  /// What is ordered from the simulator for NODE, or for NAME, what was asked for.
-  /// Each: the dead slice is deleted, the job runs on a new slice, and only `retries.preemption`
-  /// pays.
+  /// Commands to the simulator about NODE, or NAME of the request. After each, the lost slice is
+  /// deleted, the job runs on a new slice, and only `retries.preemption` is used.
   void IsReplacedAfter(std::vector<std::string> order) {
     CreateAndRun();
     if (HasFatalFailure()) return;
@@ -42,7 +41,7 @@ class SliceEnds : public InUse {
 TEST_P(SliceEnds, Preempted) {
   IsReplacedAfter({"preempt", "NODE"});
 }
-TEST_P(SliceEnds, PreemptedByWayOfRepairing) {
+TEST_P(SliceEnds, PreemptedAfterRepairing) {
   IsReplacedAfter({"preempt", "NODE", "--as", "repairing", "--for", "1s"});
 }
 TEST_P(SliceEnds, PreemptedWithoutARecord) {
@@ -58,8 +57,8 @@ TEST_P(SliceEnds, DeletedBySomebodyElse) {
   IsReplacedAfter({"delete", "NAME"});
 }
 
-/// On demand: nothing is deleted, nothing else is asked for. It lasts longer than a host may be
-/// silent whose slice is READY.
+/// On demand: nothing is deleted, nothing else is requested. It lasts longer than a host of a READY
+/// slice may be silent.
 class SliceStays : public InUse {
  protected:
   static void SetUpTestSuite() { StartSuite({"--host-limit", Place::kHostLimit}); }
@@ -75,7 +74,7 @@ class SliceStays : public InUse {
   }
 };
 
-TEST_P(SliceStays, AMaintenanceWithNewAddresses) {
+TEST_P(SliceStays, MaintenanceWithNewAddresses) {
   Run();
   const auto before = place().Show(id())["slice"]["hosts"];
   Sim({"maintain", way().Node(Slice()), "--for", "15s"});
@@ -96,7 +95,7 @@ TEST_P(SliceStays, ARepair) {
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1") << "the run was lost";
 }
 
-TEST_P(SliceStays, HealthAndStateThatNobodyKnowsLeaveARunAlone) {
+TEST_P(SliceStays, UnknownHealthAndStateLeaveARunAlone) {
   Run();
   Sim({"show", way().Node(Slice()), "state=FROZEN"});
   EXPECT_TRUE(WhySays("the cloud says FROZEN"));

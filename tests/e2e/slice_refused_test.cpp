@@ -1,5 +1,5 @@
-// The cloud refuses the request: what passes is waited for, what does not ends the job with its
-// cure.
+// The cloud refuses the request: transient errors are retried, permanent ones end the job with
+// their cure.
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/rehearsal.hpp"
 
@@ -12,7 +12,7 @@ using testing::Not;
 
 class SliceRefused : public RehearsalInEachWay {
  protected:
-  /// Waits in BACKOFF, with `why`, and is told what to do about it; not for long.
+  /// The job waits in BACKOFF for a short time, and `why` says what to do.
   void Waits(const std::string& why, const std::string& cure = "") {
     EXPECT_TRUE(place().Until("BACKOFF: " + why, [&] {
       const std::string told = Jobman({"why", id()}).out;
@@ -27,7 +27,7 @@ class SliceRefused : public RehearsalInEachWay {
   }
 };
 
-TEST_P(SliceRefused, QuotaIsWaitedFor) {
+TEST_P(SliceRefused, QuotaIsAwaited) {
   const std::string less = std::to_string(8 * way().nodes - 4);  // a v4-8 has 8 cores
   Sim({"set", "quota.us-central2-b/v4-spot=" + less});
   Create("true", way().Settings());
@@ -35,10 +35,10 @@ TEST_P(SliceRefused, QuotaIsWaitedFor) {
   Sim({"set", "quota.us-central2-b/v4-spot=64"});
   ComesBack();
   EXPECT_EQ(Deletes(), (Attempt() - 1) * (way().Requests() - 1))
-      << "what was granted is given back meanwhile";
+      << "granted nodes are deleted meanwhile";
 }
 
-TEST_P(SliceRefused, TooManyRequestsAreFewerAfterTheTimeThatTheCloudNames) {
+TEST_P(SliceRefused, ARateLimitIsHonoured) {
   Sim({"fault", "*.create", "rate_limit", "--retry-after", "5"});
   Create("true", way().Settings());
   Waits("Quota exceeded for quota metric");
@@ -49,7 +49,7 @@ TEST_P(SliceRefused, TooManyRequestsAreFewerAfterTheTimeThatTheCloudNames) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, SliceRefused, kEachWay, NameOf);
 
-/// What the request is refused with; the exit code of the job; a part of the cure.
+/// The refusal; the exit code of the job; a part of the cure.
 struct Refusal {
   const char* fault;
   int exit_code;
@@ -74,7 +74,7 @@ TEST_P(RefusedForGood, EndsAtOnceWithTheCure) {
   ASSERT_TRUE(Reaches("FAILED"));
   EXPECT_EQ(ExitCode(), refusal.exit_code);
   EXPECT_THAT(Jobman({"why", id()}).out, HasSubstr(refusal.cure));
-  EXPECT_EQ(Creates(), 1) << "the first refusal is enough";
+  EXPECT_EQ(Creates(), 1) << "there is no retry";
   EXPECT_EQ(Deletes(), 0);
 }
 
@@ -86,7 +86,7 @@ std::string RefusalName(const testing::TestParamInfo<std::tuple<Refusal, Way>>& 
 INSTANTIATE_TEST_SUITE_P(Reasons, RefusedForGood,
                          testing::Combine(testing::ValuesIn(kRefusals), kEachWay), RefusalName);
 
-/// What the zone does not offer is refused before there is a job.
+/// A request that the zone does not offer is refused before a job is created.
 class OfferedElsewhere : public Rehearsal {
  protected:
   void IsRefused(const std::string& setting, const std::string& says) {
@@ -108,10 +108,10 @@ TEST_F(OfferedElsewhere, TheRuntime) {
   IsRefused("tpu.version=tpu-windows", "does not offer the runtime version tpu-windows");
 }
 
-/// Of several names one: what was made under the others is given back.
+/// One of several names is taken: nodes with the other names are deleted.
 class NameTaken : public RehearsalInEachWay {};
 
-TEST_P(NameTaken, TheNextNameIsAskedForAndTheirsIsLeftAlone) {
+TEST_P(NameTaken, TheNextNameIsRequestedAndTheirsIsLeftAlone) {
   Sim({"fault", "*.create", "taken"});
   Create("true", way().Settings());
   ASSERT_TRUE(Reaches("SUCCEEDED"));
@@ -120,7 +120,7 @@ TEST_P(NameTaken, TheNextNameIsAskedForAndTheirsIsLeftAlone) {
               HasSubstr("the name " + taken + " is taken by a resource that is not ours"));
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 1");
   EXPECT_EQ(Creates(), 2 * way().Requests());
-  EXPECT_EQ(Deletes(), way().Requests() - 1) << "of its own nodes";
+  EXPECT_EQ(Deletes(), way().Requests() - 1) << "its own nodes";
   EXPECT_THAT(Cloud(), AllOf(HasSubstr(Slice(1)), HasSubstr(Slice(2))));
   EXPECT_EQ(Jobman({"delete", id(), "--wait"}).code, 0);
   EXPECT_THAT(Cloud(), AllOf(HasSubstr(Slice(1)), Not(HasSubstr(Slice(2)))));

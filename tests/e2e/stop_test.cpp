@@ -12,7 +12,7 @@ using testing::HasSubstr;
 TEST(Stop, CancelLeavesNoProcessAndResumeUsesTheSliceAgain) {
   Place place;
   place.StartSim({"--delays", "0"});
-  // A child that ignores TERM, and a daemon in a session of its own.
+  // A child that ignores TERM, and a daemon in its own session.
   const std::string file = place.JobFile("stubborn", 2,
                                          "[ $JOBMAN_ATTEMPT = 1 ] || exit 0\n"
                                          "setsid sleep 1234 &\n"
@@ -36,7 +36,7 @@ TEST(Stop, CancelLeavesNoProcessAndResumeUsesTheSliceAgain) {
   EXPECT_THAT(place.Sim({"status"}).out, testing::Not(HasSubstr("stubborn-000001-a2")));
 }
 
-TEST(Stop, CancelEndsWhatAnEndedCommandLeftBehind) {
+TEST(Stop, CancelEndsLeftoversOfAnEndedCommand) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string file = place.JobFile("parent", 2,
@@ -55,7 +55,7 @@ TEST(Stop, CancelEndsWhatAnEndedCommandLeftBehind) {
       << left.All();
 }
 
-TEST(Stop, NothingOfALostRunIsLeftBesideTheNextAttempt) {
+TEST(Stop, NothingOfALostRunIsLeftInTheNextAttempt) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string file =
@@ -74,7 +74,7 @@ TEST(Stop, NothingOfALostRunIsLeftBesideTheNextAttempt) {
   EXPECT_EQ(place.Log(1, 2, "run", 0), "0\n");
 }
 
-TEST(Stop, SetupRunsOncePerMachineAndAgainWhenForced) {
+TEST(Stop, SetupRunsOncePerHostAndAgainWhenForced) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string file = place.JobFile("setup", 1, "cat ~/count",
@@ -102,7 +102,7 @@ TEST(Stop, SetupRunsAgainAfterTheHostsRebooted) {
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("mounts-000001-a1"));
 }
 
-TEST(Stop, CancelInTheQueueGivesTheRequestBack) {
+TEST(Stop, CancelInTheQueueDeletesTheRequest) {
   Place place;
   place.StartSim({"--set", "stock.us-central2-b/v4=0"});
   ASSERT_EQ(place.Jobman({"create", place.JobFile("queued", 1, "true")}).code, 0);

@@ -1,5 +1,5 @@
-// A storm of faults over many jobs, of one node and of two, while the controller is killed again
-// and again: all of them succeed, nothing runs twice at once, and nothing is left.
+// A storm of faults over many jobs, of one node and of two, while the controller is killed
+// repeatedly: all jobs succeed, nothing runs twice at the same time, and nothing is left.
 //
 // JOBMAN_STORM_JOBS, _SECONDS, _RATE (faults a minute) and _SEED make it longer or repeat it; the
 // long form is 20 jobs and 300 seconds.
@@ -30,21 +30,21 @@ unsigned FromEnv(const char* name, unsigned otherwise) {
   return number ? static_cast<unsigned>(*number) : otherwise;
 }
 
-/// What a host may have written unseen when it went: it is cut off for 5 s at the most, a
-/// controller dead for some more.
+/// How much output may be lost with a host: it is cut off for at most 5 s, and a controller is dead
+/// a little longer.
 constexpr std::ptrdiff_t kLostMs = 12'000;
 
 std::ptrdiff_t Lines(const std::string& text) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
-/// What a job runs on: 1, 2 or 4 hosts in all.
+/// The hardware of a job: 1, 2 or 4 hosts in all.
 struct Shape {
   int nodes = 1;
   int hosts = 1;  ///< of each node
 };
 
-/// Jobs take these in turn and both allocation modes by turns: ten jobs have every pair of them.
+/// Jobs alternate between these and between both allocation modes: ten jobs have every combination.
 constexpr std::array kShapes = {Shape{1, 1}, Shape{1, 2}, Shape{1, 4}, Shape{2, 1}, Shape{2, 2}};
 
 Shape ShapeOf(unsigned number) {
@@ -69,10 +69,10 @@ class Storm : public testing::Test {
     std::printf("JOBMAN_STORM_SEED=%u\n", seed_);
   }
 
-  /// Every host takes a lock that ends with its process, goes on where the last attempt came to,
-  /// and writes each line also where the test finds it: there first, for a machine may be taken
-  /// away between the two, and no log knows more than what was written (tee is free to begin with
-  /// either). What a shell says of a TERM is no step.
+  /// Every host takes a lock that ends with its process, continues where the last attempt ended,
+  /// and also writes each line to a file for the test. To that file first: the machine may be lost
+  /// between the two, and the log must not have more than the file (tee guarantees no order). A
+  /// shell's message about a TERM is not a step.
   void Create(unsigned number) {
     const std::string cmd = fmt::format(
         "exec 2>/dev/null; share={0}; me=$share/{1}-$JOBMAN_HOST_INDEX\n"
@@ -104,7 +104,7 @@ class Storm : public testing::Test {
 
   unsigned Steps() const { return seconds_ * 1000 / pause_ms_; }
 
-  /// Hosts are counted over all nodes: each of them has come to its last step.
+  /// Hosts are counted over all nodes; each has finished its last step.
   void CheckSteps(unsigned number) {
     for (int host = 0; host < HostsOf(number); ++host) {
       const auto step = base::ReadFile(share_ / fmt::format("{}-{}.step", number, host));
@@ -113,15 +113,15 @@ class Storm : public testing::Test {
     }
   }
 
-  /// Every kind of fault has struck, where there was time for many.
+  /// Every kind of fault has occurred, if there was time.
   void CheckKinds(const std::string& told) {
     if (seconds_ * rate_ / 60 < 200) return;
     EXPECT_THAT(told, Not(ContainsRegex("[a-z] 0[,\n]")));
   }
 
-  /// What is here of each attempt's log is what the host wrote, from the first byte on; of one that
-  /// ended by itself all of it, of another all but what it wrote at last, out of reach or while no
-  /// controller lived, and took with it.
+  /// Each attempt's log here equals what the host wrote, from the first byte on. It is complete if
+  /// the attempt ended by itself; otherwise output may be missing that was written while the host
+  /// was unreachable or no controller was running.
   void CheckLogs(unsigned number) {
     const auto shown = place_.Show(fmt::format("storm-{}", number));
     const int id = static_cast<int>(base::GetInt(shown, "id"));
@@ -130,7 +130,7 @@ class Storm : public testing::Test {
       for (int host = 0; host < HostsOf(number); ++host) {
         const auto wrote = base::ReadFile(share_ / fmt::format("{}-{}.a{}", number, host, attempt));
         const std::string kept = place_.Log(id, attempt, "run", host);
-        const std::string log = kept == "(no log)" ? "" : kept;  // it did not come to that
+        const std::string log = kept == "(no log)" ? "" : kept;  // it never started
         const std::string whole = wrote.value_or("");
         EXPECT_TRUE(whole.starts_with(log))
             << "job " << id << " attempt " << attempt << " host " << host << ":\n"
@@ -147,7 +147,7 @@ class Storm : public testing::Test {
 
   const unsigned jobs_ = FromEnv("JOBMAN_STORM_JOBS", 5);
   const unsigned seconds_ = FromEnv("JOBMAN_STORM_SECONDS", 20);
-  /// Between two steps: what dozens of hosts do on one machine must leave it idle.
+  /// Between two steps: dozens of hosts on one machine must not keep it busy.
   const int pause_ms_ = seconds_ > 60 ? 1000 : 200;
   const unsigned rate_ = FromEnv("JOBMAN_STORM_RATE", 60);
   const unsigned seed_ = FromEnv("JOBMAN_STORM_SEED", std::random_device{}() % 100'000);

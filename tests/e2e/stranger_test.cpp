@@ -1,6 +1,6 @@
-// An unprivileged user without $USER, without a home folder, without a terminal, with LANG=C: what
-// can work works, and what cannot says what it needs. Root becomes that user by setpriv; for
-// anybody else it is the own user, who has an account.
+// An unprivileged user without $USER, home folder and terminal, with LANG=C: everything that can
+// work does, and the rest says what it needs. Root becomes that user by setpriv; otherwise it is
+// the user who runs the test, who has an account.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ class Stranger : public testing::Test {
     if (root_ && RunProgram({"setpriv", "--version"}).code != 0) {
       GTEST_SKIP() << "setpriv (package util-linux) is not installed";
     }
-    // The programs may have been built where nobody else may look.
+    // The programs may have been built in a private folder.
     ASSERT_TRUE(base::EnsureDir(bin_, 0755).ok());
     for (const char* program : {"jobman", "jobman-sim"}) {
       std::filesystem::copy_file(base::Path(JOBMAN_BIN_DIR) / program, bin_ / program);
@@ -32,7 +32,7 @@ class Stranger : public testing::Test {
     ASSERT_TRUE(!root_ || chown(place_.home().c_str(), kNobody, kNobody) == 0);
   }
 
-  /// `jobman ARGS` as the stranger, whose environment holds these variables and no other.
+  /// `jobman ARGS` as the stranger, with only these variables in the environment.
   Ran Jobman(const std::vector<std::string>& args, const std::vector<std::string>& variables) {
     const std::string id = std::to_string(kNobody);
     std::vector<std::string> words = {"setsid", "--wait"};
@@ -84,8 +84,8 @@ TEST_F(Stranger, RunsAJobFromItsFileToItsEnd) {
   EXPECT_THAT(place_.Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
 }
 
-TEST_F(Stranger, WithoutAnyPlaceIsToldWhatIsNeeded) {
-  // With an account there is a place: the home folder that it names, which is not for tests.
+TEST_F(Stranger, WithoutAHomeIsToldWhatIsNeeded) {
+  // An account has a home folder, which tests must not use.
   if (!root_) GTEST_SKIP() << "only root can become a user without an account";
   for (const std::vector<std::string>& variables :
        {std::vector<std::string>{"HOME=/nonexistent"}, std::vector<std::string>{}}) {
@@ -106,7 +106,8 @@ TEST_F(Stranger, AFolderThatCannotBeWrittenIsNamed) {
   EXPECT_THAT(ran.err, HasSubstr("set JOBMAN_HOME"));
   EXPECT_EQ(ran.out, "");
   EXPECT_TRUE(std::filesystem::is_empty(folder));
-  EXPECT_EQ(Jobman({"list"}, {"JOBMAN_HOME=" + folder.string()}).code, 0) << "reading needs none";
+  EXPECT_EQ(Jobman({"list"}, {"JOBMAN_HOME=" + folder.string()}).code, 0)
+      << "reading needs no folder";
 }
 
 TEST_F(Stranger, AKeyThatCannotBeReadIsNamed) {

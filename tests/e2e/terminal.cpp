@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPatienceMs = 60'000;
 
-/// The next bytes from the screen; empty at the end. Ends a program that is silent for long.
+/// The next bytes from the screen; empty at the end. Kills a program that is silent for too long.
 std::string ReadScreen(int screen, pid_t program) {
   pollfd news{.fd = screen, .events = POLLIN, .revents = 0};
   if (poll(&news, 1, kPatienceMs) != 1) kill(program, SIGKILL);

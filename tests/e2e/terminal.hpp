@@ -7,9 +7,8 @@
 
 namespace jobman::test {
 
-/// Runs `argv` on a terminal of its own; once `question` stands on the screen, types `answer` and
-/// Return. Everything that is printed is in Ran::out. Killed when the screen stays as it is
-/// for a minute.
+/// Runs `argv` on a new terminal; types `answer` and Return once `question` is on the screen.
+/// Ran::out has everything that is printed. Killed when nothing is printed for a minute.
 Ran AnswerOnTerminal(std::vector<std::string> argv, const std::string& question,
                      const std::string& answer);
 

@@ -1,4 +1,4 @@
-// What the world does to a job.
+// Faults of the cloud and of hosts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Trouble, APreemptedJobGoesOnOnANewSliceAndLeavesNoHusk) {
+TEST(Trouble, APreemptedJobContinuesOnANewSliceAndTheOldOneIsDeleted) {
   Place place;
   place.StartSim({"--delays", "0"});
   place.StartController({"--poll", "1"});

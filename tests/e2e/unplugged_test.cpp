@@ -1,6 +1,6 @@
 // The API is unplugged (connection refused) in every state of a job: nothing is deleted, nothing is
-// lost, `why` tells it, and the job goes on when the API is back.
-// JOBMAN_OUTAGE is its length in seconds; for a long look by hand: JOBMAN_OUTAGE=60 e2e_unplugged.
+// lost, `why` says so, and the job continues when the API is back. JOBMAN_OUTAGE is the length in
+// seconds; for a long test by hand: JOBMAN_OUTAGE=60 e2e_unplugged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,14 +50,14 @@ class Unplugged : public testing::Test {
         {"--endpoint", cable_->endpoint(), "create", file, "--set", "tpu.project=sim"});
     ASSERT_EQ(ran.code, 0) << ran.All();
   }
-  /// How often a method reached the simulator.
+  /// How many calls of a method reached the simulator.
   std::int64_t Calls(const std::string& method) {
     const auto log = base::ParseJson(place_.Sim({"requests"}).out);
     return log.ok() ? base::GetInt(base::GetMember(*log, "counts"), method) : -1;
   }
   std::int64_t Deletes() { return Calls("queuedResources.delete") + Calls("nodes.delete"); }
 
-  /// The cable is out: stays in this state as long as an outage lasts, says so, and deletes
+  /// Unplugs the cable: during the outage the job stays in this state, says so, and deletes
   /// nothing.
   void SitOut(const std::string& state) {
     const std::int64_t deletes = Deletes();
@@ -73,7 +73,7 @@ class Unplugged : public testing::Test {
     EXPECT_THAT(why.out, HasSubstr("Connection refused"));
     EXPECT_EQ(Deletes(), deletes) << place_.Sim({"requests"}).out;
   }
-  /// Plugs the cable in: the job succeeds, with so many slices asked for in all.
+  /// Plugs the cable in: the job succeeds, with this many slices requested in all.
   void GoesOn(int slices) {
     cable_->PlugIn();
     ASSERT_TRUE(place_.Reaches("job", "SUCCEEDED", 120));
@@ -83,7 +83,7 @@ class Unplugged : public testing::Test {
       return !base::Contains(place_.Jobman({"why", "job"}).out, kSilence);
     });
   }
-  /// Lets the command end that waits for the file ~/go; over SSH alone.
+  /// Ends the command that waits for the file ~/go, using SSH only.
   void Go() {
     const Ran ran = place_.Jobman({"exec", "job", "--", "touch ~/go"});
     EXPECT_EQ(ran.code, 0) << ran.All();
@@ -136,7 +136,7 @@ TEST_F(Unplugged, WaitingInTheCloudsQueue) {
   GoesOn(1);
 }
 
-TEST_F(Unplugged, ProvisioningASliceThatGetsReadyMeanwhile) {
+TEST_F(Unplugged, ProvisioningASliceThatBecomesReadyMeanwhile) {
   ASSERT_EQ(place_.Sim({"set", "delays.provision=10s"}).code, 0);
   Create("echo done");
   ASSERT_TRUE(place_.Reaches("job", "PROVISIONING"));
@@ -168,7 +168,7 @@ TEST_F(Unplugged, RunningGoesOnAndEndsWithoutTheApi) {
   GoesOn(1);
 }
 
-TEST_F(Unplugged, BackoffWithAHuskThatCannotBeDeleted) {
+TEST_F(Unplugged, BackoffWithASliceThatCannotBeDeleted) {
   Create(std::string("[ $JOBMAN_ATTEMPT = 2 ] || ") + kUntilGo);
   ASSERT_TRUE(place_.Reaches("job", "RUNNING"));
   cable_->PullOutAt("DELETE /v2/");

@@ -1,4 +1,4 @@
-// --verbose and JOBMAN_TRACE tell what a command does, on stderr, and no token or secret.
+// --verbose and JOBMAN_TRACE show on stderr what a command does, but no token or secret.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class Verbose : public testing::Test {
     unsetenv("JOBMAN_TRACE");
   }
 
-  /// Each command that talks to the cloud or to a host tells so; none tells what must be hushed.
+  /// Each command that talks to the cloud or to a host shows it; none shows a secret.
   void RunsAndTells(const std::vector<std::string>& flags) {
     const auto with = [&](std::vector<std::string> args) {
       args.insert(args.begin(), flags.begin(), flags.end());
@@ -42,7 +42,7 @@ class Verbose : public testing::Test {
     EXPECT_THAT(run.err, HasSubstr(" -> 200 in "));
     EXPECT_THAT(run.err, HasSubstr("starting one, which logs to"));
     const Ran exec = with({"exec", "1", "--", "echo there"});
-    EXPECT_THAT(exec.out, StartsWith("host 0 | there\n")) << "the talk is on stderr";
+    EXPECT_THAT(exec.out, StartsWith("host 0 | there\n")) << "messages are on stderr";
     EXPECT_THAT(exec.err, HasSubstr("ssh: connected to "));
     EXPECT_THAT(with({"ssh", "1", "true"}).err, HasSubstr("ssh: ssh "));
     EXPECT_THAT(with({"delete", "1", "--wait"}).err, HasSubstr("waking the controller"));
@@ -54,16 +54,16 @@ class Verbose : public testing::Test {
   Place place_;
 };
 
-TEST_F(Verbose, TellsWhatEveryCommandDoes) {
+TEST_F(Verbose, ShowsWhatEveryCommandDoes) {
   RunsAndTells({"--verbose"});
 }
 
-TEST_F(Verbose, TracingTellsEverythingButTokensAndSecrets) {
+TEST_F(Verbose, TracingShowsEverythingButTokensAndSecrets) {
   setenv("JOBMAN_TRACE", "all", 1);
   RunsAndTells({});
 }
 
-TEST_F(Verbose, WithoutItACommandThatSucceedsIsQuiet) {
+TEST_F(Verbose, WithoutItASuccessfulCommandIsQuiet) {
   const Ran ran = place_.Jobman({"--quiet", "create", place_.JobFile("mute", 1, "true")});
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.err, "");

@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Watchdog, AHangIsRunAgainOnTheSliceAlsoWhenTheControllerDiedMeanwhile) {
+TEST(Watchdog, AHangingCommandIsRestartedEvenAfterACrashOfTheController) {
   Place place;
   place.StartSim({"--delays", "0"});
   place.StartController();
@@ -36,7 +36,7 @@ TEST(Watchdog, AHangIsRunAgainOnTheSliceAlsoWhenTheControllerDiedMeanwhile) {
   EXPECT_THAT(left.out, HasSubstr("host 1 | none")) << left.All();
 }
 
-TEST(Watchdog, ABadLineGivesTheSliceUpOrFailsTheJob) {
+TEST(Watchdog, ABadLineReplacesTheSliceOrFailsTheJob) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string rules =
@@ -66,7 +66,7 @@ TEST(Watchdog, ABadLineGivesTheSliceUpOrFailsTheJob) {
   EXPECT_THAT(attempts[1].value("reason", ""), HasSubstr("SLICE_FAILURE_CHIP_DRIVER_ERROR"));
 }
 
-TEST(Watchdog, TheLimitOfDurationEndsTheJob) {
+TEST(Watchdog, MaxDurationEndsTheJob) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string file =
