@@ -123,7 +123,7 @@ std::vector<Job> ControllerWorld::Jobs() {
   return jobs;
 }
 
-controller::Ports ControllerWorld::TheWorld() {
+controller::Ports ControllerWorld::ThePorts() {
   controller::Ports ports;
   ports.stores = ports::StoresOf(way_);
   ports.shell = &hosts_;
@@ -160,7 +160,7 @@ void ControllerWorld::StartController() {
   options.policy.provisioning_limit = minutes{10};
   options.unreachable_limit = seconds{60};
   auto life = std::make_unique<Life>();
-  life->controller = std::make_unique<controller::Controller>(life->loop, TheWorld(), options);
+  life->controller = std::make_unique<controller::Controller>(life->loop, ThePorts(), options);
   auto run = [](Life* self) -> base::Task<void> { self->ended = co_await self->controller->Run(); };
   base::Spawn(life->loop.get_executor(), run(life.get()));
   lives_.push_back(std::move(life));

@@ -47,7 +47,7 @@ class ControllerWorld {
   core::JobSpec RandomSpec();
   core::RetrySpec RandomRetries();
   core::JobId Submit(core::JobSpec spec);
-  controller::World TheWorld();
+  controller::Ports ThePorts();
   base::Task<base::Status> TellHook(ports::Message message);
 
   void Turn();

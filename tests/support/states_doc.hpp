@@ -33,7 +33,7 @@ struct StoryRow {
   std::string text = {};
   std::vector<std::string> stories = {};
 };
-/// The rows of all tables from "What is seen, and what follows" on.
+/// The rows of all tables from "Observations and what follows" on.
 base::Result<std::vector<StoryRow>> ReadStoryRows(const std::string& path);
 /// The link to a story: "[preempted](../tests/stories/preempted.txt)".
 std::string StoryLink(const std::string& name);
