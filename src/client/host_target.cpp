@@ -3,6 +3,7 @@
 #include <asio/this_coro.hpp>
 
 #include "jobman/client/local_cloud.hpp"
+#include "jobman/controller/host_target.hpp"
 
 namespace jobman::client {
 
@@ -31,15 +32,7 @@ base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const co
     return base::NotFound("job " + id + " has hosts 0-" + std::to_string(count - 1) + ", not " +
                           std::to_string(host));
   }
-  const core::HostAddress& address = job.slice->hosts[static_cast<std::size_t>(host)];
-  const core::HostPosition position = core::PositionOf(*job.slice, host);
-  const bool external = job.spec.tpu.external_ips && !address.external.empty();
-  return ports::HostTarget{
-      .address = external ? address.external : address.internal,
-      .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : SshPort(paths, job.spec.cloud),
-      .user = job.spec.ssh.user,
-      .private_key = job.spec.ssh.private_key,
-      .identity = position.node_uid + "/" + std::to_string(position.host)};
+  return controller::TargetOf(job, host, SshPort(paths, job.spec.cloud));
 }
 
 base::Task<base::Result<std::optional<std::string>>> HostKeyOf(Context context,

@@ -4,6 +4,7 @@
 
 #include "jobman/base/log.hpp"
 #include "jobman/core/ownership.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::controller {
 namespace {

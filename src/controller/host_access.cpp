@@ -4,6 +4,7 @@
 
 #include "controller/times.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/controller/host_target.hpp"
 
 namespace jobman::controller {
 namespace {
@@ -16,19 +17,8 @@ bool IsNoAnswer(const base::Error& error) {
 
 }  // namespace
 
-ports::HostTarget HostAccess::PlainTarget(const core::Job& job, int host) const {
-  const core::HostAddress& address = job.slice->hosts[static_cast<std::size_t>(host)];
-  const core::HostPosition position = core::PositionOf(*job.slice, host);
-  const bool external = job.spec.tpu.external_ips && !address.external.empty();
-  return {.address = external ? address.external : address.internal,
-          .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : ports_.ssh_port(job.spec.cloud),
-          .user = job.spec.ssh.user,
-          .private_key = job.spec.ssh.private_key,
-          .identity = position.node_uid + "/" + std::to_string(position.host)};
-}
-
 base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::Job> job, int host) {
-  ports::HostTarget target = PlainTarget(*job, host);
+  ports::HostTarget target = controller::TargetOf(*job, host, ports_.ssh_port(job->spec.cloud));
   const core::HostPosition position = core::PositionOf(*job->slice, host);
   NodePtr& known = nodes_[job->id][position.node_uid];
   if (!known) known = std::make_shared<Node>();

@@ -33,7 +33,6 @@ class HostAccess {
   };
   using NodePtr = std::shared_ptr<Node>;
 
-  ports::HostTarget PlainTarget(const core::Job& job, int host) const;
   base::Task<void> Ask(NodePtr node, std::shared_ptr<const core::Job> job,
                        core::HostPosition position);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "jobman/core/slice_name.hpp"
+
 namespace jobman::controller {
 
 core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, core::JobId job,

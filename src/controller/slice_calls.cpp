@@ -2,6 +2,7 @@
 
 #include "jobman/base/log.hpp"
 #include "jobman/controller/slice_request.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::controller {
 namespace {

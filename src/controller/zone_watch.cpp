@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jobman/base/log.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::controller {
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/reconcile/turn.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 namespace {

@@ -1,6 +1,7 @@
 #include "jobman/core/held_slice.hpp"
 
 #include "core/json_fields.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 

@@ -2,28 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "core/overloaded.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 namespace {
-
-constexpr std::size_t kLongestName = 61;  // RFC 1035 allows 63; multislice appends "-0"
-
-/// Label values allow lower-case letters, digits, _ and -, at most 63 characters.
-/// Source: Compute Engine documentation, "Organize resources using labels".
-std::string LabelValue(std::string_view text) {
-  std::string value;
-  for (const char c : text.substr(0, 63)) {
-    const auto lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    const bool allowed = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9') ||
-                         lower == '-' || lower == '_';
-    value += allowed ? lower : '-';
-  }
-  return value;
-}
 
 std::string_view OutcomeName(Outcome outcome) {
   switch (outcome) {
@@ -64,24 +47,6 @@ std::string_view StateName(const JobState& state) {
 
 bool IsFinal(const JobState& state) {
   return std::holds_alternative<Done>(state);
-}
-
-std::string SliceName(const Job& job, int attempt) {
-  const std::string tail = fmt::format("-{}-a{}", FormatJobId(job.id), attempt);
-  std::string prefix = LabelValue(job.spec.tpu.name.empty() ? job.name : job.spec.tpu.name);
-  std::replace(prefix.begin(), prefix.end(), '_', '-');
-  if (prefix.empty() || prefix.front() < 'a' || prefix.front() > 'z') prefix.insert(0, "j");
-  prefix.resize(std::min(prefix.size(), kLongestName - tail.size()));
-  while (prefix.size() > 1 && prefix.back() == '-') prefix.pop_back();
-  return prefix + tail;
-}
-
-SliceRef SliceFor(const Job& job, int attempt) {
-  const TpuSpec& tpu = job.spec.tpu;
-  return {.mode = tpu.allocation_mode,
-          .place = {.project = tpu.project, .zone = tpu.zone},
-          .name = SliceName(job, attempt),
-          .nodes = tpu.num_slices};
 }
 
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id) {

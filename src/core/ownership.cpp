@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 namespace {
@@ -13,18 +13,6 @@ namespace {
 std::string LabelOf(const std::map<std::string, std::string>& labels, const std::string& key) {
   const auto found = labels.find(key);
   return found == labels.end() ? std::string{} : found->second;
-}
-
-bool AllDigits(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// The slice of that name, or one of its nodes: "train-000042-a3", "train-000042-a3-1".
-bool IsOf(const std::string& slice, std::string_view name) {
-  if (!name.starts_with(slice)) return false;
-  name.remove_prefix(slice.size());
-  return name.empty() || (name.front() == '-' && AllDigits(name.substr(1)));
 }
 
 FoundSlice FromQueued(const Place& place, const QueuedSeen& queued) {
@@ -73,14 +61,6 @@ std::optional<JobId> LabelledJob(const std::map<std::string, std::string>& label
   return JobId{*number};
 }
 
-int AttemptOf(std::string_view name) {
-  const auto mark = name.rfind("-a");
-  if (mark == std::string_view::npos) return 0;
-  name.remove_prefix(mark + 2);
-  const auto attempt = base::ParseNumber(name.substr(0, name.find('-')));
-  return attempt && *attempt <= std::numeric_limits<int>::max() ? static_cast<int>(*attempt) : 0;
-}
-
 Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::string>& ours,
                  const std::optional<Job>& job) {
   const std::string store = LabelOf(found.labels, "jobman-store");
@@ -103,7 +83,8 @@ Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::strin
   // another slice.
   const std::string& zone = found.ref.place.zone;
   const bool elsewhere = zone != "-" && zone != held.place.zone;
-  if (!elsewhere && IsOf(held.name, named)) return {Ownership::kOwned, job_is + " and holds it"};
+  if (!elsewhere && IsPartOf(held.name, named))
+    return {Ownership::kOwned, job_is + " and holds it"};
   return {Ownership::kOrphan, job_is + " and holds slice " + held.name};
 }
 

@@ -43,26 +43,6 @@ constexpr std::array kQueuedStates = {
 
 }  // namespace
 
-std::vector<std::string> NodeIds(const SliceRef& ref) {
-  if (ref.nodes <= 1) return {ref.name};
-  std::vector<std::string> ids;
-  for (int node = 0; node < ref.nodes; ++node) ids.push_back(ref.name + "-" + std::to_string(node));
-  return ids;
-}
-
-std::vector<SliceRef> PartsOf(const SliceRef& ref) {
-  if (ref.mode == AllocationMode::kQueuedResources) return {ref};
-  std::vector<SliceRef> parts;
-  for (const std::string& id : NodeIds(ref)) {
-    parts.push_back({.mode = ref.mode, .place = ref.place, .name = id});
-  }
-  return parts;
-}
-
-std::vector<std::string> NamesOfParts(const SliceRef& ref) {
-  return ref.mode == AllocationMode::kQueuedResources ? std::vector{ref.name} : NodeIds(ref);
-}
-
 std::string_view NodeStateName(NodeState state) {
   return NameIn(kNodeStates, state, "UNKNOWN");
 }

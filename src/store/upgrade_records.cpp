@@ -5,6 +5,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/core/attempt.hpp"
 #include "jobman/core/slice.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::store {
 namespace {

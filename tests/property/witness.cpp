@@ -1,4 +1,5 @@
 #include "tests/property/witness.hpp"
+#include "jobman/core/slice_name.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 #include "tests/property/world.hpp"
+#include "jobman/core/slice_name.hpp"
 
 #include <fmt/format.h>
 

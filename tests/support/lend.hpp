@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "jobman/client/context.hpp"
+#include "jobman/core/slice_name.hpp"
 #include "tests/support/fake_slice_api.hpp"
 
 namespace jobman::test {

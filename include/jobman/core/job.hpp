@@ -126,11 +126,6 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-/// The slice's name for the job's attempt: `<prefix>-<id>-a<attempt>`, lower-case RFC 1035, at most
-/// 61 characters. Deterministic: if the name already exists with our labels, it is ours.
-std::string SliceName(const Job& job, int attempt);
-/// The slice that the attempt requests.
-SliceRef SliceFor(const Job& job, int attempt);
 /// Labels that mark a cloud resource as ours: jobman-job, jobman-owner, jobman-store.
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id);
 bool IsOurs(const std::map<std::string, std::string>& labels, JobId job,

@@ -48,9 +48,6 @@ std::optional<JobId> LabelledJob(const std::map<std::string, std::string>& label
 Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::string>& ours,
                  const std::optional<Job>& job);
 
-/// The attempt in the name of a slice or of one of its nodes (SliceName); 0 for other names.
-int AttemptOf(std::string_view name);
-
 /// Why a live run does not belong to the current attempt of this job; nothing when it does or may.
 /// `run_id` as host.sh lists it. Runs of other jobs or hosts than `on` are not judged.
 std::optional<std::string> StrayRun(const std::string& run_id, const JobOnHost& on, const Job& job);

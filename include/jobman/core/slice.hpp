@@ -117,14 +117,6 @@ struct SliceRef {
   friend bool operator==(const SliceRef&, const SliceRef&) = default;
 };
 
-/// The ids of its nodes: the name, or NAME-0, NAME-1, ... for a multislice, as the service numbers
-/// them (MultisliceParams.nodeIdPrefix).
-std::vector<std::string> NodeIds(const SliceRef& ref);
-/// The parts that are created and deleted by one call each: the queued resource, or without one
-/// each node.
-std::vector<SliceRef> PartsOf(const SliceRef& ref);
-std::vector<std::string> NamesOfParts(const SliceRef& ref);
-
 /// Everything a create call needs.
 struct SliceRequest {
   SliceRef ref = {};

@@ -14,6 +14,7 @@
 #include "jobman/cloud/tpu_json.hpp"
 #include "jobman/controller/slice_request.hpp"
 #include "jobman/core/accelerators.hpp"
+#include "jobman/core/slice_name.hpp"
 #include "jobman/ssh/keys.hpp"
 
 namespace jobman::cli {

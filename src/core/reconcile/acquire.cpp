@@ -5,6 +5,7 @@
 
 #include "core/reconcile/turn.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "core/reconcile/fold_parts.hpp"
 #include "core/reconcile/hold.hpp"
+#include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 namespace {

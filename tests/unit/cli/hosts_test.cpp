@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "jobman/controller/controller.hpp"
+#include "jobman/core/slice_name.hpp"
 #include "tests/support/cli_world.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/lend.hpp"

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "jobman/core/slice_name.hpp"
 #include "tests/support/scripted_shell.hpp"
 #include "tests/unit/client/client_world.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "controller/zone_watch.hpp"
 #include "jobman/core/describe.hpp"
+#include "jobman/core/slice_name.hpp"
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/sample_job.hpp"

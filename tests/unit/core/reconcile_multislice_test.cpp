@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/core/slice_name.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
 
