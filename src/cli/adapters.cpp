@@ -13,7 +13,7 @@
 namespace jobman::cli {
 namespace {
 
-/// OpenCloud() for a controller.
+/// OpenCloud() in the form that a controller needs.
 base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenSlices(base::StatePaths paths,
                                                                       core::CloudSpec spec) {
   JM_CO_ASSIGN_OR_RETURN(auto opened, co_await OpenCloud(std::move(paths), std::move(spec)));
@@ -58,7 +58,7 @@ ControllerAdapters::ControllerAdapters(asio::io_context& loop, base::StatePaths 
       shell_(OpenShell(loop.get_executor(), *stores_.host_keys)) {
   auto transport = http::MakeCurlTransport(loop.get_executor());
   auto mailer = http::MakeCurlMailer(loop.get_executor());
-  if (!transport.ok() || !mailer.ok()) return;  // the cloud's client says what is wrong
+  if (!transport.ok() || !mailer.ok()) return;  // the cloud's client reports what is wrong
   transport_ = std::move(transport).value();
   mailer_ = std::move(mailer).value();
   notifier_ = std::make_unique<notify::HookNotifier>(*transport_, *mailer_, base::GetEnv);

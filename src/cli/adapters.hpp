@@ -8,7 +8,7 @@
 
 namespace jobman::cli {
 
-// The ports as this program has them: SQLite, the Cloud TPU API, SSH.
+// The implementations of the ports in this program: SQLite, the Cloud TPU API, SSH.
 
 /// The store in StatePaths::StoreDir().
 base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::StoreUse use);
@@ -19,7 +19,7 @@ base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
 std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
                                             ports::HostKeyStore& host_keys);
 
-/// What a controller needs, composed.
+/// Everything that a controller needs.
 class ControllerAdapters {
  public:
   ControllerAdapters(asio::io_context& loop, base::StatePaths paths, ports::Stores stores);
@@ -30,7 +30,7 @@ class ControllerAdapters {
   ports::Stores stores_;
   base::SystemClock clock_ = {};
   std::unique_ptr<ports::HostShell> shell_;
-  std::unique_ptr<http::Transport> transport_ = {};  ///< of hooks: logs nothing
+  std::unique_ptr<http::Transport> transport_ = {};  ///< for hooks; does not log
   std::unique_ptr<http::Mailer> mailer_ = {};
   std::unique_ptr<notify::HookNotifier> notifier_ = {};
 };

@@ -39,7 +39,7 @@ bool App::Wait(base::Duration duration) {
 }
 
 int App::EndOfWait() const {
-  // A failed write has its own exit code, given at the end of the program.
+  // A failed write has its own exit code, which is set at the end of the program.
   return terminal_.out_error() == 0 ? kInterrupted : kSuccess;
 }
 

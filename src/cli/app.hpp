@@ -11,21 +11,20 @@
 
 namespace jobman::cli {
 
-/// How results are shown: for people, for programs, or only what a script needs (ids, raw text).
+/// How results are shown: to people, to programs, or only what a script needs (ids, raw text).
 enum class OutputMode { kText, kJson, kQuiet };
 
 /// Options that every command takes.
 struct GlobalOptions {
   std::string home = {};      ///< --home; empty: see FindHome()
-  std::string endpoint = {};  ///< --endpoint; empty: what the job file or the configuration says
+  std::string endpoint = {};  ///< --endpoint; empty: from the job file or the configuration
   bool json = false;
   bool quiet = false;
   bool no_color = false;
   bool verbose = false;
 };
 
-/// What the program needs of its surroundings. main() fills it in with what is real, tests bring
-/// their own.
+/// What the program needs from its environment. main() passes the real one, tests pass their own.
 struct Environment {
   ui::Sink& out;
   ui::Sink& err;
@@ -37,7 +36,7 @@ struct Environment {
   client::Pause pause = {};
 };
 
-/// The command line for a command: its options, and how it shows what it has done.
+/// The program as a command sees it: options, context, output.
 class App {
  public:
   App(const Environment& environment, const GlobalOptions& options, ui::Terminal& terminal);
@@ -47,19 +46,19 @@ class App {
   base::TimePoint Now() const { return environment_.clock.Now(); }
   OutputMode mode() const;
 
-  /// Where jobman's files are. kFailedPrecondition when no place can be named.
+  /// Where jobman's files are. kFailedPrecondition if there is no such place.
   base::Result<base::StatePaths> Paths() const;
-  /// For commands that read: the store is an empty one when there is none yet; nothing is created.
+  /// For commands that read: creates nothing; the store is empty if there is none yet.
   base::Result<client::Context> OpenForReading() { return Open(client::StoreUse::kRead); }
-  /// For commands that write: home folder and store are created when absent.
+  /// For commands that write: creates the home folder and the store if they are missing.
   base::Result<client::Context> OpenForWriting() { return Open(client::StoreUse::kWrite); }
 
-  /// Waits; false when the user interrupted or stdout's reader went away: then end with
+  /// Waits. False if the user interrupted or stdout's reader went away: the command then ends with
   /// EndOfWait().
   bool Wait(base::Duration duration);
   int EndOfWait() const;
 
-  /// Shows a view: three functions found beside it, RenderText(view, style), RenderQuiet(view),
+  /// Shows a view. Needs three functions next to it: RenderText(view, style), RenderQuiet(view),
   /// ToJson(view).
   template <class View>
   void Show(const View& view) {
@@ -77,11 +76,11 @@ class App {
   }
   /// One JSON document, indented.
   void ShowJson(const base::OrderedJson& json);
-  /// One JSON document on one line, for streams of them.
+  /// One JSON document on one line, for streams of documents.
   void ShowJsonLine(const base::OrderedJson& json);
-  /// Talk for people, on stderr; nothing with --quiet.
+  /// A message for people, on stderr; nothing with --quiet.
   void Say(std::string_view line);
-  /// Prints an error in the mode's form and gives back its exit code.
+  /// Prints an error in the output mode and returns its exit code.
   int Fail(const base::Error& error);
 
  private:
@@ -91,7 +90,7 @@ class App {
   const GlobalOptions& options_;
   ui::Terminal& terminal_;
   ports::Stores stores_ = {};                  ///< must outlive what the loop holds
-  std::optional<asio::io_context> loop_ = {};  ///< made when a store is opened
+  std::optional<asio::io_context> loop_ = {};  ///< created when a store is opened
 };
 
 }  // namespace jobman::cli

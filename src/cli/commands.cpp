@@ -15,7 +15,7 @@ std::span<const Command> Commands() {
       Command{"history", AddHistory},
       Command{"logs", AddLogs},
       Command{"wait", AddWait},
-      // What they shall do.
+      // Changing what jobs do.
       Command{"cancel", AddCancel},
       Command{"resume", AddResume},
       Command{"reboot", AddReboot},

@@ -12,9 +12,10 @@ class App;
 
 namespace jobman::cli {
 
-/// What the command line asks for, known once it is parsed.
+/// What the command line asks for; set by parsing.
 struct Invocation {
-  /// Does it. Gives back the exit code; an Error is printed and mapped by the caller.
+  /// Runs the command. Returns the exit code; the caller prints an Error and maps it to an exit
+  /// code.
   std::function<base::Result<int>(App&)> run = {};
 };
 
@@ -28,7 +29,7 @@ struct Command {
 /// Every command, in the order of the help text.
 std::span<const Command> Commands();
 
-// commands/<name>.cpp; those that only write a wish share commands/wish.cpp.
+// commands/<name>.cpp; commands that only set a wish share commands/wish.cpp.
 void AddCancel(CLI::App& root, Invocation& chosen);
 void AddClean(CLI::App& root, Invocation& chosen);
 void AddCompletion(CLI::App& root, Invocation& chosen);

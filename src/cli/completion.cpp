@@ -30,16 +30,16 @@ bool TakesValue(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
 }
 
-/// Where in the tree of commands the cursor is, and what stands before it.
+/// Where the cursor is in the command tree, and what precedes it.
 struct Place {
   const CLI::App* root = nullptr;
   const CLI::App* command = nullptr;
-  const CLI::Option* valued = nullptr;  ///< the option whose value stands at the cursor
+  const CLI::Option* valued = nullptr;  ///< the option whose value is at the cursor
   Words positionals = {};               ///< of the command
-  bool foreign = false;                 ///< behind "--": the words of a command on hosts
+  bool foreign = false;                 ///< after "--": the words of a command on hosts
 };
 
-/// Of the command, or a global one, which may stand anywhere.
+/// An option of the command, or a global one, which may be anywhere.
 const CLI::Option* FindOption(const Place& place, const std::string& word) {
   for (const CLI::App* app : {place.command, place.root}) {
     for (const CLI::Option* option : app->get_options())
@@ -68,7 +68,7 @@ void Advance(Place& place, const std::string& word) {
   }
 }
 
-/// Collects what begins like the word at the cursor.
+/// Collects the words that start with what was typed at the cursor.
 class Offers {
  public:
   Offers(App& app, Place place, std::string typed)
@@ -128,7 +128,7 @@ class Offers {
     for (const std::string& value : ClosedSet(option.get_type_name())) Add(value);
   }
 
-  /// The last of "running,failed", in the letters of what was typed.
+  /// Completes the last word of a list such as "running,failed", in the case that was typed.
   void AddStates(const Words& more) {
     const std::size_t comma = typed_.rfind(',');
     const std::string before = comma == std::string::npos ? "" : typed_.substr(0, comma + 1);
@@ -141,7 +141,7 @@ class Offers {
     }
   }
 
-  /// Without those of a list's maps, which have no path before there is a list.
+  /// For --set (`end` is "="), leaves out what it cannot set: maps, and keys within lists.
   void AddKeys(const std::string& end) {
     for (const config::KeyRow& row : config::Schema()) {
       const std::string path(row.path);

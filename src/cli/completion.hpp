@@ -11,16 +11,16 @@ class App;
 
 namespace jobman::cli {
 
-/// The hidden command by which a shell asks what may stand at its cursor.
+/// The hidden command that a shell runs to get completions.
 inline constexpr const char* kCompleteCommand = "__complete";
 
-/// What may stand in place of the last of `words`, which are those behind "jobman": a line each,
-/// the word, a tab, and what it is. A line ":files" where files may stand, too. Commands and
-/// options are those of `root`, so they cannot differ from what the program accepts; jobs and
-/// stages are the store's, where it can be read.
+/// Completions of the last of `words`, which are the words after "jobman". One per line: the word,
+/// a tab and a description. The line ":files" means that file names fit, too. Commands and options
+/// come from `root`, so they cannot differ from what the program accepts; jobs and stages come from
+/// the store, if it can be read.
 std::string Complete(App& app, const CLI::App& root, std::vector<std::string> words);
 
-/// What a shell reads to complete command lines of jobman: "bash", "zsh" or "fish".
+/// The script by which a shell completes jobman's command lines; for "bash", "zsh" or "fish".
 std::string CompletionScript(const std::string& shell);
 
 }  // namespace jobman::cli

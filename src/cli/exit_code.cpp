@@ -8,7 +8,7 @@ namespace {
 using base::Code;
 using base::Reason;
 
-// The reasons that say more than the code.
+// Reasons that are more specific than the code.
 std::optional<ExitCode> OfReason(Reason reason) {
   switch (reason) {
     case Reason::kNone:
@@ -33,7 +33,7 @@ std::optional<ExitCode> OfReason(Reason reason) {
     case Reason::kReservation:
     case Reason::kExpired:
       return kRefused;
-    // These say that the job file asks for what does not exist.
+    // The job file asks for something that does not exist.
     case Reason::kBadAccelerator:
     case Reason::kBadZone:
     case Reason::kBadRuntime:

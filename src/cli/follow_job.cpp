@@ -15,12 +15,12 @@
 namespace jobman::cli {
 namespace {
 
-/// After Ctrl-C: whether to go on following.
+/// After Ctrl-C: whether to keep following.
 bool GoOnAfterInterrupt(App& app, const client::Context& context, core::JobId id,
                         const FollowOptions& options) {
   const std::string number = core::FormatJobId(id);
   if (options.ask_to_cancel) {
-    ForgetInterrupt();  // a second Ctrl-C says no
+    ForgetInterrupt();  // so that a second Ctrl-C answers no
     const auto cancel =
         ui::AskYesNo(app.terminal(), 0,
                      fmt::format("\nCancel job {} (no: it goes on without this command)?", number));

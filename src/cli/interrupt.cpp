@@ -9,10 +9,10 @@ namespace jobman::cli {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-volatile std::sig_atomic_t interrupted_at = 0;  ///< in seconds of the monotonic clock
+volatile std::sig_atomic_t interrupted_at = 0;  ///< seconds of the monotonic clock
 
-/// Some senders say it twice at once (timeout, to the process and to its group): that is one wish.
-/// Who says it again later wants an end at once.
+/// Some senders signal twice at once (`timeout`: the process, then its group), which counts once. A
+/// second signal after that ends the process.
 extern "C" void OnInterrupt(int signal) {
   struct timespec now = {};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -34,7 +34,8 @@ bool InstallHandlers() {
   ::sigaddset(&action.sa_mask, SIGTERM);
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before = {};
-    // Ignored means that whoever started us wants it so (nohup, a shell's background job).
+    // An ignored signal stays ignored: whoever started this process wants it so (nohup, a shell's
+    // background job).
     if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     ::sigaction(signal, &action, nullptr);
   }

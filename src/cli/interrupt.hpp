@@ -4,15 +4,15 @@
 
 namespace jobman::cli {
 
-/// From the first call on SIGINT and SIGTERM do not end the process but the waits: the command
-/// gives up what it watches and ends by itself. A second signal ends the process as usual, unless
-/// it comes with the first: `timeout` sends two at once.
+/// After the first call, SIGINT and SIGTERM end waits instead of the process: the command stops
+/// waiting and ends by itself. A second signal ends the process as usual, unless it comes together
+/// with the first: `timeout` sends two at once.
 void CatchInterrupts();
-/// Whether a caught signal came.
+/// Whether a signal was caught.
 bool Interrupted();
-/// Makes as if no signal had come, and catches the next one again. Gives back true.
+/// Forgets a caught signal and catches the next one again. Returns true.
 bool ForgetInterrupt();
-/// Waits; false when a caught signal came, before or meanwhile. Calls CatchInterrupts().
+/// Waits. False if a signal was caught, before or during the wait. Calls CatchInterrupts().
 bool PauseUnlessInterrupted(base::Duration duration);
 
 }  // namespace jobman::cli

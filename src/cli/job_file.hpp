@@ -20,12 +20,12 @@ struct JobFileOptions {
 };
 void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
 
-/// The job file, resolved. Everything that is wrong with it is one error, rendered. With
-/// `secrets`, every secret must have a value now.
+/// Loads and resolves the job file. All problems are one error, rendered. With `secrets`, every
+/// secret must have a value now.
 base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
                                          const JobFileOptions& options, bool secrets);
 
-/// A job as `create` stores it.
+/// A new job, as `create` stores it.
 core::Job NewJob(const App& app, core::JobSpec spec);
 
 }  // namespace jobman::cli

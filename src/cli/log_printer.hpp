@@ -11,16 +11,16 @@
 
 namespace jobman::cli {
 
-/// Prints hosts' output as it comes: raw where one host is shown, behind prefixes otherwise, as a
-/// JSON object per line with --json. Where the stage changes, a line on stderr says so.
+/// Prints hosts' output as it arrives: raw for a single host, with prefixes for several, as one
+/// JSON object per line with --json. A line on stderr announces each change of stage.
 class LogPrinter {
  public:
   /// `one_host`: no prefixes. `announce`: name each stage on stderr.
   LogPrinter(App& app, core::JobId job, bool one_host, bool announce);
 
-  /// Bytes of one host. False when nobody reads any more.
+  /// Prints output of one host. False if nobody reads it any more.
   bool Print(const client::LogStage& stage, int host, int host_count, std::string_view bytes);
-  /// The unfinished lines of all hosts.
+  /// Prints the unfinished lines of all hosts.
   void Finish();
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using jobman::cli::Environment;
 
-// A defect: says what is known and where more may stand.
+// Reports a defect: what is known, and where there may be more.
 int EndInternal(jobman::ui::Sink& err, const std::string& what) {
   std::string text = "jobman: internal error: " + what + "\n  please report it";
   if (const auto home = jobman::client::FindHome(""); home.ok()) {
@@ -25,7 +25,7 @@ int EndInternal(jobman::ui::Sink& err, const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A reader that goes away is an errno of write(), see ui::Terminal.
+  // write() reports a reader that went away as an errno, see ui::Terminal.
   std::signal(SIGPIPE, SIG_IGN);
   jobman::ui::FdSink out(1);
   jobman::ui::FdSink err(2);

@@ -9,11 +9,11 @@
 
 namespace jobman::cli {
 
-/// Tells a waiting user what becomes of jobs: each change once, with the time since the wait began.
-/// Writes to stderr, nothing with --quiet.
+/// Tells a waiting user what happens to jobs: each change once, with the time since the wait began.
+/// Writes to stderr; nothing with --quiet.
 class Narrator {
  public:
-  /// With several jobs each line names its own.
+  /// With several jobs, each line names its job.
   Narrator(App& app, bool several);
   void Tell(const core::Job& job);
 
@@ -24,11 +24,11 @@ class Narrator {
   std::map<core::JobId, std::string> said_ = {};
 };
 
-/// client::WaitForJobs(), with each change told on stderr.
+/// client::WaitForJobs(), which tells each change on stderr.
 base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context& context,
                                                  const std::vector<core::JobId>& ids,
                                                  client::WaitFor wait);
-/// Waits until nothing is left to be done for the jobs but to hold their slices.
+/// Waits until the jobs are at rest, see client::AtRest().
 base::Status WaitUntilAtRest(App& app, const client::Context& context,
                              const std::vector<core::JobId>& ids);
 

@@ -38,7 +38,7 @@ void AddGlobalOptions(CLI::App& root, GlobalOptions& options) {
   root.add_flag("--verbose", options.verbose, "Say on stderr what is being done");
 }
 
-// The first word that is no option: the command. Options that take a value take their word along.
+// The command: the first word that is neither an option nor the value of one.
 std::optional<std::string> CommandWord(const std::vector<std::string>& args) {
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "--home" || args[i] == "--endpoint") {
@@ -69,13 +69,13 @@ std::optional<base::Error> CheckCommandWord(const CLI::App& root,
       near ? "did you mean \"" + *near + "\"?" : "jobman --help lists the commands");
 }
 
-// Whether a flag stands among jobman's own words; what follows "--" belongs to somebody else.
+// Whether a flag is among jobman's own arguments: those before "--".
 bool HasFlag(const std::vector<std::string>& args, std::string_view flag) {
   const auto end = std::find(args.begin(), args.end(), "--");
   return std::find(args.begin(), end, flag) != end;
 }
 
-// Of a command that is made of others: which there are.
+// For a command without its subcommand: which there are.
 std::string UsageHint(const CLI::App& root) {
   for (const CLI::App* command : root.get_subcommands()) {
     std::vector<std::string> names;
@@ -86,7 +86,7 @@ std::string UsageHint(const CLI::App& root) {
   return "jobman --help, or jobman COMMAND --help";
 }
 
-// Help and version go to stdout and end well; everything else is a wrong command line.
+// Help and version go to stdout and succeed; everything else is a usage error.
 int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
   std::ostringstream text;
   if (root.exit(end, text, text) == 0) {
@@ -96,7 +96,7 @@ int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
   return app.Fail(base::InvalidArgument(end.what(), UsageHint(root)));
 }
 
-/// The program's own log, on stderr; the controller starts it again with more to say.
+/// Starts the program's own log, on stderr. A controller starts it again with more detail.
 void StartTalk(const GlobalOptions& options) {
   base::StartLog({}, options.verbose ? base::LogLevel::kDebug : base::LogLevel::kWarn,
                  base::GetEnv("JOBMAN_TRACE").value_or(""));
@@ -115,13 +115,13 @@ void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen
       "Runs jobs on Cloud TPU VMs: slices, setup, commands on every host, logs, retries.");
   root.footer(kFooter);
   root.require_subcommand(1);
-  root.fallthrough();  // global options may stand behind the command, too
+  root.fallthrough();  // global options may follow the command, too
   AddGlobalOptions(root, options);
   for (const Command& command : Commands()) command.add(root, chosen);
   for (CLI::App* command : root.get_subcommands({})) command->footer(kCommandFooter);
 }
 
-/// A shell asks for completions. The line that is being typed may name another home folder.
+/// Answers a shell that asks for completions. The typed line may name another home folder.
 void AnswerShell(const std::vector<std::string>& args, App& app, CLI::App& root) {
   const auto asked = std::find(args.begin(), args.end(), kCompleteCommand);
   const std::vector<std::string> words(asked + 1, args.end());
@@ -165,7 +165,7 @@ int Run(const std::vector<std::string>& args, const Environment& environment) {
   BuildCommandLine(root, options, chosen);
   ui::Surroundings around = environment.around;
   around.colour_refused = HasFlag(args, "--no-color");
-  // Wanted before the command line is understood: its errors are JSON, too.
+  // Read before the command line is parsed: parse errors are JSON, too.
   options.json = HasFlag(args, "--json");
   ui::Terminal terminal(ui::Decide(around), environment.out, environment.err);
   const int code = ParseAndRun(args, environment, terminal, root, options, chosen);

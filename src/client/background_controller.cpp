@@ -15,7 +15,8 @@ constexpr base::Duration kStartLimit = std::chrono::seconds{30};
 constexpr base::Duration kNudgeLimit = std::chrono::milliseconds{200};
 constexpr base::Duration kLook = std::chrono::milliseconds{5};
 
-/// A `tick` holds the lease for a moment: it is asked to make room, and waited for.
+/// Whether a controller that keeps running holds the lease. A `tick` holds it only for a moment:
+/// asks it to release the lease, and waits.
 Task<Result<bool>> ControllerStays(Context context) {
   for (base::Duration waited{0}; waited < kStartLimit; waited += kLook) {
     JM_CO_ASSIGN_OR_RETURN(const Live live,
@@ -25,15 +26,15 @@ Task<Result<bool>> ControllerStays(Context context) {
     (void)controller::SendNudge(context.paths.ControllerSocket(), {}).ok();
     co_await base::Sleep(kLook);
   }
-  co_return true;  // a long tick, perhaps on another machine; it looks at the store every second
+  co_return true;  // a long tick, perhaps on another machine; it reads the store every second
 }
 
-/// Until any controller holds the lease: another one may have been quicker than ours. False when
-/// ours ended without that, or took too long.
+/// Waits until any controller holds the lease: another one may have been faster than ours. False if
+/// ours ended before that, or took too long.
 Task<Result<bool>> AwaitLease(Context context, pid_t ours) {
   const auto deadline = std::chrono::steady_clock::now() + kStartLimit;
   for (;;) {
-    const bool ended = base::HasEnded(ours);  // asked first: what it did before its end counts
+    const bool ended = base::HasEnded(ours);  // checked first: what it did before it ended counts
     JM_CO_ASSIGN_OR_RETURN(const Live live,
                            co_await LiveController(context.stores.leases, context.Now()));
     if (live) co_return true;
@@ -78,8 +79,9 @@ Task<base::Status> EnsureController(Context context) {
 }
 
 Task<base::Status> WakeController(Context context, controller::Nudge nudge) {
-  // One that has just started may bind its socket a moment after it took the lease; one that is
-  // about to end has closed it. A lost nudge costs a second, secrets must arrive.
+  // A controller that has just started may bind its socket shortly after it took the lease; one
+  // that is about to end has closed its socket. A lost nudge costs a second, but secrets must
+  // arrive.
   const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kStartLimit;
   base::Status sent = base::Ok();
   for (base::Duration waited{0}; waited < limit; waited += kLook) {

@@ -21,7 +21,7 @@ Result<base::Path> Absolute(const base::Path& path) {
 }
 
 base::Error WithHomeHint(base::Error error) {
-  // A folder that cannot be made is no missing job: exit code 2, not 3.
+  // A folder that cannot be created must not look like a missing job: exit code 2, not 3.
   if (error.code == base::Code::kNotFound) error.code = base::Code::kFailedPrecondition;
   if (error.reason == base::Reason::kNotWritable || error.hint.empty()) error.hint = kHomeHint;
   return error;

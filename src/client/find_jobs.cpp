@@ -34,7 +34,7 @@ bool IsDeleted(const core::Job& job) {
   return done != nullptr && done->outcome == core::Outcome::kDeleted && !job.wish_new;
 }
 
-/// Whether another job of the meant one's name still exists, too.
+/// Fails if `word` is a name that another existing job has, too.
 Task<base::Status> MustBeOnlyOne(ports::JobStore* jobs, std::string word, JobId meant) {
   const auto number = base::ParseNumber(word);
   if (number && JobId{*number} == meant) co_return base::Ok();
@@ -57,7 +57,7 @@ Task<Result<JobId>> FindJob(ports::JobStore* jobs, std::string word) {
   const auto number = base::ParseNumber(word);
   if (number) {
     const auto job = co_await jobs->Get(JobId{*number});
-    // One that cannot be read is found all the same: what is done with it says so.
+    // A job that cannot be read counts as found: whatever uses it reports the error.
     if (job.ok() || job.error().reason == base::Reason::kNewerStore) co_return JobId{*number};
     if (job.error().code != base::Code::kNotFound) co_return job.error();
   }

@@ -55,7 +55,7 @@ Task<Result<ports::SliceApi*>> GarbageCollector::CloudOf(core::CloudSpec spec) {
 }
 
 Task<Result<GarbageCollector::FoundSlices>> GarbageCollector::List(CloudPlace place) {
-  // A simulator that does not run has nothing; asking it would start it.
+  // A simulator that is not running has no slices, and a request would start it.
   if (place.cloud.endpoint == kLocal && !FindLocalCloud(context_.paths)) co_return FoundSlices{};
   JM_CO_ASSIGN_OR_RETURN(ports::SliceApi* const api, co_await CloudOf(place.cloud));
   JM_CO_ASSIGN_OR_RETURN(const auto nodes, co_await api->ListNodes(place.place));
@@ -78,7 +78,7 @@ Task<Result<core::Claim>> GarbageCollector::Judge(FoundSlice found) {
   MaybeJob job;
   if (const auto id = core::LabelledJob(found.labels)) {
     auto labelled = co_await JobOf(jobs_, *id);
-    // Only a newer jobman can tell whether the job holds it.
+    // Only the newer jobman that wrote the job knows whether it holds the slice.
     if (!labelled.ok() && labelled.error().reason == base::Reason::kNewerStore) {
       core::Claim unknown{.ownership = Ownership::kOwned, .why = labelled.error().message};
       co_return unknown;
@@ -107,7 +107,7 @@ Task<Result<Garbage>> GarbageCollector::Look(GarbageQuery query,
     }
   }
   if (failed) co_return *std::move(failed);
-  // Only now the store: see the class.
+  // The store is read after the listings: see the class.
   Garbage garbage;
   garbage.places = query.places;
   for (auto& [place, found] : all) {

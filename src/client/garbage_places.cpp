@@ -18,7 +18,7 @@ void Add(std::vector<CloudPlace>& places, const CloudPlace& one) {
   if (!known && !one.place.zone.empty() && !one.place.project.empty()) places.push_back(one);
 }
 
-/// The newest job first: its credentials are the likeliest to be good.
+/// Newest job first: its credentials are the most likely to be valid.
 base::Task<base::Result<std::vector<CloudPlace>>> PlacesOfJobs(ports::JobStore* jobs) {
   const ports::JobFilter all{.with_deleted = true};
   JM_CO_ASSIGN_OR_RETURN(auto rows, co_await jobs->List(all));
@@ -37,7 +37,7 @@ base::Task<base::Result<std::vector<CloudPlace>>> PlacesOfJobs(ports::JobStore* 
   co_return places;
 }
 
-/// The given words, or what the known places say.
+/// The given values or, if there are none, those of the known places.
 template <class Member>
 std::vector<std::string> GivenOrKnown(const std::vector<std::string>& given,
                                       const std::vector<CloudPlace>& known, Member member) {
@@ -47,7 +47,8 @@ std::vector<std::string> GivenOrKnown(const std::vector<std::string>& given,
   return {words.begin(), words.end()};
 }
 
-/// The clouds to look in: a named endpoint, with the credentials that a job has for it.
+/// The clouds to search: all known ones, or the named endpoint with the credentials that a job has
+/// for it.
 std::vector<core::CloudSpec> Clouds(const std::string& endpoint,
                                     const std::vector<CloudPlace>& known) {
   std::vector<core::CloudSpec> clouds;

@@ -1,4 +1,4 @@
-// Runs on hosts that belong to no attempt.
+// Stray runs: runs on hosts that belong to no attempt.
 #include "jobman/client/garbage.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/remote/host_script.hpp"
@@ -9,7 +9,7 @@ namespace {
 using base::Status;
 using base::Task;
 
-/// A host whose simulator or network is gone must not hold up the rest.
+/// A host that does not answer must not hold up the others.
 constexpr base::Duration kPatience = std::chrono::seconds{5};
 constexpr const char* kRunsAgain = "its job runs again";
 
@@ -52,7 +52,7 @@ Task<Status> GarbageCollector::LookAtHostsOf(core::Job job, Garbage* garbage) {
   }
   ssh::FanOutOptions options;
   options.patience = kPatience;
-  const ports::RemoteCommand own;  // each host has its own
+  const ports::RemoteCommand own;  // unused: each host has its own
   const auto result = co_await ssh::FanOut(shell_.get(), std::move(hosts), own, std::move(options));
   JM_CO_ASSIGN_OR_RETURN(const auto now, co_await JobOf(jobs_, job.id));
   for (const ssh::HostOutcome& row : result.hosts) {
@@ -83,7 +83,7 @@ Task<Status> GarbageCollector::TryStop(Garbage::Run* run) {
   JM_CO_ASSIGN_OR_RETURN(const auto job, co_await JobOf(jobs_, run->job));
   run->fate = Garbage::Fate::kGone;
   const int hosts = job && job->slice ? static_cast<int>(job->slice->hosts.size()) : 0;
-  if (run->host >= hosts) co_return base::Ok();  // with its host
+  if (run->host >= hosts) co_return base::Ok();  // it ended with its host
   run->fate = Garbage::Fate::kSpared;
   const core::JobOnHost on = core::OnHost(store_id, *job, run->host);
   if (!core::StrayRun(run->run_id, on, *job)) {
@@ -95,7 +95,7 @@ Task<Status> GarbageCollector::TryStop(Garbage::Run* run) {
   const ports::ByteSink take = AppendTo(said);
   ports::RemoteCommand stop;
   stop.command = remote::StopCall(run->run_id, job->spec.command.grace).command;
-  // Logging in takes a while: meanwhile the job may have been started again, on this run.
+  // Logging in takes a while: meanwhile the job may have been resumed with this run.
   stop.may_begin = [jobs = jobs_, id = run->run_id, on] { return IsStillStray(jobs, on, id); };
   JM_CO_TRY(co_await shell_->Run(std::move(target), std::move(stop), take, take));
   JM_CO_ASSIGN_OR_RETURN(const remote::RunStatus status, remote::ParseStatus(said));

@@ -12,7 +12,7 @@
 namespace jobman::client {
 namespace {
 
-/// Longer than jobman-sim itself waits for a simulator that starts.
+/// Longer than jobman-sim itself waits for the simulator to start.
 constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
 
 base::Path SimulatorProgram() {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{256} * 1024;
 
-// Names in a folder; none when there is no such folder.
+// The names in a folder; empty if it does not exist.
 std::vector<std::string> Names(const base::Path& folder) {
   std::vector<std::string> names;
   std::error_code failed;

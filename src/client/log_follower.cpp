@@ -7,7 +7,7 @@
 namespace jobman::client {
 namespace {
 
-// A final job that is to run again is about to leave its final state.
+// A final job that is told to run again will leave its final state.
 bool Over(const core::Job& job) {
   return core::IsFinal(job.state) && !(job.wish_new && job.wish == core::Wish::kRun);
 }
@@ -35,7 +35,7 @@ base::Result<bool> LogFollower::Follow(const Take& take,
 }
 
 base::Task<base::Status> LogFollower::Poll(Take take) {
-  // The job first: what a job that is over wrote is complete in its files.
+  // The job is read first: once it is over, its log files are complete.
   JM_CO_TRY(co_await LookAtJob());
   bool news = false;
   for (const int attempt : LogAttempts(context_.paths, id_)) {

@@ -19,7 +19,7 @@ bool CannotTell(const base::Error& error) {
 
 using Call = base::Task<Offered> (ports::Catalog::*)(core::Place);
 
-/// Asks through the store's cache.
+/// What the zone offers, cached in the store.
 class Offers {
  public:
   Offers(Context context, const core::JobSpec& spec)
@@ -43,7 +43,7 @@ class Offers {
       JM_CO_ASSIGN_OR_RETURN(cloud_, co_await context_.open_cloud(context_.paths, cloud_spec_));
     }
     JM_CO_ASSIGN_OR_RETURN(Words words, co_await (cloud_.catalog.get()->*call)(place_));
-    const bool lasting = cloud_spec_.endpoint != kLocal;  // may come back as another
+    const bool lasting = cloud_spec_.endpoint != kLocal;  // a new one may offer something else
     if (lasting && !words.empty()) {
       ports::CachedFact fact{.value = base::Join(words, "\n"), .at = context_.Now()};
       JM_CO_TRY(co_await cache.PutInCache(key, std::move(fact)));
@@ -57,7 +57,7 @@ class Offers {
   CloudClient cloud_ = {};
 };
 
-/// What is wrong, at the place of its key in the job file.
+/// An error that points to the key's place in the job file.
 base::Error WrongKey(config::Problem place, std::string message, std::string hint,
                      base::Reason reason) {
   place.message = std::move(message);

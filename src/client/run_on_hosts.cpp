@@ -13,15 +13,15 @@ namespace {
 
 using Ended = std::optional<ssh::FanOutResult>;
 
-/// For the TERM that every host is sent.
+/// Time to send TERM to every host.
 constexpr base::Duration kFarewell = std::chrono::seconds{1};
 
-/// As long as `signals` lives no interrupt ends the process: `timeout` and impatient people send a
+/// While `signals` exists, no interrupt ends the process: `timeout` and impatient users send a
 /// second one while TERM is on its way.
 void CatchSignals(asio::signal_set& signals) {
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before = {};
-    // Ignored means that whoever started us wants it so.
+    // An ignored signal stays ignored: whoever started this process wants it so.
     if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     signals.add(signal);
   }
@@ -38,7 +38,7 @@ base::Task<Ended> UnlessInterrupted(asio::signal_set& signals, base::Task<ssh::F
   co_return std::nullopt;
 }
 
-/// What was cancelled sends its command TERM when it ends, which it does on the loop.
+/// A cancelled command sends TERM to its host as it ends, and it ends on the loop.
 void SendFarewell(asio::io_context& loop) {
   loop.restart();
   loop.run_for(kFarewell);

@@ -8,7 +8,7 @@
 namespace jobman::client {
 namespace {
 
-/// What is over need not be stopped.
+/// Whether the job already is as wished: a finished job need not be cancelled.
 bool IsTrueAlready(const core::Job& job, core::Wish wish) {
   const auto* done = std::get_if<core::Done>(&job.state);
   if (done == nullptr || !AtRest(job)) return false;
@@ -49,7 +49,7 @@ base::Task<base::Result<std::vector<Wished>>> SetWishes(Context context, WishOrd
   controller::Nudge nudge;
   std::vector<Wished> wished;
   for (const core::Job& job : found) {
-    // Where this process has no values, those that the controller knows go on.
+    // The controller keeps the values of secrets that this process does not have.
     auto secrets =
         RunsAgain(order.wish) ? SecretValues(job.spec) : std::map<std::string, std::string>{};
     if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);

@@ -37,8 +37,8 @@ base::Error TooLate(const std::vector<core::JobId>& busy, const WaitFor& wait) {
           .hint = WhyHint(busy)};
 }
 
-/// Whether the jobs are to be read again: somebody wrote, or a second has passed. To look at them
-/// at each turn would cost, all night, the more the more jobs are waited for.
+/// Whether to read the jobs again: the store has changed, or a second has passed. Reading them at
+/// every poll would be expensive in a long wait for many jobs.
 class NewsOf {
  public:
   explicit NewsOf(const Context& context) : context_(context) {}
@@ -59,7 +59,7 @@ class NewsOf {
 
 using Settled = std::map<core::JobId, core::Job>;
 
-/// Reads the jobs: those that are there go to `settled`, the others are returned.
+/// Reads the jobs; moves the settled ones to `settled` and returns the others.
 base::Result<std::vector<core::JobId>> StillBusy(const Context& context,
                                                  const std::vector<core::JobId>& busy,
                                                  const WaitFor& wait, Settled& settled) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Drives gcloud against the simulator: create, list, describe and delete of nodes and queued
-# resources, and how it words the errors. Exit code 77 means skipped.
+# resources, and gcloud's error messages. Exit code 77 means skipped.
 set -u
 
 sim=$1
@@ -31,7 +31,7 @@ export CLOUDSDK_CORE_DISABLE_USAGE_REPORTING=1
 export CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK=1 CLOUDSDK_SURVEY_DISABLE_PROMPTS=1
 
 failed=0
-# expect CODE TEXT WORDS...: gcloud's exit code, and a text that its output holds.
+# expect CODE TEXT WORDS...: checks gcloud's exit code, and that its output contains TEXT.
 expect() {
   code=$1 text=$2
   shift 2

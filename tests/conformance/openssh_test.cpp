@@ -1,4 +1,4 @@
-// OpenSSH's own client on simulated hosts, in every way that hosts can be made on this machine.
+// OpenSSH's own client on simulated hosts, in every sandbox mode that this machine supports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pwd.h>
@@ -26,14 +26,14 @@ enum class Mode { kBubblewrapAsRoot, kBubblewrapAsUser, kPlain };
 constexpr unsigned kNobody = 65534;
 constexpr const char* kNode = "/v2/projects/p/locations/us-central2-b/nodes/n1";
 
-/// Two hosts of one simulator, and what a person with a terminal does with them.
+/// Two hosts of one simulator, used through OpenSSH's command-line tools.
 class OpenSsh : public testing::TestWithParam<Mode> {
  protected:
   void SetUp() override {
     const bool root = geteuid() == 0;
     if (GetParam() == Mode::kBubblewrapAsRoot && !root) GTEST_SKIP() << "this is no root";
     if (GetParam() == Mode::kBubblewrapAsUser && root) BecomeNobody();
-    // As at /usr/bin: readable for everybody.
+    // As in /usr/bin: readable for any user.
     std::filesystem::copy_file(JOBMAN_BIN_DIR "/jobman-sim", sim_);
     std::filesystem::permissions(sim_, std::filesystem::perms{0755});
 
@@ -62,7 +62,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     const auto ended = base::RunTask(loop_, base::RunProcess(words, input));
     return ended.ok() ? *ended : base::ProcessResult{.exit_code = -1, .err = ended.error().message};
   }
-  /// jobman-sim, run by whom the mode says.
+  /// Runs jobman-sim as the user of the mode.
   base::ProcessResult Sim(std::vector<std::string> words) {
     words.insert(words.begin(), {sim_.string(), "--dir", (dir_ / "state").string()});
     words.insert(words.begin(), as_user_.begin(), as_user_.end());
@@ -97,7 +97,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     const std::string key = (dir_ / "key").string();
     const auto made = Run({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key});
     ASSERT_EQ(made.exit_code, 0) << made.err;
-    // Without a sandbox only who has an account on this machine can log in.
+    // Without a sandbox, only a user with an account on this machine can log in.
     if (GetParam() == Mode::kPlain) user_ = getpwuid(geteuid())->pw_name;
     const std::string login = user_ + ":" + base::ReadFile(key + ".pub").value_or("");
     Ask("POST", "/v2/projects/p/locations/us-central2-b/nodes?nodeId=n1",
@@ -117,7 +117,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     WriteKnownHosts();
   }
 
-  /// What the guest attributes tell, as OpenSSH wants to read it.
+  /// Writes the host keys of the guest attributes in OpenSSH's format.
   void WriteKnownHosts() {
     const Json reply = Ask("POST", std::string(kNode) + ":getGuestAttributes",
                            {{"queryPath", "hostkeys/"}, {"workerIds", Json::array()}});
@@ -158,7 +158,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     return std::string(base::Trim(ran.out));
   }
 
-  /// What `act` gives back when `jobman-sim COMMAND` is done a second after its start.
+  /// The result of `act`, while `jobman-sim COMMAND` runs a second after its start.
   template <class Act>
   base::ProcessResult During(const std::string& command, Act act) {
     std::vector<std::string> words = {"sh", "-c", "sleep 1; exec \"$0\" \"$@\""};
@@ -175,7 +175,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     return result;
   }
 
-  /// How many processes of this machine have `text` in their command line, sandboxed ones too.
+  /// The number of processes on this machine with `text` in their command line, sandboxed ones too.
   static int Matching(const std::string& text) {
     int count = 0;
     std::error_code ignored;
@@ -195,11 +195,11 @@ class OpenSsh : public testing::TestWithParam<Mode> {
   std::string endpoint_ = {};
   std::string port_ = {};
   std::vector<std::string> addresses_ = {};
-  std::vector<std::string> impatient_ = {};  ///< more options of ssh
+  std::vector<std::string> impatient_ = {};  ///< additional options of ssh
 };
 
 TEST_P(OpenSsh, ReachesEachHostAsAMachineOfItsOwn) {
-  // The kernel's host name is the machine's where there is no sandbox.
+  // Without a sandbox, the kernel's host name is that of the machine.
   const std::string name = GetParam() == Mode::kPlain ? "echo $JOBMAN_SIM_HOST" : "hostname";
   EXPECT_EQ(Said(0, name), "t1v-n-n1-w-0");
   EXPECT_EQ(Said(1, name), "t1v-n-n1-w-1");
@@ -253,14 +253,14 @@ TEST_P(OpenSsh, CopiesFilesBothWays) {
   EXPECT_EQ(base::ReadFile(dir_ / "back").value_or(""), text);
 }
 
-TEST_P(OpenSsh, RefusesAStrangerAndIsNotTakenForAnother) {
+TEST_P(OpenSsh, RefusesAnUnknownKeyAndDetectsAWrongHost) {
   const auto made = Run({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", dir_ / "stranger"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const base::ProcessResult stranger = Ssh(0, "true", "", "stranger");
   EXPECT_EQ(stranger.exit_code, 255);
   EXPECT_THAT(stranger.err, HasSubstr("Permission denied (publickey)"));
   std::swap(addresses_[0], addresses_[1]);
-  WriteKnownHosts();  // each host's key under the other one's address
+  WriteKnownHosts();  // each host's key under the other's address
   const base::ProcessResult changed = Ssh(0, "true");
   EXPECT_EQ(changed.exit_code, 255);
   EXPECT_THAT(changed.err, HasSubstr("Host key verification failed"));
@@ -269,7 +269,7 @@ TEST_P(OpenSsh, RefusesAStrangerAndIsNotTakenForAnother) {
 TEST_P(OpenSsh, APreemptionEndsEveryProcessOfTheNode) {
   const std::string token = "jobman-openssh-" + dir_.path().filename().string();
   for (const std::size_t host : {0U, 1U}) {
-    // Out of the session's process group and of its parent's sight, deaf to every signal but one.
+    // Outside the session's process group, orphaned, and ignoring HUP, INT and TERM.
     const std::string stay = "trap '' HUP INT TERM; while :; do sleep 0.1; done; : " + token;
     Said(host, "setsid sh -c \"" + stay + "\" >/dev/null 2>&1 </dev/null & echo started");
   }
@@ -283,11 +283,11 @@ TEST_P(OpenSsh, APreemptionEndsEveryProcessOfTheNode) {
   EXPECT_THAT(refused.err, HasSubstr("Connection refused"));
 }
 
-TEST_P(OpenSsh, AHostThatIsCutOffIsSilentAndGoesOn) {
+TEST_P(OpenSsh, AHostThatIsCutOffTimesOutAndKeepsRunning) {
   Said(0,
        "setsid sh -c 'while :; do echo x >> ~/alive; sleep 0.1; done' >/dev/null 2>&1 </dev/null "
        "& echo started");
-  // In a session of its own: what belongs to a connection is silent with it.
+  // In a session of its own: a process of the SSH connection would be cut off with it.
   ASSERT_TRUE(Until([this] { return Ssh(0, "test -s ~/alive").exit_code == 0; }));
   const base::ProcessResult cut = Sim({"host", "n1/0", "cut"});
   ASSERT_EQ(cut.exit_code, 0) << cut.err;
@@ -304,8 +304,8 @@ TEST_P(OpenSsh, AHostThatIsCutOffIsSilentAndGoesOn) {
   EXPECT_TRUE(Until([&] { return Said(0, "wc -l < ~/alive") != before; }));
 }
 
-TEST_P(OpenSsh, ConnectionsEndAndTheHostStays) {
-  // Again, where the connection was not there yet after a second.
+TEST_P(OpenSsh, AHangupEndsConnectionsButNotTheHost) {
+  // Repeated if there was no connection yet after a second.
   EXPECT_TRUE(Until([this] {
     return During("host n1/0 hangup", [this] { return Ssh(0, "sleep 5"); }).exit_code == 255;
   }));
@@ -321,12 +321,12 @@ TEST_P(OpenSsh, AKilledHostBootsAgain) {
   EXPECT_EQ(Said(0, "cat ~/file"), "kept");
 }
 
-TEST_P(OpenSsh, AHostWaitsForTheNewsOfItsPreemption) {
+TEST_P(OpenSsh, AHostCanWaitForItsPreemptionNotice) {
   const std::string get =
       "curl -s -D ~/headers -H 'Metadata-Flavor: Google' "
       "\"http://$GCE_METADATA_HOST/computeMetadata/v1/instance/preempted";
   EXPECT_EQ(Said(0, get + "\""), "FALSE");
-  // Of what it has seen, so that news from before the call count.
+  // With the last ETag it saw, so that a change from before the call counts.
   const std::string wait = get +
                            "?wait_for_change=true&last_etag=$(tr -d '\\r' <~/headers | "
                            "sed -n 's/^[Ee][Tt]ag: *//p')\"";
@@ -354,10 +354,10 @@ TEST_P(OpenSsh, AStormIsFollowedByCalm) {
   EXPECT_EQ(base::GetString(Ask("GET", kNode), "state"), "READY");
 }
 
-TEST_P(OpenSsh, AScriptSaysWhatHappens) {
+TEST_P(OpenSsh, AScriptOfFaultsIsPlayed) {
   const std::string script = (dir_ / "script").string();
   const auto write = [&](const std::string& text) {
-    return base::WriteFileAtomic(script, text, 0644).ok();  // whoever runs the simulator
+    return base::WriteFileAtomic(script, text, 0644).ok();  // readable for any user
   };
   ASSERT_TRUE(write("0s host n1/1 kill\n200ms host n1/1 boot\n300ms preempt nobody\n"));
   const base::ProcessResult played = Sim({"script", script});

@@ -1,4 +1,4 @@
-// What every implementation of ports::SliceApi promises, and of ports::Catalog beside it.
+// What every implementation of ports::SliceApi must do, and of ports::Catalog with it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ class SliceApiContract : public testing::TestWithParam<Kind> {
     return Run(api().GetQueued(kPlace, name)).value_or(core::QueuedSeen{});
   }
 
-  /// Asks until it is so; time passes in between.
+  /// Polls until it is true, and lets time pass in between. False after two minutes.
   bool Until(const std::function<bool()>& is_so) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (!is_so()) {
@@ -100,7 +100,7 @@ class SliceApiContract : public testing::TestWithParam<Kind> {
     })) << name
         << " does not go away";
   }
-  /// The operation when it has ended.
+  /// Waits until the operation is done, and returns it.
   OperationSeen Await(const OperationSeen& operation) {
     OperationSeen seen = operation;
     EXPECT_TRUE(Until([&] {
@@ -166,13 +166,13 @@ TEST_P(SliceApiContract, ADeletedNodeIsGoneAndItsNameFree) {
   ASSERT_TRUE(deleted.ok()) << deleted.error().ToString();
   AwaitNoNode("t1");
   EXPECT_FALSE(Await(*deleted).error);
-  // At once, as after a preemption.
+  // Immediately, as after a preemption.
   MustCreate(Node("t1"));
   AwaitNode("t1", NodeState::kReady);
   EXPECT_NE(GetNode("t1").uid, first);
 }
 
-TEST_P(SliceApiContract, WhatIsNotThereIsNotFound) {
+TEST_P(SliceApiContract, MissingResourcesAreNotFound) {
   const auto code = [](const auto& result) {
     return result.ok() ? Code::kOk : result.error().code;
   };
@@ -188,7 +188,7 @@ TEST_P(SliceApiContract, WhatIsNotThereIsNotFound) {
 TEST_P(SliceApiContract, ANameThatIsTakenIsRefused) {
   MustCreate(Node("t1"));
   MustCreate(Queued("q1"));
-  // Other labels make it another request: a repeated one may be answered as the first was.
+  // Other labels make it a different request: an identical one may get the answer of the first.
   for (SliceRequest second : {Node("t1"), Queued("q1")}) {
     second.tpu.labels["jobman-job"] = "8";
     const auto refused = Create(second);
@@ -208,7 +208,7 @@ TEST_P(SliceApiContract, APreemptedNodeKeepsItsNameUntilItIsDeleted) {
   AwaitNoNode("t1");
 }
 
-TEST_P(SliceApiContract, TellsTheKeysOfAllHosts) {
+TEST_P(SliceApiContract, ReturnsTheKeysOfAllHosts) {
   MustCreate(Node("t1", "v4-32"));
   AwaitNode("t1", NodeState::kReady);
   cloud->PublishHostKeys("t1", 4);
@@ -245,7 +245,7 @@ TEST_P(SliceApiContract, AQueuedResourceBecomesActiveAndItsNodeReady) {
   EXPECT_THAT(node.hosts, SizeIs(4));
 }
 
-TEST_P(SliceApiContract, ADeletedQueuedResourceTakesItsNodeAlong) {
+TEST_P(SliceApiContract, DeletingAQueuedResourceDeletesItsNode) {
   MustCreate(Queued("q1"));
   AwaitQueued("q1", QueuedState::kActive);
   const auto deleted = Run(api().Delete(Queued("q1").ref));
@@ -253,7 +253,7 @@ TEST_P(SliceApiContract, ADeletedQueuedResourceTakesItsNodeAlong) {
   AwaitNoQueued("q1");
   AwaitNoNode("q1");
   EXPECT_FALSE(Await(*deleted).error);
-  // The very same request might be taken for the first one come late; a new attempt's is another.
+  // An identical request might be taken for a late copy of the first; a new attempt's differs.
   SliceRequest next = Queued("q1");
   next.tpu.labels["jobman-job"] = "8";
   MustCreate(next);
@@ -290,7 +290,7 @@ TEST_P(SliceApiContract, DeletingTheNodeOfAQueuedResourceSuspendsIt) {
   AwaitNoNode("q1");
 }
 
-TEST_P(SliceApiContract, AQueuedResourceThatWasGivenUpSaysWhy) {
+TEST_P(SliceApiContract, AFailedQueuedResourceSaysWhy) {
   MustCreate(Queued("q1"));
   AwaitQueued("q1", QueuedState::kActive);
   cloud->GiveUp("q1");
@@ -324,7 +324,7 @@ TEST_P(SliceApiContract, ListsEverythingOfAPlace) {
   EXPECT_THAT(ids(Run(api().ListNodes(everywhere))), SizeIs(6));
 }
 
-TEST_P(SliceApiContract, AnEmptyPlaceIsASuccess) {
+TEST_P(SliceApiContract, ListingAnEmptyPlaceSucceeds) {
   const auto nodes = Run(api().ListNodes(kPlace));
   const auto queued = Run(api().ListQueued(kPlace));
   ASSERT_TRUE(nodes.ok() && queued.ok());
@@ -374,7 +374,7 @@ TEST_P(SliceApiContract, SaysWhyItRefuses) {
   }
 }
 
-TEST_P(SliceApiContract, ACreateWhoseAnswerGetsLostIsDoneAllTheSame) {
+TEST_P(SliceApiContract, ACreateWhoseReplyIsLostIsDone) {
   cloud->LoseNextReply();
   const auto lost = Create(Node("t1"));
   ASSERT_FALSE(lost.ok());
@@ -382,7 +382,7 @@ TEST_P(SliceApiContract, ACreateWhoseAnswerGetsLostIsDoneAllTheSame) {
   AwaitNode("t1", NodeState::kReady);
 }
 
-TEST_P(SliceApiContract, WithoutAnAnswerNothingIsKnown) {
+TEST_P(SliceApiContract, AnUnreachableCloudIsUnavailable) {
   MustCreate(Node("t1"));
   cloud->Vanish();
   const auto nodes = Run(api().ListNodes(kPlace));
@@ -391,7 +391,7 @@ TEST_P(SliceApiContract, WithoutAnAnswerNothingIsKnown) {
   EXPECT_EQ(nodes.error().reason, Reason::kUnreachable);
 }
 
-// --- the catalogue ---
+// --- the catalog ---
 
 TEST_P(SliceApiContract, KnowsWhatAZoneOffers) {
   const auto types = Run(cloud->catalog().AcceleratorTypes(kPlace));

@@ -70,14 +70,14 @@ class FakeCloud final : public SliceCloud {
 class SimulatedCloud final : public SliceCloud {
  public:
   SimulatedCloud() {
-    // Pages of two, so that every listing of more is put together from several.
+    // Pages of two, so that longer listings need several.
     Sim({"up", "--detach", "--light", "--delays", "10ms", "--delay-create", "300ms", "--set",
          "page_size=2"});
     const auto file = base::ReadFile(dir_ / "sim.json");
     const auto described = base::ParseJson(file.value_or("{}"));
     endpoint_ = base::GetString(described.value_or(Json::object()), "endpoint");
     auto wire = http::MakeCurlTransport(loop_.get_executor());
-    // The first answer is under test, not the patience of the decorators.
+    // The first answer is tested, so without retries and rate limits.
     cloud::CloudOptions impatient{.retry = {.tries = 1}};
     impatient.rate =
         cloud::RatePolicy{.per_second = 1000, .burst = 1000, .penalty = milliseconds(1)};

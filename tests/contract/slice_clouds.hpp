@@ -8,8 +8,8 @@
 
 namespace jobman::test {
 
-/// A cloud with an implementation of ports::SliceApi in front, and what a test may do to it behind
-/// the port's back. Offers v4-8 and v4-32 in us-central2-b, and no v5p there; knows europe-west4-a.
+/// A cloud behind a ports::SliceApi, and what a test can do to it directly. It offers v4-8 and
+/// v4-32 in us-central2-b, but no v5p; it also has europe-west4-a.
 class SliceCloud {
  public:
   virtual ~SliceCloud() = default;
@@ -19,28 +19,28 @@ class SliceCloud {
   /// Lets a little time pass.
   virtual void Pass() = 0;
 
-  /// Creating takes long enough to be seen, however slow this machine is.
+  /// From now on a create takes long enough to be observed, however slow the machine is.
   virtual void TakeTimeToCreate() = 0;
-  /// How many more slices of the type us-central2-b can give.
+  /// Sets how many more slices of the type us-central2-b has capacity for.
   virtual void SetStock(const std::string& type, int slices) = 0;
-  /// The next create of a v4 in us-central2-b asks for more than the project may have.
+  /// The next create of a v4 in us-central2-b exceeds the project's quota.
   virtual void ExhaustQuota() = 0;
-  /// The next call ends with this error; `word` is what jobman-sim calls it.
+  /// The next call fails with this error; `word` is jobman-sim's name for it.
   virtual void FailNextCall(const std::string& word, base::Error error) = 0;
-  /// The next create is done, but its answer gets lost.
+  /// The next create succeeds, but its reply is lost.
   virtual void LoseNextReply() = 0;
   virtual void Preempt(const std::string& name) = 0;
-  /// The service gives the queued resource up: no capacity.
+  /// The service fails the queued resource: no capacity.
   virtual void GiveUp(const std::string& queued) = 0;
-  /// The hosts of the node publish their keys, where they do not do so by themselves.
+  /// Publishes the keys of the node's hosts, if they do not do so by themselves.
   virtual void PublishHostKeys(const std::string& node, int hosts) = 0;
-  /// From now on nobody answers.
+  /// From now on the cloud does not answer.
   virtual void Vanish() = 0;
-  /// The metadata that a node has in the cloud.
+  /// The node's metadata in the cloud.
   virtual std::map<std::string, std::string> MetadataOf(const core::SliceRef& node) = 0;
 };
 
-/// The fake that unit tests put at the port.
+/// The fake that unit tests use.
 std::unique_ptr<SliceCloud> MakeFakeCloud();
 /// The client of module cloud, over HTTP, against a jobman-sim of its own.
 std::unique_ptr<SliceCloud> MakeSimulatedCloud();

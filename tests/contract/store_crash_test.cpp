@@ -1,4 +1,4 @@
-// SIGKILL while a process writes: what was answered is stored, and nothing is half there.
+// SIGKILL while a process writes: acknowledged turns are stored, and no turn only in part.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ INSTANTIATE_TEST_SUITE_P(Journals, Crash, testing::Bool(), [](const auto& journa
   return journal.param ? "RollbackJournal" : "WriteAheadLog";
 });
 
-/// Commits turn after turn, each with two lines, an exit code and an attempt, and writes a byte to
-/// `pipe` for each that was answered.
+/// Commits one turn after another, each with two lines, an exit code and an attempt, and writes a
+/// byte to `pipe` for each acknowledged one.
 int WriteTurns(const test::DirectStore& store, core::JobId id, int pipe) {
   for (;;) {
     core::Job job = test::BusyJob(store.Get(id).value());
@@ -51,7 +51,7 @@ int WriteTurns(const test::DirectStore& store, core::JobId id, int pipe) {
   }
 }
 
-/// Kills a writer once it has answered `turns` turns; gives back how many it answered in the end.
+/// Kills a writer after `turns` acknowledged turns; returns how many it had in the end.
 std::int64_t KillAfter(const std::function<test::DirectStore()>& open, core::JobId id, int turns) {
   int ends[2] = {};
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -67,7 +67,7 @@ std::int64_t KillAfter(const std::function<test::DirectStore()>& open, core::Job
   return answered;
 }
 
-TEST_P(Crash, AnsweredTurnsSurviveAndNoneIsHalfThere) {
+TEST_P(Crash, AcknowledgedTurnsSurviveAndNoneIsPartial) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
@@ -80,7 +80,7 @@ TEST_P(Crash, AnsweredTurnsSurviveAndNoneIsHalfThere) {
     const auto store = Open();
     const core::Job job = store.Get(id).value();
     const std::int64_t written = job.version - version;
-    // The turn during which it was killed may be there, unanswered.
+    // The turn that was interrupted may be stored, though not acknowledged.
     EXPECT_GE(written, answered);
     EXPECT_LE(written, answered + 1);
     version = job.version;

@@ -1,4 +1,4 @@
-// Several processes on one store at once.
+// Several processes use one store at the same time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using test::kNow;
 constexpr int kProcesses = 3;
 constexpr int kRounds = 20;
 
-/// Reads and commits until it has gone through once; 0, or what went wrong.
+/// Reads and commits until a commit succeeds; returns 0, or what went wrong.
 int CommitOnce(const test::DirectStore& store, core::JobId id, const std::string& line) {
   for (;;) {
     auto job = store.Get(id);
@@ -33,7 +33,7 @@ int CommitOnce(const test::DirectStore& store, core::JobId id, const std::string
   }
 }
 
-/// Runs `work(process)` in kProcesses processes at once; each must give 0.
+/// Runs `work(process)` in kProcesses processes at once; each must return 0.
 void InParallel(const std::function<int(int)>& work) {
   std::vector<std::unique_ptr<test::Child>> children;
   for (int i = 0; i < kProcesses; ++i)
@@ -114,7 +114,7 @@ TEST_P(Processes, OneOfManyGetsTheLease) {
   EXPECT_EQ(Open().value().CurrentLease().value()->token, 1);
 }
 
-TEST_P(Processes, NumbersOfNewJobsAreTheirOwn) {
+TEST_P(Processes, NewJobsHaveDifferentNumbers) {
   CreateOne();
   InParallel([this](int) {
     const auto store = Open();

@@ -1,4 +1,4 @@
-// What every implementation of the ports of a store promises.
+// What every implementation of a store's ports must do.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Gives the store to a test, one call at a time: in between it may be closed and opened again.
+/// Gives the store to a test for one call at a time: in between it may be closed and reopened.
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -87,7 +87,7 @@ class StoreContract : public testing::TestWithParam<Kind> {
   JobId Create(const std::string& name) { return Create(SampleJob(name)); }
   JobId Create(Job job) { return store().Create(std::move(job), "command: {}\n", now_).value(); }
   Job Get(JobId id) { return store().Get(id).value(); }
-  /// The job as it is now.
+  /// Erases the job at its current version.
   base::Status Erase(JobId id) {
     const ports::JobVersion job{.id = id, .version = Get(id).version};
     return store().Erase(job);
@@ -96,7 +96,7 @@ class StoreContract : public testing::TestWithParam<Kind> {
     return store().Commit(turn, lease_token);
   }
 
-  /// Commits the job in that state and gives back what is stored then.
+  /// Commits the job in that state and returns what is then stored.
   Job Put(Job job, core::JobState state) {
     job.state = std::move(state);
     job.wish_new = false;
@@ -159,7 +159,7 @@ TEST_P(StoreContract, NewJobIsAwakeAndHasItsFile) {
   EXPECT_EQ(store().Source(id).value(), "command: {}\n");
 }
 
-TEST_P(StoreContract, NewJobIsFirstLineOfItsJournal) {
+TEST_P(StoreContract, JournalBeginsWithTheCreation) {
   const JobId id = Create("train");
   const auto events = store().Events(id, 0).value();
   ASSERT_THAT(events, SizeIs(1));
@@ -231,7 +231,7 @@ TEST_P(StoreContract, FindByNameGivesNewestFirst) {
   EXPECT_THAT(store().FindByName("trai").value(), IsEmpty());
 }
 
-TEST_P(StoreContract, NumberOfAnErasedJobIsNotGivenOutAgain) {
+TEST_P(StoreContract, NumberOfAnErasedJobIsNotReused) {
   const Job job = Put(Get(Create("train")), core::Done{});
   ASSERT_TRUE(Erase(job.id).ok());
   EXPECT_GT(Create("train"), job.id);
@@ -252,7 +252,7 @@ TEST_P(StoreContract, StaleWriterIsRefused) {
   EXPECT_THAT(Lines(store().Events(read.id, 0).value()), ElementsAre("state QUEUED"));
 }
 
-TEST_P(StoreContract, TurnIsWrittenAsAWhole) {
+TEST_P(StoreContract, TurnIsWrittenAtomically) {
   Job job = Get(Create("train"));
   job.attempt = 1;
   const ports::AttemptRecord attempt{
@@ -325,7 +325,7 @@ TEST_P(StoreContract, DeliveriesAreWrittenWithTheirTurnOrNotAtAll) {
   EXPECT_EQ(store().Deliveries(job.id).value(), outbox);
 }
 
-TEST_P(StoreContract, ADeliveryThatWasTakenLeavesTheOutbox) {
+TEST_P(StoreContract, ACompletedDeliveryLeavesTheOutbox) {
   const Job job = Get(Create("train"));
   ASSERT_TRUE(Commit({.job = job, .deliveries = {SampleDelivery("failed", now_)}}, 0).ok());
   const Job before = Get(job.id);
@@ -347,7 +347,7 @@ TEST_P(StoreContract, ADeliveryThatWasTakenLeavesTheOutbox) {
   EXPECT_EQ(Get(job.id), before) << "no decision becomes stale by it";
 }
 
-TEST_P(StoreContract, TriesAreRecordedByTheHolderOfTheLeaseOnly) {
+TEST_P(StoreContract, OnlyTheLeaseHolderRecordsTries) {
   const Job job = Get(Create("train"));
   ASSERT_TRUE(Commit({.job = job, .deliveries = {SampleDelivery("failed", now_)}}, 0).ok());
   ports::HookDelivery delivery = store().Waiting().value().at(0);
@@ -371,7 +371,7 @@ TEST_P(StoreContract, NextAttemptHasItsOwnExitCodes) {
   EXPECT_THAT(store().Exits(job.id).value(), SizeIs(2));
 }
 
-TEST_P(StoreContract, AttemptKeepsItsBeginWhenItsEndIsWritten) {
+TEST_P(StoreContract, AttemptKeepsItsStartTimeWhenItEnds) {
   const Job job = Get(Create("train"));
   ports::AttemptRecord one{.attempt = 1, .slice = "a1", .started_at = now_};
   ports::AttemptRecord two{.attempt = 2, .slice = "a2", .started_at = now_};
@@ -388,7 +388,7 @@ TEST_P(StoreContract, AttemptKeepsItsBeginWhenItsEndIsWritten) {
   EXPECT_EQ(attempts[1].slice, "a2");
 }
 
-TEST_P(StoreContract, JournalIsReadFromWhereOneStopped) {
+TEST_P(StoreContract, JournalIsReadFromTheLastEventOn) {
   const Job job = Get(Create("train"));
   Create("other");
   ASSERT_TRUE(Commit({.job = job, .events = {{.kind = "note", .subject = "1"}}}, 0).ok());
@@ -484,7 +484,7 @@ TEST_P(StoreContract, ListShowsWhatAJobIsDoing) {
   EXPECT_EQ(rows[0].labels, job.spec.labels);
 }
 
-TEST_P(StoreContract, ListShowsTheInternalAddressWhereThereIsNoOther) {
+TEST_P(StoreContract, ListShowsTheInternalAddressIfThereIsNoExternalOne) {
   Job job = BusyJob(Get(Create("train")));
   job.slice->hosts[0].external.clear();
   ASSERT_TRUE(Commit({.job = job}, 0).ok());
@@ -541,7 +541,7 @@ TEST_P(StoreContract, ErasedJobLeavesNothingBehind) {
   EXPECT_THAT(Names({.with_deleted = true}), IsEmpty());
 }
 
-TEST_P(StoreContract, JobThatIsNotOverIsNotErased) {
+TEST_P(StoreContract, UnfinishedJobIsNotErased) {
   const JobId id = Create("train");
   EXPECT_EQ(store().Erase({.id = id, .version = 1}).error().code, Code::kFailedPrecondition);
   EXPECT_EQ(Get(id).id, id);
@@ -570,8 +570,8 @@ TEST_P(StoreContract, JobWhoseRequestMayStillBeGrantedIsNotErased) {
   EXPECT_TRUE(Erase(job.id).ok());
 }
 
-/// `clean` saw a deleted job; `resume` came right before its Erase.
-TEST_P(StoreContract, AJobThatIsToRunAgainIsNotErased) {
+/// `clean` saw a deleted job; `resume` came just before its Erase().
+TEST_P(StoreContract, JobThatIsToRunAgainIsNotErased) {
   const Job seen = Put(Get(Create("train")), core::Done{.outcome = core::Outcome::kDeleted});
   ASSERT_TRUE(store().SetWish(seen.id, Wish::kRun, false, now_).ok());
   const auto changed = store().Erase({.id = seen.id, .version = seen.version});
@@ -585,7 +585,7 @@ TEST_P(StoreContract, AJobThatIsToRunAgainIsNotErased) {
 
 // --- Setting aside ---
 
-TEST_P(StoreContract, WhyAJobIsLeftAloneIsListedUntilItIsWrittenAgain) {
+TEST_P(StoreContract, ListShowsWhyAJobIsSetAsideUntilItsNextWrite) {
   const Job job = Get(Create("train"));
   ASSERT_TRUE(store().SetAside({job.id, job.version}, "left alone", 0).ok());
   EXPECT_EQ(store().List({}).value()[0].why, "left alone");
@@ -597,7 +597,7 @@ TEST_P(StoreContract, WhyAJobIsLeftAloneIsListedUntilItIsWrittenAgain) {
   EXPECT_EQ(store().List({}).value()[0].why, job.why);
 }
 
-TEST_P(StoreContract, OnlyWhoHoldsTheLeaseSetsAsideAndOnlyWhatItHasSeen) {
+TEST_P(StoreContract, OnlyTheLeaseHolderSetsAsideAndOnlyTheVersionItRead) {
   const Job job = Get(Create("train"));
   EXPECT_EQ(store().SetAside({job.id, job.version + 1}, "no", 0).error().reason, Reason::kStale);
   EXPECT_EQ(store().SetAside({{77}, 1}, "no", 0).error().code, Code::kNotFound);
@@ -679,7 +679,7 @@ TEST_P(StoreContract, OnlyTheHolderDropsALease) {
   EXPECT_FALSE(store().CurrentLease().value().has_value());
 }
 
-TEST_P(StoreContract, DroppedLeaseIsFreeAtOnceAndItsTokenIsDead) {
+TEST_P(StoreContract, DroppedLeaseIsFreeAtOnceAndItsTokenIsInvalid) {
   const Job job = Get(Create("train"));
   const auto lease = store().TakeLease("a", now_, seconds{30}).value();
   ASSERT_TRUE(store().DropLease(*lease).ok());
@@ -691,7 +691,7 @@ TEST_P(StoreContract, DroppedLeaseIsFreeAtOnceAndItsTokenIsDead) {
 
 // --- Changes ---
 
-TEST_P(StoreContract, ChangeCounterMovesWithWritesOnly) {
+TEST_P(StoreContract, OnlyWritesMoveTheChangeCounter) {
   const DirectStore store = this->store();
   const auto start = store.ChangeCounter().value();
   EXPECT_EQ(store.ChangeCounter().value(), start);

@@ -59,7 +59,7 @@ core::Slice FourHosts(const std::string& name) {
   return slice;
 }
 
-/// Puts a job into the store as `change` makes it, and gives back what was stored.
+/// Stores a job as `change` makes it, and returns what was stored.
 Job Put(test::MemoryStore& store, const std::string& name,
         const std::function<void(ports::Turn&)>& change) {
   const auto id =
@@ -238,7 +238,7 @@ TEST_F(CliGolden, Why) {
          {{"why", "1"}, {"why", "train", "eval"}, {"why", "-q", "2"}, {"why", "3", "--json"}});
 }
 
-TEST_F(CliGolden, WhyTellsThatNoControllerIsAtWork) {
+TEST_F(CliGolden, WhySaysThatNoControllerRuns) {
   world_.fill = [](test::MemoryStore& store) { Put(store, "train", MakeRunning); };
   Expect("why_alone", {{"why", "1"}});
 }
@@ -277,7 +277,7 @@ TEST_F(CliGolden, Logs) {
                   {"logs", "1", "-f", "--fold"}});
 }
 
-TEST_F(CliGolden, LogsFollowTheJobFromStageToStageUntilItIsOver) {
+TEST_F(CliGolden, LogsFollowTheJobThroughItsStagesUntilItEnds) {
   world_.WriteLog(1, 2, "setup-1-data", 0, "loading\n");
   int pauses = 0;
   world_.on_pause = [&](test::MemoryStore& store) {
@@ -345,7 +345,7 @@ Garbage FullOfGarbage() {
   return garbage;
 }
 
-TEST(GarbageGolden, ShowsWhatIsLeftOverAndThenWhatBecameOfIt) {
+TEST(GarbageGolden, ShowsWhatWasFoundAndThenWhatWasDone) {
   Garbage garbage = FullOfGarbage();
   const cli::views::FoundGarbage view{garbage, kNoon};
   std::string text = RenderText(view, {}) + "\n--- 100 columns\n" +
@@ -362,7 +362,7 @@ TEST(GarbageGolden, ShowsWhatIsLeftOverAndThenWhatBecameOfIt) {
   ExpectGolden("gc", text);
 }
 
-TEST_F(CliGolden, WhatIsNotThere) {
+TEST_F(CliGolden, NotFound) {
   Expect("not_found", {{"show", "99"},
                        {"show", "trian"},
                        {"why", "eva"},

@@ -7,17 +7,17 @@
 
 namespace jobman::client {
 
-/// How often a command that waits looks whether a controller lives: it may have been killed.
+/// How often a waiting command checks that a controller is alive: it may have been killed.
 inline constexpr base::Duration kLookAtController = std::chrono::seconds{1};
 
-/// The lease, if a controller that lives holds it.
+/// The lease, if a live controller holds it.
 base::Task<base::Result<std::optional<ports::Lease>>> LiveController(ports::LeaseStore* leases,
                                                                      base::TimePoint now);
-/// Sees to it that a controller is at work: starts one in the background when none is, and waits
-/// until it holds the lease.
+/// Makes sure that a controller is running: starts one in the background if there is none, and
+/// waits until it holds the lease. kUnavailable if it does not start.
 base::Task<base::Status> EnsureController(Context context);
-/// EnsureController, then "look at the store now". A nudge without secrets may be lost: the
-/// controller looks by itself each second.
+/// EnsureController(), then tells the controller to read the store now. A nudge without secrets may
+/// be lost: the controller reads the store every second anyway.
 base::Task<base::Status> WakeController(Context context, controller::Nudge nudge = {});
 
 }  // namespace jobman::client

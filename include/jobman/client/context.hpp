@@ -14,27 +14,27 @@ namespace jobman::client {
 
 /// Commands that read must not create anything.
 enum class StoreUse { kRead, kWrite };
-/// Opens the store of a home folder. kRead: gives an empty store when there is none yet. kWrite:
-/// creates what is absent below the home folder, which exists.
+/// Opens the store of a home folder. kRead: an empty store if there is none yet. kWrite: creates
+/// what is missing in the home folder, which must exist.
 using StoreOpener = std::function<base::Result<ports::Stores>(const base::StatePaths&, StoreUse)>;
 
-/// A client of one cloud: its slices, and what it offers.
+/// A client of one cloud: its slices, and the catalog of what it offers.
 struct CloudClient {
   std::shared_ptr<ports::SliceApi> slices = {};
   std::shared_ptr<ports::Catalog> catalog = {};
 };
-/// The client of the cloud that a job names, on the loop of its caller. `local` is started when it
-/// does not run.
+/// Opens a client of the cloud that a job names, on the caller's loop. Starts the cloud `local` if
+/// it is not running.
 using CloudOpener =
     std::function<base::Task<base::Result<CloudClient>>(base::StatePaths, core::CloudSpec)>;
-/// A shell on hosts whose keys are pinned there, which must outlive it.
+/// Opens a shell on hosts whose keys are pinned in the given store, which must outlive the shell.
 using ShellOpener =
     std::function<std::unique_ptr<ports::HostShell>(asio::any_io_executor, ports::HostKeyStore&)>;
-/// Waits; false when the user interrupted, at once or meanwhile.
+/// Waits. False if the user interrupted, before or during the wait.
 using Pause = std::function<bool(base::Duration)>;
 
-/// What a command works with, once its store is open. The loop and the clock must outlive it and
-/// its copies.
+/// What a command works with once its store is open. The loop and the clock must outlive it and all
+/// of its copies.
 struct Context {
   base::StatePaths paths = {};
   ports::Stores stores = {};
@@ -43,21 +43,21 @@ struct Context {
   Pause pause = {};
   CloudOpener open_cloud = {};
   ShellOpener open_shell = {};
-  bool verbose = false;  ///< a controller that is started says what it does
+  bool verbose = false;  ///< pass --verbose to a controller that is started
 
   base::TimePoint Now() const { return clock->Now(); }
-  /// Runs a call of a port, or a task made of such calls, to its end. Not from a coroutine.
+  /// Runs a task, such as a call of a port, to completion. Not from a coroutine.
   template <class T>
   T Await(base::Task<T> task) const {
     return base::RunTask(*loop, std::move(task));
   }
 };
 
-/// --home, $JOBMAN_HOME, $XDG_STATE_HOME/jobman, ~/.local/state/jobman: the first that is given.
-/// Absolute. kFailedPrecondition when no place can be named.
+/// The first of --home, $JOBMAN_HOME, $XDG_STATE_HOME/jobman and ~/.local/state/jobman that is set,
+/// as an absolute path. kFailedPrecondition if there is none.
 base::Result<base::Path> FindHome(const std::string& option);
-/// Opens the store; for kWrite the home folder is created when it is absent, and an error says how
-/// to choose another.
+/// Opens the store. kWrite creates the home folder if it is missing, and its errors say how to
+/// choose another.
 base::Result<ports::Stores> OpenStores(const base::StatePaths& paths, StoreUse use,
                                        const StoreOpener& open);
 

@@ -8,16 +8,16 @@
 
 namespace jobman::client {
 
-/// The job that the user means by "42", "000042" or a name; a name means its newest job. kNotFound
-/// names what is near.
+/// The job that "42", "000042" or a name refers to; a name refers to its newest job. kNotFound
+/// suggests similar names.
 base::Task<base::Result<core::JobId>> FindJob(ports::JobStore* jobs, std::string word);
-/// The jobs that the user means, in that order, each once. Fails when one of them is not found,
-/// before anything is done to the others.
+/// The jobs that `words` refer to, in that order, without duplicates. Fails if any of them is not
+/// found.
 base::Task<base::Result<std::vector<core::JobId>>> FindJobs(ports::JobStore* jobs,
                                                             std::vector<std::string> words);
 
-/// The same for commands that take something away for good: a name must not leave a choice, else
-/// the second `clean x` would take the job that the first one left. kInvalidArgument names them.
+/// The same for commands that delete for good. A name must be unambiguous: otherwise a second
+/// `clean x` would remove an older job of that name. kInvalidArgument lists the candidates.
 base::Task<base::Result<std::vector<core::JobId>>> FindJobsToRemove(ports::JobStore* jobs,
                                                                     std::vector<std::string> words);
 

@@ -14,14 +14,14 @@
 
 namespace jobman::client {
 
-/// What no job owns, and what became of it.
+/// Slices and runs that no job owns, and what was done about them.
 struct Garbage {
-  /// What was done about one of them.
+  /// What was done about a slice or a run.
   enum class Fate {
-    kLeft,     ///< nothing: it was not asked for
-    kDeleted,  ///< the service is deleting it; of a process: it has ended
-    kGone,     ///< somebody else was quicker
-    kSpared,   ///< a second look showed that it is owned, or another one by now
+    kLeft,     ///< nothing, because nothing was requested
+    kDeleted,  ///< slice: the service is deleting it; run: it has ended
+    kGone,     ///< it was gone already
+    kSpared,   ///< the second look showed an owner, or a different slice of the same name
     kFailed,   ///< `error` says why
   };
   struct Slice {
@@ -40,56 +40,55 @@ struct Garbage {
     Fate fate = Fate::kLeft;
     std::optional<base::Error> error = {};
   };
-  /// A host that could not be asked for its runs.
+  /// A host whose runs could not be listed.
   struct SilentHost {
     core::JobId job = {};
     int host = 0;
     base::Error error = {};
   };
-  std::vector<CloudPlace> places = {};  ///< that were looked at
+  std::vector<CloudPlace> places = {};  ///< the places that were searched
   std::vector<Slice> slices = {};
   std::vector<Run> runs = {};
   std::vector<SilentHost> silent = {};
 };
 
-/// Where to look for garbage, and for what.
+/// Where to look for garbage, and what to include.
 struct GarbageQuery {
   std::vector<CloudPlace> places = {};
-  std::string name_glob = {};  ///< also what is named so and carries no labels of jobman
-  bool hosts = true;           ///< also runs on the hosts of the slices that are held
+  std::string name_glob = {};  ///< also slices without jobman's labels whose name matches
+  bool hosts = true;           ///< also runs on the hosts of slices that jobs hold
 };
 
-/// Finds what no job owns, and takes it away.
+/// Finds slices and runs that no job owns, and deletes them.
 ///
-/// It cannot take what a controller is about to use. A job's slice is recorded before it is asked
-/// for, and a name is never used for a second slice. So whatever a listing shows was recorded
-/// before; when the store, read after the listing, has no job that holds it, none will ever hold
-/// it. The same goes for the runs of a command. What may have changed since is looked at again
-/// before each delete: the resource of that name must be the same one with the same labels, and
-/// the store must still know no holder.
+/// It cannot delete what a controller is about to use. A slice is recorded in its job before it is
+/// requested, and a name is never used for a second slice. The store is read after the listing, so
+/// a listed slice that no job holds then will never be held by one. The same is true of the runs of
+/// a command. What may have changed is checked again before each delete: the resource of that name
+/// must be the same one with the same labels, and the store must still have no holder.
 ///
-/// The object must outlive its coroutines, and the loop of the context the object.
+/// The object must outlive its coroutines, and the context's loop must outlive the object.
 class GarbageCollector {
  public:
   explicit GarbageCollector(Context context);
 
-  /// Fails with the first place that cannot be listed completely; `also_failed` (may be empty) is
-  /// told of the others.
+  /// Fails with the error of the first place that cannot be listed completely; `also_failed` (may
+  /// be empty) is called with the errors of the others.
   base::Task<base::Result<Garbage>> Look(GarbageQuery query,
                                          std::function<void(const base::Error&)> also_failed = {});
-  /// Looks again, deletes, and gives the row back with what became of it. One at a time.
+  /// Looks again, deletes, and returns the slice with its fate. One call at a time.
   base::Task<Garbage::Slice> Remove(Garbage::Slice slice);
-  /// The same for a run, which is sent TERM and, after its job's grace, KILL.
+  /// The same for a run. It is sent TERM and, after the job's grace period, KILL.
   base::Task<Garbage::Run> Stop(Garbage::Run run);
 
  private:
   using FoundSlices = std::vector<core::FoundSlice>;
-  using MaybeJob = std::optional<core::Job>;  ///< nothing when the store knows no such job
+  using MaybeJob = std::optional<core::Job>;  ///< empty if the store has no such job
 
   base::Task<base::Result<ports::SliceApi*>> CloudOf(core::CloudSpec spec);
   base::Task<base::Result<FoundSlices>> List(CloudPlace place);
   base::Task<base::Result<core::Claim>> Judge(core::FoundSlice found);
-  /// What bears the name now; nothing when it is gone.
+  /// The resource that has the name now; empty if it is gone.
   base::Task<base::Result<std::optional<core::FoundSlice>>> LookAgain(Garbage::Slice slice);
   base::Task<base::Status> TryRemove(Garbage::Slice* slice);
   base::Task<base::Status> TryStop(Garbage::Run* run);

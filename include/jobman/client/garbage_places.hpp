@@ -8,13 +8,13 @@
 
 namespace jobman::client {
 
-/// A zone of a project in a cloud, and how to log in there.
+/// A zone of a project in a cloud, and how to authenticate there.
 struct CloudPlace {
   core::CloudSpec cloud = {};
   core::Place place = {};
 };
 
-/// Places that the user names beside those that the jobs used, or in their stead.
+/// Places that the user names, in addition to those of the jobs or (`only`) instead of them.
 struct PlaceWish {
   std::string endpoint = {};
   std::vector<std::string> projects = {};
@@ -22,12 +22,12 @@ struct PlaceWish {
   bool only = false;
 };
 
-/// Zones and projects are checked as those of a job file.
+/// Checks zones and projects as in a job file.
 base::Status CheckPlaces(const PlaceWish& wish);
 
-/// Where slices of this store may be: every place that a job of it names or holds a slice in, and
-/// what the wish adds, each once. A member that the wish leaves open takes every value that the
-/// jobs have. kInvalidArgument when it leaves open what no job tells.
+/// Where slices of this store may be: every place that a job names or holds a slice in, plus those
+/// of `wish`, without duplicates. A field that `wish` leaves empty takes every value that the jobs
+/// have. kInvalidArgument if they have none, or if `only` is all that is set.
 base::Task<base::Result<std::vector<CloudPlace>>> PlacesToSearch(ports::JobStore* jobs,
                                                                  PlaceWish wish);
 

@@ -9,21 +9,21 @@
 
 namespace jobman::client {
 
-/// The endpoint that means the simulator of this home folder.
+/// The endpoint that stands for the simulator of this home folder.
 inline constexpr const char* kLocal = "local";
 
-/// The simulator of this home folder, as its sim.json tells.
+/// The simulator of this home folder, as described by its sim.json.
 struct LocalCloud {
   std::string endpoint = {};
   int ssh_port = 22;
   std::int64_t pid = 0;
-  std::string user = {};  ///< who alone can log in, where hosts have no users of their own
+  std::string user = {};  ///< the only user who can log in, if hosts have no users of their own
 };
 
-/// The running simulator; nothing when none runs.
+/// The running simulator; empty if none runs.
 std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths);
-/// The same, started when none runs: `jobman-sim up --detach`, found beside this program or on
-/// PATH. Ends when it answers; kDeadlineExceeded after a minute.
+/// The same, but starts the simulator if none runs: `jobman-sim up --detach`, found next to this
+/// program or on PATH. Returns when it answers; kDeadlineExceeded after a minute.
 base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths);
 
 }  // namespace jobman::client

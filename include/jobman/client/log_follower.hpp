@@ -12,35 +12,35 @@
 
 namespace jobman::client {
 
-/// Follows a job's logs as they grow, from stage to stage and from attempt to attempt, until the
-/// job is final and everything is read. Used by `logs -f`, `run` and `create --follow`.
+/// Follows a job's logs as they grow, across stages and attempts, until the job is final and
+/// everything is read. Used by `logs -f`, `run` and `create --follow`.
 class LogFollower {
  public:
   struct Options {
     int first_attempt = 1;
-    /// Stages that run before this one are left out of the first attempt; empty: none.
+    /// Skip the stages of the first attempt that run before this one; empty: skip none.
     std::string first_stage = {};
     std::optional<std::string> only_stage = {};
     std::optional<int> only_attempt = {};
     core::HostSet hosts = {};
     base::Duration poll_every = std::chrono::milliseconds{50};
   };
-  /// Bytes that host `host` wrote in `stage`; false ends the reading.
+  /// Takes output of `host` in `stage`; false stops reading.
   using Take = std::function<bool(const LogStage& stage, int host, std::string_view bytes)>;
 
   LogFollower(Context context, core::JobId job, Options options);
 
-  /// Polls until there is nothing more to come, and sees to it that a controller is at work
-  /// meanwhile. `on_look` (may be empty) is called with the job after each poll. False when the
-  /// user interrupted: it may be called again.
+  /// Polls until there is no more to come, and keeps a controller running meanwhile. `on_look` (may
+  /// be empty) is called with the job after each poll. False if the user interrupted; it may be
+  /// called again.
   base::Result<bool> Follow(const Take& take,
                             const std::function<void(const core::Job& job)>& on_look);
-  /// Looks once at the job and at its files, and hands on what is new. Cheap enough for ten times
-  /// a second and a thousand hosts.
+  /// Reads the job and its log files once, and passes on what is new. Cheap enough for ten calls a
+  /// second with a thousand hosts.
   base::Task<base::Status> Poll(Take take);
-  /// Whether there is nothing more to come.
+  /// Whether there is no more to come.
   bool done() const { return done_; }
-  /// The job as last seen; id 0 before the first Poll().
+  /// The job as last read; id 0 before the first Poll().
   const core::Job& job() const { return job_; }
 
  private:

@@ -9,14 +9,14 @@
 
 namespace jobman::client {
 
-/// The hosts of the job's slice that `numbers` names ("all", "0,3-7"), ready to log in to. Errors
-/// as those of TargetOf(); kInvalidArgument for what is no set of hosts.
+/// The hosts of the job's slice in the set `numbers` ("all", "0,3-7"), ready to log in to. Errors
+/// of TargetOf(); kInvalidArgument if `numbers` is not a host set.
 base::Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& paths,
                                                        const core::Job& job,
                                                        const std::string& numbers);
 
-/// Runs `command` on the hosts. SIGINT and SIGTERM do not end the process meanwhile: they end the
-/// command, which is sent TERM where it runs, and give back nothing. Not from a coroutine.
+/// Runs `command` on the hosts. Meanwhile SIGINT and SIGTERM do not end the process but the
+/// command: it is sent TERM on every host, and the result is empty. Not from a coroutine.
 std::optional<ssh::FanOutResult> RunOnHosts(const Context& context,
                                             std::vector<ssh::FanOutHost> hosts, std::string command,
                                             ssh::FanOutOptions options);

@@ -8,26 +8,25 @@
 
 namespace jobman::client {
 
-/// What a user asks of jobs.
+/// A wish for some jobs.
 struct WishOrder {
   std::vector<std::string> jobs = {};  ///< numbers or names
   core::Wish wish = core::Wish::kRun;
   bool redo_setup = false;
 };
-/// A job that a wish was written for.
+/// A job whose wish was set.
 struct Wished {
   core::JobId job = {};
-  bool true_already = false;  ///< there is nothing to do for it
+  bool true_already = false;  ///< the job already is as wished
 };
 
-/// Writes the wish for each of the jobs, and wakes the controller. Jobs that run again get the
-/// secrets that this process knows. Fails when one of the jobs is not found, before anything is
-/// written.
+/// Sets the wish of each job, and wakes the controller. Jobs that will run again get the secrets
+/// that this process has. Writes nothing if one of the jobs is not found.
 base::Task<base::Result<std::vector<Wished>>> SetWishes(Context context, WishOrder order);
 
-/// Whether the wish has its jobs run again.
+/// Whether jobs with this wish run again.
 bool RunsAgain(core::Wish wish);
-/// The values that the environment has for the secrets of a job, for the controller.
+/// The values that the environment has for a job's secrets, to be sent to the controller.
 std::map<std::string, std::string> SecretValues(const core::JobSpec& spec);
 
 }  // namespace jobman::client

@@ -10,8 +10,8 @@
 namespace jobman::cli {
 namespace {
 
-/// Delete first, if anything is left in the cloud; then the records, then the logs: a crash in
-/// between leaves logs without a job, never a slice without one.
+/// Deletes what is left in the cloud, then the records, then the logs: a crash in between may leave
+/// logs without a job, but never a slice without one.
 base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,

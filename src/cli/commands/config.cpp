@@ -13,7 +13,7 @@ namespace {
 
 using base::Result;
 
-// What the command line may change in a job file.
+// Changes to a job file on the command line.
 struct Changes {
   std::vector<std::string> sets = {};
   std::string name = {};

@@ -51,7 +51,7 @@ base::Result<int> RunController(App& app, const RunOptions& options) {
   });
   const base::Status ended = base::RunTask(loop, controller.Run());
   if (ended.ok()) return kSuccess;
-  // Of two that were started at once one finds the lease taken: no failure.
+  // Of two started at the same time, one finds the lease taken: not a failure.
   const bool second = options.background && ended.error().code == base::Code::kAborted;
   if (second) return kSuccess;
   return ended.error();
@@ -96,7 +96,7 @@ int TellStopped(App& app, const std::string& said, bool stopped) {
   return kSuccess;
 }
 
-/// SIGTERM to the holder, if it is a process of this machine.
+/// Sends SIGTERM to the lease holder, if it is a process on this machine.
 base::Result<int> StopController(App& app) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   JM_ASSIGN_OR_RETURN(const auto lease, Live(context));

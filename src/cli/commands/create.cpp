@@ -30,7 +30,7 @@ struct CreateOptions {
 };
 using Files = std::vector<std::pair<std::string, config::Loaded>>;
 
-/// All files, before the first one has an effect; what is wrong in any of them is one error.
+/// Loads all files before the first one takes effect; the problems of all files are one error.
 Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptions& common) {
   if (!common.name.empty() && options.files.size() > 1) {
     return base::InvalidArgument("--name names one job, and there are several files",
@@ -89,7 +89,7 @@ Result<views::Created::Row> CreateOne(App& app, const client::Context& context,
       .slice = core::SliceName(job, 1)};
 }
 
-/// Simulated hosts without a sandbox are processes of ours: nobody else can log in to them.
+/// Without a sandbox, simulated hosts are our own processes, and only our user can log in.
 void LogInAsOurselves(App& app, const base::StatePaths& paths, core::JobSpec& spec) {
   if (spec.cloud.endpoint != client::kLocal) return;
   const auto local = client::FindLocalCloud(paths);
@@ -108,7 +108,7 @@ base::Status CheckOffer(App& app, const client::Context& context, const config::
   return base::Ok();
 }
 
-/// Everything that can be refused is refused before the first job is stored.
+/// Refuses whatever can be refused before the first job is stored.
 base::Status Prepare(App& app, const client::Context& context, Files& files) {
   for (auto& [file, loaded] : files) {
     JM_TRY(ssh::EnsureKey(loaded.spec.ssh.private_key));
@@ -141,7 +141,7 @@ Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptio
   if (options.dry_run) return ShowDryRun(app, files);
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   const bool follow = options.wait || options.follow;
-  // Followed, JSON is the jobs' end and raw output the hosts' alone.
+  // When following, JSON output is only the end of the jobs, quiet output only that of the hosts.
   const bool show = !follow || app.mode() == OutputMode::kText ||
                     (app.mode() == OutputMode::kQuiet && !options.follow);
   JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, context, files, show));

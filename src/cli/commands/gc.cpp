@@ -39,7 +39,7 @@ std::vector<Garbage::Slice*> ChosenOf(Garbage& garbage, const GcOptions& options
   return chosen;
 }
 
-/// Whether the user wants it done; where nobody can be asked, only --yes says so.
+/// Whether the user confirms; if nobody can be asked, only --yes does.
 bool IsWanted(App& app, const GcOptions& options, std::int64_t slices, std::int64_t runs) {
   if (options.yes) return true;
   if (app.mode() != OutputMode::kText) return false;
@@ -52,7 +52,7 @@ bool IsWanted(App& app, const GcOptions& options, std::int64_t slices, std::int6
   return answer.ok() && *answer;
 }
 
-/// 0 when nothing is left, the first failure's code, or 1.
+/// 0 if nothing is left, else the first failure's code, or 1.
 int ExitCodeOfGarbage(const Garbage& garbage, const std::vector<Garbage::Slice*>& chosen) {
   bool left = false;
   const auto judge = [&left](Garbage::Fate fate, const std::optional<base::Error>& error) {

@@ -16,7 +16,7 @@ struct InitOptions {
   bool force = false;
 };
 
-// Safe to repeat: a file that holds just this is left alone, any other is never lost.
+// Safe to repeat: a file with this content is left alone, any other is never lost.
 base::Status WriteNew(const std::string& file, const std::string& text, bool force) {
   const auto present = base::ReadFile(file);
   if (present.ok() && *present == text) return base::Ok();

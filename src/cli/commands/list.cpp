@@ -52,8 +52,7 @@ Result<views::JobList> Look(const client::Context& context, const ports::JobFilt
   return views::JobList{.jobs = std::move(jobs), .now = context.Now()};
 }
 
-// On a terminal the picture is repainted; elsewhere each change is a picture (or a line of JSON)
-// of its own.
+// On a terminal the table is repainted; elsewhere each change prints a new table (or line of JSON).
 void ShowPicture(App& app, const views::JobList& view) {
   constexpr std::string_view kClear = "\x1b[H\x1b[2J\x1b[3J";
   ui::Terminal& terminal = app.terminal();
@@ -68,7 +67,7 @@ void ShowPicture(App& app, const views::JobList& view) {
 }
 
 Result<int> Watch(App& app, const client::Context& context, const ports::JobFilter& filter) {
-  // A terminal shows how long something takes, so it is repainted although nothing changed.
+  // On a terminal the table shows durations, so it is repainted even if nothing changed.
   const bool always = app.terminal().facts().out_tty && app.mode() == OutputMode::kText;
   std::optional<std::int64_t> seen;
   do {

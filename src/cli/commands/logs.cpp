@@ -32,7 +32,7 @@ struct LogsOptions {
 
 constexpr base::Duration kReadEvery = std::chrono::milliseconds{100};
 
-// What `logs` works on, once the words of the command line are understood.
+// What `logs` works on, once its arguments are resolved.
 struct Request {
   client::Context context = {};
   core::Job job = {};
@@ -60,7 +60,7 @@ std::string ListOf(const std::vector<std::string>& names) {
   return names.empty() ? "there is none" : "there is: " + base::Join(names, ", ");
 }
 
-// The attempt that is asked for, or the latest that left logs. Nothing: no logs at all.
+// The requested attempt, or the latest one that has logs. Empty if there are no logs at all.
 Result<std::optional<int>> ChooseAttempt(const Request& request, const LogsOptions& options) {
   const std::vector<int> attempts = client::LogAttempts(request.context.paths, request.job.id);
   if (!options.attempt) {
@@ -74,7 +74,7 @@ Result<std::optional<int>> ChooseAttempt(const Request& request, const LogsOptio
   return base::NotFound(fmt::format("attempt {} left no logs", *options.attempt), ListOf(known));
 }
 
-// The stage that is asked for, or the one that ran last: the command, if it came to that.
+// The requested stage, or the one that ran last: the command, if it got that far.
 Result<std::optional<LogStage>> ChooseStage(const Request& request, const LogsOptions& options,
                                             int attempt) {
   const std::vector<LogStage> stages =
@@ -153,7 +153,7 @@ Result<int> PrintOnce(App& app, const Request& request, const LogsOptions& optio
                       : PrintFiles(app, request, *stage, files);
 }
 
-// Begins where `logs` without -f would, and goes on from there.
+// Starts where `logs` without -f would, and goes on from there.
 client::LogFollower::Options FollowFrom(const Request& request, const LogsOptions& options) {
   client::LogFollower::Options from{.first_attempt = std::max(request.job.attempt, 1),
                                     .only_attempt = options.attempt,
@@ -161,7 +161,7 @@ client::LogFollower::Options FollowFrom(const Request& request, const LogsOption
                                     .poll_every = kReadEvery};
   if (!options.stage.empty()) from.only_stage = options.stage;
   const auto attempts = client::LogAttempts(request.context.paths, request.job.id);
-  // The job may be about to start a new attempt: the logs there are belong to the last one.
+  // If the job is about to start a new attempt, the existing logs belong to the last one.
   if (!attempts.empty() && core::IsFinal(request.job.state)) from.first_attempt = attempts.back();
   if (options.attempt) from.first_attempt = *options.attempt;
   const auto stages = client::LogStages(request.context.paths, request.job.id, from.first_attempt);

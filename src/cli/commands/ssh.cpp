@@ -22,7 +22,7 @@ struct SshOptions {
   std::vector<std::string> words = {};
 };
 
-/// OpenSSH's client refuses users that the password file does not know, without a cure.
+/// OpenSSH's client refuses users without a passwd entry, and does not say what to do.
 base::Status CheckUserIsKnown(const SshOptions& options) {
   if (getpwuid(getuid()) != nullptr) return base::Ok();
   return base::Error{.code = base::Code::kFailedPrecondition,
@@ -49,7 +49,7 @@ base::Result<int> RunSsh(App& app, const SshOptions& options) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   app.terminal().Flush();
-  std::signal(SIGPIPE, SIG_DFL);  // ignored here, and would stay so across exec
+  std::signal(SIGPIPE, SIG_DFL);  // ignored in this program, and exec would keep it so
   execvp(argv[0], argv.data());
   base::Error error = base::FromErrno(errno, "starting " + words[0]);
   error.hint = "install the OpenSSH client, or use: jobman exec " + options.job + " -- CMD";

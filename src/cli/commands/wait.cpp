@@ -28,8 +28,8 @@ bool IsAmong(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Knows when a job is in one of the states that are waited for, was in one since the wait began,
-/// or can get into none of them by itself any more.
+/// What to wait for. A job is settled when it is in one of the given states, has been in one since
+/// the wait began, or is final and so will not reach one by itself.
 class Goal {
  public:
   static base::Result<Goal> Read(const std::vector<std::string>& given) {
@@ -45,7 +45,7 @@ class Goal {
     return words_.empty() ? "to be over" : "to be " + base::Join(words_, " or ");
   }
 
-  /// What came before the wait does not count.
+  /// States from before the wait do not count.
   base::Status Begin(const client::Context& context, const std::vector<core::JobId>& ids) {
     for (const core::JobId id : ids) {
       JM_ASSIGN_OR_RETURN(const auto events, context.Await(context.stores.jobs->Events(id, 0)));
@@ -56,7 +56,7 @@ class Goal {
 
   base::Result<bool> Settled(const client::Context& context, const core::Job& job) {
     JM_TRY(LookBack(context, job));
-    // A wish that nobody has begun with: the job will leave the state it is in.
+    // With a wish that the controller has not acted on yet, the job will leave its state.
     return !job.wish_new && (Reached(job) || core::IsFinal(job.state));
   }
 
@@ -68,7 +68,7 @@ class Goal {
            (over && (IsAmong(words_, kOver) || IsAmong(words_, kDone)));
   }
 
-  /// As `run` gives it; only what was waited for is a success.
+  /// The exit code of `run`; with --for, only reaching such a state is a success.
   int ExitCode(const core::Job& job) const {
     if (!words_.empty() && Reached(job)) return kSuccess;
     const int code = ExitCodeOfJob(job);
@@ -76,7 +76,7 @@ class Goal {
   }
 
  private:
-  /// States that came and went between two looks stand in the journal.
+  /// The journal has the states that came and went between two polls.
   base::Status LookBack(const client::Context& context, const core::Job& job) {
     Looked& looked = looked_[job.id];
     if (looked.version == job.version) return base::Ok();
@@ -90,8 +90,8 @@ class Goal {
     return base::Ok();
   }
 
-  /// Of a job that was in the state named so. Whether it was IDLE or DEAD then, the journal does
-  /// not tell: that depends on its slice.
+  /// Whether a job that was in the state of this name has reached the goal. The journal does not
+  /// tell whether it was IDLE or DEAD then, because that depends on its slice.
   bool WasReachedIn(const std::string& state) const {
     const bool over = IsAmong({"SUCCEEDED", "FAILED", "CANCELLED", "DELETED"}, state);
     return IsAmong(words_, state) || IsAmong(words_, FamiliarWordOf(state)) ||
@@ -103,7 +103,7 @@ class Goal {
     std::int64_t version = -1;
     bool passed = false;
   };
-  std::vector<std::string> words_ = {};  ///< empty: over, in whatever way
+  std::vector<std::string> words_ = {};  ///< empty: any final state
   std::map<core::JobId, Looked> looked_ = {};
 };
 

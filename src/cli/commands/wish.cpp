@@ -1,4 +1,4 @@
-// The commands that write one wish: cancel (stop), resume, reboot, requeue, delete.
+// The commands that set a wish: cancel (stop), resume, reboot, requeue, delete.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 struct WishOptions {
   client::WishOrder order = {};
   bool wait = false;
-  std::string said = {};  ///< what was asked, for people: "cancelling"
+  std::string said = {};  ///< what was requested, for people: "cancelling"
 };
 
 base::Result<int> RunWish(App& app, const WishOptions& options) {

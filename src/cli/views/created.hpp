@@ -16,7 +16,7 @@ struct Created {
     std::string name = {};
     std::string accelerator = {};
     std::string zone = {};
-    int hosts = 0;  ///< as the type's name predicts
+    int hosts = 0;  ///< predicted by the accelerator type
     std::string slice = {};
   };
   std::vector<Row> rows = {};

@@ -8,7 +8,7 @@
 
 namespace jobman::cli {
 
-/// Text of a JSON document; bytes that are not UTF-8 are replaced, never thrown about. `indent` -1
+/// A JSON document as text. Bytes that are not UTF-8 are replaced, so it never throws. `indent` -1
 /// puts everything on one line.
 std::string DumpJson(const base::OrderedJson& json, int indent);
 
@@ -19,7 +19,7 @@ struct Failure {
   base::Error error = {};
   int exit_code = 0;
 };
-/// "jobman: <context>: <message>", and below it what to do about it.
+/// "jobman: <context>: <message>", and below it what to do.
 std::string RenderText(const Failure& view, const ui::Style& style);
 base::OrderedJson ToJson(const Failure& view);
 

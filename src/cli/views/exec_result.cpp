@@ -24,7 +24,7 @@ std::string RenderText(const ExecResult& view, const ui::Style& style) {
     for (const auto& [host, output] : view.output) folding.Add(host, output);
     text += folding.Render();
   }
-  // Hosts that ended alike share a row.
+  // Hosts with the same result share a row.
   ui::Table table(
       {{.header = "HOST"}, {.header = "EXIT CODE", .flexible = true}, {.header = "TIME"}});
   std::map<std::string, std::pair<std::vector<int>, const ExecResult::Row*>> groups;

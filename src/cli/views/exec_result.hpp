@@ -12,7 +12,7 @@
 
 namespace jobman::cli::views {
 
-/// What `exec` brought back.
+/// The results of `exec`.
 struct ExecResult {
   struct Row {
     int host = 0;
@@ -23,11 +23,11 @@ struct ExecResult {
   core::JobId job = {};
   bool fold = false;
   std::vector<Row> rows = {};
-  std::map<int, std::string> output = {};  ///< kept with --fold and --json only
+  std::map<int, std::string> output = {};  ///< only with --fold and --json
   std::string summary = {};
 };
 
-/// The folded output, if asked for, and the table of exit codes.
+/// The folded output, if requested, and the table of exit codes.
 std::string RenderText(const ExecResult& view, const ui::Style& style);
 std::string RenderQuiet(const ExecResult& view);
 /// {"job": 42, "hosts": [{"host": 0, "exit_code": 0, "error": null, "seconds": 0.1,

@@ -19,7 +19,7 @@ struct Explanations {
   std::vector<Row> rows = {};
 };
 std::string RenderText(const Explanations& view, const ui::Style& style);
-/// The reasons alone, one line a job.
+/// Only the reasons, one line per job.
 std::string RenderQuiet(const Explanations& view);
 base::OrderedJson ToJson(const Explanations& view);
 

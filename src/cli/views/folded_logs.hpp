@@ -9,7 +9,7 @@
 
 namespace jobman::cli::views {
 
-/// `jobman logs --fold`: hosts that wrote the same, together.
+/// `jobman logs --fold`: hosts with the same output, together.
 struct FoldedLogs {
   core::JobId job = {};
   int attempt = 0;

@@ -43,7 +43,7 @@ std::string AgeOf(const core::FoundSlice& found, core::TimePoint now) {
   return created.ok() ? Ago(*created, now) : "-";
 }
 
-/// Before anything was done: why it is here. After that: what became of it.
+/// Before anything was done, why it is here; after that, what was done about it.
 ui::Cell Verdict(const std::string& why, Garbage::Fate fate,
                  const std::optional<base::Error>& error) {
   switch (fate) {

@@ -8,7 +8,7 @@
 
 namespace jobman::cli::views {
 
-/// What `gc` found, and what became of it.
+/// What `gc` found, and what was done about it.
 struct FoundGarbage {
   const client::Garbage& garbage;
   core::TimePoint now = {};
@@ -17,7 +17,7 @@ struct FoundGarbage {
 /// "deleted", for JSON; empty for kLeft.
 std::string_view FateName(client::Garbage::Fate fate);
 
-/// A table for each kind of owner, then the runs; empty when nothing was found.
+/// A table for each kind of owner, then the runs; empty if nothing was found.
 std::string RenderText(const FoundGarbage& view, const ui::Style& style);
 /// Names of slices that no job holds or that were deleted, and ids of runs.
 std::string RenderQuiet(const FoundGarbage& view);

@@ -9,12 +9,12 @@
 
 namespace jobman::cli::views {
 
-/// `jobman history`: lines of the journal, oldest first.
+/// `jobman history`: events of the journal, oldest first.
 struct History {
   std::vector<ports::Event> events = {};
 };
 std::string RenderText(const History& view, const ui::Style& style);
-/// The sentences alone.
+/// Only the texts of the events.
 std::string RenderQuiet(const History& view);
 base::OrderedJson ToJson(const History& view);
 

@@ -35,7 +35,7 @@ Cells Collect(const core::Job& job, const std::vector<ports::ExitRecord>& exits)
         exit.error.empty() ? ExitCell(exit.exit_code) : ui::Cell("lost", ui::Tone::kBad);
     cells.insert_or_assign({exit.host, exit.stage}, cell);
   }
-  // What runs now is newer than what is recorded: the stage may run again.
+  // The current stage is newer than what is recorded: a stage may run again.
   if (job.stage)
     for (const core::HostRun& run : job.stage->hosts)
       cells.insert_or_assign({run.host, job.stage->name}, RunCell(run));

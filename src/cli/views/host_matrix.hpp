@@ -8,18 +8,18 @@
 
 namespace jobman::cli::views {
 
-/// Hosts by stages of one attempt.
+/// The hosts of one attempt, with their result in each stage.
 struct HostMatrix {
   struct Host {
     int number = 0;
     core::HostAddress address = {};
-    std::vector<ui::Cell> stages = {};  ///< beside HostMatrix::stages; empty text: no part in it
+    std::vector<ui::Cell> stages = {};  ///< one per HostMatrix::stages; empty text: no part in it
   };
-  std::vector<std::string> stages = {};  ///< in the order they run
+  std::vector<std::string> stages = {};  ///< in the order in which they run
   std::vector<Host> hosts = {};
 };
 
-/// What is recorded of the job's present attempt, and what runs now.
+/// The recorded exits of the job's current attempt, and its current stage.
 HostMatrix MakeHostMatrix(const core::Job& job, const std::vector<ports::ExitRecord>& exits);
 
 }  // namespace jobman::cli::views

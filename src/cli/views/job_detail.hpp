@@ -15,23 +15,23 @@ struct JobDetails {
     core::Job job = {};
     std::vector<ports::AttemptRecord> attempts = {};
     std::vector<ports::ExitRecord> exits = {};         ///< of all attempts
-    std::vector<ports::HookDelivery> deliveries = {};  ///< what hooks were told, or not
+    std::vector<ports::HookDelivery> deliveries = {};  ///< delivered, waiting and given up
     std::string logs = {};                             ///< folder of the job's files
   };
   std::vector<Item> items = {};
   core::TimePoint now = {};
 };
 std::string RenderText(const JobDetails& view, const ui::Style& style);
-/// One line a job: id and state.
+/// One line per job: id and state.
 std::string RenderQuiet(const JobDetails& view);
 base::OrderedJson ToJson(const JobDetails& view);
 
-/// A sentence for each delivery that was not taken yet or was given up.
+/// A sentence for each delivery that is still waiting or was given up.
 std::vector<std::string> HookTroubles(const std::vector<ports::HookDelivery>& deliveries,
                                       core::TimePoint now);
 
-/// The hosts of the job's present attempt and how far each is in every stage, as a table; empty
-/// when nothing is known of hosts. The table that ends `run` and `create --follow`.
+/// The hosts of the job's current attempt and their progress in each stage, as a table; empty if no
+/// hosts are known. `run` and `create --follow` end with it.
 std::string RenderHosts(const core::Job& job, const std::vector<ports::ExitRecord>& exits,
                         const ui::Style& style);
 

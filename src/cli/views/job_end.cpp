@@ -20,7 +20,7 @@ const core::Done& DoneOf(const JobEnd& view) {
 
 constexpr std::size_t kManyHosts = 16;
 
-/// A row per host; with many of them, a row per group of hosts that ended alike.
+/// A row per host; with many hosts, a row per group of hosts with the same result.
 std::string RenderExitTable(const JobEnd& view, const ui::Style& style) {
   const HostMatrix matrix = MakeHostMatrix(view.job, view.exits);
   if (matrix.hosts.empty()) return {};

@@ -9,7 +9,7 @@
 
 namespace jobman::cli::views {
 
-/// How a job that was followed ended.
+/// The end of a job that was followed.
 struct JobEnd {
   core::Job job = {};
   std::vector<ports::ExitRecord> exits = {};  ///< of the last attempt

@@ -9,11 +9,11 @@
 
 namespace jobman::cli::views {
 
-/// `jobman config check`: what is wrong with some job files.
+/// `jobman config check`: the problems of some job files.
 struct CheckedFiles {
   struct File {
     std::string name = {};
-    std::string job = {};  ///< the job's name, when the file is good
+    std::string job = {};  ///< the job's name, if the file is valid
     std::vector<config::Problem> problems = {};
   };
   std::vector<File> files = {};
@@ -21,11 +21,11 @@ struct CheckedFiles {
 };
 /// Problems with line and caret; "FILE: job NAME is valid" for the others.
 std::string RenderText(const CheckedFiles& view, const ui::Style& style);
-/// The names of the files that are wrong.
+/// The names of the invalid files.
 std::string RenderQuiet(const CheckedFiles& view);
 base::OrderedJson ToJson(const CheckedFiles& view);
 
-/// `jobman config show`: a job file as it is understood.
+/// `jobman config show`: a job file with all values resolved.
 struct ResolvedFile {
   config::Loaded loaded = {};
   bool origins = false;

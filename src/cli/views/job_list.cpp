@@ -7,7 +7,7 @@
 namespace jobman::cli::views {
 namespace {
 
-// Member by member: what stands in braces is copied, and rows are many.
+// Member by member: a braced list would copy its values, and there are many rows.
 base::OrderedJson ToJson(const ports::JobSummary& job) {
   base::OrderedJson row;
   row["id"] = job.id.value;
@@ -37,7 +37,7 @@ std::string RenderText(const JobList& view, const ui::Style& style) {
                    {.header = "STATUS"},
                    {.header = "SINCE"},
                    {.header = "WHY", .flexible = true}});
-  // The familiar word costs eleven columns, which a narrow terminal has not.
+  // The familiar word takes eleven columns, too many for a narrow terminal.
   const bool narrow = style.width > 0 && style.width < 120;
   for (const ports::JobSummary& job : view.jobs) {
     table.AddRow({core::FormatJobId(job.id),

@@ -9,13 +9,13 @@
 
 namespace jobman::cli::views {
 
-/// `jobman list`: a row per job, by number.
+/// `jobman list`: a row per job, sorted by number.
 struct JobList {
   std::vector<ports::JobSummary> jobs = {};
   core::TimePoint now = {};
 };
 std::string RenderText(const JobList& view, const ui::Style& style);
-/// The ids, one a line.
+/// The ids, one per line.
 std::string RenderQuiet(const JobList& view);
 base::OrderedJson ToJson(const JobList& view);
 

@@ -9,11 +9,11 @@ namespace jobman::cli::views {
 
 /// `jobman version`.
 struct Version {
-  std::string number = JOBMAN_VERSION;  ///< of CMake's project()
+  std::string number = JOBMAN_VERSION;  ///< from CMake's project()
   std::string compiler = __VERSION__;
 };
 std::string RenderText(const Version& view, const ui::Style& style);
-/// The number alone.
+/// Only the number.
 std::string RenderQuiet(const Version& view);
 base::OrderedJson ToJson(const Version& view);
 

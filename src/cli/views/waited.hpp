@@ -9,14 +9,14 @@
 
 namespace jobman::cli::views {
 
-/// What became of jobs that were waited for.
+/// The result of waiting for jobs.
 struct Waited {
   struct Row {
     core::JobId id = {};
     std::string name = {};
     std::string state = {};
-    bool reached = false;  ///< what was waited for
-    int exit_code = 0;     ///< that this job gives to the process
+    bool reached = false;  ///< the job got into a state that was waited for
+    int exit_code = 0;     ///< what this job contributes to the process's exit code
     std::string why = {};
   };
   std::vector<Row> rows = {};

@@ -15,7 +15,7 @@ struct Wished {
     core::JobId id = {};
     std::string name = {};
     std::string state = {};
-    bool settled = false;  ///< the command waited until it was true
+    bool settled = false;  ///< the command waited until the wish was fulfilled
     std::string why = {};
   };
   std::string said = {};  ///< "cancelling"

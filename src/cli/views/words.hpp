@@ -10,13 +10,13 @@
 
 namespace jobman::cli::views {
 
-/// What a state's word means for the eye.
+/// The colour of a state's word.
 ui::Tone ToneOfState(std::string_view state);
-/// "WAITING (QUEUEING)"; the familiar word only where it says something else.
+/// "WAITING (QUEUEING)"; the familiar word only if it says something else.
 std::string StatusText(std::string_view state, std::string_view familiar);
-/// "3m20s": how long ago; never negative, whatever the clocks say.
+/// "3m20s": how long ago; never negative, even if clocks disagree.
 std::string Ago(core::TimePoint since, core::TimePoint now);
-/// The text, or "-" for a cell that would be empty.
+/// The text, or "-" if it is empty.
 std::string OrDash(std::string text);
 /// RFC 3339, or null.
 base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time);

@@ -1,4 +1,4 @@
-// What commands refuse, and the exit codes they end with.
+// What commands refuse, and with which exit codes they end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ core::Job Ended(const std::string& name, core::Outcome outcome, int exit_code = 
   return job;
 }
 
-/// Stores a job as it is, without the wish that a new one has.
+/// Stores a job as it is, without the wish of a new job.
 void Put(test::MemoryStore& store, const core::Job& job) {
   const auto id = store.Create(job, "", {});
   ASSERT_TRUE(id.ok());
@@ -47,7 +47,7 @@ class Commands : public testing::Test {
                  "command: {cmd: hostname}\n" +
                      more);
   }
-  /// This process is the controller: none is started.
+  /// Makes this process the controller, so that none is started.
   void HoldLease(test::MemoryStore& store) {
     ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), world_.clock.Now(), kLong).ok());
   }
@@ -56,7 +56,7 @@ class Commands : public testing::Test {
   CliWorld world_;
 };
 
-TEST_F(Commands, RemovingByANameThatLeavesAChoiceIsRefused) {
+TEST_F(Commands, RemovingByAnAmbiguousNameIsRefused) {
   world_.fill = [this](test::MemoryStore& store) {
     for (int i = 0; i < 2; ++i) Put(store, Ended("train", core::Outcome::kFailed));
     HoldLease(store);
@@ -69,7 +69,7 @@ TEST_F(Commands, RemovingByANameThatLeavesAChoiceIsRefused) {
   }
 }
 
-TEST_F(Commands, CleanSparesAJobThatIsResumedAtThatMoment) {
+TEST_F(Commands, CleanKeepsAJobThatIsResumedMeanwhile) {
   world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("train", core::Outcome::kDeleted));
     HoldLease(store);
@@ -84,7 +84,7 @@ TEST_F(Commands, CleanSparesAJobThatIsResumedAtThatMoment) {
   EXPECT_TRUE(base::FileSize(world_.paths().LogPath(1, 1, "run", 0))) << "its logs are kept, too";
 }
 
-TEST_F(Commands, AJobThatANewerJobmanWroteIsRefusedAloneAndByItsNumber) {
+TEST_F(Commands, AJobWrittenByANewerJobmanIsRefusedButNotTheOthers) {
   world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("newer", core::Outcome::kFailed));
     Put(store, Ended("known", core::Outcome::kFailed));
@@ -122,7 +122,7 @@ TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
   EXPECT_EQ(world_.Run({"delete", "1", "--wait"}).exit_code, 0);
 }
 
-TEST_F(Commands, WhatIsOverIsNotBeingCancelled) {
+TEST_F(Commands, CancelLeavesAFinishedJobAsItIs) {
   world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("train", core::Outcome::kSucceeded));
     HoldLease(store);
@@ -131,7 +131,7 @@ TEST_F(Commands, WhatIsOverIsNotBeingCancelled) {
   EXPECT_THAT(world_.Run({"delete", "1"}).out, HasSubstr("deleting job 000001"));
 }
 
-TEST_F(Commands, HostsThatAreYetToComeAreWorthAnotherTry) {
+TEST_F(Commands, HostsOfANewJobMayBeTriedLater) {
   world_.fill = [](test::MemoryStore& store) {
     Put(store, core::Job{.name = "new"});
     Put(store, Ended("old", core::Outcome::kSucceeded));
@@ -144,7 +144,7 @@ TEST_F(Commands, HostsThatAreYetToComeAreWorthAnotherTry) {
   }
 }
 
-TEST_F(Commands, OneNameDoesNotFitSeveralFiles) {
+TEST_F(Commands, NameOptionWithSeveralFilesIsRefused) {
   const auto ended =
       world_.Run({"create", "--dry-run", "--name", "x", GoodFile("a.yaml"), GoodFile("b.yaml")});
   EXPECT_EQ(ended.exit_code, 2);
@@ -159,7 +159,7 @@ TEST_F(Commands, EveryBadFileIsReported) {
   EXPECT_THAT(ended.err, HasSubstr("missing.yaml: no such file\n  jobman init missing.yaml"));
 }
 
-TEST_F(Commands, WhatTheZoneDoesNotOfferIsShownInTheFile) {
+TEST_F(Commands, ATypeThatTheZoneDoesNotOfferIsShownInTheFile) {
   const std::string place = "http://127.0.0.1:1:demo:us-central2-b";
   std::string types = "v4-8\nv4-32";
   world_.fill = [&](test::MemoryStore& store) {
@@ -180,7 +180,7 @@ TEST_F(Commands, WhatTheZoneDoesNotOfferIsShownInTheFile) {
                                                 "the runtime version"));
 }
 
-TEST_F(Commands, AnEncryptedKeyThatNobodyOpensIsRefusedBeforeAJobIsMade) {
+TEST_F(Commands, AnEncryptedKeyWithoutPassphraseIsRefusedBeforeAJobIsCreated) {
   const std::string key = (world_.paths().home / "key").string();
   ASSERT_EQ(::system(("ssh-keygen -q -t ed25519 -N secret -f " + key).c_str()), 0);
   ::unsetenv("SSH_AUTH_SOCK");
@@ -200,13 +200,13 @@ TEST_F(Commands, InitNamesTheFileThatItCannotWrite) {
   EXPECT_THAT(ended.err, Not(HasSubstr(".tmp")));
 }
 
-TEST_F(Commands, ACommandOfCommandsNamesThem) {
+TEST_F(Commands, ErrorNamesTheSubcommands) {
   EXPECT_THAT(world_.Run({"controller", "foo"}).err, HasSubstr("run, status, stop"));
   EXPECT_THAT(world_.Run({"config"}).err, HasSubstr("check, show, explain"));
 }
 
-TEST_F(Commands, ControllerStopIsADocumentInJson) {
-  world_.fill = {};  // none runs
+TEST_F(Commands, ControllerStopPrintsJson) {
+  world_.fill = {};  // no controller runs
   EXPECT_THAT(world_.Run({"controller", "stop", "--json"}).out, HasSubstr("\"stopped\": false"));
 }
 

@@ -25,7 +25,7 @@ class Completion : public testing::Test {
     return path.string();
   }
 
-  /// What a command line of the system's prints, and its exit status.
+  /// The output of a shell command, and its exit status.
   static std::pair<std::string, int> Shell(const std::string& line) {
     std::FILE* pipe = ::popen((line + " 2>&1").c_str(), "r");
     if (pipe == nullptr) return {"popen failed", -1};
@@ -34,7 +34,7 @@ class Completion : public testing::Test {
     return {text, ::pclose(pipe)};
   }
 
-  /// What the program answers a shell that completes the last of `words`: "list logs".
+  /// The program's answer to a shell that completes the last of `words`, such as "list logs".
   std::string Answer(const std::vector<std::string>& words) {
     std::vector<std::string> args = {"__complete"};
     args.insert(args.end(), words.begin(), words.end());
@@ -54,7 +54,7 @@ TEST_F(Completion, EachShellReadsItsScript) {
     const std::string script = Script(shell);
     if (Shell("command -v " + shell).second != 0) {
       std::printf("%s is not installed: its script is not read\n", shell.c_str());
-      continue;  // bash is everywhere we build
+      continue;  // bash is on every machine that builds jobman
     }
     const auto [said, status] = Shell(shell + " -n " + script);
     EXPECT_EQ(status, 0) << shell << ": " << said;
@@ -104,7 +104,7 @@ TEST_F(Completion, StagesStatesAndKeys) {
   EXPECT_THAT(Answer({"config", "explain", "setup"}), HasSubstr(" setup[].run "));
 }
 
-TEST_F(Completion, BashAsksAndOffersTheWords) {
+TEST_F(Completion, BashOffersTheProgramsAnswers) {
   const std::string script = Script("bash");
   const auto offer = [&](const std::string& answer) {
     return Shell("bash -c 'jobman() { local IFS=\" \"; printf \"" + answer +
@@ -123,7 +123,7 @@ TEST_F(Completion, ZshCompletesACommandAtTheFirstTab) {
   std::filesystem::create_directory(folder);
   std::filesystem::copy_file(Script("zsh"), folder / "_jobman");
   const auto driver = world_.paths().home / "driver.zsh";
-  // A shell on a terminal of its own; its answer is awaited, and `timeout` ends a wait in vain.
+  // A shell on a terminal of its own; `timeout` ends the wait if no answer comes.
   std::ofstream(driver)
       << "zmodload zsh/zpty\n"
          "zpty shell 'TERM=dumb zsh -f -i'\n"
@@ -138,7 +138,7 @@ TEST_F(Completion, ZshCompletesACommandAtTheFirstTab) {
   EXPECT_THAT(Shell("timeout 60 zsh -f " + driver.string()).first, HasSubstr("completed"));
 }
 
-TEST_F(Completion, FishAsksAndOffersTheWords) {
+TEST_F(Completion, FishOffersTheProgramsAnswers) {
   if (Shell("command -v fish").second != 0) GTEST_SKIP() << "fish is not installed";
   const std::string script = Script("fish");
   const std::string line = "HOME=" + world_.paths().home.string() +

@@ -26,7 +26,7 @@ TEST(ExitCode, CodesMapAsTheManualSays) {
   EXPECT_EQ(Of(Code::kInternal), kInternal);
 }
 
-TEST(ExitCode, TheReasonGoesBeforeTheCode) {
+TEST(ExitCode, TheReasonTakesPrecedenceOverTheCode) {
   EXPECT_EQ(Of(Code::kResourceExhausted, Reason::kStockout), kTryLater);
   EXPECT_EQ(Of(Code::kResourceExhausted, Reason::kQuotaZero), kRefused);
   EXPECT_EQ(Of(Code::kUnknown, Reason::kHostKeyChanged), kCredentials);

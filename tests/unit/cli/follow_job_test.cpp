@@ -17,7 +17,7 @@ core::Job Failed(int exit_code, std::optional<base::Error> error) {
   return job;
 }
 
-TEST(ExitCodeOfJob, IsTheCommandsOrWhatItsErrorMapsTo) {
+TEST(ExitCodeOfJob, IsTheCommandsOrTheOneOfItsError) {
   EXPECT_EQ(ExitCodeOfJob(Failed(7, std::nullopt)), 7);
   EXPECT_EQ(ExitCodeOfJob(Failed(0, base::Error{.code = base::Code::kResourceExhausted,
                                                 .reason = base::Reason::kStockout})),
@@ -27,13 +27,13 @@ TEST(ExitCodeOfJob, IsTheCommandsOrWhatItsErrorMapsTo) {
             kRefused);
 }
 
-TEST(ExitCodeOfJob, TellsAStepThatWasTooSlowFromASliceThatWas) {
+TEST(ExitCodeOfJob, TellsASlowStepFromASlowSlice) {
   const base::Error late{.code = base::Code::kDeadlineExceeded};
   EXPECT_EQ(ExitCodeOfJob(Failed(1, late)), kJobFailed);
   EXPECT_EQ(ExitCodeOfJob(Failed(0, late)), kTryLater);
 }
 
-TEST(JobEnd, JsonTellsTheExitCodeOfTheProcess) {
+TEST(JobEnd, JsonHasTheExitCodeOfTheProcess) {
   const core::Job job = Failed(0, base::Error{.reason = base::Reason::kStockout});
   const auto json = views::ToJson(views::JobEnd{.job = job, .exit_code = ExitCodeOfJob(job)});
   EXPECT_EQ(json["exit_code"], 75);

@@ -66,7 +66,7 @@ TEST_F(Init, AWrongFileIsNamedWithLineAndExitCodeTwo) {
   EXPECT_EQ(world_.Run({"config", "show", file_name()}).exit_code, 2);
 }
 
-TEST_F(Init, ConfigShowLoadsAgainAndTellsOrigins) {
+TEST_F(Init, ConfigShowCanBeLoadedAgainAndShowsOrigins) {
   ASSERT_EQ(world_.Run({"init", file_name(), "--cloud", "local"}).exit_code, 0);
   const auto shown = world_.Run({"config", "show", file_name(), "--set", "tpu.accelerator=v4-16"});
   ASSERT_EQ(shown.exit_code, 0) << shown.err;
@@ -77,7 +77,7 @@ TEST_F(Init, ConfigShowLoadsAgainAndTellsOrigins) {
   EXPECT_THAT(world_.Run({"config", "show", "--origins", file_name()}).out, HasSubstr("job.yaml:"));
 }
 
-TEST_F(Init, ConfigExplainKnowsKeysAndNamesNearOnes) {
+TEST_F(Init, ConfigExplainDescribesKeysAndSuggestsSimilarOnes) {
   EXPECT_THAT(world_.Run({"config", "explain", "tpu.zone"}).out, HasSubstr("tpu.zone"));
   EXPECT_EQ(world_.Run({"config", "explain"}).exit_code, 0);
   EXPECT_NE(world_.Run({"config", "explain", "tpu.zoen"}).exit_code, 0);

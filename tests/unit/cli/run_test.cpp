@@ -41,7 +41,7 @@ TEST_F(RunTest, AReaderThatWentAwayEndsQuietly) {
   EXPECT_THAT(err_.text, testing::Not(HasSubstr("pipe")));
 }
 
-TEST_F(RunTest, AFullDiskUnderStdoutIsSaid) {
+TEST_F(RunTest, AFullDiskUnderStdoutIsReported) {
   out_.fail_with = ENOSPC;
   EXPECT_EQ(Run({"version", "--json"}), kTryLater);
   EXPECT_THAT(err_.text, HasSubstr("jobman: writing to stdout: No space left on device"));
@@ -61,7 +61,7 @@ TEST_F(RunTest, AStoreThatCannotBeOpenedIsOneMessageWithItsExitCode) {
   EXPECT_THAT(out_.text, HasSubstr("\"exit_code\": 2"));
 }
 
-TEST_F(RunTest, CompletionSaysNothingOfAStoreThatCannotBeOpened) {
+TEST_F(RunTest, CompletionIsSilentIfTheStoreCannotBeOpened) {
   opened_ = base::Internal("damaged");
   EXPECT_EQ(Run({"__complete", "logs", ""}), kSuccess);
   EXPECT_THAT(out_.text + err_.text, IsEmpty());
@@ -69,7 +69,7 @@ TEST_F(RunTest, CompletionSaysNothingOfAStoreThatCannotBeOpened) {
   EXPECT_THAT(out_.text, HasSubstr("why\t"));
 }
 
-TEST_F(RunTest, HelpIsDataAndNoArgumentsAreAMistake) {
+TEST_F(RunTest, HelpGoesToStdoutAndNoArgumentsAreAUsageError) {
   EXPECT_EQ(Run({"--help"}), kSuccess);
   EXPECT_THAT(out_.Take(), HasSubstr("Usage: jobman"));
   EXPECT_EQ(Run({}), kUsage);
@@ -77,7 +77,7 @@ TEST_F(RunTest, HelpIsDataAndNoArgumentsAreAMistake) {
   EXPECT_THAT(out_.text, IsEmpty());
 }
 
-TEST_F(RunTest, GlobalOptionsStandBeforeOrBehindTheCommand) {
+TEST_F(RunTest, GlobalOptionsPrecedeOrFollowTheCommand) {
   EXPECT_EQ(Run({"--quiet", "version"}), kSuccess);
   const std::string before = out_.Take();
   EXPECT_EQ(Run({"version", "--quiet"}), kSuccess);
@@ -86,7 +86,7 @@ TEST_F(RunTest, GlobalOptionsStandBeforeOrBehindTheCommand) {
   EXPECT_EQ(out_.Take(), before);
 }
 
-TEST_F(RunTest, AnErrorDoesNoHarmToATerminal) {
+TEST_F(RunTest, ControlCharactersInAnErrorAreReplaced) {
   opened_ = base::Error{.code = base::Code::kFailedPrecondition,
                         .message = "red \x1b[31m\rtext\nline " + std::string(5000, 'x'),
                         .hint = "bell\a"};

@@ -1,4 +1,4 @@
-// jobman wait: what it waits for, and the exit codes by which a script tells how it ended.
+// jobman wait: what it waits for, and its exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ core::Done Failed(int exit_code) {
   return {.outcome = Outcome::kFailed, .exit_code = exit_code};
 }
 
-/// Moves a job on as a controller does.
+/// Moves a job to a state, as a controller does.
 void Move(test::MemoryStore& store, std::int64_t id, core::JobState state, const std::string& why) {
   ports::Turn turn{.job = *store.Get({id})};
   turn.job.wish_new = false;
@@ -46,7 +46,7 @@ class Wait : public testing::Test {
                  : false;
     };
   }
-  /// What happens while the command waits, one step each time it does.
+  /// What happens while the command waits: one step per pause.
   void Then(std::function<void(test::MemoryStore&)> step) { steps_.push_back(std::move(step)); }
   void Nothing() {
     Then([](test::MemoryStore&) {});
@@ -57,7 +57,7 @@ class Wait : public testing::Test {
   int pauses_ = 0;
 };
 
-TEST_F(Wait, WithoutAStateEndsAsTheJobsDoWithTheWorstExitCode) {
+TEST_F(Wait, WithoutAStateEndsWithTheWorstExitCodeOfTheJobs) {
   Then([](auto& store) { Move(store, 1, core::Done{}, "done"); });
   Then([](auto& store) { Move(store, 2, Failed(7), "exit code 7 on host 0"); });
   const auto ended = world_.Run({"wait", "train", "eval"});
@@ -75,12 +75,12 @@ TEST_F(Wait, ForAStateSucceedsAsSoonAsItIsReached) {
   EXPECT_EQ(world_.Run({"wait", "1", "--for=succeeded,FAILED"}).exit_code, 0);
 }
 
-TEST_F(Wait, JobsMayStandBehindTheState) {
+TEST_F(Wait, JobsMayFollowTheState) {
   EXPECT_EQ(world_.Run({"wait", "--for", "running", "1", "2"}).exit_code, 0);
   EXPECT_EQ(world_.Run({"wait", "--for=failed", "--for", "running", "1"}).exit_code, 0);
 }
 
-TEST_F(Wait, ForDoneIsContentWithEveryEnd) {
+TEST_F(Wait, ForDoneSucceedsWithEveryOutcome) {
   Then([](auto& store) { Move(store, 1, Failed(7), "exit code 7"); });
   EXPECT_EQ(world_.Run({"wait", "1", "--for=done"}).exit_code, 0);
 }
@@ -90,12 +90,12 @@ TEST_F(Wait, TakesTheFamiliarWords) {
   EXPECT_EQ(world_.Run({"wait", "1", "--for", "dead"}).exit_code, 0);
 }
 
-TEST_F(Wait, AJobThatEndedOtherwiseGivesItsOwnExitCode) {
+TEST_F(Wait, AnotherOutcomeGivesTheJobsOwnExitCode) {
   Then([](auto& store) { Move(store, 1, Failed(75), "no retry is left"); });
   EXPECT_EQ(world_.Run({"wait", "1", "--for=succeeded"}).exit_code, 75);
 }
 
-TEST_F(Wait, ASuccessThatWasNotWaitedForIsNone) {
+TEST_F(Wait, AnUnexpectedSuccessOfTheJobIsAFailure) {
   Then([](auto& store) { Move(store, 1, core::Done{}, "done"); });
   const auto ended = world_.Run({"wait", "1", "--for=failed", "--json"});
   EXPECT_EQ(ended.exit_code, 1);
@@ -103,7 +103,7 @@ TEST_F(Wait, ASuccessThatWasNotWaitedForIsNone) {
   EXPECT_THAT(ended.out, HasSubstr("\"reached\": false"));
 }
 
-TEST_F(Wait, AStateThatCameAndWentBetweenTwoLooksWasReached) {
+TEST_F(Wait, AStateThatCameAndWentBetweenTwoPollsCounts) {
   Then([](auto& store) {
     Move(store, 1, core::BackingOff{}, "preempted");
     Move(store, 1, core::Done{}, "done");
@@ -111,7 +111,7 @@ TEST_F(Wait, AStateThatCameAndWentBetweenTwoLooksWasReached) {
   EXPECT_EQ(world_.Run({"wait", "1", "--for=backoff"}).exit_code, 0);
 }
 
-TEST_F(Wait, SoWasWhatHasAnotherWordInTheJournal) {
+TEST_F(Wait, SoDoesAFamiliarWordForAStateInTheJournal) {
   const auto pass = [this](core::JobState state) {
     Then([state](auto& store) {
       Move(store, 1, state, "there");
@@ -128,7 +128,7 @@ TEST_F(Wait, SoWasWhatHasAnotherWordInTheJournal) {
   EXPECT_EQ(world_.Run({"wait", "1", "--for=queueing"}).exit_code, 0);
 }
 
-TEST_F(Wait, WhatWasWishedAndNotBegunYetComesFirst) {
+TEST_F(Wait, ANewWishIsActedOnFirst) {
   const auto before = world_.fill;
   world_.fill = [&](test::MemoryStore& store) {
     before(store);
@@ -146,7 +146,7 @@ TEST_F(Wait, InterruptedTheJobGoesOn) {
   EXPECT_THAT(ended.err, HasSubstr("job 000001 goes on"));
 }
 
-TEST_F(Wait, TheTimeoutIsExitCode75AndNamesWhoIsLate) {
+TEST_F(Wait, TheTimeoutIsExitCode75AndNamesTheUnsettledJobs) {
   Then([](auto& store) { Move(store, 2, core::Done{}, "done"); });
   for (int i = 0; i < 10; ++i) Nothing();
   const auto ended = world_.Run({"wait", "1", "2", "--timeout", "1m"});
@@ -157,7 +157,7 @@ TEST_F(Wait, TheTimeoutIsExitCode75AndNamesWhoIsLate) {
   EXPECT_EQ(ended.out, "");
 }
 
-TEST_F(Wait, WhatCannotBeWaitedForIsSaid) {
+TEST_F(Wait, BadArgumentsAreRefusedBeforeTheWait) {
   const auto state = world_.Run({"wait", "1", "--for=runing"});
   EXPECT_EQ(state.exit_code, 2);
   EXPECT_THAT(state.err, HasSubstr("--for: \"runing\" is not a status"));
@@ -167,7 +167,7 @@ TEST_F(Wait, WhatCannotBeWaitedForIsSaid) {
   EXPECT_EQ(pauses_, 0);
 }
 
-TEST_F(Wait, QuietlyOnlyTheNumbers) {
+TEST_F(Wait, QuietPrintsOnlyTheNumbers) {
   const auto ended = world_.Run({"wait", "-q", "1", "--for=running"});
   EXPECT_EQ(ended.out, "000001\n");
   EXPECT_EQ(ended.err, "");

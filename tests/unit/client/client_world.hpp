@@ -13,7 +13,7 @@
 
 namespace jobman::test {
 
-/// A store, a cloud and a home folder for what a command does with jobs.
+/// A store, a cloud and a home folder for tests of module client.
 class ClientWorld : public testing::Test {
  protected:
   client::Context Context() {
@@ -29,14 +29,14 @@ class ClientWorld : public testing::Test {
   T Await(base::Task<T> task) {
     return base::RunTask(loop_, std::move(task));
   }
-  /// Stores the job as it is, without the wish that a new one has.
+  /// Stores the job as it is, without the wish of a new job.
   core::Job Put(core::Job job) {
     const auto id = store_.Create(job, "", clock_.Now());
     EXPECT_TRUE(id.ok());
     job.id = *id;
     return Change(job);
   }
-  /// The job's next record.
+  /// Stores the job's next version.
   core::Job Change(core::Job job) {
     job.version = store_.Get(job.id)->version;
     job.wish_new = false;

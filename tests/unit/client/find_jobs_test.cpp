@@ -40,11 +40,11 @@ TEST_F(JobRef, ANameMeansItsNewestJob) {
   EXPECT_EQ(Find("eval"), JobId{2});
 }
 
-TEST_F(JobRef, ANumberGoesBeforeANameThatLooksLikeOne) {
+TEST_F(JobRef, ANumberTakesPrecedenceOverAName) {
   EXPECT_EQ(Find("3"), JobId{3});
 }
 
-TEST_F(JobRef, WhatIsNotThereNamesWhatIsNear) {
+TEST_F(JobRef, AnUnknownJobSuggestsSimilarNames) {
   EXPECT_EQ(Hint("trian"), "did you mean \"train\"?");
   EXPECT_EQ(Hint("rai"), "did you mean \"train\"?");
   EXPECT_EQ(Hint("zebra"), "jobman list --all shows every job");
@@ -59,7 +59,7 @@ TEST_F(JobRef, EachJobOnceInTheOrderGiven) {
   EXPECT_THAT(*ids, ElementsAre(JobId{3}, JobId{2}));
 }
 
-TEST_F(JobRef, RemovingTakesNoNameThatLeavesAChoice) {
+TEST_F(JobRef, RemovingRefusesAnAmbiguousName) {
   const auto choice = test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "train"}));
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.error().code, base::Code::kInvalidArgument);
@@ -67,7 +67,7 @@ TEST_F(JobRef, RemovingTakesNoNameThatLeavesAChoice) {
   EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "1"})).ok());
 }
 
-TEST_F(JobRef, DeletedNamesakesLeaveNoChoiceUnlessTheyAreTheNewest) {
+TEST_F(JobRef, DeletedJobsMakeNoNameAmbiguousExceptTheNewest) {
   const auto be_deleted = [&](JobId id) {
     ports::Turn turn{.job = *store_.Get(id)};
     turn.job.wish_new = false;

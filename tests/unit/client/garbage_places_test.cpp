@@ -44,7 +44,7 @@ TEST_F(PlacesToSearchTest, AreThoseOfTheJobsEachOnce) {
   EXPECT_THAT(Places({}), ElementsAre("http://a q z2", "http://a p z1"));
 }
 
-TEST(CheckPlaces, AsOfAJobFile) {
+TEST(CheckPlaces, ChecksAsInAJobFile) {
   EXPECT_TRUE(CheckPlaces({.projects = {"lab-1"}, .zones = {"us-central2-b"}}).ok());
   const auto region = CheckPlaces({.zones = {"us-central2-b", "us-central2"}});
   ASSERT_FALSE(region.ok());
@@ -62,20 +62,20 @@ TEST_F(PlacesToSearchTest, TheNewestJobsCredentialsAreTaken) {
   EXPECT_EQ(places->front().cloud.token_file, "/new");
 }
 
-TEST_F(PlacesToSearchTest, MoreAreAddedWithWhatTheJobsTell) {
+TEST_F(PlacesToSearchTest, GivenPlacesAreAddedAndCompletedFromTheJobs) {
   Put("http://a", "p", "z1");
   EXPECT_THAT(Places({.zones = {"z1", "z2"}}), ElementsAre("http://a p z1", "http://a p z2"));
   EXPECT_THAT(Places({.endpoint = "http://b", .projects = {"r"}}),
               ElementsAre("http://a p z1", "http://b r z1"));
 }
 
-TEST_F(PlacesToSearchTest, OrTakeTheirStead) {
+TEST_F(PlacesToSearchTest, OrReplaceThoseOfTheJobs) {
   Put("http://a", "p", "z1");
   EXPECT_THAT(Places({.zones = {"z2"}, .only = true}), ElementsAre("http://a p z2"));
   EXPECT_THAT(Places({.only = true}), ElementsAre(HasSubstr("--only says nothing by itself")));
 }
 
-TEST_F(PlacesToSearchTest, WhatNobodyTellsIsAskedFor) {
+TEST_F(PlacesToSearchTest, AnUnknownProjectOrZoneMustBeGiven) {
   EXPECT_THAT(Places({.zones = {"z2"}}),
               ElementsAre(HasSubstr("no job tells which project to look in")));
   EXPECT_THAT(Places({.projects = {"p"}, .zones = {"z2"}}),

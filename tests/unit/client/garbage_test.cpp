@@ -18,7 +18,7 @@ using testing::SizeIs;
 class GarbageTest : public test::ClientWorld {
  protected:
   GarbageTest() { shell_ = &hosts_; }
-  /// A slice of that store's job, as its controller would ask for it.
+  /// Creates the job's slice, as the controller of that store would.
   void Ask(const core::Job& job, const std::string& store = "memory") {
     ASSERT_TRUE(Await(cloud_.Create(core::RequestFor(job, core::SliceFor(job, 1), store))).ok());
   }
@@ -34,7 +34,7 @@ class GarbageTest : public test::ClientWorld {
     if (!collector_) collector_ = std::make_unique<GarbageCollector>(Context());
     return *collector_;
   }
-  /// A job with one host, at attempt 2; its first attempt's command goes on there.
+  /// A job with one host, at attempt 2; the command of its first attempt still runs there.
   core::Job JobWithAStrayRun() {
     core::Job job = JobBuilder().Build();
     job.attempt = 2;
@@ -51,7 +51,7 @@ class GarbageTest : public test::ClientWorld {
   std::string run_id_;
 };
 
-TEST_F(GarbageTest, WhatNoJobHoldsIsFoundAndDeleted) {
+TEST_F(GarbageTest, ASliceThatNoJobHoldsIsFoundAndDeleted) {
   Ask(JobBuilder("train").Id(7).Build());
   const auto garbage = Look(Query());
   ASSERT_TRUE(garbage.ok()) << garbage.error().ToString();
@@ -61,21 +61,21 @@ TEST_F(GarbageTest, WhatNoJobHoldsIsFoundAndDeleted) {
   EXPECT_THAT(cloud_.Leftovers(), IsEmpty());
 }
 
-TEST_F(GarbageTest, WhatAJobHoldsIsNone) {
+TEST_F(GarbageTest, ASliceThatAJobHoldsIsNotListed) {
   core::Job job = Put(JobBuilder("train").Build());
   job.attempt = 1;
   Ask(Change(test::WithHosts(job, 1)));
   EXPECT_THAT(Look(Query())->slices, IsEmpty());
 }
 
-TEST_F(GarbageTest, AJobThatCannotBeReadMayHoldIt) {
+TEST_F(GarbageTest, ASliceOfAJobThatCannotBeReadIsNotListed) {
   const core::Job job = Put(JobBuilder("train").Build());
   Ask(job);
   store_.MakeUnreadable(job.id);
   EXPECT_THAT(Look(Query())->slices, IsEmpty());
 }
 
-TEST_F(GarbageTest, OnlyCompleteListingsCount) {
+TEST_F(GarbageTest, AnIncompleteListingIsAnError) {
   Ask(JobBuilder("train").Id(7).Build());
   const base::Error down{.code = base::Code::kUnavailable, .message = "down"};
   cloud_.AddFault({.call = "ListQueued", .error = down, .times = 2});
@@ -87,7 +87,7 @@ TEST_F(GarbageTest, OnlyCompleteListingsCount) {
   EXPECT_THAT(also_, ElementsAre(HasSubstr("listing zone europe-west4-a of research")));
 }
 
-TEST_F(GarbageTest, ASecondLookSparesWhatAnotherMadeMeanwhile) {
+TEST_F(GarbageTest, ASecondLookSparesANewSliceOfTheSameName) {
   const core::Job nobody = JobBuilder("train").Id(7).Build();
   Ask(nobody);
   const auto garbage = Look(Query());
@@ -102,7 +102,7 @@ TEST_F(GarbageTest, ASecondLookSparesWhatAnotherMadeMeanwhile) {
   EXPECT_THAT(cloud_.Leftovers(), Not(IsEmpty()));
 }
 
-TEST_F(GarbageTest, ARefusedDeleteIsToldInItsRow) {
+TEST_F(GarbageTest, ARefusedDeleteIsReportedInItsRow) {
   Ask(JobBuilder("train").Id(7).Build());
   const auto garbage = Look(Query());
   const base::Error refused{.code = base::Code::kPermissionDenied, .message = "no"};

@@ -36,7 +36,7 @@ class FindHomeTest : public testing::Test {
   std::map<std::string, std::optional<std::string>> before_;
 };
 
-TEST_F(FindHomeTest, TheMostParticularPlaceWins) {
+TEST_F(FindHomeTest, TheMostSpecificSettingWins) {
   ::setenv("HOME", "/h", 1);
   EXPECT_EQ(Home(), "/h/.local/state/jobman");
   ::setenv("XDG_STATE_HOME", "/state", 1);

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A home folder, and logs in it as the controller writes them.
+/// A home folder with logs, as the controller writes them.
 struct Logs {
   base::StatePaths paths() const { return {.home = home.path()}; }
   void WriteLog(std::int64_t job, int attempt, const std::string& stage, int host,
@@ -24,7 +24,7 @@ struct Logs {
   test::TempDir home = {};
 };
 
-TEST(LogFiles, WhatTheControllerLeftIsFoundInOrder) {
+TEST(LogFiles, LogsOfTheControllerAreFoundInOrder) {
   const Logs world;
   for (const int attempt : {10, 2}) world.WriteLog(1, attempt, "run", 0, "x");
   for (const char* stage : {"setup-10-z", "setup-9-a"}) world.WriteLog(1, 2, stage, 0, "x");
@@ -40,7 +40,7 @@ TEST(LogFiles, WhatTheControllerLeftIsFoundInOrder) {
   EXPECT_TRUE(LogAttempts(paths, {99}).empty());
 }
 
-TEST(LogFiles, ReadingGoesOnWhereItStopped) {
+TEST(LogFiles, ReadingResumesWhereItStopped) {
   const Logs world;
   const auto path = world.paths().LogPath(1, 1, "run", 0);
   std::string text;
@@ -56,7 +56,7 @@ TEST(LogFiles, ReadingGoesOnWhereItStopped) {
   EXPECT_EQ(text, std::string("a\0bc", 4));
 }
 
-TEST(LogFiles, ReadingStopsWhenNobodyListens) {
+TEST(LogFiles, ReadingStopsWhenTheCallerSaysSo) {
   const Logs world;
   world.WriteLog(1, 1, "run", 0, std::string(std::size_t{600} * 1024, 'x'));
   int pieces = 0;

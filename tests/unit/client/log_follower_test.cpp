@@ -66,7 +66,7 @@ TEST_F(LogFollowerTest, FollowsUntilTheJobIsOverAndEverythingIsRead) {
   EXPECT_EQ(said, "one two");
 }
 
-TEST_F(LogFollowerTest, AnInterruptedFollowerGoesOnWhereItWas) {
+TEST_F(LogFollowerTest, AnInterruptedFollowerResumesWhereItStopped) {
   const core::Job job = Running();
   Write(job.id, "one ");
   std::vector<std::string> pieces;
@@ -83,7 +83,7 @@ TEST_F(LogFollowerTest, AnInterruptedFollowerGoesOnWhereItWas) {
   EXPECT_THAT(pieces, ElementsAre("one ", "two"));
 }
 
-TEST_F(LogFollowerTest, ADeadOrExpiredHolderIsNoController) {
+TEST_F(LogFollowerTest, AnExpiredLeaseIsNoController) {
   EXPECT_TRUE(*Await(LiveController(store_.stores().leases, clock_.Now())));
   EXPECT_FALSE(*Await(LiveController(store_.stores().leases, clock_.Now() + 2 * kLong)));
 }

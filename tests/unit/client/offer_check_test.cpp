@@ -39,7 +39,7 @@ TEST_F(OfferCheckTest, ASimulatorIsAskedEachTime) {
   EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 2);
 }
 
-TEST_F(OfferCheckTest, WhatIsNotOfferedIsShownAtItsKey) {
+TEST_F(OfferCheckTest, AnOfferThatIsMissingIsShownAtItsKey) {
   loaded_.spec.tpu.version = "tpu-ubuntu2204-bass";
   const auto checked = Check();
   ASSERT_FALSE(checked.ok());
@@ -49,12 +49,12 @@ TEST_F(OfferCheckTest, WhatIsNotOfferedIsShownAtItsKey) {
   EXPECT_THAT(checked.error().message, HasSubstr("did you mean tpu-ubuntu2204-base?"));
 }
 
-TEST_F(OfferCheckTest, AZoneThatIsNoneIsRefused) {
+TEST_F(OfferCheckTest, AnUnknownZoneIsRefused) {
   loaded_.spec.tpu.zone = "nowhere-1-a";
   EXPECT_EQ(Check().error().reason, base::Reason::kBadZone);
 }
 
-TEST_F(OfferCheckTest, ACloudThatCannotBeAskedIsNoError) {
+TEST_F(OfferCheckTest, ACloudThatCannotBeAskedIsNotAnError) {
   cloud_.SetReachable(false);
   EXPECT_THAT(*Check(), HasSubstr("connection refused"));
 }

@@ -70,7 +70,7 @@ TEST_F(RunOnHostsTest, EachChosenHostRunsTheCommand) {
   EXPECT_THAT(said, AllOf(HasSubstr("h0\n"), HasSubstr("h2\n")));
 }
 
-TEST_F(RunOnHostsTest, HostsThatAreNotThereAreRefused) {
+TEST_F(RunOnHostsTest, UnknownHostsAreRefused) {
   const auto paths = Context().paths;
   EXPECT_EQ(ChooseHosts(paths, JobOn(2), "2").error().message, "job 000042 has hosts 0-1, not 2");
   EXPECT_EQ(ChooseHosts(paths, test::JobBuilder().Build(), "all").error().code,
