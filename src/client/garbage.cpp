@@ -148,7 +148,7 @@ Task<Status> GarbageCollector::TryRemove(Garbage::Slice* slice) {
   if (!now || now->leaving) co_return base::Ok();
   slice->fate = Garbage::Fate::kSpared;
   if (!IsTheSame(*now, slice->found)) {
-    slice->claim.why = "another one bears the name by now, or its labels were changed";
+    slice->claim.why = "the name belongs to another resource by now, or its labels changed";
     co_return base::Ok();
   }
   JM_CO_ASSIGN_OR_RETURN(core::Claim claim, co_await Judge(*now));

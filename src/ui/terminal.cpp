@@ -76,13 +76,17 @@ void Terminal::Out(std::string_view data) {
 }
 
 void Terminal::Err(std::string_view talk) {
-  Flush();
   Hide();
   std::string line(talk);
   if (line.empty() || line.back() != '\n') line += '\n';
-  // A failing stderr cannot be reported.
-  static_cast<void>(err_.Write(line));
+  ErrBytes(line);
   Show();
+}
+
+void Terminal::ErrBytes(std::string_view bytes) {
+  Flush();
+  // A failing stderr cannot be reported.
+  static_cast<void>(err_.Write(bytes));
 }
 
 void Terminal::SetStatus(std::string_view line) {

@@ -52,6 +52,8 @@ class Terminal {
   void Out(std::string_view data);
   /// A message; a line break is added if missing.
   void Err(std::string_view talk);
+  /// Bytes for stderr, unchanged. Not while a status is shown.
+  void ErrBytes(std::string_view bytes);
   /// Shows `line` as the status: rewritten in place, kept clear of other output, removed when
   /// empty. Does nothing if stderr is not a terminal.
   void SetStatus(std::string_view line);

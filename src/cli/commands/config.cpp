@@ -90,7 +90,8 @@ void AddCheck(CLI::App& config, Invocation& chosen) {
 
 void AddShowFile(CLI::App& config, Invocation& chosen) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = config.add_subcommand("show", "A job file as it is understood, as YAML");
+  CLI::App* command =
+      config.add_subcommand("show", "The job file with every default filled in, as YAML");
   command->add_option("FILE", options->file, "Job file; - for standard input")->required();
   command->add_flag("--origins", options->origins, "Say where each value came from");
   AddChanges(*command, options->changes);

@@ -137,23 +137,22 @@ void AddController(CLI::App& root, Invocation& chosen) {
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   run->add_option("--host-limit", options->host_limit_seconds,
-                  "Seconds after which a host is lost that cannot be reached though the cloud "
-                  "calls its slice READY")
+                  "Give up a host after this many seconds without contact while the cloud calls "
+                  "its slice READY")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   run->add_option("--provisioning-limit", options->provisioning_limit_seconds,
-                  "Seconds after which a slice that has left the queue and is not READY is given "
-                  "up")
+                  "Give up a slice that is not READY this many seconds after it left the queue")
       ->check(CLI::Range(1, 604800))
       ->capture_default_str();
   run->add_option("--lease", options->lease_seconds,
-                  "Seconds after which another controller may take over from one that is silent")
+                  "Let another controller take over after this many seconds of silence")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   run->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunController(app, *options); };
   });
-  command->add_subcommand("status", "Whether one runs, and where")->callback([&chosen] {
+  command->add_subcommand("status", "Whether a controller runs, and where")->callback([&chosen] {
     chosen.run = ShowStatus;
   });
   command->add_subcommand("stop", "Stop it; runs on hosts go on")->callback([&chosen] {
@@ -164,7 +163,7 @@ void AddController(CLI::App& root, Invocation& chosen) {
 void AddTick(CLI::App& root, Invocation& chosen) {
   auto bound = std::make_shared<int>(50);
   CLI::App* command = root.add_subcommand("tick", "One pass over everything that is due, for cron");
-  command->add_option("--bound", *bound, "At most that many seconds")
+  command->add_option("--bound", *bound, "Stop after this many seconds")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command->callback(

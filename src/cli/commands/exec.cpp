@@ -59,7 +59,7 @@ class Output {
       if (keep_)
         view_.output[number].append(bytes);
       else if (raw_)
-        app_.terminal().Err(bytes);
+        app_.terminal().ErrBytes(bytes);
       else
         err_.Feed(number, bytes);
       return base::Ok();
@@ -147,10 +147,10 @@ void AddExec(CLI::App& root, Invocation& chosen) {
   command->add_option("-w,--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS")
       ->capture_default_str();
-  command->add_flag("--fold", options->fold, "Say once what several hosts wrote alike");
+  command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command
       ->add_option("--patience", options->patience_seconds,
-                   "Seconds to go on trying hosts that cannot be reached")
+                   "Seconds to keep trying hosts that cannot be reached")
       ->check(CLI::Range(0, 86400))
       ->capture_default_str();
   command->callback(

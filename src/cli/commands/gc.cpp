@@ -71,7 +71,7 @@ int ExitCodeOfGarbage(const Garbage& garbage, const std::vector<Garbage::Slice*>
 
 void TellSilentHosts(App& app, const Garbage& garbage) {
   for (const Garbage::SilentHost& host : garbage.silent) {
-    app.Say(fmt::format("host {} of job {} cannot be asked what runs there: {}", host.host,
+    app.Say(fmt::format("cannot list what runs on host {} of job {}: {}", host.host,
                         core::FormatJobId(host.job), host.error.ToString()));
   }
 }
@@ -136,7 +136,7 @@ void AddGc(CLI::App& root, Invocation& chosen) {
                     "Delete what your other stores own, too: there may be jobs that use it");
   command
       ->add_option("-n,--name", options->name,
-                   "Show also what is named so (* and ?) and has no labels of jobman")
+                   "Also show resources with such a name (* and ?) and no jobman labels")
       ->type_name("GLOB");
   command->add_flag("--unlabelled", options->unlabelled, "Delete what --name found as well");
   command->callback(

@@ -200,16 +200,16 @@ Result<int> RunLogs(App& app, const LogsOptions& options) {
 void AddLogs(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<LogsOptions>();
   CLI::App* command = root.add_subcommand(
-      "logs", "What the hosts wrote: of the latest attempt's command, or of its last setup step");
+      "logs", "Print the hosts' output: of the latest attempt's command, or its last setup step");
   command->add_option("JOB", options->job, "Number or name")->required();
-  command->add_flag("-f,--follow", options->follow, "Go on until the job is over");
+  command->add_flag("-f,--follow", options->follow, "Follow until the job is over");
   command->add_option("--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS");
   command->add_option("--stage", options->stage, "\"run\", or a setup step by its name")
       ->type_name("STAGE");
-  command->add_option("-a,--attempt", options->attempt, "Another attempt than the latest")
+  command->add_option("-a,--attempt", options->attempt, "An attempt other than the latest")
       ->type_name("N");
-  command->add_flag("--fold", options->fold, "Say once what several hosts wrote alike");
+  command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunLogs(app, *options); }; });
 }

@@ -26,11 +26,9 @@ struct SshOptions {
 base::Status CheckUserIsKnown(const SshOptions& options) {
   if (getpwuid(getuid()) != nullptr) return base::Ok();
   return base::Error{.code = base::Code::kFailedPrecondition,
-                     .message =
-                         "the OpenSSH client serves no user without an entry in the "
-                         "password file, such as user " +
-                         std::to_string(getuid()),
-                     .hint = "use jobman exec " + options.job + " -- CMD, which needs none"};
+                     .message = "the OpenSSH client needs an entry in the password file for user " +
+                                std::to_string(getuid()),
+                     .hint = "use jobman exec " + options.job + " -- CMD, which does not"};
 }
 
 base::Result<int> RunSsh(App& app, const SshOptions& options) {

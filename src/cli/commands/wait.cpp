@@ -145,8 +145,7 @@ void AddWait(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<WaitOptions>();
   CLI::App* command = root.add_subcommand(
       "wait", "Wait until jobs are over, with their exit code, or until they are in a state");
-  command->add_option("JOB", options->jobs, "Numbers or names; all of them are waited for")
-      ->required();
+  command->add_option("JOB", options->jobs, "Numbers or names; waits for all of them")->required();
   command
       ->add_option("--for", options->states,
                    "A state, or QUEUEING, RUNNING, IDLE, DEAD, or DONE: however it ends")

@@ -29,7 +29,7 @@ base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
       why.facts.push_back("hook: " + std::move(trouble));
     }
     if (!controller && core::NeedsCare(job)) {
-      why.facts.emplace_back("no controller is at work, so nothing goes on");
+      why.facts.emplace_back("no controller is running, so nothing happens");
       if (why.next_step.empty()) why.next_step = "jobman controller run, or jobman tick";
     }
     view.rows.push_back({.id = id, .name = job.name, .why = std::move(why)});

@@ -71,7 +71,7 @@ void AddCancel(CLI::App& root, Invocation& chosen) {
 }
 
 void AddResume(CLI::App& root, Invocation& chosen) {
-  AddWish(root, chosen, "resume", "Start again what stopped, on its slice if that is still held",
+  AddWish(root, chosen, "resume", "Run a stopped job again, on its slice if it still holds one",
           Order(core::Wish::kRun, "resuming"));
 }
 

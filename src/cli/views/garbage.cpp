@@ -152,7 +152,7 @@ std::string RenderText(const FoundGarbage& view, const ui::Style& style) {
       SliceTable(view, Ownership::kOtherStore,
                  "slices of your other stores (--all-stores):", style),
       SliceTable(view, Ownership::kUnlabelled,
-                 "without jobman's labels, and named so (--unlabelled):", style)};
+                 "with a name that --name matches, without jobman labels (--unlabelled):", style)};
   std::erase(parts, std::string{});
   return base::Join(parts, "\n");
 }

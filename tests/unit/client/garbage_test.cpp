@@ -98,7 +98,7 @@ TEST_F(GarbageTest, ASecondLookSparesANewSliceOfTheSameName) {
   Ask(nobody, "another");
   const auto spared = Await(collector().Remove(garbage->slices[0]));
   EXPECT_EQ(spared.fate, Garbage::Fate::kSpared);
-  EXPECT_THAT(spared.claim.why, HasSubstr("another one bears the name"));
+  EXPECT_THAT(spared.claim.why, HasSubstr("the name belongs to another resource"));
   EXPECT_THAT(cloud_.Leftovers(), Not(IsEmpty()));
 }
 
