@@ -21,16 +21,16 @@ bool GoOnAfterInterrupt(App& app, const client::Context& context, core::JobId id
   const std::string number = core::FormatJobId(id);
   if (options.ask_to_cancel) {
     ForgetInterrupt();  // so that a second Ctrl-C answers no
-    const auto cancel =
-        ui::AskYesNo(app.terminal(), 0,
-                     fmt::format("\nCancel job {} (no: it goes on without this command)?", number));
+    const auto cancel = ui::AskYesNo(
+        app.terminal(), 0, fmt::format("\nCancel job {}? (no: it keeps running)", number));
     if (cancel.ok() && *cancel &&
         context.Await(context.stores.jobs->SetWish(id, core::Wish::kCancel, false, app.Now()))
             .ok()) {
       return context.Await(client::WakeController(context)).ok() && ForgetInterrupt();
     }
   }
-  app.Say(fmt::format("detached: job {0} goes on; to follow it again: jobman logs -f {0}", number));
+  app.Say(fmt::format("detached: job {0} keeps running; to follow it again: jobman logs -f {0}",
+                      number));
   return false;
 }
 

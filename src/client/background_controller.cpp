@@ -74,7 +74,7 @@ Task<base::Status> EnsureController(Context context) {
   base::Error error{.code = base::Code::kUnavailable,
                     .message = "the controller did not start; its log is " +
                                context.paths.ControllerLog().string(),
-                    .hint = "see it fail in the foreground: jobman controller run"};
+                    .hint = "to see the error, run: jobman controller run"};
   co_return error;
 }
 
@@ -94,7 +94,7 @@ Task<base::Status> WakeController(Context context, controller::Nudge nudge) {
   }
   if (nudge.secrets.empty()) co_return base::Ok();
   base::Error error{.code = base::Code::kUnavailable,
-                    .message = "the controller takes no secrets: " + sent.error().ToString() +
+                    .message = "cannot send secrets to the controller: " + sent.error().ToString() +
                                "; its log is " + context.paths.ControllerLog().string(),
                     .hint = "jobman controller stop, then jobman resume with the variables set"};
   co_return error;

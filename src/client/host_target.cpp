@@ -26,7 +26,7 @@ base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const co
     return base::Error{
         .code = base::Code::kUnavailable,
         .message = "job " + id + " has no hosts yet",
-        .hint = "try again when it has: jobman why " + id + " tells what it waits for"};
+        .hint = "try again when it has: jobman why " + id + " shows what it waits for"};
   }
   if (host < 0 || host >= count) {
     return base::NotFound("job " + id + " has hosts 0-" + std::to_string(count - 1) + ", not " +

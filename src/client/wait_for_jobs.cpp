@@ -21,12 +21,13 @@ std::string NameJobs(const std::vector<core::JobId>& ids) {
 }
 
 std::string WhyHint(const std::vector<core::JobId>& busy) {
-  return "jobman why " + core::FormatJobId(busy.front()) + " tells what it waits for";
+  return "jobman why " + core::FormatJobId(busy.front()) + " shows what it waits for";
 }
 
 base::Error Interrupted(const std::vector<core::JobId>& busy) {
   return {.code = base::Code::kCancelled,
-          .message = "interrupted; what was asked of " + NameJobs(busy) + " goes on",
+          .message = "the wait was interrupted; " + NameJobs(busy) +
+                     (busy.size() == 1 ? " goes on" : " go on"),
           .hint = WhyHint(busy)};
 }
 

@@ -37,7 +37,7 @@ base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
                          .name = job.name,
                          .state = "gone",
                          .settled = true,
-                         .why = "records and logs are dropped"});
+                         .why = "its records and logs are deleted"});
   }
   app.Show(view);
   return kSuccess;

@@ -127,7 +127,7 @@ base::Result<int> StopController(App& app) {
 }  // namespace
 
 void AddController(CLI::App& root, Invocation& chosen) {
-  CLI::App* command = root.add_subcommand("controller", "The loop that does the work of jobs");
+  CLI::App* command = root.add_subcommand("controller", "The process that does the work of jobs");
   command->require_subcommand(1);
   auto options = std::make_shared<RunOptions>();
   CLI::App* run = command->add_subcommand("run", "Run it here, in the foreground");

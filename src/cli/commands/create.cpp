@@ -33,7 +33,7 @@ using Files = std::vector<std::pair<std::string, config::Loaded>>;
 /// Loads all files before the first one takes effect; the problems of all files are one error.
 Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptions& common) {
   if (!common.name.empty() && options.files.size() > 1) {
-    return base::InvalidArgument("--name names one job, and there are several files",
+    return base::InvalidArgument("--name cannot be used with several files",
                                  "write job.name into each file, or create them one by one");
   }
   Files loaded;
@@ -94,8 +94,8 @@ void LogInAsOurselves(App& app, const base::StatePaths& paths, core::JobSpec& sp
   if (spec.cloud.endpoint != client::kLocal) return;
   const auto local = client::FindLocalCloud(paths);
   if (!local || local->user.empty() || spec.ssh.user == local->user) return;
-  app.Say("note: the simulated hosts have no sandbox here and know no user " + spec.ssh.user +
-          "; the login is " + local->user);
+  app.Say("note: the simulated hosts run without a sandbox here and have no user " + spec.ssh.user +
+          "; logging in as " + local->user);
   spec.ssh.user = local->user;
 }
 
@@ -103,7 +103,7 @@ base::Status CheckOffer(App& app, const client::Context& context, const config::
   JM_ASSIGN_OR_RETURN(const std::string unasked,
                       context.Await(client::CheckOffer(context, loaded)));
   if (!unasked.empty()) {
-    app.Say("note: what zone " + loaded.spec.tpu.zone + " offers could not be asked: " + unasked);
+    app.Say("note: what zone " + loaded.spec.tpu.zone + " offers could not be checked: " + unasked);
   }
   return base::Ok();
 }

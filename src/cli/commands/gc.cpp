@@ -48,7 +48,7 @@ bool IsWanted(App& app, const GcOptions& options, std::int64_t slices, std::int6
   if (runs > 0) parts.push_back("end " + base::Plural(runs, "run"));
   app.terminal().Flush();
   const auto answer = ui::AskYesNo(app.terminal(), 0, base::Join(parts, " and ") + "?");
-  if (!answer.ok()) app.Say("nothing is deleted without --yes, as there is no terminal to ask on");
+  if (!answer.ok()) app.Say("nothing is deleted without --yes: there is no terminal to ask on");
   return answer.ok() && *answer;
 }
 
@@ -78,9 +78,8 @@ void TellSilentHosts(App& app, const Garbage& garbage) {
 
 base::Result<int> RunGc(App& app, const GcOptions& options) {
   if (options.unlabelled && options.name.empty()) {
-    return base::InvalidArgument(
-        "--unlabelled needs --name: without labels nothing tells whose it is",
-        "name what you mean: --name 'train-*'");
+    return base::InvalidArgument("--unlabelled needs --name: without labels, its owner is unknown",
+                                 "name what you mean: --name 'train-*'");
   }
   JM_TRY(client::CheckPlaces(options.places));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
@@ -116,8 +115,8 @@ base::Result<int> RunGc(App& app, const GcOptions& options) {
 void AddGc(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<GcOptions>();
   CLI::App* command = root.add_subcommand(
-      "gc", "Find slices and processes that no job owns, and delete them after a question");
-  command->add_flag("-y,--yes", options->yes, "Delete without the question");
+      "gc", "Find slices and processes that no job owns, and delete them after asking");
+  command->add_flag("-y,--yes", options->yes, "Delete without asking");
   command->add_option("-z,--zone", options->places.zones, "Look in this zone, too; repeatable")
       ->type_name("ZONE")
       ->expected(1)
@@ -133,7 +132,7 @@ void AddGc(CLI::App& root, Invocation& chosen) {
                     "Look only where --zone, --project and --endpoint say");
   command->add_flag("--no-hosts", options->no_hosts, "Do not look for processes on hosts");
   command->add_flag("--all-stores", options->all_stores,
-                    "Delete what your other stores own, too: there may be jobs that use it");
+                    "Also delete slices of your other stores, which may be in use");
   command
       ->add_option("-n,--name", options->name,
                    "Also show resources with such a name (* and ?) and no jobman labels")

@@ -22,8 +22,8 @@ base::Status WriteNew(const std::string& file, const std::string& text, bool for
   if (present.ok() && *present == text) return base::Ok();
   if (present.ok() && !force)
     return base::Error{.code = base::Code::kAlreadyExists,
-                       .message = file + " exists and holds something else",
-                       .hint = "name another file, or pass --force to write it anew"};
+                       .message = file + " exists with other content",
+                       .hint = "name another file, or pass --force to overwrite it"};
   if (!present.ok() && present.error().code != base::Code::kNotFound) return present.error();
   const base::Path folder = base::Path(file).parent_path();
   std::error_code ignored;

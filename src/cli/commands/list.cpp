@@ -104,7 +104,7 @@ void AddList(CLI::App& root, Invocation& chosen) {
       ->type_name("STATUS,...")
       ->expected(1)
       ->take_all();
-  command->add_option("-n,--name", options->name, "Only names like this (* and ?)")
+  command->add_option("-n,--name", options->name, "Only names that match (* and ?)")
       ->type_name("GLOB");
   command->add_option("-z,--zone", options->zone, "Only this zone")->type_name("ZONE");
   command->add_option("-l,--label", options->labels, "Only jobs with this label; repeatable")

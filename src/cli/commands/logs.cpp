@@ -57,7 +57,7 @@ Result<Request> Understand(App& app, const LogsOptions& options) {
 }
 
 std::string ListOf(const std::vector<std::string>& names) {
-  return names.empty() ? "there is none" : "there is: " + base::Join(names, ", ");
+  return names.empty() ? "there are no logs" : "there is: " + base::Join(names, ", ");
 }
 
 // The requested attempt, or the latest one that has logs. Empty if there are no logs at all.
@@ -71,7 +71,7 @@ Result<std::optional<int>> ChooseAttempt(const Request& request, const LogsOptio
     return options.attempt;
   std::vector<std::string> known;
   for (const int attempt : attempts) known.push_back(std::to_string(attempt));
-  return base::NotFound(fmt::format("attempt {} left no logs", *options.attempt), ListOf(known));
+  return base::NotFound(fmt::format("attempt {} has no logs", *options.attempt), ListOf(known));
 }
 
 // The requested stage, or the one that ran last: the command, if it got that far.

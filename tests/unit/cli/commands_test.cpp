@@ -148,7 +148,7 @@ TEST_F(Commands, NameOptionWithSeveralFilesIsRefused) {
   const auto ended =
       world_.Run({"create", "--dry-run", "--name", "x", GoodFile("a.yaml"), GoodFile("b.yaml")});
   EXPECT_EQ(ended.exit_code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("--name names one job"));
+  EXPECT_THAT(ended.err, HasSubstr("--name cannot be used with several files"));
 }
 
 TEST_F(Commands, EveryBadFileIsReported) {

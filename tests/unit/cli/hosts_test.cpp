@@ -128,7 +128,7 @@ TEST_F(NetworkCommands, CreateGoesOnWhenTheCloudCannotBeAsked) {
   };
   const auto ended = world_.Run({"create", file.string()});
   EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_THAT(ended.err, HasSubstr("note: what zone us-central2-b offers could not be asked"));
+  EXPECT_THAT(ended.err, HasSubstr("note: what zone us-central2-b offers could not be checked"));
   EXPECT_THAT(cloud_.calls(), Contains("AcceleratorTypes us-central2-b"));
 }
 
