@@ -173,12 +173,6 @@ Error Internal(std::string message) {
   return {.code = Code::kInternal, .message = std::move(message)};
 }
 
-Error NotSupported(std::string what) {
-  return {.code = Code::kUnimplemented,
-          .message = std::move(what) + " is not supported yet",
-          .reason = Reason::kNotSupported};
-}
-
 Error FromErrno(int error_number, const std::string& doing) {
   const Cause cause = CauseOf(error_number);
   return {.code = cause.code,

@@ -37,10 +37,6 @@ Path StatePaths::KeyPath() const {
   return home / "ssh" / "id_ed25519";
 }
 
-Path StatePaths::CacheDir() const {
-  return home / "cache";
-}
-
 bool SocketPathFits(const Path& path) {
   return path.native().size() < sizeof(sockaddr_un{}.sun_path);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 namespace jobman::base {
 
@@ -118,36 +117,6 @@ bool GlobMatch(std::string_view pattern, std::string_view text) {
     }
   }
   return pattern.substr(p).find_first_not_of('*') == std::string_view::npos;
-}
-
-namespace {
-
-Result<std::pair<int, int>> ParseRange(std::string_view part, int count) {
-  const std::size_t dash = part.find('-');
-  const auto first = ParseNumber(Trim(part.substr(0, dash)));
-  const auto last =
-      dash == std::string_view::npos ? first : ParseNumber(Trim(part.substr(dash + 1)));
-  if (!first || !last || *first > *last) {
-    return InvalidArgument(fmt::format("\"{}\" is not a number or a range", part),
-                           "write numbers and ranges, as in 0,3-7");
-  }
-  if (*last >= count) {
-    return Error{.code = Code::kOutOfRange,
-                 .message = fmt::format("{} is out of range: there are {}, from 0 to {}", *last,
-                                        count, count - 1)};
-  }
-  return std::pair(static_cast<int>(*first), static_cast<int>(*last));
-}
-
-}  // namespace
-
-Result<std::vector<int>> ParseRanges(std::string_view text, int count) {
-  std::set<int> numbers;
-  for (const std::string& part : Split(text, ',')) {
-    JM_ASSIGN_OR_RETURN(const auto range, ParseRange(Trim(part), count));
-    for (int number = range.first; number <= range.second; ++number) numbers.insert(number);
-  }
-  return std::vector<int>(numbers.begin(), numbers.end());
 }
 
 std::string FormatRanges(const std::vector<int>& sorted_numbers) {

@@ -100,10 +100,6 @@ void CancelScope::Cancel() {
   for (const Signal& signal : signals) signal->emit(asio::cancellation_type::terminal);
 }
 
-bool CancelScope::cancelled() const {
-  return !state_ || state_->cancelled;
-}
-
 Task<void> Sleep(Duration duration) {
   asio::steady_timer timer(co_await asio::this_coro::executor, duration);
   co_await timer.async_wait(asio::use_awaitable);

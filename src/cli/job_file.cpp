@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "jobman/base/env.hpp"
-
 namespace jobman::cli {
 
 void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options) {

@@ -1,7 +1,6 @@
 #include <csignal>
 #include <exception>
 #include <string>
-#include <vector>
 
 #include "cli/adapters.hpp"
 #include "cli/interrupt.hpp"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/local_cloud.hpp"
 

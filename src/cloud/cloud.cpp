@@ -52,7 +52,6 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
   Inner slices = MakeLoggingSliceApi(std::move(api));
   slices = MakeRateLimitSliceApi(std::move(slices), rate, clock, base::Sleep);
   slices = MakeRetrySliceApi(std::move(slices), options.retry, base::Sleep, SystemRandom());
-  if (options.dry_run) slices = MakeDryRunSliceApi(std::move(slices), cloud->plan_);
   cloud->slices_ = std::move(slices);
   return cloud;
 }

@@ -13,8 +13,6 @@ using base::GetBool;
 using base::GetMember;
 using base::GetString;
 
-constexpr std::int64_t kMostSlices = 10'000;
-
 base::Error NoName(const std::string& kind) {
   return base::Internal("the service sent a " + kind + " without a name");
 }
@@ -52,25 +50,6 @@ std::string AcceleratorOf(const Json& node) {
   const Json& config = GetMember(node, "acceleratorConfig");
   const std::string topology = GetString(config, "topology");
   return GetString(config, "type") + (topology.empty() ? "" : " " + topology);
-}
-
-/// The node ids of a queued resource. Before the service has expanded a multislice request, they
-/// follow from its prefix.
-std::vector<std::string> NodeIdsOf(const Json& specs, const std::string& queued_id) {
-  std::vector<std::string> ids;
-  for (std::size_t i = 0; i < SizeOf(specs); ++i) {
-    const std::string id = GetString(specs[i], "nodeId");
-    const Json& many = GetMember(specs[i], "multisliceParams");
-    if (!id.empty()) ids.push_back(id);
-    if (!id.empty() || !many.is_object()) continue;
-    const std::string prefix = GetString(many, "nodeIdPrefix");
-    const std::int64_t count =
-        std::clamp<std::int64_t>(base::GetInt(many, "nodeCount"), 0, kMostSlices);
-    for (std::int64_t k = 0; k < count; ++k) {
-      ids.push_back((prefix.empty() ? queued_id : prefix) + "-" + std::to_string(k));
-    }
-  }
-  return ids;
 }
 
 std::optional<base::Error> FailureOf(const Json& state, const ErrorContext& context) {
@@ -137,7 +116,6 @@ Result<core::NodeSeen> DecodeNode(const Json& node) {
   seen.state = seen.raw_state.empty() ? core::NodeState::kUnspecified
                                       : core::NodeStateFromName(seen.raw_state);
   seen.health = GetString(node, "health");
-  seen.health_description = GetString(node, "healthDescription");
   seen.accelerator = AcceleratorOf(node);
   seen.queued_resource = LastPart(GetString(node, "queuedResource"));
   seen.labels = StringMap(GetMember(node, "labels"));
@@ -160,9 +138,7 @@ Result<core::QueuedSeen> DecodeQueued(const Json& queued) {
   seen.raw_state = GetString(state, "state");
   seen.state = seen.raw_state.empty() ? core::QueuedState::kUnspecified
                                       : core::QueuedStateFromName(seen.raw_state);
-  seen.initiator = GetString(state, "stateInitiator");
   seen.failure = FailureOf(state, {.project = PartAfter(name, "projects"), .zone = seen.zone});
-  seen.node_ids = NodeIdsOf(specs, seen.id);
   if (SizeOf(specs) > 0) seen.labels = StringMap(GetMember(GetMember(specs[0], "node"), "labels"));
   seen.create_time = GetString(queued, "createTime");
   return seen;

@@ -1,5 +1,7 @@
 #include "jobman/cloud/tpu_api.hpp"
 
+#include <set>
+
 #include "jobman/base/strings.hpp"
 #include "jobman/cloud/error_map.hpp"
 
@@ -184,13 +186,6 @@ Task<Result<std::vector<std::string>>> TpuApi::AcceleratorTypes(Place place) {
 Task<Result<std::vector<std::string>>> TpuApi::RuntimeVersions(Place place) {
   const auto items = co_await ListAll(PathOf(place, "runtimeVersions"), "runtimeVersions", place);
   co_return Words(items, "version");
-}
-
-Task<Result<std::vector<std::string>>> TpuApi::Locations(std::string project) {
-  const Place place{.project = project, .zone = ""};
-  const std::string path = "/v2/projects/" + http::PercentEncode(project) + "/locations";
-  const auto items = co_await ListAll(path, "locations", place);
-  co_return Words(items, "locationId");
 }
 
 }  // namespace jobman::cloud

@@ -5,7 +5,6 @@
 #include "config/forms.hpp"
 #include "config/reader.hpp"
 #include "config/scalars.hpp"
-#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/config/schema.hpp"
 

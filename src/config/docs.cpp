@@ -7,82 +7,6 @@
 namespace jobman::config {
 namespace {
 
-constexpr std::string_view kIntroduction = R"(# The job file
-
-<!-- Generated from the schema table, src/config/schema.cpp; do not edit. To regenerate:
-     JOBMAN_BLESS=1 ctest --preset dev -R unit_config -->
-
-A job file is YAML; JSON is YAML too. `jobman init` writes one to start from. `jobman config check
-FILE` reports what is wrong with one, `jobman config explain KEY` explains a key. `jobman config show
-FILE` prints it with every default filled in; the output is itself a job file for the same job. With
-`--origins` it shows where each value came from. `show --json` and the store use the same keys.
-
-```yaml
-job: {name: hello}
-tpu: {accelerator: v4-32, zone: us-central2-b, pricing: spot}
-command: {cmd: echo hello from host $JOBMAN_HOST_INDEX}
-```
-
-## Values
-
-- A key without a value (null) is the same as no key.
-- Unknown keys are errors. Keys marked *not yet* are planned: a file that uses one is refused.
-- Durations look like `90s`, `15m` or `1h30m`; a bare number is seconds.
-- Limits: 1 MiB for a job file, 256 KiB for a startup script, 128 KiB for a variable with its name.
-- Hosts look like `all`, `3`, `"0,3-7"` or `[0, 3]`. Host numbers begin with 0.
-- A path may begin with `~/`; a relative path is relative to the folder of the file that contains it.
-- Where a key takes "text or a map", the text is short for a map with one key: `cloud: local` means
-  `cloud: {endpoint: local}`, `no_output: 30m` means `no_output: {after: 30m}`. In `on`, a URL is short for
-  `{post: URL}`, any other text for `{run: COMMAND}`.
-
-## Interpolation
-
-Any value may contain interpolations as in OmegaConf:
-
-| written | means |
-| --- | --- |
-| `${tpu.accelerator}` | the value of another key; an interpolation that is the whole value keeps its type |
-| `${.zone}`, `${..job.name}` | a key of the same map, of the map around it |
-| `${oc.env:HOME}`, `${env:HOME}` | an environment variable of this machine; an error if it is not set |
-| `${oc.env:STEPS,100}` | the same with a default |
-| `${oc.select:tpu.name,x}` | a key, or a default if there is none |
-| `\${HOME}` | `${HOME}` itself, for the shell on the hosts; `$HOME` needs no backslash |
-
-## Where values come from
-
-Later sources override earlier ones: the defaults below, `~/.config/jobman/config.yaml` (the same keys,
-for every job; `JOBMAN_CONFIG` names another file), the job file, `--set key=value`, `--name` and
-`--endpoint`. Maps merge key by key, lists and scalars replace, and null removes a value.
-
-## Keys
-
-)";
-
-std::string Indented(std::string_view path) {
-  return fmt::format("`{}`", path);
-}
-
-std::string ValueText(const KeyRow& row) {
-  if (row.type == Type::kNumber && !row.allowed.empty()) return fmt::format("{}", row.allowed);
-  if (row.type != Type::kWord) return TypeText(row);
-  std::vector<std::string> words = base::Split(row.allowed, '|');
-  for (const std::string& word : base::Split(row.later, '|')) {
-    if (!word.empty()) words.push_back(word + " (not yet)");
-  }
-  return base::Join(words, ", ");
-}
-
-std::string TableRow(const KeyRow& row) {
-  const bool works = row.status != KeyStatus::kNotYet;
-  return fmt::format("| {} | {} | {} | {}{} |\n", Indented(row.path), ValueText(row),
-                     row.fallback.empty() ? "" : row.fallback, works ? "" : "*Not yet.* ",
-                     row.about);
-}
-
-bool IsTopLevel(const KeyRow& row) {
-  return row.path.find('.') == std::string_view::npos;
-}
-
 std::string Line(std::string_view label, std::string_view value) {
   return value.empty() ? "" : fmt::format("  {:<9}{}\n", label, value);
 }
@@ -111,6 +35,16 @@ std::string ListOfKeys() {
 
 }  // namespace
 
+std::string ValueText(const KeyRow& row) {
+  if (row.type == Type::kNumber && !row.allowed.empty()) return fmt::format("{}", row.allowed);
+  if (row.type != Type::kWord) return TypeText(row);
+  std::vector<std::string> words = base::Split(row.allowed, '|');
+  for (const std::string& word : base::Split(row.later, '|')) {
+    if (!word.empty()) words.push_back(word + " (not yet)");
+  }
+  return base::Join(words, ", ");
+}
+
 base::Result<std::string> ExplainKey(std::string_view path) {
   if (path.empty()) return ListOfKeys();
   const KeyRow* row = FindKey(path);
@@ -126,18 +60,6 @@ base::Result<std::string> ExplainKey(std::string_view path) {
   return fmt::format("{}: {}\n", row->path, row->about) + Line("value", ValueText(*row)) +
          Line("default", row->fallback) + Line("status", works ? "works" : "not supported yet") +
          Line("since", works ? row->since : "") + Children(*row);
-}
-
-std::string SchemaMarkdown() {
-  std::string text(kIntroduction);
-  for (const KeyRow& row : Schema()) {
-    if (IsTopLevel(row)) {
-      text += fmt::format("{}### {}\n\n", text.ends_with("|\n") ? "\n" : "", row.path);
-      text += "| key | value | default | |\n| --- | --- | --- | --- |\n";
-    }
-    text += TableRow(row);
-  }
-  return text;
 }
 
 }  // namespace jobman::config

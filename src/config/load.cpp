@@ -13,7 +13,6 @@
 #include "config/yaml_reader.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/shell.hpp"
-#include "jobman/base/strings.hpp"
 #include "jobman/core/spec_json.hpp"
 
 namespace jobman::config {

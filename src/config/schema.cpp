@@ -1,7 +1,6 @@
 #include "jobman/config/schema.hpp"
 
 #include "config/value.hpp"
-#include "jobman/base/strings.hpp"
 
 namespace jobman::config {
 namespace {

@@ -1,7 +1,6 @@
 #include "config/value.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "jobman/base/strings.hpp"

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "controller/job_book.hpp"
 #include "controller/listing.hpp"

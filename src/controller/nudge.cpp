@@ -7,7 +7,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "jobman/base/json.hpp"
-#include "jobman/base/log.hpp"
 #include "jobman/base/state_paths.hpp"
 
 namespace jobman::controller {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio/steady_timer.hpp>
-#include <functional>
 #include <map>
 #include <memory>
 

@@ -15,7 +15,6 @@ namespace {
 struct Generation {
   std::string_view name;
   int cores_per_chip;  ///< 2: the number in the type name counts cores; 1: it counts chips
-  int hbm_gib_per_chip;
   bool three_dimensional;
   std::array<int, 8> sizes;  ///< numbers of the type names; 0 ends the list
   int largest;               ///< beyond `sizes`, every multiple of 128 up to here; 0: none
@@ -23,12 +22,12 @@ struct Generation {
 };
 
 constexpr std::array<Generation, 6> kGenerations = {{
-    {"v2", 2, 16, false, {8, 32, 128, 256, 512}, 0, "tpu-ubuntu2204-base"},
-    {"v3", 2, 32, false, {8, 32, 64, 128, 256, 512, 1024, 2048}, 0, "tpu-ubuntu2204-base"},
-    {"v4", 2, 32, true, {8, 16, 32, 64}, 6144, "tpu-ubuntu2204-base"},
-    {"v5litepod", 1, 16, false, {1, 4, 8, 16, 32, 64, 128, 256}, 0, "v2-alpha-tpuv5-lite"},
-    {"v5p", 2, 95, true, {8, 16, 32, 64}, 12288, "v2-alpha-tpuv5"},
-    {"v6e", 1, 32, false, {1, 4, 8, 16, 32, 64, 128, 256}, 0, "v2-alpha-tpuv6e"},
+    {"v2", 2, false, {8, 32, 128, 256, 512}, 0, "tpu-ubuntu2204-base"},
+    {"v3", 2, false, {8, 32, 64, 128, 256, 512, 1024, 2048}, 0, "tpu-ubuntu2204-base"},
+    {"v4", 2, true, {8, 16, 32, 64}, 6144, "tpu-ubuntu2204-base"},
+    {"v5litepod", 1, false, {1, 4, 8, 16, 32, 64, 128, 256}, 0, "v2-alpha-tpuv5-lite"},
+    {"v5p", 2, true, {8, 16, 32, 64}, 12288, "v2-alpha-tpuv5"},
+    {"v6e", 1, false, {1, 4, 8, 16, 32, 64, 128, 256}, 0, "v2-alpha-tpuv6e"},
 }};
 
 constexpr std::array<std::pair<int, std::string_view>, 10> kFlatTopologies = {{
@@ -111,8 +110,7 @@ Accelerator Describe(const Generation& generation, int size) {
           .chips = chips,
           .hosts = HostsOf(generation, chips),
           .topology = generation.three_dimensional ? TopologyIn(kCubeTopologies, chips)
-                                                   : TopologyIn(kFlatTopologies, chips),
-          .hbm_gib = chips * generation.hbm_gib_per_chip};
+                                                   : TopologyIn(kFlatTopologies, chips)};
 }
 
 struct TypeParts {

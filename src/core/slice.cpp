@@ -43,9 +43,6 @@ constexpr std::array kQueuedStates = {
 
 }  // namespace
 
-std::string_view NodeStateName(NodeState state) {
-  return NameIn(kNodeStates, state, "UNKNOWN");
-}
 NodeState NodeStateFromName(std::string_view name) {
   return ValueIn<NodeState>(kNodeStates, name).value_or(NodeState::kUnknown);
 }
@@ -57,9 +54,6 @@ std::optional<Notice::Kind> NoticeKindFromName(std::string_view name) {
     if (NoticeKindName(kind) == name) return kind;
   }
   return std::nullopt;
-}
-std::string_view QueuedStateName(QueuedState state) {
-  return NameIn(kQueuedStates, state, "UNKNOWN");
 }
 QueuedState QueuedStateFromName(std::string_view name) {
   return ValueIn<QueuedState>(kQueuedStates, name).value_or(QueuedState::kUnknown);

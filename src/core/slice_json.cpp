@@ -87,7 +87,7 @@ Json RefToJson(const SliceRef& ref) {
 
 Result<SliceRef> RefFromJson(const Json& json) {
   const std::string word = GetString(json, "mode");
-  const auto mode = AllocationModeFromName(word);
+  const auto mode = FromWord<AllocationMode>(word);
   if (!mode) return UnknownWord("allocation mode", word);
   return SliceRef{.mode = *mode,
                   .place = {.project = GetString(json, "project"), .zone = GetString(json, "zone")},

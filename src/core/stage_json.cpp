@@ -86,7 +86,7 @@ struct ReadCauseData {
   Result<StopCause> operator()(const Alarm&) const {
     const Json& member = GetMember(json, "alarm");
     const std::string word = GetString(member, "action");
-    const auto action = WatchdogActionFromName(word);
+    const auto action = FromWord<WatchdogAction>(word);
     if (!action) return UnknownWord("watchdog action", word);
     Alarm alarm{
         .rule = GetString(member, "rule"), .action = *action, .text = GetString(member, "text")};

@@ -181,24 +181,14 @@ Result<Database> OpenEmpty() {
   return db;
 }
 
-std::string Note(const Place& place) {
-  if (!place.file_system.shared) return {};
-  return fmt::format(
-      "the store {} lies on a shared file system ({}): it works with a rollback journal, which is "
-      "slower; set JOBMAN_HOME to a local disk for speed, and run the controller on one machine "
-      "only",
-      place.file.string(), place.file_system.name);
-}
-
 }  // namespace
 
-Result<Opened> OpenStore(const Path& dir, const SqliteOptions& options) {
+Result<Database> OpenStore(const Path& dir, const SqliteOptions& options) {
   const Path file = dir / kFileName;
   struct stat info = {};
   const int missing = stat(file.c_str(), &info) == 0 ? 0 : errno;
   if (missing == ENOENT && options.mode == OpenMode::kReadOnly) {
-    JM_ASSIGN_OR_RETURN(Database empty, OpenEmpty());
-    return Opened{.db = std::move(empty)};
+    return OpenEmpty();
   }
   if (missing != 0 && missing != ENOENT) return FromOs(missing, file, "opening");
   Place place{.dir = dir, .file = file};
@@ -215,7 +205,7 @@ Result<Opened> OpenStore(const Path& dir, const SqliteOptions& options) {
   if (!db.read_only() && !db.in_memory()) JM_TRY(UseJournal(db, place.file_system.shared));
   if (options.max_pages > 0)
     JM_TRY(db.Pragma(fmt::format("max_page_count = {}", options.max_pages)));
-  return Opened{.db = std::move(db), .note = Note(place)};
+  return db;
 }
 
 }  // namespace jobman::store

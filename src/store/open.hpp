@@ -8,12 +8,7 @@
 
 namespace jobman::store {
 
-struct Opened {
-  Database db;
-  std::string note = {};  ///< SqliteStore::StorageNote()
-};
-
 /// Opens the store of the folder `dir`: creates, upgrades or refuses it.
-Result<Opened> OpenStore(const base::Path& dir, const SqliteOptions& options);
+Result<Database> OpenStore(const base::Path& dir, const SqliteOptions& options);
 
 }  // namespace jobman::store

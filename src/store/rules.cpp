@@ -1,7 +1,6 @@
 #include "store/rules.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "jobman/base/state_paths.hpp"
 #include "jobman/base/strings.hpp"

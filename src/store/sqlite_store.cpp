@@ -13,16 +13,14 @@ namespace jobman::store {
 using core::Job;
 using core::JobId;
 
-SqliteStore::SqliteStore(std::unique_ptr<Database> db, std::string note)
-    : db_(std::move(db)), note_(std::move(note)) {}
+SqliteStore::SqliteStore(std::unique_ptr<Database> db) : db_(std::move(db)) {}
 
 SqliteStore::~SqliteStore() = default;
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const base::Path& dir,
                                                        const SqliteOptions& options) {
-  JM_ASSIGN_OR_RETURN(Opened opened, OpenStore(dir, options));
-  auto db = std::make_unique<Database>(std::move(opened.db));
-  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(db), std::move(opened.note)));
+  JM_ASSIGN_OR_RETURN(Database db, OpenStore(dir, options));
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::make_unique<Database>(std::move(db))));
 }
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const base::Path& dir, OpenMode mode) {

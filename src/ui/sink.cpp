@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 namespace jobman::ui {
 
@@ -22,16 +21,6 @@ int FdSink::Write(std::string_view bytes) {
     }
   }
   return 0;
-}
-
-int StringSink::Write(std::string_view bytes) {
-  if (fail_with != 0) return fail_with;
-  text.append(bytes);
-  return 0;
-}
-
-std::string StringSink::Take() {
-  return std::exchange(text, {});
 }
 
 }  // namespace jobman::ui

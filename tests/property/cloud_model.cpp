@@ -115,15 +115,14 @@ core::SliceSeen CloudModel::Look(const std::string& name, TimePoint now) const {
         .id = name,
         .uid = name,
         .state = state,
-        .raw_state = std::string{core::NodeStateName(state)},
+        .raw_state = WordFor(state),
         .health = resource.maintenance ? "UNHEALTHY_MAINTENANCE" : "HEALTHY",
         .hosts = up ? Addresses(resource.hosts, resource.subnet) : std::vector<core::HostAddress>{},
         .notice = resource.notice}};
   }
   if (IsQueued(resource)) {
     const QueuedState state = leaving ? QueuedState::kDeleting : resource.queued;
-    seen.queued = core::QueuedSeen{
-        .id = name, .state = state, .raw_state = std::string{core::QueuedStateName(state)}};
+    seen.queued = core::QueuedSeen{.id = name, .state = state, .raw_state = WordFor(state)};
     if (state == QueuedState::kFailed) {
       seen.queued->failure = Error{.code = Code::kInternal, .message = "an internal error"};
     }

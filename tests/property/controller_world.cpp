@@ -7,6 +7,7 @@
 #include <array>
 
 #include "tests/support/fake_slice_api.hpp"
+#include "tests/support/values_of.hpp"
 
 namespace jobman::test {
 
@@ -94,7 +95,7 @@ core::JobSpec ControllerWorld::RandomSpec() {
   }
   spec.retries = RandomRetries();
   if (random_.Percent(40)) {
-    for (const core::HookEvent event : core::ValuesOf<core::HookEvent>()) {
+    for (const core::HookEvent event : ValuesOf<core::HookEvent>()) {
       spec.hooks.push_back({.event = event, .command = "true"});
     }
   }

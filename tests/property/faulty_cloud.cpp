@@ -222,7 +222,6 @@ std::string FaultyCloud::Arrive(const core::SliceRequest& request) {
     Queued queued{.request = request};
     queued.seen.id = key.second;
     queued.seen.zone = key.first;
-    queued.seen.node_ids = core::NodeIds(request.ref);
     queued.seen.labels = request.tpu.labels;
     SetState(queued.seen, QueuedState::kCreating);
     queued.life.visible_at =
@@ -290,14 +289,14 @@ void FaultyCloud::Progress(const Key& key, Queued& queued) {
     case QueuedState::kAccepted:
       return SetState(queued.seen, QueuedState::kWaitingForResources);
     case QueuedState::kWaitingForResources:
-      for (const std::string& id : queued.seen.node_ids) {
+      for (const std::string& id : core::NodeIds(queued.request.ref)) {
         StartNode({key.first, id}, queued.request, key.second);
       }
       return SetState(queued.seen, QueuedState::kProvisioning);
     case QueuedState::kProvisioning:
     case QueuedState::kActive: {
       const auto nodes = NodesOf(key);
-      const bool whole = nodes.size() == queued.seen.node_ids.size();
+      const bool whole = static_cast<int>(nodes.size()) == queued.request.ref.nodes;
       const bool ready = whole && std::all_of(nodes.begin(), nodes.end(), [](const Node* node) {
                            return node->seen.state != NodeState::kCreating;
                          });

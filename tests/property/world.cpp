@@ -9,6 +9,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/core/describe.hpp"
 #include "tests/support/job_builder.hpp"
+#include "tests/support/values_of.hpp"
 
 namespace jobman::test {
 
@@ -54,7 +55,7 @@ World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
     may_fail_ = true;
   }
   if (seed % 2 == 0) return;
-  for (const core::HookEvent event : core::ValuesOf<core::HookEvent>()) {
+  for (const core::HookEvent event : ValuesOf<core::HookEvent>()) {
     job_.spec.hooks.push_back({.event = event, .command = "true"});
   }
 }

@@ -107,7 +107,7 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
     return base::Ok();
   };
   const auto action = [&](core::WatchdogAction& field) -> Status {
-    const auto found = core::WatchdogActionFromName(value);
+    const auto found = core::FromWord<core::WatchdogAction>(value);
     if (!found) return InvalidArgument(value + " is not an action of the watchdog");
     field = *found;
     return base::Ok();
@@ -122,7 +122,7 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
   if (key == "watchdog.on_max_duration") return action(spec.watchdog.on_max_duration);
   if (key == "command.on_notice.grace") return duration(spec.command.on_notice.grace);
   if (key == "tpu.allocation_mode") {
-    const auto mode = core::AllocationModeFromName(value);
+    const auto mode = core::FromWord<core::AllocationMode>(value);
     if (!mode) return InvalidArgument(value + " is not an allocation mode");
     spec.tpu.allocation_mode = *mode;
     return base::Ok();
@@ -142,7 +142,7 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
   if (key == "watchdog.bad_output") {  // MATCH:DO
     const auto parts = base::Split(value, ':');
     spec.watchdog.bad_output.push_back({.match = parts.at(0)});
-    const auto found = core::WatchdogActionFromName(parts.at(1));
+    const auto found = core::FromWord<core::WatchdogAction>(parts.at(1));
     if (!found) return InvalidArgument(parts.at(1) + " is not an action of the watchdog");
     spec.watchdog.bad_output.back().action = *found;
     return base::Ok();

@@ -7,6 +7,7 @@
 
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
+#include "tests/support/string_sink.hpp"
 
 namespace jobman::test {
 namespace {
@@ -38,8 +39,8 @@ CliWorld::~CliWorld() {
 }
 
 CliWorld::Ended CliWorld::Run(std::vector<std::string> args) {
-  ui::StringSink out;
-  ui::StringSink err;
+  StringSink out;
+  StringSink err;
   MemoryStore store;
   WatchedPorts ports(store, before_erase);
   bool filled = false;

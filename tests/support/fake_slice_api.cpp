@@ -173,15 +173,6 @@ Task<Result<std::vector<std::string>>> FakeSliceApi::RuntimeVersions(core::Place
   });
 }
 
-Task<Result<std::vector<std::string>>> FakeSliceApi::Locations(std::string project) {
-  using Words = std::vector<std::string>;
-  return Call<Words>("Locations", project, [this]() -> Result<Words> {
-    Words all;
-    for (const auto& [zone, types] : settings_.zones) all.push_back(zone);
-    return all;
-  });
-}
-
 // --- the cloud's side ---
 
 Status FakeSliceApi::CheckZone(const std::string& zone) const {
@@ -226,7 +217,6 @@ core::OperationSeen FakeSliceApi::CreateQueued(const core::SliceRequest& request
   Queued queued{.request = request, .granted_at = clock_.Now() + settings_.queue};
   queued.seen.id = key.second;
   queued.seen.zone = key.first;
-  queued.seen.node_ids = {key.second};
   queued.seen.labels = request.tpu.labels;
   queued.seen.create_time = base::FormatRfc3339(clock_.Now());
   SetState(queued.seen, QueuedState::kWaitingForResources);
@@ -334,7 +324,6 @@ void FakeSliceApi::SettleQueued(const Key& key, Queued& queued) {
   }
   if (state == QueuedState::kActive && node == nodes_.end()) {
     SetState(queued.seen, QueuedState::kSuspended);
-    queued.seen.initiator = "USER";
   }
 }
 
@@ -390,7 +379,6 @@ void FakeSliceApi::Preempt(const std::string& name) {
   for (auto& [key, queued] : queued_) {
     if (key.second != name) continue;
     SetState(queued.seen, QueuedState::kSuspended);
-    queued.seen.initiator = "SERVICE";
   }
 }
 
@@ -408,7 +396,6 @@ void FakeSliceApi::FailQueued(const std::string& name, Error error) {
   for (auto& [key, queued] : queued_) {
     if (key.second != name) continue;
     SetState(queued.seen, QueuedState::kFailed);
-    queued.seen.initiator = "SERVICE";
     queued.seen.failure = error;
     EraseNode(key);
   }

@@ -53,7 +53,6 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
                                                                     std::string node) override;
   base::Task<base::Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
   base::Task<base::Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
-  base::Task<base::Result<std::vector<std::string>>> Locations(std::string project) override;
 
   // For tests to change the cloud.
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "jobman/core/job_spec.hpp"
+#include "tests/support/values_of.hpp"
 
 namespace jobman::test {
 
@@ -69,7 +70,7 @@ class SpecFiller {
   template <class Enum>
   requires std::is_enum_v<Enum>
   void Fill(Enum& value) {
-    const auto values = core::ValuesOf<Enum>();
+    const auto values = ValuesOf<Enum>();
     value = values[static_cast<std::size_t>(Number(static_cast<int>(values.size()) - 1))];
   }
   template <class T>

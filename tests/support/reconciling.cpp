@@ -4,6 +4,7 @@
 
 #include "jobman/core/describe.hpp"
 #include "jobman/core/flaw.hpp"
+#include "tests/support/cloud_words.hpp"
 
 namespace jobman::test {
 
@@ -79,7 +80,7 @@ core::NodeSeen Reconciling::NodeOf(core::NodeState state, int hosts, int subnet)
   node.id = last_slice_;
   node.uid = "uid-" + last_slice_;
   node.state = state;
-  node.raw_state = core::NodeStateName(state);
+  node.raw_state = WordFor(state);
   node.hosts = Addresses(hosts, subnet);
   return node;
 }
@@ -88,7 +89,7 @@ Reconciling& Reconciling::Queued(core::QueuedState state, std::optional<base::Er
   core::SliceSeen seen = Sight();
   seen.queued = core::QueuedSeen{.id = last_slice_,
                                  .state = state,
-                                 .raw_state = std::string{core::QueuedStateName(state)},
+                                 .raw_state = WordFor(state),
                                  .failure = std::move(failure)};
   return See(seen);
 }

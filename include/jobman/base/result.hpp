@@ -147,8 +147,6 @@ inline Status Ok() {
 Error InvalidArgument(std::string message, std::string hint = {});
 Error NotFound(std::string message, std::string hint = {});
 Error Internal(std::string message);
-/// Known, but not implemented yet.
-Error NotSupported(std::string what);
 /// From errno, with a reason where code acts on it (disk full, not writable): "opening F:
 /// Permission denied".
 Error FromErrno(int error_number, const std::string& doing);

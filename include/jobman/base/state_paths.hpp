@@ -30,8 +30,6 @@ struct StatePaths {
   Path SimDir() const;
   /// The private key made when a job names none; the public key is beside it, ".pub".
   Path KeyPath() const;
-  /// Copies of facts that can be fetched again. May be deleted at any time.
-  Path CacheDir() const;
 };
 
 /// Whether a Unix socket can be bound at `path` (sun_path holds 107 bytes).

@@ -26,8 +26,6 @@ std::optional<std::string> Nearest(std::string_view word,
 /// Shell-like pattern with * and ?, over the whole text.
 bool GlobMatch(std::string_view pattern, std::string_view text);
 
-/// Numbers as people write them, "0,3-7": each below `count`, sorted, without repeats.
-Result<std::vector<int>> ParseRanges(std::string_view text, int count);
 /// The compact form: {0,1,2,3,7} -> "0-3,7".
 std::string FormatRanges(const std::vector<int>& sorted_numbers);
 

@@ -49,7 +49,6 @@ class CancelScope {
   CancelScope& operator=(CancelScope&&) noexcept;
   /// Safe to repeat, also from a coroutine of this scope.
   void Cancel();
-  bool cancelled() const;
   struct State;
   const std::shared_ptr<State>& state() const { return state_; }
 

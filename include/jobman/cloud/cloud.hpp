@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "jobman/auth/token_source.hpp"
 #include "jobman/base/clock.hpp"
@@ -13,7 +12,6 @@
 namespace jobman::cloud {
 
 struct CloudOptions {
-  bool dry_run = false;  ///< Create and Delete are only recorded, see Cloud::plan()
   auth::Env env = base::GetEnv;
   RetryPolicy retry = {};
   /// Nothing: RatePolicy's defaults, and 100 times as much for this machine's loopback.
@@ -26,14 +24,11 @@ class Cloud {
  public:
   ports::SliceApi& slices() { return *slices_; }
   ports::Catalog& catalog() { return *catalog_; }
-  /// What a dry run did not send.
-  const Plan& plan() const { return *plan_; }
 
  private:
   friend Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor,
                                                   core::CloudSpec spec, CloudOptions options);
   std::unique_ptr<base::Clock> clock_ = {};
-  std::shared_ptr<Plan> plan_ = std::make_shared<Plan>();
   std::unique_ptr<ports::SliceApi> slices_ = {};
   ports::Catalog* catalog_ = nullptr;  ///< owned by slices_
 };

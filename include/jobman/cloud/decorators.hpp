@@ -2,8 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "jobman/base/backoff.hpp"
 #include "jobman/base/clock.hpp"
@@ -43,10 +41,5 @@ Inner MakeRateLimitSliceApi(Inner inner, RatePolicy policy, const base::Clock& c
 
 /// Writes one line for each call to the topic "cloud".
 Inner MakeLoggingSliceApi(Inner inner);
-
-/// Calls that would have been sent.
-using Plan = std::vector<WireCall>;
-/// Create and Delete are recorded in `plan` instead of being sent; reads pass through.
-Inner MakeDryRunSliceApi(Inner inner, std::shared_ptr<Plan> plan);
 
 }  // namespace jobman::cloud

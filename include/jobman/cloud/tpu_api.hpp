@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "jobman/cloud/tpu_json.hpp"
@@ -32,7 +31,6 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog {
 
   Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
   Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
-  Task<Result<std::vector<std::string>>> Locations(std::string project) override;
 
  private:
   /// The JSON object of a 2xx response.

@@ -64,10 +64,11 @@ std::string TypeText(const KeyRow& row);
 /// The same for a kMap or for an item of kMaps: "a map", "text or a map".
 std::string ItemText(const KeyRow& row);
 
+/// What the value may be, with the words of a kWord: "spot, ondemand, later (not yet)".
+std::string ValueText(const KeyRow& row);
+
 /// The output of `config explain KEY`; with an empty path, the list of all keys. The error names
 /// the nearest key.
 base::Result<std::string> ExplainKey(std::string_view path);
-/// The content of docs/job-file.md.
-std::string SchemaMarkdown();
 
 }  // namespace jobman::config

@@ -19,7 +19,6 @@ struct Accelerator {
   int chips = 0;
   int hosts = 0;              ///< TPU VMs
   std::string topology = {};  ///< default topology in chips, "2x2x4"; empty for odd sizes
-  int hbm_gib = 0;            ///< HBM of the whole slice
 
   friend bool operator==(const Accelerator&, const Accelerator&) = default;
 };

@@ -349,21 +349,6 @@ std::optional<Enum> FromWord(std::string_view word) {
   }
   return std::nullopt;
 }
-/// All values of an enum, in its order.
-template <class Enum>
-std::vector<Enum> ValuesOf() {
-  std::vector<Enum> values;
-  for (int i = 0; !WordOf(static_cast<Enum>(i)).empty(); ++i)
-    values.push_back(static_cast<Enum>(i));
-  return values;
-}
-inline std::optional<AllocationMode> AllocationModeFromName(std::string_view name) {
-  return FromWord<AllocationMode>(name);
-}
-inline std::optional<WatchdogAction> WatchdogActionFromName(std::string_view name) {
-  return FromWord<WatchdogAction>(name);
-}
-
 /// "v4-32", or "2 x v4-32" for a multislice.
 std::string AcceleratorText(const TpuSpec& tpu);
 /// The target of a hook, without secrets: "webhook example.com", "mail to ada@lab.org".

@@ -44,10 +44,8 @@ enum class QueuedState {
   kUnknown,
 };
 
-/// The API's words, "READY", "WAITING_FOR_RESOURCES", and back; kUnknown for others.
-std::string_view NodeStateName(NodeState state);
+/// From the API's words, "READY", "WAITING_FOR_RESOURCES"; kUnknown for others.
 NodeState NodeStateFromName(std::string_view name);
-std::string_view QueuedStateName(QueuedState state);
 QueuedState QueuedStateFromName(std::string_view name);
 
 /// A zone of a project.
@@ -84,7 +82,6 @@ struct NodeSeen {
   NodeState state = NodeState::kUnspecified;
   std::string raw_state = {};
   std::string health = {};
-  std::string health_description = {};
   std::string accelerator = {};
   std::string queued_resource = {};  ///< last part of Node.queuedResource
   std::map<std::string, std::string> labels = {};
@@ -100,9 +97,7 @@ struct QueuedSeen {
   std::string zone = {};
   QueuedState state = QueuedState::kUnspecified;
   std::string raw_state = {};
-  std::string initiator = {};               ///< stateInitiator: USER, SERVICE or empty
-  std::optional<base::Error> failure = {};  ///< state.failedData.error
-  std::vector<std::string> node_ids = {};
+  std::optional<base::Error> failure = {};         ///< state.failedData.error
   std::map<std::string, std::string> labels = {};  ///< of the first node spec
   std::string create_time = {};
 };

@@ -42,7 +42,6 @@ class Catalog {
   virtual ~Catalog() = default;
   virtual Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) = 0;
   virtual Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) = 0;
-  virtual Task<Result<std::vector<std::string>>> Locations(std::string project) = 0;
 };
 
 }  // namespace jobman::ports

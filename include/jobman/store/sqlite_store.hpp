@@ -53,10 +53,6 @@ class SqliteStore final : public ports::JobStore,
   static Result<std::unique_ptr<SqliteStore>> Open(const base::Path& dir, OpenMode mode);
   ~SqliteStore() override;
 
-  /// A sentence for the user about where the store is, for `doctor` and the controller's log;
-  /// usually empty.
-  const std::string& StorageNote() const { return note_; }
-
   Task<Result<std::string>> StoreId() override;
   Task<Result<core::JobId>> Create(core::Job job, std::string source, TimePoint now) override;
   Task<Result<core::Job>> Get(core::JobId id) override;
@@ -91,10 +87,9 @@ class SqliteStore final : public ports::JobStore,
   Task<Status> PutInCache(std::string key, ports::CachedFact fact) override;
 
  private:
-  SqliteStore(std::unique_ptr<Database> db, std::string note);
+  explicit SqliteStore(std::unique_ptr<Database> db);
 
   std::unique_ptr<Database> db_;
-  std::string note_;
 };
 
 }  // namespace jobman::store

@@ -24,15 +24,4 @@ class FdSink final : public Sink {
   int fd_;
 };
 
-/// Keeps what was written; all writes fail with `fail_with` unless it is 0.
-class StringSink final : public Sink {
- public:
-  int Write(std::string_view bytes) override;
-  /// What was written since the last call.
-  std::string Take();
-
-  std::string text = {};
-  int fail_with = 0;
-};
-
 }  // namespace jobman::ui

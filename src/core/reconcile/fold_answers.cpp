@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "core/reconcile/fold_parts.hpp"
-#include "core/reconcile/hold.hpp"
 #include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {

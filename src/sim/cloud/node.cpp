@@ -1,7 +1,5 @@
 #include "sim/cloud/node.hpp"
 
-#include <fmt/format.h>
-
 #include "sim/cloud/catalogue.hpp"
 
 namespace jobman::sim {

@@ -2,10 +2,8 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "sim/cloud/node.hpp"
 #include "sim/cloud/settings.hpp"

@@ -1,7 +1,5 @@
 #include "sim/cloud/resource_queue.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 

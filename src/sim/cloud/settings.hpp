@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "jobman/base/result.hpp"
 #include "sim/wire/paging.hpp"

@@ -1,4 +1,3 @@
-#include "jobman/base/strings.hpp"
 #include "sim/faults/acts.hpp"
 
 // Verbs that act on the service as a whole.

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "jobman/base/handle.hpp"
-#include "jobman/base/strings.hpp"
 #include "sim/wire/tcp_port.hpp"
 
 namespace jobman::sim {

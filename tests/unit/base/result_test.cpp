@@ -44,12 +44,6 @@ TEST(Error, FromErrnoNamesTheActionTheCauseAndTheReason) {
   EXPECT_EQ(FromErrno(ECONNREFUSED, "x").reason, Reason::kUnreachable);
 }
 
-TEST(Error, NotSupportedSaysSo) {
-  const Error error = NotSupported("store: postgres");
-  EXPECT_EQ(error.message, "store: postgres is not supported yet");
-  EXPECT_EQ(error.reason, Reason::kNotSupported);
-}
-
 Result<int> Half(int number) {
   if (number % 2 != 0) return InvalidArgument("odd");
   return number / 2;

@@ -7,6 +7,7 @@
 
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/memory_store.hpp"
+#include "tests/support/string_sink.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -18,8 +19,8 @@ class RunTest : public testing::Test {
  protected:
   int Run(const std::vector<std::string>& args) { return cli::Run(args, environment_); }
 
-  ui::StringSink out_;
-  ui::StringSink err_;
+  test::StringSink out_;
+  test::StringSink err_;
   test::FakeClock clock_;
   base::Status opened_ = base::Ok();
   test::StoreInMemory store_;

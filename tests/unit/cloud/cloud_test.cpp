@@ -29,7 +29,8 @@ TEST(MakeCloud, WorksWithoutCredentialsOnThisMachine) {
   const auto nodes = loop.Run((*cloud)->slices().ListNodes(place));
   ASSERT_FALSE(nodes.ok());
   EXPECT_EQ(nodes.error().reason, Reason::kUnreachable);
-  EXPECT_EQ(loop.Run((*cloud)->catalog().Locations("p")).error().reason, Reason::kUnreachable);
+  EXPECT_EQ(loop.Run((*cloud)->catalog().AcceleratorTypes(place)).error().reason,
+            Reason::kUnreachable);
 }
 
 TEST(MakeCloud, ReportsWhichCredentialsItUses) {
@@ -47,18 +48,6 @@ TEST(MakeCloud, RefusesAnEndpointThatIsNotAUrl) {
       MakeCloud(loop.context.get_executor(), {.endpoint = "tpu.googleapis.com"}, NoEnvironment());
   ASSERT_FALSE(cloud.ok());
   EXPECT_EQ(cloud.error().code, Code::kInvalidArgument);
-}
-
-TEST(MakeCloud, DryRunCollectsAPlanWithoutAConnection) {
-  Loop loop;
-  CloudOptions options = NoEnvironment();
-  options.dry_run = true;
-  auto cloud = MakeCloud(loop.context.get_executor(), {.endpoint = "http://127.0.0.1:1"}, options);
-  ASSERT_TRUE(cloud.ok());
-  core::SliceRequest request{.ref = {.place = {.project = "p", .zone = "z"}, .name = "n"}};
-  EXPECT_TRUE(loop.Run((*cloud)->slices().Create(request)).ok());
-  ASSERT_EQ((*cloud)->plan().size(), 1U);
-  EXPECT_THAT((*cloud)->plan().front().Target(), HasSubstr("queuedResourceId=n"));
 }
 
 }  // namespace

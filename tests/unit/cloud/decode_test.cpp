@@ -65,12 +65,11 @@ TEST(DecodeNode, ReadsAnUpcomingMaintenance) {
 TEST(DecodeNode, ReadsTheFieldsSetByAQueuedResource) {
   const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/train-7-a1",
       "state":"PREEMPTED","queuedResource":"projects/123/locations/z/queuedResources/train-7-a1",
-      "schedulingConfig":{"spot":true},"labels":{"jobman-job":"7"},"healthDescription":"gone"})"));
+      "schedulingConfig":{"spot":true},"labels":{"jobman-job":"7"}})"));
   ASSERT_TRUE(node.ok());
   EXPECT_EQ(node->state, NodeState::kPreempted);
   EXPECT_EQ(node->queued_resource, "train-7-a1");
   EXPECT_EQ(node->labels.at("jobman-job"), "7");
-  EXPECT_EQ(node->health_description, "gone");
   EXPECT_TRUE(node->spot);
   EXPECT_THAT(node->hosts, IsEmpty());
 }
@@ -134,16 +133,8 @@ TEST(DecodeQueued, ReadsTheDocumentationsSample) {
   EXPECT_EQ(queued->zone, "us-east5-a");
   EXPECT_EQ(queued->state, QueuedState::kActive);
   EXPECT_EQ(queued->raw_state, "ACTIVE");
-  EXPECT_THAT(queued->node_ids, ElementsAre("n"));
   EXPECT_EQ(queued->labels.at("jobman-job"), "7");
   EXPECT_FALSE(queued->failure.has_value());
-}
-
-TEST(DecodeQueued, ReadsWhoSuspendedIt) {
-  const auto queued = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
-      "state":{"state":"SUSPENDED","stateInitiator":"SERVICE","suspendedData":{}}})"));
-  EXPECT_EQ(queued->state, QueuedState::kSuspended);
-  EXPECT_EQ(queued->initiator, "SERVICE");
 }
 
 TEST(DecodeQueued, ReadsTheFailureFromItsState) {
@@ -167,21 +158,6 @@ TEST(DecodeQueued, KeepsAWordItDoesNotKnow) {
       R"({"name":"projects/p/locations/z/queuedResources/q","state":{"state":"PONDERING"}})"));
   EXPECT_EQ(queued->state, QueuedState::kUnknown);
   EXPECT_EQ(queued->raw_state, "PONDERING");
-}
-
-TEST(DecodeQueued, KnowsTheNodesOfAMultisliceRequest) {
-  const auto expanded = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
-      "tpu":{"nodeSpec":[{"nodeId":"ms-0"},{"nodeId":"ms-1"}]}})"));
-  EXPECT_THAT(expanded->node_ids, ElementsAre("ms-0", "ms-1"));
-  const auto fresh = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
-      "tpu":{"nodeSpec":[{"multisliceParams":{"nodeCount":2}}]}})"));
-  EXPECT_THAT(fresh->node_ids, ElementsAre("q-0", "q-1"));
-}
-
-TEST(DecodeQueued, BoundsTheNumberOfNodes) {
-  const auto queued = DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/q",
-      "tpu":{"nodeSpec":[{"multisliceParams":{"nodeCount":2000000000}}]}})"));
-  EXPECT_LE(queued->node_ids.size(), 10'000U);
 }
 
 TEST(DecodeOperation, ReadsARunningOne) {

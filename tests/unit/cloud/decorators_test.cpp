@@ -179,23 +179,5 @@ TEST_F(DecoratorTest, LoggingPassesAnswersThrough) {
   EXPECT_EQ(loop.Run(api->GetQueued(kPlace, "x")).error().code, Code::kNotFound);
 }
 
-TEST_F(DecoratorTest, DryRunSendsNoChanges) {
-  ASSERT_TRUE(loop.Run(fake.Create(Request("old"))).ok());
-  const auto plan = std::make_shared<Plan>();
-  const auto api = MakeDryRunSliceApi(TakeFake(), plan);
-  const auto created = loop.Run(api->Create(Request("new")));
-  ASSERT_TRUE(created.ok());
-  EXPECT_TRUE(created->done);
-  EXPECT_TRUE(loop.Run(api->Delete(Request("old").ref)).ok());
-  EXPECT_EQ(loop.Run(api->ListNodes(kPlace))->size(), 1U);
-
-  EXPECT_EQ(fake.CountCalls("Create"), 1);
-  EXPECT_EQ(fake.CountCalls("Delete"), 0);
-  ASSERT_EQ(plan->size(), 2U);
-  EXPECT_EQ(plan->at(0).Target(), RenderCreate(Request("new")).Target());
-  EXPECT_EQ(plan->at(0).body, RenderCreate(Request("new")).body);
-  EXPECT_EQ(plan->at(1).method, "DELETE");
-}
-
 }  // namespace
 }  // namespace jobman::cloud

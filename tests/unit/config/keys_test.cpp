@@ -8,6 +8,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "jobman/core/spec_json.hpp"
+#include "tests/support/values_of.hpp"
 
 namespace jobman::config {
 namespace {
@@ -69,7 +70,7 @@ class FieldChecker {
   void CheckType(const Enum*) {
     ExpectType({Type::kWord});
     std::vector<std::string> words;
-    for (const Enum value : core::ValuesOf<Enum>()) words.emplace_back(WordOf(value));
+    for (const Enum value : test::ValuesOf<Enum>()) words.emplace_back(WordOf(value));
     const KeyRow* row = RowAt(path_);
     EXPECT_EQ(row == nullptr ? "" : row->allowed, base::Join(words, "|")) << path_;
   }
@@ -86,7 +87,7 @@ class FieldChecker {
   void CheckType(const std::vector<core::HookSpec>*) {
     ExpectType({Type::kMap});
     const std::string on = path_ + ".";
-    for (const core::HookEvent event : core::ValuesOf<core::HookEvent>()) {
+    for (const core::HookEvent event : test::ValuesOf<core::HookEvent>()) {
       path_ = on + std::string(WordOf(event));
       seen_.insert(path_);
       ExpectType({Type::kMaps});

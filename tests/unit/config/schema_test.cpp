@@ -7,6 +7,7 @@
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/files.hpp"
+#include "tests/unit/config/job_file_doc.hpp"
 #include "tests/unit/config/support.hpp"
 
 namespace jobman::config {
@@ -18,9 +19,9 @@ using testing::RequestOf;
 TEST(Schema, DocumentationIsUpToDate) {
   const base::Path file = base::Path(JOBMAN_SOURCE_DIR) / "docs/job-file.md";
   if (base::GetEnv("JOBMAN_BLESS")) {
-    ASSERT_TRUE(base::WriteFileAtomic(file, SchemaMarkdown(), 0644).ok());
+    ASSERT_TRUE(base::WriteFileAtomic(file, testing::JobFileDoc(), 0644).ok());
   }
-  EXPECT_EQ(base::ReadFile(file).value_or(""), SchemaMarkdown())
+  EXPECT_EQ(base::ReadFile(file).value_or(""), testing::JobFileDoc())
       << "regenerate it: JOBMAN_BLESS=1 ctest --preset dev -R unit_config";
 }
 

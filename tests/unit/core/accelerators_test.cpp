@@ -33,7 +33,6 @@ TEST(Accelerators, AgreeWithThePublishedTable) {
     EXPECT_EQ(found->chips, base::GetInt(row, "chips"));
     EXPECT_EQ(found->hosts, base::GetInt(row, "workers"));
     EXPECT_EQ(found->topology, base::GetString(row, "topology"));
-    EXPECT_EQ(found->hbm_gib, base::GetInt(row, "hbm_gib_total"));
   }
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/values_of.hpp"
+
 namespace jobman::core {
 namespace {
 
@@ -42,8 +44,8 @@ TEST(HostSet, ContainsItsNumbersOnly) {
 
 template <class Enum>
 void RoundTrip(std::size_t count) {
-  EXPECT_EQ(ValuesOf<Enum>().size(), count);
-  for (const Enum value : ValuesOf<Enum>()) EXPECT_EQ(FromWord<Enum>(WordOf(value)), value);
+  EXPECT_EQ(test::ValuesOf<Enum>().size(), count);
+  for (const Enum value : test::ValuesOf<Enum>()) EXPECT_EQ(FromWord<Enum>(WordOf(value)), value);
   EXPECT_EQ(FromWord<Enum>("nonsense"), std::nullopt);
   EXPECT_EQ(FromWord<Enum>(""), std::nullopt);
 }

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/cloud_words.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
+#include "tests/support/values_of.hpp"
 
 namespace jobman::core {
 namespace {
@@ -18,7 +20,7 @@ class NotifyTest : public testing::Test {
  protected:
   NotifyTest() {
     job_ = JobBuilder().Build();
-    for (const HookEvent event : ValuesOf<HookEvent>()) {
+    for (const HookEvent event : test::ValuesOf<HookEvent>()) {
       job_.spec.hooks.push_back({.event = event, .command = "true"});
     }
   }
@@ -39,7 +41,7 @@ class NotifyTest : public testing::Test {
     seen.nodes = {NodeSeen{.id = seen.slice,
                            .uid = "uid-" + seen.slice,
                            .state = state,
-                           .raw_state = std::string(NodeStateName(state)),
+                           .raw_state = test::WordFor(state),
                            .hosts = test::Addresses(1)}};
     See(seen);
   }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/cloud_words.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
 
@@ -219,7 +220,7 @@ TEST(ReconcileAcquire, WaitsDuringRepairAndUnknownStates) {
     r.Tick().Answered().Node(state);
     EXPECT_EQ(r.state(), "PROVISIONING");
     EXPECT_THAT(r.effects(), IsEmpty());
-    EXPECT_THAT(r.job().why, HasSubstr(std::string{NodeStateName(state)}));
+    EXPECT_THAT(r.job().why, HasSubstr(test::WordFor(state)));
     EXPECT_EQ(r.Ready().state(), "RUNNING");
   }
 }

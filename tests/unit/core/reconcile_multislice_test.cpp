@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "jobman/core/slice_name.hpp"
+#include "tests/support/cloud_words.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
 
@@ -21,7 +22,7 @@ using testing::IsEmpty;
 NodeSeen Node(int number, NodeState state) {
   const std::string id = "train-000042-a1-" + std::to_string(number);
   NodeSeen node{.id = id, .uid = "uid-" + id, .state = state};
-  node.raw_state = NodeStateName(state);
+  node.raw_state = test::WordFor(state);
   if (state == NodeState::kReady) node.hosts = test::Addresses(2, number);
   return node;
 }

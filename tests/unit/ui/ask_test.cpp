@@ -6,6 +6,7 @@
 #include <string>
 
 #include "jobman/base/handle.hpp"
+#include "tests/support/string_sink.hpp"
 
 namespace jobman::ui {
 namespace {
@@ -23,8 +24,8 @@ class Ask : public testing::Test {
     return ReadYesNo(terminal_, read_end.get(), "Delete 3 jobs?");
   }
 
-  StringSink out_;
-  StringSink err_;
+  test::StringSink out_;
+  test::StringSink err_;
   Terminal terminal_{{}, out_, err_};
 };
 

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "tests/support/string_sink.hpp"
+
 namespace jobman::ui {
 namespace {
 
@@ -81,8 +83,8 @@ TEST(Decide, TheLocaleDecidesOnUtf8) {
 
 class TerminalTest : public testing::Test {
  protected:
-  StringSink out_;
-  StringSink err_;
+  test::StringSink out_;
+  test::StringSink err_;
 };
 
 TEST_F(TerminalTest, DataIsBufferedAndMessagesComeAfterIt) {

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace jobman::config::testing {
+
+/// The content of docs/job-file.md, from the schema table.
+std::string JobFileDoc();
+
+}  // namespace jobman::config::testing
