@@ -1,7 +1,5 @@
 #include "cloud/error_hints.hpp"
 
-#include "jobman/base/strings.hpp"
-
 namespace jobman::cloud {
 namespace {
 
@@ -21,8 +19,8 @@ std::string QuotaPage(const ErrorContext& context) {
          (context.project.empty() ? "PROJECT" : context.project);
 }
 
-std::string QuotaHint(const std::string& message, const ErrorContext& context) {
-  if (base::Contains(message, "IN_USE_ADDRESSES")) {
+std::string QuotaHint(About about, const ErrorContext& context) {
+  if (about == About::kAddresses) {
     return "set tpu.external_ips: false, or ask for more addresses at " + QuotaPage(context);
   }
   return "delete slices you do not need (jobman list shows yours; FAILED, SUSPENDED and "
@@ -30,8 +28,8 @@ std::string QuotaHint(const std::string& message, const ErrorContext& context) {
          QuotaPage(context);
 }
 
-std::string PermissionHint(const std::string& message, const ErrorContext& context) {
-  if (base::Contains(message, "scope")) {
+std::string PermissionHint(About about, const ErrorContext& context) {
+  if (about == About::kTokenScope) {
     return "the token lacks the scope https://www.googleapis.com/auth/cloud-platform";
   }
   return "ask the project's owner for the role: gcloud projects add-iam-policy-binding " +
@@ -41,13 +39,12 @@ std::string PermissionHint(const std::string& message, const ErrorContext& conte
 
 }  // namespace
 
-std::string HintFor(Code code, Reason reason, const std::string& message,
-                    const ErrorContext& context) {
+std::string HintFor(Code code, Reason reason, About about, const ErrorContext& context) {
   switch (reason) {
     case Reason::kStockout:
       return "another zone or another accelerator type may have capacity now";
     case Reason::kQuota:
-      return QuotaHint(message, context);
+      return QuotaHint(about, context);
     case Reason::kQuotaZero:
       return "waiting does not help: choose another zone or accelerator type, or ask for quota "
              "at " +
@@ -55,7 +52,7 @@ std::string HintFor(Code code, Reason reason, const std::string& message,
     case Reason::kRateLimit:
       return "other programs that use the same project count too";
     case Reason::kPermission:
-      return PermissionHint(message, context);
+      return PermissionHint(about, context);
     case Reason::kApiDisabled:
       return "enable it, and wait a few minutes: gcloud services enable tpu.googleapis.com" +
              ProjectFlag(context);

@@ -7,9 +7,10 @@
 
 namespace jobman::cloud {
 
-/// What to do about an error of the service: a link, a command, the right value. `message` is the
-/// service's own text. May be empty.
-std::string HintFor(base::Code code, base::Reason reason, const std::string& message,
-                    const ErrorContext& context);
+/// What an error is about, where one reason has several cures.
+enum class About { kNothingElse, kAddresses, kTokenScope };
+
+/// What to do about an error of the service: a link, a command, the right value. May be empty.
+std::string HintFor(base::Code code, base::Reason reason, About about, const ErrorContext& context);
 
 }  // namespace jobman::cloud

@@ -29,6 +29,7 @@ struct Told {
   std::string info_reason = {};  ///< google.rpc.ErrorInfo.reason
   std::string violations = {};   ///< descriptions of google.rpc.QuotaFailure; "-" when it has none
   std::string retry_delay = {};  ///< google.rpc.RetryInfo.retryDelay
+  About about = About::kNothingElse;
 };
 
 /// Backend messages end in " [EID: 0x362c45de1b38c529]".
@@ -57,9 +58,17 @@ void ReadDetails(const Json& details, Told& told) {
   }
 }
 
+/// The scope has a word of its own, the addresses are only in the text.
+About AboutOf(const Told& told) {
+  if (Contains(base::ToLower(told.message), "in_use_addresses")) return About::kAddresses;
+  const bool scope = told.info_reason == "ACCESS_TOKEN_SCOPE_INSUFFICIENT";
+  return scope ? About::kTokenScope : About::kNothingElse;
+}
+
 Told Read(const Json& status, Code code) {
   Told told{.code = code, .message = StripEid(GetString(status, "message"))};
   ReadDetails(GetMember(status, "details"), told);
+  told.about = AboutOf(told);
   return told;
 }
 
@@ -115,7 +124,7 @@ Reason ExhaustedReason(const Told& told, bool in_operation) {
   if (Contains(text, "no more capacity") || Contains(text, "stockout")) return Reason::kStockout;
   if (Contains(text, "per minute") || Contains(text, "too many requests"))
     return Reason::kRateLimit;
-  if (Contains(text, "quota") || Contains(text, "in_use_addresses")) return QuotaReason(told);
+  if (told.about == About::kAddresses || Contains(text, "quota")) return QuotaReason(told);
   return in_operation ? Reason::kStockout : Reason::kRateLimit;
 }
 
@@ -156,7 +165,7 @@ Reason ReasonOfText(const Told& told, bool in_operation) {
       if (Contains(text, "reservation") || Contains(text, "reserved capacity")) {
         return Reason::kReservation;
       }
-      return Contains(text, "in_use_addresses") ? QuotaReason(told) : Reason::kNone;
+      return told.about == About::kAddresses ? QuotaReason(told) : Reason::kNone;
     case Code::kOk:
     case Code::kCancelled:
     case Code::kUnknown:
@@ -169,7 +178,7 @@ Reason ReasonOfText(const Told& told, bool in_operation) {
     case Code::kUnavailable:
     case Code::kDataLoss:
     case Code::kUnauthenticated:
-      return Contains(text, "in_use_addresses") ? QuotaReason(told) : Reason::kNone;
+      return told.about == About::kAddresses ? QuotaReason(told) : Reason::kNone;
   }
   return Reason::kNone;
 }
@@ -238,13 +247,12 @@ std::optional<std::chrono::seconds> RetryAfter(const http::Headers& headers, con
   return std::clamp(whole, std::chrono::seconds{0}, std::chrono::seconds{kLongestRetryAfter});
 }
 
-Error Classify(Told told, bool in_operation, const ErrorContext& context) {
+Error Classify(const Told& told, bool in_operation, const ErrorContext& context) {
   const Reason reason = ReasonOf(told, in_operation);
-  std::string message = base::Shorten(http::RedactText(told.message), kLongestMessage);
   return {.code = told.code,
-          .message = message,
+          .message = base::Shorten(http::RedactText(told.message), kLongestMessage),
           .reason = reason,
-          .hint = HintFor(told.code, reason, message, context)};
+          .hint = HintFor(told.code, reason, told.about, context)};
 }
 
 /// The beginning of a body that is not JSON, on one line.
@@ -279,7 +287,7 @@ Error ErrorFromResponse(const http::Response& response, const ErrorContext& cont
     if (!parsed && !response.body.empty()) told.message += ": " + Excerpt(response.body);
   }
   const auto retry_after = RetryAfter(response.headers, told);
-  Error classified = Classify(std::move(told), false, context);
+  Error classified = Classify(told, false, context);
   classified.retry_after = retry_after;
   return classified;
 }
@@ -291,13 +299,13 @@ Error ErrorFromStatus(const Json& status, StatusOrigin origin, const ErrorContex
   Told told = Read(status, known ? static_cast<Code>(number) : Code::kUnknown);
   if (told.message.empty()) told.message = "code " + std::to_string(number) + " without a message";
   const auto retry_after = RetryAfter({}, told);
-  Error error = Classify(std::move(told), true, context);
+  Error error = Classify(told, true, context);
   // Field reports: "an internal error has occurred" on a spot queued resource means a lack of
   // capacity.
   if (origin == StatusOrigin::kQueuedFailed && error.code == Code::kInternal &&
       error.reason == Reason::kNone) {
     error.reason = Reason::kStockout;
-    error.hint = HintFor(error.code, error.reason, error.message, context);
+    error.hint = HintFor(error.code, error.reason, About::kNothingElse, context);
   }
   error.retry_after = retry_after;
   return error;

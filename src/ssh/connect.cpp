@@ -1,7 +1,6 @@
 #include "ssh/connect.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -121,9 +120,9 @@ Task<Result<bool>> TryLogin(SessionPtr session, AuthCall call, Deadline deadline
     if (code == SSH_AUTH_SUCCESS) co_return true;
     if (code == SSH_AUTH_DENIED || code == SSH_AUTH_PARTIAL) co_return false;
     if (code != SSH_AUTH_AGAIN) {
-      const std::string why = SessionError(session->raw());
-      if (base::Contains(why, "Too many authentication failures")) co_return false;
-      co_return Refused(session->endpoint(), "it closed the connection during the login: " + why);
+      Error failed = LoginFailed(session->endpoint(), session->raw());
+      if (failed.reason == base::Reason::kHostAuth) co_return false;
+      co_return failed;
     }
     if (!session->alive()) co_return session->BrokenError();
     if (IsOver(deadline)) co_return TimedOut(session->endpoint(), "the login got no answer");

@@ -57,6 +57,14 @@ Error KeyChanged(const std::string& endpoint, const std::string& identity,
               "up (`jobman requeue`): a new slice has new identities"};
 }
 
+Error LoginFailed(const std::string& endpoint, ssh_session session) {
+  const std::string why = SessionError(session);
+  Error error = Refused(endpoint, "it closed the connection during the login: " + why);
+  // libssh has no code for this, only OpenSSH's words.
+  if (base::Contains(why, "Too many authentication failures")) error.reason = Reason::kHostAuth;
+  return error;
+}
+
 Error KeyUnreadable(const std::string& message, const std::string& hint) {
   return {.code = Code::kInvalidArgument,
           .message = message,

@@ -24,6 +24,9 @@ Error AuthDenied(const std::string& endpoint, const std::string& user, const std
 /// The host key differs from the pinned or vouched one.
 Error KeyChanged(const std::string& endpoint, const std::string& identity,
                  const std::string& expected, const std::string& shown);
+/// libssh reports an error during the login: kHostAuth when the server allows no more tries, else
+/// kHostRefused.
+Error LoginFailed(const std::string& endpoint, ssh_session session);
 Error KeyUnreadable(const std::string& message, const std::string& hint);
 /// A failed TCP connect by its errno.
 Error FromConnect(const std::string& endpoint, int error_number);

@@ -62,14 +62,17 @@ base::Status MakeKey(const Path& path) {
 }  // namespace
 
 Result<std::string> PublicKeyLine(const Path& path) {
-  auto key = ReadPrivateKey(path, {});
+  bool encrypted = false;
+  const auto asked = [&encrypted](const Path&) {
+    encrypted = true;
+    return std::optional<std::string>();
+  };
+  auto key = ReadPrivateKey(path, asked);
   if (key.ok()) return PublicLine(key->get());
   const auto beside = base::ReadFile(PublicPath(path));
   const std::string line(beside.ok() ? base::Trim(*beside) : "");
   // An encrypted key: only the file beside it has the public half. Any other error is reported.
-  if (base::Contains(key.error().message, "encrypted") && !line.empty() &&
-      line.find('\n') == std::string::npos)
-    return line;
+  if (encrypted && !line.empty() && line.find('\n') == std::string::npos) return line;
   return std::move(key).error();
 }
 
