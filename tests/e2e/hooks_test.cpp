@@ -46,9 +46,10 @@ TEST(Hooks, CommandWebhookAndMailAreTold) {
   EXPECT_THAT(mail.heard()[0], HasSubstr("RCPT TO:<ada@example.com>"));
   EXPECT_THAT(mail.heard()[0], HasSubstr("Subject: jobman: told (1) failed"));
   ASSERT_TRUE(place.Until("all to be recorded", [&] {
-    const base::Json notices = place.Show("1")["notices"];
-    return notices.size() == 4 && std::all_of(notices.begin(), notices.end(),
-                                              [](const auto& one) { return one["told"] == true; });
+    const base::Json deliveries = place.Show("1")["hook_deliveries"];
+    return deliveries.size() == 4 &&
+           std::all_of(deliveries.begin(), deliveries.end(),
+                       [](const auto& one) { return one["told"] == true; });
   }));
   const auto started = base::ParseJson(*base::ReadFile(place.path() / "started"));
   EXPECT_EQ((*started)["event"], "started");
@@ -75,7 +76,7 @@ TEST(Hooks, NothingIsLostWhenTheControllerIsKilled) {
   status = 200;
   place.StartController();
   ASSERT_TRUE(place.Until("the webhook to be told",
-                          [&] { return place.Show("1")["notices"][0]["told"] == true; }));
+                          [&] { return place.Show("1")["hook_deliveries"][0]["told"] == true; }));
   const auto heard = webhook.heard();
   ASSERT_GE(heard.size(), 2U);
   EXPECT_EQ(EventIn(heard.front())["id"], EventIn(heard.back())["id"]);

@@ -39,19 +39,19 @@ TEST_F(FiftyJobs, WaitForAZoneTogether) {
   Sim({"set", "stock.us-central2-b/v4=0"});
   Create("true", kDirectly.Settings());
   EXPECT_TRUE(WhySays("There is no more capacity"));
-  const std::string file = place().JobFile("crowd", 1, "true");
-  std::vector<std::string> crowd = {"delete", "--wait"};
+  const std::string file = place().JobFile("other", 1, "true");
+  std::vector<std::string> remove = {"delete", "--wait"};
   for (int job = 0; job < 49; ++job) {
     const Ran ran = Jobman({"-q", "create", file, "--set", "tpu.allocation_mode=tpu-vm"});
     ASSERT_EQ(ran.code, 0) << ran.All();
-    crowd.emplace_back(base::Trim(ran.out));
+    remove.emplace_back(base::Trim(ran.out));
   }
-  for (std::size_t job = 2; job < crowd.size(); ++job) {
-    ASSERT_TRUE(place().Reaches(crowd[job], "BACKOFF")) << crowd[job];
+  for (std::size_t job = 2; job < remove.size(); ++job) {
+    ASSERT_TRUE(place().Reaches(remove[job], "BACKOFF")) << remove[job];
   }
-  EXPECT_THAT(Jobman({"why", crowd.back()}).out, HasSubstr("another job was just refused"));
+  EXPECT_THAT(Jobman({"why", remove.back()}).out, HasSubstr("another job was just refused"));
   EXPECT_LE(Creates(), 12) << "by fifty jobs";
-  EXPECT_EQ(Jobman(crowd).code, 0);
+  EXPECT_EQ(Jobman(remove).code, 0);
 }
 
 TEST_P(QueueAwaited, ARequestThatFailsWithAnInternalError) {

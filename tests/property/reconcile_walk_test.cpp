@@ -7,7 +7,7 @@
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
-#include "tests/property/world.hpp"
+#include "tests/property/reconciler_world.hpp"
 #include "tests/support/states_doc.hpp"
 
 namespace jobman::test {
@@ -28,7 +28,7 @@ int LengthOf(std::uint64_t seed) {
 /// The last steps of a walk that broke an invariant.
 std::string Story(std::uint64_t seed) {
   std::set<Edge> edges;
-  World world(seed, edges, /*traced=*/true);
+  ReconcilerWorld world(seed, edges, /*traced=*/true);
   world.Walk(LengthOf(seed));
   std::string story = "JOBMAN_SEED=" + std::to_string(seed) + ": " + world.broken();
   story += "\n  odds: " + world.odds().Text();
@@ -46,7 +46,7 @@ struct Outcome {
 Outcome WalkFor(std::int64_t steps, std::int64_t seed) {
   Outcome outcome;
   for (auto next = static_cast<std::uint64_t>(seed); outcome.steps < steps; ++next) {
-    World world(next, outcome.edges, /*traced=*/false);
+    ReconcilerWorld world(next, outcome.edges, /*traced=*/false);
     const bool held = world.Walk(LengthOf(next));
     outcome.steps += world.steps();
     ++outcome.walks;

@@ -186,11 +186,11 @@ base::OrderedJson ToJson(const JobDetails::Item& item) {
           {"wake_at", TimeJson(job.wake_at)},
           {"spent", core::SpentToJson(job.spent)},
           {"slice", job.slice ? core::SliceToJson(*job.slice) : base::Json()},
-          {"given_up", core::AbandonedToJson(job.abandoned)},
+          {"abandoned_requests", core::AbandonedToJson(job.abandoned)},
           {"stage", job.stage ? core::StageToJson(*job.stage) : base::Json()},
           {"attempts", ArrayJson(item.attempts)},
           {"exits", ArrayJson(item.exits)},
-          {"notices", ArrayJson(item.deliveries)},
+          {"hook_deliveries", ArrayJson(item.deliveries)},
           {"spec", core::SpecToJson(job.spec)},
           {"files", item.logs}};
 }

@@ -1,4 +1,4 @@
-#include "tests/property/world.hpp"
+#include "tests/property/reconciler_world.hpp"
 #include "jobman/core/slice_name.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::string MachineOnRecord(const core::Slice& slice) {
 
 }  // namespace
 
-World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
+ReconcilerWorld::ReconcilerWorld(std::uint64_t seed, std::set<Edge>& edges, bool traced)
     : random_(seed),
       odds_(seed),
       watchdog_random_(~seed),
@@ -60,7 +60,7 @@ World::World(std::uint64_t seed, std::set<Edge>& edges, bool traced)
   }
 }
 
-void World::AddWatchdog() {
+void ReconcilerWorld::AddWatchdog() {
   using core::WatchdogAction;
   core::WatchdogSpec& watchdog = job_.spec.watchdog;
   watchdog.no_output = seconds{watchdog_random_.Below(120) + 1};
@@ -74,7 +74,7 @@ void World::AddWatchdog() {
   may_fail_ = true;
 }
 
-Job World::RandomJob() {
+Job ReconcilerWorld::RandomJob() {
   JobBuilder builder;
   if (random_.Percent(50)) builder.Direct();
   for (int step = random_.Below(3); step > 0; --step) {
@@ -94,7 +94,7 @@ Job World::RandomJob() {
 
 // --- the walk ---
 
-bool World::Walk(int steps) {
+bool ReconcilerWorld::Walk(int steps) {
   const std::int64_t end = steps_ + steps;
   while (steps_ < end && broken_.empty()) FaultyRound();
   faultless_ = true;
@@ -111,11 +111,11 @@ bool World::Walk(int steps) {
   return broken_.empty();
 }
 
-bool World::Rest() {
+bool ReconcilerWorld::Rest() {
   return core::IsFinal(job_.state) && !job_.wish_new;
 }
 
-void World::FaultyRound() {
+void ReconcilerWorld::FaultyRound() {
   now_ += seconds{random_.Percent(5) ? random_.Below(900) : random_.Below(12)};
   cloud_.Settle(now_);
   const std::string name = job_.slice ? job_.slice->ref.name : std::string{};
@@ -137,7 +137,7 @@ void World::FaultyRound() {
 }
 
 /// What a controller does within one poll, without faults.
-void World::FaultlessRound() {
+void ReconcilerWorld::FaultlessRound() {
   now_ = job_.wake_at ? std::max(*job_.wake_at, now_ + seconds{1}) : now_ + seconds{15};
   cloud_.Settle(now_);
   if (job_.slice) cloud_.Advance(job_.slice->ref.name, now_);
@@ -149,7 +149,7 @@ void World::FaultlessRound() {
   Decide(core::Tick{});
 }
 
-void World::CheckRest(Wish wish) {
+void ReconcilerWorld::CheckRest(Wish wish) {
   if (!broken_.empty()) return;
   const std::string state{core::StateName(job_.state)};
   if (!core::IsFinal(job_.state)) return Break("liveness: still " + state + " without faults");
@@ -159,7 +159,7 @@ void World::CheckRest(Wish wish) {
   if (ran && state != "SUCCEEDED") return Break("liveness: ended " + state);
 }
 
-void World::CheckNothingLeft() {
+void ReconcilerWorld::CheckNothingLeft() {
   if (!broken_.empty()) return;
   if (core::StateName(job_.state) != "DELETED") return Break("the deleted job does not rest");
   if (core::NeedsCare(job_)) return Break("the deleted job needs care");
@@ -170,7 +170,7 @@ void World::CheckNothingLeft() {
 
 // --- the controller ---
 
-void World::Decide(const Observation& seen) {
+void ReconcilerWorld::Decide(const Observation& seen) {
   if (!broken_.empty()) return;
   const Job before = job_;
   const double jitter = random_.Unit();
@@ -193,26 +193,26 @@ void World::Decide(const Observation& seen) {
   Act(step.effects, !faultless_ && odds_.Occurs(random_, Risk::kCrash, 2));
 }
 
-void World::Act(const std::vector<core::Effect>& effects, bool may_crash) {
+void ReconcilerWorld::Act(const std::vector<core::Effect>& effects, bool may_crash) {
   for (const core::Effect& effect : effects) {
     if (may_crash && random_.Percent(50)) return Crash();
     Do(effect);
   }
 }
 
-void World::Crash() {
+void ReconcilerWorld::Crash() {
   messages_.clear();
   watched_.reset();
   if (traced_) trace_.emplace_back("crash, restart");
   Act(core::ImpliedEffects(job_), false);
 }
 
-void World::Do(const core::Effect& effect) {
+void ReconcilerWorld::Do(const core::Effect& effect) {
   if (!broken_.empty()) return;
   std::visit([this](const auto& one) { Do(one); }, effect);
 }
 
-void World::Do(const core::CreateSlice& create) {
+void ReconcilerWorld::Do(const core::CreateSlice& create) {
   const std::string& name = create.request.ref.name;
   if (!core::IsOurs(create.request.tpu.labels, job_.id, policy_.store_id)) {
     return Break("a request without our labels");
@@ -223,7 +223,7 @@ void World::Do(const core::CreateSlice& create) {
   Send(std::move(answer));
 }
 
-void World::Do(const core::DeleteSlice& remove) {
+void ReconcilerWorld::Do(const core::DeleteSlice& remove) {
   const std::string& name = remove.slice.name;
   const auto found = cloud_.resources().find(name);
   if (found != cloud_.resources().end() && !found->second.ours) {
@@ -239,7 +239,7 @@ void World::Do(const core::DeleteSlice& remove) {
   Send(std::move(answer));
 }
 
-void World::Do(const core::LookUpSlice& look) {
+void ReconcilerWorld::Do(const core::LookUpSlice& look) {
   if (!cloud_.reachable()) return;
   core::SliceSeen seen = cloud_.Look(look.slice.name, now_);
   seen.began = now_;
@@ -247,24 +247,24 @@ void World::Do(const core::LookUpSlice& look) {
   Send(std::move(seen));
 }
 
-void World::Do(const core::RunStage& run) {
+void ReconcilerWorld::Do(const core::RunStage& run) {
   Watched watched{
       .attempt = run.attempt, .stage = run.stage, .machine = MachineOnRecord(*job_.slice)};
   for (const HostRun& host : job_.stage->hosts) watched.hosts.push_back(host.host);
   watched_ = std::move(watched);
 }
 
-void World::Do(const core::StopStage& stop) {
+void ReconcilerWorld::Do(const core::StopStage& stop) {
   const bool same = watched_ && watched_->attempt == stop.attempt && watched_->stage == stop.stage;
   if (same) watched_->stopping = true;
 }
 
-void World::Do(const core::PassNotice& pass) {
+void ReconcilerWorld::Do(const core::PassNotice& pass) {
   if (!job_.stage || !core::IsCommand(job_.stage->id)) Break("passes a notice without a command");
   if (pass.attempt != job_.attempt) Break("passes a notice to another attempt");
 }
 
-void World::Do(const core::AbandonStage& abandon) {
+void ReconcilerWorld::Do(const core::AbandonStage& abandon) {
   const bool same =
       watched_ && watched_->attempt == abandon.attempt && watched_->stage == abandon.stage;
   if (same) watched_.reset();
@@ -272,7 +272,7 @@ void World::Do(const core::AbandonStage& abandon) {
 
 // --- observations ---
 
-void World::Send(Observation seen) {
+void ReconcilerWorld::Send(Observation seen) {
   if (faultless_) return messages_.push_back({.at = now_, .seen = std::move(seen)});
   if (odds_.Occurs(random_, Risk::kDelivery, 8)) return;  // lost
   if (odds_.Occurs(random_, Risk::kDelivery, 10))
@@ -280,7 +280,7 @@ void World::Send(Observation seen) {
   messages_.push_back({.at = now_ + seconds{random_.Below(20)}, .seen = std::move(seen)});
 }
 
-void World::DeliverOne() {
+void ReconcilerWorld::DeliverOne() {
   if (messages_.empty()) return Decide(core::Tick{});
   const auto index = random_.Below(static_cast<int>(messages_.size()));
   const Message message = messages_[static_cast<std::size_t>(index)];
@@ -289,7 +289,7 @@ void World::DeliverOne() {
 }
 
 /// A look that began before the decision is judged after it.
-void World::DecideDuringLook(const Observation& seen) {
+void ReconcilerWorld::DecideDuringLook(const Observation& seen) {
   const auto before = job_.slice;
   std::optional<core::SliceSeen> look;
   if (before && cloud_.reachable()) look = cloud_.Look(before->ref.name, now_);
@@ -303,7 +303,7 @@ void World::DecideDuringLook(const Observation& seen) {
   Decide(*look);
 }
 
-void World::Look() {
+void ReconcilerWorld::Look() {
   if (!job_.slice) return Decide(core::Tick{});
   if (!cloud_.reachable()) {
     return Decide(
@@ -323,7 +323,7 @@ void World::Look() {
 }
 
 /// Like the controller, deletes slices of abandoned requests.
-void World::LookForAbandonedSlices() {
+void ReconcilerWorld::LookForAbandonedSlices() {
   if (!cloud_.reachable()) return;
   const auto abandoned = job_.abandoned;
   for (const core::AbandonedRequest& one : abandoned) {
@@ -335,7 +335,7 @@ void World::LookForAbandonedSlices() {
   }
 }
 
-void World::PollOperation() {
+void ReconcilerWorld::PollOperation() {
   if (!job_.slice || job_.slice->operations.empty()) return;
   if (!cloud_.OperationFailed(job_.slice->ref.name)) return;
   const core::OperationFailed failed{.slice = job_.slice->ref.name,
@@ -346,7 +346,7 @@ void World::PollOperation() {
   Decide(failed);
 }
 
-void World::ReportHost() {
+void ReconcilerWorld::ReportHost() {
   const bool current = watched_ && job_.stage && watched_->attempt == job_.attempt &&
                        watched_->stage == job_.stage->id && job_.slice;
   if (!current || watched_->hosts.empty()) return;
@@ -361,7 +361,7 @@ void World::ReportHost() {
 }
 
 /// The watchdog sees something, sometimes in an attempt that has ended.
-void World::TriggerWatchdog() {
+void ReconcilerWorld::TriggerWatchdog() {
   const int attempt = job_.attempt - (watchdog_random_.Percent(10) ? 1 : 0);
   if (watchdog_random_.Percent(50)) {
     return Decide(
@@ -374,7 +374,7 @@ void World::TriggerWatchdog() {
 }
 
 /// What the executor sees of a host now.
-HostRun World::StateOf(int host) {
+HostRun ReconcilerWorld::StateOf(int host) {
   HostRun run{.host = host};
   const auto key = std::tuple{watched_->attempt, watched_->stage, host};
   auto found = processes_.find(key);
@@ -406,7 +406,7 @@ HostRun World::StateOf(int host) {
   return run;
 }
 
-HostRun World::StartOn(int host) {
+HostRun ReconcilerWorld::StartOn(int host) {
   HostRun run{.host = host};
   const auto key = std::tuple{watched_->attempt, watched_->stage, host};
   if (watched_->stopping) {
@@ -436,7 +436,7 @@ HostRun World::StartOn(int host) {
   return run;
 }
 
-void World::Finish(Process& process) {
+void ReconcilerWorld::Finish(Process& process) {
   process.running = false;
   process.exit_code = watched_->stopping ? 143 : 0;
   if (faultless_ || !odds_.Occurs(random_, Risk::kCommand, 25)) return;
@@ -445,7 +445,7 @@ void World::Finish(Process& process) {
   if (process.exit_code == 137) process.lost = true;
 }
 
-void World::ChangeWish() {
+void ReconcilerWorld::ChangeWish() {
   constexpr std::array kWishes = {Wish::kRun,    Wish::kRun,     Wish::kRun,   Wish::kCancel,
                                   Wish::kReboot, Wish::kRequeue, Wish::kDelete};
   job_.wish = kWishes.at(static_cast<std::size_t>(random_.Below(7)));
@@ -453,7 +453,7 @@ void World::ChangeWish() {
   Decide(core::Tick{});
 }
 
-void World::Trace(const Job& before, const core::Step& step, const Observation& seen) {
+void ReconcilerWorld::Trace(const Job& before, const core::Step& step, const Observation& seen) {
   trace_.push_back(fmt::format("{} {} | {}", base::FormatDateTime(now_), core::Describe(seen),
                                core::Describe(before, step)));
   if (trace_.size() > 40) trace_.pop_front();

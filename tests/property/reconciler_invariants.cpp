@@ -6,7 +6,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/core/describe.hpp"
 #include "jobman/core/flaw.hpp"
-#include "tests/property/world.hpp"
+#include "tests/property/reconciler_world.hpp"
 
 namespace jobman::test {
 
@@ -38,12 +38,12 @@ bool EndedWell(const core::Stage& stage, const Observation& seen) {
 
 }  // namespace
 
-bool World::IsAbsence(const Observation& seen) {
+bool ReconcilerWorld::IsAbsence(const Observation& seen) {
   const auto* look = std::get_if<core::SliceSeen>(&seen);
   return look != nullptr && !look->foreign && look->nodes.empty() && !look->queued;
 }
 
-void World::Check(const Job& before, const core::Step& step, const Observation& seen) {
+void ReconcilerWorld::Check(const Job& before, const core::Step& step, const Observation& seen) {
   if (!step.settled) return Break("the reconciler did not settle");
   if (const auto flaw = core::FlawOf(job_)) return Break("a flaw: " + *flaw);
   if (job_.why.empty() || step.why.empty()) return Break("no why");
@@ -69,7 +69,7 @@ void World::Check(const Job& before, const core::Step& step, const Observation& 
 }
 
 /// Hooks are told of the job's end, once.
-void World::CheckNotices(const Job& before, const core::Step& step) {
+void ReconcilerWorld::CheckNotices(const Job& before, const core::Step& step) {
   std::vector<std::string> told;
   for (const core::Effect& effect : step.effects) {
     const auto* notify = std::get_if<core::TellHooks>(&effect);
@@ -83,7 +83,8 @@ void World::CheckNotices(const Job& before, const core::Step& step) {
   if (!job_.spec.hooks.empty() && ended && count != 1) Break("the end is not told exactly once");
 }
 
-void World::CheckEffects(const Job& before, const core::Step& step, const Observation& seen) {
+void ReconcilerWorld::CheckEffects(const Job& before, const core::Step& step,
+                                   const Observation& seen) {
   const auto* const create = Find<core::CreateSlice>(step.effects);
   const auto* const remove = Find<core::DeleteSlice>(step.effects);
   const auto* const run = Find<core::RunStage>(step.effects);
@@ -123,7 +124,7 @@ void World::CheckEffects(const Job& before, const core::Step& step, const Observ
   }
 }
 
-void World::CheckExits(const Job& before) {
+void ReconcilerWorld::CheckExits(const Job& before) {
   if (!before.stage) return;
   const auto key = std::pair{before.attempt, before.stage->id};
   const bool same = job_.stage && job_.attempt == key.first && job_.stage->id == key.second;
@@ -144,7 +145,7 @@ void World::CheckExits(const Job& before) {
 }
 
 /// Conclusions from single observations.
-void World::CheckFacts(const Job& before, const Observation& seen) {
+void ReconcilerWorld::CheckFacts(const Job& before, const Observation& seen) {
   const bool working = std::holds_alternative<core::Setup>(before.state) ||
                        std::holds_alternative<core::Running>(before.state);
   const bool first_absence = IsAbsence(seen) && before.slice && before.slice->absences == 0;
@@ -166,7 +167,7 @@ void World::CheckFacts(const Job& before, const Observation& seen) {
 
 /// At most one slice is ours and not being deleted, and it is the slice on record. Slices of
 /// abandoned requests that are watched for do not count.
-void World::CheckOwnership() {
+void ReconcilerWorld::CheckOwnership() {
   int alive = 0;
   for (const auto& [id, resource] : cloud_.resources()) {
     const std::string& name = id;  // clang 14 cannot capture a binding
@@ -182,7 +183,7 @@ void World::CheckOwnership() {
 }
 
 /// The same observation again has no effect. Exception: a look without the slice counts again.
-void World::CheckTwice(const core::Step& step, const Observation& seen, double jitter) {
+void ReconcilerWorld::CheckTwice(const core::Step& step, const Observation& seen, double jitter) {
   if (!broken_.empty() || IsAbsence(seen)) return;
   const core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);
   if (!again.effects.empty()) {
@@ -192,7 +193,7 @@ void World::CheckTwice(const core::Step& step, const Observation& seen, double j
   if (again.changed) Break("decided twice: changed the second time");
 }
 
-void World::Break(std::string what) {
+void ReconcilerWorld::Break(std::string what) {
   if (broken_.empty()) broken_ = std::move(what);
 }
 

@@ -16,10 +16,10 @@ namespace jobman::test {
 
 /// One job with a random cloud, random hosts, a controller that can crash between any two acts, and
 /// a user with changing wishes. Checks the invariants after every decision.
-class World {
+class ReconcilerWorld {
  public:
   /// The same seed gives the same walk. `traced` keeps the last steps as text.
-  World(std::uint64_t seed, std::set<Edge>& edges, bool traced);
+  ReconcilerWorld(std::uint64_t seed, std::set<Edge>& edges, bool traced);
 
   /// Makes `steps` decisions with faults, then goes on without faults until the job rests; then
   /// deletes the job and looks for leftovers. False when an invariant broke.
