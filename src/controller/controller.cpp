@@ -123,8 +123,6 @@ class Controller::Impl {
 JobBook::Hooks Controller::Impl::HooksOfBook() {
   JobBook::Hooks hooks;
   hooks.decided = [this](const core::Job& job, const std::vector<core::Effect>& effects) {
-    base::Log(base::LogLevel::kInfo, "loop", "job {} {}: {}", core::FormatJobId(job.id),
-              core::StateName(job.state), job.why);
     effects_.Do(job, effects);
     const bool tells = std::any_of(effects.begin(), effects.end(), [](const core::Effect& effect) {
       return std::holds_alternative<core::TellHooks>(effect);

@@ -58,6 +58,10 @@ bool MayTeach(const Job& before, const Job& after) {
          std::holds_alternative<core::Waiting>(after.state);
 }
 
+void LogDecision(JobId id, const std::string& text) {
+  base::Log(LogLevel::kInfo, "loop", "job {}: {}", core::FormatJobId(id), text);
+}
+
 }  // namespace
 
 JobBook::JobBook(asio::io_context& loop, const Ports& ports, const core::Policy& policy,
@@ -102,8 +106,14 @@ void JobBook::RepeatEffects(JobId id) {
   entry->repeat = true;
   if (entry->recording) return;  // repeated after the commit
   entry->repeat = false;
-  const Job job = entry->job;
-  hooks_.decided(job, core::ImpliedEffects(job));
+  HandOutImplied(entry->job);
+}
+
+/// `job` is a copy: executing an effect may change the entry.
+void JobBook::HandOutImplied(Job job) {
+  const core::Step again{.job = job, .effects = core::ImpliedEffects(job), .why = job.why};
+  LogDecision(job.id, core::Describe(job, again));
+  hooks_.decided(job, again.effects);
 }
 
 std::optional<core::TimePoint> JobBook::WakeDue(core::TimePoint now) {
@@ -189,6 +199,8 @@ JobBook::Decision JobBook::Decide(Entry& entry) {
     Record(turn.job, seen, step, decision.at, turn);
     AddDeliveries(turn.job, step, decision.at, policy_.store_id, turn);
     decision.changed = decision.changed || step.changed;
+    if (step.changed || !step.effects.empty())
+      decision.texts.push_back(core::Describe(turn.job, step));
     turn.job = std::move(step.job);
     decision.effects.insert(decision.effects.end(), step.effects.begin(), step.effects.end());
   }
@@ -201,10 +213,11 @@ void JobBook::Recorded(Entry& entry, Decision decision) {
   }
   entry.job = std::move(decision.turn.job);
   const Job job = entry.job;
+  for (const std::string& text : decision.texts) LogDecision(job.id, text);
   const bool repeat = std::exchange(entry.repeat, false);
   if (!core::NeedsCare(job)) entries_.erase(job.id);
   if (decision.changed || !decision.effects.empty()) hooks_.decided(job, decision.effects);
-  if (repeat) hooks_.decided(job, core::ImpliedEffects(job));
+  if (repeat) HandOutImplied(job);
 }
 
 base::Task<JobBook::Again> JobBook::Refused(EntryPtr entry, base::Error error) {

@@ -76,6 +76,7 @@ class JobBook {
     ports::Turn turn = {};
     bool changed = false;
     std::vector<core::Effect> effects = {};
+    std::vector<std::string> texts = {};  ///< for the log
     std::vector<Lesson> lessons = {};
   };
   /// When to work on the entry again; nothing: after the next observation.
@@ -86,6 +87,7 @@ class JobBook {
   base::Task<Again> DecideOnce(EntryPtr entry);
   Decision Decide(Entry& entry);
   void Recorded(Entry& entry, Decision decision);
+  void HandOutImplied(core::Job job);
   base::Task<Again> Refused(EntryPtr entry, base::Error error);
   base::Task<base::Status> Reload(EntryPtr entry);
   base::Task<base::Status> LoadOne(core::JobId id);

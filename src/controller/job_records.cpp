@@ -87,9 +87,9 @@ void JobBook::Adopt(Job job) {
   if (entry->recording) entry->outdated = true;
   if (entry->recording || (!fresh && entry->job.version >= job.version)) return;
   entry->job = std::move(job);
-  const Job now = entry->job;
-  if (fresh) hooks_.decided(now, core::ImpliedEffects(now));
-  Post(now.id, core::Tick{});
+  const JobId id = entry->job.id;
+  if (fresh) HandOutImplied(entry->job);
+  Post(id, core::Tick{});
 }
 
 /// Leaves one job alone; all others go on. The reason is logged once, and shown in `list`.

@@ -11,8 +11,8 @@ namespace jobman::core {
 
 /// What an observation says beyond what the record keeps. Lives for one decision.
 struct Facts {
-  /// The slice that the members up to `hosts_replaced` are about; empty: none.
-  std::string slice = {};
+  /// The slice that the members up to `hosts_replaced` are about, if any.
+  std::optional<std::string> slice = {};
   SliceView view = SliceView::kNotLooked;
   TimePoint looked_at = {};  ///< when the look, or the delete that found nothing, began
   bool by_name = false;      ///< the look asked for the slice by its names

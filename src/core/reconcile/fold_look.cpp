@@ -119,11 +119,11 @@ void RecordState(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint no
   slice.absences = 0;
   slice.gaps = facts.view == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
   if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) RecordOrphaned(seen, facts);
-  // Nodes requested one by one appear one by one: the request may still be under way.
-  const bool all_requested = facts.view != SliceView::kPartial || seen.queued;
-  if (slice.phase == SlicePhase::kIntended && all_requested) {
-    slice.phase = SlicePhase::kCreated;
+  if (slice.phase == SlicePhase::kIntended) {
     slice.last_evidence_at = now;
+    // Nodes requested one by one appear one by one: the request may still be under way.
+    const bool all_requested = facts.view != SliceView::kPartial || seen.queued;
+    if (all_requested) slice.phase = SlicePhase::kCreated;
   }
   if (seen.queued) facts.failure = seen.queued->failure;
 }

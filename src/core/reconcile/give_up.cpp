@@ -85,7 +85,6 @@ void GiveSliceUp(Turn& turn) {
   // Some nodes of the multislice were seen: they must be deleted, whatever becomes of the others.
   if (slice.phase == SlicePhase::kIntended && turn.view() == SliceView::kPartial) {
     slice.phase = SlicePhase::kCreated;
-    slice.last_evidence_at = turn.now;  // the others may be that new
   }
   if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest(turn);
   const bool first = slice.phase != SlicePhase::kDeleting;

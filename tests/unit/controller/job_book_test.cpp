@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/base/log.hpp"
 #include "jobman/core/describe.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/sample_job.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace jobman::controller {
 namespace {
@@ -319,6 +321,18 @@ TEST_F(JobBookTest, ADecisionThatContradictsItselfIsNotRecorded) {
   EXPECT_EQ(book_->Find(id_), nullptr);
   EXPECT_EQ(decisions_, 0);
   EXPECT_THAT(WhyListed(), testing::EndsWith("was not recorded: it is in two places"));
+}
+
+TEST_F(JobBookTest, TheLogTellsADecisionWithItsEffects) {
+  Open();
+  const test::TempDir dir;
+  base::StartLog(dir / "log", base::LogLevel::kInfo, "");
+  const core::HostRun failed{.host = 0, .phase = HostPhase::kExited, .exit_code = 1};
+  book_->Post(id_, core::HostReport{.attempt = 1, .run = failed});
+  Turn();
+  base::StartLog({}, base::LogLevel::kWarn, "");
+  EXPECT_THAT(base::ReadFile(dir / "log").value(),
+              testing::HasSubstr("job 000001: RUNNING; StopStage "));
 }
 
 TEST_F(JobBookTest, AJobWithoutARecordIsDroppedAtOnce) {
