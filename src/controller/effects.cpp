@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::controller {
@@ -39,10 +40,16 @@ bool Effects::Quiet(core::TimePoint now) const {
                                        [&](const auto& entry) { return entry.second->Quiet(now); });
 }
 
-/// nullptr when the job has another stage by now.
+/// nullptr when the job has another stage by now: a later decision of the same commit ended this
+/// one.
 StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId& stage) {
   const bool current = job.stage && job.attempt == attempt && job.stage->id == stage;
-  if (!current) return nullptr;
+  if (!current) {
+    base::Log(base::LogLevel::kInfo, "loop",
+              "job {}: {} of attempt {} is over: nothing to do there", core::FormatJobId(job.id),
+              core::StageWord(stage), attempt);
+    return nullptr;
+  }
   auto& runner = runners_[job.id];
   if (runner && runner->Runs(attempt, stage)) return runner.get();
   runner.reset();  // of an earlier stage
