@@ -8,6 +8,14 @@ function(jobman_module name)
   target_link_libraries(jobman_${name} PUBLIC jobman_options ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
+# Tests run with an empty home, and check_home shows that they left it so.
+set(JOBMAN_CALLERS_HOME ${CMAKE_BINARY_DIR}/callers-home)
+function(jobman_guard_home)
+  set_tests_properties(${ARGN} PROPERTIES FIXTURES_REQUIRED callers_home
+    ENVIRONMENT_MODIFICATION
+      "HOME=set:${JOBMAN_CALLERS_HOME};XDG_CONFIG_HOME=unset:;XDG_STATE_HOME=unset:")
+endfunction()
+
 # jobman_test(unit_core LABEL unit SOURCES a_test.cpp DEPENDS core LIBRARIES foo)
 #
 # One GoogleTest program, one ctest of the same name.
@@ -22,6 +30,7 @@ function(jobman_test name)
     JOBMAN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" JOBMAN_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL})
+  jobman_guard_home(${name})
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
   endif()

@@ -1,6 +1,6 @@
 // An unprivileged user without $USER, home folder and terminal, with LANG=C: everything that can
 // work does, and the rest says what it needs. Root becomes that user by setpriv; otherwise it is
-// the user who runs the test, who has an account.
+// the user who runs the test, who has an account, except in a user namespace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,6 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr uid_t kNobody = 54321;  // in no password file
+const std::string kNobodyText = std::to_string(kNobody);
 
 class Stranger : public testing::Test {
  protected:
@@ -34,17 +35,28 @@ class Stranger : public testing::Test {
 
   /// `jobman ARGS` as the stranger, with only these variables in the environment.
   Ran Jobman(const std::vector<std::string>& args, const std::vector<std::string>& variables) {
-    const std::string id = std::to_string(kNobody);
+    return Become(root_ ? ByRoot() : std::vector<std::string>{}, args, variables);
+  }
+  /// The same as the user that `prefix` makes of us.
+  Ran Become(const std::vector<std::string>& prefix, const std::vector<std::string>& args,
+             const std::vector<std::string>& variables) {
     std::vector<std::string> words = {"setsid", "--wait"};
     const auto add = [&words](const std::vector<std::string>& more) {
       words.insert(words.end(), more.begin(), more.end());
     };
-    if (root_) add({"setpriv", "--reuid", id, "--regid", id, "--clear-groups"});
+    add(prefix);
     add({"env", "-i", "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C"});
     add(variables);
     add({(bin_ / "jobman").string()});
     add(args);
     return RunProgram(words);
+  }
+  static std::vector<std::string> ByRoot() {
+    return {"setpriv", "--reuid", kNobodyText, "--regid", kNobodyText, "--clear-groups"};
+  }
+  /// Any user may take another id in a user namespace, where the kernel allows these.
+  static std::vector<std::string> ByNamespace() {
+    return {"unshare", "--user", "--map-user=" + kNobodyText, "--map-group=" + kNobodyText};
   }
   Ran AtHome(const std::vector<std::string>& args) {
     return Jobman(args, {"JOBMAN_HOME=" + place_.home().string(), "HOME=/nonexistent"});
@@ -86,10 +98,13 @@ TEST_F(Stranger, RunsAJobFromItsFileToItsEnd) {
 
 TEST_F(Stranger, WithoutAHomeIsToldWhatIsNeeded) {
   // An account has a home folder, which tests must not use.
-  if (!root_) GTEST_SKIP() << "only root can become a user without an account";
+  const auto become = root_ ? ByRoot() : ByNamespace();
+  auto probe = become;
+  probe.emplace_back("true");
+  if (RunProgram(probe).code != 0) GTEST_SKIP() << "cannot become a user without an account here";
   for (const std::vector<std::string>& variables :
        {std::vector<std::string>{"HOME=/nonexistent"}, std::vector<std::string>{}}) {
-    const Ran ran = Jobman({"create", File()}, variables);
+    const Ran ran = Become(become, {"create", File()}, variables);
     EXPECT_EQ(ran.code, 2) << ran.All();
     EXPECT_THAT(ran.err, HasSubstr("JOBMAN_HOME"));
     EXPECT_EQ(ran.out, "");

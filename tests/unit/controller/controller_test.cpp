@@ -42,6 +42,29 @@ class StuckStore final : public test::MemoryPorts {
   }
 };
 
+/// Counts what the controller asks of it.
+class StoreWithCounts final : public test::MemoryPorts {
+ public:
+  using MemoryPorts::MemoryPorts;
+  base::Task<base::Result<Job>> Get(JobId id) override {
+    ++records;
+    co_return co_await MemoryPorts::Get(id);
+  }
+  base::Task<base::Result<std::vector<ports::JobVersion>>> ActiveVersions() override {
+    ++looks;
+    co_return co_await MemoryPorts::ActiveVersions();
+  }
+  base::Task<base::Result<std::optional<ports::Lease>>> TakeLease(std::string holder,
+                                                                  core::TimePoint now,
+                                                                  base::Duration time) override {
+    ++renewals;
+    co_return co_await MemoryPorts::TakeLease(holder, now, time);
+  }
+  int records = 0;
+  int looks = 0;
+  int renewals = 0;
+};
+
 base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenSlowly(
     core::CloudSpec spec, std::shared_ptr<ports::SliceApi> api) {
   if (spec.endpoint == "slow") co_await base::Sleep(std::chrono::hours{1});
@@ -443,6 +466,27 @@ TEST_F(ControllerTest, AStoreThatDoesNotAnswerForOneJobDelaysNoOtherJob) {
   StartController(std::move(ports));
   ASSERT_TRUE(Reaches(second.id, "SUCCEEDED"));
   EXPECT_EQ(StateOf(first.id), "QUEUED");
+  Kill();
+}
+
+/// A renewal changes the store, which is then looked at: ids and versions only.
+TEST_F(ControllerTest, ARenewalOfTheLeaseReadsNoRecord) {
+  StopController();
+  StoreWithCounts counting(store_);
+  Ports ports = AllPorts();
+  ports.stores = ports::StoresOf(counting);
+  const std::vector<Job> jobs = {Submit(Spec("exec sleep 600")), Submit(Spec("exec sleep 600"))};
+  StartController(std::move(ports));
+  for (const Job& job : jobs) ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  const int records = counting.records;
+  EXPECT_GE(records, 2);
+  for (int renewal = 0; renewal < 2; ++renewal) {
+    const int renewals = counting.renewals;
+    const int looks = counting.looks;
+    clock_.Advance(Options{}.lease_time / 3);
+    ASSERT_TRUE(Until([&] { return counting.renewals > renewals && counting.looks > looks; }));
+  }
+  EXPECT_EQ(counting.records, records);
   Kill();
 }
 
