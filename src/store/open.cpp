@@ -25,7 +25,7 @@ constexpr const char* kDoing = "opening the store";
 struct Place {
   Path dir = {};
   Path file = {};
-  FileSystem file_system = {};
+  bool shared = false;  ///< its file system is used by several machines
 };
 
 /// An error from errno, with the cure.
@@ -112,7 +112,7 @@ Status CreateFile(const Place& place) {
   const Path fresh = place.dir / ("." + std::string(kFileName) + "." + base::RandomHex(6));
   const base::UniqueFd fd(open(fresh.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
   if (!fd) return FromOs(errno, place.file, "creating");
-  Status done = FillNewFile(fresh, place.file_system.shared);
+  Status done = FillNewFile(fresh, place.shared);
   if (done.ok() && fsync(fd.get()) != 0) done = FromOs(errno, place.file, "creating");
   if (done.ok()) done = PutInPlace(fresh, place.file);
   // The temporary name would mean nothing to the user.
@@ -193,8 +193,8 @@ Result<Database> OpenStore(const Path& dir, const SqliteOptions& options) {
   if (missing != 0 && missing != ENOENT) return FromOs(missing, file, "opening");
   Place place{.dir = dir, .file = file};
   if (missing == ENOENT) JM_TRY(base::EnsureDir(dir, 0700));
-  place.file_system = FileSystemOf(dir);
-  if (options.shared_file_system) place.file_system.shared = *options.shared_file_system;
+  place.shared =
+      options.shared_file_system ? *options.shared_file_system : IsOnSharedFileSystem(dir);
   if (missing == ENOENT) {
     JM_TRY(CreateFile(place));
   } else {
@@ -202,7 +202,7 @@ Result<Database> OpenStore(const Path& dir, const SqliteOptions& options) {
     JM_TRY(CheckNotEmpty(info, file));
   }
   JM_ASSIGN_OR_RETURN(Database db, OpenFile(place, options));
-  if (!db.read_only() && !db.in_memory()) JM_TRY(UseJournal(db, place.file_system.shared));
+  if (!db.read_only() && !db.in_memory()) JM_TRY(UseJournal(db, place.shared));
   if (options.max_pages > 0)
     JM_TRY(db.Pragma(fmt::format("max_page_count = {}", options.max_pages)));
   return db;
