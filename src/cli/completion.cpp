@@ -7,6 +7,7 @@
 #include "cli/status_words.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/find_jobs.hpp"
+#include "jobman/client/wait_goal.hpp"
 #include "jobman/config/schema.hpp"
 
 namespace jobman::cli {
@@ -114,7 +115,7 @@ class Offers {
     for (const std::string& value : ClosedSet(type)) Add(value);
     if (NamesPath(type)) text_ += ":files\n";
     if (type.starts_with("STATUS,")) AddStates({});
-    if (type.starts_with("STATE,")) AddStates({"DONE"});
+    if (type.starts_with("STATE,")) AddStates({client::kDone});
     if (type == "STAGE") AddStages();
     if (option.check_name("--set")) AddKeys("=");
   }

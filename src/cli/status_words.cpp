@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "jobman/base/strings.hpp"
-#include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -22,18 +21,6 @@ const std::vector<std::string>& StatusWords() {
       "BACKOFF", "SUCCEEDED",  "FAILED",  "CANCELLED",    "CANCELLING", "DELETING",
       "DELETED", "QUEUEING",   "IDLE",    "DEAD"};
   return kWords;
-}
-
-std::string_view FamiliarWordOf(std::string_view state_name) {
-  static const std::vector<core::JobState> kTelling = {
-      core::Queued{},     core::Requesting{}, core::Waiting{}, core::Provisioning{},
-      core::BackingOff{}, core::Setup{},      core::Running{}};
-  for (const core::JobState& state : kTelling) {
-    core::Job job;
-    job.state = state;
-    if (core::StateName(state) == state_name) return core::FamiliarStatus(job);
-  }
-  return {};
 }
 
 base::Result<std::vector<std::string>> ReadStatusWords(const std::string& option,

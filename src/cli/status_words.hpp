@@ -9,9 +9,6 @@ namespace jobman::cli {
 
 /// The words of core::StateName() and core::FamiliarStatus(), in the order of a job's life.
 const std::vector<std::string>& StatusWords();
-/// The familiar word (QUEUEING, RUNNING) that core::FamiliarStatus() gives every job in the state
-/// of that name; empty if it depends on the job.
-std::string_view FamiliarWordOf(std::string_view state_name);
 
 /// The values of an option that takes such words, in upper case. "running,failed" and repeated
 /// options mean the same. kInvalidArgument if a word is not in `known`, with the nearest one.
