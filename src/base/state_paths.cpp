@@ -3,7 +3,28 @@
 #include <fmt/format.h>
 #include <sys/un.h>
 
+#include "jobman/base/strings.hpp"
+
 namespace jobman::base {
+namespace {
+
+constexpr std::string_view kAttempt = "attempt-";
+constexpr std::string_view kHost = "host-";
+constexpr std::string_view kLog = ".log";
+
+/// The number in "<prefix><number><suffix>".
+std::optional<int> NumberIn(std::string_view name, std::string_view prefix,
+                            std::string_view suffix) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return std::nullopt;
+  if (name.size() <= prefix.size() + suffix.size()) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(suffix.size());
+  const auto number = ParseNumber(name);
+  if (!number || *number > 1'000'000) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+}  // namespace
 
 Path StatePaths::StoreDir() const {
   return home / "store";
@@ -14,11 +35,20 @@ Path StatePaths::JobDir(std::int64_t job) const {
 }
 
 Path StatePaths::AttemptDir(std::int64_t job, int attempt) const {
-  return JobDir(job) / fmt::format("attempt-{}", attempt);
+  return JobDir(job) / fmt::format("{}{}", kAttempt, attempt);
 }
 
 Path StatePaths::LogPath(std::int64_t job, int attempt, std::string_view stage, int host) const {
-  return AttemptDir(job, attempt) / std::string(stage) / fmt::format("host-{:04}.log", host);
+  return AttemptDir(job, attempt) / std::string(stage) /
+         fmt::format("{}{:04}{}", kHost, host, kLog);
+}
+
+std::optional<int> StatePaths::AttemptOfDir(std::string_view name) {
+  return NumberIn(name, kAttempt, "");
+}
+
+std::optional<int> StatePaths::HostOfLog(std::string_view name) {
+  return NumberIn(name, kHost, kLog);
 }
 
 Path StatePaths::ControllerLog() const {

@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-
-#include "jobman/base/strings.hpp"
 
 namespace jobman::client {
 namespace {
@@ -26,33 +23,12 @@ std::vector<std::string> Names(const base::Path& folder) {
   return names;
 }
 
-// The number in "<prefix><number><suffix>".
-std::optional<int> NumberIn(std::string_view name, std::string_view prefix,
-                            std::string_view suffix) {
-  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return std::nullopt;
-  if (name.size() <= prefix.size() + suffix.size()) return std::nullopt;
-  name.remove_prefix(prefix.size());
-  name.remove_suffix(suffix.size());
-  const auto number = base::ParseNumber(name);
-  if (!number || *number > 1'000'000) return std::nullopt;
-  return static_cast<int>(*number);
-}
-
 }  // namespace
-
-bool IsCalled(const LogStage& stage, std::string_view word) {
-  constexpr std::string_view kSetup = "setup-";
-  const std::string_view name = stage.name;
-  if (name == word) return true;
-  if (!name.starts_with(kSetup)) return false;
-  const std::size_t dash = name.find('-', kSetup.size());
-  return dash != std::string_view::npos && name.substr(dash + 1) == word;
-}
 
 std::vector<int> LogAttempts(const base::StatePaths& paths, core::JobId job) {
   std::vector<int> attempts;
   for (const std::string& name : Names(paths.JobDir(job.value)))
-    if (const auto number = NumberIn(name, "attempt-", "")) attempts.push_back(*number);
+    if (const auto number = base::StatePaths::AttemptOfDir(name)) attempts.push_back(*number);
   std::sort(attempts.begin(), attempts.end());
   return attempts;
 }
@@ -71,7 +47,7 @@ std::vector<LogFile> LogFiles(const base::StatePaths& paths, core::JobId job,
   std::vector<LogFile> files;
   const base::Path folder = paths.AttemptDir(job.value, stage.attempt) / stage.name;
   for (const std::string& name : Names(folder))
-    if (const auto host = NumberIn(name, "host-", ".log"))
+    if (const auto host = base::StatePaths::HostOfLog(name))
       files.push_back({.host = *host, .path = folder / name});
   std::sort(files.begin(), files.end(),
             [](const LogFile& a, const LogFile& b) { return a.host < b.host; });

@@ -60,7 +60,7 @@ base::Task<base::Status> LogFollower::LookAtJob() {
 
 bool LogFollower::Wants(const LogStage& stage) const {
   if (options_.only_attempt && stage.attempt != *options_.only_attempt) return false;
-  if (options_.only_stage && !IsCalled(stage, *options_.only_stage)) return false;
+  if (options_.only_stage && !core::IsStageCalled(stage.name, *options_.only_stage)) return false;
   if (stage.attempt < options_.first_attempt) return false;
   const bool first = stage.attempt == options_.first_attempt && !options_.first_stage.empty();
   return !first || !core::RunsBefore(stage.name, options_.first_stage);

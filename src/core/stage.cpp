@@ -29,12 +29,26 @@ int Rank(const StopCause& cause) {
                     cause);
 }
 
+constexpr std::string_view kSetup = "setup-";
+
+/// The name of a setup stage, parsed.
+struct SetupName {
+  std::optional<std::int64_t> number = {};
+  std::string_view step = {};
+};
+std::optional<SetupName> ParseSetupName(std::string_view name) {
+  if (!name.starts_with(kSetup)) return std::nullopt;
+  name.remove_prefix(kSetup.size());
+  const std::size_t end = std::min(name.find('-'), name.size());
+  return SetupName{.number = base::ParseNumber(name.substr(0, end)),
+                   .step = name.substr(std::min(end + 1, name.size()))};
+}
+
 /// The number of the setup step of that name; the command comes after them all.
 std::int64_t PlaceInOrder(const std::string& name) {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-  const std::vector<std::string> parts = base::Split(name, '-');
-  if (parts.size() < 2 || parts[0] != "setup") return kLast;
-  return base::ParseNumber(parts[1]).value_or(kLast - 1);
+  const auto setup = ParseSetupName(name);
+  return setup ? setup->number.value_or(kLast - 1) : kLast;
 }
 
 bool EndsJob(const StopCause& cause) {
@@ -61,7 +75,7 @@ const SetupStep* StepOf(const JobSpec& spec, const StageId& id) {
 
 std::string StageWord(const StageId& id) {
   const auto* const setup = std::get_if<SetupStage>(&id);
-  return setup == nullptr ? "run" : fmt::format("setup-{}", setup->index);
+  return setup == nullptr ? "run" : fmt::format("{}{}", kSetup, setup->index);
 }
 
 std::string StageName(const JobSpec& spec, const StageId& id) {
@@ -71,6 +85,11 @@ std::string StageName(const JobSpec& spec, const StageId& id) {
 
 bool RunsBefore(const std::string& a, const std::string& b) {
   return std::make_tuple(PlaceInOrder(a), a) < std::make_tuple(PlaceInOrder(b), b);
+}
+
+bool IsStageCalled(std::string_view name, std::string_view word) {
+  const auto setup = ParseSetupName(name);
+  return name == word || (setup && !setup->step.empty() && setup->step == word);
 }
 
 bool IsUnreachable(const base::Error& error) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ struct StatePaths {
   Path AttemptDir(std::int64_t job, int attempt) const;
   /// jobs/000042/attempt-2/run/host-0003.log: what one host wrote in one stage, byte for byte.
   Path LogPath(std::int64_t job, int attempt, std::string_view stage, int host) const;
+  /// The attempt whose folder has this name, "attempt-2"; empty for any other name.
+  static std::optional<int> AttemptOfDir(std::string_view name);
+  /// The host whose log has this file name, "host-0003.log"; empty for any other name.
+  static std::optional<int> HostOfLog(std::string_view name);
   /// The controller's own log, when it runs in the background.
   Path ControllerLog() const;
   /// Unix datagram socket that wakes the controller. The kernel refuses paths longer than 107

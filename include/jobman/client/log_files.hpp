@@ -19,10 +19,6 @@ struct LogStage {
   friend bool operator==(const LogStage&, const LogStage&) = default;
 };
 
-/// Whether `word` names this stage: its own name, or the name of the setup step in the job file
-/// ("workspace" for "setup-0-workspace").
-bool IsCalled(const LogStage& stage, std::string_view word);
-
 /// The log of one host in a stage.
 struct LogFile {
   int host = 0;

@@ -3,6 +3,7 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -32,6 +33,9 @@ std::string StageWord(const StageId& id);
 /// Whether the stage named `a` runs before the one named `b`: setup steps by their number, the
 /// command last.
 bool RunsBefore(const std::string& a, const std::string& b);
+/// Whether `word` means the stage of this name: the name itself, or that of its setup step in the
+/// job file ("install" for "setup-0-install").
+bool IsStageCalled(std::string_view name, std::string_view word);
 
 /// One host's part in a stage.
 enum class HostPhase {

@@ -12,6 +12,17 @@ TEST(StatePaths, LogsLieByJobAttemptStageAndHost) {
   EXPECT_EQ(paths.JobDir(1'234'567), "/s/jobs/1234567");
 }
 
+TEST(StatePaths, NamesOfAttemptsAndLogsAreReadBack) {
+  const StatePaths paths{.home = "/s"};
+  EXPECT_EQ(StatePaths::AttemptOfDir(paths.AttemptDir(42, 12).filename().string()), 12);
+  EXPECT_EQ(StatePaths::HostOfLog(paths.LogPath(42, 2, "run", 1023).filename().string()), 1023);
+  EXPECT_EQ(StatePaths::HostOfLog(paths.LogPath(42, 2, "run", 0).filename().string()), 0);
+  for (const char* other : {"", "attempt-", "attempt-x", "attempt--1", "host-.log", "host-1"}) {
+    EXPECT_EQ(StatePaths::AttemptOfDir(other), std::nullopt) << other;
+    EXPECT_EQ(StatePaths::HostOfLog(other), std::nullopt) << other;
+  }
+}
+
 TEST(SocketPathFits, UpTo107Bytes) {
   EXPECT_TRUE(SocketPathFits("/" + std::string(106, 'a')));
   EXPECT_FALSE(SocketPathFits("/" + std::string(107, 'a')));

@@ -3,29 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "tests/support/temp_dir.hpp"
+#include "tests/unit/client/logs.hpp"
 
 namespace jobman::client {
 namespace {
 
 using testing::ElementsAre;
 
-/// A home folder with logs, as the controller writes them.
-struct Logs {
-  base::StatePaths paths() const { return {.home = home.path()}; }
-  void WriteLog(std::int64_t job, int attempt, const std::string& stage, int host,
-                const std::string& text) const {
-    const auto path = paths().LogPath(job, attempt, stage, host);
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::app | std::ios::binary) << text;
-  }
-  test::TempDir home = {};
-};
-
 TEST(LogFiles, LogsOfTheControllerAreFoundInOrder) {
-  const Logs world;
+  const test::Logs world;
   for (const int attempt : {10, 2}) world.WriteLog(1, attempt, "run", 0, "x");
   for (const char* stage : {"setup-10-z", "setup-9-a"}) world.WriteLog(1, 2, stage, 0, "x");
   for (const int host : {1023, 7}) world.WriteLog(1, 2, "run", host, "x");
@@ -41,7 +27,7 @@ TEST(LogFiles, LogsOfTheControllerAreFoundInOrder) {
 }
 
 TEST(LogFiles, ReadingResumesWhereItStopped) {
-  const Logs world;
+  const test::Logs world;
   const auto path = world.paths().LogPath(1, 1, "run", 0);
   std::string text;
   const auto take = [&](std::string_view bytes) {
@@ -57,7 +43,7 @@ TEST(LogFiles, ReadingResumesWhereItStopped) {
 }
 
 TEST(LogFiles, ReadingStopsWhenTheCallerSaysSo) {
-  const Logs world;
+  const test::Logs world;
   world.WriteLog(1, 1, "run", 0, std::string(std::size_t{600} * 1024, 'x'));
   int pieces = 0;
   const auto end = ReadLog(world.paths().LogPath(1, 1, "run", 0), 0, [&](std::string_view) {

@@ -57,6 +57,16 @@ TEST(Stage, NamesSayStepAndCommand) {
   EXPECT_EQ(StepOf(spec, SetupStage{0})->name, "install");
 }
 
+TEST(IsStageCalled, ByItsOwnNameOrThatOfItsSetupStep) {
+  EXPECT_TRUE(IsStageCalled("setup-0-fetch-data", "setup-0-fetch-data"));
+  EXPECT_TRUE(IsStageCalled("setup-0-fetch-data", "fetch-data"));
+  EXPECT_FALSE(IsStageCalled("setup-0-fetch-data", "data"));
+  EXPECT_FALSE(IsStageCalled("setup-0-fetch-data", "run"));
+  EXPECT_TRUE(IsStageCalled("run", "run"));
+  EXPECT_FALSE(IsStageCalled("run", ""));
+  EXPECT_FALSE(IsStageCalled("setup-0", ""));
+}
+
 TEST(RunsBefore, SetupStepsByNumberThenTheCommand) {
   EXPECT_TRUE(RunsBefore("setup-2-z", "setup-10-a"));
   EXPECT_TRUE(RunsBefore("setup-10-a", "run"));
