@@ -30,6 +30,12 @@ bool IsListed(const FoundSlice& found, const core::Claim& claim, const GarbageQu
   return false;
 }
 
+bool MayBeDeleted(Ownership ownership, const GarbageChoice& choice) {
+  return ownership == Ownership::kOrphan ||
+         (ownership == Ownership::kOtherStore && choice.other_stores) ||
+         (ownership == Ownership::kUnlabelled && choice.unlabelled);
+}
+
 bool IsTheSame(const FoundSlice& a, const FoundSlice& b) {
   return a.labels == b.labels && a.create_time == b.create_time && a.uid == b.uid;
 }
@@ -40,6 +46,13 @@ Error CannotList(const core::Place& place, Error error) {
 }
 
 }  // namespace
+
+std::vector<Garbage::Slice*> SlicesToDelete(Garbage& garbage, const GarbageChoice& choice) {
+  std::vector<Garbage::Slice*> slices;
+  for (Garbage::Slice& slice : garbage.slices)
+    if (MayBeDeleted(slice.claim.ownership, choice)) slices.push_back(&slice);
+  return slices;
+}
 
 GarbageCollector::GarbageCollector(Context context)
     : context_(std::move(context)),

@@ -59,6 +59,14 @@ struct GarbageQuery {
   bool hosts = true;           ///< also runs on the hosts of slices that jobs hold
 };
 
+/// What may be deleted besides slices whose job does not hold them.
+struct GarbageChoice {
+  bool other_stores = false;  ///< slices of the user's other stores, which may be in use
+  bool unlabelled = false;    ///< slices without jobman's labels
+};
+/// The slices of `garbage` that may be deleted.
+std::vector<Garbage::Slice*> SlicesToDelete(Garbage& garbage, const GarbageChoice& choice);
+
 /// Finds slices and runs that no job owns, and deletes them.
 ///
 /// It cannot delete what a controller is about to use. A slice is recorded in its job before it is

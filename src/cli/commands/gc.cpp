@@ -14,30 +14,14 @@ namespace jobman::cli {
 namespace {
 
 using client::Garbage;
-using core::Ownership;
 
 struct GcOptions {
   client::PlaceWish places = {};
   std::string name = {};
-  bool unlabelled = false;
-  bool all_stores = false;
+  client::GarbageChoice choice = {};
   bool no_hosts = false;
   bool yes = false;
 };
-
-bool IsChosen(const Garbage::Slice& slice, const GcOptions& options) {
-  const Ownership ownership = slice.claim.ownership;
-  return ownership == Ownership::kOrphan ||
-         (ownership == Ownership::kOtherStore && options.all_stores) ||
-         (ownership == Ownership::kUnlabelled && options.unlabelled);
-}
-
-std::vector<Garbage::Slice*> ChosenOf(Garbage& garbage, const GcOptions& options) {
-  std::vector<Garbage::Slice*> chosen;
-  for (Garbage::Slice& slice : garbage.slices)
-    if (IsChosen(slice, options)) chosen.push_back(&slice);
-  return chosen;
-}
 
 /// Whether the user confirms; if nobody can be asked, only --yes does.
 bool IsWanted(App& app, const GcOptions& options, std::int64_t slices, std::int64_t runs) {
@@ -77,7 +61,7 @@ void TellSilentHosts(App& app, const Garbage& garbage) {
 }
 
 base::Result<int> RunGc(App& app, const GcOptions& options) {
-  if (options.unlabelled && options.name.empty()) {
+  if (options.choice.unlabelled && options.name.empty()) {
     return base::InvalidArgument("--unlabelled needs --name: without labels, its owner is unknown",
                                  "name what you mean: --name 'train-*'");
   }
@@ -92,7 +76,7 @@ base::Result<int> RunGc(App& app, const GcOptions& options) {
   client::GarbageCollector collector(context);
   const auto say = [&app](const base::Error& error) { app.Say("jobman: " + error.ToString()); };
   JM_ASSIGN_OR_RETURN(Garbage garbage, context.Await(collector.Look(query, say)));
-  const auto chosen = ChosenOf(garbage, options);
+  const auto chosen = client::SlicesToDelete(garbage, options.choice);
   const bool any = !chosen.empty() || !garbage.runs.empty();
   const bool talks = app.mode() == OutputMode::kText;
   TellSilentHosts(app, garbage);
@@ -131,13 +115,13 @@ void AddGc(CLI::App& root, Invocation& chosen) {
   command->add_flag("--only", options->places.only,
                     "Look only where --zone, --project and --endpoint say");
   command->add_flag("--no-hosts", options->no_hosts, "Do not look for processes on hosts");
-  command->add_flag("--all-stores", options->all_stores,
+  command->add_flag("--all-stores", options->choice.other_stores,
                     "Also delete slices of your other stores, which may be in use");
   command
       ->add_option("-n,--name", options->name,
                    "Also show resources with such a name (* and ?) and no jobman labels")
       ->type_name("GLOB");
-  command->add_flag("--unlabelled", options->unlabelled, "Delete what --name found as well");
+  command->add_flag("--unlabelled", options->choice.unlabelled, "Delete what --name found as well");
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunGc(app, *options); }; });
 }

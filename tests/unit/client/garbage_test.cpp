@@ -102,6 +102,25 @@ TEST_F(GarbageTest, ASecondLookSparesANewSliceOfTheSameName) {
   EXPECT_THAT(cloud_.Leftovers(), Not(IsEmpty()));
 }
 
+TEST_F(GarbageTest, OnlyOrphansAreDeletedUnlessTheUserAllowsMore) {
+  Garbage garbage;
+  for (const auto ownership :
+       {core::Ownership::kOwned, core::Ownership::kOrphan, core::Ownership::kOtherStore,
+        core::Ownership::kOtherOwner, core::Ownership::kUnlabelled}) {
+    garbage.slices.push_back({.claim = {.ownership = ownership}});
+  }
+  const auto chosen = [&garbage](const GarbageChoice& choice) {
+    std::vector<core::Ownership> owned;
+    for (const Garbage::Slice* slice : SlicesToDelete(garbage, choice))
+      owned.push_back(slice->claim.ownership);
+    return owned;
+  };
+  const auto orphan = core::Ownership::kOrphan;
+  EXPECT_THAT(chosen({}), ElementsAre(orphan));
+  EXPECT_THAT(chosen({.other_stores = true}), ElementsAre(orphan, core::Ownership::kOtherStore));
+  EXPECT_THAT(chosen({.unlabelled = true}), ElementsAre(orphan, core::Ownership::kUnlabelled));
+}
+
 TEST_F(GarbageTest, ARefusedDeleteIsReportedInItsRow) {
   Ask(JobBuilder("train").Id(7).Build());
   const auto garbage = Look(Query());
