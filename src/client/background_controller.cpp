@@ -1,5 +1,10 @@
 #include "jobman/client/background_controller.hpp"
 
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cerrno>
+
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/controller/controller.hpp"
@@ -13,6 +18,8 @@ using Live = std::optional<ports::Lease>;
 
 constexpr base::Duration kStartLimit = std::chrono::seconds{30};
 constexpr base::Duration kNudgeLimit = std::chrono::milliseconds{200};
+constexpr base::Duration kStopLimit = std::chrono::seconds{30};
+constexpr base::Duration kLookWhileStopping = std::chrono::milliseconds{20};
 constexpr base::Duration kLook = std::chrono::milliseconds{5};
 
 /// Whether a controller that keeps running holds the lease. A `tick` holds it only for a moment:
@@ -22,7 +29,8 @@ Task<Result<bool>> ControllerStays(Context context) {
     JM_CO_ASSIGN_OR_RETURN(const Live live,
                            co_await LiveController(context.stores.leases, context.Now()));
     if (!live) co_return false;
-    if (!controller::IsPassing(live->holder)) co_return true;
+    const auto holder = controller::ParseHolder(live->holder);
+    if (!holder || !holder->passing) co_return true;
     (void)controller::SendNudge(context.paths.ControllerSocket(), {}).ok();
     co_await base::Sleep(kLook);
   }
@@ -98,6 +106,32 @@ Task<base::Status> WakeController(Context context, controller::Nudge nudge) {
                                "; its log is " + context.paths.ControllerLog().string(),
                     .hint = "jobman controller stop, then jobman resume with the variables set"};
   co_return error;
+}
+
+Result<bool> StopController(const Context& context) {
+  const auto live = [&context] {
+    return context.Await(LiveController(context.stores.leases, context.Now()));
+  };
+  JM_ASSIGN_OR_RETURN(const Live lease, live());
+  if (!lease) return false;
+  const auto holder = controller::ParseHolder(lease->holder);
+  if (!holder || !controller::IsHere(*holder)) {
+    return base::Error{
+        .code = base::Code::kFailedPrecondition,
+        .message = "the controller runs elsewhere: " + lease->holder,
+        .hint = "run jobman controller stop there: on that machine, in that container"};
+  }
+  if (kill(static_cast<pid_t>(holder->pid), SIGTERM) != 0) {
+    return base::FromErrno(errno, fmt::format("stopping the controller, process {}", holder->pid));
+  }
+  const base::TimePoint end = context.Now() + kStopLimit;
+  while (context.Now() < end && context.pause(kLookWhileStopping)) {
+    JM_ASSIGN_OR_RETURN(const Live now, live());
+    if (!now || now->holder != lease->holder) return true;
+  }
+  return base::Error{
+      .code = base::Code::kDeadlineExceeded,
+      .message = fmt::format("the controller, process {}, does not stop", holder->pid)};
 }
 
 }  // namespace jobman::client

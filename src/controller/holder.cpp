@@ -34,6 +34,10 @@ std::string PidNamespace() {
   return failed ? "unknown" : base::ReplaceAll(link, ":", "-");
 }
 
+std::string Where() {
+  return BootId() + "/" + PidNamespace();
+}
+
 /// Fields of /proc/PID/stat after the name (proc(5)); empty when there is no such process.
 struct Process {
   std::string state = {};
@@ -54,35 +58,38 @@ Process LookAt(std::int64_t pid) {
 }  // namespace
 
 std::string LeaseHolder(bool passing) {
-  return base::Join({HostName(), BootId() + "/" + PidNamespace(), std::to_string(getpid()),
-                     LookAt(getpid()).started,
+  return base::Join({HostName(), Where(), std::to_string(getpid()), LookAt(getpid()).started,
                      (passing ? std::string{kTick} : std::string{}) + base::RandomHex(4)},
                     ":");
 }
 
-std::optional<std::int64_t> HolderPid(const std::string& holder) {
-  const auto parts = base::Split(holder, ':');
-  return parts.size() == 5 ? base::ParseNumber(parts[2]) : std::nullopt;
+std::optional<Holder> ParseHolder(std::string_view text) {
+  const auto parts = base::Split(text, ':');
+  if (parts.size() != 5) return std::nullopt;
+  const auto pid = base::ParseNumber(parts[2]);
+  if (!pid) return std::nullopt;
+  return Holder{.host = parts[0],
+                .where = parts[1],
+                .pid = *pid,
+                .started = parts[3],
+                .passing = parts[4].starts_with(kTick)};
 }
 
-bool IsPassing(const std::string& holder) {
-  const auto parts = base::Split(holder, ':');
-  return parts.size() == 5 && parts[4].starts_with(kTick);
+bool IsHere(const Holder& holder) {
+  return holder.host == HostName() && holder.where == Where();
 }
 
-bool HolderIsDead(const std::string& holder) {
-  const auto parts = base::Split(holder, ':');
-  if (parts.size() != 5 || parts[0] != HostName()) return false;
-  const auto place = base::Split(parts[1], '/');
-  if (place[0] != BootId()) return true;  // this machine was restarted since
-  if (place.size() != 2 || place[1] != PidNamespace()) return false;
-  const auto pid = HolderPid(holder);
-  if (!pid) return false;
-  if (kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) return true;
-  const Process process = LookAt(*pid);
+bool HolderIsDead(const std::string& text) {
+  const auto holder = ParseHolder(text);
+  if (!holder || holder->host != HostName()) return false;
+  // This machine was restarted since.
+  if (base::Split(holder->where, '/')[0] != BootId()) return true;
+  if (!IsHere(*holder)) return false;
+  if (kill(static_cast<pid_t>(holder->pid), 0) != 0 && errno == ESRCH) return true;
+  const Process process = LookAt(holder->pid);
   // A zombie: PID 1 of many containers does not wait for orphaned processes.
   if (process.state == "Z" || process.state == "X") return true;
-  return !process.started.empty() && process.started != parts[3];
+  return !process.started.empty() && process.started != holder->started;
 }
 
 }  // namespace jobman::controller

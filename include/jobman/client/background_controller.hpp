@@ -19,5 +19,9 @@ base::Task<base::Status> EnsureController(Context context);
 /// EnsureController(), then tells the controller to read the store now. A nudge without secrets may
 /// be lost: the controller reads the store every second anyway.
 base::Task<base::Status> WakeController(Context context, controller::Nudge nudge = {});
+/// Sends SIGTERM to the controller and waits until it has released the lease. False if none runs.
+/// kFailedPrecondition if it is on another machine or in another container; kDeadlineExceeded after
+/// 30 s, or if the user interrupts. Not from a coroutine.
+base::Result<bool> StopController(const Context& context);
 
 }  // namespace jobman::client

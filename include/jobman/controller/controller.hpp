@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "jobman/base/clock.hpp"
 #include "jobman/base/random.hpp"
@@ -80,11 +81,18 @@ class Controller {
 /// this machine can be told from one on another machine or in another container. `passing`: a
 /// Tick(), which ends soon.
 std::string LeaseHolder(bool passing = false);
-/// The holder's process id, on its machine and in its pid namespace; nothing when the text does not
-/// come from LeaseHolder().
-std::optional<std::int64_t> HolderPid(const std::string& holder);
-/// Whether the holder is a Tick(), which releases the lease when it is nudged.
-bool IsPassing(const std::string& holder);
+/// The parts of such a text.
+struct Holder {
+  std::string host = {};
+  std::string where = {};    ///< boot and pid namespace, within which process ids are comparable
+  std::int64_t pid = 0;      ///< there
+  std::string started = {};  ///< tells the process from a later one with the same id
+  bool passing = false;      ///< a Tick(), which releases the lease when it is nudged
+};
+/// Empty when the text does not come from LeaseHolder().
+std::optional<Holder> ParseHolder(std::string_view text);
+/// Whether its process id means the same process here: it may have ended.
+bool IsHere(const Holder& holder);
 /// Whether the holder is certainly a process of this machine that has ended. Processes in another
 /// pid namespace cannot be seen: their lease has to expire.
 bool HolderIsDead(const std::string& holder);

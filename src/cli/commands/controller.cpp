@@ -3,14 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <asio/signal_set.hpp>
 #include <memory>
-#include <optional>
 
 #include "cli/adapters.hpp"
 #include "cli/commands.hpp"
 #include "cli/views/controller_status.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
-#include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/ssh/host_shell.hpp"
 
@@ -18,7 +16,6 @@ namespace jobman::cli {
 namespace {
 
 constexpr base::Duration kIdleExit = std::chrono::minutes{1};
-constexpr base::Duration kStopLimit = std::chrono::seconds{30};
 
 struct RunOptions {
   bool background = false;
@@ -75,53 +72,24 @@ base::Result<int> RunTick(App& app, int bound_seconds) {
   return kSuccess;
 }
 
-base::Result<std::optional<ports::Lease>> Live(const client::Context& context) {
-  return context.Await(client::LiveController(context.stores.leases, context.Now()));
-}
-
 base::Result<int> ShowStatus(App& app) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
-  JM_ASSIGN_OR_RETURN(const auto lease, Live(context));
+  JM_ASSIGN_OR_RETURN(const auto lease,
+                      context.Await(client::LiveController(context.stores.leases, context.Now())));
   views::ControllerStatus view{.log = context.paths.ControllerLog().string()};
   if (lease) view.holder = lease->holder;
   app.Show(view);
   return lease ? kSuccess : kNotFound;
 }
 
-int TellStopped(App& app, const std::string& said, bool stopped) {
+base::Result<int> StopController(App& app) {
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
+  JM_ASSIGN_OR_RETURN(const bool stopped, client::StopController(context));
   if (app.mode() == OutputMode::kJson)
     app.ShowJson({{"stopped", stopped}});
   else
-    app.Say(said);
+    app.Say(stopped ? "the controller is stopped; runs on hosts go on" : "no controller runs");
   return kSuccess;
-}
-
-/// Sends SIGTERM to the lease holder, if it is a process on this machine.
-base::Result<int> StopController(App& app) {
-  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
-  JM_ASSIGN_OR_RETURN(const auto lease, Live(context));
-  if (!lease) return TellStopped(app, "no controller runs", false);
-  const auto parts = base::Split(lease->holder, ':');
-  const auto own = base::Split(controller::LeaseHolder(), ':');
-  const auto pid = parts.size() == 5 ? base::ParseNumber(parts[2]) : std::nullopt;
-  if (!pid || parts[0] != own[0] || parts[1] != own[1]) {
-    return base::Error{
-        .code = base::Code::kFailedPrecondition,
-        .message = "the controller runs elsewhere: " + lease->holder,
-        .hint = "run jobman controller stop there: on that machine, in that container"};
-  }
-  if (kill(static_cast<pid_t>(*pid), SIGTERM) != 0) {
-    return base::FromErrno(errno, "stopping the controller, process " + parts[2]);
-  }
-  const base::TimePoint end = app.Now() + kStopLimit;
-  while (app.Now() < end && app.Wait(std::chrono::milliseconds{20})) {
-    JM_ASSIGN_OR_RETURN(const auto now, Live(context));
-    if (!now || now->holder != lease->holder) {
-      return TellStopped(app, "the controller is stopped; runs on hosts go on", true);
-    }
-  }
-  return base::Error{.code = base::Code::kDeadlineExceeded,
-                     .message = "the controller, process " + parts[2] + ", does not stop"};
 }
 
 }  // namespace

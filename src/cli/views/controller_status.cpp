@@ -1,15 +1,16 @@
 #include "cli/views/controller_status.hpp"
 
-#include "jobman/base/strings.hpp"
+#include <fmt/format.h>
+
 #include "jobman/controller/controller.hpp"
 
 namespace jobman::cli::views {
 
 std::string RenderText(const ControllerStatus& view, const ui::Style&) {
   if (!view.holder) return "no controller runs; commands start one when they need it\n";
-  const auto parts = base::Split(*view.holder, ':');
+  const auto holder = controller::ParseHolder(*view.holder);
   const std::string who =
-      parts.size() == 5 ? "process " + parts[2] + " on " + parts[0] : *view.holder;
+      holder ? fmt::format("process {} on {}", holder->pid, holder->host) : *view.holder;
   return "a controller runs: " + who + "\nits log: " + view.log + "\n";
 }
 
@@ -21,7 +22,7 @@ base::OrderedJson ToJson(const ControllerStatus& view) {
   base::OrderedJson json = {{"running", view.holder.has_value()}};
   if (view.holder) {
     json["holder"] = *view.holder;
-    if (const auto pid = controller::HolderPid(*view.holder)) json["pid"] = *pid;
+    if (const auto holder = controller::ParseHolder(*view.holder)) json["pid"] = holder->pid;
   }
   json["log"] = view.log;
   return json;

@@ -16,7 +16,8 @@ struct ControllerStatus {
 
 std::string RenderText(const ControllerStatus& view, const ui::Style& style);
 std::string RenderQuiet(const ControllerStatus& view);
-/// {"running": true, "holder": "host:boot:pid:start:random", "log": PATH}
+/// {"running": true, "holder": TEXT of controller::LeaseHolder(), "pid": NUMBER, "log": PATH};
+/// without a controller no "holder", and without a known one no "pid".
 base::OrderedJson ToJson(const ControllerStatus& view);
 
 }  // namespace jobman::cli::views

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <fstream>
 
+#include "jobman/base/json.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/controller/controller.hpp"
@@ -203,6 +205,28 @@ TEST_F(Commands, InitNamesTheFileThatItCannotWrite) {
 TEST_F(Commands, ErrorNamesTheSubcommands) {
   EXPECT_THAT(world_.Run({"controller", "foo"}).err, HasSubstr("run, status, stop"));
   EXPECT_THAT(world_.Run({"config"}).err, HasSubstr("check, show, explain"));
+}
+
+TEST_F(Commands, ControllerStatusTellsTheProcess) {
+  const std::string pid = std::to_string(::getpid());
+  const auto json = base::ParseJson(world_.Run({"controller", "status", "--json"}).out);
+  ASSERT_TRUE(json.ok());
+  EXPECT_TRUE(json->at("running"));
+  EXPECT_EQ(json->value("pid", 0), ::getpid());
+  EXPECT_EQ(json->at("log"), world_.paths().ControllerLog().string());
+  EXPECT_THAT(world_.Run({"controller", "status"}).out,
+              HasSubstr("a controller runs: process " + pid + " on "));
+}
+
+TEST_F(Commands, ControllerStatusOfAnUnknownHolderHasNoProcess) {
+  world_.fill = [this](test::MemoryStore& store) {
+    ASSERT_TRUE(store.TakeLease("somebody", world_.clock.Now(), kLong).ok());
+  };
+  const auto json = base::ParseJson(world_.Run({"controller", "status", "--json"}).out);
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(json->at("holder"), "somebody");
+  EXPECT_FALSE(json->contains("pid"));
+  EXPECT_THAT(world_.Run({"controller", "status"}).out, HasSubstr("runs: somebody\n"));
 }
 
 TEST_F(Commands, ControllerStopPrintsJson) {

@@ -15,10 +15,34 @@ TEST(Holder, ARunningProcessIsAlive) {
   EXPECT_FALSE(HolderIsDead(LeaseHolder()));
 }
 
-TEST(Holder, NamesItsProcess) {
-  EXPECT_EQ(HolderPid(LeaseHolder()), getpid());
-  EXPECT_EQ(HolderPid(LeaseHolder(/*passing=*/true)), getpid());
-  EXPECT_EQ(HolderPid("something else"), std::nullopt);
+TEST(Holder, IsReadBack) {
+  const auto own = ParseHolder(LeaseHolder());
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->pid, getpid());
+  EXPECT_FALSE(own->passing);
+  EXPECT_TRUE(IsHere(*own));
+  const auto tick = ParseHolder(LeaseHolder(/*passing=*/true));
+  ASSERT_TRUE(tick);
+  EXPECT_EQ(tick->pid, getpid());
+  EXPECT_TRUE(tick->passing);
+}
+
+TEST(Holder, AnotherTextIsNone) {
+  for (const char* text : {"", "something else", "a:b:c:d:e", "a:b:1:d"}) {
+    EXPECT_FALSE(ParseHolder(text)) << text;
+    EXPECT_FALSE(HolderIsDead(text)) << text;
+  }
+}
+
+TEST(Holder, IsElsewhereOnAnotherMachineAndInAnotherContainer) {
+  const auto own = ParseHolder(LeaseHolder());
+  ASSERT_TRUE(own);
+  Holder other = *own;
+  other.host = "elsewhere";
+  EXPECT_FALSE(IsHere(other));
+  other = *own;
+  other.where += "0";
+  EXPECT_FALSE(IsHere(other));
 }
 
 // In many containers PID 1 does not wait for orphaned processes.
