@@ -28,16 +28,4 @@ base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
   return std::move(*result.loaded);
 }
 
-core::Job NewJob(const App& app, core::JobSpec spec) {
-  core::Job job;
-  job.name = spec.name;
-  job.user = base::UserName();
-  job.spec = std::move(spec);
-  job.created_at = app.Now();
-  job.since = app.Now();
-  job.wake_at = app.Now();
-  job.why = "created";
-  return job;
-}
-
 }  // namespace jobman::cli

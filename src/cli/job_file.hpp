@@ -25,7 +25,4 @@ void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>&
 base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
                                          const JobFileOptions& options, bool secrets);
 
-/// A new job, as `create` stores it.
-core::Job NewJob(const App& app, core::JobSpec spec);
-
 }  // namespace jobman::cli

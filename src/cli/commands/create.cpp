@@ -7,10 +7,7 @@
 #include "cli/follow_job.hpp"
 #include "cli/job_file.hpp"
 #include "cli/views/created.hpp"
-#include "jobman/client/background_controller.hpp"
-#include "jobman/client/local_cloud.hpp"
-#include "jobman/client/offer_check.hpp"
-#include "jobman/client/set_wishes.hpp"
+#include "jobman/client/create_jobs.hpp"
 #include "jobman/cloud/tpu_json.hpp"
 #include "jobman/controller/slice_request.hpp"
 #include "jobman/core/accelerators.hpp"
@@ -56,7 +53,7 @@ Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptio
 Result<int> ShowDryRun(App& app, const Files& files) {
   views::DryRun view;
   for (const auto& [file, loaded] : files) {
-    const core::Job job = NewJob(app, loaded.spec);
+    const core::Job job = client::NewJob(loaded.spec, app.Now());
     const auto key = ssh::PublicKeyLine(loaded.spec.ssh.private_key);
     for (const core::SliceRef& part : core::PartsOf(core::SliceFor(job, 1))) {
       const auto call = cloud::RenderCreate(
@@ -72,65 +69,32 @@ Result<int> ShowDryRun(App& app, const Files& files) {
   return kSuccess;
 }
 
-Result<views::Created::Row> CreateOne(App& app, const client::Context& context,
-                                      const config::Loaded& loaded, controller::Nudge& nudge) {
-  core::Job job = NewJob(app, loaded.spec);
-  JM_ASSIGN_OR_RETURN(job.id,
-                      context.Await(context.stores.jobs->Create(job, loaded.source, app.Now())));
-  const auto secrets = client::SecretValues(loaded.spec);
-  if (!secrets.empty()) nudge.secrets[job.id.value] = secrets;
-  const auto accelerator = core::FindAccelerator(loaded.spec.tpu.accelerator);
-  return views::Created::Row{
-      .id = job.id,
-      .name = job.name,
-      .accelerator = core::AcceleratorText(loaded.spec.tpu),
-      .zone = loaded.spec.tpu.zone,
-      .hosts = (accelerator.ok() ? accelerator->hosts : 1) * loaded.spec.tpu.num_slices,
-      .slice = core::SliceName(job, 1)};
+views::Created::Row RowOf(const core::Job& job) {
+  const auto accelerator = core::FindAccelerator(job.spec.tpu.accelerator);
+  return {.id = job.id,
+          .name = job.name,
+          .accelerator = core::AcceleratorText(job.spec.tpu),
+          .zone = job.spec.tpu.zone,
+          .hosts = (accelerator.ok() ? accelerator->hosts : 1) * job.spec.tpu.num_slices,
+          .slice = core::SliceName(job, 1)};
 }
 
-/// Without a sandbox, simulated hosts are our own processes, and only our user can log in.
-void LogInAsOurselves(App& app, const base::StatePaths& paths, core::JobSpec& spec) {
-  if (spec.cloud.endpoint != client::kLocal) return;
-  const auto local = client::FindLocalCloud(paths);
-  if (!local || local->user.empty() || spec.ssh.user == local->user) return;
-  app.Say("note: the simulated hosts run without a sandbox here and have no user " + spec.ssh.user +
-          "; logging in as " + local->user);
-  spec.ssh.user = local->user;
-}
-
-base::Status CheckOffer(App& app, const client::Context& context, const config::Loaded& loaded) {
-  JM_ASSIGN_OR_RETURN(const std::string unasked,
-                      context.Await(client::CheckOffer(context, loaded)));
-  if (!unasked.empty()) {
-    app.Say("note: what zone " + loaded.spec.tpu.zone + " offers could not be checked: " + unasked);
+Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,
+                                           const Files& files, bool show) {
+  std::vector<config::Loaded> checked;  // all files, before the first job is stored
+  for (const auto& [file, loaded] : files) {
+    JM_ASSIGN_OR_RETURN(auto one, context.Await(client::CheckBeforeCreate(context, loaded)));
+    for (const std::string& note : one.notes) app.Say("note: " + note);
+    checked.push_back(std::move(one.loaded));
   }
-  return base::Ok();
-}
-
-/// Refuses whatever can be refused before the first job is stored.
-base::Status Prepare(App& app, const client::Context& context, Files& files) {
-  for (auto& [file, loaded] : files) {
-    JM_TRY(ssh::EnsureKey(loaded.spec.ssh.private_key));
-    JM_TRY(ssh::CheckUsable(loaded.spec.ssh.private_key, ssh::EnvironmentPassphrase()));
-    JM_TRY(CheckOffer(app, context, loaded));
-    LogInAsOurselves(app, context.paths, loaded.spec);
-  }
-  return base::Ok();
-}
-
-Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context, Files files,
-                                           bool show) {
-  JM_TRY(Prepare(app, context, files));
-  controller::Nudge nudge;
+  JM_ASSIGN_OR_RETURN(const auto jobs,
+                      context.Await(client::CreateJobs(context, std::move(checked))));
   views::Created view;
   std::vector<core::JobId> ids;
-  for (const auto& [file, loaded] : files) {
-    JM_ASSIGN_OR_RETURN(auto row, CreateOne(app, context, loaded, nudge));
-    ids.push_back(row.id);
-    view.rows.push_back(std::move(row));
+  for (const core::Job& job : jobs) {
+    ids.push_back(job.id);
+    view.rows.push_back(RowOf(job));
   }
-  JM_TRY(context.Await(client::WakeController(context, std::move(nudge))));
   if (show) app.Show(view);
   app.terminal().Flush();
   return ids;

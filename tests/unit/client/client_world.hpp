@@ -6,6 +6,7 @@
 #include <string>
 
 #include "jobman/base/env.hpp"
+#include "jobman/controller/controller.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/lend.hpp"
 #include "tests/support/memory_store.hpp"
@@ -44,6 +45,12 @@ class ClientWorld : public testing::Test {
     return *store_.Get(job.id);
   }
 
+  /// A controller lives, so that none is started.
+  void HoldLease(const std::string& holder = controller::LeaseHolder()) {
+    EXPECT_TRUE(store_.TakeLease(holder, clock_.Now(), kLeaseTime).ok());
+  }
+
+  static constexpr base::Duration kLeaseTime = std::chrono::hours{1};
   FakeClock clock_ = {};
   StoreInMemory store_ = {};
   FakeSliceApi cloud_{clock_};

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "jobman/controller/controller.hpp"
 #include "tests/unit/client/client_world.hpp"
 
 namespace jobman::client {
@@ -29,16 +28,11 @@ class WaitForJobsTest : public test::ClientWorld {
     job.why = why;
     Change(job);
   }
-  /// A controller lives, so that none is started.
-  void HoldLease() {
-    EXPECT_TRUE(store_.TakeLease(controller::LeaseHolder(), clock_.Now(), kLong).ok());
-  }
   static WaitFor UntilAtRest() {
     return {.settled = [](const core::Job& job) -> base::Result<bool> { return AtRest(job); },
             .goal = "to be over"};
   }
 
-  static constexpr base::Duration kLong = std::chrono::hours{1};
   int pauses_ = 0;
 };
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/client/context.hpp"
+#include "jobman/config/load.hpp"
+
+namespace jobman::client {
+
+/// A new job, as it is stored.
+core::Job NewJob(core::JobSpec spec, base::TimePoint now);
+
+/// A job file that passed the checks before its job is stored.
+struct CheckedFile {
+  config::Loaded loaded = {};
+  std::vector<std::string> notes = {};  ///< what the user should know, a sentence each
+};
+/// Refuses what can be refused before a job is stored: a key that cannot be used (a missing one is
+/// generated), and an offer that the zone does not have, see CheckOffer(). Without a sandbox,
+/// simulated hosts are our own processes and only our user can log in: changes `ssh.user`.
+base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded);
+
+/// Stores a job for each file and wakes the controller, which is sent the secrets that this process
+/// has. Returns the jobs with their numbers.
+base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
+                                                            std::vector<config::Loaded> files);
+
+}  // namespace jobman::client

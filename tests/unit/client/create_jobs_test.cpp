@@ -1,0 +1,132 @@
+#include "jobman/client/create_jobs.hpp"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "jobman/base/env.hpp"
+#include "jobman/client/local_cloud.hpp"
+#include "tests/unit/client/client_world.hpp"
+#include "tests/unit/client/nudge_listener.hpp"
+
+namespace jobman::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
+
+class CreateJobsTest : public test::ClientWorld {
+ protected:
+  CreateJobsTest() { HoldLease(); }
+  config::Loaded File(const std::string& name = "train") {
+    config::Loaded loaded{.spec = test::JobBuilder(name).Build().spec, .source = "of " + name};
+    loaded.spec.ssh.private_key = Key().string();
+    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version", "tpu.valid_until"}) {
+      loaded.places[key] = {.file = "job.yaml", .line = 2, .column = 3};
+    }
+    return loaded;
+  }
+  base::Path Key() { return Context().paths.home / "key"; }
+  base::Result<CheckedFile> Check(config::Loaded loaded) {
+    return Await(CheckBeforeCreate(Context(), std::move(loaded)));
+  }
+  /// A local simulator runs whose hosts only `user` can log in to; empty: any user.
+  void RunLocalCloud(const std::string& user) {
+    std::filesystem::create_directories(Context().paths.SimDir());
+    std::ofstream(Context().paths.SimDir() / "sim.json")
+        << R"({"endpoint": "http://127.0.0.1:9", "user": ")" << user << R"(", "pid": )"
+        << ::getpid() << "}";
+  }
+};
+
+TEST_F(CreateJobsTest, ANewJobIsDueAtOnce) {
+  const core::Job job = NewJob(File("eval").spec, clock_.Now());
+  EXPECT_EQ(job.name, "eval");
+  EXPECT_EQ(job.user, base::UserName());
+  EXPECT_EQ(job.why, "created");
+  EXPECT_EQ(job.created_at, clock_.Now());
+  EXPECT_EQ(job.since, clock_.Now());
+  EXPECT_EQ(job.wake_at, clock_.Now());
+  EXPECT_TRUE(job.wish_new);
+  EXPECT_EQ(core::StateName(job.state), "QUEUED");
+}
+
+TEST_F(CreateJobsTest, EachFileIsStoredWithItsSourceAndTheControllerWokenOnce) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  const auto jobs = Await(CreateJobs(Context(), {File("train"), File("eval")}));
+  ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
+  ASSERT_THAT(*jobs, SizeIs(2));
+  EXPECT_EQ(jobs->at(1).id, core::JobId{2});
+  EXPECT_EQ(store_.Get({2})->name, "eval");
+  EXPECT_EQ(*store_.Source({2}), "of eval");
+  EXPECT_THAT(controller.Take(), SizeIs(1));
+}
+
+TEST_F(CreateJobsTest, SecretsAreSentAndNotStored) {
+  ::setenv("CREATE_JOBS_TOKEN", "a secret value", 1);
+  config::Loaded file = File();
+  file.spec.command.secrets = {{.name = "CREATE_JOBS_TOKEN"}};
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  const auto jobs = Await(CreateJobs(Context(), {file, File("eval")}));
+  ::unsetenv("CREATE_JOBS_TOKEN");
+  ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
+  const auto nudges = controller.Take();
+  ASSERT_THAT(nudges, SizeIs(1));
+  ASSERT_THAT(nudges[0].secrets, SizeIs(1));
+  EXPECT_THAT(nudges[0].secrets.at(jobs->at(0).id.value),
+              ElementsAre(Pair("CREATE_JOBS_TOKEN", "a secret value")));
+}
+
+TEST_F(CreateJobsTest, AMissingKeyIsGenerated) {
+  const auto checked = Check(File());
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_THAT(checked->notes, IsEmpty());
+  EXPECT_TRUE(std::filesystem::exists(Key()));
+}
+
+TEST_F(CreateJobsTest, AKeyThatCannotBeUsedIsRefusedBeforeTheCloudIsAsked) {
+  std::ofstream(Key()) << "no key\n";
+  std::filesystem::permissions(Key(), std::filesystem::perms::owner_read);
+  EXPECT_EQ(Check(File()).error().reason, base::Reason::kKeyUnreadable);
+  EXPECT_THAT(cloud_.calls(), IsEmpty());
+}
+
+TEST_F(CreateJobsTest, WhatTheZoneDoesNotOfferIsRefused) {
+  config::Loaded file = File();
+  file.spec.tpu.version = "tpu-ubuntu2204-bass";
+  EXPECT_EQ(Check(file).error().reason, base::Reason::kBadRuntime);
+}
+
+TEST_F(CreateJobsTest, ACloudThatCannotBeAskedIsANote) {
+  cloud_.SetReachable(false);
+  const auto checked = Check(File());
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_THAT(checked->notes,
+              ElementsAre(HasSubstr("what zone us-central2-b offers could not be checked: ")));
+}
+
+TEST_F(CreateJobsTest, SimulatedHostsWithoutASandboxAreLoggedInToAsTheirOnlyUser) {
+  config::Loaded file = File();
+  file.spec.cloud.endpoint = kLocal;
+  file.spec.ssh.user = "tpu";
+  RunLocalCloud("ada");
+  const auto checked = Check(file);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_EQ(checked->loaded.spec.ssh.user, "ada");
+  EXPECT_THAT(checked->notes,
+              ElementsAre("the simulated hosts run without a sandbox here and have no user tpu; "
+                          "logging in as ada"));
+  RunLocalCloud("");
+  EXPECT_EQ(Check(file)->loaded.spec.ssh.user, "tpu") << "hosts in sandboxes have every user";
+  file.spec.cloud.endpoint = "http://127.0.0.1:9";
+  RunLocalCloud("ada");
+  EXPECT_EQ(Check(file)->loaded.spec.ssh.user, "tpu") << "another cloud";
+}
+
+}  // namespace
+}  // namespace jobman::client
