@@ -3,6 +3,7 @@
 #include <asio/this_coro.hpp>
 
 #include "jobman/base/env.hpp"
+#include "jobman/base/process.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/cloud/cloud.hpp"
@@ -20,6 +21,12 @@ base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenSlices(base::Stat
   co_return std::move(opened.slices);
 }
 
+/// Beside this program, else on PATH.
+base::Path SimulatorProgram() {
+  const base::Path beside = base::SelfExe().parent_path() / "jobman-sim";
+  return std::filesystem::exists(beside) ? beside : base::Path{"jobman-sim"};
+}
+
 }  // namespace
 
 base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::StoreUse use) {
@@ -34,7 +41,9 @@ base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::Sto
 base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
                                                         core::CloudSpec spec) {
   if (spec.endpoint == client::kLocal) {
-    JM_CO_ASSIGN_OR_RETURN(const auto local, co_await client::StartLocalCloud(std::move(paths)));
+    base::Path simulator = SimulatorProgram();
+    JM_CO_ASSIGN_OR_RETURN(
+        const auto local, co_await client::StartLocalCloud(std::move(paths), std::move(simulator)));
     spec.endpoint = local.endpoint;
   }
   const auto executor = co_await asio::this_coro::executor;
@@ -49,6 +58,13 @@ base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
 std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
                                             ports::HostKeyStore& host_keys) {
   return std::make_unique<ssh::SshHostShell>(std::move(executor), host_keys);
+}
+
+base::Result<pid_t> StartController(const base::StatePaths& paths, bool verbose) {
+  std::vector<std::string> argv = {
+      base::SelfExe().string(), "--home", paths.home.string(), "controller", "run", "--background"};
+  if (verbose) argv.emplace_back("--verbose");
+  return base::StartDaemon(argv, paths.ControllerLog());
 }
 
 ControllerAdapters::ControllerAdapters(asio::io_context& loop, base::StatePaths paths,

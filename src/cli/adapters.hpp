@@ -19,6 +19,9 @@ base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
 std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
                                             ports::HostKeyStore& host_keys);
 
+/// See client::ControllerStarter.
+base::Result<pid_t> StartController(const base::StatePaths& paths, bool verbose);
+
 /// Everything that a controller needs.
 class ControllerAdapters {
  public:

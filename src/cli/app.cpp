@@ -30,6 +30,7 @@ Result<client::Context> App::Open(client::StoreUse use) {
                          .pause = [this](base::Duration duration) { return Wait(duration); },
                          .open_cloud = environment_.open_cloud,
                          .open_shell = environment_.open_shell,
+                         .start_controller = environment_.start_controller,
                          .verbose = options_.verbose};
 }
 

@@ -33,6 +33,7 @@ struct Environment {
   client::StoreOpener open_store = {};
   client::CloudOpener open_cloud = {};
   client::ShellOpener open_shell = {};
+  client::ControllerStarter start_controller = {};
   client::Pause pause = {};
 };
 

@@ -51,20 +51,6 @@ Task<Result<bool>> AwaitLease(Context context, pid_t ours) {
   }
 }
 
-Result<pid_t> StartController(const Context& context) {
-  std::vector<std::string> argv = {base::SelfExe().string(),
-                                   "--home",
-                                   context.paths.home.string(),
-                                   "controller",
-                                   "run",
-                                   "--background"};
-  if (context.verbose) argv.emplace_back("--verbose");
-  const base::Path log = context.paths.ControllerLog();
-  base::Log(base::LogLevel::kDebug, "cli", "no controller runs: starting one, which logs to {}",
-            log.string());
-  return base::StartDaemon(argv, log);
-}
-
 }  // namespace
 
 Task<Result<Live>> LiveController(ports::LeaseStore* leases, base::TimePoint now) {
@@ -76,7 +62,9 @@ Task<Result<Live>> LiveController(ports::LeaseStore* leases, base::TimePoint now
 Task<base::Status> EnsureController(Context context) {
   JM_CO_ASSIGN_OR_RETURN(const bool stays, co_await ControllerStays(context));
   if (stays) co_return base::Ok();
-  JM_CO_ASSIGN_OR_RETURN(const pid_t pid, StartController(context));
+  base::Log(base::LogLevel::kDebug, "cli", "no controller runs: starting one, which logs to {}",
+            context.paths.ControllerLog().string());
+  JM_CO_ASSIGN_OR_RETURN(const pid_t pid, context.start_controller(context.paths, context.verbose));
   JM_CO_ASSIGN_OR_RETURN(const bool ready, co_await AwaitLease(context, pid));
   if (ready) co_return base::Ok();
   base::Error error{.code = base::Code::kUnavailable,

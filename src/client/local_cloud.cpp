@@ -15,11 +15,6 @@ namespace {
 /// Longer than jobman-sim itself waits for the simulator to start.
 constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
 
-base::Path SimulatorProgram() {
-  const base::Path beside = base::SelfExe().parent_path() / "jobman-sim";
-  return std::filesystem::exists(beside) ? beside : base::Path{"jobman-sim"};
-}
-
 }  // namespace
 
 std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
@@ -36,10 +31,10 @@ std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
   return cloud;
 }
 
-base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths) {
+base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths, base::Path simulator) {
   if (const auto cloud = FindLocalCloud(paths)) co_return *cloud;
   JM_CO_TRY(base::EnsureDir(paths.SimDir()));
-  const std::string program = SimulatorProgram().string();
+  const std::string program = simulator.string();
   const std::string dir = paths.SimDir().string();
   base::Log(base::LogLevel::kDebug, "cli", "starting the local simulator in {}", dir);
   const std::vector<std::string> argv = {program, "up", "--detach", "--dir", dir};

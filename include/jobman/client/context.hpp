@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,6 +32,9 @@ using CloudOpener =
 /// Opens a shell on hosts whose keys are pinned in the given store, which must outlive the shell.
 using ShellOpener =
     std::function<std::unique_ptr<ports::HostShell>(asio::any_io_executor, ports::HostKeyStore&)>;
+/// Starts a controller for the home folder in the background; returns its process, a child. Its
+/// output goes to StatePaths::ControllerLog().
+using ControllerStarter = std::function<base::Result<pid_t>(const base::StatePaths&, bool verbose)>;
 /// Waits. False if the user interrupted, before or during the wait.
 using Pause = std::function<bool(base::Duration)>;
 
@@ -43,7 +48,8 @@ struct Context {
   Pause pause = {};
   CloudOpener open_cloud = {};
   ShellOpener open_shell = {};
-  bool verbose = false;  ///< pass --verbose to a controller that is started
+  ControllerStarter start_controller = {};
+  bool verbose = false;  ///< of a controller that is started
 
   base::TimePoint Now() const { return clock->Now(); }
   /// Runs a task, such as a call of a port, to completion. Not from a coroutine.

@@ -22,8 +22,8 @@ struct LocalCloud {
 
 /// The running simulator; empty if none runs.
 std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths);
-/// The same, but starts the simulator if none runs: `jobman-sim up --detach`, found next to this
-/// program or on PATH. Returns when it answers; kDeadlineExceeded after a minute.
-base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths);
+/// The same, but starts the simulator if none runs: `SIMULATOR up --detach`; `simulator` is a path
+/// or a name on PATH. Returns when it answers; kDeadlineExceeded after a minute.
+base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths, base::Path simulator);
 
 }  // namespace jobman::client

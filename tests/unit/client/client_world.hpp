@@ -24,7 +24,8 @@ class ClientWorld : public testing::Test {
             .clock = &clock_,
             .pause = [this](base::Duration) { return on_pause_ && on_pause_(); },
             .open_cloud = Lend(cloud_),
-            .open_shell = shell_ == nullptr ? client::ShellOpener{} : Lend(*shell_)};
+            .open_shell = shell_ == nullptr ? client::ShellOpener{} : Lend(*shell_),
+            .start_controller = start_controller_};
   }
   template <class T>
   T Await(base::Task<T> task) {
@@ -58,6 +59,8 @@ class ClientWorld : public testing::Test {
   asio::io_context loop_ = {};
   ports::HostShell* shell_ = nullptr;
   std::function<bool()> on_pause_ = {};
+  /// Without it, starting a controller is a defect of the test.
+  client::ControllerStarter start_controller_ = {};
 };
 
 }  // namespace jobman::test

@@ -4,8 +4,6 @@
 
 #include <fstream>
 
-#include "jobman/client/background_controller.hpp"
-#include "jobman/client/set_wishes.hpp"
 #include "jobman/controller/controller.hpp"
 #include "tests/unit/client/client_world.hpp"
 
@@ -81,19 +79,6 @@ TEST_F(LogFollowerTest, AnInterruptedFollowerResumesWhereItStopped) {
   on_pause_ = [] { return true; };
   EXPECT_TRUE(*follower.Follow(take, {}));
   EXPECT_THAT(pieces, ElementsAre("one ", "two"));
-}
-
-TEST_F(LogFollowerTest, AnExpiredLeaseIsNoController) {
-  EXPECT_TRUE(*Await(LiveController(store_.stores().leases, clock_.Now())));
-  EXPECT_FALSE(*Await(LiveController(store_.stores().leases, clock_.Now() + 2 * kLong)));
-}
-
-TEST_F(LogFollowerTest, AWishForAnUnknownJobChangesNone) {
-  const core::Job job = Running();
-  const auto wished = Await(SetWishes(
-      Context(), {.jobs = {core::FormatJobId(job.id), "nobody"}, .wish = core::Wish::kCancel}));
-  EXPECT_EQ(wished.error().code, base::Code::kNotFound);
-  EXPECT_FALSE(store_.Get(job.id)->wish_new);
 }
 
 }  // namespace
