@@ -7,6 +7,7 @@
 
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
+#include "jobman/client/times.hpp"
 #include "jobman/controller/controller.hpp"
 
 namespace jobman::client {
@@ -15,24 +16,20 @@ namespace {
 using base::Result;
 using base::Task;
 using Live = std::optional<ports::Lease>;
-
-constexpr base::Duration kStartLimit = std::chrono::seconds{30};
-constexpr base::Duration kNudgeLimit = std::chrono::milliseconds{200};
-constexpr base::Duration kStopLimit = std::chrono::seconds{30};
-constexpr base::Duration kLookWhileStopping = std::chrono::milliseconds{20};
-constexpr base::Duration kLook = std::chrono::milliseconds{5};
+using SteadyClock = std::chrono::steady_clock;
 
 /// Whether a controller that keeps running holds the lease. A `tick` holds it only for a moment:
 /// asks it to release the lease, and waits.
 Task<Result<bool>> ControllerStays(Context context) {
-  for (base::Duration waited{0}; waited < kStartLimit; waited += kLook) {
+  const auto deadline = SteadyClock::now() + kControllerStartLimit;
+  while (SteadyClock::now() < deadline) {
     JM_CO_ASSIGN_OR_RETURN(const Live live,
                            co_await LiveController(context.stores.leases, context.Now()));
     if (!live) co_return false;
     const auto holder = controller::ParseHolder(live->holder);
     if (!holder || !holder->passing) co_return true;
     (void)controller::SendNudge(context.paths.ControllerSocket(), {}).ok();
-    co_await base::Sleep(kLook);
+    co_await base::Sleep(kLookForController);
   }
   co_return true;  // a long tick, perhaps on another machine; it reads the store every second
 }
@@ -40,14 +37,14 @@ Task<Result<bool>> ControllerStays(Context context) {
 /// Waits until any controller holds the lease: another one may have been faster than ours. False if
 /// ours ended before that, or took too long.
 Task<Result<bool>> AwaitLease(Context context, pid_t ours) {
-  const auto deadline = std::chrono::steady_clock::now() + kStartLimit;
+  const auto deadline = SteadyClock::now() + kControllerStartLimit;
   for (;;) {
     const bool ended = base::HasEnded(ours);  // checked first: what it did before it ended counts
     JM_CO_ASSIGN_OR_RETURN(const Live live,
                            co_await LiveController(context.stores.leases, context.Now()));
     if (live) co_return true;
-    if (ended || std::chrono::steady_clock::now() >= deadline) co_return false;
-    co_await base::Sleep(kLook);
+    if (ended || SteadyClock::now() >= deadline) co_return false;
+    co_await base::Sleep(kLookForController);
   }
 }
 
@@ -78,15 +75,16 @@ Task<base::Status> WakeController(Context context, controller::Nudge nudge) {
   // A controller that has just started may bind its socket shortly after it took the lease; one
   // that is about to end has closed its socket. A lost nudge costs a second, but secrets must
   // arrive.
-  const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kStartLimit;
+  const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kControllerStartLimit;
   base::Status sent = base::Ok();
-  for (base::Duration waited{0}; waited < limit; waited += kLook) {
+  const auto deadline = SteadyClock::now() + limit;
+  while (SteadyClock::now() < deadline) {
     JM_CO_TRY(co_await EnsureController(context));
     sent = controller::SendNudge(context.paths.ControllerSocket(), nudge);
     base::Log(base::LogLevel::kDebug, "cli", "waking the controller: {}",
               sent.ok() ? "done" : sent.error().ToString());
     if (sent.ok()) co_return base::Ok();
-    co_await base::Sleep(kLook);
+    co_await base::Sleep(kLookForController);
   }
   if (nudge.secrets.empty()) co_return base::Ok();
   base::Error error{.code = base::Code::kUnavailable,
@@ -112,8 +110,8 @@ Result<bool> StopController(const Context& context) {
   if (kill(static_cast<pid_t>(holder->pid), SIGTERM) != 0) {
     return base::FromErrno(errno, fmt::format("stopping the controller, process {}", holder->pid));
   }
-  const base::TimePoint end = context.Now() + kStopLimit;
-  while (context.Now() < end && context.pause(kLookWhileStopping)) {
+  const base::TimePoint end = context.Now() + kControllerStopLimit;
+  while (context.Now() < end && context.pause(kLookForController)) {
     JM_ASSIGN_OR_RETURN(const Live now, live());
     if (!now || now->holder != lease->holder) return true;
   }

@@ -1,6 +1,7 @@
 // Stray runs: runs on hosts that belong to no attempt.
 #include "jobman/client/garbage.hpp"
 #include "jobman/client/host_target.hpp"
+#include "jobman/client/times.hpp"
 #include "jobman/remote/host_script.hpp"
 
 namespace jobman::client {
@@ -9,8 +10,6 @@ namespace {
 using base::Status;
 using base::Task;
 
-/// A host that does not answer must not hold up the others.
-constexpr base::Duration kPatience = std::chrono::seconds{5};
 constexpr const char* kRunsAgain = "its job runs again";
 
 ports::ByteSink AppendTo(std::string& text) {
@@ -51,7 +50,7 @@ Task<Status> GarbageCollector::LookAtHostsOf(core::Job job, Garbage* garbage) {
                      .command = remote::ListCall(runs_here).command});
   }
   ssh::FanOutOptions options;
-  options.patience = kPatience;
+  options.patience = kListRunsLimit;
   const ports::RemoteCommand own;  // unused: each host has its own
   const auto result = co_await ssh::FanOut(shell_.get(), std::move(hosts), own, std::move(options));
   JM_CO_ASSIGN_OR_RETURN(const auto now, co_await JobOf(jobs_, job.id));

@@ -8,14 +8,9 @@
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/times.hpp"
 
 namespace jobman::client {
-namespace {
-
-/// Longer than jobman-sim itself waits for the simulator to start.
-constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
-
-}  // namespace
 
 std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
   const auto text = base::ReadFile(paths.SimDir() / "sim.json");

@@ -4,11 +4,11 @@
 
 #include "jobman/base/strings.hpp"
 #include "jobman/client/local_cloud.hpp"
+#include "jobman/client/times.hpp"
 
 namespace jobman::client {
 namespace {
 
-constexpr base::Duration kKeep = std::chrono::hours{24};
 using Words = std::vector<std::string>;
 using Offered = base::Result<Words>;
 
@@ -36,7 +36,7 @@ class Offers {
     const std::string key =
         "offers:" + what + ":" + cloud_spec_.endpoint + ":" + place_.project + ":" + place_.zone;
     const auto kept = co_await cache.Cached(key);
-    if (kept.ok() && *kept && context_.Now() - (*kept)->at < kKeep) {
+    if (kept.ok() && *kept && context_.Now() - (*kept)->at < kOffersKept) {
       co_return base::Split((*kept)->value, '\n');
     }
     if (!cloud_.catalog) {

@@ -7,14 +7,12 @@
 #include <asio/use_awaitable.hpp>
 
 #include "jobman/client/host_target.hpp"
+#include "jobman/client/times.hpp"
 
 namespace jobman::client {
 namespace {
 
 using Ended = std::optional<ssh::FanOutResult>;
-
-/// Time to send TERM to every host.
-constexpr base::Duration kFarewell = std::chrono::seconds{1};
 
 /// While `signals` exists, no interrupt ends the process: `timeout` and impatient users send a
 /// second one while TERM is on its way.

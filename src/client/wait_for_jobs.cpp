@@ -7,11 +7,10 @@
 
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
+#include "jobman/client/times.hpp"
 
 namespace jobman::client {
 namespace {
-
-constexpr base::Duration kLookAtJobs = std::chrono::milliseconds{50};
 
 /// "job 000042", "jobs 000042, 000043".
 std::string NameJobs(const std::vector<core::JobId>& ids) {
@@ -46,7 +45,7 @@ class NewsOf {
   bool Any() {
     const auto changes = context_.Await(context_.stores.jobs->ChangeCounter());
     const bool same = changes.ok() && *changes == changes_;
-    if (same && context_.Now() - read_at_ < std::chrono::seconds{1}) return false;
+    if (same && context_.Now() - read_at_ < kReadJobsAgain) return false;
     if (changes.ok()) changes_ = *changes;
     read_at_ = context_.Now();
     return true;

@@ -14,12 +14,10 @@
 #include "controller/zone_watch.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/nudge.hpp"
+#include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
 namespace {
-
-constexpr base::Duration kLookAtStore = std::chrono::seconds{1};
-constexpr base::Duration kLongestPause = std::chrono::seconds{1};
 
 /// A Run() or Tick() in progress. It is cancelled with the controller and with its caller. Waiters
 /// keep only this object alive, nothing of the controller.
@@ -273,7 +271,7 @@ base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
   base::Spawn(loop_.get_executor(), listening_, MakeRoomWhenNudged(this));
   const core::TimePoint end = ports_.clock->Now() + bound;
   while (!stopped_ && ports_.clock->Now() < end) {
-    co_await base::Sleep(std::chrono::milliseconds{50});
+    co_await base::Sleep(kLookForQuiet);
     co_await LookAtStoreWhenDue();
     book_.WakeDue(ports_.clock->Now());
     if (AllQuiet()) break;

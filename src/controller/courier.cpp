@@ -9,14 +9,14 @@
 
 #include "jobman/base/backoff.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
 namespace {
 
 constexpr int kMostTries = 12;  // about an hour, with the waits below
-constexpr base::Backoff kAgain = {.base = std::chrono::seconds{5}, .cap = std::chrono::minutes{10}};
+constexpr base::Backoff kAgain = {.base = kFirstHookRetry, .cap = kLongestHookRetry};
 constexpr std::size_t kMostAtOnce = 8;
-constexpr base::Duration kLongestWait = std::chrono::minutes{1};
 
 }  // namespace
 
@@ -95,7 +95,7 @@ core::TimePoint Courier::DueAt(const ports::HookDelivery& delivery) const {
 
 base::Duration Courier::UntilNext() const {
   if (changed_) return base::Duration{0};
-  base::Duration wait = unreadable_ ? base::Duration{std::chrono::seconds{1}} : kLongestWait;
+  base::Duration wait = unreadable_ ? kReadOutboxAgain : kLookAtOutbox;
   if (under_way_.size() >= kMostAtOnce) return wait;
   for (const auto& [number, delivery] : waiting_) {
     wait = std::min(wait, DueAt(delivery) - ports_.clock->Now());

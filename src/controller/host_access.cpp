@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "controller/times.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/host_target.hpp"
+#include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
 namespace {

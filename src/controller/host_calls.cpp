@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "controller/times.hpp"
 #include "jobman/base/backoff.hpp"
+#include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
 namespace {

@@ -5,6 +5,7 @@
 #include "controller/hook_events.hpp"
 #include "controller/journal.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/controller/times.hpp"
 #include "jobman/core/describe.hpp"
 
 namespace jobman::controller {
@@ -14,9 +15,6 @@ using core::Job;
 using core::JobId;
 
 namespace {
-
-constexpr core::Duration kLongestGathering = std::chrono::milliseconds{500};
-constexpr core::Duration kRecordAgain = std::chrono::seconds{1};
 
 bool IsAboutTheSame(const core::HostReport& newer, const core::HostReport& older) {
   const bool ended =

@@ -4,12 +4,10 @@
 
 #include "jobman/base/log.hpp"
 #include "jobman/controller/controller.hpp"
+#include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
 namespace {
-
-/// How often to look at the clock: it leaps when a laptop was closed.
-constexpr base::Duration kLook = std::chrono::seconds{1};
 
 base::Error HeldBy(const std::string& holder) {
   return {.code = base::Code::kAborted,
@@ -47,7 +45,7 @@ base::Task<base::Status> LeaseKeeper::GiveBack() {
 
 base::Task<void> LeaseKeeper::KeepRenewing(LeaseKeeper* self) {
   while (!self->lost_) {
-    co_await base::Sleep(std::min(kLook, self->lease_time_ / 3));
+    co_await base::Sleep(std::min(kLookAtClock, self->lease_time_ / 3));
     const bool due = self->clock_.Now() - self->renewed_ >= self->lease_time_ / 3;
     if (due) co_await self->Renew();
   }

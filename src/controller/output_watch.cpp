@@ -6,13 +6,11 @@
 #include <array>
 #include <fstream>
 
+#include "jobman/controller/times.hpp"
+
 namespace jobman::controller {
 namespace {
 
-/// After a reconnect a host has this long to send what it wrote meanwhile.
-constexpr base::Duration kCatchUp = std::chrono::seconds{1};
-constexpr base::Duration kShortestWait = std::chrono::milliseconds{250};
-constexpr base::Duration kLongestWait = std::chrono::seconds{30};
 /// The position is recorded every so many bytes; a new controller reads at most that much again.
 constexpr std::int64_t kRecordEvery = std::int64_t{1} << 20;
 
@@ -118,7 +116,7 @@ base::Task<void> OutputWatch::WatchForSilence(base::Duration limit) {
       context_.hooks.observed(core::Silence{.attempt = context_.job->attempt, .since = *since});
     }
     const base::Duration left = LastOutput() + limit - now;
-    co_await base::Sleep(std::clamp(left, kShortestWait, kLongestWait));
+    co_await base::Sleep(std::clamp(left, kShortestWatch, kLongestWatch));
   }
 }
 

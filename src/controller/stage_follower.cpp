@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "controller/run_order.hpp"
-#include "controller/times.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "controller/times.hpp"
+#include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
 

@@ -1,7 +1,7 @@
 #include "controller/stage_stopper.hpp"
 
 #include "controller/run_order.hpp"
-#include "controller/times.hpp"
+#include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
 

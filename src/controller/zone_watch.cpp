@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jobman/base/log.hpp"
+#include "jobman/controller/times.hpp"
 #include "jobman/core/slice_name.hpp"
 
 namespace jobman::controller {
@@ -110,8 +111,7 @@ bool ZoneWatch::Answers(const Job& job) const {
   if (!job.slice) return false;
   const auto found = places_.find(KeyOf(job.spec.cloud, job.slice->ref.place));
   if (found == places_.end() || !found->second->answered) return false;
-  return ports_.clock->Now() - *found->second->answered <
-         options_.policy.poll * 2 + std::chrono::seconds{5};
+  return ports_.clock->Now() - *found->second->answered < options_.policy.poll * 2 + kLookTakes;
 }
 
 bool ZoneWatch::Quiet() const {

@@ -7,9 +7,6 @@
 
 namespace jobman::client {
 
-/// How often a waiting command checks that a controller is alive: it may have been killed.
-inline constexpr base::Duration kLookAtController = std::chrono::seconds{1};
-
 /// The lease, if a live controller holds it.
 base::Task<base::Result<std::optional<ports::Lease>>> LiveController(ports::LeaseStore* leases,
                                                                      base::TimePoint now);

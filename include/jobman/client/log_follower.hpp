@@ -9,6 +9,7 @@
 
 #include "jobman/client/context.hpp"
 #include "jobman/client/log_files.hpp"
+#include "jobman/client/times.hpp"
 
 namespace jobman::client {
 
@@ -23,7 +24,7 @@ class LogFollower {
     std::optional<std::string> only_stage = {};
     std::optional<int> only_attempt = {};
     core::HostSet hosts = {};
-    base::Duration poll_every = std::chrono::milliseconds{50};
+    base::Duration poll_every = kLookAtJobs;
   };
   /// Takes output of `host` in `stage`; false stops reading.
   using Take = std::function<bool(const LogStage& stage, int host, std::string_view bytes)>;

@@ -10,6 +10,7 @@
 #include "jobman/base/random.hpp"
 #include "jobman/base/state_paths.hpp"
 #include "jobman/base/task.hpp"
+#include "jobman/controller/times.hpp"
 #include "jobman/core/reconcile.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/ports/notifier.hpp"
@@ -43,11 +44,11 @@ struct Ports {
 /// Settings. Durations are wall time.
 struct Options {
   base::StatePaths paths = {};
-  core::Policy policy = {};  ///< store_id is filled in by the controller
-  base::Duration hot_poll = std::chrono::milliseconds{100};  ///< first wait after something changed
-  base::Duration lease_time = std::chrono::seconds{15};
+  core::Policy policy = {};            ///< store_id is filled in by the controller
+  base::Duration hot_poll = kHotPoll;  ///< first wait after something changed
+  base::Duration lease_time = kLeaseTime;
   /// A host of a READY slice counts as lost when it cannot be reached for this long.
-  base::Duration unreachable_limit = std::chrono::minutes{5};
+  base::Duration unreachable_limit = kUnreachableLimit;
   /// Run() returns when no job needed care for this long; without a value it never does.
   std::optional<base::Duration> idle_exit = {};
 };

@@ -9,10 +9,13 @@
 
 namespace jobman::ssh {
 
+inline constexpr base::Duration kConnectTimeout = std::chrono::seconds{10};
+inline constexpr base::Duration kLoginTimeout = std::chrono::seconds{30};
+static_assert(kConnectTimeout < kLoginTimeout, "a host that accepts TCP is up, though maybe slow");
+
 struct SshOptions {
-  base::Duration connect_timeout = std::chrono::seconds{10};  ///< TCP; opening a channel
-  /// Key exchange and login. Longer, since a host that accepts TCP is up, though it may be slow.
-  base::Duration login_timeout = std::chrono::seconds{30};
+  base::Duration connect_timeout = kConnectTimeout;  ///< TCP; opening a channel
+  base::Duration login_timeout = kLoginTimeout;      ///< key exchange and login
   int connect_window = 64;       ///< handshakes at once; others wait, first come, first served
   int channels_per_session = 8;  ///< commands at once on one connection; sshd allows 10
   PassphraseSource passphrase = EnvironmentPassphrase();

@@ -17,12 +17,16 @@ namespace {
 
 constexpr base::Duration kIdleExit = std::chrono::minutes{1};
 
+constexpr int InSeconds(base::Duration duration) {
+  return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
+}
+
 struct RunOptions {
   bool background = false;
-  int poll_seconds = 15;
-  int host_limit_seconds = 300;
-  int provisioning_limit_seconds = 3600;
-  int lease_seconds = 15;
+  int poll_seconds = InSeconds(core::kPoll);
+  int host_limit_seconds = InSeconds(controller::kUnreachableLimit);
+  int provisioning_limit_seconds = InSeconds(core::kProvisioningLimit);
+  int lease_seconds = InSeconds(controller::kLeaseTime);
 };
 
 base::LogLevel LevelOf(const App& app) {

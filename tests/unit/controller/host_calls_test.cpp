@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/times.hpp"
+#include "jobman/controller/times.hpp"
 #include "tests/support/run_now.hpp"
 #include "tests/support/scripted_shell.hpp"
 

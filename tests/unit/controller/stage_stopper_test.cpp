@@ -1,6 +1,6 @@
 #include "controller/stage_stopper.hpp"
 
-#include "controller/times.hpp"
+#include "jobman/controller/times.hpp"
 #include "tests/unit/controller/stage_fixture.hpp"
 
 namespace jobman::controller {

@@ -1,4 +1,4 @@
-#include "controller/times.hpp"
+#include "jobman/controller/times.hpp"
 
 #include <gtest/gtest.h>
 

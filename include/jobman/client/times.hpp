@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+
+#include "jobman/controller/times.hpp"
+
+/// How long commands wait for the controller, the simulator and hosts, and how often they look.
+namespace jobman::client {
+
+/// A controller that was started must hold the lease within this time.
+inline constexpr base::Duration kControllerStartLimit = std::chrono::seconds{30};
+/// A controller that was told to stop must give up the lease within this time.
+inline constexpr base::Duration kControllerStopLimit = std::chrono::seconds{30};
+/// How often to look whether it does.
+inline constexpr base::Duration kLookForController = std::chrono::milliseconds{5};
+/// How long a controller without a socket is nudged again.
+inline constexpr base::Duration kNudgeLimit = std::chrono::milliseconds{200};
+/// How often a waiting command checks that a controller is alive: it may have been killed.
+inline constexpr base::Duration kLookAtController = std::chrono::seconds{1};
+/// How often a waiting command asks the store whether a job changed.
+inline constexpr base::Duration kLookAtJobs = std::chrono::milliseconds{50};
+/// How often it reads them even without a change.
+inline constexpr base::Duration kReadJobsAgain = std::chrono::seconds{1};
+/// Longer than jobman-sim waits for its daemon.
+inline constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
+/// What a zone offers is asked again after this time.
+inline constexpr base::Duration kOffersKept = std::chrono::hours{24};
+/// Time to send TERM to every host after an interrupt.
+inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
+/// How long one host may take to list its runs: it must not hold up the others.
+inline constexpr base::Duration kListRunsLimit = std::chrono::seconds{5};
+
+static_assert(controller::kLeaseTime < kControllerStartLimit,
+              "the lease of a controller on another machine may have to run out first");
+static_assert(kLookForController < kNudgeLimit && kNudgeLimit < controller::kLookAtStore,
+              "a nudge that is lost costs no more than the next look at the store");
+static_assert(kLookAtJobs < kReadJobsAgain, "only a change is worth reading all jobs at once");
+
+}  // namespace jobman::client

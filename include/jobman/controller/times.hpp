@@ -1,0 +1,89 @@
+#pragma once
+
+#include <chrono>
+
+#include "jobman/base/time.hpp"
+#include "jobman/core/times.hpp"
+
+/// The controller's times, and how they depend on each other.
+namespace jobman::controller {
+
+// The lease and the store.
+
+/// A controller that does not renew its lease for this long may be replaced.
+inline constexpr base::Duration kLeaseTime = std::chrono::seconds{15};
+/// How often the clock is read to see whether the lease is due: it leaps when a laptop wakes up.
+inline constexpr base::Duration kLookAtClock = std::chrono::seconds{1};
+/// How often the store is asked for jobs that another process changed.
+inline constexpr base::Duration kLookAtStore = std::chrono::seconds{1};
+/// The loop wakes up at least this often.
+inline constexpr base::Duration kLongestPause = std::chrono::seconds{1};
+/// A decision that cannot be recorded is tried again after this time.
+inline constexpr base::Duration kRecordAgain = std::chrono::seconds{1};
+/// Observations of a large job wait for each other at most this long, to share a commit.
+inline constexpr base::Duration kLongestGathering = std::chrono::milliseconds{500};
+/// How often a single pass checks whether all is quiet.
+inline constexpr base::Duration kLookForQuiet = std::chrono::milliseconds{50};
+
+static_assert(3 * kLookAtClock <= kLeaseTime, "the lease is renewed when a third of it has passed");
+static_assert(2 * kRecordAgain < kLeaseTime, "a busy store is tried again within the lease");
+static_assert(kLookForQuiet < kLongestPause && kLongestPause <= kLookAtStore,
+              "no look at the store is late");
+
+// The cloud.
+
+/// The first wait between two looks at a zone after something changed there.
+inline constexpr base::Duration kHotPoll = std::chrono::milliseconds{100};
+/// A look at a zone may take this long without counting as late.
+inline constexpr base::Duration kLookTakes = std::chrono::seconds{5};
+/// Guest attributes appear some seconds after READY.
+inline constexpr base::Duration kBetweenHostKeyTries = std::chrono::seconds{1};
+/// A cloud that did not answer is not asked for host keys again for this long.
+inline constexpr base::Duration kCloudSilence = std::chrono::seconds{5};
+
+static_assert(kHotPoll < core::kPoll, "waits between looks grow to the longest one");
+static_assert(kLookTakes < core::kPoll, "a look has ended before the next one is due");
+static_assert(kBetweenHostKeyTries < kCloudSilence, "a silent cloud is asked less often");
+
+// The hosts.
+
+/// A host of a READY slice that cannot be reached for this long is lost.
+inline constexpr base::Duration kUnreachableLimit = std::chrono::minutes{5};
+/// After a takeover, hosts that were silent before get at least this long to answer.
+inline constexpr base::Duration kOwnTries = std::chrono::seconds{5};
+/// How long after the grace a stop may fail before the host is given up. Longer than
+/// src/remote/host.sh needs to end processes that ignore TERM, so that healthy hosts are never
+/// given up (a test compares the two).
+inline constexpr base::Duration kStopMargin = std::chrono::seconds{30};
+/// Waits between tries to reach a host: the first, and the longest.
+inline constexpr base::Duration kFirstReconnect = std::chrono::milliseconds{400};
+inline constexpr base::Duration kLongestReconnect = std::chrono::seconds{10};
+/// A host without output for this long is silent.
+inline constexpr base::Duration kQuiet = std::chrono::milliseconds{1500};
+/// After a reconnect a host has this long to send what it wrote meanwhile.
+inline constexpr base::Duration kCatchUp = std::chrono::seconds{1};
+/// Shortest and longest wait between two looks of the watchdog at the output.
+inline constexpr base::Duration kShortestWatch = std::chrono::milliseconds{250};
+inline constexpr base::Duration kLongestWatch = std::chrono::seconds{30};
+
+static_assert(kFirstReconnect < kLongestReconnect && kLongestReconnect < kStopMargin,
+              "a stop is tried more than once");
+static_assert(kOwnTries < kUnreachableLimit && 2 * kLongestReconnect < kUnreachableLimit,
+              "a host is tried several times before it is lost");
+static_assert(core::kPoll < kUnreachableLimit,
+              "a preempted slice is seen before its hosts count as lost");
+static_assert(kShortestWatch < kCatchUp && kCatchUp < kLongestWatch,
+              "the watchdog waits until a host that came back has caught up");
+
+// The hooks.
+
+/// Waits between tries to tell a hook: the first, doubled up to the longest.
+inline constexpr base::Duration kFirstHookRetry = std::chrono::seconds{5};
+inline constexpr base::Duration kLongestHookRetry = std::chrono::minutes{10};
+/// How often the outbox is read when nothing is due, and when it could not be read.
+inline constexpr base::Duration kLookAtOutbox = std::chrono::minutes{1};
+inline constexpr base::Duration kReadOutboxAgain = std::chrono::seconds{1};
+
+static_assert(kFirstHookRetry < kLongestHookRetry && kReadOutboxAgain < kLookAtOutbox);
+
+}  // namespace jobman::controller
