@@ -3,9 +3,9 @@
 //
 // usage: command_bench [JOBS [ROUNDS]]      1000 jobs, 31 rounds by default
 //
-// All jobs of the store are in BACKOFF until tomorrow: the controller has to keep each of them in
-// mind, and none of them keeps it busy. The zone has no stock, so that what `create` makes waits in
-// the queue and no simulated machines start beside the measurement.
+// All jobs of the store are in BACKOFF until tomorrow: the controller holds them, but has nothing
+// to do. The zone has no capacity, so that new jobs wait in the queue and no simulated machines
+// start beside the measurement.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ struct Row {
 /// The first row is what the others are compared with.
 using Group = std::vector<Row>;
 
-/// Round by round, so that a busy moment of the machine meets all rows alike.
+/// Round by round, so that a busy moment of the machine affects all rows alike.
 void Measure(const Place& place, Group& group, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     for (Row& row : group) {

@@ -1,10 +1,10 @@
-// A job on 16 simulated hosts from `create` to SUCCEEDED: wall time, CPU of jobman itself (command
-// and controller) and of the simulator with all its sshd's; beside it the same two steps done by
-// hand, a shell loop of parallel OpenSSH clients on the same hosts, in the same run. Then `cancel`
-// of a command that ignores TERM.
+// A job on 16 simulated hosts from `create` to SUCCEEDED: wall time, and the CPU time of jobman
+// (command and controller) and of the simulator with its sshd processes. The peer, in the same run,
+// is a shell loop of parallel OpenSSH clients that does the same two steps on the same hosts. Then
+// `cancel` of a command that ignores TERM.
 //
-// The OpenSSH client runs twice: as it is, and with the key exchange that jobman's library uses,
-// which costs less than its own default.
+// The OpenSSH client runs twice: with its defaults, and with the key exchange that jobman's library
+// uses, which is cheaper.
 //
 // usage: job_bench [ROUNDS [HOSTS]]      7 rounds, 16 hosts by default
 #include <fmt/format.h>

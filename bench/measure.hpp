@@ -8,19 +8,19 @@
 
 #include "jobman/base/files.hpp"
 
-/// Whole processes from outside: what they take, in wall time, CPU and memory.
+/// Measures whole processes from outside: wall time, CPU and memory.
 namespace jobman::bench {
 
 using Words = std::vector<std::string>;
 
-/// What a process took, with the children that it waited for.
+/// What a process and the children it waited for used.
 struct Cost {
   double wall_ms = 0;
   double cpu_ms = 0;   ///< user and system
   double peak_mb = 0;  ///< resident, of the largest process; never less than this program's own
 };
 
-/// Costs of the same thing, done again and again.
+/// The costs of repeated runs of one thing.
 class Samples {
  public:
   void Add(const Cost& cost) { costs_.push_back(cost); }
@@ -38,29 +38,29 @@ constexpr double kMedian = 0.5;
 
 double Quantile(std::vector<double> values, double quantile);
 
-/// Runs a program (found on PATH) to its end, its output in the file `output`. Anything but exit
-/// code 0 is a malfunction: std::runtime_error with what the program said.
+/// Runs a program (found on PATH) to its end, with its output in the file `output`.
+/// std::runtime_error with that output if the exit code is not 0.
 Cost Run(const Words& argv, const base::Path& output);
-/// Starts one in the background, its output at the end of `output`.
+/// Starts a program in the background; its output is appended to `output`.
 pid_t Start(const Words& argv, const base::Path& output);
-/// Ends one that was started, and waits for it.
+/// Ends a program that Start() started, and waits for it.
 void Stop(pid_t pid);
-/// Whether there is such a program, and it ends well.
+/// Whether this program exists and exits with code 0.
 bool Works(const Words& argv);
-/// Waits until it is so; std::runtime_error that names `what` when it takes longer than a minute.
+/// Waits until `is_so` is true; std::runtime_error that names `what` after a minute.
 void Await(const std::string& what, const std::function<bool()>& is_so);
 
-/// The positive number that the program was given as its argument `index`, else `otherwise`.
+/// Argument `index` of the program if it is a positive number, else `otherwise`.
 int Argument(int argc, char** argv, int index, int otherwise);
-/// What main() of a bench does: runs `body`, says its malfunction on stderr; the exit code.
+/// The main() of a bench: runs `body` and prints what it throws on stderr. Returns the exit code.
 int Main(const char* program, const std::function<void()>& body);
 
-/// CPU that a running process took so far, all its threads, not its children.
+/// CPU time of a running process so far: all its threads, without its children.
 double CpuMsOf(pid_t pid);
-/// The same of a process and everything below it, also of what has ended there and was waited for.
-/// What ended is told by the kernel in hundredths of a second for each parent, rounded down.
+/// CPU time of a process and all its descendants, those included that ended and were waited for.
+/// For these the kernel counts in hundredths of a second for each parent, rounded down.
 double TreeCpuMs(pid_t root);
-/// The most memory that a running process ever had resident.
+/// The peak resident memory of a running process.
 double PeakMbOf(pid_t pid);
 
 }  // namespace jobman::bench

@@ -1,8 +1,8 @@
-// How long a preemption keeps a job from its work: from the moment the simulator takes a running
-// slice away to the request for the next one, and until the command runs again on all hosts; when
-// the connections to the hosts end, and when packets are only lost, so that nobody but the API
-// tells. Beside it a shell loop that does the same by hand on one node: describe, and when it is
-// PREEMPTED, delete and create.
+// How long a preemption interrupts a job: from the moment the simulator preempts a running slice to
+// the request for the next one, and until the command runs again on all hosts. Once with
+// connections that end, and once with packets that are lost, so that only the API tells of the
+// preemption. The peer is a shell loop on one node: describe, and when it is PREEMPTED, delete and
+// create.
 //
 // usage: recovery_bench [ROUNDS [HOSTS]]      5 rounds, 16 hosts by default
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// What a connection costs the client: CPU per host from TCP connect to exit status, for jobman's
-// ssh module and for the OpenSSH client run once per host. Starts an OpenSSH server on loopback.
+// What a connection costs the client: CPU time for each host from TCP connect to exit status, for
+// jobman's ssh module and for the OpenSSH client, run once for each host. Starts an OpenSSH server
+// on loopback.
 //
 //   ssh_bench [HOSTS]      32 by default; each host is a login of its own on the one server
 //

@@ -1,6 +1,6 @@
-// What it costs to wait: many jobs over four zones in one controller, by the state they wait in.
-// Counts the requests that the simulator saw, beside those for ten jobs a zone, and what a loop for
-// each job would send that describes it as often as jobman looks.
+// The cost of waiting: many jobs over four zones in one controller, for each state they wait in.
+// Counts the requests that the simulator received, and compares them with those for ten jobs in
+// each zone, and with a shell loop for each job that describes its slice as often as jobman looks.
 //
 // usage: watch_bench [JOBS [SECONDS]]      1000 jobs, 60 seconds by default
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 
 namespace jobman::core {
 
-/// Why a job is where it is, what it waits for, and what the user can do: for `jobman why`.
+/// Why a job is in its state, what it waits for, and what the user can do: for `jobman why`.
 struct Explanation {
   std::string state = {};               ///< "RUNNING"
   std::string because = {};             ///< the last decision

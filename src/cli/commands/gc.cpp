@@ -88,8 +88,8 @@ base::Result<int> RunGc(App& app, const GcOptions& options) {
   }
   if (!talks || wanted || !any) app.Show(views::FoundGarbage{garbage, app.Now()});
   if (!any) {
-    app.Say(fmt::format("nothing is left over in {}",
-                        base::Plural(std::ssize(garbage.places), "place")));
+    app.Say(
+        fmt::format("nothing to delete in {}", base::Plural(std::ssize(garbage.places), "place")));
   }
   return ExitCodeOfGarbage(garbage, chosen);
 }

@@ -96,7 +96,7 @@ Result<int> RunList(App& app, const ListOptions& options) {
 
 void AddList(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App* command = root.add_subcommand("list", "Every job: where it is, since when, and why");
+  CLI::App* command = root.add_subcommand("list", "All jobs: their state, since when, and why");
   command->alias("ls");
   command
       ->add_option("-s,--status", options->statuses,

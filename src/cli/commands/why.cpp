@@ -43,7 +43,7 @@ base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
 void AddWhy(CLI::App& root, Invocation& chosen) {
   auto jobs = std::make_shared<std::vector<std::string>>();
   CLI::App* command =
-      root.add_subcommand("why", "Why a job is where it is, what it waits for, what you can do");
+      root.add_subcommand("why", "Why a job is in its state, what it waits for, and what to do");
   command->add_option("JOB", *jobs, "Number or name")->required();
   command->callback(
       [jobs, &chosen] { chosen.run = [jobs](App& app) { return RunWhy(app, *jobs); }; });

@@ -38,7 +38,7 @@ base::OrderedJson ToJson(const Created& view) {
 std::string RenderText(const DryRun& view, const ui::Style&) {
   std::string text;
   for (const DryRun::Request& request : view.requests) {
-    text += fmt::format("# {}: this would be sent; nothing was\n{} {}\n{}\n", request.file,
+    text += fmt::format("# {}: a dry run; nothing was sent\n{} {}\n{}\n", request.file,
                         request.method, request.url, request.body.dump(2));
   }
   return text;

@@ -58,7 +58,7 @@ std::string NextCommands(const JobEnd& view) {
   text += fmt::format("  jobman resume {:<7} run it again{}\n", id,
                       held ? ", on the slice that is still held" : "");
   if (held)
-    text += fmt::format("  jobman delete {:<7} give the slice back\n", id);
+    text += fmt::format("  jobman delete {:<7} delete the slice\n", id);
   else
     text += fmt::format("  jobman show {:<9} everything about it\n", id);
   return text;

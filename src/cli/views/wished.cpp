@@ -11,8 +11,7 @@ std::string RenderText(const Wished& view, const ui::Style&) {
     if (row.settled) {
       text += fmt::format("job {} ({}) is {}: {}\n", id, row.name, row.state, row.why);
     } else {
-      text += fmt::format("{} job {} ({}); to see how it goes: jobman why {}\n", view.said, id,
-                          row.name, id);
+      text += fmt::format("{} job {} ({}); progress: jobman why {}\n", view.said, id, row.name, id);
     }
   }
   return text;

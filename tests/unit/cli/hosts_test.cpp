@@ -95,7 +95,7 @@ TEST_F(NetworkCommands, GcDeletesOnlyWhenItIsTold) {
   EXPECT_EQ(deleted.exit_code, 0) << deleted.err;
   EXPECT_THAT(deleted.out, HasSubstr("deleted: there is no job 000007"));
   EXPECT_THAT(cloud_.Leftovers(), IsEmpty());
-  EXPECT_THAT(world_.Run({"gc", "--no-hosts"}).err, HasSubstr("nothing is left over in 1 place"));
+  EXPECT_THAT(world_.Run({"gc", "--no-hosts"}).err, HasSubstr("nothing to delete in 1 place"));
 }
 
 TEST_F(NetworkCommands, GcDeletesNothingWhenAZoneCannotBeListed) {
