@@ -76,15 +76,15 @@ Task<base::Status> WakeController(Context context, controller::Nudge nudge) {
   // that is about to end has closed its socket. A lost nudge costs a second, but secrets must
   // arrive.
   const base::Duration limit = nudge.secrets.empty() ? kNudgeLimit : kControllerStartLimit;
+  JM_CO_TRY(co_await EnsureController(context));
   base::Status sent = base::Ok();
-  const auto deadline = SteadyClock::now() + limit;
-  while (SteadyClock::now() < deadline) {
-    JM_CO_TRY(co_await EnsureController(context));
+  for (const auto deadline = SteadyClock::now() + limit; SteadyClock::now() < deadline;) {
     sent = controller::SendNudge(context.paths.ControllerSocket(), nudge);
     base::Log(base::LogLevel::kDebug, "cli", "waking the controller: {}",
               sent.ok() ? "done" : sent.error().ToString());
     if (sent.ok()) co_return base::Ok();
     co_await base::Sleep(kLookForController);
+    JM_CO_TRY(co_await EnsureController(context));
   }
   if (nudge.secrets.empty()) co_return base::Ok();
   base::Error error{.code = base::Code::kUnavailable,
