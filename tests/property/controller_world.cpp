@@ -101,8 +101,9 @@ core::JobSpec ControllerWorld::RandomSpec() {
   }
   if (random_.Percent(15)) {
     spec.watchdog.max_duration = seconds{60};
-    spec.watchdog.on_max_duration =
-        random_.Percent(50) ? core::WatchdogAction::kRestart : core::WatchdogAction::kNewSlice;
+    constexpr std::array kActions = {core::WatchdogAction::kRestart,
+                                     core::WatchdogAction::kNewSlice, core::WatchdogAction::kFail};
+    spec.watchdog.on_max_duration = kActions.at(static_cast<std::size_t>(random_.Below(3)));
   }
   return spec;
 }
@@ -111,7 +112,9 @@ core::JobId ControllerWorld::Submit(core::JobSpec spec) {
   Job job;
   job.name = spec.name;
   job.user = "ann";
-  const bool limited = spec.retries.failure || spec.retries.infra;
+  const bool fails_when_late =
+      spec.watchdog.max_duration && spec.watchdog.on_max_duration == core::WatchdogAction::kFail;
+  const bool limited = spec.retries.failure || spec.retries.infra || fails_when_late;
   job.spec = std::move(spec);
   const auto id = store_.Create(job, "source", time_.Now());
   jobs_.push_back(*id);
@@ -195,7 +198,9 @@ void ControllerWorld::CollectEnded() {
 void ControllerWorld::SendToSleep() {
   if (lives_.empty()) return;
   Life& life = *lives_[static_cast<std::size_t>(random_.Below(static_cast<int>(lives_.size())))];
-  life.asleep_until = time_.Now() + seconds{random_.Below(120)};
+  const seconds pause{random_.Below(120)};
+  witness_.Paused(pause);
+  life.asleep_until = time_.Now() + pause;
   witness_.Tell("a controller falls asleep until " + base::FormatRfc3339(life.asleep_until));
 }
 
@@ -233,8 +238,10 @@ bool ControllerWorld::RunSomeone() {
 void ControllerWorld::PassTime() {
   const int most = random_.Percent(40) ? 50 : 800;
   const bool leap = random_.Below(faultless_ ? 1000 : 200) == 0;
-  time_.Pass(leap ? base::Duration{seconds{random_.Below(40)}}
-                  : base::Duration{1 + random_.Below(most)});
+  const base::Duration time =
+      leap ? base::Duration{seconds{random_.Below(40)}} : base::Duration{1 + random_.Below(most)};
+  if (leap) witness_.Paused(time);
+  time_.Pass(time);
   hosts_.Settle();
   cloud_->Settle();
   hosts_.Settle();

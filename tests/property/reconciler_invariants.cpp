@@ -62,6 +62,7 @@ void ReconcilerWorld::Check(const Job& before, const core::Step& step, const Obs
   same.wake_at = before.wake_at;
   if (step.changed == (same == before)) return Break("`changed` is wrong");
   CheckExits(before);
+  CheckAttempts(before, step);
   CheckFacts(before, seen);
   CheckEffects(before, step, seen);
   CheckOwnership();
@@ -142,6 +143,20 @@ void ReconcilerWorld::CheckExits(const Job& before) {
     after.settled = run.settled;
     if (core::Ended(run) && !(run == after)) return Break("an end is recorded twice");
   }
+}
+
+/// An attempt ends once. After an alarm that ends the job only the user can make it go on.
+void ReconcilerWorld::CheckAttempts(const Job& before, const core::Step& step) {
+  for (const core::EndedAttempt& ended : step.ended) {
+    if (!ended_attempts_.insert(ended.attempt).second) return Break("an attempt ends twice");
+  }
+  if (before.wish_new) must_end_ = false;
+  const bool goes_on = std::holds_alternative<core::BackingOff>(job_.state) ||
+                       std::holds_alternative<core::Queued>(job_.state);
+  if (must_end_ && goes_on) return Break("goes on after an alarm that ends the job");
+  const core::Alarm* const alarm = job_.stage ? job_.stage->alarm() : nullptr;
+  must_end_ = !core::IsFinal(job_.state) &&
+              (must_end_ || (alarm != nullptr && alarm->action == core::WatchdogAction::kFail));
 }
 
 /// Conclusions from single observations.

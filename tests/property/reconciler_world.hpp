@@ -64,6 +64,7 @@ class ReconcilerWorld {
   void CheckEffects(const core::Job& before, const core::Step& step, const core::Observation& seen);
   static bool IsAbsence(const core::Observation& seen);
   void CheckExits(const core::Job& before);
+  void CheckAttempts(const core::Job& before, const core::Step& step);
   void CheckFacts(const core::Job& before, const core::Observation& seen);
   void CheckOwnership();
   void CheckNotices(const core::Job& before, const core::Step& step);
@@ -111,6 +112,8 @@ class ReconcilerWorld {
   std::map<std::tuple<int, core::StageId, int>, Process> processes_ = {};
   std::set<std::string> let_go_ = {};
   std::set<std::pair<int, core::StageId>> stages_over_ = {};
+  std::set<int> ended_attempts_ = {};
+  bool must_end_ = false;  ///< an alarm that ends the job was raised, and no wish came since
   std::int64_t steps_ = 0;
   std::string broken_ = {};
   std::deque<std::string> trace_ = {};

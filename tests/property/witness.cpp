@@ -79,7 +79,12 @@ void Witness::Wished(core::JobId id) {
 
 void Witness::CloudSilent(bool silent) {
   silent_since_.reset();
-  if (silent) silent_since_ = clock_.Now();
+  if (silent) silent_since_ = std::max(clock_.Now(), paused_until_);
+}
+
+void Witness::Paused(base::Duration time) {
+  if (silent_since_) *silent_since_ += time;
+  paused_until_ = std::max(paused_until_, clock_.Now() + time);
 }
 
 bool Witness::IsAlive(const ModelRun& run) const {
@@ -100,6 +105,22 @@ void Witness::Recorded(const Job& before, const ports::Turn& turn) {
   CheckExits(before, turn);
   CheckSlice(before, turn);
   CheckSuccess(before, job);
+  CheckAlarm(before, job);
+}
+
+/// After an alarm that ends the job only the user can make it go on.
+void Witness::CheckAlarm(const Job& before, const Job& after) {
+  if (before.wish_new) must_end_.erase(after.id);
+  const bool goes_on = std::holds_alternative<core::BackingOff>(after.state) ||
+                       std::holds_alternative<core::Queued>(after.state);
+  if (goes_on && must_end_.contains(after.id)) {
+    Break(fmt::format("job {} goes on after an alarm that ends it", after.id.value));
+  }
+  const core::Alarm* const alarm = after.stage ? after.stage->alarm() : nullptr;
+  if (core::IsFinal(after.state))
+    must_end_.erase(after.id);
+  else if (alarm != nullptr && alarm->action == core::WatchdogAction::kFail)
+    must_end_.insert(after.id);
 }
 
 void Witness::CheckExits(const Job& before, const ports::Turn& turn) {

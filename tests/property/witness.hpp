@@ -26,6 +26,8 @@ class Witness {
   void Told(const std::string& event_id) { told_.insert(event_id); }
   /// The cloud has fallen silent, or answers again.
   void CloudSilent(bool silent);
+  /// A controller does nothing for so long from now. What it saw before is recorded late.
+  void Paused(base::Duration time);
 
   /// To be called when all jobs rest after the faults; `may_fail`: the job's budgets are limited,
   /// or permanent errors occurred.
@@ -43,6 +45,7 @@ class Witness {
   void CheckExits(const core::Job& before, const ports::Turn& turn);
   void CheckSlice(const core::Job& before, const ports::Turn& turn);
   void CheckSuccess(const core::Job& before, const core::Job& after);
+  void CheckAlarm(const core::Job& before, const core::Job& after);
   void CheckLogs(const core::Job& job);
   void CheckLog(const core::Job& job, const ModelRun& run, const std::string& written);
   void CheckDeliveries(const core::Job& job);
@@ -55,8 +58,10 @@ class Witness {
   base::StatePaths paths_;
   std::set<std::tuple<core::JobId, int, std::string, int>> exits_ = {};
   std::set<core::JobId> succeeded_ = {};
+  std::set<core::JobId> must_end_ = {};  ///< an alarm was raised, and no wish came since
   std::set<std::string> told_ = {};
-  std::optional<base::TimePoint> silent_since_ = {};
+  std::optional<base::TimePoint> silent_since_ = {};  ///< pauses of a controller left out
+  base::TimePoint paused_until_ = {};
   std::string broken_ = {};
   std::deque<std::string> story_ = {};
 };
