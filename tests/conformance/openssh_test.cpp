@@ -36,18 +36,25 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     // As in /usr/bin: readable for any user.
     std::filesystem::copy_file(JOBMAN_BIN_DIR "/jobman-sim", sim_);
     std::filesystem::permissions(sim_, std::filesystem::perms{0755});
+    const auto made = Run({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", dir_ / "key"});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    // Without a sandbox, only a user with an account on this machine can log in.
+    if (GetParam() == Mode::kPlain) user_ = getpwuid(geteuid())->pw_name;
+    StartSim();
+    if (!IsSkipped() && !HasFatalFailure()) CreateNode();
+  }
 
+  void StartSim() {
     std::vector<std::string> up = {"up", "--detach", "--delays", "0"};
     if (GetParam() == Mode::kPlain) up.push_back("--no-sandbox");
     const base::ProcessResult started = Sim(up);
     ASSERT_EQ(started.exit_code, 0) << started.err;
     serves_ = true;
-    const Json file = Parse(base::ReadFile(dir_ / "state" / "sim.json").value_or(""));
+    const Json file = Parse(base::ReadFile(state_ / "sim.json").value_or(""));
     endpoint_ = base::GetString(file, "endpoint");
     port_ = std::to_string(base::GetInt(file, "ssh_port"));
     const std::string sandbox = base::GetString(file, "sandbox");
     if (GetParam() != Mode::kPlain && sandbox != "bubblewrap") GTEST_SKIP() << started.err;
-    CreateNode();
   }
 
   void TearDown() override {
@@ -64,7 +71,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
   }
   /// Runs jobman-sim as the user of the mode.
   base::ProcessResult Sim(std::vector<std::string> words) {
-    words.insert(words.begin(), {sim_.string(), "--dir", (dir_ / "state").string()});
+    words.insert(words.begin(), {sim_.string(), "--dir", state_.string()});
     words.insert(words.begin(), as_user_.begin(), as_user_.end());
     return Run(words);
   }
@@ -94,12 +101,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
   }
 
   void CreateNode() {
-    const std::string key = (dir_ / "key").string();
-    const auto made = Run({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key});
-    ASSERT_EQ(made.exit_code, 0) << made.err;
-    // Without a sandbox, only a user with an account on this machine can log in.
-    if (GetParam() == Mode::kPlain) user_ = getpwuid(geteuid())->pw_name;
-    const std::string login = user_ + ":" + base::ReadFile(key + ".pub").value_or("");
+    const std::string login = user_ + ":" + base::ReadFile(dir_ / "key.pub").value_or("");
     Ask("POST", "/v2/projects/p/locations/us-central2-b/nodes?nodeId=n1",
         {{"acceleratorType", "v4-16"},
          {"runtimeVersion", "tpu-ubuntu2204-base"},
@@ -110,6 +112,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
       node = Ask("GET", kNode);
       return base::GetString(node, "state") == "READY";
     })) << node.dump(2);
+    addresses_.clear();
     for (const Json& endpoint : node["networkEndpoints"]) {
       addresses_.push_back(base::GetString(endpoint["accessConfig"], "externalIp"));
     }
@@ -188,6 +191,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
 
   TempDir dir_;
   const base::Path sim_ = dir_ / "jobman-sim";
+  base::Path state_ = dir_ / "state";
   std::vector<std::string> as_user_ = {};
   std::string user_ = "me";
   bool serves_ = false;
@@ -283,10 +287,25 @@ TEST_P(OpenSsh, APreemptionEndsEveryProcessOfTheNode) {
   EXPECT_THAT(refused.err, HasSubstr("Connection refused"));
 }
 
+TEST_P(OpenSsh, APreemptionLeavesTheHostsOfAnotherSimulatorAlone) {
+  const std::string token = "jobman-openssh-" + dir_.path().filename().string();
+  Said(0, "setsid sh -c 'while :; do sleep 0.1; done; : " + token +
+              "' >/dev/null 2>&1 </dev/null & echo started");
+  ASSERT_TRUE(Until([&] { return Matching(token) >= 1; }));
+  state_ = dir_ / "other";
+  StartSim();
+  CreateNode();  // of the same name
+  EXPECT_EQ(Sim({"preempt", "n1"}).exit_code, 0);
+  EXPECT_EQ(Sim({"down"}).exit_code, 0);
+  state_ = dir_ / "state";
+  EXPECT_GE(Matching(token), 1);
+}
+
 TEST_P(OpenSsh, AHostThatIsCutOffTimesOutAndKeepsRunning) {
+  // bash, which waits and tries again if a machine under load cannot fork.
   Said(0,
-       "setsid sh -c 'while :; do echo x >> ~/alive; sleep 0.1; done' >/dev/null 2>&1 </dev/null "
-       "& echo started");
+       "setsid bash -c 'while :; do echo x >> ~/alive; sleep 0.1; done' >/dev/null 2>~/errors "
+       "</dev/null & echo started");
   // In a session of its own: a process of the SSH connection would be cut off with it.
   ASSERT_TRUE(Until([this] { return Ssh(0, "test -s ~/alive").exit_code == 0; }));
   const base::ProcessResult cut = Sim({"host", "n1/0", "cut"});
@@ -301,7 +320,9 @@ TEST_P(OpenSsh, AHostThatIsCutOffTimesOutAndKeepsRunning) {
   const base::ProcessResult mended = Sim({"host", "n1/0", "mend"});
   EXPECT_EQ(mended.exit_code, 0) << mended.err;
   const std::string before = Said(0, "wc -l < ~/alive");
-  EXPECT_TRUE(Until([&] { return Said(0, "wc -l < ~/alive") != before; }));
+  EXPECT_TRUE(Until([&] { return Said(0, "wc -l < ~/alive") != before; }))
+      << Said(0, "cat ~/errors; ls -l ~; df -h ~; ps -eo pid,ppid,sid,stat,wchan:20,args")
+             .substr(0, 20000);
 }
 
 TEST_P(OpenSsh, AHangupEndsConnectionsButNotTheHost) {

@@ -150,7 +150,9 @@ void BubblewrapFleet::Kill(const std::string& name) {
 void BubblewrapFleet::Relink(const std::string& name, Link link) {
   const auto found = running_.find(name);
   if (found == running_.end()) return;
-  std::vector<pid_t> servers = SshServers(found->second.outer);
+  const pid_t host = found->second.outer;
+  // A login that was cut off at its start may have become a shell after it was listed.
+  std::vector<pid_t> servers = link == Link::kMended ? Tree(host) : SshServers(host);
   if (link == Link::kBroken && !servers.empty()) servers.erase(servers.begin());  // the listener
   const int signal = link == Link::kCut ? SIGSTOP : (link == Link::kMended ? SIGCONT : SIGKILL);
   if (link == Link::kMended) cut_.erase(name);

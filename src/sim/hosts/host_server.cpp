@@ -39,10 +39,11 @@ base::Result<base::UniqueFd> Listen(const std::string& address, int port) {
   return fd;
 }
 
-/// Processes whose environment marks them as belonging to one of `hosts`, whatever their current
-/// parent. One pass over all processes for any number of hosts.
-std::vector<pid_t> Marked(const std::set<std::string>& hosts) {
-  constexpr std::string_view kMark = "JOBMAN_SIM_HOST=";
+/// Processes whose environment marks them as belonging to a host with one of these folders,
+/// whatever their current parent. One pass over all processes for any number of hosts. The folder,
+/// not the name: another simulator on this machine may have a host of the same name.
+std::vector<pid_t> Marked(const std::set<std::string>& folders) {
+  constexpr std::string_view kMark = "JOBMAN_SIM_HOST_DIR=";
   std::vector<pid_t> marked;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
@@ -51,7 +52,7 @@ std::vector<pid_t> Marked(const std::set<std::string>& hosts) {
     const auto environment = base::ReadFile(entry.path() / "environ");
     if (!environment.ok()) continue;
     for (const std::string& variable : base::Split(*environment, '\0')) {
-      if (variable.starts_with(kMark) && hosts.contains(variable.substr(kMark.size())))
+      if (variable.starts_with(kMark) && folders.contains(variable.substr(kMark.size())))
         marked.push_back(static_cast<pid_t>(*pid));
     }
   }
@@ -163,7 +164,8 @@ void HostServer::Relink(const std::string& name, const std::string& how) {
   Host& host = found->second;
   const int signal = how == "cut" ? SIGSTOP : (how == "mend" ? SIGCONT : SIGKILL);
   for (const pid_t server : host.servers) {
-    for (const pid_t pid : SshServers(server)) kill(pid, signal);
+    // A login that was cut off at its start may have become a shell after it was listed.
+    for (const pid_t pid : how == "mend" ? Tree(server) : SshServers(server)) kill(pid, signal);
   }
   if (how == "break") return;
   host.cut = how == "cut";
@@ -188,10 +190,14 @@ void HostServer::Accept(const std::string& name, int listener) {
 
 void HostServer::SwitchOff(std::set<std::string> names) {
   std::erase_if(names, [this](const std::string& name) { return !hosts_.contains(name); });
-  for (const std::string& name : names) hosts_[name].listeners.clear();
+  std::set<std::string> folders;
+  for (const std::string& name : names) {
+    hosts_[name].listeners.clear();
+    folders.insert(HostDir(name).string());
+  }
   for (int round = 0; !names.empty() && round < kKillRounds; ++round) {
     Reap();
-    std::vector<pid_t> doomed = Marked(names);
+    std::vector<pid_t> doomed = Marked(folders);
     for (const std::string& name : names) {
       for (const pid_t server : hosts_[name].servers) {
         const std::vector<pid_t> tree = Tree(server);

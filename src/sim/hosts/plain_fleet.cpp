@@ -55,6 +55,7 @@ HostDisk PlainFleet::DiskOf(const std::string& name) const {
                    .metadata_port = options().metadata_port,
                    .environment = {{"SHLVL", "1"},
                                    {"JOBMAN_SIM_HOST", name},
+                                   {"JOBMAN_SIM_HOST_DIR", root.string()},
                                    {"JOBMAN_BOOT_ID_FILE", etc + "/boot_id"}},
                    .extra = fmt::format("ForceCommand {}\nSubsystem sftp {}\n",
                                         base::ShellQuote(etc + "/login"), sftp_server_.string())});
