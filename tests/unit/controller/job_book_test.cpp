@@ -32,9 +32,12 @@ class SlowWay final : public test::MemoryPorts {
   using MemoryPorts::MemoryPorts;
   base::Task<base::Status> Commit(ports::Turn turn, std::int64_t lease_token) override {
     ++commits;
-    co_return co_await MemoryPorts::Commit(std::move(turn), lease_token);
+    auto answer = co_await MemoryPorts::Commit(std::move(turn), lease_token);
+    while (answers_late) co_await base::Sleep(milliseconds{1});
+    co_return answer;
   }
   bool closed = false;
+  bool answers_late = false;  ///< to commits: they take effect before
   int commits = 0;
   int waiting = 0;  ///< calls that wait
 
@@ -257,6 +260,19 @@ TEST_F(JobBookTest, AWishDuringACommitIsNotMissed) {
   Turn();
   EXPECT_EQ(core::StateName(store_.Get(id_)->state), "CANCELLING");
   EXPECT_EQ(RunningHosts(), 1) << "nor is the observation";
+}
+
+TEST_F(JobBookTest, AWishBetweenACommitAndItsAnswerIsNotMissed) {
+  Open();
+  way_.answers_late = true;
+  const int before = way_.commits;
+  Report(0);
+  while (way_.commits == before) loop_.run_one_for(milliseconds{1});
+  ASSERT_TRUE(store_.SetWish(id_, core::Wish::kCancel, false, test::kNow).ok());
+  Load();  // finds that a commit is under way
+  way_.answers_late = false;
+  Turn();
+  EXPECT_EQ(core::StateName(store_.Get(id_)->state), "CANCELLING");
 }
 
 TEST_F(JobBookTest, NothingRunsAfterItsDestruction) {
