@@ -51,8 +51,9 @@ Task<Status> GarbageCollector::LookAtHostsOf(core::Job job, Garbage* garbage) {
   }
   ssh::FanOutOptions options;
   options.patience = kListRunsLimit;
-  const ports::RemoteCommand own;  // unused: each host has its own
-  const auto result = co_await ssh::FanOut(shell_.get(), std::move(hosts), own, std::move(options));
+  const ports::RemoteCommand none;  // each host has its own
+  const auto result =
+      co_await ssh::FanOut(shell_.get(), std::move(hosts), none, std::move(options));
   JM_CO_ASSIGN_OR_RETURN(const auto now, co_await JobOf(jobs_, job.id));
   for (const ssh::HostOutcome& row : result.hosts) {
     if (!row.result.ok()) {

@@ -71,6 +71,10 @@ Duration Wait(const Job& job, int streak, double unit_random) {
 }  // namespace
 
 void RequestHolds::Learn(const Job& before, const Job& after, TimePoint now, double unit_random) {
+  const auto decay = [&](Shortage& shortage) {
+    const Duration quiet = now - shortage.hold.not_before;
+    shortage.streak = base::StreakAfter(shortage.streak, quiet, BackoffOf(after));
+  };
   if (IsAccepted(before, after)) shortages_.erase(RateKey(after));
   const auto known = shortages_.find(StockKey(after));
   const bool over = known != shortages_.end() &&
@@ -88,8 +92,8 @@ void RequestHolds::Learn(const Job& before, const Job& after, TimePoint now, dou
   if (refused) {
     if (told->reason != base::Reason::kRateLimit) shortages_.erase(RateKey(after));
     Shortage& shortage = shortages_[KeyOf(after, *told)];
-    const Duration quiet = now - shortage.hold.not_before;
-    shortage.streak = base::StreakAfter(shortage.streak, quiet, BackoffOf(after)) + 1;
+    decay(shortage);
+    ++shortage.streak;
     shortage.told_at = now;
     shortage.hold.error = *told;
   }
@@ -97,8 +101,10 @@ void RequestHolds::Learn(const Job& before, const Job& after, TimePoint now, dou
   for (const std::string& key : {StockKey(after), RateKey(after)}) {
     const auto found = shortages_.find(key);
     if (found == shortages_.end()) continue;
-    TimePoint& next = found->second.hold.not_before;
-    next = std::max(next, now + Wait(after, found->second.streak, unit_random));
+    Shortage& shortage = found->second;
+    if (!refused) decay(shortage);  // before the request moves not_before
+    TimePoint& next = shortage.hold.not_before;
+    next = std::max(next, now + Wait(after, shortage.streak, unit_random));
   }
 }
 

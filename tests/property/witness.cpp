@@ -146,9 +146,9 @@ void Witness::CheckSlice(const Job& before, const ports::Turn& turn) {
   const core::SliceRef& ref = before.slice->ref;
   const bool kept = turn.job.slice && turn.job.slice->ref == ref;
   if (!kept && cloud_.Holds(ref)) Break("forgets slice " + ref.name + ", which still exists");
-  const bool given_up = kept && before.slice->phase == SlicePhase::kCreated &&
-                        turn.job.slice->phase == SlicePhase::kDeleting;
-  if (!given_up || !Works(before) || HasReason(before, turn)) return;
+  const bool is_deleted = kept && before.slice->phase == SlicePhase::kCreated &&
+                          turn.job.slice->phase == SlicePhase::kDeleting;
+  if (!is_deleted || !Works(before) || HasReason(before, turn)) return;
   if (silent_since_ && clock_.Now() - *silent_since_ > seconds{60}) {
     Break("gives up slice " + ref.name + " while the cloud is silent");
   }

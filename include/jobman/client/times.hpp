@@ -21,7 +21,7 @@ inline constexpr base::Duration kLookAtController = std::chrono::seconds{1};
 inline constexpr base::Duration kLookAtJobs = std::chrono::milliseconds{50};
 /// How often it reads them even without a change.
 inline constexpr base::Duration kReadJobsAgain = std::chrono::seconds{1};
-/// Longer than jobman-sim waits for its daemon.
+/// As long as jobman-sim waits at most: for its daemon, then for the answer of another one.
 inline constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
 /// What a zone offers is asked again after this time.
 inline constexpr base::Duration kOffersKept = std::chrono::hours{24};

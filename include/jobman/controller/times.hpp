@@ -67,7 +67,7 @@ inline constexpr base::Duration kShortestWatch = std::chrono::milliseconds{250};
 inline constexpr base::Duration kLongestWatch = std::chrono::seconds{30};
 
 static_assert(kFirstReconnect < kLongestReconnect && kLongestReconnect < kStopMargin,
-              "a stop is tried more than once");
+              "a stop that fails at once is tried more than once");
 static_assert(kOwnTries < kUnreachableLimit && 2 * kLongestReconnect < kUnreachableLimit,
               "a host is tried several times before it is lost");
 static_assert(core::kPoll < kUnreachableLimit,

@@ -104,7 +104,7 @@ void ResourceQueue::Expire(QueuedResource& queued, TimePoint now) {
 void ResourceQueue::GiveUp(QueuedResource& queued, TimePoint now) {
   SetState(queued, QueuedState::kSuspending, "SERVICE");
   Later(queued, now + context_.settings.delays.suspend,
-        [this](QueuedResource& given_up, TimePoint due) { Fail(given_up, OpaqueError(), due); });
+        [this](QueuedResource& suspended, TimePoint due) { Fail(suspended, OpaqueError(), due); });
 }
 
 void ResourceQueue::Calm(TimePoint now) {

@@ -31,6 +31,21 @@ TEST(Backoff, BaseAboveTheCapGivesTheCap) {
   EXPECT_EQ(kSteep.Bound(1), minutes{5});
 }
 
+TEST(Backoff, AStreakIsHalvedForEachQuietCap) {
+  constexpr Backoff kShort{.base = seconds{1}, .cap = seconds{8}};
+  EXPECT_EQ(StreakAfter(4, seconds{7}, kShort), 4);
+  EXPECT_EQ(StreakAfter(4, seconds{8}, kShort), 2);
+  EXPECT_EQ(StreakAfter(4, seconds{17}, kShort), 1);
+  EXPECT_EQ(StreakAfter(4, minutes{60}, kShort), 0);
+  EXPECT_EQ(StreakAfter(4, seconds{-60}, kShort), 4);
+}
+
+TEST(Backoff, AStreakBeyondTheCapIsForgottenAsSoonAsOneThatReachesIt) {
+  constexpr Backoff kShort{.base = seconds{1}, .cap = seconds{8}};
+  EXPECT_EQ(StreakAfter(1000, seconds{0}, kShort), 4);
+  EXPECT_EQ(StreakAfter(1000, seconds{8}, kShort), 2);
+}
+
 TEST(Backoff, FullJitterIsTheFractionOfTheBound) {
   EXPECT_EQ(kBackoff.FullJitter(3, 0.0), seconds{0});
   EXPECT_EQ(kBackoff.FullJitter(3, 0.5), seconds{2});

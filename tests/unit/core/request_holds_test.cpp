@@ -50,6 +50,11 @@ class Waiting {
     for (Reconciling& one : jobs_) one.clock.Advance(step);
   }
   int requests() const { return requests_; }
+  /// For how long no job may make a request.
+  Duration Hold() const {
+    const auto hold = zone_.HoldFor(jobs_[0].job());
+    return hold ? hold->not_before - jobs_[0].clock.Now() : Duration{0};
+  }
   int running() const {
     return static_cast<int>(std::count_if(jobs_.begin(), jobs_.end(), [](const Reconciling& one) {
       return one.state() == "RUNNING";
@@ -101,6 +106,21 @@ TEST(RequestHolds, TheSameHoldsWhenTheQueueAcceptsBeforeItFails) {
   EXPECT_GE(one, 6);
   EXPECT_GE(fifty, 6);
   EXPECT_LE(fifty, 2 * one);
+}
+
+TEST(RequestHolds, RefusalsOfLongAgoDoNotMakeTheHoldLonger) {
+  Waiting waiting(1);
+  waiting.Pass(false);
+  const Duration first = waiting.Hold();
+  for (int step = 0; step < 3600 / 5; ++step) {
+    waiting.Advance(seconds{5});
+    waiting.Pass(false);
+  }
+  const int before = waiting.requests();
+  waiting.Advance(minutes{24 * 60});
+  waiting.Pass(false);
+  ASSERT_EQ(waiting.requests(), before + 1);
+  EXPECT_LE(waiting.Hold(), first);
 }
 
 TEST(RequestHolds, WhenOneStaysInTheQueueAllMayRequest) {
