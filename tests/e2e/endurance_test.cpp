@@ -27,7 +27,7 @@ constexpr std::int64_t kMemoryMargin = std::int64_t{16} << 20;
 
 int Preemptions() {
   const auto wanted = base::GetEnv("JOBMAN_ENDURANCE_PREEMPTIONS");
-  return wanted ? static_cast<int>(base::ParseNumber(*wanted).value_or(200)) : 25;
+  return wanted ? static_cast<int>(base::ParseNumber(*wanted).value_or(200)) : 40;
 }
 
 /// Resources of a process, from proc(5).
