@@ -37,6 +37,12 @@ base::Error TooLate(const std::vector<core::JobId>& busy, const WaitFor& wait) {
           .hint = WhyHint(busy)};
 }
 
+base::Error IsSetAside(core::JobId id, const std::string& why) {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = "job " + core::FormatJobId(id) + ": " + why,
+          .hint = WhyHint({id})};
+}
+
 /// Whether to read the jobs again: the store has changed, or a second has passed. Reading them at
 /// every poll would be expensive in a long wait for many jobs.
 class NewsOf {
@@ -68,10 +74,13 @@ base::Result<std::vector<core::JobId>> StillBusy(const Context& context,
     JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
     if (wait.on_look) wait.on_look(job);
     JM_ASSIGN_OR_RETURN(const bool done, wait.settled(job));
-    if (done)
+    if (done) {
       settled[id] = std::move(job);
-    else
-      left.push_back(id);
+      continue;
+    }
+    JM_ASSIGN_OR_RETURN(const auto aside, context.Await(context.stores.jobs->WhySetAside(id)));
+    if (aside) return IsSetAside(id, *aside);
+    left.push_back(id);
   }
   return left;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/reconcile/turn.hpp"
+#include "jobman/core/run_id.hpp"
 #include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
@@ -21,6 +22,10 @@ bool IsAny(const JobState& state) {
 Flaw FlawOfSlice(const Slice& slice) {
   if (slice.ref.name.empty()) return "its slice has no name";
   if (slice.ref.nodes < 1) return "its slice has no nodes";
+  const auto nodes = NodeIds(slice.ref);
+  if (!std::all_of(nodes.begin(), nodes.end(), IsRunIdField)) {
+    return "no node can have the name of its slice";
+  }
   if (slice.requests_sent < 1) return "its slice was never requested";
   if (slice.phase == SlicePhase::kIntended && !slice.hosts.empty()) {
     return "its slice has hosts and was never created";
@@ -49,6 +54,7 @@ Flaw FlawOfStage(const Job& job) {
     }
     if (stage.told) return "a setup step was told of a notice";
   }
+  if (stage.hosts.empty()) return "a stage runs on no host";
   int last = -1;
   for (const HostRun& run : stage.hosts) {
     if (run.host <= last) return "the hosts of its stage are out of order";

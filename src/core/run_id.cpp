@@ -13,13 +13,6 @@ namespace jobman::core {
 namespace {
 
 /// The dot separates fields, so none may hold one.
-bool IsField(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
-}
-
 /// Parses an id from its beginning; `good` while every field was found.
 struct Reader {
   std::string_view rest;
@@ -31,7 +24,7 @@ struct Reader {
   }
   std::string Until(char end) {
     const std::string text(rest.substr(0, rest.find(end)));
-    good = good && IsField(text);
+    good = good && IsRunIdField(text);
     rest.remove_prefix(text.size());
     Mark(std::string_view(&end, 1));
     return text;
@@ -53,8 +46,15 @@ struct Reader {
 
 }  // namespace
 
+bool IsRunIdField(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
 std::string RunIdPrefix(const JobOnHost& on) {
-  JM_CHECK(IsField(on.store) && IsField(on.node), "valid ids");
+  JM_CHECK(IsRunIdField(on.store) && IsRunIdField(on.node), "valid ids");
   return fmt::format("{}.j{}.{}.h{}.", on.store, FormatJobId(on.job), on.node, on.host);
 }
 

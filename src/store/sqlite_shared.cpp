@@ -1,3 +1,4 @@
+#include "jobman/core/run_id.hpp"
 #include "jobman/store/sqlite_store.hpp"
 #include "store/rules.hpp"
 #include "store/sqlite.hpp"
@@ -28,8 +29,11 @@ Task<Result<std::string>> SqliteStore::StoreId() {
   JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value FROM meta WHERE key = 'store_id'",
                                                    "reading the store's name"));
   JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
-  if (!found) co_return base::Internal("the store has no name");
-  co_return query.Text();
+  std::string id = found ? query.Text() : "";
+  if (core::IsRunIdField(id)) co_return id;
+  base::Error damaged{.code = base::Code::kDataLoss,
+                      .message = "the store's id is damaged: \"" + id + '"'};
+  co_return damaged;
 }
 
 Task<Result<std::optional<std::string>>> SqliteStore::PinnedKey(std::string identity) {

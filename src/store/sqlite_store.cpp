@@ -215,6 +215,14 @@ Task<Status> SqliteStore::SetAside(ports::JobVersion job, std::string why,
   co_return transaction.Commit();
 }
 
+Task<Result<std::optional<std::string>>> SqliteStore::WhySetAside(JobId id) {
+  JM_CO_ASSIGN_OR_RETURN(
+      Query query, db_->Prepare("SELECT set_aside FROM jobs WHERE id = ? AND set_aside NOT NULL",
+                                "reading why a job is set aside"));
+  JM_CO_ASSIGN_OR_RETURN(const bool found, query.Bind(id.value).Step());
+  co_return found ? std::optional(query.Text()) : std::nullopt;
+}
+
 Task<Status> SqliteStore::RecordTry(ports::HookDelivery delivery, ports::Event event,
                                     std::int64_t lease_token) {
   JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));

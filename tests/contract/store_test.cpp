@@ -589,9 +589,11 @@ TEST_P(StoreContract, ListShowsWhyAJobIsSetAsideUntilItsNextWrite) {
   const Job job = Get(Create("train"));
   ASSERT_TRUE(store().SetAside({job.id, job.version}, "left alone", 0).ok());
   EXPECT_EQ(store().List({}).value()[0].why, "left alone");
+  EXPECT_EQ(store().WhySetAside(job.id).value(), "left alone");
   EXPECT_EQ(Get(job.id), job) << "the record is as it was";
   ASSERT_TRUE(Commit({.job = job}, 0).ok());
   EXPECT_EQ(store().List({}).value()[0].why, job.why);
+  EXPECT_EQ(store().WhySetAside(job.id).value(), std::nullopt);
   ASSERT_TRUE(store().SetAside({job.id, job.version + 1}, "left alone", 0).ok());
   ASSERT_TRUE(store().SetWish(job.id, Wish::kCancel, false, now_).ok());
   EXPECT_EQ(store().List({}).value()[0].why, job.why);

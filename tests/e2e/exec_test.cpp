@@ -32,6 +32,16 @@ TEST_F(Exec, QuietOutputOfOneHostIsRaw) {
   EXPECT_THAT(place_.Jobman({"exec", "-q", "1", "--", "echo a"}).out, HasSubstr("host 1 | a\n"));
 }
 
+TEST_F(Exec, EndsWhenNobodyReadsItsOutput) {
+  Run();
+  const std::string command =
+      "timeout 60 \"$0\" --home \"$1\" exec 1 -- yes | head -n 1; exit ${PIPESTATUS[0]}";
+  const Ran ran =
+      RunProgram({"bash", "-c", command, JOBMAN_BIN_DIR "/jobman", place_.home().string()});
+  EXPECT_EQ(ran.code, 141);
+  EXPECT_THAT(ran.out, HasSubstr("| y\n"));
+}
+
 TEST_F(Exec, AnUnreadableKeyIsACredentialsError) {
   ::unsetenv("SSH_AUTH_SOCK");
   ::unsetenv("JOBMAN_SSH_PASSPHRASE");

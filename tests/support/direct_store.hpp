@@ -38,6 +38,9 @@ class DirectStore {
   base::Status Commit(ports::Turn turn, std::int64_t lease_token) const {
     return RunNow(stores_.jobs->Commit(std::move(turn), lease_token));
   }
+  base::Result<std::optional<std::string>> WhySetAside(core::JobId id) const {
+    return RunNow(stores_.jobs->WhySetAside(id));
+  }
   base::Status SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) const {
     return RunNow(stores_.jobs->SetAside(job, std::move(why), lease_token));
   }

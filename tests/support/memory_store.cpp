@@ -132,6 +132,11 @@ Status MemoryStore::SetAside(ports::JobVersion job, const std::string& why,
   return base::Ok();
 }
 
+Result<std::optional<std::string>> MemoryStore::WhySetAside(JobId id) const {
+  const auto record = jobs_.find(id);
+  return record == jobs_.end() ? std::nullopt : record->second.set_aside;
+}
+
 Status MemoryStore::Erase(ports::JobVersion job) {
   JM_ASSIGN_OR_RETURN(const Record* record, Find(job.id));
   JM_TRY(store::MayErase(record->job, job.version));
@@ -296,6 +301,10 @@ Task<Status> MemoryPorts::Commit(ports::Turn turn, std::int64_t lease_token) {
 Task<Status> MemoryPorts::SetAside(ports::JobVersion job, std::string why,
                                    std::int64_t lease_token) {
   return Ask([=](MemoryStore& store) { return store.SetAside(job, why, lease_token); });
+}
+
+Task<Result<std::optional<std::string>>> MemoryPorts::WhySetAside(JobId id) {
+  return Ask([=](MemoryStore& store) { return store.WhySetAside(id); });
 }
 
 Task<Status> MemoryPorts::Erase(ports::JobVersion job) {

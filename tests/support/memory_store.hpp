@@ -31,6 +31,7 @@ class MemoryStore {
   Status SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now);
   Status Commit(const ports::Turn& turn, std::int64_t lease_token);
   Status SetAside(ports::JobVersion job, const std::string& why, std::int64_t lease_token);
+  Result<std::optional<std::string>> WhySetAside(JobId id) const;
   Status Erase(ports::JobVersion job);
   Result<std::vector<ports::Event>> Events(JobId id, std::int64_t after_number) const;
   Result<std::vector<ports::ExitRecord>> Exits(JobId id) const;
@@ -104,6 +105,7 @@ class MemoryPorts : public ports::JobStore,
   Task<Status> SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) override;
   Task<Status> Commit(ports::Turn turn, std::int64_t lease_token) override;
   Task<Status> SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) override;
+  Task<Result<std::optional<std::string>>> WhySetAside(JobId id) override;
   Task<Status> Erase(ports::JobVersion job) override;
   Task<Result<std::vector<ports::Event>>> Events(JobId id, std::int64_t after_number) override;
   Task<Result<std::vector<ports::ExitRecord>>> Exits(JobId id) override;

@@ -49,7 +49,10 @@ struct RunId {
   friend bool operator==(const RunId&, const RunId&) = default;
 };
 
-/// Store and node must be letters, digits, _ and -, and not empty. A command's id ends in the
+/// Whether a text can be the store or the node of a run id: letters, digits, _ and -, not empty.
+bool IsRunIdField(std::string_view text);
+
+/// Store and node must be as IsRunIdField() wants them. A command's id ends in the
 /// attempt number; what precedes it is the prefix by which host.sh finds the job's commands of
 /// earlier attempts on that host.
 std::string FormatRunId(const RunId& run);

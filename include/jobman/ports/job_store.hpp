@@ -92,6 +92,8 @@ class JobStore {
   /// alone. The record and its version do not change; the next write ends it. kStale and kLeaseLost
   /// as for Commit().
   virtual Task<Status> SetAside(JobVersion job, std::string why, std::int64_t lease_token) = 0;
+  /// Why the controller leaves this job alone; nothing if it does not.
+  virtual Task<Result<std::optional<std::string>>> WhySetAside(JobId id) = 0;
   /// Removes a deleted job and everything about it (`clean`). kStale when it has changed since it
   /// was read: somebody may have resumed it.
   virtual Task<Status> Erase(JobVersion job) = 0;

@@ -63,6 +63,7 @@ class SqliteStore final : public ports::JobStore,
   Task<Status> SetWish(core::JobId id, core::Wish wish, bool redo_setup, TimePoint now) override;
   Task<Status> Commit(ports::Turn turn, std::int64_t lease_token) override;
   Task<Status> SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) override;
+  Task<Result<std::optional<std::string>>> WhySetAside(core::JobId id) override;
   Task<Status> Erase(ports::JobVersion job) override;
   Task<Result<std::vector<ports::Event>>> Events(core::JobId id,
                                                  std::int64_t after_number) override;

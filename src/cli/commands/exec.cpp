@@ -53,7 +53,7 @@ class Output {
         app_.terminal().Out(bytes);
       else
         out_.Feed(number, bytes);
-      return base::Ok();
+      return StillRead();
     };
     host.err = [this, number = host.host](std::string_view bytes) -> base::Status {
       if (keep_)
@@ -81,6 +81,13 @@ class Output {
   }
 
  private:
+  /// An error once nobody reads stdout: then the commands need not go on.
+  base::Status StillRead() const {
+    const int error = app_.terminal().out_error();
+    if (error == 0) return base::Ok();
+    return base::FromErrno(error, "writing to stdout");
+  }
+
   App& app_;
   bool keep_;
   bool raw_;  ///< one host and --quiet: byte for byte

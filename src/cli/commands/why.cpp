@@ -23,6 +23,12 @@ base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
     core::Explanation why = core::Explain(job, app.Now());
+    JM_ASSIGN_OR_RETURN(const auto aside, context.Await(context.stores.jobs->WhySetAside(id)));
+    if (aside) {
+      why.facts.insert(why.facts.begin(), *aside);
+      why.next_step =
+          "report it with what this prints: jobman show --json " + core::FormatJobId(id);
+    }
     JM_ASSIGN_OR_RETURN(const auto deliveries,
                         context.Await(context.stores.outbox->Deliveries(id)));
     for (std::string& trouble : views::HookTroubles(deliveries, app.Now())) {

@@ -105,6 +105,19 @@ TEST_F(Commands, AJobWrittenByANewerJobmanIsRefusedButNotTheOthers) {
   EXPECT_THAT(listed.out, AllOf(HasSubstr("this jobman leaves the job alone"), HasSubstr("known")));
 }
 
+TEST_F(Commands, WhySaysThatTheControllerLeavesAJobAlone) {
+  world_.fill = [this](test::MemoryStore& store) {
+    Put(store, Ended("train", core::Outcome::kFailed));
+    const auto job = store.Get({1});
+    EXPECT_TRUE(store.SetAside({{1}, job->version}, "its record contradicts itself", 0).ok());
+    HoldLease(store);
+  };
+  const auto ended = world_.Run({"why", "1"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("its record contradicts itself"),
+                               HasSubstr("jobman show --json 000001")));
+}
+
 TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
   world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("train", core::Outcome::kCancelled));

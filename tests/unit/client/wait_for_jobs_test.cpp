@@ -112,6 +112,22 @@ TEST_F(WaitForJobsTest, TheTimeoutNamesTheJobsThatAreNotSettled) {
   EXPECT_EQ(pauses_, 6);
 }
 
+TEST_F(WaitForJobsTest, EndsForAJobThatTheControllerLeavesAlone) {
+  const core::Job job = Running();
+  HoldLease();
+  on_pause_ = [&] {
+    clock_.Advance(std::chrono::seconds{10});
+    const ports::JobVersion now{.id = job.id, .version = store_.Get(job.id)->version};
+    EXPECT_TRUE(store_.SetAside(now, "its record contradicts itself", 0).ok());
+    return ++pauses_ < 100;
+  };
+  const auto jobs = WaitForJobs(Context(), {job.id}, UntilAtRest());
+  ASSERT_FALSE(jobs.ok());
+  EXPECT_EQ(jobs.error().code, base::Code::kFailedPrecondition);
+  EXPECT_EQ(jobs.error().message, "job 000001: its record contradicts itself");
+  EXPECT_EQ(pauses_, 1);
+}
+
 TEST_F(WaitForJobsTest, InterruptedTheJobsGoOn) {
   const core::Job one = Running();
   const core::Job two = Running("eval");

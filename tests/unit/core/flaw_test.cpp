@@ -44,6 +44,12 @@ TEST(Flaw, NamesTheContradiction) {
        "its slice has hosts and was never created"},
       {[](Job& job) { job.slice->unshown = {"another"}; },
        "its slice waits for a node that is not its own"},
+      {[](Job& job) {
+         job.slice->ref.name = "train.1";
+         job.slice->unshown.clear();
+       },
+       "no node can have the name of its slice"},
+      {[](Job& job) { job.stage->hosts.clear(); }, "a stage runs on no host"},
       {[](Job& job) { std::swap(job.stage->hosts[0], job.stage->hosts[1]); },
        "the hosts of its stage are out of order"},
       {[](Job& job) { job.stage->hosts.push_back({.host = 4}); },
