@@ -9,13 +9,19 @@ void NoticePasser::Pass(const core::Notice& notice, const std::string& signal) {
   for (std::size_t index = 0; index < hosts_.size(); ++index) {
     const StageHost& host = hosts_[index];
     if (host.ended || host.stopping) continue;
-    passings_[index] = {.busy = true};
-    base::Spawn(context_.executor, passings_[index].scope,
-                PassTo(index, remote::NoticeCall(hosts_.RunId(host), notice, signal)));
+    Passing& passing = passings_[index];
+    passing.calls.push_back(remote::NoticeCall(hosts_.RunId(host), notice, signal));
+    if (passing.calls.size() > 1) continue;
+    base::Spawn(context_.executor, passing.scope, PassAll(index));
   }
 }
 
-base::Task<void> NoticePasser::PassTo(std::size_t index, remote::Call call) {
+base::Task<void> NoticePasser::PassAll(std::size_t index) {
+  std::deque<remote::Call>& calls = passings_[index].calls;
+  for (; !calls.empty(); calls.pop_front()) co_await PassOne(index, calls.front());
+}
+
+base::Task<void> NoticePasser::PassOne(std::size_t index, remote::Call call) {
   for (int tries = 1; !hosts_[index].ended; ++tries) {
     std::string said;
     const ports::ByteSink out = KeepIn(&said);
@@ -25,7 +31,6 @@ base::Task<void> NoticePasser::PassTo(std::size_t index, remote::Call call) {
     if (!answer.ok() && IsPermanent(answer.error())) break;
     co_await base::Sleep(ReconnectWait(tries, context_.ports.random()));
   }
-  passings_[index].busy = false;
 }
 
 }  // namespace jobman::controller

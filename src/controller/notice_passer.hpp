@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -7,22 +8,24 @@
 
 namespace jobman::controller {
 
-/// Passes a notice to the command on every host, with retries until it was told or has ended.
+/// Passes notices to the command on every host, with retries until it was told or has ended.
 class NoticePasser {
  public:
   NoticePasser(const StageContext& context, StageHosts& hosts);
 
-  /// At once, or when the command has started there. Replaces an earlier notice.
+  /// At once, or when the command has started there and knows the earlier ones: one of them may
+  /// have the signal.
   void Pass(const core::Notice& notice, const std::string& signal);
   /// Whether the host is still to be told.
-  bool Busy(std::size_t index) const { return passings_[index].busy; }
+  bool Busy(std::size_t index) const { return !passings_[index].calls.empty(); }
 
  private:
   struct Passing {
-    bool busy = false;
+    std::deque<remote::Call> calls = {};
     base::CancelScope scope = {};
   };
-  base::Task<void> PassTo(std::size_t index, remote::Call call);
+  base::Task<void> PassAll(std::size_t index);
+  base::Task<void> PassOne(std::size_t index, remote::Call call);
 
   const StageContext& context_;
   StageHosts& hosts_;

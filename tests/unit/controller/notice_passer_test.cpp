@@ -6,6 +6,7 @@ namespace jobman::controller {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 
 class NoticePasserTest : public StageFixture {
  protected:
@@ -46,13 +47,17 @@ TEST_F(NoticePasserTest, ACommandThatHasEndedIsNotTold) {
   EXPECT_TRUE(shell_.verbs.empty());
 }
 
-TEST_F(NoticePasserTest, ALaterNoticeReplacesTheEarlierOne) {
-  Start();
-  Pass();
+TEST_F(NoticePasserTest, ALaterNoticeDoesNotReplaceTheSignalOfAnEarlierOne) {
+  shell_.Add("notice", {.code = Broken()});
   shell_.Add("notice", {.out = "running\n"});
-  Pass();
-  EXPECT_FALSE(passer_->Busy(0));
-  EXPECT_EQ(shell_.verbs.size(), 2u);
+  shell_.Add("notice", {.out = "running\n"});
+  Start();
+  Pass();  // to be tried again
+  passer_->Pass({.text = "PENDING"}, "none");
+  ASSERT_TRUE(Until([&] { return !passer_->Busy(0); }));
+  ASSERT_EQ(shell_.commands.size(), 3u);
+  EXPECT_THAT(shell_.commands[1], EndsWith(" TERM"));
+  EXPECT_THAT(shell_.commands[2], EndsWith(" none"));
 }
 
 }  // namespace
