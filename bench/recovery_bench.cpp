@@ -107,11 +107,17 @@ Recovered MeasureJobman(int rounds, int hosts, const char* mode, bool silent) {
   return recovered;
 }
 
+/// curl with the simulator's token.
+std::string Curl(const Place& place) {
+  return "curl -H \"Authorization: Bearer $(cat " + (place.home() / "sim/token").string() + ")\"";
+}
+
 /// The loop people write, with curl in place of gcloud, whose start alone takes half a second.
 std::string Loop(const Place& place, const std::string& nodes) {
   return place.Write(
       "loop.sh",
-      fmt::format("create() {{ curl -sS --fail -X POST -H 'Content-Type: application/json' -d "
+      fmt::format("curl() {{ command {3} \"$@\"; }}\n"
+                  "create() {{ curl -sS --fail -X POST -H 'Content-Type: application/json' -d "
                   "'{{\"acceleratorType\": \"v4-8\", \"runtimeVersion\": \"tpu-ubuntu2204-base\", "
                   "\"schedulingConfig\": {{\"spot\": true}}}}' '{0}?nodeId=loop' >/dev/null; }}\n"
                   "create\n"
@@ -122,7 +128,7 @@ std::string Loop(const Place& place, const std::string& nodes) {
                   "      date +%s%3N >>{2}/asked ;;\n"
                   "  esac\n"
                   "done\n",
-                  nodes, kLoopSeconds, place.home().string()));
+                  nodes, kLoopSeconds, place.home().string(), Curl(place)));
 }
 
 std::vector<double> MeasureLoop(int rounds) {
@@ -134,7 +140,7 @@ std::vector<double> MeasureLoop(int rounds) {
   std::vector<double> asked_ms;
   for (int round = 0; round < rounds; ++round) {
     bench::Await("the loop's node to be READY", [&] {
-      return bench::Works({"sh", "-c", "curl -sS " + nodes + "/loop | grep -q READY"});
+      return bench::Works({"sh", "-c", Curl(place) + " -sS " + nodes + "/loop | grep -q READY"});
     });
     SleepIntoRound(0, round, rounds);
     const base::TimePoint taken = Now();

@@ -75,7 +75,8 @@ double Requests(const Place& place) {
   const auto file = base::ParseJson(base::ReadFile(place.home() / "sim/sim.json").value_or(""));
   const std::string output = place.Write("requests.json", "");
   bench::Run(
-      {"curl", "-sS", "--fail", base::GetString(*file, "endpoint") + "/sim/requests?limit=0"},
+      {"curl", "-sS", "--fail", "-H", "Authorization: Bearer " + base::GetString(*file, "token"),
+       base::GetString(*file, "endpoint") + "/sim/requests?limit=0"},
       output);
   const auto log = base::ParseJson(base::ReadFile(output).value_or(""));
   if (!log.ok()) throw std::runtime_error("the simulator counts no requests");

@@ -7,6 +7,7 @@
 #include "jobman/base/files.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/http/redact.hpp"
 
 namespace jobman::auth {
 namespace {
@@ -117,7 +118,8 @@ class CommandTokenSource final : public TokenSource {
   static constexpr base::Duration kLimit = std::chrono::seconds{60};
 
   Error Failed(const std::string& why, std::string_view stderr_text) const {
-    std::string said(base::Trim(stderr_text));
+    // Redacted first: the cut might take the mark off a token.
+    std::string said = http::RedactText(base::Trim(stderr_text));
     constexpr std::size_t kTail = 1000;
     if (said.size() > kTail) said = "..." + said.substr(said.size() - kTail);
     return NoToken(

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 namespace jobman::base {
 
 UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {

@@ -12,7 +12,7 @@
 namespace jobman::base {
 namespace {
 
-std::string Hex(const unsigned char* bytes, std::size_t size) {
+std::string ToHex(const unsigned char* bytes, std::size_t size) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
   hex.reserve(2 * size);
@@ -29,13 +29,47 @@ const unsigned char* Unsigned(std::string_view bytes) {
 
 }  // namespace
 
-std::string Sha256Hex(std::string_view bytes) {
+/// OpenSSL's state of a hash.
+class Sha256::Impl {
+ public:
+  Impl() { JM_CHECK(EVP_DigestInit_ex(state.get(), EVP_sha256(), nullptr) == 1, kMissing); }
+  Impl(const Impl& other) {
+    JM_CHECK(EVP_MD_CTX_copy_ex(state.get(), other.state.get()) == 1, kMissing);
+  }
+  Impl& operator=(const Impl&) = delete;
+
+  static constexpr const char* kMissing = "OpenSSL has no SHA-256";
+  struct Free {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  };
+  std::unique_ptr<EVP_MD_CTX, Free> state{EVP_MD_CTX_new()};
+};
+
+Sha256::Sha256() : impl_(std::make_unique<Impl>()) {}
+Sha256::~Sha256() = default;
+Sha256::Sha256(const Sha256& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+Sha256& Sha256::operator=(const Sha256& other) {
+  impl_ = std::make_unique<Impl>(*other.impl_);
+  return *this;
+}
+
+void Sha256::Add(std::string_view bytes) {
+  JM_CHECK(EVP_DigestUpdate(impl_->state.get(), bytes.data(), bytes.size()) == 1, Impl::kMissing);
+}
+
+std::string Sha256::Hex() const {
+  const Impl copy(*impl_);  // the end is the end of the state, too
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest = {};
   unsigned int size = 0;
-  const int done =
-      EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  JM_CHECK(done == 1 && size == 32, "OpenSSL has no SHA-256");
-  return Hex(digest.data(), size);
+  JM_CHECK(EVP_DigestFinal_ex(copy.state.get(), digest.data(), &size) == 1 && size == 32,
+           Impl::kMissing);
+  return ToHex(digest.data(), size);
+}
+
+std::string Sha256Hex(std::string_view bytes) {
+  Sha256 hash;
+  hash.Add(bytes);
+  return hash.Hex();
 }
 
 std::string Base64(std::string_view bytes) {
@@ -59,7 +93,7 @@ std::string RandomHex(int bytes) {
   std::vector<unsigned char> random(static_cast<std::size_t>(std::max(bytes, 0)));
   JM_CHECK(RAND_bytes(random.data(), static_cast<int>(random.size())) == 1,
            "the system's random generator failed");
-  return Hex(random.data(), random.size());
+  return ToHex(random.data(), random.size());
 }
 
 }  // namespace jobman::base

@@ -4,16 +4,50 @@
 
 #include <charconv>
 
+#include "jobman/base/strings.hpp"
+
 namespace jobman::base {
+namespace {
+
+/// Where the string that begins at `at` ends: its closing quote, or the end of the text.
+std::size_t EndOfString(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return at;
+}
+
+/// The limit that the text exceeds; empty if it keeps to them. Each comma and each bracket that
+/// opens stands for one value more.
+std::string Excess(std::string_view text) {
+  int depth = 0;
+  std::size_t values = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') at = EndOfString(text, at);
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (c == '[' || c == '{' || c == ',') ++values;
+    if (depth > kDeepestJson) return fmt::format("more than {} levels deep", kDeepestJson);
+    if (values > kMostJsonValues) return fmt::format("more than {} values", kMostJsonValues);
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<Json> ParseJson(std::string_view text) {
+  if (const std::string excess = Excess(text); !excess.empty()) {
+    return InvalidArgument("JSON that is too large to read: " + excess);
+  }
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
     return InvalidArgument(fmt::format("not JSON: error at byte {}", error.byte));
   } catch (const Json::exception& error) {
     // For example a number that does not fit a double.
-    return InvalidArgument(fmt::format("not JSON: {}", error.what()));
+    constexpr std::size_t kShown = 200;  // it quotes the number, which may have any length
+    return InvalidArgument("not JSON: " + Shorten(error.what(), kShown));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::base {
@@ -103,7 +104,7 @@ bool LogEnabled(LogLevel level, std::string_view topic) {
 }
 
 void LogLine(LogLevel level, std::string_view topic, std::string_view line) {
-  State().logger->log(ToSpdlog(level), "{}: {}", topic, line);
+  State().logger->log(ToSpdlog(level), "{}: {}", topic, CleanLine(line));
 }
 
 }  // namespace jobman::base

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/this_coro.hpp>
@@ -49,18 +50,19 @@ class Child {
 
   /// Ends when the process has ended; it is not reaped yet.
   Task<void> WaitExit() {
-    if (pidfd_) {
-      // Without a duplicate the descriptor would be closed twice.
+    // Without a duplicate the descriptor would be closed twice.
+    UniqueFd watched(pidfd_ ? ::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3) : -1);
+    if (watched) {
       const auto executor = co_await asio::this_coro::executor;
-      asio::posix::stream_descriptor ended(executor, ::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 3));
+      asio::posix::stream_descriptor ended(executor, watched.Release());
       co_await ended.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-      co_return co_await EndIfCancelled();
+      co_await EndIfCancelled();
     }
-    // Before Linux 5.3, and where a sandbox refuses pidfd_open.
+    // Before Linux 5.3, where a sandbox refuses pidfd_open, and without a free descriptor.
     while (!HasExited()) co_await Sleep(kPoll);
   }
 
-  /// After WaitExit().
+  /// After WaitExit(), so that it does not wait.
   Result<int> Reap() {
     int status = 0;
     const pid_t reaped = ::waitpid(std::exchange(pid_, 0), &status, 0);
@@ -170,17 +172,20 @@ struct Stream {
   asio::posix::stream_descriptor descriptor;
   std::string text = {};
 
-  /// Reads what is available. False at the end.
+  /// Reads what is available, but lets others run if that does not end. False at the end.
   bool ReadAvailable() {
     std::array<char, 65536> buffer;
-    for (;;) {
+    for (int piece = 0; piece < kPiecesAtOnce; ++piece) {
       const ssize_t count = ::read(descriptor.native_handle(), buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return errno == EAGAIN;
       if (count == 0) return false;
-      text.append(buffer.data(), static_cast<std::size_t>(count));
+      const std::size_t room = kMostOutput - text.size();
+      text.append(buffer.data(), std::min(static_cast<std::size_t>(count), room));
     }
+    return true;
   }
+  static constexpr int kPiecesAtOnce = 16;
 };
 
 Task<void> Pump(std::shared_ptr<Stream> stream) {

@@ -41,12 +41,15 @@ bool Contains(std::string_view text, std::string_view part) {
 }
 
 std::string ReplaceAll(std::string text, std::string_view from, std::string_view to) {
-  if (from.empty()) return text;
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
+  std::size_t found = from.empty() ? std::string::npos : text.find(from);
+  if (found == std::string::npos) return text;
+  std::string replaced;
+  std::size_t done = 0;
+  for (; found != std::string::npos; found = text.find(from, done)) {
+    replaced.append(text, done, found - done).append(to);
+    done = found + from.size();
   }
-  return text;
+  return replaced.append(text, done);
 }
 
 std::optional<std::int64_t> ParseNumber(std::string_view text) {

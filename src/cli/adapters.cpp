@@ -40,14 +40,17 @@ base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::Sto
 
 base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
                                                         core::CloudSpec spec) {
+  cloud::CloudOptions options;
   if (spec.endpoint == client::kLocal) {
     base::Path simulator = SimulatorProgram();
     JM_CO_ASSIGN_OR_RETURN(
         const auto local, co_await client::StartLocalCloud(std::move(paths), std::move(simulator)));
     spec.endpoint = local.endpoint;
+    options.token = local.token;  // no real credential goes to a simulator
   }
   const auto executor = co_await asio::this_coro::executor;
-  JM_CO_ASSIGN_OR_RETURN(auto opened, cloud::MakeCloud(executor, std::move(spec)));
+  JM_CO_ASSIGN_OR_RETURN(auto opened,
+                         cloud::MakeCloud(executor, std::move(spec), std::move(options)));
   const std::shared_ptr<cloud::Cloud> whole = std::move(opened);
   client::CloudClient parts;
   parts.slices = {whole, &whole->slices()};

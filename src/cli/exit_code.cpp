@@ -20,6 +20,7 @@ std::optional<ExitCode> OfReason(Reason reason) {
     case Reason::kHostRefused:
     case Reason::kHostTimeout:
     case Reason::kConnectionBroke:
+    case Reason::kHostHangs:
     case Reason::kNotPublished:
     case Reason::kChipsBusy:
     case Reason::kDiskFull:
@@ -44,6 +45,7 @@ std::optional<ExitCode> OfReason(Reason reason) {
     case Reason::kNoToken:
     case Reason::kHostAuth:
     case Reason::kHostKeyChanged:
+    case Reason::kAgentSilent:
     case Reason::kKeyUnreadable:
       return kCredentials;
   }

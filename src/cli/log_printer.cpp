@@ -13,7 +13,7 @@ bool LogPrinter::Print(const client::LogStage& stage, int host, int host_count,
   if (lines_) {
     lines_->Feed(host, bytes);
   } else {
-    app_.terminal().Out(bytes);
+    app_.terminal().OutBytes(bytes);
   }
   return app_.terminal().out_error() == 0;
 }
@@ -35,7 +35,7 @@ void LogPrinter::StartStage(const client::LogStage& stage, int host_count) {
         options, [this](int host, std::string_view line, bool) { PrintJsonLine(host, line); });
   } else if (!one_host_ && host_count > 1 && app_.mode() == OutputMode::kText) {
     lines_ = std::make_unique<ui::PrefixedOutput>(
-        options, [this](std::string_view text) { app_.terminal().Out(text); });
+        options, [this](std::string_view text) { app_.terminal().OutBytes(text); });
   }
 }
 

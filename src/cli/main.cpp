@@ -17,7 +17,7 @@ int EndInternal(jobman::ui::Sink& err, const std::string& what) {
     const jobman::base::StatePaths paths{.home = *home};
     text += "; the controller's log is " + paths.ControllerLog().string();
   }
-  static_cast<void>(err.Write(text + "\n"));
+  static_cast<void>(err.Write(jobman::ui::CleanLines(text) + "\n"));
   return jobman::cli::kInternal;
 }
 

@@ -68,7 +68,10 @@ Task<Result<ports::SliceApi*>> GarbageCollector::CloudOf(core::CloudSpec spec) {
 
 Task<Result<GarbageCollector::FoundSlices>> GarbageCollector::List(CloudPlace place) {
   // A simulator that is not running has no slices, and a request would start it.
-  if (place.cloud.endpoint == kLocal && !FindLocalCloud(context_.paths)) co_return FoundSlices{};
+  if (place.cloud.endpoint == kLocal) {
+    const auto local = FindLocalCloud(context_.paths);
+    if (!local.ok() && local.error().code == base::Code::kNotFound) co_return FoundSlices{};
+  }
   JM_CO_ASSIGN_OR_RETURN(ports::SliceApi* const api, co_await CloudOf(place.cloud));
   JM_CO_ASSIGN_OR_RETURN(const auto nodes, co_await api->ListNodes(place.place));
   JM_CO_ASSIGN_OR_RETURN(const auto queued, co_await api->ListQueued(place.place));

@@ -51,7 +51,7 @@ Task<Status> GarbageCollector::LookAtHostsOf(core::Job job, Garbage* garbage) {
   }
   ssh::FanOutOptions options;
   options.patience = kListRunsLimit;
-  const ports::RemoteCommand none;  // each host has its own
+  const ports::RemoteCommand none{.limit = remote::kCallLimit};  // each host has its own command
   const auto result =
       co_await ssh::FanOut(shell_.get(), std::move(hosts), none, std::move(options));
   JM_CO_ASSIGN_OR_RETURN(const auto now, co_await JobOf(jobs_, job.id));
@@ -93,8 +93,8 @@ Task<Status> GarbageCollector::TryStop(Garbage::Run* run) {
   JM_CO_ASSIGN_OR_RETURN(ports::HostTarget target, TargetOf(context_.paths, *job, run->host));
   std::string said;
   const ports::ByteSink take = AppendTo(said);
-  ports::RemoteCommand stop;
-  stop.command = remote::StopCall(run->run_id, job->spec.command.grace).command;
+  const remote::Call call = remote::StopCall(run->run_id, job->spec.command.grace);
+  ports::RemoteCommand stop{.command = call.command, .limit = call.limit};
   // Logging in takes a while: meanwhile the job may have been resumed with this run.
   stop.may_begin = [jobs = jobs_, id = run->run_id, on] { return IsStillStray(jobs, on, id); };
   JM_CO_TRY(co_await shell_->Run(std::move(target), std::move(stop), take, take));

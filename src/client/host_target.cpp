@@ -4,6 +4,7 @@
 
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/controller/host_target.hpp"
+#include "jobman/remote/host_script.hpp"
 
 namespace jobman::client {
 
@@ -42,7 +43,7 @@ base::Task<base::Result<std::optional<std::string>>> HostKeyOf(Context context,
   if (pinned) co_return pinned;
   const auto executor = co_await asio::this_coro::executor;
   const auto shell = context.open_shell(executor, host_keys);
-  const ports::RemoteCommand nothing{.command = "true"};
+  const ports::RemoteCommand nothing{.command = "true", .limit = remote::kCallLimit};
   const ports::ByteSink unread;
   JM_CO_TRY(co_await shell->Run(target, nothing, unread, unread));
   co_return co_await host_keys.PinnedKey(target.identity);

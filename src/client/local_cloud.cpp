@@ -1,9 +1,15 @@
 #include "jobman/client/local_cloud.hpp"
 
-#include <signal.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
+#include "jobman/base/files.hpp"
+#include "jobman/base/handle.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
@@ -11,23 +17,76 @@
 #include "jobman/client/times.hpp"
 
 namespace jobman::client {
+namespace {
 
-std::optional<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
-  const auto text = base::ReadFile(paths.SimDir() / "sim.json");
-  if (!text.ok()) return {};
-  const auto json = base::ParseJson(*text);
-  if (!json.ok()) return {};
+using base::Error;
+
+constexpr std::string_view kHere = "http://127.0.0.1:";
+constexpr std::int64_t kLastPort = 65535;
+
+/// Whether a simulator holds its lock. A shared lock, so that two who look do not see each other.
+bool IsHeld(const base::Path& dir) {
+  const base::UniqueFd fd(open((dir / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return fd && flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+Error Distrusted(std::string message, std::string cure) {
+  return {.code = base::Code::kPermissionDenied,
+          .message = std::move(message),
+          .hint = std::move(cure)};
+}
+
+/// Who else could write here could send our jobs, and our logins, to hosts of their own.
+base::Status CheckOurs(const base::Path& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) return base::FromErrno(errno, path.string());
+  if (info.st_uid != geteuid()) {
+    return Distrusted(
+        fmt::format("{} belongs to another user (uid {})", path.string(), info.st_uid),
+        "set JOBMAN_HOME to a folder of your own");
+  }
+  if (!S_ISLNK(info.st_mode) && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Distrusted(path.string() + " can be written by other users",
+                      "chmod go-w " + path.string() + ", if it is right as it is");
+  }
+  return base::Ok();
+}
+
+bool IsOnThisMachine(const std::string& endpoint) {
+  if (!endpoint.starts_with(kHere)) return false;
+  const auto port = base::ParseNumber(endpoint.substr(kHere.size()));
+  return port && *port > 0 && *port <= kLastPort;
+}
+
+}  // namespace
+
+base::Result<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
+  const base::Path dir = paths.SimDir();
+  const base::Path file = dir / "sim.json";
+  const Error none = base::NotFound("no simulator runs in " + dir.string());
+  if (!base::FileSize(file) || !IsHeld(dir)) return none;
+  JM_TRY(CheckOurs(dir));
+  JM_TRY(CheckOurs(file));
+  const auto text = base::ReadRegularFile(file);
+  const auto json = text.ok() ? base::ParseJson(*text) : base::Result<base::Json>(text.error());
+  if (!json.ok()) return none;
   LocalCloud cloud{.endpoint = base::GetString(*json, "endpoint"),
                    .ssh_port = static_cast<int>(base::GetInt(*json, "ssh_port")),
                    .pid = base::GetInt(*json, "pid"),
-                   .user = base::GetString(*json, "user")};
-  if (cloud.pid <= 0 || cloud.endpoint.empty()) return {};
-  if (kill(static_cast<pid_t>(cloud.pid), 0) != 0 && errno == ESRCH) return {};
+                   .user = base::GetString(*json, "user"),
+                   .token = base::GetString(*json, "token")};
+  if (cloud.pid <= 0 || cloud.endpoint.empty()) return none;
+  if (!IsOnThisMachine(cloud.endpoint)) {
+    return Distrusted(file.string() + " has the endpoint " + cloud.endpoint +
+                          ", which is no simulator of this machine",
+                      "remove the file, and end the simulator with `jobman-sim down`");
+  }
   return cloud;
 }
 
 base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths, base::Path simulator) {
-  if (const auto cloud = FindLocalCloud(paths)) co_return *cloud;
+  auto found = FindLocalCloud(paths);
+  if (found.ok() || found.error().code != base::Code::kNotFound) co_return found;
   JM_CO_TRY(base::EnsureDir(paths.SimDir()));
   const std::string program = simulator.string();
   const std::string dir = paths.SimDir().string();
@@ -36,12 +95,13 @@ base::Task<base::Result<LocalCloud>> StartLocalCloud(base::StatePaths paths, bas
   JM_CO_ASSIGN_OR_RETURN(const auto ended,
                          co_await base::WithTimeout(base::RunProcess(argv), kSimulatorStartLimit,
                                                     "starting the local simulator"));
-  if (const auto cloud = FindLocalCloud(paths); cloud && ended.exit_code == 0) co_return *cloud;
+  auto started = FindLocalCloud(paths);
+  if (started.ok() && ended.exit_code == 0) co_return started;
   const std::string said(base::Trim(ended.out + ended.err));
-  base::Error error{.code = base::Code::kUnavailable,
-                    .message = "the local simulator did not start: " + program + " up ended with " +
-                               std::to_string(ended.exit_code) + (said.empty() ? "" : ": " + said),
-                    .hint = "run it by hand to see why: " + program + " up --dir " + dir};
+  Error error{.code = base::Code::kUnavailable,
+              .message = "the local simulator did not start: " + program + " up ended with " +
+                         std::to_string(ended.exit_code) + (said.empty() ? "" : ": " + said),
+              .hint = "run it by hand to see why: " + program + " up --dir " + dir};
   co_return error;
 }
 

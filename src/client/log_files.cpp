@@ -1,6 +1,7 @@
 #include "jobman/client/log_files.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,10 +9,18 @@
 #include <filesystem>
 #include <system_error>
 
+#include "jobman/base/capped_file.hpp"
+
 namespace jobman::client {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{256} * 1024;
+
+// In place of what the log has lost.
+std::string GapNote(std::int64_t bytes) {
+  return fmt::format("\njobman: {} bytes of this log are gone: it is longer than logs.max_bytes\n",
+                     bytes);
+}
 
 // The names in a folder; empty if it does not exist.
 std::vector<std::string> Names(const base::Path& folder) {
@@ -72,10 +81,20 @@ base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
   }
   std::string piece(kPiece, '\0');
   for (;;) {
-    const ssize_t got = ::pread(fd.get(), piece.data(), piece.size(), offset);
+    ssize_t got = ::pread(fd.get(), piece.data(), piece.size(), offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return base::FromErrno(errno, "reading " + path.string());
     if (got == 0) return offset;
+    // Looked up after the read: a gap may have grown over the piece meanwhile.
+    const auto gap = base::ReadGap(path);
+    const bool within = gap && offset < gap->end;
+    if (within && offset >= gap->begin) {
+      const std::string note = GapNote(gap->end - offset);
+      offset = gap->end;
+      if (!take(note)) return offset;
+      continue;
+    }
+    if (within) got = std::min<ssize_t>(got, gap->begin - offset);
     offset += got;
     if (!take(std::string_view(piece).substr(0, static_cast<std::size_t>(got)))) return offset;
   }

@@ -6,6 +6,7 @@
 #include "jobman/cloud/tpu_api.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/http/logging_transport.hpp"
+#include "jobman/http/redacting_transport.hpp"
 #include "jobman/http/url.hpp"
 
 namespace jobman::cloud {
@@ -28,6 +29,16 @@ RatePolicy DefaultRate(const std::string& endpoint) {
   return rate;
 }
 
+Result<std::unique_ptr<auth::TokenSource>> Tokens(const core::CloudSpec& spec,
+                                                  const std::string& endpoint,
+                                                  const base::Clock& clock,
+                                                  const CloudOptions& options) {
+  if (options.token) return auth::MakeFixedTokenSource(*options.token, "the simulator's sim.json");
+  const auth::TokenSettings settings{
+      .endpoint = endpoint, .token_file = spec.token_file, .token_command = spec.token_command};
+  return auth::ChooseTokenSource(settings, clock, options.env);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::CloudSpec spec,
@@ -39,11 +50,10 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
   auto cloud = std::make_unique<Cloud>();
   cloud->clock_ = std::make_unique<base::SystemClock>();
   const base::Clock& clock = *cloud->clock_;
-  const auth::TokenSettings settings{
-      .endpoint = endpoint, .token_file = spec.token_file, .token_command = spec.token_command};
-  JM_ASSIGN_OR_RETURN(auto tokens, auth::ChooseTokenSource(settings, clock, options.env));
+  JM_ASSIGN_OR_RETURN(auto tokens, Tokens(spec, endpoint, clock, options));
   JM_ASSIGN_OR_RETURN(auto wire, http::MakeCurlTransport(executor));
-  // Logging is next to the wire: it shows every exchange, also a repetition with a fresh token.
+  wire = http::MakeRedactingTransport(std::move(wire));
+  // Logging is below the credentials: it shows every exchange, also one with a fresh token.
   wire = auth::MakeAuthTransport(http::MakeLoggingTransport(std::move(wire)), std::move(tokens));
 
   auto api = std::make_unique<TpuApi>(std::move(wire), endpoint);

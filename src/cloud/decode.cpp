@@ -26,6 +26,12 @@ std::map<std::string, std::string> StringMap(const Json& object) {
   return map;
 }
 
+/// A word for people and for comparing with words that we know; those are short.
+std::string WordOf(const Json& object, std::string_view key) {
+  constexpr std::size_t kLongestWord = 200;
+  return base::Shorten(GetString(object, key), kLongestWord);
+}
+
 std::size_t SizeOf(const Json& value) {
   return value.is_array() ? value.size() : 0;
 }
@@ -45,11 +51,11 @@ std::vector<core::HostAddress> HostsOf(const Json& node) {
 }
 
 std::string AcceleratorOf(const Json& node) {
-  std::string type = GetString(node, "acceleratorType");
+  std::string type = WordOf(node, "acceleratorType");
   if (!type.empty()) return type;
   const Json& config = GetMember(node, "acceleratorConfig");
-  const std::string topology = GetString(config, "topology");
-  return GetString(config, "type") + (topology.empty() ? "" : " " + topology);
+  const std::string topology = WordOf(config, "topology");
+  return WordOf(config, "type") + (topology.empty() ? "" : " " + topology);
 }
 
 std::optional<base::Error> FailureOf(const Json& state, const ErrorContext& context) {
@@ -71,12 +77,20 @@ std::string KeyData(const std::string& type, std::string_view value) {
 /// PENDING may be a week ahead; ONGOING is now.
 std::optional<core::Notice> NoticeOf(const Json& maintenance) {
   if (!maintenance.is_object() || maintenance.empty()) return std::nullopt;
-  const std::string status = GetString(maintenance, "maintenanceStatus");
-  std::vector<std::string> words = {GetString(maintenance, "type"), status};
-  const std::string start = GetString(maintenance, "windowStartTime");
+  const std::string status = WordOf(maintenance, "maintenanceStatus");
+  std::vector<std::string> words = {WordOf(maintenance, "type"), status};
+  const std::string start = WordOf(maintenance, "windowStartTime");
   if (!start.empty()) words.push_back("from " + start);
   std::erase(words, std::string{});
   return core::Notice{.imminent = status == "ONGOING", .text = base::Join(words, ", ")};
+}
+
+/// Neither part of a host key has other characters; they would be lines of a known_hosts file.
+bool IsKeyWord(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("+/=-@.").find(c) != std::string_view::npos;
+  });
 }
 
 std::map<std::string, std::string> KeysOf(const Json& attributes) {
@@ -86,7 +100,7 @@ std::map<std::string, std::string> KeysOf(const Json& attributes) {
     if (GetString(items[i], "namespace") != "hostkeys") continue;
     const std::string type = GetString(items[i], "key");
     const std::string data = KeyData(type, GetString(items[i], "value"));
-    if (!type.empty() && !data.empty()) keys[type] = data;
+    if (IsKeyWord(type) && IsKeyWord(data)) keys[type] = data;
   }
   return keys;
 }
@@ -112,15 +126,15 @@ Result<core::NodeSeen> DecodeNode(const Json& node) {
   seen.id = LastPart(name);
   seen.zone = PartAfter(name, "locations");
   seen.uid = GetString(node, "id");
-  seen.raw_state = GetString(node, "state");
+  seen.raw_state = WordOf(node, "state");
   seen.state = seen.raw_state.empty() ? core::NodeState::kUnspecified
                                       : core::NodeStateFromName(seen.raw_state);
-  seen.health = GetString(node, "health");
+  seen.health = WordOf(node, "health");
   seen.accelerator = AcceleratorOf(node);
   seen.queued_resource = LastPart(GetString(node, "queuedResource"));
   seen.labels = StringMap(GetMember(node, "labels"));
   seen.hosts = HostsOf(node);
-  seen.create_time = GetString(node, "createTime");
+  seen.create_time = WordOf(node, "createTime");
   seen.notice = NoticeOf(GetMember(node, "upcomingMaintenance"));
   seen.spot = GetBool(scheduling, "spot") || GetBool(scheduling, "preemptible");
   return seen;
@@ -135,12 +149,12 @@ Result<core::QueuedSeen> DecodeQueued(const Json& queued) {
   core::QueuedSeen seen;
   seen.id = LastPart(name);
   seen.zone = PartAfter(name, "locations");
-  seen.raw_state = GetString(state, "state");
+  seen.raw_state = WordOf(state, "state");
   seen.state = seen.raw_state.empty() ? core::QueuedState::kUnspecified
                                       : core::QueuedStateFromName(seen.raw_state);
   seen.failure = FailureOf(state, {.project = PartAfter(name, "projects"), .zone = seen.zone});
   if (SizeOf(specs) > 0) seen.labels = StringMap(GetMember(GetMember(specs[0], "node"), "labels"));
-  seen.create_time = GetString(queued, "createTime");
+  seen.create_time = WordOf(queued, "createTime");
   return seen;
 }
 

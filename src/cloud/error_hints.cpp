@@ -78,8 +78,10 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
     case Reason::kHostRefused:
     case Reason::kHostTimeout:
     case Reason::kConnectionBroke:
+    case Reason::kHostHangs:
     case Reason::kHostAuth:
     case Reason::kHostKeyChanged:
+    case Reason::kAgentSilent:
     case Reason::kKeyUnreadable:
     case Reason::kChipsBusy:
     case Reason::kDiskFull:

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cloud/error_hints.hpp"
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/http/redact.hpp"
 
@@ -21,6 +22,8 @@ using base::Reason;
 constexpr std::int64_t kLongestRetryAfter = 3600;
 /// Longer messages would fill screens, and the store with every event that quotes them.
 constexpr std::size_t kLongestMessage = 2000;
+/// Of a text of the service; what decides is at its beginning.
+constexpr std::size_t kLongestRead = 16'384;
 
 /// A failure as received, before it is classified.
 struct Told {
@@ -43,7 +46,8 @@ std::string StripEid(const std::string& message) {
 void ReadQuotaFailure(const Json& detail, Told& told) {
   const Json& violations = GetMember(detail, "violations");
   for (std::size_t i = 0; violations.is_array() && i < violations.size(); ++i) {
-    told.violations += GetString(violations[i], "description") + " ";
+    if (told.violations.size() > kLongestRead) break;
+    told.violations += base::Shorten(GetString(violations[i], "description"), kLongestRead) + " ";
   }
   if (told.violations.empty()) told.violations = "-";
 }
@@ -66,7 +70,8 @@ About AboutOf(const Told& told) {
 }
 
 Told Read(const Json& status, Code code) {
-  Told told{.code = code, .message = StripEid(GetString(status, "message"))};
+  Told told{.code = code,
+            .message = StripEid(base::Shorten(GetString(status, "message"), kLongestRead))};
   ReadDetails(GetMember(status, "details"), told);
   told.about = AboutOf(told);
   return told;
@@ -249,30 +254,29 @@ std::optional<std::chrono::seconds> RetryAfter(const http::Headers& headers, con
 
 Error Classify(const Told& told, bool in_operation, const ErrorContext& context) {
   const Reason reason = ReasonOf(told, in_operation);
-  return {.code = told.code,
-          .message = base::Shorten(http::RedactText(told.message), kLongestMessage),
-          .reason = reason,
-          .hint = HintFor(told.code, reason, told.about, context)};
+  return {
+      .code = told.code,
+      .message = base::Shorten(base::CleanLine(http::RedactText(told.message)), kLongestMessage),
+      .reason = reason,
+      .hint = HintFor(told.code, reason, told.about, context)};
 }
 
-/// The beginning of a body that is not JSON, on one line.
+/// The beginning of a body that is not JSON.
 std::string Excerpt(std::string_view body) {
   constexpr std::size_t kMost = 200;
-  std::string text(base::Trim(body.substr(0, kMost)));
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  return http::RedactText(text) + (body.size() > kMost ? "..." : "");
+  const std::string_view text = base::Trim(body.substr(0, kMost));
+  return std::string(text) + (body.size() > kMost ? "..." : "");
 }
 
 /// The API never redirects: this is something else, such as a login page or a proxy.
 Error Redirected(const http::Response& response) {
   const auto target = http::FindHeader(response.headers, "Location");
-  return {.code = Code::kFailedPrecondition,
-          .message = "the endpoint redirects to " +
-                     base::Shorten(http::RedactText(std::string(target.value_or("nowhere"))), 200) +
-                     " (HTTP status " + std::to_string(response.status) + ")",
-          .hint = "this is not the Cloud TPU API: check --endpoint and cloud.endpoint"};
+  return {
+      .code = Code::kFailedPrecondition,
+      .message = "the endpoint redirects to " +
+                 base::Shorten(http::RedactText(http::RedactUrl(target.value_or("nowhere"))), 200) +
+                 " (HTTP status " + std::to_string(response.status) + ")",
+      .hint = "this is not the Cloud TPU API: check --endpoint and cloud.endpoint"};
 }
 
 }  // namespace

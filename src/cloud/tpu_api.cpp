@@ -13,8 +13,10 @@ using base::GetMember;
 using base::GetString;
 using core::Place;
 
-/// More than any project has; bounds a listing that never ends.
+/// More than any project has; these bound a listing that never ends.
 constexpr int kMostPages = 10'000;
+constexpr std::size_t kMostItems = 100'000;
+constexpr std::size_t kMostListed = std::size_t{64} << 20U;  ///< bytes of all pages
 
 std::string PathOf(const Place& place, std::string_view kind, const std::string& id = "") {
   std::string path = "/v2/projects/" + http::PercentEncode(place.project) + "/locations/" +
@@ -35,48 +37,50 @@ Error Incomplete(const std::string& path, const std::string& why) {
           .message = "the listing of " + path + " is incomplete: " + why};
 }
 
-/// Adds a page's objects; returns the token of the next page, or empty.
-Result<std::string> TakePage(const Json& page, const std::string& path, const std::string& key,
-                             std::vector<Json>& all) {
+Error TooLong(const std::string& path, const std::string& bound) {
+  Error error = Incomplete(path, "it has more than " + bound);
+  error.hint = "no project has that many: check the endpoint";
+  return error;
+}
+
+/// Whether the page has its part of the listing.
+base::Status CheckPage(const Json& page, const std::string& path, const std::string& key) {
   const Json& unreachable = GetMember(page, "unreachable");
   if (unreachable.is_array() && !unreachable.empty()) {
+    constexpr std::size_t kShown = 200;
     const auto* place = unreachable[0].get_ptr<const std::string*>();
-    return Incomplete(path, "unreachable: " + (place == nullptr ? "some zones" : *place));
+    return Incomplete(
+        path, "unreachable: " + (place == nullptr ? "some zones" : base::Shorten(*place, kShown)));
   }
   const Json& items = GetMember(page, key);
   if (!items.is_null() && !items.is_array()) return Incomplete(path, "'" + key + "' is not a list");
-  for (const Json& item : items) all.push_back(item);
-  return GetString(page, "nextPageToken");
+  return base::Ok();
 }
 
+/// Collects decoded objects.
 template <class T>
-Result<std::vector<T>> DecodeAll(const Result<std::vector<Json>>& items,
-                                 Result<T> (*decode)(const Json&)) {
-  if (!items) return items.error();
-  std::vector<T> all;
-  for (const Json& item : *items) {
+auto Into(std::vector<T>& all, Result<T> (*decode)(const Json&)) {
+  return [&all, decode](const Json& item) -> base::Status {
     JM_ASSIGN_OR_RETURN(T one, decode(item));
     all.push_back(std::move(one));
-  }
-  return all;
+    return base::Ok();
+  };
+}
+
+/// Collects the word `key` of each object, else the last part of its name.
+auto WordsInto(std::vector<std::string>& words, const std::string& key) {
+  return [&words, key](const Json& item) {
+    std::string word = GetString(item, key);
+    if (word.empty()) word = LastPart(GetString(item, "name"));
+    if (!word.empty()) words.push_back(std::move(word));
+    return base::Ok();
+  };
 }
 
 template <class T>
 Result<T> DecodeOne(const Result<Json>& reply, Result<T> (*decode)(const Json&)) {
   if (!reply) return reply.error();
   return decode(*reply);
-}
-
-Result<std::vector<std::string>> Words(const Result<std::vector<Json>>& items,
-                                       const std::string& key) {
-  if (!items) return items.error();
-  std::vector<std::string> words;
-  for (const Json& item : *items) {
-    std::string word = GetString(item, key);
-    if (word.empty()) word = LastPart(GetString(item, "name"));
-    if (!word.empty()) words.push_back(std::move(word));
-  }
-  return words;
 }
 
 }  // namespace
@@ -86,7 +90,7 @@ TpuApi::TpuApi(std::unique_ptr<http::Transport> transport, std::string endpoint)
   while (endpoint_.ends_with('/')) endpoint_.pop_back();
 }
 
-Task<Result<Json>> TpuApi::Call(WireCall call, Place place) {
+Task<Result<std::string>> TpuApi::Send(WireCall call, Place place) {
   http::Request request{.method = call.method, .url = endpoint_ + call.Target()};
   request.headers = {{"Accept", "application/json"}};
   if (!call.body.is_null()) {
@@ -100,30 +104,48 @@ Task<Result<Json>> TpuApi::Call(WireCall call, Place place) {
     const ErrorContext context{.project = place.project, .zone = place.zone};
     co_return ErrorFromResponse(*answer, context).With(doing);
   }
-  if (base::Trim(answer->body).empty()) co_return Json::object();
-  Result<Json> reply = base::ParseJson(answer->body);
-  if (reply && reply->is_object()) co_return reply;
+  co_return std::move(answer->body);
+}
+
+Task<Result<Json>> TpuApi::Call(WireCall call, Place place) {
+  const std::string doing = call.method + " " + call.path;
+  JM_CO_ASSIGN_OR_RETURN(const std::string body, co_await Send(std::move(call), place));
+  co_return ReadReply(body, doing);
+}
+
+Result<Json> TpuApi::ReadReply(const std::string& body, const std::string& doing) const {
+  if (base::Trim(body).empty()) return Json::object();
+  Result<Json> reply = base::ParseJson(body);
+  if (reply && reply->is_object()) return reply;
   Error strange{.code = base::Code::kUnavailable,
                 .message = endpoint_ + " did not answer like the Cloud TPU API: " +
                            (reply ? "JSON, but not an object" : reply.error().message),
                 .hint = "check the endpoint; a proxy or a login page may have answered instead"};
-  co_return std::move(strange).With(doing);
+  return std::move(strange).With(doing);
 }
 
-Task<Result<std::vector<Json>>> TpuApi::ListAll(std::string path, std::string key, Place place) {
-  std::vector<Json> all;
+Task<base::Status> TpuApi::ListAll(std::string path, std::string key, Place place, Take take) {
   std::set<std::string> tokens;
   std::string token;
+  std::size_t items = 0;
+  std::size_t bytes = 0;
   for (int page = 0; page < kMostPages; ++page) {
     WireCall call{.method = "GET", .path = path};
     if (!token.empty()) call.query.emplace_back("pageToken", token);
-    const Result<Json> reply = co_await Call(std::move(call), place);
-    if (!reply) co_return reply.error();
-    JM_CO_ASSIGN_OR_RETURN(token, TakePage(*reply, path, key, all));
-    if (token.empty()) co_return all;
+    JM_CO_ASSIGN_OR_RETURN(const std::string body, co_await Send(std::move(call), place));
+    JM_CO_ASSIGN_OR_RETURN(const Json reply, ReadReply(body, "GET " + path));
+    JM_CO_TRY(CheckPage(reply, path, key));
+    const Json& list = GetMember(reply, key);
+    items += list.size();
+    bytes += body.size();
+    if (items > kMostItems) co_return TooLong(path, std::to_string(kMostItems) + " entries");
+    if (bytes > kMostListed) co_return TooLong(path, std::to_string(kMostListed >> 20U) + " MiB");
+    for (const Json& item : list) JM_CO_TRY(take(item));
+    token = GetString(reply, "nextPageToken");
+    if (token.empty()) co_return base::Ok();
     if (!tokens.insert(token).second) co_return Incomplete(path, "a page token was repeated");
   }
-  co_return Incomplete(path, "it does not end");
+  co_return TooLong(path, std::to_string(kMostPages) + " pages");
 }
 
 Task<Result<core::OperationSeen>> TpuApi::Create(core::SliceRequest request) {
@@ -139,13 +161,17 @@ Task<Result<core::OperationSeen>> TpuApi::Delete(core::SliceRef ref) {
 }
 
 Task<Result<std::vector<core::NodeSeen>>> TpuApi::ListNodes(Place place) {
-  const auto items = co_await ListAll(PathOf(place, "nodes"), "nodes", place);
-  co_return DecodeAll(items, DecodeNode);
+  std::vector<core::NodeSeen> nodes;
+  const Take take = Into(nodes, DecodeNode);
+  JM_CO_TRY(co_await ListAll(PathOf(place, "nodes"), "nodes", place, take));
+  co_return nodes;
 }
 
 Task<Result<std::vector<core::QueuedSeen>>> TpuApi::ListQueued(Place place) {
-  const auto items = co_await ListAll(PathOf(place, "queuedResources"), "queuedResources", place);
-  co_return DecodeAll(items, DecodeQueued);
+  std::vector<core::QueuedSeen> queued;
+  const Take take = Into(queued, DecodeQueued);
+  JM_CO_TRY(co_await ListAll(PathOf(place, "queuedResources"), "queuedResources", place, take));
+  co_return queued;
 }
 
 Task<Result<core::NodeSeen>> TpuApi::GetNode(Place place, std::string id) {
@@ -179,13 +205,17 @@ Task<Result<std::vector<core::HostKeys>>> TpuApi::GetHostKeys(Place place, std::
 }
 
 Task<Result<std::vector<std::string>>> TpuApi::AcceleratorTypes(Place place) {
-  const auto items = co_await ListAll(PathOf(place, "acceleratorTypes"), "acceleratorTypes", place);
-  co_return Words(items, "type");
+  std::vector<std::string> types;
+  const Take take = WordsInto(types, "type");
+  JM_CO_TRY(co_await ListAll(PathOf(place, "acceleratorTypes"), "acceleratorTypes", place, take));
+  co_return types;
 }
 
 Task<Result<std::vector<std::string>>> TpuApi::RuntimeVersions(Place place) {
-  const auto items = co_await ListAll(PathOf(place, "runtimeVersions"), "runtimeVersions", place);
-  co_return Words(items, "version");
+  std::vector<std::string> versions;
+  const Take take = WordsInto(versions, "version");
+  JM_CO_TRY(co_await ListAll(PathOf(place, "runtimeVersions"), "runtimeVersions", place, take));
+  co_return versions;
 }
 
 }  // namespace jobman::cloud

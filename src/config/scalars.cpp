@@ -12,7 +12,7 @@ namespace {
 using base::Json;
 using base::Result;
 
-constexpr std::int64_t kLargestNumber = 1'000'000'000;
+constexpr std::int64_t kLargestNumber = 2'000'000'000;
 
 base::Error Expected(const std::string& type, const Value& value, std::string hint = {}) {
   const std::string found =

@@ -72,7 +72,8 @@ constexpr KeyRow kRows[] = {
              Key("cloud", T::kMap, "google",
                  "Which API creates the slices: google, local (the simulator), a URL, or a map.")),
     Key("cloud.endpoint", T::kText, "JOBMAN_ENDPOINT, else google",
-        "google, local, or an http(s) URL; --endpoint takes precedence."),
+        "google, local, or an http(s) URL; --endpoint takes precedence. local gets no token but "
+        "the simulator's own, whatever the keys below and the environment say."),
     Key("cloud.token_file", T::kPath, "", "File with an access token."),
     Key("cloud.token_command", T::kText, "", "Shell command that prints an access token."),
 
@@ -210,6 +211,10 @@ constexpr KeyRow kRows[] = {
     Among("watchdog.max_duration.do", T::kWord, "restart|new_slice|fail", "fail",
           "What to do then."),
     NotYet("health", T::kAny, "Probe of the hosts before the run."),
+
+    Key("logs", T::kMap, "", "The copies of the hosts' output on this machine."),
+    Among("logs.max_bytes", T::kNumber, "1048576-2000000000", "1073741824",
+          "Of one host in one stage; a longer log loses its middle, which `logs` says."),
 
     Key("on", T::kMap, "", "Hooks: what to do when something happens to the job; see hooks.md."),
     Event("on.started", "The command starts, in any attempt."),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "jobman/base/backoff.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
@@ -15,6 +16,12 @@ base::Error Unavailable(std::string message) {
   return {.code = base::Code::kUnavailable, .message = std::move(message)};
 }
 
+/// They would fill `talk` in time.
+void DropSignsOfLife(std::string& talk) {
+  if (base::Contains(talk, remote::kSignOfLife))
+    talk = base::ReplaceAll(talk, remote::kSignOfLife, "");
+}
+
 }  // namespace
 
 base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
@@ -25,24 +32,29 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
   const ports::ByteSink err = [&talk, &heard](std::string_view bytes) -> base::Status {
     talk.append(bytes);
     heard(talk);
+    DropSignsOfLife(talk);
     if (talk.size() > kKept) talk.erase(0, talk.size() - kKept);
     return base::Ok();
   };
   for (int tries = 0; tries < 2; ++tries) {
-    ports::RemoteCommand command{.command = call.command, .input = call.input};
     talk.clear();
+    const ports::RemoteCommand command = CommandOf(call);
     JM_CO_ASSIGN_OR_RETURN(const int code, co_await shell->Run(target, command, out, err));
     if (code == 0 || code == remote::kExitHostError) co_return remote::ParseStatus(talk);
     if (code != remote::kExitNotInstalled) {
       co_return Unavailable(fmt::format("the host script ended with {}: {}", code, talk));
     }
-    const remote::Call install = remote::InstallCall();
-    ports::RemoteCommand installing{.command = install.command, .input = install.input};
     talk.clear();
+    const ports::RemoteCommand installing = CommandOf(remote::InstallCall());
     JM_CO_ASSIGN_OR_RETURN(const int installed, co_await shell->Run(target, installing, {}, err));
     if (installed != 0) co_return remote::ParseStatus(talk);
   }
   co_return Unavailable("the host script does not stay installed");
+}
+
+ports::RemoteCommand CommandOf(const remote::Call& call) {
+  return {
+      .command = call.command, .input = call.input, .limit = call.limit, .silence = call.silence};
 }
 
 ports::ByteSink KeepIn(std::string* text) {
@@ -61,7 +73,7 @@ bool IsPermanent(const base::Error& error) {
 
 bool IsLocalTrouble(const base::Error& error) {
   return error.reason == base::Reason::kDiskFull || error.reason == base::Reason::kNotWritable ||
-         error.reason == base::Reason::kLeaseLost;
+         error.reason == base::Reason::kLeaseLost || error.reason == base::Reason::kAgentSilent;
 }
 
 base::Duration ReconnectWait(int tries, double unit_random) {

@@ -15,13 +15,15 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
                                                      ports::HostTarget target, remote::Call call,
                                                      ports::ByteSink out,
                                                      std::function<void(std::string_view)> heard);
+/// The command with which a call is made, with the call's limits.
+ports::RemoteCommand CommandOf(const remote::Call& call);
 /// Keeps about the first 16 KiB. `text` must outlive the call.
 ports::ByteSink KeepIn(std::string* text);
 
 /// Whether retrying the call is useless.
 bool IsPermanent(const base::Error& error);
-/// Whether the cause is on this machine, not on the host: the log cannot be written, or another
-/// controller took over. The output waits on the host meanwhile.
+/// Whether the cause is on this machine, not on the host: the log cannot be written, the ssh-agent
+/// is silent, or another controller took over. The output waits on the host meanwhile.
 bool IsLocalTrouble(const base::Error& error);
 /// The wait after try number `tries`: at least half of the bound, since full jitter could hammer a
 /// host that is just booting. `unit_random` in [0, 1).

@@ -11,7 +11,7 @@ void NoticePasser::Pass(const core::Notice& notice, const std::string& signal) {
     if (host.ended || host.stopping) continue;
     Passing& passing = passings_[index];
     passing.calls.push_back(remote::NoticeCall(hosts_.RunId(host), notice, signal));
-    if (passing.calls.size() > 1) continue;
+    passing.scope = {};  // ends a call that hangs; it is made again
     base::Spawn(context_.executor, passing.scope, PassAll(index));
   }
 }

@@ -13,8 +13,9 @@ class NoticePasser {
  public:
   NoticePasser(const StageContext& context, StageHosts& hosts);
 
-  /// At once, or when the command has started there and knows the earlier ones: one of them may
-  /// have the signal.
+  /// At once, or when the command has started there. After earlier notices that it was not told
+  /// yet, which are passed again: one of them may have the signal. Each notice is passed once, so
+  /// few wait.
   void Pass(const core::Notice& notice, const std::string& signal);
   /// Whether the host is still to be told.
   bool Busy(std::size_t index) const { return !passings_[index].calls.empty(); }

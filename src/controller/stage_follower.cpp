@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/run_order.hpp"
+#include "jobman/base/capped_file.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/times.hpp"
 
@@ -44,7 +45,7 @@ base::Task<void> StageFollower::Follow(std::size_t index) {
     // and left children behind.
     if (host.ended || host.stopping) co_return;
     if (answer.ok()) co_return Finish(index, *answer);
-    const bool answered = std::exchange(host.reached, false);
+    const bool answered = EndContact(host, answer.error());
     if (answered) {
       tries = 1;
       unreachable_for = base::Duration{0};
@@ -59,6 +60,14 @@ base::Task<void> StageFollower::Follow(std::size_t index) {
       co_return hosts_.Lose(host, answer.error());
     co_await base::Sleep(wait);
   }
+}
+
+/// Whether the host was there until the connection failed. One that begins to answer and then hangs
+/// was not.
+bool StageFollower::EndContact(StageHost& host, const Error& error) {
+  const bool hung = error.reason == base::Reason::kHostHangs;
+  const base::Duration lasted = host.last_news - host.reached_at;
+  return std::exchange(host.reached, false) && !(hung && lasted < remote::kLongestSilence);
 }
 
 /// How long a failed try and the wait after it left the host unreachable. The time before a
@@ -78,7 +87,7 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
   }
   const base::Path path = context_.LogPath(host.number);
   JM_CO_TRY(base::EnsureDir(path.parent_path()));
-  JM_CO_ASSIGN_OR_RETURN(auto log, base::AppendFile::Open(path));
+  JM_CO_ASSIGN_OR_RETURN(auto log, base::CappedFile::Open(path, job.spec.logs.max_bytes));
   JM_CO_TRY(co_await watch_.ReadOldLog(index, log.size()));
   const ports::ByteSink out = [&log, this, index](std::string_view bytes) -> base::Status {
     hosts_.Reached(hosts_[index]);
@@ -118,7 +127,7 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   const ports::HostTarget target =
       co_await context_.access.TargetOf(context_.job, hosts_[index].number);
   const remote::Call renew = remote::RenewCall(hosts_.RunId(hosts_[index]));
-  ports::RemoteCommand asking{.command = renew.command, .input = renew.input};
+  const ports::RemoteCommand asking = CommandOf(renew);
   JM_CO_ASSIGN_OR_RETURN(const int code,
                          co_await context_.ports.shell->Run(target, asking, {}, err));
   // Where the script is not installed, there was no run.
@@ -141,10 +150,10 @@ base::Task<StageFollower::Answer> StageFollower::FetchRest(std::size_t index) {
     Answer rest = co_await FollowOnce(index, false);
     if (rest.ok() || IsPermanent(rest.error()) || host.ended) co_return rest;
     hosts_.Failing(host, rest.error());
-    const bool answered = std::exchange(host.reached, false);
+    const bool answered = EndContact(host, rest.error());
     const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     unreachable_for += UnreachableTime(rest.error(), answered, began, wait);
-    if (unreachable_for > kStopMargin) co_return rest;
+    if (unreachable_for > remote::kStopMargin) co_return rest;
     co_await base::Sleep(wait);
   }
 }

@@ -32,6 +32,7 @@ class StageFollower {
   base::Task<Answer> FetchRest(std::size_t index);
   base::Task<base::Status> Renew(std::size_t index);
   void Finish(std::size_t index, const remote::RunStatus& status);
+  static bool EndContact(StageHost& host, const base::Error& error);
   base::Duration UnreachableTime(const base::Error& error, bool answered, core::TimePoint began,
                                  base::Duration wait) const;
   base::Duration UnreachableBefore(core::TimePoint since) const;

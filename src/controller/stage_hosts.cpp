@@ -32,11 +32,17 @@ base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call 
                                                 ports::ByteSink out) {
   ports::HostTarget target = co_await context_.access.TargetOf(context_.job, hosts_[index].number);
   std::function<void(std::string_view)> heard = [this, index](std::string_view talk) {
-    Reached(hosts_[index]);
-    LookForNotice(hosts_[index], talk);
+    Hear(hosts_[index], talk);
   };
   co_return co_await CallHost(context_.ports.shell, std::move(target), std::move(call),
                               std::move(out), std::move(heard));
+}
+
+/// What a login shell prints says nothing of the run.
+void StageHosts::Hear(StageHost& host, std::string_view talk) {
+  if (!host.reached && !remote::SaysRunExists(talk)) return;
+  Reached(host);
+  LookForNotice(host, talk);
 }
 
 /// Reports a notice from the host's metadata server.
@@ -103,10 +109,10 @@ void StageHosts::Lose(StageHost& host, Error error) {
   Report(host, HostPhase::kLost, std::move(error));
 }
 
-void StageHosts::Settle(StageHost& host) {
+void StageHosts::Settle(StageHost& host, std::optional<Error> error) {
   if (host.settled) return;
   host.settled = true;
-  Report(host, HostPhase::kExited);
+  Report(host, HostPhase::kExited, std::move(error));
 }
 
 void StageHosts::ReportRunning(const StageHost& host) {

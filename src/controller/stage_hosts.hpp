@@ -46,11 +46,13 @@ class StageHosts {
   void Finish(StageHost& host, const remote::RunStatus& status);
   /// Gives the host up.
   void Lose(StageHost& host, base::Error error);
-  /// Nothing is left of the stopped run.
-  void Settle(StageHost& host);
+  /// Nothing is left of the stopped run, or, with an error, the host was given up before it could
+  /// say so.
+  void Settle(StageHost& host, std::optional<base::Error> error = {});
   void ReportRunning(const StageHost& host);
 
  private:
+  void Hear(StageHost& host, std::string_view talk);
   void LookForNotice(StageHost& host, std::string_view talk);
   base::Error ChipsBusy(const StageHost& host, const std::string& who) const;
   void Report(const StageHost& host, core::HostPhase phase, std::optional<base::Error> error = {});

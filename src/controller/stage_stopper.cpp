@@ -1,6 +1,7 @@
 #include "controller/stage_stopper.hpp"
 
 #include "controller/run_order.hpp"
+#include "jobman/base/log.hpp"
 #include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
@@ -24,7 +25,7 @@ remote::Call StageStopper::CallFor(const StageHost& host) const {
 }
 
 base::Task<void> StageStopper::StopHost(std::size_t index) {
-  const base::Duration limit = context_.job->spec.command.grace + kStopMargin;
+  const base::Duration limit = context_.job->spec.command.grace + remote::kStopMargin;
   base::Duration unreachable_for{0};
   for (int tries = 1;; ++tries) {
     std::string said;
@@ -48,9 +49,11 @@ base::Task<void> StageStopper::StopHost(std::size_t index) {
 
 void StageStopper::GiveUp(std::size_t index, base::Error error) {
   StageHost& host = hosts_[index];
+  base::Log(base::LogLevel::kWarn, "ssh", "job {}: going on without host {}: {}",
+            core::FormatJobId(context_.job->id), host.number, error.ToString());
   follower_.Stop(index);
-  if (!host.ended) hosts_.Lose(host, std::move(error));
-  hosts_.Settle(host);
+  if (!host.ended) return hosts_.Lose(host, std::move(error));
+  hosts_.Settle(host, std::move(error));
 }
 
 }  // namespace jobman::controller

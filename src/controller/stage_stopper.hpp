@@ -7,7 +7,7 @@
 namespace jobman::controller {
 
 /// Stops all processes of the stage's run on each host, with retries until nothing is left. A host
-/// that does not answer is given up kStopMargin after the grace.
+/// that does not answer is given up remote::kStopMargin after the grace.
 class StageStopper {
  public:
   StageStopper(const StageContext& context, StageHosts& hosts, StageFollower& follower);

@@ -143,7 +143,10 @@ base::Task<void> ZoneWatch::Loop(ZoneWatch* self, std::shared_ptr<Place> place) 
       base::Log(LogLevel::kWarn, "cloud", "cannot look at zone {}, so nothing changes there: {}",
                 place->where.zone, looked.error().ToString());
       self->PostLookFailed(*place, looked.error());
-      if (looked.error().reason == base::Reason::kUnreachable) self->clouds_.Forget(place->cloud);
+      // A simulator that was started anew has another endpoint, or another token.
+      const bool moved = looked.error().reason == base::Reason::kUnreachable ||
+                         looked.error().code == base::Code::kUnauthenticated;
+      if (moved) self->clouds_.Forget(place->cloud);
     }
     if (place->poll_now) place->pause = self->options_.hot_poll;
     place->timer.expires_after(place->pause);

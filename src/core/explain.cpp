@@ -100,6 +100,10 @@ std::string SliceWait(const Job& job) {
                    : "the last slice to be deleted";
 }
 
+std::string StopWait(const Job& job) {
+  return job.stage ? "the remote processes to end" : "the cloud to delete the slice";
+}
+
 std::string WaitsFor(const Job& job, TimePoint now) {
   const TpuSpec& tpu = job.spec.tpu;
   return std::visit(
@@ -119,11 +123,8 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                    if (state.for_maintenance) return "the maintenance, at most " + left;
                    return "the next try in " + left;
                  },
-                 [&](const Cancelling&) -> std::string {
-                   if (job.stage) return "the remote processes to end";
-                   return "the cloud to delete the slice";
-                 },
-                 [](const Deleting&) -> std::string { return "the cloud to delete the slice"; },
+                 [&](const Cancelling&) { return StopWait(job); },
+                 [&](const Deleting&) { return StopWait(job); },
                  [&](const Done&) -> std::string {
                    const bool deleting = job.slice && job.slice->phase == SlicePhase::kDeleting;
                    return deleting ? "the cloud to delete the slice" : "";

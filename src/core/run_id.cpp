@@ -12,7 +12,6 @@
 namespace jobman::core {
 namespace {
 
-/// The dot separates fields, so none may hold one.
 /// Parses an id from its beginning; `good` while every field was found.
 struct Reader {
   std::string_view rest;
@@ -46,6 +45,7 @@ struct Reader {
 
 }  // namespace
 
+// The dot separates fields, so none may hold one.
 bool IsRunIdField(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

@@ -95,6 +95,7 @@ bool IsStageCalled(std::string_view name, std::string_view word) {
 bool IsUnreachable(const base::Error& error) {
   return error.reason == base::Reason::kHostRefused || error.reason == base::Reason::kHostTimeout ||
          error.reason == base::Reason::kConnectionBroke ||
+         error.reason == base::Reason::kHostHangs || error.reason == base::Reason::kAgentSilent ||
          error.reason == base::Reason::kUnreachable;
 }
 
@@ -107,7 +108,7 @@ bool Failed(const HostRun& run) {
 }
 
 bool DidNotAnswer(const HostRun& run) {
-  return run.phase == HostPhase::kLost && run.error && IsUnreachable(*run.error);
+  return Ended(run) && run.error && IsUnreachable(*run.error);
 }
 
 bool Stage::Over() const {
@@ -140,9 +141,11 @@ const HostRun* Culprit(const Stage& stage) {
 }
 
 bool IsDeadHost(const Stage& stage, const HostRun& host) {
-  return DidNotAnswer(host) &&
-         std::any_of(stage.hosts.begin(), stage.hosts.end(),
-                     [](const HostRun& run) { return run.phase == HostPhase::kExited; });
+  if (!DidNotAnswer(host)) return false;
+  return host.error->reason == base::Reason::kHostHangs ||
+         std::any_of(stage.hosts.begin(), stage.hosts.end(), [](const HostRun& run) {
+           return run.phase == HostPhase::kExited && !DidNotAnswer(run);
+         });
 }
 
 std::string_view HostPhaseName(HostPhase phase) {

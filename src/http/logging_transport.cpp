@@ -4,12 +4,15 @@
 
 #include <chrono>
 
+#include "jobman/base/strings.hpp"
 #include "jobman/http/redact.hpp"
 
 namespace jobman::http {
 namespace {
 
 using base::LogLevel;
+/// Of headers, and of a body: more would fill the log.
+constexpr std::size_t kLongestShown = std::size_t{64} << 10U;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 std::string HeaderLines(const Headers& headers) {
@@ -54,8 +57,12 @@ class LoggingTransport final : public Transport {
   }
 
   void Trace(const std::string& what, const Headers& headers, const std::string& body) const {
-    sink_.line(LogLevel::kTrace, what + " " + HeaderLines(headers));
-    if (!body.empty()) sink_.line(LogLevel::kTrace, what + " " + RedactBody(body));
+    Line(what + " " + HeaderLines(headers));
+    if (!body.empty()) Line(what + " " + RedactBody(body));
+  }
+
+  void Line(const std::string& text) const {
+    sink_.line(LogLevel::kTrace, base::Shorten(text, kLongestShown));
   }
 
   std::unique_ptr<Transport> inner_;

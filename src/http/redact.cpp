@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
@@ -11,8 +12,6 @@ namespace jobman::http {
 namespace {
 
 using base::Json;
-
-constexpr int kMaxDepth = 64;
 
 constexpr std::array<std::string_view, 12> kSecretParts = {
     "authorization", "cookie",     "assertion", "secret",     "token",  "password",
@@ -30,7 +29,8 @@ std::string Squeeze(std::string_view name) {
   return out;
 }
 
-Json RedactJson(Json value, int depth);
+/// Recursive, as deep as base::ParseJson() builds.
+Json RedactJson(Json value);
 
 /// `{"key": "ssh-keys", "value": "..."}`: a map in Compute Engine's notation.
 void RedactPair(Json& object) {
@@ -43,19 +43,18 @@ void RedactPair(Json& object) {
   }
 }
 
-Json RedactObject(Json object, int depth) {
+Json RedactObject(Json object) {
   RedactPair(object);
   for (auto& [name, value] : object.items()) {
-    value = IsSecretName(name) ? Json(std::string(kRedacted)) : RedactJson(std::move(value), depth);
+    value = IsSecretName(name) ? Json(std::string(kRedacted)) : RedactJson(std::move(value));
   }
   return object;
 }
 
-Json RedactJson(Json value, int depth) {
-  if (depth > kMaxDepth) return std::string(kRedacted);
-  if (value.is_object()) return RedactObject(std::move(value), depth + 1);
+Json RedactJson(Json value) {
+  if (value.is_object()) return RedactObject(std::move(value));
   if (value.is_array()) {
-    for (Json& item : value) item = RedactJson(std::move(item), depth + 1);
+    for (Json& item : value) item = RedactJson(std::move(item));
   }
   if (value.is_string()) return RedactText(*value.get_ptr<const std::string*>());
   return value;
@@ -86,18 +85,19 @@ bool EndsToken(char c) {
          c == '&' || c == ')' || c == '\\';
 }
 
-/// Replaces what follows each `marker`, up to the end of the word.
-std::string ReplaceAfter(std::string text, std::string_view marker, bool keep_marker) {
-  std::size_t at = 0;
-  for (;;) {
-    at = base::ToLower(text).find(marker, at);
-    if (at == std::string::npos) return text;
-    const std::size_t begin = keep_marker ? at + marker.size() : at;
-    std::size_t end = begin;
-    while (end < text.size() && !EndsToken(text[end])) ++end;
-    if (end > begin) text.replace(begin, end - begin, kRedacted);
-    at = begin + kRedacted.size();
-  }
+/// Whether `text` has `marker`, in lower case, at `at`.
+bool HasMarker(std::string_view text, std::size_t at, std::string_view marker) {
+  const std::string_view part = text.substr(at, marker.size());
+  return part.size() == marker.size() && base::ToLower(part) == marker;
+}
+
+/// Where the secret begins that a marker at `at` announces; nothing without a marker.
+std::optional<std::size_t> SecretAt(std::string_view text, std::size_t at) {
+  constexpr std::string_view kBearer = "bearer ";
+  const char c = text[at];
+  if ((c == 'b' || c == 'B') && HasMarker(text, at, kBearer)) return at + kBearer.size();
+  if ((c == 'y' || c == 'Y') && HasMarker(text, at, "ya29.")) return at;
+  return {};
 }
 
 std::string Dump(const Json& value) {
@@ -115,7 +115,7 @@ bool IsSecretName(std::string_view name) {
 }
 
 std::string RedactUrl(std::string_view url) {
-  const std::size_t query = url.find('?');
+  const std::size_t query = url.find_first_of("?#");
   if (query == std::string_view::npos) return std::string(url);
   return std::string(url.substr(0, query + 1)) + RedactPairs(url.substr(query + 1));
 }
@@ -128,13 +128,24 @@ Headers RedactHeaders(Headers headers) {
 }
 
 std::string RedactText(std::string_view text) {
-  return ReplaceAfter(ReplaceAfter(std::string(text), "bearer ", true), "ya29.", false);
+  std::string shown;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto secret = SecretAt(text, at);
+    const std::size_t begin = secret.value_or(at + 1);
+    shown += text.substr(at, begin - at);
+    at = begin;
+    if (!secret) continue;
+    while (at < text.size() && !EndsToken(text[at])) ++at;
+    if (at > begin) shown += kRedacted;
+  }
+  return shown;
 }
 
 std::string RedactBody(std::string_view body) {
   if (body.empty()) return "";
   if (auto json = base::ParseJson(body); json && json->is_structured()) {
-    return Dump(RedactJson(std::move(*json), 0));
+    return Dump(RedactJson(std::move(*json)));
   }
   if (LooksLikeForm(body)) return RedactPairs(body);
   return "(" + base::Plural(static_cast<std::int64_t>(body.size()), "byte") + ", not JSON)";

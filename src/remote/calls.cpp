@@ -85,7 +85,9 @@ Call InstallCall() {
       "ln \"$new\" \"$script\" 2>/dev/null || [ -f \"$script\" ] || mv -f \"$new\" \"$script\" || "
       "die \"cannot write to $bin\"; rm -f \"$new\"",
       kExitHostError, HostScriptName(), last);
-  return Call{.command = "exec sh -c " + ShellQuote(body), .input = std::string(HostScript())};
+  return Call{.command = "exec sh -c " + ShellQuote(body),
+              .input = std::string(HostScript()),
+              .limit = kCallLimit};
 }
 
 // The order is shell text that only assigns variables; the script evaluates it. Exports are quoted
@@ -96,7 +98,7 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   if ((order.script + order.workdir).find('\0') != std::string::npos)
     return InvalidArgument("the command or its working folder holds a NUL byte");
   JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order));
-  Call call;
+  Call call{.silence = kLongestSilence};
   std::string arguments = fmt::format("run {} {}", order.run_id, offset);
   if (!order.replaces.empty() || !order.chips_of.empty()) {
     for (const std::string& ids : {order.replaces, order.chips_of})
@@ -114,12 +116,13 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
 
 Call FollowCall(const std::string& run_id, std::int64_t offset) {
   JM_CHECK(IsRunId(run_id), "a valid run id");
-  return {.command = ScriptCommand(fmt::format("follow {} {}", run_id, offset))};
+  return {.command = ScriptCommand(fmt::format("follow {} {}", run_id, offset)),
+          .silence = kLongestSilence};
 }
 
 Call ListCall(const std::string& prefix) {
   JM_CHECK(IsRunId(prefix), "a valid prefix of run ids");
-  return {.command = ScriptCommand("list " + prefix)};
+  return {.command = ScriptCommand("list " + prefix), .limit = kCallLimit};
 }
 
 Call StopCall(const std::string& run_id, Duration grace, const std::string& others) {
@@ -129,7 +132,7 @@ Call StopCall(const std::string& run_id, Duration grace, const std::string& othe
     JM_CHECK(IsRunId(others), "a valid prefix of run ids");
     arguments += " " + others;
   }
-  return {.command = ScriptCommand(arguments)};
+  return {.command = ScriptCommand(arguments), .limit = grace + kStopMargin};
 }
 
 // Must equal the line that the script writes for a notice of the metadata server byte for byte, so
@@ -140,12 +143,13 @@ Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std
                            {"imminent", notice.imminent},
                            {"text", notice.text}};
   return {.command = ScriptCommand(fmt::format("notice {} {}", run_id, signal)),
-          .input = line.dump(-1, ' ', false, base::Json::error_handler_t::replace) + "\n"};
+          .input = line.dump(-1, ' ', false, base::Json::error_handler_t::replace) + "\n",
+          .limit = kCallLimit};
 }
 
 Call RenewCall(const std::string& run_id) {
   JM_CHECK(IsRunId(run_id), "a valid run id");
-  return {.command = ScriptCommand("renew " + run_id)};
+  return {.command = ScriptCommand("renew " + run_id), .limit = kCallLimit};
 }
 
 }  // namespace jobman::remote

@@ -42,6 +42,7 @@ jm_exit_wait_cs=300   # for a launcher to write the exit code once the rest is k
 jm_kill_wait_cs=1000  # for KILL to work: immediate, unless a process hangs in a disk or a driver
 jm_chips_wait_cs=1500 # beyond the grace, for holders that keep coming back; longer than one may hang
 jm_exit_looks=5       # at a holder that is exiting: it still has its files, but no environment
+jm_beat_cs=1000       # between signs of life of a call that follows a run
 jm_first_nap_s=0.05   # a process that obeys has usually ended by then
 jm_nap_s=0.1          # between looks at slow processes
 jm_last_nap_s=0.4     # between looks at a log that does not grow
@@ -53,14 +54,23 @@ jm_ask_pause_max_s=60 # ... to one that keeps failing
 jm_first_asks=4       # if none of these is answered, there is no server
 jm_named_holders=3    # of the chips, in a message
 jm_words_shown=80     # of a command line, in a message
+jm_kept_b=67108864    # bytes of a log that stay on disk behind those that were sent
 
 jm_die() {
   printf 'jobman: error %s\n' "$*" >&2
   exit 96
 }
 
-# Sleeps a fraction of a second where `sleep` can, else a second.
-jm_nap() { sleep "$1" 2>/dev/null || sleep 1; }
+# Sleeps a fraction of a second where `sleep` can, else a second. A call that follows a run also
+# says now and then that it is alive, since a host that hangs cannot.
+jm_nap() {
+  sleep "$1" 2>/dev/null || sleep 1
+  [ -n "$jm_beat_at_cs" ] || return 0
+  jm_clock
+  [ "$jm_now_cs" -ge "$jm_beat_at_cs" ] || return 0
+  printf 'jobman: alive\n' >&2 || exit 1
+  jm_beat_at_cs=$((jm_now_cs + jm_beat_cs))
+}
 
 # Sets jm_now_cs to the time, without starting a process if there is /proc.
 jm_clock() {
@@ -265,6 +275,15 @@ jm_tell_notices() {
   done
 }
 
+# Gives the disk of the sent part of the log back, but for the last jm_kept_b bytes: what is on its
+# way may be asked for again. Positions stay. Where `fallocate` or the file system cannot, the log
+# stays whole.
+jm_free_sent() {
+  [ $((jm_sent - jm_freed)) -ge $((2 * jm_kept_b)) ] || return
+  jm_freed=$((jm_sent - jm_kept_b))
+  fallocate -p -o 0 -l $jm_freed "$jm_dir/log" 2>/dev/null
+}
+
 # Copies the log from byte jm_sent to stdout until the run has ended and everything is sent. First
 # says that the run exists: it may be silent for long. Reads the status before the size, so that all
 # output of an ended run is counted. Exits quietly when the connection is gone: a write fails, or
@@ -273,7 +292,7 @@ jm_follow() {
   jm_sent=$1
   [ -d "$jm_dir" ] && printf 'jobman: running\n' >&2
   jm_look $$ && jm_caller=$jm_parent
-  jm_pause=$jm_first_nap_s jm_said=''
+  jm_pause=$jm_first_nap_s jm_said='' jm_freed=0
   while :; do
     jm_settle
     jm_tell_notices
@@ -283,6 +302,7 @@ jm_follow() {
     if [ "$jm_size" -gt "$jm_sent" ]; then
       tail -c "+$((jm_sent + 1))" "$jm_dir/log" 2>/dev/null | head -c "$((jm_size - jm_sent))" || exit 1
       jm_sent=$jm_size
+      jm_free_sent
       jm_pause=$jm_first_nap_s
     elif [ "$jm_status" != running ]; then
       break
@@ -795,8 +815,11 @@ read -r jm_boot 2>/dev/null <"${JOBMAN_BOOT_ID_FILE:-/proc/sys/kernel/random/boo
 
 jm_verb=${1:-}
 [ $# -eq 0 ] || shift
+jm_beat_at_cs=''
 case $jm_verb in
   run | follow)
+    jm_clock
+    jm_beat_at_cs=$((jm_now_cs + jm_beat_cs))
     jm_set_run "${1:-}"
     jm_need_number "${2:-}"
     if [ "$jm_verb" = run ]; then

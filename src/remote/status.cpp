@@ -38,6 +38,12 @@ Result<RunStatus> ParseStatus(std::string_view output) {
                      .hint = "check what the host's login shell prints"};
 }
 
+bool SaysRunExists(std::string_view output) {
+  const auto status = ParseStatus(output);
+  return status.ok() && (status->kind == Kind::kRunning || status->kind == Kind::kExited ||
+                         status->kind == Kind::kLost);
+}
+
 std::vector<std::string> ParseRunningRuns(std::string_view output) {
   std::vector<std::string> ids;
   for (const std::string& line : base::Split(output, '\n')) {

@@ -14,6 +14,7 @@
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
+#include "ssh/agent.hpp"
 #include "ssh/host_keys.hpp"
 
 namespace jobman::ssh {
@@ -110,12 +111,16 @@ Task<Status> ExchangeKeys(SessionPtr session, Deadline deadline) {
   }
 }
 
-/// A login method, called until it stops returning SSH_AUTH_AGAIN.
-using AuthCall = std::function<int()>;
+/// A step of a login method, repeated until it stops returning SSH_AUTH_AGAIN.
+using AuthCall = std::function<Task<Result<int>>()>;
+
+Task<Result<int>> OfferKey(SessionPtr session, PrivateKeys::Key key) {
+  co_return ssh_userauth_publickey(session->raw(), nullptr, key.get());
+}
 
 Task<Result<bool>> TryLogin(SessionPtr session, AuthCall call, Deadline deadline) {
   while (true) {
-    const int code = call();
+    JM_CO_ASSIGN_OR_RETURN(const int code, co_await call());
     session->After();
     if (code == SSH_AUTH_SUCCESS) co_return true;
     if (code == SSH_AUTH_DENIED || code == SSH_AUTH_PARTIAL) co_return false;
@@ -130,21 +135,28 @@ Task<Result<bool>> TryLogin(SessionPtr session, AuthCall call, Deadline deadline
   }
 }
 
+Task<Result<bool>> TryAgent(SessionPtr session, std::string socket, Deadline deadline) {
+  JM_CO_ASSIGN_OR_RETURN(const auto agent, ConnectToAgent(*session, socket));
+  if (!agent) co_return false;
+  const AuthCall with_agent = [session, agent, deadline] {
+    return AskAgent(session, agent, deadline);
+  };
+  co_return co_await TryLogin(session, with_agent, deadline);
+}
+
 Task<Status> LogIn(SessionPtr session, ports::HostTarget target,
                    std::shared_ptr<Connector> connector, Deadline deadline) {
   std::vector<std::string> tried;
   const auto key = connector->keys.Load(target.private_key);
   if (key.ok()) {
-    const AuthCall with_key = [raw = session->raw(), key = *key] {
-      return ssh_userauth_publickey(raw, nullptr, key.get());
-    };
+    const AuthCall with_key = [session, key = *key] { return OfferKey(session, key); };
     JM_CO_ASSIGN_OR_RETURN(const bool done, co_await TryLogin(session, with_key, deadline));
     if (done) co_return base::Ok();
     tried.push_back(target.private_key);
   }
-  if (connector->options.use_agent && base::GetEnv("SSH_AUTH_SOCK")) {
-    const AuthCall with_agent = [raw = session->raw()] { return ssh_userauth_agent(raw, nullptr); };
-    JM_CO_ASSIGN_OR_RETURN(const bool done, co_await TryLogin(session, with_agent, deadline));
+  const auto socket = base::GetEnv("SSH_AUTH_SOCK");
+  if (connector->options.use_agent && socket) {
+    JM_CO_ASSIGN_OR_RETURN(const bool done, co_await TryAgent(session, *socket, deadline));
     if (done) co_return base::Ok();
     tried.push_back("ssh-agent");
   }

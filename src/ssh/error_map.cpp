@@ -37,6 +37,16 @@ Error Broken(const std::string& endpoint, const std::string& why) {
           .reason = Reason::kHostTimeout};
 }
 
+Error NoAnswer(const std::string& endpoint, base::Duration limit) {
+  return {.code = Code::kDeadlineExceeded,
+          .message = fmt::format("{}: it accepts the login, but a command did not answer within {}",
+                                 endpoint, base::FormatDuration(limit)),
+          .reason = Reason::kHostHangs,
+          .hint =
+              "its disk, home folder or login shell may hang: look at it with jobman exec, or give "
+              "the slice up (`jobman requeue`)"};
+}
+
 Error AuthDenied(const std::string& endpoint, const std::string& user, const std::string& tried) {
   return {.code = Code::kUnauthenticated,
           .message = fmt::format("{}: login as {} refused (tried {})", endpoint, user, tried),
@@ -44,6 +54,16 @@ Error AuthDenied(const std::string& endpoint, const std::string& user, const std
           .hint =
               "a new key may take minutes to reach a host; otherwise check ssh.user and "
               "ssh.private_key"};
+}
+
+Error AgentSilent(const std::string& endpoint, const std::string& socket) {
+  return {.code = Code::kDeadlineExceeded,
+          .message = fmt::format("{}: no login: the ssh-agent at SSH_AUTH_SOCK={} does not answer",
+                                 endpoint, socket),
+          .reason = Reason::kAgentSilent,
+          .hint =
+              "start the agent again, or set ssh.private_key to a key that needs none; then jobman "
+              "controller stop, since a controller keeps the variables it was started with"};
 }
 
 Error KeyChanged(const std::string& endpoint, const std::string& identity,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "jobman/base/result.hpp"
+#include "jobman/base/time.hpp"
 
 namespace jobman::ssh {
 
@@ -19,8 +20,12 @@ Error Refused(const std::string& endpoint, const std::string& why);
 Error TimedOut(const std::string& endpoint, const std::string& why);
 /// An established connection broke.
 Error Broken(const std::string& endpoint, const std::string& why);
+/// The host lets us in, but the command did not answer within `limit`. It may go on.
+Error NoAnswer(const std::string& endpoint, base::Duration limit);
 /// The host does not accept our keys.
 Error AuthDenied(const std::string& endpoint, const std::string& user, const std::string& tried);
+/// Our ssh-agent, which listens at `socket`, does not answer.
+Error AgentSilent(const std::string& endpoint, const std::string& socket);
 /// The host key differs from the pinned or vouched one.
 Error KeyChanged(const std::string& endpoint, const std::string& identity,
                  const std::string& expected, const std::string& shown);

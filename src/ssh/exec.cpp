@@ -1,5 +1,7 @@
 #include "ssh/exec.hpp"
 
+#include <algorithm>
+
 #include "ssh/channel.hpp"
 
 namespace jobman::ssh {
@@ -7,6 +9,32 @@ namespace {
 
 using base::Result;
 using base::Status;
+
+/// How long a command may go on without an answer.
+class Patience {
+ public:
+  explicit Patience(const ports::RemoteCommand& command)
+      : limit_(command.limit), silence_(command.silence) {}
+
+  void Heard() { heard_ = Now(); }
+  Deadline end() const { return std::min(After(began_, limit_), After(heard_, silence_)); }
+  bool over() const { return Now() >= end(); }
+  Error ErrorFor(const std::string& endpoint) const {
+    const bool silent = After(heard_, silence_) < After(began_, limit_);
+    return NoAnswer(endpoint, silent ? *silence_ : *limit_);
+  }
+
+ private:
+  static Deadline Now() { return std::chrono::steady_clock::now(); }
+  static Deadline After(Deadline start, std::optional<base::Duration> time) {
+    return time ? start + *time : kNever;
+  }
+
+  std::optional<base::Duration> limit_;
+  std::optional<base::Duration> silence_;
+  Deadline began_ = Now();
+  Deadline heard_ = began_;
+};
 
 Task<Status> OpenChannel(std::shared_ptr<Session> session, Channel* channel, Deadline deadline) {
   while (true) {
@@ -21,14 +49,16 @@ Task<Status> OpenChannel(std::shared_ptr<Session> session, Channel* channel, Dea
   }
 }
 
-Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, std::string command) {
+Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, std::string command,
+                          Patience patience) {
   while (true) {
     const int code = channel->Execute(command);
     if (code == SSH_OK) co_return base::Ok();
     if (!session->alive()) co_return session->BrokenError();
     if (code != SSH_AGAIN)
       co_return Broken(session->endpoint(), "command refused: " + SessionError(session->raw()));
-    co_await session->Changed();
+    if (patience.over()) co_return patience.ErrorFor(session->endpoint());
+    co_await session->Changed(patience.end());
   }
 }
 
@@ -51,13 +81,16 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
   JM_CO_TRY(co_await OpenChannel(session, &channel, deadline));
   if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
   *started = true;
-  JM_CO_TRY(co_await StartCommand(session, &channel, command.command));
+  Patience patience(command);
+  JM_CO_TRY(co_await StartCommand(session, &channel, command.command, patience));
   while (true) {
     const auto seen = session->packets();
     auto moved = Exchange(channel, command.input, out, err);
     session->After();
     if (!moved.ok()) co_return std::move(moved).error();
     if (channel.exit_code() && channel.AtEnd()) co_return *channel.exit_code();
+    if (*moved) patience.Heard();
+    if (patience.over()) co_return patience.ErrorFor(session->endpoint());
     if (*moved) {
       co_await base::Yield();
       continue;
@@ -66,7 +99,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
     // Packets that arrived during the exchange may be for a stream that was already read.
     if (session->packets() != seen) continue;
     if (channel.closed()) co_return Broken(session->endpoint(), "closed without an exit code");
-    co_await session->Changed();
+    co_await session->Changed(patience.end());
   }
 }
 

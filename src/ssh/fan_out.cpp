@@ -88,6 +88,8 @@ std::string Brief(const base::Result<int>& result) {
   if (result.ok()) return fmt::format("exit code {}", *result);
   const Error& error = result.error();
   if (error.reason == Reason::kConnectionBroke) return "the connection broke";
+  if (error.reason == Reason::kHostHangs) return "the command did not answer";
+  if (error.reason == Reason::kAgentSilent) return "the ssh-agent does not answer";
   if (error.reason == Reason::kHostRefused) return "connection refused";
   if (error.reason == Reason::kHostTimeout) return "no answer in time";
   if (error.reason == Reason::kHostAuth) return "login refused";

@@ -9,8 +9,28 @@ namespace {
 
 using base::Result;
 
+bool IsNameByte(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+         c == '-' || c == '_';
+}
+
+/// One word for an option and for a line of a known_hosts file: the identity came from the API.
 std::string AliasOf(const ports::HostTarget& target) {
-  return "jobman-" + base::ReplaceAll(target.identity, "/", "-");
+  std::string alias = "jobman-" + target.identity;
+  std::replace_if(
+      alias.begin(), alias.end(), [](char c) { return !IsNameByte(c); }, '-');
+  return alias;
+}
+
+/// The address came from the API, and a ProxyCommand of the user's ssh_config may give it to a
+/// shell.
+base::Status CheckAddress(const std::string& address) {
+  const bool clean = std::all_of(address.begin(), address.end(), [](char c) {
+    return IsNameByte(c) || c == ':';  // IPv6
+  });
+  if (clean && !address.empty() && address.front() != '-') return base::Ok();
+  return base::InvalidArgument("\"" + address + "\" is not the address of a host",
+                               "the cloud named it: see jobman show");
 }
 
 Result<std::vector<std::string>> KeysOf(const ports::HostTarget& target,
@@ -51,6 +71,7 @@ std::string ConfigPath(const base::Path& path) {
 Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& target,
                                                   const std::optional<std::string>& pinned,
                                                   const base::Path& known_hosts_file) {
+  JM_TRY(CheckAddress(target.address));
   const std::string alias = AliasOf(target);
   JM_ASSIGN_OR_RETURN(const auto keys, KeysOf(target, pinned));
   JM_TRY(WriteKeys(known_hosts_file, alias, keys));
@@ -69,7 +90,8 @@ Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& targe
     option("IdentitiesOnly=yes");
     option("IdentityFile=" + ConfigPath(target.private_key));
   }
-  words.push_back(target.user + "@" + target.address);
+  // Else the client takes options after the address, too, such as -oProxyCommand=...
+  words.insert(words.end(), {"--", target.user + "@" + target.address});
   return words;
 }
 

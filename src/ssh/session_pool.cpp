@@ -25,6 +25,7 @@ std::string NameOf(const ports::HostTarget& target) {
 
 /// A command that had begun may have done its work, so it must not be repeated.
 base::Error WhileItRan(base::Error error) {
+  if (error.reason == base::Reason::kHostHangs) return error;
   if (error.reason == base::Reason::kHostTimeout) error.reason = base::Reason::kConnectionBroke;
   return std::move(error).With("while the command ran");
 }

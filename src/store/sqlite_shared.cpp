@@ -27,12 +27,13 @@ Status UpdateLease(Database& db, const ports::Lease& lease) {
 
 Task<Result<std::string>> SqliteStore::StoreId() {
   JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value FROM meta WHERE key = 'store_id'",
-                                                   "reading the store's name"));
+                                                   "reading the store's id"));
   JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
   std::string id = found ? query.Text() : "";
   if (core::IsRunIdField(id)) co_return id;
   base::Error damaged{.code = base::Code::kDataLoss,
-                      .message = "the store's id is damaged: \"" + id + '"'};
+                      .message = "the store's id is damaged: \"" + id + '"',
+                      .hint = "restore the store from a backup"};
   co_return damaged;
 }
 

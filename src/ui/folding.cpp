@@ -10,25 +10,44 @@
 namespace jobman::ui {
 namespace {
 
-std::string RenderGroup(const Folding::Group& group) {
+base::Status PrintGroup(const Folding::Group& group, Terminal& terminal) {
+  const TextFacts& facts = group.text.facts;
   const std::string label = HostsLabel(group.hosts);
-  const std::string& text = group.text;
-  if (text.empty()) return label + ": (no output)\n";
-  const bool one_line = text.find('\n') >= text.size() - 1;
-  const std::string_view end = text.back() == '\n' ? "" : "\n";
-  return fmt::format("{}:{}{}{}", label, one_line ? " " : "\n", text, end);
+  if (facts.empty()) {
+    terminal.Out(label + ": (no output)\n");
+    return base::Ok();
+  }
+  terminal.Out(label + (facts.one_line() ? ": " : ":\n"));
+  const TakePiece print = [&terminal](std::string_view piece) {
+    terminal.OutBytes(piece);
+    return base::Ok();
+  };
+  JM_TRY(group.text.read(print));
+  if (!facts.ends_line()) terminal.OutBytes("\n");
+  return base::Ok();
 }
 
 }  // namespace
 
-void Folding::Add(int host, std::string text) {
-  hosts_by_text_[std::move(text)].push_back(host);
+void TextFacts::Add(std::string_view piece) {
+  if (piece.empty()) return;
+  hash_.Add(piece);
+  size_ += static_cast<std::int64_t>(piece.size());
+  // A line break before this piece, or in it, was not the last byte.
+  if (ends_line_ || piece.find('\n') < piece.size() - 1) one_line_ = false;
+  ends_line_ = piece.back() == '\n';
+}
+
+void Folding::Add(int host, HostText text) {
+  Group& group = groups_[text.facts.Digest()];
+  if (group.hosts.empty()) group.text = std::move(text);
+  group.hosts.push_back(host);
 }
 
 std::vector<Folding::Group> Folding::Groups() const {
   std::vector<Group> groups;
-  for (const auto& [text, hosts] : hosts_by_text_) {
-    groups.push_back({.hosts = hosts, .text = text});
+  for (const auto& [digest, group] : groups_) {
+    groups.push_back(group);
     std::sort(groups.back().hosts.begin(), groups.back().hosts.end());
   }
   std::sort(groups.begin(), groups.end(),
@@ -36,10 +55,9 @@ std::vector<Folding::Group> Folding::Groups() const {
   return groups;
 }
 
-std::string Folding::Render() const {
-  std::string text;
-  for (const Group& group : Groups()) text += RenderGroup(group);
-  return text;
+base::Status Folding::Print(Terminal& terminal) const {
+  for (const Group& group : Groups()) JM_TRY(PrintGroup(group, terminal));
+  return base::Ok();
 }
 
 std::string HostsLabel(const std::vector<int>& sorted_hosts) {

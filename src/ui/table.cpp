@@ -104,6 +104,7 @@ void Table::Drop(int limit) {
 
 std::string Table::Render(const Style& style) const {
   Table table = *this;
+  for (Column& column : table.columns_) column.header = Clean(column.header, style.utf8);
   for (auto& row : table.rows_)
     for (Cell& cell : row) cell.text = Clean(cell.text, style.utf8);
   if (style.width > 0) table.Drop(style.width);

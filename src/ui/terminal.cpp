@@ -56,6 +56,7 @@ Facts Decide(const Surroundings& around) {
   const bool colour = !around.colour_refused && !around.no_color && !dumb;
   return {.out_tty = around.out_tty,
           .err_tty = around.err_tty && !dumb,
+          .err_screen = around.err_tty,
           .width = DecideWidth(around),
           .utf8 = SpeaksUtf8(around.locale),
           .out_colour = colour && around.out_tty,
@@ -70,23 +71,47 @@ Terminal::~Terminal() {
 }
 
 void Terminal::Out(std::string_view data) {
+  Buffer(CleanText(data, facts_.out_colour));
+}
+
+void Terminal::OutBytes(std::string_view bytes) {
+  if (facts_.out_tty) {
+    Buffer(out_bytes_.Take(bytes));
+  } else {
+    Buffer(bytes);
+  }
+}
+
+void Terminal::Buffer(std::string_view bytes) {
   if (out_error_ != 0) return;
-  buffer_.append(data);
+  buffer_.append(bytes);
   if (buffer_.size() >= kFlushBytes) Flush();
 }
 
+void Terminal::ClearScreen() {
+  if (facts_.out_tty) Buffer("\x1b[H\x1b[2J\x1b[3J");
+}
+
 void Terminal::Err(std::string_view talk) {
-  Hide();
-  std::string line(talk);
+  std::string line = CleanText(talk, facts_.err_colour);
   if (line.empty() || line.back() != '\n') line += '\n';
-  ErrBytes(line);
-  Show();
+  WriteErr(line);
 }
 
 void Terminal::ErrBytes(std::string_view bytes) {
+  if (facts_.err_screen) {
+    WriteErr(err_bytes_.Take(bytes));
+  } else {
+    WriteErr(bytes);
+  }
+}
+
+void Terminal::WriteErr(std::string_view bytes) {
+  Hide();
   Flush();
   // A failing stderr cannot be reported.
   static_cast<void>(err_.Write(bytes));
+  Show();
 }
 
 void Terminal::SetStatus(std::string_view line) {

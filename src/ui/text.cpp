@@ -2,36 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::ui {
 namespace {
 
-constexpr char32_t kInvalid = 0xFFFFFFFF;
-
-struct Decoded {
-  char32_t code = kInvalid;
-  std::size_t size = 1;
-};
-
-// Strict: no overlong forms, no surrogates, nothing above U+10FFFF.
-Decoded Decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const std::uint8_t first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < size) return {};
-  char32_t code = first & (0xFFu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[size] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
-  return {code, size};
-}
+using base::FirstChar;
+constexpr char32_t kInvalid = base::Utf8Char::kInvalid;
 
 struct CodeRange {
   char32_t first;
@@ -68,17 +47,6 @@ int WidthOf(char32_t code) {
   return In(kDoubleWidth, code) ? 2 : 1;
 }
 
-// Includes the bidirectional controls, which could make a line read as another one.
-bool IsControl(char32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
-}
-
-// The common case: one column per byte, nothing to clean.
-bool IsPrintableAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-}
-
 std::string_view ToneCode(Tone tone) {
   switch (tone) {
     case Tone::kPlain:
@@ -95,27 +63,45 @@ std::string_view ToneCode(Tone tone) {
   return "";
 }
 
+constexpr std::string_view kPaintEnd = "\x1b[0m";
+
+// The length of a sequence of Paint() at the beginning of the text; 0 if there is none.
+std::size_t PaintAt(std::string_view text) {
+  for (const Tone tone : {Tone::kGood, Tone::kBad, Tone::kBusy, Tone::kDim})
+    if (text.starts_with(ToneCode(tone))) return ToneCode(tone).size();
+  return text.starts_with(kPaintEnd) ? kPaintEnd.size() : 0;
+}
+
 }  // namespace
 
 std::string Paint(Tone tone, std::string_view text, const Style& style) {
   if (!style.colour || tone == Tone::kPlain || text.empty()) return std::string(text);
-  return std::string(ToneCode(tone)).append(text).append("\x1b[0m");
+  return std::string(ToneCode(tone)).append(text).append(kPaintEnd);
 }
 
 std::string Clean(std::string_view text, bool utf8) {
-  if (IsPrintableAscii(text)) return std::string(text);
+  std::string clean = base::CleanLine(text);
+  if (utf8 || base::IsPrintableAscii(clean)) return clean;
+  std::string ascii;
+  for (std::string_view rest = clean; !rest.empty();) {
+    const auto [code, size] = FirstChar(rest);
+    ascii += code < 0x80 ? static_cast<char>(code) : '?';
+    rest.remove_prefix(size);
+  }
+  return ascii;
+}
+
+std::string CleanText(std::string_view text, bool colour) {
   std::string clean;
   clean.reserve(text.size());
   while (!text.empty()) {
-    const auto [code, size] = Decode(text);
-    if (code == '\n' || code == '\t' || code == '\r') {
-      clean += ' ';
-    } else if (code == kInvalid || IsControl(code) || (code >= 0x80 && !utf8)) {
-      clean += '?';
-    } else {
-      clean.append(text.substr(0, size));
-    }
-    text.remove_prefix(size);
+    const auto [code, size] = FirstChar(text);
+    std::size_t taken = size;
+    if (code == '\x1b' && colour) taken = std::max(taken, PaintAt(text));
+    const bool stays = code == '\n' || code == '\t' || taken > size ||
+                       (code != kInvalid && !base::IsControl(code));
+    clean += stays ? text.substr(0, taken) : "?";
+    text.remove_prefix(taken);
   }
   return clean;
 }
@@ -128,10 +114,10 @@ std::string CleanLines(std::string_view text) {
 }
 
 int DisplayWidth(std::string_view text) {
-  if (IsPrintableAscii(text)) return static_cast<int>(text.size());
+  if (base::IsPrintableAscii(text)) return static_cast<int>(text.size());
   int width = 0;
   while (!text.empty()) {
-    const auto [code, size] = Decode(text);
+    const auto [code, size] = FirstChar(text);
     width += code == kInvalid ? 1 : WidthOf(code);
     text.remove_prefix(size);
   }
@@ -165,7 +151,7 @@ std::string Truncate(std::string_view text, int width, bool utf8) {
   std::string_view rest = text;
   int used = 0;
   while (!rest.empty()) {
-    const auto [code, size] = Decode(rest);
+    const auto [code, size] = FirstChar(rest);
     const int next = used + (code == kInvalid ? 1 : WidthOf(code));
     if (next > room) break;
     used = next;

@@ -24,7 +24,7 @@ endpoint=$(sed -n 's/.*"endpoint": "\(.*\)".*/\1/p' "$JOBMAN_SIM_DIR/sim.json")
 export HOME="$work" CLOUDSDK_CONFIG="$work/gcloud"
 export CLOUDSDK_API_ENDPOINT_OVERRIDES_TPU="$endpoint/"
 export CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE="$endpoint/compute/v1/"
-export CLOUDSDK_AUTH_DISABLE_CREDENTIALS=true
+export CLOUDSDK_AUTH_ACCESS_TOKEN_FILE="$JOBMAN_SIM_DIR/token"
 export CLOUDSDK_CORE_PROJECT=p CLOUDSDK_COMPUTE_ZONE=us-central2-b
 export CLOUDSDK_CORE_DISABLE_PROMPTS=1 CLOUDSDK_CORE_CHECK_GCE_METADATA=false
 export CLOUDSDK_CORE_DISABLE_USAGE_REPORTING=1
@@ -69,6 +69,8 @@ vm 0 'Deleted tpu [t1].' delete t1 --quiet
 vm 1 "Resource 'projects/p/locations/us-central2-b/nodes/t1' was not found" describe t1
 vm 0 'v4-8' accelerator-types list
 vm 0 'tpu-ubuntu2204-base' versions list
+expect 0 '2.17.0' compute tpus versions list
+expect 0 'us-central2-b' compute tpus locations list
 
 "$sim" set quota.us-central2-b/v4=8
 vm 1 'RESOURCE_EXHAUSTED: Quota limit' create big --accelerator-type=v4-16 \

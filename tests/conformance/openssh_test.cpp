@@ -52,6 +52,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     serves_ = true;
     const Json file = Parse(base::ReadFile(state_ / "sim.json").value_or(""));
     endpoint_ = base::GetString(file, "endpoint");
+    token_ = base::GetString(file, "token");
     port_ = std::to_string(base::GetInt(file, "ssh_port"));
     const std::string sandbox = base::GetString(file, "sandbox");
     if (GetParam() != Mode::kPlain && sandbox != "bubblewrap") GTEST_SKIP() << started.err;
@@ -84,6 +85,7 @@ class OpenSsh : public testing::TestWithParam<Mode> {
   Json Ask(const std::string& method, const std::string& path, const Json& body = {}) {
     auto wire = http::MakeCurlTransport(loop_.get_executor());
     http::Request request{.method = method, .url = endpoint_ + path};
+    request.headers = {{"Authorization", "Bearer " + token_}, {"Content-Type", "application/json"}};
     if (!body.is_null()) request.body = body.dump();
     const auto answer = base::RunTask(loop_, (*wire)->Send(request));
     if (answer.ok()) return Parse(answer->body);
@@ -113,7 +115,9 @@ class OpenSsh : public testing::TestWithParam<Mode> {
       return base::GetString(node, "state") == "READY";
     })) << node.dump(2);
     addresses_.clear();
+    internal_.clear();
     for (const Json& endpoint : node["networkEndpoints"]) {
+      internal_.push_back(base::GetString(endpoint, "ipAddress"));
       addresses_.push_back(base::GetString(endpoint["accessConfig"], "externalIp"));
     }
     ASSERT_EQ(addresses_.size(), 2U);
@@ -161,6 +165,16 @@ class OpenSsh : public testing::TestWithParam<Mode> {
     return std::string(base::Trim(ran.out));
   }
 
+  /// A command that prints the HTTP status of a request for the metadata of this host.
+  std::string Metadata(std::size_t host, const std::string& prefix = "",
+                       const std::string& end = "") {
+    const Json file = Parse(base::ReadFile(state_ / "sim.json").value_or(""));
+    return "curl -s -o /dev/null -w '%{http_code}' -H 'Metadata-Flavor: Google' -H Host:" +
+           internal_.at(host) + " -g http://" + prefix + internal_.at(host) + end + ":" +
+           std::to_string(base::GetInt(file, "metadata_port")) +
+           "/computeMetadata/v1/instance/name";
+  }
+
   /// The result of `act`, while `jobman-sim COMMAND` runs a second after its start.
   template <class Act>
   base::ProcessResult During(const std::string& command, Act act) {
@@ -197,8 +211,10 @@ class OpenSsh : public testing::TestWithParam<Mode> {
   bool serves_ = false;
   asio::io_context loop_;
   std::string endpoint_ = {};
+  std::string token_ = {};
   std::string port_ = {};
   std::vector<std::string> addresses_ = {};
+  std::vector<std::string> internal_ = {};
   std::vector<std::string> impatient_ = {};  ///< additional options of ssh
 };
 
@@ -230,6 +246,71 @@ TEST_P(OpenSsh, AHostReadsItsOwnMetadata) {
                  "curl -s -o /dev/null -w '%{http_code}' http://$GCE_METADATA_HOST/"
                  "computeMetadata/v1/instance/preempted"),
             "403");
+}
+
+TEST_P(OpenSsh, AHostsMetadataIsForItsOwnProcesses) {
+  const std::string of_another = Metadata(1);
+  if (GetParam() != Mode::kPlain) {
+    EXPECT_EQ(Said(1, of_another), "200");
+    EXPECT_EQ(Said(0, of_another), "403") << "another host";
+    const auto outside = Run({"sh", "-c", of_another});
+    EXPECT_EQ(outside.out, "403") << "no host: " << outside.err;
+  }
+  if (geteuid() == 0) {
+    const auto stranger = Run({"setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups",
+                               "sh", "-c", of_another});
+    EXPECT_EQ(stranger.out, "403") << "another user: " << stranger.err;
+  }
+  EXPECT_EQ(Said(1, Metadata(1, "[::ffff:", "]")), "200") << "by a socket of IPv6";
+}
+
+TEST_P(OpenSsh, AStartupScriptSeesNoFileThatIsNotItsHosts) {
+  if (GetParam() == Mode::kPlain) GTEST_SKIP() << "there is no sandbox";
+  const std::string dir = state_.string();
+  std::string script =
+      "#!/bin/sh\n"
+      "for f in /etc/shadow /etc/gshadow /etc/ssh/ssh_host_ed25519_key /etc/fstab /boot /root/.ssh "
+      "/sys/kernel " +
+      dir + " " + dir + "/sim.json " + dir + "/token " + dir + "/hosts/t1v-n-n1-w-0/etc/host_key " +
+      (dir_ / "key").string() +
+      " " JOBMAN_BIN_DIR
+      "; do\n"
+      "  if ls -d $f >/dev/null 2>&1; then echo \"sees $f\"; fi\n"
+      "done\n"
+      "for f in / /etc /usr /bin /lib /run/jobman-sim /etc/passwd; do\n"
+      "  if [ -w $f ]; then echo \"may write $f\"; fi\n"
+      "done\n"
+      "find /proc/[a-z]* -maxdepth 3 -type f -writable 2>/dev/null | "
+      "grep -v -e '^/proc/self/' -e '^/proc/thread-self/' -e '^/proc/pressure/'\n"
+      "grep -q 'CapBnd:.*[1-9a-f]' /proc/self/status && echo 'has capabilities'\n"
+      "echo mine >/tmp/mine && cat /tmp/mine\n"
+      "getent hosts $(hostname) | grep -c $(hostname)\n"
+      "echo end\n";
+  Ask("POST", "/v2/projects/p/locations/us-central2-b/nodes?nodeId=n2",
+      {{"acceleratorType", "v4-8"},
+       {"runtimeVersion", "tpu-ubuntu2204-base"},
+       {"metadata", {{"startup-script", script}}}});
+  const base::Path log = state_ / "hosts/t1v-n-n2-w-0/state/startup.log";
+  std::string said;
+  EXPECT_TRUE(Until([&] {
+    said = base::ReadFile(log).value_or("");
+    return said.ends_with("end\n");
+  }));
+  EXPECT_EQ(said, "mine\n1\nend\n");
+}
+
+TEST_P(OpenSsh, AHostCannotMakeTheSimulatorWriteOutsideIt) {
+  if (GetParam() == Mode::kPlain) GTEST_SKIP() << "there is no sandbox";
+  const base::Path victim = dir_ / "victim";
+  Said(0, "for f in bwrap.log startup.log; do ln -sf " + victim.string() +
+              " /run/jobman-sim/state/$f; done");
+  const std::string boot = Said(0, "cat /proc/sys/kernel/random/boot_id");
+  EXPECT_EQ(Sim({"reboot", "n1"}).exit_code, 0);
+  EXPECT_TRUE(Until([&] {
+    const auto now = Ssh(0, "cat /proc/sys/kernel/random/boot_id");
+    return now.exit_code == 0 && base::Trim(now.out) != boot;
+  }));
+  EXPECT_FALSE(std::filesystem::exists(victim)) << base::ReadFile(victim).value_or("");
 }
 
 TEST_P(OpenSsh, CarriesExitCodesInputAndOutput) {

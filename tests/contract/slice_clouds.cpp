@@ -76,9 +76,10 @@ class SimulatedCloud final : public SliceCloud {
     const auto file = base::ReadFile(dir_ / "sim.json");
     const auto described = base::ParseJson(file.value_or("{}"));
     endpoint_ = base::GetString(described.value_or(Json::object()), "endpoint");
+    token_ = base::GetString(described.value_or(Json::object()), "token");
     auto wire = http::MakeCurlTransport(loop_.get_executor());
     // The first answer is tested, so without retries and rate limits.
-    cloud::CloudOptions impatient{.retry = {.tries = 1}};
+    cloud::CloudOptions impatient{.token = token_, .retry = {.tries = 1}};
     impatient.rate =
         cloud::RatePolicy{.per_second = 1000, .burst = 1000, .penalty = milliseconds(1)};
     auto cloud = cloud::MakeCloud(loop_.get_executor(), {.endpoint = endpoint_}, impatient);
@@ -144,6 +145,7 @@ class SimulatedCloud final : public SliceCloud {
   }
   Json Order(const std::string& method, const std::string& path, const Json& body = {}) {
     http::Request request{.method = method, .url = endpoint_ + path};
+    request.headers = {{"Authorization", "Bearer " + token_}, {"Content-Type", "application/json"}};
     if (!body.is_null()) request.body = body.dump();
     const auto answer = base::RunTask(loop_, wire_->Send(request));
     if (!answer.ok()) {
@@ -158,6 +160,7 @@ class SimulatedCloud final : public SliceCloud {
   bool gone_ = false;
   asio::io_context loop_;
   std::string endpoint_ = {};
+  std::string token_ = {};
   std::unique_ptr<http::Transport> wire_ = {};
   std::unique_ptr<cloud::Cloud> cloud_ = {};
 };

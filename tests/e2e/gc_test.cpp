@@ -26,7 +26,14 @@ class Gc : public testing::Test {
 
   /// Calls the simulator's API directly.
   base::Json Call(const std::string& method, const std::string& path, const base::Json& body = {}) {
-    std::vector<std::string> words = {"curl", "-sS", "-X", method, place_.SimEndpoint() + path};
+    const std::string token(base::Trim(base::ReadFile(place_.SimTokenFile()).value_or("")));
+    std::vector<std::string> words = {"curl",
+                                      "-sS",
+                                      "-X",
+                                      method,
+                                      "-H",
+                                      "Authorization: Bearer " + token,
+                                      place_.SimEndpoint() + path};
     if (!body.is_null())
       words.insert(words.end(), {"-H", "Content-Type: application/json", "-d", body.dump()});
     const Ran ran = RunProgram(words);

@@ -25,6 +25,9 @@ TEST(Journey, TheQuickstartSucceedsOnFourHosts) {
   EXPECT_EQ(place.Jobman({"exec", "1", "-w", "1-2", "--", "exit 3"}).code, 1);
   const Ran login = place.Jobman({"ssh", "1", "-w", "2", "hostname"});
   EXPECT_THAT(login.out, HasSubstr("-w-2")) << login.err;
+  const base::Path mark = place.path() / "mark";
+  place.Jobman({"ssh", "1", "--", "-oProxyCommand=touch " + mark.string()});
+  EXPECT_FALSE(base::FileSize(mark)) << "a word of the host's command became an option of ssh";
   EXPECT_EQ(place.Jobman({"delete", "1", "--wait"}).code, 0);
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
   EXPECT_EQ(place.Jobman({"clean", "1"}).code, 0);

@@ -67,6 +67,8 @@ class Place {
 
   /// The API of this place's simulator, without a slash at the end.
   std::string SimEndpoint() const;
+  /// The file with the token that its API wants.
+  base::Path SimTokenFile() const { return home() / "sim" / "token"; }
 
   base::Path home() const { return home_; }
   base::Path path() const { return dir_.path(); }

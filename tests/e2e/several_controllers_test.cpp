@@ -142,7 +142,8 @@ class LateRequest : public SeveralControllers {
     cable_->HoldUp("POST /v2/");
     const Ran ran = place_.Jobman({"--endpoint", cable_->endpoint(), "create",
                                    place_.JobFile("late", 1, "echo start >>~/starts", more),
-                                   "--set", "tpu.project=sim"});
+                                   "--set", "tpu.project=sim", "--set",
+                                   "cloud.token_file=" + place_.SimTokenFile().string()});
     ASSERT_EQ(ran.code, 0) << ran.All();
     ASSERT_TRUE(place_.Until("the create to be on its way", [&] { return cable_->Holds(); }));
     PutToSleep(sleeper_);

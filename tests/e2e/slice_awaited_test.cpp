@@ -73,17 +73,23 @@ TEST_P(QueueAwaited, ARequestThatFailsDuringProvisioning) {
 class NoToken : public Rehearsal {};
 
 TEST_F(NoToken, IsAwaited) {
+  // By its address: `cloud: local` uses the simulator's own token only.
   const base::Path token = place().path() / "token";
-  ASSERT_TRUE(base::WriteFileAtomic(token, "t").ok());
+  const std::string good = base::ReadFile(place().SimTokenFile()).value_or("");
+  ASSERT_TRUE(base::WriteFileAtomic(token, good).ok());
+  const auto sim = base::ParseJson(base::ReadFile(place().home() / "sim/sim.json").value_or(""));
+  const std::string port = std::to_string(base::GetInt(*sim, "ssh_port"));
   Sim({"set", "stock.us-central2-b/v4=0"});
-  Create("true", kDirectly.Settings({"cloud.token_command=cat " + token.string()}));
+  Create("true", kDirectly.Settings({"cloud.endpoint=" + place().SimEndpoint(),
+                                     "cloud.token_command=cat " + token.string(),
+                                     "ssh.port=" + port, "tpu.project=sim"}));
   ASSERT_TRUE(WhySays("There is no more capacity"));
   ASSERT_EQ(Jobman({"controller", "stop"}).code, 0);  // it keeps a token for an hour
   ASSERT_TRUE(std::filesystem::remove(token));
   place().StartController({"--poll", "1"});
   EXPECT_TRUE(WhySays("run it by hand"));
   EXPECT_NE(StateOf(), "FAILED");
-  ASSERT_TRUE(base::WriteFileAtomic(token, "t").ok());
+  ASSERT_TRUE(base::WriteFileAtomic(token, good).ok());
   Sim({"set", "stock.us-central2-b/v4=8"});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");

@@ -46,8 +46,9 @@ class Unplugged : public testing::Test {
   void Create(const std::string& cmd, const std::string& more = {}) {
     const std::string file =
         place_.JobFile("job", 2, cmd, more + "ssh: {port: " + ssh_port_ + "}\n");
-    const Ran ran = place_.Jobman(
-        {"--endpoint", cable_->endpoint(), "create", file, "--set", "tpu.project=sim"});
+    const Ran ran =
+        place_.Jobman({"--endpoint", cable_->endpoint(), "create", file, "--set", "tpu.project=sim",
+                       "--set", "cloud.token_file=" + place_.SimTokenFile().string()});
     ASSERT_EQ(ran.code, 0) << ran.All();
   }
   /// How many calls of a method reached the simulator.

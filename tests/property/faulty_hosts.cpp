@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "jobman/base/check.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::test {
@@ -20,6 +21,12 @@ Error Refused() {
   return {.code = base::Code::kUnavailable,
           .message = "connection refused",
           .reason = base::Reason::kHostRefused};
+}
+
+Error Hangs() {
+  return {.code = base::Code::kDeadlineExceeded,
+          .message = "the command did not answer",
+          .reason = base::Reason::kHostHangs};
 }
 
 Error TimedOut() {
@@ -85,6 +92,12 @@ Task<FaultyHosts::Code> FaultyHosts::Run(ports::HostTarget target, ports::Remote
     co_return changed;
   }
   if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
+  if (!faultless_ && odds_.Occurs(random_, Risk::kHost, 1)) {
+    const auto limit = command.limit ? command.limit : command.silence;
+    JM_CHECK(limit.has_value(), "every call of a host has a limit");
+    co_await base::Sleep(*limit);
+    co_return Hangs();
+  }
   Session session{.machine = *machine,
                   .boot = cloud_.BootOf(*machine),
                   .input = std::move(command.input),

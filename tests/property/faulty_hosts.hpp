@@ -33,7 +33,7 @@ struct ModelRun {
 };
 
 /// The hosts of a FaultyCloud: does what host.sh does, without processes, and ends runs at random.
-/// Connections are refused, time out, break, and lose answers.
+/// Connections are refused, time out, break, and lose answers; commands hang until their limit.
 class FaultyHosts final : public ports::HostShell {
  public:
   FaultyHosts(Random& random, const Odds& odds, const FakeClock& clock, const FaultyCloud& cloud)

@@ -12,13 +12,17 @@
 
 namespace jobman::test {
 
-/// Hosts that answer calls of the host script from lists. A call without an answer left hangs.
+/// Hosts that answer calls of the host script from lists. A call without an answer left is still
+/// under way.
 class ScriptedShell final : public ports::HostShell {
  public:
   struct Answer {
     base::Result<int> code = 0;
     std::string out = {};
     std::string err = {};
+    /// After `out` and `err` the host hangs: the clock moves to the call's limit, and the call
+    /// fails then. Without a limit it never ends.
+    bool hangs = false;
   };
   explicit ScriptedShell(FakeClock& clock) : clock_(clock) {}
 
@@ -27,13 +31,22 @@ class ScriptedShell final : public ports::HostShell {
 
   base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override {
+    const std::optional<base::Duration> limit = command.limit ? command.limit : command.silence;
     const Answer answer = Next(std::move(command));
     clock_.Advance(takes);
     while (answer.code.ok() && *answer.code == kSilent) co_await base::Sleep(std::chrono::hours{1});
     if (out && !answer.out.empty()) JM_CO_TRY(out(answer.out));
     if (err && !answer.err.empty()) JM_CO_TRY(err(answer.err));
     co_await base::Yield();
-    co_return answer.code;
+    if (!answer.hangs) co_return answer.code;
+    while (!limit) co_await base::Sleep(std::chrono::hours{1});
+    clock_.Advance(*limit);
+    co_return NoAnswer();
+  }
+  static base::Error NoAnswer() {
+    return {.code = base::Code::kDeadlineExceeded,
+            .message = "the command did not answer",
+            .reason = base::Reason::kHostHangs};
   }
   void Drop(const ports::HostTarget& target) override { dropped.push_back(target.identity); }
 

@@ -17,6 +17,7 @@ enum class LogLevel { kTrace, kDebug, kInfo, kWarn, kError };
 /// that, warnings go to stderr. `topics` ("http,ssh" or "all", JOBMAN_TRACE) log down to kTrace.
 void StartLog(const Path& file, LogLevel level, std::string_view topics);
 bool LogEnabled(LogLevel level, std::string_view topic);
+/// Cleaned by CleanLine(): a message that quotes others is one line still, and controls nothing.
 void LogLine(LogLevel level, std::string_view topic, std::string_view line);
 
 template <class... Args>

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -47,7 +48,9 @@ struct ProcessResult {
 
 /// Runs `argv` (found on PATH) with `input` on stdin and returns its output. When the waiting
 /// coroutine is cancelled, the process group is killed. Non-zero exits are results, not errors.
-/// Processes that the program leaves in the background are not waited for.
+/// Processes that the program leaves in the background are not waited for. Of each output, the
+/// first kMostOutput bytes are kept; the rest is read and dropped.
+inline constexpr std::size_t kMostOutput = std::size_t{64} << 20;
 Task<Result<ProcessResult>> RunProcess(std::vector<std::string> argv, std::string input = {});
 
 }  // namespace jobman::base

@@ -55,8 +55,10 @@ enum class Reason {
   kHostRefused,      ///< SSH: nobody listens yet
   kHostTimeout,      ///< SSH: no answer in time
   kConnectionBroke,  ///< SSH: while a command ran, which may go on
+  kHostHangs,        ///< SSH: a command, which may go on, did not answer in time
   kHostAuth,         ///< SSH: our key is not accepted (yet)
   kHostKeyChanged,   ///< SSH: the host shows another key than the pinned one
+  kAgentSilent,      ///< SSH: the ssh-agent of this machine does not answer
   kKeyUnreadable,    ///< SSH: the private key cannot be used
   kChipsBusy,        ///< a process that is not ours holds the host's chips
   kDiskFull,         ///< ENOSPC, SQLITE_FULL

@@ -37,8 +37,9 @@ std::vector<LogFile> LogFiles(const base::StatePaths& paths, core::JobId job,
 int HostCount(const base::StatePaths& paths, const core::Job& job, const LogStage& stage);
 
 /// Passes the file's content from `offset` on to `take`, in pieces, and returns the offset after
-/// the last piece. A missing file counts as empty. Stops at the current end of the file, or when
-/// `take` returns false.
+/// the last piece. What a long log has lost (base::CappedFile) is passed over, with a line that
+/// says how much it was. A missing file counts as empty. Stops at the current end of the file, or
+/// when `take` returns false.
 base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
                                    const std::function<bool(std::string_view)>& take);
 

@@ -12,6 +12,8 @@
 namespace jobman::cloud {
 
 struct CloudOptions {
+  /// The only credential to use, for a simulator. Nothing: what the spec and `env` name.
+  std::optional<std::string> token = {};
   auth::Env env = base::GetEnv;
   RetryPolicy retry = {};
   /// Nothing: RatePolicy's defaults, and 100 times as much for this machine's loopback.

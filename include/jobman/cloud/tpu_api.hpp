@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,10 +34,15 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog {
   Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
 
  private:
+  /// The body of a 2xx response.
+  Task<Result<std::string>> Send(WireCall call, core::Place place);
   /// The JSON object of a 2xx response.
   Task<Result<Json>> Call(WireCall call, core::Place place);
-  /// The objects of `key` from all pages.
-  Task<Result<std::vector<Json>>> ListAll(std::string path, std::string key, core::Place place);
+  Result<Json> ReadReply(const std::string& body, const std::string& doing) const;
+  /// Takes one object of a listing; an error ends the listing.
+  using Take = std::function<base::Status(const Json& item)>;
+  /// Passes on the objects of `key`, page by page, so that only one page is in memory.
+  Task<base::Status> ListAll(std::string path, std::string key, core::Place place, Take take);
 
   std::unique_ptr<http::Transport> transport_;
   std::string endpoint_;

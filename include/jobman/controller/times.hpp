@@ -4,6 +4,7 @@
 
 #include "jobman/base/time.hpp"
 #include "jobman/core/times.hpp"
+#include "jobman/remote/host_script.hpp"
 
 /// The controller's times, and how they depend on each other.
 namespace jobman::controller {
@@ -51,10 +52,6 @@ static_assert(kBetweenHostKeyTries < kCloudSilence, "a silent cloud is asked les
 inline constexpr base::Duration kUnreachableLimit = std::chrono::minutes{5};
 /// After a takeover, hosts that were silent before get at least this long to answer.
 inline constexpr base::Duration kOwnTries = std::chrono::seconds{5};
-/// How long after the grace a stop may fail before the host is given up. Longer than
-/// src/remote/host.sh needs to end processes that ignore TERM, so that healthy hosts are never
-/// given up (a test compares the two).
-inline constexpr base::Duration kStopMargin = std::chrono::seconds{30};
 /// Waits between tries to reach a host: the first, and the longest.
 inline constexpr base::Duration kFirstReconnect = std::chrono::milliseconds{400};
 inline constexpr base::Duration kLongestReconnect = std::chrono::seconds{10};
@@ -66,8 +63,10 @@ inline constexpr base::Duration kCatchUp = std::chrono::seconds{1};
 inline constexpr base::Duration kShortestWatch = std::chrono::milliseconds{250};
 inline constexpr base::Duration kLongestWatch = std::chrono::seconds{30};
 
-static_assert(kFirstReconnect < kLongestReconnect && kLongestReconnect < kStopMargin,
+static_assert(kFirstReconnect < kLongestReconnect && kLongestReconnect < remote::kStopMargin,
               "a stop that fails at once is tried more than once");
+static_assert(remote::kLongestSilence < kUnreachableLimit,
+              "a host that hangs is tried again before it is lost");
 static_assert(kOwnTries < kUnreachableLimit && 2 * kLongestReconnect < kUnreachableLimit,
               "a host is tried several times before it is lost");
 static_assert(core::kPoll < kUnreachableLimit,

@@ -228,6 +228,13 @@ struct WatchdogSpec {
   friend bool operator==(const WatchdogSpec&, const WatchdogSpec&) = default;
 };
 
+/// The copies of the hosts' output on this machine.
+struct LogsSpec {
+  int max_bytes = 1 << 30;  ///< of the log of one host in one stage; see base::CappedFile
+  static void Fields(auto&& field) { field("max_bytes", &LogsSpec::max_bytes); }
+  friend bool operator==(const LogsSpec&, const LogsSpec&) = default;
+};
+
 /// The events that hooks are told about.
 enum class HookEvent {
   kStarted,     ///< the command starts, in any attempt
@@ -298,6 +305,7 @@ struct JobSpec {
   CommandSpec command = {};
   RetrySpec retries = {};
   WatchdogSpec watchdog = {};
+  LogsSpec logs = {};
   std::vector<HookSpec> hooks = {};  ///< in the order of their events
   SmtpSpec smtp = {};
   static void Fields(auto&& field) {
@@ -312,6 +320,7 @@ struct JobSpec {
     field("command", &JobSpec::command);
     field("retries", &JobSpec::retries);
     field("watchdog", &JobSpec::watchdog);
+    field("logs", &JobSpec::logs);
     field("on", &JobSpec::hooks);
     field("smtp", &JobSpec::smtp);
   }

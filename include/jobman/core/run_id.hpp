@@ -52,9 +52,9 @@ struct RunId {
 /// Whether a text can be the store or the node of a run id: letters, digits, _ and -, not empty.
 bool IsRunIdField(std::string_view text);
 
-/// Store and node must be as IsRunIdField() wants them. A command's id ends in the
-/// attempt number; what precedes it is the prefix by which host.sh finds the job's commands of
-/// earlier attempts on that host.
+/// Store and node must be fields (IsRunIdField). A command's id ends in the attempt number; what
+/// precedes it is the prefix by which host.sh finds the job's commands of earlier attempts on that
+/// host.
 std::string FormatRunId(const RunId& run);
 /// Nothing for text that FormatRunId() did not write.
 std::optional<RunId> ParseRunId(std::string_view text);

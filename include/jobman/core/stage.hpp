@@ -49,7 +49,8 @@ struct HostRun {
   HostPhase phase = HostPhase::kPending;
   bool started = false;  ///< the run is known to have been started
   int exit_code = 0;
-  std::optional<base::Error> error = {};  ///< kLost: why; earlier: why it cannot be reached
+  /// kLost: why; earlier: why it cannot be reached; kExited: why it could not be asked to stop.
+  std::optional<base::Error> error = {};
   /// When the stage is being stopped: the host has confirmed that nothing is left of the run,
   /// including processes the command left behind; or it was given up.
   bool settled = false;
@@ -61,7 +62,7 @@ struct HostRun {
 bool Ended(const HostRun& run);
 /// Lost, or ended with a non-zero exit code.
 bool Failed(const HostRun& run);
-/// The host was given up because it could not be reached.
+/// The host was given up because it could not be reached, or did not answer.
 bool DidNotAnswer(const HostRun& run);
 /// The host could not be reached: refused, timed out, no answer at all.
 bool IsUnreachable(const base::Error& error);
@@ -140,8 +141,9 @@ struct Stage {
 /// The host whose failure decides the outcome of the stage: the first that failed, as far as is
 /// known; nullptr when none did.
 const HostRun* Culprit(const Stage& stage);
-/// The host cannot be reached while others of the stage can: the machine is dead, whatever the
-/// cloud says, and would be in the next attempt too. When none answers it may be our own network.
+/// The host cannot be reached while others of the stage can, or it accepts the login and hangs: the
+/// machine is dead, whatever the cloud says, and would be in the next attempt too. When none can be
+/// reached it may be our own network.
 bool IsDeadHost(const Stage& stage, const HostRun& host);
 
 /// "pending", "running", "exited", "lost".

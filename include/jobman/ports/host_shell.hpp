@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,11 @@ struct RemoteCommand {
   std::string input = {};    ///< sent to stdin, then EOF
   /// Called once connected, right before the command is sent; its error ends the call.
   std::function<Task<Status>()> may_begin = {};
+  /// How long the command may take once it is sent; nothing: as long as it likes.
+  std::optional<base::Duration> limit = {};
+  /// How long it may be silent: neither writes output nor takes input; nothing: as long as it
+  /// likes.
+  std::optional<base::Duration> silence = {};
 };
 
 /// Takes output as it arrives. An error ends the call with that error.
@@ -46,10 +52,12 @@ class HostShell {
 
   /// Runs the command and returns its exit code (128 + signal when a signal ended it). Connects if
   /// necessary: one try, bounded by the implementation's connect timeout; the caller retries. The
-  /// command itself has no time limit: cancel the coroutine. Errors: kUnavailable with kHostRefused
-  /// or kHostTimeout if nothing has run, with kConnectionBroke if the command had begun, which may
-  /// go on; kUnauthenticated with kHostAuth, kPermissionDenied with kHostKeyChanged,
-  /// kInvalidArgument with kKeyUnreadable; or what a sink returned.
+  /// command itself is bounded by its `limit` and `silence` alone, or by cancelling the coroutine.
+  /// Errors: kUnavailable with kHostRefused or kHostTimeout if nothing has run, with
+  /// kConnectionBroke if the command had begun, which may go on; kDeadlineExceeded with kHostHangs
+  /// if it passed a limit, and may go on too; with kAgentSilent if the ssh-agent did not answer;
+  /// kUnauthenticated with kHostAuth, kPermissionDenied with kHostKeyChanged, kInvalidArgument with
+  /// kKeyUnreadable; or what a sink returned.
   virtual Task<Result<int>> Run(HostTarget target, RemoteCommand command, ByteSink out,
                                 ByteSink err) = 0;
   /// Closes all connections to the machine (`identity`) of this target, also those being made.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +36,23 @@ std::string_view HostScript();
 /// "host-<12 hexadecimal digits of its hash>.sh", its file name in ~/.jobman/bin.
 std::string HostScriptName();
 
-/// A command line for the host's login shell, and its stdin.
+/// How long after the grace a stop may take before the host is given up. Longer than the script
+/// needs to end processes that ignore TERM, so that healthy hosts are never given up (a test
+/// compares the two).
+inline constexpr Duration kStopMargin = std::chrono::seconds{30};
+/// How long a call may take that waits for no process: healthy hosts need milliseconds.
+inline constexpr Duration kCallLimit = std::chrono::seconds{30};
+/// A call that follows a run has no limit, but the script says at least every ten seconds that it
+/// is there (a test compares the two). A host that is silent for this long hangs.
+inline constexpr Duration kLongestSilence = std::chrono::seconds{45};
+
+/// A command line for the host's login shell, its stdin, and its limits: see ports::RemoteCommand.
+/// Every call has one of the two, since a host may accept logins and never answer.
 struct Call {
   std::string command = {};
   std::string input = {};
+  std::optional<Duration> limit = {};
+  std::optional<Duration> silence = {};
 };
 
 /// What to run on a host.
@@ -111,6 +125,10 @@ struct RunStatus {
 /// Parses stdout of StopCall and NoticeCall, or stderr of RunCall and FollowCall: the last status
 /// line, whatever login shells print around it.
 Result<RunStatus> ParseStatus(std::string_view output);
+/// What the script says on stderr of RunCall and FollowCall now and then.
+inline constexpr std::string_view kSignOfLife = "jobman: alive\n";
+/// Whether stderr of RunCall or FollowCall says that the run exists.
+bool SaysRunExists(std::string_view output);
 /// Parses stdout of ListCall: the ids of the runs that are running.
 std::vector<std::string> ParseRunningRuns(std::string_view output);
 /// Parses stderr of RunCall and FollowCall: the worst notice from the host's metadata server.

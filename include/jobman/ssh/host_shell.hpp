@@ -34,8 +34,8 @@ struct SshOptions {
 /// users, not for root.
 ///
 /// Open connections keep the loop from running dry; they end with the shell. The object may die
-/// before its coroutines; the host key store must outlive both. Talking to the agent blocks the
-/// loop (libssh has no other way).
+/// before its coroutines; the host key store must outlive both. libssh's talk with the ssh-agent
+/// blocks, so it runs off the loop, within the login timeout.
 class SshHostShell final : public ports::HostShell {
  public:
   SshHostShell(asio::any_io_executor executor, ports::HostKeyStore& host_keys,

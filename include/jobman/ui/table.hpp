@@ -26,10 +26,10 @@ struct Cell {
   Cell(const char* cell_text) : text(cell_text) {}
 };
 
-/// Aligned columns under a header, two spaces apart, without trailing spaces. If the table is wider
-/// than the style allows, its widest flexible column is shortened, repeatedly, until the table fits
-/// or every flexible column is as narrow as its header (at least 8 columns); then columns are left
-/// out.
+/// Aligned columns under a header (which is cleaned, too), two spaces apart, without trailing
+/// spaces. If the table is wider than the style allows, its widest flexible column is shortened,
+/// repeatedly, until the table fits or every flexible column is as narrow as its header (at least 8
+/// columns); then columns are left out.
 class Table {
  public:
   explicit Table(std::vector<Column> columns);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "jobman/ui/host_bytes.hpp"
 #include "jobman/ui/sink.hpp"
 #include "jobman/ui/text.hpp"
 
@@ -27,8 +28,9 @@ Surroundings LookAround();
 /// without either there is no limit unless stdout is a terminal, so that pipes get whole lines.
 struct Facts {
   bool out_tty = false;
-  bool err_tty = false;  ///< a terminal that can rewrite a line
-  int width = 0;         ///< 0: no limit
+  bool err_tty = false;     ///< a terminal that can rewrite a line
+  bool err_screen = false;  ///< a terminal of any kind
+  int width = 0;            ///< 0: no limit
   bool utf8 = false;
   bool out_colour = false;
   bool err_colour = false;
@@ -48,15 +50,19 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Data, unchanged.
+  /// Data as text, cleaned by CleanText(): whatever it quotes, it controls nothing.
   void Out(std::string_view data);
-  /// A message; a line break is added if missing.
+  /// A message, cleaned likewise; a line break is added if missing.
   void Err(std::string_view talk);
-  /// Bytes for stderr, unchanged. Not while a status is shown.
+  /// What hosts wrote, unchanged, for programs; on a terminal cleaned by HostBytes. On stderr whole
+  /// lines if a status is shown.
+  void OutBytes(std::string_view bytes);
   void ErrBytes(std::string_view bytes);
   /// Shows `line` as the status: rewritten in place, kept clear of other output, removed when
   /// empty. Does nothing if stderr is not a terminal.
   void SetStatus(std::string_view line);
+  /// For a picture that is painted again. Does nothing if stdout is not a terminal.
+  void ClearScreen();
   void Flush();
 
   const Facts& facts() const { return facts_; }
@@ -66,12 +72,16 @@ class Terminal {
   int out_error() const { return out_error_; }
 
  private:
+  void Buffer(std::string_view bytes);
+  void WriteErr(std::string_view bytes);
   void Hide();
   void Show();
 
   Facts facts_;
   Sink& out_;
   Sink& err_;
+  HostBytes out_bytes_ = {};
+  HostBytes err_bytes_ = {};
   std::string buffer_ = {};
   std::string status_ = {};
   bool status_shown_ = false;

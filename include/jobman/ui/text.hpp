@@ -31,6 +31,10 @@ std::string Clean(std::string_view text, bool utf8);
 /// on: errors of a service, file names. Keeps letters beyond ASCII whatever the locale.
 std::string CleanLines(std::string_view text);
 
+/// Text of several lines as a terminal may show it: line breaks and tabs stay, with `colour` what
+/// Paint() writes, too; other control characters and invalid UTF-8 become '?'.
+std::string CleanText(std::string_view text, bool colour);
+
 /// Columns that a terminal needs for a cleaned text: 0 for combining marks, 2 for wide characters.
 int DisplayWidth(std::string_view text);
 

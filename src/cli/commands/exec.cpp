@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/views/exec_result.hpp"
 #include "jobman/base/shell.hpp"
+#include "jobman/base/spill.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/run_on_hosts.hpp"
@@ -31,34 +33,30 @@ std::string CommandLine(const std::vector<std::string>& words) {
   return words.size() == 1 ? words[0] : base::ShellJoin(words);
 }
 
-/// Where the hosts' output goes: printed as it comes, or kept to be folded.
+/// Where the hosts' output goes: printed as it comes, or kept on disk to be folded.
 class Output {
  public:
-  Output(App& app, const ExecOptions& options, int host_count, std::size_t chosen,
-         views::ExecResult& view)
+  Output(App& app, std::shared_ptr<base::Spill> kept, int host_count, std::size_t chosen)
       : app_(app),
-        keep_(options.fold || app.mode() == OutputMode::kJson),
+        kept_(std::move(kept)),
         raw_(app.mode() == OutputMode::kQuiet && chosen == 1),
-        view_(view),
         out_({.host_count = host_count},
-             [&app](std::string_view line) { app.terminal().Out(line); }),
+             [&app](std::string_view line) { app.terminal().OutBytes(line); }),
         err_({.host_count = host_count},
-             [&app](std::string_view line) { app.terminal().Err(line); }) {}
+             [&app](std::string_view line) { app.terminal().ErrBytes(line); }) {}
 
   void Connect(ssh::FanOutHost& host) {
     host.out = [this, number = host.host](std::string_view bytes) -> base::Status {
-      if (keep_)
-        view_.output[number].append(bytes);
-      else if (raw_)
-        app_.terminal().Out(bytes);
+      if (kept_) return Keep(number, bytes);
+      if (raw_)
+        app_.terminal().OutBytes(bytes);
       else
         out_.Feed(number, bytes);
       return StillRead();
     };
     host.err = [this, number = host.host](std::string_view bytes) -> base::Status {
-      if (keep_)
-        view_.output[number].append(bytes);
-      else if (raw_)
+      if (kept_) return Keep(number, bytes);
+      if (raw_)
         app_.terminal().ErrBytes(bytes);
       else
         err_.Feed(number, bytes);
@@ -79,8 +77,23 @@ class Output {
     err_.Finish();
     app_.terminal().Flush();
   }
+  /// What was kept, by host.
+  std::map<int, ui::HostText> Texts() const {
+    std::map<int, ui::HostText> texts;
+    for (const auto& [host, facts] : facts_) {
+      texts[host] = {.facts = facts,
+                     .read = [kept = kept_, host = host](const ui::TakePiece& take) {
+                       return kept->Read(host, take);
+                     }};
+    }
+    return texts;
+  }
 
  private:
+  base::Status Keep(int host, std::string_view bytes) {
+    facts_[host].Add(bytes);
+    return kept_->Append(host, bytes);
+  }
   /// An error once nobody reads stdout: then the commands need not go on.
   base::Status StillRead() const {
     const int error = app_.terminal().out_error();
@@ -89,9 +102,9 @@ class Output {
   }
 
   App& app_;
-  bool keep_;
+  std::shared_ptr<base::Spill> kept_;  ///< none: printed as it comes
+  std::map<int, ui::TextFacts> facts_ = {};
   bool raw_;  ///< one host and --quiet: byte for byte
-  views::ExecResult& view_;
   ui::PrefixedOutput out_;
   ui::PrefixedOutput err_;
 };
@@ -113,14 +126,33 @@ base::Error WasInterrupted(core::JobId id) {
           .hint = "see what runs there: jobman exec " + core::FormatJobId(id) + " --fold -- ps x"};
 }
 
+/// With --fold and --json the output is shown at the end: until then it is on disk.
+Result<std::shared_ptr<base::Spill>> MaybeSpill(App& app, const client::Context& context,
+                                                const ExecOptions& options) {
+  if (!options.fold && app.mode() != OutputMode::kJson) return std::shared_ptr<base::Spill>();
+  JM_ASSIGN_OR_RETURN(base::Spill spill, base::Spill::Open(context.paths.home));
+  return std::make_shared<base::Spill>(std::move(spill));
+}
+
+base::Status Print(App& app, const views::ExecResult& view) {
+  if (app.mode() == OutputMode::kJson) {
+    LargeJson texts;
+    return texts.Print(views::ToJson(view, texts), app.terminal());
+  }
+  if (app.mode() == OutputMode::kQuiet) return base::Ok();
+  JM_TRY(views::Folded(view).Print(app.terminal()));
+  app.terminal().Out(RenderText(view, app.terminal().out_style()));
+  return base::Ok();
+}
+
 Result<int> RunExec(App& app, const ExecOptions& options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, options.job)));
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
   JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
-  views::ExecResult view{.job = id, .fold = options.fold};
-  Output output(app, options, static_cast<int>(job.slice->hosts.size()), hosts.size(), view);
+  JM_ASSIGN_OR_RETURN(auto kept, MaybeSpill(app, context, options));
+  Output output(app, std::move(kept), static_cast<int>(job.slice->hosts.size()), hosts.size());
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
   ssh::RaiseFileLimit();
   ssh::FanOutOptions fan_out{
@@ -132,14 +164,14 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
       client::RunOnHosts(context, std::move(hosts), CommandLine(options.words), fan_out);
   output.Finish();
   if (!result) return WasInterrupted(id);
+  views::ExecResult view{.job = id, .output = output.Texts(), .summary = result->Summary()};
   for (const ssh::HostOutcome& row : result->hosts) {
     view.rows.push_back({.host = row.host,
                          .exit_code = row.result.ok() ? std::optional(*row.result) : std::nullopt,
                          .error = row.result.ok() ? std::string{} : row.result.error().ToString(),
                          .took = row.took});
   }
-  view.summary = result->Summary();
-  app.Show(view);
+  JM_TRY(Print(app, view));
   return ExitCodeOfHosts(app, *result);
 }
 

@@ -54,12 +54,11 @@ Result<views::JobList> Look(const client::Context& context, const ports::JobFilt
 
 // On a terminal the table is repainted; elsewhere each change prints a new table (or line of JSON).
 void ShowPicture(App& app, const views::JobList& view) {
-  constexpr std::string_view kClear = "\x1b[H\x1b[2J\x1b[3J";
   ui::Terminal& terminal = app.terminal();
   if (app.mode() == OutputMode::kJson) {
     app.ShowJsonLine(ToJson(view));
   } else {
-    if (terminal.facts().out_tty) terminal.Out(kClear);
+    terminal.ClearScreen();
     app.Show(view);
     if (!terminal.facts().out_tty) terminal.Out("\n");
   }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,19 +54,43 @@ Result<Request> Understand(App& app, const LogsOptions& options) {
   return request;
 }
 
+/// The log as it is now; what comes later is not read.
+Result<ui::HostText> TextOf(const LogFile& file) {
+  ui::HostText text;
+  const auto count = [&text](std::string_view bytes) {
+    text.facts.Add(bytes);
+    return true;
+  };
+  JM_TRY(client::ReadLog(file.path, 0, count));
+  text.read = [path = file.path,
+               size = text.facts.size()](const ui::TakePiece& take) -> base::Status {
+    std::int64_t left = size;
+    base::Status taken = base::Ok();
+    const auto some = [&](std::string_view bytes) {
+      const auto part = std::min(left, static_cast<std::int64_t>(bytes.size()));
+      taken = take(bytes.substr(0, static_cast<std::size_t>(part)));
+      left -= part;
+      return taken.ok() && left > 0;
+    };
+    JM_TRY(client::ReadLog(path, 0, some));
+    return taken;
+  };
+  return text;
+}
+
 Result<int> PrintFolded(App& app, const Request& request, const client::ChosenLogs& logs) {
   const LogStage& stage = logs.stage;
   views::FoldedLogs view{.job = request.job.id, .attempt = stage.attempt, .stage = stage.name};
   for (const LogFile& file : logs.files) {
-    std::string text;
-    const auto read = client::ReadLog(file.path, 0, [&](std::string_view bytes) {
-      text.append(bytes);
-      return true;
-    });
-    if (!read.ok()) return read.error();
+    JM_ASSIGN_OR_RETURN(ui::HostText text, TextOf(file));
     view.folding.Add(file.host, std::move(text));
   }
-  app.Show(view);
+  if (app.mode() == OutputMode::kJson) {
+    LargeJson texts;
+    JM_TRY(texts.Print(views::ToJson(view, texts), app.terminal()));
+  } else {
+    JM_TRY(view.folding.Print(app.terminal()));
+  }
   return kSuccess;
 }
 

@@ -1,11 +1,36 @@
 #include "cli/views/error.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "jobman/base/clean.hpp"
+
 namespace jobman::cli {
+namespace {
+
+/// Escapes the control characters that JSON allows in strings: \u007f. Readers see no difference.
+std::string EscapeControls(std::string text) {
+  if (base::IsPrintableAscii(text)) return text;
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto [code, size] = base::FirstChar(rest);
+    if (code >= 0x20 && base::IsControl(code)) {
+      escaped += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
+    } else {
+      escaped += rest.substr(0, size);
+    }
+    rest.remove_prefix(size);
+  }
+  return escaped;
+}
+
+}  // namespace
 
 std::string DumpJson(const base::OrderedJson& json, int indent) {
-  return json.dump(indent, ' ', false, base::OrderedJson::error_handler_t::replace);
+  return EscapeControls(json.dump(indent, ' ', false, base::OrderedJson::error_handler_t::replace));
 }
 
 namespace views {

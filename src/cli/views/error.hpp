@@ -8,8 +8,8 @@
 
 namespace jobman::cli {
 
-/// A JSON document as text. Bytes that are not UTF-8 are replaced, so it never throws. `indent` -1
-/// puts everything on one line.
+/// A JSON document as text. Bytes that are not UTF-8 are replaced, so it never throws; control
+/// characters are escaped, all of them. `indent` -1 puts everything on one line.
 std::string DumpJson(const base::OrderedJson& json, int indent);
 
 namespace views {

@@ -1,7 +1,6 @@
 #include "cli/views/exec_result.hpp"
 
 #include "jobman/base/strings.hpp"
-#include "jobman/ui/folding.hpp"
 #include "jobman/ui/table.hpp"
 
 namespace jobman::cli::views {
@@ -17,13 +16,13 @@ ui::Tone ToneOf(const ExecResult::Row& row) {
 
 }  // namespace
 
+ui::Folding Folded(const ExecResult& view) {
+  ui::Folding folding;
+  for (const auto& [host, output] : view.output) folding.Add(host, output);
+  return folding;
+}
+
 std::string RenderText(const ExecResult& view, const ui::Style& style) {
-  std::string text;
-  if (view.fold) {
-    ui::Folding folding;
-    for (const auto& [host, output] : view.output) folding.Add(host, output);
-    text += folding.Render();
-  }
   // Hosts with the same result share a row.
   ui::Table table(
       {{.header = "HOST"}, {.header = "EXIT CODE", .flexible = true}, {.header = "TIME"}});
@@ -41,14 +40,10 @@ std::string RenderText(const ExecResult& view, const ui::Style& style) {
                   {result, ToneOf(*slowest)},
                   base::FormatDuration(slowest->took)});
   }
-  return text + table.Render(style);
+  return table.Render(style);
 }
 
-std::string RenderQuiet(const ExecResult&) {
-  return {};
-}
-
-base::OrderedJson ToJson(const ExecResult& view) {
+base::OrderedJson ToJson(const ExecResult& view, LargeJson& texts) {
   base::OrderedJson hosts = base::OrderedJson::array();
   for (const ExecResult::Row& row : view.rows) {
     base::OrderedJson json = {{"host", row.host}, {"exit_code", nullptr}, {"error", nullptr}};
@@ -56,7 +51,7 @@ base::OrderedJson ToJson(const ExecResult& view) {
     if (!row.error.empty()) json["error"] = row.error;
     json["seconds"] = static_cast<double>(row.took.count()) / 1000.0;
     const auto output = view.output.find(row.host);
-    json["output"] = output == view.output.end() ? std::string{} : output->second;
+    json["output"] = output == view.output.end() ? "" : texts.Place(output->second.read);
     hosts.push_back(std::move(json));
   }
   return {{"job", view.job.value}, {"hosts", hosts}, {"summary", view.summary}};

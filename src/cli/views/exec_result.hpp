@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/large_json.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/time.hpp"
 #include "jobman/core/job.hpp"
+#include "jobman/ui/folding.hpp"
 #include "jobman/ui/text.hpp"
 
 namespace jobman::cli::views {
@@ -21,17 +23,17 @@ struct ExecResult {
     base::Duration took = {};
   };
   core::JobId job = {};
-  bool fold = false;
   std::vector<Row> rows = {};
-  std::map<int, std::string> output = {};  ///< only with --fold and --json
+  std::map<int, ui::HostText> output = {};  ///< only with --fold and --json
   std::string summary = {};
 };
 
-/// The folded output, if requested, and the table of exit codes.
+/// The folded output, if requested.
+ui::Folding Folded(const ExecResult& view);
+/// The table of exit codes.
 std::string RenderText(const ExecResult& view, const ui::Style& style);
-std::string RenderQuiet(const ExecResult& view);
 /// {"job": 42, "hosts": [{"host": 0, "exit_code": 0, "error": null, "seconds": 0.1,
 ///  "output": "..."}]}
-base::OrderedJson ToJson(const ExecResult& view);
+base::OrderedJson ToJson(const ExecResult& view, LargeJson& texts);
 
 }  // namespace jobman::cli::views

@@ -2,10 +2,10 @@
 
 #include <string>
 
+#include "cli/large_json.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/core/job.hpp"
 #include "jobman/ui/folding.hpp"
-#include "jobman/ui/text.hpp"
 
 namespace jobman::cli::views {
 
@@ -16,8 +16,6 @@ struct FoldedLogs {
   std::string stage = {};
   ui::Folding folding = {};
 };
-std::string RenderText(const FoldedLogs& view, const ui::Style& style);
-std::string RenderQuiet(const FoldedLogs& view);
-base::OrderedJson ToJson(const FoldedLogs& view);
+base::OrderedJson ToJson(const FoldedLogs& view, LargeJson& texts);
 
 }  // namespace jobman::cli::views

@@ -232,13 +232,6 @@ void AdvanceByView(Turn& turn) {
   }
 }
 
-std::string WaitsForDeletion(const Slice& slice) {
-  std::string why = "waiting until slice " + slice.ref.name + " is deleted";
-  if (slice.unstopped.empty()) return why;
-  return why + ": the command may still run on host " + base::FormatRanges(slice.unstopped) +
-         ", which did not answer";
-}
-
 void AdvanceAcquiring(Turn& turn) {
   const bool refused = turn.AboutSlice() && turn.facts.create_refused;
   if (!refused) return AdvanceByView(turn);
@@ -250,6 +243,13 @@ void AdvanceAcquiring(Turn& turn) {
 }
 
 }  // namespace
+
+std::string WaitsForDeletion(const Slice& slice) {
+  std::string why = "waiting until slice " + slice.ref.name + " is deleted";
+  if (slice.unstopped.empty()) return why;
+  return why + ": the command may still run on host " + base::FormatRanges(slice.unstopped) +
+         ", which did not answer";
+}
 
 void Advance(Turn& turn, const Queued&) {
   Job& job = turn.job;

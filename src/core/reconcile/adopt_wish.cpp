@@ -112,7 +112,7 @@ void Advance(Turn& turn, const Cancelling&) {
     // A request left in the queue would be granted and billed later, with no job to use it.
     if (!usable || job.wish == Wish::kRequeue) GiveSliceUp(turn);
     if (job.slice && job.slice->phase != SlicePhase::kCreated) {
-      return turn.Say("waiting until slice " + turn.slice_name() + " is deleted");
+      return turn.Say(WaitsForDeletion(*job.slice));
     }
   }
   AfterStop(turn);
@@ -121,9 +121,10 @@ void Advance(Turn& turn, const Cancelling&) {
 void Advance(Turn& turn, const Deleting&) {
   Job& job = turn.job;
   if (StillStopping(turn)) return;
+  if (job.stage) NoteUnstopped(turn);
   job.stage.reset();
   GiveSliceUp(turn);
-  if (job.slice) return turn.Say("waiting until slice " + turn.slice_name() + " is deleted");
+  if (job.slice) return turn.Say(WaitsForDeletion(*job.slice));
   if (job.wish != Wish::kDelete) return AfterStop(turn);
   turn.Rest(Done{.outcome = Outcome::kDeleted}, {.outcome = AttemptOutcome::kDeleted},
             "every cloud resource of the job is deleted");

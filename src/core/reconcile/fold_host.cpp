@@ -26,6 +26,8 @@ Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now) {
     if (run.error && IsUnreachable(*run.error))
       run.silent_since = before.silent_since.value_or(now);
   }
+  // It was given up: what the command left behind may run on.
+  if (ended && settled && !run.settled && run.phase == HostPhase::kExited) run.error = news.error;
   run.settled = settled;
   return facts;
 }

@@ -34,7 +34,9 @@ bool IsPermanent(const base::Error& error) {
     case base::Reason::kHostRefused:
     case base::Reason::kHostTimeout:
     case base::Reason::kConnectionBroke:
+    case base::Reason::kHostHangs:
     case base::Reason::kHostAuth:
+    case base::Reason::kAgentSilent:
     case base::Reason::kChipsBusy:
     case base::Reason::kDiskFull:
     case base::Reason::kNotWritable:

@@ -47,6 +47,10 @@ void Advance(Turn& turn, const Queued&);
 void Advance(Turn& turn, const Requesting&);
 void Advance(Turn& turn, const Waiting&);
 void Advance(Turn& turn, const Provisioning&);
+// acquire.cpp
+/// "waiting until slice .. is deleted", and which hosts did not answer: it is deleted all the same.
+std::string WaitsForDeletion(const Slice& slice);
+
 // stage.cpp: setup steps and the command
 void Advance(Turn& turn, const Setup&);
 void Advance(Turn& turn, const Running&);

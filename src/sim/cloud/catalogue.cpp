@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -139,6 +140,24 @@ base::Result<core::Accelerator> FromConfig(const std::string& config_type,
     return shape;
   }
   return base::InvalidArgument("no accelerator config " + config_type + " " + topology);
+}
+
+std::string TopologyOf(const core::Accelerator& shape) {
+  if (!shape.topology.empty() || shape.chips % 64 != 0) return shape.topology;
+  const int cubes = shape.chips / 64;
+  std::array<int, 3> best = {1, 1, cubes};
+  for (int a = 1; a * a * a <= cubes; ++a) {
+    for (int b = a; a * b * b <= cubes; ++b) {
+      const bool fits = cubes % (a * b) == 0;
+      if (fits && cubes / (a * b) - a <= best[2] - best[0]) best = {a, b, cubes / (a * b)};
+    }
+  }
+  return fmt::format("{}x{}x{}", 4 * best[0], 4 * best[1], 4 * best[2]);
+}
+
+const std::vector<std::string>& TensorFlowVersions() {
+  static const std::vector<std::string> kVersions = {"2.16.1", "2.17.0", "2.18.0", "nightly"};
+  return kVersions;
 }
 
 std::int64_t QuotaUnits(const core::Accelerator& shape) {

@@ -26,6 +26,12 @@ std::string ConfigType(const std::string& generation);
 base::Result<core::Accelerator> FromConfig(const std::string& config_type,
                                            const std::string& topology);
 
+/// The topology of a slice in chips: "2x2x4". For sizes without a usual one, the most even box of
+/// cubes of 64 chips (a guess).
+std::string TopologyOf(const core::Accelerator& shape);
+/// TensorFlow versions, of API v1. A guess: today's service may have others.
+const std::vector<std::string>& TensorFlowVersions();
+
 /// The quota that a slice uses: cores for v2, v3, v4 and v5p, chips for v5litepod and v6e.
 std::int64_t QuotaUnits(const core::Accelerator& shape);
 /// The quota's id in error messages: "TPUV4sPreemptiblePodPerProjectPerZoneForTPUAPI".

@@ -50,7 +50,7 @@ GuestTree GuestTreeOf(const Node& node, std::size_t index) {
   if (!node.upcoming.maintenance.is_null()) {
     tree["instance/upcoming-maintenance"] = GuestMaintenance(node.upcoming.maintenance).dump();
   }
-  for (const auto& [key, value] : host.plan.metadata) tree["instance/attributes/" + key] = value;
+  for (const auto& [key, value] : MetadataOf(node.spec)) tree["instance/attributes/" + key] = value;
   tree["instance/attributes/accelerator-type"] = node.shape.type;
   tree["instance/attributes/agent-worker-number"] = std::to_string(index);
   tree["instance/attributes/worker-network-endpoints"] = WorkerEndpoints(node);

@@ -73,16 +73,6 @@ std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone)
   return std::nullopt;
 }
 
-Json UserFields(const Json& node) {
-  Json fields = node.is_object() ? node : Json::object();
-  for (const char* output_only : {"name", "state", "health", "healthDescription", "id",
-                                  "createTime", "symptoms", "networkEndpoints", "queuedResource",
-                                  "multisliceNode", "apiVersion", "upcomingMaintenance"}) {
-    fields.erase(output_only);
-  }
-  return fields;
-}
-
 bool IsSpot(const Json& spec) {
   const Json& scheduling = Member(spec, "schedulingConfig");
   return Flag(scheduling, "spot") || Flag(scheduling, "preemptible") ||
@@ -97,6 +87,17 @@ Metadata MetadataOf(const Json& spec) {
     if (value.is_string()) metadata[key] = value.get<std::string>();
   }
   return metadata;
+}
+
+Json UpcomingMaintenance(const Node& node, TimePoint start) {
+  // Google's documentation: customers may start it themselves on v6e slices from 2x4.
+  const bool by_customer = node.shape.generation == "v6e" && node.shape.chips >= 8;
+  return {{"type", "SCHEDULED"},
+          {"maintenanceStatus", "PENDING"},
+          {"windowStartTime", Timestamp(start)},
+          {"windowEndTime", Timestamp(start + std::chrono::hours(1))},
+          {"latestWindowStartTime", Timestamp(start)},
+          {"canReschedule", by_customer}};
 }
 
 namespace {
@@ -154,7 +155,7 @@ Json RenderNode(const Node& node) {
   Json body = node.spec;
   body["acceleratorType"] = node.shape.type;
   body["acceleratorConfig"] = {{"type", ConfigType(node.shape.generation)},
-                               {"topology", node.shape.topology}};
+                               {"topology", TopologyOf(node.shape)}};
   body["name"] = ResourceName(node.key, "nodes");
   body["id"] = node.uid;
   body["apiVersion"] = node.version == "v2alpha1" ? "V2_ALPHA1" : "V2";

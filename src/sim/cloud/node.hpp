@@ -33,7 +33,8 @@ struct NodeHost {
   HostPlan plan = {};
   std::string public_key = {};  ///< base64 of the ed25519 host key
   bool running = false;
-  bool cut = false;  ///< running, but unreachable
+  bool cut = false;   ///< running, but unreachable
+  bool hung = false;  ///< running, but new commands do not begin
 };
 
 /// Events announced to the hosts of a node.
@@ -46,7 +47,7 @@ struct UpcomingEvents {
 /// A node to be created.
 struct NodePlan {
   ResourceKey key = {};
-  Json spec = Json::object();              ///< what the user sent, checked by CheckNodeSpec
+  Json spec = Json::object();              ///< what the user sent, read by the schema
   std::string version = {};                ///< API version that creates it
   bool spot = false;                       ///< spot or preemptible
   std::optional<ResourceKey> queued = {};  ///< the queued resource that creates it
@@ -78,13 +79,14 @@ struct Node : NodePlan {
 base::Result<core::Accelerator> ShapeOf(const Json& spec);
 /// Why the Node of a request cannot be created in this zone, if so.
 std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone);
-/// The Node of a request without its output-only fields.
-Json UserFields(const Json& node);
 bool IsSpot(const Json& spec);
 /// The metadata of a Node; values that are not strings are left out.
 Metadata MetadataOf(const Json& spec);
 /// Whether a node in this state holds chips. A PREEMPTED or STOPPED one holds quota only.
 bool HoldsChips(NodeState state);
+
+/// `upcomingMaintenance` of a node, an hour long.
+Json UpcomingMaintenance(const Node& node, TimePoint start);
 
 /// The node as GET shows it.
 Json RenderNode(const Node& node);

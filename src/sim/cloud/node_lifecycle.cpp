@@ -143,6 +143,14 @@ void NodeRegistry::Maintain(Node& node, Duration time, TimePoint now) {
   changed_(now);
 }
 
+void NodeRegistry::MaintainNow(Node& node, TimePoint now) {
+  if (node.upcoming.maintenance.is_null()) {
+    Announce(node, {.preemption = node.upcoming.preemption,
+                    .maintenance = UpcomingMaintenance(node, now)});
+  }
+  Maintain(node, context_.settings.delays.maintenance, now);
+}
+
 void NodeRegistry::Start(Node& node, TimePoint now) {
   // A stopped VM gets a new external address when it starts.
   NewExternalAddresses(node);
@@ -151,9 +159,9 @@ void NodeRegistry::Start(Node& node, TimePoint now) {
 }
 
 void NodeRegistry::KillHost(Node& node, std::size_t index) {
-  node.hosts[index].running = false;
-  node.hosts[index].cut = false;
-  context_.fleet.PowerOff(node.hosts[index].plan.name);
+  NodeHost& host = node.hosts[index];
+  host.running = host.cut = host.hung = false;
+  context_.fleet.PowerOff(host.plan.name);
 }
 
 void NodeRegistry::BootHost(Node& node, std::size_t index) {
@@ -163,9 +171,12 @@ void NodeRegistry::BootHost(Node& node, std::size_t index) {
 }
 
 void NodeRegistry::SetHostLink(Node& node, std::size_t index, Link link) {
-  if (!node.hosts[index].running) return;
-  if (link != Link::kBroken) node.hosts[index].cut = link == Link::kCut;
-  context_.fleet.SetLink(node.hosts[index].plan.name, link);
+  NodeHost& host = node.hosts[index];
+  if (!host.running) return;
+  if (link == Link::kCut) host.cut = true;
+  if (link == Link::kHung) host.hung = true;
+  if (link == Link::kMended) host.cut = host.hung = false;
+  context_.fleet.SetLink(host.plan.name, link);
 }
 
 void NodeRegistry::AddStockout(const std::string& where, TimePoint until) {
@@ -184,7 +195,7 @@ void NodeRegistry::CalmNode(Node& node, TimePoint now) {
     Announce(node, {});
     for (std::size_t i = 0; i < node.hosts.size(); ++i) {
       BootHost(node, i);
-      if (node.hosts[i].cut) SetHostLink(node, i, Link::kMended);
+      if (node.hosts[i].cut || node.hosts[i].hung) SetHostLink(node, i, Link::kMended);
     }
   }
   if (!std::exchange(node.stalled, false) || !node.booting) return;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "jobman/base/strings.hpp"
 #include "sim/cloud/node_registry.hpp"
@@ -38,13 +38,36 @@ Json GuestItem(const char* space, const char* key, const std::string& value) {
   return {{"namespace", space}, {"key", key}, {"value", value}};
 }
 
+/// Whether a guest attribute is at a path: "/", "/hostkeys/" or "hostkeys/ssh-ed25519".
+bool IsAt(const std::string& path, const Json& item) {
+  std::vector<std::string> parts;
+  for (std::string& part : base::Split(path, '/')) {
+    if (!part.empty()) parts.push_back(std::move(part));
+  }
+  if (parts.size() > 2) return false;
+  return (parts.empty() || parts[0] == Text(item, "namespace")) &&
+         (parts.size() < 2 || parts[1] == Text(item, "key"));
+}
+
+/// The workers that workerIds names; none for all, which gcloud asks for by one empty id.
+std::optional<ApiError> WorkersIn(const Json& body, const Node& node, std::set<std::size_t>& into) {
+  for (const Json& id : Member(body, "workerIds")) {
+    const std::string text = id.get<std::string>();
+    if (text.empty()) continue;
+    const auto index = base::ParseNumber(text);
+    if (!index || *index < 0 || *index >= static_cast<std::int64_t>(node.hosts.size())) {
+      return BadRequestError(fmt::format("worker id \"{}\" is not one of node {}, which has {}.",
+                                         text, node.key.id, node.hosts.size()));
+    }
+    into.insert(static_cast<std::size_t>(*index));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-Reply NodeRegistry::Patch(Node& node, const Request& request, const std::string& version,
-                          TimePoint now) {
-  const std::string mask = Query(request, "updateMask");
-  const auto body = ParseObject(request.body);
-  if (!body) return ToReply(BadBodyError());
+Reply NodeRegistry::Patch(Node& node, const std::string& mask, const Json& body,
+                          const std::string& version, TimePoint now) {
   if (mask.empty()) return ToReply(BadRequestError("updateMask is required."));
 
   if (node.state != NodeState::kReady && node.state != NodeState::kStopped) {
@@ -58,17 +81,13 @@ Reply NodeRegistry::Patch(Node& node, const Request& request, const std::string&
   }
   Json spec = node.spec;
   for (const std::string& field : base::Split(mask, ',')) {
-    if (!Update(spec, *body, field)) {
+    if (!Update(spec, body, field)) {
       return ToReply(BadRequestError("The field " + field + " in updateMask cannot be updated."));
     }
   }
   node.spec = std::move(spec);
-  const Metadata metadata = MetadataOf(node.spec);
-  for (NodeHost& host : node.hosts) {
-    if (host.plan.metadata == metadata) continue;
-    host.plan.metadata = metadata;
-    context_.fleet.UpdateMetadata(host.plan.name, metadata);
-  }
+  UpdateHosts(node);
+  UpdateAddresses(node);
   guest_changed_();
   const Operations::Key operation = Begin(node, "update", version, now);
   context_.timeline.At(now + context_.settings.delays.update,
@@ -105,28 +124,46 @@ Reply NodeRegistry::StartOrStop(Node& node, bool start, const std::string& versi
   return {.body = context_.operations.Render(node.operation)};
 }
 
-Reply NodeRegistry::GuestAttributes(const Node& node, const Request& request) const {
-  const auto body = ParseObject(request.body.empty() ? "{}" : request.body);
-  if (!body) return ToReply(BadBodyError());
-  std::vector<std::string> wanted;
-  if (const Json& ids = Member(*body, "workerIds"); ids.is_array()) {
-    for (const Json& id : ids) {
-      // gcloud asks for all workers by one empty id.
-      if (id.is_string() && !id.get_ref<const std::string&>().empty()) wanted.push_back(id);
-    }
-  }
+Reply NodeRegistry::GuestAttributes(const Node& node, const Json& body) const {
+  std::set<std::size_t> wanted;
+  if (auto error = WorkersIn(body, node, wanted)) return ToReply(*error);
+  const std::string asked = Text(body, "queryPath");
+  const std::string path = asked.empty() ? "/" : asked;
   Json list = Json::array();
   for (std::size_t i = 0; i < node.hosts.size(); ++i) {
-    const bool asked = wanted.empty() ||
-                       std::find(wanted.begin(), wanted.end(), std::to_string(i)) != wanted.end();
-    if (!asked || node.state == NodeState::kCreating) continue;
+    if ((!wanted.empty() && !wanted.contains(i)) || node.state == NodeState::kCreating) continue;
     const NodeHost& host = node.hosts[i];
-    Json items = {GuestItem("hostkeys", "ssh-ed25519", host.public_key),
-                  GuestItem("guestInventory", "Hostname", host.plan.name),
-                  GuestItem("tpu", "hostname", host.plan.name)};
-    list.push_back({{"queryPath", "/"}, {"queryValue", {{"items", std::move(items)}}}});
+    Json items = Json::array();
+    for (const Json& item : {GuestItem("hostkeys", "ssh-ed25519", host.public_key),
+                             GuestItem("guestInventory", "Hostname", host.plan.name),
+                             GuestItem("tpu", "hostname", host.plan.name)}) {
+      if (IsAt(path, item)) items.push_back(item);
+    }
+    list.push_back({{"queryPath", path}, {"queryValue", {{"items", std::move(items)}}}});
   }
   return {.body = WithoutDefaults({{"guestAttributes", std::move(list)}})};
+}
+
+Reply NodeRegistry::PerformMaintenance(Node& node, const std::string& version, TimePoint now) {
+  if (!Flag(node.upcoming.maintenance, "canReschedule")) {
+    return ToReply(
+        PreconditionError("Node " + node.key.id + " has no maintenance that can be rescheduled."));
+  }
+  return SimulateMaintenance(node, Json::object(), version, now);
+}
+
+Reply NodeRegistry::SimulateMaintenance(Node& node, const Json& body, const std::string& version,
+                                        TimePoint now) {
+  std::set<std::size_t> workers;  // of a slice, all hosts move together
+  if (auto error = WorkersIn(body, node, workers)) return ToReply(*error);
+  if (node.state != NodeState::kReady) {
+    return ToReply(BadRequestError(
+        fmt::format("maintenance is not supported while in state {}", NodeStateName(node.state))));
+  }
+  const Operations::Key operation = Begin(node, "update", version, now);
+  MaintainNow(node, now);
+  node.operation = operation;
+  return {.body = context_.operations.Render(operation)};
 }
 
 }  // namespace jobman::sim

@@ -44,7 +44,7 @@ std::string NodeRegistry::NextAddress(int first_block) {
 }
 
 void NodeRegistry::AddHosts(Node& node) {
-  const Metadata metadata = MetadataOf(node.spec);
+  const Metadata metadata = HostMetadata(node);
   std::string stem = HostNameStem(node.key.id);
   // A second node of the same name must not find the disks, processes and logs of the first.
   if (!stems_.insert(stem).second) stem = HostNameStem(node.uid);
@@ -60,11 +60,56 @@ void NodeRegistry::AddHosts(Node& node) {
   }
 }
 
+Metadata NodeRegistry::HostMetadata(const Node& node) const {
+  Metadata metadata = MetadataOf(node.spec);
+  const Metadata& project = MetadataOfProject(node.key.project).items;
+  const auto keys = project.find("ssh-keys");
+  const bool blocked = base::ToLower(metadata["block-project-ssh-keys"]) == "true";
+  if (metadata["block-project-ssh-keys"].empty()) metadata.erase("block-project-ssh-keys");
+  if (keys == project.end() || blocked) return metadata;
+  std::string& own = metadata["ssh-keys"];
+  own += (own.empty() ? "" : "\n") + keys->second;
+  return metadata;
+}
+
+void NodeRegistry::UpdateHosts(Node& node) {
+  const Metadata metadata = HostMetadata(node);
+  for (NodeHost& host : node.hosts) {
+    if (host.plan.metadata == metadata) continue;
+    host.plan.metadata = metadata;
+    context_.fleet.UpdateMetadata(host.plan.name, metadata);
+  }
+}
+
+void NodeRegistry::UpdateAddresses(Node& node) {
+  const bool wanted = WantsExternal(node.spec);
+  for (NodeHost& host : node.hosts) {
+    if (wanted != host.plan.external_ip.empty()) continue;
+    ++address_count_;
+    host.plan.external_ip = wanted ? NextAddress(kExternalBlock) : "";
+  }
+}
+
+const ProjectMetadata& NodeRegistry::MetadataOfProject(const std::string& project) const {
+  static const ProjectMetadata kNone;
+  const auto found = projects_.find(project);
+  return found == projects_.end() ? kNone : found->second;
+}
+
+void NodeRegistry::SetProjectMetadata(const std::string& project, Metadata items) {
+  ProjectMetadata& metadata = projects_[project];
+  metadata.items = std::move(items);
+  ++metadata.changes;
+  for (auto& [key, node] : nodes_) {
+    if (key.project == project) UpdateHosts(node);
+  }
+  guest_changed_();
+}
+
 Node& NodeRegistry::Add(const NodePlan& plan, Duration delay, TimePoint now) {
   Node node{plan};
   // Different from those of earlier simulators, whose host keys may be pinned.
   node.uid = std::to_string(base::ToMillis(now) * 1'000'000 + 7919 * uid_count_++);
-  node.spec = UserFields(plan.spec);
   if (plan.spot) node.spec["schedulingConfig"]["spot"] = true;
   if (const auto shape = ShapeOf(node.spec); shape.ok()) node.shape = *shape;
   node.spot = plan.spot || IsSpot(node.spec);
@@ -87,7 +132,8 @@ Operations::Key NodeRegistry::Begin(const Node& node, const char* verb, const st
   return context_.operations.Begin({.where = node.key,
                                     .verb = verb,
                                     .target = ResourceName(node.key, "nodes"),
-                                    .version = version},
+                                    .version = version,
+                                    .metadata = context_.settings.guesses.operation_metadata},
                                    now);
 }
 

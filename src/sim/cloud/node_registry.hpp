@@ -20,6 +20,12 @@ struct CloudContext {
   HostFleet& fleet;
 };
 
+/// Metadata of all hosts of a project, of the Compute API.
+struct ProjectMetadata {
+  Metadata items = {};
+  std::int64_t changes = 0;
+};
+
 /// All nodes, and their state machine. Knows of queued resources only the name stored in a node.
 ///
 /// node_registry.cpp: finding, creating, deleting, capacity; node_lifecycle.cpp: booting, endings
@@ -41,9 +47,15 @@ class NodeRegistry {
   /// The same without an operation: a node of a queued resource, READY after `delay`.
   Node& Add(const NodePlan& plan, Duration delay, TimePoint now);
   Operations::Key Delete(Node& node, const std::string& version, TimePoint now);
-  Reply Patch(Node& node, const Request& request, const std::string& version, TimePoint now);
+  /// `mask` is updateMask, `body` a Node.
+  Reply Patch(Node& node, const std::string& mask, const Json& body, const std::string& version,
+              TimePoint now);
   Reply StartOrStop(Node& node, bool start, const std::string& version, TimePoint now);
-  Reply GuestAttributes(const Node& node, const Request& request) const;
+  Reply GuestAttributes(const Node& node, const Json& body) const;
+
+  Reply PerformMaintenance(Node& node, const std::string& version, TimePoint now);
+  Reply SimulateMaintenance(Node& node, const Json& body, const std::string& version,
+                            TimePoint now);
 
   // Done by the service itself.
 
@@ -61,6 +73,8 @@ class NodeRegistry {
   void Repair(Node& node, Duration time, TimePoint now);
   /// READY but UNHEALTHY_MAINTENANCE for `time`, then other external addresses.
   void Maintain(Node& node, Duration time, TimePoint now);
+  /// The same at once, for as long as delays.maintenance, announced if it was not.
+  void MaintainNow(Node& node, TimePoint now);
   /// STARTING, then READY, with other external addresses.
   void Start(Node& node, TimePoint now);
   void Announce(Node& node, const UpcomingEvents& events);
@@ -86,6 +100,10 @@ class NodeRegistry {
   void HostsBooted(const std::string& uid, int boot, TimePoint now);
   void HostsFailed(const std::string& uid, int boot, const std::string& why, TimePoint now);
 
+  const ProjectMetadata& MetadataOfProject(const std::string& project) const;
+  /// Hosts read it, and its ssh-keys can log in, unless the node has block-project-ssh-keys.
+  void SetProjectMetadata(const std::string& project, Metadata items);
+
   Node* Find(const ResourceKey& key);
   const std::map<ResourceKey, Node>& all() const { return nodes_; }
   std::map<ResourceKey, Node>& all() { return nodes_; }
@@ -97,6 +115,11 @@ class NodeRegistry {
   /// Ends the operation of an unfinished change that another one replaces.
   void Abort(Node& node, TimePoint now);
   void AddHosts(Node& node);
+  /// The metadata of a node's hosts: its own, with the ssh-keys of the project.
+  Metadata HostMetadata(const Node& node) const;
+  void UpdateHosts(Node& node);
+  /// Gives or takes the external addresses, as the node's networkConfig says.
+  void UpdateAddresses(Node& node);
   void Boot(Node& node, Duration delay, TimePoint now);
   void PowerOff(Node& node);
   void NewExternalAddresses(Node& node);
@@ -115,6 +138,7 @@ class NodeRegistry {
   std::function<void(TimePoint)> changed_ = [](TimePoint) {};
   std::function<void()> guest_changed_ = [] {};
   std::map<std::string, TimePoint> stockouts_ = {};
+  std::map<std::string, ProjectMetadata> projects_ = {};
   std::set<std::string> stems_ = {};  ///< of host names, also of removed nodes
   std::int64_t uid_count_ = 0;
   std::uint32_t address_count_ = 0;

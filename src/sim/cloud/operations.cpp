@@ -20,7 +20,7 @@ Operations::Key Operations::Begin(const Start& start, TimePoint now) {
   key.id = OperationId(now, count_++);
   operations_[key] = {{"name", ResourceName(key, "operations")},
                       {"metadata",
-                       {{"@type", "type.googleapis.com/google.cloud.common.OperationMetadata"},
+                       {{"@type", "type.googleapis.com/" + start.metadata},
                         {"createTime", Timestamp(now)},
                         {"target", start.target},
                         {"verb", start.verb},

@@ -15,8 +15,9 @@ class Operations {
   struct Start {
     ResourceKey where = {};  ///< project and zone; the id is ignored
     std::string verb = {};
-    std::string target = {};   ///< full name of the resource it works on
-    std::string version = {};  ///< "v2"
+    std::string target = {};    ///< full name of the resource it works on
+    std::string version = {};   ///< "v2"
+    std::string metadata = {};  ///< type of the metadata: guesses.operation_metadata
   };
   using Key = ResourceKey;
 

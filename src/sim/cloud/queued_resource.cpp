@@ -22,7 +22,6 @@ std::optional<ApiError> NodeIds(const Json& spec, const std::string& queued_id,
     ids.push_back(id);
     return std::nullopt;
   }
-  if (!id.empty()) return BadRequestError("nodeId and multisliceParams exclude each other.");
   const std::int64_t count = Number(slices, "nodeCount");
   if (count < 2 || count > kMostNodes) {
     return BadRequestError(fmt::format("multisliceParams.nodeCount must be 2 to {}.", kMostNodes));
@@ -31,6 +30,17 @@ std::optional<ApiError> NodeIds(const Json& spec, const std::string& queued_id,
   if (prefix.empty()) prefix = queued_id;
   for (std::int64_t i = 0; i < count; ++i) ids.push_back(fmt::format("{}-{}", prefix, i));
   return std::nullopt;
+}
+
+/// nodeSpec.parent names the zone of the request, with the project's id or number.
+std::optional<ApiError> CheckParent(const Json& spec, const ResourceKey& where) {
+  const std::string parent = Text(spec, "parent");
+  for (const std::string& project : {where.project, ProjectNumber(where.project)}) {
+    if (parent == "projects/" + project + "/locations/" + where.zone) return std::nullopt;
+  }
+  return BadRequestError(
+      fmt::format("tpu.nodeSpec.parent must be projects/{}/locations/{}, not \"{}\".",
+                  where.project, where.zone, parent));
 }
 
 std::string DataField(const std::string& state) {
@@ -46,11 +56,9 @@ std::optional<ApiError> ResourceQueue::Parse(const Json& body, QueuedResource& i
   if (specs.size() > 1) {
     return BadRequestError("tpu.nodeSpec has more than one entry; use multisliceParams.");
   }
-  if (body.contains("spot") && body.contains("guaranteed")) {
-    return BadRequestError("spot and guaranteed exclude each other.");
-  }
   const Json& spec = specs.front();
-  const Json node = UserFields(Member(spec, "node"));
+  if (auto error = CheckParent(spec, into.key)) return error;
+  const Json& node = Member(spec, "node");
   if (auto error = CheckNodeSpec(node, into.key.zone)) return error;
   std::vector<std::string> ids;
   if (auto error = NodeIds(spec, into.key.id, ids)) return error;
@@ -58,7 +66,6 @@ std::optional<ApiError> ResourceQueue::Parse(const Json& body, QueuedResource& i
   into.shape = *ShapeOf(node);
   into.spot = body.contains("spot") || IsSpot(node);
   into.body = body;
-  for (const char* field : {"name", "state", "createTime"}) into.body.erase(field);
   for (const std::string& id : ids) {
     into.nodes.push_back({.key = {into.key.project, into.key.zone, id},
                           .spec = node,

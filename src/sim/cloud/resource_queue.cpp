@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace jobman::sim {
 
@@ -64,7 +65,8 @@ Operations::Key ResourceQueue::Begin(const QueuedResource& queued, const char* v
   return context_.operations.Begin({.where = queued.key,
                                     .verb = verb,
                                     .target = ResourceName(queued.key, "queuedResources"),
-                                    .version = version},
+                                    .version = version,
+                                    .metadata = context_.settings.guesses.operation_metadata},
                                    now);
 }
 
@@ -198,7 +200,7 @@ void ResourceQueue::ReviewNodes(QueuedResource& queued, TimePoint now) {
     if (node->state == NodeState::kPreempted || node->state == NodeState::kTerminated) {
       return Suspend(queued, "SERVICE", now);
     }
-    all_ready = all_ready && node->state == NodeState::kReady;
+    all_ready = all_ready && node->state == NodeState::kReady && node->health.empty();
   }
   if (!all_ready) return;
   if (queued.state == QueuedState::kProvisioning) SetState(queued, QueuedState::kActive, "SERVICE");
@@ -251,6 +253,32 @@ Reply ResourceQueue::Reset(QueuedResource& queued, const std::string& version, T
   for (const NodePlan& plan : queued.nodes) {
     if (Node* node = nodes_.Find(plan.key)) nodes_.Restart(*node, now);
   }
+  return {.body = context_.operations.Render(operation)};
+}
+
+Reply ResourceQueue::PerformMaintenance(QueuedResource& queued, const Json& body,
+                                        const std::string& version, TimePoint now) {
+  std::set<std::string> wanted;
+  for (const Json& name : Member(body, "nodeNames")) wanted.insert(name.get<std::string>());
+  std::vector<Node*> nodes;
+  for (const NodePlan& plan : queued.nodes) {
+    const std::size_t named =
+        wanted.erase(ResourceName(plan.key, "nodes")) + wanted.erase(plan.key.id);
+    if (named == 0 && !Member(body, "nodeNames").empty()) continue;
+    Node* node = nodes_.Find(plan.key);
+    if (node == nullptr || node->state != NodeState::kReady ||
+        !Flag(node->upcoming.maintenance, "canReschedule")) {
+      return ToReply(PreconditionError("Node " + plan.key.id +
+                                       " has no maintenance that can be rescheduled."));
+    }
+    nodes.push_back(node);
+  }
+  if (!wanted.empty()) {
+    return ToReply(NotFoundError(*wanted.begin()));
+  }
+  const Operations::Key operation = Begin(queued, "update", version, now);
+  queued.reset = operation;
+  for (Node* node : nodes) nodes_.MaintainNow(*node, now);
   return {.body = context_.operations.Render(operation)};
 }
 

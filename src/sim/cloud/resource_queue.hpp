@@ -38,6 +38,7 @@ struct QueuedResource {
   bool foreign = false;     ///< made by the simulator as somebody else
   bool queue_over = false;  ///< the queue delay and validAfter have passed
   Operations::Key operation = {};
+  /// Of a reset or of maintenance: ends when all nodes are READY and healthy.
   std::optional<Operations::Key> reset = {};
   int change = 0;  ///< counts states; events of an earlier one are ignored
 };
@@ -56,6 +57,9 @@ class ResourceQueue {
   Operations::Key Create(QueuedResource queued, TimePoint now);
   Reply Delete(QueuedResource& queued, bool force, const std::string& version, TimePoint now);
   Reply Reset(QueuedResource& queued, const std::string& version, TimePoint now);
+
+  Reply PerformMaintenance(QueuedResource& queued, const Json& body, const std::string& version,
+                           TimePoint now);
 
   /// FAILED, as when the service gives up; its nodes are removed.
   void Fail(QueuedResource& queued, const ApiError& error, TimePoint now);

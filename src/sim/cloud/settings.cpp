@@ -74,7 +74,7 @@ Field Of(std::map<std::string, std::int64_t>& value) {
       if (limit.is_null()) {
         value.erase(key);
       } else if (!IsCount(limit) || !base::Contains(key, "/")) {
-        return InvalidArgument(fmt::format("{}={} is not ZONE/FAMILY=NUMBER", key, limit.dump()));
+        return InvalidArgument(fmt::format("{}={} is not NAME/NAME=NUMBER", key, limit.dump()));
       } else {
         value[key] = limit.get<std::int64_t>();
       }
@@ -117,10 +117,17 @@ Status Read(const Fields& fields, const Json& patch) {
 }
 
 Fields FieldsOf(Delays& d) {
-  return {{"accept", Of(d.accept)}, {"queue", Of(d.queue)},   {"provision", Of(d.provision)},
-          {"create", Of(d.create)}, {"delete", Of(d.remove)}, {"suspend", Of(d.suspend)},
-          {"start", Of(d.start)},   {"stop", Of(d.stop)},     {"update", Of(d.update)},
-          {"reset", Of(d.reset)}};
+  return {{"accept", Of(d.accept)},
+          {"queue", Of(d.queue)},
+          {"provision", Of(d.provision)},
+          {"create", Of(d.create)},
+          {"delete", Of(d.remove)},
+          {"suspend", Of(d.suspend)},
+          {"start", Of(d.start)},
+          {"stop", Of(d.stop)},
+          {"update", Of(d.update)},
+          {"reset", Of(d.reset)},
+          {"maintenance", Of(d.maintenance)}};
 }
 
 Fields FieldsOf(Guesses& g) {
@@ -129,6 +136,7 @@ Fields FieldsOf(Guesses& g) {
           {"waiting_holds_quota", Of(g.waiting_holds_quota)},
           {"request_id_deduplicates", Of(g.request_id_deduplicates)},
           {"queued_zone_wildcard", Of(g.queued_zone_wildcard)},
+          {"operation_metadata", Of(g.operation_metadata)},
           {"create_visible_after", Of(g.create_visible_after)},
           {"force_needed", Of(g.force_needed)},
           {"stop_refused", Of(g.stop_refused)},
@@ -150,10 +158,12 @@ Fields FieldsOf(Settings& s) {
           {"guesses", Group(FieldsOf(s.guesses))},
           {"quota", Of(s.quota)},
           {"stock", Of(s.stock)},
+          {"requests_per_minute", Of(s.requests_per_minute)},
+          {"reservations", Of(s.reservations)},
           {"denied_zones", Of(s.denied_zones)},
           {"page_size", Of(s.pages.usual)},
           {"max_page_size", Of(s.pages.most)},
-          {"token", Of(s.token)}};
+          {"loose", Of(s.loose)}};
 }
 
 }  // namespace

@@ -11,16 +11,17 @@ namespace jobman::sim {
 
 /// How long the steps of the service take: short, but long enough to be observed.
 struct Delays {
-  Duration accept{50};      ///< queued resource: CREATING to queued; its create operation ends
-  Duration queue{200};      ///< queued resource: queued although there is capacity
-  Duration provision{300};  ///< node of a queued resource: CREATING to READY
-  Duration create{300};     ///< node without a queued resource: CREATING to READY
-  Duration remove{200};     ///< node or queued resource: DELETING to gone
-  Duration suspend{200};    ///< queued resource: SUSPENDING to SUSPENDED
-  Duration start{300};      ///< STARTING to READY
-  Duration stop{200};       ///< STOPPING to STOPPED
-  Duration update{0};       ///< operation of a patch
-  Duration reset{300};      ///< RESTARTING to READY
+  Duration accept{50};        ///< queued resource: CREATING to queued; its create operation ends
+  Duration queue{200};        ///< queued resource: queued although there is capacity
+  Duration provision{300};    ///< node of a queued resource: CREATING to READY
+  Duration create{300};       ///< node without a queued resource: CREATING to READY
+  Duration remove{200};       ///< node or queued resource: DELETING to gone
+  Duration suspend{200};      ///< queued resource: SUSPENDING to SUSPENDED
+  Duration start{300};        ///< STARTING to READY
+  Duration stop{200};         ///< STOPPING to STOPPED
+  Duration update{0};         ///< operation of a patch
+  Duration reset{300};        ///< RESTARTING to READY
+  Duration maintenance{500};  ///< how long maintenance that was asked for lasts
 };
 
 /// Open questions about the real service, each with a guess as default.
@@ -36,6 +37,9 @@ struct Guesses {
   bool request_id_deduplicates = true;
   /// Whether queuedResources.list accepts the zone "-".
   bool queued_zone_wildcard = true;
+  /// The type of an operation's metadata: this one is in recordings, but Google's client libraries
+  /// know only google.cloud.tpu.v2.OperationMetadata, of the version they call.
+  std::string operation_metadata = "google.cloud.common.OperationMetadata";
   /// How long a new node or queued resource answers 404 and is not listed.
   Duration create_visible_after{0};
   /// The error of queuedResources.delete without force while there are nodes.
@@ -55,9 +59,13 @@ struct Settings {
   std::map<std::string, std::int64_t> quota = {};
   /// "ZONE/TYPE" or "ZONE/FAMILY" (ZONE may be "*") to the number of chips. Absent: unlimited.
   std::map<std::string, std::int64_t> stock = {};
+  /// "COLLECTION/METHOD" (with * and ?) to the requests a minute that a project may send.
+  std::map<std::string, std::int64_t> requests_per_minute = {};
+  /// "ZONE/RESERVATION" to its number of chips, for reservations.list.
+  std::map<std::string, std::int64_t> reservations = {};
   std::set<std::string> denied_zones = {};  ///< 403 LOCATION_POLICY_VIOLATED
   PageSizes pages = {};
-  std::string token = {};  ///< the only accepted bearer token; empty: none required
+  bool loose = false;  ///< what the schema refuses in requests is ignored instead
 };
 
 /// All settings, in the form ApplySettings takes.

@@ -9,6 +9,7 @@ base::Result<Json> Ask(const SimFile& file, const std::string& method, const std
   httplib::Client client(file.endpoint);
   client.set_connection_timeout(5);
   client.set_read_timeout(60);
+  client.set_bearer_token_auth(file.token);
   const std::string path = "/sim/" + what;
   const auto result = method == "GET"
                           ? client.Get(path)
@@ -27,21 +28,23 @@ base::Result<Json> Ask(const SimFile& file, const std::string& method, const std
 
 base::Result<SimFile> FindRunning(const base::Path& dir) {
   const auto file = ReadSimFile(dir);
+  if (!file.ok() && file.error().code == base::Code::kPermissionDenied) return file.error();
   if (!file.ok()) {
     return base::NotFound("no simulator runs in " + dir.string(),
                           "start one with `jobman-sim up --detach`");
   }
-  // Another process may have this pid by now; only an answer with the pid is proof.
+  // Without the lock, the file outlived its simulator: something else may listen at the endpoint.
+  if (!IsHeld(dir)) {
+    return base::NotFound("the simulator of " + dir.string() + " is gone",
+                          "start it with `jobman-sim up --detach`");
+  }
+  // It may be starting; only an answer with the pid is proof.
   const auto status = Ask(*file, "GET", "status");
   if (status.ok() && Number(*status, "pid") == file->pid) return *file;
-  if (IsHeld(dir)) {
-    return base::Error{.code = base::Code::kUnavailable,
-                       .message = "the simulator of " + dir.string() + " does not answer",
-                       .reason = base::Reason::kUnreachable,
-                       .hint = "it may be unplugged for a time, or just starting"};
-  }
-  return base::NotFound("the simulator of " + dir.string() + " is gone",
-                        "start it with `jobman-sim up --detach`");
+  return base::Error{.code = base::Code::kUnavailable,
+                     .message = "the simulator of " + dir.string() + " does not answer",
+                     .reason = base::Reason::kUnreachable,
+                     .hint = "it may be unplugged for a time, or just starting"};
 }
 
 }  // namespace jobman::sim

@@ -1,6 +1,8 @@
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <cstring>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -34,10 +36,19 @@ void AwaitEnd(const SimFile& file) {
   for (int i = 0; i < kLooks && IsAlive(file.pid); ++i) std::this_thread::sleep_for(kLook);
 }
 
+/// Whether the process is one of the folder's user: sim.json could name any.
+bool BelongsToOwnerOf(const base::Path& dir, int pid) {
+  struct stat folder {};
+  struct stat process {};
+  return stat(dir.c_str(), &folder) == 0 &&
+         stat(("/proc/" + std::to_string(pid)).c_str(), &process) == 0 &&
+         folder.st_uid == process.st_uid;
+}
+
 /// No simulator, or its API is unplugged; then a signal ends it.
 int EndUnreachable(const base::Path& dir, bool json) {
   const auto file = ReadSimFile(dir);
-  if (file.ok() && IsHeld(dir)) {
+  if (file.ok() && IsHeld(dir) && BelongsToOwnerOf(dir, file->pid)) {
     kill(file->pid, SIGTERM);
     AwaitEnd(*file);
     std::cerr << "jobman-sim: it was not reachable; its report is in " << (dir / "sim.log").string()
@@ -45,7 +56,7 @@ int EndUnreachable(const base::Path& dir, bool json) {
     return 0;
   }
   std::cout << (json ? "{}\n" : "no simulator runs in " + dir.string() + "\n");
-  (void)base::RemoveAll(SimFilePath(dir)).ok();
+  RemoveSimFile(dir);
   return 0;  // safe to repeat
 }
 
@@ -64,7 +75,6 @@ struct Arguments {
   std::string dir = DefaultSimDir().string();
   UpOptions up = {};
   std::map<std::string, std::string> delays = {};
-  std::string token = {};
   std::string script = {};
   StormOptions storm = {};
   std::vector<Order> orders = {};
@@ -88,14 +98,22 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
   up->add_option("--share", args.up.shared, "Folder that all hosts can read and write");
   up->add_option("--homes", args.up.homes, "Folder for the homes of all hosts, as over NFS");
   up->add_option("--script", args.script, "Script of faults: lines of \"T COMMAND ARGS\"");
-  up->add_option("--token", args.token, "The bearer token that requests must carry");
-  up->add_flag("--json", args.up.json, "Print the content of sim.json");
+  up->add_option("--token", args.up.token,
+                 "The bearer token that requests must carry (default: a new random one)");
+  up->add_flag("--json", args.up.json, "Print the content of sim.json, without the token");
   up->add_option("--delays", args.delays[""], "All delays at once, such as 0 or 2s");
   for (const char* name : {"accept", "queue", "provision", "create", "delete", "suspend", "start",
                            "stop", "update", "reset"}) {
     up->add_option("--delay-" + std::string(name), args.delays[name], "Such as 250ms or 2s");
   }
   return up;
+}
+
+/// Other users can read the arguments of a process, but not its memory.
+void Conceal(const std::string& secret, int argc, char** argv) {
+  for (int i = 1; i < argc && !secret.empty(); ++i) {
+    if (char* at = std::strstr(argv[i], secret.c_str())) std::memset(at, '*', secret.size());
+  }
 }
 
 int Up(Arguments& args) {
@@ -109,7 +127,6 @@ int Up(Arguments& args) {
   }
   settings.insert(settings.end(), args.up.settings.begin(), args.up.settings.end());
   args.up.settings = std::move(settings);
-  if (!args.token.empty()) args.up.settings.push_back("token=" + args.token);
   if (!args.script.empty()) {
     const auto text = base::ReadFile(args.script);
     if (!text.ok()) return ExitWith(text.error());
@@ -155,6 +172,7 @@ int Main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   const base::Path dir = base::ExpandHome(args.dir);
   args.dir = dir.string();
+  Conceal(args.up.token, argc, argv);
   if (up->parsed()) return Up(args);
   if (down->parsed()) return RunDown(dir, args.json);
   if (status->parsed()) return RunGet(dir, "status", args.json);

@@ -4,33 +4,46 @@
 
 #include <iostream>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::sim {
 
 namespace {
 
+/// The member for people: names and errors may hold anything.
+std::string Shown(const Json& object, std::string_view key) {
+  return base::CleanLine(Text(object, key));
+}
+
+/// Of an error, which may have several lines.
+std::string Lines(const std::string& text) {
+  std::vector<std::string> lines = base::Split(text, '\n');
+  for (std::string& line : lines) line = base::CleanLine(line);
+  return base::Join(lines, "\n");
+}
+
 std::string NodeLine(const Json& node) {
   int running = 0;
   const Json& hosts = Member(node, "hosts");
   for (const Json& host : hosts) running += Flag(host, "running") ? 1 : 0;
   std::string more;
-  if (!Text(node, "health").empty()) more += ", " + Text(node, "health");
-  if (const std::string queued = Text(node, "queued_resource"); !queued.empty()) {
+  if (!Shown(node, "health").empty()) more += ", " + Shown(node, "health");
+  if (const std::string queued = Shown(node, "queued_resource"); !queued.empty()) {
     more += ", of " + queued;
   }
   if (Flag(node, "foreign")) more += ", somebody else's";
-  return fmt::format("  {:<28} {:<16} {:<12} {:<10} {}/{} hosts up{}\n", Text(node, "id"),
-                     Text(node, "zone"), Text(node, "type"), Text(node, "state"), running,
+  return fmt::format("  {:<28} {:<16} {:<12} {:<10} {}/{} hosts up{}\n", Shown(node, "id"),
+                     Shown(node, "zone"), Shown(node, "type"), Shown(node, "state"), running,
                      hosts.size(), more);
 }
 
 std::string QueuedLine(const Json& queued) {
   const auto nodes = Number(queued, "nodes");
   const std::string type =
-      nodes > 1 ? fmt::format("{} x {}", nodes, Text(queued, "type")) : Text(queued, "type");
-  return fmt::format("  {:<28} {:<16} {:<12} {}{}\n", Text(queued, "id"), Text(queued, "zone"),
-                     type, Text(queued, "state"),
+      nodes > 1 ? fmt::format("{} x {}", nodes, Shown(queued, "type")) : Shown(queued, "type");
+  return fmt::format("  {:<28} {:<16} {:<12} {}{}\n", Shown(queued, "id"), Shown(queued, "zone"),
+                     type, Shown(queued, "state"),
                      Flag(queued, "foreign") ? ", somebody else's" : "");
 }
 
@@ -48,7 +61,7 @@ Json WithoutForeign(Json status) {
 
 std::string Ownerless(const Json& status) {
   std::string text;
-  for (const Json& entry : Member(status, "ownerless")) text += "  " + Text(entry, "name") + "\n";
+  for (const Json& entry : Member(status, "ownerless")) text += "  " + Shown(entry, "name") + "\n";
   return text.empty() ? text : "created without jobman labels:\n" + text;
 }
 
@@ -76,7 +89,7 @@ std::string Lists(const Json& status) {
 std::string LeakReport(const Json& report) {
   std::string text = Lists(WithoutForeign(report));
   for (const Json& process : Member(report, "processes")) {
-    text += "  still running: " + process.get<std::string>() + "\n";
+    text += "  still running: " + base::CleanLine(process.get<std::string>()) + "\n";
   }
   text = text.empty() ? "nothing was left: no node, no queued resource, no process\n"
                       : "left behind when the simulator went down:\n" + text;
@@ -84,8 +97,8 @@ std::string LeakReport(const Json& report) {
 }
 
 void PrintError(const base::Error& error) {
-  std::cerr << "jobman-sim: " << error.ToString() << "\n";
-  if (!error.hint.empty()) std::cerr << "  " << error.hint << "\n";
+  std::cerr << "jobman-sim: " << Lines(error.ToString()) << "\n";
+  if (!error.hint.empty()) std::cerr << "  " << Lines(error.hint) << "\n";
 }
 
 int ExitWith(const base::Error& error) {
@@ -96,13 +109,13 @@ int ExitWith(const base::Error& error) {
 std::string StatusText(const Json& status) {
   std::string text =
       fmt::format("{} (process {}, hosts on port {}, sandbox {}, since {})\n",
-                  Text(status, "endpoint"), Number(status, "pid"), Number(status, "ssh_port"),
-                  Text(status, "sandbox"), Text(status, "started"));
+                  Shown(status, "endpoint"), Number(status, "pid"), Number(status, "ssh_port"),
+                  Shown(status, "sandbox"), Shown(status, "started"));
   const std::string lists = Lists(status);
   text += lists.empty() ? "no nodes, no queued resources\n" : lists;
   for (const Json& fault : Member(status, "faults")) {
     text += fmt::format("the next {} of {}: {}\n", base::Plural(Number(fault, "times"), "call"),
-                        Text(fault, "method"), Text(fault, "error"));
+                        Shown(fault, "method"), Shown(fault, "error"));
   }
   if (const auto lines = Number(status, "script_lines_to_come"); lines > 0) {
     text += fmt::format("script: {} to come\n", base::Plural(lines, "line"));

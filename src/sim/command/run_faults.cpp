@@ -8,6 +8,7 @@
 #include <iostream>
 #include <map>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 #include "sim/command/client.hpp"
 #include "sim/command/report.hpp"
@@ -91,8 +92,9 @@ void NextFault(const SimFile& file, Storm& storm, Duration at, Tally& tally) {
 /// Prints an executed line of a script. True if it was refused.
 bool Tell(const Json& event) {
   if (Text(event, "line").empty()) return false;
-  const std::string error = Text(event, "error");
-  std::cout << Text(event, "line") << (error.empty() ? "" : "  # " + error) << std::endl;
+  const std::string error = base::CleanLine(Text(event, "error"));
+  std::cout << base::CleanLine(Text(event, "line")) << (error.empty() ? "" : "  # " + error)
+            << std::endl;
   return !error.empty();
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "jobman/base/clock.hpp"
+#include "jobman/base/hash.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
 #include "sim/command/client.hpp"
@@ -25,6 +26,7 @@ namespace jobman::sim {
 
 namespace {
 
+constexpr int kTokenBytes = 32;
 constexpr auto kStartLimit = std::chrono::seconds(30);
 constexpr auto kLookForOther = std::chrono::milliseconds(20);
 
@@ -107,9 +109,35 @@ void ServeMetadata(Server& server) {
   Simulator* simulator = server.simulator.get();
   MetadataServer* metadata = server.metadata.get();
   simulator->OnGuestChange([metadata] { metadata->Wake(); });
-  metadata->Serve([simulator](const std::string& address, const GuestRequest& request) {
+  const auto is_own = [simulator](const std::string& address, const Peer& peer) {
+    return simulator->IsOwn(address, peer);
+  };
+  metadata->Serve(is_own, [simulator](const std::string& address, const GuestRequest& request) {
     return simulator->Guest(address, request);
   });
+}
+
+/// Hosts must not see the folder with the token and with the disks of other hosts.
+base::Status CheckHidden(const base::Path& dir, const base::Path& folder) {
+  const base::Path within = dir.lexically_relative(folder);
+  if (within.empty() || *within.begin() == "..") return base::Ok();
+  return base::InvalidArgument(
+      "hosts would see the simulator's own folder " + dir.string() + " in " + folder.string(),
+      "share a folder beside it, or choose another with --dir");
+}
+
+base::Status AddFolders(const UpOptions& options, FleetOptions& fleet) {
+  if (!options.homes.empty()) {
+    fleet.homes = std::filesystem::weakly_canonical(std::filesystem::absolute(options.homes));
+    JM_TRY(CheckHidden(options.dir, fleet.homes));
+  }
+  for (const std::string& folder : options.shared) {
+    std::error_code failed;
+    fleet.shared.push_back(std::filesystem::canonical(folder, failed));
+    if (failed) return base::NotFound("--share " + folder + ": " + failed.message());
+    JM_TRY(CheckHidden(options.dir, fleet.shared.back()));
+  }
+  return base::Ok();
 }
 
 base::Status StartServer(const UpOptions& options, Server& server) {
@@ -121,24 +149,22 @@ base::Status StartServer(const UpOptions& options, Server& server) {
                      .metadata_port = server.metadata ? server.metadata->port() : 0,
                      .sandbox = ChooseSandbox(options),
                      .self = base::SelfExe()};
-  if (!options.homes.empty()) fleet.homes = std::filesystem::absolute(options.homes);
-  for (const std::string& folder : options.shared) {
-    std::error_code failed;
-    fleet.shared.push_back(std::filesystem::canonical(folder, failed));
-    if (failed) return base::NotFound("--share " + folder + ": " + failed.message());
-  }
+  fleet.scripts = fleet.sandbox == Sandbox::kBubblewrap || options.light || options.no_sandbox;
+  JM_TRY(AddFolders(options, fleet));
   server.file = {.pid = getpid(),
                  .ssh_port = server.ssh_port.port,
                  .metadata_port = fleet.metadata_port,
                  .sandbox = SandboxName(fleet.sandbox),
                  .user = fleet.sandbox == Sandbox::kBubblewrap ? "" : AccountName(),
-                 .started = base::FormatRfc3339(base::SystemClock().Now())};
+                 .started = base::FormatRfc3339(base::SystemClock().Now()),
+                 .token = options.token.empty() ? base::RandomHex(kTokenBytes) : options.token};
   JM_ASSIGN_OR_RETURN(server.simulator, Simulator::Start(std::move(settings), std::move(fleet)));
   if (server.metadata) ServeMetadata(server);
   JM_ASSIGN_OR_RETURN(server.http, HttpServer::Bind(options.port));
   server.file.endpoint = fmt::format("http://127.0.0.1:{}", server.http->port());
   server.simulator->OnUnplug([http = server.http.get()](Duration time) { http->Unplug(time); });
-  server.http->Serve([&server](const Request& request) { return Serve(server, request); });
+  server.http->Serve(Gate(server.file.token),
+                     [&server](const Request& request) { return Serve(server, request); });
   if (!options.script.empty()) {
     const Reply begun = server.simulator->Handle(
         {.method = "POST", .path = "/sim/script", .body = options.script.dump()});
@@ -149,7 +175,7 @@ base::Status StartServer(const UpOptions& options, Server& server) {
 
 /// Serves in this process until told to end.
 int ServeHere(const UpOptions& options, base::UniqueFd lock) {
-  for (const char* stale : {"sim.json", "hosts", "logs"}) {
+  for (const char* stale : {"sim.json", "token", "hosts", "logs"}) {
     if (auto gone = base::RemoveAll(options.dir / stale); !gone.ok()) return UpFails(gone.error());
   }
   rlimit files{};
@@ -175,7 +201,7 @@ int ServeHere(const UpOptions& options, base::UniqueFd lock) {
   int signal_number = 0;
   sigwait(&stops, &signal_number);
   const Json report = server->simulator->Shutdown();
-  (void)base::RemoveAll(SimFilePath(options.dir)).ok();
+  RemoveSimFile(options.dir);
   (void)base::RemoveAll(options.dir / "hosts").ok();
   std::cout << (options.json ? report.dump() + "\n" : LeakReport(report)) << std::flush;
   // Lets the answer to a shutdown request go out, then exits without destructors.
@@ -188,7 +214,8 @@ int ServeHere(const UpOptions& options, base::UniqueFd lock) {
 int ServeDetached(const UpOptions& options, base::UniqueFd lock) {
   const base::Path log = options.dir / "sim.log";
   if (auto gone = base::RemoveAll(log); !gone.ok()) return UpFails(gone.error());
-  lock.Reset();  // the daemon takes it
+  RemoveSimFile(options.dir);  // of an earlier one
+  lock.Reset();                // the daemon takes it
   std::vector<std::string> argv = options.argv;
   argv[0] = base::SelfExe();
   argv.emplace_back("--attached");
@@ -213,10 +240,12 @@ int ServeDetached(const UpOptions& options, base::UniqueFd lock) {
 int AwaitOther(const UpOptions& options) {
   const auto deadline = std::chrono::steady_clock::now() + kStartLimit;
   while (std::chrono::steady_clock::now() < deadline) {
-    if (const auto file = FindRunning(options.dir); file.ok()) {
+    const auto file = FindRunning(options.dir);
+    if (file.ok()) {
       Announce(options, *file, "serves already");
       return 0;
     }
+    if (file.error().code == base::Code::kPermissionDenied) return UpFails(file.error());
     if (TryLock(options.dir)) return RunUp(options);
     std::this_thread::sleep_for(kLookForOther);
   }
@@ -233,6 +262,7 @@ int RunUp(const UpOptions& given) {
   if (auto made = base::EnsureDir(options.dir); !made.ok()) return UpFails(made.error());
   std::error_code failed;
   options.dir = std::filesystem::canonical(options.dir, failed);
+  if (auto ours = CheckSimDir(options.dir); !ours.ok()) return UpFails(ours.error());
   base::UniqueFd lock = TryLock(options.dir);
   if (!lock) return AwaitOther(options);
   return options.detach ? ServeDetached(options, std::move(lock))

@@ -18,6 +18,7 @@ struct UpOptions {
   bool light = false;
   bool no_sandbox = false;
   bool json = false;
+  std::string token = {};  ///< that requests must carry; empty: a random one
   std::string settings_file = {};
   std::vector<std::string> settings = {};  ///< KEY=VALUE
   std::vector<std::string> shared = {};    ///< folders for all hosts

@@ -39,16 +39,6 @@ Status MustBePreemptible(const Node& node, bool force) {
       fmt::format("node {} is {} already", node.key.id, NodeStateName(node.state)));
 }
 
-/// `upcomingMaintenance` of a node, an hour long.
-Json Upcoming(TimePoint start) {
-  return {{"type", "SCHEDULED"},
-          {"maintenanceStatus", "PENDING"},
-          {"windowStartTime", Timestamp(start)},
-          {"windowEndTime", Timestamp(start + std::chrono::hours(1))},
-          {"latestWindowStartTime", Timestamp(start)},
-          {"canReschedule", false}};
-}
-
 struct Preemption {
   std::optional<NodeState> via = {};  ///< state shown first
   Duration time{0};                   ///< for how long
@@ -135,7 +125,7 @@ Result<Json> Maintain(Targets& targets, const Json& body, TimePoint now) {
   JM_ASSIGN_OR_RETURN(const Duration notice, DurationIn(body, "notice", Duration{0}));
   return targets.EachNode(body, [&](Node& node) -> Status {
     JM_TRY(MustBe(node, NodeState::kReady));
-    targets.nodes.Announce(node, {.maintenance = Upcoming(now + notice)});
+    targets.nodes.Announce(node, {.maintenance = UpcomingMaintenance(node, now + notice)});
     const auto begin = [&targets, time](Node& told, TimePoint due) {
       if (told.state == NodeState::kReady) targets.nodes.Maintain(told, time, due);
     };

@@ -7,8 +7,6 @@ namespace jobman::sim {
 
 namespace {
 
-using Kind = Argument::Kind;
-
 constexpr Argument kNode = {"NODE", "node", "Its full name or id; an id with * and ? for several"};
 constexpr Argument kName = {"NAME", "node",
                             "A node or queued resource, by full name or id; * and ? for nodes"};
@@ -29,7 +27,7 @@ const std::vector<Verb>& Verbs() {
                       "silent: connections hang instead of closing; gone: no node remains"},
                      For("How long stopping, repairing or the silence lasts (2s)"),
                      {"--notice T", "notice", "How long before it the hosts read preempted=TRUE"},
-                     {"--force", "force", "On-demand nodes too", Kind::kFlag}},
+                     {"--force", "force", "On-demand nodes too", Argument::Kind::kFlag}},
        .act = acts::Preempt,
        .storm = {{"preempt",
                   {"preempt SPOT", "preempt SPOT", "preempt SPOT --as stopping --for 1s",
@@ -74,10 +72,10 @@ const std::vector<Verb>& Verbs() {
       {.name = "fail",
        .help = "End a queued resource as FAILED",
        .arguments = {{"NAME", "queuedResource", "Its full name or id"},
-                     {"--code N", "code", "Of google.rpc.Code (13)", Kind::kNumber},
+                     {"--code N", "code", "Of google.rpc.Code (13)", Argument::Kind::kNumber},
                      {"--message M", "message", "Of the error"},
                      {"--expired", "expired", "Because its valid-until time has passed (code 4)",
-                      Kind::kFlag}},
+                      Argument::Kind::kFlag}},
        .act = acts::Fail},
       {.name = "show",
        .help = "Make the API show other values for fields of a node",
@@ -85,26 +83,29 @@ const std::vector<Verb>& Verbs() {
                      {"KEY=VALUE...", "set",
                       "Such as state=REPAIRING or health=UNHEALTHY_MAINTENANCE; KEY=null shows the "
                       "real value again",
-                      Kind::kFields}},
+                      Argument::Kind::kFields}},
        .act = acts::Show},
       {.name = "host",
        .help = "Make one host fail; the API shows nothing of it",
        .arguments =
-           {{"NODE/INDEX", "host", "INDEX is a number from 0, or * for all", Kind::kHost},
+           {{"NODE/INDEX", "host", "INDEX is a number from 0, or * for all", Argument::Kind::kHost},
             {"ACTION", "action",
              "kill: off, connections are refused; boot: on again, with its disk; cut: packets are "
-             "lost, connections hang; mend: as before the cut; hangup: SSH connections end, new "
-             "ones work. Processes keep running, except after kill"},
-            For("kill and cut: how long")},
+             "lost, connections hang; hang: logins work, but commands do not begin; mend: as "
+             "before "
+             "the cut or hang; hangup: SSH connections end, new ones work. Processes keep "
+             "running, except after kill"},
+            For("kill, cut and hang: how long")},
        .act = acts::Host,
        .storm = {{"kill", {"host HOST kill --for 1..5s"}},
                  {"cut", {"host HOST cut --for 1..5s"}},
+                 {"hang", {"host HOST hang --for 1..5s"}},
                  {"hangup", {"host HOST hangup"}}}},
       {.name = "fault",
        .help = "Make the next calls of an API method fail",
        .arguments = {{"METHOD", "method", "Such as nodes.create, queuedResources.* or *"},
                      {"ERROR", "error", "Such as unavailable, stockout or drop_reply"},
-                     {"--times N", "times", "How many calls (1)", Kind::kNumber},
+                     {"--times N", "times", "How many calls (1)", Argument::Kind::kNumber},
                      {"--retry-after S", "retry_after", "Seconds in a Retry-After header"}},
        .act = acts::Fault,
        .storm = {{"drop_reply", {"fault METHOD drop_reply --times 1..2"}},
@@ -129,12 +130,12 @@ const std::vector<Verb>& Verbs() {
       {.name = "set",
        .help = "Change settings",
        .arguments = {{"KEY=VALUE...", "settings", "Such as stock.us-central2-b/v4=16",
-                      Kind::kSettings}},
+                      Argument::Kind::kSettings}},
        .act = acts::Set},
       {.name = "calm",
        .help =
            "End all faults, also those to come: of calls, stockouts, notices, stalled requests, "
-           "killed and cut hosts, the rest of scripts",
+           "killed, cut and hung hosts, the rest of scripts",
        .act = acts::Calm},
   };
   return kVerbs;
@@ -164,8 +165,8 @@ std::string Usage(const Verb& verb) {
 std::vector<std::string> Members(const Verb& verb) {
   std::vector<std::string> members;
   for (const Argument& argument : verb.arguments) {
-    if (argument.kind == Kind::kSettings) return {};
-    if (argument.kind == Kind::kHost) {
+    if (argument.kind == Argument::Kind::kSettings) return {};
+    if (argument.kind == Argument::Kind::kHost) {
       members.insert(members.end(), {"node", "index"});
     } else {
       members.push_back(argument.member);

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "jobman/base/handle.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
 #include "sim/hosts/processes.hpp"
+#include "sim/hosts/sandbox.hpp"
 
 namespace jobman::sim {
 
@@ -34,16 +36,8 @@ constexpr const char* kBoot =
     "fi\n"
     "exec \"$0\" -D -f /run/jobman-sim/sshd_config -E /run/jobman-sim/state/sshd.log\n";
 
-/// What every sandbox can see, and what is private to each.
-std::vector<std::string> SandboxWords(const base::Path& bwrap) {
-  auto words = base::Split(
-      fmt::format("--die-with-parent --unshare-user --uid {0} --gid {0} --unshare-pid "
-                  "--unshare-uts --unshare-ipc --new-session --ro-bind / / --dev /dev --proc /proc",
-                  kSandboxUid),
-      ' ');
-  words.insert(words.begin(), bwrap.string());
-  return words;
-}
+/// The files of /etc that a host has of its own: names of the host and of its users only.
+constexpr const char* kOwnFiles[] = {"passwd", "group", "hosts", "hostname", "nsswitch.conf"};
 
 }  // namespace
 
@@ -51,7 +45,10 @@ base::Status TryBubblewrap() {
   const base::Path bwrap = FindProgram("bwrap");
   if (bwrap.empty()) return base::NotFound("bubblewrap (bwrap) is not installed");
   std::vector<std::string> words = SandboxWords(bwrap);
-  words.insert(words.end(), {"--hostname", "probe", "/bin/sh", "-c", "test -r /proc/self/status"});
+  const std::vector<std::string> seal = SandboxSeal();
+  words.insert(words.end(), seal.begin(), seal.end());
+  words.insert(words.end(), {"--hostname", "probe", "/bin/sh", "-c",
+                             "test -r /proc/self/status && test -x \"$0\"", FindProgram("sshd")});
   asio::io_context loop;
   JM_ASSIGN_OR_RETURN(const auto ended,
                       base::RunTask(loop, base::WithTimeout(base::RunProcess(std::move(words)),
@@ -90,14 +87,15 @@ std::vector<std::string> BubblewrapFleet::Command(const HostPlan& plan) const {
   const auto add = [&](std::initializer_list<std::string> more) {
     words.insert(words.end(), more.begin(), more.end());
   };
-  add({"--tmpfs", "/run", "--tmpfs", "/root", "--tmpfs", "/var/tmp"});
   add({"--bind", disk.homes(), "/home", "--bind", disk.tmp(), "/tmp"});
   add({"--ro-bind", disk.etc(), kInside, "--bind", disk.state(), std::string(kInside) + "/state"});
-  for (const char* file : {"passwd", "group"}) {
+  for (const char* file : kOwnFiles) {
     add({"--ro-bind", disk.etc() / file, std::string("/etc/") + file});
   }
   add({"--ro-bind", disk.etc() / "boot_id", "/proc/sys/kernel/random/boot_id"});
   for (const base::Path& shared : options().shared) add({"--bind", shared, shared});
+  const std::vector<std::string> seal = SandboxSeal();
+  words.insert(words.end(), seal.begin(), seal.end());
   add({"--hostname", plan.name, "--chdir", "/", "--clearenv"});
   add({"--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"});
   add({"--setenv", "HOME", "/home", "--setenv", "LANG", "C.UTF-8"});
@@ -106,17 +104,48 @@ std::vector<std::string> BubblewrapFleet::Command(const HostPlan& plan) const {
   return words;
 }
 
+base::Status BubblewrapFleet::WriteNames(const HostPlan& plan) const {
+  const base::Path etc = DiskOf(plan.name).etc();
+  JM_TRY(WriteInPlace(etc / "hostname", plan.name + "\n"));
+  JM_TRY(WriteInPlace(etc / "hosts",
+                      "127.0.0.1 localhost\n" + plan.internal_ip + " " + plan.name + "\n"));
+  return WriteInPlace(etc / "nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n");
+}
+
 base::Status BubblewrapFleet::Launch(const HostPlan& plan) {
   AwaitEnd(plan.name);
+  JM_TRY(WriteNames(plan));
   JM_TRY(base::EnsureDir(DiskOf(plan.name).etc() / "state"));  // where state/ is bound to
-  const base::Path log = DiskOf(plan.name).state() / "bwrap.log";
+  // Not in state/: the host could put a link in its place.
+  const base::Path log = HostDir(plan.name) / "bwrap.log";
   const base::UniqueFd err(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   JM_ASSIGN_OR_RETURN(const pid_t pid,
                       base::StartProcess(Command(plan), {.out = err.get(), .err = err.get()}));
   running_[plan.name] = {.outer = pid};
+  SetRoot(plan.name, pid);
   addresses_[plan.name] = {plan.internal_ip};
   if (!plan.external_ip.empty()) addresses_[plan.name].push_back(plan.external_ip);
   return base::Ok();
+}
+
+void BubblewrapFleet::SetRoot(const std::string& name, pid_t root) {
+  const std::lock_guard lock(roots_mutex_);
+  if (root == 0) {
+    roots_.erase(name);
+  } else {
+    roots_[name] = root;
+  }
+}
+
+bool BubblewrapFleet::IsOf(const std::string& name, const Peer& peer) const {
+  pid_t root = 0;
+  {
+    const std::lock_guard lock(roots_mutex_);
+    const auto found = roots_.find(name);
+    if (found == roots_.end()) return false;
+    root = found->second;
+  }
+  return peer.user == geteuid() && HaveOpen(Tree(root), peer);
 }
 
 base::Result<bool> BubblewrapFleet::IsUp(const std::string& name) {
@@ -125,10 +154,14 @@ base::Result<bool> BubblewrapFleet::IsUp(const std::string& name) {
   const auto pair = running_.find(name);
   if (pair == running_.end() || base::HasEnded(pair->second.outer)) {
     running_.erase(name);
-    const auto said = base::ReadFile(disk.state() / "bwrap.log");
-    const auto log = base::ReadFile(disk.state() / "sshd.log");
+    SetRoot(name, 0);
+    const auto said = base::ReadFile(HostDir(name) / "bwrap.log");
+    const base::Path log = disk.state() / "sshd.log";
+    std::error_code ignored;
+    // The host may have put a link to any file of ours there.
+    const bool own = !std::filesystem::is_symlink(log, ignored);
     return base::Internal("host " + name + " does not start: " + said.value_or("") +
-                          log.value_or(""));
+                          (own ? base::ReadRegularFile(log).value_or("") : ""));
   }
   return false;
 }
@@ -138,6 +171,7 @@ void BubblewrapFleet::Kill(const std::string& name) {
   if (found == running_.end()) return;
   Pair pair = found->second;
   running_.erase(found);
+  SetRoot(name, 0);
   cut_.erase(name);
   addresses_.erase(name);
   // The outer process waits for the inner one and reaps it, so the inner one is killed.

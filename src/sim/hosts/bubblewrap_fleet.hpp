@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "sim/hosts/full_backlog.hpp"
@@ -16,6 +17,7 @@ class BubblewrapFleet final : public LocalFleet {
   BubblewrapFleet(FleetOptions options, Report report);
   ~BubblewrapFleet() override;
   std::vector<std::string> Shutdown() override;
+  bool IsOf(const std::string& name, const Peer& peer) const override;
 
  protected:
   base::Status Launch(const HostPlan& plan) override;
@@ -33,12 +35,19 @@ class BubblewrapFleet final : public LocalFleet {
     pid_t inner = 0;
   };
   std::vector<std::string> Command(const HostPlan& plan) const;
+  /// The files of /etc with the host's own name, and how names are found.
+  base::Status WriteNames(const HostPlan& plan) const;
   static bool IsGone(Pair& pair);
   /// Waits until no process of an earlier boot is left, so that its addresses are free.
   void AwaitEnd(const std::string& name);
 
   base::Path bwrap_;
   base::Path sshd_;
+  /// Records the first process of a host; 0: it is off.
+  void SetRoot(const std::string& name, pid_t root);
+
+  mutable std::mutex roots_mutex_ = {};
+  std::map<std::string, pid_t> roots_ = {};  ///< of the hosts that run, for other threads
   std::map<std::string, Pair> running_ = {};
   std::multimap<std::string, Pair> dying_ = {};
   std::map<std::string, std::vector<std::string>> addresses_ = {};

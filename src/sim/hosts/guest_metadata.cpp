@@ -11,6 +11,7 @@ namespace jobman::sim {
 
 namespace {
 
+constexpr std::string_view kServerName = "metadata.google.internal";
 constexpr std::string_view kRoot = "/computeMetadata/v1/";
 
 GuestReply NoSuchKey(const std::string& path) {
@@ -95,15 +96,22 @@ std::optional<GuestRequest> ParseGuestRequest(const std::string& head) {
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::string line = base::ToLower(base::Trim(lines[i]));
     const auto colon = line.find(':');
-    if (colon == std::string::npos || line.substr(0, colon) != "metadata-flavor") continue;
-    request.flavored = base::Trim(line.substr(colon + 1)) == "google";
+    if (colon == std::string::npos) continue;
+    const std::string name = line.substr(0, colon);
+    const std::string value(base::Trim(line.substr(colon + 1)));
+    if (name == "metadata-flavor") request.flavored = value == "google";
+    if (name == "host") request.host = value.substr(0, value.find(':'));
   }
   return request;
 }
 
-std::optional<GuestReply> Refusal(const GuestRequest& request) {
+std::optional<GuestReply> Refusal(const GuestRequest& request, const std::string& address) {
   if (request.method != "GET") {
     return GuestReply{.status = 405, .body = "only GET\n", .type = "text/plain"};
+  }
+  // Any other name was resolved to this address to reach what is not meant for it.
+  if (request.host != address && request.host != kServerName) {
+    return GuestReply{.status = 403, .body = "the Host header is foreign\n", .type = "text/plain"};
   }
   if (request.flavored || request.path == "/") return std::nullopt;
   return GuestReply{.status = 403,

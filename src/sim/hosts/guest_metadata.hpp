@@ -17,6 +17,7 @@ struct GuestRequest {
   std::string last_etag = {};  ///< what the client has seen; empty: the current one
   std::optional<Duration> timeout = {};
   bool flavored = false;  ///< carries "Metadata-Flavor: Google"
+  std::string host = {};  ///< the Host header, without a port
 };
 
 /// One answer of the metadata server.
@@ -33,8 +34,8 @@ using GuestTree = std::map<std::string, std::string>;
 
 /// Parses the head of an HTTP request ("GET /x?y HTTP/1.1\r\nHost: ..\r\n\r\n"), if it is one.
 std::optional<GuestRequest> ParseGuestRequest(const std::string& head);
-/// Why a request is refused whatever it asks for, if so.
-std::optional<GuestReply> Refusal(const GuestRequest& request);
+/// Why a request to the server at `address` is refused whatever it asks for, if so.
+std::optional<GuestReply> Refusal(const GuestRequest& request, const std::string& address);
 /// The value at `path` ("/computeMetadata/v1/instance/preempted"), the listing of a folder, or with
 /// `recursive` everything below it as JSON.
 GuestReply LookUp(const GuestTree& tree, const std::string& path, bool recursive);

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "jobman/base/hash.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "sim/wire/json.hpp"
 
@@ -68,8 +69,28 @@ Status HostDisk::Create(const HostKey& key) {
   return WriteInPlace(etc() / "host_key", key.private_file, 0600);
 }
 
-Status HostDisk::WriteMetadata(const Metadata& metadata) {
+Status HostDisk::SetHung(bool hung) {
+  const Path flag = etc() / "hang";
+  return hung ? WriteInPlace(flag, "") : base::RemoveAll(flag);
+}
+
+std::string HostDisk::WaitWhileHung() const {
+  const Path flag = layout_.etc / "hang";
+  return fmt::format("while [ -e {} ]; do sleep 0.2; done\n", base::ShellQuote(flag.string()));
+}
+
+/// No ForceCommand does this: for a forced command, sshd passes no signals on.
+Status HostDisk::WriteShell() {
   const std::string shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+  return WriteInPlace(etc() / "shell",
+                      fmt::format("#!/bin/sh\n{}SHELL={}\nexport SHELL\n[ $# -gt 0 ] || set -- -l\n"
+                                  "exec \"$SHELL\" \"$@\"\n",
+                                  WaitWhileHung(), shell),
+                      0755);
+}
+
+Status HostDisk::WriteMetadata(const Metadata& metadata) {
+  const std::string shell = (layout_.etc / "shell").string();
   std::string passwd;
   std::string group;
   for (const Login& login : LoginsOf(metadata)) {
@@ -93,6 +114,8 @@ Status HostDisk::PrepareBoot(const HostPlan& plan) {
   JM_TRY(base::EnsureDir(tmp()));
   JM_TRY(base::RemoveAll(state() / "sshd.pid"));
   JM_TRY(WriteInPlace(etc() / "boot_id", BootId() + "\n"));
+  JM_TRY(SetHung(false));
+  JM_TRY(WriteShell());
   JM_TRY(WriteMetadata(plan.metadata));
   JM_TRY(WriteEnvironment(plan));
   return WriteSshdConfig(plan);

@@ -27,7 +27,8 @@ using Environment = std::map<std::string, std::string>;
 ///
 ///   homes/USER        survives reboots
 ///   tmp/              emptied by every boot
-///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, environment, ...
+///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, environment, ...;
+///                     shell: of every user; hang: while it is there, new commands wait
 ///   state/            sshd.pid, sshd.log, startup.log: written by the host
 class HostDisk {
  public:
@@ -51,6 +52,10 @@ class HostDisk {
   base::Status PrepareBoot(const HostPlan& plan);
   /// Allows the logins of `metadata`. Files keep their inodes: some are bound into a sandbox.
   base::Status WriteMetadata(const Metadata& metadata);
+  /// Whether new commands wait; a boot ends it.
+  base::Status SetHung(bool hung);
+  /// A line of shell for whatever sshd starts: waits while the host hangs.
+  std::string WaitWhileHung() const;
   /// The environment of logins and of the startup script.
   Environment EnvironmentOf(const HostPlan& plan) const;
   /// Whether sshd listens: it writes its pid file after that.
@@ -64,6 +69,7 @@ class HostDisk {
   base::Path tmp() const { return layout_.root / "tmp"; }
 
  private:
+  base::Status WriteShell();
   base::Status WriteEnvironment(const HostPlan& plan);
   base::Status WriteSshdConfig(const HostPlan& plan);
 

@@ -16,10 +16,11 @@ struct HostPlan {
   Metadata metadata = {};        ///< the node's, with `ssh-keys` and `startup-script`
 };
 
-/// The network of a running host.
+/// How a running host can be reached.
 enum class Link {
   kCut,     ///< every packet is lost: connections hang, and new ones do too
-  kMended,  ///< as before the cut
+  kHung,    ///< logins work, but new commands do not begin; those that run go on
+  kMended,  ///< as before the cut or the hang; commands that were waiting begin
   kBroken,  ///< open connections end; new ones work
 };
 
@@ -36,7 +37,7 @@ class HostFleet {
   virtual bool Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) = 0;
   /// Kills everything that runs on the host. The disk stays.
   virtual void PowerOff(const std::string& name) = 0;
-  /// Does nothing to a host that is off; PowerOff ends a cut.
+  /// Does nothing to a host that is off; PowerOff ends a cut and a hang.
   virtual void SetLink(const std::string& name, Link link) = 0;
   /// PowerOff, and deletes the disk.
   virtual void Destroy(const std::string& name) = 0;

@@ -158,7 +158,14 @@ void LocalFleet::PowerOff(const std::string& name) {
 }
 
 void LocalFleet::SetLink(const std::string& name, Link link) {
-  Post([this, name, link] { Relink(name, link); });
+  Post([this, name, link] {
+    const bool hung = link == Link::kHung;
+    if (hung || link == Link::kMended) {
+      const base::Status set = DiskOf(name).SetHung(hung);
+      if (!set.ok()) base::Log(base::LogLevel::kWarn, "hosts", "{}", set.error().ToString());
+    }
+    if (!hung) Relink(name, link);
+  });
 }
 
 void LocalFleet::Destroy(const std::string& name) {

@@ -13,6 +13,7 @@
 #include "jobman/base/result.hpp"
 #include "sim/hosts/host_disk.hpp"
 #include "sim/hosts/host_fleet.hpp"
+#include "sim/hosts/peer.hpp"
 
 namespace jobman::sim {
 
@@ -32,6 +33,7 @@ struct FleetOptions {
   base::Path self = {};                 ///< the program jobman-sim, also the helper
   std::vector<base::Path> shared = {};  ///< folders that every host sees and may write to
   base::Path homes = {};                ///< the homes of all hosts; empty: each has its own
+  bool scripts = true;  ///< startup scripts run; without a sandbox only if the user asked for none
 };
 
 /// OpenSSH servers on loopback addresses. Everything that a fleet starts ends with it, even if this
@@ -50,6 +52,8 @@ class LocalFleet : public HostFleet {
 
   /// Ends every host and waits for that. Returns the processes that are left nevertheless.
   virtual std::vector<std::string> Shutdown() = 0;
+  /// Whether the other end of a connection is a process of this host. From any thread.
+  virtual bool IsOf(const std::string& name, const Peer& peer) const = 0;
 
   std::string Create(const HostPlan& plan) override;
   bool Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) override;
@@ -69,6 +73,7 @@ class LocalFleet : public HostFleet {
   /// Whether the host is reachable; an error if it never will be.
   virtual base::Result<bool> IsUp(const std::string& name) = 0;
   virtual void Kill(const std::string& name) = 0;
+  /// Not for kHung, which is a matter of the disk.
   virtual void Relink(const std::string& name, Link link) = 0;
   /// Called repeatedly while something is under way; returns whether there is.
   virtual bool Tend() { return false; }

@@ -63,7 +63,8 @@ base::Result<std::unique_ptr<MetadataServer>> MetadataServer::Bind() {
   return made;
 }
 
-void MetadataServer::Serve(Source source) {
+void MetadataServer::Serve(Guard guard, Source source) {
+  guard_ = std::move(guard);
   source_ = std::move(source);
   thread_ = std::thread([this] { Run(); });
 }
@@ -130,8 +131,18 @@ bool MetadataServer::Read(Client& client) {
   return request && Begin(client, *request);
 }
 
+std::optional<GuestReply> MetadataServer::RefusalOf(const Client& client,
+                                                    const GuestRequest& request) const {
+  if (auto refusal = Refusal(request, client.address)) return refusal;
+  const auto peer = PeerOf(client.socket.get());
+  if (peer && guard_(client.address, *peer)) return std::nullopt;
+  return GuestReply{.status = 403,
+                    .body = "only the host with this address reads its metadata\n",
+                    .type = "text/plain"};
+}
+
 bool MetadataServer::Begin(Client& client, const GuestRequest& request) {
-  const auto refusal = Refusal(request);
+  const auto refusal = RefusalOf(client, request);
   const GuestReply reply = refusal ? *refusal : source_(client.address, request);
   const bool seen = request.last_etag.empty() || request.last_etag == reply.ETag();
   if (reply.status != 200 || !request.wait || !seen) {

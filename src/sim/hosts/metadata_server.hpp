@@ -11,19 +11,23 @@
 #include "jobman/base/handle.hpp"
 #include "jobman/base/result.hpp"
 #include "sim/hosts/guest_metadata.hpp"
+#include "sim/hosts/peer.hpp"
 
 namespace jobman::sim {
 
 /// The metadata server of all hosts: one listener on every address of the loopback device, and one
-/// thread. The address that a host connects to, its own, identifies it. A request that waits for a
+/// thread. The address that a host connects to, its own, identifies it; connections of others than
+/// its processes are refused. A request that waits for a
 /// change takes a descriptor but no thread.
 class MetadataServer {
  public:
   using Source = std::function<GuestReply(const std::string& address, const GuestRequest& request)>;
+  /// Whether a connection to a host's address comes from that host.
+  using Guard = std::function<bool(const std::string& address, const Peer& peer)>;
 
   /// Takes a free port. Connections wait until Serve().
   static base::Result<std::unique_ptr<MetadataServer>> Bind();
-  void Serve(Source source);
+  void Serve(Guard guard, Source source);
   /// Call when readable metadata has changed. From any thread.
   void Wake();
   ~MetadataServer();
@@ -47,6 +51,8 @@ class MetadataServer {
   void Accept();
   /// False when the connection should be closed.
   bool Read(Client& client);
+  /// Why the client gets nothing, whatever it asks for, if so.
+  std::optional<GuestReply> RefusalOf(const Client& client, const GuestRequest& request) const;
   /// Answers, or lets the request wait. False if answered.
   bool Begin(Client& client, const GuestRequest& request);
   /// Answers requests whose wait is over.
@@ -57,6 +63,7 @@ class MetadataServer {
   base::UniqueFd event_ = {};
   int port_ = 0;
   std::atomic<bool> stopping_ = false;
+  Guard guard_ = {};
   Source source_ = {};
   std::vector<Client> clients_ = {};
   std::thread thread_ = {};

@@ -65,6 +65,7 @@ base::Status PlainFleet::WriteLoginScript(const std::string& name) const {
   const HostDisk disk = DiskOf(name);
   const std::string text = fmt::format(
       "#!/bin/sh\n"
+      "{}"
       "HOME={}/\"$USER\"\n"
       "TMPDIR={}\n"
       "export HOME TMPDIR\n"
@@ -74,11 +75,22 @@ base::Status PlainFleet::WriteLoginScript(const std::string& name) const {
       "  exec \"${{SHELL:-/bin/sh}}\" -c \"$SSH_ORIGINAL_COMMAND\"\n"
       "fi\n"
       "exec \"${{SHELL:-/bin/sh}}\" -l\n",
-      base::ShellQuote(disk.homes().string()), base::ShellQuote(disk.tmp().string()));
+      disk.WaitWhileHung(), base::ShellQuote(disk.homes().string()),
+      base::ShellQuote(disk.tmp().string()));
   return WriteInPlace(disk.etc() / "login", text, 0755);
 }
 
+bool PlainFleet::IsOf(const std::string&, const Peer& peer) const {
+  return peer.user == geteuid();
+}
+
 base::Status PlainFleet::Launch(const HostPlan& plan) {
+  if (!options().scripts && plan.metadata.contains("startup-script")) {
+    return base::Error{.code = base::Code::kFailedPrecondition,
+                       .message = "host " + plan.name +
+                                  " has a startup script, which is not run without a sandbox: "
+                                  "jobman-sim up --no-sandbox allows it"};
+  }
   JM_TRY(WriteLoginScript(plan.name));
   answers_.erase(plan.name);
   Send("on " + plan.name + " " + plan.internal_ip + " " + plan.external_ip);
@@ -102,6 +114,8 @@ void PlainFleet::Kill(const std::string& name) {
 
 void PlainFleet::Relink(const std::string& name, Link link) {
   switch (link) {
+    case Link::kHung:
+      return;
     case Link::kCut:
       return Send("cut " + name);
     case Link::kMended:

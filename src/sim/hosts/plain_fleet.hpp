@@ -18,6 +18,8 @@ class PlainFleet final : public LocalFleet {
   PlainFleet(FleetOptions options, Report report);
   ~PlainFleet() override;
   std::vector<std::string> Shutdown() override;
+  /// Hosts without a sandbox are processes of one user and cannot be told apart.
+  bool IsOf(const std::string& name, const Peer& peer) const override;
 
  protected:
   base::Status Launch(const HostPlan& plan) override;

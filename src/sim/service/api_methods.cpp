@@ -33,10 +33,15 @@ Json TypeBody(const ResourceKey& where, const std::string& type) {
   Json body = {{"name", ResourceName({where.project, where.zone, type}, "acceleratorTypes")},
                {"type", type}};
   if (shape.ok()) {
-    const Json config = {{"type", ConfigType(shape->generation)}, {"topology", shape->topology}};
+    const Json config = {{"type", ConfigType(shape->generation)}, {"topology", TopologyOf(*shape)}};
     body["acceleratorConfigs"] = Json::array({config});
   }
   return body;
+}
+
+Json TensorFlowBody(const ResourceKey& where, const std::string& version) {
+  return {{"name", ResourceName({where.project, where.zone, version}, "tensorflowVersions")},
+          {"version", version}};
 }
 
 Json RuntimeBody(const ResourceKey& where, const std::string& version) {
@@ -95,6 +100,22 @@ Reply TpuService::GetRuntime(const Call& call, TimePoint) {
   return {.body = RuntimeBody(call.route.key, call.route.key.id)};
 }
 
+Reply TpuService::ListTensorFlow(const Call& call, TimePoint) {
+  std::vector<Listed> entries;
+  for (const std::string& version : TensorFlowVersions()) {
+    entries.push_back(
+        {version, [&call, version] { return TensorFlowBody(call.route.key, version); }});
+  }
+  return Page(call.request, settings_.pages, "tensorflowVersions", std::move(entries));
+}
+
+Reply TpuService::GetTensorFlow(const Call& call, TimePoint) {
+  const std::string& version = call.route.key.id;
+  const auto& known = TensorFlowVersions();
+  if (std::find(known.begin(), known.end(), version) == known.end()) return Missing(call.route);
+  return {.body = TensorFlowBody(call.route.key, version)};
+}
+
 bool TpuService::IsVisible(TimePoint created, TimePoint now) const {
   return now >= created + settings_.guesses.create_visible_after;
 }
@@ -124,7 +145,8 @@ Reply TpuService::DeleteNode(const Call& call, TimePoint now) {
 Reply TpuService::PatchNode(const Call& call, TimePoint now) {
   Node* node = nodes_.Find(call.route.key);
   return node == nullptr ? Missing(call.route)
-                         : nodes_.Patch(*node, call.request, call.route.version, now);
+                         : nodes_.Patch(*node, Query(call.request, "updateMask"), call.body,
+                                        call.route.version, now);
 }
 
 Reply TpuService::StartOrStopNode(const Call& call, TimePoint now) {
@@ -136,7 +158,7 @@ Reply TpuService::StartOrStopNode(const Call& call, TimePoint now) {
 
 Reply TpuService::GuestAttributes(const Call& call, TimePoint) {
   const Node* node = nodes_.Find(call.route.key);
-  return node == nullptr ? Missing(call.route) : nodes_.GuestAttributes(*node, call.request);
+  return node == nullptr ? Missing(call.route) : nodes_.GuestAttributes(*node, call.body);
 }
 
 Reply TpuService::ListQueued(const Call& call, TimePoint now) {
@@ -159,8 +181,7 @@ Reply TpuService::GetQueued(const Call& call, TimePoint now) {
 Reply TpuService::DeleteQueued(const Call& call, TimePoint now) {
   QueuedResource* queued = queued_.Find(call.route.key);
   if (queued == nullptr) return Missing(call.route);
-  // gcloud writes the flag in Python's notation.
-  const bool force = base::ToLower(Query(call.request, "force")) == "true";
+  const bool force = Query(call.request, "force") == "true";
   return queued_.Delete(*queued, force, call.route.version, now);
 }
 

@@ -57,7 +57,8 @@ Json TpuService::Status(TimePoint now) const {
                        {"internal_ip", host.plan.internal_ip},
                        {"external_ip", host.plan.external_ip},
                        {"running", host.running},
-                       {"cut", host.cut}});
+                       {"cut", host.cut},
+                       {"hung", host.hung}});
     }
     nodes.push_back({{"name", ResourceName(key, "nodes")},
                      {"id", key.id},

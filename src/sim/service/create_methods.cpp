@@ -21,50 +21,6 @@ bool IsId(const std::string& id) {
   });
 }
 
-/// Fields not in `known` are refused, as by the service.
-std::optional<ApiError> UnknownField(const Json& object, const std::string& known) {
-  const std::vector<std::string> fields = base::Split(known, ' ');
-  for (const auto& [field, value] : object.items()) {
-    if (std::find(fields.begin(), fields.end(), field) != fields.end()) continue;
-    return ApiError{
-        .code = base::Code::kInvalidArgument,
-        .message = fmt::format(
-            "Invalid JSON payload received. Unknown name \"{}\": Cannot find field.", field)};
-  }
-  return std::nullopt;
-}
-
-std::optional<ApiError> UnknownNodeField(const Json& node) {
-  return UnknownField(
-      node,
-      "acceleratorConfig acceleratorType apiVersion autocheckpointEnabled bootDiskConfig cidrBlock "
-      "createTime dataDisks description health healthDescription id labels metadata multisliceNode "
-      "name networkConfig networkConfigs networkEndpoints queuedResource runtimeVersion "
-      "schedulingConfig serviceAccount shieldedInstanceConfig state symptoms tags "
-      "upcomingMaintenance");
-}
-
-std::optional<ApiError> UnknownQueuedField(const Json& body) {
-  if (auto error = UnknownField(
-          body,
-          "bestEffort createTime guaranteed name provisioningModel queueingPolicy reservationName "
-          "runDuration spot state tpu")) {
-    return error;
-  }
-  const Json& specs = Member(Member(body, "tpu"), "nodeSpec");
-  if (!specs.is_array()) return std::nullopt;
-  for (const Json& spec : specs) {
-    if (!spec.is_object()) return BadRequestError("tpu.nodeSpec holds no objects.");
-    if (auto error = UnknownField(spec, "multiNodeParams multisliceParams node nodeId parent")) {
-      return error;
-    }
-    if (spec.contains("node") && spec["node"].is_object()) {
-      if (auto error = UnknownNodeField(spec["node"])) return error;
-    }
-  }
-  return std::nullopt;
-}
-
 bool HasOwner(const Json& spec) {
   const Json& labels = Member(spec, "labels");
   if (!labels.is_object()) return false;
@@ -85,11 +41,9 @@ Json Anonymous(Json spec) {
 Reply TpuService::CreateNode(const Call& call, TimePoint now) {
   ResourceKey key = call.route.key;
   key.id = Query(call.request, "nodeId");
-  const auto body = ParseObject(call.request.body);
-  if (!body) return ToReply(BadBodyError());
   if (!IsId(key.id)) return ToReply(BadRequestError("nodeId \"" + key.id + "\" is not valid."));
-  if (auto error = UnknownNodeField(*body)) return ToReply(*error);
-  NodePlan plan{.key = key, .spec = UserFields(*body), .version = call.route.version};
+  if (auto first = Repeated(call)) return std::move(*first);
+  NodePlan plan{.key = key, .spec = call.body, .version = call.route.version};
   if (auto error = CheckNodeSpec(plan.spec, key.zone)) return ToReply(*error);
   if (call.Is(CallFault::Kind::kTaken)) Occupy(plan, now);
   if (nodes_.Find(key) != nullptr) return ToReply(AlreadyExistsError(ResourceName(key, "nodes")));
@@ -104,7 +58,22 @@ Reply TpuService::CreateNode(const Call& call, TimePoint now) {
   if (!nodes_.HasCapacity(shape, key.zone, 1)) plan.error = StockoutError(key.zone);
   plan.spot = plan.spot && !Flag(Member(plan.spec, "schedulingConfig"), "preemptible");
   NoteOwner(ResourceName(key, "nodes"), plan.spec, now);
-  return {.body = operations_.Render(nodes_.Create(plan, now))};
+  const Operations::Key operation = nodes_.Create(plan, now);
+  Remember(call, operation);
+  return {.body = operations_.Render(operation)};
+}
+
+std::optional<Reply> TpuService::Repeated(const Call& call) const {
+  const auto seen = requests_.find(Query(call.request, "requestId"));
+  if (!settings_.guesses.request_id_deduplicates || seen == requests_.end()) return std::nullopt;
+  Json operation = operations_.Render(seen->second);
+  if (operation.is_null()) return std::nullopt;
+  return Reply{.body = std::move(operation)};
+}
+
+void TpuService::Remember(const Call& call, const Operations::Key& operation) {
+  const std::string id = Query(call.request, "requestId");
+  if (!id.empty()) requests_[id] = operation;
 }
 
 Reply TpuService::CreateQueued(const Call& call, TimePoint now) {
@@ -112,20 +81,11 @@ Reply TpuService::CreateQueued(const Call& call, TimePoint now) {
   queued.key = call.route.key;
   queued.key.id = Query(call.request, "queuedResourceId");
   queued.version = call.route.version;
-  const std::string request_id = Query(call.request, "requestId");
-  if (const auto seen = requests_.find(request_id);
-      settings_.guesses.request_id_deduplicates && seen != requests_.end()) {
-    if (Json operation = operations_.Render(seen->second); !operation.is_null()) {
-      return {.body = std::move(operation)};
-    }
-  }
-  const auto body = ParseObject(call.request.body);
-  if (!body) return ToReply(BadBodyError());
+  if (auto first = Repeated(call)) return std::move(*first);
   if (!IsId(queued.key.id)) {
     return ToReply(BadRequestError("queuedResourceId \"" + queued.key.id + "\" is not valid."));
   }
-  if (auto error = UnknownQueuedField(*body)) return ToReply(*error);
-  if (auto error = ResourceQueue::Parse(*body, queued)) return ToReply(*error);
+  if (auto error = ResourceQueue::Parse(call.body, queued)) return ToReply(*error);
   for (const NodePlan& plan : queued.nodes) {
     if (!IsId(plan.key.id))
       return ToReply(BadRequestError("nodeId \"" + plan.key.id + "\" is not valid."));
@@ -144,7 +104,7 @@ Reply TpuService::CreateQueued(const Call& call, TimePoint now) {
   }
   NoteOwner(ResourceName(queued.key, "queuedResources"), queued.nodes.front().spec, now);
   const Operations::Key operation = queued_.Create(std::move(queued), now);
-  if (!request_id.empty()) requests_[request_id] = operation;
+  Remember(call, operation);
   return {.body = operations_.Render(operation)};
 }
 

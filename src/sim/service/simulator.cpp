@@ -50,6 +50,15 @@ GuestReply Simulator::Guest(const std::string& address, const GuestRequest& requ
   return service_->Guest(address, request);
 }
 
+bool Simulator::IsOwn(const std::string& address, const Peer& peer) const {
+  std::string host;
+  {
+    const std::lock_guard lock(mutex_);
+    host = service_->HostAt(address);
+  }
+  return !host.empty() && fleet_->IsOf(host, peer);
+}
+
 void Simulator::OnGuestChange(std::function<void()> changed) {
   const std::lock_guard lock(mutex_);
   service_->OnGuestChange(std::move(changed));

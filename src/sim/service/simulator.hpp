@@ -22,6 +22,8 @@ class Simulator {
 
   Reply Handle(const Request& request);
   GuestReply Guest(const std::string& address, const GuestRequest& request);
+  /// Whether the other end of a connection to this address is a process of the host there.
+  bool IsOwn(const std::string& address, const Peer& peer) const;
   void OnGuestChange(std::function<void()> changed);
   void OnUnplug(std::function<void(Duration)> unplug);
   /// Ends all hosts; nothing boots afterwards. Returns what is left: {"nodes": [..],
@@ -35,7 +37,7 @@ class Simulator {
 
   std::unique_ptr<LocalFleet> fleet_ = {};
   std::unique_ptr<TpuService> service_ = {};
-  std::mutex mutex_ = {};
+  mutable std::mutex mutex_ = {};
   std::condition_variable wake_ = {};
   bool stopping_ = false;
   std::thread ticker_ = {};

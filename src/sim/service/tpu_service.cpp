@@ -4,6 +4,9 @@
 
 #include "sim/cloud/catalogue.hpp"
 #include "sim/cloud/guest_tree.hpp"
+#include "sim/schema/reply_view.hpp"
+#include "sim/schema/request_reader.hpp"
+#include "sim/schema/selection.hpp"
 
 namespace jobman::sim {
 
@@ -32,6 +35,13 @@ const std::map<std::string, TpuService::Method>& TpuService::Methods() {
       {"nodes.start", &TpuService::StartOrStopNode},
       {"nodes.stop", &TpuService::StartOrStopNode},
       {"nodes.getGuestAttributes", &TpuService::GuestAttributes},
+      {"nodes.performMaintenance", &TpuService::PerformMaintenance},
+      {"nodes.simulateMaintenanceEvent", &TpuService::SimulateMaintenance},
+      {"queuedResources.performMaintenanceQueuedResource", &TpuService::PerformQueuedMaintenance},
+      {"queuedResources.getMaintenanceInfo", &TpuService::MaintenanceInfo},
+      {"reservations.list", &TpuService::ListReservations},
+      {"tensorflowVersions.list", &TpuService::ListTensorFlow},
+      {"tensorflowVersions.get", &TpuService::GetTensorFlow},
       {"queuedResources.create", &TpuService::CreateQueued},
       {"queuedResources.list", &TpuService::ListQueued},
       {"queuedResources.get", &TpuService::GetQueued},
@@ -72,24 +82,46 @@ Reply TpuService::Handle(const Request& request, TimePoint now) {
 
 Reply TpuService::Answer(const Request& request, std::string& method, TimePoint now) {
   if (request.path.starts_with("/sim/")) return Control(request, now);
-  if (request.path.starts_with("/compute/v1/projects/")) {
-    method = "compute.projects.get";
-    return ComputeProject(request);
-  }
+  if (request.path.starts_with("/compute/v1/projects/")) return Compute(request, method);
   auto route = ParseRoute(request.path);
   if (route) method = MethodName(request.method, *route);
-  if (!route || !Methods().contains(method)) {
+  const SchemaMethod* schema = route ? ApiSchema::Get().Method(method, route->version) : nullptr;
+  if (schema == nullptr || schema->http != request.method || !Methods().contains(method)) {
     method = "unknown";
     return ToReply(
         {.code = base::Code::kNotFound,
          .message = "The requested URL " + request.path + " was not found on this server."});
   }
   route->key.project = ProjectOf(route->key.project);
-  return CallApi({.request = request, .route = std::move(*route), .method = method}, now);
+  return CallApi({.request = request, .route = std::move(*route), .method = method}, *schema, now);
 }
 
-Reply TpuService::CallApi(Call call, TimePoint now) {
+Reply TpuService::CallApi(Call call, const SchemaMethod& schema, TimePoint now) {
   if (auto refused = CheckAccess(call)) return ToReply(*refused);
+  const std::string version = call.route.version;
+  const std::string project = call.route.key.project;
+  const std::string limit = quota_.Take(settings_.requests_per_minute, project, call.method, now);
+  if (!limit.empty()) return ToReply(RateLimitError(limit, ProjectNumber(project)));
+  ReadRequest read = ReadCall(schema, version, call.request);
+  std::optional<Selection> part;
+  if (const auto fields = read.query.find("fields"); fields != read.query.end()) {
+    part = ReadSelection(fields->second, schema.reply, version, read.violations);
+  }
+  if (!read.violations.empty() && (!settings_.loose || read.malformed)) {
+    return ToReply(InvalidRequest(read.violations));
+  }
+  call.request.query = std::move(read.query);
+  call.body = std::move(read.body);
+  const ReplyView view{.version = version,
+                       .enum_numbers = Query(call.request, "alt").ends_with("enum-encoding=int")};
+  Reply reply = CallMethod(std::move(call), now);
+  if (reply.status != 200) return reply;
+  reply.body = ShownIn(view, schema.reply, std::move(reply.body));
+  if (part) reply.body = Selected(*part, std::move(reply.body));
+  return reply;
+}
+
+Reply TpuService::CallMethod(Call call, TimePoint now) {
   const auto method = Methods().find(call.method)->second;
   const auto fault = faults_.Take(call.method);
   if (!fault) return (this->*method)(call, now);
@@ -118,10 +150,6 @@ Reply TpuService::CallApi(Call call, TimePoint now) {
 }
 
 std::optional<ApiError> TpuService::CheckAccess(const Call& call) const {
-  if (!settings_.token.empty() && call.request.token != settings_.token) {
-    return UnauthenticatedError(call.request.token.empty() ? "CREDENTIALS_MISSING"
-                                                           : "ACCESS_TOKEN_EXPIRED");
-  }
   const std::string& zone = call.route.key.zone;
   if (zone.empty()) return std::nullopt;
   if (settings_.denied_zones.contains(zone)) {
@@ -135,12 +163,27 @@ std::optional<ApiError> TpuService::CheckAccess(const Call& call) const {
   return std::nullopt;
 }
 
+std::string TpuService::HostAt(const std::string& address) const {
+  for (const auto& [key, node] : nodes_.all()) {
+    for (const NodeHost& host : node.hosts) {
+      if (host.plan.internal_ip == address || host.plan.external_ip == address) {
+        return host.plan.name;
+      }
+    }
+  }
+  return {};
+}
+
 GuestReply TpuService::Guest(const std::string& address, const GuestRequest& request) const {
   for (const auto& [key, node] : nodes_.all()) {
     for (std::size_t i = 0; i < node.hosts.size(); ++i) {
       const HostPlan& plan = node.hosts[i].plan;
       if (plan.internal_ip != address && plan.external_ip != address) continue;
-      return LookUp(GuestTreeOf(node, i), request.path, request.recursive);
+      GuestTree tree = GuestTreeOf(node, i);
+      for (const auto& [name, value] : nodes_.MetadataOfProject(key.project).items) {
+        tree["project/attributes/" + name] = value;
+      }
+      return LookUp(tree, request.path, request.recursive);
     }
   }
   return {.status = 404, .body = "no host has the address " + address + "\n"};
@@ -151,16 +194,6 @@ std::string TpuService::ProjectOf(const std::string& project) {
   if (number != project) projects_[number] = project;
   const auto known = projects_.find(number);
   return known == projects_.end() ? project : known->second;
-}
-
-Reply TpuService::ComputeProject(const Request& request) const {
-  // gcloud reads the project's metadata before connecting to a TPU VM.
-  const std::string project = request.path.substr(std::string("/compute/v1/projects/").size());
-  return {.body = {{"kind", "compute#project"},
-                   {"id", ProjectNumber(project)},
-                   {"name", project},
-                   {"commonInstanceMetadata",
-                    {{"kind", "compute#metadata"}, {"items", Json::array()}}}}};
 }
 
 std::int64_t TpuService::QuotaHeld(const ResourceKey& where, const std::string& generation,

@@ -190,10 +190,6 @@ ApiError BadRequestError(const std::string& what) {
           .message = WithEid("Cloud TPU received a bad request. " + what)};
 }
 
-ApiError BadBodyError() {
-  return BadRequestError("The body is no JSON object.");
-}
-
 ApiError PreconditionError(const std::string& what) {
   return {.code = Code::kFailedPrecondition, .message = WithEid(what)};
 }

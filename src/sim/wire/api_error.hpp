@@ -42,8 +42,6 @@ ApiError UnauthenticatedError(const std::string& reason);
 ApiError NoReservationError();
 /// "Cloud TPU received a bad request. <what> [EID: ..]"
 ApiError BadRequestError(const std::string& what);
-/// BadRequestError for a body that is not a JSON object.
-ApiError BadBodyError();
 ApiError PreconditionError(const std::string& what);
 /// Code 13 without a cause. In practice it means "no capacity for this size".
 ApiError OpaqueError();

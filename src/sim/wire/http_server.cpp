@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "jobman/base/handle.hpp"
+#include "sim/wire/gzip.hpp"
 #include "sim/wire/tcp_port.hpp"
 
 namespace jobman::sim {
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int kHttpBacklog = 1024;  ///< cpp-httplib's own is 5
 constexpr int kKeepAliveSeconds = 30;
+constexpr std::size_t kLongestBody = std::size_t{16} << 20U;
 constexpr auto kLastAnswers = std::chrono::milliseconds(20);  ///< time for them to go out
 
 /// One thread per connection. An idle connection keeps its thread, so with a fixed pool the next
@@ -32,10 +34,24 @@ class ConnectionThreads final : public httplib::TaskQueue {
 
 Request FromHttp(const httplib::Request& from) {
   Request request{.method = from.method, .path = from.path, .body = from.body};
-  for (const auto& [key, value] : from.params) request.query.emplace(key, value);
-  const std::string authorization = from.get_header_value("Authorization");
-  if (authorization.starts_with("Bearer ")) request.token = authorization.substr(7);
+  request.query = ParseQuery(from.target);  // cpp-httplib loses what is before a second "="
   return request;
+}
+
+/// The header, unless there are several: they would be a question of who reads which.
+std::string OnlyHeader(const httplib::Request& from, const char* name) {
+  return from.get_header_value_count(name) == 1 ? from.get_header_value(name) : std::string();
+}
+
+Envelope EnvelopeOf(const httplib::Request& from) {
+  constexpr std::string_view kScheme = "Bearer ";
+  Envelope envelope{.host = OnlyHeader(from, "Host"),
+                    .content = OnlyHeader(from, "Content-Type"),
+                    .has_origin = from.has_header("Origin"),
+                    .has_body = !from.body.empty() || from.is_multipart_form_data()};
+  const std::string authorization = OnlyHeader(from, "Authorization");
+  if (authorization.starts_with(kScheme)) envelope.token = authorization.substr(kScheme.size());
+  return envelope;
 }
 
 /// Closes connections of the server at `local_port`: those from the client's port `remote_port`, or
@@ -57,7 +73,8 @@ void Hangup(int remote_port, int local_port) {
   }
 }
 
-void ToHttp(const Request& request, const Reply& reply, httplib::Response& to) {
+void ToHttp(const httplib::Request& from, const Request& request, const Reply& reply,
+            httplib::Response& to) {
   to.status = reply.status;
   to.set_header("Server", "ESF");
   to.set_header("Vary", "Origin, X-Origin, Referer");
@@ -67,8 +84,14 @@ void ToHttp(const Request& request, const Reply& reply, httplib::Response& to) {
   for (const auto& [key, value] : reply.headers) to.set_header(key, value);
   const bool pretty = Query(request, "prettyPrint") != "false";
   // Bytes that are not UTF-8 must not crash the server.
-  to.set_content(reply.body.dump(pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace),
-                 "application/json; charset=UTF-8");
+  std::string body = reply.body.dump(pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace);
+  if (AcceptsGzip(from.get_header_value("Accept-Encoding"))) {
+    if (auto packed = Gzip(body)) {
+      body = std::move(*packed);
+      to.set_header("Content-Encoding", "gzip");
+    }
+  }
+  to.set_content(body, "application/json; charset=UTF-8");
 }
 
 }  // namespace
@@ -86,6 +109,7 @@ struct HttpServer::Impl {
   std::unique_ptr<httplib::Server> server = {};
   int listener = -1;
   std::thread thread = {};
+  Gate gate{""};
   Handler handler = {};
   std::mutex mutex = {};
   bool off = false;
@@ -96,6 +120,7 @@ int HttpServer::Impl::Open(int port) {
   server = std::make_unique<httplib::Server>();
   server->new_task_queue = [] { return new ConnectionThreads; };
   server->set_tcp_nodelay(true);
+  server->set_payload_max_length(kLongestBody);
   server->set_keep_alive_max_count(1000000000);
   server->set_keep_alive_timeout(kKeepAliveSeconds);
   server->set_socket_options([this](int fd) {
@@ -112,11 +137,13 @@ int HttpServer::Impl::Open(int port) {
 void HttpServer::Impl::Listen(int port) {
   const auto serve = [this, port](const httplib::Request& from, httplib::Response& to) {
     const Request request = FromHttp(from);
-    const Reply reply = handler(request);
+    const auto refusal = gate.Refusal(EnvelopeOf(from));
+    const Reply reply = refusal ? *refusal : handler(request);
     if (reply.lost) Hangup(from.remote_port, port);
-    ToHttp(request, reply, to);
+    ToHttp(from, request, reply, to);
   };
   server->Get(".*", serve).Post(".*", serve).Patch(".*", serve).Delete(".*", serve);
+  server->Put(".*", serve).Options(".*", serve);
   thread = std::thread([serving = server.get()] { serving->listen_after_bind(); });
 }
 
@@ -159,7 +186,8 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::Bind(int port) {
   return made;
 }
 
-void HttpServer::Serve(Handler handler) {
+void HttpServer::Serve(Gate gate, Handler handler) {
+  impl_->gate = std::move(gate);
   impl_->handler = std::move(handler);
   impl_->Listen(port_);
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "jobman/base/result.hpp"
+#include "sim/wire/gate.hpp"
 #include "sim/wire/request.hpp"
 
 namespace jobman::sim {
@@ -15,8 +16,9 @@ class HttpServer {
 
   /// Binds the port (0: a free one). Connections wait until Serve().
   static base::Result<std::unique_ptr<HttpServer>> Bind(int port);
-  /// Answers from now on, each connection in its own thread. The handler must be ready for use.
-  void Serve(Handler handler);
+  /// Answers from now on, each connection in its own thread. The handler must be ready for use; it
+  /// sees only what the gate lets through.
+  void Serve(Gate gate, Handler handler);
   /// Closes every connection and refuses new ones for `time`; answers under way may still go out.
   /// Returns at once. May be called from any thread; the server must live until the time is over.
   void Unplug(Duration time);

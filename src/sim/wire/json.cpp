@@ -2,12 +2,14 @@
 
 #include <charconv>
 
+#include "jobman/base/json.hpp"
+
 namespace jobman::sim {
 
 std::optional<Json> ParseJson(std::string_view text) {
-  Json parsed = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (parsed.is_discarded()) return std::nullopt;
-  return parsed;
+  base::Result<Json> parsed = base::ParseJson(text);
+  if (!parsed.ok()) return std::nullopt;
+  return std::move(parsed).value();
 }
 
 std::optional<Json> ParseObject(std::string_view text) {

@@ -9,8 +9,8 @@
 
 namespace jobman::sim {
 
-/// JSON for the simulator. It shares no helper with the client on purpose: a mistake in both would
-/// go unnoticed.
+/// JSON for the simulator. It shares no helper with the client on purpose, apart from the limits of
+/// the parser: a mistake in both would go unnoticed.
 using Json = nlohmann::json;
 using base::Duration;
 using base::TimePoint;

@@ -7,6 +7,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "sim/wire/api_error.hpp"
+#include "sim/wire/filter.hpp"
 
 namespace jobman::sim {
 
@@ -43,19 +44,59 @@ std::size_t PageSize(const Request& request, const PageSizes& sizes) {
 
 }  // namespace
 
-Reply Page(const Request& request, const PageSizes& sizes, const std::string& field,
-           std::vector<Listed> entries) {
+namespace {
+
+ApiError Invalid(const std::string& what) {
+  return {.code = base::Code::kInvalidArgument, .message = what};
+}
+
+/// Leaves the entries that `filter` asks for, sorted as orderBy says, else by name.
+std::optional<ApiError> Arrange(const Request& request, std::vector<Listed>& entries) {
+  const auto filter = ParseFilter(Query(request, "filter"));
+  if (!filter) return Invalid("Invalid list filter.");
+  if (!filter->empty()) {
+    std::erase_if(entries, [&](const Listed& entry) { return !Matches(*filter, entry.render()); });
+  }
   std::sort(entries.begin(), entries.end(),
             [](const Listed& a, const Listed& b) { return a.name < b.name; });
-  auto first = entries.begin();
-  if (const std::string token = Query(request, "pageToken"); !token.empty()) {
-    const auto after = FromToken(token);
-    if (!after)
-      return ToReply({.code = base::Code::kInvalidArgument, .message = "Invalid page token."});
-    first = std::upper_bound(
+  const std::string text = Query(request, "orderBy");
+  if (text.empty()) return std::nullopt;
+  const auto order = ParseOrder(text);
+  if (!order) return Invalid("Invalid order by.");
+  std::stable_sort(entries.begin(), entries.end(), [&](const Listed& a, const Listed& b) {
+    return ComesBefore(*order, a.render(), b.render());
+  });
+  return std::nullopt;
+}
+
+/// The first entry after the one that a page token names.
+std::optional<std::vector<Listed>::iterator> After(const Request& request,
+                                                   std::vector<Listed>& entries) {
+  const std::string token = Query(request, "pageToken");
+  if (token.empty()) return entries.begin();
+  const auto after = FromToken(token);
+  if (!after) return std::nullopt;
+  if (Query(request, "orderBy").empty()) {
+    return std::upper_bound(
         entries.begin(), entries.end(), *after,
         [](const std::string& name, const Listed& entry) { return name < entry.name; });
   }
+  const auto last = std::find_if(entries.begin(), entries.end(),
+                                 [&](const Listed& entry) { return entry.name == *after; });
+  return last == entries.end() ? std::nullopt : std::optional(last + 1);
+}
+
+}  // namespace
+
+Reply Page(const Request& request, const PageSizes& sizes, const std::string& field,
+           std::vector<Listed> entries) {
+  if (base::ParseNumber(Query(request, "pageSize")).value_or(0) < 0) {
+    return ToReply(Invalid("Page size must not be negative."));
+  }
+  if (auto error = Arrange(request, entries)) return ToReply(*error);
+  const auto begin = After(request, entries);
+  if (!begin) return ToReply(Invalid("Invalid page token."));
+  const auto first = *begin;
   const auto left = static_cast<std::size_t>(entries.end() - first);
   const std::size_t size = std::min(PageSize(request, sizes), left);
   Json list = Json::array();

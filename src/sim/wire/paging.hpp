@@ -20,9 +20,9 @@ struct Listed {
   std::function<Json()> render = {};
 };
 
-/// The page that pageSize and pageToken ask for, as {"<field>": [..], "nextPageToken": ".."}. A
-/// token names the last entry returned, so that the next page begins at the right place even if
-/// entries were added or removed in between.
+/// The page that pageSize, pageToken, filter and orderBy ask for, as {"<field>": [..],
+/// "nextPageToken": ".."}. A token names the last entry returned, so that the next page begins at
+/// the right place even if entries were added or removed in between.
 Reply Page(const Request& request, const PageSizes& sizes, const std::string& field,
            std::vector<Listed> entries);
 

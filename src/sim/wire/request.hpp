@@ -13,7 +13,6 @@ struct Request {
   std::string path = {};                          ///< without the query, percent-decoded
   std::map<std::string, std::string> query = {};  ///< percent-decoded
   std::string body = {};
-  std::string token = {};  ///< of "Authorization: Bearer"; empty without one
 };
 
 /// The response. `lost`: the work is done, but the connection closes without an answer.
@@ -29,5 +28,9 @@ inline std::string Query(const Request& request, const std::string& key) {
   const auto found = request.query.find(key);
   return found == request.query.end() ? std::string() : found->second;
 }
+
+/// The parameters of a request target: "/v2/..?pageSize=5&$alt=json%3Benum-encoding=int". Of a name
+/// that comes twice, the first.
+std::map<std::string, std::string> ParseQuery(const std::string& target);
 
 }  // namespace jobman::sim

@@ -52,7 +52,7 @@ std::string MethodName(const std::string& http_method, const Route& route) {
   const bool whole =
       route.collection == "locations" ? route.key.zone.empty() : route.key.id.empty();
   const std::string prefix = route.collection + ".";
-  if (!route.verb.empty()) return http_method == "POST" ? prefix + route.verb : std::string();
+  if (!route.verb.empty()) return prefix + route.verb;
   if (http_method == "GET") return prefix + (whole ? "list" : "get");
   if (http_method == "POST" && whole) return prefix + "create";
   if (http_method == "DELETE" && !whole) return prefix + "delete";

@@ -30,7 +30,7 @@ struct Route {
 /// Nothing for a path that the API does not have.
 std::optional<Route> ParseRoute(const std::string& path);
 /// The API method that an HTTP method on a route calls: "nodes.create", "queuedResources.list",
-/// "nodes.getGuestAttributes"; empty if there is none.
+/// "nodes.getGuestAttributes"; empty if there cannot be one. The schema says which there are.
 std::string MethodName(const std::string& http_method, const Route& route);
 
 /// The number of a project, which the service uses when it names other resources: twelve digits

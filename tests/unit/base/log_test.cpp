@@ -47,6 +47,13 @@ TEST_F(LogTest, BracesInALineAreText) {
   EXPECT_THAT(*ReadFile(dir_ / "log"), HasSubstr("http: {\"a\": {}}\n"));
 }
 
+TEST_F(LogTest, AMessageThatQuotesOthersIsOneLineAndControlsNothing) {
+  StartLog(dir_ / "log", LogLevel::kInfo, "");
+  Log(LogLevel::kInfo, "http", "{}",
+      "a\x1b[2J\n2026-01-01 E 1 loop: forged\xc2\x9b\xff\xe2\x80\xae");
+  EXPECT_THAT(*ReadFile(dir_ / "log"), HasSubstr("http: a?[2J 2026-01-01 E 1 loop: forged???\n"));
+}
+
 TEST_F(LogTest, FileIsForItsOwnerOnly) {
   StartLog(dir_ / "log", LogLevel::kInfo, "");
   const auto mode = std::filesystem::status(dir_ / "log").permissions();

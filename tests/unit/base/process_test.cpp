@@ -36,6 +36,20 @@ TEST_F(RunProcessTest, KeepsOutputErrorsAndExitCodeApart) {
   EXPECT_EQ(result->exit_code, 7);
 }
 
+TEST_F(RunProcessTest, KeepsTheBeginningOfOutputThatIsTooLong) {
+  const auto result = Sh("head -c 80000000 /dev/zero; echo end >&2");
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->out.size(), kMostOutput);
+  EXPECT_EQ(result->err, "end\n");
+}
+
+TEST_F(RunProcessTest, OutputWithoutAnEndStopsNothingElse) {
+  const auto result = RunTask(loop_, WithTimeout(RunProcess({"cat", "/dev/zero"}),
+                                                 milliseconds{200}, "the endless command"));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, Code::kDeadlineExceeded);
+}
+
 TEST_F(RunProcessTest, PassesLargeInputAndOutputByteForByte) {
   std::string bytes(3'000'000, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31 >> 3);

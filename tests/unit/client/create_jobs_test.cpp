@@ -10,6 +10,7 @@
 #include "jobman/client/local_cloud.hpp"
 #include "tests/unit/client/client_world.hpp"
 #include "tests/unit/client/nudge_listener.hpp"
+#include "tests/unit/client/sim_folder.hpp"
 
 namespace jobman::client {
 namespace {
@@ -37,11 +38,11 @@ class CreateJobsTest : public test::ClientWorld {
   }
   /// A local simulator runs whose hosts only `user` can log in to; empty: any user.
   void RunLocalCloud(const std::string& user) {
-    std::filesystem::create_directories(Context().paths.SimDir());
-    std::ofstream(Context().paths.SimDir() / "sim.json")
-        << R"({"endpoint": "http://127.0.0.1:9", "user": ")" << user << R"(", "pid": )"
-        << ::getpid() << "}";
+    const test::SimFolder& folder = sim_.emplace(Context().paths.SimDir());
+    folder.Describe(R"({"endpoint": "http://127.0.0.1:9", "user": ")" + user + R"(", "pid": )" +
+                    std::to_string(::getpid()) + "}");
   }
+  std::optional<test::SimFolder> sim_;
 };
 
 TEST_F(CreateJobsTest, ANewJobIsDueAtOnce) {

@@ -177,5 +177,25 @@ TEST_F(GarbageTest, AHostThatCannotBeAskedIsNamed) {
   EXPECT_EQ(garbage->silent[0].error.reason, base::Reason::kHostKeyChanged);
 }
 
+TEST_F(GarbageTest, AHostThatHangsIsNamed) {
+  core::Job job = JobBuilder().Build();
+  job.attempt = 1;
+  Put(test::WithHosts(std::move(job), 1));
+  hosts_.Add("list", {.hangs = true});
+  const auto garbage = Look(Query(true));
+  ASSERT_THAT(garbage->silent, SizeIs(1));
+  EXPECT_EQ(garbage->silent[0].error.reason, base::Reason::kHostHangs);
+}
+
+TEST_F(GarbageTest, ARunOnAHostThatHangsIsNotStopped) {
+  JobWithAStrayRun();
+  const auto garbage = Look(Query(true));
+  ASSERT_THAT(garbage->runs, SizeIs(1));
+  hosts_.Add("stop", {.hangs = true});
+  const auto row = Await(collector().Stop(garbage->runs[0]));
+  EXPECT_EQ(row.fate, Garbage::Fate::kFailed);
+  EXPECT_EQ(row.error->reason, base::Reason::kHostHangs);
+}
+
 }  // namespace
 }  // namespace jobman::client

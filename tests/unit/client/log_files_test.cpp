@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/unit/client/logs.hpp"
 
 namespace jobman::client {
@@ -40,6 +42,25 @@ TEST(LogFiles, ReadingResumesWhereItStopped) {
   world.WriteLog(1, 1, "run", 0, "c");
   EXPECT_EQ(*ReadLog(path, 3, take), 4);
   EXPECT_EQ(text, std::string("a\0bc", 4));
+}
+
+TEST(LogFiles, ReadingSaysWhatALongLogHasLost) {
+  const test::Logs world;
+  world.WriteLog(1, 1, "run", 0, "head" + std::string(1000, '\0') + "tail");
+  const base::Path path = world.paths().LogPath(1, 1, "run", 0);
+  ASSERT_TRUE(base::WriteFileAtomic(path.string() + ".gap", "4 1004\n").ok());
+  std::string text;
+  const auto take = [&text](std::string_view bytes) {
+    text.append(bytes);
+    return true;
+  };
+  const std::string tail = " bytes of this log are gone: it is longer than logs.max_bytes\ntail";
+  EXPECT_EQ(*ReadLog(path, 0, take), 1008);
+  EXPECT_EQ(std::exchange(text, {}), "head\njobman: 1000" + tail);
+  EXPECT_EQ(*ReadLog(path, 904, take), 1008);
+  EXPECT_EQ(std::exchange(text, {}), "\njobman: 100" + tail);
+  EXPECT_EQ(*ReadLog(path, 1004, take), 1008);
+  EXPECT_EQ(text, "tail");
 }
 
 TEST(LogFiles, ReadingStopsWhenTheCallerSaysSo) {

@@ -17,6 +17,8 @@ using core::QueuedState;
 using test::Parse;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
 
 constexpr const char* kReadyNode = R"({
   "acceleratorConfig":{"topology":"2x2x1","type":"V5P"},"acceleratorType":"v5p-8","apiVersion":"V2",
@@ -193,6 +195,15 @@ TEST(DecodeHostKeys, ReadsOneMapForEachHost) {
                                                               {"ssh-rsa", "AAAAB3Nz"}}));
   EXPECT_EQ(keys[1].host, 2);
   EXPECT_EQ(keys[1].keys.at("ssh-ed25519"), "AAAA2");
+}
+
+TEST(DecodeHostKeys, SkipsWhatWouldBeAnotherLineOfKnownHosts) {
+  const auto keys = DecodeHostKeys(Parse(R"({"guestAttributes":[{"queryValue":{"items":[
+      {"namespace":"hostkeys","key":"ssh-ed25519","value":"AAAA\nother ssh-rsa BBBB"},
+      {"namespace":"hostkeys","key":"ssh-rsa K\nother ssh-rsa","value":"CCCC"},
+      {"namespace":"hostkeys","key":"sk-ecdsa-sha2-nistp256@openssh.com","value":"D+/="}]}}]})"));
+  ASSERT_THAT(keys, SizeIs(1));
+  EXPECT_THAT(keys[0].keys, ElementsAre(Pair("sk-ecdsa-sha2-nistp256@openssh.com", "D+/=")));
 }
 
 TEST(DecodeHostKeys, ToleratesEveryShape) {

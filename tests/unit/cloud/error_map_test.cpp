@@ -139,5 +139,20 @@ TEST(ErrorFromResponse, CutsAnEndlessMessage) {
             std::string(2000, 'x') + "...");
 }
 
+TEST(ErrorFromResponse, ReadsAndShowsTheBeginningOfALongMessage) {
+  std::string message;
+  for (int i = 0; i < 100'000; ++i) message += "bearer abc ";
+  const Json body = {{"error", {{"status", "RESOURCE_EXHAUSTED"}, {"message", message}}}};
+  const auto error = ErrorFromResponse({.status = 429, .body = body.dump()}, kContext);
+  EXPECT_EQ(error.message.size(), 2003U);
+  EXPECT_THAT(error.message, Not(HasSubstr("abc")));
+}
+
+TEST(ErrorFromResponse, ARedirectShowsNoSecretOfItsTarget) {
+  const auto error = ErrorFromResponse(
+      {.status = 302, .headers = {{"Location", "https://x/?access_token=SECRET"}}}, kContext);
+  EXPECT_THAT(error.message, Not(HasSubstr("SECRET")));
+}
+
 }  // namespace
 }  // namespace jobman::cloud

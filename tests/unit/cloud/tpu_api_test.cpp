@@ -70,6 +70,51 @@ TEST_F(TpuApiTest, APageTokenThatComesTwiceIsAnError) {
   EXPECT_THAT(nodes.error().message, HasSubstr("token"));
 }
 
+/// Pages without an end, each with a new token and `items`.
+class Endless final : public http::Transport {
+ public:
+  explicit Endless(std::string items) : items_(std::move(items)) {}
+  Task<Result<http::Response>> Send(http::Request) override {
+    co_return http::Response{.status = 200,
+                             .body = R"({"nodes":[)" + items_ + R"(],"nextPageToken":"t)" +
+                                     std::to_string(++pages_) + R"("})"};
+  }
+
+ private:
+  std::string items_;
+  int pages_ = 0;
+};
+
+base::Error EndOf(const std::string& items) {
+  Loop loop;
+  TpuApi api(std::make_unique<Endless>(items), "https://h");
+  const auto nodes = loop.Run(api.ListNodes(kLab));
+  return nodes ? base::Internal("it ended") : nodes.error();
+}
+
+TEST(EndlessListing, EndsAtABoundThatTheErrorNames) {
+  const std::string listing =
+      "the listing of /v2/projects/p/locations/us-central2-b/nodes is "
+      "incomplete: it has more than ";
+  const base::Error many_pages = EndOf("");
+  EXPECT_EQ(many_pages.message, listing + "10000 pages");
+  EXPECT_THAT(many_pages.hint, HasSubstr("endpoint"));
+  std::string many = R"({"name":"n"})";
+  for (int i = 1; i < 1000; ++i) many += R"(,{"name":"n"})";
+  EXPECT_EQ(EndOf(many).message, listing + "100000 entries");
+  const std::string large = R"({"name":"n","x":")" + std::string(1'000'000, 'x') + R"("})";
+  EXPECT_EQ(EndOf(large).message, listing + "64 MiB");
+}
+
+TEST_F(TpuApiTest, AnAnswerThatIsTooDeepIsAnErrorThatNamesTheCall) {
+  script->Answer(200, R"({"name":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}");
+  const auto node = loop.Run(api.GetNode(kLab, "t1"));
+  ASSERT_FALSE(node.ok());
+  EXPECT_THAT(node.error().ToString(),
+              HasSubstr("GET /v2/projects/p/locations/us-central2-b/nodes/t1"));
+  EXPECT_THAT(node.error().message, HasSubstr("more than 64 levels deep"));
+}
+
 TEST_F(TpuApiTest, AnUnreachableZoneMakesTheListingIncomplete) {
   script->Answer(200,
                  R"({"queuedResources":[],"unreachable":["projects/p/locations/us-east5-a"]})");

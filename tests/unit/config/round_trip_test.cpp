@@ -44,6 +44,7 @@ class ValidSpec {
     if (spec_.watchdog.no_output) *spec_.watchdog.no_output += seconds{1};
     if (spec_.watchdog.max_duration) *spec_.watchdog.max_duration += seconds{1};
     for (core::OutputRule& rule : spec_.watchdog.bad_output) rule.match = Name("a[b-c]{1,2}|");
+    spec_.logs.max_bytes += 1 << 20;
     MakeSmtp(spec_.smtp);
     for (core::HookSpec& hook : spec_.hooks) MakeHook(hook);
     if (spec_.worker_num) spec_.worker_num = 4 * spec_.tpu.num_slices;

@@ -31,6 +31,17 @@ TEST_F(HostCallsTest, TheStatusIsReadFromStderr) {
   EXPECT_EQ(heard_, "jobman: exited 3\n");
 }
 
+TEST_F(HostCallsTest, SignsOfLifeAreNotKept) {
+  shell_.Add("follow", {.err = "jobman: alive\njobman: exited 3\njobman: alive\n"});
+  EXPECT_EQ(Follow().value().exit_code, 3);
+}
+
+TEST_F(HostCallsTest, AHostThatHangsDuringTheInstallationIsAnError) {
+  shell_.Add("follow", {.code = remote::kExitNotInstalled});
+  shell_.Add("install", {.hangs = true});
+  EXPECT_EQ(Follow().error().reason, base::Reason::kHostHangs);
+}
+
 TEST_F(HostCallsTest, TheScriptIsInstalledWhereItIsMissing) {
   shell_.Add("follow", {.code = remote::kExitNotInstalled});
   shell_.Add("install", {});

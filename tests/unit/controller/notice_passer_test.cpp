@@ -47,6 +47,16 @@ TEST_F(NoticePasserTest, ACommandThatHasEndedIsNotTold) {
   EXPECT_TRUE(shell_.verbs.empty());
 }
 
+TEST_F(NoticePasserTest, ALaterNoticeEndsACallThatHangs) {
+  Start();
+  Pass();
+  shell_.Add("notice", {.out = "running\n"});
+  shell_.Add("notice", {.out = "running\n"});
+  Pass();
+  EXPECT_FALSE(passer_->Busy(0));
+  EXPECT_EQ(shell_.verbs.size(), 3u) << "both are passed";
+}
+
 TEST_F(NoticePasserTest, ALaterNoticeDoesNotReplaceTheSignalOfAnEarlierOne) {
   shell_.Add("notice", {.code = Broken()});
   shell_.Add("notice", {.out = "running\n"});
@@ -58,6 +68,14 @@ TEST_F(NoticePasserTest, ALaterNoticeDoesNotReplaceTheSignalOfAnEarlierOne) {
   ASSERT_EQ(shell_.commands.size(), 3u);
   EXPECT_THAT(shell_.commands[1], EndsWith(" TERM"));
   EXPECT_THAT(shell_.commands[2], EndsWith(" none"));
+}
+
+TEST_F(NoticePasserTest, AHostThatHangsIsToldAgain) {
+  shell_.Add("notice", {.hangs = true});
+  shell_.Add("notice", {.out = "running\n"});
+  Start();
+  Pass();
+  ASSERT_TRUE(Until([&] { return !passer_->Busy(0); }));
 }
 
 }  // namespace

@@ -150,5 +150,50 @@ TEST_F(StageFollowerTest, AHostWhoseRunHasEndedIsNotCalled) {
   EXPECT_TRUE(shell_.verbs.empty());
 }
 
+TEST_F(StageFollowerTest, AHostThatHangsAtTheStartIsTriedAgain) {
+  shell_.Add("run", {.hangs = true});
+  shell_.Add("run", {.err = "jobman: running\njobman: exited 0\n"});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kPending);
+  EXPECT_EQ(troubles_, 1);
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
+}
+
+TEST_F(StageFollowerTest, AHostThatHangsIsLostInTheEnd) {
+  options_.unreachable_limit = std::chrono::seconds{60};
+  shell_.Add("run", {.hangs = true});
+  shell_.Add("run", {.hangs = true});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kLost; }));
+  EXPECT_TRUE(core::DidNotAnswer(Last()));
+}
+
+/// A stuck home folder may let the script say one line.
+TEST_F(StageFollowerTest, AHostThatSaysOneLineAndHangsIsLostToo) {
+  options_.unreachable_limit = std::chrono::seconds{60};
+  shell_.Add("run", {.err = "jobman: running\n", .hangs = true});
+  shell_.Add("follow", {.err = "jobman: running\n", .hangs = true});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kLost; }));
+}
+
+TEST_F(StageFollowerTest, AHostThatHangsWhileItForgetsAnEarlierRunIsTriedAgain) {
+  job_.attempt = 2;
+  job_.stage->id = core::SetupStage{0};
+  shell_.Add("renew", {.hangs = true});
+  shell_.Add("renew", {});
+  shell_.Add("run", {.err = "jobman: exited 0\n"});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
+}
+
+/// The run may not exist yet: it starts once an earlier one has ended.
+TEST_F(StageFollowerTest, ASignOfLifeIsNoRun) {
+  shell_.Add("run", {.code = Broken(), .err = "welcome\njobman: alive\n"});
+  Start();
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(Last().phase, HostPhase::kPending);
+}
+
 }  // namespace
 }  // namespace jobman::controller

@@ -75,7 +75,7 @@ TEST_F(StageStopperTest, AHostThatDoesNotAnswerIsRetried) {
 
 TEST_F(StageStopperTest, AHostIsGivenUpSomeTimeAfterTheGrace) {
   Start();
-  shell_.takes = job_.spec.command.grace + kStopMargin;
+  shell_.takes = job_.spec.command.grace + remote::kStopMargin;
   shell_.Add("stop", {.code = Broken()});
   Stop();
   EXPECT_EQ(Last().phase, HostPhase::kLost);
@@ -103,6 +103,54 @@ TEST_F(StageStopperTest, TheEndOfTheCommandIsNotTheEndOfTheStop) {
   follower_->Start();
   Turn();
   for (const core::HostRun& report : reports_) EXPECT_EQ(report.phase, HostPhase::kRunning);
+}
+
+/// Login works, but no command answers: the job goes on without the host.
+TEST_F(StageStopperTest, AHostThatHangsIsGivenUp) {
+  job_.spec.command.grace = std::chrono::hours{1};
+  Start();
+  const core::TimePoint began = clock_.Now();
+  shell_.Add("stop", {.hangs = true});
+  Stop();
+  ASSERT_FALSE(reports_.empty());
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+  EXPECT_TRUE(Last().settled);
+  EXPECT_TRUE(core::DidNotAnswer(Last()));
+  EXPECT_EQ(clock_.Now() - began, job_.spec.command.grace + remote::kStopMargin)
+      << "a healthy host may use all of its grace";
+}
+
+TEST_F(StageStopperTest, AHostThatHangsBeforeTheScriptIsInstalledIsGivenUp) {
+  Start();
+  shell_.Add("stop", {.code = remote::kExitNotInstalled});
+  shell_.Add("install", {.hangs = true});
+  shell_.Add("stop", {.hangs = true});
+  Stop();
+  ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
+  EXPECT_TRUE(core::DidNotAnswer(Last()));
+}
+
+TEST_F(StageStopperTest, AHostThatHangsWhileTheLogIsFetchedLosesItsEnd) {
+  shell_.Add("stop", {.out = "exited 143\n"});
+  shell_.Add("follow", {.out = "the first half\n", .hangs = true});
+  Start();
+  Stop();
+  ASSERT_FALSE(reports_.empty());
+  ASSERT_TRUE(Until([&] { return Last().settled; }));
+  EXPECT_EQ(Last().phase, HostPhase::kExited);
+  EXPECT_EQ(Last().exit_code, 143);
+}
+
+/// What the command left behind may run on.
+TEST_F(StageStopperTest, AHostThatHangsAfterTheCommandEndedIsReportedWithTheReason) {
+  Host() = {.host = 0, .phase = HostPhase::kExited, .exit_code = 7};
+  shell_.Add("stop", {.hangs = true});
+  Start();
+  Stop();
+  ASSERT_FALSE(reports_.empty());
+  EXPECT_TRUE(Last().settled);
+  EXPECT_EQ(Last().exit_code, 7);
+  EXPECT_TRUE(core::DidNotAnswer(Last()));
 }
 
 }  // namespace

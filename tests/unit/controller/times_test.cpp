@@ -25,7 +25,12 @@ TEST(StopMargin, IsLongerThanTheHostScriptNeedsBeyondTheGrace) {
   const base::Duration status =
       ScriptLimit("jm_pid_wait_cs");  // before the end of the run and after it
   const base::Duration kill = ScriptLimit("jm_kill_wait_cs") + ScriptLimit("jm_exit_wait_cs");
-  EXPECT_GT(kStopMargin, 2 * status + kill);
+  EXPECT_GT(remote::kStopMargin, 2 * status + kill);
+}
+
+/// One sign of life may be late on a busy host.
+TEST(HostScript, GivesSeveralSignsOfLifeBeforeAHostCountsAsHanging) {
+  EXPECT_GT(remote::kLongestSilence, 4 * ScriptLimit("jm_beat_cs"));
 }
 
 TEST(HostScript, LeavesALauncherTimeForItsExitCode) {

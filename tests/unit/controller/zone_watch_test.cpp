@@ -79,6 +79,17 @@ TEST_F(ZoneWatchTest, AFailedListingIsNoAbsenceAndTheCloudIsReopened) {
   EXPECT_TRUE(watch_->Answers(job));
 }
 
+/// A simulator that was started anew on the same port has another token.
+TEST_F(ZoneWatchTest, ARefusedTokenReopensTheCloud) {
+  const core::Job job = AddJob();
+  api_->AddFault({.call = "ListNodes", .error = {.code = base::Code::kUnauthenticated}});
+  Watch(job);
+  const int opened = opened_;
+  PollNow(job);
+  EXPECT_EQ(opened_, opened + 1);
+  EXPECT_TRUE(watch_->Answers(job));
+}
+
 /// A delete may have been lost.
 TEST_F(ZoneWatchTest, EffectsAreRepeatedWhenTheCloudIsBack) {
   const core::Job job = AddJob();

@@ -137,6 +137,14 @@ TEST(Explain, AFailureLeadsToTheLog) {
   EXPECT_EQ(Of(r).next_step, "jobman logs 000042 --stage run --host 2");
 }
 
+TEST(Explain, ADeletionWaitsForTheHostsFirst) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(2).WishFor(Wish::kDelete);
+  EXPECT_EQ(Of(r).waits_for, "the remote processes to end");
+  r.HostEnds(0, 143).HostEnds(1, 143);
+  EXPECT_EQ(Of(r).waits_for, "the cloud to delete the slice");
+}
+
 TEST(Explain, AHeldSliceIsNamed) {
   Reconciling r(JobBuilder().Build());
   EXPECT_EQ(Of(r.ToDone()).next_step,

@@ -38,6 +38,7 @@ TEST(Flaw, NamesTheContradiction) {
          job.state = BackingOff{};
        },
        "BACKOFF, but the attempt goes on"},
+      {[](Job& job) { job.slice->requests_sent = 0; }, "its slice was never requested"},
       {[](Job& job) { job.slice->nodes[0].hosts = 3; },
        "its slice has 4 hosts, but its nodes have 3"},
       {[](Job& job) { job.slice->phase = SlicePhase::kIntended; },
@@ -62,6 +63,13 @@ TEST(Flaw, NamesTheContradiction) {
     damage(job);
     EXPECT_EQ(FlawOf(job), flaw);
   }
+}
+
+TEST(Flaw, ASetupStepIsToldOfNoNotice) {
+  Reconciling r(JobBuilder().Step("install").Build());
+  Job job = r.Tick().Answered().Ready().job();
+  job.stage->told = Told{};
+  EXPECT_EQ(FlawOf(job), "a setup step was told of a notice");
 }
 
 TEST(Flaw, AnUnknownSetupStepIsAFlaw) {

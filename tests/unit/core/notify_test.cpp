@@ -118,5 +118,9 @@ TEST(HookTarget, HidesPossibleSecrets) {
   EXPECT_EQ(HookTarget({.command = "./notify.sh"}), "command ./notify.sh");
 }
 
+TEST(HookTarget, ShowsNothingOfWhatIsNoUrl) {
+  EXPECT_EQ(HookTarget({.url = "T0/B0/secret"}), "webhook ");
+}
+
 }  // namespace
 }  // namespace jobman::core

@@ -408,6 +408,7 @@ TEST(ReconcileAcquire, AfterValidUntilOnlyAHeldSliceIsUsed) {
   r.Gone().Absent().Absent();
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().error->reason, Reason::kExpired);
+  EXPECT_EQ(r.As<Done>().exit_code, 0) << "no command ended";
   EXPECT_FALSE(r.job().slice);
 }
 

@@ -85,6 +85,7 @@ TEST(ReconcileStage, NothingIsStoppedWhenAllHostsAreLost) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(1).HostLost(0);
   EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.As<BackingOff>().error.code, base::Code::kUnavailable);
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
@@ -103,6 +104,7 @@ TEST(ReconcileStage, LateReportsOfAnEarlierAttemptAreIgnored) {
   Reconciling r(JobBuilder().Retries({.failure = 1}).Build());
   r.ToRunning().AllEnd(1);
   ASSERT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.As<BackingOff>().error.code, base::Code::kAborted);
   r.After(minutes{1}).Ready();
   ASSERT_EQ(r.job().attempt, 2);
   const Job before = r.job();
@@ -284,7 +286,9 @@ TEST(ReconcileStage, EveryPreemptionOfARunningCommandIsRequestedAgainAtOnce) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning();
   for (int attempt = 2; attempt < 20; ++attempt) {
-    r.Queued(QueuedState::kSuspended).Gone();
+    r.Queued(QueuedState::kSuspended);
+    EXPECT_TRUE(r.job().why.ends_with(": trying again")) << r.job().why;
+    r.Gone();
     ASSERT_EQ(r.state(), "REQUESTING");
     r.Answered().Ready();
     ASSERT_EQ(r.state(), "RUNNING");
@@ -395,6 +399,23 @@ TEST(ReconcileStage, ARepeatedObservationChangesNothing) {
   EXPECT_THAT(r.effects(), IsEmpty());
   EXPECT_EQ(r.job(), once);
   EXPECT_FALSE(r.changed());
+}
+
+TEST(ReconcileStage, AHostThatWasReplacedNeedsNoStopAnyMore) {
+  Reconciling r(JobBuilder().Retries({.failure = 1}).Build());
+  Job job = r.ToRunning().AllEnd(1).job();
+  ASSERT_EQ(StateName(job.state), "BACKOFF");
+  job.slice->unstopped = {0, 3};
+  Reconciling same(job);
+  same.Tick().Ready(4);
+  EXPECT_EQ(same.job().slice->unstopped, (std::vector<int>{0, 3}));
+  Reconciling replaced(job);
+  replaced.Tick().Ready(4, /*subnet=*/1);
+  EXPECT_TRUE(replaced.job().slice->unstopped.empty());
+  job.slice->hosts[3].internal = "10.9.9.9";
+  Reconciling one_replaced(job);
+  one_replaced.Tick().Ready(4);
+  EXPECT_EQ(one_replaced.job().slice->unstopped, std::vector<int>{0});
 }
 
 }  // namespace

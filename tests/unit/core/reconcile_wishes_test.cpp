@@ -48,6 +48,19 @@ TEST(ReconcileWishes, CancelNamesTheHostThatDidNotAnswer) {
             "cancelled by the user; slice train-000042-a1 is kept; host 1 did not answer");
 }
 
+/// The command ended there, but what it left behind may run on and hold the chips.
+TEST(ReconcileWishes, CancelNamesTheHostThatHadEndedAndDidNotAnswer) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(2).HostEnds(0, 0).WishFor(Wish::kCancel).HostEnds(1, 143);
+  const base::Error silent{.message = "silent", .reason = base::Reason::kHostHangs};
+  r.See(core::HostReport{
+      .attempt = 1,
+      .stage = core::CommandStage{},
+      .run = {.host = 0, .phase = core::HostPhase::kExited, .error = silent, .settled = true}});
+  EXPECT_EQ(r.job().why,
+            "cancelled by the user; slice train-000042-a1 is kept; host 0 did not answer");
+}
+
 TEST(ReconcileWishes, CancelStopsHostsThatHaveEndedToo) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(2).HostEnds(0, 0).WishFor(Wish::kCancel).HostEnds(1, 143);

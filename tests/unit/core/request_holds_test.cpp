@@ -223,5 +223,38 @@ TEST(RequestHolds, ARestartedControllerKnowsOfTheShortage) {
   EXPECT_EQ(fresh.job().attempt, 0) << "it has not requested";
 }
 
+TEST(RequestHolds, TheLaterOfTwoHoldsCounts) {
+  const base::Error too_often = {.code = base::Code::kResourceExhausted,
+                                 .reason = base::Reason::kRateLimit};
+  for (const bool rate_limit_first : {true, false}) {
+    RequestHolds zone;
+    Job job = JobBuilder().Direct().Build();
+    const TimePoint now = Reconciling(job).clock.Now();
+    job.state = BackingOff{.until = now + minutes{rate_limit_first ? 1 : 9}, .error = too_often};
+    zone.Recall(job);
+    job.state = BackingOff{.until = now + minutes{rate_limit_first ? 9 : 1}, .error = kNone};
+    zone.Recall(job);
+    EXPECT_EQ(zone.HoldFor(job)->not_before, now + minutes{9}) << rate_limit_first;
+  }
+}
+
+TEST(RequestHolds, AnAcceptedRequestEndsARateLimit) {
+  Job told = JobBuilder().Build();
+  told.state = BackingOff{
+      .until = base::TimePoint{} + minutes{9},
+      .error = {.code = base::Code::kResourceExhausted, .reason = base::Reason::kRateLimit}};
+  RequestHolds zone;
+  zone.Recall(told);
+  Reconciling other(JobBuilder().Id(43).Build());
+  const Job queued = other.job();
+  other.Tick();
+  zone.Learn(queued, other.job(), other.clock.Now(), 0.5);
+  EXPECT_TRUE(zone.HoldFor(told)) << "it has only asked";
+  const Job asked = other.job();
+  other.Answered();
+  zone.Learn(asked, other.job(), other.clock.Now(), 0.5);
+  EXPECT_FALSE(zone.HoldFor(told));
+}
+
 }  // namespace
 }  // namespace jobman::core

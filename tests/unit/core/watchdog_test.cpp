@@ -203,5 +203,17 @@ TEST(Watchdog, TheAlarmSurvivesTheStore) {
   EXPECT_EQ(*back->alarm(), *r.job().stage->alarm());
 }
 
+TEST(Watchdog, ACommandThatIsBeingStoppedHasNoTimeLimit) {
+  Job job = Watched({.max_duration = hours{1}});
+  job.spec.command.on_notice.signal = "TERM";
+  Reconciling r(job);
+  r.ToRunning(2);
+  r.clock.Advance(minutes{59});
+  r.HostLost(1);
+  ASSERT_TRUE(r.job().stage->stop);
+  EXPECT_THAT(r.After(minutes{2}).effects(), IsEmpty());
+  EXPECT_FALSE(r.job().stage->alarm());
+}
+
 }  // namespace
 }  // namespace jobman::core

@@ -58,6 +58,11 @@ TEST(LoggingTransport, WritesTheErrorOfAFailedExchange) {
   EXPECT_THAT(LogOf(error, LogLevel::kDebug), HasSubstr("no answer from h port 443"));
 }
 
+TEST(LoggingTransport, ShowsTheBeginningOfALargeBody) {
+  const Response answer{.status = 200, .body = "[\"" + std::string(1'000'000, 'x') + "\"]"};
+  EXPECT_LT(LogOf(answer, LogLevel::kTrace).size(), 70'000U);
+}
+
 TEST(LoggingTransport, IsSilentWithoutTheTopic) {
   EXPECT_EQ(LogOf(Response{.status = 200}, LogLevel::kError), "");
 }

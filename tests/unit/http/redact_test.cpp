@@ -55,6 +55,8 @@ TEST(RedactBody, SurvivesBytesThatAreNotText) {
 TEST(RedactUrl, HidesSecretParameters) {
   EXPECT_EQ(RedactUrl("https://h/p?access_token=SECRET&pageToken=abc"),
             "https://h/p?access_token=[redacted]&pageToken=abc");
+  EXPECT_EQ(RedactUrl("https://h/p#access_token=SECRET&x=1"),
+            "https://h/p#access_token=[redacted]&x=1");
   EXPECT_EQ(RedactUrl("https://h/p"), "https://h/p");
 }
 
@@ -68,6 +70,17 @@ TEST(RedactHeaders, HidesAuthorization) {
 TEST(RedactText, HidesEveryBearerToken) {
   EXPECT_EQ(RedactText("a BEARER x1 b bearer x2"), "a BEARER [redacted] b bearer [redacted]");
   EXPECT_EQ(RedactText("bearer "), "bearer ");
+  EXPECT_EQ(RedactText("Bearer bearer x"), "Bearer [redacted] x");
+  EXPECT_EQ(RedactText("see YA29.a-b_c, or bearer ya29.x"), "see [redacted], or bearer [redacted]");
+}
+
+/// Once per token over the whole text, this would take hours.
+TEST(RedactText, GoesOverATextOnce) {
+  std::string text;
+  for (int i = 0; i < 1'000'000; ++i) text += "bearer x ya29.y ";
+  const std::string shown = RedactText(text);
+  EXPECT_THAT(shown.substr(0, 100), HasSubstr("bearer [redacted] [redacted] bearer [redacted]"));
+  EXPECT_EQ(shown.size(), text.size() + 1'000'000 * (9 + 4));
 }
 
 }  // namespace

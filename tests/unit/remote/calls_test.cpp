@@ -145,5 +145,24 @@ TEST(RunEnvironment, DescribesTheHostAndItsSlice) {
   EXPECT_EQ(env.at("JOBMAN_RUN_ID"), "store1.j000042.train-42-a3.h1.a3");
 }
 
+/// A host may accept logins and never answer.
+TEST(EveryCall, IsBounded) {
+  const Duration grace = std::chrono::hours{2};
+  EXPECT_EQ(InstallCall().limit, kCallLimit);
+  EXPECT_EQ(ListCall("r").limit, kCallLimit);
+  EXPECT_EQ(RenewCall("r").limit, kCallLimit);
+  EXPECT_EQ(NoticeCall("r", {}, "TERM").limit, kCallLimit);
+  EXPECT_EQ(StopCall("r", grace).limit, grace + kStopMargin);
+  EXPECT_EQ(RunCall({.run_id = "r", .grace = grace}, 0)->silence, kLongestSilence);
+  EXPECT_EQ(FollowCall("r", 0).silence, kLongestSilence);
+}
+
+TEST(SaysRunExists, NeedsAStatusOfTheRun) {
+  for (const char* yes : {"jobman: running\n", "hello\njobman: exited 3\n", "jobman: lost why\n"})
+    EXPECT_TRUE(SaysRunExists(yes)) << yes;
+  for (const char* no : {"", "hello\n", "jobman: alive\n", "jobman: absent\n", "jobman: error x\n"})
+    EXPECT_FALSE(SaysRunExists(no)) << no;
+}
+
 }  // namespace
 }  // namespace jobman::remote

@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "jobman/base/hash.hpp"
@@ -81,6 +83,21 @@ TEST_P(HostScriptTest, LogIsExactToTheByte) {
     EXPECT_EQ(rest.out, sent.substr(static_cast<std::size_t>(offset)));
     EXPECT_EQ(rest.err, "jobman: running\njobman: exited 0\n");
   }
+}
+
+TEST_P(HostScriptTest, GivesTheDiskOfWhatWasSentBack) {
+  if (std::system("f=$(mktemp) && echo x >$f && fallocate -p -o 0 -l 1 $f; rm $f") != 0)
+    GTEST_SKIP() << "no fallocate for this file system";
+  SetLimit("jm_kept_b", 1'000'000);
+  const Ended ended =
+      host.Run({.run_id = "r", .script = "head -c 20000000 /dev/urandom | tee ~/sent"});
+  const std::string sent = Slurp(host.home() / "sent");
+  EXPECT_EQ(base::Sha256Hex(ended.out), base::Sha256Hex(sent));
+  struct stat info = {};
+  ASSERT_EQ(::stat(host.Log("r").c_str(), &info), 0);
+  EXPECT_EQ(info.st_size, 20'000'000);
+  EXPECT_LT(info.st_blocks * 512, 4'000'000);
+  EXPECT_EQ(host.Do(FollowCall("r", 19'000'000)).out, sent.substr(19'000'000));
 }
 
 TEST_P(HostScriptTest, FollowSendsOutputWhileTheCommandRuns) {
@@ -371,6 +388,24 @@ TEST_P(HostScriptTest, OnlyEarlierAttemptsAreEnded) {
     EXPECT_TRUE(IsAlive(PidIn(later))) << later << ": later, or the same";
     kill(PidIn(later), SIGKILL);
   }
+}
+
+TEST_P(HostScriptTest, AFollowerSaysThatItIsAlive) {
+  SetLimit("jm_beat_cs", 10);
+  const Ended ended = host.Run({.run_id = "r", .script = "sleep 1"});
+  EXPECT_TRUE(ended.err.starts_with("jobman: running\njobman: alive\n")) << ended.err;
+  EXPECT_EQ(ParseStatus(ended.err).value(), (RunStatus{.kind = Kind::kExited}));
+  EXPECT_EQ(ended.out, "");
+}
+
+TEST_P(HostScriptTest, AStartThatWaitsForAnEarlierRunSaysThatItIsAlive) {
+  SetLimit("jm_beat_cs", 10);
+  const auto earlier =
+      StartRunning({.run_id = "j.a1", .script = "trap '' TERM; sleep 60 & wait; wait"});
+  const Ended ended = host.Run(
+      {.run_id = "j.a2", .script = "true", .replaces = "j.a", .grace = std::chrono::seconds{1}});
+  EXPECT_TRUE(ended.err.starts_with("jobman: alive\n")) << ended.err;
+  host.Wait(earlier);
 }
 
 }  // namespace

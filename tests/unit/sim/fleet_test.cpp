@@ -21,6 +21,7 @@ class DiskFleet final : public LocalFleet {
 
   void Begin() { begin_.set_value(); }
   std::vector<std::string> Shutdown() override { return {}; }
+  bool IsOf(const std::string&, const Peer&) const override { return false; }
 
  protected:
   base::Status Launch(const HostPlan& plan) override {

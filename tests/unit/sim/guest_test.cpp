@@ -63,22 +63,37 @@ TEST_F(GuestTest, SeesChangedMetadata) {
 TEST(GuestRequest, IsParsed) {
   const auto request = ParseGuestRequest(
       "GET /computeMetadata/v1/instance/preempted?wait_for_change=true&timeout_sec=5&last_etag=ab "
-      "HTTP/1.1\r\nHost: x\r\nmetadata-flavor: Google");
+      "HTTP/1.1\r\nHost: 127.16.0.1:80\r\nmetadata-flavor: Google");
   ASSERT_TRUE(request);
   EXPECT_EQ(request->path, "/computeMetadata/v1/instance/preempted");
   EXPECT_TRUE(request->wait);
   EXPECT_EQ(request->timeout, std::chrono::seconds(5));
   EXPECT_EQ(request->last_etag, "ab");
-  EXPECT_FALSE(Refusal(*request));
+  EXPECT_FALSE(Refusal(*request, "127.16.0.1"));
   EXPECT_FALSE(ParseGuestRequest("rubbish"));
 }
 
 TEST(GuestRequest, NeedsTheMetadataFlavorHeader) {
-  const auto bare = ParseGuestRequest("GET /computeMetadata/v1/instance/name HTTP/1.1\r\nHost: x");
+  const std::string host = "\r\nHost: 127.16.0.1";
+  const auto bare = ParseGuestRequest("GET /computeMetadata/v1/instance/name HTTP/1.1" + host);
   ASSERT_TRUE(bare);
-  EXPECT_EQ(Refusal(*bare)->status, 403);
-  EXPECT_FALSE(Refusal(*ParseGuestRequest("GET / HTTP/1.1")));
-  EXPECT_EQ(Refusal(*ParseGuestRequest("POST / HTTP/1.1"))->status, 405);
+  EXPECT_EQ(Refusal(*bare, "127.16.0.1")->status, 403);
+  EXPECT_FALSE(Refusal(*ParseGuestRequest("GET / HTTP/1.1" + host), "127.16.0.1"));
+  EXPECT_EQ(Refusal(*ParseGuestRequest("POST / HTTP/1.1" + host), "127.16.0.1")->status, 405);
+}
+
+TEST(GuestRequest, NeedsTheNameOfTheServer) {
+  const auto status = [](const std::string& host) {
+    const auto request = ParseGuestRequest(
+        "GET /computeMetadata/v1/instance/name HTTP/1.1\r\nMetadata-Flavor: Google" + host);
+    const auto refusal = Refusal(*request, "127.16.0.1");
+    return refusal ? refusal->status : 200;
+  };
+  EXPECT_EQ(status("\r\nHost: 127.16.0.1:33000"), 200);
+  EXPECT_EQ(status("\r\nHost: metadata.google.internal"), 200);
+  for (const char* host : {"", "\r\nHost: example.org", "\r\nHost: 127.16.0.2:33000"}) {
+    EXPECT_EQ(status(host), 403) << host;
+  }
 }
 
 TEST(GuestMaintenance, IsFormattedForTheGuest) {

@@ -75,5 +75,15 @@ TEST(SimFile, RoundTripsAndRefusesInvalidText) {
   (void)base::RemoveAll(dir).ok();
 }
 
+TEST_F(HostDiskTest, AHangEndsWithABoot) {
+  ASSERT_TRUE(disk->Create(MakeHostKey("h")).ok());
+  ASSERT_TRUE(disk->PrepareBoot(plan).ok());
+  EXPECT_THAT(Read(root / "etc/shell"), HasSubstr("while [ -e /in/etc/hang ]"));
+  ASSERT_TRUE(disk->SetHung(true).ok());
+  EXPECT_EQ(Read(root / "etc/hang"), "");
+  ASSERT_TRUE(disk->PrepareBoot(plan).ok());
+  EXPECT_EQ(Read(root / "etc/hang"), "(absent)");
+}
+
 }  // namespace
 }  // namespace jobman::sim

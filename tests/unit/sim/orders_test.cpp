@@ -177,6 +177,7 @@ TEST_F(OrdersTest, TerminatedSuspendsTheQueuedResource) {
 }
 
 TEST_F(OrdersTest, OverridesAreShownUntilTheyAreRemoved) {
+  replies_are_checked = false;
   Ready("t1");
   Do("show", {{"node", "t1"}, {"set", {{"state", "FROZEN"}, {"health", "ODD"}}}});
   EXPECT_EQ(NodeStateOf("t1"), "FROZEN");
@@ -489,6 +490,20 @@ TEST_F(OrdersTest, RequestsAreCountedPerMinute) {
   EXPECT_EQ(rates["total"], 40);
   EXPECT_EQ(rates["peak_per_minute"], 30);
   EXPECT_DOUBLE_EQ(rates["mean_per_minute"].get<double>(), 20.0);
+}
+
+TEST_F(OrdersTest, AHostCanHangAndBeMended) {
+  Ready("t1");
+  Do("host", {{"node", "t1"}, {"index", 0}, {"action", "hang"}, {"for", "5s"}});
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-0"], Link::kHung);
+  EXPECT_EQ(Get("/sim/status")["nodes"][0]["hosts"][0]["hung"], true);
+  Pass(5000);
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-0"], Link::kMended);
+  EXPECT_EQ(Get("/sim/status")["nodes"][0]["hosts"][0]["hung"], false);
+  Do("host", {{"node", "t1"}, {"index", "*"}, {"action", "hang"}});
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kHung);
+  Do("calm", Json::object());
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kMended);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/service/tpu_service.hpp"
+#include "tests/support/reply_check.hpp"
 
 namespace jobman::sim {
 
@@ -52,16 +53,31 @@ class ServiceFixture : public testing::Test {
   static Json QueuedSpec(const std::string& node, const std::string& type) {
     return {{"spot", Json::object()},
             {"tpu",
-             {{"nodeSpec", {{{"nodeId", node}, {"parent", "projects/p"}, {"node", Spec(type)}}}}}}};
+             {{"nodeSpec",
+               {{{"nodeId", node},
+                 {"parent", "projects/p/locations/us-central2-b"},
+                 {"node", Spec(type)}}}}}}};
   }
 
   Reply Call(const std::string& method, const std::string& path,
              std::map<std::string, std::string> query = {}, const Json& body = Json()) {
-    return service.Handle({.method = method,
-                           .path = path.starts_with("/") ? path : kParent + path,
-                           .query = std::move(query),
-                           .body = body.is_null() ? "" : body.dump()},
-                          now);
+    const Request request{.method = method,
+                          .path = path.starts_with("/") ? path : kParent + path,
+                          .query = std::move(query),
+                          .body = body.is_null() ? "" : body.dump()};
+    Reply reply = service.Handle(request, now);
+    if (replies_are_checked) {
+      EXPECT_EQ(WrongReply(request, reply), "") << method << " " << path << reply.body.dump();
+    }
+    return reply;
+  }
+  /// Whatever a test left there, every version shows it by its schema.
+  void TearDown() override {
+    for (const char* version : {"v1", "v2", "v2alpha1"}) {
+      for (const char* list : {"nodes", "queuedResources", "operations", "reservations"}) {
+        Call("GET", std::string("/") + version + "/projects/p/locations/-/" + list);
+      }
+    }
   }
   Reply CreateNode(const std::string& id, const Json& spec) {
     return Call("POST", "nodes", {{"nodeId", id}}, spec);
@@ -95,6 +111,7 @@ class ServiceFixture : public testing::Test {
   }
 
   const std::string kParent = "/v2/projects/p/locations/us-central2-b/";
+  bool replies_are_checked = true;  ///< not where a test has them show what no version knows
   TimePoint now = base::FromMillis(1795230038000);
   FakeFleet fleet;
   TpuService service{Settings{}, fleet};

@@ -27,16 +27,6 @@ TEST_F(ServiceTest, OffersOneHostSlicesWhereThereAreNoPods) {
   EXPECT_TRUE(IsOffered("v2-32", "us-central1-a"));
 }
 
-TEST_F(ServiceTest, NeedsTheTokenWhenOneIsSet) {
-  Set("token=secret");
-  const Reply without = Call("GET", "nodes");
-  EXPECT_EQ(without.status, 401);
-  EXPECT_EQ(without.body["error"]["details"][0]["reason"], "CREDENTIALS_MISSING");
-  const Reply with =
-      service.Handle({.method = "GET", .path = kParent + "nodes", .token = "secret"}, now);
-  EXPECT_EQ(with.status, 200);
-}
-
 TEST_F(ServiceTest, RefusesDeniedZones) {
   Set(R"(denied_zones=["us-central2-b"])");
   const Reply reply = Call("GET", "nodes");

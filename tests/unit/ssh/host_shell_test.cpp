@@ -333,5 +333,40 @@ TEST_F(HostShellTest, CancellingFreesTheChannelAndEndsTheCommand) {
   EXPECT_EQ(gone.out, "gone\n");
 }
 
+TEST_F(HostShellTest, ACommandThatPassesItsLimitIsEnded) {
+  const TestSshd sshd;
+  const std::string file = (sshd.folder() / "ended").string();
+  // It talks all the time, so it is not silent. That nobody reads any more must not end it before
+  // the signal does.
+  const std::string command = "trap '' PIPE; trap 'touch " + file +
+                              "; exit' TERM; for i in $(seq 6000); do echo x; sleep 0.01; done";
+  const Ran ran = Run(sshd.Target(), {.command = command, .limit = std::chrono::milliseconds{300}});
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(ran.result.error().reason, Reason::kHostHangs);
+  EXPECT_TRUE(base::Contains(ran.result.error().message, "did not answer within 0.3s"))
+      << ran.result.error().ToString();
+  EXPECT_EQ(shell.sessions(), 1) << "the connection is good";
+  EXPECT_EQ(Run(sshd.Target(), "echo next").out, "next\n");
+  if (geteuid() == 0) GTEST_SKIP() << "sshd passes no signals on for root";
+  EXPECT_TRUE(TurnUntil([&] { return access(file.c_str(), F_OK) == 0; }));
+}
+
+TEST_F(HostShellTest, ACommandThatFallsSilentIsEnded) {
+  const TestSshd sshd;
+  const Ran ran = Run(sshd.Target(), {.command = "echo hello; sleep 1000",
+                                      .silence = std::chrono::milliseconds{300}});
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().reason, Reason::kHostHangs);
+  EXPECT_EQ(ran.out, "hello\n");
+}
+
+TEST_F(HostShellTest, ACommandThatIsNotSilentForLongMayTakeItsTime) {
+  const TestSshd sshd;
+  const Ran ran = Run(sshd.Target(), {.command = "for i in 1 2 3 4 5 6; do sleep 1; echo $i; done",
+                                      .silence = std::chrono::seconds{5}});
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+}
+
 }  // namespace
 }  // namespace jobman::ssh

@@ -2,18 +2,22 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 
+#include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
+#include "tests/support/silent_agent.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
 
 namespace jobman::ssh {
 namespace {
 
 using base::Reason;
+using test::SilentAgent;
 
 /// A key of `type` that the server accepts; encrypted when there is a passphrase.
 ports::HostTarget TargetWithKey(TestSshd& sshd, const std::string& type,
@@ -96,6 +100,59 @@ TEST_F(HostShellTest, AnEmptyAgentDoesNotHelp) {
   const Ran ran = Run(target, "true");
   ASSERT_FALSE(ran.result.ok());
   EXPECT_EQ(ran.result.error().reason, Reason::kKeyUnreadable);
+}
+
+TEST_F(HostShellTest, ASilentAgentIsNamedAndHoldsUpNobody) {
+  TestSshd sshd;
+  const ports::HostTarget good = sshd.Target();
+  ports::HostTarget target = sshd.Target();
+  target.private_key = sshd.folder() / "no_such_key";
+  target.identity = "node-2/0";
+  const SilentAgent agent(sshd.folder());
+  SshHostShell impatient(loop.get_executor(), known, {.login_timeout = std::chrono::seconds{3}});
+  auto ran = std::make_shared<Ran>();
+  bool over = false;
+  base::Spawn(loop.get_executor(), RunInto(&impatient, target, {.command = "true"}, ran),
+              [&over](bool /*cancelled*/) { over = true; });
+  EXPECT_EQ(Run(good, "echo meanwhile").out, "meanwhile\n");
+  EXPECT_FALSE(over);
+  ASSERT_TRUE(TurnUntil([&over] { return over; }));
+  ASSERT_FALSE(ran->result.ok());
+  EXPECT_EQ(ran->result.error().reason, Reason::kAgentSilent);
+  EXPECT_TRUE(base::Contains(ran->result.error().message, "SSH_AUTH_SOCK="));
+  EXPECT_TRUE(base::Contains(ran->result.error().hint, "start the agent again"));
+}
+
+TEST_F(HostShellTest, ASilentAgentWithAFullQueueIsNamedToo) {
+  TestSshd sshd;
+  ports::HostTarget target = sshd.Target();
+  target.private_key = sshd.folder() / "no_such_key";
+  const SilentAgent agent(sshd.folder(), 0);
+  SshHostShell impatient(loop.get_executor(), known, {.login_timeout = std::chrono::seconds{1}});
+  for (int tries = 0; tries < 3; ++tries) {
+    auto ran = std::make_shared<Ran>();
+    bool over = false;
+    base::Spawn(loop.get_executor(), RunInto(&impatient, target, {.command = "true"}, ran),
+                [&over](bool /*cancelled*/) { over = true; });
+    ASSERT_TRUE(TurnUntil([&over] { return over; }));
+    ASSERT_FALSE(ran->result.ok());
+    EXPECT_EQ(ran->result.error().reason, Reason::kAgentSilent);
+  }
+}
+
+TEST_F(HostShellTest, ALoginThatAsksASilentAgentCanBeGivenUp) {
+  TestSshd sshd;
+  ports::HostTarget target = sshd.Target();
+  target.private_key = sshd.folder() / "no_such_key";
+  const SilentAgent agent(sshd.folder());
+  const auto ran = Start(target, {.command = "true"});
+  ASSERT_TRUE(TurnUntil([this] { return shell.sessions() == 1; }));
+  loop.restart();
+  loop.run_for(std::chrono::milliseconds{300});  // until the agent is asked
+  shell.Drop(target);
+  WaitForAll();
+  EXPECT_FALSE(ran->result.ok());
+  EXPECT_EQ(shell.sessions(), 0);
 }
 
 TEST_F(HostShellTest, AKeyThatOthersCanReadIsNotUsed) {

@@ -27,6 +27,41 @@ TEST_F(HostShellTest, OpenSshLogsInWithThePinnedKeyOnly) {
   EXPECT_EQ(RunProgram(*words), 255);
 }
 
+TEST_F(HostShellTest, NoWordAfterTheAddressIsAnOptionOfOpenSsh) {
+  const TestSshd sshd;
+  ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
+  auto words =
+      OpenSshArguments(sshd.Target(), known.Find("node-1/0"), sshd.folder() / "known hosts");
+  ASSERT_TRUE(words.ok()) << words.error().ToString();
+  const base::Path mark = sshd.folder() / "ran here";
+  words->push_back("-oProxyCommand=touch '" + mark.string() + "'");
+  EXPECT_NE(RunProgram(*words), 0) << "the host has no such command";
+  EXPECT_FALSE(std::filesystem::exists(mark));
+}
+
+TEST(OpenSshArguments, RefusesWhatIsNoAddress) {
+  const TempDir dir;
+  for (const std::string address :
+       {"-oProxyCommand=true", "", "$(reboot)", "a b", "h;reboot", "`x`", "a@b", "fe80::1%eth0"}) {
+    const ports::HostTarget target{
+        .address = address, .user = "u", .identity = "a/0", .vouched_keys = {{"ssh-ed25519", "K"}}};
+    const auto words = OpenSshArguments(target, {}, dir.path / "known_hosts");
+    ASSERT_FALSE(words.ok()) << address;
+    EXPECT_EQ(words.error().code, base::Code::kInvalidArgument);
+  }
+}
+
+TEST(OpenSshArguments, AnIdentityIsOneWordOfOneLine) {
+  const TempDir dir;
+  const base::Path file = dir.path / "known_hosts";
+  const ports::HostTarget target{.address = "h",
+                                 .user = "u",
+                                 .identity = "a x\njobman-b-0 y/0",
+                                 .vouched_keys = {{"ssh-ed25519", "K"}}};
+  ASSERT_TRUE(OpenSshArguments(target, {}, file).ok());
+  EXPECT_EQ(base::ReadFile(file).value_or(""), "jobman-a-x-jobman-b-0-y-0 ssh-ed25519 K\n");
+}
+
 TEST(OpenSshArguments, KeepsTheKeysOfOtherMachines) {
   const TempDir dir;
   const base::Path file = dir.path / "known_hosts";

@@ -39,6 +39,19 @@ constexpr Migration kRefused{.sql = "INSERT INTO t VALUES (3)", .rewrite = [](Da
                                return Status(base::Internal("this cannot be rewritten"));
                              }};
 
+TEST(StoreId, ADamagedOneIsAnError) {
+  const test::TempDir dir;
+  const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+  Database db = Database::Open((dir / "jobman.db").string(), kCreate).value();
+  for (const char* damage : {"UPDATE meta SET value = 'm_X.1' WHERE key = 'store_id'",
+                             "DELETE FROM meta WHERE key = 'store_id'"}) {
+    ASSERT_TRUE(db.Run(damage, "testing").ok());
+    const auto id = store.StoreId();
+    ASSERT_FALSE(id.ok()) << damage;
+    EXPECT_EQ(id.error().code, base::Code::kDataLoss);
+  }
+}
+
 TEST(Migrations, EachScriptRunsOnce) {
   Database db = Memory();
   const Migration migrations[] = {kOne, kTwo};

@@ -132,6 +132,32 @@ TEST_F(TerminalTest, TheStatusLineIsRewrittenAndClearedForOutput) {
   EXPECT_EQ(err_.Take(), "\r\x1b[2K");
 }
 
+TEST_F(TerminalTest, TextControlsNothingButItsColours) {
+  Terminal terminal({.out_tty = true, .err_screen = true, .out_colour = true}, out_, err_);
+  terminal.Out("a\x1b[32mb\x1b[0m\x1b[2J\t\xc2\x9b\r\n");
+  terminal.Err("a\x1b[32m\xff");
+  EXPECT_EQ(out_.Take(), "a\x1b[32mb\x1b[0m?[2J\t??\n");
+  EXPECT_EQ(err_.Take(), "a?[32m?\n");
+}
+
+TEST_F(TerminalTest, BytesOfHostsAreExactUnlessATerminalShowsThem) {
+  const std::string bytes = "\x1b[1mloss\x1b[0m\r\x9b\n";
+  {
+    Terminal terminal({}, out_, err_);
+    terminal.OutBytes(bytes);
+    terminal.ErrBytes(bytes);
+  }
+  EXPECT_EQ(out_.Take(), bytes);
+  EXPECT_EQ(err_.Take(), bytes);
+  {
+    Terminal terminal({.out_tty = true, .err_screen = true, .out_colour = true}, out_, err_);
+    terminal.OutBytes(bytes);
+    terminal.ErrBytes(bytes);
+  }
+  EXPECT_EQ(out_.Take(), "loss\n?\n");
+  EXPECT_EQ(err_.Take(), "loss\n?\n");
+}
+
 TEST_F(TerminalTest, WithoutATerminalThereIsNoStatus) {
   Terminal terminal({.out_tty = true}, out_, err_);
   terminal.SetStatus("waiting");

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "jobman/base/files.hpp"
+
+namespace jobman::base {
+
+/// The part of a capped file that is gone: from `begin` to before `end`.
+struct FileGap {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+/// The gap of the file `path`, if it has one: recorded beside it, as "<path>.gap".
+std::optional<FileGap> ReadGap(const Path& path);
+
+/// An AppendFile that takes no more disk than `most` bytes, and an eighth of that: when it becomes
+/// longer, its middle is given back to the file system (a hole), and the first half and the latest
+/// half of `most` stay. Positions do not change: size() counts every byte that was appended.
+///
+/// Where the file system has no holes the file grows; a line in the log says so.
+class CappedFile {
+ public:
+  static Result<CappedFile> Open(const Path& path, std::int64_t most);
+  Status Append(std::string_view bytes);
+  std::int64_t size() const { return file_.size(); }
+
+ private:
+  CappedFile(AppendFile file, Path path, std::int64_t most);
+  Status Drop(std::int64_t end);
+
+  AppendFile file_;
+  Path path_;
+  std::int64_t half_;
+  FileGap gap_ = {};  ///< its begin is fixed
+  bool holes_ = true;
+};
+
+}  // namespace jobman::base

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include "jobman/base/strings.hpp"
+#include "sim/service/tpu_service.hpp"
+
+// The part of the Compute API that clients of Cloud TPU use: a project and its metadata.
+
+namespace jobman::sim {
+
+namespace {
+
+constexpr std::string_view kProjects = "/compute/v1/projects/";
+
+/// An error in the form of the Compute API.
+Reply ComputeError(int status, const std::string& reason, const std::string& message) {
+  const Json entry = {{"message", message}, {"domain", "global"}, {"reason", reason}};
+  return {.status = status,
+          .body = {{"error",
+                    {{"code", status}, {"message", message}, {"errors", Json::array({entry})}}}}};
+}
+
+Json Operation(const std::string& project, const std::string& name) {
+  const std::string global = "https://www.googleapis.com/compute/v1/projects/" + project;
+  return {{"kind", "compute#operation"},
+          {"id", name.substr(name.rfind('-') + 1)},
+          {"name", name},
+          {"operationType", "setMetadata"},
+          {"targetLink", global},
+          {"selfLink", global + "/global/operations/" + name},
+          {"status", "DONE"},
+          {"progress", 100}};
+}
+
+/// The items of a Metadata of the Compute API; nothing if they are not as they should be.
+std::optional<Metadata> ItemsOf(const Json& body) {
+  Metadata items;
+  for (const auto& [name, value] : body.items()) {
+    if (name != "items" && name != "fingerprint" && name != "kind") return std::nullopt;
+  }
+  const Json& list = Member(body, "items");
+  if (!list.is_null() && !list.is_array()) return std::nullopt;
+  for (const Json& item : list) {
+    const Json& key = Member(item, "key");
+    const Json& value = Member(item, "value");
+    if (!key.is_string() || (!value.is_string() && !value.is_null())) return std::nullopt;
+    if (!items.emplace(key, Text(item, "value")).second) return std::nullopt;
+  }
+  return items;
+}
+
+}  // namespace
+
+Reply TpuService::Compute(const Request& request, std::string& method) {
+  std::vector<std::string> parts = base::Split(request.path.substr(kProjects.size()), '/');
+  const std::string project = parts[0];
+  parts.erase(parts.begin());
+  const std::string what = request.method + " " + base::Join(parts, "/");
+  const bool known = !project.empty();
+  if (known && what == "GET ") {
+    method = "compute.projects.get";
+    return {.body = ProjectBody(project)};
+  }
+  if (known && what == "POST setCommonInstanceMetadata") {
+    method = "compute.projects.setCommonInstanceMetadata";
+    return SetProjectMetadata(project, request.body);
+  }
+  const std::string wait = "POST global/operations/";
+  if (known && (what.starts_with("GET global/operations/") || what.starts_with(wait)) &&
+      parts.size() > 2 && parts[2].starts_with("operation-") &&
+      base::ParseNumber(parts[2].substr(10)).value_or(0) <= project_changes_) {
+    method = "compute.globalOperations.get";
+    return {.body = Operation(project, parts[2])};
+  }
+  method = "unknown";
+  return ComputeError(404, "notFound", "The resource '" + request.path + "' was not found");
+}
+
+Json TpuService::ProjectBody(const std::string& project) const {
+  const ProjectMetadata& metadata = nodes_.MetadataOfProject(project);
+  Json items = Json::array();
+  for (const auto& [key, value] : metadata.items) {
+    items.push_back({{"key", key}, {"value", value}});
+  }
+  Json common = {{"kind", "compute#metadata"},
+                 {"fingerprint", fmt::format("{:012d}", metadata.changes)}};
+  if (!items.empty()) common["items"] = std::move(items);
+  return {{"kind", "compute#project"},
+          {"id", ProjectNumber(project)},
+          {"name", project},
+          {"commonInstanceMetadata", std::move(common)}};
+}
+
+Reply TpuService::SetProjectMetadata(const std::string& project, const std::string& text) {
+  const auto body = ParseObject(text);
+  auto items = body ? ItemsOf(*body) : std::nullopt;
+  if (!items) return ComputeError(400, "invalid", "Invalid value for field 'resource': metadata.");
+  const std::string fingerprint = Text(*body, "fingerprint");
+  const std::int64_t changes = nodes_.MetadataOfProject(project).changes;
+  if (fingerprint != fmt::format("{:012d}", changes) && !(fingerprint.empty() && changes == 0)) {
+    return ComputeError(412, "conditionNotMet",
+                        "Supplied fingerprint does not match current metadata fingerprint.");
+  }
+  nodes_.SetProjectMetadata(project, std::move(*items));
+  return {.body = Operation(project, fmt::format("operation-{}", ++project_changes_))};
+}
+
+}  // namespace jobman::sim

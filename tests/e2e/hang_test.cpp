@@ -1,0 +1,135 @@
+// A host hangs: it accepts logins, but no command answers. No job waits for it for ever, and its
+// slice is given back.
+#include "jobman/base/strings.hpp"
+#include "tests/e2e/rehearsal.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Hang : public Rehearsal {
+ protected:
+  static void SetUpTestSuite() { StartSuite({"--host-limit", Place::kHostLimit}); }
+
+  void HangHosts(const std::string& hosts) { Sim({"host", Slice() + "/" + hosts, "hang"}); }
+  /// What really happens: the script on the host never ends.
+  void BreakTheScriptOn(const std::string& host) {
+    const Ran broken =
+        Jobman({"exec", id(), "--host", host, "--",
+                "for f in ~/.jobman/bin/host-*.sh; do echo 'sleep 100000' >$f; done"});
+    ASSERT_EQ(broken.code, 0) << broken.All();
+  }
+  void RestartController() {
+    place().KillController();
+    place().StartController({"--host-limit", Place::kHostLimit, "--poll", "1"});
+  }
+  void DeleteGivesTheSliceBack() {
+    const Ran deleted = Jobman({"delete", id(), "--wait"});
+    EXPECT_EQ(deleted.code, 0) << deleted.All();
+    EXPECT_THAT(Cloud(), Not(HasSubstr(Slice())));
+  }
+};
+
+TEST_F(Hang, DeleteGoesOnWithoutTheHostAndSaysSo) {
+  CreateAndRun({}, 2);
+  HangHosts("1");
+  DeleteGivesTheSliceBack();
+  EXPECT_THAT(History(), HasSubstr("the command may still run on host 1, which did not answer"));
+}
+
+TEST_F(Hang, DeleteGoesOnWhenAllHostsHang) {
+  CreateAndRun({}, 2);
+  HangHosts("*");
+  DeleteGivesTheSliceBack();
+  EXPECT_THAT(History(), HasSubstr("the command may still run on host 0-1, which did not answer"));
+}
+
+TEST_F(Hang, DeleteGoesOnAfterTheControllerStartedAgain) {
+  CreateAndRun({}, 2);
+  HangHosts("1");
+  ASSERT_EQ(Jobman({"delete", id()}).code, 0);
+  ASSERT_TRUE(Reaches("DELETING"));
+  RestartController();
+  DeleteGivesTheSliceBack();
+}
+
+TEST_F(Hang, DeleteGoesOnWithABrokenHostScript) {
+  CreateAndRun({}, 2);
+  BreakTheScriptOn("1");
+  DeleteGivesTheSliceBack();
+  EXPECT_THAT(History(), HasSubstr("host 1, which did not answer"));
+}
+
+TEST_F(Hang, DeleteGoesOnWhileTheJobIsSetUp) {
+  Create("true", {"setup=[{name: install, run: 'echo up; sleep 600'}]"}, 2);
+  ASSERT_TRUE(place().Until("the setup step to run", [&] {
+    return Log(1, 0, "setup-0-install") == "up\n" && Log(1, 1, "setup-0-install") == "up\n";
+  }));
+  HangHosts("1");
+  DeleteGivesTheSliceBack();
+}
+
+TEST_F(Hang, DeleteGoesOnWhenTheHostHangsBeforeTheStart) {
+  Create("echo up; sleep 600",
+         {"setup=[{name: wait, run: 'echo up; until [ -e ~/go ]; do sleep 0.1; done'}]"}, 2);
+  ASSERT_TRUE(place().Until("the setup step to run", [&] {
+    return Log(1, 0, "setup-0-wait") == "up\n" && Log(1, 1, "setup-0-wait") == "up\n";
+  }));
+  BreakTheScriptOn("1");
+  ASSERT_EQ(Jobman({"exec", id(), "--", "touch ~/go"}).code, 0);
+  ASSERT_TRUE(place().Until("the command to run on host 0", [&] { return Log(1, 0) == "up\n"; }));
+  DeleteGivesTheSliceBack();
+}
+
+TEST_F(Hang, CancelGoesOnAndResumeTakesANewSlice) {
+  CreateAndRun({}, 2);
+  HangHosts("1");
+  const Ran cancelled = Jobman({"cancel", id(), "--wait"});
+  EXPECT_EQ(cancelled.code, 0) << cancelled.All();
+  EXPECT_TRUE(WhySays("host 1 did not answer"));
+  ASSERT_EQ(Jobman({"resume", id()}).code, 0);
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_EQ(Log(2, 1), "attempt 2\n");
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
+TEST_F(Hang, AnEndedJobResumesOnANewSliceWhenItsHostHangs) {
+  Create("echo attempt $JOBMAN_ATTEMPT", {}, 2);
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  HangHosts("1");
+  ASSERT_EQ(Jobman({"resume", id()}).code, 0);
+  ASSERT_TRUE(
+      place().Until("a slice that works", [&] { return base::Contains(Log(3, 1), "attempt 3"); }));
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+}
+
+/// The stream of output of a host that hangs stays open, and silent.
+TEST_F(Hang, AHostThatHangsWhileItIsFollowedIsLost) {
+  CreateAndRun({}, 2);
+  const Ran hung = Jobman({"exec", id(), "--host", "1", "--",
+                           "kill -STOP $(pgrep -f 'host-[0-9a-f]*[.]sh (run|follow)')"});
+  ASSERT_EQ(hung.code, 0) << hung.All();
+  HangHosts("1");
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_THAT(History(), HasSubstr("host 1 was lost in run: "));
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
+TEST_F(Hang, AJobGoesOnWhenItsHostIsMended) {
+  Create("echo up; until [ -e ~/go ]; do sleep 0.2; done; echo end", {}, 2);
+  ASSERT_TRUE(place().Until("the command to run", [&] { return Log(1, 1) == "up\n"; }));
+  HangHosts("1");
+  Sim({"host", Slice() + "/1", "hangup"});  // it must be asked again
+  ASSERT_EQ(Jobman({"exec", id(), "--host", "0", "--", "touch ~/go"}).code, 0);
+  ASSERT_TRUE(place().Until("host 0 to end", [&] { return Log(1, 0) == "up\nend\n"; }));
+  Sim({"host", Slice() + "/1", "mend"});
+  ASSERT_EQ(Jobman({"exec", id(), "--host", "1", "--", "touch ~/go"}).code, 0);
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_EQ(Attempt(), 1);
+  EXPECT_EQ(Log(1, 1), "up\nend\n");
+}
+
+}  // namespace
+}  // namespace jobman::test

@@ -1,0 +1,67 @@
+#include "jobman/http/redacting_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/base/hash.hpp"
+#include "jobman/http/redact.hpp"
+#include "jobman/http/url.hpp"
+#include "tests/support/fake_transport.hpp"
+
+namespace jobman::http {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// No mark says that this is a token.
+const std::string kToken = "q9XzLw3/Vb+7_Tt2-RrKk0";
+
+class RedactingTransportTest : public testing::Test {
+ protected:
+  /// The answer to a request with the token, when the peer answers so.
+  Response AnswerTo(const std::string& authorization, const std::string& body,
+                    const std::string& location = {}) {
+    script_->Answer(302, body, {{"Location", location}});
+    const auto transport = MakeRedactingTransport(std::make_unique<test::FakeTransport>(script_));
+    Request request{.url = "https://h/"};
+    request.headers = {{"authorization", authorization}};
+    return *loop_.Run(transport->Send(std::move(request)));
+  }
+
+  test::Loop loop_;
+  std::shared_ptr<test::FakeTransport::Script> script_ =
+      std::make_shared<test::FakeTransport::Script>();
+};
+
+TEST_F(RedactingTransportTest, LeavesNoEchoOfTheTokenInUse) {
+  const Response answer = AnswerTo("Bearer " + kToken, "you sent " + kToken + ", " + kToken,
+                                   "https://elsewhere/?t=" + PercentEncode(kToken));
+  EXPECT_EQ(answer.body, "you sent [redacted], [redacted]");
+  EXPECT_EQ(FindHeader(answer.headers, "Location"), "https://elsewhere/?t=[redacted]");
+}
+
+TEST_F(RedactingTransportTest, FindsTheTokenInJson) {
+  const Response answer = AnswerTo("Bearer " + kToken, R"({"m":"q9XzLw3\/Vb+7_Tt2-RrKk0"})");
+  EXPECT_EQ(answer.body, R"({"m":"[redacted]"})");
+}
+
+TEST_F(RedactingTransportTest, FindsTheTokenInBase64) {
+  for (const std::string before : {"", "x", "xy", "Bearer "}) {
+    for (const std::string after : {"", "z", "zz"}) {
+      const std::string coded = base::Base64(before + kToken + after);
+      const std::string shown = AnswerTo("Bearer " + kToken, coded).body;
+      EXPECT_THAT(shown, HasSubstr(kRedacted)) << coded;
+      EXPECT_LE(shown.size(), kRedacted.size() + 18) << shown;
+    }
+  }
+}
+
+TEST_F(RedactingTransportTest, LeavesTheRestAsItIs) {
+  EXPECT_EQ(AnswerTo("Bearer " + kToken, "nothing of it").body, "nothing of it");
+  EXPECT_EQ(AnswerTo("Bearer a", "a banana").body, "a banana");
+  EXPECT_EQ(AnswerTo("", "a banana").body, "a banana");
+}
+
+}  // namespace
+}  // namespace jobman::http
