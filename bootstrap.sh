@@ -7,7 +7,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 # What the build and the tests cannot do without.
 needed="g++ cmake ninja-build pkg-config libcurl4-openssl-dev nlohmann-json3-dev libcli11-dev
 libspdlog-dev libfmt-dev libssh-dev libyaml-cpp-dev libasio-dev libsqlite3-dev libssl-dev
-libcpp-httplib-dev zlib1g-dev openssh-server openssh-client util-linux procps libgtest-dev
+libcpp-httplib-dev libre2-dev zlib1g-dev openssh-server openssh-client util-linux procps libgtest-dev
 libgmock-dev libbenchmark-dev librapidcheck-dev ca-certificates"
 # Without these the build is slower, the simulated hosts share one process tree, the formatting is
 # not checked, and the tests that need curl, jq or a second shell are skipped.

@@ -1,8 +1,7 @@
 #include "jobman/base/regex.hpp"
 
-#include <regex.h>
+#include <re2/re2.h>
 
-#include <array>
 #include <cctype>
 #include <utility>
 
@@ -10,8 +9,10 @@ namespace jobman::base {
 namespace {
 
 constexpr std::size_t kLongestPattern = 1000;
+/// Of one compiled pattern with its caches.
+constexpr std::int64_t kMostMemory = std::int64_t{1} << 20;
 
-/// Syntax that other dialects have and this one misreads, or that is very slow.
+/// Syntax that grep -E has and RE2 lacks.
 Status CheckDialect(std::string_view pattern) {
   if (pattern.empty()) return InvalidArgument("an empty pattern matches every line");
   if (pattern.size() > kLongestPattern) {
@@ -24,8 +25,8 @@ Status CheckDialect(std::string_view pattern) {
   for (std::size_t at = 0; at + 1 < pattern.size(); ++at) {
     if (pattern[at] != '\\') continue;
     const char next = pattern[++at];
-    if (next == 'd') {
-      return InvalidArgument("\\d is not part of this syntax (grep -E)", "write [0-9]");
+    if (next == '<' || next == '>') {
+      return InvalidArgument(std::string("\\") + next + " is not part of this syntax", "write \\b");
     }
     if (std::isdigit(static_cast<unsigned char>(next)) != 0) {
       return InvalidArgument(
@@ -35,38 +36,40 @@ Status CheckDialect(std::string_view pattern) {
   return Ok();
 }
 
+re2::RE2::Options OptionsOf() {
+  re2::RE2::Options options;
+  options.set_encoding(re2::RE2::Options::EncodingLatin1);  // bytes
+  options.set_posix_syntax(true);
+  options.set_perl_classes(true);
+  options.set_word_boundary(true);
+  options.set_dot_nl(true);
+  options.set_never_capture(true);
+  options.set_log_errors(false);
+  options.set_max_mem(kMostMemory);
+  return options;
+}
+
 }  // namespace
 
 struct Regex::Compiled {
-  Compiled() = default;
-  Compiled(const Compiled&) = delete;
-  Compiled& operator=(const Compiled&) = delete;
-  ~Compiled() {
-    if (good) ::regfree(&regex);
-  }
-  regex_t regex = {};
-  bool good = false;
+  explicit Compiled(const std::string& pattern) : engine(pattern, OptionsOf()) {}
+  re2::RE2 engine;
 };
 
 Result<Regex> Regex::Compile(const std::string& pattern) {
   JM_TRY(CheckDialect(pattern));
-  auto compiled = std::make_shared<Compiled>();
-  const int code = ::regcomp(&compiled->regex, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
-  compiled->good = code == 0;
-  if (compiled->good) return Regex(std::move(compiled));
-  std::array<char, 200> why = {};
-  ::regerror(code, &compiled->regex, why.data(), why.size());
-  return InvalidArgument("\"" + pattern + "\" is not a regular expression: " + why.data(),
-                         "the syntax is that of grep -E");
+  auto compiled = std::make_shared<Compiled>(pattern);
+  const re2::RE2& engine = compiled->engine;
+  if (engine.ok()) return Regex(std::move(compiled));
+  const bool large = engine.error_code() == re2::RE2::ErrorPatternTooLarge ||
+                     engine.error_code() == re2::RE2::ErrorRepeatSize;
+  return InvalidArgument("\"" + pattern + "\" is not a regular expression: " + engine.error(),
+                         large ? "a repetition counts to at most 1000, and those around it with it"
+                               : "the syntax is that of grep -E");
 }
 
 bool Regex::Matches(std::string_view text) const {
-  regmatch_t bounds = {};
-  bounds.rm_so = 0;
-  bounds.rm_eo = static_cast<regoff_t>(text.size());
-  // With REG_NOSUB alone the bounds would not be read.
-  const char* bytes = text.data() == nullptr ? "" : text.data();
-  return ::regexec(&compiled_->regex, bytes, 1, &bounds, REG_STARTEND) == 0;
+  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled_->engine);
 }
 
 }  // namespace jobman::base

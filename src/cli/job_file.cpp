@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "jobman/base/strings.hpp"
+
 namespace jobman::cli {
 
 void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options) {
@@ -25,6 +27,8 @@ base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
   request.defaults = config::SystemDefaults(paths.home);
   config::LoadResult result = config::Load(request);
   if (!result.loaded) return config::ToError(result.problems);
+  for (const config::Problem& warning : result.warnings)
+    app.Say(base::Trim(config::RenderProblem(warning)));
   return std::move(*result.loaded);
 }
 

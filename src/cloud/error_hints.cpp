@@ -66,7 +66,8 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
     case Reason::kBadZone:
       return "set tpu.zone to one of: gcloud compute tpus locations list" + ProjectFlag(context);
     case Reason::kBadRuntime:
-      return "leave tpu.version out, or set it to one of: gcloud compute tpus versions list" +
+      return "leave tpu.version out, or set it to one of: gcloud compute tpus tpu-vm versions "
+             "list" +
              ZoneFlag(context) + ProjectFlag(context);
     case Reason::kReservation:
       return "check tpu.reservation and its zone, or set tpu.pricing to spot or ondemand";

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "config/utf8.hpp"
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::config {
@@ -92,6 +93,11 @@ void Diagnostics::Report(Position at, std::string message, std::string hint, bas
     found_.push_back({at, std::move(message), std::move(hint), reason});
 }
 
+void Diagnostics::Warn(Position at, std::string message, std::string hint) {
+  if (warnings_.size() < kMostFound)
+    warnings_.push_back({at, "warning: " + std::move(message), std::move(hint)});
+}
+
 Position Diagnostics::Locate(Position from, std::string_view part) const {
   if (from.source < 0 || from.line < 1) return from;
   const auto& lines = source(from.source).lines;
@@ -128,18 +134,26 @@ Problem Diagnostics::Describe(Position at) const {
 }
 
 std::vector<Problem> Diagnostics::Take() {
+  return InOrder(std::move(found_));
+}
+
+std::vector<Problem> Diagnostics::TakeWarnings() {
+  return InOrder(std::move(warnings_));
+}
+
+std::vector<Problem> Diagnostics::InOrder(std::vector<Found> found) const {
   const auto place = [](const Found& f) { return std::tuple(f.at.source, f.at.line, f.at.column); };
-  std::stable_sort(found_.begin(), found_.end(),
+  std::stable_sort(found.begin(), found.end(),
                    [&](const Found& a, const Found& b) { return place(a) < place(b); });
   std::vector<Problem> problems;
-  for (std::size_t i = 0; i < found_.size(); ++i) {
-    const bool again = i > 0 && place(found_[i]) == place(found_[i - 1]) &&
-                       found_[i].message == found_[i - 1].message;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const bool again =
+        i > 0 && place(found[i]) == place(found[i - 1]) && found[i].message == found[i - 1].message;
     if (again || problems.size() >= kMostProblems) continue;
-    Problem problem = Describe(found_[i].at);
-    problem.message = found_[i].message;
-    problem.hint = found_[i].hint;
-    problem.reason = found_[i].reason;
+    Problem problem = Describe(found[i].at);
+    problem.message = found[i].message;
+    problem.hint = found[i].hint;
+    problem.reason = found[i].reason;
     problems.push_back(std::move(problem));
   }
   return problems;
@@ -147,7 +161,7 @@ std::vector<Problem> Diagnostics::Take() {
 
 std::string RenderProblem(const Problem& problem) {
   std::string text;
-  if (!problem.file.empty()) text = problem.file + ":";
+  if (!problem.file.empty()) text = base::CleanLine(problem.file) + ":";
   if (problem.line > 0) text += fmt::format("{}:{}:", problem.line, problem.column);
   text += (text.empty() ? "" : " ") + problem.message;
   // It may contain a long key or value of the file.

@@ -26,6 +26,8 @@ class Diagnostics {
 
   void Report(Position at, std::string message, std::string hint = {},
               base::Reason reason = base::Reason::kNone);
+  /// Something to think about that does not keep the file from being used.
+  void Warn(Position at, std::string message, std::string hint = {});
   bool ok() const { return found_.empty(); }
 
   /// Where `part` begins, at or after `from`; `from` if it is not found.
@@ -39,6 +41,8 @@ class Diagnostics {
 
   /// The problems, sorted by place, without duplicates.
   std::vector<Problem> Take();
+  /// The warnings, likewise.
+  std::vector<Problem> TakeWarnings();
 
  private:
   struct Found {
@@ -47,8 +51,11 @@ class Diagnostics {
     std::string hint = {};
     base::Reason reason = base::Reason::kNone;
   };
+  std::vector<Problem> InOrder(std::vector<Found> found) const;
+
   std::vector<Source> sources_;
   std::vector<Found> found_;
+  std::vector<Found> warnings_;
 };
 
 }  // namespace jobman::config

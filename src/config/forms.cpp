@@ -59,6 +59,37 @@ Status CheckMetadataName(Text key, Text /*value*/) {
   return CheckMetadataKey(key);
 }
 
+/// Empty: not given.
+Status CheckReservation(Text name) {
+  return name.empty() ? base::Ok() : CheckResourceName(name);
+}
+
+/// The API takes the name, and what Compute Engine calls it itself: projects/P/global/networks/N,
+/// also as a URL.
+Status CheckPath(Text text, Text collection) {
+  if (const std::size_t at = text.rfind(collection); at != Text::npos) {
+    const bool whole = at > 0 && text[at - 1] == '/';
+    if (whole) text.remove_prefix(at + collection.size());
+  }
+  return text.empty() ? base::Ok() : CheckResourceName(text);
+}
+
+Status CheckNetwork(Text text) {
+  return CheckPath(text, "networks/");
+}
+
+Status CheckSubnetwork(Text text) {
+  return CheckPath(text, "subnetworks/");
+}
+
+Status CheckServiceAccount(Text email) {
+  Status status = CheckAddress(email);
+  if (status.ok() || email == "default" || email.empty()) return base::Ok();
+  return base::InvalidArgument(
+      "\"" + std::string(email) + "\" is not the mail address of a service account",
+      "for example: NAME@PROJECT.iam.gserviceaccount.com");
+}
+
 Status CheckEnvironment(Text name, Text value) {
   JM_TRY(CheckVariableName(name));
   return CheckVariable(name, value);
@@ -91,7 +122,11 @@ constexpr Form kForms[] = {
     {.path = "tpu.labels", .text = &CheckLabelValue, .member = &CheckSliceLabelName},
     {.path = "tpu.metadata", .member = &CheckMetadataName},
     {.path = "tpu.name", .text = &CheckSliceName},
+    {.path = "tpu.network", .text = &CheckNetwork},
     {.path = "tpu.project", .text = &CheckProject},
+    {.path = "tpu.reservation", .text = &CheckReservation},
+    {.path = "tpu.service_account", .text = &CheckServiceAccount},
+    {.path = "tpu.subnetwork", .text = &CheckSubnetwork},
     {.path = "tpu.tags", .text = &CheckTag},
     {.path = "tpu.zone", .text = &CheckZone},
     {.path = "watchdog.bad_output[].match", .text = &CheckPattern},

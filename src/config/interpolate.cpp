@@ -253,12 +253,23 @@ class Interpolator {
     return value;
   }
 
+  /// The value would be stored with the job, and shown by whatever shows the job.
+  void WarnOfSecret(const std::string& name, std::string_view expression, const Site& site) {
+    if (!LooksSecret(name)) return;
+    out_.Warn(out_.Locate(site.pos, expression),
+              name + " looks like a secret, and its value becomes part of the job's record",
+              "to keep it out of there: command.secrets: [" + name + "]");
+  }
+
   Value Environment(std::string_view argument, std::optional<std::string_view> fallback,
                     const Site& site) {
     const Value name = Expand(argument, site);
     if (!name.is_scalar()) return BrokenValue();
     const auto found = env_ ? env_(name.text) : std::nullopt;
-    if (found) return Scalar(*found, site.pos);
+    if (found) {
+      WarnOfSecret(name.text, argument, site);
+      return Scalar(*found, site.pos);
+    }
     if (fallback) return Argument(*fallback, site);
     return Broken(site, argument, "the environment variable " + name.text + " is not set",
                   "set it, or write ${oc.env:" + name.text + ",default}");

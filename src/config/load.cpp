@@ -74,7 +74,10 @@ class Loader {
       Resolve(root, result);
     }
     result.problems = out_.Take();
-    if (!result.problems.empty()) result.loaded.reset();
+    if (result.problems.empty())
+      result.warnings = out_.TakeWarnings();
+    else
+      result.loaded.reset();
     return result;
   }
 

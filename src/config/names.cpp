@@ -111,7 +111,11 @@ base::Status CheckVariable(std::string_view name, std::string_view value) {
 }
 
 base::Status CheckTag(std::string_view tag) {
-  return Check(tag, {.signs = "-", .allowed = "lower-case letters, digits and -"});
+  return CheckResourceName(tag);
+}
+
+base::Status CheckResourceName(std::string_view name) {
+  return Check(name, {.signs = "-", .allowed = "lower-case letters, digits and -"});
 }
 
 base::Status CheckLabelKey(std::string_view key) {
@@ -161,6 +165,20 @@ base::Status CheckLogin(std::string_view login) {
                        .allowed = "lower-case letters, digits, - and _",
                        .longest = 32,
                        .no_sign_last = false});
+}
+
+bool LooksSecret(std::string_view variable) {
+  const std::vector<std::string> words = base::Split(base::ToLower(variable), '_');
+  for (const std::string_view harmless : {"file", "path", "dir", "name", "id", "url", "len"}) {
+    if (words.back() == harmless) return false;
+  }
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    for (const std::string_view end : {"token", "password", "passwd", "secret", "secrets"}) {
+      if (word.ends_with(end)) return true;
+    }
+    // Not MONKEY.
+    return word == "key" || word == "keys" || word.ends_with("apikey");
+  });
 }
 
 std::string MakeLogin(std::string_view login) {

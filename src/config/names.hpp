@@ -22,6 +22,8 @@ base::Status CheckStepName(std::string_view name);
 base::Status CheckVariable(std::string_view name, std::string_view value);
 /// A network tag.
 base::Status CheckTag(std::string_view tag);
+/// A network, subnetwork or reservation of Compute Engine, which follow RFC 1035.
+base::Status CheckResourceName(std::string_view name);
 /// Labels: lower-case letters, digits, _ and -, at most 63; keys begin with a letter.
 /// Source: Compute Engine documentation, "Organize resources using labels".
 base::Status CheckLabelKey(std::string_view key);
@@ -33,5 +35,9 @@ base::Status CheckLogin(std::string_view login);
 /// The local login name in a form valid on hosts; "jobman" for root, who cannot log in to a TPU VM,
 /// and if nothing valid is left.
 std::string MakeLogin(std::string_view login);
+
+/// Whether a variable of this name probably holds a secret: HF_TOKEN, WANDB_API_KEY. One that names
+/// a file (SSH_KEY_PATH) does not.
+bool LooksSecret(std::string_view variable);
 
 }  // namespace jobman::config

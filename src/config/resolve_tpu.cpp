@@ -55,6 +55,18 @@ void ResolvePricing(Reader& reader, core::TpuSpec& tpu) {
   }
 }
 
+/// The limit of Google Cloud for a resource, less jobman's own. Source: Compute Engine
+/// documentation, "Organize resources using labels".
+void CheckLabels(Reader& reader, const core::TpuSpec& tpu) {
+  constexpr std::size_t kMostLabels = 64;
+  constexpr std::size_t kOwn = 3;  // core::OwnerLabels
+  if (tpu.labels.size() <= kMostLabels - kOwn) return;
+  reader.Complain("tpu.labels",
+                  "tpu.labels has " + std::to_string(tpu.labels.size()) +
+                      " labels; a slice can carry 64, and 3 of them are jobman's own",
+                  "remove some; job.labels has no such limit");
+}
+
 /// The text if it is a script, else the content of the file it names.
 std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
   if (base::Contains(text, "\n") || text.starts_with("#!")) return text;
@@ -67,6 +79,9 @@ std::string ReadScript(Reader& reader, const std::string& path, const std::strin
   }
   // So that the resolved job is not read as a path.
   if (!base::Contains(*script, "\n") && !script->starts_with("#!")) *script += "\n";
+  if (base::Contains(*script, std::string_view("\0", 1))) {
+    reader.Complain(path, path + ": " + file.string() + " contains a NUL byte", "name a text file");
+  }
   if (base::Trim(*script).empty()) reader.Complain(path, path + ": " + file.string() + " is empty");
   return std::move(*script);
 }
@@ -97,6 +112,7 @@ void ResolveTpu(Reader& reader, core::JobSpec& spec) {
   ResolveProject(reader, spec.cloud, spec.tpu);
   ResolvePricing(reader, spec.tpu);
   ResolveScript(reader, spec.tpu);
+  CheckLabels(reader, spec.tpu);
 }
 
 }  // namespace jobman::config

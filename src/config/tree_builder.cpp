@@ -58,6 +58,10 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 
 void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                            const std::string& text) {
+  if (text.find('\0') != std::string::npos) {
+    return Fail(At(mark), "this text contains a NUL byte, which no shell and no file name can hold",
+                "remove \\0");
+  }
   Value value = Scalar(text, At(mark));
   value.progress = Value::Progress::kRaw;
   // "?" is a plain scalar, "!" a quoted one; explicit tags may force text.

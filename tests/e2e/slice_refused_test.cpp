@@ -62,7 +62,7 @@ const Refusal kRefusals[] = {{"quota", 4, "waiting does not help"},
                              {"unauthenticated", 5, "gcloud auth login"},
                              {"bad_type", 2, "choose another tpu.accelerator or tpu.zone"},
                              {"bad_zone", 2, "gcloud compute tpus locations list"},
-                             {"bad_runtime", 2, "gcloud compute tpus versions list"}};
+                             {"bad_runtime", 2, "gcloud compute tpus tpu-vm versions list"}};
 
 class RefusedForGood : public Rehearsal,
                        public testing::WithParamInterface<std::tuple<Refusal, Way>> {};

@@ -8,11 +8,12 @@
 
 namespace jobman::base {
 
-/// A POSIX extended regular expression, as `grep -E` takes it, over bytes. The C library matches it
-/// without backtracking, so that no line of a log can keep the caller busy for long.
+/// A regular expression over bytes: the POSIX extended syntax, as `grep -E` takes it, with \d, \s,
+/// \w and \b. RE2 compiles it within a bound of memory and matches it in time proportional to the
+/// text, so that neither a pattern nor a line of a log can keep the caller busy for long.
 class Regex {
  public:
-  /// The error says what is wrong with the pattern, in the C library's words if it has any.
+  /// The error says what is wrong with the pattern, in RE2's words if it has any.
   static Result<Regex> Compile(const std::string& pattern);
   /// Whether it matches anywhere in the text. Any bytes, also NUL.
   bool Matches(std::string_view text) const;

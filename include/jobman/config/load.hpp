@@ -70,6 +70,7 @@ struct Loaded {
 struct LoadResult {
   std::optional<Loaded> loaded = {};
   std::vector<Problem> problems = {};  ///< sorted by place
+  std::vector<Problem> warnings = {};  ///< likewise; none when there are problems
 };
 
 /// Reads the file, merges the user's defaults, applies the flags, interpolates, checks everything

@@ -55,7 +55,8 @@ Result<int> RunCheck(App& app, const CheckOptions& options) {
     JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, file, options.changes));
     view.files.push_back({.name = file,
                           .job = result.loaded ? result.loaded->spec.name : "",
-                          .problems = std::move(result.problems)});
+                          .problems = std::move(result.problems),
+                          .warnings = std::move(result.warnings)});
   }
   app.Show(view);
   return view.AllGood() ? kSuccess : kUsage;

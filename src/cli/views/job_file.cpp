@@ -13,6 +13,12 @@ base::OrderedJson ToJson(const config::Problem& problem) {
           {"hint", problem.hint},     {"reason", base::ReasonName(problem.reason)}};
 }
 
+base::OrderedJson ToJson(const std::vector<config::Problem>& problems) {
+  base::OrderedJson json = base::OrderedJson::array();
+  for (const config::Problem& problem : problems) json.push_back(ToJson(problem));
+  return json;
+}
+
 }  // namespace
 
 bool CheckedFiles::AllGood() const {
@@ -25,8 +31,10 @@ std::string RenderText(const CheckedFiles& view, const ui::Style& style) {
   for (const CheckedFiles::File& file : view.files) {
     for (const config::Problem& problem : file.problems)
       text += ui::CleanLines(config::RenderProblem(problem));
+    for (const config::Problem& warning : file.warnings)
+      text += ui::CleanLines(config::RenderProblem(warning));
     if (file.problems.empty())
-      text += file.name + ": job " + file.job + " is " +
+      text += ui::Clean(file.name, style.utf8) + ": job " + file.job + " is " +
               ui::Paint(ui::Tone::kGood, "valid", style) + "\n";
   }
   return text;
@@ -42,12 +50,11 @@ std::string RenderQuiet(const CheckedFiles& view) {
 base::OrderedJson ToJson(const CheckedFiles& view) {
   base::OrderedJson files = base::OrderedJson::array();
   for (const CheckedFiles::File& file : view.files) {
-    base::OrderedJson problems = base::OrderedJson::array();
-    for (const config::Problem& problem : file.problems) problems.push_back(ToJson(problem));
     files.push_back({{"file", file.name},
                      {"valid", file.problems.empty()},
                      {"job", file.job},
-                     {"problems", std::move(problems)}});
+                     {"problems", ToJson(file.problems)},
+                     {"warnings", ToJson(file.warnings)}});
   }
   return {{"files", std::move(files)}};
 }

@@ -15,11 +15,12 @@ struct CheckedFiles {
     std::string name = {};
     std::string job = {};  ///< the job's name, if the file is valid
     std::vector<config::Problem> problems = {};
+    std::vector<config::Problem> warnings = {};
   };
   std::vector<File> files = {};
   bool AllGood() const;
 };
-/// Problems with line and caret; "FILE: job NAME is valid" for the others.
+/// Problems and warnings with line and caret; "FILE: job NAME is valid" for those without problems.
 std::string RenderText(const CheckedFiles& view, const ui::Style& style);
 /// The names of the invalid files.
 std::string RenderQuiet(const CheckedFiles& view);

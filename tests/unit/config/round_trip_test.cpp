@@ -74,6 +74,9 @@ class ValidSpec {
     if (!queued || tpu.pricing != Pricing::kReserved) tpu.reservation.clear();
     if (!queued) tpu.valid_for = {}, tpu.valid_until = {};
     if (tpu.valid_for) *tpu.valid_for += seconds{1};
+    for (std::string* name : {&tpu.network, &tpu.subnetwork, &tpu.reservation})
+      if (!name->empty()) *name = Name("name-");
+    if (!tpu.service_account.empty()) tpu.service_account = Name("a") + "@example.com";
     for (std::string& tag : tpu.tags) tag = Name("tag-");
     Rename(tpu.labels, "key-");
     for (auto& [key, value] : tpu.labels) value = Name("v");
