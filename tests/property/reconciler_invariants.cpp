@@ -67,6 +67,7 @@ void ReconcilerWorld::Check(const Job& before, const core::Step& step, const Obs
   CheckEffects(before, step, seen);
   CheckOwnership();
   CheckNotices(before, step);
+  if (std::string wrong = ledger_.Judge(before, step, now_); !wrong.empty()) Break(wrong);
 }
 
 /// Hooks are told of the job's end, once.

@@ -104,6 +104,7 @@ bool ReconcilerWorld::Walk(int steps) {
   CheckRest(wish);
   job_.wish = Wish::kDelete;
   job_.wish_new = true;
+  ledger_.Wished(job_.wish);
   for (int round = 0; round < 200 && core::NeedsCare(job_) && broken_.empty(); ++round) {
     FaultlessRound();
   }
@@ -118,6 +119,7 @@ bool ReconcilerWorld::Rest() {
 void ReconcilerWorld::FaultyRound() {
   now_ += seconds{random_.Percent(5) ? random_.Below(900) : random_.Below(12)};
   cloud_.Settle(now_);
+  ledger_.Saw(cloud_.resources());
   const std::string name = job_.slice ? job_.slice->ref.name : std::string{};
   if (random_.Percent(50)) cloud_.Advance(name, now_);
   if (odds_.Occurs(random_, Risk::kTakenName, 2)) {
@@ -140,6 +142,7 @@ void ReconcilerWorld::FaultyRound() {
 void ReconcilerWorld::FaultlessRound() {
   now_ = job_.wake_at ? std::max(*job_.wake_at, now_ + seconds{1}) : now_ + seconds{15};
   cloud_.Settle(now_);
+  ledger_.Saw(cloud_.resources());
   if (job_.slice) cloud_.Advance(job_.slice->ref.name, now_);
   while (!messages_.empty() && broken_.empty()) DeliverOne();
   PollOperation();
@@ -172,6 +175,9 @@ void ReconcilerWorld::CheckNothingLeft() {
 
 void ReconcilerWorld::Decide(const Observation& seen) {
   if (!broken_.empty()) return;
+  ledger_.Saw(cloud_.resources());
+  if (job_.slice && cloud_.OperationFailed(job_.slice->ref.name))
+    ledger_.OperationFailed(job_.slice->ref.name);
   const Job before = job_;
   const double jitter = random_.Unit();
   policy_.hold.reset();
@@ -219,6 +225,7 @@ void ReconcilerWorld::Do(const core::CreateSlice& create) {
   }
   CallFate fate = cloud_.Create(name, create.request.ref.mode, now_);
   core::CreateAnswered answer{.slice = name, .error = std::move(fate.error)};
+  if (answer.error && !fate.applied) ledger_.Refused(name);
   if (!answer.error) answer.operations = {"operations/" + name};
   Send(std::move(answer));
 }
@@ -230,6 +237,7 @@ void ReconcilerWorld::Do(const core::DeleteSlice& remove) {
     return Break("deletes " + name + ", which is not ours");
   }
   const CallFate fate = cloud_.Delete(name, now_);
+  ledger_.Deletes(name);
   core::DeleteAnswered answer{.slice = name, .began = now_};
   if (fate.error && fate.error->code == Code::kNotFound) {
     answer.gone = true;
@@ -330,6 +338,7 @@ void ReconcilerWorld::LookForAbandonedSlices() {
     core::SliceSeen seen = cloud_.Look(one.ref.name, now_);
     seen.began = now_;
     const bool ours = !seen.foreign && (seen.queued || !seen.nodes.empty());
+    if (ours) ledger_.Deletes(one.ref.name);
     if (ours) (void)cloud_.Delete(one.ref.name, now_);
     Decide(std::move(seen));
   }
@@ -363,6 +372,7 @@ void ReconcilerWorld::ReportHost() {
 /// The watchdog sees something, sometimes in an attempt that has ended.
 void ReconcilerWorld::TriggerWatchdog() {
   const int attempt = job_.attempt - (watchdog_random_.Percent(10) ? 1 : 0);
+  ledger_.Alarmed(attempt);
   if (watchdog_random_.Percent(50)) {
     return Decide(
         core::Silence{.attempt = attempt, .since = now_ - seconds{watchdog_random_.Below(240)}});
@@ -388,6 +398,7 @@ HostRun ReconcilerWorld::StateOf(int host) {
       processes_[key] = {.machine = watched_->machine, .running = false, .lost = true};
     run.phase = HostPhase::kLost;
     run.settled = true;
+    ledger_.Ended(watched_->attempt, core::IsCommand(watched_->stage), 0, /*lost=*/true);
     return run;
   }
   if (found == processes_.end()) return StartOn(host);
@@ -402,6 +413,7 @@ HostRun ReconcilerWorld::StateOf(int host) {
     run.notice = core::Notice{.kind = random_.Percent(50) ? core::Notice::Kind::kPreemption
                                                           : core::Notice::Kind::kMaintenance,
                               .imminent = true};
+    ledger_.HostNoticed(job_.slice->ref.name);
   }
   return run;
 }
@@ -414,6 +426,7 @@ HostRun ReconcilerWorld::StartOn(int host) {
     run.phase = HostPhase::kExited;
     run.exit_code = 143;
     run.settled = true;
+    ledger_.Ended(watched_->attempt, core::IsCommand(watched_->stage), 143, /*lost=*/false);
     return run;
   }
   if (!faultless_ && odds_.Occurs(random_, Risk::kHost, 10)) {
@@ -439,10 +452,13 @@ HostRun ReconcilerWorld::StartOn(int host) {
 void ReconcilerWorld::Finish(Process& process) {
   process.running = false;
   process.exit_code = watched_->stopping ? 143 : 0;
-  if (faultless_ || !odds_.Occurs(random_, Risk::kCommand, 25)) return;
-  constexpr std::array kCodes = {1, 75, 137, 0};
-  process.exit_code = kCodes.at(static_cast<std::size_t>(random_.Below(4)));
-  if (process.exit_code == 137) process.lost = true;
+  if (!faultless_ && odds_.Occurs(random_, Risk::kCommand, 25)) {
+    constexpr std::array kCodes = {1, 75, 137, 0};
+    process.exit_code = kCodes.at(static_cast<std::size_t>(random_.Below(4)));
+    if (process.exit_code == 137) process.lost = true;
+  }
+  ledger_.Ended(watched_->attempt, core::IsCommand(watched_->stage), process.exit_code,
+                process.lost);
 }
 
 void ReconcilerWorld::ChangeWish() {
@@ -450,6 +466,7 @@ void ReconcilerWorld::ChangeWish() {
                                   Wish::kReboot, Wish::kRequeue, Wish::kDelete};
   job_.wish = kWishes.at(static_cast<std::size_t>(random_.Below(7)));
   job_.wish_new = true;
+  ledger_.Wished(job_.wish);
   Decide(core::Tick{});
 }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/property/attempt_ledger.hpp"
 #include "tests/property/cloud_model.hpp"
 #include "tests/support/states_doc.hpp"
 
@@ -107,6 +108,7 @@ class ReconcilerWorld {
   core::Policy policy_ = {.store_id = "store1"};
   core::Job job_;
   CloudModel cloud_;
+  AttemptLedger ledger_ = {};
   std::vector<Message> messages_ = {};
   std::optional<Watched> watched_ = {};
   std::map<std::tuple<int, core::StageId, int>, Process> processes_ = {};
