@@ -71,7 +71,7 @@ Status CappedFile::Drop(std::int64_t end) {
   if (!punched.ok() || !*punched) JM_TRY(RecordGap(path_, gap_));
   JM_ASSIGN_OR_RETURN(holes_, punched);
   if (!holes_) {
-    Log(LogLevel::kWarn, "ssh", "{} may become longer than logs.max_bytes: {}", path_.string(),
+    Log(LogLevel::kWarn, "logs", "{} grows past its limit: {}", path_.string(),
         "its file system cannot give a part of a file back");
     return Ok();
   }
