@@ -7,6 +7,7 @@
 #include "jobman/base/files.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/trusted.hpp"
 #include "jobman/http/redact.hpp"
 
 namespace jobman::auth {
@@ -69,6 +70,8 @@ class FileTokenSource final : public TokenSource {
   Result<AccessToken> Read() {
     const FileStamp stamp = StampOf(path_);
     if (stamp.size < 0 || stamp != stamp_) {
+      const auto trusted = base::CheckTrusted(path_, {"the token file", "check cloud.token_file"});
+      if (!trusted) return NoToken(trusted.error().message, trusted.error().hint);
       auto text = base::ReadRegularFile(path_);
       if (!text) return Unreadable(text.error());
       JM_ASSIGN_OR_RETURN(token_, ParseToken(*text, WrittenAt(stamp), "the token file " + path_));
@@ -98,6 +101,9 @@ class CommandTokenSource final : public TokenSource {
       : command_(std::move(command)), clock_(clock) {}
 
   Task<Result<AccessToken>> Get() override {
+    const auto trusted =
+        base::CheckTrustedCommand(command_, {}, {"the token command", "check cloud.token_command"});
+    if (!trusted) co_return NoToken(trusted.error().message, trusted.error().hint);
     std::vector<std::string> argv = {"/bin/sh", "-c", command_};
     const TimePoint started = clock_.Now();
     auto running = base::RunProcess(std::move(argv));

@@ -30,6 +30,10 @@ Path StatePaths::StoreDir() const {
   return home / "store";
 }
 
+Path StatePaths::StoreFile() const {
+  return StoreDir() / "jobman.db";
+}
+
 Path StatePaths::JobDir(std::int64_t job) const {
   return home / "jobs" / FormatJobNumber(job);
 }

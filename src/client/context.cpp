@@ -4,12 +4,14 @@
 #include <system_error>
 
 #include "jobman/base/env.hpp"
+#include "jobman/base/trusted.hpp"
 
 namespace jobman::client {
 namespace {
 
 using base::Result;
 
+constexpr const char* kHomeOfOwn = "set JOBMAN_HOME (or pass --home) to a folder of your own";
 constexpr const char* kHomeHint =
     "set JOBMAN_HOME (or pass --home) to a folder that you may write to";
 
@@ -25,6 +27,13 @@ base::Error WithHomeHint(base::Error error) {
   if (error.code == base::Code::kNotFound) error.code = base::Code::kFailedPrecondition;
   if (error.reason == base::Reason::kNotWritable || error.hint.empty()) error.hint = kHomeHint;
   return error;
+}
+
+/// Who else could write there could have commands of theirs run as this user: in records, as hooks.
+base::Status CheckHome(const base::StatePaths& paths) {
+  const base::TrustedUse use{.what = "jobman's home folder", .instead = kHomeOfOwn};
+  JM_TRY(base::CheckTrusted(paths.home, use));
+  return base::CheckTrusted(paths.StoreFile(), use);
 }
 
 }  // namespace
@@ -45,9 +54,13 @@ Result<base::Path> FindHome(const std::string& option) {
 
 Result<ports::Stores> OpenStores(const base::StatePaths& paths, StoreUse use,
                                  const StoreOpener& open) {
-  if (use == StoreUse::kRead) return open(paths, use);
+  if (use == StoreUse::kRead) {
+    JM_TRY(CheckHome(paths));
+    return open(paths, use);
+  }
   if (auto made = base::EnsureDir(paths.home); !made.ok())
     return WithHomeHint(std::move(made).error());
+  JM_TRY(CheckHome(paths));
   auto opened = open(paths, use);
   const bool home_is_no_use = !opened.ok() && opened.error().hint.empty() &&
                               opened.error().reason == base::Reason::kNotWritable;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/trusted.hpp"
 #include "jobman/client/times.hpp"
 
 namespace jobman::client {
@@ -21,6 +21,7 @@ namespace {
 
 using base::Error;
 
+constexpr std::string_view kOwnHome = "set JOBMAN_HOME to a folder of your own";
 constexpr std::string_view kHere = "http://127.0.0.1:";
 constexpr std::int64_t kLastPort = 65535;
 
@@ -28,28 +29,6 @@ constexpr std::int64_t kLastPort = 65535;
 bool IsHeld(const base::Path& dir) {
   const base::UniqueFd fd(open((dir / "lock").c_str(), O_RDONLY | O_CLOEXEC));
   return fd && flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-Error Distrusted(std::string message, std::string cure) {
-  return {.code = base::Code::kPermissionDenied,
-          .message = std::move(message),
-          .hint = std::move(cure)};
-}
-
-/// Who else could write here could send our jobs, and our logins, to hosts of their own.
-base::Status CheckOurs(const base::Path& path) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) return base::FromErrno(errno, path.string());
-  if (info.st_uid != geteuid()) {
-    return Distrusted(
-        fmt::format("{} belongs to another user (uid {})", path.string(), info.st_uid),
-        "set JOBMAN_HOME to a folder of your own");
-  }
-  if (!S_ISLNK(info.st_mode) && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return Distrusted(path.string() + " can be written by other users",
-                      "chmod go-w " + path.string() + ", if it is right as it is");
-  }
-  return base::Ok();
 }
 
 bool IsOnThisMachine(const std::string& endpoint) {
@@ -65,8 +44,8 @@ base::Result<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
   const base::Path file = dir / "sim.json";
   const Error none = base::NotFound("no simulator runs in " + dir.string());
   if (!base::FileSize(file) || !IsHeld(dir)) return none;
-  JM_TRY(CheckOurs(dir));
-  JM_TRY(CheckOurs(file));
+  // Who else could write here could send our jobs, and our logins, to hosts of their own.
+  JM_TRY(base::CheckTrusted(file, {.what = "the simulator's folder", .instead = kOwnHome}));
   const auto text = base::ReadRegularFile(file);
   const auto json = text.ok() ? base::ParseJson(*text) : base::Result<base::Json>(text.error());
   if (!json.ok()) return none;
@@ -77,9 +56,10 @@ base::Result<LocalCloud> FindLocalCloud(const base::StatePaths& paths) {
                    .token = base::GetString(*json, "token")};
   if (cloud.pid <= 0 || cloud.endpoint.empty()) return none;
   if (!IsOnThisMachine(cloud.endpoint)) {
-    return Distrusted(file.string() + " has the endpoint " + cloud.endpoint +
-                          ", which is no simulator of this machine",
-                      "remove the file, and end the simulator with `jobman-sim down`");
+    return Error{.code = base::Code::kFailedPrecondition,
+                 .message = file.string() + " has the endpoint " + cloud.endpoint +
+                            ", which is no simulator of this machine",
+                 .hint = "remove the file, and end the simulator with `jobman-sim down`"};
   }
   return cloud;
 }

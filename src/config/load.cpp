@@ -13,6 +13,7 @@
 #include "config/yaml_reader.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/shell.hpp"
+#include "jobman/base/trusted.hpp"
 #include "jobman/core/spec_json.hpp"
 
 namespace jobman::config {
@@ -105,6 +106,13 @@ class Loader {
   void AddUserDefaults(Value& root) {
     const base::Path& file = request_.defaults.user_file;
     if (file.empty()) return;
+    // It may name commands that run as this user.
+    const auto trusted = base::CheckTrusted(
+        file, {.what = "your defaults file", .instead = "set JOBMAN_CONFIG to a file of your own"});
+    if (!trusted.ok()) {
+      out_.Report({.source = AddFile(file, "")}, trusted.error().message, trusted.error().hint);
+      return;
+    }
     const auto text = ReadText(file);
     if (!text.ok()) {
       const bool absent = text.error().code == base::Code::kNotFound;

@@ -4,6 +4,7 @@
 
 #include "config/names.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/trusted.hpp"
 #include "jobman/core/accelerators.hpp"
 
 namespace jobman::config {
@@ -31,6 +32,19 @@ void CheckEndpoint(Reader& reader, const std::string& endpoint, const std::strin
                   "write google, local, or an http(s) URL");
 }
 
+/// Who could change them could see the token, or run commands as this user.
+void CheckTokenSource(Reader& reader, const core::CloudSpec& cloud) {
+  if (!cloud.token_file.empty()) {
+    reader.Complain("cloud.token_file",
+                    base::CheckTrusted(cloud.token_file,
+                                       {.what = "the file", .instead = "name a file of your own"}));
+  }
+  reader.Complain(
+      "cloud.token_command",
+      base::CheckTrustedCommand(cloud.token_command, reader.defaults().working_dir,
+                                {.what = "the command", .instead = "name one of your own"}));
+}
+
 void ResolveCloud(Reader& reader, core::CloudSpec& cloud) {
   std::string found_in = reader.Name("cloud.endpoint");
   if (!reader.Has("cloud.endpoint")) {
@@ -45,6 +59,7 @@ void ResolveCloud(Reader& reader, core::CloudSpec& cloud) {
                     "cloud.token_file and cloud.token_command cannot be used together",
                     "remove one of them");
   }
+  CheckTokenSource(reader, cloud);
 }
 
 void ResolveRetries(Reader& reader, core::RetrySpec& retries) {

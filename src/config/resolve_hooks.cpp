@@ -1,7 +1,10 @@
 #include "config/resolve.hpp"
+#include "jobman/base/trusted.hpp"
 
 namespace jobman::config {
 namespace {
+
+constexpr base::TrustedUse kOfHook{.what = "the command", .instead = "run one of your own"};
 
 void ResolveHook(Reader& reader, const std::string& path, core::HookSpec& hook) {
   std::string what;
@@ -24,6 +27,9 @@ void ResolveHook(Reader& reader, const std::string& path, core::HookSpec& hook) 
   if (what == "run" && hook.folder.empty()) {
     hook.folder = reader.FolderOf(path + ".run").string();
     reader.Note(path + ".workdir", "the folder of the file");
+  }
+  if (what == "run") {
+    reader.Complain(path + ".run", base::CheckTrustedCommand(hook.command, hook.folder, kOfHook));
   }
   if (what == "mail" && hook.mail_to.empty()) {
     reader.Complain(path + ".mail", reader.Name(path + ".mail") + " is empty",

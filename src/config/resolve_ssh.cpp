@@ -8,6 +8,7 @@
 #include "config/resolve.hpp"
 #include "jobman/base/handle.hpp"
 #include "jobman/base/state_paths.hpp"
+#include "jobman/base/trusted.hpp"
 
 namespace jobman::config {
 namespace {
@@ -31,6 +32,9 @@ base::Status CheckKey(const base::Path& key) {
     error.hint = "run: chmod 600 " + key.string();
     return error;
   }
+  auto trusted = base::CheckTrusted(
+      key, {.what = "the private key", .instead = "name a key of your own in ssh.private_key"});
+  if (!trusted.ok()) return trusted;
   const base::UniqueFd fd(::open(key.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd) return base::Ok();
   error.message = key.string() + " cannot be read: " + std::generic_category().message(errno);

@@ -5,6 +5,7 @@
 #include "jobman/base/clock.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/trusted.hpp"
 #include "jobman/http/url.hpp"
 
 namespace jobman::notify {
@@ -15,6 +16,7 @@ using base::Status;
 using ports::Message;
 
 constexpr std::size_t kLongestSecret = 8192;
+constexpr base::TrustedUse kOfHook{.what = "the command", .instead = "run one of your own"};
 
 /// The command's output goes straight to the log, whatever its size and origin.
 constexpr const char* kShell =
@@ -26,6 +28,7 @@ base::Task<base::Result<int>> RunShell(std::vector<std::string> argv, std::strin
 }
 
 base::Task<Status> RunCommand(core::HookSpec hook, Message message) {
+  JM_CO_TRY(base::CheckTrustedCommand(hook.command, hook.folder, kOfHook));
   JM_CO_TRY(base::EnsureDir(message.log.parent_path()));
   std::vector<std::string> argv = {"env",
                                    "JOBMAN_EVENT=" + message.event,

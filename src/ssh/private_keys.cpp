@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "jobman/base/env.hpp"
+#include "jobman/base/trusted.hpp"
 #include "ssh/error_map.hpp"
 
 namespace jobman::ssh {
@@ -30,6 +31,9 @@ base::Status CheckMode(const Path& path) {
     return KeyUnreadable(fmt::format("private key {} can be read by others (mode {:04o})",
                                      path.string(), found.st_mode & 07777U),
                          "chmod 600 " + path.string());
+  const auto trusted = base::CheckTrusted(
+      path, {.what = "the private key", .instead = "name a key of your own in ssh.private_key"});
+  if (!trusted.ok()) return KeyUnreadable(trusted.error().message, trusted.error().hint);
   return base::Ok();
 }
 

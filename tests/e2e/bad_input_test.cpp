@@ -128,6 +128,41 @@ TEST_F(BadInput, AStoreOfANewerVersion) {
   EXPECT_FALSE(base::FileSize(place_.home() / "sim" / "sim.json")) << "no simulator was started";
   std::filesystem::remove(file);
 }
+TEST_F(BadInput, AHomeThatOthersCanWrite) {
+  ASSERT_EQ(chmod(place_.home().c_str(), 0777), 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"create", place_.JobFile("open", 1, "true")},
+        {"list"},
+        {"controller", "run"},
+        {"tick"}}) {
+    const Ran ran = place_.Jobman(words);
+    EXPECT_EQ(ran.code, 2) << words[0] << ran.All();
+    EXPECT_THAT(ran.err, HasSubstr(place_.home().string() + " can be written by other users"));
+    EXPECT_THAT(ran.err, HasSubstr("chmod go-w " + place_.home().string()));
+  }
+  ASSERT_EQ(chmod(place_.home().c_str(), 0700), 0);
+  NothingIsCreated();
+}
+TEST_F(BadInput, WhatRunsAsThisUserButOthersCanWrite) {
+  const base::Path open = place_.path() / "open";
+  ASSERT_TRUE(base::WriteFileAtomic(open, "#!/bin/sh\necho t\n", 0777).ok());
+  const std::string why = open.string() + " can be written by other users";
+  Refused("job: {name: x}\ncloud: {endpoint: 'http://127.0.0.1:9', token_command: '" +
+              open.string() + " now'}\ntpu: {accelerator: v4-8, zone: us-central2-b}\n" +
+              "command: {cmd: 'true'}\n",
+          2, {"job.yaml:2", "cloud.token_command", why, "chmod go-w"});
+  Refused("job: {name: x}\ncloud: {endpoint: 'http://127.0.0.1:9', token_file: " + open.string() +
+              "}\ntpu: {accelerator: v4-8, zone: us-central2-b}\ncommand: {cmd: 'true'}\n",
+          2, {"job.yaml:2", "cloud.token_file", why});
+  Refused(Good("on: {failed: ./open x}\n"), 2, {"job.yaml:5", "on.failed", why});
+}
+TEST_F(BadInput, ADefaultsFileThatOthersCanWrite) {
+  const base::Path config = place_.path() / "config.yaml";
+  ASSERT_TRUE(base::WriteFileAtomic(config, "job: {labels: {a: b}}\n", 0666).ok());
+  setenv("JOBMAN_CONFIG", config.c_str(), 1);
+  Refused(Good(), 2, {"config.yaml: ", "can be written by other users", "chmod go-w"});
+  unsetenv("JOBMAN_CONFIG");
+}
 TEST_F(BadInput, AFeatureThatIsNotSupportedYetIsNamed) {
   Refused(Good("gcsfuse: {bucket_name: b}\n"), 2, {"gcsfuse", "not supported yet"});
 }

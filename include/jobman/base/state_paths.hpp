@@ -16,6 +16,8 @@ struct StatePaths {
 
   /// Folder of the store's files.
   Path StoreDir() const;
+  /// The store's database in it.
+  Path StoreFile() const;
   /// jobs/000042: the files of one job.
   Path JobDir(std::int64_t job) const;
   /// jobs/000042/attempt-2

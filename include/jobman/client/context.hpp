@@ -62,8 +62,8 @@ struct Context {
 /// The first of --home, $JOBMAN_HOME, $XDG_STATE_HOME/jobman and ~/.local/state/jobman that is set,
 /// as an absolute path. kFailedPrecondition if there is none.
 base::Result<base::Path> FindHome(const std::string& option);
-/// Opens the store. kWrite creates the home folder if it is missing, and its errors say how to
-/// choose another.
+/// Opens the store of a home folder that only this user and root can change. kWrite creates the
+/// home folder if it is missing, and its errors say how to choose another.
 base::Result<ports::Stores> OpenStores(const base::StatePaths& paths, StoreUse use,
                                        const StoreOpener& open);
 

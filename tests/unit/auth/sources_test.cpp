@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "jobman/auth/token_source.hpp"
@@ -85,6 +86,33 @@ TEST(FileTokenSource, NamesTheFileThatCannotBeRead) {
   EXPECT_EQ(token.error().code, Code::kUnauthenticated);
   EXPECT_EQ(token.error().reason, base::Reason::kNoToken);
   EXPECT_THAT(token.error().message, HasSubstr("/nonexistent/token"));
+}
+
+TEST(FileTokenSource, RefusesAFileThatOthersCanWrite) {
+  TempFile file;
+  FakeClock clock;
+  Loop loop;
+  file.Write("SECRET");
+  ASSERT_EQ(::chmod(file.path().c_str(), 0666), 0);
+  const auto token = loop.Run(MakeFileTokenSource(file.path(), clock)->Get());
+  ASSERT_FALSE(token.ok());
+  EXPECT_EQ(token.error().reason, base::Reason::kNoToken);
+  EXPECT_THAT(token.error().message, HasSubstr("can be written by other users"));
+  EXPECT_THAT(token.error().hint, HasSubstr("chmod go-w"));
+}
+
+TEST(CommandTokenSource, DoesNotRunAFileThatOthersCanWrite) {
+  TempFile file;
+  FakeClock clock;
+  Loop loop;
+  file.Write("#!/bin/sh\necho token\n");
+  ASSERT_EQ(::chmod(file.path().c_str(), 0700), 0);
+  EXPECT_TRUE(loop.Run(MakeCommandTokenSource(file.path() + " x", clock)->Get()).ok());
+  ASSERT_EQ(::chmod(file.path().c_str(), 0777), 0);
+  const auto token = loop.Run(MakeCommandTokenSource(file.path() + " x", clock)->Get());
+  ASSERT_FALSE(token.ok());
+  EXPECT_EQ(token.error().reason, base::Reason::kNoToken);
+  EXPECT_THAT(token.error().message, HasSubstr("can be written by other users"));
 }
 
 TEST(FileTokenSource, ReportsAnExpiredToken) {

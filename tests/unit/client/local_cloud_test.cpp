@@ -35,11 +35,11 @@ class LocalCloudTest : public test::ClientWorld {
   }
   /// Refused, and no other simulator is started in its place.
   void IsDistrusted(const std::string& why) {
-    EXPECT_EQ(Find().error().code, base::Code::kPermissionDenied);
+    EXPECT_EQ(Find().error().code, base::Code::kFailedPrecondition);
     EXPECT_THAT(Find().error().message, HasSubstr(why));
     EXPECT_NE(Find().error().hint, "");
     const auto started = Start(Program("touch \"$4/started\"\n"));
-    EXPECT_EQ(started.error().code, base::Code::kPermissionDenied);
+    EXPECT_EQ(started.error().code, base::Code::kFailedPrecondition);
     EXPECT_FALSE(base::FileSize(Dir() / "started"));
   }
 };
@@ -99,10 +99,10 @@ TEST_F(LocalCloudTest, WhatBelongsToAnotherUserIsRefused) {
   const test::SimFolder folder(Dir());
   folder.Describe(Description());
   ASSERT_EQ(chown((Dir() / "sim.json").c_str(), 65534, 65534), 0);
-  IsDistrusted("sim.json belongs to another user (uid 65534)");
+  IsDistrusted("sim.json belongs to another user (uid 65534");
   folder.Describe(Description());
   ASSERT_EQ(chown(Dir().c_str(), 65534, 65534), 0);
-  IsDistrusted("belongs to another user (uid 65534)");
+  IsDistrusted("belongs to another user (uid 65534");
 }
 
 TEST_F(LocalCloudTest, ARunningSimulatorIsNotStartedAgain) {

@@ -67,6 +67,17 @@ TEST_F(HookNotifierTest, ACommandRunsInTheFolderOfItsFile) {
   EXPECT_THAT(HookLog(), HasSubstr("gone"));
 }
 
+TEST_F(HookNotifierTest, ACommandThatOthersCanChangeIsNotRun) {
+  const base::Path file = dir_.path() / "tell.sh";
+  ASSERT_TRUE(base::WriteFileAtomic(file, "#!/bin/sh\necho told\n", 0777).ok());
+  const auto told = Tell({.command = "./tell.sh", .folder = dir_.path().string()});
+  EXPECT_EQ(told.error().code, Code::kFailedPrecondition);
+  EXPECT_THAT(told.error().message, HasSubstr(file.string() + " can be written by other users"));
+  EXPECT_EQ(HookLog(), "(none)");
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  EXPECT_TRUE(Tell({.command = "./tell.sh", .folder = dir_.path().string()}).ok());
+}
+
 TEST_F(HookNotifierTest, ACommandThatFailsOrHangsIsAnError) {
   const auto failed = Tell({.command = "echo no; exit 3"});
   EXPECT_THAT(failed.error().message, HasSubstr("exit code 3"));

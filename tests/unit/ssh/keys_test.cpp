@@ -62,6 +62,17 @@ TEST(EnsureKey, RefusesAKeyThatOthersCanRead) {
   EXPECT_TRUE(Contains(line.error().hint, "chmod 600")) << line.error().hint;
 }
 
+TEST(EnsureKey, RefusesAKeyThatOthersCanReplace) {
+  const TempDir dir;
+  ASSERT_TRUE(EnsureKey(dir.path / "open/key").ok());
+  chmod((dir.path / "open").c_str(), 0777);
+  const auto line = EnsureKey(dir.path / "open/key");
+  ASSERT_FALSE(line.ok());
+  EXPECT_EQ(line.error().reason, Reason::kKeyUnreadable);
+  EXPECT_TRUE(Contains(line.error().message, "open can be written by other users"))
+      << line.error().message;
+}
+
 TEST(PublicKeyLine, ReadsEveryKindOfKey) {
   const TempDir dir;
   for (const std::string type : {"rsa", "ecdsa", "ed25519"}) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string_view>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/result.hpp"
+
+namespace jobman::base {
+
+/// What is checked, for the message: "jobman's home folder is not safe: ...", and what the user can
+/// name in its place: "set JOBMAN_HOME to a folder of your own".
+struct TrustedUse {
+  std::string_view what = {};
+  std::string_view instead = {};
+};
+
+/// Whether only this user and root can change what is at `path`, as OpenSSH asks of its files: it
+/// and all folders above belong to one of them, and neither their group nor others may write there.
+/// A folder above may be shared if it is sticky, as /tmp is; a user's private group, which has
+/// nobody else, counts as the user. Symbolic links are followed, and must be theirs too. What does
+/// not exist passes: then only its folders matter. kFailedPrecondition with the cure.
+Status CheckTrusted(const Path& path, TrustedUse use);
+
+/// The same of the file that a shell command runs first, if it names one by a path: "./tell.sh x",
+/// "sh ~/bin/token". Relative ones are below `folder`. What is found on PATH is the system's.
+Status CheckTrustedCommand(std::string_view command, const Path& folder, TrustedUse use);
+
+}  // namespace jobman::base

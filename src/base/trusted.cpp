@@ -1,0 +1,160 @@
+#include "jobman/base/trusted.hpp"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::base {
+namespace {
+
+constexpr int kMostLinks = 40;  // as the kernel follows
+constexpr std::size_t kEntrySize = 16384;
+
+std::string NameOf(uid_t user) {
+  std::vector<char> buffer(kEntrySize);
+  passwd entry = {};
+  passwd* found = nullptr;
+  ::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found);
+  return found == nullptr ? std::string{} : found->pw_name;
+}
+
+/// Whether a local account of another user has this group as its own.
+bool IsGroupOfAnother(gid_t id, uid_t user) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/etc/passwd", "re"),
+                                                             &std::fclose);
+  if (!file) return false;
+  std::vector<char> buffer(kEntrySize);
+  passwd entry = {};
+  passwd* found = nullptr;
+  while (::fgetpwent_r(file.get(), &entry, buffer.data(), buffer.size(), &found) == 0) {
+    if (found->pw_gid == id && found->pw_uid != user) return true;
+  }
+  return false;
+}
+
+/// Whether the group is the user's own and has no other member. Where each user has such a group,
+/// new files are often group-writable (umask 002). Root has none.
+bool IsPrivateGroup(gid_t id, uid_t user) {
+  const std::string name = user == 0 ? "" : NameOf(user);
+  if (name.empty()) return false;
+  std::vector<char> buffer(kEntrySize);
+  group entry = {};
+  group* found = nullptr;
+  ::getgrgid_r(id, &entry, buffer.data(), buffer.size(), &found);
+  if (found == nullptr || name != found->gr_name) return false;
+  for (char** member = found->gr_mem; *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  return !IsGroupOfAnother(id, user);
+}
+
+Error NotSafe(const TrustedUse& use, const std::string& why, std::string cure) {
+  return {.code = Code::kFailedPrecondition,
+          .message = fmt::format("{} is not safe: {}", use.what, why),
+          .hint = std::move(cure)};
+}
+
+Error Foreign(const Path& path, uid_t owner, const TrustedUse& use) {
+  const std::string name = NameOf(owner);
+  const std::string who =
+      name.empty() ? fmt::format("uid {}", owner) : fmt::format("uid {}, {}", owner, name);
+  const bool root = ::geteuid() == 0 && !name.empty();
+  return NotSafe(
+      use, fmt::format("{} belongs to another user ({})", path.string(), who),
+      root ? fmt::format("run jobman as {}, or {}", name, use.instead) : std::string(use.instead));
+}
+
+/// One entry on the way. `last`: the thing itself, which must not be shared at all.
+Status CheckEntry(const Path& path, const struct stat& info, bool last, const TrustedUse& use) {
+  const uid_t self = ::geteuid();
+  if (info.st_uid != 0 && info.st_uid != self) return Foreign(path, info.st_uid, use);
+  if (S_ISLNK(info.st_mode) || (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return Ok();
+  // In a sticky folder nobody else can rename or remove what is ours.
+  if (!last && S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0) return Ok();
+  if ((info.st_mode & S_IWOTH) == 0 && IsPrivateGroup(info.st_gid, self)) return Ok();
+  return NotSafe(
+      use, path.string() + " can be written by other users",
+      fmt::format("chmod go-w {}, if it is right as it is; or {}", path.string(), use.instead));
+}
+
+/// The names on a path, from the root.
+std::deque<Path> NamesOf(const Path& path) {
+  std::deque<Path> names;
+  for (const Path& name : path.relative_path()) {
+    if (!name.empty() && name != ".") names.push_back(name);
+  }
+  return names;
+}
+
+/// Takes the first word off a shell command.
+std::string_view NextWord(std::string_view& command) {
+  command = Trim(command);
+  if (command.empty()) return {};
+  const bool quoted = command.front() == '\'' || command.front() == '"';
+  const std::string_view stops = !quoted ? " \t\n;&|<>()" : command.front() == '"' ? "\"" : "'";
+  if (quoted) command.remove_prefix(1);
+  const std::string_view word = command.substr(0, command.find_first_of(stops));
+  command.remove_prefix(std::min(command.size(), word.size() + (quoted ? 1 : 0)));
+  return word;
+}
+
+bool RunsItsArgument(std::string_view word) {
+  constexpr std::array kWords = {".", "exec", "sh", "bash", "python", "python3"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+}  // namespace
+
+Status CheckTrusted(const Path& path, TrustedUse use) {
+  std::error_code failed;
+  const Path whole = std::filesystem::absolute(path, failed);
+  if (failed) return FromErrno(failed.value(), "finding " + path.string());
+  std::deque<Path> names = NamesOf(whole);
+  names.push_front("/");
+  Path here = "/";
+  for (int links = 0; !names.empty();) {
+    const Path next = here / names.front();  // "/" replaces what is before it
+    names.pop_front();
+    if (next.filename() == "..") {
+      here = here.parent_path();
+      continue;
+    }
+    struct stat info {};
+    // What cannot be looked at cannot be opened either.
+    if (::lstat(next.c_str(), &info) != 0) return Ok();
+    JM_TRY(CheckEntry(next, info, names.empty(), use));
+    if (!S_ISLNK(info.st_mode)) {
+      here = next;
+      continue;
+    }
+    const Path target = std::filesystem::read_symlink(next, failed);
+    if (failed || ++links > kMostLinks) return Ok();
+    if (target.is_absolute()) here = "/";
+    const std::deque<Path> more = NamesOf(target);
+    names.insert(names.begin(), more.begin(), more.end());
+  }
+  return Ok();
+}
+
+Status CheckTrustedCommand(std::string_view command, const Path& folder, TrustedUse use) {
+  std::string_view word = NextWord(command);
+  while (RunsItsArgument(word)) word = NextWord(command);
+  const bool is_path = word.find('/') != std::string_view::npos;
+  // Only the shell knows what these become.
+  if (!is_path || word.find_first_of("$`*=") != std::string_view::npos) return Ok();
+  return CheckTrusted(folder / ExpandHome(word), use);
+}
+
+}  // namespace jobman::base
