@@ -1,6 +1,6 @@
 #include "jobman/auth/auth_transport.hpp"
 
-#include "jobman/http/url.hpp"
+#include "jobman/base/url.hpp"
 
 namespace jobman::auth {
 namespace {
@@ -40,8 +40,8 @@ class AuthTransport final : public http::Transport {
 
   static Result<Request> Sign(Request request, const AccessToken& token) {
     if (token.value.empty()) return request;
-    JM_ASSIGN_OR_RETURN(const http::Url url, http::ParseUrl(request.url));
-    if (url.scheme != "https" && !http::IsLoopback(url.host)) {
+    JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(request.url));
+    if (url.IsOpen()) {
       return base::InvalidArgument("an access token is not sent over plain http to " + url.host,
                                    "use an https endpoint; http is accepted for this machine only");
     }

@@ -1,6 +1,6 @@
 #include "auth/no_token.hpp"
 #include "jobman/auth/token_source.hpp"
-#include "jobman/http/url.hpp"
+#include "jobman/base/url.hpp"
 
 namespace jobman::auth {
 namespace {
@@ -19,13 +19,13 @@ base::Error NoCredentials(const std::string& endpoint) {
 
 Result<std::unique_ptr<TokenSource>> ChooseTokenSource(const TokenSettings& settings,
                                                        const base::Clock& clock, const Env& env) {
-  JM_ASSIGN_OR_RETURN(const http::Url url, http::ParseUrl(settings.endpoint));
+  JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(settings.endpoint));
   if (const auto token = env(kTokenVariable)) return MakeFixedTokenSource(*token, kTokenVariable);
   if (!settings.token_file.empty()) return MakeFileTokenSource(settings.token_file, clock);
   if (!settings.token_command.empty()) {
     return MakeCachedTokenSource(MakeCommandTokenSource(settings.token_command, clock), clock);
   }
-  if (url.scheme == "http" && http::IsLoopback(url.host)) return MakeNoTokenSource();
+  if (url.scheme == "http" && base::IsLoopback(url.host)) return MakeNoTokenSource();
   return NoCredentials(settings.endpoint);
 }
 

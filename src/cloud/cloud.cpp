@@ -3,11 +3,11 @@
 #include <random>
 
 #include "jobman/auth/auth_transport.hpp"
+#include "jobman/base/url.hpp"
 #include "jobman/cloud/tpu_api.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/http/logging_transport.hpp"
 #include "jobman/http/redacting_transport.hpp"
-#include "jobman/http/url.hpp"
 
 namespace jobman::cloud {
 namespace {
@@ -21,8 +21,8 @@ UnitRandom SystemRandom() {
 /// The rate limits are Google's; a local simulator has none.
 RatePolicy DefaultRate(const std::string& endpoint) {
   RatePolicy rate;
-  const auto url = http::ParseUrl(endpoint);
-  if (url && http::IsLoopback(url->host)) {
+  const auto url = base::ParseUrl(endpoint);
+  if (url && base::IsLoopback(url->host)) {
     rate.per_second *= 100;
     rate.burst *= 100;
   }
@@ -47,6 +47,7 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
     return base::Internal("the endpoint 'local' was not resolved to the simulator's address");
   }
   const std::string endpoint = spec.endpoint.empty() ? core::kDefaultEndpoint : spec.endpoint;
+  JM_TRY(base::ParseEndpoint(endpoint));
   auto cloud = std::make_unique<Cloud>();
   cloud->clock_ = std::make_unique<base::SystemClock>();
   const base::Clock& clock = *cloud->clock_;

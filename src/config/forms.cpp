@@ -5,6 +5,7 @@
 #include "config/names.hpp"
 #include "jobman/base/regex.hpp"
 #include "jobman/base/shell.hpp"
+#include "jobman/base/url.hpp"
 
 namespace jobman::config {
 namespace {
@@ -21,10 +22,13 @@ bool HoldsUser(Text url) {
 Status CheckUrl(Text url) {
   if (!IsUrl(url))
     return base::InvalidArgument("\"" + std::string(url) + "\" is not an http(s) URL");
-  if (!HoldsUser(url)) return base::Ok();
-  return base::InvalidArgument(
-      "the URL contains a user or a password, which everybody would see",
-      "keep it in a file, post: {file: PATH}, or send a secret: token: {file: PATH}");
+  if (HoldsUser(url)) {
+    return base::InvalidArgument(
+        "the URL contains a user or a password, which everybody would see",
+        "keep it in a file, post: {file: PATH}, or send a secret: token: {file: PATH}");
+  }
+  const auto parsed = base::ParseUrl(url);
+  return parsed.ok() ? base::Ok() : Status(base::InvalidArgument(parsed.error().message));
 }
 
 /// An address that is safe between < and > in SMTP and in a header.

@@ -5,6 +5,7 @@
 #include "config/names.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
+#include "jobman/base/url.hpp"
 #include "jobman/core/accelerators.hpp"
 
 namespace jobman::config {
@@ -24,12 +25,15 @@ std::string EndpointOf(std::string text) {
 }
 
 void CheckEndpoint(Reader& reader, const std::string& endpoint, const std::string& found_in) {
-  const bool url = endpoint.starts_with("https://") || endpoint.starts_with("http://");
-  const bool has_host =
-      url && endpoint.find_first_not_of('/', endpoint.find(':') + 1) != std::string::npos;
-  if (endpoint == "local" || (has_host && endpoint.find(' ') == std::string::npos)) return;
-  reader.Complain("cloud.endpoint", found_in + ": \"" + endpoint + "\" is not an endpoint",
-                  "write google, local, or an http(s) URL");
+  if (endpoint == "local") return;
+  if (endpoint.find("://") == std::string::npos) {
+    reader.Complain("cloud.endpoint", found_in + ": \"" + endpoint + "\" is not an endpoint",
+                    "write google, local, or an http(s) URL");
+    return;
+  }
+  const auto url = base::ParseEndpoint(endpoint);
+  if (url.ok()) return;
+  reader.Complain("cloud.endpoint", found_in + ": " + url.error().message, url.error().hint);
 }
 
 /// Who could change them could see the token, or run commands as this user.

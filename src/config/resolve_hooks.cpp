@@ -1,10 +1,23 @@
 #include "config/resolve.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
+#include "jobman/base/url.hpp"
 
 namespace jobman::config {
 namespace {
 
 constexpr base::TrustedUse kOfHook{.what = "the command", .instead = "run one of your own"};
+
+/// As before each delivery, where the address may come from a file.
+void CheckToken(Reader& reader, const std::string& path, const core::HookSpec& hook) {
+  if (hook.token.empty() || hook.url.empty()) return;
+  const auto url = base::ParseUrl(hook.url);
+  if (!url.ok() || !url->IsOpen()) return;
+  reader.Complain(
+      path + ".post",
+      reader.Name(path + ".post") + ": a token is not sent over plain http to " + url->host,
+      "use https; http is accepted for this machine only");
+}
 
 void ResolveHook(Reader& reader, const std::string& path, core::HookSpec& hook) {
   std::string what;
@@ -31,6 +44,7 @@ void ResolveHook(Reader& reader, const std::string& path, core::HookSpec& hook) 
   if (what == "run") {
     reader.Complain(path + ".run", base::CheckTrustedCommand(hook.command, hook.folder, kOfHook));
   }
+  if (what == "post") CheckToken(reader, path, hook);
   if (what == "mail" && hook.mail_to.empty()) {
     reader.Complain(path + ".mail", reader.Name(path + ".mail") + " is empty",
                     "write a mail address");
@@ -46,6 +60,11 @@ void ResolveSmtp(Reader& reader, core::SmtpSpec& smtp) {
   if (smtp.user.empty() != smtp.password.empty()) {
     reader.Complain("smtp", "smtp.user and smtp.password belong together",
                     "write both, or neither");
+  }
+  const bool open = smtp.tls == core::SmtpTls::kNone && !smtp.password.empty();
+  if (open && !base::IsLoopback(base::ToLower(smtp.host))) {
+    reader.Complain("smtp.tls", "smtp.tls: the password is not sent without TLS to " + smtp.host,
+                    "use starttls or tls; none is for a server on this machine");
   }
 }
 

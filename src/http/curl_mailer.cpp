@@ -4,7 +4,6 @@
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
 #include "jobman/http/mailer.hpp"
-#include "jobman/http/url.hpp"
 
 namespace jobman::http {
 namespace {

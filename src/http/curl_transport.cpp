@@ -6,7 +6,7 @@
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/http/url.hpp"
+#include "jobman/base/url.hpp"
 
 namespace jobman::http {
 namespace {
@@ -87,7 +87,7 @@ void SetMethod(const Exchange& exchange) {
   curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
 }
 
-void SetProtocols(CURL* easy, const Url& url) {
+void SetProtocols(CURL* easy, const base::Url& url) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
@@ -100,7 +100,7 @@ void SetProtocols(CURL* easy, const Url& url) {
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   // A proxy from the environment cannot reach this machine's loopback.
-  if (IsLoopback(url.host)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
+  if (base::IsLoopback(url.host)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
 }
 
 void SetLimits(CURL* easy, const Request& request, const CurlOptions& options) {
@@ -124,7 +124,7 @@ void SetCallbacks(Exchange& exchange) {
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
 }
 
-Result<std::unique_ptr<Exchange>> Prepare(Request request, const Url& url,
+Result<std::unique_ptr<Exchange>> Prepare(Request request, const base::Url& url,
                                           const CurlOptions& options) {
   auto exchange = std::make_unique<Exchange>();
   exchange->request = std::move(request);
@@ -144,7 +144,7 @@ Result<std::unique_ptr<Exchange>> Prepare(Request request, const Url& url,
   return exchange;
 }
 
-Result<Response> Finish(Exchange& exchange, const Url& url, CURLcode code,
+Result<Response> Finish(Exchange& exchange, const base::Url& url, CURLcode code,
                         const CurlOptions& options) {
   const std::string peer = url.host + " port " + std::to_string(url.port);
   if (exchange.too_large) {
@@ -169,7 +169,7 @@ class CurlTransport final : public Transport {
       : loop_(std::move(loop)), options_(std::move(options)) {}
 
   Task<Result<Response>> Send(Request request) override {
-    JM_CO_ASSIGN_OR_RETURN(const Url url, ParseUrl(request.url));
+    JM_CO_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(request.url));
     JM_CO_ASSIGN_OR_RETURN(auto exchange, Prepare(std::move(request), url, options_));
     JM_CO_ASSIGN_OR_RETURN(const CURLcode code, co_await Perform(loop_, exchange->easy.get()));
     co_return Finish(*exchange, url, code, options_);

@@ -6,7 +6,7 @@
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
-#include "jobman/http/url.hpp"
+#include "jobman/base/url.hpp"
 
 namespace jobman::notify {
 namespace {
@@ -47,6 +47,13 @@ base::Task<Status> RunCommand(core::HookSpec hook, Message message) {
                .message = fmt::format("the command ended with exit code {}", code),
                .hint = "see " + message.log.string()};
   co_return failed;
+}
+
+/// The rule for access tokens holds for hooks too.
+Error InTheClear(const std::string& secret, const std::string& way, const std::string& cure) {
+  return {.code = base::Code::kInvalidArgument,
+          .message = fmt::format("{} is not sent over {}", secret, way),
+          .hint = cure + "; without encryption, only this machine gets it"};
 }
 
 Error Refusal(int status, const std::string& host) {
@@ -92,16 +99,17 @@ base::Task<Status> HookNotifier::Post(core::HookSpec hook, Message message) {
   if (hook.url.empty()) {
     JM_CO_ASSIGN_OR_RETURN(request.url, Read(hook.url_from));
   }
-  if (!hook.token.empty()) {
-    JM_CO_ASSIGN_OR_RETURN(const std::string token, Read(hook.token));
-    request.headers.emplace_back("Authorization", "Bearer " + token);
-  }
-  const auto url = http::ParseUrl(request.url);
+  const auto url = base::ParseUrl(request.url);
   if (!url.ok()) {
     // Without the URL: it may have been read from a secret.
     Error unusable{.code = base::Code::kInvalidArgument,
                    .message = "the address of the webhook is not a usable http(s) URL"};
     co_return unusable;
+  }
+  if (!hook.token.empty()) {
+    if (url->IsOpen()) co_return InTheClear("the token", "plain http to " + url->host, "use https");
+    JM_CO_ASSIGN_OR_RETURN(const std::string token, Read(hook.token));
+    request.headers.emplace_back("Authorization", "Bearer " + token);
   }
   JM_CO_ASSIGN_OR_RETURN(const http::Response response,
                          co_await transport_.Send(std::move(request)));
@@ -115,6 +123,10 @@ base::Task<Status> HookNotifier::Send(core::HookSpec hook, core::SmtpSpec smtp, 
                : smtp.tls == core::SmtpTls::kNone ? http::MailServer::Tls::kNone
                                                   : http::MailServer::Tls::kStartTls;
   if (!smtp.password.empty()) {
+    if (smtp.tls == core::SmtpTls::kNone && !base::IsLoopback(base::ToLower(smtp.host))) {
+      co_return InTheClear("the password", "SMTP without TLS to " + smtp.host,
+                           "use smtp.tls: starttls or tls");
+    }
     JM_CO_ASSIGN_OR_RETURN(server.password, Read(smtp.password));
   }
   const base::SystemClock clock;

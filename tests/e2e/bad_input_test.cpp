@@ -163,6 +163,25 @@ TEST_F(BadInput, ADefaultsFileThatOthersCanWrite) {
   Refused(Good(), 2, {"config.yaml: ", "can be written by other users", "chmod go-w"});
   unsetenv("JOBMAN_CONFIG");
 }
+TEST_F(BadInput, SecretsThatOthersCouldRead) {
+  Refused(Good("on: {failed: {post: 'http://127.0.0.256/x', token: {env: HOOK_TOKEN}}}\n"), 2,
+          {"job.yaml:5", "a token is not sent over plain http to 127.0.0.256", "https"});
+  Refused(Good("smtp: {host: mail.lab.org, from: a@b.org, tls: none, user: u, "
+               "password: {env: SMTP_PASSWORD}}\n"),
+          2, {"job.yaml:5", "the password is not sent without TLS to mail.lab.org", "starttls"});
+}
+TEST_F(BadInput, AnEndpointWithAQuery) {
+  setenv("JOBMAN_ENDPOINT", "http://127.0.0.1:9/?x=1", 1);
+  Refused(
+      "job: {name: x}\ntpu: {accelerator: v4-8, zone: us-central2-b, project: p}\n"
+      "command: {cmd: 'true'}\n",
+      2, {"JOBMAN_ENDPOINT", "query (?)"});
+  unsetenv("JOBMAN_ENDPOINT");
+  const Ran gc = place_.Jobman({"gc", "--endpoint", "http://127.0.0.1:9#x", "--only", "--zone",
+                                "us-central2-b", "--project", "p"});
+  EXPECT_EQ(gc.code, 2) << gc.All();
+  EXPECT_THAT(gc.err, HasSubstr("fragment (#)"));
+}
 TEST_F(BadInput, AFeatureThatIsNotSupportedYetIsNamed) {
   Refused(Good("gcsfuse: {bucket_name: b}\n"), 2, {"gcsfuse", "not supported yet"});
 }

@@ -69,7 +69,8 @@ TEST_F(AuthTransportTest, AddsNothingWithoutAToken) {
 
 TEST_F(AuthTransportTest, SendsNoTokenUnencryptedToAnotherMachine) {
   const auto transport = With(MakeFixedTokenSource("SECRET", "x"));
-  for (const char* url : {"http://tpu.googleapis.com/", "http://127.0.0.1.example.org/"}) {
+  for (const char* url : {"http://tpu.googleapis.com/", "http://127.0.0.1.example.org/",
+                          "http://127.0.0.256/", "http://127.1/", "http://0.0.0.0/"}) {
     const auto answer = Send(*transport, url);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, Code::kInvalidArgument);

@@ -33,6 +33,16 @@ TEST(MakeCloud, WorksWithoutCredentialsOnThisMachine) {
             Reason::kUnreachable);
 }
 
+TEST(MakeCloud, RefusesAnEndpointWithAQuery) {
+  Loop loop;
+  for (const char* endpoint : {"http://127.0.0.1:1/?x=1", "http://127.0.0.1:1#x"}) {
+    const auto cloud =
+        MakeCloud(loop.context.get_executor(), {.endpoint = endpoint}, NoEnvironment());
+    ASSERT_FALSE(cloud.ok()) << endpoint;
+    EXPECT_EQ(cloud.error().code, Code::kInvalidArgument);
+  }
+}
+
 TEST(MakeCloud, ReportsWhichCredentialsItUses) {
   Loop loop;
   const auto cloud = MakeCloud(loop.context.get_executor(), {}, NoEnvironment());

@@ -67,6 +67,35 @@ TEST(Hooks, ThePasswordOfTheMailServerIsReadElsewhere) {
   EXPECT_THAT(HookComplaint("smtp: {host: h, from: nobody}"), HasSubstr("is not a mail address"));
 }
 
+TEST(Hooks, NoTokenGoesOverPlainHttpToAnotherMachine) {
+  const auto post = [](const std::string& url) {
+    return HookComplaint("on: {failed: {post: \"" + url + "\", token: {file: t}}}");
+  };
+  EXPECT_EQ(post("https://hooks.lab.org/x"), "");
+  EXPECT_EQ(post("http://localhost:8080/x"), "");
+  EXPECT_EQ(post("http://[::1]:8080/x"), "");
+  for (const char* host : {"hooks.lab.org", "127.0.0.256", "127.0.0.1.lab.org", "127.1"}) {
+    EXPECT_THAT(post("http://" + std::string(host) + "/x"),
+                HasSubstr(std::string("a token is not sent over plain http to ") + host));
+  }
+  EXPECT_EQ(HookComplaint("on: {failed: \"http://hooks.lab.org/x\"}"), "") << "without a token";
+}
+
+TEST(Hooks, NoPasswordGoesWithoutTlsToAnotherMachine) {
+  const auto smtp = [](const std::string& host, const std::string& tls) {
+    return HookComplaint("smtp: {host: \"" + host + "\", tls: " + tls +
+                         ", from: a@b.org, user: u, password: {file: p}}");
+  };
+  for (const char* host : {"mail.lab.org", "127.0.0.256"}) {
+    EXPECT_THAT(smtp(host, "none"),
+                HasSubstr(std::string("the password is not sent without TLS to ") + host));
+    EXPECT_EQ(smtp(host, "starttls"), "");
+    EXPECT_EQ(smtp(host, "tls"), "");
+  }
+  for (const char* host : {"127.0.0.1", "::1", "LocalHost"}) EXPECT_EQ(smtp(host, "none"), "");
+  EXPECT_EQ(HookComplaint("smtp: {host: mail.lab.org, tls: none, from: a@b.org}"), "");
+}
+
 TEST(Hooks, ACommandMayRunInAnotherFolder) {
   const auto hooks =
       SpecOf("on: {failed: {run: a, workdir: ~/b}, started: {run: a, workdir: c}}").hooks;

@@ -113,6 +113,20 @@ TEST(Load, EndpointComesFromFlagFileOrEnvironment) {
               HasSubstr("JOBMAN_ENDPOINT: \"nowhere\" is not an endpoint"));
 }
 
+TEST(Load, AnEndpointIsAPlainUrl) {
+  for (const char* bad : {"https://h/?key=hunter2", "https://h/#x", "https://me:hunter2@h",
+                          "https://", "ftp://h", "https://h x"}) {
+    EXPECT_THAT(ProblemsOf(SmallJob("cloud: {endpoint: '" + std::string(bad) + "'}\n")),
+                HasSubstr("job.yaml:3:19: cloud.endpoint: "))
+        << bad;
+    const std::string problem = ProblemsOf(SmallJob(), {{"JOBMAN_ENDPOINT", bad}});
+    EXPECT_THAT(problem, HasSubstr("JOBMAN_ENDPOINT: ")) << bad;
+    EXPECT_THAT(problem, ::testing::Not(HasSubstr("hunter2")));
+  }
+  EXPECT_THAT(ProblemsOf(SmallJob("cloud: 'https://h/v2?x'\n")),
+              HasSubstr("must not have a query (?) or a fragment (#)"));
+}
+
 TEST(Load, SetsOverrideTheFile) {
   LoadRequest request = RequestOf(SmallJob("setup: [{run: a}]\n"));
   request.sets = {"tpu.zone=us-east1-d", "command.workers=[0, 1]", "job.environment.A=b=c",
@@ -343,7 +357,7 @@ on:
   started: ./notify.sh
   failed: [{run: "echo 'x'", timeout: 5s}, {mail: [a@b.org]}, {post: {env: HOOK}}]
   succeeded: {post: "https://x.org/\\${a}", token: {file: /t}}
-smtp: {host: mail.lab.org, from: a@b.org, user: u, password: {env: SMTP_PASSWORD}, tls: none}
+smtp: {host: mail.lab.org, from: a@b.org, user: u, password: {env: SMTP_PASSWORD}, tls: tls}
 )";
   const Loaded first = MustLoad(RequestOf(text));
   for (const bool origins : {false, true}) {

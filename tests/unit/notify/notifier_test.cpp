@@ -128,6 +128,39 @@ TEST_F(HookNotifierTest, MailGoesToTheServerOfTheJobFile) {
   EXPECT_THAT(mailer_.mails.at(0).text, Not(HasSubstr("s3cret")));
 }
 
+TEST_F(HookNotifierTest, ATokenIsNotSentInTheClear) {
+  const base::Path file = dir_.path() / "url";
+  ASSERT_TRUE(base::WriteFileAtomic(file, "http://127.0.0.256/x").ok());
+  core::HookSpec hook{.url = "http://hooks.lab.org/x", .token = {.env = "KNOWN"}};
+  EXPECT_THAT(Tell(hook).error().message,
+              HasSubstr("the token is not sent over plain http to hooks.lab.org"));
+  hook.url.clear();
+  hook.url_from.file = file.string();
+  EXPECT_THAT(Tell(hook).error().message, HasSubstr("plain http to 127.0.0.256"));
+  EXPECT_TRUE(script_->requests.empty());
+  ASSERT_TRUE(base::WriteFileAtomic(file, "http://[::1]/x").ok());
+  script_->Answer(204, "");
+  EXPECT_TRUE(Tell(hook).ok());
+}
+
+TEST_F(HookNotifierTest, APasswordIsNotSentInTheClear) {
+  core::SmtpSpec smtp{.host = "127.0.0.256",
+                      .tls = core::SmtpTls::kNone,
+                      .from = "jobman@lab.org",
+                      .user = "u",
+                      .password = {.env = "KNOWN"}};
+  const core::HookSpec hook{.mail_to = {"a@lab.org"}};
+  EXPECT_THAT(Tell(hook, smtp).error().message,
+              HasSubstr("the password is not sent over SMTP without TLS to 127.0.0.256"));
+  EXPECT_TRUE(mailer_.servers.empty());
+  smtp.host = "127.0.0.1";
+  EXPECT_TRUE(Tell(hook, smtp).ok());
+  smtp.host = "mail.lab.org";
+  smtp.user.clear();
+  smtp.password = {};
+  EXPECT_TRUE(Tell(hook, smtp).ok()) << "there is nothing to hide";
+}
+
 TEST(MailText, IsValidForAnyServer) {
   const ports::Message message{
       .event_id = "e1", .event = "failed", .body = R"({"job":42,"name":"train","why":"Zürich"})"};
