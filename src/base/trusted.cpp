@@ -80,7 +80,9 @@ Error Foreign(const Path& path, uid_t owner, const TrustedUse& use) {
 Status CheckEntry(const Path& path, const struct stat& info, bool last, const TrustedUse& use) {
   const uid_t self = ::geteuid();
   if (info.st_uid != 0 && info.st_uid != self) return Foreign(path, info.st_uid, use);
-  if (S_ISLNK(info.st_mode) || (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return Ok();
+  // A device is read as it is, whoever else writes to it: /dev/null.
+  if (S_ISLNK(info.st_mode) || S_ISCHR(info.st_mode) || (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+    return Ok();
   // In a sticky folder nobody else can rename or remove what is ours.
   if (!last && S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0) return Ok();
   if ((info.st_mode & S_IWOTH) == 0 && IsPrivateGroup(info.st_gid, self)) return Ok();

@@ -52,7 +52,8 @@ Task<Result<bool>> AwaitLease(Context context, pid_t ours) {
 
 Task<Result<Live>> LiveController(ports::LeaseStore* leases, base::TimePoint now) {
   JM_CO_ASSIGN_OR_RETURN(Live lease, co_await leases->CurrentLease());
-  const bool lives = lease && lease->expires >= now && !controller::HolderIsDead(lease->holder);
+  const bool lives = lease && lease->expires >= now && !ports::IsTooFarAhead(*lease, now) &&
+                     !controller::HolderIsDead(lease->holder);
   co_return lives ? std::move(lease) : Live{};
 }
 

@@ -1,5 +1,11 @@
 #include "jobman/config/load.hpp"
 
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "config/check.hpp"
@@ -42,16 +48,38 @@ Value ReadTree(std::string_view text, int source, Diagnostics& out) {
   return root;
 }
 
+bool IsNullDevice(const struct stat& info) {
+  return S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3);
+}
+
+/// A pipe without a name, such as <(...) or /dev/stdin: its writer is there. To open a FIFO is to
+/// wait for one.
+bool IsOpenPipe(const base::Path& file, const struct stat& info) {
+  struct statfs system {};
+  return S_ISFIFO(info.st_mode) && ::statfs(file.c_str(), &system) == 0 &&
+         system.f_type == PIPEFS_MAGIC;
+}
+
+/// Refuses what may block for ever, before it is opened.
+base::Status CheckKind(const base::Path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return base::FromErrno(errno, "opening " + file.string());
+  if (S_ISDIR(info.st_mode)) return base::InvalidArgument("is a folder", "name a job file in it");
+  if (S_ISREG(info.st_mode) || IsNullDevice(info) || IsOpenPipe(file, info)) return base::Ok();
+  return base::InvalidArgument(S_ISFIFO(info.st_mode)
+                                   ? "is a FIFO, which is not read: it may have no writer"
+                               : S_ISSOCK(info.st_mode) ? "is a socket"
+                                                        : "is a device",
+                               "name a file");
+}
+
 base::Result<std::string> ReadText(const base::Path& file) {
-  // It may be a pipe, such as <(...); reading is bounded.
   std::error_code problem;
   if (!std::filesystem::exists(file, problem)) {
     return base::NotFound("no such file",
                           "jobman init " + base::ShellQuote(file.string()) + " writes a job file");
   }
-  if (std::filesystem::is_directory(file, problem)) {
-    return base::InvalidArgument("is a folder", "name a job file in it");
-  }
+  JM_TRY(CheckKind(file));
   auto text = base::ReadFile(file, kLargestFile);
   if (text.ok() || text.error().code != base::Code::kInvalidArgument) return text;
   return base::InvalidArgument("larger than 1 MiB, the limit for a job file",

@@ -15,6 +15,13 @@ base::Error HeldBy(const std::string& holder) {
           .hint = "jobman controller status"};
 }
 
+void WarnOf(const ports::Lease& lease, base::TimePoint now) {
+  base::Log(base::LogLevel::kWarn, "store",
+            "the lease of {} ends in {}, which no controller asks for: the clock was wrong, there "
+            "or here. It is taken over",
+            lease.holder, base::FormatDuration(lease.expires - now));
+}
+
 }  // namespace
 
 LeaseKeeper::LeaseKeeper(asio::io_context& loop, ports::LeaseStore& store, const base::Clock& clock,
@@ -30,6 +37,7 @@ base::Task<base::Status> LeaseKeeper::Take(std::string holder) {
   JM_CO_ASSIGN_OR_RETURN(const auto current, co_await store_.CurrentLease());
   if (current && HolderIsDead(current->holder)) JM_CO_TRY(co_await store_.DropLease(*current));
   const base::TimePoint now = clock_.Now();
+  if (current && ports::IsTooFarAhead(*current, now)) WarnOf(*current, now);
   JM_CO_ASSIGN_OR_RETURN(const auto lease, co_await store_.TakeLease(holder_, now, lease_time_));
   if (!lease) co_return HeldBy(current ? current->holder : "another process");
   lease_ = *lease;

@@ -137,7 +137,8 @@ bool Matches(const ports::JobFilter& filter, const ports::JobSummary& row) {
 
 std::optional<ports::Lease> NextLease(const ports::Lease& present, const std::string& holder,
                                       core::TimePoint now, core::Duration time_to_live) {
-  const bool free = present.holder.empty() || present.expires <= now;
+  const bool free =
+      present.holder.empty() || present.expires <= now || ports::IsTooFarAhead(present, now);
   const bool mine = present.holder == holder;
   if (!free && !mine) return std::nullopt;
   return ports::Lease{.holder = holder,

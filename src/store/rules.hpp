@@ -32,7 +32,7 @@ ports::JobSummary Summarise(const core::Job& job);
 bool Matches(const ports::JobFilter& filter, const ports::JobSummary& row);
 
 /// The lease after `holder` requested it, given the stored one; nothing when another holder's has
-/// not expired.
+/// not expired and is not too far ahead.
 std::optional<ports::Lease> NextLease(const ports::Lease& present, const std::string& holder,
                                       core::TimePoint now, core::Duration time_to_live);
 

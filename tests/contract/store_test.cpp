@@ -660,6 +660,19 @@ TEST_P(StoreContract, ExpiredLeaseMayBeTakenAndHasANewToken) {
   EXPECT_FALSE(store().TakeLease("a", now_ + seconds{31}, seconds{30}).value().has_value());
 }
 
+TEST_P(StoreContract, LeaseThatEndsInTenYearsHoldsNobodyOff) {
+  const auto lease = store().TakeLease("a", now_, std::chrono::hours{87'600}).value();
+  const auto taken = store().TakeLease("b", now_, seconds{30}).value();
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_GT(taken->token, lease->token);
+  EXPECT_EQ(taken->expires, now_ + seconds{30});
+  ASSERT_TRUE(store().DropLease(*taken).ok());
+  const auto own = store().TakeLease("a", now_ + std::chrono::hours{87'600}, seconds{30}).value();
+  const auto right = store().TakeLease("a", now_, seconds{30}).value();
+  EXPECT_EQ(right->token, own->token) << "its holder's clock was put right";
+  EXPECT_EQ(right->expires, now_ + seconds{30});
+}
+
 TEST_P(StoreContract, ControllerThatLostItsLeaseWritesNothing) {
   Job job = Get(Create("train"));
   const auto old = store().TakeLease("a", now_, seconds{30}).value();

@@ -44,6 +44,35 @@ class BadInput : public testing::Test {
 TEST_F(BadInput, MissingFile) {
   RefusedFile("/nowhere/job.yaml", 2, {"/nowhere/job.yaml"});
 }
+/// None of them is waited for.
+TEST_F(BadInput, WhatIsNoFile) {
+  const std::string fifo = (place_.path() / "fifo").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const auto& [file, why] :
+       std::map<std::string, std::string>{{fifo, "is a FIFO"},
+                                          {"/dev/zero", "is a device"},
+                                          {place_.path().string(), "is a folder"},
+                                          {"/dev/null", "is empty"}}) {
+    RefusedFile(file, 2, {file + ": ", why});
+    const Ran check = place_.Jobman({"config", "check", file});
+    EXPECT_EQ(check.code, 2) << check.All();
+    EXPECT_THAT(check.All(), HasSubstr(why));
+  }
+  setenv("JOBMAN_CONFIG", fifo.c_str(), 1);
+  Refused(Good(), 2, {fifo + ": ", "is a FIFO"});
+  unsetenv("JOBMAN_CONFIG");
+}
+/// What the shell makes of <(...), and - for config check.
+TEST_F(BadInput, APipeWithAWriterIsRead) {
+  const base::Path file = place_.path() / "job.yaml";
+  ASSERT_TRUE(base::WriteFileAtomic(file, Good()).ok());
+  const std::string program =
+      std::string(JOBMAN_BIN_DIR) + "/jobman --home " + place_.home().string() + " config check ";
+  for (const char* name : {"/dev/stdin", "/proc/self/fd/0", "-"}) {
+    const Ran ran = RunProgram({"sh", "-c", "cat " + file.string() + " | " + program + name});
+    EXPECT_EQ(ran.code, 0) << name << ran.All();
+  }
+}
 TEST_F(BadInput, YamlSyntax) {
   Refused("job: {name: x\n", 2, {"job.yaml:"});
 }

@@ -20,12 +20,23 @@ struct Lease {
   base::TimePoint expires = {};
 };
 
+/// No controller takes a lease for longer than an hour; the rest is for clocks that differ.
+inline constexpr base::Duration kLongestLease = std::chrono::hours{2};
+
+/// Whether a lease ends so far ahead that a wrong clock wrote it, or not jobman. It holds nobody
+/// off, so that it cannot lock a store for years; its holder, if it lives, renews it in time or
+/// finds out that it lost it.
+inline bool IsTooFarAhead(const Lease& lease, base::TimePoint now) {
+  return lease.expires > now + kLongestLease;
+}
+
 /// The lease of a store. The object must outlive its coroutines.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
 
-  /// Takes or extends the lease; nothing when another holder's has not expired.
+  /// Takes or extends the lease; nothing when another holder's has not expired and is
+  /// not IsTooFarAhead().
   virtual Task<Result<std::optional<Lease>>> TakeLease(std::string holder, base::TimePoint now,
                                                        base::Duration time_to_live) = 0;
   /// kLeaseLost when the lease has changed hands.

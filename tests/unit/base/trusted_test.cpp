@@ -42,6 +42,7 @@ TEST_F(Trusted, WhatOnlyThisUserCanWriteIs) {
   Mode("a", 0755);
   EXPECT_TRUE(CheckTrusted(file_, kUse).ok());
   EXPECT_TRUE(CheckTrusted("/etc/passwd", kUse).ok()) << "root's";
+  EXPECT_TRUE(CheckTrusted("/dev/null", kUse).ok());
 }
 
 TEST_F(Trusted, WhatOthersCanWriteIsNot) {

@@ -37,7 +37,7 @@ class Wait : public testing::Test {
         Move(store, name[0] == 't' ? 1 : 2, core::Running{}, "the command runs");
       }
       const auto now = world_.clock.Now();
-      ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), now, std::chrono::hours{24}).ok());
+      ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), now, std::chrono::hours{1}).ok());
     };
     world_.on_pause = [this](test::MemoryStore& store) {
       world_.clock.Advance(std::chrono::seconds{10});

@@ -98,6 +98,14 @@ TEST_F(BackgroundController, IsDeadWhenItsProcessHasEnded) {
   EXPECT_FALSE(Lives());
 }
 
+TEST_F(BackgroundController, ALeaseOfTenYearsIsNoSignOfLife) {
+  ASSERT_TRUE(store_.TakeLease("elsewhere", clock_.Now(), std::chrono::hours{87'600}).ok());
+  EXPECT_FALSE(Lives());
+  ASSERT_TRUE(Ensure().ok());
+  EXPECT_EQ(started_, 1);
+  EXPECT_TRUE(Lives());
+}
+
 TEST_F(BackgroundController, IsStartedOnlyWhenNoneLives) {
   ASSERT_TRUE(Ensure().ok());
   EXPECT_EQ(started_, 1);

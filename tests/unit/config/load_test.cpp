@@ -393,9 +393,17 @@ TEST(Load, ASecretMustBeARegularFileThatFitsAVariable) {
   EXPECT_THAT(problems(dir.path() / "pipe"), HasSubstr("is not a regular file"));
 }
 
-TEST(Load, AnEndlessFileIsBounded) {
-  LoadRequest request{.file = "/dev/zero", .defaults = testing::TestDefaults()};
-  EXPECT_THAT(Rendered(Load(request)), HasSubstr("larger than 1 MiB"));
+TEST(Load, WhatIsNoFileIsNotWaitedFor) {
+  const ScratchDir dir;
+  const base::Path fifo = dir.path() / "pipe";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const auto problems = [](const base::Path& file) {
+    return Rendered(Load({.file = file, .defaults = testing::TestDefaults()}));
+  };
+  EXPECT_THAT(problems(fifo), HasSubstr("is a FIFO"));
+  EXPECT_THAT(problems("/dev/zero"), HasSubstr("is a device"));
+  EXPECT_THAT(problems(dir.path()), HasSubstr("is a folder"));
+  EXPECT_THAT(problems("/dev/null"), HasSubstr("the file is empty"));
 }
 
 std::string WarningsOf(const std::string& text, const testing::Environment& env) {

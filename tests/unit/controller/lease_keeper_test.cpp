@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "jobman/base/log.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/memory_store.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace jobman::controller {
 namespace {
@@ -76,6 +78,17 @@ TEST_F(LeaseKeeperTest, TheLeaseOfAnotherControllerIsNotTaken) {
   const auto refused = base::RunTask(loop_, keeper_.Take("me"));
   EXPECT_EQ(refused.error().code, base::Code::kAborted);
   EXPECT_EQ(refused.error().message, "another controller is running: another");
+}
+
+TEST_F(LeaseKeeperTest, ALeaseOfTenYearsIsTakenAndExplained) {
+  const test::TempDir dir;
+  base::StartLog(dir / "log", base::LogLevel::kInfo, "");
+  ASSERT_TRUE(memory_.TakeLease("another", clock_.Now(), hours{87'600}).value());
+  Take();
+  EXPECT_EQ(keeper_.token(), 2);
+  EXPECT_EQ(memory_.CurrentLease().value()->expires, clock_.Now() + kLease);
+  EXPECT_NE(base::ReadFile(dir / "log")->find("the lease of another ends in"), std::string::npos);
+  base::StartLog({}, base::LogLevel::kError, "");
 }
 
 TEST_F(LeaseKeeperTest, TheStoreIsAskedAfterSuspension) {
