@@ -21,6 +21,22 @@ base::Task<std::optional<core::Job>> JobOf(core::FoundSlice found, ports::JobSto
   co_return stored.ok() ? std::optional(*stored) : std::nullopt;
 }
 
+/// Whether the job's own record says that it asked for this slice and gave it up. Labels alone do
+/// not: a copy of this store gives its slices the same ones.
+base::Task<base::Result<bool>> WasGivenUp(core::FoundSlice found, core::Job job,
+                                          ports::JobStore* store) {
+  const auto is_it = [&found](const std::string& slice, const std::string& zone) {
+    return core::IsPartOf(slice, found.ref.name) && zone == found.ref.place.zone;
+  };
+  for (const core::AbandonedRequest& one : job.abandoned) {
+    if (is_it(one.ref.name, one.ref.place.zone)) co_return true;
+  }
+  JM_CO_ASSIGN_OR_RETURN(const auto attempts, co_await store->Attempts(job.id));
+  co_return std::any_of(attempts.begin(), attempts.end(), [&](const ports::AttemptRecord& one) {
+    return one.ended_at && !one.slice.empty() && is_it(one.slice, one.zone);
+  });
+}
+
 /// Whether it is a node of a queued resource, and queued resources were not listed. A node is
 /// deleted with its queued resource, so nothing can be said about it then.
 bool IsOfUnlisted(const core::FoundSlice& found, const Listing& listing) {
@@ -41,9 +57,9 @@ base::Task<void> DeleteAbandonedSlices(std::shared_ptr<ports::SliceApi> api, por
     if (!job) continue;
     const core::Claim claim = core::JudgeSlice(found, core::OwnerLabels(*job, store_id), job);
     if (claim.ownership != core::Ownership::kOrphan) continue;
-    // An attempt that is not on record: the store is an old copy, and the slice may be in use. The
-    // job adopts it when it reaches that attempt; otherwise `gc` deletes it.
-    if (core::AttemptOf(found.ref.name) > job->attempt) continue;
+    // Otherwise it may be in use by a copy of this store; `gc` asks.
+    const auto given_up = co_await WasGivenUp(found, *job, store);
+    if (!given_up.ok() || !*given_up) continue;
     base::Log(LogLevel::kWarn, "cloud", "deleting slice {} of an abandoned request: {}",
               found.ref.name, claim.why);
     const auto deleted = co_await api->Delete(found.ref);

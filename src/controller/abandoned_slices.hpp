@@ -8,9 +8,10 @@
 
 namespace jobman::controller {
 
-/// Deletes slices of abandoned requests: slices with this store's labels whose job holds another
-/// slice, or none. No job is about to adopt them: a job records a slice before it requests it.
-/// Slices that belong to no job of the store are left to `jobman gc`.
+/// Deletes slices of abandoned requests: slices with this store's labels that their job asked for
+/// and gave up, by its own record (Job::abandoned, or an attempt that has ended), and does not
+/// hold. No job is about to adopt them: a name is never used for a second slice. What carries our
+/// labels and is on no record, such as a slice of a copy of this store, is left to `jobman gc`.
 base::Task<void> DeleteAbandonedSlices(std::shared_ptr<ports::SliceApi> api, ports::JobStore* store,
                                        const JobBook* book, std::string store_id, Listing listing);
 

@@ -6,14 +6,13 @@
 
 namespace jobman::controller {
 
-core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, core::JobId job,
-                       const std::string& store_id) {
+core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, const Labels& ours) {
   core::SliceSeen seen{.slice = ref.name};
-  const auto ours = [&](const auto& labels) { return core::IsOurs(labels, job, store_id); };
+  const auto is_ours = [&](const Labels& labels) { return core::IsOurs(labels, ours); };
   for (const auto& one : listing.queued) {
     if (one.id == ref.name) seen.queued = one;
   }
-  if (seen.queued && !ours(seen.queued->labels)) {
+  if (seen.queued && !is_ours(seen.queued->labels)) {
     seen.queued.reset();
     seen.taken.push_back(ref.name);
   }
@@ -21,7 +20,7 @@ core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, core::
     const auto node = std::find_if(listing.nodes.begin(), listing.nodes.end(),
                                    [&](const core::NodeSeen& one) { return one.id == id; });
     if (node == listing.nodes.end()) continue;
-    if (ours(node->labels))
+    if (is_ours(node->labels))
       seen.nodes.push_back(*node);
     else
       seen.taken.push_back(id);

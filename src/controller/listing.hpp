@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,10 @@ struct Listing {
   bool queued_listed = false;
 };
 
-/// What the listing shows under the slice's names: ours, or names taken by others.
-core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, core::JobId job,
-                       const std::string& store_id);
+using Labels = std::map<std::string, std::string>;
+
+/// What the listing shows under the slice's names: ours, or names taken by others. `ours`:
+/// core::OwnerLabels() of the job.
+core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, const Labels& ours);
 
 }  // namespace jobman::controller

@@ -7,8 +7,6 @@
 namespace jobman::controller {
 namespace {
 
-using Labels = std::map<std::string, std::string>;
-
 bool IsNotFound(const base::Error& error) {
   return error.code == base::Code::kNotFound;
 }
@@ -46,8 +44,11 @@ SliceCalls::~SliceCalls() {
   scope_.Cancel();
 }
 
-SliceCalls::Caller SliceCalls::CallerFor(const core::Job& job) {
-  return {.job = job.id, .cloud = job.spec.cloud, .ssh = job.spec.ssh};
+SliceCalls::Caller SliceCalls::CallerFor(const core::Job& job) const {
+  return {.job = job.id,
+          .labels = core::OwnerLabels(job, options_.policy.store_id),
+          .cloud = job.spec.cloud,
+          .ssh = job.spec.ssh};
 }
 
 void SliceCalls::Do(const core::Job& job, const core::CreateSlice& create) {
@@ -129,7 +130,7 @@ base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::Sl
   for (const core::SliceRef& part : ToDelete(slice)) {
     const bool left_over = part.mode != slice.mode;
     if (left_over && !answer.gone) break;
-    const auto deleted = co_await DeletePart(api, caller.job, part);
+    const auto deleted = co_await DeletePart(api, caller.labels, part);
     if (!deleted.ok()) answer.error = deleted.error();
     if (!deleted.ok() || *deleted) answer.gone = false;
   }
@@ -138,13 +139,13 @@ base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::Sl
 
 /// Never deletes anything without our labels. Returns whether there was something of ours.
 base::Task<base::Result<bool>> SliceCalls::DeletePart(std::shared_ptr<ports::SliceApi> api,
-                                                      core::JobId job, core::SliceRef part) {
+                                                      Labels ours, core::SliceRef part) {
   const auto labels = co_await LabelsOf(api, part);
   if (!labels.ok()) {
     if (IsNotFound(labels.error())) co_return false;
     co_return labels.error();
   }
-  if (!core::IsOurs(*labels, job, options_.policy.store_id)) co_return false;
+  if (!core::IsOurs(*labels, ours)) co_return false;
   const auto deleted = co_await api->Delete(part);
   if (deleted.ok()) co_return true;
   if (IsNotFound(deleted.error())) co_return false;
@@ -185,7 +186,7 @@ base::Task<void> SliceCalls::LookUp(SliceCalls* self, Caller caller, core::Slice
   if (cloud.ok()) found = co_await GetByName(*cloud, slice);
   self->looking_up_.erase(slice.name);
   if (!found.ok()) co_return;
-  core::SliceSeen seen = SeenIn(*found, slice, caller.job, self->options_.policy.store_id);
+  core::SliceSeen seen = SeenIn(*found, slice, caller.labels);
   seen.began = began;
   seen.by_name = true;
   self->book_.Post(caller.job, std::move(seen));

@@ -27,6 +27,7 @@ class SliceCalls {
   /// Whose call it is, and to which cloud.
   struct Caller {
     core::JobId job = {};
+    Labels labels = {};  ///< what its slices carry
     core::CloudSpec cloud = {};
     core::SshSpec ssh = {};
   };
@@ -34,14 +35,14 @@ class SliceCalls {
     Caller caller = {};
     core::SliceRef slice = {};
   };
-  static Caller CallerFor(const core::Job& job);
+  Caller CallerFor(const core::Job& job) const;
   static base::Task<void> Create(SliceCalls* self, Caller caller, core::SliceRequest request);
   static base::Task<void> Delete(SliceCalls* self, Caller caller, core::SliceRef slice);
   static base::Task<void> LookUp(SliceCalls* self, Caller caller, core::SliceRef slice);
   base::Task<core::CreateAnswered> AskForSlice(Caller caller, core::SliceRequest request);
   base::Task<core::DeleteAnswered> AskToDelete(Caller caller, core::SliceRef slice);
-  base::Task<base::Result<bool>> DeletePart(std::shared_ptr<ports::SliceApi> api, core::JobId job,
-                                            core::SliceRef part);
+  static base::Task<base::Result<bool>> DeletePart(std::shared_ptr<ports::SliceApi> api,
+                                                   Labels ours, core::SliceRef part);
   static base::Task<base::Result<Listing>> GetByName(std::shared_ptr<ports::SliceApi> api,
                                                      core::SliceRef slice);
   void StartDelete(Caller caller, core::SliceRef slice);

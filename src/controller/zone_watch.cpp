@@ -184,7 +184,7 @@ void ZoneWatch::PostSeen(const Place& place, core::TimePoint began, const Listin
       // Queued resources were not listed: the place is looked at as soon as the first job is
       // loaded, before the jobs that use them.
       if (IsQueued(ref) && !listing.queued_listed) continue;
-      core::SliceSeen seen = SeenIn(listing, ref, job.id, options_.policy.store_id);
+      core::SliceSeen seen = SeenIn(listing, ref, core::OwnerLabels(job, options_.policy.store_id));
       seen.began = began;
       book_.Post(job.id, std::move(seen));
     }

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/overloaded.hpp"
 #include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 namespace {
+
+constexpr const char* kOwnerLabel = "jobman-owner";
 
 std::string_view OutcomeName(Outcome outcome) {
   switch (outcome) {
@@ -51,17 +55,17 @@ bool IsFinal(const JobState& state) {
 
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id) {
   return {{"jobman-job", FormatJobId(job.id)},
-          {"jobman-owner", LabelValue(job.user)},
+          {kOwnerLabel, LabelValue(job.user)},
           {"jobman-store", LabelValue(store_id)}};
 }
 
-bool IsOurs(const std::map<std::string, std::string>& labels, JobId job,
-            const std::string& store_id) {
-  auto carries = [&](const std::string& key, const std::string& value) {
-    const auto found = labels.find(key);
-    return found != labels.end() && found->second == value;
-  };
-  return carries("jobman-job", FormatJobId(job)) && carries("jobman-store", LabelValue(store_id));
+bool IsOurs(const std::map<std::string, std::string>& labels,
+            const std::map<std::string, std::string>& ours) {
+  return std::all_of(ours.begin(), ours.end(), [&](const auto& label) {
+    const auto found = labels.find(label.first);
+    if (found == labels.end()) return label.first == kOwnerLabel;
+    return found->second == label.second;
+  });
 }
 
 SliceRequest RequestFor(const Job& job, SliceRef slice, const std::string& store_id) {

@@ -66,13 +66,15 @@ Claim JudgeSlice(const FoundSlice& found, const std::map<std::string, std::strin
   const std::string store = LabelOf(found.labels, "jobman-store");
   const std::string owner = LabelOf(found.labels, "jobman-owner");
   const auto id = LabelledJob(found.labels);
+  const bool of_store = store == LabelOf(ours, "jobman-store");
+  // The owner's label counts first: a copy of this store may be in another user's hands.
+  if (!owner.empty() && owner != LabelOf(ours, "jobman-owner"))
+    return {Ownership::kOtherOwner, "it is " + owner + "'s"};
   if (store.empty() || !id) return {Ownership::kUnlabelled, "it has no jobman labels"};
+  if (owner.empty() && !of_store) return {Ownership::kOtherOwner, "it is somebody's"};
   const std::string number = FormatJobId(*id);
-  if (store != LabelOf(ours, "jobman-store")) {
-    if (owner != LabelOf(ours, "jobman-owner"))
-      return {Ownership::kOtherOwner, "it is " + (owner.empty() ? "somebody" : owner) + "'s"};
+  if (!of_store)
     return {Ownership::kOtherStore, fmt::format("job {} of store {} may hold it", number, store)};
-  }
   if (!job) return {Ownership::kOrphan, fmt::format("there is no job {}", number)};
   const std::string job_is = fmt::format("job {} is {}", number, StateName(job->state));
   if (!job->slice) return {Ownership::kOrphan, job_is + " and holds no slice"};

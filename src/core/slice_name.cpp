@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 
 #include "jobman/base/strings.hpp"
 
@@ -73,14 +72,6 @@ bool IsPartOf(const std::string& slice, std::string_view name) {
   if (!name.starts_with(slice)) return false;
   name.remove_prefix(slice.size());
   return name.empty() || (name.front() == '-' && AllDigits(name.substr(1)));
-}
-
-int AttemptOf(std::string_view name) {
-  const auto mark = name.rfind("-a");
-  if (mark == std::string_view::npos) return 0;
-  name.remove_prefix(mark + 2);
-  const auto attempt = base::ParseNumber(name.substr(0, name.find('-')));
-  return attempt && *attempt <= std::numeric_limits<int>::max() ? static_cast<int>(*attempt) : 0;
 }
 
 }  // namespace jobman::core

@@ -10,6 +10,7 @@ namespace jobman::test {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 using testing::UnorderedElementsAre;
@@ -92,10 +93,15 @@ class Gc : public testing::Test {
   base::Json labels_;
 };
 
-TEST_F(Gc, IsNotNeededWhileAControllerRuns) {
+/// What is on no record may belong to a copy of the store: a running controller leaves it alone.
+TEST_F(Gc, IsNeededForWhatOnlyLabelsSayIsOurs) {
   HoldASlice();
   MakeNode("theirs", base::Json::object());
   MakeQueued("kept-000001-a0", labels_);
+  ASSERT_EQ(place_.Jobman({"run", place_.JobFile("next", 1, "echo done")}).code, 0);
+  ASSERT_EQ(place_.Jobman({"delete", "next", "--wait"}).code, 0);
+  EXPECT_THAT(Nodes(), UnorderedElementsAre("kept-000001-a1", "kept-000001-a0", "theirs"));
+  EXPECT_EQ(place_.Jobman({"gc", "--yes"}).code, 0);
   EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "theirs"}));
 }
 
@@ -106,6 +112,7 @@ TEST_F(Gc, DeletesOrphansButNoOwnedOrForeignSlices) {
   MakeNode("lost-000099-a1", With("jobman-job", "000099"));    // an unknown job
   MakeNode("laptop-000001-a1", With("jobman-store", "else"));  // another store of this user
   MakeNode("colleague", {{"jobman-job", "000001"}, {"jobman-store", "x"}, {"jobman-owner", "zoe"}});
+  MakeNode("zoes-000099-a1", With("jobman-owner", "zoe"));  // of this store, by its label
   MakeNode("theirs", base::Json::object());
   const auto all = Nodes();
 
@@ -117,6 +124,7 @@ TEST_F(Gc, DeletesOrphansButNoOwnedOrForeignSlices) {
   EXPECT_THAT(listed.out, HasSubstr("laptop-000001-a1"));
   EXPECT_THAT(listed.out, Not(HasSubstr("theirs")));
   EXPECT_THAT(listed.out, Not(HasSubstr("colleague")));
+  EXPECT_THAT(listed.out, Not(HasSubstr("zoes")));
   EXPECT_THAT(listed.err, HasSubstr("nothing is deleted without --yes"));
   EXPECT_EQ(Nodes(), all);
   const Ran json = place_.Jobman({"--json", "gc"});
@@ -125,12 +133,15 @@ TEST_F(Gc, DeletesOrphansButNoOwnedOrForeignSlices) {
 
   const Ran deleted = place_.Jobman({"gc", "--yes"});
   EXPECT_EQ(deleted.code, 0) << deleted.All();
-  EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "laptop-000001-a1", "colleague", "theirs"}));
+  EXPECT_TRUE(OnlyTheseAreLeft(
+      {"kept-000001-a1", "laptop-000001-a1", "colleague", "zoes-000099-a1", "theirs"}));
   EXPECT_EQ(place_.Jobman({"gc"}).code, 0) << "no orphan of this store is left";
   EXPECT_EQ(place_.StateOf("kept"), "SUCCEEDED");
 
   EXPECT_EQ(place_.Jobman({"gc", "--all-stores", "--yes"}).code, 0);
-  EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "colleague", "theirs"}));
+  EXPECT_TRUE(OnlyTheseAreLeft({"kept-000001-a1", "colleague", "zoes-000099-a1", "theirs"}));
+  EXPECT_EQ(place_.Jobman({"gc", "--name", "zoes*", "--unlabelled", "--yes"}).code, 0);
+  EXPECT_THAT(Nodes(), Contains("zoes-000099-a1"));
 }
 
 TEST_F(Gc, AsksOnATerminal) {

@@ -220,7 +220,7 @@ void ReconcilerWorld::Do(const core::Effect& effect) {
 
 void ReconcilerWorld::Do(const core::CreateSlice& create) {
   const std::string& name = create.request.ref.name;
-  if (!core::IsOurs(create.request.tpu.labels, job_.id, policy_.store_id)) {
+  if (!core::IsOurs(create.request.tpu.labels, core::OwnerLabels(job_, policy_.store_id))) {
     return Break("a request without our labels");
   }
   CallFate fate = cloud_.Create(name, create.request.ref.mode, now_);

@@ -128,8 +128,10 @@ struct Job {
 
 /// Labels that mark a cloud resource as ours: jobman-job, jobman-owner, jobman-store.
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id);
-bool IsOurs(const std::map<std::string, std::string>& labels, JobId job,
-            const std::string& store_id);
+/// Whether a resource carries the labels of `ours`, the OwnerLabels() of a job. A jobman-owner that
+/// names another user wins over the other two; one that is missing says nothing.
+bool IsOurs(const std::map<std::string, std::string>& labels,
+            const std::map<std::string, std::string>& ours);
 
 /// The request for a slice of the job: its spec, our labels, and the startup script in the nodes'
 /// metadata (key `startup-script`).

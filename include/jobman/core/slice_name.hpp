@@ -29,7 +29,5 @@ std::vector<std::string> NamesOfParts(const SliceRef& ref);
 
 /// Whether `name` is the slice's or one of its nodes': train-000042-a3, train-000042-a3-1.
 bool IsPartOf(const std::string& slice, std::string_view name);
-/// The attempt in the name of a slice or of one of its nodes (SliceName); 0 for other names.
-int AttemptOf(std::string_view name);
 
 }  // namespace jobman::core

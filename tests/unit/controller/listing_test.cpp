@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 class ListingTest : public testing::Test {
  protected:
-  core::SliceSeen Seen() const { return SeenIn(listing_, ref_, job_.id, "store1"); }
+  core::SliceSeen Seen() const { return SeenIn(listing_, ref_, core::OwnerLabels(job_, "store1")); }
   void AddNode(const std::string& id, const std::string& store) {
     listing_.nodes.push_back({.id = id, .labels = core::OwnerLabels(job_, store)});
   }
@@ -44,6 +44,12 @@ TEST_F(ListingTest, ANameOfSomebodyElseIsTakenAndNotOurs) {
   EXPECT_FALSE(seen.queued);
   EXPECT_THAT(seen.taken, ElementsAre("train-000042-a1"));
   EXPECT_TRUE(seen.foreign);
+}
+
+TEST_F(ListingTest, ASliceOfAnotherUserIsNotOursAlthoughItNamesThisStore) {
+  AddQueued("train-000042-a1", "store1");
+  listing_.queued[0].labels["jobman-owner"] = "zoe";
+  EXPECT_TRUE(Seen().foreign);
 }
 
 TEST_F(ListingTest, ASliceOfWhichAPartIsOursIsNotForeign) {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "jobman/core/slice_name.hpp"
 #include "tests/support/job_builder.hpp"
 
 namespace jobman::core {
@@ -90,6 +89,35 @@ TEST(JudgeSlice, SlicesWithOtherLabelsAreNotOurs) {
   EXPECT_EQ(claim.why, "it is bob's");
 }
 
+TEST(JudgeSlice, AnotherUsersSliceIsNotOursWhateverTheStoreLabelSays) {
+  auto labels = Ours();
+  labels["jobman-owner"] = "bob";
+  const auto claim = JudgeSlice(Found("train-000042-a2", labels), Ours(), Holding("x"));
+  EXPECT_EQ(claim.ownership, Ownership::kOtherOwner);
+  EXPECT_EQ(claim.why, "it is bob's");
+  EXPECT_EQ(Judge(Found("train-000042-a2", labels), std::nullopt), Ownership::kOtherOwner);
+  labels.erase("jobman-job");
+  EXPECT_EQ(Judge(Found("train-000042-a2", labels), std::nullopt), Ownership::kOtherOwner)
+      << "nor is it deleted as one without labels";
+  labels = Ours();
+  labels.erase("jobman-owner");
+  EXPECT_EQ(Judge(Found("train-000042-a2", labels), std::nullopt), Ownership::kOrphan);
+}
+
+TEST(IsOurs, NeedsJobAndStoreAndNoOtherOwner) {
+  EXPECT_TRUE(IsOurs(Ours(), Ours()));
+  for (const char* key : {"jobman-job", "jobman-store", "jobman-owner"}) {
+    auto labels = Ours();
+    labels[key] = "other";
+    EXPECT_FALSE(IsOurs(labels, Ours())) << key;
+    labels.erase(key);
+    EXPECT_EQ(IsOurs(labels, Ours()), key == std::string("jobman-owner")) << key;
+  }
+  auto more = Ours();
+  more["team"] = "vision";
+  EXPECT_TRUE(IsOurs(more, Ours()));
+}
+
 TEST(JudgeSlice, HalfOfOurLabelsDoesNotCount) {
   EXPECT_EQ(Judge(Found("x", {}), std::nullopt), Ownership::kUnlabelled);
   auto labels = Ours();
@@ -98,14 +126,6 @@ TEST(JudgeSlice, HalfOfOurLabelsDoesNotCount) {
   labels = Ours();
   labels["jobman-job"] = "forty";
   EXPECT_EQ(Judge(Found("x", labels), std::nullopt), Ownership::kUnlabelled);
-}
-
-TEST(AttemptOf, IsInTheNameOfASliceAndOfItsNodes) {
-  EXPECT_EQ(AttemptOf("train-000042-a3"), 3);
-  EXPECT_EQ(AttemptOf("train-000042-a12-1"), 12) << "one of its nodes";
-  EXPECT_EQ(AttemptOf("my-a1-train-000042-a3"), 3) << "the job's name may contain the pattern";
-  EXPECT_EQ(AttemptOf("somebody-else"), 0);
-  EXPECT_EQ(AttemptOf("x-a99999999999"), 0) << "no attempt of ours";
 }
 
 const JobOnHost kHere = {.store = "store1", .job = {42}, .node = "train-000042-a3", .host = 1};
