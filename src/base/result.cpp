@@ -64,6 +64,7 @@ constexpr std::array kReasons = {
     ReasonWord{Reason::kDiskFull, "disk_full"},
     ReasonWord{Reason::kNotWritable, "not_writable"},
     ReasonWord{Reason::kNewerStore, "newer_store"},
+    ReasonWord{Reason::kCopiedStore, "copied_store"},
     ReasonWord{Reason::kLeaseLost, "lease_lost"},
     ReasonWord{Reason::kStale, "stale"},
     ReasonWord{Reason::kNotSupported, "not_supported"},

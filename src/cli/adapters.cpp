@@ -9,6 +9,7 @@
 #include "jobman/cloud/cloud.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/ssh/host_shell.hpp"
+#include "jobman/store/site.hpp"
 #include "jobman/store/sqlite_store.hpp"
 
 namespace jobman::cli {
@@ -68,6 +69,10 @@ base::Result<pid_t> StartController(const base::StatePaths& paths, bool verbose)
       base::SelfExe().string(), "--home", paths.home.string(), "controller", "run", "--background"};
   if (verbose) argv.emplace_back("--verbose");
   return base::StartDaemon(argv, paths.ControllerLog());
+}
+
+core::Site LookAtSite(const base::StatePaths& paths) {
+  return store::LookAtSite(paths.StoreDir());
 }
 
 ControllerAdapters::ControllerAdapters(asio::io_context& loop, base::StatePaths paths,

@@ -22,6 +22,9 @@ std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
 /// See client::ControllerStarter.
 base::Result<pid_t> StartController(const base::StatePaths& paths, bool verbose);
 
+/// See client::SiteLooker.
+core::Site LookAtSite(const base::StatePaths& paths);
+
 /// Everything that a controller needs.
 class ControllerAdapters {
  public:

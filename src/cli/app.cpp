@@ -1,6 +1,7 @@
 #include "cli/app.hpp"
 
 #include "cli/views/error.hpp"
+#include "jobman/client/store_site.hpp"
 
 namespace jobman::cli {
 
@@ -19,19 +20,32 @@ Result<base::StatePaths> App::Paths() const {
   return base::StatePaths{.home = std::move(home)};
 }
 
-Result<client::Context> App::Open(client::StoreUse use) {
+Result<client::Context> App::Open(client::StoreUse use, Elsewhere elsewhere) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, Paths());
   JM_ASSIGN_OR_RETURN(stores_, client::OpenStores(paths, use, environment_.open_store));
   if (!loop_) loop_.emplace();
-  return client::Context{.paths = paths,
-                         .stores = stores_,
-                         .loop = &*loop_,
-                         .clock = &environment_.clock,
-                         .pause = [this](base::Duration duration) { return Wait(duration); },
-                         .open_cloud = environment_.open_cloud,
-                         .open_shell = environment_.open_shell,
-                         .start_controller = environment_.start_controller,
-                         .verbose = options_.verbose};
+  client::Context context{.paths = paths,
+                          .stores = stores_,
+                          .loop = &*loop_,
+                          .clock = &environment_.clock,
+                          .pause = [this](base::Duration duration) { return Wait(duration); },
+                          .open_cloud = environment_.open_cloud,
+                          .open_shell = environment_.open_shell,
+                          .start_controller = environment_.start_controller,
+                          .look_at_site = environment_.look_at_site,
+                          .verbose = options_.verbose};
+  JM_TRY(CheckSite(context, use, elsewhere));
+  return context;
+}
+
+base::Status App::CheckSite(const client::Context& context, client::StoreUse use,
+                            Elsewhere elsewhere) {
+  if (elsewhere == Elsewhere::kIgnore) return base::Ok();
+  const bool record = use == client::StoreUse::kWrite;
+  base::Status checked = context.Await(client::CheckSite(context, record));
+  if (checked.ok() || elsewhere == Elsewhere::kRefuse) return checked;
+  Say("jobman: warning: " + checked.error().ToString() + "\n  " + checked.error().hint);
+  return base::Ok();
 }
 
 bool App::Wait(base::Duration duration) {

@@ -24,6 +24,13 @@ struct GlobalOptions {
   bool verbose = false;
 };
 
+/// What to do about a store that was moved or copied since it was used last.
+enum class Elsewhere {
+  kRefuse,  ///< the command would act on jobs that another store may have too
+  kWarn,    ///< it only reads
+  kIgnore,
+};
+
 /// What the program needs from its environment. main() passes the real one, tests pass their own.
 struct Environment {
   ui::Sink& out;
@@ -34,6 +41,7 @@ struct Environment {
   client::CloudOpener open_cloud = {};
   client::ShellOpener open_shell = {};
   client::ControllerStarter start_controller = {};
+  client::SiteLooker look_at_site = {};
   client::Pause pause = {};
 };
 
@@ -50,9 +58,13 @@ class App {
   /// Where jobman's files are. kFailedPrecondition if there is no such place.
   base::Result<base::StatePaths> Paths() const;
   /// For commands that read: creates nothing; the store is empty if there is none yet.
-  base::Result<client::Context> OpenForReading() { return Open(client::StoreUse::kRead); }
+  base::Result<client::Context> OpenForReading(Elsewhere elsewhere = Elsewhere::kWarn) {
+    return Open(client::StoreUse::kRead, elsewhere);
+  }
   /// For commands that write: creates the home folder and the store if they are missing.
-  base::Result<client::Context> OpenForWriting() { return Open(client::StoreUse::kWrite); }
+  base::Result<client::Context> OpenForWriting(Elsewhere elsewhere = Elsewhere::kRefuse) {
+    return Open(client::StoreUse::kWrite, elsewhere);
+  }
 
   /// Waits. False if the user interrupted or stdout's reader went away: the command then ends with
   /// EndOfWait().
@@ -85,7 +97,8 @@ class App {
   int Fail(const base::Error& error);
 
  private:
-  base::Result<client::Context> Open(client::StoreUse use);
+  base::Result<client::Context> Open(client::StoreUse use, Elsewhere elsewhere);
+  base::Status CheckSite(const client::Context& context, client::StoreUse use, Elsewhere elsewhere);
 
   const Environment& environment_;
   const GlobalOptions& options_;

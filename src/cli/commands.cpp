@@ -32,6 +32,7 @@ std::span<const Command> Commands() {
       // The program itself.
       Command{"controller", AddController},
       Command{"tick", AddTick},
+      Command{"store", AddStore},
       Command{"completion", AddCompletion},
       Command{"version", AddVersion},
   };

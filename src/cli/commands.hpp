@@ -49,6 +49,7 @@ void AddResume(CLI::App& root, Invocation& chosen);
 void AddRun(CLI::App& root, Invocation& chosen);
 void AddShow(CLI::App& root, Invocation& chosen);
 void AddSsh(CLI::App& root, Invocation& chosen);
+void AddStore(CLI::App& root, Invocation& chosen);
 void AddTick(CLI::App& root, Invocation& chosen);
 void AddVersion(CLI::App& root, Invocation& chosen);
 void AddWait(CLI::App& root, Invocation& chosen);

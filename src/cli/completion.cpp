@@ -154,7 +154,7 @@ class Offers {
   }
 
   void AddJobs() {
-    const auto context = app_.OpenForReading();
+    const auto context = app_.OpenForReading(Elsewhere::kIgnore);
     if (!context.ok()) return;
     const ports::JobFilter all{.with_deleted = true};
     const auto rows = context->Await(context->stores.jobs->List(all));
@@ -168,7 +168,7 @@ class Offers {
   }
 
   void AddStages() {
-    const auto context = app_.OpenForReading();
+    const auto context = app_.OpenForReading(Elsewhere::kIgnore);
     if (!context.ok() || place_.positionals.empty()) return;
     ports::JobStore* const jobs = context->stores.jobs;
     const auto id = context->Await(client::FindJob(jobs, place_.positionals.front()));

@@ -40,6 +40,7 @@ std::optional<ExitCode> OfReason(Reason reason) {
     case Reason::kBadRuntime:
     case Reason::kNotWritable:
     case Reason::kNewerStore:
+    case Reason::kCopiedStore:
     case Reason::kNotSupported:
       return kUsage;
     case Reason::kNoToken:

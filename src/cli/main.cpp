@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
                                   .open_cloud = jobman::cli::OpenCloud,
                                   .open_shell = jobman::cli::OpenShell,
                                   .start_controller = jobman::cli::StartController,
+                                  .look_at_site = jobman::cli::LookAtSite,
                                   .pause = jobman::cli::PauseUnlessInterrupted};
     return jobman::cli::Run({argv + 1, argv + argc}, environment);
   } catch (const std::exception& defect) {

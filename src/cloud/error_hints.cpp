@@ -88,6 +88,7 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
     case Reason::kDiskFull:
     case Reason::kNotWritable:
     case Reason::kNewerStore:
+    case Reason::kCopiedStore:
     case Reason::kLeaseLost:
     case Reason::kStale:
     case Reason::kNotSupported:

@@ -36,6 +36,9 @@ bool Matches(const ports::JobFilter& filter, const ports::JobSummary& row);
 std::optional<ports::Lease> NextLease(const ports::Lease& present, const std::string& holder,
                                       core::TimePoint now, core::Duration time_to_live);
 
+/// The error of deliveries that a copy of a store leaves to the original.
+inline constexpr const char* kLeftToOriginal = "left to the store that this one is a copy of";
+
 base::Error NoSuchJob(core::JobId id);
 base::Error Stale(core::JobId id);
 base::Error LeaseLost();

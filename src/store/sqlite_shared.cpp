@@ -3,7 +3,7 @@
 #include "store/rules.hpp"
 #include "store/sqlite.hpp"
 
-// Data of no single job: the store's id, host keys, cached facts, the lease.
+// Data of no single job: the store's id and sites, host keys, cached facts, the lease.
 
 namespace jobman::store {
 namespace {
@@ -33,6 +33,21 @@ Task<Result<std::string>> SqliteStore::StoreId() {
   if (core::IsRunIdField(id)) co_return id;
   base::Error damaged{.code = base::Code::kDataLoss,
                       .message = "the store's id is damaged: \"" + id + '"',
+                      .hint = "restore the store from a backup"};
+  co_return damaged;
+}
+
+Task<Result<std::vector<core::Site>>> SqliteStore::Sites() {
+  JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value FROM meta WHERE key = 'sites'",
+                                                   "reading where the store belongs"));
+  JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
+  if (!found) co_return std::vector<core::Site>{};
+  auto sites = base::Result<std::vector<core::Site>>(base::Internal("not read"));
+  if (const auto json = base::ParseJson(query.Text()); json.ok())
+    sites = core::SitesFromJson(*json);
+  if (sites.ok()) co_return sites;
+  base::Error damaged{.code = base::Code::kDataLoss,
+                      .message = "the store's record of where it belongs is damaged",
                       .hint = "restore the store from a backup"};
   co_return damaged;
 }

@@ -126,6 +126,11 @@ Status WriteTurn(Database& db, const ports::Turn& turn) {
   return base::Ok();
 }
 
+Status PutFact(Database& db, const char* key, const std::string& value) {
+  return db.Run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", "writing the store's id",
+                std::string(key), value);
+}
+
 }  // namespace
 
 Task<Result<JobId>> SqliteStore::Create(Job job, std::string source, TimePoint now) {
@@ -245,6 +250,22 @@ Task<Status> SqliteStore::Erase(ports::JobVersion job) {
         "DELETE FROM events WHERE job = ?", "DELETE FROM deliveries WHERE job = ?"}) {
     JM_CO_TRY(db_->Run(sql, "erasing a job", job.id.value));
   }
+  co_return transaction.Commit();
+}
+
+Task<Status> SqliteStore::SetSites(std::vector<core::Site> sites) {
+  co_return PutFact(*db_, "sites", core::SitesToJson(sites).dump());
+}
+
+Task<Status> SqliteStore::BecomeAnother(std::string store_id, core::Site site,
+                                        std::vector<ports::Turn> turns) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_TRY(PutFact(*db_, "store_id", store_id));
+  JM_CO_TRY(PutFact(*db_, "sites", core::SitesToJson({site}).dump()));
+  for (const ports::Turn& turn : turns) JM_CO_TRY(WriteTurn(*db_, turn));
+  JM_CO_TRY(db_->Run("UPDATE lease SET holder = '', token = token + 1", "dropping the lease"));
+  JM_CO_TRY(db_->Run("UPDATE deliveries SET next_try = NULL, error = ? WHERE next_try NOT NULL",
+                     "writing to the outbox", std::string(kLeftToOriginal)));
   co_return transaction.Commit();
 }
 

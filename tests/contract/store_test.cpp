@@ -704,6 +704,54 @@ TEST_P(StoreContract, DroppedLeaseIsFreeAtOnceAndItsTokenIsInvalid) {
   EXPECT_GT(next->token, lease->token);
 }
 
+// --- Sites ---
+
+core::Site SiteNamed(const std::string& path) {
+  return {.machine = "m1",
+          .cards = {"52:54:00:00:00:01"},
+          .host = "laptop",
+          .path = path,
+          .file = ~std::uint64_t{0},
+          .shared = true};
+}
+
+TEST_P(StoreContract, SitesReadBackAsTheyWereWritten) {
+  EXPECT_THAT(store().Sites().value(), IsEmpty());
+  const std::vector<core::Site> sites = {SiteNamed("/a"), SiteNamed("/b \"\n"), core::Site{}};
+  ASSERT_TRUE(store().SetSites(sites).ok());
+  EXPECT_EQ(store().Sites().value(), sites);
+}
+
+TEST_P(StoreContract, ACopyBecomesAnotherStoreAndLeavesLeaseAndDeliveriesBehind) {
+  Job job = Get(Create("train"));
+  ASSERT_TRUE(Commit({.job = job, .deliveries = {SampleDelivery("started", now_)}}, 0).ok());
+  const auto lease = store().TakeLease("a", now_, seconds{30}).value();
+  job = Get(job.id);
+  job.why = "left";
+  ASSERT_TRUE(store().SetSites({SiteNamed("/a")}).ok());
+  ASSERT_TRUE(store().BecomeAnother("abc123", SiteNamed("/b"), {{.job = job}}).ok());
+  EXPECT_EQ(store().StoreId().value(), "abc123");
+  EXPECT_THAT(store().Sites().value(), ElementsAre(SiteNamed("/b")));
+  EXPECT_EQ(Get(job.id).why, "left");
+  EXPECT_THAT(store().Waiting().value(), IsEmpty());
+  EXPECT_FALSE(store().CurrentLease().value().has_value());
+  EXPECT_EQ(Commit({.job = Get(job.id)}, lease->token).error().reason, Reason::kLeaseLost);
+}
+
+TEST_P(StoreContract, ACopyWhoseJobChangedMeanwhileStaysWhatItIs) {
+  const std::string id = store().StoreId().value();
+  const Job first = Get(Create("first"));
+  const Job second = Get(Create("second"));
+  ASSERT_TRUE(store().SetWish(second.id, Wish::kCancel, false, now_).ok());
+  const auto refused =
+      store().BecomeAnother("abc123", SiteNamed("/b"), {{.job = first}, {.job = second}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().reason, Reason::kStale);
+  EXPECT_EQ(store().StoreId().value(), id);
+  EXPECT_EQ(Get(first.id), first);
+  EXPECT_THAT(store().Sites().value(), IsEmpty());
+}
+
 // --- Changes ---
 
 TEST_P(StoreContract, OnlyWritesMoveTheChangeCounter) {

@@ -55,6 +55,7 @@ CliWorld::Ended CliWorld::Run(std::vector<std::string> args) {
       },
       .open_cloud = open_cloud,
       .open_shell = open_shell,
+      .look_at_site = look_at_site,
       .pause = [&](base::Duration) { return on_pause && on_pause(store); }};
   args.insert(args.begin(), {"--home", home_.string()});
   const int exit_code = cli::Run(args, environment);

@@ -44,6 +44,8 @@ class CliWorld {
   /// The clouds and hosts of network commands; without them such a command is a defect of the test.
   client::CloudOpener open_cloud = {};
   client::ShellOpener open_shell = {};
+  /// Where the store is; without it, it may be used anywhere.
+  client::SiteLooker look_at_site = {};
 
  private:
   std::filesystem::path home_;

@@ -87,6 +87,15 @@ class DirectStore {
   base::Status PutInCache(std::string key, ports::CachedFact fact) const {
     return RunNow(stores_.cache->PutInCache(std::move(key), std::move(fact)));
   }
+  base::Result<std::vector<core::Site>> Sites() const { return RunNow(stores_.sites->Sites()); }
+  base::Status SetSites(std::vector<core::Site> sites) const {
+    return RunNow(stores_.sites->SetSites(std::move(sites)));
+  }
+  base::Status BecomeAnother(std::string store_id, core::Site site,
+                             std::vector<ports::Turn> turns) const {
+    return RunNow(
+        stores_.sites->BecomeAnother(std::move(store_id), std::move(site), std::move(turns)));
+  }
 
  private:
   ports::Stores stores_;

@@ -260,6 +260,32 @@ void MemoryStore::Lose(JobId id) {
   ++writes_;
 }
 
+Status MemoryStore::SetSites(std::vector<core::Site> sites) {
+  sites_ = std::move(sites);
+  ++writes_;
+  return base::Ok();
+}
+
+Status MemoryStore::BecomeAnother(std::string store_id, core::Site site,
+                                  const std::vector<ports::Turn>& turns) {
+  for (const ports::Turn& turn : turns) {
+    JM_ASSIGN_OR_RETURN(const Record* record, Find(turn.job.id));
+    if (record->job.version != turn.job.version) return store::Stale(turn.job.id);
+  }
+  for (const ports::Turn& turn : turns) JM_TRY(Commit(turn, 0));
+  store_id_ = std::move(store_id);
+  sites_ = {std::move(site)};
+  lease_.holder.clear();
+  lease_.token += 1;
+  for (auto& [id, record] : jobs_) {
+    for (ports::HookDelivery& delivery : record.deliveries) {
+      if (std::exchange(delivery.next_try, std::nullopt)) delivery.error = store::kLeftToOriginal;
+    }
+  }
+  ++writes_;
+  return base::Ok();
+}
+
 // --- MemoryPorts ---
 
 Task<Result<std::string>> MemoryPorts::StoreId() {
@@ -367,6 +393,19 @@ Task<Result<std::optional<ports::CachedFact>>> MemoryPorts::Cached(std::string k
 
 Task<Status> MemoryPorts::PutInCache(std::string key, ports::CachedFact fact) {
   return Ask([=](MemoryStore& store) { return store.PutInCache(key, fact); });
+}
+
+Task<Result<std::vector<core::Site>>> MemoryPorts::Sites() {
+  return Ask([](MemoryStore& store) { return store.Sites(); });
+}
+
+Task<Status> MemoryPorts::SetSites(std::vector<core::Site> sites) {
+  return Ask([=](MemoryStore& store) { return store.SetSites(sites); });
+}
+
+Task<Status> MemoryPorts::BecomeAnother(std::string store_id, core::Site site,
+                                        std::vector<ports::Turn> turns) {
+  return Ask([=](MemoryStore& store) { return store.BecomeAnother(store_id, site, turns); });
 }
 
 }  // namespace jobman::test

@@ -21,7 +21,7 @@ using core::TimePoint;
 /// tests of SqliteStore run on it too.
 class MemoryStore {
  public:
-  Result<std::string> StoreId() const { return std::string("memory"); }
+  Result<std::string> StoreId() const { return store_id_; }
   Result<JobId> Create(core::Job job, std::string source, TimePoint now);
   Result<core::Job> Get(JobId id);
   Result<std::string> Source(JobId id);
@@ -53,6 +53,11 @@ class MemoryStore {
   Result<std::optional<ports::CachedFact>> Cached(const std::string& key) const;
   Status PutInCache(const std::string& key, ports::CachedFact fact);
 
+  Result<std::vector<core::Site>> Sites() const { return sites_; }
+  Status SetSites(std::vector<core::Site> sites);
+  Status BecomeAnother(std::string store_id, core::Site site,
+                       const std::vector<ports::Turn>& turns);
+
   /// As if another version of jobman had written the record: with unknown words, or readable again.
   void MakeUnreadable(JobId id);
   void MakeReadable(JobId id);
@@ -76,6 +81,8 @@ class MemoryStore {
   Status CheckLease(std::int64_t token) const;
   void Append(Record& record, ports::Event event);
 
+  std::string store_id_ = "memory";
+  std::vector<core::Site> sites_ = {};
   std::map<JobId, Record> jobs_ = {};
   std::map<std::string, std::string> host_keys_ = {};
   std::map<std::string, ports::CachedFact> cache_ = {};
@@ -91,7 +98,8 @@ class MemoryPorts : public ports::JobStore,
                     public ports::Outbox,
                     public ports::LeaseStore,
                     public ports::HostKeyStore,
-                    public ports::Cache {
+                    public ports::Cache,
+                    public ports::SiteStore {
  public:
   explicit MemoryPorts(MemoryStore& store) : store_(store) {}
 
@@ -123,6 +131,10 @@ class MemoryPorts : public ports::JobStore,
   Task<Status> PinKey(std::string identity, std::string key) override;
   Task<Result<std::optional<ports::CachedFact>>> Cached(std::string key) override;
   Task<Status> PutInCache(std::string key, ports::CachedFact fact) override;
+  Task<Result<std::vector<core::Site>>> Sites() override;
+  Task<Status> SetSites(std::vector<core::Site> sites) override;
+  Task<Status> BecomeAnother(std::string store_id, core::Site site,
+                             std::vector<ports::Turn> turns) override;
 
  protected:
   /// Awaited before and after each call: the latency of a remote store.

@@ -64,6 +64,7 @@ enum class Reason {
   kDiskFull,         ///< ENOSPC, SQLITE_FULL
   kNotWritable,      ///< EACCES, EROFS
   kNewerStore,       ///< written by a newer jobman
+  kCopiedStore,      ///< the store was moved or copied since it was used last
   kLeaseLost,        ///< another controller took over
   kStale,            ///< the row changed since it was read
   kNotSupported,     ///< known, but not implemented yet

@@ -35,6 +35,8 @@ using ShellOpener =
 /// Starts a controller for the home folder in the background; returns its process, a child. Its
 /// output goes to StatePaths::ControllerLog().
 using ControllerStarter = std::function<base::Result<pid_t>(const base::StatePaths&, bool verbose)>;
+/// Where the store of a home folder is.
+using SiteLooker = std::function<core::Site(const base::StatePaths&)>;
 /// Waits. False if the user interrupted, before or during the wait.
 using Pause = std::function<bool(base::Duration)>;
 
@@ -49,7 +51,8 @@ struct Context {
   CloudOpener open_cloud = {};
   ShellOpener open_shell = {};
   ControllerStarter start_controller = {};
-  bool verbose = false;  ///< of a controller that is started
+  SiteLooker look_at_site = {};  ///< empty: the store may be used anywhere
+  bool verbose = false;          ///< of a controller that is started
 
   base::TimePoint Now() const { return clock->Now(); }
   /// Runs a task, such as a call of a port, to completion. Not from a coroutine.

@@ -7,6 +7,7 @@
 #include "jobman/ports/job_store.hpp"
 #include "jobman/ports/lease_store.hpp"
 #include "jobman/ports/outbox.hpp"
+#include "jobman/ports/site_store.hpp"
 
 namespace jobman::ports {
 
@@ -17,13 +18,19 @@ struct Stores {
   LeaseStore* leases = nullptr;
   HostKeyStore* host_keys = nullptr;
   Cache* cache = nullptr;
+  SiteStore* sites = nullptr;
   std::shared_ptr<void> owner = {};  ///< keeps them alive if nothing else does
 };
 
 /// All ports of an object that implements them all.
 template <class Store>
 Stores StoresOf(Store& store) {
-  return {.jobs = &store, .outbox = &store, .leases = &store, .host_keys = &store, .cache = &store};
+  return {.jobs = &store,
+          .outbox = &store,
+          .leases = &store,
+          .host_keys = &store,
+          .cache = &store,
+          .sites = &store};
 }
 
 template <class Store>

@@ -44,7 +44,8 @@ class SqliteStore final : public ports::JobStore,
                           public ports::Outbox,
                           public ports::LeaseStore,
                           public ports::HostKeyStore,
-                          public ports::Cache {
+                          public ports::Cache,
+                          public ports::SiteStore {
  public:
   /// Opens the store in the folder `dir`, upgrading an older one. A newer one is refused as
   /// kNewerStore; a damaged one is kDataLoss and is never replaced.
@@ -86,6 +87,11 @@ class SqliteStore final : public ports::JobStore,
 
   Task<Result<std::optional<ports::CachedFact>>> Cached(std::string key) override;
   Task<Status> PutInCache(std::string key, ports::CachedFact fact) override;
+
+  Task<Result<std::vector<core::Site>>> Sites() override;
+  Task<Status> SetSites(std::vector<core::Site> sites) override;
+  Task<Status> BecomeAnother(std::string store_id, core::Site site,
+                             std::vector<ports::Turn> turns) override;
 
  private:
   explicit SqliteStore(std::unique_ptr<Database> db);

@@ -87,7 +87,8 @@ base::Result<int> ShowStatus(App& app) {
 }
 
 base::Result<int> StopController(App& app) {
-  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
+  // A copy of a store names the original's controller.
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kRefuse));
   JM_ASSIGN_OR_RETURN(const bool stopped, client::StopController(context));
   if (app.mode() == OutputMode::kJson)
     app.ShowJson({{"stopped", stopped}});

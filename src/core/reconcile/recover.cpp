@@ -41,6 +41,7 @@ bool IsPermanent(const base::Error& error) {
     case base::Reason::kDiskFull:
     case base::Reason::kNotWritable:
     case base::Reason::kNewerStore:
+    case base::Reason::kCopiedStore:
     case base::Reason::kLeaseLost:
     case base::Reason::kStale:
       return false;

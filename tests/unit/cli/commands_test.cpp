@@ -58,6 +58,46 @@ class Commands : public testing::Test {
   CliWorld world_;
 };
 
+/// A store that was used elsewhere: commands that act are refused, others warn, a shell that asks
+/// for completions hears nothing.
+TEST_F(Commands, InACopiedStoreOnlyReadingWorks) {
+  const core::Site home{.machine = "m1", .host = "laptop", .path = "/home/ada/store", .file = 7};
+  world_.fill = [&](test::MemoryStore& store) {
+    Put(store, Ended("train", core::Outcome::kFailed));
+    ASSERT_TRUE(store.SetSites({home}).ok());
+    HoldLease(store);
+  };
+  world_.look_at_site = [&](const base::StatePaths&) {
+    core::Site copy = home;
+    copy.machine = "m2";
+    return copy;
+  };
+  const std::vector<std::vector<std::string>> acting = {
+      {"cancel", "train"}, {"gc"},   {"controller", "run"}, {"controller", "stop"},
+      {"wait", "train"},   {"tick"}, {"clean", "train"},    {"exec", "train", "--", "true"}};
+  for (const auto& command : acting) {
+    const auto refused = world_.Run(command);
+    EXPECT_EQ(refused.exit_code, 2) << command[0];
+    EXPECT_THAT(refused.err, HasSubstr("jobman: this store was moved or copied: it was used in "
+                                       "/home/ada/store on laptop"));
+    EXPECT_THAT(refused.err, HasSubstr("jobman store adopt --new-id"));
+  }
+  const auto listed = world_.Run({"list"});
+  EXPECT_EQ(listed.exit_code, 0);
+  EXPECT_THAT(listed.out, HasSubstr("train"));
+  EXPECT_THAT(listed.err, HasSubstr("jobman: warning: this store was moved or copied"));
+  EXPECT_THAT(listed.err, HasSubstr("\n  if it was moved: jobman store adopt;"));
+  EXPECT_EQ(world_.Run({"-q", "list"}).err, "");
+  const auto completed = world_.Run({"__complete", "logs", ""});
+  EXPECT_THAT(completed.out, HasSubstr("train"));
+  EXPECT_EQ(completed.err, "");
+
+  const auto adopted = world_.Run({"--json", "store", "adopt"});
+  EXPECT_EQ(adopted.exit_code, 0) << adopted.err;
+  EXPECT_THAT(adopted.out, HasSubstr("\"store_id\": \"memory\""));
+  EXPECT_NE(world_.Run({"-q", "store", "adopt", "--new-id"}).out, "memory\n");
+}
+
 TEST_F(Commands, RemovingByAnAmbiguousNameIsRefused) {
   world_.fill = [this](test::MemoryStore& store) {
     for (int i = 0; i < 2; ++i) Put(store, Ended("train", core::Outcome::kFailed));

@@ -33,6 +33,7 @@ TEST(ExitCode, TheReasonTakesPrecedenceOverTheCode) {
   EXPECT_EQ(Of(Code::kInternal, Reason::kDiskFull), kTryLater);
   EXPECT_EQ(Of(Code::kPermissionDenied, Reason::kNotWritable), kUsage);
   EXPECT_EQ(Of(Code::kFailedPrecondition, Reason::kNewerStore), kUsage);
+  EXPECT_EQ(Of(Code::kFailedPrecondition, Reason::kCopiedStore), kUsage);
   EXPECT_EQ(Of(Code::kUnimplemented, Reason::kNotSupported), kUsage);
 }
 

@@ -51,7 +51,8 @@ class NetworkCommands : public testing::Test {
   }
   /// A slice that the store's job 7 asked for, which it does not have.
   void LeaveASlice() {
-    const core::Job gone = JobBuilder("lost").Id(7).Build();
+    core::Job gone = JobBuilder("lost").Id(7).Build();
+    gone.user = base::UserName();
     const auto request = core::RequestFor(gone, core::SliceFor(gone, 1), "memory");
     ASSERT_TRUE(RunNow(cloud_.Create(request)).ok());
   }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "jobman/base/files.hpp"
 #include "jobman/core/slice_name.hpp"
 #include "tests/support/scripted_shell.hpp"
 #include "tests/unit/client/client_world.hpp"
@@ -18,8 +19,10 @@ using testing::SizeIs;
 class GarbageTest : public test::ClientWorld {
  protected:
   GarbageTest() { shell_ = &hosts_; }
-  /// Creates the job's slice, as the controller of that store would.
-  void Ask(const core::Job& job, const std::string& store = "memory") {
+  /// Creates the job's slice, as the controller of that store and user would.
+  void Ask(core::Job job, const std::string& store = "memory",
+           const std::string& user = base::UserName()) {
+    job.user = user;
     ASSERT_TRUE(Await(cloud_.Create(core::RequestFor(job, core::SliceFor(job, 1), store))).ok());
   }
   GarbageQuery Query(bool hosts = false) const {
@@ -59,6 +62,13 @@ TEST_F(GarbageTest, ASliceThatNoJobHoldsIsFoundAndDeleted) {
   EXPECT_EQ(garbage->slices[0].claim.why, "there is no job 000007");
   EXPECT_EQ(Await(collector().Remove(garbage->slices[0])).fate, Garbage::Fate::kDeleted);
   EXPECT_THAT(cloud_.Leftovers(), IsEmpty());
+}
+
+TEST_F(GarbageTest, ASliceOfAnotherUserIsNotListedWhateverStoreItNames) {
+  Ask(JobBuilder("train").Id(7).Build(), "memory", "somebody-else");
+  GarbageQuery query = Query();
+  query.name_glob = "*";
+  EXPECT_THAT(Look(query)->slices, IsEmpty());
 }
 
 TEST_F(GarbageTest, ASliceThatAJobHoldsIsNotListed) {

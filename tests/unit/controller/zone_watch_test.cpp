@@ -124,6 +124,11 @@ TEST_F(ZoneWatchTest, TheSliceOfAnAbandonedRequestIsDeleted) {
   const core::Job job = AddJob();
   core::SliceRequest earlier = RequestOf(job);
   earlier.ref.name = "train-000001-a0";
+  ports::AttemptRecord ended{.attempt = 0,
+                             .slice = earlier.ref.name,
+                             .zone = earlier.ref.place.zone,
+                             .ended_at = clock_.Now()};
+  ASSERT_TRUE(store_.Commit({.job = *store_.Get(job.id), .attempts = {ended}}, 0).ok());
   Grant(earlier);
   Grant(RequestOf(job));
   Watch(job);
