@@ -23,7 +23,12 @@ std::string SliceFact(const Slice& slice) {
   std::string text = fmt::format("slice {} in {}", slice.ref.name, slice.ref.place.zone);
   if (!slice.hosts.empty()) text += ", " + Hosts(slice.hosts.size());
   if (!slice.cloud_state.empty()) text += ": the cloud says " + slice.cloud_state;
-  if (slice.absences > 0) text += ", but the last listing did not show it";
+  if (slice.not_found_since) {
+    text += ", but asked by name it does not know " +
+            std::string(slice.absences > 0 ? "it" : "all of it");
+  } else if (slice.absences > 0) {
+    text += ", but the last listing did not show it";
+  }
   return text;
 }
 

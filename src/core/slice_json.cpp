@@ -106,6 +106,7 @@ Json SliceToJson(const Slice& slice) {
   json["generation"] = slice.generation;
   json["absences"] = slice.absences;
   if (slice.gaps != 0) json["gaps"] = slice.gaps;
+  if (slice.not_found_since) PutTime(json, "not_found_since", *slice.not_found_since);
   json["requests_sent"] = slice.requests_sent;
   PutTime(json, "requested_at", slice.requested_at);
   if (slice.delete_requested_at) {
@@ -128,6 +129,7 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(json));
   JM_ASSIGN_OR_RETURN(const TimePoint requested_at, ReadTime(json, "requested_at"));
   JM_ASSIGN_OR_RETURN(const auto delete_requested_at, ReadMaybeTime(json, "delete_requested_at"));
+  JM_ASSIGN_OR_RETURN(const auto not_found_since, ReadMaybeTime(json, "not_found_since"));
   JM_ASSIGN_OR_RETURN(const TimePoint last_evidence_at, ReadTime(json, "last_evidence_at"));
   JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
   JM_ASSIGN_OR_RETURN(auto notice, ReadNotice(json));
@@ -140,6 +142,7 @@ Result<Slice> SliceFromJson(const Json& json) {
                .generation = GetSmallInt(json, "generation"),
                .absences = GetSmallInt(json, "absences"),
                .gaps = GetSmallInt(json, "gaps"),
+               .not_found_since = not_found_since,
                .requested_at = requested_at,
                .delete_requested_at = delete_requested_at,
                .last_evidence_at = last_evidence_at,

@@ -78,12 +78,25 @@ FaultyCloud::Answer<core::OperationSeen> FaultyCloud::Delete(core::SliceRef ref)
   return Call<core::OperationSeen>(ref.place.zone, [this, ref] { return DoDelete(ref); });
 }
 
+/// Listings omit what exists, sometimes several in a row.
+bool FaultyCloud::ListingOmits() {
+  if (faultless_) return false;
+  if (omissions_ == 0 && odds_.Occurs(random_, Risk::kLateArrival, 1)) {
+    omissions_ = 1 + random_.Below(12);
+  }
+  if (omissions_ == 0) return false;
+  --omissions_;
+  return random_.Percent(70);
+}
+
 FaultyCloud::Answer<std::vector<core::NodeSeen>> FaultyCloud::ListNodes(core::Place place) {
   using All = std::vector<core::NodeSeen>;
   return Call<All>(place.zone, [this, place]() -> Result<All> {
     All all;
+    const bool omits = ListingOmits();
     for (const auto& [key, node] : nodes_) {
-      if (key.first == place.zone && Visible(node.life)) all.push_back(node.seen);
+      if (key.first != place.zone || !Visible(node.life)) continue;
+      if (!omits || random_.Percent(20)) all.push_back(node.seen);
     }
     return all;
   });
@@ -93,15 +106,10 @@ FaultyCloud::Answer<std::vector<core::QueuedSeen>> FaultyCloud::ListQueued(core:
   using All = std::vector<core::QueuedSeen>;
   return Call<All>(place.zone, [this, place]() -> Result<All> {
     All all;
-    const std::string hidden = std::exchange(hidden_, {});  // never in two listings in a row
+    const bool omits = ListingOmits();
     for (const auto& [key, queued] : queued_) {
       if (key.first != place.zone || !Visible(queued.life)) continue;
-      if (!faultless_ && hidden.empty() && hidden_.empty() &&
-          odds_.Occurs(random_, Risk::kLateArrival, 1)) {
-        hidden_ = key.second;
-        continue;
-      }
-      all.push_back(queued.seen);
+      if (!omits || random_.Percent(20)) all.push_back(queued.seen);
     }
     return all;
   });

@@ -99,6 +99,7 @@ class FaultyCloud final : public ports::SliceApi {
   base::Result<core::OperationSeen> DoCreate(const core::SliceRequest& request);
   base::Result<core::OperationSeen> DoDelete(const core::SliceRef& ref);
   std::optional<base::Error> Refusal();
+  bool ListingOmits();
   std::string Arrive(const core::SliceRequest& request);
   void StartNode(const Key& key, const core::SliceRequest& request, const std::string& queued);
   void Progress(Node& node);
@@ -124,7 +125,7 @@ class FaultyCloud final : public ports::SliceApi {
   std::map<Key, Queued> queued_ = {};
   std::map<std::string, core::OperationSeen> operations_ = {};
   std::vector<Delayed> delayed_ = {};
-  std::string hidden_ = {};  ///< the queued resource that the last listing left out
+  int omissions_ = 0;        ///< so many listings to come may omit what exists
   std::set<Key> used_ = {};  ///< names that were deleted
   std::function<void(const std::string&, const Labels&)> on_delete_ = {};
 };

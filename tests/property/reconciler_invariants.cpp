@@ -43,6 +43,18 @@ bool ReconcilerWorld::IsAbsence(const Observation& seen) {
   return look != nullptr && !look->foreign && look->nodes.empty() && !look->queued;
 }
 
+bool ReconcilerWorld::IsByName(const Observation& seen) {
+  const auto* look = std::get_if<core::SliceSeen>(&seen);
+  return look != nullptr && look->by_name;
+}
+
+/// Such looks count: two in a row make the slice doubtful.
+bool ReconcilerWorld::LacksAPart(const Observation& seen) const {
+  const auto* look = std::get_if<core::SliceSeen>(&seen);
+  const bool queues = job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources;
+  return look != nullptr && !look->foreign && (look->nodes.empty() || (queues && !look->queued));
+}
+
 void ReconcilerWorld::Check(const Job& before, const core::Step& step, const Observation& seen) {
   if (!step.settled) return Break("the reconciler did not settle");
   if (const auto flaw = core::FlawOf(job_)) return Break("a flaw: " + *flaw);
@@ -164,11 +176,11 @@ void ReconcilerWorld::CheckAttempts(const Job& before, const core::Step& step) {
 void ReconcilerWorld::CheckFacts(const Job& before, const Observation& seen) {
   const bool working = std::holds_alternative<core::Setup>(before.state) ||
                        std::holds_alternative<core::Running>(before.state);
-  const bool first_absence = IsAbsence(seen) && before.slice && before.slice->absences == 0;
-  const bool kept = job_.slice && job_.slice->phase == SlicePhase::kCreated;
-  if (working && !before.wish_new && first_absence && !kept) {
-    return Break("gives a slice up after one listing without it");
-  }
+  const bool unlisted = IsAbsence(seen) && !IsByName(seen) && before.slice &&
+                        before.slice->phase != SlicePhase::kIntended;
+  if (unlisted && !job_.slice) return Break("forgets a slice that listings omit");
+  const bool kept = job_.slice && job_.slice->phase == before.slice->phase;
+  if (unlisted && !before.wish_new && !kept) return Break("gives up a slice that listings omit");
   const auto* done = std::get_if<core::Done>(&job_.state);
   const bool succeeds = done != nullptr && done->outcome == core::Outcome::kSucceeded;
   if (working && succeeds && !EndedWell(*before.stage, seen)) {
@@ -198,9 +210,10 @@ void ReconcilerWorld::CheckOwnership() {
   if (alive > 1) Break("two slices at once");
 }
 
-/// The same observation again has no effect. Exception: a look without the slice counts again.
+/// The same observation again has no effect. Exception: a look without the slice, or a part of it,
+/// counts again.
 void ReconcilerWorld::CheckTwice(const core::Step& step, const Observation& seen, double jitter) {
-  if (!broken_.empty() || IsAbsence(seen)) return;
+  if (!broken_.empty() || LacksAPart(seen)) return;
   const core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);
   if (!again.effects.empty()) {
     return Break(

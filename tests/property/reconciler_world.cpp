@@ -39,6 +39,7 @@ ReconcilerWorld::ReconcilerWorld(std::uint64_t seed, std::set<Edge>& edges, bool
     : random_(seed),
       odds_(seed),
       watchdog_random_(~seed),
+      listing_random_(seed ^ 0x6c697374U),
       edges_(edges),
       traced_(traced),
       job_(RandomJob()),
@@ -311,6 +312,22 @@ void ReconcilerWorld::DecideDuringLook(const Observation& seen) {
   Decide(*look);
 }
 
+/// A complete listing, which may omit what exists, several times in a row.
+core::SliceSeen ReconcilerWorld::List() {
+  core::SliceSeen seen = cloud_.Look(job_.slice->ref.name, now_);
+  seen.began = now_;
+  if (faultless_ || seen.foreign) return seen;
+  if (omissions_ == 0 && odds_.Occurs(listing_random_, Risk::kLateArrival, 3)) {
+    omissions_ = 1 + listing_random_.Below(8);
+  }
+  if (omissions_ == 0) return seen;
+  --omissions_;
+  const int what = listing_random_.Below(4);
+  if (what != 1) seen.nodes.clear();
+  if (what != 0) seen.queued.reset();
+  return seen;
+}
+
 void ReconcilerWorld::Look() {
   if (!job_.slice) return Decide(core::Tick{});
   if (!cloud_.reachable()) {
@@ -318,8 +335,7 @@ void ReconcilerWorld::Look() {
         core::LookFailed{.slice = job_.slice->ref.name,
                          .error = {.code = Code::kUnavailable, .reason = Reason::kUnreachable}});
   }
-  core::SliceSeen seen = cloud_.Look(job_.slice->ref.name, now_);
-  seen.began = now_;
+  const core::SliceSeen seen = List();
   // The controller is suspended before it judges.
   if (!faultless_ && random_.Percent(2)) now_ += seconds{random_.Below(900)};
   // An observation may be repeated late. But listings do not overtake each other, so not one that

@@ -64,6 +64,8 @@ class ReconcilerWorld {
   void Check(const core::Job& before, const core::Step& step, const core::Observation& seen);
   void CheckEffects(const core::Job& before, const core::Step& step, const core::Observation& seen);
   static bool IsAbsence(const core::Observation& seen);
+  static bool IsByName(const core::Observation& seen);
+  bool LacksAPart(const core::Observation& seen) const;
   void CheckExits(const core::Job& before);
   void CheckAttempts(const core::Job& before, const core::Step& step);
   void CheckFacts(const core::Job& before, const core::Observation& seen);
@@ -86,6 +88,7 @@ class ReconcilerWorld {
   void DeliverOne();
   void DecideDuringLook(const core::Observation& seen);
   void Look();
+  core::SliceSeen List();
   void LookForAbandonedSlices();
   void PollOperation();
   void ReportHost();
@@ -100,6 +103,8 @@ class ReconcilerWorld {
   Random random_;
   const Odds odds_;
   Random watchdog_random_;  ///< separate, so that walks without a watchdog stay the same
+  Random listing_random_;   ///< separate, as well
+  int omissions_ = 0;       ///< so many listings to come omit the slice
   std::set<Edge>& edges_;
   bool traced_;
   bool faultless_ = false;

@@ -40,10 +40,12 @@ struct Slice {
   std::vector<std::string> operations = {};  ///< pending create operations
   std::vector<SliceNode> nodes = {};         ///< as last seen when all were READY
   std::vector<HostAddress> hosts = {};       ///< of all nodes, in node order
-  int generation = 0;           ///< grows when machines are replaced: new uid, new addresses
-  int absences = 0;             ///< complete listings in a row without it
-  int gaps = 0;                 ///< complete listings in a row without some of its nodes
-  TimePoint requested_at = {};  ///< when the last create was decided
+  int generation = 0;  ///< grows when machines are replaced: new uid, new addresses
+  int absences = 0;    ///< complete listings in a row without it
+  int gaps = 0;        ///< complete listings in a row without some of its nodes
+  /// Asked by name, the cloud does not know it, or a node of it, since then.
+  std::optional<TimePoint> not_found_since = {};
+  TimePoint requested_at = {};                        ///< when the last create was decided
   std::optional<TimePoint> delete_requested_at = {};  ///< when the last delete was decided
   /// When it, or another part of it, was last shown to exist; before that, when it was first
   /// requested. Only a call that began later can show that it does not exist.

@@ -170,13 +170,14 @@ struct Policy {
   Duration late_watch = kLateWatch;
   Duration maintenance_wait = kMaintenanceWait;
   Duration delete_again = kDeleteAgain;
+  Duration doubt_limit = kDoubtLimit;
   std::optional<RequestHold> hold = {};  ///< for the job being decided (RequestHolds)
 };
 
 /// Decides what a job does next. Pure: no I/O, no clock, no randomness but the arguments.
 /// Level-triggered: called again with the same observation it decides nothing new. One exception:
-/// each listing that does not show the slice counts, and two prove that it is absent. `unit_random`
-/// in [0, 1) is the backoff's jitter. The job must have no flaw (FlawOf).
+/// each listing that does not show the slice counts, and after two it is asked for by name.
+/// `unit_random` in [0, 1) is the backoff's jitter. The job must have no flaw (FlawOf).
 Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
                double unit_random);
 

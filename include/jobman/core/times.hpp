@@ -12,6 +12,9 @@ inline constexpr base::Duration kPoll = std::chrono::seconds{15};
 inline constexpr base::Duration kVanishGrace = std::chrono::seconds{60};
 /// After this time a delete without effect is repeated.
 inline constexpr base::Duration kDeleteAgain = std::chrono::seconds{30};
+/// How long hosts that answer are believed while the cloud, asked by name, does not know their
+/// slice.
+inline constexpr base::Duration kDoubtLimit = std::chrono::minutes{5};
 /// How long an abandoned request is watched.
 inline constexpr base::Duration kLateWatch = std::chrono::minutes{10};
 /// A slice that is not READY after this time is deleted.
@@ -21,7 +24,10 @@ inline constexpr base::Duration kMaintenanceWait = std::chrono::minutes{2};
 /// A request that stays in the queue for this long counts as accepted: other jobs may ask.
 inline constexpr base::Duration kQueueHolds = std::chrono::minutes{2};
 
-static_assert(2 * kPoll <= kVanishGrace, "two listings, which prove absence, fit into the grace");
+static_assert(2 * kPoll <= kVanishGrace,
+              "two listings, which make it doubtful, fit into the grace");
+static_assert(kVanishGrace < kDoubtLimit,
+              "hosts are believed for longer than a slice is invisible");
 static_assert(kPoll < kDeleteAgain, "its effect is looked for before a delete is repeated");
 static_assert(kVanishGrace < kLateWatch, "a slice that may still be invisible is watched for");
 static_assert(kVanishGrace < kProvisioningLimit, "a slice is seen before it is late");

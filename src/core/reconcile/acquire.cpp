@@ -118,9 +118,8 @@ void OnDead(Turn& turn) {
 
 void OnAbsent(Turn& turn) {
   const Slice& slice = *turn.job.slice;
-  if (slice.absences < 2) return;
-  if (slice.phase == SlicePhase::kIntended) return AskAgain(turn);
-  if (!AbsenceIsFact(slice, turn.facts.looked_at, turn.policy)) return;
+  if (slice.phase == SlicePhase::kIntended && slice.absences >= 2) return AskAgain(turn);
+  if (slice.phase == SlicePhase::kIntended || !IsMissing(turn)) return;
   LoseSlice(turn, Vanished({.code = base::Code::kNotFound,
                             .message = "slice " + turn.slice_name() + " is not there any more"}));
 }
@@ -147,11 +146,7 @@ void NoteProvisioning(Turn& turn) {
 void OnPartial(Turn& turn) {
   const Slice& slice = *turn.job.slice;
   if (slice.gaps >= 2 && slice.phase == SlicePhase::kIntended) return AskAgain(turn);
-  const bool was_whole = !slice.hosts.empty();
-  // The nodes of a queued resource may appear at any time.
-  const bool late = slice.ref.mode == AllocationMode::kTpuVm &&
-                    turn.facts.looked_at - slice.last_evidence_at >= turn.policy.vanish_grace;
-  if (slice.gaps < 2 || (!was_whole && !late)) return NoteProvisioning(turn);
+  if (!IsMissing(turn)) return NoteProvisioning(turn);
   LoseSlice(turn, Vanished({.code = base::Code::kNotFound,
                             .message = "nodes of slice " + turn.slice_name() +
                                        " are not there any more"}));

@@ -106,8 +106,8 @@ void RecordTakenNames(Slice& slice, const SliceSeen& seen, Facts& facts) {
   facts.failure = NameTaken(seen.taken.front());
 }
 
-/// Its nodes hold quota and must be deleted. Listings may omit what exists, even twice: only a
-/// lookup by name proves that the queued resource is gone.
+/// Its nodes hold quota and must be deleted, as soon as a lookup by name proves that the queued
+/// resource is gone (doubt.cpp).
 void RecordOrphaned(const SliceSeen& seen, Facts& facts) {
   facts.view = seen.by_name ? SliceView::kDead : SliceView::kUnclear;
   facts.doubtful = !seen.by_name;
@@ -144,6 +144,15 @@ void RecordMachines(Slice& slice, const SliceSeen& seen, Facts& facts) {
   facts.hosts_replaced = ReplacedAmongOthers(before, slice);
 }
 
+/// A look by name runs beside the listings and may be answered after a newer one, which has shown
+/// what was not found.
+bool IsOvertaken(const Slice& slice, const SliceSeen& seen, SliceView view) {
+  if (!seen.by_name || slice.phase == SlicePhase::kIntended) return false;
+  return view == SliceView::kAbsent    ? slice.absences == 0
+         : view == SliceView::kPartial ? slice.gaps == 0
+                                       : false;
+}
+
 }  // namespace
 
 Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
@@ -153,6 +162,7 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
     if (there) RecordSighting(slice, seen, now);
     return {};
   }
+  if (IsOvertaken(slice, seen, view)) return {};
   slice.no_answer.reset();
   Facts facts{.slice = seen.slice, .view = view, .looked_at = seen.began, .by_name = seen.by_name};
   facts.suspended = seen.queued && (seen.queued->state == QueuedState::kSuspending ||
@@ -164,6 +174,9 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
     slice.unshown.clear();
     return facts;
   }
+  const bool lacks = view == SliceView::kAbsent || view == SliceView::kPartial;
+  if (!lacks) slice.not_found_since.reset();
+  if (lacks && seen.by_name && !slice.not_found_since) slice.not_found_since = seen.began;
   if (view == SliceView::kAbsent) {
     slice.absences = std::min(slice.absences + 1, 2);
     RecordTakenNames(slice, seen, facts);
@@ -173,7 +186,13 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
   RecordState(slice, seen, facts, now);
   RecordTakenNames(slice, seen, facts);
   RecordNotice(slice, seen, facts);
-  if (facts.view == SliceView::kReady) RecordMachines(slice, seen, facts);
+  if (facts.view != SliceView::kReady) return facts;
+  // For the same reason, the machines of a slice that is held are those of the listings.
+  if (seen.by_name && IsHeld(slice)) {
+    facts.view = SliceView::kNotLooked;
+  } else {
+    RecordMachines(slice, seen, facts);
+  }
   return facts;
 }
 

@@ -16,26 +16,27 @@ void ForgetSlice(Turn& turn) {
 }
 
 /// Gives up a request without an answer. A delete could miss the slice (not created yet) or hit
-/// somebody else's of that name. So it waits until the slice is seen, a lookup by name finds
-/// nothing, or listings have not shown it for long.
+/// somebody else's of that name. So it waits until the slice is seen, or a lookup by name finds
+/// nothing.
 void DropUnansweredRequest(Turn& turn) {
   const Slice& slice = *turn.job.slice;
   const bool refused = turn.AboutSlice() && turn.facts.create_refused && slice.requests_sent == 1;
   if (refused) return turn.job.slice.reset();
   if (turn.view() != SliceView::kAbsent) return;
-  const TimePoint last = std::max(slice.requested_at, turn.job.since);
-  // The deciding look must be fresh: earlier ones may predate the arrival of the request.
-  const bool long_absent =
-      slice.absences >= 2 && turn.facts.looked_at - last >= turn.policy.vanish_grace;
-  if (turn.facts.by_name || long_absent) ForgetSlice(turn);
+  if (turn.facts.by_name) ForgetSlice(turn);
 }
 
 /// The observation shows that nothing is left of the slice that is being deleted.
 bool IsGone(const Turn& turn) {
   if (!turn.AboutSlice()) return false;
   const Slice& slice = *turn.job.slice;
+  // Decided a moment ago, in this turn: its answer is awaited.
+  const Effect asked = DeleteSlice{slice.ref};
+  if (std::find(turn.effects.begin(), turn.effects.end(), asked) != turn.effects.end()) {
+    return false;
+  }
   if (turn.facts.view == SliceView::kForeign) return true;
-  const bool absent = turn.facts.view == SliceView::kAbsent && slice.absences >= 2;
+  const bool absent = turn.facts.view == SliceView::kAbsent && turn.facts.by_name;
   return (turn.facts.not_found || absent) &&
          AbsenceIsFact(slice, turn.facts.looked_at, turn.policy);
 }
@@ -65,9 +66,8 @@ bool SliceIsDead(const Turn& turn) {
     case SliceView::kForeign:
       return true;
     case SliceView::kAbsent:
-      return turn.job.slice->absences >= 2;
     case SliceView::kPartial:
-      return turn.job.slice->gaps >= 2;
+      return IsMissing(turn);
     case SliceView::kNotLooked:
     case SliceView::kWaiting:
     case SliceView::kProvisioning:

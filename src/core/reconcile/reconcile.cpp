@@ -73,7 +73,7 @@ Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& po
             .policy = policy,
             .unit_random = unit_random};
   AdoptWish(turn);
-  if (turn.facts.doubtful) turn.Do(LookUpSlice{turn.job.slice->ref});
+  AskByName(turn);
   const bool settled = Settle(turn);
   return Finish(std::move(turn), before, settled);
 }

@@ -178,7 +178,7 @@ void Advance(Turn& turn, const Done&) {
   std::optional<Slice>& slice = turn.job.slice;
   if (!slice) return;
   const bool held = IsHeld(*slice);
-  if (held && turn.view() == SliceView::kAbsent && slice->absences >= 2) return slice.reset();
+  if (held && turn.view() == SliceView::kAbsent && IsMissing(turn)) return slice.reset();
   // A slice that was never ready is of no use to the user, and would be billed once granted.
   if (!held || SliceIsDead(turn)) GiveSliceUp(turn);
 }

@@ -92,6 +92,15 @@ void LoseSlice(Turn& turn, Setback setback);
 /// This observation shows that nothing runs on the slice any more.
 bool SliceIsDead(const Turn& turn);
 
+// doubt.cpp: what listings do not show
+/// Asks for the slice by name if listings omit it, or a part of it.
+void AskByName(Turn& turn);
+/// Nodes that are missing now should be there.
+bool MayLackNodes(const Turn& turn);
+/// Asked by name, the cloud knows the slice, or a node of it, no more, and no living session to a
+/// host says otherwise. A host is believed for Policy::doubt_limit only.
+bool IsMissing(const Turn& turn);
+
 // stage.cpp
 void BeginStage(Turn& turn, StageId id);
 /// Stops the stage, unless it is already being stopped. The cause replaces an earlier one that it

@@ -46,6 +46,9 @@ const std::map<std::string, CallFault>& Named() {
     add("waits_forever", Kind::kWait, {});
     add("provisions_forever", Kind::kProvision, {});
     add("gives_up", Kind::kGiveUp, OpaqueError());
+    add("list_empty", Kind::kListNone, {});
+    add("list_part", Kind::kListPart, {});
+    add("list_unreachable", Kind::kListSilent, {});
     return named;
   }();
   return kNamed;
@@ -68,6 +71,15 @@ base::Result<CallFault> FromError(const Json& error) {
                    .name = "code " + std::to_string(code)};
 }
 
+bool IsOfLists(Kind kind) {
+  return kind == Kind::kListNone || kind == Kind::kListPart || kind == Kind::kListSilent;
+}
+
+/// Whether calls of other methods than listings match the pattern, as far as can be said.
+bool IsListPattern(const std::string& method) {
+  return method == "*" || method.ends_with(".list") || method.ends_with("*");
+}
+
 }  // namespace
 
 const std::vector<std::string>& FaultNames() {
@@ -84,6 +96,10 @@ base::Status CallFaults::Add(const Json& order) {
   fault.method = Text(order, "method");
   if (fault.method.empty())
     return base::InvalidArgument("a fault needs a method, for example nodes.create");
+  if (IsOfLists(fault.kind) && !IsListPattern(fault.method)) {
+    return base::InvalidArgument(fault.name + " is a fault of listings",
+                                 "for example of nodes.list or queuedResources.list");
+  }
   fault.times = order.contains("times") ? Number(order, "times") : 1;
   fault.retry_after = Text(order, "retry_after");
   faults_.push_back(std::move(fault));
@@ -93,6 +109,7 @@ base::Status CallFaults::Add(const Json& order) {
 std::optional<CallFault> CallFaults::Take(const std::string& method) {
   for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
     if (!base::GlobMatch(fault->method, method)) continue;
+    if (IsOfLists(fault->kind) && !method.ends_with(".list")) continue;
     CallFault taken = *fault;
     if (--fault->times <= 0) faults_.erase(fault);
     return taken;

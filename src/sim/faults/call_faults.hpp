@@ -20,6 +20,9 @@ struct CallFault {
     kWait,         ///< accept a create, then stay in the queue or CREATING for ever
     kProvision,    ///< the same, but a queued resource reaches PROVISIONING
     kGiveUp,       ///< a queued resource reaches PROVISIONING, then FAILED
+    kListNone,     ///< a listing is answered without its entries, as if it were complete
+    kListPart,     ///< a listing omits every second entry, from the first on
+    kListSilent,   ///< a listing has no entries, and its zone in `unreachable`
   };
   std::string method = {};  ///< "nodes.create", with * and ? as in shells
   std::int64_t times = 1;

@@ -121,6 +121,29 @@ Reply TpuService::CallApi(Call call, const SchemaMethod& schema, TimePoint now) 
   return reply;
 }
 
+namespace {
+
+/// What a fault of a listing does to the page of it that is answered.
+void OmitFromList(CallFault::Kind kind, const ResourceKey& where, Json& body) {
+  const bool part = kind == CallFault::Kind::kListPart;
+  const bool silent = kind == CallFault::Kind::kListSilent;
+  if (!part && !silent && kind != CallFault::Kind::kListNone) return;
+  Json left = Json::object();
+  for (const auto& [field, entries] : body.items()) {
+    if (part && field == "nextPageToken") left[field] = entries;
+    if (!part || !entries.is_array()) continue;
+    for (std::size_t entry = 1; entry < entries.size(); entry += 2) {
+      left[field].push_back(entries[entry]);
+    }
+  }
+  if (silent) {
+    left["unreachable"] = {"projects/" + where.project + "/locations/" + where.zone};
+  }
+  body = std::move(left);
+}
+
+}  // namespace
+
 Reply TpuService::CallMethod(Call call, TimePoint now) {
   const auto method = Methods().find(call.method)->second;
   const auto fault = faults_.Take(call.method);
@@ -142,9 +165,13 @@ Reply TpuService::CallMethod(Call call, TimePoint now) {
       call.fault = fault;
       break;
     case CallFault::Kind::kDropReply:
+    case CallFault::Kind::kListNone:
+    case CallFault::Kind::kListPart:
+    case CallFault::Kind::kListSilent:
       break;
   }
   Reply reply = (this->*method)(call, now);
+  if (reply.status == 200) OmitFromList(fault->kind, call.route.key, reply.body);
   reply.lost = fault->kind == CallFault::Kind::kDropReply;
   return reply;
 }

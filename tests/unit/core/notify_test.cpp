@@ -73,7 +73,7 @@ TEST_F(NotifyTest, TellsAPreemptionWithItsReasonAndTheNextStart) {
   Run();
   See(NodeState::kPreempted);
   See(SliceSeen{.slice = job_.slice->ref.name});
-  See(SliceSeen{.slice = job_.slice->ref.name});
+  See(SliceSeen{.slice = job_.slice->ref.name, .by_name = true});
   Run();
   EXPECT_THAT(told_, ElementsAre("1 started: running the command on 1 of 1 host",
                                  "1 preempted: slice train-000042-a1 became PREEMPTED during run",

@@ -125,8 +125,8 @@ TEST(ReconcileAcquire, ANewSliceMayBeInvisibleForAMoment) {
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_THAT(r.effects(), IsEmpty());
   r.clock.Advance(seconds{61});
-  r.Absent();
-  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(r.Absent().effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  EXPECT_EQ(r.NotFound().state(), "BACKOFF");
 }
 
 TEST(ReconcileAcquire, AListingCountsFromItsOwnTime) {
@@ -137,7 +137,7 @@ TEST(ReconcileAcquire, AListingCountsFromItsOwnTime) {
   r.See(listing).See(listing);
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_THAT(r.effects(), IsEmpty());
-  EXPECT_EQ(r.Absent().state(), "BACKOFF");
+  EXPECT_EQ(r.Absent().NotFound().state(), "BACKOFF");
 }
 
 TEST(ReconcileAcquire, StockoutCostsNoBudget) {
@@ -164,7 +164,7 @@ TEST(ReconcileAcquire, AFailedQueuedResourceIsDeletedFirst) {
   EXPECT_EQ(r.job().spent.infra, 1);
   EXPECT_THAT(r.After(minutes{10}).effects(), ElementsAre("DeleteSlice train-000042-a1"))
       << "no new slice while the failed one exists";
-  r.Absent().Absent();
+  r.Absent().Absent().NotFound();
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
 }
@@ -251,7 +251,7 @@ TEST(ReconcileAcquire, WaitsForADeletionBySomebodyElse) {
   r.Tick().Answered().Node(NodeState::kDeleting);
   EXPECT_EQ(r.state(), "REQUESTING");
   EXPECT_THAT(r.effects(), IsEmpty());
-  r.Absent().Absent();
+  r.Absent().Absent().NotFound();
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
   r.Gone();
   EXPECT_EQ(r.state(), "REQUESTING");
@@ -473,7 +473,7 @@ TEST(ReconcileAcquire, FailedVanishedAndSlowRequestsAreRecordedAsSuch) {
   EXPECT_THAT(slow.ended(), ElementsAre("1 too slow"));
   EXPECT_EQ(slow.restart(), "infra");
   Reconciling vanished(JobBuilder().Direct().Build());
-  vanished.Tick().Answered().Node(NodeState::kCreating).Absent().Absent();
+  vanished.Tick().Answered().Node(NodeState::kCreating).Absent().Absent().NotFound();
   EXPECT_THAT(vanished.ended(), ElementsAre("1 vanished"));
   EXPECT_EQ(vanished.restart(), "preempted");
 }

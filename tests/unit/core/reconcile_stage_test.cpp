@@ -308,14 +308,66 @@ TEST(ReconcileStage, ThePreemptionBudgetIsLimited) {
   EXPECT_FALSE(r.job().wake_at);
 }
 
-TEST(ReconcileStage, ASliceThatIsAbsentTwiceIsLost) {
+TEST(ReconcileStage, ASliceThatListingsOmitIsAskedForByName) {
   Reconciling r(JobBuilder().Direct().Build());
-  r.ToRunning().Absent();
+  EXPECT_THAT(r.ToRunning().Absent().effects(), IsEmpty());
+  EXPECT_THAT(r.Ready().Absent().effects(), IsEmpty()) << "the count starts over";
+  for (int listing = 0; listing < 10; ++listing) {
+    EXPECT_THAT(r.Absent().effects(), ElementsAre("LookUpSlice train-000042-a1"));
+    EXPECT_EQ(r.state(), "RUNNING") << "listings prove nothing";
+  }
+}
+
+TEST(ReconcileStage, AListingOvertakesALookByName) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToRunning().Absent().Absent().Ready().NotFound();
   EXPECT_EQ(r.state(), "RUNNING");
-  EXPECT_EQ(r.Ready().Absent().state(), "RUNNING") << "the count starts over";
-  r.Absent();
-  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_FALSE(r.job().slice->not_found_since);
+  r.Ready(4, /*subnet=*/1);
+  const core::Job before = r.job();
+  SliceSeen late{.slice = "train-000042-a1", .by_name = true};
+  late.nodes = {{.id = late.slice,
+                 .uid = "uid-" + late.slice,
+                 .state = core::NodeState::kReady,
+                 .raw_state = "READY",
+                 .hosts = test::Addresses(4)}};
+  EXPECT_EQ(r.See(late).job().slice->hosts, before.slice->hosts) << "the machines before";
+}
+
+const base::Error kNoRoute{.code = base::Code::kUnavailable,
+                           .message = "no route to host",
+                           .reason = base::Reason::kUnreachable};
+
+TEST(ReconcileStage, ASliceIsLostWhenItIsNotFoundAndItsHostsAreSilent) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToRunning(2).Absent().Absent().NotFound();
+  EXPECT_EQ(r.state(), "RUNNING") << "its hosts answer";
+  EXPECT_THAT(r.effects(), IsEmpty());
+  const auto silent = [&](int host) {
+    r.See(core::HostReport{
+        .attempt = 1,
+        .stage = core::CommandStage{},
+        .run = {.host = host, .phase = core::HostPhase::kRunning, .error = kNoRoute}});
+  };
+  silent(0);
+  EXPECT_EQ(r.NotFound().state(), "RUNNING") << "one of them answers";
+  silent(1);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.Absent().effects(), ElementsAre("LookUpSlice train-000042-a1")) << "asked again";
+  EXPECT_EQ(r.NotFound().state(), "BACKOFF");
   EXPECT_EQ(r.job().spent.preemption, 1);
+}
+
+TEST(ReconcileStage, HostsOfASliceThatIsNotFoundAreBelievedForAWhile) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToRunning().Absent().Absent().NotFound();
+  ASSERT_TRUE(r.job().slice->not_found_since);
+  r.clock.Advance(std::chrono::minutes{4});
+  EXPECT_EQ(r.NotFound().state(), "RUNNING");
+  EXPECT_FALSE(Reconciling(r).Ready().job().slice->not_found_since) << "it is there again";
+  r.clock.Advance(std::chrono::minutes{2});
+  EXPECT_EQ(r.Absent().state(), "RUNNING");
+  EXPECT_EQ(r.NotFound().state(), "BACKOFF");
 }
 
 TEST(ReconcileStage, ListingsWithoutTheQueuedResourceProveNothing) {

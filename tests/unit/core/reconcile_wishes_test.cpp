@@ -74,9 +74,10 @@ TEST(ReconcileWishes, CancelInTheQueueDeletesTheRequest) {
   r.Tick().Answered().Queued(QueuedState::kWaitingForResources).WishFor(Wish::kCancel);
   EXPECT_EQ(r.state(), "CANCELLING");
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
-  r.Absent();
-  EXPECT_EQ(r.state(), "CANCELLING");
-  r.Absent();
+  r.Absent().Absent().Absent();
+  EXPECT_EQ(r.state(), "CANCELLING") << "listings prove nothing";
+  EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  r.NotFound();
   EXPECT_EQ(r.state(), "CANCELLED");
   EXPECT_FALSE(r.job().slice);
 }
@@ -124,9 +125,11 @@ TEST(ReconcileWishes, ARequestThatNeverArrivedIsForgottenAfterAWhile) {
   Reconciling r(JobBuilder().Build());
   r.Tick().WishFor(Wish::kDelete).Absent().Absent().Absent();
   EXPECT_EQ(r.state(), "DELETING") << "the request may still arrive";
+  EXPECT_THAT(r.effects(), IsEmpty());
   r.clock.Advance(seconds{60});
-  r.Absent();
-  EXPECT_EQ(r.state(), "DELETED");
+  EXPECT_THAT(r.Absent().effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  EXPECT_EQ(r.state(), "DELETING");
+  EXPECT_EQ(r.NotFound().state(), "DELETED");
 }
 
 TEST(ReconcileWishes, TheSliceOfAnAbandonedRequestIsWatchedFor) {
@@ -139,6 +142,7 @@ TEST(ReconcileWishes, TheSliceOfAnAbandonedRequestIsWatchedFor) {
   see({});
   r.clock.Advance(seconds{61});
   see({});
+  r.NotFound();
   ASSERT_EQ(r.state(), "CANCELLED");
   ASSERT_FALSE(r.job().slice);
   ASSERT_EQ(r.job().abandoned.size(), 1u);
@@ -221,6 +225,9 @@ TEST(ReconcileWishes, ResumeWaitsUntilTheOldSliceIsDeleted) {
 TEST(ReconcileWishes, ResumeRequestsANewSliceWhenTheHeldOneIsLost) {
   Reconciling r(JobBuilder().Build());
   r.ToDone().Absent().Absent();
+  EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  EXPECT_TRUE(r.job().slice);
+  r.NotFound();
   EXPECT_EQ(r.state(), "SUCCEEDED");
   EXPECT_FALSE(r.job().slice);
   EXPECT_THAT(r.WishFor(Wish::kRun).effects(), ElementsAre("CreateSlice train-000042-a2"));
@@ -274,9 +281,9 @@ TEST(ReconcileWishes, DeleteEndsDeleted) {
       << "the command gets its grace";
   r.AllEnd(143);
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
-  r.Absent();
-  EXPECT_EQ(r.state(), "DELETING");
-  r.Absent();
+  r.Absent().Absent();
+  EXPECT_EQ(r.state(), "DELETING") << "listings prove nothing";
+  r.NotFound();
   EXPECT_EQ(r.state(), "DELETED");
   EXPECT_FALSE(NeedsCare(r.job()));
   EXPECT_FALSE(r.job().wake_at);

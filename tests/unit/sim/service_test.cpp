@@ -72,6 +72,28 @@ TEST_F(ServiceTest, InjectsAStockoutIntoTheOperation) {
   EXPECT_EQ(Operation(reply)["error"]["code"], 8);
 }
 
+TEST_F(ServiceTest, AListingOmitsWhatExists) {
+  CreateNode("t1", Spec("v4-8"));
+  CreateNode("t2", Spec("v4-8"));
+  Pass(300);
+  const auto fault = [&](const char* error) {
+    Call("POST", "/sim/faults", {}, {{"method", "*"}, {"error", error}});
+  };
+  fault("list_empty");
+  EXPECT_EQ(NodeStateOf("t1"), "READY") << "it is there, and the fault is for listings";
+  EXPECT_EQ(Get("nodes"), Json::object());
+  fault("list_part");
+  EXPECT_THAT(Get("nodes")["nodes"], SizeIs(1));
+  fault("list_unreachable");
+  const Json silent = Get("nodes");
+  EXPECT_FALSE(silent.contains("nodes"));
+  EXPECT_THAT(silent["unreachable"], SizeIs(1));
+  EXPECT_THAT(Get("nodes")["nodes"], SizeIs(2));
+  const Reply refused =
+      Call("POST", "/sim/faults", {}, {{"method", "nodes.get"}, {"error", "list_empty"}});
+  EXPECT_EQ(refused.status, 400);
+}
+
 TEST_F(ServiceTest, ListsFaults) {
   const Reply reply =
       Call("POST", "/sim/faults", {}, {{"method", "nodes.create"}, {"error", "fire"}});
