@@ -27,8 +27,8 @@ base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
   request.defaults = config::SystemDefaults(paths.home);
   config::LoadResult result = config::Load(request);
   if (!result.loaded) return config::ToError(result.problems);
-  for (const config::Problem& warning : result.warnings)
-    app.Say(base::Trim(config::RenderProblem(warning)));
+  for (const config::Problem& warning : result.loaded->warnings)
+    app.Say(base::Trim(config::RenderWarning(warning)));
   return std::move(*result.loaded);
 }
 

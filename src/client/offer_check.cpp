@@ -27,17 +27,23 @@ class Offers {
         cloud_spec_(spec.cloud),
         place_{.project = spec.tpu.project, .zone = spec.tpu.zone} {}
 
-  base::Task<Offered> Types() { return Ask("types", &ports::Catalog::AcceleratorTypes); }
-  base::Task<Offered> Runtimes() { return Ask("runtimes", &ports::Catalog::RuntimeVersions); }
+  /// The kept list is enough when it has the wanted word: what it lacks may be newer than it.
+  base::Task<Offered> Types(std::string wanted) {
+    return Ask("types", &ports::Catalog::AcceleratorTypes, std::move(wanted));
+  }
+  base::Task<Offered> Runtimes(std::string wanted) {
+    return Ask("runtimes", &ports::Catalog::RuntimeVersions, std::move(wanted));
+  }
 
  private:
-  base::Task<Offered> Ask(std::string what, Call call) {
+  base::Task<Offered> Ask(std::string what, Call call, std::string wanted) {
     ports::Cache& cache = *context_.stores.cache;
     const std::string key =
         "offers:" + what + ":" + cloud_spec_.endpoint + ":" + place_.project + ":" + place_.zone;
     const auto kept = co_await cache.Cached(key);
     if (kept.ok() && *kept && context_.Now() - (*kept)->at < kOffersKept) {
-      co_return base::Split((*kept)->value, '\n');
+      Words words = base::Split((*kept)->value, '\n');
+      if (std::find(words.begin(), words.end(), wanted) != words.end()) co_return words;
     }
     if (!cloud_.catalog) {
       JM_CO_ASSIGN_OR_RETURN(cloud_, co_await context_.open_cloud(context_.paths, cloud_spec_));
@@ -95,12 +101,12 @@ base::Task<base::Result<std::string>> CheckOffer(Context context, config::Loaded
   Offers offers(context, loaded.spec);
   const core::TpuSpec& tpu = loaded.spec.tpu;
   const std::string in_zone = "zone " + tpu.zone + " does not offer ";
-  const Offered types = co_await offers.Types();
+  const Offered types = co_await offers.Types(tpu.accelerator);
   auto checked =
       MustContain(types, tpu.accelerator, in_zone + tpu.accelerator, base::Reason::kBadAccelerator,
                   "tpu.accelerator or tpu.zone", loaded.places.at("tpu.accelerator"));
   if (checked.ok()) {
-    const Offered runtimes = co_await offers.Runtimes();
+    const Offered runtimes = co_await offers.Runtimes(tpu.version);
     checked =
         MustContain(runtimes, tpu.version, in_zone + "the runtime version " + tpu.version,
                     base::Reason::kBadRuntime, "tpu.version", loaded.places.at("tpu.version"));

@@ -95,7 +95,7 @@ void Diagnostics::Report(Position at, std::string message, std::string hint, bas
 
 void Diagnostics::Warn(Position at, std::string message, std::string hint) {
   if (warnings_.size() < kMostFound)
-    warnings_.push_back({at, "warning: " + std::move(message), std::move(hint)});
+    warnings_.push_back({at, std::move(message), std::move(hint)});
 }
 
 Position Diagnostics::Locate(Position from, std::string_view part) const {
@@ -176,6 +176,11 @@ std::string RenderProblem(const Problem& problem) {
   if (!problem.hint.empty())
     text += "  " + Printable(base::Shorten(problem.hint, kLongestMessage)) + "\n";
   return text;
+}
+
+std::string RenderWarning(Problem warning) {
+  warning.message.insert(0, "warning: ");
+  return RenderProblem(warning);
 }
 
 base::Error ToError(const std::vector<Problem>& problems) {

@@ -26,7 +26,7 @@ class Diagnostics {
 
   void Report(Position at, std::string message, std::string hint = {},
               base::Reason reason = base::Reason::kNone);
-  /// Something to think about that does not keep the file from being used.
+  /// What is valid, as far as can be known here, but may not be what was meant.
   void Warn(Position at, std::string message, std::string hint = {});
   bool ok() const { return found_.empty(); }
 

@@ -103,10 +103,7 @@ class Loader {
       Resolve(root, result);
     }
     result.problems = out_.Take();
-    if (result.problems.empty())
-      result.warnings = out_.TakeWarnings();
-    else
-      result.loaded.reset();
+    if (!result.problems.empty()) result.loaded.reset();
     return result;
   }
 
@@ -185,6 +182,7 @@ class Loader {
     for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version", "tpu.valid_until"}) {
       loaded.places[key] = out_.Describe(reader.At(key));
     }
+    loaded.warnings = out_.TakeWarnings();
     result.loaded = std::move(loaded);
   }
 

@@ -57,6 +57,10 @@ void Reader::Complain(std::string_view path, std::string message, std::string hi
   if (!IsBroken(path)) out_.Report(At(path), std::move(message), std::move(hint), reason);
 }
 
+void Reader::Warn(std::string_view path, std::string message, std::string hint) {
+  if (!IsBroken(path)) out_.Warn(At(path), std::move(message), std::move(hint));
+}
+
 void Reader::ComplainOfKey(std::string_view path, std::string message, std::string hint) {
   const Value* value = FindAt(root_, SplitPath(path));
   out_.Report(value == nullptr ? At(path) : value->key_pos, std::move(message), std::move(hint));

@@ -45,7 +45,9 @@ class Reader {
 
   void Complain(std::string_view path, std::string message, std::string hint = {},
                 base::Reason reason = base::Reason::kNone);
-  /// The same at the place of the key.
+  /// Says what may not be what was meant, and does not make the file invalid.
+  void Warn(std::string_view path, std::string message, std::string hint);
+  /// The same as Complain() at the place of the key.
   void ComplainOfKey(std::string_view path, std::string message, std::string hint);
   /// Reports "path: message" when the status is an error.
   void Complain(std::string_view path, const base::Status& status);

@@ -11,13 +11,27 @@ namespace {
 /// The limit of Compute Engine for a metadata value.
 constexpr std::size_t kLongestScript = std::size_t{256} << 10;
 
+/// The table here ends with the day this program was made: the API knows what there is.
+void CheckUnknownType(Reader& reader, const core::TpuSpec& tpu, base::Error unknown) {
+  if (tpu.version.empty() && core::GenerationOf(tpu.accelerator).empty()) {
+    unknown.hint += "\n  if it is of a new generation, set tpu.version, too";
+    return reader.Complain("tpu.accelerator", base::Status(std::move(unknown)));
+  }
+  reader.Warn("tpu.accelerator", tpu.accelerator + " is not known here: the API decides",
+              "its hosts and chips come from the API; " + unknown.hint);
+}
+
 void ResolveVersion(Reader& reader, core::TpuSpec& tpu) {
   if (tpu.accelerator.empty()) return;  // reported
+  const std::string generation = core::GenerationOf(tpu.accelerator);
   const auto found = core::FindAccelerator(tpu.accelerator);
-  if (!found.ok()) return reader.Complain("tpu.accelerator", found.error());
-  if (!tpu.version.empty()) return;
-  tpu.version = core::DefaultRuntime(found->generation);
-  reader.Note("tpu.version", "default for " + found->generation);
+  if (!found.ok() && !core::MayBeType(tpu.accelerator)) {
+    return reader.Complain("tpu.accelerator", found.error());
+  }
+  if (!found.ok()) CheckUnknownType(reader, tpu, found.error());
+  if (!tpu.version.empty() || generation.empty()) return;
+  tpu.version = core::DefaultRuntime(generation);
+  reader.Note("tpu.version", "default for " + generation);
 }
 
 void ResolveProject(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec& tpu) {

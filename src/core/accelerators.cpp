@@ -177,6 +177,20 @@ base::Result<Accelerator> FindAccelerator(std::string_view type) {
   return UnknownType(type);
 }
 
+bool MayBeType(std::string_view type) {
+  constexpr std::size_t kLongest = 63;
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !type.empty() && type.size() <= kLongest && type.front() >= 'a' &&
+         std::all_of(type.begin(), type.end(), allowed);
+}
+
+std::string GenerationOf(std::string_view type) {
+  const Generation* found = FindGeneration(SplitType(type).generation);
+  return std::string(found == nullptr ? std::string_view{} : found->name);
+}
+
 std::vector<std::string> AcceleratorTypes() {
   std::vector<std::string> types;
   for (const Generation& generation : kGenerations) {

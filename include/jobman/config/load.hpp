@@ -64,13 +64,13 @@ struct Loaded {
   /// Places of tpu.accelerator, tpu.zone, tpu.version and tpu.valid_until, or of the keys that
   /// determine them, as problems without a message: for checks that ask the cloud.
   std::map<std::string, Problem> places = {};
+  std::vector<Problem> warnings = {};  ///< what may not be what was meant
 };
 
 /// Either `loaded`, or at least one problem.
 struct LoadResult {
   std::optional<Loaded> loaded = {};
   std::vector<Problem> problems = {};  ///< sorted by place
-  std::vector<Problem> warnings = {};  ///< likewise; none when there are problems
 };
 
 /// Reads the file, merges the user's defaults, applies the flags, interpolates, checks everything
@@ -81,6 +81,8 @@ LoadResult Load(const LoadRequest& request);
 /// Renders "job.yaml:3:5: unknown key \"tpu.zoen\"", the source line, a caret and the hint, with a
 /// newline at the end.
 std::string RenderProblem(const Problem& problem);
+/// The same with the word "warning".
+std::string RenderWarning(Problem warning);
 
 /// All problems as one error, rendered in `message`. The reason is kNotSupported if every problem
 /// has it.

@@ -23,9 +23,15 @@ struct Accelerator {
   friend bool operator==(const Accelerator&, const Accelerator&) = default;
 };
 
-/// The type by its API name. The error names the nearest type that exists.
+/// The type by its API name. The error names the nearest type that is known here. The table is of
+/// the day this program was made: the API may offer others (MayBeType).
 base::Result<Accelerator> FindAccelerator(std::string_view type);
-/// Every type name the API offers, generation by generation, by size.
+/// Whether a type that is not known here could be one of the API's by its spelling: lower-case
+/// letters, digits and "-".
+bool MayBeType(std::string_view type);
+/// The known generation in the name of a type, "v4" for "v4-8192"; empty if it is not known.
+std::string GenerationOf(std::string_view type);
+/// Every type name known here, generation by generation, by size.
 std::vector<std::string> AcceleratorTypes();
 /// The runtime version (software image) that fits a generation, for JAX and PyTorch:
 /// "tpu-ubuntu2204-base" for v2-v4, "v2-alpha-tpuv5-lite", "v2-alpha-tpuv5", "v2-alpha-tpuv6e".

@@ -53,10 +53,11 @@ Result<int> RunCheck(App& app, const CheckOptions& options) {
   views::CheckedFiles view;
   for (const std::string& file : options.files) {
     JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, file, options.changes));
-    view.files.push_back({.name = file,
-                          .job = result.loaded ? result.loaded->spec.name : "",
-                          .problems = std::move(result.problems),
-                          .warnings = std::move(result.warnings)});
+    view.files.push_back(
+        {.name = file,
+         .job = result.loaded ? result.loaded->spec.name : "",
+         .problems = std::move(result.problems),
+         .warnings = result.loaded ? result.loaded->warnings : std::vector<config::Problem>{}});
   }
   app.Show(view);
   return view.AllGood() ? kSuccess : kUsage;

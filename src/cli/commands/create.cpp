@@ -75,7 +75,7 @@ views::Created::Row RowOf(const core::Job& job) {
           .name = job.name,
           .accelerator = core::AcceleratorText(job.spec.tpu),
           .zone = job.spec.tpu.zone,
-          .hosts = (accelerator.ok() ? accelerator->hosts : 1) * job.spec.tpu.num_slices,
+          .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
           .slice = core::SliceName(job, 1)};
 }
 

@@ -9,8 +9,9 @@ namespace jobman::cli::views {
 std::string RenderText(const Created& view, const ui::Style&) {
   std::string text;
   for (const Created::Row& row : view.rows) {
-    text += fmt::format("created job {} ({}): {}, {}, in {}\n", core::FormatJobId(row.id), row.name,
-                        row.accelerator, base::Plural(row.hosts, "host"), row.zone);
+    const std::string hosts = row.hosts > 0 ? ", " + base::Plural(row.hosts, "host") : "";
+    text += fmt::format("created job {} ({}): {}{}, in {}\n", core::FormatJobId(row.id), row.name,
+                        row.accelerator, hosts, row.zone);
   }
   const bool one = view.rows.size() == 1;
   return text + fmt::format("  to follow {}: jobman logs -f {}\n", one ? "it" : "one",

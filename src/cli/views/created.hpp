@@ -16,7 +16,7 @@ struct Created {
     std::string name = {};
     std::string accelerator = {};
     std::string zone = {};
-    int hosts = 0;  ///< predicted by the accelerator type
+    int hosts = 0;  ///< predicted by the accelerator type; 0: it is not known here
     std::string slice = {};
   };
   std::vector<Row> rows = {};

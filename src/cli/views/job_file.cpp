@@ -32,7 +32,7 @@ std::string RenderText(const CheckedFiles& view, const ui::Style& style) {
     for (const config::Problem& problem : file.problems)
       text += ui::CleanLines(config::RenderProblem(problem));
     for (const config::Problem& warning : file.warnings)
-      text += ui::CleanLines(config::RenderProblem(warning));
+      text += ui::CleanLines(config::RenderWarning(warning));
     if (file.problems.empty())
       text += ui::Clean(file.name, style.utf8) + ": job " + file.job + " is " +
               ui::Paint(ui::Tone::kGood, "valid", style) + "\n";

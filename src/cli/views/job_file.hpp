@@ -15,7 +15,7 @@ struct CheckedFiles {
     std::string name = {};
     std::string job = {};  ///< the job's name, if the file is valid
     std::vector<config::Problem> problems = {};
-    std::vector<config::Problem> warnings = {};
+    std::vector<config::Problem> warnings = {};  ///< of a valid file
   };
   std::vector<File> files = {};
   bool AllGood() const;

@@ -89,19 +89,35 @@ bool IsZone(const std::string& zone) {
   return Has(Zones(), zone);
 }
 
-std::vector<std::string> TypesIn(const std::string& zone) {
+std::vector<std::string> TypesIn(const std::string& zone, const MoreTypes& more) {
   std::vector<std::string> types;
   for (const std::string& type : core::AcceleratorTypes()) {
     if (IsOffered(type, zone)) types.push_back(type);
   }
+  for (const auto& [name, hosts] : more) {
+    if (name.starts_with(zone + "/")) types.push_back(name.substr(zone.size() + 1));
+  }
   return types;
 }
 
-bool IsOffered(const std::string& type, const std::string& zone) {
+bool IsOffered(const std::string& type, const std::string& zone, const MoreTypes& more) {
+  if (more.contains(zone + "/" + type)) return true;
   const auto shape = core::FindAccelerator(type);
   if (!shape.ok()) return false;
   return std::any_of(Offers().begin(), Offers().end(),
                      [&](const Offer& offer) { return IsOfferedBy(offer, *shape, zone); });
+}
+
+base::Result<core::Accelerator> FindType(const std::string& type, const std::string& zone,
+                                         const MoreTypes& more) {
+  const auto found = more.find(zone + "/" + type);
+  if (found == more.end()) return core::FindAccelerator(type);
+  const auto hosts = static_cast<int>(std::clamp<std::int64_t>(found->second, 1, 4096));
+  return core::Accelerator{.type = type,
+                           .generation = type.substr(0, type.rfind('-')),
+                           .cores = hosts * 8,
+                           .chips = hosts * 4,
+                           .hosts = hosts};
 }
 
 const std::vector<std::string>& RuntimeVersions() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,9 +14,14 @@ namespace jobman::sim {
 /// Source: Cloud TPU documentation, page "TPU regions and zones", and public price catalogues.
 const std::vector<std::string>& Zones();
 bool IsZone(const std::string& zone);
-/// The accelerator types a zone offers, generation by generation, by size.
-std::vector<std::string> TypesIn(const std::string& zone);
-bool IsOffered(const std::string& type, const std::string& zone);
+/// "ZONE/TYPE" to the number of hosts, as in Settings::types.
+using MoreTypes = std::map<std::string, std::int64_t>;
+/// The accelerator types a zone offers, generation by generation, by size, then those of `more`.
+std::vector<std::string> TypesIn(const std::string& zone, const MoreTypes& more = {});
+bool IsOffered(const std::string& type, const std::string& zone, const MoreTypes& more = {});
+/// A type of `more` has hosts of four chips with two cores each.
+base::Result<core::Accelerator> FindType(const std::string& type, const std::string& zone,
+                                         const MoreTypes& more);
 /// Runtime versions (software images) that nodes may be created with, in every zone.
 const std::vector<std::string>& RuntimeVersions();
 /// Accepts also every version of the TensorFlow and Container-Optimized OS images.

@@ -48,17 +48,19 @@ bool HoldsChips(NodeState state) {
   return true;
 }
 
-base::Result<core::Accelerator> ShapeOf(const Json& spec) {
+base::Result<core::Accelerator> ShapeOf(const Json& spec, const std::string& zone,
+                                        const MoreTypes& more) {
   const Json& config = Member(spec, "acceleratorConfig");
   const std::string type = Text(spec, "acceleratorType");
   if (type.empty() && config.is_object()) {
     return FromConfig(Text(config, "type"), Text(config, "topology"));
   }
-  return core::FindAccelerator(type);
+  return FindType(type, zone, more);
 }
 
-std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone) {
-  const auto shape = ShapeOf(spec);
+std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone,
+                                      const MoreTypes& more) {
+  const auto shape = ShapeOf(spec, zone, more);
   std::string type = Text(spec, "acceleratorType");
   if (type.empty()) {
     const Json& config = Member(spec, "acceleratorConfig");
@@ -66,7 +68,7 @@ std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone)
       return BadRequestError("acceleratorType or acceleratorConfig is required.");
     type = Text(config, "type") + " " + Text(config, "topology");
   }
-  if (!shape.ok() || !IsOffered(shape->type, zone)) return BadTypeError(type, zone);
+  if (!shape.ok() || !IsOffered(shape->type, zone, more)) return BadTypeError(type, zone);
   const std::string runtime = Text(spec, "runtimeVersion");
   if (runtime.empty()) return BadRequestError("runtimeVersion is required.");
   if (!IsRuntime(runtime)) return BadRuntimeError(runtime, zone);
@@ -154,8 +156,11 @@ void AddEndpoints(Json& body, const Node& node) {
 Json RenderNode(const Node& node) {
   Json body = node.spec;
   body["acceleratorType"] = node.shape.type;
-  body["acceleratorConfig"] = {{"type", ConfigType(node.shape.generation)},
-                               {"topology", TopologyOf(node.shape)}};
+  const std::string topology = TopologyOf(node.shape);
+  if (!topology.empty()) {
+    body["acceleratorConfig"] = {{"type", ConfigType(node.shape.generation)},
+                                 {"topology", topology}};
+  }
   body["name"] = ResourceName(node.key, "nodes");
   body["id"] = node.uid;
   body["apiVersion"] = node.version == "v2alpha1" ? "V2_ALPHA1" : "V2";

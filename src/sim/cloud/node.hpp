@@ -7,6 +7,7 @@
 
 #include "jobman/base/result.hpp"
 #include "jobman/core/accelerators.hpp"
+#include "sim/cloud/catalogue.hpp"
 #include "sim/cloud/operations.hpp"
 #include "sim/hosts/host_fleet.hpp"
 #include "sim/wire/api_error.hpp"
@@ -76,9 +77,11 @@ struct Node : NodePlan {
 };
 
 /// The accelerator that the Node of a request specifies.
-base::Result<core::Accelerator> ShapeOf(const Json& spec);
+base::Result<core::Accelerator> ShapeOf(const Json& spec, const std::string& zone,
+                                        const MoreTypes& more);
 /// Why the Node of a request cannot be created in this zone, if so.
-std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone);
+std::optional<ApiError> CheckNodeSpec(const Json& spec, const std::string& zone,
+                                      const MoreTypes& more);
 bool IsSpot(const Json& spec);
 /// The metadata of a Node; values that are not strings are left out.
 Metadata MetadataOf(const Json& spec);

@@ -111,7 +111,8 @@ Node& NodeRegistry::Add(const NodePlan& plan, Duration delay, TimePoint now) {
   // Different from those of earlier simulators, whose host keys may be pinned.
   node.uid = std::to_string(base::ToMillis(now) * 1'000'000 + 7919 * uid_count_++);
   if (plan.spot) node.spec["schedulingConfig"]["spot"] = true;
-  if (const auto shape = ShapeOf(node.spec); shape.ok()) node.shape = *shape;
+  if (const auto shape = ShapeOf(node.spec, plan.key.zone, context_.settings.types); shape.ok())
+    node.shape = *shape;
   node.spot = plan.spot || IsSpot(node.spec);
   node.created = now;
   Node& added = nodes_[plan.key] = std::move(node);

@@ -50,7 +50,7 @@ std::string DataField(const std::string& state) {
 
 }  // namespace
 
-std::optional<ApiError> ResourceQueue::Parse(const Json& body, QueuedResource& into) {
+std::optional<ApiError> ResourceQueue::Parse(const Json& body, QueuedResource& into) const {
   const Json& specs = Member(Member(body, "tpu"), "nodeSpec");
   if (!specs.is_array() || specs.empty()) return BadRequestError("tpu.nodeSpec is required.");
   if (specs.size() > 1) {
@@ -59,11 +59,11 @@ std::optional<ApiError> ResourceQueue::Parse(const Json& body, QueuedResource& i
   const Json& spec = specs.front();
   if (auto error = CheckParent(spec, into.key)) return error;
   const Json& node = Member(spec, "node");
-  if (auto error = CheckNodeSpec(node, into.key.zone)) return error;
+  if (auto error = CheckNodeSpec(node, into.key.zone, context_.settings.types)) return error;
   std::vector<std::string> ids;
   if (auto error = NodeIds(spec, into.key.id, ids)) return error;
 
-  into.shape = *ShapeOf(node);
+  into.shape = *ShapeOf(node, into.key.zone, context_.settings.types);
   into.spot = body.contains("spot") || IsSpot(node);
   into.body = body;
   for (const std::string& id : ids) {

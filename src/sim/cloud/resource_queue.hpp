@@ -53,7 +53,7 @@ class ResourceQueue {
 
   /// Reads the body of a request and checks it against the catalogue. The caller sets `into.key`
   /// and `into.version`.
-  static std::optional<ApiError> Parse(const Json& body, QueuedResource& into);
+  std::optional<ApiError> Parse(const Json& body, QueuedResource& into) const;
   Operations::Key Create(QueuedResource queued, TimePoint now);
   Reply Delete(QueuedResource& queued, bool force, const std::string& version, TimePoint now);
   Reply Reset(QueuedResource& queued, const std::string& version, TimePoint now);

@@ -63,6 +63,8 @@ struct Settings {
   std::map<std::string, std::int64_t> requests_per_minute = {};
   /// "ZONE/RESERVATION" to its number of chips, for reservations.list.
   std::map<std::string, std::int64_t> reservations = {};
+  /// "ZONE/TYPE" to the number of hosts: types that are offered besides those of the catalogue.
+  std::map<std::string, std::int64_t> types = {};
   std::set<std::string> denied_zones = {};  ///< 403 LOCATION_POLICY_VIOLATED
   PageSizes pages = {};
   bool loose = false;  ///< what the schema refuses in requests is ignored instead

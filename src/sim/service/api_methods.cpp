@@ -29,7 +29,7 @@ Json Location(const std::string& project, const std::string& zone) {
 }
 
 Json TypeBody(const ResourceKey& where, const std::string& type) {
-  const auto shape = core::FindAccelerator(type);
+  const auto shape = core::FindAccelerator(type);  // of others, no topology is known
   Json body = {{"name", ResourceName({where.project, where.zone, type}, "acceleratorTypes")},
                {"type", type}};
   if (shape.ok()) {
@@ -75,7 +75,7 @@ Reply TpuService::ListTypes(const Call& call, TimePoint) {
   for (const std::string& zone : Zones()) {
     const ResourceKey where{call.route.key.project, zone, ""};
     if (!InScope(where, call.route.key)) continue;
-    for (const std::string& type : TypesIn(zone)) {
+    for (const std::string& type : TypesIn(zone, settings_.types)) {
       entries.push_back({zone + "/" + type, [where, type] { return TypeBody(where, type); }});
     }
   }
@@ -83,7 +83,8 @@ Reply TpuService::ListTypes(const Call& call, TimePoint) {
 }
 
 Reply TpuService::GetType(const Call& call, TimePoint) {
-  if (!IsOffered(call.route.key.id, call.route.key.zone)) return Missing(call.route);
+  if (!IsOffered(call.route.key.id, call.route.key.zone, settings_.types))
+    return Missing(call.route);
   return {.body = TypeBody(call.route.key, call.route.key.id)};
 }
 

@@ -44,11 +44,11 @@ Reply TpuService::CreateNode(const Call& call, TimePoint now) {
   if (!IsId(key.id)) return ToReply(BadRequestError("nodeId \"" + key.id + "\" is not valid."));
   if (auto first = Repeated(call)) return std::move(*first);
   NodePlan plan{.key = key, .spec = call.body, .version = call.route.version};
-  if (auto error = CheckNodeSpec(plan.spec, key.zone)) return ToReply(*error);
+  if (auto error = CheckNodeSpec(plan.spec, key.zone, settings_.types)) return ToReply(*error);
   if (call.Is(CallFault::Kind::kTaken)) Occupy(plan, now);
   if (nodes_.Find(key) != nullptr) return ToReply(AlreadyExistsError(ResourceName(key, "nodes")));
 
-  const core::Accelerator shape = *ShapeOf(plan.spec);
+  const core::Accelerator shape = *ShapeOf(plan.spec, key.zone, settings_.types);
   plan.spot = IsSpot(plan.spec);
   if (auto error = CheckQuota(key, shape, plan.spot, 1)) return ToReply(*error);
   if (call.Is(CallFault::Kind::kOperation) || call.Is(CallFault::Kind::kGiveUp)) {
@@ -85,7 +85,7 @@ Reply TpuService::CreateQueued(const Call& call, TimePoint now) {
   if (!IsId(queued.key.id)) {
     return ToReply(BadRequestError("queuedResourceId \"" + queued.key.id + "\" is not valid."));
   }
-  if (auto error = ResourceQueue::Parse(call.body, queued)) return ToReply(*error);
+  if (auto error = queued_.Parse(call.body, queued)) return ToReply(*error);
   for (const NodePlan& plan : queued.nodes) {
     if (!IsId(plan.key.id))
       return ToReply(BadRequestError("nodeId \"" + plan.key.id + "\" is not valid."));

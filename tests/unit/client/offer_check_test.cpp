@@ -32,6 +32,17 @@ TEST_F(OfferCheckTest, TheCloudIsAskedOnceADay) {
   EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 2);
 }
 
+TEST_F(OfferCheckTest, WhatTheKeptListLacksIsAskedAgain) {
+  EXPECT_EQ(*Check(), "");
+  loaded_.spec.tpu.accelerator = "v4-8x";
+  const auto checked = Check();
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().reason, base::Reason::kBadAccelerator);
+  EXPECT_THAT(checked.error().message, HasSubstr("zone us-central2-b does not offer v4-8x"));
+  EXPECT_THAT(checked.error().message, HasSubstr("did you mean v4-8?"));
+  EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 2) << "it may be newer than the list";
+}
+
 TEST_F(OfferCheckTest, ASimulatorIsAskedEachTime) {
   loaded_.spec.cloud.endpoint = "local";
   EXPECT_EQ(*Check(), "");

@@ -244,11 +244,18 @@ std::string Tpu(const std::string& accelerator, const std::string& zone) {
 }
 
 const BadInput kValues[] = {
-    {"UnknownAccelerator", Tpu("v4-33", "us-central2-b"),
-     R"(job.yaml:2:20: tpu.accelerator: unknown accelerator type "v4-33"
-  2 | tpu: {accelerator: v4-33, zone: us-central2-b, project: p}
+    {"NoNameOfAnAccelerator", Tpu("v4_32", "us-central2-b"),
+     R"(job.yaml:2:20: tpu.accelerator: unknown accelerator type "v4_32"
+  2 | tpu: {accelerator: v4_32, zone: us-central2-b, project: p}
     |                    ^
   did you mean v4-32?
+)"},
+    {"UnknownGenerationWithoutARuntime", Tpu("v99", "us-central2-b"),
+     R"(job.yaml:2:20: tpu.accelerator: unknown accelerator type "v99"
+  2 | tpu: {accelerator: v99, zone: us-central2-b, project: p}
+    |                    ^
+  types are written like v2-8, v3-8, v4-8, v5litepod-1, v5p-8, v6e-1
+  if it is of a new generation, set tpu.version, too
 )"},
     {"RegionForZone", Tpu("v4-32", "us-central2"),
      R"(job.yaml:2:33: tpu.zone: "us-central2" is a region

@@ -409,8 +409,9 @@ TEST(Load, WhatIsNoFileIsNotWaitedFor) {
 std::string WarningsOf(const std::string& text, const testing::Environment& env) {
   const LoadResult result = Load(RequestOf(text, env));
   EXPECT_EQ(Rendered(result), "");
+  if (!result.loaded) return {};
   std::string warnings;
-  for (const Problem& warning : result.warnings) warnings += RenderProblem(warning);
+  for (const Problem& warning : result.loaded->warnings) warnings += RenderWarning(warning);
   return warnings;
 }
 
@@ -488,6 +489,28 @@ TEST(Load, ProblemsAreSafeForATerminal) {
   const std::string problems = ProblemsOf(SmallJob("\"a\\x1b[31m\\rb\": 1\n"));
   EXPECT_THAT(problems, HasSubstr("a?[31m?b"));
   EXPECT_EQ(problems.find_first_of("\x1b\r"), std::string::npos);
+}
+
+/// The table ends with the day it was made: what is not in it is asked of the cloud.
+TEST(Load, ATypeThatIsNotKnownHereIsAWarning) {
+  const auto job = [](const std::string& tpu) {
+    return "command: {cmd: a, workers: [7]}\ntpu: {" + tpu + ", zone: us-central2-b, project: p}\n";
+  };
+  const Loaded larger = MustLoad(RequestOf(job("accelerator: v3-8192")));
+  EXPECT_EQ(larger.spec.tpu.accelerator, "v3-8192");
+  EXPECT_EQ(larger.spec.tpu.version, "tpu-ubuntu2204-base") << "its generation is known";
+  ASSERT_EQ(larger.warnings.size(), 1u);
+  EXPECT_EQ(RenderWarning(larger.warnings[0]),
+            "job.yaml:2:20: warning: v3-8192 is not known here: the API decides\n"
+            "  2 | tpu: {accelerator: v3-8192, zone: us-central2-b, project: p}\n"
+            "    |                    ^\n"
+            "  its hosts and chips come from the API; did you mean v3-2048?\n");
+  const Loaded newer = MustLoad(RequestOf(job("accelerator: v9x-16, version: v9x-image")));
+  EXPECT_EQ(newer.spec.tpu.version, "v9x-image");
+  EXPECT_EQ(newer.warnings.size(), 1u);
+  EXPECT_EQ(MustLoad(RequestOf(job("accelerator: v4-8x"))).warnings[0].hint,
+            "its hosts and chips come from the API; did you mean v4-8?");
+  EXPECT_TRUE(MustLoad(RequestOf(job("accelerator: v4-64"))).warnings.empty());
 }
 
 }  // namespace

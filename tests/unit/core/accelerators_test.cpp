@@ -65,6 +65,20 @@ TEST(Accelerators, UnknownTypesNameTheNearest) {
   }
 }
 
+TEST(Accelerators, ATypeThatIsNotKnownHereMayBeOneOfTheApi) {
+  for (const char* type : {"v3-8192", "v4-8192", "v9x-16", "v4-8x", "v99", "tpu7x-8"}) {
+    EXPECT_TRUE(MayBeType(type)) << type;
+  }
+  for (const char* type : {"", "V4-8", "v4_32", "v4-8 ", "-8", "4-v", "v4/8", "v4-8\n"}) {
+    EXPECT_FALSE(MayBeType(type)) << type;
+  }
+  EXPECT_FALSE(MayBeType(std::string(64, 'v')));
+  EXPECT_EQ(GenerationOf("v3-8192"), "v3");
+  EXPECT_EQ(GenerationOf("v4-8x"), "v4");
+  EXPECT_EQ(GenerationOf("v9x-16"), "");
+  EXPECT_EQ(GenerationOf("v99"), "");
+}
+
 TEST(Accelerators, EveryGenerationHasARuntime) {
   for (const std::string& type : AcceleratorTypes()) {
     EXPECT_NE(DefaultRuntime(FindAccelerator(type)->generation), "") << type;
