@@ -5,6 +5,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/times.hpp"
+#include "jobman/core/accelerators.hpp"
 
 namespace jobman::client {
 namespace {
@@ -27,13 +28,12 @@ class Offers {
         cloud_spec_(spec.cloud),
         place_{.project = spec.tpu.project, .zone = spec.tpu.zone} {}
 
-  /// The kept list is enough when it has the wanted word: what it lacks may be newer than it.
+  /// For a type that is not known here, a kept list without it may be too old.
   base::Task<Offered> Types(std::string wanted) {
+    if (core::FindAccelerator(wanted).ok()) wanted.clear();
     return Ask("types", &ports::Catalog::AcceleratorTypes, std::move(wanted));
   }
-  base::Task<Offered> Runtimes(std::string wanted) {
-    return Ask("runtimes", &ports::Catalog::RuntimeVersions, std::move(wanted));
-  }
+  base::Task<Offered> Runtimes() { return Ask("runtimes", &ports::Catalog::RuntimeVersions, {}); }
 
  private:
   base::Task<Offered> Ask(std::string what, Call call, std::string wanted) {
@@ -43,7 +43,8 @@ class Offers {
     const auto kept = co_await cache.Cached(key);
     if (kept.ok() && *kept && context_.Now() - (*kept)->at < kOffersKept) {
       Words words = base::Split((*kept)->value, '\n');
-      if (std::find(words.begin(), words.end(), wanted) != words.end()) co_return words;
+      const bool has_it = std::find(words.begin(), words.end(), wanted) != words.end();
+      if (wanted.empty() || has_it) co_return words;
     }
     if (!cloud_.catalog) {
       JM_CO_ASSIGN_OR_RETURN(cloud_, co_await context_.open_cloud(context_.paths, cloud_spec_));
@@ -106,7 +107,7 @@ base::Task<base::Result<std::string>> CheckOffer(Context context, config::Loaded
       MustContain(types, tpu.accelerator, in_zone + tpu.accelerator, base::Reason::kBadAccelerator,
                   "tpu.accelerator or tpu.zone", loaded.places.at("tpu.accelerator"));
   if (checked.ok()) {
-    const Offered runtimes = co_await offers.Runtimes(tpu.version);
+    const Offered runtimes = co_await offers.Runtimes();
     checked =
         MustContain(runtimes, tpu.version, in_zone + "the runtime version " + tpu.version,
                     base::Reason::kBadRuntime, "tpu.version", loaded.places.at("tpu.version"));
