@@ -48,7 +48,8 @@ SliceCalls::Caller SliceCalls::CallerFor(const core::Job& job) const {
   return {.job = job.id,
           .labels = core::OwnerLabels(job, options_.policy.store_id),
           .cloud = job.spec.cloud,
-          .ssh = job.spec.ssh};
+          .ssh = job.spec.ssh,
+          .delete_decided = job.slice ? job.slice->delete_requested_at : std::nullopt};
 }
 
 void SliceCalls::Do(const core::Job& job, const core::CreateSlice& create) {
@@ -59,6 +60,9 @@ void SliceCalls::Do(const core::Job& job, const core::CreateSlice& create) {
 void SliceCalls::Do(const core::Job& job, const core::DeleteSlice& remove) {
   const std::string& name = remove.slice.name;
   if (deleting_.contains(name)) return;
+  const auto answered = answered_.find(name);
+  const auto decided = CallerFor(job).delete_decided;
+  if (answered != answered_.end() && decided == answered->second) return;
   // A delete that overtakes the create would not find the slice.
   if (!creating_.contains(name)) return StartDelete(CallerFor(job), remove.slice);
   deleting_.emplace(name, Pending{CallerFor(job), remove.slice});
@@ -155,6 +159,15 @@ base::Task<base::Result<bool>> SliceCalls::DeletePart(std::shared_ptr<ports::Sli
 base::Task<void> SliceCalls::Delete(SliceCalls* self, Caller caller, core::SliceRef slice) {
   auto answer = co_await self->AskToDelete(caller, slice);
   self->deleting_.erase(slice.name);
+  const bool clear = !answer.error || core::IsRefusal(*answer.error);
+  if (answer.gone)
+    self->answered_.erase(slice.name);
+  else if (clear && caller.delete_decided)
+    self->answered_[slice.name] = *caller.delete_decided;
+  if (answer.error) {
+    base::Log(base::LogLevel::kWarn, "cloud", "deleting slice {}: {}", slice.name,
+              answer.error->ToString());
+  }
   self->book_.Post(caller.job, std::move(answer));
   self->watch_.PollNow(caller.cloud, slice.place);
 }

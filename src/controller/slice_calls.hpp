@@ -10,7 +10,8 @@
 namespace jobman::controller {
 
 /// Calls the API to create, look up and delete slices; the answers go to the book. A delete waits
-/// for the answer of a create of the same slice, which it could miss otherwise.
+/// for the answer of a create of the same slice, which it could miss otherwise. A delete that was
+/// answered is not repeated before the next one is decided.
 class SliceCalls {
  public:
   SliceCalls(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
@@ -30,6 +31,7 @@ class SliceCalls {
     Labels labels = {};  ///< what its slices carry
     core::CloudSpec cloud = {};
     core::SshSpec ssh = {};
+    std::optional<core::TimePoint> delete_decided = {};
   };
   struct Pending {
     Caller caller = {};
@@ -58,6 +60,8 @@ class SliceCalls {
   std::set<std::string> looking_up_ = {};
   /// By name; a value waits for the create of that name.
   std::map<std::string, std::optional<Pending>> deleting_ = {};
+  /// When the last delete that was clearly answered was decided, by name of its slice.
+  std::map<std::string, core::TimePoint> answered_ = {};
 };
 
 }  // namespace jobman::controller

@@ -43,6 +43,13 @@ std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
                      base::FormatDuration(now - no_answer.since), no_answer.error.ToString());
 }
 
+std::string RefusedFact(const Slice& slice, TimePoint now) {
+  const DeleteRefused& refused = *slice.delete_refused;
+  return fmt::format("for {} the cloud has refused to delete slice {}, which may cost money: {}",
+                     base::FormatDuration(now - refused.since), slice.ref.name,
+                     refused.error.ToString());
+}
+
 std::string NoticeFact(const Notice& notice) {
   return fmt::format("the cloud announces {}: {}", NoticeKindName(notice.kind), notice.text);
 }
@@ -155,6 +162,7 @@ std::string NextStepWhenDone(const Job& job, const Done& done) {
 }
 
 std::string NextStep(const Job& job) {
+  if (job.slice && job.slice->delete_refused) return CureOf(*job.slice, *job.slice->delete_refused);
   if (const auto* waiting = std::get_if<BackingOff>(&job.state)) return waiting->error.hint;
   if (const auto* done = std::get_if<Done>(&job.state)) return NextStepWhenDone(job, *done);
   return {};
@@ -170,6 +178,7 @@ Explanation Explain(const Job& job, TimePoint now) {
   if (job.slice && job.slice->no_answer) {
     out.facts.push_back(NoAnswerFact(*job.slice->no_answer, now));
   }
+  if (job.slice && job.slice->delete_refused) out.facts.push_back(RefusedFact(*job.slice, now));
   for (const AbandonedRequest& one : job.abandoned) {
     out.facts.push_back(AbandonedFact(one, now));
   }

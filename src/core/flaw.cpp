@@ -30,6 +30,9 @@ Flaw FlawOfSlice(const Slice& slice) {
   if (slice.phase == SlicePhase::kIntended && !slice.hosts.empty()) {
     return "its slice has hosts and was never created";
   }
+  if (slice.delete_refused && slice.phase != SlicePhase::kDeleting) {
+    return "the delete of its slice was refused and never asked for";
+  }
   const int hosts =
       std::accumulate(slice.nodes.begin(), slice.nodes.end(), 0,
                       [](int sum, const SliceNode& node) { return sum + node.hosts; });

@@ -14,6 +14,14 @@ Slice IntendedSlice(SliceRef ref, TimePoint now) {
   return slice;
 }
 
+std::string CureOf(const Slice& slice, const DeleteRefused& refused) {
+  if (!refused.error.hint.empty()) return refused.error.hint;
+  const bool queued = slice.ref.mode == AllocationMode::kQueuedResources;
+  return std::string("delete it by hand, which jobman notices: gcloud compute tpus ") +
+         (queued ? "queued-resources" : "tpu-vm") + " delete " + NamesOfParts(slice.ref).front() +
+         " --zone " + slice.ref.place.zone + " --project " + slice.ref.place.project;
+}
+
 bool IsHeld(const Slice& slice) {
   return slice.phase == SlicePhase::kCreated && !slice.hosts.empty();
 }

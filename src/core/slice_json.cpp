@@ -46,6 +46,20 @@ Result<std::optional<NoAnswer>> NoAnswerFromJson(const Json& json) {
   return std::optional(NoAnswer{.since = since, .error = std::move(*error)});
 }
 
+Json RefusedToJson(const DeleteRefused& refused) {
+  Json json = {{"times", refused.times}, {"error", ErrorToJson(refused.error)}};
+  PutTime(json, "since", refused.since);
+  return json;
+}
+
+Result<std::optional<DeleteRefused>> RefusedFromJson(const Json& json) {
+  auto error = ReadError(json);
+  if (!error) return std::optional<DeleteRefused>{};
+  JM_ASSIGN_OR_RETURN(const TimePoint since, ReadTime(json, "since"));
+  return std::optional(DeleteRefused{
+      .since = since, .times = GetSmallInt(json, "times"), .error = std::move(*error)});
+}
+
 Json NodesToJson(const std::vector<SliceNode>& nodes) {
   Json list = Json::array();
   for (const SliceNode& node : nodes) list.push_back({{"uid", node.uid}, {"hosts", node.hosts}});
@@ -112,6 +126,7 @@ Json SliceToJson(const Slice& slice) {
   if (slice.delete_requested_at) {
     PutTime(json, "delete_requested_at", *slice.delete_requested_at);
   }
+  if (slice.delete_refused) json["delete_refused"] = RefusedToJson(*slice.delete_refused);
   PutTime(json, "last_evidence_at", slice.last_evidence_at);
   json["unshown"] = slice.unshown;
   PutText(json, "cloud_state", slice.cloud_state);
@@ -131,6 +146,7 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(const auto delete_requested_at, ReadMaybeTime(json, "delete_requested_at"));
   JM_ASSIGN_OR_RETURN(const auto not_found_since, ReadMaybeTime(json, "not_found_since"));
   JM_ASSIGN_OR_RETURN(const TimePoint last_evidence_at, ReadTime(json, "last_evidence_at"));
+  JM_ASSIGN_OR_RETURN(auto refused, RefusedFromJson(GetMember(json, "delete_refused")));
   JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
   JM_ASSIGN_OR_RETURN(auto notice, ReadNotice(json));
   return Slice{.ref = ref,
@@ -145,6 +161,7 @@ Result<Slice> SliceFromJson(const Json& json) {
                .not_found_since = not_found_since,
                .requested_at = requested_at,
                .delete_requested_at = delete_requested_at,
+               .delete_refused = std::move(refused),
                .last_evidence_at = last_evidence_at,
                .unshown = StringsFromJson(GetMember(json, "unshown")),
                .cloud_state = GetString(json, "cloud_state"),

@@ -310,6 +310,8 @@ Status Story::Act(const std::string& line) {
       Word{"absent", plain([&](const std::string&) { r.Absent(); })},
       Word{"foreign", plain([&](const std::string&) { r.Foreign(); })},
       Word{"not found", plain([&](const std::string&) { r.NotFound(); })},
+      Word{"delete refused", error([&](Error why) { r.DeleteRefused(std::move(why)); })},
+      Word{"delete accepted", plain([&](const std::string&) { r.DeleteAccepted(); })},
       Word{"gone", plain([&](const std::string&) { r.Gone(); })},
       Word{"look", [&](const std::string& rest) { return Look(rest); }},
       Word{"host", [&](const std::string& rest) { return Host(rest); }},

@@ -160,6 +160,14 @@ Reconciling& Reconciling::Gone() {
   return See(core::DeleteAnswered{.slice = last_slice_, .gone = true});
 }
 
+Reconciling& Reconciling::DeleteAccepted() {
+  return See(core::DeleteAnswered{.slice = last_slice_});
+}
+
+Reconciling& Reconciling::DeleteRefused(base::Error error) {
+  return See(core::DeleteAnswered{.slice = last_slice_, .error = std::move(error)});
+}
+
 Reconciling& Reconciling::Report(core::HostRun run) {
   const core::StageId stage = job_.stage ? job_.stage->id : core::StageId{};
   return See(core::HostReport{.attempt = job_.attempt, .stage = stage, .run = std::move(run)});

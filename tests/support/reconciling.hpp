@@ -75,6 +75,8 @@ class Reconciling {
   Reconciling& NotFound();                 ///< get calls found none of its names
   Reconciling& Failed(base::Error error);  ///< the create operation
   Reconciling& Gone();                     ///< a delete found nothing
+  Reconciling& DeleteAccepted();
+  Reconciling& DeleteRefused(base::Error error);
 
   // Reports from hosts of the current stage.
   Reconciling& HostRuns(int host);

@@ -22,6 +22,17 @@ struct NoAnswer {
   friend bool operator==(const NoAnswer&, const NoAnswer&) = default;
 };
 
+/// The cloud has refused to delete the slice, every time since `since`.
+struct DeleteRefused {
+  TimePoint since = {};
+  int times = 0;
+  base::Error error = {};  ///< the last
+  friend bool operator==(const DeleteRefused&, const DeleteRefused&) = default;
+};
+/// Whether the error says that the call was refused and has had no effect. False if it may have
+/// arrived all the same, and for "not found".
+bool IsRefusal(const base::Error& error);
+
 /// A node of our slice, as last seen READY.
 struct SliceNode {
   std::string uid = {};  ///< Node.id
@@ -47,6 +58,7 @@ struct Slice {
   std::optional<TimePoint> not_found_since = {};
   TimePoint requested_at = {};                        ///< when the last create was decided
   std::optional<TimePoint> delete_requested_at = {};  ///< when the last delete was decided
+  std::optional<DeleteRefused> delete_refused = {};   ///< until a delete is accepted
   /// When it, or another part of it, was last shown to exist; before that, when it was first
   /// requested. Only a call that began later can show that it does not exist.
   TimePoint last_evidence_at = {};
@@ -65,6 +77,8 @@ struct Slice {
 
 /// The slice as it is recorded right before its first create request.
 Slice IntendedSlice(SliceRef ref, TimePoint now);
+/// What the user can do about a delete that is refused.
+std::string CureOf(const Slice& slice, const DeleteRefused& refused);
 /// Created, with known hosts: it was READY at least once.
 bool IsHeld(const Slice& slice);
 

@@ -170,6 +170,7 @@ struct Policy {
   Duration late_watch = kLateWatch;
   Duration maintenance_wait = kMaintenanceWait;
   Duration delete_again = kDeleteAgain;
+  Duration delete_again_cap = kDeleteAgainCap;
   Duration doubt_limit = kDoubtLimit;
   std::optional<RequestHold> hold = {};  ///< for the job being decided (RequestHolds)
 };

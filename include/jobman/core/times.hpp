@@ -12,6 +12,8 @@ inline constexpr base::Duration kPoll = std::chrono::seconds{15};
 inline constexpr base::Duration kVanishGrace = std::chrono::seconds{60};
 /// After this time a delete without effect is repeated.
 inline constexpr base::Duration kDeleteAgain = std::chrono::seconds{30};
+/// A delete that is refused is repeated after twice the time, and so on up to this.
+inline constexpr base::Duration kDeleteAgainCap = std::chrono::minutes{10};
 /// How long hosts that answer are believed while the cloud, asked by name, does not know their
 /// slice.
 inline constexpr base::Duration kDoubtLimit = std::chrono::minutes{5};
@@ -28,6 +30,7 @@ static_assert(2 * kPoll <= kVanishGrace,
               "two listings, which make it doubtful, fit into the grace");
 static_assert(kVanishGrace < kDoubtLimit,
               "hosts are believed for longer than a slice is invisible");
+static_assert(kDeleteAgain < kDeleteAgainCap, "the pauses grow");
 static_assert(kPoll < kDeleteAgain, "its effect is looked for before a delete is repeated");
 static_assert(kVanishGrace < kLateWatch, "a slice that may still be invisible is watched for");
 static_assert(kVanishGrace < kProvisioningLimit, "a slice is seen before it is late");

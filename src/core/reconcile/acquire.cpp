@@ -240,6 +240,12 @@ void AdvanceAcquiring(Turn& turn) {
 }  // namespace
 
 std::string WaitsForDeletion(const Slice& slice) {
+  if (const auto& refused = slice.delete_refused) {
+    std::string text = refused->error.ToString();
+    if (text.ends_with('.')) text.pop_back();
+    return fmt::format("the cloud refuses to delete slice {}: {} (next: {})", slice.ref.name, text,
+                       CureOf(slice, *refused));
+  }
   std::string why = "waiting until slice " + slice.ref.name + " is deleted";
   if (slice.unstopped.empty()) return why;
   return why + ": the command may still run on host " + base::FormatRanges(slice.unstopped) +

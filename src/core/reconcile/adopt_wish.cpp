@@ -78,6 +78,9 @@ void AdoptWish(Turn& turn) {
   Job& job = turn.job;
   if (!job.wish_new) return;
   job.wish_new = false;
+  // Perhaps the user has removed the reason: a delete that was refused is tried at once.
+  if (job.slice && job.slice->delete_refused) job.slice->delete_refused->times = 0;
+  if (job.slice && job.slice->delete_refused) job.slice->delete_requested_at.reset();
   const auto* done = std::get_if<Done>(&job.state);
   switch (job.wish) {
     case Wish::kRun:

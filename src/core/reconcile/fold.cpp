@@ -46,7 +46,7 @@ struct Folder {
   }
   Facts operator()(const DeleteAnswered& answer) const {
     Slice* const slice = HeldSlice(job, answer.slice);
-    return slice == nullptr ? Facts{} : FoldDelete(*slice, answer);
+    return slice == nullptr ? Facts{} : FoldDelete(*slice, answer, now);
   }
   Facts operator()(const HostReport& report) const {
     const bool current =

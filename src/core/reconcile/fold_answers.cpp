@@ -2,10 +2,13 @@
 #include <algorithm>
 
 #include "core/reconcile/fold_parts.hpp"
+#include "core/reconcile/turn.hpp"
 #include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 namespace {
+
+constexpr int kMostCounted = 1'000'000;
 
 /// The create may have arrived although it was not confirmed.
 bool MayHaveArrived(const base::Error& error) {
@@ -41,6 +44,10 @@ void KeepUnshown(Slice& slice, const std::vector<std::string>& accepted) {
 }
 
 }  // namespace
+
+bool IsRefusal(const base::Error& error) {
+  return !MayHaveArrived(error) && error.code != base::Code::kNotFound;
+}
 
 Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now) {
   Facts facts{.slice = answer.slice};
@@ -88,10 +95,19 @@ Facts FoldFailure(Slice& slice, const OperationFailed& failed) {
   return {.slice = failed.slice, .view = SliceView::kFailed, .failure = failed.error};
 }
 
-Facts FoldDelete(const Slice& slice, const DeleteAnswered& answer) {
+Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now) {
   if (slice.phase != SlicePhase::kDeleting) return {};
   Facts facts{.slice = answer.slice, .looked_at = answer.began, .not_found = answer.gone};
-  if (answer.error) {
+  std::optional<DeleteRefused>& known = slice.delete_refused;
+  if (!answer.error) {
+    if (known) facts.note = "waiting until slice " + answer.slice + " is deleted";
+    known.reset();
+  } else if (IsRefusal(*answer.error)) {
+    known = DeleteRefused{.since = known ? known->since : now,
+                          .times = std::min((known ? known->times : 0) + 1, kMostCounted),
+                          .error = *answer.error};
+    facts.note = WaitsForDeletion(slice);
+  } else {
     facts.note = "slice " + answer.slice + " could not be deleted yet: " + answer.error->ToString();
   }
   return facts;

@@ -147,10 +147,9 @@ void RecordMachines(Slice& slice, const SliceSeen& seen, Facts& facts) {
 /// A look by name runs beside the listings and may be answered after a newer one, which has shown
 /// what was not found.
 bool IsOvertaken(const Slice& slice, const SliceSeen& seen, SliceView view) {
-  if (!seen.by_name || slice.phase == SlicePhase::kIntended) return false;
-  return view == SliceView::kAbsent    ? slice.absences == 0
-         : view == SliceView::kPartial ? slice.gaps == 0
-                                       : false;
+  const bool lacks = view == SliceView::kAbsent || view == SliceView::kPartial;
+  return seen.by_name && lacks && slice.phase != SlicePhase::kIntended && slice.absences == 0 &&
+         slice.gaps == 0;
 }
 
 }  // namespace

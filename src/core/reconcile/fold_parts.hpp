@@ -12,7 +12,7 @@ void FoldFailedLook(Slice& slice, const LookFailed& failed, TimePoint now);
 // fold_answers.cpp
 Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now);
 Facts FoldFailure(Slice& slice, const OperationFailed& failed);
-Facts FoldDelete(const Slice& slice, const DeleteAnswered& answer);
+Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now);
 // fold_host.cpp
 Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now);
 /// Nothing runs on these hosts any more, and nothing needs to be stopped there.

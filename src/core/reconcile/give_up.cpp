@@ -41,6 +41,17 @@ bool IsGone(const Turn& turn) {
          AbsenceIsFact(slice, turn.facts.looked_at, turn.policy);
 }
 
+/// Until a delete is repeated; longer with each refusal.
+Duration PauseOfDeletes(const Turn& turn) {
+  const auto& refused = turn.job.slice->delete_refused;
+  Duration pause = turn.policy.delete_again;
+  for (int time = 0; refused && time < refused->times; ++time) {
+    if (pause >= turn.policy.delete_again_cap) break;
+    pause = std::min(2 * pause, turn.policy.delete_again_cap);
+  }
+  return pause;
+}
+
 }  // namespace
 
 TimePoint LastNewsOf(const Slice& slice) {
@@ -90,7 +101,7 @@ void GiveSliceUp(Turn& turn) {
   const bool first = slice.phase != SlicePhase::kDeleting;
   if (!first && IsGone(turn)) return ForgetSlice(turn);
   const bool asked_recently =
-      slice.delete_requested_at && turn.now - *slice.delete_requested_at < turn.policy.delete_again;
+      slice.delete_requested_at && turn.now - *slice.delete_requested_at < PauseOfDeletes(turn);
   if (!first && asked_recently) return;
   slice.phase = SlicePhase::kDeleting;
   slice.absences = 0;

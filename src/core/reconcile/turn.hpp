@@ -49,6 +49,7 @@ void Advance(Turn& turn, const Waiting&);
 void Advance(Turn& turn, const Provisioning&);
 // acquire.cpp
 /// "waiting until slice .. is deleted", and which hosts did not answer: it is deleted all the same.
+/// If the cloud refuses that: why, and the cure.
 std::string WaitsForDeletion(const Slice& slice);
 
 // stage.cpp: setup steps and the command

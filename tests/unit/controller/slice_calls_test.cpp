@@ -17,6 +17,9 @@ class SliceCallsTest : public CloudFixture {
     const auto& calls = api_->calls();
     return std::find(calls.begin(), calls.end(), call) - calls.begin();
   }
+  static test::Fault DeleteFails(base::Code code) {
+    return {.call = "Delete", .error = {.code = code, .message = "not deleted"}};
+  }
   SliceCalls calls_{loop_, ports_, options_, clouds_, *book_, *watch_};
 };
 
@@ -50,6 +53,36 @@ TEST_F(SliceCallsTest, ADeleteWaitsForTheAnswerOfTheCreate) {
   EXPECT_THAT(api_->calls(), Contains("Delete train-000001-a1"));
   EXPECT_THAT(api_->Leftovers(), IsEmpty());
   EXPECT_TRUE(calls_.Quiet());
+}
+
+TEST_F(SliceCallsTest, ADeleteThatWasAnsweredIsNotRepeated) {
+  core::Job job = AddJob();
+  Grant(RequestOf(job));
+  job.slice->phase = core::SlicePhase::kDeleting;
+  job.slice->delete_requested_at = ports_.clock->Now();
+  api_->AddFault(DeleteFails(base::Code::kPermissionDenied));
+  calls_.Do(job, core::DeleteSlice{job.slice->ref});
+  Turn();
+  calls_.Do(job, core::DeleteSlice{job.slice->ref});  // as after a silence of the cloud
+  Turn();
+  EXPECT_EQ(api_->CountCalls("Delete"), 1);
+  *job.slice->delete_requested_at += std::chrono::seconds{30};
+  calls_.Do(job, core::DeleteSlice{job.slice->ref});
+  Turn();
+  EXPECT_EQ(api_->CountCalls("Delete"), 2) << "another one was decided";
+}
+
+TEST_F(SliceCallsTest, ADeleteWithoutAnAnswerIsRepeated) {
+  core::Job job = AddJob();
+  Grant(RequestOf(job));
+  job.slice->phase = core::SlicePhase::kDeleting;
+  job.slice->delete_requested_at = ports_.clock->Now();
+  api_->AddFault(DeleteFails(base::Code::kUnavailable));
+  for (int time = 0; time < 2; ++time) {
+    calls_.Do(job, core::DeleteSlice{job.slice->ref});
+    Turn();
+  }
+  EXPECT_EQ(api_->CountCalls("Delete"), 2);
 }
 
 TEST_F(SliceCallsTest, NothingWithoutTheJobsLabelsIsDeleted) {

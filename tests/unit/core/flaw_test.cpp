@@ -43,6 +43,8 @@ TEST(Flaw, NamesTheContradiction) {
        "its slice has 4 hosts, but its nodes have 3"},
       {[](Job& job) { job.slice->phase = SlicePhase::kIntended; },
        "its slice has hosts and was never created"},
+      {[](Job& job) { job.slice->delete_refused = core::DeleteRefused{.times = 1}; },
+       "the delete of its slice was refused and never asked for"},
       {[](Job& job) { job.slice->unshown = {"another"}; },
        "its slice waits for a node that is not its own"},
       {[](Job& job) {

@@ -296,6 +296,19 @@ TEST(Multislice, ANodeThatIsMissingIsBelievedWhileItsHostsAnswer) {
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
 }
 
+TEST(Multislice, ANodeIsMissedAlsoWhenListingsShowNone) {
+  Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
+  r.clock.Advance(minutes{1});
+  for (int listing = 0; listing < 40 && r.state() == "RUNNING"; ++listing) {
+    r.See(Look({})).See(Look({}));
+    EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
+    r.See(ByName({Node(1, kReady)}));
+    if (r.job().stage && r.job().stage->stop) break;
+    r.clock.Advance(std::chrono::seconds{15});
+  }
+  ASSERT_TRUE(r.job().stage && r.job().stage->stop) << "its hosts are believed for five minutes";
+}
+
 TEST(Multislice, ANodeThatIsNotFoundByNameIsLost) {
   Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
   r.See(Look({Node(1, kReady)}));

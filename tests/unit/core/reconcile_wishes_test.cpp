@@ -273,6 +273,29 @@ TEST(ReconcileWishes, RequeueTakesANewSlice) {
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a2");
 }
 
+TEST(ReconcileWishes, ADeleteThatIsRefusedIsRepeatedWithGrowingPauses) {
+  Reconciling r(JobBuilder().Build());
+  r.ToDone().WishFor(Wish::kDelete);
+  std::vector<std::int64_t> pauses;
+  std::int64_t pause = 0;
+  r.DeleteRefused({.code = Code::kPermissionDenied, .message = "no"});
+  for (int tick = 0; tick < 400; ++tick) {
+    pause += 15;
+    r.After(seconds{15});
+    if (r.effects().empty()) continue;
+    ASSERT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
+    r.DeleteRefused({.code = Code::kPermissionDenied, .message = "no"});
+    pauses.push_back(std::exchange(pause, 0));
+  }
+  ASSERT_GE(pauses.size(), 8U);
+  pauses.resize(7);
+  EXPECT_THAT(pauses, ElementsAre(60, 120, 240, 480, 600, 600, 600));
+  EXPECT_EQ(r.state(), "DELETING");
+  r.After(minutes{10}).DeleteAccepted();
+  EXPECT_FALSE(r.job().slice->delete_refused);
+  EXPECT_EQ(r.job().why, "waiting until slice train-000042-a1 is deleted");
+}
+
 TEST(ReconcileWishes, DeleteEndsDeleted) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kDelete);
