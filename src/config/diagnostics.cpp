@@ -94,8 +94,7 @@ void Diagnostics::Report(Position at, std::string message, std::string hint, bas
 }
 
 void Diagnostics::Warn(Position at, std::string message, std::string hint) {
-  if (warnings_.size() < kMostFound)
-    warnings_.push_back({at, std::move(message), std::move(hint)});
+  if (warnings_.size() < kMostFound) warnings_.push_back({at, std::move(message), std::move(hint)});
 }
 
 Position Diagnostics::Locate(Position from, std::string_view part) const {
