@@ -1,6 +1,7 @@
 #include "jobman/core/site.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "jobman/core/reconcile.hpp"
 
