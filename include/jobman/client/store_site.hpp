@@ -16,7 +16,7 @@ base::Task<base::Status> CheckSite(Context context, bool record);
 struct Adopted {
   std::string store_id = {};
   core::Site site = {};
-  bool was_known = false;              ///< nothing was to be done
+  bool was_known = false;              ///< it was here already
   std::vector<core::JobId> left = {};  ///< jobs that the original keeps
 };
 /// The store was moved: it may be used here from now on, with its jobs.

@@ -29,8 +29,8 @@ base::Result<int> RunAdopt(App& app, bool new_id) {
     app.terminal().Out(adopted.store_id + "\n");
     return kSuccess;
   }
-  app.Say(
-      fmt::format("store {} is now at home in {}", adopted.store_id, core::SiteText(adopted.site)));
+  app.Say(fmt::format("store {} {} at home in {}", adopted.store_id,
+                      adopted.was_known ? "was already" : "is now", core::SiteText(adopted.site)));
   if (adopted.left.empty()) return kSuccess;
   std::vector<std::string> left;
   for (const core::JobId id : adopted.left) left.push_back(core::FormatJobId(id));

@@ -96,6 +96,9 @@ TEST_F(Commands, InACopiedStoreOnlyReadingWorks) {
   EXPECT_EQ(adopted.exit_code, 0) << adopted.err;
   EXPECT_THAT(adopted.out, HasSubstr("\"store_id\": \"memory\""));
   EXPECT_NE(world_.Run({"-q", "store", "adopt", "--new-id"}).out, "memory\n");
+  EXPECT_THAT(world_.Run({"store", "adopt"}).err, HasSubstr("store memory is now at home in"));
+  world_.look_at_site = [&](const base::StatePaths&) { return home; };
+  EXPECT_THAT(world_.Run({"store", "adopt"}).err, HasSubstr("store memory was already at home in"));
 }
 
 TEST_F(Commands, RemovingByAnAmbiguousNameIsRefused) {
