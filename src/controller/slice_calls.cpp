@@ -98,6 +98,8 @@ base::Task<core::CreateAnswered> SliceCalls::AskForSlice(Caller caller,
       answer.operations.push_back(created->name);
     } else if (parts.size() == 1 || created.error().code != base::Code::kAlreadyExists) {
       answer.error = created.error();
+      // The next request asks for the credentials again.
+      if (created.error().code == base::Code::kUnauthenticated) clouds_.Forget(caller.cloud);
       break;
     }
     // Created, or there from an earlier request: the next look tells whose it is.

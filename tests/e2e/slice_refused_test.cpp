@@ -59,7 +59,6 @@ const Refusal kRefusals[] = {{"quota", 4, "waiting does not help"},
                              {"denied", 4, "--role=roles/tpu.admin"},
                              {"api_disabled", 4, "gcloud services enable tpu.googleapis.com"},
                              {"zone_denied", 4, "choose another zone"},
-                             {"unauthenticated", 5, "gcloud auth login"},
                              {"bad_type", 2, "choose another tpu.accelerator or tpu.zone"},
                              {"bad_zone", 2, "gcloud compute tpus locations list"},
                              {"bad_runtime", 2, "gcloud compute tpus tpu-vm versions list"}};
@@ -77,6 +76,20 @@ TEST_P(RefusedForGood, EndsAtOnceWithTheCure) {
   EXPECT_EQ(Creates(), 1) << "there is no retry";
   EXPECT_EQ(Deletes(), 0);
 }
+
+class CredentialsRefused : public RehearsalInEachWay {};
+
+TEST_P(CredentialsRefused, AreAwaitedAsAMissingTokenIs) {
+  Sim({"fault", "*.create", "unauthenticated", "--times", "100"});
+  Rehearsal::Create("true", way().Settings());
+  EXPECT_TRUE(WhySays("gcloud auth login"));
+  EXPECT_EQ(StateOf(), "BACKOFF");
+  Sim({"calm"});
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CredentialsRefused, kEachWay, NameOf);
 
 std::string RefusalName(const testing::TestParamInfo<std::tuple<Refusal, Way>>& made) {
   const auto& [refusal, way] = made.param;

@@ -61,7 +61,7 @@ void CloudModel::TakeName(const std::string& name, AllocationMode mode, TimePoin
 std::optional<Error> CloudModel::Refusal() {
   if (faultless_ || !odds_.Occurs(random_, Risk::kRefusal, 15)) return {};
   if (permanent_errors_ && random_.Percent(20)) {
-    return Refused(Code::kUnauthenticated, Reason::kNone);
+    return Refused(Code::kPermissionDenied, Reason::kPermission);
   }
   constexpr std::array kReasons = {Reason::kQuota, Reason::kRateLimit, Reason::kStockout,
                                    Reason::kReservation};

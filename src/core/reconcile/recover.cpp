@@ -48,15 +48,20 @@ bool IsPermanent(const base::Error& error) {
     case base::Reason::kNone:
       break;
   }
-  return error.code == base::Code::kInvalidArgument || error.code == base::Code::kUnauthenticated ||
-         error.code == base::Code::kPermissionDenied;
+  return error.code == base::Code::kInvalidArgument || error.code == base::Code::kPermissionDenied;
 }
 
-/// Shortages do not use a retry budget, nor does a controller that has no token at the moment.
+/// Credentials can be mended at any time, here or at their source.
+bool LacksToken(const base::Error& error) {
+  return error.reason == base::Reason::kNoToken ||
+         (error.reason == base::Reason::kNone && error.code == base::Code::kUnauthenticated);
+}
+
+/// Shortages do not use a retry budget, nor does a controller whose token is missing or refused.
 bool IsFree(const base::Error& error) {
   return error.reason == base::Reason::kStockout || error.reason == base::Reason::kQuota ||
          error.reason == base::Reason::kRateLimit || error.reason == base::Reason::kUnreachable ||
-         error.reason == base::Reason::kNoToken;
+         LacksToken(error);
 }
 
 std::string_view FaultWord(Fault fault) {

@@ -305,6 +305,18 @@ TEST(ReconcileAcquire, AQueuedResourceSuspendedBeforeUseFoundNoCapacity) {
   EXPECT_NE(r.restart(), "preempted");
 }
 
+TEST(ReconcileAcquire, RefusedCredentialsAreAwaitedAndCostNothing) {
+  Reconciling r(JobBuilder().Retries({.infra = 0}).Build());
+  for (int attempt = 1; attempt <= 10; ++attempt) {
+    r.After(hours{1});
+    ASSERT_EQ(r.state(), "REQUESTING");
+    r.Refused({.code = Code::kUnauthenticated, .message = "401", .hint = "log in"});
+    ASSERT_EQ(r.state(), "BACKOFF");
+    ASSERT_EQ(r.As<BackingOff>().error.hint, "log in");
+  }
+  EXPECT_EQ(r.job().spent.infra, 0);
+}
+
 TEST(ReconcileAcquire, TransientErrorsAreRetried) {
   for (const Reason reason :
        {Reason::kStockout, Reason::kQuota, Reason::kRateLimit, Reason::kNoToken}) {
