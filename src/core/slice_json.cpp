@@ -131,6 +131,7 @@ Json SliceToJson(const Slice& slice) {
   json["unshown"] = slice.unshown;
   PutText(json, "cloud_state", slice.cloud_state);
   if (slice.ready) json["ready"] = true;
+  if (slice.unhealthy_since) PutTime(json, "unhealthy_since", *slice.unhealthy_since);
   if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
   if (!slice.unstopped.empty()) json["unstopped"] = slice.unstopped;
   PutNotice(json, slice.notice);
@@ -145,6 +146,7 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(const TimePoint requested_at, ReadTime(json, "requested_at"));
   JM_ASSIGN_OR_RETURN(const auto delete_requested_at, ReadMaybeTime(json, "delete_requested_at"));
   JM_ASSIGN_OR_RETURN(const auto not_found_since, ReadMaybeTime(json, "not_found_since"));
+  JM_ASSIGN_OR_RETURN(const auto unhealthy_since, ReadMaybeTime(json, "unhealthy_since"));
   JM_ASSIGN_OR_RETURN(const TimePoint last_evidence_at, ReadTime(json, "last_evidence_at"));
   JM_ASSIGN_OR_RETURN(auto refused, RefusedFromJson(GetMember(json, "delete_refused")));
   JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
@@ -166,6 +168,7 @@ Result<Slice> SliceFromJson(const Json& json) {
                .unshown = StringsFromJson(GetMember(json, "unshown")),
                .cloud_state = GetString(json, "cloud_state"),
                .ready = base::GetBool(json, "ready"),
+               .unhealthy_since = unhealthy_since,
                .no_answer = std::move(no_answer),
                .unstopped = NumbersFromJson(GetMember(json, "unstopped")),
                .notice = std::move(notice)};

@@ -107,6 +107,19 @@ TEST_P(SliceStays, UnknownHealthAndStateLeaveARunAlone) {
   EXPECT_EQ(Deletes(), 0);
 }
 
+TEST_P(SliceStays, NothingIsStartedOnAnUnhealthyNode) {
+  Run();
+  Sim({"show", way().Node(Slice()), "health=UNHEALTHY_TPU"});
+  EXPECT_TRUE(WhySays("the cloud says READY, UNHEALTHY_TPU"));
+  EXPECT_EQ(StateOf(), "RUNNING") << "what runs goes on";
+  ASSERT_EQ(Jobman({"reboot", id()}).code, 0);
+  EXPECT_TRUE(WhySays("slice " + Slice() + " is READY, UNHEALTHY_TPU"));
+  EXPECT_EQ(StateOf(), "PROVISIONING");
+  Sim({"show", way().Node(Slice()), "health=null"});
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  IsTheSame();
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, SliceEnds, kEachWay, NameOf);
 INSTANTIATE_TEST_SUITE_P(Ways, SliceStays, kEachWay, NameOf);
 

@@ -305,6 +305,7 @@ Status Story::Act(const std::string& line) {
            plain([&](const std::string& state) { r.Node(core::NodeStateFromName(state)); })},
       Word{"ready elsewhere", plain([&](const std::string&) { r.Ready(4, /*subnet=*/1); })},
       Word{"ready", plain([&](const std::string& hosts) { r.Ready(Number(hosts, 4)); })},
+      Word{"unhealthy", plain([&](const std::string& health) { r.Unhealthy(health); })},
       Word{"maintained", plain([&](const std::string&) { r.Maintained(); })},
       Word{"announced", plain([&](const std::string& what) { r.Announced(ParseNotice(what)); })},
       Word{"absent", plain([&](const std::string&) { r.Absent(); })},

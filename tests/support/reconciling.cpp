@@ -113,9 +113,13 @@ Reconciling& Reconciling::Ready(int hosts, int subnet) {
 }
 
 Reconciling& Reconciling::Maintained(int hosts) {
+  return Unhealthy("UNHEALTHY_MAINTENANCE", hosts);
+}
+
+Reconciling& Reconciling::Unhealthy(std::string health, int hosts) {
   core::SliceSeen seen = Sight();
   seen.nodes = {NodeOf(core::NodeState::kReady, hosts, 0)};
-  seen.nodes[0].health = "UNHEALTHY_MAINTENANCE";
+  seen.nodes[0].health = std::move(health);
   if (job_.spec.tpu.allocation_mode == core::AllocationMode::kQueuedResources) {
     seen.queued = core::QueuedSeen{.state = core::QueuedState::kActive, .raw_state = "ACTIVE"};
   }

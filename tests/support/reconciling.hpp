@@ -66,7 +66,8 @@ class Reconciling {
   Reconciling& Queued(core::QueuedState state, std::optional<base::Error> failure = {});
   Reconciling& Node(core::NodeState state);
   Reconciling& Ready(int hosts = 4, int subnet = 0);
-  Reconciling& Maintained(int hosts = 4);  ///< READY, but UNHEALTHY_MAINTENANCE
+  Reconciling& Maintained(int hosts = 4);                     ///< READY, but UNHEALTHY_MAINTENANCE
+  Reconciling& Unhealthy(std::string health, int hosts = 4);  ///< READY, with this health
   /// READY, with an upcomingMaintenance.
   Reconciling& Announced(std::optional<core::Notice> notice, int hosts = 4);
   Reconciling& Absent();                     ///< a complete listing without it

@@ -67,6 +67,8 @@ struct Slice {
   std::string cloud_state = {};  ///< the API's state at the last sighting; empty: never seen
   /// READY at the last look, so an unreachable host is the host's own fault.
   bool ready = false;
+  /// Since then the API calls a READY node of it unhealthy, and not for maintenance.
+  std::optional<TimePoint> unhealthy_since = {};
   std::optional<NoAnswer> no_answer = {};  ///< set while looks fail
   /// Hosts that did not answer when the command was stopped. It may still run there, so no other
   /// attempt uses this slice.

@@ -171,6 +171,7 @@ struct Policy {
   Duration maintenance_wait = kMaintenanceWait;
   Duration delete_again = kDeleteAgain;
   Duration delete_again_cap = kDeleteAgainCap;
+  Duration repair_limit = kRepairLimit;
   Duration doubt_limit = kDoubtLimit;
   std::optional<RequestHold> hold = {};  ///< for the job being decided (RequestHolds)
 };

@@ -17,6 +17,9 @@ inline constexpr base::Duration kDeleteAgainCap = std::chrono::minutes{10};
 /// How long hosts that answer are believed while the cloud, asked by name, does not know their
 /// slice.
 inline constexpr base::Duration kDoubtLimit = std::chrono::minutes{5};
+/// How long a job that cannot go on waits until a node that the service calls unhealthy is
+/// repaired.
+inline constexpr base::Duration kRepairLimit = std::chrono::minutes{15};
 /// How long an abandoned request is watched.
 inline constexpr base::Duration kLateWatch = std::chrono::minutes{10};
 /// A slice that is not READY after this time is deleted.
@@ -33,6 +36,7 @@ static_assert(kVanishGrace < kDoubtLimit,
 static_assert(kDeleteAgain < kDeleteAgainCap, "the pauses grow");
 static_assert(kPoll < kDeleteAgain, "its effect is looked for before a delete is repeated");
 static_assert(kVanishGrace < kLateWatch, "a slice that may still be invisible is watched for");
+static_assert(kRepairLimit < kProvisioningLimit, "an unhealthy node is given up before a slow one");
 static_assert(kVanishGrace < kProvisioningLimit, "a slice is seen before it is late");
 static_assert(kPoll < kMaintenanceWait, "a slice that came back is seen before the wait is over");
 static_assert(kPoll < kQueueHolds, "a request is seen in the queue before it counts");

@@ -153,6 +153,7 @@ void OnPartial(Turn& turn) {
 }
 
 void OnUnclear(Turn& turn) {
+  if (GaveUpUnhealthy(turn)) return;
   // A slice that was ready before is under repair or maintenance, which may take any time.
   if (turn.job.slice->hosts.empty()) NoteProvisioning(turn);
   if (!turn.job.slice || turn.job.slice->phase != SlicePhase::kCreated) return;

@@ -9,9 +9,7 @@ namespace {
 
 /// "READY", or "READY, UNHEALTHY_MAINTENANCE" with a health problem.
 std::string NodeStateText(const NodeSeen& node) {
-  const bool well =
-      node.health.empty() || node.health == "HEALTHY" || node.health == "HEALTH_UNSPECIFIED";
-  return well ? node.raw_state : node.raw_state + ", " + node.health;
+  return IsHealthy(node) ? node.raw_state : node.raw_state + ", " + node.health;
 }
 
 /// The state that matters most; for a multislice with the name of its node.
@@ -21,7 +19,7 @@ std::string CloudState(const SliceSeen& seen, const SliceRef& ref) {
       node != nullptr && (!seen.queued || seen.queued->state == QueuedState::kActive);
   if (!of_node) return seen.queued ? seen.queued->raw_state : std::string{};
   if (IsOrphaned(seen, ref)) return NodeStateText(*node) + ", without its queued resource";
-  const bool one_of_many = ref.nodes > 1 && node->state != NodeState::kReady;
+  const bool one_of_many = ref.nodes > 1 && (node->state != NodeState::kReady || !IsHealthy(*node));
   return one_of_many ? NodeStateText(*node) + " (node " + node->id + ")" : NodeStateText(*node);
 }
 
@@ -116,6 +114,9 @@ void RecordOrphaned(const SliceSeen& seen, Facts& facts) {
 void RecordState(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now) {
   slice.cloud_state = CloudState(seen, slice.ref);
   slice.ready = facts.view == SliceView::kReady;
+  const bool broken = std::any_of(seen.nodes.begin(), seen.nodes.end(), IsBroken);
+  if (!broken && !seen.nodes.empty()) slice.unhealthy_since.reset();
+  if (broken && !slice.unhealthy_since) slice.unhealthy_since = now;
   slice.absences = 0;
   slice.gaps = facts.view == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
   if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) RecordOrphaned(seen, facts);

@@ -9,7 +9,8 @@ SliceView ViewOfNode(const NodeSeen& node) {
   switch (node.state) {
     case NodeState::kReady:
       // UNHEALTHY_MAINTENANCE: under maintenance, goes on once rescheduled (API, Node.health).
-      if (node.health == "UNHEALTHY_MAINTENANCE" || node.hosts.empty()) return SliceView::kUnclear;
+      // Others are bad chips or a silent machine: nothing is started there.
+      if (!IsHealthy(node) || node.hosts.empty()) return SliceView::kUnclear;
       return SliceView::kReady;
     case NodeState::kCreating:
     case NodeState::kStarting:
@@ -92,6 +93,15 @@ SliceView ViewOfQueued(const SliceSeen& seen, const SliceRef& ref) {
 }
 
 }  // namespace
+
+bool IsHealthy(const NodeSeen& node) {
+  return node.health.empty() || node.health == "HEALTHY" || node.health == "HEALTH_UNSPECIFIED";
+}
+
+bool IsBroken(const NodeSeen& node) {
+  return node.state == NodeState::kReady && !IsHealthy(node) &&
+         node.health != "UNHEALTHY_MAINTENANCE";
+}
 
 const NodeSeen* TellingNode(const SliceSeen& seen) {
   const auto most = std::max_element(seen.nodes.begin(), seen.nodes.end(),

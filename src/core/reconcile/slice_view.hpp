@@ -21,6 +21,10 @@ enum class SliceView {
 };
 
 SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref);
+/// The service has no complaint about its health.
+bool IsHealthy(const NodeSeen& node);
+/// READY, but the service calls it unhealthy, and not for maintenance, which ends by itself.
+bool IsBroken(const NodeSeen& node);
 /// Nodes were seen without their queued resource: they are left over, or a listing omitted it.
 bool IsOrphaned(const SliceSeen& seen, const SliceRef& ref);
 /// The seen node that matters most for the slice; nullptr if none was seen.

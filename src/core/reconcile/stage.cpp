@@ -176,6 +176,11 @@ void Succeed(Turn& turn) {
 void BeginNext(Turn& turn) {
   const auto* const step = std::get_if<SetupStage>(&turn.job.stage->id);
   if (step == nullptr) return Succeed(turn);
+  if (IsUnhealthy(turn)) {
+    if (GaveUpUnhealthy(turn)) return;
+    return turn.Say("slice " + turn.slice_name() + " is " + turn.job.slice->cloud_state +
+                    ": nothing is started there before it is repaired");
+  }
   const int next = step->index + 1;
   const bool last = next == static_cast<int>(turn.job.spec.setup.size());
   BeginStage(turn, last ? StageId{CommandStage{}} : StageId{SetupStage{next}});
@@ -221,6 +226,7 @@ void EndStage(Turn& turn) {
 void AdvanceStage(Turn& turn) {
   if (AlarmEndsJobUnstopped(turn)) return EndAlarmed(turn);
   if (SliceIsLost(turn)) return;
+  if (IsSilentAndUnhealthy(turn) && GaveUpUnhealthy(turn)) return;
   if (AllReplaced(turn)) return StartOver(turn);
   HandleReplacedMachines(turn);
   HandleNotice(turn);

@@ -102,6 +102,15 @@ bool MayLackNodes(const Turn& turn);
 /// host says otherwise. A host is believed for Policy::doubt_limit only.
 bool IsMissing(const Turn& turn);
 
+// health.cpp: nodes that the service calls unhealthy
+/// Nothing is started on the slice.
+bool IsUnhealthy(const Turn& turn);
+/// Gives the slice up if its repair takes too long; returns whether it did.
+bool GaveUpUnhealthy(Turn& turn);
+/// The command is not stopped for it. But if a host has not answered for five minutes either, the
+/// repair must not take for ever.
+bool IsSilentAndUnhealthy(const Turn& turn);
+
 // stage.cpp
 void BeginStage(Turn& turn, StageId id);
 /// Stops the stage, unless it is already being stopped. The cause replaces an earlier one that it

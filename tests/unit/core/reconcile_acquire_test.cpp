@@ -305,6 +305,23 @@ TEST(ReconcileAcquire, AQueuedResourceSuspendedBeforeUseFoundNoCapacity) {
   EXPECT_NE(r.restart(), "preempted");
 }
 
+TEST(ReconcileAcquire, NothingIsStartedOnAnUnhealthyNode) {
+  for (const char* health : {"UNHEALTHY_TPU", "TIMEOUT", "UNHEALTHY_TENSORFLOW", "A_NEW_WORD"}) {
+    Reconciling r(JobBuilder().Build());
+    r.Tick().Answered().Unhealthy(health);
+    EXPECT_EQ(r.state(), "PROVISIONING") << health;
+    EXPECT_EQ(Reconciling(r).Ready().state(), "RUNNING") << health;
+    EXPECT_FALSE(Reconciling(r).Ready().job().slice->unhealthy_since);
+    r.clock.Advance(minutes{16});
+    EXPECT_THAT(r.Unhealthy(health).effects(), ElementsAre("DeleteSlice train-000042-a1"));
+    EXPECT_EQ(r.job().spent.infra, 1);
+  }
+  for (const char* health : {"", "HEALTHY", "HEALTH_UNSPECIFIED"}) {
+    Reconciling r(JobBuilder().Build());
+    EXPECT_EQ(r.Tick().Answered().Unhealthy(health).state(), "RUNNING") << health;
+  }
+}
+
 TEST(ReconcileAcquire, RefusedCredentialsAreAwaitedAndCostNothing) {
   Reconciling r(JobBuilder().Retries({.infra = 0}).Build());
   for (int attempt = 1; attempt <= 10; ++attempt) {
