@@ -89,6 +89,28 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
+std::string KeyFingerprint(std::string_view key) {
+  const std::size_t space = key.find(' ');
+  if (space == std::string_view::npos) return std::string(key);
+  std::string type(key.substr(0, space));
+  const std::string text(key.substr(space + 1, key.find(' ', space + 1) - space - 1));
+  std::vector<unsigned char> blob(text.size() / 4 * 3 + 3);
+  const int size = EVP_DecodeBlock(blob.data(), Unsigned(text), static_cast<int>(text.size()));
+  const auto padding = static_cast<int>(std::count(text.begin(), text.end(), '='));
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash = {};
+  unsigned length = 0;
+  if (size < padding || EVP_Digest(blob.data(), static_cast<std::size_t>(size - padding),
+                                   hash.data(), &length, EVP_sha256(), nullptr) != 1) {
+    return std::string(key);
+  }
+  std::string print = Base64({reinterpret_cast<const char*>(hash.data()), length});
+  while (print.ends_with('=')) print.pop_back();
+  if (type.starts_with("ecdsa-")) type = "ecdsa";
+  if (type.starts_with("ssh-")) type.erase(0, 4);
+  for (char& c : type) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return type + " SHA256:" + print;
+}
+
 std::string RandomHex(int bytes) {
   std::vector<unsigned char> random(static_cast<std::size_t>(std::max(bytes, 0)));
   JM_CHECK(RAND_bytes(random.data(), static_cast<int>(random.size())) == 1,

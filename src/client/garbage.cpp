@@ -57,7 +57,8 @@ std::vector<Garbage::Slice*> SlicesToDelete(Garbage& garbage, const GarbageChoic
 GarbageCollector::GarbageCollector(Context context)
     : context_(std::move(context)),
       jobs_(context_.stores.jobs),
-      shell_(context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys)) {}
+      shell_(context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys)),
+      vouching_(context_) {}
 
 Task<Result<ports::SliceApi*>> GarbageCollector::CloudOf(core::CloudSpec spec) {
   const auto known = clouds_.find(spec.endpoint);

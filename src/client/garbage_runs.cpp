@@ -1,4 +1,6 @@
 // Stray runs: runs on hosts that belong to no attempt.
+#include <fmt/format.h>
+
 #include "jobman/client/garbage.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
@@ -43,6 +45,7 @@ Task<Status> GarbageCollector::LookAtHostsOf(core::Job job, Garbage* garbage) {
   std::vector<ssh::FanOutHost> hosts;
   for (int host = 0; host < std::ssize(job.slice->hosts); ++host) {
     JM_CO_ASSIGN_OR_RETURN(ports::HostTarget target, TargetOf(context_.paths, job, host));
+    target = co_await vouching_.Complete(job, host, target);
     const std::string runs_here = core::RunIdPrefix(core::OnHost(store_id, job, host));
     hosts.push_back({.host = host,
                      .target = std::move(target),
@@ -54,6 +57,10 @@ Task<Status> GarbageCollector::LookAtHostsOf(core::Job job, Garbage* garbage) {
   const ports::RemoteCommand none{.limit = remote::kCallLimit};  // each host has its own command
   const auto result =
       co_await ssh::FanOut(shell_.get(), std::move(hosts), none, std::move(options));
+  const auto pinned = co_await vouching_.FirstUses();
+  for (const std::string& line : pinned) {
+    garbage->first_uses.push_back(fmt::format("job {} {}", core::FormatJobId(job.id), line));
+  }
   JM_CO_ASSIGN_OR_RETURN(const auto now, co_await JobOf(jobs_, job.id));
   for (const ssh::HostOutcome& row : result.hosts) {
     if (!row.result.ok()) {
@@ -91,6 +98,7 @@ Task<Status> GarbageCollector::TryStop(Garbage::Run* run) {
     co_return base::Ok();
   }
   JM_CO_ASSIGN_OR_RETURN(ports::HostTarget target, TargetOf(context_.paths, *job, run->host));
+  target = co_await vouching_.Complete(*job, run->host, target);
   std::string said;
   const ports::ByteSink take = AppendTo(said);
   const remote::Call call = remote::StopCall(run->run_id, job->spec.command.grace);

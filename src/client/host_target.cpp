@@ -40,7 +40,7 @@ base::Task<base::Result<std::optional<std::string>>> HostKeyOf(Context context,
                                                                ports::HostTarget target) {
   ports::HostKeyStore& host_keys = *context.stores.host_keys;
   JM_CO_ASSIGN_OR_RETURN(auto pinned, co_await host_keys.PinnedKey(target.identity));
-  if (pinned) co_return pinned;
+  if (pinned || !target.vouched_keys.empty()) co_return pinned;
   const auto executor = co_await asio::this_coro::executor;
   const auto shell = context.open_shell(executor, host_keys);
   const ports::RemoteCommand nothing{.command = "true", .limit = remote::kCallLimit};

@@ -119,6 +119,9 @@ constexpr KeyRow kRows[] = {
     Key("ssh.private_key", T::kPath, "jobman's own key",
         "Private key file; generated if it does not exist, never overwritten."),
     Among("ssh.port", T::kNumber, "0-65535", "22", "Port of the hosts' SSH servers."),
+    Among("ssh.host_keys", T::kWord, "first-use|strict", "first-use",
+          "Whether a host key that the cloud does not vouch for is pinned when first seen, and "
+          "shown in history, or the host refused."),
     NotYet("ssh.via", T::kText, "Which address to use: external, internal or proxy_jump."),
     NotYet("ssh.identities", T::kAny, "Keys to copy to the hosts."),
     NotYet("ssh.agent_forwarding", T::kBool, "Forward your SSH agent to the hosts."),

@@ -27,6 +27,14 @@ Task<base::Status> MayBegin(LeaseGuard guard) {
   co_return base::Ok();
 }
 
+using Begin = std::function<Task<base::Status>()>;
+
+Task<base::Status> MayBeginAnd(LeaseGuard guard, Begin next) {
+  JM_CO_TRY(co_await MayBegin(std::move(guard)));
+  if (next) co_return co_await next();
+  co_return base::Ok();
+}
+
 class FencedSlices final : public ports::SliceApiDecorator<FencedSlices> {
  public:
   FencedSlices(std::shared_ptr<ports::SliceApi> inner, LeaseGuard guard)
@@ -64,7 +72,9 @@ Task<Result<int>> FencedShell::Run(ports::HostTarget target, ports::RemoteComman
                                    ports::ByteSink out, ports::ByteSink err) {
   JM_CO_TRY(co_await MayBegin(guard_));
   // Checked again once connected, since connecting takes time.
-  command.may_begin = [guard = guard_] { return MayBegin(guard); };
+  command.may_begin = [guard = guard_, next = std::move(command.may_begin)] {
+    return MayBeginAnd(guard, next);
+  };
   ports::ByteSink fenced_out = Fence(std::move(out));
   ports::ByteSink fenced_err = Fence(std::move(err));
   co_return co_await inner_->Run(std::move(target), std::move(command), std::move(fenced_out),

@@ -9,10 +9,16 @@
 namespace jobman::controller {
 namespace {
 
-constexpr int kTries = 5;  // guest attributes appear some seconds after READY
+/// A job that was refused for missing keys may be resumed on the same node.
+constexpr base::Duration kAskStrictAgain = std::chrono::minutes{1};
+constexpr const char* kReportedNone = "the node reported none";
 
-bool IsNoAnswer(const base::Error& error) {
-  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+/// How many answers without the key make it first use, or refuse the host: guest attributes appear
+/// some seconds after READY.
+int MostTries(const ports::HostTarget& target) {
+  constexpr int kFirstUse = 5;
+  constexpr int kStrict = 30;
+  return target.strict ? kStrict : kFirstUse;
 }
 
 }  // namespace
@@ -28,6 +34,7 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
     const auto found = node->keys.find(position.host);
     if (found != node->keys.end()) {
       target.vouched_keys = found->second;
+      target.unvouched.clear();
       target.first_sight = true;
       co_return target;
     }
@@ -37,14 +44,18 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
     }
     // A host with a pinned key can be reached while the cloud is silent; a new host cannot.
     target.first_sight = ports_.clock->Now() >= node->silent_until;
-    if (!target.first_sight || node->tries >= kTries) co_return target;
-    co_await Ask(node, job, position);
+    target.unvouched = node->why;
+    const bool long_ago = ports_.clock->Now() - node->asked_at > kAskStrictAgain;
+    if (target.strict && long_ago) node->tries = 0;
+    const bool enough = node->tries >= MostTries(target);
+    if (!target.first_sight || enough) co_return target;
+    co_await Ask(node, job, position, MostTries(target));
   }
 }
 
 /// Asks once for all hosts of the node, then waits if the host's key is still missing.
 base::Task<void> HostAccess::Ask(NodePtr node, std::shared_ptr<const core::Job> job,
-                                 core::HostPosition position) {
+                                 core::HostPosition position, int most) {
   struct Turn {  // also when this coroutine is cancelled: another host asks then
     Node& node;
     explicit Turn(Node& of) : node(of) { node.asking = true; }
@@ -54,23 +65,29 @@ base::Task<void> HostAccess::Ask(NodePtr node, std::shared_ptr<const core::Job> 
     }
   };
   const Turn turn(*node);
-  const auto silent = [&] { node->silent_until = ports_.clock->Now() + kCloudSilence; };
+  const auto silent = [&](const base::Error& error) {
+    node->why = error.message;
+    node->silent_until = ports_.clock->Now() + kCloudSilence;
+  };
   const auto cloud = co_await clouds_.Get(job->spec.cloud);
-  if (!cloud.ok()) co_return silent();
+  if (!cloud.ok()) co_return silent(cloud.error());
   const auto api = *cloud;  // NOLINT(performance-unnecessary-copy-initialization): outlives a wait
   const auto answer = co_await api->GetHostKeys(job->slice->ref.place, position.node_id);
   if (!answer.ok()) {
     base::Log(base::LogLevel::kDebug, "ssh", "no host keys of node {} yet: {}", position.node_id,
               answer.error().ToString());
-    if (IsNoAnswer(answer.error())) co_return silent();
+    if (SaysNothingOfKeys(answer.error())) co_return silent(answer.error());
+    node->why = "the cloud refused to tell it: " + answer.error().message;
   } else {
+    node->why = kReportedNone;
     for (const core::HostKeys& keys : *answer) {
       if (!keys.keys.empty()) node->keys[keys.host] = keys.keys;
     }
   }
   ++node->tries;
+  node->asked_at = ports_.clock->Now();
   node->changed.WakeAll();
-  const bool again = !node->keys.contains(position.host) && node->tries < kTries;
+  const bool again = !node->keys.contains(position.host) && node->tries < most;
   if (again) co_await base::Sleep(kBetweenHostKeyTries);
 }
 

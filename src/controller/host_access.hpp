@@ -16,8 +16,8 @@ class HostAccess {
   HostAccess(const Ports& ports, Clouds& clouds) : ports_(ports), clouds_(clouds) {}
 
   /// The target of one host. Never fails: without vouched keys the first key seen is pinned, unless
-  /// the cloud could not be asked (HostTarget::first_sight). The job is shared because all hosts of
-  /// a slice ask at the same time.
+  /// the cloud could not be asked (HostTarget::first_sight) or the job forbids it (strict). The job
+  /// is shared because all hosts of a slice ask at the same time.
   base::Task<ports::HostTarget> TargetOf(std::shared_ptr<const core::Job> job, int host);
   /// Forgets nodes that the job no longer has, and closes the connections to their hosts.
   void ForgetLostNodes(const core::Job& job);
@@ -25,7 +25,9 @@ class HostAccess {
  private:
   struct Node {
     std::map<int, std::map<std::string, std::string>> keys = {};  ///< by host, type -> base64
+    std::string why = {};                                         ///< why a key is missing
     int tries = 0;                                  ///< answers of the cloud without the keys
+    core::TimePoint asked_at = {};                  ///< the last of them
     core::TimePoint silent_until = {};              ///< the cloud did not answer; do not ask before
     bool asking = false;                            ///< a request for all its hosts is in progress
     base::Waiters changed = {};                     ///< wait for that request
@@ -34,7 +36,7 @@ class HostAccess {
   using NodePtr = std::shared_ptr<Node>;
 
   base::Task<void> Ask(NodePtr node, std::shared_ptr<const core::Job> job,
-                       core::HostPosition position);
+                       core::HostPosition position, int most);
 
   const Ports& ports_;
   Clouds& clouds_;

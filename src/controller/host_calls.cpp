@@ -27,7 +27,8 @@ void DropSignsOfLife(std::string& talk) {
 base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
                                                      ports::HostTarget target, remote::Call call,
                                                      ports::ByteSink out,
-                                                     std::function<void(std::string_view)> heard) {
+                                                     std::function<void(std::string_view)> heard,
+                                                     Connected connected) {
   std::string talk;
   const ports::ByteSink err = [&talk, &heard](std::string_view bytes) -> base::Status {
     talk.append(bytes);
@@ -38,7 +39,8 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
   };
   for (int tries = 0; tries < 2; ++tries) {
     talk.clear();
-    const ports::RemoteCommand command = CommandOf(call);
+    ports::RemoteCommand command = CommandOf(call);
+    command.may_begin = connected;
     JM_CO_ASSIGN_OR_RETURN(const int code, co_await shell->Run(target, command, out, err));
     if (code == 0 || code == remote::kExitHostError) co_return remote::ParseStatus(talk);
     if (code != remote::kExitNotInstalled) {

@@ -10,7 +10,13 @@ ports::HostTarget TargetOf(const core::Job& job, int host, int default_port) {
           .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : default_port,
           .user = job.spec.ssh.user,
           .private_key = job.spec.ssh.private_key,
-          .identity = position.node_uid + "/" + std::to_string(position.host)};
+          .identity = position.node_uid + "/" + std::to_string(position.host),
+          .strict = job.spec.ssh.host_keys == core::HostKeyRule::kStrict};
+}
+
+bool SaysNothingOfKeys(const base::Error& error) {
+  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded ||
+         error.code == base::Code::kResourceExhausted || error.reason == base::Reason::kNoToken;
 }
 
 }  // namespace jobman::controller

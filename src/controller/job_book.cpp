@@ -196,7 +196,8 @@ JobBook::Decision JobBook::Decide(Entry& entry) {
     }
     Record(turn.job, seen, step, decision.at, turn);
     AddDeliveries(turn.job, step, decision.at, policy_.store_id, turn);
-    decision.changed = decision.changed || step.changed;
+    const bool told = std::holds_alternative<core::KeyPinned>(seen);  // a line of the journal
+    decision.changed = decision.changed || step.changed || told;
     if (step.changed || !step.effects.empty())
       decision.texts.push_back(core::Describe(turn.job, step));
     turn.job = std::move(step.job);

@@ -52,6 +52,12 @@ void RecordEnd(const Job& before, const core::HostReport& report, core::TimePoin
   Note(turn, before, now, "host", fmt::format("host {}", run.host), what);
 }
 
+void RecordPin(const Job& job, const core::KeyPinned& pinned, core::TimePoint now,
+               ports::Turn& turn) {
+  Note(turn, job, now, "host", fmt::format("host {}", pinned.host),
+       fmt::format("pinned key {} on first use, as {}", pinned.key, pinned.why));
+}
+
 /// The record of `attempt` in this turn; made when it is missing.
 ports::AttemptRecord& RecordOf(const Job& job, int attempt, ports::Turn& turn) {
   for (ports::AttemptRecord& record : turn.attempts) {
@@ -83,6 +89,9 @@ void Record(const Job& before, const core::Observation& seen, const core::Step& 
             core::TimePoint now, ports::Turn& turn) {
   if (const auto* report = std::get_if<core::HostReport>(&seen)) {
     RecordEnd(before, *report, now, turn);
+  }
+  if (const auto* pinned = std::get_if<core::KeyPinned>(&seen)) {
+    RecordPin(before, *pinned, now, turn);
   }
   const auto state = core::StateName(step.job.state);
   const bool moved = state != core::StateName(before.state) || step.job.attempt != before.attempt ||

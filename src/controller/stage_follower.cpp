@@ -127,7 +127,8 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   const ports::HostTarget target =
       co_await context_.access.TargetOf(context_.job, hosts_[index].number);
   const remote::Call renew = remote::RenewCall(hosts_.RunId(hosts_[index]));
-  const ports::RemoteCommand asking = CommandOf(renew);
+  ports::RemoteCommand asking = CommandOf(renew);
+  asking.may_begin = co_await hosts_.TellIfPinned(index, target);
   JM_CO_ASSIGN_OR_RETURN(const int code,
                          co_await context_.ports.shell->Run(target, asking, {}, err));
   // Where the script is not installed, there was no run.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "controller/run_order.hpp"
+#include "jobman/base/hash.hpp"
 #include "jobman/base/log.hpp"
 
 namespace jobman::controller {
@@ -34,8 +35,33 @@ base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call 
   std::function<void(std::string_view)> heard = [this, index](std::string_view talk) {
     Hear(hosts_[index], talk);
   };
+  Connected connected = co_await TellIfPinned(index, target);
   co_return co_await CallHost(context_.ports.shell, std::move(target), std::move(call),
-                              std::move(out), std::move(heard));
+                              std::move(out), std::move(heard), std::move(connected));
+}
+
+namespace {
+
+base::Task<base::Status> TellPin(const StageContext* context, ports::HostTarget target, int host) {
+  const auto key = co_await context->ports.stores.host_keys->PinnedKey(target.identity);
+  if (!key.ok() || !*key) co_return base::Ok();
+  context->hooks.observed(core::KeyPinned{.attempt = context->job->attempt,
+                                          .host = host,
+                                          .key = base::KeyFingerprint(**key),
+                                          .why = target.unvouched});
+  co_return base::Ok();
+}
+
+}  // namespace
+
+base::Task<Connected> StageHosts::TellIfPinned(std::size_t index, ports::HostTarget target) {
+  ports::HostKeyStore* const keys = context_.ports.stores.host_keys;
+  if (keys == nullptr || !target.vouched_keys.empty()) co_return Connected{};
+  const auto known = co_await keys->PinnedKey(target.identity);
+  if (!known.ok() || *known) co_return Connected{};
+  const int host = hosts_[index].number;
+  Connected tell = [context = &context_, target, host] { return TellPin(context, target, host); };
+  co_return tell;
 }
 
 /// What a login shell prints says nothing of the run.

@@ -38,6 +38,9 @@ class StageHosts {
 
   /// Calls the host script on that host (CallHost).
   base::Task<Answer> Call(std::size_t index, remote::Call call, ports::ByteSink out);
+  /// What to do once connected to that host: when its key was just pinned, and nobody vouches for
+  /// it, the journal says so (core::KeyPinned).
+  base::Task<Connected> TellIfPinned(std::size_t index, ports::HostTarget target);
   /// The host has answered.
   void Reached(StageHost& host);
   /// A connection failed. The same error again is logged at debug level only.

@@ -89,6 +89,10 @@ std::string Describe(const Observation& seen) {
                           return fmt::format("BadOutput of attempt {}, host {}, rule {}: {}",
                                              bad.attempt, bad.host, bad.rule, bad.line);
                         },
+                        [](const KeyPinned& pinned) {
+                          return fmt::format("KeyPinned of attempt {}, host {}: {}", pinned.attempt,
+                                             pinned.host, pinned.key);
+                        },
                     },
                     seen);
 }

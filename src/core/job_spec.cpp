@@ -51,6 +51,16 @@ std::string_view AllocationModeName(AllocationMode mode) {
   return {};
 }
 
+std::string_view HostKeyRuleName(HostKeyRule rule) {
+  switch (rule) {
+    case HostKeyRule::kFirstUse:
+      return "first-use";
+    case HostKeyRule::kStrict:
+      return "strict";
+  }
+  return {};
+}
+
 std::string_view PricingName(Pricing pricing) {
   switch (pricing) {
     case Pricing::kSpot:

@@ -12,6 +12,7 @@
 #include <asio/use_awaitable.hpp>
 
 #include "jobman/base/env.hpp"
+#include "jobman/base/hash.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
 #include "ssh/agent.hpp"
@@ -169,6 +170,11 @@ Task<Status> CheckAndPin(SessionPtr session, ports::HostTarget target,
   JM_CO_ASSIGN_OR_RETURN(const auto pinned, co_await host_keys->PinnedKey(target.identity));
   JM_CO_ASSIGN_OR_RETURN(const std::string shown, CheckHostKey(session->raw(), target, pinned));
   if (pinned == shown) co_return base::Ok();
+  if (!pinned && target.vouched_keys.empty()) {
+    base::Log(base::LogLevel::kWarn, "ssh", "{} at {}: pinned key {} on first use, as {}",
+              target.identity, session->endpoint(), base::KeyFingerprint(shown),
+              target.unvouched.empty() ? "nobody was asked for it" : target.unvouched);
+  }
   co_return co_await host_keys->PinKey(target.identity, shown);
 }
 

@@ -75,9 +75,19 @@ Result<std::string> CheckHostKey(ssh_session session, const ports::HostTarget& t
   } else if (pinned && *pinned != shown) {
     return KeyChanged(endpoint, target.identity, Shortened(*pinned), Shortened(shown));
   } else if (!pinned && !target.first_sight) {
+    return base::Error{.code = base::Code::kUnavailable,
+                       .message = "the host key of " + endpoint +
+                                  " could not be fetched from the cloud" +
+                                  (target.unvouched.empty() ? "" : ": " + target.unvouched)};
+  } else if (!pinned && target.strict) {
     return base::Error{
-        .code = base::Code::kUnavailable,
-        .message = "the host key of " + endpoint + " could not be fetched from the cloud"};
+        .code = base::Code::kFailedPrecondition,
+        .message = "nobody vouches for the host key of " + endpoint + ": " +
+                   (target.unvouched.empty() ? "the cloud was not asked" : target.unvouched) +
+                   "; and ssh.host_keys is strict",
+        .hint =
+            "have the node publish its keys (guest attributes), or set ssh.host_keys: "
+            "first-use"};
   }
   return shown;
 }

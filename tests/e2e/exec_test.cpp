@@ -42,6 +42,35 @@ TEST_F(Exec, EndsWhenNobodyReadsItsOutput) {
   EXPECT_THAT(ran.out, HasSubstr("| y\n"));
 }
 
+/// Nobody vouches for the hosts' keys: what was pinned is in the job's history and in the log.
+TEST_F(Exec, AKeyThatIsPinnedOnFirstUseIsShown) {
+  place_.StartSim({"--delays", "0"});
+  ASSERT_EQ(place_.Sim({"fault", "nodes.getGuestAttributes", "denied", "--times", "999"}).code, 0);
+  ASSERT_EQ(place_.Jobman({"run", place_.JobFile("one", 1, "true")}).code, 0);
+  for (const std::string& text : {place_.Jobman({"history", "1"}).out,
+                                  base::ReadFile(place_.home() / "controller.log").value_or("")}) {
+    EXPECT_THAT(text, HasSubstr("pinned key ED25519 SHA256:"));
+    EXPECT_THAT(text, HasSubstr("on first use, as the cloud refused to tell it"));
+  }
+  EXPECT_EQ(place_.Jobman({"exec", "1", "--", "true"}).code, 0);
+}
+
+TEST_F(Exec, AStrictJobLogsInToVouchedHostsOnly) {
+  Run("ssh: {host_keys: strict}\n");
+  EXPECT_EQ(place_.Jobman({"exec", "1", "--", "true"}).code, 0);
+  EXPECT_THAT(place_.Jobman({"history", "1"}).out, testing::Not(HasSubstr("pinned key")));
+  ASSERT_EQ(place_.Sim({"fault", "nodes.getGuestAttributes", "denied", "--times", "999"}).code, 0);
+  const std::string file =
+      place_.JobFile("two", 1, "true", "ssh: {host_keys: strict}\nretries: {infra: 0}\n");
+  EXPECT_NE(place_.Jobman({"run", file}).code, 0);
+  const std::string why = place_.Jobman({"why", "2"}).out;
+  EXPECT_THAT(why, HasSubstr("ssh.host_keys is strict"));
+  EXPECT_THAT(why, HasSubstr("first-use"));
+  const Ran exec = place_.Jobman({"exec", "2", "--", "true"});
+  EXPECT_NE(exec.code, 0);
+  EXPECT_THAT(exec.All(), HasSubstr("ssh.host_keys is strict"));
+}
+
 TEST_F(Exec, AnUnreadableKeyIsACredentialsError) {
   ::unsetenv("SSH_AUTH_SOCK");
   ::unsetenv("JOBMAN_SSH_PASSPHRASE");

@@ -9,6 +9,7 @@
 
 #include "jobman/client/context.hpp"
 #include "jobman/client/garbage_places.hpp"
+#include "jobman/client/vouching.hpp"
 #include "jobman/core/ownership.hpp"
 #include "jobman/ssh/fan_out.hpp"
 
@@ -50,6 +51,7 @@ struct Garbage {
   std::vector<Slice> slices = {};
   std::vector<Run> runs = {};
   std::vector<SilentHost> silent = {};
+  std::vector<std::string> first_uses = {};  ///< keys pinned on the way: Vouching::FirstUses()
 };
 
 /// Where to look for garbage, and what to include.
@@ -109,6 +111,7 @@ class GarbageCollector {
   Context context_;
   ports::JobStore* jobs_;
   std::unique_ptr<ports::HostShell> shell_;
+  Vouching vouching_;
   std::map<std::string, CloudClient> clouds_ = {};
 };
 

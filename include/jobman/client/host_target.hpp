@@ -14,7 +14,7 @@ int SshPort(const base::StatePaths& paths, const core::CloudSpec& spec);
 /// slice has no host of this number.
 base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const core::Job& job,
                                          int host);
-/// The host's pinned key. If none is pinned, logs in once, which pins it.
+/// The host's pinned key. If none is pinned and none is vouched for, logs in once, which pins it.
 base::Task<base::Result<std::optional<std::string>>> HostKeyOf(Context context,
                                                                ports::HostTarget target);
 

@@ -87,14 +87,21 @@ struct TpuSpec {
   friend bool operator==(const TpuSpec&, const TpuSpec&) = default;
 };
 
+/// What to do with a host key that the cloud does not vouch for: `ssh.host_keys`.
+enum class HostKeyRule {
+  kFirstUse,  ///< the first one seen is pinned
+  kStrict,    ///< the host is not logged in to
+};
 struct SshSpec {
   std::string user = {};         ///< login name on the hosts; never empty in a resolved spec
   std::string private_key = {};  ///< path; never empty in a resolved spec
   int port = 22;                 ///< 0: the port that the local simulator reports
+  HostKeyRule host_keys = HostKeyRule::kFirstUse;
   static void Fields(auto&& field) {
     field("user", &SshSpec::user);
     field("private_key", &SshSpec::private_key);
     field("port", &SshSpec::port);
+    field("host_keys", &SshSpec::host_keys);
   }
   friend bool operator==(const SshSpec&, const SshSpec&) = default;
 };
@@ -331,6 +338,7 @@ struct JobSpec {
 
 std::string_view AllocationModeName(AllocationMode mode);
 std::string_view PricingName(Pricing pricing);
+std::string_view HostKeyRuleName(HostKeyRule rule);
 std::string_view WatchdogActionName(WatchdogAction action);
 std::string_view HookEventName(HookEvent event);
 std::string_view SmtpTlsName(SmtpTls tls);
@@ -339,6 +347,9 @@ inline std::string_view WordOf(AllocationMode mode) {
 }
 inline std::string_view WordOf(Pricing pricing) {
   return PricingName(pricing);
+}
+inline std::string_view WordOf(HostKeyRule rule) {
+  return HostKeyRuleName(rule);
 }
 inline std::string_view WordOf(WatchdogAction action) {
   return WatchdogActionName(action);

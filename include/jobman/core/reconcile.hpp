@@ -75,10 +75,18 @@ struct BadOutput {
   int rule = 0;
   std::string line = {};  ///< fit to be shown
 };
+/// A host's key that the cloud does not vouch for was pinned when it was first seen. For the
+/// journal alone.
+struct KeyPinned {
+  int attempt = 0;
+  int host = 0;
+  std::string key = {};  ///< type and fingerprint
+  std::string why = {};  ///< why nobody vouches for it: "the node reported none"
+};
 /// Nothing new but the time.
 struct Tick {};
 using Observation = std::variant<Tick, SliceSeen, LookFailed, CreateAnswered, OperationFailed,
-                                 DeleteAnswered, HostReport, Silence, BadOutput>;
+                                 DeleteAnswered, HostReport, Silence, BadOutput, KeyPinned>;
 
 // --- What to do. Only the executor acts. Each effect is safe to repeat. ---
 

@@ -27,6 +27,10 @@ struct HostTarget {
   /// Whether a key that nobody vouches for may be pinned on first contact. If not, such a host is
   /// kUnavailable: the cloud has not been asked for its keys yet.
   bool first_sight = true;
+  /// Whether such a key is never pinned: ssh.host_keys.
+  bool strict = false;
+  /// Without vouched keys: why nobody vouches for one, "the node reported none".
+  std::string unvouched = {};
   friend bool operator==(const HostTarget&, const HostTarget&) = default;
 };
 

@@ -12,6 +12,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/run_on_hosts.hpp"
+#include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
 #include "jobman/ui/prefixed_output.hpp"
 
@@ -154,6 +155,8 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   JM_ASSIGN_OR_RETURN(auto kept, MaybeSpill(app, context, options));
   Output output(app, std::move(kept), static_cast<int>(job.slice->hosts.size()), hosts.size());
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
+  client::Vouching vouching(context);
+  vouching.CompleteAll(job, hosts);
   ssh::RaiseFileLimit();
   ssh::FanOutOptions fan_out{
       .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
@@ -163,6 +166,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   const auto result =
       client::RunOnHosts(context, std::move(hosts), CommandLine(options.words), fan_out);
   output.Finish();
+  for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
   if (!result) return WasInterrupted(id);
   views::ExecResult view{.job = id, .output = output.Texts(), .summary = result->Summary()};
   for (const ssh::HostOutcome& row : result->hosts) {

@@ -54,6 +54,7 @@ int ExitCodeOfGarbage(const Garbage& garbage, const std::vector<Garbage::Slice*>
 }
 
 void TellSilentHosts(App& app, const Garbage& garbage) {
+  for (const std::string& line : garbage.first_uses) app.Say(line);
   for (const Garbage::SilentHost& host : garbage.silent) {
     app.Say(fmt::format("cannot list what runs on host {} of job {}: {}", host.host,
                         core::FormatJobId(host.job), host.error.ToString()));

@@ -11,6 +11,7 @@
 #include "jobman/base/shell.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/host_target.hpp"
+#include "jobman/client/vouching.hpp"
 #include "jobman/ssh/openssh.hpp"
 
 namespace jobman::cli {
@@ -37,8 +38,11 @@ base::Result<int> RunSsh(App& app, const SshOptions& options) {
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, options.job)));
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
-  JM_ASSIGN_OR_RETURN(const auto target, client::TargetOf(context.paths, job, options.host));
+  JM_ASSIGN_OR_RETURN(auto target, client::TargetOf(context.paths, job, options.host));
+  client::Vouching vouching(context);
+  target = context.Await(vouching.Complete(job, options.host, target));
   JM_ASSIGN_OR_RETURN(const auto host_key, context.Await(client::HostKeyOf(context, target)));
+  for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
   JM_ASSIGN_OR_RETURN(auto words,
                       ssh::OpenSshArguments(target, host_key, context.paths.home / "known_hosts"));
   words.insert(words.end(), options.words.begin(), options.words.end());

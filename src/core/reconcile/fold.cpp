@@ -55,6 +55,7 @@ struct Folder {
   }
   Facts operator()(const Silence& silence) const { return FoldOutputSilence(job, silence, now); }
   Facts operator()(const BadOutput& bad) const { return FoldBadOutput(job, bad); }
+  Facts operator()(const KeyPinned&) const { return {}; }
 };
 
 }  // namespace

@@ -41,5 +41,12 @@ TEST(RandomHex, HasItsLengthAndDiffers) {
   EXPECT_EQ(RandomHex(64).find_first_not_of("0123456789abcdef"), std::string::npos);
 }
 
+TEST(KeyFingerprint, IsThatOfSshKeygen) {
+  EXPECT_EQ(KeyFingerprint("ssh-ed25519 "
+                           "AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"),
+            "ED25519 SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU");
+  for (const char* text : {"", "none", "ssh-ed25519 !"}) EXPECT_EQ(KeyFingerprint(text), text);
+}
+
 }  // namespace
 }  // namespace jobman::base

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "jobman/client/host_target.hpp"
+#include "jobman/client/vouching.hpp"
 #include "tests/support/local_shell.hpp"
 #include "tests/unit/client/client_world.hpp"
 
@@ -92,6 +93,75 @@ TEST_F(RunOnHostsTest, AHostKeyIsLearnedByOneLogin) {
   EXPECT_EQ(**Await(HostKeyOf(Context(), target)), "ssh-ed25519 AAAA");
   EXPECT_EQ(**Await(HostKeyOf(Context(), target)), "ssh-ed25519 AAAA");
   EXPECT_EQ(hosts.logins, 1);
+}
+
+/// A cloud with these keys for every node.
+class KeyCloud final : public test::FakeSliceApi {
+ public:
+  using FakeSliceApi::FakeSliceApi;
+  base::Task<base::Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place,
+                                                                    std::string) override {
+    ++asked;
+    if (error) co_return *error;
+    co_return keys;
+  }
+  int asked = 0;
+  std::optional<base::Error> error = {};
+  std::vector<core::HostKeys> keys = {};
+};
+
+class VouchingTest : public RunOnHostsTest {
+ protected:
+  client::Context AtCloud() {
+    client::Context context = Context();
+    context.open_cloud = test::Lend(keys_);
+    return context;
+  }
+  std::vector<ssh::FanOutHost> Completed(Vouching& vouching, const core::Job& job) {
+    auto hosts = ChooseHosts(Context().paths, job, "all");
+    EXPECT_TRUE(hosts.ok());
+    vouching.CompleteAll(job, *hosts);
+    return std::move(*hosts);
+  }
+  KeyCloud keys_{clock_};
+};
+
+TEST_F(VouchingTest, CommandsUseTheKeysThatTheCloudVouchesFor) {
+  keys_.keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}},
+                {.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
+  Vouching vouching(AtCloud());
+  const auto hosts = Completed(vouching, JobOn(2));
+  EXPECT_EQ(hosts[0].target.vouched_keys.at("ssh-ed25519"), "AAAA0");
+  EXPECT_EQ(hosts[1].target.vouched_keys.at("ssh-ed25519"), "AAAA1");
+  EXPECT_EQ(keys_.asked, 1) << "once per node";
+  EXPECT_THAT(Await(vouching.FirstUses()), testing::IsEmpty());
+}
+
+TEST_F(VouchingTest, APinnedHostNeedsNoCloud) {
+  keys_.error = base::Error{.code = base::Code::kUnavailable, .message = "down"};
+  ASSERT_TRUE(store_.PinKey("7001/0", "ssh-ed25519 AAAA").ok());
+  Vouching vouching(AtCloud());
+  EXPECT_TRUE(Completed(vouching, JobOn(1))[0].target.first_sight);
+  EXPECT_EQ(keys_.asked, 0);
+}
+
+TEST_F(VouchingTest, FirstUseNeedsAnAnswerAndIsTold) {
+  keys_.error = base::Error{.code = base::Code::kUnavailable, .message = "down"};
+  Vouching blind(AtCloud());
+  const auto silent = Completed(blind, JobOn(1))[0].target;
+  EXPECT_FALSE(silent.first_sight);
+  EXPECT_EQ(silent.unvouched, "down");
+
+  keys_.error = base::Error{.code = base::Code::kPermissionDenied, .message = "no IAM role"};
+  Vouching vouching(AtCloud());
+  EXPECT_TRUE(Completed(vouching, JobOn(1))[0].target.first_sight);
+  EXPECT_THAT(Await(vouching.FirstUses()), testing::IsEmpty()) << "nobody logged in";
+  Completed(vouching, JobOn(1));
+  ASSERT_TRUE(store_.PinKey("7001/0", "some key").ok());
+  const auto lines = Await(vouching.FirstUses());
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("host 0: pinned key "));
+  EXPECT_THAT(lines[0], HasSubstr("on first use, as the cloud refused to tell it: no IAM role"));
 }
 
 TEST_F(RunOnHostsTest, TheTargetIsTheJobsOwn) {

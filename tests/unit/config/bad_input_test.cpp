@@ -122,7 +122,7 @@ const BadInput kKeys[] = {
     {"NothingNear", SmallJob("ssh:\n  xyzzyx: 1\n"), R"(job.yaml:4:3: unknown key "ssh.xyzzyx"
   4 |   xyzzyx: 1
     |   ^
-  the keys here are: user, private_key, port
+  the keys here are: user, private_key, port, host_keys
 )"},
     {"UnknownKeyInStep", SmallJob("setup:\n  - {run: a}\n  - {rnu: b, run: c}\n"),
      R"(job.yaml:5:6: unknown key "setup[1].rnu"

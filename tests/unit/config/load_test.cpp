@@ -335,7 +335,7 @@ tpu:
   tags: [a, b]
   metadata: {k: "line one\nline two\n\n", empty: "", n: "0123", t: "true"}
   startup_script: "#!/bin/sh\n  indented\n\nend"
-ssh: {user: bob, port: 2222, private_key: ~/no-such-key}
+ssh: {user: bob, port: 2222, private_key: ~/no-such-key, host_keys: strict}
 setup:
   - {run: "  starts with blanks\nthen not", hosts: "0,2-3", required: false, timeout: 90500ms}
   - {name: second, run: "tab\there", timeout: 1h30m20s}

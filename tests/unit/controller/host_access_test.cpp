@@ -143,6 +143,33 @@ TEST_F(HostAccessTest, WhileTheCloudIsSilentOnlyPinnedKeysAreTrusted) {
   EXPECT_TRUE(first->value().vouched_keys.empty());
 }
 
+TEST_F(HostAccessTest, ARefusalIsToldAndFirstUseFollows) {
+  cloud_->error = base::Error{.code = base::Code::kPermissionDenied, .message = "no IAM role"};
+  const auto first = Ask(0);
+  loop_.restart();
+  while (!*first && loop_.run_one() > 0) {
+  }
+  EXPECT_TRUE(first->value().first_sight);
+  EXPECT_FALSE(first->value().strict);
+  EXPECT_EQ(first->value().unvouched, "the cloud refused to tell it: no IAM role");
+}
+
+TEST_F(HostAccessTest, AStrictJobWaitsLongerForKeys) {
+  core::Job job = *job_;
+  job.spec.ssh.host_keys = core::HostKeyRule::kStrict;
+  job_ = std::make_shared<const core::Job>(std::move(job));
+  const auto first = Ask(0);
+  loop_.restart();
+  while (cloud_->asked < 7 && loop_.run_one() > 0) {
+  }
+  EXPECT_FALSE(*first) << "first use would have begun";
+  cloud_->keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}}};
+  while (!*first && loop_.run_one() > 0) {
+  }
+  EXPECT_TRUE(first->value().strict);
+  EXPECT_EQ(first->value().vouched_keys.at("ssh-ed25519"), "AAAA0");
+}
+
 TEST_F(HostAccessTest, LostNodesAreForgottenAndTheirConnectionsClosed) {
   cloud_->keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}},
                   {.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};

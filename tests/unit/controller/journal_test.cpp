@@ -49,6 +49,14 @@ TEST_F(JournalTest, NoChangeMakesNoLine) {
   EXPECT_THAT(Lines(), IsEmpty());
 }
 
+TEST_F(JournalTest, AKeyPinnedOnFirstUseIsALine) {
+  EXPECT_THAT(
+      Lines(core::KeyPinned{
+          .attempt = 1, .host = 3, .key = "ED25519 SHA256:abc", .why = "the node reported none"}),
+      ElementsAre("host host 3: pinned key ED25519 SHA256:abc on first use, as the node "
+                  "reported none"));
+}
+
 TEST_F(JournalTest, AStateChangeIsALineAndANewReasonANote) {
   step_.why = "it runs, told of a maintenance";
   EXPECT_THAT(Lines(), ElementsAre("note RUNNING: it runs, told of a maintenance"));

@@ -175,6 +175,26 @@ TEST_F(HostShellTest, AKeyIsPinnedAtFirstSightAndAChangeRefused) {
   EXPECT_TRUE(Run(other_machine, "true").result.ok());
 }
 
+TEST_F(HostShellTest, AStrictTargetIsNotTrustedAtFirstSight) {
+  const TestSshd sshd;
+  auto target = sshd.Target();
+  target.strict = true;
+  target.unvouched = "the node reported none";
+  const Ran ran = Run(target, "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().code, Code::kFailedPrecondition);
+  EXPECT_TRUE(base::Contains(ran.result.error().message,
+                             "the node reported none; and ssh.host_keys is strict"))
+      << ran.result.error().message;
+  EXPECT_TRUE(base::Contains(ran.result.error().hint, "first-use"));
+  EXPECT_FALSE(known.Find(target.identity));
+  const std::string key = sshd.HostKey();
+  target.vouched_keys = {{"ssh-ed25519", key.substr(key.find(' ') + 1)}};
+  EXPECT_TRUE(Run(target, "true").result.ok());
+  target.vouched_keys.clear();
+  EXPECT_TRUE(Run(target, "true").result.ok()) << "what was vouched for is pinned";
+}
+
 TEST_F(HostShellTest, OnlyANewHostMustWaitForVouchedKeys) {
   const TestSshd sshd;
   auto target = sshd.Target();
