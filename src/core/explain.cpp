@@ -93,6 +93,8 @@ std::string WatchdogFact(const Job& job, TimePoint now) {
 
 std::string StageWait(const Job& job) {
   if (!job.stage) return "the next stage";
+  const bool held_back = job.stage->Over() && job.slice && job.slice->unhealthy_since;
+  if (held_back) return "the cloud to repair the slice";
   return job.stage->name + " to end on " + Hosts(job.stage->hosts.size());
 }
 

@@ -41,6 +41,7 @@ void AttemptLedger::Saw(const std::map<std::string, Resource>& resources) {
     }
     seen_.insert(name);
     if (IsDead(resource)) Note(name, Truth::kDead);
+    if (resource.broken) Note(name, Truth::kBroken);
     if (IsDisturbed(resource)) Note(name, Truth::kDisturbed);
     if (resource.queued == QueuedState::kFailed) Note(name, Truth::kRequestFailed);
     if (resource.leaves_at && !deleted_.contains(name)) Note(name, Truth::kGone);
@@ -74,8 +75,9 @@ bool AttemptLedger::Explains(const core::AttemptEnd& end, const core::Job& befor
   const std::string slice = SliceOf(before, after);
   const auto ran = processes_.find(attempt);
   const Processes processes = ran == processes_.end() ? Processes{} : ran->second;
-  const bool any_fault = Any(slice, {Truth::kDead, Truth::kGone, Truth::kDisturbed, Truth::kNoticed,
-                                     Truth::kRequestFailed, Truth::kRefused, Truth::kTaken});
+  const bool any_fault =
+      Any(slice, {Truth::kDead, Truth::kGone, Truth::kBroken, Truth::kDisturbed, Truth::kNoticed,
+                  Truth::kRequestFailed, Truth::kRefused, Truth::kTaken});
   const bool timed_out = before.stage && before.stage->stop &&
                          std::holds_alternative<core::StepTimedOut>(*before.stage->stop);
   const bool too_long = before.spec.watchdog.max_duration && before.stage &&
@@ -99,7 +101,7 @@ bool AttemptLedger::Explains(const core::AttemptEnd& end, const core::Job& befor
     case AttemptOutcome::kTooSlow:
       return slow;
     case AttemptOutcome::kInfra:
-      return processes.lost || processes.temporary;
+      return processes.lost || processes.temporary || Any(slice, {Truth::kBroken});
     case AttemptOutcome::kFailure:
       return processes.bad || timed_out;
     case AttemptOutcome::kWatchdog:

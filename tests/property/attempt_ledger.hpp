@@ -40,6 +40,7 @@ class AttemptLedger {
   enum class Truth {
     kDead,           ///< preempted, terminated, stopped, suspended
     kGone,           ///< deleted by somebody else
+    kBroken,         ///< unhealthy, and not for maintenance
     kDisturbed,      ///< maintenance or repair, or a notice of it
     kNoticed,        ///< by a host
     kRequestFailed,  ///< the queued resource or the operation

@@ -1,6 +1,7 @@
 #include "tests/property/cloud_model.hpp"
 
 #include <array>
+#include <utility>
 
 #include "tests/support/cloud_words.hpp"
 #include "tests/support/reconciling.hpp"
@@ -23,6 +24,11 @@ Error Refused(Code code, Reason reason) {
 
 bool IsQueued(const Resource& resource) {
   return resource.mode == AllocationMode::kQueuedResources;
+}
+
+const char* HealthOf(const Resource& resource) {
+  if (resource.maintenance) return "UNHEALTHY_MAINTENANCE";
+  return resource.broken ? "UNHEALTHY_TPU" : "HEALTHY";
 }
 
 }  // namespace
@@ -116,7 +122,7 @@ core::SliceSeen CloudModel::Look(const std::string& name, TimePoint now) const {
         .uid = name,
         .state = state,
         .raw_state = WordFor(state),
-        .health = resource.maintenance ? "UNHEALTHY_MAINTENANCE" : "HEALTHY",
+        .health = HealthOf(resource),
         .hosts = up ? Addresses(resource.hosts, resource.subnet) : std::vector<core::HostAddress>{},
         .notice = resource.notice}};
   }
@@ -171,6 +177,7 @@ void CloudModel::Progress(const std::string& name, Resource& resource) {
   const bool dead = *resource.node == NodeState::kPreempted ||
                     *resource.node == NodeState::kTerminated ||
                     *resource.node == NodeState::kStopped;
+  if (std::exchange(resource.broken, false)) return;
   if (dead || (*resource.node == NodeState::kReady && !resource.maintenance)) return;
   // A direct create without capacity: the operation fails and the node goes away.
   const bool fresh = resource.node == NodeState::kCreating && !IsQueued(resource);
@@ -214,6 +221,10 @@ void CloudModel::Harm(const std::string& name, Resource& resource, TimePoint now
   if (*resource.node == NodeState::kReady && random_.Percent(25)) {
     const bool imminent = random_.Percent(50);
     resource.notice = core::Notice{.imminent = imminent, .text = imminent ? "ONGOING" : "PENDING"};
+    return;
+  }
+  if (*resource.node == NodeState::kReady && random_.Percent(10)) {
+    resource.broken = true;
     return;
   }
   if (*resource.node == NodeState::kReady) {

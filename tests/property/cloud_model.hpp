@@ -20,6 +20,7 @@ struct Resource {
   core::QueuedState queued = core::QueuedState::kCreating;  ///< with kQueuedResources
   std::optional<core::NodeState> node = {};
   bool maintenance = false;
+  bool broken = false;  ///< READY, with bad chips; repaired by its next step of progress
   std::optional<core::Notice> notice = {};
   int hosts = 1;
   int subnet = 0;  ///< changes when maintenance replaces the machines

@@ -36,6 +36,13 @@ bool EndedWell(const core::Stage& stage, const Observation& seen) {
   });
 }
 
+bool ShowsABrokenNode(const Observation& seen) {
+  const auto* look = std::get_if<core::SliceSeen>(&seen);
+  return look != nullptr &&
+         std::any_of(look->nodes.begin(), look->nodes.end(),
+                     [](const auto& node) { return node.health == "UNHEALTHY_TPU"; });
+}
+
 }  // namespace
 
 bool ReconcilerWorld::IsAbsence(const Observation& seen) {
@@ -124,6 +131,7 @@ void ReconcilerWorld::CheckEffects(const Job& before, const core::Step& step,
       (!job_.stage || run->stage != job_.stage->id || run->attempt != job_.attempt)) {
     return Break("runs a stage that is not the job's");
   }
+  if (run != nullptr && ShowsABrokenNode(seen)) return Break("starts on an unhealthy node");
   if (had && !same_slice) let_go_.insert(before.slice->ref.name);
   const bool saw_nothing =
       std::holds_alternative<core::Tick>(seen) || std::holds_alternative<core::LookFailed>(seen);

@@ -59,6 +59,14 @@ TEST(Explain, ARunCountsItsHosts) {
   EXPECT_EQ(Of(r).waits_for, "run to end on 4 hosts");
 }
 
+TEST(Explain, AStageThatIsHeldBackWaitsForTheRepair) {
+  Reconciling r(JobBuilder().Step("tools").Build());
+  r.Tick().Answered().Ready(4).HostRuns(0).Unhealthy("UNHEALTHY_TPU").AllEnd();
+  ASSERT_EQ(r.state(), "SETUP");
+  EXPECT_EQ(Of(r).waits_for, "the cloud to repair the slice");
+  EXPECT_EQ(Of(r.Ready(4)).waits_for, "run to end on 4 hosts");
+}
+
 TEST(Explain, AWaitShowsItsErrorItsEndAndItsCure) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Refused({.code = Code::kResourceExhausted,
