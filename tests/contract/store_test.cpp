@@ -190,6 +190,18 @@ TEST_P(StoreContract, CommittedJobReadsBackWhole) {
   EXPECT_EQ(Get(job.id), job);
 }
 
+TEST_P(StoreContract, ARefusedDeleteReadsBack) {
+  Job job = BusyJob(Get(Create("train")));
+  job.slice->phase = core::SlicePhase::kDeleting;
+  job.slice->delete_refused = core::DeleteRefused{
+      .since = base::FromMillis(1'767'225'600'128),
+      .times = 3,
+      .error = {.code = Code::kPermissionDenied, .message = "no", .reason = Reason::kPermission}};
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  job.version += 1;
+  EXPECT_EQ(Get(job.id), job);
+}
+
 TEST_P(StoreContract, EveryStateReadsBack) {
   const base::Error stockout{
       .code = Code::kResourceExhausted, .message = "no more capacity", .reason = Reason::kStockout};

@@ -41,6 +41,7 @@ inline core::Slice SampleSlice(const std::string& name) {
   slice.unshown = {name};
   slice.cloud_state = "READY";
   slice.ready = true;
+  slice.unhealthy_since = base::FromMillis(1'767'225'600'127);
   slice.notice = core::Notice{.text = "SCHEDULED, PENDING"};
   return slice;
 }

@@ -120,6 +120,7 @@ core::Job ExpectedJob(int version) {
   expected.slice->requests_sent = 1;
   expected.slice->delete_requested_at.reset();
   expected.slice->not_found_since.reset();
+  expected.slice->unhealthy_since.reset();
   expected.slice->last_evidence_at = {};
   for (core::HostRun& run : expected.stage->hosts) {
     run.started = run.phase != core::HostPhase::kLost;
@@ -183,6 +184,7 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   expected.version = 2;
   expected.spec = job.spec;  // see UpgradeSpec.LosesNothing
   expected.slice->not_found_since.reset();
+  expected.slice->unhealthy_since.reset();
   EXPECT_EQ(job, expected);
   EXPECT_EQ(job.spec.command.grace, std::chrono::minutes{2});
 
