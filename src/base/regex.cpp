@@ -43,6 +43,7 @@ re2::RE2::Options OptionsOf() {
   options.set_perl_classes(true);
   options.set_word_boundary(true);
   options.set_dot_nl(true);
+  options.set_one_line(true);  // ^ and $ are the ends of the text
   options.set_never_capture(true);
   options.set_log_errors(false);
   options.set_max_mem(kMostMemory);

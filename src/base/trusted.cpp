@@ -102,19 +102,26 @@ std::deque<Path> NamesOf(const Path& path) {
 
 /// Takes the first word off a shell command.
 std::string_view NextWord(std::string_view& command) {
-  command = Trim(command);
+  constexpr std::string_view kBetween = " \t\n;&|<>()";
+  command.remove_prefix(std::min(command.size(), command.find_first_not_of(kBetween)));
   if (command.empty()) return {};
   const bool quoted = command.front() == '\'' || command.front() == '"';
-  const std::string_view stops = !quoted ? " \t\n;&|<>()" : command.front() == '"' ? "\"" : "'";
+  const std::string_view stops = !quoted ? kBetween : command.front() == '"' ? "\"" : "'";
   if (quoted) command.remove_prefix(1);
   const std::string_view word = command.substr(0, command.find_first_of(stops));
   command.remove_prefix(std::min(command.size(), word.size() + (quoted ? 1 : 0)));
   return word;
 }
 
-bool RunsItsArgument(std::string_view word) {
-  constexpr std::array kWords = {".", "exec", "sh", "bash", "python", "python3"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+bool RunsItsArgument(const Path& word) {
+  constexpr std::array kWords = {".",   "source", "exec",    "sh",   "bash", "dash",
+                                 "zsh", "python", "python3", "perl", "node", "ruby"};
+  return std::find(kWords.begin(), kWords.end(), word.filename()) != kWords.end();
+}
+
+bool IsProgram(const Path& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 0111) != 0;
 }
 
 }  // namespace
@@ -151,12 +158,19 @@ Status CheckTrusted(const Path& path, TrustedUse use) {
 }
 
 Status CheckTrustedCommand(std::string_view command, const Path& folder, TrustedUse use) {
-  std::string_view word = NextWord(command);
-  while (RunsItsArgument(word)) word = NextWord(command);
-  const bool is_path = word.find('/') != std::string_view::npos;
-  // Only the shell knows what these become.
-  if (!is_path || word.find_first_of("$`*=") != std::string_view::npos) return Ok();
-  return CheckTrusted(folder / ExpandHome(word), use);
+  bool runs_next = true;  // the word that comes is run, or read as a script
+  while (!Trim(command).empty()) {
+    const std::string_view word = NextWord(command);
+    // Only the shell knows what these become.
+    const bool open = word.find_first_of("$`*=") != std::string_view::npos;
+    if (open || (runs_next && word.starts_with('-'))) continue;
+    if (word.find('/') != std::string_view::npos) {
+      const Path path = folder / ExpandHome(word);
+      if (runs_next || IsProgram(path)) JM_TRY(CheckTrusted(path, use));
+    }
+    runs_next = RunsItsArgument(word);
+  }
+  return Ok();
 }
 
 }  // namespace jobman::base

@@ -234,7 +234,11 @@ Code CodeOfHttp(int status) {
 /// The service's own code if it names one; 409 and 400 stand for several codes.
 Code CodeOf(const http::Response& response, const Json& error) {
   const Code named = base::CodeFromName(GetString(error, "status"));
-  return named == Code::kUnknown || named == Code::kOk ? CodeOfHttp(response.status) : named;
+  if (named != Code::kUnknown && named != Code::kOk) return named;
+  // That a slice does not exist has consequences, and a proxy or a web server says 404 of anything.
+  const bool missing = response.status == 404 || response.status == 410;
+  if (missing && base::GetInt(error, "code") != response.status) return Code::kUnavailable;
+  return CodeOfHttp(response.status);
 }
 
 std::optional<std::chrono::seconds> Seconds(std::string_view text) {
@@ -288,6 +292,8 @@ Error ErrorFromResponse(const http::Response& response, const ErrorContext& cont
   Told told = Read(error, CodeOf(response, error));
   if (told.message.empty()) {
     told.message = "HTTP status " + std::to_string(response.status);
+    if (told.code == Code::kUnavailable && response.status < 500)
+      told.message += ", which is not the answer of the Cloud TPU API";
     if (!parsed && !response.body.empty()) told.message += ": " + Excerpt(response.body);
   }
   const auto retry_after = RetryAfter(response.headers, told);

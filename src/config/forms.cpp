@@ -68,27 +68,31 @@ Status CheckReservation(Text name) {
   return name.empty() ? base::Ok() : CheckResourceName(name);
 }
 
-/// The API takes the name, and what Compute Engine calls it itself: projects/P/global/networks/N,
-/// also as a URL.
-Status CheckPath(Text text, Text collection) {
-  if (const std::size_t at = text.rfind(collection); at != Text::npos) {
-    const bool whole = at > 0 && text[at - 1] == '/';
-    if (whole) text.remove_prefix(at + collection.size());
-  }
-  return text.empty() ? base::Ok() : CheckResourceName(text);
+/// The API takes the name, and what Compute Engine calls it itself, also as a URL. `collection`: a
+/// pattern.
+Status CheckPath(Text text, const std::string& collection) {
+  if (text.find('/') == Text::npos) return text.empty() ? base::Ok() : CheckResourceName(text);
+  const auto form =
+      base::Regex::Compile("^(https://[a-z.]+/compute/[a-z0-9]+/)?projects/[a-z0-9.:-]+/" +
+                           collection + "/[a-z][a-z0-9-]*$");
+  if (form.ok() && form->Matches(text)) return base::Ok();
+  return base::InvalidArgument(
+      "\"" + std::string(text) + "\" is neither a name nor a path of Compute Engine",
+      "write the name, or a path such as projects/my-project/global/networks/my-network");
 }
 
 Status CheckNetwork(Text text) {
-  return CheckPath(text, "networks/");
+  return CheckPath(text, "global/networks");
 }
 
 Status CheckSubnetwork(Text text) {
-  return CheckPath(text, "subnetworks/");
+  return CheckPath(text, "regions/[a-z0-9-]+/subnetworks");
 }
 
 Status CheckServiceAccount(Text email) {
-  Status status = CheckAddress(email);
-  if (status.ok() || email == "default" || email.empty()) return base::Ok();
+  const bool domain = email.substr(email.rfind('@') + 1).find('.') != Text::npos;
+  if ((CheckAddress(email).ok() && domain) || email == "default" || email.empty())
+    return base::Ok();
   return base::InvalidArgument(
       "\"" + std::string(email) + "\" is not the mail address of a service account",
       "for example: NAME@PROJECT.iam.gserviceaccount.com");

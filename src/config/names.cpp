@@ -168,16 +168,24 @@ base::Status CheckLogin(std::string_view login) {
 }
 
 bool LooksSecret(std::string_view variable) {
-  const std::vector<std::string> words = base::Split(base::ToLower(variable), '_');
+  std::vector<std::string> words = base::Split(base::ToLower(variable), '_');
   for (const std::string_view harmless : {"file", "path", "dir", "name", "id", "url", "len"}) {
     if (words.back() == harmless) return false;
   }
-  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
-    for (const std::string_view end : {"token", "password", "passwd", "secret", "secrets"}) {
-      if (word.ends_with(end)) return true;
-    }
+  // Numbers of tokens are not tokens.
+  for (const std::string_view count : {"max", "min", "num", "per", "total", "n"}) {
+    if (std::find(words.begin(), words.end(), count) != words.end()) return false;
+  }
+  return std::any_of(words.begin(), words.end(), [](std::string& word) {
+    if (base::Contains(word, "secret") || base::Contains(word, "passw")) return true;
+    while (!word.empty() && kDigits.find(word.back()) != std::string_view::npos) word.pop_back();
+    if (word.ends_with('s')) word.pop_back();
+    if (word.ends_with("token") || word == "key") return true;
     // Not MONKEY.
-    return word == "key" || word == "keys" || word.ends_with("apikey");
+    for (const std::string_view kind : {"api", "access", "private", "auth", "ssh", "encryption"}) {
+      if (word == std::string(kind) + "key") return true;
+    }
+    return false;
   });
 }
 

@@ -10,12 +10,12 @@ std::optional<FoundText> FromGcloud(const Defaults& defaults) {
   const base::Path folder =
       named_folder ? base::Path(*named_folder) : defaults.home / ".config" / "gcloud";
   std::string active = "default";
-  if (const auto name = base::ReadFile(folder / "active_config"); name.ok()) {
+  if (const auto name = base::ReadRegularFile(folder / "active_config"); name.ok()) {
     active = base::Trim(*name);
   }
   if (const auto name = defaults.env("CLOUDSDK_ACTIVE_CONFIG_NAME")) active = *name;
   const base::Path file = folder / "configurations" / ("config_" + active);
-  const auto text = base::ReadFile(file);
+  const auto text = base::ReadRegularFile(file);
   if (!text.ok()) return std::nullopt;
   const auto project = IniValue(*text, "core", "project");
   if (!project || project->empty()) return std::nullopt;

@@ -85,7 +85,7 @@ void CheckLabels(Reader& reader, const core::TpuSpec& tpu) {
 std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
   if (base::Contains(text, "\n") || text.starts_with("#!")) return text;
   const base::Path file = ResolvePath(reader.defaults(), reader.FolderOf(path), text);
-  auto script = base::ReadFile(file, kLongestScript);
+  auto script = base::ReadRegularFile(file, kLongestScript);
   if (!script.ok()) {
     reader.Complain(path, path + ": " + script.error().message,
                     "name a file, or write the script itself, beginning with #!");

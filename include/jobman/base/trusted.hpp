@@ -21,8 +21,9 @@ struct TrustedUse {
 /// not exist passes: then only its folders matter. kFailedPrecondition with the cure.
 Status CheckTrusted(const Path& path, TrustedUse use);
 
-/// The same of the file that a shell command runs first, if it names one by a path: "./tell.sh x",
-/// "sh ~/bin/token". Relative ones are below `folder`. What is found on PATH is the system's.
+/// The same of the files that a shell command runs, as far as it names them by a path: "./tell.sh
+/// x", "sh -e ~/bin/token", "cd / && timeout 5 /opt/tell". Relative ones are below `folder`. What
+/// is found on PATH is the system's.
 Status CheckTrustedCommand(std::string_view command, const Path& folder, TrustedUse use);
 
 }  // namespace jobman::base

@@ -18,7 +18,7 @@ struct InitOptions {
 
 // Safe to repeat: a file with this content is left alone, any other is never lost.
 base::Status WriteNew(const std::string& file, const std::string& text, bool force) {
-  const auto present = base::ReadFile(file);
+  const auto present = base::ReadRegularFile(file);
   if (present.ok() && *present == text) return base::Ok();
   if (present.ok() && !force)
     return base::Error{.code = base::Code::kAlreadyExists,

@@ -135,6 +135,7 @@ Json BodyReader::ReadEnum(const std::string& type, const Json& value, const std:
 }  // namespace
 
 std::optional<Json> ParseOnce(const std::string& text, Violations& violations) {
+  if (!ParseJson(text)) return std::nullopt;  // its depth is bounded
   std::vector<std::set<std::string>> names;
   const auto note = [&](int, Json::parse_event_t event, Json& parsed) {
     if (event == Json::parse_event_t::object_start) names.emplace_back();

@@ -19,6 +19,7 @@ TEST(Regex, MatchesAnywhereInTheText) {
   EXPECT_FALSE(Finds("loss.*nan", "step 3: loss = 0.3"));
   EXPECT_TRUE(Finds("^a+$|b{2}", "xbbx"));
   EXPECT_FALSE(Finds("^a+$|b{2}", "xaab"));
+  EXPECT_FALSE(Finds("^a$", "b\na"));
 }
 
 TEST(Regex, TakesAnyBytes) {

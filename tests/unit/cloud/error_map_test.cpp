@@ -77,7 +77,6 @@ TEST(ErrorFromResponse, FallsBackToTheHttpStatus) {
   EXPECT_EQ(code(400), Code::kInvalidArgument);
   EXPECT_EQ(code(401), Code::kUnauthenticated);
   EXPECT_EQ(code(403), Code::kPermissionDenied);
-  EXPECT_EQ(code(404), Code::kNotFound);
   EXPECT_EQ(code(409), Code::kAborted);
   EXPECT_EQ(code(418), Code::kUnknown);
   EXPECT_EQ(code(429), Code::kResourceExhausted);
@@ -85,6 +84,21 @@ TEST(ErrorFromResponse, FallsBackToTheHttpStatus) {
   EXPECT_EQ(code(502), Code::kUnavailable);
   EXPECT_EQ(code(503), Code::kUnavailable);
   EXPECT_EQ(code(504), Code::kDeadlineExceeded);
+}
+
+TEST(ErrorFromResponse, OnlyTheApiSaysThatSomethingIsNotThere) {
+  const auto code = [](int status, const char* body) {
+    return ErrorFromResponse({.status = status, .body = body}, kContext).code;
+  };
+  for (const char* body : {"", "<html>Not Found</html>", "{}", R"({"error":"not_found"})",
+                           R"({"error":{"message":"x"}})", R"({"error":{"code":500}})", "[404]"}) {
+    EXPECT_EQ(code(404, body), Code::kUnavailable) << body;
+    EXPECT_EQ(code(410, body), Code::kUnavailable) << body;
+  }
+  EXPECT_EQ(code(404, R"({"error":{"code":404,"message":"x"}})"), Code::kNotFound);
+  EXPECT_EQ(code(404, R"({"error":{"status":"NOT_FOUND"}})"), Code::kNotFound);
+  const auto error = ErrorFromResponse({.status = 404, .body = "<html>"}, kContext);
+  EXPECT_EQ(error.message, "HTTP status 404, which is not the answer of the Cloud TPU API: <html>");
 }
 
 TEST(ErrorFromResponse, ReadsEveryShapeOfBody) {

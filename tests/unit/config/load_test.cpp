@@ -282,7 +282,7 @@ TEST(Load, ValidUntilIsADurationOrATime) {
 TEST(Load, TranslatesGcloudFlags) {
   const core::TpuSpec tpu = MustLoad(RequestOf(JobWithTpu(R"(  tags: [a]
   flags: ["--network=n", "--subnetwork s", --internal-ips, --spot, --tags, "b,c",
-          "--labels=team=x,kind=y", "--metadata=k=v", --service-account=me@p]
+          "--labels=team=x,kind=y", "--metadata=k=v", --service-account=me@p.example]
 )")))
                                 .spec.tpu;
   EXPECT_EQ(tpu.network, "n");
@@ -292,7 +292,7 @@ TEST(Load, TranslatesGcloudFlags) {
   EXPECT_THAT(tpu.tags, ElementsAre("a", "b", "c"));
   EXPECT_EQ(tpu.labels, (std::map<std::string, std::string>{{"kind", "y"}, {"team", "x"}}));
   EXPECT_EQ(tpu.metadata.at("k"), "v");
-  EXPECT_EQ(tpu.service_account, "me@p");
+  EXPECT_EQ(tpu.service_account, "me@p.example");
 }
 
 TEST(Load, MissingFilesAndFoldersAreNamed) {
@@ -420,8 +420,10 @@ TEST(Load, WarnsOfASecretFromTheEnvironment) {
     const std::string text = SmallJob("job: {environment: {V: \"${oc.env:" + name + "}\"}}\n");
     return !WarningsOf(text, {{name, "x"}}).empty();
   };
-  for (const char* name : {"HF_TOKEN", "WANDB_API_KEY", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY",
-                           "MY_SECRET", "token", "OPENAI_APIKEY", "SECRET_VALUE"})
+  for (const char* name :
+       {"HF_TOKEN", "WANDB_API_KEY", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "MY_SECRET", "token",
+        "OPENAI_APIKEY", "SECRET_VALUE", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "TOKEN2",
+        "HF_TOKENS", "PASSWORDS", "mySecretValue", "APIKEY2"})
     EXPECT_TRUE(warns(name)) << name;
   for (const char* name :
        {"HOME", "MAX_TOKENS", "TOKENIZER", "MONKEY", "SSH_KEY_PATH", "KEYBOARD", "TOKEN_FILE"})
@@ -456,7 +458,12 @@ TEST(Load, NamesInTheCloudHaveTheirForm) {
         "  pricing: reserved\n  reservation: mine"})
     EXPECT_EQ(tpu(good), "") << good;
   EXPECT_THAT(tpu("  network: My Net"), HasSubstr("tpu.network: \"My Net\" contains 'M'"));
-  EXPECT_THAT(tpu("  network: networks/n"), HasSubstr("contains '/'"));
+  EXPECT_THAT(tpu("  network: networks/n"), HasSubstr("is neither a name nor a path"));
+  EXPECT_THAT(tpu("  network: \"evil stuff\\n/networks/ok\""), HasSubstr("tpu.network: "));
+  EXPECT_THAT(tpu("  network: projects/My Proj/global/networks/ok"),
+              HasSubstr("is neither a name"));
+  EXPECT_THAT(tpu("  network: projects/p/regions/r/subnetworks/n"), HasSubstr("is neither a name"));
+  EXPECT_THAT(tpu("  service_account: a@b"), HasSubstr("is not the mail address of a service"));
   EXPECT_THAT(tpu("  subnetwork: a b"), HasSubstr("tpu.subnetwork: \"a b\" contains a space"));
   EXPECT_THAT(tpu("  service_account: nobody"),
               HasSubstr("\"nobody\" is not the mail address of a service account"));
@@ -474,6 +481,13 @@ TEST(Load, ANulByteIsRefusedWhereverItIs) {
   const auto script = dir.Write("script.sh", std::string("#!/bin/sh\necho a\0b\n", 19));
   EXPECT_THAT(ProblemsOf(JobWithTpu("  startup_script: " + script.string() + "\n")),
               HasSubstr("contains a NUL byte"));
+}
+
+TEST(Load, AFifoIsNotWaitedFor) {
+  const ScratchDir dir;
+  ASSERT_EQ(::mkfifo((dir.path() / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(ProblemsOf(JobWithTpu("  startup_script: " + (dir.path() / "pipe").string() + "\n")),
+              HasSubstr("is not a regular file"));
 }
 
 TEST(Load, AFileNameCannotPretendToBeALine) {

@@ -206,6 +206,7 @@ TEST_F(SchemaTest, RefusesTyposInWholeRequests) {
       {"[]", "Root element"},
       {"{", "not JSON"},
       {"", "not JSON"},
+      {R"({"tpu":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}", "not JSON"},
   };
   for (const auto& [body, names] : wrong) {
     const Reply reply = service.Handle({.method = "POST",
