@@ -76,10 +76,26 @@ Error Foreign(const Path& path, uid_t owner, const TrustedUse& use) {
       root ? fmt::format("run jobman as {}, or {}", name, use.instead) : std::string(use.instead));
 }
 
+/// In a user namespace, as in many containers, files of users that it does not map, host's root
+/// among them, show this owner.
+bool IsUnmapped(uid_t owner) {
+  constexpr std::int64_t kAllUsers = 4294967295;
+  constexpr std::int64_t kUsual = 65534;
+  const auto number = [](std::string_view text) { return ParseNumber(Trim(text)).value_or(0); };
+  const auto overflow = ReadFile("/proc/sys/kernel/overflowuid");
+  if (owner != (overflow.ok() ? number(*overflow) : kUsual)) return false;
+  const auto map = ReadFile("/proc/self/uid_map");
+  std::int64_t mapped = 0;
+  for (const std::string& line : Split(Trim(map.value_or("")), '\n'))
+    mapped += number(std::string_view(line).substr(line.find_last_of(' ') + 1));
+  return mapped > 0 && mapped < kAllUsers;
+}
+
 /// One entry on the way. `last`: the thing itself, which must not be shared at all.
 Status CheckEntry(const Path& path, const struct stat& info, bool last, const TrustedUse& use) {
   const uid_t self = ::geteuid();
-  if (info.st_uid != 0 && info.st_uid != self) return Foreign(path, info.st_uid, use);
+  const bool ours = info.st_uid == 0 || info.st_uid == self || (!last && IsUnmapped(info.st_uid));
+  if (!ours) return Foreign(path, info.st_uid, use);
   // A device is read as it is, whoever else writes to it: /dev/null.
   if (S_ISLNK(info.st_mode) || S_ISCHR(info.st_mode) || (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
     return Ok();

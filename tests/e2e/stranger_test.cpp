@@ -33,6 +33,11 @@ class Stranger : public testing::Test {
     ASSERT_TRUE(!root_ || chown(place_.home().c_str(), kNobody, kNobody) == 0);
   }
 
+  /// Root may not use another user's home, and puts the place away.
+  void TearDown() override {
+    if (root_) RunProgram({"chown", "-R", "0:0", place_.home().string()});
+  }
+
   /// `jobman ARGS` as the stranger, with only these variables in the environment.
   Ran Jobman(const std::vector<std::string>& args, const std::vector<std::string>& variables) {
     return Become(root_ ? ByRoot() : std::vector<std::string>{}, args, variables);

@@ -17,8 +17,9 @@ struct TrustedUse {
 /// Whether only this user and root can change what is at `path`, as OpenSSH asks of its files: it
 /// and all folders above belong to one of them, and neither their group nor others may write there.
 /// A folder above may be shared if it is sticky, as /tmp is; a user's private group, which has
-/// nobody else, counts as the user. Symbolic links are followed, and must be theirs too. What does
-/// not exist passes: then only its folders matter. kFailedPrecondition with the cure.
+/// nobody else, counts as the user. In a user namespace that does not map root, a folder above may
+/// be one of the users that are not mapped. Symbolic links are followed, and must be theirs too.
+/// What does not exist passes: then only its folders matter. kFailedPrecondition with the cure.
 Status CheckTrusted(const Path& path, TrustedUse use);
 
 /// The same of the files that a shell command runs, as far as it names them by a path: "./tell.sh
