@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSize = "size=2m";
+constexpr const char* kSize = "size=2m,mode=0700";
 constexpr int kLines = 20'000;
 
 /// Gives this process a mount namespace; for ordinary users within a user namespace with the same
