@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/names.hpp"
 #include "config/yaml_reader.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"

@@ -55,8 +55,11 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
 }
 
 ports::RemoteCommand CommandOf(const remote::Call& call) {
-  return {
-      .command = call.command, .input = call.input, .limit = call.limit, .silence = call.silence};
+  return {.command = call.command,
+          .input = call.input,
+          .limit = call.limit,
+          .silence = call.silence,
+          .linger = remote::kLinger};
 }
 
 ports::ByteSink KeepIn(std::string* text) {

@@ -79,7 +79,8 @@ base::Duration StageFollower::UnreachableTime(const Error& error, bool answered,
 }
 
 /// Starts or follows the run over one connection, and takes its output.
-base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, bool may_start) {
+base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, bool may_start,
+                                                            std::optional<base::Duration> limit) {
   const core::Job& job = *context_.job;
   StageHost& host = hosts_[index];
   if (may_start && !context_.IsCommand() && job.attempt > 1 && !host.started) {
@@ -107,6 +108,7 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
       startable = order.error();  // an earlier controller may have started the run
     }
   }
+  call.limit = limit;
   Answer answer = co_await hosts_.Call(index, std::move(call), out);
   const bool absent = answer.ok() && answer->kind == RunStatus::Kind::kAbsent;
   if (absent && !startable.ok()) co_return startable.error();
@@ -141,20 +143,23 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   co_return base::Ok();
 }
 
-/// Fetches the rest of the log of a run that has ended. A host that does not answer is given up
-/// after a while; its log stays incomplete.
+/// Fetches the rest of the log of a run that has ended. A host that does not answer, or that never
+/// comes to an end, is given up after a while; its log stays incomplete. While the disk here is
+/// full, nothing is given up.
 base::Task<StageFollower::Answer> StageFollower::FetchRest(std::size_t index) {
   StageHost& host = hosts_[index];
   base::Duration unreachable_for{0};
+  base::Duration fetched_for{0};
   for (int tries = 1;; ++tries) {
     const core::TimePoint began = context_.Now();
-    Answer rest = co_await FollowOnce(index, false);
+    Answer rest = co_await FollowOnce(index, false, remote::kFetchLimit - fetched_for);
     if (rest.ok() || IsPermanent(rest.error()) || host.ended) co_return rest;
     hosts_.Failing(host, rest.error());
     const bool answered = EndContact(host, rest.error());
     const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     unreachable_for += UnreachableTime(rest.error(), answered, began, wait);
-    if (unreachable_for > remote::kStopMargin) co_return rest;
+    if (!IsLocalTrouble(rest.error())) fetched_for += context_.Now() - began;
+    if (unreachable_for > remote::kStopMargin || fetched_for >= remote::kFetchLimit) co_return rest;
     co_await base::Sleep(wait);
   }
 }

@@ -28,7 +28,8 @@ class StageFollower {
   };
 
   base::Task<void> Follow(std::size_t index);
-  base::Task<Answer> FollowOnce(std::size_t index, bool may_start);
+  base::Task<Answer> FollowOnce(std::size_t index, bool may_start,
+                                std::optional<base::Duration> limit = {});
   base::Task<Answer> FetchRest(std::size_t index);
   base::Task<base::Status> Renew(std::size_t index);
   void Finish(std::size_t index, const remote::RunStatus& status);

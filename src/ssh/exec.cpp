@@ -36,6 +36,29 @@ class Patience {
   Deadline heard_ = began_;
 };
 
+/// How long an output that nobody needs any more may stay open.
+class Linger {
+ public:
+  explicit Linger(const ports::RemoteCommand& command) : quiet_(command.linger) {}
+
+  /// To be called in every round, with what was seen in it.
+  void Note(bool ended, bool some_out) {
+    const Deadline now = std::chrono::steady_clock::now();
+    if (ended && ended_ == kNever) ended_ = now;
+    if (some_out || ended_ == now) heard_ = now;
+  }
+  Deadline end() const {
+    if (!quiet_ || ended_ == kNever) return kNever;
+    return std::min(heard_ + *quiet_, ended_ + kMost);
+  }
+
+ private:
+  static constexpr base::Duration kMost = std::chrono::minutes{1};
+  std::optional<base::Duration> quiet_;
+  Deadline ended_ = kNever;
+  Deadline heard_ = {};
+};
+
 Task<Status> OpenChannel(std::shared_ptr<Session> session, Channel* channel, Deadline deadline) {
   while (true) {
     const int code = channel->Open();
@@ -62,13 +85,18 @@ Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, st
   }
 }
 
-/// Moves bytes both ways without waiting; returns whether any moved.
-Result<bool> Exchange(Channel& channel, const std::string& input, const ports::ByteSink& out,
-                      const ports::ByteSink& err) {
+struct Moved {
+  bool any = false;
+  bool out = false;  ///< on stdout
+};
+
+/// Moves bytes both ways without waiting.
+Result<Moved> Exchange(Channel& channel, const std::string& input, const ports::ByteSink& out,
+                       const ports::ByteSink& err) {
   JM_ASSIGN_OR_RETURN(const bool some_out, channel.Drain(false, out));
   JM_ASSIGN_OR_RETURN(const bool some_err, channel.Drain(true, err));
   const bool fed = channel.Feed(input);
-  return some_out || some_err || fed;
+  return Moved{.any = some_out || some_err || fed, .out = some_out};
 }
 
 }  // namespace
@@ -82,6 +110,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
   if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
   *started = true;
   Patience patience(command);
+  Linger linger(command);
   JM_CO_TRY(co_await StartCommand(session, &channel, command.command, patience));
   while (true) {
     const auto seen = session->packets();
@@ -89,9 +118,11 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
     session->After();
     if (!moved.ok()) co_return std::move(moved).error();
     if (channel.exit_code() && channel.AtEnd()) co_return *channel.exit_code();
-    if (*moved) patience.Heard();
+    linger.Note(channel.exit_code().has_value(), moved->out);
+    if (std::chrono::steady_clock::now() >= linger.end()) co_return *channel.exit_code();
+    if (moved->any) patience.Heard();
     if (patience.over()) co_return patience.ErrorFor(session->endpoint());
-    if (*moved) {
+    if (moved->any) {
       co_await base::Yield();
       continue;
     }
@@ -99,7 +130,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
     // Packets that arrived during the exchange may be for a stream that was already read.
     if (session->packets() != seen) continue;
     if (channel.closed()) co_return Broken(session->endpoint(), "closed without an exit code");
-    co_await session->Changed(patience.end());
+    co_await session->Changed(std::min(patience.end(), linger.end()));
   }
 }
 

@@ -44,6 +44,9 @@ struct RemoteCommand {
   /// How long it may be silent: neither writes output nor takes input; nothing: as long as it
   /// likes.
   std::optional<base::Duration> silence = {};
+  /// Once the command has ended, processes that it left behind may hold its output open. This long
+  /// without a byte on stdout, a minute at most, and the call is over; nothing: when all is closed.
+  std::optional<base::Duration> linger = {};
 };
 
 /// Takes output as it arrives. An error ends the call with that error.

@@ -46,6 +46,12 @@ inline constexpr Duration kCallLimit = std::chrono::seconds{30};
 /// is there (a test compares the two). A host that is silent for this long hangs.
 inline constexpr Duration kLongestSilence = std::chrono::seconds{45};
 
+/// How long a call's output may stay open once the script has ended: what the login shell starts in
+/// the background (in ~/.bashrc) may hold it for ever.
+inline constexpr Duration kLinger = std::chrono::seconds{5};
+/// How long the rest of a log is fetched once its run was stopped.
+inline constexpr Duration kFetchLimit = std::chrono::minutes{5};
+
 /// A command line for the host's login shell, its stdin, and its limits: see ports::RemoteCommand.
 /// Every call has one of the two, since a host may accept logins and never answer.
 struct Call {

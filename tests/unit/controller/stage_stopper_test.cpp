@@ -141,6 +141,18 @@ TEST_F(StageStopperTest, AHostThatHangsWhileTheLogIsFetchedLosesItsEnd) {
   EXPECT_EQ(Last().exit_code, 143);
 }
 
+/// Each time it answers, writes a little, and breaks off.
+TEST_F(StageStopperTest, AHostThatTricklesWhileTheLogIsFetchedLosesItsEnd) {
+  shell_.Add("stop", {.out = "exited 143\n"});
+  for (int tries = 0; tries < 20; ++tries) shell_.Add("follow", {.code = Broken(), .out = "x\n"});
+  shell_.takes = std::chrono::minutes{2};
+  Start();
+  Stop();
+  ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
+  EXPECT_EQ(Last().exit_code, 143);
+  EXPECT_EQ(std::count(shell_.verbs.begin(), shell_.verbs.end(), "follow"), 3);
+}
+
 /// What the command left behind may run on.
 TEST_F(StageStopperTest, AHostThatHangsAfterTheCommandEndedIsReportedWithTheReason) {
   Host() = {.host = 0, .phase = HostPhase::kExited, .exit_code = 7};

@@ -372,6 +372,20 @@ TEST_F(HostShellTest, ACommandThatPassesItsLimitIsEnded) {
   EXPECT_TRUE(TurnUntil([&] { return access(file.c_str(), F_OK) == 0; }));
 }
 
+TEST_F(HostShellTest, WhatACommandLeavesBehindDoesNotHoldUpTheCall) {
+  const TestSshd sshd;
+  // It keeps both streams open, and is not silent.
+  const std::string command =
+      "(for i in $(seq 6000); do echo noise >&2; sleep 0.01; done) & echo x";
+  const Ran ran = Run(sshd.Target(), {.command = command,
+                                      .limit = std::chrono::seconds{60},
+                                      .linger = std::chrono::milliseconds{100}});
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+  EXPECT_EQ(*ran.result, 0);
+  EXPECT_EQ(ran.out, "x\n");
+  EXPECT_EQ(shell.sessions(), 1) << "the connection is good";
+}
+
 TEST_F(HostShellTest, ACommandThatFallsSilentIsEnded) {
   const TestSshd sshd;
   const Ran ran = Run(sshd.Target(), {.command = "echo hello; sleep 1000",
