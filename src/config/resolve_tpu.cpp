@@ -12,10 +12,12 @@ namespace {
 constexpr std::size_t kLongestScript = std::size_t{256} << 10;
 
 /// The table here ends with the day this program was made: the API knows what there is.
-void CheckUnknownType(Reader& reader, const core::TpuSpec& tpu, base::Error unknown) {
+void CheckUnknownType(Reader& reader, const core::TpuSpec& tpu, const base::Error& unknown) {
   if (tpu.version.empty() && core::GenerationOf(tpu.accelerator).empty()) {
-    unknown.hint += "\n  if it is of a new generation, set tpu.version, too";
-    return reader.Complain("tpu.accelerator", base::Status(std::move(unknown)));
+    return reader.Complain(
+        "tpu.version",
+        "tpu.version is missing, and the type " + tpu.accelerator + " is not known here",
+        "what there is: gcloud compute tpus tpu-vm versions list\n  " + unknown.hint);
   }
   reader.Warn("tpu.accelerator", tpu.accelerator + " is not known here: the API decides",
               "its hosts and chips come from the API; " + unknown.hint);

@@ -106,6 +106,10 @@ base::Task<Status> HookNotifier::Post(core::HookSpec hook, Message message) {
                    .message = "the address of the webhook is not a usable http(s) URL"};
     co_return unusable;
   }
+  // It was kept out of the job file: it is a secret itself.
+  if (hook.url.empty() && url->IsOpen()) {
+    co_return InTheClear("the webhook's secret address", "plain http to " + url->host, "use https");
+  }
   if (!hook.token.empty()) {
     if (url->IsOpen()) co_return InTheClear("the token", "plain http to " + url->host, "use https");
     JM_CO_ASSIGN_OR_RETURN(const std::string token, Read(hook.token));

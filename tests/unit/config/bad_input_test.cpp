@@ -251,11 +251,11 @@ const BadInput kValues[] = {
   did you mean v4-32?
 )"},
     {"UnknownGenerationWithoutARuntime", Tpu("v99", "us-central2-b"),
-     R"(job.yaml:2:20: tpu.accelerator: unknown accelerator type "v99"
+     R"(job.yaml:2:1: tpu.version is missing, and the type v99 is not known here
   2 | tpu: {accelerator: v99, zone: us-central2-b, project: p}
-    |                    ^
+    | ^
+  what there is: gcloud compute tpus tpu-vm versions list
   types are written like v2-8, v3-8, v4-8, v5litepod-1, v5p-8, v6e-1
-  if it is of a new generation, set tpu.version, too
 )"},
     {"RegionForZone", Tpu("v4-32", "us-central2"),
      R"(job.yaml:2:33: tpu.zone: "us-central2" is a region

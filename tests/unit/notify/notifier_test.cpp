@@ -110,6 +110,10 @@ TEST_F(HookNotifierTest, SecretsOfAWebhookAreReadWhenNeededAndNeverShown) {
               testing::Contains(Pair("Authorization", "Bearer s3cret")));
   EXPECT_EQ(told.error().message, "x.org answered with status 500");
   EXPECT_THAT(told.error().ToString(), Not(HasSubstr("hidden")));
+  ASSERT_TRUE(base::WriteFileAtomic(dir_.path() / "open", "http://hooks.example.com/s3cret").ok());
+  const auto open = Tell({.url_from = {.file = (dir_.path() / "open").string()}});
+  EXPECT_THAT(open.error().message, HasSubstr("not sent over plain http to hooks.example.com"));
+  EXPECT_THAT(open.error().ToString(), Not(HasSubstr("s3cret")));
   const auto unknown = Tell({.url_from = {.env = "UNKNOWN"}});
   EXPECT_THAT(unknown.error().message, HasSubstr("has no UNKNOWN"));
 }
