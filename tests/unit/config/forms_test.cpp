@@ -1,0 +1,98 @@
+// The forms of texts beyond their type: what they may name, hold and give away.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/config/load.hpp"
+#include "tests/unit/config/support.hpp"
+
+namespace jobman::config {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::JobWithTpu;
+using testing::ProblemsOf;
+using testing::Rendered;
+using testing::RequestOf;
+using testing::ScratchDir;
+using testing::SmallJob;
+
+std::string WarningsOf(const std::string& text, const testing::Environment& env) {
+  const LoadResult result = Load(RequestOf(text, env));
+  EXPECT_EQ(Rendered(result), "");
+  if (!result.loaded) return {};
+  std::string warnings;
+  for (const Problem& warning : result.loaded->warnings) warnings += RenderWarning(warning);
+  return warnings;
+}
+
+TEST(Forms, WarnsOfASecretFromTheEnvironment) {
+  const auto warns = [](const std::string& name) {
+    const std::string text = SmallJob("job: {environment: {V: \"${oc.env:" + name + "}\"}}\n");
+    return !WarningsOf(text, {{name, "x"}}).empty();
+  };
+  for (const char* name :
+       {"HF_TOKEN", "WANDB_API_KEY", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "MY_SECRET", "token",
+        "OPENAI_APIKEY", "SECRET_VALUE", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "TOKEN2",
+        "HF_TOKENS", "PASSWORDS", "mySecretValue", "APIKEY2"})
+    EXPECT_TRUE(warns(name)) << name;
+  for (const char* name :
+       {"HOME", "MAX_TOKENS", "TOKENIZER", "MONKEY", "SSH_KEY_PATH", "KEYBOARD", "TOKEN_FILE"})
+    EXPECT_FALSE(warns(name)) << name;
+  EXPECT_EQ(
+      WarningsOf(SmallJob("job: {environment: {V: \"a-${oc.env:HF_TOKEN}\"}}\n"),
+                 {{"HF_TOKEN", "x"}}),
+      R"(job.yaml:3:36: warning: HF_TOKEN looks like a secret, and its value becomes part of the job's record
+  3 | job: {environment: {V: "a-${oc.env:HF_TOKEN}"}}
+    |                                    ^
+  to keep it out of there: command.secrets: [HF_TOKEN]
+)");
+}
+
+TEST(Forms, ASliceCarries64Labels) {
+  const auto labels = [](int count) {
+    std::string text = "  labels:\n";
+    for (int i = 0; i < count; ++i) text += "    l" + std::to_string(i) + ": x\n";
+    return ProblemsOf(JobWithTpu(text));
+  };
+  EXPECT_EQ(labels(61), "");
+  EXPECT_THAT(labels(62), AllOf(HasSubstr("tpu.labels has 62 labels"), HasSubstr("remove some")));
+}
+
+TEST(Forms, NamesInTheCloudHaveTheirForm) {
+  const auto tpu = [](const std::string& member) { return ProblemsOf(JobWithTpu(member + "\n")); };
+  for (const char* good :
+       {"  network: my-net", "  network: projects/p/global/networks/n",
+        "  network: https://www.googleapis.com/compute/v1/projects/p/global/networks/n",
+        "  subnetwork: projects/p/regions/r/subnetworks/s", "  service_account: default",
+        "  service_account: 123-compute@developer.gserviceaccount.com",
+        "  pricing: reserved\n  reservation: mine"})
+    EXPECT_EQ(tpu(good), "") << good;
+  EXPECT_THAT(tpu("  network: My Net"), HasSubstr("tpu.network: \"My Net\" contains 'M'"));
+  EXPECT_THAT(tpu("  network: networks/n"), HasSubstr("is neither a name nor a path"));
+  EXPECT_THAT(tpu("  network: \"evil stuff\\n/networks/ok\""), HasSubstr("tpu.network: "));
+  EXPECT_THAT(tpu("  network: projects/My Proj/global/networks/ok"),
+              HasSubstr("is neither a name"));
+  EXPECT_THAT(tpu("  network: projects/p/regions/r/subnetworks/n"), HasSubstr("is neither a name"));
+  EXPECT_THAT(tpu("  service_account: a@b"), HasSubstr("is not the mail address of a service"));
+  EXPECT_THAT(tpu("  subnetwork: a b"), HasSubstr("tpu.subnetwork: \"a b\" contains a space"));
+  EXPECT_THAT(tpu("  service_account: nobody"),
+              HasSubstr("\"nobody\" is not the mail address of a service account"));
+  EXPECT_THAT(tpu("  pricing: reserved\n  reservation: a/b"),
+              HasSubstr("tpu.reservation: \"a/b\" contains '/'"));
+}
+
+TEST(Forms, ANulByteIsRefusedWhereverItIs) {
+  EXPECT_THAT(
+      ProblemsOf("tpu: {accelerator: v4-32, zone: z, project: p}\ncommand: {cmd: \"a\\0b\"}\n"),
+      HasSubstr("job.yaml:2:16: this text contains a NUL byte"));
+  EXPECT_THAT(ProblemsOf(SmallJob("job: {environment: {V: \"\\x00\"}}\n")),
+              HasSubstr("a NUL byte"));
+  const ScratchDir dir;
+  const auto script = dir.Write("script.sh", std::string("#!/bin/sh\necho a\0b\n", 19));
+  EXPECT_THAT(ProblemsOf(JobWithTpu("  startup_script: " + script.string() + "\n")),
+              HasSubstr("contains a NUL byte"));
+}
+
+}  // namespace
+}  // namespace jobman::config
