@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "jobman/base/hash.hpp"
+#include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/attempt.hpp"
 
@@ -17,10 +17,13 @@ using core::Site;
 constexpr int kIdBytes = 6;  // as in the store's first migration
 
 base::Error Elsewhere(const Site& here, const Site& known) {
+  const std::string now = core::SiteText(here);
+  const std::string then = core::SiteText(known);
   return {
       .code = base::Code::kFailedPrecondition,
-      .message = fmt::format("this store was moved or copied: it was used in {}, and is in {}",
-                             core::SiteText(known), core::SiteText(here)),
+      .message = "this store was moved or copied: " +
+                 (now == then ? fmt::format("it is not the file that was used in {}", then)
+                              : fmt::format("it was used in {}, and is in {}", then, now)),
       .reason = base::Reason::kCopiedStore,
       .hint = "if it was moved: jobman store adopt; if it is a copy: jobman store adopt --new-id"};
 }

@@ -23,15 +23,15 @@ Machine Compare(const Site& one, const Site& other) {
 }
 
 bool IsSame(const Site& here, const Site& known) {
-  const bool path = !here.path.empty() && here.path == known.path;
-  const bool file = here.file != 0 && here.file == known.file;
+  // A copy is another file, wherever it is put.
+  if (here.file == 0 || here.file != known.file) return false;
   switch (Compare(here, known)) {
     case Machine::kSame:
-      return path || file;
+      return true;
     case Machine::kUnknown:
-      return path && file;
+      return here.path == known.path;
     case Machine::kOther:
-      return file && here.shared && known.shared;
+      return here.shared && known.shared;
   }
   return false;
 }

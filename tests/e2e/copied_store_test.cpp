@@ -109,6 +109,29 @@ TEST_F(CopiedStore, ACopyWithANewIdLivesBesideTheOriginal) {
   EXPECT_EQ(place_.Jobman({"delete", "train", "--wait"}).code, 0);
 }
 
+/// Each folder is where the other one was: the path says nothing.
+TEST_F(CopiedStore, TheOriginalIsKnownByItsFileWhereverItIs) {
+  place_.KillController();
+  const auto swap = [this] {
+    const base::Path home = place_.home() / "store";
+    const base::Path copy = copy_->home() / "store";
+    const base::Path aside = place_.path() / "aside";
+    std::filesystem::rename(home, aside);
+    std::filesystem::rename(copy, home);
+    std::filesystem::rename(aside, copy);
+  };
+  swap();
+  const Ran refused = place_.Jobman({"tick"});
+  EXPECT_EQ(refused.code, kUsage);
+  EXPECT_THAT(refused.err, HasSubstr("it is not the file that was used in "));
+  EXPECT_EQ(copy_->Jobman({"tick"}).code, 0);
+  EXPECT_EQ(copy_->StateOf("train"), "RUNNING");
+  EXPECT_EQ(copy_->Jobman({"delete", "train", "--wait"}).code, 0);
+  EXPECT_EQ(copy_->Jobman({"controller", "stop"}).code, 0);
+  swap();
+  ASSERT_EQ(copy_->Jobman({"store", "adopt", "--new-id"}).code, 0);
+}
+
 TEST_F(CopiedStore, AStoreThatWasMovedGoesOnWithItsJobs) {
   place_.KillController();
   ASSERT_TRUE(base::RemoveAll(place_.home() / "store").ok());

@@ -21,9 +21,9 @@ struct Site {
   friend bool operator==(const Site&, const Site&) = default;
 };
 
-/// The recorded site that is the one seen `here`; nothing when the store was moved or copied since.
-/// On one machine the path or the file must be the same, since a copy has neither; on a machine
-/// that cannot be identified both; on another machine the file, on a file system that both share.
+/// The recorded site that is the one seen `here`; nothing when the store may be a copy. The file
+/// must be the same, since a copy is another one; on a machine that cannot be identified the path
+/// too; on another machine both must see it on a shared file system.
 std::optional<std::size_t> FindSite(const Site& here, const std::vector<Site>& known);
 /// The list with `here` as its last, in place of an earlier record of this machine and path. The
 /// oldest are forgotten.

@@ -77,6 +77,17 @@ TEST_F(StoreSiteTest, AFolderThatWasRenamedIsNoCopyAndItsOldPathIsForgotten) {
   EXPECT_FALSE(Check().ok());
 }
 
+TEST_F(StoreSiteTest, ACopyInThePlaceOfTheOriginalIsAskedAboutOnce) {
+  ASSERT_TRUE(Check().ok());
+  here_.file = 8;
+  EXPECT_EQ(Check().error().message,
+            "this store was moved or copied: it is not the file that was used in "
+            "/home/alice/store on laptop");
+  ASSERT_TRUE(Await(AdoptStore(Here())).ok());
+  EXPECT_TRUE(Check().ok());
+  EXPECT_THAT(*store_.Sites(), ElementsAre(here_));
+}
+
 TEST_F(StoreSiteTest, SeveralMachinesAreRememberedOnceAdopted) {
   ASSERT_TRUE(Check().ok());
   const core::Site first = here_;
