@@ -87,18 +87,9 @@ base::Status MustContain(const Offered& offered, const std::string& wanted,
   return WrongKey(place, message, hint, reason);
 }
 
-base::Status CheckValidUntil(const config::Loaded& loaded, base::TimePoint now) {
-  const auto& until = loaded.spec.tpu.valid_until;
-  if (!until || *until > now) return base::Ok();
-  return WrongKey(loaded.places.at("tpu.valid_until"),
-                  "tpu.valid_until, " + base::FormatRfc3339(*until) + ", has passed",
-                  "set a later time, or a duration such as 6h", base::Reason::kNone);
-}
-
 }  // namespace
 
 base::Task<base::Result<std::string>> CheckOffer(Context context, config::Loaded loaded) {
-  JM_CO_TRY(CheckValidUntil(loaded, context.Now()));
   Offers offers(context, loaded.spec);
   const core::TpuSpec& tpu = loaded.spec.tpu;
   const std::string in_zone = "zone " + tpu.zone + " does not offer ";

@@ -17,6 +17,7 @@
 #include "config/reader.hpp"
 #include "config/resolve.hpp"
 #include "config/yaml_reader.hpp"
+#include "jobman/base/clock.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/trusted.hpp"
@@ -183,7 +184,7 @@ class Loader {
     if (!out_.ok()) return;
     loaded.source = source_;
     loaded.origins = OriginsOf(core::SpecToJson(loaded.spec), root, reader.notes(), out_);
-    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version", "tpu.valid_until"}) {
+    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version"}) {
       loaded.places[key] = out_.Describe(reader.At(key));
     }
     loaded.warnings = out_.TakeWarnings();
@@ -201,7 +202,8 @@ Defaults SystemDefaults(const base::Path& state_dir) {
   Defaults defaults{.env = &base::GetEnv,
                     .home = base::HomeDir(),
                     .state_dir = state_dir,
-                    .login = base::UserName()};
+                    .login = base::UserName(),
+                    .now = base::SystemClock().Now()};
   std::error_code problem;
   defaults.working_dir = std::filesystem::current_path(problem);
   const auto named = base::GetEnv("JOBMAN_CONFIG");

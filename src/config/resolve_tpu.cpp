@@ -68,6 +68,10 @@ void ResolvePricing(Reader& reader, core::TpuSpec& tpu) {
     reader.Complain("tpu.valid_until",
                     "tpu.valid_until: a TPU VM that is created directly does not wait in a queue",
                     "write tpu.allocation_mode: queued-resources, or remove it");
+  } else if (tpu.valid_until && *tpu.valid_until <= reader.defaults().now) {
+    reader.Complain("tpu.valid_until",
+                    "tpu.valid_until, " + base::FormatRfc3339(*tpu.valid_until) + ", has passed",
+                    "set a later time, or a duration such as 6h");
   }
 }
 

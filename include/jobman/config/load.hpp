@@ -8,6 +8,7 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/base/result.hpp"
+#include "jobman/base/time.hpp"
 #include "jobman/core/job_spec.hpp"
 
 namespace jobman::config {
@@ -20,6 +21,7 @@ struct Defaults {
   base::Path working_dir = {};   ///< base of relative paths in --set
   base::Path state_dir = {};     ///< where jobman keeps its own SSH key
   std::string login = {};        ///< local login name
+  base::TimePoint now = {};      ///< a deadline that is not later has passed
   base::Path user_file = {};     ///< the user's defaults for every job file; empty: none
   bool user_file_named = false;  ///< by JOBMAN_CONFIG: then it must exist
 };
@@ -61,8 +63,8 @@ struct Loaded {
   core::JobSpec spec = {};
   std::string source = {};           ///< the text of the job file, as it was read
   std::vector<Origin> origins = {};  ///< of every value in core::SpecToJson(spec), in its order
-  /// Places of tpu.accelerator, tpu.zone, tpu.version and tpu.valid_until, or of the keys that
-  /// determine them, as problems without a message: for checks that ask the cloud.
+  /// Places of tpu.accelerator, tpu.zone and tpu.version, or of the keys that determine them, as
+  /// problems without a message: for checks that ask the cloud.
   std::map<std::string, Problem> places = {};
   std::vector<Problem> warnings = {};  ///< what may not be what was meant
 };

@@ -27,7 +27,7 @@ class CreateJobsTest : public test::ClientWorld {
   config::Loaded File(const std::string& name = "train") {
     config::Loaded loaded{.spec = test::JobBuilder(name).Build().spec, .source = "of " + name};
     loaded.spec.ssh.private_key = Key().string();
-    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version", "tpu.valid_until"}) {
+    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version"}) {
       loaded.places[key] = {.file = "job.yaml", .line = 2, .column = 3};
     }
     return loaded;

@@ -13,7 +13,7 @@ class OfferCheckTest : public test::ClientWorld {
  protected:
   OfferCheckTest() {
     loaded_.spec = test::JobBuilder().Build().spec;
-    for (const char* key : {"tpu.accelerator", "tpu.version", "tpu.valid_until"}) {
+    for (const char* key : {"tpu.accelerator", "tpu.version"}) {
       loaded_.places[key] = {.file = "job.yaml", .line = 2, .column = 3};
     }
   }
@@ -68,12 +68,6 @@ TEST_F(OfferCheckTest, AnUnknownZoneIsRefused) {
 TEST_F(OfferCheckTest, ACloudThatCannotBeAskedIsNotAnError) {
   cloud_.SetReachable(false);
   EXPECT_THAT(*Check(), HasSubstr("connection refused"));
-}
-
-TEST_F(OfferCheckTest, ATimeThatHasPassedIsRefusedWithoutAsking) {
-  loaded_.spec.tpu.valid_until = clock_.Now();
-  EXPECT_THAT(Check().error().message, HasSubstr("tpu.valid_until, 2026-01-01"));
-  EXPECT_TRUE(cloud_.calls().empty());
 }
 
 }  // namespace

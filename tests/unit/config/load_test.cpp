@@ -279,6 +279,18 @@ TEST(Load, ValidUntilIsADurationOrATime) {
   }
 }
 
+TEST(Load, ADeadlineMustLieAhead) {
+  LoadRequest request = RequestOf(JobWithTpu("  valid_until: 2026-11-21T09:00:00+01:00\n"));
+  request.defaults.now = base::ParseRfc3339("2026-11-21T07:59:59Z").value();
+  EXPECT_EQ(Rendered(Load(request)), "");
+  request.defaults.now += std::chrono::seconds{1};
+  EXPECT_EQ(Rendered(Load(request)),
+            "job.yaml:6:16: tpu.valid_until, 2026-11-21T08:00:00.000Z, has passed\n"
+            "  6 |   valid_until: 2026-11-21T09:00:00+01:00\n"
+            "    |                ^\n"
+            "  set a later time, or a duration such as 6h\n");
+}
+
 TEST(Load, TranslatesGcloudFlags) {
   const core::TpuSpec tpu = MustLoad(RequestOf(JobWithTpu(R"(  tags: [a]
   flags: ["--network=n", "--subnetwork s", --internal-ips, --spot, --tags, "b,c",
