@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "jobman/base/env.hpp"
-#include "jobman/base/hash.hpp"
+#include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::base {
@@ -145,8 +145,8 @@ Path ExpandHome(std::string_view path) {
 }
 
 std::string UserName() {
-  if (auto user = GetEnv("USER")) return *user;
   std::string name = OwnAccount().name;
+  if (name.empty()) name = GetEnv("USER").value_or("");
   return name.empty() ? fmt::format("uid-{}", ::getuid()) : name;
 }
 

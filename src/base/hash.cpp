@@ -1,9 +1,7 @@
 #include "jobman/base/hash.hpp"
 
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -109,13 +107,6 @@ std::string KeyFingerprint(std::string_view key) {
   if (type.starts_with("ssh-")) type.erase(0, 4);
   for (char& c : type) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return type + " SHA256:" + print;
-}
-
-std::string RandomHex(int bytes) {
-  std::vector<unsigned char> random(static_cast<std::size_t>(std::max(bytes, 0)));
-  JM_CHECK(RAND_bytes(random.data(), static_cast<int>(random.size())) == 1,
-           "the system's random generator failed");
-  return ToHex(random.data(), random.size());
 }
 
 }  // namespace jobman::base

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "jobman/base/hash.hpp"
 #include "jobman/base/json.hpp"
+#include "jobman/base/random.hpp"
 #include "jobman/ui/folding.hpp"
 
 namespace jobman::cli {

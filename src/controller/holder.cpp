@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "jobman/base/files.hpp"
-#include "jobman/base/hash.hpp"
+#include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/controller.hpp"
 

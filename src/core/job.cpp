@@ -5,12 +5,23 @@
 #include <algorithm>
 
 #include "core/overloaded.hpp"
+#include "jobman/base/hash.hpp"
 #include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
 namespace {
 
 constexpr const char* kOwnerLabel = "jobman-owner";
+
+/// The login name, with a part of its hash where a label cannot hold it: ann.lee and ann-lee are
+/// two.
+std::string OwnerLabel(const std::string& user) {
+  constexpr std::size_t kHash = 8;
+  std::string label = LabelValue(user);
+  if (label == user) return label;
+  label.resize(std::min(label.size(), kLongestLabelValue - kHash - 1));
+  return label + "-" + base::Sha256Hex(user).substr(0, kHash);
+}
 
 std::string_view OutcomeName(Outcome outcome) {
   switch (outcome) {
@@ -55,7 +66,7 @@ bool IsFinal(const JobState& state) {
 
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id) {
   return {{"jobman-job", FormatJobId(job.id)},
-          {kOwnerLabel, LabelValue(job.user)},
+          {kOwnerLabel, OwnerLabel(job.user)},
           {"jobman-store", LabelValue(store_id)}};
 }
 

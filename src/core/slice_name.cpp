@@ -21,7 +21,7 @@ bool AllDigits(std::string_view text) {
 
 std::string LabelValue(std::string_view text) {
   std::string value;
-  for (const char c : text.substr(0, 63)) {
+  for (const char c : text.substr(0, kLongestLabelValue)) {
     const auto lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const bool allowed = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9') ||
                          lower == '-' || lower == '_';

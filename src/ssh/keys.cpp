@@ -7,7 +7,7 @@
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/handle.hpp"
-#include "jobman/base/hash.hpp"
+#include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
 #include "ssh/error_map.hpp"
 #include "ssh/private_keys.hpp"

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "jobman/base/hash.hpp"
+#include "jobman/base/random.hpp"
 #include "store/file_system.hpp"
 #include "store/migrations.hpp"
 

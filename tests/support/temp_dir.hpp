@@ -6,7 +6,7 @@
 #include <string>
 
 #include "jobman/base/files.hpp"
-#include "jobman/base/hash.hpp"
+#include "jobman/base/random.hpp"
 
 namespace jobman::test {
 

@@ -31,7 +31,8 @@ Status EnsureDir(const Path& path, mode_t mode = 0700);
 Path ExpandHome(std::string_view path);
 /// $HOME, else the password database, else empty.
 Path HomeDir();
-/// The login name: $USER, else the password database, else "uid-<n>".
+/// The login name: from the password database, else $USER, else "uid-<n>". $USER comes second, as
+/// it may still name another account, after sudo for one.
 std::string UserName();
 std::optional<std::int64_t> FileSize(const Path& path);
 Status RemoveAll(const Path& path);

@@ -30,7 +30,5 @@ std::string Base64(std::string_view bytes);
 /// "ED25519 SHA256:...", as ssh-keygen -l shows it, of a public key "ssh-ed25519 AAAA..."; the text
 /// itself if it is none.
 std::string KeyFingerprint(std::string_view key);
-/// `bytes` random bytes of the system's generator, in hexadecimal.
-std::string RandomHex(int bytes);
 
 }  // namespace jobman::base

@@ -9,6 +9,7 @@
 /// How slices and their nodes are named, and what their names tell.
 namespace jobman::core {
 
+inline constexpr std::size_t kLongestLabelValue = 63;
 /// Label values allow lower-case letters, digits, _ and -, at most 63 characters.
 /// Source: Compute Engine documentation, "Organize resources using labels".
 std::string LabelValue(std::string_view text);

@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "jobman/base/clock.hpp"
-#include "jobman/base/hash.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
+#include "jobman/base/random.hpp"
 #include "sim/command/client.hpp"
 #include "sim/command/report.hpp"
 #include "sim/hosts/metadata_server.hpp"

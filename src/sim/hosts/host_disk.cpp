@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "jobman/base/hash.hpp"
+#include "jobman/base/random.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "sim/wire/json.hpp"

@@ -5,7 +5,7 @@
 
 #include "jobman/auth/token_source.hpp"
 #include "jobman/base/files.hpp"
-#include "jobman/base/hash.hpp"
+#include "jobman/base/random.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_transport.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -221,13 +222,12 @@ TEST(HomeDir, IsHomeElseThePasswordDatabase) {
   EXPECT_EQ(HomeDir().string().find("/home/of/test"), std::string::npos);
 }
 
-TEST(UserName, IsNeverEmpty) {
-  {
-    const ScopedEnv user("USER", "ada");
-    EXPECT_EQ(UserName(), "ada");
+TEST(UserName, IsTheAccountsWhateverTheEnvironmentSays) {
+  const passwd* const account = ::getpwuid(::getuid());
+  for (const char* said : {"ada", ""}) {
+    const ScopedEnv user("USER", said);
+    EXPECT_EQ(UserName(), account != nullptr ? account->pw_name : said);
   }
-  const ScopedEnv user("USER", nullptr);
-  EXPECT_FALSE(UserName().empty());
 }
 
 TEST(SelfExe, IsThisProgram) {

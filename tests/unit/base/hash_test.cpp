@@ -34,13 +34,6 @@ TEST(Base64, BlocksJoinWithoutPaddingBetween) {
   EXPECT_EQ(text.find('='), text.size() - 2);
 }
 
-TEST(RandomHex, HasItsLengthAndDiffers) {
-  EXPECT_EQ(RandomHex(16).size(), 32u);
-  EXPECT_EQ(RandomHex(0), "");
-  EXPECT_NE(RandomHex(16), RandomHex(16));
-  EXPECT_EQ(RandomHex(64).find_first_not_of("0123456789abcdef"), std::string::npos);
-}
-
 TEST(KeyFingerprint, IsThatOfSshKeygen) {
   EXPECT_EQ(KeyFingerprint("ssh-ed25519 "
                            "AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"),

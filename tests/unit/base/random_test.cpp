@@ -15,5 +15,12 @@ TEST(RandomUnit, IsInTheUnitIntervalAndDiffers) {
   EXPECT_GT(numbers.size(), 90u);
 }
 
+TEST(RandomHex, HasItsLengthAndDiffers) {
+  EXPECT_EQ(RandomHex(16).size(), 32u);
+  EXPECT_EQ(RandomHex(0), "");
+  EXPECT_NE(RandomHex(16), RandomHex(16));
+  EXPECT_EQ(RandomHex(64).find_first_not_of("0123456789abcdef"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace jobman::base

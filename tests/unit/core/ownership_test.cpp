@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "jobman/core/slice_name.hpp"
 #include "tests/support/job_builder.hpp"
 
 namespace jobman::core {
@@ -102,6 +105,28 @@ TEST(JudgeSlice, AnotherUsersSliceIsNotOursWhateverTheStoreLabelSays) {
   labels = Ours();
   labels.erase("jobman-owner");
   EXPECT_EQ(Judge(Found("train-000042-a2", labels), std::nullopt), Ownership::kOrphan);
+}
+
+TEST(OwnerLabels, TellUsersApartWhoseNamesALabelCannotHold) {
+  const auto owner = [](const std::string& user) {
+    Job job = JobBuilder().Build();
+    job.user = user;
+    return OwnerLabels(job, "s1").at("jobman-owner");
+  };
+  EXPECT_EQ(owner("ann-lee_2"), "ann-lee_2");
+  EXPECT_TRUE(owner("Ann.Lee").starts_with("ann-lee-"));
+  const std::string longest(63, 'a');
+  EXPECT_EQ(owner(longest), longest);
+  std::set<std::string> labels;
+  const std::vector<std::string> users = {"ann-lee", "ann.lee",     "Ann-Lee",     "ann lee",
+                                          longest,   longest + "a", longest + "b", ""};
+  for (const std::string& user : users) {
+    const std::string label = owner(user);
+    EXPECT_LE(label.size(), 63u) << user;
+    EXPECT_EQ(LabelValue(label), label) << user;
+    labels.insert(label);
+  }
+  EXPECT_EQ(labels.size(), users.size());
 }
 
 TEST(IsOurs, NeedsJobAndStoreAndNoOtherOwner) {
