@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/reconcile/slice_view.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/describe.hpp"
 #include "jobman/core/flaw.hpp"
@@ -34,6 +35,15 @@ bool EndedWell(const core::Stage& stage, const Observation& seen) {
     const HostRun& last = told ? report->run : run;
     return last.phase == HostPhase::kExited && last.exit_code == 0;
   });
+}
+
+/// A listing, which may be wrong, omits the slice or shows it as lost.
+bool ListsAsLost(const core::Slice& slice, const Observation& seen) {
+  const auto* look = std::get_if<core::SliceSeen>(&seen);
+  if (look == nullptr || look->by_name) return false;
+  const core::SliceView view = core::ViewOf(*look, slice.ref);
+  return view == core::SliceView::kAbsent || view == core::SliceView::kForeign ||
+         view == core::SliceView::kDead || view == core::SliceView::kFailed;
 }
 
 bool ShowsABrokenNode(const Observation& seen) {
@@ -184,11 +194,12 @@ void ReconcilerWorld::CheckAttempts(const Job& before, const core::Step& step) {
 void ReconcilerWorld::CheckFacts(const Job& before, const Observation& seen) {
   const bool working = std::holds_alternative<core::Setup>(before.state) ||
                        std::holds_alternative<core::Running>(before.state);
-  const bool unlisted = IsAbsence(seen) && !IsByName(seen) && before.slice &&
-                        before.slice->phase != SlicePhase::kIntended;
-  if (unlisted && !job_.slice) return Break("forgets a slice that listings omit");
-  const bool kept = job_.slice && job_.slice->phase == before.slice->phase;
-  if (unlisted && !before.wish_new && !kept) return Break("gives up a slice that listings omit");
+  const bool listed_lost = before.slice && before.slice->phase != SlicePhase::kIntended &&
+                           ListsAsLost(*before.slice, seen);
+  if (listed_lost && !job_.slice) return Break("forgets a slice because of a listing");
+  const bool kept = before.slice && job_.slice && job_.slice->phase == before.slice->phase;
+  if (listed_lost && !before.wish_new && !kept)
+    return Break("gives up a slice because of a listing");
   const auto* done = std::get_if<core::Done>(&job_.state);
   const bool succeeds = done != nullptr && done->outcome == core::Outcome::kSucceeded;
   if (working && succeeds && !EndedWell(*before.stage, seen)) {
@@ -222,7 +233,11 @@ void ReconcilerWorld::CheckOwnership() {
 /// counts again.
 void ReconcilerWorld::CheckTwice(const core::Step& step, const Observation& seen, double jitter) {
   if (!broken_.empty() || LacksAPart(seen)) return;
-  const core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);
+  core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);
+  // Each list that may be wrong makes it ask, which does no harm.
+  std::erase_if(again.effects, [](const core::Effect& effect) {
+    return std::holds_alternative<core::LookUpSlice>(effect);
+  });
   if (!again.effects.empty()) {
     return Break(
         fmt::format("decided twice: {} the second time", core::Describe(again.effects.front())));

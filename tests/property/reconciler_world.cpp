@@ -312,7 +312,26 @@ void ReconcilerWorld::DecideDuringLook(const Observation& seen) {
   Decide(*look);
 }
 
-/// A complete listing, which may omit what exists, several times in a row.
+/// What a list that was mixed up on the way says of a slice.
+void ReconcilerWorld::Distort(core::SliceSeen& seen) {
+  switch (listing_random_.Below(4)) {
+    case 0:
+      seen.nodes.clear();
+      return;
+    case 1:
+      seen.queued.reset();
+      return;
+    case 2:
+      seen.foreign = true;
+      return;
+    default:
+      if (seen.queued) seen.queued->state = core::QueuedState::kSuspended;
+      for (core::NodeSeen& node : seen.nodes) node.state = core::NodeState::kPreempted;
+      return;
+  }
+}
+
+/// A complete listing, which may omit what exists, or show it as lost, several times in a row.
 core::SliceSeen ReconcilerWorld::List() {
   core::SliceSeen seen = cloud_.Look(job_.slice->ref.name, now_);
   seen.began = now_;
@@ -322,9 +341,12 @@ core::SliceSeen ReconcilerWorld::List() {
   }
   if (omissions_ == 0) return seen;
   --omissions_;
-  const int what = listing_random_.Below(4);
-  if (what != 1) seen.nodes.clear();
-  if (what != 0) seen.queued.reset();
+  if (listing_random_.Percent(50)) {
+    Distort(seen);
+  } else {
+    seen.nodes.clear();
+    seen.queued.reset();
+  }
   return seen;
 }
 

@@ -89,6 +89,7 @@ class ReconcilerWorld {
   void DecideDuringLook(const core::Observation& seen);
   void Look();
   core::SliceSeen List();
+  void Distort(core::SliceSeen& seen);
   void LookForAbandonedSlices();
   void PollOperation();
   void ReportHost();

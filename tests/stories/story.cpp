@@ -191,12 +191,16 @@ void Story::ToRunning(const std::string& hosts) {
 
 // --- observations ---
 
-/// One part of a look: "queued ACTIVE", "node READY", "node 1 READY elsewhere", "taken 0", "by
-/// name".
+/// One part of a look: "queued ACTIVE", "node READY", "node 1 READY elsewhere", "taken 0",
+/// "foreign", "by name", "listed only" (asked by name, the cloud says nothing yet).
 Status Story::LookPart(std::string words, core::SliceSeen& seen) {
   const std::string kind = TakeWord(words);
   if (kind == "by") {
     seen.by_name = true;
+  } else if (kind == "listed") {
+    world_->confirms = false;
+  } else if (kind == "foreign") {
+    seen.foreign = true;
   } else if (kind == "queued") {
     seen.queued = core::QueuedSeen{
         .id = seen.slice, .state = core::QueuedStateFromName(words), .raw_state = words};
@@ -226,6 +230,7 @@ Status Story::Look(const std::string& rest) {
     JM_TRY(LookPart(std::string(base::Trim(part)), seen));
   }
   world_->See(seen);
+  world_->confirms = true;
   return base::Ok();
 }
 

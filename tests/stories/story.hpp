@@ -30,7 +30,7 @@ class Story {
   base::Status Command(const std::string& command);
   base::Status Host(const std::string& rest);
   base::Status Look(const std::string& rest);
-  static base::Status LookPart(std::string words, core::SliceSeen& seen);
+  base::Status LookPart(std::string words, core::SliceSeen& seen);
   base::Status BadOutput(const std::string& rest);
   void ToRunning(const std::string& hosts);
   void Explain();

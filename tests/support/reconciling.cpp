@@ -1,7 +1,9 @@
 #include "tests/support/reconciling.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "core/reconcile/slice_view.hpp"
 #include "jobman/core/describe.hpp"
 #include "jobman/core/flaw.hpp"
 #include "tests/support/cloud_words.hpp"
@@ -41,7 +43,24 @@ Reconciling& Reconciling::See(core::Observation seen) {
   if (const auto flaw = core::FlawOf(job_)) throw std::logic_error("a flaw: " + *flaw);
   if (job_.slice) last_slice_ = job_.slice->ref.name;
   if (on_step) on_step(before, step_);
+  if (confirms && look != nullptr && IsDoubted(*look)) {
+    look->by_name = true;
+    look->began = {};
+    return See(std::move(seen));
+  }
   return *this;
+}
+
+/// The look is a listing that shows the slice as lost, and the decision is to ask by name.
+bool Reconciling::IsDoubted(const core::SliceSeen& look) const {
+  if (look.by_name || !job_.slice) return false;
+  const core::Effect asks = core::LookUpSlice{job_.slice->ref};
+  if (std::find(step_.effects.begin(), step_.effects.end(), asks) == step_.effects.end()) {
+    return false;
+  }
+  const core::SliceView view = core::ViewOf(look, job_.slice->ref);
+  const bool lacks = view == core::SliceView::kAbsent || view == core::SliceView::kPartial;
+  return !lacks || !look.taken.empty();
 }
 
 Reconciling& Reconciling::Tick() {

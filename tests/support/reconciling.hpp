@@ -97,7 +97,11 @@ class Reconciling {
   /// Called with each decision and the job before it.
   std::function<void(const core::Job& before, const core::Step& step)> on_step = {};
 
+  /// Asked by name about what a listing showed as lost, the cloud says the same.
+  bool confirms = true;
+
  private:
+  bool IsDoubted(const core::SliceSeen& look) const;
   core::SliceSeen Sight() const;
   core::NodeSeen NodeOf(core::NodeState state, int hosts, int subnet) const;
   Reconciling& Report(core::HostRun run);

@@ -125,7 +125,7 @@ void OnAbsent(Turn& turn) {
 }
 
 void CheckProvisioningLimit(Turn& turn) {
-  if (turn.now - turn.job.since <= turn.policy.provisioning_limit) return;
+  if (turn.now - turn.job.since <= turn.policy.provisioning_limit || !IsConfirmed(turn)) return;
   LoseSlice(
       turn,
       InfraFault(AttemptOutcome::kTooSlow,

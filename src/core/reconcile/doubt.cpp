@@ -1,4 +1,4 @@
-// What is missing from listings: a list may omit what exists, so it is asked for by name.
+// What listings omit, or show as lost: a list may be wrong, so the slice is asked for by name.
 #include <algorithm>
 
 #include "core/reconcile/turn.hpp"
@@ -58,6 +58,11 @@ bool WouldMatter(const Turn& turn) {
 void AskByName(Turn& turn) {
   if (!turn.AboutSlice() || turn.facts.by_name) return;
   if (turn.facts.doubtful || WouldMatter(turn)) turn.Do(LookUpSlice{turn.job.slice->ref});
+}
+
+bool IsConfirmed(Turn& turn) {
+  if (!turn.facts.by_name) turn.Do(LookUpSlice{turn.job.slice->ref});
+  return turn.facts.by_name;
 }
 
 bool MayLackNodes(const Turn& turn) {

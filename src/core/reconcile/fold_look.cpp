@@ -100,7 +100,9 @@ void RecordTakenNames(Slice& slice, const SliceSeen& seen, Facts& facts) {
   if (seen.taken.empty() || slice.ref.mode != AllocationMode::kTpuVm) return;
   for (const std::string& name : seen.taken) std::erase(slice.unshown, name);
   if (slice.phase != SlicePhase::kCreated || !slice.hosts.empty()) return;
-  facts.view = SliceView::kFailed;
+  facts.doubtful = !seen.by_name;
+  facts.view = facts.doubtful ? SliceView::kNotLooked : SliceView::kFailed;
+  if (facts.doubtful) return;
   facts.failure = NameTaken(seen.taken.front());
 }
 
@@ -153,6 +155,15 @@ bool IsOvertaken(const Slice& slice, const SliceSeen& seen, SliceView view) {
          slice.gaps == 0;
 }
 
+/// A list may be old, cut short, or changed on the way. What would end the use of the slice is
+/// believed when it was asked for by name (doubt.cpp).
+bool IsDoubtful(const Slice& slice, const SliceSeen& seen, SliceView view) {
+  if (seen.by_name) return false;
+  if (view == SliceView::kForeign) return true;
+  const bool ends = view == SliceView::kDead || view == SliceView::kFailed;
+  return ends && slice.phase != SlicePhase::kDeleting;
+}
+
 }  // namespace
 
 Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
@@ -168,6 +179,12 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
   facts.suspended = seen.queued && (seen.queued->state == QueuedState::kSuspending ||
                                     seen.queued->state == QueuedState::kSuspended);
   if (slice.ref.nodes > 1) facts.hosts_up = HostsThatAreUp(slice, seen.nodes);
+  if (IsDoubtful(slice, seen, view)) {
+    if (there) RecordSighting(slice, seen, now);
+    facts.view = SliceView::kNotLooked;
+    facts.doubtful = true;
+    return facts;
+  }
   // Somebody else holds the name, so ours does not exist; a delete by name would hit theirs.
   if (view == SliceView::kForeign) {
     slice.phase = SlicePhase::kDeleting;

@@ -17,6 +17,7 @@ bool GaveUpUnhealthy(Turn& turn) {
   if (!IsUnhealthy(turn) || turn.view() != SliceView::kUnclear) return false;
   const Slice& slice = *turn.job.slice;
   if (turn.now - *slice.unhealthy_since < turn.policy.repair_limit) return false;
+  if (!IsConfirmed(turn)) return false;
   LoseSlice(turn,
             InfraFault(AttemptOutcome::kInfra,
                        {.code = base::Code::kUnavailable,

@@ -93,9 +93,11 @@ void LoseSlice(Turn& turn, Setback setback);
 /// This observation shows that nothing runs on the slice any more.
 bool SliceIsDead(const Turn& turn);
 
-// doubt.cpp: what listings do not show
-/// Asks for the slice by name if listings omit it, or a part of it.
+// doubt.cpp: what listings do not show, or show as lost
+/// Asks for the slice by name if listings omit it, or a part of it, or show it as lost.
 void AskByName(Turn& turn);
+/// The slice was asked for by name. If not, asks: a list alone does not end its use.
+bool IsConfirmed(Turn& turn);
 /// Nodes that are missing now should be there.
 bool MayLackNodes(const Turn& turn);
 /// Asked by name, the cloud knows the slice, or a node of it, no more, and no living session to a

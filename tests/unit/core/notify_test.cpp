@@ -44,6 +44,8 @@ class NotifyTest : public testing::Test {
                            .raw_state = test::WordFor(state),
                            .hosts = test::Addresses(1)}};
     See(seen);
+    seen.by_name = state == NodeState::kPreempted;
+    if (seen.by_name) See(seen);
   }
   void HostEnds(int exit_code) {
     const bool stopping = job_.stage->stop.has_value();

@@ -475,6 +475,10 @@ TEST(Multislice, AnActiveQueuedResourceWithoutItsNodeIsGivenUp) {
   EXPECT_EQ(r.state(), "PROVISIONING");
   r.clock.Advance(minutes{61});
   r.Queued(QueuedState::kActive);
+  EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  SliceSeen without = Active({});
+  without.by_name = true;
+  r.See(without);
   EXPECT_THAT(r.effects(), ElementsAre("DeleteSlice train-000042-a1"));
 }
 
