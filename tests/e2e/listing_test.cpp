@@ -53,6 +53,23 @@ TEST_P(Listing, PartialOnesDoNotEndAnAttempt) {
   TheJobRunsOn();
 }
 
+/// Only a GET by name says what became of the slice.
+TEST_P(Listing, OnesThatShowItAsLostOrAsSomebodysDoNotEndAnAttempt) {
+  CreateAndRun();
+  for (const char* fault : {"list_lost", "list_foreign"}) {
+    ListingsAre(fault, 1000);
+    AwaitListings(4);
+    TheJobRunsOn();
+    Sim({"calm"});
+  }
+  ListingsAre("list_foreign", 1000);
+  Sim({"preempt", way().Node(Slice())});
+  ASSERT_TRUE(place().Until("the preemption to count",
+                            [&] { return Spent() == "preemption 1, failure 0, infra 0"; }));
+  Sim({"calm"});
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+}
+
 TEST_P(Listing, UnreachableZonesAreToldAndAwaited) {
   CreateAndRun();
   ListingsAre("list_unreachable", 1000);

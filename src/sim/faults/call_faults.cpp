@@ -49,6 +49,8 @@ const std::map<std::string, CallFault>& Named() {
     add("list_empty", Kind::kListNone, {});
     add("list_part", Kind::kListPart, {});
     add("list_unreachable", Kind::kListSilent, {});
+    add("list_lost", Kind::kListLost, {});
+    add("list_foreign", Kind::kListForeign, {});
     return named;
   }();
   return kNamed;
@@ -72,7 +74,8 @@ base::Result<CallFault> FromError(const Json& error) {
 }
 
 bool IsOfLists(Kind kind) {
-  return kind == Kind::kListNone || kind == Kind::kListPart || kind == Kind::kListSilent;
+  return kind == Kind::kListNone || kind == Kind::kListPart || kind == Kind::kListSilent ||
+         kind == Kind::kListLost || kind == Kind::kListForeign;
 }
 
 /// Whether calls of other methods than listings match the pattern, as far as can be said.

@@ -23,6 +23,8 @@ struct CallFault {
     kListNone,     ///< a listing is answered without its entries, as if it were complete
     kListPart,     ///< a listing omits every second entry, from the first on
     kListSilent,   ///< a listing has no entries, and its zone in `unreachable`
+    kListLost,     ///< a listing shows its entries as PREEMPTED or SUSPENDED
+    kListForeign,  ///< a listing shows its entries without labels
   };
   std::string method = {};  ///< "nodes.create", with * and ? as in shells
   std::int64_t times = 1;

@@ -123,6 +123,25 @@ Reply TpuService::CallApi(Call call, const SchemaMethod& schema, TimePoint now) 
 
 namespace {
 
+/// The list shows what exists as taken away, or as nobody's.
+void DistortList(CallFault::Kind kind, Json& body) {
+  const bool lost = kind == CallFault::Kind::kListLost;
+  if (!lost && kind != CallFault::Kind::kListForeign) return;
+  for (Json& node : body["nodes"]) {
+    if (lost) node["state"] = "PREEMPTED";
+    if (!lost) node.erase("labels");
+  }
+  for (Json& queued : body["queuedResources"]) {
+    if (lost) queued["state"] = {{"state", "SUSPENDED"}};
+    for (Json& spec : queued["tpu"]["nodeSpec"]) {
+      if (!lost) spec["node"].erase("labels");
+    }
+  }
+  for (const char* entries : {"nodes", "queuedResources"}) {
+    if (body[entries].empty()) body.erase(entries);
+  }
+}
+
 /// What a fault of a listing does to the page of it that is answered.
 void OmitFromList(CallFault::Kind kind, const ResourceKey& where, Json& body) {
   const bool part = kind == CallFault::Kind::kListPart;
@@ -168,10 +187,15 @@ Reply TpuService::CallMethod(Call call, TimePoint now) {
     case CallFault::Kind::kListNone:
     case CallFault::Kind::kListPart:
     case CallFault::Kind::kListSilent:
+    case CallFault::Kind::kListLost:
+    case CallFault::Kind::kListForeign:
       break;
   }
   Reply reply = (this->*method)(call, now);
-  if (reply.status == 200) OmitFromList(fault->kind, call.route.key, reply.body);
+  if (reply.status == 200) {
+    OmitFromList(fault->kind, call.route.key, reply.body);
+    DistortList(fault->kind, reply.body);
+  }
   reply.lost = fault->kind == CallFault::Kind::kDropReply;
   return reply;
 }

@@ -88,6 +88,9 @@ TEST_F(ServiceTest, AListingOmitsWhatExists) {
   const Json silent = Get("nodes");
   EXPECT_FALSE(silent.contains("nodes"));
   EXPECT_THAT(silent["unreachable"], SizeIs(1));
+  fault("list_lost");
+  EXPECT_EQ(Get("nodes")["nodes"][1]["state"], "PREEMPTED");
+  EXPECT_EQ(NodeStateOf("t2"), "READY");
   EXPECT_THAT(Get("nodes")["nodes"], SizeIs(2));
   const Reply refused =
       Call("POST", "/sim/faults", {}, {{"method", "nodes.get"}, {"error", "list_empty"}});
