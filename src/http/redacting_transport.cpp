@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "http/escaped.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/http/redact.hpp"
-#include "jobman/http/url.hpp"
 
 namespace jobman::http {
 namespace {
@@ -29,9 +29,19 @@ std::string InBase64(const std::string& secret, std::size_t shift) {
   return coded.substr(first, last - first);
 }
 
+std::string InHex(const std::string& secret, const char* digits) {
+  std::string coded;
+  for (const char c : secret) {
+    const auto byte = static_cast<unsigned char>(c);
+    coded += digits[byte >> 4U];
+    coded += digits[byte & 0xfU];
+  }
+  return coded;
+}
+
 std::vector<std::string> FormsOf(const std::string& secret) {
-  std::vector<std::string> forms = {secret, PercentEncode(secret),
-                                    base::ReplaceAll(secret, "/", "\\/")};
+  std::vector<std::string> forms = {secret, InHex(secret, "0123456789abcdef"),
+                                    InHex(secret, "0123456789ABCDEF")};
   for (const std::size_t shift : {0U, 1U, 2U}) {
     forms.push_back(InBase64(secret, shift));
     forms.push_back(base::ReplaceAll(base::ReplaceAll(forms.back(), "+", "-"), "/", "_"));
@@ -50,9 +60,9 @@ class RedactingTransport final : public Transport {
     JM_CO_ASSIGN_OR_RETURN(Response answer, co_await inner_->Send(std::move(request)));
     if (token.size() < kShortestToken) co_return answer;
     for (const std::string& form : FormsOf(token)) {
-      answer.body = base::ReplaceAll(std::move(answer.body), form, kRedacted);
+      answer.body = WithoutEscaped(std::move(answer.body), form);
       for (auto& field : answer.headers) {
-        field.second = base::ReplaceAll(std::move(field.second), form, kRedacted);
+        field.second = WithoutEscaped(std::move(field.second), form);
       }
     }
     co_return answer;

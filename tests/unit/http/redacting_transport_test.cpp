@@ -57,6 +57,27 @@ TEST_F(RedactingTransportTest, FindsTheTokenInBase64) {
   }
 }
 
+TEST_F(RedactingTransportTest, FindsTheTokenHoweverItsCharactersAreEscaped) {
+  const std::string token = "ya29.q&/X";
+  for (const char* const echo :
+       {"ya29.q&/X", "%79%61%32%39%2e%71%26%2F%58", "ya29%2eq%26%2fX", "\\u0079a29.q\\u0026\\/X",
+        "ya29.q\\x26/X", "&#121;a29&#46;q&amp;&#x2F;X", "&#X79;a29.q&#0038;/X",
+        "ya29.q%26\\/&#x58;", "796132392e71262f58", "796132392E71262F58"}) {
+    const std::string text = "<a>" + std::string(echo) + "</a>";
+    EXPECT_EQ(AnswerTo("Bearer " + token, text, text).body, "<a>[redacted]</a>") << echo;
+    EXPECT_EQ(FindHeader(AnswerTo("Bearer " + token, "", text).headers, "Location"),
+              "<a>[redacted]</a>");
+  }
+}
+
+TEST_F(RedactingTransportTest, LeavesEscapesThatAreNotTheToken) {
+  for (const char* const text :
+       {"", "%", "%7", "%zz", "\\", "\\u00", "\\ud83d", "&", "&#;", "&#x;", "&#300;", "&nbsp;",
+        "ya29.q&/", "%79a29.q%26%2f", "ya29.q%2526/X"}) {
+    EXPECT_EQ(AnswerTo("Bearer ya29.q&/X", text).body, text);
+  }
+}
+
 TEST_F(RedactingTransportTest, LeavesTheRestAsItIs) {
   EXPECT_EQ(AnswerTo("Bearer " + kToken, "nothing of it").body, "nothing of it");
   EXPECT_EQ(AnswerTo("Bearer a", "a banana").body, "a banana");

@@ -1,0 +1,105 @@
+#include "http/escaped.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "jobman/http/redact.hpp"
+
+namespace jobman::http {
+namespace {
+
+/// A character as the reader of the text sees it, and the bytes that it takes there.
+struct Escaped {
+  char character = 0;
+  std::size_t length = 0;
+};
+
+/// The number that `digits` is as a whole; nothing unless it is a character of one byte.
+std::optional<char> CharacterOf(std::string_view digits, int base) {
+  unsigned number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, number, base);
+  if (digits.empty() || read.ec != std::errc{} || read.ptr != end || number > 0xff) return {};
+  return static_cast<char>(number);
+}
+
+/// A number of so many hexadecimal digits after `skip` bytes: %2F, \x2f, \u002f.
+std::optional<Escaped> OfHex(std::string_view text, std::size_t skip, std::size_t digits) {
+  if (text.size() < skip + digits) return {};
+  const auto character = CharacterOf(text.substr(skip, digits), 16);
+  if (!character) return {};
+  return Escaped{*character, skip + digits};
+}
+
+std::optional<Escaped> OfBackslash(std::string_view text) {
+  if (text.size() < 2) return {};
+  if (text[1] == 'u') return OfHex(text, 2, 4);
+  if (text[1] == 'x') return OfHex(text, 2, 2);
+  return Escaped{text[1], 2};
+}
+
+std::optional<Escaped> OfHtml(std::string_view text) {
+  constexpr std::size_t kLongest = 12;
+  constexpr std::array kNames = {std::pair{"amp", '&'}, std::pair{"lt", '<'}, std::pair{"gt", '>'},
+                                 std::pair{"quot", '"'}, std::pair{"apos", '\''}};
+  const std::size_t end = text.substr(0, kLongest).find(';');
+  if (end == std::string_view::npos) return {};
+  const std::string_view name = text.substr(1, end - 1);
+  for (const auto& [known, character] : kNames) {
+    if (name == known) return Escaped{character, end + 1};
+  }
+  if (!name.starts_with('#')) return {};
+  const bool hex = name.starts_with("#x") || name.starts_with("#X");
+  const auto character = CharacterOf(name.substr(hex ? 2 : 1), hex ? 16 : 10);
+  if (!character) return {};
+  return Escaped{*character, end + 1};
+}
+
+std::optional<Escaped> EscapedAt(std::string_view text) {
+  if (text.starts_with('%')) return OfHex(text, 1, 2);
+  if (text.starts_with('\\')) return OfBackslash(text);
+  if (text.starts_with('&')) return OfHtml(text);
+  return {};
+}
+
+/// How many bytes at the beginning of the text read as the secret; 0 if they do not.
+std::size_t LengthOf(std::string_view secret, std::string_view text) {
+  std::size_t at = 0;
+  for (const char wanted : secret) {
+    const auto escaped = EscapedAt(text.substr(at));
+    if (escaped && escaped->character == wanted) {
+      at += escaped->length;
+    } else if (at < text.size() && text[at] == wanted) {
+      ++at;
+    } else {
+      return 0;
+    }
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string WithoutEscaped(std::string text, std::string_view secret) {
+  if (secret.empty()) return text;
+  const std::string begins = std::string("%\\&") + secret.front();
+  const std::string_view all = text;
+  std::string kept;
+  std::size_t copied = 0;
+  for (std::size_t at = all.find_first_of(begins); at != std::string_view::npos;) {
+    const std::size_t length = LengthOf(secret, all.substr(at));
+    if (length > 0) {
+      kept.append(all.substr(copied, at - copied)).append(kRedacted);
+      copied = at + length;
+    }
+    at = all.find_first_of(begins, at + std::max<std::size_t>(length, 1));
+  }
+  if (copied == 0) return text;
+  kept.append(all.substr(copied));
+  return kept;
+}
+
+}  // namespace jobman::http
