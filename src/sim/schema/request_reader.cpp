@@ -38,6 +38,12 @@ void ReadStandard(const std::string& name, const std::string& value, ReadRequest
 
 void ReadQuery(const SchemaMethod& method, const std::string& version, const Request& request,
                ReadRequest& into) {
+  for (const std::string& name : request.repeated) {
+    const SchemaField* field = FindField(method.query, name);
+    if (field != nullptr && field->shape == SchemaField::Shape::kList) continue;
+    into.violations.push_back(
+        UnknownName(name, "", "Proto field is not repeating, cannot start list."));
+  }
   for (const auto& [name, value] : request.query) {
     const SchemaField* field = FindField(method.query, name);
     if (field == nullptr && !name.empty() && IsStandard(name)) {

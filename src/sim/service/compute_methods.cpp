@@ -9,6 +9,7 @@ namespace jobman::sim {
 
 namespace {
 
+constexpr std::size_t kOperationsKept = 1000;
 constexpr std::string_view kProjects = "/compute/v1/projects/";
 
 /// An error in the form of the Compute API.
@@ -40,12 +41,29 @@ std::optional<Metadata> ItemsOf(const Json& body) {
   const Json& list = Member(body, "items");
   if (!list.is_null() && !list.is_array()) return std::nullopt;
   for (const Json& item : list) {
+    for (const auto& [name, value] : item.items()) {
+      if (name != "key" && name != "value") return std::nullopt;
+    }
     const Json& key = Member(item, "key");
     const Json& value = Member(item, "value");
     if (!key.is_string() || (!value.is_string() && !value.is_null())) return std::nullopt;
     if (!items.emplace(key, Text(item, "value")).second) return std::nullopt;
   }
   return items;
+}
+
+/// A parameter that no method of this API takes, or one that comes twice; empty if there is none.
+/// Source: Compute Engine API, "Standard query parameters".
+std::string UnknownParameter(const Request& request) {
+  static const std::set<std::string> kKnown = {
+      "$.xgafv",        "access_token", "alt",       "callback",  "fields", "key",
+      "oauth_token",    "prettyPrint",  "quotaUser", "requestId", "userIp", "uploadType",
+      "upload_protocol"};
+  if (!request.repeated.empty()) return *request.repeated.begin();
+  for (const auto& [name, value] : request.query) {
+    if (!kKnown.contains(name)) return name;
+  }
+  return {};
 }
 
 }  // namespace
@@ -56,6 +74,13 @@ Reply TpuService::Compute(const Request& request, std::string& method) {
   parts.erase(parts.begin());
   const std::string what = request.method + " " + base::Join(parts, "/");
   const bool known = !project.empty();
+  const std::string unknown = UnknownParameter(request);
+  if (known && !unknown.empty() && !settings_.loose) {
+    method = "unknown";
+    return ComputeError(400, "invalidParameter",
+                        "Invalid JSON payload received. Unknown name \"" + unknown +
+                            "\": Cannot bind query parameter.");
+  }
   if (known && what == "GET ") {
     method = "compute.projects.get";
     return {.body = ProjectBody(project)};
@@ -65,9 +90,9 @@ Reply TpuService::Compute(const Request& request, std::string& method) {
     return SetProjectMetadata(project, request.body);
   }
   const std::string wait = "POST global/operations/";
-  if (known && (what.starts_with("GET global/operations/") || what.starts_with(wait)) &&
-      parts.size() > 2 && parts[2].starts_with("operation-") &&
-      base::ParseNumber(parts[2].substr(10)).value_or(0) <= project_changes_) {
+  const bool waits = what.starts_with(wait) && parts.size() == 4 && parts[3] == "wait";
+  const bool gets = what.starts_with("GET global/operations/") && parts.size() == 3;
+  if (known && (waits || gets) && project_operations_.contains(project + "/" + parts[2])) {
     method = "compute.globalOperations.get";
     return {.body = Operation(project, parts[2])};
   }
@@ -101,7 +126,10 @@ Reply TpuService::SetProjectMetadata(const std::string& project, const std::stri
                         "Supplied fingerprint does not match current metadata fingerprint.");
   }
   nodes_.SetProjectMetadata(project, std::move(*items));
-  return {.body = Operation(project, fmt::format("operation-{}", ++project_changes_))};
+  const std::string name = fmt::format("operation-{}", ++project_changes_);
+  if (project_operations_.size() >= kOperationsKept) project_operations_.clear();
+  project_operations_.insert(project + "/" + name);
+  return {.body = Operation(project, name)};
 }
 
 }  // namespace jobman::sim

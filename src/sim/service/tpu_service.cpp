@@ -7,6 +7,7 @@
 #include "sim/schema/reply_view.hpp"
 #include "sim/schema/request_reader.hpp"
 #include "sim/schema/selection.hpp"
+#include "sim/schema/values.hpp"
 
 namespace jobman::sim {
 
@@ -107,6 +108,8 @@ Reply TpuService::CallApi(Call call, const SchemaMethod& schema, TimePoint now) 
   if (const auto fields = read.query.find("fields"); fields != read.query.end()) {
     part = ReadSelection(fields->second, schema.reply, version, read.violations);
   }
+  if (!read.malformed) CheckValues(schema, read.body, now, read.violations);
+  CheckListing(schema, version, read.query, read.violations);
   if (!read.violations.empty() && (!settings_.loose || read.malformed)) {
     return ToReply(InvalidRequest(read.violations));
   }

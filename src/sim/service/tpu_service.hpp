@@ -143,6 +143,7 @@ class TpuService {
   RequestLog log_ = {};
   RequestQuota quota_ = {};
   std::int64_t project_changes_ = 0;                      ///< operations of the Compute API
+  std::set<std::string> project_operations_ = {};         ///< "PROJECT/operation-N"
   Json ownerless_ = Json::array();                        ///< created without jobman labels
   std::map<std::string, std::string> projects_ = {};      ///< number to id
   std::map<std::string, Operations::Key> requests_ = {};  ///< requestId to its operation

@@ -30,7 +30,8 @@ std::string PercentDecode(const std::string& text) {
 
 }  // namespace
 
-std::map<std::string, std::string> ParseQuery(const std::string& target) {
+std::map<std::string, std::string> ParseQuery(const std::string& target,
+                                              std::set<std::string>* repeated) {
   std::map<std::string, std::string> query;
   const auto begin = target.find('?');
   if (begin == std::string::npos) return query;
@@ -38,7 +39,9 @@ std::map<std::string, std::string> ParseQuery(const std::string& target) {
     if (pair.empty()) continue;
     const auto equals = std::min(pair.find('='), pair.size());
     const std::string value = equals < pair.size() ? pair.substr(equals + 1) : "";
-    query.emplace(PercentDecode(pair.substr(0, equals)), PercentDecode(value));
+    const std::string name = PercentDecode(pair.substr(0, equals));
+    const bool first = query.emplace(name, PercentDecode(value)).second;
+    if (!first && repeated != nullptr) repeated->insert(name);
   }
   return query;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "sim/wire/json.hpp"
@@ -12,6 +13,7 @@ struct Request {
   std::string method = {};                        ///< "GET", "POST", "PATCH", "DELETE"
   std::string path = {};                          ///< without the query, percent-decoded
   std::map<std::string, std::string> query = {};  ///< percent-decoded
+  std::set<std::string> repeated = {};            ///< parameters that come twice
   std::string body = {};
 };
 
@@ -30,7 +32,8 @@ inline std::string Query(const Request& request, const std::string& key) {
 }
 
 /// The parameters of a request target: "/v2/..?pageSize=5&$alt=json%3Benum-encoding=int". Of a name
-/// that comes twice, the first.
-std::map<std::string, std::string> ParseQuery(const std::string& target);
+/// that comes twice, the first; adds the name to `repeated`.
+std::map<std::string, std::string> ParseQuery(const std::string& target,
+                                              std::set<std::string>* repeated = nullptr);
 
 }  // namespace jobman::sim

@@ -284,6 +284,26 @@ TEST_F(MethodsTest, TheComputeApiSays404ToWhatItDoesNotHave) {
     EXPECT_EQ(reply.body["error"]["errors"][0]["reason"], "notFound") << path;
   }
   EXPECT_EQ(Call("DELETE", "/compute/v1/projects/p").status, 404);
+  // An operation is known in its own project only, and in the form in which it was given.
+  const Reply set = Call("POST", "/compute/v1/projects/p/setCommonInstanceMetadata", {},
+                         {{"items", Json::array()}});
+  const std::string name = Text(set.body, "name");
+  EXPECT_EQ(Call("GET", "/compute/v1/projects/p/global/operations/" + name).status, 200);
+  EXPECT_EQ(Call("POST", "/compute/v1/projects/p/global/operations/" + name + "/wait").status, 200);
+  for (const std::string& path :
+       {"q/global/operations/" + name, "p/global/operations/" + name + "0",
+        std::string("p/global/operations/operation--1"), "p/global/operations/" + name + "/wait"}) {
+    EXPECT_EQ(Call("GET", "/compute/v1/projects/" + path).status, 404) << path;
+  }
+}
+
+TEST_F(MethodsTest, TheComputeApiRefusesWhatItDoesNotKnow) {
+  const std::string project = "/compute/v1/projects/p";
+  EXPECT_EQ(Call("GET", project, {{"alt", "json"}, {"fields", "name"}}).status, 200);
+  EXPECT_THAT(Message(Call("GET", project, {{"zone", "a"}})), HasSubstr("Unknown name \"zone\""));
+  const Json item = {{"key", "a"}, {"value", "b"}, {"kind", "c"}};
+  const Json body = {{"items", Json::array({item})}};
+  EXPECT_EQ(Call("POST", project + "/setCommonInstanceMetadata", {}, body).status, 400);
 }
 
 }  // namespace

@@ -227,6 +227,104 @@ TEST_F(SchemaTest, RefusesTyposInWholeRequests) {
   }
 }
 
+TEST_F(SchemaTest, RefusesValuesThatTheServiceDoesNotTake) {
+  const auto with = [this](const std::string& field, const Json& value) {
+    Json spec = Spec("v4-8");
+    spec[field] = value;
+    return CreateNode("t1", spec);
+  };
+  Json labels = Json::object();
+  for (int i = 0; i < 65; ++i) labels["k" + std::to_string(i)] = "v";
+  Json metadata = Json::object();
+  for (const char* key : {"a", "b", "c"}) metadata[key] = std::string(200 << 10, 'x');
+  const std::vector<std::pair<std::string, Json>> wrong = {
+      {"labels", {{"Team", "a"}}},
+      {"labels", {{"1st", "a"}}},
+      {"labels", {{"", "a"}}},
+      {"labels", {{"a.b", "a"}}},
+      {"labels", {{std::string(64, 'a'), "a"}}},
+      {"labels", {{"team", "A"}}},
+      {"labels", {{"team", "a b"}}},
+      {"labels", {{"team", std::string(64, 'a')}}},
+      {"labels", labels},
+      {"tags", {"Big"}},
+      {"tags", {"a1", "9lives", "x"}},
+      {"tags", Json(std::vector<std::string>(65, "a"))},
+      {"metadata", {{"a b", "x"}}},
+      {"metadata", {{"", "x"}}},
+      {"metadata", {{"big", std::string((256 << 10) + 1, 'x')}}},
+      {"metadata", metadata},
+      {"serviceAccount", {{"email", "nobody"}}},
+      {"serviceAccount", {{"email", "a b@p.iam"}}},
+      {"networkConfig", {{"network", "My Net"}}},
+      {"networkConfig", {{"network", "projects/p/global/networks/"}}},
+      {"networkConfig", {{"subnetwork", "-sub"}}},
+      {"acceleratorConfig", {{"type", "V4"}, {"topology", "2x2x1"}}},
+  };
+  for (const auto& [field, value] : wrong) {
+    const Reply reply = with(field, value);
+    EXPECT_EQ(reply.status, 400) << field << " " << value.dump().substr(0, 100);
+    const Json& details = reply.body["error"]["details"];
+    ASSERT_FALSE(details.is_null()) << Message(reply);
+    EXPECT_THAT(Text(details[0]["fieldViolations"][0], "field"), HasSubstr("node."));
+  }
+  const std::vector<std::pair<std::string, Json>> right = {
+      {"labels", {{"team_1-x", ""}, {"\u00fcber", "\u5b57"}}},
+      {"tags", {"a1", "web-1", "x"}},
+      {"metadata", {{"Startup-Script_1", std::string(256 << 10, 'x')}}},
+      {"serviceAccount", {{"email", "me@p.iam.gserviceaccount.com"}}},
+      {"networkConfig", {{"network", "projects/my-p/global/networks/net-1"}}},
+      {"networkConfig",
+       {{"network", "https://www.googleapis.com/compute/v1/projects/p/global/networks/n"},
+        {"subnetwork", "regions/us-central2/subnetworks/s"}}}};
+  for (const auto& [field, value] : right) {
+    const Reply reply = with(field, value);
+    EXPECT_TRUE(reply.status == 200 || reply.status == 409) << field << Message(reply);
+  }
+}
+
+TEST_F(SchemaTest, RefusesQueuedResourcesThatCannotBe) {
+  const auto body = [](const Json& node) {
+    const Json spec = {
+        {"parent", "projects/p/locations/us-central2-b"}, {"nodeId", "n"}, {"node", node}};
+    return Json{{"tpu", {{"nodeSpec", Json::array({spec})}}}};
+  };
+  const auto with = [&](const std::string& field, const Json& value) {
+    Json queued = body(Spec("v4-8"));
+    queued[field] = value;
+    return Call("POST", "queuedResources", {{"queuedResourceId", "q"}}, queued);
+  };
+  const auto policy = [&](const char* name, const std::string& value) {
+    return Message(with("queueingPolicy", {{name, value}}));
+  };
+  EXPECT_THAT(Message(with("reservationName", "a/b")), HasSubstr("reservation_name"));
+  EXPECT_THAT(policy("validUntilTime", "2020-01-01T00:00:00Z"),
+              HasSubstr("queued_resource.queueing_policy.valid_until_time"));
+  EXPECT_THAT(policy("validUntilDuration", "-5s"), HasSubstr("valid_until_duration"));
+  EXPECT_THAT(policy("validAfterDuration", "0.000s"), HasSubstr("valid_after_duration"));
+  Json node = Spec("v4-8");
+  node["labels"] = {{"Team", "a"}};
+  EXPECT_THAT(Message(Call("POST", "queuedResources", {{"queuedResourceId", "q"}}, body(node))),
+              HasSubstr("queued_resource.tpu.node_spec[0].node.labels"));
+  EXPECT_EQ(with("reservationName", "projects/p/locations/z/reservations/-").status, 200);
+}
+
+TEST_F(SchemaTest, RefusesFieldsThatAListedMessageDoesNotHave) {
+  EXPECT_EQ(Call("GET", "acceleratorTypes", {{"filter", "type=v4-8"}}).status, 200);
+  EXPECT_THAT(Message(Call("GET", "acceleratorTypes", {{"filter", "typ=v4-8"}})),
+              HasSubstr("there is no field 'typ'"));
+  EXPECT_THAT(Message(Call("GET", "acceleratorTypes", {{"filter", "type.x=v4-8 nope:1"}})),
+              HasSubstr("there is no field 'nope'"));
+  EXPECT_EQ(Call("GET", "runtimeVersions", {{"orderBy", "version desc"}}).status, 200);
+  EXPECT_EQ(Call("GET", "runtimeVersions", {{"orderBy", "size"}}).status, 400);
+}
+
+TEST_F(SchemaTest, RefusesAParameterThatComesTwice) {
+  Request request{.method = "GET", .path = kParent + "nodes"};
+  request.query = ParseQuery(request.path + "?pageSize=1&pageSize=2", &request.repeated);
+  EXPECT_THAT(Message(service.Handle(request, now)), HasSubstr("\"pageSize\""));
+}
+
 TEST_F(SchemaTest, TheRefusalHasTheFormOfTheService) {
   Json spec = Spec("v4-8");
   spec["networkConfig"] = {{"enableExternalIp", true}};
