@@ -48,26 +48,62 @@ bool IsOfUnlisted(const core::FoundSlice& found, const Listing& listing) {
 
 }  // namespace
 
-base::Task<void> DeleteAbandonedSlices(std::shared_ptr<ports::SliceApi> api, ports::JobStore* store,
-                                       const JobBook* book, std::string store_id, Listing listing) {
+AbandonedSlices::AbandonedSlices(asio::io_context& loop, const Ports& ports, const Options& options,
+                                 JobBook& book)
+    : loop_(loop), ports_(ports), options_(options), book_(book) {}
+
+AbandonedSlices::~AbandonedSlices() {
+  scope_.Cancel();
+}
+
+bool AbandonedSlices::Quiet() const {
+  return std::none_of(asked_.begin(), asked_.end(),
+                      [](const auto& one) { return one.second.pending; });
+}
+
+base::Task<void> AbandonedSlices::Judge(std::shared_ptr<ports::SliceApi> api, Listing listing) {
   for (const core::FoundSlice& found :
        core::FindSlices(listing.place, listing.nodes, listing.queued)) {
     if (found.leaving || IsOfUnlisted(found, listing)) continue;
-    const auto job = co_await JobOf(found, store, book);
+    const auto job = co_await JobOf(found, ports_.stores.jobs, &book_);
     if (!job) continue;
-    const core::Claim claim = core::JudgeSlice(found, core::OwnerLabels(*job, store_id), job);
+    const core::Claim claim =
+        core::JudgeSlice(found, core::OwnerLabels(*job, options_.policy.store_id), job);
     if (claim.ownership != core::Ownership::kOrphan) continue;
     // Otherwise it may be in use by a copy of this store; `gc` asks.
-    const auto given_up = co_await WasGivenUp(found, *job, store);
+    const auto given_up = co_await WasGivenUp(found, *job, ports_.stores.jobs);
     if (!given_up.ok() || !*given_up) continue;
+    const auto asked = asked_.find(found.ref.name);
+    const bool soon = asked != asked_.end() &&
+                      (asked->second.pending || ports_.clock->Now() < asked->second.again);
+    if (soon) continue;
     base::Log(LogLevel::kWarn, "cloud", "deleting slice {} of an abandoned request: {}",
               found.ref.name, claim.why);
-    const auto deleted = co_await api->Delete(found.ref);
-    if (!deleted.ok() && deleted.error().code != base::Code::kNotFound) {
-      base::Log(LogLevel::kWarn, "cloud", "deleting slice {}: {}", found.ref.name,
-                deleted.error().ToString());
-    }
+    asked_[found.ref.name].pending = true;
+    base::Spawn(loop_.get_executor(), scope_, Delete(this, api, job->id, found.ref));
   }
+}
+
+base::Task<void> AbandonedSlices::Delete(AbandonedSlices* self,
+                                         std::shared_ptr<ports::SliceApi> api, core::JobId job,
+                                         core::SliceRef slice) {
+  core::DeleteAnswered answer{.slice = slice.name, .began = self->ports_.clock->Now()};
+  const auto deleted = co_await api->Delete(slice);
+  answer.gone = !deleted.ok() && deleted.error().code == base::Code::kNotFound;
+  if (!deleted.ok() && !answer.gone) answer.error = deleted.error();
+  if (answer.error) {
+    base::Log(LogLevel::kWarn, "cloud", "deleting slice {}: {}", slice.name,
+              answer.error->ToString());
+  }
+  Asked& asked = self->asked_[slice.name];
+  asked.pending = false;
+  const bool refused = answer.error && core::IsRefusal(*answer.error);
+  if (!refused) asked.refused.reset();
+  if (refused && !asked.refused) asked.refused.emplace();
+  if (refused) ++asked.refused->times;
+  asked.again =
+      self->ports_.clock->Now() + core::PauseOfDeletes(asked.refused, self->options_.policy);
+  self->book_.Post(job, std::move(answer));
 }
 
 }  // namespace jobman::controller

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <asio/io_context.hpp>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -12,7 +14,33 @@ namespace jobman::controller {
 /// and gave up, by its own record (Job::abandoned, or an attempt that has ended), and does not
 /// hold. No job is about to adopt them: a name is never used for a second slice. What carries our
 /// labels and is on no record, such as a slice of a copy of this store, is left to `jobman gc`.
-base::Task<void> DeleteAbandonedSlices(std::shared_ptr<ports::SliceApi> api, ports::JobStore* store,
-                                       const JobBook* book, std::string store_id, Listing listing);
+class AbandonedSlices {
+ public:
+  AbandonedSlices(asio::io_context& loop, const Ports& ports, const Options& options,
+                  JobBook& book);
+  ~AbandonedSlices();
+
+  /// Asks to delete those that the listing shows, and waits for no answer; the book gets it. Not
+  /// asked again before it came, nor within a pause that grows with each refusal.
+  base::Task<void> Judge(std::shared_ptr<ports::SliceApi> api, Listing listing);
+  /// Whether no answer is awaited.
+  bool Quiet() const;
+
+ private:
+  struct Asked {
+    bool pending = true;
+    core::TimePoint again = {};  ///< not before
+    std::optional<core::DeleteRefused> refused = {};
+  };
+  static base::Task<void> Delete(AbandonedSlices* self, std::shared_ptr<ports::SliceApi> api,
+                                 core::JobId job, core::SliceRef slice);
+
+  asio::io_context& loop_;
+  const Ports& ports_;
+  const Options& options_;
+  JobBook& book_;
+  std::map<std::string, Asked> asked_ = {};
+  base::CancelScope scope_ = {};
+};
 
 }  // namespace jobman::controller

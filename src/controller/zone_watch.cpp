@@ -81,7 +81,12 @@ struct ZoneWatch::Place {
 
 ZoneWatch::ZoneWatch(asio::io_context& loop, const Ports& ports, const Options& options,
                      Clouds& clouds, JobBook& book)
-    : loop_(loop), ports_(ports), options_(options), clouds_(clouds), book_(book) {}
+    : loop_(loop),
+      ports_(ports),
+      options_(options),
+      clouds_(clouds),
+      book_(book),
+      abandoned_(loop, ports, options, book) {}
 
 ZoneWatch::~ZoneWatch() {
   scope_.Cancel();
@@ -115,9 +120,9 @@ bool ZoneWatch::Answers(const Job& job) const {
 }
 
 bool ZoneWatch::Quiet() const {
-  return std::all_of(places_.begin(), places_.end(), [&](const auto& entry) {
-    return entry.second->waiting && entry.second->pause > options_.hot_poll * 4;
-  });
+  return abandoned_.Quiet() && std::all_of(places_.begin(), places_.end(), [&](const auto& entry) {
+           return entry.second->waiting && entry.second->pause > options_.hot_poll * 4;
+         });
 }
 
 std::vector<Job> ZoneWatch::JobsAt(const Place& place) const {
@@ -173,8 +178,7 @@ base::Task<base::Status> ZoneWatch::Look(std::shared_ptr<Place> place) {
   }
   PostSeen(*place, began, listing);
   co_await LookAtOperations(api, Unseen(JobsAt(*place), listing));
-  co_await DeleteAbandonedSlices(api, ports_.stores.jobs, &book_, options_.policy.store_id,
-                                 std::move(listing));
+  co_await abandoned_.Judge(api, std::move(listing));
   co_return base::Ok();
 }
 

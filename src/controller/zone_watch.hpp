@@ -44,6 +44,7 @@ class ZoneWatch {
   const Options& options_;
   Clouds& clouds_;
   JobBook& book_;
+  AbandonedSlices abandoned_;
   std::map<std::string, std::shared_ptr<Place>> places_ = {};
   base::CancelScope scope_ = {};
 };

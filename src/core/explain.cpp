@@ -32,7 +32,13 @@ std::string SliceFact(const Slice& slice) {
   return text;
 }
 
+std::string RefusedFact(const std::string& slice, const DeleteRefused& refused, TimePoint now) {
+  return fmt::format("for {} the cloud has refused to delete slice {}, which may cost money: {}",
+                     base::FormatDuration(now - refused.since), slice, refused.error.ToString());
+}
+
 std::string AbandonedFact(const AbandonedRequest& one, TimePoint now) {
+  if (one.delete_refused) return RefusedFact(one.ref.name, *one.delete_refused, now);
   return fmt::format(
       "the request for slice {} was abandoned: if the slice appears within {}, it is deleted",
       one.ref.name, base::FormatDuration(std::max(Duration{0}, one.until - now)));
@@ -41,13 +47,6 @@ std::string AbandonedFact(const AbandonedRequest& one, TimePoint now) {
 std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
   return fmt::format("the cloud has not answered for {}, so the slice is left alone: {}",
                      base::FormatDuration(now - no_answer.since), no_answer.error.ToString());
-}
-
-std::string RefusedFact(const Slice& slice, TimePoint now) {
-  const DeleteRefused& refused = *slice.delete_refused;
-  return fmt::format("for {} the cloud has refused to delete slice {}, which may cost money: {}",
-                     base::FormatDuration(now - refused.since), slice.ref.name,
-                     refused.error.ToString());
 }
 
 std::string NoticeFact(const Notice& notice) {
@@ -164,7 +163,12 @@ std::string NextStepWhenDone(const Job& job, const Done& done) {
 }
 
 std::string NextStep(const Job& job) {
-  if (job.slice && job.slice->delete_refused) return CureOf(*job.slice, *job.slice->delete_refused);
+  if (job.slice && job.slice->delete_refused) {
+    return CureOf(job.slice->ref, *job.slice->delete_refused);
+  }
+  for (const AbandonedRequest& one : job.abandoned) {
+    if (one.delete_refused) return CureOf(one.ref, *one.delete_refused);
+  }
   if (const auto* waiting = std::get_if<BackingOff>(&job.state)) return waiting->error.hint;
   if (const auto* done = std::get_if<Done>(&job.state)) return NextStepWhenDone(job, *done);
   return {};
@@ -180,7 +184,9 @@ Explanation Explain(const Job& job, TimePoint now) {
   if (job.slice && job.slice->no_answer) {
     out.facts.push_back(NoAnswerFact(*job.slice->no_answer, now));
   }
-  if (job.slice && job.slice->delete_refused) out.facts.push_back(RefusedFact(*job.slice, now));
+  if (job.slice && job.slice->delete_refused) {
+    out.facts.push_back(RefusedFact(job.slice->ref.name, *job.slice->delete_refused, now));
+  }
   for (const AbandonedRequest& one : job.abandoned) {
     out.facts.push_back(AbandonedFact(one, now));
   }

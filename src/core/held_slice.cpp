@@ -14,12 +14,12 @@ Slice IntendedSlice(SliceRef ref, TimePoint now) {
   return slice;
 }
 
-std::string CureOf(const Slice& slice, const DeleteRefused& refused) {
+std::string CureOf(const SliceRef& slice, const DeleteRefused& refused) {
   if (!refused.error.hint.empty()) return refused.error.hint;
-  const bool queued = slice.ref.mode == AllocationMode::kQueuedResources;
+  const bool queued = slice.mode == AllocationMode::kQueuedResources;
   return std::string("delete it by hand, which jobman notices: gcloud compute tpus ") +
-         (queued ? "queued-resources" : "tpu-vm") + " delete " + NamesOfParts(slice.ref).front() +
-         " --zone " + slice.ref.place.zone + " --project " + slice.ref.place.project;
+         (queued ? "queued-resources" : "tpu-vm") + " delete " + NamesOfParts(slice).front() +
+         " --zone " + slice.place.zone + " --project " + slice.place.project;
 }
 
 bool IsHeld(const Slice& slice) {

@@ -179,6 +179,7 @@ Json AbandonedToJson(const std::vector<AbandonedRequest>& all) {
   for (const AbandonedRequest& one : all) {
     Json json = RefToJson(one.ref);
     PutTime(json, "until", one.until);
+    if (one.delete_refused) json["delete_refused"] = RefusedToJson(*one.delete_refused);
     array.push_back(std::move(json));
   }
   return array;
@@ -190,7 +191,8 @@ Result<std::vector<AbandonedRequest>> AbandonedFromJson(const Json& json) {
   for (const Json& entry : json) {
     JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(entry));
     JM_ASSIGN_OR_RETURN(const TimePoint until, ReadTime(entry, "until"));
-    all.push_back({.ref = std::move(ref), .until = until});
+    JM_ASSIGN_OR_RETURN(auto refused, RefusedFromJson(GetMember(entry, "delete_refused")));
+    all.push_back({.ref = std::move(ref), .until = until, .delete_refused = std::move(refused)});
   }
   return all;
 }

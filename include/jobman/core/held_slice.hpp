@@ -80,7 +80,7 @@ struct Slice {
 /// The slice as it is recorded right before its first create request.
 Slice IntendedSlice(SliceRef ref, TimePoint now);
 /// What the user can do about a delete that is refused.
-std::string CureOf(const Slice& slice, const DeleteRefused& refused);
+std::string CureOf(const SliceRef& slice, const DeleteRefused& refused);
 /// Created, with known hosts: it was READY at least once.
 bool IsHeld(const Slice& slice);
 
@@ -89,6 +89,7 @@ bool IsHeld(const Slice& slice);
 struct AbandonedRequest {
   SliceRef ref = {};
   TimePoint until = {};
+  std::optional<DeleteRefused> delete_refused = {};  ///< it appeared, and cannot be deleted
   friend bool operator==(const AbandonedRequest&, const AbandonedRequest&) = default;
 };
 

@@ -193,6 +193,8 @@ Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& po
 
 /// Whether a controller has anything to do or to watch for this job.
 bool NeedsCare(const Job& job);
+/// Until a delete is repeated; longer with each refusal.
+Duration PauseOfDeletes(const std::optional<DeleteRefused>& refused, const Policy& policy);
 
 /// The effects that a controller must start for a job that an earlier one decided: what its state
 /// implies, all idempotent. CreateSlice is not among them: the earlier request may have arrived, so

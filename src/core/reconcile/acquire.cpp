@@ -245,7 +245,7 @@ std::string WaitsForDeletion(const Slice& slice) {
     std::string text = refused->error.ToString();
     if (text.ends_with('.')) text.pop_back();
     return fmt::format("the cloud refuses to delete slice {}: {} (next: {})", slice.ref.name, text,
-                       CureOf(slice, *refused));
+                       CureOf(slice.ref, *refused));
   }
   std::string why = "waiting until slice " + slice.ref.name + " is deleted";
   if (slice.unstopped.empty()) return why;

@@ -45,8 +45,11 @@ struct Folder {
     return slice == nullptr ? Facts{} : FoldFailure(*slice, failed);
   }
   Facts operator()(const DeleteAnswered& answer) const {
-    Slice* const slice = HeldSlice(job, answer.slice);
-    return slice == nullptr ? Facts{} : FoldDelete(*slice, answer, now);
+    if (Slice* const slice = HeldSlice(job, answer.slice)) return FoldDelete(*slice, answer, now);
+    for (AbandonedRequest& one : job.abandoned) {
+      if (one.ref.name == answer.slice) return FoldLateDelete(one, answer, now);
+    }
+    return {};
   }
   Facts operator()(const HostReport& report) const {
     const bool current =

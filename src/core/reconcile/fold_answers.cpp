@@ -95,6 +95,32 @@ Facts FoldFailure(Slice& slice, const OperationFailed& failed) {
   return {.slice = failed.slice, .view = SliceView::kFailed, .failure = failed.error};
 }
 
+namespace {
+
+/// One refusal more.
+DeleteRefused RefusedAgain(const std::optional<DeleteRefused>& known, const base::Error& error,
+                           TimePoint now) {
+  return {.since = known ? known->since : now,
+          .times = std::min((known ? known->times : 0) + 1, kMostCounted),
+          .error = error};
+}
+
+}  // namespace
+
+Facts FoldLateDelete(AbandonedRequest& request, const DeleteAnswered& answer, TimePoint now) {
+  std::optional<DeleteRefused>& known = request.delete_refused;
+  Facts facts;
+  if (!answer.error) {
+    if (known) facts.note = "slice " + answer.slice + " of an abandoned request is deleted";
+    known.reset();
+  } else if (IsRefusal(*answer.error)) {
+    known = RefusedAgain(known, *answer.error, now);
+    facts.note = "the cloud refuses to delete slice " + answer.slice +
+                 " of an abandoned request: " + answer.error->ToString();
+  }
+  return facts;
+}
+
 Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now) {
   if (slice.phase != SlicePhase::kDeleting) return {};
   Facts facts{.slice = answer.slice, .looked_at = answer.began, .not_found = answer.gone};
@@ -103,9 +129,7 @@ Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now) {
     if (known) facts.note = "waiting until slice " + answer.slice + " is deleted";
     known.reset();
   } else if (IsRefusal(*answer.error)) {
-    known = DeleteRefused{.since = known ? known->since : now,
-                          .times = std::min((known ? known->times : 0) + 1, kMostCounted),
-                          .error = *answer.error};
+    known = RefusedAgain(known, *answer.error, now);
     facts.note = WaitsForDeletion(slice);
   } else {
     facts.note = "slice " + answer.slice + " could not be deleted yet: " + answer.error->ToString();

@@ -13,6 +13,7 @@ void FoldFailedLook(Slice& slice, const LookFailed& failed, TimePoint now);
 Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now);
 Facts FoldFailure(Slice& slice, const OperationFailed& failed);
 Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now);
+Facts FoldLateDelete(AbandonedRequest& request, const DeleteAnswered& answer, TimePoint now);
 // fold_host.cpp
 Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now);
 /// Nothing runs on these hosts any more, and nothing needs to be stopped there.

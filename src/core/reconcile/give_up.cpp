@@ -41,18 +41,16 @@ bool IsGone(const Turn& turn) {
          AbsenceIsFact(slice, turn.facts.looked_at, turn.policy);
 }
 
-/// Until a delete is repeated; longer with each refusal.
-Duration PauseOfDeletes(const Turn& turn) {
-  const auto& refused = turn.job.slice->delete_refused;
-  Duration pause = turn.policy.delete_again;
+}  // namespace
+
+Duration PauseOfDeletes(const std::optional<DeleteRefused>& refused, const Policy& policy) {
+  Duration pause = policy.delete_again;
   for (int time = 0; refused && time < refused->times; ++time) {
-    if (pause >= turn.policy.delete_again_cap) break;
-    pause = std::min(2 * pause, turn.policy.delete_again_cap);
+    if (pause >= policy.delete_again_cap) break;
+    pause = std::min(2 * pause, policy.delete_again_cap);
   }
   return pause;
 }
-
-}  // namespace
 
 TimePoint LastNewsOf(const Slice& slice) {
   const TimePoint requested =
@@ -100,8 +98,9 @@ void GiveSliceUp(Turn& turn) {
   if (slice.phase == SlicePhase::kIntended) return DropUnansweredRequest(turn);
   const bool first = slice.phase != SlicePhase::kDeleting;
   if (!first && IsGone(turn)) return ForgetSlice(turn);
+  const Duration pause = PauseOfDeletes(slice.delete_refused, turn.policy);
   const bool asked_recently =
-      slice.delete_requested_at && turn.now - *slice.delete_requested_at < PauseOfDeletes(turn);
+      slice.delete_requested_at && turn.now - *slice.delete_requested_at < pause;
   if (!first && asked_recently) return;
   slice.phase = SlicePhase::kDeleting;
   slice.absences = 0;

@@ -1,5 +1,6 @@
 #include "controller/abandoned_slices.hpp"
 
+#include "jobman/core/explain.hpp"
 #include "tests/unit/controller/cloud_fixture.hpp"
 
 namespace jobman::controller {
@@ -34,12 +35,13 @@ class AbandonedSlicesTest : public CloudFixture {
   }
   /// The slices that are deleted.
   std::vector<std::string> Deleted() {
-    base::RunTask(loop_, DeleteAbandonedSlices(api_, ports_.stores.jobs, &*book_,
-                                               options_.policy.store_id, listing_));
+    base::RunTask(loop_, abandoned_.Judge(api_, listing_));
+    Turn();
     return api_->calls();
   }
   core::Job job_;
   Listing listing_;
+  AbandonedSlices abandoned_{loop_, ports_, options_, *book_};
 };
 
 TEST_F(AbandonedSlicesTest, SlicesOfEarlierAttemptsAreDeletedButNotTheCurrentOne) {
@@ -109,6 +111,40 @@ TEST_F(AbandonedSlicesTest, ASliceThatIsBeingDeletedIsNotDeletedAgain) {
   ListNode("train-000001-a0");
   listing_.nodes.back().state = core::NodeState::kDeleting;
   EXPECT_THAT(Deleted(), IsEmpty());
+}
+
+TEST_F(AbandonedSlicesTest, ARefusalIsOnRecordAndRepeatedLaterAndLater) {
+  core::Job job = *store_.Get(job_.id);
+  job.abandoned = {{.ref = core::SliceFor(job, 7), .until = clock_.Now()}};
+  const auto lease = store_.CurrentLease();
+  ASSERT_TRUE(store_.Commit({.job = job}, (*lease)->token).ok());
+  ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok());
+  ListNode("train-000001-a7");
+  api_->AddFault({.call = "Delete",
+                  .error = {.code = base::Code::kPermissionDenied, .message = "may not delete"},
+                  .times = 3});
+  std::vector<int> minutes;  // at which a delete was sent
+  std::size_t sent = 0;
+  for (int minute = 0; minute <= 12; ++minute, clock_.Advance(std::chrono::minutes{1})) {
+    for (int look = 0; look < 3; ++look) {
+      if (Deleted().size() == sent) continue;
+      sent = api_->calls().size();
+      minutes.push_back(minute);
+    }
+    if (sent > 3) break;
+    const core::Job now = *store_.Get(job_.id);
+    ASSERT_EQ(now.abandoned.size(), 1u);
+    ASSERT_TRUE(now.abandoned[0].delete_refused);
+    EXPECT_EQ(now.abandoned[0].delete_refused->times, static_cast<int>(sent));
+    const auto told = core::Explain(now, clock_.Now());
+    EXPECT_THAT(told.facts, testing::Contains(testing::HasSubstr(
+                                "refused to delete slice train-000001-a7, which may cost money: "
+                                "may not delete")));
+    EXPECT_THAT(told.next_step, testing::HasSubstr("delete it by hand"));
+    EXPECT_THAT(now.why, testing::HasSubstr("may not delete"));
+  }
+  EXPECT_THAT(minutes, ElementsAre(0, 1, 3, 7));
+  EXPECT_FALSE(store_.Get(job_.id)->abandoned[0].delete_refused) << "accepted in the end";
 }
 
 TEST_F(AbandonedSlicesTest, AFailedDeleteDoesNotStopTheOthers) {
