@@ -78,8 +78,10 @@ TEST_F(Commands, InACopiedStoreOnlyReadingWorks) {
   for (const auto& command : acting) {
     const auto refused = world_.Run(command);
     EXPECT_EQ(refused.exit_code, 2) << command[0];
-    EXPECT_THAT(refused.err, HasSubstr("jobman: this store was moved or copied: it is not the file that was used in "
-                                       "/home/ada/store on laptop"));
+    EXPECT_THAT(
+        refused.err,
+        HasSubstr("jobman: this store was moved or copied: it is not the file that was used in "
+                  "/home/ada/store on laptop"));
     EXPECT_THAT(refused.err, HasSubstr("jobman store adopt --new-id"));
   }
   const auto listed = world_.Run({"list"});
