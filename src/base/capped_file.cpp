@@ -48,7 +48,7 @@ std::optional<FileGap> ReadGap(const Path& path) {
 }
 
 CappedFile::CappedFile(AppendFile file, Path path, std::int64_t most)
-    : file_(std::move(file)), path_(std::move(path)), half_(most / 2) {
+    : file_(std::move(file)), path_(std::move(path)), half_(most / 2), least_(half_ - half_ / 4) {
   gap_ = ReadGap(path_).value_or(FileGap{.begin = half_, .end = half_});
 }
 
@@ -58,9 +58,16 @@ Result<CappedFile> CappedFile::Open(const Path& path, std::int64_t most) {
 }
 
 Status CappedFile::Append(std::string_view bytes) {
-  JM_TRY(file_.Append(bytes));
-  const bool over = size() - gap_.end > half_ + half_ / 4;
-  return over && holes_ ? Drop(size() - half_) : Ok();
+  // In pieces, and first makes room for each: the limit holds at any moment.
+  while (!bytes.empty()) {
+    const auto piece =
+        bytes.substr(0, static_cast<std::size_t>(std::max<std::int64_t>(half_ / 4, 1)));
+    const std::int64_t end = size() + static_cast<std::int64_t>(piece.size());
+    if (holes_ && end - gap_.end > half_) JM_TRY(Drop(end - least_));
+    JM_TRY(file_.Append(piece));
+    bytes.remove_prefix(piece.size());
+  }
+  return Ok();
 }
 
 Status CappedFile::Drop(std::int64_t end) {

@@ -22,32 +22,50 @@ void DropSignsOfLife(std::string& talk) {
     talk = base::ReplaceAll(talk, remote::kSignOfLife, "");
 }
 
+/// A run that ended, or was stopped, before the host hung is what it is. After a connection that
+/// broke some output may be missing; then the host is asked again.
+base::Result<remote::RunStatus> AfterError(base::Error error, const std::string& talk) {
+  if (error.reason != base::Reason::kHostHangs) return error;
+  if (const auto status = remote::FinalStatus(talk)) return *status;
+  return error;
+}
+
 }  // namespace
 
 base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
                                                      ports::HostTarget target, remote::Call call,
                                                      ports::ByteSink out,
                                                      std::function<void(std::string_view)> heard,
-                                                     Connected connected) {
+                                                     Now now, Connected connected) {
   std::string talk;
-  const ports::ByteSink err = [&talk, &heard](std::string_view bytes) -> base::Status {
+  std::optional<ScriptListener> listener;
+  const ports::ByteSink from_script = [&listener, &out](std::string_view bytes) -> base::Status {
+    return listener->TakeOut(bytes, out);
+  };
+  const ports::ByteSink err = [&](std::string_view bytes) -> base::Status {
     talk.append(bytes);
-    heard(talk);
+    JM_ASSIGN_OR_RETURN(const bool report, listener->TakeErr(bytes, out));
+    if (report) heard(talk);
     DropSignsOfLife(talk);
     if (talk.size() > kKept) talk.erase(0, talk.size() - kKept);
     return base::Ok();
   };
   for (int tries = 0; tries < 2; ++tries) {
     talk.clear();
+    listener.emplace(target.address, call, now);
     ports::RemoteCommand command = CommandOf(call);
     command.may_begin = connected;
-    JM_CO_ASSIGN_OR_RETURN(const int code, co_await shell->Run(target, command, out, err));
+    const auto ran = co_await shell->Run(target, command, from_script, err);
+    if (!ran.ok()) co_return AfterError(ran.error(), talk);
+    const int code = *ran;
     if (code == 0 || code == remote::kExitHostError) co_return remote::ParseStatus(talk);
     if (code != remote::kExitNotInstalled) {
       co_return Unavailable(fmt::format("the host script ended with {}: {}", code, talk));
     }
     talk.clear();
-    const ports::RemoteCommand installing = CommandOf(remote::InstallCall());
+    const remote::Call install = remote::InstallCall();
+    listener.emplace(target.address, install, now);
+    const ports::RemoteCommand installing = CommandOf(install);
     JM_CO_ASSIGN_OR_RETURN(const int installed, co_await shell->Run(target, installing, {}, err));
     if (installed != 0) co_return remote::ParseStatus(talk);
   }

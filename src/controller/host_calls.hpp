@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "controller/script_listener.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/remote/host_script.hpp"
 
@@ -12,13 +13,13 @@ namespace jobman::controller {
 using Connected = std::function<base::Task<base::Status>()>;
 
 /// Calls the host script, and installs it where it is missing. `out` takes the output; `heard` is
-/// called with the last 16 KiB of stderr whenever more comes. The status is read from stderr.
-/// `connected` is RemoteCommand::may_begin.
+/// called with the last 16 KiB of stderr whenever the script reports (ScriptListener). The status
+/// is read from stderr, also when a call hangs after it. `connected` is RemoteCommand::may_begin.
 base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
                                                      ports::HostTarget target, remote::Call call,
                                                      ports::ByteSink out,
                                                      std::function<void(std::string_view)> heard,
-                                                     Connected connected = {});
+                                                     Now now, Connected connected = {});
 /// The command with which a call is made, with the call's limits.
 ports::RemoteCommand CommandOf(const remote::Call& call);
 /// Keeps about the first 16 KiB. `text` must outlive the call.

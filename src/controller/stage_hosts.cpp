@@ -36,8 +36,10 @@ base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call 
     Hear(hosts_[index], talk);
   };
   Connected connected = co_await TellIfPinned(index, target);
+  Now now = [this] { return context_.Now(); };
   co_return co_await CallHost(context_.ports.shell, std::move(target), std::move(call),
-                              std::move(out), std::move(heard), std::move(connected));
+                              std::move(out), std::move(heard), std::move(now),
+                              std::move(connected));
 }
 
 namespace {

@@ -98,7 +98,9 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   if ((order.script + order.workdir).find('\0') != std::string::npos)
     return InvalidArgument("the command or its working folder holds a NUL byte");
   JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order));
-  Call call{.silence = kLongestSilence};
+  // Before the start the script ends earlier runs, and then what holds the chips.
+  Call call{.silence = kLongestSilence,
+            .start = 2 * (std::max(order.grace, Duration{0}) + kStopMargin)};
   std::string arguments = fmt::format("run {} {}", order.run_id, offset);
   if (!order.replaces.empty() || !order.chips_of.empty()) {
     for (const std::string& ids : {order.replaces, order.chips_of})
@@ -117,7 +119,8 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
 Call FollowCall(const std::string& run_id, std::int64_t offset) {
   JM_CHECK(IsRunId(run_id), "a valid run id");
   return {.command = ScriptCommand(fmt::format("follow {} {}", run_id, offset)),
-          .silence = kLongestSilence};
+          .silence = kLongestSilence,
+          .start = kLongestSilence};
 }
 
 Call ListCall(const std::string& prefix) {

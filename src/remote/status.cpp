@@ -6,8 +6,9 @@ namespace {
 
 using Kind = RunStatus::Kind;
 
+constexpr std::string_view kPrefix = "jobman: ";
+
 std::optional<RunStatus> ParseLine(std::string_view line) {
-  constexpr std::string_view kPrefix = "jobman: ";
   if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
   const auto rest_after = [&line](std::string_view word) -> std::optional<std::string> {
     if (!line.starts_with(word)) return std::nullopt;
@@ -26,6 +27,17 @@ std::optional<RunStatus> ParseLine(std::string_view line) {
   return std::nullopt;
 }
 
+/// The status in the last complete line that the script wrote on stderr.
+std::optional<RunStatus> LastReport(std::string_view output) {
+  auto lines = base::Split(output, '\n');
+  lines.pop_back();  // an incomplete last line
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (!line->starts_with(kPrefix)) continue;
+    if (const auto status = ParseLine(base::Trim(*line))) return status;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<RunStatus> ParseStatus(std::string_view output) {
@@ -39,9 +51,19 @@ Result<RunStatus> ParseStatus(std::string_view output) {
 }
 
 bool SaysRunExists(std::string_view output) {
-  const auto status = ParseStatus(output);
-  return status.ok() && (status->kind == Kind::kRunning || status->kind == Kind::kExited ||
-                         status->kind == Kind::kLost);
+  const auto status = LastReport(output);
+  return status && (status->kind == Kind::kRunning || status->kind == Kind::kExited ||
+                    status->kind == Kind::kLost);
+}
+
+bool HoldsReport(std::string_view output) {
+  return base::Contains(output, kSignOfLife) || LastReport(output) || ParseNotice(output);
+}
+
+std::optional<RunStatus> FinalStatus(std::string_view output) {
+  const auto status = LastReport(output);
+  const bool open = !status || status->kind == Kind::kRunning || status->kind == Kind::kError;
+  return open ? std::nullopt : status;
 }
 
 std::vector<std::string> ParseRunningRuns(std::string_view output) {

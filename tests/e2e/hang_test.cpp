@@ -14,6 +14,9 @@ class Hang : public Rehearsal {
   static void SetUpTestSuite() { StartSuite({"--host-limit", Place::kHostLimit}); }
 
   void HangHosts(const std::string& hosts) { Sim({"host", Slice() + "/" + hosts, "hang"}); }
+  void LetHostsTrickle(const std::string& hosts) {
+    Sim({"host", Slice() + "/" + hosts, "trickle"});
+  }
   /// What really happens: the script on the host never ends.
   void BreakTheScriptOn(const std::string& host) {
     const Ran broken =
@@ -103,6 +106,46 @@ TEST_F(Hang, AnEndedJobResumesOnANewSliceWhenItsHostHangs) {
   ASSERT_TRUE(
       place().Until("a slice that works", [&] { return base::Contains(Log(3, 1), "attempt 3"); }));
   ASSERT_TRUE(Reaches("SUCCEEDED"));
+}
+
+TEST_F(Hang, DeleteGoesOnWhenAHostPrintsForEver) {
+  CreateAndRun({}, 2);
+  LetHostsTrickle("1");
+  DeleteGivesTheSliceBack();
+  EXPECT_THAT(History(), HasSubstr("host 1, which did not answer"));
+}
+
+TEST_F(Hang, CancelGoesOnWhenAHostPrintsForEverAndResumeTakesANewSlice) {
+  CreateAndRun({}, 2);
+  LetHostsTrickle("1");
+  const Ran cancelled = Jobman({"cancel", id(), "--wait"});
+  EXPECT_EQ(cancelled.code, 0) << cancelled.All();
+  ASSERT_EQ(Jobman({"resume", id()}).code, 0);
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
+TEST_F(Hang, AHostThatPrintsForEverBeforeTheStartIsLostAndSaysWhy) {
+  Create(kUntilLost, {"setup=[{name: wait, run: 'until [ -e ~/go ]; do sleep 0.1; done'}]"}, 2);
+  ASSERT_TRUE(WhySays("setup"));
+  const Ran broken = Jobman({"exec", id(), "--host", "1", "--",
+                             "for f in ~/.jobman/bin/host-*.sh; do echo 'while echo hello; do "
+                             "sleep 0.2; done' >$f; done"});
+  ASSERT_EQ(broken.code, 0) << broken.All();
+  ASSERT_EQ(Jobman({"exec", id(), "--", "touch ~/go"}).code, 0);
+  EXPECT_TRUE(WhySays("not as jobman's host script does: 'hello'"));
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
+TEST_F(Hang, AHostThatBeginsToPrintForEverDuringTheRunIsLost) {
+  CreateAndRun({}, 2);
+  LetHostsTrickle("1");
+  Sim({"host", Slice() + "/1", "hangup"});  // it must be asked again
+  EXPECT_TRUE(WhySays("not as jobman's host script does: 'trickling'"));
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_EQ(Log(1, 1), "attempt 1\n");
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
 }
 
 /// The stream of output of a host that hangs stays open, and silent.

@@ -20,9 +20,12 @@ class ScriptedShell final : public ports::HostShell {
     base::Result<int> code = 0;
     std::string out = {};
     std::string err = {};
+    std::string first = {};  ///< on stderr, before the call takes its time
     /// After `out` and `err` the host hangs: the clock moves to the call's limit, and the call
     /// fails then. Without a limit it never ends.
     bool hangs = false;
+    /// ... or prints such lines on stdout, one a second, until a sink or the limit ends the call.
+    std::string trickles = {};
   };
   explicit ScriptedShell(FakeClock& clock) : clock_(clock) {}
 
@@ -32,12 +35,22 @@ class ScriptedShell final : public ports::HostShell {
   base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override {
     const std::optional<base::Duration> limit = command.limit ? command.limit : command.silence;
+    const std::optional<base::Duration> command_limit = command.limit;
     const Answer answer = Next(std::move(command));
+    if (err && !answer.first.empty()) JM_CO_TRY(err(answer.first));
     clock_.Advance(takes);
     while (answer.code.ok() && *answer.code == kSilent) co_await base::Sleep(std::chrono::hours{1});
     if (out && !answer.out.empty()) JM_CO_TRY(out(answer.out));
     if (err && !answer.err.empty()) JM_CO_TRY(err(answer.err));
     co_await base::Yield();
+    constexpr int kMostLines = 1000;
+    const auto began = clock_.Now();
+    for (int i = 0; i < kMostLines && !answer.trickles.empty(); ++i) {
+      clock_.Advance(std::chrono::seconds{1});
+      if (command_limit && clock_.Now() - began > *command_limit) co_return NoAnswer();
+      if (out) JM_CO_TRY(out(answer.trickles + "\n"));
+    }
+    while (!answer.trickles.empty()) co_await base::Sleep(std::chrono::hours{1});
     if (!answer.hangs) co_return answer.code;
     while (!limit) co_await base::Sleep(std::chrono::hours{1});
     clock_.Advance(*limit);

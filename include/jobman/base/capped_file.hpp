@@ -16,9 +16,10 @@ struct FileGap {
 /// The gap of the file `path`, if it has one: recorded beside it, as "<path>.gap".
 std::optional<FileGap> ReadGap(const Path& path);
 
-/// An AppendFile that takes no more disk than `most` bytes, and an eighth of that: when it becomes
-/// longer, its middle is given back to the file system (a hole), and the first half and the latest
-/// half of `most` stay. Positions do not change: size() counts every byte that was appended.
+/// An AppendFile that takes no more disk than `most` bytes, but for blocks at the edges of its gap:
+/// before it becomes longer, its middle is given back to the file system (a hole). The first half
+/// of `most` stays, and of the latest half at least three quarters. Positions do not change: size()
+/// counts every byte that was appended.
 ///
 /// Where the file system has no holes the file grows; a line in the log says so.
 class CappedFile {
@@ -34,7 +35,8 @@ class CappedFile {
   AppendFile file_;
   Path path_;
   std::int64_t half_;
-  FileGap gap_ = {};  ///< its begin is fixed
+  std::int64_t least_;  ///< of the end that stays
+  FileGap gap_ = {};    ///< its begin is fixed
   bool holes_ = true;
 };
 

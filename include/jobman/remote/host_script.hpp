@@ -59,6 +59,8 @@ struct Call {
   std::string input = {};
   std::optional<Duration> limit = {};
   std::optional<Duration> silence = {};
+  /// Of a call that follows a run: how long until the script must have said that the run exists.
+  std::optional<Duration> start = {};
 };
 
 /// What to run on a host.
@@ -135,6 +137,12 @@ Result<RunStatus> ParseStatus(std::string_view output);
 inline constexpr std::string_view kSignOfLife = "jobman: alive\n";
 /// Whether stderr of RunCall or FollowCall says that the run exists.
 bool SaysRunExists(std::string_view output);
+/// Whether it holds a complete line that the script may have written: a status, a sign of life, a
+/// notice.
+bool HoldsReport(std::string_view output);
+/// The last status in it after which the script has nothing more to send. Nothing while the run is
+/// running, or when the host could not answer.
+std::optional<RunStatus> FinalStatus(std::string_view output);
 /// Parses stdout of ListCall: the ids of the runs that are running.
 std::vector<std::string> ParseRunningRuns(std::string_view output);
 /// Parses stderr of RunCall and FollowCall: the worst notice from the host's metadata server.

@@ -174,7 +174,7 @@ void NodeRegistry::SetHostLink(Node& node, std::size_t index, Link link) {
   NodeHost& host = node.hosts[index];
   if (!host.running) return;
   if (link == Link::kCut) host.cut = true;
-  if (link == Link::kHung) host.hung = true;
+  if (link == Link::kHung || link == Link::kTrickling) host.hung = true;
   if (link == Link::kMended) host.cut = host.hung = false;
   context_.fleet.SetLink(host.plan.name, link);
 }

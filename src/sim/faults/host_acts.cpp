@@ -14,7 +14,8 @@ using base::Status;
 
 namespace {
 
-const std::vector<std::string> kActions = {"kill", "boot", "cut", "hang", "mend", "hangup"};
+const std::vector<std::string> kActions = {"kill",    "boot", "cut",   "hang",
+                                           "trickle", "mend", "hangup"};
 
 Status CheckAction(const std::string& action) {
   if (std::find(kActions.begin(), kActions.end(), action) != kActions.end()) return base::Ok();
@@ -58,7 +59,7 @@ Status CheckHost(const Node& node, std::size_t index, const std::string& action)
 /// The action that undoes `action`.
 std::string Remedy(const std::string& action) {
   if (action == "kill") return "boot";
-  return action == "cut" || action == "hang" ? "mend" : "";
+  return action == "cut" || action == "hang" || action == "trickle" ? "mend" : "";
 }
 
 void ActOnHost(NodeRegistry& nodes, Node& node, std::size_t index, const std::string& action) {
@@ -66,6 +67,7 @@ void ActOnHost(NodeRegistry& nodes, Node& node, std::size_t index, const std::st
   if (action == "boot" && node.state == NodeState::kReady) nodes.BootHost(node, index);
   if (action == "cut") nodes.SetHostLink(node, index, Link::kCut);
   if (action == "hang") nodes.SetHostLink(node, index, Link::kHung);
+  if (action == "trickle") nodes.SetHostLink(node, index, Link::kTrickling);
   if (action == "mend") nodes.SetHostLink(node, index, Link::kMended);
   if (action == "hangup") nodes.SetHostLink(node, index, Link::kBroken);
 }
@@ -78,7 +80,7 @@ base::Result<Json> Host(Targets& targets, const Json& body, TimePoint now) {
   JM_TRY(CheckAction(action));
   const std::string remedy = Remedy(action);
   if (time > Duration{0} && remedy.empty())
-    return InvalidArgument("--for goes with kill, cut and hang");
+    return InvalidArgument("--for goes with kill, cut, hang and trickle");
   return targets.EachNode(body, [&](Node& node) -> Status {
     JM_ASSIGN_OR_RETURN(const std::vector<std::size_t> hosts, HostsOf(node, Member(body, "index")));
     for (const std::size_t index : hosts) {

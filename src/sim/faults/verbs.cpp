@@ -91,11 +91,11 @@ const std::vector<Verb>& Verbs() {
            {{"NODE/INDEX", "host", "INDEX is a number from 0, or * for all", Argument::Kind::kHost},
             {"ACTION", "action",
              "kill: off, connections are refused; boot: on again, with its disk; cut: packets are "
-             "lost, connections hang; hang: logins work, but commands do not begin; mend: as "
-             "before "
-             "the cut or hang; hangup: SSH connections end, new ones work. Processes keep "
+             "lost, connections hang; hang: logins work, but commands do not begin; trickle: "
+             "nor here, but they print lines for ever; mend: as before the cut, hang or trickle; "
+             "hangup: SSH connections end, new ones work. Processes keep "
              "running, except after kill"},
-            For("kill, cut and hang: how long")},
+            For("kill, cut, hang and trickle: how long")},
        .act = acts::Host,
        .storm = {{"kill", {"host HOST kill --for 1..5s"}},
                  {"cut", {"host HOST cut --for 1..5s"}},

@@ -69,14 +69,15 @@ Status HostDisk::Create(const HostKey& key) {
   return WriteInPlace(etc() / "host_key", key.private_file, 0600);
 }
 
-Status HostDisk::SetHung(bool hung) {
+Status HostDisk::SetHung(bool hung, bool trickles) {
   const Path flag = etc() / "hang";
-  return hung ? WriteInPlace(flag, "") : base::RemoveAll(flag);
+  return hung ? WriteInPlace(flag, trickles ? "trickle\n" : "") : base::RemoveAll(flag);
 }
 
 std::string HostDisk::WaitWhileHung() const {
   const Path flag = layout_.etc / "hang";
-  return fmt::format("while [ -e {} ]; do sleep 0.2; done\n", base::ShellQuote(flag.string()));
+  return fmt::format("while [ -e {0} ]; do [ ! -s {0} ] || echo trickling; sleep 0.2; done\n",
+                     base::ShellQuote(flag.string()));
 }
 
 /// No ForceCommand does this: for a forced command, sshd passes no signals on.

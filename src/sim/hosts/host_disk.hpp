@@ -28,7 +28,8 @@ using Environment = std::map<std::string, std::string>;
 ///   homes/USER        survives reboots
 ///   tmp/              emptied by every boot
 ///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, environment, ...;
-///                     shell: of every user; hang: while it is there, new commands wait
+///                     shell: of every user; hang: while it is there, new commands wait,
+///                     and print lines if it is not empty
 ///   state/            sshd.pid, sshd.log, startup.log: written by the host
 class HostDisk {
  public:
@@ -52,8 +53,8 @@ class HostDisk {
   base::Status PrepareBoot(const HostPlan& plan);
   /// Allows the logins of `metadata`. Files keep their inodes: some are bound into a sandbox.
   base::Status WriteMetadata(const Metadata& metadata);
-  /// Whether new commands wait; a boot ends it.
-  base::Status SetHung(bool hung);
+  /// Whether new commands wait, and print lines meanwhile; a boot ends it.
+  base::Status SetHung(bool hung, bool trickles = false);
   /// A line of shell for whatever sshd starts: waits while the host hangs.
   std::string WaitWhileHung() const;
   /// The environment of logins and of the startup script.

@@ -18,10 +18,11 @@ struct HostPlan {
 
 /// How a running host can be reached.
 enum class Link {
-  kCut,     ///< every packet is lost: connections hang, and new ones do too
-  kHung,    ///< logins work, but new commands do not begin; those that run go on
-  kMended,  ///< as before the cut or the hang; commands that were waiting begin
-  kBroken,  ///< open connections end; new ones work
+  kCut,        ///< every packet is lost: connections hang, and new ones do too
+  kHung,       ///< logins work, but new commands do not begin; those that run go on
+  kTrickling,  ///< like kHung, but such commands print a line now and then
+  kMended,     ///< as before the cut or the hang; commands that were waiting begin
+  kBroken,     ///< open connections end; new ones work
 };
 
 /// The hosts behind the nodes. A fleet never calls back from within these calls.

@@ -159,9 +159,10 @@ void LocalFleet::PowerOff(const std::string& name) {
 
 void LocalFleet::SetLink(const std::string& name, Link link) {
   Post([this, name, link] {
-    const bool hung = link == Link::kHung;
+    const bool trickles = link == Link::kTrickling;
+    const bool hung = trickles || link == Link::kHung;
     if (hung || link == Link::kMended) {
-      const base::Status set = DiskOf(name).SetHung(hung);
+      const base::Status set = DiskOf(name).SetHung(hung, trickles);
       if (!set.ok()) base::Log(base::LogLevel::kWarn, "hosts", "{}", set.error().ToString());
     }
     if (!hung) Relink(name, link);

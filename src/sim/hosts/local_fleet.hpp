@@ -73,7 +73,7 @@ class LocalFleet : public HostFleet {
   /// Whether the host is reachable; an error if it never will be.
   virtual base::Result<bool> IsUp(const std::string& name) = 0;
   virtual void Kill(const std::string& name) = 0;
-  /// Not for kHung, which is a matter of the disk.
+  /// Not for kHung and kTrickling, which are matters of the disk.
   virtual void Relink(const std::string& name, Link link) = 0;
   /// Called repeatedly while something is under way; returns whether there is.
   virtual bool Tend() { return false; }

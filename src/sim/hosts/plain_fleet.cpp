@@ -115,6 +115,7 @@ void PlainFleet::Kill(const std::string& name) {
 void PlainFleet::Relink(const std::string& name, Link link) {
   switch (link) {
     case Link::kHung:
+    case Link::kTrickling:
       return;
     case Link::kCut:
       return Send("cut " + name);

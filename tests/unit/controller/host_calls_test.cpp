@@ -17,8 +17,11 @@ using testing::HasSubstr;
 class HostCallsTest : public testing::Test {
  protected:
   base::Result<RunStatus> Follow() {
-    return test::RunNow(CallHost(&shell_, {}, remote::FollowCall("r", 0), {},
-                                 [this](std::string_view talk) { heard_ = std::string(talk); }));
+    const std::function<void(std::string_view)> heard = [this](std::string_view talk) {
+      heard_ = std::string(talk);
+    };
+    const Now now = [this] { return clock_.Now(); };
+    return test::RunNow(CallHost(&shell_, {}, remote::FollowCall("r", 0), {}, heard, now));
   }
   test::FakeClock clock_;
   test::ScriptedShell shell_{clock_};
@@ -67,6 +70,29 @@ TEST_F(HostCallsTest, AHostErrorIsAStatus) {
 TEST_F(HostCallsTest, OtherExitCodesAreShownWithStderr) {
   shell_.Add("follow", {.code = 127, .err = "sh: not found\n"});
   EXPECT_THAT(Follow().error().message, HasSubstr("127: sh: not found"));
+}
+
+TEST_F(HostCallsTest, AHostThatPrintsSomethingElseForEverIsNoContact) {
+  shell_.Add("follow", {.trickles = "who are you?"});
+  const base::Error error = Follow().error();
+  EXPECT_EQ(error.reason, base::Reason::kHostHangs);
+  EXPECT_THAT(error.message, HasSubstr("not as jobman's host script does: 'who are you?'"));
+  EXPECT_THAT(error.hint, HasSubstr("~/.bashrc"));
+  EXPECT_EQ(heard_, "");
+}
+
+TEST_F(HostCallsTest, TheOutputOfARunCountsAsContact) {
+  shell_.Add("follow", {.err = "jobman: running\n"});
+  shell_.Add("follow", {.err = "jobman: running\n", .hangs = true});
+  EXPECT_EQ(Follow().value().kind, RunStatus::Kind::kRunning);
+  EXPECT_EQ(heard_, "jobman: running\n");
+}
+
+TEST_F(HostCallsTest, ARunThatEndedBeforeItsHostHungHasEnded) {
+  shell_.Add("follow", {.err = "jobman: running\njobman: exited 3\n", .hangs = true});
+  EXPECT_EQ(Follow().value().exit_code, 3);
+  shell_.Add("follow", {.err = "jobman: running\n", .hangs = true});
+  EXPECT_EQ(Follow().error().reason, base::Reason::kHostHangs);
 }
 
 TEST(HostTrouble, PermanentErrorsAreNotLocal) {

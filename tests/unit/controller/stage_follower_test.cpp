@@ -168,6 +168,37 @@ TEST_F(StageFollowerTest, AHostThatHangsIsLostInTheEnd) {
   EXPECT_TRUE(core::DidNotAnswer(Last()));
 }
 
+/// A ~/.bashrc that prints for ever. Nothing of it is the log of a run.
+TEST_F(StageFollowerTest, AHostThatPrintsSomethingElseForEverIsLost) {
+  options_.unreachable_limit = std::chrono::seconds{60};
+  shell_.Add("run", {.trickles = "welcome"});
+  shell_.Add("run", {.trickles = "welcome"});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kLost; }));
+  EXPECT_TRUE(core::DidNotAnswer(Last()));
+  EXPECT_THAT(Last().error->message, HasSubstr("not as jobman's host script does: 'welcome'"));
+  EXPECT_EQ(Log(), "");
+}
+
+TEST_F(StageFollowerTest, AHostThatBeginsToDoSoDuringTheRunIsLostToo) {
+  options_.unreachable_limit = std::chrono::seconds{60};
+  shell_.Add("run", {.code = Broken(), .out = "one\n", .err = "jobman: running\n"});
+  shell_.Add("follow", {.trickles = "welcome"});
+  shell_.Add("follow", {.trickles = "welcome"});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kLost; }));
+  EXPECT_EQ(Log(), "one\n");
+}
+
+/// It may say that it is alive, and never start anything.
+TEST_F(StageFollowerTest, AStartThatNeverComesToAnEndHasABound) {
+  shell_.takes = std::chrono::hours{1};
+  shell_.Add("run", {.err = "jobman: alive\n", .hangs = true});
+  Start();
+  EXPECT_THAT(Last().error->message, HasSubstr("did not start the run within"));
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+}
+
 /// A stuck home folder may let the script say one line.
 TEST_F(StageFollowerTest, AHostThatSaysOneLineAndHangsIsLostToo) {
   options_.unreachable_limit = std::chrono::seconds{60};

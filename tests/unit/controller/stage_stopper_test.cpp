@@ -144,13 +144,25 @@ TEST_F(StageStopperTest, AHostThatHangsWhileTheLogIsFetchedLosesItsEnd) {
 /// Each time it answers, writes a little, and breaks off.
 TEST_F(StageStopperTest, AHostThatTricklesWhileTheLogIsFetchedLosesItsEnd) {
   shell_.Add("stop", {.out = "exited 143\n"});
-  for (int tries = 0; tries < 20; ++tries) shell_.Add("follow", {.code = Broken(), .out = "x\n"});
+  for (int tries = 0; tries < 20; ++tries)
+    shell_.Add("follow", {.code = Broken(), .out = "x\n", .first = "jobman: running\n"});
   shell_.takes = std::chrono::minutes{2};
   Start();
   Stop();
   ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
   EXPECT_EQ(Last().exit_code, 143);
   EXPECT_EQ(std::count(shell_.verbs.begin(), shell_.verbs.end(), "follow"), 3);
+}
+
+/// The end of the run is known; what the host prints is not its log.
+TEST_F(StageStopperTest, AHostThatPrintsSomethingElseWhileTheLogIsFetchedLosesItsEnd) {
+  shell_.Add("stop", {.out = "exited 143\n", .trickles = "welcome"});
+  shell_.Add("follow", {.trickles = "welcome"});
+  Start();
+  Stop();
+  ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
+  EXPECT_EQ(Last().exit_code, 143);
+  EXPECT_EQ(Log(), "");
 }
 
 /// What the command left behind may run on.

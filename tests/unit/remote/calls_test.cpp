@@ -155,6 +155,8 @@ TEST(EveryCall, IsBounded) {
   EXPECT_EQ(StopCall("r", grace).limit, grace + kStopMargin);
   EXPECT_EQ(RunCall({.run_id = "r", .grace = grace}, 0)->silence, kLongestSilence);
   EXPECT_EQ(FollowCall("r", 0).silence, kLongestSilence);
+  EXPECT_EQ(RunCall({.run_id = "r", .grace = grace}, 0)->start, 2 * (grace + kStopMargin));
+  EXPECT_EQ(FollowCall("r", 0).start, kLongestSilence);
 }
 
 TEST(SaysRunExists, NeedsAStatusOfTheRun) {

@@ -80,7 +80,9 @@ TEST_F(HostDiskTest, AHangEndsWithABoot) {
   ASSERT_TRUE(disk->PrepareBoot(plan).ok());
   EXPECT_THAT(Read(root / "etc/shell"), HasSubstr("while [ -e /in/etc/hang ]"));
   ASSERT_TRUE(disk->SetHung(true).ok());
-  EXPECT_EQ(Read(root / "etc/hang"), "");
+  EXPECT_EQ(Read(root / "etc/hang"), "") << "silent";
+  ASSERT_TRUE(disk->SetHung(true, true).ok());
+  EXPECT_NE(Read(root / "etc/hang"), "") << "prints";
   ASSERT_TRUE(disk->PrepareBoot(plan).ok());
   EXPECT_EQ(Read(root / "etc/hang"), "(absent)");
 }

@@ -500,6 +500,10 @@ TEST_F(OrdersTest, AHostCanHangAndBeMended) {
   Pass(5000);
   EXPECT_EQ(fleet.links["t1v-n-t1-w-0"], Link::kMended);
   EXPECT_EQ(Get("/sim/status")["nodes"][0]["hosts"][0]["hung"], false);
+  Do("host", {{"node", "t1"}, {"index", 1}, {"action", "trickle"}, {"for", "5s"}});
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kTrickling);
+  Pass(5000);
+  EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kMended);
   Do("host", {{"node", "t1"}, {"index", "*"}, {"action", "hang"}});
   EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kHung);
   Do("calm", Json::object());
