@@ -120,6 +120,8 @@ Json SliceToJson(const Slice& slice) {
   json["generation"] = slice.generation;
   json["absences"] = slice.absences;
   if (slice.gaps != 0) json["gaps"] = slice.gaps;
+  if (slice.omitted_since) PutTime(json, "omitted_since", *slice.omitted_since);
+  if (slice.lacking_since) PutTime(json, "lacking_since", *slice.lacking_since);
   if (slice.not_found_since) PutTime(json, "not_found_since", *slice.not_found_since);
   json["requests_sent"] = slice.requests_sent;
   PutTime(json, "requested_at", slice.requested_at);
@@ -145,6 +147,8 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(SliceRef ref, RefFromJson(json));
   JM_ASSIGN_OR_RETURN(const TimePoint requested_at, ReadTime(json, "requested_at"));
   JM_ASSIGN_OR_RETURN(const auto delete_requested_at, ReadMaybeTime(json, "delete_requested_at"));
+  JM_ASSIGN_OR_RETURN(const auto omitted_since, ReadMaybeTime(json, "omitted_since"));
+  JM_ASSIGN_OR_RETURN(const auto lacking_since, ReadMaybeTime(json, "lacking_since"));
   JM_ASSIGN_OR_RETURN(const auto not_found_since, ReadMaybeTime(json, "not_found_since"));
   JM_ASSIGN_OR_RETURN(const auto unhealthy_since, ReadMaybeTime(json, "unhealthy_since"));
   JM_ASSIGN_OR_RETURN(const TimePoint last_evidence_at, ReadTime(json, "last_evidence_at"));
@@ -160,6 +164,8 @@ Result<Slice> SliceFromJson(const Json& json) {
                .generation = GetSmallInt(json, "generation"),
                .absences = GetSmallInt(json, "absences"),
                .gaps = GetSmallInt(json, "gaps"),
+               .omitted_since = omitted_since,
+               .lacking_since = lacking_since,
                .not_found_since = not_found_since,
                .requested_at = requested_at,
                .delete_requested_at = delete_requested_at,

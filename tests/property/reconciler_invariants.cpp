@@ -230,9 +230,15 @@ void ReconcilerWorld::CheckOwnership() {
 }
 
 /// The same observation again has no effect. Exception: a look without the slice, or a part of it,
-/// counts again.
-void ReconcilerWorld::CheckTwice(const core::Step& step, const Observation& seen, double jitter) {
+/// counts again. So does one that shows it as lost, once the slice is being deleted: a list is
+/// believed then.
+void ReconcilerWorld::CheckTwice(const Job& before, const core::Step& step, const Observation& seen,
+                                 double jitter) {
   if (!broken_.empty() || LacksAPart(seen)) return;
+  const bool kept = before.slice && job_.slice && before.slice->ref == job_.slice->ref;
+  const bool begins_to_delete = kept && job_.slice->phase == SlicePhase::kDeleting &&
+                                before.slice->phase != SlicePhase::kDeleting;
+  if (begins_to_delete && ListsAsLost(*job_.slice, seen)) return;
   core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);
   // Each list that may be wrong makes it ask, which does no harm.
   std::erase_if(again.effects, [](const core::Effect& effect) {

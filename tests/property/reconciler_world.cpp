@@ -196,7 +196,7 @@ void ReconcilerWorld::Decide(const Observation& seen) {
   edges_.emplace(core::StateName(before.state), core::StateName(job_.state));
   if (traced_) Trace(before, step, seen);
   Check(before, step, seen);
-  if (random_.Percent(25)) CheckTwice(step, seen, jitter);
+  if (random_.Percent(25)) CheckTwice(before, step, seen, jitter);
   Act(step.effects, !faultless_ && odds_.Occurs(random_, Risk::kCrash, 2));
 }
 

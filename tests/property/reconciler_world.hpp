@@ -71,7 +71,8 @@ class ReconcilerWorld {
   void CheckFacts(const core::Job& before, const core::Observation& seen);
   void CheckOwnership();
   void CheckNotices(const core::Job& before, const core::Step& step);
-  void CheckTwice(const core::Step& step, const core::Observation& seen, double jitter);
+  void CheckTwice(const core::Job& before, const core::Step& step, const core::Observation& seen,
+                  double jitter);
   void Act(const std::vector<core::Effect>& effects, bool may_crash);
   void Do(const core::Effect& effect);
   void Do(const core::CreateSlice& create);

@@ -36,6 +36,8 @@ inline core::Slice SampleSlice(const std::string& name) {
   slice.requests_sent = 2;
   slice.requested_at = base::FromMillis(1'767'225'600'123);
   slice.delete_requested_at = base::FromMillis(1'767'225'600'124);
+  slice.omitted_since = base::FromMillis(1'767'225'600'122);
+  slice.lacking_since = base::FromMillis(1'767'225'600'121);
   slice.not_found_since = base::FromMillis(1'767'225'600'126);
   slice.last_evidence_at = base::FromMillis(1'767'225'600'125);
   slice.unshown = {name};

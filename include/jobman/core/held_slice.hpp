@@ -54,6 +54,11 @@ struct Slice {
   int generation = 0;  ///< grows when machines are replaced: new uid, new addresses
   int absences = 0;    ///< complete listings in a row without it
   int gaps = 0;        ///< complete listings in a row without some of its nodes
+  /// When the first listing began that omitted it; since then none has shown any of it. A "not
+  /// found" that was asked for before is older than what was shown.
+  std::optional<TimePoint> omitted_since = {};
+  /// The same for a part of it, or a listing that showed it as lost: none has shown it whole since.
+  std::optional<TimePoint> lacking_since = {};
   /// Asked by name, the cloud does not know it, or a node of it, since then.
   std::optional<TimePoint> not_found_since = {};
   TimePoint requested_at = {};                        ///< when the last create was decided

@@ -113,12 +113,18 @@ void RecordOrphaned(const SliceSeen& seen, Facts& facts) {
   facts.doubtful = !seen.by_name;
 }
 
+/// A node that is no longer READY, for its repair or to be deleted, is not well for that.
+void RecordHealth(Slice& slice, const std::vector<NodeSeen>& nodes, TimePoint now) {
+  const bool well = std::none_of(nodes.begin(), nodes.end(), IsIll);
+  if (well && !nodes.empty()) slice.unhealthy_since.reset();
+  const bool broken = std::any_of(nodes.begin(), nodes.end(), IsBroken);
+  if (broken && !slice.unhealthy_since) slice.unhealthy_since = now;
+}
+
 void RecordState(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now) {
   slice.cloud_state = CloudState(seen, slice.ref);
   slice.ready = facts.view == SliceView::kReady;
-  const bool broken = std::any_of(seen.nodes.begin(), seen.nodes.end(), IsBroken);
-  if (!broken && !seen.nodes.empty()) slice.unhealthy_since.reset();
-  if (broken && !slice.unhealthy_since) slice.unhealthy_since = now;
+  RecordHealth(slice, seen.nodes, now);
   slice.absences = 0;
   slice.gaps = facts.view == SliceView::kPartial ? std::min(slice.gaps + 1, 2) : 0;
   if (IsOrphaned(seen, slice.ref) && slice.gaps >= 2) RecordOrphaned(seen, facts);
@@ -147,12 +153,26 @@ void RecordMachines(Slice& slice, const SliceSeen& seen, Facts& facts) {
   facts.hosts_replaced = ReplacedAmongOthers(before, slice);
 }
 
+bool Lacks(SliceView view) {
+  return view == SliceView::kAbsent || view == SliceView::kPartial;
+}
+
 /// A look by name runs beside the listings and may be answered after a newer one, which has shown
 /// what was not found.
 bool IsOvertaken(const Slice& slice, const SliceSeen& seen, SliceView view) {
-  const bool lacks = view == SliceView::kAbsent || view == SliceView::kPartial;
-  return seen.by_name && lacks && slice.phase != SlicePhase::kIntended && slice.absences == 0 &&
-         slice.gaps == 0;
+  if (!seen.by_name || !Lacks(view) || slice.phase == SlicePhase::kIntended) return false;
+  const auto& since = view == SliceView::kAbsent ? slice.omitted_since : slice.lacking_since;
+  return !since || seen.began < *since;
+}
+
+/// Since when listings do not show the slice, or not all of it. What they show as lost is there.
+void RecordOmission(Slice& slice, const SliceSeen& seen, SliceView view, bool doubtful) {
+  const bool omitted = view == SliceView::kAbsent || view == SliceView::kForeign;
+  if (!omitted) slice.omitted_since.reset();
+  if (omitted && !slice.omitted_since) slice.omitted_since = seen.began;
+  const bool lacking = Lacks(view) || doubtful;
+  if (!lacking) slice.lacking_since.reset();
+  if (lacking && !slice.lacking_since) slice.lacking_since = seen.began;
 }
 
 /// A list may be old, cut short, or changed on the way. What would end the use of the slice is
@@ -162,6 +182,13 @@ bool IsDoubtful(const Slice& slice, const SliceSeen& seen, SliceView view) {
   if (view == SliceView::kForeign) return true;
   const bool ends = view == SliceView::kDead || view == SliceView::kFailed;
   return ends && slice.phase != SlicePhase::kDeleting;
+}
+
+/// What may be lost, foreign or cut short proves nothing but that something of ours is there: the
+/// request has arrived, and an older "not found" is no answer to it.
+void RecordDoubtfulSighting(Slice& slice, const SliceSeen& seen, TimePoint now) {
+  RecordSighting(slice, seen, now);
+  if (slice.phase == SlicePhase::kIntended) slice.last_evidence_at = now;
 }
 
 }  // namespace
@@ -179,8 +206,11 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
   facts.suspended = seen.queued && (seen.queued->state == QueuedState::kSuspending ||
                                     seen.queued->state == QueuedState::kSuspended);
   if (slice.ref.nodes > 1) facts.hosts_up = HostsThatAreUp(slice, seen.nodes);
-  if (IsDoubtful(slice, seen, view)) {
-    if (there) RecordSighting(slice, seen, now);
+  const bool lacks = Lacks(view);
+  const bool doubtful = IsDoubtful(slice, seen, view);
+  RecordOmission(slice, seen, view, doubtful);
+  if (doubtful) {
+    if (there) RecordDoubtfulSighting(slice, seen, now);
     facts.view = SliceView::kNotLooked;
     facts.doubtful = true;
     return facts;
@@ -191,7 +221,6 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
     slice.unshown.clear();
     return facts;
   }
-  const bool lacks = view == SliceView::kAbsent || view == SliceView::kPartial;
   if (!lacks) slice.not_found_since.reset();
   if (lacks && seen.by_name && !slice.not_found_since) slice.not_found_since = seen.began;
   if (view == SliceView::kAbsent) {

@@ -98,9 +98,12 @@ bool IsHealthy(const NodeSeen& node) {
   return node.health.empty() || node.health == "HEALTHY" || node.health == "HEALTH_UNSPECIFIED";
 }
 
+bool IsIll(const NodeSeen& node) {
+  return !IsHealthy(node) && node.health != "UNHEALTHY_MAINTENANCE";
+}
+
 bool IsBroken(const NodeSeen& node) {
-  return node.state == NodeState::kReady && !IsHealthy(node) &&
-         node.health != "UNHEALTHY_MAINTENANCE";
+  return node.state == NodeState::kReady && IsIll(node);
 }
 
 const NodeSeen* TellingNode(const SliceSeen& seen) {

@@ -23,7 +23,9 @@ enum class SliceView {
 SliceView ViewOf(const SliceSeen& seen, const SliceRef& ref);
 /// The service has no complaint about its health.
 bool IsHealthy(const NodeSeen& node);
-/// READY, but the service calls it unhealthy, and not for maintenance, which ends by itself.
+/// The service calls it unhealthy, and not for maintenance, which ends by itself.
+bool IsIll(const NodeSeen& node);
+/// READY and ill.
 bool IsBroken(const NodeSeen& node);
 /// Nodes were seen without their queued resource: they are left over, or a listing omitted it.
 bool IsOrphaned(const SliceSeen& seen, const SliceRef& ref);

@@ -322,6 +322,21 @@ TEST(ReconcileAcquire, NothingIsStartedOnAnUnhealthyNode) {
   }
 }
 
+TEST(ReconcileAcquire, ANodeUnderRepairIsNotWellBeforeTheServiceSaysSo) {
+  Reconciling r(JobBuilder().Direct().Step("step").Build());
+  r.Tick().Answered().Ready().Unhealthy("UNHEALTHY_TPU").AllEnd();
+  ASSERT_EQ(r.state(), "SETUP") << r.job().why;
+  SliceSeen repair{.slice = r.job().slice->ref.name};
+  repair.nodes = {{.id = repair.slice,
+                   .uid = "uid-" + repair.slice,
+                   .state = NodeState::kRepairing,
+                   .raw_state = "REPAIRING",
+                   .health = "UNHEALTHY_TPU",
+                   .hosts = test::Addresses(4)}};
+  EXPECT_THAT(r.See(repair).effects(), IsEmpty());
+  EXPECT_EQ(r.Ready().state(), "RUNNING");
+}
+
 TEST(ReconcileAcquire, RefusedCredentialsAreAwaitedAndCostNothing) {
   Reconciling r(JobBuilder().Retries({.infra = 0}).Build());
   for (int attempt = 1; attempt <= 10; ++attempt) {

@@ -334,6 +334,30 @@ TEST(ReconcileStage, AListingOvertakesALookByName) {
   EXPECT_EQ(r.See(late).job().slice->hosts, before.slice->hosts) << "the machines before";
 }
 
+TEST(ReconcileStage, AnActiveQueuedResourceOvertakesALookByName) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered();
+  r.clock.Advance(std::chrono::minutes{10});
+  const SliceSeen asked{.slice = r.job().slice->ref.name, .began = r.clock.Now(), .by_name = true};
+  r.clock.Advance(std::chrono::minutes{1});
+  r.Queued(core::QueuedState::kProvisioning);
+  r.clock.Advance(std::chrono::minutes{1});
+  r.Queued(core::QueuedState::kActive);
+  EXPECT_EQ(r.See(asked).state(), "PROVISIONING") << r.job().why;
+  EXPECT_TRUE(r.job().slice);
+}
+
+TEST(ReconcileStage, AListingThatShowsItAsLostOvertakesALookByName) {
+  Reconciling r(JobBuilder().Build());
+  r.confirms = false;
+  r.Tick().Answered().Absent().Queued(core::QueuedState::kSuspended);
+  r.clock.Advance(seconds{10});
+  const SliceSeen asked{.slice = r.job().slice->ref.name, .began = r.clock.Now(), .by_name = true};
+  r.clock.Advance(seconds{10});
+  r.Absent().Queued(core::QueuedState::kSuspended);
+  EXPECT_EQ(r.See(asked).state(), "REQUESTING") << "what is lost is there";
+}
+
 const base::Error kNoRoute{.code = base::Code::kUnavailable,
                            .message = "no route to host",
                            .reason = base::Reason::kUnreachable};
@@ -356,6 +380,21 @@ TEST(ReconcileStage, ASliceIsLostWhenItIsNotFoundAndItsHostsAreSilent) {
   EXPECT_THAT(r.Absent().effects(), ElementsAre("LookUpSlice train-000042-a1")) << "asked again";
   EXPECT_EQ(r.NotFound().state(), "BACKOFF");
   EXPECT_EQ(r.job().spent.preemption, 1);
+}
+
+TEST(ReconcileStage, AListingOvertakesALookByNameAlsoWhenALaterOneOmitsTheSlice) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.ToRunning(1);
+  r.See(core::HostReport{.attempt = 1,
+                         .stage = core::CommandStage{},
+                         .run = {.phase = core::HostPhase::kRunning, .error = kNoRoute}});
+  r.Absent().Absent();
+  const SliceSeen asked{.slice = r.job().slice->ref.name, .began = r.clock.Now(), .by_name = true};
+  r.clock.Advance(seconds{15});
+  r.Ready(1).Absent();
+  r.clock.Advance(seconds{15});
+  EXPECT_EQ(r.See(asked).state(), "RUNNING") << "asked before it was listed";
+  EXPECT_EQ(r.Absent().NotFound().state(), "BACKOFF") << "asked after it was omitted";
 }
 
 TEST(ReconcileStage, HostsOfASliceThatIsNotFoundAreBelievedForAWhile) {

@@ -296,6 +296,21 @@ TEST(ReconcileWishes, ADeleteThatIsRefusedIsRepeatedWithGrowingPauses) {
   EXPECT_EQ(r.job().why, "waiting until slice train-000042-a1 is deleted");
 }
 
+TEST(ReconcileWishes, ASliceThatAListShowedAsLostIsNotForgottenOnAnOlderAnswer) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.confirms = false;
+  r.Tick().WishFor(Wish::kDelete);  // the create is not answered
+  r.clock.Advance(minutes{30});
+  const core::SliceSeen asked{
+      .slice = r.job().slice->ref.name, .began = r.clock.Now(), .by_name = true};
+  r.clock.Advance(seconds{10});
+  r.Absent().Absent().Node(core::NodeState::kPreempted);
+  EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  r.clock.Advance(seconds{10});
+  EXPECT_EQ(r.See(asked).state(), "DELETING") << r.job().why;
+  EXPECT_TRUE(r.job().slice) << "the request arrived: it must be given back";
+}
+
 TEST(ReconcileWishes, DeleteEndsDeleted) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kDelete);

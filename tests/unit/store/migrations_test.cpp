@@ -119,6 +119,8 @@ core::Job ExpectedJob(int version) {
   expected.spent.waited_until = {};
   expected.slice->requests_sent = 1;
   expected.slice->delete_requested_at.reset();
+  expected.slice->omitted_since.reset();
+  expected.slice->lacking_since.reset();
   expected.slice->not_found_since.reset();
   expected.slice->unhealthy_since.reset();
   expected.slice->last_evidence_at = {};
@@ -183,6 +185,8 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   expected.wish_new = true;
   expected.version = 2;
   expected.spec = job.spec;  // see UpgradeSpec.LosesNothing
+  expected.slice->omitted_since.reset();
+  expected.slice->lacking_since.reset();
   expected.slice->not_found_since.reset();
   expected.slice->unhealthy_since.reset();
   EXPECT_EQ(job, expected);
