@@ -70,6 +70,17 @@ Status CappedFile::Append(std::string_view bytes) {
   return Ok();
 }
 
+Status CappedFile::Skip(FileGap lost) {
+  const bool first = gap_.begin == gap_.end;
+  const FileGap wider{.begin = std::min(gap_.begin, lost.begin),
+                      .end = first ? lost.end : std::max(gap_.end, lost.end)};
+  JM_TRY(RecordGap(path_, wider));
+  JM_TRY(file_.Extend(wider.end));
+  gap_ = wider;
+  JM_ASSIGN_OR_RETURN(holes_, Punch(path_, wider));
+  return Ok();
+}
+
 Status CappedFile::Drop(std::int64_t end) {
   const FileGap wider{.begin = gap_.begin, .end = end};
   // On record first: a reader never takes the zeros of a hole for the log.

@@ -179,4 +179,11 @@ Status AppendFile::Append(std::string_view bytes) {
   return WriteAll(fd_.get(), bytes, path_, size_);
 }
 
+Status AppendFile::Extend(std::int64_t size) {
+  if (size <= size_) return Ok();
+  if (::ftruncate(fd_.get(), size) != 0) return FromErrno(errno, "extending " + path_.string());
+  size_ = size;
+  return Ok();
+}
+
 }  // namespace jobman::base

@@ -218,7 +218,8 @@ constexpr KeyRow kRows[] = {
 
     Key("logs", T::kMap, "", "The copies of the hosts' output on this machine."),
     Among("logs.max_bytes", T::kNumber, "1048576-2000000000", "1073741824",
-          "Of one host in one stage; a longer log loses its middle, which `logs` says."),
+          "Of one host in one stage; a longer log loses its middle, here and, while nobody fetches "
+          "it, on the host; `logs` says so."),
 
     Key("on", T::kMap, "", "Hooks: what to do when something happens to the job; see hooks.md."),
     Event("on.started", "The command starts, in any attempt."),

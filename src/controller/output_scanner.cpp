@@ -51,6 +51,13 @@ void OutputScanner::Take(std::string_view bytes) {
   }
 }
 
+void OutputScanner::Skip(base::FileGap gap) {
+  if (taken_ < gap.begin || taken_ >= gap.end) return;
+  begun_.clear();
+  taken_ = gap.end;
+  if (!matched_) scanned_ = taken_;
+}
+
 void OutputScanner::End() {
   if (!matched_ && !begun_.empty()) Judge(begun_);
   begun_.clear();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jobman/base/capped_file.hpp"
 #include "jobman/base/regex.hpp"
 #include "jobman/core/job_spec.hpp"
 
@@ -35,6 +36,8 @@ class OutputScanner {
         taken_(scanned) {}
 
   void Take(std::string_view bytes);
+  /// This part of the log is gone: if it is the next, goes on after it.
+  void Skip(base::FileGap gap);
   /// The log has ended: the rest counts as a line.
   void End();
 

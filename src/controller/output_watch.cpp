@@ -6,6 +6,7 @@
 #include <array>
 #include <fstream>
 
+#include "jobman/base/capped_file.hpp"
 #include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
@@ -56,6 +57,7 @@ std::int64_t OutputWatch::Unread(std::size_t index, std::int64_t size) const {
 base::Task<base::Status> OutputWatch::ReadOldLog(std::size_t index, std::int64_t size) {
   if (Unread(index, size) <= 0) co_return base::Ok();
   const base::Path path = context_.LogPath(hosts_[index].number);
+  if (const auto gap = base::ReadGap(path)) scans_[index].scanner.Skip(*gap);
   std::ifstream log(path, std::ios::binary);
   log.seekg(scans_[index].scanner.taken());
   std::array<char, 65536> chunk = {};

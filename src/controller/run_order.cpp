@@ -45,6 +45,7 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, const std::string&
   order.run_id = core::FormatRunId(run);
   if (job.attempt > 1) order.replaces = CommandRunOn(job, store_id, host);
   order.grace = spec.grace;
+  order.log_limit = job.spec.logs.max_bytes;
   order.script = step == nullptr ? spec.cmd : step->run;
   order.env = remote::RunEnvironment(job, host, run);
   for (const auto& [name, value] : job.spec.environment) order.env[name] = value;

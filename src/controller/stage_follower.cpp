@@ -1,5 +1,7 @@
 #include "controller/stage_follower.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +14,18 @@ namespace jobman::controller {
 
 using base::Error;
 using remote::RunStatus;
+
+namespace {
+
+/// The rest of it is fetched as after a broken connection.
+Error PartOfLogIsGone(base::FileGap gap) {
+  return {.code = base::Code::kUnavailable,
+          .message = fmt::format("{} bytes of its log are gone: it grew past logs.max_bytes while "
+                                 "nobody fetched it",
+                                 gap.end - gap.begin)};
+}
+
+}  // namespace
 
 StageFollower::StageFollower(const StageContext& context, StageHosts& hosts, OutputWatch& watch)
     : context_(context), hosts_(hosts), watch_(watch) {
@@ -110,6 +124,10 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
   }
   call.limit = limit;
   Answer answer = co_await hosts_.Call(index, std::move(call), out);
+  if (answer.ok() && answer->kind == RunStatus::Kind::kGap) {
+    JM_CO_TRY(log.Skip(answer->gap));
+    co_return PartOfLogIsGone(answer->gap);
+  }
   const bool absent = answer.ok() && answer->kind == RunStatus::Kind::kAbsent;
   if (absent && !startable.ok()) co_return startable.error();
   if (absent && may_start && !start) {

@@ -114,6 +114,7 @@ void StageHosts::Finish(StageHost& host, const RunStatus& status) {
     case RunStatus::Kind::kRunning:
     case RunStatus::Kind::kLost:
     case RunStatus::Kind::kAbsent:
+    case RunStatus::Kind::kGap:
     case RunStatus::Kind::kError:
       // Not settled: the host answers, and processes of the run may live on.
       return Report(host, HostPhase::kLost,

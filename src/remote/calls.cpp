@@ -110,9 +110,10 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
     if (!order.chips_of.empty()) arguments += " " + order.chips_of;
   }
   call.command = ScriptCommand(arguments);
-  call.input = fmt::format("jm_workdir={}\njm_script={}\njm_env={}\njm_signal={}\njobman-end\n",
-                           ShellQuote(order.workdir), ShellQuote(order.script), ShellQuote(exports),
-                           ShellQuote(order.notice_signal));
+  call.input = fmt::format(
+      "jm_workdir={}\njm_script={}\njm_env={}\njm_signal={}\njm_log_max_b={}\njobman-end\n",
+      ShellQuote(order.workdir), ShellQuote(order.script), ShellQuote(exports),
+      ShellQuote(order.notice_signal), order.log_limit);
   return call;
 }
 

@@ -18,12 +18,13 @@
 #   host.sh list PREFIX           prints every run whose id begins with PREFIX, with its status
 #   host.sh renew RUN_ID          forgets the run unless it is running or succeeded since boot
 #
-# A status is: running | exited N | lost WHY | absent.
+# A status is: running | exited N | lost WHY | absent | gap BEGIN END. After a gap, `follow` goes on
+# from byte END: what lies before it is gone from the log.
 #
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
 # session and the process group), boot_id, command, log, started, exit, stopped, notices (for the
-# command), notice-KIND (for the followers), signalled, watcher. Whoever creates the folder
-# (`mkdir`) starts the run. Secrets come on stdin and stay in shell variables and in the environment
+# command), notice-KIND (for the followers), signalled, watcher, keeper, gap (of the log: "BEGIN
+# END"). Whoever creates the folder (`mkdir`) starts the run. Secrets come on stdin and stay in shell variables and in the environment
 # of the command; no here-documents, since some shells write them to files.
 #
 # RUN_ID is STORE.JOB.NODE.HOST.WHAT (include/jobman/core/run_id.hpp). The home folder may be shared
@@ -55,6 +56,7 @@ jm_first_asks=4       # if none of these is answered, there is no server
 jm_named_holders=3    # of the chips, in a message
 jm_words_shown=80     # of a command line, in a message
 jm_kept_b=67108864    # bytes of a log that stay on disk behind those that were sent
+jm_keep_s=5           # between looks at the disk that a log takes
 
 jm_die() {
   printf 'jobman: error %s\n' "$*" >&2
@@ -194,7 +196,7 @@ jm_launch() {
   trap '' HUP
   trap : TERM INT USR1 USR2 # what a notice may send to the group
   trap : PIPE # nobody may be left to read the answer
-  jm_signal=''
+  jm_signal='' jm_log_max_b=0
   eval "$(cat)" || exit 1
   jm_umask=$(umask)
   umask 077
@@ -214,9 +216,10 @@ jm_launch() {
   else
     [ -z "$jm_note" ] || printf 'jobman: %s\n' "$jm_note" >>"$jm_dir/log"
     jm_start_watcher
+    jm_start_keeper
     (jm_become_command) >>"$jm_dir/log" 2>&1
     jm_code=$?
-    jm_end_watcher
+    jm_end_helpers
     [ ! -e "$jm_dir/signalled" ] || jm_await_group
   fi
   printf '%-4s\n' "$jm_code" 1<>"$jm_dir/exit.new"
@@ -284,6 +287,17 @@ jm_free_sent() {
   fallocate -p -o 0 -l $jm_freed "$jm_dir/log" 2>/dev/null
 }
 
+# jm_tell_gap FROM: if a part of the log from byte FROM to jm_sent is gone, or what comes next, says
+# so and exits: the caller asks again from the end of the gap.
+jm_tell_gap() {
+  jm_gap=0 jm_gap_end=0
+  read -r jm_gap jm_gap_end 2>/dev/null <"$jm_dir/gap" || return
+  if [ "${jm_gap_end:-0}" -le "$1" ] || [ "$jm_gap" -gt "$jm_sent" ]; then return; fi
+  [ "$jm_gap" -ge "$1" ] || jm_gap=$1
+  printf 'jobman: gap %s %s\n' "$jm_gap" "$jm_gap_end" >&2
+  exit 0
+}
+
 # Copies the log from byte jm_sent to stdout until the run has ended and everything is sent. First
 # says that the run exists: it may be silent for long. Reads the status before the size, so that all
 # output of an ended run is counted. Exits quietly when the connection is gone: a write fails, or
@@ -300,8 +314,12 @@ jm_follow() {
     # shellcheck disable=SC2046
     [ -e "$jm_dir/log" ] && set -- $(ls -ln "$jm_dir/log") && jm_size=$5
     if [ "$jm_size" -gt "$jm_sent" ]; then
+      jm_from=$jm_sent
+      jm_tell_gap "$jm_from"
+      [ "$jm_gap" -le "$jm_sent" ] || [ "$jm_gap" -ge "$jm_size" ] || jm_size=$jm_gap
       tail -c "+$((jm_sent + 1))" "$jm_dir/log" 2>/dev/null | head -c "$((jm_size - jm_sent))" || exit 1
       jm_sent=$jm_size
+      jm_tell_gap "$jm_from"
       jm_free_sent
       jm_pause=$jm_first_nap_s
     elif [ "$jm_status" != running ]; then
@@ -390,10 +408,43 @@ jm_start_watcher() {
   jm_detach sh "$0" watch "$jm_id" "$jm_signal"
 }
 
-jm_end_watcher() {
-  jm_one=''
-  read -r jm_one jm_rest 2>/dev/null <"$jm_dir/watcher" || return
-  jm_look "$jm_one" && [ "$jm_ticks" = "$jm_rest" ] && kill -TERM "-$jm_one" 2>/dev/null
+jm_end_helpers() {
+  for jm_helper in watcher keeper; do
+    jm_one=''
+    read -r jm_one jm_rest 2>/dev/null <"$jm_dir/$jm_helper" || continue
+    jm_look "$jm_one" && [ "$jm_ticks" = "$jm_rest" ] && kill -TERM "-$jm_one" 2>/dev/null
+  done
+}
+
+# Starts the keeper of the log, as the watcher is started, where a part of a file can be given back.
+jm_start_keeper() {
+  [ "$jm_log_max_b" -gt 0 ] && [ -d /proc/self ] || return
+  jm_spare_gap && fallocate -p -o 0 -l 1 "$jm_dir/gap.new" 2>/dev/null || return
+  jm_detach sh "$0" keep "$jm_id" "$jm_log_max_b"
+}
+
+# Takes the disk for the next gap record now, so that a full disk can be emptied.
+jm_spare_gap() { printf '%-40s\n' '' 2>/dev/null >"$jm_dir/gap.new"; }
+
+# The keeper: while nobody fetches the log, it takes no more disk than jm_keep MAX bytes and what is
+# written between two looks. The first half and the latest half stay.
+jm_keep() {
+  jm_look $$ && printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/keeper"
+  while jm_alive; do
+    # shellcheck disable=SC2046
+    set -- "$1" $(du -k "$jm_dir/log")
+    [ "$((${2:-0} * 1024))" -le "$1" ] || jm_drop_middle "$1" || return
+    jm_nap $jm_keep_s
+  done
+}
+
+# Records the gap first: a follower that reads zeros finds it on record afterwards.
+jm_drop_middle() {
+  # shellcheck disable=SC2046
+  set -- $(($1 / 2)) $(ls -ln "$jm_dir/log")
+  [ "$(($6 - $1))" -gt "$1" ] || return 0
+  printf '%-40s\n' "$1 $(($6 - $1))" 1<>"$jm_dir/gap.new" && mv -f "$jm_dir/gap.new" "$jm_dir/gap" &&
+    fallocate -p -o "$1" -l "$(($6 - 2 * $1))" "$jm_dir/log" && jm_spare_gap
 }
 
 # The watcher: waits for any change in the metadata of this machine, then reads what matters, one
@@ -730,7 +781,7 @@ jm_stop() {
   fi
   jm_set_term_end "$1"
   if [ -n "$jm_prefix" ]; then jm_end jm_find_all; else jm_end jm_find_processes; fi
-  jm_end_watcher # a killed launcher did not
+  jm_end_helpers # a killed launcher did not
   jm_settle
   echo "$jm_status"
 }
@@ -847,6 +898,11 @@ case $jm_verb in
     jm_set_run "${1:-}"
     umask 077
     jm_watch "${2:-none}"
+    ;;
+  keep)
+    jm_set_run "${1:-}"
+    umask 077
+    jm_keep "$2"
     ;;
   renew)
     jm_set_run "${1:-}"

@@ -7,6 +7,17 @@ namespace {
 using Kind = RunStatus::Kind;
 
 constexpr std::string_view kPrefix = "jobman: ";
+/// No file system of a host holds a longer file; a number beyond it is not of the script.
+constexpr std::int64_t kLongestLog = std::int64_t{1} << 43;
+
+std::optional<RunStatus> ParseGap(std::string_view text) {
+  const auto words = base::Split(text, ' ');
+  if (words.size() != 2) return std::nullopt;
+  const auto begin = base::ParseNumber(words[0]);
+  const auto end = base::ParseNumber(words[1]);
+  if (!begin || !end || *begin >= *end || *end > kLongestLog) return std::nullopt;
+  return RunStatus{.kind = Kind::kGap, .gap = {.begin = *begin, .end = *end}};
+}
 
 std::optional<RunStatus> ParseLine(std::string_view line) {
   if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
@@ -19,6 +30,7 @@ std::optional<RunStatus> ParseLine(std::string_view line) {
   if (const auto why = rest_after("lost ")) return RunStatus{.kind = Kind::kLost, .text = *why};
   if (const auto why = rest_after("error ")) return RunStatus{.kind = Kind::kError, .text = *why};
   if (const auto who = rest_after("busy ")) return RunStatus{.kind = Kind::kBusy, .text = *who};
+  if (const auto gap = rest_after("gap ")) return ParseGap(*gap);
   if (const auto number = rest_after("exited ")) {
     const auto code = base::ParseNumber(*number);
     if (code && *code <= 255)
@@ -53,7 +65,7 @@ Result<RunStatus> ParseStatus(std::string_view output) {
 bool SaysRunExists(std::string_view output) {
   const auto status = LastReport(output);
   return status && (status->kind == Kind::kRunning || status->kind == Kind::kExited ||
-                    status->kind == Kind::kLost);
+                    status->kind == Kind::kLost || status->kind == Kind::kGap);
 }
 
 bool HoldsReport(std::string_view output) {

@@ -164,6 +164,35 @@ TEST_F(Large, ALongLogKeepsItsBeginningAndItsEnd) {
   EXPECT_EQ(shown.find('\0'), std::string::npos);
 }
 
+TEST_F(Large, ALogThatNobodyFetchesIsLimitedOnTheHost) {
+  place_.StartController();
+  const std::string file =
+      place_.JobFile("alone", 1,
+                     "echo first; touch ~/began; until [ -e ~/go ]; do sleep 0.1; done\n"
+                     "head -c 20000000 /dev/zero | tr '\\0' x; echo; echo last\n"
+                     "until [ -e ~/end ]; do sleep 0.1; done",
+                     "logs: {max_bytes: 1048576}\n");
+  ASSERT_EQ(place_.Jobman({"create", file}).code, 0);
+  const auto on_host = [&](const std::string& command) {
+    return place_.Jobman({"exec", "alone", "--", command}).code == 0;
+  };
+  ASSERT_TRUE(place_.Until("the command began", [&] { return on_host("test -e ~/began"); }));
+  place_.KillController();
+  ASSERT_TRUE(on_host("touch ~/go"));
+  EXPECT_TRUE(place_.Until("the log is cut on the host", [&] {
+    return on_host(
+        "cd ~/.jobman/runs/*.a1 && grep -q last log && test $(du -k log | cut -f1) -lt 1200");
+  }));
+  ASSERT_TRUE(on_host("touch ~/end"));
+  place_.StartController();
+  ASSERT_TRUE(place_.Reaches("alone", "SUCCEEDED"));
+  const std::string shown = place_.Jobman({"logs", "alone"}).out;
+  EXPECT_THAT(shown, testing::StartsWith("first\nxxx"));
+  EXPECT_THAT(shown, testing::EndsWith("xxx\nlast\n"));
+  EXPECT_THAT(shown, testing::ContainsRegex("\njobman: [0-9]+ bytes of this log are gone"));
+  EXPECT_EQ(shown.find('\0'), std::string::npos);
+}
+
 TEST_F(Large, OutputThatExecKeepsTakesLittleMemory) {
   const std::string file = place_.JobFile("large", 1, "true");
   ASSERT_EQ(place_.Jobman({"run", file}).code, 0);

@@ -12,6 +12,7 @@ namespace jobman::base {
 struct FileGap {
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  friend bool operator==(const FileGap&, const FileGap&) = default;
 };
 /// The gap of the file `path`, if it has one: recorded beside it, as "<path>.gap".
 std::optional<FileGap> ReadGap(const Path& path);
@@ -26,6 +27,9 @@ class CappedFile {
  public:
   static Result<CappedFile> Open(const Path& path, std::int64_t most);
   Status Append(std::string_view bytes);
+  /// The source of the file has lost this part: what is appended next comes after it. The file has
+  /// one gap, so what lies between the two is given back.
+  Status Skip(FileGap lost);
   std::int64_t size() const { return file_.size(); }
 
  private:

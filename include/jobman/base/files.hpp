@@ -46,6 +46,9 @@ class AppendFile {
  public:
   static Result<AppendFile> Open(const Path& path, mode_t mode = 0600);
   Status Append(std::string_view bytes);
+  /// Makes the file `size` bytes long if it is shorter; what is added reads as zeros and takes no
+  /// disk.
+  Status Extend(std::int64_t size);
   std::int64_t size() const { return size_; }
 
  private:

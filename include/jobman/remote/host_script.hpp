@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jobman/base/capped_file.hpp"
 #include "jobman/base/result.hpp"
 #include "jobman/core/run_id.hpp"
 
@@ -80,6 +81,9 @@ struct RunOrder {
   /// If set, the run is told of notices from this machine's metadata server, and gets this signal
   /// (TERM, INT, USR1, USR2, none) on the first imminent one.
   std::string notice_signal = {};
+  /// How many bytes of disk its log may take on the host while nobody fetches it: a longer one
+  /// loses its middle (RunStatus::Kind::kGap). 0: no limit.
+  std::int64_t log_limit = 0;
   std::string workdir = {};  ///< empty: the home folder; relative paths and "~/x" start there
   /// Environment of the command. In JOBMAN_* variables a leading "~/" becomes the host's home
   /// folder; all other values are literal.
@@ -124,9 +128,11 @@ struct RunStatus {
     kAbsent,  ///< the host knows no such run
     kError,   ///< the host could not answer; `text` says why
     kBusy,    ///< not started: others hold the chips; `text` names them
+    kGap,  ///< the log has lost `gap`: follow the run from its end, or from what is there already
   };
   Kind kind = Kind::kAbsent;
   int exit_code = 0;
+  base::FileGap gap = {};
   std::string text = {};
   friend bool operator==(const RunStatus&, const RunStatus&) = default;
 };

@@ -74,6 +74,35 @@ TEST_F(CappedFileTest, GoesOnWhereItWasClosed) {
   EXPECT_EQ(ReadGap(path_)->begin, kMost / 2);
 }
 
+TEST_F(CappedFileTest, GoesOnAfterAPartThatItsSourceHasLost) {
+  CappedFile file = *CappedFile::Open(path_, kMost);
+  Fill(file, 10'000);
+  ASSERT_TRUE(file.Skip({.begin = kMost / 2, .end = 50 * kMost}).ok());
+  EXPECT_EQ(file.size(), 50 * kMost);
+  EXPECT_EQ(*ReadGap(path_), (FileGap{.begin = kMost / 2, .end = 50 * kMost}));
+  ASSERT_TRUE(file.Append("next\n").ok());
+  EXPECT_LE(OnDisk(), 100'000 + kEdges);
+  Fill(file, 200'000);
+  EXPECT_LE(OnDisk(), kMost + kEdges);
+  EXPECT_EQ(ReadGap(path_)->begin, kMost / 2);
+}
+
+TEST_F(CappedFileTest, ASmallPartThatIsLostIsNoLarger) {
+  CappedFile file = *CappedFile::Open(path_, kMost);
+  ASSERT_TRUE(file.Append("one\n").ok());
+  ASSERT_TRUE(file.Skip({.begin = 4, .end = 7000}).ok());
+  EXPECT_EQ(file.size(), 7000);
+  EXPECT_EQ(*ReadGap(path_), (FileGap{.begin = 4, .end = 7000}));
+}
+
+TEST_F(CappedFileTest, APartThatIsHereAlreadyIsHidden) {
+  CappedFile file = *CappedFile::Open(path_, kMost);
+  Fill(file, 90'000);
+  ASSERT_TRUE(file.Skip({.begin = 700'000, .end = 800'000}).ok());
+  EXPECT_EQ(file.size(), 900'000);
+  EXPECT_EQ(*ReadGap(path_), (FileGap{.begin = kMost / 2, .end = 800'000})) << "one gap";
+}
+
 TEST_F(CappedFileTest, NothingIsDroppedThatCannotBeRecorded) {
   CappedFile file = *CappedFile::Open(path_, kMost);
   ASSERT_TRUE(file.Append(std::string(kMost, 'x')).ok());

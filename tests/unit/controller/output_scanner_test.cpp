@@ -32,6 +32,18 @@ TEST_F(OutputScannerTest, FindsALineHoweverTheInputIsCut) {
   }
 }
 
+TEST_F(OutputScannerTest, GoesOnAfterAPartThatIsGone) {
+  OutputScanner scanner = Scanner(kRules);
+  scanner.Take("fine\nloss ");
+  scanner.Skip({.begin = 5, .end = 8});
+  EXPECT_EQ(scanner.taken(), 10) << "not the next part";
+  scanner.Skip({.begin = 9, .end = 1000});
+  EXPECT_EQ(scanner.taken(), 1000);
+  EXPECT_EQ(scanner.scanned(), 1000);
+  scanner.Take("nan\nloss nan\n");
+  EXPECT_THAT(found_, ElementsAre("0: loss nan"));
+}
+
 TEST_F(OutputScannerTest, APatternDoesNotMatchAcrossLines) {
   OutputScanner scanner = Scanner(kRules);
   scanner.Take("loss\nnan\rnan\n");

@@ -1,5 +1,6 @@
 #include "controller/stage_follower.hpp"
 
+#include "jobman/base/capped_file.hpp"
 #include "tests/unit/controller/stage_fixture.hpp"
 
 namespace jobman::controller {
@@ -48,6 +49,21 @@ TEST_F(StageFollowerTest, ContinuesTheLogAfterABrokenConnection) {
   ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
   EXPECT_THAT(shell_.commands[1], EndsWith(" 4")) << "bytes received";
   EXPECT_EQ(base::ReadFile(options_.paths.LogPath(1, 1, "run", 0)).value_or(""), "one\ntwo\n");
+}
+
+TEST_F(StageFollowerTest, GoesOnAfterWhatAHostHasDroppedOfItsLog) {
+  job_.spec.watchdog.bad_output = {{.match = "end"}};
+  shell_.Add("run", {.out = "one\n", .err = "jobman: running\njobman: gap 4 70000\n"});
+  shell_.Add("follow", {.out = "two\n", .err = "jobman: exited 0\n"});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kRunning);
+  EXPECT_EQ(Last().error->message,
+            "69996 bytes of its log are gone: it grew past logs.max_bytes while nobody fetched it");
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
+  EXPECT_THAT(shell_.commands[1], EndsWith(" 70000")) << "the end of the gap";
+  const base::Path log = Context().LogPath(0);
+  EXPECT_EQ(base::ReadFile(log)->substr(70'000), "two\n");
+  EXPECT_EQ(*base::ReadGap(log), (base::FileGap{.begin = 4, .end = 70'000}));
 }
 
 TEST_F(StageFollowerTest, AHostThatIsUnreachableForTooLongIsGivenUp) {

@@ -79,6 +79,8 @@ TEST(ParseStatus, ReadsEveryAnswer) {
             (RunStatus{.kind = Kind::kError, .text = "disk full"}));
   EXPECT_EQ(*ParseStatus("jobman: busy process 7 of bob"),
             (RunStatus{.kind = Kind::kBusy, .text = "process 7 of bob"}));
+  EXPECT_EQ(*ParseStatus("jobman: running\njobman: gap 4096 70000\n"),
+            (RunStatus{.kind = Kind::kGap, .gap = {.begin = 4096, .end = 70'000}}));
 }
 
 TEST(ParseStatus, FindsTheLastStatusAmongNoiseOfLoginShells) {
@@ -88,8 +90,9 @@ TEST(ParseStatus, FindsTheLastStatusAmongNoiseOfLoginShells) {
 }
 
 TEST(ParseStatus, RefusesAnythingElse) {
-  for (const char* text : {"", "exited", "exited x", "exited 256", "exited 99999999999999999999",
-                           "runningx", "bash: sh: not found"})
+  for (const char* text :
+       {"", "exited", "exited x", "exited 256", "exited 99999999999999999999", "runningx", "gap 5",
+        "gap 5 5", "gap -1 5", "gap 6 5", "gap 5 9999999999999999", "bash: sh: not found"})
     EXPECT_FALSE(ParseStatus(text).ok()) << text;
 }
 

@@ -15,6 +15,13 @@
 namespace jobman::remote {
 namespace {
 
+/// Whether a part of a file in the temporary folder can be given back.
+bool HasHoles() {
+  const char* const probe =
+      "f=$(mktemp) && echo x >$f && fallocate -p -o 0 -l 1 $f; e=$?; rm $f; exit $e";
+  return std::system(probe) == 0;
+}
+
 INSTANTIATE_TEST_SUITE_P(Shells, HostScriptTest, EveryShell(), ShellName);
 
 TEST_P(HostScriptTest, ReportsOutputAndExitCode) {
@@ -86,8 +93,7 @@ TEST_P(HostScriptTest, LogIsExactToTheByte) {
 }
 
 TEST_P(HostScriptTest, GivesTheDiskOfWhatWasSentBack) {
-  if (std::system("f=$(mktemp) && echo x >$f && fallocate -p -o 0 -l 1 $f; rm $f") != 0)
-    GTEST_SKIP() << "no fallocate for this file system";
+  if (!HasHoles()) GTEST_SKIP() << "no fallocate for this file system";
   SetLimit("jm_kept_b", 1'000'000);
   const Ended ended =
       host.Run({.run_id = "r", .script = "head -c 20000000 /dev/urandom | tee ~/sent"});
@@ -98,6 +104,57 @@ TEST_P(HostScriptTest, GivesTheDiskOfWhatWasSentBack) {
   EXPECT_EQ(info.st_size, 20'000'000);
   EXPECT_LT(info.st_blocks * 512, 4'000'000);
   EXPECT_EQ(host.Do(FollowCall("r", 19'000'000)).out, sent.substr(19'000'000));
+}
+
+// Nobody follows the run until it has written ten times what its log may take.
+TEST_P(HostScriptTest, ALogThatNobodyFetchesLosesItsMiddle) {
+  if (!HasHoles()) GTEST_SKIP() << "no fallocate for this file system";
+  SetLimit("jm_keep_s", 1);
+  constexpr std::int64_t kLimit = 2'000'000;
+  const RunOrder order{
+      .run_id = "r",
+      .script =
+          "head -c 20000000 /dev/urandom | tee ~/sent; while [ ! -e ~/go ]; do sleep 0.1; done;"
+          "echo end | tee -a ~/sent",
+      .log_limit = kLimit};
+  const auto first = host.Start(*RunCall(order, 20'000'000));  // has everything, fetches nothing
+  const auto disk = [&] {
+    struct stat info = {};
+    return ::stat(host.Log("r").c_str(), &info) == 0 && info.st_size == 20'000'000
+               ? std::int64_t{info.st_blocks} * 512
+               : std::int64_t{0};
+  };
+  ASSERT_TRUE(Eventually([&] { return disk() > 0 && disk() < kLimit + 100'000; })) << disk();
+  const std::string sent = Slurp(host.home() / "sent");
+  const Ended begin = host.Do(FollowCall("r", 0));
+  EXPECT_EQ(begin.exit_code, 0);
+  EXPECT_EQ(base::Sha256Hex(begin.out), base::Sha256Hex(sent.substr(0, kLimit / 2)));
+  const auto told = ParseStatus(begin.err);
+  ASSERT_TRUE(told.ok()) << begin.err;
+  EXPECT_EQ(told->kind, Kind::kGap);
+  EXPECT_EQ(told->gap, (base::FileGap{.begin = kLimit / 2, .end = 20'000'000 - kLimit / 2}));
+  const Ended inside = host.Do(FollowCall("r", 5'000'000));
+  EXPECT_EQ(inside.out, "");
+  EXPECT_EQ(ParseStatus(inside.err)->gap.begin, 5'000'000) << "what was fetched before stays";
+  std::ofstream(host.home() / "go") << "";
+  EXPECT_EQ(host.Wait(first).out, "end\n");
+  const Ended rest = host.Do(FollowCall("r", told->gap.end));
+  EXPECT_EQ(base::Sha256Hex(rest.out), base::Sha256Hex(sent.substr(19'000'000) + "end\n"));
+  EXPECT_EQ(rest.err, "jobman: running\njobman: exited 0\n");
+  const pid_t keeper = PidIn(".jobman/runs/r/keeper");
+  EXPECT_TRUE(Eventually([&] { return !IsAlive(keeper); })) << "it ends with the run";
+}
+
+TEST_P(HostScriptTest, AShortLogAndOneWithoutALimitStayWhole) {
+  SetLimit("jm_keep_s", 1);
+  for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{100'000'000}}) {
+    const std::string id = "r" + std::to_string(limit);
+    const Ended ended = host.Run({.run_id = id,
+                                  .script = "head -c 5000000 /dev/zero | tr '\\0' x; sleep 2.5",
+                                  .log_limit = limit});
+    EXPECT_EQ(ended.out, std::string(5'000'000, 'x'));
+    EXPECT_FALSE(std::filesystem::exists(host.RunDir(id) / "gap"));
+  }
 }
 
 TEST_P(HostScriptTest, FollowSendsOutputWhileTheCommandRuns) {
