@@ -1,5 +1,10 @@
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "auth/no_token.hpp"
 #include "jobman/auth/token_source.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
 
 namespace jobman::auth {
@@ -7,12 +12,27 @@ namespace {
 
 constexpr const char* kTokenVariable = "GOOGLE_OAUTH_ACCESS_TOKEN";
 
+constexpr const char* kGcloudCommand = "gcloud auth print-access-token";
+
+/// The token of gcloud's login is for Google's own servers.
+bool IsGoogle(const base::Url& url) {
+  return url.scheme == "https" && url.host.ends_with(".googleapis.com");
+}
+
+bool HasGcloud(const Env& env) {
+  const auto folders = base::Split(env("PATH").value_or(""), ':');
+  return std::any_of(folders.begin(), folders.end(), [](const std::string& folder) {
+    return !folder.empty() && ::access((folder + "/gcloud").c_str(), X_OK) == 0;
+  });
+}
+
 base::Error NoCredentials(const std::string& endpoint) {
-  return NoToken("no credentials for " + endpoint,
-                 "set cloud.token_command: 'gcloud auth print-access-token', or cloud.token_file "
-                 "to a file with an access token, or the environment variable " +
-                     std::string(kTokenVariable) +
-                     "; Application Default Credentials are not supported yet");
+  return NoToken(
+      "no credentials for " + endpoint,
+      "install gcloud and log in with gcloud auth login, whose token is used for Google's "
+      "own endpoints; or set cloud.token_command, cloud.token_file to a file with an "
+      "access token, or the environment variable " +
+          std::string(kTokenVariable) + "; Application Default Credentials are not supported yet");
 }
 
 }  // namespace
@@ -26,6 +46,9 @@ Result<std::unique_ptr<TokenSource>> ChooseTokenSource(const TokenSettings& sett
     return MakeCachedTokenSource(MakeCommandTokenSource(settings.token_command, clock), clock);
   }
   if (url.scheme == "http" && base::IsLoopback(url.host)) return MakeNoTokenSource();
+  if (IsGoogle(url) && HasGcloud(env)) {
+    return MakeCachedTokenSource(MakeCommandTokenSource(kGcloudCommand, clock), clock);
+  }
   return NoCredentials(settings.endpoint);
 }
 

@@ -56,7 +56,8 @@ struct TokenSettings {
 using Env = std::function<std::optional<std::string>(const std::string&)>;
 
 /// The first of: GOOGLE_OAUTH_ACCESS_TOKEN, the token file, the token command. Without any: no
-/// token for a loopback http endpoint, kUnauthenticated naming the options for others.
+/// token for a loopback http endpoint; for https endpoints of Google, that of gcloud's login if
+/// gcloud is on PATH; kUnauthenticated naming the options for others.
 Result<std::unique_ptr<TokenSource>> ChooseTokenSource(const TokenSettings& settings,
                                                        const base::Clock& clock,
                                                        const Env& env = base::GetEnv);

@@ -3,11 +3,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "jobman/auth/token_source.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/random.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_transport.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace jobman::auth {
 namespace {
@@ -164,7 +167,8 @@ class Choose : public testing::Test {
  protected:
   Result<std::unique_ptr<TokenSource>> From(const TokenSettings& settings,
                                             std::optional<std::string> variable) {
-    const Env env = [variable](const std::string& name) {
+    const Env env = [this, variable](const std::string& name) {
+      if (name == "PATH") return search_path;
       return name == "GOOGLE_OAUTH_ACCESS_TOKEN" ? variable : std::nullopt;
     };
     return ChooseTokenSource(settings, clock, env);
@@ -179,7 +183,37 @@ class Choose : public testing::Test {
   FakeClock clock;
   Loop loop;
   TempFile file;
+  std::optional<std::string> search_path = {};
 };
+
+/// A gcloud that counts its calls, on PATH.
+TEST_F(Choose, AsksGcloudForGoogleAlone) {
+  const test::TempDir dir;
+  const std::string gcloud = (dir / "gcloud").string();
+  ASSERT_TRUE(base::WriteFileAtomic(gcloud,
+                                    "#!/bin/sh\n[ \"$*\" = 'auth print-access-token' ] || exit 1\n"
+                                    "echo call >>" +
+                                        dir.path().string() + "/calls\necho from-gcloud\n")
+                  .ok());
+  const TokenSettings google{.endpoint = "https://us-central2-tpu.googleapis.com"};
+  search_path = dir.path().string();
+  EXPECT_THAT(TokenOf(google), HasSubstr("no credentials")) << "it is not a program";
+  ASSERT_EQ(::chmod(gcloud.c_str(), 0755), 0);
+  search_path = "/nowhere::" + dir.path().string();
+  const std::string path = std::getenv("PATH");
+  ASSERT_EQ(::setenv("PATH", (dir.path().string() + ":" + path).c_str(), 1), 0);
+  auto source = From(google, {});
+  ASSERT_TRUE(source.ok());
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_EQ(loop.Run((*source)->Get()).value().value, "from-gcloud");
+  }
+  ASSERT_EQ(::setenv("PATH", path.c_str(), 1), 0);
+  EXPECT_EQ(base::ReadFile(dir / "calls").value_or(""), "call\n") << "it is cached";
+  for (const char* other : {"https://tpu.example.com", "http://tpu.googleapis.com",
+                            "https://googleapis.com.evil.org"}) {
+    EXPECT_THAT(TokenOf({.endpoint = other}), HasSubstr("no credentials")) << other;
+  }
+}
 
 TEST_F(Choose, TakesEnvironmentThenFileThenCommand) {
   file.Write("from-file");
@@ -204,7 +238,7 @@ TEST_F(Choose, ListsAllSourcesWhenThereIsNone) {
     ASSERT_FALSE(source.ok()) << endpoint;
     EXPECT_EQ(source.error().code, Code::kUnauthenticated);
     EXPECT_THAT(source.error().message, HasSubstr(endpoint));
-    for (const char* way : {"gcloud auth print-access-token", "token_file", "token_command",
+    for (const char* way : {"gcloud auth login", "token_file", "token_command",
                             "GOOGLE_OAUTH_ACCESS_TOKEN", "not supported yet"}) {
       EXPECT_THAT(source.error().hint, HasSubstr(way));
     }
