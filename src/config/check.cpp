@@ -1,5 +1,6 @@
 #include "config/check.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "config/forms.hpp"
@@ -60,9 +61,28 @@ void Wrap(Value& value, Value::Kind kind, std::string_view key) {
   value = std::move(outer);
 }
 
+/// Null, or a map with nothing else in it.
+bool AsksForNothing(const Value& value) {
+  return value.is_null() || (value.is_map() && std::all_of(value.children.begin(),
+                                                           value.children.end(), &AsksForNothing));
+}
+
+/// job.env_type as it is written; "none" if it is not.
+std::string EnvTypeOf(const Value& root) {
+  const Value* const job = root.Find("job");
+  const Value* const type = job != nullptr && job->is_map() ? job->Find("env_type") : nullptr;
+  return type != nullptr && type->is_scalar() && !type->text.empty() ? type->text : "none";
+}
+
+/// Of these sections only the one that job.env_type names is used.
+bool IsEnvironment(const std::string& path) {
+  return path == "docker" || path == "conda" || path == "venv";
+}
+
 class Checker {
  public:
-  Checker(const Defaults& defaults, Diagnostics& out) : defaults_(defaults), out_(out) {}
+  Checker(const Value& root, const Defaults& defaults, Diagnostics& out)
+      : env_type_(EnvTypeOf(root)), defaults_(defaults), out_(out) {}
 
   /// `path` names the map for the user ("setup[0]"), `prefix` begins the rows of its keys
   /// ("setup[]."), `place` is where missing keys are reported.
@@ -88,6 +108,12 @@ class Checker {
   MaybeJson CheckKey(Value& value, const std::string& path, const KeyRow& row) {
     if (value.kind == Value::Kind::kBroken || value.is_null()) return std::nullopt;
     if (row.status == KeyStatus::kNotYet) {
+      if (AsksForNothing(value)) return std::nullopt;
+      if (IsEnvironment(path) && path != env_type_) {
+        out_.Warn(value.key_pos, path + " is not used: job.env_type is " + env_type_,
+                  "write job.env_type: " + path + " to use it, or leave it out");
+        return std::nullopt;
+      }
       return Refuse(value, value.key_pos, path, "leave " + path + " out");
     }
     if (path == "tpu.zone" && value.is_list()) {
@@ -258,6 +284,7 @@ class Checker {
     return Break(value, value.pos, path + ": expected " + type + ", found " + found, "");
   }
 
+  std::string env_type_;
   const Defaults& defaults_;
   Diagnostics& out_;
 };
@@ -285,7 +312,7 @@ std::string NearestKeyHint(std::string_view prefix, std::string_view shown, std:
 }
 
 base::Json CheckAgainstSchema(Value& root, const Defaults& defaults, Diagnostics& out) {
-  return Checker(defaults, out).CheckMap(root, "", "", {.source = 0});
+  return Checker(root, defaults, out).CheckMap(root, "", "", {.source = 0});
 }
 
 }  // namespace jobman::config

@@ -8,6 +8,7 @@
 #include "config/yaml_reader.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/job_spec.hpp"
 
 namespace jobman::config {
 namespace {
@@ -63,6 +64,14 @@ std::string_view Unquote(std::string_view text) {
   const bool quoted = text.size() >= 2 && (text.front() == '\'' || text.front() == '"') &&
                       text.back() == text.front();
   return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+/// What runs on the hosts may name the slice, which is not known before: kNameOfSlice stays there.
+bool RunsOnHosts(const Path& path) {
+  const std::string name = JoinPath(path);
+  return name == "command.cmd" || name.starts_with("command.env.") ||
+         name.starts_with("job.environment.") ||
+         (name.starts_with("setup[") && path.back() == "run");
 }
 
 bool IsNullText(std::string_view text) {
@@ -146,6 +155,11 @@ class Interpolator {
     out_.Report(out_.Locate(site.pos, part), std::move(message), std::move(hint));
     return BrokenValue();
   }
+  static Value Text(std::string_view text, Position pos) {
+    Value value = Scalar(std::string(text), pos);
+    value.quoted = true;
+    return value;
+  }
   static Value BrokenValue() {
     Value value;
     value.kind = Value::Kind::kBroken;
@@ -180,9 +194,7 @@ class Interpolator {
       text.remove_prefix(end);
     }
     if (broken) return BrokenValue();
-    Value value = Scalar(std::move(result), site.pos);
-    value.quoted = true;
-    return value;
+    return Text(result, site.pos);
   }
 
   static std::size_t CountSlashesBefore(std::string_view text, std::size_t at) {
@@ -300,6 +312,9 @@ class Interpolator {
       return Broken(site, name, "\"" + name + "\" points outside the file");
     }
     for (std::string& part : SplitPath(rest)) path.push_back(std::move(part));
+    if (JoinPath(path) == "tpu.name" && RunsOnHosts(site.path)) {
+      return Text(core::kNameOfSlice, site.pos);
+    }
     Value* found = Walk(path);
     if (found != nullptr && found->kind == Value::Kind::kBroken) return BrokenValue();
     if (found != nullptr) return CopyOf(*found, path);

@@ -46,6 +46,7 @@ Value ReadTree(std::string_view text, int source, Diagnostics& out) {
     root.kind = Value::Kind::kMap;
   }
   ExpandCloud(root);
+  RenameOldKeys(root);
   return root;
 }
 

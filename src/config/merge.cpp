@@ -56,6 +56,12 @@ void ExpandCloud(Value& root) {
   cloud->children = {std::move(endpoint)};
 }
 
+void RenameOldKeys(Value& root) {
+  Value* const command = root.Find("command");
+  if (command == nullptr || !command->is_map() || command->Find("cmd") != nullptr) return;
+  if (Value* const run = command->Find("run")) run->key = "cmd";
+}
+
 void SetAt(Value& root, std::string_view path, Value value, Diagnostics& out) {
   Value* place = &root;
   std::vector<std::string> walked;

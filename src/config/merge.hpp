@@ -13,6 +13,8 @@ void MergeUnder(Value& top, const Value& under);
 
 /// `cloud: local` becomes `cloud: {endpoint: local}`, so that both forms merge.
 void ExpandCloud(Value& root);
+/// What the first job files called otherwise: command.run is command.cmd.
+void RenameOldKeys(Value& root);
 
 /// Sets the value at a path, creating maps on the way. Reports a path through something that is not
 /// a map or list, or beyond the end of a list.

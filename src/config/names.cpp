@@ -74,9 +74,17 @@ base::Status CheckSliceName(std::string_view name) {
 }
 
 base::Status CheckJobName(std::string_view name) {
-  const Rule rule{
-      .signs = "-_", .allowed = "lower-case letters, digits, - and _", .longest = kLongestName};
-  return WithProposal(Check(name, rule), name);
+  constexpr std::size_t kLongest = 100;
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 32 || c == '\x7F'; };
+  if (name.empty()) return base::InvalidArgument("must not be empty");
+  if (std::any_of(name.begin(), name.end(), is_control)) {
+    return base::InvalidArgument("contains a control character");
+  }
+  if (name != base::Trim(name)) return Wrong(name, "begins or ends with a space");
+  if (name.front() == '-') return Wrong(name, "begins with '-', as an option does");
+  if (name.size() <= kLongest) return base::Ok();
+  return Wrong(name, "has " + std::to_string(name.size()) + " bytes; the limit is " +
+                         std::to_string(kLongest));
 }
 
 std::string MakeValidName(std::string_view text) {

@@ -67,10 +67,15 @@ void ResolveCloud(Reader& reader, core::CloudSpec& cloud) {
 }
 
 void ResolveRetries(Reader& reader, core::RetrySpec& retries) {
-  const auto loop = reader.Bool("job.loop");
-  if (loop && !reader.Has("retries.preemption")) {
-    retries.preemption = *loop ? std::nullopt : std::optional(0);
-    reader.Note("retries.preemption", "job.loop");
+  if (const auto loop = reader.Bool("job.loop")) {
+    const auto set = [&](const std::string& path, std::optional<int>& budget) {
+      if (reader.Has(path)) return;
+      budget = *loop ? std::nullopt : std::optional(0);
+      reader.Note(path, "job.loop");
+    };
+    set("retries.preemption", retries.preemption);
+    if (*loop) set("retries.failure", retries.failure);
+    if (*loop) set("retries.infra", retries.infra);
   }
   if (!reader.Has("retries.backoff_cap")) {
     retries.backoff_cap = std::max(retries.backoff_cap, retries.backoff);

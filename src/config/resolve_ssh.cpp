@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include "config/names.hpp"
@@ -12,6 +13,18 @@
 
 namespace jobman::config {
 namespace {
+
+/// Old job files name it. Another key than the private one's would not be used, so a missing file
+/// is worth a word and no more.
+void CheckPublicKey(Reader& reader) {
+  const std::string text = reader.Text("ssh.public_key");
+  if (text.empty()) return;
+  const base::Path file = ResolvePath(reader.defaults(), reader.FolderOf("ssh.public_key"), text);
+  std::error_code problem;
+  if (std::filesystem::exists(file, problem)) return;
+  reader.Warn("ssh.public_key", file.string() + " does not exist",
+              "it is not needed: the public key is taken from ssh.private_key");
+}
 
 /// Whether the key can be used. A missing key can: it will be generated.
 base::Status CheckKey(const base::Path& key) {
@@ -58,6 +71,7 @@ void ResolveSsh(Reader& reader, core::JobSpec& spec) {
     ssh.private_key = base::StatePaths{reader.defaults().state_dir}.KeyPath().string();
   }
   reader.Complain("ssh.private_key", CheckKey(ssh.private_key));
+  CheckPublicKey(reader);
   if (!reader.Has("ssh.port") && spec.cloud.endpoint == "local") ssh.port = 0;
 }
 

@@ -48,12 +48,14 @@ constexpr KeyRow Later(Text values, KeyRow row) {
 constexpr KeyRow kRows[] = {
     Key("job", T::kMap, "", "The job as a whole."),
     Key("job.name", T::kText, "the file's name",
-        "Lower-case letters, digits, - and _, at most 40."),
+        "Any text of one line; the names of slices are made from its letters and digits."),
     Later("docker|conda|venv",
           Translated(Among("job.env_type", T::kWord, "none", "none",
                            "Where the command runs; none is the host itself."))),
-    Translated(Key("job.loop", T::kBool, "",
-                   "true: retry without limit after a preemption; false: do not retry.")),
+    Translated(
+        Key("job.loop", T::kBool, "",
+            "true: try again without limit until the command succeeds, after a preemption, a "
+            "failure or a fault of the cloud; false: not after a preemption.")),
     Translated(
         Key("job.remote_user", T::kText, "", "Login name on the hosts, unless ssh.user is set.")),
     Key("job.environment", T::kTextMap, "",
@@ -118,12 +120,17 @@ constexpr KeyRow kRows[] = {
     Key("ssh.user", T::kText, "job.remote_user, else your login name", "Login name on the hosts."),
     Key("ssh.private_key", T::kPath, "jobman's own key",
         "Private key file; generated if it does not exist, never overwritten."),
+    Translated(
+        Key("ssh.public_key", T::kPath, "",
+            "Public half of ssh.private_key. It is not needed, as the key itself tells it.")),
     Among("ssh.port", T::kNumber, "0-65535", "22", "Port of the hosts' SSH servers."),
     Among("ssh.host_keys", T::kWord, "first-use|strict", "first-use",
           "Whether a host key that the cloud does not vouch for is pinned when first seen, and "
           "shown in history, or the host refused."),
     NotYet("ssh.via", T::kText, "Which address to use: external, internal or proxy_jump."),
     NotYet("ssh.identities", T::kAny, "Keys to copy to the hosts."),
+    NotYet("ssh.tpu_private_key", T::kPath, "A key to copy to the hosts, in old job files."),
+    NotYet("ssh.tpu_public_key", T::kPath, "Its public half."),
     NotYet("ssh.agent_forwarding", T::kBool, "Forward your SSH agent to the hosts."),
 
     NotYet("code", T::kMap, "Code to copy to every host."),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "jobman/base/hash.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::controller {
 namespace {
@@ -13,6 +14,11 @@ base::Error UnknownSecret(const core::Job& job, const std::string& name) {
           .hint = fmt::format("export {0} and run: jobman resume {1}; or name a file: "
                               "secrets: [{{name: {0}, file: PATH}}]",
                               name, core::FormatJobId(job.id))};
+}
+
+/// With the name of the slice, which the job file could not know.
+std::string Bind(const core::Job& job, const std::string& text) {
+  return base::ReplaceAll(text, core::kNameOfSlice, job.slice ? job.slice->ref.name : "");
 }
 
 }  // namespace
@@ -46,14 +52,14 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, const std::string&
   if (job.attempt > 1) order.replaces = CommandRunOn(job, store_id, host);
   order.grace = spec.grace;
   order.log_limit = job.spec.logs.max_bytes;
-  order.script = step == nullptr ? spec.cmd : step->run;
+  order.script = Bind(job, step == nullptr ? spec.cmd : step->run);
   order.env = remote::RunEnvironment(job, host, run);
-  for (const auto& [name, value] : job.spec.environment) order.env[name] = value;
+  for (const auto& [name, value] : job.spec.environment) order.env[name] = Bind(job, value);
   if (step != nullptr) return order;
   order.chips_of = core::RunIdPrefix(run.on);
   order.notice_signal = spec.on_notice.signal;
   order.workdir = spec.workdir;
-  for (const auto& [name, value] : spec.env) order.env[name] = value;
+  for (const auto& [name, value] : spec.env) order.env[name] = Bind(job, value);
   for (const core::SecretRef& one : spec.secrets) {
     const auto value = secret(one);
     if (!value) return UnknownSecret(job, one.name);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 
@@ -38,6 +39,23 @@ std::string Encoded(std::string_view text) {
   return lines;
 }
 
+/// RFC 2047, 2: a header in other alphabets consists of words of at most 75 characters, each of
+/// whole characters.
+std::string HeaderText(std::string_view text) {
+  constexpr std::size_t kMost = 39;  // bytes of a word: "Subject: " and 64 characters on a line
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 128; };
+  if (std::all_of(text.begin(), text.end(), is_ascii)) return std::string(text);
+  std::string words;
+  while (!text.empty()) {
+    std::size_t end = std::min(kMost, text.size());
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    words += (words.empty() ? "=?utf-8?B?" : "\r\n =?utf-8?B?") +
+             base::Base64(text.substr(0, end)) + "?=";
+    text.remove_prefix(end);
+  }
+  return words;
+}
+
 std::string BodyOf(const ports::Message& message, const base::Json& event) {
   std::string text = base::GetString(event, "why") + "\n";
   for (const char* key : {"state", "attempt", "slice", "zone", "accelerator", "exit_code"}) {
@@ -58,8 +76,9 @@ std::string MailText(const core::SmtpSpec& smtp, const core::HookSpec& hook,
   std::string text;
   text += "From: " + smtp.from + "\r\n";
   text += "To: " + base::Join(hook.mail_to, ", ") + "\r\n";
-  text += fmt::format("Subject: jobman: {} ({}) {}\r\n", base::GetString(event, "name"),
-                      base::GetInt(event, "job"), message.event);
+  const std::string subject = fmt::format("jobman: {} ({}) {}", base::GetString(event, "name"),
+                                          base::GetInt(event, "job"), message.event);
+  text += "Subject: " + HeaderText(subject) + "\r\n";
   text += "Date: " + MailDate(at) + "\r\n";
   // The same for a repeated mail, so that a mailbox may show it only once.
   text += "Message-ID: <" + message.event_id + "@jobman>\r\n";

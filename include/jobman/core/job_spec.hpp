@@ -106,6 +106,10 @@ struct SshSpec {
   friend bool operator==(const SshSpec&, const SshSpec&) = default;
 };
 
+/// In the command, in setup steps and in environment variables: the name of the slice that the
+/// attempt has. It is not known before.
+inline constexpr std::string_view kNameOfSlice = "${tpu.name}";
+
 struct SetupStep {
   std::string name = {};
   std::string run = {};  ///< shell script

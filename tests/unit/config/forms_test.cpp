@@ -26,6 +26,54 @@ std::string WarningsOf(const std::string& text, const testing::Environment& env)
   return warnings;
 }
 
+TEST(Forms, AJobNameIsFreeText) {
+  for (const std::string name :
+       {"My Run", "llama 3/7B (seed 1)", "42", "日本語", "a:b, c", "x'\"y", "trailing-"}) {
+    LoadRequest request = RequestOf(SmallJob());
+    request.name = name;
+    const LoadResult result = Load(request);
+    EXPECT_EQ(Rendered(result), "") << name;
+    EXPECT_TRUE(result.loaded && result.loaded->spec.name == name) << name;
+  }
+  for (const std::string name : {"", " a", "a ", "-a", "a\tb", "a\x1b[1m", "a\x7f"}) {
+    LoadRequest request = RequestOf(SmallJob());
+    request.name = name;
+    EXPECT_NE(Rendered(Load(request)), "") << name;
+  }
+}
+
+TEST(Forms, OldNamesAreUnderstood) {
+  const std::string tpu = "tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n";
+  EXPECT_EQ(testing::MustLoad(RequestOf(tpu + "command: {run: hostname}\n")).spec.command.cmd,
+            "hostname");
+  EXPECT_THAT(Rendered(Load(RequestOf(tpu + "command: {run: a, cmd: b}\n"))),
+              HasSubstr("unknown key \"command.run\""));
+  const std::string warnings = WarningsOf(SmallJob("ssh: {public_key: ~/none.pub}\n"), {});
+  EXPECT_THAT(warnings, HasSubstr("none.pub does not exist"));
+  EXPECT_THAT(warnings, HasSubstr("it is not needed"));
+}
+
+TEST(Forms, SectionsThatAreNotUsedAreNotRead) {
+  for (const std::string type : {"", "none", "null"}) {
+    const std::string job = type.empty() ? "" : "job: {env_type: " + type + "}\n";
+    const std::string text = SmallJob(job + "docker: {image: an/image, unknown: 1}\nconda: x\n");
+    const std::string warnings = WarningsOf(text, {});
+    EXPECT_THAT(warnings, HasSubstr("docker is not used: job.env_type is none"));
+    EXPECT_THAT(warnings, HasSubstr("conda is not used"));
+    EXPECT_THAT(warnings, HasSubstr("write job.env_type: docker to use it, or leave it out"));
+  }
+}
+
+TEST(Forms, SectionsWithoutAValueAreNothing) {
+  EXPECT_EQ(WarningsOf(SmallJob("brevo_email: {api_key: null, sender: ~, receiver:}\n"
+                                "gcsfuse: {bucket_name: null, cache: {dir: null}}\n"
+                                "docker: {}\nnfs:\nssh: {identities: null}\n"),
+                       {}),
+            "");
+  EXPECT_NE(Rendered(Load(RequestOf(SmallJob("brevo_email: {api_key: null, sender: a@b.org}\n")))),
+            "");
+}
+
 TEST(Forms, WarnsOfASecretFromTheEnvironment) {
   const auto warns = [](const std::string& name) {
     const std::string text = SmallJob("job: {environment: {V: \"${oc.env:" + name + "}\"}}\n");

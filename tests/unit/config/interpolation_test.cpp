@@ -52,7 +52,7 @@ TEST(Interpolation, ReadsTheEnvironment) {
 }
 
 TEST(Interpolation, KnowsOmegaConfsOwnResolvers) {
-  EXPECT_EQ(Expanded("${oc.select:tpu.name,none}"), "none");
+  EXPECT_EQ(Expanded("${oc.select:tpu.network,none}"), "none");
   EXPECT_EQ(Expanded("${oc.select:tpu.zone,none}"), "us-central2-b");
   EXPECT_EQ(Expanded("${oc.decode:'12'}"), "12");
 }
@@ -113,6 +113,23 @@ TEST(Interpolation, EscapedTextIsRestored) {
        {R"(${a})", R"(\${a})", R"(\\${a}\)", R"($${a})", R"(a\b$c)", R"(${)", R"(\)"}) {
     EXPECT_EQ(Expanded("'" + EscapeInterpolation(text) + "'"), text);
   }
+}
+
+TEST(Interpolation, TheNameOfTheSliceIsLeftToTheAttempt) {
+  const std::string text =
+      "tpu: {accelerator: v4-32, zone: us-central2-b, project: p, name: \"my-${job.name}\",\n"
+      "      metadata: {n: \"${tpu.name}\"}}\n"
+      "job: {name: train, environment: {A: \"${tpu.name}/x\", B: \"${oc.select:tpu.name,y}\"}}\n"
+      "setup: [{run: \"echo ${tpu.name}\"}]\n"
+      "command: {cmd: \"export P=${tpu.name} A=${job.environment.A}\", env: {C: "
+      "\"${...tpu.name}\"}}\n";
+  const core::JobSpec spec = MustLoad(RequestOf(text)).spec;
+  EXPECT_EQ(spec.command.cmd, "export P=${tpu.name} A=${tpu.name}/x");
+  EXPECT_EQ(spec.environment.at("A"), "${tpu.name}/x");
+  EXPECT_EQ(spec.environment.at("B"), "${tpu.name}");
+  EXPECT_EQ(spec.setup[0].run, "echo ${tpu.name}");
+  EXPECT_EQ(spec.tpu.metadata.at("n"), "my-train") << "the prefix, where no attempt is known";
+  EXPECT_EQ(spec.command.env.at("C"), "${tpu.name}");
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ command: {cmd: echo hello from host $JOBMAN_HOST_INDEX}
 
 ## Values
 
-- A key without a value (null) is the same as no key.
+- A key without a value (null) is the same as no key, and so is a section with nothing but such keys.
+- Of `docker`, `conda` and `venv` only the section that `job.env_type` names is read; there is a warning
+  about the others.
 - Unknown keys are errors. Keys marked *not yet* are planned: a file that uses one is refused.
 - Durations look like `90s`, `15m` or `1h30m`; a bare number is seconds.
 - Limits: 1 MiB for a job file, 256 KiB for a startup script, 128 KiB for a variable with its name.
@@ -46,6 +48,7 @@ Any value may contain interpolations as in OmegaConf:
 | `${oc.env:HOME}`, `${env:HOME}` | an environment variable of this machine; an error if it is not set |
 | `${oc.env:STEPS,100}` | the same with a default |
 | `${oc.select:tpu.name,x}` | a key, or a default if there is none |
+| `${tpu.name}` | in the command, in setup steps and environment variables: the name of the slice that the attempt has |
 | `\${HOME}` | `${HOME}` itself, for the shell on the hosts; `$HOME` needs no backslash |
 
 ## Where values come from

@@ -66,6 +66,20 @@ command: {cmd: a, env: {<<: *env, B: 3}}
   EXPECT_EQ(loaded.spec.command.env, (std::map<std::string, std::string>{{"A", "1"}, {"B", "3"}}));
 }
 
+TEST(Load, LoopMeansUnlimitedRetriesOfEveryKind) {
+  const auto budgets = [](const std::string& more) {
+    const core::RetrySpec spec = MustLoad(RequestOf(SmallJob(more))).spec.retries;
+    return std::vector{spec.preemption, spec.failure, spec.infra};
+  };
+  const std::optional<int> unlimited;
+  using Budgets = std::vector<std::optional<int>>;
+  EXPECT_EQ(budgets("job: {loop: true}\n"), (Budgets{unlimited, unlimited, unlimited}));
+  EXPECT_EQ(budgets("job: {loop: true}\nretries: {failure: 3}\n"),
+            (Budgets{unlimited, 3, unlimited}));
+  EXPECT_EQ(budgets("job: {loop: false}\n"), (Budgets{0, 0, 10}));
+  EXPECT_EQ(budgets(""), (Budgets{unlimited, 0, 10}));
+}
+
 TEST(Load, LoopMeansUnlimitedPreemptionRetries) {
   const auto preemption = [](const std::string& more) {
     return MustLoad(RequestOf(SmallJob(more))).spec.retries.preemption;
@@ -426,14 +440,14 @@ TEST(Load, AFifoIsNotWaitedFor) {
 }
 
 TEST(Load, AFileNameCannotPretendToBeALine) {
-  LoadRequest request = RequestOf("job: {name: A}\n");
+  LoadRequest request = RequestOf("job: {name: -A}\n");
   request.file = "x\nok: valid\x1b[2J.yaml";
   EXPECT_THAT(Rendered(Load(request)), HasSubstr("x ok: valid?[2J.yaml:1:"));
 }
 
 TEST(Load, ProblemsAreSafeForATerminal) {
   EXPECT_THAT(ProblemsOf(SmallJob("job: {name: " + std::string(5000, 'a') + "}\n")),
-              AllOf(HasSubstr("has 5000 characters; the limit is 40"),
+              AllOf(HasSubstr("has 5000 bytes; the limit is 100"),
                     ::testing::Not(HasSubstr(std::string(121, 'a')))));
   const std::string problems = ProblemsOf(SmallJob("\"a\\x1b[31m\\rb\": 1\n"));
   EXPECT_THAT(problems, HasSubstr("a?[31m?b"));

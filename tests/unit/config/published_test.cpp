@@ -91,8 +91,7 @@ TEST(PublishedFiles, OfVersion2FailOnlyForKeysThatAreNotSupportedYet) {
   EXPECT_THAT(MessagesOf(kVersion2),
               ::testing::UnorderedElementsAre(
                   "job.env_type: docker is not supported yet", "gcsfuse is not supported yet",
-                  "ssh.identities is not supported yet", "docker is not supported yet",
-                  "conda is not supported yet", "venv is not supported yet"));
+                  "ssh.identities is not supported yet", "docker is not supported yet"));
 }
 
 TEST(PublishedFiles, OfVersion3FailOnlyForKeysThatAreNotSupportedYet) {

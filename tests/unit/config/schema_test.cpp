@@ -57,10 +57,15 @@ TEST(Schema, EveryUnsupportedKeyIsRefusedByName) {
     const bool whole = section->status == KeyStatus::kNotYet;
     LoadRequest request = RequestOf(kJobWithStep);
     request.sets = {path + "=x"};
+    // Of these sections only the one that is named is used, and naming it is refused as well.
+    const bool named =
+        path.starts_with("docker") || path.starts_with("conda") || path.starts_with("venv");
+    if (named) request.sets.push_back("job.env_type=" + path.substr(0, path.find('.')));
     const LoadResult result = Load(request);
-    ASSERT_EQ(result.problems.size(), 1U) << testing::Rendered(result);
-    EXPECT_EQ(result.problems[0].message,
-              (whole ? std::string(section->path) : path) + " is not supported yet");
+    ASSERT_EQ(result.problems.size(), named ? 2U : 1U) << testing::Rendered(result);
+    const std::string said = (whole ? std::string(section->path) : path) + " is not supported yet";
+    EXPECT_TRUE(result.problems[0].message == said || result.problems.back().message == said)
+        << testing::Rendered(result);
     EXPECT_EQ(result.problems[0].reason, base::Reason::kNotSupported);
     EXPECT_EQ(ToError(result.problems).reason, base::Reason::kNotSupported);
     ++refused;

@@ -39,6 +39,18 @@ TEST_F(RunOrderTest, TheCommandIsANewRunInEachAttemptAndReplacesTheEarlierOnes) 
   EXPECT_FALSE(Order()->chips_of.empty());
 }
 
+TEST_F(RunOrderTest, NamesTheSliceThatTheAttemptHas) {
+  job_.spec.command.cmd = "echo ${tpu.name} '${tpu.name}' $HOME";
+  job_.spec.environment["PREFIX"] = "gs://x/${tpu.name}";
+  job_.spec.command.env["NAME"] = "${tpu.name}";
+  EXPECT_EQ(Order()->script, "echo train-000001-a1 'train-000001-a1' $HOME");
+  EXPECT_THAT(Order()->env, Contains(Pair("PREFIX", "gs://x/train-000001-a1")));
+  EXPECT_THAT(Order()->env, Contains(Pair("NAME", "train-000001-a1")));
+  job_.spec.setup[0].run = "mkdir ${tpu.name}";
+  job_.stage->id = core::SetupStage{0};
+  EXPECT_EQ(Order()->script, "mkdir train-000001-a1");
+}
+
 TEST_F(RunOrderTest, ASetupStepIsTheSameRunUntilItOrItsMachineChanges) {
   job_.stage->id = core::SetupStage{0};
   const std::string first = Id();

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/core/slice_name.hpp"
 #include "tests/support/cloud_words.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
@@ -35,6 +36,20 @@ TEST(ReconcileAcquire, RequestsASliceNamedAfterJobAndAttempt) {
   EXPECT_EQ(r.job().slice->ref.name, "train-000042-a1");
   EXPECT_EQ(r.job().slice->phase, SlicePhase::kIntended);
   EXPECT_THAT(r.job().why, HasSubstr("asking for slice train-000042-a1: ondemand v4-32"));
+}
+
+TEST(ReconcileAcquire, ASliceHasAValidNameWhateverTheJobIsCalled) {
+  const std::pair<const char*, const char*> names[] = {
+      {"My Run", "my-run"},
+      {"llama 3/7B (seed 1)", "llama-3-7b--seed-1"},
+      {"42", "j42"},
+      {"日本", "j"},
+      {"a_b", "a-b"}};
+  for (const auto& [name, prefix] : names) {
+    core::Job job = JobBuilder().Build();
+    job.name = name;
+    EXPECT_EQ(core::SliceName(job, 1), std::string(prefix) + "-000042-a1") << name;
+  }
 }
 
 TEST(ReconcileAcquire, GoesThroughTheQueueToTheCommand) {

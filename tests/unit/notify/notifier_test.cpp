@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "jobman/base/hash.hpp"
 #include "tests/support/fake_transport.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -163,6 +166,19 @@ TEST_F(HookNotifierTest, APasswordIsNotSentInTheClear) {
   smtp.user.clear();
   smtp.password = {};
   EXPECT_TRUE(Tell(hook, smtp).ok()) << "there is nothing to hide";
+}
+
+TEST(MailText, ASubjectInOtherLettersIsEncoded) {
+  const ports::Message message{
+      .event = "failed",
+      .body = R"({"job":42,"name":"größer ist nicht besser, 日本語の名前です"})"};
+  const std::string text =
+      MailText({.from = "jobman@lab.org"}, {.mail_to = {"a@lab.org"}}, message, {});
+  const std::string head = text.substr(0, text.find("\r\nDate: "));
+  EXPECT_TRUE(std::all_of(head.begin(), head.end(), [](char c) { return c > 0; })) << head;
+  const std::string first = "jobman: größer ist nicht besser, 日";
+  EXPECT_THAT(head, HasSubstr("Subject: =?utf-8?B?" + base::Base64(first.substr(0, 39))));
+  EXPECT_THAT(head, HasSubstr("?=\r\n =?utf-8?B?"));
 }
 
 TEST(MailText, IsValidForAnyServer) {
