@@ -61,7 +61,7 @@ int ExitCodeOfJob(const core::Job& job) {
 
 base::Result<int> FollowJob(App& app, const client::Context& context, core::JobId id,
                             const FollowOptions& options) {
-  client::LogFollower follower(context, id, {});
+  client::LogFollower follower(context, id, {.first_attempt = options.first_attempt});
   LogPrinter printer(app, id, false, true);
   Narrator narrator(app, false);
   const auto take = [&](const client::LogStage& stage, int host, std::string_view bytes) {

@@ -7,6 +7,7 @@ namespace jobman::cli {
 struct FollowOptions {
   bool logs = true;            ///< the hosts' output on stdout
   bool ask_to_cancel = false;  ///< on Ctrl-C ask whether to cancel the job; otherwise detach
+  int first_attempt = 1;       ///< output of earlier ones is left out
 };
 
 /// Follows a job to its end: its states on stderr, its hosts' output on stdout, then the table of

@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "jobman/client/background_controller.hpp"
+#include "jobman/client/set_wishes.hpp"
 
 namespace jobman::client {
 namespace {
 
 // A final job that is told to run again will leave its final state.
 bool Over(const core::Job& job) {
-  return core::IsFinal(job.state) && !(job.wish_new && job.wish == core::Wish::kRun);
+  return core::IsFinal(job.state) && !(job.wish_new && RunsAgain(job.wish));
 }
 
 }  // namespace

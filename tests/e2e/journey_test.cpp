@@ -66,6 +66,42 @@ TEST(Journey, TheCommandsExitCodeIsTheJobs) {
   EXPECT_EQ(quiet.out, "000002\nFAILED\n");
 }
 
+TEST(Journey, AStoredJobRunsAgainInTheForeground) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file =
+      place.JobFile("again", 1, "echo attempt $JOBMAN_ATTEMPT; test $JOBMAN_ATTEMPT != 1 || exit 7",
+                    "setup: [{name: mark, run: \"echo x >> ~/marks\"}]\n");
+  EXPECT_EQ(place.Jobman({"run", file}).code, 7);
+  const Ran second = place.Jobman({"run", "1"});
+  EXPECT_EQ(second.code, 0) << second.All();
+  EXPECT_THAT(second.out, testing::AllOf(HasSubstr("attempt 2\n"), HasSubstr("SUCCEEDED"),
+                                         testing::Not(HasSubstr("attempt 1\n"))));
+  EXPECT_EQ(place.Jobman({"exec", "1", "--", "test $(wc -l < ~/marks) = 1"}).code, 0);
+  const Ran third = place.Jobman({"run", "again", "--force"});
+  EXPECT_EQ(third.code, 0) << third.All();
+  EXPECT_THAT(third.out, HasSubstr("attempt 3\n"));
+  EXPECT_EQ(place.Jobman({"exec", "1", "--", "test $(wc -l < ~/marks) = 2"}).code, 0);
+  const Ran changed = place.Jobman({"run", "again", "--set", "tpu.zone=us-central1-a"});
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_THAT(changed.err, HasSubstr("--set and --name are for a job file"));
+  EXPECT_EQ(place.Jobman({"run", "nobody"}).code, 3);
+}
+
+TEST(Journey, ALoopGoesOnUntilItSucceeds) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  place.StartController();
+  const std::string file = place.JobFile("loop", 1, "test $JOBMAN_ATTEMPT = 3",
+                                         "retries: {backoff: 1s, backoff_cap: 1s}\n");
+  const Ran created = place.Jobman({"create", file, "--set", "job.loop=true"});
+  EXPECT_THAT(created.out,
+              testing::AllOf(testing::StartsWith("Created job 000001 (loop): v4-8, 1 host, in "),
+                             HasSubstr("\n  tried again without limit until it succeeds\n")));
+  ASSERT_TRUE(place.Reaches("loop", "SUCCEEDED"));
+  EXPECT_EQ(base::GetInt(place.Show("loop"), "attempt"), 3);
+}
+
 TEST(Journey, ASetupStepTimeoutIsAFailureWithoutRetry) {
   Place place;
   place.StartSim({"--delays", "0"});

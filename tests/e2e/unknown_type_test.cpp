@@ -46,7 +46,7 @@ TEST_F(UnknownType, HostsComeFromTheNode) {
 
   const Ran ran = With("v4-8192", {"run"});
   EXPECT_EQ(ran.code, 0) << ran.All();
-  EXPECT_THAT(ran.All(), HasSubstr("created job 000001 (job): v4-8192, in us-central2-b"));
+  EXPECT_THAT(ran.All(), HasSubstr("Created job 000001 (job): v4-8192, in us-central2-b"));
   EXPECT_EQ(place_.Log(1, 1, "run", 0), "here\n");
   EXPECT_EQ(place_.Log(1, 1, "run", 1), "here\n");
   EXPECT_EQ(place_.Show("job")["slice"]["hosts"].size(), 2u);

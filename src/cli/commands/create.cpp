@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -8,6 +9,8 @@
 #include "cli/job_file.hpp"
 #include "cli/views/created.hpp"
 #include "jobman/client/create_jobs.hpp"
+#include "jobman/client/find_jobs.hpp"
+#include "jobman/client/set_wishes.hpp"
 #include "jobman/cloud/tpu_json.hpp"
 #include "jobman/controller/slice_request.hpp"
 #include "jobman/core/accelerators.hpp"
@@ -24,6 +27,7 @@ struct CreateOptions {
   bool dry_run = false;
   bool wait = false;
   bool follow = false;
+  bool force = false;
 };
 using Files = std::vector<std::pair<std::string, config::Loaded>>;
 
@@ -69,6 +73,10 @@ Result<int> ShowDryRun(App& app, const Files& files) {
   return kSuccess;
 }
 
+bool IsEndless(const core::RetrySpec& retries) {
+  return !retries.preemption && !retries.failure && !retries.infra;
+}
+
 views::Created::Row RowOf(const core::Job& job) {
   const auto accelerator = core::FindAccelerator(job.spec.tpu.accelerator);
   return {.id = job.id,
@@ -76,7 +84,8 @@ views::Created::Row RowOf(const core::Job& job) {
           .accelerator = core::AcceleratorText(job.spec.tpu),
           .zone = job.spec.tpu.zone,
           .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
-          .slice = core::SliceName(job, 1)};
+          .slice = core::SliceName(job, 1),
+          .endless = IsEndless(job.spec.retries)};
 }
 
 Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,
@@ -119,7 +128,37 @@ Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptio
   return worst;
 }
 
+/// Whether `run` was given a job that is stored, rather than a file.
+bool NamesAJob(const std::string& word) {
+  std::error_code problem;
+  return !std::filesystem::exists(word, problem) && word.find('/') == std::string::npos &&
+         base::Path(word).extension().empty();
+}
+
+/// Runs a stored job again, or follows it if it is under way.
+Result<int> RunStored(App& app, const std::string& word, const CreateOptions& options,
+                      const JobFileOptions& common) {
+  if (!common.sets.empty() || !common.name.empty()) {
+    return base::InvalidArgument("--set and --name are for a job file; " + word + " is a job",
+                                 "create a job from the changed file: jobman run FILE");
+  }
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id,
+                      context.Await(client::FindJob(context.stores.jobs, word)));
+  JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+  const bool fresh = core::IsFinal(job.state) || options.force;
+  const auto wish = options.force ? core::Wish::kReboot : core::Wish::kRun;
+  JM_TRY(context.Await(
+      client::SetWishes(context, {.jobs = {word}, .wish = wish, .redo_setup = options.force})));
+  return FollowJob(app, context, id,
+                   {.logs = true,
+                    .ask_to_cancel = true,
+                    .first_attempt = fresh ? job.attempt + 1 : job.attempt});
+}
+
 Result<int> RunRun(App& app, const CreateOptions& options, const JobFileOptions& common) {
+  if (NamesAJob(options.files[0])) return RunStored(app, options.files[0], options, common);
+  if (options.force) return base::InvalidArgument("--force is for a job that is stored already");
   JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const auto ids,
@@ -149,8 +188,12 @@ void AddRun(CLI::App& root, Invocation& chosen) {
   auto common = std::make_shared<JobFileOptions>();
   options->files.resize(1);
   CLI::App* command = root.add_subcommand(
-      "run", "Create a job and follow it here; ends with its command's exit code. Ctrl-C detaches");
-  command->add_option("FILE", options->files[0], "Job file (YAML or JSON)")->required();
+      "run",
+      "Create a job, or run one again, and follow it here; ends with its command's exit code. "
+      "Ctrl-C detaches");
+  command->add_option("FILE|JOB", options->files[0], "Job file (YAML or JSON), or a stored job")
+      ->required();
+  command->add_flag("--force", options->force, "Of a stored job: run its setup steps again too");
   AddJobFileOptions(*command, common);
   command->callback([options, common, &chosen] {
     chosen.run = [options, common](App& app) { return RunRun(app, *options, *common); };

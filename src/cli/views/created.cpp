@@ -10,8 +10,9 @@ std::string RenderText(const Created& view, const ui::Style&) {
   std::string text;
   for (const Created::Row& row : view.rows) {
     const std::string hosts = row.hosts > 0 ? ", " + base::Plural(row.hosts, "host") : "";
-    text += fmt::format("created job {} ({}): {}{}, in {}\n", core::FormatJobId(row.id), row.name,
+    text += fmt::format("Created job {} ({}): {}{}, in {}\n", core::FormatJobId(row.id), row.name,
                         row.accelerator, hosts, row.zone);
+    if (row.endless) text += "  tried again without limit until it succeeds\n";
   }
   const bool one = view.rows.size() == 1;
   return text + fmt::format("  to follow {}: jobman logs -f {}\n", one ? "it" : "one",
