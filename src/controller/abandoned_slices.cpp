@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controller/delete_part.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/core/ownership.hpp"
 #include "jobman/core/slice_name.hpp"
@@ -29,7 +30,8 @@ base::Task<base::Result<bool>> WasGivenUp(core::FoundSlice found, core::Job job,
     return core::IsPartOf(slice, found.ref.name) && zone == found.ref.place.zone;
   };
   for (const core::AbandonedRequest& one : job.abandoned) {
-    if (is_it(one.ref.name, one.ref.place.zone)) co_return true;
+    if (is_it(one.ref.name, one.ref.place.zone) && one.ref.place.project == found.ref.place.project)
+      co_return true;
   }
   JM_CO_ASSIGN_OR_RETURN(const auto attempts, co_await store->Attempts(job.id));
   co_return std::any_of(attempts.begin(), attempts.end(), [&](const ports::AttemptRecord& one) {
@@ -67,8 +69,8 @@ base::Task<void> AbandonedSlices::Judge(std::shared_ptr<ports::SliceApi> api, Li
     if (found.leaving || IsOfUnlisted(found, listing)) continue;
     const auto job = co_await JobOf(found, ports_.stores.jobs, &book_);
     if (!job) continue;
-    const core::Claim claim =
-        core::JudgeSlice(found, core::OwnerLabels(*job, options_.policy.store_id), job);
+    const Labels ours = core::OwnerLabels(*job, options_.policy.store_id);
+    const core::Claim claim = core::JudgeSlice(found, ours, job);
     if (claim.ownership != core::Ownership::kOrphan) continue;
     // Otherwise it may be in use by a copy of this store; `gc` asks.
     const auto given_up = co_await WasGivenUp(found, *job, ports_.stores.jobs);
@@ -80,17 +82,17 @@ base::Task<void> AbandonedSlices::Judge(std::shared_ptr<ports::SliceApi> api, Li
     base::Log(LogLevel::kWarn, "cloud", "deleting slice {} of an abandoned request: {}",
               found.ref.name, claim.why);
     asked_[found.ref.name].pending = true;
-    base::Spawn(loop_.get_executor(), scope_, Delete(this, api, job->id, found.ref));
+    base::Spawn(loop_.get_executor(), scope_, Delete(this, api, job->id, ours, found.ref));
   }
 }
 
 base::Task<void> AbandonedSlices::Delete(AbandonedSlices* self,
                                          std::shared_ptr<ports::SliceApi> api, core::JobId job,
-                                         core::SliceRef slice) {
+                                         Labels ours, core::SliceRef slice) {
   core::DeleteAnswered answer{.slice = slice.name, .began = self->ports_.clock->Now()};
-  const auto deleted = co_await api->Delete(slice);
-  answer.gone = !deleted.ok() && deleted.error().code == base::Code::kNotFound;
-  if (!deleted.ok() && !answer.gone) answer.error = deleted.error();
+  const auto deleted = co_await DeletePart(api, std::move(ours), slice);
+  answer.gone = deleted.ok() && !*deleted;
+  if (!deleted.ok()) answer.error = deleted.error();
   if (answer.error) {
     base::Log(LogLevel::kWarn, "cloud", "deleting slice {}: {}", slice.name,
               answer.error->ToString());

@@ -33,7 +33,7 @@ class AbandonedSlices {
     std::optional<core::DeleteRefused> refused = {};
   };
   static base::Task<void> Delete(AbandonedSlices* self, std::shared_ptr<ports::SliceApi> api,
-                                 core::JobId job, core::SliceRef slice);
+                                 core::JobId job, Labels ours, core::SliceRef slice);
 
   asio::io_context& loop_;
   const Ports& ports_;

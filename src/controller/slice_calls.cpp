@@ -1,5 +1,6 @@
 #include "controller/slice_calls.hpp"
 
+#include "controller/delete_part.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/slice_request.hpp"
 #include "jobman/core/slice_name.hpp"
@@ -9,18 +10,6 @@ namespace {
 
 bool IsNotFound(const base::Error& error) {
   return error.code == base::Code::kNotFound;
-}
-
-base::Task<base::Result<Labels>> LabelsOf(std::shared_ptr<ports::SliceApi> api,
-                                          core::SliceRef part) {
-  if (part.mode == core::AllocationMode::kTpuVm) {
-    const auto node = co_await api->GetNode(part.place, part.name);
-    if (!node.ok()) co_return node.error();
-    co_return node->labels;
-  }
-  const auto queued = co_await api->GetQueued(part.place, part.name);
-  if (!queued.ok()) co_return queued.error();
-  co_return queued->labels;
 }
 
 /// One delete call each. Nodes that outlive their queued resource hold quota, and deleting the
@@ -141,21 +130,6 @@ base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::Sl
     if (!deleted.ok() || *deleted) answer.gone = false;
   }
   co_return answer;
-}
-
-/// Never deletes anything without our labels. Returns whether there was something of ours.
-base::Task<base::Result<bool>> SliceCalls::DeletePart(std::shared_ptr<ports::SliceApi> api,
-                                                      Labels ours, core::SliceRef part) {
-  const auto labels = co_await LabelsOf(api, part);
-  if (!labels.ok()) {
-    if (IsNotFound(labels.error())) co_return false;
-    co_return labels.error();
-  }
-  if (!core::IsOurs(*labels, ours)) co_return false;
-  const auto deleted = co_await api->Delete(part);
-  if (deleted.ok()) co_return true;
-  if (IsNotFound(deleted.error())) co_return false;
-  co_return deleted.error();
 }
 
 base::Task<void> SliceCalls::Delete(SliceCalls* self, Caller caller, core::SliceRef slice) {

@@ -43,8 +43,6 @@ class SliceCalls {
   static base::Task<void> LookUp(SliceCalls* self, Caller caller, core::SliceRef slice);
   base::Task<core::CreateAnswered> AskForSlice(Caller caller, core::SliceRequest request);
   base::Task<core::DeleteAnswered> AskToDelete(Caller caller, core::SliceRef slice);
-  static base::Task<base::Result<bool>> DeletePart(std::shared_ptr<ports::SliceApi> api,
-                                                   Labels ours, core::SliceRef part);
   static base::Task<base::Result<Listing>> GetByName(std::shared_ptr<ports::SliceApi> api,
                                                      core::SliceRef slice);
   void StartDelete(Caller caller, core::SliceRef slice);

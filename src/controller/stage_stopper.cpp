@@ -26,6 +26,7 @@ remote::Call StageStopper::CallFor(const StageHost& host) const {
 
 base::Task<void> StageStopper::StopHost(std::size_t index) {
   const base::Duration limit = context_.job->spec.command.grace + remote::kStopMargin;
+  const core::TimePoint asked_at = context_.Now();
   base::Duration unreachable_for{0};
   for (int tries = 1;; ++tries) {
     std::string said;
@@ -41,7 +42,9 @@ base::Task<void> StageStopper::StopHost(std::size_t index) {
         answer.ok() ? base::Internal("the host gave no status: " + said) : answer.error();
     const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     if (context_.hooks.cloud_answers()) unreachable_for += wait + (context_.Now() - began);
-    if (IsPermanent(error) || unreachable_for > limit) co_return GiveUp(index, std::move(error));
+    const bool long_ago = context_.Now() - asked_at > limit + kSilentCloudLimit;
+    if (IsPermanent(error) || unreachable_for > limit || long_ago)
+      co_return GiveUp(index, std::move(error));
     context_.hooks.trouble();
     co_await base::Sleep(wait);
   }

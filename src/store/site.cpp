@@ -1,10 +1,13 @@
 #include "jobman/store/site.hpp"
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 
 #include "jobman/base/hash.hpp"
@@ -55,6 +58,18 @@ std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : std::string{};
 }
 
+bool IsOnOverlay(const base::Path& dir) {
+  struct statfs system = {};
+  return statfs(dir.c_str(), &system) == 0 && system.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/// On an overlay, files of one image have the same number in all its containers, which have no
+/// hardware and perhaps one machine id. Their names tell them apart.
+std::uint64_t NumberInContainer(std::uint64_t inode, const std::string& host) {
+  const std::string hash = base::Sha256Hex(std::to_string(inode) + " " + host);
+  return std::strtoull(hash.substr(0, 15).c_str(), nullptr, 16);
+}
+
 }  // namespace
 
 core::Site LookAtSite(const base::Path& dir) {
@@ -66,12 +81,15 @@ core::Site LookAtSite(const base::Path& dir, const base::Path& root) {
   const base::Path real = std::filesystem::canonical(dir, failed);
   struct stat info = {};
   const bool there = stat((dir / "jobman.db").c_str(), &info) == 0;
-  return {.machine = MachineOf(root),
-          .cards = CardsOf(root),
-          .host = HostName(),
-          .path = failed ? std::string{} : real.string(),
-          .file = there ? info.st_ino : 0,
-          .shared = IsOnSharedFileSystem(dir)};
+  core::Site site{.machine = MachineOf(root),
+                  .cards = CardsOf(root),
+                  .host = HostName(),
+                  .path = failed ? std::string{} : real.string(),
+                  .file = there ? info.st_ino : 0,
+                  .shared = IsOnSharedFileSystem(dir)};
+  if (there && site.cards.empty() && IsOnOverlay(dir))
+    site.file = NumberInContainer(site.file, site.host);
+  return site;
 }
 
 }  // namespace jobman::store

@@ -230,8 +230,9 @@ void ReconcilerWorld::CheckOwnership() {
 }
 
 /// The same observation again has no effect. Exception: a look without the slice, or a part of it,
-/// counts again. So does one that shows it as lost, once the slice is being deleted: a list is
-/// believed then.
+/// counts again. So does one that shows it as lost, once the slice is being deleted, as a list is
+/// believed then, and the report of a host, once its stage is being stopped, as the host may be
+/// settled then.
 void ReconcilerWorld::CheckTwice(const Job& before, const core::Step& step, const Observation& seen,
                                  double jitter) {
   if (!broken_.empty() || LacksAPart(seen)) return;
@@ -239,6 +240,9 @@ void ReconcilerWorld::CheckTwice(const Job& before, const core::Step& step, cons
   const bool begins_to_delete = kept && job_.slice->phase == SlicePhase::kDeleting &&
                                 before.slice->phase != SlicePhase::kDeleting;
   if (begins_to_delete && ListsAsLost(*job_.slice, seen)) return;
+  const bool begins_to_stop =
+      before.stage && job_.stage && !before.stage->stop && job_.stage->stop.has_value();
+  if (begins_to_stop && std::holds_alternative<core::HostReport>(seen)) return;
   core::Step again = core::Reconcile(step.job, seen, now_, policy_, jitter);
   // Each list that may be wrong makes it ask, which does no harm.
   std::erase_if(again.effects, [](const core::Effect& effect) {

@@ -50,6 +50,9 @@ static_assert(kBetweenHostKeyTries < kCloudSilence, "a silent cloud is asked les
 
 /// A host of a READY slice that cannot be reached for this long is lost.
 inline constexpr base::Duration kUnreachableLimit = std::chrono::minutes{5};
+/// While the cloud is silent, no host is given up for its silence. But a stop comes to an end after
+/// this long in addition, or what it waits for would never be deleted.
+inline constexpr base::Duration kSilentCloudLimit = std::chrono::minutes{5};
 /// After a takeover, hosts that were silent before get at least this long to answer.
 inline constexpr base::Duration kOwnTries = std::chrono::seconds{5};
 /// Waits between tries to reach a host: the first, and the longest.

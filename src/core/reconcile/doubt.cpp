@@ -14,7 +14,8 @@ bool AHostContradicts(const Turn& turn) {
   const auto& hosts = turn.job.stage->hosts;
   return std::any_of(hosts.begin(), hosts.end(), [&](const HostRun& run) {
     const bool answers = run.phase == HostPhase::kRunning && !run.error && !run.silent_since;
-    return answers && std::find(up.begin(), up.end(), run.host) == up.end();
+    const bool shown = std::find(up.begin(), up.end(), run.host) != up.end();
+    return answers && (turn.facts.orphaned || !shown);
   });
 }
 
@@ -78,9 +79,13 @@ bool IsMissing(const Turn& turn) {
   const Slice& slice = *turn.job.slice;
   if (turn.facts.view == SliceView::kPartial && !MayLackNodes(turn)) return false;
   if (!AbsenceIsFact(slice, turn.facts.looked_at, turn.policy)) return false;
-  const TimePoint since = slice.not_found_since.value_or(turn.facts.looked_at);
-  const bool long_missing = turn.facts.looked_at - since >= turn.policy.doubt_limit;
-  return long_missing || !AHostContradicts(turn);
+  return !IsContradicted(turn);
+}
+
+bool IsContradicted(const Turn& turn) {
+  const TimePoint looked = turn.facts.looked_at;
+  const TimePoint since = turn.job.slice->not_found_since.value_or(looked);
+  return looked - since < turn.policy.doubt_limit && AHostContradicts(turn);
 }
 
 }  // namespace jobman::core

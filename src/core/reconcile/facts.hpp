@@ -17,6 +17,7 @@ struct Facts {
   TimePoint looked_at = {};  ///< when the look, or the delete that found nothing, began
   bool by_name = false;      ///< the look asked for the slice by its names
   bool doubtful = false;     ///< look it up by name before giving anything up
+  bool orphaned = false;     ///< its nodes are there without their queued resource
   bool suspended = false;    ///< the queued resource is suspended
   bool not_found = false;    ///< a delete found nothing of that name
   std::optional<base::Error> create_refused = {};

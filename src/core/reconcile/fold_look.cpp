@@ -109,6 +109,7 @@ void RecordTakenNames(Slice& slice, const SliceSeen& seen, Facts& facts) {
 /// Its nodes hold quota and must be deleted, as soon as a lookup by name proves that the queued
 /// resource is gone (doubt.cpp).
 void RecordOrphaned(const SliceSeen& seen, Facts& facts) {
+  facts.orphaned = true;
   facts.view = seen.by_name ? SliceView::kDead : SliceView::kUnclear;
   facts.doubtful = !seen.by_name;
 }
@@ -206,7 +207,7 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
   facts.suspended = seen.queued && (seen.queued->state == QueuedState::kSuspending ||
                                     seen.queued->state == QueuedState::kSuspended);
   if (slice.ref.nodes > 1) facts.hosts_up = HostsThatAreUp(slice, seen.nodes);
-  const bool lacks = Lacks(view);
+  const bool lacks = Lacks(view) || (there && IsOrphaned(seen, slice.ref));
   const bool doubtful = IsDoubtful(slice, seen, view);
   RecordOmission(slice, seen, view, doubtful);
   if (doubtful) {

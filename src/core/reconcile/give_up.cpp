@@ -71,6 +71,7 @@ base::Error NameTaken(const std::string& name) {
 bool SliceIsDead(const Turn& turn) {
   switch (turn.view()) {
     case SliceView::kDead:
+      return !turn.facts.orphaned || !IsContradicted(turn);
     case SliceView::kFailed:
     case SliceView::kForeign:
       return true;

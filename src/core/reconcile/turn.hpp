@@ -103,6 +103,8 @@ bool MayLackNodes(const Turn& turn);
 /// Asked by name, the cloud knows the slice, or a node of it, no more, and no living session to a
 /// host says otherwise. A host is believed for Policy::doubt_limit only.
 bool IsMissing(const Turn& turn);
+/// The same session, against a look that found a part of the slice no more.
+bool IsContradicted(const Turn& turn);
 
 // health.cpp: nodes that the service calls unhealthy
 /// Nothing is started on the slice.

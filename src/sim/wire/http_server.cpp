@@ -33,7 +33,7 @@ class ConnectionThreads final : public httplib::TaskQueue {
 };
 
 Request FromHttp(const httplib::Request& from) {
-  Request request{.method = from.method, .path = from.path, .body = from.body};
+  Request request{.method = from.method, .path = ValidText(from.path), .body = from.body};
   request.query =
       ParseQuery(from.target, &request.repeated);  // cpp-httplib loses what is before a second "="
   return request;

@@ -30,6 +30,11 @@ std::string PercentDecode(const std::string& text) {
 
 }  // namespace
 
+std::string ValidText(const std::string& text) {
+  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(quoted).get<std::string>();
+}
+
 std::map<std::string, std::string> ParseQuery(const std::string& target,
                                               std::set<std::string>* repeated) {
   std::map<std::string, std::string> query;
@@ -39,8 +44,8 @@ std::map<std::string, std::string> ParseQuery(const std::string& target,
     if (pair.empty()) continue;
     const auto equals = std::min(pair.find('='), pair.size());
     const std::string value = equals < pair.size() ? pair.substr(equals + 1) : "";
-    const std::string name = PercentDecode(pair.substr(0, equals));
-    const bool first = query.emplace(name, PercentDecode(value)).second;
+    const std::string name = ValidText(PercentDecode(pair.substr(0, equals)));
+    const bool first = query.emplace(name, ValidText(PercentDecode(value))).second;
     if (!first && repeated != nullptr) repeated->insert(name);
   }
   return query;

@@ -31,8 +31,11 @@ inline std::string Query(const Request& request, const std::string& key) {
   return found == request.query.end() ? std::string() : found->second;
 }
 
-/// The parameters of a request target: "/v2/..?pageSize=5&$alt=json%3Benum-encoding=int". Of a name
-/// that comes twice, the first; adds the name to `repeated`.
+/// Bytes that are not UTF-8 become U+FFFD, since they come back in answers, which are JSON.
+std::string ValidText(const std::string& text);
+/// The parameters of a request target, valid text:
+/// "/v2/..?pageSize=5&$alt=json%3Benum-encoding=int". Of a name that comes twice, the first; adds
+/// the name to `repeated`.
 std::map<std::string, std::string> ParseQuery(const std::string& target,
                                               std::set<std::string>* repeated = nullptr);
 

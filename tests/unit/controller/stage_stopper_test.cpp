@@ -82,13 +82,18 @@ TEST_F(StageStopperTest, AHostIsGivenUpSomeTimeAfterTheGrace) {
   EXPECT_TRUE(Last().settled);
 }
 
-TEST_F(StageStopperTest, NoHostIsGivenUpWhileTheCloudIsSilent) {
+TEST_F(StageStopperTest, WhileTheCloudIsSilentAHostIsGivenUpLater) {
   cloud_answers_ = false;
   Start();
-  shell_.takes = std::chrono::hours{1};
+  shell_.takes = std::chrono::minutes{5};
   shell_.Add("stop", {.code = Broken()});
   Stop();
   EXPECT_TRUE(reports_.empty());
+  shell_.takes = std::chrono::minutes{1};
+  shell_.Add("stop", {.code = Broken()});
+  ASSERT_TRUE(Until([&] { return !reports_.empty(); }));
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+  EXPECT_TRUE(Last().settled);
 }
 
 /// The command may end and leave children behind.

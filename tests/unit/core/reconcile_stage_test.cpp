@@ -425,8 +425,14 @@ TEST(ReconcileStage, ListingsWithoutTheQueuedResourceProveNothing) {
   r.See(nodes);
   EXPECT_EQ(r.state(), "RUNNING") << "two listings may both omit it";
   EXPECT_THAT(r.effects(), ElementsAre("LookUpSlice train-000042-a1"));
-  nodes.by_name = true;
-  r.See(nodes);
+  SliceSeen by_name = nodes;
+  by_name.by_name = true;
+  r.See(by_name);
+  EXPECT_EQ(r.state(), "RUNNING") << "its hosts answer";
+  r.clock.Advance(minutes{4});
+  EXPECT_EQ(r.See(nodes).See(by_name).state(), "RUNNING");
+  r.clock.Advance(minutes{2});
+  r.See(nodes).See(by_name);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice train-000042-a1"))
       << "the node holds quota";

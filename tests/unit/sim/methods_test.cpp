@@ -249,6 +249,7 @@ TEST_F(MethodsTest, QueriesAreReadWhole) {
             (Parameters{{"$alt", "json;enum-encoding=int"}, {"a", "b c"}, {"e", ""}}));
   EXPECT_EQ(ParseQuery("/v2/x?p=100%&q=%zz%41"), (Parameters{{"p", "100%"}, {"q", "%zzA"}}));
   EXPECT_EQ(ParseQuery("/v2/x"), Parameters{});
+  EXPECT_EQ(ParseQuery("/v2/x?a%FF=b%C3%28"), (Parameters{{"a\uFFFD", "b\uFFFD("}}));
 }
 
 TEST_F(MethodsTest, TheComputeApiSetsTheMetadataOfAProject) {
