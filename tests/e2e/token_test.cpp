@@ -48,10 +48,11 @@ TEST_F(Token, OneRefusalIsOvercomeWithAFreshToken) {
 TEST_F(Token, OneThatStaysRefusedIsAwaitedAndSaid) {
   ASSERT_EQ(Create(StaleWhile(flag_)).code, 0);
   ASSERT_TRUE(place_.Reaches("train", "SUCCEEDED"));
+  ASSERT_EQ(place_.Jobman({"delete", "train", "--wait"}).code, 0);
   ASSERT_TRUE(base::WriteFileAtomic(flag_, "").ok());
   place_.KillController();  // it would keep the good token
   place_.StartController({"--poll", "1"});
-  ASSERT_EQ(place_.Jobman({"requeue", "train"}).code, 0);
+  ASSERT_EQ(place_.Jobman({"resume", "train"}).code, 0);
   std::string why;
   EXPECT_TRUE(place_.Until("it waits for a token", [&] {
     why = place_.Jobman({"why", "train"}).out;
