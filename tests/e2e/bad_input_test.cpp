@@ -127,9 +127,9 @@ TEST_F(BadInput, EmptyCommand) {
 }
 TEST_F(BadInput, AnInvalidNodeName) {
   Refused(
-      "job: {name: 'Bad Name!'}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
+      "cloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b, name: 'Bad Name!'}\n"
       "command: {cmd: 'true'}\n",
-      2, {"Bad Name!"});
+      2, {"Bad Name!", "bad-name"});
 }
 TEST_F(BadInput, KeyWithAnOpenMode) {
   const base::Path key = place_.path() / "key";
