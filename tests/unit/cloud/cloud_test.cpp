@@ -49,7 +49,7 @@ TEST(MakeCloud, ReportsWhichCredentialsItUses) {
   ASSERT_FALSE(cloud.ok());
   EXPECT_EQ(cloud.error().code, Code::kUnauthenticated);
   EXPECT_THAT(cloud.error().message, HasSubstr("https://tpu.googleapis.com"));
-  EXPECT_THAT(cloud.error().hint, HasSubstr("gcloud auth print-access-token"));
+  EXPECT_THAT(cloud.error().hint, HasSubstr("gcloud auth login"));
 }
 
 TEST(MakeCloud, RefusesAnEndpointThatIsNotAUrl) {
