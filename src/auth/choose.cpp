@@ -11,7 +11,6 @@ namespace jobman::auth {
 namespace {
 
 constexpr const char* kTokenVariable = "GOOGLE_OAUTH_ACCESS_TOKEN";
-
 constexpr const char* kGcloudCommand = "gcloud auth print-access-token";
 
 /// The token of gcloud's login is for Google's own servers.

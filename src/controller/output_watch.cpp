@@ -57,12 +57,16 @@ std::int64_t OutputWatch::Unread(std::size_t index, std::int64_t size) const {
 base::Task<base::Status> OutputWatch::ReadOldLog(std::size_t index, std::int64_t size) {
   if (Unread(index, size) <= 0) co_return base::Ok();
   const base::Path path = context_.LogPath(hosts_[index].number);
-  if (const auto gap = base::ReadGap(path)) scans_[index].scanner.Skip(*gap);
+  const base::FileGap gap = base::ReadGap(path).value_or(base::FileGap{});
+  OutputScanner& scanner = scans_[index].scanner;
   std::ifstream log(path, std::ios::binary);
-  log.seekg(scans_[index].scanner.taken());
   std::array<char, 65536> chunk = {};
-  while (Unread(index, size) > 0) {
-    const auto wanted = std::min<std::int64_t>(Unread(index, size), std::ssize(chunk));
+  while (true) {
+    scanner.Skip(gap);  // its zeros may be more than anybody can read
+    if (Unread(index, size) <= 0) break;
+    auto wanted = std::min<std::int64_t>(Unread(index, size), std::ssize(chunk));
+    if (scanner.taken() < gap.begin) wanted = std::min(wanted, gap.begin - scanner.taken());
+    log.seekg(scanner.taken());
     log.read(chunk.data(), wanted);
     if (log.gcount() <= 0) co_return base::Internal("cannot read " + path.string());
     Feed(index, {chunk.data(), static_cast<std::size_t>(log.gcount())});

@@ -24,8 +24,9 @@
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
 # session and the process group), boot_id, command, log, started, exit, stopped, notices (for the
 # command), notice-KIND (for the followers), signalled, watcher, keeper, gap (of the log: "BEGIN
-# END"). Whoever creates the folder (`mkdir`) starts the run. Secrets come on stdin and stay in shell variables and in the environment
-# of the command; no here-documents, since some shells write them to files.
+# END"). Whoever creates the folder (`mkdir`) starts the run. Secrets come on stdin and stay in shell
+# variables and in the environment of the command; no here-documents, since some shells write them to
+# files.
 #
 # RUN_ID is STORE.JOB.NODE.HOST.WHAT (include/jobman/core/run_id.hpp). The home folder may be shared
 # with other hosts (NFS), whose processes are not visible here. So the script touches only files in
@@ -287,8 +288,8 @@ jm_free_sent() {
   fallocate -p -o 0 -l $jm_freed "$jm_dir/log" 2>/dev/null
 }
 
-# jm_tell_gap FROM: if a part of the log from byte FROM to jm_sent is gone, or what comes next, says
-# so and exits: the caller asks again from the end of the gap.
+# jm_tell_gap FROM: if the log has lost a part of what was sent since byte FROM, or what comes next,
+# says so and exits. The caller asks again from the end of the gap.
 jm_tell_gap() {
   jm_gap=0 jm_gap_end=0
   read -r jm_gap jm_gap_end 2>/dev/null <"$jm_dir/gap" || return

@@ -86,6 +86,8 @@ TEST(Journey, AStoredJobRunsAgainInTheForeground) {
   EXPECT_EQ(changed.code, 2);
   EXPECT_THAT(changed.err, HasSubstr("--set and --name are for a job file"));
   EXPECT_EQ(place.Jobman({"run", "nobody"}).code, 3);
+  EXPECT_EQ(place.Jobman({"run", "v1.2/of nobody"}).code, 3) << "a job may be called so";
+  EXPECT_EQ(place.Jobman({"run", "nothing.yaml"}).code, 2);
 }
 
 TEST(Journey, ALoopGoesOnUntilItSucceeds) {

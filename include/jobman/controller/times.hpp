@@ -50,8 +50,8 @@ static_assert(kBetweenHostKeyTries < kCloudSilence, "a silent cloud is asked les
 
 /// A host of a READY slice that cannot be reached for this long is lost.
 inline constexpr base::Duration kUnreachableLimit = std::chrono::minutes{5};
-/// While the cloud is silent, no host is given up for its silence. But a stop comes to an end after
-/// this long in addition, or what it waits for would never be deleted.
+/// How much longer a stop tries a host while the cloud does not answer either. Then it goes on
+/// without the host: a delete must not wait for ever.
 inline constexpr base::Duration kSilentCloudLimit = std::chrono::minutes{5};
 /// After a takeover, hosts that were silent before get at least this long to answer.
 inline constexpr base::Duration kOwnTries = std::chrono::seconds{5};

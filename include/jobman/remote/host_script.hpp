@@ -128,7 +128,7 @@ struct RunStatus {
     kAbsent,  ///< the host knows no such run
     kError,   ///< the host could not answer; `text` says why
     kBusy,    ///< not started: others hold the chips; `text` names them
-    kGap,  ///< the log has lost `gap`: follow the run from its end, or from what is there already
+    kGap,     ///< a part of the log is gone, see `gap`: follow the run again after it
   };
   Kind kind = Kind::kAbsent;
   int exit_code = 0;

@@ -128,11 +128,12 @@ Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptio
   return worst;
 }
 
-/// Whether `run` was given a job that is stored, rather than a file.
+/// Whether `run` was given a job that is stored, rather than a file. A job may have any name.
 bool NamesAJob(const std::string& word) {
   std::error_code problem;
-  return !std::filesystem::exists(word, problem) && word.find('/') == std::string::npos &&
-         base::Path(word).extension().empty();
+  const base::Path suffix = base::Path(word).extension();
+  const bool looks_like_a_file = suffix == ".yaml" || suffix == ".yml" || suffix == ".json";
+  return !looks_like_a_file && !std::filesystem::exists(word, problem);
 }
 
 /// Runs a stored job again, or follows it if it is under way.
@@ -148,8 +149,8 @@ Result<int> RunStored(App& app, const std::string& word, const CreateOptions& op
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
   const bool fresh = core::IsFinal(job.state) || options.force;
   const auto wish = options.force ? core::Wish::kReboot : core::Wish::kRun;
-  JM_TRY(context.Await(
-      client::SetWishes(context, {.jobs = {word}, .wish = wish, .redo_setup = options.force})));
+  JM_TRY(context.Await(client::SetWishes(
+      context, {.jobs = {core::FormatJobId(id)}, .wish = wish, .redo_setup = options.force})));
   return FollowJob(app, context, id,
                    {.logs = true,
                     .ask_to_cancel = true,

@@ -185,8 +185,8 @@ bool IsDoubtful(const Slice& slice, const SliceSeen& seen, SliceView view) {
   return ends && slice.phase != SlicePhase::kDeleting;
 }
 
-/// What may be lost, foreign or cut short proves nothing but that something of ours is there: the
-/// request has arrived, and an older "not found" is no answer to it.
+/// A listing that shows it as lost may be wrong, but the request has arrived: a "not found" that
+/// was asked for before is no answer to it.
 void RecordDoubtfulSighting(Slice& slice, const SliceSeen& seen, TimePoint now) {
   RecordSighting(slice, seen, now);
   if (slice.phase == SlicePhase::kIntended) slice.last_evidence_at = now;

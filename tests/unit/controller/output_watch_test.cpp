@@ -1,4 +1,5 @@
 // Watching a stage's output.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -149,6 +150,19 @@ TEST_F(OutputWatchTest, LinesThatAnEarlierControllerDidNotScanAreRead) {
   shell_.output = {"ROR\n"};
   Start();
   EXPECT_THAT(bad_, testing::UnorderedElementsAre("0: ERROR 1", "1: half an ERROR"));
+}
+
+/// Reading a gap of terabytes would take days.
+TEST_F(OutputWatchTest, TheGapOfALogIsPassedOver) {
+  constexpr std::int64_t kEnd = std::int64_t{1} << 40;
+  WriteLog(0, "fine\nERR");
+  ASSERT_TRUE(
+      base::WriteFileAtomic(LogPath(0).string() + ".gap", fmt::format("8 {}\n", kEnd)).ok());
+  base::AppendFile log = *base::AppendFile::Open(LogPath(0));
+  ASSERT_TRUE(log.Extend(kEnd).ok());
+  ASSERT_TRUE(log.Append("OR\nERROR 3\n").ok());
+  Start();
+  EXPECT_THAT(bad_, ElementsAre("0: ERROR 3"));
 }
 
 TEST_F(OutputWatchTest, ThePositionIsReported) {
