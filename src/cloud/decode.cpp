@@ -120,10 +120,10 @@ std::string PartAfter(std::string_view name, std::string_view kind) {
 
 Result<core::NodeSeen> DecodeNode(const Json& node) {
   const std::string name = GetString(node, "name");
-  if (name.empty()) return NoName("node");
   const Json& scheduling = GetMember(node, "schedulingConfig");
   core::NodeSeen seen;
   seen.id = LastPart(name);
+  if (seen.id.empty()) return NoName("node");
   seen.zone = PartAfter(name, "locations");
   seen.uid = GetString(node, "id");
   seen.raw_state = WordOf(node, "state");
@@ -142,12 +142,12 @@ Result<core::NodeSeen> DecodeNode(const Json& node) {
 
 Result<core::QueuedSeen> DecodeQueued(const Json& queued) {
   const std::string name = GetString(queued, "name");
-  if (name.empty()) return NoName("queued resource");
   // The state is an object: .state.state, .state.failedData.error.
   const Json& state = GetMember(queued, "state");
   const Json& specs = GetMember(GetMember(queued, "tpu"), "nodeSpec");
   core::QueuedSeen seen;
   seen.id = LastPart(name);
+  if (seen.id.empty()) return NoName("queued resource");
   seen.zone = PartAfter(name, "locations");
   seen.raw_state = WordOf(state, "state");
   seen.state = seen.raw_state.empty() ? core::QueuedState::kUnspecified

@@ -113,6 +113,7 @@ TEST(DecodeNode, RefusesANodeWithoutAName) {
   EXPECT_FALSE(DecodeNode(Parse(R"({"state":"READY"})")).ok());
   EXPECT_FALSE(DecodeNode(Parse("[]")).ok());
   EXPECT_FALSE(DecodeNode(Parse("null")).ok());
+  EXPECT_FALSE(DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/"})")).ok());
 }
 
 TEST(DecodeNode, NamesATopologyWhenThereIsNoType) {
@@ -153,6 +154,11 @@ TEST(DecodeQueued, HasAFailureEvenWithoutAReason) {
       Parse(R"({"name":"projects/p/locations/z/queuedResources/q","state":{"state":"FAILED"}})"));
   ASSERT_TRUE(queued->failure.has_value());
   EXPECT_EQ(queued->failure->code, Code::kUnknown);
+}
+
+TEST(DecodeQueued, RefusesAQueuedResourceWithoutAName) {
+  EXPECT_FALSE(DecodeQueued(Parse("{}")).ok());
+  EXPECT_FALSE(DecodeQueued(Parse(R"({"name":"projects/p/locations/z/queuedResources/"})")).ok());
 }
 
 TEST(DecodeQueued, KeepsAWordItDoesNotKnow) {
