@@ -9,6 +9,9 @@ namespace jobman::base {
 namespace {
 
 constexpr std::size_t kLongestPattern = 1000;
+/// Instructions. RE2's time for a byte is in proportion to them where its table of states would
+/// not fit into the memory.
+constexpr int kLargestProgram = 1000;
 /// Of one compiled pattern with its caches.
 constexpr std::int64_t kMostMemory = std::int64_t{1} << 20;
 
@@ -61,12 +64,22 @@ Result<Regex> Regex::Compile(const std::string& pattern) {
   JM_TRY(CheckDialect(pattern));
   auto compiled = std::make_shared<Compiled>(pattern);
   const re2::RE2& engine = compiled->engine;
+  if (engine.ok() && engine.ProgramSize() > kLargestProgram) {
+    return InvalidArgument("the pattern is too large: it takes " +
+                               std::to_string(engine.ProgramSize()) + " steps, and the limit is " +
+                               std::to_string(kLargestProgram),
+                           "use smaller repetitions");
+  }
   if (engine.ok()) return Regex(std::move(compiled));
   const bool large = engine.error_code() == re2::RE2::ErrorPatternTooLarge ||
                      engine.error_code() == re2::RE2::ErrorRepeatSize;
   return InvalidArgument("\"" + pattern + "\" is not a regular expression: " + engine.error(),
                          large ? "a repetition counts to at most 1000, and those around it with it"
                                : "the syntax is that of grep -E");
+}
+
+int Regex::steps() const {
+  return compiled_->engine.ProgramSize();
 }
 
 bool Regex::Matches(std::string_view text) const {

@@ -173,10 +173,19 @@ Status CheckTrusted(const Path& path, TrustedUse use) {
   return Ok();
 }
 
-Status CheckTrustedCommand(std::string_view command, const Path& folder, TrustedUse use) {
+Status CheckTrustedCommand(std::string_view text, const Path& folder, TrustedUse use) {
+  // The home folder by its variable; quotes around it say nothing about the path.
+  std::string plain(text);
+  for (const char* home : {"\"${HOME}\"", "\"$HOME\"", "${HOME}", "$HOME"}) {
+    plain = ReplaceAll(plain, std::string(home) + "/", "~/");
+  }
+  std::string_view command = plain;
   bool runs_next = true;  // the word that comes is run, or read as a script
   while (!Trim(command).empty()) {
     const std::string_view word = NextWord(command);
+    if (word.find(' ') != std::string_view::npos) {
+      JM_TRY(CheckTrustedCommand(word, folder, use));  // bash -c 'PROGRAM ...'
+    }
     // Only the shell knows what these become.
     const bool open = word.find_first_of("$`*=") != std::string_view::npos;
     if (open || (runs_next && word.starts_with('-'))) continue;

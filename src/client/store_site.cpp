@@ -1,6 +1,7 @@
 #include "jobman/client/store_site.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
@@ -26,6 +27,18 @@ base::Error Elsewhere(const Site& here, const Site& known) {
                               : fmt::format("it was used in {}, and is in {}", then, now)),
       .reason = base::Reason::kCopiedStore,
       .hint = "if it was moved: jobman store adopt; if it is a copy: jobman store adopt --new-id"};
+}
+
+/// The original is still where it was: when one file system is a snapshot of another, the inode
+/// does not tell their files apart.
+bool IsSnapshot(const Site& here, const Site& known) {
+  const base::Path there = base::Path(known.path) / "jobman.db";
+  struct stat original = {};
+  struct stat file = {};
+  return here.path != known.path && ::stat(there.c_str(), &original) == 0 &&
+         ::stat((base::Path(here.path) / "jobman.db").c_str(), &file) == 0 &&
+         original.st_ino == known.file && original.st_ino == file.st_ino &&
+         original.st_dev != file.st_dev;
 }
 
 /// The turn that leaves the job to the original store; nothing when it has nothing to leave.
@@ -76,6 +89,9 @@ Task<Status> CheckSite(Context context, bool record) {
   const auto found = core::FindSite(here, known);
   if (!found) co_return Elsewhere(here, known.back());
   const Site& as_recorded = known[*found];
+  if (as_recorded.machine == here.machine && IsSnapshot(here, as_recorded)) {
+    co_return Elsewhere(here, as_recorded);
+  }
   const bool moved = as_recorded.path != here.path || as_recorded.file != here.file;
   // Through another machine's view of the same file nothing has moved.
   if (!record || !moved || as_recorded.machine != here.machine) co_return base::Ok();

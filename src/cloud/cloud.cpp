@@ -57,7 +57,7 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
   // Logging is below the credentials: it shows every exchange, also one with a fresh token.
   wire = auth::MakeAuthTransport(http::MakeLoggingTransport(std::move(wire)), std::move(tokens));
 
-  auto api = std::make_unique<TpuApi>(std::move(wire), endpoint);
+  auto api = std::make_unique<TpuApi>(std::move(wire), endpoint, clock);
   cloud->catalog_ = api.get();
   const RatePolicy rate = options.rate.value_or(DefaultRate(endpoint));
   Inner slices = MakeLoggingSliceApi(std::move(api));

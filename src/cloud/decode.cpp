@@ -1,6 +1,7 @@
 // From the API's terms to ours. Missing, unknown or mistyped values are left empty.
 
 #include <algorithm>
+#include <array>
 
 #include "jobman/base/strings.hpp"
 #include "jobman/cloud/error_map.hpp"
@@ -93,6 +94,16 @@ bool IsKeyWord(std::string_view text) {
   });
 }
 
+/// What a host writes there itself is not bounded by anything else.
+bool IsKeyOfHost(std::string_view type, std::string_view data) {
+  constexpr std::array<std::string_view, 5> kTypes = {"ssh-ed25519", "ecdsa-sha2-nistp256",
+                                                      "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+                                                      "ssh-rsa"};
+  constexpr std::size_t kLongest = std::size_t{8} << 10U;
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() && data.size() <= kLongest &&
+         IsKeyWord(data);
+}
+
 std::map<std::string, std::string> KeysOf(const Json& attributes) {
   std::map<std::string, std::string> keys;
   const Json& items = GetMember(GetMember(attributes, "queryValue"), "items");
@@ -100,7 +111,7 @@ std::map<std::string, std::string> KeysOf(const Json& attributes) {
     if (GetString(items[i], "namespace") != "hostkeys") continue;
     const std::string type = GetString(items[i], "key");
     const std::string data = KeyData(type, GetString(items[i], "value"));
-    if (IsKeyWord(type) && IsKeyWord(data)) keys[type] = data;
+    if (IsKeyOfHost(type, data)) keys[type] = data;
   }
   return keys;
 }

@@ -14,9 +14,10 @@ using base::GetString;
 using core::Place;
 
 /// More than any project has; these bound a listing that never ends.
-constexpr int kMostPages = 10'000;
+constexpr int kMostPages = 2'000;
 constexpr std::size_t kMostItems = 100'000;
 constexpr std::size_t kMostListed = std::size_t{64} << 20U;  ///< bytes of all pages
+constexpr base::Duration kLongestListing = std::chrono::minutes{2};
 
 std::string PathOf(const Place& place, std::string_view kind, const std::string& id = "") {
   std::string path = "/v2/projects/" + http::PercentEncode(place.project) + "/locations/" +
@@ -37,8 +38,10 @@ Error Incomplete(const std::string& path, const std::string& why) {
           .message = "the listing of " + path + " is incomplete: " + why};
 }
 
+/// Not an error that another try could mend.
 Error TooLong(const std::string& path, const std::string& bound) {
-  Error error = Incomplete(path, "it has more than " + bound);
+  Error error = Incomplete(path, bound);
+  error.code = base::Code::kFailedPrecondition;
   error.hint = "no project has that many: check the endpoint";
   return error;
 }
@@ -85,8 +88,9 @@ Result<T> DecodeOne(const Result<Json>& reply, Result<T> (*decode)(const Json&))
 
 }  // namespace
 
-TpuApi::TpuApi(std::unique_ptr<http::Transport> transport, std::string endpoint)
-    : transport_(std::move(transport)), endpoint_(std::move(endpoint)) {
+TpuApi::TpuApi(std::unique_ptr<http::Transport> transport, std::string endpoint,
+               const base::Clock& clock)
+    : transport_(std::move(transport)), endpoint_(std::move(endpoint)), clock_(clock) {
   while (endpoint_.ends_with('/')) endpoint_.pop_back();
 }
 
@@ -129,6 +133,7 @@ Task<base::Status> TpuApi::ListAll(std::string path, std::string key, Place plac
   std::string token;
   std::size_t items = 0;
   std::size_t bytes = 0;
+  const base::TimePoint began = clock_.Now();
   for (int page = 0; page < kMostPages; ++page) {
     WireCall call{.method = "GET", .path = path};
     if (!token.empty()) call.query.emplace_back("pageToken", token);
@@ -138,14 +143,21 @@ Task<base::Status> TpuApi::ListAll(std::string path, std::string key, Place plac
     const Json& list = GetMember(reply, key);
     items += list.size();
     bytes += body.size();
-    if (items > kMostItems) co_return TooLong(path, std::to_string(kMostItems) + " entries");
-    if (bytes > kMostListed) co_return TooLong(path, std::to_string(kMostListed >> 20U) + " MiB");
+    if (items > kMostItems) {
+      co_return TooLong(path, "it has more than " + std::to_string(kMostItems) + " entries");
+    }
+    if (bytes > kMostListed) {
+      co_return TooLong(path, "it has more than " + std::to_string(kMostListed >> 20U) + " MiB");
+    }
     for (const Json& item : list) JM_CO_TRY(take(item));
     token = GetString(reply, "nextPageToken");
     if (token.empty()) co_return base::Ok();
     if (!tokens.insert(token).second) co_return Incomplete(path, "a page token was repeated");
+    if (clock_.Now() - began > kLongestListing) {
+      co_return TooLong(path, "it did not end within " + base::FormatDuration(kLongestListing));
+    }
   }
-  co_return TooLong(path, std::to_string(kMostPages) + " pages");
+  co_return TooLong(path, "it has more than " + std::to_string(kMostPages) + " pages");
 }
 
 Task<Result<core::OperationSeen>> TpuApi::Create(core::SliceRequest request) {

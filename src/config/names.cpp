@@ -177,21 +177,28 @@ base::Status CheckLogin(std::string_view login) {
 
 bool LooksSecret(std::string_view variable) {
   std::vector<std::string> words = base::Split(base::ToLower(variable), '_');
-  for (const std::string_view harmless : {"file", "path", "dir", "name", "id", "url", "len"}) {
+  for (const std::string_view harmless : {"file", "path", "dir", "name", "url", "len"}) {
     if (words.back() == harmless) return false;
   }
+  const auto has_secret = [](const std::string& word) { return base::Contains(word, "secret"); };
+  // ACCESS_KEY_ID, but not SECRET_ID.
+  if (words.back() == "id" && std::none_of(words.begin(), words.end(), has_secret)) return false;
   // Numbers of tokens are not tokens.
   for (const std::string_view count : {"max", "min", "num", "per", "total", "n"}) {
     if (std::find(words.begin(), words.end(), count) != words.end()) return false;
   }
   return std::any_of(words.begin(), words.end(), [](std::string& word) {
-    if (base::Contains(word, "secret") || base::Contains(word, "passw")) return true;
+    for (const std::string_view part : {"secret", "passw", "passphrase", "credential"}) {
+      if (base::Contains(word, part)) return true;
+    }
+    if (word == "pass" || word == "pat") return true;
     while (!word.empty() && kDigits.find(word.back()) != std::string_view::npos) word.pop_back();
     if (word.ends_with('s')) word.pop_back();
     if (word.ends_with("token") || word == "key") return true;
     // Not MONKEY.
-    for (const std::string_view kind : {"api", "access", "private", "auth", "ssh", "encryption"}) {
-      if (word == std::string(kind) + "key") return true;
+    for (const std::string_view kind :
+         {"api", "access", "private", "auth", "ssh", "encryption", "signing", "my"}) {
+      if (word.ends_with(std::string(kind) + "key")) return true;
     }
     return false;
   });

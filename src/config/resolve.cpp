@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/names.hpp"
+#include "jobman/base/regex.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
 #include "jobman/base/url.hpp"
@@ -84,6 +85,21 @@ void ResolveRetries(Reader& reader, core::RetrySpec& retries) {
   }
 }
 
+/// The lines of all hosts are matched against all rules, by one process.
+void CheckRules(Reader& reader, const std::vector<core::OutputRule>& rules) {
+  constexpr int kMost = 2000;
+  int steps = 0;
+  for (const core::OutputRule& rule : rules) {
+    const auto regex = base::Regex::Compile(rule.match);
+    if (regex.ok()) steps += regex->steps();
+  }
+  if (steps <= kMost) return;
+  reader.Complain("watchdog.bad_output",
+                  "watchdog.bad_output: the patterns together are too large: they take " +
+                      std::to_string(steps) + " steps, and the limit is " + std::to_string(kMost),
+                  "remove some, or use smaller repetitions");
+}
+
 /// Checks host numbers against the number of hosts of the accelerator type.
 void CheckHosts(Reader& reader, const core::JobSpec& spec) {
   const auto accelerator = core::FindAccelerator(spec.tpu.accelerator);
@@ -117,6 +133,7 @@ void ResolveSpec(Reader& reader, core::JobSpec& spec) {
   ResolveSsh(reader, spec);
   ResolveStages(reader, spec);
   ResolveRetries(reader, spec.retries);
+  CheckRules(reader, spec.watchdog.bad_output);
   ResolveHooks(reader, spec);
   CheckHosts(reader, spec);
 }

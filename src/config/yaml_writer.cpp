@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "config/interpolate.hpp"
+#include "jobman/base/clean.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/config/load.hpp"
@@ -13,14 +12,24 @@ namespace {
 
 using base::OrderedJson;
 
+/// The text with the characters that a terminal would not show written as escapes, but for `kept`.
+std::string Escaped(std::string_view text, char32_t kept = 0) {
+  std::string escaped;
+  while (!text.empty()) {
+    const base::Utf8Char next = base::FirstChar(text);
+    const bool control = base::IsControl(next.code) && next.code != kept;
+    if (control) escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(next.code));
+    if (!control) escaped += text.substr(0, next.size);
+    text.remove_prefix(next.size);
+  }
+  return escaped;
+}
+
 /// Whether a text can be written as a block ("|"): lines of printable characters, the first not
 /// indented, so that readers detect the indentation.
 bool FitsBlock(const std::string& text) {
   if (!base::Contains(text, "\n") || text.front() == ' ' || text.front() == '\n') return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return c == '\n' || (byte >= 0x20 && byte != 0x7F);
-  });
+  return Escaped(text, '\n') == text;
 }
 
 /// Whether no YAML reader needs quotes around the text.
@@ -38,12 +47,12 @@ bool IsPlain(const std::string& text) {
   return letter || first == '/';
 }
 
-/// As JSON, which is valid YAML once DEL is escaped.
+/// As JSON, which is valid YAML once all control characters are escaped.
 std::string QuotedText(const std::string& text) {
   if (IsPlain(text)) return text;
   std::string quoted =
       OrderedJson(text).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-  return base::ReplaceAll(std::move(quoted), "\x7F", "\\u007f");
+  return Escaped(quoted);
 }
 
 class YamlWriter {

@@ -90,7 +90,7 @@ base::Task<void> AbandonedSlices::Delete(AbandonedSlices* self,
                                          std::shared_ptr<ports::SliceApi> api, core::JobId job,
                                          Labels ours, core::SliceRef slice) {
   core::DeleteAnswered answer{.slice = slice.name, .began = self->ports_.clock->Now()};
-  const auto deleted = co_await DeletePart(api, std::move(ours), slice);
+  const auto deleted = co_await DeletePart(api, std::move(ours), slice, Unfound::kLeave);
   answer.gone = deleted.ok() && !*deleted;
   if (!deleted.ok()) answer.error = deleted.error();
   if (answer.error) {
@@ -99,7 +99,7 @@ base::Task<void> AbandonedSlices::Delete(AbandonedSlices* self,
   }
   Asked& asked = self->asked_[slice.name];
   asked.pending = false;
-  const bool refused = answer.error && core::IsRefusal(*answer.error);
+  const bool refused = answer.error && core::IsRefusedDelete(*answer.error);
   if (!refused) asked.refused.reset();
   if (refused && !asked.refused) asked.refused.emplace();
   if (refused) ++asked.refused->times;

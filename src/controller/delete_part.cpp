@@ -20,13 +20,12 @@ base::Task<base::Result<Labels>> LabelsOf(std::shared_ptr<ports::SliceApi> api,
 }  // namespace
 
 base::Task<base::Result<bool>> DeletePart(std::shared_ptr<ports::SliceApi> api, Labels ours,
-                                          core::SliceRef part) {
+                                          core::SliceRef part, Unfound unfound) {
   const auto labels = co_await LabelsOf(api, part);
-  if (!labels.ok()) {
-    if (labels.error().code == base::Code::kNotFound) co_return false;
-    co_return labels.error();
-  }
-  if (!core::IsOurs(*labels, ours)) co_return false;
+  const bool found = labels.ok();
+  if (!found && labels.error().code != base::Code::kNotFound) co_return labels.error();
+  if (!found && unfound == Unfound::kLeave) co_return false;
+  if (found && !core::IsOurs(*labels, ours)) co_return false;
   const auto deleted = co_await api->Delete(part);
   if (deleted.ok()) co_return true;
   if (deleted.error().code == base::Code::kNotFound) co_return false;

@@ -54,7 +54,7 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
     talk.clear();
     listener.emplace(target.address, call, now);
     ports::RemoteCommand command = CommandOf(call);
-    command.may_begin = connected;
+    if (tries == 0) command.may_begin = connected;
     const auto ran = co_await shell->Run(target, command, from_script, err);
     if (!ran.ok()) co_return AfterError(ran.error(), talk);
     const int code = *ran;

@@ -125,7 +125,7 @@ base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::Sl
   for (const core::SliceRef& part : ToDelete(slice)) {
     const bool left_over = part.mode != slice.mode;
     if (left_over && !answer.gone) break;
-    const auto deleted = co_await DeletePart(api, caller.labels, part);
+    const auto deleted = co_await DeletePart(api, caller.labels, part, Unfound::kDelete);
     if (!deleted.ok()) answer.error = deleted.error();
     if (!deleted.ok() || *deleted) answer.gone = false;
   }
@@ -135,7 +135,7 @@ base::Task<core::DeleteAnswered> SliceCalls::AskToDelete(Caller caller, core::Sl
 base::Task<void> SliceCalls::Delete(SliceCalls* self, Caller caller, core::SliceRef slice) {
   auto answer = co_await self->AskToDelete(caller, slice);
   self->deleting_.erase(slice.name);
-  const bool clear = !answer.error || core::IsRefusal(*answer.error);
+  const bool clear = !answer.error || core::IsRefusedDelete(*answer.error);
   if (answer.gone)
     self->answered_.erase(slice.name);
   else if (clear && caller.delete_decided)

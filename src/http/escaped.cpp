@@ -65,20 +65,74 @@ std::optional<Escaped> EscapedAt(std::string_view text) {
   return {};
 }
 
-/// How many bytes at the beginning of the text read as the secret; 0 if they do not.
-std::size_t LengthOf(std::string_view secret, std::string_view text) {
+/// The first characters of a text, and how many bytes of it each takes.
+class Beginning {
+ public:
+  explicit Beginning(std::string_view text) : size_(std::min(text.size(), kMost)) {
+    std::copy_n(text.begin(), size_, characters_.begin());
+    std::fill_n(lengths_.begin(), size_, 1);
+  }
+
+  Escaped first() const { return {characters_.front(), lengths_.front()}; }
+  bool BeginsEscape() const { return EscapedAt(text()).has_value(); }
+
+  /// Undoes one level of escapes.
+  void Undo() {
+    std::size_t to = 0;
+    for (std::size_t at = 0; at < size_; ++to) {
+      const auto escaped = EscapedAt(text().substr(at));
+      const char character = escaped ? escaped->character : characters_[at];
+      const std::size_t end = at + (escaped ? escaped->length : 1);
+      std::size_t length = 0;
+      for (; at < end; ++at) length += lengths_[at];
+      characters_[to] = character;
+      lengths_[to] = length;
+    }
+    size_ = to;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 24;  ///< one character, escaped as often as is looked for
+  std::string_view text() const { return {characters_.data(), size_}; }
+
+  std::size_t size_;
+  std::array<char, kMost> characters_ = {};
+  std::array<std::size_t, kMost> lengths_ = {};
+};
+
+/// "&amp;#38;" reads as '&' at once, and once more.
+enum class Reading { kShortest, kLongest };
+
+/// How many bytes at the beginning of the text read as the character; 0 if they do not. What quotes
+/// an escaped text may escape it again: JSON in a string of JSON, an address in an address.
+std::size_t LengthOf(char wanted, std::string_view text, Reading reading) {
+  constexpr int kDeepest = 4;
+  if (text.empty()) return 0;
+  std::size_t length = text.front() == wanted ? 1 : 0;
+  Beginning beginning(text);
+  for (int level = 0; level < kDeepest && beginning.BeginsEscape(); ++level) {
+    beginning.Undo();
+    if (beginning.first().character != wanted) continue;
+    length = beginning.first().length;
+    if (reading == Reading::kShortest) break;
+  }
+  return length;
+}
+
+std::size_t LengthOf(std::string_view secret, std::string_view text, Reading reading) {
   std::size_t at = 0;
   for (const char wanted : secret) {
-    const auto escaped = EscapedAt(text.substr(at));
-    if (escaped && escaped->character == wanted) {
-      at += escaped->length;
-    } else if (at < text.size() && text[at] == wanted) {
-      ++at;
-    } else {
-      return 0;
-    }
+    const std::size_t length = LengthOf(wanted, text.substr(at), reading);
+    if (length == 0) return 0;
+    at += length;
   }
   return at;
+}
+
+/// How many bytes at the beginning of the text read as the secret; 0 if they do not.
+std::size_t LengthOf(std::string_view secret, std::string_view text) {
+  return std::max(LengthOf(secret, text, Reading::kShortest),
+                  LengthOf(secret, text, Reading::kLongest));
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ class RedactingTransport final : public Transport {
     for (const std::string& form : FormsOf(token)) {
       answer.body = WithoutEscaped(std::move(answer.body), form);
       for (auto& field : answer.headers) {
+        field.first = WithoutEscaped(std::move(field.first), form);
         field.second = WithoutEscaped(std::move(field.second), form);
       }
     }

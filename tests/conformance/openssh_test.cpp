@@ -274,6 +274,7 @@ TEST_P(OpenSsh, AStartupScriptSeesNoFileThatIsNotItsHosts) {
       dir + " " + dir + "/sim.json " + dir + "/token " + dir + "/hosts/t1v-n-n1-w-0/etc/host_key " +
       (dir_ / "key").string() +
       " " JOBMAN_BIN_DIR
+      " /usr/local/etc/*"
       "; do\n"
       "  if ls -d $f >/dev/null 2>&1; then echo \"sees $f\"; fi\n"
       "done\n"

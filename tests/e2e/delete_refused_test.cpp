@@ -49,6 +49,16 @@ TEST_P(DeleteRefused, IsToldAndGoesOnAsSoonAsItMay) {
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice())));
 }
 
+TEST_P(DeleteRefused, AFaultOfTheServiceIsToldAsWell) {
+  CreateAndRun();
+  RefuseDeletes("internal");
+  ASSERT_EQ(Jobman({"delete", id()}).code, 0);
+  ASSERT_TRUE(WhySays("the cloud refuses to delete slice " + Slice()));
+  Sim({"calm"});
+  EXPECT_EQ(Jobman({"delete", id(), "--wait"}).code, 0);
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice())));
+}
+
 TEST_P(DeleteRefused, IsNotSentTwiceAtOnce) {
   CreateAndRun();
   RefuseDeletes("denied");

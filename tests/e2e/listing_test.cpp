@@ -54,9 +54,9 @@ TEST_P(Listing, PartialOnesDoNotEndAnAttempt) {
 }
 
 /// Only a GET by name says what became of the slice.
-TEST_P(Listing, OnesThatShowItAsLostOrAsSomebodysDoNotEndAnAttempt) {
+TEST_P(Listing, OnesThatShowItAsLostElsewhereOrAsSomebodysDoNotEndAnAttempt) {
   CreateAndRun();
-  for (const char* fault : {"list_lost", "list_foreign"}) {
+  for (const char* fault : {"list_lost", "list_foreign", "list_moved"}) {
     ListingsAre(fault, 1000);
     AwaitListings(4);
     TheJobRunsOn();
@@ -109,6 +109,15 @@ TEST_P(Listing, EmptyOnesDoNotFinishADelete) {
   EXPECT_EQ(deleted.code, 0) << deleted.All();
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice()))) << "DELETED means that nothing is left";
   Sim({"set", "delays.delete=0s"});
+}
+
+/// Nor does a wrong answer of a GET: what has our name is deleted before it counts as gone.
+TEST_P(Listing, AWrongNotFoundDoesNotFinishADelete) {
+  CreateAndRun();
+  Sim({"fault", "*.get", "not_found", "--times", "1000"});
+  const Ran deleted = Jobman({"delete", id(), "--wait"});
+  EXPECT_EQ(deleted.code, 0) << deleted.All();
+  EXPECT_THAT(Cloud(), Not(HasSubstr(Slice()))) << "DELETED means that nothing is left";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Listing, kEachWay, NameOf);

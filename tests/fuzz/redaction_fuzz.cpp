@@ -15,7 +15,7 @@ namespace {
 /// A character in one of the ways in which a peer may write it.
 std::string Escape(char c, std::uint8_t way) {
   const auto byte = static_cast<unsigned>(static_cast<unsigned char>(c));
-  switch (way % 6) {
+  switch (way % 10) {
     case 0:
       return fmt::format("%{:02X}", byte);
     case 1:
@@ -26,6 +26,14 @@ std::string Escape(char c, std::uint8_t way) {
       return fmt::format("&#x{:x};", byte);
     case 4:
       return fmt::format("\\x{:02x}", byte);
+    case 5:
+      return fmt::format("%25{:02x}", byte);
+    case 6:
+      return fmt::format("\\\\u{:04X}", byte);
+    case 7:
+      return fmt::format("&amp;#{};", byte);
+    case 8:
+      return fmt::format("\\\\\\\\u{:04x}", byte);
     default:
       return {c};
   }
@@ -36,7 +44,7 @@ void ExpectNoEcho(const std::string& text) {
   const std::string token = "q9XzLw3/Vb+7_Tt2-RrKk0";
   std::string echo;
   for (std::size_t i = 0; i < token.size(); ++i) {
-    echo += Escape(token[i], i < text.size() ? static_cast<std::uint8_t>(text[i]) : 5);
+    echo += Escape(token[i], i < text.size() ? static_cast<std::uint8_t>(text[i]) : 9);
   }
   const std::string shown = http::WithoutEscaped(text + echo + text, token);
   fuzz::Expect(shown.find(http::kRedacted) != std::string::npos, "an escaped token is blanked");

@@ -17,6 +17,8 @@ class Regex {
   static Result<Regex> Compile(const std::string& pattern);
   /// Whether it matches anywhere in the text. Any bytes, also NUL.
   bool Matches(std::string_view text) const;
+  /// How many steps a byte of text may take.
+  int steps() const;
 
  private:
   struct Compiled;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "jobman/base/clock.hpp"
 #include "jobman/cloud/tpu_json.hpp"
 #include "jobman/http/transport.hpp"
 #include "jobman/ports/slice_api.hpp"
@@ -18,7 +19,8 @@ using base::Task;
 class TpuApi final : public ports::SliceApi, public ports::Catalog {
  public:
   /// `endpoint` is a base URL without a path: "https://tpu.googleapis.com".
-  TpuApi(std::unique_ptr<http::Transport> transport, std::string endpoint);
+  TpuApi(std::unique_ptr<http::Transport> transport, std::string endpoint,
+         const base::Clock& clock);
 
   Task<Result<core::OperationSeen>> Create(core::SliceRequest request) override;
   Task<Result<core::OperationSeen>> Delete(core::SliceRef ref) override;
@@ -46,6 +48,7 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog {
 
   std::unique_ptr<http::Transport> transport_;
   std::string endpoint_;
+  const base::Clock& clock_;
   /// Answered deletes by resource name. A delete after an answered one is a new request: the
   /// service must not return the old operation, which may have failed.
   std::map<std::string, int> deletes_ = {};

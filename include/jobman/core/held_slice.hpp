@@ -32,6 +32,8 @@ struct DeleteRefused {
 /// Whether the error says that the call was refused and has had no effect. False if it may have
 /// arrived all the same, and for "not found".
 bool IsRefusal(const base::Error& error);
+/// Whether the answer to a delete says that the slice stays, for now or for good.
+bool IsRefusedDelete(const base::Error& error);
 
 /// A node of our slice, as last seen READY.
 struct SliceNode {

@@ -10,6 +10,10 @@ namespace jobman::core {
 inline constexpr base::Duration kPoll = std::chrono::seconds{15};
 /// A new slice may be missing from listings for this long.
 inline constexpr base::Duration kVanishGrace = std::chrono::seconds{60};
+/// A create without a clear answer is repeated at once when listings do not show the slice, then
+/// after this time, twice the time, and so on up to the cap.
+inline constexpr base::Duration kRequestAgain = std::chrono::seconds{2};
+inline constexpr base::Duration kRequestAgainCap = std::chrono::minutes{1};
 /// After this time a delete without effect is repeated.
 inline constexpr base::Duration kDeleteAgain = std::chrono::seconds{30};
 /// A delete that is refused is repeated after twice the time, and so on up to this.
@@ -34,6 +38,7 @@ static_assert(2 * kPoll <= kVanishGrace,
 static_assert(kVanishGrace < kDoubtLimit,
               "hosts are believed for longer than a slice is invisible");
 static_assert(kDeleteAgain < kDeleteAgainCap, "the pauses grow");
+static_assert(kRequestAgain < kRequestAgainCap, "the pauses grow");
 static_assert(kPoll < kDeleteAgain, "its effect is looked for before a delete is repeated");
 static_assert(kVanishGrace < kLateWatch, "a slice that may still be invisible is watched for");
 static_assert(kRepairLimit < kProvisioningLimit, "an unhealthy node is given up before a slow one");

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "jobman/base/clean.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/config/init.hpp"
@@ -43,7 +44,7 @@ base::Result<int> RunInit(App& app, const InitOptions& options) {
   if (app.mode() == OutputMode::kJson) {
     app.ShowJson({{"file", options.file}});
   } else {
-    app.terminal().Out(options.file + "\n");
+    app.terminal().Out(base::CleanLine(options.file) + "\n");
     app.Say("next: jobman config check " + options.file + ", then jobman create " + options.file);
   }
   return kSuccess;

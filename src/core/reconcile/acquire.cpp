@@ -66,6 +66,17 @@ void AskAgain(Turn& turn) {
                   turn.slice_name()));
 }
 
+/// After the first repetition there are pauses, each twice as long: what the service does not
+/// answer clearly it may not be able to do now.
+bool MayAskAgain(const Turn& turn) {
+  const Slice& slice = *turn.job.slice;
+  Duration pause{0};
+  for (int sent = 2; sent <= slice.requests_sent && pause < kRequestAgainCap; ++sent) {
+    pause = std::max<Duration>(2 * pause, kRequestAgain);
+  }
+  return turn.now - slice.requested_at >= std::min<Duration>(pause, kRequestAgainCap);
+}
+
 /// Whether the queued resource failed because of tpu.valid_until. The error for this is not
 /// documented, and the service's clock may differ from ours, so either sign is accepted.
 bool HasExpired(const Turn& turn, const base::Error& error) {
@@ -118,7 +129,9 @@ void OnDead(Turn& turn) {
 
 void OnAbsent(Turn& turn) {
   const Slice& slice = *turn.job.slice;
-  if (slice.phase == SlicePhase::kIntended && slice.absences >= 2) return AskAgain(turn);
+  if (slice.phase == SlicePhase::kIntended && slice.absences >= 2 && MayAskAgain(turn)) {
+    return AskAgain(turn);
+  }
   if (slice.phase == SlicePhase::kIntended || !IsMissing(turn)) return;
   LoseSlice(turn, Vanished({.code = base::Code::kNotFound,
                             .message = "slice " + turn.slice_name() + " is not there any more"}));
@@ -145,7 +158,9 @@ void NoteProvisioning(Turn& turn) {
 /// a node was taken away.
 void OnPartial(Turn& turn) {
   const Slice& slice = *turn.job.slice;
-  if (slice.gaps >= 2 && slice.phase == SlicePhase::kIntended) return AskAgain(turn);
+  if (slice.gaps >= 2 && slice.phase == SlicePhase::kIntended && MayAskAgain(turn)) {
+    return AskAgain(turn);
+  }
   if (!IsMissing(turn)) return NoteProvisioning(turn);
   LoseSlice(turn, Vanished({.code = base::Code::kNotFound,
                             .message = "nodes of slice " + turn.slice_name() +

@@ -49,6 +49,15 @@ bool IsRefusal(const base::Error& error) {
   return !MayHaveArrived(error) && error.code != base::Code::kNotFound;
 }
 
+bool IsRefusedDelete(const base::Error& error) {
+  // What is refused "for now" is as much there as what is refused for good.
+  const bool answered = error.code == base::Code::kAborted || error.code == base::Code::kInternal ||
+                        error.code == base::Code::kUnknown ||
+                        error.code == base::Code::kAlreadyExists ||
+                        error.code == base::Code::kDataLoss;
+  return answered || IsRefusal(error);
+}
+
 Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now) {
   Facts facts{.slice = answer.slice};
   // Seen before the answer came. Only the operations are new: they report a stockout.
@@ -113,7 +122,7 @@ Facts FoldLateDelete(AbandonedRequest& request, const DeleteAnswered& answer, Ti
   if (!answer.error) {
     if (known) facts.note = "slice " + answer.slice + " of an abandoned request is deleted";
     known.reset();
-  } else if (IsRefusal(*answer.error)) {
+  } else if (IsRefusedDelete(*answer.error)) {
     known = RefusedAgain(known, *answer.error, now);
     facts.note = "the cloud refuses to delete slice " + answer.slice +
                  " of an abandoned request: " + answer.error->ToString();
@@ -128,7 +137,7 @@ Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now) {
   if (!answer.error) {
     if (known) facts.note = "waiting until slice " + answer.slice + " is deleted";
     known.reset();
-  } else if (IsRefusal(*answer.error)) {
+  } else if (IsRefusedDelete(*answer.error)) {
     known = RefusedAgain(known, *answer.error, now);
     facts.note = WaitsForDeletion(slice);
   } else {

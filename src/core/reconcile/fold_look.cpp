@@ -23,16 +23,27 @@ std::string CloudState(const SliceSeen& seen, const SliceRef& ref) {
   return one_of_many ? NodeStateText(*node) + " (node " + node->id + ")" : NodeStateText(*node);
 }
 
-/// Records the addresses; returns whether machines were replaced.
-bool RecordHosts(Slice& slice, const std::vector<NodeSeen>& seen) {
-  std::vector<SliceNode> nodes;
-  std::vector<HostAddress> hosts;
+/// The machines of the nodes, as they are recorded.
+struct Machines {
+  std::vector<SliceNode> nodes = {};
+  std::vector<HostAddress> hosts = {};
+};
+Machines MachinesOf(const std::vector<NodeSeen>& seen) {
+  Machines machines;
   for (const NodeSeen& node : seen) {
-    nodes.push_back({.uid = node.uid, .hosts = static_cast<int>(node.hosts.size())});
-    hosts.insert(hosts.end(), node.hosts.begin(), node.hosts.end());
+    machines.nodes.push_back({.uid = node.uid, .hosts = static_cast<int>(node.hosts.size())});
+    machines.hosts.insert(machines.hosts.end(), node.hosts.begin(), node.hosts.end());
   }
+  return machines;
+}
+
+/// Records the addresses; returns whether machines were replaced. A look that began earlier may
+/// show those before.
+bool RecordHosts(Slice& slice, const std::vector<NodeSeen>& seen, TimePoint now) {
+  auto [nodes, hosts] = MachinesOf(seen);
   if (slice.nodes == nodes && slice.hosts == hosts) return false;
   const bool first = slice.hosts.empty();
+  slice.last_evidence_at = now;
   std::erase_if(slice.unstopped, [&](int host) {  // replaced: nothing of ours runs there any more
     const auto at = static_cast<std::size_t>(host);
     return at >= hosts.size() || at >= slice.hosts.size() || hosts[at] != slice.hosts[at];
@@ -142,14 +153,19 @@ void RecordNotice(Slice& slice, const SliceSeen& seen, Facts& facts) {
   if (seen.nodes.empty()) return;
   const auto notice = WorstOf(seen.nodes);
   if (slice.notice == notice) return;
+  // It would end the command, so a list alone is not believed.
+  if (notice && notice->imminent && !seen.by_name) {
+    facts.doubtful = true;
+    return;
+  }
   slice.notice = notice;
   facts.notice = notice;
 }
 
-void RecordMachines(Slice& slice, const SliceSeen& seen, Facts& facts) {
+void RecordMachines(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now) {
   slice.operations.clear();
   const Slice before = slice;
-  if (!RecordHosts(slice, seen.nodes)) return;
+  if (!RecordHosts(slice, seen.nodes, now)) return;
   facts.machines_replaced = true;
   facts.hosts_replaced = ReplacedAmongOthers(before, slice);
 }
@@ -183,6 +199,12 @@ bool IsDoubtful(const Slice& slice, const SliceSeen& seen, SliceView view) {
   if (view == SliceView::kForeign) return true;
   const bool ends = view == SliceView::kDead || view == SliceView::kFailed;
   return ends && slice.phase != SlicePhase::kDeleting;
+}
+
+/// Other machines than those on record would end the attempt.
+bool ShowsOtherMachines(const Slice& slice, const SliceSeen& seen) {
+  const auto [nodes, hosts] = MachinesOf(seen.nodes);
+  return slice.nodes != nodes || slice.hosts != hosts;
 }
 
 /// A listing that shows it as lost may be wrong, but the request has arrived: a "not found" that
@@ -234,11 +256,11 @@ Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now) {
   RecordTakenNames(slice, seen, facts);
   RecordNotice(slice, seen, facts);
   if (facts.view != SliceView::kReady) return facts;
-  // For the same reason, the machines of a slice that is held are those of the listings.
-  if (seen.by_name && IsHeld(slice)) {
+  if (!seen.by_name && IsHeld(slice) && ShowsOtherMachines(slice, seen)) {
     facts.view = SliceView::kNotLooked;
+    facts.doubtful = true;
   } else {
-    RecordMachines(slice, seen, facts);
+    RecordMachines(slice, seen, facts, now);
   }
   return facts;
 }

@@ -183,7 +183,12 @@ void Advance(Turn& turn, const Done&) {
   std::optional<Slice>& slice = turn.job.slice;
   if (!slice) return;
   const bool held = IsHeld(*slice);
-  if (held && turn.view() == SliceView::kAbsent && IsMissing(turn)) return slice.reset();
+  if (held && turn.view() == SliceView::kAbsent && IsMissing(turn)) {
+    turn.Say(turn.job.why + "; slice " + turn.slice_name() + " is not there any more");
+    // Should it be there after all, nobody else would give it back.
+    turn.job.abandoned.push_back({.ref = slice->ref, .until = turn.now + turn.policy.late_watch});
+    return slice.reset();
+  }
   // A slice that was never ready is of no use to the user, and would be billed once granted.
   if (!held || SliceIsDead(turn)) GiveSliceUp(turn);
 }

@@ -8,6 +8,7 @@
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/trusted.hpp"
 
 namespace jobman::sim {
 
@@ -48,7 +49,9 @@ uid_t TrustedOwner(const base::Path& path) {
 }  // namespace
 
 base::Status CheckSimDir(const base::Path& dir) {
-  return CheckOwner(dir, geteuid());
+  JM_TRY(CheckOwner(dir, geteuid()));
+  return base::CheckTrusted(
+      dir, {.what = "the simulator's folder", .instead = "choose another one with --dir"});
 }
 
 base::UniqueFd TryLock(const base::Path& dir) {

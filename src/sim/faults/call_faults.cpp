@@ -51,6 +51,7 @@ const std::map<std::string, CallFault>& Named() {
     add("list_unreachable", Kind::kListSilent, {});
     add("list_lost", Kind::kListLost, {});
     add("list_foreign", Kind::kListForeign, {});
+    add("list_moved", Kind::kListMoved, {});
     return named;
   }();
   return kNamed;
@@ -75,7 +76,7 @@ base::Result<CallFault> FromError(const Json& error) {
 
 bool IsOfLists(Kind kind) {
   return kind == Kind::kListNone || kind == Kind::kListPart || kind == Kind::kListSilent ||
-         kind == Kind::kListLost || kind == Kind::kListForeign;
+         kind == Kind::kListLost || kind == Kind::kListForeign || kind == Kind::kListMoved;
 }
 
 /// Whether calls of other methods than listings match the pattern, as far as can be said.

@@ -25,6 +25,7 @@ struct CallFault {
     kListSilent,   ///< a listing has no entries, and its zone in `unreachable`
     kListLost,     ///< a listing shows its entries as PREEMPTED or SUSPENDED
     kListForeign,  ///< a listing shows its entries without labels
+    kListMoved,    ///< a listing shows its nodes on other machines
   };
   std::string method = {};  ///< "nodes.create", with * and ? as in shells
   std::int64_t times = 1;

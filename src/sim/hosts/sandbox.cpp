@@ -60,6 +60,13 @@ std::vector<std::string> SandboxWords(const base::Path& bwrap) {
   words.insert(words.end(), {"--dev", "/dev", "--proc", "/proc"});
   for (const char* file : kKernelFiles) words.insert(words.end(), {"--ro-bind-try", file, file});
   for (const char* file : kSystemFiles) words.insert(words.end(), {"--ro-bind-try", file, file});
+  // Of /usr, the only folder for configuration: under root's simulator a host could read what only
+  // root may.
+  std::error_code ignored;
+  const char* const configuration = "/usr/local/etc";
+  if (std::filesystem::is_directory(configuration, ignored)) {
+    words.insert(words.end(), {"--tmpfs", configuration});
+  }
   for (const char* folder : {"/run", "/root", "/var/tmp"}) {
     words.insert(words.end(), {"--tmpfs", folder});
   }

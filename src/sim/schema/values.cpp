@@ -126,6 +126,13 @@ class Checker {
   void Policy(const std::string& at, const Json& policy) {
     const auto until = base::ParseRfc3339(Text(policy, "validUntilTime"));
     if (until.ok() && *until <= now_) Refuse(at + ".valid_until_time", "it has passed");
+    const Json& interval = Member(policy, "validInterval");
+    const auto start = base::ParseRfc3339(Text(interval, "startTime"));
+    const auto end = base::ParseRfc3339(Text(interval, "endTime"));
+    if (end.ok() && *end <= now_) Refuse(at + ".valid_interval", "it has passed");
+    if (start.ok() && end.ok() && *end <= *start) {
+      Refuse(at + ".valid_interval", "it ends before it starts");
+    }
     for (const auto& [name, field] : {std::pair{"validUntilDuration", "valid_until_duration"},
                                       std::pair{"validAfterDuration", "valid_after_duration"}}) {
       const std::string text = Text(policy, name);

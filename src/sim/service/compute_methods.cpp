@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "jobman/base/strings.hpp"
 #include "sim/service/tpu_service.hpp"
 
@@ -33,6 +36,14 @@ Json Operation(const std::string& project, const std::string& name) {
 }
 
 /// The items of a Metadata of the Compute API; nothing if they are not as they should be.
+/// Source: Compute Engine documentation, "Limitations" of custom metadata.
+bool IsKey(const std::string& key) {
+  constexpr std::size_t kLongest = 128;
+  return !key.empty() && key.size() < kLongest &&
+         std::all_of(key.begin(), key.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
+}
+
 std::optional<Metadata> ItemsOf(const Json& body) {
   Metadata items;
   for (const auto& [name, value] : body.items()) {
@@ -46,7 +57,8 @@ std::optional<Metadata> ItemsOf(const Json& body) {
     }
     const Json& key = Member(item, "key");
     const Json& value = Member(item, "value");
-    if (!key.is_string() || (!value.is_string() && !value.is_null())) return std::nullopt;
+    if (!key.is_string() || !IsKey(Text(item, "key")) || (!value.is_string() && !value.is_null()))
+      return std::nullopt;
     if (!items.emplace(key, Text(item, "value")).second) return std::nullopt;
   }
   return items;

@@ -126,18 +126,28 @@ Reply TpuService::CallApi(Call call, const SchemaMethod& schema, TimePoint now) 
 
 namespace {
 
-/// The list shows what exists as taken away, or as nobody's.
+/// Another id and other addresses, as after a maintenance that is announced.
+void MoveNode(Json& node) {
+  node["id"] = "1" + node.value("id", "");
+  for (Json& endpoint : node["networkEndpoints"]) endpoint["ipAddress"] = "127.77.7.7";
+  node["upcomingMaintenance"] = {{"type", "UNSCHEDULED"}, {"maintenanceStatus", "ONGOING"}};
+}
+
+/// The list shows what exists as taken away, as nobody's, or elsewhere.
 void DistortList(CallFault::Kind kind, Json& body) {
   const bool lost = kind == CallFault::Kind::kListLost;
-  if (!lost && kind != CallFault::Kind::kListForeign) return;
+  const bool foreign = kind == CallFault::Kind::kListForeign;
+  const bool moved = kind == CallFault::Kind::kListMoved;
+  if (!lost && !foreign && !moved) return;
   for (Json& node : body["nodes"]) {
     if (lost) node["state"] = "PREEMPTED";
-    if (!lost) node.erase("labels");
+    if (foreign) node.erase("labels");
+    if (moved) MoveNode(node);
   }
   for (Json& queued : body["queuedResources"]) {
     if (lost) queued["state"] = {{"state", "SUSPENDED"}};
     for (Json& spec : queued["tpu"]["nodeSpec"]) {
-      if (!lost) spec["node"].erase("labels");
+      if (foreign) spec["node"].erase("labels");
     }
   }
   for (const char* entries : {"nodes", "queuedResources"}) {
@@ -192,6 +202,7 @@ Reply TpuService::CallMethod(Call call, TimePoint now) {
     case CallFault::Kind::kListSilent:
     case CallFault::Kind::kListLost:
     case CallFault::Kind::kListForeign:
+    case CallFault::Kind::kListMoved:
       break;
   }
   Reply reply = (this->*method)(call, now);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
 #include "sim/wire/api_error.hpp"
 #include "sim/wire/filter.hpp"
@@ -13,13 +14,24 @@ namespace jobman::sim {
 
 namespace {
 
-std::string ToToken(const std::string& name) {
-  std::string token;
+constexpr std::size_t kSealed = 8;
+
+/// Of the listing, whatever the version, and the name: a token that was made up, or belongs to
+/// another listing, is refused.
+std::string Seal(const Request& request, const std::string& name) {
+  const std::string listing =
+      request.path.substr(std::min(request.path.find('/', 1), request.path.size()));
+  return base::Sha256Hex(listing + " " + name).substr(0, kSealed);
+}
+
+std::string ToToken(const Request& request, const std::string& name) {
+  std::string token = Seal(request, name);
   for (const char c : name) token += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return token;
 }
 
-std::optional<std::string> FromToken(const std::string& token) {
+std::optional<std::string> FromToken(const Request& request, const std::string& sealed) {
+  const std::string token = sealed.substr(std::min(kSealed, sealed.size()));
   const auto digit = [](char c) -> int {
     if (c >= '0' && c <= '9') return c - '0';
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -31,7 +43,8 @@ std::optional<std::string> FromToken(const std::string& token) {
     if (high < 0 || low < 0) return std::nullopt;
     name += static_cast<char>(high * 16 + low);
   }
-  return token.size() % 2 == 0 ? std::optional(name) : std::nullopt;
+  if (token.size() % 2 != 0 || !sealed.starts_with(Seal(request, name))) return std::nullopt;
+  return name;
 }
 
 std::size_t PageSize(const Request& request, const PageSizes& sizes) {
@@ -74,7 +87,7 @@ std::optional<std::vector<Listed>::iterator> After(const Request& request,
                                                    std::vector<Listed>& entries) {
   const std::string token = Query(request, "pageToken");
   if (token.empty()) return entries.begin();
-  const auto after = FromToken(token);
+  const auto after = FromToken(request, token);
   if (!after) return std::nullopt;
   if (Query(request, "orderBy").empty()) {
     return std::upper_bound(
@@ -106,7 +119,7 @@ Reply Page(const Request& request, const PageSizes& sizes, const std::string& fi
   Json body = Json::object();
   if (!list.empty()) body[field] = std::move(list);
   if (size < left)
-    body["nextPageToken"] = ToToken((first + static_cast<std::ptrdiff_t>(size) - 1)->name);
+    body["nextPageToken"] = ToToken(request, (first + static_cast<std::ptrdiff_t>(size) - 1)->name);
   return {.body = std::move(body)};
 }
 

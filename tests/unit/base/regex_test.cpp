@@ -53,6 +53,16 @@ TEST(Regex, APatternThatExplodesIsRefused) {
   }
 }
 
+TEST(Regex, APatternThatWouldBeSlowIsRefused) {
+  // Each has too many states for a table, and thousands of steps for a byte without one.
+  for (const char* pattern : {"c(.*){1000}c", "[ab]*a[ab]{999}c", "(a|b|ab|ba|aa|bb){900}c"}) {
+    const auto regex = Regex::Compile(pattern);
+    ASSERT_FALSE(regex.ok()) << pattern;
+    EXPECT_THAT(regex.error().message, HasSubstr("too large")) << regex.error().ToString();
+  }
+  EXPECT_LT(Regex::Compile("loss.*nan|Traceback").value().steps(), 50);
+}
+
 TEST(Regex, OneThatIsLargeMatchesInLittleMemory) {
   // The states of (a|b)*a(a|b){9} as a table are 2^10, and RE2 keeps only as many as fit.
   std::string line;

@@ -107,18 +107,32 @@ TEST_F(Trusted, TheFileOfACommandIsChecked) {
   const auto check = [this](const std::string& command) {
     return CheckTrustedCommand(command, dir_ / "a", kUse).ok();
   };
-  const std::vector<std::string> commands = {
-      "b/file x",        " ./b/file; true",  "'" + file_.string() + "' x", "\"b/file\"",
-      ". ./b/file",      "exec sh b/file",   file_.string() + ">log",      "/bin/sh b/file",
-      "sh -e b/file",    "source b/file",    "python3 -u b/file",          "X=1 b/file",
-      "true; sh b/file", "env X=1 sh b/file"};
+  const std::vector<std::string> commands = {"b/file x",
+                                             " ./b/file; true",
+                                             "'" + file_.string() + "' x",
+                                             "\"b/file\"",
+                                             ". ./b/file",
+                                             "exec sh b/file",
+                                             file_.string() + ">log",
+                                             "/bin/sh b/file",
+                                             "sh -e b/file",
+                                             "source b/file",
+                                             "python3 -u b/file",
+                                             "X=1 b/file",
+                                             "true; sh b/file",
+                                             "env X=1 sh b/file",
+                                             "$HOME/file",
+                                             "\"$HOME\"/file x",
+                                             "${HOME}/file",
+                                             "bash -c 'b/file x'"};
+  ::setenv("HOME", (dir_ / "a/b").c_str(), 1);
   const std::vector<std::string> programs = {"timeout 5 b/file", "cd / && b/file", "env b/file"};
   for (const std::string& command : commands) EXPECT_TRUE(check(command)) << command;
   Mode("a/b/file", 0777);
   for (const std::string& command : commands) EXPECT_FALSE(check(command)) << command;
   for (const std::string& command : programs) EXPECT_FALSE(check(command)) << command;
   for (const char* command :
-       {"", " ", "true", "file", "$HOME/b/file", "X=b/file true", "b/absent", "'", "sh"}) {
+       {"", " ", "true", "file", "$DIR/b/file", "X=b/file true", "b/absent", "'", "sh"}) {
     EXPECT_TRUE(check(command)) << command;
   }
 }

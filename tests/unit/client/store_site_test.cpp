@@ -1,8 +1,14 @@
 #include "jobman/client/store_site.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "jobman/core/slice_name.hpp"
+#include "tests/support/temp_dir.hpp"
 #include "tests/unit/client/client_world.hpp"
 
 namespace jobman::client {
@@ -86,6 +92,49 @@ TEST_F(StoreSiteTest, ACopyInThePlaceOfTheOriginalIsAskedAboutOnce) {
   ASSERT_TRUE(Await(AdoptStore(Here())).ok());
   EXPECT_TRUE(Check().ok());
   EXPECT_THAT(*store_.Sites(), ElementsAre(here_));
+}
+
+/// A folder with a file system of its own, which numbers its files as every other of its kind.
+class Disk {
+ public:
+  Disk() {
+    mounted_ = ::geteuid() == 0 && ::mount("jobman", dir_.path().c_str(), "tmpfs", 0, "") == 0;
+    if (mounted_) std::ofstream(dir_ / "jobman.db") << "a store";
+  }
+  ~Disk() { Unmount(); }
+  Disk(const Disk&) = delete;
+  Disk& operator=(const Disk&) = delete;
+  bool mounted() const { return mounted_; }
+  void Unmount() {
+    if (mounted_) ::umount(dir_.path().c_str());
+    mounted_ = false;
+  }
+  std::string path() const { return dir_.path().string(); }
+  std::uint64_t Inode() const {
+    struct stat info = {};
+    EXPECT_EQ(::stat((dir_ / "jobman.db").c_str(), &info), 0);
+    return info.st_ino;
+  }
+
+ private:
+  test::TempDir dir_;
+  bool mounted_ = false;
+};
+
+TEST_F(StoreSiteTest, ASnapshotHasTheInodeOfTheOriginal) {
+  Disk original;
+  const Disk snapshot;
+  if (!snapshot.mounted()) GTEST_SKIP() << "only root can mount a file system";
+  if (original.Inode() != snapshot.Inode()) GTEST_SKIP() << "the two files have different inodes";
+  here_.path = original.path();
+  here_.file = original.Inode();
+  ASSERT_TRUE(Check().ok());
+  here_.path = snapshot.path();
+  const auto refused = Check();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().reason, base::Reason::kCopiedStore);
+  original.Unmount();
+  EXPECT_TRUE(Check().ok()) << "the disk is mounted elsewhere";
 }
 
 TEST_F(StoreSiteTest, SeveralMachinesAreRememberedOnceAdopted) {

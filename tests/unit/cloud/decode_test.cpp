@@ -207,9 +207,23 @@ TEST(DecodeHostKeys, SkipsWhatWouldBeAnotherLineOfKnownHosts) {
   const auto keys = DecodeHostKeys(Parse(R"({"guestAttributes":[{"queryValue":{"items":[
       {"namespace":"hostkeys","key":"ssh-ed25519","value":"AAAA\nother ssh-rsa BBBB"},
       {"namespace":"hostkeys","key":"ssh-rsa K\nother ssh-rsa","value":"CCCC"},
-      {"namespace":"hostkeys","key":"sk-ecdsa-sha2-nistp256@openssh.com","value":"D+/="}]}}]})"));
+      {"namespace":"hostkeys","key":"ecdsa-sha2-nistp256","value":"D+/="}]}}]})"));
   ASSERT_THAT(keys, SizeIs(1));
-  EXPECT_THAT(keys[0].keys, ElementsAre(Pair("sk-ecdsa-sha2-nistp256@openssh.com", "D+/=")));
+  EXPECT_THAT(keys[0].keys, ElementsAre(Pair("ecdsa-sha2-nistp256", "D+/=")));
+}
+
+TEST(DecodeHostKeys, WhatAHostWritesThereIsBounded) {
+  std::string items = R"({"namespace":"hostkeys","key":"ssh-ed25519","value":"AAAA"})";
+  for (int i = 0; i < 1000; ++i) {
+    items +=
+        R"(,{"namespace":"hostkeys","key":"ssh-rsa)" + std::to_string(i) + R"(","value":"BBBB"})";
+  }
+  items +=
+      R"(,{"namespace":"hostkeys","key":"ssh-rsa","value":")" + std::string(10'000, 'C') + R"("})";
+  const auto keys =
+      DecodeHostKeys(Parse(R"({"guestAttributes":[{"queryValue":{"items":[)" + items + "]}}]}"));
+  ASSERT_THAT(keys, SizeIs(1));
+  EXPECT_THAT(keys[0].keys, ElementsAre(Pair("ssh-ed25519", "AAAA")));
 }
 
 TEST(DecodeHostKeys, ToleratesEveryShape) {

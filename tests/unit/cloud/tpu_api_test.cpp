@@ -25,7 +25,8 @@ class TpuApiTest : public testing::Test {
 
   Loop loop;
   std::shared_ptr<FakeTransport::Script> script = std::make_shared<FakeTransport::Script>();
-  TpuApi api{std::make_unique<FakeTransport>(script), "https://tpu.googleapis.com/"};
+  FakeClock clock;
+  TpuApi api{std::make_unique<FakeTransport>(script), "https://tpu.googleapis.com/", clock};
 };
 
 std::string NodePage(const std::string& id, const std::string& next) {
@@ -70,11 +71,13 @@ TEST_F(TpuApiTest, APageTokenThatComesTwiceIsAnError) {
   EXPECT_THAT(nodes.error().message, HasSubstr("token"));
 }
 
-/// Pages without an end, each with a new token and `items`.
+/// Pages without an end, each with a new token and `items`, and after `pause`.
 class Endless final : public http::Transport {
  public:
-  explicit Endless(std::string items) : items_(std::move(items)) {}
+  Endless(std::string items, FakeClock& clock, base::Duration pause)
+      : items_(std::move(items)), clock_(clock), pause_(pause) {}
   Task<Result<http::Response>> Send(http::Request) override {
+    clock_.Advance(pause_);
     co_return http::Response{.status = 200,
                              .body = R"({"nodes":[)" + items_ + R"(],"nextPageToken":"t)" +
                                      std::to_string(++pages_) + R"("})"};
@@ -82,12 +85,15 @@ class Endless final : public http::Transport {
 
  private:
   std::string items_;
+  FakeClock& clock_;
+  base::Duration pause_;
   int pages_ = 0;
 };
 
-base::Error EndOf(const std::string& items) {
+base::Error EndOf(const std::string& items, base::Duration pause = {}) {
   Loop loop;
-  TpuApi api(std::make_unique<Endless>(items), "https://h");
+  FakeClock clock;
+  TpuApi api(std::make_unique<Endless>(items, clock, pause), "https://h", clock);
   const auto nodes = loop.Run(api.ListNodes(kLab));
   return nodes ? base::Internal("it ended") : nodes.error();
 }
@@ -95,15 +101,17 @@ base::Error EndOf(const std::string& items) {
 TEST(EndlessListing, EndsAtABoundThatTheErrorNames) {
   const std::string listing =
       "the listing of /v2/projects/p/locations/us-central2-b/nodes is "
-      "incomplete: it has more than ";
+      "incomplete: it ";
   const base::Error many_pages = EndOf("");
-  EXPECT_EQ(many_pages.message, listing + "10000 pages");
+  EXPECT_EQ(many_pages.message, listing + "has more than 2000 pages");
   EXPECT_THAT(many_pages.hint, HasSubstr("endpoint"));
+  EXPECT_EQ(many_pages.code, Code::kFailedPrecondition) << "another try would not help";
+  EXPECT_EQ(EndOf("", std::chrono::seconds{50}).message, listing + "did not end within 2m");
   std::string many = R"({"name":"n"})";
   for (int i = 1; i < 1000; ++i) many += R"(,{"name":"n"})";
-  EXPECT_EQ(EndOf(many).message, listing + "100000 entries");
+  EXPECT_EQ(EndOf(many).message, listing + "has more than 100000 entries");
   const std::string large = R"({"name":"n","x":")" + std::string(1'000'000, 'x') + R"("})";
-  EXPECT_EQ(EndOf(large).message, listing + "64 MiB");
+  EXPECT_EQ(EndOf(large).message, listing + "has more than 64 MiB");
 }
 
 TEST_F(TpuApiTest, AnAnswerThatIsTooDeepIsAnErrorThatNamesTheCall) {

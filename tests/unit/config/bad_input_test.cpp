@@ -393,6 +393,13 @@ job.yaml: tpu.project is missing, and nothing else names a project
   3 | job: {worker_num: 8}
     |                   ^
 )"},
+    {"PatternsThatAreSlowTogether",
+     SmallJob("watchdog: {bad_output: ['a[bc]{800}', 'b[bc]{800}', 'c[bc]{800}']}\n"),
+     R"(job.yaml:3:24: watchdog.bad_output: the patterns together are too large: they take 2415 steps, and the limit is 2000
+  3 | watchdog: {bad_output: ['a[bc]{800}', 'b[bc]{800}', 'c[bc]{800}']}
+    |                        ^
+  remove some, or use smaller repetitions
+)"},
     {"DuplicateHost", SmallJob("setup:\n  - {run: a, hosts: [0, 1, 0]}\n"),
      R"(job.yaml:4:21: setup[0].hosts: host 0 is listed twice
   4 |   - {run: a, hosts: [0, 1, 0]}

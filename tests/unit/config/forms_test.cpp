@@ -80,12 +80,15 @@ TEST(Forms, WarnsOfASecretFromTheEnvironment) {
     return !WarningsOf(text, {{name, "x"}}).empty();
   };
   for (const char* name :
-       {"HF_TOKEN", "WANDB_API_KEY", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "MY_SECRET", "token",
-        "OPENAI_APIKEY", "SECRET_VALUE", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "TOKEN2",
-        "HF_TOKENS", "PASSWORDS", "mySecretValue", "APIKEY2"})
+       {"HF_TOKEN",   "WANDB_API_KEY",   "DB_PASSWORD",   "AWS_SECRET_ACCESS_KEY",
+        "MY_SECRET",  "token",           "OPENAI_APIKEY", "SECRET_VALUE",
+        "SECRETKEY",  "ACCESSKEY",       "PRIVATEKEY",    "TOKEN2",
+        "HF_TOKENS",  "PASSWORDS",       "mySecretValue", "APIKEY2",
+        "PASSPHRASE", "DB_PASS",         "myApiKey",      "MYKEY",
+        "SIGNINGKEY", "VAULT_SECRET_ID", "CREDENTIALS",   "GH_PAT"})
     EXPECT_TRUE(warns(name)) << name;
-  for (const char* name :
-       {"HOME", "MAX_TOKENS", "TOKENIZER", "MONKEY", "SSH_KEY_PATH", "KEYBOARD", "TOKEN_FILE"})
+  for (const char* name : {"HOME", "MAX_TOKENS", "TOKENIZER", "MONKEY", "SSH_KEY_PATH", "KEYBOARD",
+                           "TOKEN_FILE", "AWS_ACCESS_KEY_ID", "PATH", "COMPASS", "BYPASS"})
     EXPECT_FALSE(warns(name)) << name;
   EXPECT_EQ(
       WarningsOf(SmallJob("job: {environment: {V: \"a-${oc.env:HF_TOKEN}\"}}\n"),

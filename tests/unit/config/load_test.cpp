@@ -365,6 +365,8 @@ ssh: {user: bob, port: 2222, private_key: ~/no-such-key, host_keys: strict}
 setup:
   - {run: "  starts with blanks\nthen not", hosts: "0,2-3", required: false, timeout: 90500ms}
   - {name: second, run: "tab\there", timeout: 1h30m20s}
+  - {name: third, run: "a\u200fb\u0085c\u2028d\x7f \u05d0"}
+  - {name: fourth, run: "two lines\nwith \u200f and \u05d0\n"}
 command:
   cmd: |
     echo "a" \

@@ -96,6 +96,17 @@ TEST_F(SliceCallsTest, NothingWithoutTheJobsLabelsIsDeleted) {
   EXPECT_FALSE(api_->Leftovers().empty());
 }
 
+TEST_F(SliceCallsTest, WhatAGetCallDoesNotFindIsDeletedAllTheSame) {
+  const core::Job job = AddJob();
+  Grant(RequestOf(job));
+  for (const char* get : {"GetQueued", "GetNode"}) {
+    api_->AddFault({.call = get, .error = {.code = base::Code::kNotFound, .message = "none"}});
+  }
+  calls_.Do(job, core::DeleteSlice{job.slice->ref});
+  Turn();
+  EXPECT_THAT(api_->Leftovers(), IsEmpty());
+}
+
 TEST_F(SliceCallsTest, NodesThatOutliveTheirQueuedResourceAreDeletedToo) {
   const core::Job job = AddJob();
   core::SliceRequest node = RequestOf(job);

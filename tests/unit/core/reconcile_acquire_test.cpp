@@ -570,6 +570,23 @@ TEST(ReconcileAcquire, OneListingDoesNotSettleAnUnansweredRequest) {
   EXPECT_TRUE(r.job().slice) << "the request may still arrive";
 }
 
+TEST(ReconcileAcquire, ARequestWithoutAClearAnswerIsRepeatedLessAndLessOften) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.Tick();
+  const auto sent = [&] {
+    r.Refused({.code = Code::kInternal, .message = "oops"}).Absent().Absent();
+    return r.job().slice->requests_sent;
+  };
+  EXPECT_EQ(sent(), 2) << "the first may be lost";
+  EXPECT_EQ(sent(), 2);
+  for (int second = 0; second < 600; ++second) {
+    r.clock.Advance(seconds{1});
+    sent();
+  }
+  EXPECT_GE(sent(), 14);
+  EXPECT_LE(sent(), 18);
+}
+
 // --- The backoff ---
 
 TEST(ReconcileAcquire, OldRefusalsDoNotMakeTheWaitLonger) {

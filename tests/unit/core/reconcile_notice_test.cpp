@@ -55,6 +55,17 @@ TEST(ReconcileNotice, AnEarlierNoticeIsToldToTheNextCommand) {
                                        "PassNotice maintenance to attempt 1, signal none"));
 }
 
+TEST(ReconcileNotice, AnImminentNoticeInAListingIsAskedForByName) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning();
+  r.confirms = false;
+  EXPECT_THAT(r.Announced(kOngoing).effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  EXPECT_FALSE(r.job().slice->notice);
+  r.confirms = true;
+  EXPECT_THAT(r.Announced(kOngoing).effects(),
+              ElementsAre("PassNotice imminent maintenance to attempt 1, signal TERM"));
+}
+
 TEST(ReconcileNotice, AWithdrawnNoticeIsForgotten) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().Announced(kPending).Announced({});

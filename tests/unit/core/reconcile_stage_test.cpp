@@ -323,15 +323,31 @@ TEST(ReconcileStage, AListingOvertakesALookByName) {
   r.ToRunning().Absent().Absent().Ready().NotFound();
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_FALSE(r.job().slice->not_found_since);
+  SliceSeen late{.slice = "train-000042-a1", .began = r.clock.Now(), .by_name = true};
+  r.clock.Advance(seconds{1});
   r.Ready(4, /*subnet=*/1);
   const core::Job before = r.job();
-  SliceSeen late{.slice = "train-000042-a1", .by_name = true};
   late.nodes = {{.id = late.slice,
                  .uid = "uid-" + late.slice,
                  .state = core::NodeState::kReady,
                  .raw_state = "READY",
                  .hosts = test::Addresses(4)}};
   EXPECT_EQ(r.See(late).job().slice->hosts, before.slice->hosts) << "the machines before";
+}
+
+TEST(ReconcileStage, OtherMachinesInAListingAreAskedForByName) {
+  Reconciling r(JobBuilder().Direct().Build());
+  r.confirms = false;
+  r.ToRunning();
+  const auto machines = r.job().slice->hosts;
+  EXPECT_THAT(r.Ready(4, /*subnet=*/1).effects(), ElementsAre("LookUpSlice train-000042-a1"));
+  EXPECT_EQ(r.job().slice->hosts, machines);
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_THAT(r.Ready().effects(), IsEmpty());
+  r.confirms = true;
+  r.Ready(4, /*subnet=*/1);
+  EXPECT_NE(r.job().slice->hosts, machines);
+  EXPECT_EQ(r.job().attempt, 2);
 }
 
 TEST(ReconcileStage, AnActiveQueuedResourceOvertakesALookByName) {

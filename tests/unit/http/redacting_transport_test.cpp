@@ -62,7 +62,9 @@ TEST_F(RedactingTransportTest, FindsTheTokenHoweverItsCharactersAreEscaped) {
   for (const char* const echo :
        {"ya29.q&/X", "%79%61%32%39%2e%71%26%2F%58", "ya29%2eq%26%2fX", "\\u0079a29.q\\u0026\\/X",
         "ya29.q\\x26/X", "&#121;a29&#46;q&amp;&#x2F;X", "&#X79;a29.q&#0038;/X",
-        "ya29.q%26\\/&#x58;", "796132392e71262f58", "796132392E71262F58"}) {
+        "ya29.q%26\\/&#x58;", "796132392e71262f58", "796132392E71262F58", "ya29.q%2526/X",
+        "ya29.q\\\\u0026\\\\/X", "%252579a29.q\\\\\\\\u0026/X", "ya29.q&amp;#38;\\u0026#47;X",
+        "ya29.q&amp;amp;amp;/X"}) {
     const std::string text = "<a>" + std::string(echo) + "</a>";
     EXPECT_EQ(AnswerTo("Bearer " + token, text, text).body, "<a>[redacted]</a>") << echo;
     EXPECT_EQ(FindHeader(AnswerTo("Bearer " + token, "", text).headers, "Location"),
@@ -73,9 +75,19 @@ TEST_F(RedactingTransportTest, FindsTheTokenHoweverItsCharactersAreEscaped) {
 TEST_F(RedactingTransportTest, LeavesEscapesThatAreNotTheToken) {
   for (const char* const text :
        {"", "%", "%7", "%zz", "\\", "\\u00", "\\ud83d", "&", "&#;", "&#x;", "&#300;", "&nbsp;",
-        "ya29.q&/", "%79a29.q%26%2f", "ya29.q%2526/X"}) {
+        "ya29.q&/", "%79a29.q%26%2f", "ya29.q%2525252526/X"}) {
     EXPECT_EQ(AnswerTo("Bearer ya29.q&/X", text).body, text);
   }
+}
+
+TEST_F(RedactingTransportTest, LooksAtTheNamesOfHeadersToo) {
+  script_->Answer(200, "", {{"X-" + kToken, "y"}});
+  const auto transport = MakeRedactingTransport(std::make_unique<test::FakeTransport>(script_));
+  Request request{.url = "https://h/"};
+  request.headers = {{"Authorization", "Bearer " + kToken}};
+  const auto answer = loop_.Run(transport->Send(std::move(request)));
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->headers.front().first, "X-[redacted]");
 }
 
 TEST_F(RedactingTransportTest, LeavesTheRestAsItIs) {

@@ -184,6 +184,7 @@ TEST_F(MethodsTest, ListsAreFilteredAndSorted) {
   EXPECT_EQ(list({{"orderBy", "type sideways"}}).status, 400);
   EXPECT_EQ(list({{"pageSize", "-1"}}).status, 400);
   EXPECT_EQ(list({{"pageToken", "zz"}}).status, 400);
+  EXPECT_EQ(list({{"pageToken", "61"}}).status, 400) << "made up";
   std::map<std::string, std::string> query = {{"orderBy", "type desc"}, {"pageSize", "10"}};
   std::vector<std::string> all;
   for (Json page = list(query).body;; page = list(query).body) {

@@ -300,6 +300,13 @@ TEST_F(SchemaTest, RefusesQueuedResourcesThatCannotBe) {
   EXPECT_THAT(Message(with("reservationName", "a/b")), HasSubstr("reservation_name"));
   EXPECT_THAT(policy("validUntilTime", "2020-01-01T00:00:00Z"),
               HasSubstr("queued_resource.queueing_policy.valid_until_time"));
+  const auto interval = [&](const char* start, const char* end) {
+    return Message(
+        with("queueingPolicy", {{"validInterval", {{"startTime", start}, {"endTime", end}}}}));
+  };
+  EXPECT_THAT(interval("2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"), HasSubstr("has passed"));
+  EXPECT_THAT(interval("2999-01-02T00:00:00Z", "2999-01-01T00:00:00Z"),
+              HasSubstr("ends before it starts"));
   EXPECT_THAT(policy("validUntilDuration", "-5s"), HasSubstr("valid_until_duration"));
   EXPECT_THAT(policy("validAfterDuration", "0.000s"), HasSubstr("valid_after_duration"));
   Json node = Spec("v4-8");
