@@ -34,8 +34,9 @@ TEST_P(SliceRefused, QuotaIsAwaited) {
   Waits("Limit: " + less + " in zone us-central2-b", "delete slices you do not need");
   Sim({"set", "quota.us-central2-b/v4-spot=64"});
   ComesBack();
-  EXPECT_EQ(Deletes(), (Attempt() - 1) * (way().Requests() - 1))
-      << "granted nodes are deleted meanwhile";
+  const int parts = way().Requests() > 1 ? way().Requests() : 0;
+  EXPECT_EQ(Deletes(), (Attempt() - 1) * parts)
+      << "granted nodes are deleted meanwhile, and what may have been granted is looked for";
 }
 
 TEST_P(SliceRefused, ARateLimitIsHonoured) {
