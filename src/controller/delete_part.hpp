@@ -13,8 +13,8 @@ enum class Unfound {
   kLeave,
 };
 
-/// Deletes a queued resource or a node unless a get call shows it without the labels `ours`: a name,
-/// and a list, may tell of somebody else's. Returns whether there was something to delete.
+/// Deletes a queued resource or a node unless a get call shows it without the labels `ours`: a
+/// name, and a list, may tell of somebody else's. Returns whether there was something to delete.
 base::Task<base::Result<bool>> DeletePart(std::shared_ptr<ports::SliceApi> api, Labels ours,
                                           core::SliceRef part, Unfound unfound);
 
