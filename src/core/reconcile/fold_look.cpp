@@ -40,16 +40,17 @@ Machines MachinesOf(const std::vector<NodeSeen>& seen) {
 /// Records the addresses; returns whether machines were replaced. A look that began earlier may
 /// show those before.
 bool RecordHosts(Slice& slice, const std::vector<NodeSeen>& seen, TimePoint now) {
-  auto [nodes, hosts] = MachinesOf(seen);
-  if (slice.nodes == nodes && slice.hosts == hosts) return false;
+  Machines shown = MachinesOf(seen);
+  if (slice.nodes == shown.nodes && slice.hosts == shown.hosts) return false;
   const bool first = slice.hosts.empty();
   slice.last_evidence_at = now;
   std::erase_if(slice.unstopped, [&](int host) {  // replaced: nothing of ours runs there any more
     const auto at = static_cast<std::size_t>(host);
-    return at >= hosts.size() || at >= slice.hosts.size() || hosts[at] != slice.hosts[at];
+    return at >= shown.hosts.size() || at >= slice.hosts.size() ||
+           shown.hosts[at] != slice.hosts[at];
   });
-  slice.nodes = std::move(nodes);
-  slice.hosts = std::move(hosts);
+  slice.nodes = std::move(shown.nodes);
+  slice.hosts = std::move(shown.hosts);
   if (first) return false;
   ++slice.generation;
   return true;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_transport.hpp"
 
 namespace jobman::cloud {
@@ -10,6 +11,7 @@ namespace {
 
 using base::Code;
 using base::Reason;
+using test::FakeClock;
 using test::FakeTransport;
 using test::Loop;
 using test::Parse;
