@@ -117,6 +117,7 @@ TEST(OwnerLabels, TellUsersApartWhoseNamesALabelCannotHold) {
   EXPECT_TRUE(owner("Ann.Lee").starts_with("ann-lee-"));
   const std::string longest(63, 'a');
   EXPECT_EQ(owner(longest), longest);
+  EXPECT_EQ(owner(longest + "a").size(), 63u) << "all that fits of the name";
   std::set<std::string> labels;
   const std::vector<std::string> users = {"ann-lee", "ann.lee",     "Ann-Lee",     "ann lee",
                                           longest,   longest + "a", longest + "b", ""};
