@@ -7,6 +7,7 @@
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/cloud/cloud.hpp"
+#include "jobman/cloud/storage_api.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/ssh/host_shell.hpp"
 #include "jobman/store/site.hpp"
@@ -57,6 +58,13 @@ base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
   parts.slices = {whole, &whole->slices()};
   parts.catalog = {whole, &whole->catalog()};
   co_return parts;
+}
+
+base::Result<std::shared_ptr<ports::BucketApi>> OpenBuckets(asio::any_io_executor executor,
+                                                            const core::CloudSpec& spec) {
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::BucketApi> buckets,
+                      cloud::MakeBuckets(std::move(executor), spec));
+  return buckets;
 }
 
 std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,

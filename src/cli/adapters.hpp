@@ -15,6 +15,9 @@ base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::Sto
 /// See client::CloudOpener.
 base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
                                                         core::CloudSpec spec);
+/// See client::BucketOpener.
+base::Result<std::shared_ptr<ports::BucketApi>> OpenBuckets(asio::any_io_executor executor,
+                                                            const core::CloudSpec& spec);
 /// See client::ShellOpener.
 std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
                                             ports::HostKeyStore& host_keys);

@@ -30,6 +30,7 @@ Result<client::Context> App::Open(client::StoreUse use, Elsewhere elsewhere) {
                           .clock = &environment_.clock,
                           .pause = [this](base::Duration duration) { return Wait(duration); },
                           .open_cloud = environment_.open_cloud,
+                          .open_buckets = environment_.open_buckets,
                           .open_shell = environment_.open_shell,
                           .start_controller = environment_.start_controller,
                           .look_at_site = environment_.look_at_site,

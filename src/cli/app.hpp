@@ -39,6 +39,7 @@ struct Environment {
   const base::Clock& clock;
   client::StoreOpener open_store = {};
   client::CloudOpener open_cloud = {};
+  client::BucketOpener open_buckets = {};
   client::ShellOpener open_shell = {};
   client::ControllerStarter start_controller = {};
   client::SiteLooker look_at_site = {};

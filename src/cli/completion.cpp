@@ -175,7 +175,7 @@ class Offers {
     if (!id.ok()) return;
     const auto job = context->Await(jobs->Get(*id));
     if (!job.ok()) return;
-    for (const core::SetupStep& step : job->spec.setup) Add(step.name, "a setup step");
+    for (const std::string& step : core::StepNames(job->spec)) Add(step, "a setup step");
     Add("run", "the command");
   }
 

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
                                   .clock = clock,
                                   .open_store = jobman::cli::OpenStore,
                                   .open_cloud = jobman::cli::OpenCloud,
+                                  .open_buckets = jobman::cli::OpenBuckets,
                                   .open_shell = jobman::cli::OpenShell,
                                   .start_controller = jobman::cli::StartController,
                                   .look_at_site = jobman::cli::LookAtSite,

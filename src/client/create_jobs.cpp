@@ -1,13 +1,36 @@
 #include "jobman/client/create_jobs.hpp"
 
+#include <set>
+
 #include "jobman/base/env.hpp"
 #include "jobman/client/background_controller.hpp"
+#include "jobman/client/bucket_check.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/offer_check.hpp"
 #include "jobman/client/set_wishes.hpp"
 #include "jobman/ssh/keys.hpp"
 
 namespace jobman::client {
+
+namespace {
+
+/// job.worker_num: auto. The smallest positive number that no stored job of this name has becomes
+/// the suffix of its names.
+base::Task<base::Result<core::JobSpec>> WithNumber(ports::JobStore* jobs, core::JobSpec spec) {
+  if (spec.worker_num.empty()) co_return spec;
+  const ports::JobFilter all{.with_deleted = true};
+  JM_CO_ASSIGN_OR_RETURN(const auto known, co_await jobs->List(all));
+  std::set<std::string> names;
+  for (const ports::JobSummary& job : known) names.insert(job.name);
+  int number = 1;
+  while (names.contains(spec.name + "_" + std::to_string(number))) ++number;
+  spec.name += "_" + std::to_string(number);
+  if (!spec.tpu.name.empty()) spec.tpu.name += "-" + std::to_string(number);
+  spec.worker_num.clear();
+  co_return spec;
+}
+
+}  // namespace
 
 core::Job NewJob(core::JobSpec spec, base::TimePoint now) {
   core::Job job;
@@ -31,6 +54,8 @@ base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config:
     checked.notes.push_back("what zone " + spec.tpu.zone +
                             " offers could not be checked: " + unasked);
   }
+  JM_CO_ASSIGN_OR_RETURN(const auto unseen, co_await CheckBuckets(context, checked.loaded));
+  checked.notes.insert(checked.notes.end(), unseen.begin(), unseen.end());
   if (spec.cloud.endpoint != kLocal) co_return checked;
   const auto local = FindLocalCloud(context.paths);
   if (!local || local->user.empty() || spec.ssh.user == local->user) co_return checked;
@@ -44,7 +69,9 @@ base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
                                                             std::vector<config::Loaded> files) {
   controller::Nudge nudge;
   std::vector<core::Job> jobs;
-  for (const config::Loaded& file : files) {
+  for (config::Loaded& file : files) {
+    JM_CO_ASSIGN_OR_RETURN(file.spec,
+                           co_await WithNumber(context.stores.jobs, std::move(file.spec)));
     core::Job job = NewJob(file.spec, context.Now());
     JM_CO_ASSIGN_OR_RETURN(job.id,
                            co_await context.stores.jobs->Create(job, file.source, context.Now()));

@@ -107,13 +107,17 @@ class Checker {
 
   MaybeJson CheckKey(Value& value, const std::string& path, const KeyRow& row) {
     if (value.kind == Value::Kind::kBroken || value.is_null()) return std::nullopt;
+    const bool nothing = AsksForNothing(value);
+    if (IsEnvironment(path) && path != env_type_) {
+      if (nothing) return std::nullopt;
+      out_.Warn(value.key_pos, path + " is not used: job.env_type is " + env_type_,
+                "write job.env_type: " + path + " to use it, or leave it out");
+      return std::nullopt;
+    }
+    if (nothing && (row.status == KeyStatus::kNotYet || row.type == Type::kMap)) {
+      return std::nullopt;
+    }
     if (row.status == KeyStatus::kNotYet) {
-      if (AsksForNothing(value)) return std::nullopt;
-      if (IsEnvironment(path) && path != env_type_) {
-        out_.Warn(value.key_pos, path + " is not used: job.env_type is " + env_type_,
-                  "write job.env_type: " + path + " to use it, or leave it out");
-        return std::nullopt;
-      }
       return Refuse(value, value.key_pos, path, "leave " + path + " out");
     }
     if (path == "tpu.zone" && value.is_list()) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "config/check.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/config/schema.hpp"
@@ -11,26 +13,28 @@ std::string Line(std::string_view label, std::string_view value) {
   return value.empty() ? "" : fmt::format("  {:<9}{}\n", label, value);
 }
 
-std::string Children(const KeyRow& parent) {
-  std::string text;
-  if (parent.type != Type::kMap && parent.type != Type::kMaps) return text;
-  const std::string prefix = ChildPrefix(parent);
+/// The keys below `prefix`, a line each.
+std::string KeyLines(std::string_view prefix, std::string_view indent) {
+  std::vector<std::pair<std::string_view, const KeyRow*>> keys;
+  std::size_t width = 0;
   for (const KeyRow& row : Schema()) {
     if (!row.path.starts_with(prefix)) continue;
-    const bool works = row.status != KeyStatus::kNotYet;
-    text += fmt::format("  {:<24}{}{}\n", row.path.substr(prefix.size()), works ? "" : "(not yet) ",
-                        row.about);
+    keys.emplace_back(row.path.substr(prefix.size()), &row);
+    width = std::max(width, keys.back().first.size());
   }
-  return text.empty() ? "" : "\nKeys:\n" + text;
-}
-
-std::string ListOfKeys() {
   std::string text;
-  for (const KeyRow& row : Schema()) {
-    const bool works = row.status != KeyStatus::kNotYet;
-    text += fmt::format("{:<26}{}{}\n", row.path, works ? "" : "(not yet) ", row.about);
+  for (const auto& [key, row] : keys) {
+    const bool works = row->status != KeyStatus::kNotYet;
+    text +=
+        fmt::format("{}{:<{}}  {}{}\n", indent, key, width, works ? "" : "(not yet) ", row->about);
   }
   return text;
+}
+
+std::string Children(const KeyRow& parent) {
+  if (parent.type != Type::kMap && parent.type != Type::kMaps) return "";
+  const std::string text = KeyLines(ChildPrefix(parent), "  ");
+  return text.empty() ? "" : "\nKeys:\n" + text;
 }
 
 }  // namespace
@@ -46,7 +50,7 @@ std::string ValueText(const KeyRow& row) {
 }
 
 base::Result<std::string> ExplainKey(std::string_view path) {
-  if (path.empty()) return ListOfKeys();
+  if (path.empty()) return KeyLines("", "");
   const KeyRow* row = FindKey(path);
   if (row == nullptr) {
     const std::size_t dot = path.rfind('.');

@@ -1,10 +1,12 @@
 #include "config/forms.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "config/names.hpp"
 #include "jobman/base/regex.hpp"
 #include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
 
 namespace jobman::config {
@@ -109,6 +111,62 @@ Status CheckSecretName(Text name) {
   return status;
 }
 
+/// A folder below the home folder, or the name of a conda environment.
+Status CheckFolderName(Text name) {
+  const bool safe = std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || Text("._-").find(c) != Text::npos;
+  });
+  if (safe && !name.starts_with('-') && !name.starts_with('.')) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(name) + "\" is not the name of a folder",
+                               "use letters, digits, -, _ and .");
+}
+
+/// A folder of the hosts.
+Status CheckHostFolder(Text path) {
+  if (path.starts_with('/') || path.starts_with("~/")) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(path) + "\" is not an absolute path",
+                               "begin with / or ~/: it is a folder of the hosts");
+}
+
+Status CheckBucket(Text name) {
+  const bool fine = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || Text("._-").find(c) != Text::npos;
+  });
+  if (fine && name.size() >= 3 && name.size() <= 222 && !name.starts_with('-')) return base::Ok();
+  return base::InvalidArgument(
+      "\"" + std::string(name) + "\" is not the name of a bucket",
+      name.starts_with("gs://") ? "write the name alone, without gs://" : "for example: my-bucket");
+}
+
+/// -1 or a whole number.
+Status CheckLimitNumber(Text text) {
+  if (text == "-1" || base::ParseNumber(text)) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(text) + "\" is not a whole number",
+                               "write a number, or -1: without limit");
+}
+
+Status CheckPython(Text text) {
+  if (text.starts_with("python")) text.remove_prefix(6);
+  if (text.starts_with("3.") && base::ParseNumber(text.substr(2))) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(text) + "\" is not a version of Python 3",
+                               "write \"3.10\", in quotes, or python3.10");
+}
+
+Status CheckImage(Text image) {
+  const bool blank = image.find_first_of(" \t\n") != Text::npos;
+  if (!blank && !image.starts_with('-')) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(image) + "\" is not the name of an image",
+                               "for example: python:3.10");
+}
+
+Status CheckContainerVariable(Text text) {
+  const std::size_t equals = text.find('=');
+  if (equals == Text::npos) {
+    return base::InvalidArgument("\"" + std::string(text) + "\" is not NAME=VALUE");
+  }
+  return CheckVariableName(text.substr(0, equals));
+}
+
 struct Form {
   Text path;
   Status (*text)(Text) = nullptr;
@@ -118,6 +176,17 @@ struct Form {
 constexpr Form kForms[] = {
     {.path = "command.env", .member = &CheckEnvironment},
     {.path = "command.secrets[].name", .text = &CheckSecretName},
+    {.path = "conda.name", .text = &CheckFolderName},
+    {.path = "docker.env_vars", .text = &CheckContainerVariable},
+    {.path = "docker.image", .text = &CheckImage},
+    {.path = "docker.mount_dirs", .text = &CheckHostFolder},
+    {.path = "gcsfuse.bucket_name", .text = &CheckBucket},
+    {.path = "gcsfuse.cache.dir", .text = &CheckHostFolder},
+    {.path = "gcsfuse.cache.file_cache_max_size_mb", .text = &CheckLimitNumber},
+    {.path = "gcsfuse.cache.metadata_ttl_secs", .text = &CheckLimitNumber},
+    {.path = "gcsfuse.cache.stat_cache_max_size_mb", .text = &CheckLimitNumber},
+    {.path = "gcsfuse.cache.type_cache_max_size_mb", .text = &CheckLimitNumber},
+    {.path = "gcsfuse.mount_path", .text = &CheckHostFolder},
     {.path = "job.environment", .member = &CheckEnvironment},
     {.path = "job.labels", .text = &CheckLabelValue, .member = &CheckLabelName},
     {.path = "job.name", .text = &CheckJobName},
@@ -137,10 +206,20 @@ constexpr Form kForms[] = {
     {.path = "tpu.subnetwork", .text = &CheckSubnetwork},
     {.path = "tpu.tags", .text = &CheckTag},
     {.path = "tpu.zone", .text = &CheckZone},
+    {.path = "venv.name", .text = &CheckFolderName},
+    {.path = "venv.python", .text = &CheckPython},
     {.path = "watchdog.bad_output[].match", .text = &CheckPattern},
 };
 
-const Form* FindForm(Text path) {
+/// The keys of another mount have the forms of the first one's.
+std::string SameAs(Text path) {
+  constexpr Text kMore = "gcsfuse.extra_mounts[].";
+  return path.starts_with(kMore) ? "gcsfuse." + std::string(path.substr(kMore.size()))
+                                 : std::string(path);
+}
+
+const Form* FindForm(Text row_path) {
+  const std::string path = SameAs(row_path);
   const auto* found = std::find_if(std::begin(kForms), std::end(kForms),
                                    [&](const Form& form) { return form.path == path; });
   return found == std::end(kForms) ? nullptr : found;

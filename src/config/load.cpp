@@ -13,6 +13,7 @@
 #include "config/gcloud_flags.hpp"
 #include "config/interpolate.hpp"
 #include "config/merge.hpp"
+#include "config/old_keys.hpp"
 #include "config/origins.hpp"
 #include "config/reader.hpp"
 #include "config/resolve.hpp"
@@ -46,7 +47,7 @@ Value ReadTree(std::string_view text, int source, Diagnostics& out) {
     root.kind = Value::Kind::kMap;
   }
   ExpandCloud(root);
-  RenameOldKeys(root);
+  TranslateOldKeys(root, out);
   return root;
 }
 
@@ -100,6 +101,7 @@ class Loader {
     ApplyFlags(root);
     // Half a tree would only cause misleading problems.
     if (out_.ok()) {
+      AddSuffix(root);
       Interpolate(root, request_.defaults.env, out_);
       TranslateFlags(root, out_);
       Resolve(root, result);
@@ -184,7 +186,7 @@ class Loader {
     ResolveSpec(reader, loaded.spec);
     if (!out_.ok()) return;
     loaded.source = source_;
-    loaded.origins = OriginsOf(core::SpecToJson(loaded.spec), root, reader.notes(), out_);
+    loaded.origins = OriginsOf(core::SpecToJson(loaded.spec), root, reader, out_);
     for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version"}) {
       loaded.places[key] = out_.Describe(reader.At(key));
     }

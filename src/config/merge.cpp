@@ -56,10 +56,16 @@ void ExpandCloud(Value& root) {
   cloud->children = {std::move(endpoint)};
 }
 
-void RenameOldKeys(Value& root) {
-  Value* const command = root.Find("command");
-  if (command == nullptr || !command->is_map() || command->Find("cmd") != nullptr) return;
-  if (Value* const run = command->Find("run")) run->key = "cmd";
+void AddSuffix(Value& root) {
+  const Value* const suffix = FindAt(root, {"job", "worker_num"});
+  if (suffix == nullptr || !suffix->is_scalar() || suffix->text == kFreeNumber) return;
+  const auto append = [&](const char* section, const char* key, const std::string& text) {
+    Value* const map = root.Find(section);
+    Value* const name = map == nullptr || !map->is_map() ? nullptr : map->Find(key);
+    if (name != nullptr && name->is_scalar()) name->text += text;
+  };
+  append("job", "name", "_" + suffix->text);
+  append("tpu", "name", "-" + base::ReplaceAll(base::ToLower(suffix->text), "_", "-"));
 }
 
 void SetAt(Value& root, std::string_view path, Value value, Diagnostics& out) {

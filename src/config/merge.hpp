@@ -13,8 +13,12 @@ void MergeUnder(Value& top, const Value& under);
 
 /// `cloud: local` becomes `cloud: {endpoint: local}`, so that both forms merge.
 void ExpandCloud(Value& root);
-/// What the first job files called otherwise: command.run is command.cmd.
-void RenameOldKeys(Value& root);
+
+/// job.worker_num, unless it is kFreeNumber, becomes the suffix of the names, before anything
+/// refers to them.
+void AddSuffix(Value& root);
+/// As job.worker_num: a number that is known only when the job is stored.
+inline constexpr std::string_view kFreeNumber = "auto";
 
 /// Sets the value at a path, creating maps on the way. Reports a path through something that is not
 /// a map or list, or beyond the end of a list.

@@ -10,9 +10,8 @@ using base::OrderedJson;
 /// Walks the leaves of the resolved job and names their origins.
 class OriginFinder {
  public:
-  OriginFinder(const Value& root, const std::map<std::string, std::string>& notes,
-               const Diagnostics& sources)
-      : root_(root), notes_(notes), sources_(sources) {}
+  OriginFinder(const Value& root, const Reader& reader, const Diagnostics& sources)
+      : root_(root), reader_(reader), sources_(sources) {}
 
   void Visit(const OrderedJson& json, const std::string& path, std::vector<Origin>& out) const {
     if (!json.is_structured()) {
@@ -32,23 +31,26 @@ class OriginFinder {
   std::string WhereIs(const std::string& path) const {
     const Value* value = FindAt(root_, SplitPath(path));
     const bool given = value != nullptr && !value->is_null();
-    if (given) return sources_.Where(value->pos.line > 0 ? value->pos : value->key_pos);
-    const auto note = notes_.find(path);
-    return note == notes_.end() ? "default" : note->second;
+    if (given) {
+      const std::string place = sources_.Where(value->pos.line > 0 ? value->pos : value->key_pos);
+      const auto file = reader_.files().find(path);
+      return file == reader_.files().end() ? place : place + ", " + file->second;
+    }
+    const auto note = reader_.notes().find(path);
+    return note == reader_.notes().end() ? "default" : note->second;
   }
 
   const Value& root_;
-  const std::map<std::string, std::string>& notes_;
+  const Reader& reader_;
   const Diagnostics& sources_;
 };
 
 }  // namespace
 
 std::vector<Origin> OriginsOf(const base::OrderedJson& resolved, const Value& root,
-                              const std::map<std::string, std::string>& notes,
-                              const Diagnostics& sources) {
+                              const Reader& reader, const Diagnostics& sources) {
   std::vector<Origin> origins;
-  OriginFinder(root, notes, sources).Visit(resolved, "", origins);
+  OriginFinder(root, reader, sources).Visit(resolved, "", origins);
   return origins;
 }
 

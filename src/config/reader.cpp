@@ -1,13 +1,38 @@
 #include "config/reader.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 namespace jobman::config {
+namespace {
+
+bool Exists(const base::Path& path) {
+  std::error_code problem;
+  return std::filesystem::exists(path, problem);
+}
+
+/// The root of the Git checkout around the folder; empty if there is none.
+base::Path CheckoutAround(base::Path folder) {
+  while (!Exists(folder / ".git")) {
+    if (!folder.has_relative_path()) return {};
+    folder = folder.parent_path();
+  }
+  return folder;
+}
+
+}  // namespace
 
 std::string ResolvePath(const Defaults& defaults, const base::Path& folder,
                         const std::string& text) {
   if (text == "~") return defaults.home.string();
   if (text.starts_with("~/")) return (defaults.home / text.substr(2)).string();
-  // An absolute path replaces the folder before it.
-  return (folder / text).string();
+  const base::Path beside = folder / text;
+  if (base::Path(text).is_absolute() || text.empty() || Exists(beside)) return beside.string();
+  const base::Path& here = defaults.working_dir;
+  for (const base::Path& other : {here, here.empty() ? base::Path{} : CheckoutAround(here)}) {
+    if (!other.empty() && Exists(other / text)) return (other / text).string();
+  }
+  return beside.string();
 }
 
 std::optional<std::string> Reader::Env(const std::string& name) const {

@@ -12,7 +12,9 @@
 
 namespace jobman::config {
 
-/// Makes "~" and paths relative to `folder` absolute.
+/// Makes "~" and relative paths absolute. A relative path is looked for in `folder`, that of the
+/// file which contains it, then in the working folder, then at the root of the Git checkout around
+/// that; what is nowhere is taken to be in `folder`.
 std::string ResolvePath(const Defaults& defaults, const base::Path& folder,
                         const std::string& text);
 
@@ -54,7 +56,10 @@ class Reader {
 
   /// Records where a value came from that is not in any file.
   void Note(std::string path, std::string where) { notes_[std::move(path)] = std::move(where); }
+  /// Records which file the text of a key was read from.
+  void NoteFile(const std::string& path, const base::Path& file) { files_[path] = file.string(); }
   const std::map<std::string, std::string>& notes() const { return notes_; }
+  const std::map<std::string, std::string>& files() const { return files_; }
 
  private:
   const Value* Get(std::string_view path) const;
@@ -64,6 +69,7 @@ class Reader {
   const LoadRequest& request_;
   Diagnostics& out_;
   std::map<std::string, std::string> notes_ = {};
+  std::map<std::string, std::string> files_ = {};
 };
 
 }  // namespace jobman::config

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/merge.hpp"
 #include "config/names.hpp"
 #include "jobman/base/regex.hpp"
 #include "jobman/base/strings.hpp"
@@ -13,9 +14,12 @@ namespace jobman::config {
 namespace {
 
 void ResolveName(Reader& reader, core::JobSpec& spec) {
+  const std::string suffix = spec.worker_num;
+  if (suffix != kFreeNumber) spec.worker_num.clear();
   if (reader.Has("job.name")) return;
   reader.Note("job.name", "the file's name");
   spec.name = MakeValidName(reader.request().file.stem().string());
+  if (!suffix.empty() && suffix != kFreeNumber) spec.name += "_" + suffix;
 }
 
 /// Replaces "google" by the URL of the real API, and removes trailing slashes.
@@ -118,10 +122,6 @@ void CheckHosts(Reader& reader, const core::JobSpec& spec) {
   for (std::size_t i = 0; i < spec.setup.size(); ++i) {
     check("setup[" + std::to_string(i) + "].hosts", spec.setup[i].hosts);
   }
-  if (spec.worker_num && *spec.worker_num != count) {
-    reader.Complain("job.worker_num",
-                    "job.worker_num is " + std::to_string(*spec.worker_num) + ", but " + has);
-  }
 }
 
 }  // namespace
@@ -131,6 +131,7 @@ void ResolveSpec(Reader& reader, core::JobSpec& spec) {
   ResolveCloud(reader, spec.cloud);
   ResolveTpu(reader, spec);
   ResolveSsh(reader, spec);
+  ResolveSetup(reader, spec);
   ResolveStages(reader, spec);
   ResolveRetries(reader, spec.retries);
   CheckRules(reader, spec.watchdog.bad_output);

@@ -3,16 +3,20 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "config/names.hpp"
 #include "config/resolve.hpp"
+#include "jobman/base/files.hpp"
 #include "jobman/base/handle.hpp"
 #include "jobman/base/state_paths.hpp"
 #include "jobman/base/trusted.hpp"
 
 namespace jobman::config {
 namespace {
+
+constexpr std::size_t kLongestKey = std::size_t{64} << 10;
 
 /// Old job files name it. Another key than the private one's would not be used, so a missing file
 /// is worth a word and no more.
@@ -55,6 +59,53 @@ base::Status CheckKey(const base::Path& key) {
   return error;
 }
 
+/// In the first job files: one key, with which the hosts reach each other.
+void AddOldIdentity(Reader& reader, core::SshSpec& ssh) {
+  const auto path_of = [&](const std::string& key) {
+    const std::string text = reader.Text(key);
+    return text.empty() ? text : ResolvePath(reader.defaults(), reader.FolderOf(key), text);
+  };
+  core::Identity old{.private_key = path_of("ssh.tpu_private_key"),
+                     .public_key = path_of("ssh.tpu_public_key"),
+                     .authorize = true};
+  if (old.private_key.empty()) return;
+  old.config_entry =
+      "Host 10.*\n  IdentityFile ~/.ssh/" + base::Path(old.private_key).filename().string() + "\n";
+  reader.Note("ssh.identities[" + std::to_string(ssh.identities.size()) + "].private_key",
+              "ssh.tpu_private_key");
+  ssh.identities.push_back(std::move(old));
+}
+
+/// A file of an identity must be there when a run starts; until then its absence is worth a word.
+void CheckPresent(Reader& reader, const std::string& key, const std::string& file) {
+  if (file.empty()) return;
+  const auto content = base::ReadRegularFile(file, kLongestKey);
+  if (content.ok()) return;
+  const std::string message = reader.Name(key) + ": " + content.error().message;
+  const std::string hint = "create it, or leave the identity out";
+  if (reader.request().check_secrets) return reader.Complain(key, message, hint);
+  reader.Warn(key, message, hint);
+}
+
+void ResolveIdentities(Reader& reader, core::SshSpec& ssh) {
+  AddOldIdentity(reader, ssh);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < ssh.identities.size(); ++i) {
+    core::Identity& identity = ssh.identities[i];
+    const std::string path = "ssh.identities[" + std::to_string(i) + "]";
+    const std::string name = base::Path(identity.private_key).filename();
+    if (!name.empty() && !names.insert(name).second) {
+      reader.Complain(path, path + ": another identity has the file name " + name + " too",
+                      "rename one: both would be ~/.ssh/" + name + " on the hosts");
+    }
+    if (identity.authorize && identity.public_key.empty()) {
+      reader.Complain(path, path + ".public_key is missing: it is what the hosts let in");
+    }
+    CheckPresent(reader, path + ".private_key", identity.private_key);
+    CheckPresent(reader, path + ".public_key", identity.public_key);
+  }
+}
+
 }  // namespace
 
 void ResolveSsh(Reader& reader, core::JobSpec& spec) {
@@ -72,6 +123,7 @@ void ResolveSsh(Reader& reader, core::JobSpec& spec) {
   }
   reader.Complain("ssh.private_key", CheckKey(ssh.private_key));
   CheckPublicKey(reader);
+  ResolveIdentities(reader, ssh);
   if (!reader.Has("ssh.port") && spec.cloud.endpoint == "local") ssh.port = 0;
 }
 

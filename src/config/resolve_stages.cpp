@@ -4,6 +4,7 @@
 #include "config/resolve.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/built_in.hpp"
 
 namespace jobman::config {
 namespace {
@@ -36,10 +37,30 @@ base::Status CheckPresent(const Reader& reader, const core::SecretRef& secret) {
   return CheckVariable(secret.name, base::Trim(*value));
 }
 
+/// Without a command the job holds its slice, which may be a mistake and costs money.
+void ResolveCommand(Reader& reader, core::CommandSpec& command) {
+  const bool queue = reader.Bool("job.queue.enabled").value_or(false);
+  if (queue) command.cmd.clear();
+  if (base::Trim(command.cmd).empty()) command.cmd.clear();
+  if (!command.cmd.empty()) return;
+  const std::string then = "the job holds its slice until it is cancelled, and runs nothing";
+  if (queue) {
+    reader.Warn("job.queue.enabled", "the task queue is not supported yet: " + then,
+                "to run a command instead, write job.queue.enabled: false");
+  } else {
+    reader.Warn("command", "there is no command.cmd: " + then, "to run one: command: {cmd: ...}");
+  }
+}
+
 }  // namespace
 
 void ResolveStages(Reader& reader, core::JobSpec& spec) {
+  ResolveCommand(reader, spec.command);
   Names steps;
+  for (const core::BuiltIn step : core::BuiltInsOf(spec)) {
+    const std::string name(core::BuiltInName(step));
+    steps[name] = "the section " + name;
+  }
   for (std::size_t i = 0; i < spec.setup.size(); ++i) {
     ResolveStep(reader, "setup[" + std::to_string(i) + "]", i + 1, spec.setup[i], steps);
   }

@@ -1,3 +1,4 @@
+#include "config/named_text.hpp"
 #include "config/names.hpp"
 #include "config/project.hpp"
 #include "config/resolve.hpp"
@@ -89,21 +90,9 @@ void CheckLabels(Reader& reader, const core::TpuSpec& tpu) {
 
 /// The text if it is a script, else the content of the file it names.
 std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
-  if (base::Contains(text, "\n") || text.starts_with("#!")) return text;
-  const base::Path file = ResolvePath(reader.defaults(), reader.FolderOf(path), text);
-  auto script = base::ReadRegularFile(file, kLongestScript);
-  if (!script.ok()) {
-    reader.Complain(path, path + ": " + script.error().message,
-                    "name a file, or write the script itself, beginning with #!");
-    return {};
-  }
-  // So that the resolved job is not read as a path.
-  if (!base::Contains(*script, "\n") && !script->starts_with("#!")) *script += "\n";
-  if (base::Contains(*script, std::string_view("\0", 1))) {
-    reader.Complain(path, path + ": " + file.string() + " contains a NUL byte", "name a text file");
-  }
-  if (base::Trim(*script).empty()) reader.Complain(path, path + ": " + file.string() + " is empty");
-  return std::move(*script);
+  if (text.starts_with("#!")) return text;
+  return ReadNamedText(reader, path, text, kLongestScript,
+                       "name a file, or write the script itself, beginning with #!");
 }
 
 void ResolveScript(Reader& reader, core::TpuSpec& tpu) {

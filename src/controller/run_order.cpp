@@ -4,6 +4,7 @@
 
 #include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/remote/setup_script.hpp"
 
 namespace jobman::controller {
 namespace {
@@ -14,6 +15,12 @@ base::Error UnknownSecret(const core::Job& job, const std::string& name) {
           .hint = fmt::format("export {0} and run: jobman resume {1}; or name a file: "
                               "secrets: [{{name: {0}, file: PATH}}]",
                               name, core::FormatJobId(job.id))};
+}
+
+base::Error MissingFile(const core::Job& job, const std::string& file) {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = file + ", which the hosts need, cannot be read",
+          .hint = "put it back and run: jobman resume " + core::FormatJobId(job.id)};
 }
 
 /// With the name of the slice, which the job file could not know.
@@ -28,7 +35,7 @@ core::RunId RunOn(const core::Job& job, const std::string& store_id, int host) {
                   .what = core::CommandRun{.attempt = job.attempt}};
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
   if (step == nullptr) return run;
-  std::string content = step->run;
+  std::string content = remote::SetupScript(job.spec, job.stage->id);
   for (const auto& [name, value] : job.spec.environment) content += '\0' + name + '=' + value;
   run.what = core::SetupRun{.step = std::get<core::SetupStage>(job.stage->id).index,
                             .content = base::Sha256Hex(content).substr(0, 12),
@@ -52,10 +59,16 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, const std::string&
   if (job.attempt > 1) order.replaces = CommandRunOn(job, store_id, host);
   order.grace = spec.grace;
   order.log_limit = job.spec.logs.max_bytes;
-  order.script = Bind(job, step == nullptr ? spec.cmd : step->run);
+  order.script = Bind(job, step == nullptr ? remote::CommandScript(job.spec)
+                                           : remote::SetupScript(job.spec, job.stage->id));
   order.env = remote::RunEnvironment(job, host, run);
   for (const auto& [name, value] : job.spec.environment) order.env[name] = Bind(job, value);
-  if (step != nullptr) return order;
+  for (const remote::StageFile& needed : remote::FilesOf(job.spec, job.stage->id)) {
+    const auto content = secret({.name = needed.variable, .file = needed.file});
+    if (!content) return MissingFile(job, needed.file);
+    order.secrets[needed.variable] = *content;
+  }
+  if (step != nullptr || spec.cmd.empty()) return order;
   order.chips_of = core::RunIdPrefix(run.on);
   order.notice_signal = spec.on_notice.signal;
   order.workdir = spec.workdir;

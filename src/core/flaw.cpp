@@ -51,7 +51,7 @@ Flaw FlawOfStage(const Job& job) {
   const Stage& stage = *job.stage;
   if (!job.slice) return "a stage runs without a slice";
   if (const auto* const setup = std::get_if<SetupStage>(&stage.id)) {
-    const auto steps = static_cast<int>(job.spec.setup.size());
+    const int steps = CountSteps(job.spec);
     if (setup->index < 0 || setup->index >= steps) {
       return fmt::format("setup step {} runs, but the spec has {}", setup->index, steps);
     }

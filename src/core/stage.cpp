@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "core/json_fields.hpp"
@@ -51,6 +52,19 @@ std::int64_t PlaceInOrder(const std::string& name) {
   return setup ? setup->number.value_or(kLast - 1) : kLast;
 }
 
+/// Built-in steps run on all hosts, and a host without one would fail the command.
+const SetupStep& StepFor(BuiltIn built_in) {
+  static const std::map<BuiltIn, SetupStep> kSteps = [] {
+    std::map<BuiltIn, SetupStep> steps;
+    for (const BuiltIn one : {BuiltIn::kIdentities, BuiltIn::kGcsfuse, BuiltIn::kDocker,
+                              BuiltIn::kConda, BuiltIn::kVenv}) {
+      steps[one] = {.name = std::string(BuiltInName(one))};
+    }
+    return steps;
+  }();
+  return kSteps.at(built_in);
+}
+
 bool EndsJob(const StopCause& cause) {
   const auto* const alarm = std::get_if<Alarm>(&cause);
   return alarm != nullptr && alarm->action == WatchdogAction::kFail;
@@ -70,7 +84,27 @@ bool IsCommand(const StageId& id) {
 
 const SetupStep* StepOf(const JobSpec& spec, const StageId& id) {
   const auto* const setup = std::get_if<SetupStage>(&id);
-  return setup == nullptr ? nullptr : &spec.setup.at(static_cast<std::size_t>(setup->index));
+  if (setup == nullptr) return nullptr;
+  if (const auto built_in = BuiltInOf(spec, id)) return &StepFor(*built_in);
+  return &spec.setup.at(static_cast<std::size_t>(setup->index) - BuiltInsOf(spec).size());
+}
+
+std::optional<BuiltIn> BuiltInOf(const JobSpec& spec, const StageId& id) {
+  const auto* const setup = std::get_if<SetupStage>(&id);
+  if (setup == nullptr) return std::nullopt;
+  const std::vector<BuiltIn> built_in = BuiltInsOf(spec);
+  const auto index = static_cast<std::size_t>(setup->index);
+  return index < built_in.size() ? std::optional(built_in[index]) : std::nullopt;
+}
+
+int CountSteps(const JobSpec& spec) {
+  return static_cast<int>(BuiltInsOf(spec).size() + spec.setup.size());
+}
+
+std::vector<std::string> StepNames(const JobSpec& spec) {
+  std::vector<std::string> names;
+  for (int i = 0; i < CountSteps(spec); ++i) names.push_back(StepOf(spec, SetupStage{i})->name);
+  return names;
 }
 
 std::string StageWord(const StageId& id) {

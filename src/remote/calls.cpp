@@ -43,8 +43,12 @@ std::string ValueWord(const std::string& name, const std::string& value) {
 Result<std::string> ExportLines(const RunOrder& order) {
   std::map<std::string, std::string> all = order.secrets;
   all.insert(order.env.begin(), order.env.end());
+  // Ours first: their "~/" is the host's home folder, even if the job has another HOME.
+  std::vector<std::pair<std::string, std::string>> ordered(all.begin(), all.end());
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [](const auto& one) { return one.first.starts_with("JOBMAN_"); });
   std::string lines;
-  for (const auto& [name, value] : all) {
+  for (const auto& [name, value] : ordered) {
     if (!base::IsEnvName(name))
       return InvalidArgument("'" + name + "' cannot be the name of an environment variable",
                              "use letters, digits and _, and begin with no digit");

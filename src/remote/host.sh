@@ -1,5 +1,5 @@
 #!/bin/sh
-# shellcheck disable=SC2034,SC2088,SC2154,SC2116,SC2013
+# shellcheck disable=SC2034,SC2088,SC2154,SC2116,SC2013,SC2016
 # Keeps runs on a host: commands that outlive the connection that started them.
 #
 #   host.sh run RUN_ID OFFSET [GRACE PREFIX [JOB]]
@@ -22,11 +22,11 @@
 # from byte END: what lies before it is gone from the log.
 #
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
-# session and the process group), boot_id, command, log, started, exit, stopped, notices (for the
-# command), notice-KIND (for the followers), signalled, watcher, keeper, gap (of the log: "BEGIN
-# END"). Whoever creates the folder (`mkdir`) starts the run. Secrets come on stdin and stay in shell
-# variables and in the environment of the command; no here-documents, since some shells write them to
-# files.
+# session and the process group), boot_id, command, log, started, login (until ~/.profile was read),
+# exit, stopped, notices (for the command), notice-KIND (for the followers), signalled, watcher,
+# keeper, gap (of the log: "BEGIN END"), container (see jm_docker). Whoever creates the folder (`mkdir`)
+# starts the run. Secrets come on stdin and stay in shell variables and in the environment of the
+# command; no here-documents, since some shells write them to files.
 #
 # RUN_ID is STORE.JOB.NODE.HOST.WHAT (include/jobman/core/run_id.hpp). The home folder may be shared
 # with other hosts (NFS), whose processes are not visible here. So the script touches only files in
@@ -58,6 +58,9 @@ jm_named_holders=3    # of the chips, in a message
 jm_words_shown=80     # of a command line, in a message
 jm_kept_b=67108864    # bytes of a log that stay on disk behind those that were sent
 jm_keep_s=5           # between looks at the disk that a log takes
+jm_docker_s=4         # for docker to answer
+jm_box_looks=20       # for the container of a run that gets a notice's signal
+jm_copy_wait_cs=200   # for the output of a killed container to arrive; shorter than jm_exit_wait_cs
 
 jm_die() {
   printf 'jobman: error %s\n' "$*" >&2
@@ -159,7 +162,9 @@ jm_detach() {
   fi
 }
 
-# Becomes the command of the run: jm_script with jm_env in jm_workdir, all set by the order.
+# Becomes the command of the run: jm_script with jm_env in jm_workdir, all set by the order. It is a
+# login shell, with the PATH that ~/.profile sets. What jm_env sets takes precedence, so it is applied
+# once the profile was read; it comes on stdin, since files and arguments are visible.
 jm_become_command() {
   jm_shell=$(command -v bash || command -v sh)
   umask "$jm_umask"
@@ -173,12 +178,21 @@ jm_become_command() {
     exit 126
   fi
   export JOBMAN_RUN_ID="$jm_id" JOBMAN_RUN_DIR="$jm_dir" JOBMAN_NOTICE_FILE="$jm_dir/notices"
-  eval "$jm_env"
-  case ${JOBMAN_CHECKPOINT_DIR:-} in /*) command -p mkdir -p "$JOBMAN_CHECKPOINT_DIR" ;; esac
+  (
+    eval "$jm_env"
+    case ${JOBMAN_CHECKPOINT_DIR:-} in /*) command -p mkdir -p "$JOBMAN_CHECKPOINT_DIR" ;; esac
+  )
   case $jm_script in
-    '#!'*) exec "$jm_dir/command" ;;
-    *) exec "$jm_shell" "$jm_dir/command" ;;
+    '#!'*) jm_enter='exec "$0"' ;;
+    *) jm_enter='. "$0"' ;;
   esac
+  exec "$jm_shell" -lc '
+    command -p rm -f "$JOBMAN_RUN_DIR/login"
+    eval "$(command -p cat <&3)"
+    exec 3<&-
+    CDPATH="" cd "$1" || exit 126
+    shift
+    '"$jm_enter" "$jm_dir/command" "$PWD" 3<&0 </dev/null
 }
 
 # Writes the files of a new run. exit.new gets its blocks now, so that a full disk cannot lose the
@@ -186,7 +200,7 @@ jm_become_command() {
 jm_prepare() {
   printf '%s\n' "$jm_boot" >"$jm_dir/boot_id" &&
     printf '%s\n' "$jm_script" >"$jm_dir/command" && chmod 700 "$jm_dir/command" &&
-    printf '%-4s\n' '?' >"$jm_dir/exit.new" && true >"$jm_dir/log" &&
+    printf '%-4s\n' '?' >"$jm_dir/exit.new" && true >"$jm_dir/log" && true >"$jm_dir/login" &&
     date +%s >"$jm_dir/started" && { jm_look $$ || jm_ticks=0; } &&
     printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/pid"
 }
@@ -218,11 +232,16 @@ jm_launch() {
     [ -z "$jm_note" ] || printf 'jobman: %s\n' "$jm_note" >>"$jm_dir/log"
     jm_start_watcher
     jm_start_keeper
-    (jm_become_command) >>"$jm_dir/log" 2>&1
+    printf '%s' "$jm_env" | (jm_become_command) >>"$jm_dir/log" 2>&1
     jm_code=$?
+    if [ "$jm_code" = 0 ] && [ -e "$jm_dir/login" ]; then
+      echo 'jobman: ~/.profile or the like ended the shell before the command began' >>"$jm_dir/log"
+      jm_code=126
+    fi
     jm_end_helpers
     [ ! -e "$jm_dir/signalled" ] || jm_await_group
   fi
+  trap '' TERM INT USR1 USR2 # `mv` is in the group too
   printf '%-4s\n' "$jm_code" 1<>"$jm_dir/exit.new"
   mv -f "$jm_dir/exit.new" "$jm_dir/exit"
 }
@@ -342,7 +361,13 @@ jm_follow() {
 # the session). The folder, not the id: another user of this machine may have the same id in another
 # home. Without /proc: the group itself.
 jm_find_processes() {
-  jm_left='' jm_last=''
+  jm_left='' jm_last='' jm_boxes=''
+  jm_find_boxes "$jm_dir"
+  jm_find_own
+  jm_add_boxes
+}
+
+jm_find_own() {
   jm_alive && jm_last=$jm_pid
   if [ ! -d /proc/self ]; then
     [ -n "$jm_pid" ] && kill -0 "-$jm_pid" 2>/dev/null && jm_left=-$jm_pid
@@ -371,7 +396,10 @@ jm_find_processes() {
 
 # jm_note_down LINE: adds it once to the notices that the command reads.
 jm_note_down() {
-  grep -qxF -e "$1" "$jm_dir/notices" 2>/dev/null || printf '%s\n' "$1" >>"$jm_dir/notices"
+  grep -qxF -e "$1" "$jm_dir/notices" 2>/dev/null && return
+  printf '%s\n' "$1" >>"$jm_dir/notices"
+  # The command may be another user in its container.
+  [ ! -e "$jm_dir/container" ] || chmod 644 "$jm_dir/notices"
 }
 
 # Sends jm_signal to the command's process group, once per run. The launcher, which leads the group,
@@ -380,6 +408,7 @@ jm_signal_command() {
   case $jm_signal in TERM | INT | USR1 | USR2) ;; *) return ;; esac
   jm_alive && mkdir "$jm_dir/signalled" 2>/dev/null || return
   kill -"$jm_signal" "-$jm_pid" 2>/dev/null
+  jm_signal_own_box
 }
 
 # A notice from the controller.
@@ -532,7 +561,12 @@ jm_is_earlier() {
 # Sets jm_left to the live processes of other runs whose id begins with jm_prefix: leftovers of an
 # earlier attempt, which may hold the chips. Needs /proc.
 jm_find_others() {
-  jm_left='' jm_last=''
+  jm_left='' jm_last='' jm_boxes=''
+  for jm_file in "$jm_runs/$jm_prefix"*/container; do
+    jm_of=${jm_file%/container}
+    [ "$jm_of" != "$jm_runs/$jm_id" ] && jm_is_earlier "${jm_of#"$jm_runs/$jm_prefix"}" &&
+      jm_find_boxes "$jm_of"
+  done
   set -- -e "JOBMAN_RUN_DIR=$jm_runs/$jm_prefix"
   [ -z "$jm_old" ] || set -- "$@" -e "JOBMAN_RUN_DIR=$jm_runs/$jm_old"
   for jm_file in $(grep -lF "$@" /proc/[0-9]*/environ 2>/dev/null); do
@@ -547,6 +581,7 @@ jm_find_others() {
         ;;
     esac
   done 2>/dev/null
+  jm_add_boxes
 }
 
 # The processes of the run and of the others, which share one grace period.
@@ -555,6 +590,133 @@ jm_find_all() {
   jm_of_run=$jm_left jm_launcher=$jm_last
   jm_find_others
   jm_left=$jm_of_run${jm_left:+ $jm_left} jm_last=$jm_launcher
+}
+
+# --- Containers: src/remote/setup/docker.sh runs the command in one. Its processes may be out of our
+# reach, so docker signals them. Nobody asks docker unless a run has a file `container`. ---
+
+# jm_docker DIR ARGUMENT...: docker as the run in DIR uses it. Its file `container` says how: "sudo" or
+# nothing, the path of docker, the address of its daemon.
+jm_docker() {
+  jm_sudo='' jm_program='' jm_daemon=${DOCKER_HOST:-}
+  { read -r jm_sudo && read -r jm_program && read -r jm_daemon; } 2>/dev/null <"$1/container"
+  shift
+  set -- env "DOCKER_HOST=$jm_daemon" "${jm_program:-docker}" "$@"
+  ! command -v timeout >/dev/null 2>&1 || set -- timeout -k 1 $jm_docker_s "$@"
+  [ "$jm_sudo" != sudo ] || set -- sudo -n "$@"
+  "$@" </dev/null 2>/dev/null
+}
+
+# jm_find_boxes DIR: adds the running container of the run in DIR to jm_boxes, as a word RUN_ID:CONTAINER,
+# and the run to jm_boxed. CONTAINER is "unknown" while docker does not answer: there may be one.
+jm_find_boxes() {
+  [ -e "$1/container" ] && jm_same_boot "$1" || return 0
+  jm_boxed="$jm_boxed ${1##*/}"
+  jm_found=$(jm_docker "$1" ps -q --no-trunc --filter "label=jobman.dir=$1") || jm_found=unknown
+  for jm_one in $jm_found; do jm_boxes="$jm_boxes ${1##*/}:$jm_one"; done
+}
+
+# Adds jm_boxes to jm_left, in place of those of their processes that are visible.
+jm_add_boxes() {
+  [ -n "$jm_boxes" ] || return 0
+  # shellcheck disable=SC2086
+  set -- $jm_left
+  jm_left=''
+  for jm_one in "$@"; do
+    jm_box_of "$jm_one" || jm_left="$jm_left $jm_one"
+  done
+  jm_left=$jm_left$jm_boxes
+}
+
+# jm_box_of PID: whether the process is in one of jm_boxes; sets jm_box to it.
+jm_box_of() {
+  for jm_box in $jm_boxes; do
+    grep -qF "${jm_box#*:}" "/proc/$1/cgroup" 2>/dev/null && return
+  done
+  jm_box=''
+  return 1
+}
+
+# What `docker exec` runs in a container, with a signal and whom it is for: "all" processes of the
+# container, as outside, or those of the command's "session", for notices. The container may see the
+# processes of the machine. Ends with 3 if there is nobody yet.
+jm_in_box='
+signal=$1 whom=$2 all="" first="" code=3 n="[0-9]"
+session_of() {
+  IFS= read -r line 2>/dev/null <"/proc/$1/stat" || return
+  set -- ${line##*) }
+  session=$4
+}
+own=$(cat /proc/self/cgroup)
+[ -n "$own" ] || exit 1
+session_of 1 && first=$session
+# Parents first, and all at once: no shell may go on with its next line.
+for pid in /proc/$n /proc/$n$n /proc/$n$n$n /proc/$n$n$n$n /proc/$n$n$n$n$n*; do
+  pid=${pid#/proc/}
+  [ "$pid" != $$ ] && [ "$(cat "/proc/$pid/cgroup" 2>/dev/null)" = "$own" ] || continue
+  session_of "$pid" || continue
+  case $whom:$first in all:* | session:"$session") ;; *) continue ;; esac
+  all="$all $pid"
+  [ "$pid" = 1 ] || code=0
+done
+[ "$code" != 0 ] || kill -s "$signal" $all
+exit $code'
+
+# jm_signal_box SIGNAL WHOM WORD: fails if the signal could not be delivered yet. An image may lack the
+# tools; then the first process gets it.
+jm_signal_box() {
+  set -- "$1" "$2" "$jm_runs/${3%:*}" "${3##*:}"
+  case $1:$4 in
+    *:unknown) return 1 ;;
+    KILL:*) jm_code=126 ;;
+    *)
+      jm_docker "$3" exec -u 0 "$4" sh -c "$jm_in_box" sh "$1" "$2" >/dev/null
+      jm_code=$?
+      ;;
+  esac
+  case $jm_code in
+    0) return ;;
+    3) return 1 ;;
+  esac
+  jm_docker "$3" kill -s "$1" "$4" >/dev/null
+}
+
+# A notice's signal for the container of the run, which may be about to start.
+jm_signal_own_box() {
+  [ -e "$jm_dir/container" ] || return 0
+  jm_looks=0
+  while jm_boxes='' && jm_find_boxes "$jm_dir"; [ "$jm_looks" -lt "$jm_box_looks" ]; do
+    # shellcheck disable=SC2086
+    [ -n "$jm_boxes" ] && jm_signal_box "$jm_signal" session $jm_boxes && return
+    jm_alive || return 0
+    jm_looks=$((jm_looks + 1))
+    jm_nap $jm_nap_s
+  done
+}
+
+# jm_drop_box DIR: removes what is left of the container of a run whose processes have ended, which is
+# more than a file if they were killed: a client of docker that had not started it yet.
+jm_drop_box() {
+  [ -e "$1/container" ] || return 0
+  # shellcheck disable=SC2062
+  for jm_file in $(grep "-lFejobman.dir=$1" /proc/[0-9]*/cmdline 2>/dev/null); do
+    tr '\0' '\n' 2>/dev/null <"$jm_file" | grep "-qxFejobman.dir=$1" || continue
+    jm_one=${jm_file#/proc/}
+    kill -KILL "${jm_one%/cmdline}" 2>/dev/null || sudo -n kill -KILL "${jm_one%/cmdline}"
+  done 2>/dev/null
+  jm_found=$(jm_docker "$1" ps -aq --filter "label=jobman.dir=$1") || return
+  # shellcheck disable=SC2086
+  [ -z "$jm_found" ] || jm_docker "$1" rm -f $jm_found >/dev/null || return
+  rm -f "$1/container"
+}
+
+# jm_where PID: prints " in the container NAME (IMAGE)" if it is in one.
+jm_where() {
+  jm_box=$(grep -oE '[0-9a-f]{64}' "/proc/$1/cgroup" 2>/dev/null | head -n 1)
+  [ -n "$jm_box" ] && ! grep -qF "$jm_box" /proc/self/cgroup || return
+  set -- inspect -f '{{.Name}} ({{.Config.Image}})' "$jm_box"
+  jm_found=$(jm_docker "$jm_dir" "$@" || sudo -n docker "$@" 2>/dev/null) || jm_found=$jm_box
+  echo " in the container ${jm_found#/}"
 }
 
 # jm_set_others PREFIX: sets what jm_find_others looks for.
@@ -646,15 +808,28 @@ jm_is_ours() {
 # Who holds the chips: sets jm_left to processes of other runs of jm_job, and jm_theirs to those of
 # others as words PID PATH. Processes of this very run were started meanwhile by another call.
 jm_find_holders() {
-  jm_left='' jm_last='' jm_theirs=''
+  jm_left='' jm_last='' jm_theirs='' jm_boxes=''
   # shellcheck disable=SC2046
   set -- $(jm_holders)
+  [ $# -eq 0 ] || for jm_file in "$jm_runs/$jm_job"*/container; do jm_find_boxes "${jm_file%/container}"; done
   while [ $# -ge 2 ]; do
-    if jm_look "$1" && [ "$jm_state" != Z ] && jm_run_of "$1" && [ "$jm_of" != "$jm_runs/$jm_id" ]; then
-      if jm_is_ours "$1"; then jm_left="$jm_left $1"; else jm_theirs="$jm_theirs $1 $2"; fi
-    fi
+    if jm_look "$1" && [ "$jm_state" != Z ]; then jm_sort_holder "$1" "$2"; fi
     shift 2
   done
+}
+
+# jm_sort_holder PID PATH. A container is ended, not its processes, whose environment is another user's.
+jm_sort_holder() {
+  if jm_box_of "$1"; then jm_of=$jm_runs/${jm_box%:*}; else jm_run_of "$1"; fi
+  if [ "$jm_of" = "$jm_runs/$jm_id" ]; then
+    return
+  elif [ -n "$jm_box" ] && jm_is_of_job "$jm_of"; then
+    jm_left="$jm_left $jm_box"
+  elif [ -z "$jm_box" ] && jm_is_ours "$1"; then
+    jm_left="$jm_left $1"
+  else
+    jm_theirs="$jm_theirs $1 $2"
+  fi
 }
 
 # jm_words_of PID: prints its command line.
@@ -679,7 +854,7 @@ jm_busy() {
           '{ for (i = 1; i < NF; i += 2) if ($i == pid && !n[$(i + 1)]++) s = s ", " $(i + 1)
              print substr(s, 3) }')
         [ "$jm_count" -gt "$jm_named_holders" ] ||
-          jm_text="$jm_text; process $1 of ${jm_user:-?} ($(jm_words_of "$1")) holds $jm_held"
+          jm_text="$jm_text; process $1 of ${jm_user:-?} ($(jm_words_of "$1"))$(jm_where "$1") holds $jm_held"
         ;;
     esac
     shift 2
@@ -731,9 +906,19 @@ jm_set_term_end() {
 
 # jm_end FIND: ends what FIND finds: TERM until jm_term_end_cs, then KILL.
 jm_end() {
-  jm_find=$1
+  jm_find=$1 jm_boxed=''
   jm_terminate
   jm_kill
+  [ "$jm_find" != jm_find_holders ] || return 0
+  for jm_one in $jm_boxed; do jm_drop_box "$jm_runs/$jm_one"; done
+}
+
+# jm_send SIGNAL WORD: to a process, or to those in a container.
+jm_send() {
+  case $2 in
+    *:*) jm_signal_box "$1" all "$2" ;;
+    *) kill -"$1" "$2" 2>/dev/null || true ;;
+  esac
 }
 
 # TERM to every process, also new ones, until none is left or the grace is over.
@@ -745,11 +930,22 @@ jm_terminate() {
     [ "$jm_now_cs" -lt "$jm_term_end_cs" ] || return
     for jm_one in $jm_left; do
       case $jm_told in *" $jm_one "*) continue ;; esac
-      kill -TERM "$jm_one" 2>/dev/null
-      jm_told="$jm_told$jm_one "
+      jm_word=$jm_one
+      ! jm_send TERM "$jm_word" || jm_told="$jm_told$jm_word "
     done
     jm_nap $jm_pause
     jm_pause=$jm_nap_s
+  done
+}
+
+# Containers first: what copies their output gets a moment to do so.
+jm_kill_left() {
+  case $jm_left in *:*) : "${jm_copy_end_cs:=$((jm_now_cs + jm_copy_wait_cs))}" ;; esac
+  for jm_word in $jm_left; do
+    case $jm_word in
+      *:*) jm_send KILL "$jm_word" ;;
+      *) [ "$jm_now_cs" -lt "${jm_copy_end_cs:-0}" ] || jm_send KILL "$jm_word" ;;
+    esac
   done
 }
 
@@ -757,11 +953,18 @@ jm_terminate() {
 jm_kill() {
   jm_clock
   jm_kill_end_cs=$((jm_now_cs + jm_kill_wait_cs)) jm_exit_end_cs=$((jm_now_cs + jm_exit_wait_cs))
+  jm_copy_end_cs=''
   while "$jm_find"; [ -n "$jm_left$jm_last" ]; do
-    # shellcheck disable=SC2086
-    [ -z "$jm_left" ] || kill -KILL $jm_left 2>/dev/null
+    jm_clock
+    jm_kill_left
     jm_clock
     [ -n "$jm_left" ] || [ "$jm_now_cs" -lt "$jm_exit_end_cs" ] || kill -KILL "$jm_last" 2>/dev/null
+    [ "$jm_now_cs" -lt "$jm_kill_end_cs" ] || case $jm_left in
+      *:unknown*)
+        jm_die 'docker does not answer, and a container of this job may still run:' \
+          'run on the host: sudo systemctl restart docker'
+        ;;
+    esac
     [ "$jm_now_cs" -lt "$jm_kill_end_cs" ] ||
       jm_die "these processes of run $jm_id do not end, even by KILL: ${jm_left:-$jm_last}"
     jm_nap $jm_first_nap_s

@@ -156,6 +156,12 @@ CREATE INDEX deliveries_waiting ON deliveries (number) WHERE next_try IS NOT NUL
 ALTER TABLE jobs ADD COLUMN set_aside TEXT;
 )sql";
 
+// job.worker_num was the number of hosts that were expected; now it is a suffix, part of the names.
+constexpr const char* kVersion7 = R"sql(
+UPDATE job_files SET spec_json = json_remove(spec_json, '$.job.worker_num')
+  WHERE json_valid(spec_json) AND json_type(spec_json, '$.job.worker_num') IS NOT NULL;
+)sql";
+
 constexpr const char* kMigrating = "upgrading the store";
 
 struct Records {
@@ -228,6 +234,7 @@ constexpr Migration kMigrations[] = {
     {.sql = kVersion1}, {.sql = kVersion2},
     {.sql = kVersion3}, {.sql = kVersion4, .rewrite = UpgradeRecords},
     {.sql = kVersion5}, {.rewrite = UpgradeSpecs},
+    {.sql = kVersion7},
 };
 
 Error NewerStore(std::int64_t version, std::size_t known) {

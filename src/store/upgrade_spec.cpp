@@ -97,8 +97,9 @@ void UpgradeHooks(Json& spec) {
 Json UpgradeSpec(const Json& old) {
   if (!old.is_object()) return old;
   Json spec = Compact(old);
+  spec.erase("worker_num");  // it was the number of hosts that were expected
   spec["job"] = Json::object();
-  for (const char* key : {"name", "environment", "worker_num", "labels"}) {
+  for (const char* key : {"name", "environment", "labels"}) {
     Move(spec, key, spec["job"], key);
   }
   UpgradeTpu(GetMember(old, "tpu"), spec["tpu"]);

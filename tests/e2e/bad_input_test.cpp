@@ -119,12 +119,6 @@ TEST_F(BadInput, DuplicateHost) {
       "command: {cmd: 'true', workers: [1, 1]}\n",
       2, {"1"});
 }
-TEST_F(BadInput, EmptyCommand) {
-  Refused(
-      "job: {name: x}\ncloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
-      "command: {cmd: ''}\n",
-      2, {"command.cmd"});
-}
 TEST_F(BadInput, AnInvalidNodeName) {
   Refused(
       "cloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b, name: 'Bad Name!'}\n"
@@ -212,7 +206,7 @@ TEST_F(BadInput, AnEndpointWithAQuery) {
   EXPECT_THAT(gc.err, HasSubstr("fragment (#)"));
 }
 TEST_F(BadInput, AFeatureThatIsNotSupportedYetIsNamed) {
-  Refused(Good("gcsfuse: {bucket_name: b}\n"), 2, {"gcsfuse", "not supported yet"});
+  Refused(Good("code: {dir: .}\n"), 2, {"code", "not supported yet"});
 }
 TEST_F(BadInput, AHomeThatCannotBeWritten) {
   const Ran ran = RunProgram({std::string(JOBMAN_BIN_DIR) + "/jobman", "--home", "/proc/nowhere",

@@ -112,7 +112,10 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
     field = *found;
     return base::Ok();
   };
-  if (key == "job.worker_num") return number(spec.worker_num);
+  if (key == "command.workers") {
+    JM_ASSIGN_OR_RETURN(spec.command.workers, core::ParseHostSet(value));
+    return base::Ok();
+  }
   if (key == "tpu.num_slices") return number(spec.tpu.num_slices);
   if (key == "retries.preemption") return number(spec.retries.preemption);
   if (key == "retries.failure") return number(spec.retries.failure);

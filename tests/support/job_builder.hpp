@@ -47,10 +47,6 @@ class JobBuilder {
     job_.spec.command.workers = {.all = false, .numbers = std::move(hosts)};
     return *this;
   }
-  JobBuilder& ExpectHosts(int count) {
-    job_.spec.worker_num = count;
-    return *this;
-  }
   JobBuilder& Retries(core::RetrySpec retries) {
     job_.spec.retries = retries;
     return *this;

@@ -8,6 +8,7 @@
 
 #include "jobman/base/clock.hpp"
 #include "jobman/base/state_paths.hpp"
+#include "jobman/ports/bucket_api.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/ports/slice_api.hpp"
 #include "jobman/ports/stores.hpp"
@@ -29,6 +30,9 @@ struct CloudClient {
 /// it is not running.
 using CloudOpener =
     std::function<base::Task<base::Result<CloudClient>>(base::StatePaths, core::CloudSpec)>;
+/// Opens the buckets that the slices of a cloud use; null if the cloud has none.
+using BucketOpener = std::function<base::Result<std::shared_ptr<ports::BucketApi>>(
+    asio::any_io_executor, const core::CloudSpec&)>;
 /// Opens a shell on hosts whose keys are pinned in the given store, which must outlive the shell.
 using ShellOpener =
     std::function<std::unique_ptr<ports::HostShell>(asio::any_io_executor, ports::HostKeyStore&)>;
@@ -49,6 +53,7 @@ struct Context {
   const base::Clock* clock = nullptr;
   Pause pause = {};
   CloudOpener open_cloud = {};
+  BucketOpener open_buckets = {};  ///< empty: no bucket is looked at
   ShellOpener open_shell = {};
   ControllerStarter start_controller = {};
   SiteLooker look_at_site = {};  ///< empty: the store may be used anywhere

@@ -17,7 +17,8 @@ struct CheckedFile {
   std::vector<std::string> notes = {};  ///< what the user should know, a sentence each
 };
 /// Refuses what can be refused before a job is stored: a key that cannot be used (a missing one is
-/// generated), and an offer that the zone does not have, see CheckOffer(). Without a sandbox,
+/// generated), an offer that the zone does not have, see CheckOffer(), and buckets in another
+/// region, see CheckBuckets(). Without a sandbox,
 /// simulated hosts are our own processes and only our user can log in: changes `ssh.user`.
 base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded);
 

@@ -7,6 +7,7 @@
 
 #include "jobman/base/result.hpp"
 #include "jobman/base/time.hpp"
+#include "jobman/core/setup_spec.hpp"
 #include "jobman/core/spec_fields.hpp"
 
 namespace jobman::core {
@@ -92,16 +93,34 @@ enum class HostKeyRule {
   kFirstUse,  ///< the first one seen is pinned
   kStrict,    ///< the host is not logged in to
 };
+/// A key of this machine that the hosts get: in ~/.ssh, under its own file's name. It is read when
+/// a run starts, and stored nowhere else.
+struct Identity {
+  std::string private_key = {};   ///< local path
+  std::string public_key = {};    ///< local path
+  std::string config_entry = {};  ///< lines for ~/.ssh/config
+  bool authorize = false;         ///< the hosts let it log in
+  static void Fields(auto&& field) {
+    field("private_key", &Identity::private_key);
+    field("public_key", &Identity::public_key);
+    field("config_entry", &Identity::config_entry);
+    field("authorize", &Identity::authorize);
+  }
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
 struct SshSpec {
   std::string user = {};         ///< login name on the hosts; never empty in a resolved spec
   std::string private_key = {};  ///< path; never empty in a resolved spec
   int port = 22;                 ///< 0: the port that the local simulator reports
   HostKeyRule host_keys = HostKeyRule::kFirstUse;
+  std::vector<Identity> identities = {};
   static void Fields(auto&& field) {
     field("user", &SshSpec::user);
     field("private_key", &SshSpec::private_key);
     field("port", &SshSpec::port);
     field("host_keys", &SshSpec::host_keys);
+    field("identities", &SshSpec::identities);
   }
   friend bool operator==(const SshSpec&, const SshSpec&) = default;
 };
@@ -166,7 +185,7 @@ struct OnNotice {
 };
 
 struct CommandSpec {
-  std::string cmd = {};
+  std::string cmd = {};  ///< empty: the job holds its slice until it is cancelled
   HostSet workers = {};
   std::string workdir = {};  ///< on the host; empty: the home folder
   std::map<std::string, std::string> env = {};
@@ -308,11 +327,18 @@ struct JobSpec {
   std::string name = {};
   std::map<std::string, std::string> labels = {};
   std::map<std::string, std::string> environment = {};  ///< for every setup step and the command
-  std::optional<int> worker_num = {};                   ///< expected number of hosts, if given
+  /// "auto": the name is to get the smallest free number as its suffix. Any other suffix is part of
+  /// the names already.
+  std::string worker_num = {};
+  std::optional<EnvType> env_type = {};  ///< where the command runs; nothing: kNone
   CloudSpec cloud = {};
   TpuSpec tpu = {};
   SshSpec ssh = {};
-  std::vector<SetupStep> setup = {};
+  GcsfuseSpec gcsfuse = {};
+  DockerSpec docker = {};  ///< of the three, only the section that env_type names has values
+  CondaSpec conda = {};
+  VenvSpec venv = {};
+  std::vector<SetupStep> setup = {};  ///< run after those of the sections above: see BuiltInsOf
   CommandSpec command = {};
   RetrySpec retries = {};
   WatchdogSpec watchdog = {};
@@ -323,10 +349,15 @@ struct JobSpec {
     field("job.name", &JobSpec::name);
     field("job.environment", &JobSpec::environment);
     field("job.worker_num", &JobSpec::worker_num);
+    field("job.env_type", &JobSpec::env_type);
     field("job.labels", &JobSpec::labels);
     field("cloud", &JobSpec::cloud);
     field("tpu", &JobSpec::tpu);
     field("ssh", &JobSpec::ssh);
+    field("gcsfuse", &JobSpec::gcsfuse);
+    field("docker", &JobSpec::docker);
+    field("conda", &JobSpec::conda);
+    field("venv", &JobSpec::venv);
     field("setup", &JobSpec::setup);
     field("command", &JobSpec::command);
     field("retries", &JobSpec::retries);

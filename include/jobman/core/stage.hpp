@@ -7,12 +7,13 @@
 #include <variant>
 #include <vector>
 
+#include "jobman/core/built_in.hpp"
 #include "jobman/core/job_spec.hpp"
 #include "jobman/core/slice.hpp"
 
 namespace jobman::core {
 
-/// A setup step, by its index in JobSpec::setup.
+/// A setup step: first those of BuiltInsOf(), then those of JobSpec::setup.
 struct SetupStage {
   int index = 0;
   friend auto operator<=>(const SetupStage&, const SetupStage&) = default;
@@ -24,8 +25,14 @@ struct CommandStage {
 using StageId = std::variant<SetupStage, CommandStage>;
 
 bool IsCommand(const StageId& id);
-/// The setup step it is; nullptr for the command.
+/// The setup step it is; nullptr for the command. A built-in step has no `run`.
 const SetupStep* StepOf(const JobSpec& spec, const StageId& id);
+/// The section of the job file whose setup step it is; nothing for steps of `setup` and the
+/// command.
+std::optional<BuiltIn> BuiltInOf(const JobSpec& spec, const StageId& id);
+int CountSteps(const JobSpec& spec);
+/// The names of all setup steps, in their order.
+std::vector<std::string> StepNames(const JobSpec& spec);
 /// "setup-0-install", "run": names the log folder, and the stage everywhere a user sees it.
 std::string StageName(const JobSpec& spec, const StageId& id);
 /// "setup-0", "run": without the name of the step.

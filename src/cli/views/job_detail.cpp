@@ -45,12 +45,6 @@ std::string TpuText(const core::TpuSpec& tpu) {
   return base::Join(parts, ", ");
 }
 
-std::string SetupText(const std::vector<core::SetupStep>& steps) {
-  std::vector<std::string> names;
-  for (const core::SetupStep& step : steps) names.push_back(step.name);
-  return base::Join(names, ", ");
-}
-
 std::string Budget(std::string_view name, int spent, const std::optional<int>& limit) {
   return fmt::format("{} {} of {}", name, spent, limit ? std::to_string(*limit) : "unlimited");
 }
@@ -120,8 +114,9 @@ std::string RenderItem(const JobDetails::Item& item, core::TimePoint now, const 
   sheet.Line("labels", LabelsText(job.spec.labels));
   sheet.Line("tpu", TpuText(job.spec.tpu));
   sheet.Line("slice", job.slice ? SliceText(*job.slice) : "none held");
-  sheet.Line("setup", SetupText(job.spec.setup));
-  sheet.Line("command", FirstLine(job.spec.command.cmd));
+  sheet.Line("setup", base::Join(core::StepNames(job.spec), ", "));
+  sheet.Line("command", job.spec.command.cmd.empty() ? "none: holds its slice"
+                                                     : FirstLine(job.spec.command.cmd));
   sheet.Line("workers", core::HostSetText(job.spec.command.workers));
   sheet.Line("retries", RetriesText(job));
   for (const std::string& trouble : HookTroubles(item.deliveries, now)) {

@@ -184,11 +184,6 @@ std::optional<base::Error> Misfit(const Job& job) {
                        .message = std::move(message),
                        .hint = std::move(hint)};
   };
-  if (job.spec.worker_num && *job.spec.worker_num != count) {
-    return misfit(fmt::format("job.worker_num is {}, but slice {} has {}", *job.spec.worker_num,
-                              job.slice->ref.name, base::Plural(count, "host")),
-                  "correct or remove job.worker_num");
-  }
   const auto beyond = [&](const HostSet& hosts, const std::string& key) {
     const auto host = std::find_if(hosts.numbers.begin(), hosts.numbers.end(),
                                    [&](int number) { return number >= count; });
@@ -206,7 +201,7 @@ std::optional<base::Error> Misfit(const Job& job) {
 
 void BeginWork(Turn& turn) {
   if (auto misfit = Misfit(turn.job)) return FailForGood(turn, *std::move(misfit), 0);
-  const bool any_setup = !turn.job.spec.setup.empty();
+  const bool any_setup = CountSteps(turn.job.spec) > 0;
   BeginStage(turn, any_setup ? StageId{SetupStage{}} : StageId{CommandStage{}});
 }
 

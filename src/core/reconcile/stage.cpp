@@ -182,7 +182,7 @@ void BeginNext(Turn& turn) {
                     ": nothing is started there before it is repaired");
   }
   const int next = step->index + 1;
-  const bool last = next == static_cast<int>(turn.job.spec.setup.size());
+  const bool last = next == CountSteps(turn.job.spec);
   BeginStage(turn, last ? StageId{CommandStage{}} : StageId{SetupStage{next}});
 }
 
@@ -252,7 +252,7 @@ void BeginStage(Turn& turn, StageId id) {
                                              base::Plural(Count(job.slice->hosts), "host")));
   }
   turn.Enter(Setup{.step = step->index},
-             fmt::format("setup step {} of {}, {}, on {}", step->index + 1, job.spec.setup.size(),
+             fmt::format("setup step {} of {}, {}, on {}", step->index + 1, CountSteps(job.spec),
                          StepOf(job.spec, id)->name, base::Plural(hosts, "host")));
 }
 

@@ -68,6 +68,20 @@ TEST_F(CreateJobsTest, EachFileIsStoredWithItsSourceAndTheControllerWokenOnce) {
   EXPECT_THAT(controller.Take(), SizeIs(1));
 }
 
+TEST_F(CreateJobsTest, AFreeNumberBecomesTheSuffixOfTheNames) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  config::Loaded file = File();
+  file.spec.worker_num = "auto";
+  file.spec.tpu.name = "slice";
+  ASSERT_TRUE(Await(CreateJobs(Context(), {File("train_2")})).ok());
+  const auto jobs = Await(CreateJobs(Context(), {file, file}));
+  ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
+  EXPECT_EQ(jobs->at(0).name, "train_1");
+  EXPECT_EQ(jobs->at(0).spec.name, "train_1");
+  EXPECT_EQ(jobs->at(0).spec.tpu.name, "slice-1");
+  EXPECT_EQ(jobs->at(1).name, "train_3");
+}
+
 TEST_F(CreateJobsTest, SecretsAreSentAndNotStored) {
   ::setenv("CREATE_JOBS_TOKEN", "a secret value", 1);
   config::Loaded file = File();

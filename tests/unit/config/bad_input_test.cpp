@@ -122,7 +122,7 @@ const BadInput kKeys[] = {
     {"NothingNear", SmallJob("ssh:\n  xyzzyx: 1\n"), R"(job.yaml:4:3: unknown key "ssh.xyzzyx"
   4 |   xyzzyx: 1
     |   ^
-  the keys here are: user, private_key, public_key, port, host_keys
+  the keys here are: user, private_key, public_key, port, host_keys, identities, tpu_private_key, tpu_public_key
 )"},
     {"UnknownKeyInStep", SmallJob("setup:\n  - {run: a}\n  - {rnu: b, run: c}\n"),
      R"(job.yaml:5:6: unknown key "setup[1].rnu"
@@ -211,20 +211,59 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
     | ^
   leave nfs out
 )"},
-    {"NotYetWord", SmallJob("job: {env_type: docker}\n"),
-     R"(job.yaml:3:17: job.env_type: docker is not supported yet
+    {"NoSectionOfThatName", SmallJob("job: {env_type: docker}\n"),
+     R"(job.yaml:3:17: job.env_type is docker, but there is no section docker
   3 | job: {env_type: docker}
     |                 ^
-  write none
+  write the section, or leave job.env_type out
 )"},
-    {"QueueEnabled", SmallJob("job: {queue: {enabled: true, config: q.yaml}}\n"),
-     R"(job.yaml:3:24: job.queue.enabled: true is not supported yet
-  3 | job: {queue: {enabled: true, config: q.yaml}}
+    {"NoImage", SmallJob("job: {env_type: docker}\ndocker: {flags: [--privileged]}\n"),
+     R"(job.yaml:4:1: docker.image is missing
+  4 | docker: {flags: [--privileged]}
+    | ^
+  for example: image: python:3.10
+)"},
+    {"BucketWithScheme", SmallJob("gcsfuse: {bucket_name: gs://b, mount_path: /b}\n"),
+     R"(job.yaml:3:24: gcsfuse.bucket_name: "gs://b" is not the name of a bucket
+  3 | gcsfuse: {bucket_name: gs://b, mount_path: /b}
     |                        ^
-  write false
+  write the name alone, without gs://
+)"},
+    {"MountPathIsRelative",
+     SmallJob("gcsfuse: {bucket_name: abc, mount_path: /b, extra_mounts: [{mount_path: c}]}\n"),
+     R"(job.yaml:3:73: gcsfuse.extra_mounts[0].mount_path: "c" is not an absolute path
+  3 | gcsfuse: {bucket_name: abc, mount_path: /b, extra_mounts: [{mount_path: c}]}
+    |                                                                         ^
+  begin with / or ~/: it is a folder of the hosts
+)"},
+    {"CacheSize",
+     SmallJob("gcsfuse: {bucket_name: abc, mount_path: /b, cache: {metadata_ttl_secs: 1h}}\n"),
+     R"(job.yaml:3:72: gcsfuse.cache.metadata_ttl_secs: "1h" is not a whole number
+  3 | gcsfuse: {bucket_name: abc, mount_path: /b, cache: {metadata_ttl_secs: 1h}}
+    |                                                                        ^
+  write a number, or -1: without limit
+)"},
+    {"PythonVersion", SmallJob("job: {env_type: venv}\nvenv: {name: e, python: 3.x}\n"),
+     R"(job.yaml:4:25: venv.python: "3.x" is not a version of Python 3
+  4 | venv: {name: e, python: 3.x}
+    |                         ^
+  write "3.10", in quotes, or python3.10
+)"},
+    {"VenvElsewhere", SmallJob("job: {env_type: venv}\nvenv: {name: ../e}\n"),
+     R"(job.yaml:4:14: venv.name: "../e" is not the name of a folder
+  4 | venv: {name: ../e}
+    |              ^
+  use letters, digits, -, _ and .
+)"},
+    {"StepNamedLikeASection",
+     SmallJob("gcsfuse: {bucket_name: abc, mount_path: /b}\nsetup: [{name: gcsfuse, run: a}]\n"),
+     R"(job.yaml:4:16: setup[0]: there is already a step named "gcsfuse"
+  4 | setup: [{name: gcsfuse, run: a}]
+    |                ^
+  the section gcsfuse has that name
 )"},
     {"MisspelledWord", SmallJob("job: {env_type: nnoe}\n"),
-     R"(job.yaml:3:17: job.env_type: "nnoe" is not one of: none
+     R"(job.yaml:3:17: job.env_type: "nnoe" is not one of: none, docker, conda, venv
   3 | job: {env_type: nnoe}
     |                 ^
   did you mean none?
@@ -286,17 +325,6 @@ job.yaml: tpu.project is missing, and nothing else names a project
   2 | tpu: {accelerator: v4-8, zone: us-central2-b}
     | ^
   write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID
-)"},
-    {"EmptyCommand",
-     "tpu: {accelerator: v4-8, zone: us-central2-b, project: p}\ncommand:\n  cmd: ' '\n",
-     R"(job.yaml:3:8: command.cmd is empty
-  3 |   cmd: ' '
-    |        ^
-  for example: cmd: python train.py
-)"},
-    {"NoCommand", "tpu: {accelerator: v4-8, zone: us-central2-b, project: p}\n",
-     R"(job.yaml: command.cmd is missing
-  for example: cmd: python train.py
 )"},
     {"JobNameLikeAnOption", SmallJob("job: {name: --all}\n"),
      R"(job.yaml:3:13: job.name: "--all" begins with '-', as an option does
@@ -387,11 +415,6 @@ job.yaml: tpu.project is missing, and nothing else names a project
      R"(job.yaml:4:21: setup[0].hosts: there is no host 4: a v4-32 has 4 hosts, 0-3
   4 |   - {run: a, hosts: [0, 4]}
     |                     ^
-)"},
-    {"WorkerNum", SmallJob("job: {worker_num: 8}\n"),
-     R"(job.yaml:3:19: job.worker_num is 8, but a v4-32 has 4 hosts, 0-3
-  3 | job: {worker_num: 8}
-    |                   ^
 )"},
     {"PatternsThatAreSlowTogether",
      SmallJob("watchdog: {bad_output: ['a[bc]{800}', 'b[bc]{800}', 'c[bc]{800}']}\n"),

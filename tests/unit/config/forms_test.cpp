@@ -74,6 +74,37 @@ TEST(Forms, SectionsWithoutAValueAreNothing) {
             "");
 }
 
+TEST(Forms, WithoutACommandTheJobHoldsItsSlice) {
+  const std::string tpu = "tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n";
+  for (const std::string command : {"", "command: {workers: all}\n", "command: {cmd: ' '}\n"}) {
+    EXPECT_THAT(
+        WarningsOf(tpu + command, {}),
+        HasSubstr("there is no command.cmd: the job holds its slice until it is cancelled"));
+  }
+  const std::string queue = "job: {queue: {enabled: true, config: q.yaml}}\n";
+  EXPECT_THAT(WarningsOf(SmallJob(queue), {}), HasSubstr("the task queue is not supported yet"));
+  EXPECT_EQ(testing::MustLoad(RequestOf(SmallJob(queue))).spec.command.cmd, "");
+}
+
+TEST(Forms, AWorkerNumberIsASuffixOfTheNames) {
+  const auto load = [](const std::string& number, const std::string& cmd = "echo") {
+    return testing::MustLoad(RequestOf("job: {name: a b, worker_num: " + number + "}\n" +
+                                       "tpu: {accelerator: v4-32, zone: us-central2-b, project: p, "
+                                       "name: 'x-${tpu.accelerator}'}\n"
+                                       "command: {cmd: '" +
+                                       cmd + "'}\n"))
+        .spec;
+  };
+  const core::JobSpec spec = load("B_2", "echo ${job.name} ${job.worker_num}");
+  EXPECT_EQ(spec.name, "a b_B_2");
+  EXPECT_EQ(spec.tpu.name, "x-v4-32-b-2");
+  EXPECT_EQ(spec.command.cmd, "echo a b_B_2 B_2");
+  EXPECT_EQ(spec.worker_num, "");
+  EXPECT_EQ(load("null").name, "a b");
+  EXPECT_EQ(load("auto").name, "a b") << "known when the job is stored";
+  EXPECT_EQ(load("auto").worker_num, "auto");
+}
+
 TEST(Forms, WarnsOfASecretFromTheEnvironment) {
   const auto warns = [](const std::string& name) {
     const std::string text = SmallJob("job: {environment: {V: \"${oc.env:" + name + "}\"}}\n");

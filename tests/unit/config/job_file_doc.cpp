@@ -32,7 +32,8 @@ command: {cmd: echo hello from host $JOBMAN_HOST_INDEX}
 - Durations look like `90s`, `15m` or `1h30m`; a bare number is seconds.
 - Limits: 1 MiB for a job file, 256 KiB for a startup script, 128 KiB for a variable with its name.
 - Hosts look like `all`, `3`, `"0,3-7"` or `[0, 3]`. Host numbers begin with 0.
-- A path may begin with `~/`; a relative path is relative to the folder of the file that contains it.
+- A path may begin with `~/`. A relative path is looked for in the folder of the file that contains it,
+  then in the working folder, then at the root of the Git checkout around that.
 - Where a key takes "text or a map", the text is short for a map with one key: `cloud: local` means
   `cloud: {endpoint: local}`, `no_output: 30m` means `no_output: {after: 30m}`. In `on`, a URL is short for
   `{post: URL}`, any other text for `{run: COMMAND}`.

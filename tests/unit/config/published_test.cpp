@@ -1,8 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
+#include <filesystem>
 
+#include "jobman/core/built_in.hpp"
 #include "tests/unit/config/support.hpp"
 
 namespace jobman::config {
@@ -67,7 +68,7 @@ tpu:
   version: v2-alpha-tpuv5
   pricing: spot
   flags: ["--network=default"]
-gcsfuse: {bucket_name: b, mount_path: /m, cache: {dir: /c, metadata_ttl_secs: 3600}, extra_mounts: []}
+gcsfuse: {bucket_name: bkt, mount_path: /m, cache: {dir: /c, metadata_ttl_secs: 3600}, extra_mounts: []}
 ssh:
   private_key: ~/.ssh/google_rsa
   identities: [{private_key: a, public_key: b, config_entry: "Host 10.* 34.* 35.*"}]
@@ -77,28 +78,87 @@ command:
   workers: [0]
 )";
 
-std::set<std::string> MessagesOf(const char* text) {
-  std::set<std::string> messages;
+/// A job file of jobman v0.
+constexpr const char* kVersion0 = R"(
+job: {name: "first run"}
+setup: {modules: [gcsfuse, venv]}
+tpu: {allocation_mode: tpu-vm, accelerator: v4-8, name: a, zone: us-central2-b,
+      version: tpu-ubuntu2204-base, pricing: spot, flags: null}
+ssh: {private_key: ~/.ssh/google_rsa, public_key: ~/.ssh/google_rsa.pub,
+      tpu_private_key: ~/.ssh/id_rsa, tpu_public_key: ~/.ssh/id_rsa.pub}
+gcsfuse: {bucket_name: a-bucket, mount_path: /mnt/bucket}
+venv: {name: env, requirements_file: requirements.txt, python: "3.11"}
+command: {run: python train.py}
+)";
+
+/// A job file of the lite version.
+constexpr const char* kLite = R"(
+tpu:
+  allocation_mode: tpu-vm
+  acceleratorType: v4-8
+  name: someone-${tpu.acceleratorType}
+  zone: us-central2-b
+  version: tpu-ubuntu2204-base
+  pricing: spot
+loop: true
+brevo_email: {api_key: null, sender: null, receiver: null}
+)";
+
+core::JobSpec SpecOf(const char* text) {
   const LoadResult result = Load(RequestOf(text, {{"GOOGLE_CLOUD_PROJECT", "p"}}));
-  for (const Problem& problem : result.problems) {
-    EXPECT_EQ(problem.reason, base::Reason::kNotSupported) << RenderProblem(problem);
-    messages.insert(problem.message);
+  EXPECT_TRUE(result.loaded.has_value()) << testing::Rendered(result);
+  return result.loaded ? result.loaded->spec : core::JobSpec{};
+}
+
+TEST(PublishedFiles, OfVersion0Load) {
+  const core::JobSpec spec = SpecOf(kVersion0);
+  EXPECT_EQ(spec.command.cmd, "python train.py");
+  EXPECT_EQ(spec.env_type, core::EnvType::kVenv);
+  EXPECT_EQ(spec.venv.python, "python3.11");
+  ASSERT_EQ(spec.ssh.identities.size(), 1U);
+  EXPECT_TRUE(spec.ssh.identities[0].private_key.ends_with("/.ssh/id_rsa"));
+  EXPECT_TRUE(spec.ssh.identities[0].authorize);
+  EXPECT_EQ(spec.ssh.identities[0].config_entry, "Host 10.*\n  IdentityFile ~/.ssh/id_rsa\n");
+}
+
+TEST(PublishedFiles, OfVersion2Load) {
+  const core::JobSpec spec = SpecOf(kVersion2);
+  EXPECT_EQ(spec.env_type, core::EnvType::kDocker);
+  EXPECT_EQ(spec.docker.image, "an/image:latest");
+  EXPECT_EQ(spec.gcsfuse.bucket_name, "a-bucket");
+  EXPECT_EQ(spec.ssh.identities.size(), 1U);
+  EXPECT_EQ(spec.conda, core::CondaSpec{}) << "job.env_type does not name it";
+  EXPECT_THAT(core::BuiltInsOf(spec),
+              ::testing::ElementsAre(core::BuiltIn::kIdentities, core::BuiltIn::kGcsfuse,
+                                     core::BuiltIn::kDocker));
+}
+
+TEST(PublishedFiles, OfVersion3Load) {
+  const core::JobSpec spec = SpecOf(kVersion3);
+  EXPECT_EQ(spec.env_type, core::EnvType::kVenv);
+  EXPECT_EQ(spec.gcsfuse.cache.metadata_ttl_secs, "3600");
+  EXPECT_EQ(spec.command.workers.numbers, std::vector{0});
+}
+
+TEST(PublishedFiles, OfTheLiteVersionHoldTheirSlice) {
+  const core::JobSpec spec = SpecOf(kLite);
+  EXPECT_EQ(spec.tpu.accelerator, "v4-8");
+  EXPECT_EQ(spec.tpu.name, "someone-v4-8");
+  EXPECT_EQ(spec.command.cmd, "");
+  EXPECT_EQ(spec.retries.failure, std::nullopt) << "loop: true";
+}
+
+TEST(Configs, EachIsValid) {
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(base::Path(JOBMAN_SOURCE_DIR) / "configs")) {
+    LoadRequest request = RequestOf("", {{"GOOGLE_CLOUD_PROJECT", "p"}});
+    request.text.reset();
+    request.file = entry.path();
+    EXPECT_EQ(testing::Rendered(Load(request)), "") << entry.path();
+    ++files;
   }
-  return messages;
-}
-
-TEST(PublishedFiles, OfVersion2FailOnlyForKeysThatAreNotSupportedYet) {
-  EXPECT_THAT(MessagesOf(kVersion2),
-              ::testing::UnorderedElementsAre(
-                  "job.env_type: docker is not supported yet", "gcsfuse is not supported yet",
-                  "ssh.identities is not supported yet", "docker is not supported yet"));
-}
-
-TEST(PublishedFiles, OfVersion3FailOnlyForKeysThatAreNotSupportedYet) {
-  EXPECT_THAT(MessagesOf(kVersion3),
-              ::testing::UnorderedElementsAre(
-                  "job.env_type: venv is not supported yet", "gcsfuse is not supported yet",
-                  "ssh.identities is not supported yet", "venv is not supported yet"));
+  EXPECT_GE(files, 7);
 }
 
 }  // namespace

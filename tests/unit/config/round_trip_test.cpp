@@ -32,7 +32,12 @@ class ValidSpec {
     spec_.cloud.endpoint = Either("https://tpu.googleapis.com", "local");
     if (!spec_.cloud.token_file.empty()) spec_.cloud = {.endpoint = "local", .token_file = Path()};
     MakeTpu(spec_.tpu);
-    spec_.ssh = {.user = Name("u"), .private_key = Path(), .port = random_.Number(65535)};
+    spec_.ssh = {.user = Name("u"),
+                 .private_key = Path(),
+                 .port = random_.Number(65535),
+                 .identities = std::move(spec_.ssh.identities)};
+    for (core::Identity& key : spec_.ssh.identities)
+      key.private_key = Path(), key.public_key = Path();
     for (core::SetupStep& step : spec_.setup) {
       step.name = Name("step-");
       step.run += "x";
@@ -47,7 +52,8 @@ class ValidSpec {
     spec_.logs.max_bytes += 1 << 20;
     MakeSmtp(spec_.smtp);
     for (core::HookSpec& hook : spec_.hooks) MakeHook(hook);
-    if (spec_.worker_num) spec_.worker_num = 4 * spec_.tpu.num_slices;
+    if (!spec_.worker_num.empty()) spec_.worker_num = "auto";
+    MakeSetup();
     return std::move(spec_);
   }
 
@@ -60,6 +66,42 @@ class ValidSpec {
     std::map<std::string, std::string> renamed;
     for (auto& [key, value] : map) renamed[Name(prefix)] = std::move(value);
     map = std::move(renamed);
+  }
+
+  /// Sections that job.env_type does not name are empty.
+  void MakeSetup() {
+    const core::EnvType type = spec_.env_type.value_or(core::EnvType::kNone);
+    spec_.docker = type != core::EnvType::kDocker
+                       ? core::DockerSpec{}
+                       : core::DockerSpec{.image = Name("an/image:"),
+                                          .flags = std::move(spec_.docker.flags),
+                                          .env_vars = {Name("A") + "=" + spec_.docker.workdir},
+                                          .mount_dirs = {"~/a", "/b:/c"},
+                                          .workdir = std::move(spec_.docker.workdir)};
+    spec_.conda = type != core::EnvType::kConda
+                      ? core::CondaSpec{}
+                      : core::CondaSpec{.name = Name("env"), .config_file = "name: env\n"};
+    spec_.venv = type != core::EnvType::kVenv ? core::VenvSpec{}
+                                              : core::VenvSpec{.name = Name("env"),
+                                                               .requirements_file = "jax[tpu]\n",
+                                                               .python = "python3.11"};
+    core::GcsfuseSpec& gcsfuse = spec_.gcsfuse;
+    gcsfuse.bucket_name = Name("bucket");
+    gcsfuse.mount_path = Name("/mnt/");
+    MakeCache(gcsfuse.cache);
+    for (core::BucketMount& mount : gcsfuse.extra_mounts) {
+      mount.bucket_name = Name("bucket");
+      mount.mount_path = Name("~/mnt");
+      MakeCache(mount.cache);
+    }
+  }
+
+  void MakeCache(core::GcsfuseCache& cache) {
+    if (!cache.dir.empty()) cache.dir = Path();
+    for (std::string* number : {&cache.metadata_ttl_secs, &cache.stat_cache_max_size_mb,
+                                &cache.type_cache_max_size_mb, &cache.file_cache_max_size_mb}) {
+      if (!number->empty()) *number = Either("-1", "100");
+    }
   }
 
   void MakeTpu(core::TpuSpec& tpu) {

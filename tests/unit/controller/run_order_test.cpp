@@ -51,6 +51,39 @@ TEST_F(RunOrderTest, NamesTheSliceThatTheAttemptHas) {
   EXPECT_EQ(Order()->script, "mkdir train-000001-a1");
 }
 
+TEST_F(RunOrderTest, ABuiltInStepIsAnotherRunWhenItsSectionChanges) {
+  job_.spec.env_type = core::EnvType::kVenv;
+  job_.spec.venv = {.name = "env", .requirements_file = "jax\n", .python = "python3.10"};
+  job_.stage->id = core::SetupStage{0};
+  const std::string first = Id();
+  EXPECT_THAT(Order()->script, testing::HasSubstr("jb_venv"));
+  EXPECT_EQ(Id(), first);
+  job_.spec.venv.requirements_file = "jax[tpu]\n";
+  EXPECT_NE(Id(), first);
+  job_.stage->id = core::SetupStage{1};
+  EXPECT_EQ(Order()->script, job_.spec.setup[0].run);
+}
+
+TEST_F(RunOrderTest, KeysAreReadWhenTheRunStarts) {
+  job_.spec.ssh.identities = {{.private_key = "/absent"}};
+  job_.stage->id = core::SetupStage{0};
+  const auto absent = Order();
+  ASSERT_FALSE(absent.ok());
+  EXPECT_EQ(absent.error().message, "/absent, which the hosts need, cannot be read");
+  EXPECT_EQ(absent.error().hint, "put it back and run: jobman resume 000001");
+  const auto order = OrderFor(job_, "store1", 0, [](const core::SecretRef& secret) {
+    return std::optional("content of " + secret.file);
+  });
+  EXPECT_THAT(order->secrets, Contains(Pair("JOBMAN_IDENTITY_0", "content of /absent")));
+}
+
+TEST_F(RunOrderTest, AJobThatHoldsItsSliceLeavesTheChipsAlone) {
+  job_.spec.command.cmd = "";
+  const auto order = Order();
+  EXPECT_THAT(order->script, testing::HasSubstr("sleep"));
+  EXPECT_THAT(order->chips_of, IsEmpty()) << "its users have them";
+}
+
 TEST_F(RunOrderTest, ASetupStepIsTheSameRunUntilItOrItsMachineChanges) {
   job_.stage->id = core::SetupStage{0};
   const std::string first = Id();

@@ -471,18 +471,12 @@ TEST(ReconcileAcquire, AfterValidUntilOnlyAHeldSliceIsUsed) {
   EXPECT_FALSE(r.job().slice);
 }
 
-TEST(ReconcileAcquire, AWrongNumberOfHostsIsRefused) {
-  Reconciling r(JobBuilder().ExpectHosts(8).Build());
-  r.Tick().Answered().Ready(4);
-  EXPECT_EQ(r.state(), "FAILED");
-  EXPECT_EQ(r.job().why, "job.worker_num is 8, but slice train-000042-a1 has 4 hosts");
-  EXPECT_EQ(r.job().slice->phase, SlicePhase::kCreated) << "kept for the corrected job";
-}
-
 TEST(ReconcileAcquire, HostsThatDoNotExistAreRefused) {
   Reconciling command(JobBuilder().Workers({0, 4}).Build());
   command.Tick().Answered().Ready(4);
   EXPECT_THAT(command.job().why, HasSubstr("command.workers names host 4"));
+  EXPECT_EQ(command.state(), "FAILED");
+  EXPECT_EQ(command.job().slice->phase, SlicePhase::kCreated) << "kept for the corrected job";
   Reconciling setup(
       JobBuilder().With({.name = "data", .hosts = {.all = false, .numbers = {7}}}).Build());
   setup.Tick().Answered().Ready(4);

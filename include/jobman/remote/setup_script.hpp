@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobman/core/job_spec.hpp"
+#include "jobman/core/stage.hpp"
+
+/// What the stages of a job run on a host: the scripts of the built-in setup steps
+/// (src/remote/setup/*.sh, called with the values of the job file), the user's own, and the command
+/// in its environment. Pure text; the same job gives the same text, by whose hash a step that was
+/// done is known.
+namespace jobman::remote {
+
+/// The script of a setup stage.
+std::string SetupScript(const core::JobSpec& spec, const core::StageId& stage);
+/// The script of the command stage: the command itself, within the environment that job.env_type
+/// names. Without a command, one that never ends.
+std::string CommandScript(const core::JobSpec& spec);
+
+/// A local file that a stage needs: its content becomes the variable `name` of the run, and is
+/// stored nowhere.
+struct StageFile {
+  std::string variable = {};
+  std::string file = {};
+  friend bool operator==(const StageFile&, const StageFile&) = default;
+};
+std::vector<StageFile> FilesOf(const core::JobSpec& spec, const core::StageId& stage);
+
+}  // namespace jobman::remote

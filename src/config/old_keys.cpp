@@ -1,0 +1,53 @@
+#include "config/old_keys.hpp"
+
+#include <algorithm>
+
+#include "config/merge.hpp"
+
+namespace jobman::config {
+namespace {
+
+/// nullptr when the map or the member is absent.
+Value* MemberOf(Value* map, std::string_view key) {
+  return map == nullptr || !map->is_map() ? nullptr : map->Find(key);
+}
+
+/// Gives `path` the value too, unless it is written itself. The old key stays, since other values
+/// may refer to it.
+void Copy(Value& root, const Value* old, std::string_view path, Diagnostics& out) {
+  if (old == nullptr || old->is_null()) return;
+  const Value* const own = FindAt(root, SplitPath(path));
+  if (own != nullptr && !own->is_null()) return;
+  Value value = *old;
+  SetAt(root, path, std::move(value), out);
+}
+
+/// The steps of the first job files were the sections themselves.
+void TranslateModules(Value& root, Diagnostics& out) {
+  Value* const setup = root.Find("setup");
+  const Value* const modules = MemberOf(setup, "modules");
+  if (modules == nullptr || setup->children.size() != 1) return;
+  const auto is_environment = [](const Value& module) {
+    return module.text == "docker" || module.text == "conda" || module.text == "venv";
+  };
+  const auto named =
+      std::find_if(modules->children.begin(), modules->children.end(), is_environment);
+  const Value type = named == modules->children.end() ? Value{} : *named;
+  setup->children.clear();
+  setup->kind = Value::Kind::kNull;
+  Copy(root, &type, "job.env_type", out);
+}
+
+}  // namespace
+
+void TranslateOldKeys(Value& root, Diagnostics& out) {
+  Value* const command = root.Find("command");
+  Value* const run = MemberOf(command, "run");
+  if (run != nullptr && MemberOf(command, "cmd") == nullptr) run->key = "cmd";
+  Value* const tpu = root.Find("tpu");
+  Copy(root, MemberOf(tpu, "acceleratorType"), "tpu.accelerator", out);
+  Copy(root, root.Find("loop"), "job.loop", out);
+  TranslateModules(root, out);
+}
+
+}  // namespace jobman::config

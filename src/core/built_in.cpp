@@ -1,0 +1,57 @@
+#include "jobman/core/built_in.hpp"
+
+#include "jobman/core/job_spec.hpp"
+
+namespace jobman::core {
+
+std::vector<BuiltIn> BuiltInsOf(const JobSpec& spec) {
+  std::vector<BuiltIn> steps;
+  if (!spec.ssh.identities.empty()) steps.push_back(BuiltIn::kIdentities);
+  if (!spec.gcsfuse.bucket_name.empty()) steps.push_back(BuiltIn::kGcsfuse);
+  switch (spec.env_type.value_or(EnvType::kNone)) {
+    case EnvType::kNone:
+      break;
+    case EnvType::kDocker:
+      steps.push_back(BuiltIn::kDocker);
+      break;
+    case EnvType::kConda:
+      steps.push_back(BuiltIn::kConda);
+      break;
+    case EnvType::kVenv:
+      steps.push_back(BuiltIn::kVenv);
+      break;
+  }
+  return steps;
+}
+
+std::string_view BuiltInName(BuiltIn step) {
+  switch (step) {
+    case BuiltIn::kIdentities:
+      return "identities";
+    case BuiltIn::kGcsfuse:
+      return "gcsfuse";
+    case BuiltIn::kDocker:
+      return "docker";
+    case BuiltIn::kConda:
+      return "conda";
+    case BuiltIn::kVenv:
+      return "venv";
+  }
+  return {};
+}
+
+std::string_view EnvTypeName(EnvType type) {
+  switch (type) {
+    case EnvType::kNone:
+      return "none";
+    case EnvType::kDocker:
+      return "docker";
+    case EnvType::kConda:
+      return "conda";
+    case EnvType::kVenv:
+      return "venv";
+  }
+  return {};
+}
+
+}  // namespace jobman::core

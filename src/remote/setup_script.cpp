@@ -1,0 +1,90 @@
+#include "jobman/remote/setup_script.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
+#include "remote/setup_calls.hpp"
+#include "remote/setup_text.hpp"
+
+namespace jobman::remote {
+namespace {
+
+std::string CallsOf(const core::JobSpec& spec, core::BuiltIn step) {
+  switch (step) {
+    case core::BuiltIn::kIdentities:
+      return IdentityCalls(spec.ssh);
+    case core::BuiltIn::kGcsfuse:
+      return GcsfuseCalls(spec);
+    case core::BuiltIn::kDocker:
+      return DockerCalls(spec.docker);
+    case core::BuiltIn::kConda:
+      return CondaCalls(spec.conda);
+    case core::BuiltIn::kVenv:
+      return VenvCalls(spec.venv);
+  }
+  return {};
+}
+
+std::string VariableOf(std::size_t identity) {
+  return "JOBMAN_IDENTITY_" + std::to_string(identity);
+}
+
+}  // namespace
+
+std::string ShellCall(std::string_view function, const std::vector<std::string>& arguments) {
+  std::string line(function);
+  for (const std::string& argument : arguments) line += " " + base::ShellQuote(argument);
+  return line + "\n";
+}
+
+std::string IdentityCalls(const core::SshSpec& ssh) {
+  std::string calls, entries;
+  for (std::size_t i = 0; i < ssh.identities.size(); ++i) {
+    const core::Identity& identity = ssh.identities[i];
+    const std::string name = std::filesystem::path(identity.private_key).filename();
+    calls += ShellCall("jb_identity", {std::to_string(i), name, identity.authorize ? "yes" : "no"});
+    entries += identity.config_entry;
+    if (!entries.empty() && !entries.ends_with('\n')) entries += '\n';
+  }
+  return calls + ShellCall("jb_ssh_config", {std::string(base::Trim(entries))});
+}
+
+std::string SetupScript(const core::JobSpec& spec, const core::StageId& stage) {
+  const auto built_in = core::BuiltInOf(spec, stage);
+  if (!built_in) return core::StepOf(spec, stage)->run;
+  return std::string(SetupText("common")) + std::string(SetupText(core::BuiltInName(*built_in))) +
+         CallsOf(spec, *built_in);
+}
+
+std::string CommandScript(const core::JobSpec& spec) {
+  const std::string& cmd = spec.command.cmd;
+  if (cmd.empty()) return "while :; do sleep 3600; done\n";
+  switch (spec.env_type.value_or(core::EnvType::kNone)) {
+    case core::EnvType::kNone:
+      return cmd;
+    case core::EnvType::kDocker:
+      return InContainer(spec);
+    case core::EnvType::kConda:
+      return InConda(spec.conda, cmd);
+    case core::EnvType::kVenv:
+      return InVenv(spec.venv, cmd);
+  }
+  return cmd;
+}
+
+std::vector<StageFile> FilesOf(const core::JobSpec& spec, const core::StageId& stage) {
+  std::vector<StageFile> files;
+  if (core::BuiltInOf(spec, stage) != core::BuiltIn::kIdentities) return files;
+  for (std::size_t i = 0; i < spec.ssh.identities.size(); ++i) {
+    const core::Identity& identity = spec.ssh.identities[i];
+    files.push_back({.variable = VariableOf(i), .file = identity.private_key});
+    if (identity.public_key.empty()) continue;
+    files.push_back({.variable = VariableOf(i) + "_PUBLIC", .file = identity.public_key});
+  }
+  return files;
+}
+
+}  // namespace jobman::remote

@@ -1,0 +1,108 @@
+#include "jobman/cloud/storage_api.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_transport.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+using base::Code;
+using test::Loop;
+using testing::HasSubstr;
+
+class StorageApiTest : public testing::Test {
+ protected:
+  base::Result<std::string> Location(const std::string& bucket) {
+    return loop.Run(api.Location(bucket));
+  }
+
+  Loop loop;
+  std::shared_ptr<test::FakeTransport::Script> script =
+      std::make_shared<test::FakeTransport::Script>();
+  StorageApi api{std::make_unique<test::FakeTransport>(script), "https://storage.googleapis.com/"};
+};
+
+TEST_F(StorageApiTest, AsksForTheLocationAlone) {
+  script->Answer(200, R"({"location": "US-CENTRAL2"})");
+  EXPECT_EQ(*Location("a/b"), "US-CENTRAL2");
+  EXPECT_EQ(script->requests.at(0).method, "GET");
+  EXPECT_EQ(script->requests.at(0).url,
+            "https://storage.googleapis.com/storage/v1/b/a%2Fb?fields=location");
+  EXPECT_EQ(script->requests.at(0).body, "");
+}
+
+TEST_F(StorageApiTest, ABucketThatIsNotThereIsNotFound) {
+  script->Answer(404, R"({"error": {"code": 404, "message": "The specified bucket does not exist.",
+                          "errors": [{"domain": "global", "reason": "notFound"}]}})");
+  const auto location = Location("lost");
+  ASSERT_FALSE(location.ok());
+  EXPECT_EQ(location.error().code, Code::kNotFound);
+  EXPECT_EQ(location.error().ToString(),
+            "GET /storage/v1/b/lost: The specified bucket does not exist.");
+}
+
+TEST_F(StorageApiTest, ANotFoundOfSomethingElseSaysNothingOfTheBucket) {
+  script->Answer(404, "<html>no such page</html>");
+  const auto location = Location("data");
+  ASSERT_FALSE(location.ok());
+  EXPECT_EQ(location.error().code, Code::kUnavailable);
+  EXPECT_THAT(location.error().message, HasSubstr("not the answer of Cloud Storage"));
+}
+
+TEST_F(StorageApiTest, ARefusalHasNoAdviceAboutTpus) {
+  script->Answer(403, R"({"error": {"code": 403, "message": "no storage.buckets.get access"}})");
+  const auto location = Location("theirs");
+  ASSERT_FALSE(location.ok());
+  EXPECT_EQ(location.error().code, Code::kPermissionDenied);
+  EXPECT_EQ(location.error().hint, "");
+}
+
+TEST_F(StorageApiTest, AnAnswerWithoutALocationIsAnError) {
+  script->Answer(200, "{}");
+  EXPECT_EQ(Location("data").error().code, Code::kUnavailable);
+  script->Answer(200, "<html>");
+  EXPECT_EQ(Location("data").error().code, Code::kUnavailable);
+}
+
+auth::Env Variables(std::map<std::string, std::string> variables) {
+  return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+base::Result<std::unique_ptr<ports::BucketApi>> MadeFor(
+    const std::string& cloud, std::map<std::string, std::string> variables) {
+  static Loop loop;
+  return MakeBuckets(loop.context.get_executor(), {.endpoint = cloud},
+                     Variables(std::move(variables)));
+}
+
+TEST(MakeBuckets, OnlyGooglesCloudHasThem) {
+  const std::map<std::string, std::string> token = {{"GOOGLE_OAUTH_ACCESS_TOKEN", "t"}};
+  EXPECT_NE(*MadeFor("", token), nullptr);
+  EXPECT_NE(*MadeFor("https://tpu.googleapis.com", token), nullptr);
+  for (const char* other : {"local", "http://127.0.0.1:1", "https://tpu.example.com"}) {
+    EXPECT_EQ(*MadeFor(other, token), nullptr) << other;
+  }
+  EXPECT_EQ(MadeFor("", {}).error().code, Code::kUnauthenticated);
+}
+
+TEST(MakeBuckets, TheVariableNamesThemForAnyCloud) {
+  const std::string name = "JOBMAN_STORAGE_ENDPOINT";
+  EXPECT_NE(*MadeFor("local", {{name, "http://127.0.0.1:1"}}), nullptr);
+  EXPECT_EQ(*MadeFor("local", {{name, ""}}), nullptr);
+  EXPECT_EQ(MadeFor("local", {{name, "https://storage.example.com"}}).error().code,
+            Code::kUnauthenticated);
+  for (const char* wrong : {"http://storage.example.com", "storage", "https://h/?x=1"}) {
+    const auto made = MadeFor("local", {{name, wrong}});
+    ASSERT_FALSE(made.ok()) << wrong;
+    EXPECT_EQ(made.error().code, Code::kInvalidArgument) << wrong;
+    EXPECT_THAT(made.error().ToString(), HasSubstr(name));
+  }
+}
+
+}  // namespace
+}  // namespace jobman::cloud

@@ -1,0 +1,56 @@
+// The command runs in a login shell, as after `ssh HOST`: the files of the home folder decide about
+// PATH, and the job file about the variables it names.
+#include <gtest/gtest.h>
+
+#include "jobman/base/strings.hpp"
+#include "tests/unit/remote/host_script_fixture.hpp"
+
+namespace jobman::remote {
+namespace {
+
+class HostLoginTest : public HostScriptTest {
+ protected:
+  void WriteProfile(const std::string& text) { std::ofstream(host.home() / ".profile") << text; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Shells, HostLoginTest, EveryShell(), ShellName);
+
+TEST_P(HostLoginTest, ProgramsOfTheProfileAreFound) {
+  WriteProfile("PATH=$HOME/tools:$PATH\n");
+  std::filesystem::create_directory(host.home() / "tools");
+  std::ofstream(host.home() / "tools/train") << "#!/bin/sh\necho trained\n";
+  std::filesystem::permissions(host.home() / "tools/train", std::filesystem::perms::owner_all);
+  EXPECT_EQ(host.Run({.run_id = "r", .script = "train"}).out, "trained\n");
+  EXPECT_EQ(host.Run({.run_id = "i", .script = "#!/usr/bin/env train\n"}).out, "trained\n");
+}
+
+TEST_P(HostLoginTest, TheJobsVariablesTakePrecedence) {
+  WriteProfile("export A=profile B=profile TOKEN=profile\ncd /\n");
+  const Ended ended = host.Run({.run_id = "r",
+                                .script = "echo $A $B $TOKEN $#; pwd",
+                                .env = {{"A", "job"}},
+                                .secrets = {{"TOKEN", "secret"}}});
+  EXPECT_EQ(ended.out, "job profile secret 0\n" + host.home().string() + "\n");
+}
+
+TEST_P(HostLoginTest, AProfileThatReadsItsInputTakesNothing) {
+  WriteProfile("cat\nread -r line && echo \"$line\"\n");
+  const Ended ended = host.Run({.run_id = "r", .script = "echo $A", .env = {{"A", "b"}}});
+  EXPECT_EQ(ended.out, "b\n");
+}
+
+TEST_P(HostLoginTest, AProfileThatEndsTheShellIsAFailedRun) {
+  WriteProfile("exit 0\n");
+  const Ended ended = host.Run({.run_id = "r", .script = "echo ran"});
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 126\n");
+  EXPECT_TRUE(base::Contains(ended.out, "ended the shell before the command began")) << ended.out;
+}
+
+TEST_P(HostLoginTest, ManyVariablesArrive) {
+  RunOrder order{.run_id = "r", .script = "echo ${#A1} ${#A2} ${#A3}"};
+  for (const char* name : {"A1", "A2", "A3"}) order.env[name] = std::string(100'000, 'x');
+  EXPECT_EQ(host.Run(order).out, "100000 100000 100000\n");
+}
+
+}  // namespace
+}  // namespace jobman::remote

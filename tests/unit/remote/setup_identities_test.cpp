@@ -1,0 +1,106 @@
+// ssh.identities on a host: keys and our part of ~/.ssh/config.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/remote/setup_script.hpp"
+#include "tests/unit/remote/host_script_fixture.hpp"
+
+namespace jobman::remote {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class IdentitiesTest : public HostScriptTest {
+ protected:
+  Ended Step() {
+    RunOrder order{.run_id = "i" + std::to_string(++runs_),
+                   .script = SetupScript(spec_, core::SetupStage{}),
+                   .secrets = secrets_};
+    return host.Run(order);
+  }
+  std::string InSsh(const std::string& name) { return Slurp(host.home() / ".ssh" / name); }
+  mode_t ModeOf(const std::string& name) {
+    struct stat info {};
+    EXPECT_EQ(stat((host.home() / ".ssh" / name).c_str(), &info), 0) << name;
+    return info.st_mode & 0777U;
+  }
+
+  core::JobSpec spec_{
+      .ssh = {.identities = {{.private_key = "/home/ada/.ssh/pod key",
+                              .public_key = "/home/ada/.ssh/pod key.pub",
+                              .config_entry = "Host 10.*\n  IdentityFile \"~/.ssh/pod key\"",
+                              .authorize = true}}}};
+  std::map<std::string, std::string> secrets_ = {
+      {"JOBMAN_IDENTITY_0", "-----BEGIN-----\nit's $SECRET\n-----END-----"},
+      {"JOBMAN_IDENTITY_0_PUBLIC", "ssh-ed25519 AAAA ada@laptop"}};
+
+ private:
+  int runs_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Shells, IdentitiesTest, EveryShell(), ShellName);
+
+TEST_P(IdentitiesTest, AreInstalledForTheirOwnerAlone) {
+  const Ended step = Step();
+  EXPECT_THAT(step.err, HasSubstr("exited 0")) << step.out;
+  EXPECT_EQ(InSsh("pod key"), secrets_["JOBMAN_IDENTITY_0"] + "\n");
+  EXPECT_EQ(InSsh("pod key.pub"), "ssh-ed25519 AAAA ada@laptop\n");
+  EXPECT_EQ(InSsh("authorized_keys"), "ssh-ed25519 AAAA ada@laptop\n");
+  EXPECT_EQ(ModeOf("pod key"), 0600U);
+  EXPECT_EQ(ModeOf("pod key.pub"), 0644U);
+  EXPECT_EQ(ModeOf("config"), 0600U);
+  EXPECT_THAT(step.out, Not(HasSubstr("SECRET")));
+  EXPECT_THAT(Slurp(host.RunDir("i1") / "command"), Not(HasSubstr("SECRET")));
+}
+
+TEST_P(IdentitiesTest, KeepWhatIsThere) {
+  std::filesystem::create_directory(host.home() / ".ssh");
+  std::ofstream(host.home() / ".ssh/config") << "Host own\n  User me\n";
+  std::ofstream(host.home() / ".ssh/authorized_keys") << "ssh-rsa BBBB login\n";
+  Step();
+  const std::string config = InSsh("config");
+  EXPECT_EQ(config,
+            "# jobman: begin\nHost 10.*\n  IdentityFile \"~/.ssh/pod key\"\nHost *\n"
+            "# jobman: end\nHost own\n  User me\n");
+  Step();
+  EXPECT_EQ(InSsh("config"), config) << "once";
+  EXPECT_EQ(InSsh("authorized_keys"), "ssh-rsa BBBB login\nssh-ed25519 AAAA ada@laptop\n");
+  spec_.ssh.identities[0].config_entry = "";
+  Step();
+  EXPECT_EQ(InSsh("config"), "Host own\n  User me\n");
+}
+
+TEST_P(IdentitiesTest, AKeyThatDidNotArriveIsAFailure) {
+  secrets_.erase("JOBMAN_IDENTITY_0");
+  const Ended step = Step();
+  EXPECT_THAT(step.err, HasSubstr("exited 1"));
+  EXPECT_THAT(step.out, HasSubstr("the key pod key did not arrive"));
+}
+
+TEST(StageFiles, AreThoseOfTheIdentitiesAlone) {
+  core::JobSpec spec{
+      .ssh = {.identities = {{.private_key = "/a"}, {.private_key = "/b", .public_key = "/b.pub"}}},
+      .setup = {{.name = "mine", .run = "true"}}};
+  EXPECT_EQ(FilesOf(spec, core::SetupStage{0}),
+            (std::vector<StageFile>{{"JOBMAN_IDENTITY_0", "/a"},
+                                    {"JOBMAN_IDENTITY_1", "/b"},
+                                    {"JOBMAN_IDENTITY_1_PUBLIC", "/b.pub"}}));
+  EXPECT_TRUE(FilesOf(spec, core::SetupStage{1}).empty());
+  EXPECT_TRUE(FilesOf(spec, core::CommandStage{}).empty());
+}
+
+TEST(SetupScript, ThatOfTheUserIsItself) {
+  const core::JobSpec spec{.setup = {{.name = "mine", .run = "echo hi"}}};
+  EXPECT_EQ(SetupScript(spec, core::SetupStage{0}), "echo hi");
+}
+
+TEST(CommandScript, WithoutACommandTheSliceIsHeld) {
+  EXPECT_EQ(CommandScript({.command = {.cmd = "train"}}), "train");
+  EXPECT_THAT(CommandScript({}), HasSubstr("while :; do sleep"));
+}
+
+}  // namespace
+}  // namespace jobman::remote
