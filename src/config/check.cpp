@@ -74,8 +74,7 @@ std::string EnvTypeOf(const Value& root) {
   return type != nullptr && type->is_scalar() && !type->text.empty() ? type->text : "none";
 }
 
-/// Of these sections only the one that job.env_type names is used.
-bool IsEnvironment(const std::string& path) {
+bool IsEnvironment(std::string_view path) {
   return path == "docker" || path == "conda" || path == "venv";
 }
 
@@ -294,6 +293,10 @@ class Checker {
 };
 
 }  // namespace
+
+bool IsUnusedSection(const Value& root, std::string_view section) {
+  return IsEnvironment(section) && section != EnvTypeOf(root);
+}
 
 std::string NearestKeyHint(std::string_view prefix, std::string_view shown, std::string_view key) {
   constexpr std::size_t kFew = 8;

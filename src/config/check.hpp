@@ -14,6 +14,9 @@ namespace jobman::config {
 /// a list.
 base::Json CheckAgainstSchema(Value& root, const Defaults& defaults, Diagnostics& out);
 
+/// Of docker, conda and venv only the section that job.env_type names is used.
+bool IsUnusedSection(const Value& root, std::string_view section);
+
 /// The hint for an unknown key, "did you mean \"tpu.zone\"?"; may be empty. `prefix` is the common
 /// prefix of the rows searched, `shown` their parent as the user wrote it.
 std::string NearestKeyHint(std::string_view prefix, std::string_view shown, std::string_view key);

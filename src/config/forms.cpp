@@ -116,7 +116,7 @@ Status CheckFolderName(Text name) {
   const bool safe = std::all_of(name.begin(), name.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || Text("._-").find(c) != Text::npos;
   });
-  if (safe && !name.starts_with('-') && !name.starts_with('.')) return base::Ok();
+  if (safe && !name.starts_with('-') && name != "." && !name.starts_with("..")) return base::Ok();
   return base::InvalidArgument("\"" + std::string(name) + "\" is not the name of a folder",
                                "use letters, digits, -, _ and .");
 }

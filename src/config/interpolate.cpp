@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/check.hpp"
 #include "config/names.hpp"
 #include "config/yaml_reader.hpp"
 #include "jobman/base/shell.hpp"
@@ -70,7 +71,9 @@ std::string_view Unquote(std::string_view text) {
 bool RunsOnHosts(const Path& path) {
   const std::string name = JoinPath(path);
   return name == "command.cmd" || name.starts_with("command.env.") ||
-         name.starts_with("job.environment.") ||
+         name.starts_with("job.environment.") || name.starts_with("docker.env_vars[") ||
+         name.starts_with("docker.flags[") ||
+         (name.starts_with("gcsfuse.") && name.ends_with("cache.prefix")) ||
          (name.starts_with("setup[") && path.back() == "run");
 }
 
@@ -397,7 +400,14 @@ class Interpolator {
 }  // namespace
 
 void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out) {
-  Interpolator(root, env, out).Resolve(root, {});
+  Interpolator interpolator(root, env, out);
+  // First what says which sections are used: in the others nothing has to have a meaning.
+  Value* const job = root.Find("job");
+  Value* const type = job == nullptr ? nullptr : job->Find("env_type");
+  if (type != nullptr) interpolator.Resolve(*type, {"job", "env_type"});
+  for (Value& section : root.children) {
+    if (!IsUnusedSection(root, section.key)) interpolator.Resolve(section, {section.key});
+  }
 }
 
 std::string EscapeInterpolation(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "config/merge.hpp"
 
+#include <cctype>
 #include <utility>
 
 #include "config/yaml_reader.hpp"
@@ -31,6 +32,15 @@ Value* Enter(Value& parent, const std::string& part, const Value& value) {
   const auto at = static_cast<std::size_t>(*index);
   if (at == parent.children.size()) parent.children.push_back(EmptyMap(value));
   return at < parent.children.size() ? &parent.children[at] : nullptr;
+}
+
+/// In the letters of a slice's name. What is still to be interpolated is checked when it is known.
+std::string SliceSuffix(const std::string& suffix) {
+  if (base::Contains(suffix, "${")) return suffix;
+  std::string text = base::ToLower(suffix);
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '-';
+  return text;
 }
 
 }  // namespace
@@ -65,7 +75,7 @@ void AddSuffix(Value& root) {
     if (name != nullptr && name->is_scalar()) name->text += text;
   };
   append("job", "name", "_" + suffix->text);
-  append("tpu", "name", "-" + base::ReplaceAll(base::ToLower(suffix->text), "_", "-"));
+  append("tpu", "name", "-" + SliceSuffix(suffix->text));
 }
 
 void SetAt(Value& root, std::string_view path, Value value, Diagnostics& out) {

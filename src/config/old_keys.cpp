@@ -44,6 +44,9 @@ void TranslateOldKeys(Value& root, Diagnostics& out) {
   Value* const command = root.Find("command");
   Value* const run = MemberOf(command, "run");
   if (run != nullptr && MemberOf(command, "cmd") == nullptr) run->key = "cmd";
+  Value* const docker = root.Find("docker");
+  Value* const work_dir = MemberOf(docker, "work_dir");
+  if (work_dir != nullptr && MemberOf(docker, "workdir") == nullptr) work_dir->key = "workdir";
   Value* const tpu = root.Find("tpu");
   Copy(root, MemberOf(tpu, "acceleratorType"), "tpu.accelerator", out);
   Copy(root, root.Find("loop"), "job.loop", out);

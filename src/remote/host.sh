@@ -186,7 +186,14 @@ jm_become_command() {
     '#!'*) jm_enter='exec "$0"' ;;
     *) jm_enter='. "$0"' ;;
   esac
-  exec "$jm_shell" -lc '
+  # As -l would read them. A shell with -l also runs ~/.bash_logout when it exits, and that of Ubuntu
+  # fails without a console: under `set -e` the command would fail with it.
+  exec "$jm_shell" -c '
+    [ ! -r /etc/profile ] || . /etc/profile
+    for jm_file in ${BASH_VERSION:+.bash_profile .bash_login} .profile; do
+      [ ! -r "$HOME/$jm_file" ] || { . "$HOME/$jm_file"; break; }
+    done
+    unset jm_file
     command -p rm -f "$JOBMAN_RUN_DIR/login"
     eval "$(command -p cat <&3)"
     exec 3<&-

@@ -108,7 +108,8 @@ jb_install() {
   [ -n "$jb_missing" ] || return 0
   jb_has apt-get || jb_fail "install$jb_missing on the hosts: there is no apt-get"
   jb_can_be_root || jb_fail "install$jb_missing on the hosts: this user may not (no sudo)"
-  jb_fetch 'apt-get update' jb_apt_get update
+  # A list that cannot be had may be of others: what is missing then is seen when it is installed.
+  jb_apt_get update || jb_say "apt-get update failed, see above; trying to install$jb_missing"
   # shellcheck disable=SC2086
   jb_fetch "installing$jb_missing" jb_apt_get install --no-install-recommends $jb_missing
 }

@@ -84,13 +84,15 @@ jb_install_conda() {
 
 # Half a download is found out by the installer, which checks itself, or by conda, which must run.
 jb_get_conda() {
+  jb_drop_half
+  [ ! -e "$HOME/miniconda" ] ||
+    jb_fail "$HOME/miniconda is there and its conda does not run: repair it, or move it away"
   jb_installer=$jb_scratch/miniconda.sh
   jb_download "$jb_conda_url" "$jb_installer" || return
   if [ ! -s "$jb_installer" ]; then
     jb_say "$jb_conda_url is empty"
     return 1
   fi
-  jb_drop_half
   jb_write "$HOME/.jobman/miniconda-begun" ''
   jb_shell=$(command -v bash || command -v sh)
   if ! jb_limit "$jb_installer_limit_s" "$jb_shell" "$jb_installer" -b -u -p "$HOME/miniconda" \

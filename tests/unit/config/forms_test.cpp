@@ -11,6 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::JobWithTpu;
+using ::testing::Not;
 using testing::ProblemsOf;
 using testing::Rendered;
 using testing::RequestOf;
@@ -70,8 +71,6 @@ TEST(Forms, SectionsWithoutAValueAreNothing) {
                                 "docker: {}\nnfs:\nssh: {identities: null}\n"),
                        {}),
             "");
-  EXPECT_NE(Rendered(Load(RequestOf(SmallJob("brevo_email: {api_key: null, sender: a@b.org}\n")))),
-            "");
 }
 
 TEST(Forms, WithoutACommandTheJobHoldsItsSlice) {
@@ -84,6 +83,26 @@ TEST(Forms, WithoutACommandTheJobHoldsItsSlice) {
   const std::string queue = "job: {queue: {enabled: true, config: q.yaml}}\n";
   EXPECT_THAT(WarningsOf(SmallJob(queue), {}), HasSubstr("the task queue is not supported yet"));
   EXPECT_EQ(testing::MustLoad(RequestOf(SmallJob(queue))).spec.command.cmd, "");
+}
+
+TEST(Forms, ASectionThatIsNotUsedNeedsNoMeaning) {
+  const std::string sections = "docker: {image: '${oc.env:NOT_SET}'}\nvenv: {name: '${job.no}'}\n";
+  EXPECT_THAT(WarningsOf(SmallJob(sections), {}), HasSubstr("docker is not used"));
+  const LoadResult used = Load(RequestOf(SmallJob("job: {env_type: docker}\n" + sections)));
+  EXPECT_THAT(testing::Rendered(used), HasSubstr("NOT_SET"));
+  EXPECT_THAT(testing::Rendered(used), Not(HasSubstr("job.no")));
+}
+
+TEST(Forms, AContainerIsToldTheNameOfTheSliceOfTheAttempt) {
+  const core::JobSpec spec =
+      testing::MustLoad(RequestOf(SmallJob("job: {env_type: docker}\n"
+                                           "docker: {image: i, env_vars: ['A=${tpu.name}'], "
+                                           "flags: ['-e B=${tpu.name}'], work_dir: /w}\n")))
+          .spec;
+  const std::string name(core::kNameOfSlice);
+  EXPECT_EQ(spec.docker.env_vars, std::vector<std::string>{"A=" + name});
+  EXPECT_EQ(spec.docker.flags, std::vector<std::string>{"-e B=" + name});
+  EXPECT_EQ(spec.docker.workdir, "/w") << "its old key";
 }
 
 TEST(Forms, AWorkerNumberIsASuffixOfTheNames) {
@@ -100,6 +119,8 @@ TEST(Forms, AWorkerNumberIsASuffixOfTheNames) {
   EXPECT_EQ(spec.tpu.name, "x-v4-32-b-2");
   EXPECT_EQ(spec.command.cmd, "echo a b_B_2 B_2");
   EXPECT_EQ(spec.worker_num, "");
+  EXPECT_EQ(load("Dev.1").name, "a b_Dev.1");
+  EXPECT_EQ(load("Dev.1").tpu.name, "x-v4-32-dev-1");
   EXPECT_EQ(load("null").name, "a b");
   EXPECT_EQ(load("auto").name, "a b") << "known when the job is stored";
   EXPECT_EQ(load("auto").worker_num, "auto");

@@ -46,6 +46,20 @@ TEST_P(HostLoginTest, AProfileThatEndsTheShellIsAFailedRun) {
   EXPECT_TRUE(base::Contains(ended.out, "ended the shell before the command began")) << ended.out;
 }
 
+TEST_P(HostLoginTest, WhatRunsAtALogoutDoesNotDecideTheExitCode) {
+  std::ofstream(host.home() / ".bash_logout") << "echo bye; false\n";
+  const Ended ended = host.Run({.run_id = "r", .script = "set -e\necho ran\nexit 0"});
+  EXPECT_EQ(ended.out, "ran\n");
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 0\n");
+}
+
+TEST_P(HostLoginTest, BashHasAProfileOfItsOwn) {
+  WriteProfile("export FROM=profile\n");
+  std::ofstream(host.home() / ".bash_profile") << "export FROM=bash; false\n";
+  const bool bash = std::filesystem::exists("/bin/bash");
+  EXPECT_EQ(host.Run({.run_id = "r", .script = "echo $FROM"}).out, bash ? "bash\n" : "profile\n");
+}
+
 TEST_P(HostLoginTest, ManyVariablesArrive) {
   RunOrder order{.run_id = "r", .script = "echo ${#A1} ${#A2} ${#A3}"};
   for (const char* name : {"A1", "A2", "A3"}) order.env[name] = std::string(100'000, 'x');

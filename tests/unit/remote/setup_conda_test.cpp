@@ -200,6 +200,14 @@ TEST_P(SetupCondaTest, ACommandWithoutItsEnvironmentFailsWithTheCure) {
   EXPECT_THAT(Command("echo ran", false), EndedSaying(1, gone));
 }
 
+TEST_P(SetupCondaTest, ACondaThatDoesNotRunIsKept) {
+  Install("miniconda");
+  WriteProgram(host.home() / "miniconda/bin/conda", "#!/bin/sh\nexit 1\n");
+  std::ofstream(host.home() / "miniconda/envs/mine") << "";
+  EXPECT_THAT(Step(), EndedSaying(1, "does not run: repair it, or move it away"));
+  EXPECT_TRUE(std::filesystem::exists(host.home() / "miniconda/envs/mine"));
+}
+
 TEST_P(SetupCondaTest, TheCommandEndsAsItWouldAlone) {
   Install("miniconda");
   Step();
