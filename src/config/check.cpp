@@ -44,6 +44,12 @@ std::string ExampleOf(const KeyRow& row) {
   return "for example: " + std::string(LastPart(row.path)) + ": " + std::string(row.example);
 }
 
+/// "api_key: {file: ~/.config/jobman/api_key}".
+std::string ExampleOfSource(const KeyRow& row) {
+  const std::string key(LastPart(row.path));
+  return key + ": {file: ~/.config/jobman/" + key + "}";
+}
+
 Position PlaceOf(const Value& value) {
   return value.key_pos.line > 0 ? value.key_pos : value.pos;
 }
@@ -209,7 +215,8 @@ class Checker {
     if (from != nullptr && from->kind == Value::Kind::kBroken) return std::nullopt;
     if (from == nullptr || (from->key != "env" && from->key != "file") || !from->is_scalar()) {
       return Break(value, value.pos, path + ": expected " + TypeText(row),
-                   "a job file never contains secrets");
+                   "a job file never contains secrets; write it to a file, and name that here: " +
+                       ExampleOfSource(row));
     }
     if (from->key == "file") return Json{{"file", PathOf(*from)}};
     if (!Accept(value, path, CheckVariableName(from->text))) return std::nullopt;

@@ -174,6 +174,8 @@ struct Form {
 };
 
 constexpr Form kForms[] = {
+    {.path = "brevo_email.receiver", .text = &CheckAddress},
+    {.path = "brevo_email.sender", .text = &CheckAddress},
     {.path = "command.env", .member = &CheckEnvironment},
     {.path = "command.secrets[].name", .text = &CheckSecretName},
     {.path = "conda.name", .text = &CheckFolderName},
@@ -191,6 +193,8 @@ constexpr Form kForms[] = {
     {.path = "job.labels", .text = &CheckLabelValue, .member = &CheckLabelName},
     {.path = "job.name", .text = &CheckJobName},
     {.path = "job.remote_user", .text = &CheckLogin},
+    {.path = "on.*[].brevo.receiver", .text = &CheckAddress},
+    {.path = "on.*[].brevo.sender", .text = &CheckAddress},
     {.path = "on.*[].mail", .text = &CheckAddress},
     {.path = "on.*[].post", .text = &CheckUrl},
     {.path = "setup[].name", .text = &CheckStepName},

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "config/merge.hpp"
+#include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::config {
 namespace {
@@ -38,6 +40,27 @@ void TranslateModules(Value& root, Diagnostics& out) {
   Copy(root, &type, "job.env_type", out);
 }
 
+/// "${oc.env:NAME}" as the key of Brevo: the variable is named instead, so that its value is not
+/// part of the job.
+void TranslateKeyOfBrevo(Value& root) {
+  Value* const key = MemberOf(root.Find("brevo_email"), "api_key");
+  if (key == nullptr || !key->is_scalar()) return;
+  std::string_view name = base::Trim(key->text);
+  for (const std::string_view resolver : {"${oc.env:", "${env:"}) {
+    if (!name.starts_with(resolver) || !name.ends_with('}')) continue;
+    name = base::Trim(name.substr(resolver.size(), name.size() - resolver.size() - 1));
+    if (!base::IsEnvName(name)) return;
+    Value variable = Scalar(std::string(name), key->pos);
+    variable.quoted = true;
+    variable.key = "env";
+    variable.key_pos = key->pos;
+    key->kind = Value::Kind::kMap;
+    key->text.clear();
+    key->children = {std::move(variable)};
+    return;
+  }
+}
+
 }  // namespace
 
 void TranslateOldKeys(Value& root, Diagnostics& out) {
@@ -51,6 +74,7 @@ void TranslateOldKeys(Value& root, Diagnostics& out) {
   Copy(root, MemberOf(tpu, "acceleratorType"), "tpu.accelerator", out);
   Copy(root, root.Find("loop"), "job.loop", out);
   TranslateModules(root, out);
+  TranslateKeyOfBrevo(root);
 }
 
 }  // namespace jobman::config

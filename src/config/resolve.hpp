@@ -21,5 +21,7 @@ void ResolveSetup(Reader& reader, core::JobSpec& spec);
 void ResolveStages(Reader& reader, core::JobSpec& spec);
 /// Hooks and the mail server.
 void ResolveHooks(Reader& reader, core::JobSpec& spec);
+/// The hooks that `brevo_email` stands for; the last part of ResolveHooks().
+void ResolveBrevo(Reader& reader, core::JobSpec& spec);
 
 }  // namespace jobman::config

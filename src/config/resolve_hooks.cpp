@@ -21,7 +21,7 @@ void CheckToken(Reader& reader, const std::string& path, const core::HookSpec& h
 
 void ResolveHook(Reader& reader, const std::string& path, core::HookSpec& hook) {
   std::string what;
-  for (const std::string kind : {"run", "post", "mail"}) {
+  for (const std::string kind : {"run", "post", "mail", "brevo"}) {
     if (!reader.IsWritten(path + "." + kind)) continue;
     if (!what.empty()) {
       reader.ComplainOfKey(path + "." + kind,
@@ -32,7 +32,7 @@ void ResolveHook(Reader& reader, const std::string& path, core::HookSpec& hook) 
   }
   if (what.empty()) {
     reader.Complain(path, reader.Name(path) + " has nothing to do",
-                    "a hook has one of run, post and mail");
+                    "a hook has one of run, post, mail and brevo");
   }
   if (what == "run" && hook.command.find_first_not_of(" \n\t") == std::string::npos) {
     reader.Complain(path + ".run", reader.Name(path + ".run") + " is empty");
@@ -45,6 +45,10 @@ void ResolveHook(Reader& reader, const std::string& path, core::HookSpec& hook) 
     reader.Complain(path + ".run", base::CheckTrustedCommand(hook.command, hook.folder, kOfHook));
   }
   if (what == "post") CheckToken(reader, path, hook);
+  if (what == "brevo" && hook.brevo.empty()) {
+    reader.Complain(path + ".brevo", reader.Name(path + ".brevo") + " is empty",
+                    "write api_key, sender and receiver");
+  }
   if (what == "mail" && hook.mail_to.empty()) {
     reader.Complain(path + ".mail", reader.Name(path + ".mail") + " is empty",
                     "write a mail address");
@@ -79,6 +83,7 @@ void ResolveHooks(Reader& reader, core::JobSpec& spec) {
     ResolveHook(reader, "on." + event + "[" + std::to_string(index) + "]", hook);
   }
   ResolveSmtp(reader, spec.smtp);
+  ResolveBrevo(reader, spec);
 }
 
 }  // namespace jobman::config

@@ -296,6 +296,12 @@ constexpr KeyRow kRows[] = {
     Key("on.*[].post", T::kTextOrSource, "", "URL to post to, or where to read it."),
     Key("on.*[].token", T::kSource, "none", "Where to read the bearer token that post sends."),
     OrOne(Key("on.*[].mail", T::kTextList, "", "Mail addresses.")),
+    Key("on.*[].brevo", T::kMap, "", "A mail over Brevo's API; brevo_email is short for these."),
+    Required("on.*[].brevo.api_key", T::kSource, "{file: ~/.config/jobman/brevo-key}",
+             "Where to read Brevo's API key, before each mail."),
+    Required("on.*[].brevo.sender", T::kText, "jobman@example.com",
+             "The sender's address, which Brevo must know."),
+    Required("on.*[].brevo.receiver", T::kText, "ada@example.com", "Who gets the mail."),
     Key("on.*[].timeout", T::kLimit, "1m", "How long it may take."),
     Key("smtp", T::kMap, "", "The mail server for hooks."),
     Required("smtp.host", T::kText, "smtp.example.com", "Its name or address."),
@@ -305,7 +311,14 @@ constexpr KeyRow kRows[] = {
     Required("smtp.from", T::kText, "jobman@example.com", "The sender's address."),
     Key("smtp.user", T::kText, "none", "Login name; needs smtp.password."),
     Key("smtp.password", T::kSource, "none", "Where to read the password, before each mail."),
-    NotYet("brevo_email", T::kAny, "Mail through Brevo."),
+    Translated(
+        Key("brevo_email", T::kMap, "",
+            "Mail over Brevo's API when the command starts, and when the job succeeded or "
+            "failed: on.*[].brevo of these events. Nothing is sent while a key has no value, "
+            "or with DISABLE_EMAIL=1 in the environment of create.")),
+    Translated(Key("brevo_email.api_key", T::kSource, "", "As on.*[].brevo.api_key.")),
+    Translated(Key("brevo_email.sender", T::kText, "", "As on.*[].brevo.sender.")),
+    Translated(Key("brevo_email.receiver", T::kText, "", "As on.*[].brevo.receiver.")),
 };
 
 /// The parts of a path without list indices.

@@ -48,6 +48,7 @@ std::string_view SmtpTlsName(SmtpTls tls) {
 
 HookKind HookSpec::kind() const {
   if (!command.empty()) return HookKind::kCommand;
+  if (!brevo.empty()) return HookKind::kBrevo;
   return mail_to.empty() ? HookKind::kWebhook : HookKind::kMail;
 }
 
@@ -60,6 +61,8 @@ std::string HookTarget(const HookSpec& hook) {
       return hook.url.empty() ? "webhook" : "webhook " + std::string(UrlHost(hook.url));
     case HookKind::kMail:
       return "mail to " + base::Shorten(base::Join(hook.mail_to, ", "), kShown);
+    case HookKind::kBrevo:
+      return "mail over Brevo to " + base::Shorten(hook.brevo.receiver, kShown);
   }
   return {};
 }

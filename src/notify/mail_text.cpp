@@ -69,23 +69,28 @@ std::string BodyOf(const ports::Message& message, const base::Json& event) {
 
 }  // namespace
 
-std::string MailText(const core::SmtpSpec& smtp, const core::HookSpec& hook,
-                     const ports::Message& message, base::TimePoint at) {
+MailWords WordsOf(const ports::Message& message) {
   const auto parsed = base::ParseJson(message.body);
   const base::Json event = parsed.ok() ? *parsed : base::Json::object();
+  return {.subject = fmt::format("jobman: {} ({}) {}", base::GetString(event, "name"),
+                                 base::GetInt(event, "job"), message.event),
+          .body = BodyOf(message, event)};
+}
+
+std::string MailText(const core::SmtpSpec& smtp, const core::HookSpec& hook,
+                     const ports::Message& message, base::TimePoint at) {
+  const MailWords words = WordsOf(message);
   std::string text;
   text += "From: " + smtp.from + "\r\n";
   text += "To: " + base::Join(hook.mail_to, ", ") + "\r\n";
-  const std::string subject = fmt::format("jobman: {} ({}) {}", base::GetString(event, "name"),
-                                          base::GetInt(event, "job"), message.event);
-  text += "Subject: " + HeaderText(subject) + "\r\n";
+  text += "Subject: " + HeaderText(words.subject) + "\r\n";
   text += "Date: " + MailDate(at) + "\r\n";
   // The same for a repeated mail, so that a mailbox may show it only once.
   text += "Message-ID: <" + message.event_id + "@jobman>\r\n";
   text += "X-Jobman-Event-Id: " + message.event_id + "\r\n";
   text += "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n";
   text += "Content-Transfer-Encoding: base64\r\nAuto-Submitted: auto-generated\r\n\r\n";
-  return text + Encoded(BodyOf(message, event));
+  return text + Encoded(words.body);
 }
 
 }  // namespace jobman::notify

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/clock.hpp"
+#include "jobman/base/json.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
@@ -16,6 +18,8 @@ using base::Status;
 using ports::Message;
 
 constexpr std::size_t kLongestSecret = 8192;
+constexpr const char* kBrevo = "https://api.brevo.com";
+constexpr const char* kBrevoVariable = "JOBMAN_BREVO_ENDPOINT";
 constexpr base::TrustedUse kOfHook{.what = "the command", .instead = "run one of your own"};
 
 /// The command's output goes straight to the log, whatever its size and origin.
@@ -62,6 +66,33 @@ Error Refusal(int status, const std::string& host) {
   return error;
 }
 
+/// With Brevo's own words, but never with the key in them.
+Error RefusalOfBrevo(const http::Response& response, const std::string& host,
+                     const std::string& key) {
+  constexpr std::size_t kShown = 200;
+  Error error = Refusal(response.status, host);
+  const auto reply = base::ParseJson(response.body);
+  const std::string said = reply.ok() ? base::GetString(*reply, "message") : std::string{};
+  if (!said.empty() && !base::Contains(said, key)) {
+    error.message += ": " + base::Shorten(base::CleanLine(said), kShown);
+  }
+  if (response.status == 401) {
+    error.hint =
+        "the API key is wrong, or Brevo does not accept it from this machine's address; "
+        "it is read again before each try";
+  }
+  return error;
+}
+
+std::string BrevoMail(const core::BrevoSpec& brevo, const Message& message) {
+  const MailWords words = WordsOf(message);
+  const base::Json mail = {{"sender", {{"email", brevo.sender}}},
+                           {"to", base::Json::array({{{"email", brevo.receiver}}})},
+                           {"subject", words.subject},
+                           {"textContent", words.body}};
+  return mail.dump(-1, ' ', false, base::Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 base::Task<Status> HookNotifier::Tell(core::HookSpec hook, core::SmtpSpec smtp, Message message) {
@@ -70,6 +101,8 @@ base::Task<Status> HookNotifier::Tell(core::HookSpec hook, core::SmtpSpec smtp, 
       return RunCommand(std::move(hook), std::move(message));
     case core::HookKind::kWebhook:
       return Post(std::move(hook), std::move(message));
+    case core::HookKind::kBrevo:
+      return PostMail(std::move(hook), std::move(message));
     case core::HookKind::kMail:
       break;
   }
@@ -119,6 +152,28 @@ base::Task<Status> HookNotifier::Post(core::HookSpec hook, Message message) {
                          co_await transport_.Send(std::move(request)));
   if (response.status >= 200 && response.status < 300) co_return base::Ok();
   co_return Refusal(response.status, url->host);
+}
+
+base::Task<Status> HookNotifier::PostMail(core::HookSpec hook, Message message) {
+  std::string endpoint = get_env_(kBrevoVariable).value_or(kBrevo);
+  while (endpoint.ends_with('/')) endpoint.pop_back();
+  const auto url = base::ParseEndpoint(endpoint);
+  if (!url.ok()) co_return base::Error(url.error()).With(kBrevoVariable);
+  if (url->IsOpen()) {
+    co_return InTheClear("Brevo's API key", "plain http to " + url->host, "use https");
+  }
+  JM_CO_ASSIGN_OR_RETURN(const std::string key, Read(hook.brevo.api_key));
+  http::Request request{.method = "POST",
+                        .url = endpoint + "/v3/smtp/email",
+                        .headers = {{"Content-Type", "application/json"},
+                                    {"Accept", "application/json"},
+                                    {"api-key", key}},
+                        .body = BrevoMail(hook.brevo, message),
+                        .timeout = hook.timeout};
+  JM_CO_ASSIGN_OR_RETURN(const http::Response response,
+                         co_await transport_.Send(std::move(request)));
+  if (response.status >= 200 && response.status < 300) co_return base::Ok();
+  co_return RefusalOfBrevo(response, url->host, key);
 }
 
 base::Task<Status> HookNotifier::Send(core::HookSpec hook, core::SmtpSpec smtp, Message message) {

@@ -11,6 +11,7 @@ namespace jobman::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// The JSON that a webhook received.
 base::Json EventIn(const std::string& request) {
@@ -55,6 +56,32 @@ TEST(Hooks, CommandWebhookAndMailAreTold) {
   EXPECT_EQ((*started)["event"], "started");
   EXPECT_EQ(*base::ReadFile(place.home() / "jobs/000001/hooks.log"), "seen\n");
   EXPECT_THAT(place.Jobman({"history", "1"}).out, HasSubstr("told mail to ada@example.com"));
+}
+
+TEST(Hooks, MailGoesOverTheApiOfBrevo) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const Listener brevo(WebhookThatSays([] { return 201; }));
+  const base::Path key = place.path() / "brevo-key";
+  ASSERT_TRUE(base::WriteFileAtomic(key, "xkeysib-1\n").ok());
+  setenv("JOBMAN_BREVO_ENDPOINT", ("http://127.0.0.1:" + std::to_string(brevo.port())).c_str(), 1);
+  const std::string file = place.JobFile("mailed", 1, "true",
+                                         "brevo_email: {api_key: {file: " + key.string() +
+                                             "}, sender: jobman@lab.org, receiver: ada@lab.org}\n");
+  EXPECT_EQ(place.Jobman({"run", file}).code, 0);
+  EXPECT_TRUE(
+      place.Until("the start and the end to be mailed", [&] { return brevo.heard().size() == 2; }));
+  unsetenv("JOBMAN_BREVO_ENDPOINT");
+  for (const std::string& request : brevo.heard()) {
+    EXPECT_THAT(request, HasSubstr("POST /v3/smtp/email HTTP/1.1"));
+    EXPECT_THAT(request, HasSubstr("api-key: xkeysib-1"));
+    EXPECT_EQ(EventIn(request)["to"][0]["email"], "ada@lab.org");
+  }
+  EXPECT_TRUE(place.Until("both to be recorded", [&] {
+    const std::string history = place.Jobman({"history", "1"}).out;
+    return history.find("told mail over Brevo to ada@lab.org") != std::string::npos;
+  }));
+  EXPECT_THAT(place.Jobman({"show", "1", "--json"}).out, Not(HasSubstr("xkeysib-1")));
 }
 
 TEST(Hooks, NothingIsLostWhenTheControllerIsKilled) {

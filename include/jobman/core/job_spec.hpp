@@ -274,9 +274,23 @@ enum class HookEvent {
   kFailed,
   kCancelled,
 };
-enum class HookKind { kCommand, kWebhook, kMail };  ///< how it is told
+enum class HookKind { kCommand, kWebhook, kMail, kBrevo };  ///< how it is told
 
-/// One thing to do when something happens to the job: a command, a webhook or mail.
+/// A mail that is sent over Brevo's HTTP API.
+struct BrevoSpec {
+  SecretSource api_key = {};
+  std::string sender = {};
+  std::string receiver = {};
+  bool empty() const { return api_key.empty() && sender.empty() && receiver.empty(); }
+  static void Fields(auto&& field) {
+    field("api_key", &BrevoSpec::api_key);
+    field("sender", &BrevoSpec::sender);
+    field("receiver", &BrevoSpec::receiver);
+  }
+  friend bool operator==(const BrevoSpec&, const BrevoSpec&) = default;
+};
+
+/// One thing to do when something happens to the job: a command, a webhook or a mail.
 struct HookSpec {
   HookEvent event = HookEvent::kStarted;  ///< the key it is listed under
   std::string command = {};               ///< run by /bin/sh here, with the event on stdin
@@ -285,6 +299,7 @@ struct HookSpec {
   SecretSource url_from = {};
   SecretSource token = {};  ///< sent as "Authorization: Bearer"
   std::vector<std::string> mail_to = {};
+  BrevoSpec brevo = {};
   Duration timeout = std::chrono::seconds{60};
   HookKind kind() const;
   static void Fields(auto&& field) {
@@ -293,6 +308,7 @@ struct HookSpec {
     field("post", OneOf{&HookSpec::url, &HookSpec::url_from});
     field("token", &HookSpec::token);
     field("mail", &HookSpec::mail_to);
+    field("brevo", &HookSpec::brevo);
     field("timeout", &HookSpec::timeout);
   }
   friend bool operator==(const HookSpec&, const HookSpec&) = default;

@@ -10,7 +10,7 @@
 
 namespace jobman::notify {
 
-/// Runs commands on this machine, posts to webhooks, sends mail.
+/// Runs commands on this machine, posts to webhooks, sends mail over SMTP and over Brevo's API.
 class HookNotifier final : public ports::Notifier {
  public:
   using GetEnv = std::function<std::optional<std::string>(const std::string& name)>;
@@ -23,6 +23,7 @@ class HookNotifier final : public ports::Notifier {
 
  private:
   base::Task<base::Status> Post(core::HookSpec hook, ports::Message message);
+  base::Task<base::Status> PostMail(core::HookSpec hook, ports::Message message);
   base::Task<base::Status> Send(core::HookSpec hook, core::SmtpSpec smtp, ports::Message message);
   base::Result<std::string> Read(const core::SecretSource& secret) const;
 
@@ -30,6 +31,13 @@ class HookNotifier final : public ports::Notifier {
   http::Mailer& mailer_;
   GetEnv get_env_;
 };
+
+/// What a mail says about a message.
+struct MailWords {
+  std::string subject = {};
+  std::string body = {};
+};
+MailWords WordsOf(const ports::Message& message);
 
 /// The mail for a message: headers and body, lines ending in CRLF. `at` is now.
 std::string MailText(const core::SmtpSpec& smtp, const core::HookSpec& hook,

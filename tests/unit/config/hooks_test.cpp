@@ -112,7 +112,7 @@ TEST(Hooks, EachProblemIsReportedOnce) {
             R"(job.yaml:3:15: on.failed[0] has nothing to do
   3 | on: {failed: [{timeout: 5s}]}
     |               ^
-  a hook has one of run, post and mail
+  a hook has one of run, post, mail and brevo
 )");
   EXPECT_EQ(HookComplaint("on: {failed: {post: x.org}}"),
             R"(job.yaml:3:21: on.failed.post: "x.org" is not an http(s) URL

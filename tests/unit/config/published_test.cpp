@@ -146,6 +146,7 @@ TEST(PublishedFiles, OfTheLiteVersionHoldTheirSlice) {
   EXPECT_EQ(spec.tpu.name, "someone-v4-8");
   EXPECT_EQ(spec.command.cmd, "");
   EXPECT_EQ(spec.retries.failure, std::nullopt) << "loop: true";
+  EXPECT_TRUE(spec.hooks.empty()) << "no mail";
 }
 
 TEST(Configs, EachIsValid) {

@@ -157,7 +157,7 @@ class ValidSpec {
     core::HookSpec made{.event = hook.event, .token = hook.token, .timeout = hook.timeout};
     MakeSource(made.token);
     made.timeout += seconds{1};
-    switch (random_.Number(3)) {
+    switch (random_.Number(4)) {
       case 0:
         made.command = hook.command + "x";
         made.folder = Path();
@@ -170,6 +170,10 @@ class ValidSpec {
         break;
       case 3:
         made.mail_to = {Name("a@b"), Name("c@d")};
+        break;
+      case 4:
+        made.brevo = {
+            .api_key = {.env = Name("ENV")}, .sender = Name("a@b"), .receiver = Name("c@d")};
         break;
     }
     hook = made;

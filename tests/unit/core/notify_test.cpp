@@ -117,6 +117,8 @@ TEST(HookTarget, HidesPossibleSecrets) {
   EXPECT_EQ(HookTarget({.url = "https://hooks.lab.org/T0/secret"}), "webhook hooks.lab.org");
   EXPECT_EQ(HookTarget({.url_from = {.env = "HOOK"}}), "webhook");
   EXPECT_EQ(HookTarget({.mail_to = {"a@b", "c@d"}}), "mail to a@b, c@d");
+  EXPECT_EQ(HookTarget({.brevo = {.api_key = {.env = "KEY"}, .sender = "a@b", .receiver = "c@d"}}),
+            "mail over Brevo to c@d");
   EXPECT_EQ(HookTarget({.command = "./notify.sh"}), "command ./notify.sh");
 }
 

@@ -66,6 +66,7 @@ TEST(SpecFields, EveryMemberIsListed) {
   ExpectAllListed<RetrySpec>();
   ExpectAllListed<OutputRule>();
   ExpectAllListed<WatchdogSpec>();
+  ExpectAllListed<BrevoSpec>();
   ExpectAllListed<HookSpec>(1);  // its event is the key of the hook
   ExpectAllListed<SmtpSpec>();
   ExpectAllListed<JobSpec>();

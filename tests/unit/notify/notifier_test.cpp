@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "jobman/base/hash.hpp"
 #include "tests/support/fake_transport.hpp"
@@ -43,9 +44,11 @@ class HookNotifierTest : public testing::Test {
       std::make_shared<test::FakeTransport::Script>();
   test::FakeTransport transport_{script_};
   FakeMailer mailer_;
-  HookNotifier notifier_{transport_, mailer_, [](const std::string& name) {
-                           return name == "KNOWN" ? std::optional<std::string>("s3cret")
-                                                  : std::nullopt;
+  std::map<std::string, std::string> env_ = {{"KNOWN", "s3cret"}};
+  HookNotifier notifier_{transport_, mailer_, [this](const std::string& name) {
+                           const auto found = env_.find(name);
+                           return found == env_.end() ? std::nullopt
+                                                      : std::optional<std::string>(found->second);
                          }};
   ports::Message message_ = {
       .event_id = "store1-000042-v7-a2-failed",
@@ -166,6 +169,58 @@ TEST_F(HookNotifierTest, APasswordIsNotSentInTheClear) {
   smtp.user.clear();
   smtp.password = {};
   EXPECT_TRUE(Tell(hook, smtp).ok()) << "there is nothing to hide";
+}
+
+const core::HookSpec kBrevoHook{
+    .brevo = {.api_key = {.env = "KNOWN"}, .sender = "jobman@lab.org", .receiver = "ada@lab.org"}};
+
+TEST_F(HookNotifierTest, MailGoesOverTheApiOfBrevo) {
+  script_->Answer(201, R"({"messageId":"<1@smtp-relay.mailin.fr>"})");
+  message_.body = R"({"job":42,"name":"größer","why":"host 0 ended","state":"FAILED"})";
+  const auto told = Tell(kBrevoHook);
+  ASSERT_TRUE(told.ok()) << told.error().ToString();
+  const http::Request& request = script_->requests.at(0);
+  EXPECT_EQ(request.method, "POST");
+  EXPECT_EQ(request.url, "https://api.brevo.com/v3/smtp/email");
+  EXPECT_THAT(request.headers,
+              ElementsAre(Pair("Content-Type", "application/json"),
+                          Pair("Accept", "application/json"), Pair("api-key", "s3cret")));
+  const base::Json mail = test::Parse(request.body);
+  EXPECT_EQ(mail["sender"], (base::Json{{"email", "jobman@lab.org"}}));
+  EXPECT_EQ(mail["to"], base::Json::array({{{"email", "ada@lab.org"}}}));
+  EXPECT_EQ(mail["subject"], "jobman: größer (42) failed");
+  EXPECT_EQ(mail["textContent"], "host 0 ended\n\nstate: FAILED\n\n" + message_.body + "\n");
+  EXPECT_EQ(mail.size(), 4U);
+  EXPECT_TRUE(mailer_.mails.empty());
+}
+
+TEST_F(HookNotifierTest, RefusalsOfBrevoNameHostAndStatus) {
+  script_->Answer(401, R"({"message":"Key not found","code":"unauthorized"})");
+  const auto wrong = Tell(kBrevoHook);
+  EXPECT_EQ(wrong.error().code, Code::kUnavailable) << "tried again, as others";
+  EXPECT_EQ(wrong.error().message, "api.brevo.com answered with status 401: Key not found");
+  EXPECT_THAT(wrong.error().hint, HasSubstr("the API key is wrong"));
+  script_->Answer(502, "<html>");
+  EXPECT_EQ(Tell(kBrevoHook).error().message, "api.brevo.com answered with status 502");
+  script_->Answer(400, R"({"message":"bad\nkey s3cret"})");
+  EXPECT_EQ(Tell(kBrevoHook).error().message, "api.brevo.com answered with status 400");
+  script_->Answer(400, R"({"message":"no\nsender"})");
+  EXPECT_THAT(Tell(kBrevoHook).error().message, Not(HasSubstr("\n")));
+  env_.clear();
+  EXPECT_THAT(Tell(kBrevoHook).error().message, HasSubstr("has no KNOWN"));
+}
+
+TEST_F(HookNotifierTest, TheKeyOfBrevoIsNotSentInTheClear) {
+  env_["JOBMAN_BREVO_ENDPOINT"] = "http://brevo.lab.org";
+  EXPECT_THAT(Tell(kBrevoHook).error().message,
+              HasSubstr("Brevo's API key is not sent over plain http to brevo.lab.org"));
+  env_["JOBMAN_BREVO_ENDPOINT"] = "brevo";
+  EXPECT_THAT(Tell(kBrevoHook).error().ToString(), HasSubstr("JOBMAN_BREVO_ENDPOINT"));
+  EXPECT_TRUE(script_->requests.empty());
+  env_["JOBMAN_BREVO_ENDPOINT"] = "http://127.0.0.1:8080/";
+  script_->Answer(201, "{}");
+  EXPECT_TRUE(Tell(kBrevoHook).ok());
+  EXPECT_EQ(script_->requests.at(0).url, "http://127.0.0.1:8080/v3/smtp/email");
 }
 
 TEST(MailText, ASubjectInOtherLettersIsEncoded) {
