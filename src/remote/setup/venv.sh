@@ -62,9 +62,14 @@ jb_install_python() {
   jb_has apt-get || jb_fail "$jb_lack, and there is neither uv nor apt-get: $(jb_other_python)"
   jb_can_be_root || jb_fail "$jb_lack, and this user may not install it (no sudo): $(jb_other_python)"
   jb_say "$jb_lack: installing it"
-  jb_apt_get update || jb_say 'apt-get update failed, see above'
-  apt-cache show "$jb_python-venv" >/dev/null 2>&1 ||
+  # One list that cannot be had does no harm if another has the package.
+  jb_listed=yes
+  jb_apt_get update || jb_listed=no
+  if ! apt-cache show "$jb_python-venv" >/dev/null 2>&1; then
+    [ "$jb_listed" = yes ] ||
+      jb_later "$jb_lack, and apt-get update failed, see above: does the host reach the internet?"
     jb_fail "$jb_lack, and apt knows no package $jb_python-venv: $(jb_other_python)"
+  fi
   jb_fetch "installing $jb_python" jb_apt_get install --no-install-recommends \
     "$jb_python" "$jb_python-venv"
 }

@@ -278,6 +278,18 @@ TEST_P(SetupVenvTest, AptInstallsAMissingPythonIfItHasIt) {
   EXPECT_THAT(Step(), EndedSaying(0, "~/train is made, with " + Python()));
 }
 
+TEST_P(SetupVenvTest, AListOfPackagesThatCannotBeHadIsTriedAnotherTime) {
+  const base::Path tools = HidePython();
+  WriteProgram(tools / "sudo", "#!/bin/sh\n[ \"$1\" = -n ] && shift && exec \"$@\"\n");
+  WriteProgram(tools / "apt-cache", "#!/bin/sh\n[ \"$*\" = 'show " + Python() + "-venv' ]\n");
+  WriteProgram(tools / "apt-get", "#!/bin/sh\ncase $* in *' install '*) ln -s /usr/bin/python3 " +
+                                      (tools / Python()).string() + " ;; *) exit 100 ;; esac\n");
+  spec.venv.python = "python3.99";
+  EXPECT_THAT(Step(), EndedSaying(75, "apt-get update failed"));
+  spec.venv.python = Python();
+  EXPECT_THAT(Step(), EndedSaying(0, "~/train is made, with " + Python())) << "another list has it";
+}
+
 TEST_P(SetupVenvTest, UvIsUsedWhereItIs) {
   WriteProgram(HidePython() / "uv", kUv);
   EXPECT_THAT(Step(), EndedSaying(0, "~/train is made"));
