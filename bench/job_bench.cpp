@@ -104,23 +104,13 @@ void MeasureJob(const Place& place, const std::string& name, const std::string& 
 
 /// One client per host and step, all hosts at once, as people do it with a loop in the shell.
 std::string ByHand(const Place& place, const std::string& job, const std::string& more) {
-  const base::Json shown = place.Ask({"show", job})["jobs"][0];
-  const auto sim = base::ParseJson(base::ReadFile(place.home() / "sim/sim.json").value_or(""));
-  std::string hosts;
-  for (const base::Json& host : shown["slice"]["hosts"])
-    hosts += " " + base::GetString(host, "external");
-  const base::Json& ssh = shown["spec"]["ssh"];
-  const std::string client = fmt::format(
-      "ssh -n -F /dev/null -i {} -p {} -l {} -o BatchMode=yes -o StrictHostKeyChecking=no "
-      "-o UserKnownHostsFile=/dev/null -o LogLevel=ERROR {}",
-      base::GetString(ssh, "private_key"), base::GetInt(*sim, "ssh_port"),
-      base::GetString(ssh, "user"), more);
+  const bench::Hosts hosts = bench::HostsOf(place, job);
   std::string script = "set -e\n";
   for (const char* step : {kSetup, kCommand})
     script += fmt::format(
-        "all=\nfor host in{}; do {} $host {} & all=\"$all $!\"; done\n"
+        "all=\nfor host in {}; do {} {} $host {} & all=\"$all $!\"; done\n"
         "for one in $all; do wait $one; done\n",
-        hosts, client, base::ShellQuote(step));
+        base::Join(hosts.addresses, " "), hosts.client, more, base::ShellQuote(step));
   return place.Write("by_hand.sh", script);
 }
 

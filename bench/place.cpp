@@ -1,5 +1,6 @@
 #include "bench/place.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -84,6 +85,20 @@ std::string Place::Write(const std::string& name, const std::string& text) const
   const auto written = base::WriteFileAtomic(file, text);
   if (!written.ok()) throw std::runtime_error(written.error().ToString());
   return file.string();
+}
+
+Hosts HostsOf(const Place& place, const std::string& job) {
+  const base::Json shown = place.Ask({"show", job})["jobs"][0];
+  const auto sim = base::ParseJson(base::ReadFile(place.home() / "sim/sim.json").value_or(""));
+  const base::Json& ssh = shown["spec"]["ssh"];
+  Hosts hosts{.client = fmt::format("ssh -n -F /dev/null -i {} -p {} -l {} -o BatchMode=yes "
+                                    "-o StrictHostKeyChecking=no "
+                                    "-o UserKnownHostsFile=/dev/null -o LogLevel=ERROR",
+                                    base::GetString(ssh, "private_key"),
+                                    base::GetInt(*sim, "ssh_port"), base::GetString(ssh, "user"))};
+  for (const base::Json& host : shown["slice"]["hosts"])
+    hosts.addresses.push_back(base::GetString(host, "external"));
+  return hosts;
 }
 
 }  // namespace jobman::bench

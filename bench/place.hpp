@@ -41,4 +41,12 @@ class Place {
   pid_t simulator_ = 0;
 };
 
+/// The hosts of a job, for peers that use the OpenSSH client: the client with its options, up to
+/// the address, and the addresses.
+struct Hosts {
+  std::string client = {};
+  Words addresses = {};
+};
+Hosts HostsOf(const Place& place, const std::string& job);
+
 }  // namespace jobman::bench

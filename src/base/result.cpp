@@ -61,6 +61,7 @@ constexpr std::array kReasons = {
     ReasonWord{Reason::kAgentSilent, "agent_silent"},
     ReasonWord{Reason::kKeyUnreadable, "key_unreadable"},
     ReasonWord{Reason::kChipsBusy, "chips_busy"},
+    ReasonWord{Reason::kSetupLapsed, "setup_lapsed"},
     ReasonWord{Reason::kDiskFull, "disk_full"},
     ReasonWord{Reason::kNotWritable, "not_writable"},
     ReasonWord{Reason::kNewerStore, "newer_store"},

@@ -23,6 +23,7 @@ std::optional<ExitCode> OfReason(Reason reason) {
     case Reason::kHostHangs:
     case Reason::kNotPublished:
     case Reason::kChipsBusy:
+    case Reason::kSetupLapsed:
     case Reason::kDiskFull:
     case Reason::kLeaseLost:
     case Reason::kStale:

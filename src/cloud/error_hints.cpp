@@ -85,6 +85,7 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
     case Reason::kAgentSilent:
     case Reason::kKeyUnreadable:
     case Reason::kChipsBusy:
+    case Reason::kSetupLapsed:
     case Reason::kDiskFull:
     case Reason::kNotWritable:
     case Reason::kNewerStore:

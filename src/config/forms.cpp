@@ -128,6 +128,17 @@ Status CheckHostFolder(Text path) {
                                "begin with / or ~/: it is a folder of the hosts");
 }
 
+/// A folder of an NFS server.
+Status CheckExport(Text text) {
+  const std::size_t colon = text.find(":/");
+  if (colon != Text::npos && colon > 0 && text.find_first_of(" \t\n") == Text::npos &&
+      !text.starts_with('-')) {
+    return base::Ok();
+  }
+  return base::InvalidArgument("\"" + std::string(text) + "\" is not SERVER:/FOLDER",
+                               "for example: 10.130.0.2:/vol1");
+}
+
 Status CheckBucket(Text name) {
   const bool fine = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || Text("._-").find(c) != Text::npos;
@@ -193,6 +204,8 @@ constexpr Form kForms[] = {
     {.path = "job.labels", .text = &CheckLabelValue, .member = &CheckLabelName},
     {.path = "job.name", .text = &CheckJobName},
     {.path = "job.remote_user", .text = &CheckLogin},
+    {.path = "nfs.export", .text = &CheckExport},
+    {.path = "nfs.path", .text = &CheckHostFolder},
     {.path = "on.*[].brevo.receiver", .text = &CheckAddress},
     {.path = "on.*[].brevo.sender", .text = &CheckAddress},
     {.path = "on.*[].mail", .text = &CheckAddress},

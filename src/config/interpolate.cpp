@@ -9,7 +9,7 @@
 #include "config/yaml_reader.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/core/job_spec.hpp"
+#include "jobman/core/late_names.hpp"
 
 namespace jobman::config {
 namespace {
@@ -67,7 +67,7 @@ std::string_view Unquote(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-/// What runs on the hosts may name the slice, which is not known before: kNameOfSlice stays there.
+/// What runs on the hosts may name the slice, which is not known before: see core::IsLateName.
 bool RunsOnHosts(const Path& path) {
   const std::string name = JoinPath(path);
   return name == "command.cmd" || name.starts_with("command.env.") ||
@@ -315,9 +315,8 @@ class Interpolator {
       return Broken(site, name, "\"" + name + "\" points outside the file");
     }
     for (std::string& part : SplitPath(rest)) path.push_back(std::move(part));
-    if (JoinPath(path) == "tpu.name" && RunsOnHosts(site.path)) {
-      return Text(core::kNameOfSlice, site.pos);
-    }
+    const std::string key = JoinPath(path);
+    if (core::IsLateName(key) && RunsOnHosts(site.path)) return Text("${" + key + "}", site.pos);
     Value* found = Walk(path);
     if (found != nullptr && found->kind == Value::Kind::kBroken) return BrokenValue();
     if (found != nullptr) return CopyOf(*found, path);

@@ -14,8 +14,8 @@ using EnvLookup = std::function<std::optional<std::string>(const std::string&)>;
 /// Replaces every ${...} in the tree, as OmegaConf does: ${tpu.zone}, ${.sibling}, ${..uncle},
 /// ${a.${b}}, ${list[0]}, ${oc.env:NAME,default}, ${env:NAME}, ${oc.select:key,default},
 /// ${oc.decode:text}; "\${" stands for "${". A value that is a single interpolation takes the type
-/// of its target. ${tpu.name} stays in what runs on the hosts: see core::kNameOfSlice. What cannot
-/// be resolved is reported and becomes a broken value.
+/// of its target. ${tpu.name} and others stay in what runs on the hosts: see core::IsLateName. What
+/// cannot be resolved is reported and becomes a broken value.
 void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out);
 
 /// The inverse: Interpolate() turns the result back into `text`.

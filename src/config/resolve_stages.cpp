@@ -57,9 +57,11 @@ void ResolveCommand(Reader& reader, core::CommandSpec& command) {
 void ResolveStages(Reader& reader, core::JobSpec& spec) {
   ResolveCommand(reader, spec.command);
   Names steps;
-  for (const core::BuiltIn step : core::BuiltInsOf(spec)) {
-    const std::string name(core::BuiltInName(step));
-    steps[name] = "the section " + name;
+  for (const auto& built_in : {core::BuiltInsOf(spec), core::LastBuiltInsOf(spec)}) {
+    for (const core::BuiltIn step : built_in) {
+      const std::string name(core::BuiltInName(step));
+      steps[name] = "the section " + name;
+    }
   }
   for (std::size_t i = 0; i < spec.setup.size(); ++i) {
     ResolveStep(reader, "setup[" + std::to_string(i) + "]", i + 1, spec.setup[i], steps);

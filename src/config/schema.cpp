@@ -145,6 +145,8 @@ constexpr KeyRow kRows[] = {
     Translated(Key("ssh.tpu_private_key", T::kPath, "",
                    "A key with which the hosts reach each other, in old job files.")),
     Translated(Key("ssh.tpu_public_key", T::kPath, "", "Its public half.")),
+    Key("ssh.host_to_host", T::kBool, "false",
+        "Whether the hosts reach each other by ssh, with a key made for this job."),
     NotYet("ssh.agent_forwarding", T::kBool, "Forward your SSH agent to the hosts."),
 
     NotYet("code", T::kMap, "Code to copy to every host."),
@@ -199,9 +201,10 @@ constexpr KeyRow kRows[] = {
     Key("gcsfuse.extra_mounts[].cache.enable_parallel_downloads", T::kBool, "gcsfuse's own",
         "As gcsfuse.cache.enable_parallel_downloads."),
     Key("gcsfuse.extra_mounts[].cache.prefix", T::kText, "", "As gcsfuse.cache.prefix."),
-    NotYet("nfs", T::kMap, "A shared folder."),
-    NotYet("nfs.path", T::kText, "The folder on the hosts."),
-    NotYet("nfs.export", T::kText, "What is mounted there."),
+    Key("nfs", T::kMap, "", "A folder that all hosts share over NFS."),
+    Required("nfs.path", T::kText, "/srv/shared", "The folder on the hosts."),
+    Key("nfs.export", T::kText, "host 0 exports nfs.path",
+        "What is mounted there instead, SERVER:/FOLDER."),
     Key("docker", T::kMap, "", "The command runs in a container on every host."),
     Required("docker.image", T::kText, "python:3.10", "The image; pulled once."),
     Key("docker.flags", T::kTextList, "",
@@ -222,6 +225,13 @@ constexpr KeyRow kRows[] = {
         "What it contains: a file of this machine for `pip install -r`, or its text in several "
         "lines."),
     Key("venv.python", T::kText, "python3.10", "Its Python: 3.N or python3.N."),
+
+    Key("checks", T::kMap, "",
+        "What every host proves before the command runs, after all other setup steps."),
+    Key("checks.devices", T::kBool, "false",
+        "Whether it must have the device files of as many chips as its type."),
+    Key("checks.jax", T::kBool, "false",
+        "Whether JAX, if the command would find it, must see all chips of the slice."),
 
     Key("command", T::kMap, "none",
         "The command that the job runs. Without one the job holds its slice until it is "

@@ -4,6 +4,7 @@
 
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/remote/setup_script.hpp"
 
 namespace jobman::controller {
 
@@ -106,8 +107,29 @@ void Effects::Do(const Job& job, const core::AbandonStage& abandon) {
   if (same) runners_.erase(found);
 }
 
+/// The private key with which the hosts of the job reach each other; made when it is needed first.
+/// It goes with the job's folder.
+std::optional<std::string> Effects::PeersKey(core::JobId job) const {
+  const base::Path folder = options_.paths.JobDir(job.value);
+  const base::Path file = folder / "peers_key";
+  const auto made = [&]() -> base::Status {
+    JM_TRY(base::EnsureDir(folder));
+    const auto line = ports_.public_key(file.string());
+    return line.ok() ? base::Ok() : base::Status(line.error());
+  }();
+  const auto key = base::ReadRegularFile(file, core::kLongestVariable);
+  if (!made.ok() || !key.ok()) {
+    base::Log(base::LogLevel::kWarn, "ssh", "the key of job {}, {}, cannot be made: {}",
+              core::FormatJobId(job), file.string(),
+              (made.ok() ? key.error() : made.error()).ToString());
+    return {};
+  }
+  return std::string(base::Trim(*key));
+}
+
 std::optional<std::string> Effects::SecretValue(core::JobId job,
                                                 const core::SecretRef& secret) const {
+  if (secret.name == remote::kPeersKey) return PeersKey(job);
   if (!secret.file.empty()) {
     const auto content =
         base::ReadRegularFile(base::ExpandHome(secret.file), 2 * core::kLongestVariable);

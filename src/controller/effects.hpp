@@ -36,6 +36,7 @@ class Effects {
   void Do(const core::Job&, const core::TellHooks&) {}  // Courier does it, from the outbox
   StageRunner* RunnerFor(const core::Job& job, int attempt, const core::StageId& stage);
   StageHooks HooksFor(core::JobId id);
+  std::optional<std::string> PeersKey(core::JobId job) const;
   std::optional<std::string> SecretValue(core::JobId job, const core::SecretRef& secret) const;
 
   asio::io_context& loop_;

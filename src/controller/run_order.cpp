@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "jobman/base/hash.hpp"
-#include "jobman/base/strings.hpp"
+#include "jobman/core/late_names.hpp"
 #include "jobman/remote/setup_script.hpp"
 
 namespace jobman::controller {
@@ -23,9 +23,43 @@ base::Error MissingFile(const core::Job& job, const std::string& file) {
           .hint = "put it back and run: jobman resume " + core::FormatJobId(job.id)};
 }
 
-/// With the name of the slice, which the job file could not know.
-std::string Bind(const core::Job& job, const std::string& text) {
-  return base::ReplaceAll(text, core::kNameOfSlice, job.slice ? job.slice->ref.name : "");
+/// It is waited for, as for other room on this machine's disk.
+base::Error NoKeyOfJob() {
+  return {.code = base::Code::kUnavailable,
+          .message = "the key of the job (ssh.host_to_host) cannot be written on this machine",
+          .reason = base::Reason::kNotWritable,
+          .hint = "free space below JOBMAN_HOME; the log of the controller says more"};
+}
+
+/// JAX starts on all hosts or on none, so that a host which did this step before must do it again.
+bool RunsOnAllAtOnce(const core::JobSpec& spec, const core::StageId& stage) {
+  return core::BuiltInOf(spec, stage) == core::BuiltIn::kChecks && spec.checks.jax;
+}
+
+core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step) {
+  std::string content = remote::SetupScript(job.spec, step);
+  for (const auto& [name, value] : job.spec.environment) content += '\0' + name + '=' + value;
+  if (RunsOnAllAtOnce(job.spec, step)) content += '\0' + std::to_string(job.attempt);
+  return {.step = step.index,
+          .content = base::Sha256Hex(content).substr(0, 12),
+          .generation = job.stage->generation,
+          .epoch = job.setup_epoch};
+}
+
+/// The setup runs that the stage needs on this host: those of the steps before it that had to
+/// succeed.
+std::vector<std::string> SetupRuns(const core::Job& job, const core::JobOnHost& on, int host) {
+  const auto* const setup = std::get_if<core::SetupStage>(&job.stage->id);
+  const int steps = setup == nullptr ? core::CountSteps(job.spec) : setup->index;
+  std::vector<std::string> ids;
+  for (int i = 0; i < steps; ++i) {
+    const core::SetupStage id{i};
+    const core::SetupStep& step = *core::StepOf(job.spec, id);
+    const bool needed =
+        step.required && step.hosts.Contains(host) && !RunsOnAllAtOnce(job.spec, id);
+    if (needed) ids.push_back(core::FormatRunId({.on = on, .what = SetupRunOf(job, id)}));
+  }
+  return ids;
 }
 
 }  // namespace
@@ -33,14 +67,8 @@ std::string Bind(const core::Job& job, const std::string& text) {
 core::RunId RunOn(const core::Job& job, const std::string& store_id, int host) {
   core::RunId run{.on = core::OnHost(store_id, job, host),
                   .what = core::CommandRun{.attempt = job.attempt}};
-  const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
-  if (step == nullptr) return run;
-  std::string content = remote::SetupScript(job.spec, job.stage->id);
-  for (const auto& [name, value] : job.spec.environment) content += '\0' + name + '=' + value;
-  run.what = core::SetupRun{.step = std::get<core::SetupStage>(job.stage->id).index,
-                            .content = base::Sha256Hex(content).substr(0, 12),
-                            .generation = job.stage->generation,
-                            .epoch = job.setup_epoch};
+  const auto* const step = std::get_if<core::SetupStage>(&job.stage->id);
+  if (step != nullptr) run.what = SetupRunOf(job, *step);
   return run;
 }
 
@@ -59,20 +87,32 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, const std::string&
   if (job.attempt > 1) order.replaces = CommandRunOn(job, store_id, host);
   order.grace = spec.grace;
   order.log_limit = job.spec.logs.max_bytes;
-  order.script = Bind(job, step == nullptr ? remote::CommandScript(job.spec)
-                                           : remote::SetupScript(job.spec, job.stage->id));
+  order.script =
+      core::BindLateNames(job, step == nullptr ? remote::CommandScript(job.spec)
+                                               : remote::SetupScript(job.spec, job.stage->id));
   order.env = remote::RunEnvironment(job, host, run);
-  for (const auto& [name, value] : job.spec.environment) order.env[name] = Bind(job, value);
+  for (const auto& [name, value] : job.spec.environment)
+    order.env[name] = core::BindLateNames(job, value);
   for (const remote::StageFile& needed : remote::FilesOf(job.spec, job.stage->id)) {
     const auto content = secret({.name = needed.variable, .file = needed.file});
     if (!content) return MissingFile(job, needed.file);
     order.secrets[needed.variable] = *content;
   }
+  const auto built_in = core::BuiltInOf(job.spec, job.stage->id);
+  if (built_in == core::BuiltIn::kPeers) {
+    const auto key = secret({.name = remote::kPeersKey});
+    if (!key) return NoKeyOfJob();
+    order.secrets[remote::kPeersKey] = *key;
+  }
+  order.setup = SetupRuns(job, run.on, host);
+  if (built_in == core::BuiltIn::kChecks) {  // in the environment of the command
+    for (const auto& [name, value] : spec.env) order.env[name] = core::BindLateNames(job, value);
+  }
   if (step != nullptr || spec.cmd.empty()) return order;
   order.chips_of = core::RunIdPrefix(run.on);
   order.notice_signal = spec.on_notice.signal;
   order.workdir = spec.workdir;
-  for (const auto& [name, value] : spec.env) order.env[name] = Bind(job, value);
+  for (const auto& [name, value] : spec.env) order.env[name] = core::BindLateNames(job, value);
   for (const core::SecretRef& one : spec.secrets) {
     const auto value = secret(one);
     if (!value) return UnknownSecret(job, one.name);

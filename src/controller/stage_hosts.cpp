@@ -111,6 +111,13 @@ void StageHosts::Finish(StageHost& host, const RunStatus& status) {
       return Report(host, HostPhase::kExited);
     case RunStatus::Kind::kBusy:
       return Report(host, HostPhase::kLost, ChipsBusy(host, status.text));
+    case RunStatus::Kind::kLapsed:
+      return Report(host, HostPhase::kLost,
+                    Error{.code = base::Code::kAborted,
+                          .message = "its setup is not done any more",
+                          .reason = base::Reason::kSetupLapsed,
+                          .hint = "it was restarted, or this jobman has another script for a "
+                                  "setup step"});
     case RunStatus::Kind::kRunning:
     case RunStatus::Kind::kLost:
     case RunStatus::Kind::kAbsent:

@@ -7,7 +7,9 @@ namespace jobman::core {
 std::vector<BuiltIn> BuiltInsOf(const JobSpec& spec) {
   std::vector<BuiltIn> steps;
   if (!spec.ssh.identities.empty()) steps.push_back(BuiltIn::kIdentities);
+  if (spec.ssh.host_to_host) steps.push_back(BuiltIn::kPeers);
   if (!spec.gcsfuse.bucket_name.empty()) steps.push_back(BuiltIn::kGcsfuse);
+  if (!spec.nfs.path.empty()) steps.push_back(BuiltIn::kNfs);
   switch (spec.env_type.value_or(EnvType::kNone)) {
     case EnvType::kNone:
       break;
@@ -24,18 +26,30 @@ std::vector<BuiltIn> BuiltInsOf(const JobSpec& spec) {
   return steps;
 }
 
+std::vector<BuiltIn> LastBuiltInsOf(const JobSpec& spec) {
+  std::vector<BuiltIn> steps;
+  if (spec.checks.devices || spec.checks.jax) steps.push_back(BuiltIn::kChecks);
+  return steps;
+}
+
 std::string_view BuiltInName(BuiltIn step) {
   switch (step) {
     case BuiltIn::kIdentities:
       return "identities";
+    case BuiltIn::kPeers:
+      return "host-to-host";
     case BuiltIn::kGcsfuse:
       return "gcsfuse";
+    case BuiltIn::kNfs:
+      return "nfs";
     case BuiltIn::kDocker:
       return "docker";
     case BuiltIn::kConda:
       return "conda";
     case BuiltIn::kVenv:
       return "venv";
+    case BuiltIn::kChecks:
+      return "checks";
   }
   return {};
 }

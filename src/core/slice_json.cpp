@@ -99,6 +99,12 @@ Json RefToJson(const SliceRef& ref) {
   return json;
 }
 
+std::optional<SetupDone> SetupDoneFromJson(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  return SetupDone{.generation = GetSmallInt(json, "generation"),
+                   .epoch = GetSmallInt(json, "epoch")};
+}
+
 Result<SliceRef> RefFromJson(const Json& json) {
   const std::string word = GetString(json, "mode");
   const auto mode = FromWord<AllocationMode>(word);
@@ -137,6 +143,11 @@ Json SliceToJson(const Slice& slice) {
   if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
   if (!slice.unstopped.empty()) json["unstopped"] = slice.unstopped;
   PutNotice(json, slice.notice);
+  if (slice.setup_done) {
+    json["setup_done"] = {{"generation", slice.setup_done->generation},
+                          {"epoch", slice.setup_done->epoch}};
+  }
+  if (slice.lapses > 0) json["lapses"] = slice.lapses;
   return json;
 }
 
@@ -177,7 +188,9 @@ Result<Slice> SliceFromJson(const Json& json) {
                .unhealthy_since = unhealthy_since,
                .no_answer = std::move(no_answer),
                .unstopped = NumbersFromJson(GetMember(json, "unstopped")),
-               .notice = std::move(notice)};
+               .notice = std::move(notice),
+               .setup_done = SetupDoneFromJson(GetMember(json, "setup_done")),
+               .lapses = GetSmallInt(json, "lapses")};
 }
 
 Json AbandonedToJson(const std::vector<AbandonedRequest>& all) {

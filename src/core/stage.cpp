@@ -56,8 +56,9 @@ std::int64_t PlaceInOrder(const std::string& name) {
 const SetupStep& StepFor(BuiltIn built_in) {
   static const std::map<BuiltIn, SetupStep> kSteps = [] {
     std::map<BuiltIn, SetupStep> steps;
-    for (const BuiltIn one : {BuiltIn::kIdentities, BuiltIn::kGcsfuse, BuiltIn::kDocker,
-                              BuiltIn::kConda, BuiltIn::kVenv}) {
+    for (const BuiltIn one :
+         {BuiltIn::kIdentities, BuiltIn::kPeers, BuiltIn::kGcsfuse, BuiltIn::kNfs, BuiltIn::kDocker,
+          BuiltIn::kConda, BuiltIn::kVenv, BuiltIn::kChecks}) {
       steps[one] = {.name = std::string(BuiltInName(one))};
     }
     return steps;
@@ -92,13 +93,17 @@ const SetupStep* StepOf(const JobSpec& spec, const StageId& id) {
 std::optional<BuiltIn> BuiltInOf(const JobSpec& spec, const StageId& id) {
   const auto* const setup = std::get_if<SetupStage>(&id);
   if (setup == nullptr) return std::nullopt;
-  const std::vector<BuiltIn> built_in = BuiltInsOf(spec);
+  const std::vector<BuiltIn> first = BuiltInsOf(spec);
+  const std::vector<BuiltIn> last = LastBuiltInsOf(spec);
   const auto index = static_cast<std::size_t>(setup->index);
-  return index < built_in.size() ? std::optional(built_in[index]) : std::nullopt;
+  if (index < first.size()) return first[index];
+  const std::size_t before = first.size() + spec.setup.size();
+  return index < before ? std::nullopt : std::optional(last.at(index - before));
 }
 
 int CountSteps(const JobSpec& spec) {
-  return static_cast<int>(BuiltInsOf(spec).size() + spec.setup.size());
+  return static_cast<int>(BuiltInsOf(spec).size() + spec.setup.size() +
+                          LastBuiltInsOf(spec).size());
 }
 
 std::vector<std::string> StepNames(const JobSpec& spec) {

@@ -101,6 +101,7 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   if (!IsRunId(order.run_id)) return InvalidArgument("'" + order.run_id + "' is not a run id");
   if ((order.script + order.workdir).find('\0') != std::string::npos)
     return InvalidArgument("the command or its working folder holds a NUL byte");
+  for (const std::string& id : order.setup) JM_CHECK(IsRunId(id), "a valid run id");
   JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order));
   // Before the start the script ends earlier runs, and then what holds the chips.
   Call call{.silence = kLongestSilence,
@@ -115,9 +116,10 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   }
   call.command = ScriptCommand(arguments);
   call.input = fmt::format(
-      "jm_workdir={}\njm_script={}\njm_env={}\njm_signal={}\njm_log_max_b={}\njobman-end\n",
-      ShellQuote(order.workdir), ShellQuote(order.script), ShellQuote(exports),
-      ShellQuote(order.notice_signal), order.log_limit);
+      "jm_setup='{}'\njm_workdir={}\njm_script={}\njm_env={}\njm_signal={}\njm_log_max_b={}\n"
+      "jobman-end\n",
+      base::Join(order.setup, " "), ShellQuote(order.workdir), ShellQuote(order.script),
+      ShellQuote(exports), ShellQuote(order.notice_signal), order.log_limit);
   return call;
 }
 

@@ -7,7 +7,8 @@
 #                                 first stops other runs whose id begins with PREFIX ("-": none; if
 #                                 PREFIX ends in a number, only smaller ones) and processes of runs
 #                                 that begin with JOB and hold the chips; starts nothing while
-#                                 anybody else holds them
+#                                 anybody else holds them, or if a setup run that the order names
+#                                 has not succeeded since boot
 #   host.sh follow RUN_ID OFFSET  copies its log from byte OFFSET to stdout until it has ended
 #   host.sh stop RUN_ID GRACE [PREFIX]
 #                                 TERM, after GRACE seconds KILL; prints the status when nothing is
@@ -18,7 +19,7 @@
 #   host.sh list PREFIX           prints every run whose id begins with PREFIX, with its status
 #   host.sh renew RUN_ID          forgets the run unless it is running or succeeded since boot
 #
-# A status is: running | exited N | lost WHY | absent | gap BEGIN END. After a gap, `follow` goes on
+# A status is: running | exited N | lost WHY | absent | lapsed RUN_ID | gap BEGIN END. After a gap, `follow` goes on
 # from byte END: what lies before it is gone from the log.
 #
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
@@ -115,6 +116,13 @@ jm_same_boot() {
   jm_was=''
   read -r jm_was 2>/dev/null <"${1:-$jm_dir}/boot_id"
   [ -z "$jm_was" ] || [ "$jm_was" = "$jm_boot" ]
+}
+
+# jm_succeeded DIR: whether the run in DIR ended with 0 since this machine booted.
+jm_succeeded() {
+  jm_code=''
+  read -r jm_code 2>/dev/null <"$1/exit"
+  [ "$jm_code" = 0 ] && jm_same_boot "$1"
 }
 
 # Sets jm_status. A launcher that is just starting gets a moment to write its pid; one that is gone
@@ -218,8 +226,11 @@ jm_launch() {
   trap '' HUP
   trap : TERM INT USR1 USR2 # what a notice may send to the group
   trap : PIPE # nobody may be left to read the answer
-  jm_signal='' jm_log_max_b=0
+  jm_signal='' jm_log_max_b=0 jm_setup=''
   eval "$(cat)" || exit 1
+  for jm_one in $jm_setup; do
+    jm_succeeded "$jm_runs/$jm_one" || { echo "lapsed $jm_one"; return; }
+  done
   jm_umask=$(umask)
   umask 077
   if ! jm_why=$(mkdir "$jm_dir" 2>&1); then
@@ -289,6 +300,10 @@ jobman-end") ;;
   unset jm_order
   case $jm_answer in
     started | exists) ;;
+    lapsed*)
+      printf 'jobman: %s\n' "$jm_answer" >&2
+      exit 0
+      ;;
     error*) jm_die "${jm_answer#error }" ;;
     *) jm_die "the launcher of run $jm_id did not answer${jm_answer:+: $jm_answer}" ;;
   esac

@@ -15,10 +15,13 @@ std::string ShellCall(std::string_view function, const std::vector<std::string>&
 // what the section says.
 
 std::string IdentityCalls(const core::SshSpec& ssh);
+std::string PeersCalls();
 std::string GcsfuseCalls(const core::JobSpec& spec);
+std::string NfsCalls(const core::NfsSpec& nfs);
 std::string DockerCalls(const core::DockerSpec& docker);
 std::string CondaCalls(const core::CondaSpec& conda);
 std::string VenvCalls(const core::VenvSpec& venv);
+std::string CheckCalls(const core::JobSpec& spec);
 
 // The command in its environment.
 

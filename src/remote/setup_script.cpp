@@ -16,14 +16,20 @@ std::string CallsOf(const core::JobSpec& spec, core::BuiltIn step) {
   switch (step) {
     case core::BuiltIn::kIdentities:
       return IdentityCalls(spec.ssh);
+    case core::BuiltIn::kPeers:
+      return PeersCalls();
     case core::BuiltIn::kGcsfuse:
       return GcsfuseCalls(spec);
+    case core::BuiltIn::kNfs:
+      return NfsCalls(spec.nfs);
     case core::BuiltIn::kDocker:
       return DockerCalls(spec.docker);
     case core::BuiltIn::kConda:
       return CondaCalls(spec.conda);
     case core::BuiltIn::kVenv:
       return VenvCalls(spec.venv);
+    case core::BuiltIn::kChecks:
+      return CheckCalls(spec);
   }
   return {};
 }
@@ -52,11 +58,16 @@ std::string IdentityCalls(const core::SshSpec& ssh) {
   return calls + ShellCall("jb_ssh_config", {std::string(base::Trim(entries))});
 }
 
+std::string PeersCalls() {
+  return ShellCall("jb_peers", {});
+}
+
 std::string SetupScript(const core::JobSpec& spec, const core::StageId& stage) {
   const auto built_in = core::BuiltInOf(spec, stage);
   if (!built_in) return core::StepOf(spec, stage)->run;
-  return std::string(SetupText("common")) + std::string(SetupText(core::BuiltInName(*built_in))) +
-         CallsOf(spec, *built_in);
+  std::string script(SetupText("common"));
+  if (*built_in == core::BuiltIn::kPeers) script += SetupText("identities");
+  return script + std::string(SetupText(core::BuiltInName(*built_in))) + CallsOf(spec, *built_in);
 }
 
 std::string CommandScript(const core::JobSpec& spec) {

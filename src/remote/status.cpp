@@ -30,6 +30,7 @@ std::optional<RunStatus> ParseLine(std::string_view line) {
   if (const auto why = rest_after("lost ")) return RunStatus{.kind = Kind::kLost, .text = *why};
   if (const auto why = rest_after("error ")) return RunStatus{.kind = Kind::kError, .text = *why};
   if (const auto who = rest_after("busy ")) return RunStatus{.kind = Kind::kBusy, .text = *who};
+  if (const auto run = rest_after("lapsed ")) return RunStatus{.kind = Kind::kLapsed, .text = *run};
   if (const auto gap = rest_after("gap ")) return ParseGap(*gap);
   if (const auto number = rest_after("exited ")) {
     const auto code = base::ParseNumber(*number);

@@ -93,7 +93,7 @@ bool AttemptLedger::Explains(const core::AttemptEnd& end, const core::Job& befor
     case AttemptOutcome::kVanished:
       return Any(slice, {Truth::kGone, Truth::kRequestFailed});
     case AttemptOutcome::kMaintenance:
-      return Any(slice, {Truth::kDisturbed, Truth::kNoticed});
+      return processes.lapsed || Any(slice, {Truth::kDisturbed, Truth::kNoticed});
     case AttemptOutcome::kRefused:
       return Any(slice, {Truth::kRefused, Truth::kTaken});
     case AttemptOutcome::kRequestFailed:
@@ -101,7 +101,8 @@ bool AttemptLedger::Explains(const core::AttemptEnd& end, const core::Job& befor
     case AttemptOutcome::kTooSlow:
       return slow;
     case AttemptOutcome::kInfra:
-      return processes.lost || processes.temporary || Any(slice, {Truth::kBroken});
+      return processes.lost || processes.temporary || processes.lapsed ||
+             Any(slice, {Truth::kBroken});
     case AttemptOutcome::kFailure:
       return processes.bad || timed_out;
     case AttemptOutcome::kWatchdog:
@@ -170,7 +171,10 @@ std::string AttemptLedger::Judge(const core::Job& before, const core::Step& step
   }
   const bool begins = after.attempt > before.attempt;
   if (!begins) return {};
-  const bool follows = after.attempt == 1 || (after.restart && Agrees(after.restart->cause));
+  // A host that was restarted before the command began there changes nothing for the command.
+  const bool same = processes_[before.attempt].lapsed && after.restart == before.restart;
+  const bool follows =
+      after.attempt == 1 || same || (after.restart && Agrees(after.restart->cause));
   if (!follows && !ended_too) {
     return fmt::format("attempt {} begins because of \"{}\", but the last one ended as {}",
                        after.attempt, core::RestartText(after.restart),

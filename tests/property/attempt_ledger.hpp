@@ -26,6 +26,7 @@ class AttemptLedger {
   /// A host told of a preemption or a maintenance.
   void HostNoticed(const std::string& slice) { Note(slice, Truth::kNoticed); }
   /// A process of the attempt ended. `command`: not a setup step.
+  void SetupLapsed(int attempt) { processes_[attempt].lapsed = true; }
   void Ended(int attempt, bool command, int exit_code, bool lost);
   /// The watchdog saw something in the attempt.
   void Alarmed(int attempt) { alarmed_.insert(attempt); }
@@ -52,6 +53,7 @@ class AttemptLedger {
     bool bad = false;
     bool lost = false;
     bool temporary = false;  ///< exit code 75
+    bool lapsed = false;     ///< a host did not start the command: it was restarted since its setup
   };
 
   void Note(const std::string& slice, Truth what) { truth_[slice].insert(what); }

@@ -150,10 +150,27 @@ Task<FaultyHosts::Code> FaultyHosts::StartAndFollow(Session session, Words words
       JM_CO_TRY(Say(session.err, "jobman: error cannot write (is the disk full?)\n"));
       co_return remote::kExitHostError;
     }
+    if (const auto lapsed = LapsedSetup(session)) {
+      JM_CO_TRY(Say(session.err, "jobman: lapsed " + *lapsed + "\n"));
+      co_return 0;
+    }
     if (Find(session.machine, id) == nullptr) Start(session, id);
   }
   const auto offset = static_cast<std::size_t>(base::ParseNumber(words[2]).value_or(0));
   co_return co_await Follow(std::move(session), id, offset);
+}
+
+/// The first setup run that the order needs and that has not succeeded since boot.
+std::optional<std::string> FaultyHosts::LapsedSetup(const Session& session) {
+  const std::string mark = "jm_setup='";
+  const std::size_t from = session.input.find(mark) + mark.size();
+  const std::string needed = session.input.substr(from, session.input.find('\'', from) - from);
+  for (const std::string& id : base::Split(needed, ' ')) {
+    if (id.empty()) continue;
+    const ModelRun* const run = Find(session.machine, id);
+    if (run == nullptr || run->status() != "exited 0" || run->boot != session.boot) return id;
+  }
+  return std::nullopt;
 }
 
 Task<FaultyHosts::Code> FaultyHosts::Follow(Session session, std::string id, std::size_t sent) {

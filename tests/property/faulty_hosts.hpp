@@ -71,6 +71,7 @@ class FaultyHosts final : public ports::HostShell {
   using Code = base::Result<int>;
 
   base::Task<Code> Serve(Session session, std::string command);
+  std::optional<std::string> LapsedSetup(const Session& session);
   base::Task<Code> StartAndFollow(Session session, Words words);
   base::Task<Code> Follow(Session session, std::string id, std::size_t sent);
   base::Task<Code> Stop(Session session, Words words);

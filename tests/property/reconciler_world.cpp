@@ -472,6 +472,14 @@ HostRun ReconcilerWorld::StartOn(int host) {
         Error{.code = Code::kUnavailable, .message = "refused", .reason = Reason::kHostRefused};
     return run;
   }
+  const bool set_up = core::IsCommand(watched_->stage) && core::CountSteps(job_.spec) > 0;
+  if (set_up && !faultless_ && odds_.Occurs(random_, Risk::kHost, 2)) {
+    run.phase = HostPhase::kLost;
+    run.settled = true;
+    run.error = Error{.code = Code::kAborted, .reason = Reason::kSetupLapsed};
+    ledger_.SetupLapsed(watched_->attempt);
+    return run;
+  }
   for (const auto& [other, process] : processes_) {
     const bool same =
         std::get<0>(other) == watched_->attempt && std::get<1>(other) == watched_->stage;

@@ -61,6 +61,7 @@ enum class Reason {
   kAgentSilent,      ///< SSH: the ssh-agent of this machine does not answer
   kKeyUnreadable,    ///< SSH: the private key cannot be used
   kChipsBusy,        ///< a process that is not ours holds the host's chips
+  kSetupLapsed,      ///< the host was restarted since its setup, or a step has changed
   kDiskFull,         ///< ENOSPC, SQLITE_FULL
   kNotWritable,      ///< EACCES, EROFS
   kNewerStore,       ///< written by a newer jobman

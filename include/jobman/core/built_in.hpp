@@ -9,11 +9,14 @@ struct JobSpec;
 
 /// A setup step that a section of the job file asks for. Its script is rendered when it runs, by
 /// remote::SetupScript.
-enum class BuiltIn { kIdentities, kGcsfuse, kDocker, kConda, kVenv };
+enum class BuiltIn { kIdentities, kPeers, kGcsfuse, kNfs, kDocker, kConda, kVenv, kChecks };
 
-/// Those that the job needs, in the order in which they run, before the steps of `setup`.
+/// Those that the job needs before the steps of `setup`, in the order in which they run.
 std::vector<BuiltIn> BuiltInsOf(const JobSpec& spec);
-/// "gcsfuse": the name of the section, and of its step in logs and messages.
+/// Those after the steps of `setup`: checks of what all of them have made.
+std::vector<BuiltIn> LastBuiltInsOf(const JobSpec& spec);
+/// "gcsfuse": the name of the step in logs and messages, and of the section that asks for it
+/// (kIdentities and kPeers: of keys of `ssh`).
 std::string_view BuiltInName(BuiltIn step);
 
 }  // namespace jobman::core

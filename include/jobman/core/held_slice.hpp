@@ -42,6 +42,13 @@ struct SliceNode {
   friend bool operator==(const SliceNode&, const SliceNode&) = default;
 };
 
+/// Which setup: of these machines, and of this Job::setup_epoch.
+struct SetupDone {
+  int generation = 0;
+  int epoch = 0;
+  friend bool operator==(const SetupDone&, const SetupDone&) = default;
+};
+
 /// A slice we requested. Kept on record until the cloud confirms that it is gone. If it was never
 /// seen, it is watched for even after that (AbandonedRequest).
 struct Slice {
@@ -81,6 +88,11 @@ struct Slice {
   /// attempt uses this slice.
   std::vector<int> unstopped = {};
   std::optional<Notice> notice = {};  ///< announced by the API
+  /// All setup steps succeeded on it, and none is optional: another attempt begins with the
+  /// command, which starts on no host that was restarted since.
+  std::optional<SetupDone> setup_done = {};
+  /// Attempts in a row that ended because a host had lost its setup.
+  int lapses = 0;
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 

@@ -115,19 +115,17 @@ struct SshSpec {
   int port = 22;                 ///< 0: the port that the local simulator reports
   HostKeyRule host_keys = HostKeyRule::kFirstUse;
   std::vector<Identity> identities = {};
+  bool host_to_host = false;  ///< the hosts reach each other by ssh, with a key of the job's own
   static void Fields(auto&& field) {
     field("user", &SshSpec::user);
     field("private_key", &SshSpec::private_key);
     field("port", &SshSpec::port);
     field("host_keys", &SshSpec::host_keys);
     field("identities", &SshSpec::identities);
+    field("host_to_host", &SshSpec::host_to_host);
   }
   friend bool operator==(const SshSpec&, const SshSpec&) = default;
 };
-
-/// In the command, in setup steps and in environment variables: the name of the slice that the
-/// attempt has. It is not known before.
-inline constexpr std::string_view kNameOfSlice = "${tpu.name}";
 
 struct SetupStep {
   std::string name = {};
@@ -351,10 +349,12 @@ struct JobSpec {
   TpuSpec tpu = {};
   SshSpec ssh = {};
   GcsfuseSpec gcsfuse = {};
+  NfsSpec nfs = {};
   DockerSpec docker = {};  ///< of the three, only the section that env_type names has values
   CondaSpec conda = {};
   VenvSpec venv = {};
-  std::vector<SetupStep> setup = {};  ///< run after those of the sections above: see BuiltInsOf
+  ChecksSpec checks = {};
+  std::vector<SetupStep> setup = {};  ///< between those of the sections: see SetupStage
   CommandSpec command = {};
   RetrySpec retries = {};
   WatchdogSpec watchdog = {};
@@ -371,9 +371,11 @@ struct JobSpec {
     field("tpu", &JobSpec::tpu);
     field("ssh", &JobSpec::ssh);
     field("gcsfuse", &JobSpec::gcsfuse);
+    field("nfs", &JobSpec::nfs);
     field("docker", &JobSpec::docker);
     field("conda", &JobSpec::conda);
     field("venv", &JobSpec::venv);
+    field("checks", &JobSpec::checks);
     field("setup", &JobSpec::setup);
     field("command", &JobSpec::command);
     field("retries", &JobSpec::retries);

@@ -8,8 +8,8 @@
 namespace jobman::core {
 
 // The sections of a job file that prepare the hosts: each asks for a setup step of its own, before
-// those that the job file lists (see BuiltInsOf). What the keys mean is what they mean in Python
-// jobman, whose job files run unchanged.
+// those that the job file lists (see BuiltInsOf), `checks` after them. gcsfuse, docker, conda and
+// venv mean what they mean in Python jobman, whose job files run unchanged.
 
 /// Where the command runs: `job.env_type`. Of the sections of these names only this one is used.
 enum class EnvType { kNone, kDocker, kConda, kVenv };
@@ -62,6 +62,28 @@ struct GcsfuseSpec {
     field("extra_mounts", &GcsfuseSpec::extra_mounts);
   }
   friend bool operator==(const GcsfuseSpec&, const GcsfuseSpec&) = default;
+};
+
+/// `nfs`: a folder that all hosts share.
+struct NfsSpec {
+  std::string path = {};      ///< absolute, or "~/x"; empty: nothing is shared
+  std::string exported = {};  ///< SERVER:/FOLDER; empty: host 0 exports `path` to the others
+  static void Fields(auto&& field) {
+    field("path", &NfsSpec::path);
+    field("export", &NfsSpec::exported);
+  }
+  friend bool operator==(const NfsSpec&, const NfsSpec&) = default;
+};
+
+/// `checks`: what every host proves before the command runs.
+struct ChecksSpec {
+  bool devices = false;  ///< it has the device files of as many chips as its type
+  bool jax = false;      ///< JAX, where the command would find it, sees all chips of the slice
+  static void Fields(auto&& field) {
+    field("devices", &ChecksSpec::devices);
+    field("jax", &ChecksSpec::jax);
+  }
+  friend bool operator==(const ChecksSpec&, const ChecksSpec&) = default;
 };
 
 /// `docker`: the command runs in a container on every host.

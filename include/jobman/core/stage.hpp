@@ -13,7 +13,7 @@
 
 namespace jobman::core {
 
-/// A setup step: first those of BuiltInsOf(), then those of JobSpec::setup.
+/// A setup step: first those of BuiltInsOf(), then those of JobSpec::setup and LastBuiltInsOf().
 struct SetupStage {
   int index = 0;
   friend auto operator<=>(const SetupStage&, const SetupStage&) = default;

@@ -78,6 +78,9 @@ struct RunOrder {
   /// libtpu's lock file) are ended. While anybody else holds them, nothing is started
   /// (RunStatus::Kind::kBusy) and nothing is ended.
   std::string chips_of = {};
+  /// Ids of setup runs that must have succeeded on this host since it booted. Otherwise nothing is
+  /// started (RunStatus::Kind::kLapsed).
+  std::vector<std::string> setup = {};
   /// If set, the run is told of notices from this machine's metadata server, and gets this signal
   /// (TERM, INT, USR1, USR2, none) on the first imminent one.
   std::string notice_signal = {};
@@ -128,6 +131,7 @@ struct RunStatus {
     kAbsent,  ///< the host knows no such run
     kError,   ///< the host could not answer; `text` says why
     kBusy,    ///< not started: others hold the chips; `text` names them
+    kLapsed,  ///< not started: the host was restarted since its setup; `text` names a run of it
     kGap,     ///< a part of the log is gone, see `gap`: follow the run again after it
   };
   Kind kind = Kind::kAbsent;

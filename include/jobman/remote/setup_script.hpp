@@ -25,6 +25,8 @@ struct StageFile {
   std::string file = {};
   friend bool operator==(const StageFile&, const StageFile&) = default;
 };
+/// Of the step host-to-host: the variable that has the private key of the job.
+inline constexpr const char* kPeersKey = "JOBMAN_PEERS_KEY";
 std::vector<StageFile> FilesOf(const core::JobSpec& spec, const core::StageId& stage);
 
 }  // namespace jobman::remote

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,10 +11,17 @@
 #include "cli/views/job_detail.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/find_jobs.hpp"
+#include "jobman/client/last_words.hpp"
 #include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
+
+void AddLastWords(const std::optional<client::LastWords>& words, core::Explanation& why) {
+  if (!words) return;
+  why.facts.push_back(fmt::format("host {} wrote last in {}:", words->host, words->stage));
+  for (const std::string& line : words->lines) why.facts.push_back("  " + line);
+}
 
 base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
@@ -34,6 +44,8 @@ base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
     for (std::string& trouble : views::HookTroubles(deliveries, app.Now())) {
       why.facts.push_back("hook: " + std::move(trouble));
     }
+    JM_ASSIGN_OR_RETURN(const auto exits, context.Await(context.stores.jobs->Exits(id)));
+    AddLastWords(client::FindLastWords(context.paths, job, exits), why);
     if (!controller && core::NeedsCare(job)) {
       why.facts.emplace_back("no controller is running, so nothing happens");
       if (why.next_step.empty()) why.next_step = "jobman controller run, or jobman tick";

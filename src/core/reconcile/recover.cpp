@@ -38,6 +38,7 @@ bool IsPermanent(const base::Error& error) {
     case base::Reason::kHostAuth:
     case base::Reason::kAgentSilent:
     case base::Reason::kChipsBusy:
+    case base::Reason::kSetupLapsed:
     case base::Reason::kDiskFull:
     case base::Reason::kNotWritable:
     case base::Reason::kNewerStore:

@@ -69,13 +69,19 @@ bool SliceIsLost(Turn& turn) {
   return true;
 }
 
-void StartOver(Turn& turn) {
+/// The machines are not what they were: another attempt sets them up.
+void StartOver(Turn& turn, const std::string& what_happened) {
   Job& job = turn.job;
   turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
   job.stage.reset();
-  job.restart = Restart{.cause = RestartCause::kMaintenance};
+  job.slice->setup_done.reset();
   turn.Rest(Queued{}, {.outcome = AttemptOutcome::kMaintenance},
-            "machines of slice " + turn.slice_name() + " were replaced: setting them up again");
+            what_happened + ": setting the hosts up again");
+}
+
+void StartOverReplaced(Turn& turn) {
+  turn.job.restart = Restart{.cause = RestartCause::kMaintenance};
+  StartOver(turn, "machines of slice " + turn.slice_name() + " were replaced");
 }
 
 /// One node of several has new machines: the others would wait for it for ever.
@@ -140,6 +146,28 @@ base::Error FailureOf(const Job& job, const HostRun& culprit) {
   return error;
 }
 
+/// The first host that did not start the stage because its setup is not done any more.
+const HostRun* FindLapsed(const Stage& stage) {
+  const auto lapsed = std::find_if(stage.hosts.begin(), stage.hosts.end(), [](const HostRun& run) {
+    return run.error && run.error->reason == base::Reason::kSetupLapsed;
+  });
+  return lapsed == stage.hosts.end() ? nullptr : &*lapsed;
+}
+
+/// The first time in a row is free, as nothing failed. A host that is restarted again and again is
+/// a fault, and may be restarted by a setup step.
+void StartOverLapsed(Turn& turn, const HostRun& lapsed) {
+  Job& job = turn.job;
+  base::Error error = FailureOf(job, lapsed);
+  job.slice->setup_done.reset();
+  if (job.slice->lapses++ > 0) {
+    return Recover(turn, InfraFault(AttemptOutcome::kInfra, std::move(error)));
+  }
+  // Nothing has run in this attempt, so what it restarts from stays what it was.
+  if (!job.restart) job.restart = Restart{.cause = RestartCause::kMaintenance};
+  StartOver(turn, error.message);
+}
+
 /// Hosts of the stage failed, and nothing else explains it.
 void FailStage(Turn& turn) {
   const Stage stage = *turn.job.stage;
@@ -149,6 +177,7 @@ void FailStage(Turn& turn) {
     return FailForGood(turn, std::move(error), 0);
   }
   if (stage.told) return EndAfterNotice(turn, std::move(error));
+  if (const HostRun* const lapsed = FindLapsed(stage)) return StartOverLapsed(turn, *lapsed);
   if (culprit.phase == HostPhase::kLost || culprit.exit_code == kTemporaryFailure) {
     if (!turn.job.slice->unstopped.empty()) GiveSliceUp(turn);
     return Recover(turn, InfraFault(AttemptOutcome::kInfra, std::move(error)));
@@ -172,6 +201,16 @@ void Succeed(Turn& turn) {
             "the command ended with exit code 0 on " + base::Plural(hosts, "host"));
 }
 
+/// Nobody asks a host for an optional step later, so a job with one asks for all of them each time.
+void NoteSetup(Turn& turn) {
+  const auto& steps = turn.job.spec.setup;
+  const bool all_required =
+      std::all_of(steps.begin(), steps.end(), [](const SetupStep& step) { return step.required; });
+  if (!all_required) return;
+  turn.job.slice->setup_done =
+      SetupDone{.generation = turn.job.stage->generation, .epoch = turn.job.setup_epoch};
+}
+
 /// The step succeeded, or was optional.
 void BeginNext(Turn& turn) {
   const auto* const step = std::get_if<SetupStage>(&turn.job.stage->id);
@@ -183,6 +222,7 @@ void BeginNext(Turn& turn) {
   }
   const int next = step->index + 1;
   const bool last = next == CountSteps(turn.job.spec);
+  if (last) NoteSetup(turn);
   BeginStage(turn, last ? StageId{CommandStage{}} : StageId{SetupStage{next}});
 }
 
@@ -201,8 +241,20 @@ void NoteDeadHosts(Turn& turn) {
   if (!dead.empty()) turn.job.slice->unstopped = std::move(dead);
 }
 
+/// A run that is gone was on a machine that was restarted, most likely. Asking is cheap.
+void DoubtSetup(Turn& turn) {
+  const auto& hosts = turn.job.stage->hosts;
+  const bool lost = std::any_of(hosts.begin(), hosts.end(),
+                                [](const HostRun& run) { return run.phase == HostPhase::kLost; });
+  if (lost) turn.job.slice->setup_done.reset();
+}
+
 void EndStage(Turn& turn) {
   NoteDeadHosts(turn);
+  DoubtSetup(turn);
+  if (IsCommand(turn.job.stage->id) && FindLapsed(*turn.job.stage) == nullptr) {
+    turn.job.slice->lapses = 0;
+  }
   const Stage& stage = *turn.job.stage;
   if (!stage.stop) return JudgeRuns(turn);
   const StopCause cause = *stage.stop;
@@ -212,7 +264,7 @@ void EndStage(Turn& turn) {
                    return well ? Succeed(turn) : LoseSlice(turn, Preempted(lost.error));
                  },
                  [&](const Alarm&) { EndAlarmed(turn); },
-                 [&](const MachinesReplaced&) { StartOver(turn); },
+                 [&](const MachinesReplaced&) { StartOverReplaced(turn); },
                  [&](const StepTimedOut&) {
                    return IsOptional(turn.job) ? BeginNext(turn) : FailTimedOutStep(turn);
                  },
@@ -227,7 +279,7 @@ void AdvanceStage(Turn& turn) {
   if (AlarmEndsJobUnstopped(turn)) return EndAlarmed(turn);
   if (SliceIsLost(turn)) return;
   if (IsSilentAndUnhealthy(turn) && GaveUpUnhealthy(turn)) return;
-  if (AllReplaced(turn)) return StartOver(turn);
+  if (AllReplaced(turn)) return StartOverReplaced(turn);
   HandleReplacedMachines(turn);
   HandleNotice(turn);
   CheckStepLimit(turn);

@@ -25,7 +25,9 @@ jb_identity() {
   jb_put "$HOME/.ssh/$2" 600 "$jb_private"
   [ -z "$jb_public" ] || jb_put "$HOME/.ssh/$2.pub" 644 "$jb_public"
   if [ "$3" = yes ] && ! grep -qxF -e "$jb_public" "$HOME/.ssh/authorized_keys" 2>/dev/null; then
-    jb_keys=$(cat "$HOME/.ssh/authorized_keys" 2>/dev/null)
+    jb_keys=''
+    [ ! -e "$HOME/.ssh/authorized_keys" ] || jb_keys=$(cat "$HOME/.ssh/authorized_keys") ||
+      jb_fail 'cannot read ~/.ssh/authorized_keys'
     jb_put "$HOME/.ssh/authorized_keys" 600 "${jb_keys:+$jb_keys
 }$jb_public"
   fi
@@ -33,15 +35,19 @@ jb_identity() {
   jb_say "installed ~/.ssh/$2"
 }
 
-# jb_ssh_config TEXT: our part of ~/.ssh/config, at its head since ssh takes the first value it finds.
+# jb_ssh_config TEXT [MARK]: our part of ~/.ssh/config, at its head since ssh takes the first value it finds.
 # "Host *" ends it: what follows applies as if our part were not there. An empty text removes it.
 jb_ssh_config() {
-  jb_rest=$(sed '/^# jobman: begin$/,/^# jobman: end$/d' "$HOME/.ssh/config" 2>/dev/null)
+  jb_mark=${2:-jobman}
+  jb_rest=''
+  [ ! -e "$HOME/.ssh/config" ] ||
+    jb_rest=$(sed "/^# $jb_mark: begin\$/,/^# $jb_mark: end\$/d" "$HOME/.ssh/config") ||
+    jb_fail 'cannot read ~/.ssh/config'
   jb_ours=''
-  [ -z "$1" ] || jb_ours="# jobman: begin
+  [ -z "$1" ] || jb_ours="# $jb_mark: begin
 $1
 Host *
-# jobman: end"
+# $jb_mark: end"
   [ -n "$jb_ours$jb_rest" ] || return 0
   [ -z "$jb_ours" ] || [ -z "$jb_rest" ] || jb_ours="$jb_ours
 "

@@ -119,10 +119,11 @@ const BadInput kKeys[] = {
     | ^
   did you mean "tpu.accelerator"?
 )"},
-    {"NothingNear", SmallJob("ssh:\n  xyzzyx: 1\n"), R"(job.yaml:4:3: unknown key "ssh.xyzzyx"
-  4 |   xyzzyx: 1
-    |   ^
-  the keys here are: user, private_key, public_key, port, host_keys, identities, tpu_private_key, tpu_public_key
+    {"NothingNear", SmallJob("nfs: {path: /x, xyzzyx: 1}\n"),
+     R"(job.yaml:3:17: unknown key "nfs.xyzzyx"
+  3 | nfs: {path: /x, xyzzyx: 1}
+    |                 ^
+  the keys here are: path, export
 )"},
     {"UnknownKeyInStep", SmallJob("setup:\n  - {run: a}\n  - {rnu: b, run: c}\n"),
      R"(job.yaml:5:6: unknown key "setup[1].rnu"
@@ -206,10 +207,16 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
   3 | retries: {infra: many}
     |                  ^
 )"},
-    {"NotYet", SmallJob("nfs: {path: /x}\n"), R"(job.yaml:3:1: nfs is not supported yet
-  3 | nfs: {path: /x}
+    {"NotYet", SmallJob("code: {dir: /x}\n"), R"(job.yaml:3:1: code is not supported yet
+  3 | code: {dir: /x}
     | ^
-  leave nfs out
+  leave code out
+)"},
+    {"NoExport", SmallJob("nfs: {path: /x, export: /vol}\n"),
+     R"(job.yaml:3:25: nfs.export: "/vol" is not SERVER:/FOLDER
+  3 | nfs: {path: /x, export: /vol}
+    |                         ^
+  for example: 10.130.0.2:/vol1
 )"},
     {"NoSectionOfThatName", SmallJob("job: {env_type: docker}\n"),
      R"(job.yaml:3:17: job.env_type is docker, but there is no section docker

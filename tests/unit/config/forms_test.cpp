@@ -99,10 +99,22 @@ TEST(Forms, AContainerIsToldTheNameOfTheSliceOfTheAttempt) {
                                            "docker: {image: i, env_vars: ['A=${tpu.name}'], "
                                            "flags: ['-e B=${tpu.name}'], work_dir: /w}\n")))
           .spec;
-  const std::string name(core::kNameOfSlice);
+  const std::string name = "${tpu.name}";
   EXPECT_EQ(spec.docker.env_vars, std::vector<std::string>{"A=" + name});
   EXPECT_EQ(spec.docker.flags, std::vector<std::string>{"-e B=" + name});
   EXPECT_EQ(spec.docker.workdir, "/w") << "its old key";
+}
+
+TEST(Forms, WhatIsKnownLateStaysInWhatRunsOnTheHosts) {
+  const core::JobSpec spec =
+      testing::MustLoad(RequestOf("tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n"
+                                  "command: {cmd: 'echo ${job.id} ${job.user} "
+                                  "${tpu.num_workers}', env: {LOGS: 'gs://b/${job.id}'}}\n"))
+          .spec;
+  EXPECT_EQ(spec.command.cmd, "echo ${job.id} ${job.user} ${tpu.num_workers}");
+  EXPECT_EQ(spec.command.env.at("LOGS"), "gs://b/${job.id}");
+  const auto elsewhere = Load(RequestOf(SmallJob("job: {name: 'a-${job.id}'}\n")));
+  EXPECT_THAT(testing::Rendered(elsewhere), HasSubstr("${job.id} is not a key of this file"));
 }
 
 TEST(Forms, AWorkerNumberIsASuffixOfTheNames) {

@@ -85,6 +85,7 @@ class ValidSpec {
                                               : core::VenvSpec{.name = Name("env"),
                                                                .requirements_file = "jax[tpu]\n",
                                                                .python = "python3.11"};
+    spec_.nfs = {.path = "/srv/shared", .exported = Either("", "10.0.0.9:/vol")};
     core::GcsfuseSpec& gcsfuse = spec_.gcsfuse;
     gcsfuse.bucket_name = Name("bucket");
     gcsfuse.mount_path = Name("/mnt/");

@@ -77,7 +77,7 @@ TEST(Explain, ExplainsAKey) {
             "  since    0.1\n");
   EXPECT_THAT(*ExplainKey("setup[3].run"), HasSubstr("setup[].run: Shell script.\n"));
   EXPECT_THAT(*ExplainKey("job.env_type"), HasSubstr("none, docker, conda, venv"));
-  EXPECT_THAT(*ExplainKey("nfs"), HasSubstr("not supported yet\n\nKeys:\n  path"));
+  EXPECT_THAT(*ExplainKey("code"), HasSubstr("not supported yet\n\nKeys:\n  git"));
   EXPECT_THAT(*ExplainKey(""), HasSubstr("retries.backoff"));
   for (const char* path : {"on.failed[0].run", "on.failed.run", "on.*[].run"}) {
     EXPECT_THAT(*ExplainKey(path), HasSubstr("on.*[].run: Shell command")) << path;

@@ -51,6 +51,11 @@ TEST_F(RunOrderTest, NamesTheSliceThatTheAttemptHas) {
   EXPECT_EQ(Order()->script, "mkdir train-000001-a1");
 }
 
+TEST_F(RunOrderTest, NamesTheJobItsUserAndHowManyHostsThereAre) {
+  job_.spec.command.cmd = "echo ${job.id} ${job.user} ${tpu.num_workers} ${other}";
+  EXPECT_EQ(Order()->script, "echo 000001 ada 2 ${other}");
+}
+
 TEST_F(RunOrderTest, ABuiltInStepIsAnotherRunWhenItsSectionChanges) {
   job_.spec.env_type = core::EnvType::kVenv;
   job_.spec.venv = {.name = "env", .requirements_file = "jax\n", .python = "python3.10"};
@@ -102,6 +107,41 @@ TEST_F(RunOrderTest, ASetupStepIsTheSameRunUntilItOrItsMachineChanges) {
   job_ = changed;
   job_.setup_epoch = 1;
   EXPECT_NE(Id(), first);
+}
+
+TEST_F(RunOrderTest, AStageNeedsTheStepsBeforeItOnItsHost) {
+  job_.spec.setup = {{.name = "a", .run = "a"},
+                     {.name = "b", .run = "b", .required = false},
+                     {.name = "c", .run = "c", .hosts = {.all = false, .numbers = {1}}}};
+  const auto order = Order();
+  job_.stage->id = core::SetupStage{2};
+  const auto third = Order();
+  job_.stage->id = core::SetupStage{0};
+  EXPECT_THAT(order->setup, testing::ElementsAre(Id())) << "the steps that had to succeed here";
+  EXPECT_THAT(third->setup, testing::ElementsAre(Id()));
+  EXPECT_THAT(Order()->setup, IsEmpty());
+}
+
+TEST_F(RunOrderTest, JaxIsAskedOnAllHostsInEachAttempt) {
+  job_.spec.checks.jax = true;
+  job_.spec.command.env = {{"JAX_PLATFORMS", "tpu"}};
+  EXPECT_EQ(Order()->setup.size(), 1U) << "the step of the job file";
+  job_.stage->id = core::SetupStage{1};
+  const std::string first = Id();
+  EXPECT_THAT(Order()->env, Contains(Pair("JAX_PLATFORMS", "tpu")));
+  job_.attempt = 2;
+  EXPECT_NE(Id(), first);
+}
+
+TEST_F(RunOrderTest, TheKeyOfTheJobComesWithItsStep) {
+  job_.spec.ssh.host_to_host = true;
+  job_.stage->id = core::SetupStage{0};
+  EXPECT_EQ(Order().error().message,
+            "the key of the job (ssh.host_to_host) cannot be written on this machine");
+  const auto order = OrderFor(job_, "store1", 0, [](const core::SecretRef& secret) {
+    return std::optional("value of " + secret.name);
+  });
+  EXPECT_THAT(order->secrets, Contains(Pair("JOBMAN_PEERS_KEY", "value of JOBMAN_PEERS_KEY")));
 }
 
 TEST_F(RunOrderTest, TheCommandsOwnVariablesWinAndSetupStepsDoNotSeeThem) {

@@ -115,6 +115,61 @@ TEST(ReconcileStage, LateReportsOfAnEarlierAttemptAreIgnored) {
   EXPECT_FALSE(r.changed());
 }
 
+TEST(ReconcileStage, AnotherAttemptOnTheSameMachinesBeginsWithTheCommand) {
+  Reconciling r(JobBuilder().Step("install").Retries({.failure = 3}).Build());
+  r.ToRunning().AllEnd(1).After(minutes{1}).Ready();
+  EXPECT_EQ(r.state(), "RUNNING");
+  EXPECT_EQ(r.job().attempt, 2);
+  EXPECT_THAT(r.effects(), ElementsAre("RunStage run of attempt 2"));
+  r.AllEnd(1);
+  Job forced = r.job();
+  ++forced.setup_epoch;
+  Reconciling again(forced);
+  again.After(minutes{5}).Ready();
+  EXPECT_EQ(again.state(), "SETUP") << "reboot --force";
+}
+
+TEST(ReconcileStage, AHostThatWasRestartedSinceItsSetupIsSetUpAgain) {
+  Reconciling r(JobBuilder().Step("install").Retries({.failure = 3}).Build());
+  r.ToRunning().AllEnd(1).After(minutes{1}).Ready();
+  ASSERT_EQ(r.state(), "RUNNING");
+  const base::Error lapsed{.message = "it was restarted since its setup",
+                           .reason = base::Reason::kSetupLapsed};
+  const HostRun run{.host = 1, .phase = HostPhase::kLost, .error = lapsed, .settled = true};
+  r.See(HostReport{.attempt = 2, .stage = CommandStage{}, .run = run});
+  EXPECT_EQ(r.job().why,
+            "host 1 could not start run: it was restarted since its setup: stopping the others");
+  r.HostEnds(0, 143).HostEnds(2, 143).HostEnds(3, 143);
+  for (const int host : {0, 2, 3}) r.HostSettles(host);
+  EXPECT_FALSE(r.job().stage);
+  EXPECT_EQ(r.job().spent.failure, 1) << "of the attempt before";
+  EXPECT_EQ(r.job().spent.infra, 0);
+  r.Ready();
+  EXPECT_EQ(r.state(), "SETUP");
+  EXPECT_EQ(r.job().attempt, 3);
+  // Again: something restarts it.
+  r.AllEnd();
+  ASSERT_EQ(r.state(), "RUNNING");
+  r.See(HostReport{.attempt = 3, .stage = CommandStage{}, .run = run});
+  r.HostEnds(0, 143).HostEnds(2, 143).HostEnds(3, 143);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.job().spent.infra, 1);
+}
+
+TEST(ReconcileStage, WhereTheCommandsOrderDoesNotAskAllTheStepsAreAskedForAgain) {
+  Reconciling some(JobBuilder().Step("install").Retries({.failure = 3}).Build());
+  Job job = some.job();
+  job.spec.command.workers = {.all = false, .numbers = {1}};
+  Reconciling workers(job);
+  workers.ToRunning().HostEnds(1, 1).HostSettles(1).After(minutes{1}).Ready();
+  EXPECT_EQ(workers.state(), "SETUP");
+  job = some.job();
+  job.spec.setup[0].required = false;
+  Reconciling optional(job);
+  optional.ToRunning().AllEnd(1).After(minutes{1}).Ready();
+  EXPECT_EQ(optional.state(), "SETUP");
+}
+
 TEST(ReconcileStage, LateReportsOfAnEarlierStepAreIgnored) {
   Reconciling r(JobBuilder().Step("install").Build());
   r.ToRunning();

@@ -24,6 +24,28 @@ bool HasHoles() {
 
 INSTANTIATE_TEST_SUITE_P(Shells, HostScriptTest, EveryShell(), ShellName);
 
+TEST_P(HostScriptTest, StartsNothingWhereASetupRunHasNotSucceededSinceBoot) {
+  const base::Path boot = host.home() / "boot";
+  std::ofstream(boot) << "one\n";
+  host.env["JOBMAN_BOOT_ID_FILE"] = boot;
+  host.Run({.run_id = "done", .script = "true"});
+  host.Run({.run_id = "failed", .script = "exit 1"});
+  const auto started = [&](const std::string& id, std::vector<std::string> setup) {
+    const Ended ended = host.Run({.run_id = id, .script = "true", .setup = std::move(setup)});
+    EXPECT_EQ(ended.exit_code, 0);
+    return *ParseStatus(ended.err);
+  };
+  EXPECT_EQ(started("a", {"done"}).kind, Kind::kExited);
+  const RunStatus lapsed = started("b", {"done", "failed"});
+  EXPECT_EQ(lapsed.kind, Kind::kLapsed);
+  EXPECT_EQ(lapsed.text, "failed");
+  EXPECT_EQ(started("b", {"absent"}).kind, Kind::kLapsed);
+  EXPECT_EQ(host.StatusOf("b").kind, Kind::kAbsent) << "it may start later";
+  std::ofstream(boot) << "two\n";
+  EXPECT_EQ(started("b", {"done"}).kind, Kind::kLapsed);
+  EXPECT_NE(started("a", {"done"}).kind, Kind::kLapsed) << "it was started long ago";
+}
+
 TEST_P(HostScriptTest, ReportsOutputAndExitCode) {
   const Ended ended = host.Run({.run_id = "r", .script = "echo out; echo err >&2; exit 3"});
   EXPECT_EQ(ended.exit_code, 0);

@@ -123,6 +123,8 @@ core::Job ExpectedJob(int version) {
   expected.slice->lacking_since.reset();
   expected.slice->not_found_since.reset();
   expected.slice->unhealthy_since.reset();
+  expected.slice->setup_done.reset();
+  expected.slice->lapses = 0;
   expected.slice->last_evidence_at = {};
   for (core::HostRun& run : expected.stage->hosts) {
     run.started = run.phase != core::HostPhase::kLost;
@@ -189,6 +191,8 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   expected.slice->lacking_since.reset();
   expected.slice->not_found_since.reset();
   expected.slice->unhealthy_since.reset();
+  expected.slice->setup_done.reset();
+  expected.slice->lapses = 0;
   EXPECT_EQ(job, expected);
   EXPECT_EQ(job.spec.command.grace, std::chrono::minutes{2});
 

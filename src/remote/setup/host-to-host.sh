@@ -1,0 +1,31 @@
+# shellcheck shell=sh disable=SC2034,SC2154
+# ssh.host_to_host: the hosts of the job reach each other by ssh, with a key made for the job. It comes
+# in the variable JOBMAN_PEERS_KEY. Needs the functions of identities.sh.
+
+jb_peers() {
+  umask 077
+  mkdir -p "$HOME/.ssh" || jb_fail 'cannot create ~/.ssh'
+  [ -n "${JOBMAN_PEERS_KEY:-}" ] || jb_fail 'the key of the job did not arrive'
+  jb_put "$HOME/.ssh/jobman-peers" 600 "$JOBMAN_PEERS_KEY"
+  unset JOBMAN_PEERS_KEY
+  jb_public=$(ssh-keygen -y -f "$HOME/.ssh/jobman-peers" </dev/null) ||
+    jb_fail 'ssh-keygen cannot read the key of the job, see above'
+  # One line: that of an earlier job goes.
+  jb_keys=''
+  [ ! -e "$HOME/.ssh/authorized_keys" ] || {
+    jb_keys=$(cat "$HOME/.ssh/authorized_keys") || jb_fail 'cannot read ~/.ssh/authorized_keys'
+    jb_keys=$(printf '%s' "$jb_keys" | grep -v ' jobman-peers$')
+  }
+  jb_put "$HOME/.ssh/authorized_keys" 600 "${jb_keys:+$jb_keys
+}${jb_public%% jobman-peers} jobman-peers"
+  # These machines are new to each other, and their addresses may have been others' before.
+  rm -f "$HOME/.ssh/jobman-peers-hosts"
+  jb_ssh_config "Host $(printf '%s' "$JOBMAN_HOSTS" | tr ',' ' ') 127.0.0.1
+  IdentityFile ~/.ssh/jobman-peers
+  UserKnownHostsFile ~/.ssh/jobman-peers-hosts
+  StrictHostKeyChecking accept-new" 'jobman peers'
+  # What podrun reads: all hosts but the first. With several jobs here, those of the last.
+  jb_others=$(printf '%s' "$JOBMAN_HOSTS" | tr ',' '\n' | tail -n +2)
+  [ -z "$jb_others" ] || jb_put "$HOME/podips.txt" 644 "$jb_others"
+  jb_say 'the hosts may log in to each other; the addresses of all but host 0 are in ~/podips.txt'
+}

@@ -1,0 +1,63 @@
+#include "jobman/client/last_words.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/sample_job.hpp"
+#include "tests/unit/client/logs.hpp"
+
+namespace jobman::client {
+namespace {
+
+using testing::ElementsAre;
+
+class LastWordsTest : public testing::Test {
+ protected:
+  LastWordsTest() {
+    job_ = test::SampleJob("train");
+    job_.id = core::JobId{7};
+    job_.attempt = 2;
+    job_.state =
+        core::Done{.outcome = core::Outcome::kFailed,
+                   .error = base::Error{.message = "host 1 ended setup-0-venv with exit code 1"}};
+    exits_ = {{.attempt = 1, .stage = "setup-0-venv", .host = 0, .exit_code = 9},
+              {.attempt = 2, .stage = "setup-0-venv", .host = 0, .exit_code = 143},
+              {.attempt = 2, .stage = "setup-0-venv", .host = 1, .exit_code = 1}};
+  }
+  std::optional<LastWords> Find() { return FindLastWords(logs_.paths(), job_, exits_); }
+
+  test::Logs logs_;
+  core::Job job_;
+  std::vector<ports::ExitRecord> exits_;
+};
+
+TEST_F(LastWordsTest, AreTheLastLinesOfTheHostThatFailed) {
+  logs_.WriteLog(7, 2, "setup-0-venv", 0, "stopped\n");
+  logs_.WriteLog(7, 2, "setup-0-venv", 1,
+                 std::string(9000, 'x') + "\n1\n2\n\n 10%\r 20%\r3\n4\n\x1b[31mno such package\n");
+  EXPECT_EQ(Find()->host, 1);
+  EXPECT_EQ(Find()->stage, "setup-0-venv");
+  EXPECT_THAT(Find()->lines, ElementsAre("1", "2", "3", "4", "?[31mno such package"));
+}
+
+TEST_F(LastWordsTest, OfAJobThatTriesAgainToo) {
+  logs_.WriteLog(7, 2, "setup-0-venv", 1, "why");
+  job_.state = core::BackingOff{
+      .error = base::Error{.message = "host 1 ended setup-0-venv with exit code 75"}};
+  EXPECT_THAT(Find()->lines, ElementsAre("why"));
+}
+
+TEST_F(LastWordsTest, ThereAreNoneWhereNoExitCodeIsTheCause) {
+  EXPECT_FALSE(Find()) << "it wrote nothing";
+  logs_.WriteLog(7, 2, "setup-0-venv", 1, "why\n");
+  ASSERT_TRUE(Find());
+  job_.state = core::Running{};
+  EXPECT_FALSE(Find());
+  job_.state = core::BackingOff{.error = base::Error{.message = "slice x became PREEMPTED"}};
+  EXPECT_FALSE(Find());
+  job_.state = core::Done{.outcome = core::Outcome::kSucceeded};
+  EXPECT_FALSE(Find());
+}
+
+}  // namespace
+}  // namespace jobman::client

@@ -1,0 +1,85 @@
+// ssh.host_to_host on a host: the key of the job, and who may log in with it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/remote/setup_script.hpp"
+#include "tests/unit/remote/host_script_fixture.hpp"
+
+namespace jobman::remote {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class HostToHostTest : public HostScriptTest {
+ protected:
+  void SetUp() override {
+    HostScriptTest::SetUp();
+    if (IsSkipped()) return;
+    spec_.ssh.host_to_host = true;
+    std::filesystem::create_directories(host.home() / ".ssh");
+  }
+  std::string MakeKey(const std::string& name) {
+    const base::Path file = host.home() / name;
+    EXPECT_EQ(std::system(("ssh-keygen -q -t ed25519 -N '' -C x -f " + file.string()).c_str()), 0);
+    return std::string(base::Trim(Slurp(file)));
+  }
+  Ended Step(const std::string& key) {
+    RunOrder order{.run_id = "p" + std::to_string(++runs_),
+                   .script = SetupScript(spec_, core::SetupStage{}),
+                   .env = {{"JOBMAN_HOSTS", "10.0.0.2,10.0.0.3"}}};
+    if (!key.empty()) order.secrets[kPeersKey] = key;
+    return host.Run(order);
+  }
+  std::string InSsh(const std::string& name) { return Slurp(host.home() / ".ssh" / name); }
+  core::JobSpec spec_;
+
+ private:
+  int runs_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Shells, HostToHostTest, EveryShell(), ShellName);
+
+TEST_P(HostToHostTest, TheKeyOfTheJobLogsInToEveryHost) {
+  const std::string key = MakeKey("a");
+  std::ofstream(host.home() / ".ssh/authorized_keys") << "ssh-rsa BBBB login\n";
+  std::ofstream(host.home() / ".ssh/config") << "Host own\n  User me\n";
+  const Ended step = Step(key);
+  EXPECT_THAT(step.err, HasSubstr("exited 0")) << step.out;
+  EXPECT_EQ(InSsh("jobman-peers"), key + "\n");
+  const auto words = base::Split(Slurp(host.home() / "a.pub"), ' ');
+  const std::string line = words[0] + " " + words[1];
+  const std::string allowed = InSsh("authorized_keys");
+  EXPECT_THAT(allowed, testing::StartsWith("ssh-rsa BBBB login\n" + line));
+  EXPECT_THAT(InSsh("config"), HasSubstr("Host 10.0.0.2 10.0.0.3 127.0.0.1\n"));
+  EXPECT_THAT(InSsh("config"), HasSubstr("Host own\n  User me\n"));
+  EXPECT_EQ(Slurp(host.home() / "podips.txt"), "10.0.0.3\n");
+  EXPECT_THAT(step.out, Not(HasSubstr("PRIVATE")));
+  // Again, and for another job: once, and the last.
+  Step(key);
+  EXPECT_EQ(InSsh("authorized_keys"), allowed);
+  std::ofstream(host.home() / ".ssh/jobman-peers-hosts") << "10.0.0.3 ssh-ed25519 OLD\n";
+  Step(MakeKey("b"));
+  EXPECT_THAT(InSsh("authorized_keys"), Not(HasSubstr(line)));
+  EXPECT_FALSE(std::filesystem::exists(host.home() / ".ssh/jobman-peers-hosts"))
+      << "the machines may be others";
+  EXPECT_EQ(
+      std::system(("test $(stat -c %a " + (host.home() / ".ssh/jobman-peers").string() + ") = 600")
+                      .c_str()),
+      0);
+}
+
+TEST_P(HostToHostTest, AKeyThatIsNoneOrDidNotArriveIsAFailure) {
+  EXPECT_THAT(Step("").out, HasSubstr("the key of the job did not arrive"));
+  const Ended step = Step("no key");
+  EXPECT_THAT(step.err, HasSubstr("exited 1"));
+  EXPECT_THAT(step.out, HasSubstr("ssh-keygen cannot read the key of the job"));
+}
+
+}  // namespace
+}  // namespace jobman::remote
