@@ -46,6 +46,17 @@ bool ListsAsLost(const core::Slice& slice, const Observation& seen) {
          view == core::SliceView::kDead || view == core::SliceView::kFailed;
 }
 
+/// A list that shows other machines than those on record.
+bool ListsOtherMachines(const core::Slice& slice, const Observation& seen) {
+  const auto* look = std::get_if<core::SliceSeen>(&seen);
+  if (look == nullptr || look->by_name) return false;
+  std::vector<core::HostAddress> hosts;
+  for (const auto& node : look->nodes) {
+    hosts.insert(hosts.end(), node.hosts.begin(), node.hosts.end());
+  }
+  return hosts != slice.hosts;
+}
+
 bool ShowsABrokenNode(const Observation& seen) {
   const auto* look = std::get_if<core::SliceSeen>(&seen);
   return look != nullptr &&
@@ -230,9 +241,9 @@ void ReconcilerWorld::CheckOwnership() {
 }
 
 /// The same observation again has no effect. Exception: a look without the slice, or a part of it,
-/// counts again. So does one that shows it as lost, once the slice is being deleted, as a list is
-/// believed then, and the report of a host, once its stage is being stopped, as the host may be
-/// settled then.
+/// counts again. So does one that shows it as lost or on other machines, once the slice is being
+/// deleted, as a list is believed then, and the report of a host, once its stage is being stopped,
+/// as the host may be settled then.
 void ReconcilerWorld::CheckTwice(const Job& before, const core::Step& step, const Observation& seen,
                                  double jitter) {
   if (!broken_.empty() || LacksAPart(seen)) return;
@@ -240,6 +251,7 @@ void ReconcilerWorld::CheckTwice(const Job& before, const core::Step& step, cons
   const bool begins_to_delete = kept && job_.slice->phase == SlicePhase::kDeleting &&
                                 before.slice->phase != SlicePhase::kDeleting;
   if (begins_to_delete && ListsAsLost(*job_.slice, seen)) return;
+  if (begins_to_delete && ListsOtherMachines(*before.slice, seen)) return;
   const bool begins_to_stop =
       before.stage && job_.stage && !before.stage->stop && job_.stage->stop.has_value();
   if (begins_to_stop && std::holds_alternative<core::HostReport>(seen)) return;
