@@ -24,7 +24,9 @@ bool GoOnAfterInterrupt(App& app, const client::Context& context, core::JobId id
     const auto cancel = ui::AskYesNo(
         app.terminal(), 0, fmt::format("\nCancel job {}? (no: it keeps running)", number));
     if (cancel.ok() && *cancel &&
-        context.Await(context.stores.jobs->SetWish(id, core::Wish::kCancel, false, app.Now()))
+        context
+            .Await(context.stores.jobs->SetWish(id, core::Wish::kCancel, core::SetupWish::kAsNeeded,
+                                                app.Now()))
             .ok()) {
       return context.Await(client::WakeController(context)).ok() && ForgetInterrupt();
     }

@@ -12,7 +12,8 @@ base::Task<base::Result<std::vector<core::JobId>>> DeleteSlices(
   for (const core::JobId id : ids) {
     JM_CO_ASSIGN_OR_RETURN(const core::Job job, co_await jobs.Get(id));
     if (!core::NeedsCare(job)) continue;
-    JM_CO_TRY(co_await jobs.SetWish(id, core::Wish::kDelete, false, context.Now()));
+    JM_CO_TRY(
+        co_await jobs.SetWish(id, core::Wish::kDelete, core::SetupWish::kAsNeeded, context.Now()));
     on_delete(id);
     held.push_back(id);
   }

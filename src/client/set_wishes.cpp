@@ -16,6 +16,16 @@ bool IsTrueAlready(const core::Job& job, core::Wish wish) {
   return wish == core::Wish::kDelete && done->outcome == core::Outcome::kDeleted;
 }
 
+/// New machines need the setup steps.
+base::Status CheckMaySkip(const core::Job& job) {
+  if (job.slice && core::IsHeld(*job.slice)) return base::Ok();
+  return base::Error{.code = base::Code::kFailedPrecondition,
+                     .message = "job " + core::FormatJobId(job.id) +
+                                " holds no slice, and on a new one its command needs the setup "
+                                "steps",
+                     .hint = "leave out --cmd-only"};
+}
+
 base::Task<base::Result<std::vector<core::Job>>> ReadJobs(ports::JobStore* jobs, WishOrder order) {
   const bool removes = order.wish == core::Wish::kDelete;
   auto search = removes ? FindJobsToRemove(jobs, order.jobs) : FindJobs(jobs, order.jobs);
@@ -23,6 +33,9 @@ base::Task<base::Result<std::vector<core::Job>>> ReadJobs(ports::JobStore* jobs,
   std::vector<core::Job> found;
   for (const core::JobId id : ids) {
     JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await jobs->Get(id));
+    if (order.setup == core::SetupWish::kSkip) {
+      JM_CO_TRY(CheckMaySkip(job));
+    }
     found.push_back(std::move(job));
   }
   co_return found;
@@ -54,7 +67,7 @@ base::Task<base::Result<std::vector<Wished>>> SetWishes(Context context, WishOrd
         RunsAgain(order.wish) ? SecretValues(job.spec) : std::map<std::string, std::string>{};
     if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);
     wished.push_back({.job = job.id, .true_already = IsTrueAlready(job, order.wish)});
-    JM_CO_TRY(co_await jobs.SetWish(job.id, order.wish, order.redo_setup, context.Now()));
+    JM_CO_TRY(co_await jobs.SetWish(job.id, order.wish, order.setup, context.Now()));
   }
   JM_CO_TRY(co_await WakeController(context, std::move(nudge)));
   co_return wished;

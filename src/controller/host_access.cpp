@@ -1,16 +1,21 @@
 #include "controller/host_access.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "jobman/base/log.hpp"
 #include "jobman/controller/host_target.hpp"
 #include "jobman/controller/times.hpp"
+#include "jobman/remote/setup_script.hpp"
 
 namespace jobman::controller {
 namespace {
 
 /// A job that was refused for missing keys may be resumed on the same node.
 constexpr base::Duration kAskStrictAgain = std::chrono::minutes{1};
+/// It becomes a variable. Hosts beyond it are believed at first sight.
+constexpr std::size_t kLongestKnownHosts = core::kLongestVariable - 1024;
 constexpr const char* kReportedNone = "the node reported none";
 
 /// How many answers without the key make it first use, or refuse the host: guest attributes appear
@@ -19,6 +24,15 @@ int MostTries(const ports::HostTarget& target) {
   constexpr int kFirstUse = 5;
   constexpr int kStrict = 30;
   return target.strict ? kStrict : kFirstUse;
+}
+
+/// A line of a known_hosts file (sshd(8)); of several keys the one that ssh prefers.
+std::string KnownHostLine(const std::string& address, int port,
+                          const std::map<std::string, std::string>& keys) {
+  const auto preferred = keys.find("ssh-ed25519");
+  const auto& [type, key] = preferred == keys.end() ? *keys.begin() : *preferred;
+  const bool usual = port == remote::kUsualSshPort;
+  return (usual ? address : fmt::format("[{}]:{}", address, port)) + " " + type + " " + key + "\n";
 }
 
 }  // namespace
@@ -89,6 +103,25 @@ base::Task<void> HostAccess::Ask(NodePtr node, std::shared_ptr<const core::Job> 
   node->changed.WakeAll();
   const bool again = !node->keys.contains(position.host) && node->tries < most;
   if (again) co_await base::Sleep(kBetweenHostKeyTries);
+}
+
+base::Task<std::string> HostAccess::KnownHosts(std::shared_ptr<const core::Job> job) {
+  std::string lines;
+  const int port = controller::TargetOf(*job, 0, ports_.ssh_port(job->spec.cloud)).port;
+  for (int host = 0; host < static_cast<int>(job->slice->hosts.size()); ++host) {
+    const core::HostPosition position = core::PositionOf(*job->slice, host);
+    // One request tells the keys of a whole node.
+    if (position.host == 0) co_await TargetOf(job, host);
+    const auto node = nodes_[job->id].find(position.node_uid);
+    if (node == nodes_[job->id].end()) continue;
+    const auto keys = node->second->keys.find(position.host);
+    if (keys == node->second->keys.end()) continue;
+    const auto at = static_cast<std::size_t>(host);
+    const std::string line = KnownHostLine(job->slice->hosts[at].internal, port, keys->second);
+    if (lines.size() + line.size() > kLongestKnownHosts) break;
+    lines += line;
+  }
+  co_return lines;
 }
 
 void HostAccess::ForgetLostNodes(const core::Job& job) {

@@ -19,6 +19,9 @@ class HostAccess {
   /// the cloud could not be asked (HostTarget::first_sight) or the job forbids it (strict). The job
   /// is shared because all hosts of a slice ask at the same time.
   base::Task<ports::HostTarget> TargetOf(std::shared_ptr<const core::Job> job, int host);
+  /// Lines of a known_hosts file: the internal addresses of the slice's hosts, each with the key
+  /// that the cloud vouches for. Hosts without one are left out.
+  base::Task<std::string> KnownHosts(std::shared_ptr<const core::Job> job);
   /// Forgets nodes that the job no longer has, and closes the connections to their hosts.
   void ForgetLostNodes(const core::Job& job);
 

@@ -77,44 +77,45 @@ std::string CommandRunOn(const core::Job& job, const std::string& store_id, int 
       {.on = core::OnHost(store_id, job, host), .what = core::CommandRun{.attempt = job.attempt}});
 }
 
-base::Result<remote::RunOrder> OrderFor(const core::Job& job, const std::string& store_id, int host,
-                                        const SecretValue& secret) {
+base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here) {
+  const auto bound = [&](const std::string& text) {
+    return core::BindLateNames(job, here.job_dir, text);
+  };
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
   const core::CommandSpec& spec = job.spec.command;
   remote::RunOrder order;
-  const core::RunId run = RunOn(job, store_id, host);
+  const core::RunId run = RunOn(job, here.store_id, host);
   order.run_id = core::FormatRunId(run);
-  if (job.attempt > 1) order.replaces = CommandRunOn(job, store_id, host);
+  if (job.attempt > 1) order.replaces = CommandRunOn(job, here.store_id, host);
   order.grace = spec.grace;
   order.log_limit = job.spec.logs.max_bytes;
-  order.script =
-      core::BindLateNames(job, step == nullptr ? remote::CommandScript(job.spec)
-                                               : remote::SetupScript(job.spec, job.stage->id));
+  order.script = bound(step == nullptr ? remote::CommandScript(job.spec)
+                                       : remote::SetupScript(job.spec, job.stage->id));
   order.env = remote::RunEnvironment(job, host, run);
-  for (const auto& [name, value] : job.spec.environment)
-    order.env[name] = core::BindLateNames(job, value);
+  for (const auto& [name, value] : job.spec.environment) order.env[name] = bound(value);
   for (const remote::StageFile& needed : remote::FilesOf(job.spec, job.stage->id)) {
-    const auto content = secret({.name = needed.variable, .file = needed.file});
+    const auto content = here.secret({.name = needed.variable, .file = needed.file});
     if (!content) return MissingFile(job, needed.file);
     order.secrets[needed.variable] = *content;
   }
   const auto built_in = core::BuiltInOf(job.spec, job.stage->id);
   if (built_in == core::BuiltIn::kPeers) {
-    const auto key = secret({.name = remote::kPeersKey});
+    const auto key = here.secret({.name = remote::kPeersKey});
     if (!key) return NoKeyOfJob();
     order.secrets[remote::kPeersKey] = *key;
   }
-  order.setup = SetupRuns(job, run.on, host);
+  const auto& done = job.slice->setup_done;
+  if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host);
   if (built_in == core::BuiltIn::kChecks) {  // in the environment of the command
-    for (const auto& [name, value] : spec.env) order.env[name] = core::BindLateNames(job, value);
+    for (const auto& [name, value] : spec.env) order.env[name] = bound(value);
   }
   if (step != nullptr || spec.cmd.empty()) return order;
   order.chips_of = core::RunIdPrefix(run.on);
   order.notice_signal = spec.on_notice.signal;
   order.workdir = spec.workdir;
-  for (const auto& [name, value] : spec.env) order.env[name] = core::BindLateNames(job, value);
+  for (const auto& [name, value] : spec.env) order.env[name] = bound(value);
   for (const core::SecretRef& one : spec.secrets) {
-    const auto value = secret(one);
+    const auto value = here.secret(one);
     if (!value) return UnknownSecret(job, one.name);
     order.secrets[one.name] = *value;
   }

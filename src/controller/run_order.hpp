@@ -14,9 +14,13 @@ core::RunId RunOn(const core::Job& job, const std::string& store_id, int host);
 /// The run id of the command in this attempt; also used to find runs of earlier attempts.
 std::string CommandRunOn(const core::Job& job, const std::string& store_id, int host);
 
-using SecretValue = std::function<std::optional<std::string>(const core::SecretRef&)>;
+/// What an order takes from this machine.
+struct OrderSources {
+  std::string store_id = {};
+  std::string job_dir = {};  ///< the job's folder here
+  std::function<std::optional<std::string>(const core::SecretRef&)> secret = {};
+};
 /// What to run there. kFailedPrecondition when a secret has no value.
-base::Result<remote::RunOrder> OrderFor(const core::Job& job, const std::string& store_id, int host,
-                                        const SecretValue& secret);
+base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here);
 
 }  // namespace jobman::controller

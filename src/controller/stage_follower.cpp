@@ -8,7 +8,9 @@
 #include "controller/run_order.hpp"
 #include "jobman/base/capped_file.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/controller/host_target.hpp"
 #include "jobman/controller/times.hpp"
+#include "jobman/remote/setup_script.hpp"
 
 namespace jobman::controller {
 
@@ -114,9 +116,13 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
   remote::Call call = remote::FollowCall(hosts_.RunId(host), log.size());
   base::Status startable = base::Ok();
   if (start) {
-    const auto order =
-        OrderFor(job, context_.options.policy.store_id, host.number, context_.hooks.secret);
+    const auto& options = context_.options;
+    auto order = OrderFor(job, host.number,
+                          {.store_id = options.policy.store_id,
+                           .job_dir = options.paths.JobDir(job.id.value).string(),
+                           .secret = context_.hooks.secret});
     if (order.ok()) {
+      co_await AddPeers(&*order);
       JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(*order, log.size()));
     } else {
       startable = order.error();  // an earlier controller may have started the run
@@ -136,6 +142,15 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
     co_return again;
   }
   co_return answer;
+}
+
+/// The step host-to-host is told what only the cloud knows: the keys of the other hosts.
+base::Task<void> StageFollower::AddPeers(remote::RunOrder* order) {
+  const core::Job& job = *context_.job;
+  if (core::BuiltInOf(job.spec, job.stage->id) != core::BuiltIn::kPeers) co_return;
+  order->env[remote::kPeersHosts] = co_await context_.access.KnownHosts(context_.job);
+  const int port = TargetOf(job, 0, context_.ports.ssh_port(job.spec.cloud)).port;
+  if (port != remote::kUsualSshPort) order->env[remote::kPeersPort] = std::to_string(port);
 }
 
 /// Keeps this setup step's run of an earlier attempt if it succeeded since the host booted, and

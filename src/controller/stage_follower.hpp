@@ -31,6 +31,7 @@ class StageFollower {
   base::Task<Answer> FollowOnce(std::size_t index, bool may_start,
                                 std::optional<base::Duration> limit = {});
   base::Task<Answer> FetchRest(std::size_t index);
+  base::Task<void> AddPeers(remote::RunOrder* order);
   base::Task<base::Status> Renew(std::size_t index);
   void Finish(std::size_t index, const remote::RunStatus& status);
   static bool EndContact(StageHost& host, const base::Error& error);

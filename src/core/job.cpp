@@ -64,6 +64,17 @@ bool IsFinal(const JobState& state) {
   return std::holds_alternative<Done>(state);
 }
 
+void ApplySetupWish(Job& job, SetupWish setup) {
+  if (setup == SetupWish::kRedo) ++job.setup_epoch;
+  if (!job.slice) return;
+  auto& done = job.slice->setup_done;
+  if (setup == SetupWish::kSkip) {
+    done = {.generation = job.slice->generation, .epoch = job.setup_epoch, .vouched = true};
+  } else if (done && done->vouched) {
+    done.reset();
+  }
+}
+
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id) {
   return {{"jobman-job", FormatJobId(job.id)},
           {kOwnerLabel, OwnerLabel(job.user)},

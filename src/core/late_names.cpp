@@ -10,16 +10,19 @@ namespace {
 
 struct LateName {
   std::string_view key;
-  std::string (*value)(const Job&);
+  std::string (*value)(const Job& job, const std::string& job_dir);
 };
 
 constexpr std::array kLateNames = {
     LateName{"tpu.name",
-             [](const Job& job) { return job.slice ? job.slice->ref.name : std::string(); }},
-    LateName{"job.id", [](const Job& job) { return FormatJobId(job.id); }},
-    LateName{"job.user", [](const Job& job) { return job.user; }},
+             [](const Job& job, const std::string&) {
+               return job.slice ? job.slice->ref.name : std::string();
+             }},
+    LateName{"job.id", [](const Job& job, const std::string&) { return FormatJobId(job.id); }},
+    LateName{"job.user", [](const Job& job, const std::string&) { return job.user; }},
+    LateName{"job.dir", [](const Job&, const std::string& job_dir) { return job_dir; }},
     LateName{"tpu.num_workers",
-             [](const Job& job) {
+             [](const Job& job, const std::string&) {
                return std::to_string(job.slice ? job.slice->hosts.size() : std::size_t{0});
              }},
 };
@@ -31,11 +34,12 @@ bool IsLateName(std::string_view key) {
                      [&](const LateName& one) { return one.key == key; });
 }
 
-std::string BindLateNames(const Job& job, const std::string& text) {
+std::string BindLateNames(const Job& job, const std::string& job_dir, const std::string& text) {
   std::string bound = text;
   for (const LateName& one : kLateNames) {
     const std::string written = "${" + std::string(one.key) + "}";
-    if (base::Contains(bound, written)) bound = base::ReplaceAll(bound, written, one.value(job));
+    if (base::Contains(bound, written))
+      bound = base::ReplaceAll(bound, written, one.value(job, job_dir));
   }
   return bound;
 }

@@ -102,7 +102,8 @@ Json RefToJson(const SliceRef& ref) {
 std::optional<SetupDone> SetupDoneFromJson(const Json& json) {
   if (!json.is_object()) return std::nullopt;
   return SetupDone{.generation = GetSmallInt(json, "generation"),
-                   .epoch = GetSmallInt(json, "epoch")};
+                   .epoch = GetSmallInt(json, "epoch"),
+                   .vouched = GetBool(json, "vouched")};
 }
 
 Result<SliceRef> RefFromJson(const Json& json) {
@@ -146,6 +147,7 @@ Json SliceToJson(const Slice& slice) {
   if (slice.setup_done) {
     json["setup_done"] = {{"generation", slice.setup_done->generation},
                           {"epoch", slice.setup_done->epoch}};
+    if (slice.setup_done->vouched) json["setup_done"]["vouched"] = true;
   }
   if (slice.lapses > 0) json["lapses"] = slice.lapses;
   return json;

@@ -66,22 +66,25 @@ ports::Event CreatedEvent(const core::Job& job, core::TimePoint now) {
           .text = job.user.empty() ? "created" : "created by " + job.user};
 }
 
-void ApplyWish(core::Job& job, core::Wish wish, bool redo_setup, core::TimePoint now) {
+void ApplyWish(core::Job& job, core::Wish wish, core::SetupWish setup, core::TimePoint now) {
   job.wish = wish;
   job.wish_new = true;
   job.wake_at = now;
-  job.setup_epoch += redo_setup ? 1 : 0;
+  core::ApplySetupWish(job, setup);
   job.version += 1;
 }
 
-ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint now) {
+ports::Event WishEvent(const core::Job& job, core::SetupWish setup, core::TimePoint now) {
   const std::string name(core::WishName(job.wish));
+  std::string how;
+  if (setup == core::SetupWish::kRedo) how = ", with setup from the start";
+  if (setup == core::SetupWish::kSkip) how = ", without setup";
   return {.at = now,
           .job = job.id,
           .attempt = job.attempt,
           .kind = "wish",
           .subject = name,
-          .text = name + " was requested" + (redo_setup ? ", with setup from the start" : "")};
+          .text = name + " was requested" + how};
 }
 
 Status MayErase(const core::Job& job, std::int64_t version) {

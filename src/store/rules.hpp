@@ -18,8 +18,8 @@ core::Job PrepareNew(core::Job job, core::TimePoint now);
 /// The first line of a job's journal.
 ports::Event CreatedEvent(const core::Job& job, core::TimePoint now);
 /// Applies a wish to `job` as SetWish() promises; its version grows.
-void ApplyWish(core::Job& job, core::Wish wish, bool redo_setup, core::TimePoint now);
-ports::Event WishEvent(const core::Job& job, bool redo_setup, core::TimePoint now);
+void ApplyWish(core::Job& job, core::Wish wish, core::SetupWish setup, core::TimePoint now);
+ports::Event WishEvent(const core::Job& job, core::SetupWish setup, core::TimePoint now);
 
 /// kFailedPrecondition unless the job is over and holds nothing in the cloud; kStale when its
 /// version has changed since it was read, or it has a new wish.

@@ -193,13 +193,13 @@ Task<Result<std::vector<ports::JobVersion>>> SqliteStore::ActiveVersions() {
   }
 }
 
-Task<Status> SqliteStore::SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) {
+Task<Status> SqliteStore::SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now) {
   JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
   JM_CO_ASSIGN_OR_RETURN(Job job, SelectJob(*db_, id));
   const std::int64_t version = job.version;
-  ApplyWish(job, wish, redo_setup, now);
+  ApplyWish(job, wish, setup, now);
   JM_CO_TRY(UpdateJob(*db_, job, version));
-  JM_CO_TRY(InsertEvent(*db_, id, WishEvent(job, redo_setup, now)));
+  JM_CO_TRY(InsertEvent(*db_, id, WishEvent(job, setup, now)));
   co_return transaction.Commit();
 }
 

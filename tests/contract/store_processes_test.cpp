@@ -85,7 +85,9 @@ TEST_P(Processes, WishesDuringTurnsAreAllSeen) {
     if (!store.ok()) return 10;
     for (int round = 0; round < kRounds; ++round) {
       if (process == 0 && CommitOnce(*store, id, "turn") != 0) return 1;
-      if (process != 0 && !store->SetWish(id, core::Wish::kReboot, true, kNow).ok()) return 2;
+      if (process != 0 &&
+          !store->SetWish(id, core::Wish::kReboot, core::SetupWish::kRedo, kNow).ok())
+        return 2;
     }
     return 0;
   });

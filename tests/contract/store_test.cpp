@@ -174,7 +174,8 @@ TEST_P(StoreContract, UnknownJobIsNotFound) {
   const JobId id{77};
   EXPECT_EQ(store().Get(id).error().code, Code::kNotFound);
   EXPECT_EQ(store().Source(id).error().code, Code::kNotFound);
-  EXPECT_EQ(store().SetWish(id, Wish::kCancel, false, now_).error().code, Code::kNotFound);
+  EXPECT_EQ(store().SetWish(id, Wish::kCancel, core::SetupWish::kAsNeeded, now_).error().code,
+            Code::kNotFound);
   EXPECT_EQ(store().Erase({.id = id, .version = 1}).error().code, Code::kNotFound);
   Job job = SampleJob("ghost");
   job.id = id;
@@ -420,7 +421,7 @@ TEST_P(StoreContract, JournalIsReadFromTheLastEventOn) {
 TEST_P(StoreContract, WishWakesTheJob) {
   const Job job = Put(Get(Create("train")), core::Running{});
   const TimePoint later = now_ + seconds{60};
-  ASSERT_TRUE(store().SetWish(job.id, Wish::kCancel, false, later).ok());
+  ASSERT_TRUE(store().SetWish(job.id, Wish::kCancel, core::SetupWish::kAsNeeded, later).ok());
   const Job wished = Get(job.id);
   EXPECT_EQ(wished.wish, Wish::kCancel);
   EXPECT_TRUE(wished.wish_new);
@@ -433,7 +434,7 @@ TEST_P(StoreContract, WishWakesTheJob) {
 TEST_P(StoreContract, WishWrittenDuringATurnIsNotLost) {
   const JobId id = Create("train");
   Job turn = Get(id);
-  ASSERT_TRUE(store().SetWish(id, Wish::kDelete, false, now_).ok());
+  ASSERT_TRUE(store().SetWish(id, Wish::kDelete, core::SetupWish::kAsNeeded, now_).ok());
   turn.wish_new = false;
   EXPECT_EQ(Commit({.job = turn}, 0).error().reason, Reason::kStale);
   EXPECT_EQ(Get(id).wish, Wish::kDelete);
@@ -442,14 +443,26 @@ TEST_P(StoreContract, WishWrittenDuringATurnIsNotLost) {
 
 TEST_P(StoreContract, WishToRedoSetupStartsANewEpoch) {
   const JobId id = Create("train");
-  ASSERT_TRUE(store().SetWish(id, Wish::kReboot, true, now_).ok());
+  ASSERT_TRUE(store().SetWish(id, Wish::kReboot, core::SetupWish::kRedo, now_).ok());
   EXPECT_EQ(Get(id).setup_epoch, 1);
+}
+
+TEST_P(StoreContract, WishToSkipSetupHoldsUntilTheNextWish) {
+  Job held = Get(Create("train"));
+  held.slice = test::SampleSlice("train-000001-a1");
+  held.slice->setup_done.reset();
+  const JobId id = Put(held, core::Done{}).id;
+  ASSERT_TRUE(store().SetWish(id, Wish::kReboot, core::SetupWish::kSkip, now_).ok());
+  const core::SetupDone vouched{.generation = held.slice->generation, .vouched = true};
+  EXPECT_EQ(Get(id).slice->setup_done, vouched);
+  ASSERT_TRUE(store().SetWish(id, Wish::kRun, core::SetupWish::kAsNeeded, now_).ok());
+  EXPECT_EQ(Get(id).slice->setup_done, std::nullopt);
 }
 
 TEST_P(StoreContract, LastWishWins) {
   const JobId id = Create("train");
-  ASSERT_TRUE(store().SetWish(id, Wish::kCancel, false, now_).ok());
-  ASSERT_TRUE(store().SetWish(id, Wish::kRun, false, now_).ok());
+  ASSERT_TRUE(store().SetWish(id, Wish::kCancel, core::SetupWish::kAsNeeded, now_).ok());
+  ASSERT_TRUE(store().SetWish(id, Wish::kRun, core::SetupWish::kAsNeeded, now_).ok());
   EXPECT_EQ(Get(id).wish, Wish::kRun);
 }
 
@@ -458,7 +471,7 @@ TEST_P(StoreContract, FinishedJobIsActiveOnlyWithANewWish) {
   EXPECT_THAT(store().ActiveVersions().value(), SizeIs(1));
   Put(Get(id), core::Done{});
   EXPECT_THAT(store().ActiveVersions().value(), IsEmpty());
-  ASSERT_TRUE(store().SetWish(id, Wish::kRun, false, now_).ok());
+  ASSERT_TRUE(store().SetWish(id, Wish::kRun, core::SetupWish::kAsNeeded, now_).ok());
   const auto active = store().ActiveVersions().value();
   ASSERT_THAT(active, SizeIs(1));
   EXPECT_EQ(active[0], (ports::JobVersion{.id = id, .version = Get(id).version}));
@@ -585,7 +598,7 @@ TEST_P(StoreContract, JobWhoseRequestMayStillBeGrantedIsNotErased) {
 /// `clean` saw a deleted job; `resume` came just before its Erase().
 TEST_P(StoreContract, JobThatIsToRunAgainIsNotErased) {
   const Job seen = Put(Get(Create("train")), core::Done{.outcome = core::Outcome::kDeleted});
-  ASSERT_TRUE(store().SetWish(seen.id, Wish::kRun, false, now_).ok());
+  ASSERT_TRUE(store().SetWish(seen.id, Wish::kRun, core::SetupWish::kAsNeeded, now_).ok());
   const auto changed = store().Erase({.id = seen.id, .version = seen.version});
   EXPECT_EQ(changed.error().reason, Reason::kStale);
   EXPECT_EQ(changed.error().message, "job 000001 is not erased: it was changed meanwhile");
@@ -607,7 +620,7 @@ TEST_P(StoreContract, ListShowsWhyAJobIsSetAsideUntilItsNextWrite) {
   EXPECT_EQ(store().List({}).value()[0].why, job.why);
   EXPECT_EQ(store().WhySetAside(job.id).value(), std::nullopt);
   ASSERT_TRUE(store().SetAside({job.id, job.version + 1}, "left alone", 0).ok());
-  ASSERT_TRUE(store().SetWish(job.id, Wish::kCancel, false, now_).ok());
+  ASSERT_TRUE(store().SetWish(job.id, Wish::kCancel, core::SetupWish::kAsNeeded, now_).ok());
   EXPECT_EQ(store().List({}).value()[0].why, job.why);
 }
 
@@ -754,7 +767,7 @@ TEST_P(StoreContract, ACopyWhoseJobChangedMeanwhileStaysWhatItIs) {
   const std::string id = store().StoreId().value();
   const Job first = Get(Create("first"));
   const Job second = Get(Create("second"));
-  ASSERT_TRUE(store().SetWish(second.id, Wish::kCancel, false, now_).ok());
+  ASSERT_TRUE(store().SetWish(second.id, Wish::kCancel, core::SetupWish::kAsNeeded, now_).ok());
   const auto refused =
       store().BecomeAnother("abc123", SiteNamed("/b"), {{.job = first}, {.job = second}});
   ASSERT_FALSE(refused.ok());
@@ -775,7 +788,7 @@ TEST_P(StoreContract, OnlyWritesMoveTheChangeCounter) {
   EXPECT_NE(created, start);
   ASSERT_TRUE(store.List({}).ok());
   EXPECT_EQ(store.ChangeCounter().value(), created);
-  ASSERT_TRUE(store.SetWish(id, Wish::kCancel, false, now_).ok());
+  ASSERT_TRUE(store.SetWish(id, Wish::kCancel, core::SetupWish::kAsNeeded, now_).ok());
   EXPECT_NE(store.ChangeCounter().value(), created);
 }
 

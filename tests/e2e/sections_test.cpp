@@ -90,18 +90,40 @@ TEST(Sections, ASecondAttemptBeginsWithTheCommandAndARestartedHostIsSetUpAgain) 
   EXPECT_THAT(marks.out, HasSubstr("2 ")) << "host 1 once for each boot";
 }
 
+TEST(Sections, TheCommandRunsAloneWhileAStepFails) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file = place.JobFile("alone", 1, "echo the command");
+  const Ran first = place.Jobman({"run", file, "--set", "setup=[{name: broken, run: 'exit 3'}]"});
+  EXPECT_EQ(first.code, 1) << first.All();
+  const Ran alone = place.Jobman({"run", "alone", "--cmd-only"});
+  EXPECT_EQ(alone.code, 0) << alone.All();
+  EXPECT_THAT(alone.out, HasSubstr("the command"));
+  EXPECT_EQ(place.Jobman({"run", "alone"}).code, 1) << "it is forgotten with the next wish";
+  EXPECT_EQ(place.Jobman({"delete", "1", "--wait"}).code, 0);
+  const Ran without = place.Jobman({"run", "alone", "--cmd-only"});
+  EXPECT_NE(without.code, 0);
+  EXPECT_THAT(without.err, HasSubstr("holds no slice"));
+  EXPECT_EQ(place.Jobman({"run", file, "--cmd-only"}).code, 2) << "a file is no stored job";
+}
+
 TEST(Sections, HostsLogInToEachOtherWithTheKeyOfTheJob) {
   Place place;
   place.StartSim({"--delays", "0"});
   const std::string file = place.JobFile(
       "peers", 2,
-      "cat ~/podips.txt; ls -l ~/.ssh/jobman-peers; ssh-keygen -l -f ~/.ssh/jobman-peers");
+      "cat ~/podips.txt; ls -l ~/.ssh/jobman-peers; "
+      "for one in $(echo $JOBMAN_HOSTS | tr , ' '); do "
+      "ssh -n -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=20 $one "
+      "'echo logged in to $(hostname)'; done; ssh-keygen -l -f ~/.ssh/jobman-peers");
   const Ran ran = place.Jobman({"run", file, "--set", "ssh.host_to_host=true"});
   EXPECT_EQ(ran.code, 0) << ran.All();
   std::string keys[2];
   for (int host = 0; host < 2; ++host) {
     const std::string log = place.Log(1, 1, "run", host);
     EXPECT_THAT(log, HasSubstr("-rw-------"));
+    EXPECT_THAT(log, AllOf(HasSubstr("logged in to "), Not(HasSubstr("verification failed"))))
+        << "the cloud told the keys of all hosts";
     keys[host] = log.substr(log.find("256 "));
     EXPECT_THAT(place.Log(1, 1, "setup-0-host-to-host", host),
                 HasSubstr("may log in to each other"));

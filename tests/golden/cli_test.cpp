@@ -216,7 +216,7 @@ TEST_F(CliGolden, WatchShowsEachChangeOnceUntilInterrupted) {
   world_.on_pause = [&](test::MemoryStore& store) {
     ++pauses;
     if (pauses == 2) {
-      EXPECT_TRUE(store.SetWish({3}, core::Wish::kRun, false, kNoon).ok());
+      EXPECT_TRUE(store.SetWish({3}, core::Wish::kRun, core::SetupWish::kAsNeeded, kNoon).ok());
     }
     return pauses < 4;
   };

@@ -284,7 +284,8 @@ void ControllerWorld::ChangeWish(Wish wish) {
   const auto index = static_cast<std::size_t>(random_.Below(static_cast<int>(jobs_.size())));
   witness_.Wished(jobs_[index]);
   witness_.Tell(fmt::format("job {}: wish {}", jobs_[index].value, static_cast<int>(wish)));
-  if (!store_.SetWish(jobs_[index], wish, random_.Percent(10), time_.Now()).ok())
+  const auto setup = random_.Percent(10) ? core::SetupWish::kRedo : core::SetupWish::kAsNeeded;
+  if (!store_.SetWish(jobs_[index], wish, setup, time_.Now()).ok())
     witness_.Break("a wish is not accepted");
 }
 
@@ -405,7 +406,7 @@ bool ControllerWorld::UntilRest() {
 /// Deletes all jobs; then the cloud must hold exactly what is not ours.
 void ControllerWorld::DeleteAll() {
   for (const core::JobId id : jobs_) {
-    if (!store_.SetWish(id, Wish::kDelete, false, time_.Now()).ok())
+    if (!store_.SetWish(id, Wish::kDelete, core::SetupWish::kAsNeeded, time_.Now()).ok())
       witness_.Break("a wish is not accepted");
   }
   if (!UntilRest()) return witness_.Break("liveness: the deleted jobs do not rest");

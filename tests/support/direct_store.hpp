@@ -31,9 +31,9 @@ class DirectStore {
   base::Result<std::vector<ports::JobVersion>> ActiveVersions() const {
     return RunNow(stores_.jobs->ActiveVersions());
   }
-  base::Status SetWish(core::JobId id, core::Wish wish, bool redo_setup,
+  base::Status SetWish(core::JobId id, core::Wish wish, core::SetupWish setup,
                        core::TimePoint now) const {
-    return RunNow(stores_.jobs->SetWish(id, wish, redo_setup, now));
+    return RunNow(stores_.jobs->SetWish(id, wish, setup, now));
   }
   base::Status Commit(ports::Turn turn, std::int64_t lease_token) const {
     return RunNow(stores_.jobs->Commit(std::move(turn), lease_token));

@@ -71,11 +71,11 @@ Result<std::vector<ports::JobVersion>> MemoryStore::ActiveVersions() const {
   return jobs;
 }
 
-Status MemoryStore::SetWish(JobId id, core::Wish wish, bool redo_setup, core::TimePoint now) {
+Status MemoryStore::SetWish(JobId id, core::Wish wish, core::SetupWish setup, core::TimePoint now) {
   JM_ASSIGN_OR_RETURN(Record * record, Find(id));
-  store::ApplyWish(record->job, wish, redo_setup, now);
+  store::ApplyWish(record->job, wish, setup, now);
   record->set_aside.reset();
-  Append(*record, store::WishEvent(record->job, redo_setup, now));
+  Append(*record, store::WishEvent(record->job, setup, now));
   ++writes_;
   return base::Ok();
 }
@@ -316,8 +316,8 @@ Task<Result<std::vector<ports::JobVersion>>> MemoryPorts::ActiveVersions() {
   return Ask([](MemoryStore& store) { return store.ActiveVersions(); });
 }
 
-Task<Status> MemoryPorts::SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) {
-  return Ask([=](MemoryStore& store) { return store.SetWish(id, wish, redo_setup, now); });
+Task<Status> MemoryPorts::SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now) {
+  return Ask([=](MemoryStore& store) { return store.SetWish(id, wish, setup, now); });
 }
 
 Task<Status> MemoryPorts::Commit(ports::Turn turn, std::int64_t lease_token) {

@@ -28,7 +28,7 @@ class MemoryStore {
   Result<std::vector<JobId>> FindByName(const std::string& name) const;
   Result<std::vector<ports::JobSummary>> List(const ports::JobFilter& filter) const;
   Result<std::vector<ports::JobVersion>> ActiveVersions() const;
-  Status SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now);
+  Status SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now);
   Status Commit(const ports::Turn& turn, std::int64_t lease_token);
   Status SetAside(ports::JobVersion job, const std::string& why, std::int64_t lease_token);
   Result<std::optional<std::string>> WhySetAside(JobId id) const;
@@ -110,7 +110,7 @@ class MemoryPorts : public ports::JobStore,
   Task<Result<std::vector<JobId>>> FindByName(std::string name) override;
   Task<Result<std::vector<ports::JobSummary>>> List(ports::JobFilter filter) override;
   Task<Result<std::vector<ports::JobVersion>>> ActiveVersions() override;
-  Task<Status> SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) override;
+  Task<Status> SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now) override;
   Task<Status> Commit(ports::Turn turn, std::int64_t lease_token) override;
   Task<Status> SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) override;
   Task<Result<std::optional<std::string>>> WhySetAside(JobId id) override;

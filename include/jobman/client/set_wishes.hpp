@@ -12,7 +12,7 @@ namespace jobman::client {
 struct WishOrder {
   std::vector<std::string> jobs = {};  ///< numbers or names
   core::Wish wish = core::Wish::kRun;
-  bool redo_setup = false;
+  core::SetupWish setup = core::SetupWish::kAsNeeded;
 };
 /// A job whose wish was set.
 struct Wished {
@@ -21,7 +21,8 @@ struct Wished {
 };
 
 /// Sets the wish of each job, and wakes the controller. Jobs that will run again get the secrets
-/// that this process has. Writes nothing if one of the jobs is not found.
+/// that this process has. Writes nothing if one of the jobs is not found, or
+/// cannot skip its setup.
 base::Task<base::Result<std::vector<Wished>>> SetWishes(Context context, WishOrder order);
 
 /// Whether jobs with this wish run again.

@@ -46,6 +46,7 @@ struct SliceNode {
 struct SetupDone {
   int generation = 0;
   int epoch = 0;
+  bool vouched = false;  ///< the user says so (SetupWish::kSkip): no host is asked
   friend bool operator==(const SetupDone&, const SetupDone&) = default;
 };
 

@@ -27,6 +27,12 @@ enum class Wish {
   kRequeue,  ///< stop, delete the slice, run on a new one
   kDelete,   ///< stop, delete every cloud resource, keep records and logs
 };
+/// What a wish to run again says about the setup steps.
+enum class SetupWish {
+  kAsNeeded,  ///< those that are not done on the hosts
+  kRedo,      ///< `--force`: all of them
+  kSkip,      ///< `run --cmd-only`: none, as long as the slice keeps its machines
+};
 
 // --- States. Each carries the data of that state and no other. ---
 
@@ -114,7 +120,7 @@ struct Job {
   /// Why this attempt was started, or the next will be; nothing for the first.
   std::optional<Restart> restart = {};
   std::optional<AttemptEnd> attempt_end = {};  ///< how the attempt ended; nothing while it goes on
-  int setup_epoch = 0;                         ///< grows with `reboot --force`: setup runs again
+  int setup_epoch = 0;                         ///< grows with SetupWish::kRedo: setup runs again
   Spent spent = {};
   std::optional<Slice> slice = {};
   std::vector<AbandonedRequest> abandoned = {};
@@ -125,6 +131,9 @@ struct Job {
   std::int64_t version = 0;  ///< counts writes; a stale writer is refused
   friend bool operator==(const Job&, const Job&) = default;
 };
+
+/// Changes the record as the wish asks. kSkip needs a slice that is held.
+void ApplySetupWish(Job& job, SetupWish setup);
 
 /// Labels that mark a cloud resource as ours: jobman-job, jobman-owner, jobman-store.
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id);

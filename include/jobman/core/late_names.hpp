@@ -7,14 +7,14 @@
 
 namespace jobman::core {
 
-// ${tpu.name}, ${job.id}, ${job.user} and ${tpu.num_workers} in what runs on the hosts: the
-// command, setup steps, environment variables. They are known when a run begins; until then the
+// ${tpu.name}, ${job.id}, ${job.user}, ${job.dir} and ${tpu.num_workers} in what runs on the hosts:
+// the command, setup steps, environment variables. They are known when a run begins; until then the
 // text keeps them. What they mean is what they mean in Python jobman.
 
 /// Whether the key is bound late: "job.id".
 bool IsLateName(std::string_view key);
 /// The text with the names of this attempt: of its slice, the job's id in six digits, who created
-/// the job, and how many hosts there are.
-std::string BindLateNames(const Job& job, const std::string& text);
+/// the job, its folder on this machine, and how many hosts there are.
+std::string BindLateNames(const Job& job, const std::string& job_dir, const std::string& text);
 
 }  // namespace jobman::core

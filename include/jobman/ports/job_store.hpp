@@ -84,8 +84,8 @@ class JobStore {
   virtual Task<Result<std::vector<JobVersion>>> ActiveVersions() = 0;
 
   /// Writes a wish and sets Job::wish_new. Wakes the job: wake_at becomes `now`. Counts as a write:
-  /// a Commit of a job read before it is refused as kStale. `redo_setup` adds 1 to setup_epoch.
-  virtual Task<Status> SetWish(JobId id, core::Wish wish, bool redo_setup, TimePoint now) = 0;
+  /// a Commit of a job read before it is refused as kStale. See core::SetupWish.
+  virtual Task<Status> SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now) = 0;
   /// One turn's writes. kStale when the job's version has changed, kLeaseLost when `lease_token` is
   /// not the current one. Afterwards the stored version is job.version + 1.
   virtual Task<Status> Commit(Turn turn, std::int64_t lease_token) = 0;

@@ -27,6 +27,11 @@ struct StageFile {
 };
 /// Of the step host-to-host: the variable that has the private key of the job.
 inline constexpr const char* kPeersKey = "JOBMAN_PEERS_KEY";
+/// And those that have the host keys of all hosts, as lines of a known_hosts file, and their SSH
+/// port, unless it is the usual one.
+inline constexpr const char* kPeersHosts = "JOBMAN_PEERS_HOSTS";
+inline constexpr const char* kPeersPort = "JOBMAN_PEERS_PORT";
+inline constexpr int kUsualSshPort = 22;
 std::vector<StageFile> FilesOf(const core::JobSpec& spec, const core::StageId& stage);
 
 }  // namespace jobman::remote

@@ -61,7 +61,8 @@ class SqliteStore final : public ports::JobStore,
   Task<Result<std::vector<core::JobId>>> FindByName(std::string name) override;
   Task<Result<std::vector<ports::JobSummary>>> List(ports::JobFilter filter) override;
   Task<Result<std::vector<ports::JobVersion>>> ActiveVersions() override;
-  Task<Status> SetWish(core::JobId id, core::Wish wish, bool redo_setup, TimePoint now) override;
+  Task<Status> SetWish(core::JobId id, core::Wish wish, core::SetupWish setup,
+                       TimePoint now) override;
   Task<Status> Commit(ports::Turn turn, std::int64_t lease_token) override;
   Task<Status> SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) override;
   Task<Result<std::optional<std::string>>> WhySetAside(core::JobId id) override;

@@ -28,7 +28,14 @@ struct CreateOptions {
   bool wait = false;
   bool follow = false;
   bool force = false;
+  bool command_only = false;
 };
+
+core::SetupWish SetupOf(const CreateOptions& options) {
+  if (options.command_only) return core::SetupWish::kSkip;
+  return options.force ? core::SetupWish::kRedo : core::SetupWish::kAsNeeded;
+}
+
 using Files = std::vector<std::pair<std::string, config::Loaded>>;
 
 /// Loads all files before the first one takes effect; the problems of all files are one error.
@@ -147,10 +154,12 @@ Result<int> RunStored(App& app, const std::string& word, const CreateOptions& op
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, word)));
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
-  const bool fresh = core::IsFinal(job.state) || options.force;
-  const auto wish = options.force ? core::Wish::kReboot : core::Wish::kRun;
-  JM_TRY(context.Await(client::SetWishes(
-      context, {.jobs = {core::FormatJobId(id)}, .wish = wish, .redo_setup = options.force})));
+  const core::SetupWish setup = SetupOf(options);
+  const bool anew = setup != core::SetupWish::kAsNeeded;
+  const bool fresh = core::IsFinal(job.state) || anew;
+  const auto wish = anew ? core::Wish::kReboot : core::Wish::kRun;
+  JM_TRY(context.Await(
+      client::SetWishes(context, {.jobs = {core::FormatJobId(id)}, .wish = wish, .setup = setup})));
   return FollowJob(app, context, id,
                    {.logs = true,
                     .ask_to_cancel = true,
@@ -159,7 +168,11 @@ Result<int> RunStored(App& app, const std::string& word, const CreateOptions& op
 
 Result<int> RunRun(App& app, const CreateOptions& options, const JobFileOptions& common) {
   if (NamesAJob(options.files[0])) return RunStored(app, options.files[0], options, common);
-  if (options.force) return base::InvalidArgument("--force is for a job that is stored already");
+  if (SetupOf(options) != core::SetupWish::kAsNeeded) {
+    return base::InvalidArgument(std::string(options.force ? "--force" : "--cmd-only") +
+                                     " is for a job that is stored already",
+                                 "name its number: jobman run NUMBER");
+  }
   JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const auto ids,
@@ -194,7 +207,12 @@ void AddRun(CLI::App& root, Invocation& chosen) {
       "Ctrl-C detaches");
   command->add_option("FILE|JOB", options->files[0], "Job file (YAML or JSON), or a stored job")
       ->required();
-  command->add_flag("--force", options->force, "Of a stored job: run its setup steps again too");
+  CLI::Option* force = command->add_flag("--force", options->force,
+                                         "Of a stored job: run its setup steps again too");
+  command
+      ->add_flag("--cmd-only", options->command_only,
+                 "Of a stored job: run its command on the slice it holds, without setup steps")
+      ->excludes(force);
   AddJobFileOptions(*command, common);
   command->callback([options, common, &chosen] {
     chosen.run = [options, common](App& app) { return RunRun(app, *options, *common); };

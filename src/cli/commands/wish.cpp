@@ -78,7 +78,9 @@ void AddResume(CLI::App& root, Invocation& chosen) {
 void AddReboot(CLI::App& root, Invocation& chosen) {
   const auto options = Order(core::Wish::kReboot, "stopping and starting again");
   AddWish(root, chosen, "reboot", "Stop, then run again on the same slice", options)
-      ->add_flag("--force", options->order.redo_setup, "Run the setup steps again too");
+      ->add_flag_callback(
+          "--force", [options] { options->order.setup = core::SetupWish::kRedo; },
+          "Run the setup steps again too");
 }
 
 void AddRequeue(CLI::App& root, Invocation& chosen) {

@@ -202,9 +202,11 @@ std::optional<base::Error> Misfit(const Job& job) {
 void BeginWork(Turn& turn) {
   if (auto misfit = Misfit(turn.job)) return FailForGood(turn, *std::move(misfit), 0);
   const Slice& slice = *turn.job.slice;
-  const SetupDone needed{.generation = slice.generation, .epoch = turn.job.setup_epoch};
+  const auto& done = slice.setup_done;
+  const bool done_here =
+      done && done->generation == slice.generation && done->epoch == turn.job.setup_epoch;
   // The command's order asks only the hosts that it runs on.
-  const bool known = slice.setup_done == needed && turn.job.spec.command.workers.all;
+  const bool known = done_here && (done->vouched || turn.job.spec.command.workers.all);
   const bool set_up = CountSteps(turn.job.spec) == 0 || known;
   BeginStage(turn, set_up ? StageId{CommandStage{}} : StageId{SetupStage{}});
 }

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # ssh.host_to_host: the hosts of the job reach each other by ssh, with a key made for the job. It comes
-# in the variable JOBMAN_PEERS_KEY. Needs the functions of identities.sh.
+# in the variable JOBMAN_PEERS_KEY; JOBMAN_PEERS_HOSTS has their host keys, as far as the cloud knows
+# them, and JOBMAN_PEERS_PORT their SSH port, if it is not 22. Needs the functions of identities.sh.
 
 jb_peers() {
   umask 077
@@ -18,9 +19,11 @@ jb_peers() {
   }
   jb_put "$HOME/.ssh/authorized_keys" 600 "${jb_keys:+$jb_keys
 }${jb_public%% jobman-peers} jobman-peers"
-  # These machines are new to each other, and their addresses may have been others' before.
-  rm -f "$HOME/.ssh/jobman-peers-hosts"
-  jb_ssh_config "Host $(printf '%s' "$JOBMAN_HOSTS" | tr ',' ' ') 127.0.0.1
+  # These machines are new to each other, and their addresses may have been others' before. A host
+  # that the cloud knows no key of is believed at first sight.
+  jb_put "$HOME/.ssh/jobman-peers-hosts" 600 "${JOBMAN_PEERS_HOSTS:-}"
+  jb_ssh_config "Host $(printf '%s' "$JOBMAN_HOSTS" | tr ',' ' ') 127.0.0.1${JOBMAN_PEERS_PORT:+
+  Port $JOBMAN_PEERS_PORT}
   IdentityFile ~/.ssh/jobman-peers
   UserKnownHostsFile ~/.ssh/jobman-peers-hosts
   StrictHostKeyChecking accept-new" 'jobman peers'

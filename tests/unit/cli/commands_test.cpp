@@ -122,7 +122,8 @@ TEST_F(Commands, CleanKeepsAJobThatIsResumedMeanwhile) {
     HoldLease(store);
   };
   world_.before_erase = [this](test::MemoryStore& store) {
-    EXPECT_TRUE(store.SetWish({1}, core::Wish::kRun, false, world_.clock.Now()).ok());
+    EXPECT_TRUE(
+        store.SetWish({1}, core::Wish::kRun, core::SetupWish::kAsNeeded, world_.clock.Now()).ok());
   };
   world_.WriteLog(1, 1, "run", 0, "said\n");
   const auto ended = world_.Run({"clean", "1"});

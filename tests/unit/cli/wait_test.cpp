@@ -132,7 +132,7 @@ TEST_F(Wait, ANewWishIsActedOnFirst) {
   const auto before = world_.fill;
   world_.fill = [&](test::MemoryStore& store) {
     before(store);
-    ASSERT_TRUE(store.SetWish({1}, core::Wish::kReboot, false, {}).ok());
+    ASSERT_TRUE(store.SetWish({1}, core::Wish::kReboot, core::SetupWish::kAsNeeded, {}).ok());
   };
   Nothing();
   Then([](auto& store) { Move(store, 1, core::Running{}, "runs again"); });

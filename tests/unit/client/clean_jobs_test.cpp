@@ -71,7 +71,8 @@ TEST_F(CleanJobsTest, AJobThatIsToRunAgainIsKeptWithItsLogs) {
   const JobId first = Deleted();
   const JobId resumed = Deleted();
   const base::Path log = WriteLog(resumed);
-  ASSERT_TRUE(store_.SetWish(resumed, core::Wish::kRun, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(resumed, core::Wish::kRun, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   const auto erased = Await(EraseJobs(Context(), {first, resumed}));
   ASSERT_FALSE(erased.ok());
   EXPECT_EQ(erased.error().reason, base::Reason::kStale);

@@ -169,7 +169,8 @@ TEST_F(GarbageTest, ARunIsSparedWhenItsJobRunsAgain) {
   job = Change(job);
   const auto garbage = Look(Query(true));
   ASSERT_THAT(garbage->runs, SizeIs(1));
-  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kRun, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kRun, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   const auto row = Await(collector().Stop(garbage->runs[0]));
   EXPECT_EQ(row.fate, Garbage::Fate::kSpared);
   EXPECT_EQ(row.why, "its job runs again");

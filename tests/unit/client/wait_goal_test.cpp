@@ -103,7 +103,8 @@ TEST_F(WaitGoalTest, AStateFromBeforeTheWaitDoesNotCount) {
 TEST_F(WaitGoalTest, AJobWithANewWishWillLeaveItsState) {
   const core::Job job = Running();
   WaitGoal goal = Begin({"RUNNING"}, job);
-  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kReboot, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kReboot, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   EXPECT_FALSE(Settled(goal, *store_.Get(job.id)));
   EXPECT_TRUE(Settled(goal, Move(job, core::Running{})));
 }

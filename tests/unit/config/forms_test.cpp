@@ -108,10 +108,10 @@ TEST(Forms, AContainerIsToldTheNameOfTheSliceOfTheAttempt) {
 TEST(Forms, WhatIsKnownLateStaysInWhatRunsOnTheHosts) {
   const core::JobSpec spec =
       testing::MustLoad(RequestOf("tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n"
-                                  "command: {cmd: 'echo ${job.id} ${job.user} "
+                                  "command: {cmd: 'echo ${job.id} ${job.user} ${job.dir} "
                                   "${tpu.num_workers}', env: {LOGS: 'gs://b/${job.id}'}}\n"))
           .spec;
-  EXPECT_EQ(spec.command.cmd, "echo ${job.id} ${job.user} ${tpu.num_workers}");
+  EXPECT_EQ(spec.command.cmd, "echo ${job.id} ${job.user} ${job.dir} ${tpu.num_workers}");
   EXPECT_EQ(spec.command.env.at("LOGS"), "gs://b/${job.id}");
   const auto elsewhere = Load(RequestOf(SmallJob("job: {name: 'a-${job.id}'}\n")));
   EXPECT_THAT(testing::Rendered(elsewhere), HasSubstr("${job.id} is not a key of this file"));

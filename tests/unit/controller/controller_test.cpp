@@ -222,10 +222,12 @@ TEST_F(ControllerTest, AFailingHostFailsTheJobWithItsExitCodeAndStopsTheOthers) 
 TEST_F(ControllerTest, CancelKeepsTheSliceAndResumeUsesItAgain) {
   const Job job = Submit(Spec("[ $JOBMAN_ATTEMPT = 2 ] || exec sleep 600"));
   ASSERT_TRUE(Reaches(job.id, "RUNNING"));
-  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kCancel, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kCancel, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   ASSERT_TRUE(Reaches(job.id, "CANCELLED"));
   EXPECT_TRUE(store_.Get(job.id)->slice.has_value());
-  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kRun, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kRun, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
   EXPECT_EQ(api_->created().size(), 1u);
   EXPECT_EQ(store_.Get(job.id)->attempt, 2);
@@ -237,7 +239,8 @@ TEST_F(ControllerTest, APreemptedSliceIsDeletedAndReplaced) {
   api_->Preempt(store_.Get(job.id)->slice->ref.name);
   ASSERT_TRUE(Reaches(job.id, "SUCCEEDED"));
   EXPECT_EQ(api_->created().size(), 2u);
-  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kDelete, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kDelete, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   ASSERT_TRUE(Reaches(job.id, "DELETED"));
   EXPECT_TRUE(api_->Leftovers().empty());
 }
@@ -335,7 +338,8 @@ TEST_F(ControllerTest, ASliceOfAnAbandonedRequestOfTheLastJobIsDeleted) {
   const Job job = Submit(Spec("sleep 60"));
   ASSERT_TRUE(Reaches(job.id, "REQUESTING"));
   const core::SliceRef ref = store_.Get(job.id)->slice->ref;
-  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kCancel, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kCancel, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   ASSERT_TRUE(Reaches(job.id, "CANCELLED"));
   ASSERT_FALSE(store_.Get(job.id)->slice);
   StopController();
@@ -422,7 +426,8 @@ TEST_F(ControllerTest, ASuspendedControllerWritesAndRequestsNothingAfterATakeove
   clock_.Advance(std::chrono::minutes{1});
   ASSERT_TRUE(*store_.TakeLease("another", clock_.Now(), std::chrono::hours{1}));
   const Job before = *store_.Get(job.id);
-  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kDelete, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kDelete, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   ASSERT_TRUE(base::WriteFileAtomic(home / "go", "").ok());
   ASSERT_TRUE(Until([&] { return ended_.has_value(); }));
   EXPECT_EQ(ended_->error().reason, base::Reason::kLeaseLost);

@@ -198,7 +198,8 @@ TEST(JobBook, OtherJobsLearnNothingFromARefusalThatWasNotRecorded) {
 
 TEST_F(JobBookTest, AnEffectNamesTheSliceOfItsOwnDecision) {
   Open(milliseconds(500));
-  ASSERT_TRUE(store_.SetWish(id_, core::Wish::kRequeue, false, test::kNow).ok());
+  ASSERT_TRUE(
+      store_.SetWish(id_, core::Wish::kRequeue, core::SetupWish::kAsNeeded, test::kNow).ok());
   for (int host = 0; host < 3; ++host) {
     book_->Post(
         id_,
@@ -255,7 +256,8 @@ TEST_F(JobBookTest, AWishDuringACommitIsNotMissed) {
   way_.closed = true;
   Report(0);
   Turn();
-  ASSERT_TRUE(store_.SetWish(id_, core::Wish::kCancel, false, test::kNow).ok());
+  ASSERT_TRUE(
+      store_.SetWish(id_, core::Wish::kCancel, core::SetupWish::kAsNeeded, test::kNow).ok());
   way_.closed = false;
   Turn();
   EXPECT_EQ(core::StateName(store_.Get(id_)->state), "CANCELLING");
@@ -268,7 +270,8 @@ TEST_F(JobBookTest, AWishBetweenACommitAndItsAnswerIsNotMissed) {
   const int before = way_.commits;
   Report(0);
   while (way_.commits == before) loop_.run_one_for(milliseconds{1});
-  ASSERT_TRUE(store_.SetWish(id_, core::Wish::kCancel, false, test::kNow).ok());
+  ASSERT_TRUE(
+      store_.SetWish(id_, core::Wish::kCancel, core::SetupWish::kAsNeeded, test::kNow).ok());
   Load();  // finds that a commit is under way
   way_.answers_late = false;
   Turn();

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/support/sample_job.hpp"
 
 namespace jobman::controller {
@@ -23,9 +25,14 @@ class RunOrderTest : public testing::Test {
   }
   std::string Id() const { return core::FormatRunId(RunOn(job_, "store1", 0)); }
   base::Result<remote::RunOrder> Order() const {
-    return OrderFor(job_, "store1", 0, [](const core::SecretRef& secret) {
+    return OrderWith([](const core::SecretRef& secret) {
       return secret.name == "KNOWN" ? std::optional<std::string>("value") : std::nullopt;
     });
+  }
+  base::Result<remote::RunOrder> OrderWith(
+      std::function<std::optional<std::string>(const core::SecretRef&)> secret) const {
+    return OrderFor(job_, 0,
+                    {.store_id = "store1", .job_dir = "/jobs/1", .secret = std::move(secret)});
   }
   core::Job job_;
 };
@@ -52,8 +59,8 @@ TEST_F(RunOrderTest, NamesTheSliceThatTheAttemptHas) {
 }
 
 TEST_F(RunOrderTest, NamesTheJobItsUserAndHowManyHostsThereAre) {
-  job_.spec.command.cmd = "echo ${job.id} ${job.user} ${tpu.num_workers} ${other}";
-  EXPECT_EQ(Order()->script, "echo 000001 ada 2 ${other}");
+  job_.spec.command.cmd = "echo ${job.id} ${job.user} ${job.dir} ${tpu.num_workers} ${other}";
+  EXPECT_EQ(Order()->script, "echo 000001 ada /jobs/1 2 ${other}");
 }
 
 TEST_F(RunOrderTest, ABuiltInStepIsAnotherRunWhenItsSectionChanges) {
@@ -69,6 +76,12 @@ TEST_F(RunOrderTest, ABuiltInStepIsAnotherRunWhenItsSectionChanges) {
   EXPECT_EQ(Order()->script, job_.spec.setup[0].run);
 }
 
+TEST_F(RunOrderTest, NoHostIsAskedForASetupThatTheUserVouchesFor) {
+  ASSERT_THAT(Order()->setup, testing::Not(IsEmpty()));
+  job_.slice->setup_done = core::SetupDone{.generation = 2, .vouched = true};
+  EXPECT_THAT(Order()->setup, IsEmpty());
+}
+
 TEST_F(RunOrderTest, KeysAreReadWhenTheRunStarts) {
   job_.spec.ssh.identities = {{.private_key = "/absent"}};
   job_.stage->id = core::SetupStage{0};
@@ -76,9 +89,8 @@ TEST_F(RunOrderTest, KeysAreReadWhenTheRunStarts) {
   ASSERT_FALSE(absent.ok());
   EXPECT_EQ(absent.error().message, "/absent, which the hosts need, cannot be read");
   EXPECT_EQ(absent.error().hint, "put it back and run: jobman resume 000001");
-  const auto order = OrderFor(job_, "store1", 0, [](const core::SecretRef& secret) {
-    return std::optional("content of " + secret.file);
-  });
+  const auto order = OrderWith(
+      [](const core::SecretRef& secret) { return std::optional("content of " + secret.file); });
   EXPECT_THAT(order->secrets, Contains(Pair("JOBMAN_IDENTITY_0", "content of /absent")));
 }
 
@@ -138,9 +150,8 @@ TEST_F(RunOrderTest, TheKeyOfTheJobComesWithItsStep) {
   job_.stage->id = core::SetupStage{0};
   EXPECT_EQ(Order().error().message,
             "the key of the job (ssh.host_to_host) cannot be written on this machine");
-  const auto order = OrderFor(job_, "store1", 0, [](const core::SecretRef& secret) {
-    return std::optional("value of " + secret.name);
-  });
+  const auto order = OrderWith(
+      [](const core::SecretRef& secret) { return std::optional("value of " + secret.name); });
   EXPECT_THAT(order->secrets, Contains(Pair("JOBMAN_PEERS_KEY", "value of JOBMAN_PEERS_KEY")));
 }
 

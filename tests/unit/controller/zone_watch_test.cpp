@@ -95,7 +95,8 @@ TEST_F(ZoneWatchTest, EffectsAreRepeatedWhenTheCloudIsBack) {
   const core::Job job = AddJob();
   book_->Post(job.id, core::CreateAnswered{.slice = job.slice->ref.name});
   Turn();
-  ASSERT_TRUE(store_.SetWish(job.id, core::Wish::kDelete, false, clock_.Now()).ok());
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kDelete, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   EXPECT_TRUE(base::RunTask(loop_, book_->Load()).ok());
   Turn();
   ASSERT_EQ(StateOf(job), "DELETING");

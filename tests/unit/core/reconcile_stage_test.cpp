@@ -129,6 +129,33 @@ TEST(ReconcileStage, AnotherAttemptOnTheSameMachinesBeginsWithTheCommand) {
   EXPECT_EQ(again.state(), "SETUP") << "reboot --force";
 }
 
+/// run --cmd-only, of a job whose step cannot succeed.
+TEST(ReconcileStage, ACommandAloneNeedsNoSetupUntilTheMachinesAreNew) {
+  Reconciling r(JobBuilder().Step("install").Build());
+  r.ToSetup().AllEnd(1);
+  ASSERT_EQ(r.state(), "FAILED");
+  Job alone = r.job();
+  ApplySetupWish(alone, SetupWish::kSkip);
+  alone.wish = Wish::kReboot;
+  alone.wish_new = true;
+  Reconciling again(alone);
+  again.After(minutes{1}).Ready();
+  EXPECT_EQ(again.state(), "RUNNING");
+  again.AllEnd(1);
+  Job resumed = again.job();
+  ++resumed.slice->generation;
+  resumed.wish_new = true;
+  Reconciling elsewhere(resumed);
+  elsewhere.After(minutes{1}).Ready();
+  EXPECT_EQ(elsewhere.state(), "SETUP") << "other machines";
+  resumed = again.job();
+  ApplySetupWish(resumed, SetupWish::kAsNeeded);
+  resumed.wish_new = true;
+  Reconciling later(resumed);
+  later.After(minutes{1}).Ready();
+  EXPECT_EQ(later.state(), "SETUP") << "the user does not say it any more";
+}
+
 TEST(ReconcileStage, AHostThatWasRestartedSinceItsSetupIsSetUpAgain) {
   Reconciling r(JobBuilder().Step("install").Retries({.failure = 3}).Build());
   r.ToRunning().AllEnd(1).After(minutes{1}).Ready();

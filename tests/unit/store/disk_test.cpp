@@ -65,7 +65,7 @@ TEST_P(FullDisk, AFailedWriteBlocksNobody) {
   for (int fact = 0; done.ok() && fact < 1000; ++fact)
     done = tight.PutInCache(std::to_string(fact), {std::string(3000, 'x'), kNow});
   EXPECT_EQ(done.error().reason, Reason::kDiskFull);
-  EXPECT_TRUE(roomy.SetWish(id, core::Wish::kDelete, false, kNow).ok());
+  EXPECT_TRUE(roomy.SetWish(id, core::Wish::kDelete, core::SetupWish::kAsNeeded, kNow).ok());
   EXPECT_EQ(tight.Get(id).value().wish, core::Wish::kDelete);
 }
 
