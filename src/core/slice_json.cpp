@@ -8,6 +8,7 @@
 namespace jobman::core {
 namespace {
 
+using base::GetBool;
 using base::GetMember;
 using base::GetString;
 using base::Json;
