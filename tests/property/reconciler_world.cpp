@@ -441,6 +441,7 @@ HostRun ReconcilerWorld::StateOf(int host) {
   }
   if (found == processes_.end()) return StartOn(host);
   Process& process = found->second;
+  if (process.lapsed) return Lapsed(host);
   if (process.running && (faultless_ || watched_->stopping || random_.Percent(30))) Finish(process);
   run.phase = process.running ? HostPhase::kRunning
               : process.lost  ? HostPhase::kLost
@@ -454,6 +455,13 @@ HostRun ReconcilerWorld::StateOf(int host) {
     ledger_.HostNoticed(job_.slice->ref.name);
   }
   return run;
+}
+
+HostRun ReconcilerWorld::Lapsed(int host) {
+  return {.host = host,
+          .phase = HostPhase::kLost,
+          .error = Error{.code = Code::kAborted, .reason = Reason::kSetupLapsed},
+          .settled = true};
 }
 
 HostRun ReconcilerWorld::StartOn(int host) {
@@ -474,11 +482,10 @@ HostRun ReconcilerWorld::StartOn(int host) {
   }
   const bool set_up = core::IsCommand(watched_->stage) && core::CountSteps(job_.spec) > 0;
   if (set_up && !faultless_ && odds_.Occurs(random_, Risk::kHost, 2)) {
-    run.phase = HostPhase::kLost;
-    run.settled = true;
-    run.error = Error{.code = Code::kAborted, .reason = Reason::kSetupLapsed};
+    // It says so until its setup has run again.
+    processes_[key] = {.machine = watched_->machine, .running = false, .lapsed = true};
     ledger_.SetupLapsed(watched_->attempt);
-    return run;
+    return Lapsed(host);
   }
   for (const auto& [other, process] : processes_) {
     const bool same =

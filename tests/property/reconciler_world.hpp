@@ -36,6 +36,7 @@ class ReconcilerWorld {
     std::string machine = {};
     bool running = true;
     bool lost = false;
+    bool lapsed = false;  ///< it was not started: the host has lost its setup
     int exit_code = 0;
   };
   struct Message {
@@ -96,6 +97,7 @@ class ReconcilerWorld {
   void ReportHost();
   core::HostRun StateOf(int host);
   core::HostRun StartOn(int host);
+  static core::HostRun Lapsed(int host);
   void Finish(Process& process);
   void ChangeWish();
 
