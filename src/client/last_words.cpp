@@ -12,30 +12,31 @@ namespace {
 constexpr std::size_t kMostLines = 5;
 constexpr std::size_t kLongestLine = 200;
 constexpr std::streamoff kTail = 8192;  // bytes of the log that are looked at
-constexpr int kStopped = 143;           // 128 + SIGTERM
 
-/// A stage that ended with an exit code leads here; a lost slice, for one, is another error.
-bool IsCausedByAnExit(const core::Job& job) {
+/// What went wrong; nothing if nothing did.
+const base::Error* ErrorOf(const core::Job& job) {
   const base::Error* error = nullptr;
   if (const auto* const waits = std::get_if<core::BackingOff>(&job.state)) error = &waits->error;
   const auto* const done = std::get_if<core::Done>(&job.state);
   if (done != nullptr && done->outcome == core::Outcome::kFailed && done->error) {
     error = &*done->error;
   }
-  return error != nullptr && base::Contains(error->message, " with exit code ");
+  return error;
+}
+
+/// The host that the error names, as hosts that were stopped for it have exit codes, too.
+bool IsNamed(const base::Error& error, const ports::ExitRecord& exit) {
+  return error.message.starts_with(core::ExitText(exit.host, exit.stage, exit.exit_code));
 }
 
 const ports::ExitRecord* FindCulprit(const core::Job& job,
                                      const std::vector<ports::ExitRecord>& exits) {
-  const ports::ExitRecord* culprit = nullptr;
-  for (const ports::ExitRecord& one : exits) {
-    if (one.attempt != job.attempt || one.exit_code == 0 || one.exit_code == kStopped) continue;
-    if (culprit == nullptr || core::RunsBefore(culprit->stage, one.stage) ||
-        (culprit->stage == one.stage && one.host < culprit->host)) {
-      culprit = &one;
-    }
-  }
-  return culprit;
+  const base::Error* const error = ErrorOf(job);
+  if (error == nullptr) return nullptr;
+  const auto named = std::find_if(exits.begin(), exits.end(), [&](const ports::ExitRecord& one) {
+    return one.attempt == job.attempt && IsNamed(*error, one);
+  });
+  return named == exits.end() ? nullptr : &*named;
 }
 
 std::string EndOf(const base::Path& file) {
@@ -49,13 +50,23 @@ std::string EndOf(const base::Path& file) {
   return text;
 }
 
+/// Not within a character.
+std::string Cut(const std::string& line) {
+  std::size_t size = std::min(line.size(), kLongestLine);
+  while (size > 0 && size < line.size() &&
+         (static_cast<unsigned char>(line[size]) & 0xC0) == 0x80) {
+    --size;
+  }
+  return line.substr(0, size);
+}
+
 std::vector<std::string> LastLines(const std::string& text) {
   std::vector<std::string> lines;
   for (const std::string& line : base::Split(text, '\n')) {
     // What a progress bar has overwritten is not shown.
     const std::string_view shown = base::Trim(line);
     const std::string clean = base::CleanLine(shown.substr(shown.find_last_of('\r') + 1));
-    if (!clean.empty()) lines.push_back(clean.substr(0, kLongestLine));
+    if (!clean.empty()) lines.push_back(Cut(clean));
   }
   if (lines.size() > kMostLines) lines.erase(lines.begin(), lines.end() - kMostLines);
   return lines;
@@ -65,7 +76,6 @@ std::vector<std::string> LastLines(const std::string& text) {
 
 std::optional<LastWords> FindLastWords(const base::StatePaths& paths, const core::Job& job,
                                        const std::vector<ports::ExitRecord>& exits) {
-  if (!IsCausedByAnExit(job)) return std::nullopt;
   const ports::ExitRecord* const culprit = FindCulprit(job, exits);
   if (culprit == nullptr) return std::nullopt;
   LastWords words{.host = culprit->host, .stage = culprit->stage};

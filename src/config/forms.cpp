@@ -128,6 +128,14 @@ Status CheckHostFolder(Text path) {
                                "begin with / or ~/: it is a folder of the hosts");
 }
 
+/// Of which host 0 exports what lies below.
+Status CheckSharedFolder(Text path) {
+  JM_TRY(CheckHostFolder(path));
+  if (path.find_first_not_of("/.~") != Text::npos) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(path) + "\" cannot be shared",
+                               "name a folder below it, such as /srv/shared");
+}
+
 /// A folder of an NFS server.
 Status CheckExport(Text text) {
   const std::size_t colon = text.find(":/");
@@ -205,7 +213,7 @@ constexpr Form kForms[] = {
     {.path = "job.name", .text = &CheckJobName},
     {.path = "job.remote_user", .text = &CheckLogin},
     {.path = "nfs.export", .text = &CheckExport},
-    {.path = "nfs.path", .text = &CheckHostFolder},
+    {.path = "nfs.path", .text = &CheckSharedFolder},
     {.path = "on.*[].brevo.receiver", .text = &CheckAddress},
     {.path = "on.*[].brevo.sender", .text = &CheckAddress},
     {.path = "on.*[].mail", .text = &CheckAddress},

@@ -72,7 +72,9 @@ bool RunsOnHosts(const Path& path) {
   const std::string name = JoinPath(path);
   return name == "command.cmd" || name.starts_with("command.env.") ||
          name.starts_with("job.environment.") || name.starts_with("docker.env_vars[") ||
-         name.starts_with("docker.flags[") ||
+         name.starts_with("docker.flags[") || name.starts_with("docker.mount_dirs[") ||
+         name == "docker.workdir" || name == "command.workdir" ||
+         (name.starts_with("gcsfuse.") && name.ends_with("mount_path")) ||
          (name.starts_with("gcsfuse.") && name.ends_with("cache.prefix")) ||
          (name.starts_with("setup[") && path.back() == "run");
 }

@@ -111,7 +111,7 @@ void Effects::Do(const Job& job, const core::AbandonStage& abandon) {
 /// It goes with the job's folder.
 std::optional<std::string> Effects::PeersKey(core::JobId job) const {
   const base::Path folder = options_.paths.JobDir(job.value);
-  const base::Path file = folder / "peers_key";
+  const base::Path file = folder / remote::kPeersKeyFile;
   const auto made = [&]() -> base::Status {
     JM_TRY(base::EnsureDir(folder));
     const auto line = ports_.public_key(file.string());

@@ -14,8 +14,9 @@ namespace {
 
 /// A job that was refused for missing keys may be resumed on the same node.
 constexpr base::Duration kAskStrictAgain = std::chrono::minutes{1};
-/// It becomes a variable. Hosts beyond it are believed at first sight.
-constexpr std::size_t kLongestKnownHosts = core::kLongestVariable - 1024;
+/// Some 300 hosts. All hosts get it at the same time; those that do not fit are believed at first
+/// sight.
+constexpr std::size_t kLongestKnownHosts = std::size_t{32} * 1024;
 constexpr const char* kReportedNone = "the node reported none";
 
 /// How many answers without the key make it first use, or refuse the host: guest attributes appear

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "jobman/base/files.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/core/late_names.hpp"
 #include "jobman/remote/setup_script.hpp"
@@ -23,8 +24,13 @@ base::Error MissingFile(const core::Job& job, const std::string& file) {
           .hint = "put it back and run: jobman resume " + core::FormatJobId(job.id)};
 }
 
-/// It is waited for, as for other room on this machine's disk.
-base::Error NoKeyOfJob() {
+/// Room on this machine's disk is waited for. A file that is there and is no key stays one.
+base::Error NoKeyOfJob(const core::Job& job, const base::Path& file) {
+  if (base::FileSize(file).ok()) {
+    return {.code = base::Code::kFailedPrecondition,
+            .message = file.string() + ", the key of the job (ssh.host_to_host), cannot be read",
+            .hint = "delete it, and run: jobman run " + core::FormatJobId(job.id) + " --force"};
+  }
   return {.code = base::Code::kUnavailable,
           .message = "the key of the job (ssh.host_to_host) cannot be written on this machine",
           .reason = base::Reason::kNotWritable,
@@ -78,21 +84,19 @@ std::string CommandRunOn(const core::Job& job, const std::string& store_id, int 
 }
 
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here) {
-  const auto bound = [&](const std::string& text) {
-    return core::BindLateNames(job, here.job_dir, text);
-  };
+  const core::JobSpec bound = core::BindLateNames(job, here.job_dir);
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
-  const core::CommandSpec& spec = job.spec.command;
+  const core::CommandSpec& spec = bound.command;
   remote::RunOrder order;
   const core::RunId run = RunOn(job, here.store_id, host);
   order.run_id = core::FormatRunId(run);
   if (job.attempt > 1) order.replaces = CommandRunOn(job, here.store_id, host);
   order.grace = spec.grace;
   order.log_limit = job.spec.logs.max_bytes;
-  order.script = bound(step == nullptr ? remote::CommandScript(job.spec)
-                                       : remote::SetupScript(job.spec, job.stage->id));
+  order.script =
+      step == nullptr ? remote::CommandScript(bound) : remote::SetupScript(bound, job.stage->id);
   order.env = remote::RunEnvironment(job, host, run);
-  for (const auto& [name, value] : job.spec.environment) order.env[name] = bound(value);
+  for (const auto& [name, value] : bound.environment) order.env[name] = value;
   for (const remote::StageFile& needed : remote::FilesOf(job.spec, job.stage->id)) {
     const auto content = here.secret({.name = needed.variable, .file = needed.file});
     if (!content) return MissingFile(job, needed.file);
@@ -101,19 +105,19 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const Or
   const auto built_in = core::BuiltInOf(job.spec, job.stage->id);
   if (built_in == core::BuiltIn::kPeers) {
     const auto key = here.secret({.name = remote::kPeersKey});
-    if (!key) return NoKeyOfJob();
+    if (!key) return NoKeyOfJob(job, base::Path(here.job_dir) / remote::kPeersKeyFile);
     order.secrets[remote::kPeersKey] = *key;
   }
   const auto& done = job.slice->setup_done;
   if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host);
   if (built_in == core::BuiltIn::kChecks) {  // in the environment of the command
-    for (const auto& [name, value] : spec.env) order.env[name] = bound(value);
+    for (const auto& [name, value] : spec.env) order.env[name] = value;
   }
   if (step != nullptr || spec.cmd.empty()) return order;
   order.chips_of = core::RunIdPrefix(run.on);
   order.notice_signal = spec.on_notice.signal;
   order.workdir = spec.workdir;
-  for (const auto& [name, value] : spec.env) order.env[name] = bound(value);
+  for (const auto& [name, value] : spec.env) order.env[name] = value;
   for (const core::SecretRef& one : spec.secrets) {
     const auto value = here.secret(one);
     if (!value) return UnknownSecret(job, one.name);

@@ -148,20 +148,23 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
 base::Task<void> StageFollower::AddPeers(remote::RunOrder* order) {
   const core::Job& job = *context_.job;
   if (core::BuiltInOf(job.spec, job.stage->id) != core::BuiltIn::kPeers) co_return;
-  order->env[remote::kPeersHosts] = co_await context_.access.KnownHosts(context_.job);
+  if (known_hosts_.empty()) known_hosts_ = co_await context_.access.KnownHosts(context_.job);
+  order->env[remote::kPeersHosts] = known_hosts_;
   const int port = TargetOf(job, 0, context_.ports.ssh_port(job.spec.cloud)).port;
   if (port != remote::kUsualSshPort) order->env[remote::kPeersPort] = std::to_string(port);
 }
 
-/// Keeps this setup step's run of an earlier attempt if it succeeded since the host booted, and
-/// otherwise removes it, so that it runs again.
+/// Keeps this setup step's run of an earlier attempt if it succeeded since the host booted, unless
+/// it must look again, and otherwise removes it, so that it runs again.
 base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   if (parts_[index].renewed) co_return base::Ok();
   std::string talk;
   const ports::ByteSink err = KeepIn(&talk);
   const ports::HostTarget target =
       co_await context_.access.TargetOf(context_.job, hosts_[index].number);
-  const remote::Call renew = remote::RenewCall(hosts_.RunId(hosts_[index]));
+  const auto built_in = core::BuiltInOf(context_.job->spec, context_.job->stage->id);
+  const bool again = built_in && core::MayVanish(*built_in);
+  const remote::Call renew = remote::RenewCall(hosts_.RunId(hosts_[index]), again);
   ports::RemoteCommand asking = CommandOf(renew);
   asking.may_begin = co_await hosts_.TellIfPinned(index, target);
   JM_CO_ASSIGN_OR_RETURN(const int code,

@@ -43,6 +43,7 @@ class StageFollower {
   StageHosts& hosts_;
   OutputWatch& watch_;
   std::vector<Part> parts_ = {};  ///< by host
+  std::string known_hosts_ = {};  ///< of all hosts, once they were asked for
 };
 
 }  // namespace jobman::controller

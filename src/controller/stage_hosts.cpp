@@ -114,7 +114,7 @@ void StageHosts::Finish(StageHost& host, const RunStatus& status) {
     case RunStatus::Kind::kLapsed:
       return Report(host, HostPhase::kLost,
                     Error{.code = base::Code::kAborted,
-                          .message = "its setup is not done any more",
+                          .message = LapsedStep(status.text) + " is not done any more",
                           .reason = base::Reason::kSetupLapsed,
                           .hint = "it was restarted, or this jobman has another script for a "
                                   "setup step"});
@@ -128,6 +128,15 @@ void StageHosts::Finish(StageHost& host, const RunStatus& status) {
                     Error{.code = base::Code::kAborted,
                           .message = status.text.empty() ? "the run is not there" : status.text});
   }
+}
+
+/// "its setup step venv", for the run of it that has lapsed.
+std::string StageHosts::LapsedStep(const std::string& run) const {
+  const auto id = core::ParseRunId(run);
+  const auto* const setup = id ? std::get_if<core::SetupRun>(&id->what) : nullptr;
+  const auto* const step =
+      setup == nullptr ? nullptr : core::StepOf(context_.job->spec, core::SetupStage{setup->step});
+  return step == nullptr ? "its setup" : "its setup step " + step->name;
 }
 
 Error StageHosts::ChipsBusy(const StageHost& host, const std::string& who) const {

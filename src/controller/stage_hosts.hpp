@@ -57,6 +57,7 @@ class StageHosts {
  private:
   void Hear(StageHost& host, std::string_view talk);
   void LookForNotice(StageHost& host, std::string_view talk);
+  std::string LapsedStep(const std::string& run) const;
   base::Error ChipsBusy(const StageHost& host, const std::string& who) const;
   void Report(const StageHost& host, core::HostPhase phase, std::optional<base::Error> error = {});
 

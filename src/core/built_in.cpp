@@ -32,6 +32,10 @@ std::vector<BuiltIn> LastBuiltInsOf(const JobSpec& spec) {
   return steps;
 }
 
+bool MayVanish(BuiltIn step) {
+  return step == BuiltIn::kGcsfuse || step == BuiltIn::kNfs;
+}
+
 std::string_view BuiltInName(BuiltIn step) {
   switch (step) {
     case BuiltIn::kIdentities:

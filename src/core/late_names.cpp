@@ -34,14 +34,32 @@ bool IsLateName(std::string_view key) {
                      [&](const LateName& one) { return one.key == key; });
 }
 
-std::string BindLateNames(const Job& job, const std::string& job_dir, const std::string& text) {
-  std::string bound = text;
-  for (const LateName& one : kLateNames) {
-    const std::string written = "${" + std::string(one.key) + "}";
-    if (base::Contains(bound, written))
-      bound = base::ReplaceAll(bound, written, one.value(job, job_dir));
+JobSpec BindLateNames(const Job& job, const std::string& job_dir) {
+  const auto bind = [&](std::string& text) {
+    for (const LateName& one : kLateNames) {
+      const std::string written = "${" + std::string(one.key) + "}";
+      if (base::Contains(text, written)) {
+        text = base::ReplaceAll(text, written, one.value(job, job_dir));
+      }
+    }
+  };
+  JobSpec spec = job.spec;
+  bind(spec.command.cmd);
+  bind(spec.command.workdir);
+  for (auto& [name, value] : spec.command.env) bind(value);
+  for (auto& [name, value] : spec.environment) bind(value);
+  for (std::string& one : spec.docker.env_vars) bind(one);
+  for (std::string& one : spec.docker.flags) bind(one);
+  for (std::string& one : spec.docker.mount_dirs) bind(one);
+  bind(spec.docker.workdir);
+  bind(spec.gcsfuse.mount_path);
+  bind(spec.gcsfuse.cache.prefix);
+  for (BucketMount& mount : spec.gcsfuse.extra_mounts) {
+    bind(mount.mount_path);
+    bind(mount.cache.prefix);
   }
-  return bound;
+  for (SetupStep& step : spec.setup) bind(step.run);
+  return spec;
 }
 
 }  // namespace jobman::core

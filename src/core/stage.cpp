@@ -167,6 +167,10 @@ const Alarm* Stage::alarm() const {
   return stop ? std::get_if<Alarm>(&*stop) : nullptr;
 }
 
+std::string ExitText(int host, const std::string& stage, int exit_code) {
+  return fmt::format("host {} ended {} with exit code {}", host, stage, exit_code);
+}
+
 const HostRun* Culprit(const Stage& stage) {
   std::optional<int> first;
   if (stage.stop) {

@@ -157,9 +157,10 @@ Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std
           .limit = kCallLimit};
 }
 
-Call RenewCall(const std::string& run_id) {
+Call RenewCall(const std::string& run_id, bool again) {
   JM_CHECK(IsRunId(run_id), "a valid run id");
-  return {.command = ScriptCommand("renew " + run_id), .limit = kCallLimit};
+  return {.command = ScriptCommand("renew " + run_id + (again ? " again" : "")),
+          .limit = kCallLimit};
 }
 
 }  // namespace jobman::remote

@@ -17,7 +17,8 @@
 #                                 sends SIGNAL ("none": no signal) to the command, once per run;
 #                                 prints the status
 #   host.sh list PREFIX           prints every run whose id begins with PREFIX, with its status
-#   host.sh renew RUN_ID          forgets the run unless it is running or succeeded since boot
+#   host.sh renew RUN_ID [again]  forgets the run unless it is running or, without "again", succeeded
+#                                 since boot; and ended runs of this setup step with another content
 #
 # A status is: running | exited N | lost WHY | absent | lapsed RUN_ID | gap BEGIN END. After a gap, `follow` goes on
 # from byte END: what lies before it is gone from the log.
@@ -220,6 +221,15 @@ jm_prepare() {
     printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/pid"
 }
 
+# Data loaders and mounts of many files need more than the 1024 of a login.
+# shellcheck disable=SC3045  # dash, bash and busybox know -H and -S
+jm_open_more_files() {
+  jm_most=$(ulimit -H -n)
+  [ "$jm_most" != unlimited ] && [ "$jm_most" -lt 65536 ] || jm_most=65536
+  jm_files=$(ulimit -S -n)
+  [ "$jm_files" = unlimited ] || [ "$jm_files" -ge "$jm_most" ] || ulimit -S -n "$jm_most"
+}
+
 # The launcher: leads the session, writes one line of answer to stdout, waits for the command and
 # writes its exit code. It survives TERM to the whole group; the command also ignores HUP.
 jm_launch() {
@@ -243,6 +253,7 @@ jm_launch() {
     return
   fi
   echo started
+  jm_open_more_files
   exec >/dev/null 2>&1 </dev/null # not the log: shells print "Terminated" for a child
   if [ -e "$jm_dir/stopped" ]; then
     jm_code=143
@@ -1032,9 +1043,25 @@ jm_renew() {
   jm_settle
   case $jm_status in
     running | absent) ;;
-    'exited 0') jm_same_boot || jm_forget ;;
+    'exited 0') { [ "${1:-}" != again ] && jm_same_boot; } || jm_forget ;;
     *) jm_forget ;;
   esac
+  jm_forget_older
+}
+
+# Runs of the same setup step, STORE.JOB.NODE.HOST.sN-..., whose content was another.
+jm_forget_older() {
+  case ${jm_id##*.} in s[0-9]*-*) ;; *) return ;; esac
+  jm_this=$jm_id
+  jm_step=${jm_id##*.}
+  for jm_one in "$jm_runs/${jm_id%.*}.${jm_step%%-*}-"*; do
+    jm_id=${jm_one##*/}
+    if [ "$jm_id" = "$jm_this" ] || [ ! -d "$jm_one" ] || [ -L "$jm_one" ]; then continue; fi
+    jm_dir=$jm_one
+    jm_settle
+    [ "$jm_status" = running ] || rm -rf "$jm_one"
+  done
+  jm_id=$jm_this jm_dir=$jm_runs/$jm_this
 }
 
 # jm_adopt ID: links runs that an earlier jobman started on this host to their current ids, so that
@@ -1132,7 +1159,7 @@ case $jm_verb in
     ;;
   renew)
     jm_set_run "${1:-}"
-    jm_renew
+    jm_renew "${2:-}"
     ;;
   list)
     jm_set_prefix "${1:-}"

@@ -18,5 +18,8 @@ std::vector<BuiltIn> LastBuiltInsOf(const JobSpec& spec);
 /// "gcsfuse": the name of the step in logs and messages, and of the section that asks for it
 /// (kIdentities and kPeers: of keys of `ssh`).
 std::string_view BuiltInName(BuiltIn step);
+/// Whether what the step does may vanish while the machine runs on, as a mount does: when the setup
+/// is in doubt, it looks again.
+bool MayVanish(BuiltIn step);
 
 }  // namespace jobman::core

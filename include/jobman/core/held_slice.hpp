@@ -46,7 +46,8 @@ struct SliceNode {
 struct SetupDone {
   int generation = 0;
   int epoch = 0;
-  bool vouched = false;  ///< the user says so (SetupWish::kSkip): no host is asked
+  /// The user says so (SetupWish::kSkip), for one attempt: no host is asked.
+  bool vouched = false;
   friend bool operator==(const SetupDone&, const SetupDone&) = default;
 };
 

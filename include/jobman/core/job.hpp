@@ -31,7 +31,7 @@ enum class Wish {
 enum class SetupWish {
   kAsNeeded,  ///< those that are not done on the hosts
   kRedo,      ///< `--force`: all of them
-  kSkip,      ///< `run --cmd-only`: none, as long as the slice keeps its machines
+  kSkip,      ///< `run --cmd-only`: none, for one attempt
 };
 
 // --- States. Each carries the data of that state and no other. ---

@@ -13,8 +13,8 @@ namespace jobman::core {
 
 /// Whether the key is bound late: "job.id".
 bool IsLateName(std::string_view key);
-/// The text with the names of this attempt: of its slice, the job's id in six digits, who created
-/// the job, its folder on this machine, and how many hosts there are.
-std::string BindLateNames(const Job& job, const std::string& job_dir, const std::string& text);
+/// The job's spec with the names of this attempt in what runs on the hosts: of its slice, the job's
+/// id in six digits, who created the job, its folder on this machine, and how many hosts there are.
+JobSpec BindLateNames(const Job& job, const std::string& job_dir);
 
 }  // namespace jobman::core

@@ -120,8 +120,9 @@ Call StopCall(const std::string& run_id, Duration grace, const std::string& othe
 /// Prints the status on stdout.
 Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std::string& signal);
 /// Sent before RunCall if an earlier attempt may have done this run: the host forgets the run,
-/// unless it is running or has ended with 0 since boot. Exit code 0, or kExitHostError.
-Call RenewCall(const std::string& run_id);
+/// unless it is running or, without `again`, has ended with 0 since boot. Runs of this step with
+/// another content are forgotten, too. Exit code 0, or kExitHostError.
+Call RenewCall(const std::string& run_id, bool again = false);
 /// The status of a run.
 struct RunStatus {
   enum class Kind {

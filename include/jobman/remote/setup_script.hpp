@@ -27,6 +27,8 @@ struct StageFile {
 };
 /// Of the step host-to-host: the variable that has the private key of the job.
 inline constexpr const char* kPeersKey = "JOBMAN_PEERS_KEY";
+/// Its file in the job's folder here.
+inline constexpr const char* kPeersKeyFile = "peers_key";
 /// And those that have the host keys of all hosts, as lines of a known_hosts file, and their SSH
 /// port, unless it is the usual one.
 inline constexpr const char* kPeersHosts = "JOBMAN_PEERS_HOSTS";

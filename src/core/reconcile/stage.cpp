@@ -11,6 +11,7 @@
 namespace jobman::core {
 namespace {
 
+constexpr int kBadHost = 76;           // of the step `checks`: see src/remote/setup/checks.sh
 constexpr int kTemporaryFailure = 75;  // EX_TEMPFAIL of sysexits.h: the command asks for a retry
 constexpr int kSetupFailed = 1;        // the job's exit code; the step's own is not the command's
 
@@ -38,7 +39,7 @@ Stage MakeStage(const Job& job, const StageId& id, TimePoint now) {
 
 std::string DescribeFailure(const Stage& stage, const HostRun& run) {
   if (run.phase == HostPhase::kExited) {
-    return fmt::format("host {} ended {} with exit code {}", run.host, stage.name, run.exit_code);
+    return ExitText(run.host, stage.name, run.exit_code);
   }
   return fmt::format("host {} {} {}{}", run.host, run.started ? "was lost in" : "could not start",
                      stage.name, run.error ? ": " + run.error->message : std::string{});
@@ -160,12 +161,26 @@ void StartOverLapsed(Turn& turn, const HostRun& lapsed) {
   Job& job = turn.job;
   base::Error error = FailureOf(job, lapsed);
   job.slice->setup_done.reset();
-  if (job.slice->lapses++ > 0) {
+  const bool dead = !job.slice->unstopped.empty();
+  if (dead || job.slice->lapses++ > 0) {
+    if (dead) GiveSliceUp(turn);
     return Recover(turn, InfraFault(AttemptOutcome::kInfra, std::move(error)));
   }
-  // Nothing has run in this attempt, so what it restarts from stays what it was.
+  // No host got far, so what the command restarts from stays what it was.
   if (!job.restart) job.restart = Restart{.cause = RestartCause::kMaintenance};
   StartOver(turn, error.message);
+}
+
+/// A mount may have died under the command, and its step mounts it anew.
+void DoubtMounts(Turn& turn) {
+  const auto steps = BuiltInsOf(turn.job.spec);
+  if (std::any_of(steps.begin(), steps.end(), MayVanish)) turn.job.slice->setup_done.reset();
+}
+
+/// The step `checks` found that a host lacks chips: nothing that runs there will help.
+bool IsBadHost(const Job& job, const HostRun& culprit) {
+  return culprit.phase == HostPhase::kExited && culprit.exit_code == kBadHost &&
+         BuiltInOf(job.spec, job.stage->id) == BuiltIn::kChecks;
 }
 
 /// Hosts of the stage failed, and nothing else explains it.
@@ -178,6 +193,11 @@ void FailStage(Turn& turn) {
   }
   if (stage.told) return EndAfterNotice(turn, std::move(error));
   if (const HostRun* const lapsed = FindLapsed(stage)) return StartOverLapsed(turn, *lapsed);
+  if (IsBadHost(turn.job, culprit)) {
+    GiveSliceUp(turn);
+    return Recover(turn, InfraFault(AttemptOutcome::kInfra, std::move(error)));
+  }
+  DoubtMounts(turn);
   if (culprit.phase == HostPhase::kLost || culprit.exit_code == kTemporaryFailure) {
     if (!turn.job.slice->unstopped.empty()) GiveSliceUp(turn);
     return Recover(turn, InfraFault(AttemptOutcome::kInfra, std::move(error)));
@@ -252,8 +272,10 @@ void DoubtSetup(Turn& turn) {
 void EndStage(Turn& turn) {
   NoteDeadHosts(turn);
   DoubtSetup(turn);
-  if (IsCommand(turn.job.stage->id) && FindLapsed(*turn.job.stage) == nullptr) {
-    turn.job.slice->lapses = 0;
+  if (IsCommand(turn.job.stage->id)) {
+    if (FindLapsed(*turn.job.stage) == nullptr) turn.job.slice->lapses = 0;
+    auto& done = turn.job.slice->setup_done;
+    if (done && done->vouched) done.reset();  // that was for one attempt
   }
   const Stage& stage = *turn.job.stage;
   if (!stage.stop) return JudgeRuns(turn);

@@ -12,7 +12,10 @@ jb_devices() {
     [ ! -e "$jb_one" ] || jb_found=$((jb_found + 1))
   done
   [ "$jb_found" -ge "$jb_wanted" ] ||
-    jb_fail "this host has $jb_found of the $jb_wanted chips of a $jb_type: get another slice" \
-      "(jobman requeue ${JOBMAN_JOB_ID:-ID})"
+    {
+      # 76: the slice is given up for another.
+      jb_say "this host has $jb_found of the $jb_wanted chips of a $jb_type: another slice is needed"
+      exit 76
+    }
   jb_say "$jb_found chips are here"
 }

@@ -42,9 +42,28 @@ TEST_F(LastWordsTest, AreTheLastLinesOfTheHostThatFailed) {
 
 TEST_F(LastWordsTest, OfAJobThatTriesAgainToo) {
   logs_.WriteLog(7, 2, "setup-0-venv", 1, "why");
+  exits_[2].exit_code = 75;
   job_.state = core::BackingOff{
       .error = base::Error{.message = "host 1 ended setup-0-venv with exit code 75"}};
   EXPECT_THAT(Find()->lines, ElementsAre("why"));
+}
+
+/// JAX ends the others, too, and each writes that it lost the coordinator.
+TEST_F(LastWordsTest, AreThoseOfTheHostThatTheErrorNames) {
+  exits_.insert(exits_.begin(),
+                {.attempt = 2, .stage = "setup-0-venv", .host = 0, .exit_code = 134});
+  logs_.WriteLog(7, 2, "setup-0-venv", 0, "lost the coordinator\n");
+  logs_.WriteLog(7, 2, "setup-0-venv", 1, "the cause\n");
+  EXPECT_THAT(Find()->lines, ElementsAre("the cause"));
+}
+
+TEST_F(LastWordsTest, AreCutBetweenCharacters) {
+  std::string bar;
+  for (int i = 0; i < 100; ++i) bar += "\u2501";
+  logs_.WriteLog(7, 2, "setup-0-venv", 1, bar + "\n");
+  const std::string line = Find()->lines.at(0);
+  EXPECT_EQ(line.size() % 3, 0U);
+  EXPECT_LE(line.size(), 200U);
 }
 
 TEST_F(LastWordsTest, ThereAreNoneWhereNoExitCodeIsTheCause) {

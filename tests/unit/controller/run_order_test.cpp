@@ -58,6 +58,16 @@ TEST_F(RunOrderTest, NamesTheSliceThatTheAttemptHas) {
   EXPECT_EQ(Order()->script, "mkdir train-000001-a1");
 }
 
+TEST_F(RunOrderTest, NamesAreBoundBeforeAnythingIsQuoted) {
+  job_.user = "o'brien";
+  job_.spec.env_type = core::EnvType::kDocker;
+  job_.spec.docker.image = "busybox";
+  job_.spec.docker.mount_dirs = {"/data/${tpu.name}"};
+  job_.spec.command.cmd = "echo ${job.user}";
+  EXPECT_THAT(Order()->script, testing::HasSubstr(R"(echo o'\''brien)"));
+  EXPECT_THAT(Order()->script, testing::HasSubstr("/data/train-000001-a1"));
+}
+
 TEST_F(RunOrderTest, NamesTheJobItsUserAndHowManyHostsThereAre) {
   job_.spec.command.cmd = "echo ${job.id} ${job.user} ${job.dir} ${tpu.num_workers} ${other}";
   EXPECT_EQ(Order()->script, "echo 000001 ada /jobs/1 2 ${other}");

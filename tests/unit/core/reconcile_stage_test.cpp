@@ -130,7 +130,7 @@ TEST(ReconcileStage, AnotherAttemptOnTheSameMachinesBeginsWithTheCommand) {
 }
 
 /// run --cmd-only, of a job whose step cannot succeed.
-TEST(ReconcileStage, ACommandAloneNeedsNoSetupUntilTheMachinesAreNew) {
+TEST(ReconcileStage, ACommandAloneNeedsNoSetupForOneAttempt) {
   Reconciling r(JobBuilder().Step("install").Build());
   r.ToSetup().AllEnd(1);
   ASSERT_EQ(r.state(), "FAILED");
@@ -143,17 +143,29 @@ TEST(ReconcileStage, ACommandAloneNeedsNoSetupUntilTheMachinesAreNew) {
   EXPECT_EQ(again.state(), "RUNNING");
   again.AllEnd(1);
   Job resumed = again.job();
-  ++resumed.slice->generation;
-  resumed.wish_new = true;
-  Reconciling elsewhere(resumed);
-  elsewhere.After(minutes{1}).Ready();
-  EXPECT_EQ(elsewhere.state(), "SETUP") << "other machines";
-  resumed = again.job();
-  ApplySetupWish(resumed, SetupWish::kAsNeeded);
   resumed.wish_new = true;
   Reconciling later(resumed);
   later.After(minutes{1}).Ready();
-  EXPECT_EQ(later.state(), "SETUP") << "the user does not say it any more";
+  EXPECT_EQ(later.state(), "SETUP");
+}
+
+/// gcsfuse may have been killed for want of memory.
+TEST(ReconcileStage, AfterAFailureMountsAreLookedAtAgain) {
+  Job job = JobBuilder().Retries({.failure = 1}).Build();
+  job.spec.nfs.path = "/srv/shared";
+  Reconciling r(job);
+  r.ToRunning().AllEnd(1).After(minutes{1}).Ready();
+  EXPECT_EQ(r.state(), "SETUP");
+}
+
+TEST(ReconcileStage, ASliceThatLacksChipsIsGivenUp) {
+  Job job = JobBuilder().Build();
+  job.spec.checks.devices = true;
+  Reconciling r(job);
+  r.ToSetup().AllEnd(76);
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_EQ(r.spent().infra, 1);
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kDeleting);
 }
 
 TEST(ReconcileStage, AHostThatWasRestartedSinceItsSetupIsSetUpAgain) {

@@ -402,6 +402,30 @@ TEST_P(HostScriptTest, RenewKeepsRunsThatSucceededSinceTheBoot) {
   EXPECT_EQ(Slurp(host.home() / "count"), "x\nx\n");
 }
 
+TEST_P(HostScriptTest, RenewAgainForgetsWhatSucceededAndItsOlderContents) {
+  const std::string prefix = "s1.j000007.train-a1.h0.";
+  const RunOrder order = {.run_id = prefix + "s1-bb-g1e0", .script = "echo x >>~/count"};
+  host.Run({.run_id = prefix + "s1-aa-g1e0", .script = "true"});
+  host.Run({.run_id = prefix + "s11-aa-g1e0", .script = "true"});
+  host.Run({.run_id = "s1.j000007.train-a1.h1.s1-aa-g1e0", .script = "true"});
+  host.Run(order);
+  EXPECT_EQ(host.Do(RenewCall(order.run_id, true)).exit_code, 0);
+  host.Run(order);
+  EXPECT_EQ(Slurp(host.home() / "count"), "x\nx\n");
+  EXPECT_EQ(host.StatusOf(prefix + "s1-aa-g1e0").kind, Kind::kAbsent);
+  EXPECT_EQ(host.StatusOf(prefix + "s11-aa-g1e0").kind, Kind::kExited) << "another step";
+  EXPECT_EQ(host.StatusOf("s1.j000007.train-a1.h1.s1-aa-g1e0").kind, Kind::kExited)
+      << "of a host that shares the home folder";
+}
+
+TEST_P(HostScriptTest, ARunMayOpenManyFiles) {
+  const Ended run = host.Run({.run_id = "files", .script = "ulimit -S -n; ulimit -H -n"});
+  const auto lines = base::Split(run.out, '\n');
+  ASSERT_GE(lines.size(), 2U);
+  const auto most = base::ParseNumber(lines[1]).value_or(65536);
+  EXPECT_GE(base::ParseNumber(lines[0]).value_or(65536), std::min<std::int64_t>(most, 65536));
+}
+
 TEST_P(HostScriptTest, RenewRemovesFailedRunsAndLeavesRunningOnesAlone) {
   host.Run({.run_id = "bad", .script = "exit 3"});
   EXPECT_EQ(host.Do(RenewCall("bad")).exit_code, 0);
