@@ -26,7 +26,7 @@ base::Error MissingFile(const core::Job& job, const std::string& file) {
 
 /// Room on this machine's disk is waited for. A file that is there and is no key stays one.
 base::Error NoKeyOfJob(const core::Job& job, const base::Path& file) {
-  if (base::FileSize(file).ok()) {
+  if (base::FileSize(file)) {
     return {.code = base::Code::kFailedPrecondition,
             .message = file.string() + ", the key of the job (ssh.host_to_host), cannot be read",
             .hint = "delete it, and run: jobman run " + core::FormatJobId(job.id) + " --force"};
