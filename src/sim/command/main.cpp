@@ -14,6 +14,7 @@
 #include "sim/command/up.hpp"
 #include "sim/command/verb_words.hpp"
 #include "sim/faults/storm.hpp"
+#include "sim/hosts/docker.hpp"
 #include "sim/hosts/host_server.hpp"
 #include "sim/hosts/processes.hpp"
 
@@ -97,6 +98,11 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
   up->add_option("--set", args.up.settings, "One setting, KEY=VALUE; may be repeated");
   up->add_option("--share", args.up.shared, "Folder that all hosts can read and write");
   up->add_option("--homes", args.up.homes, "Folder for the homes of all hosts, as over NFS");
+  up->add_option("--docker", args.up.socket,
+                 "Socket of a docker daemon that hosts may use, and with it all of this machine")
+      ->expected(0, 1)
+      ->type_name("[SOCKET]")
+      ->default_str(kDockerSocket);
   up->add_option("--script", args.script, "Script of faults: lines of \"T COMMAND ARGS\"");
   up->add_option("--token", args.up.token,
                  "The bearer token that requests must carry (default: a new random one)");

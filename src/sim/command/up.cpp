@@ -148,7 +148,8 @@ base::Status StartServer(const UpOptions& options, Server& server) {
                      .ssh_port = server.ssh_port.port,
                      .metadata_port = server.metadata ? server.metadata->port() : 0,
                      .sandbox = ChooseSandbox(options),
-                     .self = base::SelfExe()};
+                     .self = base::SelfExe(),
+                     .docker = options.docker};
   fleet.scripts = fleet.sandbox == Sandbox::kBubblewrap || options.light || options.no_sandbox;
   JM_TRY(AddFolders(options, fleet));
   server.file = {.pid = getpid(),
@@ -265,6 +266,11 @@ int RunUp(const UpOptions& given) {
   if (auto ours = CheckSimDir(options.dir); !ours.ok()) return UpFails(ours.error());
   base::UniqueFd lock = TryLock(options.dir);
   if (!lock) return AwaitOther(options);
+  if (!options.socket.empty()) {
+    auto docker = FindDocker(options.socket);
+    if (!docker.ok()) return UpFails(docker.error());
+    options.docker = std::move(docker).value();
+  }
   return options.detach ? ServeDetached(options, std::move(lock))
                         : ServeHere(options, std::move(lock));
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "jobman/base/files.hpp"
+#include "sim/hosts/docker.hpp"
 #include "sim/wire/json.hpp"
 
 namespace jobman::sim {
@@ -22,8 +24,10 @@ struct UpOptions {
   std::string settings_file = {};
   std::vector<std::string> settings = {};  ///< KEY=VALUE
   std::vector<std::string> shared = {};    ///< folders for all hosts
-  base::Path homes = {};  ///< holds the homes of all hosts; empty: each has its own
-  Json script = {};       ///< ParseScript of the initial script; null: none
+  base::Path homes = {};              ///< holds the homes of all hosts; empty: each has its own
+  std::string socket = {};            ///< of a docker daemon that hosts may use; empty: none
+  std::optional<Docker> docker = {};  ///< set by RunUp: the daemon at the socket
+  Json script = {};                   ///< ParseScript of the initial script; null: none
 };
 
 /// Serves until SIGINT, SIGTERM or `down`; with `detach` starts a daemon for that and returns when

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -35,6 +36,11 @@ constexpr const char* kBoot =
     "  esac >/run/jobman-sim/state/startup.log 2>&1 </dev/null &\n"
     "fi\n"
     "exec \"$0\" -D -f /run/jobman-sim/sshd_config -E /run/jobman-sim/state/sshd.log\n";
+
+constexpr const char* kProgramPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+/// For a docker client that lies elsewhere: a folder that no sandbox has of this machine, and in
+/// which jobman looks for docker.
+constexpr const char* kClientInside = "/snap/bin/docker";
 
 /// The files of /etc that a host has of its own: names of the host and of its users only.
 constexpr const char* kOwnFiles[] = {"passwd", "group", "hosts", "hostname", "nsswitch.conf"};
@@ -72,13 +78,16 @@ BubblewrapFleet::~BubblewrapFleet() {
 }
 
 HostDisk BubblewrapFleet::DiskOf(const std::string& name) const {
-  return HostDisk({.root = HostDir(name),
-                   .homes = options().homes,
-                   .etc = kInside,
-                   .state = base::Path(kInside) / "state",
-                   .port = options().ssh_port,
-                   .metadata_port = options().metadata_port,
-                   .extra = "Subsystem sftp internal-sftp\n"});
+  HostDisk::Layout layout{.root = HostDir(name),
+                          .homes = options().homes,
+                          .etc = kInside,
+                          .state = base::Path(kInside) / "state",
+                          .port = options().ssh_port,
+                          .metadata_port = options().metadata_port,
+                          .extra = "Subsystem sftp internal-sftp\n"};
+  // The daemon mounts folders of this machine, so a home has the same path on both sides.
+  if (options().docker) layout.homes_inside = HostDisk(layout).homes();
+  return HostDisk(std::move(layout));
 }
 
 std::vector<std::string> BubblewrapFleet::Command(const HostPlan& plan) const {
@@ -94,13 +103,27 @@ std::vector<std::string> BubblewrapFleet::Command(const HostPlan& plan) const {
   }
   add({"--ro-bind", disk.etc() / "boot_id", "/proc/sys/kernel/random/boot_id"});
   for (const base::Path& shared : options().shared) add({"--bind", shared, shared});
+  const std::vector<std::string> docker = DockerWords(disk);
+  words.insert(words.end(), docker.begin(), docker.end());
   const std::vector<std::string> seal = SandboxSeal();
   words.insert(words.end(), seal.begin(), seal.end());
   add({"--hostname", plan.name, "--chdir", "/", "--clearenv"});
-  add({"--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"});
+  add({"--setenv", "PATH", kProgramPath});
   add({"--setenv", "HOME", "/home", "--setenv", "LANG", "C.UTF-8"});
   for (const auto& [name, value] : disk.EnvironmentOf(plan)) add({"--setenv", name, value});
   add({"/bin/sh", "-c", kBoot, sshd_});
+  return words;
+}
+
+std::vector<std::string> BubblewrapFleet::DockerWords(const HostDisk& disk) const {
+  if (!options().docker) return {};
+  const Docker& docker = *options().docker;
+  std::vector<std::string> words = {"--bind", docker.socket, "/run/docker.sock",
+                                    "--bind", disk.homes(),  disk.homes()};
+  const auto folders = base::Split(kProgramPath, ':');
+  const std::string folder = docker.client.parent_path().string();
+  if (std::find(folders.begin(), folders.end(), folder) == folders.end())
+    words.insert(words.end(), {"--ro-bind", docker.client, kClientInside});
   return words;
 }
 
@@ -224,6 +247,7 @@ std::vector<std::string> BubblewrapFleet::Shutdown() {
     for (const auto& [name, pair] : dying_) {
       left.push_back(fmt::format("{} (process {})", name, pair.inner));
     }
+    EndContainersIn(HostsDir());
   });
   return left;
 }

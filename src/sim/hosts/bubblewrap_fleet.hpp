@@ -35,6 +35,8 @@ class BubblewrapFleet final : public LocalFleet {
     pid_t inner = 0;
   };
   std::vector<std::string> Command(const HostPlan& plan) const;
+  /// Of the command, what lets the host use docker.
+  std::vector<std::string> DockerWords(const HostDisk& disk) const;
   /// The files of /etc with the host's own name, and how names are found.
   base::Status WriteNames(const HostPlan& plan) const;
   static bool IsGone(Pair& pair);

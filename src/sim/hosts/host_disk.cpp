@@ -97,7 +97,8 @@ Status HostDisk::WriteMetadata(const Metadata& metadata) {
   for (const Login& login : LoginsOf(metadata)) {
     JM_TRY(WriteInPlace(etc() / "keys" / login.user, login.keys, 0600));
     JM_TRY(base::EnsureDir(homes() / login.user));
-    passwd += fmt::format("{0}:x:{1}:{1}::/home/{0}:{2}\n", login.user, kSandboxUid, shell);
+    passwd += fmt::format("{0}:x:{1}:{1}::{2}/{0}:{3}\n", login.user, kSandboxUid,
+                          layout_.homes_inside.string(), shell);
     group += fmt::format("{}:x:{}:\n", login.user, kSandboxUid);
   }
   // sshd does not start if its uid has no name.

@@ -35,14 +35,15 @@ class HostDisk {
  public:
   /// Paths and settings of sshd.
   struct Layout {
-    base::Path root = {};          ///< the folder of this host
-    base::Path homes = {};         ///< shared by many hosts; empty: in root
-    base::Path etc = {};           ///< etc/ as sshd sees it
-    base::Path state = {};         ///< state/ as sshd sees it
-    int port = 0;                  ///< of sshd
-    int metadata_port = 0;         ///< of the metadata server; 0: there is none
-    Environment environment = {};  ///< of logins and of the startup script
-    std::string extra = {};        ///< more lines for sshd_config
+    base::Path root = {};               ///< the folder of this host
+    base::Path homes = {};              ///< shared by many hosts; empty: in root
+    base::Path homes_inside = "/home";  ///< homes/ as sshd sees it, in a sandbox
+    base::Path etc = {};                ///< etc/ as sshd sees it
+    base::Path state = {};              ///< state/ as sshd sees it
+    int port = 0;                       ///< of sshd
+    int metadata_port = 0;              ///< of the metadata server; 0: there is none
+    Environment environment = {};       ///< of logins and of the startup script
+    std::string extra = {};             ///< more lines for sshd_config
   };
   explicit HostDisk(Layout layout) : layout_(std::move(layout)) {}
 

@@ -41,6 +41,7 @@ base::Result<std::unique_ptr<LocalFleet>> LocalFleet::Start(FleetOptions options
   } else {
     fleet = std::make_unique<PlainFleet>(std::move(options), std::move(report));
   }
+  fleet->EndContainersIn(fleet->HostsDir());  // of a simulator that was killed
   return fleet;
 }
 
@@ -121,6 +122,8 @@ bool LocalFleet::Boot(const std::string& uid, int boot, const std::vector<HostPl
 
 void LocalFleet::BootNow(const Booting& boot, const std::vector<HostPlan>& plans) {
   for (const HostPlan& plan : plans) {
+    // The docker client was still asking for one when the host was switched off.
+    EndContainersIn(HostDir(plan.name));
     base::Status status = DiskOf(plan.name).PrepareBoot(plan);
     if (status.ok()) status = Launch(plan);
     if (!status.ok()) return report_(boot.uid, boot.boot, status.error().ToString());
@@ -154,7 +157,12 @@ void LocalFleet::PowerOff(const std::string& name) {
       return std::find(boot.names.begin(), boot.names.end(), name) != boot.names.end();
     });
     Kill(name);
+    EndContainersIn(HostDir(name));
   });
+}
+
+void LocalFleet::EndContainersIn(const base::Path& folder) const {
+  if (options_.docker) EndContainers(*options_.docker, folder);
 }
 
 void LocalFleet::SetLink(const std::string& name, Link link) {

@@ -5,12 +5,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "jobman/base/files.hpp"
 #include "jobman/base/result.hpp"
+#include "sim/hosts/docker.hpp"
 #include "sim/hosts/host_disk.hpp"
 #include "sim/hosts/host_fleet.hpp"
 #include "sim/hosts/peer.hpp"
@@ -33,6 +35,7 @@ struct FleetOptions {
   base::Path self = {};                 ///< the program jobman-sim, also the helper
   std::vector<base::Path> shared = {};  ///< folders that every host sees and may write to
   base::Path homes = {};                ///< the homes of all hosts; empty: each has its own
+  std::optional<Docker> docker = {};    ///< that the hosts may use
   bool scripts = true;  ///< startup scripts run; without a sandbox only if the user asked for none
 };
 
@@ -79,7 +82,10 @@ class LocalFleet : public HostFleet {
   virtual bool Tend() { return false; }
 
   virtual HostDisk DiskOf(const std::string& name) const = 0;
-  base::Path HostDir(const std::string& name) const { return options_.dir / "hosts" / name; }
+  base::Path HostsDir() const { return options_.dir / "hosts"; }
+  base::Path HostDir(const std::string& name) const { return HostsDir() / name; }
+  /// Ends the containers of hosts whose disks lie in `folder`, if there is docker.
+  void EndContainersIn(const base::Path& folder) const;
   const FleetOptions& options() const { return options_; }
 
   /// Runs `work` in the thread, after all earlier work.

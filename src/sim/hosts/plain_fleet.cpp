@@ -45,6 +45,11 @@ base::Status PlainFleet::StartHelper() {
 HostDisk PlainFleet::DiskOf(const std::string& name) const {
   const base::Path root = HostDir(name);
   const std::string etc = (root / "etc").string();
+  Environment environment = {{"SHLVL", "1"},
+                             {"JOBMAN_SIM_HOST", name},
+                             {"JOBMAN_SIM_HOST_DIR", root.string()},
+                             {"JOBMAN_BOOT_ID_FILE", etc + "/boot_id"}};
+  if (options().docker) environment["DOCKER_HOST"] = "unix://" + options().docker->socket.string();
   // ForceCommand gives each host its own home without an entry in the password file. SHLVL keeps
   // bash from reading this machine's .bashrc first, which it does at level 1 below sshd.
   return HostDisk({.root = root,
@@ -53,10 +58,7 @@ HostDisk PlainFleet::DiskOf(const std::string& name) const {
                    .state = root / "state",
                    .port = options().ssh_port,
                    .metadata_port = options().metadata_port,
-                   .environment = {{"SHLVL", "1"},
-                                   {"JOBMAN_SIM_HOST", name},
-                                   {"JOBMAN_SIM_HOST_DIR", root.string()},
-                                   {"JOBMAN_BOOT_ID_FILE", etc + "/boot_id"}},
+                   .environment = std::move(environment),
                    .extra = fmt::format("ForceCommand {}\nSubsystem sftp {}\n",
                                         base::ShellQuote(etc + "/login"), sftp_server_.string())});
 }
@@ -167,6 +169,7 @@ std::vector<std::string> PlainFleet::Shutdown() {
     waitpid(helper_, &status, 0);
     helper_ = 0;
     if (status != 0) left.push_back("processes of hosts (see sim.log)");
+    EndContainersIn(HostsDir());
   });
   return left;
 }
