@@ -1,89 +1,19 @@
 #pragma once
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
+#include "tests/support/docker_daemon.hpp"
 #include "tests/unit/remote/environment_fixture.hpp"
 
 namespace jobman::remote {
 
-/// What the command prints on stdout, and a line break less.
-inline std::string OutputOf(const std::string& command) {
-  FILE* const pipe = popen(command.c_str(), "r");
-  std::string text;
-  std::array<char, 4096> some = {};
-  std::size_t got = 0;
-  while (pipe != nullptr && (got = fread(some.data(), 1, some.size(), pipe)) > 0)
-    text.append(some.data(), got);
-  if (pipe != nullptr) pclose(pipe);
-  return std::string(base::Trim(text));
-}
-
-/// A daemon of docker with everything in a temporary folder; it ends with the object.
-class DockerDaemon {
- public:
-  explicit DockerDaemon(const std::string& environment = "", const std::string& data_options = "") {
-    folder_ = OutputOf("mktemp -d");
-    if (!data_options.empty()) {
-      OutputOf("mkdir " + Folder("data") + " && mount -t tmpfs -o " + data_options + " none " +
-               Folder("data"));
-    }
-    pid_ = fork();
-    if (pid_ == 0) {
-      const int log = open(Folder("log").c_str(), O_WRONLY | O_CREAT, 0600);
-      dup2(log, 1);
-      dup2(log, 2);
-      setsid();
-      execl("/bin/sh", "sh", "-c", (environment + " exec " + Command()).c_str(),
-            static_cast<char*>(nullptr));
-      _exit(127);
-    }
-    Eventually([&] {
-      ended_ = waitpid(pid_, nullptr, WNOHANG) == pid_;
-      return ended_ || !Docker("version -f '{{.Server.Version}}'").empty();
-    });
-  }
-  ~DockerDaemon() {
-    if (!ended_) {
-      kill(pid_, SIGTERM);
-      if (!Eventually([&] { return waitpid(pid_, nullptr, WNOHANG) == pid_; })) kill(pid_, SIGKILL);
-    }
-    Forget(folder_);
-  }
-  DockerDaemon(const DockerDaemon&) = delete;
-  DockerDaemon& operator=(const DockerDaemon&) = delete;
-
-  /// Removes the folder of a daemon that has ended, which leaves a mount behind.
-  static void Forget(const std::string& folder) {
-    OutputOf("umount " + folder + "/exec/netns/default " + folder + "/data 2>/dev/null; rm -rf " +
-             folder);
-  }
-  /// How the daemon is started, with paths in `folder`.
-  std::string Command() const {
-    return "dockerd -H " + Address() + " --data-root " + Folder("data") + " --exec-root " +
-           Folder("exec") + " --pidfile " + Folder("pid") +
-           " --iptables=false --bridge=none --insecure-registry=eu-docker.pkg.dev";
-  }
-  std::string Folder(const std::string& name) const { return folder_ + "/" + name; }
-  std::string Address() const { return "unix://" + Folder("socket"); }
-  std::string Docker(const std::string& arguments) const {
-    return OutputOf("DOCKER_HOST=" + Address() + " docker " + arguments + " 2>/dev/null");
-  }
-  std::string LastWords() const { return OutputOf("tail -n 1 " + Folder("log")); }
-
- private:
-  std::string folder_;
-  pid_t pid_ = -1;
-  bool ended_ = false;
-};
+using test::DockerDaemon;
+using test::MakeBoxRoot;
+using test::OutputOf;
 
 /// A registry on the loopback interface, which is also the proxy by which docker reaches Google's,
 /// and a metadata server with the token for those. It has one image under many names: .../box/...
@@ -139,24 +69,13 @@ class DockerTest : public HostScriptTest {
     why_not_ = Missing();
     if (!why_not_.empty()) return;
     folder_ = OutputOf("mktemp -d");
-    OutputOf(
-        "cd " + folder_ +
-        " && mkdir -p root/bin root/tmp root/proc && cp $(command -v busybox) root/bin/busybox &&"
-        " for file in $(ldd root/bin/busybox 2>/dev/null | grep -o '/[^ ]*'); do"
-        "   mkdir -p root${file%/*} && cp -L $file root$file; done &&"
-        " for name in sh cat echo sleep env ls id mkdir touch setsid; do ln -s busybox "
-        "root/bin/$name; done &&"
-        " tar -C root -cf root.tar .");
+    MakeBoxRoot(folder_);
     std::string program = base::ReplaceAll(kRegistry, "FOLDER", folder_);
     program = base::ReplaceAll(program, "ARCH", OutputOf("dpkg --print-architecture"));
     registry_ = std::make_unique<LoopbackServer>(program);
     const std::string url = registry_->Url();
     daemon_ = std::make_unique<DockerDaemon>("HTTP_PROXY=" + url + " HTTPS_PROXY=" + url);
-    if (daemon_->Docker("import " + folder_ + "/root.tar box").empty()) {
-      why_not_ = "dockerd does not work here: " + daemon_->LastWords();
-    } else if (daemon_->Docker("run --rm --network=host box echo works") != "works") {
-      why_not_ = "containers cannot run here";
-    }
+    why_not_ = daemon_->Import(folder_);
   }
   static void TearDownTestSuite() {
     daemon_.reset();
@@ -177,12 +96,10 @@ class DockerTest : public HostScriptTest {
   }
   /// Why there is no daemon here; empty if there may be one.
   static std::string Missing() {
-    if (getuid() != 0) return "only root may start dockerd";
-    for (const char* program : {"dockerd", "docker", "busybox", "/usr/bin/python3"}) {
-      if (OutputOf(std::string("command -v ") + program).empty())
-        return std::string(program) + " is not installed";
-    }
-    return "";
+    std::string missing = DockerDaemon::Missing();
+    if (missing.empty() && OutputOf("command -v /usr/bin/python3").empty())
+      missing = "/usr/bin/python3 is not installed";
+    return missing;
   }
   /// 0 would be this test's own group.
   static void Signal(pid_t pid, int signal) {
