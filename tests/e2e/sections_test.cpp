@@ -1,10 +1,15 @@
 // Sections of the job file that prepare the hosts, from `create` to the command.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <vector>
 
+#include "jobman/base/handle.hpp"
+#include "jobman/base/json.hpp"
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -151,6 +156,116 @@ TEST(Sections, WhyShowsWhatPipSaysOfAWrongRequirementsFile) {
   const Ran why = place.Jobman({"why", "wrong"});
   EXPECT_THAT(why.out, HasSubstr("host 0 wrote last in setup-0-venv:"));
   EXPECT_THAT(why.out, HasSubstr("No matching distribution found for nothing-of-this-name==1"));
+}
+
+/// What a step of the section venv waits for: on each host pip reads a list of packages from a
+/// pipe, and gets to its end when the test lets it.
+class Gates {
+ public:
+  Gates(const base::Path& folder, int hosts) : folder_(folder), ends_(static_cast<size_t>(hosts)) {
+    EXPECT_TRUE(base::EnsureDir(folder_).ok());
+    for (int host = 0; host < hosts; ++host) EXPECT_EQ(mkfifo(Gate(host).c_str(), 0600), 0);
+  }
+  ~Gates() { Open(); }
+  Gates(const Gates&) = delete;
+  Gates& operator=(const Gates&) = delete;
+
+  std::string Requirements() const {
+    return "-r " + (folder_ / "gate-${JOBMAN_HOST_INDEX}").string() + "\n";
+  }
+  /// Whether pip is at the gate on all hosts: a pipe that nobody reads cannot be opened.
+  bool AreReached() {
+    bool all = true;
+    for (std::size_t host = 0; host < ends_.size(); ++host) {
+      if (!ends_[host]) {
+        const int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC;
+        ends_[host] = base::UniqueFd(open(Gate(static_cast<int>(host)).c_str(), flags));
+      }
+      all = all && ends_[host];
+    }
+    return all;
+  }
+  /// For those who wait, and for those who come later.
+  void Open() {
+    for (std::size_t host = 0; host < ends_.size(); ++host) {
+      EXPECT_TRUE(base::WriteFileAtomic(Gate(static_cast<int>(host)), "").ok());
+      ends_[host].Reset();
+    }
+  }
+
+ private:
+  base::Path Gate(int host) const { return folder_ / ("gate-" + std::to_string(host)); }
+
+  base::Path folder_;
+  std::vector<base::UniqueFd> ends_;
+};
+
+/// A job of two hosts, in the middle of its step venv.
+class InTheMiddle : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasVenv()) GTEST_SKIP() << "/usr/bin/python3 cannot make virtual environments here";
+    place_.StartSim({"--delays", "0", "--share", (place_.path() / "gates").string()});
+    place_.StartController({"--poll", "1"});
+    const base::Path list = place_.path() / "requirements.txt";
+    std::ofstream(list) << gates_.Requirements();
+    const std::string file = place_.JobFile(
+        "middle", 2, "python -c 'import sys; print(sys.prefix)'",
+        "retries: {backoff: 500ms}\nsetup: [{name: mine, run: 'echo x >>~/mine'}]\n");
+    const Ran created = place_.Jobman({"create", file, "--set", "job.env_type=venv", "--set",
+                                       "venv={name: env, python: python" + PythonVersion() +
+                                           ", requirements_file: " + list.string() + "}",
+                                       "--set", "job.environment={PIP_NO_INDEX: '1'}"});
+    ASSERT_EQ(created.code, 0) << created.All();
+    ASSERT_TRUE(
+        place_.Until("pip to be at work on both hosts", [&] { return gates_.AreReached(); }));
+  }
+  /// The second attempt has begun, and ends well.
+  void ExpectTheSecondToSucceed() {
+    ASSERT_TRUE(place_.Until("the second attempt",
+                             [&] { return base::GetInt(place_.Show("1"), "attempt") == 2; }));
+    gates_.Open();
+    ASSERT_TRUE(place_.Reaches("1", "SUCCEEDED"));
+    EXPECT_EQ(base::GetInt(place_.Show("1"), "attempt"), 2);
+    for (int host = 0; host < 2; ++host) {
+      EXPECT_THAT(place_.Log(1, 1, "setup-0-venv", host), Not(HasSubstr("is made")));
+      EXPECT_THAT(place_.Log(1, 2, "setup-0-venv", host), HasSubstr("~/env is made"));
+      EXPECT_THAT(place_.Log(1, 2, "run", host), testing::EndsWith("/env\n"));
+    }
+    EXPECT_EQ(place_.Jobman({"exec", "1", "--", "test $(wc -l <~/mine) = 1"}).code, 0)
+        << "the step after it ran once on each host";
+  }
+  std::int64_t Spent(const std::string& budget) {
+    const base::Json job = place_.Show("1");
+    return base::GetInt(base::GetMember(job, "spent"), budget);
+  }
+
+  static constexpr const char* kNode = "middle-000001-a1";
+  Place place_;
+  Gates gates_{place_.path() / "gates", 2};
+};
+
+TEST_F(InTheMiddle, AfterAPreemptionTheStepIsDoneOnTheNewMachines) {
+  ASSERT_EQ(place_.Sim({"preempt", kNode}).code, 0);
+  ExpectTheSecondToSucceed();
+  EXPECT_EQ(base::GetString(base::GetMember(place_.Show("1"), "slice"), "name"),
+            "middle-000001-a2");
+  EXPECT_EQ(Spent("preemption"), 1);
+  EXPECT_EQ(Spent("failure"), 0);
+}
+
+TEST_F(InTheMiddle, AfterARestartOfAHostTheStepIsDoneAnewThere) {
+  const std::string host = std::string(kNode) + "/1";
+  ASSERT_EQ(place_.Sim({"host", host, "kill"}).code, 0);
+  ASSERT_EQ(place_.Sim({"host", host, "boot"}).code, 0);
+  ExpectTheSecondToSucceed();
+  EXPECT_EQ(base::GetString(base::GetMember(place_.Show("1"), "slice"), "name"), kNode);
+  for (int each = 0; each < 2; ++each) {
+    EXPECT_THAT(place_.Log(1, 2, "setup-0-venv", each),
+                HasSubstr("~/env is incomplete (an earlier setup was interrupted)"));
+  }
+  EXPECT_EQ(Spent("preemption"), 0);
+  EXPECT_EQ(Spent("failure"), 0);
 }
 
 TEST(Sections, AMissingKeyIsRefusedByCreate) {

@@ -103,8 +103,8 @@ jb_owner_name() {
   echo "another setup step${jb_holder:+ (process ${jb_holder%%,*} on ${jb_holder##*,})}"
 }
 
-# Whether the owner is gone: a process of this machine that is no more, or one elsewhere that has
-# long been silent. Sets jb_holder.
+# Whether the owner is gone: a process of this machine that is no more, also because the machine was
+# restarted, or one elsewhere that has long been silent. Sets jb_holder.
 jb_owner_is_gone() {
   # shellcheck disable=SC2012
   jb_holder=$(ls "$jb_lock_dir" 2>/dev/null | head -n 1)
@@ -113,7 +113,14 @@ jb_owner_is_gone() {
   jb_last_sign=$jb_sign
   [ "$jb_silent_s" -lt "$jb_lock_stale_s" ] || return 0
   [ -n "$jb_boot" ] || return 1
-  case $jb_holder in *,*,"$jb_place") ;; *) return 1 ;; esac
+  # No two machines that share a home folder have one name. In another container of this boot, the
+  # numbers of processes mean something else.
+  case $jb_holder in
+    *,*,"$jb_place") ;;
+    *,*,"$jb_boot",*) return 1 ;;
+    *,*,*,*,"$(uname -n)") ;;
+    *) return 1 ;;
+  esac
   jb_rest=${jb_holder#*,}
   [ "$(jb_born "${jb_holder%%,*}")" != "${jb_rest%%,*}" ]
 }

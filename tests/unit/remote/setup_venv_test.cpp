@@ -1,6 +1,9 @@
 // The step of the section venv and the command in its environment, with real environments and a
 // real pip. Only uv and apt-get are played, by scripts that refuse what they do not know.
 #include <sys/mount.h>
+#include <unistd.h>
+
+#include <array>
 
 #include "tests/unit/remote/environment_fixture.hpp"
 
@@ -330,6 +333,19 @@ TEST_P(SetupVenvTest, TheLockOfAHostThatIsGoneIsBroken) {
   std::filesystem::remove(host.home() / "train/.jobman-made");
   std::filesystem::create_directories(lock);
   EXPECT_THAT(Step(), EndedSaying(0, "~/train is made")) << "one without an owner, too";
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
+TEST_P(SetupVenvTest, TheLockOfAHostThatWasRestartedIsBrokenAtOnce) {
+  CopyEnvironment();
+  const base::Path lock = host.home() / ".jobman/locks/venv-train";
+  std::filesystem::create_directories(lock);
+  std::array<char, 256> name = {};
+  ASSERT_EQ(gethostname(name.data(), name.size() - 1), 0);
+  host.env["JOBMAN_LOCK_WAIT_S"] = "1";
+  // This test itself has the number of the owner, and began at another time.
+  std::ofstream(lock / (std::to_string(getpid()) + ",2,boot-before,3," + name.data())) << "..";
+  EXPECT_THAT(Step(), EndedSaying(0, "~/train is made"));
   EXPECT_THAT(Leftovers(), IsEmpty());
 }
 
