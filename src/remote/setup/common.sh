@@ -29,6 +29,36 @@ jb_later() {
   exit 75
 }
 
+# jb_fullness PATH...: how full the disks are that they lie on.
+jb_fullness() {
+  {
+    df -P "$@"
+    echo
+    df -Pi "$@"
+  } 2>/dev/null | awk '
+    !NF { files = 1 }
+    $5 !~ /^[0-9]+%$/ { next }
+    !files && !seen[$6]++ { text = text ", " $6 " is " $5 " full" }
+    files && $5 == "100%" && !also[$6]++ { text = text ", " $6 " can hold no more files" }
+    END { print substr(text, 3) }'
+}
+
+# jb_cannot VERB PATH: the host does not let us write, as a tool has just said; often its disk is full.
+jb_cannot() {
+  jb_at=$2
+  while [ ! -d "${jb_at:-/}" ]; do
+    case $jb_at in */*) jb_at=${jb_at%/*} ;; *) jb_at=. ;; esac
+  done
+  jb_full=$(jb_fullness "${jb_at:-/}")
+  case $jb_full in
+    *' 100% '* | *'no more files'*)
+      jb_fail "cannot $1 $2, the disk is full ($jb_full): free some of it and run the job again" \
+        "(jobman run ${JOBMAN_JOB_ID:-ID})"
+      ;;
+  esac
+  jb_fail "cannot $1 $2, see above"
+}
+
 jb_has() { command -v "$1" >/dev/null 2>&1; }
 
 # jb_root COMMAND...: runs it as root. On a TPU VM, users have sudo without a password.

@@ -32,15 +32,14 @@ jb_hash() {
 # jb_write FILE TEXT: for this user's eyes only, since an index may be named with a password.
 jb_write() {
   (umask 077 && printf '%s' "$2" >"$1.new" && mv -f "$1.new" "$1") 2>/dev/null ||
-    jb_fail "cannot write $1: $(jb_disks)"
+    {
+      rm -f "$1.new"
+      jb_fail "cannot write $1 ($(jb_disks)): free some of it or ask for a larger disk"
+    }
 }
 
 # How full the disks are that an environment needs.
-jb_disks() {
-  df -P "${jb_dir:-$HOME}" "$HOME" "${TMPDIR:-/tmp}" 2>/dev/null | awk '
-    NR > 1 && !seen[$6]++ { text = text ", " $6 " is " $5 " full" }
-    END { print substr(text, 3) }'
-}
+jb_disks() { jb_fullness "${jb_dir:-$HOME}" "$HOME" "${TMPDIR:-/tmp}"; }
 
 # --- One step at a time. ---
 
@@ -63,7 +62,7 @@ jb_lock() {
   trap 'exit 143' TERM
   trap 'exit 130' INT
   jb_probe=$(umask 077 && mkdir -p "$HOME/.jobman/locks" && mktemp -d "$jb_lock_dir.XXXXXX") ||
-    jb_fail "cannot write to ~/.jobman/locks: $(jb_disks)"
+    jb_fail "cannot write to ~/.jobman/locks ($(jb_disks)): free some of it or ask for a larger disk"
   rmdir "$jb_probe"
   jb_know_myself
   jb_waited_s=0 jb_silent_s=0 jb_last_sign=''
@@ -78,7 +77,7 @@ jb_lock() {
   jb_locked=yes
   jb_live </dev/null >/dev/null 2>&1 &
   jb_beat=$!
-  jb_scratch=$(mktemp -d) || jb_fail "cannot write to ${TMPDIR:-/tmp}: $(jb_disks)"
+  jb_scratch=$(mktemp -d) || jb_fail "cannot write to ${TMPDIR:-/tmp} ($(jb_disks)): free some of it"
 }
 
 jb_take() {
@@ -161,7 +160,7 @@ jb_tool() {
 
 jb_judge() {
   if jb_said "$jb_full_signs"; then
-    jb_say "a disk of this host is full ($(jb_disks)): free some of it or ask for a larger one"
+    jb_say_full
     return 3
   fi
   if [ "$jb_tool_code" = 124 ]; then
@@ -173,8 +172,25 @@ jb_judge() {
       sed 's/^[0-9T:,-]* //' | cut -c 1-600)"
     return 1
   fi
-  jb_say "$jb_cure"
+  # venv keeps to itself what ensurepip says.
+  jb_disk_is_full || jb_say "$jb_cure"
   return 3
+}
+
+# Whether so little room is left that the tool has hardly failed for another reason; then says so.
+jb_disk_is_full() {
+  {
+    df -P "${jb_dir:-$HOME}" "$HOME" "${TMPDIR:-/tmp}"
+    echo
+    df -Pi "${jb_dir:-$HOME}" "$HOME" "${TMPDIR:-/tmp}"
+  } 2>/dev/null | awk '
+    !NF { files = 1 }
+    $5 ~ /^[0-9]+%$/ && $4 < (files ? 1 : 4096) { full = 1 }
+    END { exit !full }' || return
+  jb_say_full
+}
+jb_say_full() {
+  jb_say "a disk of this host is full ($(jb_disks)): free some of it or ask for a larger one"
 }
 
 # jb_said SIGNS: whether the tool printed one of them, or pip wrote it to its log: it keeps to itself

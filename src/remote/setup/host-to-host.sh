@@ -5,7 +5,7 @@
 
 jb_peers() {
   umask 077
-  mkdir -p "$HOME/.ssh" || jb_fail 'cannot create ~/.ssh'
+  mkdir -p "$HOME/.ssh" || jb_cannot create "$HOME/.ssh"
   [ -n "${JOBMAN_PEERS_KEY:-}" ] || jb_fail 'the key of the job did not arrive'
   jb_put "$HOME/.ssh/jobman-peers" 600 "$JOBMAN_PEERS_KEY"
   unset JOBMAN_PEERS_KEY

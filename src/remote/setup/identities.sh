@@ -13,13 +13,14 @@ jb_put() {
     chmod "$2" "$jb_new" && mv -f "$jb_new" "$1"; then
     return
   fi
-  jb_fail "cannot write $1: is the disk full?"
+  rm -f "$jb_new" # half a key
+  jb_cannot write "$1"
 }
 
 # jb_identity NUMBER NAME yes|no: installs the key; with yes, it may log in here too.
 jb_identity() {
   umask 077
-  mkdir -p "$HOME/.ssh" || jb_fail 'cannot create ~/.ssh'
+  mkdir -p "$HOME/.ssh" || jb_cannot create "$HOME/.ssh"
   eval "jb_private=\$JOBMAN_IDENTITY_$1 jb_public=\${JOBMAN_IDENTITY_$1_PUBLIC:-}"
   [ -n "$jb_private" ] || jb_fail "the key $2 did not arrive"
   jb_put "$HOME/.ssh/$2" 600 "$jb_private"

@@ -26,7 +26,7 @@ jb_plain() { printf '%s\n' "$1" | sed 's,//*,/,g; s,\(.\)/$,\1,'; }
 # jb_nfs_folder PATH: makes the folder, for the user.
 jb_nfs_folder() {
   [ ! -d "$1" ] || return 0
-  mkdir -p "$1" 2>/dev/null || jb_root mkdir -p "$1" || jb_fail "cannot create $1, see above"
+  mkdir -p "$1" 2>/dev/null || jb_root mkdir -p "$1" || jb_cannot create "$1"
   [ -w "$1" ] || jb_root chown "$(id -u):$(id -g)" "$1" || jb_fail "cannot give $1 to $(id -un)"
 }
 
@@ -42,7 +42,10 @@ jb_nfs_export() {
   jb_root mkdir -p "${jb_exports%/*}" &&
     printf '%s\n' "$jb_line" | jb_root tee "$jb_exports.new" >/dev/null &&
     jb_root mv -f "$jb_exports.new" "$jb_exports" ||
-    jb_fail "cannot write $jb_exports, see above: is the disk full?"
+    {
+      jb_root rm -f "$jb_exports.new"
+      jb_cannot write "$jb_exports"
+    }
   jb_nfs_start || jb_fail "the NFS server of host 0 does not start, see above"
   jb_root timeout -k 5 "$jb_nfs_limit_s" exportfs -ra ||
     jb_fail "host 0 cannot export $1, see above: is it on its own disk?"
