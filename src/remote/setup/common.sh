@@ -128,6 +128,33 @@ jb_apt_get() {
     -o Acquire::http::Timeout=30 -o Acquire::https::Timeout=30 -o Acquire::Retries=2 "$@"
 }
 
+# What a restart or our own limit interrupted is finished first: apt-get refuses to work before.
+jb_finish_dpkg() {
+  [ -n "$(dpkg --audit 2>/dev/null)" ] || return 0
+  jb_await_apt
+  jb_say 'finishing an installation that was interrupted'
+  jb_root env DEBIAN_FRONTEND=noninteractive timeout -k 10 "$jb_apt_limit_s" dpkg --configure -a \
+    </dev/null || jb_say 'dpkg --configure -a failed, see above'
+}
+
+# jb_half_installed PACKAGE: its files are there, but it was never configured.
+jb_half_installed() {
+  dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -qE ' (unpacked|half-installed|half-configured)$'
+}
+
+# jb_get_packages PACKAGE...: for jb_fetch.
+jb_get_packages() {
+  jb_apt_get install --no-install-recommends "$@" && return
+  jb_full=$(jb_fullness / /var /tmp)
+  case $jb_full in
+    *' 100% '* | *'no more files'*)
+      jb_say "cannot install $*, a disk is full ($jb_full): free some of it and run the job again"
+      return 3
+      ;;
+  esac
+  return 1
+}
+
 # jb_install PACKAGE...: those that are missing, after a fresh list of packages.
 jb_install() {
   jb_missing=''
@@ -138,8 +165,9 @@ jb_install() {
   [ -n "$jb_missing" ] || return 0
   jb_has apt-get || jb_fail "install$jb_missing on the hosts: there is no apt-get"
   jb_can_be_root || jb_fail "install$jb_missing on the hosts: this user may not (no sudo)"
+  jb_finish_dpkg
   # A list that cannot be had may be of others: what is missing then is seen when it is installed.
   jb_apt_get update || jb_say "apt-get update failed, see above; trying to install$jb_missing"
   # shellcheck disable=SC2086
-  jb_fetch "installing$jb_missing" jb_apt_get install --no-install-recommends $jb_missing
+  jb_fetch "installing$jb_missing" jb_get_packages $jb_missing
 }

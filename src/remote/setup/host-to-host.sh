@@ -29,6 +29,7 @@ jb_peers() {
   StrictHostKeyChecking accept-new" 'jobman peers'
   # What podrun reads: all hosts but the first. With several jobs here, those of the last.
   jb_others=$(printf '%s' "$JOBMAN_HOSTS" | tr ',' '\n' | tail -n +2)
+  [ -n "$jb_others" ] || rm -f "$HOME/podips.txt" # of an earlier job
   [ -z "$jb_others" ] || jb_put "$HOME/podips.txt" 644 "$jb_others"
   jb_say 'the hosts may log in to each other; the addresses of all but host 0 are in ~/podips.txt'
 }

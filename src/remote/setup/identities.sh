@@ -5,6 +5,7 @@
 # jb_put FILE MODE TEXT: makes the file say that. It is replaced in one step, since hosts may share the
 # home folder.
 jb_put() {
+  [ ! -L "$1" ] || set -- "$(readlink -f "$1")" "$2" "$3"
   if [ -f "$1" ] && [ "$(cat "$1")" = "$3" ]; then
     chmod "$2" "$1"
     return

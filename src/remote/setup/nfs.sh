@@ -23,18 +23,20 @@ jb_nfs() {
 # jb_plain PATH: as mounts are listed, without // and a / at the end.
 jb_plain() { printf '%s\n' "$1" | sed 's,//*,/,g; s,\(.\)/$,\1,'; }
 
-# jb_nfs_folder PATH: makes the folder, for the user.
+# jb_nfs_folder PATH: makes the folder, for everybody: users may have other numbers on other hosts.
 jb_nfs_folder() {
-  [ ! -d "$1" ] || return 0
-  mkdir -p "$1" 2>/dev/null || jb_root mkdir -p "$1" || jb_cannot create "$1"
-  [ -w "$1" ] || jb_root chown "$(id -u):$(id -g)" "$1" || jb_fail "cannot give $1 to $(id -un)"
+  ! jb_limit "$jb_nfs_limit_s" test -d "$1" || return 0
+  jb_limit "$jb_nfs_limit_s" mkdir -p "$1" 2>/dev/null ||
+    jb_root timeout -k 5 "$jb_nfs_limit_s" mkdir -p "$1" || jb_cannot create "$1"
+  chmod 1777 "$1" 2>/dev/null || jb_root chmod 1777 "$1" || jb_fail "cannot open $1 to all users"
 }
 
 # jb_nfs_export PATH: the hosts of the job may mount it.
 jb_nfs_export() {
-  jb_has exportfs || [ -x /usr/sbin/exportfs ] || jb_install nfs-kernel-server
   PATH=$PATH:/usr/sbin:/sbin
+  jb_has exportfs && ! jb_half_installed nfs-kernel-server || jb_install nfs-kernel-server
   jb_nfs_folder "$1"
+  [ -w "$1" ] || jb_say "note: $(id -un) may not write to $1"
   jb_line="\"$1\""
   for jb_one in $(printf '%s' "${JOBMAN_HOSTS:-}" | tr ',' ' '); do
     jb_line="$jb_line $jb_one(rw,sync,no_subtree_check,no_root_squash)"
@@ -48,7 +50,7 @@ jb_nfs_export() {
     }
   jb_nfs_start || jb_fail "the NFS server of host 0 does not start, see above"
   jb_root timeout -k 5 "$jb_nfs_limit_s" exportfs -ra ||
-    jb_fail "host 0 cannot export $1, see above: is it on its own disk?"
+    jb_fail "host 0 cannot export $1, see above: is it on its own disk, and is /etc/exports right?"
   jb_say "$1 is exported to the hosts of the job"
 }
 
@@ -67,12 +69,17 @@ jb_nfs_mounted() { jb_limit "$jb_nfs_limit_s" findmnt -n -f -o SOURCE --mountpoi
 jb_nfs_drop() {
   jb_say "$1, mounted on $2, does not answer or is of another host: mounting it anew"
   jb_root timeout -k 5 "$jb_nfs_limit_s" umount -f -l "$2" ||
-    jb_fail "cannot unmount $2, see above: restart the host (jobman reboot --force)"
+    jb_fail "cannot unmount $2, see above: restart the host (jobman exec ${JOBMAN_JOB_ID:-ID} --host" \
+      "${JOBMAN_HOST_INDEX:-N} -- sudo reboot)"
 }
 
 # jb_nfs_mount SOURCE PATH
 jb_nfs_mount() {
+  jb_stamp=$HOME/.jobman/nfs/$(uname -n).$(printf '%s' "$2" | cksum | tr ' ' -)
   jb_mounted=$(jb_nfs_mounted "$2")
+  case $? in
+    124 | 137) jb_later "the mounts of this host do not answer: restart it, or take another slice" ;;
+  esac
   case $jb_mounted in
     '') ;;
     "$1")
@@ -83,17 +90,19 @@ jb_nfs_mount() {
       jb_nfs_drop "$1" "$2"
       ;;
     *)
-      # Of a host 0 that was replaced; with nfs.export it is somebody's, and stays.
-      [ -z "$jb_nfs_server" ] && [ "${jb_mounted#*:}" = "$2" ] ||
+      # Ours, of a host 0 that was replaced; others' mounts stay.
+      [ -z "$jb_nfs_server" ] && [ "$(cat "$jb_stamp" 2>/dev/null)" = "$jb_mounted" ] ||
         jb_fail "$2 has $jb_mounted mounted on it: unmount it, or choose another nfs.path"
       jb_nfs_drop "$jb_mounted" "$2"
       ;;
   esac
-  jb_has mount.nfs || [ -x /sbin/mount.nfs ] || jb_install nfs-common
+  jb_can_be_root || jb_fail "cannot mount $1: this user may not (no sudo without a password)"
+  PATH=$PATH:/usr/sbin:/sbin
+  jb_has mount.nfs && ! jb_half_installed nfs-common || jb_install nfs-common
   jb_nfs_folder "$2"
-  [ -z "$(ls -A "$2" 2>/dev/null)" ] ||
+  [ -z "$(jb_limit "$jb_nfs_limit_s" ls -A "$2" 2>/dev/null)" ] ||
     jb_fail "$2 holds files, which $1 would hide: move them, or choose another nfs.path"
-  jb_waited_s=0
+  jb_began_s=$(date +%s) jb_told_s=0
   until jb_why=$(jb_root timeout -k 5 "$jb_nfs_limit_s" mount -t nfs -o retry=0 "$1" "$2" 2>&1); do
     case $jb_why in
       *'access denied'* | *'o such file'*)
@@ -103,15 +112,25 @@ jb_nfs_mount() {
           jb_fail "$1 cannot be mounted, see above: is nfs.export right, and may the hosts mount it?"
         }
         ;;
+      *'nknown filesystem'* | *'o such device'* | *'bad usage'* | *'not known'* | *'only root'*)
+        printf '%s\n' "$jb_why"
+        jb_fail "$1 cannot be mounted, see above"
+        ;;
     esac
-    [ "$jb_waited_s" -lt "$jb_nfs_wait_s" ] || {
+    jb_now_s=$(date +%s)
+    [ $((jb_now_s - jb_began_s)) -lt "$jb_nfs_wait_s" ] || {
       printf '%s\n' "$jb_why"
       jb_later "cannot mount $1 after $jb_nfs_wait_s s, see above: is the server up, and does a" \
-        "firewall rule let the hosts reach it at tcp:2049?"
+        "firewall rule let the hosts reach it at tcp:2049? (gcloud compute firewall-rules create" \
+        "jobman-nfs --network NETWORK --allow tcp:2049 --source-ranges 10.0.0.0/8)"
     }
-    [ $((jb_waited_s % 60)) != 0 ] || jb_say "waiting for $1"
+    if [ $((jb_now_s - jb_told_s)) -ge 60 ]; then
+      jb_say "waiting for $1: $(printf '%s\n' "${jb_why:-no answer}" | tail -n 1)"
+      jb_told_s=$jb_now_s
+    fi
     sleep 5
-    jb_waited_s=$((jb_waited_s + 5))
   done
+  mkdir -p "${jb_stamp%/*}" && printf '%s\n' "$1" >"$jb_stamp" ||
+    jb_say "note: a change of host 0 will not be noticed, as $jb_stamp cannot be written"
   jb_say "mounted $1 on $2"
 }

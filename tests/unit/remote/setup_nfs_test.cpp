@@ -22,6 +22,7 @@ echo "mount $*" >>"$home/played"
 [ "$1 $2 $3 $4 $#" = '-t nfs -o retry=0 6' ] || { echo "mount: bad usage"; exit 1; }
 case $5 in ?*:/*) ;; *) echo "mount.nfs: remote share not in 'host:dir' format"; exit 1 ;; esac
 [ -d "$6" ] || { echo "mount.nfs: mount point $6 does not exist"; exit 32; }
+[ ! -e "$home/unknown" ] || { echo "mount: unknown filesystem type 'nfs'"; exit 32; }
 [ ! -e "$home/refuses" ] || { echo 'mount.nfs: access denied by server'; exit 32; }
 if [ -e "$home/no-server" ]; then
   echo 'mount.nfs: Connection refused'
@@ -74,7 +75,7 @@ class SetupNfsTest : public HostScriptTest {
                    .script = SetupScript(spec_, core::SetupStage{}),
                    .env = {{"JOBMAN_HOST_INDEX", std::to_string(number)},
                            {"JOBMAN_HOSTS", "10.0.0.2,10.0.0.3"},
-                           {"JOBMAN_HEAD", "10.0.0.2"},
+                           {"JOBMAN_HEAD", head_},
                            {"JOBMAN_NFS_WAIT_S", wait_},
                            {"JOBMAN_EXPORTS", (host.home() / "etc/jobman.exports").string()}}};
     return host.Run(order);
@@ -84,6 +85,7 @@ class SetupNfsTest : public HostScriptTest {
 
   core::JobSpec spec_;
   std::string wait_ = "0";
+  std::string head_ = "10.0.0.2";
 
  private:
   int runs_ = 0;
@@ -149,13 +151,35 @@ TEST_P(SetupNfsTest, AServerThatStaysAwayIsTriedAnotherTime) {
 }
 
 TEST_P(SetupNfsTest, AMountOfAHostThatWasReplacedIsTakenAway) {
-  std::ofstream(host.home() / "mounted") << "10.0.0.9:" << spec_.nfs.path << "\n";
-  std::filesystem::create_directories(spec_.nfs.path);
+  head_ = "10.0.0.9";
+  Step(1);
+  head_ = "10.0.0.2";
   spec_.nfs.path += "/";
   const Ended step = Step(1);
   EXPECT_THAT(step.err, HasSubstr("exited 0")) << step.out;
   EXPECT_THAT(Calls(), HasSubstr("umount -f -l"));
   EXPECT_THAT(Step(1).out, HasSubstr("already")) << "whatever slash the job file has";
+}
+
+TEST_P(SetupNfsTest, AMountThatJobmanDidNotMakeStays) {
+  std::ofstream(host.home() / "mounted") << "10.0.0.9:" << spec_.nfs.path << "\n";
+  std::filesystem::create_directories(spec_.nfs.path);
+  EXPECT_THAT(Step(1).out, HasSubstr("mounted on it: unmount it"));
+  EXPECT_EQ(Calls(), "");
+}
+
+TEST_P(SetupNfsTest, AnErrorThatStaysIsNotWaitedFor) {
+  Touch("unknown");
+  wait_ = "60";
+  const Ended step = Step(1);
+  EXPECT_THAT(step.err, HasSubstr("exited 1"));
+  EXPECT_THAT(step.out, HasSubstr("unknown filesystem type"));
+}
+
+TEST_P(SetupNfsTest, EveryHostMayWriteToTheFolderOfHostZero) {
+  Step(0);
+  EXPECT_EQ(std::filesystem::status(spec_.nfs.path).permissions(),
+            std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
 }
 
 TEST_P(SetupNfsTest, AMountOfAnotherServerStaysWhereAnExportIsNamed) {
