@@ -11,12 +11,10 @@
 #include "jobman/base/off_loop.hpp"
 
 namespace jobman::ssh {
-namespace {
 
 using base::UniqueFd;
 
-/// Does not block. Empty if nobody listens there, which sets errno.
-UniqueFd ConnectTo(const std::string& path) {
+UniqueFd ConnectToSocket(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return {};
@@ -31,12 +29,10 @@ UniqueFd ConnectTo(const std::string& path) {
   return {};
 }
 
-}  // namespace
-
 base::Result<std::shared_ptr<const Agent>> ConnectToAgent(const Session& session,
                                                           const std::string& path) {
   std::shared_ptr<const Agent> agent;
-  UniqueFd socket = ConnectTo(path);
+  UniqueFd socket = ConnectToSocket(path);
   // EAGAIN: so many connections wait that it must hang.
   if (!socket && errno == EAGAIN) return AgentSilent(session.endpoint(), path);
   if (!socket) return agent;

@@ -13,6 +13,9 @@ struct Agent {
   base::UniqueFd socket = {};
 };
 
+/// Does not block. Empty if nobody listens there, which sets errno.
+base::UniqueFd ConnectToSocket(const std::string& path);
+
 /// Connects the session to the agent that listens at `path`; nullptr if there is none, kAgentSilent
 /// if it accepts no connections.
 base::Result<std::shared_ptr<const Agent>> ConnectToAgent(const Session& session,

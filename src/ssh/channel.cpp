@@ -61,6 +61,11 @@ int Channel::Open() {
   return code;
 }
 
+void Channel::RequestAgent() {
+  ssh_channel_request_auth_agent(channel_);
+  session_->After();
+}
+
 int Channel::Execute(const std::string& command) {
   const int code = ssh_channel_request_exec(channel_, command.c_str());
   session_->After();

@@ -17,6 +17,8 @@ class Channel {
 
   /// SSH_OK, SSH_AGAIN or SSH_ERROR, as in libssh.
   int Open();
+  /// Before Execute(): the command may use our ssh-agent. The server does not answer this.
+  void RequestAgent();
   int Execute(const std::string& command);
   /// Passes available output to the sink, up to a limit; returns whether there was any.
   base::Result<bool> Drain(bool is_stderr, const ports::ByteSink& sink);

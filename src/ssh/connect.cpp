@@ -16,6 +16,7 @@
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
 #include "ssh/agent.hpp"
+#include "ssh/agent_forwarding.hpp"
 #include "ssh/host_keys.hpp"
 
 namespace jobman::ssh {
@@ -199,6 +200,8 @@ Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Conne
   JM_CO_TRY(co_await ExchangeKeys(session, deadline));
   JM_CO_TRY(co_await CheckAndPin(session, target, host_keys));
   JM_CO_TRY(co_await LogIn(session, target, connector, deadline));
+  const auto agent = base::GetEnv("SSH_AUTH_SOCK");
+  if (target.forward_agent && agent) ForwardAgent(executor, session, *agent);
   session->StartServing();
   if (!session->alive()) co_return session->BrokenError();  // it hung up right after the login
   base::Log(base::LogLevel::kDebug, "ssh", "connected to {}", endpoint);

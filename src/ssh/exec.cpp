@@ -108,6 +108,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
   const Deadline deadline = std::chrono::steady_clock::now() + open_timeout;
   JM_CO_TRY(co_await OpenChannel(session, &channel, deadline));
   if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
+  if (session->forwards_agent()) channel.RequestAgent();
   *started = true;
   Patience patience(command);
   Linger linger(command);

@@ -90,6 +90,7 @@ Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& targe
     option("IdentitiesOnly=yes");
     option("IdentityFile=" + ConfigPath(target.private_key));
   }
+  if (target.forward_agent) words.push_back("-A");
   // Else the client takes options after the address, too, such as -oProxyCommand=...
   words.insert(words.end(), {"--", target.user + "@" + target.address});
   return words;

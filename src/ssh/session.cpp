@@ -15,6 +15,10 @@ bool IsSameFile(int one, int other) {
          a.st_ino == b.st_ino;
 }
 
+ssh_channel AnswerAgentRequest(ssh_session, void* open) noexcept {
+  return (*static_cast<std::function<ssh_channel()>*>(open))();
+}
+
 }  // namespace
 
 Session::Session(asio::any_io_executor executor, std::string endpoint, base::UniqueFd socket,
@@ -109,6 +113,14 @@ void Session::Break(const std::string& why) {
   descriptor_.cancel(ignored);
   waiters_.WakeAll();
   TellUnusable();
+}
+
+void Session::OnAgentChannel(std::function<ssh_channel()> open) {
+  open_agent_channel_ = std::move(open);
+  callbacks_.userdata = &open_agent_channel_;
+  callbacks_.channel_open_request_auth_agent_function = AnswerAgentRequest;
+  ssh_callbacks_init(&callbacks_);
+  ssh_set_callbacks(raw(), &callbacks_);
 }
 
 void Session::Retire() {

@@ -80,6 +80,12 @@ class Session : public std::enable_shared_from_this<Session> {
   void OnUnusable(std::function<void()> hook) { on_unusable_ = std::move(hook); }
   int users = 0;  ///< commands that use it, kept by the pool
 
+  /// Called when the server opens a channel to our ssh-agent: returns a new channel, or nullptr to
+  /// refuse. Runs inside of a libssh call, so it must make no other on an existing channel.
+  void OnAgentChannel(std::function<ssh_channel()> open);
+  bool forwards_agent() const { return static_cast<bool>(open_agent_channel_); }
+  int agent_channels = 0;  ///< open ones, kept by ForwardAgent()
+
  private:
   void Arm();
   void OnReady(const std::error_code& failed);
@@ -101,6 +107,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool writing_ = false;
   bool retired_ = false;
   std::function<void()> on_unusable_ = {};
+  std::function<ssh_channel()> open_agent_channel_ = {};
+  ssh_callbacks_struct callbacks_ = {};
 };
 
 }  // namespace jobman::ssh

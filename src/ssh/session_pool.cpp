@@ -16,9 +16,9 @@ std::string MachinePrefix(const std::string& identity) {
 
 /// Two targets with equal members share one connection.
 std::string NameOf(const ports::HostTarget& target) {
-  std::string name =
-      MachinePrefix(target.identity) +
-      fmt::format("{}\n{}\n{}\n{}", target.address, target.port, target.user, target.private_key);
+  std::string name = MachinePrefix(target.identity) +
+                     fmt::format("{}\n{}\n{}\n{}\n{}", target.address, target.port, target.user,
+                                 target.private_key, target.forward_agent ? "with agent" : "");
   for (const auto& [type, key] : target.vouched_keys) name += "\n" + type + " " + key;
   return name;
 }

@@ -31,6 +31,8 @@ struct HostTarget {
   bool strict = false;
   /// Without vouched keys: why nobody vouches for one, "the node reported none".
   std::string unvouched = {};
+  /// Whether commands on the host may use the agent of SSH_AUTH_SOCK, if that is set here.
+  bool forward_agent = false;
   friend bool operator==(const HostTarget&, const HostTarget&) = default;
 };
 

@@ -1,16 +1,10 @@
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 
-#include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/support/silent_agent.hpp"
+#include "tests/support/ssh_agent.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
 
 namespace jobman::ssh {
@@ -18,6 +12,7 @@ namespace {
 
 using base::Reason;
 using test::SilentAgent;
+using test::SshAgent;
 
 /// A key of `type` that the server accepts; encrypted when there is a passphrase.
 ports::HostTarget TargetWithKey(TestSshd& sshd, const std::string& type,
@@ -29,34 +24,6 @@ ports::HostTarget TargetWithKey(TestSshd& sshd, const std::string& type,
   target.private_key = path;
   return target;
 }
-
-/// An ssh-agent for the test.
-class Agent {
- public:
-  explicit Agent(const base::Path& folder) : socket_(folder / "agent") {
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(open("/dev/null", O_WRONLY), 1);  // hides its greeting
-      execlp("ssh-agent", "ssh-agent", "-D", "-a", socket_.c_str(), static_cast<char*>(nullptr));
-      _exit(127);
-    }
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
-    while (!std::filesystem::exists(socket_) && std::chrono::steady_clock::now() < deadline)
-      poll(nullptr, 0, 5);
-    setenv("SSH_AUTH_SOCK", socket_.c_str(), 1);
-  }
-  ~Agent() {
-    unsetenv("SSH_AUTH_SOCK");
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
-  }
-  Agent(const Agent&) = delete;
-  Agent& operator=(const Agent&) = delete;
-
- private:
-  base::Path socket_;
-  pid_t pid_ = -1;
-};
 
 TEST_F(HostShellTest, LogsInWithEveryKindOfKey) {
   TestSshd sshd;
@@ -85,7 +52,7 @@ TEST_F(HostShellTest, AnEncryptedKeyNeedsItsPassphrase) {
 TEST_F(HostShellTest, TheAgentIsUsedWhenTheFileCannotBe) {
   TestSshd sshd;
   auto target = TargetWithKey(sshd, "ed25519", "");
-  const Agent agent(sshd.folder());
+  const SshAgent agent(sshd.folder());
   ASSERT_EQ(RunProgram({"ssh-add", "-q", target.private_key}), 0);
   target.private_key = sshd.folder() / "no_such_key";
   const Ran ran = Run(target, "true");
@@ -95,7 +62,7 @@ TEST_F(HostShellTest, TheAgentIsUsedWhenTheFileCannotBe) {
 TEST_F(HostShellTest, AnEmptyAgentDoesNotHelp) {
   TestSshd sshd;
   auto target = sshd.Target();
-  const Agent agent(sshd.folder());
+  const SshAgent agent(sshd.folder());
   target.private_key = sshd.folder() / "no_such_key";
   const Ran ran = Run(target, "true");
   ASSERT_FALSE(ran.result.ok());

@@ -51,6 +51,19 @@ TEST(OpenSshArguments, RefusesWhatIsNoAddress) {
   }
 }
 
+TEST(OpenSshArguments, TheAgentIsForwardedIfTheJobSaysSo) {
+  const TempDir dir;
+  ports::HostTarget target{
+      .address = "h", .user = "u", .identity = "a/0", .vouched_keys = {{"ssh-ed25519", "K"}}};
+  const auto forwards = [&] {
+    const auto words = OpenSshArguments(target, {}, dir.path / "known_hosts");
+    return std::find(words->begin(), words->end(), "-A") != words->end();
+  };
+  EXPECT_FALSE(forwards());
+  target.forward_agent = true;
+  EXPECT_TRUE(forwards());
+}
+
 TEST(OpenSshArguments, AnIdentityIsOneWordOfOneLine) {
   const TempDir dir;
   const base::Path file = dir.path / "known_hosts";
