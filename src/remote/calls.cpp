@@ -117,9 +117,10 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   call.command = ScriptCommand(arguments);
   call.input = fmt::format(
       "jm_setup='{}'\njm_workdir={}\njm_script={}\njm_env={}\njm_signal={}\njm_log_max_b={}\n"
-      "jobman-end\n",
+      "jm_agent={}\njobman-end\n",
       base::Join(order.setup, " "), ShellQuote(order.workdir), ShellQuote(order.script),
-      ShellQuote(exports), ShellQuote(order.notice_signal), order.log_limit);
+      ShellQuote(exports), ShellQuote(order.notice_signal), order.log_limit,
+      order.uses_agent ? "yes" : "''");
   return call;
 }
 

@@ -26,9 +26,9 @@
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
 # session and the process group), boot_id, command, log, started, login (until ~/.profile was read),
 # exit, stopped, notices (for the command), notice-KIND (for the followers), signalled, watcher,
-# keeper, gap (of the log: "BEGIN END"), container (see jm_docker). Whoever creates the folder (`mkdir`)
-# starts the run. Secrets come on stdin and stay in shell variables and in the environment of the
-# command; no here-documents, since some shells write them to files.
+# keeper, gap (of the log: "BEGIN END"), container (see jm_docker), agent (see jm_offer_agent). Whoever
+# creates the folder (`mkdir`) starts the run. Secrets come on stdin and stay in shell variables and in
+# the environment of the command; no here-documents, since some shells write them to files.
 #
 # RUN_ID is STORE.JOB.NODE.HOST.WHAT (include/jobman/core/run_id.hpp). The home folder may be shared
 # with other hosts (NFS), whose processes are not visible here. So the script touches only files in
@@ -38,7 +38,7 @@
 # no exported one of the caller is changed. Exit codes: 0, or 96 with "jobman: error ..." or
 # "jobman: busy ..." (the chips are in use). Variables that the script reads: HOME,
 # JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (instead of the usual places),
-# GCE_METADATA_HOST (another metadata server; set and empty: none).
+# GCE_METADATA_HOST (another metadata server; set and empty: none), SSH_AUTH_SOCK (set by sshd).
 
 # Limits. Times end in _cs (hundredths of a second) or _s (seconds, as for sleep and curl).
 jm_pid_wait_cs=100    # for a launcher to write its pid once its folder exists, on a slow disk
@@ -217,7 +217,7 @@ jm_prepare() {
   printf '%s\n' "$jm_boot" >"$jm_dir/boot_id" &&
     printf '%s\n' "$jm_script" >"$jm_dir/command" && chmod 700 "$jm_dir/command" &&
     printf '%-4s\n' '?' >"$jm_dir/exit.new" && true >"$jm_dir/log" && true >"$jm_dir/login" &&
-    date +%s >"$jm_dir/started" && { jm_look $$ || jm_ticks=0; } &&
+    jm_offer_agent && date +%s >"$jm_dir/started" && { jm_look $$ || jm_ticks=0; } &&
     printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/pid"
 }
 
@@ -236,11 +236,12 @@ jm_launch() {
   trap '' HUP
   trap : TERM INT USR1 USR2 # what a notice may send to the group
   trap : PIPE # nobody may be left to read the answer
-  jm_signal='' jm_log_max_b=0 jm_setup=''
+  jm_signal='' jm_log_max_b=0 jm_setup='' jm_agent=''
   eval "$(cat)" || exit 1
   for jm_one in $jm_setup; do
     jm_succeeded "$jm_runs/$jm_one" || { echo "lapsed $jm_one"; return; }
   done
+  [ -z "$jm_agent" ] || jm_name_agent
   jm_umask=$(umask)
   umask 077
   if ! jm_why=$(mkdir "$jm_dir" 2>&1); then
@@ -269,6 +270,7 @@ jm_launch() {
     fi
     jm_end_helpers
     [ ! -e "$jm_dir/signalled" ] || jm_await_group
+    [ -z "$jm_agent" ] || rm -f "${jm_runs%/runs}/agent/$jm_agent"
   fi
   trap '' TERM INT USR1 USR2 # `mv` is in the group too
   printf '%-4s\n' "$jm_code" 1<>"$jm_dir/exit.new"
@@ -358,6 +360,8 @@ jm_tell_gap() {
 jm_follow() {
   jm_sent=$1
   [ -d "$jm_dir" ] && printf 'jobman: running\n' >&2
+  jm_settle
+  [ "$jm_status" != running ] || jm_link_agent
   jm_look $$ && jm_caller=$jm_parent
   jm_pause=$jm_first_nap_s jm_said='' jm_freed=0
   while :; do
@@ -424,6 +428,36 @@ jm_find_own() {
       jm_left="$jm_left $jm_one"
   done 2>/dev/null
 }
+
+# --- The user's ssh-agent. Each connection has its own socket for it, which ends with the connection. The
+# run outlives them, so its SSH_AUTH_SOCK is a link, which each call that follows the run renews. ---
+
+# Sets jm_agent to the name of the link, which is not in the run's folder: the path of a socket has at
+# most 107 bytes. The job may set another SSH_AUTH_SOCK.
+jm_name_agent() {
+  jm_agent=$(printf %s "$jm_id" | cksum)
+  jm_agent=${jm_agent%% *}
+  jm_env="export SSH_AUTH_SOCK=\"\$HOME/.jobman/agent/$jm_agent\"$jm_newline$jm_env"
+}
+
+# Before the run counts as running, so that no later call's socket is replaced by an older one. The file
+# `agent` has the name of the link.
+jm_offer_agent() {
+  [ -n "$jm_agent" ] || return 0
+  printf '%s\n' "$jm_agent" >"$jm_dir/agent" || return
+  jm_link_agent ||
+    echo 'jobman: no SSH agent is forwarded (ssh.agent_forwarding): the controller was started without' \
+      'SSH_AUTH_SOCK, or sshd does not allow it' >>"$jm_dir/log"
+}
+
+# Points the link at the agent of this call; fails if there is none.
+jm_link_agent() {
+  jm_link=''
+  read -r jm_link <"$jm_dir/agent" && [ -S "${SSH_AUTH_SOCK:-}" ] || return
+  jm_link=${jm_runs%/runs}/agent/$jm_link
+  (umask 077 && mkdir -p "${jm_link%/*}") && ln -sf "$SSH_AUTH_SOCK" "$jm_link.$$" &&
+    mv -f "$jm_link.$$" "$jm_link"
+} 2>/dev/null
 
 # --- Notices: the cloud announces that it will take the machine away. ---
 

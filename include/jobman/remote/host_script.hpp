@@ -87,6 +87,8 @@ struct RunOrder {
   /// How many bytes of disk its log may take on the host while nobody fetches it: a longer one
   /// loses its middle (RunStatus::Kind::kGap). 0: no limit.
   std::int64_t log_limit = 0;
+  /// The run may use the ssh-agent that is forwarded with each call that starts or follows it.
+  bool uses_agent = false;
   std::string workdir = {};  ///< empty: the home folder; relative paths and "~/x" start there
   /// Environment of the command. In JOBMAN_* variables a leading "~/" becomes the host's home
   /// folder; all other values are literal.
