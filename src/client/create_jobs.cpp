@@ -56,6 +56,11 @@ base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config:
   }
   JM_CO_ASSIGN_OR_RETURN(const auto unseen, co_await CheckBuckets(context, checked.loaded));
   checked.notes.insert(checked.notes.end(), unseen.begin(), unseen.end());
+  if (spec.ssh.agent_forwarding && !base::GetEnv("SSH_AUTH_SOCK")) {
+    checked.notes.push_back(
+        "ssh.agent_forwarding: no SSH agent is known here (SSH_AUTH_SOCK is not set), so the hosts "
+        "may get none");
+  }
   if (spec.cloud.endpoint != kLocal) co_return checked;
   const auto local = FindLocalCloud(context.paths);
   if (!local || local->user.empty() || spec.ssh.user == local->user) co_return checked;

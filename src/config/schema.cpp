@@ -147,7 +147,11 @@ constexpr KeyRow kRows[] = {
     Translated(Key("ssh.tpu_public_key", T::kPath, "", "Its public half.")),
     Key("ssh.host_to_host", T::kBool, "false",
         "Whether the hosts reach each other by ssh, with a key made for this job."),
-    NotYet("ssh.agent_forwarding", T::kBool, "Forward your SSH agent to the hosts."),
+    Key("ssh.agent_forwarding", T::kBool, "false",
+        "Whether your SSH agent is forwarded to the hosts, so that no key is copied: setup steps, "
+        "the command (unless it is in a container), exec and ssh can use its keys, and so can root "
+        "there. The agent is that of the controller's SSH_AUTH_SOCK, and is away while no "
+        "controller is connected."),
 
     NotYet("code", T::kMap, "Code to copy to every host."),
     NotYet("code.git", T::kAny, "From a Git repository."),

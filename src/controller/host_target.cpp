@@ -11,7 +11,8 @@ ports::HostTarget TargetOf(const core::Job& job, int host, int default_port) {
           .user = job.spec.ssh.user,
           .private_key = job.spec.ssh.private_key,
           .identity = position.node_uid + "/" + std::to_string(position.host),
-          .strict = job.spec.ssh.host_keys == core::HostKeyRule::kStrict};
+          .strict = job.spec.ssh.host_keys == core::HostKeyRule::kStrict,
+          .forward_agent = job.spec.ssh.agent_forwarding};
 }
 
 bool SaysNothingOfKeys(const base::Error& error) {

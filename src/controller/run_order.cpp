@@ -93,6 +93,7 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const Or
   if (job.attempt > 1) order.replaces = CommandRunOn(job, here.store_id, host);
   order.grace = spec.grace;
   order.log_limit = job.spec.logs.max_bytes;
+  order.uses_agent = job.spec.ssh.agent_forwarding;
   order.script =
       step == nullptr ? remote::CommandScript(bound) : remote::SetupScript(bound, job.stage->id);
   order.env = remote::RunEnvironment(job, host, run);

@@ -116,6 +116,7 @@ struct SshSpec {
   HostKeyRule host_keys = HostKeyRule::kFirstUse;
   std::vector<Identity> identities = {};
   bool host_to_host = false;  ///< the hosts reach each other by ssh, with a key of the job's own
+  bool agent_forwarding = false;  ///< the hosts may use the ssh-agent of this machine
   static void Fields(auto&& field) {
     field("user", &SshSpec::user);
     field("private_key", &SshSpec::private_key);
@@ -123,6 +124,7 @@ struct SshSpec {
     field("host_keys", &SshSpec::host_keys);
     field("identities", &SshSpec::identities);
     field("host_to_host", &SshSpec::host_to_host);
+    field("agent_forwarding", &SshSpec::agent_forwarding);
   }
   friend bool operator==(const SshSpec&, const SshSpec&) = default;
 };

@@ -104,6 +104,16 @@ TEST_F(CreateJobsTest, AMissingKeyIsGenerated) {
   EXPECT_TRUE(std::filesystem::exists(Key()));
 }
 
+TEST_F(CreateJobsTest, AnAgentThatIsNotKnownIsANote) {
+  config::Loaded file = File();
+  file.spec.ssh.agent_forwarding = true;
+  ::unsetenv("SSH_AUTH_SOCK");
+  EXPECT_THAT(Check(file)->notes, ElementsAre(HasSubstr("SSH_AUTH_SOCK is not set")));
+  ::setenv("SSH_AUTH_SOCK", "/agent", 1);
+  EXPECT_THAT(Check(file)->notes, IsEmpty());
+  ::unsetenv("SSH_AUTH_SOCK");
+}
+
 TEST_F(CreateJobsTest, AKeyThatCannotBeUsedIsRefusedBeforeTheCloudIsAsked) {
   std::ofstream(Key()) << "no key\n";
   std::filesystem::permissions(Key(), std::filesystem::perms::owner_read);

@@ -166,13 +166,14 @@ TEST_F(VouchingTest, FirstUseNeedsAnAnswerAndIsTold) {
 
 TEST_F(RunOnHostsTest, TheTargetIsTheJobsOwn) {
   core::Job job = JobOn(1);
-  job.spec.ssh = {.user = "ada", .private_key = "/key", .port = 2222};
+  job.spec.ssh = {.user = "ada", .private_key = "/key", .port = 2222, .agent_forwarding = true};
   job.slice->hosts[0].external = "203.0.113.7";
   auto target = TargetOf(Context().paths, job, 0);
   ASSERT_TRUE(target.ok());
   EXPECT_EQ(target->user, "ada");
   EXPECT_EQ(target->port, 2222);
   EXPECT_EQ(target->identity, "7001/0");
+  EXPECT_TRUE(target->forward_agent);
   EXPECT_EQ(target->address, job.spec.tpu.external_ips ? "203.0.113.7" : "h0");
 }
 

@@ -43,6 +43,12 @@ TEST(Load, FillsInDefaults) {
   EXPECT_TRUE(spec.command.workers.all);
 }
 
+TEST(Load, TheAgentIsForwardedIfTheFileSaysSo) {
+  EXPECT_FALSE(MustLoad(RequestOf(SmallJob())).spec.ssh.agent_forwarding);
+  const std::string file = SmallJob("ssh: {agent_forwarding: true}\n");
+  EXPECT_TRUE(MustLoad(RequestOf(file)).spec.ssh.agent_forwarding);
+}
+
 TEST(Load, TakesJson) {
   EXPECT_EQ(MustLoad(RequestOf(R"({"tpu": {"accelerator": "v4-8", "zone": "us-central2-b",
     "project": "p"}, "command": {"cmd": "a\nb", "workers": [0]}})"))

@@ -65,7 +65,7 @@ TEST(Schema, EveryUnsupportedKeyIsRefusedByName) {
     EXPECT_EQ(ToError(result.problems).reason, base::Reason::kNotSupported);
     ++refused;
   }
-  EXPECT_GE(refused, 10);
+  EXPECT_GE(refused, 9);
 }
 
 TEST(Explain, ExplainsAKey) {

@@ -165,6 +165,14 @@ TEST_F(RunOrderTest, TheKeyOfTheJobComesWithItsStep) {
   EXPECT_THAT(order->secrets, Contains(Pair("JOBMAN_PEERS_KEY", "value of JOBMAN_PEERS_KEY")));
 }
 
+TEST_F(RunOrderTest, SetupStepsAndTheCommandUseTheForwardedAgent) {
+  EXPECT_FALSE(Order()->uses_agent);
+  job_.spec.ssh.agent_forwarding = true;
+  EXPECT_TRUE(Order()->uses_agent);
+  job_.stage->id = core::SetupStage{0};
+  EXPECT_TRUE(Order()->uses_agent);
+}
+
 TEST_F(RunOrderTest, TheCommandsOwnVariablesWinAndSetupStepsDoNotSeeThem) {
   job_.spec.environment = {{"A", "job"}, {"B", "job"}};
   job_.spec.command.env = {{"A", "command"}};
