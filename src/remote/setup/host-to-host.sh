@@ -21,7 +21,9 @@ jb_peers() {
 }${jb_public%% jobman-peers} jobman-peers"
   # These machines are new to each other, and their addresses may have been others' before. A host
   # that the cloud knows no key of is believed at first sight.
-  jb_put "$HOME/.ssh/jobman-peers-hosts" 600 "${JOBMAN_PEERS_HOSTS:-}"
+  rm -f "$HOME/.ssh/jobman-peers-hosts"
+  [ -z "${JOBMAN_PEERS_HOSTS:-}" ] ||
+    jb_put "$HOME/.ssh/jobman-peers-hosts" 600 "$JOBMAN_PEERS_HOSTS"
   jb_ssh_config "Host $(printf '%s' "$JOBMAN_HOSTS" | tr ',' ' ') 127.0.0.1${JOBMAN_PEERS_PORT:+
   Port $JOBMAN_PEERS_PORT}
   IdentityFile ~/.ssh/jobman-peers

@@ -32,12 +32,13 @@ class HostToHostTest : public HostScriptTest {
   Ended Step(const std::string& key) {
     RunOrder order{.run_id = "p" + std::to_string(++runs_),
                    .script = SetupScript(spec_, core::SetupStage{}),
-                   .env = {{"JOBMAN_HOSTS", "10.0.0.2,10.0.0.3"}}};
+                   .env = env_};
     if (!key.empty()) order.secrets[kPeersKey] = key;
     return host.Run(order);
   }
   std::string InSsh(const std::string& name) { return Slurp(host.home() / ".ssh" / name); }
   core::JobSpec spec_;
+  std::map<std::string, std::string> env_ = {{"JOBMAN_HOSTS", "10.0.0.2,10.0.0.3"}};
 
  private:
   int runs_ = 0;
@@ -72,6 +73,15 @@ TEST_P(HostToHostTest, TheKeyOfTheJobLogsInToEveryHost) {
       std::system(("test $(stat -c %a " + (host.home() / ".ssh/jobman-peers").string() + ") = 600")
                       .c_str()),
       0);
+}
+
+TEST_P(HostToHostTest, TheCloudsHostKeysAreKnownFromTheBeginning) {
+  env_[kPeersHosts] = "[10.0.0.3]:2222 ssh-ed25519 CLOUD\n";
+  env_[kPeersPort] = "2222";
+  const Ended step = Step(MakeKey("a"));
+  EXPECT_THAT(step.err, HasSubstr("exited 0")) << step.out;
+  EXPECT_THAT(InSsh("jobman-peers-hosts"), HasSubstr("[10.0.0.3]:2222 ssh-ed25519 CLOUD\n"));
+  EXPECT_THAT(InSsh("config"), HasSubstr("127.0.0.1\n  Port 2222\n"));
 }
 
 TEST_P(HostToHostTest, AKeyThatIsNoneOrDidNotArriveIsAFailure) {
