@@ -20,6 +20,7 @@ std::span<const Command> Commands() {
       Command{"resume", AddResume},
       Command{"reboot", AddReboot},
       Command{"requeue", AddRequeue},
+      Command{"edit", AddEdit},
       Command{"delete", AddDelete},
       Command{"clean", AddClean},
       Command{"gc", AddGc},

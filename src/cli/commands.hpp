@@ -37,6 +37,7 @@ void AddConfig(CLI::App& root, Invocation& chosen);
 void AddController(CLI::App& root, Invocation& chosen);
 void AddCreate(CLI::App& root, Invocation& chosen);
 void AddDelete(CLI::App& root, Invocation& chosen);
+void AddEdit(CLI::App& root, Invocation& chosen);
 void AddExec(CLI::App& root, Invocation& chosen);
 void AddGc(CLI::App& root, Invocation& chosen);
 void AddHistory(CLI::App& root, Invocation& chosen);

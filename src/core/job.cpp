@@ -64,6 +64,10 @@ bool IsFinal(const JobState& state) {
   return std::holds_alternative<Done>(state);
 }
 
+bool AskForTheSameSlice(const JobSpec& one, const JobSpec& other) {
+  return one.tpu == other.tpu && one.cloud == other.cloud;
+}
+
 void ApplySetupWish(Job& job, SetupWish setup) {
   if (setup == SetupWish::kRedo) ++job.setup_epoch;
   if (!job.slice) return;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json_fields.hpp"
+#include "jobman/core/spec_json.hpp"
 
 namespace jobman::core {
 namespace {
@@ -146,6 +147,7 @@ Json AttemptToJson(const Job& job) {
     json["end"] = {{"outcome", AttemptOutcomeName(job.attempt_end->outcome)}};
     PutText(json["end"], "detail", job.attempt_end->detail);
   }
+  if (job.revised) json["revised"] = Json(SpecToJson(*job.revised));
   return json;
 }
 
@@ -161,6 +163,9 @@ base::Status ReadAttempt(const Json& json, Job& job) {
     const auto outcome = AttemptOutcomeFromName(word);
     if (!outcome) return UnknownWord("outcome of an attempt", word);
     job.attempt_end = AttemptEnd{.outcome = *outcome, .detail = GetString(end, "detail")};
+  }
+  if (const Json& revised = GetMember(json, "revised"); revised.is_object()) {
+    JM_ASSIGN_OR_RETURN(job.revised, SpecFromJson(revised));
   }
   return base::Ok();
 }

@@ -87,6 +87,21 @@ ports::Event WishEvent(const core::Job& job, core::SetupWish setup, core::TimePo
           .text = name + " was requested" + how};
 }
 
+void ApplyRevision(core::Job& job, core::JobSpec spec, core::TimePoint now) {
+  job.revised = std::move(spec);
+  if (!core::IsFinal(job.state)) job.wake_at = now;
+  job.version += 1;
+}
+
+ports::Event RevisionEvent(const core::Job& job, core::TimePoint now) {
+  return {.at = now,
+          .job = job.id,
+          .attempt = job.attempt,
+          .kind = "wish",
+          .subject = "revise",
+          .text = "the job file was changed; the next attempt uses it"};
+}
+
 Status MayErase(const core::Job& job, std::int64_t version) {
   if (job.version != version) return Changed(job, "it was changed meanwhile");
   const bool holds = job.slice.has_value();

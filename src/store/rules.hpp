@@ -21,6 +21,10 @@ ports::Event CreatedEvent(const core::Job& job, core::TimePoint now);
 void ApplyWish(core::Job& job, core::Wish wish, core::SetupWish setup, core::TimePoint now);
 ports::Event WishEvent(const core::Job& job, core::SetupWish setup, core::TimePoint now);
 
+/// The same for Revise(), without its wish.
+void ApplyRevision(core::Job& job, core::JobSpec spec, core::TimePoint now);
+ports::Event RevisionEvent(const core::Job& job, core::TimePoint now);
+
 /// kFailedPrecondition unless the job is over and holds nothing in the cloud; kStale when its
 /// version has changed since it was read, or it has a new wish.
 Status MayErase(const core::Job& job, std::int64_t version);

@@ -203,6 +203,23 @@ Task<Status> SqliteStore::SetWish(JobId id, core::Wish wish, core::SetupWish set
   co_return transaction.Commit();
 }
 
+Task<Status> SqliteStore::Revise(ports::JobVersion job, ports::Revision revision,
+                                 std::optional<core::Wish> wish, TimePoint now) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_ASSIGN_OR_RETURN(Job stored, SelectJob(*db_, job.id));
+  if (stored.version != job.version) co_return Stale(job.id);
+  ApplyRevision(stored, std::move(revision.spec), now);
+  JM_CO_TRY(InsertEvent(*db_, job.id, RevisionEvent(stored, now)));
+  if (wish) {
+    ApplyWish(stored, *wish, core::SetupWish::kAsNeeded, now);
+    JM_CO_TRY(InsertEvent(*db_, job.id, WishEvent(stored, core::SetupWish::kAsNeeded, now)));
+  }
+  JM_CO_TRY(UpdateJob(*db_, stored, job.version));
+  JM_CO_TRY(db_->Run("UPDATE job_files SET source = ? WHERE job = ?", "writing a job file",
+                     revision.source, job.id.value));
+  co_return transaction.Commit();
+}
+
 Task<Status> SqliteStore::Commit(ports::Turn turn, std::int64_t lease_token) {
   JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
   JM_CO_TRY(CheckLease(*db_, lease_token));

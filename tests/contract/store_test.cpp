@@ -459,6 +459,25 @@ TEST_P(StoreContract, WishToSkipSetupHoldsUntilTheNextWish) {
   EXPECT_EQ(Get(id).slice->setup_done, std::nullopt);
 }
 
+TEST_P(StoreContract, ARevisionIsStoredWithItsWishOrNotAtAll) {
+  const JobId id = Create("train");
+  const Job seen = Put(Get(id), core::Done{});
+  ports::Revision revision{.spec = seen.spec, .source = "command: {cmd: other}\n"};
+  revision.spec.command.cmd = "other";
+  ASSERT_TRUE(store().Revise({id, seen.version}, revision, Wish::kRun, now_).ok());
+  const Job revised = Get(id);
+  ASSERT_TRUE(revised.revised.has_value());
+  EXPECT_EQ(revised.revised->command.cmd, "other");
+  EXPECT_EQ(revised.spec, seen.spec) << "the reconciler takes it over";
+  EXPECT_EQ(revised.wish, Wish::kRun);
+  EXPECT_TRUE(revised.wish_new);
+  EXPECT_GT(revised.version, seen.version);
+  EXPECT_EQ(store().Source(id).value(), revision.source);
+  revision.source = "late";
+  EXPECT_EQ(store().Revise({id, seen.version}, revision, {}, now_).error().reason, Reason::kStale);
+  EXPECT_NE(store().Source(id).value(), "late");
+}
+
 TEST_P(StoreContract, LastWishWins) {
   const JobId id = Create("train");
   ASSERT_TRUE(store().SetWish(id, Wish::kCancel, core::SetupWish::kAsNeeded, now_).ok());

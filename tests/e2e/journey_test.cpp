@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -42,6 +44,46 @@ TEST(Journey, TheQuickstartSucceedsWithoutSandboxesToo) {
   EXPECT_EQ(ran.code, 0) << ran.All();
   EXPECT_THAT(ran.out, HasSubstr("host 3 | step 5 of 5"));
   EXPECT_EQ(place.Jobman({"delete", "1", "--wait"}).code, 0);
+}
+
+TEST(Journey, AChangedJobFileRunsOnTheSliceThatIsHeld) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file = place.JobFile("again", 1, "echo first; exit 3");
+  EXPECT_EQ(place.Jobman({"run", file}).code, 3);
+  const Ran set = place.Jobman({"resume", "again", "--wait", "--set", "command.cmd=echo second"});
+  EXPECT_EQ(set.code, 0) << set.All();
+  EXPECT_EQ(place.Log(1, 2, "run", 0), "second\n");
+  const std::string changed = place.JobFile("again", 1, "echo third; exit 4");
+  EXPECT_EQ(place.Jobman({"reboot", "1", "--wait", "-f", changed}).code, 4);
+  EXPECT_EQ(place.Log(1, 3, "run", 0), "third\n");
+  EXPECT_THAT(place.Jobman({"show", "1"}).out, HasSubstr("again-000001-a1")) << "one slice for all";
+  // What a slice cannot change in is said, and nothing is stored.
+  const Ran other = place.Jobman({"resume", "1", "--set", "tpu.accelerator=v4-16"});
+  EXPECT_NE(other.code, 0);
+  EXPECT_THAT(other.err, HasSubstr("has slice again-000001-a1, which cannot change in "
+                                   "tpu.accelerator"));
+  EXPECT_THAT(place.Jobman({"show", "1"}).out, testing::Not(HasSubstr("used from the next")));
+  const Ran bad = place.Jobman({"resume", "1", "--set", "command.cmt=x"});
+  EXPECT_EQ(bad.code, 2) << bad.All();
+}
+
+TEST(Journey, TheEditorChangesTheNextAttempt) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  EXPECT_EQ(place.Jobman({"run", place.JobFile("edited", 1, "echo first")}).code, 0);
+  setenv("EDITOR", "sed -i s/first/second/", 1);
+  const Ran edit = place.Jobman({"edit", "edited"});
+  EXPECT_EQ(edit.code, 0) << edit.All();
+  EXPECT_THAT(edit.err, HasSubstr("jobman resume 000001"));
+  EXPECT_EQ(place.Jobman({"resume", "edited", "--wait"}).code, 0);
+  EXPECT_EQ(place.Log(1, 2, "run", 0), "second\n");
+  setenv("EDITOR", "sed -i s/command/comand/", 1);
+  const Ran bad = place.Jobman({"edit", "edited"});
+  EXPECT_EQ(bad.code, 2) << bad.All();
+  EXPECT_THAT(bad.err, HasSubstr("your text is kept"));
+  setenv("EDITOR", "true", 1);
+  EXPECT_THAT(place.Jobman({"edit", "edited"}).err, HasSubstr("nothing was changed"));
 }
 
 TEST(Journey, ADirectNodeRunsToo) {

@@ -35,6 +35,10 @@ class DirectStore {
                        core::TimePoint now) const {
     return RunNow(stores_.jobs->SetWish(id, wish, setup, now));
   }
+  base::Status Revise(ports::JobVersion job, ports::Revision revision,
+                      std::optional<core::Wish> wish, core::TimePoint now) const {
+    return RunNow(stores_.jobs->Revise(job, std::move(revision), wish, now));
+  }
   base::Status Commit(ports::Turn turn, std::int64_t lease_token) const {
     return RunNow(stores_.jobs->Commit(std::move(turn), lease_token));
   }

@@ -80,6 +80,19 @@ Status MemoryStore::SetWish(JobId id, core::Wish wish, core::SetupWish setup, co
   return base::Ok();
 }
 
+Status MemoryStore::Revise(ports::JobVersion job, const ports::Revision& revision,
+                           std::optional<core::Wish> wish, core::TimePoint now) {
+  JM_ASSIGN_OR_RETURN(Record * record, Find(job.id));
+  if (record->job.version != job.version) return store::Stale(job.id);
+  store::ApplyRevision(record->job, revision.spec, now);
+  record->source = revision.source;
+  record->set_aside.reset();
+  Append(*record, store::RevisionEvent(record->job, now));
+  ++writes_;
+  if (!wish) return base::Ok();
+  return SetWish(job.id, *wish, core::SetupWish::kAsNeeded, now);
+}
+
 Status MemoryStore::CheckLease(std::int64_t token) const {
   const bool held = !lease_.holder.empty() && lease_.token == token;
   if (token != 0 && !held) return store::LeaseLost();
@@ -318,6 +331,11 @@ Task<Result<std::vector<ports::JobVersion>>> MemoryPorts::ActiveVersions() {
 
 Task<Status> MemoryPorts::SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now) {
   return Ask([=](MemoryStore& store) { return store.SetWish(id, wish, setup, now); });
+}
+
+Task<Status> MemoryPorts::Revise(ports::JobVersion job, ports::Revision revision,
+                                 std::optional<core::Wish> wish, TimePoint now) {
+  return Ask([=](MemoryStore& store) { return store.Revise(job, revision, wish, now); });
 }
 
 Task<Status> MemoryPorts::Commit(ports::Turn turn, std::int64_t lease_token) {

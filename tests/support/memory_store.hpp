@@ -29,6 +29,8 @@ class MemoryStore {
   Result<std::vector<ports::JobSummary>> List(const ports::JobFilter& filter) const;
   Result<std::vector<ports::JobVersion>> ActiveVersions() const;
   Status SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now);
+  Status Revise(ports::JobVersion job, const ports::Revision& revision,
+                std::optional<core::Wish> wish, TimePoint now);
   Status Commit(const ports::Turn& turn, std::int64_t lease_token);
   Status SetAside(ports::JobVersion job, const std::string& why, std::int64_t lease_token);
   Result<std::optional<std::string>> WhySetAside(JobId id) const;
@@ -111,6 +113,8 @@ class MemoryPorts : public ports::JobStore,
   Task<Result<std::vector<ports::JobSummary>>> List(ports::JobFilter filter) override;
   Task<Result<std::vector<ports::JobVersion>>> ActiveVersions() override;
   Task<Status> SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now) override;
+  Task<Status> Revise(ports::JobVersion job, ports::Revision revision,
+                      std::optional<core::Wish> wish, TimePoint now) override;
   Task<Status> Commit(ports::Turn turn, std::int64_t lease_token) override;
   Task<Status> SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) override;
   Task<Result<std::optional<std::string>>> WhySetAside(JobId id) override;

@@ -58,6 +58,8 @@ inline core::Job BusyJob(core::Job job) {
   job.attempt = 2;
   job.restart = core::Restart{.cause = core::RestartCause::kWatchdog, .detail = "no_output: none"};
   job.setup_epoch = 4;
+  job.revised = job.spec;
+  job.revised->command.cmd = "python train2.py";
   job.spent = {.preemption = 1,
                .failure = 2,
                .infra = 3,

@@ -110,6 +110,9 @@ struct Job {
   std::string name = {};
   std::string user = {};  ///< who created it, the local login name
   JobSpec spec = {};
+  /// What becomes `spec` as soon as no stage runs and no other slice is held: from
+  /// `resume -f` and `edit`.
+  std::optional<JobSpec> revised = {};
   Wish wish = Wish::kRun;
   /// The wish was written since the last decision: a kRun then starts a finished job again.
   bool wish_new = true;
@@ -131,6 +134,9 @@ struct Job {
   std::int64_t version = 0;  ///< counts writes; a stale writer is refused
   friend bool operator==(const Job&, const Job&) = default;
 };
+
+/// Whether a slice of the one is as good for the other: their sections tpu and cloud are equal.
+bool AskForTheSameSlice(const JobSpec& one, const JobSpec& other);
 
 /// Changes the record as the wish asks. kSkip needs a slice that is held.
 void ApplySetupWish(Job& job, SetupWish setup);

@@ -26,6 +26,12 @@ struct Turn {
   std::vector<HookDelivery> deliveries = {};
 };
 
+/// A changed job file for a stored job.
+struct Revision {
+  core::JobSpec spec = {};
+  std::string source = {};  ///< the job file as written
+};
+
 /// Filters of `list`; empty fields do not filter.
 struct JobFilter {
   std::vector<std::string> states = {};  ///< the caller maps familiar words to StateName()
@@ -86,6 +92,10 @@ class JobStore {
   /// Writes a wish and sets Job::wish_new. Wakes the job: wake_at becomes `now`. Counts as a write:
   /// a Commit of a job read before it is refused as kStale. See core::SetupWish.
   virtual Task<Status> SetWish(JobId id, core::Wish wish, core::SetupWish setup, TimePoint now) = 0;
+  /// Sets Job::revised and replaces the job's source; with a wish, as SetWish() in the same
+  /// transaction. kStale unless the job's version is `job.version`.
+  virtual Task<Status> Revise(JobVersion job, Revision revision, std::optional<core::Wish> wish,
+                              TimePoint now) = 0;
   /// One turn's writes. kStale when the job's version has changed, kLeaseLost when `lease_token` is
   /// not the current one. Afterwards the stored version is job.version + 1.
   virtual Task<Status> Commit(Turn turn, std::int64_t lease_token) = 0;

@@ -63,6 +63,8 @@ class SqliteStore final : public ports::JobStore,
   Task<Result<std::vector<ports::JobVersion>>> ActiveVersions() override;
   Task<Status> SetWish(core::JobId id, core::Wish wish, core::SetupWish setup,
                        TimePoint now) override;
+  Task<Status> Revise(ports::JobVersion job, ports::Revision revision,
+                      std::optional<core::Wish> wish, TimePoint now) override;
   Task<Status> Commit(ports::Turn turn, std::int64_t lease_token) override;
   Task<Status> SetAside(ports::JobVersion job, std::string why, std::int64_t lease_token) override;
   Task<Result<std::optional<std::string>>> WhySetAside(core::JobId id) override;

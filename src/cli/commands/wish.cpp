@@ -5,8 +5,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/follow_job.hpp"
+#include "cli/job_file.hpp"
 #include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
+#include "jobman/client/find_jobs.hpp"
+#include "jobman/client/revise_job.hpp"
 #include "jobman/client/set_wishes.hpp"
 
 namespace jobman::cli {
@@ -14,13 +17,47 @@ namespace {
 
 struct WishOptions {
   client::WishOrder order = {};
+  std::string file = {};  ///< a changed job file
+  JobFileOptions changes = {};
   bool wait = false;
   std::string said = {};  ///< what was requested, for people: "cancelling"
 };
 
+/// With a changed file or values: they are stored together with the wish.
+base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context& context,
+                                                 const WishOptions& options) {
+  if (options.order.jobs.size() != 1) {
+    return base::InvalidArgument("--file and --set change one job", "name a single job");
+  }
+  const auto setup = options.order.setup;
+  if (setup != core::SetupWish::kAsNeeded) {
+    return base::InvalidArgument("--force cannot be used with --file or --set",
+                                 "a changed setup step runs again without it");
+  }
+  JM_ASSIGN_OR_RETURN(const core::JobId id,
+                      context.Await(client::FindJob(context.stores.jobs, options.order.jobs[0])));
+  JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+  JM_ASSIGN_OR_RETURN(auto loaded, options.file.empty()
+                                       ? LoadStoredFile(app, job, {}, options.changes)
+                                       : LoadJobFile(app, options.file, options.changes, true));
+  JM_ASSIGN_OR_RETURN(
+      const client::Revised revised,
+      context.Await(client::ReviseJob(
+          context, {.job = id, .loaded = std::move(loaded), .wish = options.order.wish})));
+  for (const std::string& note : revised.notes) app.Say("note: " + note);
+  return std::vector<client::Wished>{{.job = id}};
+}
+
+base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Context& context,
+                                                    const WishOptions& options) {
+  const bool changed = !options.file.empty() || !options.changes.sets.empty();
+  if (changed) return Revise(app, context, options);
+  return context.Await(client::SetWishes(context, options.order));
+}
+
 base::Result<int> RunWish(App& app, const WishOptions& options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_ASSIGN_OR_RETURN(const auto wished, context.Await(client::SetWishes(context, options.order)));
+  JM_ASSIGN_OR_RETURN(const auto wished, SetWishes(app, context, options));
   std::vector<core::JobId> ids;
   for (const client::Wished& one : wished) ids.push_back(one.job);
   if (options.wait) JM_TRY(WaitUntilAtRest(app, context, ids));
@@ -54,6 +91,15 @@ CLI::App* AddWish(CLI::App& root, Invocation& chosen, const std::string& name,
   return command;
 }
 
+/// Of a command that runs the job again.
+CLI::App* AddRunAgain(CLI::App& root, Invocation& chosen, const std::string& name,
+                      const std::string& help, const std::shared_ptr<WishOptions>& options) {
+  CLI::App* command = AddWish(root, chosen, name, help, options);
+  command->add_option("-f,--file", options->file, "With this changed job file")->type_name("FILE");
+  AddSetOptions(*command, {options, &options->changes});
+  return command;
+}
+
 std::shared_ptr<WishOptions> Order(core::Wish wish, std::string said) {
   auto options = std::make_shared<WishOptions>();
   options->order.wish = wish;
@@ -71,21 +117,21 @@ void AddCancel(CLI::App& root, Invocation& chosen) {
 }
 
 void AddResume(CLI::App& root, Invocation& chosen) {
-  AddWish(root, chosen, "resume", "Run a stopped job again, on its slice if it still holds one",
-          Order(core::Wish::kRun, "resuming"));
+  AddRunAgain(root, chosen, "resume", "Run a stopped job again, on its slice if it still holds one",
+              Order(core::Wish::kRun, "resuming"));
 }
 
 void AddReboot(CLI::App& root, Invocation& chosen) {
   const auto options = Order(core::Wish::kReboot, "stopping and starting again");
-  AddWish(root, chosen, "reboot", "Stop, then run again on the same slice", options)
+  AddRunAgain(root, chosen, "reboot", "Stop, then run again on the same slice", options)
       ->add_flag_callback(
           "--force", [options] { options->order.setup = core::SetupWish::kRedo; },
           "Run the setup steps again too");
 }
 
 void AddRequeue(CLI::App& root, Invocation& chosen) {
-  AddWish(root, chosen, "requeue", "Stop, give the slice up, and run again on a new one",
-          Order(core::Wish::kRequeue, "requeueing"));
+  AddRunAgain(root, chosen, "requeue", "Stop, give the slice up, and run again on a new one",
+              Order(core::Wish::kRequeue, "requeueing"));
 }
 
 void AddDelete(CLI::App& root, Invocation& chosen) {

@@ -117,6 +117,7 @@ std::string RenderItem(const JobDetails::Item& item, core::TimePoint now, const 
   sheet.Line("setup", base::Join(core::StepNames(job.spec), ", "));
   sheet.Line("command", job.spec.command.cmd.empty() ? "none: holds its slice"
                                                      : FirstLine(job.spec.command.cmd));
+  if (job.revised) sheet.Line("changed", "the job file; used from the next attempt on");
   sheet.Line("workers", core::HostSetText(job.spec.command.workers));
   sheet.Line("retries", RetriesText(job));
   for (const std::string& trouble : HookTroubles(item.deliveries, now)) {

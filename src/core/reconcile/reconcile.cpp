@@ -10,9 +10,18 @@ namespace {
 /// An observation moves a job through a few states at most.
 constexpr int kMostRounds = 8;
 
+void TakeOverRevision(Job& job) {
+  if (!job.revised || job.stage) return;
+  if (job.slice && !AskForTheSameSlice(job.spec, *job.revised)) return;
+  job.spec = *std::move(job.revised);
+  job.revised.reset();
+  if (job.slice) job.slice->setup_done.reset();
+}
+
 /// Returns whether the states settled.
 bool Settle(Turn& turn) {
   for (int round = 0; round < kMostRounds; ++round) {
+    TakeOverRevision(turn.job);
     const JobState before = turn.job.state;
     const TimePoint since = turn.job.since;
     std::visit([&](const auto& state) { Advance(turn, state); }, before);

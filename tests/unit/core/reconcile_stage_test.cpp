@@ -129,6 +129,36 @@ TEST(ReconcileStage, AnotherAttemptOnTheSameMachinesBeginsWithTheCommand) {
   EXPECT_EQ(again.state(), "SETUP") << "reboot --force";
 }
 
+TEST(ReconcileStage, AChangedJobFileIsUsedOnceTheStageIsOver) {
+  Reconciling r(JobBuilder().Step("install").Retries({.failure = 1}).Build());
+  r.ToRunning();
+  Job changed = r.job();
+  changed.revised = changed.spec;
+  changed.revised->command.cmd = "other";
+  Reconciling again(changed);
+  again.Ready();
+  EXPECT_NE(again.job().spec.command.cmd, "other") << "what runs is what the record says";
+  again.AllEnd(1).After(minutes{1}).Ready();
+  EXPECT_EQ(again.job().spec.command.cmd, "other");
+  EXPECT_FALSE(again.job().revised.has_value());
+  EXPECT_EQ(again.state(), "SETUP") << "its steps may have changed too";
+}
+
+TEST(ReconcileStage, AJobFileForAnotherSliceWaitsUntilTheSliceIsGone) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().AllEnd(0);
+  ASSERT_EQ(r.state(), "SUCCEEDED");
+  Job changed = r.job();
+  changed.revised = changed.spec;
+  changed.revised->tpu.zone = "europe-west4-b";
+  changed.wish = Wish::kRequeue;
+  changed.wish_new = true;
+  Reconciling again(changed);
+  again.After(minutes{1}).Ready();
+  EXPECT_TRUE(again.job().slice.has_value());
+  EXPECT_NE(again.job().spec.tpu.zone, "europe-west4-b");
+}
+
 /// run --cmd-only, of a job whose step cannot succeed.
 TEST(ReconcileStage, ACommandAloneNeedsNoSetupForOneAttempt) {
   Reconciling r(JobBuilder().Step("install").Build());

@@ -124,6 +124,7 @@ core::Job ExpectedJob(int version) {
   expected.slice->not_found_since.reset();
   expected.slice->unhealthy_since.reset();
   expected.slice->setup_done.reset();
+  expected.revised.reset();
   expected.slice->lapses = 0;
   expected.slice->last_evidence_at = {};
   for (core::HostRun& run : expected.stage->hosts) {
@@ -192,6 +193,7 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   expected.slice->not_found_since.reset();
   expected.slice->unhealthy_since.reset();
   expected.slice->setup_done.reset();
+  expected.revised.reset();
   expected.slice->lapses = 0;
   EXPECT_EQ(job, expected);
   EXPECT_EQ(job.spec.command.grace, std::chrono::minutes{2});

@@ -1,0 +1,84 @@
+#include "jobman/client/revise_job.hpp"
+
+#include <fmt/format.h>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/client/background_controller.hpp"
+#include "jobman/client/set_wishes.hpp"
+#include "jobman/core/spec_json.hpp"
+
+namespace jobman::client {
+namespace {
+
+using base::OrderedJson;
+
+/// A controller writes often while a job starts.
+constexpr int kMostTries = 10;
+
+/// "tpu.accelerator, tpu.version"
+std::string KeysThatDiffer(const core::JobSpec& from, const core::JobSpec& to) {
+  std::vector<std::string> keys;
+  const OrderedJson before = core::SpecToJson(from);
+  const OrderedJson after = core::SpecToJson(to);
+  for (const char* const section : {"tpu", "cloud"}) {
+    const OrderedJson old_values = before.value(section, OrderedJson::object());
+    const OrderedJson new_values = after.value(section, OrderedJson::object());
+    for (const auto& entry : new_values.items()) {
+      const bool same = old_values.value(entry.key(), OrderedJson()) == entry.value();
+      if (!same) keys.push_back(std::string(section) + "." + entry.key());
+    }
+  }
+  return base::Join(keys, ", ");
+}
+
+base::Status CheckSlice(const core::Job& job, const core::JobSpec& spec,
+                        const std::optional<core::Wish>& wish) {
+  if (!job.slice || wish == core::Wish::kRequeue) return base::Ok();
+  if (core::AskForTheSameSlice(job.spec, spec)) return base::Ok();
+  const std::string id = core::FormatJobId(job.id);
+  return base::Error{
+      .code = base::Code::kFailedPrecondition,
+      .message = fmt::format("job {} has slice {}, which cannot change in {}", id,
+                             job.slice->ref.name, KeysThatDiffer(job.spec, spec)),
+      .hint = fmt::format("jobman requeue {} with the same options gives it up for another; the "
+                          "quota may wait for nobody",
+                          id)};
+}
+
+/// Names, by which slices, logs and labels are found.
+void KeepNames(const core::Job& job, core::JobSpec& spec) {
+  spec.name = job.spec.name;
+  spec.worker_num = job.spec.worker_num;
+  spec.tpu.name = job.spec.tpu.name;
+}
+
+}  // namespace
+
+base::Task<base::Result<Revised>> ReviseJob(Context context, RevisionOrder order) {
+  ports::JobStore& jobs = *context.stores.jobs;
+  JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await jobs.Get(order.job));
+  KeepNames(job, order.loaded.spec);
+  JM_CO_TRY(CheckSlice(job, order.loaded.spec, order.wish));
+  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked,
+                         co_await CheckBeforeCreate(context, std::move(order.loaded)));
+  const core::JobSpec& spec = checked.loaded.spec;
+  for (int tries = 1;; ++tries) {
+    ports::JobVersion version{.id = job.id, .version = job.version};
+    ports::Revision revision{.spec = spec, .source = checked.loaded.source};
+    const auto stored =
+        co_await jobs.Revise(version, std::move(revision), order.wish, context.Now());
+    if (stored.ok()) break;
+    const bool again = stored.error().reason == base::Reason::kStale && tries < kMostTries;
+    if (!again) co_return stored.error();
+    JM_CO_ASSIGN_OR_RETURN(job, co_await jobs.Get(order.job));
+    JM_CO_TRY(CheckSlice(job, spec, order.wish));
+  }
+  controller::Nudge nudge;
+  auto secrets = SecretValues(spec);
+  if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);
+  JM_CO_TRY(co_await WakeController(context, std::move(nudge)));
+  Revised revised{.job = std::move(job), .notes = std::move(checked.notes)};
+  co_return revised;
+}
+
+}  // namespace jobman::client
