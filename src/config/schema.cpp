@@ -67,6 +67,12 @@ constexpr KeyRow kRows[] = {
         "the smallest free number. No number of hosts."),
     Key("job.labels", T::kTextMap, "",
         "Labels of the job, to filter by in list and other commands."),
+    ShortFor("do", Key("job.when_done", T::kMap, "keep",
+                       "What becomes of the slice once the job is over: keep, delete, or a map.")),
+    Among("job.when_done.do", T::kWord, "keep|delete", "keep",
+          "delete: as soon as the job has succeeded or failed. A cancelled job keeps its slice."),
+    Key("job.when_done.keep", T::kLimit, "without limit",
+        "How long a job that is over, cancelled ones too, keeps its slice; then it is deleted."),
     Translated(Key("job.queue", T::kMap, "", "The task queue that the job's slice serves.")),
     Translated(Key("job.queue.enabled", T::kBool, "false",
                    "Whether to serve a task queue. That is not supported yet: with true, the job "

@@ -140,7 +140,11 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                  [&](const Deleting&) { return StopWait(job); },
                  [&](const Done&) -> std::string {
                    const bool deleting = job.slice && job.slice->phase == SlicePhase::kDeleting;
-                   return deleting ? "the cloud to delete the slice" : "";
+                   if (deleting) return "the cloud to delete the slice";
+                   const auto until = GivenBackAt(job);
+                   if (!until || *until <= now) return {};
+                   return fmt::format("the end of job.when_done: the slice is deleted in {}",
+                                      base::FormatDuration(*until - now));
                  }},
       job.state);
 }
@@ -149,8 +153,8 @@ std::string NextStepWhenDone(const Job& job, const Done& done) {
   const std::string id = FormatJobId(job.id);
   switch (done.outcome) {
     case Outcome::kSucceeded:
-      return job.slice ? "the slice is still held; to give it back: jobman delete " + id
-                       : std::string{};
+      if (!job.slice || GivenBackAt(job)) return {};
+      return "the slice is still held; to give it back: jobman delete " + id;
     case Outcome::kFailed:
       if (done.error && !done.error->hint.empty()) return done.error->hint;
       return "jobman logs " + id;

@@ -64,6 +64,15 @@ bool IsFinal(const JobState& state) {
   return std::holds_alternative<Done>(state);
 }
 
+std::optional<TimePoint> GivenBackAt(const Job& job) {
+  const auto* const done = std::get_if<Done>(&job.state);
+  if (done == nullptr || !job.slice) return std::nullopt;
+  const WhenDoneSpec& when = job.spec.when_done;
+  if (when.keep) return job.since + *when.keep;
+  const bool ended = done->outcome == Outcome::kSucceeded || done->outcome == Outcome::kFailed;
+  return when.action == SliceUse::kDelete && ended ? std::optional(job.since) : std::nullopt;
+}
+
 bool AskForTheSameSlice(const JobSpec& one, const JobSpec& other) {
   return one.tpu == other.tpu && one.cloud == other.cloud;
 }

@@ -75,6 +75,16 @@ std::string_view PricingName(Pricing pricing) {
   return {};
 }
 
+std::string_view SliceUseName(SliceUse use) {
+  switch (use) {
+    case SliceUse::kKeep:
+      return "keep";
+    case SliceUse::kDelete:
+      return "delete";
+  }
+  return {};
+}
+
 std::string_view WatchdogActionName(WatchdogAction action) {
   switch (action) {
     case WatchdogAction::kRestart:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace jobman::ui {
@@ -48,19 +49,23 @@ int Total(const std::vector<int>& widths) {
   return std::accumulate(widths.begin(), widths.end(), gaps);
 }
 
-// Shortens the widest flexible columns, down to their minimum widths.
+/// The next column to shorten by one: of the first in order the widest.
+std::optional<std::size_t> NextToShrink(const std::vector<int>& widths,
+                                        const std::vector<Column>& columns) {
+  std::optional<std::size_t> next;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (columns[i].flexible == 0 || widths[i] <= LeastWidth(columns[i])) continue;
+    const auto order = [&](std::size_t at) { return std::pair(columns[at].flexible, -widths[at]); };
+    if (!next || order(i) < order(*next)) next = i;
+  }
+  return next;
+}
+
 void Shrink(std::vector<int>& widths, const std::vector<Column>& columns, int limit) {
-  int surplus = Total(widths) - limit;
-  while (surplus > 0) {
-    int widest = -1;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (!columns[i].flexible || widths[i] <= LeastWidth(columns[i])) continue;
-      if (widest < 0 || widths[i] > widths[static_cast<std::size_t>(widest)])
-        widest = static_cast<int>(i);
-    }
-    if (widest < 0) return;
-    --widths[static_cast<std::size_t>(widest)];
-    --surplus;
+  for (int surplus = Total(widths) - limit; surplus > 0; --surplus) {
+    const auto next = NextToShrink(widths, columns);
+    if (!next) return;
+    --widths[*next];
   }
 }
 
@@ -88,7 +93,9 @@ void Table::Drop(int limit) {
   for (;;) {
     std::vector<int> least = Widths();
     for (std::size_t i = 0; i < least.size(); ++i)
-      if (columns_[i].flexible) least[i] = std::min(least[i], LeastWidth(columns_[i]));
+      if (columns_[i].flexible > 0) {
+        least[i] = std::min(least[i], std::max(columns_[i].enough, LeastWidth(columns_[i])));
+      }
     if (Total(least) <= limit) return;
     const auto first =
         std::min_element(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) {
@@ -102,7 +109,7 @@ void Table::Drop(int limit) {
   }
 }
 
-std::string Table::Render(const Style& style) const {
+std::string Table::Render(const Style& style, bool with_header) const {
   Table table = *this;
   for (Column& column : table.columns_) column.header = Clean(column.header, style.utf8);
   for (auto& row : table.rows_)
@@ -112,7 +119,8 @@ std::string Table::Render(const Style& style) const {
   if (style.width > 0) Shrink(widths, table.columns_, style.width);
   std::vector<Cell> header;
   for (const Column& column : table.columns_) header.emplace_back(column.header, Tone::kDim);
-  std::string text = RenderRow(header, table.columns_, widths, style);
+  std::string text;
+  if (with_header) text += RenderRow(header, table.columns_, widths, style);
   for (const auto& row : table.rows_) text += RenderRow(row, table.columns_, widths, style);
   return text;
 }

@@ -14,11 +14,11 @@ constexpr int kDefaultWidth = 80;
 // A larger COLUMNS is a mistake, and padding to it would not help.
 constexpr int kMaxWidth = 10'000;
 
-int IoctlWidth() {
+winsize WindowSize() {
   winsize size = {};
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
-    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 0;
+    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size;
+  return {};
 }
 
 std::optional<std::string> Locale() {
@@ -42,9 +42,11 @@ bool SpeaksUtf8(const std::optional<std::string>& locale) {
 }  // namespace
 
 Surroundings LookAround() {
+  const winsize size = WindowSize();
   return {.out_tty = ::isatty(STDOUT_FILENO) == 1,
           .err_tty = ::isatty(STDERR_FILENO) == 1,
-          .ioctl_width = IoctlWidth(),
+          .ioctl_width = size.ws_col,
+          .ioctl_height = size.ws_row,
           .columns = base::GetEnv("COLUMNS"),
           .term = base::GetEnv("TERM"),
           .no_color = base::GetEnv("NO_COLOR"),
@@ -58,6 +60,7 @@ Facts Decide(const Surroundings& around) {
           .err_tty = around.err_tty && !dumb,
           .err_screen = around.err_tty,
           .width = DecideWidth(around),
+          .height = around.out_tty ? around.ioctl_height : 0,
           .utf8 = SpeaksUtf8(around.locale),
           .out_colour = colour && around.out_tty,
           .err_colour = colour && around.err_tty};

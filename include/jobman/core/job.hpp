@@ -141,6 +141,10 @@ bool AskForTheSameSlice(const JobSpec& one, const JobSpec& other);
 /// Changes the record as the wish asks. kSkip needs a slice that is held.
 void ApplySetupWish(Job& job, SetupWish setup);
 
+/// When the slice of a job that is over is given back: job.when_done. Nothing: when the user says
+/// so.
+std::optional<TimePoint> GivenBackAt(const Job& job);
+
 /// Labels that mark a cloud resource as ours: jobman-job, jobman-owner, jobman-store.
 std::map<std::string, std::string> OwnerLabels(const Job& job, const std::string& store_id);
 /// Whether a resource carries the labels of `ours`, the OwnerLabels() of a job. A jobman-owner that

@@ -258,6 +258,18 @@ struct WatchdogSpec {
   friend bool operator==(const WatchdogSpec&, const WatchdogSpec&) = default;
 };
 
+/// What becomes of the slice once the job is over.
+enum class SliceUse { kKeep, kDelete };
+struct WhenDoneSpec {
+  SliceUse action = SliceUse::kKeep;
+  std::optional<Duration> keep = {};  ///< it is kept for this long, then deleted; action is kKeep
+  static void Fields(auto&& field) {
+    field("do", &WhenDoneSpec::action);
+    field("keep", &WhenDoneSpec::keep);
+  }
+  friend bool operator==(const WhenDoneSpec&, const WhenDoneSpec&) = default;
+};
+
 /// The copies of the hosts' output on this machine.
 struct LogsSpec {
   int max_bytes = 1 << 30;  ///< of the log of one host in one stage; see base::CappedFile
@@ -346,6 +358,7 @@ struct JobSpec {
   /// "auto": the name is to get the smallest free number as its suffix. Any other suffix is part of
   /// the names already.
   std::string worker_num = {};
+  WhenDoneSpec when_done = {};
   std::optional<EnvType> env_type = {};  ///< where the command runs; nothing: kNone
   CloudSpec cloud = {};
   TpuSpec tpu = {};
@@ -369,6 +382,7 @@ struct JobSpec {
     field("job.worker_num", &JobSpec::worker_num);
     field("job.env_type", &JobSpec::env_type);
     field("job.labels", &JobSpec::labels);
+    field("job.when_done", &JobSpec::when_done);
     field("cloud", &JobSpec::cloud);
     field("tpu", &JobSpec::tpu);
     field("ssh", &JobSpec::ssh);
@@ -395,6 +409,7 @@ std::string_view AllocationModeName(AllocationMode mode);
 std::string_view PricingName(Pricing pricing);
 std::string_view HostKeyRuleName(HostKeyRule rule);
 std::string_view WatchdogActionName(WatchdogAction action);
+std::string_view SliceUseName(SliceUse use);
 std::string_view HookEventName(HookEvent event);
 std::string_view SmtpTlsName(SmtpTls tls);
 inline std::string_view WordOf(AllocationMode mode) {
@@ -408,6 +423,9 @@ inline std::string_view WordOf(HostKeyRule rule) {
 }
 inline std::string_view WordOf(WatchdogAction action) {
   return WatchdogActionName(action);
+}
+inline std::string_view WordOf(SliceUse use) {
+  return SliceUseName(use);
 }
 inline std::string_view WordOf(HookEvent event) {
   return HookEventName(event);

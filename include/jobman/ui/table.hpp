@@ -10,9 +10,11 @@ namespace jobman::ui {
 /// A column of a table.
 struct Column {
   std::string header = {};
-  bool right = false;     ///< right-aligned, for numbers
-  bool flexible = false;  ///< may be shortened when the table is too wide
-  int drop = 0;           ///< left out if shortening is not enough: 1 first, then 2, ...; 0: never
+  bool right = false;  ///< right-aligned, for numbers
+  /// May be shortened when the table is too wide: 1 first, then 2, ...; 0: never.
+  int flexible = 0;
+  int drop = 0;    ///< left out if shortening is not enough: 1 first, then 2, ...; 0: never
+  int enough = 0;  ///< columns that it keeps while there are others to leave out
 };
 
 /// A cell. Its text is cleaned, so that remote text cannot harm the terminal.
@@ -27,9 +29,9 @@ struct Cell {
 };
 
 /// Aligned columns under a header (which is cleaned, too), two spaces apart, without trailing
-/// spaces. If the table is wider than the style allows, its widest flexible column is shortened,
-/// repeatedly, until the table fits or every flexible column is as narrow as its header (at least 8
-/// columns); then columns are left out.
+/// spaces. If the table is wider than the style allows, columns are left out that cannot be saved
+/// by shortening others; then its flexible columns are shortened in their order, the widest first,
+/// none narrower than its header (at least 8 columns).
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
@@ -37,7 +39,7 @@ class Table {
   void AddRow(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
   /// Ends with a line break.
-  std::string Render(const Style& style) const;
+  std::string Render(const Style& style, bool with_header = true) const;
 
  private:
   std::vector<int> Widths() const;

@@ -15,6 +15,7 @@ struct Surroundings {
   bool out_tty = false;
   bool err_tty = false;
   int ioctl_width = 0;                       ///< of the terminal; 0: not known
+  int ioctl_height = 0;                      ///< likewise, in lines
   std::optional<std::string> columns = {};   ///< $COLUMNS
   std::optional<std::string> term = {};      ///< $TERM
   std::optional<std::string> no_color = {};  ///< $NO_COLOR; https://no-color.org
@@ -31,6 +32,7 @@ struct Facts {
   bool err_tty = false;     ///< a terminal that can rewrite a line
   bool err_screen = false;  ///< a terminal of any kind
   int width = 0;            ///< 0: no limit
+  int height = 0;           ///< lines of stdout's terminal; 0: no limit
   bool utf8 = false;
   bool out_colour = false;
   bool err_colour = false;

@@ -86,6 +86,21 @@ base::Result<int> ShowStatus(App& app) {
   return lease ? kSuccess : kNotFound;
 }
 
+base::Result<int> StartController(App& app) {
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const auto before,
+                      context.Await(client::LiveController(context.stores.leases, context.Now())));
+  JM_TRY(context.Await(client::EnsureController(context)));
+  if (app.mode() == OutputMode::kJson) {
+    app.ShowJson({{"started", !before.has_value()}});
+  } else {
+    app.Say(before ? "a controller is running already: " + before->holder
+                   : "the controller is running; it ends by itself a minute after nothing is left "
+                     "to do");
+  }
+  return kSuccess;
+}
+
 base::Result<int> StopController(App& app) {
   // A copy of a store names the original's controller.
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kRefuse));
@@ -125,6 +140,8 @@ void AddController(CLI::App& root, Invocation& chosen) {
   run->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunController(app, *options); };
   });
+  command->add_subcommand("start", "Start it in the background, unless one runs")
+      ->callback([&chosen] { chosen.run = StartController; });
   command->add_subcommand("status", "Whether a controller runs, and where")->callback([&chosen] {
     chosen.run = ShowStatus;
   });

@@ -92,6 +92,7 @@ views::Created::Row RowOf(const core::Job& job) {
           .zone = job.spec.tpu.zone,
           .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
           .slice = core::SliceName(job, 1),
+          .when_done = job.spec.when_done,
           .endless = IsEndless(job.spec.retries)};
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -7,6 +9,9 @@
 #include "cli/commands.hpp"
 #include "cli/status_words.hpp"
 #include "cli/views/job_list.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/client/background_controller.hpp"
+#include "jobman/core/prices.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -19,8 +24,11 @@ struct ListOptions {
   std::string zone = {};
   std::string user = {};
   std::vector<std::string> labels = {};
+  std::string output = {};  ///< "wide", "name"
+  std::string sort = "id";
   bool all = false;
   bool watch = false;
+  bool no_header = false;
 };
 
 constexpr base::Duration kWatchEvery = std::chrono::seconds{1};
@@ -45,27 +53,90 @@ Result<ports::JobFilter> ReadFilter(const ListOptions& options) {
   return filter;
 }
 
-Result<views::JobList> Look(const client::Context& context, const ports::JobFilter& filter) {
+/// Jobs that are equal in it stay in the order of their numbers.
+void Sort(std::vector<ports::JobSummary>& jobs, const std::string& key) {
+  using Job = ports::JobSummary;
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.id < b.id; });
+  const auto by = [&](auto member) {
+    std::stable_sort(jobs.begin(), jobs.end(),
+                     [member](const Job& a, const Job& b) { return a.*member < b.*member; });
+  };
+  if (key == "name") by(&Job::name);
+  if (key == "status") by(&Job::state);
+  if (key == "since") by(&Job::since);
+  if (key == "zone") by(&Job::zone);
+  if (key == "user") by(&Job::user);
+}
+
+Result<views::JobList> Look(App& app, const client::Context& context, const ListOptions& options,
+                            const ports::JobFilter& filter) {
   JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs,
                       context.Await(context.stores.jobs->List(filter)));
-  std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-  return views::JobList{.jobs = std::move(jobs), .now = context.Now()};
+  Sort(jobs, options.sort);
+  return views::JobList{.jobs = std::move(jobs),
+                        .now = context.Now(),
+                        .wide = options.output == "wide",
+                        .header = !options.no_header,
+                        .height = options.watch ? app.terminal().facts().height : 0};
+}
+
+/// What the rows do not say: slices that cost although nothing runs, and jobs that nobody cares
+/// for.
+Result<std::vector<std::string>> Footer(const client::Context& context,
+                                        const views::JobList& view) {
+  constexpr std::size_t kMostLooks = 50;
+  std::vector<std::string> held;
+  double dollars = 0;
+  bool all_known = true;
+  std::size_t waiting = 0;
+  for (const ports::JobSummary& job : view.jobs) {
+    const bool over = job.familiar == "IDLE" || job.familiar == "DEAD";
+    waiting += over ? 0 : 1;
+    if (job.familiar != "IDLE") continue;
+    held.push_back(std::to_string(job.id.value));
+    if (held.size() > kMostLooks) continue;
+    const auto record = context.Await(context.stores.jobs->Get(job.id));
+    const auto price = record.ok() ? core::HourlyPrice(record->spec.tpu) : std::nullopt;
+    all_known = all_known && price.has_value();
+    dollars += price.value_or(0);
+  }
+  std::vector<std::string> lines;
+  if (!held.empty()) {
+    const bool priced = all_known && held.size() <= kMostLooks;
+    const bool one = held.size() == 1;
+    lines.push_back(fmt::format(
+        "{} over and {} a slice{}; to give {} back: jobman delete {}",
+        base::Plural(static_cast<std::int64_t>(held.size()), "job") + (one ? " is" : " are"),
+        one ? "holds" : "hold",
+        priced ? fmt::format(" ({:.2f} USD an hour at list price)", dollars) : "",
+        one ? "it" : "them", held.size() <= 10 ? base::Join(held, " ") : "NUMBER..."));
+  }
+  JM_ASSIGN_OR_RETURN(const auto controller,
+                      context.Await(client::LiveController(context.stores.leases, context.Now())));
+  if (waiting > 0 && !controller) {
+    lines.push_back("no controller is running, so nothing happens: jobman controller start");
+  }
+  return lines;
 }
 
 // On a terminal the table is repainted; elsewhere each change prints a new table (or line of JSON).
-void ShowPicture(App& app, const views::JobList& view) {
+void ShowPicture(App& app, const views::JobList& view, const std::vector<std::string>& footer) {
   ui::Terminal& terminal = app.terminal();
   if (app.mode() == OutputMode::kJson) {
     app.ShowJsonLine(ToJson(view));
   } else {
     terminal.ClearScreen();
     app.Show(view);
+    if (app.mode() == OutputMode::kText) {
+      for (const std::string& line : footer) terminal.Out(line + "\n");
+    }
     if (!terminal.facts().out_tty) terminal.Out("\n");
   }
   terminal.Flush();
 }
 
-Result<int> Watch(App& app, const client::Context& context, const ports::JobFilter& filter) {
+Result<int> Watch(App& app, const client::Context& context, const ListOptions& options,
+                  const ports::JobFilter& filter) {
   // On a terminal the table shows durations, so it is repainted even if nothing changed.
   const bool always = app.terminal().facts().out_tty && app.mode() == OutputMode::kText;
   std::optional<std::int64_t> seen;
@@ -73,8 +144,10 @@ Result<int> Watch(App& app, const client::Context& context, const ports::JobFilt
     JM_ASSIGN_OR_RETURN(const std::int64_t changes,
                         context.Await(context.stores.jobs->ChangeCounter()));
     if (always || changes != seen) {
-      JM_ASSIGN_OR_RETURN(const views::JobList view, Look(context, filter));
-      ShowPicture(app, view);
+      JM_ASSIGN_OR_RETURN(views::JobList view, Look(app, context, options, filter));
+      JM_ASSIGN_OR_RETURN(const auto footer, Footer(context, view));
+      if (view.height > 0) view.height -= static_cast<int>(footer.size());
+      ShowPicture(app, view, footer);
       seen = changes;
     }
   } while (app.Wait(kWatchEvery));
@@ -84,9 +157,16 @@ Result<int> Watch(App& app, const client::Context& context, const ports::JobFilt
 Result<int> RunList(App& app, const ListOptions& options) {
   JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, ReadFilter(options));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
-  if (options.watch) return Watch(app, context, filter);
-  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(context, filter));
+  if (options.watch) return Watch(app, context, options, filter);
+  JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, context, options, filter));
+  if (options.output == "name") {
+    for (const ports::JobSummary& job : view.jobs) app.terminal().Out(job.name + "\n");
+    return kSuccess;
+  }
   app.Show(view);
+  if (app.mode() != OutputMode::kText) return kSuccess;
+  JM_ASSIGN_OR_RETURN(const auto footer, Footer(context, view));
+  for (const std::string& line : footer) app.Say(line);
   if (view.jobs.empty() && app.mode() == OutputMode::kText) app.Say("no jobs");
   return kSuccess;
 }
@@ -111,6 +191,12 @@ void AddList(CLI::App& root, Invocation& chosen) {
       ->expected(1)
       ->take_all();
   command->add_option("-u,--user", options->user, "Only jobs of this user")->type_name("USER");
+  command->add_option("-o,--output", options->output, "wide: every column, whole; name: names only")
+      ->check(CLI::IsMember({"wide", "name"}));
+  command->add_option("--sort", options->sort, "By id, name, status, since, zone or user")
+      ->type_name("COLUMN")
+      ->check(CLI::IsMember({"id", "name", "status", "since", "zone", "user"}));
+  command->add_flag("--no-header", options->no_header, "Rows only");
   command->add_flag("-a,--all", options->all, "Deleted jobs, too");
   command->add_flag("-w,--watch", options->watch, "Show again whenever something changes");
   command->callback(

@@ -48,7 +48,7 @@ base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
     AddLastWords(client::FindLastWords(context.paths, job, exits), why);
     if (!controller && core::NeedsCare(job)) {
       why.facts.emplace_back("no controller is running, so nothing happens");
-      if (why.next_step.empty()) why.next_step = "jobman controller run, or jobman tick";
+      if (why.next_step.empty()) why.next_step = "jobman controller start, or jobman tick";
     }
     view.rows.push_back({.id = id, .name = job.name, .why = std::move(why)});
   }

@@ -6,12 +6,26 @@
 
 namespace jobman::cli::views {
 
+namespace {
+
+/// What becomes of the slice in the end.
+std::string EndText(const core::WhenDoneSpec& when, core::JobId id) {
+  if (when.keep) {
+    return fmt::format("its slice is kept for {} after its end", base::FormatDuration(*when.keep));
+  }
+  if (when.action == core::SliceUse::kDelete) return "its slice is deleted at its end";
+  return "its slice is kept after its end; to give it back: jobman delete " + core::FormatJobId(id);
+}
+
+}  // namespace
+
 std::string RenderText(const Created& view, const ui::Style&) {
   std::string text;
   for (const Created::Row& row : view.rows) {
     const std::string hosts = row.hosts > 0 ? ", " + base::Plural(row.hosts, "host") : "";
     text += fmt::format("Created job {} ({}): {}{}, in {}\n", core::FormatJobId(row.id), row.name,
                         row.accelerator, hosts, row.zone);
+    text += "  " + EndText(row.when_done, row.id) + "\n";
     if (row.endless) text += "  tried again without limit until it succeeds\n";
   }
   const bool one = view.rows.size() == 1;

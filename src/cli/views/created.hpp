@@ -18,6 +18,7 @@ struct Created {
     std::string zone = {};
     int hosts = 0;  ///< predicted by the accelerator type; 0: it is not known here
     std::string slice = {};
+    core::WhenDoneSpec when_done = {};
     bool endless = false;  ///< tried again without limit until it succeeds
   };
   std::vector<Row> rows = {};

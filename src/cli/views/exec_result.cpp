@@ -24,8 +24,7 @@ ui::Folding Folded(const ExecResult& view) {
 
 std::string RenderText(const ExecResult& view, const ui::Style& style) {
   // Hosts with the same result share a row.
-  ui::Table table(
-      {{.header = "HOST"}, {.header = "EXIT CODE", .flexible = true}, {.header = "TIME"}});
+  ui::Table table({{.header = "HOST"}, {.header = "EXIT CODE", .flexible = 1}, {.header = "TIME"}});
   std::map<std::string, std::pair<std::vector<int>, const ExecResult::Row*>> groups;
   std::vector<std::string> order;
   for (const ExecResult::Row& row : view.rows) {

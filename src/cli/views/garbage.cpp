@@ -65,12 +65,12 @@ std::string SliceTable(const FoundGarbage& view, Ownership ownership, std::strin
                        const ui::Style& style) {
   ui::Table table({{.header = "KIND"},
                    {.header = "NAME"},
-                   {.header = "PROJECT", .flexible = true, .drop = 1},
+                   {.header = "PROJECT", .flexible = 1, .drop = 1},
                    {.header = "ZONE"},
                    {.header = "ACCELERATOR", .drop = 2},
                    {.header = "STATE"},
                    {.header = "AGE"},
-                   {.header = "WHY", .flexible = true}});
+                   {.header = "WHY", .flexible = 1}});
   for (const Garbage::Slice& row : view.garbage.slices) {
     if (row.claim.ownership != ownership) continue;
     table.AddRow({std::string(KindOf(row.found)), row.found.ref.name, row.found.ref.place.project,
@@ -85,7 +85,7 @@ std::string RunTable(const FoundGarbage& view, const ui::Style& style) {
   ui::Table table({{.header = "JOB"},
                    {.header = "HOST", .right = true},
                    {.header = "RUN"},
-                   {.header = "WHY", .flexible = true}});
+                   {.header = "WHY", .flexible = 1}});
   for (const Garbage::Run& row : view.garbage.runs) {
     table.AddRow({core::FormatJobId(row.job), std::to_string(row.host), row.run_id,
                   Verdict(row.why, row.fate, row.error)});

@@ -29,8 +29,8 @@ std::string RenderText(const History& view, const ui::Style& style) {
   std::vector<ui::Column> columns = {{.header = "TIME (UTC)"},
                                      {.header = "ATTEMPT", .right = true},
                                      {.header = "KIND"},
-                                     {.header = "SUBJECT", .flexible = true},
-                                     {.header = "TEXT", .flexible = true}};
+                                     {.header = "SUBJECT", .flexible = 1},
+                                     {.header = "TEXT", .flexible = 1}};
   if (name_job) columns.insert(columns.begin(), {.header = "JOB"});
   ui::Table table(std::move(columns));
   for (const ports::Event& event : view.events) {

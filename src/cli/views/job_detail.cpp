@@ -84,12 +84,12 @@ std::string RenderAttempts(const std::vector<ports::AttemptRecord>& attempts, co
                            const ui::Style& style) {
   if (attempts.empty()) return {};
   ui::Table table({{.header = "ATTEMPT", .right = true},
-                   {.header = "SLICE", .flexible = true},
+                   {.header = "SLICE", .flexible = 1},
                    {.header = "ZONE"},
                    {.header = "STARTED (UTC)"},
                    {.header = "TOOK", .right = true},
                    {.header = "OUTCOME"},
-                   {.header = "REASON", .flexible = true}});
+                   {.header = "REASON", .flexible = 1}});
   for (const ports::AttemptRecord& attempt : attempts) {
     table.AddRow({std::to_string(attempt.attempt), OrDash(attempt.slice), OrDash(attempt.zone),
                   base::FormatDateTime(attempt.started_at),

@@ -1,14 +1,23 @@
 #include "cli/views/job_list.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
 #include "cli/views/words.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
 #include "jobman/ui/table.hpp"
 
 namespace jobman::cli::views {
 namespace {
 
+using ports::JobSummary;
+
 // Member by member: a braced list would copy its values, and there are many rows.
-base::OrderedJson ToJson(const ports::JobSummary& job) {
+base::OrderedJson ToJson(const JobSummary& job) {
   base::OrderedJson row;
   row["id"] = job.id.value;
   row["name"] = job.name;
@@ -25,43 +34,96 @@ base::OrderedJson ToJson(const ports::JobSummary& job) {
   return row;
 }
 
+/// A column, and where its text comes from.
+struct Part {
+  ui::Column column;
+  std::function<ui::Cell(const JobSummary& job)> cell;
+  /// Before the text in a heading, if all jobs have the same; nothing: always a column.
+  std::optional<std::string> shared = {};
+};
+
+std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
+  const auto text = [](std::string JobSummary::*member) {
+    return [member](const JobSummary& job) { return ui::Cell(OrDash(job.*member)); };
+  };
+  return {
+      {{.header = "ID"}, [](const JobSummary& job) { return ui::Cell(core::FormatJobId(job.id)); }},
+      {{.header = "USER", .flexible = 2, .drop = 2}, text(&JobSummary::user), "user "},
+      {{.header = "NAME", .flexible = 3}, text(&JobSummary::name)},
+      {{.header = "ACCELERATOR"}, text(&JobSummary::accelerator), ""},
+      {{.header = "ZONE"}, text(&JobSummary::zone), ""},
+      {{.header = "HOST0", .drop = 1}, text(&JobSummary::host0), "host 0 "},
+      {{.header = "STATUS"},
+       [with_familiar](const JobSummary& job) {
+         return ui::Cell(StatusText(job.state, with_familiar ? job.familiar : ""),
+                         ToneOfState(job.state));
+       }},
+      {{.header = "SINCE"},
+       [&view](const JobSummary& job) { return ui::Cell(Ago(job.since, view.now)); }},
+      {{.header = "WHY", .flexible = 1, .enough = 24}, text(&JobSummary::why)},
+  };
+}
+
+bool IsShared(const Part& part, const std::vector<JobSummary>& jobs) {
+  if (!part.shared || jobs.size() < 2) return false;
+  const std::string first = part.cell(jobs.front()).text;
+  return std::all_of(jobs.begin(), jobs.end(),
+                     [&](const JobSummary& job) { return part.cell(job).text == first; });
+}
+
+/// What all jobs have in common is said once: "all 30 jobs: user ann, v4-32, us-central2-b".
+std::string TakeShared(std::vector<Part>& parts, const std::vector<JobSummary>& jobs) {
+  std::vector<std::string> said;
+  std::erase_if(parts, [&](const Part& part) {
+    if (!IsShared(part, jobs)) return false;
+    const std::string text = part.cell(jobs.front()).text;
+    if (text != "-") said.push_back(*part.shared + text);
+    return true;
+  });
+  if (said.empty()) return {};
+  return fmt::format("all {} jobs: {}\n", jobs.size(), base::Join(said, ", "));
+}
+
 }  // namespace
 
 std::string RenderText(const JobList& view, const ui::Style& style) {
-  ui::Table table({{.header = "ID"},
-                   {.header = "USER", .flexible = true, .drop = 1},
-                   {.header = "NAME", .flexible = true},
-                   {.header = "ACCELERATOR"},
-                   {.header = "ZONE"},
-                   {.header = "HOST0", .drop = 2},
-                   {.header = "STATUS"},
-                   {.header = "SINCE"},
-                   {.header = "WHY", .flexible = true}});
+  ui::Style fit = style;
+  if (view.wide) fit.width = 0;
   // The familiar word takes eleven columns, too many for a narrow terminal.
-  const bool narrow = style.width > 0 && style.width < 120;
-  for (const ports::JobSummary& job : view.jobs) {
-    table.AddRow({core::FormatJobId(job.id),
-                  OrDash(job.user),
-                  job.name,
-                  OrDash(job.accelerator),
-                  OrDash(job.zone),
-                  OrDash(job.host0),
-                  {StatusText(job.state, narrow ? "" : job.familiar), ToneOfState(job.state)},
-                  Ago(job.since, view.now),
-                  job.why});
+  std::vector<Part> parts = PartsOf(view, fit.width == 0 || fit.width >= 120);
+  std::string text;
+  if (fit.width > 0 && view.header) text = TakeShared(parts, view.jobs);
+  if (!text.empty())
+    text =
+        ui::Paint(ui::Tone::kDim, ui::Clean(text.substr(0, text.size() - 1), style.utf8), style) +
+        "\n";
+  std::vector<ui::Column> columns;
+  for (const Part& part : parts) columns.push_back(part.column);
+  ui::Table table(std::move(columns));
+  const int taken = (text.empty() ? 0 : 1) + (view.header ? 1 : 0) + 1;
+  const auto all = static_cast<int>(view.jobs.size());
+  const bool cut = view.height > 0 && all + taken > view.height;
+  const int shown = cut ? std::max(1, view.height - taken - 1) : all;
+  for (int row = 0; row < shown; ++row) {
+    std::vector<ui::Cell> cells;
+    for (const Part& part : parts)
+      cells.push_back(part.cell(view.jobs[static_cast<std::size_t>(row)]));
+    table.AddRow(std::move(cells));
   }
-  return table.Render(style);
+  text += table.Render(fit, view.header);
+  if (cut) text += fmt::format("and {} more\n", all - shown);
+  return text;
 }
 
 std::string RenderQuiet(const JobList& view) {
   std::string text;
-  for (const ports::JobSummary& job : view.jobs) text += core::FormatJobId(job.id) + "\n";
+  for (const JobSummary& job : view.jobs) text += core::FormatJobId(job.id) + "\n";
   return text;
 }
 
 base::OrderedJson ToJson(const JobList& view) {
   base::OrderedJson jobs = base::OrderedJson::array();
-  for (const ports::JobSummary& job : view.jobs) jobs.push_back(ToJson(job));
+  for (const JobSummary& job : view.jobs) jobs.push_back(ToJson(job));
   return {{"jobs", std::move(jobs)}};
 }
 

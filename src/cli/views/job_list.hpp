@@ -9,10 +9,13 @@
 
 namespace jobman::cli::views {
 
-/// `jobman list`: a row per job, sorted by number.
+/// `jobman list`: a row per job.
 struct JobList {
   std::vector<ports::JobSummary> jobs = {};
   core::TimePoint now = {};
+  bool wide = false;  ///< every column, whole
+  bool header = true;
+  int height = 0;  ///< lines that fit the window; more jobs are only counted; 0: no limit
 };
 std::string RenderText(const JobList& view, const ui::Style& style);
 /// The ids, one per line.

@@ -36,6 +36,8 @@ TimePoint WakeAt(const Turn& turn) {
   const bool settling = job.slice && job.slice->phase != SlicePhase::kCreated;
   const auto* backing_off = std::get_if<BackingOff>(&job.state);
   if (backing_off != nullptr && !settling) wake = backing_off->until;
+  if (const auto until = GivenBackAt(job); until && *until > turn.now)
+    wake = std::min(wake, *until);
   if (!job.stage || job.stage->stop) return wake;
   const Stage& stage = *job.stage;
   const SetupStep* const step = StepOf(job.spec, stage.id);

@@ -191,7 +191,10 @@ void Advance(Turn& turn, const Done&) {
     return slice.reset();
   }
   // A slice that was never ready is of no use to the user, and would be billed once granted.
-  if (!held || SliceIsDead(turn)) GiveSliceUp(turn);
+  const auto until = GivenBackAt(turn.job);
+  const bool due = until && *until <= turn.now;
+  if (held && due) turn.Say(turn.job.why + "; its slice is given back, as job.when_done says");
+  if (!held || due || SliceIsDead(turn)) GiveSliceUp(turn);
 }
 
 }  // namespace jobman::core

@@ -7,9 +7,9 @@ namespace {
 
 Table Jobs() {
   Table table({{.header = "ID", .right = true},
-               {.header = "NAME", .flexible = true},
+               {.header = "NAME", .flexible = 1},
                {.header = "STATUS"},
-               {.header = "WHY", .flexible = true}});
+               {.header = "WHY", .flexible = 1}});
   table.AddRow({"7", "a", Cell{"RUNNING", Tone::kGood}, "the command runs on 4 hosts"});
   table.AddRow({"42", "resnet-ablation", Cell{"FAILED", Tone::kBad}, ""});
   return table;
