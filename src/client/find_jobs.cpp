@@ -67,11 +67,46 @@ Task<Result<JobId>> FindJob(ports::JobStore* jobs, std::string word) {
   co_return co_await Unknown(jobs, word, what);
 }
 
+namespace {
+
+bool IsPattern(const std::string& word) {
+  return word.find_first_of("*?") != std::string::npos;
+}
+
+/// By number.
+Task<Result<std::vector<JobId>>> FindMatches(ports::JobStore* jobs, std::string pattern) {
+  JM_CO_ASSIGN_OR_RETURN(const std::vector<JobId> named, co_await jobs->FindByName(pattern));
+  std::vector<JobId> ids;
+  if (!named.empty()) {
+    ids.push_back(*std::max_element(named.begin(), named.end()));
+    co_return ids;
+  }
+  const ports::JobFilter matching{.name_glob = pattern};
+  JM_CO_ASSIGN_OR_RETURN(const auto rows, co_await jobs->List(matching));
+  for (const ports::JobSummary& row : rows) ids.push_back(row.id);
+  std::sort(ids.begin(), ids.end());
+  if (ids.empty()) {
+    co_return base::NotFound("no job's name matches \"" + pattern + "\"",
+                             "jobman list --all shows every job");
+  }
+  co_return ids;
+}
+
+}  // namespace
+
 Task<Result<std::vector<JobId>>> FindJobs(ports::JobStore* jobs, std::vector<std::string> words) {
   std::vector<JobId> ids;
   for (const std::string& word : words) {
-    JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    std::vector<JobId> found;
+    if (IsPattern(word)) {
+      JM_CO_ASSIGN_OR_RETURN(found, co_await FindMatches(jobs, word));
+    } else {
+      JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
+      found.push_back(id);
+    }
+    for (const JobId id : found) {
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    }
   }
   co_return ids;
 }
@@ -79,6 +114,7 @@ Task<Result<std::vector<JobId>>> FindJobs(ports::JobStore* jobs, std::vector<std
 Task<Result<std::vector<JobId>>> FindJobsToRemove(ports::JobStore* jobs,
                                                   std::vector<std::string> words) {
   for (const std::string& word : words) {
+    if (IsPattern(word)) continue;
     JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
     JM_CO_TRY(co_await MustBeOnlyOne(jobs, word, id));
   }

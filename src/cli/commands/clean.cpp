@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/confirm.hpp"
 #include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
 #include "jobman/client/clean_jobs.hpp"
@@ -10,10 +11,16 @@
 namespace jobman::cli {
 namespace {
 
-base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
+base::Result<int> RunClean(App& app, const std::vector<std::string>& words, bool yes) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
                       context.Await(client::FindJobsToRemove(context.stores.jobs, words)));
+  std::vector<core::Job> jobs;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
+    jobs.push_back(std::move(job));
+  }
+  if (!yes && !Confirm(app, "delete, with records and logs,", jobs)) return kJobFailed;
   const auto tell = [&app](core::JobId id) {
     app.Say("deleting the cloud resources of job " + core::FormatJobId(id));
   };
@@ -37,9 +44,12 @@ base::Result<int> RunClean(App& app, const std::vector<std::string>& words) {
 void AddClean(CLI::App& root, Invocation& chosen) {
   auto jobs = std::make_shared<std::vector<std::string>>();
   CLI::App* command = root.add_subcommand("clean", "Delete, and drop the records and logs as well");
-  command->add_option("JOB", *jobs, "Numbers or names")->required();
-  command->callback(
-      [jobs, &chosen] { chosen.run = [jobs](App& app) { return RunClean(app, *jobs); }; });
+  command->add_option("JOB", *jobs, "Numbers, names, or patterns: 'sweep-*'")->required();
+  auto yes = std::make_shared<bool>(false);
+  command->add_flag("-y,--yes", *yes, "Without asking");
+  command->callback([jobs, yes, &chosen] {
+    chosen.run = [jobs, yes](App& app) { return RunClean(app, *jobs, *yes); };
+  });
 }
 
 }  // namespace jobman::cli

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/confirm.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/job_file.hpp"
 #include "cli/narrator.hpp"
@@ -20,6 +21,7 @@ struct WishOptions {
   std::string file = {};  ///< a changed job file
   JobFileOptions changes = {};
   bool wait = false;
+  bool yes = false;       ///< delete without asking
   std::string said = {};  ///< what was requested, for people: "cancelling"
 };
 
@@ -55,8 +57,23 @@ base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Cont
   return context.Await(client::SetWishes(context, options.order));
 }
 
+/// Whether to go on.
+base::Result<bool> MayRemove(App& app, const client::Context& context, const WishOptions& options) {
+  if (options.order.wish != core::Wish::kDelete || options.yes) return true;
+  JM_ASSIGN_OR_RETURN(const auto ids, context.Await(client::FindJobsToRemove(context.stores.jobs,
+                                                                             options.order.jobs)));
+  std::vector<core::Job> jobs;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
+    jobs.push_back(std::move(job));
+  }
+  return Confirm(app, "delete", jobs);
+}
+
 base::Result<int> RunWish(App& app, const WishOptions& options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const bool may, MayRemove(app, context, options));
+  if (!may) return kJobFailed;
   JM_ASSIGN_OR_RETURN(const auto wished, SetWishes(app, context, options));
   std::vector<core::JobId> ids;
   for (const client::Wished& one : wished) ids.push_back(one.job);
@@ -80,7 +97,8 @@ base::Result<int> RunWish(App& app, const WishOptions& options) {
 CLI::App* AddWish(CLI::App& root, Invocation& chosen, const std::string& name,
                   const std::string& help, const std::shared_ptr<WishOptions>& options) {
   CLI::App* command = root.add_subcommand(name, help);
-  command->add_option("JOB", options->order.jobs, "Numbers or names")->required();
+  command->add_option("JOB", options->order.jobs, "Numbers, names, or patterns: 'sweep-*'")
+      ->required();
   const bool ends =
       options->order.wish == core::Wish::kCancel || options->order.wish == core::Wish::kDelete;
   command->add_flag("--wait", options->wait,
@@ -135,8 +153,10 @@ void AddRequeue(CLI::App& root, Invocation& chosen) {
 }
 
 void AddDelete(CLI::App& root, Invocation& chosen) {
+  const auto options = Order(core::Wish::kDelete, "deleting");
   AddWish(root, chosen, "delete", "Stop, and delete every cloud resource; records and logs stay",
-          Order(core::Wish::kDelete, "deleting"));
+          options)
+      ->add_flag("-y,--yes", options->yes, "Without asking");
 }
 
 }  // namespace jobman::cli

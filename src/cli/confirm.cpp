@@ -1,0 +1,43 @@
+#include "cli/confirm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/ui/ask.hpp"
+
+namespace jobman::cli {
+namespace {
+
+/// "jobs 000001 (train), 000002 (eval) and 3 more, 2 of them not over"
+std::string Named(const std::vector<core::Job>& jobs) {
+  constexpr std::size_t kMostNames = 5;
+  std::vector<std::string> names;
+  for (const core::Job& job : jobs) {
+    if (names.size() < kMostNames)
+      names.push_back(core::FormatJobId(job.id) + " (" + job.name + ")");
+  }
+  std::string text = (jobs.size() == 1 ? "job " : "jobs ") + base::Join(names, ", ");
+  if (jobs.size() > names.size()) text += fmt::format(" and {} more", jobs.size() - names.size());
+  const auto active = std::count_if(jobs.begin(), jobs.end(),
+                                    [](const core::Job& job) { return !core::IsFinal(job.state); });
+  if (active == 0) return text;
+  if (jobs.size() == 1) return text + fmt::format(", which is {}", core::StateName(jobs[0].state));
+  return text + fmt::format(", {} of them not over", active);
+}
+
+}  // namespace
+
+bool Confirm(App& app, const std::string& doing, const std::vector<core::Job>& jobs) {
+  const bool harmless = jobs.size() < 2 && (jobs.empty() || core::IsFinal(jobs[0].state));
+  const bool nobody = app.mode() != OutputMode::kText || !app.terminal().facts().err_screen;
+  if (harmless || nobody) return true;
+  app.terminal().Flush();
+  const auto answer = ui::AskYesNo(app.terminal(), 0, doing + " " + Named(jobs) + "?");
+  const bool may = !answer.ok() || *answer;
+  if (!may) app.Say("nothing was deleted");
+  return may;
+}
+
+}  // namespace jobman::cli
