@@ -100,4 +100,26 @@ base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
   }
 }
 
+std::int64_t LastLinesFrom(const base::Path& path, std::int64_t lines) {
+  constexpr std::int64_t kMostBack = std::int64_t{16} << 20;
+  const std::int64_t size = base::FileSize(path).value_or(0);
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd || lines <= 0) return size;
+  std::string piece(kPiece, '\0');
+  std::int64_t left = lines;
+  std::int64_t end = size;
+  while (end > std::max<std::int64_t>(0, size - kMostBack)) {
+    const std::int64_t from = std::max<std::int64_t>(0, end - static_cast<std::int64_t>(kPiece));
+    const ssize_t got = ::pread(fd.get(), piece.data(), static_cast<std::size_t>(end - from), from);
+    if (got <= 0) return size;
+    for (std::int64_t at = got; at-- > 0;) {
+      const bool ends_file = from + at + 1 == size;  // the last line's own end
+      if (piece[static_cast<std::size_t>(at)] != '\n' || ends_file) continue;
+      if (--left == 0) return from + at + 1;
+    }
+    end = from;
+  }
+  return end;
+}
+
 }  // namespace jobman::client

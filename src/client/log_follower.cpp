@@ -46,6 +46,7 @@ base::Task<base::Status> LogFollower::Poll(Take take) {
       news = news || grew;
     }
   }
+  began_ = true;
   const bool gone = options_.only_attempt && job_.attempt > *options_.only_attempt;
   done_ = !news && (gone || Over(job_));
   co_return base::Ok();
@@ -67,11 +68,17 @@ bool LogFollower::Wants(const LogStage& stage) const {
   return !first || !core::RunsBefore(stage.name, options_.first_stage);
 }
 
+std::int64_t& LogFollower::OffsetOf(const base::Path& path) {
+  const auto [place, fresh] = offsets_.try_emplace(path.native(), 0);
+  if (fresh && !began_ && options_.tail) place->second = LastLinesFrom(path, *options_.tail);
+  return place->second;
+}
+
 base::Result<bool> LogFollower::ReadStage(const LogStage& stage, const Take& take) {
   bool grew = false;
   for (const LogFile& file : LogFiles(context_.paths, id_, stage)) {
     if (!options_.hosts.Contains(file.host)) continue;
-    std::int64_t& offset = offsets_[file.path.native()];
+    std::int64_t& offset = OffsetOf(file.path);
     if (base::FileSize(file.path).value_or(0) <= offset) continue;
     grew = true;
     JM_ASSIGN_OR_RETURN(offset, ReadLog(file.path, offset, [&](std::string_view bytes) {

@@ -43,4 +43,8 @@ int HostCount(const base::StatePaths& paths, const core::Job& job, const LogStag
 base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
                                    const std::function<bool(std::string_view)>& take);
 
+/// Where the last `lines` lines of the file begin. Looks at its last 16 MiB at most; a missing file
+/// is empty.
+std::int64_t LastLinesFrom(const base::Path& path, std::int64_t lines);
+
 }  // namespace jobman::client

@@ -24,6 +24,8 @@ class LogFollower {
     std::optional<std::string> only_stage = {};
     std::optional<int> only_attempt = {};
     core::HostSet hosts = {};
+    /// Of the files that are there at the beginning, only this many last lines; nothing: all.
+    std::optional<std::int64_t> tail = {};
     base::Duration poll_every = kLookAtJobs;
   };
   /// Takes output of `host` in `stage`; false stops reading.
@@ -47,6 +49,7 @@ class LogFollower {
  private:
   base::Task<base::Status> LookAtJob();
   bool Wants(const LogStage& stage) const;
+  std::int64_t& OffsetOf(const base::Path& path);
   base::Result<bool> ReadStage(const LogStage& stage, const Take& take);
 
   Context context_;
@@ -56,6 +59,7 @@ class LogFollower {
   std::optional<std::int64_t> seen_change_ = {};
   std::map<std::string, std::int64_t> offsets_ = {};  ///< by path
   base::TimePoint saw_controller_;
+  bool began_ = false;  ///< the files that were there at the beginning are known
   bool done_ = false;
 };
 

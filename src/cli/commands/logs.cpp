@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/line_filter.hpp"
 #include "cli/log_printer.hpp"
 #include "cli/views/folded_logs.hpp"
 #include "jobman/client/find_jobs.hpp"
@@ -24,17 +25,23 @@ struct LogsOptions {
   std::string job = {};
   std::string hosts = "all";
   client::LogQuery query = {};
+  std::optional<std::int64_t> tail = {};
+  std::string grep = {};
   bool follow = false;
   bool fold = false;
 };
 
 constexpr base::Duration kReadEvery = std::chrono::milliseconds{100};
+/// Lines of each host that --follow begins with.
+constexpr std::int64_t kTailOfFollow = 20;
 
 // What `logs` works on, once its arguments are resolved.
 struct Request {
   client::Context context = {};
   core::Job job = {};
   client::LogQuery query = {};
+  std::optional<std::int64_t> tail = {};
+  LineFilter filter = {};
 };
 
 bool OnlyOne(const core::HostSet& hosts) {
@@ -42,7 +49,10 @@ bool OnlyOne(const core::HostSet& hosts) {
 }
 
 Result<Request> Understand(App& app, const LogsOptions& options) {
-  Request request{.query = options.query};
+  Request request{.query = options.query, .tail = options.tail};
+  auto filter = LineFilter::For(options.grep);
+  if (!filter.ok()) return std::move(filter).error().With("--grep");
+  request.filter = *std::move(filter);
   JM_ASSIGN_OR_RETURN(request.context, app.OpenForReading());
   const client::Context& context = request.context;
   JM_ASSIGN_OR_RETURN(const core::JobId id,
@@ -94,15 +104,20 @@ Result<int> PrintFolded(App& app, const Request& request, const client::ChosenLo
   return kSuccess;
 }
 
-Result<int> PrintFiles(App& app, const Request& request, const client::ChosenLogs& logs) {
+Result<int> PrintFiles(App& app, Request& request, const client::ChosenLogs& logs) {
   const LogStage& stage = logs.stage;
   LogPrinter printer(app, request.job.id, logs.files.size() == 1, false);
   const int host_count = client::HostCount(request.context.paths, request.job, stage);
   for (const LogFile& file : logs.files) {
-    const auto read = client::ReadLog(file.path, 0, [&](std::string_view bytes) {
+    const auto print = [&](std::string_view bytes) {
       return printer.Print(stage, file.host, host_count, bytes);
+    };
+    const std::int64_t from = request.tail ? client::LastLinesFrom(file.path, *request.tail) : 0;
+    const auto read = client::ReadLog(file.path, from, [&](std::string_view bytes) {
+      return print(request.filter.Take(file.host, bytes));
     });
     if (!read.ok()) return read.error();
+    for (const auto& [host, rest] : request.filter.Finish()) print(rest);
     printer.Finish();
   }
   return kSuccess;
@@ -115,16 +130,17 @@ Result<int> NoLogsYet(App& app, const Request& request) {
   return kSuccess;
 }
 
-Result<int> PrintOnce(App& app, const Request& request, bool fold) {
+Result<int> PrintOnce(App& app, Request& request, bool fold) {
   JM_ASSIGN_OR_RETURN(const auto logs,
                       client::ChooseLogs(request.context.paths, request.job.id, request.query));
   if (!logs) return NoLogsYet(app, request);
   return fold ? PrintFolded(app, request, *logs) : PrintFiles(app, request, *logs);
 }
 
-Result<int> Follow(App& app, const Request& request) {
+Result<int> Follow(App& app, Request& request) {
   auto from = client::FollowFrom(request.context.paths, request.job, request.query);
   from.poll_every = kReadEvery;
+  from.tail = request.tail.value_or(kTailOfFollow);
   client::LogFollower follower(request.context, request.job.id, std::move(from));
   LogPrinter printer(app, request.job.id, OnlyOne(request.query.hosts), true);
   std::optional<LogStage> last;
@@ -132,7 +148,7 @@ Result<int> Follow(App& app, const Request& request) {
   const auto take = [&](const LogStage& stage, int host, std::string_view bytes) {
     if (last != stage) host_count = client::HostCount(request.context.paths, follower.job(), stage);
     last = stage;
-    return printer.Print(stage, host, host_count, bytes);
+    return printer.Print(stage, host, host_count, request.filter.Take(host, bytes));
   };
   JM_ASSIGN_OR_RETURN(const bool done, follower.Follow(take, {}));
   printer.Finish();
@@ -143,10 +159,13 @@ Result<int> Follow(App& app, const Request& request) {
 }
 
 Result<int> RunLogs(App& app, const LogsOptions& options) {
+  if (options.fold && (options.tail || !options.grep.empty())) {
+    return base::InvalidArgument("--fold compares whole logs", "leave out --tail and --grep");
+  }
   if (options.follow && options.fold)
     return base::InvalidArgument("--follow and --fold exclude each other",
                                  "folding compares whole logs: ask for it when the stage is over");
-  JM_ASSIGN_OR_RETURN(const Request request, Understand(app, options));
+  JM_ASSIGN_OR_RETURN(Request request, Understand(app, options));
   return options.follow ? Follow(app, request) : PrintOnce(app, request, options.fold);
 }
 
@@ -158,6 +177,13 @@ void AddLogs(CLI::App& root, Invocation& chosen) {
       "logs", "Print the hosts' output: of the latest attempt's command, or its last setup step");
   command->add_option("JOB", options->job, "Number or name")->required();
   command->add_flag("-f,--follow", options->follow, "Follow until the job is over");
+  command
+      ->add_option("--tail", options->tail,
+                   "Only the last lines of each host; --follow begins with 20")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--grep", options->grep, "Only lines that match, as for grep -E")
+      ->type_name("PATTERN");
   command->add_option("--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS");
   command->add_option("--stage", options->query.stage, "\"run\", or a setup step by its name")
