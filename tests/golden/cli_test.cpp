@@ -145,6 +145,14 @@ void MakeBackOff(ports::Turn& turn) {
   turn.job.why = "no v4-32 capacity in us-central2-b: trying again in 45s";
 }
 
+void MakeHeld(ports::Turn& turn) {
+  turn.job.state = core::Done{.outcome = core::Outcome::kSucceeded};
+  turn.job.since = kNoon - 2h;
+  turn.job.attempt = 1;
+  turn.job.why = "the command ended with exit code 0 on 4 hosts";
+  turn.job.slice = FourHosts(turn.job.name + "-a1");
+}
+
 void MakeDeleted(ports::Turn& turn) {
   turn.job.state = core::Done{.outcome = core::Outcome::kDeleted};
   turn.job.since = kNoon - 240h;
@@ -186,6 +194,22 @@ TEST_F(CliGolden, ListFitsIntoATerminal) {
   Expect("list_200", {{"list"}});
   world_.around.term = "xterm";
   Expect("list_colour", {{"list"}, {"list", "--no-color", "--name", "eval"}});
+}
+
+TEST_F(CliGolden, ListShowsWhatIsHeldAndWhatAllHaveInCommon) {
+  world_.fill = [](test::MemoryStore& store) {
+    for (int i = 1; i <= 30; ++i) {
+      Put(store, "sweep-lr-" + std::to_string(i), i % 3 == 0 ? MakeHeld : MakeRunning);
+    }
+  };
+  world_.around.out_tty = true;
+  world_.around.ioctl_width = 80;
+  world_.around.ioctl_height = 24;
+  Expect("list_sweep", {{"list"}, {"list", "--no-header", "--sort", "status"}});
+  world_.on_pause = [](test::MemoryStore&) { return false; };
+  Expect("list_window", {{"list", "--watch"}});
+  Expect("list_output",
+         {{"list", "-o", "name", "--name", "*-1"}, {"list", "-o", "wide", "--name", "*-1*"}});
 }
 
 TEST_F(CliGolden, ListIsAsciiWithoutUtf8) {
@@ -274,7 +298,11 @@ TEST_F(CliGolden, Logs) {
                   {"logs", "1", "--host", "x"},
                   {"logs", "1", "--stage", "rn"},
                   {"logs", "1", "--attempt", "9"},
-                  {"logs", "1", "-f", "--fold"}});
+                  {"logs", "1", "-f", "--fold"},
+                  {"logs", "1", "--tail", "1"},
+                  {"logs", "1", "--grep", "loss [^n]"},
+                  {"logs", "1", "--grep", "loss ["},
+                  {"logs", "1", "--fold", "--tail", "1"}});
 }
 
 TEST_F(CliGolden, LogsFollowTheJobThroughItsStagesUntilItEnds) {

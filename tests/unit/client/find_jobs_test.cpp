@@ -59,6 +59,19 @@ TEST_F(JobRef, EachJobOnceInTheOrderGiven) {
   EXPECT_THAT(*ids, ElementsAre(JobId{3}, JobId{2}));
 }
 
+TEST_F(JobRef, APatternMeansEveryJobWhoseNameMatches) {
+  const auto ids = test::RunNow(FindJobs(store_.stores().jobs, {"*a*", "2"}));
+  ASSERT_TRUE(ids.ok());
+  EXPECT_THAT(*ids, ElementsAre(JobId{1}, JobId{2}, JobId{3}));
+  EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"tr*"})).ok())
+      << "more than one is what it says";
+  const auto none = test::RunNow(FindJobs(store_.stores().jobs, {"x*"}));
+  EXPECT_EQ(none.error().message, "no job's name matches \"x*\"");
+  EXPECT_TRUE(store_.Create({.name = "why?"}, "", {}).ok());
+  EXPECT_THAT(*test::RunNow(FindJobs(store_.stores().jobs, {"why?"})), ElementsAre(JobId{5}))
+      << "a name is a name";
+}
+
 TEST_F(JobRef, RemovingRefusesAnAmbiguousName) {
   const auto choice = test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "train"}));
   ASSERT_FALSE(choice.ok());

@@ -159,6 +159,31 @@ TEST(ReconcileStage, AJobFileForAnotherSliceWaitsUntilTheSliceIsGone) {
   EXPECT_NE(again.job().spec.tpu.zone, "europe-west4-b");
 }
 
+TEST(ReconcileStage, TheSliceOfAJobThatIsOverIsGivenBackAsWhenDoneSays) {
+  Job job = JobBuilder().Build();
+  job.spec.when_done.action = SliceUse::kDelete;
+  Reconciling at_once(job);
+  at_once.ToRunning().AllEnd(0);
+  EXPECT_EQ(at_once.state(), "SUCCEEDED");
+  EXPECT_EQ(at_once.job().slice->phase, SlicePhase::kDeleting);
+  EXPECT_THAT(at_once.job().why, testing::HasSubstr("its slice is given back"));
+
+  job.spec.when_done = {.keep = minutes{30}};
+  Reconciling later(job);
+  later.ToRunning().AllEnd(1);
+  EXPECT_EQ(later.state(), "FAILED");
+  EXPECT_EQ(GivenBackAt(later.job()), later.job().since + minutes{30});
+  later.After(minutes{29}).Ready();
+  EXPECT_EQ(later.job().slice->phase, SlicePhase::kCreated);
+  later.After(minutes{2}).Ready();
+  EXPECT_EQ(later.job().slice->phase, SlicePhase::kDeleting);
+  EXPECT_EQ(later.state(), "FAILED");
+
+  Reconciling kept(JobBuilder().Build());
+  kept.ToRunning().AllEnd(0).After(minutes{6000}).Ready();
+  EXPECT_EQ(kept.job().slice->phase, SlicePhase::kCreated);
+}
+
 /// run --cmd-only, of a job whose step cannot succeed.
 TEST(ReconcileStage, ACommandAloneNeedsNoSetupForOneAttempt) {
   Reconciling r(JobBuilder().Step("install").Build());

@@ -1,0 +1,26 @@
+#include "jobman/core/prices.hpp"
+
+#include <gtest/gtest.h>
+
+namespace jobman::core {
+namespace {
+
+TEST(Prices, AreOfAllChipsOfTheSlice) {
+  TpuSpec tpu{.accelerator = "v4-32", .zone = "us-central2-b"};
+  tpu.pricing = Pricing::kOnDemand;
+  EXPECT_NEAR(HourlyPrice(tpu).value_or(0), 16 * 3.22, 0.001);
+  tpu.pricing = Pricing::kSpot;
+  EXPECT_NEAR(HourlyPrice(tpu).value_or(0), 16 * 0.9215, 0.001);
+  tpu.num_slices = 2;
+  EXPECT_NEAR(HourlyPrice(tpu).value_or(0), 32 * 0.9215, 0.001);
+}
+
+TEST(Prices, WhatIsNotKnownHasNone) {
+  EXPECT_FALSE(HourlyPrice({.accelerator = "v4-32", .zone = "mars-north1-a"}));
+  EXPECT_FALSE(HourlyPrice({.accelerator = "v9-1", .zone = "us-central2-b"}));
+  EXPECT_FALSE(HourlyPrice(
+      {.pricing = Pricing::kSpot, .accelerator = "v6e-8", .zone = "southamerica-west1-a"}));
+}
+
+}  // namespace
+}  // namespace jobman::core
