@@ -122,9 +122,26 @@ build() {
   cmake --build --preset "$preset" --target "$@"
 }
 
+# tell_failures FOLDER: which tests failed, and how the failure of each begins. What ctest prints is
+# long, and the tests run side by side.
+tell_failures() {
+  [ -s "$1/LastTestsFailed.log" ] || return 0
+  say "what failed:"
+  sed 's/^[0-9]*://' "$1/LastTestsFailed.log" | while IFS= read -r name; do
+    printf '  %s\n' "$name"
+    output=$(sed -n "/ Testing: $name\$/,/^<end of output>/p" "$1/LastTest.log" | sed '/^<end of/d')
+    begin=$(printf '%s\n' "$output" | grep -m 1 -A 4 -E ': Failure$|ERROR:|[Ee]rror: ') ||
+      begin=$(printf '%s\n' "$output" | tail -n 5)
+    printf '%s\n' "$begin" | sed 's/^/    /'
+  done
+}
+
 run_tests() {
   build check
-  ctest --preset check -j3
+  code=0
+  ctest --preset check -j3 || code=$?
+  [ "$code" -eq 0 ] || tell_failures "$root/build/check/Testing/Temporary"
+  return "$code"
 }
 
 demo() {

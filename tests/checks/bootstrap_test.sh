@@ -10,7 +10,7 @@ tree="$work/a check out"
 mkdir -p "$tree/tools"
 # Where services are forbidden must not depend on the machine: a container has such a file already.
 sed 's|^policy=/usr/sbin/|policy=/nonexistent/|' "$1/bootstrap.sh" >"$tree/bootstrap.sh"
-for tool in sh sed grep cat dirname env printf tee rm nproc; do
+for tool in sh sed grep cat dirname env printf tail tee rm nproc; do
   ln -s "$(command -v "$tool")" "$tree/tools/$tool"
 done
 
@@ -39,7 +39,7 @@ run() {
   shift 2
   : >"$work/calls"
   code=0
-  out=$(cd / && env -i PATH="$tree/tools" CALLS="$work/calls" ABSENT="$absent" \
+  out=$(cd / && env -i PATH="$tree/tools" CALLS="$work/calls" ABSENT="$absent" FAILED="${FAILED:-}" \
     sh "$tree/bootstrap.sh" "$@" 2>&1) || code=$?
   calls=$(cat "$work/calls")
   [ "$code" -eq "$expected" ] || complain "exit code $code, not $expected: bootstrap.sh $*"
@@ -85,3 +85,36 @@ tool sudo "$record"'
 [ "$1" != env ]'
 run 1 "libasio-dev" deps
 has "$calls" "sudo rm -f /nonexistent/policy-rc.d" "services stay forbidden"
+
+# When tests fail, the end of the output says which and how; the exit code is that of ctest.
+tool cmake "$record"
+# shellcheck disable=SC2016
+tool ctest 'log=build/check/Testing/Temporary
+echo "ctest says a lot"
+[ -n "$FAILED" ] || exit 0
+echo "7:unit_core
+9:check_format" >"$log/LastTestsFailed.log"
+echo "7/120 Testing: unit_core
+Command: unit_core
+a.cpp:3: Failure
+Expected: 1
+<end of output>
+9/120 Testing: check_format
+not formatted: b.cpp
+<end of output>
+10/120 Testing: unit_base
+c.cpp:3: Failure
+<end of output>" >"$log/LastTest.log"
+exit 8'
+mkdir -p "$tree/build/check/Testing/Temporary"
+FAILED='' run 0 "" test
+case $out in *"what failed"*) complain "tells of failures when there are none" ;; esac
+FAILED=yes run 8 "" test
+has "$out" "what failed:
+  unit_core
+    a.cpp:3: Failure
+    Expected: 1
+  check_format
+    9/120 Testing: check_format
+    not formatted: b.cpp" "does not say what failed"
+case $out in *c.cpp*) complain "tells of a test that did not fail" ;; esac
