@@ -115,6 +115,17 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
   return up;
 }
 
+/// What was given of the options that make a simulator what it is.
+std::vector<std::string> MakingOptions(const CLI::App& up) {
+  std::vector<std::string> given;
+  for (const CLI::Option* option : up.get_options()) {
+    const std::string name = option->get_name();
+    const bool asks = name == "--detach" || name == "--json" || name == "--attached";
+    if (option->count() > 0 && !asks) given.push_back(name);
+  }
+  return given;
+}
+
 /// Other users can read the arguments of a process, but not its memory.
 void Conceal(const std::string& secret, int argc, char** argv) {
   for (int i = 1; i < argc && !secret.empty(); ++i) {
@@ -175,10 +186,16 @@ int Main(int argc, char** argv) {
   serve->add_option("dir", args.served)->required();
   serve->add_option("port", args.port)->required();
 
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& end) {
+    constexpr int kUsage = 2;  // as of jobman
+    return app.exit(end) == 0 ? 0 : kUsage;
+  }
   const base::Path dir = base::ExpandHome(args.dir);
   args.dir = dir.string();
   Conceal(args.up.token, argc, argv);
+  args.up.given = MakingOptions(*up);
   if (up->parsed()) return Up(args);
   if (down->parsed()) return RunDown(dir, args.json);
   if (status->parsed()) return RunGet(dir, "status", args.json);

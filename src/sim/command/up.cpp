@@ -15,6 +15,7 @@
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/random.hpp"
+#include "jobman/base/strings.hpp"
 #include "sim/command/client.hpp"
 #include "sim/command/report.hpp"
 #include "sim/hosts/metadata_server.hpp"
@@ -244,7 +245,11 @@ int AwaitOther(const UpOptions& options) {
     const auto file = FindRunning(options.dir);
     if (file.ok()) {
       Announce(options, *file, "serves already");
-      return 0;
+      if (options.given.empty()) return 0;
+      return UpFails(
+          {.code = base::Code::kFailedPrecondition,
+           .message = base::Join(options.given, ", ") + ": ignored, since it serves already",
+           .hint = "jobman-sim down ends it; jobman-sim set changes settings while it serves"});
     }
     if (file.error().code == base::Code::kPermissionDenied) return UpFails(file.error());
     if (TryLock(options.dir)) return RunUp(options);

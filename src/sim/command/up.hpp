@@ -20,7 +20,8 @@ struct UpOptions {
   bool light = false;
   bool no_sandbox = false;
   bool json = false;
-  std::string token = {};  ///< that requests must carry; empty: a random one
+  std::vector<std::string> given = {};  ///< options that only a new simulator heeds: "--delays"
+  std::string token = {};               ///< that requests must carry; empty: a random one
   std::string settings_file = {};
   std::vector<std::string> settings = {};  ///< KEY=VALUE
   std::vector<std::string> shared = {};    ///< folders for all hosts
@@ -31,8 +32,8 @@ struct UpOptions {
 };
 
 /// Serves until SIGINT, SIGTERM or `down`; with `detach` starts a daemon for that and returns when
-/// it answers. If a simulator already serves this folder, reports it and succeeds. Returns the exit
-/// code.
+/// it answers. If a simulator already serves this folder, reports it; that is a success unless one
+/// of the options would change it. Returns the exit code.
 int RunUp(const UpOptions& options);
 
 }  // namespace jobman::sim

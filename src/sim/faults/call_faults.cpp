@@ -1,5 +1,6 @@
 #include "sim/faults/call_faults.hpp"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -100,6 +101,13 @@ base::Status CallFaults::Add(const Json& order) {
   fault.method = Text(order, "method");
   if (fault.method.empty())
     return base::InvalidArgument("a fault needs a method, for example nodes.create");
+  const bool known = std::any_of(methods_.begin(), methods_.end(), [&](const std::string& method) {
+    return base::GlobMatch(fault.method, method);
+  });
+  if (!known) {
+    return base::InvalidArgument("no method is named " + fault.method,
+                                 "known: " + base::Join(methods_, ", "));
+  }
   if (IsOfLists(fault.kind) && !IsListPattern(fault.method)) {
     return base::InvalidArgument(fault.name + " is a fault of listings",
                                  "for example of nodes.list or queuedResources.list");

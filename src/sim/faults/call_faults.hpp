@@ -3,6 +3,8 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "jobman/base/result.hpp"
 #include "sim/wire/api_error.hpp"
@@ -38,6 +40,8 @@ struct CallFault {
 /// The faults waiting for calls. The first that matches a call is used.
 class CallFaults {
  public:
+  /// `methods`: the methods that there are.
+  explicit CallFaults(std::vector<std::string> methods) : methods_(std::move(methods)) {}
   /// {"method": "nodes.create", "times": 3, "error": "unavailable", "retry_after": "2"}; `error` is
   /// a name of FaultNames or {"code": 13, "message": "..", "operation": true}.
   base::Status Add(const Json& order);
@@ -47,6 +51,7 @@ class CallFaults {
   Json ToJson() const;
 
  private:
+  std::vector<std::string> methods_;
   std::deque<CallFault> faults_ = {};
 };
 

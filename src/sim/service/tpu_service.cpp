@@ -56,6 +56,12 @@ const std::map<std::string, TpuService::Method>& TpuService::Methods() {
   return kMethods;
 }
 
+std::vector<std::string> TpuService::MethodNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, method] : Methods()) names.push_back(name);
+  return names;
+}
+
 void TpuService::Advance(TimePoint now) {
   timeline_.Advance(now);
 }

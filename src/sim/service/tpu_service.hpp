@@ -68,6 +68,7 @@ class TpuService {
   };
   using Method = Reply (TpuService::*)(const Call&, TimePoint);
   static const std::map<std::string, Method>& Methods();
+  static std::vector<std::string> MethodNames();
 
   Reply Answer(const Request& request, std::string& method, TimePoint now);
   /// Checks access and the request, calls the method, and shows the reply as the version does.
@@ -138,7 +139,7 @@ class TpuService {
   Operations operations_ = {};
   NodeRegistry nodes_;
   ResourceQueue queued_;
-  CallFaults faults_ = {};
+  CallFaults faults_{MethodNames()};
   Orders orders_;
   RequestLog log_ = {};
   RequestQuota quota_ = {};

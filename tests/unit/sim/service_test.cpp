@@ -104,6 +104,13 @@ TEST_F(ServiceTest, ListsFaults) {
   EXPECT_THAT(Message(reply), HasSubstr("drop_reply"));
 }
 
+TEST_F(ServiceTest, AFaultOfNoMethodIsRefusedWithTheMethods) {
+  const Reply reply =
+      Call("POST", "/sim/faults", {}, {{"method", "nosuch.method"}, {"error", "stockout"}});
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(Message(reply), HasSubstr("known: acceleratorTypes.get, acceleratorTypes.list"));
+}
+
 TEST_F(ServiceTest, CountsAndKeepsRequests) {
   CreateNode("t1", Spec("v4-8"));
   Call("GET", "nodes");

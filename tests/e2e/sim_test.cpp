@@ -1,0 +1,43 @@
+// The command line of the simulator says what it does not do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(Sim, AWrongCommandLineEndsWithTwo) {
+  Place place;
+  EXPECT_EQ(place.Sim({"up", "--nonsense"}).code, 2);
+  EXPECT_EQ(place.Sim({"nonsense"}).code, 2);
+  EXPECT_EQ(place.Sim({}).code, 2);
+  EXPECT_EQ(place.Sim({"--help"}).code, 0);
+}
+
+TEST(Sim, OptionsForASimulatorThatServesAlreadyAreNotIgnoredInSilence) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  EXPECT_EQ(place.Sim({"up", "--detach"}).code, 0) << "safe to repeat";
+  EXPECT_EQ(place.Sim({"up", "--json"}).code, 0);
+  const Ran ran = place.Sim({"up", "--detach", "--delays", "1h"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("--delays: ignored, since it serves already"),
+                             HasSubstr("jobman-sim set")));
+}
+
+TEST(Sim, AFaultOfAMethodThatThereIsNotIsRefused) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const Ran ran = place.Sim({"fault", "nosuch.method", "stockout"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("no method is named nosuch.method"),
+                             HasSubstr("nodes.create"), HasSubstr("queuedResources.list")));
+  EXPECT_EQ(place.Sim({"fault", "*.create", "stockout"}).code, 0);
+}
+
+}  // namespace
+}  // namespace jobman::test
