@@ -93,6 +93,16 @@ std::string BrevoMail(const core::BrevoSpec& brevo, const Message& message) {
   return mail.dump(-1, ' ', false, base::Json::error_handler_t::replace);
 }
 
+/// The event with a sentence for people. Chat services, Slack among them, show this member, and
+/// refuse a post without it.
+std::string PostBody(const Message& message) {
+  const auto event = base::ParseJson(message.body);
+  if (!event.ok() || !event->is_object()) return message.body;
+  base::Json body = *event;
+  body["text"] = WordsOf(message).subject + ": " + base::GetString(*event, "why");
+  return body.dump(-1, ' ', false, base::Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 base::Task<Status> HookNotifier::Tell(core::HookSpec hook, core::SmtpSpec smtp, Message message) {
@@ -127,7 +137,7 @@ base::Task<Status> HookNotifier::Post(core::HookSpec hook, Message message) {
                         .headers = {{"Content-Type", "application/json"},
                                     {"X-Jobman-Event", message.event},
                                     {"X-Jobman-Event-Id", message.event_id}},
-                        .body = std::move(message.body),
+                        .body = PostBody(message),
                         .timeout = hook.timeout};
   if (hook.url.empty()) {
     JM_CO_ASSIGN_OR_RETURN(request.url, Read(hook.url_from));

@@ -58,6 +58,23 @@ TEST(Hooks, CommandWebhookAndMailAreTold) {
   EXPECT_THAT(place.Jobman({"history", "1"}).out, HasSubstr("told mail to ada@example.com"));
 }
 
+TEST(Hooks, AChatServiceGetsTheTextThatItRequires) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  // As Slack does, which answers 400 no_text.
+  const Listener slack(WebhookThatAnswers([](const std::string& request) {
+    const base::Json event = EventIn(request);
+    return event.contains("text") && event["text"].is_string() ? 200 : 400;
+  }));
+  const std::string file =
+      place.JobFile("chat", 1, "exit 3", "on: {failed: " + Webhook(slack) + "}\n");
+  EXPECT_EQ(place.Jobman({"run", file}).code, 3);
+  ASSERT_TRUE(place.Until("the service to take it",
+                          [&] { return place.Show("1")["hook_deliveries"][0]["told"] == true; }));
+  EXPECT_EQ(EventIn(slack.heard().at(0))["text"],
+            "jobman: chat (1) failed: host 0 ended run with exit code 3");
+}
+
 TEST(Hooks, MailGoesOverTheApiOfBrevo) {
   Place place;
   place.StartSim({"--delays", "0"});

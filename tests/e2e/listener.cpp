@@ -68,7 +68,11 @@ void Listener::Serve() {
 }
 
 Listener::Talk WebhookThatSays(std::function<int()> status) {
-  return [status](int socket) {
+  return WebhookThatAnswers([status](const std::string&) { return status(); });
+}
+
+Listener::Talk WebhookThatAnswers(std::function<int(const std::string& request)> judge) {
+  return [judge](int socket) {
     std::string text;
     if (!HearUntil(socket, text, "\r\n\r\n")) return std::string{};
     const std::size_t body = text.find("\r\n\r\n") + 4;
@@ -78,7 +82,7 @@ Listener::Talk WebhookThatSays(std::function<int()> status) {
       if (count <= 0) break;
       text.append(buffer.data(), static_cast<std::size_t>(count));
     }
-    SayTo(socket, "HTTP/1.1 " + std::to_string(status()) +
+    SayTo(socket, "HTTP/1.1 " + std::to_string(judge(text)) +
                       " Said\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     return text;
   };

@@ -34,6 +34,8 @@ class Listener {
   std::thread thread_;
 };
 
+/// Receives a POST and answers with the status that it deserves.
+Listener::Talk WebhookThatAnswers(std::function<int(const std::string& request)> judge);
 /// Receives a POST and answers with this status.
 Listener::Talk WebhookThatSays(std::function<int()> status);
 /// Receives a mail over SMTP.

@@ -99,7 +99,10 @@ TEST_F(HookNotifierTest, AWebhookIsPostedTo) {
   const http::Request& request = script_->requests.at(0);
   EXPECT_EQ(request.method, "POST");
   EXPECT_EQ(request.url, "https://x.org/hook");
-  EXPECT_EQ(request.body, message_.body);
+  base::Json body = test::Parse(request.body);
+  EXPECT_EQ(body["text"], "jobman: train (42) failed: host 0 ended");
+  body.erase("text");
+  EXPECT_EQ(body, test::Parse(message_.body)) << "the event, and a sentence for chat services";
   EXPECT_THAT(
       request.headers,
       ElementsAre(Pair("Content-Type", "application/json"), Pair("X-Jobman-Event", "failed"),
