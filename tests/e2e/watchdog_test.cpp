@@ -25,9 +25,9 @@ TEST(Watchdog, AHangingCommandIsRestartedEvenAfterACrashOfTheController) {
   place.KillController();
   place.StartController();
   ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
-  const std::string reason = "watchdog no_output: no host wrote anything for 12s";
-  EXPECT_EQ(place.Log(1, 2, "run", 1), "up\n" + reason + "\n");
-  EXPECT_THAT(place.Jobman({"history", "1"}).out, HasSubstr(reason + ": stopping it"));
+  EXPECT_EQ(place.Log(1, 2, "run", 1), "up\nwatchdog no_output\n");
+  EXPECT_THAT(place.Jobman({"history", "1"}).out,
+              HasSubstr("watchdog no_output: no host wrote anything for 12s: stopping it"));
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("hang-000001-a1"));
   const base::Json shown = place.Show("1");
   EXPECT_EQ(shown["spent"]["infra"], 1);
@@ -63,7 +63,17 @@ TEST(Watchdog, ABadLineReplacesTheSliceOrFailsTheJob) {
               HasSubstr("watchdog bad_output: host 1 wrote a line that matches \"loss.*nan\": "
                         "step 7: loss = nan"));
   const base::Json attempts = place.Show("1")["attempts"];
-  EXPECT_THAT(attempts[1].value("reason", ""), HasSubstr("SLICE_FAILURE_CHIP_DRIVER_ERROR"));
+  EXPECT_EQ(attempts[1].value("reason", ""), "watchdog bad_output");
+}
+
+TEST(Watchdog, ACommandThatPrintsItsEnvironmentIsNotStoppedForWhatItDidBefore) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file = place.JobFile(
+      "prints", 1, "env\n[ $JOBMAN_ATTEMPT = 1 ] || exit 0\necho 'step 7 loss=nan'\nsleep 600",
+      "retries: {backoff: 1s}\nwatchdog: {bad_output: [{match: 'loss.*nan', do: restart}]}\n");
+  EXPECT_EQ(place.Jobman({"run", file}).code, 0);
+  EXPECT_EQ(place.Show("1")["attempts"].size(), 2U);
 }
 
 TEST(Watchdog, MaxDurationEndsTheJob) {

@@ -19,14 +19,13 @@ enum class RestartCause {
 };
 struct Restart {
   RestartCause cause = RestartCause::kInfra;
-  std::string detail = {};  ///< with kWatchdog: the rule and what was seen
+  std::string detail = {};  ///< with kWatchdog: the rule; never what a host wrote
   friend bool operator==(const Restart&, const Restart&) = default;
 };
 /// "preempted", ...
 std::string_view RestartCauseName(RestartCause cause);
 std::optional<RestartCause> RestartCauseFromName(std::string_view name);
-/// The cause and its detail, "watchdog no_output: no host wrote anything for 30m"; empty for the
-/// first attempt.
+/// The cause and its detail, "watchdog no_output"; empty for the first attempt.
 std::string RestartText(const std::optional<Restart>& restart);
 
 /// How an attempt ended.

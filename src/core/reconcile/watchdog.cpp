@@ -97,7 +97,8 @@ void EndAlarmed(Turn& turn) {
   if (!job.slice->unstopped.empty() || alarm.action == WatchdogAction::kNewSlice) GiveSliceUp(turn);
   Recover(turn, {.fault = Fault::kInfra,
                  .end = {.outcome = AttemptOutcome::kWatchdog, .detail = alarm.rule},
-                 .restart = {.cause = RestartCause::kWatchdog, .detail = what},
+                 // Not what was seen: a command that prints its environment would write it again.
+                 .restart = {.cause = RestartCause::kWatchdog, .detail = alarm.rule},
                  .error = std::move(error)});
 }
 
