@@ -107,6 +107,14 @@ std::string QueueTimeLeft(const Job& job, TimePoint now) {
                      base::FormatDuration(std::max(Duration{0}, *end - now)));
 }
 
+/// What the wait has been so far, beyond that for the last request.
+std::string WaitedSoFar(const Job& job, TimePoint now) {
+  if (!job.search) return base::FormatDuration(now - job.since) + " so far";
+  std::string text = base::FormatDuration(now - job.search->since) + " so far";
+  if (job.search->tries > 1) text += fmt::format(", {} tries", job.search->tries);
+  return text;
+}
+
 std::string SliceWait(const Job& job) {
   const bool uncertain = job.slice && job.slice->phase == SlicePhase::kIntended;
   return uncertain ? "the outcome of a request without a clear answer"
@@ -123,9 +131,8 @@ std::string WaitsFor(const Job& job, TimePoint now) {
       Overloaded{[](const Queued&) -> std::string { return "its turn"; },
                  [&](const Requesting&) { return "the cloud's answer in " + tpu.zone; },
                  [&](const Waiting&) {
-                   return fmt::format(
-                       "capacity for {} in {}, for {} so far{}", AcceleratorText(tpu), tpu.zone,
-                       base::FormatDuration(now - job.since), QueueTimeLeft(job, now));
+                   return fmt::format("capacity for {} in {}, for {}{}", AcceleratorText(tpu),
+                                      tpu.zone, WaitedSoFar(job, now), QueueTimeLeft(job, now));
                  },
                  [](const Provisioning&) -> std::string { return "the slice to become READY"; },
                  [&](const Setup&) { return StageWait(job); },
@@ -134,7 +141,9 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                    if (state.until <= now) return SliceWait(job);
                    const std::string left = base::FormatDuration(state.until - now);
                    if (state.for_maintenance) return "the maintenance, at most " + left;
-                   return "the next try in " + left;
+                   const bool again = job.search && job.search->tries > 1;
+                   return "the next try in " + left +
+                          (again ? "; waiting for " + WaitedSoFar(job, now) : "");
                  },
                  [&](const Cancelling&) { return StopWait(job); },
                  [&](const Deleting&) { return StopWait(job); },

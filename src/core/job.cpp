@@ -39,6 +39,11 @@ std::string_view OutcomeName(Outcome outcome) {
 
 }  // namespace
 
+std::string TriesText(const std::optional<Search>& search, TimePoint now) {
+  if (!search || search->tries < 2) return {};
+  return fmt::format("{} tries in {}", search->tries, base::FormatDuration(now - search->since));
+}
+
 std::string FormatJobId(JobId id) {
   return fmt::format("{:06}", id.value);
 }

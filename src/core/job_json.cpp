@@ -148,6 +148,10 @@ Json AttemptToJson(const Job& job) {
     PutText(json["end"], "detail", job.attempt_end->detail);
   }
   if (job.revised) json["revised"] = Json(SpecToJson(*job.revised));
+  if (job.search) {
+    json["search"] = {{"tries", job.search->tries}};
+    PutTime(json["search"], "since", job.search->since);
+  }
   return json;
 }
 
@@ -166,6 +170,10 @@ base::Status ReadAttempt(const Json& json, Job& job) {
   }
   if (const Json& revised = GetMember(json, "revised"); revised.is_object()) {
     JM_ASSIGN_OR_RETURN(job.revised, SpecFromJson(revised));
+  }
+  if (const Json& search = GetMember(json, "search"); search.is_object()) {
+    JM_ASSIGN_OR_RETURN(const TimePoint since, ReadTime(search, "since"));
+    job.search = Search{.since = since, .tries = GetSmallInt(search, "tries")};
   }
   return base::Ok();
 }

@@ -65,6 +65,7 @@ inline core::Job BusyJob(core::Job job) {
                .infra = 3,
                .streak = 4,
                .waited_until = base::FromMillis(1'767'225'699'000)};
+  job.search = core::Search{.since = base::FromMillis(1'767'225'600'000), .tries = 2};
   job.slice = SampleSlice(job.name + "-000001-a2");
   job.abandoned = {{.ref = {.place = job.slice->ref.place, .name = job.name + "-000001-a1"},
                     .until = base::FromMillis(1'767'225'900'004)}};

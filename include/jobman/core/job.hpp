@@ -104,6 +104,16 @@ struct Spent {
   friend bool operator==(const Spent&, const Spent&) = default;
 };
 
+/// The wait for a slice to work on, from the job's first request or from the loss of its slice;
+/// over when a stage begins.
+struct Search {
+  TimePoint since = {};
+  int tries = 0;  ///< requests of its own, each a new attempt
+  friend bool operator==(const Search&, const Search&) = default;
+};
+/// "31 tries in 2h13m"; empty before the second try.
+std::string TriesText(const std::optional<Search>& search, TimePoint now);
+
 /// A job: everything the reconciler knows about it.
 struct Job {
   JobId id = {};
@@ -125,6 +135,7 @@ struct Job {
   std::optional<AttemptEnd> attempt_end = {};  ///< how the attempt ended; nothing while it goes on
   int setup_epoch = 0;                         ///< grows with SetupWish::kRedo: setup runs again
   Spent spent = {};
+  std::optional<Search> search = {};
   std::optional<Slice> slice = {};
   std::vector<AbandonedRequest> abandoned = {};
   std::optional<Stage> stage = {};

@@ -27,6 +27,7 @@ bool TooLateToAsk(const Turn& turn) {
 /// Another job competes for the same capacity and was refused: this one would be refused too.
 void WaitForHold(Turn& turn, const RequestHold& hold) {
   const TpuSpec& tpu = turn.job.spec.tpu;
+  if (!turn.job.search) turn.job.search = Search{.since = turn.now};
   const std::string what =
       hold.error.reason == base::Reason::kRateLimit
           ? fmt::format("project {} has sent too many requests", tpu.project)
@@ -45,6 +46,8 @@ CreateSlice CreateEffect(const Turn& turn) {
 void AskForSlice(Turn& turn) {
   Job& job = turn.job;
   const TpuSpec& tpu = job.spec.tpu;
+  if (!job.search) job.search = Search{.since = turn.now};
+  ++job.search->tries;
   job.slice = IntendedSlice(SliceFor(job, job.attempt), turn.now);
   turn.Do(CreateEffect(turn));
   turn.Enter(Requesting{}, fmt::format("asking for slice {}: {} {} in {}", job.slice->ref.name,
@@ -211,6 +214,12 @@ void BeginWork(Turn& turn) {
   BeginStage(turn, set_up ? StageId{CommandStage{}} : StageId{SetupStage{}});
 }
 
+void EnterQueue(Turn& turn) {
+  const std::string tries = TriesText(turn.job.search, turn.now);
+  turn.Enter(Waiting{}, "queued resource " + turn.slice_name() + " is in the queue" +
+                            (tries.empty() ? "" : "; " + tries));
+}
+
 void AdvanceByView(Turn& turn) {
   switch (turn.view()) {
     case SliceView::kNotLooked:  // also while the API cannot be reached: no reason to give up
@@ -224,7 +233,7 @@ void AdvanceByView(Turn& turn) {
     }
     case SliceView::kWaiting:
       if (std::holds_alternative<Waiting>(turn.job.state)) return;
-      return turn.Enter(Waiting{}, "queued resource " + turn.slice_name() + " is in the queue");
+      return EnterQueue(turn);
     case SliceView::kProvisioning:
       if (std::holds_alternative<Provisioning>(turn.job.state)) return CheckProvisioningLimit(turn);
       return turn.Enter(Provisioning{}, "slice " + turn.slice_name() + " is being created");

@@ -86,6 +86,7 @@ void AdoptWish(Turn& turn) {
     case Wish::kRun:
       if (done == nullptr) return;
       job.spent = {};
+      job.search.reset();
       job.restart = Restart{.cause = RestartCause::kResumed};
       return turn.Enter(Queued{}, "resumed by the user");
     case Wish::kCancel:
@@ -94,6 +95,7 @@ void AdoptWish(Turn& turn) {
     case Wish::kReboot:
     case Wish::kRequeue:
       job.spent = {};
+      job.search.reset();
       job.restart = Restart{.cause = job.wish == Wish::kReboot ? RestartCause::kRebooted
                                                                : RestartCause::kRequeued};
       return turn.Enter(Cancelling{}, RestartText(job.restart) + " by the user");

@@ -145,6 +145,7 @@ void Recover(Turn& turn, Setback setback) {
   const bool worked = job.stage.has_value();
   job.stage.reset();
   job.restart = std::move(setback.restart);
+  if (!job.search) job.search = Search{.since = turn.now};
   const Duration quiet = turn.now - job.spent.waited_until;
   job.spent.streak = base::StreakAfter(job.spent.streak, quiet, BackoffOf(job.spec.retries)) + 1;
   const Duration wait = WaitAfter(turn, setback);
@@ -153,6 +154,7 @@ void Recover(Turn& turn, Setback setback) {
   if (why.ends_with('.')) why.pop_back();  // messages of the cloud end in one
   why += ": trying again";
   if (wait > Duration{0}) why += " in " + base::FormatDuration(wait);
+  if (const auto tries = TriesText(job.search, turn.now); !tries.empty()) why += "; " + tries;
   if (worked) turn.Tell(HookEvent::kRestarting, why);
   turn.Rest(BackingOff{.until = turn.now + wait, .error = std::move(error)}, std::move(setback.end),
             std::move(why));

@@ -316,6 +316,7 @@ void AdvanceStage(Turn& turn) {
 
 void BeginStage(Turn& turn, StageId id) {
   Job& job = turn.job;
+  job.search.reset();
   job.stage = MakeStage(job, id, turn.now);
   turn.Do(RunStage{.attempt = job.attempt, .stage = id});
   const std::int64_t hosts = Count(job.stage->hosts);

@@ -49,6 +49,7 @@ void Turn::Tell(HookEvent event, std::string text) {
 void Turn::Enter(JobState state, std::string text) {
   job.state = std::move(state);
   job.since = now;
+  if (IsFinal(job.state)) job.search.reset();
   if (const auto event = EventOf(job.state)) Tell(*event, text);
   Say(std::move(text));
 }

@@ -48,6 +48,25 @@ TEST(Explain, TheQueueShowsHowLongARequestMayStillWait) {
               HasSubstr("for 5h so far; tpu.valid_until ends the wait in 1h"));
 }
 
+TEST(Explain, AWaitIsCountedOverAllItsRequests) {
+  Job job = JobBuilder().Build();
+  job.spec.retries.backoff = job.spec.retries.backoff_cap = minutes{10};
+  Reconciling r(job);
+  r.Tick().Answered().Queued(QueuedState::kWaitingForResources).After(hours{1});
+  r.Queued(QueuedState::kFailed).Gone();
+  EXPECT_EQ(r.state(), "BACKOFF");
+  EXPECT_THAT(Of(r).waits_for, testing::Not(HasSubstr("tries"))) << "there was one";
+  r.After(minutes{5}).Answered().Queued(QueuedState::kWaitingForResources);
+  EXPECT_EQ(Of(r).because, "queued resource train-000042-a2 is in the queue; 2 tries in 1h5m");
+  r.After(hours{1});
+  EXPECT_EQ(Of(r).waits_for, "capacity for v4-32 in us-central2-b, for 2h5m so far, 2 tries");
+  r.Queued(QueuedState::kFailed).Gone();
+  EXPECT_THAT(Of(r).because, HasSubstr("; 2 tries in 2h5m"));
+  EXPECT_EQ(Of(r).waits_for, "the next try in 5m; waiting for 2h5m so far, 2 tries");
+  r.After(minutes{5}).Answered().Ready(4);
+  EXPECT_FALSE(r.job().search) << "it is over when work begins";
+}
+
 TEST(Explain, ARunCountsItsHosts) {
   Reconciling r(JobBuilder().Build());
   r.Tick().Answered().Ready(4).HostRuns(0).HostEnds(3);

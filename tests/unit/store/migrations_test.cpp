@@ -117,6 +117,7 @@ core::Job ExpectedJob(int version) {
   expected.restart = core::Restart{.cause = core::RestartCause::kPreempted};
   expected.attempt_end = core::AttemptEnd{.outcome = core::AttemptOutcome::kFailed};
   expected.spent.waited_until = {};
+  expected.search.reset();
   expected.slice->requests_sent = 1;
   expected.slice->delete_requested_at.reset();
   expected.slice->omitted_since.reset();
@@ -187,6 +188,7 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   expected.created_at = test::kNow;
   expected.wish_new = true;
   expected.version = 2;
+  expected.search.reset();
   expected.spec = job.spec;  // see UpgradeSpec.LosesNothing
   expected.slice->omitted_since.reset();
   expected.slice->lacking_since.reset();
