@@ -15,6 +15,7 @@ using Names = std::map<std::string, std::string>;
 void ResolveStep(Reader& reader, const std::string& path, std::size_t number, core::SetupStep& step,
                  Names& seen) {
   if (!reader.Has(path + ".name")) step.name = "step-" + std::to_string(number);
+  if (!reader.Has(path + ".strict")) step.strict = true;
   const auto [first, fresh] = seen.emplace(step.name, path);
   if (fresh) return;
   reader.Complain(path + ".name", path + ": there is already a step named \"" + step.name + "\"",

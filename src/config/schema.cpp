@@ -168,6 +168,9 @@ constexpr KeyRow kRows[] = {
         "content."),
     Key("setup[].name", T::kText, "step-1, step-2, ...", "Name of the step in logs and messages."),
     Required("setup[].run", T::kText, "pip install -r requirements.txt", "Shell script."),
+    Key("setup[].strict", T::kBool, "true",
+        "Whether it ends at the first command that fails (set -e, and pipefail where the shell has "
+        "it). A script that begins with #! sets its own."),
     Key("setup[].hosts", T::kHosts, "all", "The hosts it runs on."),
     Key("setup[].required", T::kBool, "true", "Whether its failure fails the job."),
     Key("setup[].timeout", T::kLimit, "none", "How long it may take."),

@@ -38,6 +38,16 @@ std::string VariableOf(std::size_t identity) {
   return "JOBMAN_IDENTITY_" + std::to_string(identity);
 }
 
+/// On the script's own first line, so that the shell counts its lines as the job file does.
+constexpr std::string_view kStrict =
+    "set -e; if (set -o pipefail) 2>/dev/null; then set -o pipefail; fi; ";
+
+/// A script that names its interpreter is not read by our shell.
+std::string StepScript(const core::SetupStep& step) {
+  if (!step.strict || step.run.starts_with("#!")) return step.run;
+  return std::string(kStrict) + step.run;
+}
+
 }  // namespace
 
 std::string ShellCall(std::string_view function, const std::vector<std::string>& arguments) {
@@ -64,7 +74,7 @@ std::string PeersCalls() {
 
 std::string SetupScript(const core::JobSpec& spec, const core::StageId& stage) {
   const auto built_in = core::BuiltInOf(spec, stage);
-  if (!built_in) return core::StepOf(spec, stage)->run;
+  if (!built_in) return StepScript(*core::StepOf(spec, stage));
   std::string script(SetupText("common"));
   if (*built_in == core::BuiltIn::kPeers) script += SetupText("identities");
   return script + std::string(SetupText(core::BuiltInName(*built_in))) + CallsOf(spec, *built_in);

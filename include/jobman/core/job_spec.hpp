@@ -132,12 +132,16 @@ struct SshSpec {
 struct SetupStep {
   std::string name = {};
   std::string run = {};  ///< shell script
+  /// It ends at the first command that fails. On unless the job file says otherwise; a job that
+  /// was stored before there was this key keeps what it was created with.
+  bool strict = false;
   HostSet hosts = {};
   bool required = true;  ///< false: a failure is noted and the job goes on
   std::optional<Duration> timeout = {};
   static void Fields(auto&& field) {
     field("name", &SetupStep::name);
     field("run", &SetupStep::run);
+    field("strict", &SetupStep::strict);
     field("hosts", &SetupStep::hosts);
     field("required", &SetupStep::required);
     field("timeout", &SetupStep::timeout);

@@ -93,8 +93,14 @@ TEST(StageFiles, AreThoseOfTheIdentitiesAlone) {
 }
 
 TEST(SetupScript, ThatOfTheUserIsItself) {
-  const core::JobSpec spec{.setup = {{.name = "mine", .run = "echo hi"}}};
+  core::JobSpec spec{.setup = {{.name = "mine", .run = "echo hi"}}};
   EXPECT_EQ(SetupScript(spec, core::SetupStage{0}), "echo hi");
+  spec.setup[0].strict = true;
+  EXPECT_THAT(SetupScript(spec, core::SetupStage{0}), testing::EndsWith("; echo hi"))
+      << "on its own first line";
+  spec.setup[0].run = "#!/usr/bin/env python3\nprint('hi')";
+  EXPECT_EQ(SetupScript(spec, core::SetupStage{0}), spec.setup[0].run)
+      << "another interpreter reads it";
 }
 
 TEST(CommandScript, WithoutACommandTheSliceIsHeld) {
