@@ -117,7 +117,7 @@ class Offers {
     if (type.starts_with("STATUS,")) AddStates({});
     if (type.starts_with("STATE,")) AddStates({client::kDone});
     if (type == "STAGE") AddStages();
-    if (option.check_name("--set")) AddKeys("=");
+    if (option.check_name("--set") || option.check_name("--set-file")) AddKeys("=");
   }
 
   void AddPositional(const CLI::Option& option) {

@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli {
-
 namespace {
 
 base::Result<config::Loaded> LoadAndWarn(App& app, const config::LoadRequest& request) {
@@ -16,21 +16,22 @@ base::Result<config::Loaded> LoadAndWarn(App& app, const config::LoadRequest& re
   return std::move(*result.loaded);
 }
 
-base::Result<config::LoadRequest> RequestFor(App& app, const JobFileOptions& options) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  config::LoadRequest request;
-  request.sets = options.sets;
-  request.defaults = config::SystemDefaults(paths.home);
-  return request;
-}
-
 }  // namespace
 
 void AddSetOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options) {
   command
       .add_option("--set", options->sets,
-                  "Replace a value of the file: --set tpu.zone=us-central2-b")
+                  "Replace a value of the file: tpu.zone=us-central2-b; repeatable")
       ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      .add_option("--set-file", options->set_files,
+                  "Replace a value by the content of a file: command.cmd=run.sh; repeatable")
+      ->type_name("KEY=PATH")
+      ->expected(1)
+      ->take_all()
       ->allow_extra_args(false);
 }
 
@@ -39,23 +40,34 @@ void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>&
   command.add_option("--name", options->name, "Another name for the job")->type_name("NAME");
 }
 
-base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
-                                         const JobFileOptions& options, bool secrets) {
-  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, options));
-  request.file = file;
+base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& file,
+                                             const JobFileOptions& options) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  config::LoadRequest request{.file = file,
+                              .sets = options.sets,
+                              .set_files = options.set_files,
+                              .defaults = config::SystemDefaults(paths.home)};
+  if (file == "-") {
+    JM_ASSIGN_OR_RETURN(request.text, base::ReadFile("/dev/stdin"));
+  }
   if (!options.name.empty()) request.name = options.name;
   if (!app.options().endpoint.empty()) request.endpoint = app.options().endpoint;
+  return request;
+}
+
+base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
+                                         const JobFileOptions& options, bool secrets) {
+  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, options));
   request.check_secrets = secrets;
   return LoadAndWarn(app, request);
 }
 
 base::Result<config::Loaded> LoadStoredFile(App& app, const core::Job& job, const std::string& text,
                                             const JobFileOptions& options) {
-  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, options));
-  request.file = "job-" + core::FormatJobId(job.id) + ".yaml";
+  const std::string file = "job-" + core::FormatJobId(job.id) + ".yaml";
+  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, options));
   const core::JobSpec& spec = job.revised ? *job.revised : job.spec;
   request.text = text.empty() ? config::ResolvedYaml({.spec = spec}, false) : text;
-  request.check_secrets = false;
   return LoadAndWarn(app, request);
 }
 

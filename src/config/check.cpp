@@ -1,6 +1,7 @@
 #include "config/check.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "config/forms.hpp"
@@ -84,6 +85,15 @@ bool IsEnvironment(std::string_view path) {
   return path == "docker" || path == "conda" || path == "venv";
 }
 
+/// The working key below `prefix` that an unknown one is probably meant to be.
+std::optional<std::string> MeantBy(std::string_view prefix, const std::string& key) {
+  std::vector<std::string> siblings;
+  for (const KeyRow& row : Schema()) {
+    if (IsChild(row, prefix)) siblings.emplace_back(LastPart(row.path));
+  }
+  return base::Nearest(key, siblings);
+}
+
 class Checker {
  public:
   Checker(const Value& root, const Defaults& defaults, Diagnostics& out)
@@ -93,17 +103,25 @@ class Checker {
   /// ("setup[]."), `place` is where missing keys are reported.
   Json CheckMap(Value& map, const std::string& path, const std::string& prefix, Position place) {
     Json json = Json::object();
+    std::set<std::string> misspelt;
     for (Value& child : map.children) {
       const KeyRow* row = FindRow(prefix + child.key);
       const std::string child_path = child.implied ? path : Below(path, child.key);
       if (row == nullptr) {
+        misspelt.insert(MeantBy(prefix, child.key).value_or(""));
         Break(child, child.key_pos, "unknown key " + Quoted(child_path),
               NearestKeyHint(prefix, path, child.key));
       } else if (auto value = CheckKey(child, child_path, *row)) {
         if (row->status == KeyStatus::kWorks) json[child.key] = std::move(*value);
       }
     }
-    Require(map, path, prefix, place, json);
+    // A key that is only misspelt is not missing.
+    for (const KeyRow& row : Schema()) {
+      const bool needed = row.fallback == "required" && IsChild(row, prefix);
+      if (needed && !misspelt.contains(std::string(LastPart(row.path)))) {
+        Require(row, map, path, place, json);
+      }
+    }
     return json;
   }
 
@@ -238,21 +256,18 @@ class Checker {
     return *json;
   }
 
-  /// Reports each required key that a map lacks.
-  void Require(const Value& map, const std::string& path, const std::string& prefix, Position place,
+  /// Reports a required key if the map lacks it.
+  void Require(const KeyRow& row, const Value& map, const std::string& path, Position place,
                Json& json) {
-    for (const KeyRow& row : Schema()) {
-      if (row.fallback != "required" || !IsChild(row, prefix)) continue;
-      const std::string key(LastPart(row.path));
-      const Value* given = map.Find(key);
-      if (given != nullptr && !given->is_null()) continue;
-      const Position here = given == nullptr ? place : given->key_pos;
-      if (row.type == Type::kMap) {
-        Value none;
-        json[key] = CheckMap(none, Below(path, key), ChildPrefix(row), here);
-      } else {
-        out_.Report(here, Below(path, key) + " is missing", ExampleOf(row));
-      }
+    const std::string key(LastPart(row.path));
+    const Value* given = map.Find(key);
+    if (given != nullptr && !given->is_null()) return;
+    const Position here = given == nullptr ? place : given->key_pos;
+    if (row.type == Type::kMap) {
+      Value none;
+      json[key] = CheckMap(none, Below(path, key), ChildPrefix(row), here);
+    } else {
+      out_.Report(here, Below(path, key) + " is missing", ExampleOf(row));
     }
   }
 

@@ -141,7 +141,10 @@ std::vector<Problem> Diagnostics::TakeWarnings() {
 }
 
 std::vector<Problem> Diagnostics::InOrder(std::vector<Found> found) const {
-  const auto place = [](const Found& f) { return std::tuple(f.at.source, f.at.line, f.at.column); };
+  // What a file lacks as a whole comes last: a misspelt key may be the reason.
+  const auto place = [](const Found& f) {
+    return std::tuple(f.at.source, f.at.line == 0, f.at.line, f.at.column);
+  };
   std::stable_sort(found.begin(), found.end(),
                    [&](const Found& a, const Found& b) { return place(a) < place(b); });
   std::vector<Problem> problems;

@@ -3,12 +3,41 @@
 #include <fmt/format.h>
 
 #include "config/names.hpp"
+#include "config/scalars.hpp"
+#include "jobman/base/json.hpp"
+#include "jobman/config/schema.hpp"
+#include "jobman/core/accelerators.hpp"
 
 namespace jobman::config {
 namespace {
 
 std::string Or(const std::string& text, std::string_view fallback) {
   return text.empty() ? std::string(fallback) : text;
+}
+
+/// As text in YAML, whatever it contains.
+std::string QuotedName(const std::string& name) {
+  return base::Json(name).dump(-1, ' ', false, base::Json::error_handler_t::replace);
+}
+
+base::Status CheckPricing(const std::string& pricing) {
+  const auto read = ReadScalar(Scalar(pricing, {}), *FindKey("tpu.pricing"));
+  return read.ok() ? base::Ok() : base::Status(read.error());
+}
+
+/// A type that is newer than this program may have any name, but not the name of a known
+/// generation with a size that this one does not have.
+base::Status CheckAccelerator(const std::string& type) {
+  const auto found = core::FindAccelerator(type);
+  const bool newer = core::GenerationOf(type).empty() && core::MayBeType(type);
+  return found.ok() || newer ? base::Ok() : base::Status(found.error());
+}
+
+/// A name that needs no quotes is written without them.
+std::string NameText(const std::string& name) {
+  if (name.empty()) return "my-job";
+  const bool plain = MakeValidName(name) == name && name != "null";
+  return plain ? name : QuotedName(name);
 }
 
 std::string JobPart(const InitOptions& options) {
@@ -21,7 +50,7 @@ job:
 cloud: {}
 
 )",
-                     MakeValidName(Or(options.name, "my-job")), Or(options.cloud, "google"));
+                     NameText(options.name), Or(options.cloud, "google"));
 }
 
 std::string TpuPart(const InitOptions& options) {
@@ -66,6 +95,21 @@ retries:
 )";
 
 }  // namespace
+
+base::Status CheckInitOptions(const InitOptions& options) {
+  const auto check = [](const char* flag, const std::string& text, auto form) -> base::Status {
+    if (text.empty()) return base::Ok();
+    base::Status checked = form(text);
+    if (!checked.ok()) checked.error().message.insert(0, std::string(flag) + ": ");
+    return checked;
+  };
+  JM_TRY(check("--name", options.name, CheckJobName));
+  JM_TRY(check("--cloud", options.cloud, CheckEndpoint));
+  JM_TRY(check("--project", options.project, CheckProject));
+  JM_TRY(check("--zone", options.zone, CheckZone));
+  JM_TRY(check("--accelerator", options.accelerator, CheckAccelerator));
+  return check("--pricing", options.pricing, CheckPricing);
+}
 
 std::string InitTemplate(const InitOptions& options) {
   return JobPart(options) + TpuPart(options) + std::string(kRest);

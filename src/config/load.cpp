@@ -166,8 +166,29 @@ class Loader {
     for (const std::string& set : request_.sets) {
       ApplySet(root, set, AddFlag("--set", set), out_);
     }
+    for (const std::string& set : request_.set_files) SetFromFile(root, set);
     if (request_.name) SetText(root, "job.name", "--name", *request_.name);
     if (request_.endpoint) SetText(root, "cloud.endpoint", "--endpoint", *request_.endpoint);
+  }
+
+  /// One --set-file.
+  void SetFromFile(Value& root, const std::string& assignment) {
+    const int flag = AddFlag("--set-file", assignment);
+    const Position begin{.source = flag, .line = 1, .column = 1};
+    const std::size_t equals = assignment.find('=');
+    const bool whole = equals != std::string::npos && equals > 0 && equals + 1 < assignment.size();
+    if (!whole) {
+      return out_.Report(begin, "write --set-file key=path, as in --set-file command.cmd=run.sh");
+    }
+    const std::string file = ResolvePath(request_.defaults, request_.defaults.working_dir,
+                                         assignment.substr(equals + 1));
+    const auto text = ReadText(file);
+    if (!text.ok()) {
+      return out_.Report({.source = flag, .line = 1, .column = static_cast<int>(equals) + 2},
+                         file + ": " + text.error().message, "name a file of this machine");
+    }
+    ApplySetFile(root, assignment.substr(0, equals), *text,
+                 {.flag = flag, .file = AddFile(file, *text)}, out_);
   }
 
   void SetText(Value& root, std::string_view path, std::string flag, const std::string& text) {

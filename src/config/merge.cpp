@@ -5,6 +5,7 @@
 
 #include "config/yaml_reader.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/config/schema.hpp"
 
 namespace jobman::config {
 namespace {
@@ -41,6 +42,49 @@ std::string SliceSuffix(const std::string& suffix) {
   for (char& c : text)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '-';
   return text;
+}
+
+/// Whether a value at this path is text. Then a shell's word is the value: as YAML it would lose
+/// line breaks, and what follows " #".
+bool IsText(std::string_view path) {
+  std::vector<std::string> parts = SplitPath(path);
+  const KeyRow* row = FindKey(path);
+  const bool holds_texts =
+      row != nullptr && (row->type == Type::kTextList || row->type == Type::kTextMap);
+  if (holds_texts) return base::ParseNumber(parts.back()).has_value();
+  if (row != nullptr) return row->type == Type::kText || row->type == Type::kPath;
+  parts.pop_back();
+  const KeyRow* const map = FindKey(JoinPath(parts));
+  return map != nullptr && map->type == Type::kTextMap;
+}
+
+/// The value of a flag: where its key and itself are, and whether it may name other values.
+struct Given {
+  Position key = {};
+  Position value = {};
+  bool interpolated = true;
+};
+
+std::optional<Value> TextOfFlag(std::string_view text, const Given& given, Diagnostics& out) {
+  const Position& at = given.value;
+  if (text.empty() || !CheckBytes(text, at.source, at.column - 1, out)) return std::nullopt;
+  Value value = Scalar(std::string(text), at);
+  if (given.interpolated) value.progress = Value::Progress::kRaw;
+  value.quoted = true;
+  return value;
+}
+
+/// Sets what `text` says; an empty one removes the key.
+void SetRead(Value& root, std::string_view path, std::string_view text, const Given& given,
+             Diagnostics& out) {
+  const bool fine = out.ok();
+  auto value = IsText(path) ? TextOfFlag(text, given, out)
+                            : ReadYaml(text, given.value.source, given.value.column - 1, out);
+  if (!value && fine && !out.ok()) return;
+  if (!value) value.emplace();
+  value->key_pos = given.key;
+  if (path == "cloud" && value->is_scalar()) path = "cloud.endpoint";
+  SetAt(root, path, std::move(*value), out);
 }
 
 }  // namespace
@@ -105,15 +149,18 @@ void ApplySet(Value& root, std::string_view assignment, int source, Diagnostics&
     out.Report(begin, "write --set key=value, as in --set tpu.zone=us-central2-b");
     return;
   }
-  const auto offset = static_cast<int>(equals) + 1;
-  const bool fine = out.ok();
-  auto value = ReadYaml(assignment.substr(equals + 1), source, offset, out);
-  if (!value && fine && !out.ok()) return;
-  if (!value) value.emplace();  // "key=" removes the key
-  value->key_pos = begin;
-  std::string_view path = base::Trim(assignment.substr(0, equals));
-  if (path == "cloud" && value->is_scalar()) path = "cloud.endpoint";
-  SetAt(root, path, std::move(*value), out);
+  const std::string_view path = base::Trim(assignment.substr(0, equals));
+  const Position at{.source = source, .line = 1, .column = static_cast<int>(equals) + 2};
+  SetRead(root, path, assignment.substr(equals + 1), {.key = begin, .value = at}, out);
+}
+
+void ApplySetFile(Value& root, std::string_view key, std::string_view content, FileSources sources,
+                  Diagnostics& out) {
+  const Position at{.source = sources.file, .line = 1, .column = 1};
+  SetRead(
+      root, base::Trim(key), content,
+      {.key = {.source = sources.flag, .line = 1, .column = 1}, .value = at, .interpolated = false},
+      out);
 }
 
 }  // namespace jobman::config

@@ -24,7 +24,16 @@ inline constexpr std::string_view kFreeNumber = "auto";
 /// a map or list, or beyond the end of a list.
 void SetAt(Value& root, std::string_view path, Value value, Diagnostics& out);
 
-/// Applies one --set. `source` is the flag's text in `out`.
+/// Applies one --set. `source` is the flag's text in `out`. Text is taken as it is typed; values of
+/// other types are YAML.
 void ApplySet(Value& root, std::string_view assignment, int source, Diagnostics& out);
+/// Applies one --set-file: the value is the content of a file. `flag` is the source of the flag's
+/// text, `file` that of the content.
+struct FileSources {
+  int flag = -1;
+  int file = -1;
+};
+void ApplySetFile(Value& root, std::string_view key, std::string_view content, FileSources sources,
+                  Diagnostics& out);
 
 }  // namespace jobman::config

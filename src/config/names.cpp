@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "config/utf8.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/url.hpp"
 #include "jobman/core/job_spec.hpp"
 
 namespace jobman::config {
@@ -80,6 +82,11 @@ base::Status CheckJobName(std::string_view name) {
   if (std::any_of(name.begin(), name.end(), is_control)) {
     return base::InvalidArgument("contains a control character");
   }
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t length = Utf8Length(name.substr(at));
+    if (length == 0) return base::InvalidArgument("contains a byte that is not UTF-8");
+    at += length;
+  }
   if (name != base::Trim(name)) return Wrong(name, "begins or ends with a space");
   if (name.front() == '-') return Wrong(name, "begins with '-', as an option does");
   if (name.size() <= kLongest) return base::Ok();
@@ -152,7 +159,9 @@ base::Status CheckMetadataKey(std::string_view key) {
 base::Status CheckZone(std::string_view zone) {
   JM_TRY(Check(zone, {.signs = "-", .allowed = "lower-case letters, digits and -"}));
   const auto dashes = std::count(zone.begin(), zone.end(), '-');
-  if (dashes >= 2) return base::Ok();
+  // "b", or "ai1a": never a number alone.
+  const char letter = zone[zone.rfind('-') + 1];
+  if (dashes >= 2 && kLower.find(letter) != std::string_view::npos) return base::Ok();
   base::Error error = base::InvalidArgument("\"" + std::string(zone) + "\" is not a zone");
   if (dashes == 1 && kDigits.find(zone.back()) != std::string_view::npos) {
     error.message = "\"" + std::string(zone) + "\" is a region";
@@ -165,6 +174,18 @@ base::Status CheckProject(std::string_view project) {
   return Check(
       project,
       {.signs = "-.:", .allowed = "lower-case letters, digits and -", .letter_first = false});
+}
+
+base::Status CheckEndpoint(std::string_view endpoint) {
+  if (endpoint == "local" || endpoint == "google") return base::Ok();
+  if (base::Contains(endpoint, "://")) {
+    const auto url = base::ParseEndpoint(endpoint);
+    return url.ok() ? base::Ok() : base::Status(url.error());
+  }
+  const auto near = base::Nearest(endpoint, {"local", "google"});
+  return base::InvalidArgument(
+      "\"" + std::string(endpoint) + "\" is not an endpoint",
+      near ? "did you mean " + *near + "?" : "write google, local, or an http(s) URL");
 }
 
 base::Status CheckLogin(std::string_view login) {

@@ -30,6 +30,8 @@ base::Status CheckLabelKey(std::string_view key);
 base::Status CheckLabelValue(std::string_view value);
 /// A key of instance metadata: at most 128 letters, digits, _ and -.
 base::Status CheckMetadataKey(std::string_view key);
+/// cloud.endpoint: google, local, or an http(s) URL.
+base::Status CheckEndpoint(std::string_view endpoint);
 /// A login name that Linux accepts.
 base::Status CheckLogin(std::string_view login);
 /// The local login name in a form valid on hosts; "jobman" for root, who cannot log in to a TPU VM,

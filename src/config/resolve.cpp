@@ -7,7 +7,6 @@
 #include "jobman/base/regex.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
-#include "jobman/base/url.hpp"
 #include "jobman/core/accelerators.hpp"
 
 namespace jobman::config {
@@ -29,16 +28,11 @@ std::string EndpointOf(std::string text) {
   return text;
 }
 
-void CheckEndpoint(Reader& reader, const std::string& endpoint, const std::string& found_in) {
-  if (endpoint == "local") return;
-  if (endpoint.find("://") == std::string::npos) {
-    reader.Complain("cloud.endpoint", found_in + ": \"" + endpoint + "\" is not an endpoint",
-                    "write google, local, or an http(s) URL");
-    return;
-  }
-  const auto url = base::ParseEndpoint(endpoint);
-  if (url.ok()) return;
-  reader.Complain("cloud.endpoint", found_in + ": " + url.error().message, url.error().hint);
+void CheckCloud(Reader& reader, const std::string& endpoint, const std::string& found_in) {
+  const base::Status checked = CheckEndpoint(endpoint);
+  if (checked.ok()) return;
+  reader.Complain("cloud.endpoint", found_in + ": " + checked.error().message,
+                  checked.error().hint);
 }
 
 /// Who could change them could see the token, or run commands as this user.
@@ -62,7 +56,7 @@ void ResolveCloud(Reader& reader, core::CloudSpec& cloud) {
     cloud.endpoint = named.value_or("google");
   }
   cloud.endpoint = EndpointOf(cloud.endpoint);
-  CheckEndpoint(reader, cloud.endpoint, found_in);
+  CheckCloud(reader, cloud.endpoint, found_in);
   if (!cloud.token_file.empty() && !cloud.token_command.empty()) {
     reader.Complain("cloud.token_command",
                     "cloud.token_file and cloud.token_command cannot be used together",

@@ -45,7 +45,7 @@ void ResolveProject(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec&
     reader.Complain("tpu.project", CheckProject(tpu.project));
   } else if (cloud.endpoint == "local") {
     tpu.project = "local-project";
-  } else {
+  } else if (CheckEndpoint(cloud.endpoint).ok()) {  // else it may be meant to be local
     reader.Complain("tpu.project", "tpu.project is missing, and nothing else names a project",
                     "write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID");
   }

@@ -25,25 +25,6 @@ Position PositionOf(std::string_view text, std::size_t at, int source, int offse
   return position;
 }
 
-/// Reports the first byte that is not text. The parser would take some control bytes for its own
-/// markers.
-bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const bool control =
-        (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F;
-    const std::size_t length = control ? 0 : Utf8Length(text.substr(at));
-    if (length == 0) {
-      out.Report(PositionOf(text, at, source, offset),
-                 control ? "a control character" : "a byte that is not UTF-8",
-                 "job files are UTF-8 text");
-      return false;
-    }
-    at += length;
-  }
-  return true;
-}
-
 /// A tab that indents the line where the parser failed, or the line before: the parser may accept a
 /// tab and fail later.
 std::optional<Position> FindIndentingTab(const Source& source, Position failed) {
@@ -82,6 +63,24 @@ std::string CureFor(const std::string& message, const Source& source, Position f
 }
 
 }  // namespace
+
+// The parser would take some control bytes for its own markers.
+bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const bool control =
+        (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F;
+    const std::size_t length = control ? 0 : Utf8Length(text.substr(at));
+    if (length == 0) {
+      out.Report(PositionOf(text, at, source, offset),
+                 control ? "a control character" : "a byte that is not UTF-8",
+                 "job files are UTF-8 text");
+      return false;
+    }
+    at += length;
+  }
+  return true;
+}
 
 std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Diagnostics& out) {
   if (text.size() > kLargestFile) {

@@ -19,4 +19,7 @@ constexpr std::size_t kMostValues = 100'000;                ///< after aliases a
 /// usable tree.
 std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Diagnostics& out);
 
+/// Whether all bytes are text that a job file may contain; if not, reports the first other one.
+bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out);
+
 }  // namespace jobman::config

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "jobman/base/result.hpp"
+
 namespace jobman::config {
 
 /// Values for `jobman init`. Empty members get an example value.
@@ -13,6 +15,9 @@ struct InitOptions {
   std::string accelerator = {};
   std::string pricing = {};
 };
+
+/// Whether each value is one that a job file may have; the error names its flag.
+base::Status CheckInitOptions(const InitOptions& options);
 
 /// A commented job file. It loads unchanged; with cloud "google" it needs a project.
 std::string InitTemplate(const InitOptions& options);

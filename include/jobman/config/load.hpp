@@ -35,6 +35,7 @@ struct LoadRequest {
   base::Path file = {};
   std::optional<std::string> text = {};      ///< used instead of reading `file`
   std::vector<std::string> sets = {};        ///< --set: "tpu.zone=us-central2-b", in order
+  std::vector<std::string> set_files = {};   ///< --set-file: "command.cmd=run.sh", after `sets`
   std::optional<std::string> name = {};      ///< --name
   std::optional<std::string> endpoint = {};  ///< --endpoint
   bool check_secrets = false;  ///< whether every secret must have a value now, as for create

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/job_file.hpp"
 #include "cli/views/job_file.hpp"
 #include "jobman/config/load.hpp"
 #include "jobman/config/schema.hpp"
@@ -13,46 +14,24 @@ namespace {
 
 using base::Result;
 
-// Changes to a job file on the command line.
-struct Changes {
-  std::vector<std::string> sets = {};
-  std::string name = {};
-};
 struct CheckOptions {
   std::vector<std::string> files = {};
-  Changes changes = {};
 };
 struct ShowOptions {
   std::string file = {};
-  Changes changes = {};
   bool origins = false;
 };
 
-void AddChanges(CLI::App& command, Changes& changes) {
-  command
-      .add_option("--set", changes.sets, "Use another value: tpu.zone=us-central2-b; repeatable")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all();
-  command.add_option("--name", changes.name, "Use another job name")->type_name("NAME");
-}
-
-Result<config::LoadResult> Load(App& app, const std::string& file, const Changes& changes) {
-  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
-  config::LoadRequest request{
-      .file = file, .sets = changes.sets, .defaults = config::SystemDefaults(paths.home)};
-  if (file == "-") {
-    JM_ASSIGN_OR_RETURN(request.text, base::ReadFile("/dev/stdin"));
-  }
-  if (!changes.name.empty()) request.name = changes.name;
-  if (!app.options().endpoint.empty()) request.endpoint = app.options().endpoint;
+Result<config::LoadResult> Load(const App& app, const std::string& file,
+                                const JobFileOptions& changes) {
+  JM_ASSIGN_OR_RETURN(const config::LoadRequest request, RequestFor(app, file, changes));
   return config::Load(request);
 }
 
-Result<int> RunCheck(App& app, const CheckOptions& options) {
+Result<int> RunCheck(App& app, const CheckOptions& options, const JobFileOptions& changes) {
   views::CheckedFiles view;
   for (const std::string& file : options.files) {
-    JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, file, options.changes));
+    JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, file, changes));
     view.files.push_back(
         {.name = file,
          .job = result.loaded ? result.loaded->spec.name : "",
@@ -63,8 +42,8 @@ Result<int> RunCheck(App& app, const CheckOptions& options) {
   return view.AllGood() ? kSuccess : kUsage;
 }
 
-Result<int> RunShowFile(App& app, const ShowOptions& options) {
-  JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, options.file, options.changes));
+Result<int> RunShowFile(App& app, const ShowOptions& options, const JobFileOptions& changes) {
+  JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, options.file, changes));
   if (!result.loaded) return config::ToError(result.problems);
   app.Show(views::ResolvedFile{.loaded = std::move(*result.loaded), .origins = options.origins});
   return kSuccess;
@@ -82,23 +61,26 @@ Result<int> RunExplain(App& app, const std::string& key) {
 
 void AddCheck(CLI::App& config, Invocation& chosen) {
   auto options = std::make_shared<CheckOptions>();
+  auto changes = std::make_shared<JobFileOptions>();
   CLI::App* command =
       config.add_subcommand("check", "Say what is wrong with a job file, and where");
   command->add_option("FILE", options->files, "Job file; - for standard input")->required();
-  AddChanges(*command, options->changes);
-  command->callback(
-      [options, &chosen] { chosen.run = [options](App& app) { return RunCheck(app, *options); }; });
+  AddJobFileOptions(*command, changes);
+  command->callback([options, changes, &chosen] {
+    chosen.run = [options, changes](App& app) { return RunCheck(app, *options, *changes); };
+  });
 }
 
 void AddShowFile(CLI::App& config, Invocation& chosen) {
   auto options = std::make_shared<ShowOptions>();
+  auto changes = std::make_shared<JobFileOptions>();
   CLI::App* command =
       config.add_subcommand("show", "The job file with every default filled in, as YAML");
   command->add_option("FILE", options->file, "Job file; - for standard input")->required();
   command->add_flag("--origins", options->origins, "Say where each value came from");
-  AddChanges(*command, options->changes);
-  command->callback([options, &chosen] {
-    chosen.run = [options](App& app) { return RunShowFile(app, *options); };
+  AddJobFileOptions(*command, changes);
+  command->callback([options, changes, &chosen] {
+    chosen.run = [options, changes](App& app) { return RunShowFile(app, *options, *changes); };
   });
 }
 

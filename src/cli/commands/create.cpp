@@ -187,7 +187,8 @@ void AddCreate(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<CreateOptions>();
   auto common = std::make_shared<JobFileOptions>();
   CLI::App* command = root.add_subcommand("create", "Check job files, store them, start them");
-  command->add_option("FILE", options->files, "Job files (YAML or JSON)")->required();
+  command->add_option("FILE", options->files, "Job files (YAML or JSON); - for standard input")
+      ->required();
   command->add_flag("--dry-run", options->dry_run, "Show the requests; send and store nothing");
   command->add_flag("--wait", options->wait,
                     "Return when the jobs are over, with their command's exit code");

@@ -35,6 +35,7 @@ base::Status WriteNew(const std::string& file, const std::string& text, bool for
 }
 
 base::Result<int> RunInit(App& app, const InitOptions& options) {
+  JM_TRY(config::CheckInitOptions(options.job));
   const std::string text = config::InitTemplate(options.job);
   if (options.file == "-") {
     app.terminal().Out(text);

@@ -43,6 +43,32 @@ TEST_F(Init, IsSafeToRepeatAndNeverLosesAnotherFile) {
   EXPECT_NE(Content(), "mine\n");
 }
 
+TEST_F(Init, ValuesThatNoJobFileMayHaveAreRefused) {
+  const auto refusal = [&](const std::string& flag, const std::string& value) {
+    const auto ended = world_.Run({"init", file_name(), flag, value});
+    EXPECT_EQ(ended.exit_code, 2) << flag;
+    EXPECT_FALSE(std::filesystem::exists(file_name())) << flag;
+    return ended.err;
+  };
+  EXPECT_THAT(refusal("--pricing", "cheap"), HasSubstr("--pricing: \"cheap\" is not one of: spot"));
+  EXPECT_THAT(refusal("--accelerator", "v4-7"), HasSubstr("--accelerator: "));
+  EXPECT_THAT(refusal("--zone", "us-central2"), HasSubstr("--zone: \"us-central2\" is a region"));
+  EXPECT_THAT(refusal("--zone", "us-central2-2"), HasSubstr("is not a zone"));
+  EXPECT_THAT(refusal("--cloud", "lokal"), HasSubstr("did you mean local?"));
+  EXPECT_THAT(refusal("--name", "-x"), HasSubstr("begins with '-'"));
+  EXPECT_THAT(refusal("--name", "\xe9t\xe9"), HasSubstr("a byte that is not UTF-8"));
+}
+
+TEST_F(Init, ANameIsKeptAsItIsGiven) {
+  for (const std::string name : {"été", "my job: 1", "007", "yes", "null"}) {
+    ASSERT_EQ(
+        world_.Run({"init", file_name(), "--force", "--cloud", "local", "--name", name}).exit_code,
+        0);
+    EXPECT_THAT(world_.Run({"config", "check", file_name()}).out,
+                HasSubstr("job " + name + " is valid"));
+  }
+}
+
 TEST_F(Init, ADashWritesToStdout) {
   const auto ended = world_.Run({"init", "-"});
   EXPECT_EQ(ended.exit_code, 0);

@@ -56,8 +56,12 @@ Any value may contain interpolations as in OmegaConf:
 ## Where values come from
 
 Later sources override earlier ones: the defaults below, `~/.config/jobman/config.yaml` (the same keys,
-for every job; `JOBMAN_CONFIG` names another file), the job file, `--set key=value`, `--name` and
-`--endpoint`. Maps merge key by key, lists and scalars replace, and null removes a value.
+for every job; `JOBMAN_CONFIG` names another file), the job file, `--set key=value`, `--set-file key=path`,
+`--name` and `--endpoint`. Maps merge key by key, lists and scalars replace, and null removes a value.
+
+With `--set`, a key of type text takes what follows `=` as it is, line breaks, `#` and quotes included; other
+keys read it as YAML; nothing removes the value. `--set-file command.cmd=run.sh` takes the content of a file,
+in which nothing is interpolated.
 
 ## Keys
 

@@ -164,6 +164,65 @@ TEST(Load, SetsOverrideTheFile) {
   EXPECT_EQ(WhereIs(loaded, "job.name"), "--name");
 }
 
+TEST(Load, TextOfASetIsTakenAsItIsTyped) {
+  const std::string script = "for i in 1 2; do  # twice\n  echo 'a: b' \"$i\"\ndone\n\n- end";
+  LoadRequest request = RequestOf(SmallJob("setup: [{run: a}]\n"));
+  request.sets = {"command.cmd=" + script,    "command.env.TAG=exp #3", "setup[0].run={a,b}",
+                  "command.env.QUOTED=\"a\"", "command.env.NUMBER=007", "command.env.LIST=[a"};
+  const Loaded loaded = MustLoad(request);
+  EXPECT_EQ(loaded.spec.command.cmd, script);
+  EXPECT_EQ(loaded.spec.command.env.at("TAG"), "exp #3");
+  EXPECT_EQ(loaded.spec.command.env.at("NUMBER"), "007");
+  EXPECT_EQ(loaded.spec.command.env.at("LIST"), "[a");
+  EXPECT_EQ(loaded.spec.setup[0].run, "{a,b}");
+  EXPECT_EQ(loaded.spec.command.env.at("QUOTED"), "\"a\"");
+}
+
+TEST(Load, ASetFileTakesTheContentOfAFile) {
+  const ScratchDir dir;
+  const std::string script = "#!/bin/sh\necho 'a: b' ${HOME}  # c\n";
+  dir.Write("run.sh", script);
+  dir.Write("env.yaml", "{A: b}\n");
+  dir.Write("bytes", std::string("a\0b", 3));
+  LoadRequest request = RequestOf(SmallJob());
+  request.defaults.working_dir = dir.path();
+  request.set_files = {"command.cmd=run.sh", "command.env=env.yaml"};
+  const Loaded loaded = MustLoad(request);
+  EXPECT_EQ(loaded.spec.command.cmd, script);
+  EXPECT_EQ(loaded.spec.command.env.at("A"), "b") << "a map is YAML";
+  EXPECT_THAT(WhereIs(loaded, "command.cmd"), HasSubstr("run.sh"));
+  const auto problem = [&](const std::string& set) {
+    request.set_files = {set};
+    return Rendered(Load(request));
+  };
+  EXPECT_THAT(problem("command.cmd=none.sh"), HasSubstr("/none.sh: no such file"));
+  EXPECT_THAT(problem("command.cmd"), HasSubstr("write --set-file key=path"));
+  EXPECT_THAT(problem("command.cmd=bytes"), HasSubstr("bytes:1:2: a control character"));
+}
+
+TEST(Load, AMisspeltCloudIsNotTakenForAMissingProject) {
+  const std::string job =
+      "cloud: lokal\ncommand: {cmd: a}\n"
+      "tpu: {accelerator: v4-8, zone: us-central2-b}\n";
+  EXPECT_EQ(ProblemsOf(job),
+            "job.yaml:1:8: cloud.endpoint: \"lokal\" is not an endpoint\n"
+            "  1 | cloud: lokal\n    |        ^\n  did you mean local?\n");
+}
+
+TEST(Load, AMisspeltKeyIsNotMissingToo) {
+  EXPECT_EQ(ProblemsOf("tpu: {acelerator: v4-8, zone: us-central2-b, project: p}\n"),
+            "job.yaml:1:7: unknown key \"tpu.acelerator\"\n"
+            "  1 | tpu: {acelerator: v4-8, zone: us-central2-b, project: p}\n"
+            "    |       ^\n  did you mean \"tpu.accelerator\"?\n");
+  const std::string top = ProblemsOf("tup: {accelerator: v4-8}\n");
+  EXPECT_TRUE(top.starts_with("job.yaml:1:1: unknown key \"tup\"")) << top;
+  EXPECT_THAT(top, Not(HasSubstr("tpu.accelerator is missing")));
+  const std::string command =
+      ProblemsOf("tpu: {accelerator: v4-8, zone: us-central2-b, project: p}\ncomand: {cmd: a}\n");
+  EXPECT_TRUE(command.starts_with("job.yaml:2:1: unknown key \"comand\"")) << command;
+  EXPECT_THAT(command, HasSubstr("did you mean \"command\"?"));
+}
+
 std::string SetProblem(const std::string& set) {
   LoadRequest request = RequestOf(SmallJob());
   request.sets = {set};
