@@ -5,6 +5,7 @@
 
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/controller/job_folder.hpp"
 
 namespace jobman::client {
 namespace {
@@ -76,6 +77,7 @@ std::vector<std::string> LastLines(const std::string& text) {
 
 std::optional<LastWords> FindLastWords(const base::StatePaths& paths, const core::Job& job,
                                        const std::vector<ports::ExitRecord>& exits) {
+  if (!controller::IsOwnFolder(paths, job)) return std::nullopt;
   const ports::ExitRecord* const culprit = FindCulprit(job, exits);
   if (culprit == nullptr) return std::nullopt;
   LastWords words{.host = culprit->host, .stage = culprit->stage};

@@ -1,9 +1,11 @@
 #include "jobman/client/log_follower.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/set_wishes.hpp"
+#include "jobman/controller/job_folder.hpp"
 
 namespace jobman::client {
 namespace {
@@ -39,7 +41,8 @@ base::Task<base::Status> LogFollower::Poll(Take take) {
   // The job is read first: once it is over, its log files are complete.
   JM_CO_TRY(co_await LookAtJob());
   bool news = false;
-  for (const int attempt : LogAttempts(context_.paths, id_)) {
+  const bool own = controller::IsOwnFolder(context_.paths, job_);
+  for (const int attempt : own ? LogAttempts(context_.paths, id_) : std::vector<int>{}) {
     for (const LogStage& stage : LogStages(context_.paths, id_, attempt)) {
       if (!Wants(stage)) continue;
       JM_CO_ASSIGN_OR_RETURN(const bool grew, ReadStage(stage, take));

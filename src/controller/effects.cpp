@@ -4,6 +4,7 @@
 
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/controller/job_folder.hpp"
 #include "jobman/remote/setup_script.hpp"
 
 namespace jobman::controller {
@@ -54,6 +55,10 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
   auto& runner = runners_[job.id];
   if (runner && runner->Runs(attempt, stage)) return runner.get();
   runner.reset();  // of an earlier stage
+  if (const auto taken = TakeFolder(options_.paths, job); !taken.ok()) {
+    base::Log(base::LogLevel::kError, "loop", "job {}: {}", core::FormatJobId(job.id),
+              taken.error().ToString());
+  }
   runner = std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
                                                       .ports = ports_,
                                                       .options = options_,

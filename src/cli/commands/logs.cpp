@@ -13,6 +13,7 @@
 #include "cli/views/folded_logs.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/log_choice.hpp"
+#include "jobman/controller/job_folder.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -131,6 +132,7 @@ Result<int> NoLogsYet(App& app, const Request& request) {
 }
 
 Result<int> PrintOnce(App& app, Request& request, bool fold) {
+  if (!controller::IsOwnFolder(request.context.paths, request.job)) return NoLogsYet(app, request);
   JM_ASSIGN_OR_RETURN(const auto logs,
                       client::ChooseLogs(request.context.paths, request.job.id, request.query));
   if (!logs) return NoLogsYet(app, request);
