@@ -1,6 +1,8 @@
 #include "jobman/client/create_jobs.hpp"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "jobman/base/env.hpp"
 #include "jobman/client/background_controller.hpp"
@@ -8,26 +10,64 @@
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/offer_check.hpp"
 #include "jobman/client/set_wishes.hpp"
+#include "jobman/controller/job_folder.hpp"
 #include "jobman/ssh/keys.hpp"
 
 namespace jobman::client {
 
 namespace {
 
-/// job.worker_num: auto. The smallest positive number that no stored job of this name has becomes
-/// the suffix of its names.
-base::Task<base::Result<core::JobSpec>> WithNumber(ports::JobStore* jobs, core::JobSpec spec) {
-  if (spec.worker_num.empty()) co_return spec;
+using JobNames = std::set<std::string>;
+
+base::Task<base::Result<JobNames>> NamesOfJobs(ports::JobStore* jobs) {
   const ports::JobFilter all{.with_deleted = true};
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await jobs->List(all));
-  std::set<std::string> names;
+  JobNames names;
   for (const ports::JobSummary& job : known) names.insert(job.name);
+  co_return names;
+}
+
+/// job.worker_num: auto. The smallest positive number that no stored job of this name has becomes
+/// the suffix of its names.
+core::JobSpec WithNumber(const JobNames& names, core::JobSpec spec) {
+  if (spec.worker_num.empty()) return spec;
   int number = 1;
   while (names.contains(spec.name + "_" + std::to_string(number))) ++number;
   spec.name += "_" + std::to_string(number);
   if (!spec.tpu.name.empty()) spec.tpu.name += "-" + std::to_string(number);
   spec.worker_num.clear();
-  co_return spec;
+  return spec;
+}
+
+base::Task<base::Result<core::JobSpec>> WithFreeNumber(ports::JobStore* jobs, core::JobSpec spec) {
+  if (spec.worker_num.empty()) co_return spec;
+  JM_CO_ASSIGN_OR_RETURN(const JobNames names, co_await NamesOfJobs(jobs));
+  co_return WithNumber(names, std::move(spec));
+}
+
+/// Simulated hosts without a sandbox let only their own user log in. Returns the user that they do
+/// not have; empty if they have the job's.
+std::string UseLocalLogin(const Context& context, core::JobSpec& spec) {
+  if (spec.cloud.endpoint != kLocal) return {};
+  const auto local = FindLocalCloud(context.paths);
+  if (!local || local->user.empty() || spec.ssh.user == local->user) return {};
+  return std::exchange(spec.ssh.user, local->user);
+}
+
+/// Commands take a name for the newest job that has it.
+base::Task<base::Result<std::string>> NoteOnName(ports::JobStore* jobs, std::string name) {
+  JM_CO_ASSIGN_OR_RETURN(std::vector<core::JobId> named, co_await jobs->FindByName(name));
+  std::sort(named.rbegin(), named.rend());
+  for (const core::JobId id : named) {
+    const auto job = co_await jobs->Get(id);
+    if (!job.ok()) continue;
+    const auto* done = std::get_if<core::Done>(&job->state);
+    if (done != nullptr && done->outcome == core::Outcome::kDeleted) continue;
+    co_return "job " + core::FormatJobId(id) + ", which is " +
+        std::string(core::StateName(job->state)) + ", is named " + name +
+        " too; in commands the name will mean the new job";
+  }
+  co_return std::string();
 }
 
 }  // namespace
@@ -44,7 +84,7 @@ core::Job NewJob(core::JobSpec spec, base::TimePoint now) {
   return job;
 }
 
-base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded) {
+base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded) {
   CheckedFile checked{.loaded = std::move(loaded)};
   core::JobSpec& spec = checked.loaded.spec;
   JM_CO_TRY(ssh::EnsureKey(spec.ssh.private_key));
@@ -61,12 +101,40 @@ base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config:
         "ssh.agent_forwarding: no SSH agent is known here (SSH_AUTH_SOCK is not set), so the hosts "
         "may get none");
   }
-  if (spec.cloud.endpoint != kLocal) co_return checked;
-  const auto local = FindLocalCloud(context.paths);
-  if (!local || local->user.empty() || spec.ssh.user == local->user) co_return checked;
-  checked.notes.push_back("the simulated hosts run without a sandbox here and have no user " +
-                          spec.ssh.user + "; logging in as " + local->user);
-  spec.ssh.user = local->user;
+  const std::string user = UseLocalLogin(context, spec);
+  if (!user.empty()) {
+    checked.notes.push_back("the simulated hosts run without a sandbox here and have no user " +
+                            user + "; logging in as " + spec.ssh.user);
+  }
+  co_return checked;
+}
+
+base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
+                                                    std::vector<config::Loaded> files) {
+  const ports::JobFilter all{.with_deleted = true};
+  JM_CO_ASSIGN_OR_RETURN(const auto known, co_await context.stores.jobs->List(all));
+  JM_CO_ASSIGN_OR_RETURN(JobNames names, co_await NamesOfJobs(context.stores.jobs));
+  PreviewedJobs preview;
+  JM_CO_ASSIGN_OR_RETURN(preview.store_id, co_await context.stores.jobs->StoreId());
+  core::JobId last;
+  for (const ports::JobSummary& job : known) last = std::max(last, job.id);
+  for (config::Loaded& file : files) {
+    core::JobSpec spec = WithNumber(names, std::move(file.spec));
+    UseLocalLogin(context, spec);
+    names.insert(spec.name);
+    core::Job job = NewJob(std::move(spec), context.Now());
+    job.id = last = {last.value + 1};
+    preview.jobs.push_back(std::move(job));
+  }
+  co_return preview;
+}
+
+base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded) {
+  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked, co_await CheckFile(context, std::move(loaded)));
+  const core::JobSpec& spec = checked.loaded.spec;
+  if (!spec.worker_num.empty()) co_return checked;
+  JM_CO_ASSIGN_OR_RETURN(std::string same, co_await NoteOnName(context.stores.jobs, spec.name));
+  if (!same.empty()) checked.notes.push_back(std::move(same));
   co_return checked;
 }
 
@@ -75,11 +143,15 @@ base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
   controller::Nudge nudge;
   std::vector<core::Job> jobs;
   for (config::Loaded& file : files) {
-    JM_CO_ASSIGN_OR_RETURN(file.spec,
-                           co_await WithNumber(context.stores.jobs, std::move(file.spec)));
-    core::Job job = NewJob(file.spec, context.Now());
+    JM_CO_ASSIGN_OR_RETURN(core::JobSpec spec,
+                           co_await WithFreeNumber(context.stores.jobs, std::move(file.spec)));
+    core::Job job = NewJob(std::move(spec), context.Now());
     JM_CO_ASSIGN_OR_RETURN(job.id,
                            co_await context.stores.jobs->Create(job, file.source, context.Now()));
+    if (auto taken = controller::TakeNewFolder(context.paths, job); !taken.ok()) {
+      co_return std::move(taken).error().With("job " + core::FormatJobId(job.id) +
+                                              " is stored, but has no folder");
+    }
     auto secrets = SecretValues(job.spec);
     if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);
     jobs.push_back(std::move(job));

@@ -60,7 +60,7 @@ base::Task<base::Result<Revised>> ReviseJob(Context context, RevisionOrder order
   KeepNames(job, order.loaded.spec);
   JM_CO_TRY(CheckSlice(job, order.loaded.spec, order.wish));
   JM_CO_ASSIGN_OR_RETURN(CheckedFile checked,
-                         co_await CheckBeforeCreate(context, std::move(order.loaded)));
+                         co_await CheckFile(context, std::move(order.loaded)));
   const core::JobSpec& spec = checked.loaded.spec;
   for (int tries = 1;; ++tries) {
     ports::JobVersion version{.id = job.id, .version = job.version};

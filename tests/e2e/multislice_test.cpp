@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -45,6 +47,34 @@ TEST_P(Multislice, EveryHostKnowsItsSliceAndNothingIsLeft) {
   EXPECT_THAT(names.out, HasSubstr("pair-000001-a1-1-w-1")) << names.All();
   EXPECT_EQ(place_.Jobman({"delete", "pair", "--wait"}).code, 0);
   EXPECT_THAT(place_.Sim({"status"}).out, Not(HasSubstr("pair-000001")));
+}
+
+TEST_P(Multislice, ADryRunShowsTheRequestsThatAreSent) {
+  ASSERT_EQ(place_.Jobman({"run", place_.JobFile("first", 1, "true")}).code, 0);
+  const Ran dry =
+      place_.Jobman({"create", "--dry-run", "--json", place_.JobFile("pair", 2, "echo up"), "--set",
+                     "tpu.num_slices=2", "--set", std::string("tpu.allocation_mode=") + GetParam(),
+                     "--set", "command.on_notice.signal=TERM"});
+  ASSERT_EQ(dry.code, 0) << dry.All();
+  Create("echo up");
+  ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED"));
+  const base::Json shown = (*base::ParseJson(dry.out))["requests"];
+  const base::Json log = *base::ParseJson(place_.Sim({"requests"}).out);
+  std::vector<base::Json> sent;
+  for (const base::Json& one : log["requests"]) {
+    const bool pair = one["query"].dump().find("pair-") != std::string::npos;
+    if (one["method"] == "POST" && pair) sent.push_back(one);
+  }
+  ASSERT_EQ(shown.size(), sent.size());
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    EXPECT_EQ(shown[i]["body"], *base::ParseJson(sent[i]["body"].get<std::string>()));
+    std::string url = place_.SimEndpoint() + sent[i]["path"].get<std::string>();
+    char before_next = '?';
+    for (const auto& [key, value] : sent[i]["query"].items()) {
+      url += std::exchange(before_next, '&') + key + "=" + value.get<std::string>();
+    }
+    EXPECT_EQ(shown[i]["url"], url);
+  }
 }
 
 TEST_P(Multislice, ThePreemptionOfOneNodeReplacesTheSlice) {

@@ -20,7 +20,18 @@ struct CheckedFile {
 /// generated), an offer that the zone does not have, see CheckOffer(), and buckets in another
 /// region, see CheckBuckets(). Without a sandbox,
 /// simulated hosts are our own processes and only our user can log in: changes `ssh.user`.
+base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded);
+/// The same for a new job: notes that another has its name.
 base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded);
+
+/// The jobs that CreateJobs() would store now, with the numbers they would get unless the last job
+/// was cleaned. Stores nothing.
+struct PreviewedJobs {
+  std::vector<core::Job> jobs = {};
+  std::string store_id = {};
+};
+base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
+                                                    std::vector<config::Loaded> files);
 
 /// Stores a job for each file and wakes the controller, which is sent the secrets that this process
 /// has. Returns the jobs with their numbers.

@@ -10,6 +10,7 @@
 #include "cli/views/created.hpp"
 #include "jobman/client/create_jobs.hpp"
 #include "jobman/client/find_jobs.hpp"
+#include "jobman/client/local_cloud.hpp"
 #include "jobman/client/set_wishes.hpp"
 #include "jobman/cloud/tpu_json.hpp"
 #include "jobman/controller/slice_request.hpp"
@@ -61,20 +62,35 @@ Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptio
   return loaded;
 }
 
+/// Where requests go; "local" while no simulator runs.
+std::string AddressOf(const client::Context& context, const core::CloudSpec& cloud) {
+  const auto local = client::FindLocalCloud(context.paths);
+  return cloud.endpoint == client::kLocal && local.ok() ? local->endpoint : cloud.endpoint;
+}
+
+/// The requests for the job's first slice, as the controller would send them to `address`.
+void AddRequests(const std::string& file, const core::Job& job, const std::string& store_id,
+                 const std::string& address, views::DryRun& view) {
+  const auto key = ssh::PublicKeyLine(job.spec.ssh.private_key);
+  for (const core::SliceRef& part : core::PartsOf(core::SliceFor(job, 1))) {
+    const auto call = cloud::RenderCreate(
+        controller::WithLogin(core::RequestFor(job, part, store_id), job.spec.ssh.user,
+                              key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
+    view.requests.push_back(
+        {.file = file, .method = call.method, .url = address + call.Target(), .body = call.body});
+  }
+}
+
 Result<int> ShowDryRun(App& app, const Files& files) {
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kIgnore));
+  std::vector<config::Loaded> loaded;
+  for (const auto& file : files) loaded.push_back(file.second);
+  JM_ASSIGN_OR_RETURN(const auto preview,
+                      context.Await(client::PreviewJobs(context, std::move(loaded))));
   views::DryRun view;
-  for (const auto& [file, loaded] : files) {
-    const core::Job job = client::NewJob(loaded.spec, app.Now());
-    const auto key = ssh::PublicKeyLine(loaded.spec.ssh.private_key);
-    for (const core::SliceRef& part : core::PartsOf(core::SliceFor(job, 1))) {
-      const auto call = cloud::RenderCreate(
-          controller::WithLogin(core::RequestFor(job, part, "the-store"), loaded.spec.ssh.user,
-                                key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
-      view.requests.push_back({.file = file,
-                               .method = call.method,
-                               .url = loaded.spec.cloud.endpoint + call.Target(),
-                               .body = call.body});
-    }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const core::Job& job = preview.jobs[i];
+    AddRequests(files[i].first, job, preview.store_id, AddressOf(context, job.spec.cloud), view);
   }
   app.Show(view);
   return kSuccess;

@@ -82,6 +82,46 @@ TEST_F(CreateJobsTest, AFreeNumberBecomesTheSuffixOfTheNames) {
   EXPECT_EQ(jobs->at(1).name, "train_3");
 }
 
+TEST_F(CreateJobsTest, ASecondJobOfANameIsANote) {
+  core::Job deleted = test::JobBuilder("train").Build();
+  deleted.state = core::Done{.outcome = core::Outcome::kDeleted};
+  Put(deleted);
+  EXPECT_THAT(Check(File())->notes, IsEmpty());
+  core::Job running = test::JobBuilder("train").Build();
+  running.state = core::Running{};
+  Put(running);
+  EXPECT_THAT(Check(File())->notes,
+              ElementsAre("job 000002, which is RUNNING, is named train too; in commands the name "
+                          "will mean the new job"));
+  config::Loaded numbered = File();
+  numbered.spec.worker_num = "auto";
+  EXPECT_THAT(Check(numbered)->notes, IsEmpty()) << "it gets a name of its own";
+}
+
+TEST_F(CreateJobsTest, APreviewShowsWhatWouldBeStored) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  config::Loaded file = File();
+  file.spec.worker_num = "auto";
+  ASSERT_TRUE(Await(CreateJobs(Context(), {File("eval")})).ok());
+  const auto preview = Await(PreviewJobs(Context(), {file, file}));
+  ASSERT_TRUE(preview.ok()) << preview.error().ToString();
+  EXPECT_EQ(preview->store_id, *store_.StoreId());
+  EXPECT_EQ(store_.Get({2}).error().code, base::Code::kNotFound) << "nothing is stored";
+  const auto jobs = Await(CreateJobs(Context(), {file, file}));
+  ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
+  EXPECT_EQ(preview->jobs, *jobs);
+}
+
+TEST_F(CreateJobsTest, ANewJobDoesNotGetTheLogsOfAnEarlierOneOfItsNumber) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  const base::Path log = Context().paths.LogPath(1, 1, "run", 0);
+  std::filesystem::create_directories(log.parent_path());
+  std::ofstream(log) << "of a job that the store does not have any more\n";
+  ASSERT_TRUE(Await(CreateJobs(Context(), {File()})).ok());
+  EXPECT_FALSE(std::filesystem::exists(log));
+  EXPECT_TRUE(std::filesystem::exists(Context().paths.home / "jobs/000001.1/attempt-1"));
+}
+
 TEST_F(CreateJobsTest, SecretsAreSentAndNotStored) {
   ::setenv("CREATE_JOBS_TOKEN", "a secret value", 1);
   config::Loaded file = File();
