@@ -79,6 +79,9 @@ base::Result<int> FollowJob(App& app, const client::Context& context, core::JobI
     if (!GoOnAfterInterrupt(app, context, id, options)) return kInterrupted;
   }
   printer.Finish();
+  // Then the hosts' output is all that is asked for; the exit code tells how it ended.
+  const bool raw = options.logs && app.mode() == OutputMode::kQuiet;
+  if (raw) return ExitCodeOfJob(follower.job());
   JM_TRY(ShowEnd(app, context, follower.job()));
   return ExitCodeOfJob(follower.job());
 }

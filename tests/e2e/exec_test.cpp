@@ -80,7 +80,7 @@ TEST_F(Exec, AnUnreadableKeyIsACredentialsError) {
   ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-p", "-N", "secret", "-f", key}).code, 0);
   const Ran ran = place_.Jobman({"exec", "1", "--", "true"});
   EXPECT_EQ(ran.code, 5);
-  EXPECT_THAT(ran.out, HasSubstr("is encrypted"));
+  EXPECT_THAT(ran.err, HasSubstr("is encrypted"));
   EXPECT_THAT(ran.err, HasSubstr("JOBMAN_SSH_PASSPHRASE"));
 }
 

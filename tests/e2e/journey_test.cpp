@@ -10,6 +10,7 @@ namespace jobman::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Journey, TheQuickstartSucceedsOnFourHosts) {
   Place place;
@@ -93,6 +94,76 @@ TEST(Journey, ADirectNodeRunsToo) {
                                 "tpu.allocation_mode=tpu-vm", "--set", "tpu.pricing=ondemand"});
   EXPECT_EQ(ran.code, 0) << ran.All();
   EXPECT_EQ(place.Log(1, 1, "run", 0), "here\n");
+}
+
+TEST(Journey, AJobFileMayComeFromStandardInput) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string script = (place.path() / "run.sh").string();
+  ASSERT_TRUE(base::WriteFileAtomic(script, "echo one  # a: b\necho two\n").ok());
+  const std::string command =
+      "\"$0\" --home \"$1\" create - --wait --set-file command.cmd=\"$2\" <\"$3\"";
+  const Ran ran = RunProgram({"sh", "-c", command, JOBMAN_BIN_DIR "/jobman", place.home().string(),
+                              script, place.JobFile("piped", 1, "false")});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_EQ(place.Log(1, 1, "run", 0), "one\ntwo\n");
+}
+
+TEST(Journey, QuietOutputIsThatOfTheHosts) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const Ran ran = place.Jobman({"run", "-q", place.JobFile("seven", 1, "echo out; exit 7")});
+  EXPECT_EQ(ran.code, 7) << ran.All();
+  EXPECT_EQ(ran.out, "out\n");
+  EXPECT_EQ(ran.err, "");
+  const Ran exec = place.Jobman({"exec", "1", "--", "echo out"});
+  EXPECT_EQ(exec.out, "host 0 | out\n");
+  EXPECT_THAT(exec.err, HasSubstr("EXIT CODE"));
+}
+
+TEST(Journey, AQuietControllerLogsNothing) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  place.StartController({"--quiet"});
+  ASSERT_EQ(place.Jobman({"create", place.JobFile("one", 1, "true")}).code, 0);
+  ASSERT_TRUE(place.Reaches("1", "SUCCEEDED"));
+  EXPECT_EQ(base::ReadFile(place.home() / "controller.log").value_or(""), "");
+}
+
+TEST(Journey, ASetupStepEndsAtTheFirstCommandThatFails) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const auto run = [&](const std::string& name, const std::string& step) {
+    return place.Jobman(
+        {"run", place.JobFile(name, 1, "true", "setup: [{name: tools, " + step + "}]\n")});
+  };
+  EXPECT_NE(run("strict", "run: 'nosuchtool --install; echo done'").code, 0);
+  EXPECT_THAT(place.Log(1, 1, "setup-0-tools", 0), Not(HasSubstr("done")));
+  EXPECT_NE(run("pipe", "run: 'false | cat; echo done'").code, 0);
+  EXPECT_EQ(run("lax", "run: 'nosuchtool --install; echo done', strict: false").code, 0);
+  EXPECT_EQ(run("own", "run: \"#!/bin/sh\\nnosuchtool; echo done\"").code, 0)
+      << "a script that names its interpreter";
+}
+
+TEST(Journey, AJobDoesNotShowTheLogOfAnotherOfItsNumber) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  ASSERT_EQ(place.Jobman({"run", place.JobFile("one", 1, "echo one")}).code, 0);
+  ASSERT_EQ(place.Jobman({"controller", "stop"}).code, 0);
+  const std::string store = (place.home() / "store").string();
+  ASSERT_EQ(RunProgram({"cp", "-a", store, store + ".old"}).code, 0);
+  ASSERT_EQ(place.Jobman({"run", place.JobFile("two", 1, "echo earlier")}).code, 0);
+  ASSERT_EQ(place.Jobman({"controller", "stop"}).code, 0);
+  ASSERT_EQ(RunProgram({"rm", "-r", store}).code, 0);
+  ASSERT_EQ(RunProgram({"mv", store + ".old", store}).code, 0);
+  ASSERT_EQ(place.Jobman({"store", "adopt"}).code, 0);
+  const Ran ran = place.Jobman({"run", place.JobFile("three", 1, "echo later")});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_THAT(ran.out, HasSubstr("job 000002 (three)"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("earlier")));
+  EXPECT_EQ(place.Jobman({"logs", "2"}).out, "later\n");
+  EXPECT_EQ(*base::ReadFile(place.home() / "jobs/000002.1/attempt-1/run/host-0000.log"),
+            "earlier\n");
 }
 
 TEST(Journey, TheCommandsExitCodeIsTheJobs) {

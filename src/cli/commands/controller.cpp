@@ -33,9 +33,14 @@ base::LogLevel LevelOf(const App& app) {
   return app.options().verbose ? base::LogLevel::kDebug : base::LogLevel::kInfo;
 }
 
+/// In the foreground; --quiet leaves what must be mended.
+base::LogLevel LevelOnTerminal(const App& app) {
+  return app.mode() == OutputMode::kQuiet ? base::LogLevel::kError : LevelOf(app);
+}
+
 base::Result<int> RunController(App& app, const RunOptions& options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  base::StartLog({}, LevelOf(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
+  base::StartLog({}, LevelOnTerminal(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
   ssh::RaiseFileLimit();
   asio::io_context loop;
   ControllerAdapters adapters(loop, context.paths, context.stores);

@@ -142,7 +142,9 @@ base::Status Print(App& app, const views::ExecResult& view) {
   }
   if (app.mode() == OutputMode::kQuiet) return base::Ok();
   JM_TRY(views::Folded(view).Print(app.terminal()));
-  app.terminal().Out(RenderText(view, app.terminal().out_style()));
+  // stdout is what the hosts wrote, and nothing else.
+  app.terminal().Flush();
+  app.terminal().Err(RenderText(view, app.terminal().err_style()));
   return base::Ok();
 }
 
