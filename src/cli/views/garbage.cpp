@@ -38,9 +38,15 @@ std::string LabelOr(const core::FoundSlice& found, const std::string& key) {
   return label == found.labels.end() ? std::string{} : label->second;
 }
 
-std::string AgeOf(const core::FoundSlice& found, core::TimePoint now) {
+/// The cloud's text has nanoseconds.
+std::optional<core::TimePoint> CreatedAt(const core::FoundSlice& found) {
   const auto created = base::ParseRfc3339(found.create_time);
-  return created.ok() ? Ago(*created, now) : "-";
+  return created.ok() ? std::optional(*created) : std::nullopt;
+}
+
+std::string AgeOf(const core::FoundSlice& found, core::TimePoint now) {
+  const auto created = CreatedAt(found);
+  return created ? Ago(*created, now) : "-";
 }
 
 /// Before anything was done, why it is here; after that, what was done about it.
@@ -118,7 +124,7 @@ base::OrderedJson SliceJson(const Garbage::Slice& row) {
       {"state", found.raw_state},
       {"accelerator", found.accelerator},
       {"nodes", found.nodes},
-      {"created_at", found.create_time},
+      {"created_at", TimeJson(CreatedAt(found))},
       {"job", job ? base::OrderedJson(job->value) : base::OrderedJson()},
       {"owner", LabelOr(found, "jobman-owner")},
       {"store", LabelOr(found, "jobman-store")},
