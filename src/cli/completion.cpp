@@ -112,7 +112,8 @@ class Offers {
 
   void AddValues(const CLI::Option& option) {
     const std::string type = option.get_type_name();
-    for (const std::string& value : ClosedSet(type)) Add(value);
+    const std::string before = base::Contains(type, ",...") ? ListBefore() : "";
+    for (const std::string& value : ClosedSet(type)) Add(before + value);
     if (NamesPath(type)) text_ += ":files\n";
     if (type.starts_with("STATUS,")) AddStates({});
     if (type.starts_with("STATE,")) AddStates({client::kDone});
@@ -129,10 +130,15 @@ class Offers {
     for (const std::string& value : ClosedSet(option.get_type_name())) Add(value);
   }
 
+  /// What precedes the last word of a list such as "state,ho".
+  std::string ListBefore() const {
+    const std::size_t comma = typed_.rfind(',');
+    return comma == std::string::npos ? "" : typed_.substr(0, comma + 1);
+  }
+
   /// Completes the last word of a list such as "running,failed", in the case that was typed.
   void AddStates(const Words& more) {
-    const std::size_t comma = typed_.rfind(',');
-    const std::string before = comma == std::string::npos ? "" : typed_.substr(0, comma + 1);
+    const std::string before = ListBefore();
     const bool lower = std::any_of(typed_.begin(), typed_.end(), [](char c) { return c >= 'a'; });
     Words words = StatusWords();
     words.insert(words.end(), more.begin(), more.end());
@@ -156,8 +162,9 @@ class Offers {
   void AddJobs() {
     const auto context = app_.OpenForReading(Elsewhere::kIgnore);
     if (!context.ok()) return;
-    const ports::JobFilter all{.with_deleted = true};
-    const auto rows = context->Await(context->stores.jobs->List(all));
+    // All that is left to do with a deleted job is to clean it.
+    const ports::JobFilter wanted{.with_deleted = place_.command->check_name("clean")};
+    const auto rows = context->Await(context->stores.jobs->List(wanted));
     if (!rows.ok()) return;
     std::set<std::string> names;
     for (const ports::JobSummary& row : *rows) {

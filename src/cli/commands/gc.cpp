@@ -102,16 +102,17 @@ void AddGc(CLI::App& root, Invocation& chosen) {
   CLI::App* command = root.add_subcommand(
       "gc", "Find slices and processes that no job owns, and delete them after asking");
   command->add_flag("-y,--yes", options->yes, "Delete without asking");
-  command->add_option("-z,--zone", options->places.zones, "Look in this zone, too; repeatable")
-      ->type_name("ZONE")
+  command->add_option("-z,--zone", options->places.zones, "Look in these zones, too")
+      ->type_name("ZONE,...")
       ->expected(1)
       ->take_all()
+      ->delimiter(',')
       ->allow_extra_args(false);
-  command
-      ->add_option("--project", options->places.projects, "Look in this project, too; repeatable")
-      ->type_name("PROJECT")
+  command->add_option("--project", options->places.projects, "Look in these projects, too")
+      ->type_name("PROJECT,...")
       ->expected(1)
       ->take_all()
+      ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--only", options->places.only,
                     "Look only where --zone, --project and --endpoint say");

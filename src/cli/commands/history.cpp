@@ -19,7 +19,7 @@ struct HistoryOptions {
   std::vector<std::string> kinds = {};
 };
 
-constexpr std::array kKinds = {"state", "effect", "host", "wish", "slice", "note"};
+constexpr std::array kKinds = {"state", "effect", "host", "wish", "slice", "note", "hook"};
 
 bool Wanted(const ports::Event& event, const HistoryOptions& options) {
   const auto& kinds = options.kinds;
@@ -52,10 +52,11 @@ void AddHistory(CLI::App& root, Invocation& chosen) {
       root.add_subcommand("history", "The journal of a job: what happened, when, why");
   command->add_option("JOB", options->jobs, "Number or name")->required();
   command->add_option("-a,--attempt", options->attempt, "Only this attempt")->type_name("N");
-  command->add_option("-k,--kind", options->kinds, "Only lines of this kind; repeatable")
-      ->type_name("KIND")
+  command->add_option("-k,--kind", options->kinds, "Only lines of these kinds")
+      ->type_name("KIND,...")
       ->expected(1)
       ->take_all()
+      ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(kKinds.begin(), kKinds.end())));
   command->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunHistory(app, *options); };

@@ -67,6 +67,8 @@ TEST_F(Completion, CommandsOptionsAndTheirValues) {
   EXPECT_THAT(Answer({"ls", "--j"}), HasSubstr(" --json ")) << "an alias, and a global option";
   EXPECT_THAT(Answer({"completion", "f"}), HasSubstr(" fish "));
   EXPECT_THAT(Answer({"history", "1", "--kind", "st"}), HasSubstr(" state "));
+  EXPECT_EQ(Answer({"history", "-k", ""}), " effect hook host note slice state wish  ");
+  EXPECT_EQ(Answer({"history", "-k", "state,ho"}), " state,hook state,host  ");
   EXPECT_THAT(Answer({"config", "ch"}), HasSubstr(" check "));
   EXPECT_THAT(Answer({"config", "check", "--s"}), HasSubstr(" --set "));
   EXPECT_THAT(Answer({"config", "show", "--zone"}), Not(HasSubstr("--zone")))
@@ -86,6 +88,17 @@ TEST_F(Completion, JobsByNumberAndByName) {
   EXPECT_EQ(Answer({"logs", "1", ""}), "  ") << "it takes one";
   EXPECT_EQ(Answer({"wait", "1", "e"}), " eval  ");
   EXPECT_EQ(Answer({"exec", "1", "--", ""}), "  ") << "a command of the hosts";
+}
+
+TEST_F(Completion, DeletedJobsAreOnlyToBeCleaned) {
+  world_.fill = [](MemoryStore& store) {
+    core::Job gone{.name = "gone"};
+    gone.state = core::Done{.outcome = core::Outcome::kDeleted};
+    for (const core::Job& job : {gone, core::Job{.name = "train"}})
+      EXPECT_TRUE(store.Create(job, "", {}).ok());
+  };
+  EXPECT_EQ(Answer({"logs", ""}), " 000002 train  ");
+  EXPECT_EQ(Answer({"clean", ""}), " 000001 000002 gone train  ");
 }
 
 TEST_F(Completion, StagesStatesAndKeys) {
