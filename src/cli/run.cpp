@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
+#include "cli/views/version.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
@@ -37,6 +38,7 @@ void AddGlobalOptions(CLI::App& root, GlobalOptions& options) {
   root.add_flag("-q,--quiet", options.quiet, "Print ids and raw output only");
   root.add_flag("--no-color", options.no_color, "No colours, as with NO_COLOR=1");
   root.add_flag("--verbose", options.verbose, "Say on stderr what is being done");
+  root.set_version_flag("--version", "jobman " + views::Version{}.number, "Print the version");
 }
 
 // The command: the first word that is neither an option nor the value of one.
@@ -87,6 +89,30 @@ std::string UsageHint(const CLI::App& root) {
   return "jobman --help, or jobman COMMAND --help";
 }
 
+/// The command that was given last: `jobman config check` is `check`.
+const CLI::App& GivenCommand(const CLI::App& root) {
+  const CLI::App* command = &root;
+  for (auto given = command->get_subcommands(); !given.empty(); given = command->get_subcommands())
+    command = given.back();
+  return *command;
+}
+
+/// "did you mean --follow?" for the first word that the command does not take; empty if nothing is
+/// near.
+std::string NearHint(const CLI::App& root) {
+  const std::vector<std::string> extras = root.remaining(true);
+  if (extras.empty()) return {};
+  const CLI::App& command = GivenCommand(root);
+  std::vector<std::string> known;
+  for (const CLI::App* app : {&command, &root}) {
+    for (const CLI::Option* option : app->get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const CLI::App* inner : command.get_subcommands({})) known.push_back(inner->get_name());
+  const auto near = base::Nearest(extras.front().substr(0, extras.front().find('=')), known);
+  return near ? "did you mean " + *near + "?" : std::string();
+}
+
 // Help and version go to stdout and succeed; everything else is a usage error.
 int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
   std::ostringstream text;
@@ -94,7 +120,8 @@ int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
     app.terminal().Out(text.str());
     return kSuccess;
   }
-  return app.Fail(base::InvalidArgument(end.what(), UsageHint(root)));
+  const std::string near = NearHint(root);
+  return app.Fail(base::InvalidArgument(end.what(), near.empty() ? UsageHint(root) : near));
 }
 
 /// Starts the program's own log, on stderr. A controller starts it again with more detail.

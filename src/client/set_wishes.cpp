@@ -8,8 +8,16 @@
 namespace jobman::client {
 namespace {
 
+/// Whether it is on its way and nothing was asked that would end that.
+bool RunsAlready(const core::Job& job) {
+  const bool stops = std::holds_alternative<core::Cancelling>(job.state) ||
+                     std::holds_alternative<core::Deleting>(job.state);
+  return !core::IsFinal(job.state) && !stops && job.wish == core::Wish::kRun;
+}
+
 /// Whether the job already is as wished: a finished job need not be cancelled.
 bool IsTrueAlready(const core::Job& job, core::Wish wish) {
+  if (wish == core::Wish::kRun) return RunsAlready(job);
   const auto* done = std::get_if<core::Done>(&job.state);
   if (done == nullptr || !AtRest(job)) return false;
   if (wish == core::Wish::kCancel) return true;

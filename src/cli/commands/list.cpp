@@ -177,6 +177,7 @@ void AddList(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* command = root.add_subcommand("list", "All jobs: their state, since when, and why");
   command->alias("ls");
+  command->alias("status");
   command
       ->add_option("-s,--status", options->statuses,
                    "Only these: a state, or QUEUEING, RUNNING, IDLE, DEAD")

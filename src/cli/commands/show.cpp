@@ -43,6 +43,7 @@ void AddShow(CLI::App& root, Invocation& chosen) {
   auto jobs = std::make_shared<std::vector<std::string>>();
   CLI::App* command = root.add_subcommand(
       "show", "Everything about a job: attempts, slice, hosts, stages, exit codes");
+  command->alias("describe");
   command->add_option("JOB", *jobs, "Number or name")->required();
   command->callback(
       [jobs, &chosen] { chosen.run = [jobs](App& app) { return RunShow(app, *jobs); }; });

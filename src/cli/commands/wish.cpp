@@ -47,12 +47,18 @@ base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context
       context.Await(client::ReviseJob(
           context, {.job = id, .loaded = std::move(loaded), .wish = options.order.wish})));
   for (const std::string& note : revised.notes) app.Say("note: " + note);
+  if (options.order.wish == core::Wish::kRun && !core::IsFinal(job.state)) {
+    app.Say("note: job " + core::FormatJobId(id) + " is not over; its next attempt uses the " +
+            "changed file. To begin it now: jobman reboot " + core::FormatJobId(id));
+  }
   return std::vector<client::Wished>{{.job = id}};
 }
 
 base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Context& context,
                                                     const WishOptions& options) {
-  const bool changed = !options.file.empty() || !options.changes.sets.empty();
+  const JobFileOptions& changes = options.changes;
+  const bool changed =
+      !options.file.empty() || !changes.sets.empty() || !changes.set_files.empty();
   if (changed) return Revise(app, context, options);
   return context.Await(client::SetWishes(context, options.order));
 }
@@ -86,6 +92,8 @@ base::Result<int> RunWish(App& app, const WishOptions& options) {
                          .name = job.name,
                          .state = std::string(core::StateName(job.state)),
                          .settled = options.wait || one.true_already,
+                         .runs_already = !options.wait && one.true_already &&
+                                         options.order.wish == core::Wish::kRun,
                          .why = job.why});
     const bool ends = options.wait && client::RunsAgain(options.order.wish);
     if (ends) worst = std::max(worst, ExitCodeOfJob(job));
@@ -156,6 +164,7 @@ void AddDelete(CLI::App& root, Invocation& chosen) {
   const auto options = Order(core::Wish::kDelete, "deleting");
   AddWish(root, chosen, "delete", "Stop, and delete every cloud resource; records and logs stay",
           options)
+      ->alias("rm")
       ->add_flag("-y,--yes", options->yes, "Without asking");
 }
 

@@ -8,7 +8,9 @@ std::string RenderText(const Wished& view, const ui::Style&) {
   std::string text;
   for (const Wished::Row& row : view.rows) {
     const std::string id = core::FormatJobId(row.id);
-    if (row.settled) {
+    if (row.runs_already) {
+      text += fmt::format("job {} ({}) is already {}; nothing to do\n", id, row.name, row.state);
+    } else if (row.settled) {
       text += fmt::format("job {} ({}) is {}: {}\n", id, row.name, row.state, row.why);
     } else {
       text += fmt::format("{} job {} ({}); progress: jobman why {}\n", view.said, id, row.name, id);

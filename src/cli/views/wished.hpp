@@ -15,7 +15,8 @@ struct Wished {
     core::JobId id = {};
     std::string name = {};
     std::string state = {};
-    bool settled = false;  ///< the command waited until the wish was fulfilled
+    bool settled = false;       ///< the command waited until the wish was fulfilled
+    bool runs_already = false;  ///< it was to run, and is on its way
     std::string why = {};
   };
   std::string said = {};  ///< "cancelling"

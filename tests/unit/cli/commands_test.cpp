@@ -205,6 +205,52 @@ TEST_F(Commands, HostsOfANewJobMayBeTriedLater) {
   }
 }
 
+TEST_F(Commands, ListsOfValuesAreSeparatedByCommas) {
+  world_.fill = [](test::MemoryStore& store) { Put(store, core::Job{.name = "new"}); };
+  EXPECT_EQ(world_.Run({"history", "new", "-k", "hook"}).exit_code, 0);
+  EXPECT_EQ(world_.Run({"history", "new", "-k", "state,hook", "-k", "note"}).exit_code, 0);
+  EXPECT_EQ(world_.Run({"history", "-k", "state,hook", "new"}).exit_code, 0);
+  EXPECT_EQ(world_.Run({"history", "new", "-k", "state,hooks"}).exit_code, 2);
+  EXPECT_EQ(world_.Run({"list", "-s", "running,failed"}).exit_code, 0);
+}
+
+TEST_F(Commands, FamiliarWordsMeanTheSame) {
+  world_.fill = [](test::MemoryStore& store) {
+    HoldLease(store);
+    Put(store, Ended("old", core::Outcome::kSucceeded));
+  };
+  EXPECT_EQ(world_.Run({"status"}).out, world_.Run({"list"}).out);
+  EXPECT_EQ(world_.Run({"describe", "old"}).out, world_.Run({"show", "old"}).out);
+  EXPECT_EQ(world_.Run({"rm", "old"}).exit_code, 0);
+  EXPECT_EQ(world_.Run({"--version"}).out, world_.Run({"version"}).out);
+  EXPECT_EQ(world_.Run({"--version"}).exit_code, 0);
+}
+
+TEST_F(Commands, TheNearestOptionOrCommandIsNamed) {
+  const auto hint = [&](std::vector<std::string> words) {
+    const auto ended = world_.Run(std::move(words));
+    EXPECT_EQ(ended.exit_code, 2);
+    return ended.err;
+  };
+  EXPECT_THAT(hint({"logs", "1", "--folow"}), HasSubstr("did you mean --follow?"));
+  EXPECT_THAT(hint({"list", "--statsu=RUNNING"}), HasSubstr("did you mean --status?"));
+  EXPECT_THAT(hint({"list", "--jsno"}), HasSubstr("did you mean --json?"));
+  EXPECT_THAT(hint({"config", "chekc"}), HasSubstr("did you mean check?"));
+  EXPECT_THAT(hint({"lsit"}), HasSubstr("did you mean \"list\"?"));
+  EXPECT_THAT(hint({"list", "--xyzzy"}), HasSubstr("jobman COMMAND --help"));
+}
+
+TEST_F(Commands, ResumeOfARunningJobSaysThatThereIsNothingToDo) {
+  world_.fill = [](test::MemoryStore& store) {
+    HoldLease(store);
+    core::Job job{.name = "new"};
+    job.state = core::Running{};
+    Put(store, job);
+  };
+  EXPECT_EQ(world_.Run({"resume", "new"}).out,
+            "job 000001 (new) is already RUNNING; nothing to do\n");
+}
+
 TEST_F(Commands, NameOptionWithSeveralFilesIsRefused) {
   const auto ended =
       world_.Run({"create", "--dry-run", "--name", "x", GoodFile("a.yaml"), GoodFile("b.yaml")});

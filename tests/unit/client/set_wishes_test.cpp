@@ -80,6 +80,16 @@ TEST_F(SetWishesTest, OnlyAJobAtRestIsAlreadyAsWished) {
   EXPECT_TRUE(TrueAlready(Job(deleted).id, Wish::kDelete));
 }
 
+TEST_F(SetWishesTest, AJobOnItsWayNeedNotBeResumed) {
+  EXPECT_TRUE(TrueAlready(Job(core::Running{}).id, Wish::kRun));
+  EXPECT_TRUE(TrueAlready(Job(core::Waiting{}).id, Wish::kRun));
+  EXPECT_FALSE(TrueAlready(Job(core::Cancelling{}).id, Wish::kRun));
+  core::Job stopping = test::JobBuilder("stopping").Build();
+  stopping.state = core::Running{};
+  stopping.wish = Wish::kCancel;
+  EXPECT_FALSE(TrueAlready(Put(stopping).id, Wish::kRun)) << "the controller has not seen the wish";
+}
+
 TEST_F(SetWishesTest, SecretsAreSentForJobsThatRunAgain) {
   const core::Job job = Job(core::Done{});
   ASSERT_TRUE(Set({"train"}, Wish::kRun).ok());
