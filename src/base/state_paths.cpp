@@ -42,6 +42,10 @@ Path StatePaths::AttemptDir(std::int64_t job, int attempt) const {
   return JobDir(job) / fmt::format("{}{}", kAttempt, attempt);
 }
 
+Path StatePaths::CodeFile(std::int64_t job, std::string_view sha256) const {
+  return JobDir(job) / "code" / fmt::format("{}.tar.gz", sha256);
+}
+
 Path StatePaths::LogPath(std::int64_t job, int attempt, std::string_view stage, int host) const {
   return AttemptDir(job, attempt) / std::string(stage) /
          fmt::format("{}{:04}{}", kHost, host, kLog);

@@ -141,6 +141,18 @@ std::string Shorten(std::string_view text, std::size_t most) {
   return std::string(text.substr(0, most)) + "...";
 }
 
+std::string FormatBytes(std::int64_t bytes) {
+  constexpr double kNext = 1024;
+  if (bytes < 1024) return Plural(bytes, "byte");
+  double size = static_cast<double>(bytes) / kNext;
+  std::string_view units = "KMGT";
+  while (size >= kNext - 0.05 && units.size() > 1) {
+    size /= kNext;
+    units.remove_prefix(1);
+  }
+  return fmt::format("{:.1f} {}B", size, units.front());
+}
+
 std::string Plural(std::int64_t count, std::string_view singular) {
   return fmt::format("{} {}{}", count, singular, count == 1 ? "" : "s");
 }

@@ -70,6 +70,17 @@ base::Task<base::Result<std::string>> NoteOnName(ports::JobStore* jobs, std::str
   co_return std::string();
 }
 
+/// A job without its code could not run.
+base::Task<base::Status> KeepOrCancel(Context context, TakenCode code, core::JobId id) {
+  const base::Status kept = KeepCode(code, context.paths, id.value);
+  if (kept.ok()) co_return base::Ok();
+  JM_CO_TRY(co_await context.stores.jobs->SetWish(id, core::Wish::kCancel,
+                                                  core::SetupWish::kAsNeeded, context.Now()));
+  base::Error lost = kept.error();
+  lost.message = "job " + core::FormatJobId(id) + " is cancelled: " + lost.message;
+  co_return lost;
+}
+
 }  // namespace
 
 core::Job NewJob(core::JobSpec spec, base::TimePoint now) {
@@ -100,6 +111,12 @@ base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded 
     checked.notes.push_back(
         "ssh.agent_forwarding: no SSH agent is known here (SSH_AUTH_SOCK is not set), so the hosts "
         "may get none");
+  }
+  if (!spec.code.empty() && spec.code.snapshot.empty()) {
+    JM_CO_ASSIGN_OR_RETURN(checked.code, co_await TakeCode(spec.code, context.paths.home));
+    spec.code.snapshot = checked.code->snapshot;
+    const auto& notes = checked.code->notes;
+    checked.notes.insert(checked.notes.end(), notes.begin(), notes.end());
   }
   const std::string user = UseLocalLogin(context, spec);
   if (!user.empty()) {
@@ -139,10 +156,11 @@ base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config:
 }
 
 base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
-                                                            std::vector<config::Loaded> files) {
+                                                            std::vector<CheckedFile> files) {
   controller::Nudge nudge;
   std::vector<core::Job> jobs;
-  for (config::Loaded& file : files) {
+  for (CheckedFile& checked : files) {
+    config::Loaded& file = checked.loaded;
     JM_CO_ASSIGN_OR_RETURN(core::JobSpec spec,
                            co_await WithFreeNumber(context.stores.jobs, std::move(file.spec)));
     core::Job job = NewJob(std::move(spec), context.Now());
@@ -151,6 +169,9 @@ base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
     if (auto taken = controller::TakeNewFolder(context.paths, job); !taken.ok()) {
       co_return std::move(taken).error().With("job " + core::FormatJobId(job.id) +
                                               " is stored, but has no folder");
+    }
+    if (checked.code) {
+      JM_CO_TRY(co_await KeepOrCancel(context, *checked.code, job.id));
     }
     auto secrets = SecretValues(job.spec);
     if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);

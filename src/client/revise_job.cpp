@@ -4,6 +4,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
+#include "jobman/client/code.hpp"
 #include "jobman/client/set_wishes.hpp"
 #include "jobman/core/spec_json.hpp"
 
@@ -52,16 +53,28 @@ void KeepNames(const core::Job& job, core::JobSpec& spec) {
   spec.tpu.name = job.spec.tpu.name;
 }
 
+/// The snapshot that the job has, if the file asks for the same code.
+void KeepSnapshot(const core::Job& job, core::JobSpec& spec) {
+  const core::CodeSpec& present = job.revised ? job.revised->code : job.spec.code;
+  core::CodeSpec wanted = spec.code;
+  wanted.snapshot = present.snapshot;
+  if (wanted == present) spec.code = present;
+}
+
 }  // namespace
 
 base::Task<base::Result<Revised>> ReviseJob(Context context, RevisionOrder order) {
   ports::JobStore& jobs = *context.stores.jobs;
   JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await jobs.Get(order.job));
   KeepNames(job, order.loaded.spec);
+  order.loaded.spec.code.snapshot = {};
+  if (!order.take_code) KeepSnapshot(job, order.loaded.spec);
   JM_CO_TRY(CheckSlice(job, order.loaded.spec, order.wish));
-  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked,
-                         co_await CheckFile(context, std::move(order.loaded)));
+  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked, co_await CheckFile(context, std::move(order.loaded)));
   const core::JobSpec& spec = checked.loaded.spec;
+  if (checked.code) {
+    JM_CO_TRY(KeepCode(*checked.code, context.paths, order.job.value));
+  }
   for (int tries = 1;; ++tries) {
     ports::JobVersion version{.id = job.id, .version = job.version};
     ports::Revision revision{.spec = spec, .source = checked.loaded.source};

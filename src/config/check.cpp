@@ -167,6 +167,7 @@ class Checker {
       case Type::kWord:
       case Type::kBool:
       case Type::kNumber:
+      case Type::kSize:
       case Type::kCount:
       case Type::kDuration:
       case Type::kLimit:

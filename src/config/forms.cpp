@@ -136,6 +136,56 @@ Status CheckSharedFolder(Text path) {
                                "name a folder below it, such as /srv/shared");
 }
 
+/// What the code of the job is unpacked into. Containers mount it, so it has no colon.
+Status CheckCodePath(Text path) {
+  JM_TRY(CheckHostFolder(path));
+  const bool clean = std::none_of(path.begin(), path.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 32 || c == 127 || c == ':';
+  });
+  std::size_t names = 0;
+  for (const std::string& part : base::Split(path, '/')) {
+    const bool named = !part.empty() && part != "~";
+    if (part == "." || part == ".." || (names == 0 && named && part == ".jobman")) names = 100;
+    if (named) ++names;
+  }
+  if (clean && names > 0 && names < 100) return base::Ok();
+  return base::InvalidArgument(
+      "\"" + std::string(path) + "\" cannot be the folder of the code",
+      "write ~/NAME or /FOLDER/NAME, without \":\", \".\" and \"..\"; ~/.jobman is jobman's own");
+}
+
+/// What git takes for a repository, and not for an option. Everybody sees it.
+Status CheckRepository(Text git) {
+  const bool clean = std::none_of(git.begin(), git.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= 32 || c == 127;
+  });
+  if (!clean || git.starts_with('-') || git.starts_with("ext::")) {
+    return base::InvalidArgument("\"" + std::string(git) + "\" is not the URL of a repository",
+                                 "for example: https://github.com/me/proj.git");
+  }
+  if (!IsUrl(git) || !HoldsUser(git)) return base::Ok();
+  return base::InvalidArgument(
+      "the URL contains a user or a password, which everybody would see",
+      "leave it out: git asks your credential helper (git help credentials), or use ssh");
+}
+
+Status CheckRef(Text ref) {
+  const bool clean = std::none_of(ref.begin(), ref.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= 32 || c == 127 ||
+           Text(":?*[\\^~").find(c) != Text::npos;
+  });
+  if (clean && !ref.empty() && !ref.starts_with('-') && ref.find("..") == Text::npos)
+    return base::Ok();
+  return base::InvalidArgument("\"" + std::string(ref) +
+                               "\" is not the name of a branch, a tag or "
+                               "a commit");
+}
+
+Status CheckIgnorePattern(Text pattern) {
+  if (!base::Trim(pattern).empty() && pattern.find('\n') == Text::npos) return base::Ok();
+  return base::InvalidArgument("a pattern is one line, and not empty", "for example: *.ckpt");
+}
+
 /// A folder of an NFS server.
 Status CheckExport(Text text) {
   const std::size_t colon = text.find(":/");
@@ -195,6 +245,10 @@ struct Form {
 constexpr Form kForms[] = {
     {.path = "brevo_email.receiver", .text = &CheckAddress},
     {.path = "brevo_email.sender", .text = &CheckAddress},
+    {.path = "code.exclude", .text = &CheckIgnorePattern},
+    {.path = "code.git", .text = &CheckRepository},
+    {.path = "code.path", .text = &CheckCodePath},
+    {.path = "code.ref", .text = &CheckRef},
     {.path = "command.env", .member = &CheckEnvironment},
     {.path = "command.secrets[].name", .text = &CheckSecretName},
     {.path = "conda.name", .text = &CheckFolderName},

@@ -125,6 +125,7 @@ void ResolveSpec(Reader& reader, core::JobSpec& spec) {
   ResolveCloud(reader, spec.cloud);
   ResolveTpu(reader, spec);
   ResolveSsh(reader, spec);
+  ResolveCode(reader, spec.code);
   ResolveSetup(reader, spec);
   ResolveStages(reader, spec);
   ResolveRetries(reader, spec.retries);

@@ -15,6 +15,8 @@ void ResolveSpec(Reader& reader, core::JobSpec& spec);
 void ResolveTpu(Reader& reader, core::JobSpec& spec);
 /// Login name and key.
 void ResolveSsh(Reader& reader, core::JobSpec& spec);
+/// The files that travel with the job.
+void ResolveCode(Reader& reader, core::CodeSpec& code);
 /// The sections that prepare the hosts: gcsfuse, docker, conda, venv.
 void ResolveSetup(Reader& reader, core::JobSpec& spec);
 /// Names of setup steps, secrets of the command.

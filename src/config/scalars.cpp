@@ -48,6 +48,18 @@ Result<Json> ReadNumber(const Value& value, const KeyRow& row) {
   return CheckRange(*number, row.allowed);
 }
 
+Result<Json> ReadSize(const Value& value, const KeyRow& row) {
+  const std::string_view text = value.text;
+  const std::size_t letter = std::string_view("KMG").find(text.empty() ? ' ' : text.back());
+  const bool plain = letter == std::string_view::npos;
+  const auto number = base::ParseNumber(plain ? text : text.substr(0, text.size() - 1));
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // of a number with a letter
+  if (!number || (!plain && *number > kMost)) {
+    return Expected(TypeText(row), value, "for example: 500K, 100M or 1G; without a letter: bytes");
+  }
+  return CheckRange(plain ? *number : *number << (10 * (letter + 1)), row.allowed);
+}
+
 Result<Json> ReadCount(const Value& value, const KeyRow& row) {
   if (value.text == "unlimited") return Json(value.text);
   const auto number = ReadNumber(value, row);
@@ -119,6 +131,8 @@ Result<Json> ReadScalar(const Value& value, const KeyRow& row) {
       return ReadBool(value, row);
     case Type::kNumber:
       return ReadNumber(value, row);
+    case Type::kSize:
+      return ReadSize(value, row);
     case Type::kCount:
       return ReadCount(value, row);
     case Type::kDuration:

@@ -159,9 +159,32 @@ constexpr KeyRow kRows[] = {
         "there. The agent is that of the controller's SSH_AUTH_SOCK, and is away while no "
         "controller is connected."),
 
-    NotYet("code", T::kMap, "Code to copy to every host."),
-    NotYet("code.git", T::kAny, "From a Git repository."),
-    NotYet("code.dir", T::kAny, "From a local folder."),
+    Key("code", T::kMap, "",
+        "Files that every host gets before anything else runs there. `create` takes a snapshot, "
+        "which every attempt uses; the command and the steps of setup start in their folder."),
+    Key("code.dir", T::kPath, "none",
+        "A folder of this machine. What git ignores there is left out. This, or code.git."),
+    OrOne(Key("code.exclude", T::kTextList, "",
+              "What else to leave out of code.dir, also if git tracks it: patterns as in "
+              ".gitignore.")),
+    Key("code.git", T::kText, "none",
+        "URL or path of a Git repository. It is fetched by `create`, on this machine, with your "
+        "own credentials."),
+    Key("code.ref", T::kText, "HEAD", "Branch, tag or commit of code.git."),
+    Key("code.submodules", T::kBool, "false", "Whether the submodules of code.git are taken too."),
+    Key("code.path", T::kText, "~/NAME, named as code.dir or code.git",
+        "The folder on the hosts. What earlier snapshots put there is replaced, and nothing else."),
+    Among("code.max_size", T::kSize, "1-2147483648", "100M",
+          "Largest snapshot, packed, at most 2G."),
+    Key("code.snapshot", T::kMap, "",
+        "What `create` took, for show --json. Each `create` takes it anew."),
+    Key("code.snapshot.sha256", T::kText, "", "SHA-256 of the archive."),
+    Key("code.snapshot.files", T::kNumber, "", "How many files it has."),
+    Key("code.snapshot.packed", T::kSize, "", "Size of the archive."),
+    Key("code.snapshot.unpacked", T::kSize, "", "Size of the files."),
+    Key("code.snapshot.commit", T::kText, "", "The commit, if one is known."),
+    Key("code.snapshot.changed", T::kBool, "",
+        "Whether code.dir had changes that the commit lacks."),
 
     Key("setup", T::kMaps, "",
         "Steps that run on the hosts before the command, in order; each once per machine, boot and "
@@ -373,6 +396,8 @@ Text TypeName(Type type) {
       return "true or false";
     case Type::kNumber:
       return "a number";
+    case Type::kSize:
+      return "a size";
     case Type::kCount:
       return "a number or \"unlimited\"";
     case Type::kDuration:

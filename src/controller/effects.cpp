@@ -64,7 +64,8 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
                                                       .options = options_,
                                                       .access = access_,
                                                       .job = std::make_shared<const Job>(job),
-                                                      .hooks = HooksFor(job.id)});
+                                                      .hooks = HooksFor(job.id),
+                                                      .transfers = transfers_});
   return runner.get();
 }
 

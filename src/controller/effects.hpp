@@ -6,6 +6,7 @@
 
 #include "controller/slice_calls.hpp"
 #include "controller/stage_runner.hpp"
+#include "jobman/base/waiters.hpp"
 #include "jobman/controller/nudge.hpp"
 
 namespace jobman::controller {
@@ -45,6 +46,7 @@ class Effects {
   JobBook& book_;
   ZoneWatch& watch_;
   HostAccess access_;
+  std::shared_ptr<base::Gate> transfers_ = std::make_shared<base::Gate>(kMostTransfers);
   SliceCalls calls_;
   std::map<core::JobId, std::unique_ptr<StageRunner>> runners_ = {};
   Secrets secrets_ = {};

@@ -42,9 +42,19 @@ bool RunsOnAllAtOnce(const core::JobSpec& spec, const core::StageId& stage) {
   return core::BuiltInOf(spec, stage) == core::BuiltIn::kChecks && spec.checks.jax;
 }
 
+/// The user's own steps start in the folder of the code; those of sections need none.
+std::string FolderOf(const core::JobSpec& spec, const core::StageId& stage) {
+  if (core::BuiltInOf(spec, stage)) return {};
+  if (core::IsCommand(stage) && spec.command.cmd.empty()) return {};
+  if (core::IsCommand(stage) && !spec.command.workdir.empty()) return spec.command.workdir;
+  return spec.code.path;
+}
+
 core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step) {
   std::string content = remote::SetupScript(job.spec, step);
   for (const auto& [name, value] : job.spec.environment) content += '\0' + name + '=' + value;
+  if (const std::string folder = FolderOf(job.spec, step); !folder.empty())
+    content += '\0' + folder;
   if (RunsOnAllAtOnce(job.spec, step)) content += '\0' + std::to_string(job.attempt);
   return {.step = step.index,
           .content = base::Sha256Hex(content).substr(0, 12),
@@ -83,6 +93,10 @@ std::string CommandRunOn(const core::Job& job, const std::string& store_id, int 
       {.on = core::OnHost(store_id, job, host), .what = core::CommandRun{.attempt = job.attempt}});
 }
 
+std::string CodeFileOf(const core::Job& job, const std::string& store_id, int host) {
+  return remote::CodeFileName(core::OnHost(store_id, job, host), job.spec.code.snapshot.sha256);
+}
+
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here) {
   const core::JobSpec bound = core::BindLateNames(job, here.job_dir);
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
@@ -103,7 +117,11 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const Or
     if (!content) return MissingFile(job, needed.file);
     order.secrets[needed.variable] = *content;
   }
+  order.workdir = FolderOf(bound, job.stage->id);
   const auto built_in = core::BuiltInOf(job.spec, job.stage->id);
+  if (built_in == core::BuiltIn::kCode) {
+    order.env[remote::kCodeFile] = remote::kHostFiles + CodeFileOf(job, here.store_id, host);
+  }
   if (built_in == core::BuiltIn::kPeers) {
     const auto key = here.secret({.name = remote::kPeersKey});
     if (!key) return NoKeyOfJob(job, base::Path(here.job_dir) / remote::kPeersKeyFile);
@@ -117,7 +135,6 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const Or
   if (step != nullptr || spec.cmd.empty()) return order;
   order.chips_of = core::RunIdPrefix(run.on);
   order.notice_signal = spec.on_notice.signal;
-  order.workdir = spec.workdir;
   for (const auto& [name, value] : spec.env) order.env[name] = value;
   for (const core::SecretRef& one : spec.secrets) {
     const auto value = here.secret(one);

@@ -14,6 +14,9 @@ core::RunId RunOn(const core::Job& job, const std::string& store_id, int host);
 /// The run id of the command in this attempt; also used to find runs of earlier attempts.
 std::string CommandRunOn(const core::Job& job, const std::string& store_id, int host);
 
+/// The archive of the job's code: its name and that of earlier ones on the hosts.
+std::string CodeFileOf(const core::Job& job, const std::string& store_id, int host);
+
 /// What an order takes from this machine.
 struct OrderSources {
   std::string store_id = {};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controller/host_access.hpp"
+#include "jobman/base/waiters.hpp"
 
 namespace jobman::controller {
 
@@ -34,6 +35,7 @@ struct StageContext {
   /// As of the stage's start; has a slice and a stage.
   std::shared_ptr<const core::Job> job;
   StageHooks hooks;
+  std::shared_ptr<base::Gate> transfers;  ///< of all stages: files that are being sent to hosts
 
   bool IsCommand() const { return core::IsCommand(job->stage->id); }
   core::TimePoint Now() const { return ports.clock->Now(); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/file_sender.hpp"
 #include "controller/run_order.hpp"
 #include "jobman/base/capped_file.hpp"
 #include "jobman/base/log.hpp"
@@ -71,7 +72,8 @@ base::Task<void> StageFollower::Follow(std::size_t index) {
     const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     // During maintenance or repair no host answers, however long it takes.
     if (context_.hooks.slice_ready())
-      unreachable_for += UnreachableTime(answer.error(), answered, began, wait);
+      unreachable_for += UnreachableTime(answer.error(), answered,
+                                         std::max(began, parts_[index].contact_at), wait);
     if (unreachable_for > context_.options.unreachable_limit)
       co_return hosts_.Lose(host, answer.error());
     co_await base::Sleep(wait);
@@ -121,6 +123,12 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
                           {.store_id = options.policy.store_id,
                            .job_dir = options.paths.JobDir(job.id.value).string(),
                            .secret = context_.hooks.secret});
+    if (order.ok() && core::BuiltInOf(job.spec, job.stage->id) == core::BuiltIn::kCode) {
+      const Answer sent = co_await SendCode(index);
+      if (sent.ok() && sent->kind == RunStatus::Kind::kError) co_return sent;
+      if (!sent.ok() && !IsPermanent(sent.error())) co_return sent;
+      if (!sent.ok()) order = sent.error();
+    }
     if (order.ok()) {
       co_await AddPeers(&*order);
       JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(*order, log.size()));
@@ -142,6 +150,24 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
     co_return again;
   }
   co_return answer;
+}
+
+/// Time in which the host takes the file does not count as unreachable.
+base::Task<StageFollower::Answer> StageFollower::SendCode(std::size_t index) {
+  const core::Job& job = *context_.job;
+  const core::CodeSnapshot& code = job.spec.code.snapshot;
+  const std::string& store = context_.options.policy.store_id;
+  const int host = hosts_[index].number;
+  FileToSend file{.name = CodeFileOf(job, store, host),
+                  .path = context_.options.paths.CodeFile(job.id.value, code.sha256),
+                  .bytes = code.packed,
+                  .sha256 = code.sha256,
+                  .replaces = remote::CodeFilePrefix(core::OnHost(store, job, host))};
+  ports::HostTarget target = co_await context_.access.TargetOf(context_.job, host);
+  Connected connected = co_await hosts_.TellIfPinned(index, target);
+  std::function<void()> contact = [this, index] { parts_[index].contact_at = context_.Now(); };
+  co_return co_await SendFile(&context_, std::move(target), std::move(file), std::move(contact),
+                              std::move(connected));
 }
 
 /// The step host-to-host is told what only the cloud knows: the keys of the other hosts.

@@ -24,6 +24,7 @@ class StageFollower {
   struct Part {
     bool renewed = false;                 ///< Renew() is done
     base::Duration unreachable_for = {};  ///< while the cause was not on this machine
+    core::TimePoint contact_at = {};      ///< the host took a part of a file
     base::CancelScope scope = {};
   };
 
@@ -31,6 +32,7 @@ class StageFollower {
   base::Task<Answer> FollowOnce(std::size_t index, bool may_start,
                                 std::optional<base::Duration> limit = {});
   base::Task<Answer> FetchRest(std::size_t index);
+  base::Task<Answer> SendCode(std::size_t index);
   base::Task<void> AddPeers(remote::RunOrder* order);
   base::Task<base::Status> Renew(std::size_t index);
   void Finish(std::size_t index, const remote::RunStatus& status);

@@ -6,6 +6,7 @@ namespace jobman::core {
 
 std::vector<BuiltIn> BuiltInsOf(const JobSpec& spec) {
   std::vector<BuiltIn> steps;
+  if (!spec.code.empty()) steps.push_back(BuiltIn::kCode);
   if (!spec.ssh.identities.empty()) steps.push_back(BuiltIn::kIdentities);
   if (spec.ssh.host_to_host) steps.push_back(BuiltIn::kPeers);
   if (!spec.gcsfuse.bucket_name.empty()) steps.push_back(BuiltIn::kGcsfuse);
@@ -38,6 +39,8 @@ bool MayVanish(BuiltIn step) {
 
 std::string_view BuiltInName(BuiltIn step) {
   switch (step) {
+    case BuiltIn::kCode:
+      return "code";
     case BuiltIn::kIdentities:
       return "identities";
     case BuiltIn::kPeers:

@@ -26,6 +26,9 @@ OrderedJson Encode(bool flag) {
 OrderedJson Encode(int number) {
   return number;
 }
+OrderedJson Encode(std::int64_t number) {
+  return number;
+}
 OrderedJson Encode(Duration duration) {
   return base::FormatExactDuration(duration);
 }
@@ -207,6 +210,10 @@ class Decoder {
     const auto whole = json.get<std::int64_t>();
     number = static_cast<int>(whole);
     return number == whole;
+  }
+  bool Read(const Json& json, std::int64_t& number) {
+    if (json.is_number_integer()) number = json.get<std::int64_t>();
+    return json.is_number_integer();
   }
   bool Read(const Json& json, Duration& duration) {
     return json.is_string() && Take(base::ParseDuration(*TextOf(json)), duration);

@@ -57,8 +57,8 @@ const SetupStep& StepFor(BuiltIn built_in) {
   static const std::map<BuiltIn, SetupStep> kSteps = [] {
     std::map<BuiltIn, SetupStep> steps;
     for (const BuiltIn one :
-         {BuiltIn::kIdentities, BuiltIn::kPeers, BuiltIn::kGcsfuse, BuiltIn::kNfs, BuiltIn::kDocker,
-          BuiltIn::kConda, BuiltIn::kVenv, BuiltIn::kChecks}) {
+         {BuiltIn::kCode, BuiltIn::kIdentities, BuiltIn::kPeers, BuiltIn::kGcsfuse, BuiltIn::kNfs,
+          BuiltIn::kDocker, BuiltIn::kConda, BuiltIn::kVenv, BuiltIn::kChecks}) {
       steps[one] = {.name = std::string(BuiltInName(one))};
     }
     return steps;

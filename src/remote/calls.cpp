@@ -164,4 +164,25 @@ Call RenewCall(const std::string& run_id, bool again) {
           .limit = kCallLimit};
 }
 
+Call HaveCall(const std::string& file) {
+  JM_CHECK(IsRunId(file), "a valid name");
+  return {.command = ScriptCommand("have " + file), .limit = kCallLimit};
+}
+
+Call PutCall(const std::string& file, std::int64_t bytes, const std::string& sha256,
+             const std::string& replaces) {
+  JM_CHECK(IsRunId(file) && IsRunId(sha256) && IsRunId(replaces), "valid words");
+  return {.command = ScriptCommand(fmt::format("put {} {} {} {}", file, bytes, sha256, replaces)),
+          .limit = kPutLimit + std::chrono::seconds{bytes / kSlowestPut},
+          .silence = kLongestSilence};
+}
+
+std::string CodeFileName(const core::JobOnHost& on, const std::string& sha256) {
+  return CodeFilePrefix(on) + sha256 + ".tar.gz";
+}
+
+std::string CodeFilePrefix(const core::JobOnHost& on) {
+  return fmt::format("{}.j{}.", on.store, core::FormatJobId(on.job));
+}
+
 }  // namespace jobman::remote

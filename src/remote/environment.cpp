@@ -46,6 +46,8 @@ std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host
       {"JOBMAN_ZONE", zone},
       {"JOBMAN_RUN_ID", core::FormatRunId(run)},
   };
+  const std::string& commit = job.spec.code.snapshot.commit;
+  if (!commit.empty()) env["JOBMAN_CODE_COMMIT"] = commit;
   AddMegascale(job, position, addresses, env);
   return env;
 }

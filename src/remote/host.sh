@@ -19,6 +19,10 @@
 #   host.sh list PREFIX           prints every run whose id begins with PREFIX, with its status
 #   host.sh renew RUN_ID [again]  forgets the run unless it is running or, without "again", succeeded
 #                                 since boot; and ended runs of this setup step with another content
+#   host.sh have FILE             says "exited 0" if ~/.jobman/files has the file, else "absent"
+#   host.sh put FILE BYTES SHA256 PREFIX
+#                                 makes stdin that file, if it is complete; removes other files whose
+#                                 name begins with PREFIX; says "exited 0"
 #
 # A status is: running | exited N | lost WHY | absent | lapsed RUN_ID | gap BEGIN END. After a gap, `follow` goes on
 # from byte END: what lies before it is gone from the log.
@@ -62,6 +66,7 @@ jm_kept_b=67108864    # bytes of a log that stay on disk behind those that were 
 jm_keep_s=5           # between looks at the disk that a log takes
 jm_docker_s=4         # for docker to answer
 jm_box_looks=20       # for the container of a run that gets a notice's signal
+jm_part_min=60        # since a file that is being put was written to: its call is gone
 jm_copy_wait_cs=200   # for the output of a killed container to arrive; shorter than jm_exit_wait_cs
 
 jm_die() {
@@ -1098,6 +1103,36 @@ jm_forget_older() {
   jm_id=$jm_this jm_dir=$jm_runs/$jm_this
 }
 
+# --- Files that the controller sends before a run that needs them. ---
+
+jm_have() {
+  if [ -f "$jm_files/$1" ]; then echo 'jobman: exited 0'; else echo 'jobman: absent'; fi >&2
+}
+
+# jm_put FILE BYTES SHA256 PREFIX. Hosts may share the folder, and a call whose connection broke may
+# still be there: each writes a file of its own.
+jm_put() {
+  command -v sha256sum >/dev/null 2>&1 || jm_die 'install coreutils on this host: it has no sha256sum'
+  jm_why=$(mkdir -p "$jm_files" 2>&1) || jm_die "cannot create $jm_files: $jm_why"
+  find "$jm_files" -name '*.part.*' -mmin +$jm_part_min -exec rm -f {} +
+  jm_part=$(mktemp "$jm_files/$1.part.XXXXXX" 2>/dev/null) ||
+    jm_die "cannot write to $jm_files (is the disk full?)"
+  trap 'rm -f "$jm_part"' EXIT
+  trap 'exit 143' HUP TERM INT
+  jm_why=$(cat 2>&1 >"$jm_part") ||
+    jm_die "no room for $2 bytes in $jm_files ($jm_why): free some, or ask for a larger disk"
+  jm_size=$(wc -c <"$jm_part")
+  [ "$((jm_size))" = "$2" ] ||
+    jm_die "$1 arrived incomplete, $((jm_size)) of $2 bytes; nothing was kept"
+  jm_sum=$(sha256sum <"$jm_part")
+  [ "${jm_sum%% *}" = "$3" ] || jm_die "$1 arrived with other content than was sent; nothing was kept"
+  jm_why=$(mv -f "$jm_part" "$jm_files/$1" 2>&1) || jm_die "cannot write to $jm_files: $jm_why"
+  for jm_one in "$jm_files/$4"*; do
+    case $jm_one in "$jm_files/$1" | *.part.*) ;; *) rm -f "$jm_one" ;; esac
+  done
+  echo 'jobman: exited 0' >&2
+}
+
 # jm_adopt ID: links runs that an earlier jobman started on this host to their current ids, so that
 # they are followed and stopped and not started twice. The old ids were JOB-WHAT, the same on every
 # host; a run that began since boot was started here. jm_own and jm_old: the current and the old
@@ -1144,7 +1179,7 @@ jm_need_number() {
 [ -n "${HOME:-}" ] || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)
 [ -n "$HOME" ] || jm_die 'this user has no home folder'
 export HOME
-jm_runs=$HOME/.jobman/runs
+jm_runs=$HOME/.jobman/runs jm_files=$HOME/.jobman/files
 jm_newline='
 '
 jm_return=$(printf '\r')
@@ -1190,6 +1225,15 @@ case $jm_verb in
     jm_set_run "${1:-}"
     umask 077
     jm_keep "$2"
+    ;;
+  have)
+    jm_set_prefix "${1:--}"
+    jm_have "$1"
+    ;;
+  put)
+    for jm_one in "${1:-}" "${3:-}" "${4:-}"; do jm_set_prefix "$jm_one"; done
+    jm_need_number "${2:-}"
+    (umask 077 && jm_put "$@")
     ;;
   renew)
     jm_set_run "${1:-}"

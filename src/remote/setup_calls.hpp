@@ -14,6 +14,7 @@ std::string ShellCall(std::string_view function, const std::vector<std::string>&
 // The last lines of a built-in step: calls of the functions of src/remote/setup/SECTION.sh with
 // what the section says.
 
+std::string CodeCalls(const core::CodeSpec& code);
 std::string IdentityCalls(const core::SshSpec& ssh);
 std::string PeersCalls();
 std::string GcsfuseCalls(const core::JobSpec& spec);

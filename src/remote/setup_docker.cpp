@@ -72,7 +72,9 @@ std::string InContainer(const core::JobSpec& spec) {
   std::string call = "jb_enter " + base::ShellQuote(docker.image) + " " +
                      base::ShellQuote(spec.command.cmd) + FlagWords(docker);
   for (const std::string& mount : docker.mount_dirs) call += " -v " + MountWord(mount);
-  if (!docker.workdir.empty()) call += " -w " + HomeWord(docker.workdir);
+  if (!spec.code.empty()) call += " -v " + MountWord(spec.code.path);
+  const std::string& workdir = docker.workdir.empty() ? spec.code.path : docker.workdir;
+  if (!workdir.empty()) call += " -w " + HomeWord(workdir);
   return std::string(SetupText("common")) + std::string(SetupText("docker")) + DockerCalls(docker) +
          call + VariableWords(spec) + "\n";
 }

@@ -14,6 +14,8 @@ namespace {
 
 std::string CallsOf(const core::JobSpec& spec, core::BuiltIn step) {
   switch (step) {
+    case core::BuiltIn::kCode:
+      return CodeCalls(spec.code);
     case core::BuiltIn::kIdentities:
       return IdentityCalls(spec.ssh);
     case core::BuiltIn::kPeers:

@@ -87,23 +87,30 @@ base::Result<bool> Channel::Drain(bool is_stderr, const ports::ByteSink& sink) {
   return any;
 }
 
-bool Channel::Feed(const std::string& input) {
-  if (fed_all_) return false;
-  const auto before = fed_;
-  while (fed_ < input.size()) {
+base::Result<bool> Channel::Feed(ports::RemoteCommand& command) {
+  bool any = false;
+  for (int chunk = 0; chunk < kChunksPerTurn && !fed_all_; ++chunk) {
+    if (fed_ == command.input.size() && command.next_input) {
+      JM_ASSIGN_OR_RETURN(command.input, command.next_input());
+      fed_ = 0;
+    }
+    const std::size_t left = command.input.size() - fed_;
+    if (left == 0) {
+      fed_all_ = true;
+      ssh_channel_send_eof(channel_);
+      return true;
+    }
     const std::size_t room = std::min<std::size_t>(ssh_channel_window_size(channel_), kChunk);
-    const auto size = static_cast<std::uint32_t>(std::min(room, input.size() - fed_));
-    if (size == 0) return fed_ != before;
-    const int sent = ssh_channel_write(channel_, input.data() + fed_, size);
+    const auto size = static_cast<std::uint32_t>(std::min(room, left));
+    if (size == 0) return any;
+    const int sent = ssh_channel_write(channel_, command.input.data() + fed_, size);
+    if (sent == 0 || sent == SSH_AGAIN) return any;
+    any = true;
     // A command that does not read its input is not an error.
-    if (sent < 0 && sent != SSH_AGAIN) fed_ = input.size();
-    if (sent <= 0) break;
-    fed_ += static_cast<std::size_t>(sent);
+    if (sent < 0) command.next_input = nullptr;
+    fed_ += sent < 0 ? left : static_cast<std::size_t>(sent);
   }
-  if (fed_ < input.size()) return fed_ != before;
-  fed_all_ = true;
-  ssh_channel_send_eof(channel_);
-  return true;
+  return any;
 }
 
 bool Channel::AtEnd() const {

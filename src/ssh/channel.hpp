@@ -22,8 +22,9 @@ class Channel {
   int Execute(const std::string& command);
   /// Passes available output to the sink, up to a limit; returns whether there was any.
   base::Result<bool> Drain(bool is_stderr, const ports::ByteSink& sink);
-  /// Sends part of `input`, and EOF after its end; returns whether anything was sent.
-  bool Feed(const std::string& input);
+  /// Sends part of the command's input, and EOF after its end; returns whether anything was sent.
+  /// What is sent of a piece may be replaced by the next piece. Errors are those of next_input.
+  base::Result<bool> Feed(ports::RemoteCommand& command);
 
   /// The exit code, or 128 + signal; nothing until it has arrived.
   std::optional<int> exit_code() const { return exit_code_; }
@@ -36,7 +37,7 @@ class Channel {
   ssh_channel channel_;
   ssh_channel_callbacks_struct callbacks_ = {};
   std::optional<int> exit_code_;
-  std::size_t fed_ = 0;
+  std::size_t fed_ = 0;  ///< bytes of the piece
   bool fed_all_ = false;
   bool opened_ = false;
   bool executing_ = false;

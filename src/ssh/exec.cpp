@@ -91,11 +91,11 @@ struct Moved {
 };
 
 /// Moves bytes both ways without waiting.
-Result<Moved> Exchange(Channel& channel, const std::string& input, const ports::ByteSink& out,
+Result<Moved> Exchange(Channel& channel, ports::RemoteCommand& command, const ports::ByteSink& out,
                        const ports::ByteSink& err) {
   JM_ASSIGN_OR_RETURN(const bool some_out, channel.Drain(false, out));
   JM_ASSIGN_OR_RETURN(const bool some_err, channel.Drain(true, err));
-  const bool fed = channel.Feed(input);
+  JM_ASSIGN_OR_RETURN(const bool fed, channel.Feed(command));
   return Moved{.any = some_out || some_err || fed, .out = some_out};
 }
 
@@ -115,7 +115,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
   JM_CO_TRY(co_await StartCommand(session, &channel, command.command, patience));
   while (true) {
     const auto seen = session->packets();
-    auto moved = Exchange(channel, command.input, out, err);
+    auto moved = Exchange(channel, command, out, err);
     session->After();
     if (!moved.ok()) co_return std::move(moved).error();
     if (channel.exit_code() && channel.AtEnd()) co_return *channel.exit_code();

@@ -8,6 +8,19 @@
 #include "jobman/base/strings.hpp"
 
 namespace jobman::test {
+namespace {
+
+/// Reads the pieces of the input; what they are for is seen by who tests a real shell.
+base::Status ReadInput(ports::RemoteCommand& command) {
+  while (command.next_input) {
+    JM_ASSIGN_OR_RETURN(const std::string piece, command.next_input());
+    command.input += piece;
+    if (piece.empty()) command.next_input = nullptr;
+  }
+  return base::Ok();
+}
+
+}  // namespace
 
 LocalShell::~LocalShell() {
   std::error_code none;
@@ -38,6 +51,7 @@ base::Task<base::Result<int>> LocalShell::Run(ports::HostTarget target,
   if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
   const std::vector<std::string> argv = {
       "env", "HOME=" + home, "GCE_METADATA_HOST=", "/bin/sh", "-c", command.command};
+  JM_CO_TRY(ReadInput(command));
   JM_CO_ASSIGN_OR_RETURN(const auto ended, co_await base::RunProcess(argv, command.input));
   if (lost_answers_ > 0) {
     --lost_answers_;

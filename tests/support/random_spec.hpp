@@ -62,6 +62,7 @@ class SpecFiller {
   void Fill(std::string& text) { text = Text(); }
   void Fill(bool& flag) { flag = Coin(); }
   void Fill(int& number) { number = Number(100000); }
+  void Fill(std::int64_t& number) { number = Number(100000); }
   void Fill(core::Duration& duration) { duration = core::Duration{Number(100000)}; }
   void Fill(core::TimePoint& time) { time = core::TimePoint{core::Duration{Number(1 << 30)}}; }
   void Fill(core::HostSet& hosts) {

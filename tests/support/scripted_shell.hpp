@@ -29,13 +29,19 @@ class ScriptedShell final : public ports::HostShell {
   };
   explicit ScriptedShell(FakeClock& clock) : clock_(clock) {}
 
-  /// Adds an answer to "install", "run", "follow", "stop", "renew" or "notice", for any host.
+  /// Adds an answer to "install", "run", "follow", "stop", "renew", "notice", "have" or
+  /// "put", for any host.
   void Add(const std::string& verb, Answer answer) { answers_[verb].push_back(std::move(answer)); }
 
   base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override {
     const std::optional<base::Duration> limit = command.limit ? command.limit : command.silence;
     const std::optional<base::Duration> command_limit = command.limit;
+    while (command.next_input) {
+      JM_CO_ASSIGN_OR_RETURN(const std::string piece, command.next_input());
+      command.input += piece;
+      if (piece.empty()) command.next_input = nullptr;
+    }
     const Answer answer = Next(std::move(command));
     if (err && !answer.first.empty()) JM_CO_TRY(err(answer.first));
     clock_.Advance(takes);

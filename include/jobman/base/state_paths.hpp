@@ -22,6 +22,8 @@ struct StatePaths {
   Path JobDir(std::int64_t job) const;
   /// jobs/000042/attempt-2
   Path AttemptDir(std::int64_t job, int attempt) const;
+  /// jobs/000042/code/SHA256.tar.gz: the snapshot of its code.
+  Path CodeFile(std::int64_t job, std::string_view sha256) const;
   /// jobs/000042/attempt-2/run/host-0003.log: what one host wrote in one stage, byte for byte.
   Path LogPath(std::int64_t job, int attempt, std::string_view stage, int host) const;
   /// The attempt whose folder has this name, "attempt-2"; empty for any other name.

@@ -32,6 +32,9 @@ std::string FormatRanges(const std::vector<int>& sorted_numbers);
 /// The text, or its first `most` bytes and "..."; never splits a UTF-8 character.
 std::string Shorten(std::string_view text, std::size_t most);
 
+/// "312 bytes", "4.2 MB": in powers of 1024.
+std::string FormatBytes(std::int64_t bytes);
+
 /// "1 host", "4 hosts".
 std::string Plural(std::int64_t count, std::string_view singular);
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "jobman/client/code.hpp"
 #include "jobman/client/context.hpp"
 #include "jobman/config/load.hpp"
 
@@ -14,12 +16,13 @@ core::Job NewJob(core::JobSpec spec, base::TimePoint now);
 /// A job file that passed the checks before its job is stored.
 struct CheckedFile {
   config::Loaded loaded = {};
+  std::optional<TakenCode> code = {};   ///< if it names any; the spec says what was taken
   std::vector<std::string> notes = {};  ///< what the user should know, a sentence each
 };
 /// Refuses what can be refused before a job is stored: a key that cannot be used (a missing one is
 /// generated), an offer that the zone does not have, see CheckOffer(), and buckets in another
-/// region, see CheckBuckets(). Without a sandbox,
-/// simulated hosts are our own processes and only our user can log in: changes `ssh.user`.
+/// region, see CheckBuckets(). Takes the code, unless the spec has a snapshot already. Without a
+/// sandbox, simulated hosts are our own processes and only our user can log in: changes `ssh.user`.
 base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded);
 /// The same for a new job: notes that another has its name.
 base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded);
@@ -33,9 +36,9 @@ struct PreviewedJobs {
 base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
                                                     std::vector<config::Loaded> files);
 
-/// Stores a job for each file and wakes the controller, which is sent the secrets that this process
-/// has. Returns the jobs with their numbers.
+/// Stores a job for each file, with its code, and wakes the controller, which is sent the secrets
+/// that this process has. Returns the jobs with their numbers.
 base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
-                                                            std::vector<config::Loaded> files);
+                                                            std::vector<CheckedFile> files);
 
 }  // namespace jobman::client

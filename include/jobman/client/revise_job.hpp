@@ -14,6 +14,8 @@ struct RevisionOrder {
   config::Loaded loaded = {};
   /// kRun, kReboot or kRequeue; nothing: it waits for the next attempt.
   std::optional<core::Wish> wish = {};
+  /// Takes the code anew, even if the file names the same folder or commit.
+  bool take_code = false;
 };
 /// What became of it.
 struct Revised {

@@ -15,6 +15,7 @@ enum class Type {
   kWord,          ///< one of KeyRow::allowed
   kBool,          ///< true or false
   kNumber,        ///< a whole number, not negative, within KeyRow::allowed
+  kSize,          ///< bytes: "100M", "1G"; within KeyRow::allowed
   kCount,         ///< a number, or "unlimited"
   kDuration,      ///< "90s", "1h30m"; a bare number is seconds
   kLimit,         ///< a duration above 0
@@ -43,7 +44,7 @@ struct KeyRow {
   KeyStatus status = KeyStatus::kWorks;
   std::string_view fallback = {};  ///< the default; "required" if there is none
   std::string_view about = {};     ///< one line
-  std::string_view allowed = {};   ///< kWord: separated by '|'; kNumber: "1-256"
+  std::string_view allowed = {};   ///< kWord: separated by '|'; kNumber, kSize: "1-256"
   std::string_view later = {};     ///< known words that are not supported yet
   std::string_view example = {};   ///< of a required key, for messages
   /// kMap, kMaps: a scalar in place of the map is short for a map with this key.

@@ -58,6 +58,8 @@ inline constexpr base::Duration kOwnTries = std::chrono::seconds{5};
 /// Waits between tries to reach a host: the first, and the longest.
 inline constexpr base::Duration kFirstReconnect = std::chrono::milliseconds{400};
 inline constexpr base::Duration kLongestReconnect = std::chrono::seconds{10};
+/// How many hosts are sent a file at the same time.
+inline constexpr int kMostTransfers = 32;
 /// A host without output for this long is silent.
 inline constexpr base::Duration kQuiet = std::chrono::milliseconds{1500};
 /// After a reconnect a host has this long to send what it wrote meanwhile.

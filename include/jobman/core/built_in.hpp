@@ -9,7 +9,7 @@ struct JobSpec;
 
 /// A setup step that a section of the job file asks for. Its script is rendered when it runs, by
 /// remote::SetupScript.
-enum class BuiltIn { kIdentities, kPeers, kGcsfuse, kNfs, kDocker, kConda, kVenv, kChecks };
+enum class BuiltIn { kCode, kIdentities, kPeers, kGcsfuse, kNfs, kDocker, kConda, kVenv, kChecks };
 
 /// Those that the job needs before the steps of `setup`, in the order in which they run.
 std::vector<BuiltIn> BuiltInsOf(const JobSpec& spec);

@@ -367,6 +367,7 @@ struct JobSpec {
   CloudSpec cloud = {};
   TpuSpec tpu = {};
   SshSpec ssh = {};
+  CodeSpec code = {};
   GcsfuseSpec gcsfuse = {};
   NfsSpec nfs = {};
   DockerSpec docker = {};  ///< of the three, only the section that env_type names has values
@@ -390,6 +391,7 @@ struct JobSpec {
     field("cloud", &JobSpec::cloud);
     field("tpu", &JobSpec::tpu);
     field("ssh", &JobSpec::ssh);
+    field("code", &JobSpec::code);
     field("gcsfuse", &JobSpec::gcsfuse);
     field("nfs", &JobSpec::nfs);
     field("docker", &JobSpec::docker);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,55 @@ struct NfsSpec {
     field("export", &NfsSpec::exported);
   }
   friend bool operator==(const NfsSpec&, const NfsSpec&) = default;
+};
+
+/// What `create` took: see CodeSpec.
+struct CodeSnapshot {
+  std::string sha256 = {};  ///< of the archive
+  int files = 0;
+  std::int64_t packed = 0;    ///< bytes of the archive
+  std::int64_t unpacked = 0;  ///< bytes of the files
+  std::string commit = {};    ///< of `git`, or that `dir` was at; empty: none is known
+  bool changed = false;       ///< `dir` had changes that the commit lacks
+  bool empty() const { return sha256.empty(); }
+  static void Fields(auto&& field) {
+    field("sha256", &CodeSnapshot::sha256);
+    field("files", &CodeSnapshot::files);
+    field("packed", &CodeSnapshot::packed);
+    field("unpacked", &CodeSnapshot::unpacked);
+    field("commit", &CodeSnapshot::commit);
+    field("changed", &CodeSnapshot::changed);
+  }
+  friend bool operator==(const CodeSnapshot&, const CodeSnapshot&) = default;
+};
+
+/// Largest archive unless code.max_size says otherwise.
+inline constexpr std::int64_t kMostCode = std::int64_t{100} << 20;
+
+/// `code`: files that every host gets before anything else runs there. Either `dir` or `git` is
+/// set.
+struct CodeSpec {
+  std::string dir = {};                   ///< a folder of this machine
+  std::vector<std::string> exclude = {};  ///< patterns as in .gitignore, of `dir`
+  std::string git = {};                   ///< URL or path of a repository
+  std::string ref = {};                   ///< branch, tag or commit of `git`; empty: its HEAD
+  bool submodules = false;                ///< of `git`
+  std::string path = {};                  ///< on the hosts: absolute, or "~/x"
+  std::int64_t max_size = kMostCode;      ///< bytes of the archive
+  CodeSnapshot snapshot = {};
+  /// No code is sent; the other members mean nothing then.
+  bool empty() const { return dir.empty() && git.empty(); }
+  static void Fields(auto&& field) {
+    field("dir", &CodeSpec::dir);
+    field("exclude", &CodeSpec::exclude);
+    field("git", &CodeSpec::git);
+    field("ref", &CodeSpec::ref);
+    field("submodules", &CodeSpec::submodules);
+    field("path", &CodeSpec::path);
+    field("max_size", &CodeSpec::max_size);
+    field("snapshot", &CodeSpec::snapshot);
+  }
+  friend bool operator==(const CodeSpec&, const CodeSpec&) = default;
 };
 
 /// `checks`: what every host proves before the command runs.

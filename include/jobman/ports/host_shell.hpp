@@ -39,6 +39,9 @@ struct HostTarget {
 struct RemoteCommand {
   std::string command = {};  ///< for the login shell
   std::string input = {};    ///< sent to stdin, then EOF
+  /// Input that should not be in memory as a whole: called for the next piece, 256 KiB at most,
+  /// when all before it (`input` first) is sent, until a piece is empty. Its error ends the call.
+  std::function<Result<std::string>()> next_input = {};
   /// Called once connected, right before the command is sent; its error ends the call.
   std::function<Task<Status>()> may_begin = {};
   /// How long the command may take once it is sent; nothing: as long as it likes.

@@ -125,6 +125,25 @@ Call NoticeCall(const std::string& run_id, const core::Notice& notice, const std
 /// unless it is running or, without `again`, has ended with 0 since boot. Runs of this step with
 /// another content are forgotten, too. Exit code 0, or kExitHostError.
 Call RenewCall(const std::string& run_id, bool again = false);
+/// Asks whether the host has this file; its name is one of IsRunId. The status, on stderr as of
+/// RunCall, is kExited or kAbsent.
+Call HaveCall(const std::string& file);
+/// Sends the file; its content is to be the call's stdin. It is kept if it has this size and hash,
+/// and files whose names begin with `replaces` are removed then. The status is kExited, or kError.
+Call PutCall(const std::string& file, std::int64_t bytes, const std::string& sha256,
+             const std::string& replaces);
+/// How long a transfer may take at least, and more the longer the file is.
+inline constexpr Duration kPutLimit = std::chrono::minutes{1};
+/// A transfer that is slower, in bytes a second, is given up.
+inline constexpr std::int64_t kSlowestPut = 64 << 10;
+
+/// The name on a host of the code that the job on it has; the start is the same for all snapshots
+/// of the job.
+std::string CodeFileName(const core::JobOnHost& on, const std::string& sha256);
+std::string CodeFilePrefix(const core::JobOnHost& on);
+/// Where a host keeps files that were sent: see HaveCall.
+inline constexpr const char* kHostFiles = "~/.jobman/files/";
+
 /// The status of a run.
 struct RunStatus {
   enum class Kind {
@@ -165,9 +184,10 @@ std::optional<core::Notice> ParseNotice(std::string_view output);
 /// The JOBMAN_* variables of a run on host number `host` of the job's slice: JOBMAN_JOB_ID,
 /// _ATTEMPT, _RESTART_REASON, _HOST_INDEX, _NUM_HOSTS, _HOSTS (internal addresses, comma
 /// separated), _HEAD (the first of them), _SLICE_INDEX, _NUM_SLICES, _CHECKPOINT_DIR (on the host,
-/// the same for every attempt and host of the job), _TPU_NAME, _ZONE, _RUN_ID. The script adds
-/// JOBMAN_RUN_DIR, by which it finds the run's processes again, and JOBMAN_NOTICE_FILE. The caller
-/// adds the job's own environment and command.env.
+/// the same for every attempt and host of the job), _TPU_NAME, _ZONE, _RUN_ID, and _CODE_COMMIT if
+/// the code's commit is known. The script adds JOBMAN_RUN_DIR, by which it finds the run's
+/// processes again, and JOBMAN_NOTICE_FILE. The caller adds the job's own environment and
+/// command.env.
 ///
 /// JAX needs no variable for multi-host on a TPU VM: jax.distributed.initialize() reads the
 /// coordinator and process ids from the VM's metadata (JAX documentation, "Multi-process

@@ -25,6 +25,8 @@ struct StageFile {
   std::string file = {};
   friend bool operator==(const StageFile&, const StageFile&) = default;
 };
+/// Of the step code: the variable that has the path of the archive.
+inline constexpr const char* kCodeFile = "JOBMAN_CODE_FILE";
 /// Of the step host-to-host: the variable that has the private key of the job.
 inline constexpr const char* kPeersKey = "JOBMAN_PEERS_KEY";
 /// Its file in the job's folder here.

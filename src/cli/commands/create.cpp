@@ -8,6 +8,8 @@
 #include "cli/follow_job.hpp"
 #include "cli/job_file.hpp"
 #include "cli/views/created.hpp"
+#include "jobman/base/task.hpp"
+#include "jobman/client/code.hpp"
 #include "jobman/client/create_jobs.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/local_cloud.hpp"
@@ -76,20 +78,36 @@ void AddRequests(const std::string& file, const core::Job& job, const std::strin
     const auto call = cloud::RenderCreate(
         controller::WithLogin(core::RequestFor(job, part, store_id), job.spec.ssh.user,
                               key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
-    view.requests.push_back(
-        {.file = file, .method = call.method, .url = address + call.Target(), .body = call.body});
+    view.requests.push_back({.file = file,
+                             .method = call.method,
+                             .url = address + call.Target(),
+                             .body = call.body,
+                             .code = job.spec.code});
   }
+}
+
+/// The spec with what `create` would take; nothing of it is kept.
+Result<core::JobSpec> WithCode(App& app, core::JobSpec spec) {
+  if (spec.code.empty()) return spec;
+  asio::io_context loop;
+  std::error_code problem;
+  const base::Path scratch = std::filesystem::temp_directory_path(problem);
+  JM_ASSIGN_OR_RETURN(const client::TakenCode taken,
+                      base::RunTask(loop, client::TakeCode(spec.code, scratch)));
+  for (const std::string& note : taken.notes) app.Say("note: " + note);
+  spec.code.snapshot = taken.snapshot;
+  return spec;
 }
 
 Result<int> ShowDryRun(App& app, const Files& files) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kIgnore));
   std::vector<config::Loaded> loaded;
   for (const auto& file : files) loaded.push_back(file.second);
-  JM_ASSIGN_OR_RETURN(const auto preview,
-                      context.Await(client::PreviewJobs(context, std::move(loaded))));
+  JM_ASSIGN_OR_RETURN(auto preview, context.Await(client::PreviewJobs(context, std::move(loaded))));
   views::DryRun view;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const core::Job& job = preview.jobs[i];
+    core::Job& job = preview.jobs[i];
+    JM_ASSIGN_OR_RETURN(job.spec, WithCode(app, std::move(job.spec)));
     AddRequests(files[i].first, job, preview.store_id, AddressOf(context, job.spec.cloud), view);
   }
   app.Show(view);
@@ -109,16 +127,17 @@ views::Created::Row RowOf(const core::Job& job) {
           .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
           .slice = core::SliceName(job, 1),
           .when_done = job.spec.when_done,
+          .code = job.spec.code,
           .endless = IsEndless(job.spec.retries)};
 }
 
 Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,
                                            const Files& files, bool show) {
-  std::vector<config::Loaded> checked;  // all files, before the first job is stored
+  std::vector<client::CheckedFile> checked;  // all files, before the first job is stored
   for (const auto& [file, loaded] : files) {
     JM_ASSIGN_OR_RETURN(auto one, context.Await(client::CheckBeforeCreate(context, loaded)));
     for (const std::string& note : one.notes) app.Say("note: " + note);
-    checked.push_back(std::move(one.loaded));
+    checked.push_back(std::move(one));
   }
   JM_ASSIGN_OR_RETURN(const auto jobs,
                       context.Await(client::CreateJobs(context, std::move(checked))));

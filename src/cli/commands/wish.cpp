@@ -29,7 +29,7 @@ struct WishOptions {
 base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context& context,
                                                  const WishOptions& options) {
   if (options.order.jobs.size() != 1) {
-    return base::InvalidArgument("--file and --set change one job", "name a single job");
+    return base::InvalidArgument("--file, --set and --code change one job", "name a single job");
   }
   const auto setup = options.order.setup;
   if (setup != core::SetupWish::kAsNeeded) {
@@ -42,10 +42,11 @@ base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context
   JM_ASSIGN_OR_RETURN(auto loaded, options.file.empty()
                                        ? LoadStoredFile(app, job, {}, options.changes)
                                        : LoadJobFile(app, options.file, options.changes, true));
-  JM_ASSIGN_OR_RETURN(
-      const client::Revised revised,
-      context.Await(client::ReviseJob(
-          context, {.job = id, .loaded = std::move(loaded), .wish = options.order.wish})));
+  JM_ASSIGN_OR_RETURN(const client::Revised revised,
+                      context.Await(client::ReviseJob(context, {.job = id,
+                                                                .loaded = std::move(loaded),
+                                                                .wish = options.order.wish,
+                                                                .take_code = options.take_code})));
   for (const std::string& note : revised.notes) app.Say("note: " + note);
   if (options.order.wish == core::Wish::kRun && !core::IsFinal(job.state)) {
     app.Say("note: job " + core::FormatJobId(id) + " is not over; its next attempt uses the " +
@@ -57,8 +58,8 @@ base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context
 base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Context& context,
                                                     const WishOptions& options) {
   const JobFileOptions& changes = options.changes;
-  const bool changed =
-      !options.file.empty() || !changes.sets.empty() || !changes.set_files.empty();
+  const bool changed = options.take_code || !options.file.empty() || !changes.sets.empty() ||
+                       !changes.set_files.empty();
   if (changed) return Revise(app, context, options);
   return context.Await(client::SetWishes(context, options.order));
 }
@@ -123,6 +124,7 @@ CLI::App* AddRunAgain(CLI::App& root, Invocation& chosen, const std::string& nam
   CLI::App* command = AddWish(root, chosen, name, help, options);
   command->add_option("-f,--file", options->file, "With this changed job file")->type_name("FILE");
   AddSetOptions(*command, {options, &options->changes});
+  command->add_flag("--code", options->take_code, "With the code as it is now");
   return command;
 }
 

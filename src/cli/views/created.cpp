@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/words.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
@@ -25,6 +26,7 @@ std::string RenderText(const Created& view, const ui::Style&) {
     const std::string hosts = row.hosts > 0 ? ", " + base::Plural(row.hosts, "host") : "";
     text += fmt::format("Created job {} ({}): {}{}, in {}\n", core::FormatJobId(row.id), row.name,
                         row.accelerator, hosts, row.zone);
+    if (!row.code.empty()) text += "  code: " + CodeText(row.code) + "\n";
     text += "  " + EndText(row.when_done, row.id) + "\n";
     if (row.endless) text += "  tried again without limit until it succeeds\n";
   }
@@ -47,6 +49,7 @@ base::OrderedJson ToJson(const Created& view) {
                     {"accelerator", row.accelerator},
                     {"zone", row.zone},
                     {"slice", row.slice}});
+    if (!row.code.empty()) jobs.back()["code"] = CodeJson(row.code);
   }
   return {{"jobs", jobs}};
 }
@@ -54,8 +57,9 @@ base::OrderedJson ToJson(const Created& view) {
 std::string RenderText(const DryRun& view, const ui::Style&) {
   std::string text;
   for (const DryRun::Request& request : view.requests) {
-    text += fmt::format("# {}: a dry run; nothing was sent\n{} {}\n{}\n", request.file,
-                        request.method, request.url, request.body.dump(2));
+    text += fmt::format("# {}: a dry run; nothing was sent\n", request.file);
+    if (!request.code.empty()) text += "# code: " + CodeText(request.code) + "\n";
+    text += fmt::format("{} {}\n{}\n", request.method, request.url, request.body.dump(2));
   }
   return text;
 }
@@ -71,6 +75,7 @@ base::OrderedJson ToJson(const DryRun& view) {
                         {"method", request.method},
                         {"url", request.url},
                         {"body", base::OrderedJson::parse(request.body.dump())}});
+    if (!request.code.empty()) requests.back()["code"] = CodeJson(request.code);
   }
   return {{"requests", requests}};
 }

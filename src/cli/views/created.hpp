@@ -19,6 +19,7 @@ struct Created {
     int hosts = 0;  ///< predicted by the accelerator type; 0: it is not known here
     std::string slice = {};
     core::WhenDoneSpec when_done = {};
+    core::CodeSpec code = {};
     bool endless = false;  ///< tried again without limit until it succeeds
   };
   std::vector<Row> rows = {};
@@ -26,7 +27,8 @@ struct Created {
 
 std::string RenderText(const Created& view, const ui::Style& style);
 std::string RenderQuiet(const Created& view);
-/// {"jobs": [{"id": 42, "name": ..., "accelerator": ..., "zone": ..., "slice": ...}]}
+/// {"jobs": [{"id": 42, "name": ..., "accelerator": ..., "zone": ..., "slice": ...}]}, and "code"
+/// as in show --json where there is some.
 base::OrderedJson ToJson(const Created& view);
 
 /// What `create --dry-run` would send, per job file.
@@ -36,12 +38,13 @@ struct DryRun {
     std::string method = {};
     std::string url = {};
     base::Json body = {};
+    core::CodeSpec code = {};
   };
   std::vector<Request> requests = {};
 };
 std::string RenderText(const DryRun& view, const ui::Style& style);
 std::string RenderQuiet(const DryRun& view);
-/// {"requests": [{"file": ..., "method": "POST", "url": ..., "body": {...}}]}
+/// {"requests": [{"file": ..., "method": "POST", "url": ..., "body": {...}}]}, and "code".
 base::OrderedJson ToJson(const DryRun& view);
 
 }  // namespace jobman::cli::views

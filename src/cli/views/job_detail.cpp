@@ -114,6 +114,7 @@ std::string RenderItem(const JobDetails::Item& item, core::TimePoint now, const 
   sheet.Line("labels", LabelsText(job.spec.labels));
   sheet.Line("tpu", TpuText(job.spec.tpu));
   sheet.Line("slice", job.slice ? SliceText(*job.slice) : "none held");
+  if (!job.spec.code.empty()) sheet.Line("code", CodeText(job.spec.code));
   sheet.Line("setup", base::Join(core::StepNames(job.spec), ", "));
   sheet.Line("command", job.spec.command.cmd.empty() ? "none: holds its slice"
                                                      : FirstLine(job.spec.command.cmd));

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/spec_json.hpp"
 
 namespace jobman::cli::views {
 
@@ -37,6 +39,24 @@ std::string FirstLine(std::string_view text) {
   const std::size_t end = all.find('\n');
   if (end == std::string_view::npos) return std::string(all);
   return std::string(all.substr(0, end)) + " ...";
+}
+
+std::string CodeText(const core::CodeSpec& code) {
+  constexpr std::size_t kCommitShown = 12;
+  const core::CodeSnapshot& taken = code.snapshot;
+  std::string text = code.dir.empty() ? code.git : code.dir;
+  if (!code.ref.empty()) text += " at " + code.ref;
+  text +=
+      fmt::format(", {}, {}", base::Plural(taken.files, "file"), base::FormatBytes(taken.packed));
+  if (!taken.commit.empty()) text += ", commit " + taken.commit.substr(0, kCommitShown);
+  if (taken.changed) text += " with changes";
+  return base::CleanLine(text);
+}
+
+base::OrderedJson CodeJson(const core::CodeSpec& code) {
+  core::JobSpec spec;
+  spec.code = code;
+  return core::SpecToJson(spec)["code"];
 }
 
 }  // namespace jobman::cli::views

@@ -23,4 +23,9 @@ base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time);
 /// "first line ..." of a script.
 std::string FirstLine(std::string_view text);
 
+/// "./proj, 312 files, 4.2 MB, commit 0123456789ab": what a snapshot is of.
+std::string CodeText(const core::CodeSpec& code);
+/// The section as show --json has it.
+base::OrderedJson CodeJson(const core::CodeSpec& code);
+
 }  // namespace jobman::cli::views

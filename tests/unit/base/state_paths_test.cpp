@@ -9,6 +9,7 @@ TEST(StatePaths, LogsLieByJobAttemptStageAndHost) {
   const StatePaths paths{.home = "/s"};
   EXPECT_EQ(paths.LogPath(42, 2, "run", 3), "/s/jobs/000042/attempt-2/run/host-0003.log");
   EXPECT_EQ(paths.AttemptDir(42, 2), "/s/jobs/000042/attempt-2");
+  EXPECT_EQ(paths.CodeFile(42, "abc"), "/s/jobs/000042/code/abc.tar.gz");
   EXPECT_EQ(paths.JobDir(1'234'567), "/s/jobs/1234567");
 }
 

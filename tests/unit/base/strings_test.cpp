@@ -112,6 +112,15 @@ TEST(Plural, CountsOneAsOne) {
   EXPECT_EQ(Plural(0, "host"), "0 hosts");
 }
 
+TEST(FormatBytes, ChoosesTheUnit) {
+  EXPECT_EQ(FormatBytes(1), "1 byte");
+  EXPECT_EQ(FormatBytes(1023), "1023 bytes");
+  EXPECT_EQ(FormatBytes(1536), "1.5 KB");
+  EXPECT_EQ(FormatBytes(100 << 20), "100.0 MB");
+  EXPECT_EQ(FormatBytes((1 << 20) - 1), "1.0 MB");
+  EXPECT_EQ(FormatBytes(std::int64_t{3} << 40), "3.0 TB");
+}
+
 TEST(Shorten, CutsBetweenCharacters) {
   EXPECT_EQ(Shorten("short", 5), "short");
   EXPECT_EQ(Shorten("longer", 5), "longe...");

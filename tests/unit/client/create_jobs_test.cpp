@@ -59,7 +59,7 @@ TEST_F(CreateJobsTest, ANewJobIsDueAtOnce) {
 
 TEST_F(CreateJobsTest, EachFileIsStoredWithItsSourceAndTheControllerWokenOnce) {
   test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
-  const auto jobs = Await(CreateJobs(Context(), {File("train"), File("eval")}));
+  const auto jobs = Await(CreateJobs(Context(), {{File("train")}, {File("eval")}}));
   ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
   ASSERT_THAT(*jobs, SizeIs(2));
   EXPECT_EQ(jobs->at(1).id, core::JobId{2});
@@ -73,8 +73,8 @@ TEST_F(CreateJobsTest, AFreeNumberBecomesTheSuffixOfTheNames) {
   config::Loaded file = File();
   file.spec.worker_num = "auto";
   file.spec.tpu.name = "slice";
-  ASSERT_TRUE(Await(CreateJobs(Context(), {File("train_2")})).ok());
-  const auto jobs = Await(CreateJobs(Context(), {file, file}));
+  ASSERT_TRUE(Await(CreateJobs(Context(), {{File("train_2")}})).ok());
+  const auto jobs = Await(CreateJobs(Context(), {{file}, {file}}));
   ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
   EXPECT_EQ(jobs->at(0).name, "train_1");
   EXPECT_EQ(jobs->at(0).spec.name, "train_1");
@@ -127,7 +127,7 @@ TEST_F(CreateJobsTest, SecretsAreSentAndNotStored) {
   config::Loaded file = File();
   file.spec.command.secrets = {{.name = "CREATE_JOBS_TOKEN"}};
   test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
-  const auto jobs = Await(CreateJobs(Context(), {file, File("eval")}));
+  const auto jobs = Await(CreateJobs(Context(), {{file}, {File("eval")}}));
   ::unsetenv("CREATE_JOBS_TOKEN");
   ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
   const auto nudges = controller.Take();
@@ -159,6 +159,50 @@ TEST_F(CreateJobsTest, AKeyThatCannotBeUsedIsRefusedBeforeTheCloudIsAsked) {
   std::filesystem::permissions(Key(), std::filesystem::perms::owner_read);
   EXPECT_EQ(Check(File()).error().reason, base::Reason::kKeyUnreadable);
   EXPECT_THAT(cloud_.calls(), IsEmpty());
+}
+
+TEST_F(CreateJobsTest, TheCodeIsTakenBeforeTheJobIsStoredAndLiesInItsFolder) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  const test::TempDir proj;
+  std::ofstream(proj / "train.py") << "print()\n";
+  config::Loaded file = File();
+  file.spec.code.dir = proj.path().string();
+  file.spec.code.path = "~/proj";
+  auto checked = Check(file);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  const core::CodeSnapshot taken = checked->loaded.spec.code.snapshot;
+  EXPECT_EQ(taken.files, 1);
+  std::vector<CheckedFile> files;
+  files.push_back(*std::move(checked));
+  const auto jobs = Await(CreateJobs(Context(), std::move(files)));
+  ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
+  EXPECT_EQ(store_.Get({1})->spec.code.snapshot, taken);
+  EXPECT_EQ(base::FileSize(Context().paths.CodeFile(1, taken.sha256)), taken.packed);
+}
+
+TEST_F(CreateJobsTest, CodeThatCannotBeTakenStoresNothing) {
+  const test::TempDir empty;
+  config::Loaded file = File();
+  file.spec.code.dir = empty.path().string();
+  EXPECT_EQ(Check(file).error().code, base::Code::kInvalidArgument);
+  for (const auto& entry : std::filesystem::directory_iterator(Context().paths.home))
+    EXPECT_EQ(entry.path().filename().string().find("jobman-code-"), std::string::npos);
+}
+
+TEST_F(CreateJobsTest, AJobWhoseCodeCannotBeKeptIsCancelled) {
+  const test::TempDir proj;
+  std::ofstream(proj / "train.py") << "print()\n";
+  config::Loaded file = File();
+  file.spec.code.dir = proj.path().string();
+  auto checked = Check(file);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  std::ofstream(Context().paths.home / "jobs") << "in the way\n";
+  std::vector<CheckedFile> files;
+  files.push_back(*std::move(checked));
+  const auto jobs = Await(CreateJobs(Context(), std::move(files)));
+  ASSERT_FALSE(jobs.ok());
+  EXPECT_THAT(jobs.error().message, testing::StartsWith("job 000001 is cancelled: "));
+  EXPECT_EQ(store_.Get({1})->wish, core::Wish::kCancel);
 }
 
 TEST_F(CreateJobsTest, WhatTheZoneDoesNotOfferIsRefused) {

@@ -207,10 +207,10 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
   3 | retries: {infra: many}
     |                  ^
 )"},
-    {"NotYet", SmallJob("code: {dir: /x}\n"), R"(job.yaml:3:1: code is not supported yet
-  3 | code: {dir: /x}
+    {"NotYet", SmallJob("health: {every: 5m}\n"), R"(job.yaml:3:1: health is not supported yet
+  3 | health: {every: 5m}
     | ^
-  leave code out
+  leave health out
 )"},
     {"NoExport", SmallJob("nfs: {path: /x, export: /vol}\n"),
      R"(job.yaml:3:25: nfs.export: "/vol" is not SERVER:/FOLDER

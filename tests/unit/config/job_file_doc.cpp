@@ -30,6 +30,7 @@ command: {cmd: echo hello from host $JOBMAN_HOST_INDEX}
   about the others.
 - Unknown keys are errors. Keys marked *not yet* are planned: a file that uses one is refused.
 - Durations look like `90s`, `15m` or `1h30m`; a bare number is seconds.
+- Sizes look like `500K`, `100M` or `1G`, in powers of 1024; a bare number is bytes.
 - Limits: 1 MiB for a job file, 256 KiB for a startup script, 128 KiB for a variable with its name.
 - Hosts look like `all`, `3`, `"0,3-7"` or `[0, 3]`. Host numbers begin with 0.
 - A path may begin with `~/`. A relative path is looked for in the folder of the file that contains it,

@@ -56,6 +56,7 @@ class FieldChecker {
   void CheckType(const std::string*) { ExpectType({Type::kText, Type::kPath, Type::kWord}); }
   void CheckType(const bool*) { ExpectType({Type::kBool}); }
   void CheckType(const int*) { ExpectType({Type::kNumber}); }
+  void CheckType(const std::int64_t*) { ExpectType({Type::kSize}); }
   void CheckType(const Duration*) { ExpectType({Type::kDuration, Type::kLimit}); }
   void CheckType(const core::HostSet*) { ExpectType({Type::kHosts}); }
   void CheckType(const std::map<std::string, std::string>*) { ExpectType({Type::kTextMap}); }

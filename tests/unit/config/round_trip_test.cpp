@@ -85,6 +85,7 @@ class ValidSpec {
                                               : core::VenvSpec{.name = Name("env"),
                                                                .requirements_file = "jax[tpu]\n",
                                                                .python = "python3.11"};
+    MakeCode(spec_.code);
     spec_.nfs = {.path = "/srv/shared", .exported = Either("", "10.0.0.9:/vol")};
     core::GcsfuseSpec& gcsfuse = spec_.gcsfuse;
     gcsfuse.bucket_name = Name("bucket");
@@ -94,6 +95,28 @@ class ValidSpec {
       mount.bucket_name = Name("bucket");
       mount.mount_path = Name("~/mnt");
       MakeCache(mount.cache);
+    }
+  }
+
+  void MakeCode(core::CodeSpec& code) {
+    code.path = Name(random_.Coin() ? "~/code" : "/opt/code");
+    code.max_size += 1;
+    code.submodules = random_.Coin();
+    const core::CodeSnapshot taken = {.sha256 = Name("a"),
+                                      .files = random_.Number(9),
+                                      .packed = random_.Number(9),
+                                      .unpacked = std::int64_t{5} << 30,
+                                      .commit = Either("", "c0ffee"),
+                                      .changed = random_.Coin()};
+    if (random_.Coin()) code.snapshot = taken;
+    if (random_.Coin()) {
+      code.dir = "/usr";
+      code.exclude = {Name("*.o")};
+      code.git.clear(), code.ref.clear(), code.submodules = false;
+    } else {
+      code.dir.clear(), code.exclude.clear();
+      code.git = Either("https://example.com/a/b.git", "me@host:b");
+      code.ref = Either("", "v1.0");
     }
   }
 

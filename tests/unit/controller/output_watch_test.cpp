@@ -97,7 +97,8 @@ class OutputWatchTest : public testing::Test {
                                                    .options = options_,
                                                    .access = access_,
                                                    .job = std::make_shared<const core::Job>(job_),
-                                                   .hooks = std::move(hooks)});
+                                                   .hooks = std::move(hooks),
+                                                   .transfers = std::make_shared<base::Gate>(1)});
     Turn(milliseconds{0});
   }
   void Turn(base::Duration passes) {

@@ -86,6 +86,43 @@ TEST_F(RunOrderTest, ABuiltInStepIsAnotherRunWhenItsSectionChanges) {
   EXPECT_EQ(Order()->script, job_.spec.setup[0].run);
 }
 
+TEST_F(RunOrderTest, TheCodeComesFirstAndIsAnotherRunForOtherContent) {
+  job_.spec.code.dir = "/home/ada/proj";
+  job_.spec.code.path = "~/proj";
+  job_.spec.code.snapshot.sha256 = "abc";
+  job_.stage->id = core::SetupStage{0};
+  const std::string first = Id();
+  EXPECT_THAT(Order()->script, testing::HasSubstr("jb_code '~/proj' 'abc'"));
+  EXPECT_THAT(Order()->env,
+              Contains(Pair("JOBMAN_CODE_FILE", "~/.jobman/files/store1.j000001.abc.tar.gz")));
+  EXPECT_EQ(Order()->workdir, "") << "the folder is not there yet";
+  job_.spec.code.snapshot.sha256 = "def";
+  EXPECT_NE(Id(), first);
+}
+
+TEST_F(RunOrderTest, TheCommandAndTheUsersStepsStartInTheFolderOfTheCode) {
+  EXPECT_EQ(Order()->workdir, "");
+  job_.stage->id = core::SetupStage{0};
+  const std::string without = Id();
+  job_.spec.code.dir = "/home/ada/proj";
+  job_.spec.code.path = "~/proj";
+  job_.spec.code.snapshot.sha256 = "abc";
+  job_.stage->id = core::SetupStage{1};
+  EXPECT_EQ(Order()->workdir, "~/proj");
+  const std::string first = Id();
+  EXPECT_NE(first.substr(first.rfind(".s") + 3), without.substr(without.rfind(".s") + 3));
+  job_.spec.code.snapshot.sha256 = "def";
+  EXPECT_EQ(Id(), first) << "a step is not repeated for other code";
+  job_.spec.code.path = "~/other";
+  EXPECT_NE(Id(), first) << "but it is for another folder";
+  job_.stage->id = core::CommandStage{};
+  EXPECT_EQ(Order()->workdir, "~/other");
+  job_.spec.command.workdir = "/data";
+  EXPECT_EQ(Order()->workdir, "/data");
+  job_.spec.command.cmd = "";
+  EXPECT_EQ(Order()->workdir, "") << "a job that holds its slice";
+}
+
 TEST_F(RunOrderTest, NoHostIsAskedForASetupThatTheUserVouchesFor) {
   ASSERT_THAT(Order()->setup, testing::Not(IsEmpty()));
   job_.slice->setup_done = core::SetupDone{.generation = 2, .vouched = true};

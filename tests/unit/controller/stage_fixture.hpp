@@ -58,7 +58,8 @@ class StageFixture : public testing::Test {
                                   .options = options_,
                                   .access = access_,
                                   .job = std::make_shared<const core::Job>(job_),
-                                  .hooks = std::move(hooks)});
+                                  .hooks = std::move(hooks),
+                                  .transfers = transfers_});
     return *context_;
   }
   /// Runs ready handlers, but no timers.
@@ -93,6 +94,7 @@ class StageFixture : public testing::Test {
   Options options_{.policy = {.store_id = "store1"}};
   Clouds clouds_{ports_};
   HostAccess access_{ports_, clouds_};
+  std::shared_ptr<base::Gate> transfers_ = std::make_shared<base::Gate>(2);
   core::Job job_;
   bool cloud_answers_ = true;
   bool slice_ready_ = true;

@@ -58,6 +58,8 @@ TEST(SpecFields, EveryMemberIsListed) {
   ExpectAllListed<CloudSpec>();
   ExpectAllListed<TpuSpec>();
   ExpectAllListed<SshSpec>();
+  ExpectAllListed<CodeSpec>();
+  ExpectAllListed<CodeSnapshot>();
   ExpectAllListed<SetupStep>();
   ExpectAllListed<SecretRef>();
   ExpectAllListed<SecretSource>();

@@ -34,6 +34,18 @@ TEST(RunIds, AreOneWordForTheLongestNames) {
   EXPECT_TRUE(IsRunId(core::RunIdPrefix(on)));
 }
 
+TEST(PutCall, NamesWhatIsSentAndMayTakeLongerForMore) {
+  const core::JobOnHost on = {.store = "s1", .job = {7}, .node = "n", .host = 3};
+  const std::string file = CodeFileName(on, std::string(64, 'f'));
+  EXPECT_EQ(file, "s1.j000007." + std::string(64, 'f') + ".tar.gz");
+  EXPECT_TRUE(file.starts_with(CodeFilePrefix(on)));
+  EXPECT_TRUE(HaveCall(file).command.ends_with(" have " + file));
+  const Call call = PutCall(file, 64 << 20, "abc", CodeFilePrefix(on));
+  EXPECT_TRUE(call.command.ends_with(" put " + file + " 67108864 abc s1.j000007."));
+  EXPECT_EQ(call.silence, kLongestSilence);
+  EXPECT_EQ(call.limit, kPutLimit + std::chrono::seconds{1024});
+}
+
 TEST(RunCall, RefusesVariablesThatAreTooLong) {
   EXPECT_FALSE(RunCall({.run_id = "a/b"}, 0).ok());
   EXPECT_FALSE(RunCall({.run_id = "a", .env = {{"A B", "1"}}}, 0).ok());
@@ -146,6 +158,9 @@ TEST(RunEnvironment, DescribesTheHostAndItsSlice) {
   EXPECT_EQ(env.at("JOBMAN_TPU_NAME"), "train-42-a3");
   EXPECT_EQ(env.at("JOBMAN_ZONE"), "us-central2-b");
   EXPECT_EQ(env.at("JOBMAN_RUN_ID"), "store1.j000042.train-42-a3.h1.a3");
+  EXPECT_FALSE(env.contains("JOBMAN_CODE_COMMIT"));
+  job.spec.code.snapshot.commit = "c0ffee";
+  EXPECT_EQ(RunEnvironment(job, 1, run).at("JOBMAN_CODE_COMMIT"), "c0ffee");
 }
 
 /// A host may accept logins and never answer.

@@ -41,6 +41,47 @@ TEST_F(HostShellTest, SendsInputAndItsEnd) {
   EXPECT_TRUE(ran.out == input) << "got " << ran.out.size() << " of " << input.size();
 }
 
+/// Pieces of `size` bytes; `left` of them are to come.
+ports::RemoteCommand InPieces(std::string command, std::size_t size, int* left) {
+  ports::RemoteCommand piecewise{.command = std::move(command), .input = "first"};
+  piecewise.next_input = [size, left]() -> Result<std::string> {
+    if (*left == 0) return std::string();
+    return std::string(size, static_cast<char>('a' + --*left % 26));
+  };
+  return piecewise;
+}
+
+TEST_F(HostShellTest, SendsInputPieceByPieceAsItIsTaken) {
+  const TestSshd sshd;
+  int left = 40;
+  const Ran ran = Run(sshd.Target(), InPieces("cat", 256 << 10, &left));
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+  EXPECT_EQ(left, 0);
+  ASSERT_EQ(ran.out.size(), 5 + 40 * (256U << 10));
+  EXPECT_EQ(ran.out.substr(0, 6), "firstn");
+  EXPECT_EQ(ran.out.back(), 'a');
+}
+
+TEST_F(HostShellTest, PiecesAreNotReadBeforeTheHostTakesThem) {
+  const TestSshd sshd;
+  int left = 400;
+  ports::RemoteCommand slow = InPieces("sleep 30", 256 << 10, &left);
+  slow.silence = std::chrono::seconds{2};
+  const Ran ran = Run(sshd.Target(), slow);
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().reason, Reason::kHostHangs);
+  EXPECT_GT(left, 300) << "what the window of a channel holds was read, and no more";
+}
+
+TEST_F(HostShellTest, AnErrorOfTheInputEndsTheCall) {
+  const TestSshd sshd;
+  ports::RemoteCommand broken{.command = "cat"};
+  broken.next_input = []() -> Result<std::string> { return base::NotFound("gone"); };
+  const Ran ran = Run(sshd.Target(), broken);
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().message, "gone");
+}
+
 TEST_F(HostShellTest, ACommandMayLeaveItsInputUnread) {
   const TestSshd sshd;
   const Ran ran = Run(sshd.Target(), {.command = "exit 4", .input = std::string(3000000, 'x')});

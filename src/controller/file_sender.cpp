@@ -1,0 +1,90 @@
+#include "controller/file_sender.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+#include <utility>
+
+namespace jobman::controller {
+namespace {
+
+using base::Result;
+using base::Task;
+using remote::RunStatus;
+
+constexpr std::size_t kPiece = std::size_t{256} << 10;
+
+base::Error Gone(const StageContext& context, const FileToSend& file) {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = fmt::format("{}, the code of the job, is gone from this machine, and the host "
+                                 "does not have it",
+                                 file.path.string()),
+          .hint = fmt::format("put it back and run: jobman resume {}; or create the job anew",
+                              core::FormatJobId(context.job->id))};
+}
+
+Task<Result<RunStatus>> Ask(const StageContext* context, ports::HostTarget target, std::string name,
+                            Connected connected) {
+  remote::Call call = remote::HaveCall(name);
+  std::function<void(std::string_view)> heard = [](std::string_view) {};
+  Now now = [context] { return context->Now(); };
+  ports::ByteSink out;
+  co_return co_await CallHost(context->ports.shell, std::move(target), std::move(call),
+                              std::move(out), std::move(heard), std::move(now),
+                              std::move(connected));
+}
+
+/// Reads the next piece. The host tells whether all came as it should.
+std::function<Result<std::string>()> PiecesOf(std::shared_ptr<std::ifstream> file, base::Path path,
+                                              std::function<void()> contact) {
+  return [file = std::move(file), path = std::move(path),
+          contact = std::move(contact)]() -> Result<std::string> {
+    contact();
+    std::string piece(kPiece, '\0');
+    file->read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    if (file->bad()) {
+      return base::Error{.code = base::Code::kUnavailable,
+                         .message = path.string() + " cannot be read"};
+    }
+    piece.resize(static_cast<std::size_t>(file->gcount()));
+    return piece;
+  };
+}
+
+Task<Result<RunStatus>> Put(const StageContext* context, ports::HostTarget target, FileToSend file,
+                            std::function<void()> contact) {
+  const auto stream = std::make_shared<std::ifstream>(file.path, std::ios::binary);
+  if (!*stream) co_return Gone(*context, file);
+  ports::RemoteCommand command =
+      CommandOf(remote::PutCall(file.name, file.bytes, file.sha256, file.replaces));
+  command.next_input = PiecesOf(stream, file.path, std::move(contact));
+  std::string talk;
+  const ports::ByteSink out;
+  const ports::ByteSink err = KeepIn(&talk);
+  JM_CO_ASSIGN_OR_RETURN(const int code,
+                         co_await context->ports.shell->Run(target, command, out, err));
+  if (code == 0 || code == remote::kExitHostError) co_return remote::ParseStatus(talk);
+  base::Error odd{.code = base::Code::kUnavailable,
+                  .message = fmt::format("the host script ended with {}: {}", code, talk)};
+  co_return odd;
+}
+
+}  // namespace
+
+Task<Result<RunStatus>> SendFile(const StageContext* context, ports::HostTarget target,
+                                 FileToSend file, std::function<void()> contact,
+                                 Connected connected) {
+  auto known = co_await Ask(context, target, file.name, std::move(connected));
+  if (!known.ok() || known->kind != RunStatus::Kind::kAbsent) co_return known;
+  const auto gate = context->transfers;  // the context may die before this frame does
+  const base::Gate::Pass turn = co_await gate->Enter();
+  contact();
+  // Hosts may share the folder, and another one may have got it meanwhile.
+  Connected told;
+  known = co_await Ask(context, target, file.name, std::move(told));
+  if (!known.ok() || known->kind != RunStatus::Kind::kAbsent) co_return known;
+  co_return co_await Put(context, std::move(target), std::move(file), std::move(contact));
+}
+
+}  // namespace jobman::controller

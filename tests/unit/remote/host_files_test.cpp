@@ -1,0 +1,112 @@
+// host.sh have and put: files that a run needs.
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+
+#include "jobman/base/hash.hpp"
+#include "tests/unit/remote/host_script_fixture.hpp"
+
+namespace jobman::remote {
+namespace {
+
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+constexpr const char* kFile = "s1.j000001.abc.tar.gz";
+constexpr const char* kPrefix = "s1.j000001.";
+
+class HostFilesTest : public HostScriptTest {
+ protected:
+  base::Path Folder() { return host.home() / ".jobman/files"; }
+  std::vector<std::string> Files() {
+    std::vector<std::string> names;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(Folder(), none))
+      names.push_back(entry.path().filename());
+    return names;
+  }
+  RunStatus Have(const std::string& file) {
+    const Ended ended = host.Do(HaveCall(file));
+    EXPECT_EQ(ended.exit_code, 0);
+    return *ParseStatus(ended.err);
+  }
+  /// Sends `sent` for a file that should be `content`.
+  RunStatus Put(const std::string& file, const std::string& content, const std::string& sent,
+                const std::string& replaces = kPrefix) {
+    Call call = PutCall(file, static_cast<std::int64_t>(content.size()), base::Sha256Hex(content),
+                        replaces);
+    call.input = sent;
+    const Ended ended = host.Do(call);
+    const RunStatus status = *ParseStatus(ended.err);
+    EXPECT_EQ(ended.exit_code, status.kind == Kind::kError ? kExitHostError : 0) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    return status;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Shells, HostFilesTest, EveryShell(), ShellName);
+
+TEST_P(HostFilesTest, AFileThatWasPutIsThere) {
+  EXPECT_EQ(Have(kFile).kind, Kind::kAbsent);
+  const std::string content = std::string("a\0b\n", 4) + std::string(300'000, 'x');
+  EXPECT_EQ(Put(kFile, content, content), (RunStatus{.kind = Kind::kExited}));
+  EXPECT_EQ(Have(kFile), (RunStatus{.kind = Kind::kExited}));
+  EXPECT_EQ(Slurp(Folder() / kFile), content);
+  struct stat info {};
+  ASSERT_EQ(stat((Folder() / kFile).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0600U);
+}
+
+TEST_P(HostFilesTest, AFileThatIsNotWholeIsNotKept) {
+  const RunStatus cut = Put(kFile, "the whole content", "the whole");
+  EXPECT_EQ(cut.kind, Kind::kError);
+  EXPECT_EQ(cut.text, std::string(kFile) + " arrived incomplete, 9 of 17 bytes; nothing was kept");
+  const RunStatus other = Put(kFile, "the whole content", "the whole CONTENT");
+  EXPECT_THAT(other.text, HasSubstr("arrived with other content than was sent"));
+  EXPECT_THAT(Files(), testing::IsEmpty());
+  EXPECT_EQ(Have(kFile).kind, Kind::kAbsent);
+}
+
+TEST_P(HostFilesTest, EarlierFilesOfTheJobGoOnceTheNewOneIsThere) {
+  Put("s1.j000002.x.tar.gz", "other job", "other job", "s1.j000002.");
+  Put(kFile, "one", "one");
+  Put("s1.j000001.def.tar.gz", "two", "tw");
+  EXPECT_THAT(Files(), UnorderedElementsAre("s1.j000002.x.tar.gz", kFile));
+  Put("s1.j000001.def.tar.gz", "two", "two");
+  EXPECT_THAT(Files(), UnorderedElementsAre("s1.j000002.x.tar.gz", "s1.j000001.def.tar.gz"));
+}
+
+TEST_P(HostFilesTest, WhatAKilledCallLeftGoesLater) {
+  Put(kFile, "one", "one");
+  const std::string old = (Folder() / "s1.j000009.x.part.AAAAAA").string();
+  const std::string fresh = (Folder() / "s1.j000009.x.part.BBBBBB").string();
+  ASSERT_EQ(std::system(("touch -d '2 hours ago' " + old + "; touch " + fresh).c_str()), 0);
+  Put("s1.j000001.def.tar.gz", "two", "two");
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(fresh)) << "somebody may be writing to it";
+}
+
+TEST_P(HostFilesTest, AFullDiskIsNamed) {
+  std::filesystem::create_directories(Folder());
+  if (getuid() != 0 || mount("tmpfs", Folder().c_str(), "tmpfs", 0, "size=64k") != 0)
+    GTEST_SKIP() << "this user cannot mount a small disk";
+  const std::string large(1'000'000, 'x');
+  const RunStatus full = Put(kFile, large, large);
+  EXPECT_THAT(Files(), testing::IsEmpty());
+  umount2(Folder().c_str(), MNT_DETACH);
+  EXPECT_EQ(full.kind, Kind::kError);
+  EXPECT_THAT(full.text, HasSubstr("no room for 1000000 bytes in "));
+  EXPECT_THAT(full.text, HasSubstr("No space left on device"));
+}
+
+TEST_P(HostFilesTest, AFolderThatCannotBeMadeIsNamed) {
+  std::filesystem::create_symlink("/proc/nowhere", Folder());
+  const RunStatus status = Put(kFile, "one", "one");
+  EXPECT_EQ(status.kind, Kind::kError);
+  EXPECT_THAT(status.text, HasSubstr("cannot create " + Folder().string()));
+}
+
+}  // namespace
+}  // namespace jobman::remote
