@@ -165,7 +165,7 @@ TEST_F(CodeTest, SubmodulesAndOtherRepositoriesInItAreTaken) {
                                    "deps/lib/new", "other/.gitignore", "other/lib.py"));
   code.exclude = {"deps/lib/l*"};
   EXPECT_THAT(Names(), testing::Not(testing::Contains("deps/lib/lib.py")));
-  InProj("git submodule deinit -qf deps/lib");
+  InProj("git submodule deinit -f deps/lib");
   EXPECT_THAT(MustTake().notes,
               ElementsAre("the submodule deps/lib is not taken: its folder is empty here"));
 }
