@@ -187,7 +187,7 @@ TEST(ReconcileStage, TheSliceOfAJobThatIsOverIsGivenBackAsWhenDoneSays) {
 /// run --cmd-only, of a job whose step cannot succeed.
 TEST(ReconcileStage, ACommandAloneNeedsNoSetupForOneAttempt) {
   Reconciling r(JobBuilder().Step("install").Build());
-  r.ToSetup().AllEnd(1);
+  r.Tick().Answered().Ready().AllEnd(1);
   ASSERT_EQ(r.state(), "FAILED");
   Job alone = r.job();
   ApplySetupWish(alone, SetupWish::kSkip);
@@ -217,7 +217,7 @@ TEST(ReconcileStage, ASliceThatLacksChipsIsGivenUp) {
   Job job = JobBuilder().Build();
   job.spec.checks.devices = true;
   Reconciling r(job);
-  r.ToSetup().AllEnd(76);
+  r.Tick().Answered().Ready().AllEnd(76);
   EXPECT_EQ(r.state(), "BACKOFF");
   EXPECT_EQ(r.spent().infra, 1);
   EXPECT_EQ(r.job().slice->phase, SlicePhase::kDeleting);
