@@ -91,7 +91,7 @@ base::Result<int> ShowStatus(App& app) {
   return lease ? kSuccess : kNotFound;
 }
 
-base::Result<int> StartController(App& app) {
+base::Result<int> StartInBackground(App& app) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const auto before,
                       context.Await(client::LiveController(context.stores.leases, context.Now())));
@@ -146,7 +146,7 @@ void AddController(CLI::App& root, Invocation& chosen) {
     chosen.run = [options](App& app) { return RunController(app, *options); };
   });
   command->add_subcommand("start", "Start it in the background, unless one runs")
-      ->callback([&chosen] { chosen.run = StartController; });
+      ->callback([&chosen] { chosen.run = StartInBackground; });
   command->add_subcommand("status", "Whether a controller runs, and where")->callback([&chosen] {
     chosen.run = ShowStatus;
   });

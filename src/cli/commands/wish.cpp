@@ -20,6 +20,7 @@ struct WishOptions {
   client::WishOrder order = {};
   std::string file = {};  ///< a changed job file
   JobFileOptions changes = {};
+  bool take_code = false;
   bool wait = false;
   bool yes = false;       ///< delete without asking
   std::string said = {};  ///< what was requested, for people: "cancelling"
