@@ -215,7 +215,7 @@ TEST_F(Commands, ListsOfValuesAreSeparatedByCommas) {
 }
 
 TEST_F(Commands, FamiliarWordsMeanTheSame) {
-  world_.fill = [](test::MemoryStore& store) {
+  world_.fill = [this](test::MemoryStore& store) {
     HoldLease(store);
     Put(store, Ended("old", core::Outcome::kSucceeded));
   };
@@ -241,7 +241,7 @@ TEST_F(Commands, TheNearestOptionOrCommandIsNamed) {
 }
 
 TEST_F(Commands, ResumeOfARunningJobSaysThatThereIsNothingToDo) {
-  world_.fill = [](test::MemoryStore& store) {
+  world_.fill = [this](test::MemoryStore& store) {
     HoldLease(store);
     core::Job job{.name = "new"};
     job.state = core::Running{};

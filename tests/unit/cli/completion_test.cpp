@@ -67,8 +67,8 @@ TEST_F(Completion, CommandsOptionsAndTheirValues) {
   EXPECT_THAT(Answer({"ls", "--j"}), HasSubstr(" --json ")) << "an alias, and a global option";
   EXPECT_THAT(Answer({"completion", "f"}), HasSubstr(" fish "));
   EXPECT_THAT(Answer({"history", "1", "--kind", "st"}), HasSubstr(" state "));
-  EXPECT_EQ(Answer({"history", "-k", ""}), " effect hook host note slice state wish  ");
-  EXPECT_EQ(Answer({"history", "-k", "state,ho"}), " state,hook state,host  ");
+  EXPECT_EQ(Answer({"history", "-k", ""}), " state effect host wish slice note hook  ");
+  EXPECT_EQ(Answer({"history", "-k", "state,ho"}), " state,host state,hook  ");
   EXPECT_THAT(Answer({"config", "ch"}), HasSubstr(" check "));
   EXPECT_THAT(Answer({"config", "check", "--s"}), HasSubstr(" --set "));
   EXPECT_THAT(Answer({"config", "show", "--zone"}), Not(HasSubstr("--zone")))
