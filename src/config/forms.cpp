@@ -116,9 +116,30 @@ Status CheckFolderName(Text name) {
   const bool safe = std::all_of(name.begin(), name.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || Text("._-").find(c) != Text::npos;
   });
-  if (safe && !name.starts_with('-') && name != "." && !name.starts_with("..")) return base::Ok();
+  constexpr std::size_t kLongest = 100;
+  const bool taken = name == "." || name.starts_with("..") || name == ".ssh" || name == ".jobman";
+  if (safe && !taken && !name.starts_with('-') && name.size() <= kLongest) return base::Ok();
   return base::InvalidArgument("\"" + std::string(name) + "\" is not the name of a folder",
-                               "use letters, digits, -, _ and .");
+                               "use letters, digits, -, _ and ., 100 at most");
+}
+
+/// The file goes to ~/.ssh of the hosts under its own name.
+Status CheckIdentityFile(Text path) {
+  const Text name = path.substr(path.rfind('/') + 1);
+  const bool taken = name == "config" || name == "authorized_keys" ||
+                     name.starts_with("known_hosts") || name.starts_with("jobman-peers");
+  const bool clean = std::none_of(name.begin(), name.end(),
+                                  [](char c) { return static_cast<unsigned char>(c) < 32; });
+  if (clean && !taken) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(name) + "\" would replace another file of ~/.ssh",
+                               "give the key another name: it keeps it on the hosts");
+}
+
+/// Lines of ours mark where our part of ~/.ssh/config begins and ends.
+Status CheckConfigEntry(Text text) {
+  if (("\n" + std::string(text)).find("\n# jobman") == std::string::npos) return base::Ok();
+  return base::InvalidArgument("a line begins with \"# jobman\"",
+                               "jobman marks its part of ~/.ssh/config with such lines");
 }
 
 /// A folder of the hosts.
@@ -131,6 +152,13 @@ Status CheckHostFolder(Text path) {
 /// Of which host 0 exports what lies below.
 Status CheckSharedFolder(Text path) {
   JM_TRY(CheckHostFolder(path));
+  const bool odd = std::any_of(path.begin(), path.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 32 || c == '"' || c == '\\';
+  });
+  if (odd) {
+    return base::InvalidArgument("\"" + std::string(path) + "\" has a character that no export can",
+                                 "leave out quotes, backslashes and line breaks");
+  }
   if (path.find_first_not_of("/.~") != Text::npos) return base::Ok();
   return base::InvalidArgument("\"" + std::string(path) + "\" cannot be shared",
                                "name a folder below it, such as /srv/shared");
@@ -275,6 +303,8 @@ constexpr Form kForms[] = {
     {.path = "setup[].name", .text = &CheckStepName},
     {.path = "smtp.from", .text = &CheckAddress},
     {.path = "ssh.user", .text = &CheckLogin},
+    {.path = "ssh.identities[].config_entry", .text = &CheckConfigEntry},
+    {.path = "ssh.identities[].private_key", .text = &CheckIdentityFile},
     {.path = "tpu.labels", .text = &CheckLabelValue, .member = &CheckSliceLabelName},
     {.path = "tpu.metadata", .member = &CheckMetadataName},
     {.path = "tpu.name", .text = &CheckSliceName},

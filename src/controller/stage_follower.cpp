@@ -189,7 +189,7 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   const ports::HostTarget target =
       co_await context_.access.TargetOf(context_.job, hosts_[index].number);
   const auto built_in = core::BuiltInOf(context_.job->spec, context_.job->stage->id);
-  const bool again = built_in && core::MayVanish(*built_in);
+  const bool again = built_in && (core::MayVanish(*built_in) || core::IsShared(*built_in));
   const remote::Call renew = remote::RenewCall(hosts_.RunId(hosts_[index]), again);
   ports::RemoteCommand asking = CommandOf(renew);
   asking.may_begin = co_await hosts_.TellIfPinned(index, target);

@@ -37,6 +37,10 @@ bool MayVanish(BuiltIn step) {
   return step == BuiltIn::kGcsfuse || step == BuiltIn::kNfs;
 }
 
+bool IsShared(BuiltIn step) {
+  return step == BuiltIn::kPeers;
+}
+
 std::string_view BuiltInName(BuiltIn step) {
   switch (step) {
     case BuiltIn::kCode:

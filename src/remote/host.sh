@@ -211,7 +211,7 @@ jm_become_command() {
     command -p rm -f "$JOBMAN_RUN_DIR/login"
     eval "$(command -p cat <&3)"
     exec 3<&-
-    CDPATH="" cd "$1" || exit 126
+    CDPATH="" cd -- "$1" || exit 126
     shift
     '"$jm_enter" "$jm_dir/command" "$PWD" 3<&0 </dev/null
 }
@@ -269,9 +269,9 @@ jm_launch() {
     jm_start_keeper
     printf '%s' "$jm_env" | (jm_become_command) >>"$jm_dir/log" 2>&1
     jm_code=$?
-    if [ "$jm_code" = 0 ] && [ -e "$jm_dir/login" ]; then
+    if [ -e "$jm_dir/login" ] && [ ! -e "$jm_dir/stopped" ]; then
       echo 'jobman: ~/.profile or the like ended the shell before the command began' >>"$jm_dir/log"
-      jm_code=126
+      [ "$jm_code" != 0 ] || jm_code=126
     fi
     jm_end_helpers
     [ ! -e "$jm_dir/signalled" ] || jm_await_group

@@ -21,5 +21,7 @@ std::string_view BuiltInName(BuiltIn step);
 /// Whether what the step does may vanish while the machine runs on, as a mount does: when the setup
 /// is in doubt, it looks again.
 bool MayVanish(BuiltIn step);
+/// Whether it is done again on all hosts whenever one of them needs it: they must agree on a key.
+bool IsShared(BuiltIn step);
 
 }  // namespace jobman::core

@@ -137,6 +137,10 @@ base::Error FailureOf(const Job& job, const HostRun& culprit) {
   base::Error error{.code = lost ? base::Code::kUnavailable : base::Code::kAborted,
                     .message = DescribeFailure(*job.stage, culprit)};
   if (culprit.error) {
+    const base::Code code = culprit.error->code;
+    const bool of_input =
+        code == base::Code::kFailedPrecondition || code == base::Code::kInvalidArgument;
+    if (of_input) error.code = code;
     error.reason = culprit.error->reason;
     error.hint = culprit.error->hint;
   }

@@ -2,6 +2,11 @@
 # ssh.identities: keys of the user's machine for ~/.ssh. They come in variables, JOBMAN_IDENTITY_0 and
 # JOBMAN_IDENTITY_0_PUBLIC, so that they are in no argument and no file but their own.
 
+# Where ssh and sshd look, whatever HOME the job file sets.
+case ${JOBMAN_RUN_DIR:-} in
+  */.jobman/runs/*) HOME=${JOBMAN_RUN_DIR%/.jobman/runs/*} ;;
+esac
+
 # jb_put FILE MODE TEXT: makes the file say that. It is replaced in one step, since hosts may share the
 # home folder.
 jb_put() {

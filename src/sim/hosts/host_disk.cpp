@@ -144,7 +144,8 @@ Status HostDisk::WriteSshdConfig(const HostPlan& plan) {
   std::string config = fmt::format("Port {}\nListenAddress {}\n", layout_.port, plan.internal_ip);
   if (!plan.external_ip.empty()) config += fmt::format("ListenAddress {}\n", plan.external_ip);
   config += fmt::format(
-      "HostKey \"{}/host_key\"\nAuthorizedKeysFile \"{}/keys/%u\"\nPidFile \"{}/sshd.pid\"\n",
+      "HostKey \"{}/host_key\"\nAuthorizedKeysFile \"{}/keys/%u\" .ssh/authorized_keys\nPidFile "
+      "\"{}/sshd.pid\"\n",
       layout_.etc.string(), layout_.etc.string(), layout_.state.string());
   config +=
       "PubkeyAuthentication yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
