@@ -260,7 +260,7 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
      R"(job.yaml:4:14: venv.name: "../e" is not the name of a folder
   4 | venv: {name: ../e}
     |              ^
-  use letters, digits, -, _ and .
+  use letters, digits, -, _ and ., 100 at most
 )"},
     {"StepNamedLikeASection",
      SmallJob("gcsfuse: {bucket_name: abc, mount_path: /b}\nsetup: [{name: gcsfuse, run: a}]\n"),

@@ -117,6 +117,25 @@ TEST(Forms, WhatIsKnownLateStaysInWhatRunsOnTheHosts) {
   EXPECT_THAT(testing::Rendered(elsewhere), HasSubstr("${job.id} is not a key of this file"));
 }
 
+TEST(Forms, NothingOfTheHostsIsReplacedOrOpened) {
+  const auto complaint = [](const std::string& more) {
+    return Rendered(Load(RequestOf(SmallJob(more))));
+  };
+  for (const std::string name : {"config", "authorized_keys", "known_hosts", "jobman-peers"}) {
+    EXPECT_THAT(complaint("ssh: {identities: [{private_key: /x/" + name + "}]}\n"),
+                HasSubstr("would replace another file of ~/.ssh"))
+        << name;
+  }
+  EXPECT_THAT(complaint("ssh: {identities: [{private_key: /x/k, config_entry: \"Host a\\n# jobman: "
+                        "end\"}]}\n"),
+              HasSubstr("begins with \"# jobman\""));
+  for (const std::string path : {"/a\\nb", "/a\\\"b", "/a\\\\040b"}) {
+    EXPECT_THAT(complaint("nfs: {path: \"" + path + "\"}\n"), HasSubstr("that no export can"))
+        << path;
+  }
+  EXPECT_THAT(complaint("nfs: {path: /}\n"), HasSubstr("cannot be shared"));
+}
+
 TEST(Forms, AWorkerNumberIsASuffixOfTheNames) {
   const auto load = [](const std::string& number, const std::string& cmd = "echo") {
     return testing::MustLoad(RequestOf("job: {name: a b, worker_num: " + number + "}\n" +
