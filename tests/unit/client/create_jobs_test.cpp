@@ -102,12 +102,12 @@ TEST_F(CreateJobsTest, APreviewShowsWhatWouldBeStored) {
   test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
   config::Loaded file = File();
   file.spec.worker_num = "auto";
-  ASSERT_TRUE(Await(CreateJobs(Context(), {File("eval")})).ok());
+  ASSERT_TRUE(Await(CreateJobs(Context(), {{File("eval")}})).ok());
   const auto preview = Await(PreviewJobs(Context(), {file, file}));
   ASSERT_TRUE(preview.ok()) << preview.error().ToString();
   EXPECT_EQ(preview->store_id, *store_.StoreId());
   EXPECT_EQ(store_.Get({2}).error().code, base::Code::kNotFound) << "nothing is stored";
-  const auto jobs = Await(CreateJobs(Context(), {file, file}));
+  const auto jobs = Await(CreateJobs(Context(), {{file}, {file}}));
   ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
   EXPECT_EQ(preview->jobs, *jobs);
 }
@@ -117,7 +117,7 @@ TEST_F(CreateJobsTest, ANewJobDoesNotGetTheLogsOfAnEarlierOneOfItsNumber) {
   const base::Path log = Context().paths.LogPath(1, 1, "run", 0);
   std::filesystem::create_directories(log.parent_path());
   std::ofstream(log) << "of a job that the store does not have any more\n";
-  ASSERT_TRUE(Await(CreateJobs(Context(), {File()})).ok());
+  ASSERT_TRUE(Await(CreateJobs(Context(), {{File()}})).ok());
   EXPECT_FALSE(std::filesystem::exists(log));
   EXPECT_TRUE(std::filesystem::exists(Context().paths.home / "jobs/000001.1/attempt-1"));
 }
