@@ -76,10 +76,13 @@ jb_code_unpack() {
     jb_code_full "$jb_book"
 }
 
+# What tar says, besides, when the last bytes that fit were written.
+jb_code_signs='no space|wrote only|write error'
+
 # jb_code_full FOLDER: it could not be written to; jb_why may say more. Ends the step.
 jb_code_full() {
   [ -z "${jb_why:-}" ] || printf '%s\n' "$jb_why" | tail -n 5
-  if printf '%s\n' "${jb_why:-$jb_full_signs}" | grep -qiE -e "no space|$jb_full_signs"; then
+  if printf '%s\n' "${jb_why:-$jb_full_signs}" | grep -qiE -e "$jb_code_signs|$jb_full_signs"; then
     jb_fail "no room for the code in $1 ($(jb_disks)): free some of it or ask for a larger disk"
   fi
   jb_fail "cannot unpack the code into $jb_shown, see above"

@@ -38,7 +38,7 @@ TEST(Code, ARelativeFolderIsLookedForBesideTheJobFile) {
   const Loaded loaded = MustLoad(request);
   EXPECT_EQ(loaded.spec.code.dir, (dir.path() / "proj").string());
   EXPECT_EQ(loaded.spec.code.path, "~/proj");
-  EXPECT_THAT(ResolvedYaml(loaded, true), HasSubstr("~/proj  # code.dir"));
+  EXPECT_THAT(ResolvedYaml(loaded, true), HasSubstr("path: \"~/proj\"  # code.dir"));
 }
 
 TEST(Code, ARepositoryGivesItsName) {

@@ -128,7 +128,7 @@ TEST_F(FileSenderTest, AnArchiveThatIsGoneHereDoesNotMatterToARunThatGoesOn) {
 }
 
 TEST_F(FileSenderTest, NoMoreThanTheGateLetsInAreSentAtATime) {
-  job_.stage->hosts = {{.host = 0}, {.host = 1}, {.host = 0}};
+  job_.stage->hosts = {{.host = 0}, {.host = 0}, {.host = 0}};
   for (int i = 0; i < 6; ++i) shell_.Add("have", {.err = "jobman: absent\n"});
   Start();  // no `put` is answered
   const auto count = [this](const std::string& verb) {

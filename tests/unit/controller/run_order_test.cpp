@@ -92,7 +92,7 @@ TEST_F(RunOrderTest, TheCodeComesFirstAndIsAnotherRunForOtherContent) {
   job_.spec.code.snapshot.sha256 = "abc";
   job_.stage->id = core::SetupStage{0};
   const std::string first = Id();
-  EXPECT_THAT(Order()->script, testing::HasSubstr("jb_code '~/proj' 'abc'"));
+  EXPECT_THAT(Order()->script, testing::HasSubstr("jb_code '~/proj' abc\n"));
   EXPECT_THAT(Order()->env,
               Contains(Pair("JOBMAN_CODE_FILE", "~/.jobman/files/store1.j000001.abc.tar.gz")));
   EXPECT_EQ(Order()->workdir, "") << "the folder is not there yet";

@@ -78,7 +78,7 @@ TEST(SpecJson, WordsOfANewerJobmanAreErrors) {
 }
 
 TEST(SpecJson, KeysOfANewerJobmanAreErrors) {
-  EXPECT_EQ(Complaint({{"code", {{"dir", "x"}}}}), "key \"code\"");
+  EXPECT_EQ(Complaint({{"health", {{"every", "x"}}}}), "key \"health\"");
   EXPECT_EQ(Complaint({{"job", {{"when_done", "x"}}}}), "key \"job.when_done\"");
   EXPECT_EQ(Complaint({{"setup", {{{"run", "a"}}, {{"when", "x"}}}}}), "key \"setup[1].when\"");
   EXPECT_EQ(Complaint({{"on", {{"bored", Json::array()}}}}), "key \"on.bored\"");
