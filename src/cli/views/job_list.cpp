@@ -49,7 +49,7 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
   return {
       {{.header = "ID"}, [](const JobSummary& job) { return ui::Cell(core::FormatJobId(job.id)); }},
       {{.header = "USER", .flexible = 2, .drop = 2}, text(&JobSummary::user), "user "},
-      {{.header = "NAME", .flexible = 3}, text(&JobSummary::name)},
+      {{.header = "NAME", .flexible = 3, .enough = 32}, text(&JobSummary::name)},
       {{.header = "ACCELERATOR"}, text(&JobSummary::accelerator), ""},
       {{.header = "ZONE"}, text(&JobSummary::zone), ""},
       {{.header = "HOST0", .drop = 1}, text(&JobSummary::host0), "host 0 "},

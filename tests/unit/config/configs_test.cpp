@@ -52,7 +52,7 @@ TEST(Init, WritesAFileThatLoads) {
                             .accelerator = "v6e-8",
                             .pricing = "ondemand"};
   const Loaded loaded = MustLoad(RequestOf(InitTemplate(options)));
-  EXPECT_EQ(loaded.spec.name, "my-run");
+  EXPECT_EQ(loaded.spec.name, "My Run");
   EXPECT_EQ(loaded.spec.cloud.endpoint, "local");
   EXPECT_EQ(loaded.spec.tpu.project, "other");
   EXPECT_EQ(loaded.spec.tpu.zone, "us-east5-b");

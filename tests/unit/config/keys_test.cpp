@@ -123,7 +123,7 @@ TEST(Keys, EveryFieldHasARowAndEveryRowAField) {
 
 TEST(Keys, TheSchemaHasTheDefaultsOfTheSpec) {
   core::JobSpec spec;
-  spec.setup.resize(1);
+  spec.setup = {{.strict = true}};  // what is stored without the key was not
   spec.command.secrets.resize(1);
   spec.watchdog.no_output = spec.watchdog.max_duration = Duration{1};
   spec.watchdog.bad_output.resize(1);

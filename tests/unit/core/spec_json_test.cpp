@@ -37,7 +37,8 @@ TEST(SpecJson, UsesTheKeysOfTheJobFile) {
   spec.hooks = {{.event = HookEvent::kFailed, .url_from = {.env = "URL"}},
                 {.event = HookEvent::kFailed, .mail_to = {"a@b.org"}}};
   const Json json = SpecToJson(spec);
-  EXPECT_EQ(json["job"], (Json{{"name", "train"}, {"worker_num", "auto"}}));
+  EXPECT_EQ(json["job"],
+            (Json{{"name", "train"}, {"when_done", {{"do", "keep"}}}, {"worker_num", "auto"}}));
   EXPECT_EQ(json["tpu"]["valid_until"], "1h30m");
   EXPECT_EQ(json["setup"][0]["hosts"], "0-2");
   EXPECT_EQ(json["command"]["secrets"], Json::array({{{"name", "KEY"}}}));
@@ -79,7 +80,7 @@ TEST(SpecJson, WordsOfANewerJobmanAreErrors) {
 
 TEST(SpecJson, KeysOfANewerJobmanAreErrors) {
   EXPECT_EQ(Complaint({{"health", {{"every", "x"}}}}), "key \"health\"");
-  EXPECT_EQ(Complaint({{"job", {{"when_done", "x"}}}}), "key \"job.when_done\"");
+  EXPECT_EQ(Complaint({{"job", {{"dream", "x"}}}}), "key \"job.dream\"");
   EXPECT_EQ(Complaint({{"setup", {{{"run", "a"}}, {{"when", "x"}}}}}), "key \"setup[1].when\"");
   EXPECT_EQ(Complaint({{"on", {{"bored", Json::array()}}}}), "key \"on.bored\"");
   EXPECT_EQ(Complaint({{"on", {{"failed", {{{"sing", "a"}}}}}}}), "key \"on.failed[0].sing\"");
