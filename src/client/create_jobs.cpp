@@ -70,15 +70,21 @@ base::Task<base::Result<std::string>> NoteOnName(ports::JobStore* jobs, std::str
   co_return std::string();
 }
 
-/// A job without its code could not run.
-base::Task<base::Status> KeepOrCancel(Context context, TakenCode code, core::JobId id) {
-  const base::Status kept = KeepCode(code, context.paths, id.value);
-  if (kept.ok()) co_return base::Ok();
-  JM_CO_TRY(co_await context.stores.jobs->SetWish(id, core::Wish::kCancel,
-                                                  core::SetupWish::kAsNeeded, context.Now()));
-  base::Error lost = kept.error();
-  lost.message = "job " + core::FormatJobId(id) + " is cancelled: " + lost.message;
-  co_return lost;
+/// The job's folder here, with its code.
+base::Status MakeFolder(const Context& context, const core::Job& job,
+                        const std::optional<TakenCode>& code) {
+  const auto taken = controller::TakeNewFolder(context.paths, job);
+  if (!taken.ok()) return taken.error();
+  return code ? KeepCode(*code, context.paths, job.id.value) : base::Ok();
+}
+
+/// A job that was stored and could not run.
+base::Task<base::Error> Cancel(Context context, core::JobId id, base::Error why) {
+  const auto cancelled = co_await context.stores.jobs->SetWish(
+      id, core::Wish::kCancel, core::SetupWish::kAsNeeded, context.Now());
+  if (!cancelled.ok()) co_return cancelled.error();
+  why.message = "job " + core::FormatJobId(id) + " is cancelled: " + why.message;
+  co_return why;
 }
 
 }  // namespace
@@ -166,12 +172,8 @@ base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
     core::Job job = NewJob(std::move(spec), context.Now());
     JM_CO_ASSIGN_OR_RETURN(job.id,
                            co_await context.stores.jobs->Create(job, file.source, context.Now()));
-    if (auto taken = controller::TakeNewFolder(context.paths, job); !taken.ok()) {
-      co_return std::move(taken).error().With("job " + core::FormatJobId(job.id) +
-                                              " is stored, but has no folder");
-    }
-    if (checked.code) {
-      JM_CO_TRY(co_await KeepOrCancel(context, *checked.code, job.id));
+    if (auto made = MakeFolder(context, job, checked.code); !made.ok()) {
+      co_return co_await Cancel(context, job.id, made.error());
     }
     auto secrets = SecretValues(job.spec);
     if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);

@@ -308,7 +308,7 @@ TEST_F(Commands, InitNamesTheFileThatItCannotWrite) {
 }
 
 TEST_F(Commands, ErrorNamesTheSubcommands) {
-  EXPECT_THAT(world_.Run({"controller", "foo"}).err, HasSubstr("run, status, stop"));
+  EXPECT_THAT(world_.Run({"controller", "foo"}).err, HasSubstr("run, start, status, stop"));
   EXPECT_THAT(world_.Run({"config"}).err, HasSubstr("check, show, explain"));
 }
 

@@ -81,7 +81,7 @@ TEST_F(NetworkCommands, ExecNamesTheHostThatCannotBeReached) {
   hosts_.Unplug("h1");
   const auto ended = world_.Run({"exec", "1", "--", "true"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("h1: connection refused"));
+  EXPECT_THAT(ended.err, HasSubstr("h1: connection refused"));
   EXPECT_THAT(world_.Run({"exec", "1", "--json", "--", "true"}).out,
               AllOf(HasSubstr("1/2 ok"), HasSubstr("\"error\": \"h1: connection refused\"")));
 }

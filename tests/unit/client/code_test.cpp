@@ -262,9 +262,11 @@ TEST_F(CodeTest, AVariableOfAHookOfGitDoesNotMatter) {
   InProj("git init -q && echo 1 >a && git add . && git commit -qm 1");
   setenv("GIT_DIR", "/nowhere", 1);
   setenv("TAR_OPTIONS", "--nonsense", 1);
-  EXPECT_THAT(Names(), ElementsAre("a"));
+  const auto taken = Take();
   unsetenv("GIT_DIR");
   unsetenv("TAR_OPTIONS");
+  ASSERT_TRUE(taken.ok()) << taken.error().ToString();
+  EXPECT_THAT(NamesIn(*taken), ElementsAre("a"));
 }
 
 TEST_F(CodeTest, ARepositoryIsPinnedToACommit) {
