@@ -249,7 +249,10 @@ class Checker {
     if (!row.example.empty() && base::Trim(value.text).empty()) {
       return Break(value, value.pos, path + " is empty", ExampleOf(row));
     }
-    if (row.type == Type::kPath) return PathOf(value);
+    if (row.type == Type::kPath) {
+      if (!Accept(value, path, CheckForm(row.path, value.text))) return std::nullopt;
+      return PathOf(value);
+    }
     const auto json = ReadScalar(value, row);
     if (!Accept(value, path, json.ok() ? CheckForm(row.path, value.text) : json.error())) {
       return std::nullopt;
