@@ -206,7 +206,7 @@ TEST_F(BadInput, AnEndpointWithAQuery) {
   EXPECT_THAT(gc.err, HasSubstr("fragment (#)"));
 }
 TEST_F(BadInput, AFeatureThatIsNotSupportedYetIsNamed) {
-  Refused(Good("code: {dir: .}\n"), 2, {"code", "not supported yet"});
+  Refused(Good("health: {every: 1m}\n"), 2, {"health", "not supported yet"});
 }
 TEST_F(BadInput, AHomeThatCannotBeWritten) {
   const Ran ran = RunProgram({std::string(JOBMAN_BIN_DIR) + "/jobman", "--home", "/proc/nowhere",
