@@ -169,9 +169,10 @@ base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
     config::Loaded& file = checked.loaded;
     JM_CO_ASSIGN_OR_RETURN(core::JobSpec spec,
                            co_await WithFreeNumber(context.stores.jobs, std::move(file.spec)));
-    core::Job job = NewJob(std::move(spec), context.Now());
-    JM_CO_ASSIGN_OR_RETURN(job.id,
-                           co_await context.stores.jobs->Create(job, file.source, context.Now()));
+    // The folder is known by the time of creation, too.
+    const base::TimePoint now = context.Now();
+    core::Job job = NewJob(std::move(spec), now);
+    JM_CO_ASSIGN_OR_RETURN(job.id, co_await context.stores.jobs->Create(job, file.source, now));
     if (auto made = MakeFolder(context, job, checked.code); !made.ok()) {
       co_return co_await Cancel(context, job.id, made.error());
     }

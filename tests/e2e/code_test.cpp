@@ -127,7 +127,7 @@ TEST_F(Code, WhatIsTooLargeIsRefused) {
   EXPECT_THAT(place_.Jobman({"list"}).All(), Not(HasSubstr("large")));
   const Ran missing = place_.Jobman({"config", "check", file, "--set", "code.dir=/nowhere"});
   EXPECT_EQ(missing.code, 2) << missing.All();
-  EXPECT_THAT(missing.err, HasSubstr("code.dir: /nowhere does not exist"));
+  EXPECT_THAT(missing.All(), HasSubstr("code.dir: /nowhere does not exist"));
 }
 
 TEST_F(Code, AnArchiveThatIsLostFailsTheJobWithTheCure) {
