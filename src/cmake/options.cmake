@@ -25,6 +25,15 @@ if(JOBMAN_SANITIZE)
   add_compile_options(-fsanitize=${JOBMAN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
     -D_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${JOBMAN_SANITIZE})
+  if(NOT JOBMAN_SANITIZE MATCHES "thread" AND NOT JOBMAN_HARDEN)
+    # The tables of UBSan hold a million addresses. Where the program's own is fixed, none of them must
+    # be written when it starts: a fifth of what a short command costs.
+    add_link_options(-no-pie)
+  endif()
+  find_program(JOBMAN_LLD ld.lld)
+  if(JOBMAN_LLD)  # links these large programs in a third of the time
+    add_link_options(-fuse-ld=lld)
+  endif()
   if(JOBMAN_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-tsan)  # of the fences in Asio, which have one thread on either side
   endif()

@@ -1,4 +1,7 @@
 // The cloud refuses to delete a slice: it is told where the user looks, and asked again.
+#include <chrono>
+#include <utility>
+
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/rehearsal.hpp"
 
@@ -65,14 +68,17 @@ TEST_P(DeleteRefused, IsNotSentTwiceAtOnce) {
   ASSERT_EQ(Jobman({"delete", id()}).code, 0);
   ASSERT_TRUE(WhySays("the cloud refuses to delete"));
   (void)NewDeletes();
+  const auto begin = std::chrono::steady_clock::now();
   for (int time = 0; time < 3; ++time) {
     Sim({"fault", "nodes.list", "list_unreachable", "--times", "6"});
-    ASSERT_TRUE(WhySays("the cloud has not answered for"));
+    ASSERT_TRUE(place().Until("the lists to fail", [&] { return !base::Contains(Cloud(), "nodes.list"); }));
     ASSERT_TRUE(place().Until("the cloud to answer again", [&] {
       return !base::Contains(Jobman({"why", id()}).out, "has not answered for");
     }));
   }
-  EXPECT_EQ(NewDeletes(), 0) << "it was refused, and is asked again after a minute";
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(
+      std::chrono::steady_clock::now() - begin);
+  EXPECT_LE(NewDeletes(), minutes.count()) << "it was refused, and is asked again after a minute";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, DeleteRefused, testing::Values(kQueued, kDirectly), NameOf);

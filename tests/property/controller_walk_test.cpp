@@ -14,7 +14,7 @@
 namespace jobman::test {
 namespace {
 
-constexpr std::int64_t kDefaultSteps = 1'000'000;
+constexpr std::int64_t kDefaultSteps = 300'000;
 constexpr std::int64_t kDefaultSeed = 20'261'122;
 constexpr std::int64_t kWalk = 15'000;
 /// In one minute, of at most six jobs, all with faults.

@@ -61,9 +61,12 @@ class SetupCondaTest : public EnvironmentTest {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, SetupCondaTest, EveryShell(), ShellName);
+INSTANTIATE_TEST_SUITE_P(Shells, SetupCondaTest, HostsShell(), ShellName);
 
-TEST_P(SetupCondaTest, MinicondaIsInstalledWhereThereIsNoConda) {
+class SetupCondaInEveryShell : public SetupCondaTest {};
+INSTANTIATE_TEST_SUITE_P(Shells, SetupCondaInEveryShell, EveryShell(), ShellName);
+
+TEST_P(SetupCondaInEveryShell, MinicondaIsInstalledWhereThereIsNoConda) {
   const LoopbackServer web(ServeFolder(host.home() / "web"));
   env["JOBMAN_CONDA_URL"] = web.Url() + "/installer.sh";
   EXPECT_THAT(Step(), EndedSaying(0, "the conda environment train is made, in " +

@@ -139,7 +139,7 @@ class SmallHome {
 using HomeParam = std::tuple<std::string, Full>;
 
 auto EachWayToFill() {
-  return testing::Combine(EveryShell(), testing::Values(Full::kBytes, Full::kFiles));
+  return testing::Combine(HostsShell(), testing::Values(Full::kBytes, Full::kFiles));
 }
 std::string HomeName(const testing::TestParamInfo<HomeParam>& home) {
   return std::get<0>(home.param).substr(5) +

@@ -44,9 +44,12 @@ class HostToHostTest : public HostScriptTest {
   int runs_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, HostToHostTest, EveryShell(), ShellName);
+INSTANTIATE_TEST_SUITE_P(Shells, HostToHostTest, HostsShell(), ShellName);
 
-TEST_P(HostToHostTest, TheKeyOfTheJobLogsInToEveryHost) {
+class HostToHostInEveryShell : public HostToHostTest {};
+INSTANTIATE_TEST_SUITE_P(Shells, HostToHostInEveryShell, EveryShell(), ShellName);
+
+TEST_P(HostToHostInEveryShell, TheKeyOfTheJobLogsInToEveryHost) {
   const std::string key = MakeKey("a");
   std::ofstream(host.home() / ".ssh/authorized_keys") << "ssh-rsa BBBB login\n";
   std::ofstream(host.home() / ".ssh/config") << "Host own\n  User me\n";

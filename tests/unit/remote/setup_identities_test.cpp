@@ -41,7 +41,10 @@ class IdentitiesTest : public HostScriptTest {
   int runs_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, IdentitiesTest, EveryShell(), ShellName);
+INSTANTIATE_TEST_SUITE_P(Shells, IdentitiesTest, HostsShell(), ShellName);
+
+class IdentitiesInEveryShell : public IdentitiesTest {};
+INSTANTIATE_TEST_SUITE_P(Shells, IdentitiesInEveryShell, EveryShell(), ShellName);
 
 TEST_P(IdentitiesTest, AreInstalledForTheirOwnerAlone) {
   const Ended step = Step();
@@ -56,7 +59,7 @@ TEST_P(IdentitiesTest, AreInstalledForTheirOwnerAlone) {
   EXPECT_THAT(Slurp(host.RunDir("i1") / "command"), Not(HasSubstr("SECRET")));
 }
 
-TEST_P(IdentitiesTest, KeepWhatIsThere) {
+TEST_P(IdentitiesInEveryShell, KeepWhatIsThere) {
   std::filesystem::create_directory(host.home() / ".ssh");
   std::ofstream(host.home() / ".ssh/config") << "Host own\n  User me\n";
   std::ofstream(host.home() / ".ssh/authorized_keys") << "ssh-rsa BBBB login\n";

@@ -91,9 +91,12 @@ class SetupNfsTest : public HostScriptTest {
   int runs_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, SetupNfsTest, EveryShell(), ShellName);
+INSTANTIATE_TEST_SUITE_P(Shells, SetupNfsTest, HostsShell(), ShellName);
 
-TEST_P(SetupNfsTest, HostZeroExportsTheFolderToTheHostsOfTheJob) {
+class SetupNfsInEveryShell : public SetupNfsTest {};
+INSTANTIATE_TEST_SUITE_P(Shells, SetupNfsInEveryShell, EveryShell(), ShellName);
+
+TEST_P(SetupNfsInEveryShell, HostZeroExportsTheFolderToTheHostsOfTheJob) {
   const Ended step = Step(0);
   EXPECT_THAT(step.err, HasSubstr("exited 0")) << step.out;
   EXPECT_EQ(Slurp(host.home() / "etc/jobman.exports"),
@@ -120,7 +123,7 @@ TEST_P(SetupNfsTest, WhatCannotBeExportedIsAFailure) {
   EXPECT_THAT(step.out, HasSubstr("host 0 cannot export " + spec_.nfs.path));
 }
 
-TEST_P(SetupNfsTest, TheOtherHostsMountItOnce) {
+TEST_P(SetupNfsInEveryShell, TheOtherHostsMountItOnce) {
   EXPECT_THAT(Step(1).out, HasSubstr("mounted 10.0.0.2:" + spec_.nfs.path));
   const Ended again = Step(1);
   EXPECT_THAT(again.err, HasSubstr("exited 0")) << again.out;
