@@ -17,19 +17,25 @@ namespace jobman::cli {
 struct JobFileOptions {
   std::vector<std::string> sets = {};
   std::vector<std::string> set_files = {};
+  std::vector<std::string> arrays = {};
   std::string name = {};
 };
 /// --set alone, for jobs that are stored.
 void AddSetOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
+/// Those, --array and --name.
 void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
 
 /// What to load; "-" is standard input.
 base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& file,
                                              const JobFileOptions& options);
-/// Loads and resolves the job file. All problems are one error, rendered. With `secrets`, every
-/// secret must have a value now.
-base::Result<config::Loaded> LoadJobFile(App& app, const std::string& file,
-                                         const JobFileOptions& options, bool secrets);
+/// Loads and resolves the job file: all jobs that it makes, at least one. All problems are one
+/// error, rendered. With `secrets`, every secret must have a value now.
+base::Result<std::vector<config::Loaded>> LoadJobFile(App& app, const std::string& file,
+                                                      const JobFileOptions& options, bool secrets);
+/// The one job of a file that is to take the place of the stored one: of an array, the same
+/// element. Every secret must have a value now.
+base::Result<config::Loaded> LoadFileFor(App& app, const core::Job& job, const std::string& file,
+                                         const JobFileOptions& options);
 
 /// The same for the file of a stored job: `text`, or, if that is empty, its spec written as a job
 /// file.

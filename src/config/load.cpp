@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <utility>
 
+#include "config/array.hpp"
 #include "config/check.hpp"
 #include "config/diagnostics.hpp"
 #include "config/gcloud_flags.hpp"
 #include "config/interpolate.hpp"
 #include "config/merge.hpp"
+#include "config/names.hpp"
 #include "config/old_keys.hpp"
 #include "config/origins.hpp"
 #include "config/reader.hpp"
@@ -101,6 +103,10 @@ class Loader {
     ApplyFlags(root);
     // Half a tree would only cause misleading problems.
     if (out_.ok()) {
+      const std::string stem = MakeValidName(request_.file.stem().string());
+      result.elements = TakeElement(root, {.index = request_.element, .file = stem}, out_);
+    }
+    if (out_.ok()) {
       AddSuffix(root);
       Interpolate(root, request_.defaults.env, out_);
       TranslateFlags(root, out_);
@@ -167,6 +173,10 @@ class Loader {
       ApplySet(root, set, AddFlag("--set", set), out_);
     }
     for (const std::string& set : request_.set_files) SetFromFile(root, set);
+    for (const std::string& array : request_.arrays) {
+      const auto [path, values] = PlaceOfArray(array);
+      SetText(root, path, "--array", values);
+    }
     if (request_.name) SetText(root, "job.name", "--name", *request_.name);
     if (request_.endpoint) SetText(root, "cloud.endpoint", "--endpoint", *request_.endpoint);
   }

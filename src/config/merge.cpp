@@ -55,7 +55,7 @@ bool IsText(std::string_view path) {
   if (row != nullptr) return row->type == Type::kText || row->type == Type::kPath;
   parts.pop_back();
   const KeyRow* const map = FindKey(JoinPath(parts));
-  return map != nullptr && map->type == Type::kTextMap;
+  return map != nullptr && map->type == Type::kTextMap && map->path != "matrix";  // has lists
 }
 
 /// The value of a flag: where its key and itself are, and whether it may name other values.

@@ -21,6 +21,12 @@ void ResolveName(Reader& reader, core::JobSpec& spec) {
   if (!suffix.empty() && suffix != kFreeNumber) spec.name += "_" + suffix;
 }
 
+void ResolveGroup(Reader& reader, core::JobSpec& spec) {
+  if (!spec.max_running || !spec.group.empty()) return;
+  reader.Note("job.group", "job.name");
+  spec.group = spec.name;
+}
+
 /// Replaces "google" by the URL of the real API, and removes trailing slashes.
 std::string EndpointOf(std::string text) {
   if (text == "google") return core::kDefaultEndpoint;
@@ -122,6 +128,7 @@ void CheckHosts(Reader& reader, const core::JobSpec& spec) {
 
 void ResolveSpec(Reader& reader, core::JobSpec& spec) {
   ResolveName(reader, spec);
+  ResolveGroup(reader, spec);
   ResolveCloud(reader, spec.cloud);
   ResolveTpu(reader, spec);
   ResolveSsh(reader, spec);

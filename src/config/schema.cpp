@@ -73,12 +73,29 @@ constexpr KeyRow kRows[] = {
           "delete: as soon as the job has succeeded or failed. A cancelled job keeps its slice."),
     Key("job.when_done.keep", T::kLimit, "without limit",
         "How long a job that is over, cancelled ones too, keeps its slice; then it is deleted."),
+    Key("job.group", T::kText, "job.name, of the file",
+        "Jobs that job.max_running counts together; the jobs of an array are one group."),
+    Among("job.max_running", T::kNumber, "1-10000", "without limit",
+          "How many jobs of the group are at work at a time; the others wait for their turn. "
+          "A job that is over is not counted, though it may keep its slice: see job.when_done."),
     Translated(Key("job.queue", T::kMap, "", "The task queue that the job's slice serves.")),
     Translated(Key("job.queue.enabled", T::kBool, "false",
                    "Whether to serve a task queue. That is not supported yet: with true, the job "
                    "holds its slice and runs nothing.")),
     Translated(Key("job.queue.config", T::kAny, "", "Read when the queue is enabled.")),
     Translated(Key("job.queue.prefix", T::kAny, "", "Read when the queue is enabled.")),
+
+    Key("array", T::kMap, "",
+        "Values, as a list, or as in 0-9 or a,b: the file makes a job for each, named NAME-INDEX. "
+        "In the file ${array.value} stands for it, on the hosts JOBMAN_ARRAY_VALUE."),
+    Among("array.index", T::kNumber, "0-999", "",
+          "Of one job: which it is, from 0. On the hosts, JOBMAN_ARRAY_INDEX."),
+    Among("array.size", T::kNumber, "1-1000", "",
+          "Of one job: how many the file makes. On the hosts, JOBMAN_ARRAY_SIZE."),
+    Key("array.value", T::kText, "", "Of one job: its value."),
+    Key("matrix", T::kTextMap, "",
+        "Names, each with values as in array: the file makes a job for each combination. In the "
+        "file ${matrix.NAME} stands for a value, on the hosts the environment variable NAME."),
 
     ShortFor("endpoint",
              Key("cloud", T::kMap, "google",

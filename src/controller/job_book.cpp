@@ -155,8 +155,10 @@ base::Task<JobBook::Again> JobBook::DecideOnce(EntryPtr entry) {
       co_return std::nullopt;
     }
     entry->recording = true;
+    entry->starting = core::IsAtWork(decision.turn.job);
     const auto committed = co_await ports_.stores.jobs->Commit(decision.turn, lease_token_);
     entry->recording = false;
+    entry->starting = false;
     if (!committed.ok()) {
       // Nothing was recorded, so nothing is done. The observations are decided on again later.
       Inbox newer = std::exchange(entry->inbox, std::move(decision.seen));
@@ -185,6 +187,7 @@ JobBook::Decision JobBook::Decide(Entry& entry) {
   for (const core::Observation& seen : decision.seen) {
     core::Policy policy = policy_;
     policy.hold = holds.HoldFor(turn.job);
+    policy.full = FullFor(turn.job);
     core::Step step = core::Reconcile(turn.job, seen, decision.at, policy, ports_.random());
     const double random = ports_.random();
     holds.Learn(turn.job, step.job, decision.at, random);
@@ -206,15 +209,38 @@ JobBook::Decision JobBook::Decide(Entry& entry) {
   return decision;
 }
 
+/// job.max_running. A job at work keeps its place.
+std::optional<core::GroupFull> JobBook::FullFor(const Job& job) const {
+  if (!job.spec.max_running || core::IsAtWork(job)) return std::nullopt;
+  core::GroupFull full;
+  for (const auto& [id, entry] : entries_) {
+    const bool other = id != job.id && entry->job.spec.group == job.spec.group;
+    if (other && (entry->starting || core::IsAtWork(entry->job))) full.at_work.push_back(id);
+  }
+  if (static_cast<int>(full.at_work.size()) < *job.spec.max_running) return std::nullopt;
+  return full;
+}
+
+/// A job has stopped to work: another of its group may begin.
+void JobBook::WakeGroupOf(const Job& job) {
+  if (job.spec.group.empty()) return;
+  for (const auto& [id, entry] : entries_) {
+    const bool waits = std::holds_alternative<core::Queued>(entry->job.state);
+    if (waits && id != job.id && entry->job.spec.group == job.spec.group) Post(id, core::Tick{});
+  }
+}
+
 void JobBook::Recorded(Entry& entry, Decision decision) {
   for (const Lesson& lesson : decision.lessons) {
     holds_.Learn(lesson.before, lesson.after, decision.at, lesson.random);
   }
+  const bool worked = core::IsAtWork(entry.job);
   entry.job = std::move(decision.turn.job);
   const Job job = entry.job;
   for (const std::string& text : decision.texts) LogDecision(job.id, text);
   const bool repeat = std::exchange(entry.repeat, false);
   if (!core::NeedsCare(job)) entries_.erase(job.id);
+  if (worked && !core::IsAtWork(job)) WakeGroupOf(job);
   if (decision.changed || !decision.effects.empty()) hooks_.decided(job, decision.effects);
   if (repeat) HandOutImplied(job);
 }

@@ -59,6 +59,7 @@ class JobBook {
     bool working = false;      ///< Work() runs
     // While a decision is being recorded:
     bool recording = false;
+    bool starting = false;  ///< it puts the job to work, see core::IsAtWork
     bool outdated = false;  ///< the store had another version
     bool repeat = false;    ///< RepeatEffects() was asked for
   };
@@ -86,6 +87,8 @@ class JobBook {
   static base::Task<void> Work(JobBook* self, EntryPtr entry, core::Duration delay);
   base::Task<Again> DecideOnce(EntryPtr entry);
   Decision Decide(Entry& entry);
+  std::optional<core::GroupFull> FullFor(const core::Job& job) const;
+  void WakeGroupOf(const core::Job& job);
   void Recorded(Entry& entry, Decision decision);
   void HandOutImplied(core::Job job);
   base::Task<Again> Refused(EntryPtr entry, base::Error error);

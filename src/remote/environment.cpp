@@ -46,6 +46,12 @@ std::map<std::string, std::string> RunEnvironment(const core::Job& job, int host
       {"JOBMAN_ZONE", zone},
       {"JOBMAN_RUN_ID", core::FormatRunId(run)},
   };
+  if (const core::ArraySpec& array = job.spec.array; !array.empty()) {
+    env["JOBMAN_ARRAY_INDEX"] = std::to_string(array.index);
+    env["JOBMAN_ARRAY_SIZE"] = std::to_string(array.size);
+    env["JOBMAN_ARRAY_VALUE"] = array.value;
+  }
+  for (const auto& [matrix_name, value] : job.spec.matrix) env[matrix_name] = value;
   const std::string& commit = job.spec.code.snapshot.commit;
   if (!commit.empty()) env["JOBMAN_CODE_COMMIT"] = commit;
   AddMegascale(job, position, addresses, env);

@@ -197,7 +197,7 @@ TEST(Journey, AStoredJobRunsAgainInTheForeground) {
   EXPECT_EQ(place.Jobman({"exec", "1", "--", "test $(wc -l < ~/marks) = 2"}).code, 0);
   const Ran changed = place.Jobman({"run", "again", "--set", "tpu.zone=us-central1-a"});
   EXPECT_EQ(changed.code, 2);
-  EXPECT_THAT(changed.err, HasSubstr("--set and --name are for a job file"));
+  EXPECT_THAT(changed.err, HasSubstr("--array and --name are for a job file"));
   EXPECT_EQ(place.Jobman({"run", "nobody"}).code, 3);
   EXPECT_EQ(place.Jobman({"run", "v1.2/of nobody"}).code, 3) << "a job may be called so";
   EXPECT_EQ(place.Jobman({"run", "nothing.yaml"}).code, 2);

@@ -1,4 +1,4 @@
-// The scripts of docs/scripting.md, unchanged.
+// The scripts of docs/scripting.md and docs/day.md, unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +11,9 @@ namespace {
 using testing::HasSubstr;
 
 /// The code block of this language under that heading of the page.
-std::string Block(const std::string& heading, const std::string& language) {
-  const auto page = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "docs/scripting.md");
+std::string Block(const std::string& heading, const std::string& language,
+                  const std::string& name = "scripting") {
+  const auto page = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "docs" / (name + ".md"));
   if (!page.ok()) return {};
   const auto section = page->find("\n## " + heading + "\n");
   const std::string fence = "\n```" + language + "\n";
@@ -94,6 +95,23 @@ TEST_F(Scripting, ASweepRunsFailedJobsAgain) {
   for (const char* job : {"1", "2", "3"}) {
     EXPECT_EQ(place_.Show(job)["attempt"], std::string(job) == "2" ? 2 : 1);
   }
+}
+
+TEST_F(Scripting, ADayGoesAsItsPageSays) {
+  const auto part = [this](const std::string& heading) {
+    const Ran ran = Script("set -e\n" + Block(heading, "sh", "day"));
+    EXPECT_EQ(ran.code, 0) << heading << ": " << ran.All();
+    return ran;
+  };
+  EXPECT_THAT(part("Morning: five experiments").out, HasSubstr("sweep-4"));
+  const Ran looked = part("Looking at them");
+  EXPECT_THAT(looked.out, HasSubstr("lr 0.3, step 3"));
+  part("Noon: the code was wrong");
+  EXPECT_THAT(part("On the hosts").out, HasSubstr("lr 0.2, loss 0.5"));
+  EXPECT_THAT(part("Evening: the results").out,
+              testing::AllOf(HasSubstr("lr 0.1, loss 0.6"), HasSubstr("lr 0.003, loss 0.6")));
+  part("Giving the slices back");
+  EXPECT_THAT(Slices(), HasSubstr("no nodes, no queued resources"));
 }
 
 }  // namespace

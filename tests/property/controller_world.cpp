@@ -95,6 +95,10 @@ core::JobSpec ControllerWorld::RandomSpec() {
   }
   spec.retries = RandomRetries();
   if (random_.Percent(40)) {
+    spec.group = "two";
+    spec.max_running = 2;
+  }
+  if (random_.Percent(40)) {
     for (const core::HookEvent event : ValuesOf<core::HookEvent>()) {
       spec.hooks.push_back({.event = event, .command = "true"});
     }

@@ -106,6 +106,19 @@ void Witness::Recorded(const Job& before, const ports::Turn& turn) {
   CheckSlice(before, turn);
   CheckSuccess(before, job);
   CheckAlarm(before, job);
+  CheckGroup(job);
+}
+
+/// job.max_running. All jobs of a group have the same limit here.
+void Witness::CheckGroup(const Job& job) {
+  std::set<core::JobId>& working = at_work_[job.spec.group];
+  if (core::IsAtWork(job))
+    working.insert(job.id);
+  else
+    working.erase(job.id);
+  if (job.spec.max_running && working.size() > static_cast<std::size_t>(*job.spec.max_running)) {
+    Break(fmt::format("{} jobs of group {} are at work", working.size(), job.spec.group));
+  }
 }
 
 /// After an alarm that ends the job only the user can make it go on.

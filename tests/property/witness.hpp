@@ -46,6 +46,7 @@ class Witness {
   void CheckSlice(const core::Job& before, const ports::Turn& turn);
   void CheckSuccess(const core::Job& before, const core::Job& after);
   void CheckAlarm(const core::Job& before, const core::Job& after);
+  void CheckGroup(const core::Job& job);
   void CheckLogs(const core::Job& job);
   void CheckLog(const core::Job& job, const ModelRun& run, const std::string& written);
   void CheckDeliveries(const core::Job& job);
@@ -58,6 +59,7 @@ class Witness {
   base::StatePaths paths_;
   std::set<std::tuple<core::JobId, int, std::string, int>> exits_ = {};
   std::set<core::JobId> succeeded_ = {};
+  std::map<std::string, std::set<core::JobId>> at_work_ = {};  ///< by group
   std::set<core::JobId> must_end_ = {};  ///< an alarm was raised, and no wish came since
   std::set<std::string> told_ = {};
   std::optional<base::TimePoint> silent_since_ = {};  ///< pauses of a controller left out

@@ -36,8 +36,10 @@ struct LoadRequest {
   std::optional<std::string> text = {};      ///< used instead of reading `file`
   std::vector<std::string> sets = {};        ///< --set: "tpu.zone=us-central2-b", in order
   std::vector<std::string> set_files = {};   ///< --set-file: "command.cmd=run.sh", after `sets`
+  std::vector<std::string> arrays = {};      ///< --array: "0-9", or "lr=0.1,0.01"
   std::optional<std::string> name = {};      ///< --name
   std::optional<std::string> endpoint = {};  ///< --endpoint
+  int element = 0;             ///< which of the file's jobs, from 0: see LoadResult::elements
   bool check_secrets = false;  ///< whether every secret must have a value now, as for create
   Defaults defaults = {};
 };
@@ -73,6 +75,7 @@ struct Loaded {
 /// Either `loaded`, or at least one problem.
 struct LoadResult {
   std::optional<Loaded> loaded = {};
+  int elements = 1;                      ///< how many jobs the file makes: `array`, `matrix`
   std::vector<Problem> problems = {};  ///< sorted by place
 };
 

@@ -274,6 +274,20 @@ struct WhenDoneSpec {
   friend bool operator==(const WhenDoneSpec&, const WhenDoneSpec&) = default;
 };
 
+/// Which of the jobs of one file this is: `array` or `matrix`.
+struct ArraySpec {
+  int index = 0;           ///< from 0
+  int size = 0;            ///< how many jobs the file makes; 0: it makes one, which is no element
+  std::string value = {};  ///< of a list of values; empty with a matrix
+  bool empty() const { return size == 0; }
+  static void Fields(auto&& field) {
+    field("index", &ArraySpec::index);
+    field("size", &ArraySpec::size);
+    field("value", &ArraySpec::value);
+  }
+  friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
+};
+
 /// The copies of the hosts' output on this machine.
 struct LogsSpec {
   int max_bytes = 1 << 30;  ///< of the log of one host in one stage; see base::CappedFile
@@ -363,6 +377,11 @@ struct JobSpec {
   /// the names already.
   std::string worker_num = {};
   WhenDoneSpec when_done = {};
+  std::string group = {};               ///< of jobs that `max_running` counts together
+  std::optional<int> max_running = {};  ///< see JobsAtWork; needs a group
+  ArraySpec array = {};
+  /// The element's own values, by name. Each is an environment variable of its steps and command.
+  std::map<std::string, std::string> matrix = {};
   std::optional<EnvType> env_type = {};  ///< where the command runs; nothing: kNone
   CloudSpec cloud = {};
   TpuSpec tpu = {};
@@ -388,6 +407,10 @@ struct JobSpec {
     field("job.env_type", &JobSpec::env_type);
     field("job.labels", &JobSpec::labels);
     field("job.when_done", &JobSpec::when_done);
+    field("job.group", &JobSpec::group);
+    field("job.max_running", &JobSpec::max_running);
+    field("array", &JobSpec::array);
+    field("matrix", &JobSpec::matrix);
     field("cloud", &JobSpec::cloud);
     field("tpu", &JobSpec::tpu);
     field("ssh", &JobSpec::ssh);

@@ -168,6 +168,12 @@ struct RequestHold {
   friend bool operator==(const RequestHold&, const RequestHold&) = default;
 };
 
+/// The other jobs at work of the job's group, when they are as many as job.max_running lets.
+struct GroupFull {
+  std::vector<JobId> at_work = {};
+  friend bool operator==(const GroupFull&, const GroupFull&) = default;
+};
+
 /// Settings of the reconciler that belong to the controller, not to the job.
 struct Policy {
   std::string store_id = {};
@@ -181,7 +187,9 @@ struct Policy {
   Duration delete_again_cap = kDeleteAgainCap;
   Duration repair_limit = kRepairLimit;
   Duration doubt_limit = kDoubtLimit;
-  std::optional<RequestHold> hold = {};  ///< for the job being decided (RequestHolds)
+  // For the job being decided:
+  std::optional<RequestHold> hold = {};  ///< see RequestHolds
+  std::optional<GroupFull> full = {};
 };
 
 /// Decides what a job does next. Pure: no I/O, no clock, no randomness but the arguments.
@@ -193,6 +201,9 @@ Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& po
 
 /// Whether a controller has anything to do or to watch for this job.
 bool NeedsCare(const Job& job);
+/// Whether job.max_running counts it: from its request for a slice until it is over, its pauses
+/// included. One that is over may still hold its slice (job.when_done).
+bool IsAtWork(const Job& job);
 /// Until a delete is repeated; longer with each refusal.
 Duration PauseOfDeletes(const std::optional<DeleteRefused>& refused, const Policy& policy);
 

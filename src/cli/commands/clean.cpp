@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/confirm.hpp"
+#include "cli/job_choice.hpp"
 #include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
 #include "jobman/client/clean_jobs.hpp"
@@ -11,8 +12,9 @@
 namespace jobman::cli {
 namespace {
 
-base::Result<int> RunClean(App& app, const std::vector<std::string>& words, bool yes) {
+base::Result<int> RunClean(App& app, const JobChoice& choice, bool yes) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const auto words, Choose(context, choice));
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
                       context.Await(client::FindJobsToRemove(context.stores.jobs, words)));
   std::vector<core::Job> jobs;
@@ -42,13 +44,13 @@ base::Result<int> RunClean(App& app, const std::vector<std::string>& words, bool
 }  // namespace
 
 void AddClean(CLI::App& root, Invocation& chosen) {
-  auto jobs = std::make_shared<std::vector<std::string>>();
+  auto choice = std::make_shared<JobChoice>();
   CLI::App* command = root.add_subcommand("clean", "Delete, and drop the records and logs as well");
-  command->add_option("JOB", *jobs, "Numbers, names, or patterns: 'sweep-*'")->required();
+  AddJobChoice(*command, choice);
   auto yes = std::make_shared<bool>(false);
   command->add_flag("-y,--yes", *yes, "Without asking");
-  command->callback([jobs, yes, &chosen] {
-    chosen.run = [jobs, yes](App& app) { return RunClean(app, *jobs, *yes); };
+  command->callback([choice, yes, &chosen] {
+    chosen.run = [choice, yes](App& app) { return RunClean(app, *choice, *yes); };
   });
 }
 

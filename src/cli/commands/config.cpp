@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -28,10 +30,22 @@ Result<config::LoadResult> Load(const App& app, const std::string& file,
   return config::Load(request);
 }
 
+/// All jobs that the file makes, up to the first with a problem, whose result it is then.
+Result<config::LoadResult> LoadAll(const App& app, const std::string& file,
+                                   const JobFileOptions& changes) {
+  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, changes));
+  config::LoadResult first = config::Load(request);
+  while (first.loaded && ++request.element < first.elements) {
+    config::LoadResult next = config::Load(request);
+    if (!next.loaded) return next;
+  }
+  return first;
+}
+
 Result<int> RunCheck(App& app, const CheckOptions& options, const JobFileOptions& changes) {
   views::CheckedFiles view;
   for (const std::string& file : options.files) {
-    JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, file, changes));
+    JM_ASSIGN_OR_RETURN(config::LoadResult result, LoadAll(app, file, changes));
     view.files.push_back(
         {.name = file,
          .job = result.loaded ? result.loaded->spec.name : "",
@@ -45,6 +59,9 @@ Result<int> RunCheck(App& app, const CheckOptions& options, const JobFileOptions
 Result<int> RunShowFile(App& app, const ShowOptions& options, const JobFileOptions& changes) {
   JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, options.file, changes));
   if (!result.loaded) return config::ToError(result.problems);
+  if (result.elements > 1) {
+    app.Say(fmt::format("note: the file makes {} jobs; this is the first", result.elements));
+  }
   app.Show(views::ResolvedFile{.loaded = std::move(*result.loaded), .origins = options.origins});
   return kSuccess;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -52,7 +54,7 @@ Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptio
   for (const std::string& file : options.files) {
     auto one = LoadJobFile(app, file, common, !options.dry_run);
     if (one.ok()) {
-      loaded.emplace_back(file, std::move(*one));
+      for (config::Loaded& job : *one) loaded.emplace_back(file, std::move(job));
     } else if (!wrong) {
       wrong = one.error();
     } else {
@@ -173,6 +175,7 @@ Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptio
 
 /// Whether `run` was given a job that is stored, rather than a file. A job may have any name.
 bool NamesAJob(const std::string& word) {
+  if (word == "-") return false;  // standard input
   std::error_code problem;
   const base::Path suffix = base::Path(word).extension();
   const bool looks_like_a_file = suffix == ".yaml" || suffix == ".yml" || suffix == ".json";
@@ -182,9 +185,12 @@ bool NamesAJob(const std::string& word) {
 /// Runs a stored job again, or follows it if it is under way.
 Result<int> RunStored(App& app, const std::string& word, const CreateOptions& options,
                       const JobFileOptions& common) {
-  if (!common.sets.empty() || !common.name.empty()) {
-    return base::InvalidArgument("--set and --name are for a job file; " + word + " is a job",
-                                 "create a job from the changed file: jobman run FILE");
+  const bool changed = !common.sets.empty() || !common.set_files.empty() ||
+                       !common.arrays.empty() || !common.name.empty();
+  if (changed) {
+    return base::InvalidArgument(
+        "--set, --set-file, --array and --name are for a job file; " + word + " is a job",
+        "create a job from the changed file: jobman run FILE");
   }
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const core::JobId id,
@@ -210,6 +216,11 @@ Result<int> RunRun(App& app, const CreateOptions& options, const JobFileOptions&
                                  "name its number: jobman run NUMBER");
   }
   JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
+  if (files.size() > 1) {
+    return base::InvalidArgument(
+        fmt::format("{} makes {} jobs, and run follows one", options.files[0], files.size()),
+        "jobman create --follow creates and follows all of them");
+  }
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const auto ids,
                       CreateAll(app, context, files, app.mode() == OutputMode::kText));
@@ -242,7 +253,9 @@ void AddRun(CLI::App& root, Invocation& chosen) {
       "run",
       "Create a job, or run one again, and follow it here; ends with its command's exit code. "
       "Ctrl-C detaches");
-  command->add_option("FILE|JOB", options->files[0], "Job file (YAML or JSON), or a stored job")
+  command
+      ->add_option("FILE|JOB", options->files[0],
+                   "Job file (YAML or JSON), - for standard input, or a stored job")
       ->required();
   CLI::Option* force = command->add_flag("--force", options->force,
                                          "Of a stored job: run its setup steps again too");

@@ -40,6 +40,7 @@ Result<std::string> TextOf(App& app, const client::Context& context, const core:
   JM_ASSIGN_OR_RETURN(std::string source, context.Await(context.stores.jobs->Source(job.id)));
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
   config::LoadRequest request{.file = "job.yaml", .text = source};
+  request.element = spec.array.index;
   request.defaults = config::SystemDefaults(paths.home);
   const config::LoadResult read = config::Load(request);
   if (read.loaded && read.loaded->spec == spec) return source;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/status_words.hpp"
+#include "cli/job_choice.hpp"
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
@@ -32,24 +32,13 @@ struct ListOptions {
 };
 
 constexpr base::Duration kWatchEvery = std::chrono::seconds{1};
-Result<std::map<std::string, std::string>> ReadLabels(const std::vector<std::string>& given) {
-  std::map<std::string, std::string> labels;
-  for (const std::string& label : given) {
-    const std::size_t equals = label.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return base::InvalidArgument("--label: \"" + label + "\" is not KEY=VALUE");
-    labels[label.substr(0, equals)] = label.substr(equals + 1);
-  }
-  return labels;
-}
 
-Result<ports::JobFilter> ReadFilter(const ListOptions& options) {
-  ports::JobFilter filter{.name_glob = options.name,
-                          .zone = options.zone,
-                          .user = options.user,
-                          .with_deleted = options.all};
-  JM_ASSIGN_OR_RETURN(filter.states, ReadStatusWords("--status", options.statuses, StatusWords()));
-  JM_ASSIGN_OR_RETURN(filter.labels, ReadLabels(options.labels));
+Result<ports::JobFilter> FilterOf(const ListOptions& options) {
+  JM_ASSIGN_OR_RETURN(ports::JobFilter filter, ReadFilter(options.statuses, options.labels));
+  filter.name_glob = options.name;
+  filter.zone = options.zone;
+  filter.user = options.user;
+  filter.with_deleted = options.all;
   return filter;
 }
 
@@ -155,7 +144,7 @@ Result<int> Watch(App& app, const client::Context& context, const ListOptions& o
 }
 
 Result<int> RunList(App& app, const ListOptions& options) {
-  JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, ReadFilter(options));
+  JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, FilterOf(options));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   if (options.watch) return Watch(app, context, options, filter);
   JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, context, options, filter));

@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/follow_job.hpp"
+#include "cli/job_choice.hpp"
 #include "cli/narrator.hpp"
 #include "cli/status_words.hpp"
 #include "cli/views/waited.hpp"
@@ -14,7 +15,7 @@ namespace jobman::cli {
 namespace {
 
 struct WaitOptions {
-  std::vector<std::string> jobs = {};
+  JobChoice choice = {};
   std::vector<std::string> states = {};
   std::string timeout = {};
 };
@@ -46,8 +47,8 @@ base::Result<int> RunWait(App& app, const WaitOptions& options) {
   client::WaitFor wait{.goal = goal.Text()};
   JM_ASSIGN_OR_RETURN(wait.timeout, ReadTimeout(options.timeout));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_ASSIGN_OR_RETURN(const auto ids,
-                      context.Await(client::FindJobs(context.stores.jobs, options.jobs)));
+  JM_ASSIGN_OR_RETURN(const auto words, Choose(context, options.choice));
+  JM_ASSIGN_OR_RETURN(const auto ids, context.Await(client::FindJobs(context.stores.jobs, words)));
   JM_TRY(goal.Begin(context, ids));
   wait.settled = [&](const core::Job& job) { return goal.Settled(context, job); };
   JM_ASSIGN_OR_RETURN(const auto jobs, TellAndWait(app, context, ids, std::move(wait)));
@@ -72,8 +73,9 @@ base::Result<int> RunWait(App& app, const WaitOptions& options) {
 void AddWait(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<WaitOptions>();
   CLI::App* command = root.add_subcommand(
-      "wait", "Wait until jobs are over, with their exit code, or until they are in a state");
-  command->add_option("JOB", options->jobs, "Numbers or names; waits for all of them")->required();
+      "wait",
+      "Wait until all of the jobs are over, with their exit code, or until they are in a state");
+  AddJobChoice(*command, {options, &options->choice});
   command
       ->add_option("--for", options->states,
                    "A state, or QUEUEING, RUNNING, IDLE, DEAD, or DONE: however it ends")

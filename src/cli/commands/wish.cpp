@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/confirm.hpp"
 #include "cli/follow_job.hpp"
+#include "cli/job_choice.hpp"
 #include "cli/job_file.hpp"
 #include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
@@ -17,8 +18,9 @@ namespace jobman::cli {
 namespace {
 
 struct WishOptions {
-  client::WishOrder order = {};
-  std::string file = {};  ///< a changed job file
+  JobChoice choice = {};
+  client::WishOrder order = {};  ///< its jobs are those of `choice`
+  std::string file = {};         ///< a changed job file
   JobFileOptions changes = {};
   bool take_code = false;
   bool wait = false;
@@ -42,7 +44,7 @@ base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
   JM_ASSIGN_OR_RETURN(auto loaded, options.file.empty()
                                        ? LoadStoredFile(app, job, {}, options.changes)
-                                       : LoadJobFile(app, options.file, options.changes, true));
+                                       : LoadFileFor(app, job, options.file, options.changes));
   JM_ASSIGN_OR_RETURN(const client::Revised revised,
                       context.Await(client::ReviseJob(context, {.job = id,
                                                                 .loaded = std::move(loaded),
@@ -78,8 +80,9 @@ base::Result<bool> MayRemove(App& app, const client::Context& context, const Wis
   return Confirm(app, "delete", jobs);
 }
 
-base::Result<int> RunWish(App& app, const WishOptions& options) {
+base::Result<int> RunWish(App& app, WishOptions options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(options.order.jobs, Choose(context, options.choice));
   JM_ASSIGN_OR_RETURN(const bool may, MayRemove(app, context, options));
   if (!may) return kJobFailed;
   JM_ASSIGN_OR_RETURN(const auto wished, SetWishes(app, context, options));
@@ -107,8 +110,7 @@ base::Result<int> RunWish(App& app, const WishOptions& options) {
 CLI::App* AddWish(CLI::App& root, Invocation& chosen, const std::string& name,
                   const std::string& help, const std::shared_ptr<WishOptions>& options) {
   CLI::App* command = root.add_subcommand(name, help);
-  command->add_option("JOB", options->order.jobs, "Numbers, names, or patterns: 'sweep-*'")
-      ->required();
+  AddJobChoice(*command, {options, &options->choice});
   const bool ends =
       options->order.wish == core::Wish::kCancel || options->order.wish == core::Wish::kDelete;
   command->add_flag("--wait", options->wait,

@@ -39,6 +39,20 @@ void WaitForHold(Turn& turn, const RequestHold& hold) {
                   ReasonName(hold.error.reason), base::FormatDuration(hold.not_before - turn.now)));
 }
 
+/// job.max_running. The job is asked again whenever one of its group stops to work.
+void WaitForTurn(Turn& turn, const GroupFull& full) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> names;
+  for (const JobId id : full.at_work) {
+    if (names.size() == kMostNamed) break;
+    names.push_back(FormatJobId(id));
+  }
+  if (full.at_work.size() > kMostNamed) names.emplace_back("...");
+  turn.Say(fmt::format("job.max_running: {} of group {} at a time, and there are {} already: {}",
+                       base::Plural(*turn.job.spec.max_running, "job"), turn.job.spec.group,
+                       full.at_work.size(), base::Join(names, ", ")));
+}
+
 CreateSlice CreateEffect(const Turn& turn) {
   return {RequestFor(turn.job, turn.job.slice->ref, turn.policy.store_id)};
 }
@@ -285,6 +299,7 @@ void Advance(Turn& turn, const Queued&) {
     if (job.slice) return turn.Say(WaitsForDeletion(*job.slice));
   }
   if (!job.slice && TooLateToAsk(turn)) return FailForGood(turn, TooLate(job.spec.tpu), 0);
+  if (turn.policy.full) return WaitForTurn(turn, *turn.policy.full);
   const auto& hold = turn.policy.hold;
   if (!job.slice && hold && turn.now < hold->not_before) return WaitForHold(turn, *hold);
   ++job.attempt;

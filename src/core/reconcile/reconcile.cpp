@@ -93,6 +93,10 @@ bool NeedsCare(const Job& job) {
   return !IsFinal(job.state) || job.wish_new || job.slice.has_value() || !job.abandoned.empty();
 }
 
+bool IsAtWork(const Job& job) {
+  return !IsFinal(job.state) && !std::holds_alternative<Queued>(job.state);
+}
+
 std::vector<Effect> ImpliedEffects(const Job& job) {
   std::vector<Effect> effects;
   if (job.slice && job.slice->phase == SlicePhase::kDeleting) {

@@ -182,12 +182,22 @@ void Advance(Turn& turn, const BackingOff& backing_off) {
   turn.Enter(Queued{}, "trying again");
 }
 
+namespace {
+
+/// Why the job is over, without what was said of its slice.
+std::string WhyOver(const Turn& turn) {
+  const std::string& why = turn.job.why;
+  return why.substr(0, why.find("; slice " + turn.slice_name()));
+}
+
+}  // namespace
+
 void Advance(Turn& turn, const Done&) {
   std::optional<Slice>& slice = turn.job.slice;
   if (!slice) return;
   const bool held = IsHeld(*slice);
   if (held && turn.view() == SliceView::kAbsent && IsMissing(turn)) {
-    turn.Say(turn.job.why + "; slice " + turn.slice_name() + " is not there any more");
+    turn.Say(WhyOver(turn) + "; slice " + turn.slice_name() + " is not there any more");
     // Should it be there after all, nobody else would give it back.
     turn.job.abandoned.push_back({.ref = slice->ref, .until = turn.now + turn.policy.late_watch});
     return slice.reset();
@@ -196,7 +206,12 @@ void Advance(Turn& turn, const Done&) {
   const auto until = GivenBackAt(turn.job);
   const bool due = until && *until <= turn.now;
   if (held && due) turn.Say(turn.job.why + "; its slice is given back, as job.when_done says");
-  if (!held || due || SliceIsDead(turn)) GiveSliceUp(turn);
+  const bool dead = SliceIsDead(turn);
+  if (held && !due && dead) {
+    turn.Say(fmt::format("{}; slice {} was lost: {}", WhyOver(turn), turn.slice_name(),
+                         slice->cloud_state));
+  }
+  if (!held || due || dead) GiveSliceUp(turn);
 }
 
 }  // namespace jobman::core

@@ -64,6 +64,26 @@ With `--set`, a key of type text takes what follows `=` as it is, line breaks, `
 keys read it as YAML; nothing removes the value. `--set-file command.cmd=run.sh` takes the content of a file,
 in which nothing is interpolated.
 
+## Several jobs of one file
+
+```yaml
+job: {name: sweep, max_running: 2, when_done: delete}
+matrix:
+  lr: [0.1, 0.01]
+  seed: 1-3
+command:
+  cmd: python train.py --lr ${matrix.lr} --seed $seed
+```
+
+This makes six jobs, `sweep-0` to `sweep-5`, one for each combination; the name that is written last varies
+first. `array: [a, b]`, or `array: 0-9`, makes a job for each value. `jobman create FILE --array 0-9`, or
+`--array lr=0.1,0.01 --array seed=1-3`, does it for any file. On the hosts each job knows which it is:
+`JOBMAN_ARRAY_INDEX` (from 0), `JOBMAN_ARRAY_SIZE`, and `JOBMAN_ARRAY_VALUE`, or a variable for each name of
+the matrix. A `job.name` that refers to the values, such as `lr${matrix.lr}`, gets no number. Everything else
+is as with jobs of separate files: `jobman list 'sweep-*'`, `jobman delete 'sweep-*'`. At most 1000 jobs.
+
+With `job.max_running` the others stay QUEUED and ask for no slice until it is their turn.
+
 ## Keys
 
 )";

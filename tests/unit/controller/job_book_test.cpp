@@ -91,6 +91,17 @@ class JobBookTest : public testing::Test {
   void Report(int host, HostPhase phase = HostPhase::kRunning) {
     book_->Post(id_, core::HostReport{.attempt = 1, .run = {.host = host, .phase = phase}});
   }
+  /// A new job of the group, of which one may be at work.
+  core::JobId CreateInGroup() {
+    core::Job job = test::SampleJob("train");
+    job.spec.group = "sweep";
+    job.spec.max_running = 1;
+    job.wake_at = test::kNow + std::chrono::hours{1};
+    return *store_.Create(job, "source", test::kNow);
+  }
+  std::string StateOf(core::JobId id) {
+    return std::string(core::StateName(store_.Get(id)->state));
+  }
   void Load() { ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok()); }
   /// Runs until all is decided, or until a call waits for the closed connection.
   void Turn() {
@@ -122,6 +133,30 @@ class JobBookTest : public testing::Test {
   int decisions_ = 0;
   std::vector<std::string> effects_ = {};
 };
+
+TEST_F(JobBookTest, OfAGroupAsManyWorkAsMay) {
+  Open();
+  const core::JobId first = CreateInGroup();
+  const core::JobId second = CreateInGroup();
+  way_.answers_late = true;  // the first start is decided, and not yet known to be recorded
+  Load();
+  Turn();
+  way_.answers_late = false;
+  Turn();
+  EXPECT_EQ(StateOf(first), "REQUESTING");
+  EXPECT_EQ(StateOf(second), "QUEUED");
+  EXPECT_THAT(store_.Get(second)->why, testing::HasSubstr("there are 1 already: 000002"));
+  ASSERT_TRUE(
+      store_.SetWish(first, core::Wish::kDelete, core::SetupWish::kAsNeeded, test::kNow).ok());
+  Load();
+  Turn();
+  EXPECT_NE(StateOf(first), "REQUESTING");
+  book_->Post(first,
+              core::DeleteAnswered{.slice = "train-000002-a1", .began = test::kNow, .gone = true});
+  Turn();
+  EXPECT_EQ(StateOf(first), "DELETED");
+  EXPECT_EQ(StateOf(second), "REQUESTING") << "at once";
+}
 
 TEST_F(JobBookTest, AReportIsDecidedOnInTheNextTurnOfTheLoop) {
   Open(milliseconds(0));

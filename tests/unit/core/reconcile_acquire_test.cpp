@@ -38,6 +38,22 @@ TEST(ReconcileAcquire, RequestsASliceNamedAfterJobAndAttempt) {
   EXPECT_THAT(r.job().why, HasSubstr("asking for slice train-000042-a1: ondemand v4-32"));
 }
 
+TEST(ReconcileAcquire, AFullGroupIsWaitedFor) {
+  Job job = JobBuilder().Build();
+  job.spec.group = "sweep";
+  job.spec.max_running = 2;
+  Reconciling r(std::move(job));
+  r.policy.full = GroupFull{.at_work = {{1}, {2}}};
+  EXPECT_EQ(r.Tick().state(), "QUEUED");
+  EXPECT_THAT(r.effects(), IsEmpty());
+  EXPECT_EQ(r.job().attempt, 0);
+  EXPECT_EQ(r.job().why,
+            "job.max_running: 2 jobs of group sweep at a time, and there are 2 already: 000001, "
+            "000002");
+  r.policy.full.reset();
+  EXPECT_EQ(r.Tick().state(), "REQUESTING");
+}
+
 TEST(ReconcileAcquire, ASliceHasAValidNameWhateverTheJobIsCalled) {
   const std::pair<const char*, const char*> names[] = {
       {"My Run", "my-run"},

@@ -51,7 +51,7 @@ std::string Slurp(const base::Path& path) {
 }
 
 bool Eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{180};
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     poll(nullptr, 0, 5);

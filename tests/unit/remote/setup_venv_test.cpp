@@ -310,7 +310,7 @@ TEST_P(SetupVenvTest, UvIsUsedWhereItIs) {
 
 // --- Hosts that share a home folder. ---
 
-TEST_P(SetupVenvInEveryShell, OfTwoHostsWithOneHomeOneInstallsAndOneWaits) {
+TEST_P(SetupVenvTest, OfTwoHostsWithOneHomeOneInstallsAndOneWaits) {
   OtherHost other(host, GetParam());
   std::vector<LocalHost::Running> calls = {host.Start(*RunCall(StepOrder(), 0)),
                                            other.host.Start(*RunCall(StepOrder(), 0))};

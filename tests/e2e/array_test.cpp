@@ -1,0 +1,62 @@
+// A file that makes several jobs, of which two are at work at a time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/base/strings.hpp"
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Array, OfASweepTwoRunAtATime) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  // The first two end when they are told to.
+  const std::string file = place.JobFile(
+      "sweep", 1,
+      "echo lr=${matrix.lr} seed=$seed job $JOBMAN_ARRAY_INDEX of $JOBMAN_ARRAY_SIZE\n"
+      "[ $JOBMAN_ARRAY_INDEX -gt 1 ] || until [ -e ~/go ]; do sleep 0.2; done",
+      "matrix:\n  lr: [0.1, 0.2]\n  seed: 7-8\n");
+  const Ran run = place.Jobman({"run", file});
+  EXPECT_EQ(run.code, 2) << run.All();
+  EXPECT_THAT(run.err, HasSubstr("makes 4 jobs, and run follows one"));
+  const Ran created = place.Jobman({"create", file, "--set", "job.max_running=2", "--set",
+                                    "job.when_done=delete", "--set", "job.labels={kind: sweep}"});
+  ASSERT_EQ(created.code, 0) << created.All();
+  ASSERT_TRUE(place.Reaches("sweep-0", "RUNNING"));
+  ASSERT_TRUE(place.Reaches("sweep-1", "RUNNING"));
+  for (const char* waiting : {"sweep-2", "sweep-3"}) {
+    EXPECT_EQ(place.StateOf(waiting), "QUEUED");
+    EXPECT_THAT(place.Jobman({"why", waiting}).out,
+                HasSubstr("2 jobs of group sweep at a time, and there are 2 already"));
+  }
+  EXPECT_EQ(place.Jobman({"exec", "sweep-0", "--", "touch ~/go"}).code, 0);
+  ASSERT_TRUE(place.Reaches("sweep-2", "SUCCEEDED"));
+  EXPECT_EQ(place.StateOf("sweep-1"), "RUNNING") << "the other two had one place between them";
+  EXPECT_EQ(place.Jobman({"exec", "sweep-1", "--", "touch ~/go"}).code, 0);
+  const Ran ended = place.Jobman({"wait", "sweep-*"});
+  EXPECT_EQ(ended.code, 0) << ended.All();
+  EXPECT_EQ(place.Log(1, 1, "run", 0), "lr=0.1 seed=7 job 0 of 4\n");
+  EXPECT_EQ(place.Log(4, 1, "run", 0), "lr=0.2 seed=8 job 3 of 4\n");
+  // One of them alone, with another value: it stays the third.
+  ASSERT_EQ(
+      place.Jobman({"resume", "sweep-2", "-f", file, "--set", "matrix.seed=[9]", "--wait"}).code, 2)
+      << "now there are two";
+  const Ran again =
+      place.Jobman({"resume", "sweep-2", "-f", file, "--set", "matrix.seed=[1, 2]", "--wait"});
+  EXPECT_EQ(again.code, 0) << again.All();
+  EXPECT_EQ(place.Log(3, 2, "run", 0), "lr=0.2 seed=1 job 2 of 4\n");
+  EXPECT_EQ(place.Jobman({"delete", "--yes"}).code, 2) << "which?";
+  EXPECT_EQ(place.Jobman({"delete", "sweep-1", "--label", "kind=other", "--yes"}).code, 3);
+  EXPECT_EQ(place.Jobman({"delete", "--status", "failed", "--yes"}).code, 3);
+  const Ran deleted =
+      place.Jobman({"delete", "-s", "succeeded", "--label", "kind=sweep", "--yes", "--wait"});
+  EXPECT_EQ(deleted.code, 0) << deleted.All();
+  EXPECT_EQ(place.StateOf("sweep-3"), "DELETED");
+  EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("no nodes"));
+}
+
+}  // namespace
+}  // namespace jobman::test
