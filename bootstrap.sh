@@ -20,6 +20,7 @@ usage: ./bootstrap.sh COMMAND
   demo            build, then run configs/quickstart.yaml on simulated TPU VMs
   test            build with sanitizers and run all tests
   build [PRESET]  build a preset of CMakePresets.json (default: release)
+  package         build/package: a tarball for any Linux with this processor, and a .deb
   deps            install the packages that are missing, nothing else
 
 Each command first installs what is missing from this list, with apt-get (and sudo):
@@ -170,9 +171,15 @@ EOF
   return "$code"
 }
 
+package() {
+  build release jobman jobman-sim
+  "$root/packaging/package.sh" "$root/build/release" "$root/build/package"
+  "$root/packaging/check.sh" "$root/build/package"
+}
+
 command=${1:-}
 case $command in
-  demo | test | deps) [ $# -eq 1 ] || { usage >&2; exit 2; } ;;
+  demo | test | package | deps) [ $# -eq 1 ] || { usage >&2; exit 2; } ;;
   build) [ $# -le 2 ] || { usage >&2; exit 2; } ;;
   -h | --help | help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
@@ -182,6 +189,7 @@ deps
 case $command in
   demo) demo ;;
   test) run_tests ;;
+  package) package ;;
   build) build "${2:-release}" ;;
   deps) say "everything is installed" ;;
 esac

@@ -18,6 +18,9 @@
 namespace jobman::base {
 namespace {
 
+/// The dynamic loader of the tarball, as packaging/package.sh names it.
+constexpr std::string_view kPackedLoader = "jobman-ld.so";
+
 Result<UniqueFd> OpenFile(const Path& path, int flags, mode_t mode, std::string_view doing) {
   for (;;) {
     UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC, mode));
@@ -165,7 +168,12 @@ Status RemoveAll(const Path& path) {
 
 Path SelfExe() {
   std::error_code problem;
-  return std::filesystem::read_symlink("/proc/self/exe", problem);
+  Path exe = std::filesystem::read_symlink("/proc/self/exe", problem);
+  // In the tarball the process is the loader that was packed beside the program. The launcher
+  // (packaging/launcher.c) gives it its own path as the name of the program.
+  const Path launcher = program_invocation_name;
+  const bool is_loader = exe.filename() == kPackedLoader && launcher.is_absolute();
+  return is_loader ? launcher : exe;
 }
 
 Result<AppendFile> AppendFile::Open(const Path& path, mode_t mode) {

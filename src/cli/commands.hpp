@@ -48,6 +48,8 @@ void AddReboot(CLI::App& root, Invocation& chosen);
 void AddRequeue(CLI::App& root, Invocation& chosen);
 void AddResume(CLI::App& root, Invocation& chosen);
 void AddRun(CLI::App& root, Invocation& chosen);
+/// Subcommands of `controller`.
+void AddService(CLI::App& controller, Invocation& chosen);
 void AddShow(CLI::App& root, Invocation& chosen);
 void AddSsh(CLI::App& root, Invocation& chosen);
 void AddStore(CLI::App& root, Invocation& chosen);

@@ -1,3 +1,5 @@
+#include <sys/prctl.h>
+
 #include <csignal>
 #include <exception>
 #include <string>
@@ -24,6 +26,8 @@ int EndInternal(jobman::ui::Sink& err, const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // In the tarball the process would be named after the loader, see base::SelfExe().
+  prctl(PR_SET_NAME, "jobman");
   // write() reports a reader that went away as an errno, see ui::Terminal.
   std::signal(SIGPIPE, SIG_IGN);
   jobman::ui::FdSink out(1);

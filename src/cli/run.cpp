@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
+#include "cli/man_page.hpp"
 #include "cli/views/version.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
@@ -168,6 +169,10 @@ int ParseAndRun(const std::vector<std::string>& args, const Environment& environ
   if (args.empty()) {
     terminal.Err(root.help());
     return kUsage;
+  }
+  if (CommandWord(args) == kManCommand) {
+    terminal.Out(ManPage(root));
+    return kSuccess;
   }
   const bool completes = CommandWord(args) == kCompleteCommand;
   const auto unknown = completes ? std::nullopt : CheckCommandWord(root, args);

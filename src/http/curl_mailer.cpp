@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "http/ca_bundle.hpp"
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
 #include "jobman/http/mailer.hpp"
@@ -41,6 +42,7 @@ void SetMailServer(CURL* easy, const MailServer& server) {
   }
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+  UseCaBundle(easy);
   curl_easy_setopt(easy, CURLOPT_PROXY, "");  // those of the environment are for HTTP
   if (server.user.empty()) return;
   curl_easy_setopt(easy, CURLOPT_USERNAME, server.user.c_str());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "http/ca_bundle.hpp"
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
 #include "jobman/base/strings.hpp"
@@ -98,6 +99,7 @@ void SetProtocols(CURL* easy, const base::Url& url) {
   if (url.scheme == "https") curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+  UseCaBundle(easy);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   // A proxy from the environment cannot reach this machine's loopback.
   if (base::IsLoopback(url.host)) curl_easy_setopt(easy, CURLOPT_PROXY, "");

@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <utility>
 
+#include "jobman/base/log.hpp"
 #include "jobman/base/random.hpp"
 #include "store/file_system.hpp"
+#include "store/locks.hpp"
 #include "store/migrations.hpp"
 
 namespace jobman::store {
@@ -181,6 +183,21 @@ Result<Database> OpenEmpty() {
   return db;
 }
 
+/// What SQLite needs of a file system of the network is checked before it is relied on. A new store
+/// says what its place means; later that is for the log only.
+Status CheckShared(const Place& place, bool is_new) {
+  JM_TRY(ProbeLocks(place.dir));
+  const Mount mount = MountOf(place.dir);
+  const auto level = is_new ? base::LogLevel::kWarn : base::LogLevel::kInfo;
+  if (LocksStayHere(mount))
+    base::Log(
+        level, "store",
+        "the store {} is on a network file system ({}) whose locks other machines do not see: "
+        "use it on this machine only, or set JOBMAN_HOME to a folder on a local disk",
+        place.dir.string(), mount.type);
+  return base::Ok();
+}
+
 }  // namespace
 
 Result<Database> OpenStore(const Path& dir, const SqliteOptions& options) {
@@ -195,6 +212,8 @@ Result<Database> OpenStore(const Path& dir, const SqliteOptions& options) {
   if (missing == ENOENT) JM_TRY(base::EnsureDir(dir, 0700));
   place.shared =
       options.shared_file_system ? *options.shared_file_system : IsOnSharedFileSystem(dir);
+  if (place.shared && options.mode == OpenMode::kReadWrite)
+    JM_TRY(CheckShared(place, missing == ENOENT));
   if (missing == ENOENT) {
     JM_TRY(CreateFile(place));
   } else {

@@ -86,7 +86,7 @@ core::Site LookAtSite(const base::Path& dir, const base::Path& root) {
                   .host = HostName(),
                   .path = failed ? std::string{} : real.string(),
                   .file = there ? info.st_ino : 0,
-                  .shared = IsOnSharedFileSystem(dir)};
+                  .shared = IsOnSharedFileSystem(dir) && !LocksStayHere(MountOf(dir))};
   if (there && site.cards.empty() && IsOnOverlay(dir))
     site.file = NumberInContainer(site.file, site.host);
   return site;

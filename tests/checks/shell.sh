@@ -5,7 +5,7 @@ set -eu
 cd "$1"
 failed=0
 
-scripts=$(find bootstrap.sh src tests .ci \( -path tests/checks/data -prune \) -o \
+scripts=$(find bootstrap.sh src tests packaging .ci \( -path tests/checks/data -prune \) -o \
             -type f \( -name '*.sh' -o -path '.ci/*' \) -print 2>/dev/null | sort)
 if [ -z "$scripts" ]; then
   echo "no shell scripts found"

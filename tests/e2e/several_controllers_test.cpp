@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -246,6 +247,42 @@ TEST_F(SeveralControllers, ATickEndsInTimeAlthoughTheApiDoesNotAnswer) {
   EXPECT_LT(took, std::chrono::seconds{20}) << "without the bound it would wait for minutes";
   EXPECT_EQ(place_.StateOf("stuck"), "RUNNING");
   EXPECT_EQ(place_.Jobman({"delete", "stuck", "--wait"}).code, 0);
+}
+
+/// cron and systemd are stand-ins; what they run is real, with as little around it as they give.
+TEST(ControllerService, AControllerComesBackByTheLinesOfTheCrontab) {
+  Place place;
+  const base::Path tools = place.path() / "a bin";
+  const std::string kept = (place.path() / "crontab").string();
+  ASSERT_TRUE(base::EnsureDir(tools).ok());
+  const auto tool = [&tools](const char* name, const std::string& does) {
+    ASSERT_TRUE(base::WriteFileAtomic(tools / name, "#!/bin/sh\n" + does + "\n", 0755).ok());
+  };
+  tool("systemctl", "echo 'Failed to connect to bus' >&2; exit 1");
+  tool("crontab", "case $1 in -l) cat '" + kept + "' ;; -) cat >'" + kept + "' ;; esac");
+  ASSERT_TRUE(base::WriteFileAtomic(kept, "0 3 * * * mine\n").ok());
+  const std::string path = getenv("PATH");
+  setenv("PATH", (tools.string() + ":" + path).c_str(), 1);
+
+  const Ran installed = place.Jobman({"controller", "install", "--yes"});
+  EXPECT_EQ(installed.code, 0) << installed.All();
+  EXPECT_EQ(place.Jobman({"controller", "stop"}).code, 0);
+  ASSERT_EQ(place.Jobman({"controller", "status"}).code, 3);
+
+  const std::string crontab = base::ReadFile(kept).value();
+  const std::size_t line = crontab.find("@reboot ");
+  ASSERT_NE(line, std::string::npos) << crontab;
+  const std::size_t begin = line + std::string("@reboot ").size();
+  const std::string command = crontab.substr(begin, crontab.find('\n', begin) - begin);
+  for (const char* when : {"after a reboot", "while it runs"}) {
+    const Ran ran = RunProgram({"env", "-i", "HOME=/nonexistent", "/bin/sh", "-c", command});
+    EXPECT_EQ(ran.code, 0) << when;
+    EXPECT_EQ(ran.All(), "") << when << ": cron would send mail";
+    EXPECT_EQ(place.Jobman({"controller", "status"}).code, 0) << when;
+  }
+  EXPECT_EQ(place.Jobman({"controller", "uninstall"}).code, 0);
+  EXPECT_EQ(base::ReadFile(kept).value(), "0 3 * * * mine\n");
+  setenv("PATH", path.c_str(), 1);
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ inline constexpr base::Duration kOffersKept = std::chrono::hours{24};
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.
 inline constexpr base::Duration kListRunsLimit = std::chrono::seconds{5};
+/// How long systemctl, loginctl and crontab may take for an answer.
+inline constexpr base::Duration kServiceAnswer = std::chrono::seconds{10};
 
 static_assert(controller::kLeaseTime < kControllerStartLimit,
               "the lease of a controller on another machine may have to run out first");

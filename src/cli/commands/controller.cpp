@@ -153,6 +153,7 @@ void AddController(CLI::App& root, Invocation& chosen) {
   command->add_subcommand("stop", "Stop it; runs on hosts go on")->callback([&chosen] {
     chosen.run = StopController;
   });
+  AddService(*command, chosen);
 }
 
 void AddTick(CLI::App& root, Invocation& chosen) {

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
@@ -210,6 +211,7 @@ int Main(int argc, char** argv) {
 }  // namespace jobman::sim
 
 int main(int argc, char** argv) {
+  prctl(PR_SET_NAME, "jobman-sim");  // not that of the tarball's loader, see base::SelfExe()
   try {
     return jobman::sim::Main(argc, argv);
   } catch (const std::exception& failure) {

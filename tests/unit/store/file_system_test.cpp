@@ -23,5 +23,30 @@ TEST(FileSystem, AFolderThatCannotBeAskedAboutCountsAsLocal) {
   EXPECT_FALSE(IsOnSharedFileSystem("/nonexistent/folder"));
 }
 
+constexpr const char* kMounts =
+    "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+    "90 22 0:50 / /home rw,nosuid shared:2 master:1 - nfs4 nas:/home rw,vers=4.2,local_lock=none\n"
+    "91 22 0:51 / /old rw - nfs nas:/old rw,vers=3,nolock,local_lock=all,addr=10.0.0.1\n"
+    "92 22 0:52 / /lustre rw,flock - lustre mds@tcp:/l rw,localflock\n"
+    "93 22 0:53 / /mnt/a\\040b rw - fuse.sshfs me@host: rw,user_id=0\n"
+    "broken line\n";
+
+TEST(FileSystem, AMountIsFoundByItsDevice) {
+  EXPECT_EQ(FindMount(kMounts, "0:50").type, "nfs4");
+  EXPECT_EQ(FindMount(kMounts, "0:50").options, ",rw,nosuid,rw,vers=4.2,local_lock=none,");
+  EXPECT_EQ(FindMount(kMounts, "0:99").type, "");
+  EXPECT_NE(MountOf("/proc").type, "") << "of this machine";
+}
+
+TEST(FileSystem, SomeMountsKeepTheirLocksToThemselves) {
+  const auto stay = [](const char* device) { return LocksStayHere(FindMount(kMounts, device)); };
+  EXPECT_FALSE(stay("8:1"));
+  EXPECT_FALSE(stay("0:50"));
+  EXPECT_TRUE(stay("0:51"));
+  EXPECT_TRUE(stay("0:52"));
+  EXPECT_TRUE(stay("0:53"));
+  EXPECT_FALSE(stay("0:99"));
+}
+
 }  // namespace
 }  // namespace jobman::store
