@@ -44,6 +44,8 @@ struct Environment {
   client::ControllerStarter start_controller = {};
   client::SiteLooker look_at_site = {};
   client::Pause pause = {};
+  /// The descriptor whose content `exec` passes on to the hosts; -1: they get no input.
+  int input = -1;
 };
 
 /// The program as a command sees it: options, context, output.
@@ -55,6 +57,7 @@ class App {
   ui::Terminal& terminal() { return terminal_; }
   base::TimePoint Now() const { return environment_.clock.Now(); }
   OutputMode mode() const;
+  int input() const { return environment_.input; }
 
   /// Where jobman's files are. kFailedPrecondition if there is no such place.
   base::Result<base::StatePaths> Paths() const;

@@ -27,6 +27,8 @@ std::span<const Command> Commands() {
       // Their hosts.
       Command{"exec", AddExec},
       Command{"ssh", AddSsh},
+      Command{"cp", AddCp},
+      Command{"forward", AddForward},
       // Job files.
       Command{"init", AddInit},
       Command{"config", AddConfig},

@@ -24,7 +24,7 @@ Words ClosedSet(const std::string& type) {
 }
 
 bool NamesPath(const std::string& type) {
-  return base::Contains(type, "FILE") || base::Contains(type, "DIR");
+  return base::Contains(type, "FILE") || base::Contains(type, "DIR") || type == "PATH";
 }
 
 bool TakesValue(const CLI::Option& option) {

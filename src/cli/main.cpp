@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
@@ -23,6 +25,13 @@ int EndInternal(jobman::ui::Sink& err, const std::string& what) {
   return jobman::cli::kInternal;
 }
 
+/// A terminal is for people: a command that reads it would wait for them, on every host. If it is
+/// closed, its number is that of the next file opened.
+int PassedInput() {
+  const bool open = ::fcntl(STDIN_FILENO, F_GETFD) >= 0;
+  return open && ::isatty(STDIN_FILENO) != 1 ? STDIN_FILENO : -1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -32,6 +41,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   jobman::ui::FdSink out(1);
   jobman::ui::FdSink err(2);
+  const int input = PassedInput();
   try {
     const jobman::base::SystemClock clock;
     const Environment environment{.out = out,
@@ -44,7 +54,8 @@ int main(int argc, char** argv) {
                                   .open_shell = jobman::cli::OpenShell,
                                   .start_controller = jobman::cli::StartController,
                                   .look_at_site = jobman::cli::LookAtSite,
-                                  .pause = jobman::cli::PauseUnlessInterrupted};
+                                  .pause = jobman::cli::PauseUnlessInterrupted,
+                                  .input = input};
     return jobman::cli::Run({argv + 1, argv + argc}, environment);
   } catch (const std::exception& defect) {
     return EndInternal(err, defect.what());

@@ -21,8 +21,8 @@ constexpr const char* kFooter =
     "A job is named by its number (42, 000042) or its name (the newest one).\n"
     "Exit codes: 0 success, 1 the job failed, 2 usage or bad job file, 3 not found, 4 refused by "
     "the cloud,\n5 credentials, 70 internal error, 75 try again later, 130 interrupted.\n"
-    "run, --wait and --follow end with the exit code of the job's own command, which may be any "
-    "number.";
+    "run, --wait and --follow end with the exit code of the job's own command, exec with that of "
+    "its command\nif it runs on one host: it may be any number.";
 
 constexpr const char* kCommandFooter =
     "Every command also takes --home, --endpoint, --json, --quiet, --no-color, --verbose: see "

@@ -1,11 +1,8 @@
 #include "jobman/client/run_on_hosts.hpp"
 
-#include <signal.h>
-
 #include <asio/experimental/awaitable_operators.hpp>
-#include <asio/signal_set.hpp>
-#include <asio/use_awaitable.hpp>
 
+#include "client/interrupts.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
 
@@ -14,24 +11,11 @@ namespace {
 
 using Ended = std::optional<ssh::FanOutResult>;
 
-/// While `signals` exists, no interrupt ends the process: `timeout` and impatient users send a
-/// second one while TERM is on its way.
-void CatchSignals(asio::signal_set& signals) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    struct sigaction before = {};
-    // An ignored signal stays ignored: whoever started this process wants it so.
-    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
-    signals.add(signal);
-  }
-}
-
-base::Task<void> UntilOneOf(asio::signal_set& signals) {
-  co_await signals.async_wait(asio::use_awaitable);
-}
-
-base::Task<Ended> UnlessInterrupted(asio::signal_set& signals, base::Task<ssh::FanOutResult> task) {
+/// No interrupt ends the process while TERM is on its way: `timeout` and impatient users send a
+/// second one.
+base::Task<Ended> UnlessInterrupted(Interrupts& interrupts, base::Task<ssh::FanOutResult> task) {
   using namespace asio::experimental::awaitable_operators;
-  auto first = co_await (std::move(task) || UntilOneOf(signals));
+  auto first = co_await (std::move(task) || interrupts.Wait());
   if (first.index() == 0) co_return std::move(std::get<0>(first));
   co_return std::nullopt;
 }
@@ -60,12 +44,17 @@ base::Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& p
 
 Ended RunOnHosts(const Context& context, std::vector<ssh::FanOutHost> hosts, std::string command,
                  ssh::FanOutOptions options) {
-  asio::signal_set signals(*context.loop);
-  CatchSignals(signals);
   const auto shell = context.open_shell(context.loop->get_executor(), *context.stores.host_keys);
-  const ports::RemoteCommand same{.command = std::move(command)};
+  ports::RemoteCommand same{.command = std::move(command)};
+  return RunOnHosts(context, shell.get(), std::move(hosts), std::move(same), std::move(options));
+}
+
+Ended RunOnHosts(const Context& context, ports::HostShell* shell,
+                 std::vector<ssh::FanOutHost> hosts, ports::RemoteCommand command,
+                 ssh::FanOutOptions options) {
+  Interrupts interrupts(*context.loop);
   Ended ended = context.Await(UnlessInterrupted(
-      signals, ssh::FanOut(shell.get(), std::move(hosts), same, std::move(options))));
+      interrupts, ssh::FanOut(shell, std::move(hosts), std::move(command), std::move(options))));
   if (!ended) SendFarewell(*context.loop);
   return ended;
 }

@@ -29,6 +29,14 @@ void OnExitSignal(ssh_session, ssh_channel, const char* signal, int, const char*
   *static_cast<std::optional<int>*>(data) = 128 + SignalNumber(signal != nullptr ? signal : "");
 }
 
+/// Empty at the end of the input; nothing if it has not arrived yet.
+base::Result<std::optional<std::string>> NextPiece(ports::RemoteCommand& command) {
+  if (command.pace) return command.pace->NextInput();
+  if (!command.next_input) return std::optional<std::string>(std::string());
+  JM_ASSIGN_OR_RETURN(std::string piece, command.next_input());
+  return std::optional<std::string>(std::move(piece));
+}
+
 constexpr std::uint32_t kChunk = 64 * 1024;
 constexpr int kChunksPerTurn = 16;  // then others on the loop get their turn
 
@@ -90,8 +98,10 @@ base::Result<bool> Channel::Drain(bool is_stderr, const ports::ByteSink& sink) {
 base::Result<bool> Channel::Feed(ports::RemoteCommand& command) {
   bool any = false;
   for (int chunk = 0; chunk < kChunksPerTurn && !fed_all_; ++chunk) {
-    if (fed_ == command.input.size() && command.next_input) {
-      JM_ASSIGN_OR_RETURN(command.input, command.next_input());
+    if (fed_ == command.input.size() && !refused_) {
+      JM_ASSIGN_OR_RETURN(auto piece, NextPiece(command));
+      if (!piece) return any;
+      command.input = std::move(*piece);
       fed_ = 0;
     }
     const std::size_t left = command.input.size() - fed_;
@@ -107,7 +117,7 @@ base::Result<bool> Channel::Feed(ports::RemoteCommand& command) {
     if (sent == 0 || sent == SSH_AGAIN) return any;
     any = true;
     // A command that does not read its input is not an error.
-    if (sent < 0) command.next_input = nullptr;
+    if (sent < 0) refused_ = true;
     fed_ += sent < 0 ? left : static_cast<std::size_t>(sent);
   }
   return any;

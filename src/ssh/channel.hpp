@@ -39,6 +39,7 @@ class Channel {
   std::optional<int> exit_code_;
   std::size_t fed_ = 0;  ///< bytes of the piece
   bool fed_all_ = false;
+  bool refused_ = false;  ///< the command does not take input any more
   bool opened_ = false;
   bool executing_ = false;
 };

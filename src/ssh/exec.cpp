@@ -87,17 +87,46 @@ Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, st
 
 struct Moved {
   bool any = false;
-  bool out = false;  ///< on stdout
+  bool out = false;      ///< on stdout
+  bool may_read = true;  ///< false: output may be waiting that nobody takes now
 };
 
 /// Moves bytes both ways without waiting.
 Result<Moved> Exchange(Channel& channel, ports::RemoteCommand& command, const ports::ByteSink& out,
                        const ports::ByteSink& err) {
-  JM_ASSIGN_OR_RETURN(const bool some_out, channel.Drain(false, out));
-  JM_ASSIGN_OR_RETURN(const bool some_err, channel.Drain(true, err));
+  bool may_read = true;
+  if (command.pace) {
+    JM_ASSIGN_OR_RETURN(may_read, command.pace->MayRead());
+  }
+  bool some_out = false;
+  bool some_err = false;
+  if (may_read) {
+    JM_ASSIGN_OR_RETURN(some_out, channel.Drain(false, out));
+    JM_ASSIGN_OR_RETURN(some_err, channel.Drain(true, err));
+  }
   JM_ASSIGN_OR_RETURN(const bool fed, channel.Feed(command));
-  return Moved{.any = some_out || some_err || fed, .out = some_out};
+  return Moved{.any = some_out || some_err || fed, .out = some_out, .may_read = may_read};
 }
+
+/// While it exists, the command's pace wakes the session.
+class Awakened {
+ public:
+  Awakened(std::shared_ptr<ports::Pace> pace, std::weak_ptr<Session> session)
+      : pace_(std::move(pace)) {
+    if (!pace_) return;
+    pace_->OnWake([session = std::move(session)] {
+      if (const auto alive = session.lock()) alive->Nudge();
+    });
+  }
+  ~Awakened() {
+    if (pace_) pace_->OnWake({});
+  }
+  Awakened(const Awakened&) = delete;
+  Awakened& operator=(const Awakened&) = delete;
+
+ private:
+  std::shared_ptr<ports::Pace> pace_;
+};
 
 }  // namespace
 
@@ -108,10 +137,12 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
   const Deadline deadline = std::chrono::steady_clock::now() + open_timeout;
   JM_CO_TRY(co_await OpenChannel(session, &channel, deadline));
   if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
+  if (command.pace) JM_CO_TRY(command.pace->MayRead());
   if (session->forwards_agent()) channel.RequestAgent();
   *started = true;
   Patience patience(command);
   Linger linger(command);
+  const Awakened awakened(command.pace, session);
   JM_CO_TRY(co_await StartCommand(session, &channel, command.command, patience));
   while (true) {
     const auto seen = session->packets();
@@ -130,7 +161,8 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand co
     if (!session->alive()) co_return session->BrokenError();
     // Packets that arrived during the exchange may be for a stream that was already read.
     if (session->packets() != seen) continue;
-    if (channel.closed()) co_return Broken(session->endpoint(), "closed without an exit code");
+    if (moved->may_read && channel.closed())
+      co_return Broken(session->endpoint(), "closed without an exit code");
     co_await session->Changed(std::min(patience.end(), linger.end()));
   }
 }

@@ -67,6 +67,7 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
   for (int attempt = 1;; ++attempt) {
     ports::RemoteCommand command = shared->command;
     if (!one.command.empty()) command.command = one.command;
+    command.pace = one.pace;
     auto result = co_await shell->Run(one.target, std::move(command), one.out, one.err);
     const double jitter = std::uniform_real_distribution<>(0, 1)(shared->random);
     const Duration wait = options.backoff.FullJitter(attempt, jitter);

@@ -15,6 +15,11 @@ Task<base::Result<int>> RunOn(std::shared_ptr<SessionPool> pool, ports::HostTarg
                                std::move(err));
 }
 
+Task<base::Status> RelayThrough(std::shared_ptr<SessionPool> pool, ports::HostTarget target,
+                                int port, base::UniqueFd local) {
+  co_return co_await pool->Relay(std::move(target), port, std::move(local));
+}
+
 }  // namespace
 
 SshHostShell::SshHostShell(asio::any_io_executor executor, ports::HostKeyStore& host_keys,
@@ -29,6 +34,11 @@ ports::Task<ports::Result<int>> SshHostShell::Run(ports::HostTarget target,
                                                   ports::RemoteCommand command, ports::ByteSink out,
                                                   ports::ByteSink err) {
   return RunOn(pool_, std::move(target), std::move(command), std::move(out), std::move(err));
+}
+
+ports::Task<ports::Status> SshHostShell::Relay(ports::HostTarget target, int port,
+                                               base::UniqueFd local) {
+  return RelayThrough(pool_, std::move(target), port, std::move(local));
 }
 
 void SshHostShell::Drop(const ports::HostTarget& target) {

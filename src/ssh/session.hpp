@@ -64,8 +64,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void After();
   /// How many packets have arrived. Unchanged means that nothing new can be read.
   std::uint64_t packets() const { return counter_.in_packets; }
-  /// Waits until packets arrive, the socket is writable, the session breaks, or the deadline.
+  /// Waits until packets arrive, the socket is writable, the session breaks, Nudge(), or the
+  /// deadline.
   Task<void> Changed(Deadline deadline = kNever);
+  /// Wakes those who wait, for something that is not the session's.
+  void Nudge() { waiters_.WakeAll(); }
 
   bool alive() const;
   /// Breaks the session: everything on it fails with kHostTimeout ("the connection broke").

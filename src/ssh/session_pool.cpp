@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ssh/exec.hpp"
+#include "ssh/relay.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -132,6 +133,19 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
     if (result.ok()) co_return result;
     if (started) co_return WhileItRan(std::move(result).error());
     // An idle connection may have died unnoticed. Nothing has run yet, so try a new one.
+    use->session->Retire();
+    if (!use->reused) co_return result;
+  }
+}
+
+Task<base::Status> SessionPool::Relay(ports::HostTarget target, int port, base::UniqueFd local) {
+  const auto shared = std::make_shared<base::UniqueFd>(std::move(local));
+  while (true) {
+    JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target));
+    bool answered = false;
+    auto result = co_await RelayOn(use->session, port, shared, connector_->options.connect_timeout,
+                                   &answered);
+    if (result.ok() || answered) co_return result;
     use->session->Retire();
     if (!use->reused) co_return result;
   }

@@ -12,6 +12,7 @@
 namespace jobman::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class Exec : public testing::Test {
@@ -21,13 +22,57 @@ class Exec : public testing::Test {
     place_.StartSim({"--delays", "0"});
     ASSERT_EQ(place_.Jobman({"run", place_.JobFile("one", 2, "true", more)}).code, 0);
   }
+  /// Runs a line of bash in which `exec1` is `jobman exec 1`.
+  Ran Shell(const std::string& line) {
+    const std::string body =
+        "jobman=$0 home=$1; exec1() { \"$jobman\" --home \"$home\" exec 1 \"$@\"; }\n" + line;
+    return RunProgram({"bash", "-c", body, JOBMAN_BIN_DIR "/jobman", place_.home().string()});
+  }
   Place place_;
 };
+
+/// More than all buffers on the way hold.
+TEST_F(Exec, StandardInputGoesToEveryHost) {
+  Run();
+  const Ran ran = Shell("head -c 9000000 /dev/zero | exec1 -- 'cat > got; wc -c < got'");
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("host 0 | 9000000\n"), HasSubstr("host 1 | 9000000\n")));
+  const std::string file = (place_.path() / "text").string();
+  ASSERT_TRUE(base::WriteFileAtomic(file, "from a file\n").ok());
+  EXPECT_EQ(Shell("exec1 -q -w 1 -- cat < " + file).out, "from a file\n");
+  EXPECT_EQ(Shell("exec1 -q -w 0 -- 'cat; echo end' < /dev/null").out, "end\n");
+  EXPECT_EQ(Shell("exec1 -q -w 0 -- 'cat; echo end' <&-").out, "end\n");
+}
+
+/// As with ssh, the rest of the loop's input goes to the first command that reads it.
+TEST_F(Exec, ACommandThatDoesNotReadItsInputEndsAllTheSame) {
+  Run();
+  const Ran ran = Shell("yes | exec1 -- 'head -n 1; exit 7'");
+  EXPECT_EQ(ran.code, 1) << "of several hosts";
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("host 0 | y\n"), HasSubstr("host 1 | y\n")));
+  // An input without an end.
+  EXPECT_EQ(Shell("exec1 -w 0 -- 'exit 7' < <(exec sleep 600); code=$?; kill $!; exit $code").code,
+            7);
+}
+
+TEST_F(Exec, LinesAppearWhenTheyAreWritten) {
+  Run();
+  const pid_t exec =
+      place_.Start({"exec", "1", "--", "echo up; until [ -e ~/go ]; do sleep 0.2; done; echo end"});
+  const auto said = [&] { return base::ReadFile(place_.home() / "controller.log").value_or(""); };
+  ASSERT_TRUE(place_.Until("both to be up", [&] {
+    return base::Contains(said(), "host 0 | up\n") && base::Contains(said(), "host 1 | up\n");
+  }));
+  EXPECT_THAT(said(), testing::Not(HasSubstr("| end")));
+  ASSERT_EQ(place_.Jobman({"exec", "1", "--", "touch ~/go"}).code, 0);
+  EXPECT_EQ(place_.EndOf(exec), 0);
+  EXPECT_THAT(said(), AllOf(HasSubstr("host 0 | end\n"), HasSubstr("host 1 | end\n")));
+}
 
 TEST_F(Exec, QuietOutputOfOneHostIsRaw) {
   Run();
   const Ran one = place_.Jobman({"exec", "-q", "1", "-w", "0", "--", "printf 'a\\nb'; exit 3"});
-  EXPECT_EQ(one.code, 1);
+  EXPECT_EQ(one.code, 3) << "of one host, the command's own";
   EXPECT_EQ(one.out, "a\nb");
   EXPECT_THAT(place_.Jobman({"exec", "-q", "1", "--", "echo a"}).out, HasSubstr("host 1 | a\n"));
 }

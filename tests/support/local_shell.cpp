@@ -20,6 +20,24 @@ base::Status ReadInput(ports::RemoteCommand& command) {
   return base::Ok();
 }
 
+/// As ReadInput(), of input that arrives.
+base::Task<base::Status> AwaitInput(ports::Pace* pace, std::string* input) {
+  while (true) {
+    JM_CO_ASSIGN_OR_RETURN(const auto piece, pace->NextInput());
+    if (piece && piece->empty()) co_return base::Ok();
+    if (piece) *input += *piece;
+    if (!piece) co_await base::Sleep(std::chrono::milliseconds{5});
+  }
+}
+
+base::Task<base::Status> AwaitRoom(ports::Pace* pace) {
+  while (true) {
+    JM_CO_ASSIGN_OR_RETURN(const bool may, pace->MayRead());
+    if (may) co_return base::Ok();
+    co_await base::Sleep(std::chrono::milliseconds{5});
+  }
+}
+
 }  // namespace
 
 LocalShell::~LocalShell() {
@@ -50,8 +68,13 @@ base::Task<base::Result<int>> LocalShell::Run(ports::HostTarget target,
   JM_CO_TRY(base::EnsureDir(home));
   if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
   const std::vector<std::string> argv = {
-      "env", "HOME=" + home, "GCE_METADATA_HOST=", "/bin/sh", "-c", command.command};
+      "env", "--chdir=" + home, "HOME=" + home, "GCE_METADATA_HOST=", "/bin/sh",
+      "-c",  command.command};
   JM_CO_TRY(ReadInput(command));
+  if (command.pace) {
+    JM_CO_TRY(co_await AwaitRoom(command.pace.get()));
+    JM_CO_TRY(co_await AwaitInput(command.pace.get(), &command.input));
+  }
   JM_CO_ASSIGN_OR_RETURN(const auto ended, co_await base::RunProcess(argv, command.input));
   if (lost_answers_ > 0) {
     --lost_answers_;

@@ -21,4 +21,10 @@ std::optional<ssh::FanOutResult> RunOnHosts(const Context& context,
                                             std::vector<ssh::FanOutHost> hosts, std::string command,
                                             ssh::FanOutOptions options);
 
+/// The same on a shell that several calls share, with all that a command can have.
+std::optional<ssh::FanOutResult> RunOnHosts(const Context& context, ports::HostShell* shell,
+                                            std::vector<ssh::FanOutHost> hosts,
+                                            ports::RemoteCommand command,
+                                            ssh::FanOutOptions options);
+
 }  // namespace jobman::client

@@ -2,14 +2,18 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "jobman/base/handle.hpp"
 #include "jobman/base/task.hpp"
 
 namespace jobman::ports {
 
+using base::Error;
 using base::Result;
 using base::Status;
 using base::Task;
@@ -36,12 +40,41 @@ struct HostTarget {
   friend bool operator==(const HostTarget&, const HostTarget&) = default;
 };
 
+/// Input and output of a command at somebody else's pace: input that arrives while it runs, output
+/// that can only be taken slowly. On the loop's thread.
+class Pace {
+ public:
+  Pace() = default;
+  virtual ~Pace() = default;
+  Pace(const Pace&) = delete;
+  Pace& operator=(const Pace&) = delete;
+
+  /// The next piece of input, 256 KiB at most, asked for when all before it is sent. An empty piece
+  /// is the end of the input; nothing: there is none yet, until Wake(). An error ends the call.
+  virtual Result<std::optional<std::string>> NextInput() = 0;
+  /// Asked before the command begins, and then again and again: whether output may be read now. If
+  /// not, it waits on the host until Wake(). An error ends the call.
+  virtual Result<bool> MayRead() = 0;
+
+  /// To be called when an answer of these two has changed.
+  void Wake() const {
+    if (wake_) wake_();
+  }
+  /// For the shell: what Wake() calls while the command runs; empty afterwards.
+  void OnWake(std::function<void()> wake) { wake_ = std::move(wake); }
+
+ private:
+  std::function<void()> wake_ = {};
+};
+
 struct RemoteCommand {
   std::string command = {};  ///< for the login shell
   std::string input = {};    ///< sent to stdin, then EOF
   /// Input that should not be in memory as a whole: called for the next piece, 256 KiB at most,
   /// when all before it (`input` first) is sent, until a piece is empty. Its error ends the call.
   std::function<Result<std::string>()> next_input = {};
+  /// In place of next_input, for this call alone; may be null.
+  std::shared_ptr<Pace> pace = {};
   /// Called once connected, right before the command is sent; its error ends the call.
   std::function<Task<Status>()> may_begin = {};
   /// How long the command may take once it is sent; nothing: as long as it likes.
@@ -72,6 +105,14 @@ class HostShell {
   /// kKeyUnreadable; or what a sink returned.
   virtual Task<Result<int>> Run(HostTarget target, RemoteCommand command, ByteSink out,
                                 ByteSink err) = 0;
+  /// Joins `local`, a connected socket of this machine, to `port` on the host's own loopback
+  /// address until both sides have closed; connects to the host as Run() does, and the caller
+  /// retries. Errors: those of Run() if the host cannot be reached; kNotFound if nothing listens on
+  /// the port, kPermissionDenied if its sshd allows no forwarding; kConnectionBroke in the middle.
+  virtual Task<Status> Relay(HostTarget /*target*/, int /*port*/, base::UniqueFd /*local*/) {
+    Error none{.code = base::Code::kUnimplemented, .message = "this shell forwards no ports"};
+    co_return none;
+  }
   /// Closes all connections to the machine (`identity`) of this target, also those being made.
   virtual void Drop(const HostTarget& target) = 0;
 };

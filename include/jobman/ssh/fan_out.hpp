@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ struct FanOutHost {
   ports::HostTarget target = {};
   ports::ByteSink out = {};
   ports::ByteSink err = {};
-  std::string command = {};  ///< replaces the common command unless empty
+  std::string command = {};                ///< replaces the common command unless empty
+  std::shared_ptr<ports::Pace> pace = {};  ///< of its input and output; may be null
 };
 
 struct FanOutOptions {

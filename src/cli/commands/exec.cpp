@@ -11,6 +11,7 @@
 #include "jobman/base/spill.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/find_jobs.hpp"
+#include "jobman/client/input_feed.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
@@ -53,6 +54,7 @@ class Output {
         app_.terminal().OutBytes(bytes);
       else
         out_.Feed(number, bytes);
+      app_.terminal().Flush();  // as it comes
       return StillRead();
     };
     host.err = [this, number = host.host](std::string_view bytes) -> base::Status {
@@ -110,9 +112,16 @@ class Output {
   ui::PrefixedOutput err_;
 };
 
-/// 5 where a key was at fault: no later try mends that. Says what to do, once.
+/// Of one host the command's own, or why there is none. Of several 5 where a key was at fault: no
+/// later try mends that. Says what to do, once.
 int ExitCodeOfHosts(App& app, const ssh::FanOutResult& result) {
   if (result.AllOk()) return kSuccess;
+  if (result.hosts.size() == 1) {
+    const base::Result<int>& only = result.hosts.front().result;
+    if (only.ok()) return *only;
+    if (!only.error().hint.empty()) app.Say("  " + only.error().hint);
+    return ExitCodeOf(only.error());
+  }
   for (const ssh::HostOutcome& row : result.hosts) {
     if (row.result.ok() || ExitCodeOf(row.result.error()) != kCredentials) continue;
     if (!row.result.error().hint.empty()) app.Say("  " + row.result.error().hint);
@@ -159,6 +168,11 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
+  client::InputFeed input(context.loop->get_executor(), app.input());
+  if (app.input() >= 0) {
+    for (ssh::FanOutHost& host : hosts) host.pace = input.Join();
+    input.Start();
+  }
   ssh::RaiseFileLimit();
   ssh::FanOutOptions fan_out{
       .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
@@ -185,8 +199,9 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
 
 void AddExec(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<ExecOptions>();
-  CLI::App* command = root.add_subcommand(
-      "exec", "Run one command on the job's hosts: jobman exec JOB -- hostname");
+  CLI::App* command = root.add_subcommand("exec",
+                                          "Run one command on the job's hosts: jobman exec JOB -- "
+                                          "hostname; standard input goes to each host");
   command->add_option("JOB", options->job, "Number or name")->required();
   command->add_option("CMD", options->words, "The command; one word is a shell line")->required();
   command->add_option("-w,--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")

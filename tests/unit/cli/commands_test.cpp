@@ -203,6 +203,10 @@ TEST_F(Commands, HostsOfANewJobMayBeTriedLater) {
     EXPECT_THAT(ended.err, HasSubstr("jobman why 000001"));
     EXPECT_EQ(world_.Run({command, "old", "hostname"}).exit_code, 2);
   }
+  EXPECT_EQ(world_.Run({"cp", "new:file", "."}).exit_code, 75);
+  EXPECT_EQ(world_.Run({"cp", "old:file", "."}).exit_code, 2);
+  EXPECT_EQ(world_.Run({"forward", "new", "0:6006"}).exit_code, 75);
+  EXPECT_EQ(world_.Run({"forward", "new", "port"}).exit_code, 2);
 }
 
 TEST_F(Commands, ListsOfValuesAreSeparatedByCommas) {

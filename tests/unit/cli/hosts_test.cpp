@@ -86,6 +86,33 @@ TEST_F(NetworkCommands, ExecNamesTheHostThatCannotBeReached) {
               AllOf(HasSubstr("1/2 ok"), HasSubstr("\"error\": \"h1: connection refused\"")));
 }
 
+TEST_F(NetworkCommands, ExecOnOneHostEndsWithItsCode) {
+  EXPECT_EQ(world_.Run({"exec", "1", "-w", "1", "--", "exit 42"}).exit_code, 42);
+  EXPECT_EQ(world_.Run({"exec", "1", "--", "exit 42"}).exit_code, 1);
+  hosts_.Unplug("h1");
+  EXPECT_EQ(world_.Run({"exec", "1", "-w", "1", "--", "true"}).exit_code, 75);
+}
+
+TEST_F(NetworkCommands, CpSaysWhatItCopiedAndWhereNot) {
+  const auto file = world_.paths().home / "data.txt";
+  std::ofstream(file) << "data";
+  const auto text = world_.Run({"cp", file.string(), "1:"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(text.out, "");
+  EXPECT_THAT(text.err, HasSubstr("copied 10.0 KB to 2 hosts in "));
+  hosts_.Unplug("h1");
+  const auto some = world_.Run({"cp", file.string(), "1:"});
+  EXPECT_EQ(some.exit_code, 75);
+  EXPECT_THAT(some.err,
+              AllOf(HasSubstr("host 1: h1: connection refused"), HasSubstr("to 1 host ")));
+  const auto json = world_.Run({"cp", file.string(), "1:", "--json"});
+  EXPECT_EQ(json.exit_code, 75);
+  EXPECT_THAT(json.out, AllOf(HasSubstr("\"to_hosts\": true"),
+                              HasSubstr("\"error\": \"h1: connection refused\"")));
+  EXPECT_EQ(world_.Run({"cp", "nothing", "1:"}).exit_code, 3);
+  EXPECT_THAT(world_.Run({"cp", "a", "b"}).err, HasSubstr("neither a nor b is on a host"));
+}
+
 TEST_F(NetworkCommands, GcDeletesOnlyWhenItIsTold) {
   LeaveASlice();
   const auto looked = world_.Run({"gc", "--no-hosts", "--json"});

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jobman/client/context.hpp"
+#include "jobman/core/job.hpp"
+
+namespace jobman::client {
+
+/// Connections through one Forwarding at a time; more wait.
+inline constexpr int kMostForwarded = 64;
+
+/// A port of this machine, and one of a host.
+struct ForwardedPort {
+  int local = 0;  ///< 0: any free one
+  int remote = 0;
+};
+/// "6006": the same number on both sides; "8080:6006": LOCAL:REMOTE. kInvalidArgument otherwise.
+base::Result<ForwardedPort> ParseForwardedPort(const std::string& word);
+
+/// Forwards connections to ports of this machine's loopback address, 127.0.0.1, to the loopback
+/// address of a host, over one shared SSH connection. It is made anew when it broke: connections
+/// that were open then end, later ones work again. The job is looked up for each connection, so
+/// they reach its present slice. Not from a coroutine.
+class Forwarding {
+ public:
+  /// `say` is told what goes wrong with single connections.
+  Forwarding(Context context, core::JobId job, int host,
+             std::function<void(const std::string&)> say);
+  ~Forwarding();
+  Forwarding(const Forwarding&) = delete;
+  Forwarding& operator=(const Forwarding&) = delete;
+
+  /// Listens on these ports and returns them with the local numbers they got. Connections wait
+  /// until Run(). kAlreadyExists for one that is in use, kPermissionDenied for one of root's.
+  base::Result<std::vector<ForwardedPort>> Listen(std::vector<ForwardedPort> ports);
+  /// Logs in to the host once: the errors of TargetOf() and of HostShell::Run().
+  base::Status Check();
+  /// Until SIGINT or SIGTERM.
+  void Run();
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+  base::CancelScope scope_ = {};
+};
+
+}  // namespace jobman::client

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "jobman/base/handle.hpp"
+#include "jobman/base/task.hpp"
+#include "jobman/ports/host_shell.hpp"
+
+namespace jobman::client {
+
+/// How long a command may leave its input untouched while another one waits for more.
+inline constexpr base::Duration kInputPatience = std::chrono::minutes{1};
+
+/// Reads a descriptor once and gives the same bytes to many commands, as the input of each. Reads
+/// no faster than the slowest takes them: a mebibyte at most is in memory. The descriptor's flags
+/// are left alone, since other processes may share it, and it is not closed.
+///
+/// A command that leaves its input untouched for `patience` while another one has had everything
+/// fails with kDeadlineExceeded, and the others go on. Alone, a command may take as long as it
+/// likes. A descriptor that cannot be read ends all of them with the cause; one that is not open
+/// reads as empty.
+///
+/// On the loop's thread. Reading ends with the object; readers may outlive it.
+class InputFeed {
+ public:
+  InputFeed(asio::any_io_executor executor, int fd, base::Duration patience = kInputPatience);
+  ~InputFeed();
+  InputFeed(const InputFeed&) = delete;
+  InputFeed& operator=(const InputFeed&) = delete;
+
+  /// The whole input, for one command. All join before Start(). One that is dropped holds nobody
+  /// back any more.
+  std::shared_ptr<ports::Pace> Join();
+  /// Begins to read. `on_read`, which may be empty, is told how much has been read so far.
+  void Start(std::function<void(std::int64_t)> on_read = {});
+  /// Whether all was read, to its end.
+  bool ended() const;
+
+  struct State;
+
+ private:
+  asio::any_io_executor executor_;
+  std::shared_ptr<State> state_;
+  base::CancelScope scope_ = {};
+};
+
+}  // namespace jobman::client

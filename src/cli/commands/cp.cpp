@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/views/copied.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/client/copy.hpp"
+#include "jobman/client/find_jobs.hpp"
+#include "jobman/client/run_on_hosts.hpp"
+#include "jobman/client/vouching.hpp"
+#include "jobman/ssh/host_shell.hpp"
+
+namespace jobman::cli {
+namespace {
+
+using base::Result;
+using Clock = std::chrono::steady_clock;
+
+struct CpOptions {
+  std::vector<std::string> paths = {};
+  std::string hosts = {};  ///< empty: all up, host 0 down
+};
+
+/// A line on the terminal for a copy that takes long, rewritten some times a second.
+class CopyLine {
+ public:
+  explicit CopyLine(App& app) : app_(app) {}
+  void operator()(std::int64_t bytes, const std::vector<int>& busy) {
+    const auto now = Clock::now();
+    if (app_.mode() == OutputMode::kQuiet || now < next_) return;
+    next_ = now + std::chrono::milliseconds{250};
+    app_.terminal().SetStatus(
+        busy.empty()
+            ? std::string{}
+            : fmt::format("copied {} so far; waiting for {}: {}", base::FormatBytes(bytes),
+                          base::Plural(std::ssize(busy), "host"), base::FormatRanges(busy)));
+  }
+
+ private:
+  App& app_;
+  Clock::time_point next_ = Clock::now() + std::chrono::seconds{1};
+};
+
+/// That of the errors if they agree.
+int ExitCodeOfCopy(const client::Copied& copied) {
+  int code = kSuccess;
+  for (const auto& row : copied.hosts) {
+    if (!row.error) continue;
+    const int one = ExitCodeOf(*row.error);
+    if (one == kCredentials) return one;
+    code = code == kSuccess || code == one ? one : kJobFailed;
+  }
+  return code;
+}
+
+Result<int> RunCp(App& app, const CpOptions& options) {
+  JM_ASSIGN_OR_RETURN(const client::CopyPlan plan, client::PlanCopy(options.paths));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id,
+                      context.Await(client::FindJob(context.stores.jobs, plan.job)));
+  JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+  const std::string usual = plan.to_hosts ? "all" : "0";
+  JM_ASSIGN_OR_RETURN(
+      auto hosts,
+      client::ChooseHosts(context.paths, job, options.hosts.empty() ? usual : options.hosts));
+  client::Vouching vouching(context);
+  vouching.CompleteAll(job, hosts);
+  ssh::RaiseFileLimit();
+  const auto began = Clock::now();
+  const client::CopyProgress progress = CopyLine(app);
+  const bool folders = hosts.size() > 1;
+  auto copied = plan.to_hosts
+                    ? client::CopyToHosts(context, std::move(hosts), plan, progress)
+                    : client::CopyFromHosts(context, std::move(hosts), plan, folders, progress);
+  app.terminal().SetStatus({});
+  for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
+  if (!copied.ok()) return std::move(copied).error();
+  if (!*copied) {
+    return base::Error{.code = base::Code::kCancelled,
+                       .message = "interrupted; what was not there completely was removed",
+                       .hint = "copy again: it begins anew"};
+  }
+  const views::CopyResult view{
+      .job = id,
+      .to_hosts = plan.to_hosts,
+      .copied = std::move(**copied),
+      .took = std::chrono::duration_cast<base::Duration>(Clock::now() - began)};
+  const int code = ExitCodeOfCopy(view.copied);
+  if (app.mode() == OutputMode::kJson) app.ShowJson(ToJson(view));
+  // There is no data to print: what is said is a message, with --quiet only if something failed.
+  if (app.mode() == OutputMode::kText || (app.mode() == OutputMode::kQuiet && code != kSuccess))
+    app.terminal().Err(RenderText(view, app.terminal().err_style()));
+  return code;
+}
+
+}  // namespace
+
+void AddCp(CLI::App& root, Invocation& chosen) {
+  auto options = std::make_shared<CpOptions>();
+  CLI::App* command = root.add_subcommand(
+      "cp",
+      "Copy files and folders to the job's hosts or from them: jobman cp data JOB:, jobman cp "
+      "JOB:out.txt .");
+  command
+      ->add_option(
+          "PATH", options->paths,
+          "What, and then where to; JOB:PATH is on the hosts, in the home folder unless it "
+          "begins with /")
+      ->required()
+      ->expected(2, 100000);
+  command
+      ->add_option("-w,--host", options->hosts,
+                   "\"all\", or numbers and ranges: 0,3-7; otherwise to all hosts, or from host 0. "
+                   "From several hosts, each has a folder host-N")
+      ->type_name("HOSTS");
+  command->callback(
+      [options, &chosen] { chosen.run = [options](App& app) { return RunCp(app, *options); }; });
+}
+
+}  // namespace jobman::cli

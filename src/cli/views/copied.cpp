@@ -1,0 +1,55 @@
+#include "cli/views/copied.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "jobman/base/strings.hpp"
+
+namespace jobman::cli::views {
+
+std::string RenderText(const CopyResult& view, const ui::Style& /*style*/) {
+  std::string text;
+  for (const std::string& note : view.copied.notes) text += note + "\n";
+  // Hosts with the same error share a line.
+  std::vector<std::pair<std::string, std::vector<int>>> failures;
+  std::map<std::string, std::size_t> place;
+  std::int64_t good = 0;
+  for (const auto& row : view.copied.hosts) {
+    if (!row.error) {
+      ++good;
+      continue;
+    }
+    std::string what = row.error->ToString();
+    if (!row.error->hint.empty()) what += "\n  " + row.error->hint;
+    const auto [known, added] = place.emplace(what, failures.size());
+    if (added) failures.push_back({what, {}});
+    failures[known->second].second.push_back(row.host);
+  }
+  for (const auto& [what, hosts] : failures) {
+    text += fmt::format("{} {}: {}\n", hosts.size() == 1 ? "host" : "hosts",
+                        base::FormatRanges(hosts), what);
+  }
+  if (good == 0) return text + "nothing was copied\n";
+  return text + fmt::format("copied {} {} {} in {}\n", base::FormatBytes(view.copied.bytes),
+                            view.to_hosts ? "to" : "from", base::Plural(good, "host"),
+                            base::FormatDuration(view.took));
+}
+
+base::OrderedJson ToJson(const CopyResult& view) {
+  base::OrderedJson hosts = base::OrderedJson::array();
+  for (const auto& row : view.copied.hosts) {
+    base::OrderedJson json = {{"host", row.host}, {"error", nullptr}};
+    if (row.error) json["error"] = row.error->ToString();
+    hosts.push_back(std::move(json));
+  }
+  return {{"job", view.job.value},
+          {"to_hosts", view.to_hosts},
+          {"bytes", view.copied.bytes},
+          {"seconds", static_cast<double>(view.took.count()) / 1000.0},
+          {"hosts", hosts},
+          {"notes", view.copied.notes}};
+}
+
+}  // namespace jobman::cli::views

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+
+#include "client/copy_parts.hpp"
+#include "client/unpacking.hpp"
+#include "jobman/client/copy.hpp"
+#include "jobman/client/run_on_hosts.hpp"
+#include "jobman/remote/copy_script.hpp"
+
+namespace jobman::client {
+namespace {
+
+using base::Result;
+using base::Status;
+namespace fs = std::filesystem;
+
+constexpr int kHostsAtOnce = 8;  // each has a tar here
+
+/// Where the content of a copy belongs on this machine.
+struct Target {
+  base::Path into = {};   ///< a folder that exists
+  std::string name = {};  ///< empty: under its own names
+};
+
+Result<Target> FindTarget(const CopyPlan& plan, bool folders) {
+  const std::string& to = plan.to;
+  std::error_code failed;
+  if (fs::is_directory(to, failed)) return Target{.into = to};
+  if (folders && !fs::exists(to, failed)) {
+    fs::create_directory(to, failed);
+    if (failed) return base::FromErrno(failed.value(), "making the folder " + to);
+    return Target{.into = to};
+  }
+  if (folders || plan.sources.size() > 1 || to.ends_with('/')) {
+    return base::NotFound("there is no folder " + to + " here, which " +
+                          (folders ? "the copies of several hosts need" : "the copy needs"));
+  }
+  base::Path parent = base::Path(to).parent_path();
+  if (parent.empty()) parent = ".";
+  if (!fs::is_directory(parent, failed))
+    return base::NotFound("there is no folder " + parent.string() + " here");
+  return Target{.into = parent, .name = NameOf(to)};
+}
+
+/// One copy on its way from the hosts.
+class Receiving {
+ public:
+  Receiving(const Context& context, const CopyPlan& plan, bool folders, CopyProgress progress)
+      : context_(context), plan_(plan), folders_(folders), progress_(std::move(progress)) {}
+
+  Result<std::optional<Copied>> Run(std::vector<ssh::FanOutHost> hosts) {
+    JM_ASSIGN_OR_RETURN(target_, FindTarget(plan_, folders_));
+    for (ssh::FanOutHost& host : hosts) {
+      busy_.push_back(host.host);
+      JM_TRY(Connect(host));
+    }
+    const auto shell =
+        context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
+    const auto ended =
+        RunOnHosts(context_, shell.get(), std::move(hosts), Command(),
+                   {.window = kHostsAtOnce, .on_end = [this](const std::vector<int>& busy) {
+                      busy_ = busy;
+                      EndOthers();
+                      Tell();
+                    }});
+    if (!ended) return std::optional<Copied>();
+    for (const ssh::HostOutcome& one : ended->hosts) {
+      const Status placed = Place(one);
+      std::optional<base::Error> error;
+      if (!placed.ok()) error = placed.error();
+      copied_.hosts.push_back({.host = one.host, .error = std::move(error)});
+      unpackings_.erase(one.host);
+    }
+    return std::optional<Copied>(std::move(copied_));
+  }
+
+ private:
+  ports::RemoteCommand Command() const {
+    std::vector<std::string> words = {"pack"};
+    for (const std::string& source : plan_.sources) words.push_back(HostPath(source));
+    return {.command = remote::CopyCommand(std::move(words)), .silence = kCopySilence};
+  }
+  Status Connect(ssh::FanOutHost& host) {
+    host.err = talk_.SinkOf(host.host);
+    // Where it will be, so that its final names are given by renaming.
+    JM_ASSIGN_OR_RETURN(const auto unpacking,
+                        Unpacking::Begin(context_.loop->get_executor(), target_.into));
+    unpackings_[host.host] = unpacking;
+    host.pace = unpacking;
+    host.out = [this, unpacking](std::string_view bytes) -> Status {
+      unpacking->Take(bytes);
+      copied_.bytes += std::ssize(bytes);
+      Tell();
+      return base::Ok();
+    };
+    return base::Ok();
+  }
+  /// A host that is done needs no tar any more.
+  void EndOthers() {
+    for (const auto& [host, unpacking] : unpackings_) {
+      if (std::find(busy_.begin(), busy_.end(), host) == busy_.end()) unpacking->End();
+    }
+  }
+  void Tell() const {
+    if (progress_) progress_(copied_.bytes, busy_);
+  }
+  Status Place(const ssh::HostOutcome& one) {
+    const auto& unpacking = unpackings_[one.host];
+    const auto sent = [&]() -> Status {
+      if (!one.result.ok()) return one.result.error();
+      if (*one.result > 1) return CopyError(talk_.Of(one.host), *one.result);
+      return base::Ok();
+    }();
+    // What this machine refuses is why the host could not go on.
+    if (!sent.ok() && !unpacking->broken()) return sent;
+    JM_TRY(context_.Await(unpacking->Finish()));
+    JM_TRY(sent);
+    if (*one.result == 1) {
+      copied_.notes.push_back(fmt::format("host {}: {}", one.host, FirstLine(talk_.Of(one.host))));
+    }
+    std::vector<std::string> names;
+    for (const std::string& source : plan_.sources) names.push_back(NameOf(source));
+    if (!folders_) return unpacking->Place(target_.into, target_.name, names);
+    const base::Path own = target_.into / fmt::format("host-{}", one.host);
+    std::error_code failed;
+    fs::create_directory(own, failed);
+    if (failed || fs::symlink_status(own, failed).type() != fs::file_type::directory)
+      return base::FromErrno(failed ? failed.value() : ENOTDIR,
+                             "making the folder " + own.string());
+    return unpacking->Place(own, {}, names);
+  }
+
+  const Context& context_;
+  const CopyPlan& plan_;
+  bool folders_;
+  CopyProgress progress_;
+  Target target_ = {};
+  HostTalk talk_ = {};
+  std::map<int, std::shared_ptr<Unpacking>> unpackings_ = {};
+  std::vector<int> busy_ = {};
+  Copied copied_ = {};
+};
+
+}  // namespace
+
+Result<std::optional<Copied>> CopyFromHosts(const Context& context,
+                                            std::vector<ssh::FanOutHost> hosts,
+                                            const CopyPlan& plan, bool folders,
+                                            CopyProgress progress) {
+  return Receiving(context, plan, folders, std::move(progress)).Run(std::move(hosts));
+}
+
+}  // namespace jobman::client

@@ -1,0 +1,128 @@
+#include "client/copy_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jobman/base/clean.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/remote/copy_script.hpp"
+
+namespace jobman::client {
+namespace {
+
+constexpr std::size_t kKeptOfHost = 4096;
+constexpr int kNoSuchProgram = 127;  // of shells and of env
+
+base::Error BadSource(const std::string& word) {
+  return base::InvalidArgument("\"" + word + "\" has no name of its own that the copy could have",
+                               "name a file or folder, such as " + word +
+                                   (word.ends_with('/') || word.ends_with(':') ? "" : "/") +
+                                   "results");
+}
+
+base::Error OneSide(const std::string& why) {
+  return base::InvalidArgument(
+      "cp copies between this machine and the hosts of one job: " + why,
+      "jobman cp results.txt JOB:data/ copies to the hosts, jobman cp JOB:data/results.txt . from "
+      "host 0; ./a:b is a file of this machine");
+}
+
+base::Status CheckNames(const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const std::string& word : words) {
+    const std::string name = NameOf(ParseCopyPlace(word).path);
+    if (name.empty() || name == "." || name == ".." || name == "~") return BadSource(word);
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      return base::InvalidArgument("two sources have the name " + name +
+                                   ": one would replace the "
+                                   "other");
+    }
+    names.push_back(name);
+  }
+  return base::Ok();
+}
+
+}  // namespace
+
+CopyPlace ParseCopyPlace(const std::string& word) {
+  const std::size_t colon = word.find(':');
+  if (colon == std::string::npos || colon == 0 || word.find('/') < colon) return {.path = word};
+  return {.job = word.substr(0, colon), .path = word.substr(colon + 1)};
+}
+
+base::Result<CopyPlan> PlanCopy(const std::vector<std::string>& words) {
+  if (words.size() < 2) return OneSide("a source and a target are needed");
+  const CopyPlace to = ParseCopyPlace(words.back());
+  std::vector<std::string> sources(words.begin(), words.end() - 1);
+  CopyPlan plan{.job = to.job, .to_hosts = !to.job.empty(), .to = to.path};
+  for (const std::string& word : sources) {
+    const CopyPlace from = ParseCopyPlace(word);
+    if (plan.to_hosts && !from.job.empty())
+      return OneSide("both sides, " + word + " and " + words.back() + ", are on hosts");
+    if (!plan.to_hosts && from.job.empty())
+      return OneSide("neither " + word + " nor " + words.back() + " is on a host");
+    if (!plan.to_hosts && !plan.job.empty() && from.job != plan.job)
+      return OneSide(from.job + " and " + plan.job + " are two");
+    if (!plan.to_hosts) plan.job = from.job;
+    plan.sources.push_back(from.path);
+  }
+  JM_TRY(CheckNames(sources));
+  return plan;
+}
+
+std::string HostPath(const std::string& path) {
+  std::string rest = path;
+  if (rest == "~") rest.clear();
+  if (rest.starts_with("~/")) rest.erase(0, 2);
+  if (rest.starts_with('/')) return rest;
+  return rest.empty() ? "." : "./" + rest;
+}
+
+std::string NameOf(const std::string& path) {
+  const std::size_t end = path.find_last_not_of('/');
+  if (end == std::string::npos) return {};
+  const std::size_t slash = path.rfind('/', end);
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  return path.substr(begin, end + 1 - begin);
+}
+
+std::string FirstLine(std::string_view said) {
+  std::string line(base::Trim(said.substr(0, said.find('\n'))));
+  for (const std::string_view word : {"tar: ", "mv: ", "find: "}) {
+    if (line.starts_with(word)) line.erase(0, word.size());
+  }
+  return base::CleanLine(line);
+}
+
+base::Error CopyError(std::string_view said, int exit_code) {
+  base::Error error{.code = base::Code::kFailedPrecondition, .message = FirstLine(said)};
+  if (error.message.empty()) error.message = fmt::format("tar ended with {}", exit_code);
+  if (exit_code == kNoSuchProgram) {
+    error.message = "tar is not installed there";
+    error.hint = "install tar";
+  } else if (base::Contains(said, "No space left on device") ||
+             base::Contains(said, "quota exceeded")) {
+    error.code = base::Code::kResourceExhausted;
+    error.reason = base::Reason::kDiskFull;
+    error.hint = "free some space there, and copy again";
+  } else if (base::Contains(said, "Permission denied") ||
+             base::Contains(said, "Read-only file system")) {
+    error.reason = base::Reason::kNotWritable;
+    error.hint = "choose a folder of your own, or correct its owner or mode";
+  } else if (exit_code == remote::kCopyMissing || base::Contains(said, "No such")) {
+    error.code = base::Code::kNotFound;
+    error.hint = "paths on hosts begin in the home folder, and patterns are not expanded there";
+  }
+  return error;
+}
+
+ports::ByteSink HostTalk::SinkOf(int host) {
+  return [this, host](std::string_view bytes) -> base::Status {
+    std::string& text = said_[host];
+    text.append(bytes.substr(0, kKeptOfHost - std::min(kKeptOfHost, text.size())));
+    return base::Ok();
+  };
+}
+
+}  // namespace jobman::client

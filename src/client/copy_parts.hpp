@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "jobman/client/copy.hpp"
+
+namespace jobman::client {
+
+/// A path for a host's shell: relative to the home folder, and no option of any command.
+std::string HostPath(const std::string& path);
+/// The last name of a path: "b" of "/a/b/".
+std::string NameOf(const std::string& path);
+/// The error that tar, mv or the host script means by what it wrote to stderr.
+base::Error CopyError(std::string_view said, int exit_code);
+/// "./train.log: file changed as we read it", without "tar: "; empty if there is no line.
+std::string FirstLine(std::string_view said);
+
+/// The beginning of what each host writes to stderr.
+class HostTalk {
+ public:
+  ports::ByteSink SinkOf(int host);
+  const std::string& Of(int host) { return said_[host]; }
+
+ private:
+  std::map<int, std::string> said_ = {};
+};
+
+}  // namespace jobman::client

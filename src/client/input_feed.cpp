@@ -1,0 +1,237 @@
+#include "jobman/client/input_feed.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/use_awaitable.hpp>
+#include <cerrno>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jobman/base/waiters.hpp"
+
+namespace jobman::client {
+namespace {
+
+using base::Result;
+using base::Task;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kInputPiece = std::size_t{64} << 10;
+constexpr std::size_t kInputPieces = 16;
+constexpr base::Duration kStallCheck = std::chrono::milliseconds{200};
+
+class Reader;
+
+base::Error Untouched(base::Duration patience) {
+  return {
+      .code = base::Code::kDeadlineExceeded,
+      .message = "its input was not taken for " + base::FormatDuration(patience) +
+                 " while other hosts waited for more, so the command was ended",
+      .hint = "let it read its input to the end (cat >/dev/null), or run it without: </dev/null"};
+}
+
+}  // namespace
+
+struct InputFeed::State {
+  State(int from, base::Duration most) : fd(from), patience(most) {}
+
+  int fd;
+  base::Duration patience;
+  std::deque<std::string> pieces = {};  ///< the last one is empty at the end
+  std::size_t first = 0;                ///< number of the first of them
+  std::vector<Reader*> readers = {};
+  base::Waiters room = {};
+  std::optional<base::Error> failed = {};
+  bool ended = false;
+  std::int64_t bytes = 0;
+  std::function<void(std::int64_t)> on_read = {};
+
+  std::size_t end() const { return first + pieces.size(); }
+  bool full() const { return pieces.size() >= kInputPieces; }
+  void Add(std::string piece);
+  void Fail(base::Error error);
+  void WakeReaders() const;
+  /// Drops what all have had.
+  void Trim();
+  /// Fails those who hold others back for too long.
+  void FailTheStalled();
+};
+
+namespace {
+
+class Reader final : public ports::Pace {
+ public:
+  explicit Reader(std::shared_ptr<InputFeed::State> feed) : feed_(std::move(feed)) {
+    feed_->readers.push_back(this);
+  }
+  ~Reader() override { Leave(); }
+  Result<std::optional<std::string>> NextInput() override {
+    if (failed_) return *failed_;
+    waits_ = next_ == feed_->end();
+    if (waits_) {
+      if (feed_->failed) return *feed_->failed;
+      return std::optional<std::string>();
+    }
+    std::string piece = feed_->pieces[next_ - feed_->first];
+    ++next_;
+    moved_ = Clock::now();
+    feed_->Trim();
+    return std::optional<std::string>(std::move(piece));
+  }
+  Result<bool> MayRead() override {
+    if (failed_) return *failed_;
+    return true;
+  }
+
+  std::size_t next() const { return next_; }
+  bool waits() const { return waits_; }
+  Clock::time_point moved() const { return moved_; }
+  void Fail(base::Error error) {
+    failed_ = std::move(error);
+    Leave();
+    Wake();
+  }
+
+ private:
+  /// It holds nobody back any more.
+  void Leave() {
+    std::erase(feed_->readers, this);
+    feed_->Trim();
+  }
+
+  std::shared_ptr<InputFeed::State> feed_;
+  std::size_t next_ = 0;
+  bool waits_ = false;  ///< it has had everything and asked for more
+  Clock::time_point moved_ = Clock::now();
+  std::optional<base::Error> failed_ = {};
+};
+
+/// Waits until a descriptor can be read without setting O_NONBLOCK, which other processes would
+/// see: a descriptor of epoll's own is watched in its place.
+class Readable {
+ public:
+  Readable(asio::any_io_executor executor, int fd) : fd_(fd), watch_(executor) {
+    base::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+    epoll_event event = {.events = EPOLLIN, .data = {}};
+    // Regular files are refused: they can always be read.
+    if (!epoll || ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0) return;
+    std::error_code failed;
+    watch_.assign(epoll.get(), failed);
+    if (!failed) epoll.Release();
+  }
+  Task<void> Wait() {
+    co_await base::Yield();
+    while (watch_.is_open() && !IsReady()) {
+      co_await watch_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+      co_await base::EndIfCancelled();
+    }
+  }
+
+ private:
+  /// Another process may have taken what there was.
+  bool IsReady() const {
+    pollfd one = {.fd = fd_, .events = POLLIN, .revents = 0};
+    return ::poll(&one, 1, 0) != 0;
+  }
+  int fd_;
+  asio::posix::stream_descriptor watch_;
+};
+
+/// Empty at the end; nothing if another process took what there was.
+Result<std::optional<std::string>> ReadPiece(int fd) {
+  std::string piece(kInputPiece, '\0');
+  ssize_t count = -1;
+  do {
+    count = ::read(fd, piece.data(), piece.size());
+  } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno == EAGAIN) return std::optional<std::string>();
+  if (count < 0 && errno != EBADF) return base::FromErrno(errno, "reading standard input");
+  piece.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return std::optional<std::string>(std::move(piece));
+}
+
+Task<void> ReadAll(std::shared_ptr<InputFeed::State> feed, asio::any_io_executor executor) {
+  Readable readable(executor, feed->fd);
+  while (!feed->readers.empty()) {
+    while (feed->full()) {
+      co_await feed->room.Wait(Clock::now() + kStallCheck);
+      feed->FailTheStalled();
+    }
+    co_await readable.Wait();
+    auto piece = ReadPiece(feed->fd);
+    if (!piece.ok()) {
+      feed->Fail(std::move(piece).error());
+      co_return;
+    }
+    if (!*piece) continue;
+    feed->Add(std::move(**piece));
+    if (feed->ended) co_return;
+  }
+}
+
+}  // namespace
+
+void InputFeed::State::Add(std::string piece) {
+  ended = piece.empty();
+  bytes += std::ssize(piece);
+  if (on_read) on_read(bytes);
+  pieces.push_back(std::move(piece));
+  WakeReaders();
+}
+
+void InputFeed::State::Fail(base::Error error) {
+  failed = std::move(error);
+  WakeReaders();
+}
+
+void InputFeed::State::WakeReaders() const {
+  for (const Reader* reader : readers) reader->Wake();
+}
+
+void InputFeed::State::Trim() {
+  std::size_t slowest = end();
+  for (const Reader* reader : readers) slowest = std::min(slowest, reader->next());
+  if (slowest == first) return;
+  pieces.erase(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(slowest - first));
+  first = slowest;
+  room.WakeAll();
+}
+
+void InputFeed::State::FailTheStalled() {
+  if (!full()) return;
+  const bool somebody_waits = std::any_of(readers.begin(), readers.end(),
+                                          [](const Reader* reader) { return reader->waits(); });
+  if (!somebody_waits) return;
+  for (Reader* reader : std::vector<Reader*>(readers)) {
+    if (reader->next() == first && Clock::now() - reader->moved() >= patience)
+      reader->Fail(Untouched(patience));
+  }
+}
+
+InputFeed::InputFeed(asio::any_io_executor executor, int fd, base::Duration patience)
+    : executor_(std::move(executor)), state_(std::make_shared<State>(fd, patience)) {}
+
+InputFeed::~InputFeed() = default;
+
+std::shared_ptr<ports::Pace> InputFeed::Join() {
+  return std::make_shared<Reader>(state_);
+}
+
+bool InputFeed::ended() const {
+  return state_->ended;
+}
+
+void InputFeed::Start(std::function<void(std::int64_t)> on_read) {
+  state_->on_read = std::move(on_read);
+  base::Spawn(executor_, scope_, ReadAll(state_, executor_));
+}
+
+}  // namespace jobman::client

@@ -1,0 +1,184 @@
+// jobman cp: files and folders to the hosts of a job and back; jobman forward: a port of a host.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "jobman/base/strings.hpp"
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+namespace fs = std::filesystem;
+
+class Cp : public testing::Test {
+ protected:
+  /// Each test has a job of two hosts of its own, on the simulator of all.
+  static void SetUpTestSuite() {
+    place_ = std::make_unique<Place>();
+    place_->StartSim({"--delays", "0"});
+    ASSERT_EQ(place_->Jobman({"run", place_->JobFile("pair", 2, "true")}).code, 0);
+  }
+  static void TearDownTestSuite() { place_.reset(); }
+
+  void SetUp() override { fs::create_directories(here()); }
+  void TearDown() override {
+    fs::remove_all(here());
+    On("rm -rf ~/data ~/got ~/out");
+  }
+  static base::Path here() { return place_->path() / "here"; }
+  /// Runs `jobman ARGS` in the folder here().
+  static Ran Jobman(std::vector<std::string> args) {
+    args.insert(args.begin(), {"bash", "-c", "cd \"$0\" && exec \"$@\"", here().string(),
+                               JOBMAN_BIN_DIR "/jobman", "--home", place_->home().string()});
+    return RunProgram(args);
+  }
+  static Ran On(const std::string& command, const std::string& hosts = "all") {
+    return place_->Jobman({"exec", "1", "-w", hosts, "--", command});
+  }
+  static void Write(const std::string& name, const std::string& text, mode_t mode = 0644) {
+    fs::create_directories((here() / name).parent_path());
+    ASSERT_TRUE(base::WriteFileAtomic(here() / name, text, mode).ok());
+  }
+  static std::string Read(const std::string& name) {
+    return base::ReadFile(here() / name).value_or("(none)");
+  }
+  static std::unique_ptr<Place> place_;
+};
+std::unique_ptr<Place> Cp::place_;
+
+TEST_F(Cp, AFolderGoesToEveryHostAndComesBack) {
+  Write("data/run.sh", "#!/bin/sh\n", 0750);
+  Write("data/sub/deep name.txt", std::string(3'000'000, 'x'));
+  fs::create_symlink("run.sh", here() / "data/link");
+  const Ran up = Jobman({"cp", "data", "1:"});
+  EXPECT_EQ(up.code, 0) << up.All();
+  EXPECT_EQ(up.out, "") << "stdout is for data";
+  EXPECT_THAT(up.err, HasSubstr(" to 2 hosts in "));
+  const Ran there =
+      On("stat -c '%a %s %F' data/run.sh 'data/sub/deep name.txt'; readlink data/link");
+  for (const std::string host : {"host 0 | ", "host 1 | "}) {
+    EXPECT_THAT(there.out, AllOf(HasSubstr(host + "750 10 regular file"),
+                                 HasSubstr(host + "644 3000000 "), HasSubstr(host + "run.sh\n")));
+  }
+  On("hostname > ~/data/who");
+  // Again: folders are merged, what is only there stays.
+  Write("data/run.sh", "#!/bin/sh -e\n", 0750);
+  EXPECT_EQ(Jobman({"cp", "data", "1:", "-q"}).err, "");
+  EXPECT_EQ(Jobman({"cp", "1:data", "back"}).code, 0) << "a new name";
+  EXPECT_EQ(Read("back/run.sh"), "#!/bin/sh -e\n");
+  EXPECT_EQ(Read("back/sub/deep name.txt"), Read("data/sub/deep name.txt"));
+  EXPECT_EQ(fs::read_symlink(here() / "back/link"), "run.sh");
+  EXPECT_EQ(fs::status(here() / "back/run.sh").permissions(), fs::perms{0750});
+  EXPECT_EQ(Jobman({"cp", "1:data/who", "1:data/run.sh", "--host", "all", "both"}).code, 0);
+  EXPECT_NE(Read("both/host-0/who"), "(none)");
+  EXPECT_NE(Read("both/host-1/who"), "(none)");
+  EXPECT_EQ(Read("both/host-1/run.sh"), "#!/bin/sh -e\n");
+}
+
+TEST_F(Cp, WhatCannotBeCopiedIsNamedAndNothingIsLeft) {
+  Write("a", "a");
+  Ran ran = Jobman({"cp", "nope", "1:"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("there is no file or folder nope here"));
+  ran = Jobman({"cp", "1:nope/x", "."});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("host 0: ./nope/x: No such file or directory"));
+  ran = Jobman({"cp", "a", "1:/proc/a"});
+  EXPECT_NE(ran.code, 0);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("hosts 0-1: /proc: "), HasSubstr("nothing was copied")));
+  ran = Jobman({"cp", "a", "1:no/such/"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("no/such/: No such directory"));
+  ran = Jobman({"cp", "1:a", "2:b"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("are on hosts"));
+  On("mkdir -p ~/data/a");
+  ran = Jobman({"cp", "a", "1:data", "--host", "1"});
+  EXPECT_NE(ran.code, 0);
+  EXPECT_THAT(ran.err, HasSubstr("host 1: "));
+  EXPECT_EQ(On("ls -A ~ ~/data | grep jobman-cp").code, 1) << "nothing is left on the hosts";
+  for (const auto& entry : fs::directory_iterator(here())) EXPECT_EQ(entry.path().filename(), "a");
+}
+
+/// A host whose tar says what it likes.
+TEST_F(Cp, AHostWritesNowhereElse) {
+  Write("outside/kept", "mine");
+  fs::create_directories(here() / "into");
+  fs::create_symlink("../outside", here() / "into/results");
+  On("mkdir -p ~/data/results && echo evil > ~/data/results/kept; chmod u+s ~/data/results/kept; "
+     "ln -s ../outside ~/data/way");
+  const Ran through = Jobman({"cp", "1:data/results", "into"});
+  EXPECT_EQ(through.code, 2);
+  EXPECT_THAT(through.err, HasSubstr("into/results is a link"));
+  EXPECT_EQ(Read("outside/kept"), "mine");
+  EXPECT_EQ(Jobman({"cp", "1:data/results", "fresh"}).code, 0);
+  EXPECT_EQ(fs::status(here() / "fresh/kept").permissions() & fs::perms::set_uid, fs::perms::none);
+
+  On("mkdir -p ~/bin ~/x && cd ~/x && echo evil > out && tar -cPf ~/bad.tar ../x/out ./out && "
+     "printf '#!/bin/sh\\ncat ~/bad.tar\\n' > ~/bin/tar && chmod +x ~/bin/tar");
+  On("echo 'export PATH=~/bin:$PATH' >> ~/.bashrc");
+  EXPECT_EQ(On("command -v tar", "0").out, On("echo ~/bin/tar", "0").out) << "the trick works";
+  const Ran sent = Jobman({"cp", "1:data", "evil"});
+  EXPECT_NE(sent.code, 0) << sent.All();
+  EXPECT_FALSE(fs::exists(here() / "x"));
+  EXPECT_FALSE(fs::exists(here() / "out"));
+  EXPECT_FALSE(fs::exists(here() / "evil"));
+  On("rm -rf ~/bin ~/x ~/bad.tar ~/.bashrc");
+}
+
+TEST_F(Cp, AnInterruptLeavesNothing) {
+  On("mkfifo ~/never");
+  Write("big", std::string(1000, 'x'));
+  On("mkdir -p ~/bin && printf '#!/bin/sh\\nsleep 600\\n' > ~/bin/tar && chmod +x ~/bin/tar && "
+     "echo 'export PATH=~/bin:$PATH' >> ~/.bashrc");
+  const pid_t cp = place_->Start({"cp", (here() / "big").string(), "1:got"});
+  ASSERT_TRUE(place_->Until("the copy to begin",
+                            [&] { return On("ls -A ~ | grep -c jobman-cp").code == 0; }));
+  ::kill(cp, SIGINT);
+  EXPECT_EQ(place_->EndOf(cp), 130);
+  EXPECT_TRUE(place_->Until("its folder to be gone",
+                            [&] { return On("ls -A ~ | grep jobman-cp", "0").code == 1; }));
+  EXPECT_EQ(On("ls ~/got").code, 1);
+  On("rm -rf ~/bin ~/.bashrc ~/never");
+}
+
+TEST_F(Cp, APortOfAHostIsReachedFromHere) {
+  // The hosts of the simulator share this machine's loopback address.
+  On("mkdir -p ~/data && echo hello > ~/data/index.html");
+  const std::string serve =
+      "cd ~/data && python3 -c 'import http.server, socketserver\n"
+      "s = socketserver.TCPServer((\"127.0.0.1\", 0), http.server.SimpleHTTPRequestHandler)\n"
+      "open(\"port\", \"w\").write(str(s.server_address[1])); s.serve_forever()'";
+  const pid_t server = place_->Start({"exec", "1", "-w", "1", "-q", "--", serve});
+  std::string port;
+  ASSERT_TRUE(place_->Until("the server to listen", [&] {
+    port = place_->Jobman({"exec", "1", "-w", "1", "-q", "--", "cat ~/data/port"}).out;
+    return !port.empty();
+  }));
+  const std::string script =
+      "coproc F { exec \"$0\" --home \"$1\" forward 1 -w 1 -q 0:$2; }\n"
+      "read -r at <&${F[0]}\n"
+      "for i in 1 2; do exec 3<>/dev/tcp/${at%:*}/${at#*:} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' "
+      ">&3 && "
+      "cat <&3; exec 3<&-; done\n"
+      "kill -INT $F_PID; wait $F_PID; echo ended $?";
+  const Ran ran = RunProgram({"timeout", "120", "bash", "-c", script, JOBMAN_BIN_DIR "/jobman",
+                              place_->home().string(), port});
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("hello\n"), HasSubstr("ended 130"))) << ran.err;
+  const Ran taken = place_->Jobman({"forward", "1", port});
+  EXPECT_EQ(taken.code, 2);
+  EXPECT_THAT(taken.err, AllOf(HasSubstr("port " + port + " of this machine is in use"),
+                               HasSubstr("0:" + port)));
+  ::kill(server, SIGINT);
+  EXPECT_EQ(place_->EndOf(server), 130);
+}
+
+}  // namespace
+}  // namespace jobman::test
