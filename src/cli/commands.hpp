@@ -40,6 +40,7 @@ void AddDelete(CLI::App& root, Invocation& chosen);
 void AddEdit(CLI::App& root, Invocation& chosen);
 void AddExec(CLI::App& root, Invocation& chosen);
 void AddGc(CLI::App& root, Invocation& chosen);
+void AddHelp(CLI::App& root, Invocation& chosen);
 void AddHistory(CLI::App& root, Invocation& chosen);
 void AddInit(CLI::App& root, Invocation& chosen);
 void AddList(CLI::App& root, Invocation& chosen);
