@@ -37,6 +37,7 @@ std::span<const Command> Commands() {
       Command{"tick", AddTick},
       Command{"store", AddStore},
       Command{"completion", AddCompletion},
+      Command{"help", AddHelp},
       Command{"version", AddVersion},
   };
   return kCommands;

@@ -42,6 +42,7 @@ void AddCp(CLI::App& root, Invocation& chosen);
 void AddExec(CLI::App& root, Invocation& chosen);
 void AddForward(CLI::App& root, Invocation& chosen);
 void AddGc(CLI::App& root, Invocation& chosen);
+void AddHelp(CLI::App& root, Invocation& chosen);
 void AddHistory(CLI::App& root, Invocation& chosen);
 void AddInit(CLI::App& root, Invocation& chosen);
 void AddList(CLI::App& root, Invocation& chosen);

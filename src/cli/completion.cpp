@@ -126,6 +126,10 @@ class Offers {
     const bool more = place_.positionals.empty() || option.get_items_expected_max() > 1;
     if (name == "JOB" && more) AddJobs();
     if (name == "KEY") AddKeys("");
+    if (name == "COMMAND" && place_.command->check_name("help")) {
+      for (const CLI::App* command : place_.root->get_subcommands({}))
+        Add(command->get_name(), command->get_description());
+    }
     if (NamesPath(name)) text_ += ":files\n";
     for (const std::string& value : ClosedSet(option.get_type_name())) Add(value);
   }
@@ -141,6 +145,7 @@ class Offers {
     const std::string before = ListBefore();
     const bool lower = std::any_of(typed_.begin(), typed_.end(), [](char c) { return c >= 'a'; });
     Words words = StatusWords();
+    if (!more.empty()) std::erase(words, "STARTING");  // wait does not take it
     words.insert(words.end(), more.begin(), more.end());
     for (std::string& word : words) {
       if (lower) word = base::ToLower(word);

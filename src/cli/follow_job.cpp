@@ -68,6 +68,7 @@ base::Result<int> FollowJob(App& app, const client::Context& context, core::JobI
   Narrator narrator(app, false);
   const auto take = [&](const client::LogStage& stage, int host, std::string_view bytes) {
     if (!options.logs) return true;
+    narrator.Heard(bytes);
     const int count = client::HostCount(context.paths, follower.job(), stage);
     return printer.Print(stage, host, count, bytes);
   };
@@ -75,9 +76,11 @@ base::Result<int> FollowJob(App& app, const client::Context& context, core::JobI
   for (;;) {
     JM_ASSIGN_OR_RETURN(const bool done, follower.Follow(take, tell));
     if (done) break;
+    narrator.Hide();
     if (app.terminal().out_error() != 0) return app.EndOfWait();
     if (!GoOnAfterInterrupt(app, context, id, options)) return kInterrupted;
   }
+  narrator.Hide();
   printer.Finish();
   // Then the hosts' output is all that is asked for; the exit code tells how it ended.
   const bool raw = options.logs && app.mode() == OutputMode::kQuiet;

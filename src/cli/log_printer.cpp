@@ -35,8 +35,18 @@ void LogPrinter::StartStage(const client::LogStage& stage, int host_count) {
         options, [this](int host, std::string_view line, bool) { PrintJsonLine(host, line); });
   } else if (!one_host_ && host_count > 1 && app_.mode() == OutputMode::kText) {
     lines_ = std::make_unique<ui::PrefixedOutput>(
-        options, [this](std::string_view text) { app_.terminal().OutBytes(text); });
+        options, [this, host_count](int host, std::string_view line, bool continued) {
+          PrintLine(ui::HostPrefix(host, host_count), host, line, continued);
+        });
   }
+}
+
+void LogPrinter::PrintLine(std::string prefix, int host, std::string_view line, bool continued) {
+  ui::Terminal& terminal = app_.terminal();
+  if (continued) prefix[prefix.size() - 2] = '+';
+  terminal.Out(ui::PaintHost(host, prefix, terminal.out_style()));
+  terminal.OutBytes(line);
+  if (!line.ends_with('\n')) terminal.OutBytes("\n");
 }
 
 void LogPrinter::PrintJsonLine(int host, std::string_view line) {

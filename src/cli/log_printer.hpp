@@ -25,6 +25,7 @@ class LogPrinter {
 
  private:
   void StartStage(const client::LogStage& stage, int host_count);
+  void PrintLine(std::string prefix, int host, std::string_view line, bool continued);
   void PrintJsonLine(int host, std::string_view line);
 
   App& app_;

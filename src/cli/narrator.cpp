@@ -2,26 +2,128 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "cli/views/words.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/core/explain.hpp"
 #include "jobman/ui/text.hpp"
 
 namespace jobman::cli {
 namespace {
 
 constexpr base::Duration kTenth = std::chrono::milliseconds{100};
+constexpr base::Duration kSecond = std::chrono::seconds{1};
+/// Shorter waits need no live line on a terminal.
+constexpr base::Duration kPatience = std::chrono::seconds{2};
+/// Elsewhere there is a line each time this has passed.
+constexpr base::Duration kLineEvery = std::chrono::minutes{1};
+/// Hosts that wrote something this long ago say themselves that the job runs.
+constexpr base::Duration kHostsSpeak = std::chrono::seconds{10};
+
+/// Whether nothing is to be said yet: most commands start within a second.
+bool IsJustStarting(const core::Job& job) {
+  const auto& hosts = job.stage ? job.stage->hosts : std::vector<core::HostRun>{};
+  return core::IsStarting(job) &&
+         std::none_of(hosts.begin(), hosts.end(), [](const auto& run) { return run.error; });
+}
+
+/// The sentence of a job that waits in the queue, and for how long it has waited already.
+std::string NewsOf(const core::Job& job, base::TimePoint now) {
+  const std::string tries = core::TriesText(job.search, now);
+  const bool queued = std::holds_alternative<core::Waiting>(job.state);
+  return queued && !tries.empty() ? job.why + "; " + tries : job.why;
+}
 
 }  // namespace
 
-Narrator::Narrator(App& app, bool several) : app_(app), several_(several), began_(app.Now()) {}
+Narrator::Narrator(App& app, bool several)
+    : app_(app), several_(several), began_(app.Now()), news_at_(began_) {}
+
+Narrator::~Narrator() {
+  Hide();
+}
+
+void Narrator::Hide() {
+  shown_at_ = {};
+  app_.terminal().SetStatus({});
+}
+
+void Narrator::Heard(std::string_view bytes) {
+  if (bytes.empty()) return;
+  heard_at_ = app_.Now();
+  hears_ = true;
+  line_open_ = bytes.back() != '\n';
+  Hide();
+}
 
 void Narrator::Tell(const core::Job& job) {
   std::string& said = said_[job.id];
-  if (job.id.value == 0 || job.why == said) return;
+  const bool news = job.id.value != 0 && job.why != said && !IsJustStarting(job);
+  if (!news) return Watch(job);
+  Hide();
   said = job.why;
-  const auto since = base::Duration{(app_.Now() - began_) / kTenth * kTenth};
-  const std::string head =
-      fmt::format("{:>6}  {}{:<12}  ", base::FormatDuration(since),
-                  several_ ? core::FormatJobId(job.id) + "  " : "", core::StateName(job.state));
-  app_.Say(head + ui::Wrap(job.why, ui::DisplayWidth(head), app_.terminal().err_style().width));
+  news_at_ = app_.Now();
+  const auto since = base::Duration{(news_at_ - began_) / kTenth * kTenth};
+  const std::string_view status = core::StatusWord(job);
+  const ui::Style style = app_.terminal().err_style();
+  const std::string head = fmt::format("{:>6}  {}", base::FormatDuration(since),
+                                       several_ ? core::FormatJobId(job.id) + "  " : "");
+  const std::string word = fmt::format("{:<12}", status);
+  const int indent = ui::DisplayWidth(head + word) + 2;
+  const std::string text = ui::CleanLines(ui::Wrap(NewsOf(job, news_at_), indent, style.width));
+  if (app_.mode() != OutputMode::kQuiet) {
+    app_.terminal().Err(head + ui::Paint(views::ToneOfState(status), word, style) + "  " + text);
+  }
+  Watch(job);
+}
+
+/// The hosts' output is shown and says more than a live line.
+bool Narrator::IsHeard(const core::Job& job) const {
+  if (line_open_) return true;
+  return hears_ && job.stage && app_.Now() - heard_at_ < kHostsSpeak;
+}
+
+void Narrator::Watch(const core::Job& job) {
+  if (job.id.value == 0 || app_.mode() == OutputMode::kQuiet) return;
+  if (core::IsFinal(job.state)) {
+    busy_.erase(job.id);
+  } else {
+    busy_[job.id] = fmt::format("{} {} {}", core::FormatJobId(job.id), core::StatusWord(job),
+                                views::Ago(job.since, app_.Now()));
+  }
+  if (busy_.empty() || IsHeard(job)) return Hide();
+  ShowLive(job);
+}
+
+std::string Narrator::LiveText(const core::Job& job) const {
+  if (several_) {
+    std::vector<std::string> jobs;
+    for (const auto& [id, text] : busy_) jobs.push_back(text);
+    return fmt::format("{} of {} jobs to go: {}", busy_.size(), said_.size(),
+                       base::Join(jobs, ", "));
+  }
+  const core::Explanation why = core::Explain(job, app_.Now());
+  const auto past = base::Duration{(app_.Now() - job.since) / kSecond * kSecond};
+  const std::string next =
+      why.next_step.empty() ? "jobman why " + core::FormatJobId(job.id) : why.next_step;
+  return fmt::format("{} for {}: waits for {}; next: {}", why.status,
+                     base::FormatDuration(std::max(past, base::Duration{0})), why.waits_for, next);
+}
+
+void Narrator::ShowLive(const core::Job& job) {
+  const base::TimePoint now = app_.Now();
+  if (app_.terminal().facts().err_tty) {
+    const bool due = now - news_at_ >= kPatience && now - shown_at_ >= kSecond;
+    if (!due) return;
+    shown_at_ = now;
+    return app_.terminal().SetStatus(LiveText(job));
+  }
+  const bool speaks = hears_ && job.stage && !core::IsStarting(job);
+  if (speaks || now - news_at_ < kLineEvery) return;
+  const std::string past = base::FormatDuration((now - began_) / kSecond * kSecond);
+  news_at_ = now;
+  app_.Say(fmt::format("{:>6}  {}", past, LiveText(job)));
 }
 
 base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context& context,
@@ -29,6 +131,11 @@ base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context
                                                  client::WaitFor wait) {
   Narrator narrator(app, ids.size() > 1);
   wait.on_look = [&narrator](const core::Job& job) { narrator.Tell(job); };
+  wait.settled = [&narrator, settled = std::move(wait.settled)](const core::Job& job) {
+    auto done = settled(job);
+    if (done.ok() && *done) narrator.Settled(job.id);
+    return done;
+  };
   return client::WaitForJobs(context, ids, wait);
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/app.hpp"
@@ -10,18 +11,42 @@
 namespace jobman::cli {
 
 /// Tells a waiting user what happens to jobs: each change once, with the time since the wait began.
-/// Writes to stderr; nothing with --quiet.
+/// Between two changes a live line says what they wait for and for how long: on a terminal in
+/// place, elsewhere once a minute. Writes to stderr; nothing with --quiet.
 class Narrator {
  public:
   /// With several jobs, each line names its job.
   Narrator(App& app, bool several);
+  ~Narrator();
+  Narrator(const Narrator&) = delete;
+  Narrator& operator=(const Narrator&) = delete;
+
+  /// At each look at a job.
   void Tell(const core::Job& job);
+  /// The same without the changes: only the live line.
+  void Watch(const core::Job& job);
+  /// This job is not waited for any more.
+  void Settled(core::JobId job) { busy_.erase(job); }
+  /// What a host wrote is shown: it says itself that the job runs.
+  void Heard(std::string_view bytes);
+  /// Takes the live line away, for a question.
+  void Hide();
 
  private:
+  bool IsHeard(const core::Job& job) const;
+  std::string LiveText(const core::Job& job) const;
+  void ShowLive(const core::Job& job);
+
   App& app_;
   bool several_;
   base::TimePoint began_;
   std::map<core::JobId, std::string> said_ = {};
+  std::map<core::JobId, std::string> busy_ = {};  ///< with several jobs: what each does
+  base::TimePoint news_at_;                       ///< the last line that was printed
+  base::TimePoint shown_at_ = {};                 ///< the live line on a terminal
+  base::TimePoint heard_at_ = {};
+  bool hears_ = false;
+  bool line_open_ = false;  ///< a host wrote a part of a line
 };
 
 /// client::WaitForJobs(), which tells each change on stderr.

@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
+#include "cli/help.hpp"
 #include "cli/man_page.hpp"
 #include "cli/views/version.hpp"
 #include "jobman/base/env.hpp"
@@ -23,10 +24,6 @@ constexpr const char* kFooter =
     "the cloud,\n5 credentials, 70 internal error, 75 try again later, 130 interrupted.\n"
     "run, --wait and --follow end with the exit code of the job's own command, exec with that of "
     "its command\nif it runs on one host: it may be any number.";
-
-constexpr const char* kCommandFooter =
-    "Every command also takes --home, --endpoint, --json, --quiet, --no-color, --verbose: see "
-    "jobman --help.";
 
 void AddGlobalOptions(CLI::App& root, GlobalOptions& options) {
   root.add_option("--home", options.home,
@@ -118,7 +115,7 @@ std::string NearHint(const CLI::App& root) {
 int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
   std::ostringstream text;
   if (root.exit(end, text, text) == 0) {
-    app.terminal().Out(text.str());
+    app.terminal().Out(WrapHelp(text.str(), app.terminal().out_style().width));
     return kSuccess;
   }
   const std::string near = NearHint(root);
@@ -147,7 +144,7 @@ void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen
   root.fallthrough();  // global options may follow the command, too
   AddGlobalOptions(root, options);
   for (const Command& command : Commands()) command.add(root, chosen);
-  for (CLI::App* command : root.get_subcommands({})) command->footer(kCommandFooter);
+  AddFooters(root);
 }
 
 /// Answers a shell that asks for completions. The typed line may name another home folder.
@@ -167,7 +164,7 @@ int ParseAndRun(const std::vector<std::string>& args, const Environment& environ
                 const Invocation& chosen) {
   App app(environment, options, terminal);
   if (args.empty()) {
-    terminal.Err(root.help());
+    terminal.Err(WrapHelp(root.help(), terminal.err_style().width));
     return kUsage;
   }
   if (CommandWord(args) == kManCommand) {
@@ -191,7 +188,9 @@ int ParseAndRun(const std::vector<std::string>& args, const Environment& environ
 
 }  // namespace
 
-int Run(const std::vector<std::string>& args, const Environment& environment) {
+int Run(const std::vector<std::string>& given, const Environment& environment) {
+  const std::vector<std::string> args =
+      HelpAsOption(given, CommandWord(given).value_or(std::string()));
   GlobalOptions options;
   Invocation chosen;
   CLI::App root;

@@ -17,9 +17,9 @@ std::string ToUpper(std::string text) {
 
 const std::vector<std::string>& StatusWords() {
   static const std::vector<std::string> kWords = {
-      "QUEUED",  "REQUESTING", "WAITING", "PROVISIONING", "SETUP",      "RUNNING",
-      "BACKOFF", "SUCCEEDED",  "FAILED",  "CANCELLED",    "CANCELLING", "DELETING",
-      "DELETED", "QUEUEING",   "IDLE",    "DEAD"};
+      "QUEUED",   "REQUESTING", "WAITING",   "PROVISIONING", "SETUP",     "STARTING",
+      "RUNNING",  "BACKOFF",    "SUCCEEDED", "FAILED",       "CANCELLED", "CANCELLING",
+      "DELETING", "DELETED",    "QUEUEING",  "IDLE",         "DEAD"};
   return kWords;
 }
 

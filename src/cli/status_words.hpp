@@ -7,7 +7,7 @@
 
 namespace jobman::cli {
 
-/// The words of core::StateName() and core::FamiliarStatus(), in the order of a job's life.
+/// The words of core::StatusWord() and core::FamiliarStatus(), in the order of a job's life.
 const std::vector<std::string>& StatusWords();
 
 /// The values of an option that takes such words, in upper case. "running,failed" and repeated

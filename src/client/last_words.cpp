@@ -1,16 +1,20 @@
 #include "jobman/client/last_words.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <fstream>
 
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/log_files.hpp"
 #include "jobman/controller/job_folder.hpp"
 
 namespace jobman::client {
 namespace {
 
-constexpr std::size_t kMostLines = 5;
+constexpr std::size_t kMostLines = 10;
 constexpr std::size_t kLongestLine = 200;
 constexpr std::streamoff kTail = 8192;  // bytes of the log that are looked at
 
@@ -48,7 +52,9 @@ std::string EndOf(const base::Path& file) {
   std::string text(static_cast<std::size_t>(std::min(size, kTail)), '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
+  // Not the rest of a line whose beginning is out of sight.
+  const std::size_t first = size > kTail ? text.find('\n') : std::string::npos;
+  return first == std::string::npos ? text : text.substr(first + 1);
 }
 
 /// Not within a character.
@@ -73,7 +79,38 @@ std::vector<std::string> LastLines(const std::string& text) {
   return lines;
 }
 
+/// When the file was written last; nothing if there is nothing in it.
+std::optional<core::TimePoint> WrittenAt(const base::Path& file) {
+  struct stat facts = {};
+  if (::stat(file.c_str(), &facts) != 0 || facts.st_size == 0) return std::nullopt;
+  constexpr std::int64_t kMillis = 1000;
+  constexpr std::int64_t kNanosOfMilli = 1'000'000;
+  return base::FromMillis(facts.st_mtim.tv_sec * kMillis + facts.st_mtim.tv_nsec / kNanosOfMilli);
+}
+
 }  // namespace
+
+std::optional<LastOutput> FindLastOutput(const base::StatePaths& paths, const core::Job& job) {
+  if (!job.stage || !controller::IsOwnFolder(paths, job)) return std::nullopt;
+  const LogStage stage{.attempt = job.attempt, .name = job.stage->name};
+  std::optional<LastOutput> last;
+  base::Path path;
+  for (const LogFile& file : LogFiles(paths, job.id, stage)) {
+    const auto at = WrittenAt(file.path);
+    if (!at || (last && *at <= last->at)) continue;
+    last = LastOutput{.host = file.host, .stage = stage.name, .at = *at};
+    path = file.path;
+  }
+  if (!last) return std::nullopt;
+  const auto lines = LastLines(EndOf(path));
+  if (!lines.empty()) last->line = lines.back();
+  return last;
+}
+
+std::string LastOutputText(const LastOutput& output, core::TimePoint now) {
+  const auto age = std::max(now - output.at, base::Duration{0});
+  return fmt::format("{} ago, host {}: {}", base::FormatDuration(age), output.host, output.line);
+}
 
 std::optional<LastWords> FindLastWords(const base::StatePaths& paths, const core::Job& job,
                                        const std::vector<ports::ExitRecord>& exits) {

@@ -49,8 +49,9 @@ base::Result<bool> WaitGoal::Settled(const Context& context, const core::Job& jo
 bool WaitGoal::Reached(const core::Job& job) const {
   const bool over = core::IsFinal(job.state);
   if (words_.empty()) return over;
-  return looked_.at(job.id).passed || IsAmong(words_, core::StateName(job.state)) ||
-         IsAmong(words_, core::FamiliarStatus(job)) || (over && IsAmong(words_, kDone));
+  if (looked_.at(job.id).passed || (over && IsAmong(words_, kDone))) return true;
+  if (core::IsStarting(job)) return false;  // no host runs it yet
+  return IsAmong(words_, core::StateName(job.state)) || IsAmong(words_, core::FamiliarStatus(job));
 }
 
 /// The journal has the states that came and went between two polls.
@@ -61,9 +62,13 @@ base::Status WaitGoal::LookBack(const Context& context, const core::Job& job) {
   JM_ASSIGN_OR_RETURN(const auto events,
                       context.Await(context.stores.jobs->Events(job.id, looked.event)));
   for (const ports::Event& event : events) {
-    if (event.kind == "state" && WasReachedIn(event.subject)) looked.passed = true;
+    if (event.kind == "state" && WasReachedIn(event.subject)) {
+      const bool begun = event.subject == core::StateName(core::Running{});
+      (begun ? looked.begun : looked.passed) = true;
+    }
     looked.event = event.number;
   }
+  if (looked.begun && !core::IsStarting(job)) looked.passed = true;
   return base::Ok();
 }
 

@@ -81,7 +81,10 @@ std::optional<core::Notice> NoticeOf(const Json& maintenance) {
   const std::string status = WordOf(maintenance, "maintenanceStatus");
   std::vector<std::string> words = {WordOf(maintenance, "type"), status};
   const std::string start = WordOf(maintenance, "windowStartTime");
-  if (!start.empty()) words.push_back("from " + start);
+  // People need no nanoseconds: 2026-11-28T00:00:00.123456789Z.
+  const std::size_t point = std::min(start.find('.'), start.size());
+  const bool fraction = point < start.size() && start.ends_with('Z');
+  if (!start.empty()) words.push_back("from " + (fraction ? start.substr(0, point) + "Z" : start));
   std::erase(words, std::string{});
   return core::Notice{.imminent = status == "ONGOING", .text = base::Join(words, ", ")};
 }

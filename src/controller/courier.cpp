@@ -146,13 +146,13 @@ base::Task<void> Courier::Record(ports::HookDelivery delivery, base::Status told
   ++delivery.tries;
   delivery.next_try.reset();
   delivery.error = told.ok() ? std::string{} : told.error().ToString();
-  std::string text = fmt::format("told {}", delivery.target);
+  std::string text = ports::HookText(delivery) + " was told";
   if (!told.ok()) {
     const bool again = delivery.tries < kMostTries;
     const base::Duration wait = kAgain.Bound(delivery.tries);
     if (again) delivery.next_try = now + wait;
-    text = fmt::format("{} was not told ({} of {} tries): {}: {}", delivery.target, delivery.tries,
-                       kMostTries, delivery.error,
+    text = fmt::format("{} failed: {}; try {} of {}, {}", ports::HookText(delivery), delivery.error,
+                       delivery.tries, kMostTries,
                        again ? "again in " + base::FormatDuration(wait) : "given up");
   }
   base::Log(told.ok() ? base::LogLevel::kInfo : base::LogLevel::kWarn, "hooks", "job {}: {}",

@@ -34,7 +34,8 @@ std::string SliceFact(const Slice& slice) {
 
 std::string RefusedFact(const std::string& slice, const DeleteRefused& refused, TimePoint now) {
   return fmt::format("for {} the cloud has refused to delete slice {}, which may cost money: {}",
-                     base::FormatDuration(now - refused.since), slice, refused.error.ToString());
+                     base::FormatDuration(now - refused.since), slice,
+                     ErrorSentence(refused.error));
 }
 
 std::string AbandonedFact(const AbandonedRequest& one, TimePoint now) {
@@ -46,7 +47,7 @@ std::string AbandonedFact(const AbandonedRequest& one, TimePoint now) {
 
 std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
   return fmt::format("the cloud has not answered for {}, so the slice is left alone: {}",
-                     base::FormatDuration(now - no_answer.since), no_answer.error.ToString());
+                     base::FormatDuration(now - no_answer.since), ErrorSentence(no_answer.error));
 }
 
 std::string NoticeFact(const Notice& notice) {
@@ -78,6 +79,26 @@ std::string StageFact(const Stage& stage) {
   return text;
 }
 
+/// The hosts of the stage that could not be reached so far.
+std::vector<int> HostsInTrouble(const Stage& stage) {
+  std::vector<int> hosts;
+  for (const HostRun& run : stage.hosts) {
+    if (run.phase == HostPhase::kPending && run.error) hosts.push_back(run.host);
+  }
+  return hosts;
+}
+
+/// Since when hosts are tried, and until when.
+std::string TriesFact(const Stage& stage, TimePoint now) {
+  const std::vector<int> hosts = HostsInTrouble(stage);
+  if (hosts.empty() || stage.stop) return {};
+  return fmt::format(
+      "host {} tried for {} so far; given up after {} unless the controller has another "
+      "--host-limit",
+      base::FormatRanges(hosts), base::FormatDuration(now - stage.started_at),
+      base::FormatDuration(kHostIsTriedFor));
+}
+
 /// What will stop the command if it does not end by itself.
 std::string WatchdogFact(const Job& job, TimePoint now) {
   const Stage& stage = *job.stage;
@@ -92,6 +113,7 @@ std::string WatchdogFact(const Job& job, TimePoint now) {
 
 std::string StageWait(const Job& job) {
   if (!job.stage) return "the next stage";
+  if (IsStarting(job)) return job.stage->name + " to start on " + Hosts(job.stage->hosts.size());
   const bool held_back = job.stage->Over() && job.slice && job.slice->unhealthy_since;
   if (held_back) return "the cloud to repair the slice";
   return job.stage->name + " to end on " + Hosts(job.stage->hosts.size());
@@ -183,16 +205,53 @@ std::string NextStep(const Job& job) {
     if (one.delete_refused) return CureOf(one.ref, *one.delete_refused);
   }
   if (const auto* waiting = std::get_if<BackingOff>(&job.state)) return waiting->error.hint;
+  if (job.stage && !job.stage->stop) {
+    for (const HostRun& run : job.stage->hosts) {
+      if (run.phase == HostPhase::kPending && run.error) return run.error->hint;
+    }
+  }
   if (const auto* done = std::get_if<Done>(&job.state)) return NextStepWhenDone(job, *done);
   return {};
 }
 
+/// The last decision. What it said of the wait, when that began, is said again by WaitsFor() as it
+/// is now.
+std::string Because(const Job& job) {
+  const auto* const waiting = std::get_if<BackingOff>(&job.state);
+  if (waiting == nullptr) return job.why;
+  std::string_view what = waiting->error.message;
+  if (what.ends_with('.')) what.remove_suffix(1);  // messages of the cloud end in one
+  if (!job.why.starts_with(what)) return job.why;
+  return ErrorSentence(waiting->error);
+}
+
 }  // namespace
+
+bool IsStarting(const Job& job) {
+  if (!std::holds_alternative<Running>(job.state) || !job.stage || job.stage->stop) return false;
+  const auto& hosts = job.stage->hosts;
+  return std::all_of(hosts.begin(), hosts.end(), [](const HostRun& run) {
+    return run.phase == HostPhase::kPending && !run.started;
+  });
+}
+
+std::string_view StatusWord(const Job& job) {
+  return IsStarting(job) ? "STARTING" : StateName(job.state);
+}
+
+std::string ErrorSentence(const base::Error& error) {
+  if (error.context.empty()) return error.message;
+  std::string_view what = error.message;
+  if (what.ends_with('.')) what.remove_suffix(1);
+  return fmt::format("{} ({})", what,
+                     base::Join({error.context.rbegin(), error.context.rend()}, ": "));
+}
 
 Explanation Explain(const Job& job, TimePoint now) {
   Explanation out;
   out.state = StateName(job.state);
-  out.because = job.why;
+  out.status = StatusWord(job);
+  out.because = Because(job);
   if (job.slice) out.facts.push_back(SliceFact(*job.slice));
   if (job.slice && job.slice->no_answer) {
     out.facts.push_back(NoAnswerFact(*job.slice->no_answer, now));
@@ -205,12 +264,16 @@ Explanation Explain(const Job& job, TimePoint now) {
   }
   if (job.slice && job.slice->notice) out.facts.push_back(NoticeFact(*job.slice->notice));
   if (job.stage) out.facts.push_back(StageFact(*job.stage));
+  if (job.stage) {
+    if (std::string fact = TriesFact(*job.stage, now); !fact.empty()) out.facts.push_back(fact);
+  }
   if (job.stage && job.stage->told) out.facts.push_back(ToldFact(*job.stage->told, now));
   if (job.stage) {
     if (std::string fact = WatchdogFact(job, now); !fact.empty()) out.facts.push_back(fact);
   }
-  if (const auto* waiting = std::get_if<BackingOff>(&job.state)) {
-    out.facts.push_back("last error: " + waiting->error.ToString());
+  const auto* const waiting = std::get_if<BackingOff>(&job.state);
+  if (waiting != nullptr && out.because != ErrorSentence(waiting->error)) {
+    out.facts.push_back("last error: " + ErrorSentence(waiting->error));
   }
   const RetrySpec& retries = job.spec.retries;
   out.facts.push_back(fmt::format("attempt {}; retries used: {}, {}, {}", job.attempt,

@@ -31,6 +31,12 @@ base::Task<base::Result<int>> RunShell(std::vector<std::string> argv, std::strin
   co_return ended.exit_code;
 }
 
+/// What the shell means by an exit code of its own.
+std::string_view HintOfShell(int code) {
+  if (code == 126) return ", is it executable?";
+  return code == 127 ? ", is it there?" : "";
+}
+
 base::Task<Status> RunCommand(core::HookSpec hook, Message message) {
   JM_CO_TRY(base::CheckTrustedCommand(hook.command, hook.folder, kOfHook));
   JM_CO_TRY(base::EnsureDir(message.log.parent_path()));
@@ -48,7 +54,7 @@ base::Task<Status> RunCommand(core::HookSpec hook, Message message) {
                          co_await base::WithTimeout(std::move(run), hook.timeout, "the command"));
   if (code == 0) co_return base::Ok();
   Error failed{.code = base::Code::kAborted,
-               .message = fmt::format("the command ended with exit code {}", code),
+               .message = fmt::format("exit code {}{}", code, HintOfShell(code)),
                .hint = "see " + message.log.string()};
   co_return failed;
 }

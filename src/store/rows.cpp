@@ -13,7 +13,7 @@ namespace {
 
 using base::Json;
 
-/// In the order of BindJob().
+/// In the order of BindJob(). `state` is what `list` shows, core::StatusWord().
 constexpr const char* kColumns =
     "name, user, accelerator, zone, host0, state, familiar, attempt, since, why, labels_json, "
     "active, wish, wish_new, wake_at, version, created_at, setup_epoch, attempt_json, "
@@ -102,6 +102,19 @@ Result<core::Wish> ReadWish(const std::string& word) {
   return WrittenByNewer("unknown wish \"" + word + "\"");
 }
 
+/// What a row says of its job's wait. A damaged or newer record says nothing here: it must not hide
+/// the others.
+void ReadWait(const std::optional<std::string>& attempt, const std::optional<std::string>& state,
+              ports::JobSummary& row) {
+  core::Job job;
+  const auto attempt_json = base::ParseJson(attempt.value_or("{}"));
+  if (attempt_json.ok() && core::ReadAttempt(*attempt_json, job).ok()) row.search = job.search;
+  const auto state_json = base::ParseJson(state.value_or("{}"));
+  const auto known = state_json.ok() ? core::StateFromJson(*state_json)
+                                     : base::Result<core::JobState>(state_json.error());
+  if (state && known.ok()) row.pause = PauseOf(*known);
+}
+
 /// Why a row cannot be read. A value that is invalid here was valid to the jobman that wrote it.
 Error Unreadable(Error error, core::JobId id) {
   if (error.code == base::Code::kInvalidArgument) error = WrittenByNewer(error.message);
@@ -130,7 +143,7 @@ const char* UpdateJobSql() {
 void BindJob(Query& query, const core::Job& job) {
   const ports::JobSummary row = Summarise(job);
   query.Bind(row.name).Bind(row.user).Bind(row.accelerator).Bind(row.zone).Bind(row.host0);
-  query.Bind(row.state).Bind(row.familiar).Bind(row.attempt).Bind(row.since).Bind(row.why);
+  query.Bind(row.status).Bind(row.familiar).Bind(row.attempt).Bind(row.since).Bind(row.why);
   query.Bind(LabelsText(row.labels)).Bind(core::NeedsCare(job));
   query.Bind(core::WishName(job.wish)).Bind(job.wish_new).Bind(job.wake_at).Bind(job.version);
   query.Bind(job.created_at).Bind(job.setup_epoch).Bind(Text(core::AttemptToJson(job)));
@@ -176,7 +189,10 @@ Result<core::Job> ReadJob(Query& query) {
 
 const char* SelectSummariesSql() {
   return "SELECT id, name, user, accelerator, zone, host0, state, familiar, attempt, since, "
-         "coalesce(set_aside, why), labels_json FROM jobs ORDER BY id";
+         "coalesce(set_aside, why), labels_json, "
+         "CASE WHEN instr(attempt_json, '\"search\"') > 0 THEN attempt_json END, "
+         "CASE WHEN state = 'BACKOFF' AND set_aside IS NULL THEN state_json END "
+         "FROM jobs ORDER BY id";
 }
 
 Result<ports::JobSummary> ReadSummary(Query& query) {
@@ -186,12 +202,15 @@ Result<ports::JobSummary> ReadSummary(Query& query) {
                         .accelerator = query.Text(),
                         .zone = query.Text(),
                         .host0 = query.Text(),
-                        .state = query.Text(),
+                        .status = query.Text(),
                         .familiar = query.Text(),
                         .attempt = query.SmallInt(),
                         .since = query.Time(),
                         .why = query.Text()};
+  row.state = StateOfStatus(row.status);
   JM_ASSIGN_OR_RETURN(row.labels, ReadLabels(query.View()));
+  const std::optional<std::string> attempt = query.MaybeText();
+  ReadWait(attempt, query.MaybeText(), row);
   return row;
 }
 

@@ -15,6 +15,7 @@ using base::Error;
 using base::Reason;
 
 constexpr std::string_view kDeleted = "DELETED";
+constexpr std::string_view kStarting = "STARTING";
 
 std::string JobText(core::JobId id) {
   return "job " + base::FormatJobNumber(id.value);
@@ -35,7 +36,7 @@ Error Changed(const core::Job& job, const std::string& what) {
 
 bool StateMatches(const std::vector<std::string>& words, const ports::JobSummary& row) {
   return std::any_of(words.begin(), words.end(), [&row](const std::string& word) {
-    return word == row.state || word == row.familiar;
+    return word == row.state || word == row.familiar || word == row.status;
   });
 }
 
@@ -126,6 +127,15 @@ Status MayErase(const core::Job& job, std::int64_t version) {
                .hint = "`jobman delete " + std::to_string(job.id.value) + "` first"};
 }
 
+std::optional<core::BackingOff> PauseOf(const core::JobState& state) {
+  const auto* const pause = std::get_if<core::BackingOff>(&state);
+  return pause == nullptr ? std::nullopt : std::optional(*pause);
+}
+
+std::string StateOfStatus(const std::string& status) {
+  return status == kStarting ? std::string(core::StateName(core::Running{})) : status;
+}
+
 ports::JobSummary Summarise(const core::Job& job) {
   return {.id = job.id,
           .name = job.name,
@@ -134,10 +144,13 @@ ports::JobSummary Summarise(const core::Job& job) {
           .zone = job.slice ? job.slice->ref.place.zone : job.spec.tpu.zone,
           .host0 = Host0(job),
           .state = std::string(core::StateName(job.state)),
+          .status = std::string(core::StatusWord(job)),
           .familiar = std::string(core::FamiliarStatus(job)),
           .attempt = job.attempt,
           .since = job.since,
           .why = job.why,
+          .search = job.search,
+          .pause = PauseOf(job.state),
           .labels = job.spec.labels};
 }
 

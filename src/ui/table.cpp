@@ -33,6 +33,15 @@ std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& c
   std::string line;
   for (std::size_t i = 0; i < used; ++i) {
     if (i > 0) line += Spaces(kGap);
+    if (columns[i].wraps && style.width > 0) {
+      const int indent = std::accumulate(widths.begin(), widths.begin() + static_cast<int>(i),
+                                         kGap * static_cast<int>(i));
+      // In a narrow terminal it is better to be wrapped by that than to be a column of words.
+      const bool narrow = style.width - indent < kMinColumnWidth * 2;
+      line +=
+          Paint(row[i].tone, narrow ? row[i].text : Wrap(row[i].text, indent, style.width), style);
+      continue;
+    }
     AppendCell(line, row[i], columns[i], widths[i], style);
   }
   const std::size_t end = line.find_last_not_of(' ');
@@ -93,7 +102,7 @@ void Table::Drop(int limit) {
   for (;;) {
     std::vector<int> least = Widths();
     for (std::size_t i = 0; i < least.size(); ++i)
-      if (columns_[i].flexible > 0) {
+      if (columns_[i].flexible > 0 || columns_[i].wraps) {
         least[i] = std::min(least[i], std::max(columns_[i].enough, LeastWidth(columns_[i])));
       }
     if (Total(least) <= limit) return;

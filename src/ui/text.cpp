@@ -57,6 +57,8 @@ std::string_view ToneCode(Tone tone) {
       return "\x1b[31m";
     case Tone::kBusy:
       return "\x1b[33m";
+    case Tone::kMoves:
+      return "\x1b[36m";
     case Tone::kDim:
       return "\x1b[2m";
   }
@@ -64,11 +66,16 @@ std::string_view ToneCode(Tone tone) {
 }
 
 constexpr std::string_view kPaintEnd = "\x1b[0m";
+/// Among the eight that every colour terminal has. No red, which means failure.
+constexpr std::array<std::string_view, 5> kHostCodes = {"\x1b[36m", "\x1b[35m", "\x1b[33m",
+                                                        "\x1b[32m", "\x1b[34m"};
 
 // The length of a sequence of Paint() at the beginning of the text; 0 if there is none.
 std::size_t PaintAt(std::string_view text) {
-  for (const Tone tone : {Tone::kGood, Tone::kBad, Tone::kBusy, Tone::kDim})
+  for (const Tone tone : {Tone::kGood, Tone::kBad, Tone::kBusy, Tone::kMoves, Tone::kDim})
     if (text.starts_with(ToneCode(tone))) return ToneCode(tone).size();
+  for (const std::string_view code : kHostCodes)
+    if (text.starts_with(code)) return code.size();
   return text.starts_with(kPaintEnd) ? kPaintEnd.size() : 0;
 }
 
@@ -77,6 +84,12 @@ std::size_t PaintAt(std::string_view text) {
 std::string Paint(Tone tone, std::string_view text, const Style& style) {
   if (!style.colour || tone == Tone::kPlain || text.empty()) return std::string(text);
   return std::string(ToneCode(tone)).append(text).append(kPaintEnd);
+}
+
+std::string PaintHost(int host, std::string_view text, const Style& style) {
+  if (!style.colour) return std::string(text);
+  const auto index = static_cast<std::size_t>(std::max(host, 0)) % kHostCodes.size();
+  return std::string(kHostCodes[index]).append(text).append(kPaintEnd);
 }
 
 std::string Clean(std::string_view text, bool utf8) {

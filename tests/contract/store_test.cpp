@@ -528,6 +528,39 @@ TEST_P(StoreContract, ListShowsWhatAJobIsDoing) {
   EXPECT_EQ(rows[0].labels, job.spec.labels);
 }
 
+TEST_P(StoreContract, ListShowsThatNoHostRunsTheCommandYet) {
+  Job job = BusyJob(Get(Create("train")));
+  job.state = core::Running{};
+  job.stage = core::Stage{.name = "run", .hosts = {{.host = 0}, {.host = 1}}};
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  ports::JobSummary row = store().List({.states = {"STARTING"}}).value().at(0);
+  EXPECT_EQ(row.status, "STARTING");
+  EXPECT_EQ(row.state, "RUNNING");
+  EXPECT_THAT(Names({.states = {"RUNNING"}}), ElementsAre("train")) << "it is that, too";
+  job = Get(job.id);
+  EXPECT_TRUE(std::holds_alternative<core::Running>(job.state));
+  job.stage->hosts[1].phase = core::HostPhase::kRunning;
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  EXPECT_EQ(store().List({}).value().at(0).status, "RUNNING");
+  EXPECT_THAT(Names({.states = {"STARTING"}}), IsEmpty());
+}
+
+TEST_P(StoreContract, ListShowsTheWholeWait) {
+  Job job = BusyJob(Get(Create("train")));
+  job.stage.reset();
+  job.search = core::Search{.since = now_, .tries = 31};
+  job.state = core::BackingOff{.until = now_ + std::chrono::seconds{40},
+                               .error = {.message = "no capacity"}};
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  ports::JobSummary row = store().List({}).value().at(0);
+  EXPECT_EQ(row.search, job.search);
+  ASSERT_TRUE(row.pause);
+  EXPECT_EQ(*row.pause, std::get<core::BackingOff>(job.state));
+  ASSERT_TRUE(
+      store().SetAside({.id = job.id, .version = Get(job.id).version}, "left alone", 0).ok());
+  EXPECT_FALSE(store().List({}).value().at(0).pause) << "nobody tries again";
+}
+
 TEST_P(StoreContract, ListShowsTheInternalAddressIfThereIsNoExternalOne) {
   Job job = BusyJob(Get(Create("train")));
   job.slice->hosts[0].external.clear();

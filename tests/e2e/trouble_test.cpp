@@ -75,5 +75,34 @@ TEST(Trouble, ALostCreateAnswerMakesOneSlice) {
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
 }
 
+TEST(Trouble, ALoginThatIsRefusedIsSaidAtOnceAndTheJobRunsOnceItIsNot) {
+  Place place;
+  const std::string key = (place.path() / "key").string();
+  ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key}).code, 0);
+  const std::string file =
+      place.JobFile("barred", 2, "echo up", "ssh: {private_key: " + key + "}\n");
+  place.StartSim({"--delays", "0"});
+  place.StartController({"--poll", "1"});
+  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
+  ASSERT_TRUE(place.Reaches("barred", "SUCCEEDED"));
+  place.KillController();  // with its connections
+  ASSERT_EQ(RunProgram({"mv", key, key + ".good"}).code, 0);
+  ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key}).code, 0);
+  place.StartController({"--poll", "1s"});
+  ASSERT_EQ(place.Jobman({"resume", "barred"}).code, 0);
+  ASSERT_TRUE(place.Until("the refusal to be shown", [&] {
+    return place.Jobman({"list"}).out.find("refuses login as ") != std::string::npos;
+  }));
+  EXPECT_THAT(place.Jobman({"list", "-s", "starting"}).out, HasSubstr("STARTING"));
+  const std::string why = place.Jobman({"why", "barred"}).out;
+  EXPECT_THAT(why, HasSubstr("; check ssh.user and ssh.private_key"));
+  EXPECT_THAT(why, HasSubstr("waits for  run to start on 2 hosts"));
+  EXPECT_THAT(why, HasSubstr(" so far; given up after 5m"));
+  ASSERT_EQ(RunProgram({"mv", key + ".good", key}).code, 0);
+  ASSERT_EQ(RunProgram({"rm", key + ".pub"}).code, 0);
+  ASSERT_TRUE(place.Reaches("barred", "SUCCEEDED"));
+  EXPECT_THAT(place.Jobman({"history", "barred"}).out, HasSubstr("started run on "));
+}
+
 }  // namespace
 }  // namespace jobman::test

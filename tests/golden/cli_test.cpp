@@ -111,6 +111,20 @@ void MakeRunning(ports::Turn& turn) {
                     .started_at = kNoon - 8min}};
 }
 
+void MakeStarting(ports::Turn& turn) {
+  MakeRunning(turn);
+  turn.job.why = "host 0 refuses login as ann; check ssh.user and ssh.private_key";
+  for (core::HostRun& run : turn.job.stage->hosts) {
+    run = {
+        .host = run.host,
+        .error = base::Error{.code = base::Code::kUnauthenticated,
+                             .message = "34.141.9.2:22: login as ann refused (tried /home/ann/key)",
+                             .reason = base::Reason::kHostAuth,
+                             .hint = "a new key may take minutes to reach a host; otherwise check "
+                                     "ssh.user and ssh.private_key"}};
+  }
+}
+
 void MakeWaiting(ports::Turn& turn) {
   turn.job.state = core::Waiting{};
   turn.job.since = kNoon - 5h;
@@ -143,6 +157,12 @@ void MakeBackOff(ports::Turn& turn) {
   turn.job.since = kNoon - 3s;
   turn.job.attempt = 3;
   turn.job.why = "no v4-32 capacity in us-central2-b: trying again in 45s";
+}
+
+void MakeSearching(ports::Turn& turn) {
+  MakeBackOff(turn);
+  turn.job.why += "; 31 tries in 2h13m";
+  turn.job.search = core::Search{.since = kNoon - 133min, .tries = 31};
 }
 
 void MakeHeld(ports::Turn& turn) {
@@ -194,6 +214,39 @@ TEST_F(CliGolden, ListFitsIntoATerminal) {
   Expect("list_200", {{"list"}});
   world_.around.term = "xterm";
   Expect("list_colour", {{"list"}, {"list", "--no-color", "--name", "eval"}});
+}
+
+TEST_F(CliGolden, WhatIsInTheWayIsShownAndWaitsAreCountedAsAWhole) {
+  world_.fill = [](test::MemoryStore& store) {
+    Put(store, "barred", MakeStarting);
+    Put(store, "patient", MakeSearching);
+    EXPECT_TRUE(store.TakeLease("somebody", kNoon, 1h).ok());
+  };
+  world_.around.out_tty = true;
+  world_.around.ioctl_width = 80;
+  Expect("in_the_way_80", {{"list"}, {"list", "-s", "starting"}, {"why", "1"}, {"why", "2"}});
+  world_.around.ioctl_width = 200;
+  world_.around.term = "xterm";
+  Expect("in_the_way_200", {{"list"}, {"list", "--json", "-s", "backoff"}});
+}
+
+TEST_F(CliGolden, HistoryIsWrappedNotCut) {
+  world_.fill = [](test::MemoryStore& store) {
+    Put(store, "train", [](ports::Turn& turn) {
+      turn.events = {
+          Told(1, "state", "REQUESTING",
+               "asking for slice train-000001-a1: spot v4-32 in us-central2-b", 9min),
+          Told(1, "effect", "CreateSlice", "train-000001-a1", 9min),
+          Told(1, "hook", "started",
+               "hook ./notify.sh (started) failed: exit code 126, is it executable?; try 2 of 12, "
+               "again in 10s",
+               8min),
+          Told(1, "host", "host 3", "run ended with exit code 1", 7min)};
+    });
+  };
+  world_.around.out_tty = true;
+  world_.around.ioctl_width = 80;
+  Expect("history_80", {{"history", "1"}, {"history", "1", "-v"}, {"history", "1", "-k", "hook"}});
 }
 
 TEST_F(CliGolden, ListShowsWhatIsHeldAndWhatAllHaveInCommon) {

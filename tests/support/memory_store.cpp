@@ -58,6 +58,7 @@ Result<std::vector<ports::JobSummary>> MemoryStore::List(const ports::JobFilter&
   for (const auto& [id, record] : jobs_) {
     ports::JobSummary row = store::Summarise(record.job);
     row.why = record.set_aside.value_or(row.why);
+    if (record.set_aside) row.pause.reset();
     if (store::Matches(filter, row)) rows.push_back(std::move(row));
   }
   return rows;

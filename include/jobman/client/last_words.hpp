@@ -14,7 +14,7 @@ namespace jobman::client {
 struct LastWords {
   int host = 0;
   std::string stage = {};
-  std::vector<std::string> lines = {};  ///< at most five, fit to be shown
+  std::vector<std::string> lines = {};  ///< at most ten, fit to be shown
   friend bool operator==(const LastWords&, const LastWords&) = default;
 };
 
@@ -24,5 +24,19 @@ struct LastWords {
 /// when no exit code is the cause, and when that host wrote nothing.
 std::optional<LastWords> FindLastWords(const base::StatePaths& paths, const core::Job& job,
                                        const std::vector<ports::ExitRecord>& exits);
+
+/// The last thing that a host of the stage that runs wrote.
+struct LastOutput {
+  int host = 0;
+  std::string stage = {};
+  core::TimePoint at = {};
+  std::string line = {};  ///< fit to be shown; empty: a blank line, or the beginning of one
+};
+
+/// Of the stage that the job is in now; nothing if there is none, or nothing was written yet. As
+/// far as it was fetched.
+std::optional<LastOutput> FindLastOutput(const base::StatePaths& paths, const core::Job& job);
+/// "12s ago, host 3: step 1200, loss 0.12"
+std::string LastOutputText(const LastOutput& output, core::TimePoint now);
 
 }  // namespace jobman::client

@@ -36,6 +36,7 @@ class WaitGoal {
     std::int64_t event = 0;  ///< the last one that was read
     std::int64_t version = -1;
     bool passed = false;  ///< it was in one of the states
+    bool begun = false;   ///< it entered RUNNING, which counts once a host runs
   };
   std::vector<std::string> words_;
   std::map<core::JobId, Looked> looked_ = {};

@@ -51,10 +51,16 @@ struct JobSummary {
   std::string zone = {};
   std::string host0 = {};  ///< external address of host 0, else internal, else empty
   std::string state = {};
+  std::string status = {};  ///< core::StatusWord(): STARTING, or the state
   std::string familiar = {};
   int attempt = 0;
   TimePoint since = {};
   std::string why = {};
+  /// The wait for a slice, over all its requests; nothing while the job does not wait for one.
+  std::optional<core::Search> search = {};
+  /// In BACKOFF: when the next try is due, and what it waits for, which `why` says with times that
+  /// pass. Nothing if the record is set aside.
+  std::optional<core::BackingOff> pause = {};
   std::map<std::string, std::string> labels = {};
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "jobman/core/job.hpp"
 
@@ -61,5 +62,13 @@ struct HookDelivery {
   std::string error = {};                  ///< of the last try
   friend bool operator==(const HookDelivery&, const HookDelivery&) = default;
 };
+
+/// "hook ./notify.sh (started)": how sentences name a delivery.
+inline std::string HookText(const HookDelivery& delivery) {
+  constexpr std::string_view kCommand = "command ";
+  const bool is_command = delivery.target.starts_with(kCommand);
+  return "hook " + delivery.target.substr(is_command ? kCommand.size() : 0) + " (" +
+         delivery.event + ")";
+}
 
 }  // namespace jobman::ports

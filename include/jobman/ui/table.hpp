@@ -13,8 +13,9 @@ struct Column {
   bool right = false;  ///< right-aligned, for numbers
   /// May be shortened when the table is too wide: 1 first, then 2, ...; 0: never.
   int flexible = 0;
-  int drop = 0;    ///< left out if shortening is not enough: 1 first, then 2, ...; 0: never
-  int enough = 0;  ///< columns that it keeps while there are others to leave out
+  int drop = 0;        ///< left out if shortening is not enough: 1 first, then 2, ...; 0: never
+  bool wraps = false;  ///< of the last column: goes on in the next line instead of being cut
+  int enough = 0;      ///< columns that it keeps while there are others to leave out
 };
 
 /// A cell. Its text is cleaned, so that remote text cannot harm the terminal.

@@ -15,14 +15,18 @@ struct Style {
 /// The meaning of a piece of text, which decides its colour.
 enum class Tone {
   kPlain,
-  kGood,  ///< it works or worked
-  kBad,   ///< it failed
-  kBusy,  ///< in progress
-  kDim,   ///< less important
+  kGood,   ///< it works or worked
+  kBad,    ///< it failed
+  kBusy,   ///< it waits for something
+  kMoves,  ///< it is being done
+  kDim,    ///< less important
 };
 
 /// The text in the colour of its meaning; unchanged without colour.
 std::string Paint(Tone tone, std::string_view text, const Style& style);
+
+/// The text in a colour that tells the host from its neighbours; none of them means failure.
+std::string PaintHost(int host, std::string_view text, const Style& style);
 
 /// One line that cannot harm a terminal: line breaks and tabs become spaces, other control
 /// characters and invalid UTF-8 become '?', and without UTF-8 so does everything beyond ASCII.

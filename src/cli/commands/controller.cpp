@@ -6,6 +6,7 @@
 
 #include "cli/adapters.hpp"
 #include "cli/commands.hpp"
+#include "cli/seconds.hpp"
 #include "cli/views/controller_status.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
@@ -125,21 +126,28 @@ void AddController(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* run = command->add_subcommand("run", "Run it here, in the foreground");
   run->add_flag("--background", options->background, "End when nothing is left to do")->group("");
-  run->add_option("--poll", options->poll_seconds,
-                  "Longest time between two looks at the cloud, in seconds")
+  run->add_option("--poll", options->poll_seconds, "Longest time between two looks at the cloud")
+      ->type_name("TIME")
+      ->transform(Seconds())
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   run->add_option("--host-limit", options->host_limit_seconds,
-                  "Give up a host after this many seconds without contact while the cloud calls "
+                  "Give up a host after this time without contact while the cloud calls "
                   "its slice READY")
+      ->type_name("TIME")
+      ->transform(Seconds())
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   run->add_option("--provisioning-limit", options->provisioning_limit_seconds,
-                  "Give up a slice that is not READY this many seconds after it left the queue")
+                  "Give up a slice that is not READY this long after it left the queue")
+      ->type_name("TIME")
+      ->transform(Seconds())
       ->check(CLI::Range(1, 604800))
       ->capture_default_str();
   run->add_option("--lease", options->lease_seconds,
-                  "Let another controller take over after this many seconds of silence")
+                  "Let another controller take over after this time of silence")
+      ->type_name("TIME")
+      ->transform(Seconds())
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   run->callback([options, &chosen] {
@@ -159,7 +167,9 @@ void AddController(CLI::App& root, Invocation& chosen) {
 void AddTick(CLI::App& root, Invocation& chosen) {
   auto bound = std::make_shared<int>(50);
   CLI::App* command = root.add_subcommand("tick", "One pass over everything that is due, for cron");
-  command->add_option("--bound", *bound, "Stop after this many seconds")
+  command->add_option("--bound", *bound, "Stop after this time")
+      ->type_name("TIME")
+      ->transform(Seconds())
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
   command->callback(

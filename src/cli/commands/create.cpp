@@ -252,7 +252,7 @@ void AddRun(CLI::App& root, Invocation& chosen) {
   CLI::App* command = root.add_subcommand(
       "run",
       "Create a job, or run one again, and follow it here; ends with its command's exit code. "
-      "Ctrl-C detaches");
+      "Ctrl-C asks whether to cancel the job; otherwise it goes on without you");
   command
       ->add_option("FILE|JOB", options->files[0],
                    "Job file (YAML or JSON), - for standard input, or a stored job")

@@ -17,21 +17,25 @@ struct HistoryOptions {
   std::vector<std::string> jobs = {};
   std::optional<int> attempt = {};
   std::vector<std::string> kinds = {};
+  bool details = false;
 };
 
 constexpr std::array kKinds = {"state", "effect", "host", "wish", "slice", "note", "hook"};
 
 bool Wanted(const ports::Event& event, const HistoryOptions& options) {
   const auto& kinds = options.kinds;
+  // What jobman did, in its own words; the lines around it say it in the user's.
+  if (event.kind == "effect" && kinds.empty() && !options.details) return false;
   if (options.attempt && event.attempt != *options.attempt) return false;
   return kinds.empty() || std::find(kinds.begin(), kinds.end(), event.kind) != kinds.end();
 }
 
-base::Result<int> RunHistory(App& app, const HistoryOptions& options) {
+base::Result<int> RunHistory(App& app, HistoryOptions options) {
+  if (app.mode() == OutputMode::kJson) options.details = true;
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
                       context.Await(client::FindJobs(context.stores.jobs, options.jobs)));
-  views::History view;
+  views::History view{.details = options.details || !options.kinds.empty()};
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(const std::vector<ports::Event> events,
                         context.Await(context.stores.jobs->Events(id, 0)));
@@ -58,6 +62,8 @@ void AddHistory(CLI::App& root, Invocation& chosen) {
       ->take_all()
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(kKinds.begin(), kKinds.end())));
+  command->add_flag("-v,--details", options->details,
+                    "What jobman did in the cloud and on the hosts, too, and kinds of lines");
   command->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunHistory(app, *options); };
   });

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
+#include "jobman/client/last_words.hpp"
 #include "jobman/core/prices.hpp"
 
 namespace jobman::cli {
@@ -29,6 +31,7 @@ struct ListOptions {
   bool all = false;
   bool watch = false;
   bool no_header = false;
+  bool details = false;
 };
 
 constexpr base::Duration kWatchEvery = std::chrono::seconds{1};
@@ -57,16 +60,32 @@ void Sort(std::vector<ports::JobSummary>& jobs, const std::string& key) {
   if (key == "user") by(&Job::user);
 }
 
+/// Of the jobs that run something now. A list is for looking at: it stops at so many.
+std::map<core::JobId, std::string> LastOutputs(const client::Context& context,
+                                               const std::vector<ports::JobSummary>& jobs) {
+  constexpr std::size_t kMostJobs = 200;
+  std::map<core::JobId, std::string> outputs;
+  for (const ports::JobSummary& row : jobs) {
+    if (row.familiar != "RUNNING" || outputs.size() >= kMostJobs) continue;
+    const auto job = context.Await(context.stores.jobs->Get(row.id));
+    const auto output = job.ok() ? client::FindLastOutput(context.paths, *job) : std::nullopt;
+    if (output) outputs[row.id] = client::LastOutputText(*output, context.Now());
+  }
+  return outputs;
+}
+
 Result<views::JobList> Look(App& app, const client::Context& context, const ListOptions& options,
                             const ports::JobFilter& filter) {
   JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs,
                       context.Await(context.stores.jobs->List(filter)));
   Sort(jobs, options.sort);
-  return views::JobList{.jobs = std::move(jobs),
-                        .now = context.Now(),
-                        .wide = options.output == "wide",
-                        .header = !options.no_header,
-                        .height = options.watch ? app.terminal().facts().height : 0};
+  views::JobList view{.now = context.Now(),
+                      .wide = options.output == "wide",
+                      .header = !options.no_header,
+                      .height = options.watch ? app.terminal().facts().height : 0};
+  if (options.details) view.outputs = LastOutputs(context, jobs);
+  view.jobs = std::move(jobs);
+  return view;
 }
 
 /// What the rows do not say: slices that cost although nothing runs, and jobs that nobody cares
@@ -186,9 +205,11 @@ void AddList(CLI::App& root, Invocation& chosen) {
   command->add_option("--sort", options->sort, "By id, name, status, since, zone or user")
       ->type_name("COLUMN")
       ->check(CLI::IsMember({"id", "name", "status", "since", "zone", "user"}));
+  command->add_flag("-v,--details", options->details,
+                    "What the hosts of running jobs wrote last, too, and when");
   command->add_flag("--no-header", options->no_header, "Rows only");
-  command->add_flag("-a,--all", options->all, "Deleted jobs, too");
-  command->add_flag("-w,--watch", options->watch, "Show again whenever something changes");
+  command->add_flag("-A,--all", options->all, "Deleted jobs, too");
+  command->add_flag("--watch", options->watch, "Show again whenever something changes");
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunList(app, *options); }; });
 }

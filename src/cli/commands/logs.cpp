@@ -10,10 +10,12 @@
 #include "cli/commands.hpp"
 #include "cli/line_filter.hpp"
 #include "cli/log_printer.hpp"
+#include "cli/narrator.hpp"
 #include "cli/views/folded_logs.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/log_choice.hpp"
 #include "jobman/controller/job_folder.hpp"
+#include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -126,7 +128,7 @@ Result<int> PrintFiles(App& app, Request& request, const client::ChosenLogs& log
 
 Result<int> NoLogsYet(App& app, const Request& request) {
   app.Say(fmt::format("job {} has no logs yet: it is {}; jobman why {}",
-                      core::FormatJobId(request.job.id), core::StateName(request.job.state),
+                      core::FormatJobId(request.job.id), core::StatusWord(request.job),
                       request.job.id.value));
   return kSuccess;
 }
@@ -145,14 +147,18 @@ Result<int> Follow(App& app, Request& request) {
   from.tail = request.tail.value_or(kTailOfFollow);
   client::LogFollower follower(request.context, request.job.id, std::move(from));
   LogPrinter printer(app, request.job.id, OnlyOne(request.query.hosts), true);
+  Narrator narrator(app, false);
   std::optional<LogStage> last;
   int host_count = 1;
   const auto take = [&](const LogStage& stage, int host, std::string_view bytes) {
     if (last != stage) host_count = client::HostCount(request.context.paths, follower.job(), stage);
     last = stage;
+    narrator.Heard(bytes);
     return printer.Print(stage, host, host_count, request.filter.Take(host, bytes));
   };
-  JM_ASSIGN_OR_RETURN(const bool done, follower.Follow(take, {}));
+  const auto watch = [&narrator](const core::Job& job) { narrator.Watch(job); };
+  JM_ASSIGN_OR_RETURN(const bool done, follower.Follow(take, watch));
+  narrator.Hide();
   printer.Finish();
   if (!done) return app.EndOfWait();
   app.Say(fmt::format("job {} is {}", core::FormatJobId(request.job.id),

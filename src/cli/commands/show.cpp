@@ -17,11 +17,13 @@ Result<views::JobDetails::Item> Look(const client::Context& context, core::JobId
   JM_ASSIGN_OR_RETURN(auto attempts, context.Await(context.stores.jobs->Attempts(id)));
   JM_ASSIGN_OR_RETURN(auto exits, context.Await(context.stores.jobs->Exits(id)));
   JM_ASSIGN_OR_RETURN(auto deliveries, context.Await(context.stores.outbox->Deliveries(id)));
+  auto output = client::FindLastOutput(context.paths, job);
   return views::JobDetails::Item{.job = std::move(job),
                                  .attempts = std::move(attempts),
                                  .exits = std::move(exits),
                                  .deliveries = std::move(deliveries),
-                                 .logs = context.paths.JobDir(id.value).string()};
+                                 .logs = context.paths.JobDir(id.value).string(),
+                                 .output = std::move(output)};
 }
 
 Result<int> RunShow(App& app, const std::vector<std::string>& jobs) {

@@ -10,6 +10,7 @@
 #include "cli/views/waited.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/wait_goal.hpp"
+#include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -22,6 +23,7 @@ struct WaitOptions {
 
 base::Result<std::vector<std::string>> ReadStates(const std::vector<std::string>& given) {
   std::vector<std::string> known = StatusWords();
+  std::erase(known, "STARTING");  // passes by too quickly to be waited for
   known.emplace_back(client::kDone);
   return ReadStatusWords("--for", given, known);
 }
@@ -59,6 +61,7 @@ base::Result<int> RunWait(App& app, const WaitOptions& options) {
     view.rows.push_back({.id = job.id,
                          .name = job.name,
                          .state = std::string(core::StateName(job.state)),
+                         .status = std::string(core::StatusWord(job)),
                          .reached = reached,
                          .exit_code = ExitCodeOfWait(job, for_states, reached),
                          .why = job.why});

@@ -12,16 +12,14 @@
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/last_words.hpp"
+#include "jobman/controller/times.hpp"
 #include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
 
-void AddLastWords(const std::optional<client::LastWords>& words, core::Explanation& why) {
-  if (!words) return;
-  why.facts.push_back(fmt::format("host {} wrote last in {}:", words->host, words->stage));
-  for (const std::string& line : words->lines) why.facts.push_back("  " + line);
-}
+static_assert(core::kHostIsTriedFor == controller::kUnreachableLimit,
+              "what is said is what is done");
 
 base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
@@ -42,15 +40,19 @@ base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
     JM_ASSIGN_OR_RETURN(const auto deliveries,
                         context.Await(context.stores.outbox->Deliveries(id)));
     for (std::string& trouble : views::HookTroubles(deliveries, app.Now())) {
-      why.facts.push_back("hook: " + std::move(trouble));
+      why.facts.push_back(std::move(trouble));
     }
     JM_ASSIGN_OR_RETURN(const auto exits, context.Await(context.stores.jobs->Exits(id)));
-    AddLastWords(client::FindLastWords(context.paths, job, exits), why);
+    if (const auto output = client::FindLastOutput(context.paths, job)) {
+      why.facts.push_back("last output " + client::LastOutputText(*output, app.Now()));
+    }
+    auto words = client::FindLastWords(context.paths, job, exits);
     if (!controller && core::NeedsCare(job)) {
       why.facts.emplace_back("no controller is running, so nothing happens");
       if (why.next_step.empty()) why.next_step = "jobman controller start, or jobman tick";
     }
-    view.rows.push_back({.id = id, .name = job.name, .why = std::move(why)});
+    view.rows.push_back(
+        {.id = id, .name = job.name, .why = std::move(why), .words = std::move(words)});
   }
   app.Show(view);
   return kSuccess;

@@ -13,6 +13,7 @@
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/revise_job.hpp"
 #include "jobman/client/set_wishes.hpp"
+#include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -96,6 +97,7 @@ base::Result<int> RunWish(App& app, WishOptions options) {
     view.rows.push_back({.id = job.id,
                          .name = job.name,
                          .state = std::string(core::StateName(job.state)),
+                         .status = std::string(core::StatusWord(job)),
                          .settled = options.wait || one.true_already,
                          .runs_already = !options.wait && one.true_already &&
                                          options.order.wish == core::Wish::kRun,

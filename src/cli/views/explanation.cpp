@@ -13,17 +13,28 @@ std::string Line(std::string_view label, const std::string& text, const ui::Styl
                      ui::Clean(text, style.utf8));
 }
 
+std::string HeadOf(const client::LastWords& words) {
+  return fmt::format("host {} wrote last in {}:", words.host, words.stage);
+}
+
+std::string WordsText(const client::LastWords& words, const ui::Style& style) {
+  std::string text = "  " + ui::Paint(ui::Tone::kDim, HeadOf(words), style) + "\n";
+  for (const std::string& line : words.lines) text += "    " + ui::Clean(line, style.utf8) + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string RenderText(const Explanations& view, const ui::Style& style) {
   std::string text;
-  for (const auto& [id, name, why] : view.rows) {
+  for (const auto& [id, name, why, words] : view.rows) {
     text += fmt::format("{} {}: {}\n", core::FormatJobId(id), ui::Clean(name, style.utf8),
-                        ui::Paint(ToneOfState(why.state), why.state, style));
+                        ui::Paint(ToneOfState(why.status), why.status, style));
     text += Line("because", why.because, style);
     for (const std::string& fact : why.facts) text += Line("fact", fact, style);
     text += Line("waits for", why.waits_for, style);
     text += Line("next", why.next_step, style);
+    if (words) text += WordsText(*words, style);
   }
   return text;
 }
@@ -36,12 +47,18 @@ std::string RenderQuiet(const Explanations& view) {
 
 base::OrderedJson ToJson(const Explanations& view) {
   base::OrderedJson jobs = base::OrderedJson::array();
-  for (const auto& [id, name, why] : view.rows) {
+  for (const auto& [id, name, why, words] : view.rows) {
+    std::vector<std::string> facts = why.facts;
+    if (words) {
+      facts.push_back(HeadOf(*words));
+      for (const std::string& line : words->lines) facts.push_back("  " + line);
+    }
     jobs.push_back({{"id", id.value},
                     {"name", name},
                     {"state", why.state},
+                    {"status", why.status},
                     {"because", why.because},
-                    {"facts", why.facts},
+                    {"facts", facts},
                     {"waits_for", why.waits_for},
                     {"next_step", why.next_step}});
   }

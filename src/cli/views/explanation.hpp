@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "jobman/base/json.hpp"
+#include "jobman/client/last_words.hpp"
 #include "jobman/core/explain.hpp"
 #include "jobman/ui/text.hpp"
 
@@ -15,6 +17,7 @@ struct Explanations {
     core::JobId id = {};
     std::string name = {};
     core::Explanation why = {};
+    std::optional<client::LastWords> words = {};
   };
   std::vector<Row> rows = {};
 };

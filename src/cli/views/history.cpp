@@ -15,6 +15,13 @@ bool OfSeveralJobs(const History& view) {
   });
 }
 
+/// What the line is about: a state, a host, a slice, the user's command.
+ui::Cell WhatOf(const ports::Event& event, bool details) {
+  if (event.kind == "state") return {event.subject, ToneOfState(event.subject)};
+  if (event.kind == "hook" && !details) return {"hook"};
+  return {event.kind == "note" ? "" : event.subject};
+}
+
 base::OrderedJson ToJson(const ports::Event& event) {
   return {{"number", event.number}, {"at", base::FormatRfc3339(event.at)},
           {"job", event.job.value}, {"attempt", event.attempt},
@@ -26,20 +33,18 @@ base::OrderedJson ToJson(const ports::Event& event) {
 
 std::string RenderText(const History& view, const ui::Style& style) {
   const bool name_job = OfSeveralJobs(view);
-  std::vector<ui::Column> columns = {{.header = "TIME (UTC)"},
-                                     {.header = "ATTEMPT", .right = true},
-                                     {.header = "KIND"},
-                                     {.header = "SUBJECT", .flexible = 1},
-                                     {.header = "TEXT", .flexible = 1}};
+  std::vector<ui::Column> columns = {
+      {.header = "TIME (UTC)"}, {.header = "ATTEMPT", .right = true}, {.header = "WHAT"}};
+  if (view.details) columns.insert(columns.end() - 1, {.header = "KIND"});
   if (name_job) columns.insert(columns.begin(), {.header = "JOB"});
+  columns.push_back({.header = "TEXT", .wraps = true});
   ui::Table table(std::move(columns));
   for (const ports::Event& event : view.events) {
-    std::vector<ui::Cell> row = {
-        base::FormatDateTime(event.at),
-        std::to_string(event.attempt),
-        event.kind,
-        {event.subject, event.kind == "state" ? ToneOfState(event.subject) : ui::Tone::kPlain},
-        event.text};
+    std::vector<ui::Cell> row = {{base::FormatDateTime(event.at), ui::Tone::kDim},
+                                 std::to_string(event.attempt),
+                                 WhatOf(event, view.details),
+                                 event.text};
+    if (view.details) row.insert(row.end() - 2, event.kind);
     if (name_job) row.insert(row.begin(), core::FormatJobId(event.job));
     table.AddRow(std::move(row));
   }

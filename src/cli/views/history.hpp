@@ -9,9 +9,10 @@
 
 namespace jobman::cli::views {
 
-/// `jobman history`: events of the journal, oldest first.
+/// `jobman history`: events of the journal, oldest first. Their texts are never cut.
 struct History {
   std::vector<ports::Event> events = {};
+  bool details = false;  ///< with the kind of each line
 };
 std::string RenderText(const History& view, const ui::Style& style);
 /// Only the texts of the events.

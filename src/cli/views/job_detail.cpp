@@ -68,7 +68,7 @@ std::string SliceText(const core::Slice& slice) {
 std::string ResultText(const Job& job) {
   const auto* done = std::get_if<core::Done>(&job.state);
   if (done == nullptr) return {};
-  if (done->error) return done->error->ToString();
+  if (done->error) return core::ErrorSentence(*done->error);
   const bool ran =
       done->outcome == core::Outcome::kSucceeded || done->outcome == core::Outcome::kFailed;
   return ran ? fmt::format("exit code {}", done->exit_code) : std::string{};
@@ -101,14 +101,18 @@ std::string RenderAttempts(const std::vector<ports::AttemptRecord>& attempts, co
 
 std::string RenderItem(const JobDetails::Item& item, core::TimePoint now, const ui::Style& style) {
   const Job& job = item.job;
-  const std::string_view state = core::StateName(job.state);
+  const std::string_view state = core::StatusWord(job);
   Sheet sheet(style);
   sheet.Line("job", core::FormatJobId(job.id) + " " + job.name);
-  sheet.Line("status", StatusText(state, core::FamiliarStatus(job)), ToneOfState(state));
+  sheet.Line(
+      "status",
+      core::IsStarting(job) ? std::string(state) : StatusText(state, core::FamiliarStatus(job)),
+      ToneOfState(state));
   sheet.Line("since",
              fmt::format("{} UTC, {} ago", base::FormatDateTime(job.since), Ago(job.since, now)));
   sheet.Line("why", job.why);
   sheet.Line("result", ResultText(job));
+  if (item.output) sheet.Line("output", client::LastOutputText(*item.output, now));
   sheet.Line("user", job.user);
   sheet.Line("created", base::FormatDateTime(job.created_at) + " UTC");
   sheet.Line("labels", LabelsText(job.spec.labels));
@@ -158,6 +162,14 @@ base::OrderedJson ToJson(const ports::HookDelivery& delivery) {
           {"error", delivery.error}};
 }
 
+base::OrderedJson ToJson(const std::optional<client::LastOutput>& output) {
+  if (!output) return nullptr;
+  return {{"host", output->host},
+          {"stage", output->stage},
+          {"at", base::FormatRfc3339(output->at)},
+          {"line", output->line}};
+}
+
 base::OrderedJson ToJson(const JobDetails::Item& item);
 
 template <class Records>
@@ -173,6 +185,7 @@ base::OrderedJson ToJson(const JobDetails::Item& item) {
           {"name", job.name},
           {"user", job.user},
           {"state", core::StateName(job.state)},
+          {"status", core::StatusWord(job)},
           {"familiar", core::FamiliarStatus(job)},
           {"state_data", core::StateToJson(job.state)},
           {"since", base::FormatRfc3339(job.since)},
@@ -184,6 +197,7 @@ base::OrderedJson ToJson(const JobDetails::Item& item) {
           {"spent", core::SpentToJson(job.spent)},
           {"slice", job.slice ? core::SliceToJson(*job.slice) : base::Json()},
           {"abandoned_requests", core::AbandonedToJson(job.abandoned)},
+          {"last_output", ToJson(item.output)},
           {"stage", job.stage ? core::StageToJson(*job.stage) : base::Json()},
           {"attempts", ArrayJson(item.attempts)},
           {"exits", ArrayJson(item.exits)},
@@ -201,13 +215,14 @@ std::vector<std::string> HookTroubles(const std::vector<ports::HookDelivery>& de
     const bool told = !delivery.next_try && delivery.error.empty();
     const bool fresh = delivery.next_try && delivery.tries == 0;
     if (told || fresh) continue;
-    std::string next = fmt::format("given up after {} tries", delivery.tries);
+    std::string next = "given up";
     if (delivery.next_try) {
       const auto wait = *delivery.next_try - now;
       next = "again " + (wait > core::Duration{0} ? "in " + base::FormatDuration(wait) : "now");
     }
-    sentences.push_back(fmt::format("{} was not told that the job {}: {}: {}", delivery.target,
-                                    delivery.event, delivery.error, next));
+    sentences.push_back(fmt::format("{} failed: {}; {} {}, {}", ports::HookText(delivery),
+                                    delivery.error, delivery.tries,
+                                    delivery.tries == 1 ? "try" : "tries", next));
   }
   return sentences;
 }
@@ -241,7 +256,7 @@ std::string RenderText(const JobDetails& view, const ui::Style& style) {
 std::string RenderQuiet(const JobDetails& view) {
   std::string text;
   for (const JobDetails::Item& item : view.items)
-    text += fmt::format("{} {}\n", core::FormatJobId(item.job.id), core::StateName(item.job.state));
+    text += fmt::format("{} {}\n", core::FormatJobId(item.job.id), core::StatusWord(item.job));
   return text;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "jobman/base/json.hpp"
+#include "jobman/client/last_words.hpp"
 #include "jobman/ports/records.hpp"
 #include "jobman/ui/text.hpp"
 
@@ -17,6 +19,7 @@ struct JobDetails {
     std::vector<ports::ExitRecord> exits = {};         ///< of all attempts
     std::vector<ports::HookDelivery> deliveries = {};  ///< delivered, waiting and given up
     std::string logs = {};                             ///< folder of the job's files
+    std::optional<client::LastOutput> output = {};
   };
   std::vector<Item> items = {};
   core::TimePoint now = {};

@@ -16,6 +16,33 @@ namespace {
 
 using ports::JobSummary;
 
+/// Jobs that are over and hold nothing are history.
+ui::Tone AgeTone(const JobSummary& job) {
+  return job.familiar == "DEAD" ? ui::Tone::kDim : ui::Tone::kPlain;
+}
+
+bool IsWaiting(const JobSummary& job) {
+  return job.search && job.familiar == "QUEUEING";
+}
+
+/// Since when the job waits for a slice, over all its requests; otherwise since it is in its state.
+core::TimePoint SinceOf(const JobSummary& job) {
+  return IsWaiting(job) ? job.search->since : job.since;
+}
+
+/// The last decision; what it said of the wait when that began is counted as it is now.
+std::string WhyOf(const JobSummary& job, core::TimePoint now) {
+  std::string tries;
+  if (IsWaiting(job) && job.search->tries > 1) tries = fmt::format("; {} tries", job.search->tries);
+  if (!job.pause || job.pause->for_maintenance) return job.why + tries;
+  std::string_view what = job.pause->error.message;
+  if (what.ends_with('.')) what.remove_suffix(1);
+  if (!job.why.starts_with(what)) return job.why + tries;
+  const core::Duration left = job.pause->until - now;
+  const std::string when = left > core::Duration{0} ? "in " + base::FormatDuration(left) : "now";
+  return fmt::format("{}: next try {}{}", what, when, tries);
+}
+
 // Member by member: a braced list would copy its values, and there are many rows.
 base::OrderedJson ToJson(const JobSummary& job) {
   base::OrderedJson row;
@@ -26,10 +53,13 @@ base::OrderedJson ToJson(const JobSummary& job) {
   row["zone"] = job.zone;
   row["host0"] = job.host0;
   row["state"] = job.state;
+  row["status"] = job.status;
   row["familiar"] = job.familiar;
   row["attempt"] = job.attempt;
   row["since"] = base::FormatRfc3339(job.since);
   row["why"] = job.why;
+  row["waits_since"] = TimeJson(IsWaiting(job) ? std::optional(job.search->since) : std::nullopt);
+  row["tries"] = IsWaiting(job) ? job.search->tries : 0;
   row["labels"] = job.labels;
   return row;
 }
@@ -46,7 +76,7 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
   const auto text = [](std::string JobSummary::*member) {
     return [member](const JobSummary& job) { return ui::Cell(OrDash(job.*member)); };
   };
-  return {
+  std::vector<Part> parts = {
       {{.header = "ID"}, [](const JobSummary& job) { return ui::Cell(core::FormatJobId(job.id)); }},
       {{.header = "USER", .flexible = 2, .drop = 2}, text(&JobSummary::user), "user "},
       {{.header = "NAME", .flexible = 3, .enough = 32}, text(&JobSummary::name)},
@@ -55,13 +85,26 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
       {{.header = "HOST0", .drop = 1}, text(&JobSummary::host0), "host 0 "},
       {{.header = "STATUS"},
        [with_familiar](const JobSummary& job) {
-         return ui::Cell(StatusText(job.state, with_familiar ? job.familiar : ""),
-                         ToneOfState(job.state));
+         const bool adds = with_familiar && job.status == job.state;
+         return ui::Cell(StatusText(job.status, adds ? job.familiar : ""), ToneOfState(job.status));
        }},
       {{.header = "SINCE"},
-       [&view](const JobSummary& job) { return ui::Cell(Ago(job.since, view.now)); }},
-      {{.header = "WHY", .flexible = 1, .enough = 24}, text(&JobSummary::why)},
+       [&view](const JobSummary& job) {
+         return ui::Cell(Ago(SinceOf(job), view.now), AgeTone(job));
+       }},
+      {{.header = "WHY", .flexible = 1, .enough = 24},
+       [&view](const JobSummary& job) {
+         return ui::Cell(OrDash(WhyOf(job, view.now)), AgeTone(job));
+       }},
   };
+  if (view.outputs) {
+    parts.push_back(
+        {{.header = "LAST OUTPUT", .flexible = 1, .enough = 24}, [&view](const JobSummary& job) {
+           const auto output = view.outputs->find(job.id);
+           return ui::Cell(output == view.outputs->end() ? "-" : output->second);
+         }});
+  }
+  return parts;
 }
 
 bool IsShared(const Part& part, const std::vector<JobSummary>& jobs) {

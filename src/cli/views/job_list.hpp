@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,8 @@ struct JobList {
   std::vector<ports::JobSummary> jobs = {};
   core::TimePoint now = {};
   bool wide = false;  ///< every column, whole
+  /// With --details: what the hosts of a job wrote last, and when.
+  std::optional<std::map<core::JobId, std::string>> outputs = {};
   bool header = true;
   int height = 0;  ///< lines that fit the window; more jobs are only counted; 0: no limit
 };

@@ -10,7 +10,7 @@ std::string RenderText(const Waited& view, const ui::Style& style) {
   std::string text;
   for (const Waited::Row& row : view.rows) {
     text += fmt::format("job {} ({}) is {}: {}\n", core::FormatJobId(row.id), row.name,
-                        ui::Paint(ToneOfState(row.state), row.state, style), row.why);
+                        ui::Paint(ToneOfState(row.status), row.status, style), row.why);
   }
   return text;
 }
@@ -27,6 +27,7 @@ base::OrderedJson ToJson(const Waited& view) {
     jobs.push_back({{"id", row.id.value},
                     {"name", row.name},
                     {"state", row.state},
+                    {"status", row.status},
                     {"reached", row.reached},
                     {"exit_code", row.exit_code},
                     {"why", row.why}});

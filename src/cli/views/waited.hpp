@@ -14,9 +14,10 @@ struct Waited {
   struct Row {
     core::JobId id = {};
     std::string name = {};
-    std::string state = {};
-    bool reached = false;  ///< the job got into a state that was waited for
-    int exit_code = 0;     ///< what this job contributes to the process's exit code
+    std::string state = {};   ///< core::StateName()
+    std::string status = {};  ///< core::StatusWord()
+    bool reached = false;     ///< the job got into a state that was waited for
+    int exit_code = 0;        ///< what this job contributes to the process's exit code
     std::string why = {};
   };
   std::vector<Row> rows = {};

@@ -9,9 +9,9 @@ std::string RenderText(const Wished& view, const ui::Style&) {
   for (const Wished::Row& row : view.rows) {
     const std::string id = core::FormatJobId(row.id);
     if (row.runs_already) {
-      text += fmt::format("job {} ({}) is already {}; nothing to do\n", id, row.name, row.state);
+      text += fmt::format("job {} ({}) is already {}; nothing to do\n", id, row.name, row.status);
     } else if (row.settled) {
-      text += fmt::format("job {} ({}) is {}: {}\n", id, row.name, row.state, row.why);
+      text += fmt::format("job {} ({}) is {}: {}\n", id, row.name, row.status, row.why);
     } else {
       text += fmt::format("{} job {} ({}); progress: jobman why {}\n", view.said, id, row.name, id);
     }
@@ -28,8 +28,11 @@ std::string RenderQuiet(const Wished& view) {
 base::OrderedJson ToJson(const Wished& view) {
   base::OrderedJson jobs = base::OrderedJson::array();
   for (const Wished::Row& row : view.rows) {
-    jobs.push_back(
-        {{"id", row.id.value}, {"name", row.name}, {"state", row.state}, {"why", row.why}});
+    jobs.push_back({{"id", row.id.value},
+                    {"name", row.name},
+                    {"state", row.state},
+                    {"status", row.status},
+                    {"why", row.why}});
   }
   return {{"jobs", jobs}};
 }

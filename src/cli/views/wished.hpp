@@ -14,7 +14,8 @@ struct Wished {
   struct Row {
     core::JobId id = {};
     std::string name = {};
-    std::string state = {};
+    std::string state = {};     ///< core::StateName()
+    std::string status = {};    ///< core::StatusWord()
     bool settled = false;       ///< the command waited until the wish was fulfilled
     bool runs_already = false;  ///< it was to run, and is on its way
     std::string why = {};

@@ -14,7 +14,8 @@ ui::Tone ToneOfState(std::string_view state) {
   if (state == "RUNNING" || state == "SUCCEEDED") return ui::Tone::kGood;
   if (state == "FAILED") return ui::Tone::kBad;
   if (state == "CANCELLED" || state == "DELETED") return ui::Tone::kDim;
-  return ui::Tone::kBusy;
+  if (state == "QUEUED" || state == "WAITING" || state == "BACKOFF") return ui::Tone::kBusy;
+  return ui::Tone::kMoves;
 }
 
 std::string StatusText(std::string_view state, std::string_view familiar) {

@@ -229,9 +229,7 @@ void BeginWork(Turn& turn) {
 }
 
 void EnterQueue(Turn& turn) {
-  const std::string tries = TriesText(turn.job.search, turn.now);
-  turn.Enter(Waiting{}, "queued resource " + turn.slice_name() + " is in the queue" +
-                            (tries.empty() ? "" : "; " + tries));
+  turn.Enter(Waiting{}, "queued resource " + turn.slice_name() + " is in the queue");
 }
 
 void AdvanceByView(Turn& turn) {

@@ -54,7 +54,7 @@ struct Folder {
   Facts operator()(const HostReport& report) const {
     const bool current =
         job.stage && report.attempt == job.attempt && report.stage == job.stage->id;
-    return current ? FoldReport(*job.stage, report.run, now) : Facts{};
+    return current ? FoldReport(job, report.run, now) : Facts{};
   }
   Facts operator()(const Silence& silence) const { return FoldOutputSilence(job, silence, now); }
   Facts operator()(const BadOutput& bad) const { return FoldBadOutput(job, bad); }

@@ -1,11 +1,59 @@
 // How host reports change the record of the stage.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/reconcile/fold_parts.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::core {
+namespace {
 
-Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now) {
+bool CannotStart(const HostRun& run) {
+  return run.phase == HostPhase::kPending && run.error;
+}
+
+bool IsSameTrouble(const HostRun& a, const HostRun& b) {
+  return a.error->code == b.error->code && a.error->reason == b.error->reason;
+}
+
+/// "host 0 refuses login as root; check ssh.user and ssh.private_key"
+std::string TroubleText(const Job& job, const HostRun& run) {
+  if (run.error->reason == base::Reason::kHostAuth) {
+    return fmt::format("host {} refuses login as {}; check ssh.user and ssh.private_key", run.host,
+                       job.spec.ssh.user);
+  }
+  return fmt::format("host {} cannot start {} yet: {}", run.host, job.stage->name,
+                     run.error->message);
+}
+
+/// What a report says to those who wait for the stage to start: trouble of a new kind, which is
+/// said of one host only, and its end.
+std::string NoteOnStart(const Job& job, const HostRun& before, const HostRun& run) {
+  const auto& hosts = job.stage->hosts;
+  if (job.stage->stop) return {};
+  if (CannotStart(run)) {
+    const bool known =
+        (CannotStart(before) && IsSameTrouble(before, run)) ||
+        std::any_of(hosts.begin(), hosts.end(), [&](const HostRun& other) {
+          return other.host != run.host && CannotStart(other) && IsSameTrouble(other, run);
+        });
+    return known ? std::string() : TroubleText(job, run);
+  }
+  if (!CannotStart(before) || Ended(run)) return {};
+  const auto next = std::find_if(hosts.begin(), hosts.end(), CannotStart);
+  if (next != hosts.end()) return run.host < next->host ? TroubleText(job, *next) : std::string();
+  const auto started = std::count_if(hosts.begin(), hosts.end(), [](const HostRun& one) {
+    return one.phase != HostPhase::kPending;
+  });
+  return fmt::format("started {} on {} of {}", job.stage->name, started,
+                     base::Plural(static_cast<std::int64_t>(hosts.size()), "host"));
+}
+
+}  // namespace
+
+Facts FoldReport(Job& job, const HostRun& news, TimePoint now) {
+  Stage& stage = *job.stage;
   const auto found = std::find_if(stage.hosts.begin(), stage.hosts.end(),
                                   [&](const HostRun& run) { return run.host == news.host; });
   if (found == stage.hosts.end()) return {};
@@ -25,6 +73,7 @@ Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now) {
     if (!run.notice) run.notice = before.notice;
     if (run.error && IsUnreachable(*run.error))
       run.silent_since = before.silent_since.value_or(now);
+    facts.note = NoteOnStart(job, before, run);
   }
   // It was given up: what the command left behind may run on.
   if (ended && settled && !run.settled && run.phase == HostPhase::kExited) run.error = news.error;

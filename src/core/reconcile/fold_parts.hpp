@@ -15,7 +15,7 @@ Facts FoldFailure(Slice& slice, const OperationFailed& failed);
 Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now);
 Facts FoldLateDelete(AbandonedRequest& request, const DeleteAnswered& answer, TimePoint now);
 // fold_host.cpp
-Facts FoldReport(Stage& stage, const HostRun& news, TimePoint now);
+Facts FoldReport(Job& job, const HostRun& news, TimePoint now);  // of the current stage
 /// Nothing runs on these hosts any more, and nothing needs to be stopped there.
 void LoseRuns(Stage& stage, const std::vector<int>& hosts, const std::string& why);
 // watchdog.cpp

@@ -5,6 +5,9 @@
 
 #include <cerrno>
 
+#include "cli/commands.hpp"
+#include "cli/help.hpp"
+#include "jobman/base/strings.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/string_sink.hpp"
@@ -76,6 +79,44 @@ TEST_F(RunTest, HelpGoesToStdoutAndNoArgumentsAreAUsageError) {
   EXPECT_EQ(Run({}), kUsage);
   EXPECT_THAT(err_.text, HasSubstr("Usage: jobman"));
   EXPECT_THAT(out_.text, IsEmpty());
+}
+
+TEST_F(RunTest, HelpOfACommandIsItsHelpOption) {
+  EXPECT_EQ(Run({"exec", "--help"}), kSuccess);
+  const std::string help = out_.Take();
+  EXPECT_THAT(help, HasSubstr("Examples:\n    jobman exec 42 "));
+  EXPECT_EQ(Run({"help", "exec"}), kSuccess);
+  EXPECT_EQ(out_.Take(), help);
+  EXPECT_EQ(Run({"help"}), kSuccess);
+  EXPECT_THAT(out_.Take(), HasSubstr("Usage: jobman"));
+  EXPECT_EQ(Run({"help", "exce"}), kUsage);
+  EXPECT_THAT(err_.text, HasSubstr("did you mean \"exec\"?"));
+}
+
+TEST_F(RunTest, EveryCommandHasExamples) {
+  for (const Command& command : Commands()) {
+    EXPECT_THAT(ExamplesOf(command.name), testing::Not(IsEmpty())) << command.name;
+  }
+}
+
+TEST_F(RunTest, HelpFitsIntoTheTerminal) {
+  environment_.around = {.out_tty = true, .ioctl_width = 60};
+  for (const Command& command : Commands()) {
+    ASSERT_EQ(Run({std::string(command.name), "--help"}), kSuccess);
+    for (const std::string& line : base::Split(out_.Take(), '\n')) {
+      const bool one_word = line.substr(line.find_last_of(' ') + 1).size() > 30;
+      const bool example = line.starts_with("    jobman") || line.starts_with("    *");
+      EXPECT_TRUE(line.size() <= 60 || one_word || example) << line;
+    }
+  }
+}
+
+TEST(WrapHelp, BreaksBetweenWordsBelowTheDescription) {
+  const std::string head = "  -s,--status STATUS,...      ";
+  EXPECT_EQ(WrapHelp(head + "Only these: a state\nshort\n", 42),
+            head + "Only these:\n" + std::string(30, ' ') + "a state\nshort\n");
+  EXPECT_EQ(WrapHelp(head + "Only these: a state", 0), head + "Only these: a state");
+  EXPECT_EQ(WrapHelp("    jobman list -s running", 10), "    jobman list -s running");
 }
 
 TEST_F(RunTest, GlobalOptionsPrecedeOrFollowTheCommand) {

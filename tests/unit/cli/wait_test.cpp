@@ -68,6 +68,29 @@ TEST_F(Wait, WithoutAStateEndsWithTheWorstExitCodeOfTheJobs) {
   EXPECT_THAT(ended.err, HasSubstr("000002  FAILED"));
 }
 
+TEST_F(Wait, SaysOnceAMinuteWhatItWaitsFor) {
+  for (int i = 0; i < 13; ++i) Nothing();  // of ten seconds each
+  Then([](auto& store) { Move(store, 1, core::Done{}, "done"); });
+  const std::string err = world_.Run({"wait", "1"}).err;
+  EXPECT_THAT(err, HasSubstr("    1m  RUNNING for "));
+  EXPECT_THAT(err, HasSubstr("    2m  RUNNING for "));
+  EXPECT_THAT(err, HasSubstr(": waits for the next stage; next: jobman why 000001\n"));
+  EXPECT_THAT(err, testing::Not(HasSubstr("    3m")));
+}
+
+TEST_F(Wait, OnATerminalTheLineIsRewrittenInPlace) {
+  world_.around.err_tty = true;
+  world_.around.term = "xterm";
+  for (int i = 0; i < 3; ++i) Nothing();
+  Then([](auto& store) { Move(store, 1, core::Done{}, "done"); });
+  Then([](auto& store) { Move(store, 2, core::Done{}, "done"); });
+  const std::string err = world_.Run({"wait", "1", "2"}).err;
+  EXPECT_THAT(err, HasSubstr("2 of 2 jobs to go: 000001 RUNNING "));
+  EXPECT_THAT(err, HasSubstr("1 of 2 jobs to go: 000002 RUNNING "));
+  EXPECT_THAT(err, HasSubstr("\r\x1b[2K"));
+  EXPECT_THAT(world_.Run({"wait", "1", "-q"}).err, testing::Not(HasSubstr("to go")));
+}
+
 TEST_F(Wait, ForAStateSucceedsAsSoonAsItIsReached) {
   EXPECT_EQ(world_.Run({"wait", "1", "--for=running"}).exit_code, 0);
   EXPECT_EQ(pauses_, 0);

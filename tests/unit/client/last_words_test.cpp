@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/support/sample_job.hpp"
 #include "tests/unit/client/logs.hpp"
 
@@ -76,6 +78,23 @@ TEST_F(LastWordsTest, ThereAreNoneWhereNoExitCodeIsTheCause) {
   EXPECT_FALSE(Find());
   job_.state = core::Done{.outcome = core::Outcome::kSucceeded};
   EXPECT_FALSE(Find());
+}
+
+TEST_F(LastWordsTest, TheLastOutputIsThatOfTheHostThatWroteLast) {
+  job_.state = core::Running{};
+  EXPECT_FALSE(FindLastOutput(logs_.paths(), job_)) << "nothing runs";
+  job_.stage = core::Stage{.name = "run"};
+  EXPECT_FALSE(FindLastOutput(logs_.paths(), job_)) << "nothing was written";
+  logs_.WriteLog(7, 2, "run", 0, "step 1\n");
+  logs_.WriteLog(7, 2, "run", 1, "step 1\n\x1b[1mstep 2\n");
+  const auto past = std::filesystem::file_time_type::clock::now() - std::chrono::hours{1};
+  std::filesystem::last_write_time(logs_.paths().LogPath(7, 2, "run", 0), past);
+  const auto output = FindLastOutput(logs_.paths(), job_);
+  ASSERT_TRUE(output);
+  EXPECT_EQ(output->host, 1);
+  EXPECT_EQ(output->line, "?[1mstep 2");
+  EXPECT_EQ(LastOutputText(*output, output->at + std::chrono::seconds{12}),
+            "12s ago, host 1: ?[1mstep 2");
 }
 
 }  // namespace

@@ -51,6 +51,18 @@ TEST_F(WaitGoalTest, TheStateThatAJobIsInCountsAtOnce) {
   EXPECT_TRUE(goal.Reached(job));
 }
 
+TEST_F(WaitGoalTest, ACommandThatNoHostRunsYetIsNotRunning) {
+  WaitGoal goal({"RUNNING"});
+  core::Job job = Move(Put(test::JobBuilder().Build()), core::Provisioning{});
+  ASSERT_TRUE(goal.Begin(Context(), {job.id}).ok());
+  job.stage = core::Stage{.name = "run", .hosts = {{.host = 0}}};
+  job = Move(job, core::Running{});
+  EXPECT_FALSE(Settled(goal, job));
+  job.stage->hosts[0].phase = core::HostPhase::kRunning;
+  ASSERT_TRUE(store_.Commit({.job = job}, 0).ok());
+  EXPECT_TRUE(Settled(goal, *store_.Get(job.id)));
+}
+
 TEST_F(WaitGoalTest, TheFamiliarWordsNameStates) {
   const core::Job setup = Move(Running(), core::Setup{});
   WaitGoal running = Begin({"RUNNING"}, setup);

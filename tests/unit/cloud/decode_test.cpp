@@ -58,6 +58,9 @@ TEST(DecodeNode, ReadsAnUpcomingMaintenance) {
   EXPECT_EQ(notice(R"({"type":"SCHEDULED","maintenanceStatus":"PENDING","canReschedule":true,
                        "windowStartTime":"2026-11-28T00:00:00Z"})"),
             core::Notice{.text = "SCHEDULED, PENDING, from 2026-11-28T00:00:00Z"});
+  EXPECT_EQ(notice(R"({"maintenanceStatus":"PENDING",
+                       "windowStartTime":"2026-11-28T00:00:00.123456789Z"})"),
+            core::Notice{.text = "PENDING, from 2026-11-28T00:00:00Z"});
   EXPECT_EQ(notice(R"({"type":"UNSCHEDULED","maintenanceStatus":"ONGOING"})"),
             (core::Notice{.imminent = true, .text = "UNSCHEDULED, ONGOING"}));
   EXPECT_EQ(notice("{}"), std::nullopt);

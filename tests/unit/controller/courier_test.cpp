@@ -86,7 +86,7 @@ TEST_F(CourierTest, TellsEachHookOnce) {
   Start();
   EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e1"));
   EXPECT_FALSE(courier_->Busy());
-  EXPECT_EQ(LastLine(), "told command e1");
+  EXPECT_EQ(LastLine(), "hook e1 (failed) was told");
   Put(0, "e2");
   courier_->PollNow();
   Turn();
@@ -97,8 +97,8 @@ TEST_F(CourierTest, RetriesAndGivesUpInTheEnd) {
   notifier_.fails = true;
   Put(0, "e1");
   Start();
-  EXPECT_THAT(LastLine(), HasSubstr("was not told (1 of 12 tries): "));
-  EXPECT_THAT(LastLine(), HasSubstr("nobody listens: again in 5s"));
+  EXPECT_THAT(LastLine(), HasSubstr("; try 1 of 12, "));
+  EXPECT_THAT(LastLine(), HasSubstr("nobody listens; try 1 of 12, again in 5s"));
   EXPECT_TRUE(courier_->Busy());
   courier_->PollNow();
   Turn();
@@ -109,7 +109,7 @@ TEST_F(CourierTest, RetriesAndGivesUpInTheEnd) {
     Turn();
   }
   EXPECT_EQ(notifier_.told.size(), 12U);
-  EXPECT_THAT(LastLine(), HasSubstr("nobody listens: given up"));
+  EXPECT_THAT(LastLine(), HasSubstr("nobody listens; try 12 of 12, given up"));
   EXPECT_FALSE(courier_->Busy());
   EXPECT_THAT(store_.Deliveries(id_)->at(0).error, HasSubstr("nobody listens"));
 }
@@ -135,8 +135,9 @@ TEST_F(CourierTest, ADeliveryThatEveryTickCutsShortIsGivenUpInTheEnd) {
     Start();
     base::RunTask(loop_, courier_->Stop());
     if (pass == 1) {
-      EXPECT_THAT(LastLine(), HasSubstr("was not told (1 of 12 tries): "));
-      EXPECT_THAT(LastLine(), HasSubstr("not done when the controller ended: again in 5s"));
+      EXPECT_THAT(LastLine(), HasSubstr("; try 1 of 12, "));
+      EXPECT_THAT(LastLine(),
+                  HasSubstr("not done when the controller ended; try 1 of 12, again in 5s"));
     }
     courier_.reset();
     clock_.Advance(minutes{10});

@@ -80,5 +80,14 @@ TEST(Table, HostileTextStaysInItsCell) {
   EXPECT_EQ(table.Render({}), "NAME     X\na b?[2J  1\n");
 }
 
+TEST(Table, TheLastColumnMayGoOnInTheNextLine) {
+  Table table({{.header = "WHAT"}, {.header = "TEXT", .wraps = true}});
+  table.AddRow({"hook", "one two three four five"});
+  table.AddRow({"", "six"});
+  EXPECT_EQ(table.Render({.width = 22}),
+            "WHAT  TEXT\nhook  one two three\n      four five\n      six\n");
+  EXPECT_EQ(table.Render({}), "WHAT  TEXT\nhook  one two three four five\n      six\n");
+}
+
 }  // namespace
 }  // namespace jobman::ui

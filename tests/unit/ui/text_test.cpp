@@ -60,5 +60,16 @@ TEST(Text, ColourOnlyWhenEnabled) {
   EXPECT_EQ(Paint(Tone::kPlain, "x", {.colour = true}), "x");
 }
 
+TEST(Text, NeighboursHaveDifferentColours) {
+  const Style colour{.colour = true};
+  EXPECT_NE(PaintHost(0, "host 0", colour), PaintHost(1, "host 0", colour));
+  EXPECT_EQ(PaintHost(0, "host 0", {}), "host 0");
+  for (int host = 0; host < 8; ++host) {
+    const std::string painted = PaintHost(host, "x", colour);
+    EXPECT_EQ(CleanText(painted, true), painted);
+    EXPECT_NE(painted, Paint(Tone::kBad, "x", colour)) << "red is for failures";
+  }
+}
+
 }  // namespace
 }  // namespace jobman::ui

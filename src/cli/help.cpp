@@ -1,0 +1,134 @@
+#include "cli/help.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli {
+namespace {
+
+constexpr const char* kGlobalOptions =
+    "Every command also takes --home, --endpoint, --json, --quiet, --no-color, --verbose: see "
+    "jobman --help.";
+
+constexpr std::string_view kExampleIndent = "    ";
+/// Where CLI11 begins the description of an option.
+constexpr std::size_t kDescription = 30;
+
+struct Examples {
+  std::string_view command = {};
+  std::string_view lines = {};
+};
+
+/// Each is a line that can be copied, followed by what it is for where that is not plain.
+constexpr std::array kExamples = {
+    Examples{"create",
+             "jobman create train.yaml\n"
+             "jobman create train.yaml --set tpu.zone=us-east5-a --dry-run\n"
+             "jobman create sweep-*.yaml --wait"},
+    Examples{"run",
+             "jobman run train.yaml\n"
+             "jobman run 42 --cmd-only"},
+    Examples{"list",
+             "jobman list -s running,failed\n"
+             "jobman list --watch\n"
+             "jobman list -l team=vision --sort since -v"},
+    Examples{"show",
+             "jobman show 42\n"
+             "jobman show train --json | jq .jobs[0].exits"},
+    Examples{"why", "jobman why 42"},
+    Examples{"history",
+             "jobman history 42\n"
+             "jobman history 42 -a 3 -k state,host"},
+    Examples{"logs",
+             "jobman logs -f 42\n"
+             "jobman logs 42 --host 0,3-7 --tail 20\n"
+             "jobman logs 42 --stage install -a 1"},
+    Examples{"wait",
+             "jobman wait 42 && echo done\n"
+             "jobman wait 42 43 --timeout 8h\n"
+             "jobman wait 42 --for running"},
+    Examples{"cancel", "jobman cancel 42\njobman cancel 'sweep-*' --wait"},
+    Examples{"resume",
+             "jobman resume 42\n"
+             "jobman resume 42 --set command.env.LR=0.01"},
+    Examples{"reboot", "jobman reboot 42\njobman reboot 42 --force"},
+    Examples{"requeue", "jobman requeue 42"},
+    Examples{"edit", "jobman edit 42"},
+    Examples{"delete", "jobman delete 42\njobman delete 'sweep-*' --yes --wait"},
+    Examples{"clean", "jobman clean 42"},
+    Examples{"gc", "jobman gc\njobman gc --zone us-east5-a,us-east5-b"},
+    Examples{"exec",
+             "jobman exec 42 -- uptime\n"
+             "jobman exec 42 -w 0,3-7 -- df -h /tmp"},
+    Examples{"ssh", "jobman ssh 42\njobman ssh 42 -w 3"},
+    Examples{"init", "jobman init train.yaml --accelerator v4-32 --zone us-central2-b"},
+    Examples{"config",
+             "jobman config check train.yaml\n"
+             "jobman config show train.yaml --origins"},
+    Examples{"controller", "jobman controller status\njobman controller run"},
+    Examples{"tick", "* * * * * jobman tick    (a line of a crontab)"},
+    Examples{"store", "jobman store adopt"},
+    Examples{"completion", "source <(jobman completion bash)"},
+    Examples{"help", "jobman help exec"},
+    Examples{"version", "jobman version --json"},
+};
+
+std::string FooterOf(std::string_view command) {
+  std::string text;
+  for (const std::string& line : base::Split(std::string(ExamplesOf(command)), '\n')) {
+    if (!line.empty()) text += std::string(kExampleIndent) + line + "\n";
+  }
+  return text.empty() ? kGlobalOptions : "Examples:\n" + text + "\n" + kGlobalOptions;
+}
+
+/// The column at which a line goes on: that of its description, else that of its text.
+std::size_t IndentOf(std::string_view line) {
+  const std::size_t text = std::min(line.find_first_not_of(' '), line.size());
+  const bool described = text == 2 && line.size() > kDescription && line[kDescription - 1] == ' ' &&
+                         line[kDescription] != ' ';
+  return described ? kDescription : text;
+}
+
+std::string WrapLine(const std::string& line, int width) {
+  const bool example = line.starts_with(kExampleIndent) && !line.starts_with("     ");
+  if (example || ui::DisplayWidth(line) <= width) return line;
+  const std::size_t indent = IndentOf(line);
+  return line.substr(0, indent) + ui::Wrap(line.substr(indent), static_cast<int>(indent), width);
+}
+
+}  // namespace
+
+std::string_view ExamplesOf(std::string_view command) {
+  const auto found = std::find_if(kExamples.begin(), kExamples.end(),
+                                  [&](const Examples& one) { return one.command == command; });
+  return found == kExamples.end() ? std::string_view() : found->lines;
+}
+
+void AddFooters(CLI::App& root) {
+  for (CLI::App* command : root.get_subcommands({})) {
+    command->footer(FooterOf(command->get_name()));
+    for (CLI::App* inner : command->get_subcommands({})) {
+      inner->footer(FooterOf(command->get_name()));
+    }
+  }
+}
+
+std::string WrapHelp(std::string_view text, int width) {
+  if (width <= 0) return std::string(text);
+  std::vector<std::string> lines = base::Split(std::string(text), '\n');
+  for (std::string& line : lines) line = WrapLine(line, width);
+  return base::Join(lines, "\n");
+}
+
+std::vector<std::string> HelpAsOption(std::vector<std::string> args, std::string_view command) {
+  if (command != "help") return args;
+  args.erase(std::find(args.begin(), args.end(), command));
+  args.emplace_back("--help");
+  return args;
+}
+
+}  // namespace jobman::cli
