@@ -36,7 +36,7 @@ bool Confirm(App& app, const std::string& doing, const std::vector<core::Job>& j
   app.terminal().Flush();
   const auto answer = ui::AskYesNo(app.terminal(), 0, doing + " " + Named(jobs) + "?");
   const bool may = !answer.ok() || *answer;
-  if (!may) app.Say("nothing was deleted");
+  if (!may) app.Say("nothing was done");
   return may;
 }
 

@@ -76,6 +76,8 @@ bool RunsOnHosts(const Path& path) {
          name == "docker.workdir" || name == "command.workdir" ||
          (name.starts_with("gcsfuse.") && name.ends_with("mount_path")) ||
          (name.starts_with("gcsfuse.") && name.ends_with("cache.prefix")) ||
+         (name.starts_with("gcsfuse.") && name.ends_with("cache.dir")) || name == "nfs.path" ||
+         (name.starts_with("ssh.identities[") && path.back() == "config_entry") ||
          (name.starts_with("setup[") && path.back() == "run");
 }
 

@@ -110,7 +110,22 @@ void ExpandCloud(Value& root) {
   cloud->children = {std::move(endpoint)};
 }
 
+namespace {
+
+/// A worker of a task queue is one of several, unless its file says which.
+void NumberWorkers(Value& root) {
+  const Value* const enabled = FindAt(root, {"job", "queue", "enabled"});
+  const bool serves = enabled != nullptr && enabled->is_scalar() && IsTrueText(enabled->text);
+  if (!serves || FindAt(root, {"job", "worker_num"}) != nullptr) return;
+  Value number = Scalar(std::string(kFreeNumber), enabled->pos);
+  number.key = "worker_num";
+  root.Find("job")->children.push_back(std::move(number));
+}
+
+}  // namespace
+
 void AddSuffix(Value& root) {
+  NumberWorkers(root);
   const Value* const suffix = FindAt(root, {"job", "worker_num"});
   if (suffix == nullptr || !suffix->is_scalar() || suffix->text == kFreeNumber) return;
   const auto append = [&](const char* section, const char* key, const std::string& text) {

@@ -24,6 +24,16 @@ void Copy(Value& root, const Value* old, std::string_view path, Diagnostics& out
   SetAt(root, path, std::move(value), out);
 }
 
+/// Gives the member its present name, unless that is written with a value.
+void Rename(Value* map, std::string_view old, std::string_view present) {
+  Value* const member = MemberOf(map, old);
+  if (member == nullptr) return;
+  const Value* const own = map->Find(present);
+  if (own != nullptr && !own->is_null()) return;
+  member->key = present;
+  std::erase_if(map->children, [&](const Value& one) { return &one == own; });
+}
+
 /// The steps of the first job files were the sections themselves.
 void TranslateModules(Value& root, Diagnostics& out) {
   Value* const setup = root.Find("setup");
@@ -43,8 +53,14 @@ void TranslateModules(Value& root, Diagnostics& out) {
 /// "${oc.env:NAME}" as the key of Brevo: the variable is named instead, so that its value is not
 /// part of the job.
 void TranslateKeyOfBrevo(Value& root) {
-  Value* const key = MemberOf(root.Find("brevo_email"), "api_key");
+  Value* const section = root.Find("brevo_email");
+  Value* const key = MemberOf(section, "api_key");
   if (key == nullptr || !key->is_scalar()) return;
+  for (const char* const needed : {"sender", "receiver"}) {
+    const Value* const other = MemberOf(section, needed);
+    const bool sends = other != nullptr && !other->is_null();
+    if (!sends) return void(*key = Value{.key = "api_key", .key_pos = key->key_pos});  // no mail
+  }
   std::string_view name = base::Trim(key->text);
   for (const std::string_view resolver : {"${oc.env:", "${env:"}) {
     if (!name.starts_with(resolver) || !name.ends_with('}')) continue;
@@ -64,12 +80,8 @@ void TranslateKeyOfBrevo(Value& root) {
 }  // namespace
 
 void TranslateOldKeys(Value& root, Diagnostics& out) {
-  Value* const command = root.Find("command");
-  Value* const run = MemberOf(command, "run");
-  if (run != nullptr && MemberOf(command, "cmd") == nullptr) run->key = "cmd";
-  Value* const docker = root.Find("docker");
-  Value* const work_dir = MemberOf(docker, "work_dir");
-  if (work_dir != nullptr && MemberOf(docker, "workdir") == nullptr) work_dir->key = "workdir";
+  Rename(root.Find("command"), "run", "cmd");
+  Rename(root.Find("docker"), "work_dir", "workdir");
   Value* const tpu = root.Find("tpu");
   Copy(root, MemberOf(tpu, "acceleratorType"), "tpu.accelerator", out);
   Copy(root, root.Find("loop"), "job.loop", out);

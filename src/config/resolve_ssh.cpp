@@ -3,7 +3,7 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <system_error>
 
 #include "config/names.hpp"
@@ -69,8 +69,11 @@ void AddOldIdentity(Reader& reader, core::SshSpec& ssh) {
                      .public_key = path_of("ssh.tpu_public_key"),
                      .authorize = true};
   if (old.private_key.empty()) return;
-  old.config_entry =
-      "Host 10.*\n  IdentityFile ~/.ssh/" + base::Path(old.private_key).filename().string() + "\n";
+  // The hosts have not met each other before, and there is nobody whom ssh could ask.
+  old.config_entry = "Host 10.*\n  IdentityFile ~/.ssh/" +
+                     base::Path(old.private_key).filename().string() +
+                     "\n  StrictHostKeyChecking accept-new\n"
+                     "  UserKnownHostsFile ~/.ssh/jobman-hosts-of-pods\n";
   reader.Note("ssh.identities[" + std::to_string(ssh.identities.size()) + "].private_key",
               "ssh.tpu_private_key");
   ssh.identities.push_back(std::move(old));
@@ -89,17 +92,21 @@ void CheckPresent(Reader& reader, const std::string& key, const std::string& fil
 
 void ResolveIdentities(Reader& reader, core::SshSpec& ssh) {
   AddOldIdentity(reader, ssh);
-  std::set<std::string> names;
+  std::map<std::string, std::string> files;  // by the name that they get
   for (std::size_t i = 0; i < ssh.identities.size(); ++i) {
     core::Identity& identity = ssh.identities[i];
     const std::string path = "ssh.identities[" + std::to_string(i) + "]";
     const std::string name = base::Path(identity.private_key).filename();
-    if (!name.empty() && !names.insert(name).second) {
+    const auto [same, fresh] = files.emplace(name, identity.private_key);
+    if (!name.empty() && !fresh && same->second != identity.private_key) {
       reader.Complain(path, path + ": another identity has the file name " + name + " too",
                       "rename one: both would be ~/.ssh/" + name + " on the hosts");
     }
     if (identity.authorize && identity.public_key.empty()) {
-      reader.Complain(path, path + ".public_key is missing: it is what the hosts let in");
+      const bool old = reader.Has("ssh.tpu_private_key") && i + 1 == ssh.identities.size();
+      const std::string key = old ? "ssh.tpu_public_key" : path + ".public_key";
+      reader.Complain(path, key + " is missing: it is what the hosts let in",
+                      "name the public half, or let jobman make a key: ssh.host_to_host: true");
     }
     CheckPresent(reader, path + ".private_key", identity.private_key);
     CheckPresent(reader, path + ".public_key", identity.public_key);

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "config/named_text.hpp"
 #include "config/names.hpp"
 #include "config/project.hpp"
@@ -88,9 +90,14 @@ void CheckLabels(Reader& reader, const core::TpuSpec& tpu) {
                   "remove some; job.labels has no such limit");
 }
 
-/// The text if it is a script, else the content of the file it names.
+/// The text if it is a script, else the content of the file it names. One line with blanks that
+/// names no file is a script too.
 std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
   if (text.starts_with("#!")) return text;
+  if (base::Trim(text).empty()) return {};
+  std::error_code problem;
+  const std::string file = ResolvePath(reader.defaults(), reader.FolderOf(path), text);
+  if (base::Contains(text, " ") && !std::filesystem::exists(file, problem)) return text + "\n";
   return ReadNamedText(reader, path, text, kLongestScript,
                        "name a file, or write the script itself, beginning with #!");
 }

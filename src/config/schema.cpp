@@ -114,6 +114,7 @@ constexpr KeyRow kRows[] = {
              "Accelerator type, such as v4-32. One that jobman does not know is asked of the API."),
     Translated(Key("tpu.acceleratorType", T::kText, "", "tpu.accelerator, in old job files.")),
     NotYet("tpu.topology", T::kText, "Shape in chips, such as 2x2x4."),
+    NotYet("tpu.existing", T::kText, "Name of a node that is there already, to run on."),
     Key("tpu.name", T::kText, "job.name",
         "Prefix of slice names: lower-case letters, digits and -, at most 40."),
     Required("tpu.zone", T::kText, "us-central2-b",

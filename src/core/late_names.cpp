@@ -52,10 +52,14 @@ JobSpec BindLateNames(const Job& job, const std::string& job_dir) {
   for (std::string& one : spec.docker.flags) bind(one);
   for (std::string& one : spec.docker.mount_dirs) bind(one);
   bind(spec.docker.workdir);
+  for (Identity& identity : spec.ssh.identities) bind(identity.config_entry);
+  bind(spec.nfs.path);
   bind(spec.gcsfuse.mount_path);
+  bind(spec.gcsfuse.cache.dir);
   bind(spec.gcsfuse.cache.prefix);
   for (BucketMount& mount : spec.gcsfuse.extra_mounts) {
     bind(mount.mount_path);
+    bind(mount.cache.dir);
     bind(mount.cache.prefix);
   }
   for (SetupStep& step : spec.setup) bind(step.run);

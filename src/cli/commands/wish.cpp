@@ -25,7 +25,7 @@ struct WishOptions {
   JobFileOptions changes = {};
   bool take_code = false;
   bool wait = false;
-  bool yes = false;       ///< delete without asking
+  bool yes = false;       ///< delete, or give the slice up, without asking
   std::string said = {};  ///< what was requested, for people: "cancelling"
 };
 
@@ -68,23 +68,44 @@ base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Cont
   return context.Await(client::SetWishes(context, options.order));
 }
 
-/// Whether to go on.
-base::Result<bool> MayRemove(App& app, const client::Context& context, const WishOptions& options) {
-  if (options.order.wish != core::Wish::kDelete || options.yes) return true;
-  JM_ASSIGN_OR_RETURN(const auto ids, context.Await(client::FindJobsToRemove(context.stores.jobs,
-                                                                             options.order.jobs)));
+base::Result<std::vector<core::Job>> JobsOf(const client::Context& context,
+                                            const std::vector<std::string>& words, bool removes) {
+  ports::JobStore* const store = context.stores.jobs;
+  JM_ASSIGN_OR_RETURN(const auto ids, context.Await(removes ? client::FindJobsToRemove(store, words)
+                                                            : client::FindJobs(store, words)));
   std::vector<core::Job> jobs;
   for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
+    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(store->Get(id)));
     jobs.push_back(std::move(job));
   }
-  return Confirm(app, "delete", jobs);
+  return jobs;
+}
+
+/// Said first: the next slice may be long in coming.
+bool MayGiveUp(App& app, const std::vector<core::Job>& jobs, bool yes) {
+  std::vector<core::Job> holders;
+  for (const core::Job& job : jobs) {
+    if (!job.slice || !core::IsHeld(*job.slice)) continue;
+    app.Say("job " + core::FormatJobId(job.id) + " gives up slice " + job.slice->ref.name +
+            "; to run again on it: jobman reboot " + core::FormatJobId(job.id));
+    holders.push_back(job);
+  }
+  return yes || Confirm(app, "give up the slice of", holders);
+}
+
+/// Whether to go on.
+base::Result<bool> MayDo(App& app, const client::Context& context, const WishOptions& options) {
+  const bool removes = options.order.wish == core::Wish::kDelete;
+  const bool gives_up = options.order.wish == core::Wish::kRequeue;
+  if (!gives_up && (!removes || options.yes)) return true;
+  JM_ASSIGN_OR_RETURN(const auto jobs, JobsOf(context, options.order.jobs, removes));
+  return gives_up ? MayGiveUp(app, jobs, options.yes) : Confirm(app, "delete", jobs);
 }
 
 base::Result<int> RunWish(App& app, WishOptions options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(options.order.jobs, Choose(context, options.choice));
-  JM_ASSIGN_OR_RETURN(const bool may, MayRemove(app, context, options));
+  JM_ASSIGN_OR_RETURN(const bool may, MayDo(app, context, options));
   if (!may) return kJobFailed;
   JM_ASSIGN_OR_RETURN(const auto wished, SetWishes(app, context, options));
   std::vector<core::JobId> ids;
@@ -163,8 +184,10 @@ void AddReboot(CLI::App& root, Invocation& chosen) {
 }
 
 void AddRequeue(CLI::App& root, Invocation& chosen) {
+  const auto options = Order(core::Wish::kRequeue, "requeueing");
   AddRunAgain(root, chosen, "requeue", "Stop, give the slice up, and run again on a new one",
-              Order(core::Wish::kRequeue, "requeueing"));
+              options)
+      ->add_flag("-y,--yes", options->yes, "Without asking");
 }
 
 void AddDelete(CLI::App& root, Invocation& chosen) {

@@ -86,8 +86,8 @@ jb_join_group() {
 
 # --- The image. ---
 
-# jb_image IMAGE: gets it unless it is there. A tag is not looked up again, so that all attempts have
-# the same image.
+# jb_image IMAGE: gets it unless it is there. A tag is not looked up again, so that all attempts on
+# these machines have the same image; on new machines it is what the tag means then.
 jb_image() {
   jb_need_docker
   jb_join_group
