@@ -94,9 +94,9 @@ void AddCommand(const CLI::App& command, const std::string& before, std::string&
     if (!child->get_group().empty()) AddCommand(*child, path, page);
 }
 
-/// Paragraphs of lines that stay as they are.
+/// Lines that stay apart where a sentence ends; elsewhere the terminal's width breaks them.
 std::string Lines(const std::string& text) {
-  return base::ReplaceAll(Escaped(text), "\n", "\n.br\n");
+  return base::ReplaceAll(Escaped(text), ".\n", ".\n.br\n");
 }
 
 constexpr const char* kEnd =

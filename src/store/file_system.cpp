@@ -68,7 +68,8 @@ Mount MountOf(const base::Path& dir) {
 }
 
 bool LocksStayHere(const Mount& mount) {
-  for (const char* type : {"fuse.sshfs", "fuse.gcsfuse", "fuse.rclone", "fuse.s3fs", "fuse.bindfs"})
+  // "fuse" alone: the program gives no name, as bindfs.
+  for (const char* type : {"fuse.sshfs", "fuse.gcsfuse", "fuse.rclone", "fuse.s3fs", "fuse"})
     if (mount.type == type) return true;
   return std::any_of(std::begin(kLocalLocks), std::end(kLocalLocks),
                      [&](const char* option) { return base::Contains(mount.options, option); });

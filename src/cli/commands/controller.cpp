@@ -40,8 +40,9 @@ base::LogLevel LevelOnTerminal(const App& app) {
 }
 
 base::Result<int> RunController(App& app, const RunOptions& options) {
-  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  // First, so that what opening the store says of its place is in the log.
   base::StartLog({}, LevelOnTerminal(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   ssh::RaiseFileLimit();
   asio::io_context loop;
   ControllerAdapters adapters(loop, context.paths, context.stores);

@@ -53,8 +53,8 @@ TEST(ServiceText, LinesAreAddedToACrontabOnceAndTakenOutAgain) {
   const std::string with = WithCronLines(kMine, "/h/50%/start.sh", kHome);
   EXPECT_EQ(with, std::string(kMine) +
                       "# jobman controller install: begin /home/ada/.local/state/jobman\n"
-                      "@reboot '/h/50\\%/start.sh'\n"
-                      "*/5 * * * * '/h/50\\%/start.sh'\n"
+                      "@reboot /h/50\\%/start.sh\n"
+                      "*/5 * * * * /h/50\\%/start.sh\n"
                       "# jobman controller install: end /home/ada/.local/state/jobman\n");
   EXPECT_EQ(WithCronLines(with, "/h/50%/start.sh", kHome), with);
   EXPECT_EQ(WithoutCronLines(with, kHome), kMine);

@@ -94,7 +94,8 @@ class OnFuse : public testing::Test {
     if (!mounted_) GTEST_SKIP() << "bindfs cannot mount here";
   }
   void TearDown() override {
-    if (mounted_) EXPECT_EQ(umount2(Seen().c_str(), MNT_DETACH), 0);
+    if (!mounted_) return;
+    EXPECT_EQ(umount2(Seen().c_str(), MNT_DETACH), 0);
   }
   base::Path Real() const { return dir_.path() / "real"; }
   base::Path Seen() const { return dir_.path() / "seen"; }
@@ -112,7 +113,7 @@ TEST_F(OnFuse, AStoreHasNoWriteAheadLogAndIsOfThisMachine) {
   ASSERT_TRUE(store.ok()) << store.error().ToString();
   ASSERT_TRUE(store->Create(test::SampleJob("train"), "", test::kNow).ok());
   EXPECT_FALSE(base::FileSize(Real() / "jobman.db-wal"));
-  EXPECT_EQ(MountOf(Seen()).type, "fuse.bindfs");
+  EXPECT_THAT(MountOf(Seen()).type, testing::StartsWith("fuse"));
   EXPECT_FALSE(LookAtSite(Seen()).shared) << "no other machine sees its locks";
 }
 
