@@ -26,10 +26,13 @@ int EndInternal(jobman::ui::Sink& err, const std::string& what) {
 }
 
 /// A terminal is for people: a command that reads it would wait for them, on every host. If it is
-/// closed, its number is that of the next file opened.
+/// closed, the next file to be opened must not get its number.
 int PassedInput() {
-  const bool open = ::fcntl(STDIN_FILENO, F_GETFD) >= 0;
-  return open && ::isatty(STDIN_FILENO) != 1 ? STDIN_FILENO : -1;
+  if (::fcntl(STDIN_FILENO, F_GETFD) < 0) {
+    static_cast<void>(::open("/dev/null", O_RDONLY));
+    return -1;
+  }
+  return ::isatty(STDIN_FILENO) == 1 ? -1 : STDIN_FILENO;
 }
 
 }  // namespace

@@ -68,14 +68,13 @@ Status Open(tcp::acceptor& acceptor, const ForwardedPort& port) {
 
 struct Forwarding::State {
   State(Context with, core::JobId of, int on, std::function<void(const std::string&)> to)
-      : context(std::move(with)), job(of), host(on), say(std::move(to)), vouching(context) {}
+      : context(std::move(with)), job(of), host(on), say(std::move(to)) {}
 
   Context context;
   core::JobId job;
   int host;
   std::function<void(const std::string&)> say;
   std::unique_ptr<ports::HostShell> shell = {};  ///< opened when the job has hosts
-  Vouching vouching;
   std::vector<std::unique_ptr<Listener>> listeners = {};
   base::Gate gate{kMostForwarded};
   std::map<std::string, Clock::time_point> said = {};
@@ -93,7 +92,7 @@ namespace {
 using StatePtr = std::shared_ptr<Forwarding::State>;
 
 /// Where the job's host is now.
-Task<Result<ports::HostTarget>> FindTarget(StatePtr state) {
+Task<Result<ports::HostTarget>> FindTarget(StatePtr state, Vouching* vouching) {
   JM_CO_ASSIGN_OR_RETURN(const core::Job job, co_await state->context.stores.jobs->Get(state->job));
   JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target,
                          TargetOf(state->context.paths, job, state->host));
@@ -101,13 +100,14 @@ Task<Result<ports::HostTarget>> FindTarget(StatePtr state) {
     state->shell = state->context.open_shell(state->context.loop->get_executor(),
                                              *state->context.stores.host_keys);
   }
-  co_return co_await state->vouching.Complete(job, state->host, target);
+  co_return co_await vouching->Complete(job, state->host, target);
 }
 
 Task<Status> Relay(StatePtr state, int remote, std::shared_ptr<base::UniqueFd> connection) {
-  JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target, co_await FindTarget(state));
+  Vouching vouching(state->context);  // of this connection: others go on meanwhile
+  JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target, co_await FindTarget(state, &vouching));
   const Status ended = co_await state->shell->Relay(target, remote, std::move(*connection));
-  const auto lines = co_await state->vouching.FirstUses();
+  const auto lines = co_await vouching.FirstUses();
   for (const std::string& line : lines) state->say(line);
   co_return ended;
 }
@@ -143,11 +143,12 @@ Task<void> Accept(StatePtr state, Listener* from) {
 }
 
 Task<Status> LogIn(StatePtr state) {
-  JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target, co_await FindTarget(state));
+  Vouching vouching(state->context);
+  JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target, co_await FindTarget(state, &vouching));
   const ports::RemoteCommand nothing{.command = "true", .limit = remote::kCallLimit};
   const ports::ByteSink unread;
   JM_CO_TRY(co_await state->shell->Run(target, nothing, unread, unread));
-  const auto lines = co_await state->vouching.FirstUses();
+  const auto lines = co_await vouching.FirstUses();
   for (const std::string& line : lines) state->say(line);
   co_return base::Ok();
 }

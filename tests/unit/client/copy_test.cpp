@@ -142,6 +142,7 @@ TEST_F(CopyTest, FoldersAreMergedAndReadOnlyOnesToo) {
   EXPECT_EQ(Read(Here("out/run/old")), "old");
   EXPECT_EQ(Read(Here("out/run/new")), "new");
   EXPECT_THAT(NamesIn(Here()), ElementsAre("out")) << "no scratch folder is left";
+  EXPECT_EQ(::chmod((hosts_.HomeOf("h0") / "out/run").c_str(), 0755), 0);  // to be removed
 }
 
 class LyingHost : public CopyTest {
@@ -172,7 +173,7 @@ TEST_F(LyingHost, WritesThroughNoLinkOfItsOwn) {
   Write(Here("outside/kept"), "mine");
   Sends("mkdir -p one two/data/way && ln -s " + Here("outside") +
         " one/way && mkdir one/data && mv one/way one/data/ && echo evil > two/data/way/kept && "
-        "tar -cf x.tar -C one data && tar -rf x.tar -C ../two data/way/kept && cat x.tar");
+        "tar -cf x.tar -C one data && tar -rf x.tar -C two data/way/kept && cat x.tar");
   ErrorOf("data");
   EXPECT_EQ(Read(Here("outside/kept")), "mine");
   EXPECT_THAT(NamesIn(Here("outside")), ElementsAre("kept"));
