@@ -130,10 +130,10 @@ TEST(Explain, EachKindOfTroubleIsSaidOnce) {
 }
 
 TEST(Explain, WhatHappenedComesBeforeWhereItHappened) {
-  base::Error error{.code = Code::kUnavailable, .message = "no more capacity."};
+  const base::Error error{.code = Code::kUnavailable, .message = "no more capacity."};
   EXPECT_EQ(ErrorSentence(error), "no more capacity.");
-  error = std::move(error).With("GET /v2/a").With("looking");
-  EXPECT_EQ(ErrorSentence(error), "no more capacity (looking: GET /v2/a)");
+  const base::Error framed = base::Error(error).With("GET /v2/a").With("looking");
+  EXPECT_EQ(ErrorSentence(framed), "no more capacity (looking: GET /v2/a)");
 }
 
 TEST(Explain, AStageThatIsHeldBackWaitsForTheRepair) {
