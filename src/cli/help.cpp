@@ -65,6 +65,11 @@ constexpr std::array kExamples = {
              "jobman exec 42 -- uptime\n"
              "jobman exec 42 -w 0,3-7 -- df -h /tmp"},
     Examples{"ssh", "jobman ssh 42\njobman ssh 42 -w 3"},
+    Examples{"cp",
+             "jobman cp data 42:\n"
+             "jobman cp 42:out.txt .\n"
+             "jobman cp -w all 42:logs results"},
+    Examples{"forward", "jobman forward 42 6006\njobman forward 42 8080:6006 -w 3"},
     Examples{"init", "jobman init train.yaml --accelerator v4-32 --zone us-central2-b"},
     Examples{"config",
              "jobman config check train.yaml\n"

@@ -71,7 +71,7 @@ void Narrator::Tell(const core::Job& job) {
                                        several_ ? core::FormatJobId(job.id) + "  " : "");
   const std::string word = fmt::format("{:<12}", status);
   const int indent = ui::DisplayWidth(head + word) + 2;
-  const std::string text = ui::CleanLines(ui::Wrap(NewsOf(job, news_at_), indent, style.width));
+  const std::string text = ui::Wrap(ui::Clean(NewsOf(job, news_at_), true), indent, style.width);
   if (app_.mode() != OutputMode::kQuiet) {
     app_.terminal().Err(head + ui::Paint(views::ToneOfState(status), word, style) + "  " + text);
   }
@@ -123,7 +123,7 @@ void Narrator::ShowLive(const core::Job& job) {
   if (speaks || now - news_at_ < kLineEvery) return;
   const std::string past = base::FormatDuration((now - began_) / kSecond * kSecond);
   news_at_ = now;
-  app_.Say(fmt::format("{:>6}  {}", past, LiveText(job)));
+  app_.Say(fmt::format("{:>6}  {}", past, ui::Clean(LiveText(job), true)));
 }
 
 base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context& context,

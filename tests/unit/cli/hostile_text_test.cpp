@@ -148,8 +148,8 @@ class HostileText : public testing::TestWithParam<unsigned> {
     for (std::string_view rest = text; !rest.empty();) {
       const auto [code, size] = base::FirstChar(rest);
       std::size_t taken = size;
-      for (const std::string_view own :
-           {"\x1b[0m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"}) {
+      for (const std::string_view own : {"\x1b[0m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m",
+                                         "\x1b[34m", "\x1b[35m", "\x1b[36m"}) {
         if (colour && rest.starts_with(own)) taken = own.size();
       }
       const bool harmless = taken > size || code == '\n' || code == '\t' ||
@@ -180,14 +180,11 @@ class HostileText : public testing::TestWithParam<unsigned> {
   CliWorld world_;
 };
 
-const std::vector<std::vector<std::string>> kViews = {{"list"},
-                                                      {"show", "1"},
-                                                      {"why", "1"},
-                                                      {"history", "1"},
-                                                      {"why", "\x1b[2J"},
-                                                      {"ssh", "1", "-w", "9"},
-                                                      {"logs", "1", "--stage", "\x9b"},
-                                                      {"\x1b[31mlist"}};
+const std::vector<std::vector<std::string>> kViews = {
+    {"list"},           {"show", "1"},           {"why", "1"},
+    {"history", "1"},   {"history", "1", "-v"},  {"list", "-v"},
+    {"why", "\x1b[2J"}, {"ssh", "1", "-w", "9"}, {"logs", "1", "--stage", "\x9b"},
+    {"\x1b[31mlist"}};
 const std::vector<std::vector<std::string>> kHostOutput = {
     {"logs", "1"}, {"logs", "1", "--host", "0"}, {"logs", "1", "--fold"}};
 
