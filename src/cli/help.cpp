@@ -28,6 +28,7 @@ constexpr std::array kExamples = {
     Examples{"create",
              "jobman create train.yaml\n"
              "jobman create train.yaml --set tpu.zone=us-east5-a --dry-run\n"
+             "jobman create train.yaml --array lr=0.1,0.01 --array seed=1-3\n"
              "jobman create sweep-*.yaml --wait"},
     Examples{"run",
              "jobman run train.yaml\n"
@@ -49,7 +50,7 @@ constexpr std::array kExamples = {
              "jobman logs 42 --stage install -a 1"},
     Examples{"wait",
              "jobman wait 42 && echo done\n"
-             "jobman wait 42 43 --timeout 8h\n"
+             "jobman wait 'sweep-*' --timeout 8h\n"
              "jobman wait 42 --for running"},
     Examples{"cancel", "jobman cancel 42\njobman cancel 'sweep-*' --wait"},
     Examples{"resume",
@@ -58,7 +59,10 @@ constexpr std::array kExamples = {
     Examples{"reboot", "jobman reboot 42\njobman reboot 42 --force"},
     Examples{"requeue", "jobman requeue 42"},
     Examples{"edit", "jobman edit 42"},
-    Examples{"delete", "jobman delete 42\njobman delete 'sweep-*' --yes --wait"},
+    Examples{"delete",
+             "jobman delete 42\n"
+             "jobman delete 'sweep-*' --yes --wait\n"
+             "jobman delete -s succeeded -l study=lr"},
     Examples{"clean", "jobman clean 42"},
     Examples{"gc", "jobman gc\njobman gc --zone us-east5-a,us-east5-b"},
     Examples{"exec",
@@ -74,7 +78,7 @@ constexpr std::array kExamples = {
     Examples{"config",
              "jobman config check train.yaml\n"
              "jobman config show train.yaml --origins"},
-    Examples{"controller", "jobman controller status\njobman controller run"},
+    Examples{"controller", "jobman controller status\njobman controller install"},
     Examples{"tick", "* * * * * jobman tick    (a line of a crontab)"},
     Examples{"store", "jobman store adopt"},
     Examples{"completion", "source <(jobman completion bash)"},
