@@ -9,7 +9,9 @@
 namespace jobman::config {
 namespace {
 
+using testing::MustLoad;
 using testing::RequestOf;
+using testing::SmallJob;
 
 /// A job file like those published with jobman v2, with all its keys.
 constexpr const char* kVersion2 = R"(
@@ -118,7 +120,9 @@ TEST(PublishedFiles, OfVersion0Load) {
   ASSERT_EQ(spec.ssh.identities.size(), 1U);
   EXPECT_TRUE(spec.ssh.identities[0].private_key.ends_with("/.ssh/id_rsa"));
   EXPECT_TRUE(spec.ssh.identities[0].authorize);
-  EXPECT_EQ(spec.ssh.identities[0].config_entry, "Host 10.*\n  IdentityFile ~/.ssh/id_rsa\n");
+  EXPECT_EQ(spec.ssh.identities[0].config_entry,
+            "Host 10.*\n  IdentityFile ~/.ssh/id_rsa\n  StrictHostKeyChecking accept-new\n"
+            "  UserKnownHostsFile ~/.ssh/jobman-hosts-of-pods\n");
 }
 
 TEST(PublishedFiles, OfVersion2Load) {
@@ -160,6 +164,65 @@ TEST(Configs, EachIsValid) {
     ++files;
   }
   EXPECT_GE(files, 7);
+}
+
+// What files that Python jobman took may hold besides.
+
+core::JobSpec SmallSpec(const std::string& more) {
+  return MustLoad(RequestOf(SmallJob(more))).spec;
+}
+
+TEST(PublishedFiles, NullBesideAnOldKeyIsNothing) {
+  const core::JobSpec spec =
+      MustLoad(RequestOf("tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n"
+                         "command: {cmd: null, run: echo hi}\njob: {env_type: docker}\n"
+                         "docker: {image: a, workdir: null, work_dir: /w}\n"))
+          .spec;
+  EXPECT_EQ(spec.command.cmd, "echo hi");
+  EXPECT_EQ(spec.docker.workdir, "/w");
+}
+
+TEST(PublishedFiles, OneKeyMayServeTwoHosts) {
+  const core::JobSpec spec = SmallSpec(
+      "ssh: {identities: [{private_key: /nowhere/id_rsa, config_entry: Host a},\n"
+      "  {private_key: /nowhere/id_rsa, config_entry: Host b}]}\n");
+  EXPECT_EQ(spec.ssh.identities.size(), 2U);
+  EXPECT_THAT(testing::ProblemsOf(SmallJob(
+                  "ssh: {identities: [{private_key: /a/id_rsa}, {private_key: /b/id_rsa}]}\n")),
+              ::testing::HasSubstr("another identity has the file name id_rsa too"));
+}
+
+TEST(PublishedFiles, AStartupScriptMayBeOneLineOrNone) {
+  const auto script = [](const std::string& text) {
+    return MustLoad(RequestOf(testing::JobWithTpu("  startup_script: " + text + "\n")))
+        .spec.tpu.startup_script;
+  };
+  EXPECT_EQ(script("sudo apt-get update"), "sudo apt-get update\n");
+  EXPECT_EQ(script("''"), "");
+}
+
+TEST(PublishedFiles, AKeyOfBrevoThatSendsNothingIsNotRead) {
+  EXPECT_TRUE(SmallSpec("brevo_email: {api_key: xkeysib-1, sender: a@b.org, receiver: null}\n")
+                  .hooks.empty());
+  EXPECT_THAT(testing::ProblemsOf(SmallJob(
+                  "brevo_email: {api_key: xkeysib-1, sender: a@b.org, receiver: c@d.org}\n")),
+              ::testing::HasSubstr("brevo_email.api_key"));
+}
+
+TEST(PublishedFiles, AWorkerOfAQueueHasANumber) {
+  EXPECT_EQ(SmallSpec("job: {queue: {enabled: true}}\n").worker_num, "auto");
+  EXPECT_EQ(SmallSpec("job: {queue: {enabled: true}, worker_num: null}\n").worker_num, "");
+  EXPECT_EQ(SmallSpec("job: {queue: {enabled: false}}\n").worker_num, "");
+}
+
+TEST(PublishedFiles, ANameOfTheSliceHoldsInCachesSharesAndKeys) {
+  const core::JobSpec spec = SmallSpec(
+      "gcsfuse: {bucket_name: b, mount_path: '/m/${tpu.name}', cache: {dir: '/c/${tpu.name}'}}\n"
+      "nfs: {path: '/srv/${tpu.name}'}\n"
+      "ssh: {identities: [{private_key: /nowhere/k, config_entry: 'Host ${tpu.name}'}]}\n");
+  EXPECT_EQ(spec.gcsfuse.cache.dir, "/c/${tpu.name}");
+  EXPECT_EQ(spec.nfs.path, "/srv/${tpu.name}");
+  EXPECT_EQ(spec.ssh.identities[0].config_entry, "Host ${tpu.name}");
 }
 
 }  // namespace
