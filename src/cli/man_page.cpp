@@ -65,7 +65,7 @@ std::string Options(const CLI::App& command) {
   return text;
 }
 
-std::string Examples(const CLI::App& command) {
+std::string ExampleLines(const CLI::App& command) {
   const std::string_view lines = ExamplesOf(command.get_name());
   return lines.empty() ? "" : ".PP\n.RS 4\n.nf\n" + Escaped(lines) + "\n.fi\n.RE\n";
 }
@@ -94,7 +94,7 @@ void AddCommand(const CLI::App& command, const std::string& before, std::string&
     page += ".SS " + Usage(command, path) + "\n" + Escaped(command.get_description()) + ".\n";
     if (!command.get_aliases().empty())
       page += "Also: " + Bold(base::Join(command.get_aliases(), ", ")) + ".\n";
-    page += Options(command) + Examples(command);
+    page += Options(command) + ExampleLines(command);
   }
   for (const CLI::App* child : inner)
     if (!child->get_group().empty()) AddCommand(*child, path, page);
