@@ -30,7 +30,7 @@ TEST(Array, OfASweepTwoRunAtATime) {
   for (const char* waiting : {"sweep-2", "sweep-3"}) {
     EXPECT_EQ(place.StateOf(waiting), "QUEUED");
     EXPECT_THAT(place.Jobman({"why", waiting}).out,
-                HasSubstr("2 jobs of group sweep at a time, and there are 2 already"));
+                HasSubstr("job.max_running lets 2 jobs of group sweep work at a time"));
   }
   EXPECT_EQ(place.Jobman({"exec", "sweep-0", "--", "touch ~/go"}).code, 0);
   ASSERT_TRUE(place.Reaches("sweep-2", "SUCCEEDED"));

@@ -48,9 +48,9 @@ void WaitForTurn(Turn& turn, const GroupFull& full) {
     names.push_back(FormatJobId(id));
   }
   if (full.at_work.size() > kMostNamed) names.emplace_back("...");
-  turn.Say(fmt::format("job.max_running: {} of group {} at a time, and there are {} already: {}",
-                       base::Plural(*turn.job.spec.max_running, "job"), turn.job.spec.group,
-                       full.at_work.size(), base::Join(names, ", ")));
+  turn.Say(fmt::format("waits for one of {}: job.max_running lets {} of group {} work at a time",
+                       base::Join(names, ", "), base::Plural(*turn.job.spec.max_running, "job"),
+                       turn.job.spec.group));
 }
 
 CreateSlice CreateEffect(const Turn& turn) {

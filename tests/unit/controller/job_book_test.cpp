@@ -145,7 +145,7 @@ TEST_F(JobBookTest, OfAGroupAsManyWorkAsMay) {
   Turn();
   EXPECT_EQ(StateOf(first), "REQUESTING");
   EXPECT_EQ(StateOf(second), "QUEUED");
-  EXPECT_THAT(store_.Get(second)->why, testing::HasSubstr("there are 1 already: 000002"));
+  EXPECT_THAT(store_.Get(second)->why, testing::HasSubstr("waits for one of 000002: "));
   ASSERT_TRUE(
       store_.SetWish(first, core::Wish::kDelete, core::SetupWish::kAsNeeded, test::kNow).ok());
   Load();

@@ -48,8 +48,8 @@ TEST(ReconcileAcquire, AFullGroupIsWaitedFor) {
   EXPECT_THAT(r.effects(), IsEmpty());
   EXPECT_EQ(r.job().attempt, 0);
   EXPECT_EQ(r.job().why,
-            "job.max_running: 2 jobs of group sweep at a time, and there are 2 already: 000001, "
-            "000002");
+            "waits for one of 000001, 000002: job.max_running lets 2 jobs of group sweep work at a "
+            "time");
   r.policy.full.reset();
   EXPECT_EQ(r.Tick().state(), "REQUESTING");
 }
