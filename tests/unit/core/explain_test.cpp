@@ -141,7 +141,7 @@ TEST(Explain, AStageThatIsHeldBackWaitsForTheRepair) {
   r.Tick().Answered().Ready(4).HostRuns(0).Unhealthy("UNHEALTHY_TPU").AllEnd();
   ASSERT_EQ(r.state(), "SETUP");
   EXPECT_EQ(Of(r).waits_for, "the cloud to repair the slice");
-  EXPECT_EQ(Of(r.Ready(4)).waits_for, "run to end on 4 hosts");
+  EXPECT_EQ(Of(r.Ready(4)).waits_for, "run to start on 4 hosts");
 }
 
 TEST(Explain, AWaitShowsItsErrorItsEndAndItsCure) {
