@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::client {
@@ -15,10 +16,12 @@ std::string NearHint(const std::string& word, const std::vector<ports::JobSummar
   std::vector<std::string> names;
   for (const auto& job : jobs)
     if (std::find(names.begin(), names.end(), job.name) == names.end()) names.push_back(job.name);
-  if (const auto near = base::Nearest(word, names)) return "did you mean \"" + *near + "\"?";
+  if (const auto near = base::Nearest(word, names))
+    return "did you mean \"" + base::CleanLine(*near) + "\"?";
   std::vector<std::string> longer;
   for (const std::string& name : names)
-    if (longer.size() < 5 && base::Contains(name, word)) longer.push_back("\"" + name + "\"");
+    if (longer.size() < 5 && base::Contains(name, word))
+      longer.push_back("\"" + base::CleanLine(name) + "\"");
   if (!longer.empty()) return "did you mean " + base::Join(longer, ", ") + "?";
   return jobs.empty() ? "there are no jobs yet" : "jobman list --all shows every job";
 }
