@@ -44,8 +44,8 @@ TEST(Array, OfASweepTwoRunAtATime) {
   ASSERT_EQ(
       place.Jobman({"resume", "sweep-2", "-f", file, "--set", "matrix.seed=[9]", "--wait"}).code, 2)
       << "now there are two";
-  const Ran again =
-      place.Jobman({"resume", "sweep-2", "-f", file, "--set", "matrix.seed=[1, 2]", "--wait"});
+  const Ran again = place.Jobman({"resume", "sweep-2", "-f", file, "--set", "matrix.seed=[1, 2]",
+                                  "--set", "job.labels={kind: sweep}", "--wait"});
   EXPECT_EQ(again.code, 0) << again.All();
   EXPECT_EQ(place.Log(3, 2, "run", 0), "lr=0.2 seed=1 job 2 of 4\n");
   EXPECT_EQ(place.Jobman({"delete", "--yes"}).code, 2) << "which?";

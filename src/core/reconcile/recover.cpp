@@ -186,7 +186,7 @@ namespace {
 
 /// Why the job is over, without what was said of its slice.
 std::string WhyOver(const Turn& turn) {
-  const std::string& why = turn.job.why;
+  const std::string& why = turn.why.empty() ? turn.job.why : turn.why;  // over just now
   return why.substr(0, why.find("; slice " + turn.slice_name()));
 }
 

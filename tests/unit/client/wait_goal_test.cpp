@@ -56,6 +56,7 @@ TEST_F(WaitGoalTest, ACommandThatNoHostRunsYetIsNotRunning) {
   core::Job job = Move(Put(test::JobBuilder().Build()), core::Provisioning{});
   ASSERT_TRUE(goal.Begin(Context(), {job.id}).ok());
   job.stage = core::Stage{.name = "run", .hosts = {{.host = 0}}};
+  ASSERT_TRUE(store_.Commit({.job = job}, 0).ok());
   job = Move(job, core::Running{});
   EXPECT_FALSE(Settled(goal, job));
   job.stage->hosts[0].phase = core::HostPhase::kRunning;

@@ -217,7 +217,8 @@ TEST(PublishedFiles, AWorkerOfAQueueHasANumber) {
 
 TEST(PublishedFiles, ANameOfTheSliceHoldsInCachesSharesAndKeys) {
   const core::JobSpec spec = SmallSpec(
-      "gcsfuse: {bucket_name: b, mount_path: '/m/${tpu.name}', cache: {dir: '/c/${tpu.name}'}}\n"
+      "gcsfuse: {bucket_name: my-bucket, mount_path: '/m/${tpu.name}', cache: {dir: "
+      "'/c/${tpu.name}'}}\n"
       "nfs: {path: '/srv/${tpu.name}'}\n"
       "ssh: {identities: [{private_key: /nowhere/k, config_entry: 'Host ${tpu.name}'}]}\n");
   EXPECT_EQ(spec.gcsfuse.cache.dir, "/c/${tpu.name}");
