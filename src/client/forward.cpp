@@ -6,6 +6,7 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <system_error>
@@ -41,10 +42,10 @@ base::Error CannotListen(const ForwardedPort& port, const std::error_code& why) 
   const int free_one = port.local < 1024 ? port.local + 8000 : port.local + 10000;
   error.hint = fmt::format("choose another: {}:{}, or 0:{} for any that is free",
                            free_one > 65535 ? 0 : free_one, port.remote, port.remote);
-  if (why == std::errc::address_in_use) {
+  if (why.value() == EADDRINUSE) {  // Asio's category does not know std::errc
     error.code = base::Code::kAlreadyExists;
     error.message = fmt::format("port {} of this machine is in use", port.local);
-  } else if (why == std::errc::permission_denied) {
+  } else if (why.value() == EACCES) {
     error.code = base::Code::kFailedPrecondition;
     error.reason = base::Reason::kNone;
     error.message = fmt::format("port {} of this machine is reserved for root", port.local);

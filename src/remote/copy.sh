@@ -39,11 +39,17 @@ jc_drop() {
   rm -rf "$1"
 }
 
+# What ends the session must not end this.
+jc_end() {
+  trap '' TERM HUP INT PIPE
+  jc_drop "$jc_scratch"
+}
+
 jc_unpack() {
   # What a connection that broke long ago left behind.
   find "$jc_into" -maxdepth 1 -name '.jobman-cp-*' -mtime +1 -exec rm -rf {} + 2>/dev/null
   jc_said=$(mkdir -m 700 "$jc_scratch" 2>&1) || jc_fail "$jc_into: ${jc_said##*: }"
-  trap 'jc_drop "$jc_scratch"' EXIT
+  trap jc_end EXIT
   trap 'exit 143' TERM HUP INT
   tar --extract --file=- --directory="$jc_scratch" --preserve-permissions --no-same-owner || exit 2
   trap - EXIT
@@ -74,7 +80,7 @@ jc_move() {
 }
 
 jc_commit() {
-  trap 'jc_drop "$jc_scratch"' EXIT
+  trap jc_end EXIT
   # What cannot be written to cannot be moved either.
   find "$jc_scratch" -type d ! -perm -700 -exec chmod u+rwx {} +
   if [ -z "$jc_name" ]; then
