@@ -22,7 +22,7 @@ using Near = asio::local::stream_protocol::socket;
 using Talk = std::function<Task<void>(std::shared_ptr<tcp::socket>)>;
 
 /// Sends everything back once it has ended, and closes.
-Task<void> Echo(std::shared_ptr<tcp::socket> peer) {
+Task<void> SendBack(std::shared_ptr<tcp::socket> peer) {
   std::string text;
   std::error_code ended;
   co_await asio::async_read(*peer, asio::dynamic_buffer(text),
