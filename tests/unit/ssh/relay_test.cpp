@@ -96,7 +96,7 @@ Task<void> SendAndRead(std::shared_ptr<Near> near, std::string text,
 
 TEST_F(RelayTest, CarriesBothWaysWhatIsLargerThanItsBuffers) {
   const TestSshd sshd;
-  const int port = Listen(Echo);
+  const int port = Listen(SendBack);
   const std::string text(5'000'000, 'x');
   std::vector<std::shared_ptr<std::string>> answers;
   for (int i = 0; i < 3; ++i) {
