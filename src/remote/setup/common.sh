@@ -5,13 +5,14 @@
 # POSIX sh; names begin with jb_. A step ends with 0 (done, or nothing to do), 75 (EX_TEMPFAIL: the
 # network was at fault, the job tries again at the cost of retries.infra) or another number (the job
 # file or the host is at fault). The last line it prints says what to do. Variables that tests set:
-# JOBMAN_APT_WAIT_S, JOBMAN_NET_TRIES, JOBMAN_NET_PAUSE_S.
+# JOBMAN_APT_WAIT_S, JOBMAN_APT_LIMIT_S, JOBMAN_APT_LOCKS, JOBMAN_NET_TRIES, JOBMAN_NET_PAUSE_S.
 
 # TPU images preload tcmalloc, which the tools of a setup step do not need and some cannot stand.
 unset LD_PRELOAD
 
 jb_apt_wait_s=${JOBMAN_APT_WAIT_S:-600} # for the package manager of a young machine to be free
-jb_apt_limit_s=1200                     # for one call of apt-get, which a mirror may keep hanging
+jb_apt_limit_s=${JOBMAN_APT_LIMIT_S:-1200} # for one call of apt-get, which a mirror may keep hanging
+jb_apt_locks=${JOBMAN_APT_LOCKS:-/var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock}
 jb_net_tries=${JOBMAN_NET_TRIES:-4}     # of what fetches from the network
 jb_net_pause_s=${JOBMAN_NET_PAUSE_S:-5} # before the second of them; doubles
 
@@ -95,7 +96,7 @@ jb_fetch() {
 
 # The process that keeps the package manager busy, "unattended-upgr (1234)"; empty when it is free.
 jb_apt_holder() {
-  for jb_file in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock; do
+  for jb_file in $jb_apt_locks; do
     [ -e "$jb_file" ] || continue
     # shellcheck disable=SC2046
     set -- $(stat -c '%d %i' "$jb_file" 2>/dev/null)

@@ -284,6 +284,41 @@ TEST_P(SetupVenvTest, AptInstallsAMissingPythonIfItHasIt) {
   EXPECT_THAT(Step(), EndedSaying(0, "~/train is made, with " + Python()));
 }
 
+TEST_P(SetupVenvTest, APackageManagerThatIsInUseIsWaitedForAndItsUserNamed) {
+  const base::Path tools = HidePython();
+  WriteProgram(tools / "sudo", "#!/bin/sh\n[ \"$1\" = -n ] && shift && exec \"$@\"\n");
+  WriteProgram(tools / "apt-cache", "#!/bin/sh\n[ \"$*\" = 'show " + Python() + "-venv' ]\n");
+  WriteProgram(tools / "apt-get", "#!/bin/sh\ncase $* in *' install '*) ln -s /usr/bin/python3 " +
+                                      (tools / Python()).string() + " ;; esac\n");
+  const std::string lock = InHome("lock");
+  const std::string hold =
+      "exec /usr/bin/python3 -I -c 'import fcntl, os, sys, time; f = open(\"" + lock +
+      "\", \"w\"); fcntl.lockf(f, fcntl.LOCK_EX); print(os.getpid(), flush=True); "
+      "time.sleep(600)'";
+  FILE* const holder = popen(hold.c_str(), "r");
+  int pid = 0;
+  ASSERT_EQ(fscanf(holder, "%d", &pid), 1);
+  env["JOBMAN_APT_LOCKS"] = lock;
+  env["JOBMAN_APT_WAIT_S"] = "1";
+  const Ended waited = Step();
+  EXPECT_THAT(waited, EndedSaying(75, "the package manager is still in use after 1 s, by python3"));
+  EXPECT_THAT(waited.out, HasSubstr("waiting for the package manager, in use by python3"));
+  EXPECT_THAT(waited.out, HasSubstr("(" + std::to_string(pid) + ")"));
+  kill(pid, SIGKILL);
+  pclose(holder);
+  EXPECT_THAT(Step(), EndedSaying(0, "~/train is made, with " + Python()));
+}
+
+TEST_P(SetupVenvTest, AnAptThatHangsIsEndedAndTriedAnotherTime) {
+  const base::Path tools = HidePython();
+  WriteProgram(tools / "sudo", "#!/bin/sh\n[ \"$1\" = -n ] && shift && exec \"$@\"\n");
+  WriteProgram(tools / "apt-cache", "#!/bin/sh\nexit 1\n");
+  WriteProgram(tools / "apt-get", "#!/bin/sh\nexec sleep 600\n");
+  env["JOBMAN_APT_LIMIT_S"] = "1";
+  spec.venv.python = "python3.99";
+  EXPECT_THAT(Step(), EndedSaying(75, "apt-get update failed"));
+}
+
 TEST_P(SetupVenvTest, AListOfPackagesThatCannotBeHadIsTriedAnotherTime) {
   const base::Path tools = HidePython();
   WriteProgram(tools / "sudo", "#!/bin/sh\n[ \"$1\" = -n ] && shift && exec \"$@\"\n");
