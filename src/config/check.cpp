@@ -333,7 +333,8 @@ std::string NearestKeyHint(std::string_view prefix, std::string_view shown, std:
     const bool here = IsChild(row, prefix);
     if (here) siblings.emplace_back(LastPart(row.path));
     if (here && row.status != KeyStatus::kNotYet) working.emplace_back(LastPart(row.path));
-    if (elsewhere.empty() && LastPart(row.path) == key) elsewhere = row.path;
+    const bool written = !row.path.starts_with("array.");  // by people
+    if (written && elsewhere.empty() && LastPart(row.path) == key) elsewhere = row.path;
   }
   if (const auto nearest = base::Nearest(key, siblings)) {
     return "did you mean " + Quoted(Below(std::string(shown), *nearest)) + "?";

@@ -53,6 +53,11 @@ class ValidSpec {
     MakeSmtp(spec_.smtp);
     for (core::HookSpec& hook : spec_.hooks) MakeHook(hook);
     if (!spec_.worker_num.empty()) spec_.worker_num = "auto";
+    spec_.group = Name("group-");
+    if (spec_.max_running) spec_.max_running = 1 + *spec_.max_running % 10'000;
+    spec_.array.index %= 1000;
+    spec_.array.size = 1 + spec_.array.size % 1000;
+    Rename(spec_.matrix, "VALUE");
     MakeSetup();
     return std::move(spec_);
   }

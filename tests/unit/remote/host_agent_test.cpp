@@ -53,7 +53,7 @@ class HostAgentTest : public HostScriptTest {
   void Go() { std::ofstream(host.home() / "go") << "x"; }
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, HostAgentTest, EveryShell(), ShellName);
+INSTANTIATE_TEST_SUITE_P(Shells, HostAgentTest, HostsShell(), ShellName);
 
 TEST_P(HostAgentTest, ARunHasALinkToTheSocketOfItsCall) {
   Bring(first);

@@ -23,7 +23,7 @@ class ChipsTest : public HostScriptTest {
   std::string Chip(int number) { return host.home() / ("dev/accel" + std::to_string(number)); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, ChipsTest, EveryShell(), ShellName);
+INSTANTIATE_TEST_SUITE_P(Shells, ChipsTest, HostsShell(), ShellName);
 
 TEST_P(ChipsTest, LeftoversOfThisJobAreKilled) {
   // Marked in its environment; only in its session; not on the chips.

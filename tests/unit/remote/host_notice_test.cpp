@@ -48,7 +48,7 @@ exec 2>/dev/null
 while :; do sleep 0.02; done)";
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, NoticeTest, EveryShell(), ShellName);
+INSTANTIATE_TEST_SUITE_P(Shells, NoticeTest, HostsShell(), ShellName);
 
 TEST_P(NoticeTest, APreemptionIsSignalledWrittenDownAndReported) {
   const auto follower = StartRunning({.run_id = "r", .script = kTerm, .notice_signal = "TERM"});

@@ -46,8 +46,8 @@ class HostScriptTest : public testing::TestWithParam<std::string> {
 inline auto EveryShell() {
   return testing::Values("/bin/sh", "/bin/bash", "/bin/busybox");
 }
-/// What hosts have as sh. The cases of a setup step are played in it alone: each starts hundreds of
-/// processes. Its common case is played in every shell.
+/// What hosts have as sh. What starts many processes is played in it alone: the cases of setup
+/// steps, whose common case is played in every shell, and what the script does beside its runs.
 inline auto HostsShell() {
   return testing::Values("/bin/sh");
 }

@@ -31,7 +31,7 @@ class SharedHomeTest : public HostScriptTest {
   LocalHost second{GetParam(), host.home()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, SharedHomeTest, EveryShell(), ShellName);
+INSTANTIATE_TEST_SUITE_P(Shells, SharedHomeTest, HostsShell(), ShellName);
 
 TEST_P(SharedHomeTest, EachHostRunsItsOwnRun) {
   const Ended one = host.Run({.run_id = CommandOn(On(0)), .script = "echo zero; exit 3"});
