@@ -556,8 +556,8 @@ TEST_P(StoreContract, ListShowsTheWholeWait) {
   EXPECT_EQ(row.search, job.search);
   ASSERT_TRUE(row.pause);
   EXPECT_EQ(*row.pause, std::get<core::BackingOff>(job.state));
-  ASSERT_TRUE(
-      store().SetAside({.id = job.id, .version = Get(job.id).version}, "left alone", 0).ok());
+  const std::int64_t version = Get(job.id).version;
+  ASSERT_TRUE(store().SetAside({.id = job.id, .version = version}, "left alone", 0).ok());
   EXPECT_FALSE(store().List({}).value().at(0).pause) << "nobody tries again";
 }
 

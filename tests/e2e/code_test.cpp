@@ -50,15 +50,15 @@ TEST_F(Code, ANewMachineRunsTheCodeOfTheTimeOfCreate) {
   ASSERT_EQ(created.code, 0) << created.All();
   EXPECT_THAT(created.out, HasSubstr("/proj, 3 files, "));
   Write("train.sh", "echo version two\n");
-  ASSERT_TRUE(place_.Until("the command to write", [&] {
-    return place_.Log(1, 1, "run", 1).find("train.sh") != std::string::npos;
-  }));
+  const auto both_wrote = [&](int attempt) {
+    return place_.Log(1, attempt, "run", 0).ends_with("train.sh\n") &&
+           place_.Log(1, attempt, "run", 1).ends_with("train.sh\n");
+  };
+  ASSERT_TRUE(place_.Until("the command to write", [&] { return both_wrote(1); }));
   for (int host = 0; host < 2; ++host)
     EXPECT_EQ(place_.Log(1, 1, "run", host), "proj: version one\nlib\ntrain.sh\n");
   place_.Sim({"preempt", "train-*"});
-  ASSERT_TRUE(place_.Until("another attempt on new machines", [&] {
-    return place_.Log(1, 2, "run", 1).find("train.sh") != std::string::npos;
-  }));
+  ASSERT_TRUE(place_.Until("another attempt on new machines", [&] { return both_wrote(2); }));
   for (int host = 0; host < 2; ++host)
     EXPECT_EQ(place_.Log(1, 2, "run", host), "proj: version one\nlib\ntrain.sh\n")
         << "the old code";

@@ -146,15 +146,10 @@ TEST_F(JobBookTest, OfAGroupAsManyWorkAsMay) {
   EXPECT_EQ(StateOf(first), "REQUESTING");
   EXPECT_EQ(StateOf(second), "QUEUED");
   EXPECT_THAT(store_.Get(second)->why, testing::HasSubstr("waits for one of 000002: "));
-  ASSERT_TRUE(
-      store_.SetWish(first, core::Wish::kDelete, core::SetupWish::kAsNeeded, test::kNow).ok());
-  Load();
+  const base::Error denied{.code = base::Code::kPermissionDenied, .message = "no"};
+  book_->Post(first, core::CreateAnswered{.slice = "train-000002-a1", .error = denied});
   Turn();
-  EXPECT_NE(StateOf(first), "REQUESTING");
-  book_->Post(first,
-              core::DeleteAnswered{.slice = "train-000002-a1", .began = test::kNow, .gone = true});
-  Turn();
-  EXPECT_EQ(StateOf(first), "DELETED");
+  EXPECT_EQ(StateOf(first), "FAILED");
   EXPECT_EQ(StateOf(second), "REQUESTING") << "at once";
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/read.hpp>
@@ -106,6 +107,10 @@ TEST_F(RelayTest, CarriesBothWaysWhatIsLargerThanItsBuffers) {
   }
   WaitForRelays();
   EXPECT_TRUE(ended_->ok()) << ended_->error().ToString();
+  EXPECT_TRUE(TurnUntil([&] {  // what was relayed is read
+    return std::all_of(answers.begin(), answers.end(),
+                       [&](const auto& got) { return got->size() > text.size(); });
+  }));
   for (int i = 0; i < 3; ++i)
     EXPECT_TRUE(*answers[static_cast<std::size_t>(i)] == text + std::to_string(i)) << i;
   EXPECT_EQ(shell.sessions(), 1);
