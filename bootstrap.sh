@@ -140,7 +140,7 @@ tell_failures() {
 run_tests() {
   build check
   code=0
-  ctest --preset check -j3 || code=$?
+  ctest --preset check -j4 || code=$?
   [ "$code" -eq 0 ] || tell_failures "$root/build/check/Testing/Temporary"
   return "$code"
 }
