@@ -95,9 +95,10 @@ void CheckLabels(Reader& reader, const core::TpuSpec& tpu) {
 std::string ReadScript(Reader& reader, const std::string& path, const std::string& text) {
   if (text.starts_with("#!")) return text;
   if (base::Trim(text).empty()) return {};
+  const bool one_line = base::Contains(text, " ") && !base::Contains(text, "\n");
   std::error_code problem;
   const std::string file = ResolvePath(reader.defaults(), reader.FolderOf(path), text);
-  if (base::Contains(text, " ") && !std::filesystem::exists(file, problem)) return text + "\n";
+  if (one_line && !std::filesystem::exists(file, problem)) return text + "\n";
   return ReadNamedText(reader, path, text, kLongestScript,
                        "name a file, or write the script itself, beginning with #!");
 }
