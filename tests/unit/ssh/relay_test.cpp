@@ -34,10 +34,12 @@ Task<void> SendBack(std::shared_ptr<tcp::socket> peer) {
 
 using Peers = std::shared_ptr<std::vector<std::shared_ptr<tcp::socket>>>;
 
-/// Says nothing and does not close.
+/// Says one thing and does not close.
 Task<void> Keep(Peers peers, std::shared_ptr<tcp::socket> peer) {
+  std::error_code failed;
+  co_await asio::async_write(*peer, asio::buffer("x", 1),
+                             asio::redirect_error(asio::use_awaitable, failed));
   peers->push_back(std::move(peer));
-  co_return;
 }
 
 Task<void> Serve(tcp::acceptor* at, Talk talk, asio::any_io_executor executor) {
@@ -151,13 +153,14 @@ TEST_F(RelayTest, ABrokenConnectionEndsIt) {
   const int port =
       Listen([peers](std::shared_ptr<tcp::socket> peer) { return Keep(peers, std::move(peer)); });
   const auto near = Join(sshd.Target(), port);
-  ASSERT_TRUE(TurnUntil([&] { return !peers->empty(); }));
+  std::error_code failed;
+  ASSERT_TRUE(TurnUntil([&] { return near->available(failed) > 0; }));
   sshd.KillConnections();
   WaitForRelays();
   ASSERT_FALSE(ended_->ok());
   EXPECT_EQ(ended_->error().reason, base::Reason::kConnectionBroke);
   char byte = 0;
-  std::error_code failed;
+  EXPECT_EQ(near->read_some(asio::buffer(&byte, 1), failed), 1U);
   EXPECT_EQ(near->read_some(asio::buffer(&byte, 1), failed), 0U) << "this end was closed";
 }
 
