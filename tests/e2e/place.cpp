@@ -79,7 +79,8 @@ Ran Place::Jobman(std::vector<std::string> args) {
 
 Ran Place::Sim(std::vector<std::string> args) {
   args.insert(args.begin(), {kBin + "/jobman-sim", "--dir", (home() / "sim").string()});
-  return RunProgram(args, args.at(3) == "up" ? std::map<std::string, std::string>{} : kShort);
+  const bool serves = args.size() > 3 && args[3] == "up";
+  return RunProgram(args, serves ? std::map<std::string, std::string>{} : kShort);
 }
 
 void Place::StartSim(std::vector<std::string> args) {
