@@ -71,13 +71,14 @@ TEST_P(DeleteRefused, IsNotSentTwiceAtOnce) {
   const auto begin = std::chrono::steady_clock::now();
   for (int time = 0; time < 3; ++time) {
     Sim({"fault", "nodes.list", "list_unreachable", "--times", "6"});
-    ASSERT_TRUE(place().Until("the lists to fail", [&] { return !base::Contains(Cloud(), "nodes.list"); }));
+    ASSERT_TRUE(
+        place().Until("the lists to fail", [&] { return !base::Contains(Cloud(), "nodes.list"); }));
     ASSERT_TRUE(place().Until("the cloud to answer again", [&] {
       return !base::Contains(Jobman({"why", id()}).out, "has not answered for");
     }));
   }
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(
-      std::chrono::steady_clock::now() - begin);
+  const auto minutes =
+      std::chrono::duration_cast<std::chrono::minutes>(std::chrono::steady_clock::now() - begin);
   EXPECT_LE(NewDeletes(), minutes.count()) << "it was refused, and is asked again after a minute";
 }
 

@@ -75,7 +75,7 @@ struct Loaded {
 /// Either `loaded`, or at least one problem.
 struct LoadResult {
   std::optional<Loaded> loaded = {};
-  int elements = 1;                      ///< how many jobs the file makes: `array`, `matrix`
+  int elements = 1;                    ///< how many jobs the file makes: `array`, `matrix`
   std::vector<Problem> problems = {};  ///< sorted by place
 };
 
