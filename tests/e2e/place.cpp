@@ -66,7 +66,7 @@ Place::~Place() {
 
 namespace {
 
-/// A command ends before a leak matters, and to look for one takes a third of its time. Those of
+/// A command ends before a leak matters, and to look for one takes a quarter of its time. Those of
 /// commands are looked for by unit_cli, of servers by Start() and StartSim().
 const std::map<std::string, std::string> kShort = {{"ASAN_OPTIONS", "detect_leaks=0"}};
 
