@@ -25,6 +25,11 @@ if(JOBMAN_SANITIZE)
   add_compile_options(-fsanitize=${JOBMAN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
     -D_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${JOBMAN_SANITIZE})
+  if(JOBMAN_SANITIZE MATCHES "address" AND CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # g++ guards UBSan's own tables, half a program, as if they were globals of ours. Without that a
+    # short command takes a third less time. The preset dev looks for overflows of real globals.
+    add_compile_options("SHELL:--param asan-globals=0")
+  endif()
   if(NOT JOBMAN_SANITIZE MATCHES "thread" AND NOT JOBMAN_HARDEN)
     # The tables of UBSan hold a million addresses. Where the program's own is fixed, none of them must
     # be written when it starts: a fifth of what a short command costs.
