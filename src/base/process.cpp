@@ -45,7 +45,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
-    if (pid_ > 0) Kill();
+    if (pid_ > 0) KillGroup(pid_);
   }
 
   /// Ends when the process has ended; it is not reaped yet.
@@ -77,15 +77,6 @@ class Child {
     siginfo_t info = {};
     const int failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
     return failed != 0 || info.si_pid != 0;
-  }
-
-  void Kill() {
-    ::kill(-pid_, SIGKILL);
-    ::kill(pid_, SIGKILL);
-    // SIGKILL takes well under a millisecond unless the process hangs in the kernel.
-    pollfd ended = {.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
-    ::poll(&ended, 1, 50);
-    if (::waitpid(pid_, nullptr, WNOHANG) == 0) Orphans().push_back(pid_);
   }
 
   pid_t pid_ = 0;
@@ -234,6 +225,16 @@ Result<pid_t> StartDaemon(std::vector<std::string> argv, const Path& log) {
   if (!out) return FromErrno(errno, "opening " + log.string());
   return StartProcess(std::move(argv), {.out = out.get(), .err = out.get()},
                       ProcessGroup::kOwnSession);
+}
+
+void KillGroup(pid_t child) {
+  const UniqueFd watched = OpenPidFd(child);
+  ::kill(-child, SIGKILL);
+  ::kill(child, SIGKILL);
+  // SIGKILL takes well under a millisecond unless the process hangs in the kernel.
+  pollfd ended = {.fd = watched.get(), .events = POLLIN, .revents = 0};
+  ::poll(&ended, 1, 50);
+  if (::waitpid(child, nullptr, WNOHANG) == 0) Orphans().push_back(child);
 }
 
 bool HasEnded(pid_t child) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "client/copy_parts.hpp"
+#include "client/interrupts.hpp"
 #include "client/unpacking.hpp"
 #include "jobman/client/copy.hpp"
 #include "jobman/client/run_on_hosts.hpp"
@@ -23,6 +24,7 @@ constexpr int kHostsAtOnce = 8;  // each has a tar here
 /// Where the content of a copy belongs on this machine.
 struct Target {
   base::Path into = {};   ///< a folder that exists
+  bool made = false;      ///< by this copy
   std::string name = {};  ///< empty: under its own names
 };
 
@@ -33,7 +35,7 @@ Result<Target> FindTarget(const CopyPlan& plan, bool folders) {
   if (folders && !fs::exists(to, failed)) {
     fs::create_directory(to, failed);
     if (failed) return base::FromErrno(failed.value(), "making the folder " + to);
-    return Target{.into = to};
+    return Target{.into = to, .made = true};
   }
   if (folders || plan.sources.size() > 1 || to.ends_with('/')) {
     return base::NotFound("there is no folder " + to + " here, which " +
@@ -51,8 +53,16 @@ class Receiving {
  public:
   Receiving(const Context& context, const CopyPlan& plan, bool folders, CopyProgress progress)
       : context_(context), plan_(plan), folders_(folders), progress_(std::move(progress)) {}
+  ~Receiving() {
+    unpackings_.clear();
+    // Unless something was copied there.
+    std::error_code ignored;
+    if (target_.made) fs::remove(target_.into, ignored);
+  }
+  Receiving(const Receiving&) = delete;
+  Receiving& operator=(const Receiving&) = delete;
 
-  Result<std::optional<Copied>> Run(std::vector<ssh::FanOutHost> hosts) {
+  Result<Copied> Run(std::vector<ssh::FanOutHost> hosts) {
     JM_ASSIGN_OR_RETURN(target_, FindTarget(plan_, folders_));
     for (ssh::FanOutHost& host : hosts) {
       busy_.push_back(host.host);
@@ -61,21 +71,26 @@ class Receiving {
     const auto shell =
         context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
     const auto ended =
-        RunOnHosts(context_, shell.get(), std::move(hosts), Command(),
+        RunOnHosts(context_, &interrupts_, shell.get(), std::move(hosts), Command(),
                    {.window = kHostsAtOnce, .on_end = [this](const std::vector<int>& busy) {
                       busy_ = busy;
                       EndOthers();
                       Tell();
                     }});
-    if (!ended) return std::optional<Copied>();
+    if (!ended) return Interrupted();
     for (const ssh::HostOutcome& one : ended->hosts) {
-      const Status placed = Place(one);
-      std::optional<base::Error> error;
-      if (!placed.ok()) error = placed.error();
-      copied_.hosts.push_back({.host = one.host, .error = std::move(error)});
+      const auto unpacking = unpackings_[one.host];
+      const auto finished = context_.Await(UnlessInterrupted(&interrupts_, unpacking->Finish()));
+      if (!finished) return Interrupted();
+      Copied::Host row{.host = one.host};
+      if (Status placed = Place(one, *unpacking, *finished); !placed.ok()) {
+        row.partly = unpacking->moving();
+        row.error = row.partly ? PartlyCopied(placed.error()) : placed.error();
+      }
+      copied_.hosts.push_back(std::move(row));
       unpackings_.erase(one.host);
     }
-    return std::optional<Copied>(std::move(copied_));
+    return std::move(copied_);
   }
 
  private:
@@ -108,33 +123,40 @@ class Receiving {
   void Tell() const {
     if (progress_) progress_(copied_.bytes, busy_);
   }
-  Status Place(const ssh::HostOutcome& one) {
-    const auto& unpacking = unpackings_[one.host];
+  static base::Error Interrupted() {
+    return {.code = base::Code::kCancelled,
+            .message = "interrupted; what was not here completely was removed",
+            .hint = "copy again: it begins anew"};
+  }
+  Status Place(const ssh::HostOutcome& one, Unpacking& unpacking, const Status& finished) {
     const auto sent = [&]() -> Status {
       if (!one.result.ok()) return one.result.error();
-      if (*one.result > 1) return CopyError(talk_.Of(one.host), *one.result);
-      return base::Ok();
+      if (*one.result == 0 || *one.result == remote::kCopyChanged) return base::Ok();
+      return CopyError(talk_.Of(one.host), *one.result);
     }();
     // What this machine refuses is why the host could not go on.
-    if (!sent.ok() && !unpacking->broken()) return sent;
-    JM_TRY(context_.Await(unpacking->Finish()));
+    if (!sent.ok() && !unpacking.broken()) return sent;
+    JM_TRY(finished);
     JM_TRY(sent);
-    if (*one.result == 1) {
+    if (*one.result == remote::kCopyChanged) {
       copied_.notes.push_back(fmt::format("host {}: {}", one.host, FirstLine(talk_.Of(one.host))));
     }
     std::vector<std::string> names;
     for (const std::string& source : plan_.sources) names.push_back(NameOf(source));
-    if (!folders_) return unpacking->Place(target_.into, target_.name, names);
+    if (!folders_) return unpacking.Place(target_.into, target_.name, names);
     const base::Path own = target_.into / fmt::format("host-{}", one.host);
     std::error_code failed;
     fs::create_directory(own, failed);
     if (failed || fs::symlink_status(own, failed).type() != fs::file_type::directory)
       return base::FromErrno(failed ? failed.value() : ENOTDIR,
                              "making the folder " + own.string());
-    return unpacking->Place(own, {}, names);
+    Status placed = unpacking.Place(own, {}, names);
+    if (!placed.ok()) fs::remove(own, failed);  // if it is empty
+    return placed;
   }
 
   const Context& context_;
+  Interrupts interrupts_{*context_.loop};
   const CopyPlan& plan_;
   bool folders_;
   CopyProgress progress_;
@@ -147,10 +169,8 @@ class Receiving {
 
 }  // namespace
 
-Result<std::optional<Copied>> CopyFromHosts(const Context& context,
-                                            std::vector<ssh::FanOutHost> hosts,
-                                            const CopyPlan& plan, bool folders,
-                                            CopyProgress progress) {
+Result<Copied> CopyFromHosts(const Context& context, std::vector<ssh::FanOutHost> hosts,
+                             const CopyPlan& plan, bool folders, CopyProgress progress) {
   return Receiving(context, plan, folders, std::move(progress)).Run(std::move(hosts));
 }
 

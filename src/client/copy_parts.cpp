@@ -11,8 +11,9 @@
 namespace jobman::client {
 namespace {
 
-constexpr std::size_t kKeptOfHost = 4096;
-constexpr int kNoSuchProgram = 127;  // of shells and of env
+constexpr std::size_t kKeptEnd = 4096;
+constexpr std::size_t kMostOfPaths = 100'000;  // of one command, which may have 128 KiB
+constexpr int kNoSuchProgram = 127;            // of shells and of env
 
 base::Error BadSource(const std::string& word) {
   return base::InvalidArgument("\"" + word + "\" has no name of its own that the copy could have",
@@ -43,6 +44,27 @@ base::Status CheckNames(const std::vector<std::string>& words) {
   return base::Ok();
 }
 
+base::Status CheckLength(const std::vector<std::string>& paths) {
+  std::size_t length = 0;
+  for (const std::string& path : paths) length += HostPath(path).size() + 3;
+  if (length <= kMostOfPaths) return base::Ok();
+  return base::InvalidArgument(
+      fmt::format("{} paths of hosts, {} in all, are too long for one command", paths.size(),
+                  base::FormatBytes(static_cast<std::int64_t>(length))),
+      "name the folder that they are in, or copy them in several calls");
+}
+
+/// The line where one of the words is; empty if there is none.
+std::string LineWith(std::string_view said, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) {
+    const std::size_t at = said.find(word);
+    if (at == std::string_view::npos) continue;
+    const std::size_t before = said.rfind('\n', at);
+    return FirstLine(said.substr(before == std::string_view::npos ? 0 : before + 1));
+  }
+  return {};
+}
+
 }  // namespace
 
 CopyPlace ParseCopyPlace(const std::string& word) {
@@ -68,6 +90,7 @@ base::Result<CopyPlan> PlanCopy(const std::vector<std::string>& words) {
     plan.sources.push_back(from.path);
   }
   JM_TRY(CheckNames(sources));
+  if (!plan.to_hosts) JM_TRY(CheckLength(plan.sources));
   return plan;
 }
 
@@ -101,8 +124,9 @@ base::Error CopyError(std::string_view said, int exit_code) {
   if (exit_code == kNoSuchProgram) {
     error.message = "tar is not installed there";
     error.hint = "install tar";
-  } else if (base::Contains(said, "No space left on device") ||
-             base::Contains(said, "quota exceeded")) {
+  } else if (const std::string full = LineWith(said, {"No space left on device", "quota exceeded"});
+             !full.empty()) {
+    error.message = full;
     error.code = base::Code::kResourceExhausted;
     error.reason = base::Reason::kDiskFull;
     error.hint = "free some space there, and copy again";
@@ -117,10 +141,20 @@ base::Error CopyError(std::string_view said, int exit_code) {
   return error;
 }
 
+base::Error PartlyCopied(base::Error error) {
+  error.message += "; it may be partly copied";
+  return error;
+}
+
+void KeepEnds(std::string& text, std::string_view more) {
+  text.append(more);
+  if (text.size() > 2 * kKeptEnd) text.erase(kKeptEnd, text.size() - 2 * kKeptEnd);
+}
+
 ports::ByteSink HostTalk::SinkOf(int host) {
+  said_[host].clear();
   return [this, host](std::string_view bytes) -> base::Status {
-    std::string& text = said_[host];
-    text.append(bytes.substr(0, kKeptOfHost - std::min(kKeptOfHost, text.size())));
+    KeepEnds(said_[host], bytes);
     return base::Ok();
   };
 }

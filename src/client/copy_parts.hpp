@@ -14,12 +14,18 @@ std::string HostPath(const std::string& path);
 std::string NameOf(const std::string& path);
 /// The error that tar, mv or the host script means by what it wrote to stderr.
 base::Error CopyError(std::string_view said, int exit_code);
+/// For an error after the first of several files may have been moved to its place.
+base::Error PartlyCopied(base::Error error);
 /// "./train.log: file changed as we read it", without "tar: "; empty if there is no line.
 std::string FirstLine(std::string_view said);
 
-/// The beginning of what each host writes to stderr.
+/// Appends to `text`, of which the first and the last 4 KiB are kept.
+void KeepEnds(std::string& text, std::string_view more);
+
+/// The beginning and the end of what each host writes to stderr.
 class HostTalk {
  public:
+  /// For the host's next command; what the one before it wrote is dropped.
   ports::ByteSink SinkOf(int host);
   const std::string& Of(int host) { return said_[host]; }
 

@@ -113,8 +113,8 @@ Task<Status> Relay(StatePtr state, int remote, std::shared_ptr<base::UniqueFd> c
   co_return ended;
 }
 
-Task<void> Attend(StatePtr state, int remote, std::shared_ptr<base::UniqueFd> connection,
-                  base::Gate::Pass /*pass*/) {
+Task<void> Attend(StatePtr state, int remote, std::shared_ptr<base::UniqueFd> connection) {
+  const auto pass = co_await state->gate.Enter();
   const Status ended = co_await Relay(state, remote, std::move(connection));
   if (ended.ok()) co_return;
   std::string text = fmt::format("a connection to port {}: host {}: {}", remote, state->host,
@@ -128,7 +128,6 @@ Task<void> Accept(StatePtr state, Listener* from) {
   const auto executor = state->context.loop->get_executor();
   const base::CancelScope scope;
   while (true) {
-    auto pass = co_await state->gate.Enter();
     tcp::socket socket(executor);
     std::error_code failed;
     co_await from->acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, failed));
@@ -139,7 +138,7 @@ Task<void> Accept(StatePtr state, Listener* from) {
     }
     const auto connection = std::make_shared<base::UniqueFd>(socket.release(failed));
     if (failed) continue;
-    base::Spawn(executor, scope, Attend(state, from->remote, connection, std::move(pass)));
+    base::Spawn(executor, scope, Attend(state, from->remote, connection));
   }
 }
 
@@ -152,14 +151,6 @@ Task<Status> LogIn(StatePtr state) {
   const auto lines = co_await vouching.FirstUses();
   for (const std::string& line : lines) state->say(line);
   co_return base::Ok();
-}
-
-Task<Status> UnlessStopped(Interrupts* interrupts, Task<Status> task) {
-  using namespace asio::experimental::awaitable_operators;
-  auto first = co_await (std::move(task) || interrupts->Wait());
-  if (first.index() == 0) co_return std::move(std::get<0>(first));
-  base::Error stopped{.code = base::Code::kCancelled, .message = "interrupted"};
-  co_return stopped;
 }
 
 std::optional<int> ParsePort(const std::string& word) {
@@ -201,7 +192,9 @@ Result<std::vector<ForwardedPort>> Forwarding::Listen(std::vector<ForwardedPort>
 
 Status Forwarding::Check() {
   Interrupts interrupts(*state_->context.loop);
-  return state_->context.Await(UnlessStopped(&interrupts, LogIn(state_)));
+  auto ended = state_->context.Await(UnlessInterrupted(&interrupts, LogIn(state_)));
+  if (ended) return std::move(*ended);
+  return base::Error{.code = base::Code::kCancelled, .message = "interrupted"};
 }
 
 void Forwarding::Run() {

@@ -30,21 +30,22 @@ constexpr base::Duration kStallCheck = std::chrono::milliseconds{200};
 
 class Reader;
 
-base::Error Untouched(base::Duration patience) {
-  return {
-      .code = base::Code::kDeadlineExceeded,
-      .message = "its input was not taken for " + base::FormatDuration(patience) +
-                 " while other hosts waited for more, so the command was ended",
-      .hint = "let it read its input to the end (cat >/dev/null), or run it without: </dev/null"};
+base::Error Untouched(base::Duration patience, const std::string& hint) {
+  return {.code = base::Code::kDeadlineExceeded,
+          .message = "its input was not taken for " + base::FormatDuration(patience) +
+                     " while other hosts waited for more, so the command was ended",
+          .hint = hint};
 }
 
 }  // namespace
 
 struct InputFeed::State {
-  State(int from, base::Duration most) : fd(from), patience(most) {}
+  State(int from, base::Duration most, InputWords how)
+      : fd(from), patience(most), words(std::move(how)) {}
 
   int fd;
   base::Duration patience;
+  InputWords words;
   std::deque<std::string> pieces = {};  ///< the last one is empty at the end
   std::size_t first = 0;                ///< number of the first of them
   std::vector<Reader*> readers = {};
@@ -146,14 +147,14 @@ class Readable {
 };
 
 /// Empty at the end; nothing if another process took what there was.
-Result<std::optional<std::string>> ReadPiece(int fd) {
+Result<std::optional<std::string>> ReadPiece(int fd, const std::string& name) {
   std::string piece(kInputPiece, '\0');
   ssize_t count = -1;
   do {
     count = ::read(fd, piece.data(), piece.size());
   } while (count < 0 && errno == EINTR);
   if (count < 0 && errno == EAGAIN) return std::optional<std::string>();
-  if (count < 0 && errno != EBADF) return base::FromErrno(errno, "reading standard input");
+  if (count < 0 && errno != EBADF) return base::FromErrno(errno, "reading " + name);
   piece.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   return std::optional<std::string>(std::move(piece));
 }
@@ -166,7 +167,7 @@ Task<void> ReadAll(std::shared_ptr<InputFeed::State> feed, asio::any_io_executor
       feed->FailTheStalled();
     }
     co_await readable.Wait();
-    auto piece = ReadPiece(feed->fd);
+    auto piece = ReadPiece(feed->fd, feed->words.name);
     if (!piece.ok()) {
       feed->Fail(std::move(piece).error());
       co_return;
@@ -212,12 +213,14 @@ void InputFeed::State::FailTheStalled() {
   if (!somebody_waits) return;
   for (Reader* reader : std::vector<Reader*>(readers)) {
     if (reader->next() == first && Clock::now() - reader->moved() >= patience)
-      reader->Fail(Untouched(patience));
+      reader->Fail(Untouched(patience, words.hint));
   }
 }
 
-InputFeed::InputFeed(asio::any_io_executor executor, int fd, base::Duration patience)
-    : executor_(std::move(executor)), state_(std::make_shared<State>(fd, patience)) {}
+InputFeed::InputFeed(asio::any_io_executor executor, int fd, base::Duration patience,
+                     InputWords words)
+    : executor_(std::move(executor)),
+      state_(std::make_shared<State>(fd, patience, std::move(words))) {}
 
 InputFeed::~InputFeed() = default;
 

@@ -7,7 +7,7 @@
 namespace jobman::client {
 
 Interrupts::Interrupts(asio::io_context& loop) : signals_(loop) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
     if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     signals_.add(signal);

@@ -2,21 +2,39 @@
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
+#include <optional>
+#include <utility>
 
 #include "jobman/base/task.hpp"
 
 namespace jobman::client {
 
-/// While it exists, SIGINT and SIGTERM do not end the process. Ignored ones stay ignored: whoever
-/// started this process wants it so.
+/// While it exists, SIGINT, SIGTERM and SIGHUP do not end the process. Ignored ones stay ignored:
+/// whoever started this process wants it so.
 class Interrupts {
  public:
   explicit Interrupts(asio::io_context& loop);
-  /// Until one of them comes.
+  /// Until one of them comes; not at all if one came since the last wait.
   base::Task<void> Wait();
 
  private:
   asio::signal_set signals_;
 };
+
+template <class T>
+base::Task<T> AfterOthers(base::Task<T> task) {
+  co_await base::Yield();
+  co_return co_await std::move(task);
+}
+
+/// The result of `task`; nothing if an interrupt comes before its end, or has come already: then it
+/// is cancelled.
+template <class T>
+base::Task<std::optional<T>> UnlessInterrupted(Interrupts* interrupts, base::Task<T> task) {
+  using namespace asio::experimental::awaitable_operators;
+  auto first = co_await (interrupts->Wait() || AfterOthers(std::move(task)));
+  if (first.index() == 0) co_return std::nullopt;
+  co_return std::move(std::get<1>(first));
+}
 
 }  // namespace jobman::client

@@ -1,7 +1,5 @@
 #include "jobman/client/run_on_hosts.hpp"
 
-#include <asio/experimental/awaitable_operators.hpp>
-
 #include "client/interrupts.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
@@ -10,15 +8,6 @@ namespace jobman::client {
 namespace {
 
 using Ended = std::optional<ssh::FanOutResult>;
-
-/// No interrupt ends the process while TERM is on its way: `timeout` and impatient users send a
-/// second one.
-base::Task<Ended> UnlessInterrupted(Interrupts& interrupts, base::Task<ssh::FanOutResult> task) {
-  using namespace asio::experimental::awaitable_operators;
-  auto first = co_await (std::move(task) || interrupts.Wait());
-  if (first.index() == 0) co_return std::move(std::get<0>(first));
-  co_return std::nullopt;
-}
 
 /// A cancelled command sends TERM to its host as it ends, and it ends on the loop.
 void SendFarewell(asio::io_context& loop) {
@@ -46,13 +35,16 @@ Ended RunOnHosts(const Context& context, std::vector<ssh::FanOutHost> hosts, std
                  ssh::FanOutOptions options) {
   const auto shell = context.open_shell(context.loop->get_executor(), *context.stores.host_keys);
   ports::RemoteCommand same{.command = std::move(command)};
-  return RunOnHosts(context, shell.get(), std::move(hosts), std::move(same), std::move(options));
+  // No interrupt ends the process while TERM is on its way: `timeout` and impatient users send a
+  // second one.
+  Interrupts interrupts(*context.loop);
+  return RunOnHosts(context, &interrupts, shell.get(), std::move(hosts), std::move(same),
+                    std::move(options));
 }
 
-Ended RunOnHosts(const Context& context, ports::HostShell* shell,
+Ended RunOnHosts(const Context& context, Interrupts* interrupts, ports::HostShell* shell,
                  std::vector<ssh::FanOutHost> hosts, ports::RemoteCommand command,
                  ssh::FanOutOptions options) {
-  Interrupts interrupts(*context.loop);
   Ended ended = context.Await(UnlessInterrupted(
       interrupts, ssh::FanOut(shell, std::move(hosts), std::move(command), std::move(options))));
   if (!ended) SendFarewell(*context.loop);

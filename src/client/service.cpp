@@ -137,9 +137,9 @@ Task<Result<ServicePlan>> PlanCron(ServiceOrder order) {
   ServicePlan plan{
       .kind = ServiceKind::kCron, .file = order.home / kScript, .text = ScriptText(order)};
   plan.lines = CronLines(plan.file, order.home);
-  plan.crontab = WithCronLines(*crontab, plan.file, order.home);
   const auto present = base::ReadRegularFile(plan.file);
-  plan.installed = *crontab == plan.crontab && present.ok() && *present == plan.text;
+  plan.installed = *crontab == WithCronLines(*crontab, plan.file, order.home) && present.ok() &&
+                   *present == plan.text;
   co_return plan;
 }
 
@@ -159,6 +159,22 @@ Task<Status> WriteCrontab(std::string crontab) {
   // An empty one would stay behind as a file.
   Words argv = {"crontab", crontab.empty() ? "-r" : "-"};
   co_return co_await Do(std::move(argv), std::move(crontab));
+}
+
+/// Reads the crontab again: the user may have changed it while he was asked.
+Task<Status> AddCronLines(Path script) {
+  JM_CO_ASSIGN_OR_RETURN(const std::string crontab, co_await ReadCrontab());
+  std::string more = WithCronLines(crontab, script, script.parent_path());
+  co_return co_await WriteCrontab(std::move(more));
+}
+
+Task<Status> InstallCron(ServicePlan plan) {
+  const bool is_new = access(plan.file.c_str(), F_OK) != 0;
+  JM_CO_TRY(base::WriteFileAtomic(plan.file, plan.text, 0700));
+  Status added = co_await AddCronLines(plan.file);
+  // A script without its lines would count as installed.
+  if (!added.ok() && is_new) static_cast<void>(base::RemoveAll(plan.file));
+  co_return added;
 }
 
 Task<Result<bool>> RemoveUnit(Path home) {
@@ -213,8 +229,7 @@ Task<Result<ServicePlan>> PlanService(ServiceOrder order, bool cron) {
 Task<Status> InstallService(ServicePlan plan) {
   if (plan.installed) co_return base::Ok();
   if (plan.kind == ServiceKind::kSystemd) co_return co_await InstallUnit(std::move(plan));
-  JM_CO_TRY(base::WriteFileAtomic(plan.file, plan.text, 0700));
-  co_return co_await WriteCrontab(std::move(plan.crontab));
+  co_return co_await InstallCron(std::move(plan));
 }
 
 Task<Result<Words>> RemoveService(Path home) {

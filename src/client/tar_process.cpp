@@ -4,15 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <asio/buffer.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
-#include <csignal>
 
+#include "client/copy_parts.hpp"
 #include "jobman/base/process.hpp"
 
 namespace jobman::client {
@@ -21,7 +20,6 @@ namespace {
 using base::Result;
 using base::Task;
 
-constexpr std::size_t kKeptTalk = 4096;
 constexpr base::Duration kTarPoll = std::chrono::milliseconds{5};
 
 }  // namespace
@@ -41,7 +39,7 @@ Task<void> Listen(std::shared_ptr<TarProcess::Talk> talk) {
   while (!failed) {
     const std::size_t count = co_await talk->from.async_read_some(
         asio::buffer(block), asio::redirect_error(asio::use_awaitable, failed));
-    talk->text.append(block.data(), std::min(count, kKeptTalk - talk->text.size()));
+    KeepEnds(talk->text, {block.data(), count});
   }
   talk->ended = true;
 }
@@ -67,10 +65,7 @@ Result<std::unique_ptr<TarProcess>> TarProcess::Start(asio::any_io_executor exec
 }
 
 TarProcess::~TarProcess() {
-  if (pid_ == 0) return;
-  ::kill(-pid_, SIGKILL);
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  if (pid_ != 0) base::KillGroup(pid_);
 }
 
 Task<int> TarProcess::End() {

@@ -43,29 +43,32 @@ bool IsThere(const fs::file_status& status) {
 }
 
 /// Makes an unpacked entry harmless, and a folder one that can be moved.
-Status Tame(const fs::directory_entry& entry) {
+Status Tame(const Path& entry) {
   struct stat facts = {};
-  if (::lstat(entry.path().c_str(), &facts) != 0)
-    return base::FromErrno(errno, "looking at " + Shown(entry.path()));
+  if (::lstat(entry.c_str(), &facts) != 0)
+    return base::FromErrno(errno, "looking at " + Shown(entry));
   if (S_ISLNK(facts.st_mode)) return base::Ok();
   if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
-    return Refused(entry.path(), "is neither a file nor a folder nor a link");
+    return Refused(entry, "is neither a file nor a folder nor a link");
   const mode_t own = S_ISDIR(facts.st_mode) ? S_IRWXU : 0;
   const mode_t mode = (facts.st_mode & 0777) | own;
-  if (mode != (facts.st_mode & 07777) && ::chmod(entry.path().c_str(), mode) != 0)
-    return base::FromErrno(errno, "setting the mode of " + Shown(entry.path()));
+  if (mode != (facts.st_mode & 07777) && ::chmod(entry.c_str(), mode) != 0)
+    return base::FromErrno(errno, "setting the mode of " + Shown(entry));
   return base::Ok();
 }
 
-/// Everything below the folder, without following links.
+/// The folder and everything below it, without following links. Goes on after what it refuses, so
+/// that all can be removed; returns the first error.
 Status TameAll(const Path& folder) {
   std::error_code failed;
+  Status all = Tame(folder);
   for (fs::recursive_directory_iterator one(folder, failed), end; !failed && one != end;
        one.increment(failed)) {
-    JM_TRY(Tame(*one));
+    Status tamed = Tame(one->path());
+    if (all.ok()) all = std::move(tamed);
   }
-  if (failed) return base::FromErrno(failed.value(), "looking at " + Shown(folder));
-  return base::Ok();
+  if (all.ok() && failed) return base::FromErrno(failed.value(), "looking at " + Shown(folder));
+  return all;
 }
 
 Status Rename(const Path& from, const Path& to) {
@@ -76,21 +79,22 @@ Status Rename(const Path& from, const Path& to) {
 }
 
 /// Gives an entry its final name: a file replaces a file, folders are merged. Never through a link.
-Status Move(const Path& from, const Path& to) {
+/// Without `really` nothing is moved: what would be in the way is the error.
+Status Move(const Path& from, const Path& to, bool really) {
   std::error_code failed;
   const auto there = fs::symlink_status(to, failed);
   const bool is_folder = fs::symlink_status(from, failed).type() == fs::file_type::directory;
-  if (!IsThere(there)) return Rename(from, to);
+  if (!IsThere(there)) return really ? Rename(from, to) : base::Ok();
   if (is_folder != (there.type() == fs::file_type::directory)) {
     return is_folder ? Refused(to, there.type() == fs::file_type::symlink
                                        ? "is a link, and a folder would take its place"
                                        : "is not a folder, and a folder would take its place")
                      : Refused(to, "is a folder, and a file would take its place");
   }
-  if (!is_folder) return Rename(from, to);
+  if (!is_folder) return really ? Rename(from, to) : base::Ok();
   for (fs::directory_iterator one(from, failed), end; !failed && one != end;
        one.increment(failed)) {
-    JM_TRY(Move(one->path(), to / one->path().filename()));
+    JM_TRY(Move(one->path(), to / one->path().filename(), really));
   }
   if (failed) return base::FromErrno(failed.value(), "looking at " + Shown(from));
   return base::Ok();
@@ -103,7 +107,10 @@ Result<std::shared_ptr<Unpacking>> Unpacking::Begin(asio::any_io_executor execut
   std::string folder = (parent / ".jobman-cp-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr)
     return base::FromErrno(errno, "making a folder in " + parent.string());
-  return std::shared_ptr<Unpacking>(new Unpacking(folder, executor));
+  std::shared_ptr<Unpacking> made(new Unpacking(folder, executor));
+  if (::mkdir(made->Inside().c_str(), 0700) != 0)
+    return base::FromErrno(errno, "making a folder in " + folder);
+  return made;
 }
 
 Status Unpacking::StartTar() {
@@ -112,9 +119,13 @@ Status Unpacking::StartTar() {
     return base::FromErrno(errno, "making a pipe");
   const base::UniqueFd from(ends[1]);
   to_tar_ = Socket(executor_, asio::local::stream_protocol(), ends[0]);
-  const std::vector<std::string> words = {"--extract", "--file=-",
-                                          "--directory=" + folder_.string(), "--no-same-owner",
-                                          "--preserve-permissions"};
+  const std::vector<std::string> words = {"--extract",
+                                          "--file=-",
+                                          "--no-unquote",
+                                          "--directory=" + Inside().string(),
+                                          "--no-same-owner",
+                                          "--preserve-permissions",
+                                          "--warning=no-timestamp"};
   JM_ASSIGN_OR_RETURN(tar_, TarProcess::Start(executor_, words, from.get(), -1));
   base::Spawn(executor_, scope_, Write());
   return base::Ok();
@@ -122,7 +133,7 @@ Status Unpacking::StartTar() {
 
 Unpacking::~Unpacking() {
   tar_.reset();
-  static_cast<void>(TameAll(folder_));
+  static_cast<void>(TameAll(Inside()));
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
 }
@@ -177,21 +188,29 @@ Task<Status> Unpacking::Finish() {
   co_return base::Ok();
 }
 
-Status Unpacking::Place(const Path& into, const std::string& name,
-                        const std::vector<std::string>& expected) {
-  JM_TRY(TameAll(folder_));
+Result<std::vector<Path>> Unpacking::NamesInside(const std::vector<std::string>& expected) const {
   std::error_code failed;
   std::vector<Path> found;
-  for (fs::directory_iterator one(folder_, failed), end; !failed && one != end;
+  for (fs::directory_iterator one(Inside(), failed), end; !failed && one != end;
        one.increment(failed)) {
     const Path own = one->path().filename();
     if (std::find(expected.begin(), expected.end(), own.string()) == expected.end())
       return Refused(own, "was sent, though nobody asked for it");
     found.push_back(own);
   }
-  if (failed) return base::FromErrno(failed.value(), "looking at " + folder_.string());
-  for (const Path& own : found)
-    JM_TRY(Move(folder_ / own, into / (name.empty() ? own : Path(name))));
+  if (failed) return base::FromErrno(failed.value(), "looking at " + Inside().string());
+  return found;
+}
+
+Status Unpacking::Place(const Path& into, const std::string& name,
+                        const std::vector<std::string>& expected) {
+  JM_TRY(TameAll(Inside()));
+  JM_ASSIGN_OR_RETURN(const std::vector<Path> found, NamesInside(expected));
+  for (const bool really : {false, true}) {
+    moving_ = really;
+    for (const Path& own : found)
+      JM_TRY(Move(Inside() / own, into / (name.empty() ? own : Path(name)), really));
+  }
   return base::Ok();
 }
 

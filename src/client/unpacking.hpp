@@ -3,6 +3,7 @@
 #include <asio/local/stream_protocol.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "client/tar_process.hpp"
 #include "jobman/base/files.hpp"
@@ -11,8 +12,8 @@
 
 namespace jobman::client {
 
-/// Unpacks an archive that a host sends into a folder of this machine that nobody else knows, and
-/// that is removed with the object. It is the host's pace: no more is read than tar takes.
+/// Unpacks an archive that a host sends into a folder of this machine that nobody else can enter,
+/// and that is removed with the object. It is the host's pace: no more is read than tar takes.
 class Unpacking final : public ports::Pace {
  public:
   /// Makes the folder, in `parent`. tar starts with the host's command.
@@ -32,13 +33,19 @@ class Unpacking final : public ports::Pace {
   base::Task<base::Status> Finish();
   /// Gives what was unpacked its final names in the folder `into`; with `name`, the one thing gets
   /// this name. `expected` are the names that were asked for. Makes no file with a set-user-ID bit.
+  /// What is in the way is found before anything is moved.
   base::Status Place(const base::Path& into, const std::string& name,
                      const std::vector<std::string>& expected);
+  /// Whether Place() has begun to move.
+  bool moving() const { return moving_; }
 
  private:
   using Socket = asio::local::stream_protocol::socket;
   Unpacking(base::Path folder, asio::any_io_executor executor)
       : executor_(executor), folder_(std::move(folder)), to_tar_(executor) {}
+  /// Below the folder: the host chooses its mode.
+  base::Path Inside() const { return folder_ / "in"; }
+  base::Result<std::vector<base::Path>> NamesInside(const std::vector<std::string>& expected) const;
   base::Status StartTar();
   base::Task<void> Write();
 
@@ -50,6 +57,7 @@ class Unpacking final : public ports::Pace {
   bool all_taken_ = false;
   bool written_ = false;
   bool broken_ = false;  ///< tar reads no more
+  bool moving_ = false;
   base::Waiters changed_ = {};
   base::CancelScope scope_ = {};
 };

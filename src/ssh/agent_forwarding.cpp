@@ -1,6 +1,5 @@
 #include "ssh/agent_forwarding.hpp"
 
-#include <algorithm>
 #include <array>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/local/stream_protocol.hpp>
@@ -9,10 +8,12 @@
 #include <asio/write.hpp>
 #include <cerrno>
 #include <chrono>
+#include <span>
 #include <system_error>
 
 #include "jobman/base/log.hpp"
 #include "ssh/agent.hpp"
+#include "ssh/channel_bytes.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -40,7 +41,6 @@ struct AgentChannel {
   AgentChannel& operator=(const AgentChannel&) = delete;
 
   void Heard() { heard = std::chrono::steady_clock::now(); }
-  bool closed() const { return !session->alive() || ssh_channel_is_closed(channel) != 0; }
 
   std::shared_ptr<Session> session;
   ssh_channel channel;
@@ -52,45 +52,15 @@ struct AgentChannel {
 using AgentChannelPtr = std::shared_ptr<AgentChannel>;
 
 Task<void> MoveToAgent(AgentChannelPtr one) {
-  while (!one->closed()) {
-    const auto seen = one->session->packets();
-    const int count =
-        ssh_channel_read_nonblocking(one->channel, one->to_agent.data(), kAgentBlock, 0);
-    one->session->After();
-    if (count < 0 && count != SSH_AGAIN) co_return;  // also at the end
-    if (count > 0) {
-      one->Heard();
-      const auto bytes = asio::buffer(one->to_agent.data(), static_cast<std::size_t>(count));
-      std::error_code failed;
-      co_await asio::async_write(one->agent, bytes,
-                                 asio::redirect_error(asio::use_awaitable, failed));
-      if (failed) co_return;
-    } else if (one->session->packets() != seen) {
-      co_await base::Yield();  // they may be for this channel
-    } else {
-      co_await one->session->Changed();
-    }
+  while (true) {
+    const std::size_t count = co_await ReceiveSome(one->session, one->channel, one->to_agent);
+    if (count == 0) co_return;
+    one->Heard();
+    std::error_code failed;
+    co_await asio::async_write(one->agent, asio::buffer(one->to_agent.data(), count),
+                               asio::redirect_error(asio::use_awaitable, failed));
+    if (failed) co_return;
   }
-}
-
-/// Sends the first `size` bytes of `to_host`; false if the channel is closed before.
-Task<bool> SendToHost(AgentChannelPtr one, std::size_t size) {
-  std::size_t sent = 0;
-  while (sent < size) {
-    if (one->closed()) co_return false;
-    const std::size_t room = ssh_channel_window_size(one->channel);
-    const auto some = static_cast<std::uint32_t>(std::min(room, size - sent));
-    const int count =
-        some == 0 ? 0 : ssh_channel_write(one->channel, one->to_host.data() + sent, some);
-    one->session->After();
-    if (count < 0 && count != SSH_AGAIN) co_return false;
-    if (count > 0) {
-      sent += static_cast<std::size_t>(count);
-    } else {
-      co_await one->session->Changed();
-    }
-  }
-  co_return true;
 }
 
 Task<void> MoveToHost(AgentChannelPtr one) {
@@ -101,7 +71,8 @@ Task<void> MoveToHost(AgentChannelPtr one) {
         room, asio::redirect_error(asio::use_awaitable, failed));
     if (failed) co_return;
     one->Heard();
-    const bool sent = co_await SendToHost(one, count);
+    const std::span<const char> block(one->to_host.data(), count);
+    const bool sent = co_await SendAll(one->session, one->channel, block);
     if (!sent) co_return;
   }
 }
@@ -118,7 +89,7 @@ Task<void> AwaitSilence(AgentChannelPtr one) {
 
 /// False if nobody listens there any more.
 Task<bool> ConnectAgent(AgentChannelPtr one, std::string path) {
-  while (!one->closed()) {
+  while (!IsClosed(*one->session, one->channel)) {
     base::UniqueFd connected = ConnectToSocket(path);
     std::error_code failed = {errno, std::generic_category()};
     if (connected) {

@@ -55,11 +55,20 @@ Channel::Channel(std::shared_ptr<Session> session)
 Channel::~Channel() {
   // libssh breaks the session if an open request is answered after its channel was freed.
   if (!opened_) session_->Retire();
-  if (session_->alive() && executing_ && !exit_code_)
-    ssh_channel_request_send_signal(channel_, "TERM");
+  if (session_->alive() && executing_ && !exit_code_) EndCommand();
   ssh_remove_channel_callbacks(channel_, &callbacks_);
   ssh_channel_free(channel_);
   session_->After();
+}
+
+void Channel::EndCommand() {
+  // libssh drops a request while the one before it is unanswered. Once more: is it answered?
+  if (!accepted_) accepted_ = ssh_channel_request_exec(channel_, "") == SSH_OK;
+  if (accepted_) {
+    ssh_channel_request_send_signal(channel_, "TERM");
+  } else {
+    session_->Retire();
+  }
 }
 
 int Channel::Open() {
@@ -77,7 +86,8 @@ void Channel::RequestAgent() {
 int Channel::Execute(const std::string& command) {
   const int code = ssh_channel_request_exec(channel_, command.c_str());
   session_->After();
-  executing_ = true;
+  executing_ = code != SSH_ERROR;
+  accepted_ = code == SSH_OK;
   return code;
 }
 

@@ -33,6 +33,8 @@ class Channel {
   bool closed() const { return ssh_channel_is_closed(channel_) != 0; }
 
  private:
+  void EndCommand();
+
   std::shared_ptr<Session> session_;
   ssh_channel channel_;
   ssh_channel_callbacks_struct callbacks_ = {};
@@ -41,7 +43,8 @@ class Channel {
   bool fed_all_ = false;
   bool refused_ = false;  ///< the command does not take input any more
   bool opened_ = false;
-  bool executing_ = false;
+  bool executing_ = false;  ///< asked for, and not refused
+  bool accepted_ = false;
 };
 
 }  // namespace jobman::ssh

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <asio/buffer.hpp>
 #include <asio/generic/stream_protocol.hpp>
@@ -11,9 +10,11 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
+#include <span>
 #include <system_error>
 
 #include "jobman/base/strings.hpp"
+#include "ssh/channel_bytes.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -39,12 +40,12 @@ struct Joint {
   Joint(const Joint&) = delete;
   Joint& operator=(const Joint&) = delete;
 
-  bool closed() const { return ended || !session->alive() || ssh_channel_is_closed(channel) != 0; }
   /// The other direction ends too.
   void End() {
-    ended = true;
     std::error_code ignored;
     local.close(ignored);
+    if (session->alive()) ssh_channel_close(channel);
+    session->After();
     session->Nudge();
   }
 
@@ -52,7 +53,6 @@ struct Joint {
   ssh_channel channel;
   RelaySocket local;
   bool answered = false;
-  bool ended = false;
   std::array<char, kRelayBlock> to_local = {};
   std::array<char, kRelayBlock> to_host = {};
 };
@@ -75,78 +75,68 @@ base::Error NoChannel(const Session& session, int port) {
       .message = fmt::format("{}: no channel to its port {}: {}", session.endpoint(), port, why)};
 }
 
-Task<base::Status> OpenJoint(JointPtr joint, int port, Deadline deadline) {
+/// The session is fine, if packets came meanwhile: what does not answer is the port.
+base::Error NoAnswerOf(const Session& session, int port, bool port_alone) {
+  if (!port_alone) return Broken(session.endpoint(), "it no longer answers");
+  return {.code = base::Code::kUnavailable,
+          .message = fmt::format("{}: nothing accepts connections on its port {}",
+                                 session.endpoint(), port)};
+}
+
+/// `*answered` as in RelayOn().
+Task<base::Status> OpenJoint(JointPtr joint, int port, Deadline deadline, bool* answered) {
+  const auto before = joint->session->packets();
   while (true) {
     const int code = ssh_channel_open_forward(joint->channel, kRelayTo, port, "127.0.0.1", 0);
     joint->session->After();
     joint->answered = code != SSH_AGAIN;
+    *answered = joint->answered && joint->session->alive();
     if (code == SSH_OK) co_return base::Ok();
     if (!joint->session->alive()) co_return joint->session->BrokenError();
     if (code != SSH_AGAIN) co_return NoChannel(*joint->session, port);
-    if (std::chrono::steady_clock::now() >= deadline)
-      co_return Broken(joint->session->endpoint(), "it no longer answers");
+    if (std::chrono::steady_clock::now() >= deadline) {
+      *answered = joint->session->packets() != before;
+      co_return NoAnswerOf(*joint->session, port, *answered);
+    }
     co_await joint->session->Changed(deadline);
   }
 }
 
-/// Until the host's side has ended; false if the socket failed.
-Task<bool> MoveFromHost(JointPtr joint) {
-  while (!joint->closed()) {
-    const auto seen = joint->session->packets();
-    const int count =
-        ssh_channel_read_nonblocking(joint->channel, joint->to_local.data(), kRelayBlock, 0);
-    joint->session->After();
-    if (count < 0 && count != SSH_AGAIN) co_return true;  // also at the end
-    if (count > 0) {
-      const auto bytes = asio::buffer(joint->to_local.data(), static_cast<std::size_t>(count));
-      std::error_code failed;
-      co_await asio::async_write(joint->local, bytes,
-                                 asio::redirect_error(asio::use_awaitable, failed));
-      if (failed) co_return false;
-    } else if (joint->session->packets() != seen) {
-      co_await base::Yield();  // they may be for this channel
-    } else {
-      co_await joint->session->Changed();
-    }
-  }
-  co_return true;
+/// Keeps a channel that nobody waits for until it is answered, for the sake of others on the
+/// session.
+Task<void> AwaitAnswer(JointPtr joint, int port) {
+  bool answered = false;
+  static_cast<void>(co_await OpenJoint(joint, port, kNever, &answered));
 }
 
-/// Sends the first `size` bytes of `to_host`; false if the channel is closed before.
-Task<bool> SendBlock(JointPtr joint, std::size_t size) {
-  std::size_t sent = 0;
-  while (sent < size) {
-    if (joint->closed()) co_return false;
-    const std::size_t room = ssh_channel_window_size(joint->channel);
-    const auto some = static_cast<std::uint32_t>(std::min(room, size - sent));
-    const int count =
-        some == 0 ? 0 : ssh_channel_write(joint->channel, joint->to_host.data() + sent, some);
-    joint->session->After();
-    if (count < 0 && count != SSH_AGAIN) co_return false;
-    if (count > 0) {
-      sent += static_cast<std::size_t>(count);
-    } else {
-      co_await joint->session->Changed();
-    }
+/// Until the host's side has ended; false if the socket failed.
+Task<bool> MoveFromHost(JointPtr joint) {
+  while (true) {
+    const std::size_t count = co_await ReceiveSome(joint->session, joint->channel, joint->to_local);
+    if (count == 0) co_return true;
+    std::error_code failed;
+    co_await asio::async_write(joint->local, asio::buffer(joint->to_local.data(), count),
+                               asio::redirect_error(asio::use_awaitable, failed));
+    if (failed) co_return false;
   }
-  co_return true;
 }
 
 /// Until this side has ended, which the host is told.
 Task<void> MoveFromHere(JointPtr joint) {
-  while (!joint->closed()) {
+  while (true) {
     std::error_code failed;
     const auto room = asio::buffer(joint->to_host);
     const std::size_t count = co_await joint->local.async_read_some(
         room, asio::redirect_error(asio::use_awaitable, failed));
     if (failed == asio::error::eof) {
-      if (joint->closed()) co_return;
+      if (IsClosed(*joint->session, joint->channel)) co_return;
       ssh_channel_send_eof(joint->channel);
       joint->session->After();
       co_return;
     }
+    const std::span<const char> block(joint->to_host.data(), count);
     bool sent = false;
-    if (!failed) sent = co_await SendBlock(joint, count);
+    if (!failed) sent = co_await SendAll(joint->session, joint->channel, block);
     if (sent) continue;
     joint->End();
     co_return;
@@ -156,7 +146,7 @@ Task<void> MoveFromHere(JointPtr joint) {
 Task<void> MoveUntilHostEnds(JointPtr joint) {
   const bool whole = co_await MoveFromHost(joint);
   // A channel that was closed, not only its host's direction, takes nothing any more.
-  if (!whole || joint->closed()) {
+  if (!whole || IsClosed(*joint->session, joint->channel)) {
     joint->End();
   } else {
     ::shutdown(joint->local.native_handle(), SHUT_WR);
@@ -172,8 +162,8 @@ Task<base::Status> RelayOn(std::shared_ptr<Session> session, int port,
   const auto executor = co_await asio::this_coro::executor;
   const auto joint = std::make_shared<Joint>(session, executor);
   const Deadline deadline = std::chrono::steady_clock::now() + open_timeout;
-  const base::Status opened = co_await OpenJoint(joint, port, deadline);
-  *answered = joint->answered && session->alive();
+  const base::Status opened = co_await OpenJoint(joint, port, deadline, answered);
+  if (!joint->answered && *answered) base::Spawn(executor, AwaitAnswer(joint, port));
   if (!opened.ok()) co_return opened;
   int family = AF_INET;
   socklen_t size = sizeof family;

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -57,7 +59,13 @@ void EndHolder(pid_t child) {
 std::optional<int> AnswerOf(int from, base::Duration limit) {
   pollfd ready = {.fd = from, .events = POLLIN, .revents = 0};
   int failed = 0;
-  if (poll(&ready, 1, static_cast<int>(limit.count())) != 1) return std::nullopt;
+  const auto end = std::chrono::steady_clock::now() + limit;
+  int answered = -1;
+  do {
+    const auto left = std::chrono::ceil<base::Duration>(end - std::chrono::steady_clock::now());
+    answered = poll(&ready, 1, std::max(0, static_cast<int>(left.count())));
+  } while (answered < 0 && errno == EINTR);
+  if (answered != 1) return std::nullopt;
   if (read(from, &failed, sizeof failed) != sizeof failed) return EIO;
   return failed;
 }

@@ -133,19 +133,33 @@ TEST_F(Cp, AHostWritesNowhereElse) {
   On("rm -rf ~/bin ~/x ~/bad.tar ~/.bashrc");
 }
 
-TEST_F(Cp, AnInterruptLeavesNothing) {
-  Write("big", std::string(1000, 'x'));
-  On("mkdir -p ~/bin && printf '#!/bin/sh\\nsleep 600\\n' > ~/bin/tar && chmod +x ~/bin/tar && "
-     "echo 'export PATH=~/bin:$PATH' >> ~/.bashrc");
-  const pid_t cp = place_->Start({"cp", (here() / "big").string(), "1:got"});
-  ASSERT_TRUE(place_->Until("the copy to begin",
-                            [&] { return On("ls -A ~ | grep -c jobman-cp").code == 0; }));
-  ::kill(cp, SIGINT);
-  EXPECT_EQ(place_->EndOf(cp), 130);
-  EXPECT_TRUE(place_->Until("its folder to be gone",
-                            [&] { return On("ls -A ~ | grep jobman-cp", "0").code == 1; }));
-  EXPECT_EQ(On("ls ~/got").code, 1);
-  On("rm -rf ~/bin ~/.bashrc");
+/// Copies a file of a megabyte with this tar on the hosts, and interrupts when each says `begun`.
+class CpInterrupted : public Cp {
+ protected:
+  static void InterruptWith(const std::string& tar, const std::string& begun) {
+    Write("big", std::string(1'000'000, 'x'));
+    On("mkdir -p ~/bin && printf '" + tar +
+       "' > ~/bin/tar && chmod +x ~/bin/tar && echo 'export PATH=~/bin:$PATH' >> ~/.bashrc");
+    const pid_t cp = place_->Start({"cp", (here() / "big").string(), "1:got"});
+    ASSERT_TRUE(place_->Until("the copy to begin", [&] { return On(begun).code == 0; }));
+    ::kill(cp, SIGINT);
+    EXPECT_EQ(place_->EndOf(cp), 130);
+    const std::string left = On("ls -A ~").out;
+    EXPECT_THAT(left, AllOf(HasSubstr("host 0 | bin"), HasSubstr("host 1 | bin"),
+                            Not(HasSubstr("jobman-cp")), Not(HasSubstr("got"))));
+    On("rm -rf ~/bin ~/.bashrc ~/fifo");
+  }
+};
+
+TEST_F(CpInterrupted, BeforeAnythingIsUnpackedLeavesNothing) {
+  InterruptWith("#!/bin/sh\\nsleep 600\\n", "ls -A ~ | grep -c jobman-cp");
+}
+
+TEST_F(CpInterrupted, InTheMiddleOfAFileLeavesNothing) {
+  InterruptWith(
+      "#!/bin/sh\\nmkfifo ~/fifo; exec 3<&0\\n(head -c 300000; exec sleep 600) <&3 >~/fifo &\\n"
+      "exec /usr/bin/tar \"$@\" <~/fifo\\n",
+      "find ~/.jobman-cp-*/big -size +100k | grep big");
 }
 
 TEST_F(Cp, APortOfAHostIsReachedFromHere) {

@@ -1,11 +1,13 @@
 // A host hangs: it accepts logins, but no command answers. No job waits for it for ever, and its
 // slice is given back.
+#include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/rehearsal.hpp"
 
 namespace jobman::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -126,6 +128,35 @@ TEST_F(Hang, AHostThatBeginsToPrintForEverDuringTheRunIsLost) {
   EXPECT_THAT(History(), HasSubstr("not as jobman's host script does: 'trickling'"));
   EXPECT_EQ(Log(1, 1), "attempt 1\n");
   EXPECT_THAT(Cloud(), Not(HasSubstr(Slice(1))));
+}
+
+TEST_F(Hang, ACopyGivesTheHostUpAndTheOthersHaveTheirs) {
+  CreateAndRun({}, 2);
+  HangHosts("1");
+  const std::string file = (place().path() / "eight").string();
+  ASSERT_TRUE(base::WriteFileAtomic(file, std::string(8'000'000, 'x'), 0644).ok());
+  const Ran copied = Jobman({"cp", file, id() + ":"});
+  EXPECT_NE(copied.code, 0);
+  EXPECT_THAT(copied.err, AllOf(HasSubstr("host 1: "), HasSubstr(" to 1 host in ")));
+  EXPECT_EQ(Jobman({"exec", id(), "--host", "0", "--", "test -s ~/eight"}).code, 0);
+}
+
+TEST_F(Hang, AnInterruptedCopyNamesTheHostThatMayHaveSomethingOfIt) {
+  CreateAndRun({}, 2);
+  HangHosts("1");
+  const Ran copied = RunProgram({"timeout", "--preserve-status", "-s", "INT", "15",
+                                 JOBMAN_BIN_DIR "/jobman", "--home", place().home().string(), "cp",
+                                 "/bin/sh", id() + ":copied", "--host", "1"});
+  EXPECT_EQ(copied.code, 130) << copied.All();
+  EXPECT_THAT(copied.err, HasSubstr("host 1 did not confirm"));
+}
+
+TEST_F(Hang, AForwardSaysThatTheHostDoesNotAnswer) {
+  CreateAndRun({}, 2);
+  HangHosts("1");
+  const Ran forwarded = Jobman({"forward", id(), "--host", "1", "0:80"});
+  EXPECT_EQ(forwarded.code, 75) << forwarded.All();
+  EXPECT_THAT(forwarded.err, HasSubstr("did not answer within"));
 }
 
 /// The stream of output of a host that hangs stays open, and silent.

@@ -33,7 +33,7 @@ struct CopyPlan {
 };
 
 /// kInvalidArgument unless one side is on this machine and the other on the hosts of one job, and
-/// all sources have names that differ.
+/// all sources have names that differ; or if paths of hosts are too long for one command.
 base::Result<CopyPlan> PlanCopy(const std::vector<std::string>& words);
 
 /// What became of a copy.
@@ -41,6 +41,7 @@ struct Copied {
   struct Host {
     int host = 0;
     std::optional<base::Error> error = {};
+    bool partly = false;  ///< there is an error, and some files may have their final names
   };
   std::vector<Host> hosts = {};
   std::int64_t bytes = 0;               ///< sent or received in all, as an archive
@@ -55,20 +56,17 @@ using CopyProgress = std::function<void(std::int64_t bytes, const std::vector<in
 /// their owner, owners and hard links are not kept, symbolic links stay links. Reads each source
 /// once, and no faster than the slowest host writes; memory is bounded.
 ///
-/// Empty when interrupted: then nothing has its final name, or all that a host had completely.
 /// Errors: kNotFound for a source; what keeps tar from reading one, after which no host has
-/// anything new. What a host refuses is in its row. Not from a coroutine.
-base::Result<std::optional<Copied>> CopyToHosts(const Context& context,
-                                                std::vector<ssh::FanOutHost> hosts,
-                                                const CopyPlan& plan, CopyProgress progress);
+/// anything new; kCancelled when interrupted, which says what the hosts may still have: nothing has
+/// its final name there, or all of it. What a host refuses is in its row. Not from a coroutine.
+base::Result<Copied> CopyToHosts(const Context& context, std::vector<ssh::FanOutHost> hosts,
+                                 const CopyPlan& plan, CopyProgress progress);
 
 /// Copies files and folders of the hosts to `to` on this machine, or with `folders` to the folders
 /// host-N in it, as CopyToHosts() does. Hosts are not trusted: nothing is written outside of where
 /// the sources belong, through no symbolic link, and nothing but files, folders and links is made,
 /// none with a set-user-ID bit.
-base::Result<std::optional<Copied>> CopyFromHosts(const Context& context,
-                                                  std::vector<ssh::FanOutHost> hosts,
-                                                  const CopyPlan& plan, bool folders,
-                                                  CopyProgress progress);
+base::Result<Copied> CopyFromHosts(const Context& context, std::vector<ssh::FanOutHost> hosts,
+                                   const CopyPlan& plan, bool folders, CopyProgress progress);
 
 }  // namespace jobman::client

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "jobman/base/handle.hpp"
 #include "jobman/base/task.hpp"
@@ -13,6 +14,13 @@ namespace jobman::client {
 
 /// How long a command may leave its input untouched while another one waits for more.
 inline constexpr base::Duration kInputPatience = std::chrono::minutes{1};
+
+/// What an input is called in errors, and what to do if a command leaves it untouched.
+struct InputWords {
+  std::string name = "standard input";
+  std::string hint =
+      "let it read its input to the end (cat >/dev/null), or run it without: </dev/null";
+};
 
 /// Reads a descriptor once and gives the same bytes to many commands, as the input of each. Reads
 /// no faster than the slowest takes them: a mebibyte at most is in memory. The descriptor's flags
@@ -26,7 +34,8 @@ inline constexpr base::Duration kInputPatience = std::chrono::minutes{1};
 /// On the loop's thread. Reading ends with the object; readers may outlive it.
 class InputFeed {
  public:
-  InputFeed(asio::any_io_executor executor, int fd, base::Duration patience = kInputPatience);
+  InputFeed(asio::any_io_executor executor, int fd, base::Duration patience = kInputPatience,
+            InputWords words = {});
   ~InputFeed();
   InputFeed(const InputFeed&) = delete;
   InputFeed& operator=(const InputFeed&) = delete;

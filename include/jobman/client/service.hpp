@@ -43,19 +43,19 @@ std::string WithoutCronLines(const std::string& crontab, const base::Path& home)
 /// What InstallService() would do.
 struct ServicePlan {
   ServiceKind kind = ServiceKind::kSystemd;
-  std::string name = {};     ///< of the unit
-  base::Path file = {};      ///< the unit, or the script
-  std::string text = {};     ///< of the file
-  std::string lines = {};    ///< cron: to be added to the crontab
-  std::string crontab = {};  ///< cron: the whole new crontab
-  bool installed = false;    ///< already so: nothing is to be done
+  std::string name = {};   ///< of the unit
+  base::Path file = {};    ///< the unit, or the script
+  std::string text = {};   ///< of the file
+  std::string lines = {};  ///< cron: to be added to the crontab
+  bool installed = false;  ///< already so: nothing is to be done
 };
 
 /// Asks whether systemd's user manager answers (`cron` true: does not ask), reads the crontab, and
 /// changes nothing. kFailedPrecondition if there is neither, or if the other kind is installed.
 /// Each program that it runs is given up after ten seconds.
 base::Task<base::Result<ServicePlan>> PlanService(ServiceOrder order, bool cron);
-/// Does it; safe to repeat. What fails says which step, and what the program said.
+/// Does it, to the crontab as it is then; safe to repeat. What fails says which step, and what the
+/// program said.
 base::Task<base::Status> InstallService(ServicePlan plan);
 /// Removes both kinds for this home folder. Returns what was removed; empty if nothing was there.
 base::Task<base::Result<std::vector<std::string>>> RemoveService(base::Path home);

@@ -7,6 +7,10 @@ namespace jobman::remote {
 
 /// Exit code of `pack` when one of the files does not exist.
 inline constexpr int kCopyMissing = 3;
+/// Exit code of `pack` when one of them changed while it was read.
+inline constexpr int kCopyChanged = 10;
+/// Exit code of `commit` when some files may have been moved, but not all.
+inline constexpr int kCopyPartly = 4;
 
 /// The command for a host's login shell that packs, unpacks, commits or discards a copy: the words
 /// are those at the head of src/remote/copy.sh.

@@ -80,15 +80,10 @@ Result<int> RunCp(App& app, const CpOptions& options) {
   app.terminal().SetStatus({});
   for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
   if (!copied.ok()) return std::move(copied).error();
-  if (!*copied) {
-    return base::Error{.code = base::Code::kCancelled,
-                       .message = "interrupted; what was not there completely was removed",
-                       .hint = "copy again: it begins anew"};
-  }
   const views::CopyResult view{
       .job = id,
       .to_hosts = plan.to_hosts,
-      .copied = std::move(**copied),
+      .copied = std::move(*copied),
       .took = std::chrono::duration_cast<base::Duration>(Clock::now() - began)};
   const int code = ExitCodeOfCopy(view.copied);
   if (app.mode() == OutputMode::kJson) app.ShowJson(ToJson(view));

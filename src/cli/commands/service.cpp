@@ -9,7 +9,6 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/service.hpp"
-#include "jobman/ui/ask.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -80,9 +79,7 @@ base::Result<int> RunInstall(App& app, const InstallOptions& options) {
   }
   if (!options.yes) {
     app.terminal().Err(std::string(base::Trim(RenderText(view, app.terminal().err_style()))));
-    app.terminal().Flush();
-    JM_ASSIGN_OR_RETURN(const bool may,
-                        ui::AskYesNo(app.terminal(), 0, "write this, and start the controller?"));
+    JM_ASSIGN_OR_RETURN(const bool may, app.Ask("write this, and start the controller?"));
     if (!may) {
       app.Say("nothing was changed");
       return kJobFailed;

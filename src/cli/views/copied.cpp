@@ -8,6 +8,11 @@
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
+namespace {
+
+constexpr std::int64_t kWorthASize = 1'000'000;
+
+}  // namespace
 
 std::string RenderText(const CopyResult& view, const ui::Style& /*style*/) {
   std::string text;
@@ -16,11 +21,13 @@ std::string RenderText(const CopyResult& view, const ui::Style& /*style*/) {
   std::vector<std::pair<std::string, std::vector<int>>> failures;
   std::map<std::string, std::size_t> place;
   std::int64_t good = 0;
+  bool partly = false;
   for (const auto& row : view.copied.hosts) {
     if (!row.error) {
       ++good;
       continue;
     }
+    partly = partly || row.partly;
     std::string what = row.error->ToString();
     if (!row.error->hint.empty()) what += "\n  " + row.error->hint;
     const auto [known, added] = place.emplace(what, failures.size());
@@ -31,10 +38,12 @@ std::string RenderText(const CopyResult& view, const ui::Style& /*style*/) {
     text += fmt::format("{} {}: {}\n", hosts.size() == 1 ? "host" : "hosts",
                         base::FormatRanges(hosts), what);
   }
-  if (good == 0) return text + "nothing was copied\n";
-  return text + fmt::format("copied {} {} {} in {}\n", base::FormatBytes(view.copied.bytes),
-                            view.to_hosts ? "to" : "from", base::Plural(good, "host"),
-                            base::FormatDuration(view.took));
+  if (good == 0) return text + (partly ? "" : "nothing was copied\n");
+  // Those of an archive, which is larger than small files are.
+  const std::string size =
+      view.copied.bytes < kWorthASize ? "" : base::FormatBytes(view.copied.bytes) + " ";
+  return text + fmt::format("copied {}{} {} in {}\n", size, view.to_hosts ? "to" : "from",
+                            base::Plural(good, "host"), base::FormatDuration(view.took));
 }
 
 base::OrderedJson ToJson(const CopyResult& view) {

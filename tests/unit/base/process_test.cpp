@@ -134,6 +134,15 @@ TEST(StartProcess, ResetsSignals) {
   EXPECT_EQ(ExitCodeOf(*pid), 128 + SIGPIPE);
 }
 
+TEST(KillGroup, EndsAChild) {
+  const auto child = StartProcess({"sleep", "1000"}, {}, ProcessGroup::kOwn);
+  ASSERT_TRUE(child.ok());
+  KillGroup(*child);
+  // Reaped already, unless it took its time to die.
+  const pid_t reaped = ::waitpid(*child, nullptr, 0);
+  EXPECT_TRUE(reaped == -1 || reaped == *child);
+}
+
 TEST(StartProcess, WritesToTheGivenDescriptor) {
   const test::TempDir dir;
   const UniqueFd out(::open((dir / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));

@@ -136,6 +136,17 @@ TEST_F(Service, ACrontabThatRefusesTheLinesIsToldOf) {
   const auto refused = world_.Run({"controller", "install", "--yes"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("crontab - ended with exit code 1: you are not allowed"));
+  EXPECT_FALSE(base::FileSize(world_.paths().home / "controller-start.sh"));
+}
+
+TEST_F(Service, LinesThatOthersAddMeanwhileStay) {
+  Program("crontab",
+          "case $1 in\n"
+          "  -l) touch crontab.txt; cat crontab.txt; echo '1 1 * * * theirs' >>crontab.txt ;;\n"
+          "  -) cat >crontab.txt ;;\nesac");
+  const auto installed = world_.Run({"controller", "install", "--yes"});
+  EXPECT_EQ(installed.exit_code, 0) << installed.err;
+  EXPECT_THAT(Crontab(), AllOf(HasSubstr("theirs\n"), HasSubstr("\n@reboot ")));
 }
 
 TEST_F(Service, AUserManagerThatNeverAnswersIsGivenUp) {

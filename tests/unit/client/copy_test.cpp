@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "client/copy_parts.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "tests/support/local_shell.hpp"
@@ -40,6 +41,10 @@ TEST(CopyPlan, OneSideIsHereAndTheOtherOnHosts) {
   EXPECT_THAT(PlanCopy({"x/a", "y/a", "1:"}).error().message, HasSubstr("have the name a"));
   for (const char* nameless : {"1:", "1:..", "1:a/..", "1:/", "1:~", "1:."})
     EXPECT_EQ(PlanCopy({nameless, "."}).error().code, base::Code::kInvalidArgument) << nameless;
+  std::vector<std::string> many;
+  for (int i = 0; i < 2000; ++i) many.push_back("1:" + std::string(60, 'x') + std::to_string(i));
+  many.push_back(".");
+  EXPECT_THAT(PlanCopy(many).error().message, HasSubstr("2000 paths of hosts"));
 }
 
 /// A host that sends what it likes, and says that all is well.
@@ -93,8 +98,8 @@ TEST_F(CopyTest, EachHostGetsTheFilesUnderTheirNames) {
   const auto copied = CopyToHosts(
       context, Hosts(2), plan, [&](std::int64_t bytes, const std::vector<int>&) { told = bytes; });
   ASSERT_TRUE(copied.ok()) << copied.error().ToString();
-  for (const auto& row : (*copied)->hosts) EXPECT_FALSE(row.error) << row.error->ToString();
-  EXPECT_EQ(told, (*copied)->bytes);
+  for (const auto& row : copied->hosts) EXPECT_FALSE(row.error) << row.error->ToString();
+  EXPECT_EQ(told, copied->bytes);
   for (const char* host : {"h0", "h1"}) {
     EXPECT_THAT(NamesIn(hosts_.HomeOf(host)), ElementsAre("-b", "data"));
     EXPECT_EQ(Read(hosts_.HomeOf(host) / "data/a"), "A");
@@ -110,8 +115,8 @@ TEST_F(CopyTest, AHostThatFailsIsNamedAndTheOthersHaveTheirs) {
   const CopyPlan plan{.to_hosts = true, .sources = {Here("a")}, .to = ""};
   const auto copied = CopyToHosts(context, Hosts(2), plan, {});
   ASSERT_TRUE(copied.ok()) << copied.error().ToString();
-  EXPECT_FALSE((*copied)->hosts[0].error);
-  EXPECT_EQ((*copied)->hosts[1].error->reason, base::Reason::kHostRefused);
+  EXPECT_FALSE(copied->hosts[0].error);
+  EXPECT_EQ(copied->hosts[1].error->reason, base::Reason::kHostRefused);
   EXPECT_EQ(Read(hosts_.HomeOf("h0") / "a"), "A");
 }
 
@@ -124,7 +129,7 @@ TEST_F(CopyTest, WithoutAnAnswerNothingGetsItsName) {
   const CopyPlan plan{.to_hosts = true, .sources = {Here("a")}, .to = "new"};
   const auto copied = CopyToHosts(context, Hosts(1), plan, {});
   ASSERT_TRUE(copied.ok()) << copied.error().ToString();
-  EXPECT_TRUE((*copied)->hosts[0].error);
+  EXPECT_TRUE(copied->hosts[0].error);
   EXPECT_FALSE(fs::exists(hosts_.HomeOf("h0") / "new"));
 }
 
@@ -138,11 +143,107 @@ TEST_F(CopyTest, FoldersAreMergedAndReadOnlyOnesToo) {
   const CopyPlan plan{.sources = {"out"}, .to = Here()};
   const auto copied = CopyFromHosts(context, Hosts(1), plan, false, {});
   ASSERT_TRUE(copied.ok()) << copied.error().ToString();
-  ASSERT_FALSE((*copied)->hosts[0].error) << (*copied)->hosts[0].error->ToString();
+  ASSERT_FALSE(copied->hosts[0].error) << copied->hosts[0].error->ToString();
   EXPECT_EQ(Read(Here("out/run/old")), "old");
   EXPECT_EQ(Read(Here("out/run/new")), "new");
   EXPECT_THAT(NamesIn(Here()), ElementsAre("out")) << "no scratch folder is left";
   EXPECT_EQ(::chmod((hosts_.HomeOf("h0") / "out/run").c_str(), 0755), 0);  // to be removed
+}
+
+/// A conflict is found before anything is replaced, here and there.
+TEST_F(CopyTest, WhatIsInTheWayKeepsEverythingAsItWas) {
+  shell_ = &hosts_;
+  Write(Here("out/a"), "mine");
+  Write(Here("out/sub"), "a file");
+  Write(hosts_.HomeOf("h0") / "out/a", "theirs");
+  Write(hosts_.HomeOf("h0") / "out/sub/b", "b");
+  const auto context = Context();
+  const CopyPlan down{.sources = {"out"}, .to = Here()};
+  const auto came = CopyFromHosts(context, Hosts(1), down, false, {});
+  ASSERT_TRUE(came.ok()) << came.error().ToString();
+  EXPECT_THAT(came->hosts[0].error->message, HasSubstr("out/sub is not a folder"));
+  EXPECT_FALSE(came->hosts[0].partly);
+  EXPECT_EQ(Read(Here("out/a")), "mine");
+  const CopyPlan up{.to_hosts = true, .sources = {Here("out")}, .to = ""};
+  const auto went = CopyToHosts(context, Hosts(1), up, {});
+  ASSERT_TRUE(went.ok()) << went.error().ToString();
+  EXPECT_THAT(went->hosts[0].error->message, HasSubstr("out/sub: Is a directory"));
+  EXPECT_FALSE(went->hosts[0].partly);
+  EXPECT_EQ(Read(hosts_.HomeOf("h0") / "out/a"), "theirs");
+  EXPECT_THAT(NamesIn(hosts_.HomeOf("h0")), ElementsAre("out"));
+  EXPECT_THAT(NamesIn(Here()), ElementsAre("out"));
+}
+
+TEST_F(CopyTest, NamesAreTakenAsTheyAre) {
+  shell_ = &hosts_;
+  Write(Here("a\\tb/c\\n\\101"), "A");
+  const auto context = Context();
+  const CopyPlan up{.to_hosts = true, .sources = {Here("a\\tb/c\\n\\101")}, .to = ""};
+  const auto went = CopyToHosts(context, Hosts(1), up, {});
+  ASSERT_TRUE(went.ok()) << went.error().ToString();
+  ASSERT_FALSE(went->hosts[0].error) << went->hosts[0].error->ToString();
+  EXPECT_THAT(NamesIn(hosts_.HomeOf("h0")), ElementsAre("c\\n\\101"));
+  fs::create_directories(Here("in\\to"));
+  const CopyPlan down{.sources = {"c\\n\\101//"}, .to = Here("in\\to")};
+  const auto slashes = CopyFromHosts(context, Hosts(1), down, false, {});
+  ASSERT_TRUE(slashes.ok());
+  EXPECT_TRUE(slashes->hosts[0].error) << "a file with a slash at its end";
+  const CopyPlan again{.sources = {"c\\n\\101"}, .to = Here("in\\to")};
+  const auto came = CopyFromHosts(context, Hosts(1), again, false, {});
+  ASSERT_TRUE(came.ok()) << came.error().ToString();
+  ASSERT_FALSE(came->hosts[0].error) << came->hosts[0].error->ToString();
+  EXPECT_EQ(Read(Here("in\\to/c\\n\\101")), "A");
+}
+
+TEST_F(CopyTest, HolesOfAFileAreNotSent) {
+  shell_ = &hosts_;
+  Write(Here("sparse"), "x");
+  fs::resize_file(Here("sparse"), 500'000'000);
+  const auto context = Context();
+  const CopyPlan plan{.to_hosts = true, .sources = {Here("sparse")}, .to = ""};
+  const auto copied = CopyToHosts(context, Hosts(1), plan, {});
+  ASSERT_TRUE(copied.ok()) << copied.error().ToString();
+  EXPECT_LT(copied->bytes, 1'000'000);
+  EXPECT_EQ(fs::file_size(hosts_.HomeOf("h0") / "sparse"), 500'000'000U);
+}
+
+TEST_F(CopyTest, AFolderMadeForACopyThatFailedIsRemoved) {
+  shell_ = &hosts_;
+  fs::create_directories(Here());
+  const auto context = Context();
+  const CopyPlan plan{.sources = {"none"}, .to = Here("both")};
+  const auto copied = CopyFromHosts(context, Hosts(2), plan, true, {});
+  ASSERT_TRUE(copied.ok()) << copied.error().ToString();
+  EXPECT_EQ(copied->hosts[0].error->code, base::Code::kNotFound);
+  EXPECT_THAT(NamesIn(Here()), IsEmpty());
+}
+
+TEST_F(CopyTest, AnInterruptRemovesWhatTheHostsHaveAndNamesThoseThatDoNotAnswer) {
+  shell_ = &hosts_;
+  hosts_.Unplug("h1");
+  Write(Here("a"), "A");
+  const base::Path left = hosts_.HomeOf("h0");
+  const auto context = Context();
+  const CopyPlan plan{.to_hosts = true, .sources = {Here("a")}, .to = ""};
+  int told = 0;
+  const auto copied =
+      CopyToHosts(context, Hosts(2), plan, [&](std::int64_t, const std::vector<int>&) {
+        if (++told == 1) ::raise(SIGINT);
+      });
+  ASSERT_FALSE(copied.ok());
+  EXPECT_EQ(copied.error().code, base::Code::kCancelled);
+  EXPECT_THAT(copied.error().message, HasSubstr("interrupted; host 1 did not confirm"));
+  EXPECT_THAT(NamesIn(left), IsEmpty());
+}
+
+TEST(CopyTalk, TheCauseIsFoundAmongWarnings) {
+  std::string said;
+  for (int i = 0; i < 1000; ++i) KeepEnds(said, "tar: a: some warning\n");
+  KeepEnds(said, "tar: b: Cannot write: No space left on device\n");
+  EXPECT_LT(said.size(), 10'000U);
+  const base::Error error = CopyError(said, 2);
+  EXPECT_EQ(error.reason, base::Reason::kDiskFull);
+  EXPECT_EQ(error.message, "b: Cannot write: No space left on device");
 }
 
 class LyingHost : public CopyTest {
@@ -163,7 +264,7 @@ class LyingHost : public CopyTest {
     const CopyPlan plan{.sources = {source}, .to = Here("in")};
     const auto copied = CopyFromHosts(context, Hosts(1), plan, false, {});
     if (!copied.ok()) return "failed: " + copied.error().ToString();
-    const auto& error = (*copied)->hosts[0].error;
+    const auto& error = copied->hosts[0].error;
     return error ? error->ToString() : "";
   }
   LyingShell liar_;
@@ -198,6 +299,13 @@ TEST_F(LyingHost, MakesNoPipesAndNoFileThatRunsAsAnother) {
   struct stat facts = {};
   ASSERT_EQ(::lstat(Here("in/b").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07777, 0755U);
+}
+
+TEST_F(LyingHost, ChoosesNoModeOfTheFolderItUnpacksIn) {
+  Sends("mkdir top && echo A > top/a && chmod 500 top && tar -cf - -C top .; chmod 700 top");
+  EXPECT_EQ(ErrorOf("a"), "");
+  EXPECT_EQ(Read(Here("in/a")), "A\n");
+  EXPECT_THAT(NamesIn(Here("in")), ElementsAre("a"));
 }
 
 TEST_F(LyingHost, AnArchiveThatBreaksOffIsNothing) {

@@ -139,6 +139,36 @@ TEST_F(RelayTest, APortWhereNobodyListensIsNamed) {
   EXPECT_EQ(shell.sessions(), 1);
 }
 
+/// Its queue is full, so that the host waits for an answer: the session has others to serve.
+TEST_F(RelayTest, APortThatAcceptsNothingIsNamedAndTheSessionStays) {
+  const TestSshd sshd;
+  tcp::acceptor full(loop, tcp::v4());
+  full.bind(tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+  full.listen(0);
+  tcp::socket filler(loop);
+  filler.connect(full.local_endpoint());
+  SshHostShell hasty(loop.get_executor(), known, {.connect_timeout = std::chrono::seconds{10}});
+  const base::CancelScope scope;
+  const auto other = std::make_shared<Ran>();
+  const ports::RemoteCommand chatty{.command = "while echo x; do sleep 0.1; done"};
+  base::Spawn(loop.get_executor(), scope, RunInto(&hasty, sshd.Target(), chatty, other));
+  ASSERT_TRUE(TurnUntil([&] { return !other->out.empty(); }));
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const base::UniqueFd near(ends[0]);
+  base::Spawn(loop.get_executor(), scope,
+              RelayInto(&hasty, sshd.Target(), full.local_endpoint().port(),
+                        std::make_shared<base::UniqueFd>(ends[1]), ended_));
+  const auto says = [&](const char* what) {
+    return !ended_->ok() && ended_->error().message.find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(TurnUntil([&] { return says("nothing accepts connections on its port"); }))
+      << ended_->error().ToString();
+  const std::size_t heard = other->out.size();
+  EXPECT_TRUE(TurnUntil([&] { return other->out.size() > heard; })) << "the command goes on";
+  EXPECT_EQ(hasty.sessions(), 1);
+}
+
 TEST_F(RelayTest, AServerThatForwardsNothingIsNamed) {
   const TestSshd sshd({"AllowTcpForwarding no"});
   const auto near = Join(sshd.Target(), 80);
