@@ -2,6 +2,7 @@
 
 #include "cli/views/error.hpp"
 #include "jobman/client/store_site.hpp"
+#include "jobman/ui/ask.hpp"
 
 namespace jobman::cli {
 
@@ -65,6 +66,11 @@ void App::ShowJson(const base::OrderedJson& json) {
 
 void App::ShowJsonLine(const base::OrderedJson& json) {
   terminal_.Out(DumpJson(json, -1) + "\n");
+}
+
+Result<bool> App::Ask(const std::string& question) {
+  terminal_.Flush();
+  return environment_.ask ? environment_.ask(question) : ui::AskYesNo(terminal_, 0, question);
 }
 
 void App::Say(std::string_view line) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -44,6 +45,8 @@ struct Environment {
   client::ControllerStarter start_controller = {};
   client::SiteLooker look_at_site = {};
   client::Pause pause = {};
+  /// Asks the user yes or no; empty: on the terminal.
+  std::function<base::Result<bool>(const std::string& question)> ask = {};
   /// The descriptor whose content `exec` passes on to the hosts; -1: they get no input.
   int input = -1;
 };
@@ -95,6 +98,8 @@ class App {
   void ShowJson(const base::OrderedJson& json);
   /// One JSON document on one line, for streams of documents.
   void ShowJsonLine(const base::OrderedJson& json);
+  /// Asks on the terminal. An error if there is nobody to ask.
+  base::Result<bool> Ask(const std::string& question);
   /// A message for people, on stderr; nothing with --quiet.
   void Say(std::string_view line);
   /// Prints an error in the output mode and returns its exit code.

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "jobman/base/strings.hpp"
-#include "jobman/ui/ask.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -31,10 +30,13 @@ std::string Named(const std::vector<core::Job>& jobs) {
 
 bool Confirm(App& app, const std::string& doing, const std::vector<core::Job>& jobs) {
   const bool harmless = jobs.size() < 2 && (jobs.empty() || core::IsFinal(jobs[0].state));
+  return harmless || ConfirmEach(app, doing, jobs);
+}
+
+bool ConfirmEach(App& app, const std::string& doing, const std::vector<core::Job>& jobs) {
   const bool nobody = app.mode() != OutputMode::kText || !app.terminal().facts().err_screen;
-  if (harmless || nobody) return true;
-  app.terminal().Flush();
-  const auto answer = ui::AskYesNo(app.terminal(), 0, doing + " " + Named(jobs) + "?");
+  if (jobs.empty() || nobody) return true;
+  const auto answer = app.Ask(doing + " " + Named(jobs) + "?");
   const bool may = !answer.ok() || *answer;
   if (!may) app.Say("nothing was done");
   return may;

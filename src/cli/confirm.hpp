@@ -11,5 +11,7 @@ namespace jobman::cli {
 /// a terminal nobody is asked, so that scripts go on. `doing`: "delete". Says so and returns false
 /// if the user says no.
 bool Confirm(App& app, const std::string& doing, const std::vector<core::Job>& jobs);
+/// The same, but asks about any job, one that is over included.
+bool ConfirmEach(App& app, const std::string& doing, const std::vector<core::Job>& jobs);
 
 }  // namespace jobman::cli

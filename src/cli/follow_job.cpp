@@ -10,7 +10,6 @@
 #include "cli/views/job_end.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/log_follower.hpp"
-#include "jobman/ui/ask.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -21,8 +20,7 @@ bool GoOnAfterInterrupt(App& app, const client::Context& context, core::JobId id
   const std::string number = core::FormatJobId(id);
   if (options.ask_to_cancel) {
     ForgetInterrupt();  // so that a second Ctrl-C answers no
-    const auto cancel = ui::AskYesNo(
-        app.terminal(), 0, fmt::format("\nCancel job {}? (no: it keeps running)", number));
+    const auto cancel = app.Ask(fmt::format("\nCancel job {}? (no: it keeps running)", number));
     if (cancel.ok() && *cancel &&
         context
             .Await(context.stores.jobs->SetWish(id, core::Wish::kCancel, core::SetupWish::kAsNeeded,

@@ -23,7 +23,7 @@ struct Examples {
   std::string_view lines = {};
 };
 
-/// Each is a line that can be copied, followed by what it is for where that is not plain.
+/// Each is a line that can be copied, of `tick` the second one into a crontab.
 constexpr std::array kExamples = {
     Examples{"create",
              "jobman create train.yaml\n"
@@ -39,7 +39,7 @@ constexpr std::array kExamples = {
              "jobman list -l team=vision --sort since -v"},
     Examples{"show",
              "jobman show 42\n"
-             "jobman show train --json | jq .jobs[0].exits"},
+             "jobman show train --json | jq '.jobs[0].exits'"},
     Examples{"why", "jobman why 42"},
     Examples{"history",
              "jobman history 42\n"
@@ -79,7 +79,7 @@ constexpr std::array kExamples = {
              "jobman config check train.yaml\n"
              "jobman config show train.yaml --origins"},
     Examples{"controller", "jobman controller status\njobman controller install"},
-    Examples{"tick", "* * * * * jobman tick    (a line of a crontab)"},
+    Examples{"tick", "jobman tick\n* * * * * jobman tick"},
     Examples{"store", "jobman store adopt"},
     Examples{"completion", "source <(jobman completion bash)"},
     Examples{"help", "jobman help exec"},

@@ -16,13 +16,14 @@ void AddJobChoice(CLI::App& command, const std::shared_ptr<JobChoice>& choice) {
                        const char* type) {
     command.add_option(name, values, help)
         ->type_name(type)
+        ->delimiter(',')
         ->expected(1)
         ->take_all()
         ->allow_extra_args(false);  // jobs may follow
   };
   add("-s,--status", choice->statuses, "Those in such a state, or QUEUEING, RUNNING, IDLE, DEAD",
       "STATUS,...");
-  add("-l,--label", choice->labels, "Those with this label; repeatable", "KEY=VALUE");
+  add("-l,--label", choice->labels, "Those with all these labels", "KEY=VALUE,...");
 }
 
 Result<ports::JobFilter> ReadFilter(const std::vector<std::string>& statuses,
@@ -38,31 +39,77 @@ Result<ports::JobFilter> ReadFilter(const std::vector<std::string>& statuses,
   return filter;
 }
 
-Result<std::vector<std::string>> Choose(const client::Context& context, const JobChoice& choice) {
-  if (choice.statuses.empty() && choice.labels.empty()) {
-    if (!choice.words.empty()) return choice.words;
+namespace {
+
+bool Narrows(const JobChoice& choice) {
+  return !choice.statuses.empty() || !choice.labels.empty();
+}
+
+bool Has(const std::vector<core::JobId>& ids, core::JobId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+/// Over, with nothing asked of it since.
+bool IsOver(const core::Job& job) {
+  return core::IsFinal(job.state) && !job.wish_new;
+}
+
+/// All that fit --status and --label, by number.
+Result<std::vector<core::JobId>> Fitting(const client::Context& context, const JobChoice& choice,
+                                         bool with_deleted) {
+  JM_ASSIGN_OR_RETURN(auto filter, ReadFilter(choice.statuses, choice.labels));
+  filter.with_deleted = with_deleted;
+  JM_ASSIGN_OR_RETURN(const auto rows, context.Await(context.stores.jobs->List(filter)));
+  std::vector<core::JobId> ids;
+  for (const ports::JobSummary& row : rows) ids.push_back(row.id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+Result<std::vector<core::JobId>> Choose(const client::Context& context, const JobChoice& choice,
+                                        client::FindRules rules) {
+  const bool narrows = Narrows(choice);
+  if (!narrows && choice.words.empty()) {
     return base::InvalidArgument("no job is named",
                                  "name one, or choose by --status or --label; jobman list");
   }
-  JM_ASSIGN_OR_RETURN(const auto filter, ReadFilter(choice.statuses, choice.labels));
-  std::vector<core::JobId> named;
-  if (!choice.words.empty()) {
-    JM_ASSIGN_OR_RETURN(named, context.Await(client::FindJobs(context.stores.jobs, choice.words)));
+  rules.all_of_name = narrows;
+  JM_ASSIGN_OR_RETURN(auto named,
+                      context.Await(client::FindJobs(context.stores.jobs, choice.words, rules)));
+  if (!narrows) return named;
+  JM_ASSIGN_OR_RETURN(auto ids, Fitting(context, choice, rules.with_deleted));
+  if (!choice.words.empty()) std::erase_if(ids, [&](core::JobId id) { return !Has(named, id); });
+  if (!ids.empty()) return ids;
+  return base::NotFound("no job fits", "jobman list shows them with their states");
+}
+
+Result<std::vector<core::JobId>> StillMeant(App& app, const client::Context& context,
+                                            const JobChoice& choice,
+                                            const std::vector<core::Job>& asked) {
+  JM_ASSIGN_OR_RETURN(const auto fitting, Fitting(context, choice, true));
+  std::vector<core::JobId> meant;
+  for (const core::Job& job : asked) {
+    const auto now = context.Await(context.stores.jobs->Get(job.id));
+    const bool came_back = IsOver(job) && now.ok() && !IsOver(*now);
+    if (Has(fitting, job.id) && !came_back) {
+      meant.push_back(job.id);
+    } else {
+      app.Say("job " + core::FormatJobId(job.id) + " has changed meanwhile; it is left alone");
+    }
   }
-  JM_ASSIGN_OR_RETURN(const auto rows, context.Await(context.stores.jobs->List(filter)));
-  std::vector<core::JobId> ids;
-  for (const ports::JobSummary& row : rows) {
-    const bool wanted =
-        choice.words.empty() || std::find(named.begin(), named.end(), row.id) != named.end();
-    if (wanted) ids.push_back(row.id);
+  return meant;
+}
+
+Result<std::vector<core::Job>> ReadJobs(const client::Context& context,
+                                        const std::vector<core::JobId>& ids) {
+  std::vector<core::Job> jobs;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
+    jobs.push_back(std::move(job));
   }
-  if (ids.empty()) {
-    return base::NotFound("no job fits", "jobman list shows them with their states");
-  }
-  std::sort(ids.begin(), ids.end());
-  std::vector<std::string> numbers;
-  for (const core::JobId id : ids) numbers.push_back(core::FormatJobId(id));
-  return numbers;
+  return jobs;
 }
 
 }  // namespace jobman::cli

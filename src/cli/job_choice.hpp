@@ -6,6 +6,7 @@
 
 #include "cli/app.hpp"
 #include "jobman/client/context.hpp"
+#include "jobman/client/find_jobs.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): of the library
 class App;
@@ -26,9 +27,18 @@ void AddJobChoice(CLI::App& command, const std::shared_ptr<JobChoice>& choice);
 base::Result<ports::JobFilter> ReadFilter(const std::vector<std::string>& statuses,
                                           const std::vector<std::string>& labels);
 
-/// The words themselves, or, with --status or --label, the numbers of the jobs that fit.
-/// kInvalidArgument if nothing is chosen, kNotFound if nothing fits.
-base::Result<std::vector<std::string>> Choose(const client::Context& context,
-                                              const JobChoice& choice);
+/// The jobs that are chosen. With --status or --label a name means all its jobs, of which those
+/// count that fit. kInvalidArgument if nothing is chosen, kNotFound if nothing fits.
+base::Result<std::vector<core::JobId>> Choose(const client::Context& context,
+                                              const JobChoice& choice,
+                                              client::FindRules rules = {});
+/// Those of the jobs `asked` about that are still meant after the user took their time to answer:
+/// they fit --status and --label now, and none that was over is to run again. Says of the others
+/// that they are left alone.
+base::Result<std::vector<core::JobId>> StillMeant(App& app, const client::Context& context,
+                                                  const JobChoice& choice,
+                                                  const std::vector<core::Job>& asked);
+base::Result<std::vector<core::Job>> ReadJobs(const client::Context& context,
+                                              const std::vector<core::JobId>& ids);
 
 }  // namespace jobman::cli

@@ -37,10 +37,14 @@ bool IsDeleted(const core::Job& job) {
   return done != nullptr && done->outcome == core::Outcome::kDeleted && !job.wish_new;
 }
 
+bool IsNumberOf(JobId id, const std::string& word) {
+  const auto number = base::ParseNumber(word);
+  return number && JobId{*number} == id;
+}
+
 /// Fails if `word` is a name that another existing job has, too.
 Task<base::Status> MustBeOnlyOne(ports::JobStore* jobs, std::string word, JobId meant) {
-  const auto number = base::ParseNumber(word);
-  if (number && JobId{*number} == meant) co_return base::Ok();
+  if (IsNumberOf(meant, word)) co_return base::Ok();
   JM_CO_ASSIGN_OR_RETURN(std::vector<JobId> named, co_await jobs->FindByName(word));
   std::sort(named.begin(), named.end());
   std::vector<std::string> numbers;
@@ -77,15 +81,11 @@ bool IsPattern(const std::string& word) {
 }
 
 /// By number.
-Task<Result<std::vector<JobId>>> FindMatches(ports::JobStore* jobs, std::string pattern) {
-  JM_CO_ASSIGN_OR_RETURN(const std::vector<JobId> named, co_await jobs->FindByName(pattern));
-  std::vector<JobId> ids;
-  if (!named.empty()) {
-    ids.push_back(*std::max_element(named.begin(), named.end()));
-    co_return ids;
-  }
-  const ports::JobFilter matching{.name_glob = pattern};
+Task<Result<std::vector<JobId>>> FindMatches(ports::JobStore* jobs, std::string pattern,
+                                             bool with_deleted) {
+  const ports::JobFilter matching{.name_glob = pattern, .with_deleted = with_deleted};
   JM_CO_ASSIGN_OR_RETURN(const auto rows, co_await jobs->List(matching));
+  std::vector<JobId> ids;
   for (const ports::JobSummary& row : rows) ids.push_back(row.id);
   std::sort(ids.begin(), ids.end());
   if (ids.empty()) {
@@ -95,33 +95,34 @@ Task<Result<std::vector<JobId>>> FindMatches(ports::JobStore* jobs, std::string 
   co_return ids;
 }
 
+/// The jobs of a word, by number.
+Task<Result<std::vector<JobId>>> FindWord(ports::JobStore* jobs, std::string word,
+                                          FindRules rules) {
+  JM_CO_ASSIGN_OR_RETURN(std::vector<JobId> named, co_await jobs->FindByName(word));
+  if (IsPattern(word) && named.empty()) {
+    co_return co_await FindMatches(jobs, word, rules.with_deleted);
+  }
+  JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
+  if (rules.removes && !IsPattern(word)) {
+    JM_CO_TRY(co_await MustBeOnlyOne(jobs, word, id));
+  }
+  if (!rules.all_of_name || IsNumberOf(id, word)) named = {id};
+  std::sort(named.begin(), named.end());
+  co_return named;
+}
+
 }  // namespace
 
-Task<Result<std::vector<JobId>>> FindJobs(ports::JobStore* jobs, std::vector<std::string> words) {
+Task<Result<std::vector<JobId>>> FindJobs(ports::JobStore* jobs, std::vector<std::string> words,
+                                          FindRules rules) {
   std::vector<JobId> ids;
   for (const std::string& word : words) {
-    std::vector<JobId> found;
-    if (IsPattern(word)) {
-      JM_CO_ASSIGN_OR_RETURN(found, co_await FindMatches(jobs, word));
-    } else {
-      JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
-      found.push_back(id);
-    }
+    JM_CO_ASSIGN_OR_RETURN(const auto found, co_await FindWord(jobs, word, rules));
     for (const JobId id : found) {
       if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
     }
   }
   co_return ids;
-}
-
-Task<Result<std::vector<JobId>>> FindJobsToRemove(ports::JobStore* jobs,
-                                                  std::vector<std::string> words) {
-  for (const std::string& word : words) {
-    if (IsPattern(word)) continue;
-    JM_CO_ASSIGN_OR_RETURN(const JobId id, co_await FindJob(jobs, word));
-    JM_CO_TRY(co_await MustBeOnlyOne(jobs, word, id));
-  }
-  co_return co_await FindJobs(jobs, words);
 }
 
 }  // namespace jobman::client

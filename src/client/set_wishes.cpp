@@ -35,9 +35,8 @@ base::Status CheckMaySkip(const core::Job& job) {
 }
 
 base::Task<base::Result<std::vector<core::Job>>> ReadJobs(ports::JobStore* jobs, WishOrder order) {
-  const bool removes = order.wish == core::Wish::kDelete;
-  auto search = removes ? FindJobsToRemove(jobs, order.jobs) : FindJobs(jobs, order.jobs);
-  JM_CO_ASSIGN_OR_RETURN(const auto ids, co_await std::move(search));
+  const FindRules rules{.removes = order.wish == core::Wish::kDelete};
+  JM_CO_ASSIGN_OR_RETURN(const auto ids, co_await FindJobs(jobs, order.jobs, rules));
   std::vector<core::Job> found;
   for (const core::JobId id : ids) {
     JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await jobs->Get(id));

@@ -40,6 +40,10 @@ bool StateMatches(const std::vector<std::string>& words, const ports::JobSummary
   });
 }
 
+bool HasWord(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 bool HasLabels(const std::map<std::string, std::string>& wanted,
                const std::map<std::string, std::string>& labels) {
   return std::all_of(wanted.begin(), wanted.end(), [&labels](const auto& label) {
@@ -157,11 +161,10 @@ ports::JobSummary Summarise(const core::Job& job) {
 bool Matches(const ports::JobFilter& filter, const ports::JobSummary& row) {
   const bool by_word = StateMatches(filter.states, row);
   if (!filter.states.empty() && !by_word) return false;
-  const bool deleted_named =
-      std::find(filter.states.begin(), filter.states.end(), kDeleted) != filter.states.end();
+  const bool deleted_named = HasWord(filter.states, kDeleted);
   if (row.state == kDeleted && !filter.with_deleted && !deleted_named) return false;
   if (!filter.name_glob.empty() && !base::GlobMatch(filter.name_glob, row.name)) return false;
-  if (!filter.zone.empty() && filter.zone != row.zone) return false;
+  if (!filter.zones.empty() && !HasWord(filter.zones, row.zone)) return false;
   if (!filter.user.empty() && filter.user != row.user) return false;
   return HasLabels(filter.labels, row.labels);
 }

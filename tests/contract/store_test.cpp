@@ -580,7 +580,7 @@ TEST_P(StoreContract, ListFiltersByEachColumn) {
   EXPECT_THAT(Names({.states = {"RUNNING"}}), ElementsAre("eval"));
   EXPECT_THAT(Names({.states = {"QUEUEING"}}), ElementsAre("train-1", "train-2"));
   EXPECT_THAT(Names({.name_glob = "train-?"}), ElementsAre("train-1", "train-2"));
-  EXPECT_THAT(Names({.zone = "europe-west4-a"}), ElementsAre("eval"));
+  EXPECT_THAT(Names({.zones = {"europe-west4-a"}}), ElementsAre("eval"));
   EXPECT_THAT(Names({.user = "bob"}), ElementsAre("eval"));
   EXPECT_THAT(Names({.labels = {{"team", "text"}}}), ElementsAre("eval"));
   EXPECT_THAT(Names({.labels = {{"team", "text"}, {"run", "8"}}}), IsEmpty());

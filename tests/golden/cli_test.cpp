@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "cli/views/error.hpp"
 #include "cli/views/garbage.hpp"
+#include "jobman/base/strings.hpp"
 #include "tests/support/cli_world.hpp"
 
 namespace jobman::test {
@@ -179,6 +181,15 @@ void MakeDeleted(ports::Turn& turn) {
   turn.job.why = "every cloud resource is deleted";
 }
 
+/// All lines but the command itself.
+void ExpectAtMost80Wide(const std::string& transcript) {
+  for (const std::string& line : base::Split(transcript, '\n')) {
+    if (!line.starts_with("$ jobman ")) {
+      EXPECT_LE(ui::DisplayWidth(line), 80) << line;
+    }
+  }
+}
+
 class CliGolden : public testing::Test {
  protected:
   CliGolden() {
@@ -195,7 +206,12 @@ class CliGolden : public testing::Test {
 
   void Expect(const std::string& name, const std::vector<std::vector<std::string>>& commands) {
     std::string text;
-    for (const auto& args : commands) text += world_.Transcript(args) + "\n";
+    for (const auto& args : commands) {
+      const std::string transcript = world_.Transcript(args);
+      const bool whole = std::find(args.begin(), args.end(), "wide") != args.end();
+      if (world_.around.ioctl_width == 80 && !whole) ExpectAtMost80Wide(transcript);
+      text += transcript + "\n";
+    }
     ExpectGolden(name, text);
   }
 
@@ -228,6 +244,19 @@ TEST_F(CliGolden, WhatIsInTheWayIsShownAndWaitsAreCountedAsAWhole) {
   world_.around.ioctl_width = 200;
   world_.around.term = "xterm";
   Expect("in_the_way_200", {{"list"}, {"list", "--json", "-s", "backoff"}});
+}
+
+TEST_F(CliGolden, WhyAndShowAreWrappedNotCut) {
+  world_.around.out_tty = true;
+  world_.around.ioctl_width = 80;
+  Expect("wrapped_80", {{"why", "1"}, {"show", "1"}, {"why", "2"}, {"show", "2"}});
+}
+
+TEST_F(CliGolden, ListOfOneJobSaysWhy) {
+  world_.around.out_tty = true;
+  world_.around.ioctl_width = 80;
+  Expect("list_one_80",
+         {{"list", "-s", "running"}, {"list", "sweep*"}, {"list", "--name", "eval"}});
 }
 
 TEST_F(CliGolden, HistoryIsWrappedNotCut) {

@@ -44,6 +44,10 @@ CliWorld::Ended CliWorld::Run(std::vector<std::string> args) {
   MemoryStore store;
   WatchedPorts ports(store, before_erase);
   bool filled = false;
+  const auto ask = [&](const std::string& question) -> base::Result<bool> {
+    if (on_ask) return on_ask(store, question);
+    return base::InvalidArgument("there is nobody to ask", "pass --yes");
+  };
   const cli::Environment environment{
       .out = out,
       .err = err,
@@ -56,7 +60,8 @@ CliWorld::Ended CliWorld::Run(std::vector<std::string> args) {
       .open_cloud = open_cloud,
       .open_shell = open_shell,
       .look_at_site = look_at_site,
-      .pause = [&](base::Duration) { return on_pause && on_pause(store); }};
+      .pause = [&](base::Duration) { return on_pause && on_pause(store); },
+      .ask = ask};
   args.insert(args.begin(), {"--home", home_.string()});
   const int exit_code = cli::Run(args, environment);
   return {.exit_code = exit_code, .out = out.Take(), .err = err.Take()};

@@ -39,6 +39,8 @@ class CliWorld {
   std::function<void(MemoryStore&)> fill = {};
   /// Called right before a job is erased, to simulate a race.
   std::function<void(MemoryStore&)> before_erase = {};
+  /// Answers a question; without it nobody can be asked.
+  std::function<bool(MemoryStore&, const std::string& question)> on_ask = {};
   /// Called where the program waits; false means Ctrl-C.
   std::function<bool(MemoryStore&)> on_pause = {};
   /// The clouds and hosts of network commands; without them such a command is a defect of the test.

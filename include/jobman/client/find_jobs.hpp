@@ -11,15 +11,20 @@ namespace jobman::client {
 /// The job that "42", "000042" or a name refers to; a name refers to its newest job. kNotFound
 /// suggests similar names.
 base::Task<base::Result<core::JobId>> FindJob(ports::JobStore* jobs, std::string word);
+/// What words mean to a command.
+struct FindRules {
+  /// It deletes for good, so a name must be unambiguous: otherwise a second `clean x` would remove
+  /// an older job of that name. kInvalidArgument lists the candidates.
+  bool removes = false;
+  /// It looks at records or erases them: patterns stand for deleted jobs, too.
+  bool with_deleted = false;
+  /// It goes on to choose among them: a name means all its jobs, not only the newest.
+  bool all_of_name = false;
+};
 /// The jobs that `words` refer to, in that order, without duplicates. A word with * or ? that is no
-/// job's name stands for every job whose name matches, except deleted ones. Fails if any word finds
-/// nothing.
+/// job's name stands for every job whose name matches. Fails if any word finds nothing.
 base::Task<base::Result<std::vector<core::JobId>>> FindJobs(ports::JobStore* jobs,
-                                                            std::vector<std::string> words);
-
-/// The same for commands that delete for good. A name must be unambiguous: otherwise a second
-/// `clean x` would remove an older job of that name. kInvalidArgument lists the candidates.
-base::Task<base::Result<std::vector<core::JobId>>> FindJobsToRemove(ports::JobStore* jobs,
-                                                                    std::vector<std::string> words);
+                                                            std::vector<std::string> words,
+                                                            FindRules rules = {});
 
 }  // namespace jobman::client

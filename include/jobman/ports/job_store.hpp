@@ -36,7 +36,7 @@ struct Revision {
 struct JobFilter {
   std::vector<std::string> states = {};  ///< the caller maps familiar words to StateName()
   std::string name_glob = {};
-  std::string zone = {};
+  std::vector<std::string> zones = {};
   std::string user = {};
   std::map<std::string, std::string> labels = {};
   bool with_deleted = false;

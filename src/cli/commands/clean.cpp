@@ -7,22 +7,19 @@
 #include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
 #include "jobman/client/clean_jobs.hpp"
-#include "jobman/client/find_jobs.hpp"
 
 namespace jobman::cli {
 namespace {
 
 base::Result<int> RunClean(App& app, const JobChoice& choice, bool yes) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_ASSIGN_OR_RETURN(const auto words, Choose(context, choice));
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
-                      context.Await(client::FindJobsToRemove(context.stores.jobs, words)));
-  std::vector<core::Job> jobs;
-  for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
-    jobs.push_back(std::move(job));
+  JM_ASSIGN_OR_RETURN(auto ids, Choose(context, choice, {.removes = true, .with_deleted = true}));
+  if (!yes) {
+    JM_ASSIGN_OR_RETURN(const auto jobs, ReadJobs(context, ids));
+    if (!Confirm(app, "delete, with records and logs,", jobs)) return kJobFailed;
+    JM_ASSIGN_OR_RETURN(ids, StillMeant(app, context, choice, jobs));
+    if (ids.empty()) return kJobFailed;
   }
-  if (!yes && !Confirm(app, "delete, with records and logs,", jobs)) return kJobFailed;
   const auto tell = [&app](core::JobId id) {
     app.Say("deleting the cloud resources of job " + core::FormatJobId(id));
   };
@@ -34,6 +31,7 @@ base::Result<int> RunClean(App& app, const JobChoice& choice, bool yes) {
     view.rows.push_back({.id = job.id,
                          .name = job.name,
                          .state = "gone",
+                         .status = "gone",
                          .settled = true,
                          .why = "its records and logs are deleted"});
   }

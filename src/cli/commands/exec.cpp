@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/spill.hpp"
@@ -27,7 +28,7 @@ struct ExecOptions {
   std::string hosts = "all";
   std::vector<std::string> words = {};
   bool fold = false;
-  int patience_seconds = 0;
+  int patience = 0;  ///< seconds
 };
 
 /// One word is a command line for the shell, as with ssh; several are its words.
@@ -176,9 +177,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   ssh::RaiseFileLimit();
   ssh::FanOutOptions fan_out{
       .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
-  if (options.patience_seconds > 0) {
-    fan_out.patience = std::chrono::seconds{options.patience_seconds};
-  }
+  if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
   const auto result =
       client::RunOnHosts(context, std::move(hosts), CommandLine(options.words), fan_out);
   output.Finish();
@@ -209,8 +208,10 @@ void AddExec(CLI::App& root, Invocation& chosen) {
       ->capture_default_str();
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command
-      ->add_option("--patience", options->patience_seconds,
-                   "Seconds to keep trying hosts that cannot be reached")
+      ->add_option("--patience", options->patience,
+                   "Keep trying hosts that cannot be reached for this time: 60s, 5m")
+      ->type_name("TIME")
+      ->transform(Seconds())
       ->check(CLI::Range(0, 86400))
       ->capture_default_str();
   command->callback(

@@ -8,7 +8,6 @@
 #include "cli/views/garbage.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/ssh/host_shell.hpp"
-#include "jobman/ui/ask.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -30,8 +29,7 @@ bool IsWanted(App& app, const GcOptions& options, std::int64_t slices, std::int6
   std::vector<std::string> parts;
   if (slices > 0) parts.push_back("delete " + base::Plural(slices, "slice"));
   if (runs > 0) parts.push_back("end " + base::Plural(runs, "run"));
-  app.terminal().Flush();
-  const auto answer = ui::AskYesNo(app.terminal(), 0, base::Join(parts, " and ") + "?");
+  const auto answer = app.Ask(base::Join(parts, " and ") + "?");
   if (!answer.ok()) app.Say("nothing is deleted without --yes: there is no terminal to ask on");
   return answer.ok() && *answer;
 }

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/job_choice.hpp"
 #include "cli/views/history.hpp"
-#include "jobman/client/find_jobs.hpp"
 
 namespace jobman::cli {
 namespace {
 
 struct HistoryOptions {
-  std::vector<std::string> jobs = {};
+  JobChoice choice = {};
   std::optional<int> attempt = {};
   std::vector<std::string> kinds = {};
   bool details = false;
@@ -33,8 +33,7 @@ bool Wanted(const ports::Event& event, const HistoryOptions& options) {
 base::Result<int> RunHistory(App& app, HistoryOptions options) {
   if (app.mode() == OutputMode::kJson) options.details = true;
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
-                      context.Await(client::FindJobs(context.stores.jobs, options.jobs)));
+  JM_ASSIGN_OR_RETURN(const auto ids, Choose(context, options.choice, {.with_deleted = true}));
   views::History view{.details = options.details || !options.kinds.empty()};
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(const std::vector<ports::Event> events,
@@ -54,12 +53,13 @@ void AddHistory(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<HistoryOptions>();
   CLI::App* command =
       root.add_subcommand("history", "The journal of a job: what happened, when, why");
-  command->add_option("JOB", options->jobs, "Number or name")->required();
+  AddJobChoice(*command, {options, &options->choice});
   command->add_option("-a,--attempt", options->attempt, "Only this attempt")->type_name("N");
   command->add_option("-k,--kind", options->kinds, "Only lines of these kinds")
       ->type_name("KIND,...")
       ->expected(1)
       ->take_all()
+      ->allow_extra_args(false)  // jobs may follow
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(kKinds.begin(), kKinds.end())));
   command->add_flag("-v,--details", options->details,

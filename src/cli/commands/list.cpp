@@ -1,19 +1,17 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/job_choice.hpp"
+#include "cli/list_footer.hpp"
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/client/background_controller.hpp"
 #include "jobman/client/last_words.hpp"
-#include "jobman/core/prices.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -21,11 +19,10 @@ namespace {
 using base::Result;
 
 struct ListOptions {
-  std::vector<std::string> statuses = {};
+  JobChoice choice = {};
   std::string name = {};
-  std::string zone = {};
+  std::vector<std::string> zones = {};
   std::string user = {};
-  std::vector<std::string> labels = {};
   std::string output = {};  ///< "wide", "name"
   std::string sort = "id";
   bool all = false;
@@ -37,12 +34,21 @@ struct ListOptions {
 constexpr base::Duration kWatchEvery = std::chrono::seconds{1};
 
 Result<ports::JobFilter> FilterOf(const ListOptions& options) {
-  JM_ASSIGN_OR_RETURN(ports::JobFilter filter, ReadFilter(options.statuses, options.labels));
+  JM_ASSIGN_OR_RETURN(ports::JobFilter filter,
+                      ReadFilter(options.choice.statuses, options.choice.labels));
   filter.name_glob = options.name;
-  filter.zone = options.zone;
+  filter.zones = options.zones;
   filter.user = options.user;
   filter.with_deleted = options.all;
   return filter;
+}
+
+/// Whether a word means the job, which need not exist: --watch waits for it.
+bool IsNamed(const ports::JobSummary& job, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [&job](const std::string& word) {
+    const auto number = base::ParseNumber(word);
+    return (number && core::JobId{*number} == job.id) || base::GlobMatch(word, job.name);
+  });
 }
 
 /// Jobs that are equal in it stay in the order of their numbers.
@@ -78,6 +84,8 @@ Result<views::JobList> Look(App& app, const client::Context& context, const List
                             const ports::JobFilter& filter) {
   JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs,
                       context.Await(context.stores.jobs->List(filter)));
+  const auto& words = options.choice.words;
+  if (!words.empty()) std::erase_if(jobs, [&](const auto& job) { return !IsNamed(job, words); });
   Sort(jobs, options.sort);
   views::JobList view{.now = context.Now(),
                       .wide = options.output == "wide",
@@ -86,45 +94,6 @@ Result<views::JobList> Look(App& app, const client::Context& context, const List
   if (options.details) view.outputs = LastOutputs(context, jobs);
   view.jobs = std::move(jobs);
   return view;
-}
-
-/// What the rows do not say: slices that cost although nothing runs, and jobs that nobody cares
-/// for.
-Result<std::vector<std::string>> Footer(const client::Context& context,
-                                        const views::JobList& view) {
-  constexpr std::size_t kMostLooks = 50;
-  std::vector<std::string> held;
-  double dollars = 0;
-  bool all_known = true;
-  std::size_t waiting = 0;
-  for (const ports::JobSummary& job : view.jobs) {
-    const bool over = job.familiar == "IDLE" || job.familiar == "DEAD";
-    waiting += over ? 0 : 1;
-    if (job.familiar != "IDLE") continue;
-    held.push_back(std::to_string(job.id.value));
-    if (held.size() > kMostLooks) continue;
-    const auto record = context.Await(context.stores.jobs->Get(job.id));
-    const auto price = record.ok() ? core::HourlyPrice(record->spec.tpu) : std::nullopt;
-    all_known = all_known && price.has_value();
-    dollars += price.value_or(0);
-  }
-  std::vector<std::string> lines;
-  if (!held.empty()) {
-    const bool priced = all_known && held.size() <= kMostLooks;
-    const bool one = held.size() == 1;
-    lines.push_back(fmt::format(
-        "{} over and {} a slice{}; to give {} back: jobman delete {}",
-        base::Plural(static_cast<std::int64_t>(held.size()), "job") + (one ? " is" : " are"),
-        one ? "holds" : "hold",
-        priced ? fmt::format(" ({:.2f} USD an hour at list price)", dollars) : "",
-        one ? "it" : "them", held.size() <= 10 ? base::Join(held, " ") : "NUMBER..."));
-  }
-  JM_ASSIGN_OR_RETURN(const auto controller,
-                      context.Await(client::LiveController(context.stores.leases, context.Now())));
-  if (waiting > 0 && !controller) {
-    lines.push_back("no controller is running, so nothing happens: jobman controller start");
-  }
-  return lines;
 }
 
 // On a terminal the table is repainted; elsewhere each change prints a new table (or line of JSON).
@@ -147,14 +116,15 @@ Result<int> Watch(App& app, const client::Context& context, const ListOptions& o
                   const ports::JobFilter& filter) {
   // On a terminal the table shows durations, so it is repainted even if nothing changed.
   const bool always = app.terminal().facts().out_tty && app.mode() == OutputMode::kText;
+  const int width = app.terminal().facts().width;
   std::optional<std::int64_t> seen;
   do {
     JM_ASSIGN_OR_RETURN(const std::int64_t changes,
                         context.Await(context.stores.jobs->ChangeCounter()));
     if (always || changes != seen) {
       JM_ASSIGN_OR_RETURN(views::JobList view, Look(app, context, options, filter));
-      JM_ASSIGN_OR_RETURN(const auto footer, Footer(context, view));
-      if (view.height > 0) view.height -= static_cast<int>(footer.size());
+      JM_ASSIGN_OR_RETURN(const auto footer, ListFooter(context, view.jobs, width));
+      if (view.height > 0) view.height = std::max(1, view.height - static_cast<int>(footer.size()));
       ShowPicture(app, view, footer);
       seen = changes;
     }
@@ -173,9 +143,10 @@ Result<int> RunList(App& app, const ListOptions& options) {
   }
   app.Show(view);
   if (app.mode() != OutputMode::kText) return kSuccess;
-  JM_ASSIGN_OR_RETURN(const auto footer, Footer(context, view));
+  const int width = app.terminal().facts().width;
+  JM_ASSIGN_OR_RETURN(const auto footer, ListFooter(context, view.jobs, width));
   for (const std::string& line : footer) app.Say(line);
-  if (view.jobs.empty() && app.mode() == OutputMode::kText) app.Say("no jobs");
+  if (view.jobs.empty()) app.Say("no jobs");
   return kSuccess;
 }
 
@@ -186,19 +157,15 @@ void AddList(CLI::App& root, Invocation& chosen) {
   CLI::App* command = root.add_subcommand("list", "All jobs: their state, since when, and why");
   command->alias("ls");
   command->alias("status");
-  command
-      ->add_option("-s,--status", options->statuses,
-                   "Only these: a state, or QUEUEING, RUNNING, IDLE, DEAD")
-      ->type_name("STATUS,...")
-      ->expected(1)
-      ->take_all();
+  AddJobChoice(*command, {options, &options->choice});
   command->add_option("-n,--name", options->name, "Only names that match (* and ?)")
       ->type_name("GLOB");
-  command->add_option("-z,--zone", options->zone, "Only this zone")->type_name("ZONE");
-  command->add_option("-l,--label", options->labels, "Only jobs with this label; repeatable")
-      ->type_name("KEY=VALUE")
+  command->add_option("-z,--zone", options->zones, "Only these zones")
+      ->type_name("ZONE,...")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("-u,--user", options->user, "Only jobs of this user")->type_name("USER");
   command->add_option("-o,--output", options->output, "wide: every column, whole; name: names only")
       ->check(CLI::IsMember({"wide", "name"}));

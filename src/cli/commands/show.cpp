@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/job_choice.hpp"
 #include "cli/views/job_detail.hpp"
-#include "jobman/client/find_jobs.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -26,10 +26,9 @@ Result<views::JobDetails::Item> Look(const client::Context& context, core::JobId
                                  .output = std::move(output)};
 }
 
-Result<int> RunShow(App& app, const std::vector<std::string>& jobs) {
+Result<int> RunShow(App& app, const JobChoice& choice) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
-                      context.Await(client::FindJobs(context.stores.jobs, jobs)));
+  JM_ASSIGN_OR_RETURN(const auto ids, Choose(context, choice, {.with_deleted = true}));
   views::JobDetails view{.now = app.Now()};
   for (const core::JobId id : ids) {
     JM_ASSIGN_OR_RETURN(views::JobDetails::Item item, Look(context, id));
@@ -42,13 +41,13 @@ Result<int> RunShow(App& app, const std::vector<std::string>& jobs) {
 }  // namespace
 
 void AddShow(CLI::App& root, Invocation& chosen) {
-  auto jobs = std::make_shared<std::vector<std::string>>();
+  auto choice = std::make_shared<JobChoice>();
   CLI::App* command = root.add_subcommand(
       "show", "Everything about a job: attempts, slice, hosts, stages, exit codes");
   command->alias("describe");
-  command->add_option("JOB", *jobs, "Number or name")->required();
+  AddJobChoice(*command, choice);
   command->callback(
-      [jobs, &chosen] { chosen.run = [jobs](App& app) { return RunShow(app, *jobs); }; });
+      [choice, &chosen] { chosen.run = [choice](App& app) { return RunShow(app, *choice); }; });
 }
 
 }  // namespace jobman::cli

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/job_choice.hpp"
 #include "cli/views/explanation.hpp"
 #include "cli/views/job_detail.hpp"
 #include "jobman/client/background_controller.hpp"
-#include "jobman/client/find_jobs.hpp"
 #include "jobman/client/last_words.hpp"
 #include "jobman/controller/times.hpp"
 #include "jobman/core/explain.hpp"
@@ -21,10 +21,9 @@ namespace {
 static_assert(core::kHostIsTriedFor == controller::kUnreachableLimit,
               "what is said is what is done");
 
-base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
+base::Result<int> RunWhy(App& app, const JobChoice& choice) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
-  JM_ASSIGN_OR_RETURN(const std::vector<core::JobId> ids,
-                      context.Await(client::FindJobs(context.stores.jobs, jobs)));
+  JM_ASSIGN_OR_RETURN(const auto ids, Choose(context, choice));
   JM_ASSIGN_OR_RETURN(const auto controller,
                       context.Await(client::LiveController(context.stores.leases, context.Now())));
   views::Explanations view;
@@ -61,12 +60,12 @@ base::Result<int> RunWhy(App& app, const std::vector<std::string>& jobs) {
 }  // namespace
 
 void AddWhy(CLI::App& root, Invocation& chosen) {
-  auto jobs = std::make_shared<std::vector<std::string>>();
+  auto choice = std::make_shared<JobChoice>();
   CLI::App* command =
       root.add_subcommand("why", "Why a job is in its state, what it waits for, and what to do");
-  command->add_option("JOB", *jobs, "Number or name")->required();
+  AddJobChoice(*command, choice);
   command->callback(
-      [jobs, &chosen] { chosen.run = [jobs](App& app) { return RunWhy(app, *jobs); }; });
+      [choice, &chosen] { chosen.run = [choice](App& app) { return RunWhy(app, *choice); }; });
 }
 
 }  // namespace jobman::cli

@@ -68,45 +68,38 @@ base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Cont
   return context.Await(client::SetWishes(context, options.order));
 }
 
-base::Result<std::vector<core::Job>> JobsOf(const client::Context& context,
-                                            const std::vector<std::string>& words, bool removes) {
-  ports::JobStore* const store = context.stores.jobs;
-  JM_ASSIGN_OR_RETURN(const auto ids, context.Await(removes ? client::FindJobsToRemove(store, words)
-                                                            : client::FindJobs(store, words)));
-  std::vector<core::Job> jobs;
-  for (const core::JobId id : ids) {
-    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(store->Get(id)));
-    jobs.push_back(std::move(job));
-  }
-  return jobs;
-}
-
 /// Said first: the next slice may be long in coming.
 bool MayGiveUp(App& app, const std::vector<core::Job>& jobs, bool yes) {
   std::vector<core::Job> holders;
   for (const core::Job& job : jobs) {
-    if (!job.slice || !core::IsHeld(*job.slice)) continue;
+    if (!job.slice || !core::IsHeld(*job.slice) || job.slice->ref.existing) continue;
     app.Say("job " + core::FormatJobId(job.id) + " gives up slice " + job.slice->ref.name +
             "; to run again on it: jobman reboot " + core::FormatJobId(job.id));
     holders.push_back(job);
   }
-  return yes || Confirm(app, "give up the slice of", holders);
+  return yes || ConfirmEach(app, "give up the slice of", holders);
 }
 
-/// Whether to go on.
-base::Result<bool> MayDo(App& app, const client::Context& context, const WishOptions& options) {
+/// Those of the chosen jobs to which the user agrees.
+base::Result<std::vector<core::JobId>> Agreed(App& app, const client::Context& context,
+                                              const WishOptions& options,
+                                              const std::vector<core::JobId>& ids) {
   const bool removes = options.order.wish == core::Wish::kDelete;
   const bool gives_up = options.order.wish == core::Wish::kRequeue;
-  if (!gives_up && (!removes || options.yes)) return true;
-  JM_ASSIGN_OR_RETURN(const auto jobs, JobsOf(context, options.order.jobs, removes));
-  return gives_up ? MayGiveUp(app, jobs, options.yes) : Confirm(app, "delete", jobs);
+  if (!gives_up && (!removes || options.yes)) return ids;
+  JM_ASSIGN_OR_RETURN(const auto jobs, ReadJobs(context, ids));
+  const bool may = gives_up ? MayGiveUp(app, jobs, options.yes) : Confirm(app, "delete", jobs);
+  if (!may) return std::vector<core::JobId>{};
+  return StillMeant(app, context, options.choice, jobs);
 }
 
 base::Result<int> RunWish(App& app, WishOptions options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_ASSIGN_OR_RETURN(options.order.jobs, Choose(context, options.choice));
-  JM_ASSIGN_OR_RETURN(const bool may, MayDo(app, context, options));
-  if (!may) return kJobFailed;
+  const client::FindRules rules{.removes = options.order.wish == core::Wish::kDelete};
+  JM_ASSIGN_OR_RETURN(const auto chosen, Choose(context, options.choice, rules));
+  JM_ASSIGN_OR_RETURN(const auto agreed, Agreed(app, context, options, chosen));
+  if (agreed.empty()) return kJobFailed;
+  for (const core::JobId id : agreed) options.order.jobs.push_back(core::FormatJobId(id));
   JM_ASSIGN_OR_RETURN(const auto wished, SetWishes(app, context, options));
   std::vector<core::JobId> ids;
   for (const client::Wished& one : wished) ids.push_back(one.job);

@@ -9,8 +9,7 @@ namespace {
 
 std::string Line(std::string_view label, const std::string& text, const ui::Style& style) {
   if (text.empty()) return {};
-  return fmt::format("  {}  {}\n", ui::Paint(ui::Tone::kDim, fmt::format("{:<9}", label), style),
-                     ui::Clean(text, style.utf8));
+  return "  " + LabelledLine(label, text, 2, ui::Tone::kPlain, style);
 }
 
 std::string HeadOf(const client::LastWords& words) {

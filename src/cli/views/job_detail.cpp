@@ -22,9 +22,7 @@ class Sheet {
   explicit Sheet(const ui::Style& style) : style_(style) {}
   void Line(std::string_view label, const std::string& text, ui::Tone tone = ui::Tone::kPlain) {
     if (text.empty()) return;
-    const std::string name = fmt::format("{:<9}", label);
-    text_ += fmt::format("{}  {}\n", ui::Paint(ui::Tone::kDim, name, style_),
-                         ui::Paint(tone, ui::Clean(text, style_.utf8), style_));
+    text_ += LabelledLine(label, text, 0, tone, style_);
   }
   void Block(const std::string& block) {
     if (!block.empty()) text_ += "\n" + block;

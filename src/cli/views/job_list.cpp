@@ -80,8 +80,8 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
       {{.header = "ID"}, [](const JobSummary& job) { return ui::Cell(core::FormatJobId(job.id)); }},
       {{.header = "USER", .flexible = 2, .drop = 2}, text(&JobSummary::user), "user "},
       {{.header = "NAME", .flexible = 3, .enough = 32}, text(&JobSummary::name)},
-      {{.header = "ACCELERATOR"}, text(&JobSummary::accelerator), ""},
-      {{.header = "ZONE"}, text(&JobSummary::zone), ""},
+      {{.header = "ACCELERATOR", .drop = 3}, text(&JobSummary::accelerator), ""},
+      {{.header = "ZONE", .drop = 4}, text(&JobSummary::zone), ""},
       {{.header = "HOST0", .drop = 1}, text(&JobSummary::host0), "host 0 "},
       {{.header = "STATUS"},
        [with_familiar](const JobSummary& job) {
@@ -92,7 +92,7 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
        [&view](const JobSummary& job) {
          return ui::Cell(Ago(SinceOf(job), view.now), AgeTone(job));
        }},
-      {{.header = "WHY", .flexible = 1, .enough = 24},
+      {{.header = "WHY", .flexible = 1, .enough = 50},
        [&view](const JobSummary& job) {
          return ui::Cell(OrDash(WhyOf(job, view.now)), AgeTone(job));
        }},

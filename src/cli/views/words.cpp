@@ -27,6 +27,14 @@ std::string Ago(core::TimePoint since, core::TimePoint now) {
   return base::FormatDuration(std::max(now - since, base::Duration{0}));
 }
 
+std::string LabelledLine(std::string_view label, std::string_view text, int indent, ui::Tone tone,
+                         const ui::Style& style) {
+  const std::string name = fmt::format("{:<9}  ", label);
+  const int column = indent + ui::DisplayWidth(name);
+  const std::string lines = ui::Wrap(ui::Clean(text, style.utf8), column, style.width);
+  return ui::Paint(ui::Tone::kDim, name, style) + ui::Paint(tone, lines, style) + "\n";
+}
+
 std::string OrDash(std::string text) {
   return text.empty() ? "-" : text;
 }

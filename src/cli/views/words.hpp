@@ -16,6 +16,10 @@ ui::Tone ToneOfState(std::string_view state);
 std::string StatusText(std::string_view state, std::string_view familiar);
 /// "3m20s": how long ago; never negative, even if clocks disagree.
 std::string Ago(core::TimePoint since, core::TimePoint now);
+/// The line "label      text", to be put in column `indent`; a text that does not fit goes on below
+/// itself.
+std::string LabelledLine(std::string_view label, std::string_view text, int indent, ui::Tone tone,
+                         const ui::Style& style);
 /// The text, or "-" if it is empty.
 std::string OrDash(std::string text);
 /// RFC 3339, or null.

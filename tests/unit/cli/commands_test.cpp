@@ -113,6 +113,9 @@ TEST_F(Commands, RemovingByAnAmbiguousNameIsRefused) {
     EXPECT_EQ(ended.exit_code, 2) << command;
     EXPECT_THAT(ended.err, HasSubstr("several jobs are named \"train\": 000001, 000002"));
     EXPECT_THAT(ended.err, HasSubstr("use the number"));
+    const auto chosen = world_.Run({command, "train", "--status", "FAILED", "--yes"});
+    EXPECT_EQ(chosen.exit_code, 2) << command;
+    EXPECT_THAT(chosen.err, HasSubstr("several jobs are named \"train\""));
   }
 }
 

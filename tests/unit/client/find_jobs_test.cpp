@@ -27,6 +27,15 @@ class JobRef : public testing::Test {
     const auto id = test::RunNow(FindJob(store_.stores().jobs, word));
     return id.ok() ? "found" : id.error().hint;
   }
+  base::Result<std::vector<JobId>> ToRemove(const std::vector<std::string>& words) {
+    return test::RunNow(FindJobs(store_.stores().jobs, words, {.removes = true}));
+  }
+  void BeDeleted(JobId id) {
+    ports::Turn turn{.job = *store_.Get(id)};
+    turn.job.wish_new = false;
+    turn.job.state = core::Done{.outcome = core::Outcome::kDeleted};
+    EXPECT_TRUE(store_.Commit(turn, 0).ok());
+  }
   test::StoreInMemory store_;
 };
 
@@ -63,8 +72,7 @@ TEST_F(JobRef, APatternMeansEveryJobWhoseNameMatches) {
   const auto ids = test::RunNow(FindJobs(store_.stores().jobs, {"*a*", "2"}));
   ASSERT_TRUE(ids.ok());
   EXPECT_THAT(*ids, ElementsAre(JobId{1}, JobId{2}, JobId{3}));
-  EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"tr*"})).ok())
-      << "more than one is what it says";
+  EXPECT_TRUE(ToRemove({"tr*"}).ok()) << "more than one is what it says";
   const auto none = test::RunNow(FindJobs(store_.stores().jobs, {"x*"}));
   EXPECT_EQ(none.error().message, "no job's name matches \"x*\"");
   EXPECT_TRUE(store_.Create({.name = "why?"}, "", {}).ok());
@@ -73,25 +81,36 @@ TEST_F(JobRef, APatternMeansEveryJobWhoseNameMatches) {
 }
 
 TEST_F(JobRef, RemovingRefusesAnAmbiguousName) {
-  const auto choice = test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "train"}));
+  const auto choice = ToRemove({"eval", "train"});
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.error().code, base::Code::kInvalidArgument);
   EXPECT_EQ(choice.error().message, "several jobs are named \"train\": 000001, 000003");
-  EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"eval", "1"})).ok());
+  EXPECT_TRUE(ToRemove({"eval", "1"}).ok());
 }
 
 TEST_F(JobRef, DeletedJobsMakeNoNameAmbiguousExceptTheNewest) {
-  const auto be_deleted = [&](JobId id) {
-    ports::Turn turn{.job = *store_.Get(id)};
-    turn.job.wish_new = false;
-    turn.job.state = core::Done{.outcome = core::Outcome::kDeleted};
-    EXPECT_TRUE(store_.Commit(turn, 0).ok());
-  };
-  be_deleted({3});
-  EXPECT_FALSE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"train"})).ok())
-      << "3 is meant, 1 would be next";
-  be_deleted({1});
-  EXPECT_TRUE(test::RunNow(FindJobsToRemove(store_.stores().jobs, {"train"})).ok());
+  BeDeleted({3});
+  EXPECT_FALSE(ToRemove({"train"}).ok()) << "3 is meant, 1 would be next";
+  BeDeleted({1});
+  EXPECT_TRUE(ToRemove({"train"}).ok());
+}
+
+TEST_F(JobRef, APatternMeansDeletedJobsOnlyWhereTheyAreOfUse) {
+  BeDeleted({1});
+  EXPECT_THAT(*test::RunNow(FindJobs(store_.stores().jobs, {"tr*"})), ElementsAre(JobId{3}));
+  BeDeleted({3});
+  EXPECT_EQ(test::RunNow(FindJobs(store_.stores().jobs, {"tr*"})).error().code,
+            base::Code::kNotFound);
+  EXPECT_THAT(*test::RunNow(FindJobs(store_.stores().jobs, {"tr*"}, {.with_deleted = true})),
+              ElementsAre(JobId{1}, JobId{3}));
+}
+
+TEST_F(JobRef, ANameMeansAllItsJobsForACommandThatChoosesAmongThem) {
+  const FindRules all{.all_of_name = true};
+  EXPECT_THAT(*test::RunNow(FindJobs(store_.stores().jobs, {"train", "3"}, all)),
+              ElementsAre(JobId{1}, JobId{3}));
+  EXPECT_THAT(*test::RunNow(FindJobs(store_.stores().jobs, {"3"}, all)), ElementsAre(JobId{3}))
+      << "a number is a number, though job 4 has it as its name";
 }
 
 TEST_F(JobRef, OneUnknownFailsThemAll) {
