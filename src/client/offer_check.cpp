@@ -90,6 +90,7 @@ base::Status MustContain(const Offered& offered, const std::string& wanted,
 }  // namespace
 
 base::Task<base::Result<std::string>> CheckOffer(Context context, config::Loaded loaded) {
+  if (!loaded.spec.tpu.existing.empty()) co_return std::string{};  // it is there
   Offers offers(context, loaded.spec);
   const core::TpuSpec& tpu = loaded.spec.tpu;
   const std::string in_zone = "zone " + tpu.zone + " does not offer ";

@@ -158,4 +158,8 @@ WireCall RenderDelete(const SliceRef& ref, int generation) {
   return call;
 }
 
+WireCall RenderLook(const core::Place& place, const std::string& node) {
+  return {.method = "GET", .path = ParentPath(place) + "/nodes/" + http::PercentEncode(node)};
+}
+
 }  // namespace jobman::cloud

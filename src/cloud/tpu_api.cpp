@@ -187,8 +187,7 @@ Task<Result<std::vector<core::QueuedSeen>>> TpuApi::ListQueued(Place place) {
 }
 
 Task<Result<core::NodeSeen>> TpuApi::GetNode(Place place, std::string id) {
-  WireCall call{.method = "GET", .path = PathOf(place, "nodes", id)};
-  const Result<Json> reply = co_await Call(std::move(call), place);
+  const Result<Json> reply = co_await Call(RenderLook(place, id), place);
   co_return DecodeOne(reply, DecodeNode);
 }
 
@@ -201,6 +200,23 @@ Task<Result<core::QueuedSeen>> TpuApi::GetQueued(Place place, std::string id) {
 Task<Result<core::OperationSeen>> TpuApi::GetOperation(std::string name) {
   const Place place{.project = PartAfter(name, "projects"), .zone = PartAfter(name, "locations")};
   WireCall call{.method = "GET", .path = "/v2/" + EncodeName(name)};
+  const Result<Json> reply = co_await Call(std::move(call), place);
+  co_return DecodeOne(reply, DecodeOperation);
+}
+
+Task<Result<core::OperationSeen>> TpuApi::AddLogin(Place place, std::string node,
+                                                   std::string line) {
+  JM_CO_ASSIGN_OR_RETURN(const Json seen, co_await Call(RenderLook(place, node), place));
+  Json metadata = GetMember(seen, "metadata");
+  std::string keys = GetString(metadata, "ssh-keys");
+  if (base::Contains(keys, line)) co_return core::OperationSeen{.done = true};
+  if (!keys.empty() && !keys.ends_with('\n')) keys += '\n';
+  if (!metadata.is_object()) metadata = Json::object();
+  metadata["ssh-keys"] = keys + line;
+  // The mask replaces the whole map.
+  WireCall call{.method = "PATCH", .path = PathOf(place, "nodes", node)};
+  call.query.emplace_back("updateMask", "metadata");
+  call.body["metadata"] = std::move(metadata);
   const Result<Json> reply = co_await Call(std::move(call), place);
   co_return DecodeOne(reply, DecodeOperation);
 }

@@ -70,6 +70,11 @@ Status CheckReservation(Text name) {
   return name.empty() ? base::Ok() : CheckResourceName(name);
 }
 
+/// Empty: none.
+Status CheckNode(Text name) {
+  return name.empty() ? base::Ok() : CheckResourceName(name);
+}
+
 /// The API takes the name, and what Compute Engine calls it itself, also as a URL. `collection`: a
 /// pattern.
 Status CheckPath(Text text, const std::string& collection) {
@@ -307,6 +312,7 @@ constexpr Form kForms[] = {
     {.path = "ssh.identities[].config_entry", .text = &CheckConfigEntry},
     {.path = "ssh.identities[].private_key", .text = &CheckIdentityFile},
     {.path = "ssh.user", .text = &CheckLogin},
+    {.path = "tpu.existing", .text = &CheckNode},
     {.path = "tpu.labels", .text = &CheckLabelValue, .member = &CheckSliceLabelName},
     {.path = "tpu.metadata", .member = &CheckMetadataName},
     {.path = "tpu.name", .text = &CheckSliceName},

@@ -98,7 +98,11 @@ std::string ReadScript(Reader& reader, const std::string& path, const std::strin
   const bool one_line = base::Contains(text, " ") && !base::Contains(text, "\n");
   std::error_code problem;
   const std::string file = ResolvePath(reader.defaults(), reader.FolderOf(path), text);
-  if (one_line && !std::filesystem::exists(file, problem)) return text + "\n";
+  if (one_line && !std::filesystem::exists(file, problem)) {
+    reader.Warn(path, path + " names no file here, so it is taken as a command",
+                "begin it with #! if it is one");
+    return text + "\n";
+  }
   return ReadNamedText(reader, path, text, kLongestScript,
                        "name a file, or write the script itself, beginning with #!");
 }
@@ -122,6 +126,25 @@ void ResolveScript(Reader& reader, core::TpuSpec& tpu) {
   }
 }
 
+/// What only a request says has no meaning for a node that is there.
+void ResolveExisting(Reader& reader, const core::TpuSpec& tpu) {
+  if (tpu.existing.empty()) return;
+  if (tpu.num_slices != 1) {
+    reader.Complain("tpu.num_slices", "tpu.num_slices: tpu.existing names one node",
+                    "remove one of them");
+  }
+  std::vector<std::string> idle;
+  for (const char* key :
+       {"allocation_mode", "name", "version", "pricing", "reservation", "network", "subnetwork",
+        "service_account", "tags", "labels", "metadata", "startup_script", "valid_until"}) {
+    if (reader.Has(std::string("tpu.") + key)) idle.push_back(std::string("tpu.") + key);
+  }
+  if (idle.empty()) return;
+  reader.Warn(idle.front(),
+              "no effect on node " + tpu.existing + ", which is there: " + base::Join(idle, ", "),
+              "remove tpu.existing to have a slice created");
+}
+
 }  // namespace
 
 void ResolveTpu(Reader& reader, core::JobSpec& spec) {
@@ -130,6 +153,7 @@ void ResolveTpu(Reader& reader, core::JobSpec& spec) {
   ResolvePricing(reader, spec.tpu);
   ResolveScript(reader, spec.tpu);
   CheckLabels(reader, spec.tpu);
+  ResolveExisting(reader, spec.tpu);
 }
 
 }  // namespace jobman::config

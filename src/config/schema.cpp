@@ -14,7 +14,7 @@ constexpr KeyRow Key(Text path, Type type, Text fallback, Text about) {
 constexpr KeyRow Required(Text path, Type type, Text example, Text about) {
   return {.path = path, .type = type, .fallback = "required", .about = about, .example = example};
 }
-/// A word or number; `allowed` has the words, or the least and greatest number.
+/// `allowed` has the words, the least and greatest number, or what takes the place of a map.
 constexpr KeyRow Among(Text path, Type type, Text allowed, Text fallback, Text about) {
   return {.path = path, .type = type, .fallback = fallback, .about = about, .allowed = allowed};
 }
@@ -38,11 +38,6 @@ constexpr KeyRow OrOne(KeyRow row) {
 /// An event for hooks: an item that is not a map is a command, or a URL to post to.
 constexpr KeyRow Event(Text path, Text about) {
   return OrOne(ShortFor("run", Key(path, T::kMaps, "", about)));
-}
-/// With values that are not supported yet.
-constexpr KeyRow Later(Text values, KeyRow row) {
-  row.later = values;
-  return row;
 }
 
 constexpr KeyRow kRows[] = {
@@ -85,7 +80,8 @@ constexpr KeyRow kRows[] = {
     Translated(Key("job.queue.config", T::kAny, "", "Read when the queue is enabled.")),
     Translated(Key("job.queue.prefix", T::kAny, "", "Read when the queue is enabled.")),
 
-    Key("array", T::kMap, "",
+    Among(
+        "array", T::kMap, "a list, or text", "",
         "Values, as a list, or as in 0-9 or a,b: the file makes a job for each, named NAME-INDEX. "
         "In the file ${array.value} stands for it, on the hosts JOBMAN_ARRAY_VALUE."),
     Among("array.index", T::kNumber, "0-999", "",
@@ -93,9 +89,9 @@ constexpr KeyRow kRows[] = {
     Among("array.size", T::kNumber, "1-1000", "",
           "Of one job: how many the file makes. On the hosts, JOBMAN_ARRAY_SIZE."),
     Key("array.value", T::kText, "", "Of one job: its value."),
-    Key("matrix", T::kTextMap, "",
-        "Names, each with values as in array: the file makes a job for each combination. In the "
-        "file ${matrix.NAME} stands for a value, on the hosts the environment variable NAME."),
+    Among("matrix", T::kTextMap, "a map of lists or texts", "",
+          "Names, each with values as in array: the file makes a job for each combination. In the "
+          "file ${matrix.NAME} stands for a value, on the hosts the environment variable NAME."),
 
     ShortFor("endpoint",
              Key("cloud", T::kMap, "google",
@@ -114,7 +110,9 @@ constexpr KeyRow kRows[] = {
              "Accelerator type, such as v4-32. One that jobman does not know is asked of the API."),
     Translated(Key("tpu.acceleratorType", T::kText, "", "tpu.accelerator, in old job files.")),
     NotYet("tpu.topology", T::kText, "Shape in chips, such as 2x2x4."),
-    NotYet("tpu.existing", T::kText, "Name of a node that is there already, to run on."),
+    Key("tpu.existing", T::kText, "",
+        "Name of a node of the zone to run on, instead of a slice of the job's own. It gets this "
+        "machine's SSH key, and is never deleted or stopped; when it is lost, the job fails."),
     Key("tpu.name", T::kText, "job.name",
         "Prefix of slice names: lower-case letters, digits and -, at most 40."),
     Required("tpu.zone", T::kText, "us-central2-b",

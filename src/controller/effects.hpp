@@ -30,6 +30,7 @@ class Effects {
   void Do(const core::Job& job, const core::CreateSlice& create) { calls_.Do(job, create); }
   void Do(const core::Job& job, const core::DeleteSlice& remove) { calls_.Do(job, remove); }
   void Do(const core::Job& job, const core::LookUpSlice& look) { calls_.Do(job, look); }
+  void Do(const core::Job& job, const core::AddLogin& add) { calls_.Do(job, add); }
   void Do(const core::Job& job, const core::RunStage& run);
   void Do(const core::Job& job, const core::StopStage& stop);
   void Do(const core::Job& job, const core::PassNotice& pass);

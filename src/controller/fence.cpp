@@ -48,6 +48,11 @@ class FencedSlices final : public ports::SliceApiDecorator<FencedSlices> {
     JM_CO_TRY(co_await MayBegin(guard_));
     co_return co_await inner().Delete(std::move(ref));
   }
+  Task<Result<core::OperationSeen>> AddLogin(core::Place place, std::string node,
+                                             std::string line) override {
+    JM_CO_TRY(co_await MayBegin(guard_));
+    co_return co_await inner().AddLogin(std::move(place), std::move(node), std::move(line));
+  }
 
  private:
   LeaseGuard guard_;

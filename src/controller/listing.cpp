@@ -8,7 +8,9 @@ namespace jobman::controller {
 
 core::SliceSeen SeenIn(const Listing& listing, const core::SliceRef& ref, const Labels& ours) {
   core::SliceSeen seen{.slice = ref.name};
-  const auto is_ours = [&](const Labels& labels) { return core::IsOurs(labels, ours); };
+  const auto is_ours = [&](const Labels& labels) {
+    return ref.existing || core::IsOurs(labels, ours);
+  };
   for (const auto& one : listing.queued) {
     if (one.id == ref.name) seen.queued = one;
   }

@@ -47,6 +47,7 @@ void SliceCalls::Do(const core::Job& job, const core::CreateSlice& create) {
 }
 
 void SliceCalls::Do(const core::Job& job, const core::DeleteSlice& remove) {
+  JM_CHECK(!remove.slice.existing, "a node that is the user's is never deleted");
   const std::string& name = remove.slice.name;
   if (deleting_.contains(name)) return;
   const auto answered = answered_.find(name);
@@ -60,6 +61,11 @@ void SliceCalls::Do(const core::Job& job, const core::DeleteSlice& remove) {
 void SliceCalls::Do(const core::Job& job, const core::LookUpSlice& look) {
   if (!looking_up_.insert(look.slice.name).second) return;
   base::Spawn(loop_.get_executor(), scope_, LookUp(this, CallerFor(job), look.slice));
+}
+
+void SliceCalls::Do(const core::Job& job, const core::AddLogin& add) {
+  if (!adding_.insert(add.slice.name).second) return;
+  base::Spawn(loop_.get_executor(), scope_, AddLogin(this, CallerFor(job), add.slice));
 }
 
 void SliceCalls::StartDelete(Caller caller, core::SliceRef slice) {
@@ -165,6 +171,23 @@ base::Task<base::Result<Listing>> SliceCalls::GetByName(std::shared_ptr<ports::S
   else if (!IsNotFound(queued.error()))
     co_return queued.error();
   co_return found;
+}
+
+base::Task<base::Status> SliceCalls::AskForLogin(Caller caller, core::SliceRef slice) {
+  JM_CO_ASSIGN_OR_RETURN(const std::string key, ports_.public_key(caller.ssh.private_key));
+  JM_CO_ASSIGN_OR_RETURN(const auto api, co_await clouds_.Get(caller.cloud));
+  const std::string line = LoginLine(caller.ssh.user, key);
+  const auto added = co_await api->AddLogin(slice.place, slice.name, line);
+  co_return added.ok() ? base::Ok() : base::Status(added.error());
+}
+
+/// Without it the hosts may know our key all the same; if not, their refusal is told.
+base::Task<void> SliceCalls::AddLogin(SliceCalls* self, Caller caller, core::SliceRef slice) {
+  const auto added = co_await self->AskForLogin(std::move(caller), slice);
+  self->adding_.erase(slice.name);
+  if (added.ok()) co_return;
+  base::Log(base::LogLevel::kWarn, "cloud", "adding the key of this machine to node {}: {}",
+            slice.name, added.error().ToString());
 }
 
 /// When the API does not answer, later listings will show the slice.

@@ -9,9 +9,9 @@
 
 namespace jobman::controller {
 
-/// Calls the API to create, look up and delete slices; the answers go to the book. A delete waits
-/// for the answer of a create of the same slice, which it could miss otherwise. A delete that was
-/// answered is not repeated before the next one is decided.
+/// Calls the API to create, look up and delete slices, and to be let in to others; the answers go
+/// to the book. A delete waits for the answer of a create of the same slice, which it could miss
+/// otherwise. A delete that was answered is not repeated before the next one is decided.
 class SliceCalls {
  public:
   SliceCalls(asio::io_context& loop, const Ports& ports, const Options& options, Clouds& clouds,
@@ -21,8 +21,11 @@ class SliceCalls {
   void Do(const core::Job& job, const core::CreateSlice& create);
   void Do(const core::Job& job, const core::DeleteSlice& remove);
   void Do(const core::Job& job, const core::LookUpSlice& look);
+  void Do(const core::Job& job, const core::AddLogin& add);
   /// Whether no call is in progress.
-  bool Quiet() const { return creating_.empty() && deleting_.empty() && looking_up_.empty(); }
+  bool Quiet() const {
+    return creating_.empty() && deleting_.empty() && looking_up_.empty() && adding_.empty();
+  }
 
  private:
   /// Whose call it is, and to which cloud.
@@ -41,6 +44,8 @@ class SliceCalls {
   static base::Task<void> Create(SliceCalls* self, Caller caller, core::SliceRequest request);
   static base::Task<void> Delete(SliceCalls* self, Caller caller, core::SliceRef slice);
   static base::Task<void> LookUp(SliceCalls* self, Caller caller, core::SliceRef slice);
+  static base::Task<void> AddLogin(SliceCalls* self, Caller caller, core::SliceRef slice);
+  base::Task<base::Status> AskForLogin(Caller caller, core::SliceRef slice);
   base::Task<core::CreateAnswered> AskForSlice(Caller caller, core::SliceRequest request);
   base::Task<core::DeleteAnswered> AskToDelete(Caller caller, core::SliceRef slice);
   static base::Task<base::Result<Listing>> GetByName(std::shared_ptr<ports::SliceApi> api,
@@ -56,6 +61,7 @@ class SliceCalls {
   base::CancelScope scope_ = {};
   std::set<std::string> creating_ = {};
   std::set<std::string> looking_up_ = {};
+  std::set<std::string> adding_ = {};
   /// By name; a value waits for the create of that name.
   std::map<std::string, std::optional<Pending>> deleting_ = {};
   /// When the last delete that was clearly answered was decided, by name of its slice.

@@ -3,20 +3,17 @@
 #include "jobman/base/strings.hpp"
 
 namespace jobman::controller {
-namespace {
 
-/// A line of Compute Engine's `ssh-keys` metadata: "USER:TYPE DATA COMMENT".
-std::string KeyLine(const std::string& user, const std::string& public_key) {
+/// As Compute Engine has them: "USER:TYPE DATA COMMENT".
+std::string LoginLine(const std::string& user, const std::string& public_key) {
   const auto words = base::Split(base::Trim(public_key), ' ');
   const std::string data = words.size() > 1 ? words[0] + " " + words[1] : public_key;
   return user + ":" + data + " " + user;
 }
 
-}  // namespace
-
 core::SliceRequest WithLogin(core::SliceRequest request, const std::string& user,
                              const std::string& public_key) {
-  const std::string line = KeyLine(user, public_key);
+  const std::string line = LoginLine(user, public_key);
   std::string& keys = request.tpu.metadata["ssh-keys"];
   if (!base::Contains(keys, line)) keys += (keys.empty() ? "" : "\n") + line;
   return request;

@@ -102,6 +102,7 @@ std::string_view EffectName(const Effect& effect) {
   return std::visit(Overloaded{[](const CreateSlice&) -> Name { return "CreateSlice"; },
                                [](const DeleteSlice&) -> Name { return "DeleteSlice"; },
                                [](const LookUpSlice&) -> Name { return "LookUpSlice"; },
+                               [](const AddLogin&) -> Name { return "AddLogin"; },
                                [](const RunStage&) -> Name { return "RunStage"; },
                                [](const StopStage&) -> Name { return "StopStage"; },
                                [](const PassNotice&) -> Name { return "PassNotice"; },
@@ -116,6 +117,7 @@ std::string EffectObject(const Effect& effect) {
           [](const CreateSlice& create) { return create.request.ref.name; },
           [](const DeleteSlice& remove) { return remove.slice.name; },
           [](const LookUpSlice& look) { return look.slice.name; },
+          [](const AddLogin& add) { return add.slice.name; },
           [](const RunStage& run) { return OfAttempt(run.stage, run.attempt); },
           [](const StopStage& stop) { return OfAttempt(stop.stage, stop.attempt); },
           [](const PassNotice& pass) {

@@ -30,6 +30,9 @@ Flaw FlawOfSlice(const Slice& slice) {
   if (slice.phase == SlicePhase::kIntended && !slice.hosts.empty()) {
     return "its slice has hosts and was never created";
   }
+  if (slice.ref.existing && slice.phase != SlicePhase::kCreated) {
+    return "the user's own node is requested or deleted";
+  }
   if (slice.delete_refused && slice.phase != SlicePhase::kDeleting) {
     return "the delete of its slice was refused and never asked for";
   }

@@ -14,6 +14,14 @@ Slice IntendedSlice(SliceRef ref, TimePoint now) {
   return slice;
 }
 
+Slice ExistingSlice(SliceRef ref, TimePoint now) {
+  Slice slice = IntendedSlice(std::move(ref), now);
+  slice.phase = SlicePhase::kCreated;
+  slice.unshown.clear();
+  slice.omitted_since = now;  // no listing has shown it: the first look by name is believed
+  return slice;
+}
+
 std::string CureOf(const SliceRef& slice, const DeleteRefused& refused) {
   if (!refused.error.hint.empty()) return refused.error.hint;
   const bool queued = slice.mode == AllocationMode::kQueuedResources;

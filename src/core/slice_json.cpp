@@ -97,6 +97,7 @@ Json RefToJson(const SliceRef& ref) {
   PutText(json, "zone", ref.place.zone);
   PutText(json, "name", ref.name);
   if (ref.nodes != 1) json["node_count"] = ref.nodes;
+  if (ref.existing) json["existing"] = true;
   return json;
 }
 
@@ -114,7 +115,8 @@ Result<SliceRef> RefFromJson(const Json& json) {
   return SliceRef{.mode = *mode,
                   .place = {.project = GetString(json, "project"), .zone = GetString(json, "zone")},
                   .name = GetString(json, "name"),
-                  .nodes = std::max(1, GetSmallInt(json, "node_count"))};
+                  .nodes = std::max(1, GetSmallInt(json, "node_count")),
+                  .existing = GetBool(json, "existing")};
 }
 
 }  // namespace

@@ -42,6 +42,12 @@ std::string SliceName(const Job& job, int attempt) {
 
 SliceRef SliceFor(const Job& job, int attempt) {
   const TpuSpec& tpu = job.spec.tpu;
+  if (!tpu.existing.empty()) {
+    return {.mode = AllocationMode::kTpuVm,
+            .place = {.project = tpu.project, .zone = tpu.zone},
+            .name = tpu.existing,
+            .existing = true};
+  }
   return {.mode = tpu.allocation_mode,
           .place = {.project = tpu.project, .zone = tpu.zone},
           .name = SliceName(job, attempt),

@@ -208,6 +208,18 @@ TEST_P(SliceApiContract, APreemptedNodeKeepsItsNameUntilItIsDeleted) {
   AwaitNoNode("t1");
 }
 
+TEST_P(SliceApiContract, ALoginIsAddedToANode) {
+  MustCreate(Node("t1"));
+  AwaitNode("t1", NodeState::kReady);
+  for (int time = 0; time < 2; ++time) {
+    const auto added = Run(api().AddLogin(kPlace, "t1", "eve:ssh-ed25519 BBBB eve"));
+    EXPECT_TRUE(added.ok()) << added.error().ToString();
+  }
+  EXPECT_EQ(GetNode("t1").labels.at("jobman-job"), "7") << "nothing else is changed";
+  EXPECT_EQ(Run(api().AddLogin(kPlace, "t2", "eve:ssh-ed25519 BBBB eve")).error().code,
+            Code::kNotFound);
+}
+
 TEST_P(SliceApiContract, ReturnsTheKeysOfAllHosts) {
   MustCreate(Node("t1", "v4-32"));
   AwaitNode("t1", NodeState::kReady);

@@ -139,6 +139,15 @@ FaultyCloud::Answer<core::OperationSeen> FaultyCloud::GetOperation(std::string n
   });
 }
 
+FaultyCloud::Answer<core::OperationSeen> FaultyCloud::AddLogin(core::Place place, std::string node,
+                                                               std::string) {
+  using Seen = core::OperationSeen;
+  return Call<Seen>(place.zone, [this, place, node]() -> Result<Seen> {
+    if (!nodes_.contains({place.zone, node})) return base::NotFound("no " + node);
+    return Seen{.done = true};
+  });
+}
+
 FaultyCloud::Answer<std::vector<core::HostKeys>> FaultyCloud::GetHostKeys(core::Place place,
                                                                           std::string node) {
   using Keys = std::vector<core::HostKeys>;

@@ -32,6 +32,8 @@ class FaultyCloud final : public ports::SliceApi {
   Answer<core::NodeSeen> GetNode(core::Place place, std::string id) override;
   Answer<core::QueuedSeen> GetQueued(core::Place place, std::string id) override;
   Answer<core::OperationSeen> GetOperation(std::string name) override;
+  Answer<core::OperationSeen> AddLogin(core::Place place, std::string node,
+                                       std::string line) override;
   Answer<std::vector<core::HostKeys>> GetHostKeys(core::Place place, std::string node) override;
 
   // Control.

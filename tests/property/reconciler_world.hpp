@@ -79,6 +79,7 @@ class ReconcilerWorld {
   void Do(const core::CreateSlice& create);
   void Do(const core::DeleteSlice& remove);
   void Do(const core::LookUpSlice& look);
+  void Do(const core::AddLogin&) {}
   void Do(const core::RunStage& run);
   void Do(const core::StopStage& stop);
   void Do(const core::PassNotice& pass);

@@ -143,6 +143,22 @@ Task<Result<core::OperationSeen>> FakeSliceApi::GetOperation(std::string name) {
                                    });
 }
 
+Task<Result<core::OperationSeen>> FakeSliceApi::AddLogin(core::Place place, std::string node,
+                                                         std::string line) {
+  using Seen = core::OperationSeen;
+  return Call<Seen>("AddLogin", node, [this, place, node, line]() -> Result<Seen> {
+    if (!nodes_.contains({place.zone, node})) return Missing(FullName(place, "nodes", node));
+    auto& lines = logins_[node];
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    return Seen{.done = true};
+  });
+}
+
+void FakeSliceApi::AddNode(core::NodeSeen node) {
+  const Key key{node.zone, node.id};
+  nodes_[key] = Node{.seen = std::move(node), .pinned = true};
+}
+
 Task<Result<std::vector<core::HostKeys>>> FakeSliceApi::GetHostKeys(core::Place place,
                                                                     std::string node) {
   using Keys = std::vector<core::HostKeys>;

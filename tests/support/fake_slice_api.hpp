@@ -49,6 +49,8 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   base::Task<base::Result<core::NodeSeen>> GetNode(core::Place place, std::string id) override;
   base::Task<base::Result<core::QueuedSeen>> GetQueued(core::Place place, std::string id) override;
   base::Task<base::Result<core::OperationSeen>> GetOperation(std::string name) override;
+  base::Task<base::Result<core::OperationSeen>> AddLogin(core::Place place, std::string node,
+                                                         std::string line) override;
   base::Task<base::Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                                     std::string node) override;
   base::Task<base::Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
@@ -86,6 +88,10 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   int CountCalls(const std::string& method) const;
   /// The requests of successful creates, in order.
   const std::vector<core::SliceRequest>& created() const { return created_; }
+  /// The lines that AddLogin() added to the node.
+  const std::vector<std::string>& LoginsOf(const std::string& node) { return logins_[node]; }
+  /// Adds a node that nobody of ours created.
+  void AddNode(core::NodeSeen node);
   /// What still exists and holds quota: "node us-central2-b/train-1-a1", ...
   std::vector<std::string> Leftovers();
 
@@ -140,6 +146,7 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   std::map<std::string, Operation> operations_ = {};
   std::map<Key, int> stock_ = {};
   std::map<std::string, std::map<int, core::HostKeys>> host_keys_ = {};
+  std::map<std::string, std::vector<std::string>> logins_ = {};
   std::vector<Fault> faults_ = {};
   std::vector<std::string> calls_ = {};
   std::vector<core::SliceRequest> created_ = {};

@@ -29,6 +29,8 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog {
   Task<Result<core::NodeSeen>> GetNode(core::Place place, std::string id) override;
   Task<Result<core::QueuedSeen>> GetQueued(core::Place place, std::string id) override;
   Task<Result<core::OperationSeen>> GetOperation(std::string name) override;
+  Task<Result<core::OperationSeen>> AddLogin(core::Place place, std::string node,
+                                             std::string line) override;
   Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                         std::string node) override;
 

@@ -32,6 +32,8 @@ WireCall RenderCreate(const core::SliceRequest& request);
 /// nodes.delete, or queuedResources.delete with force, which deletes the nodes too. Deletes of one
 /// name with different `generation` are different requests to the service.
 WireCall RenderDelete(const core::SliceRef& ref, int generation = 0);
+/// The look for a node (projects.locations.nodes.get).
+WireCall RenderLook(const core::Place& place, const std::string& node);
 
 /// The Node in the body of a create call.
 Json EncodeNode(const core::SliceRequest& request);

@@ -52,7 +52,8 @@ struct SetupDone {
 };
 
 /// A slice we requested. Kept on record until the cloud confirms that it is gone. If it was never
-/// seen, it is watched for even after that (AbandonedRequest).
+/// seen, it is watched for even after that (AbandonedRequest). Or a node of the user's
+/// (SliceRef::existing), on record as long as the job uses it.
 struct Slice {
   SliceRef ref = {};
   SlicePhase phase = SlicePhase::kIntended;
@@ -100,6 +101,8 @@ struct Slice {
 
 /// The slice as it is recorded right before its first create request.
 Slice IntendedSlice(SliceRef ref, TimePoint now);
+/// A node of the user's, right before it is looked for.
+Slice ExistingSlice(SliceRef ref, TimePoint now);
 /// What the user can do about a delete that is refused.
 std::string CureOf(const SliceRef& slice, const DeleteRefused& refused);
 /// Created, with known hosts: it was READY at least once.

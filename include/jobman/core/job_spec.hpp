@@ -45,6 +45,8 @@ struct CloudSpec {
 };
 
 struct TpuSpec {
+  /// Name of a node that is there already. What only a request needs has no effect then.
+  std::string existing = {};
   AllocationMode allocation_mode = AllocationMode::kQueuedResources;
   Pricing pricing = Pricing::kOnDemand;
   std::string accelerator = {};
@@ -66,6 +68,7 @@ struct TpuSpec {
   std::optional<Duration> valid_for = {};
   std::optional<TimePoint> valid_until = {};
   static void Fields(auto&& field) {
+    field("existing", &TpuSpec::existing);
     field("allocation_mode", &TpuSpec::allocation_mode);
     field("accelerator", &TpuSpec::accelerator);
     field("num_slices", &TpuSpec::num_slices);
@@ -151,6 +154,9 @@ struct SetupStep {
 
 /// Most bytes of "NAME=value" in a program's environment: Linux's MAX_ARG_STRLEN less the final 0.
 inline constexpr std::size_t kLongestVariable = std::size_t{128} * 1024 - 1;
+/// Most bytes of the variables of a job together: half of what Linux gives to the arguments and the
+/// environment of a program where its stack is 8 MiB (execve(2)); the rest is the host's own.
+inline constexpr std::size_t kMostVariables = std::size_t{1024} * 1024;
 
 /// A secret of the command. Its value is read when the run starts, travels over stdin, and is never
 /// stored.

@@ -106,6 +106,11 @@ struct LookUpSlice {
   SliceRef slice = {};
   friend bool operator==(const LookUpSlice&, const LookUpSlice&) = default;
 };
+/// Put our public SSH key into the metadata of a node that we did not create. Idempotent.
+struct AddLogin {
+  SliceRef slice = {};
+  friend bool operator==(const AddLogin&, const AddLogin&) = default;
+};
 /// Make sure that the stage runs on its hosts and its output is fetched. Idempotent by run id.
 struct RunStage {
   int attempt = 0;
@@ -141,8 +146,8 @@ struct TellHooks {
   std::string why = {};
   friend bool operator==(const TellHooks&, const TellHooks&) = default;
 };
-using Effect = std::variant<CreateSlice, DeleteSlice, LookUpSlice, RunStage, StopStage, PassNotice,
-                            AbandonStage, TellHooks>;
+using Effect = std::variant<CreateSlice, DeleteSlice, LookUpSlice, AddLogin, RunStage, StopStage,
+                            PassNotice, AbandonStage, TellHooks>;
 
 /// An attempt that a decision ended, and how.
 struct EndedAttempt {

@@ -109,6 +109,8 @@ struct SliceRef {
   Place place = {};
   std::string name = {};
   int nodes = 1;  ///< `tpu.num_slices`
+  /// `tpu.existing`: the user's own node, which is used and never deleted.
+  bool existing = false;
   friend bool operator==(const SliceRef&, const SliceRef&) = default;
 };
 

@@ -30,6 +30,11 @@ class SliceApi {
   virtual Task<Result<core::NodeSeen>> GetNode(core::Place place, std::string id) = 0;
   virtual Task<Result<core::QueuedSeen>> GetQueued(core::Place place, std::string id) = 0;
   virtual Task<Result<core::OperationSeen>> GetOperation(std::string name) = 0;
+  /// Adds a line "USER:TYPE DATA COMMENT" to the ssh-keys in the node's metadata, which its hosts
+  /// read, unless it is there. A change of the metadata by somebody else at the same time may be
+  /// lost: the API has no etag for nodes (Node.metadata, nodes.patch).
+  virtual Task<Result<core::OperationSeen>> AddLogin(core::Place place, std::string node,
+                                                     std::string line) = 0;
   /// The SSH host keys that the hosts of a node published as guest attributes, namespace
   /// `hostkeys`. Hosts that published nothing yet are absent.
   virtual Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,

@@ -63,6 +63,12 @@ class SliceApiDecorator : public SliceApi {
     return Do<core::OperationSeen>(std::move(info),
                                    [this, name] { return inner_->GetOperation(name); });
   }
+  Task<Result<core::OperationSeen>> AddLogin(core::Place place, std::string node,
+                                             std::string line) override {
+    CallInfo info{.method = "AddLogin", .subject = node};
+    return Do<core::OperationSeen>(
+        std::move(info), [this, place, node, line] { return inner_->AddLogin(place, node, line); });
+  }
   Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                         std::string node) override {
     CallInfo info{.method = "GetHostKeys", .subject = node};

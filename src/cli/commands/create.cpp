@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/follow_job.hpp"
@@ -76,7 +77,16 @@ std::string AddressOf(const client::Context& context, const core::CloudSpec& clo
 void AddRequests(const std::string& file, const core::Job& job, const std::string& store_id,
                  const std::string& address, views::DryRun& view) {
   const auto key = ssh::PublicKeyLine(job.spec.ssh.private_key);
-  for (const core::SliceRef& part : core::PartsOf(core::SliceFor(job, 1))) {
+  const core::SliceRef slice = core::SliceFor(job, 1);
+  if (slice.existing) {
+    const auto look = cloud::RenderLook(slice.place, slice.name);
+    view.requests.push_back({.file = file,
+                             .method = look.method,
+                             .url = address + look.Target(),
+                             .code = job.spec.code});
+    return;
+  }
+  for (const core::SliceRef& part : core::PartsOf(slice)) {
     const auto call = cloud::RenderCreate(
         controller::WithLogin(core::RequestFor(job, part, store_id), job.spec.ssh.user,
                               key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
@@ -127,7 +137,8 @@ views::Created::Row RowOf(const core::Job& job) {
           .accelerator = core::AcceleratorText(job.spec.tpu),
           .zone = job.spec.tpu.zone,
           .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
-          .slice = core::SliceName(job, 1),
+          .slice = core::SliceFor(job, 1).name,
+          .existing = !job.spec.tpu.existing.empty(),
           .when_done = job.spec.when_done,
           .code = job.spec.code,
           .endless = IsEndless(job.spec.retries)};
@@ -136,9 +147,14 @@ views::Created::Row RowOf(const core::Job& job) {
 Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,
                                            const Files& files, bool show) {
   std::vector<client::CheckedFile> checked;  // all files, before the first job is stored
+  std::set<std::string> said;
   for (const auto& [file, loaded] : files) {
-    JM_ASSIGN_OR_RETURN(auto one, context.Await(client::CheckBeforeCreate(context, loaded)));
-    for (const std::string& note : one.notes) app.Say("note: " + note);
+    const auto* const earlier = checked.empty() ? nullptr : &checked.back();
+    JM_ASSIGN_OR_RETURN(auto one,
+                        context.Await(client::CheckBeforeCreate(context, loaded, earlier)));
+    for (const std::string& note : one.notes) {
+      if (said.insert(note).second) app.Say("note: " + note);
+    }
     checked.push_back(std::move(one));
   }
   JM_ASSIGN_OR_RETURN(const auto jobs,

@@ -10,12 +10,15 @@ namespace jobman::cli::views {
 namespace {
 
 /// What becomes of the slice in the end.
-std::string EndText(const core::WhenDoneSpec& when, core::JobId id) {
+std::string EndText(const Created::Row& row) {
+  if (row.existing) return "on node " + row.slice + ", which stays when the job is over";
+  const core::WhenDoneSpec& when = row.when_done;
   if (when.keep) {
     return fmt::format("its slice is kept for {} after its end", base::FormatDuration(*when.keep));
   }
   if (when.action == core::SliceUse::kDelete) return "its slice is deleted at its end";
-  return "its slice is kept after its end; to give it back: jobman delete " + core::FormatJobId(id);
+  return "its slice is kept after its end; to give it back: jobman delete " +
+         core::FormatJobId(row.id);
 }
 
 }  // namespace
@@ -27,7 +30,7 @@ std::string RenderText(const Created& view, const ui::Style&) {
     text += fmt::format("Created job {} ({}): {}{}, in {}\n", core::FormatJobId(row.id), row.name,
                         row.accelerator, hosts, row.zone);
     if (!row.code.empty()) text += "  code: " + CodeText(row.code) + "\n";
-    text += "  " + EndText(row.when_done, row.id) + "\n";
+    text += "  " + EndText(row) + "\n";
     if (row.endless) text += "  tried again without limit until it succeeds\n";
   }
   const bool one = view.rows.size() == 1;
@@ -59,7 +62,8 @@ std::string RenderText(const DryRun& view, const ui::Style&) {
   for (const DryRun::Request& request : view.requests) {
     text += fmt::format("# {}: a dry run; nothing was sent\n", request.file);
     if (!request.code.empty()) text += "# code: " + CodeText(request.code) + "\n";
-    text += fmt::format("{} {}\n{}\n", request.method, request.url, request.body.dump(2));
+    text += fmt::format("{} {}\n", request.method, request.url);
+    if (!request.body.is_null()) text += request.body.dump(2) + "\n";
   }
   return text;
 }

@@ -18,6 +18,7 @@ struct Created {
     std::string zone = {};
     int hosts = 0;  ///< predicted by the accelerator type; 0: it is not known here
     std::string slice = {};
+    bool existing = false;  ///< the slice is the user's own node
     core::WhenDoneSpec when_done = {};
     core::CodeSpec code = {};
     bool endless = false;  ///< tried again without limit until it succeeds
@@ -37,7 +38,7 @@ struct DryRun {
     std::string file = {};
     std::string method = {};
     std::string url = {};
-    base::Json body = {};
+    base::Json body = {};  ///< null: none
     core::CodeSpec code = {};
   };
   std::vector<Request> requests = {};

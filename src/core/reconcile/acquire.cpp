@@ -5,6 +5,7 @@
 
 #include "core/reconcile/turn.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/explain.hpp"
 #include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
@@ -39,18 +40,19 @@ void WaitForHold(Turn& turn, const RequestHold& hold) {
                   ReasonName(hold.error.reason), base::FormatDuration(hold.not_before - turn.now)));
 }
 
-/// job.max_running. The job is asked again whenever one of its group stops to work.
-void WaitForTurn(Turn& turn, const GroupFull& full) {
-  constexpr std::size_t kMostNamed = 3;
-  std::vector<std::string> names;
-  for (const JobId id : full.at_work) {
-    if (names.size() == kMostNamed) break;
-    names.push_back(FormatJobId(id));
-  }
-  if (full.at_work.size() > kMostNamed) names.emplace_back("...");
-  turn.Say(fmt::format("waits for one of {}: job.max_running lets {} of group {} work at a time",
-                       base::Join(names, ", "), base::Plural(*turn.job.spec.max_running, "job"),
-                       turn.job.spec.group));
+/// job.max_running. Who is at work is not said: a thousand jobs that wait would be recorded anew
+/// whenever that changes.
+void WaitForTurn(Turn& turn) {
+  turn.Say(fmt::format("waits for its turn: job.max_running lets {} of group {} work at a time",
+                       base::Plural(*turn.job.spec.max_running, "job"), turn.job.spec.group));
+}
+
+/// tpu.existing. Whatever state it is in: what follows is the same as for a slice of our own.
+void LookForExisting(Turn& turn, SliceRef ref) {
+  turn.Do(LookUpSlice{ref});
+  const std::string where = ref.name + " in " + ref.place.zone;
+  turn.job.slice = ExistingSlice(std::move(ref), turn.now);
+  turn.Enter(Provisioning{}, "looking for node " + where);
 }
 
 CreateSlice CreateEffect(const Turn& turn) {
@@ -62,7 +64,9 @@ void AskForSlice(Turn& turn) {
   const TpuSpec& tpu = job.spec.tpu;
   if (!job.search) job.search = Search{.since = turn.now};
   ++job.search->tries;
-  job.slice = IntendedSlice(SliceFor(job, job.attempt), turn.now);
+  SliceRef ref = SliceFor(job, job.attempt);
+  if (ref.existing) return LookForExisting(turn, std::move(ref));
+  job.slice = IntendedSlice(std::move(ref), turn.now);
   turn.Do(CreateEffect(turn));
   turn.Enter(Requesting{}, fmt::format("asking for slice {}: {} {} in {}", job.slice->ref.name,
                                        PricingName(tpu.pricing), AcceleratorText(tpu), tpu.zone));
@@ -150,8 +154,10 @@ void OnAbsent(Turn& turn) {
     return AskAgain(turn);
   }
   if (slice.phase == SlicePhase::kIntended || !IsMissing(turn)) return;
-  LoseSlice(turn, Vanished({.code = base::Code::kNotFound,
-                            .message = "slice " + turn.slice_name() + " is not there any more"}));
+  const std::string why =
+      slice.ref.existing ? "there is no node " + turn.slice_name() + " in " + slice.ref.place.zone
+                         : "slice " + turn.slice_name() + " is not there any more";
+  LoseSlice(turn, Vanished({.code = base::Code::kNotFound, .message = why}));
 }
 
 void CheckProvisioningLimit(Turn& turn) {
@@ -225,6 +231,7 @@ void BeginWork(Turn& turn) {
   // The command's order asks only the hosts that it runs on.
   const bool known = done_here && (done->vouched || turn.job.spec.command.workers.all);
   const bool set_up = CountSteps(turn.job.spec) == 0 || known;
+  if (slice.ref.existing) turn.Do(AddLogin{slice.ref});
   BeginStage(turn, set_up ? StageId{CommandStage{}} : StageId{SetupStage{}});
 }
 
@@ -279,7 +286,7 @@ void AdvanceAcquiring(Turn& turn) {
 
 std::string WaitsForDeletion(const Slice& slice) {
   if (const auto& refused = slice.delete_refused) {
-    std::string text = refused->error.ToString();
+    std::string text = ErrorSentence(refused->error);
     if (text.ends_with('.')) text.pop_back();
     return fmt::format("the cloud refuses to delete slice {}: {} (next: {})", slice.ref.name, text,
                        CureOf(slice.ref, *refused));
@@ -297,7 +304,7 @@ void Advance(Turn& turn, const Queued&) {
     if (job.slice) return turn.Say(WaitsForDeletion(*job.slice));
   }
   if (!job.slice && TooLateToAsk(turn)) return FailForGood(turn, TooLate(job.spec.tpu), 0);
-  if (turn.policy.full) return WaitForTurn(turn, *turn.policy.full);
+  if (turn.policy.full) return WaitForTurn(turn);
   const auto& hold = turn.policy.hold;
   if (!job.slice && hold && turn.now < hold->not_before) return WaitForHold(turn, *hold);
   ++job.attempt;

@@ -128,11 +128,14 @@ void Advance(Turn& turn, const Deleting&) {
   if (StillStopping(turn)) return;
   if (job.stage) NoteUnstopped(turn);
   job.stage.reset();
+  const std::string left = job.slice && job.slice->ref.existing
+                               ? "; node " + turn.slice_name() + " is left as it is"
+                               : std::string{};
   GiveSliceUp(turn);
   if (job.slice) return turn.Say(WaitsForDeletion(*job.slice));
   if (job.wish != Wish::kDelete) return AfterStop(turn);
   turn.Rest(Done{.outcome = Outcome::kDeleted}, {.outcome = AttemptOutcome::kDeleted},
-            "every cloud resource of the job is deleted");
+            "every cloud resource of the job is deleted" + left);
 }
 
 }  // namespace jobman::core

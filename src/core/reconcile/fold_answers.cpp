@@ -3,6 +3,7 @@
 
 #include "core/reconcile/fold_parts.hpp"
 #include "core/reconcile/turn.hpp"
+#include "jobman/core/explain.hpp"
 #include "jobman/core/slice_name.hpp"
 
 namespace jobman::core {
@@ -125,7 +126,7 @@ Facts FoldLateDelete(AbandonedRequest& request, const DeleteAnswered& answer, Ti
   } else if (IsRefusedDelete(*answer.error)) {
     known = RefusedAgain(known, *answer.error, now);
     facts.note = "the cloud refuses to delete slice " + answer.slice +
-                 " of an abandoned request: " + answer.error->ToString();
+                 " of an abandoned request: " + ErrorSentence(*answer.error);
   }
   return facts;
 }
@@ -141,7 +142,8 @@ Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now) {
     known = RefusedAgain(known, *answer.error, now);
     facts.note = WaitsForDeletion(slice);
   } else {
-    facts.note = "slice " + answer.slice + " could not be deleted yet: " + answer.error->ToString();
+    facts.note =
+        "slice " + answer.slice + " could not be deleted yet: " + ErrorSentence(*answer.error);
   }
   return facts;
 }

@@ -1,7 +1,10 @@
-// Giving a slice up: it is deleted, and stays on record until it is known to be gone.
-#include "core/reconcile/turn.hpp"
+// Giving a slice up: it is deleted, and stays on record until it is known to be gone. A node that
+// is the user's own is left as it is.
+#include <fmt/format.h>
 
 #include <algorithm>
+
+#include "core/reconcile/turn.hpp"
 
 namespace jobman::core {
 namespace {
@@ -91,6 +94,7 @@ bool SliceIsDead(const Turn& turn) {
 
 void GiveSliceUp(Turn& turn) {
   if (!turn.job.slice) return;
+  if (turn.job.slice->ref.existing) return turn.job.slice.reset();
   Slice& slice = *turn.job.slice;
   // Some nodes of the multislice were seen: they must be deleted, whatever becomes of the others.
   if (slice.phase == SlicePhase::kIntended && turn.view() == SliceView::kPartial) {
@@ -110,8 +114,20 @@ void GiveSliceUp(Turn& turn) {
   turn.Do(DeleteSlice{slice.ref});
 }
 
+namespace {
+
+/// jobman does not create the user's node again.
+void LoseExisting(Turn& turn, const SliceRef& node, base::Error error) {
+  error.hint =
+      fmt::format("once node {} is READY: jobman resume {}", node.name, FormatJobId(turn.job.id));
+  FailForGood(turn, std::move(error), 0);
+}
+
+}  // namespace
+
 void LoseSlice(Turn& turn, Setback setback) {
   Job& job = turn.job;
+  const SliceRef ref = job.slice->ref;
   if (job.stage) turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
   // The cloud took away a working slice: no reason for a longer backoff.
   const bool worked = job.stage && IsCommand(job.stage->id);
@@ -120,6 +136,7 @@ void LoseSlice(Turn& turn, Setback setback) {
   job.stage.reset();
   if (preempted) turn.Tell(HookEvent::kPreempted, setback.error.message);
   GiveSliceUp(turn);
+  if (ref.existing && preempted) return LoseExisting(turn, ref, std::move(setback.error));
   Recover(turn, std::move(setback));
 }
 

@@ -199,7 +199,8 @@ void Advance(Turn& turn, const Done&) {
   if (held && turn.view() == SliceView::kAbsent && IsMissing(turn)) {
     turn.Say(WhyOver(turn) + "; slice " + turn.slice_name() + " is not there any more");
     // Should it be there after all, nobody else would give it back.
-    turn.job.abandoned.push_back({.ref = slice->ref, .until = turn.now + turn.policy.late_watch});
+    if (!slice->ref.existing)
+      turn.job.abandoned.push_back({.ref = slice->ref, .until = turn.now + turn.policy.late_watch});
     return slice.reset();
   }
   // A slice that was never ready is of no use to the user, and would be billed once granted.

@@ -224,6 +224,26 @@ TEST_F(TpuApiTest, AsksForHostKeys) {
   EXPECT_EQ(Parse(script->requests[0].body), Parse(R"({"queryPath":"hostkeys/","workerIds":[]})"));
 }
 
+TEST_F(TpuApiTest, ALoginIsAddedToTheMetadataThatIsThere) {
+  script->Answer(200, R"({"metadata":{"a":"b","ssh-keys":"eve:ssh-rsa BBBB eve"}})");
+  script->Answer(200, R"({"name":"projects/p/locations/z/operations/o"})");
+  ASSERT_TRUE(loop.Run(api.AddLogin(kLab, "t1", "ada:ssh-rsa AAAA ada")).ok());
+  ASSERT_EQ(script->requests.size(), 2U);
+  EXPECT_EQ(script->requests[1].method, "PATCH");
+  EXPECT_THAT(Url(1), testing::EndsWith("/nodes/t1?updateMask=metadata"));
+  EXPECT_EQ(
+      Parse(script->requests[1].body),
+      Parse(R"({"metadata":{"a":"b","ssh-keys":"eve:ssh-rsa BBBB eve\nada:ssh-rsa AAAA ada"}})"));
+}
+
+TEST_F(TpuApiTest, ALoginThatIsThereIsNotAdded) {
+  script->Answer(200, R"({"metadata":{"ssh-keys":"ada:ssh-rsa AAAA ada"}})");
+  const auto added = loop.Run(api.AddLogin(kLab, "t1", "ada:ssh-rsa AAAA ada"));
+  ASSERT_TRUE(added.ok()) << added.error().ToString();
+  EXPECT_TRUE(added->done);
+  EXPECT_EQ(script->requests.size(), 1U);
+}
+
 TEST_F(TpuApiTest, UnpublishedHostKeysAreEmpty) {
   script->Answer(404, R"({"error":{"code":404,"status":"NOT_FOUND","message":
       "The resource 'hostkeys/' of type 'Guest Attribute' was not found."}})");

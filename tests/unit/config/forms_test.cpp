@@ -228,5 +228,20 @@ TEST(Forms, ANulByteIsRefusedWhereverItIs) {
               HasSubstr("contains a NUL byte"));
 }
 
+TEST(Forms, ANodeThatIsThereNeedsNoRequest) {
+  const std::string text =
+      "tpu: {existing: my-node, accelerator: v4-8, zone: us-central2-b, project: p";
+  const std::string command = "}\ncommand: {cmd: a}\n";
+  EXPECT_EQ(testing::MustLoad(testing::RequestOf(text + command)).spec.tpu.existing, "my-node");
+  EXPECT_THAT(WarningsOf(text + ", pricing: spot, tags: [a]" + command, {}),
+              HasSubstr("no effect on node my-node, which is there: tpu.pricing, tpu.tags"));
+  EXPECT_THAT(ProblemsOf(text + ", num_slices: 2" + command),
+              HasSubstr("tpu.num_slices: tpu.existing names one node"));
+  EXPECT_THAT(
+      ProblemsOf("tpu: {existing: ../x, accelerator: v4-8, zone: us-central2-b, project: p" +
+                 command),
+      HasSubstr("tpu.existing"));
+}
+
 }  // namespace
 }  // namespace jobman::config

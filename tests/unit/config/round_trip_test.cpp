@@ -137,6 +137,7 @@ class ValidSpec {
     tpu.accelerator = "v4-32";  // with 4 hosts, as many as random host sets need
     tpu.num_slices = 1 + random_.Number(255);
     if (!tpu.name.empty()) tpu.name = Name("slice-");
+    if (!tpu.existing.empty()) tpu.existing = Name("node-"), tpu.num_slices = 1;
     tpu.zone = Either("us-central2-b", "europe-west4-a");
     tpu.project = Name("project-");
     tpu.version += "v";

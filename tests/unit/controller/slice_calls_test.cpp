@@ -126,6 +126,22 @@ TEST_F(SliceCallsTest, ALookByNameFindsASliceThatNoListingShows) {
   EXPECT_EQ(store_.Get(job.id)->slice->phase, core::SlicePhase::kCreated) << StateOf(job);
 }
 
+TEST_F(SliceCallsTest, OurKeyIsAddedToANodeThatIsTheUsers) {
+  core::Job job = AddJob();
+  job.slice->ref = {.mode = core::AllocationMode::kTpuVm,
+                    .place = job.slice->ref.place,
+                    .name = "theirs",
+                    .existing = true};
+  api_->AddNode({.id = "theirs", .zone = job.slice->ref.place.zone});
+  for (int time = 0; time < 2; ++time) {
+    calls_.Do(job, core::AddLogin{job.slice->ref});
+    EXPECT_FALSE(calls_.Quiet());
+    Turn();
+  }
+  EXPECT_THAT(api_->LoginsOf("theirs"), testing::ElementsAre("ada:ssh-ed25519 AAAA ada"));
+  EXPECT_TRUE(calls_.Quiet());
+}
+
 TEST_F(SliceCallsTest, ALookWithoutAnAnswerIsNoObservation) {
   const core::Job job = AddJob();
   api_->SetReachable(false);

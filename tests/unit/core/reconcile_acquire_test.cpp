@@ -48,7 +48,7 @@ TEST(ReconcileAcquire, AFullGroupIsWaitedFor) {
   EXPECT_THAT(r.effects(), IsEmpty());
   EXPECT_EQ(r.job().attempt, 0);
   EXPECT_EQ(r.job().why,
-            "waits for one of 000001, 000002: job.max_running lets 2 jobs of group sweep work at a "
+            "waits for its turn: job.max_running lets 2 jobs of group sweep work at a "
             "time");
   r.policy.full.reset();
   EXPECT_EQ(r.Tick().state(), "REQUESTING");
