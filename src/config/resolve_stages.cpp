@@ -38,6 +38,19 @@ base::Status CheckPresent(const Reader& reader, const core::SecretRef& secret) {
   return CheckVariable(secret.name, base::Trim(*value));
 }
 
+/// Else no program would start on the host: "Argument list too long".
+void BoundVariables(Reader& reader, const core::JobSpec& spec) {
+  std::size_t size = 0;
+  for (const auto* variables : {&spec.environment, &spec.command.env}) {
+    for (const auto& [name, value] : *variables) size += name.size() + value.size() + 2;
+  }
+  if (size <= core::kMostVariables) return;
+  reader.Complain(spec.environment.empty() ? "command.env" : "job.environment",
+                  "the variables of this job have " + std::to_string(size) +
+                      " bytes together; the limit is " + std::to_string(core::kMostVariables),
+                  "put what is large into a file of code.dir");
+}
+
 /// Without a command the job holds its slice, which may be a mistake and costs money.
 void ResolveCommand(Reader& reader, core::CommandSpec& command) {
   const bool queue = reader.Bool("job.queue.enabled").value_or(false);
@@ -53,10 +66,26 @@ void ResolveCommand(Reader& reader, core::CommandSpec& command) {
   }
 }
 
+/// The hosts have one variable of each name.
+void CompareMatrix(Reader& reader, const core::JobSpec& spec) {
+  for (const auto& [name, value] : spec.matrix) {
+    for (const auto* variables : {&spec.environment, &spec.command.env}) {
+      const auto other = variables->find(name);
+      if (other == variables->end() || other->second == value) continue;
+      reader.Complain("matrix." + name,
+                      "matrix." + name + ": the job sets the variable " + name + " elsewhere, too",
+                      "rename one of them, or remove the other");
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 void ResolveStages(Reader& reader, core::JobSpec& spec) {
   ResolveCommand(reader, spec.command);
+  BoundVariables(reader, spec);
+  CompareMatrix(reader, spec);
   Names steps;
   for (const auto& built_in : {core::BuiltInsOf(spec), core::LastBuiltInsOf(spec)}) {
     for (const core::BuiltIn step : built_in) {

@@ -16,6 +16,14 @@ base::Error Unavailable(std::string message) {
   return {.code = base::Code::kUnavailable, .message = std::move(message)};
 }
 
+/// The login shell reads ~/.bashrc also for a command.
+base::Error ShellEnded(int code) {
+  base::Error error = Unavailable(
+      fmt::format("the host's login shell ended with {} before jobman's script began", code));
+  error.hint = "look for exit and exec in ~/.bashrc on the host";
+  return error;
+}
+
 /// They would fill `talk` in time.
 void DropSignsOfLife(std::string& talk) {
   if (base::Contains(talk, remote::kSignOfLife))
@@ -58,6 +66,7 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
     const auto ran = co_await shell->Run(target, command, from_script, err);
     if (!ran.ok()) co_return AfterError(ran.error(), talk);
     const int code = *ran;
+    if (base::Trim(talk).empty() && code != remote::kExitNotInstalled) co_return ShellEnded(code);
     if (code == 0 || code == remote::kExitHostError) co_return remote::ParseStatus(talk);
     if (code != remote::kExitNotInstalled) {
       co_return Unavailable(fmt::format("the host script ended with {}: {}", code, talk));

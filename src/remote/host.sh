@@ -41,7 +41,7 @@
 # POSIX sh with the usual tools; runs under dash, bash and busybox. Variables begin with jm_ so that
 # no exported one of the caller is changed. Exit codes: 0, or 96 with "jobman: error ..." or
 # "jobman: busy ..." (the chips are in use). Variables that the script reads: HOME,
-# JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (instead of the usual places),
+# JOBMAN_BOOT_ID_FILE, JOBMAN_LOGIN_LIMIT_S, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (instead of the usual places),
 # GCE_METADATA_HOST (another metadata server; set and empty: none), SSH_AUTH_SOCK (set by sshd).
 
 # Limits. Times end in _cs (hundredths of a second) or _s (seconds, as for sleep and curl).
@@ -54,6 +54,7 @@ jm_beat_cs=1000       # between signs of life of a call that follows a run
 jm_first_nap_s=0.05   # a process that obeys has usually ended by then
 jm_nap_s=0.1          # between looks at slow processes
 jm_last_nap_s=0.4     # between looks at a log that does not grow
+jm_login_cs=$((${JOBMAN_LOGIN_LIMIT_S:-300} * 100)) # for ~/.profile, which may wait for ever
 jm_ask_s=75           # for an answer of the metadata server; longer than jm_news_s
 jm_news_s=60          # how long the server should wait for a change
 jm_connect_s=3        # it is on the machine's own network
@@ -270,7 +271,9 @@ jm_launch() {
     printf '%s' "$jm_env" | (jm_become_command) >>"$jm_dir/log" 2>&1
     jm_code=$?
     if [ -e "$jm_dir/login" ] && [ ! -e "$jm_dir/stopped" ]; then
-      echo 'jobman: ~/.profile or the like ended the shell before the command began' >>"$jm_dir/log"
+      jm_why='ended the shell'
+      [ ! -s "$jm_dir/login" ] || jm_why="took more than $((jm_login_cs / 100)) s, and was stopped,"
+      echo "jobman: ~/.profile or the like $jm_why before the command began" >>"$jm_dir/log"
       [ "$jm_code" != 0 ] || jm_code=126
     fi
     jm_end_helpers
@@ -299,6 +302,16 @@ jm_await_group() {
 }
 
 jm_in_group() { jm_look "$1" && [ "$jm_group" = $$ ] && [ "$jm_state" != Z ] && [ "$jm_state" != X ]; }
+
+# A ~/.profile that does not end would pass for a command that runs.
+jm_bound_login() {
+  jm_clock
+  : "${jm_login_end_cs:=$((jm_now_cs + jm_login_cs))}"
+  [ "$jm_now_cs" -ge "$jm_login_end_cs" ] || return
+  echo over >"$jm_dir/login"
+  jm_set_term_end 2
+  jm_end jm_find_processes
+}
 
 # jm_start [GRACE PREFIX [JOB]]: starts the run ordered on stdin, unless its id is known.
 jm_start() {
@@ -368,10 +381,11 @@ jm_follow() {
   jm_settle
   [ "$jm_status" != running ] || jm_link_agent
   jm_look $$ && jm_caller=$jm_parent
-  jm_pause=$jm_first_nap_s jm_said='' jm_freed=0
+  jm_pause=$jm_first_nap_s jm_said='' jm_freed=0 jm_login_end_cs=''
   while :; do
     jm_settle
     jm_tell_notices
+    [ ! -e "$jm_dir/login" ] || [ "$jm_status" != running ] || jm_bound_login
     jm_size=0
     # shellcheck disable=SC2046
     [ -e "$jm_dir/log" ] && set -- $(ls -ln "$jm_dir/log") && jm_size=$5

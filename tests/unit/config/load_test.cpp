@@ -468,6 +468,14 @@ TEST(Load, AVariableThatIsTooLongForAProgramIsRefused) {
                     HasSubstr("put the value into a file")));
 }
 
+TEST(Load, VariablesTogetherAreBounded) {
+  std::string text = "job: {environment: {A: &a " + std::string(120'000, 'x');
+  for (int i = 0; i < 7; ++i) text += ", A" + std::to_string(i) + ": *a";
+  EXPECT_EQ(ProblemsOf(SmallJob(text + "}}\n")), "");
+  EXPECT_THAT(ProblemsOf(SmallJob(text + ", B: *a}}\n")),
+              HasSubstr("the variables of this job have 10800"));
+}
+
 TEST(Load, ASecretMustBeARegularFileThatFitsAVariable) {
   const ScratchDir dir;
   const auto problems = [&](const base::Path& file) {

@@ -46,6 +46,17 @@ TEST_P(HostLoginTest, AProfileThatEndsTheShellIsAFailedRun) {
   EXPECT_TRUE(base::Contains(ended.out, "ended the shell before the command began")) << ended.out;
 }
 
+TEST_P(HostLoginTest, AProfileThatDoesNotEndIsAFailedRun) {
+  WriteProfile("trap '' TERM\nsleep 1000\nsleep 1000\n");
+  host.env["JOBMAN_LOGIN_LIMIT_S"] = "1";
+  const Ended ended = host.Run({.run_id = "r", .script = "echo ran"});
+  EXPECT_EQ(ended.err, "jobman: running\njobman: exited 137\n");
+  EXPECT_EQ(
+      ended.out,
+      "jobman: ~/.profile or the like took more than 1 s, and was stopped, before the command "
+      "began\n");
+}
+
 TEST_P(HostLoginTest, WhatRunsAtALogoutDoesNotDecideTheExitCode) {
   std::ofstream(host.home() / ".bash_logout") << "echo bye; false\n";
   const Ended ended = host.Run({.run_id = "r", .script = "set -e\necho ran\nexit 0"});
