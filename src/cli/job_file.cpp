@@ -1,5 +1,7 @@
 #include "cli/job_file.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "jobman/base/files.hpp"
@@ -81,18 +83,50 @@ base::Result<std::vector<config::Loaded>> LoadJobFile(App& app, const std::strin
   for (; request.element < elements; ++request.element) {
     JM_ASSIGN_OR_RETURN(config::LoadResult result, LoadOrFail(request));
     elements = result.elements;
+    request.text = result.loaded->source;  // it may be a pipe, and may change meanwhile
     if (jobs.empty()) Warn(app, *result.loaded);
     jobs.push_back(std::move(*result.loaded));
   }
   return jobs;
 }
 
+namespace {
+
+base::Error NoElement(const std::string& file, int elements, core::JobId id) {
+  return base::InvalidArgument(
+      fmt::format("{} makes {}, and job {} is none of them", file, base::Plural(elements, "job"),
+                  core::FormatJobId(id)),
+      "give it one of the values: --set matrix.NAME=VALUE, or --set array=VALUE");
+}
+
+/// "lr=8, seed=1", as far as they are other values than before.
+std::string ChangedValues(const core::JobSpec& before, const core::JobSpec& now) {
+  std::vector<std::string> changed;
+  if (now.array.value != before.array.value) changed.push_back("array=" + now.array.value);
+  for (const auto& [name, value] : now.matrix) {
+    const auto old = before.matrix.find(name);
+    if (old == before.matrix.end() || old->second != value) changed.push_back(name + "=" + value);
+  }
+  return base::Join(changed, ", ");
+}
+
+}  // namespace
+
 base::Result<config::Loaded> LoadFileFor(App& app, const core::Job& job, const std::string& file,
                                          const JobFileOptions& options) {
   JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, options));
-  request.element = job.spec.array.index;
   request.check_secrets = true;
-  return LoadAndWarn(app, request);
+  JM_ASSIGN_OR_RETURN(config::LoadResult result, LoadOrFail(request));
+  if (result.elements > 1) {
+    if (job.spec.array.empty()) return NoElement(file, result.elements, job.id);
+    request.text = result.loaded->source;
+    request.element = job.spec.array.index;
+    JM_ASSIGN_OR_RETURN(result, LoadOrFail(request));
+  }
+  Warn(app, *result.loaded);
+  if (const std::string values = ChangedValues(job.spec, result.loaded->spec); !values.empty())
+    app.Say("note: other values for job " + core::FormatJobId(job.id) + ": " + values);
+  return std::move(*result.loaded);
 }
 
 base::Result<config::Loaded> LoadStoredFile(App& app, const core::Job& job, const std::string& text,

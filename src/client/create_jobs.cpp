@@ -78,13 +78,44 @@ base::Status MakeFolder(const Context& context, const core::Job& job,
   return code ? KeepCode(*code, context.paths, job.id.value) : base::Ok();
 }
 
-/// A job that was stored and could not run.
-base::Task<base::Error> Cancel(Context context, core::JobId id, base::Error why) {
-  const auto cancelled = co_await context.stores.jobs->SetWish(
-      id, core::Wish::kCancel, core::SetupWish::kAsNeeded, context.Now());
-  if (!cancelled.ok()) co_return cancelled.error();
-  why.message = "job " + core::FormatJobId(id) + " is cancelled: " + why.message;
+/// The code was taken for an earlier file, as for the elements of an array: all get the same.
+bool AsksForTheCodeOf(const CheckedFile& earlier, const core::CodeSpec& code) {
+  core::CodeSpec asked = earlier.loaded.spec.code;
+  asked.snapshot = {};
+  return earlier.code && asked == code;
+}
+
+/// Jobs that were stored before one could not be: all of a call are created, or none runs.
+base::Task<base::Error> Cancel(Context context, std::vector<core::JobId> ids, base::Error why) {
+  std::vector<std::string> numbers;
+  for (const core::JobId id : ids) {
+    const auto cancelled = co_await context.stores.jobs->SetWish(
+        id, core::Wish::kCancel, core::SetupWish::kAsNeeded, context.Now());
+    numbers.push_back(core::FormatJobId(id));
+    if (!cancelled.ok())
+      co_return base::Error(cancelled.error()).With("cancelling job " + numbers.back());
+  }
+  const bool one = ids.size() == 1;
+  const std::string all = one ? numbers[0] : numbers.front() + " to " + numbers.back();
+  if (!ids.empty())
+    why.message =
+        (one ? "job " : "jobs ") + all + (one ? " is" : " are") + " cancelled: " + why.message;
   co_return why;
+}
+
+/// Stores the job with its folder; its number is in `ids` from the moment it is stored.
+base::Task<base::Result<core::Job>> CreateJob(Context context, CheckedFile checked,
+                                              std::vector<core::JobId>* ids) {
+  config::Loaded& file = checked.loaded;
+  JM_CO_ASSIGN_OR_RETURN(core::JobSpec spec,
+                         co_await WithFreeNumber(context.stores.jobs, std::move(file.spec)));
+  // The folder is known by the time of creation, too.
+  const base::TimePoint now = context.Now();
+  core::Job job = NewJob(std::move(spec), now);
+  JM_CO_ASSIGN_OR_RETURN(job.id, co_await context.stores.jobs->Create(job, file.source, now));
+  ids->push_back(job.id);
+  JM_CO_TRY(MakeFolder(context, job, checked.code));
+  co_return job;
 }
 
 }  // namespace
@@ -101,7 +132,8 @@ core::Job NewJob(core::JobSpec spec, base::TimePoint now) {
   return job;
 }
 
-base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded) {
+base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
+                                                const CheckedFile* earlier) {
   CheckedFile checked{.loaded = std::move(loaded)};
   core::JobSpec& spec = checked.loaded.spec;
   JM_CO_TRY(ssh::EnsureKey(spec.ssh.private_key));
@@ -119,7 +151,10 @@ base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded 
         "may get none");
   }
   if (!spec.code.empty() && spec.code.snapshot.empty()) {
-    JM_CO_ASSIGN_OR_RETURN(checked.code, co_await TakeCode(spec.code, context.paths.home));
+    if (earlier != nullptr && AsksForTheCodeOf(*earlier, spec.code)) checked.code = earlier->code;
+    if (!checked.code) {
+      JM_CO_ASSIGN_OR_RETURN(checked.code, co_await TakeCode(spec.code, context.paths.home));
+    }
     spec.code.snapshot = checked.code->snapshot;
     const auto& notes = checked.code->notes;
     checked.notes.insert(checked.notes.end(), notes.begin(), notes.end());
@@ -152,8 +187,10 @@ base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
   co_return preview;
 }
 
-base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded) {
-  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked, co_await CheckFile(context, std::move(loaded)));
+base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded,
+                                                        const CheckedFile* earlier) {
+  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked,
+                         co_await CheckFile(context, std::move(loaded), earlier));
   const core::JobSpec& spec = checked.loaded.spec;
   if (!spec.worker_num.empty()) co_return checked;
   JM_CO_ASSIGN_OR_RETURN(std::string same, co_await NoteOnName(context.stores.jobs, spec.name));
@@ -164,21 +201,16 @@ base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config:
 base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
                                                             std::vector<CheckedFile> files) {
   controller::Nudge nudge;
+  std::vector<core::JobId> ids;
   std::vector<core::Job> jobs;
   for (CheckedFile& checked : files) {
-    config::Loaded& file = checked.loaded;
-    JM_CO_ASSIGN_OR_RETURN(core::JobSpec spec,
-                           co_await WithFreeNumber(context.stores.jobs, std::move(file.spec)));
-    // The folder is known by the time of creation, too.
-    const base::TimePoint now = context.Now();
-    core::Job job = NewJob(std::move(spec), now);
-    JM_CO_ASSIGN_OR_RETURN(job.id, co_await context.stores.jobs->Create(job, file.source, now));
-    if (auto made = MakeFolder(context, job, checked.code); !made.ok()) {
-      co_return co_await Cancel(context, job.id, made.error());
+    auto job = co_await CreateJob(context, std::move(checked), &ids);
+    if (!job.ok()) {
+      co_return co_await Cancel(context, std::move(ids), job.error());
     }
-    auto secrets = SecretValues(job.spec);
-    if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);
-    jobs.push_back(std::move(job));
+    auto secrets = SecretValues(job->spec);
+    if (!secrets.empty()) nudge.secrets[job->id.value] = std::move(secrets);
+    jobs.push_back(*std::move(job));
   }
   JM_CO_TRY(co_await WakeController(context, std::move(nudge)));
   co_return jobs;

@@ -137,7 +137,7 @@ Result<std::string> HashOf(const base::Path& path) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     hash.Add({piece.data(), static_cast<std::size_t>(file.gcount())});
   }
-  if (!file.eof()) return base::Internal("cannot read " + path.string());
+  if (!file.eof()) return base::FromErrno(errno, "reading " + path.string());
   return hash.Hex();
 }
 
@@ -185,8 +185,11 @@ base::Status KeepCode(const TakenCode& code, const base::StatePaths& paths, std:
   const base::Path file = paths.CodeFile(job, code.snapshot.sha256);
   JM_TRY(base::EnsureDir(file.parent_path()));
   std::error_code problem;
-  fs::rename(code.archive, file, problem);
-  if (!problem) return base::Ok();
+  // Jobs of one array share the content.
+  fs::create_hard_link(code.archive, file, problem);
+  if (problem && problem != std::errc::file_exists)
+    fs::copy_file(code.archive, file, fs::copy_options::overwrite_existing, problem);
+  if (!problem || problem == std::errc::file_exists) return base::Ok();
   return base::FromErrno(problem.value(), "keeping the code in " + file.string());
 }
 

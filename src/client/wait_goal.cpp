@@ -12,8 +12,14 @@ bool IsAmong(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// The familiar word (QUEUEING, RUNNING) that core::FamiliarStatus() gives every job in the state
-/// of that name; empty if it depends on the job.
+/// The word for several states that `job` is in: QUEUEING, IDLE or DEAD. Not RUNNING, which is the
+/// state of that name here: a job in SETUP does not run yet.
+std::string_view GroupWord(const core::Job& job) {
+  const std::string_view word = core::FamiliarStatus(job);
+  return word == core::StateName(core::Running{}) ? std::string_view{} : word;
+}
+
+/// The same of every job in the state of that name; empty if it depends on the job.
 std::string_view FamiliarWordOf(std::string_view state_name) {
   static const std::vector<core::JobState> kTelling = {
       core::Queued{},     core::Requesting{}, core::Waiting{}, core::Provisioning{},
@@ -21,7 +27,7 @@ std::string_view FamiliarWordOf(std::string_view state_name) {
   for (const core::JobState& state : kTelling) {
     core::Job job;
     job.state = state;
-    if (core::StateName(state) == state_name) return core::FamiliarStatus(job);
+    if (core::StateName(state) == state_name) return GroupWord(job);
   }
   return {};
 }
@@ -51,7 +57,15 @@ bool WaitGoal::Reached(const core::Job& job) const {
   if (words_.empty()) return over;
   if (looked_.at(job.id).passed || (over && IsAmong(words_, kDone))) return true;
   if (core::IsStarting(job)) return false;  // no host runs it yet
-  return IsAmong(words_, core::StateName(job.state)) || IsAmong(words_, core::FamiliarStatus(job));
+  return IsAmong(words_, core::StateName(job.state)) || IsAmong(words_, GroupWord(job));
+}
+
+/// Whether a host has run the command in any attempt: one that was lost may not have begun.
+base::Result<bool> WaitGoal::HasRun(const Context& context, core::JobId id) {
+  JM_ASSIGN_OR_RETURN(const auto exits, context.Await(context.stores.jobs->Exits(id)));
+  return std::any_of(exits.begin(), exits.end(), [&](const ports::ExitRecord& exit) {
+    return exit.stage == core::StageWord(core::CommandStage{}) && exit.error.empty();
+  });
 }
 
 /// The journal has the states that came and went between two polls.
@@ -62,13 +76,17 @@ base::Status WaitGoal::LookBack(const Context& context, const core::Job& job) {
   JM_ASSIGN_OR_RETURN(const auto events,
                       context.Await(context.stores.jobs->Events(job.id, looked.event)));
   for (const ports::Event& event : events) {
-    if (event.kind == "state" && WasReachedIn(event.subject)) {
-      const bool begun = event.subject == core::StateName(core::Running{});
-      (begun ? looked.begun : looked.passed) = true;
-    }
     looked.event = event.number;
+    if (event.kind != "state" || !WasReachedIn(event.subject)) continue;
+    const bool begun = event.subject == core::StateName(core::Running{});
+    (begun ? looked.begun : looked.passed) = true;
   }
-  if (looked.begun && !core::IsStarting(job)) looked.passed = true;
+  if (!looked.begun || looked.passed || core::IsStarting(job)) return base::Ok();
+  // It may have left RUNNING before any host began.
+  looked.passed = std::holds_alternative<core::Running>(job.state);
+  if (!looked.passed) {
+    JM_ASSIGN_OR_RETURN(looked.passed, HasRun(context, job.id));
+  }
   return base::Ok();
 }
 

@@ -42,9 +42,24 @@ std::vector<Value> ItemsIn(const Value& list) {
   return items;
 }
 
+/// "9-0", a range that holds nothing, and "a,,b" are taken for mistakes.
+bool IsMistaken(std::string_view item) {
+  const std::size_t dash = item.find('-');
+  if (dash == std::string_view::npos || dash == 0) return item.empty();
+  const auto first = base::ParseNumber(item.substr(0, dash));
+  const auto last = base::ParseNumber(item.substr(dash + 1));
+  return first && last && *first > *last;
+}
+
 /// The values of `array` or of one name of `matrix`; none after a report.
 std::vector<Value> ValuesOf(const Value& value, const std::string& path, Diagnostics& out) {
   std::vector<Value> items = value.is_scalar() ? ItemsIn(value) : value.children;
+  for (const Value& item : items) {
+    if (!value.is_scalar() || !IsMistaken(item.text)) continue;
+    out.Report(value.pos, path + ": \"" + item.text + "\" is no value",
+               "write a range as in 0-9, values as in a,b");
+    return {};
+  }
   const bool scalars =
       std::all_of(items.begin(), items.end(), [](const Value& item) { return item.is_scalar(); });
   if ((value.is_scalar() || value.is_list()) && scalars && !items.empty()) return items;

@@ -40,13 +40,9 @@ std::string Children(const KeyRow& parent) {
 }  // namespace
 
 std::string ValueText(const KeyRow& row) {
-  if (row.type == Type::kNumber && !row.allowed.empty()) return fmt::format("{}", row.allowed);
-  if (row.type != Type::kWord) return TypeText(row);
-  std::vector<std::string> words = base::Split(row.allowed, '|');
-  for (const std::string& word : base::Split(row.later, '|')) {
-    if (!word.empty()) words.push_back(word + " (not yet)");
-  }
-  return base::Join(words, ", ");
+  if (row.type == Type::kWord) return base::Join(base::Split(row.allowed, '|'), ", ");
+  const bool said = row.type != Type::kSize && !row.allowed.empty();
+  return said ? std::string(row.allowed) : TypeText(row);
 }
 
 base::Result<std::string> ExplainKey(std::string_view path) {

@@ -46,7 +46,7 @@ std::string SliceSuffix(const std::string& suffix) {
 
 /// Whether a value at this path is text. Then a shell's word is the value: as YAML it would lose
 /// line breaks, and what follows " #".
-bool IsText(std::string_view path) {
+bool IsText(std::string_view path, std::string_view text) {
   std::vector<std::string> parts = SplitPath(path);
   const KeyRow* row = FindKey(path);
   const bool holds_texts =
@@ -55,7 +55,8 @@ bool IsText(std::string_view path) {
   if (row != nullptr) return row->type == Type::kText || row->type == Type::kPath;
   parts.pop_back();
   const KeyRow* const map = FindKey(JoinPath(parts));
-  return map != nullptr && map->type == Type::kTextMap && map->path != "matrix";  // has lists
+  const bool listed = map != nullptr && map->path == "matrix" && text.starts_with('[');
+  return map != nullptr && map->type == Type::kTextMap && !listed;
 }
 
 /// The value of a flag: where its key and itself are, and whether it may name other values.
@@ -78,8 +79,8 @@ std::optional<Value> TextOfFlag(std::string_view text, const Given& given, Diagn
 void SetRead(Value& root, std::string_view path, std::string_view text, const Given& given,
              Diagnostics& out) {
   const bool fine = out.ok();
-  auto value = IsText(path) ? TextOfFlag(text, given, out)
-                            : ReadYaml(text, given.value.source, given.value.column - 1, out);
+  auto value = IsText(path, text) ? TextOfFlag(text, given, out)
+                                  : ReadYaml(text, given.value.source, given.value.column - 1, out);
   if (!value && fine && !out.ok()) return;
   if (!value) value.emplace();
   value->key_pos = given.key;

@@ -93,25 +93,6 @@ Result<Json> ReadHosts(const Value& value) {
   return Json(core::HostSetText(hosts));
 }
 
-std::string OneOf(const std::vector<std::string>& words) {
-  return words.size() == 1 ? "write " + words[0] : "write one of " + base::Join(words, ", ");
-}
-
-/// Whether the value is a known one that is not supported yet.
-bool IsForLater(const Value& value, const KeyRow& row) {
-  const std::vector<std::string> later = base::Split(row.later, '|');
-  const std::string text = row.type == Type::kBool && IsTrueText(value.text) ? "true" : value.text;
-  return !text.empty() && std::find(later.begin(), later.end(), text) != later.end();
-}
-
-base::Error NotYet(const Value& value, const KeyRow& row) {
-  base::Error error = base::InvalidArgument(
-      value.text + " is not supported yet",
-      row.type == Type::kBool ? "write false" : OneOf(base::Split(row.allowed, '|')));
-  error.reason = base::Reason::kNotSupported;
-  return error;
-}
-
 Result<Json> ReadWord(const Value& value, const KeyRow& row) {
   const std::vector<std::string> words = base::Split(row.allowed, '|');
   if (std::find(words.begin(), words.end(), value.text) != words.end()) return Json(value.text);
@@ -123,7 +104,6 @@ Result<Json> ReadWord(const Value& value, const KeyRow& row) {
 }  // namespace
 
 Result<Json> ReadScalar(const Value& value, const KeyRow& row) {
-  if (IsForLater(value, row)) return NotYet(value, row);
   switch (row.type) {
     case Type::kWord:
       return ReadWord(value, row);

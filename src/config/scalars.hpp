@@ -8,7 +8,7 @@
 namespace jobman::config {
 
 /// A scalar (for kHosts also a list) as JSON of the row's type; its text if that is not a scalar
-/// type. Errors say "expected ..., found ..."; a word that is not supported yet has kNotSupported.
+/// type. Errors say "expected ..., found ...".
 base::Result<base::Json> ReadScalar(const Value& value, const KeyRow& row);
 
 }  // namespace jobman::config

@@ -221,12 +221,16 @@ std::optional<core::GroupFull> JobBook::FullFor(const Job& job) const {
   return full;
 }
 
-/// A job has stopped to work: another of its group may begin.
+/// A job has stopped to work: others of its group may begin, in the order of their numbers. Only as
+/// many are asked as there may be room for; all are asked now and then (Job::wake_at).
 void JobBook::WakeGroupOf(const Job& job) {
   if (job.spec.group.empty()) return;
+  int room = job.spec.max_running.value_or(1);
   for (const auto& [id, entry] : entries_) {
     const bool waits = std::holds_alternative<core::Queued>(entry->job.state);
-    if (waits && id != job.id && entry->job.spec.group == job.spec.group) Post(id, core::Tick{});
+    if (room == 0 || !waits || id == job.id || entry->job.spec.group != job.spec.group) continue;
+    Post(id, core::Tick{});
+    --room;
   }
 }
 

@@ -52,6 +52,7 @@ std::string FolderOf(const core::JobSpec& spec, const core::StageId& stage) {
 
 core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step) {
   std::string content = remote::SetupScript(job.spec, step);
+  if (!job.spec.array.value.empty()) content += '\0' + job.spec.array.value;
   for (const auto& [name, value] : job.spec.matrix) content += '\0' + name + '=' + value;
   for (const auto& [name, value] : job.spec.environment) content += '\0' + name + '=' + value;
   if (const std::string folder = FolderOf(job.spec, step); !folder.empty())

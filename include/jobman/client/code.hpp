@@ -39,7 +39,7 @@ struct TakenCode {
 /// or the repository has no such ref; what git says; kDiskFull.
 base::Task<base::Result<TakenCode>> TakeCode(core::CodeSpec code, base::Path scratch);
 
-/// Moves the archive into the folder of the job.
+/// Puts the archive into the folder of the job; jobs with the same archive share it.
 base::Status KeepCode(const TakenCode& code, const base::StatePaths& paths, std::int64_t job);
 
 }  // namespace jobman::client

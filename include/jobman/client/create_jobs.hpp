@@ -23,9 +23,13 @@ struct CheckedFile {
 /// generated), an offer that the zone does not have, see CheckOffer(), and buckets in another
 /// region, see CheckBuckets(). Takes the code, unless the spec has a snapshot already. Without a
 /// sandbox, simulated hosts are our own processes and only our user can log in: changes `ssh.user`.
-base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded);
+/// `earlier`, if any, must outlive the coroutine: a file that names the same code gets what was
+/// taken for it.
+base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
+                                                const CheckedFile* earlier = nullptr);
 /// The same for a new job: notes that another has its name.
-base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded);
+base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded,
+                                                        const CheckedFile* earlier = nullptr);
 
 /// The jobs that CreateJobs() would store now, with the numbers they would get unless the last job
 /// was cleaned. Stores nothing.
@@ -37,7 +41,8 @@ base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
                                                     std::vector<config::Loaded> files);
 
 /// Stores a job for each file, with its code, and wakes the controller, which is sent the secrets
-/// that this process has. Returns the jobs with their numbers.
+/// that this process has. Returns the jobs with their numbers. If one cannot be stored, those
+/// before it are cancelled.
 base::Task<base::Result<std::vector<core::Job>>> CreateJobs(Context context,
                                                             std::vector<CheckedFile> files);
 

@@ -16,6 +16,7 @@ inline constexpr const char* kDone = "DONE";
 class WaitGoal {
  public:
   /// Words of core::StateName() and core::FamiliarStatus(), or kDone. Empty: any final state.
+  /// RUNNING is the state: at least one host runs the command.
   explicit WaitGoal(std::vector<std::string> words) : words_(std::move(words)) {}
 
   /// "to be RUNNING or DONE", for WaitFor::goal.
@@ -30,6 +31,7 @@ class WaitGoal {
 
  private:
   base::Status LookBack(const Context& context, const core::Job& job);
+  static base::Result<bool> HasRun(const Context& context, core::JobId id);
   bool WasReachedIn(const std::string& state_name) const;
 
   struct Looked {

@@ -44,9 +44,10 @@ struct KeyRow {
   KeyStatus status = KeyStatus::kWorks;
   std::string_view fallback = {};  ///< the default; "required" if there is none
   std::string_view about = {};     ///< one line
-  std::string_view allowed = {};   ///< kWord: separated by '|'; kNumber, kSize: "1-256"
-  std::string_view later = {};     ///< known words that are not supported yet
-  std::string_view example = {};   ///< of a required key, for messages
+  /// kWord: separated by '|'; kNumber, kSize: "1-256"; kMap, kTextMap: what users write instead of
+  /// a map, in words.
+  std::string_view allowed = {};
+  std::string_view example = {};  ///< of a required key, for messages
   /// kMap, kMaps: a scalar in place of the map is short for a map with this key.
   std::string_view short_for = {};
   /// kMaps, kTextList: a single item is short for a list with this item.
@@ -65,7 +66,7 @@ std::string TypeText(const KeyRow& row);
 /// The same for a kMap or for an item of kMaps: "a map", "text or a map".
 std::string ItemText(const KeyRow& row);
 
-/// What the value may be, with the words of a kWord: "spot, ondemand, later (not yet)".
+/// What the value may be, with the words of a kWord: "spot, ondemand".
 std::string ValueText(const KeyRow& row);
 
 /// The output of `config explain KEY`; with an empty path, the list of all keys. The error names

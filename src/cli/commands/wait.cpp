@@ -8,7 +8,6 @@
 #include "cli/narrator.hpp"
 #include "cli/status_words.hpp"
 #include "cli/views/waited.hpp"
-#include "jobman/client/find_jobs.hpp"
 #include "jobman/client/wait_goal.hpp"
 #include "jobman/core/explain.hpp"
 
@@ -49,8 +48,7 @@ base::Result<int> RunWait(App& app, const WaitOptions& options) {
   client::WaitFor wait{.goal = goal.Text()};
   JM_ASSIGN_OR_RETURN(wait.timeout, ReadTimeout(options.timeout));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_ASSIGN_OR_RETURN(const auto words, Choose(context, options.choice));
-  JM_ASSIGN_OR_RETURN(const auto ids, context.Await(client::FindJobs(context.stores.jobs, words)));
+  JM_ASSIGN_OR_RETURN(const auto ids, Choose(context, options.choice));
   JM_TRY(goal.Begin(context, ids));
   wait.settled = [&](const core::Job& job) { return goal.Settled(context, job); };
   JM_ASSIGN_OR_RETURN(const auto jobs, TellAndWait(app, context, ids, std::move(wait)));

@@ -334,6 +334,10 @@ TEST_F(CodeTest, TheArchiveIsKeptWithTheJob) {
     const TakenCode taken = MustTake();
     ASSERT_TRUE(KeepCode(taken, paths, 42).ok());
     EXPECT_EQ(base::FileSize(paths.CodeFile(42, taken.snapshot.sha256)), taken.snapshot.packed);
+    ASSERT_TRUE(KeepCode(taken, paths, 42).ok()) << "again";
+    ASSERT_TRUE(KeepCode(taken, paths, 43).ok());
+    EXPECT_TRUE(std::filesystem::equivalent(paths.CodeFile(42, taken.snapshot.sha256),
+                                            paths.CodeFile(43, taken.snapshot.sha256)));
   }
   EXPECT_TRUE(std::filesystem::is_empty(scratch()));
 }

@@ -205,6 +205,30 @@ TEST_F(CreateJobsTest, AJobWhoseCodeCannotBeKeptIsCancelled) {
   EXPECT_EQ(store_.Get({1})->wish, core::Wish::kCancel);
 }
 
+TEST_F(CreateJobsTest, AllJobsOfACallAreCreatedOrNoneRuns) {
+  std::vector<CheckedFile> files;
+  for (int job = 0; job < 3; ++job) files.push_back(*Check(File()));
+  files[1].code = TakenCode{.archive = Context().paths.home / "gone"};
+  const auto jobs = Await(CreateJobs(Context(), std::move(files)));
+  ASSERT_FALSE(jobs.ok());
+  EXPECT_THAT(jobs.error().message, testing::StartsWith("jobs 000001 to 000002 are cancelled: "));
+  EXPECT_EQ(store_.Get({1})->wish, core::Wish::kCancel);
+  EXPECT_FALSE(store_.Get({3}).ok());
+}
+
+TEST_F(CreateJobsTest, FilesThatNameTheSameCodeShareIt) {
+  const test::TempDir proj;
+  std::ofstream(proj / "train.py") << "print()\n";
+  config::Loaded file = File();
+  file.spec.code.dir = proj.path().string();
+  const auto first = Check(file);
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  std::ofstream(proj / "train.py") << "print(1)\n";
+  const auto second = Await(CheckFile(Context(), file, &*first));
+  EXPECT_EQ(second->code->archive, first->code->archive);
+  EXPECT_EQ(second->loaded.spec.code, first->loaded.spec.code);
+}
+
 TEST_F(CreateJobsTest, WhatTheZoneDoesNotOfferIsRefused) {
   config::Loaded file = File();
   file.spec.tpu.version = "tpu-ubuntu2204-bass";

@@ -98,6 +98,8 @@ TEST(Array, TheCommandLineMakesOneToo) {
   request.arrays = {};
   request.sets = {"matrix.lr=[0.5]"};
   EXPECT_EQ(JobsOf(request).at(0).matrix.at("lr"), "0.5");
+  request.sets = {"matrix.lr=exp #3"};
+  EXPECT_EQ(JobsOf(request).at(0).matrix.at("lr"), "exp #3") << "a shell's word is no YAML";
 }
 
 TEST(Array, WhatMakesNoJobsIsRefused) {
@@ -112,6 +114,11 @@ TEST(Array, WhatMakesNoJobsIsRefused) {
   EXPECT_THAT(problems("array: 0-1000\n"), HasSubstr("more than 1000 jobs"));
   EXPECT_THAT(problems("array: 0-99999999999\n"), HasSubstr("more than 1000 jobs"));
   EXPECT_THAT(problems("matrix: {a: 0-99, b: 0-99}\n"), HasSubstr("more than 1000 jobs"));
+  EXPECT_THAT(problems("array: 9-0\n"), HasSubstr("array: \"9-0\" is no value"));
+  EXPECT_THAT(problems("array: 'a,,b'\n"), HasSubstr("array: \"\" is no value"));
+  EXPECT_THAT(problems("matrix: {lr: [1, 2]}\njob: {environment: {lr: 5}}\n"),
+              HasSubstr("matrix.lr: the job sets the variable lr elsewhere, too"));
+  EXPECT_EQ(problems("matrix: {lr: [1, 2]}\njob: {environment: {lr: '${matrix.lr}'}}\n"), "");
   EXPECT_THAT(problems("job: {max_running: 0}\n"), HasSubstr("job.max_running"));
   LoadRequest third = RequestOf(SmallJob("array: 0-1\n"));
   third.element = 2;

@@ -58,7 +58,7 @@ Any value may contain interpolations as in OmegaConf:
 
 Later sources override earlier ones: the defaults below, `~/.config/jobman/config.yaml` (the same keys,
 for every job; `JOBMAN_CONFIG` names another file), the job file, `--set key=value`, `--set-file key=path`,
-`--name` and `--endpoint`. Maps merge key by key, lists and scalars replace, and null removes a value.
+`--array`, `--name` and `--endpoint`. Maps merge key by key, lists and scalars replace, and null removes a value.
 
 With `--set`, a key of type text takes what follows `=` as it is, line breaks, `#` and quotes included; other
 keys read it as YAML; nothing removes the value. `--set-file command.cmd=run.sh` takes the content of a file,
@@ -82,7 +82,8 @@ first. `array: [a, b]`, or `array: 0-9`, makes a job for each value. `jobman cre
 the matrix. A `job.name` that refers to the values, such as `lr${matrix.lr}`, gets no number. Everything else
 is as with jobs of separate files: `jobman list 'sweep-*'`, `jobman delete 'sweep-*'`. At most 1000 jobs.
 
-With `job.max_running` the others stay QUEUED and ask for no slice until it is their turn.
+With `job.max_running` the others stay QUEUED and ask for no slice until it is their turn. It limits how many
+work, not how many slices are held: a job that is over keeps its slice unless `job.when_done` gives it back.
 
 ## Keys
 

@@ -77,6 +77,7 @@ TEST(Explain, ExplainsAKey) {
             "  since    0.1\n");
   EXPECT_THAT(*ExplainKey("setup[3].run"), HasSubstr("setup[].run: Shell script.\n"));
   EXPECT_THAT(*ExplainKey("job.env_type"), HasSubstr("none, docker, conda, venv"));
+  EXPECT_THAT(*ExplainKey("array"), HasSubstr("  value    a list, or text\n"));
   EXPECT_THAT(*ExplainKey("health"), HasSubstr("status   not supported yet\n"));
   EXPECT_THAT(*ExplainKey("code"), HasSubstr("\n\nKeys:\n  dir  "));
   EXPECT_THAT(*ExplainKey(""), HasSubstr("retries.backoff"));

@@ -145,7 +145,7 @@ TEST_F(JobBookTest, OfAGroupAsManyWorkAsMay) {
   Turn();
   EXPECT_EQ(StateOf(first), "REQUESTING");
   EXPECT_EQ(StateOf(second), "QUEUED");
-  EXPECT_THAT(store_.Get(second)->why, testing::HasSubstr("waits for one of 000002: "));
+  EXPECT_THAT(store_.Get(second)->why, testing::HasSubstr("waits for its turn: "));
   const base::Error denied{.code = base::Code::kPermissionDenied, .message = "no"};
   book_->Post(first, core::CreateAnswered{.slice = "train-000002-a1", .error = denied});
   Turn();
