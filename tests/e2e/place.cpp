@@ -19,9 +19,15 @@ namespace {
 
 const std::string kBin = JOBMAN_BIN_DIR;
 
-/// Growing waits: conditions that start a program would keep a processor busy otherwise.
-void Nap(int looks) {
-  usleep(20'000 * std::min(looks, 10));
+using TestClock = std::chrono::steady_clock;
+
+/// Growing waits, and at least twice as long as the look took: conditions that start a program
+/// would keep a processor busy otherwise, and hold up what is waited for.
+void Nap(int looks, TestClock::duration look) {
+  constexpr std::chrono::microseconds kMost = std::chrono::seconds{1};
+  const std::chrono::microseconds grown{20'000 * std::min(looks, 10)};
+  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(2 * look);
+  usleep(static_cast<useconds_t>(std::min(kMost, std::max(grown, rest)).count()));
 }
 
 /// Accelerator types by their number of hosts.
@@ -166,10 +172,11 @@ std::string Place::StateOf(const std::string& job) {
 }
 
 bool Place::Until(const std::string& what, const std::function<bool()>& is_so, int seconds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{seconds};
-  for (int looks = 1; std::chrono::steady_clock::now() < end; ++looks) {
+  const auto end = TestClock::now() + std::chrono::seconds{seconds};
+  for (int looks = 1; TestClock::now() < end; ++looks) {
+    const auto began = TestClock::now();
     if (is_so()) return true;
-    Nap(looks);
+    Nap(looks, TestClock::now() - began);
   }
   ADD_FAILURE() << "waited " << seconds << " s for " << what;
   return false;
