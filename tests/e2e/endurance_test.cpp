@@ -17,13 +17,13 @@
 namespace jobman::test {
 namespace {
 
-constexpr int kHosts = 16;
+constexpr int kHosts = 8;
 /// By then everything that is made only once exists.
 constexpr int kSettled = 10;
 /// One file for each host of one slice; a leak has at least fifteen times as many.
 constexpr int kFilesMargin = kHosts;
-/// A leaked slice takes more than 1 MB.
-constexpr std::int64_t kMemoryMargin = std::int64_t{16} << 20;
+/// A leaked slice takes more than half a MB.
+constexpr std::int64_t kMemoryMargin = std::int64_t{8} << 20;
 
 int Preemptions() {
   const auto wanted = base::GetEnv("JOBMAN_ENDURANCE_PREEMPTIONS");
