@@ -23,7 +23,7 @@ constexpr int kSettled = 10;
 /// One file for each host of one slice; a leak has at least fifteen times as many.
 constexpr int kFilesMargin = kHosts;
 /// A leaked slice takes more than half a MB.
-constexpr std::int64_t kMemoryMargin = std::int64_t{8} << 20;
+constexpr std::int64_t kMemoryMargin = std::int64_t{12} << 20;
 
 int Preemptions() {
   const auto wanted = base::GetEnv("JOBMAN_ENDURANCE_PREEMPTIONS");
