@@ -41,7 +41,8 @@
 # POSIX sh with the usual tools; runs under dash, bash and busybox. Variables begin with jm_ so that
 # no exported one of the caller is changed. Exit codes: 0, or 96 with "jobman: error ..." or
 # "jobman: busy ..." (the chips are in use). Variables that the script reads: HOME,
-# JOBMAN_BOOT_ID_FILE, JOBMAN_LOGIN_LIMIT_S, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (instead of the usual places),
+# JOBMAN_LOGIN_LIMIT_S, JOBMAN_BOOT_ID_FILE, JOBMAN_CHIP_DEVICES and JOBMAN_CHIP_LOCK (instead of the
+# usual ones),
 # GCE_METADATA_HOST (another metadata server; set and empty: none), SSH_AUTH_SOCK (set by sshd).
 
 # Limits. Times end in _cs (hundredths of a second) or _s (seconds, as for sleep and curl).
