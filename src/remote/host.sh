@@ -279,8 +279,8 @@ jm_launch() {
     fi
     jm_end_helpers
     [ ! -e "$jm_dir/signalled" ] || jm_await_group
-    [ -z "$jm_agent" ] || rm -f "${jm_runs%/runs}/agent/$jm_agent"
   fi
+  [ -z "$jm_agent" ] || rm -f "$jm_dir/agent" "${jm_runs%/runs}/agent/$jm_agent"
   trap '' TERM INT USR1 USR2 # `mv` is in the group too
   printf '%-4s\n' "$jm_code" 1<>"$jm_dir/exit.new"
   mv -f "$jm_dir/exit.new" "$jm_dir/exit"
@@ -470,13 +470,14 @@ jm_offer_agent() {
       'SSH_AUTH_SOCK, or sshd does not allow it' >>"$jm_dir/log"
 }
 
-# Points the link at the agent of this call; fails if there is none.
+# Points the link at the agent of this call; fails if there is none. The launcher removes the file first,
+# then the link: if the file is gone here, the run has ended meanwhile and nobody else removes this link.
 jm_link_agent() {
   jm_link=''
   read -r jm_link <"$jm_dir/agent" && [ -S "${SSH_AUTH_SOCK:-}" ] || return
   jm_link=${jm_runs%/runs}/agent/$jm_link
   (umask 077 && mkdir -p "${jm_link%/*}") && ln -sf "$SSH_AUTH_SOCK" "$jm_link.$$" &&
-    mv -f "$jm_link.$$" "$jm_link"
+    mv -f "$jm_link.$$" "$jm_link" && { [ -e "$jm_dir/agent" ] || rm -f "$jm_link"; }
 } 2>/dev/null
 
 # --- Notices: the cloud announces that it will take the machine away. ---

@@ -98,6 +98,31 @@ TEST_P(HostAgentTest, TheLinkGoesWithTheRun) {
   EXPECT_TRUE(std::filesystem::is_empty(Links()));
 }
 
+TEST_P(HostAgentTest, ACallThatIsLateLeavesNoLink) {
+  Bring(first);
+  const auto running = StartRunning(order);
+  const base::Path tools = host.home() / "tools";
+  std::filesystem::create_directory(tools);
+  std::ofstream(tools / "ln") << "#!/bin/sh\n>~/go\n"
+                                 "until [ -e ~/.jobman/runs/r/exit ]; do sleep 0.05; done\n"
+                                 "exec /bin/ln \"$@\"\n";
+  std::filesystem::permissions(tools / "ln", std::filesystem::perms::owner_all);
+  host.env["PATH"] = tools.string() + ":" + host.env["PATH"];
+  host.Do(FollowCall("r", 0));
+  host.Wait(running);
+  EXPECT_TRUE(std::filesystem::exists(host.home() / "go"));
+  EXPECT_TRUE(std::filesystem::is_empty(Links()));
+}
+
+TEST_P(HostAgentTest, ARunThatIsStoppedLeavesNoLink) {
+  Bring(first);
+  const auto running = StartRunning(order);
+  ASSERT_EQ(Linked(), first.name());
+  host.Do(StopCall("r", std::chrono::seconds(5)));
+  host.Wait(running);
+  EXPECT_TRUE(std::filesystem::is_empty(Links()));
+}
+
 TEST_P(HostAgentTest, ARunWithoutAnAgentSaysSoAndGetsItLater) {
   const auto running = StartRunning(order);
   Bring(second);
