@@ -1,8 +1,8 @@
-// The setup steps of sections on 16 simulated hosts: keys (ssh.identities, ssh.host_to_host) and a
-// virtual environment, then a short command; once on new hosts, then again on the same. The peer,
-// in the same run and on the same hosts, follows Python jobman's pattern: a process and a
-// connection for each check, each step and the command on each host, all hosts at once. gcsfuse is
-// not among them, as simulated hosts cannot mount.
+// The setup steps of sections on 16 simulated hosts: keys (ssh.identities, ssh.host_to_host), a
+// bucket (gcsfuse, whose program is played by tests/support/gcsfuse.hpp) and a virtual environment,
+// then a short command; once on new hosts, then again on the same. The peer, in the same run and on
+// the same hosts, follows Python jobman's pattern: a process and a connection for each check, each
+// step and the command on each host, all hosts at once.
 //
 // usage: setup_bench [ROUNDS [HOSTS]]      5 rounds of the second run, 16 hosts by default
 #include <fmt/format.h>
@@ -14,6 +14,8 @@
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/ui/table.hpp"
+#include "tests/support/gcsfuse.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace {
 
@@ -37,14 +39,31 @@ std::string PythonVersion() {
   return std::string(base::Trim(line));
 }
 
-std::string JobFile(const Place& place, int hosts) {
+/// A folder that the hosts share with this machine, with gcsfuse and a bucket.
+class Buckets {
+ public:
+  Buckets() {
+    const std::string why = test::WhyNoMounts();
+    if (!why.empty()) throw std::runtime_error(why);
+    test::InstallGcsfuse(dir_.path(), {"data"});
+  }
+  std::string path() const { return dir_.path().string(); }
+  std::string tools() const { return path() + "/tools"; }
+
+ private:
+  test::TempDir dir_;
+};
+
+std::string JobFile(const Place& place, const Buckets& buckets, int hosts) {
   return fmt::format(
-      "job: {{name: sections, env_type: venv}}\ncloud: local\n"
+      "job: {{name: sections, env_type: venv, environment: {{PATH: '{}:/usr/bin:/bin'}}}}\ncloud: "
+      "local\n"
       "tpu: {{accelerator: v4-{}, zone: us-central2-b, pricing: ondemand}}\n"
       "ssh:\n  host_to_host: true\n  identities: [{{private_key: {}, config_entry: 'Host 10.*'}}]\n"
       "venv: {{name: ours, python: \"{}\"}}\n"
+      "gcsfuse: {{bucket_name: data, mount_path: ~/gcs}}\n"
       "command: {{cmd: python -c pass}}\n",
-      hosts * 8, place.Write("pod_key", "a key\n"), PythonVersion());
+      buckets.tools(), hosts * 8, place.Write("pod_key", "a key\n"), PythonVersion());
 }
 
 /// A check on every host, and what follows where it fails.
@@ -58,7 +77,7 @@ std::string OnAllHosts(const bench::Hosts& hosts, const std::string& check,
       client + base::ShellQuote(step));
 }
 
-std::string PythonsPattern(const Place& place, const std::string& job) {
+std::string PythonsPattern(const Place& place, const Buckets& buckets, const std::string& job) {
   const bench::Hosts hosts = bench::HostsOf(place, job);
   return place.Write(
       "pattern.sh",
@@ -66,6 +85,8 @@ std::string PythonsPattern(const Place& place, const std::string& job) {
           OnAllHosts(
               hosts, "test -e ~/.ssh/their_key && grep -q Host ~/.ssh/their_config",
               "umask 077; echo a key >~/.ssh/their_key; echo Host 10.* >~/.ssh/their_config") +
+          OnAllHosts(hosts, "mountpoint -q ~/their_gcs",
+                     "mkdir -p ~/their_gcs && " + buckets.tools() + "/gcsfuse data ~/their_gcs") +
           OnAllHosts(hosts, "test -e ~/theirs/bin/activate",
                      std::string(kPython) + " -m venv ~/theirs") +
           OnAllHosts(hosts, ". ~/theirs/bin/activate && python -c pass", "false"));
@@ -106,19 +127,21 @@ void Print(const Took& ours, const Took& theirs) {
 }
 
 void Bench(int rounds, int hosts) {
-  Place place({"--delays", "0"});
+  const Buckets buckets;
+  Place place({"--delays", "0", "--fuse", "--share", buckets.path()});
   place.StartController();
-  const std::string file = place.Write("job.yaml", JobFile(place, hosts));
+  const std::string file = place.Write("job.yaml", JobFile(place, buckets, hosts));
   Took ours, theirs;
   ours.first.Add(Take(place, place.Jobman({"run", file})));
-  const Words pattern = {"sh", PythonsPattern(place, "sections")};
+  const Words pattern = {"sh", PythonsPattern(place, buckets, "sections")};
   theirs.first.Add(Take(place, pattern));
   for (int round = 0; round < rounds; ++round) {
     ours.second.Add(Take(place, place.Jobman({"run", "sections"})));
     theirs.second.Add(Take(place, pattern));
   }
-  fmt::print("{} simulated hosts, keys and a virtual environment; the second run {} times\n", hosts,
-             rounds);
+  fmt::print(
+      "{} simulated hosts: keys, a bucket and a virtual environment; the second run {} times\n",
+      hosts, rounds);
   Print(ours, theirs);
 }
 

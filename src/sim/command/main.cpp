@@ -93,12 +93,17 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
   up->add_flag("--attached", args.attached)->group("");  // passed to the daemon
   up->add_option("--port", args.up.port, "Port of the API on 127.0.0.1 (0: any free one)");
   up->add_option("--ssh-port", args.up.ssh_port, "Port of all hosts (0: any free one)");
-  up->add_flag("--light", args.up.light, "Hosts without processes while idle, for many hosts");
-  up->add_flag("--no-sandbox", args.up.no_sandbox, "Do not use bubblewrap");
+  CLI::Option* light =
+      up->add_flag("--light", args.up.light, "Hosts without processes while idle, for many hosts");
+  CLI::Option* no_sandbox =
+      up->add_flag("--no-sandbox", args.up.no_sandbox, "Do not use bubblewrap");
   up->add_option("--settings", args.up.settings_file, "JSON file of settings");
   up->add_option("--set", args.up.settings, "One setting, KEY=VALUE; may be repeated");
   up->add_option("--share", args.up.shared, "Folder that all hosts can read and write");
   up->add_option("--homes", args.up.homes, "Folder for the homes of all hosts, as over NFS");
+  up->add_flag("--fuse", args.up.fuse, "Hosts may mount FUSE file systems, as gcsfuse does")
+      ->excludes(light)
+      ->excludes(no_sandbox);
   up->add_option("--docker", args.up.socket,
                  "Socket of a docker daemon that hosts may use, and with it all of this machine")
       ->expected(0, 1)

@@ -18,6 +18,7 @@
 #include "jobman/base/strings.hpp"
 #include "sim/command/client.hpp"
 #include "sim/command/report.hpp"
+#include "sim/hosts/fuse.hpp"
 #include "sim/hosts/metadata_server.hpp"
 #include "sim/service/simulator.hpp"
 #include "sim/wire/http_server.hpp"
@@ -151,6 +152,7 @@ base::Status StartServer(const UpOptions& options, Server& server) {
                      .sandbox = ChooseSandbox(options),
                      .self = base::SelfExe(),
                      .docker = options.docker};
+  fleet.fuse = options.fuse;
   fleet.scripts = fleet.sandbox == Sandbox::kBubblewrap || options.light || options.no_sandbox;
   JM_TRY(AddFolders(options, fleet));
   server.file = {.pid = getpid(),
@@ -271,6 +273,9 @@ int RunUp(const UpOptions& given) {
   if (auto ours = CheckSimDir(options.dir); !ours.ok()) return UpFails(ours.error());
   base::UniqueFd lock = TryLock(options.dir);
   if (!lock) return AwaitOther(options);
+  if (options.fuse) {
+    if (auto possible = CheckFuse(); !possible.ok()) return UpFails(possible.error());
+  }
   if (!options.socket.empty()) {
     auto docker = FindDocker(options.socket);
     if (!docker.ok()) return UpFails(docker.error());

@@ -19,6 +19,7 @@ struct UpOptions {
   bool detach = false;
   bool light = false;
   bool no_sandbox = false;
+  bool fuse = false;
   bool json = false;
   std::vector<std::string> given = {};  ///< options that only a new simulator heeds: "--delays"
   std::string token = {};               ///< that requests must carry; empty: a random one

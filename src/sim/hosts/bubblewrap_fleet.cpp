@@ -13,6 +13,7 @@
 #include "jobman/base/handle.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
+#include "sim/hosts/fuse.hpp"
 #include "sim/hosts/processes.hpp"
 #include "sim/hosts/sandbox.hpp"
 
@@ -105,12 +106,16 @@ std::vector<std::string> BubblewrapFleet::Command(const HostPlan& plan) const {
   for (const base::Path& shared : options().shared) add({"--bind", shared, shared});
   const std::vector<std::string> docker = DockerWords(disk);
   words.insert(words.end(), docker.begin(), docker.end());
+  // What a host mounts is in a table of its own: that of the sandbox belongs to bubblewrap's outer
+  // user namespace, in which a host has no rights.
+  if (options().fuse) add({"--dev-bind", kFuseDevice, kFuseDevice, "--cap-add", "CAP_SYS_ADMIN"});
   const std::vector<std::string> seal = SandboxSeal();
   words.insert(words.end(), seal.begin(), seal.end());
   add({"--hostname", plan.name, "--chdir", "/", "--clearenv"});
   add({"--setenv", "PATH", kProgramPath});
   add({"--setenv", "HOME", "/home", "--setenv", "LANG", "C.UTF-8"});
   for (const auto& [name, value] : disk.EnvironmentOf(plan)) add({"--setenv", name, value});
+  if (options().fuse) add({"unshare", "--mount"});
   add({"/bin/sh", "-c", kBoot, sshd_});
   return words;
 }

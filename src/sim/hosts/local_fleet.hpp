@@ -36,6 +36,7 @@ struct FleetOptions {
   std::vector<base::Path> shared = {};  ///< folders that every host sees and may write to
   base::Path homes = {};                ///< the homes of all hosts; empty: each has its own
   std::optional<Docker> docker = {};    ///< that the hosts may use
+  bool fuse = false;                    ///< hosts may mount FUSE file systems; sandboxes only
   bool scripts = true;  ///< startup scripts run; without a sandbox only if the user asked for none
 };
 

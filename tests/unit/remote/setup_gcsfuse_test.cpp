@@ -1,5 +1,5 @@
-// The step of the section gcsfuse, with real mounts: the program `gcsfuse` is played by a script
-// that mounts a local folder with bindfs, and refuses what the real one refuses.
+// The step of the section gcsfuse, with real mounts: the program `gcsfuse` is played by the script
+// of tests/support/gcsfuse.hpp, which mounts a local folder.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "jobman/remote/setup_script.hpp"
+#include "tests/support/gcsfuse.hpp"
 #include "tests/unit/remote/host_script_fixture.hpp"
 
 namespace jobman::remote {
@@ -18,56 +19,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-/// Its buckets are the folders of ~/buckets; ~/arguments has its arguments. The flags are those of
-/// version 3. Those in ~/unknown are not known, as to an older version; with ~/down, there is no
-/// network. bindfs says where a mount comes from with a path, gcsfuse with the name of the bucket.
-constexpr const char* kGcsfuse = R"sh(#!/bin/sh
-home=$(dirname "$0")/..
-known=' anonymous-access app-name billing-project cache-dir client-protocol config-file
- custom-endpoint dir-mode enable-nonexistent-type-cache file-cache-cache-file-for-range-read
- file-cache-download-chunk-size-mb file-cache-enable-parallel-downloads
- file-cache-max-parallel-downloads file-cache-max-size-mb file-cache-parallel-downloads-per-file
- file-mode foreground gid http-client-timeout ignore-interrupts implicit-dirs
- kernel-list-cache-ttl-secs key-file limit-bytes-per-sec limit-ops-per-sec log-file log-format
- log-severity max-conns-per-host max-idle-conns-per-host max-retry-attempts max-retry-sleep
- metadata-cache-negative-ttl-secs metadata-cache-ttl-secs only-dir rename-dir-limit
- retry-multiplier sequential-read-size-mb stat-cache-capacity stat-cache-max-size-mb
- stat-cache-ttl temp-dir token-url type-cache-max-size-mb type-cache-ttl uid '
-fail() { echo "Error: $*"; exit 1; }
-printf '%s\n' "$*" >>"$home/arguments"
-[ ! -e "$home/down" ] || fail 'dial tcp: lookup storage.googleapis.com: no such host'
-options=,no-allow-other
-while [ $# -gt 0 ]; do
-  case $1 in
-    -o) [ "$2" != allow_other ] || options=; options=$options,$2; shift ;;
-    --*)
-      name=${1%%=*}
-      echo $known | tr ' ' '\n' | grep -qxe "${name#--}" || fail "unknown flag: $name"
-      ! grep -qxse "${name#--}" "$home/unknown" || fail "unknown flag: $name"
-      ;;
-    *) break ;;
-  esac
-  shift
-done
-[ $# = 2 ] || fail 'gcsfuse takes one or two arguments'
-[ -d "$2" ] || fail "canonicalizing mount point: stat $2: no such file or directory"
-[ -z "$(ls -A "$2")" ] || fail 'fusermount: mountpoint is not empty'
-[ -d "$home/buckets/$1" ] ||
-  fail "SetUpBucket: Error in iterating through objects: storage: bucket doesn't exist"
-exec bindfs -o "subtype=gcsfuse$options" "$home/buckets/$1" "$2"
-)sh";
-
-/// Why no folder can be mounted here; empty if one can.
-std::string WhyNoMounts() {
-  if (access("/dev/fuse", R_OK | W_OK) != 0) return "/dev/fuse cannot be used here";
-  if (std::system("command -v bindfs >/dev/null") != 0) return "bindfs is not installed";
-  const int tried = std::system(
-      "dir=$(mktemp -d) && mkdir $dir/a $dir/b && bindfs -o no-allow-other $dir/a $dir/b && "
-      "{ fusermount -u $dir/b || fusermount3 -u $dir/b; } 2>/dev/null; code=$?; rm -rf $dir/a; "
-      "rmdir $dir/b $dir; exit $code");
-  return tried == 0 ? "" : "folders cannot be mounted here";
-}
 
 /// Whether this user may let others see a mount.
 bool MayShare() {
@@ -80,19 +31,13 @@ class SetupGcsfuseTest : public HostScriptTest {
   void SetUp() override {
     HostScriptTest::SetUp();
     if (IsSkipped()) return;
-    static const std::string why = WhyNoMounts();
+    static const std::string why = test::WhyNoMounts();
     if (!why.empty()) GTEST_SKIP() << why;
-    const base::Path tools = host.home() / "tools";
-    std::filesystem::create_directories(tools);
-    std::ofstream(tools / "gcsfuse") << kGcsfuse;
-    std::filesystem::permissions(tools / "gcsfuse", std::filesystem::perms::owner_all);
-    host.env["PATH"] = tools.string() + ":" + host.env["PATH"];
+    test::InstallGcsfuse(host.home(), {"data", "more"});
+    host.env["PATH"] = (host.home() / "tools").string() + ":" + host.env["PATH"];
     host.env["JOBMAN_NET_TRIES"] = "2";
     host.env["JOBMAN_NET_PAUSE_S"] = "0";
     std::ofstream(host.home() / ".profile") << "PATH=" << host.env["PATH"] << "\n";
-    for (const char* bucket : {"data", "more"}) {
-      std::filesystem::create_directories(host.home() / "buckets" / bucket);
-    }
     spec.gcsfuse = {.bucket_name = "data", .mount_path = "~/gcs"};
   }
   /// Whatever is mounted in the home folder goes before the folder does.
