@@ -11,6 +11,7 @@
 #include "jobman/client/offer_check.hpp"
 #include "jobman/client/set_wishes.hpp"
 #include "jobman/controller/job_folder.hpp"
+#include "jobman/core/late_names.hpp"
 #include "jobman/ssh/keys.hpp"
 
 namespace jobman::client {
@@ -33,9 +34,7 @@ core::JobSpec WithNumber(const JobNames& names, core::JobSpec spec) {
   if (spec.worker_num.empty()) return spec;
   int number = 1;
   while (names.contains(spec.name + "_" + std::to_string(number))) ++number;
-  spec.name += "_" + std::to_string(number);
-  if (!spec.tpu.name.empty()) spec.tpu.name += "-" + std::to_string(number);
-  spec.worker_num.clear();
+  core::NumberJob(spec, std::to_string(number));
   return spec;
 }
 

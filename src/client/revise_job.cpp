@@ -6,6 +6,7 @@
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/code.hpp"
 #include "jobman/client/set_wishes.hpp"
+#include "jobman/core/late_names.hpp"
 #include "jobman/core/spec_json.hpp"
 
 namespace jobman::client {
@@ -48,8 +49,9 @@ base::Status CheckSlice(const core::Job& job, const core::JobSpec& spec,
 
 /// Names, by which slices, logs and labels are found.
 void KeepNames(const core::Job& job, core::JobSpec& spec) {
+  if (!spec.worker_num.empty())
+    core::NumberJob(spec, job.spec.name.substr(job.spec.name.rfind('_') + 1));
   spec.name = job.spec.name;
-  spec.worker_num = job.spec.worker_num;
   spec.tpu.name = job.spec.tpu.name;
 }
 

@@ -315,7 +315,6 @@ constexpr Form kForms[] = {
     {.path = "tpu.existing", .text = &CheckNode},
     {.path = "tpu.labels", .text = &CheckLabelValue, .member = &CheckSliceLabelName},
     {.path = "tpu.metadata", .member = &CheckMetadataName},
-    {.path = "tpu.name", .text = &CheckSliceName},
     {.path = "tpu.network", .text = &CheckNetwork},
     {.path = "tpu.project", .text = &CheckProject},
     {.path = "tpu.reservation", .text = &CheckReservation},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/check.hpp"
+#include "config/merge.hpp"
 #include "config/names.hpp"
 #include "config/yaml_reader.hpp"
 #include "jobman/base/shell.hpp"
@@ -88,7 +89,10 @@ bool IsNullText(std::string_view text) {
 class Interpolator {
  public:
   Interpolator(Value& root, const EnvLookup& env, Diagnostics& out)
-      : root_(root), env_(env), out_(out) {}
+      : root_(root), env_(env), out_(out) {
+    const Value* const number = FindAt(root, {"job", "worker_num"});
+    numbered_later_ = number != nullptr && number->is_scalar() && number->text == kFreeNumber;
+  }
 
   void Resolve(Value& value, const Path& path) {
     if (value.is_scalar()) return ResolveScalar(value, path);
@@ -320,7 +324,7 @@ class Interpolator {
     }
     for (std::string& part : SplitPath(rest)) path.push_back(std::move(part));
     const std::string key = JoinPath(path);
-    if (core::IsLateName(key) && RunsOnHosts(site.path)) return Text("${" + key + "}", site.pos);
+    if (IsLate(key) && RunsOnHosts(site.path)) return Text("${" + key + "}", site.pos);
     Value* found = Walk(path);
     if (found != nullptr && found->kind == Value::Kind::kBroken) return BrokenValue();
     if (found != nullptr) return CopyOf(*found, path);
@@ -329,6 +333,10 @@ class Interpolator {
       return Value{};
     }
     return Broken(site, name, "${" + name + "} is not a key of this file", HintFor(name, path));
+  }
+
+  bool IsLate(std::string_view key) const {
+    return core::IsLateName(key) || (numbered_later_ && core::IsNumberedName(key));
   }
 
   /// "." is the map or list around the value, each further dot one level up.
@@ -376,6 +384,8 @@ class Interpolator {
   }
 
   std::string HintFor(const std::string& name, const Path& path) const {
+    if (core::IsLateName(JoinPath(path)))
+      return "it is known on the hosts only: in the command, setup steps and variables of these";
     Path parent = path;
     parent.pop_back();
     const Value* around = FindAt(root_, parent);
@@ -398,6 +408,7 @@ class Interpolator {
   std::vector<std::string> busy_ = {};
   std::size_t produced_ = 0;
   int nesting_ = 0;
+  bool numbered_later_ = false;
 };
 
 }  // namespace

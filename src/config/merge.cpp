@@ -132,7 +132,9 @@ void AddSuffix(Value& root) {
   const auto append = [&](const char* section, const char* key, const std::string& text) {
     Value* const map = root.Find(section);
     Value* const name = map == nullptr || !map->is_map() ? nullptr : map->Find(key);
-    if (name != nullptr && name->is_scalar()) name->text += text;
+    // A name made of job.name has the suffix already.
+    if (name != nullptr && name->is_scalar() && !base::Contains(name->text, "job.name}"))
+      name->text += text;
   };
   append("job", "name", "_" + suffix->text);
   append("tpu", "name", "-" + SliceSuffix(suffix->text));

@@ -62,17 +62,12 @@ base::Status Check(std::string_view text, const Rule& rule) {
   return base::Ok();
 }
 
-base::Status WithProposal(base::Status status, std::string_view text) {
-  if (!status.ok()) status.error().hint = "for example: " + MakeValidName(text);
-  return status;
-}
-
 }  // namespace
 
 base::Status CheckSliceName(std::string_view name) {
   const Rule rule{
       .signs = "-", .allowed = "lower-case letters, digits and -", .longest = kLongestName};
-  return WithProposal(Check(name, rule), name);
+  return Check(name, rule);
 }
 
 base::Status CheckJobName(std::string_view name) {

@@ -9,7 +9,7 @@
 namespace jobman::config {
 
 /// tpu.name: the prefix of node names, which follow RFC 1035. The limit of 40 characters leaves
-/// room for what jobman appends ("-000042-a1"). The hint proposes a valid name.
+/// room for what jobman appends ("-000042-a1").
 base::Status CheckSliceName(std::string_view name);
 /// job.name: any text on one line, at most 100 bytes. Slice names and labels are derived from it.
 base::Status CheckJobName(std::string_view name);

@@ -126,6 +126,17 @@ void ResolveScript(Reader& reader, core::TpuSpec& tpu) {
   }
 }
 
+/// tpu.name is a prefix, and each attempt's slice has a name of its own: what cannot begin one is
+/// made fit.
+void ResolveSliceName(Reader& reader, core::TpuSpec& tpu) {
+  if (tpu.name.empty()) return;
+  const base::Status checked = CheckSliceName(tpu.name);
+  if (checked.ok()) return;
+  tpu.name = MakeValidName(tpu.name);
+  reader.Warn("tpu.name", "tpu.name: " + checked.error().message,
+              "names of slices will begin with " + tpu.name);
+}
+
 /// What only a request says has no meaning for a node that is there.
 void ResolveExisting(Reader& reader, const core::TpuSpec& tpu) {
   if (tpu.existing.empty()) return;
@@ -148,6 +159,7 @@ void ResolveExisting(Reader& reader, const core::TpuSpec& tpu) {
 }  // namespace
 
 void ResolveTpu(Reader& reader, core::JobSpec& spec) {
+  ResolveSliceName(reader, spec.tpu);
   ResolveVersion(reader, spec.tpu);
   ResolveProject(reader, spec.cloud, spec.tpu);
   ResolvePricing(reader, spec.tpu);

@@ -114,7 +114,9 @@ constexpr KeyRow kRows[] = {
         "Name of a node of the zone to run on, instead of a slice of the job's own. It gets this "
         "machine's SSH key, and is never deleted or stopped; when it is lost, the job fails."),
     Key("tpu.name", T::kText, "job.name",
-        "Prefix of slice names: lower-case letters, digits and -, at most 40."),
+        "Prefix of slice names: lower-case letters, digits and -, at most 40. What is not fit is "
+        "made "
+        "so, with a warning."),
     Required("tpu.zone", T::kText, "us-central2-b",
              "Zone, such as us-central2-b. A list of candidates is not supported yet."),
     Key("tpu.version", T::kText, "by generation", "Runtime version (software image)."),

@@ -27,6 +27,35 @@ constexpr std::array kLateNames = {
              }},
 };
 
+/// Calls `change` with each text of the spec that runs on the hosts.
+template <typename Change>
+void ChangeHostTexts(JobSpec& spec, Change change) {
+  change(spec.command.cmd);
+  change(spec.command.workdir);
+  for (auto& [name, value] : spec.command.env) change(value);
+  for (auto& [name, value] : spec.environment) change(value);
+  for (std::string& one : spec.docker.env_vars) change(one);
+  for (std::string& one : spec.docker.flags) change(one);
+  for (std::string& one : spec.docker.mount_dirs) change(one);
+  change(spec.docker.workdir);
+  for (Identity& identity : spec.ssh.identities) change(identity.config_entry);
+  change(spec.nfs.path);
+  change(spec.gcsfuse.mount_path);
+  change(spec.gcsfuse.cache.dir);
+  change(spec.gcsfuse.cache.prefix);
+  for (BucketMount& mount : spec.gcsfuse.extra_mounts) {
+    change(mount.mount_path);
+    change(mount.cache.dir);
+    change(mount.cache.prefix);
+  }
+  for (SetupStep& step : spec.setup) change(step.run);
+}
+
+void Bind(std::string& text, std::string_view key, const std::string& value) {
+  const std::string written = "${" + std::string(key) + "}";
+  if (base::Contains(text, written)) text = base::ReplaceAll(text, written, value);
+}
+
 }  // namespace
 
 bool IsLateName(std::string_view key) {
@@ -34,35 +63,25 @@ bool IsLateName(std::string_view key) {
                      [&](const LateName& one) { return one.key == key; });
 }
 
+bool IsNumberedName(std::string_view key) {
+  return key == "job.name" || key == "job.worker_num";
+}
+
+void NumberJob(JobSpec& spec, const std::string& number) {
+  spec.name += "_" + number;
+  if (!spec.tpu.name.empty()) spec.tpu.name += "-" + number;
+  spec.worker_num.clear();
+  ChangeHostTexts(spec, [&](std::string& text) {
+    Bind(text, "job.name", spec.name);
+    Bind(text, "job.worker_num", number);
+  });
+}
+
 JobSpec BindLateNames(const Job& job, const std::string& job_dir) {
-  const auto bind = [&](std::string& text) {
-    for (const LateName& one : kLateNames) {
-      const std::string written = "${" + std::string(one.key) + "}";
-      if (base::Contains(text, written)) {
-        text = base::ReplaceAll(text, written, one.value(job, job_dir));
-      }
-    }
-  };
   JobSpec spec = job.spec;
-  bind(spec.command.cmd);
-  bind(spec.command.workdir);
-  for (auto& [name, value] : spec.command.env) bind(value);
-  for (auto& [name, value] : spec.environment) bind(value);
-  for (std::string& one : spec.docker.env_vars) bind(one);
-  for (std::string& one : spec.docker.flags) bind(one);
-  for (std::string& one : spec.docker.mount_dirs) bind(one);
-  bind(spec.docker.workdir);
-  for (Identity& identity : spec.ssh.identities) bind(identity.config_entry);
-  bind(spec.nfs.path);
-  bind(spec.gcsfuse.mount_path);
-  bind(spec.gcsfuse.cache.dir);
-  bind(spec.gcsfuse.cache.prefix);
-  for (BucketMount& mount : spec.gcsfuse.extra_mounts) {
-    bind(mount.mount_path);
-    bind(mount.cache.dir);
-    bind(mount.cache.prefix);
-  }
-  for (SetupStep& step : spec.setup) bind(step.run);
+  ChangeHostTexts(spec, [&](std::string& text) {
+    for (const LateName& one : kLateNames) Bind(text, one.key, one.value(job, job_dir));
+  });
   return spec;
 }
 

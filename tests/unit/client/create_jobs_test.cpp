@@ -8,6 +8,7 @@
 
 #include "jobman/base/env.hpp"
 #include "jobman/client/local_cloud.hpp"
+#include "jobman/client/revise_job.hpp"
 #include "tests/unit/client/client_world.hpp"
 #include "tests/unit/client/nudge_listener.hpp"
 #include "tests/unit/client/sim_folder.hpp"
@@ -73,13 +74,30 @@ TEST_F(CreateJobsTest, AFreeNumberBecomesTheSuffixOfTheNames) {
   config::Loaded file = File();
   file.spec.worker_num = "auto";
   file.spec.tpu.name = "slice";
+  file.spec.command.cmd = "train --out ${job.name} --seed ${job.worker_num} --on ${tpu.name}";
   ASSERT_TRUE(Await(CreateJobs(Context(), {{File("train_2")}})).ok());
   const auto jobs = Await(CreateJobs(Context(), {{file}, {file}}));
   ASSERT_TRUE(jobs.ok()) << jobs.error().ToString();
   EXPECT_EQ(jobs->at(0).name, "train_1");
   EXPECT_EQ(jobs->at(0).spec.name, "train_1");
   EXPECT_EQ(jobs->at(0).spec.tpu.name, "slice-1");
+  EXPECT_EQ(jobs->at(0).spec.command.cmd, "train --out train_1 --seed 1 --on ${tpu.name}");
   EXPECT_EQ(jobs->at(1).name, "train_3");
+}
+
+TEST_F(CreateJobsTest, AFileWithAFreeNumberKeepsTheNumberOfTheJobItRevises) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  config::Loaded file = File();
+  file.spec.worker_num = "auto";
+  ASSERT_TRUE(Await(CreateJobs(Context(), {{file}, {file}})).ok());
+  file.spec.command.cmd = "train --out ${job.name} --seed ${job.worker_num}";
+  const auto revised =
+      Await(ReviseJob(Context(), {.job = {2}, .loaded = file, .wish = core::Wish::kRun}));
+  ASSERT_TRUE(revised.ok()) << revised.error().ToString();
+  const core::Job job = *store_.Get({2});
+  const core::JobSpec& spec = job.revised ? *job.revised : job.spec;
+  EXPECT_EQ(spec.name, "train_2");
+  EXPECT_EQ(spec.command.cmd, "train --out train_2 --seed 2");
 }
 
 TEST_F(CreateJobsTest, ASecondJobOfANameIsANote) {

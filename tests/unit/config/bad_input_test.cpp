@@ -343,18 +343,6 @@ job.yaml: tpu.project is missing, and nothing else names a project
   3 | job: {name: "a\nb"}
     |             ^
 )"},
-    {"BadSliceName", WithTpu("  name: test_run\n"),
-     R"(job.yaml:6:9: tpu.name: "test_run" contains '_'; only lower-case letters, digits and - are allowed
-  6 |   name: test_run
-    |         ^
-  for example: test-run
-)"},
-    {"SliceNameEndsWithDash", WithTpu("  name: test-\n"),
-     R"(job.yaml:6:9: tpu.name: "test-" ends with '-'
-  6 |   name: test-
-    |         ^
-  for example: test
-)"},
     {"BadLabelKey", WithTpu("  labels: {Team: a}\n"),
      R"(job.yaml:6:12: tpu.labels: "Team" contains 'T'; only lower-case letters, digits, - and _ are allowed
   6 |   labels: {Team: a}

@@ -155,6 +155,30 @@ TEST(Forms, AWorkerNumberIsASuffixOfTheNames) {
   EXPECT_EQ(load("null").name, "a b");
   EXPECT_EQ(load("auto").name, "a b") << "known when the job is stored";
   EXPECT_EQ(load("auto").worker_num, "auto");
+  EXPECT_EQ(load("auto", "echo ${job.name} ${job.worker_num}").command.cmd,
+            "echo ${job.name} ${job.worker_num}");
+}
+
+TEST(Forms, ASliceNameIsMadeToFit) {
+  const auto load = [](const std::string& name, const std::string& job = "My Exp") {
+    const auto result =
+        Load(RequestOf("job: {name: " + job + ", worker_num: 3}\n" +
+                       "tpu: {accelerator: v4-8, zone: us-central2-b, project: p, name: '" + name +
+                       "'}\ncommand: {cmd: echo}\n"));
+    EXPECT_TRUE(result.loaded) << name;
+    return *result.loaded;
+  };
+  EXPECT_EQ(load("${job.name}").spec.tpu.name, "my-exp-3") << "the suffix comes once";
+  EXPECT_EQ(load("${job.name}", "exp").spec.tpu.name, "exp-3");
+  EXPECT_EQ(load("My_Exp").spec.tpu.name, "my-exp-3");
+  EXPECT_EQ(load("24h").spec.tpu.name, "job-24h-3");
+  const config::Loaded loaded = load("my_exp");
+  ASSERT_EQ(loaded.warnings.size(), 1u);
+  EXPECT_EQ(
+      loaded.warnings[0].message,
+      "tpu.name: \"my_exp-3\" contains '_'; only lower-case letters, digits and - are allowed");
+  EXPECT_EQ(loaded.warnings[0].hint, "names of slices will begin with my-exp-3");
+  EXPECT_TRUE(load("my-exp").warnings.empty());
 }
 
 TEST(Forms, WarnsOfASecretFromTheEnvironment) {

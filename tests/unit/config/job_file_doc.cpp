@@ -50,7 +50,7 @@ Any value may contain interpolations as in OmegaConf:
 | `${oc.env:HOME}`, `${env:HOME}` | an environment variable of this machine; an error if it is not set |
 | `${oc.env:STEPS,100}` | the same with a default |
 | `${oc.select:tpu.name,x}` | a key, or a default if there is none |
-| `${tpu.name}` | in the command, in setup steps and environment variables: the name of the slice that the attempt has |
+| `${tpu.name}` | in the command, in setup steps and environment variables: the name of the slice that the attempt has; elsewhere the key |
 | `${job.id}`, `${job.user}`, `${job.dir}`, `${tpu.num_workers}` | there too: the job's number in six digits, who created it, its folder on your machine, how many hosts the slice has |
 | `\${HOME}` | `${HOME}` itself, for the shell on the hosts; `$HOME` needs no backslash |
 
