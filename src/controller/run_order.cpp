@@ -46,8 +46,10 @@ bool RunsOnAllAtOnce(const core::JobSpec& spec, const core::StageId& stage) {
 std::string FolderOf(const core::JobSpec& spec, const core::StageId& stage) {
   if (core::BuiltInOf(spec, stage)) return {};
   if (core::IsCommand(stage) && spec.command.cmd.empty()) return {};
-  if (core::IsCommand(stage) && !spec.command.workdir.empty()) return spec.command.workdir;
-  return spec.code.path;
+  // Of a command in a container it is a folder there, which the host need not have.
+  const bool inside = spec.env_type == core::EnvType::kDocker;
+  const bool named = core::IsCommand(stage) && !inside && !spec.command.workdir.empty();
+  return named ? spec.command.workdir : spec.code.path;
 }
 
 core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step) {

@@ -25,6 +25,16 @@ std::string MountWord(std::string_view mount) {
   return HomeWord(from) + ":" + HomeWord(to);
 }
 
+/// Where the command starts in the container, as a word of sh; empty: where the image says. A
+/// relative path of command.workdir begins in the home folder, as it does without a container.
+std::string WorkdirWord(const core::JobSpec& spec) {
+  if (!spec.docker.workdir.empty()) return HomeWord(spec.docker.workdir);
+  const std::string& own = spec.command.workdir;
+  if (own.empty()) return spec.code.path.empty() ? "" : HomeWord(spec.code.path);
+  const bool whole = own.starts_with('/') || own == "~" || own.starts_with("~/");
+  return HomeWord(whole ? own : "~/" + own);
+}
+
 /// Whether the tools that start the container would heed it too.
 bool ConcernsTools(const std::string& name) {
   return name == "PATH" || name == "HOME" || name.starts_with("LD_");
@@ -73,8 +83,7 @@ std::string InContainer(const core::JobSpec& spec) {
                      base::ShellQuote(spec.command.cmd) + FlagWords(docker);
   for (const std::string& mount : docker.mount_dirs) call += " -v " + MountWord(mount);
   if (!spec.code.empty()) call += " -v " + MountWord(spec.code.path);
-  const std::string& workdir = docker.workdir.empty() ? spec.code.path : docker.workdir;
-  if (!workdir.empty()) call += " -w " + HomeWord(workdir);
+  if (const std::string workdir = WorkdirWord(spec); !workdir.empty()) call += " -w " + workdir;
   return std::string(SetupText("common")) + std::string(SetupText("docker")) + DockerCalls(docker) +
          call + VariableWords(spec) + "\n";
 }

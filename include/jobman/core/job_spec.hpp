@@ -197,7 +197,7 @@ struct OnNotice {
 struct CommandSpec {
   std::string cmd = {};  ///< empty: the job holds its slice until it is cancelled
   HostSet workers = {};
-  std::string workdir = {};  ///< on the host; empty: the home folder
+  std::string workdir = {};  ///< empty: the home folder; with docker, one in the container
   std::map<std::string, std::string> env = {};
   std::vector<SecretRef> secrets = {};
   Duration grace = std::chrono::seconds{30};  ///< between TERM and KILL

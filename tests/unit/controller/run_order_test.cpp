@@ -123,6 +123,19 @@ TEST_F(RunOrderTest, TheCommandAndTheUsersStepsStartInTheFolderOfTheCode) {
   EXPECT_EQ(Order()->workdir, "") << "a job that holds its slice";
 }
 
+TEST_F(RunOrderTest, AFolderInTheContainerNeedNotBeOnTheHost) {
+  job_.spec.env_type = core::EnvType::kDocker;
+  job_.spec.docker.image = "busybox";
+  job_.spec.command.cmd = "pwd";
+  job_.spec.command.workdir = "/only/in/${tpu.name}";
+  EXPECT_EQ(Order()->workdir, "");
+  EXPECT_THAT(Order()->script, testing::HasSubstr(" -w /only/in/train-000001-a1"));
+  job_.spec.code.path = "~/proj";
+  EXPECT_EQ(Order()->workdir, "~/proj");
+  job_.spec.env_type = core::EnvType::kVenv;
+  EXPECT_EQ(Order()->workdir, "/only/in/train-000001-a1") << "without a container, the host's";
+}
+
 TEST_F(RunOrderTest, NoHostIsAskedForASetupThatTheUserVouchesFor) {
   ASSERT_THAT(Order()->setup, testing::Not(IsEmpty()));
   job_.slice->setup_done = core::SetupDone{.generation = 2, .vouched = true};

@@ -101,6 +101,13 @@ TEST_P(DockerRunTest, FoldersAreMounted) {
   EXPECT_TRUE(std::filesystem::exists(host.home() / ".jobman/checkpoints/s1.j000001/saved"));
 }
 
+TEST_P(DockerRunTest, TheFolderOfTheCommandIsOneInTheContainer) {
+  spec.command.workdir = "/only/in/the/container";
+  EXPECT_EQ(host.Run(Attempt(1, "pwd")).out, "/only/in/the/container\n");
+  spec.command.workdir = "~/here";
+  EXPECT_EQ(host.Run(Attempt(2, "pwd")).out, (host.home() / "here").string() + "\n");
+}
+
 TEST_P(DockerRunTest, FlagsCannotTakeTheContainerAway) {
   spec.docker.flags.emplace_back("-d -it --name mine --restart always");
   EXPECT_EQ(host.Run(Attempt(1, "echo here")).out, "here\n");

@@ -199,6 +199,10 @@ TEST(SetupCode, AContainerHasTheFolderAndStartsThere) {
   spec.code.path = "~/proj";
   const std::string folder = "\"$jb_home\"/" + base::ShellQuote("proj");
   EXPECT_THAT(CommandScript(spec), HasSubstr(" -v " + folder + ":" + folder + " -w " + folder));
+  spec.command.workdir = "proj/src";
+  EXPECT_THAT(CommandScript(spec), HasSubstr(" -w \"$jb_home\"/proj/src"));
+  spec.command.workdir = "/opt/app";
+  EXPECT_THAT(CommandScript(spec), HasSubstr(" -w /opt/app"));
   spec.docker.workdir = "/w";
   EXPECT_THAT(CommandScript(spec), HasSubstr(" -w " + base::ShellQuote("/w")));
 }
