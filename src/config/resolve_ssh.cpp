@@ -4,7 +4,9 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "config/names.hpp"
 #include "config/resolve.hpp"
@@ -90,18 +92,30 @@ void CheckPresent(Reader& reader, const std::string& key, const std::string& fil
   reader.Warn(key, message, hint);
 }
 
+/// What the files of ~/.ssh on the hosts will be, by name: "private" or "public", and the path
+/// here.
+using KeyFiles = std::map<std::string, std::pair<std::string_view, std::string>>;
+
+/// Two files of one name would replace each other there.
+void CheckName(Reader& reader, const std::string& path, KeyFiles& files, std::string_view kind,
+               const std::string& file) {
+  const std::string name = base::Path(file).filename();
+  if (name.empty()) return;
+  const std::pair here{kind, file};
+  const auto [same, fresh] = files.emplace(name, here);
+  if (fresh || same->second == here) return;
+  reader.Complain(path, path + ": another key of ssh.identities has the file name " + name + " too",
+                  "rename one: both would be ~/.ssh/" + name + " on the hosts");
+}
+
 void ResolveIdentities(Reader& reader, core::SshSpec& ssh) {
   AddOldIdentity(reader, ssh);
-  std::map<std::string, std::string> files;  // by the name that they get
+  KeyFiles files;
   for (std::size_t i = 0; i < ssh.identities.size(); ++i) {
     core::Identity& identity = ssh.identities[i];
     const std::string path = "ssh.identities[" + std::to_string(i) + "]";
-    const std::string name = base::Path(identity.private_key).filename();
-    const auto [same, fresh] = files.emplace(name, identity.private_key);
-    if (!name.empty() && !fresh && same->second != identity.private_key) {
-      reader.Complain(path, path + ": another identity has the file name " + name + " too",
-                      "rename one: both would be ~/.ssh/" + name + " on the hosts");
-    }
+    CheckName(reader, path, files, "private", identity.private_key);
+    CheckName(reader, path, files, "public", identity.public_key);
     if (identity.authorize && identity.public_key.empty()) {
       const bool old = reader.Has("ssh.tpu_private_key") && i + 1 == ssh.identities.size();
       const std::string key = old ? "ssh.tpu_public_key" : path + ".public_key";

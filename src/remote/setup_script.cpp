@@ -40,6 +40,10 @@ std::string VariableOf(std::size_t identity) {
   return "JOBMAN_IDENTITY_" + std::to_string(identity);
 }
 
+std::string FileName(const std::string& path) {
+  return std::filesystem::path(path).filename();
+}
+
 /// On the script's own first line, so that the shell counts its lines as the job file does.
 constexpr std::string_view kStrict =
     "set -e; if (set -o pipefail) 2>/dev/null; then set -o pipefail; fi; ";
@@ -62,8 +66,9 @@ std::string IdentityCalls(const core::SshSpec& ssh) {
   std::string calls, entries;
   for (std::size_t i = 0; i < ssh.identities.size(); ++i) {
     const core::Identity& identity = ssh.identities[i];
-    const std::string name = std::filesystem::path(identity.private_key).filename();
-    calls += ShellCall("jb_identity", {std::to_string(i), name, identity.authorize ? "yes" : "no"});
+    calls += ShellCall("jb_identity",
+                       {std::to_string(i), FileName(identity.private_key),
+                        FileName(identity.public_key), identity.authorize ? "yes" : "no"});
     entries += identity.config_entry;
     if (!entries.empty() && !entries.ends_with('\n')) entries += '\n';
   }

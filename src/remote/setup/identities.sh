@@ -23,15 +23,16 @@ jb_put() {
   jb_cannot write "$1"
 }
 
-# jb_identity NUMBER NAME yes|no: installs the key; with yes, it may log in here too.
+# jb_identity NUMBER NAME PUBLIC yes|no: installs the key and its public half, each under its own name
+# ("": it has none); with yes, it may log in here too.
 jb_identity() {
   umask 077
   mkdir -p "$HOME/.ssh" || jb_cannot create "$HOME/.ssh"
   eval "jb_private=\$JOBMAN_IDENTITY_$1 jb_public=\${JOBMAN_IDENTITY_$1_PUBLIC:-}"
   [ -n "$jb_private" ] || jb_fail "the key $2 did not arrive"
   jb_put "$HOME/.ssh/$2" 600 "$jb_private"
-  [ -z "$jb_public" ] || jb_put "$HOME/.ssh/$2.pub" 644 "$jb_public"
-  if [ "$3" = yes ] && ! grep -qxF -e "$jb_public" "$HOME/.ssh/authorized_keys" 2>/dev/null; then
+  [ -z "$jb_public" ] || jb_put "$HOME/.ssh/$3" 644 "$jb_public"
+  if [ "$4" = yes ] && ! grep -qxF -e "$jb_public" "$HOME/.ssh/authorized_keys" 2>/dev/null; then
     jb_keys=''
     [ ! -e "$HOME/.ssh/authorized_keys" ] || jb_keys=$(cat "$HOME/.ssh/authorized_keys") ||
       jb_fail 'cannot read ~/.ssh/authorized_keys'

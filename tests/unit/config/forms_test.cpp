@@ -125,6 +125,10 @@ TEST(Forms, NothingOfTheHostsIsReplacedOrOpened) {
     EXPECT_THAT(complaint("ssh: {identities: [{private_key: /x/" + name + "}]}\n"),
                 HasSubstr("would replace another file of ~/.ssh"))
         << name;
+    EXPECT_THAT(
+        complaint("ssh: {identities: [{private_key: /x/k, public_key: /y/" + name + "}]}\n"),
+        HasSubstr("would replace another file of ~/.ssh"))
+        << name;
   }
   EXPECT_THAT(complaint("ssh: {identities: [{private_key: /x/k, config_entry: \"Host a\\n# jobman: "
                         "end\"}]}\n"),

@@ -189,7 +189,13 @@ TEST(PublishedFiles, OneKeyMayServeTwoHosts) {
   EXPECT_EQ(spec.ssh.identities.size(), 2U);
   EXPECT_THAT(testing::ProblemsOf(SmallJob(
                   "ssh: {identities: [{private_key: /a/id_rsa}, {private_key: /b/id_rsa}]}\n")),
-              ::testing::HasSubstr("another identity has the file name id_rsa too"));
+              ::testing::HasSubstr("another key of ssh.identities has the file name id_rsa too"));
+  for (const char* const name : {"/b/id_rsa", "/a/id_rsa"}) {
+    EXPECT_THAT(testing::ProblemsOf(SmallJob("ssh: {identities: [{private_key: /a/id_rsa, "
+                                             "public_key: " +
+                                             std::string(name) + "}]}\n")),
+                ::testing::HasSubstr("rename one: both would be ~/.ssh/id_rsa on the hosts"));
+  }
 }
 
 TEST(PublishedFiles, AStartupScriptMayBeOneLineOrNone) {

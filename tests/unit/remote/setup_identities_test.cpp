@@ -59,6 +59,27 @@ TEST_P(IdentitiesTest, AreInstalledForTheirOwnerAlone) {
   EXPECT_THAT(Slurp(host.RunDir("i1") / "command"), Not(HasSubstr("SECRET")));
 }
 
+TEST_P(IdentitiesTest, APublicKeyKeepsItsOwnName) {
+  spec_.ssh.identities[0].public_key = "/home/ada/keys/it's other.pub";
+  const Ended step = Step();
+  EXPECT_THAT(step.err, HasSubstr("exited 0")) << step.out;
+  EXPECT_EQ(InSsh("it's other.pub"), "ssh-ed25519 AAAA ada@laptop\n");
+  EXPECT_EQ(ModeOf("it's other.pub"), 0644U);
+  EXPECT_FALSE(std::filesystem::exists(host.home() / ".ssh/pod key.pub"));
+  EXPECT_EQ(InSsh("authorized_keys"), "ssh-ed25519 AAAA ada@laptop\n");
+}
+
+TEST_P(IdentitiesTest, AKeyWithoutAPublicHalfComesAlone) {
+  spec_.ssh.identities[0].public_key = "";
+  spec_.ssh.identities[0].authorize = false;
+  secrets_.erase("JOBMAN_IDENTITY_0_PUBLIC");
+  const Ended step = Step();
+  EXPECT_THAT(step.err, HasSubstr("exited 0")) << step.out;
+  EXPECT_EQ(ModeOf("pod key"), 0600U);
+  EXPECT_FALSE(std::filesystem::exists(host.home() / ".ssh/pod key.pub"));
+  EXPECT_FALSE(std::filesystem::exists(host.home() / ".ssh/authorized_keys"));
+}
+
 TEST_P(IdentitiesInEveryShell, KeepWhatIsThere) {
   std::filesystem::create_directory(host.home() / ".ssh");
   std::ofstream(host.home() / ".ssh/config") << "Host own\n  User me\n";
