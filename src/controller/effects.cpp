@@ -1,7 +1,9 @@
 #include "controller/effects.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "controller/run_order.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/job_folder.hpp"
@@ -59,13 +61,16 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
     base::Log(base::LogLevel::kError, "loop", "job {}: {}", core::FormatJobId(job.id),
               taken.error().ToString());
   }
+  StageHooks hooks = HooksFor(job.id);
+  KeyDigest keys = DigestKeys(job.spec, hooks.secret);
   runner = std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
                                                       .ports = ports_,
                                                       .options = options_,
                                                       .access = access_,
                                                       .job = std::make_shared<const Job>(job),
-                                                      .hooks = HooksFor(job.id),
-                                                      .transfers = transfers_});
+                                                      .hooks = std::move(hooks),
+                                                      .transfers = transfers_,
+                                                      .keys = std::move(keys)});
   return runner.get();
 }
 

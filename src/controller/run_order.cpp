@@ -52,13 +52,18 @@ std::string FolderOf(const core::JobSpec& spec, const core::StageId& stage) {
   return named ? spec.command.workdir : spec.code.path;
 }
 
-core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step) {
+bool InstallsKeys(const core::JobSpec& spec, const core::StageId& stage) {
+  return core::BuiltInOf(spec, stage) == core::BuiltIn::kIdentities;
+}
+
+core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step, const KeyDigest& keys) {
   std::string content = remote::SetupScript(job.spec, step);
   if (!job.spec.array.value.empty()) content += '\0' + job.spec.array.value;
   for (const auto& [name, value] : job.spec.matrix) content += '\0' + name + '=' + value;
   for (const auto& [name, value] : job.spec.environment) content += '\0' + name + '=' + value;
   if (const std::string folder = FolderOf(job.spec, step); !folder.empty())
     content += '\0' + folder;
+  if (keys && InstallsKeys(job.spec, step)) content += '\0' + *keys;
   if (RunsOnAllAtOnce(job.spec, step)) content += '\0' + std::to_string(job.attempt);
   return {.step = step.index,
           .content = base::Sha256Hex(content).substr(0, 12),
@@ -67,28 +72,43 @@ core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step) {
 }
 
 /// The setup runs that the stage needs on this host: those of the steps before it that had to
-/// succeed.
-std::vector<std::string> SetupRuns(const core::Job& job, const core::JobOnHost& on, int host) {
+/// succeed. While a key cannot be read here, the hosts keep those that they have.
+std::vector<std::string> SetupRuns(const core::Job& job, const core::JobOnHost& on, int host,
+                                   const KeyDigest& keys) {
   const auto* const setup = std::get_if<core::SetupStage>(&job.stage->id);
   const int steps = setup == nullptr ? core::CountSteps(job.spec) : setup->index;
   std::vector<std::string> ids;
   for (int i = 0; i < steps; ++i) {
     const core::SetupStage id{i};
     const core::SetupStep& step = *core::StepOf(job.spec, id);
+    const bool known = keys || !InstallsKeys(job.spec, id);
     const bool needed =
-        step.required && step.hosts.Contains(host) && !RunsOnAllAtOnce(job.spec, id);
-    if (needed) ids.push_back(core::FormatRunId({.on = on, .what = SetupRunOf(job, id)}));
+        known && step.required && step.hosts.Contains(host) && !RunsOnAllAtOnce(job.spec, id);
+    if (needed) ids.push_back(core::FormatRunId({.on = on, .what = SetupRunOf(job, id, keys)}));
   }
   return ids;
 }
 
 }  // namespace
 
-core::RunId RunOn(const core::Job& job, const std::string& store_id, int host) {
+KeyDigest DigestKeys(const core::JobSpec& spec, const SecretReader& secret) {
+  std::string content;
+  for (int step = 0; step < core::CountSteps(spec); ++step) {
+    for (const remote::StageFile& file : remote::FilesOf(spec, core::SetupStage{step})) {
+      const auto key = secret({.name = file.variable, .file = file.file});
+      if (!key) return {};
+      content += file.variable + '=' + base::Sha256Hex(*key) + '\0';
+    }
+  }
+  return base::Sha256Hex(content);
+}
+
+core::RunId RunOn(const core::Job& job, const std::string& store_id, int host,
+                  const KeyDigest& keys) {
   core::RunId run{.on = core::OnHost(store_id, job, host),
                   .what = core::CommandRun{.attempt = job.attempt}};
   const auto* const step = std::get_if<core::SetupStage>(&job.stage->id);
-  if (step != nullptr) run.what = SetupRunOf(job, *step);
+  if (step != nullptr) run.what = SetupRunOf(job, *step, keys);
   return run;
 }
 
@@ -106,7 +126,7 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const Or
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
   const core::CommandSpec& spec = bound.command;
   remote::RunOrder order;
-  const core::RunId run = RunOn(job, here.store_id, host);
+  const core::RunId run = RunOn(job, here.store_id, host, here.keys);
   order.run_id = core::FormatRunId(run);
   if (job.attempt > 1) order.replaces = CommandRunOn(job, here.store_id, host);
   order.grace = spec.grace;
@@ -132,7 +152,7 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const Or
     order.secrets[remote::kPeersKey] = *key;
   }
   const auto& done = job.slice->setup_done;
-  if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host);
+  if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host, here.keys);
   if (built_in == core::BuiltIn::kChecks) {  // in the environment of the command
     for (const auto& [name, value] : spec.env) order.env[name] = value;
   }

@@ -8,9 +8,19 @@
 
 namespace jobman::controller {
 
+/// A secret's value; nothing when it is not known.
+using SecretReader = std::function<std::optional<std::string>(const core::SecretRef&)>;
+
+/// A digest of the files that go to the hosts with ssh.identities, as they are on this machine now.
+/// Nothing while one of them cannot be read.
+using KeyDigest = std::optional<std::string>;
+KeyDigest DigestKeys(const core::JobSpec& spec, const SecretReader& secret);
+
 /// The run of the job's current stage on host number `host`. A setup step keeps its id in later
-/// attempts, so that it runs again only after a reboot: see remote::RenewCall.
-core::RunId RunOn(const core::Job& job, const std::string& store_id, int host);
+/// attempts, so that it runs again only after a reboot (see remote::RenewCall), or if `keys` are
+/// others.
+core::RunId RunOn(const core::Job& job, const std::string& store_id, int host,
+                  const KeyDigest& keys);
 /// The run id of the command in this attempt; also used to find runs of earlier attempts.
 std::string CommandRunOn(const core::Job& job, const std::string& store_id, int host);
 
@@ -21,7 +31,8 @@ std::string CodeFileOf(const core::Job& job, const std::string& store_id, int ho
 struct OrderSources {
   std::string store_id = {};
   std::string job_dir = {};  ///< the job's folder here
-  std::function<std::optional<std::string>(const core::SecretRef&)> secret = {};
+  SecretReader secret = {};
+  KeyDigest keys = {};
 };
 /// What to run there. kFailedPrecondition when a secret has no value.
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controller/host_access.hpp"
+#include "controller/run_order.hpp"
 #include "jobman/base/waiters.hpp"
 
 namespace jobman::controller {
@@ -22,8 +23,7 @@ struct StageHooks {
   std::function<bool()> cloud_answers;
   /// Whether the slice was usable when it was last seen.
   std::function<bool()> slice_ready;
-  /// A secret's value; nothing when it is not known.
-  std::function<std::optional<std::string>(const core::SecretRef&)> secret;
+  SecretReader secret;
 };
 
 /// What the parts of a StageRunner share.
@@ -36,6 +36,7 @@ struct StageContext {
   std::shared_ptr<const core::Job> job;
   StageHooks hooks;
   std::shared_ptr<base::Gate> transfers;  ///< of all stages: files that are being sent to hosts
+  KeyDigest keys = {};                    ///< as of the stage's start: its runs keep their ids
 
   bool IsCommand() const { return core::IsCommand(job->stage->id); }
   core::TimePoint Now() const { return ports.clock->Now(); }

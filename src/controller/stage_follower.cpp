@@ -122,7 +122,8 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
     auto order = OrderFor(job, host.number,
                           {.store_id = options.policy.store_id,
                            .job_dir = options.paths.JobDir(job.id.value).string(),
-                           .secret = context_.hooks.secret});
+                           .secret = context_.hooks.secret,
+                           .keys = context_.keys});
     if (order.ok() && core::BuiltInOf(job.spec, job.stage->id) == core::BuiltIn::kCode) {
       const Answer sent = co_await SendCode(index);
       if (sent.ok() && sent->kind == RunStatus::Kind::kError) co_return sent;

@@ -26,7 +26,8 @@ StageHosts::StageHosts(const StageContext& context) : context_(context) {
 }
 
 std::string StageHosts::RunId(const StageHost& host) const {
-  return core::FormatRunId(RunOn(*context_.job, context_.options.policy.store_id, host.number));
+  return core::FormatRunId(
+      RunOn(*context_.job, context_.options.policy.store_id, host.number, context_.keys));
 }
 
 base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call call,

@@ -1,5 +1,7 @@
 #include "controller/effects.hpp"
 
+#include <set>
+
 #include "tests/support/scripted_shell.hpp"
 #include "tests/support/temp_dir.hpp"
 #include "tests/unit/controller/cloud_fixture.hpp"
@@ -98,6 +100,31 @@ TEST_F(EffectsTest, SecretsComeFromANudgeAFileOrTheEnvironment) {
   for (const char* value : {"of-nudge", "of-file", "of-env"}) {
     EXPECT_THAT(shell_.inputs[0], HasSubstr(value));
   }
+}
+
+/// What the order to start the command asks its host for.
+std::string SetupAskedFor(const std::string& order) {
+  const std::size_t from = order.find("jm_setup='");
+  return from == std::string::npos ? "" : order.substr(from, order.find('\n', from) - from);
+}
+
+TEST_F(EffectsTest, ARotatedKeyMakesTheHostsAskForTheirSetupAgain) {
+  const std::string key = (dir_.path() / "key").string();
+  job_.spec.ssh.identities = {{.private_key = key}};
+  const auto asked_with = [&](const std::string& content) {
+    EXPECT_TRUE(base::WriteFileAtomic(key, content).ok());
+    shell_.inputs.clear();
+    Do(RunStage{.attempt = job_.attempt});
+    ++job_.attempt;
+    EXPECT_EQ(shell_.inputs.size(), 2U) << "one call per host";
+    std::set<std::string> asked;
+    for (const std::string& order : shell_.inputs) asked.insert(SetupAskedFor(order));
+    return asked;
+  };
+  const auto first = asked_with("one");
+  EXPECT_THAT(first, testing::Each(HasSubstr(".s0-")));
+  EXPECT_EQ(asked_with("one"), first);
+  EXPECT_NE(asked_with("two"), first);
 }
 
 TEST_F(EffectsTest, SecretsOfAForgottenJobAreForgotten) {

@@ -23,7 +23,7 @@ class RunOrderTest : public testing::Test {
     job_.slice = test::SampleSlice("train-000001-a1");
     job_.stage = core::Stage{.name = "run", .generation = 2, .hosts = {{.host = 0}, {.host = 1}}};
   }
-  std::string Id() const { return core::FormatRunId(RunOn(job_, "store1", 0)); }
+  std::string Id() const { return core::FormatRunId(RunOn(job_, "store1", 0, keys_)); }
   base::Result<remote::RunOrder> Order() const {
     return OrderWith([](const core::SecretRef& secret) {
       return secret.name == "KNOWN" ? std::optional<std::string>("value") : std::nullopt;
@@ -31,10 +31,12 @@ class RunOrderTest : public testing::Test {
   }
   base::Result<remote::RunOrder> OrderWith(
       std::function<std::optional<std::string>(const core::SecretRef&)> secret) const {
-    return OrderFor(job_, 0,
-                    {.store_id = "store1", .job_dir = "/jobs/1", .secret = std::move(secret)});
+    return OrderFor(
+        job_, 0,
+        {.store_id = "store1", .job_dir = "/jobs/1", .secret = std::move(secret), .keys = keys_});
   }
   core::Job job_;
+  KeyDigest keys_ = "digest";
 };
 
 TEST_F(RunOrderTest, TheCommandIsANewRunInEachAttemptAndReplacesTheEarlierOnes) {
@@ -152,6 +154,38 @@ TEST_F(RunOrderTest, KeysAreReadWhenTheRunStarts) {
   const auto order = OrderWith(
       [](const core::SecretRef& secret) { return std::optional("content of " + secret.file); });
   EXPECT_THAT(order->secrets, Contains(Pair("JOBMAN_IDENTITY_0", "content of /absent")));
+}
+
+TEST_F(RunOrderTest, OtherKeysMakeTheirStepAnotherRunAndNoOther) {
+  job_.spec.ssh.identities = {{.private_key = "/key", .public_key = "/key.pub"}};
+  std::string content = "content";
+  const auto digest = [&] {
+    return DigestKeys(job_.spec, [&](const core::SecretRef& secret) {
+      return std::optional(secret.file == "/key.pub" ? content : "SECRET");
+    });
+  };
+  keys_ = digest();
+  EXPECT_THAT(*keys_, testing::Not(testing::HasSubstr("SECRET")));
+  EXPECT_EQ(digest(), keys_);
+  const auto before = Order()->setup;
+  ASSERT_EQ(before.size(), 2U);
+  content = "rotated";
+  EXPECT_NE(digest(), keys_);
+  keys_ = digest();
+  const auto after = Order()->setup;
+  ASSERT_EQ(after.size(), 2U);
+  EXPECT_NE(after[0], before[0]);
+  EXPECT_EQ(after[1], before[1]) << "the user's step";
+  job_.stage->id = core::SetupStage{0};
+  EXPECT_EQ(Id(), after[0]) << "the run that the command asks for is the one that the step makes";
+}
+
+TEST_F(RunOrderTest, WithoutItsKeyFileTheCommandUsesWhatTheHostsHave) {
+  job_.spec.ssh.identities = {{.private_key = "/absent"}};
+  EXPECT_EQ(Order()->setup.size(), 2U);
+  keys_ = DigestKeys(job_.spec, [](const core::SecretRef&) { return std::nullopt; });
+  EXPECT_EQ(keys_, std::nullopt);
+  EXPECT_EQ(Order()->setup.size(), 1U) << "the user's step";
 }
 
 TEST_F(RunOrderTest, AJobThatHoldsItsSliceLeavesTheChipsAlone) {
