@@ -7,8 +7,8 @@
 namespace jobman::config {
 namespace {
 
-constexpr core::HookEvent kEvents[] = {core::HookEvent::kStarted, core::HookEvent::kSucceeded,
-                                       core::HookEvent::kFailed};
+constexpr core::HookEvent kEvents[] = {core::HookEvent::kReady, core::HookEvent::kStarted,
+                                       core::HookEvent::kSucceeded, core::HookEvent::kFailed};
 
 core::BrevoSpec Written(const Reader& reader) {
   core::BrevoSpec brevo{.api_key = {.env = reader.Text("brevo_email.api_key.env")},

@@ -352,6 +352,7 @@ constexpr KeyRow kRows[] = {
           "it, on the host; `logs` says so."),
 
     Key("on", T::kMap, "", "Hooks: what to do when something happens to the job; see hooks.md."),
+    Event("on.ready", "A slice is ready for the first time."),
     Event("on.started", "The command starts, in any attempt."),
     Event("on.preempted", "The slice was taken away."),
     Event("on.restarting", "The command or a setup step ended early, and is tried again."),
@@ -380,8 +381,9 @@ constexpr KeyRow kRows[] = {
     Key("smtp.password", T::kSource, "none", "Where to read the password, before each mail."),
     Translated(
         Key("brevo_email", T::kMap, "",
-            "Mail over Brevo's API when the command starts, and when the job succeeded or "
-            "failed: on.*[].brevo of these events. Nothing is sent while a key has no value, "
+            "Mail over Brevo's API when the slice is ready, when the command starts, and when the "
+            "job succeeded or failed: on.*[].brevo of these events. Nothing is sent while a key "
+            "has no value, "
             "or with DISABLE_EMAIL=1 in the environment of create.")),
     Translated(Key("brevo_email.api_key", T::kSource, "", "As on.*[].brevo.api_key.")),
     Translated(Key("brevo_email.sender", T::kText, "", "As on.*[].brevo.sender.")),

@@ -18,6 +18,8 @@ std::string_view UrlHost(std::string_view url) {
 
 std::string_view HookEventName(HookEvent event) {
   switch (event) {
+    case HookEvent::kReady:
+      return "ready";
     case HookEvent::kStarted:
       return "started";
     case HookEvent::kPreempted:

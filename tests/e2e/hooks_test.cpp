@@ -87,15 +87,15 @@ TEST(Hooks, MailGoesOverTheApiOfBrevo) {
                                          "brevo_email: {api_key: {file: " + key.string() +
                                              "}, sender: jobman@lab.org, receiver: ada@lab.org}\n");
   EXPECT_EQ(place.Jobman({"run", file}).code, 0);
-  EXPECT_TRUE(
-      place.Until("the start and the end to be mailed", [&] { return brevo.heard().size() == 2; }));
+  EXPECT_TRUE(place.Until("the slice, the start and the end to be mailed",
+                          [&] { return brevo.heard().size() == 3; }));
   unsetenv("JOBMAN_BREVO_ENDPOINT");
   for (const std::string& request : brevo.heard()) {
     EXPECT_THAT(request, HasSubstr("POST /v3/smtp/email HTTP/1.1"));
     EXPECT_THAT(request, HasSubstr("api-key: xkeysib-1"));
     EXPECT_EQ(EventIn(request)["to"][0]["email"], "ada@lab.org");
   }
-  EXPECT_TRUE(place.Until("both to be recorded", [&] {
+  EXPECT_TRUE(place.Until("them to be recorded", [&] {
     const std::string history = place.Jobman({"history", "1"}).out;
     return history.find(" was told") != std::string::npos;
   }));

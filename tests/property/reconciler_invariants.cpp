@@ -110,7 +110,7 @@ void ReconcilerWorld::Check(const Job& before, const core::Step& step, const Obs
   if (std::string wrong = ledger_.Judge(before, step, now_); !wrong.empty()) Break(wrong);
 }
 
-/// Hooks are told of the job's end, once.
+/// Hooks are told of the job's end, once, and once that a slice is ready.
 void ReconcilerWorld::CheckNotices(const Job& before, const core::Step& step) {
   std::vector<std::string> told;
   for (const core::Effect& effect : step.effects) {
@@ -123,6 +123,9 @@ void ReconcilerWorld::CheckNotices(const Job& before, const core::Step& step) {
                      (!(job_.state == before.state) || job_.since != before.since);
   const auto count = std::count(told.begin(), told.end(), state);
   if (!job_.spec.hooks.empty() && ended && count != 1) Break("the end is not told exactly once");
+  const bool again = before.slice && !before.slice->hosts.empty();
+  const auto ready = std::count(told.begin(), told.end(), "ready");
+  if (ready > (again ? 0 : 1)) Break("a slice is told ready again");
 }
 
 void ReconcilerWorld::CheckEffects(const Job& before, const core::Step& step,

@@ -303,6 +303,7 @@ struct LogsSpec {
 
 /// The events that hooks are told about.
 enum class HookEvent {
+  kReady,       ///< a slice is ready for the first time
   kStarted,     ///< the command starts, in any attempt
   kPreempted,   ///< the slice was taken away
   kRestarting,  ///< the command or a setup step ended early and is tried again

@@ -222,7 +222,16 @@ std::optional<base::Error> Misfit(const Job& job) {
   return std::nullopt;
 }
 
+/// Once for a slice: not for an attempt that uses the one that is held, nor after a repair.
+void TellReady(Turn& turn) {
+  if (!turn.facts.first_ready) return;
+  const auto hosts = static_cast<int>(turn.job.slice->hosts.size());
+  turn.Tell(HookEvent::kReady,
+            "slice " + turn.slice_name() + " is ready: " + base::Plural(hosts, "host"));
+}
+
 void BeginWork(Turn& turn) {
+  TellReady(turn);
   if (auto misfit = Misfit(turn.job)) return FailForGood(turn, *std::move(misfit), 0);
   const Slice& slice = *turn.job.slice;
   const auto& done = slice.setup_done;

@@ -23,6 +23,7 @@ struct Facts {
   std::optional<base::Error> create_refused = {};
   std::optional<base::Error> failure = {};  ///< why the slice failed
   std::vector<int> hosts_up = {};           ///< of a multislice: the hosts on nodes that are READY
+  bool first_ready = false;                 ///< it was never ready before
   bool machines_replaced = false;           ///< some machines were replaced
   std::vector<int> hosts_replaced = {};     ///< which; empty when all may have been
 

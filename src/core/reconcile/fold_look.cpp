@@ -166,6 +166,7 @@ void RecordNotice(Slice& slice, const SliceSeen& seen, Facts& facts) {
 void RecordMachines(Slice& slice, const SliceSeen& seen, Facts& facts, TimePoint now) {
   slice.operations.clear();
   const Slice before = slice;
+  facts.first_ready = before.hosts.empty();
   if (!RecordHosts(slice, seen.nodes, now)) return;
   facts.machines_replaced = true;
   facts.hosts_replaced = ReplacedAmongOthers(before, slice);

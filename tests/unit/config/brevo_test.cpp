@@ -36,12 +36,13 @@ std::string WarningOf(const std::string& brevo) {
   return text;
 }
 
-TEST(Brevo, MailsAtTheStartAndAtTheEnd) {
+TEST(Brevo, MailsWhenTheSliceIsReadyAtTheStartAndAtTheEnd) {
   const core::BrevoSpec brevo{.api_key = {.file = "/home/nobody-here/.config/brevo"},
                               .sender = "jobman@lab.org",
                               .receiver = "ada@lab.org"};
   EXPECT_THAT(HooksOf(Section("{file: ~/.config/brevo}")),
-              ElementsAre(core::HookSpec{.event = HookEvent::kStarted, .brevo = brevo},
+              ElementsAre(core::HookSpec{.event = HookEvent::kReady, .brevo = brevo},
+                          core::HookSpec{.event = HookEvent::kStarted, .brevo = brevo},
                           core::HookSpec{.event = HookEvent::kSucceeded, .brevo = brevo},
                           core::HookSpec{.event = HookEvent::kFailed, .brevo = brevo}));
   EXPECT_EQ(HooksOf(Section("{file: key}")).at(0).brevo.api_key.file, "/work-dir/key");
@@ -53,8 +54,8 @@ TEST(Brevo, OtherHooksKeepTheirPlaces) {
   for (const core::HookSpec& hook : hooks) {
     kinds.push_back(std::string(HookEventName(hook.event)) + ":" + hook.command);
   }
-  EXPECT_THAT(kinds, ElementsAre("started:a", "started:", "restarting:b", "succeeded:", "failed:c",
-                                 "failed:"));
+  EXPECT_THAT(kinds, ElementsAre("ready:", "started:a", "started:", "restarting:b",
+                                 "succeeded:", "failed:c", "failed:"));
 }
 
 TEST(Brevo, IsAHookOfAnyEventToo) {
@@ -90,7 +91,7 @@ TEST(Brevo, IsNothingWithoutValuesOrWhenDisabled) {
     EXPECT_THAT(HooksOf(Section("{env: KEY}"), {{"DISABLE_EMAIL", word}}), ElementsAre()) << word;
   }
   for (const char* const word : {"0", "false", "no"}) {
-    EXPECT_EQ(HooksOf(Section("{env: KEY}"), {{"DISABLE_EMAIL", word}}).size(), 3U) << word;
+    EXPECT_EQ(HooksOf(Section("{env: KEY}"), {{"DISABLE_EMAIL", word}}).size(), 4U) << word;
   }
 }
 

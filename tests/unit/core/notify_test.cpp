@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "tests/support/cloud_words.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
@@ -54,20 +57,26 @@ class NotifyTest : public testing::Test {
         .stage = CommandStage{},
         .run = {.phase = HostPhase::kExited, .exit_code = exit_code, .settled = stopping}});
   }
+  std::ptrdiff_t CountOf(const std::string& event) const {
+    return std::count_if(told_.begin(), told_.end(), [&](const std::string& told) {
+      return told.find(" " + event + ": ") != std::string::npos;
+    });
+  }
   void Run() {
     See(Tick{});
     See(NodeState::kReady);
   }
 
+  static constexpr const char* kReady = "1 ready: slice train-000042-a1 is ready: 1 host";
   test::FakeClock clock_;
   Job job_;
   std::vector<std::string> told_;
 };
 
-TEST_F(NotifyTest, TellsTheStartAndTheEnd) {
+TEST_F(NotifyTest, TellsThatTheSliceIsReadyTheStartAndTheEnd) {
   Run();
   HostEnds(0);
-  EXPECT_THAT(told_, ElementsAre("1 started: running the command on 1 of 1 host",
+  EXPECT_THAT(told_, ElementsAre(kReady, "1 started: running the command on 1 of 1 host",
                                  "1 succeeded: the command ended with exit code 0 on 1 host"));
 }
 
@@ -77,8 +86,9 @@ TEST_F(NotifyTest, TellsAPreemptionWithItsReasonAndTheNextStart) {
   See(SliceSeen{.slice = job_.slice->ref.name});
   See(SliceSeen{.slice = job_.slice->ref.name, .by_name = true});
   Run();
-  EXPECT_THAT(told_, ElementsAre("1 started: running the command on 1 of 1 host",
+  EXPECT_THAT(told_, ElementsAre(kReady, "1 started: running the command on 1 of 1 host",
                                  "1 preempted: slice train-000042-a1 became PREEMPTED during run",
+                                 "2 ready: slice train-000042-a2 is ready: 1 host",
                                  "2 started: running the command on 1 of 1 host"));
 }
 
@@ -87,13 +97,35 @@ TEST_F(NotifyTest, AFailureWithinTheBudgetIsARestart) {
   Run();
   HostEnds(3);
   HostEnds(3);  // its leftovers are stopped
-  EXPECT_EQ(told_.size(), 2U);
+  EXPECT_EQ(told_.size(), 3U);
   EXPECT_TRUE(told_.back().starts_with("1 restarting: host 0 ended run with exit code 3: trying"));
   clock_.Advance(minutes{10});
   Run();
   HostEnds(3);
   HostEnds(3);
   EXPECT_EQ(told_.back(), "2 failed: host 0 ended run with exit code 3");
+  EXPECT_EQ(CountOf("ready"), 1) << "the slice was held";
+}
+
+TEST_F(NotifyTest, ASliceIsReadyOnceWhateverIsRepaired) {
+  See(Tick{});
+  See(NodeState::kCreating);
+  EXPECT_THAT(told_, IsEmpty());
+  See(NodeState::kReady);
+  See(NodeState::kRepairing);
+  See(NodeState::kReady);
+  EXPECT_EQ(CountOf("ready"), 1);
+}
+
+TEST_F(NotifyTest, AJobThatIsResumedOnItsSliceIsNotToldAgain) {
+  Run();
+  HostEnds(0);
+  job_.wish = Wish::kRun;
+  job_.wish_new = true;
+  See(Tick{});
+  See(NodeState::kReady);
+  EXPECT_EQ(CountOf("started"), 2);
+  EXPECT_EQ(CountOf("ready"), 1);
 }
 
 TEST_F(NotifyTest, ACancelIsToldWhenTheJobHasStopped) {
@@ -101,7 +133,7 @@ TEST_F(NotifyTest, ACancelIsToldWhenTheJobHasStopped) {
   job_.wish = Wish::kCancel;
   job_.wish_new = true;
   See(Tick{});
-  EXPECT_EQ(told_.size(), 1U);
+  EXPECT_EQ(told_.size(), 2U);
   HostEnds(143);
   EXPECT_EQ(told_.back(), "1 cancelled: cancelled by the user; slice train-000042-a1 is kept");
 }
