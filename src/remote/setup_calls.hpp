@@ -18,7 +18,7 @@ std::string CodeCalls(const core::CodeSpec& code);
 std::string IdentityCalls(const core::SshSpec& ssh);
 std::string PeersCalls();
 std::string GcsfuseCalls(const core::JobSpec& spec);
-std::string NfsCalls(const core::NfsSpec& nfs);
+std::string NfsCalls(const core::JobSpec& spec);
 std::string DockerCalls(const core::DockerSpec& docker);
 std::string CondaCalls(const core::CondaSpec& conda);
 std::string VenvCalls(const core::VenvSpec& venv);

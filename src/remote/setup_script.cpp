@@ -23,7 +23,7 @@ std::string CallsOf(const core::JobSpec& spec, core::BuiltIn step) {
     case core::BuiltIn::kGcsfuse:
       return GcsfuseCalls(spec);
     case core::BuiltIn::kNfs:
-      return NfsCalls(spec.nfs);
+      return NfsCalls(spec);
     case core::BuiltIn::kDocker:
       return DockerCalls(spec.docker);
     case core::BuiltIn::kConda:

@@ -6,11 +6,12 @@ jb_nfs_wait_s=${JOBMAN_NFS_WAIT_S:-1800} # for the server: host 0 may be install
 jb_nfs_limit_s=30                        # for a call about a file system that may hang
 jb_exports=${JOBMAN_EXPORTS:-/etc/exports.d/jobman.exports}
 
-# jb_nfs PATH SERVER:/FOLDER|"": with "", host 0 exports PATH.
+# jb_nfs PATH SERVER:/FOLDER|"" COMMAND|"": with "", host 0 exports PATH. COMMAND, run by the user, opens
+# the firewall.
 jb_nfs() {
   case $1 in '~/'*) jb_path=$HOME/${1#'~/'} ;; *) jb_path=$1 ;; esac
   jb_path=$(jb_plain "$jb_path")
-  jb_nfs_server=$2
+  jb_nfs_server=$2 jb_nfs_rule=$3
   if [ -n "$2" ]; then
     jb_nfs_mount "$(jb_plain "$2")" "$jb_path"
   elif [ "${JOBMAN_HOST_INDEX:-0}" = 0 ]; then
@@ -121,8 +122,7 @@ jb_nfs_mount() {
     [ $((jb_now_s - jb_began_s)) -lt "$jb_nfs_wait_s" ] || {
       printf '%s\n' "$jb_why"
       jb_later "cannot mount $1 after $jb_nfs_wait_s s, see above: is the server up, and does a" \
-        "firewall rule let the hosts reach it at tcp:2049? (gcloud compute firewall-rules create" \
-        "jobman-nfs --network NETWORK --allow tcp:2049 --source-ranges 10.0.0.0/8)"
+        "firewall rule let the hosts reach it at tcp:2049?${jb_nfs_rule:+ ($jb_nfs_rule)}"
     }
     if [ $((jb_now_s - jb_told_s)) -ge 60 ]; then
       jb_say "waiting for $1: $(printf '%s\n' "${jb_why:-no answer}" | tail -n 1)"

@@ -153,6 +153,22 @@ TEST_P(SetupNfsTest, AServerThatStaysAwayIsTriedAnotherTime) {
   }
 }
 
+TEST_P(SetupNfsTest, ThePortIsOpenedByACommandThatCanBeCopied) {
+  Touch("no-server");
+  const std::string rest = " --allow tcp:2049 --source-ranges 10.0.0.0/8)";
+  const std::string create = "tcp:2049? (gcloud compute firewall-rules create jobman-nfs";
+  EXPECT_THAT(Step(1).out, HasSubstr(create + " --network default" + rest));
+  spec_.tpu.project = "lab";
+  EXPECT_THAT(Step(1).out, HasSubstr(create + " --project lab --network default" + rest));
+  spec_.tpu.network = "net";
+  EXPECT_THAT(Step(1).out, HasSubstr(create + " --project lab --network net" + rest));
+  spec_.tpu.network = "projects/shared/global/networks/all";
+  EXPECT_THAT(Step(1).out, HasSubstr(create + " --project shared --network all" + rest));
+  spec_.tpu.network = "";
+  spec_.tpu.subnetwork = "sub";
+  EXPECT_THAT(Step(1).out, HasSubstr("reach it at tcp:2049?\n")) << "its network is not known";
+}
+
 TEST_P(SetupNfsTest, AMountOfAHostThatWasReplacedIsTakenAway) {
   head_ = "10.0.0.9";
   Step(1);
