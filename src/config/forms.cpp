@@ -116,16 +116,34 @@ Status CheckSecretName(Text name) {
   return status;
 }
 
-/// A folder below the home folder, or the name of a conda environment.
-Status CheckFolderName(Text name) {
+constexpr std::size_t kLongestFolder = 100;
+
+bool IsFolderName(Text name) {
   const bool safe = std::all_of(name.begin(), name.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || Text("._-").find(c) != Text::npos;
   });
-  constexpr std::size_t kLongest = 100;
   const bool taken = name == "." || name.starts_with("..") || name == ".ssh" || name == ".jobman";
-  if (safe && !taken && !name.starts_with('-') && name.size() <= kLongest) return base::Ok();
+  return safe && !taken && !name.starts_with('-');
+}
+
+/// The name of a conda environment.
+Status CheckFolderName(Text name) {
+  if (IsFolderName(name) && name.size() <= kLongestFolder) return base::Ok();
   return base::InvalidArgument("\"" + std::string(name) + "\" is not the name of a folder",
                                "use letters, digits, -, _ and ., 100 at most");
+}
+
+/// A folder below the home folder of the hosts. Empty: not given.
+Status CheckHomeFolder(Text path) {
+  const auto parts = base::Split(path, '/');
+  const bool named = std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return !part.empty() && IsFolderName(part);
+  });
+  if (path.empty() || (named && path.size() <= kLongestFolder)) return base::Ok();
+  return base::InvalidArgument(
+      "\"" + std::string(path) + "\" is not a folder below the home folder of the hosts",
+      "write its path from there, such as train or envs/train, in letters, digits, -, _ and ., "
+      "100 at most");
 }
 
 /// The file goes to ~/.ssh of the hosts under its own name.
@@ -325,7 +343,7 @@ constexpr Form kForms[] = {
     {.path = "tpu.subnetwork", .text = &CheckSubnetwork},
     {.path = "tpu.tags", .text = &CheckTag},
     {.path = "tpu.zone", .text = &CheckZone},
-    {.path = "venv.name", .text = &CheckFolderName},
+    {.path = "venv.name", .text = &CheckHomeFolder},
     {.path = "venv.python", .text = &CheckPython},
     {.path = "watchdog.bad_output[].match", .text = &CheckPattern},
 };

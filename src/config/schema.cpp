@@ -276,7 +276,7 @@ constexpr KeyRow kRows[] = {
              "lines."),
     Key("venv", T::kMap, "", "The command runs in a Python virtual environment."),
     Required("venv.name", T::kText, "train",
-             "Name of the environment, a folder of the home folder."),
+             "Name of the environment, a folder of the home folder, or below one: envs/train."),
     Key("venv.requirements_file", T::kText, "none",
         "What it contains: a file of this machine for `pip install -r`, or its text in several "
         "lines."),

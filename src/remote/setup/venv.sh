@@ -1,19 +1,20 @@
 # shellcheck shell=sh disable=SC2034,SC2154,SC2088
-# venv: a Python virtual environment, ~/NAME. Its file .jobman-made says what it is: the hash of
-# what it was made from; "whole": an environment, but with other packages; "unfinished": something
-# began to change it and was interrupted. Without the file it is somebody else's, for instance
-# Python jobman's, and is kept.
+# venv: a Python virtual environment, ~/NAME; NAME may be FOLDER/NAME. Its file .jobman-made says what
+# it is: the hash of what it was made from; "whole": an environment, but with other packages;
+# "unfinished": something began to change it and was interrupted. Without the file it is somebody
+# else's, for instance Python jobman's, and is kept.
 
 # jb_venv NAME PYTHON REQUIREMENTS
 jb_venv() {
   jb_name=$1 jb_python=$2 jb_dir=$HOME/$1
+  jb_plain_name=$(printf '%s' "$1" | tr / +) # for names of files; no other environment has it
   jb_want=$(jb_hash "$2" "$3")
   unset PYTHONHOME
   export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore
   export GIT_TERMINAL_PROMPT=0
   if jb_venv_is_made; then return; fi
   jb_find_python
-  jb_lock "venv-$1"
+  jb_lock "venv-$jb_plain_name"
   if jb_venv_is_made; then return; fi
   jb_venv_create
   jb_venv_install "$3"
@@ -131,7 +132,7 @@ jb_upgrade_pip() {
 # The requirements lie in the home folder, since they may name other files there.
 jb_venv_install() {
   [ -n "$1" ] || return 0
-  jb_text_file=$HOME/.jobman-requirements-$jb_name.txt
+  jb_text_file=$HOME/.jobman-requirements-$jb_plain_name.txt
   jb_write "$jb_text_file" "$1"
   jb_fetch "installing the packages of ~/$jb_name" jb_venv_packages
 }

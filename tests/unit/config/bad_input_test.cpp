@@ -257,10 +257,10 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
   write "3.10", in quotes, or python3.10
 )"},
     {"VenvElsewhere", SmallJob("job: {env_type: venv}\nvenv: {name: ../e}\n"),
-     R"(job.yaml:4:14: venv.name: "../e" is not the name of a folder
+     R"(job.yaml:4:14: venv.name: "../e" is not a folder below the home folder of the hosts
   4 | venv: {name: ../e}
     |              ^
-  use letters, digits, -, _ and ., 100 at most
+  write its path from there, such as train or envs/train, in letters, digits, -, _ and ., 100 at most
 )"},
     {"StepNamedLikeASection",
      SmallJob("gcsfuse: {bucket_name: abc, mount_path: /b}\nsetup: [{name: gcsfuse, run: a}]\n"),

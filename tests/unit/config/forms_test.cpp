@@ -117,6 +117,21 @@ TEST(Forms, WhatIsKnownLateStaysInWhatRunsOnTheHosts) {
   EXPECT_THAT(testing::Rendered(elsewhere), HasSubstr("${job.id} is not a key of this file"));
 }
 
+TEST(Forms, AVirtualEnvironmentMayLieInAFolderOfTheHome) {
+  const auto with_name = [](const std::string& name) {
+    return SmallJob("job: {env_type: venv}\nvenv: {name: \"" + name + "\"}\n");
+  };
+  for (const std::string name : {"train", "envs/train", ".venvs/a/b-1.0"}) {
+    EXPECT_EQ(testing::MustLoad(RequestOf(with_name(name))).spec.venv.name, name);
+  }
+  for (const std::string name : {"/opt/env", "~/env", "a/../../b", "..", "a//b", "a/", "./a",
+                                 ".ssh/a", ".jobman/a", "a b/c", "$HOME/a"}) {
+    EXPECT_THAT(Rendered(Load(RequestOf(with_name(name)))),
+                HasSubstr("is not a folder below the home folder of the hosts"))
+        << name;
+  }
+}
+
 TEST(Forms, NothingOfTheHostsIsReplacedOrOpened) {
   const auto complaint = [](const std::string& more) {
     return Rendered(Load(RequestOf(SmallJob(more))));

@@ -110,6 +110,15 @@ TEST_P(SetupVenvInEveryShell, TheCommandSeesWhatTheStepInstalled) {
   EXPECT_THAT(Leftovers(), IsEmpty());
 }
 
+TEST_P(SetupVenvInEveryShell, AnEnvironmentMayLieInAFolderOfTheHome) {
+  spec.venv.name = "envs/of-mine/train";
+  EXPECT_THAT(Step(), EndedSaying(0, "~/envs/of-mine/train is made, with " + Python()));
+  EXPECT_EQ(Version(), "1.0\n");
+  EXPECT_EQ(Command("echo $VIRTUAL_ENV").out, InHome("envs/of-mine/train") + "\n");
+  EXPECT_THAT(Step(), EndedSaying(0, "~/envs/of-mine/train is up to date"));
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
 TEST_P(SetupVenvTest, ASecondStepStartsNoPython) {
   CopyEnvironment();
   Step();
