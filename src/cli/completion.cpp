@@ -159,7 +159,8 @@ class Offers {
       const std::string path(row.path);
       const bool map = row.type == config::Type::kMap || row.type == config::Type::kMaps;
       const bool settable = !map && path.find_first_of("[*") == std::string::npos;
-      const bool known = row.status != config::KeyStatus::kNotYet;
+      const bool known =
+          row.status == config::KeyStatus::kWorks || row.status == config::KeyStatus::kTranslated;
       if (known && (end.empty() || settable)) Add(path + end, std::string(row.about));
     }
   }

@@ -34,7 +34,10 @@ core::JobSpec WithNumber(const JobNames& names, core::JobSpec spec) {
   if (spec.worker_num.empty()) return spec;
   int number = 1;
   while (names.contains(spec.name + "_" + std::to_string(number))) ++number;
-  core::NumberJob(spec, std::to_string(number));
+  spec.name += "_" + std::to_string(number);
+  if (!spec.tpu.name.empty()) spec.tpu.name += "-" + std::to_string(number);
+  spec.worker_num.clear();
+  core::BindNumber(spec, std::to_string(number));
   return spec;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/code.hpp"
@@ -47,12 +49,17 @@ base::Status CheckSlice(const core::Job& job, const core::JobSpec& spec,
                           id)};
 }
 
-/// Names, by which slices, logs and labels are found.
+/// Names, by which slices, logs and labels are found. A job that was created without a number, or
+/// with
+/// --name, has none of this file.
 void KeepNames(const core::Job& job, core::JobSpec& spec) {
-  if (!spec.worker_num.empty())
-    core::NumberJob(spec, job.spec.name.substr(job.spec.name.rfind('_') + 1));
+  const std::string stem = spec.name + "_";
+  const std::string number =
+      job.spec.name.starts_with(stem) ? job.spec.name.substr(stem.size()) : std::string();
   spec.name = job.spec.name;
   spec.tpu.name = job.spec.tpu.name;
+  if (std::exchange(spec.worker_num, {}).empty()) return;
+  core::BindNumber(spec, number);
 }
 
 /// The snapshot that the job has, if the file asks for the same code.

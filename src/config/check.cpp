@@ -68,6 +68,11 @@ void Wrap(Value& value, Value::Kind kind, std::string_view key) {
   value = std::move(outer);
 }
 
+/// What a file of Python jobman may have for null.
+bool IsEmptyText(const Value& value) {
+  return value.is_scalar() && base::Trim(value.text).empty();
+}
+
 /// Null, or a map with nothing else in it.
 bool AsksForNothing(const Value& value) {
   return value.is_null() || (value.is_map() && std::all_of(value.children.begin(),
@@ -89,7 +94,8 @@ bool IsEnvironment(std::string_view path) {
 std::optional<std::string> MeantBy(std::string_view prefix, const std::string& key) {
   std::vector<std::string> siblings;
   for (const KeyRow& row : Schema()) {
-    if (IsChild(row, prefix)) siblings.emplace_back(LastPart(row.path));
+    const bool here = IsChild(row, prefix) && row.status != KeyStatus::kIgnored;
+    if (here) siblings.emplace_back(LastPart(row.path));
   }
   return base::Nearest(key, siblings);
 }
@@ -129,6 +135,7 @@ class Checker {
   using MaybeJson = std::optional<Json>;
 
   MaybeJson CheckKey(Value& value, const std::string& path, const KeyRow& row) {
+    if (row.empty_is_none && IsEmptyText(value)) value.kind = Value::Kind::kNull;
     if (value.kind == Value::Kind::kBroken || value.is_null()) return std::nullopt;
     const bool nothing = AsksForNothing(value);
     if (IsEnvironment(path) && path != env_type_) {
@@ -204,7 +211,8 @@ class Checker {
     for (std::size_t i = 0; i < list.children.size(); ++i) {
       Value& item = list.children[i];
       const std::string item_path = ItemPath(path, item, i);
-      if (item.kind != Value::Kind::kBroken && !item.is_scalar()) Expected(item, item_path, "text");
+      if (item.kind != Value::Kind::kBroken && !item.is_scalar())
+        Expected(item, item_path, "text", row.example.empty() ? "" : ExampleOf(row));
       if (item.is_scalar()) Accept(item, item_path, CheckForm(row.path, item.text));
       if (item.kind == Value::Kind::kBroken) list.kind = Value::Kind::kBroken;
       json.push_back(item.text);
@@ -265,7 +273,7 @@ class Checker {
                Json& json) {
     const std::string key(LastPart(row.path));
     const Value* given = map.Find(key);
-    if (given != nullptr && !given->is_null()) return;
+    if (given != nullptr && !AsksForNothing(*given)) return;
     const Position here = given == nullptr ? place : given->key_pos;
     if (row.type == Type::kMap) {
       Value none;
@@ -308,9 +316,11 @@ class Checker {
                  base::Reason::kNotSupported);
   }
 
-  MaybeJson Expected(Value& value, const std::string& path, const std::string& type) {
+  MaybeJson Expected(Value& value, const std::string& path, const std::string& type,
+                     std::string hint = {}) {
     const std::string found(KindText(value));
-    return Break(value, value.pos, path + ": expected " + type + ", found " + found, "");
+    return Break(value, value.pos, path + ": expected " + type + ", found " + found,
+                 std::move(hint));
   }
 
   std::string env_type_;
@@ -330,6 +340,7 @@ std::string NearestKeyHint(std::string_view prefix, std::string_view shown, std:
   std::vector<std::string> working;
   std::string elsewhere;
   for (const KeyRow& row : Schema()) {
+    if (row.status == KeyStatus::kIgnored) continue;
     const bool here = IsChild(row, prefix);
     if (here) siblings.emplace_back(LastPart(row.path));
     if (here && row.status != KeyStatus::kNotYet) working.emplace_back(LastPart(row.path));

@@ -31,6 +31,19 @@ std::string KeyLines(std::string_view prefix, std::string_view indent) {
   return text;
 }
 
+std::string_view StatusText(KeyStatus status) {
+  switch (status) {
+    case KeyStatus::kWorks:
+    case KeyStatus::kTranslated:
+      return "works";
+    case KeyStatus::kIgnored:
+      return "ignored";
+    case KeyStatus::kNotYet:
+      return "not supported yet";
+  }
+  return {};
+}
+
 std::string Children(const KeyRow& parent) {
   if (parent.type != Type::kMap && parent.type != Type::kMaps) return "";
   const std::string text = KeyLines(ChildPrefix(parent), "  ");
@@ -58,7 +71,7 @@ base::Result<std::string> ExplainKey(std::string_view path) {
   }
   const bool works = row->status != KeyStatus::kNotYet;
   return fmt::format("{}: {}\n", row->path, row->about) + Line("value", ValueText(*row)) +
-         Line("default", row->fallback) + Line("status", works ? "works" : "not supported yet") +
+         Line("default", row->fallback) + Line("status", StatusText(row->status)) +
          Line("since", works ? row->since : "") + Children(*row);
 }
 

@@ -8,6 +8,7 @@
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
+#include "jobman/core/built_in.hpp"
 
 namespace jobman::config {
 namespace {
@@ -149,8 +150,7 @@ Status CheckHomeFolder(Text path) {
 /// The file goes to ~/.ssh of the hosts under its own name.
 Status CheckIdentityFile(Text path) {
   const Text name = path.substr(path.rfind('/') + 1);
-  const bool taken = name == "config" || name == "authorized_keys" ||
-                     name.starts_with("known_hosts") || name.starts_with("jobman-peers");
+  const bool taken = core::IsSshsOwnFile(name);
   const bool clean = std::none_of(name.begin(), name.end(),
                                   [](char c) { return static_cast<unsigned char>(c) < 32; });
   if (clean && !taken) return base::Ok();
@@ -279,12 +279,11 @@ Status CheckImage(Text image) {
                                "for example: python:3.10");
 }
 
+/// NAME=VALUE, or NAME alone, as for docker run.
 Status CheckContainerVariable(Text text) {
-  const std::size_t equals = text.find('=');
-  if (equals == Text::npos) {
-    return base::InvalidArgument("\"" + std::string(text) + "\" is not NAME=VALUE");
-  }
-  return CheckVariableName(text.substr(0, equals));
+  Status status = CheckVariableName(text.substr(0, text.find('=')));
+  if (!status.ok()) status.error().hint = "write NAME=VALUE, for example: HF_HOME=/data";
+  return status;
 }
 
 struct Form {

@@ -91,7 +91,8 @@ class Interpolator {
   Interpolator(Value& root, const EnvLookup& env, Diagnostics& out)
       : root_(root), env_(env), out_(out) {
     const Value* const number = FindAt(root, {"job", "worker_num"});
-    numbered_later_ = number != nullptr && number->is_scalar() && number->text == kFreeNumber;
+    numbered_later_ = !IsSnapshot(root) && number != nullptr && number->is_scalar() &&
+                      number->text == kFreeNumber;
   }
 
   void Resolve(Value& value, const Path& path) {
@@ -180,7 +181,7 @@ class Interpolator {
   /// The value of a text: that of its expression if it is a single one, else the text with all
   /// expressions replaced.
   Value Expand(std::string_view text, const Site& site) {
-    if (text.starts_with("${") && EndOfExpression(text) == text.size()) {
+    if (IsOneExpression(text)) {
       return Evaluate(text.substr(2, text.size() - 3), site);
     }
     std::string result;
@@ -324,6 +325,11 @@ class Interpolator {
     }
     for (std::string& part : SplitPath(rest)) path.push_back(std::move(part));
     const std::string key = JoinPath(path);
+    if (key == "tpu.ips" || key.starts_with("tpu.ips[") || key.starts_with("tpu.ips.")) {
+      return Broken(
+          site, name, "${" + name + "} is the address of an earlier slice",
+          "on the hosts $JOBMAN_HOSTS has the addresses, and $JOBMAN_HEAD that of host 0");
+    }
     if (IsLate(key) && RunsOnHosts(site.path)) return Text("${" + key + "}", site.pos);
     Value* found = Walk(path);
     if (found != nullptr && found->kind == Value::Kind::kBroken) return BrokenValue();
@@ -422,6 +428,10 @@ void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out) {
   for (Value& section : root.children) {
     if (!IsUnusedSection(root, section.key)) interpolator.Resolve(section, {section.key});
   }
+}
+
+bool IsOneExpression(std::string_view text) {
+  return text.starts_with("${") && EndOfExpression(text) == text.size();
 }
 
 std::string EscapeInterpolation(std::string_view text) {

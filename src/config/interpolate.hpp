@@ -18,6 +18,9 @@ using EnvLookup = std::function<std::optional<std::string>(const std::string&)>;
 /// cannot be resolved is reported and becomes a broken value.
 void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out);
 
+/// Whether the text is one ${...} and nothing else.
+bool IsOneExpression(std::string_view text);
+
 /// The inverse: Interpolate() turns the result back into `text`.
 std::string EscapeInterpolation(std::string_view text);
 

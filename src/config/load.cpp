@@ -101,6 +101,7 @@ class Loader {
     Value root = ReadJobFile();
     AddUserDefaults(root);
     ApplyFlags(root);
+    ExpandLists(root);
     // Half a tree would only cause misleading problems.
     if (out_.ok()) {
       const std::string stem = MakeValidName(request_.file.stem().string());
@@ -109,7 +110,7 @@ class Loader {
     if (out_.ok()) {
       AddSuffix(root);
       Interpolate(root, request_.defaults.env, out_);
-      TranslateFlags(root, out_);
+      TranslateFlags(root, request_.defaults, out_);
       Resolve(root, result);
     }
     result.problems = out_.Take();

@@ -125,15 +125,22 @@ void NumberWorkers(Value& root) {
 
 }  // namespace
 
+bool IsSnapshot(const Value& root) {
+  const Value* const id = FindAt(root, {"job", "id"});
+  return id != nullptr && !id->is_null();
+}
+
 void AddSuffix(Value& root) {
+  if (IsSnapshot(root)) return;
   NumberWorkers(root);
   const Value* const suffix = FindAt(root, {"job", "worker_num"});
   if (suffix == nullptr || !suffix->is_scalar() || suffix->text == kFreeNumber) return;
+  if (base::Trim(suffix->text).empty()) return;
   const auto append = [&](const char* section, const char* key, const std::string& text) {
     Value* const map = root.Find(section);
     Value* const name = map == nullptr || !map->is_map() ? nullptr : map->Find(key);
     // A name made of job.name has the suffix already.
-    if (name != nullptr && name->is_scalar() && !base::Contains(name->text, "job.name}"))
+    if (name != nullptr && name->is_scalar() && !base::Contains(name->text, "job.name"))
       name->text += text;
   };
   append("job", "name", "_" + suffix->text);

@@ -17,6 +17,8 @@ void ExpandCloud(Value& root);
 /// job.worker_num, unless it is kFreeNumber, becomes the suffix of the names, before anything
 /// refers to them.
 void AddSuffix(Value& root);
+/// Whether it is one that Python jobman stored: its names have their suffix.
+bool IsSnapshot(const Value& root);
 /// As job.worker_num: a number that is known only when the job is stored.
 inline constexpr std::string_view kFreeNumber = "auto";
 

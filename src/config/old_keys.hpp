@@ -10,4 +10,8 @@ namespace jobman::config {
 /// written under its own name as well keeps that value.
 void TranslateOldKeys(Value& root, Diagnostics& out);
 
+/// Makes lists of what is short for one: a text in `tpu.tags` and the lists of docker, a map in
+/// docker.env_vars. For the whole tree, before Interpolate(), which looks at the items of lists.
+void ExpandLists(Value& root);
+
 }  // namespace jobman::config

@@ -7,12 +7,14 @@
 #include "jobman/base/regex.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
+#include "jobman/config/schema.hpp"
 #include "jobman/core/accelerators.hpp"
 
 namespace jobman::config {
 namespace {
 
 void ResolveName(Reader& reader, core::JobSpec& spec) {
+  if (reader.Has("job.id")) spec.worker_num.clear();  // of a snapshot, whose names have the suffix
   const std::string suffix = spec.worker_num;
   if (suffix != kFreeNumber) spec.worker_num.clear();
   if (reader.Has("job.name")) return;
@@ -124,6 +126,22 @@ void CheckHosts(Reader& reader, const core::JobSpec& spec) {
   }
 }
 
+/// People resume the file that Python jobman kept of a job. What it added there is of no use here.
+void WarnOfSnapshot(Reader& reader) {
+  std::vector<std::string> keys;
+  for (const KeyRow& row : Schema()) {
+    if (row.status == KeyStatus::kIgnored && reader.IsWritten(row.path))
+      keys.emplace_back(row.path);
+  }
+  if (keys.empty()) return;
+  const bool one = keys.size() == 1;
+  const std::string what = one ? "it" : "them";
+  reader.Warn(keys.front(),
+              base::Join(keys, ", ") + (one ? " is" : " are") + " ignored: Python jobman wrote " +
+                  what + " into its snapshot of a job",
+              "leave " + what + " out");
+}
+
 }  // namespace
 
 void ResolveSpec(Reader& reader, core::JobSpec& spec) {
@@ -139,6 +157,7 @@ void ResolveSpec(Reader& reader, core::JobSpec& spec) {
   CheckRules(reader, spec.watchdog.bad_output);
   ResolveHooks(reader, spec);
   CheckHosts(reader, spec);
+  WarnOfSnapshot(reader);
 }
 
 }  // namespace jobman::config

@@ -56,7 +56,11 @@ void ResolveBrevo(Reader& reader, core::JobSpec& spec) {
                 "write all of api_key, sender and receiver, or none");
     return;
   }
-  for (const core::HookEvent event : kEvents) Add(reader, spec, event, brevo);
+  for (const core::HookEvent event : kEvents) {
+    // A job that only holds its slice has started when that is ready.
+    const bool twice = event == core::HookEvent::kStarted && spec.command.cmd.empty();
+    if (!twice) Add(reader, spec, event, brevo);
+  }
   std::stable_sort(
       spec.hooks.begin(), spec.hooks.end(),
       [](const core::HookSpec& a, const core::HookSpec& b) { return a.event < b.event; });

@@ -4,6 +4,7 @@
 #include "config/named_text.hpp"
 #include "config/resolve.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/late_names.hpp"
 
 namespace jobman::config {
 namespace {
@@ -43,12 +44,41 @@ void RequireSection(Reader& reader, core::EnvType type) {
                   "write the section, or leave job.env_type out");
 }
 
+/// The text without ${tpu.name} and other names that are known when a run begins.
+std::string WithoutLateNames(std::string text) {
+  for (std::size_t at = text.find("${"); at != std::string::npos; at = text.find("${", at)) {
+    const std::size_t end = text.find('}', at);
+    const std::string name = end == std::string::npos ? "" : text.substr(at + 2, end - at - 2);
+    const bool late = core::IsLateName(name) || core::IsNumberedName(name);
+    if (late) {
+      text.erase(at, end + 1 - at);
+    } else {
+      at += 2;
+    }
+  }
+  return text;
+}
+
+/// Python jobman gave the flags to a shell of the hosts; here they are split at blanks alone.
+void WarnOfShellSyntax(Reader& reader, const core::DockerSpec& docker) {
+  for (std::size_t i = 0; i < docker.flags.size(); ++i) {
+    if (WithoutLateNames(docker.flags[i]).find_first_of("$`\"'\\") == std::string::npos) continue;
+    const std::string path = "docker.flags[" + std::to_string(i) + "]";
+    reader.Warn(path,
+                reader.Name(path) + ": no shell reads " + docker.flags[i] +
+                    ": it is split at blanks, and $, quotes and \\ stay in it",
+                "write the value itself; docker.mount_dirs takes folders, ~/data too, and "
+                "docker.env_vars variables");
+  }
+}
+
 }  // namespace
 
 void ResolveSetup(Reader& reader, core::JobSpec& spec) {
   ResolveMounts(reader, spec.gcsfuse);
   const core::EnvType type = spec.env_type.value_or(core::EnvType::kNone);
   RequireSection(reader, type);
+  if (type == core::EnvType::kDocker) WarnOfShellSyntax(reader, spec.docker);
   const std::string hint = "name a file, or write its text in several lines (|)";
   if (type == core::EnvType::kVenv) {
     ResolvePython(spec.venv.python);

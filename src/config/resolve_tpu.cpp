@@ -39,6 +39,15 @@ void ResolveVersion(Reader& reader, core::TpuSpec& tpu) {
   reader.Note("tpu.version", "default for " + generation);
 }
 
+/// Who only looks at a job file may have no project: published files name none.
+void ReportNoProject(Reader& reader) {
+  const std::string message = "tpu.project is missing, and nothing else names a project";
+  const std::string hint =
+      "write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID";
+  if (!reader.request().may_lack_project) return reader.Complain("tpu.project", message, hint);
+  reader.Warn("tpu.project", message, "create and run need one: " + hint);
+}
+
 void ResolveProject(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec& tpu) {
   if (reader.Has("tpu.project")) return;
   if (const auto found = DefaultProject(reader.defaults())) {
@@ -48,8 +57,7 @@ void ResolveProject(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec&
   } else if (cloud.endpoint == "local") {
     tpu.project = "local-project";
   } else if (CheckEndpoint(cloud.endpoint).ok()) {  // else it may be meant to be local
-    reader.Complain("tpu.project", "tpu.project is missing, and nothing else names a project",
-                    "write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID");
+    ReportNoProject(reader);
   }
 }
 
@@ -128,11 +136,13 @@ void ResolveScript(Reader& reader, core::TpuSpec& tpu) {
 
 /// tpu.name is a prefix, and each attempt's slice has a name of its own: what cannot begin one is
 /// made fit.
-void ResolveSliceName(Reader& reader, core::TpuSpec& tpu) {
+void ResolveSliceName(Reader& reader, const std::string& job, core::TpuSpec& tpu) {
   if (tpu.name.empty()) return;
   const base::Status checked = CheckSliceName(tpu.name);
   if (checked.ok()) return;
+  const bool is_jobs = tpu.name == job;
   tpu.name = MakeValidName(tpu.name);
+  if (is_jobs) return;
   reader.Warn("tpu.name", "tpu.name: " + checked.error().message,
               "names of slices will begin with " + tpu.name);
 }
@@ -159,7 +169,7 @@ void ResolveExisting(Reader& reader, const core::TpuSpec& tpu) {
 }  // namespace
 
 void ResolveTpu(Reader& reader, core::JobSpec& spec) {
-  ResolveSliceName(reader, spec.tpu);
+  ResolveSliceName(reader, spec.name, spec.tpu);
   ResolveVersion(reader, spec.tpu);
   ResolveProject(reader, spec.cloud, spec.tpu);
   ResolvePricing(reader, spec.tpu);

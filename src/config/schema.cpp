@@ -35,6 +35,21 @@ constexpr KeyRow OrOne(KeyRow row) {
   row.or_one = true;
   return row;
 }
+constexpr KeyRow OrEmpty(KeyRow row) {
+  row.empty_is_none = true;
+  return row;
+}
+/// A list of texts; a single one, or none, may be written as a text.
+constexpr KeyRow Texts(Text path, Text example, Text about) {
+  KeyRow row = OrEmpty(OrOne(Key(path, T::kTextList, "", about)));
+  row.example = example;
+  return row;
+}
+constexpr KeyRow Ignored(Text path) {
+  KeyRow row = Key(path, T::kAny, "", "Of a snapshot of Python jobman; ignored, with a warning.");
+  row.status = KeyStatus::kIgnored;
+  return row;
+}
 /// An event for hooks: an item that is not a map is a command, or a URL to post to.
 constexpr KeyRow Event(Text path, Text about) {
   return OrOne(ShortFor("run", Key(path, T::kMaps, "", about)));
@@ -44,16 +59,16 @@ constexpr KeyRow kRows[] = {
     Key("job", T::kMap, "", "The job as a whole."),
     Key("job.name", T::kText, "the file's name",
         "Any text of one line; the names of slices are made from its letters and digits."),
-    Among(
+    OrEmpty(Among(
         "job.env_type", T::kWord, "none|docker|conda|venv", "none",
         "Where the command runs; none is the host itself. Of these sections only the one named is "
-        "read."),
+        "read.")),
     Translated(
         Key("job.loop", T::kBool, "",
             "true: try again without limit until the command succeeds, after a preemption, a "
             "failure or a fault of the cloud; false: not after a preemption.")),
-    Translated(
-        Key("job.remote_user", T::kText, "", "Login name on the hosts, unless ssh.user is set.")),
+    OrEmpty(Translated(
+        Key("job.remote_user", T::kText, "", "Login name on the hosts, unless ssh.user is set."))),
     Key("job.environment", T::kTextMap, "",
         "Environment variables of every setup step and of the command."),
     Key("job.worker_num", T::kText, "none",
@@ -79,6 +94,9 @@ constexpr KeyRow kRows[] = {
                    "holds its slice and runs nothing.")),
     Translated(Key("job.queue.config", T::kAny, "", "Read when the queue is enabled.")),
     Translated(Key("job.queue.prefix", T::kAny, "", "Read when the queue is enabled.")),
+    Ignored("job.id"),
+    Ignored("job.user"),
+    Ignored("job.dir"),
 
     Among(
         "array", T::kMap, "a list, or text", "",
@@ -131,7 +149,7 @@ constexpr KeyRow kRows[] = {
     Key("tpu.external_ips", T::kBool, "true", "Whether hosts get external addresses."),
     Key("tpu.service_account", T::kText, "the project's own", "Service account of the hosts."),
     NotYet("tpu.data_disks", T::kAny, "Disks to attach."),
-    Key("tpu.tags", T::kTextList, "", "Network tags."),
+    Texts("tpu.tags", "[ssh]", "Network tags."),
     Key("tpu.labels", T::kTextMap, "", "Labels of the slice in the cloud."),
     Key("tpu.metadata", T::kTextMap, "", "Metadata of the hosts."),
     Key("tpu.startup_script", T::kText, "",
@@ -142,17 +160,19 @@ constexpr KeyRow kRows[] = {
         "time (2026-11-21T08:00:00Z) the job fails."),
     Key("tpu.project", T::kText, "GOOGLE_CLOUD_PROJECT, CLOUDSDK_CORE_PROJECT, gcloud's own",
         "Google Cloud project; not needed with cloud: local."),
-    Translated(Key("tpu.flags", T::kTextList, "",
-                   "Flags of gcloud's create, translated to the keys above; others are refused by "
-                   "name.")),
+    Translated(Texts("tpu.flags", "[--network=default, --spot]",
+                     "Flags of gcloud's create, translated to the keys above; others are refused "
+                     "by name.")),
+    Ignored("tpu.num_workers"),
+    Ignored("tpu.ips"),
 
     Key("ssh", T::kMap, "", "How to reach the hosts."),
     Key("ssh.user", T::kText, "job.remote_user, else your login name", "Login name on the hosts."),
-    Key("ssh.private_key", T::kPath, "jobman's own key",
-        "Private key file; generated if it does not exist, never overwritten."),
-    Translated(
+    OrEmpty(Key("ssh.private_key", T::kPath, "jobman's own key",
+                "Private key file; generated if it does not exist, never overwritten.")),
+    OrEmpty(Translated(
         Key("ssh.public_key", T::kPath, "",
-            "Public half of ssh.private_key. It is not needed, as the key itself tells it.")),
+            "Public half of ssh.private_key. It is not needed, as the key itself tells it."))),
     Among("ssh.port", T::kNumber, "0-65535", "22", "Port of the hosts' SSH servers."),
     Among("ssh.host_keys", T::kWord, "first-use|strict", "first-use",
           "Whether a host key that the cloud does not vouch for is pinned when first seen, and "
@@ -161,8 +181,8 @@ constexpr KeyRow kRows[] = {
     Key("ssh.identities", T::kMaps, "",
         "Keys of this machine that are copied to ~/.ssh of every host."),
     Required("ssh.identities[].private_key", T::kPath, "~/.ssh/id_ed25519", "The private key."),
-    Key("ssh.identities[].public_key", T::kPath, "none",
-        "Its public half. Both keep their file names there."),
+    OrEmpty(Key("ssh.identities[].public_key", T::kPath, "none",
+                "Its public half. Both keep their file names there.")),
     Key("ssh.identities[].config_entry", T::kText, "",
         "Lines for ~/.ssh/config of the hosts; what else is there is kept."),
     Key("ssh.identities[].authorize", T::kBool, "false",
@@ -222,39 +242,39 @@ constexpr KeyRow kRows[] = {
         "A Cloud Storage bucket mounted as a folder of every host; installs gcsfuse if need be."),
     Required("gcsfuse.bucket_name", T::kText, "my-bucket", "The bucket."),
     Required("gcsfuse.mount_path", T::kText, "/home/me/bucket", "The folder on the hosts."),
-    Key("gcsfuse.cache", T::kMap, "", "Caches of gcsfuse, by the names of its flags."),
-    Key("gcsfuse.cache.dir", T::kText, "none", "Folder on the hosts for the file cache."),
-    Key("gcsfuse.cache.metadata_ttl_secs", T::kText, "-1",
-        "How long metadata is believed; -1 without limit."),
-    Key("gcsfuse.cache.stat_cache_max_size_mb", T::kText, "-1",
-        "Cache of attributes; -1 without limit."),
-    Key("gcsfuse.cache.type_cache_max_size_mb", T::kText, "-1",
-        "Cache of names; -1 without limit."),
-    Key("gcsfuse.cache.file_cache_max_size_mb", T::kText, "gcsfuse's own",
-        "Cache of content; -1 without limit."),
-    Key("gcsfuse.cache.cache_file_for_range_read", T::kBool, "gcsfuse's own",
-        "Whether reading a part of a file caches it."),
-    Key("gcsfuse.cache.enable_parallel_downloads", T::kBool, "gcsfuse's own",
-        "Whether a file is fetched in several parts at once."),
+    OrEmpty(Key("gcsfuse.cache", T::kMap, "", "Caches of gcsfuse, by the names of its flags.")),
+    OrEmpty(Key("gcsfuse.cache.dir", T::kText, "none", "Folder on the hosts for the file cache.")),
+    OrEmpty(Key("gcsfuse.cache.metadata_ttl_secs", T::kText, "-1",
+                "How long metadata is believed; -1 without limit.")),
+    OrEmpty(Key("gcsfuse.cache.stat_cache_max_size_mb", T::kText, "-1",
+                "Cache of attributes; -1 without limit.")),
+    OrEmpty(Key("gcsfuse.cache.type_cache_max_size_mb", T::kText, "-1",
+                "Cache of names; -1 without limit.")),
+    OrEmpty(Key("gcsfuse.cache.file_cache_max_size_mb", T::kText, "gcsfuse's own",
+                "Cache of content; -1 without limit.")),
+    OrEmpty(Key("gcsfuse.cache.cache_file_for_range_read", T::kBool, "gcsfuse's own",
+                "Whether reading a part of a file caches it.")),
+    OrEmpty(Key("gcsfuse.cache.enable_parallel_downloads", T::kBool, "gcsfuse's own",
+                "Whether a file is fetched in several parts at once.")),
     Key("gcsfuse.cache.prefix", T::kText, "", "Shell script that runs before the mount."),
     Key("gcsfuse.extra_mounts", T::kMaps, "", "More mounts."),
     Key("gcsfuse.extra_mounts[].bucket_name", T::kText, "gcsfuse.bucket_name", "The bucket."),
     Required("gcsfuse.extra_mounts[].mount_path", T::kText, "/home/me/data",
              "The folder on the hosts."),
-    Key("gcsfuse.extra_mounts[].cache", T::kMap, "", "As gcsfuse.cache."),
-    Key("gcsfuse.extra_mounts[].cache.dir", T::kText, "none", "As gcsfuse.cache.dir."),
-    Key("gcsfuse.extra_mounts[].cache.metadata_ttl_secs", T::kText, "-1",
-        "As gcsfuse.cache.metadata_ttl_secs."),
-    Key("gcsfuse.extra_mounts[].cache.stat_cache_max_size_mb", T::kText, "-1",
-        "As gcsfuse.cache.stat_cache_max_size_mb."),
-    Key("gcsfuse.extra_mounts[].cache.type_cache_max_size_mb", T::kText, "-1",
-        "As gcsfuse.cache.type_cache_max_size_mb."),
-    Key("gcsfuse.extra_mounts[].cache.file_cache_max_size_mb", T::kText, "gcsfuse's own",
-        "As gcsfuse.cache.file_cache_max_size_mb."),
-    Key("gcsfuse.extra_mounts[].cache.cache_file_for_range_read", T::kBool, "gcsfuse's own",
-        "As gcsfuse.cache.cache_file_for_range_read."),
-    Key("gcsfuse.extra_mounts[].cache.enable_parallel_downloads", T::kBool, "gcsfuse's own",
-        "As gcsfuse.cache.enable_parallel_downloads."),
+    OrEmpty(Key("gcsfuse.extra_mounts[].cache", T::kMap, "", "As gcsfuse.cache.")),
+    OrEmpty(Key("gcsfuse.extra_mounts[].cache.dir", T::kText, "none", "As gcsfuse.cache.dir.")),
+    OrEmpty(Key("gcsfuse.extra_mounts[].cache.metadata_ttl_secs", T::kText, "-1",
+                "As gcsfuse.cache.metadata_ttl_secs.")),
+    OrEmpty(Key("gcsfuse.extra_mounts[].cache.stat_cache_max_size_mb", T::kText, "-1",
+                "As gcsfuse.cache.stat_cache_max_size_mb.")),
+    OrEmpty(Key("gcsfuse.extra_mounts[].cache.type_cache_max_size_mb", T::kText, "-1",
+                "As gcsfuse.cache.type_cache_max_size_mb.")),
+    OrEmpty(Key("gcsfuse.extra_mounts[].cache.file_cache_max_size_mb", T::kText, "gcsfuse's own",
+                "As gcsfuse.cache.file_cache_max_size_mb.")),
+    OrEmpty(Key("gcsfuse.extra_mounts[].cache.cache_file_for_range_read", T::kBool, "gcsfuse's own",
+                "As gcsfuse.cache.cache_file_for_range_read.")),
+    OrEmpty(Key("gcsfuse.extra_mounts[].cache.enable_parallel_downloads", T::kBool, "gcsfuse's own",
+                "As gcsfuse.cache.enable_parallel_downloads.")),
     Key("gcsfuse.extra_mounts[].cache.prefix", T::kText, "", "As gcsfuse.cache.prefix."),
     Key("nfs", T::kMap, "", "A folder that all hosts share over NFS."),
     Required("nfs.path", T::kText, "/srv/shared", "The folder on the hosts."),
@@ -262,11 +282,15 @@ constexpr KeyRow kRows[] = {
         "What is mounted there instead, SERVER:/FOLDER."),
     Key("docker", T::kMap, "", "The command runs in a container on every host."),
     Required("docker.image", T::kText, "python:3.10", "The image; pulled once."),
-    Key("docker.flags", T::kTextList, "",
-        "Flags of docker run; a flag and its value may be one text, \"-v a:b\"."),
-    Key("docker.env_vars", T::kTextList, "", "Variables of the container, NAME=VALUE."),
-    Key("docker.mount_dirs", T::kTextList, "",
-        "Folders of the host that the container has: HOST, or HOST:CONTAINER."),
+    Texts("docker.flags", "[--privileged, --network=host]",
+          "Flags of docker run; a flag and its value may be one text, \"-v a:b\". No shell reads "
+          "them: $HOME and quotes stay as they are."),
+    Texts(
+        "docker.env_vars", "[HF_HOME=/data]",
+        "Variables of the container: NAME=VALUE, or NAME for the value that it has outside. A map "
+        "is read too."),
+    Texts("docker.mount_dirs", "[/home/me/data]",
+          "Folders of the host that the container has: HOST, or HOST:CONTAINER."),
     Key("docker.workdir", T::kText, "command.workdir, or the image's own",
         "Working folder in the container."),
     Key("conda", T::kMap, "", "The command runs in a conda environment."),
@@ -280,7 +304,7 @@ constexpr KeyRow kRows[] = {
     Key("venv.requirements_file", T::kText, "none",
         "What it contains: a file of this machine for `pip install -r`, or its text in several "
         "lines."),
-    Key("venv.python", T::kText, "python3.10", "Its Python: 3.N or python3.N."),
+    OrEmpty(Key("venv.python", T::kText, "python3.10", "Its Python: 3.N or python3.N.")),
 
     Key("checks", T::kMap, "",
         "What every host proves before the command runs, after all other setup steps."),
@@ -379,15 +403,14 @@ constexpr KeyRow kRows[] = {
     Required("smtp.from", T::kText, "jobman@example.com", "The sender's address."),
     Key("smtp.user", T::kText, "none", "Login name; needs smtp.password."),
     Key("smtp.password", T::kSource, "none", "Where to read the password, before each mail."),
-    Translated(
+    OrEmpty(Translated(
         Key("brevo_email", T::kMap, "",
             "Mail over Brevo's API when the slice is ready, when the command starts, and when the "
             "job succeeded or failed: on.*[].brevo of these events. Nothing is sent while a key "
-            "has no value, "
-            "or with DISABLE_EMAIL=1 in the environment of create.")),
-    Translated(Key("brevo_email.api_key", T::kSource, "", "As on.*[].brevo.api_key.")),
-    Translated(Key("brevo_email.sender", T::kText, "", "As on.*[].brevo.sender.")),
-    Translated(Key("brevo_email.receiver", T::kText, "", "As on.*[].brevo.receiver.")),
+            "has no value, or with DISABLE_EMAIL=1 in the environment of create."))),
+    OrEmpty(Translated(Key("brevo_email.api_key", T::kSource, "", "As on.*[].brevo.api_key."))),
+    OrEmpty(Translated(Key("brevo_email.sender", T::kText, "", "As on.*[].brevo.sender."))),
+    OrEmpty(Translated(Key("brevo_email.receiver", T::kText, "", "As on.*[].brevo.receiver."))),
 };
 
 /// The parts of a path without list indices.

@@ -62,7 +62,7 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
               taken.error().ToString());
   }
   StageHooks hooks = HooksFor(job.id);
-  KeyDigest keys = DigestKeys(job.spec, hooks.secret);
+  KeyDigest keys = DigestKeys(job, hooks.secret);
   runner = std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
                                                       .ports = ports_,
                                                       .options = options_,

@@ -12,9 +12,9 @@ namespace jobman::controller {
 using SecretReader = std::function<std::optional<std::string>(const core::SecretRef&)>;
 
 /// A digest of the files that go to the hosts with ssh.identities, as they are on this machine now.
-/// Nothing while one of them cannot be read.
+/// Nothing while one of them cannot be read, or if the job's stage depends on none.
 using KeyDigest = std::optional<std::string>;
-KeyDigest DigestKeys(const core::JobSpec& spec, const SecretReader& secret);
+KeyDigest DigestKeys(const core::Job& job, const SecretReader& secret);
 
 /// The run of the job's current stage on host number `host`. A setup step keeps its id in later
 /// attempts, so that it runs again only after a reboot (see remote::RenewCall), or if `keys` are

@@ -36,7 +36,7 @@ struct StageContext {
   std::shared_ptr<const core::Job> job;
   StageHooks hooks;
   std::shared_ptr<base::Gate> transfers;  ///< of all stages: files that are being sent to hosts
-  KeyDigest keys = {};                    ///< as of the stage's start: its runs keep their ids
+  KeyDigest keys = {};                    ///< as of this runner's start: its runs keep their ids
 
   bool IsCommand() const { return core::IsCommand(job->stage->id); }
   core::TimePoint Now() const { return ports.clock->Now(); }

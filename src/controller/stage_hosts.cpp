@@ -117,8 +117,8 @@ void StageHosts::Finish(StageHost& host, const RunStatus& status) {
                     Error{.code = base::Code::kAborted,
                           .message = LapsedStep(status.text) + " is not done any more",
                           .reason = base::Reason::kSetupLapsed,
-                          .hint = "it was restarted, or this jobman has another script for a "
-                                  "setup step"});
+                          .hint = "it was restarted, this jobman has another script for the "
+                                  "step, or a key of ssh.identities is another"});
     case RunStatus::Kind::kRunning:
     case RunStatus::Kind::kLost:
     case RunStatus::Kind::kAbsent:

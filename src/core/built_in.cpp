@@ -4,6 +4,11 @@
 
 namespace jobman::core {
 
+bool IsSshsOwnFile(std::string_view name) {
+  return name == "config" || name == "authorized_keys" || name.starts_with("known_hosts") ||
+         name.starts_with("jobman-peers");
+}
+
 std::vector<BuiltIn> BuiltInsOf(const JobSpec& spec) {
   std::vector<BuiltIn> steps;
   if (!spec.code.empty()) steps.push_back(BuiltIn::kCode);

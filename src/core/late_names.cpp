@@ -67,10 +67,7 @@ bool IsNumberedName(std::string_view key) {
   return key == "job.name" || key == "job.worker_num";
 }
 
-void NumberJob(JobSpec& spec, const std::string& number) {
-  spec.name += "_" + number;
-  if (!spec.tpu.name.empty()) spec.tpu.name += "-" + number;
-  spec.worker_num.clear();
+void BindNumber(JobSpec& spec, const std::string& number) {
   ChangeHostTexts(spec, [&](std::string& text) {
     Bind(text, "job.name", spec.name);
     Bind(text, "job.worker_num", number);

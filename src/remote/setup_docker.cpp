@@ -26,10 +26,9 @@ std::string MountWord(std::string_view mount) {
 }
 
 /// Where the command starts in the container, as a word of sh; empty: where the image says. A
-/// relative path of command.workdir begins in the home folder, as it does without a container.
+/// relative path begins in the home folder, as it does without a container.
 std::string WorkdirWord(const core::JobSpec& spec) {
-  if (!spec.docker.workdir.empty()) return HomeWord(spec.docker.workdir);
-  const std::string& own = spec.command.workdir;
+  const std::string& own = spec.docker.workdir.empty() ? spec.command.workdir : spec.docker.workdir;
   if (own.empty()) return spec.code.path.empty() ? "" : HomeWord(spec.code.path);
   const bool whole = own.starts_with('/') || own == "~" || own.starts_with("~/");
   return HomeWord(whole ? own : "~/" + own);

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/built_in.hpp"
 #include "remote/setup_calls.hpp"
 #include "remote/setup_text.hpp"
 
@@ -54,6 +56,17 @@ std::string StepScript(const core::SetupStep& step) {
   return std::string(kStrict) + step.run;
 }
 
+/// The public half keeps its own name there, unless another file has that: jobs that an earlier
+/// jobman stored may have any.
+std::string PublicName(const core::SshSpec& ssh, const core::Identity& identity) {
+  const std::string own = FileName(identity.public_key);
+  const bool is_private =
+      std::any_of(ssh.identities.begin(), ssh.identities.end(),
+                  [&](const core::Identity& one) { return FileName(one.private_key) == own; });
+  if (own.empty() || (!is_private && !core::IsSshsOwnFile(own))) return own;
+  return FileName(identity.private_key) + ".pub";
+}
+
 }  // namespace
 
 std::string ShellCall(std::string_view function, const std::vector<std::string>& arguments) {
@@ -66,9 +79,9 @@ std::string IdentityCalls(const core::SshSpec& ssh) {
   std::string calls, entries;
   for (std::size_t i = 0; i < ssh.identities.size(); ++i) {
     const core::Identity& identity = ssh.identities[i];
-    calls += ShellCall("jb_identity",
-                       {std::to_string(i), FileName(identity.private_key),
-                        FileName(identity.public_key), identity.authorize ? "yes" : "no"});
+    calls +=
+        ShellCall("jb_identity", {std::to_string(i), FileName(identity.private_key),
+                                  PublicName(ssh, identity), identity.authorize ? "yes" : "no"});
     entries += identity.config_entry;
     if (!entries.empty() && !entries.ends_with('\n')) entries += '\n';
   }

@@ -32,6 +32,15 @@ std::string PythonVersion() {
   return version;
 }
 
+/// How often the word stands in the text.
+int Count(const std::string& text, const std::string& word) {
+  int count = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
 TEST(Sections, KeysAndAVirtualEnvironmentAreReadyBeforeTheCommand) {
   if (!HasVenv()) GTEST_SKIP() << "/usr/bin/python3 cannot make virtual environments here";
   Place place;
@@ -55,20 +64,12 @@ TEST(Sections, KeysAndAVirtualEnvironmentAreReadyBeforeTheCommand) {
   // Nothing is done again on the same machines, and the key is nowhere here.
   const Ran again = place.Jobman({"run", "1"});
   EXPECT_EQ(again.code, 0) << again.All();
+  EXPECT_EQ(Count(again.err, "setup step"), 0) << again.err;
   EXPECT_EQ(place.Jobman({"exec", "1", "--", "test $(wc -l < ~/mine) = 1"}).code, 0);
   EXPECT_NE(std::system(("grep -r 'the secret of the key' " + place.home().string() +
                          " --include=*.db* --include=*.log -q")
                             .c_str()),
             0);
-}
-
-/// The number of calls of the script that begin with `verb`, on all simulated hosts.
-int Count(const std::string& text, const std::string& word) {
-  int count = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    ++count;
-  }
-  return count;
 }
 
 TEST(Sections, ASecondAttemptBeginsWithTheCommandAndARestartedHostIsSetUpAgain) {

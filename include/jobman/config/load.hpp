@@ -41,6 +41,8 @@ struct LoadRequest {
   std::optional<std::string> endpoint = {};  ///< --endpoint
   int element = 0;             ///< which of the file's jobs, from 0: see LoadResult::elements
   bool check_secrets = false;  ///< whether every secret must have a value now, as for create
+  /// Whether a project that nothing names is only a warning: for commands that send nothing.
+  bool may_lack_project = false;
   Defaults defaults = {};
 };
 

@@ -33,6 +33,7 @@ enum class Type {
 enum class KeyStatus {
   kWorks,       ///< has a field in core::JobSpec
   kTranslated,  ///< translated to other keys when the file is read, or has no effect
+  kIgnored,     ///< of a snapshot of Python jobman; read over, with a warning
   kNotYet,      ///< refused, never ignored
 };
 
@@ -47,11 +48,13 @@ struct KeyRow {
   /// kWord: separated by '|'; kNumber, kSize: "1-256"; kMap, kTextMap: what users write instead of
   /// a map, in words.
   std::string_view allowed = {};
-  std::string_view example = {};  ///< of a required key, for messages
+  std::string_view example = {};  ///< of a required key or of a list, for messages
   /// kMap, kMaps: a scalar in place of the map is short for a map with this key.
   std::string_view short_for = {};
   /// kMaps, kTextList: a single item is short for a list with this item.
   bool or_one = false;
+  /// An empty text counts as no value: files of Python jobman have it for "nothing".
+  bool empty_is_none = false;
   std::string_view since = "0.1";
 };
 

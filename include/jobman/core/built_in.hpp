@@ -5,6 +5,10 @@
 
 namespace jobman::core {
 
+/// Whether ~/.ssh of a host has a file of this name that is no key of ssh.identities, or may have
+/// it.
+bool IsSshsOwnFile(std::string_view name);
+
 struct JobSpec;
 
 /// A setup step that a section of the job file asks for. Its script is rendered when it runs, by

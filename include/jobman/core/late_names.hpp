@@ -16,8 +16,8 @@ bool IsLateName(std::string_view key);
 
 /// With job.worker_num: auto, ${job.name} and ${job.worker_num} are known when the job is stored.
 bool IsNumberedName(std::string_view key);
-/// Makes the number, once it is known, the suffix of the names.
-void NumberJob(JobSpec& spec, const std::string& number);
+/// Gives what runs on the hosts the job's name, which is that of the spec, and its number.
+void BindNumber(JobSpec& spec, const std::string& number);
 
 /// The job's spec with the names of this attempt in what runs on the hosts: of its slice, the job's
 /// id in six digits, who created the job, its folder on this machine, and how many hosts there are.

@@ -26,7 +26,8 @@ struct ShowOptions {
 
 Result<config::LoadResult> Load(const App& app, const std::string& file,
                                 const JobFileOptions& changes) {
-  JM_ASSIGN_OR_RETURN(const config::LoadRequest request, RequestFor(app, file, changes));
+  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, changes));
+  request.may_lack_project = true;
   return config::Load(request);
 }
 
@@ -34,6 +35,7 @@ Result<config::LoadResult> Load(const App& app, const std::string& file,
 Result<config::LoadResult> LoadAll(const App& app, const std::string& file,
                                    const JobFileOptions& changes) {
   JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, changes));
+  request.may_lack_project = true;
   config::LoadResult first = config::Load(request);
   while (first.loaded && ++request.element < first.elements) {
     config::LoadResult next = config::Load(request);
@@ -61,6 +63,11 @@ Result<int> RunShowFile(App& app, const ShowOptions& options, const JobFileOptio
   if (!result.loaded) return config::ToError(result.problems);
   if (result.elements > 1) {
     app.Say(fmt::format("note: the file makes {} jobs; this is the first", result.elements));
+  }
+  if (result.loaded->spec.tpu.project.empty()) {
+    app.Say(
+        "note: nothing names a project, so none is shown: set GOOGLE_CLOUD_PROJECT, or "
+        "--set tpu.project=ID");
   }
   app.Show(views::ResolvedFile{.loaded = std::move(*result.loaded), .origins = options.origins});
   return kSuccess;

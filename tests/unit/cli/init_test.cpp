@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <fstream>
@@ -101,6 +102,27 @@ TEST_F(Init, ConfigShowCanBeLoadedAgainAndShowsOrigins) {
   std::ofstream(again) << shown.out;
   EXPECT_EQ(world_.Run({"config", "show", again}).out, shown.out);
   EXPECT_THAT(world_.Run({"config", "show", "--origins", file_name()}).out, HasSubstr("job.yaml:"));
+}
+
+TEST_F(Init, AFileIsCheckedAndShownWithoutAProject) {
+  for (const char* const name :
+       {"GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT", "JOBMAN_ENDPOINT"})
+    ::unsetenv(name);
+  ::setenv("CLOUDSDK_CONFIG", world_.paths().home.c_str(), 1);  // no gcloud
+  std::ofstream(file_name()) << "tpu: {accelerator: v4-8, zone: us-central2-b}\n"
+                                "command: {cmd: hostname}\n";
+  const auto checked = world_.Run({"config", "check", file_name()});
+  EXPECT_EQ(checked.exit_code, 0);
+  EXPECT_THAT(checked.out, HasSubstr("warning: tpu.project is missing"));
+  EXPECT_THAT(checked.out, HasSubstr("job job is valid"));
+  const auto shown = world_.Run({"config", "show", file_name()});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_THAT(shown.out, testing::Not(HasSubstr("project:")));
+  EXPECT_THAT(shown.err, HasSubstr("nothing names a project"));
+  const auto created = world_.Run({"create", file_name()});
+  EXPECT_EQ(created.exit_code, 2);
+  EXPECT_THAT(created.err, HasSubstr("tpu.project is missing"));
+  ::unsetenv("CLOUDSDK_CONFIG");
 }
 
 TEST_F(Init, ConfigExplainDescribesKeysAndSuggestsSimilarOnes) {

@@ -98,6 +98,25 @@ TEST_F(CreateJobsTest, AFileWithAFreeNumberKeepsTheNumberOfTheJobItRevises) {
   const core::JobSpec& spec = job.revised ? *job.revised : job.spec;
   EXPECT_EQ(spec.name, "train_2");
   EXPECT_EQ(spec.command.cmd, "train --out train_2 --seed 2");
+  EXPECT_EQ(spec.worker_num, "");
+}
+
+TEST_F(CreateJobsTest, AFileThatGetsAFreeNumberLaterFindsTheNameOfTheJob) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  for (const std::string name : {"my_run", "other_1"}) {
+    const auto jobs = Await(CreateJobs(Context(), {{File(name)}}));
+    ASSERT_TRUE(jobs.ok());
+    config::Loaded file = File("my_run");
+    file.spec.worker_num = "auto";
+    file.spec.command.cmd = "train --out ${job.name} '${job.worker_num}'";
+    const core::JobId id = jobs->at(0).id;
+    ASSERT_TRUE(
+        Await(ReviseJob(Context(), {.job = id, .loaded = file, .wish = core::Wish::kRun})).ok());
+    const core::Job job = *store_.Get(id);
+    const core::JobSpec& spec = job.revised ? *job.revised : job.spec;
+    EXPECT_EQ(spec.name, name);
+    EXPECT_EQ(spec.command.cmd, "train --out " + name + " ''");
+  }
 }
 
 TEST_F(CreateJobsTest, ASecondJobOfANameIsANote) {

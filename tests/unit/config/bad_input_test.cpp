@@ -327,6 +327,26 @@ job.yaml: tpu.zone is missing
 job.yaml: tpu.project is missing, and nothing else names a project
   write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID
 )"},
+    {"EmptyTpu", "command: {cmd: a}\ntpu: {zone: null, project: p}\n",
+     R"(job.yaml:2:1: tpu.accelerator is missing
+  2 | tpu: {zone: null, project: p}
+    | ^
+  for example: accelerator: v4-32
+job.yaml:2:7: tpu.zone is missing
+  2 | tpu: {zone: null, project: p}
+    |       ^
+  for example: zone: us-central2-b
+)"},
+    {"NothingInTpu", "command: {cmd: a}\ncloud: local\ntpu: {zone: null}\n",
+     R"(job.yaml:3:1: tpu.accelerator is missing
+  3 | tpu: {zone: null}
+    | ^
+  for example: accelerator: v4-32
+job.yaml:3:1: tpu.zone is missing
+  3 | tpu: {zone: null}
+    | ^
+  for example: zone: us-central2-b
+)"},
     {"NoProject", "command: {cmd: a}\ntpu: {accelerator: v4-8, zone: us-central2-b}\n",
      R"(job.yaml:2:1: tpu.project is missing, and nothing else names a project
   2 | tpu: {accelerator: v4-8, zone: us-central2-b}
@@ -488,7 +508,30 @@ job.yaml: tpu.project is missing, and nothing else names a project
      R"(job.yaml:6:11: tpu.flags: gcloud's --shielded-secure-boot is not supported
   6 |   flags: ['--shielded-secure-boot']
     |           ^
+  leave it out: there is no key for it
+)"},
+    {"FlagThatGcloudDoesNotHave", WithTpu("  flags: [--do-what-i-mean]\n"),
+     R"(job.yaml:6:11: tpu.flags: gcloud's --do-what-i-mean is not supported
+  6 |   flags: [--do-what-i-mean]
+    |           ^
   remove it; jobman config explain tpu lists the keys
+)"},
+    {"FlagsInOneTextWithQuotes", WithTpu("  flags: --metadata='a=b c'\n"),
+     R"(job.yaml:6:10: tpu.flags: one text with quotes is not read
+  6 |   flags: --metadata='a=b c'
+    |          ^
+  write a list: flags: [--network=default, --spot]
+)"},
+    {"FileOfAFlagIsMissing", WithTpu("  flags: [--metadata-from-file=startup-script=boot.sh]\n"),
+     R"(job.yaml:6:11: tpu.flags: --metadata-from-file: opening /work-dir/boot.sh: No such file or directory
+  6 |   flags: [--metadata-from-file=startup-script=boot.sh]
+    |           ^
+  name a file of this machine
+)"},
+    {"FileOfAFlagHasNoName", WithTpu("  flags: [--metadata-from-file=boot.sh]\n"),
+     R"(job.yaml:6:11: tpu.flags: --metadata-from-file: "boot.sh" is not key=FILE
+  6 |   flags: [--metadata-from-file=boot.sh]
+    |           ^
 )"},
     {"MisspelledFlag", WithTpu("  flags: [--netwrok=a]\n"),
      R"(job.yaml:6:11: tpu.flags: gcloud's --netwrok is not supported
@@ -500,6 +543,7 @@ job.yaml: tpu.project is missing, and nothing else names a project
      R"(job.yaml:7:11: tpu.flags: --network contradicts tpu.network: a
   7 |   flags: [--network=b]
     |           ^
+  keep one of them
 )"},
     {"FlagWithoutValue", WithTpu("  flags: [--network]\n"),
      R"(job.yaml:6:11: tpu.flags: --network needs a value

@@ -48,6 +48,16 @@ TEST(Brevo, MailsWhenTheSliceIsReadyAtTheStartAndAtTheEnd) {
   EXPECT_EQ(HooksOf(Section("{file: key}")).at(0).brevo.api_key.file, "/work-dir/key");
 }
 
+TEST(Brevo, AJobThatOnlyHoldsItsSliceMailsOnceWhenItIsReady) {
+  std::vector<HookEvent> events;
+  for (const core::HookSpec& hook :
+       HooksOf("tpu: {accelerator: v4-8, zone: us-central2-b, project: p}\n"
+               "brevo_email: {api_key: {env: KEY}, sender: a@lab.org, receiver: b@lab.org}\n")) {
+    events.push_back(hook.event);
+  }
+  EXPECT_THAT(events, ElementsAre(HookEvent::kReady, HookEvent::kSucceeded, HookEvent::kFailed));
+}
+
 TEST(Brevo, OtherHooksKeepTheirPlaces) {
   const auto hooks = HooksOf(Section("{env: KEY}", "on: {started: a, restarting: b, failed: c}\n"));
   std::vector<std::string> kinds;

@@ -47,8 +47,15 @@ TEST(Forms, OldNamesAreUnderstood) {
   const std::string tpu = "tpu: {accelerator: v4-32, zone: us-central2-b, project: p}\n";
   EXPECT_EQ(testing::MustLoad(RequestOf(tpu + "command: {run: hostname}\n")).spec.command.cmd,
             "hostname");
-  EXPECT_THAT(Rendered(Load(RequestOf(tpu + "command: {run: a, cmd: b}\n"))),
-              HasSubstr("unknown key \"command.run\""));
+  for (const std::string same : {"{run: a, cmd: a}", "{cmd: a, run: ''}", "{run: a, cmd: ''}"}) {
+    EXPECT_EQ(testing::MustLoad(RequestOf(tpu + "command: " + same + "\n")).spec.command.cmd, "a")
+        << same;
+  }
+  const Loaded both = testing::MustLoad(RequestOf(tpu + "command: {run: a, cmd: b}\n"));
+  EXPECT_EQ(both.spec.command.cmd, "b");
+  ASSERT_EQ(both.warnings.size(), 1u);
+  EXPECT_EQ(both.warnings[0].message,
+            "command.run, the old name of command.cmd, is ignored: the two differ");
   const std::string warnings = WarningsOf(SmallJob("ssh: {public_key: ~/none.pub}\n"), {});
   EXPECT_THAT(warnings, HasSubstr("none.pub does not exist"));
   EXPECT_THAT(warnings, HasSubstr("it is not needed"));
@@ -103,6 +110,28 @@ TEST(Forms, AContainerIsToldTheNameOfTheSliceOfTheAttempt) {
   EXPECT_EQ(spec.docker.env_vars, std::vector<std::string>{"A=" + name});
   EXPECT_EQ(spec.docker.flags, std::vector<std::string>{"-e B=" + name});
   EXPECT_EQ(spec.docker.workdir, "/w") << "its old key";
+}
+
+TEST(Forms, WarnsOfFlagsOfDockerThatAShellWouldChange) {
+  const auto warnings = [](const std::string& flags) {
+    return WarningsOf(
+        SmallJob("job: {env_type: docker}\ndocker: {image: i, flags: " + flags + "}\n"), {});
+  };
+  EXPECT_EQ(
+      warnings("[--privileged, -v $HOME/d:/d]"),
+      R"(job.yaml:4:42: warning: docker.flags[1]: no shell reads -v $HOME/d:/d: it is split at blanks, and $, quotes and \ stay in it
+  4 | docker: {image: i, flags: [--privileged, -v $HOME/d:/d]}
+    |                                          ^
+  write the value itself; docker.mount_dirs takes folders, ~/data too, and docker.env_vars variables
+)");
+  for (const char* const flag :
+       {"['--user=$(id -u)']", "['-e A=`date`']", "['-e A=\"b c\"']", "[\"-e A='b c'\"]",
+        "['-e A=b\\ c']", "['-v \\${HOME}:/h']", "['-e N=${tpu.name} -v $HOME:/h']"}) {
+    EXPECT_THAT(warnings(flag), HasSubstr("no shell reads")) << flag;
+  }
+  EXPECT_THAT(warnings("'-v $HOME:/h'"), HasSubstr("warning: docker.flags: no shell reads"))
+      << "one text";
+  EXPECT_EQ(warnings("['-v ~/d:/d', '-e N=${tpu.name} -e I=${job.id}', --shm-size=1g]"), "");
 }
 
 TEST(Forms, WhatIsKnownLateStaysInWhatRunsOnTheHosts) {

@@ -25,10 +25,12 @@ command: {cmd: echo hello from host $JOBMAN_HOST_INDEX}
 
 ## Values
 
-- A key without a value (null) is the same as no key, and so is a section with nothing but such keys.
+- A key without a value (null) is the same as no key, and so is a section with nothing but such keys. Where
+  files of Python jobman have `''` for nothing (`tpu.flags`, `brevo_email`, `gcsfuse.cache`, ...), so is that.
 - Of `docker`, `conda` and `venv` only the section that `job.env_type` names is read; there is a warning
   about the others.
-- Unknown keys are errors. Keys marked *not yet* are planned: a file that uses one is refused.
+- Unknown keys are errors; those that Python jobman added to its snapshot of a job are ignored. Keys marked
+  *not yet* are planned: a file that uses one is refused.
 - Durations look like `90s`, `15m` or `1h30m`; a bare number is seconds.
 - Sizes look like `500K`, `100M` or `1G`, in powers of 1024; a bare number is bytes.
 - Limits: 1 MiB for a job file, 256 KiB for a startup script, 128 KiB for a variable with its name.
@@ -52,6 +54,7 @@ Any value may contain interpolations as in OmegaConf:
 | `${oc.select:tpu.name,x}` | a key, or a default if there is none |
 | `${tpu.name}` | in the command, in setup steps and environment variables: the name of the slice that the attempt has; elsewhere the key |
 | `${job.id}`, `${job.user}`, `${job.dir}`, `${tpu.num_workers}` | there too: the job's number in six digits, who created it, its folder on your machine, how many hosts the slice has |
+| `${job.name}`, `${job.worker_num}` | keys as others; with `job.worker_num: auto` they are known when the job is created: what runs on the hosts gets the number, other keys do not |
 | `\${HOME}` | `${HOME}` itself, for the shell on the hosts; `$HOME` needs no backslash |
 
 ## Where values come from

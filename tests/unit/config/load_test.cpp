@@ -386,6 +386,111 @@ TEST(Load, TranslatesGcloudFlags) {
   EXPECT_EQ(tpu.service_account, "me@p.example");
 }
 
+TEST(Load, GcloudFlagsMayBeOneText) {
+  const core::TpuSpec tpu =
+      MustLoad(RequestOf(JobWithTpu("  flags: >-\n    --network=n --subnetwork s\n    --spot\n")))
+          .spec.tpu;
+  EXPECT_EQ(tpu.network, "n");
+  EXPECT_EQ(tpu.subnetwork, "s");
+  EXPECT_EQ(tpu.pricing, core::Pricing::kSpot);
+}
+
+TEST(Load, FlagsOfAQueuedResourceHaveKeys) {
+  const auto tpu = [](const std::string& members) {
+    return MustLoad(RequestOf(JobWithTpu(members))).spec.tpu;
+  };
+  EXPECT_EQ(tpu("  flags: [--node-count=4]\n").num_slices, 4);
+  EXPECT_EQ(tpu("  flags: [--best-effort]\n").pricing, core::Pricing::kSpot);
+  EXPECT_EQ(tpu("  flags: [--guaranteed]\n").pricing, core::Pricing::kOnDemand);
+  for (const char* const flags : {"[--guaranteed, --reserved]", "[--reserved, --guaranteed]"}) {
+    EXPECT_EQ(tpu("  flags: " + std::string(flags) + "\n").pricing, core::Pricing::kReserved);
+  }
+  EXPECT_THAT(ProblemsOf(JobWithTpu("  pricing: spot\n  flags: [--guaranteed]\n")),
+              AllOf(HasSubstr("--guaranteed contradicts tpu.pricing: spot"),
+                    HasSubstr("keep one of them")));
+}
+
+TEST(Load, OnDemandIsWhatGcloudDoesWithoutAFlag) {
+  EXPECT_EQ(MustLoad(RequestOf(JobWithTpu("  pricing: ondemand\n  flags: [--reserved]\n")))
+                .spec.tpu.pricing,
+            core::Pricing::kReserved);
+  const Loaded spot = MustLoad(RequestOf(JobWithTpu("  pricing: ondemand\n  flags: [--spot]\n")));
+  EXPECT_EQ(spot.spec.tpu.pricing, core::Pricing::kSpot);
+  EXPECT_EQ(spot.warnings.at(0).message,
+            "tpu.flags: --spot takes the place of tpu.pricing: ondemand");
+  LoadRequest request = RequestOf(JobWithTpu("  flags: [--spot]\n"));
+  request.sets = {"tpu.pricing=ondemand"};
+  EXPECT_THAT(Rendered(Load(request)), HasSubstr("--spot contradicts tpu.pricing: ondemand"));
+  for (const char* const flags : {"[--guaranteed, --spot]", "[--spot, --guaranteed]"}) {
+    EXPECT_THAT(ProblemsOf(JobWithTpu("  flags: " + std::string(flags) + "\n")),
+                HasSubstr("contradicts tpu.pricing"));
+  }
+}
+
+TEST(Load, FlagsForGcloudItselfArePassedOver) {
+  EXPECT_EQ(MustLoad(RequestOf(JobWithTpu(
+                         "  flags: [--async, --quiet, -q, --format=json, --verbosity, debug]\n")))
+                .spec,
+            MustLoad(RequestOf(JobWithTpu(""))).spec);
+}
+
+TEST(Load, MetadataMayComeFromFiles) {
+  const ScratchDir dir;
+  const base::Path script = dir.Write("boot/boot.sh", "#!/bin/sh\necho hi\n");
+  dir.Write("note.txt", "one, two\n");
+  const auto load = [&](const std::string& members) {
+    LoadRequest request = RequestOf(JobWithTpu(members));
+    request.file = dir.path() / "job.yaml";
+    return Load(request);
+  };
+  const std::string flags =
+      "  flags: ['--metadata-from-file=startup-script=boot/boot.sh,note=note.txt']\n";
+  const LoadResult result = load(flags);
+  ASSERT_TRUE(result.loaded) << Rendered(result);
+  EXPECT_EQ(result.loaded->spec.tpu.startup_script, "#!/bin/sh\necho hi\n");
+  EXPECT_EQ(result.loaded->spec.tpu.metadata,
+            (std::map<std::string, std::string>{{"note", "one, two\n"}}));
+  EXPECT_THAT(WhereIs(*result.loaded, "tpu.startup_script"), HasSubstr(script.string()));
+  EXPECT_TRUE(load("  startup_script: ''\n" + flags).loaded);
+  EXPECT_TRUE(load("  startup_script: boot/boot.sh\n" + flags).loaded) << "the same file";
+  EXPECT_THAT(Rendered(load("  startup_script: '#!/bin/sh'\n" + flags)),
+              HasSubstr("--metadata-from-file contradicts tpu.startup_script"));
+  EXPECT_THAT(Rendered(load("  metadata: {note: other}\n" + flags)),
+              HasSubstr("--metadata-from-file contradicts tpu.metadata.note"));
+  dir.Write("note.txt", std::string("a\0b", 3));
+  EXPECT_THAT(Rendered(load(flags)), HasSubstr("note.txt is not UTF-8 text"));
+}
+
+TEST(Load, FlagsOfGcloudWithoutAKeyAreRefusedWithTheNearestOne) {
+  const std::map<std::string, std::string> cures = {
+      {"--scopes=cloud-platform", "the roles of tpu.service_account"},
+      {"--data-disk=source=d", "tpu.data_disks is not supported yet; gcsfuse mounts buckets"},
+      {"--boot-disk=b", "there is no key for it"},
+      {"--topology=2x2x4", "write tpu.accelerator"},
+      {"--type=v4", "write tpu.accelerator"},
+      {"--node-id=n", "named after tpu.name"},
+      {"--node-prefix=n", "named after tpu.name"},
+      {"--description=d", "tpu.metadata"},
+      {"--range=10.0.0.0/8", "tpu.subnetwork"},
+      {"--provisioning-model=SPOT", "write tpu.pricing"},
+      {"--reservation-host-project=p", "tpu.reservation: projects/PROJECT"},
+      {"--valid-after-duration=6h", "create the job when it is time"},
+      {"--max-run-duration=6h", "watchdog.max_duration"},
+      {"--autocheckpoint-enabled", "command.on_notice"},
+      {"--shielded-secure-boot", "there is no key for it"},
+      {"--account=a@b.org", "cloud.token_command"},
+      {"--flags-file=f", "write its flags here"},
+  };
+  for (const auto& [flag, cure] : cures) {
+    const LoadResult result = Load(RequestOf(JobWithTpu("  flags: ['" + flag + "']\n")));
+    ASSERT_EQ(result.problems.size(), 1U) << flag;
+    EXPECT_EQ(result.problems[0].message,
+              "tpu.flags: gcloud's " + flag.substr(0, flag.find('=')) + " is not supported");
+    EXPECT_THAT(result.problems[0].hint, HasSubstr(cure)) << flag;
+    EXPECT_EQ(result.problems[0].reason, base::Reason::kNotSupported) << flag;
+  }
+}
+
 TEST(Load, MissingFilesAndFoldersAreNamed) {
   const ScratchDir dir;
   LoadRequest request{.file = dir.path() / "absent.yaml", .defaults = TestDefaults()};

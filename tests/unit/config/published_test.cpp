@@ -215,6 +215,132 @@ TEST(PublishedFiles, AKeyOfBrevoThatSendsNothingIsNotRead) {
               ::testing::HasSubstr("brevo_email.api_key"));
 }
 
+/// None of them names a project, and one who checks a file need not have one.
+TEST(PublishedFiles, WithoutAProjectCanBeChecked) {
+  LoadRequest request =
+      RequestOf("tpu: {accelerator: v4-8, zone: us-central2-b}\ncommand: {cmd: a}\n");
+  EXPECT_THAT(testing::Rendered(Load(request)), ::testing::HasSubstr("tpu.project is missing"));
+  request.may_lack_project = true;
+  const Loaded loaded = MustLoad(request);
+  ASSERT_EQ(loaded.warnings.size(), 1U);
+  EXPECT_EQ(RenderWarning(loaded.warnings[0]),
+            R"(job.yaml:1:1: warning: tpu.project is missing, and nothing else names a project
+  1 | tpu: {accelerator: v4-8, zone: us-central2-b}
+    | ^
+  create and run need one: write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID
+)");
+  request.text = ResolvedYaml(loaded, false);
+  EXPECT_EQ(MustLoad(request).spec, loaded.spec) << "what config show prints";
+}
+
+TEST(PublishedFiles, AnEmptyTextIsNothing) {
+  const core::JobSpec nothing = SmallSpec(
+      "gcsfuse: {bucket_name: my-bucket, mount_path: /m}\njob: {env_type: docker}\n"
+      "docker: {image: i}\n");
+  const std::string text =
+      testing::JobWithTpu("  flags: ''\n  tags: ''\n") +
+      "gcsfuse: {bucket_name: my-bucket, mount_path: /m, cache: {dir: '', metadata_ttl_secs: '',\n"
+      "  stat_cache_max_size_mb: '', type_cache_max_size_mb: '', file_cache_max_size_mb: '',\n"
+      "  cache_file_for_range_read: '', enable_parallel_downloads: '', prefix: ''}}\n"
+      "brevo_email: {api_key: '', sender: '', receiver: ''}\n"
+      "job: {env_type: docker, remote_user: ''}\nssh: {private_key: '', public_key: ''}\n"
+      "docker: {image: i, flags: '', env_vars: '', mount_dirs: '', workdir: ''}\n";
+  const Loaded loaded = MustLoad(RequestOf(text));
+  EXPECT_EQ(loaded.spec, nothing);
+  EXPECT_TRUE(loaded.warnings.empty());
+  EXPECT_EQ(SmallSpec("gcsfuse: {bucket_name: my-bucket, mount_path: /m, cache: ''}\n").gcsfuse,
+            nothing.gcsfuse);
+  EXPECT_EQ(SmallSpec("job: {env_type: ''}\n").env_type, std::nullopt);
+  EXPECT_TRUE(SmallSpec("brevo_email: ''\n").hooks.empty());
+}
+
+TEST(PublishedFiles, ABrevoSectionWithAnEmptySenderSendsNothing) {
+  EXPECT_TRUE(SmallSpec("brevo_email: {api_key: xkeysib-1, sender: '', receiver: a@b.org}\n")
+                  .hooks.empty());
+}
+
+TEST(PublishedFiles, BesideModulesThereIsNoOtherKey) {
+  EXPECT_EQ(testing::ProblemsOf(SmallJob("setup: {modules: [gcsfuse], foo: 1, bar: null}\n")),
+            R"(job.yaml:3:29: unknown key "setup.foo"
+  3 | setup: {modules: [gcsfuse], foo: 1, bar: null}
+    |                             ^
+  leave it out: beside modules there is no other key; steps of your own are a list: setup: [{run: COMMAND}]
+)");
+  EXPECT_TRUE(SmallSpec("setup: {modules: [gcsfuse], bar: null}\n").setup.empty());
+}
+
+TEST(PublishedFiles, WhatPythonAddedToASnapshotIsIgnored) {
+  const std::string text =
+      "job: {id: '000024', user: ada, dir: /home/ada/jobs/ada/000024, name: 'run_${job.id}'}\n"
+      "tpu: {accelerator: v4-32, zone: us-central2-b, project: p, num_workers: 4,\n"
+      "  ips: [{worker: 0, internal_ip: 10.0.0.1, external_ip: 34.1.1.1}]}\n"
+      "command: {cmd: 'echo ${job.id}'}\n";
+  const Loaded loaded = MustLoad(RequestOf(text));
+  EXPECT_EQ(loaded.spec.name, "run_000024") << "other values may refer to them";
+  EXPECT_EQ(loaded.spec.command.cmd, "echo ${job.id}");
+  EXPECT_THAT(testing::ProblemsOf(testing::JobWithTpu("  ips: [{worker: 0}]\n") +
+                                  "job: {labels: {a: '${tpu.ips[0].worker}'}}\n"),
+              ::testing::HasSubstr("is the address of an earlier slice"));
+  ASSERT_EQ(loaded.warnings.size(), 1U);
+  EXPECT_EQ(loaded.warnings[0].message,
+            "job.id, job.user, job.dir, tpu.num_workers, tpu.ips are ignored: Python jobman wrote "
+            "them into its snapshot of a job");
+  EXPECT_EQ(loaded.warnings[0].hint, "leave them out");
+  const core::JobSpec numbered = SmallSpec(
+      "job: {id: '000024', name: run_3, worker_num: 3, environment: {A: "
+      "'${job.name} ${job.worker_num}'}}\n");
+  EXPECT_EQ(numbered.name, "run_3") << "it has its suffix";
+  EXPECT_EQ(numbered.environment.at("A"), "run_3 3");
+  EXPECT_EQ(SmallSpec("job: {id: '000024', name: run_3, worker_num: auto}\n").worker_num, "");
+  EXPECT_EQ(MustLoad(RequestOf(SmallJob("job: {id: '000024'}\n"))).warnings.at(0).hint,
+            "leave it out");
+  EXPECT_THAT(testing::ProblemsOf(SmallJob("user: ada\n")),
+              ::testing::HasSubstr("did you mean \"ssh.user\"?"));
+}
+
+TEST(PublishedFiles, AListMayBeOneText) {
+  const core::JobSpec spec =
+      MustLoad(RequestOf(testing::JobWithTpu("  tags: ssh\n") +
+                         "job: {env_type: docker}\ndocker: {image: i, flags: --privileged "
+                         "--network=host, mount_dirs: '/m/${tpu.name}',\n"
+                         "  env_vars: {A: 1, B: 'x ${tpu.name}', HF_TOKEN: }}\n"))
+          .spec;
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(spec.tpu.tags, Texts{"ssh"});
+  EXPECT_EQ(spec.docker.flags, Texts{"--privileged --network=host"});
+  EXPECT_EQ(spec.docker.mount_dirs, Texts{"/m/${tpu.name}"});
+  EXPECT_EQ(spec.docker.env_vars, (Texts{"A=1", "B=x ${tpu.name}", "HF_TOKEN"}));
+}
+
+TEST(PublishedFiles, OptionsAndReferencesMakeListsToo) {
+  LoadRequest request =
+      RequestOf(SmallJob("job: {env_type: docker}\n"
+                         "docker: {image: i, mount_dirs: '${oc.env:HOME}/${tpu.name}',\n"
+                         "  flags: '${docker.env_vars}', env_vars: {A: 1}}\n"),
+                {{"HOME", "/home/ada"}});
+  EXPECT_EQ(MustLoad(request).spec.docker.mount_dirs,
+            std::vector<std::string>{"/home/ada/${tpu.name}"});
+  EXPECT_EQ(MustLoad(request).spec.docker.flags, std::vector<std::string>{"A=1"});
+  request.sets = {"docker.env_vars.B=2"};
+  EXPECT_EQ(MustLoad(request).spec.docker.env_vars, (std::vector<std::string>{"A=1", "B=2"}));
+  request.sets = {"docker.env_vars={C: 3}"};
+  EXPECT_EQ(MustLoad(request).spec.docker.env_vars, std::vector<std::string>{"C=3"});
+}
+
+TEST(PublishedFiles, AListOfSomethingElseIsRefusedWithAnExample) {
+  const auto problems = [](const std::string& docker) {
+    return testing::ProblemsOf(
+        SmallJob("job: {env_type: docker}\ndocker: {image: i, " + docker + "}\n"));
+  };
+  EXPECT_THAT(problems("flags: {privileged: true}"),
+              ::testing::HasSubstr("for example: flags: [--privileged, --network=host]"));
+  EXPECT_THAT(problems("env_vars: {A: [1]}"),
+              ::testing::HasSubstr("for example: env_vars: [HF_HOME=/data]"));
+  EXPECT_THAT(problems("env_vars: [A-B=c]"),
+              ::testing::HasSubstr("write NAME=VALUE, for example: HF_HOME=/data"));
+  EXPECT_EQ(problems("env_vars: [HF_TOKEN]"), "");
+}
+
 TEST(PublishedFiles, AWorkerOfAQueueHasANumber) {
   EXPECT_EQ(SmallSpec("job: {queue: {enabled: true}}\n").worker_num, "auto");
   EXPECT_EQ(SmallSpec("job: {queue: {enabled: true}, worker_num: null}\n").worker_num, "");

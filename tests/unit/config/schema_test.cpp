@@ -79,6 +79,7 @@ TEST(Explain, ExplainsAKey) {
   EXPECT_THAT(*ExplainKey("job.env_type"), HasSubstr("none, docker, conda, venv"));
   EXPECT_THAT(*ExplainKey("array"), HasSubstr("  value    a list, or text\n"));
   EXPECT_THAT(*ExplainKey("health"), HasSubstr("status   not supported yet\n"));
+  EXPECT_THAT(*ExplainKey("job.id"), HasSubstr("status   ignored\n"));
   EXPECT_THAT(*ExplainKey("code"), HasSubstr("\n\nKeys:\n  dir  "));
   EXPECT_THAT(*ExplainKey(""), HasSubstr("retries.backoff"));
   for (const char* path : {"on.failed[0].run", "on.failed.run", "on.*[].run"}) {

@@ -160,7 +160,7 @@ TEST_F(RunOrderTest, OtherKeysMakeTheirStepAnotherRunAndNoOther) {
   job_.spec.ssh.identities = {{.private_key = "/key", .public_key = "/key.pub"}};
   std::string content = "content";
   const auto digest = [&] {
-    return DigestKeys(job_.spec, [&](const core::SecretRef& secret) {
+    return DigestKeys(job_, [&](const core::SecretRef& secret) {
       return std::optional(secret.file == "/key.pub" ? content : "SECRET");
     });
   };
@@ -183,7 +183,7 @@ TEST_F(RunOrderTest, OtherKeysMakeTheirStepAnotherRunAndNoOther) {
 TEST_F(RunOrderTest, WithoutItsKeyFileTheCommandUsesWhatTheHostsHave) {
   job_.spec.ssh.identities = {{.private_key = "/absent"}};
   EXPECT_EQ(Order()->setup.size(), 2U);
-  keys_ = DigestKeys(job_.spec, [](const core::SecretRef&) { return std::nullopt; });
+  keys_ = DigestKeys(job_, [](const core::SecretRef&) { return std::nullopt; });
   EXPECT_EQ(keys_, std::nullopt);
   EXPECT_EQ(Order()->setup.size(), 1U) << "the user's step";
 }

@@ -69,6 +69,13 @@ TEST_P(IdentitiesTest, APublicKeyKeepsItsOwnName) {
   EXPECT_EQ(InSsh("authorized_keys"), "ssh-ed25519 AAAA ada@laptop\n");
 }
 
+TEST_P(IdentitiesTest, APublicKeyOfAnOldJobTakesNoOtherFilesPlace) {
+  for (const char* const name : {"config", "authorized_keys", "pod key"}) {
+    spec_.ssh.identities[0].public_key = std::string("/home/ada/keys/") + name;
+    EXPECT_THAT(SetupScript(spec_, core::SetupStage{}), HasSubstr("pod key.pub")) << name;
+  }
+}
+
 TEST_P(IdentitiesTest, AKeyWithoutAPublicHalfComesAlone) {
   spec_.ssh.identities[0].public_key = "";
   spec_.ssh.identities[0].authorize = false;
