@@ -206,8 +206,8 @@ Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& po
 
 /// Whether a controller has anything to do or to watch for this job.
 bool NeedsCare(const Job& job);
-/// Whether job.max_running counts it: from its request for a slice until it is over, its pauses
-/// included. One that is over may still hold its slice (job.when_done).
+/// Whether job.max_running counts it: from its request for a slice, in pauses too, until it is over
+/// or, if it is ended, stopped. One that is over may still hold its slice (job.when_done).
 bool IsAtWork(const Job& job);
 /// Until a delete is repeated; longer with each refusal.
 Duration PauseOfDeletes(const std::optional<DeleteRefused>& refused, const Policy& policy);

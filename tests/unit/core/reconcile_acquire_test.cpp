@@ -54,6 +54,17 @@ TEST(ReconcileAcquire, AFullGroupIsWaitedFor) {
   EXPECT_EQ(r.Tick().state(), "REQUESTING");
 }
 
+TEST(ReconcileAcquire, AJobThatIsOverTakesNoPlaceWhileItIsDeletedOrGivesItsSliceUp) {
+  Job job = JobBuilder().Build();
+  for (const JobState& ends : {JobState(Cancelling{}), JobState(Deleting{})}) {
+    job.state = ends;
+    job.stage.reset();
+    EXPECT_FALSE(IsAtWork(job)) << StateName(ends);
+    job.stage = Stage{.id = CommandStage{}};
+    EXPECT_TRUE(IsAtWork(job)) << StateName(ends) << ": its command is being stopped";
+  }
+}
+
 TEST(ReconcileAcquire, ASliceHasAValidNameWhateverTheJobIsCalled) {
   const std::pair<const char*, const char*> names[] = {
       {"My Run", "my-run"},

@@ -290,14 +290,16 @@ TEST_P(HostScriptTest, TheMetadataServerIsNeverAskedThroughAProxy) {
   std::filesystem::create_directories(host.home() / "tools");
   const std::string curl = (host.home() / "tools/curl").string();
   std::ofstream(curl) << "#!/bin/sh\ncase \" $* \" in *' --noproxy '*) ;; *) exit 5 ;; esac\n"
+                         "until [ -e ~/up ]; do sleep 0.02; done\n"
                          "printf 'HTTP/1.1 200 OK\\r\\nETag: 1\\r\\n\\r\\nTRUE'\n";
   std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
   host.env["PATH"] = (host.home() / "tools").string() + ":" + host.env["PATH"];
   host.env["GCE_METADATA_HOST"] = "metadata.here";
-  const Ended ended = host.Run({.run_id = "r",
-                                .script = "trap 'cat \"$JOBMAN_NOTICE_FILE\"; exit 9' TERM\n"
-                                          "while :; do sleep 0.02; done 2>/dev/null",
-                                .notice_signal = "TERM"});
+  const Ended ended =
+      host.Run({.run_id = "r",
+                .script = "trap 'cat \"$JOBMAN_NOTICE_FILE\"; exit 9' TERM; touch ~/up\n"
+                          "while :; do sleep 0.02; done 2>/dev/null",
+                .notice_signal = "TERM"});
   EXPECT_THAT(ended.out, testing::HasSubstr("\"kind\":\"preemption\",\"text\":\"TRUE\""));
 }
 
