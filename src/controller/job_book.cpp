@@ -217,7 +217,8 @@ std::optional<core::GroupFull> JobBook::FullFor(const Job& job) const {
     const bool other = id != job.id && entry->job.spec.group == job.spec.group;
     if (other && (entry->starting || core::IsAtWork(entry->job))) full.at_work.push_back(id);
   }
-  if (static_cast<int>(full.at_work.size()) < *job.spec.max_running) return std::nullopt;
+  const bool room = static_cast<int>(full.at_work.size()) < *job.spec.max_running;
+  if (room && complete_) return std::nullopt;
   return full;
 }
 

@@ -94,6 +94,7 @@ class JobBook {
   base::Task<Again> Refused(EntryPtr entry, base::Error error);
   base::Task<base::Status> Reload(EntryPtr entry);
   base::Task<base::Status> LoadOne(core::JobId id);
+  void AskWhoWaits();
   base::Task<base::Result<std::optional<core::Job>>> Fetch(core::JobId id);
   base::Task<void> SetAside(ports::JobVersion job, std::string why);
   void Adopt(core::Job job);
@@ -108,6 +109,7 @@ class JobBook {
   std::int64_t lease_token_ = 0;
   std::map<core::JobId, EntryPtr> entries_ = {};
   std::map<core::JobId, std::int64_t> set_aside_ = {};  ///< versions that cannot be used
+  bool complete_ = false;  ///< every job was read once: until then nobody knows who is at work
   int working_ = 0;
   core::RequestHolds holds_ = {};
   base::CancelScope scope_ = {};

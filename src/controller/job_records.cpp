@@ -1,5 +1,6 @@
 // How JobBook reads records, and sets aside those it cannot use.
 #include <algorithm>
+#include <utility>
 
 #include "controller/job_book.hpp"
 #include "jobman/base/log.hpp"
@@ -40,7 +41,16 @@ base::Task<base::Status> JobBook::Load() {
     base::Status loaded = co_await LoadOne(id);
     if (!loaded.ok()) all = std::move(loaded);
   }
+  if (all.ok() && !std::exchange(complete_, true)) AskWhoWaits();
   co_return all;
+}
+
+/// For a place in its group.
+void JobBook::AskWhoWaits() {
+  for (const auto& [id, entry] : entries_) {
+    const bool waits = std::holds_alternative<core::Queued>(entry->job.state);
+    if (waits && entry->job.spec.max_running) Post(id, core::Tick{});
+  }
 }
 
 base::Task<base::Status> JobBook::LoadOne(JobId id) {

@@ -121,9 +121,9 @@ TEST_F(BadInput, DuplicateHost) {
 }
 TEST_F(BadInput, AnInvalidNodeName) {
   Refused(
-      "cloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b, name: 'Bad Name!'}\n"
+      "cloud: local\ntpu: {accelerator: v4-8, zone: us-central2-b, existing: 'Bad Name!'}\n"
       "command: {cmd: 'true'}\n",
-      2, {"Bad Name!", "bad-name"});
+      2, {"tpu.existing: \"Bad Name!\" contains 'B'; only lower-case letters"});
 }
 TEST_F(BadInput, KeyWithAnOpenMode) {
   const base::Path key = place_.path() / "key";

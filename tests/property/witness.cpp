@@ -117,7 +117,9 @@ void Witness::CheckGroup(const Job& job) {
   else
     working.erase(job.id);
   if (job.spec.max_running && working.size() > static_cast<std::size_t>(*job.spec.max_running)) {
-    Break(fmt::format("{} jobs of group {} are at work", working.size(), job.spec.group));
+    std::vector<std::string> jobs;
+    for (const core::JobId id : working) jobs.push_back(std::to_string(id.value));
+    Break(fmt::format("jobs {} of group {} are at work", base::Join(jobs, ", "), job.spec.group));
   }
 }
 

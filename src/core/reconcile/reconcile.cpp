@@ -94,8 +94,8 @@ bool NeedsCare(const Job& job) {
 }
 
 bool IsAtWork(const Job& job) {
-  const bool ends = std::holds_alternative<Cancelling>(job.state) ||
-                    std::holds_alternative<Deleting>(job.state);
+  const bool ends =
+      std::holds_alternative<Cancelling>(job.state) || std::holds_alternative<Deleting>(job.state);
   if (ends) return job.stage.has_value();
   return !IsFinal(job.state) && !std::holds_alternative<Queued>(job.state);
 }

@@ -36,6 +36,12 @@ class SlowWay final : public test::MemoryPorts {
     while (answers_late) co_await base::Sleep(milliseconds{1});
     co_return answer;
   }
+  base::Task<base::Result<core::Job>> Get(core::JobId id) override {
+    const base::Error away{.code = base::Code::kUnavailable, .message = "no connection"};
+    if (id == unreadable) co_return away;
+    co_return co_await MemoryPorts::Get(id);
+  }
+  std::optional<core::JobId> unreadable = {};
   bool closed = false;
   bool answers_late = false;  ///< to commits: they take effect before
   int commits = 0;
@@ -53,6 +59,14 @@ class SlowWay final : public test::MemoryPorts {
 class JobBookTest : public testing::Test {
  protected:
   void Open(base::Duration decision_takes = {}) {
+    MakeBook(decision_takes);
+    ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok());
+    loop_.run();
+    loop_.restart();
+    decisions_ = 0;
+    effects_.clear();
+  }
+  void MakeBook(base::Duration decision_takes = {}) {
     clock_.emplace(decision_takes);
     ports_.stores = ports::StoresOf(way_);
     ports_.clock = &*clock_;
@@ -82,11 +96,6 @@ class JobBookTest : public testing::Test {
     };
     book_.emplace(loop_, ports_, policy_, std::move(hooks));
     book_->set_lease_token((*lease)->token);
-    ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok());
-    loop_.run();
-    loop_.restart();
-    decisions_ = 0;
-    effects_.clear();
   }
   void Report(int host, HostPhase phase = HostPhase::kRunning) {
     book_->Post(id_, core::HostReport{.attempt = 1, .run = {.host = host, .phase = phase}});
@@ -151,6 +160,21 @@ TEST_F(JobBookTest, OfAGroupAsManyWorkAsMay) {
   Turn();
   EXPECT_EQ(StateOf(first), "FAILED");
   EXPECT_EQ(StateOf(second), "REQUESTING") << "at once";
+}
+
+TEST_F(JobBookTest, NobodyGetsAPlaceInItsGroupBeforeAllJobsAreKnown) {
+  MakeBook();
+  const core::JobId first = CreateInGroup();
+  const core::JobId second = CreateInGroup();
+  way_.unreadable = second;  // it may be at work
+  EXPECT_FALSE(base::RunTask(loop_, book_->Load()).ok());
+  Turn();
+  EXPECT_EQ(StateOf(first), "QUEUED");
+  way_.unreadable.reset();
+  Load();
+  Turn();
+  EXPECT_THAT((std::vector{StateOf(first), StateOf(second)}),
+              testing::UnorderedElementsAre("REQUESTING", "QUEUED"));
 }
 
 TEST_F(JobBookTest, AReportIsDecidedOnInTheNextTurnOfTheLoop) {
