@@ -50,8 +50,7 @@ base::Status CheckSlice(const core::Job& job, const core::JobSpec& spec,
 }
 
 /// Names, by which slices, logs and labels are found. A job that was created without a number, or
-/// with
-/// --name, has none of this file.
+/// under another name (--name), has no number of this file.
 void KeepNames(const core::Job& job, core::JobSpec& spec) {
   const std::string stem = spec.name + "_";
   const std::string number =

@@ -5,8 +5,8 @@
 
 namespace jobman::core {
 
-/// Whether ~/.ssh of a host has a file of this name that is no key of ssh.identities, or may have
-/// it.
+/// Whether ssh, sshd or jobman keeps a file of this name in ~/.ssh of a host, whose place no key of
+/// ssh.identities may take.
 bool IsSshsOwnFile(std::string_view name);
 
 struct JobSpec;

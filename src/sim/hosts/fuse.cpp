@@ -12,7 +12,7 @@
 namespace jobman::sim {
 
 base::Status CheckFuse() {
-  // Which the device's mode alone does not say: a container may not use devices.
+  // Opened, since its mode is not enough: in a container it may be forbidden all the same.
   const base::UniqueFd device(open(kFuseDevice, O_RDWR | O_CLOEXEC));
   if (!device) {
     return base::Error{.code = base::Code::kFailedPrecondition,
