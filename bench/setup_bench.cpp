@@ -88,7 +88,10 @@ std::string PythonsPattern(const Place& place, const Buckets& buckets, const std
           OnAllHosts(hosts, "mountpoint -q ~/their_gcs",
                      "mkdir -p ~/their_gcs && " + buckets.tools() + "/gcsfuse data ~/their_gcs") +
           OnAllHosts(hosts, "test -e ~/theirs/bin/activate",
-                     std::string(kPython) + " -m venv ~/theirs") +
+                     // Without the internet pip's retries would be most of the time.
+                     std::string(kPython) +
+                         " -m venv ~/theirs && { ~/theirs/bin/pip install -q --retries 0 "
+                         "--upgrade pip || true; }") +
           OnAllHosts(hosts, ". ~/theirs/bin/activate && python -c pass", "false"));
 }
 

@@ -125,7 +125,8 @@ jb_venv_clear() {
 # The pip that comes with an old Python knows no new wheels. It will often do, so this may fail.
 jb_upgrade_pip() {
   jb_limit 120 "$jb_dir/bin/python" -I -m pip install -q --retries 0 --timeout 10 --upgrade pip \
-    >/dev/null 2>&1 || jb_say 'pip could not be upgraded; going on with the one that is there'
+    >/dev/null 2>&1 && return
+  jb_say 'pip could not be upgraded; going on with the one that is there'
   jb_venv_can_install || jb_later "the upgrade of pip in ~/$jb_name broke off"
 }
 
