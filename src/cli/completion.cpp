@@ -184,9 +184,9 @@ class Offers {
     const auto context = app_.OpenForReading(Elsewhere::kIgnore);
     if (!context.ok() || place_.positionals.empty()) return;
     ports::JobStore* const jobs = context->stores.jobs;
-    const auto id = context->Await(client::FindJob(jobs, place_.positionals.front()));
-    if (!id.ok()) return;
-    const auto job = context->Await(jobs->Get(*id));
+    const auto ids = context->Await(client::FindJobs(jobs, place_.positionals));
+    if (!ids.ok() || ids->empty()) return;
+    const auto job = context->Await(jobs->Get(ids->front()));
     if (!job.ok()) return;
     for (const std::string& step : core::StepNames(job->spec)) Add(step, "a setup step");
     Add("run", "the command");

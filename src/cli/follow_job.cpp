@@ -5,32 +5,45 @@
 #include <algorithm>
 
 #include "cli/interrupt.hpp"
-#include "cli/log_printer.hpp"
+#include "cli/job_choice.hpp"
+#include "cli/job_label.hpp"
+#include "cli/log_streams.hpp"
 #include "cli/narrator.hpp"
 #include "cli/views/job_end.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
-#include "jobman/client/log_follower.hpp"
 
 namespace jobman::cli {
 namespace {
 
+/// The answer to Ctrl-C: the job is to be cancelled, and followed to that end.
+bool IsToBeCancelled(App& app, const client::Context& context, core::JobId id) {
+  ForgetInterrupt();  // so that a second Ctrl-C answers no
+  const auto cancel =
+      app.Ask(fmt::format("\nCancel job {}? (no: it keeps running)", core::FormatJobId(id)));
+  return cancel.ok() && *cancel &&
+         context
+             .Await(context.stores.jobs->SetWish(id, core::Wish::kCancel,
+                                                 core::SetupWish::kAsNeeded, app.Now()))
+             .ok();
+}
+
+void SayDetached(App& app, const std::vector<core::Job>& jobs) {
+  std::vector<std::string> numbers;
+  for (const core::Job& job : jobs) numbers.push_back(core::FormatJobId(job.id));
+  const bool one = numbers.size() == 1;
+  app.Say(fmt::format("detached: {} {} {} running; to follow {} again: jobman logs -f {}",
+                      one ? "job" : "jobs", base::Join(numbers, ", "), one ? "keeps" : "keep",
+                      one ? "it" : "them", base::Join(numbers, " ")));
+}
+
 /// After Ctrl-C: whether to keep following.
-bool GoOnAfterInterrupt(App& app, const client::Context& context, core::JobId id,
-                        const FollowOptions& options) {
-  const std::string number = core::FormatJobId(id);
-  if (options.ask_to_cancel) {
-    ForgetInterrupt();  // so that a second Ctrl-C answers no
-    const auto cancel = app.Ask(fmt::format("\nCancel job {}? (no: it keeps running)", number));
-    if (cancel.ok() && *cancel &&
-        context
-            .Await(context.stores.jobs->SetWish(id, core::Wish::kCancel, core::SetupWish::kAsNeeded,
-                                                app.Now()))
-            .ok()) {
-      return context.Await(client::WakeController(context)).ok() && ForgetInterrupt();
-    }
+bool GoOnAfterInterrupt(App& app, const client::Context& context,
+                        const std::vector<core::Job>& jobs, const FollowOptions& options) {
+  if (options.ask_to_cancel && IsToBeCancelled(app, context, jobs.front().id)) {
+    return context.Await(client::WakeController(context)).ok() && ForgetInterrupt();
   }
-  app.Say(fmt::format("detached: job {0} keeps running; to follow it again: jobman logs -f {0}",
-                      number));
+  SayDetached(app, jobs);
   return false;
 }
 
@@ -39,6 +52,19 @@ base::Status ShowEnd(App& app, const client::Context& context, const core::Job& 
   std::erase_if(exits, [&](const auto& exit) { return exit.attempt != job.attempt; });
   app.Show(views::JobEnd{.job = job, .exits = std::move(exits), .exit_code = ExitCodeOfJob(job)});
   return base::Ok();
+}
+
+/// Returns the largest of their exit codes.
+base::Result<int> ShowEnds(App& app, const client::Context& context,
+                           const std::vector<core::Job>& jobs, const FollowOptions& options) {
+  // Then the hosts' output is all that is asked for; the exit code tells how it ended.
+  const bool raw = options.logs && app.mode() == OutputMode::kQuiet;
+  int worst = kSuccess;
+  for (const core::Job& job : jobs) {
+    worst = std::max(worst, ExitCodeOfJob(job));
+    if (!raw) JM_TRY(ShowEnd(app, context, job));
+  }
+  return worst;
 }
 
 }  // namespace
@@ -61,30 +87,31 @@ int ExitCodeOfJob(const core::Job& job) {
 
 base::Result<int> FollowJob(App& app, const client::Context& context, core::JobId id,
                             const FollowOptions& options) {
-  client::LogFollower follower(context, id, {.first_attempt = options.first_attempt});
-  LogPrinter printer(app, id, false, true);
-  Narrator narrator(app, false);
-  const auto take = [&](const client::LogStage& stage, int host, std::string_view bytes) {
-    if (!options.logs) return true;
-    narrator.Heard(bytes);
-    const int count = client::HostCount(context.paths, follower.job(), stage);
-    return printer.Print(stage, host, count, bytes);
-  };
-  const auto tell = [&narrator](const core::Job& job) { narrator.Tell(job); };
-  for (;;) {
-    JM_ASSIGN_OR_RETURN(const bool done, follower.Follow(take, tell));
-    if (done) break;
-    narrator.Hide();
-    if (app.terminal().out_error() != 0) return app.EndOfWait();
-    if (!GoOnAfterInterrupt(app, context, id, options)) return kInterrupted;
+  return FollowJobs(app, context, {id}, options);
+}
+
+base::Result<int> FollowJobs(App& app, const client::Context& context,
+                             const std::vector<core::JobId>& ids, const FollowOptions& options) {
+  JM_ASSIGN_OR_RETURN(const auto jobs, ReadJobs(context, ids));
+  Narrator narrator(app, ids.size() > 1);
+  LogStreams streams(app, context, narrator);
+  const auto labels = LabelsOf(jobs, app.terminal().facts().utf8);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    client::LogFollower::Options from{.first_attempt = options.first_attempt};
+    from.hosts.all = options.logs;  // otherwise none
+    streams.Add(ids[i], std::move(from), {.heading = StageHeading::kTold, .label = labels[i]});
   }
-  narrator.Hide();
-  printer.Finish();
-  // Then the hosts' output is all that is asked for; the exit code tells how it ended.
-  const bool raw = options.logs && app.mode() == OutputMode::kQuiet;
-  if (raw) return ExitCodeOfJob(follower.job());
-  JM_TRY(ShowEnd(app, context, follower.job()));
-  return ExitCodeOfJob(follower.job());
+  const auto tell = [&narrator](const core::Job& job, bool) { narrator.Tell(job); };
+  bool done = false;
+  for (bool goes_on = true; !done && goes_on;) {
+    JM_ASSIGN_OR_RETURN(done, streams.Follow(tell));
+    narrator.Hide();
+    if (!done && app.terminal().out_error() != 0) return app.EndOfWait();
+    goes_on = done || GoOnAfterInterrupt(app, context, streams.JobsThatAre(false), options);
+  }
+  streams.Finish();
+  JM_ASSIGN_OR_RETURN(const int worst, ShowEnds(app, context, streams.JobsThatAre(true), options));
+  return done ? worst : kInterrupted;
 }
 
 }  // namespace jobman::cli

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "cli/app.hpp"
 
 namespace jobman::cli {
@@ -15,6 +17,11 @@ struct FollowOptions {
 /// interrupted, the job goes on; returns kInterrupted.
 base::Result<int> FollowJob(App& app, const client::Context& context, core::JobId id,
                             const FollowOptions& options);
+/// The same for several jobs: their output is interleaved, each line with the job's name, and the
+/// tables come when all are over, or at an interrupt, for those that are. Returns the largest exit
+/// code.
+base::Result<int> FollowJobs(App& app, const client::Context& context,
+                             const std::vector<core::JobId>& ids, const FollowOptions& options);
 
 /// The exit code that a finished job gives to the command that waited for it.
 int ExitCodeOfJob(const core::Job& job);

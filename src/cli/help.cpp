@@ -29,7 +29,7 @@ constexpr std::array kExamples = {
              "jobman create train.yaml\n"
              "jobman create train.yaml --set tpu.zone=us-east5-a --dry-run\n"
              "jobman create train.yaml --array lr=0.1,0.01 --array seed=1-3\n"
-             "jobman create sweep-*.yaml --wait"},
+             "jobman create sweep-*.yaml --follow"},
     Examples{"run",
              "jobman run train.yaml\n"
              "jobman run 42 --cmd-only"},
@@ -47,7 +47,9 @@ constexpr std::array kExamples = {
     Examples{"logs",
              "jobman logs -f 42\n"
              "jobman logs 42 --host 0,3-7 --tail 20\n"
-             "jobman logs 42 --stage install -a 1"},
+             "jobman logs 42 --stage install -a 1\n"
+             "jobman logs 42 -t --since 10m\n"
+             "jobman logs 'sweep-*' --grep loss --tail 1000"},
     Examples{"wait",
              "jobman wait 42 && echo done\n"
              "jobman wait 'sweep-*' --timeout 8h\n"

@@ -1,39 +1,69 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "cli/app.hpp"
+#include "cli/job_label.hpp"
+#include "cli/line_filter.hpp"
 #include "jobman/client/log_files.hpp"
+#include "jobman/client/timed_log.hpp"
 #include "jobman/ui/prefixed_output.hpp"
 
 namespace jobman::cli {
 
+/// Where the beginning of a stage is said.
+enum class StageHeading {
+  kNone,
+  kTold,     ///< on stderr
+  kPrinted,  ///< on stdout, between what is printed of several jobs
+};
+
+/// How the output of a job is printed.
+struct LogLook {
+  bool one_host = false;  ///< no prefix for the host
+  StageHeading heading = StageHeading::kNone;
+  bool times = false;   ///< each line begins with the time when it came
+  JobLabel label = {};  ///< its prefix comes before that for the host
+};
+
+/// "== job 000042 (train), attempt 1, run": the heading of a stage; `job` may be empty, or is a
+/// JobLabel::title.
+std::string StageTitle(const std::string& job, const client::LogStage& stage);
+
 /// Prints hosts' output as it arrives: raw for a single host, with prefixes for several, as one
-/// JSON object per line with --json. A line on stderr announces each change of stage.
+/// JSON object per line with --json.
 class LogPrinter {
  public:
-  /// `one_host`: no prefixes. `announce`: name each stage on stderr.
-  LogPrinter(App& app, core::JobId job, bool one_host, bool announce);
+  /// Only lines that the filter keeps are printed.
+  LogPrinter(App& app, core::JobId job, LogLook look, LineFilter filter = {});
 
   /// Prints output of one host. False if nobody reads it any more.
-  bool Print(const client::LogStage& stage, int host, int host_count, std::string_view bytes);
+  bool Print(const client::LogStage& stage, int host, int host_count,
+             const client::LogPiece& piece);
   /// Prints the unfinished lines of all hosts.
   void Finish();
 
  private:
   void StartStage(const client::LogStage& stage, int host_count);
-  void PrintLine(std::string prefix, int host, std::string_view line, bool continued);
+  void Pass(int host, std::string_view bytes);
+  std::string PrefixOf(int host, bool continued) const;
+  void PrintLine(int host, std::string_view line, bool continued);
   void PrintJsonLine(int host, std::string_view line);
 
   App& app_;
   core::JobId job_;
-  bool one_host_;
-  bool announce_;
+  LogLook look_;
+  LineFilter filter_;
   std::optional<client::LogStage> stage_ = {};
+  int host_count_ = 1;
+  bool names_hosts_ = false;
+  bool line_open_ = false;  ///< raw output ended within a line
   std::unique_ptr<ui::PrefixedOutput> lines_ = {};
+  std::map<int, std::optional<base::TimePoint>> came_ = {};  ///< by host: its latest piece
 };
 
 }  // namespace jobman::cli

@@ -80,12 +80,14 @@ void Narrator::Tell(const core::Job& job) {
 
 /// The hosts' output is shown and says more than a live line.
 bool Narrator::IsHeard(const core::Job& job) const {
-  if (line_open_) return true;
-  return hears_ && job.stage && app_.Now() - heard_at_ < kHostsSpeak;
+  // Of several jobs whole lines are printed.
+  if (line_open_ && !several_) return true;
+  return hears_ && (several_ || job.stage) && app_.Now() - heard_at_ < kHostsSpeak;
 }
 
 void Narrator::Watch(const core::Job& job) {
   if (job.id.value == 0 || app_.mode() == OutputMode::kQuiet) return;
+  said_.try_emplace(job.id);  // it counts, though nothing was said of it
   if (core::IsFinal(job.state)) {
     busy_.erase(job.id);
   } else {

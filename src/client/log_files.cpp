@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "jobman/base/capped_file.hpp"
 
@@ -74,6 +75,12 @@ int HostCount(const base::StatePaths& paths, const core::Job& job, const LogStag
 
 base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
                                    const std::function<bool(std::string_view)>& take) {
+  return ReadPlacedLog(path, offset, [&take](auto, std::string_view bytes) { return take(bytes); });
+}
+
+base::Result<std::int64_t> ReadPlacedLog(
+    const base::Path& path, std::int64_t offset,
+    const std::function<bool(std::optional<std::int64_t> place, std::string_view bytes)>& take) {
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) {
     if (errno == ENOENT) return offset;
@@ -91,12 +98,13 @@ base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
     if (within && offset >= gap->begin) {
       const std::string note = GapNote(gap->end - offset);
       offset = gap->end;
-      if (!take(note)) return offset;
+      if (!take(std::nullopt, note)) return offset;
       continue;
     }
     if (within) got = std::min<ssize_t>(got, gap->begin - offset);
-    offset += got;
-    if (!take(std::string_view(piece).substr(0, static_cast<std::size_t>(got)))) return offset;
+    const std::int64_t place = std::exchange(offset, offset + got);
+    if (!take(place, std::string_view(piece).substr(0, static_cast<std::size_t>(got))))
+      return offset;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "jobman/client/log_follower.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace jobman::client {
 namespace {
 
-// A final job that is told to run again will leave its final state.
+/// A final job that is told to run again will leave its final state.
 bool Over(const core::Job& job) {
   return core::IsFinal(job.state) && !(job.wish_new && RunsAgain(job.wish));
 }
@@ -18,31 +19,15 @@ bool Over(const core::Job& job) {
 }  // namespace
 
 LogFollower::LogFollower(Context context, core::JobId job, Options options)
-    : context_(std::move(context)),
-      id_(job),
-      options_(std::move(options)),
-      saw_controller_(context_.Now()) {}
-
-base::Result<bool> LogFollower::Follow(const Take& take,
-                                       const std::function<void(const core::Job& job)>& on_look) {
-  for (;;) {
-    JM_TRY(context_.Await(Poll(take)));
-    if (on_look) on_look(job_);
-    if (done_) return true;
-    if (core::NeedsCare(job_) && context_.Now() - saw_controller_ > kLookAtController) {
-      JM_TRY(context_.Await(EnsureController(context_)));  // it may have been killed
-      saw_controller_ = context_.Now();
-    }
-    if (!context_.pause(options_.poll_every)) return false;
-  }
-}
+    : context_(std::move(context)), id_(job), options_(std::move(options)) {}
 
 base::Task<base::Status> LogFollower::Poll(Take take) {
   // The job is read first: once it is over, its log files are complete.
   JM_CO_TRY(co_await LookAtJob());
   bool news = false;
   const bool own = controller::IsOwnFolder(context_.paths, job_);
-  for (const int attempt : own ? LogAttempts(context_.paths, id_) : std::vector<int>{}) {
+  const bool wanted = options_.hosts.all || !options_.hosts.numbers.empty();
+  for (const int attempt : wanted&& own ? LogAttempts(context_.paths, id_) : std::vector<int>{}) {
     for (const LogStage& stage : LogStages(context_.paths, id_, attempt)) {
       if (!Wants(stage)) continue;
       JM_CO_ASSIGN_OR_RETURN(const bool grew, ReadStage(stage, take));
@@ -51,15 +36,19 @@ base::Task<base::Status> LogFollower::Poll(Take take) {
   }
   began_ = true;
   const bool gone = options_.only_attempt && job_.attempt > *options_.only_attempt;
-  done_ = !news && (gone || Over(job_));
+  done_ = !news && (gone || erased_ || Over(job_));
   co_return base::Ok();
 }
 
 base::Task<base::Status> LogFollower::LookAtJob() {
   JM_CO_ASSIGN_OR_RETURN(const std::int64_t change, co_await context_.stores.jobs->ChangeCounter());
   if (seen_change_ == change) co_return base::Ok();
-  JM_CO_ASSIGN_OR_RETURN(job_, co_await context_.stores.jobs->Get(id_));
+  auto job = co_await context_.stores.jobs->Get(id_);
+  // Erased since the last look: nothing more comes of it.
+  erased_ = seen_change_ && !job.ok() && job.error().code == base::Code::kNotFound;
   seen_change_ = change;
+  if (erased_) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(job_, std::move(job));
   co_return base::Ok();
 }
 
@@ -73,7 +62,7 @@ bool LogFollower::Wants(const LogStage& stage) const {
 
 std::int64_t& LogFollower::OffsetOf(const base::Path& path) {
   const auto [place, fresh] = offsets_.try_emplace(path.native(), 0);
-  if (fresh && !began_ && options_.tail) place->second = LastLinesFrom(path, *options_.tail);
+  if (fresh && !began_ && options_.begin_at) place->second = options_.begin_at(path);
   return place->second;
 }
 
@@ -84,11 +73,35 @@ base::Result<bool> LogFollower::ReadStage(const LogStage& stage, const Take& tak
     std::int64_t& offset = OffsetOf(file.path);
     if (base::FileSize(file.path).value_or(0) <= offset) continue;
     grew = true;
-    JM_ASSIGN_OR_RETURN(offset, ReadLog(file.path, offset, [&](std::string_view bytes) {
-                          return take(stage, file.host, bytes);
-                        }));
+    const auto pass = [&](const LogPiece& piece) { return take(stage, file.host, piece); };
+    JM_ASSIGN_OR_RETURN(offset, ReadPieces(file.path, offset, options_.timed, pass));
   }
   return grew;
+}
+
+base::Result<bool> FollowLogs(const Context& context, const std::vector<Followed>& jobs,
+                              base::Duration poll_every) {
+  base::TimePoint saw_controller = context.Now();
+  for (;;) {
+    const base::TimePoint began = context.Now();
+    bool all_done = true;
+    bool cared_for = true;
+    for (const Followed& one : jobs) {
+      LogFollower& follower = *one.follower;
+      if (follower.done()) continue;
+      JM_TRY(context.Await(follower.Poll(one.take)));
+      if (one.looked) one.looked();
+      all_done = all_done && follower.done();
+      cared_for = cared_for && !core::NeedsCare(follower.job());
+    }
+    if (all_done) return true;
+    if (!cared_for && context.Now() - saw_controller > kLookAtController) {
+      JM_TRY(context.Await(EnsureController(context)));  // it may have been killed
+      saw_controller = context.Now();
+    }
+    // A look at many jobs takes long: half of the time at most is for that.
+    if (!context.pause(std::max(poll_every, context.Now() - began))) return false;
+  }
 }
 
 }  // namespace jobman::client

@@ -8,6 +8,7 @@
 #include "controller/file_sender.hpp"
 #include "controller/run_order.hpp"
 #include "jobman/base/capped_file.hpp"
+#include "jobman/base/file_times.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/host_target.hpp"
 #include "jobman/controller/times.hpp"
@@ -108,8 +109,10 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
   JM_CO_TRY(base::EnsureDir(path.parent_path()));
   JM_CO_ASSIGN_OR_RETURN(auto log, base::CappedFile::Open(path, job.spec.logs.max_bytes));
   JM_CO_TRY(co_await watch_.ReadOldLog(index, log.size()));
-  const ports::ByteSink out = [&log, this, index](std::string_view bytes) -> base::Status {
+  base::FileTimesWriter times(path);
+  const ports::ByteSink out = [&log, &times, this, index](std::string_view bytes) -> base::Status {
     hosts_.Reached(hosts_[index]);
+    if (!bytes.empty()) times.Record(log.size(), context_.Now());
     JM_TRY(log.Append(bytes));
     watch_.Take(index, bytes);
     return base::Ok();

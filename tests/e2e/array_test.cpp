@@ -1,4 +1,4 @@
-// A file that makes several jobs, of which two are at work at a time.
+// A file that makes several jobs: two are at work at a time, and all are followed together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@ namespace jobman::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 TEST(Array, OfASweepTwoRunAtATime) {
   Place place;
@@ -56,6 +57,29 @@ TEST(Array, OfASweepTwoRunAtATime) {
   EXPECT_EQ(deleted.code, 0) << deleted.All();
   EXPECT_EQ(place.StateOf("sweep-3"), "DELETED");
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("no nodes"));
+}
+
+TEST(Array, ItsJobsAreFollowedTogether) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  const std::string file =
+      place.JobFile("pair", 1, "echo seed $seed; [ $seed = 1 ] || exit 3", "matrix: {seed: 1-2}\n");
+  const Ran followed = place.Jobman({"create", file, "--follow"});
+  EXPECT_EQ(followed.code, 3) << followed.All();
+  EXPECT_THAT(followed.out, HasSubstr("pair-0 | seed 1\n"));
+  EXPECT_THAT(followed.out, HasSubstr("pair-1 | seed 2\n"));
+  const Ran again = place.Jobman({"logs", "-f", "pair-*"});
+  EXPECT_EQ(again.code, 3) << again.All();
+  EXPECT_THAT(again.out, HasSubstr("pair-1 | seed 2\n"));
+  // The controller recorded when it came.
+  const Ran timed = place.Jobman({"logs", "pair-*", "-t", "--since", "1h"});
+  EXPECT_EQ(timed.code, 0) << timed.All();
+  EXPECT_THAT(timed.out, MatchesRegex("== job 000001 [(]pair-0[)], attempt 1, run\n"
+                                      "20..-..-.. ..:..:..Z seed 1\n"
+                                      "== job 000002 [(]pair-1[)], attempt 1, run\n"
+                                      "20..-..-.. ..:..:..Z seed 2\n"));
+  EXPECT_EQ(timed.err, "");
+  EXPECT_EQ(place.Jobman({"logs", "pair-0", "--since", "2100-01-01T00:00:00Z"}).out, "");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "tests/e2e/place.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,13 +23,25 @@ const std::string kBin = JOBMAN_BIN_DIR;
 
 using TestClock = std::chrono::steady_clock;
 
-/// Growing waits, and at least twice as long as the look took: conditions that start a program
-/// would keep a processor busy otherwise, and hold up what is waited for.
+/// Growing waits, and four times as long as the look took: conditions that start a program would
+/// keep a processor busy otherwise, and hold up what is waited for.
 void Nap(int looks, TestClock::duration look) {
-  constexpr std::chrono::microseconds kMost = std::chrono::seconds{1};
+  constexpr std::chrono::microseconds kMost = std::chrono::seconds{2};
   const std::chrono::microseconds grown{20'000 * std::min(looks, 10)};
-  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(2 * look);
+  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(4 * look);
   usleep(static_cast<useconds_t>(std::min(kMost, std::max(grown, rest)).count()));
+}
+
+/// When the store was last written to: what it says changes with it, and a look at that starts no
+/// program.
+std::string LastChange(const base::Path& home) {
+  std::string times;
+  for (const char* name : {"jobman.db", "jobman.db-wal"}) {
+    struct stat file = {};
+    if (stat((home / "store" / name).c_str(), &file) != 0) continue;
+    times += fmt::format("{}.{:09} ", file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  }
+  return times;
 }
 
 /// Accelerator types by their number of hosts.
@@ -183,8 +197,14 @@ bool Place::Until(const std::string& what, const std::function<bool()>& is_so, i
 }
 
 bool Place::Reaches(const std::string& job, const std::string& state, int seconds) {
-  const bool reached = Until(
-      job + " to be " + state, [&] { return StateOf(job) == state; }, seconds);
+  std::string seen;  // of the store, before the last look
+  const auto is_so = [&] {
+    const std::string now = LastChange(home());
+    const bool same = !now.empty() && now == seen;
+    seen = now;
+    return !same && StateOf(job) == state;
+  };
+  const bool reached = Until(job + " to be " + state, is_so, seconds);
   if (!reached) ADD_FAILURE() << Jobman({"why", job}).All() << Jobman({"history", job}).All();
   return reached;
 }

@@ -387,6 +387,47 @@ TEST_F(CliGolden, Logs) {
                   {"logs", "1", "--fold", "--tail", "1"}});
 }
 
+TEST_F(CliGolden, LogsOfSeveralJobsAndTheirTimes) {
+  for (const int host : {0, 1}) {
+    world_.WriteLog(1, 2, "run", host, "step 1\n", kNoon - 10min);
+    world_.WriteLog(1, 2, "run", host, "loss 0.5\n", kNoon - 90s);
+  }
+  world_.WriteLog(3, 1, "run", 0, "late", kNoon - 30h);
+  world_.WriteLog(4, 3, "run", 0, "of an older jobman\n");
+  Expect("logs_jobs", {{"logs", "1", "-t"},
+                       {"logs", "1", "--since", "2m"},
+                       {"logs", "1", "--since", "2026-01-01T11:55:00Z", "-t", "--host", "1"},
+                       {"logs", "1", "-t", "--json", "--host", "0", "--tail", "1"},
+                       {"logs", "1", "-t", "-q", "--since", "1s"},
+                       {"logs", "4", "-t", "--since", "1h"},
+                       {"logs", "1", "eval"},
+                       {"logs", "eval", "1", "2", "-t", "--tail", "1"},
+                       {"logs", "eval", "4", "--json"},
+                       {"logs", "eval", "4", "--fold"},
+                       {"logs", "1", "eval", "--attempt", "1"},
+                       {"logs", "-l", "team=vision", "--status", "failed"},
+                       {"logs", "1", "--since", "soon"},
+                       {"logs"}});
+}
+
+TEST_F(CliGolden, LogsFollowSeveralJobsUntilAllAreOver) {
+  world_.WriteLog(1, 2, "run", 0, "step 1\n");
+  world_.WriteLog(3, 1, "run", 0, "late\n");
+  int pauses = 0;
+  world_.on_pause = [&](test::MemoryStore& store) {
+    ++pauses;
+    if (pauses == 1) world_.WriteLog(1, 2, "run", 1, "step 1\n");
+    if (pauses == 2) {
+      ports::Turn turn{.job = *store.Get({1})};
+      turn.job.state = core::Done{.outcome = core::Outcome::kSucceeded};
+      EXPECT_TRUE(store.Commit(turn, 0).ok());
+    }
+    return pauses < 100;
+  };
+  Expect("logs_follow_jobs", {{"logs", "-f", "1", "eval"}});
+  EXPECT_LT(pauses, 10) << "ends by itself";
+}
+
 TEST_F(CliGolden, LogsFollowTheJobThroughItsStagesUntilItEnds) {
   world_.WriteLog(1, 2, "setup-1-data", 0, "loading\n");
   int pauses = 0;

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "jobman/base/file_times.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/support/string_sink.hpp"
@@ -76,9 +77,11 @@ std::string CliWorld::Transcript(const std::vector<std::string>& args) {
 }
 
 void CliWorld::WriteLog(std::int64_t job, int attempt, const std::string& stage, int host,
-                        const std::string& text) {
+                        const std::string& text, std::optional<base::TimePoint> came) {
   const auto path = paths().LogPath(job, attempt, stage, host);
   std::filesystem::create_directories(path.parent_path());
+  const std::int64_t size = base::FileSize(path).value_or(0);
+  if (came) base::FileTimesWriter(path).Record(size, *came);
   std::ofstream(path, std::ios::app | std::ios::binary) << text;
 }
 

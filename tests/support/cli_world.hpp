@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,9 @@ class CliWorld {
   std::string Transcript(const std::vector<std::string>& args);
 
   base::StatePaths paths() const { return {.home = home_}; }
-  /// Writes a log as the controller does.
+  /// Writes a log as the controller does; without a time, as an older one did.
   void WriteLog(std::int64_t job, int attempt, const std::string& stage, int host,
-                const std::string& text);
+                const std::string& text, std::optional<base::TimePoint> came = {});
 
   FakeClock clock = {};
   ui::Surroundings around = {.locale = "C.UTF-8"};

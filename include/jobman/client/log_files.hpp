@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,11 @@ int HostCount(const base::StatePaths& paths, const core::Job& job, const LogStag
 /// when `take` returns false.
 base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
                                    const std::function<bool(std::string_view)>& take);
+
+/// The same, with the place of each piece in the file; the line about what is lost has none.
+base::Result<std::int64_t> ReadPlacedLog(
+    const base::Path& path, std::int64_t offset,
+    const std::function<bool(std::optional<std::int64_t> place, std::string_view bytes)>& take);
 
 /// Where the last `lines` lines of the file begin. Looks at its last 16 MiB at most; a missing file
 /// is empty.

@@ -5,16 +5,18 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "jobman/client/context.hpp"
 #include "jobman/client/log_files.hpp"
+#include "jobman/client/timed_log.hpp"
 #include "jobman/client/times.hpp"
 
 namespace jobman::client {
 
 /// Follows a job's logs as they grow, across stages and attempts, until the job is final and
-/// everything is read. Used by `logs -f`, `run` and `create --follow`.
+/// everything is read. Used by `logs -f`, `run` and `create --follow`, for several jobs by
+/// FollowLogs().
 class LogFollower {
  public:
   struct Options {
@@ -24,20 +26,15 @@ class LogFollower {
     std::optional<std::string> only_stage = {};
     std::optional<int> only_attempt = {};
     core::HostSet hosts = {};
-    /// Of the files that are there at the beginning, only this many last lines; nothing: all.
-    std::optional<std::int64_t> tail = {};
-    base::Duration poll_every = kLookAtJobs;
+    /// Where to begin in a file that is there at the beginning; empty: where it begins.
+    std::function<std::int64_t(const base::Path& path)> begin_at = {};
+    bool timed = false;  ///< pieces say when they came
   };
   /// Takes output of `host` in `stage`; false stops reading.
-  using Take = std::function<bool(const LogStage& stage, int host, std::string_view bytes)>;
+  using Take = std::function<bool(const LogStage& stage, int host, const LogPiece& piece)>;
 
   LogFollower(Context context, core::JobId job, Options options);
 
-  /// Polls until there is no more to come, and keeps a controller running meanwhile. `on_look` (may
-  /// be empty) is called with the job after each poll. False if the user interrupted; it may be
-  /// called again.
-  base::Result<bool> Follow(const Take& take,
-                            const std::function<void(const core::Job& job)>& on_look);
   /// Reads the job and its log files once, and passes on what is new. Cheap enough for ten calls a
   /// second with a thousand hosts.
   base::Task<base::Status> Poll(Take take);
@@ -58,9 +55,20 @@ class LogFollower {
   core::Job job_ = {};
   std::optional<std::int64_t> seen_change_ = {};
   std::map<std::string, std::int64_t> offsets_ = {};  ///< by path
-  base::TimePoint saw_controller_;
   bool began_ = false;  ///< the files that were there at the beginning are known
+  bool erased_ = false;
   bool done_ = false;
 };
+
+/// A job that is followed.
+struct Followed {
+  LogFollower* follower = nullptr;
+  LogFollower::Take take = {};
+  std::function<void()> looked = {};  ///< called after each poll; may be empty
+};
+/// Polls the jobs in turn until there is no more to come of any, and keeps a controller running
+/// meanwhile. False if the user interrupted; it may be called again.
+base::Result<bool> FollowLogs(const Context& context, const std::vector<Followed>& jobs,
+                              base::Duration poll_every = kLookAtJobs);
 
 }  // namespace jobman::client

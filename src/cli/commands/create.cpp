@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -179,14 +178,8 @@ Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptio
   const bool show = !follow || app.mode() == OutputMode::kText ||
                     (app.mode() == OutputMode::kQuiet && !options.follow);
   JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, context, files, show));
-  int worst = kSuccess;
-  for (const core::JobId id : ids) {
-    if (!follow) break;
-    JM_ASSIGN_OR_RETURN(const int code, FollowJob(app, context, id, {.logs = options.follow}));
-    worst = std::max(worst, code);
-    if (code == kInterrupted) break;
-  }
-  return worst;
+  if (!follow) return kSuccess;
+  return FollowJobs(app, context, ids, {.logs = options.follow});
 }
 
 /// Whether `run` was given a job that is stored, rather than a file. A job may have any name.
@@ -254,7 +247,8 @@ void AddCreate(CLI::App& root, Invocation& chosen) {
   command->add_flag("--dry-run", options->dry_run, "Show the requests; send and store nothing");
   command->add_flag("--wait", options->wait,
                     "Return when the jobs are over, with their command's exit code");
-  command->add_flag("--follow", options->follow, "The same, with the hosts' output");
+  command->add_flag("--follow", options->follow,
+                    "The same, with the hosts' output; lines of several jobs are mixed");
   AddJobFileOptions(*command, common);
   command->callback([options, common, &chosen] {
     chosen.run = [options, common](App& app) { return RunCreate(app, *options, *common); };

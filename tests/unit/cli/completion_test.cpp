@@ -64,6 +64,8 @@ TEST_F(Completion, EachShellReadsItsScript) {
 TEST_F(Completion, CommandsOptionsAndTheirValues) {
   EXPECT_EQ(Answer({"l"}), " list logs  ");
   EXPECT_EQ(Answer({"logs", "--f"}), " --follow --fold  ");
+  EXPECT_EQ(Answer({"logs", "--ti"}), " --timestamps  ");
+  EXPECT_EQ(Answer({"logs", "-s", "SUC"}), " SUCCEEDED  ");
   EXPECT_THAT(Answer({"ls", "--j"}), HasSubstr(" --json ")) << "an alias, and a global option";
   EXPECT_THAT(Answer({"completion", "f"}), HasSubstr(" fish "));
   EXPECT_THAT(Answer({"history", "1", "--kind", "st"}), HasSubstr(" state "));
@@ -85,7 +87,8 @@ TEST_F(Completion, JobsByNumberAndByName) {
   };
   EXPECT_EQ(Answer({"logs", ""}), " 000001 000002 000003 eval train  ");
   EXPECT_EQ(Answer({"--endpoint", "list", "show", "t"}), " train  ");
-  EXPECT_EQ(Answer({"logs", "1", ""}), "  ") << "it takes one";
+  EXPECT_EQ(Answer({"edit", "1", ""}), "  ") << "it takes one";
+  EXPECT_EQ(Answer({"logs", "1", "e"}), " eval  ");
   EXPECT_EQ(Answer({"wait", "1", "e"}), " eval  ");
   EXPECT_EQ(Answer({"exec", "1", "--", ""}), "  ") << "a command of the hosts";
 }
@@ -108,6 +111,7 @@ TEST_F(Completion, StagesStatesAndKeys) {
     EXPECT_TRUE(store.Create(job, "", {}).ok());
   };
   EXPECT_EQ(Answer({"logs", "train", "--stage", ""}), " install data run  ");
+  EXPECT_EQ(Answer({"logs", "tr*", "--stage", ""}), " install data run  ");
   EXPECT_EQ(Answer({"logs", "--stage", ""}), "  ") << "of which job?";
   EXPECT_EQ(Answer({"list", "-s", "SUC"}), " SUCCEEDED  ");
   EXPECT_EQ(Answer({"list", "--status", "running,fai"}), " running,failed  ");

@@ -186,7 +186,7 @@ const std::vector<std::vector<std::string>> kViews = {
     {"why", "\x1b[2J"}, {"ssh", "1", "-w", "9"}, {"logs", "1", "--stage", "\x9b"},
     {"\x1b[31mlist"}};
 const std::vector<std::vector<std::string>> kHostOutput = {
-    {"logs", "1"}, {"logs", "1", "--host", "0"}, {"logs", "1", "--fold"}};
+    {"logs", "1"}, {"logs", "1", "--host", "0"}, {"logs", "1", "--fold"}, {"logs", "1", "-t"}};
 
 TEST_P(HostileText, ControlsNothingInAPipe) {
   ExpectHarmlessViews(kViews, false);

@@ -162,5 +162,41 @@ TEST_F(NetworkCommands, CreateGoesOnWhenTheCloudCannotBeAsked) {
   EXPECT_THAT(cloud_.calls(), Contains("AcceleratorTypes us-central2-b"));
 }
 
+TEST_F(NetworkCommands, CreateFollowsItsJobsTogether) {
+  cloud_.SetReachable(false);
+  world_.fill = [this](MemoryStore& store) {
+    EXPECT_TRUE(
+        store.TakeLease(controller::LeaseHolder(), world_.clock.Now(), std::chrono::hours{1}).ok());
+  };
+  std::vector<std::string> args = {"create", "--follow"};
+  for (const std::string name : {"one", "three"}) {
+    args.push_back((world_.paths().home / (name + ".yaml")).string());
+    std::ofstream(args.back()) << "job: {name: " << name << "}\n"
+                               << "tpu: {accelerator: v4-16, zone: us-central2-b, project: demo}\n"
+                               << "ssh: {private_key: " << (world_.paths().home / "key").string()
+                               << "}\ncommand: {cmd: hostname}\n";
+  }
+  int pauses = 0;
+  world_.on_pause = [&](MemoryStore& store) {
+    ++pauses;
+    for (const int id : {1, 2}) {
+      if (pauses == 1) world_.WriteLog(id, 1, "run", 0, "hello\n");
+      if (pauses != 2) continue;
+      ports::Turn turn{.job = *store.Get({id})};
+      turn.job.wish_new = false;
+      turn.job.attempt = 1;
+      turn.job.state = core::Done{core::Outcome::kFailed, id};
+      EXPECT_TRUE(store.Commit(turn, 0).ok());
+    }
+    return pauses < 20;
+  };
+  const auto ended = world_.Run(args);
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("one   | hello\nthree | hello\n"),
+                    HasSubstr("job 000001 (one) FAILED"), HasSubstr("job 000002 (three) FAILED")));
+  EXPECT_THAT(ended.err, HasSubstr("== job 000002 (three), attempt 1, run\n"));
+}
+
 }  // namespace
 }  // namespace jobman::test

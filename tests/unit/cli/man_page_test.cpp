@@ -24,7 +24,7 @@ TEST(ManPage, HasEveryCommandAndItsOptions) {
   const std::string page = world.Run({"__man"}).out;
   for (const cli::Command& command : cli::Commands())
     EXPECT_THAT(page, HasSubstr("\n.SS \\fBjobman " + std::string(command.name)));
-  EXPECT_THAT(page, AllOf(HasSubstr("\n.SS \\fBjobman logs\\fR [OPTIONS] \\fIJOB\\fR\n"),
+  EXPECT_THAT(page, AllOf(HasSubstr("\n.SS \\fBjobman logs\\fR [OPTIONS] [\\fIJOB...\\fR]\n"),
                           HasSubstr(".TP\n\\fB\\-f\\fR, \\fB\\-\\-follow\\fR\n"),
                           HasSubstr("\\fBjobman controller install\\fR"),
                           HasSubstr("Exit codes: 0 success"), Not(HasSubstr("background\\fR")),

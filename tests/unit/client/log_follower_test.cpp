@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "jobman/base/file_times.hpp"
 #include "jobman/controller/controller.hpp"
 #include "tests/unit/client/client_world.hpp"
 
@@ -53,12 +54,11 @@ TEST_F(LogFollowerTest, FollowsUntilTheJobIsOverAndEverythingIsRead) {
   };
   std::string said;
   LogFollower follower(Context(), job.id, {});
-  const auto done = follower.Follow(
-      [&said](const LogStage&, int, std::string_view bytes) {
-        said += bytes;
-        return true;
-      },
-      {});
+  const auto take = [&said](const LogStage&, int, const LogPiece& piece) {
+    said += piece.bytes;
+    return true;
+  };
+  const auto done = FollowLogs(Context(), {{.follower = &follower, .take = take}});
   ASSERT_TRUE(done.ok()) << done.error().ToString();
   EXPECT_TRUE(*done);
   EXPECT_EQ(said, "one two");
@@ -69,16 +69,102 @@ TEST_F(LogFollowerTest, AnInterruptedFollowerResumesWhereItStopped) {
   Write(job.id, "one ");
   std::vector<std::string> pieces;
   LogFollower follower(Context(), job.id, {});
-  const auto take = [&pieces](const LogStage&, int, std::string_view bytes) {
-    pieces.emplace_back(bytes);
+  const auto take = [&pieces](const LogStage&, int, const LogPiece& piece) {
+    pieces.emplace_back(piece.bytes);
     return true;
   };
-  EXPECT_FALSE(*follower.Follow(take, {}));
+  const std::vector<Followed> jobs = {{.follower = &follower, .take = take}};
+  EXPECT_FALSE(*FollowLogs(Context(), jobs));
   Write(job.id, "two");
   End(job.id);
   on_pause_ = [] { return true; };
-  EXPECT_TRUE(*follower.Follow(take, {}));
+  EXPECT_TRUE(*FollowLogs(Context(), jobs));
   EXPECT_THAT(pieces, ElementsAre("one ", "two"));
+}
+
+TEST_F(LogFollowerTest, OfSeveralJobsEachIsFollowedToItsOwnEnd) {
+  const core::Job first = Running();
+  const core::Job second = Running();
+  std::vector<std::string> said;
+  LogFollower one(Context(), first.id, {});
+  LogFollower two(Context(), second.id, {});
+  const auto follow = [&said](LogFollower& follower, const std::string& name) {
+    return Followed{.follower = &follower,
+                    .take =
+                        [&said, name](const LogStage&, int, const LogPiece& piece) {
+                          said.push_back(name + ": " + std::string(piece.bytes));
+                          return true;
+                        },
+                    .looked =
+                        [&said, &follower, name] {
+                          if (follower.done()) said.push_back(name + " is over");
+                        }};
+  };
+  int pauses = 0;
+  on_pause_ = [&] {
+    ++pauses;
+    if (pauses == 1) Write(second.id, "b");
+    if (pauses == 2) Write(first.id, "a");
+    if (pauses == 2) End(second.id);
+    if (pauses == 3) End(first.id);
+    return pauses < 10;
+  };
+  EXPECT_TRUE(*FollowLogs(Context(), {follow(one, "one"), follow(two, "two")}));
+  EXPECT_THAT(said, ElementsAre("two: b", "one: a", "two is over", "one is over"));
+}
+
+TEST_F(LogFollowerTest, AnErasedJobDoesNotEndTheOthers) {
+  const core::Job gone = Running();
+  const core::Job job = Running();
+  int looks = 0;
+  on_pause_ = [&] {
+    if (++looks == 1) {
+      core::Job deleted = *store_.Get(gone.id);
+      deleted.state = core::Done{.outcome = core::Outcome::kDeleted};
+      EXPECT_TRUE(store_.Commit({.job = deleted}, Token()).ok());
+      EXPECT_TRUE(store_.Erase({gone.id, store_.Get(gone.id)->version}).ok());
+      Write(job.id, "two");
+    } else {
+      End(job.id);
+    }
+    return looks < 10;
+  };
+  std::string said;
+  const auto take = [&said](const LogStage&, int, const LogPiece& piece) {
+    said += piece.bytes;
+    return true;
+  };
+  LogFollower first(Context(), gone.id, {});
+  LogFollower second(Context(), job.id, {});
+  const auto done = FollowLogs(
+      Context(), {{.follower = &first, .take = take}, {.follower = &second, .take = take}});
+  ASSERT_TRUE(done.ok()) << done.error().ToString();
+  EXPECT_TRUE(*done);
+  EXPECT_EQ(said, "two");
+  EXPECT_EQ(first.job().id, gone.id) << "as it was last seen";
+}
+
+TEST_F(LogFollowerTest, BeginsWhereItIsToldAndSaysWhenOutputCame) {
+  const core::Job job = Running();
+  const base::Path log = Context().paths.LogPath(job.id.value, 1, "run", 0);
+  Write(job.id, "old\n");
+  const base::TimePoint now = base::FromMillis(1'767'225'600'000);
+  base::FileTimesWriter(log).Record(4, now);
+  Write(job.id, "new\n");
+  End(job.id);
+  std::vector<std::string> pieces;
+  std::vector<std::optional<base::TimePoint>> came;
+  LogFollower follower(Context(), job.id,
+                       {.begin_at = [](const base::Path&) { return 2; }, .timed = true});
+  const auto take = [&](const LogStage&, int, const LogPiece& piece) {
+    pieces.emplace_back(piece.bytes);
+    came.push_back(piece.at);
+    return true;
+  };
+  on_pause_ = [] { return true; };
+  EXPECT_TRUE(*FollowLogs(Context(), {{.follower = &follower, .take = take}}));
+  EXPECT_THAT(pieces, ElementsAre("d\n", "new\n"));
+  EXPECT_THAT(came, ElementsAre(std::nullopt, now));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "controller/stage_follower.hpp"
 
 #include "jobman/base/capped_file.hpp"
+#include "jobman/base/file_times.hpp"
 #include "tests/unit/controller/stage_fixture.hpp"
 
 namespace jobman::controller {
@@ -49,6 +50,29 @@ TEST_F(StageFollowerTest, ContinuesTheLogAfterABrokenConnection) {
   ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
   EXPECT_THAT(shell_.commands[1], EndsWith(" 4")) << "bytes received";
   EXPECT_EQ(base::ReadFile(options_.paths.LogPath(1, 1, "run", 0)).value_or(""), "one\ntwo\n");
+}
+
+TEST_F(StageFollowerTest, RecordsWhenOutputCame) {
+  const base::Path log = Context().LogPath(0);
+  shell_.takes = std::chrono::seconds{30};
+  shell_.Add("run", {.code = Broken(), .out = "one\n", .err = "jobman: running\n"});
+  shell_.Add("follow", {.out = "two\n", .err = "jobman: exited 0\n"});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
+  const auto times = base::FileTimes::Read(log);
+  const auto first = times.At(0);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(times.At(3), first);
+  EXPECT_EQ(times.At(4), *first + shell_.takes);
+}
+
+TEST_F(StageFollowerTest, AStageGoesOnWithoutTimes) {
+  const base::Path log = Context().LogPath(0);
+  ASSERT_TRUE(base::EnsureDir(log.string() + ".times").ok());
+  shell_.Add("run", {.out = "one\n", .err = "jobman: running\njobman: exited 0\n"});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kExited);
+  EXPECT_EQ(Log(), "one\n");
 }
 
 TEST_F(StageFollowerTest, GoesOnAfterWhatAHostHasDroppedOfItsLog) {
