@@ -52,7 +52,7 @@ add_shared() {
   DESTDIR="$work/installed" cmake --install "$build" --prefix /p >/dev/null
   cp -R "$work/installed/p/share/." "$1/share/"
   cp "$root/README.md" "$1/share/doc/jobman/"
-  cp -R "$root"/docs/*.md "$1/share/doc/jobman/"
+  cp -R "$root/docs" "$1/share/doc/jobman/"
 }
 
 # Host modules for names of users and machines (nss_sss, nss_ldap) may be older than glibc 2.34, and

@@ -4,12 +4,12 @@
 
 namespace jobman::cli {
 
-/// What the process's exit code means. The only such table in the program; docs/cli.md repeats it,
-/// and a test compares the two.
+/// What the process's exit code means. The only such table in the program; docs/guide/cli.md
+/// repeats it, and a test compares the two.
 enum ExitCode : int {
   kSuccess = 0,
   kJobFailed = 1,      ///< the job, or a command on a host, failed
-  kUsage = 2,          ///< wrong command line, bad job file, unusable place (see docs/cli.md)
+  kUsage = 2,          ///< wrong command line, bad job file, unusable place (see docs/guide/cli.md)
   kNotFound = 3,       ///< no such job, host, stage, resource
   kRefused = 4,        ///< the cloud refused for good
   kCredentials = 5,    ///< we, or a host, could not be authenticated

@@ -32,7 +32,7 @@ void AddGlobalOptions(CLI::App& root, GlobalOptions& options) {
       ->type_name("DIR");
   root.add_option("--endpoint", options.endpoint, "Address of the Cloud TPU API, or \"local\"")
       ->type_name("URL");
-  root.add_flag("--json", options.json, "Print JSON, as documented in docs/json.md");
+  root.add_flag("--json", options.json, "Print JSON, as documented in docs/guide/json.md");
   root.add_flag("-q,--quiet", options.quiet, "Print ids and raw output only");
   root.add_flag("--no-color", options.no_color, "No colours, as with NO_COLOR=1");
   root.add_flag("--verbose", options.verbose, "Say on stderr what is being done");

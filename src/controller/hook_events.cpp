@@ -9,7 +9,7 @@ namespace {
 
 using base::Json;
 
-/// See docs/hooks.md. Contains no more of the job file than `list` shows: no environment, no
+/// See docs/guide/hooks.md. Contains no more of the job file than `list` shows: no environment, no
 /// commands.
 Json EventOf(const core::Job& job, const core::TellHooks& notify, const std::string& id,
              core::TimePoint now) {

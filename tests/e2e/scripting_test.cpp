@@ -1,4 +1,4 @@
-// The scripts of docs/scripting.md and docs/day.md, unchanged.
+// The scripts of docs/guide/scripting.md and docs/guide/day.md, unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 /// The code block of this language under that heading of the page.
 std::string Block(const std::string& heading, const std::string& language,
                   const std::string& name = "scripting") {
-  const auto page = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "docs" / (name + ".md"));
+  const auto page = base::ReadFile(base::Path(JOBMAN_SOURCE_DIR) / "docs/guide" / (name + ".md"));
   if (!page.ok()) return {};
   const auto section = page->find("\n## " + heading + "\n");
   const std::string fence = "\n```" + language + "\n";

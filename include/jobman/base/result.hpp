@@ -73,7 +73,7 @@ enum class Reason {
 
 /// "RESOURCE_EXHAUSTED" for kResourceExhausted.
 std::string_view CodeName(Code code);
-/// "stockout" for kStockout; the words of docs/errors.md, `--json` and the journal.
+/// "stockout" for kStockout; the words of docs/guide/errors.md, `--json` and the journal.
 std::string_view ReasonName(Reason reason);
 /// The inverses; kUnknown and kNone for unknown words.
 Code CodeFromName(std::string_view name);

@@ -37,8 +37,8 @@ enum class KeyStatus {
   kNotYet,      ///< refused, never ignored
 };
 
-/// One key of the job file. Checks, `config explain` and docs/job-file.md come from the table of
-/// these rows; tests compare it with the fields of core::JobSpec.
+/// One key of the job file. Checks, `config explain` and docs/guide/job-file.md come from the table
+/// of these rows; tests compare it with the fields of core::JobSpec.
 struct KeyRow {
   std::string_view path = {};  ///< "tpu.zone"; "setup[].run" for the keys of a list's maps
   Type type = Type::kText;
@@ -58,7 +58,7 @@ struct KeyRow {
   std::string_view since = "0.1";
 };
 
-/// All rows, in the order of docs/job-file.md; a key follows its parent.
+/// All rows, in the order of docs/guide/job-file.md; a key follows its parent.
 std::span<const KeyRow> Schema();
 /// The row of a path as written: "setup[0].run", "setup.0.run" and "setup.run" find "setup[].run".
 const KeyRow* FindKey(std::string_view path);

@@ -6,7 +6,7 @@
 
 namespace jobman::core {
 
-/// Why there is another attempt: the values of JOBMAN_RESTART_REASON (docs/reference.md).
+/// Why there is another attempt: the values of JOBMAN_RESTART_REASON (docs/guide/reference.md).
 enum class RestartCause {
   kPreempted,
   kMaintenance,

@@ -15,7 +15,7 @@ using base::Task;
 struct Message {
   std::string event_id = {};  ///< the same in every retry
   std::string event = {};     ///< "failed"
-  std::string body = {};      ///< the event as JSON, see docs/hooks.md
+  std::string body = {};      ///< the event as JSON, see docs/guide/hooks.md
   base::Path log = {};        ///< where the output of a command goes
 };
 

@@ -44,8 +44,8 @@ struct Verb {
   std::vector<StormKind> storm = {};
 };
 
-/// All verbs. The command line, POST /sim/VERB, scripts, storms and the list in docs/simulator.md
-/// come from this table.
+/// All verbs. The command line, POST /sim/VERB, scripts, storms and the list in
+/// docs/guide/simulator.md come from this table.
 const std::vector<Verb>& Verbs();
 /// The verb of this name; the error names the nearest one.
 base::Result<const Verb*> FindVerb(const std::string& name);

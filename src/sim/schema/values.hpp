@@ -12,7 +12,7 @@ namespace jobman::sim {
 /// Adds what the service refuses although it fits the schema: labels, tags, names of networks,
 /// service accounts and reservations that cannot be, metadata without end, two ways to say the
 /// same, times that have passed. `body` is that of ReadCall. The sources, and what is a guess, are
-/// in docs/simulator.md.
+/// in docs/guide/simulator.md.
 void CheckValues(const SchemaMethod& method, const Json& body, base::TimePoint now,
                  Violations& violations);
 

@@ -38,13 +38,13 @@ TEST(ExitCode, TheReasonTakesPrecedenceOverTheCode) {
 }
 
 TEST(ExitCode, EveryCodeOfTheTableIsInTheManual) {
-  std::ifstream file(std::string(JOBMAN_SOURCE_DIR) + "/docs/cli.md");
+  std::ifstream file(std::string(JOBMAN_SOURCE_DIR) + "/docs/guide/cli.md");
   std::ostringstream manual;
   manual << file.rdbuf();
   for (const int code : {kSuccess, kJobFailed, kUsage, kNotFound, kRefused, kCredentials, kInternal,
                          kTryLater, kInterrupted, kReaderGone}) {
     const std::string row = "| " + std::to_string(code) + " |";
-    EXPECT_NE(manual.str().find(row), std::string::npos) << row << " is not in docs/cli.md";
+    EXPECT_NE(manual.str().find(row), std::string::npos) << row << " is not in docs/guide/cli.md";
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace jobman::config::testing {
 
-/// The content of docs/job-file.md, from the schema table.
+/// The content of docs/guide/job-file.md, from the schema table.
 std::string JobFileDoc();
 
 }  // namespace jobman::config::testing

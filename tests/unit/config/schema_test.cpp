@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using testing::RequestOf;
 
 TEST(Schema, DocumentationIsUpToDate) {
-  const base::Path file = base::Path(JOBMAN_SOURCE_DIR) / "docs/job-file.md";
+  const base::Path file = base::Path(JOBMAN_SOURCE_DIR) / "docs/guide/job-file.md";
   if (base::GetEnv("JOBMAN_BLESS")) {
     ASSERT_TRUE(base::WriteFileAtomic(file, testing::JobFileDoc(), 0644).ok());
   }

@@ -1,4 +1,5 @@
-// docs/errors.md has every reason, and is right about what the reconciler does after a refusal.
+// docs/guide/errors.md has every reason, and is right about what the reconciler does after a
+// refusal.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +18,7 @@ using base::Reason;
 
 /// The rows of the tables, by reason: the other three columns.
 std::map<std::string, std::vector<std::string>> Rows() {
-  const auto text = base::ReadFile(base::Path{JOBMAN_SOURCE_DIR} / "docs/errors.md");
+  const auto text = base::ReadFile(base::Path{JOBMAN_SOURCE_DIR} / "docs/guide/errors.md");
   std::map<std::string, std::vector<std::string>> rows;
   for (const std::string& line : base::Split(text.value_or(""), '\n')) {
     if (!line.starts_with("| `")) continue;
@@ -36,10 +37,11 @@ TEST(ErrorsDoc, NamesEveryReasonOnce) {
   std::size_t known = 0;
   for (int number = 1; base::ReasonName(static_cast<Reason>(number)) != "none"; ++number, ++known) {
     const std::string name{base::ReasonName(static_cast<Reason>(number))};
-    EXPECT_TRUE(rows.contains(name)) << "docs/errors.md has no row for " << name;
+    EXPECT_TRUE(rows.contains(name)) << "docs/guide/errors.md has no row for " << name;
   }
   EXPECT_GE(known, static_cast<std::size_t>(Reason::kNotSupported));
-  EXPECT_EQ(rows.size(), known) << "docs/errors.md has a row for a reason that does not exist";
+  EXPECT_EQ(rows.size(), known)
+      << "docs/guide/errors.md has a row for a reason that does not exist";
 }
 
 TEST(ErrorsDoc, LeavesNoColumnEmpty) {

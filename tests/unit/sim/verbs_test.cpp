@@ -1,4 +1,4 @@
-// The table of verbs, and its documentation in docs/simulator.md.
+// The table of verbs, and its documentation in docs/guide/simulator.md.
 #include "sim/faults/verbs.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const base::Path kDocument = base::Path(JOBMAN_SOURCE_DIR) / "docs/simulator.md";
+const base::Path kDocument = base::Path(JOBMAN_SOURCE_DIR) / "docs/guide/simulator.md";
 
 /// A help line for the middle of a sentence: lower case, unless it begins with several capitals.
 std::string Inside(std::string text) {
