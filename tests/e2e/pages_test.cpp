@@ -1,0 +1,183 @@
+// docs/guide/commands: a page for each command, with its help and an example whose output was made
+// by running it. JOBMAN_BLESS=1 writes the pages. They are compared without what differs from run
+// to run: times, durations, addresses and the order of lines.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "jobman/base/strings.hpp"
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+/// What is done for the page of a command, in this order.
+struct Step {
+  std::string command = {};
+  std::string lines = {};  ///< of the shell
+  std::string until = "";  ///< "NAME STATE" that is waited for before
+};
+
+const std::vector<Step> kSteps = {
+    {"version", "jobman version"},
+    {"help", "jobman help version"},
+    {"init",
+     "jobman init first.yaml --cloud local --accelerator v4-16 --zone us-central2-b\n"
+     "sed -n 1,12p first.yaml"},
+    {"config", "jobman config check train.yaml\njobman config explain tpu.pricing"},
+    {"create", "jobman create train.yaml --dry-run\njobman create train.yaml"},
+    {"run", "jobman run eval.yaml", "train RUNNING"},
+    {"wait", "jobman wait eval\njobman wait train --for running"},
+    {"list", "jobman list\njobman list -s failed"},
+    {"show", "jobman show eval"},
+    {"why", "jobman why eval\njobman why train"},
+    {"history", "jobman history eval"},
+    {"logs", "jobman logs train --tail 2\njobman logs eval -t"},
+    {"exec",
+     "jobman exec train -- 'echo out of $HOME'\njobman exec train -w 1 -q -- echo "
+     "raw"},
+    {"ssh", "jobman ssh train -w 1 pwd"},
+    {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
+    {"forward", "timeout -s INT 5 jobman forward train 16006:6006"},
+    {"edit", "EDITOR='sed -i s/3600/7200/' jobman edit train"},
+    {"cancel", "jobman cancel train --wait"},
+    {"resume", "jobman resume train --set command.env.LR=0.01"},
+    {"reboot", "jobman reboot train", "train RUNNING"},
+    {"requeue", "jobman requeue train", "train RUNNING"},
+    {"controller", "jobman controller status", "train RUNNING"},
+    {"delete", "jobman delete train --wait"},
+    {"clean", "jobman clean eval --yes"},
+    {"gc", "jobman gc"},
+    {"tick", "jobman controller stop\njobman tick && echo done"},
+    {"store", "jobman store adopt"},
+    {"completion", "jobman completion bash | head -n 3"},
+};
+
+/// Not what changes from run to run.
+std::string Lasting(const std::string& page) {
+  static const re2::RE2 kTime(R"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?)");
+  static const re2::RE2 kDuration(R"(\b\d+(\.\d+)?(ms|s|m|h)(\d+(\.\d+)?(ms|s|m))?\b)");
+  static const re2::RE2 kAddress(R"(\b(127|10|34)\.\d+\.\d+\.\d+(:\d+)?)");
+  static const re2::RE2 kNumber(R"((process|ago, host) \d+)");
+  static const re2::RE2 kBlanks(R"([ \t]+)");
+  // Not each state is seen: some are over at once.
+  static const re2::RE2 kNarrated(R"(\s*DURATION +[A-Z]+ .*|\s{22}\S.*|.* PROVISIONING .*)");
+  static const re2::RE2 kCut(".{20}…$");  // where depends on the columns before
+  std::vector<std::string> lines;
+  for (std::string line : base::Split(page, '\n')) {
+    re2::RE2::GlobalReplace(&line, kTime, "TIME");
+    re2::RE2::GlobalReplace(&line, kDuration, "DURATION");
+    re2::RE2::GlobalReplace(&line, kAddress, "ADDRESS");
+    re2::RE2::GlobalReplace(&line, kNumber, "\\1");
+    if (line.empty() || re2::RE2::FullMatch(line, kNarrated)) continue;
+    re2::RE2::GlobalReplace(&line, kBlanks, " ");
+    re2::RE2::Replace(&line, kCut, "");
+    lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
+  return base::Join(lines, "\n");
+}
+
+class Pages : public testing::Test {
+ protected:
+  void SetUp() override {
+    place_.StartSim({"--delays", "0"});
+    std::filesystem::create_directories(Folder());
+    Write("train.yaml",
+          "job: {name: train}\ncloud: local\n"
+          "tpu: {accelerator: v4-16, zone: us-central2-b, pricing: spot}\n"
+          "command:\n  grace: 5s\n  cmd: |\n"
+          "    for step in 1 2 3; do echo \"step $step, loss 0.$((9 - step))\"; done\n"
+          "    sleep 3600\n");
+    Write("eval.yaml",
+          "job: {name: eval, when_done: delete}\ncloud: local\n"
+          "tpu: {accelerator: v4-8, zone: us-central2-b, pricing: ondemand}\n"
+          "command: {cmd: 'echo evaluating; test -d ~/checkpoint'}\n");
+  }
+
+  base::Path Folder() const { return place_.path() / "user" / "proj"; }
+  void Write(const std::string& name, const std::string& text) {
+    ASSERT_TRUE(base::WriteFileAtomic(Folder() / name, text).ok());
+  }
+  /// Runs a line of a shell in the user's folder, as it would look in a terminal.
+  std::string Shell(const std::string& line) {
+    const Ran ran =
+        RunProgram({"sh", "-c", "cd " + Folder().string() + " && { " + line + "; } 2>&1"},
+                   {{"PATH", fmt::format("{}:{}", JOBMAN_BIN_DIR, std::getenv("PATH"))},
+                    {"JOBMAN_HOME", place_.home().string()},
+                    {"COLUMNS", "100"},
+                    {"HOME", (place_.path() / "user").string()}});
+    return Anybody(ran.out);
+  }
+  /// No folder of this machine, and no user of it.
+  std::string Anybody(std::string text) const {
+    const std::pair<std::string, std::string> names[] = {
+        {place_.home().string(), "/home/ann/.local/state/jobman"},
+        {(place_.path() / "user").string(), "/home/ann"},
+        {JOBMAN_BIN_DIR, "/usr/bin"},
+        {UserName(), "ann"},
+        {" on " + HostName() + "\n", " on laptop\n"},
+        {place_.SimEndpoint(), "http://127.0.0.1:8085"}};
+    for (const auto& [from, to] : names) {
+      for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+        text.replace(at, from.size(), to);
+    }
+    // Numbers that nobody can repeat.
+    static const re2::RE2 kRequest("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+    static const re2::RE2 kStore(R"(\b[0-9a-f]{12}\b)");
+    re2::RE2::GlobalReplace(&text, kRequest, "5c8ebee6-86a6-4db0-a3b6-24452534b77f");
+    re2::RE2::GlobalReplace(&text, kStore, "24452534b77f");
+    return text;
+  }
+  static std::string HostName() { return std::string(base::Trim(RunProgram({"uname", "-n"}).out)); }
+  static std::string UserName() { return std::string(base::Trim(RunProgram({"id", "-un"}).out)); }
+
+  std::string PageOf(const Step& step) {
+    std::string page = fmt::format("# jobman {}\n\n```\n{}```\n\n## Example\n\n```\n", step.command,
+                                   Shell("jobman help " + step.command));
+    for (const std::string& line : base::Split(step.lines, '\n'))
+      page += fmt::format("$ {}\n{}", line, Shell(line));
+    return page + "```\n";
+  }
+
+  Place place_;
+};
+
+TEST_F(Pages, SayWhatCommandsPrint) {
+  const base::Path folder = base::Path(JOBMAN_SOURCE_DIR) / "docs/guide/commands";
+  std::set<std::string> pages;
+  for (const Step& step : kSteps) {
+    if (!step.until.empty()) {
+      const auto words = base::Split(step.until, ' ');
+      ASSERT_TRUE(place_.Reaches(words[0], words[1]));
+      ASSERT_TRUE(place_.Until("its hosts to write", [&] {
+        return base::Contains(Shell("jobman logs train"), "step 3");
+      }));
+    }
+    const std::string page = PageOf(step);
+    const base::Path file = folder / (step.command + ".md");
+    pages.insert(step.command);
+    if (std::getenv("JOBMAN_BLESS") != nullptr) {
+      ASSERT_TRUE(base::EnsureDir(folder).ok());
+      ASSERT_TRUE(base::WriteFileAtomic(file, page, 0644).ok());
+      continue;
+    }
+    EXPECT_EQ(Lasting(page), Lasting(base::ReadFile(file).value_or("")))
+        << file << ": JOBMAN_BLESS=1 accepts what is printed now:\n"
+        << page;
+  }
+  const std::string help = Shell("jobman --help");
+  for (const std::string& line : base::Split(help.substr(help.find("Subcommands:")), '\n')) {
+    const std::string name = line.substr(0, line.find_first_of(" ,", 2));
+    const bool command = line.starts_with("  ") && line[2] != ' ';
+    EXPECT_TRUE(!command || pages.contains(name.substr(2))) << name << " has no page";
+  }
+}
+
+}  // namespace
+}  // namespace jobman::test
