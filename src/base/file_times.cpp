@@ -147,7 +147,7 @@ FileTimesWriter::FileTimesWriter(const Path& path) : path_(TimesPath(path)) {}
 void FileTimesWriter::Record(std::int64_t offset, TimePoint now) {
   const TimePoint second = WholeSecond(now);
   const std::int64_t from = unrecorded_.value_or(offset);
-  Status added = begun_ ? Ok() : Begin(offset);
+  Status added = begun_ ? Ok() : Begin(from);
   // Unequal also when the clock was set back.
   if (added.ok() && second == last_) return;
   if (added.ok()) added = Add({.offset = from, .at = second});

@@ -122,7 +122,7 @@ class Offers {
   }
 
   void AddPositional(const CLI::Option& option) {
-    const std::string name = option.get_single_name();
+    const std::string& name = option.get_single_name();
     const bool more = place_.positionals.empty() || option.get_items_expected_max() > 1;
     if (name == "JOB" && more) AddJobs();
     if (name == "KEY") AddKeys("");

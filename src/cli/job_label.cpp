@@ -36,8 +36,8 @@ std::vector<JobLabel> LabelsOf(const std::vector<core::Job>& jobs, bool utf8) {
   for (const std::string& text : texts) width = std::max(width, ui::DisplayWidth(text));
   std::vector<JobLabel> labels;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto blanks = static_cast<std::size_t>(width - ui::DisplayWidth(texts[i]) + 1);
-    labels.push_back({.prefix = texts[i] + std::string(blanks, ' '),
+    const int blanks = width - ui::DisplayWidth(texts[i]) + 1;
+    labels.push_back({.prefix = fmt::format("{}{:{}}", texts[i], "", blanks),
                       .title = NumberAndName(jobs[i]) + ", ",
                       .number = static_cast<int>(i)});
   }

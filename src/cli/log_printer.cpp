@@ -66,11 +66,10 @@ std::string LogPrinter::PrefixOf(int host, bool continued) const {
   const bool text = app_.mode() == OutputMode::kText;
   std::string prefix = text ? look_.label.prefix : "";
   if (names_hosts_) {
-    prefix += ui::HostPrefix(host, host_count_);
+    prefix += ui::HostPrefix(host, host_count_, continued);
   } else if (!prefix.empty() || continued) {
-    prefix += "| ";
+    prefix += continued ? "+ " : "| ";
   }
-  if (continued) prefix[prefix.size() - 2] = '+';
   return prefix;
 }
 

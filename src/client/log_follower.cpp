@@ -11,6 +11,9 @@
 namespace jobman::client {
 namespace {
 
+/// A look may have waited for whoever reads what it printed.
+constexpr base::Duration kLongestRest = std::chrono::seconds{1};
+
 /// A final job that is told to run again will leave its final state.
 bool Over(const core::Job& job) {
   return core::IsFinal(job.state) && !(job.wish_new && RunsAgain(job.wish));
@@ -47,6 +50,7 @@ base::Task<base::Status> LogFollower::LookAtJob() {
   // Erased since the last look: nothing more comes of it.
   erased_ = seen_change_ && !job.ok() && job.error().code == base::Code::kNotFound;
   seen_change_ = change;
+  if (erased_) job_.state = core::Done{.outcome = core::Outcome::kDeleted};
   if (erased_) co_return base::Ok();
   JM_CO_ASSIGN_OR_RETURN(job_, std::move(job));
   co_return base::Ok();
@@ -100,7 +104,8 @@ base::Result<bool> FollowLogs(const Context& context, const std::vector<Followed
       saw_controller = context.Now();
     }
     // A look at many jobs takes long: half of the time at most is for that.
-    if (!context.pause(std::max(poll_every, context.Now() - began))) return false;
+    const base::Duration rest = std::min(context.Now() - began, kLongestRest);
+    if (!context.pause(std::max(poll_every, rest))) return false;
   }
 }
 

@@ -7,9 +7,9 @@
 
 namespace jobman::ui {
 
-std::string HostPrefix(int host, int host_count) {
+std::string HostPrefix(int host, int host_count, bool continued) {
   const std::size_t digits = std::to_string(std::max(host_count - 1, 0)).size();
-  return fmt::format("host {:0{}} | ", host, digits);
+  return fmt::format("host {:0{}} {} ", host, digits, continued ? '+' : '|');
 }
 
 PrefixedOutput::PrefixedOutput(Options options, Line line)
@@ -18,8 +18,7 @@ PrefixedOutput::PrefixedOutput(Options options, Line line)
 PrefixedOutput::PrefixedOutput(Options options, Out out)
     : PrefixedOutput(options, [count = options.host_count, out = std::move(out)](
                                   int host, std::string_view line, bool continued) {
-        std::string text = HostPrefix(host, count);
-        if (continued) text[text.size() - 2] = '+';
+        std::string text = HostPrefix(host, count, continued);
         text.append(line);
         if (line.empty() || line.back() != '\n') text += '\n';
         out(text);

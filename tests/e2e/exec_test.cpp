@@ -8,6 +8,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
+#include "tests/e2e/terminal.hpp"
 
 namespace jobman::test {
 namespace {
@@ -53,6 +54,18 @@ TEST_F(Exec, ACommandThatDoesNotReadItsInputEndsAllTheSame) {
   // An input without an end.
   EXPECT_EQ(Shell("exec1 -w 0 -- 'exit 7' < <(exec sleep 600); code=$?; kill $!; exit $code").code,
             7);
+}
+
+TEST_F(Exec, OnATerminalHostsAreToldApart) {
+  Run();
+  const std::string command = "printf '10%%\\r20%%\\n'";
+  const Ran ran = AnswerOnTerminal({"env", "-u", "NO_COLOR", "TERM=xterm", JOBMAN_BIN_DIR "/jobman",
+                                    "--home", place_.home().string(), "exec", "1", "--", command},
+                                   "20%", "");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  for (const char* line : {"\x1b[36mhost 0 | \x1b[0m10%", "\x1b[36mhost 0 | \x1b[0m20%",
+                           "\x1b[35mhost 1 | \x1b[0m10%", "\x1b[35mhost 1 | \x1b[0m20%"})
+    EXPECT_THAT(ran.out, HasSubstr(line)) << "a progress bar has a line for each of its states";
 }
 
 TEST_F(Exec, LinesAppearWhenTheyAreWritten) {

@@ -197,12 +197,16 @@ bool Place::Until(const std::string& what, const std::function<bool()>& is_so, i
 }
 
 bool Place::Reaches(const std::string& job, const std::string& state, int seconds) {
+  constexpr auto kLookAgain = std::chrono::seconds{5};
   std::string seen;  // of the store, before the last look
+  TestClock::time_point looked;
   const auto is_so = [&] {
     const std::string now = LastChange(home());
     const bool same = !now.empty() && now == seen;
+    if (same && TestClock::now() - looked < kLookAgain) return false;
     seen = now;
-    return !same && StateOf(job) == state;
+    looked = TestClock::now();
+    return StateOf(job) == state;
   };
   const bool reached = Until(job + " to be " + state, is_so, seconds);
   if (!reached) ADD_FAILURE() << Jobman({"why", job}).All() << Jobman({"history", job}).All();

@@ -7,9 +7,9 @@
 
 namespace jobman::ui {
 
-/// "host 03 | ": the prefix of a host's lines among `host_count` hosts. All prefixes of a job have
-/// the same width.
-std::string HostPrefix(int host, int host_count);
+/// "host 03 | ": the prefix of a host's lines among `host_count` hosts; of a further piece of a
+/// line "host 03 + ". All prefixes of a job have the same width.
+std::string HostPrefix(int host, int host_count, bool continued = false);
 
 /// Interleaves the output of many hosts line by line, with a prefix for the host.
 ///

@@ -17,6 +17,7 @@
 #include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
 #include "jobman/ui/prefixed_output.hpp"
+#include "jobman/ui/text.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -43,10 +44,13 @@ class Output {
       : app_(app),
         kept_(std::move(kept)),
         raw_(app.mode() == OutputMode::kQuiet && chosen == 1),
-        out_({.host_count = host_count},
-             [&app](std::string_view line) { app.terminal().OutBytes(line); }),
-        err_({.host_count = host_count},
-             [&app](std::string_view line) { app.terminal().ErrBytes(line); }) {}
+        out_({.host_count = host_count, .split_carriage_returns = app.terminal().facts().out_tty},
+             [&app, host_count](int host, std::string_view line, bool continued) {
+               PrintLine(app.terminal(), ui::HostPrefix(host, host_count, continued), host, line);
+             }),
+        err_(
+            {.host_count = host_count, .split_carriage_returns = app.terminal().facts().err_screen},
+            [&app](std::string_view line) { app.terminal().ErrBytes(line); }) {}
 
   void Connect(ssh::FanOutHost& host) {
     host.out = [this, number = host.host](std::string_view bytes) -> base::Status {
@@ -94,6 +98,12 @@ class Output {
   }
 
  private:
+  static void PrintLine(ui::Terminal& terminal, const std::string& prefix, int host,
+                        std::string_view line) {
+    terminal.Out(ui::PaintHost(host, prefix, terminal.out_style()));
+    terminal.OutBytes(line);
+    if (!line.ends_with('\n')) terminal.OutBytes("\n");
+  }
   base::Status Keep(int host, std::string_view bytes) {
     facts_[host].Add(bytes);
     return kept_->Append(host, bytes);

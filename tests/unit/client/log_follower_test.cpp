@@ -142,6 +142,7 @@ TEST_F(LogFollowerTest, AnErasedJobDoesNotEndTheOthers) {
   EXPECT_TRUE(*done);
   EXPECT_EQ(said, "two");
   EXPECT_EQ(first.job().id, gone.id) << "as it was last seen";
+  EXPECT_EQ(core::StateName(first.job().state), "DELETED");
 }
 
 TEST_F(LogFollowerTest, BeginsWhereItIsToldAndSaysWhenOutputCame) {

@@ -27,6 +27,7 @@ TEST(HostPrefix, IsAsWideAsTheHostCountNeeds) {
   EXPECT_EQ(HostPrefix(3, 11), "host 03 | ");
   EXPECT_EQ(HostPrefix(1023, 1024), "host 1023 | ");
   EXPECT_EQ(HostPrefix(7, 1024), "host 0007 | ");
+  EXPECT_EQ(HostPrefix(7, 1024, true), "host 0007 + ");
 }
 
 TEST(PrefixedOutput, LinesOfHostsInterleaveWhole) {
