@@ -98,6 +98,13 @@ Entries Thinned(const Entries& entries) {
   return left;
 }
 
+/// The first entry whose bytes begin after the one at `offset`.
+auto After(const Entries& entries, std::int64_t offset) {
+  return std::upper_bound(
+      entries.begin(), entries.end(), offset,
+      [](std::int64_t at, const FileTimes::Entry& entry) { return at < entry.offset; });
+}
+
 /// Writes `bytes` at `begin`; the file ends with them. Needs no more disk than they do, and what a
 /// crash leaves are whole lines, a part of one, and lines that Parse() passes over as too early.
 Status WriteEnd(const Path& path, std::int64_t begin, std::string_view bytes) {
@@ -122,14 +129,12 @@ FileTimes FileTimes::Read(const Path& path, std::int64_t from) {
 }
 
 std::optional<TimePoint> FileTimes::At(std::int64_t offset) const {
-  const auto next = std::upper_bound(entries_.begin(), entries_.end(), offset,
-                                     [](auto left, const Entry& e) { return left < e.offset; });
+  const auto next = After(entries_, offset);
   return next == entries_.begin() ? std::nullopt : std::optional(std::prev(next)->at);
 }
 
 std::int64_t FileTimes::EndOf(std::int64_t offset) const {
-  const auto next = std::upper_bound(entries_.begin(), entries_.end(), offset,
-                                     [](auto left, const Entry& e) { return left < e.offset; });
+  const auto next = After(entries_, offset);
   return next == entries_.end() ? kNoEnd : next->offset;
 }
 

@@ -28,9 +28,9 @@ base::Task<base::Status> LogFollower::Poll(Take take) {
   // The job is read first: once it is over, its log files are complete.
   JM_CO_TRY(co_await LookAtJob());
   bool news = false;
-  const bool own = controller::IsOwnFolder(context_.paths, job_);
-  const bool wanted = options_.hosts.all || !options_.hosts.numbers.empty();
-  for (const int attempt : wanted&& own ? LogAttempts(context_.paths, id_) : std::vector<int>{}) {
+  const bool asked = options_.hosts.all || !options_.hosts.numbers.empty();
+  const bool reads = asked && controller::IsOwnFolder(context_.paths, job_);
+  for (const int attempt : reads ? LogAttempts(context_.paths, id_) : std::vector<int>{}) {
     for (const LogStage& stage : LogStages(context_.paths, id_, attempt)) {
       if (!Wants(stage)) continue;
       JM_CO_ASSIGN_OR_RETURN(const bool grew, ReadStage(stage, take));
