@@ -78,13 +78,12 @@ TEST_P(RefusedForGood, EndsAtOnceWithTheCure) {
   EXPECT_EQ(Deletes(), 0);
 }
 
-class CredentialsRefused : public RehearsalInEachWay {};
+class CredentialsRefused : public SliceRefused {};
 
 TEST_P(CredentialsRefused, AreAwaitedAsAMissingTokenIs) {
   Sim({"fault", "*.create", "unauthenticated", "--times", "100"});
   Rehearsal::Create("true", way().Settings());
-  EXPECT_TRUE(WhySays("gcloud auth login"));
-  EXPECT_EQ(StateOf(), "BACKOFF");
+  Waits("gcloud auth login");
   Sim({"calm"});
   ASSERT_TRUE(Reaches("SUCCEEDED"));
   EXPECT_EQ(Spent(), "preemption 0, failure 0, infra 0");
