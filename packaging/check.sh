@@ -74,6 +74,14 @@ for file in share/man/man1/jobman.1 share/bash-completion/completions/jobman \
   [ -s "$bare$folder/$file" ] || fail "the tarball has no $file"
 done
 
+documents="$bare$folder/share/doc/jobman"
+find "$documents" -name '*.md' | while IFS= read -r page; do
+  grep -oE '\]\([A-Za-z0-9._/-]+[)#]' "$page" | tr -d '])(#' | while IFS= read -r link; do
+    [ -e "${page%/*}/$link" ] || echo "${page#"$documents/"}: $link"
+  done
+done >"$work/broken"
+[ ! -s "$work/broken" ] || fail "links of the documents lead nowhere: $(cat "$work/broken")"
+
 mkdir "$work/user"
 env -u PREFIX HOME="$work/user" "$bare$folder/install.sh" >"$work/said" || fail "$(cat "$work/said")"
 said=$("$work/user/.local/bin/jobman" --version) || fail "the installed program does not run"

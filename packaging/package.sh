@@ -46,13 +46,15 @@ owner() {
   fail "no package owns $1: its licence is not known"
 }
 
-# Completions, configurations and documents, below $1/share.
+# Completions, configurations and documents, below $1/share; laid out as in the source, for the links
+# among them.
 add_shared() {
-  mkdir -p "$1/share/doc/jobman"
+  mkdir -p "$1/share/doc/jobman/tests"
   DESTDIR="$work/installed" cmake --install "$build" --prefix /p >/dev/null
   cp -R "$work/installed/p/share/." "$1/share/"
-  cp "$root/README.md" "$1/share/doc/jobman/"
-  cp -R "$root/docs" "$1/share/doc/jobman/"
+  cp "$root/README.md" "$root/CONTRIBUTING.md" "$1/share/doc/jobman/"
+  cp -R "$root/configs" "$root/docs" "$1/share/doc/jobman/"
+  cp -R "$root/tests/stories" "$1/share/doc/jobman/tests/"
 }
 
 # Host modules for names of users and machines (nss_sss, nss_ldap) may be older than glibc 2.34, and
@@ -63,7 +65,7 @@ libnss_dns.so.2 libanl.so.1"
 make_tree() {
   tree="$work/$name"
   lib="$tree/lib/jobman"
-  mkdir -p "$tree/bin" "$lib" "$tree/share/jobman/configs" "$tree/share/doc/jobman/licences"
+  mkdir -p "$tree/bin" "$lib" "$tree/share/jobman" "$tree/share/doc/jobman/licences"
   ${CC:-gcc} -std=gnu11 -Wall -Wextra -Os -static -s "$root/packaging/launcher.c" -o "$tree/bin/jobman"
   ln "$tree/bin/jobman" "$tree/bin/jobman-sim"
   : >"$work/owners"
@@ -84,7 +86,7 @@ make_tree() {
   done
   [ -x "$lib/jobman-ld.so" ] || fail "the programs have no loader of glibc"
   add_shared "$tree"
-  cp "$root"/configs/*.yaml "$tree/share/jobman/configs/"
+  ln -s ../doc/jobman/configs "$tree/share/jobman/configs"
   cp /etc/ssl/certs/ca-certificates.crt "$tree/share/jobman/"
   cp "$root/packaging/install.sh" "$tree/"
   chmod 755 "$tree/install.sh"
@@ -138,10 +140,10 @@ depends() {
 make_deb() {
   deb="$work/deb"
   arch=$(dpkg --print-architecture)
-  mkdir -p "$deb/DEBIAN" "$deb/usr/bin" "$deb/usr/share/doc/jobman/examples"
+  mkdir -p "$deb/DEBIAN" "$deb/usr/bin"
   for program in $programs; do strip -o "$deb/usr/bin/$program" "$build/bin/$program"; done
   add_shared "$deb/usr"
-  cp "$root"/configs/*.yaml "$deb/usr/share/doc/jobman/examples/"
+  ln -s configs "$deb/usr/share/doc/jobman/examples"
   gzip -n -9 "$deb/usr/share/man/man1/jobman.1"
   needs=$(depends "$deb/usr/bin/jobman" "$deb/usr/bin/jobman-sim")
   [ -n "$needs" ] || fail "the dependencies of the .deb cannot be computed"

@@ -129,8 +129,28 @@ base::Result<config::Loaded> LoadFileFor(App& app, const core::Job& job, const s
   return std::move(*result.loaded);
 }
 
+namespace {
+
+/// In the stored file, the values of array and matrix stand where the texts referred to them.
+base::Status RefuseElementValues(const core::Job& job, const JobFileOptions& options) {
+  for (const std::string& set : options.sets) {
+    const std::string key = set.substr(0, set.find('='));
+    if (key != "array" && key != "matrix" && !key.starts_with("array.") &&
+        !key.starts_with("matrix."))
+      continue;
+    return base::InvalidArgument(
+        fmt::format("--set {} changes nothing: the texts of job {} have its value in them", key,
+                    core::FormatJobId(job.id)),
+        "give the job file too: -f FILE --set " + set);
+  }
+  return base::Ok();
+}
+
+}  // namespace
+
 base::Result<config::Loaded> LoadStoredFile(App& app, const core::Job& job, const std::string& text,
                                             const JobFileOptions& options) {
+  JM_TRY(RefuseElementValues(job, options));
   const std::string file = "job-" + core::FormatJobId(job.id) + ".yaml";
   JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, options));
   const core::JobSpec& spec = job.revised ? *job.revised : job.spec;
