@@ -14,6 +14,7 @@ enum ExitCode : int {
   kRefused = 4,        ///< the cloud refused for good
   kCredentials = 5,    ///< we, or a host, could not be authenticated
   kInternal = 70,      ///< a defect of jobman (EX_SOFTWARE)
+  kOutputLost = 74,    ///< stdout could not be written; what was done is done (EX_IOERR)
   kTryLater = 75,      ///< the same command may work later (EX_TEMPFAIL)
   kInterrupted = 130,  ///< Ctrl-C
   kReaderGone = 141,   ///< stdout's reader went away: 128 + SIGPIPE, as for other programs

@@ -55,7 +55,11 @@ void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>&
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  command.add_option("--name", options->name, "Another name for the job")->type_name("NAME");
+  command.add_option("--name", options->name, "Another name for the job")
+      ->type_name("NAME")
+      ->check([](const std::string& name) {  // an unset variable of a script
+        return name.empty() ? "is empty" : std::string();
+      });
 }
 
 base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& file,

@@ -53,6 +53,17 @@ std::optional<std::string> CommandWord(const std::vector<std::string>& args) {
   return std::nullopt;
 }
 
+/// What other tools call it; empty if they do not.
+std::string_view OurWordFor(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"kill", "cancel"}, {"start", "resume"}, {"ps", "list"},
+      {"ls", "list"},     {"attach", "logs"},  {"submit", "create"},
+      {"launch", "run"},  {"down", "delete"},  {"restart", "reboot"}};
+  for (const auto& [theirs, ours] : kWords)
+    if (word == theirs) return ours;
+  return {};
+}
+
 // CLI11 would only say that an argument was not expected.
 std::optional<base::Error> CheckCommandWord(const CLI::App& root,
                                             const std::vector<std::string>& args) {
@@ -64,7 +75,8 @@ std::optional<base::Error> CheckCommandWord(const CLI::App& root,
     for (const std::string& alias : command->get_aliases()) known.push_back(alias);
   }
   if (std::find(known.begin(), known.end(), *word) != known.end()) return std::nullopt;
-  const auto near = base::Nearest(*word, known);
+  const std::string ours(OurWordFor(*word));
+  const auto near = ours.empty() ? base::Nearest(*word, known) : std::optional(ours);
   return base::InvalidArgument(
       "there is no command \"" + *word + "\"",
       near ? "did you mean \"" + *near + "\"?" : "jobman --help lists the commands");
@@ -84,7 +96,8 @@ std::string UsageHint(const CLI::App& root) {
     if (!names.empty() && command->get_subcommands().empty())
       return "jobman " + command->get_name() + " has the commands " + base::Join(names, ", ");
   }
-  return "jobman --help, or jobman COMMAND --help";
+  const auto given = root.get_subcommands();
+  return "jobman " + (given.empty() ? "" : given.front()->get_name() + " ") + "--help";
 }
 
 /// The command that was given last: `jobman config check` is `check`.
@@ -111,6 +124,21 @@ std::string NearHint(const CLI::App& root) {
   return near ? "did you mean " + *near + "?" : std::string();
 }
 
+/// What is wrong, by name where CLI11 says only that something is missing.
+std::string WhatIsWrong(const CLI::App& root, const CLI::ParseError& end) {
+  const std::vector<std::string> extras = root.remaining(true);
+  const bool missing = end.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  const CLI::App& command = GivenCommand(root);
+  if (!missing || extras.empty() || command.get_subcommands({}).empty()) return end.what();
+  if (extras.front().starts_with('-')) return "there is no option " + extras.front();
+  return "there is no command \"" + command.get_name() + " " + extras.front() + "\"";
+}
+
+/// The options of what exec runs look like its own.
+bool LacksSeparator(const CLI::App& root) {
+  return GivenCommand(root).get_name() == "exec" && !root.remaining(true).empty();
+}
+
 // Help and version go to stdout and succeed; everything else is a usage error.
 int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
   std::ostringstream text;
@@ -118,8 +146,10 @@ int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
     app.terminal().Out(WrapHelp(text.str(), app.terminal().out_style().width));
     return kSuccess;
   }
-  const std::string near = NearHint(root);
-  return app.Fail(base::InvalidArgument(end.what(), near.empty() ? UsageHint(root) : near));
+  std::string hint = NearHint(root);
+  if (hint.empty() && LacksSeparator(root)) hint = "write -- before the command of the hosts";
+  if (hint.empty()) hint = UsageHint(root);
+  return app.Fail(base::InvalidArgument(WhatIsWrong(root, end), hint));
 }
 
 /// Starts the program's own log, on stderr. A controller starts it again with more detail.
@@ -205,8 +235,10 @@ int Run(const std::vector<std::string>& given, const Environment& environment) {
   if (terminal.out_error() == 0) return code;
   if (terminal.out_error() == EPIPE) return kReaderGone;
   options.json = false;  // stdout is what failed
-  return App(environment, options, terminal)
-      .Fail(base::FromErrno(terminal.out_error(), "writing to stdout"));
+  base::Error lost = base::FromErrno(terminal.out_error(), "writing to stdout");
+  lost.hint = "its work may be done: see jobman list before you repeat it";
+  App(environment, options, terminal).Fail(lost);
+  return kOutputLost;
 }
 
 }  // namespace jobman::cli

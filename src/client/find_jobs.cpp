@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jobman/base/clean.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::client {
@@ -30,6 +31,10 @@ Task<Result<JobId>> Unknown(ports::JobStore* jobs, std::string word, std::string
   const ports::JobFilter all{.with_deleted = true};
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await jobs->List(all));
   co_return base::NotFound("there is no job " + what, NearHint(word, known));
+}
+
+bool IsPattern(const std::string& word) {
+  return word.find_first_of("*?") != std::string::npos;
 }
 
 bool IsDeleted(const core::Job& job) {
@@ -70,15 +75,16 @@ Task<Result<JobId>> FindJob(ports::JobStore* jobs, std::string word) {
   }
   JM_CO_ASSIGN_OR_RETURN(const std::vector<JobId> named, co_await jobs->FindByName(word));
   if (!named.empty()) co_return *std::max_element(named.begin(), named.end());
+  if (IsPattern(word)) {
+    co_return base::InvalidArgument(
+        "\"" + word + "\" is a pattern, and this is for one job",
+        "jobman list " + base::ShellQuote(word) + " shows which there are");
+  }
   const std::string what = number ? core::FormatJobId(JobId{*number}) : "named \"" + word + "\"";
   co_return co_await Unknown(jobs, word, what);
 }
 
 namespace {
-
-bool IsPattern(const std::string& word) {
-  return word.find_first_of("*?") != std::string::npos;
-}
 
 /// By number.
 Task<Result<std::vector<JobId>>> FindMatches(ports::JobStore* jobs, std::string pattern,

@@ -23,10 +23,19 @@ std::string WhyHint(const std::vector<core::JobId>& busy) {
   return "jobman why " + core::FormatJobId(busy.front()) + " shows what it waits for";
 }
 
-base::Error Interrupted(const std::vector<core::JobId>& busy) {
+/// What the jobs do without anybody waiting. They were mostly asked for the same.
+std::string WhatGoesOn(const Context& context, const std::vector<core::JobId>& busy) {
+  const auto job = context.Await(context.stores.jobs->Get(busy.front()));
+  const auto wish = job.ok() ? job->wish : core::Wish::kRun;
+  const std::string are = busy.size() == 1 ? " is" : " are";
+  if (wish == core::Wish::kDelete) return are + " still being deleted";
+  if (wish == core::Wish::kCancel) return are + " still being cancelled";
+  return busy.size() == 1 ? " goes on" : " go on";
+}
+
+base::Error Interrupted(const Context& context, const std::vector<core::JobId>& busy) {
   return {.code = base::Code::kCancelled,
-          .message = "the wait was interrupted; " + NameJobs(busy) +
-                     (busy.size() == 1 ? " goes on" : " go on"),
+          .message = "the wait was interrupted; " + NameJobs(busy) + WhatGoesOn(context, busy),
           .hint = WhyHint(busy)};
 }
 
@@ -109,7 +118,7 @@ base::Result<std::vector<core::Job>> WaitForJobs(const Context& context,
       JM_TRY(context.Await(EnsureController(context)));  // it may have been killed
       looked = context.Now();
     }
-    if (!context.pause(kLookAtJobs)) return Interrupted(busy);
+    if (!context.pause(kLookAtJobs)) return Interrupted(context, busy);
   }
   std::vector<core::Job> jobs;
   for (const core::JobId id : ids) jobs.push_back(settled[id]);

@@ -42,13 +42,16 @@ std::vector<Value> ItemsIn(const Value& list) {
   return items;
 }
 
-/// "9-0", a range that holds nothing, and "a,,b" are taken for mistakes.
+bool AllDigits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// "9-0", a range that holds nothing or has no end that a number could be, and "a,,b" are taken for
+/// mistakes.
 bool IsMistaken(std::string_view item) {
   const std::size_t dash = item.find('-');
   if (dash == std::string_view::npos || dash == 0) return item.empty();
-  const auto first = base::ParseNumber(item.substr(0, dash));
-  const auto last = base::ParseNumber(item.substr(dash + 1));
-  return first && last && *first > *last;
+  return AllDigits(item.substr(0, dash)) && AllDigits(item.substr(dash + 1)) && !RangeIn(item);
 }
 
 /// The values of `array` or of one name of `matrix`; none after a report.

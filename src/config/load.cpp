@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "config/array.hpp"
@@ -174,9 +175,13 @@ class Loader {
       ApplySet(root, set, AddFlag("--set", set), out_);
     }
     for (const std::string& set : request_.set_files) SetFromFile(root, set);
+    std::set<std::string> axes;
     for (const std::string& array : request_.arrays) {
       const auto [path, values] = PlaceOfArray(array);
       SetText(root, path, "--array", values);
+      if (axes.insert(path).second) continue;
+      out_.Report({.source = AddFlag("--array", array), .line = 1, .column = 1},
+                  path + " is given twice", "give all its values at once, as in a,b");
     }
     if (request_.name) SetText(root, "job.name", "--name", *request_.name);
     if (request_.endpoint) SetText(root, "cloud.endpoint", "--endpoint", *request_.endpoint);

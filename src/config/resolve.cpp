@@ -23,6 +23,16 @@ void ResolveName(Reader& reader, core::JobSpec& spec) {
   if (!suffix.empty() && suffix != kFreeNumber) spec.name += "_" + suffix;
 }
 
+/// Any text may be a name, but not by every name a job is found.
+void CheckFindable(Reader& reader, const std::string& name) {
+  const bool number = base::ParseNumber(name).has_value();
+  if (!number && name.find_first_of("*?[") == std::string::npos) return;
+  reader.Warn(
+      "job.name",
+      "commands take " + name + " for " + (number ? "the number of a job" : "a pattern of names"),
+      "they find this job by its number; choose another name to find it by that");
+}
+
 void ResolveGroup(Reader& reader, core::JobSpec& spec) {
   if (!spec.max_running || !spec.group.empty()) return;
   reader.Note("job.group", "job.name");

@@ -116,6 +116,7 @@ std::string StageWait(const Job& job) {
   if (IsStarting(job)) return job.stage->name + " to start on " + Hosts(job.stage->hosts.size());
   const bool held_back = job.stage->Over() && job.slice && job.slice->unhealthy_since;
   if (held_back) return "the cloud to repair the slice";
+  if (IsCommand(job.stage->id) && job.spec.command.cmd.empty()) return "jobman cancel";
   return job.stage->name + " to end on " + Hosts(job.stage->hosts.size());
 }
 
@@ -184,7 +185,7 @@ std::string NextStepWhenDone(const Job& job, const Done& done) {
   const std::string id = FormatJobId(job.id);
   switch (done.outcome) {
     case Outcome::kSucceeded:
-      if (!job.slice || GivenBackAt(job)) return {};
+      if (!job.slice || job.slice->ref.existing || GivenBackAt(job)) return {};
       return "the slice is still held; to give it back: jobman delete " + id;
     case Outcome::kFailed:
       if (done.error && !done.error->hint.empty()) return done.error->hint;

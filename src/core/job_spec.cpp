@@ -97,6 +97,14 @@ std::string_view WatchdogActionName(WatchdogAction action) {
   return {};
 }
 
+std::string ElementText(const JobSpec& spec) {
+  std::string text = spec.array.value;
+  for (const auto& [name, value] : spec.matrix) {
+    text += (text.empty() ? "" : ", ") + name + "=" + value;
+  }
+  return text;
+}
+
 std::string HostSetText(const HostSet& hosts) {
   return hosts.all ? "all" : base::FormatRanges(hosts.numbers);
 }

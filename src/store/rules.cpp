@@ -99,12 +99,15 @@ void ApplyRevision(core::Job& job, core::JobSpec spec, core::TimePoint now) {
 }
 
 ports::Event RevisionEvent(const core::Job& job, core::TimePoint now) {
+  const std::string before = core::ElementText(job.spec);
+  const std::string after = job.revised ? core::ElementText(*job.revised) : before;
+  const std::string values = before == after ? "" : " (" + after + " instead of " + before + ")";
   return {.at = now,
           .job = job.id,
           .attempt = job.attempt,
           .kind = "wish",
           .subject = "revise",
-          .text = "the job file was changed; the next attempt uses it"};
+          .text = "the job file was changed" + values + "; the next attempt uses it"};
 }
 
 Status MayErase(const core::Job& job, std::int64_t version) {

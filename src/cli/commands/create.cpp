@@ -135,6 +135,7 @@ views::Created::Row RowOf(const core::Job& job) {
           .name = job.name,
           .accelerator = core::AcceleratorText(job.spec.tpu),
           .zone = job.spec.tpu.zone,
+          .element = core::ElementText(job.spec),
           .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
           .slice = core::SliceFor(job, 1).name,
           .existing = !job.spec.tpu.existing.empty(),
@@ -274,6 +275,7 @@ void AddRun(CLI::App& root, Invocation& chosen) {
                  "Of a stored job: run its command on the slice it holds, without setup steps")
       ->excludes(force);
   AddJobFileOptions(*command, common);
+  command->get_option("--array")->group("");  // of several values it would make several jobs
   command->callback([options, common, &chosen] {
     chosen.run = [options, common](App& app) { return RunRun(app, *options, *common); };
   });

@@ -27,8 +27,9 @@ std::string RenderText(const Created& view, const ui::Style&) {
   std::string text;
   for (const Created::Row& row : view.rows) {
     const std::string hosts = row.hosts > 0 ? ", " + base::Plural(row.hosts, "host") : "";
-    text += fmt::format("Created job {} ({}): {}{}, in {}\n", core::FormatJobId(row.id), row.name,
-                        row.accelerator, hosts, row.zone);
+    const std::string element = row.element.empty() ? "" : "; " + row.element;
+    text += fmt::format("Created job {} ({}): {}{}, in {}{}\n", core::FormatJobId(row.id), row.name,
+                        row.accelerator, hosts, row.zone, element);
     if (!row.code.empty()) text += "  code: " + CodeText(row.code) + "\n";
     text += "  " + EndText(row) + "\n";
     if (row.endless) text += "  tried again without limit until it succeeds\n";

@@ -16,6 +16,7 @@ struct Created {
     std::string name = {};
     std::string accelerator = {};
     std::string zone = {};
+    std::string element = {};  ///< "lr=0.1": of an array or matrix
     int hosts = 0;  ///< predicted by the accelerator type; 0: it is not known here
     std::string slice = {};
     bool existing = false;  ///< the slice is the user's own node

@@ -78,6 +78,13 @@ std::string LabelsText(const std::map<std::string, std::string>& labels) {
   return base::Join(parts, ", ");
 }
 
+/// "3 of 4: lr=0.2, seed=7".
+std::string ElementLine(const core::JobSpec& spec) {
+  if (spec.array.empty()) return {};
+  return fmt::format("{} of {}: {}", spec.array.index + 1, spec.array.size,
+                     core::ElementText(spec));
+}
+
 std::string RenderAttempts(const std::vector<ports::AttemptRecord>& attempts, core::TimePoint now,
                            const ui::Style& style) {
   if (attempts.empty()) return {};
@@ -113,6 +120,7 @@ std::string RenderItem(const JobDetails::Item& item, core::TimePoint now, const 
   if (item.output) sheet.Line("output", client::LastOutputText(*item.output, now));
   sheet.Line("user", job.user);
   sheet.Line("created", base::FormatDateTime(job.created_at) + " UTC");
+  sheet.Line("element", ElementLine(job.spec));
   sheet.Line("labels", LabelsText(job.spec.labels));
   sheet.Line("tpu", TpuText(job.spec.tpu));
   sheet.Line("slice", job.slice ? SliceText(*job.slice) : "none held");

@@ -50,14 +50,17 @@ std::string RenderExitTable(const JobEnd& view, const ui::Style& style) {
 std::string NextCommands(const JobEnd& view) {
   const std::string id = core::FormatJobId(view.job.id);
   const bool held = view.job.slice && view.job.slice->phase == core::SlicePhase::kCreated;
+  const bool stays = held && view.job.slice->ref.existing;
   std::string text = "next:\n";
   if (DoneOf(view).outcome != Outcome::kSucceeded) {
     text += fmt::format("  jobman why {:<10} what happened, and what to do\n", id);
   }
   text += fmt::format("  jobman logs {:<9} what the hosts wrote\n", id);
   text += fmt::format("  jobman resume {:<7} run it again{}\n", id,
-                      held ? ", on the slice that is still held" : "");
-  if (held)
+                      stays  ? ", on the same node"
+                      : held ? ", on the slice that is still held"
+                             : "");
+  if (held && !stays)
     text += fmt::format("  jobman delete {:<7} delete the slice\n", id);
   else
     text += fmt::format("  jobman show {:<9} everything about it\n", id);

@@ -5,6 +5,7 @@
 
 #include "core/reconcile/turn.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/accelerators.hpp"
 #include "jobman/core/explain.hpp"
 #include "jobman/core/slice_name.hpp"
 
@@ -25,15 +26,15 @@ bool TooLateToAsk(const Turn& turn) {
   return until && turn.now >= *until;
 }
 
-/// Another job competes for the same capacity and was refused: this one would be refused too.
+/// A request for the same capacity was refused, most likely another job's: this one would be, too.
 void WaitForHold(Turn& turn, const RequestHold& hold) {
   const TpuSpec& tpu = turn.job.spec.tpu;
   if (!turn.job.search) turn.job.search = Search{.since = turn.now};
   const std::string what =
       hold.error.reason == base::Reason::kRateLimit
           ? fmt::format("project {} has sent too many requests", tpu.project)
-          : fmt::format("no {} {} capacity in {}: another job was just refused",
-                        PricingName(tpu.pricing), AcceleratorText(tpu), tpu.zone);
+          : fmt::format("a request for {} {} in {} was just refused", PricingName(tpu.pricing),
+                        AcceleratorText(tpu), tpu.zone);
   turn.Enter(
       BackingOff{.until = hold.not_before, .error = hold.error},
       fmt::format("{} ({}); waiting jobs ask in turn, this one in {} at the earliest", what,
@@ -199,6 +200,11 @@ void OnUnclear(Turn& turn) {
            ": looking again later");
 }
 
+/// "host 0", "hosts 0-3".
+std::string HostsText(int count) {
+  return count == 1 ? "host 0" : fmt::format("hosts 0-{}", count - 1);
+}
+
 /// Why the job can never use this slice; nothing when it fits.
 std::optional<base::Error> Misfit(const Job& job) {
   const auto count = static_cast<int>(job.slice->hosts.size());
@@ -211,10 +217,17 @@ std::optional<base::Error> Misfit(const Job& job) {
     const auto host = std::find_if(hosts.numbers.begin(), hosts.numbers.end(),
                                    [&](int number) { return number >= count; });
     if (hosts.all || host == hosts.numbers.end()) return std::optional<base::Error>{};
-    return std::optional(misfit(fmt::format("{} names host {}, but slice {} has hosts 0-{}", key,
-                                            *host, job.slice->ref.name, count - 1),
+    return std::optional(misfit(fmt::format("{} names host {}, but slice {} has {}", key, *host,
+                                            job.slice->ref.name, HostsText(count)),
                                 "correct " + key));
   };
+  const auto type = FindAccelerator(job.spec.tpu.accelerator);
+  if (job.slice->ref.existing && type.ok() && type->hosts != count) {
+    return misfit(
+        fmt::format("node {} has {}, and tpu.accelerator, {}, means {}", job.slice->ref.name,
+                    base::Plural(count, "host"), type->type, base::Plural(type->hosts, "host")),
+        "set tpu.accelerator to the type of the node");
+  }
   if (auto error = beyond(job.spec.command.workers, "command.workers")) return error;
   for (const SetupStep& step : job.spec.setup) {
     if (auto error = beyond(step.hosts, "setup step " + step.name)) return error;

@@ -206,7 +206,11 @@ void Advance(Turn& turn, const Done&) {
   // A slice that was never ready is of no use to the user, and would be billed once granted.
   const auto until = GivenBackAt(turn.job);
   const bool due = until && *until <= turn.now;
-  if (held && due) turn.Say(WhyOver(turn) + "; its slice is given back, as job.when_done says");
+  if (held && due) {
+    const std::string what = slice->ref.existing ? "node " + turn.slice_name() + " is let go"
+                                                 : std::string("its slice is given back");
+    turn.Say(WhyOver(turn) + "; " + what + ", as job.when_done says");
+  }
   const bool dead = SliceIsDead(turn);
   if (held && !due && dead) {
     turn.Say(fmt::format("{}; slice {} was lost: {}", WhyOver(turn), turn.slice_name(),

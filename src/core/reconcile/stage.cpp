@@ -327,6 +327,9 @@ void BeginStage(Turn& turn, StageId id) {
   const auto* const step = std::get_if<SetupStage>(&id);
   if (step == nullptr) {
     if (job.slice->notice) turn.Do(NoticeToPass(job));
+    if (job.spec.command.cmd.empty()) {
+      return turn.Enter(Running{}, "holding slice " + turn.slice_name() + ": there is no command");
+    }
     return turn.Enter(Running{}, fmt::format("running the command on {} of {}", hosts,
                                              base::Plural(Count(job.slice->hosts), "host")));
   }

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "jobman/base/strings.hpp"
 #include "sim/command/client.hpp"
@@ -171,6 +172,16 @@ CLI::App* AddStorm(CLI::App& app, Arguments& args) {
   return storm;
 }
 
+/// For a misspelt command, of which CLI11 says only that there is none.
+void SayWhatIsNear(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining(true);
+  if (extras.empty()) return;
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  const auto near = base::Nearest(extras.front(), known);
+  if (near) std::cerr << "did you mean " << *near << "?\n";
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("A Cloud TPU service on this machine, with real SSH hosts", "jobman-sim");
   Arguments args;
@@ -196,7 +207,9 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
     constexpr int kUsage = 2;  // as of jobman
-    return app.exit(end) == 0 ? 0 : kUsage;
+    if (app.exit(end) == 0) return 0;
+    SayWhatIsNear(app);
+    return kUsage;
   }
   const base::Path dir = base::ExpandHome(args.dir);
   args.dir = dir.string();

@@ -42,7 +42,7 @@ TEST(ExitCode, EveryCodeOfTheTableIsInTheManual) {
   std::ostringstream manual;
   manual << file.rdbuf();
   for (const int code : {kSuccess, kJobFailed, kUsage, kNotFound, kRefused, kCredentials, kInternal,
-                         kTryLater, kInterrupted, kReaderGone}) {
+                         kOutputLost, kTryLater, kInterrupted, kReaderGone}) {
     const std::string row = "| " + std::to_string(code) + " |";
     EXPECT_NE(manual.str().find(row), std::string::npos) << row << " is not in docs/guide/cli.md";
   }

@@ -45,9 +45,26 @@ TEST_F(RunTest, AReaderThatWentAwayEndsQuietly) {
   EXPECT_THAT(err_.text, testing::Not(HasSubstr("pipe")));
 }
 
+TEST_F(RunTest, AWordOfAnotherToolIsUnderstood) {
+  EXPECT_EQ(Run({"kill", "1"}), kUsage);
+  EXPECT_THAT(err_.text, HasSubstr("did you mean \"cancel\"?"));
+}
+
+TEST_F(RunTest, WhatIsMissingOrTooMuchIsNamed) {
+  EXPECT_EQ(Run({"controller", "statsu"}), kUsage);
+  EXPECT_THAT(err_.text, HasSubstr("there is no command \"controller statsu\""));
+  EXPECT_THAT(err_.text, HasSubstr("did you mean status?"));
+  EXPECT_EQ(Run({"--bogus"}), kUsage);
+  EXPECT_THAT(err_.text, HasSubstr("there is no option --bogus"));
+  EXPECT_EQ(Run({"exec", "train", "ls", "-la"}), kUsage);
+  EXPECT_THAT(err_.text, HasSubstr("write -- before the command of the hosts"));
+  EXPECT_EQ(Run({"show"}), kUsage);
+  EXPECT_THAT(err_.text, HasSubstr("jobman show --help"));
+}
+
 TEST_F(RunTest, AFullDiskUnderStdoutIsReported) {
   out_.fail_with = ENOSPC;
-  EXPECT_EQ(Run({"version", "--json"}), kTryLater);
+  EXPECT_EQ(Run({"version", "--json"}), kOutputLost) << "to repeat it may do it twice";
   EXPECT_THAT(err_.text, HasSubstr("jobman: writing to stdout: No space left on device"));
 }
 

@@ -80,6 +80,13 @@ TEST_F(JobRef, APatternMeansEveryJobWhoseNameMatches) {
       << "a name is a name";
 }
 
+TEST_F(JobRef, OneJobIsNotMeantByAPattern) {
+  const auto one = test::RunNow(FindJob(store_.stores().jobs, "tr*"));
+  ASSERT_FALSE(one.ok());
+  EXPECT_EQ(one.error().message, "\"tr*\" is a pattern, and this is for one job");
+  EXPECT_EQ(one.error().hint, "jobman list 'tr*' shows which there are");
+}
+
 TEST_F(JobRef, RemovingRefusesAnAmbiguousName) {
   const auto choice = ToRemove({"eval", "train"});
   ASSERT_FALSE(choice.ok());

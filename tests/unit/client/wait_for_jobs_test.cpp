@@ -139,6 +139,17 @@ TEST_F(WaitForJobsTest, InterruptedTheJobsGoOn) {
   EXPECT_EQ(ended.error().message, "the wait was interrupted; jobs 000001, 000002 go on");
 }
 
+TEST_F(WaitForJobsTest, InterruptedADeleteGoesOn) {
+  const core::Job job = Running();
+  HoldLease();
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kDelete, core::SetupWish::kAsNeeded, clock_.Now()).ok());
+  on_pause_ = {};
+  const auto ended = WaitForJobs(Context(), {job.id}, UntilAtRest());
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().message, "the wait was interrupted; job 000001 is still being deleted");
+}
+
 TEST_F(WaitForJobsTest, AnErrorOfTheStoreOrTheGoalEndsTheWait) {
   const core::Job job = Running();
   HoldLease();

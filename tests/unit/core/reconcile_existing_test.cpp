@@ -42,6 +42,7 @@ class OnExisting : public Reconciling {
   static Job Spec() {
     Job job = JobBuilder().Direct().Retries({.failure = 1}).Build();
     job.spec.tpu.existing = "my-node";
+    job.spec.tpu.accelerator = "v4-16";
     return job;
   }
 };
@@ -56,6 +57,15 @@ TEST(ReconcileExisting, TheNodeIsLookedForAndGetsOurKey) {
   r.HostRuns(0).HostRuns(1).AllEnd();
   EXPECT_EQ(r.state(), "SUCCEEDED");
   EXPECT_TRUE(r.job().slice) << "exec and cp still reach it";
+}
+
+TEST(ReconcileExisting, ANodeOfAnotherSizeEndsTheJob) {
+  OnExisting r;
+  r.Tick();
+  r.Ready(4);
+  EXPECT_EQ(r.state(), "FAILED");
+  EXPECT_EQ(r.As<Done>().error->message,
+            "node my-node has 4 hosts, and tpu.accelerator, v4-16, means 2 hosts");
 }
 
 TEST(ReconcileExisting, AControllerThatStartsAddsTheKeyToo) {
@@ -127,6 +137,7 @@ TEST(ReconcileExisting, RequeueLooksForTheNodeAgain) {
 TEST(ReconcileExisting, AfterTheEndItIsForgottenWhenItIsDueOrGone) {
   Job job = JobBuilder().Build();
   job.spec.tpu.existing = "my-node";
+  job.spec.tpu.accelerator = "v4-8";
   job.spec.when_done = {.action = SliceUse::kDelete};
   Reconciling due(job);
   due.Tick();
