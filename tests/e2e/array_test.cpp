@@ -52,6 +52,11 @@ TEST(Array, OfASweepTwoRunAtATime) {
                                   "--set", "job.labels={kind: sweep}", "--wait"});
   EXPECT_EQ(again.code, 0) << again.All();
   EXPECT_EQ(place.Log(3, 2, "run", 0), "lr=0.2 seed=1 job 2 of 4\n");
+  const Ran two = place.Jobman({"resume", "sweep-0", "sweep-3", "--set", "command.cmd=echo changed",
+                                "--set", "job.labels={kind: sweep}", "--wait"});
+  EXPECT_EQ(two.code, 0) << two.All();
+  EXPECT_EQ(place.Log(1, 2, "run", 0), "changed\n");
+  EXPECT_EQ(place.Log(4, 2, "run", 0), "changed\n");
   EXPECT_EQ(place.Jobman({"delete", "--yes"}).code, 2) << "which?";
   EXPECT_EQ(place.Jobman({"delete", "sweep-1", "--label", "kind=other", "--yes"}).code, 3);
   EXPECT_EQ(place.Jobman({"delete", "--status", "failed", "--yes"}).code, 3);

@@ -2,6 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/confirm.hpp"
@@ -29,34 +32,50 @@ struct WishOptions {
   std::string said = {};  ///< what was requested, for people: "cancelling"
 };
 
-/// With a changed file or values: they are stored together with the wish.
+/// One of the jobs with its changed file, which is stored together with the wish.
+base::Status ReviseOne(App& app, const client::Context& context, const WishOptions& options,
+                       const core::Job& job, config::Loaded loaded) {
+  JM_ASSIGN_OR_RETURN(const client::Revised revised,
+                      context.Await(client::ReviseJob(context, {.job = job.id,
+                                                                .loaded = std::move(loaded),
+                                                                .wish = options.order.wish,
+                                                                .take_code = options.take_code})));
+  for (const std::string& note : revised.notes) app.Say("note: " + note);
+  if (options.order.wish == core::Wish::kRun && !core::IsFinal(job.state)) {
+    const std::string id = core::FormatJobId(job.id);
+    app.Say("note: job " + id + " is not over; its next attempt uses the changed file. " +
+            "To begin it now: jobman reboot " + id);
+  }
+  return base::Ok();
+}
+
+/// With a changed file or values. All files are loaded before the first job is changed.
 base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context& context,
                                                  const WishOptions& options) {
-  if (options.order.jobs.size() != 1) {
-    return base::InvalidArgument("--file, --set and --code change one job", "name a single job");
+  if (!options.file.empty() && options.order.jobs.size() != 1) {
+    return base::InvalidArgument("--file changes one job", "name a single job");
   }
   const auto setup = options.order.setup;
   if (setup != core::SetupWish::kAsNeeded) {
     return base::InvalidArgument("--force cannot be used with --file or --set",
                                  "a changed setup step runs again without it");
   }
-  JM_ASSIGN_OR_RETURN(const core::JobId id,
-                      context.Await(client::FindJob(context.stores.jobs, options.order.jobs[0])));
-  JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
-  JM_ASSIGN_OR_RETURN(auto loaded, options.file.empty()
-                                       ? LoadStoredFile(app, job, {}, options.changes)
-                                       : LoadFileFor(app, job, options.file, options.changes));
-  JM_ASSIGN_OR_RETURN(const client::Revised revised,
-                      context.Await(client::ReviseJob(context, {.job = id,
-                                                                .loaded = std::move(loaded),
-                                                                .wish = options.order.wish,
-                                                                .take_code = options.take_code})));
-  for (const std::string& note : revised.notes) app.Say("note: " + note);
-  if (options.order.wish == core::Wish::kRun && !core::IsFinal(job.state)) {
-    app.Say("note: job " + core::FormatJobId(id) + " is not over; its next attempt uses the " +
-            "changed file. To begin it now: jobman reboot " + core::FormatJobId(id));
+  std::vector<std::pair<core::Job, config::Loaded>> changed;
+  for (const std::string& word : options.order.jobs) {
+    JM_ASSIGN_OR_RETURN(const core::JobId id,
+                        context.Await(client::FindJob(context.stores.jobs, word)));
+    JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
+    JM_ASSIGN_OR_RETURN(auto loaded, options.file.empty()
+                                         ? LoadStoredFile(app, job, {}, options.changes)
+                                         : LoadFileFor(app, job, options.file, options.changes));
+    changed.emplace_back(std::move(job), std::move(loaded));
   }
-  return std::vector<client::Wished>{{.job = id}};
+  std::vector<client::Wished> wished;
+  for (auto& [job, loaded] : changed) {
+    JM_TRY(ReviseOne(app, context, options, job, std::move(loaded)));
+    wished.push_back({.job = job.id});
+  }
+  return wished;
 }
 
 base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Context& context,
