@@ -52,7 +52,9 @@ base::Status App::CheckSite(const client::Context& context, client::StoreUse use
 
 bool App::Wait(base::Duration duration) {
   terminal_.Flush();
-  return terminal_.out_error() == 0 && environment_.pause(duration);
+  if (terminal_.out_error() != 0 || !environment_.pause(duration)) return false;
+  if (environment_.look_again) terminal_.Resize(environment_.look_again());
+  return true;
 }
 
 int App::EndOfWait() const {

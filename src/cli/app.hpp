@@ -45,6 +45,8 @@ struct Environment {
   client::ControllerStarter start_controller = {};
   client::SiteLooker look_at_site = {};
   client::Pause pause = {};
+  /// The surroundings of now, after a pause: the window may have another size; empty: they stay.
+  std::function<ui::Surroundings()> look_again = {};
   /// Asks the user yes or no; empty: on the terminal.
   std::function<base::Result<bool>(const std::string& question)> ask = {};
   /// The descriptor whose content `exec` passes on to the hosts; -1: they get no input.

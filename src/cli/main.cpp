@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
                                   .start_controller = jobman::cli::StartController,
                                   .look_at_site = jobman::cli::LookAtSite,
                                   .pause = jobman::cli::PauseUnlessInterrupted,
+                                  .look_again = jobman::ui::LookAround,
                                   .input = input};
     return jobman::cli::Run({argv + 1, argv + argc}, environment);
   } catch (const std::exception& defect) {

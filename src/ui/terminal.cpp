@@ -126,6 +126,12 @@ void Terminal::SetStatus(std::string_view line) {
   Show();
 }
 
+void Terminal::Resize(const Surroundings& around) {
+  const Facts now = Decide(around);
+  facts_.width = now.width;
+  facts_.height = now.height;
+}
+
 void Terminal::Flush() {
   if (buffer_.empty()) return;
   const bool covers = facts_.out_tty && status_shown_;

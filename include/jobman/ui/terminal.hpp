@@ -65,6 +65,8 @@ class Terminal {
   void SetStatus(std::string_view line);
   /// For a picture that is painted again. Does nothing if stdout is not a terminal.
   void ClearScreen();
+  /// Takes the window's size of now.
+  void Resize(const Surroundings& around);
   void Flush();
 
   const Facts& facts() const { return facts_; }
