@@ -101,7 +101,7 @@ base::Result<int> StartInBackground(App& app) {
   if (app.mode() == OutputMode::kJson) {
     app.ShowJson({{"started", !before.has_value()}});
   } else {
-    app.Say(before ? "a controller is running already: " + before->holder
+    app.Say(before ? "a controller is running already: " + views::HolderText(before->holder)
                    : "the controller is running; it ends by itself a minute after nothing is left "
                      "to do");
   }

@@ -6,12 +6,14 @@
 
 namespace jobman::cli::views {
 
+std::string HolderText(const std::string& holder) {
+  const auto process = controller::ParseHolder(holder);
+  return process ? fmt::format("process {} on {}", process->pid, process->host) : holder;
+}
+
 std::string RenderText(const ControllerStatus& view, const ui::Style&) {
   if (!view.holder) return "no controller runs; commands start one when they need it\n";
-  const auto holder = controller::ParseHolder(*view.holder);
-  const std::string who =
-      holder ? fmt::format("process {} on {}", holder->pid, holder->host) : *view.holder;
-  return "a controller runs: " + who + "\nits log: " + view.log + "\n";
+  return "a controller runs: " + HolderText(*view.holder) + "\nits log: " + view.log + "\n";
 }
 
 std::string RenderQuiet(const ControllerStatus& view) {
