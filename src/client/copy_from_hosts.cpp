@@ -129,7 +129,7 @@ class Receiving {
             .hint = "copy again: it begins anew"};
   }
   Status Place(const ssh::HostOutcome& one, Unpacking& unpacking, const Status& finished) {
-    const auto sent = [&]() -> Status {
+    auto sent = [&]() -> Status {
       if (!one.result.ok()) return one.result.error();
       if (*one.result == 0 || *one.result == remote::kCopyChanged) return base::Ok();
       return CopyError(talk_.Of(one.host), *one.result);

@@ -31,7 +31,7 @@ constexpr base::Duration kAcceptPause = std::chrono::milliseconds{200};
 constexpr std::chrono::seconds kRepeatAfter{10};
 
 struct Listener {
-  Listener(asio::any_io_executor executor, int to) : acceptor(std::move(executor)), remote(to) {}
+  Listener(const asio::any_io_executor& executor, int to) : acceptor(executor), remote(to) {}
   tcp::acceptor acceptor;
   int remote;
 };

@@ -22,7 +22,7 @@ struct InstallOptions {
 /// The path by which this program is found, if one leads here: an upgrade changes where the link
 /// leads to, and removes the folder of this version some day.
 base::Path LastingProgram() {
-  const base::Path self = base::SelfExe();
+  base::Path self = base::SelfExe();
   // bin/jobman beside lib/jobman/VERSION/bin/jobman, where install.sh puts it.
   std::vector<base::Path> candidates = {
       self.parent_path().parent_path().parent_path().parent_path().parent_path() / "bin" /
