@@ -156,6 +156,7 @@ void WarnOfSnapshot(Reader& reader) {
 
 void ResolveSpec(Reader& reader, core::JobSpec& spec) {
   ResolveName(reader, spec);
+  CheckFindable(reader, spec.name);
   ResolveGroup(reader, spec);
   ResolveCloud(reader, spec.cloud);
   ResolveTpu(reader, spec);

@@ -102,6 +102,21 @@ TEST(Array, TheCommandLineMakesOneToo) {
   EXPECT_EQ(JobsOf(request).at(0).matrix.at("lr"), "exp #3") << "a shell's word is no YAML";
 }
 
+TEST(Array, AnAxisIsGivenOnce) {
+  LoadRequest request = RequestOf(SmallJob(""));
+  request.arrays = {"lr=0.1", "lr=0.2"};
+  EXPECT_EQ(Load(request).problems.at(0).message, "matrix.lr is given twice");
+}
+
+TEST(Name, ThatFindsNoJobIsMentioned) {
+  LoadRequest request = RequestOf(SmallJob(""));
+  request.name = "42";
+  EXPECT_EQ(MustLoad(request).warnings.at(0).message, "commands take 42 for the number of a job");
+  request.name = "eval-*";
+  EXPECT_EQ(MustLoad(request).warnings.at(0).message,
+            "commands take eval-* for a pattern of names");
+}
+
 TEST(Array, WhatMakesNoJobsIsRefused) {
   const auto problems = [](const std::string& more) { return ProblemsOf(SmallJob(more)); };
   EXPECT_THAT(problems("array: []\n"), HasSubstr("array: expected values, found a list"));
