@@ -11,6 +11,7 @@
 namespace jobman::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -32,6 +33,64 @@ class Completion : public testing::Test {
     std::string text(4096, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), pipe));
     return {text, ::pclose(pipe)};
+  }
+
+  /// A folder that has "code", "lrs-0", "lunch.yaml" and "lump.txt", the first two being folders.
+  std::string Folder() {
+    const auto folder = world_.paths().home / "folder";
+    for (const char* name : {"code", "lrs-0"}) std::filesystem::create_directories(folder / name);
+    for (const char* name : {"lunch.yaml", "lump.txt"}) std::ofstream(folder / name) << "\n";
+    return folder.string();
+  }
+
+  /// What bash shows in place of `typed` after a Tab, in Folder(), if the program answers so, in
+  /// the words of printf; and "#", which is typed then.
+  std::string BashShows(const std::string& typed, const std::string& answer) {
+    const std::string home = world_.paths().home.string();
+    std::ofstream(home + "/rc") << "source " << Script("bash") << "; cd " << Folder()
+                                << "\nbind 'set bell-style none'\n"
+                                << "jobman() { [ \"$1\" = __complete ] && printf -- '" << answer
+                                << "' \"$*\"; }\n";
+    std::ofstream(home + "/typed") << typed << "\t#\n";
+    // A session of its own: no terminal to be taken from the one who tests.
+    const std::string said =
+        Shell("cd " + home + " && HOME=" + home +
+              " HISTFILE= PS1= TERM=dumb INPUTRC=/dev/null timeout 60 setsid -w "
+              "bash --noprofile --rcfile rc -i <typed")
+            .first;
+    for (const std::string& line : base::Split(said, '\n'))
+      if (line.ends_with('#')) return line;
+    return said;
+  }
+
+  /// Whether zsh shows `shown`, a pattern, after `typed` and a Tab in Folder(), if the program
+  /// answers so.
+  bool ZshShows(const std::string& typed, const std::string& answer, const std::string& shown) {
+    const auto functions = world_.paths().home / "functions";
+    std::filesystem::create_directories(functions);
+    std::filesystem::copy_file(Script("zsh"), functions / "_jobman",
+                               std::filesystem::copy_options::overwrite_existing);
+    const auto driver = world_.paths().home / "driver.zsh";
+    // A shell on a terminal of its own; `timeout` ends the wait if no answer comes.
+    std::ofstream(driver) << "zmodload zsh/zpty\n"
+                             "zpty shell 'TERM=dumb zsh -f -i'\n"
+                             "zpty -w shell 'fpath=("
+                          << functions.string() << " $fpath); cd " << Folder()
+                          << "; jobman() { printf -- \"" << answer
+                          << "\" }; autoload -U compinit; compinit -u -D; echo rea\"\"dy'\n"
+                             "zpty -r -m shell said '*ready*'\n"
+                             "zpty -w -n shell $'"
+                          << typed << "\\t'\nzpty -r -m shell said '*" << shown
+                          << "' && echo completed\nzpty -d shell\n";
+    return base::Contains(Shell("timeout 60 zsh -f " + driver.string()).first, "completed");
+  }
+
+  /// What fish offers for the last word of `typed` in Folder(), if the program answers so.
+  std::string FishOffers(const std::string& typed, const std::string& answer) {
+    return Shell("cd " + Folder() + " && HOME=" + world_.paths().home.string() +
+                 " fish --no-config -c 'source " + Script("fish") + "; function jobman; printf \"" +
+                 answer + "\"; end; complete -C \"" + typed + "\"'")
+        .first;
   }
 
   /// The program's answer to a shell that completes the last of `words`, such as "list logs".
@@ -122,47 +181,63 @@ TEST_F(Completion, StagesStatesAndKeys) {
 }
 
 TEST_F(Completion, BashOffersTheProgramsAnswers) {
-  const std::string script = Script("bash");
-  const auto offer = [&](const std::string& answer) {
-    return Shell("bash -c 'jobman() { local IFS=\" \"; printf \"" + answer +
-                 "\" \"$*\"; }; source " + script +
-                 "; COMP_WORDS=(jobman logs \"\"); COMP_CWORD=2; _jobman; echo "
-                 "\"<${COMPREPLY[*]}>\"'")
-        .first;
-  };
-  EXPECT_EQ(offer("000041\\ttrain, RUNNING\\ntrain\\tthe newest\\n"), "<000041 train>\n");
-  EXPECT_EQ(offer("%s\\t\\n"), "<__complete logs >\n") << "the word at the cursor, too";
+  EXPECT_EQ(BashShows("jobman hist", "history\\tthe journal\\n"), "jobman history #");
+  EXPECT_EQ(BashShows("jobman show 4", "42\\ta\\n43\\tb\\n"), "jobman show 4#");
+  EXPECT_EQ(BashShows("jobman show my", "my job\\ta\\n"), "jobman show my\\ job #");
+  EXPECT_EQ(BashShows("jobman show 'a*' --for=", "%s\\t\\n"),
+            "jobman show 'a*' --for=__complete\\ show\\ a\\*\\ --for=#")
+      << "what it asks";
+}
+
+TEST_F(Completion, BashReplacesWhatFollowsAnEqualsSignOrAColon) {
+  EXPECT_EQ(BashShows("jobman wait 1 --for=", "--for=RUNNING\\t\\n"),
+            "jobman wait 1 --for=RUNNING #");
+  EXPECT_EQ(BashShows("jobman wait 1 --for=R", "--for=RUNNING\\t\\n"),
+            "jobman wait 1 --for=RUNNING #");
+  EXPECT_EQ(BashShows("jobman run --set tpu.pr", "tpu.pricing=\\t\\n"),
+            "jobman run --set tpu.pricing=#");
+  EXPECT_EQ(BashShows("jobman run --set tpu.pricing=s", "tpu.pricing=spot\\t\\n"),
+            "jobman run --set tpu.pricing=spot #");
+  EXPECT_EQ(BashShows("jobman --home=co", ":files\\t--home=\\n"), "jobman --home=code/#");
+  EXPECT_EQ(BashShows("jobman cp lrs-0:", ""), "jobman cp lrs-0:#");
+}
+
+TEST_F(Completion, BashTakesOnlyFilesForFiles) {
+  EXPECT_EQ(BashShows("jobman logs 1 --stage c", "code\\ta step\\n"),
+            "jobman logs 1 --stage code #");
+  EXPECT_EQ(BashShows("jobman logs lrs-0", "lrs-0\\ta job\\n"), "jobman logs lrs-0 #");
+  EXPECT_EQ(BashShows("jobman cp c", ":files\\n"), "jobman cp code/#");
+  EXPECT_EQ(BashShows("jobman cp lrs-1", "lrs-1:\\ta job\\n:files\\n"), "jobman cp lrs-1:#");
+  EXPECT_EQ(BashShows("jobman run lu", ":jobfiles\\n"), "jobman run lunch.yaml #");
+  EXPECT_EQ(BashShows("jobman run c", ":jobfiles\\n"), "jobman run code/#");
+  EXPECT_EQ(BashShows("jobman run lrs-0", "lrs-0\\ta job\\n:jobfiles\\n"), "jobman run lrs-0#")
+      << "the job or the folder";
 }
 
 TEST_F(Completion, ZshCompletesACommandAtTheFirstTab) {
   if (Shell("command -v zsh").second != 0) GTEST_SKIP() << "zsh is not installed";
-  const auto folder = world_.paths().home / "functions";
-  std::filesystem::create_directory(folder);
-  std::filesystem::copy_file(Script("zsh"), folder / "_jobman");
-  const auto driver = world_.paths().home / "driver.zsh";
-  // A shell on a terminal of its own; `timeout` ends the wait if no answer comes.
-  std::ofstream(driver)
-      << "zmodload zsh/zpty\n"
-         "zpty shell 'TERM=dumb zsh -f -i'\n"
-         "zpty -w shell 'fpath=("
-      << folder.string()
-      << " $fpath); jobman() { print \"history\\tthe journal\" }; autoload -U compinit; "
-         "compinit -u -D; echo rea\"\"dy'\n"
-         "zpty -r -m shell said '*ready*'\n"
-         "zpty -w -n shell $'jobman hist\\t'\n"
-         "zpty -r -m shell said '*jobman hist*ory *' && echo completed\n"
-         "zpty -d shell\n";
-  EXPECT_THAT(Shell("timeout 60 zsh -f " + driver.string()).first, HasSubstr("completed"));
+  EXPECT_TRUE(ZshShows("jobman hist", "history\\tthe journal", "jobman hist*ory *"));
+}
+
+TEST_F(Completion, ZshTellsFilesFromOtherWords) {
+  if (Shell("command -v zsh").second != 0) GTEST_SKIP() << "zsh is not installed";
+  EXPECT_TRUE(ZshShows("jobman logs lrs-0", "lrs-0\\ta job", "jobman logs lrs-0 *"));
+  EXPECT_TRUE(ZshShows("jobman cp lrs-1", "lrs-1:\\ta job\\n:files", "jobman cp lrs-1:*"));
+  EXPECT_TRUE(ZshShows("jobman run lu", ":jobfiles", "jobman run lu*nch.yaml*"));
+  EXPECT_TRUE(ZshShows("jobman --home=co", ":files\\t--home=", "jobman --home=co*de/*"));
+  EXPECT_TRUE(ZshShows("jobman wait --for=R", "--for=RUNNING", "jobman wait --for=R*UNNING *"));
 }
 
 TEST_F(Completion, FishOffersTheProgramsAnswers) {
   if (Shell("command -v fish").second != 0) GTEST_SKIP() << "fish is not installed";
-  const std::string script = Script("fish");
-  const std::string line = "HOME=" + world_.paths().home.string() +
-                           " fish --no-config -c 'source " + script +
-                           "; function jobman; printf \"history\\tthe journal\\n\"; end; "
-                           "complete -C \"jobman hist\"'";
-  EXPECT_THAT(Shell(line).first, StartsWith("history\tthe journal"));
+  EXPECT_THAT(FishOffers("jobman hist", "history\\tthe journal\\n"),
+              StartsWith("history\tthe journal"));
+  EXPECT_EQ(FishOffers("jobman wait --for=R", "--for=RUNNING\\n"), "--for=RUNNING\n");
+  EXPECT_EQ(FishOffers("jobman logs lrs-0", "lrs-0\\ta job\\n"), "lrs-0\ta job\n");
+  EXPECT_THAT(FishOffers("jobman cp lrs-0", "lrs-0:\\ta job\\n:files\\n"),
+              AllOf(HasSubstr("lrs-0:\ta job\n"), HasSubstr("lrs-0/\n")));
+  EXPECT_EQ(FishOffers("jobman run lu", ":jobfiles\\n"), "lunch.yaml\n");
+  EXPECT_EQ(FishOffers("jobman --home=co", ":files\\t--home=\\n"), "--home=code/\n");
 }
 
 }  // namespace
