@@ -7,6 +7,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "tests/support/cli_world.hpp"
+#include "tests/support/sample_job.hpp"
 
 namespace jobman::test {
 namespace {
@@ -178,6 +179,74 @@ TEST_F(Completion, StagesStatesAndKeys) {
   EXPECT_THAT(Answer({"create", "--set", "tpu.zo"}), HasSubstr(" tpu.zone= "));
   EXPECT_EQ(Answer({"create", "--set", "setup"}), "  ") << "a list has no one value";
   EXPECT_THAT(Answer({"config", "explain", "setup"}), HasSubstr(" setup[].run "));
+}
+
+TEST_F(Completion, TheValueOfAnOptionMayFollowAnEqualsSign) {
+  EXPECT_THAT(Answer({"wait", "1", "--for=D"}), HasSubstr(" --for=DONE "));
+  EXPECT_EQ(Answer({"list", "--status=running,fai"}), " --status=running,failed  ");
+  EXPECT_EQ(Answer({"list", "--sort=na"}), " --sort=name  ");
+  EXPECT_EQ(Answer({"create", "--set=tpu.zon"}), " --set=tpu.zone=  ");
+  EXPECT_EQ(Answer({"logs", "--follow="}), "  ") << "it takes none";
+  EXPECT_EQ(world_.Run({"__complete", "--home=/t"}).out, ":files\t--home=\n");
+  EXPECT_THAT(world_.Run({"__complete", "--home=/nowhere", "hist"}).out, StartsWith("history\t"));
+}
+
+TEST_F(Completion, ValuesOfKeys) {
+  EXPECT_EQ(
+      Answer({"create", "--set", "tpu.pricing="}),
+      " tpu.pricing=spot tpu.pricing=ondemand tpu.pricing=preemptible tpu.pricing=reserved  ");
+  EXPECT_EQ(world_.Run({"__complete", "create", "--set=tpu.pricing=o"}).out,
+            "--set=tpu.pricing=ondemand\tthe default\n");
+  EXPECT_EQ(Answer({"create", "--set", "checks.jax="}), " checks.jax=true checks.jax=false  ");
+  EXPECT_EQ(Answer({"create", "--set", "retries.infra="}), " retries.infra=unlimited  ");
+  EXPECT_EQ(Answer({"create", "--set", "command.workers="}), " command.workers=all  ");
+  EXPECT_EQ(Answer({"create", "--set", "tpu.zone="}), "  ");
+  EXPECT_EQ(Answer({"create", "--set", "tpu.nothing="}), "  ");
+  EXPECT_EQ(world_.Run({"__complete", "create", "--set", "cloud.token_file=/t"}).out,
+            ":files\tcloud.token_file=\n");
+  EXPECT_EQ(world_.Run({"__complete", "create", "--set-file", "command.cmd=r"}).out,
+            ":files\tcommand.cmd=\n");
+}
+
+TEST_F(Completion, HostsOfTheJob) {
+  world_.fill = [](MemoryStore& store) {
+    core::Job train = SampleJob("train");
+    train.slice = SampleSlice("train-000001-a1");
+    for (const core::Job& job : {train, SampleJob("eval")})
+      EXPECT_TRUE(store.Create(job, "", {}).ok());
+  };
+  EXPECT_EQ(Answer({"ssh", "train", "-w", ""}), " 0 1  ");
+  EXPECT_EQ(Answer({"exec", "train", "--host="}), " --host=all --host=0 --host=1  ");
+  EXPECT_EQ(Answer({"logs", "train", "--host", "0,"}), " 0,0 0,1  ");
+  EXPECT_EQ(Answer({"cp", "data", "train:", "-w", ""}), " all 0 1  ");
+  EXPECT_EQ(Answer({"ssh", "train", "ls", "-w", "1"}), " 1  ") << "ls is no job";
+  EXPECT_EQ(Answer({"ssh", "eval", "-w", ""}), "  ") << "it has no hosts yet";
+  EXPECT_EQ(Answer({"exec", "-w", ""}), " all  ") << "of which job?";
+}
+
+TEST_F(Completion, LabelsOfJobs) {
+  world_.fill = [](MemoryStore& store) {
+    core::Job eval = SampleJob("eval");
+    eval.spec.labels = {{"team", "text"}, {"try", "2"}};
+    for (const core::Job& job : {SampleJob("train"), eval})
+      EXPECT_TRUE(store.Create(job, "", {}).ok());
+  };
+  EXPECT_EQ(Answer({"list", "-l", ""}), " team= try=  ");
+  EXPECT_EQ(Answer({"list", "-l", "team="}), " team=text team=vision  ");
+  EXPECT_EQ(Answer({"logs", "--label=team=text,tr"}), " --label=team=text,try=  ");
+}
+
+TEST_F(Completion, FilesAndJobs) {
+  world_.fill = [](MemoryStore& store) {
+    EXPECT_TRUE(store.Create(SampleJob("train"), "", {}).ok());
+  };
+  EXPECT_EQ(Answer({"cp", ""}), " 000001: train: :files  ");
+  EXPECT_EQ(Answer({"cp", "data", "t"}), " train: :files  ");
+  EXPECT_EQ(Answer({"cp", "train:"}), "  ") << "no host is asked";
+  EXPECT_EQ(Answer({"cp", "train:da"}), "  ");
+  EXPECT_EQ(Answer({"cp", "./a:b"}), " :files  ") << "a file of this machine";
+  EXPECT_EQ(Answer({"run", ""}), " 000001 train :jobfiles  ");
+  EXPECT_EQ(Answer({"run", "train", ""}), "  ") << "it takes one";
 }
 
 TEST_F(Completion, BashOffersTheProgramsAnswers) {
