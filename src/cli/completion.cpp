@@ -2,11 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "cli/status_words.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/copy.hpp"
 #include "jobman/client/find_jobs.hpp"
+#include "jobman/client/log_files.hpp"
 #include "jobman/client/wait_goal.hpp"
 #include "jobman/config/schema.hpp"
 
@@ -38,6 +41,8 @@ struct Place {
   const CLI::Option* valued = nullptr;  ///< the option whose value is at the cursor
   Words positionals = {};               ///< of the command
   bool foreign = false;                 ///< after "--": the words of a command on hosts
+  std::string typed = {};  ///< the word at the cursor, or what is to be completed of it
+  std::string lead = {};   ///< what precedes that in the word: "--for="
 };
 
 /// An option of the command, or a global one, which may be anywhere.
@@ -69,17 +74,42 @@ void Advance(Place& place, const std::string& word) {
   }
 }
 
+/// What is to be completed begins after the first `count` characters of what was.
+void PassOver(Place& place, std::size_t count) {
+  place.lead += place.typed.substr(0, count);
+  place.typed.erase(0, count);
+}
+
+/// Of "--for=RUN", the option's value is to be completed.
+void EnterValue(Place& place) {
+  const std::size_t equals = place.typed.find('=');
+  const bool begun = place.typed.starts_with("--") && equals != std::string::npos;
+  if (!begun || place.foreign || place.valued != nullptr) return;
+  const CLI::Option* option = FindOption(place, place.typed.substr(0, equals));
+  if (option == nullptr || !TakesValue(*option)) return;
+  place.valued = option;
+  PassOver(place, equals + 1);
+}
+
+/// The words that a key takes, besides other values.
+Words WordsOf(const config::KeyRow& row) {
+  if (row.type == config::Type::kWord) return base::Split(row.allowed, '|');
+  if (row.type == config::Type::kBool) return {"true", "false"};
+  if (row.type == config::Type::kCount) return {"unlimited"};
+  if (row.type == config::Type::kHosts) return {"all"};
+  return {};
+}
+
 /// Collects the words that start with what was typed at the cursor.
 class Offers {
  public:
-  Offers(App& app, Place place, std::string typed)
-      : app_(app), place_(std::move(place)), typed_(std::move(typed)) {}
+  Offers(App& app, Place place) : app_(app), place_(std::move(place)) {}
 
   std::string Text() {
     if (place_.foreign) return {};
     if (place_.valued != nullptr) {
       AddValues(*place_.valued);
-    } else if (typed_.starts_with('-')) {
+    } else if (place_.typed.starts_with('-')) {
       AddOptions();
     } else {
       for (const CLI::App* child : place_.command->get_subcommands({}))
@@ -92,7 +122,11 @@ class Offers {
 
  private:
   void Add(const std::string& word, const std::string& about = {}) {
-    if (word.starts_with(typed_)) text_ += word + "\t" + about + "\n";
+    if (word.starts_with(place_.typed)) text_ += place_.lead + word + "\t" + about + "\n";
+  }
+
+  void AddFiles(const std::string& which = ":files") {
+    text_ += which + (place_.lead.empty() ? "" : "\t" + place_.lead) + "\n";
   }
 
   void AddOptions() {
@@ -112,45 +146,57 @@ class Offers {
 
   void AddValues(const CLI::Option& option) {
     const std::string type = option.get_type_name();
-    const std::string before = base::Contains(type, ",...") ? ListBefore() : "";
-    for (const std::string& value : ClosedSet(type)) Add(before + value);
-    if (NamesPath(type)) text_ += ":files\n";
-    if (type.starts_with("STATUS,")) AddStates({});
-    if (type.starts_with("STATE,")) AddStates({client::kDone});
+    if (type.starts_with("STATUS,")) return AddStates({});
+    if (type.starts_with("STATE,")) return AddStates({client::kDone});
+    if (base::Contains(type, ",...")) EnterList();
+    for (const std::string& value : ClosedSet(type)) Add(value);
+    if (NamesPath(type)) AddFiles();
     if (type == "STAGE") AddStages();
-    if (option.check_name("--set") || option.check_name("--set-file")) AddKeys("=");
+    if (type == "KEY=VALUE,...") AddLabels();
+    if (option.check_name("--set") || option.check_name("--set-file")) AddAssignments(type);
+    if (option.check_name("--host")) AddHosts(type == "HOSTS");
   }
 
   void AddPositional(const CLI::Option& option) {
     const std::string& name = option.get_single_name();
     const bool more = place_.positionals.empty() || option.get_items_expected_max() > 1;
-    if (name == "JOB" && more) AddJobs();
+    if (!more) return;
+    if (name == "JOB" || name == "FILE|JOB") AddJobs("");
     if (name == "KEY") AddKeys("");
     if (name == "COMMAND" && place_.command->check_name("help")) {
       for (const CLI::App* command : place_.root->get_subcommands({}))
         Add(command->get_name(), command->get_description());
     }
-    if (NamesPath(name)) text_ += ":files\n";
+    if (name == "PATH") return AddCopyPlaces();
+    if (NamesPath(name)) AddFiles(name == "FILE|JOB" ? ":jobfiles" : ":files");
     for (const std::string& value : ClosedSet(option.get_type_name())) Add(value);
   }
 
-  /// What precedes the last word of a list such as "state,ho".
-  std::string ListBefore() const {
-    const std::size_t comma = typed_.rfind(',');
-    return comma == std::string::npos ? "" : typed_.substr(0, comma + 1);
-  }
+  /// Of a list such as "state,ho", the last word is to be completed.
+  void EnterList() { PassOver(place_, place_.typed.rfind(',') + 1); }
 
   /// Completes the last word of a list such as "running,failed", in the case that was typed.
   void AddStates(const Words& more) {
-    const std::string before = ListBefore();
-    const bool lower = std::any_of(typed_.begin(), typed_.end(), [](char c) { return c >= 'a'; });
+    const std::string& typed = place_.typed;
+    const bool lower = std::any_of(typed.begin(), typed.end(), [](char c) { return c >= 'a'; });
+    EnterList();
     Words words = StatusWords();
     if (!more.empty()) std::erase(words, "STARTING");  // wait does not take it
     words.insert(words.end(), more.begin(), more.end());
-    for (std::string& word : words) {
-      if (lower) word = base::ToLower(word);
-      Add(before + word);
-    }
+    for (const std::string& word : words) Add(lower ? base::ToLower(word) : word);
+  }
+
+  /// "tpu.zone=", and after it what the key takes.
+  void AddAssignments(const std::string& type) {
+    const std::size_t equals = place_.typed.find('=');
+    if (equals == std::string::npos) return AddKeys("=");
+    const config::KeyRow* row = config::FindKey(place_.typed.substr(0, equals));
+    PassOver(place_, equals + 1);
+    const bool path = row != nullptr && row->type == config::Type::kPath;
+    if (path || type == "KEY=PATH") return AddFiles();
+    if (row == nullptr) return;
+    for (const std::string& word : WordsOf(*row))
+      Add(word, word == row->fallback ? "the default" : "");
   }
 
   /// For --set (`end` is "="), leaves out what it cannot set: maps, and keys within lists.
@@ -165,36 +211,81 @@ class Offers {
     }
   }
 
-  void AddJobs() {
+  std::vector<ports::JobSummary> Jobs() {
     const auto context = app_.OpenForReading(Elsewhere::kIgnore);
-    if (!context.ok()) return;
+    if (!context.ok()) return {};
     // All that is left to do with a deleted job is to clean it.
     const ports::JobFilter wanted{.with_deleted = place_.command->check_name("clean")};
-    const auto rows = context->Await(context->stores.jobs->List(wanted));
-    if (!rows.ok()) return;
+    auto rows = context->Await(context->stores.jobs->List(wanted));
+    return rows.ok() ? std::move(*rows) : std::vector<ports::JobSummary>{};
+  }
+
+  void AddJobs(const std::string& end) {
     std::set<std::string> names;
-    for (const ports::JobSummary& row : *rows) {
-      Add(core::FormatJobId(row.id), row.name + ", " + row.state);
+    for (const ports::JobSummary& row : Jobs()) {
+      Add(core::FormatJobId(row.id) + end, row.name + ", " + row.state);
       names.insert(row.name);
     }
-    for (const std::string& name : names) Add(name, "the newest job of that name");
+    for (const std::string& name : names) Add(name + end, "the newest job of that name");
+  }
+
+  /// "JOB:", or a file of this machine. What follows the colon is on hosts, which no Tab asks.
+  void AddCopyPlaces() {
+    if (!client::ParseCopyPlace(place_.typed).job.empty()) return;
+    AddJobs(":");
+    AddFiles();
+  }
+
+  /// "team=" for the labels that jobs have, and after it their values.
+  void AddLabels() {
+    const bool valued = base::Contains(place_.typed, "=");
+    std::set<std::string> words;
+    for (const ports::JobSummary& row : Jobs())
+      for (const auto& [key, value] : row.labels) words.insert(key + "=" + (valued ? value : ""));
+    for (const std::string& word : words) Add(word);
+  }
+
+  /// The first word before the cursor that names a job: of cp's words, "JOB:PATH" does.
+  std::string JobWord() const {
+    const bool copies = place_.command->check_name("cp");
+    for (const std::string& word : place_.positionals) {
+      std::string job = copies ? client::ParseCopyPlace(word).job : word;
+      if (!job.empty()) return job;
+    }
+    return {};
+  }
+
+  std::optional<core::Job> JobBefore() {
+    const std::string word = JobWord();
+    const auto context = app_.OpenForReading(Elsewhere::kIgnore);
+    if (!context.ok() || word.empty()) return std::nullopt;
+    ports::JobStore* const jobs = context->stores.jobs;
+    const auto ids = context->Await(client::FindJobs(jobs, {word}));
+    if (!ids.ok() || ids->empty()) return std::nullopt;
+    auto job = context->Await(jobs->Get(ids->front()));
+    return job.ok() ? std::optional(std::move(*job)) : std::nullopt;
   }
 
   void AddStages() {
-    const auto context = app_.OpenForReading(Elsewhere::kIgnore);
-    if (!context.ok() || place_.positionals.empty()) return;
-    ports::JobStore* const jobs = context->stores.jobs;
-    const auto ids = context->Await(client::FindJobs(jobs, place_.positionals));
-    if (!ids.ok() || ids->empty()) return;
-    const auto job = context->Await(jobs->Get(ids->front()));
-    if (!job.ok()) return;
+    const auto job = JobBefore();
+    if (!job) return;
     for (const std::string& step : core::StepNames(job->spec)) Add(step, "a setup step");
     Add("run", "the command");
   }
 
+  /// The hosts of the job, if it has or had some.
+  void AddHosts(bool several) {
+    if (several) Add("all");
+    const auto job = JobBefore();
+    const auto paths = app_.Paths();
+    if (!job || !paths.ok() || (!job->slice && !job->stage)) return;
+    if (several) EnterList();
+    const int count = client::HostCount(*paths, *job, {});
+    for (int host = 0; host < count; ++host) Add(std::to_string(host));
+  }
+
   App& app_;
   Place place_;
-  std::string typed_;
   std::string text_ = {};
 };
 
@@ -202,11 +293,11 @@ class Offers {
 
 std::string Complete(App& app, const CLI::App& root, std::vector<std::string> words) {
   if (words.empty()) words.emplace_back();
-  const std::string typed = words.back();
+  Place place{.root = &root, .command = &root, .typed = words.back()};
   words.pop_back();
-  Place place{.root = &root, .command = &root};
   for (const std::string& word : words) Advance(place, word);
-  return Offers(app, std::move(place), typed).Text();
+  EnterValue(place);
+  return Offers(app, std::move(place)).Text();
 }
 
 }  // namespace jobman::cli

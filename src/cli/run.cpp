@@ -182,8 +182,11 @@ void AnswerShell(const std::vector<std::string>& args, App& app, CLI::App& root)
   const auto asked = std::find(args.begin(), args.end(), kCompleteCommand);
   const std::vector<std::string> words(asked + 1, args.end());
   std::vector<std::string> own(args.begin(), asked);
-  const auto home = std::find(words.begin(), words.end(), "--home");
-  if (words.end() - home > 2) own.assign(home, home + 2);
+  const auto home = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word == "--home" || word.starts_with("--home=");
+  });
+  const auto count = home != words.end() && *home == "--home" ? 2 : 1;
+  if (words.end() - home > count) own.assign(home, home + count);
   root.require_subcommand(0);
   root.parse(std::vector<std::string>(own.rbegin(), own.rend()));
   app.terminal().Out(Complete(app, root, words));

@@ -7,10 +7,12 @@
 
 #include "jobman/base/strings.hpp"
 #include "tests/support/cli_world.hpp"
+#include "tests/support/sample_job.hpp"
 
 namespace jobman::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -32,6 +34,64 @@ class Completion : public testing::Test {
     std::string text(4096, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), pipe));
     return {text, ::pclose(pipe)};
+  }
+
+  /// A folder that has "code", "lrs-0", "lunch.yaml" and "lump.txt", the first two being folders.
+  std::string Folder() {
+    const auto folder = world_.paths().home / "folder";
+    for (const char* name : {"code", "lrs-0"}) std::filesystem::create_directories(folder / name);
+    for (const char* name : {"lunch.yaml", "lump.txt"}) std::ofstream(folder / name) << "\n";
+    return folder.string();
+  }
+
+  /// What bash shows in place of `typed` after a Tab, in Folder(), if the program answers so, in
+  /// the words of printf; and "#", which is typed then.
+  std::string BashShows(const std::string& typed, const std::string& answer) {
+    const std::string home = world_.paths().home.string();
+    std::ofstream(home + "/rc") << "source " << Script("bash") << "; cd " << Folder()
+                                << "\nbind 'set bell-style none'\n"
+                                << "jobman() { [ \"$1\" = __complete ] && printf -- '" << answer
+                                << "' \"$*\"; }\n";
+    std::ofstream(home + "/typed") << typed << "\t#\n";
+    // A session of its own: no terminal to be taken from the one who tests.
+    const std::string said =
+        Shell("cd " + home + " && HOME=" + home +
+              " HISTFILE= PS1= TERM=dumb INPUTRC=/dev/null timeout 60 setsid -w "
+              "bash --noprofile --rcfile rc -i <typed")
+            .first;
+    for (const std::string& line : base::Split(said, '\n'))
+      if (line.ends_with('#')) return line;
+    return said;
+  }
+
+  /// Whether zsh shows `shown`, a pattern, after `typed` and a Tab in Folder(), if the program
+  /// answers so.
+  bool ZshShows(const std::string& typed, const std::string& answer, const std::string& shown) {
+    const auto functions = world_.paths().home / "functions";
+    std::filesystem::create_directories(functions);
+    std::filesystem::copy_file(Script("zsh"), functions / "_jobman",
+                               std::filesystem::copy_options::overwrite_existing);
+    const auto driver = world_.paths().home / "driver.zsh";
+    // A shell on a terminal of its own; `timeout` ends the wait if no answer comes.
+    std::ofstream(driver) << "zmodload zsh/zpty\n"
+                             "zpty shell 'TERM=dumb zsh -f -i'\n"
+                             "zpty -w shell 'fpath=("
+                          << functions.string() << " $fpath); cd " << Folder()
+                          << "; jobman() { printf -- \"" << answer
+                          << "\" }; autoload -U compinit; compinit -u -D; echo rea\"\"dy'\n"
+                             "zpty -r -m shell said '*ready*'\n"
+                             "zpty -w -n shell $'"
+                          << typed << "\\t'\nzpty -r -m shell said '*" << shown
+                          << "' && echo completed\nzpty -d shell\n";
+    return base::Contains(Shell("timeout 60 zsh -f " + driver.string()).first, "completed");
+  }
+
+  /// What fish offers for the last word of `typed` in Folder(), if the program answers so.
+  std::string FishOffers(const std::string& typed, const std::string& answer) {
+    return Shell("cd " + Folder() + " && HOME=" + world_.paths().home.string() +
+                 " fish --no-config -c 'source " + Script("fish") + "; function jobman; printf \"" +
+                 answer + "\"; end; complete -C \"" + typed + "\"'")
+        .first;
   }
 
   /// The program's answer to a shell that completes the last of `words`, such as "list logs".
@@ -121,48 +181,132 @@ TEST_F(Completion, StagesStatesAndKeys) {
   EXPECT_THAT(Answer({"config", "explain", "setup"}), HasSubstr(" setup[].run "));
 }
 
-TEST_F(Completion, BashOffersTheProgramsAnswers) {
-  const std::string script = Script("bash");
-  const auto offer = [&](const std::string& answer) {
-    return Shell("bash -c 'jobman() { local IFS=\" \"; printf \"" + answer +
-                 "\" \"$*\"; }; source " + script +
-                 "; COMP_WORDS=(jobman logs \"\"); COMP_CWORD=2; _jobman; echo "
-                 "\"<${COMPREPLY[*]}>\"'")
-        .first;
+TEST_F(Completion, TheValueOfAnOptionMayFollowAnEqualsSign) {
+  EXPECT_THAT(Answer({"wait", "1", "--for=D"}), HasSubstr(" --for=DONE "));
+  EXPECT_EQ(Answer({"list", "--status=running,fai"}), " --status=running,failed  ");
+  EXPECT_EQ(Answer({"list", "--sort=na"}), " --sort=name  ");
+  EXPECT_EQ(Answer({"create", "--set=tpu.zon"}), " --set=tpu.zone=  ");
+  EXPECT_EQ(Answer({"logs", "--follow="}), "  ") << "it takes none";
+  EXPECT_EQ(world_.Run({"__complete", "--home=/t"}).out, ":files\t--home=\n");
+  EXPECT_THAT(world_.Run({"__complete", "--home=/nowhere", "hist"}).out, StartsWith("history\t"));
+}
+
+TEST_F(Completion, ValuesOfKeys) {
+  EXPECT_EQ(
+      Answer({"create", "--set", "tpu.pricing="}),
+      " tpu.pricing=spot tpu.pricing=ondemand tpu.pricing=preemptible tpu.pricing=reserved  ");
+  EXPECT_EQ(world_.Run({"__complete", "create", "--set=tpu.pricing=o"}).out,
+            "--set=tpu.pricing=ondemand\tthe default\n");
+  EXPECT_EQ(Answer({"create", "--set", "checks.jax="}), " checks.jax=true checks.jax=false  ");
+  EXPECT_EQ(Answer({"create", "--set", "retries.infra="}), " retries.infra=unlimited  ");
+  EXPECT_EQ(Answer({"create", "--set", "command.workers="}), " command.workers=all  ");
+  EXPECT_EQ(Answer({"create", "--set", "tpu.zone="}), "  ");
+  EXPECT_EQ(Answer({"create", "--set", "tpu.nothing="}), "  ");
+  EXPECT_EQ(world_.Run({"__complete", "create", "--set", "cloud.token_file=/t"}).out,
+            ":files\tcloud.token_file=\n");
+  EXPECT_EQ(world_.Run({"__complete", "create", "--set-file", "command.cmd=r"}).out,
+            ":files\tcommand.cmd=\n");
+}
+
+TEST_F(Completion, HostsOfTheJob) {
+  world_.fill = [](MemoryStore& store) {
+    core::Job train = SampleJob("train");
+    train.slice = SampleSlice("train-000001-a1");
+    for (const core::Job& job : {train, SampleJob("eval")})
+      EXPECT_TRUE(store.Create(job, "", {}).ok());
   };
-  EXPECT_EQ(offer("000041\\ttrain, RUNNING\\ntrain\\tthe newest\\n"), "<000041 train>\n");
-  EXPECT_EQ(offer("%s\\t\\n"), "<__complete logs >\n") << "the word at the cursor, too";
+  EXPECT_EQ(Answer({"ssh", "train", "-w", ""}), " 0 1  ");
+  EXPECT_EQ(Answer({"exec", "train", "--host="}), " --host=all --host=0 --host=1  ");
+  EXPECT_EQ(Answer({"logs", "train", "--host", "0,"}), " 0,0 0,1  ");
+  EXPECT_EQ(Answer({"cp", "data", "train:", "-w", ""}), " all 0 1  ");
+  EXPECT_EQ(Answer({"ssh", "train", "ls", "-w", "1"}), " 1  ") << "ls is no job";
+  EXPECT_EQ(Answer({"ssh", "eval", "-w", ""}), "  ") << "it has no hosts yet";
+  EXPECT_EQ(Answer({"exec", "-w", ""}), " all  ") << "of which job?";
+}
+
+TEST_F(Completion, LabelsOfJobs) {
+  world_.fill = [](MemoryStore& store) {
+    core::Job eval = SampleJob("eval");
+    eval.spec.labels = {{"team", "text"}, {"try", "2"}};
+    for (const core::Job& job : {SampleJob("train"), eval})
+      EXPECT_TRUE(store.Create(job, "", {}).ok());
+  };
+  EXPECT_EQ(Answer({"list", "-l", ""}), " team= try=  ");
+  EXPECT_EQ(Answer({"list", "-l", "team="}), " team=text team=vision  ");
+  EXPECT_EQ(Answer({"logs", "--label=team=text,tr"}), " --label=team=text,try=  ");
+}
+
+TEST_F(Completion, FilesAndJobs) {
+  world_.fill = [](MemoryStore& store) {
+    EXPECT_TRUE(store.Create(SampleJob("train"), "", {}).ok());
+  };
+  EXPECT_EQ(Answer({"cp", ""}), " 000001: train: :files  ");
+  EXPECT_EQ(Answer({"cp", "data", "t"}), " train: :files  ");
+  EXPECT_EQ(Answer({"cp", "train:"}), "  ") << "no host is asked";
+  EXPECT_EQ(Answer({"cp", "train:da"}), "  ");
+  EXPECT_EQ(Answer({"cp", "./a:b"}), " :files  ") << "a file of this machine";
+  EXPECT_EQ(Answer({"run", ""}), " 000001 train :jobfiles  ");
+  EXPECT_EQ(Answer({"run", "train", ""}), "  ") << "it takes one";
+}
+
+TEST_F(Completion, BashOffersTheProgramsAnswers) {
+  EXPECT_EQ(BashShows("jobman hist", "history\\tthe journal\\n"), "jobman history #");
+  EXPECT_EQ(BashShows("jobman show 4", "42\\ta\\n43\\tb\\n"), "jobman show 4#");
+  EXPECT_EQ(BashShows("jobman show my", "my job\\ta\\n"), "jobman show my\\ job #");
+  EXPECT_EQ(BashShows("jobman show 'a*' --for=", "%s\\t\\n"),
+            "jobman show 'a*' --for=__complete\\ show\\ a\\*\\ --for=#")
+      << "what it asks";
+}
+
+TEST_F(Completion, BashReplacesWhatFollowsAnEqualsSignOrAColon) {
+  EXPECT_EQ(BashShows("jobman wait 1 --for=", "--for=RUNNING\\t\\n"),
+            "jobman wait 1 --for=RUNNING #");
+  EXPECT_EQ(BashShows("jobman wait 1 --for=R", "--for=RUNNING\\t\\n"),
+            "jobman wait 1 --for=RUNNING #");
+  EXPECT_EQ(BashShows("jobman run --set tpu.pr", "tpu.pricing=\\t\\n"),
+            "jobman run --set tpu.pricing=#");
+  EXPECT_EQ(BashShows("jobman run --set tpu.pricing=s", "tpu.pricing=spot\\t\\n"),
+            "jobman run --set tpu.pricing=spot #");
+  EXPECT_EQ(BashShows("jobman --home=co", ":files\\t--home=\\n"), "jobman --home=code/#");
+  EXPECT_EQ(BashShows("jobman cp lrs-0:", ""), "jobman cp lrs-0:#");
+}
+
+TEST_F(Completion, BashTakesOnlyFilesForFiles) {
+  EXPECT_EQ(BashShows("jobman logs 1 --stage c", "code\\ta step\\n"),
+            "jobman logs 1 --stage code #");
+  EXPECT_EQ(BashShows("jobman logs lrs-0", "lrs-0\\ta job\\n"), "jobman logs lrs-0 #");
+  EXPECT_EQ(BashShows("jobman cp c", ":files\\n"), "jobman cp code/#");
+  EXPECT_EQ(BashShows("jobman cp lrs-1", "lrs-1:\\ta job\\n:files\\n"), "jobman cp lrs-1:#");
+  EXPECT_EQ(BashShows("jobman run lu", ":jobfiles\\n"), "jobman run lunch.yaml #");
+  EXPECT_EQ(BashShows("jobman run c", ":jobfiles\\n"), "jobman run code/#");
+  EXPECT_EQ(BashShows("jobman run lrs-0", "lrs-0\\ta job\\n:jobfiles\\n"), "jobman run lrs-0#")
+      << "the job or the folder";
 }
 
 TEST_F(Completion, ZshCompletesACommandAtTheFirstTab) {
   if (Shell("command -v zsh").second != 0) GTEST_SKIP() << "zsh is not installed";
-  const auto folder = world_.paths().home / "functions";
-  std::filesystem::create_directory(folder);
-  std::filesystem::copy_file(Script("zsh"), folder / "_jobman");
-  const auto driver = world_.paths().home / "driver.zsh";
-  // A shell on a terminal of its own; `timeout` ends the wait if no answer comes.
-  std::ofstream(driver)
-      << "zmodload zsh/zpty\n"
-         "zpty shell 'TERM=dumb zsh -f -i'\n"
-         "zpty -w shell 'fpath=("
-      << folder.string()
-      << " $fpath); jobman() { print \"history\\tthe journal\" }; autoload -U compinit; "
-         "compinit -u -D; echo rea\"\"dy'\n"
-         "zpty -r -m shell said '*ready*'\n"
-         "zpty -w -n shell $'jobman hist\\t'\n"
-         "zpty -r -m shell said '*jobman hist*ory *' && echo completed\n"
-         "zpty -d shell\n";
-  EXPECT_THAT(Shell("timeout 60 zsh -f " + driver.string()).first, HasSubstr("completed"));
+  EXPECT_TRUE(ZshShows("jobman hist", "history\\tthe journal", "jobman hist*ory *"));
+}
+
+TEST_F(Completion, ZshTellsFilesFromOtherWords) {
+  if (Shell("command -v zsh").second != 0) GTEST_SKIP() << "zsh is not installed";
+  EXPECT_TRUE(ZshShows("jobman logs lrs-0", "lrs-0\\ta job", "jobman logs lrs-0 *"));
+  EXPECT_TRUE(ZshShows("jobman cp lrs-1", "lrs-1:\\ta job\\n:files", "jobman cp lrs-1:*"));
+  EXPECT_TRUE(ZshShows("jobman run lu", ":jobfiles", "jobman run lu*nch.yaml*"));
+  EXPECT_TRUE(ZshShows("jobman --home=co", ":files\\t--home=", "jobman --home=co*de/*"));
+  EXPECT_TRUE(ZshShows("jobman wait --for=R", "--for=RUNNING", "jobman wait --for=R*UNNING *"));
 }
 
 TEST_F(Completion, FishOffersTheProgramsAnswers) {
   if (Shell("command -v fish").second != 0) GTEST_SKIP() << "fish is not installed";
-  const std::string script = Script("fish");
-  const std::string line = "HOME=" + world_.paths().home.string() +
-                           " fish --no-config -c 'source " + script +
-                           "; function jobman; printf \"history\\tthe journal\\n\"; end; "
-                           "complete -C \"jobman hist\"'";
-  EXPECT_THAT(Shell(line).first, StartsWith("history\tthe journal"));
+  EXPECT_THAT(FishOffers("jobman hist", "history\\tthe journal\\n"),
+              StartsWith("history\tthe journal"));
+  EXPECT_EQ(FishOffers("jobman wait --for=R", "--for=RUNNING\\n"), "--for=RUNNING\n");
+  EXPECT_EQ(FishOffers("jobman logs lrs-0", "lrs-0\\ta job\\n"), "lrs-0\ta job\n");
+  EXPECT_THAT(FishOffers("jobman cp lrs-0", "lrs-0:\\ta job\\n:files\\n"),
+              AllOf(HasSubstr("lrs-0:\ta job\n"), HasSubstr("lrs-0/\n")));
+  EXPECT_EQ(FishOffers("jobman run lu", ":jobfiles\\n"), "lunch.yaml\n");
+  EXPECT_EQ(FishOffers("jobman --home=co", ":files\\t--home=\\n"), "--home=code/\n");
 }
 
 }  // namespace
