@@ -189,7 +189,10 @@ bool NamesAJob(const std::string& word) {
   std::error_code problem;
   const base::Path suffix = base::Path(word).extension();
   const bool looks_like_a_file = suffix == ".yaml" || suffix == ".yml" || suffix == ".json";
-  return !looks_like_a_file && !std::filesystem::exists(word, problem);
+  const auto type = std::filesystem::status(word, problem).type();
+  const bool no_file = type == std::filesystem::file_type::not_found ||
+                       type == std::filesystem::file_type::directory;  // cp made it, perhaps
+  return !looks_like_a_file && no_file;
 }
 
 /// Runs a stored job again, or follows it if it is under way.
