@@ -9,8 +9,8 @@ _jobman() {
     about=${${line#$word}#$tab}
     case $word in
       (:files|:jobfiles) files=$word lead=$about ;;
-      (*[=:]) open+=("${word//:/\\:}:$about") ;;
-      (*) choices+=("${word//:/\\:}:$about") ;;
+      (*[=:]) open+=("${word//:/\\:}${about:+:$about}") ;;
+      (*) choices+=("${word//:/\\:}${about:+:$about}") ;;
     esac
   done
   (( $#choices )) && _describe jobman choices && ret=0
