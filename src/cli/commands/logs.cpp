@@ -15,6 +15,7 @@
 #include "cli/log_streams.hpp"
 #include "cli/narrator.hpp"
 #include "cli/stored_logs.hpp"
+#include "cli/whole_number.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -163,7 +164,7 @@ void AddLogs(CLI::App& root, Invocation& chosen) {
       ->add_option("--tail", options->tail,
                    "Only the last lines of each host; --follow begins with 20")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->transform(WholeNumber(0));
   command
       ->add_option("--since", options->since, "Only what came since then: 10m, or an RFC 3339 time")
       ->type_name("TIME");
@@ -176,7 +177,8 @@ void AddLogs(CLI::App& root, Invocation& chosen) {
   command->add_option("--stage", options->query.stage, "\"run\", or a setup step by its name")
       ->type_name("STAGE");
   command->add_option("-a,--attempt", options->query.attempt, "An attempt other than the latest")
-      ->type_name("N");
+      ->type_name("N")
+      ->transform(WholeNumber(1));
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunLogs(app, *options); }; });
