@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,11 @@ Result<LogsWanted> Understand(App& app, const LogsOptions& options) {
   auto filter = LineFilter::For(options.grep);
   if (!filter.ok()) return std::move(filter).error().With("--grep");
   wanted.filter = *std::move(filter);
+  if (!options.grep.empty()) {
+    wanted.part.fits = [filter = wanted.filter](std::string_view line) {
+      return filter.Keeps(line);
+    };
+  }
   JM_ASSIGN_OR_RETURN(wanted.part.since, ReadSince(options.since, app.Now()));
   auto hosts = core::ParseHostSet(options.hosts);
   if (!hosts.ok()) return std::move(hosts).error().With("--host");
@@ -170,7 +176,9 @@ void AddLogs(CLI::App& root, Invocation& chosen) {
       ->type_name("TIME");
   command->add_flag("-t,--timestamps", options->times,
                     "Begin each line with the time when it came, in UTC");
-  command->add_option("--grep", options->grep, "Only lines that match, as for grep -E")
+  command
+      ->add_option("--grep", options->grep,
+                   "Only lines that match, as for grep -E; --tail counts these")
       ->type_name("PATTERN");
   command->add_option("--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS");

@@ -133,6 +133,18 @@ TEST_F(LogsOfJobs, SinceATimeAreWhatCameSince) {
             "half of a line\nnew\nmore of one\nthe end of one");
 }
 
+TEST_F(LogsOfJobs, OfLinesThatMatchTheLastAreShown) {
+  Wrote(1, 0, "loss 3\nloss 2\n", 1h);
+  Wrote(1, 0, "loss 1\nsaving\ndone\n", 1min);
+  EXPECT_EQ(world_.Run({"logs", "1", "--grep", "loss", "--tail", "1"}).out, "loss 1\n");
+  EXPECT_EQ(world_.Run({"logs", "1", "--grep", "loss", "--tail", "2"}).out, "loss 2\nloss 1\n");
+  EXPECT_EQ(world_.Run({"logs", "1", "--grep", "loss", "--tail", "2", "--since", "2m", "-t"}).out,
+            "2025-12-31 23:59:00Z loss 1\n");
+  EndOneAfterAnother();
+  EXPECT_EQ(world_.Run({"logs", "1", "-f", "--grep", "loss|more", "--tail", "1"}).out,
+            "loss 1\nmore of one\n");
+}
+
 TEST_F(LogsOfJobs, OfAnOlderJobmanAreShownWholeAndThatIsSaidOnce) {
   for (const int host : {0, 1}) world_.WriteLog(1, 1, "run", host, "old\n");
   world_.WriteLog(2, 1, "run", 0, "old\n");
