@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,14 +88,19 @@ Result<int> PrintOnce(App& app, const client::Context& context, const std::vecto
   const auto labels = LabelsOf(jobs, app.terminal().facts().utf8);
   UntimedNote note(app, wanted);
   int worst = kSuccess;
+  std::set<Shown> shown;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    base::Status printed = PrintStoredLogs(app, context, jobs[i], wanted, labels[i], note);
-    if (app.terminal().out_error() != 0) break;  // nobody reads it
-    if (printed.ok()) continue;
+    Result<Shown> printed = PrintStoredLogs(app, context, jobs[i], wanted, labels[i], note);
+    if (app.terminal().out_error() != 0) return worst;  // nobody reads it
+    if (printed.ok()) {
+      shown.insert(*printed);
+      continue;
+    }
     if (jobs.size() == 1) return std::move(printed).error();
     base::Error named = std::move(printed).error().With(NumberAndName(jobs[i]));
     worst = std::max(worst, app.Fail(named));
   }
+  if (shown.contains(Shown::kNoMatch) && !shown.contains(Shown::kSome)) app.Say("no line matches");
   return worst;
 }
 
