@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/job_choice.hpp"
+#include "cli/job_order.hpp"
 #include "cli/list_footer.hpp"
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
@@ -51,21 +52,6 @@ bool IsNamed(const ports::JobSummary& job, const std::vector<std::string>& words
   });
 }
 
-/// Jobs that are equal in it stay in the order of their numbers.
-void Sort(std::vector<ports::JobSummary>& jobs, const std::string& key) {
-  using Job = ports::JobSummary;
-  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.id < b.id; });
-  const auto by = [&](auto member) {
-    std::stable_sort(jobs.begin(), jobs.end(),
-                     [member](const Job& a, const Job& b) { return a.*member < b.*member; });
-  };
-  if (key == "name") by(&Job::name);
-  if (key == "status") by(&Job::state);
-  if (key == "since") by(&Job::since);
-  if (key == "zone") by(&Job::zone);
-  if (key == "user") by(&Job::user);
-}
-
 /// Of the jobs that run something now. A list is for looking at: it stops at so many.
 std::map<core::JobId, std::string> LastOutputs(const client::Context& context,
                                                const std::vector<ports::JobSummary>& jobs) {
@@ -86,7 +72,7 @@ Result<views::JobList> Look(App& app, const client::Context& context, const List
                       context.Await(context.stores.jobs->List(filter)));
   const auto& words = options.choice.words;
   if (!words.empty()) std::erase_if(jobs, [&](const auto& job) { return !IsNamed(job, words); });
-  Sort(jobs, options.sort);
+  SortJobs(jobs, options.sort);
   views::JobList view{.now = context.Now(),
                       .wide = options.output == "wide",
                       .header = !options.no_header,
