@@ -12,6 +12,7 @@
 #include "cli/list_footer.hpp"
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/job_words.hpp"
 #include "jobman/client/last_words.hpp"
 
 namespace jobman::cli {
@@ -118,15 +119,20 @@ Result<int> Watch(App& app, const client::Context& context, const ListOptions& o
   return app.EndOfWait();
 }
 
+Result<int> PrintWords(App& app, const client::Context& context,
+                       const std::vector<ports::JobSummary>& jobs) {
+  const ports::JobFilter every{.with_deleted = true};
+  JM_ASSIGN_OR_RETURN(const auto all, context.Await(context.stores.jobs->List(every)));
+  for (const std::string& word : client::WordsOf(jobs, all)) app.terminal().Out(word + "\n");
+  return kSuccess;
+}
+
 Result<int> RunList(App& app, const ListOptions& options) {
   JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, FilterOf(options));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   if (options.watch) return Watch(app, context, options, filter);
   JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, context, options, filter));
-  if (options.output == "name") {
-    for (const ports::JobSummary& job : view.jobs) app.terminal().Out(job.name + "\n");
-    return kSuccess;
-  }
+  if (options.output == "name") return PrintWords(app, context, view.jobs);
   app.Show(view);
   if (app.mode() != OutputMode::kText) return kSuccess;
   const int width = app.terminal().facts().width;
@@ -153,7 +159,9 @@ void AddList(CLI::App& root, Invocation& chosen) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("-u,--user", options->user, "Only jobs of this user")->type_name("USER");
-  command->add_option("-o,--output", options->output, "wide: every column, whole; name: names only")
+  command
+      ->add_option("-o,--output", options->output,
+                   "wide: every column, whole; name: a word for each job")
       ->check(CLI::IsMember({"wide", "name"}));
   command->add_option("--sort", options->sort, "By id, name, status, since, zone or user")
       ->type_name("COLUMN")

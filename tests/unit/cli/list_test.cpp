@@ -63,6 +63,14 @@ TEST_F(ListOfJobs, ASmallWindowShowsThoseThatAreNotOverThenThoseThatEndedLast) {
   EXPECT_THAT(Lines({"list", "--watch"})[1], HasSubstr("000001  old")) << "all fit";
 }
 
+TEST_F(ListOfJobs, WordsForScriptsMeanEachJobOnce) {
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    for (const char* name : {"lr-0", "lr-1"}) Add(name, core::Done{});
+  }
+  EXPECT_EQ(world_.Run({"list", "-o", "name"}).out, "000001\n000002\nlr-0\nlr-1\n");
+  EXPECT_EQ(world_.Run({"list", "-o", "name", "1", "4"}).out, "000001\nlr-1\n");
+}
+
 TEST_F(ListOfJobs, AWindowOfOneLineCanShowNoJobs) {
   world_.around = {.out_tty = true, .ioctl_width = 80, .ioctl_height = 1, .locale = "C.UTF-8"};
   EXPECT_EQ(world_.Run({"list", "--watch"}).exit_code, 130);
