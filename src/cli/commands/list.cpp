@@ -53,16 +53,21 @@ bool IsNamed(const ports::JobSummary& job, const std::vector<std::string>& words
   });
 }
 
-/// Of the jobs that run something now. A list is for looking at: it stops at so many.
+/// Of the jobs that run something now, or have run something. A list is for looking at: it stops at
+/// so many.
 std::map<core::JobId, std::string> LastOutputs(const client::Context& context,
                                                const std::vector<ports::JobSummary>& jobs) {
   constexpr std::size_t kMostJobs = 200;
   std::map<core::JobId, std::string> outputs;
-  for (const ports::JobSummary& row : jobs) {
-    if (row.familiar != "RUNNING" || outputs.size() >= kMostJobs) continue;
-    const auto job = context.Await(context.stores.jobs->Get(row.id));
-    const auto output = job.ok() ? client::FindLastOutput(context.paths, *job) : std::nullopt;
-    if (output) outputs[row.id] = client::LastOutputText(*output, context.Now());
+  std::size_t looks = 0;
+  for (const ports::JobSummary* const row : CurrentFirst(jobs)) {
+    if (row->familiar == "QUEUEING") continue;
+    if (++looks > kMostJobs) break;
+    const auto job = context.Await(context.stores.jobs->Get(row->id));
+    if (!job.ok()) continue;
+    const auto output = core::IsFinal(job->state) ? client::FindFinalOutput(context.paths, *job)
+                                                  : client::FindLastOutput(context.paths, *job);
+    if (output) outputs[row->id] = client::LastOutputText(*output, context.Now());
   }
   return outputs;
 }
@@ -166,8 +171,7 @@ void AddList(CLI::App& root, Invocation& chosen) {
   command->add_option("--sort", options->sort, "By id, name, status, since, zone or user")
       ->type_name("COLUMN")
       ->check(CLI::IsMember({"id", "name", "status", "since", "zone", "user"}));
-  command->add_flag("-v,--details", options->details,
-                    "What the hosts of running jobs wrote last, too, and when");
+  command->add_flag("-v,--details", options->details, "What the hosts wrote last, too, and when");
   command->add_flag("--no-header", options->no_header, "Rows only");
   command->add_flag("-A,--all", options->all, "Deleted jobs, too");
   command->add_flag("--watch", options->watch, "Show again whenever something changes");

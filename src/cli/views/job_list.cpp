@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "cli/job_order.hpp"
 #include "cli/views/job_window.hpp"
 #include "cli/views/words.hpp"
 #include "jobman/base/strings.hpp"
@@ -103,7 +104,8 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
     parts.push_back(
         {{.header = "LAST OUTPUT", .flexible = 1, .enough = 24}, [&view](const JobSummary& job) {
            const auto output = view.outputs->find(job.id);
-           return ui::Cell(output == view.outputs->end() ? "-" : output->second);
+           return ui::Cell(output == view.outputs->end() ? "-" : output->second,
+                           IsOver(job) ? ui::Tone::kDim : ui::Tone::kPlain);
          }});
   }
   return parts;

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/controller.hpp"
 #include "tests/support/cli_world.hpp"
@@ -24,6 +26,9 @@ class ListOfJobs : public testing::Test {
   void Add(const std::string& name, core::JobState state, base::Duration ago = 0s) {
     core::Job job{.name = name, .state = std::move(state), .since = now() - ago, .attempt = 1};
     jobs_.push_back(std::move(job));
+  }
+  static std::filesystem::file_time_type FileTime(base::TimePoint time) {
+    return std::chrono::file_clock::from_sys(time);
   }
   std::vector<std::string> Lines(const std::vector<std::string>& args) {
     return base::Split(world_.Run(args).out, '\n');
@@ -69,6 +74,17 @@ TEST_F(ListOfJobs, WordsForScriptsMeanEachJobOnce) {
   }
   EXPECT_EQ(world_.Run({"list", "-o", "name"}).out, "000001\n000002\nlr-0\nlr-1\n");
   EXPECT_EQ(world_.Run({"list", "-o", "name", "1", "4"}).out, "000001\nlr-1\n");
+}
+
+TEST_F(ListOfJobs, DetailsAreWhatWasWrittenLastByFinishedJobsToo) {
+  Add("ended", core::Done{}, 2h);
+  Add("silent", core::Done{}, 1h);
+  world_.WriteLog(1, 1, "run", 0, "step 9\ndone\n");
+  std::filesystem::last_write_time(world_.paths().LogPath(1, 1, "run", 0), FileTime(now() - 2h));
+  world_.around = {.out_tty = true, .ioctl_width = 120, .term = "xterm", .locale = "C.UTF-8"};
+  const auto lines = Lines({"list", "-v"});
+  EXPECT_THAT(lines[1], HasSubstr("\x1b[2m2h ago, host 0: done")) << "it is history";
+  EXPECT_THAT(lines[2], HasSubstr("\x1b[2m-"));
 }
 
 TEST_F(ListOfJobs, AWindowOfOneLineCanShowNoJobs) {
