@@ -14,6 +14,8 @@ class LineFilter {
  public:
   /// kInvalidArgument if the pattern is none.
   static base::Result<LineFilter> For(const std::string& pattern);
+  /// Whether it keeps a line, given without its end.
+  bool Keeps(std::string_view line) const { return !pattern_ || pattern_->Matches(line); }
   /// What is left of the host's next bytes: whole lines, if there is a pattern.
   std::string Take(int host, std::string_view bytes);
   /// What is left of unfinished lines, by host; to be called at the end of their files.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 
+#include "cli/job_order.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/core/prices.hpp"
@@ -54,9 +55,8 @@ std::string TextOfHeld(const client::Context& context, const std::vector<ports::
 
 /// Whether one of them waits for a controller to do something.
 bool AnyUnderWay(const std::vector<ports::JobSummary>& jobs) {
-  return std::any_of(jobs.begin(), jobs.end(), [](const ports::JobSummary& job) {
-    return job.familiar != "IDLE" && job.familiar != "DEAD";
-  });
+  return std::any_of(jobs.begin(), jobs.end(),
+                     [](const ports::JobSummary& job) { return !IsOver(job); });
 }
 
 }  // namespace

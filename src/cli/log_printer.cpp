@@ -29,6 +29,8 @@ bool LogPrinter::Print(const client::LogStage& stage, int host, int host_count,
 
 void LogPrinter::Pass(int host, std::string_view bytes) {
   if (bytes.empty()) return;
+  printed_ = true;
+  if (!heading_.empty()) app_.terminal().Out(std::exchange(heading_, {}));
   if (lines_) return lines_->Feed(host, bytes);
   line_open_ = bytes.back() != '\n';
   app_.terminal().OutBytes(bytes);
@@ -50,7 +52,7 @@ void LogPrinter::StartStage(const client::LogStage& stage, int host_count) {
   const bool text = app_.mode() == OutputMode::kText;
   const std::string heading = StageTitle(look_.label.title, stage);
   if (text && look_.heading == StageHeading::kTold) app_.Say(heading);
-  if (text && look_.heading == StageHeading::kPrinted) app_.terminal().Out(heading + "\n");
+  heading_ = text && look_.heading == StageHeading::kPrinted ? heading + "\n" : "";
   names_hosts_ = text && !look_.one_host && host_count > 1;
   const bool json = app_.mode() == OutputMode::kJson;
   if (!json && !names_hosts_ && !look_.times && (!text || look_.label.prefix.empty())) return;

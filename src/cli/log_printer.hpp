@@ -19,7 +19,7 @@ namespace jobman::cli {
 enum class StageHeading {
   kNone,
   kTold,     ///< on stderr
-  kPrinted,  ///< on stdout, between what is printed of several jobs
+  kPrinted,  ///< on stdout, before its first line, between what is printed of several jobs
 };
 
 /// How the output of a job is printed.
@@ -46,6 +46,8 @@ class LogPrinter {
              const client::LogPiece& piece);
   /// Prints the unfinished lines of all hosts.
   void Finish();
+  /// Whether the hosts' output had anything to be printed.
+  bool printed() const { return printed_; }
 
  private:
   void StartStage(const client::LogStage& stage, int host_count);
@@ -61,7 +63,9 @@ class LogPrinter {
   std::optional<client::LogStage> stage_ = {};
   int host_count_ = 1;
   bool names_hosts_ = false;
-  bool line_open_ = false;  ///< raw output ended within a line
+  bool printed_ = false;
+  std::string heading_ = {};  ///< to be printed before the first line
+  bool line_open_ = false;    ///< raw output ended within a line
   std::unique_ptr<ui::PrefixedOutput> lines_ = {};
   std::map<int, std::optional<base::TimePoint>> came_ = {};  ///< by host: its latest piece
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <string>
@@ -9,11 +11,16 @@
 namespace jobman::cli {
 
 /// For options that count seconds, with transform(): they take durations ("90s", "5m") as well.
-inline CLI::Validator Seconds() {
-  const auto read = [](std::string& text) -> std::string {
+inline CLI::Validator Seconds(int least, int most) {
+  const auto read = [least, most](std::string& text) -> std::string {
+    using std::chrono::seconds;
     const auto duration = base::ParseDuration(text);
     if (!duration.ok()) return duration.error().message;
-    text = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(*duration).count());
+    if (*duration < seconds{least} || *duration > seconds{most}) {
+      return fmt::format("a time from {} to {}", base::FormatExactDuration(seconds{least}),
+                         base::FormatExactDuration(seconds{most}));
+    }
+    text = std::to_string(std::chrono::duration_cast<seconds>(*duration).count());
     return {};
   };
   return CLI::Validator(read, "");

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "cli/log_printer.hpp"
+#include "cli/no_output.hpp"
 #include "cli/views/folded_logs.hpp"
 #include "jobman/controller/job_folder.hpp"
-#include "jobman/core/explain.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -60,7 +60,8 @@ base::Status PrintFolded(App& app, core::JobId job, const client::ChosenLogs& lo
   return view.folding.Print(app.terminal());
 }
 
-base::Status PrintFiles(App& app, const client::Context& context, const core::Job& job,
+/// Whether there was anything to print.
+Result<bool> PrintFiles(App& app, const client::Context& context, const core::Job& job,
                         const client::ChosenLogs& logs, const LogsWanted& wanted, LogLook look,
                         UntimedNote& note) {
   const LogStage& stage = logs.stage;
@@ -70,7 +71,6 @@ base::Status PrintFiles(App& app, const client::Context& context, const core::Jo
   LogPrinter printer(app, job.id, std::move(look), wanted.filter);
   for (const LogFile& file : logs.files) {
     note.Look(job.id, file.path);
-    printer.Print(stage, file.host, host_count, {});  // so that an empty log has its heading
     const auto print = [&](const client::LogPiece& piece) {
       return printer.Print(stage, file.host, host_count, piece);
     };
@@ -79,12 +79,7 @@ base::Status PrintFiles(App& app, const client::Context& context, const core::Jo
     printer.Finish();
     if (app.terminal().out_error() != 0) break;  // nobody reads it
   }
-  return base::Ok();
-}
-
-void SayNoLogsYet(App& app, const core::Job& job) {
-  app.Say(fmt::format("job {} has no logs yet: it is {}; jobman why {}", core::FormatJobId(job.id),
-                      core::StatusWord(job), job.id.value));
+  return printer.printed();
 }
 
 }  // namespace
@@ -98,21 +93,29 @@ void UntimedNote::Look(core::JobId job, const base::Path& log) {
                   core::FormatJobId(job), since_ ? "; all of it is shown" : ""));
 }
 
-base::Status PrintStoredLogs(App& app, const client::Context& context, const core::Job& job,
-                             const LogsWanted& wanted, const JobLabel& label, UntimedNote& note) {
+Result<Shown> PrintStoredLogs(App& app, const client::Context& context, const core::Job& job,
+                              const LogsWanted& wanted, const JobLabel& label, UntimedNote& note) {
   std::optional<client::ChosenLogs> logs;
   if (controller::IsOwnFolder(context.paths, job)) {
     JM_ASSIGN_OR_RETURN(logs, client::ChooseLogs(context.paths, job.id, wanted.query));
   }
   if (!logs) {
     SayNoLogsYet(app, job);
-    return base::Ok();
+    return Shown::kNoneThere;
   }
-  if (wanted.fold) return PrintFolded(app, job.id, *logs, label);
+  if (wanted.fold) {
+    JM_TRY(PrintFolded(app, job.id, *logs, label));
+    return Shown::kSome;
+  }
   // Each line of the job is below its heading, and needs no name.
   LogLook look{.label = {.title = label.title}};
   if (!label.title.empty()) look.heading = StageHeading::kPrinted;
-  return PrintFiles(app, context, job, *logs, wanted, std::move(look), note);
+  JM_ASSIGN_OR_RETURN(const bool printed,
+                      PrintFiles(app, context, job, *logs, wanted, std::move(look), note));
+  if (printed || wanted.part.tail == 0) return Shown::kSome;
+  if (wanted.part.fits && HasOutput(*logs)) return Shown::kNoMatch;
+  SayNoOutput(app, job, *logs, wanted);
+  return Shown::kNoneThere;
 }
 
 }  // namespace jobman::cli

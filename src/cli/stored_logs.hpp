@@ -30,8 +30,15 @@ class UntimedNote {
   bool wanted_;
 };
 
+/// What was printed of a job.
+enum class Shown {
+  kSome,
+  kNoMatch,    ///< nothing: no line matched
+  kNoneThere,  ///< nothing, and why was said
+};
 /// Prints the logs of a job as they are now. Among several jobs, `label` heads them.
-base::Status PrintStoredLogs(App& app, const client::Context& context, const core::Job& job,
-                             const LogsWanted& wanted, const JobLabel& label, UntimedNote& note);
+base::Result<Shown> PrintStoredLogs(App& app, const client::Context& context, const core::Job& job,
+                                    const LogsWanted& wanted, const JobLabel& label,
+                                    UntimedNote& note);
 
 }  // namespace jobman::cli

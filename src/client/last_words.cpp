@@ -88,14 +88,11 @@ std::optional<core::TimePoint> WrittenAt(const base::Path& file) {
   return base::FromMillis(facts.st_mtim.tv_sec * kMillis + facts.st_mtim.tv_nsec / kNanosOfMilli);
 }
 
-}  // namespace
-
-std::optional<LastOutput> FindLastOutput(const base::StatePaths& paths, const core::Job& job) {
-  if (!job.stage || !controller::IsOwnFolder(paths, job)) return std::nullopt;
-  const LogStage stage{.attempt = job.attempt, .name = job.stage->name};
+std::optional<LastOutput> LastOutputOf(const base::StatePaths& paths, core::JobId job,
+                                       const LogStage& stage) {
   std::optional<LastOutput> last;
   base::Path path;
-  for (const LogFile& file : LogFiles(paths, job.id, stage)) {
+  for (const LogFile& file : LogFiles(paths, job, stage)) {
     const auto at = WrittenAt(file.path);
     if (!at || (last && *at <= last->at)) continue;
     last = LastOutput{.host = file.host, .stage = stage.name, .at = *at};
@@ -105,6 +102,21 @@ std::optional<LastOutput> FindLastOutput(const base::StatePaths& paths, const co
   const auto lines = LastLines(EndOf(path));
   if (!lines.empty()) last->line = lines.back();
   return last;
+}
+
+}  // namespace
+
+std::optional<LastOutput> FindLastOutput(const base::StatePaths& paths, const core::Job& job) {
+  if (!job.stage || !controller::IsOwnFolder(paths, job)) return std::nullopt;
+  return LastOutputOf(paths, job.id, {.attempt = job.attempt, .name = job.stage->name});
+}
+
+std::optional<LastOutput> FindFinalOutput(const base::StatePaths& paths, const core::Job& job) {
+  if (!core::IsFinal(job.state) || !controller::IsOwnFolder(paths, job)) return std::nullopt;
+  const std::vector<int> attempts = LogAttempts(paths, job.id);
+  if (attempts.empty()) return std::nullopt;
+  const auto stages = LogStages(paths, job.id, attempts.back());
+  return stages.empty() ? std::nullopt : LastOutputOf(paths, job.id, stages.back());
 }
 
 std::string LastOutputText(const LastOutput& output, core::TimePoint now) {

@@ -65,8 +65,10 @@ base::Result<std::int64_t> ReadPieces(const base::Path& path, std::int64_t offse
 }
 
 std::int64_t BeginOf(const base::Path& path, const LogPart& part) {
-  const std::int64_t tail = part.tail ? LastLinesFrom(path, *part.tail) : 0;
-  return part.since ? std::max(tail, BeginSince(path, *part.since)) : tail;
+  const std::int64_t since = part.since ? BeginSince(path, *part.since) : 0;
+  if (!part.tail) return since;
+  if (part.fits) return LastFittingFrom(path, *part.tail, since, part.fits);
+  return std::max(since, LastLinesFrom(path, *part.tail));
 }
 
 bool IsUntimed(const base::Path& path) {

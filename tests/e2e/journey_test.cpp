@@ -79,12 +79,16 @@ TEST(Journey, TheEditorChangesTheNextAttempt) {
   EXPECT_THAT(edit.err, HasSubstr("jobman resume 000001"));
   EXPECT_EQ(place.Jobman({"resume", "edited", "--wait"}).code, 0);
   EXPECT_EQ(place.Log(1, 2, "run", 0), "second\n");
-  setenv("EDITOR", "sed -i s/command/comand/", 1);
+  setenv("EDITOR", "sed -i 's/command/comand/;s/second/third/'", 1);
   const Ran bad = place.Jobman({"edit", "edited"});
   EXPECT_EQ(bad.code, 2) << bad.All();
   EXPECT_THAT(bad.err, HasSubstr("your text is kept"));
+  setenv("EDITOR", "sed -i s/comand/command/", 1);
+  const Ran corrected = place.Jobman({"edit", "edited"});
+  EXPECT_EQ(corrected.code, 0) << corrected.All();
+  EXPECT_THAT(corrected.err, HasSubstr("going on with your text of an earlier edit"));
   setenv("EDITOR", "true", 1);
-  EXPECT_THAT(place.Jobman({"edit", "edited"}).err, HasSubstr("nothing was changed"));
+  EXPECT_THAT(place.Jobman({"edit", "edited"}).err, testing::StartsWith("nothing was changed"));
 }
 
 TEST(Journey, ADirectNodeRunsToo) {

@@ -25,7 +25,7 @@ struct LastWords {
 std::optional<LastWords> FindLastWords(const base::StatePaths& paths, const core::Job& job,
                                        const std::vector<ports::ExitRecord>& exits);
 
-/// The last thing that a host of the stage that runs wrote.
+/// The last thing that a host of a stage wrote.
 struct LastOutput {
   int host = 0;
   std::string stage = {};
@@ -36,6 +36,8 @@ struct LastOutput {
 /// Of the stage that the job is in now; nothing if there is none, or nothing was written yet. As
 /// far as it was fetched.
 std::optional<LastOutput> FindLastOutput(const base::StatePaths& paths, const core::Job& job);
+/// The same for a job that is over: of the last stage of its latest attempt that has logs.
+std::optional<LastOutput> FindFinalOutput(const base::StatePaths& paths, const core::Job& job);
 /// "12s ago, host 3: step 1200, loss 0.12"
 std::string LastOutputText(const LastOutput& output, core::TimePoint now);
 

@@ -7,6 +7,7 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/base/time.hpp"
+#include "jobman/client/log_search.hpp"
 
 namespace jobman::client {
 
@@ -26,6 +27,7 @@ base::Result<std::int64_t> ReadPieces(const base::Path& path, std::int64_t offse
 struct LogPart {
   std::optional<std::int64_t> tail = {};      ///< as many lines
   std::optional<base::TimePoint> since = {};  ///< what came since then
+  LineTest fits = {};                         ///< the lines that `tail` counts; empty: all
 };
 /// Where that part of the file begins, which is where a line begins. If it is not known when
 /// output came, all of it counts as having come since.

@@ -129,27 +129,23 @@ void AddController(CLI::App& root, Invocation& chosen) {
   run->add_flag("--background", options->background, "End when nothing is left to do")->group("");
   run->add_option("--poll", options->poll_seconds, "Longest time between two looks at the cloud")
       ->type_name("TIME")
-      ->transform(Seconds())
-      ->check(CLI::Range(1, 3600))
+      ->transform(Seconds(1, 3600))
       ->capture_default_str();
   run->add_option("--host-limit", options->host_limit_seconds,
                   "Give up a host after this time without contact while the cloud calls "
                   "its slice READY")
       ->type_name("TIME")
-      ->transform(Seconds())
-      ->check(CLI::Range(1, 86400))
+      ->transform(Seconds(1, 86400))
       ->capture_default_str();
   run->add_option("--provisioning-limit", options->provisioning_limit_seconds,
                   "Give up a slice that is not READY this long after it left the queue")
       ->type_name("TIME")
-      ->transform(Seconds())
-      ->check(CLI::Range(1, 604800))
+      ->transform(Seconds(1, 604800))
       ->capture_default_str();
   run->add_option("--lease", options->lease_seconds,
                   "Let another controller take over after this time of silence")
       ->type_name("TIME")
-      ->transform(Seconds())
-      ->check(CLI::Range(1, 3600))
+      ->transform(Seconds(1, 3600))
       ->capture_default_str();
   run->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunController(app, *options); };
@@ -170,8 +166,7 @@ void AddTick(CLI::App& root, Invocation& chosen) {
   CLI::App* command = root.add_subcommand("tick", "One pass over everything that is due, for cron");
   command->add_option("--bound", *bound, "Stop after this time")
       ->type_name("TIME")
-      ->transform(Seconds())
-      ->check(CLI::Range(1, 3600))
+      ->transform(Seconds(1, 3600))
       ->capture_default_str();
   command->callback(
       [bound, &chosen] { chosen.run = [bound](App& app) { return RunTick(app, *bound); }; });

@@ -1,13 +1,13 @@
 // jobman edit: the job file of a stored job in the user's editor.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/edited_text.hpp"
 #include "cli/job_file.hpp"
-#include "jobman/base/env.hpp"
-#include "jobman/base/files.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/revise_job.hpp"
@@ -17,22 +17,8 @@ namespace {
 
 using base::Result;
 
-std::string EditorCommand() {
-  for (const char* const name : {"VISUAL", "EDITOR"}) {
-    if (const auto value = base::GetEnv(name)) return *value;
-  }
-  return "vi";
-}
-
-/// $EDITOR may be a command line: "code --wait".
-base::Status Edit(const base::Path& file) {
-  const std::string editor = EditorCommand();
-  const int status = std::system((editor + " " + base::ShellQuote(file.string())).c_str());
-  if (status == 0) return base::Ok();
-  return base::Error{.code = base::Code::kFailedPrecondition,
-                     .message = "the editor, " + editor + ", failed; nothing was changed",
-                     .hint = "name another in EDITOR"};
-}
+/// So often at most the editor is opened again: it may be a program that goes on for ever.
+constexpr int kMostRounds = 20;
 
 /// The job file as the user wrote it, if that is still what the job is; else its spec.
 Result<std::string> TextOf(App& app, const client::Context& context, const core::Job& job) {
@@ -48,37 +34,90 @@ Result<std::string> TextOf(App& app, const client::Context& context, const core:
          config::ResolvedYaml({.spec = spec}, false);
 }
 
+/// For the editor, above the text.
+std::string NoteOn(const base::Error& problem) {
+  return fmt::format(
+      "This was not taken over:\n{}{}{}\n"
+      "Correct it, or leave it as it is to give up. Lines are counted without these.",
+      problem.ToString(), problem.hint.empty() ? "" : "\n  ", problem.hint);
+}
+
+/// The same for a text that an earlier edit has left.
+std::string NoteOnEarlier(App& app, const core::Job& job, const EditedText& text) {
+  const std::string note =
+      "Your text of an earlier edit, which is not taken over yet. To drop it, empty this file.";
+  const auto read = LoadStoredFile(app, job, text.text(), {});
+  return read.ok() ? note : note + "\n" + NoteOn(read.error());
+}
+
+base::Error Kept(base::Error error, const EditedText& text, const core::Job& job) {
+  if (text.IsStored()) return error;
+  if (!error.hint.empty()) error.hint += "; ";
+  error.hint += fmt::format("your text is kept in {}: jobman edit {} goes on with it",
+                            text.file().string(), core::FormatJobId(job.id));
+  return error;
+}
+
+base::Status TakeOver(App& app, const client::Context& context, const core::Job& job,
+                      const std::string& text) {
+  JM_ASSIGN_OR_RETURN(auto loaded, LoadStoredFile(app, job, text, {}));
+  client::RevisionOrder order{.job = job.id, .loaded = std::move(loaded)};
+  JM_ASSIGN_OR_RETURN(const client::Revised revised,
+                      context.Await(client::ReviseJob(context, std::move(order))));
+  for (const std::string& note : revised.notes) app.Say("note: " + note);
+  app.Say("job " + core::FormatJobId(job.id) + " uses it from its next attempt on: jobman " +
+          (core::IsFinal(job.state) ? "resume " : "reboot ") + core::FormatJobId(job.id));
+  return base::Ok();
+}
+
+/// The user has left the text as it was.
+Result<int> EndUnchanged(App& app, const EditedText& text, const core::Job& job,
+                         const std::optional<base::Error>& problem) {
+  if (problem && !text.IsStored()) return Kept(*problem, text, job);
+  app.Say("nothing was changed");
+  if (text.IsStored()) return kSuccess;
+  const std::string file = text.file().string();
+  app.Say(
+      fmt::format("your text of an earlier edit is still in {}; to take it over as it is: "
+                  "jobman resume {} -f {}",
+                  file, core::FormatJobId(job.id), base::ShellQuote(file)));
+  return kSuccess;
+}
+
+bool IsOnTerminal(App& app) {
+  return app.mode() == OutputMode::kText && app.terminal().facts().err_screen;
+}
+
+/// Until the text is taken over, or the user leaves it as it is.
+Result<int> EditUntilTaken(App& app, const client::Context& context, const core::Job& job,
+                           EditedText& text) {
+  std::string note = text.IsStored() ? "" : NoteOnEarlier(app, job, text);
+  std::optional<base::Error> problem;
+  for (int round = 1; round == 1 || (IsOnTerminal(app) && round <= kMostRounds); ++round) {
+    const auto changed = text.Edit(note);
+    if (!changed.ok()) return Kept(changed.error(), text, job);
+    if (text.IsStored() || !*changed) return EndUnchanged(app, text, job, problem);
+    const auto taken = TakeOver(app, context, job, text.text());
+    if (taken.ok()) {
+      text.Stored();
+      return kSuccess;
+    }
+    problem = taken.error();
+    note = NoteOn(*problem);
+  }
+  return Kept(*problem, text, job);
+}
+
 Result<int> RunEdit(App& app, const std::string& word) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, word)));
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
-  JM_ASSIGN_OR_RETURN(const std::string before, TextOf(app, context, job));
+  JM_ASSIGN_OR_RETURN(std::string stored, TextOf(app, context, job));
   const base::Path file = context.paths.home / ("edit-" + core::FormatJobId(id) + ".yaml");
-  JM_TRY(base::WriteFileAtomic(file, before));
-  JM_TRY(Edit(file));
-  JM_ASSIGN_OR_RETURN(const std::string after, base::ReadFile(file));
-  std::error_code ignored;
-  if (after == before) {
-    std::filesystem::remove(file, ignored);
-    app.Say("nothing was changed");
-    return kSuccess;
-  }
-  const auto stored = [&]() -> Result<client::Revised> {
-    JM_ASSIGN_OR_RETURN(auto loaded, LoadStoredFile(app, job, after, {}));
-    return context.Await(client::ReviseJob(context, {.job = id, .loaded = std::move(loaded)}));
-  }();
-  if (!stored.ok()) {
-    base::Error error = stored.error();
-    error.hint = "your text is kept; correct it, then: jobman resume " + core::FormatJobId(id) +
-                 " -f " + base::ShellQuote(file.string());
-    return error;
-  }
-  std::filesystem::remove(file, ignored);
-  for (const std::string& note : stored->notes) app.Say("note: " + note);
-  app.Say("job " + core::FormatJobId(id) + " uses it from its next attempt on: jobman " +
-          (core::IsFinal(job.state) ? "resume " : "reboot ") + core::FormatJobId(id));
-  return kSuccess;
+  JM_ASSIGN_OR_RETURN(EditedText text, EditedText::Begin(file, std::move(stored)));
+  if (!text.IsStored()) app.Say("going on with your text of an earlier edit, " + file.string());
+  return EditUntilTaken(app, context, job, text);
 }
 
 }  // namespace

@@ -221,8 +221,7 @@ void AddExec(CLI::App& root, Invocation& chosen) {
       ->add_option("--patience", options->patience,
                    "Keep trying hosts that cannot be reached for this time: 60s, 5m")
       ->type_name("TIME")
-      ->transform(Seconds())
-      ->check(CLI::Range(0, 86400))
+      ->transform(Seconds(0, 86400))
       ->capture_default_str();
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunExec(app, *options); }; });

@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/views/forwarded.hpp"
+#include "cli/whole_number.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/forward.hpp"
 #include "jobman/ssh/host_shell.hpp"
@@ -59,7 +60,7 @@ void AddForward(CLI::App& root, Invocation& chosen) {
       ->required()
       ->expected(1, kMostPorts);
   command->add_option("-w,--host", options->host, "Which host")
-      ->check(CLI::Range(0, 100000))
+      ->transform(WholeNumber(0, 100000))
       ->capture_default_str();
   command->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunForward(app, *options); };

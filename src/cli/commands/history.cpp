@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/job_choice.hpp"
 #include "cli/views/history.hpp"
+#include "cli/whole_number.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -54,7 +55,9 @@ void AddHistory(CLI::App& root, Invocation& chosen) {
   CLI::App* command =
       root.add_subcommand("history", "The journal of a job: what happened, when, why");
   AddJobChoice(*command, {options, &options->choice});
-  command->add_option("-a,--attempt", options->attempt, "Only this attempt")->type_name("N");
+  command->add_option("-a,--attempt", options->attempt, "Only this attempt")
+      ->type_name("N")
+      ->transform(WholeNumber(0));
   command->add_option("-k,--kind", options->kinds, "Only lines of these kinds")
       ->type_name("KIND,...")
       ->expected(1)

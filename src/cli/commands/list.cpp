@@ -8,9 +8,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/job_choice.hpp"
+#include "cli/job_order.hpp"
 #include "cli/list_footer.hpp"
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/job_words.hpp"
 #include "jobman/client/last_words.hpp"
 
 namespace jobman::cli {
@@ -51,31 +53,21 @@ bool IsNamed(const ports::JobSummary& job, const std::vector<std::string>& words
   });
 }
 
-/// Jobs that are equal in it stay in the order of their numbers.
-void Sort(std::vector<ports::JobSummary>& jobs, const std::string& key) {
-  using Job = ports::JobSummary;
-  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.id < b.id; });
-  const auto by = [&](auto member) {
-    std::stable_sort(jobs.begin(), jobs.end(),
-                     [member](const Job& a, const Job& b) { return a.*member < b.*member; });
-  };
-  if (key == "name") by(&Job::name);
-  if (key == "status") by(&Job::state);
-  if (key == "since") by(&Job::since);
-  if (key == "zone") by(&Job::zone);
-  if (key == "user") by(&Job::user);
-}
-
-/// Of the jobs that run something now. A list is for looking at: it stops at so many.
+/// Of the jobs that run something now, or have run something. A list is for looking at: it stops at
+/// so many.
 std::map<core::JobId, std::string> LastOutputs(const client::Context& context,
                                                const std::vector<ports::JobSummary>& jobs) {
   constexpr std::size_t kMostJobs = 200;
   std::map<core::JobId, std::string> outputs;
-  for (const ports::JobSummary& row : jobs) {
-    if (row.familiar != "RUNNING" || outputs.size() >= kMostJobs) continue;
-    const auto job = context.Await(context.stores.jobs->Get(row.id));
-    const auto output = job.ok() ? client::FindLastOutput(context.paths, *job) : std::nullopt;
-    if (output) outputs[row.id] = client::LastOutputText(*output, context.Now());
+  std::size_t looks = 0;
+  for (const ports::JobSummary* const row : CurrentFirst(jobs)) {
+    if (row->familiar == "QUEUEING") continue;
+    if (++looks > kMostJobs) break;
+    const auto job = context.Await(context.stores.jobs->Get(row->id));
+    if (!job.ok()) continue;
+    const auto output = core::IsFinal(job->state) ? client::FindFinalOutput(context.paths, *job)
+                                                  : client::FindLastOutput(context.paths, *job);
+    if (output) outputs[row->id] = client::LastOutputText(*output, context.Now());
   }
   return outputs;
 }
@@ -86,7 +78,7 @@ Result<views::JobList> Look(App& app, const client::Context& context, const List
                       context.Await(context.stores.jobs->List(filter)));
   const auto& words = options.choice.words;
   if (!words.empty()) std::erase_if(jobs, [&](const auto& job) { return !IsNamed(job, words); });
-  Sort(jobs, options.sort);
+  SortJobs(jobs, options.sort);
   views::JobList view{.now = context.Now(),
                       .wide = options.output == "wide",
                       .header = !options.no_header,
@@ -132,15 +124,20 @@ Result<int> Watch(App& app, const client::Context& context, const ListOptions& o
   return app.EndOfWait();
 }
 
+Result<int> PrintWords(App& app, const client::Context& context,
+                       const std::vector<ports::JobSummary>& jobs) {
+  const ports::JobFilter every{.with_deleted = true};
+  JM_ASSIGN_OR_RETURN(const auto all, context.Await(context.stores.jobs->List(every)));
+  for (const std::string& word : client::WordsOf(jobs, all)) app.terminal().Out(word + "\n");
+  return kSuccess;
+}
+
 Result<int> RunList(App& app, const ListOptions& options) {
   JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, FilterOf(options));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   if (options.watch) return Watch(app, context, options, filter);
   JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, context, options, filter));
-  if (options.output == "name") {
-    for (const ports::JobSummary& job : view.jobs) app.terminal().Out(job.name + "\n");
-    return kSuccess;
-  }
+  if (options.output == "name") return PrintWords(app, context, view.jobs);
   app.Show(view);
   if (app.mode() != OutputMode::kText) return kSuccess;
   const int width = app.terminal().facts().width;
@@ -167,13 +164,14 @@ void AddList(CLI::App& root, Invocation& chosen) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("-u,--user", options->user, "Only jobs of this user")->type_name("USER");
-  command->add_option("-o,--output", options->output, "wide: every column, whole; name: names only")
+  command
+      ->add_option("-o,--output", options->output,
+                   "wide: every column, whole; name: a word for each job")
       ->check(CLI::IsMember({"wide", "name"}));
   command->add_option("--sort", options->sort, "By id, name, status, since, zone or user")
       ->type_name("COLUMN")
       ->check(CLI::IsMember({"id", "name", "status", "since", "zone", "user"}));
-  command->add_flag("-v,--details", options->details,
-                    "What the hosts of running jobs wrote last, too, and when");
+  command->add_flag("-v,--details", options->details, "What the hosts wrote last, too, and when");
   command->add_flag("--no-header", options->no_header, "Rows only");
   command->add_flag("-A,--all", options->all, "Deleted jobs, too");
   command->add_flag("--watch", options->watch, "Show again whenever something changes");

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "cli/log_streams.hpp"
 #include "cli/narrator.hpp"
 #include "cli/stored_logs.hpp"
+#include "cli/whole_number.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -66,6 +69,11 @@ Result<LogsWanted> Understand(App& app, const LogsOptions& options) {
   auto filter = LineFilter::For(options.grep);
   if (!filter.ok()) return std::move(filter).error().With("--grep");
   wanted.filter = *std::move(filter);
+  if (!options.grep.empty()) {
+    wanted.part.fits = [filter = wanted.filter](std::string_view line) {
+      return filter.Keeps(line);
+    };
+  }
   JM_ASSIGN_OR_RETURN(wanted.part.since, ReadSince(options.since, app.Now()));
   auto hosts = core::ParseHostSet(options.hosts);
   if (!hosts.ok()) return std::move(hosts).error().With("--host");
@@ -80,14 +88,19 @@ Result<int> PrintOnce(App& app, const client::Context& context, const std::vecto
   const auto labels = LabelsOf(jobs, app.terminal().facts().utf8);
   UntimedNote note(app, wanted);
   int worst = kSuccess;
+  std::set<Shown> shown;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    base::Status printed = PrintStoredLogs(app, context, jobs[i], wanted, labels[i], note);
-    if (app.terminal().out_error() != 0) break;  // nobody reads it
-    if (printed.ok()) continue;
+    Result<Shown> printed = PrintStoredLogs(app, context, jobs[i], wanted, labels[i], note);
+    if (app.terminal().out_error() != 0) return worst;  // nobody reads it
+    if (printed.ok()) {
+      shown.insert(*printed);
+      continue;
+    }
     if (jobs.size() == 1) return std::move(printed).error();
     base::Error named = std::move(printed).error().With(NumberAndName(jobs[i]));
     worst = std::max(worst, app.Fail(named));
   }
+  if (shown.contains(Shown::kNoMatch) && !shown.contains(Shown::kSome)) app.Say("no line matches");
   return worst;
 }
 
@@ -163,20 +176,23 @@ void AddLogs(CLI::App& root, Invocation& chosen) {
       ->add_option("--tail", options->tail,
                    "Only the last lines of each host; --follow begins with 20")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->transform(WholeNumber(0));
   command
       ->add_option("--since", options->since, "Only what came since then: 10m, or an RFC 3339 time")
       ->type_name("TIME");
   command->add_flag("-t,--timestamps", options->times,
                     "Begin each line with the time when it came, in UTC");
-  command->add_option("--grep", options->grep, "Only lines that match, as for grep -E")
+  command
+      ->add_option("--grep", options->grep,
+                   "Only lines that match, as for grep -E; --tail counts these")
       ->type_name("PATTERN");
   command->add_option("--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS");
   command->add_option("--stage", options->query.stage, "\"run\", or a setup step by its name")
       ->type_name("STAGE");
   command->add_option("-a,--attempt", options->query.attempt, "An attempt other than the latest")
-      ->type_name("N");
+      ->type_name("N")
+      ->transform(WholeNumber(1));
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunLogs(app, *options); }; });

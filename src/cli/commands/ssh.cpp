@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/whole_number.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/client/find_jobs.hpp"
@@ -66,7 +67,7 @@ void AddSsh(CLI::App& root, Invocation& chosen) {
   command->add_option("JOB", options->job, "Number or name")->required();
   command->add_option("CMD", options->words, "A command in place of a shell");
   command->add_option("-w,--host", options->host, "Which host")
-      ->check(CLI::Range(0, 100000))
+      ->transform(WholeNumber(0, 100000))
       ->capture_default_str();
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunSsh(app, *options); }; });

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 
+#include "cli/job_order.hpp"
+#include "cli/views/job_window.hpp"
 #include "cli/views/words.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
@@ -101,7 +104,8 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
     parts.push_back(
         {{.header = "LAST OUTPUT", .flexible = 1, .enough = 24}, [&view](const JobSummary& job) {
            const auto output = view.outputs->find(job.id);
-           return ui::Cell(output == view.outputs->end() ? "-" : output->second);
+           return ui::Cell(output == view.outputs->end() ? "-" : output->second,
+                           IsOver(job) ? ui::Tone::kDim : ui::Tone::kPlain);
          }});
   }
   return parts;
@@ -127,6 +131,10 @@ std::string TakeShared(std::vector<Part>& parts, const std::vector<JobSummary>& 
   return fmt::format("all {} jobs: {}\n", jobs.size(), base::Join(said, ", "));
 }
 
+std::string CutToWidth(const std::string& line, const ui::Style& style) {
+  return style.width > 0 ? ui::Truncate(line, style.width, style.utf8) : line;
+}
+
 }  // namespace
 
 std::string RenderText(const JobList& view, const ui::Style& style) {
@@ -144,17 +152,15 @@ std::string RenderText(const JobList& view, const ui::Style& style) {
   for (const Part& part : parts) columns.push_back(part.column);
   ui::Table table(std::move(columns));
   const int taken = (text.empty() ? 0 : 1) + (view.header ? 1 : 0) + 1;
-  const auto all = static_cast<int>(view.jobs.size());
-  const bool cut = view.height > 0 && all + taken > view.height;
-  const int shown = cut ? std::max(1, view.height - taken - 1) : all;
-  for (int row = 0; row < shown; ++row) {
+  const int height = view.height > 0 ? view.height : std::numeric_limits<int>::max();
+  const JobWindow window = WindowOf(view.jobs, height - taken);
+  for (const JobSummary* const job : window.rows) {
     std::vector<ui::Cell> cells;
-    for (const Part& part : parts)
-      cells.push_back(part.cell(view.jobs[static_cast<std::size_t>(row)]));
+    for (const Part& part : parts) cells.push_back(part.cell(*job));
     table.AddRow(std::move(cells));
   }
   text += table.Render(fit, view.header);
-  if (cut) text += fmt::format("and {} more\n", all - shown);
+  if (!window.rest.empty()) text += CutToWidth(window.rest, style) + "\n";
   return text;
 }
 

@@ -247,6 +247,24 @@ TEST_F(Commands, TheNearestOptionOrCommandIsNamed) {
   EXPECT_THAT(hint({"list", "--xyzzy"}), HasSubstr("jobman COMMAND --help"));
 }
 
+TEST_F(Commands, WhichNumbersAnOptionTakesIsSaidInWords) {
+  const auto expect = [&](std::vector<std::string> words, const std::string& error) {
+    const auto ended = world_.Run(std::move(words));
+    EXPECT_EQ(ended.exit_code, 2);
+    EXPECT_THAT(ended.err, testing::StartsWith("jobman: " + error + "\n"));
+  };
+  for (const char* number : {"x", "-3", "1.5", "99999999999999999999"}) {
+    expect({"logs", "1", "--tail", number}, "--tail: a whole number, 0 or more");
+  }
+  expect({"logs", "1", "-a", "0"}, "--attempt: a whole number, 1 or more");
+  expect({"history", "1", "-a", "x"}, "--attempt: a whole number, 0 or more");
+  expect({"ssh", "1", "-w", "x"}, "--host: a whole number from 0 to 100000");
+  expect({"forward", "1", "22", "-w", "100001"}, "--host: a whole number from 0 to 100000");
+  expect({"controller", "run", "--poll", "2h"}, "--poll: a time from 1s to 1h");
+  expect({"tick", "--bound", "0"}, "--bound: a time from 1s to 1h");
+  expect({"tick", "--bound", "soon"}, "--bound: \"soon\" is not a duration");
+}
+
 TEST_F(Commands, ResumeOfARunningJobSaysThatThereIsNothingToDo) {
   world_.fill = [this](test::MemoryStore& store) {
     HoldLease(store);

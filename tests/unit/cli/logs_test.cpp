@@ -32,11 +32,13 @@ class LogsOfJobs : public testing::Test {
     };
   }
   base::TimePoint now() const { return world_.clock.Now(); }
-  static void MoveTo(MemoryStore& store, std::int64_t id, core::JobState state) {
+  static void MoveTo(MemoryStore& store, std::int64_t id, core::JobState state,
+                     std::optional<core::Stage> stage = {}) {
     ports::Turn turn{.job = *store.Get({id})};
     turn.job.wish_new = false;
     turn.job.attempt = 1;
     turn.job.state = std::move(state);
+    turn.job.stage = std::move(stage);
     ASSERT_TRUE(store.Commit(turn, 0).ok());
   }
   /// Host `host` of the job's command wrote this so long ago.
@@ -73,11 +75,50 @@ TEST_F(LogsOfJobs, AreShownUnderAHeadingEach) {
   EXPECT_EQ(world_.Run({"logs", "t*"}).out, "2\n") << "one job, as it is";
 }
 
-TEST_F(LogsOfJobs, WithoutOutputHaveTheirHeadingToo) {
+TEST_F(LogsOfJobs, WithoutOutputHaveNoHeadingAndThatIsSaid) {
   Wrote(1, 0, "1\n", 1h);
   world_.WriteLog(2, 1, "run", 0, "");
-  EXPECT_EQ(world_.Run({"logs", "1", "2"}).out,
-            "== job 000001 (one), attempt 1, run\n1\n== job 000002 (two), attempt 1, run\n");
+  const auto ended = world_.Run({"logs", "1", "2"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "== job 000001 (one), attempt 1, run\n1\n");
+  EXPECT_EQ(ended.err, "job 000002 has no output in attempt 1, run\n");
+  EXPECT_EQ(world_.Run({"logs", "2", "-q"}).err, "");
+  EXPECT_EQ(world_.Run({"logs", "2", "--grep", "x"}).err, ended.err) << "not that nothing matches";
+  EXPECT_EQ(world_.Run({"logs", "1", "--tail", "0"}).err, "");
+}
+
+TEST_F(LogsOfJobs, OfACommandThatHasWrittenNothingYetSaySinceWhen) {
+  const auto fill = world_.fill;
+  world_.fill = [this, fill](MemoryStore& store) {
+    fill(store);
+    MoveTo(store, 1, core::Running{}, core::Stage{.name = "run", .started_at = now() - 200s});
+    MoveTo(store, 2, core::Setup{},
+           core::Stage{.id = core::SetupStage{}, .name = "setup-0-pip", .started_at = now() - 5s});
+  };
+  EXPECT_EQ(world_.Run({"logs", "2"}).err,
+            "job 000002 has no output yet: setup-0-pip was started 5s ago; -f waits for it\n");
+  for (const int host : {0, 3}) world_.WriteLog(1, 1, "run", host, "");
+  EXPECT_EQ(world_.Run({"logs", "1"}).err,
+            "job 000001 has no output yet: its command was started 3m20s ago; -f waits for it\n");
+  Wrote(1, 0, "1\n", 1h);
+  EXPECT_EQ(world_.Run({"logs", "1"}).err, "");
+  EXPECT_EQ(world_.Run({"logs", "1", "--host", "3"}).err,
+            "job 000001 has no output of host 3 yet: its command was started 3m20s ago; "
+            "-f waits for it\n");
+  EXPECT_EQ(world_.Run({"logs", "1", "--since", "1m"}).err,
+            "job 000001 has no output since 2025-12-31 23:59:00Z; -f waits for it\n");
+}
+
+TEST_F(LogsOfJobs, WithoutALineThatMatchesHaveNoHeading) {
+  Wrote(1, 0, "loss 1\n", 1h);
+  Wrote(2, 0, "2\n", 1h);
+  const auto one = world_.Run({"logs", "*", "--grep", "loss"});
+  EXPECT_EQ(one.out, "== job 000001 (one), attempt 1, run\nloss 1\n");
+  EXPECT_EQ(one.err, "");
+  const auto none = world_.Run({"logs", "*", "--grep", "nonsense"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.err, "no line matches\n");
 }
 
 TEST_F(LogsOfJobs, AreFollowedTogetherToTheWorstExitCode) {
@@ -131,6 +172,18 @@ TEST_F(LogsOfJobs, SinceATimeAreWhatCameSince) {
   EndOneAfterAnother();
   EXPECT_EQ(world_.Run({"logs", "1", "-f", "--since", "10m"}).out,
             "half of a line\nnew\nmore of one\nthe end of one");
+}
+
+TEST_F(LogsOfJobs, OfLinesThatMatchTheLastAreShown) {
+  Wrote(1, 0, "loss 3\nloss 2\n", 1h);
+  Wrote(1, 0, "loss 1\nsaving\ndone\n", 1min);
+  EXPECT_EQ(world_.Run({"logs", "1", "--grep", "loss", "--tail", "1"}).out, "loss 1\n");
+  EXPECT_EQ(world_.Run({"logs", "1", "--grep", "loss", "--tail", "2"}).out, "loss 2\nloss 1\n");
+  EXPECT_EQ(world_.Run({"logs", "1", "--grep", "loss", "--tail", "2", "--since", "2m", "-t"}).out,
+            "2025-12-31 23:59:00Z loss 1\n");
+  EndOneAfterAnother();
+  EXPECT_EQ(world_.Run({"logs", "1", "-f", "--grep", "loss|more", "--tail", "1"}).out,
+            "loss 1\nmore of one\n");
 }
 
 TEST_F(LogsOfJobs, OfAnOlderJobmanAreShownWholeAndThatIsSaidOnce) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/client/job_words.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/run_now.hpp"
 
@@ -51,6 +52,18 @@ TEST_F(JobRef, ANameMeansItsNewestJob) {
 
 TEST_F(JobRef, ANumberTakesPrecedenceOverAName) {
   EXPECT_EQ(Find("3"), JobId{3});
+}
+
+TEST_F(JobRef, EachJobHasAWordThatMeansIt) {
+  for (const char* name : {"größe_1.5", "two words", "-f", "a*", "x:y", "a/b", "$x", "a\xc2\x85z"})
+    EXPECT_TRUE(store_.Create({.name = name}, "", {}).ok());
+  BeDeleted({3});
+  const auto all = *store_.List({.with_deleted = true});
+  const auto words = WordsOf(all, all);
+  EXPECT_THAT(words, ElementsAre("000001", "eval", "train", "000004", "größe_1.5", "000006",
+                                 "000007", "000008", "000009", "000010", "000011", "000012"));
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(Find(words[i]), all[i].id);
+  EXPECT_THAT(WordsOf({all[0]}, all), ElementsAre("000001")) << "whatever is listed";
 }
 
 TEST_F(JobRef, AnUnknownJobSuggestsSimilarNames) {

@@ -97,5 +97,17 @@ TEST_F(LastWordsTest, TheLastOutputIsThatOfTheHostThatWroteLast) {
             "12s ago, host 1: ?[1mstep 2");
 }
 
+TEST_F(LastWordsTest, TheFinalOutputIsThatOfTheLastStageOfTheLastAttemptWithLogs) {
+  logs_.WriteLog(7, 1, "run", 0, "first try\n");
+  EXPECT_EQ(FindFinalOutput(logs_.paths(), job_)->line, "first try") << "the next wrote nothing";
+  logs_.WriteLog(7, 2, "setup-0-venv", 0, "installed\n");
+  EXPECT_EQ(FindFinalOutput(logs_.paths(), job_)->line, "installed");
+  logs_.WriteLog(7, 2, "run", 3, "step 9\ndone\n");
+  EXPECT_EQ(FindFinalOutput(logs_.paths(), job_)->line, "done");
+  EXPECT_EQ(FindFinalOutput(logs_.paths(), job_)->host, 3);
+  job_.state = core::Running{};
+  EXPECT_FALSE(FindFinalOutput(logs_.paths(), job_)) << "it is not over";
+}
+
 }  // namespace
 }  // namespace jobman::client

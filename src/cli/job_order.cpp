@@ -1,0 +1,36 @@
+#include "cli/job_order.hpp"
+
+#include <algorithm>
+
+namespace jobman::cli {
+
+using Job = ports::JobSummary;
+
+void SortJobs(std::vector<Job>& jobs, const std::string& key) {
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.id < b.id; });
+  const auto by = [&](auto member) {
+    std::stable_sort(jobs.begin(), jobs.end(),
+                     [member](const Job& a, const Job& b) { return a.*member < b.*member; });
+  };
+  if (key == "name") by(&Job::name);
+  if (key == "status") by(&Job::state);
+  if (key == "since") by(&Job::since);
+  if (key == "zone") by(&Job::zone);
+  if (key == "user") by(&Job::user);
+}
+
+bool IsOver(const Job& job) {
+  return job.familiar == "IDLE" || job.familiar == "DEAD";
+}
+
+std::vector<const Job*> CurrentFirst(const std::vector<Job>& jobs) {
+  std::vector<const Job*> order;
+  for (const Job& job : jobs) order.push_back(&job);
+  const auto over = std::stable_partition(order.begin(), order.end(),
+                                          [](const Job* job) { return !IsOver(*job); });
+  std::stable_sort(over, order.end(),
+                   [](const Job* a, const Job* b) { return a->since > b->since; });
+  return order;
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,96 @@
+// jobman list: which jobs a small window shows, what each wrote last, words for scripts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/controller/controller.hpp"
+#include "tests/support/cli_world.hpp"
+
+namespace jobman::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class ListOfJobs : public testing::Test {
+ protected:
+  ListOfJobs() {
+    world_.fill = [this](MemoryStore& store) {
+      ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), now(), 1h).ok());
+      for (const core::Job& job : jobs_) Store(store, job);
+    };
+  }
+  base::TimePoint now() const { return world_.clock.Now(); }
+  void Add(const std::string& name, core::JobState state, base::Duration ago = 0s) {
+    core::Job job{.name = name, .state = std::move(state), .since = now() - ago, .attempt = 1};
+    jobs_.push_back(std::move(job));
+  }
+  static std::filesystem::file_time_type FileTime(base::TimePoint time) {
+    return std::chrono::file_clock::from_sys(time);
+  }
+  std::vector<std::string> Lines(const std::vector<std::string>& args) {
+    return base::Split(world_.Run(args).out, '\n');
+  }
+
+  CliWorld world_;
+  std::vector<core::Job> jobs_ = {};
+
+ private:
+  static void Store(MemoryStore& store, const core::Job& job) {
+    const auto id = store.Create(job, "", {});
+    ASSERT_TRUE(id.ok());
+    ports::Turn turn{.job = *store.Get(*id)};
+    turn.job.wish_new = false;
+    turn.job.since = job.since;
+    ASSERT_TRUE(store.Commit(turn, 0).ok());
+  }
+};
+
+TEST_F(ListOfJobs, ASmallWindowShowsThoseThatAreNotOverThenThoseThatEndedLast) {
+  Add("old", core::Done{}, 3h);
+  Add("recent", core::Done{}, 1h);
+  Add("older", core::Done{}, 5h);
+  Add("works", core::Running{}, 4h);
+  Add("waits", core::Queued{}, 4h);
+  world_.around = {.out_tty = true, .ioctl_width = 80, .ioctl_height = 6, .locale = "C.UTF-8"};
+  const auto lines = Lines({"list", "--watch"});
+  ASSERT_GE(lines.size(), 5U);
+  EXPECT_THAT(lines[1], HasSubstr("000004  works"));
+  EXPECT_THAT(lines[2], HasSubstr("000005  waits"));
+  EXPECT_THAT(lines[3], HasSubstr("000002  recent"));
+  EXPECT_EQ(lines[4], "and 2 more: 2 over; without --watch all are shown");
+  world_.around.ioctl_height = 1;
+  EXPECT_EQ(Lines({"list", "--watch"})[2],
+            "and 4 more: 1 waiting, 3 over; without --watch all are shown");
+  world_.around.ioctl_height = 7;
+  EXPECT_THAT(Lines({"list", "--watch"})[1], HasSubstr("000001  old")) << "all fit";
+}
+
+TEST_F(ListOfJobs, WordsForScriptsMeanEachJobOnce) {
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    for (const char* name : {"lr-0", "lr-1"}) Add(name, core::Done{});
+  }
+  EXPECT_EQ(world_.Run({"list", "-o", "name"}).out, "000001\n000002\nlr-0\nlr-1\n");
+  EXPECT_EQ(world_.Run({"list", "-o", "name", "1", "4"}).out, "000001\nlr-1\n");
+}
+
+TEST_F(ListOfJobs, DetailsAreWhatWasWrittenLastByFinishedJobsToo) {
+  Add("ended", core::Done{}, 2h);
+  Add("silent", core::Done{}, 1h);
+  world_.WriteLog(1, 1, "run", 0, "step 9\ndone\n");
+  std::filesystem::last_write_time(world_.paths().LogPath(1, 1, "run", 0), FileTime(now() - 2h));
+  world_.around = {.out_tty = true, .ioctl_width = 120, .term = "xterm", .locale = "C.UTF-8"};
+  const auto lines = Lines({"list", "-v"});
+  EXPECT_THAT(lines[1], HasSubstr("\x1b[2m2h ago, host 0: done")) << "it is history";
+  EXPECT_THAT(lines[2], HasSubstr("\x1b[2m-"));
+}
+
+TEST_F(ListOfJobs, AWindowOfOneLineCanShowNoJobs) {
+  world_.around = {.out_tty = true, .ioctl_width = 80, .ioctl_height = 1, .locale = "C.UTF-8"};
+  EXPECT_EQ(world_.Run({"list", "--watch"}).exit_code, 130);
+}
+
+}  // namespace
+}  // namespace jobman::test
