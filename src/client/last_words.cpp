@@ -57,23 +57,18 @@ std::string EndOf(const base::Path& file) {
   return first == std::string::npos ? text : text.substr(first + 1);
 }
 
-/// Not within a character.
-std::string Cut(const std::string& line) {
-  std::size_t size = std::min(line.size(), kLongestLine);
-  while (size > 0 && size < line.size() &&
-         (static_cast<unsigned char>(line[size]) & 0xC0) == 0x80) {
-    --size;
-  }
-  return line.substr(0, size);
+/// What the terminal would show of it in the end: a progress bar overwrites itself. The
+/// indentation stays, since a line may point at a column of the one above.
+std::string AsShown(std::string_view line) {
+  line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+  return base::Shorten(base::CleanLine(line.substr(line.find_last_of('\r') + 1)), kLongestLine);
 }
 
 std::vector<std::string> LastLines(const std::string& text) {
   std::vector<std::string> lines;
   for (const std::string& line : base::Split(text, '\n')) {
-    // What a progress bar has overwritten is not shown.
-    const std::string_view shown = base::Trim(line);
-    const std::string clean = base::CleanLine(shown.substr(shown.find_last_of('\r') + 1));
-    if (!clean.empty()) lines.push_back(Cut(clean));
+    std::string shown = AsShown(line);
+    if (!shown.empty()) lines.push_back(std::move(shown));
   }
   if (lines.size() > kMostLines) lines.erase(lines.begin(), lines.end() - kMostLines);
   return lines;
@@ -103,7 +98,7 @@ std::optional<LastOutput> FindLastOutput(const base::StatePaths& paths, const co
   }
   if (!last) return std::nullopt;
   const auto lines = LastLines(EndOf(path));
-  if (!lines.empty()) last->line = lines.back();
+  if (!lines.empty()) last->line = base::Trim(lines.back());
   return last;
 }
 

@@ -64,8 +64,15 @@ TEST_F(LastWordsTest, AreCutBetweenCharacters) {
   for (int i = 0; i < 100; ++i) bar += "\u2501";
   logs_.WriteLog(7, 2, "setup-0-venv", 1, bar + "\n");
   const std::string line = Find()->lines.at(0);
-  EXPECT_EQ(line.size() % 3, 0U);
-  EXPECT_LE(line.size(), 200U);
+  EXPECT_EQ(line, bar.substr(0, 198) + "...");
+}
+
+TEST_F(LastWordsTest, KeepTheirIndentation) {
+  logs_.WriteLog(
+      7, 2, "setup-0-venv", 1,
+      "  File \"train.py\"\r\n    loss = 1 / zero\r\n           ~~^~~~~~  \n \t \nwhy\n");
+  EXPECT_THAT(Find()->lines, ElementsAre("  File \"train.py\"", "    loss = 1 / zero",
+                                         "           ~~^~~~~~", "why"));
 }
 
 TEST_F(LastWordsTest, ThereAreNoneWhereNoExitCodeIsTheCause) {
@@ -86,7 +93,7 @@ TEST_F(LastWordsTest, TheLastOutputIsThatOfTheHostThatWroteLast) {
   job_.stage = core::Stage{.name = "run"};
   EXPECT_FALSE(FindLastOutput(logs_.paths(), job_)) << "nothing was written";
   logs_.WriteLog(7, 2, "run", 0, "step 1\n");
-  logs_.WriteLog(7, 2, "run", 1, "step 1\n\x1b[1mstep 2\n");
+  logs_.WriteLog(7, 2, "run", 1, "step 1\n  \x1b[1mstep 2\n");
   const auto past = std::filesystem::file_time_type::clock::now() - std::chrono::hours{1};
   std::filesystem::last_write_time(logs_.paths().LogPath(7, 2, "run", 0), past);
   const auto output = FindLastOutput(logs_.paths(), job_);
