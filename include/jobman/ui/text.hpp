@@ -48,5 +48,7 @@ std::string Wrap(std::string_view text, int indent, int width);
 
 /// At most `width` columns of a cleaned text, ending in "…" (or "...") if shortened.
 std::string Truncate(std::string_view text, int width, bool utf8);
+/// The same of its end, beginning with the mark.
+std::string TruncateFront(std::string_view text, int width, bool utf8);
 
 }  // namespace jobman::ui

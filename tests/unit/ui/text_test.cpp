@@ -47,6 +47,15 @@ TEST(Text, TruncateKeepsWhatFitsAndSaysThatItCut) {
   EXPECT_EQ(Truncate("abcdef", 0, true), "");
 }
 
+TEST(Text, TruncateFrontKeepsTheEnd) {
+  EXPECT_EQ(TruncateFront("abcdef", 6, true), "abcdef");
+  EXPECT_EQ(TruncateFront("abcdefg", 6, true), "…cdefg");
+  EXPECT_EQ(TruncateFront("abcdefg", 6, false), "...efg");
+  EXPECT_EQ(TruncateFront("日本語", 4, true), "…語");
+  EXPECT_EQ(TruncateFront("abcdef", 2, false), "..");
+  EXPECT_EQ(TruncateFront("abcdef", 0, true), "");
+}
+
 TEST(Text, WrapBreaksBetweenWords) {
   EXPECT_EQ(Wrap("asking for slice a1 in zone b", 4, 20), "asking for slice\n    a1 in zone b");
   EXPECT_EQ(Wrap("asking for slice a1 in zone b", 4, 0), "asking for slice a1 in zone b");
