@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/views/words.hpp"
+#include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/explain.hpp"
 #include "jobman/ui/text.hpp"
@@ -71,7 +72,8 @@ void Narrator::Tell(const core::Job& job) {
                                        several_ ? core::FormatJobId(job.id) + "  " : "");
   const std::string word = fmt::format("{:<12}", status);
   const int indent = ui::DisplayWidth(head + word) + 2;
-  const std::string text = ui::Wrap(ui::Clean(NewsOf(job, news_at_), true), indent, style.width);
+  const std::string text =
+      WrapText(ui::Clean(NewsOf(job, news_at_), true), indent, indent, style.width);
   if (app_.mode() != OutputMode::kQuiet) {
     app_.terminal().Err(head + ui::Paint(views::ToneOfState(status), word, style) + "  " + text);
   }

@@ -142,14 +142,19 @@ int DisplayWidth(std::string_view text) {
 }
 
 std::string Wrap(std::string_view text, int indent, int width) {
+  return WrapFrom(text, indent, indent, width);
+}
+
+std::string WrapFrom(std::string_view text, int start, int indent, int width) {
   std::string wrapped;
-  int column = indent;
+  int begin = start;  // of the line
+  int column = start;
   for (const std::string& word : base::Split(text, ' ')) {
     const int needed = DisplayWidth(word);
-    const bool begins = column == indent;
+    const bool begins = column == begin;
     if (!begins && width > 0 && column + 1 + needed > width) {
       wrapped += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
-      column = indent;
+      column = begin = indent;
     } else if (!begins) {
       wrapped += ' ';
       ++column;

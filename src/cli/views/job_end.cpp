@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/views/host_matrix.hpp"
+#include "cli/views/words.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
@@ -70,8 +71,9 @@ std::string RenderText(const JobEnd& view, const ui::Style& style) {
   std::string text = "\n" + RenderExitTable(view, style);
   const auto state = core::StateName(view.job.state);
   const auto tone = DoneOf(view).outcome == Outcome::kSucceeded ? ui::Tone::kGood : ui::Tone::kBad;
-  text += fmt::format("\njob {} ({}) {}: {}\n", core::FormatJobId(view.job.id), view.job.name,
-                      ui::Paint(tone, state, style), view.job.why);
+  const std::string head =
+      fmt::format("job {} ({}) ", core::FormatJobId(view.job.id), view.job.name);
+  text += "\n" + StateLine(head, state, tone, view.job.why, style);
   return text + NextCommands(view);
 }
 

@@ -63,6 +63,12 @@ TEST(Text, WrapBreaksBetweenWords) {
   EXPECT_EQ(Wrap("日本 語", 0, 5), "日本\n語");
 }
 
+TEST(Text, WrapMayBeginInAnotherColumn) {
+  EXPECT_EQ(WrapFrom("one two three four", 0, 4, 13), "one two three\n    four");
+  EXPECT_EQ(WrapFrom("one two three four", 6, 2, 13), "one two\n  three four");
+  EXPECT_EQ(WrapFrom("one two", 6, 2, 0), "one two");
+}
+
 TEST(Text, ColourOnlyWhenEnabled) {
   EXPECT_EQ(Paint(Tone::kBad, "FAILED", {.colour = false}), "FAILED");
   EXPECT_EQ(Paint(Tone::kBad, "FAILED", {.colour = true}), "\x1b[31mFAILED\x1b[0m");
