@@ -29,6 +29,11 @@ bool IsJustStarting(const core::Job& job) {
          std::none_of(hosts.begin(), hosts.end(), [](const auto& run) { return run.error; });
 }
 
+/// The state is that of before a wish which nobody has taken up yet. A new job is itself the wish.
+bool IsOutdated(const core::Job& job) {
+  return job.wish_new && !std::holds_alternative<core::Queued>(job.state);
+}
+
 /// The sentence of a job that waits in the queue, and for how long it has waited already.
 std::string NewsOf(const core::Job& job, base::TimePoint now) {
   const std::string tries = core::TriesText(job.search, now);
@@ -60,7 +65,8 @@ void Narrator::Heard(std::string_view bytes) {
 
 void Narrator::Tell(const core::Job& job) {
   std::string& said = said_[job.id];
-  const bool news = job.id.value != 0 && job.why != said && !IsJustStarting(job);
+  const bool news =
+      job.id.value != 0 && job.why != said && !IsOutdated(job) && !IsJustStarting(job);
   if (!news) return Watch(job);
   Hide();
   said = job.why;

@@ -163,6 +163,21 @@ TEST_F(Wait, ANewWishIsActedOnFirst) {
   EXPECT_EQ(pauses_, 2) << "it ran already, but not as it was asked to";
 }
 
+TEST_F(Wait, NothingIsSaidOfTheStateBeforeAWish) {
+  const auto before = world_.fill;
+  world_.fill = [&](test::MemoryStore& store) {
+    before(store);
+    Move(store, 1, core::Done{}, "the old end");
+  };
+  Nothing();
+  Then([](auto& store) { Move(store, 1, core::Setup{}, "its setup begins"); });
+  Then([](auto& store) { Move(store, 1, core::Done{}, "the new end"); });
+  const auto ended = world_.Run({"resume", "1", "--wait"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("SETUP         its setup begins"));
+  EXPECT_THAT(ended.err, testing::Not(HasSubstr("the old end")));
+}
+
 TEST_F(Wait, InterruptedTheJobGoesOn) {
   const auto ended = world_.Run({"wait", "1"});
   EXPECT_EQ(ended.exit_code, 130);
