@@ -93,7 +93,7 @@ base::Result<int> FollowJob(App& app, const client::Context& context, core::JobI
 base::Result<int> FollowJobs(App& app, const client::Context& context,
                              const std::vector<core::JobId>& ids, const FollowOptions& options) {
   JM_ASSIGN_OR_RETURN(const auto jobs, ReadJobs(context, ids));
-  Narrator narrator(app, ids.size() > 1);
+  Narrator narrator(app, jobs);
   LogStreams streams(app, context, narrator);
   const auto labels = LabelsOf(jobs, app.terminal().facts().utf8);
   for (std::size_t i = 0; i < ids.size(); ++i) {
