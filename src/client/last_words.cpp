@@ -29,9 +29,20 @@ const base::Error* ErrorOf(const core::Job& job) {
   return error;
 }
 
+/// As an older jobman stored it.
+std::string OldExitText(const ports::ExitRecord& exit) {
+  return fmt::format("host {} ended {} with exit code {}", exit.host, exit.stage, exit.exit_code);
+}
+
+bool BeginsWith(std::string_view message, std::string_view text) {
+  // Another number may go on: host 1 is not host 12.
+  return message.starts_with(text) && message.substr(text.size()).find_first_of("0123456789") != 0;
+}
+
 /// The host that the error names, as hosts that were stopped for it have exit codes, too.
 bool IsNamed(const base::Error& error, const ports::ExitRecord& exit) {
-  return error.message.starts_with(core::ExitText(exit.host, exit.stage, exit.exit_code));
+  return BeginsWith(error.message, core::ExitText(exit.host, exit.stage, exit.exit_code)) ||
+         BeginsWith(error.message, OldExitText(exit));
 }
 
 const ports::ExitRecord* FindCulprit(const core::Job& job,

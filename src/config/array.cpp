@@ -56,7 +56,9 @@ std::vector<Value> ValuesOf(const Value& value, const std::string& path, Diagnos
   std::vector<Value> items = value.is_scalar() ? ItemsIn(value) : value.children;
   for (const Value& item : items) {
     if (!value.is_scalar() || !IsMistaken(item.text)) continue;
-    out.Report(value.pos, path + ": \"" + item.text + "\" is no value",
+    out.Report(value.pos,
+               path + (item.text.empty() ? ": a value is empty"
+                                         : ": the range " + item.text + " runs backwards"),
                "write a range as in 0-9, values as in a,b");
     return {};
   }

@@ -97,6 +97,10 @@ std::string_view WatchdogActionName(WatchdogAction action) {
   return {};
 }
 
+std::string HostsText(int count) {
+  return count == 1 ? "only host 0" : "hosts 0-" + std::to_string(count - 1);
+}
+
 std::string HostSetText(const HostSet& hosts) {
   return hosts.all ? "all" : base::FormatRanges(hosts.numbers);
 }

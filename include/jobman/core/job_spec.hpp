@@ -482,6 +482,8 @@ std::optional<Enum> FromWord(std::string_view word) {
 std::string AcceleratorText(const TpuSpec& tpu);
 /// The target of a hook, without secrets: "webhook example.com", "mail to ada@lab.org".
 std::string HookTarget(const HookSpec& hook);
+/// The hosts of a slice that has so many: "hosts 0-3", "only host 0".
+std::string HostsText(int count);
 /// "all", or "0,3-7".
 std::string HostSetText(const HostSet& hosts);
 /// "all", or numbers and ranges "0,3-7"; the error names the part that is wrong.

@@ -211,8 +211,8 @@ std::optional<base::Error> Misfit(const Job& job) {
     const auto host = std::find_if(hosts.numbers.begin(), hosts.numbers.end(),
                                    [&](int number) { return number >= count; });
     if (hosts.all || host == hosts.numbers.end()) return std::optional<base::Error>{};
-    return std::optional(misfit(fmt::format("{} names host {}, but slice {} has hosts 0-{}", key,
-                                            *host, job.slice->ref.name, count - 1),
+    return std::optional(misfit(fmt::format("{} names host {}, but slice {} has {}", key, *host,
+                                            job.slice->ref.name, HostsText(count)),
                                 "correct " + key));
   };
   if (auto error = beyond(job.spec.command.workers, "command.workers")) return error;

@@ -19,9 +19,9 @@ class LastWordsTest : public testing::Test {
     job_ = test::SampleJob("train");
     job_.id = core::JobId{7};
     job_.attempt = 2;
-    job_.state =
-        core::Done{.outcome = core::Outcome::kFailed,
-                   .error = base::Error{.message = "host 1 ended setup-0-venv with exit code 1"}};
+    job_.state = core::Done{
+        .outcome = core::Outcome::kFailed,
+        .error = base::Error{.message = "setup-0-venv ended with exit code 1 on host 1"}};
     exits_ = {{.attempt = 1, .stage = "setup-0-venv", .host = 0, .exit_code = 9},
               {.attempt = 2, .stage = "setup-0-venv", .host = 0, .exit_code = 143},
               {.attempt = 2, .stage = "setup-0-venv", .host = 1, .exit_code = 1}};
@@ -46,7 +46,7 @@ TEST_F(LastWordsTest, OfAJobThatTriesAgainToo) {
   logs_.WriteLog(7, 2, "setup-0-venv", 1, "why");
   exits_[2].exit_code = 75;
   job_.state = core::BackingOff{
-      .error = base::Error{.message = "host 1 ended setup-0-venv with exit code 75"}};
+      .error = base::Error{.message = "setup-0-venv ended with exit code 75 on host 1"}};
   EXPECT_THAT(Find()->lines, ElementsAre("why"));
 }
 
@@ -57,6 +57,21 @@ TEST_F(LastWordsTest, AreThoseOfTheHostThatTheErrorNames) {
   logs_.WriteLog(7, 2, "setup-0-venv", 0, "lost the coordinator\n");
   logs_.WriteLog(7, 2, "setup-0-venv", 1, "the cause\n");
   EXPECT_THAT(Find()->lines, ElementsAre("the cause"));
+}
+
+TEST_F(LastWordsTest, AHostIsNotTakenForAnotherWithMoreDigits) {
+  exits_.push_back({.attempt = 2, .stage = "setup-0-venv", .host = 12, .exit_code = 1});
+  job_.state = core::BackingOff{
+      .error = base::Error{.message = "setup-0-venv ended with exit code 1 on host 12, after"}};
+  logs_.WriteLog(7, 2, "setup-0-venv", 1, "stopped\n");
+  logs_.WriteLog(7, 2, "setup-0-venv", 12, "the cause\n");
+  EXPECT_THAT(Find()->lines, ElementsAre("the cause"));
+}
+
+TEST_F(LastWordsTest, OfAFailureThatAnOlderJobmanRecorded) {
+  std::get<core::Done>(job_.state).error->message = "host 1 ended setup-0-venv with exit code 1";
+  logs_.WriteLog(7, 2, "setup-0-venv", 1, "why\n");
+  EXPECT_THAT(Find()->lines, ElementsAre("why"));
 }
 
 TEST_F(LastWordsTest, AreCutBetweenCharacters) {
