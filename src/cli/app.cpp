@@ -1,6 +1,7 @@
 #include "cli/app.hpp"
 
 #include "cli/views/error.hpp"
+#include "cli/wrapping.hpp"
 #include "jobman/client/store_site.hpp"
 #include "jobman/ui/ask.hpp"
 
@@ -72,11 +73,14 @@ void App::ShowJsonLine(const base::OrderedJson& json) {
 
 Result<bool> App::Ask(const std::string& question) {
   terminal_.Flush();
-  return environment_.ask ? environment_.ask(question) : ui::AskYesNo(terminal_, 0, question);
+  if (environment_.ask) return environment_.ask(question);
+  // " [y/N]" follows.
+  return ui::AskYesNo(terminal_, 0, WrapMessage(question, terminal_.err_style().width - 6));
 }
 
 void App::Say(std::string_view line) {
-  if (!options_.quiet) terminal_.Err(ui::CleanLines(line));
+  if (options_.quiet) return;
+  terminal_.Err(WrapMessage(ui::CleanLines(line), terminal_.err_style().width));
 }
 
 int App::Fail(const base::Error& error) {

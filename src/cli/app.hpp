@@ -96,6 +96,12 @@ class App {
         break;
     }
   }
+  /// The same while more is to come.
+  template <class View>
+  void ShowNow(const View& view) {
+    Show(view);
+    terminal_.Flush();
+  }
   /// One JSON document, indented.
   void ShowJson(const base::OrderedJson& json);
   /// One JSON document on one line, for streams of documents.

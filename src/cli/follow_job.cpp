@@ -47,11 +47,27 @@ bool GoOnAfterInterrupt(App& app, const client::Context& context,
   return false;
 }
 
-base::Status ShowEnd(App& app, const client::Context& context, const core::Job& job) {
+base::Status ShowEnd(App& app, const client::Context& context, const core::Job& job, bool alone) {
   JM_ASSIGN_OR_RETURN(auto exits, context.Await(context.stores.jobs->Exits(job.id)));
   std::erase_if(exits, [&](const auto& exit) { return exit.attempt != job.attempt; });
-  app.Show(views::JobEnd{.job = job, .exits = std::move(exits), .exit_code = ExitCodeOfJob(job)});
+  app.Show(views::JobEnd{
+      .job = job, .exits = std::move(exits), .exit_code = ExitCodeOfJob(job), .alone = alone});
   return base::Ok();
+}
+
+/// What to do next about several jobs.
+void ShowNext(App& app, const client::Context& context, const std::vector<core::Job>& jobs) {
+  std::vector<core::Job> failed;
+  std::vector<core::Job> held;
+  for (const core::Job& job : jobs) {
+    if (!views::HasSucceeded(job)) failed.push_back(job);
+    if (views::HoldsSlice(job)) held.push_back(job);
+  }
+  const views::NextCommands next{.several = true,
+                                 .all = NameAll(context, jobs),
+                                 .failed = NameAll(context, failed),
+                                 .held = NameAll(context, held)};
+  app.terminal().Out("\n" + RenderText(next, app.terminal().out_style()));
 }
 
 /// Returns the largest of their exit codes.
@@ -59,11 +75,13 @@ base::Result<int> ShowEnds(App& app, const client::Context& context,
                            const std::vector<core::Job>& jobs, const FollowOptions& options) {
   // Then the hosts' output is all that is asked for; the exit code tells how it ended.
   const bool raw = options.logs && app.mode() == OutputMode::kQuiet;
+  const bool alone = jobs.size() == 1;
   int worst = kSuccess;
   for (const core::Job& job : jobs) {
     worst = std::max(worst, ExitCodeOfJob(job));
-    if (!raw) JM_TRY(ShowEnd(app, context, job));
+    if (!raw) JM_TRY(ShowEnd(app, context, job, alone));
   }
+  if (jobs.size() > 1 && app.mode() == OutputMode::kText) ShowNext(app, context, jobs);
   return worst;
 }
 
@@ -93,7 +111,7 @@ base::Result<int> FollowJob(App& app, const client::Context& context, core::JobI
 base::Result<int> FollowJobs(App& app, const client::Context& context,
                              const std::vector<core::JobId>& ids, const FollowOptions& options) {
   JM_ASSIGN_OR_RETURN(const auto jobs, ReadJobs(context, ids));
-  Narrator narrator(app, ids.size() > 1);
+  Narrator narrator(app, jobs);
   LogStreams streams(app, context, narrator);
   const auto labels = LabelsOf(jobs, app.terminal().facts().utf8);
   for (std::size_t i = 0; i < ids.size(); ++i) {

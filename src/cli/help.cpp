@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/ui/text.hpp"
 
@@ -108,7 +109,8 @@ std::string WrapLine(const std::string& line, int width) {
   const bool example = line.starts_with(kExampleIndent) && !line.starts_with("     ");
   if (example || ui::DisplayWidth(line) <= width) return line;
   const std::size_t indent = IndentOf(line);
-  return line.substr(0, indent) + ui::Wrap(line.substr(indent), static_cast<int>(indent), width);
+  const int column = static_cast<int>(indent);
+  return line.substr(0, indent) + WrapText(line.substr(indent), column, column, width);
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 
 #include "cli/status_words.hpp"
+#include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/client/find_jobs.hpp"
 
 namespace jobman::cli {
@@ -52,6 +55,19 @@ bool Has(const std::vector<core::JobId>& ids, core::JobId id) {
 /// Over, with nothing asked of it since.
 bool IsOver(const core::Job& job) {
   return core::IsFinal(job.state) && !job.wish_new;
+}
+
+/// "sweep-*" for sweep-0 and sweep-1; nothing if other jobs match it, too.
+std::optional<std::string> PatternOf(const client::Context& context,
+                                     const std::vector<core::Job>& jobs) {
+  std::string_view common = jobs.front().name;
+  for (const core::Job& job : jobs) {
+    while (!job.name.starts_with(common)) common.remove_suffix(1);
+  }
+  if (common.empty() || jobs.size() < 2) return std::nullopt;
+  std::string pattern = std::string(common) + "*";
+  const auto found = context.Await(client::FindJobs(context.stores.jobs, {pattern}));
+  return found.ok() && found->size() == jobs.size() ? std::optional(pattern) : std::nullopt;
 }
 
 /// All that fit --status and --label, by number.
@@ -110,6 +126,16 @@ Result<std::vector<core::Job>> ReadJobs(const client::Context& context,
     jobs.push_back(std::move(job));
   }
   return jobs;
+}
+
+std::string NameAll(const client::Context& context, const std::vector<core::Job>& jobs) {
+  constexpr std::size_t kMostNumbers = 4;
+  if (jobs.empty()) return {};
+  if (const auto pattern = PatternOf(context, jobs)) return base::ShellQuote(*pattern);
+  if (jobs.size() > kMostNumbers) return "NUMBER...";
+  std::vector<std::string> numbers;
+  for (const core::Job& job : jobs) numbers.push_back(core::FormatJobId(job.id));
+  return base::Join(numbers, " ");
 }
 
 }  // namespace jobman::cli

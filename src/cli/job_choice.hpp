@@ -40,5 +40,8 @@ base::Result<std::vector<core::JobId>> StillMeant(App& app, const client::Contex
                                                   const std::vector<core::Job>& asked);
 base::Result<std::vector<core::Job>> ReadJobs(const client::Context& context,
                                               const std::vector<core::JobId>& ids);
+/// What names these jobs, and no other, to a command: a pattern, or their numbers; "NUMBER..." if
+/// they are many. Empty without jobs.
+std::string NameAll(const client::Context& context, const std::vector<core::Job>& jobs);
 
 }  // namespace jobman::cli

@@ -48,4 +48,9 @@ std::string NumberAndName(const core::Job& job) {
   return fmt::format("job {} ({})", core::FormatJobId(job.id), ui::Clean(job.name, true));
 }
 
+std::string NumberAndShortName(const core::Job& job, bool utf8) {
+  return core::FormatJobId(job.id) + " " +
+         ui::Truncate(ui::Clean(job.name, utf8), kLongestLabel, utf8);
+}
+
 }  // namespace jobman::cli

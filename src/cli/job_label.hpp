@@ -20,5 +20,7 @@ std::vector<JobLabel> LabelsOf(const std::vector<core::Job>& jobs, bool utf8);
 
 /// "job 000042 (sweep-0)".
 std::string NumberAndName(const core::Job& job);
+/// "000042 sweep-0", where a long name is cut.
+std::string NumberAndShortName(const core::Job& job, bool utf8);
 
 }  // namespace jobman::cli

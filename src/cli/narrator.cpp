@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "cli/job_choice.hpp"
+#include "cli/job_label.hpp"
 #include "cli/views/words.hpp"
+#include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/explain.hpp"
 #include "jobman/ui/text.hpp"
@@ -20,12 +23,24 @@ constexpr base::Duration kPatience = std::chrono::seconds{2};
 constexpr base::Duration kLineEvery = std::chrono::minutes{1};
 /// Hosts that wrote something this long ago say themselves that the job runs.
 constexpr base::Duration kHostsSpeak = std::chrono::seconds{10};
+/// Where a line that names its job goes on.
+constexpr int kBelowLabel = 10;
 
 /// Whether nothing is to be said yet: most commands start within a second.
 bool IsJustStarting(const core::Job& job) {
   const auto& hosts = job.stage ? job.stage->hosts : std::vector<core::HostRun>{};
   return core::IsStarting(job) &&
          std::none_of(hosts.begin(), hosts.end(), [](const auto& run) { return run.error; });
+}
+
+/// The state is that of before a wish which nobody has taken up yet. A new job is itself the wish.
+bool IsOutdated(const core::Job& job) {
+  return job.wish_new && !std::holds_alternative<core::Queued>(job.state);
+}
+
+std::string PadTo(int width, const std::string& text) {
+  const int blanks = std::max(0, width - ui::DisplayWidth(text));
+  return text + std::string(static_cast<std::size_t>(blanks), ' ');
 }
 
 /// The sentence of a job that waits in the queue, and for how long it has waited already.
@@ -40,8 +55,22 @@ std::string NewsOf(const core::Job& job, base::TimePoint now) {
 Narrator::Narrator(App& app, bool several)
     : app_(app), several_(several), began_(app.Now()), news_at_(began_) {}
 
+Narrator::Narrator(App& app, const std::vector<core::Job>& jobs) : Narrator(app, jobs.size() > 1) {
+  for (const core::Job& job : jobs)
+    label_width_ = std::max(label_width_, ui::DisplayWidth(LabelOf(job)));
+}
+
 Narrator::~Narrator() {
   Hide();
+}
+
+void Narrator::Settled(core::JobId job) {
+  said_.try_emplace(job);  // it counts, though nothing was said of it
+  busy_.erase(job);
+}
+
+std::string Narrator::LabelOf(const core::Job& job) const {
+  return NumberAndShortName(job, app_.terminal().facts().utf8);
 }
 
 void Narrator::Hide() {
@@ -59,7 +88,8 @@ void Narrator::Heard(std::string_view bytes) {
 
 void Narrator::Tell(const core::Job& job) {
   std::string& said = said_[job.id];
-  const bool news = job.id.value != 0 && job.why != said && !IsJustStarting(job);
+  const bool news =
+      job.id.value != 0 && job.why != said && !IsOutdated(job) && !IsJustStarting(job);
   if (!news) return Watch(job);
   Hide();
   said = job.why;
@@ -67,11 +97,13 @@ void Narrator::Tell(const core::Job& job) {
   const auto since = base::Duration{(news_at_ - began_) / kTenth * kTenth};
   const std::string_view status = core::StatusWord(job);
   const ui::Style style = app_.terminal().err_style();
-  const std::string head = fmt::format("{:>6}  {}", base::FormatDuration(since),
-                                       several_ ? core::FormatJobId(job.id) + "  " : "");
+  std::string head = fmt::format("{:>6}  ", base::FormatDuration(since));
+  if (several_) head += PadTo(label_width_, LabelOf(job)) + "  ";
   const std::string word = fmt::format("{:<12}", status);
-  const int indent = ui::DisplayWidth(head + word) + 2;
-  const std::string text = ui::Wrap(ui::Clean(NewsOf(job, news_at_), true), indent, style.width);
+  const int column = ui::DisplayWidth(head + word) + 2;
+  // Names leave little room.
+  const std::string text = WrapText(ui::Clean(NewsOf(job, news_at_), true), column,
+                                    several_ ? kBelowLabel : column, style.width);
   if (app_.mode() != OutputMode::kQuiet) {
     app_.terminal().Err(head + ui::Paint(views::ToneOfState(status), word, style) + "  " + text);
   }
@@ -91,7 +123,7 @@ void Narrator::Watch(const core::Job& job) {
   if (core::IsFinal(job.state)) {
     busy_.erase(job.id);
   } else {
-    busy_[job.id] = fmt::format("{} {} {}", core::FormatJobId(job.id), core::StatusWord(job),
+    busy_[job.id] = fmt::format("{} {} {}", LabelOf(job), core::StatusWord(job),
                                 views::Ago(job.since, app_.Now()));
   }
   if (busy_.empty() || IsHeard(job)) return Hide();
@@ -130,23 +162,26 @@ void Narrator::ShowLive(const core::Job& job) {
 
 base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context& context,
                                                  const std::vector<core::JobId>& ids,
-                                                 client::WaitFor wait) {
-  Narrator narrator(app, ids.size() > 1);
-  wait.on_look = [&narrator](const core::Job& job) { narrator.Tell(job); };
-  wait.settled = [&narrator, settled = std::move(wait.settled)](const core::Job& job) {
+                                                 client::WaitFor wait, const OnEnd& on_end) {
+  JM_ASSIGN_OR_RETURN(const auto jobs, ReadJobs(context, ids));
+  Narrator narrator(app, jobs);
+  wait.settled = [&, settled = std::move(wait.settled)](const core::Job& job) {
     auto done = settled(job);
-    if (done.ok() && *done) narrator.Settled(job.id);
+    const bool over = done.ok() && *done;
+    if (!over || !on_end) narrator.Tell(job);
+    if (over) narrator.Settled(job.id);
+    if (over && on_end) on_end(job);
     return done;
   };
   return client::WaitForJobs(context, ids, wait);
 }
 
-base::Status WaitUntilAtRest(App& app, const client::Context& context,
-                             const std::vector<core::JobId>& ids) {
+base::Result<std::vector<core::Job>> WaitUntilAtRest(App& app, const client::Context& context,
+                                                     const std::vector<core::JobId>& ids,
+                                                     const OnEnd& on_end) {
   client::WaitFor wait;
   wait.settled = [](const core::Job& job) -> base::Result<bool> { return client::AtRest(job); };
-  JM_TRY(TellAndWait(app, context, ids, std::move(wait)));
-  return base::Ok();
+  return TellAndWait(app, context, ids, std::move(wait), on_end);
 }
 
 }  // namespace jobman::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ class Narrator {
  public:
   /// With several jobs, each line names its job.
   Narrator(App& app, bool several);
+  /// The same, with what is said of several jobs below each other.
+  Narrator(App& app, const std::vector<core::Job>& jobs);
   ~Narrator();
   Narrator(const Narrator&) = delete;
   Narrator& operator=(const Narrator&) = delete;
@@ -26,7 +29,7 @@ class Narrator {
   /// The same without the changes: only the live line.
   void Watch(const core::Job& job);
   /// This job is not waited for any more.
-  void Settled(core::JobId job) { busy_.erase(job); }
+  void Settled(core::JobId job);
   /// What a host wrote is shown: it says itself that the job runs.
   void Heard(std::string_view bytes);
   /// Takes the live line away, for a question.
@@ -34,11 +37,13 @@ class Narrator {
 
  private:
   bool IsHeard(const core::Job& job) const;
+  std::string LabelOf(const core::Job& job) const;
   std::string LiveText(const core::Job& job) const;
   void ShowLive(const core::Job& job);
 
   App& app_;
   bool several_;
+  int label_width_ = 0;
   base::TimePoint began_;
   std::map<core::JobId, std::string> said_ = {};
   std::map<core::JobId, std::string> busy_ = {};  ///< with several jobs: what each does
@@ -49,12 +54,17 @@ class Narrator {
   bool line_open_ = false;  ///< a host wrote a part of a line
 };
 
-/// client::WaitForJobs(), which tells each change on stderr.
+/// Shows how the wait for a job has ended.
+using OnEnd = std::function<void(const core::Job& job)>;
+
+/// client::WaitForJobs(), which tells each change on stderr; the last one of a job is left to
+/// `on_end`, if there is one.
 base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context& context,
                                                  const std::vector<core::JobId>& ids,
-                                                 client::WaitFor wait);
+                                                 client::WaitFor wait, const OnEnd& on_end = {});
 /// Waits until the jobs are at rest, see client::AtRest().
-base::Status WaitUntilAtRest(App& app, const client::Context& context,
-                             const std::vector<core::JobId>& ids);
+base::Result<std::vector<core::Job>> WaitUntilAtRest(App& app, const client::Context& context,
+                                                     const std::vector<core::JobId>& ids,
+                                                     const OnEnd& on_end = {});
 
 }  // namespace jobman::cli

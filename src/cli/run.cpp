@@ -21,9 +21,9 @@ namespace {
 constexpr const char* kFooter =
     "A job is named by its number (42, 000042) or its name (the newest one).\n"
     "Exit codes: 0 success, 1 the job failed, 2 usage or bad job file, 3 not found, 4 refused by "
-    "the cloud,\n5 credentials, 70 internal error, 75 try again later, 130 interrupted.\n"
+    "the cloud, 5 credentials, 70 internal error, 75 try again later, 130 interrupted.\n"
     "run, --wait and --follow end with the exit code of the job's own command, exec with that of "
-    "its command\nif it runs on one host: it may be any number.";
+    "its command if it runs on one host: it may be any number.";
 
 void AddGlobalOptions(CLI::App& root, GlobalOptions& options) {
   root.add_option("--home", options.home,

@@ -30,7 +30,7 @@ base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const co
         .hint = "try again when it has: jobman why " + id + " shows what it waits for"};
   }
   if (host < 0 || host >= count) {
-    return base::NotFound("job " + id + " has hosts 0-" + std::to_string(count - 1) + ", not " +
+    return base::NotFound("job " + id + " has " + core::HostsText(count) + ", not " +
                           std::to_string(host));
   }
   return controller::TargetOf(job, host, SshPort(paths, job.spec.cloud));

@@ -29,9 +29,20 @@ const base::Error* ErrorOf(const core::Job& job) {
   return error;
 }
 
+/// As an older jobman stored it.
+std::string OldExitText(const ports::ExitRecord& exit) {
+  return fmt::format("host {} ended {} with exit code {}", exit.host, exit.stage, exit.exit_code);
+}
+
+bool BeginsWith(std::string_view message, std::string_view text) {
+  // Another number may go on: host 1 is not host 12.
+  return message.starts_with(text) && message.substr(text.size()).find_first_of("0123456789") != 0;
+}
+
 /// The host that the error names, as hosts that were stopped for it have exit codes, too.
 bool IsNamed(const base::Error& error, const ports::ExitRecord& exit) {
-  return error.message.starts_with(core::ExitText(exit.host, exit.stage, exit.exit_code));
+  return BeginsWith(error.message, core::ExitText(exit.host, exit.stage, exit.exit_code)) ||
+         BeginsWith(error.message, OldExitText(exit));
 }
 
 const ports::ExitRecord* FindCulprit(const core::Job& job,
@@ -57,23 +68,18 @@ std::string EndOf(const base::Path& file) {
   return first == std::string::npos ? text : text.substr(first + 1);
 }
 
-/// Not within a character.
-std::string Cut(const std::string& line) {
-  std::size_t size = std::min(line.size(), kLongestLine);
-  while (size > 0 && size < line.size() &&
-         (static_cast<unsigned char>(line[size]) & 0xC0) == 0x80) {
-    --size;
-  }
-  return line.substr(0, size);
+/// What the terminal would show of it in the end: a progress bar overwrites itself. The
+/// indentation stays, since a line may point at a column of the one above.
+std::string AsShown(std::string_view line) {
+  line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+  return base::Shorten(base::CleanLine(line.substr(line.find_last_of('\r') + 1)), kLongestLine);
 }
 
 std::vector<std::string> LastLines(const std::string& text) {
   std::vector<std::string> lines;
   for (const std::string& line : base::Split(text, '\n')) {
-    // What a progress bar has overwritten is not shown.
-    const std::string_view shown = base::Trim(line);
-    const std::string clean = base::CleanLine(shown.substr(shown.find_last_of('\r') + 1));
-    if (!clean.empty()) lines.push_back(Cut(clean));
+    std::string shown = AsShown(line);
+    if (!shown.empty()) lines.push_back(std::move(shown));
   }
   if (lines.size() > kMostLines) lines.erase(lines.begin(), lines.end() - kMostLines);
   return lines;
@@ -100,7 +106,7 @@ std::optional<LastOutput> LastOutputOf(const base::StatePaths& paths, core::JobI
   }
   if (!last) return std::nullopt;
   const auto lines = LastLines(EndOf(path));
-  if (!lines.empty()) last->line = lines.back();
+  if (!lines.empty()) last->line = base::Trim(lines.back());
   return last;
 }
 

@@ -44,8 +44,8 @@ base::Status CheckSlice(const core::Job& job, const core::JobSpec& spec,
       .code = base::Code::kFailedPrecondition,
       .message = fmt::format("job {} has slice {}, which cannot change in {}", id,
                              job.slice->ref.name, KeysThatDiffer(job.spec, spec)),
-      .hint = fmt::format("jobman requeue {} with the same options gives it up for another; the "
-                          "quota may wait for nobody",
+      .hint = fmt::format("jobman requeue {} with the same options gives the slice up and requests "
+                          "another, which may take long",
                           id)};
 }
 

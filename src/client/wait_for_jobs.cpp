@@ -81,7 +81,6 @@ base::Result<std::vector<core::JobId>> StillBusy(const Context& context,
   std::vector<core::JobId> left;
   for (const core::JobId id : busy) {
     JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
-    if (wait.on_look) wait.on_look(job);
     JM_ASSIGN_OR_RETURN(const bool done, wait.settled(job));
     if (done) {
       settled[id] = std::move(job);

@@ -54,13 +54,21 @@ bool IsMistaken(std::string_view item) {
   return AllDigits(item.substr(0, dash)) && AllDigits(item.substr(dash + 1)) && !RangeIn(item);
 }
 
+/// Of a range: its numbers are beyond what a number can be.
+bool IsHuge(std::string_view range) {
+  const std::size_t dash = range.find('-');
+  return !base::ParseNumber(range.substr(0, dash)) || !base::ParseNumber(range.substr(dash + 1));
+}
+
 /// The values of `array` or of one name of `matrix`; none after a report.
 std::vector<Value> ValuesOf(const Value& value, const std::string& path, Diagnostics& out) {
   std::vector<Value> items = value.is_scalar() ? ItemsIn(value) : value.children;
   for (const Value& item : items) {
     if (!value.is_scalar() || !IsMistaken(item.text)) continue;
-    out.Report(value.pos, path + ": \"" + item.text + "\" is no value",
-               "write a range as in 0-9, values as in a,b");
+    const std::string what = item.text.empty()   ? "a value is empty"
+                             : IsHuge(item.text) ? "the range " + item.text + " is too large"
+                                                 : "the range " + item.text + " runs backwards";
+    out.Report(value.pos, path + ": " + what, "write a range as in 0-9, values as in a,b");
     return {};
   }
   const bool scalars =

@@ -105,6 +105,10 @@ std::string ElementText(const JobSpec& spec) {
   return text;
 }
 
+std::string HostsText(int count) {
+  return count == 1 ? "only host 0" : "hosts 0-" + std::to_string(count - 1);
+}
+
 std::string HostSetText(const HostSet& hosts) {
   return hosts.all ? "all" : base::FormatRanges(hosts.numbers);
 }

@@ -168,7 +168,7 @@ const Alarm* Stage::alarm() const {
 }
 
 std::string ExitText(int host, const std::string& stage, int exit_code) {
-  return fmt::format("host {} ended {} with exit code {}", host, stage, exit_code);
+  return fmt::format("{} ended with exit code {} on host {}", stage, exit_code, host);
 }
 
 const HostRun* Culprit(const Stage& stage) {

@@ -18,7 +18,8 @@ std::string Spaces(int count) {
 
 void AppendCell(std::string& line, const Cell& cell, const Column& column, int width,
                 const Style& style) {
-  const std::string text = Truncate(cell.text, width, style.utf8);
+  const std::string text = column.by_end ? TruncateFront(cell.text, width, style.utf8)
+                                         : Truncate(cell.text, width, style.utf8);
   const int padding = width - DisplayWidth(text);
   if (column.right) line += Spaces(padding);
   line += Paint(cell.tone, text, style);
@@ -70,7 +71,16 @@ std::optional<std::size_t> NextToShrink(const std::vector<int>& widths,
   return next;
 }
 
+/// What the column needs at least to stay of use, of `width`.
+int Enough(const Column& column, int width) {
+  if (column.flexible == 0 && !column.wraps) return width;
+  return std::min(width, std::max(column.enough, LeastWidth(column)));
+}
+
 void Shrink(std::vector<int>& widths, const std::vector<Column>& columns, int limit) {
+  // What wraps goes on below.
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    if (columns[i].wraps) widths[i] = Enough(columns[i], widths[i]);
   for (int surplus = Total(widths) - limit; surplus > 0; --surplus) {
     const auto next = NextToShrink(widths, columns);
     if (!next) return;
@@ -101,10 +111,7 @@ std::vector<int> Table::Widths() const {
 void Table::Drop(int limit) {
   for (;;) {
     std::vector<int> least = Widths();
-    for (std::size_t i = 0; i < least.size(); ++i)
-      if (columns_[i].flexible > 0 || columns_[i].wraps) {
-        least[i] = std::min(least[i], std::max(columns_[i].enough, LeastWidth(columns_[i])));
-      }
+    for (std::size_t i = 0; i < least.size(); ++i) least[i] = Enough(columns_[i], least[i]);
     if (Total(least) <= limit) return;
     const auto first =
         std::min_element(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) {

@@ -27,10 +27,10 @@ std::optional<std::string> Locale() {
   return {};
 }
 
-int DecideWidth(const Surroundings& around) {
+int DecideWidth(const Surroundings& around, bool tty) {
   const auto columns = around.columns ? base::ParseNumber(*around.columns) : std::nullopt;
   if (columns && *columns > 0 && *columns <= kMaxWidth) return static_cast<int>(*columns);
-  if (!around.out_tty) return 0;
+  if (!tty) return 0;
   return around.ioctl_width > 0 ? around.ioctl_width : kDefaultWidth;
 }
 
@@ -59,7 +59,8 @@ Facts Decide(const Surroundings& around) {
   return {.out_tty = around.out_tty,
           .err_tty = around.err_tty && !dumb,
           .err_screen = around.err_tty,
-          .width = DecideWidth(around),
+          .width = DecideWidth(around, around.out_tty),
+          .err_width = around.err_tty ? DecideWidth(around, true) : 0,
           .height = around.out_tty ? around.ioctl_height : 0,
           .utf8 = SpeaksUtf8(around.locale),
           .out_colour = colour && around.out_tty,
@@ -146,7 +147,7 @@ Style Terminal::out_style() const {
 }
 
 Style Terminal::err_style() const {
-  return {.width = facts_.width, .utf8 = facts_.utf8, .colour = facts_.err_colour};
+  return {.width = facts_.err_width, .utf8 = facts_.utf8, .colour = facts_.err_colour};
 }
 
 void Terminal::Hide() {
@@ -158,7 +159,7 @@ void Terminal::Hide() {
 void Terminal::Show() {
   if (!facts_.err_tty || status_.empty() || status_shown_) return;
   // One column less than the width: a full line would wrap and could not be erased.
-  const int width = (facts_.width > 0 ? facts_.width : kDefaultWidth) - 1;
+  const int width = (facts_.err_width > 0 ? facts_.err_width : kDefaultWidth) - 1;
   static_cast<void>(err_.Write(Truncate(status_, width, facts_.utf8)));
   status_shown_ = true;
 }

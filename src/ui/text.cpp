@@ -65,6 +65,10 @@ std::string_view ToneCode(Tone tone) {
   return "";
 }
 
+std::string_view CutMark(bool utf8) {
+  return utf8 ? "…" : "...";
+}
+
 constexpr std::string_view kPaintEnd = "\x1b[0m";
 /// Among the eight that every colour terminal has. No red, which means failure.
 constexpr std::array<std::string_view, 5> kHostCodes = {"\x1b[36m", "\x1b[35m", "\x1b[33m",
@@ -138,14 +142,19 @@ int DisplayWidth(std::string_view text) {
 }
 
 std::string Wrap(std::string_view text, int indent, int width) {
+  return WrapFrom(text, indent, indent, width);
+}
+
+std::string WrapFrom(std::string_view text, int start, int indent, int width) {
   std::string wrapped;
-  int column = indent;
+  int begin = start;  // of the line
+  int column = start;
   for (const std::string& word : base::Split(text, ' ')) {
     const int needed = DisplayWidth(word);
-    const bool begins = column == indent;
+    const bool begins = column == begin;
     if (!begins && width > 0 && column + 1 + needed > width) {
       wrapped += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
-      column = indent;
+      column = begin = indent;
     } else if (!begins) {
       wrapped += ' ';
       ++column;
@@ -158,7 +167,7 @@ std::string Wrap(std::string_view text, int indent, int width) {
 
 std::string Truncate(std::string_view text, int width, bool utf8) {
   if (DisplayWidth(text) <= width) return std::string(text);
-  const std::string_view mark = utf8 ? "…" : "...";
+  const std::string_view mark = CutMark(utf8);
   const int room = width - DisplayWidth(mark);
   if (room < 0) return std::string(static_cast<std::size_t>(std::max(width, 0)), '.');
   std::string_view rest = text;
@@ -171,6 +180,15 @@ std::string Truncate(std::string_view text, int width, bool utf8) {
     rest.remove_prefix(size);
   }
   return std::string(text.substr(0, text.size() - rest.size())).append(mark);
+}
+
+std::string TruncateFront(std::string_view text, int width, bool utf8) {
+  if (DisplayWidth(text) <= width) return std::string(text);
+  const std::string_view mark = CutMark(utf8);
+  const int room = width - DisplayWidth(mark);
+  if (room < 0) return std::string(static_cast<std::size_t>(std::max(width, 0)), '.');
+  while (DisplayWidth(text) > room) text.remove_prefix(FirstChar(text).size);
+  return std::string(mark).append(text);
 }
 
 }  // namespace jobman::ui

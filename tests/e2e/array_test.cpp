@@ -26,6 +26,8 @@ TEST(Array, OfASweepTwoRunAtATime) {
   const Ran created = place.Jobman({"create", file, "--set", "job.max_running=2", "--set",
                                     "job.when_done=delete", "--set", "job.labels={kind: sweep}"});
   ASSERT_EQ(created.code, 0) << created.All();
+  EXPECT_THAT(created.out, HasSubstr("\n  their slices are deleted at their end\n"
+                                     "  to follow them: jobman logs -f 'sweep-*'\n"));
   ASSERT_TRUE(place.Reaches("sweep-0", "RUNNING"));
   ASSERT_TRUE(place.Reaches("sweep-1", "RUNNING"));
   for (const char* waiting : {"sweep-2", "sweep-3"}) {
@@ -76,6 +78,8 @@ TEST(Array, ItsJobsAreFollowedTogether) {
   EXPECT_EQ(followed.code, 3) << followed.All();
   EXPECT_THAT(followed.out, HasSubstr("pair-0 | seed 1\n"));
   EXPECT_THAT(followed.out, HasSubstr("pair-1 | seed 2\n"));
+  EXPECT_EQ(followed.out.find("next:\n"), followed.out.rfind("next:\n")) << followed.out;
+  EXPECT_THAT(followed.out, HasSubstr("\n  jobman logs 'pair-*' "));
   const Ran again = place.Jobman({"logs", "-f", "pair-*"});
   EXPECT_EQ(again.code, 3) << again.All();
   EXPECT_THAT(again.out, HasSubstr("pair-1 | seed 2\n"));

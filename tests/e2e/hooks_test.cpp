@@ -41,7 +41,7 @@ TEST(Hooks, CommandWebhookAndMailAreTold) {
   EXPECT_EQ(event["event"], "failed");
   EXPECT_EQ(event["job"], 1);
   EXPECT_EQ(event["exit_code"], 3);
-  EXPECT_EQ(event["why"], "host 0 ended run with exit code 3");
+  EXPECT_EQ(event["why"], "run ended with exit code 3 on host 0");
   EXPECT_THAT(webhook.heard()[0],
               HasSubstr("X-Jobman-Event-Id: " + event["id"].get<std::string>()));
   EXPECT_THAT(mail.heard()[0], HasSubstr("RCPT TO:<ada@example.com>"));
@@ -73,7 +73,7 @@ TEST(Hooks, AChatServiceGetsTheTextThatItRequires) {
   ASSERT_TRUE(place.Until("the service to take it",
                           [&] { return place.Show("1")["hook_deliveries"][0]["told"] == true; }));
   EXPECT_EQ(EventIn(slack.heard().at(0))["text"],
-            "jobman: chat (1) failed: host 0 ended run with exit code 3");
+            "jobman: chat (1) failed: run ended with exit code 3 on host 0");
 }
 
 TEST(Hooks, MailGoesOverTheApiOfBrevo) {

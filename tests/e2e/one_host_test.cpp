@@ -59,7 +59,7 @@ TEST_F(OneHost, WithAFailingCommandEndsTheOthers) {
   Create("echo up; [ $JOBMAN_HOST_INDEX != 1 ] || exit 7; sleep 600", {}, 4);
   ASSERT_TRUE(Reaches("FAILED"));
   EXPECT_EQ(ExitCode(), 7);
-  EXPECT_TRUE(WhySays("host 1 ended run with exit code 7"));
+  EXPECT_TRUE(WhySays("run ended with exit code 7 on host 1"));
   const Ran left = Jobman({"exec", id(), "--", "pgrep -f '[s]leep 600' || echo none"});
   EXPECT_THAT(left.out, HasSubstr("host 2 | none")) << left.All();
 }

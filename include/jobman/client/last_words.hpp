@@ -14,7 +14,7 @@ namespace jobman::client {
 struct LastWords {
   int host = 0;
   std::string stage = {};
-  std::vector<std::string> lines = {};  ///< at most ten, fit to be shown
+  std::vector<std::string> lines = {};  ///< at most ten, fit to be shown; long ones end in "..."
   friend bool operator==(const LastWords&, const LastWords&) = default;
 };
 

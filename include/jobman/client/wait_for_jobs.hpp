@@ -10,10 +10,8 @@ namespace jobman::client {
 
 /// What to wait for.
 struct WaitFor {
-  /// Whether the wait for this job is over. Called again until it returns true once.
+  /// Whether the wait for this job is over. Called each time it is read, until it is true once.
   std::function<base::Result<bool>(const core::Job& job)> settled = {};
-  /// Called with each job when it is read, before `settled`; may be empty.
-  std::function<void(const core::Job& job)> on_look = {};
   std::optional<base::Duration> timeout = {};
   /// The end of "waited 5m for job 000042 to be RUNNING": "to be RUNNING".
   std::string goal = {};

@@ -484,6 +484,8 @@ std::string AcceleratorText(const TpuSpec& tpu);
 std::string HookTarget(const HookSpec& hook);
 /// The values of an element of `array` or `matrix`: "lr=0.1, seed=7", "7"; empty for other jobs.
 std::string ElementText(const JobSpec& spec);
+/// The hosts of a slice that has so many: "hosts 0-3", "only host 0".
+std::string HostsText(int count);
 /// "all", or "0,3-7".
 std::string HostSetText(const HostSet& hosts);
 /// "all", or numbers and ranges "0,3-7"; the error names the part that is wrong.

@@ -148,7 +148,7 @@ struct Stage {
 /// The host whose failure decides the outcome of the stage: the first that failed, as far as is
 /// known; nullptr when none did.
 const HostRun* Culprit(const Stage& stage);
-/// "host 3 ended run with exit code 1"
+/// "run ended with exit code 1 on host 3"
 std::string ExitText(int host, const std::string& stage, int exit_code);
 /// The host cannot be reached while others of the stage can, or it accepts the login and hangs: the
 /// machine is dead, whatever the cloud says, and would be in the next attempt too. When none can be

@@ -13,9 +13,10 @@ struct Column {
   bool right = false;  ///< right-aligned, for numbers
   /// May be shortened when the table is too wide: 1 first, then 2, ...; 0: never.
   int flexible = 0;
-  int drop = 0;        ///< left out if shortening is not enough: 1 first, then 2, ...; 0: never
-  bool wraps = false;  ///< of the last column: goes on in the next line instead of being cut
-  int enough = 0;      ///< columns that it keeps while there are others to leave out
+  int drop = 0;         ///< left out if shortening is not enough: 1 first, then 2, ...; 0: never
+  bool wraps = false;   ///< of the last column: goes on in the next line instead of being cut
+  int enough = 0;       ///< columns that it keeps while there are others to leave out
+  bool by_end = false;  ///< its end tells a cell from others: it is shortened at its beginning
 };
 
 /// A cell. Its text is cleaned, so that remote text cannot harm the terminal.
@@ -32,7 +33,8 @@ struct Cell {
 /// Aligned columns under a header (which is cleaned, too), two spaces apart, without trailing
 /// spaces. If the table is wider than the style allows, columns are left out that cannot be saved
 /// by shortening others; then its flexible columns are shortened in their order, the widest first,
-/// none narrower than its header (at least 8 columns).
+/// none narrower than its header (at least 8 columns), and only if one that wraps has no more than
+/// enough.
 class Table {
  public:
   explicit Table(std::vector<Column> columns);

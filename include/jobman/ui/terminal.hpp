@@ -27,11 +27,13 @@ Surroundings LookAround();
 
 /// What follows from the surroundings. COLUMNS takes precedence over the terminal's own width;
 /// without either there is no limit unless stdout is a terminal, so that pipes get whole lines.
+/// Messages have a limit on a terminal only.
 struct Facts {
   bool out_tty = false;
   bool err_tty = false;     ///< a terminal that can rewrite a line
   bool err_screen = false;  ///< a terminal of any kind
-  int width = 0;            ///< 0: no limit
+  int width = 0;            ///< of stdout; 0: no limit
+  int err_width = 0;        ///< of stderr; 0: no limit
   int height = 0;           ///< lines of stdout's terminal; 0: no limit
   bool utf8 = false;
   bool out_colour = false;

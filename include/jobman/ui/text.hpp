@@ -45,8 +45,12 @@ int DisplayWidth(std::string_view text);
 /// Wraps the text at spaces to lines of at most `width` columns, starting at column `indent`, also
 /// after the first line. A longer word gets its own line; width 0: no wrapping.
 std::string Wrap(std::string_view text, int indent, int width);
+/// The same with the first line from column `start` on.
+std::string WrapFrom(std::string_view text, int start, int indent, int width);
 
 /// At most `width` columns of a cleaned text, ending in "…" (or "...") if shortened.
 std::string Truncate(std::string_view text, int width, bool utf8);
+/// The same of its end, beginning with the mark.
+std::string TruncateFront(std::string_view text, int width, bool utf8);
 
 }  // namespace jobman::ui

@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/job_file.hpp"
 #include "cli/views/job_file.hpp"
+#include "cli/wrapping.hpp"
 #include "jobman/config/load.hpp"
 #include "jobman/config/schema.hpp"
 
@@ -78,7 +79,7 @@ Result<int> RunExplain(App& app, const std::string& key) {
   if (app.mode() == OutputMode::kJson) {
     app.ShowJson({{"key", key}, {"text", text}});
   } else {
-    app.terminal().Out(text);
+    app.terminal().Out(WrapKeys(text, app.terminal().out_style().width));
   }
   return kSuccess;
 }

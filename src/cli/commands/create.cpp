@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/follow_job.hpp"
+#include "cli/job_choice.hpp"
 #include "cli/job_file.hpp"
 #include "cli/views/created.hpp"
 #include "jobman/base/task.hpp"
@@ -159,7 +160,7 @@ Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& cont
   }
   JM_ASSIGN_OR_RETURN(const auto jobs,
                       context.Await(client::CreateJobs(context, std::move(checked))));
-  views::Created view;
+  views::Created view{.all = NameAll(context, jobs)};
   std::vector<core::JobId> ids;
   for (const core::Job& job : jobs) {
     ids.push_back(job.id);

@@ -41,6 +41,17 @@ base::Result<std::optional<base::Duration>> ReadTimeout(const std::string& text)
   return std::optional(*timeout);
 }
 
+views::Waited::Row WaitedRow(const core::Job& job, const client::WaitGoal& goal, bool for_states) {
+  const bool reached = goal.Reached(job);
+  return {.id = job.id,
+          .name = job.name,
+          .state = std::string(core::StateName(job.state)),
+          .status = std::string(core::StatusWord(job)),
+          .reached = reached,
+          .exit_code = ExitCodeOfWait(job, for_states, reached),
+          .why = job.why};
+}
+
 base::Result<int> RunWait(App& app, const WaitOptions& options) {
   JM_ASSIGN_OR_RETURN(auto states, ReadStates(options.states));
   const bool for_states = !states.empty();
@@ -51,21 +62,19 @@ base::Result<int> RunWait(App& app, const WaitOptions& options) {
   JM_ASSIGN_OR_RETURN(const auto ids, Choose(context, options.choice));
   JM_TRY(goal.Begin(context, ids));
   wait.settled = [&](const core::Job& job) { return goal.Settled(context, job); };
-  JM_ASSIGN_OR_RETURN(const auto jobs, TellAndWait(app, context, ids, std::move(wait)));
+  const OnEnd show = [&](const core::Job& job) {
+    app.ShowNow(views::Waited{.rows = {WaitedRow(job, goal, for_states)}});
+  };
+  const bool text = app.mode() == OutputMode::kText;
+  JM_ASSIGN_OR_RETURN(const auto jobs,
+                      TellAndWait(app, context, ids, std::move(wait), text ? show : OnEnd{}));
   views::Waited view;
   int worst = kSuccess;
   for (const core::Job& job : jobs) {
-    const bool reached = goal.Reached(job);
-    view.rows.push_back({.id = job.id,
-                         .name = job.name,
-                         .state = std::string(core::StateName(job.state)),
-                         .status = std::string(core::StatusWord(job)),
-                         .reached = reached,
-                         .exit_code = ExitCodeOfWait(job, for_states, reached),
-                         .why = job.why});
+    view.rows.push_back(WaitedRow(job, goal, for_states));
     worst = std::max(worst, view.rows.back().exit_code);
   }
-  app.Show(view);
+  if (!text) app.Show(view);
   return worst;
 }
 

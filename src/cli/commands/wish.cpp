@@ -112,6 +112,33 @@ base::Result<std::vector<core::JobId>> Agreed(App& app, const client::Context& c
   return StillMeant(app, context, options.choice, jobs);
 }
 
+views::Wished::Row WishedRow(const core::Job& job) {
+  return {.id = job.id,
+          .name = job.name,
+          .state = std::string(core::StateName(job.state)),
+          .status = std::string(core::StatusWord(job)),
+          .settled = true,
+          .why = job.why};
+}
+
+/// With --wait: each job is shown when it is at rest, as JSON all of them in the end.
+base::Result<int> WaitAndShow(App& app, const client::Context& context, const WishOptions& options,
+                              const std::vector<core::JobId>& ids) {
+  const OnEnd show = [&](const core::Job& job) {
+    app.ShowNow(views::Wished{.said = options.said, .rows = {WishedRow(job)}});
+  };
+  const bool text = app.mode() == OutputMode::kText;
+  JM_ASSIGN_OR_RETURN(const auto jobs, WaitUntilAtRest(app, context, ids, text ? show : OnEnd{}));
+  views::Wished view{.said = options.said};
+  int worst = kSuccess;
+  for (const core::Job& job : jobs) {
+    view.rows.push_back(WishedRow(job));
+    if (client::RunsAgain(options.order.wish)) worst = std::max(worst, ExitCodeOfJob(job));
+  }
+  if (!text) app.Show(view);
+  return worst;
+}
+
 base::Result<int> RunWish(App& app, WishOptions options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   const client::FindRules rules{.removes = options.order.wish == core::Wish::kDelete};
@@ -120,26 +147,16 @@ base::Result<int> RunWish(App& app, WishOptions options) {
   if (agreed.empty()) return kJobFailed;
   for (const core::JobId id : agreed) options.order.jobs.push_back(core::FormatJobId(id));
   JM_ASSIGN_OR_RETURN(const auto wished, SetWishes(app, context, options));
-  std::vector<core::JobId> ids;
-  for (const client::Wished& one : wished) ids.push_back(one.job);
-  if (options.wait) JM_TRY(WaitUntilAtRest(app, context, ids));
+  if (options.wait) return WaitAndShow(app, context, options, agreed);
   views::Wished view{.said = options.said};
-  int worst = kSuccess;
   for (const client::Wished& one : wished) {
     JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(one.job)));
-    view.rows.push_back({.id = job.id,
-                         .name = job.name,
-                         .state = std::string(core::StateName(job.state)),
-                         .status = std::string(core::StatusWord(job)),
-                         .settled = options.wait || one.true_already,
-                         .runs_already = !options.wait && one.true_already &&
-                                         options.order.wish == core::Wish::kRun,
-                         .why = job.why});
-    const bool ends = options.wait && client::RunsAgain(options.order.wish);
-    if (ends) worst = std::max(worst, ExitCodeOfJob(job));
+    view.rows.push_back(WishedRow(job));
+    view.rows.back().settled = one.true_already;
+    view.rows.back().runs_already = one.true_already && options.order.wish == core::Wish::kRun;
   }
   app.Show(view);
-  return worst;
+  return kSuccess;
 }
 
 CLI::App* AddWish(CLI::App& root, Invocation& chosen, const std::string& name,

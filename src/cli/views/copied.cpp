@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
@@ -14,7 +15,7 @@ constexpr std::int64_t kWorthASize = 1'000'000;
 
 }  // namespace
 
-std::string RenderText(const CopyResult& view, const ui::Style& /*style*/) {
+std::string RenderText(const CopyResult& view, const ui::Style& style) {
   std::string text;
   for (const std::string& note : view.copied.notes) text += note + "\n";
   // Hosts with the same error share a line.
@@ -38,6 +39,7 @@ std::string RenderText(const CopyResult& view, const ui::Style& /*style*/) {
     text += fmt::format("{} {}: {}\n", hosts.size() == 1 ? "host" : "hosts",
                         base::FormatRanges(hosts), what);
   }
+  text = WrapMessage(text, style.width);
   if (good == 0) return text + (partly ? "" : "nothing was copied\n");
   // Those of an archive, which is larger than small files are.
   const std::string size =

@@ -2,41 +2,69 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/views/words.hpp"
+#include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
 
 namespace {
 
-/// What becomes of the slice in the end.
-std::string EndText(const Created::Row& row) {
-  if (row.existing) return "on node " + row.slice + ", which stays when the job is over";
+constexpr std::size_t kMostWithNotes = 3;
+
+/// What becomes of the slice in the end, or of those of several jobs; `jobs` names them.
+std::string EndText(const Created::Row& row, const std::string& jobs, bool several) {
+  const std::string end = several ? "their end" : "its end";
+  const std::string slice = several ? "their slices are " : "its slice is ";
+  if (row.existing) {
+    return fmt::format("on node {}, which stays when {} over", row.slice,
+                       several ? "the jobs are" : "the job is");
+  }
   const core::WhenDoneSpec& when = row.when_done;
   if (when.keep) {
-    return fmt::format("its slice is kept for {} after its end", base::FormatDuration(*when.keep));
+    return fmt::format("{}kept for {} after {}", slice, base::FormatDuration(*when.keep), end);
   }
-  if (when.action == core::SliceUse::kDelete) return "its slice is deleted at its end";
-  return "its slice is kept after its end; to give it back: jobman delete " +
-         core::FormatJobId(row.id);
+  if (when.action == core::SliceUse::kDelete) return slice + "deleted at " + end;
+  return fmt::format("{}kept after {}; to give {} back: jobman delete {}", slice, end,
+                     several ? "them" : "it", jobs);
+}
+
+std::string Notes(const Created::Row& row, const std::string& jobs, bool several) {
+  std::string text;
+  if (!row.code.empty()) text += "  code: " + CodeText(row.code) + "\n";
+  text += "  " + EndText(row, jobs, several) + "\n";
+  if (!row.endless) return text;
+  return text + "  tried again without limit until " + (several ? "they succeed" : "it succeeds") +
+         "\n";
+}
+
+/// The notes on many jobs; empty if each needs its own.
+std::string CommonNotes(const Created& view) {
+  if (view.rows.size() <= kMostWithNotes) return {};
+  std::string notes = Notes(view.rows.front(), view.all, true);
+  const bool same = std::all_of(view.rows.begin(), view.rows.end(), [&](const auto& row) {
+    return Notes(row, view.all, true) == notes;
+  });
+  return same ? notes : std::string{};
 }
 
 }  // namespace
 
-std::string RenderText(const Created& view, const ui::Style&) {
+std::string RenderText(const Created& view, const ui::Style& style) {
+  const std::string common = CommonNotes(view);
   std::string text;
   for (const Created::Row& row : view.rows) {
     const std::string hosts = row.hosts > 0 ? ", " + base::Plural(row.hosts, "host") : "";
     const std::string element = row.element.empty() ? "" : "; " + row.element;
     text += fmt::format("Created job {} ({}): {}{}, in {}{}\n", core::FormatJobId(row.id), row.name,
                         row.accelerator, hosts, row.zone, element);
-    if (!row.code.empty()) text += "  code: " + CodeText(row.code) + "\n";
-    text += "  " + EndText(row) + "\n";
-    if (row.endless) text += "  tried again without limit until it succeeds\n";
+    if (common.empty()) text += Notes(row, core::FormatJobId(row.id), false);
   }
-  const bool one = view.rows.size() == 1;
-  return text + fmt::format("  to follow {}: jobman logs -f {}\n", one ? "it" : "one",
-                            one ? core::FormatJobId(view.rows[0].id) : "NUMBER");
+  text += common + fmt::format("  to follow {}: jobman logs -f {}\n",
+                               view.rows.size() == 1 ? "it" : "them", view.all);
+  return WrapMessage(text, style.width);
 }
 
 std::string RenderQuiet(const Created& view) {

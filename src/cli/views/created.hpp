@@ -17,7 +17,7 @@ struct Created {
     std::string accelerator = {};
     std::string zone = {};
     std::string element = {};  ///< "lr=0.1": of an array or matrix
-    int hosts = 0;  ///< predicted by the accelerator type; 0: it is not known here
+    int hosts = 0;             ///< predicted by the accelerator type; 0: it is not known here
     std::string slice = {};
     bool existing = false;  ///< the slice is the user's own node
     core::WhenDoneSpec when_done = {};
@@ -25,8 +25,11 @@ struct Created {
     bool endless = false;  ///< tried again without limit until it succeeds
   };
   std::vector<Row> rows = {};
+  std::string all = {};  ///< what names the jobs to a command
 };
 
+/// A line for each job, and below it what becomes of it; below more than three jobs once, where it
+/// is the same of all.
 std::string RenderText(const Created& view, const ui::Style& style);
 std::string RenderQuiet(const Created& view);
 /// {"jobs": [{"id": 42, "name": ..., "accelerator": ..., "zone": ..., "slice": ...}]}, and "code"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "cli/wrapping.hpp"
 #include "jobman/base/clean.hpp"
 
 namespace jobman::cli {
@@ -36,10 +37,11 @@ std::string DumpJson(const base::OrderedJson& json, int indent) {
 namespace views {
 
 std::string RenderText(const Failure& view, const ui::Style& style) {
-  std::string text =
-      ui::Paint(ui::Tone::kBad, "jobman:", style) + " " + ui::CleanLines(view.error.ToString());
+  constexpr std::string_view kHead = "jobman:";
+  std::string text = std::string(kHead) + " " + ui::CleanLines(view.error.ToString());
   if (!view.error.hint.empty()) text += "\n  " + ui::CleanLines(view.error.hint);
-  return text + "\n";
+  text = WrapMessage(text, style.width);
+  return ui::Paint(ui::Tone::kBad, kHead, style) + text.substr(kHead.size()) + "\n";
 }
 
 base::OrderedJson ToJson(const base::Error& error) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/views/host_matrix.hpp"
 #include "cli/views/words.hpp"
 #include "jobman/base/strings.hpp"
@@ -85,16 +87,23 @@ std::string ElementLine(const core::JobSpec& spec) {
                      core::ElementText(spec));
 }
 
+/// Then the sheet above says it, too.
+bool InOneZone(const std::vector<ports::AttemptRecord>& attempts) {
+  return std::all_of(attempts.begin(), attempts.end(),
+                     [&](const auto& attempt) { return attempt.zone == attempts.front().zone; });
+}
+
 std::string RenderAttempts(const std::vector<ports::AttemptRecord>& attempts, core::TimePoint now,
                            const ui::Style& style) {
   if (attempts.empty()) return {};
+  // A slice's name ends with the attempt; the reason is mostly the outcome of the one before.
   ui::Table table({{.header = "ATTEMPT", .right = true},
-                   {.header = "SLICE", .flexible = 1},
-                   {.header = "ZONE"},
+                   {.header = "SLICE", .flexible = 1, .by_end = true},
+                   {.header = "ZONE", .drop = InOneZone(attempts) ? 1 : 0},
                    {.header = "STARTED (UTC)"},
                    {.header = "TOOK", .right = true},
                    {.header = "OUTCOME"},
-                   {.header = "REASON", .flexible = 1}});
+                   {.header = "REASON", .drop = 2, .wraps = true, .enough = 16}});
   for (const ports::AttemptRecord& attempt : attempts) {
     table.AddRow({std::to_string(attempt.attempt), OrDash(attempt.slice), OrDash(attempt.zone),
                   base::FormatDateTime(attempt.started_at),

@@ -5,18 +5,14 @@
 #include <algorithm>
 
 #include "cli/views/host_matrix.hpp"
+#include "cli/views/words.hpp"
+#include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
 namespace {
 
 using core::Outcome;
-
-const core::Done& DoneOf(const JobEnd& view) {
-  static const core::Done kNone;
-  const auto* done = std::get_if<core::Done>(&view.job.state);
-  return done == nullptr ? kNone : *done;
-}
 
 constexpr std::size_t kManyHosts = 16;
 
@@ -47,35 +43,63 @@ std::string RenderExitTable(const JobEnd& view, const ui::Style& style) {
   return table.Render(style);
 }
 
-std::string NextCommands(const JobEnd& view) {
-  const std::string id = core::FormatJobId(view.job.id);
-  const bool held = view.job.slice && view.job.slice->phase == core::SlicePhase::kCreated;
-  const bool stays = held && view.job.slice->ref.existing;
-  std::string text = "next:\n";
-  if (DoneOf(view).outcome != Outcome::kSucceeded) {
-    text += fmt::format("  jobman why {:<10} what happened, and what to do\n", id);
+/// Commands, and what each is for.
+std::vector<std::pair<std::string, std::string>> NextLines(const NextCommands& view) {
+  const bool held = !view.held.empty();
+  const std::string again = view.several ? "run them again"
+                            : held       ? "run it again, on the slice that is still held"
+                                         : "run it again";
+  std::vector<std::pair<std::string, std::string>> lines;
+  if (!view.failed.empty())
+    lines.emplace_back("jobman why " + view.failed, "what happened, and what to do");
+  lines.emplace_back("jobman logs " + view.all, "what the hosts wrote");
+  lines.emplace_back("jobman resume " + (view.failed.empty() ? view.all : view.failed), again);
+  if (held) {
+    lines.emplace_back("jobman delete " + view.held,
+                       view.several ? "delete the slices" : "delete the slice");
+  } else {
+    lines.emplace_back("jobman show " + view.all,
+                       view.several ? "everything about them" : "everything about it");
   }
-  text += fmt::format("  jobman logs {:<9} what the hosts wrote\n", id);
-  text += fmt::format("  jobman resume {:<7} run it again{}\n", id,
-                      stays  ? ", on the same node"
-                      : held ? ", on the slice that is still held"
-                             : "");
-  if (held && !stays)
-    text += fmt::format("  jobman delete {:<7} delete the slice\n", id);
-  else
-    text += fmt::format("  jobman show {:<9} everything about it\n", id);
-  return text;
+  return lines;
 }
 
 }  // namespace
 
+bool HoldsSlice(const core::Job& job) {
+  return job.slice && job.slice->phase == core::SlicePhase::kCreated && !job.slice->ref.existing;
+}
+
+bool HasSucceeded(const core::Job& job) {
+  const auto* const done = std::get_if<core::Done>(&job.state);
+  return done != nullptr && done->outcome == Outcome::kSucceeded;
+}
+
+NextCommands NextOf(const core::Job& job) {
+  const std::string id = core::FormatJobId(job.id);
+  return {.all = id,
+          .failed = HasSucceeded(job) ? "" : id,
+          .held = HoldsSlice(job) ? id : std::string()};
+}
+
+std::string RenderText(const NextCommands& view, const ui::Style& style) {
+  const auto lines = NextLines(view);
+  std::size_t width = 0;
+  for (const auto& line : lines) width = std::max(width, line.first.size());
+  std::string text = "next:\n";
+  for (const auto& [command, what] : lines)
+    text += fmt::format("  {:<{}}  {}\n", command, width, what);
+  return WrapKeys(text, style.width);
+}
+
 std::string RenderText(const JobEnd& view, const ui::Style& style) {
   std::string text = "\n" + RenderExitTable(view, style);
   const auto state = core::StateName(view.job.state);
-  const auto tone = DoneOf(view).outcome == Outcome::kSucceeded ? ui::Tone::kGood : ui::Tone::kBad;
-  text += fmt::format("\njob {} ({}) {}: {}\n", core::FormatJobId(view.job.id), view.job.name,
-                      ui::Paint(tone, state, style), view.job.why);
-  return text + NextCommands(view);
+  const auto tone = HasSucceeded(view.job) ? ui::Tone::kGood : ui::Tone::kBad;
+  const std::string head =
+      fmt::format("job {} ({}) ", core::FormatJobId(view.job.id), view.job.name);
+  text += "\n" + StateLine(head, state, tone, view.job.why, style);
+  return view.alone ? text + RenderText(NextOf(view.job), style) : text;
 }
 
 std::string RenderQuiet(const JobEnd& view) {

@@ -14,9 +14,24 @@ struct JobEnd {
   core::Job job = {};
   std::vector<ports::ExitRecord> exits = {};  ///< of the last attempt
   int exit_code = 0;                          ///< of the process that followed it
+  bool alone = true;                          ///< no other job was followed with it
 };
 
-/// The table of exit codes, the outcome, and what to do next.
+/// What can be done about jobs that are over. Each text names some of them to a command.
+struct NextCommands {
+  bool several = false;
+  std::string all = {};
+  std::string failed = {};  ///< what did not succeed; empty: all did
+  std::string held = {};    ///< what holds a slice; empty: nothing
+};
+NextCommands NextOf(const core::Job& job);
+std::string RenderText(const NextCommands& view, const ui::Style& style);
+
+/// Whether the job still holds a slice that was created for it.
+bool HoldsSlice(const core::Job& job);
+bool HasSucceeded(const core::Job& job);
+
+/// The table of exit codes, the outcome, and of a job alone what to do next.
 std::string RenderText(const JobEnd& view, const ui::Style& style);
 std::string RenderQuiet(const JobEnd& view);
 /// {"id": 42, "name": ..., "state": "SUCCEEDED", "exit_code": 0, "why": ...,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/wrapping.hpp"
 #include "jobman/core/spec_json.hpp"
 
 namespace jobman::cli::views {
@@ -30,9 +31,9 @@ std::string RenderText(const CheckedFiles& view, const ui::Style& style) {
   std::string text;
   for (const CheckedFiles::File& file : view.files) {
     for (const config::Problem& problem : file.problems)
-      text += ui::CleanLines(config::RenderProblem(problem));
+      text += WrapMessage(ui::CleanLines(config::RenderProblem(problem)), style.width);
     for (const config::Problem& warning : file.warnings)
-      text += ui::CleanLines(config::RenderWarning(warning));
+      text += WrapMessage(ui::CleanLines(config::RenderWarning(warning)), style.width);
     if (file.problems.empty())
       text += ui::Clean(file.name, style.utf8) + ": job " + file.job + " is " +
               ui::Paint(ui::Tone::kGood, "valid", style) + "\n";

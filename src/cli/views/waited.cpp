@@ -9,8 +9,8 @@ namespace jobman::cli::views {
 std::string RenderText(const Waited& view, const ui::Style& style) {
   std::string text;
   for (const Waited::Row& row : view.rows) {
-    text += fmt::format("job {} ({}) is {}: {}\n", core::FormatJobId(row.id), row.name,
-                        ui::Paint(ToneOfState(row.status), row.status, style), row.why);
+    text += StateLine(fmt::format("job {} ({}) is ", core::FormatJobId(row.id), row.name),
+                      row.status, ToneOfState(row.status), row.why, style);
   }
   return text;
 }

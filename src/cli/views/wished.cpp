@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "cli/wrapping.hpp"
+
 namespace jobman::cli::views {
 
-std::string RenderText(const Wished& view, const ui::Style&) {
+std::string RenderText(const Wished& view, const ui::Style& style) {
   std::string text;
   for (const Wished::Row& row : view.rows) {
     const std::string id = core::FormatJobId(row.id);
@@ -16,7 +18,7 @@ std::string RenderText(const Wished& view, const ui::Style&) {
       text += fmt::format("{} job {} ({}); progress: jobman why {}\n", view.said, id, row.name, id);
     }
   }
-  return text;
+  return WrapMessage(text, style.width);
 }
 
 std::string RenderQuiet(const Wished& view) {

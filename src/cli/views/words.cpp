@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/wrapping.hpp"
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/spec_json.hpp"
@@ -31,8 +32,15 @@ std::string LabelledLine(std::string_view label, std::string_view text, int inde
                          const ui::Style& style) {
   const std::string name = fmt::format("{:<9}  ", label);
   const int column = indent + ui::DisplayWidth(name);
-  const std::string lines = ui::Wrap(ui::Clean(text, style.utf8), column, style.width);
+  const std::string lines = WrapText(ui::Clean(text, style.utf8), column, column, style.width);
   return ui::Paint(ui::Tone::kDim, name, style) + ui::Paint(tone, lines, style) + "\n";
+}
+
+std::string StateLine(const std::string& head, std::string_view state, ui::Tone tone,
+                      std::string_view why, const ui::Style& style) {
+  const int column = ui::DisplayWidth(head) + ui::DisplayWidth(state) + 2;
+  const std::string text = WrapText(ui::Clean(why, true), column, kFurtherIn, style.width);
+  return head + ui::Paint(tone, state, style) + ": " + text + "\n";
 }
 
 std::string OrDash(std::string text) {

@@ -20,6 +20,10 @@ std::string Ago(core::TimePoint since, core::TimePoint now);
 /// itself.
 std::string LabelledLine(std::string_view label, std::string_view text, int indent, ui::Tone tone,
                          const ui::Style& style);
+/// The line "job 000042 (train) is RUNNING: why", whose head ends before the state. What does not
+/// fit goes on below.
+std::string StateLine(const std::string& head, std::string_view state, ui::Tone tone,
+                      std::string_view why, const ui::Style& style);
 /// The text, or "-" if it is empty.
 std::string OrDash(std::string text);
 /// RFC 3339, or null.

@@ -200,11 +200,6 @@ void OnUnclear(Turn& turn) {
            ": looking again later");
 }
 
-/// "host 0", "hosts 0-3".
-std::string HostsText(int count) {
-  return count == 1 ? "host 0" : fmt::format("hosts 0-{}", count - 1);
-}
-
 /// Why the job can never use this slice; nothing when it fits.
 std::optional<base::Error> Misfit(const Job& job) {
   const auto count = static_cast<int>(job.slice->hosts.size());

@@ -18,8 +18,9 @@ jb_code() {
   jb_code_names
   jb_code_clear
   jb_code_unpack
-  jb_say "$jb_shown has the $(wc -l <"$jb_book/files" | tr -d ' ') files of snapshot" \
-    "$(printf '%s' "$2" | cut -c 1-12)"
+  jb_count=$(wc -l <"$jb_book/files" | tr -d ' ')
+  case $jb_count in 1) jb_count='one file' ;; *) jb_count="$jb_count files" ;; esac
+  jb_say "$jb_shown has the $jb_count of snapshot $(printf '%s' "$2" | cut -c 1-12)"
 }
 
 # The folder, which this step must have made, or found empty.

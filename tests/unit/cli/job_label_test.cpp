@@ -49,6 +49,12 @@ TEST(JobLabel, LongNamesLeaveRoomForTheLine) {
   EXPECT_THAT(PrefixesOf({longest + "x", "eval"}), ElementsAre("000001 ", "000002 "));
 }
 
+TEST(JobLabel, BesideItsNumberALongNameIsCut) {
+  const auto jobs = Named({"eval", std::string(21, 'x')});
+  EXPECT_EQ(NumberAndShortName(jobs[0], true), "000001 eval");
+  EXPECT_EQ(NumberAndShortName(jobs[1], true), "000002 " + std::string(19, 'x') + "…");
+}
+
 TEST(JobLabel, ItsTitleHasNumberAndName) {
   const auto labels = LabelsOf(Named({"a\nb", "eval"}), true);
   EXPECT_EQ(labels[0].title, "job 000001 (a b), ");

@@ -64,8 +64,31 @@ TEST_F(Wait, WithoutAStateEndsWithTheWorstExitCodeOfTheJobs) {
   EXPECT_EQ(ended.exit_code, 7);
   EXPECT_THAT(ended.out, HasSubstr("job 000001 (train) is SUCCEEDED: done\n"));
   EXPECT_THAT(ended.out, HasSubstr("job 000002 (eval) is FAILED: exit code 7 on host 0\n"));
-  EXPECT_THAT(ended.err, HasSubstr("000001  RUNNING"));
-  EXPECT_THAT(ended.err, HasSubstr("000002  FAILED"));
+  EXPECT_THAT(ended.err, HasSubstr("    0s  000001 train  RUNNING       the command runs\n"));
+  EXPECT_THAT(ended.err, HasSubstr("    0s  000002 eval   RUNNING       the command runs\n"));
+  EXPECT_THAT(ended.err, testing::Not(HasSubstr("exit code 7"))) << "is said once";
+}
+
+TEST_F(Wait, EachJobIsShownAsSoonAsItIsOver) {
+  Then([](auto& store) { Move(store, 2, core::Done{}, "done"); });
+  const auto ended = world_.Run({"wait", "1", "2"});
+  EXPECT_EQ(ended.exit_code, 130);
+  EXPECT_EQ(ended.out, "job 000002 (eval) is SUCCEEDED: done\n");
+  pauses_ = 0;
+  EXPECT_EQ(world_.Run({"wait", "1", "2", "-q"}).out, "") << "for a script, only when all are";
+}
+
+TEST_F(Wait, ForAWishAnEndIsSaidOnceToo) {
+  Then([](auto& store) { Move(store, 2, core::Cancelling{}, "stopping"); });
+  Then([](auto& store) {
+    Move(store, 2, core::Done{.outcome = Outcome::kCancelled}, "cancelled");
+    Move(store, 1, core::Done{.outcome = Outcome::kCancelled}, "cancelled");
+  });
+  const auto ended = world_.Run({"cancel", "1", "2", "--wait"});
+  EXPECT_EQ(ended.out,
+            "job 000001 (train) is CANCELLED: cancelled\n"
+            "job 000002 (eval) is CANCELLED: cancelled\n");
+  EXPECT_EQ(ended.err, "   10s  000002 eval   CANCELLING    stopping\n");
 }
 
 TEST_F(Wait, SaysOnceAMinuteWhatItWaitsFor) {
@@ -86,8 +109,8 @@ TEST_F(Wait, OnATerminalTheLineIsRewrittenInPlace) {
   Nothing();
   Then([](auto& store) { Move(store, 2, core::Done{}, "done"); });
   const std::string err = world_.Run({"wait", "1", "2"}).err;
-  EXPECT_THAT(err, HasSubstr("2 of 2 jobs to go: 000001 RUNNING "));
-  EXPECT_THAT(err, HasSubstr("1 of 2 jobs to go: 000002 RUNNING "));
+  EXPECT_THAT(err, HasSubstr("2 of 2 jobs to go: 000001 train RUNNING "));
+  EXPECT_THAT(err, HasSubstr("1 of 2 jobs to go: 000002 eval RUNNING "));
   EXPECT_THAT(err, HasSubstr("\r\x1b[2K"));
 }
 
@@ -163,6 +186,21 @@ TEST_F(Wait, ANewWishIsActedOnFirst) {
   EXPECT_EQ(pauses_, 2) << "it ran already, but not as it was asked to";
 }
 
+TEST_F(Wait, NothingIsSaidOfTheStateBeforeAWish) {
+  const auto before = world_.fill;
+  world_.fill = [&](test::MemoryStore& store) {
+    before(store);
+    Move(store, 1, core::Done{}, "the old end");
+  };
+  Nothing();
+  Then([](auto& store) { Move(store, 1, core::Setup{}, "its setup begins"); });
+  Then([](auto& store) { Move(store, 1, core::Done{}, "the new end"); });
+  const auto ended = world_.Run({"resume", "1", "--wait"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("SETUP         its setup begins"));
+  EXPECT_THAT(ended.err, testing::Not(HasSubstr("the old end")));
+}
+
 TEST_F(Wait, InterruptedTheJobGoesOn) {
   const auto ended = world_.Run({"wait", "1"});
   EXPECT_EQ(ended.exit_code, 130);
@@ -177,7 +215,7 @@ TEST_F(Wait, TheTimeoutIsExitCode75AndNamesTheUnsettledJobs) {
   EXPECT_EQ(pauses_, 6);
   EXPECT_THAT(ended.err, HasSubstr("waited 1m for job 000001 to be over"));
   EXPECT_THAT(ended.err, HasSubstr("jobman why 000001"));
-  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(ended.out, "job 000002 (eval) is SUCCEEDED: done\n");
 }
 
 TEST_F(Wait, BadArgumentsAreRefusedBeforeTheWait) {

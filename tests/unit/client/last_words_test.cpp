@@ -19,9 +19,9 @@ class LastWordsTest : public testing::Test {
     job_ = test::SampleJob("train");
     job_.id = core::JobId{7};
     job_.attempt = 2;
-    job_.state =
-        core::Done{.outcome = core::Outcome::kFailed,
-                   .error = base::Error{.message = "host 1 ended setup-0-venv with exit code 1"}};
+    job_.state = core::Done{
+        .outcome = core::Outcome::kFailed,
+        .error = base::Error{.message = "setup-0-venv ended with exit code 1 on host 1"}};
     exits_ = {{.attempt = 1, .stage = "setup-0-venv", .host = 0, .exit_code = 9},
               {.attempt = 2, .stage = "setup-0-venv", .host = 0, .exit_code = 143},
               {.attempt = 2, .stage = "setup-0-venv", .host = 1, .exit_code = 1}};
@@ -46,7 +46,7 @@ TEST_F(LastWordsTest, OfAJobThatTriesAgainToo) {
   logs_.WriteLog(7, 2, "setup-0-venv", 1, "why");
   exits_[2].exit_code = 75;
   job_.state = core::BackingOff{
-      .error = base::Error{.message = "host 1 ended setup-0-venv with exit code 75"}};
+      .error = base::Error{.message = "setup-0-venv ended with exit code 75 on host 1"}};
   EXPECT_THAT(Find()->lines, ElementsAre("why"));
 }
 
@@ -59,13 +59,35 @@ TEST_F(LastWordsTest, AreThoseOfTheHostThatTheErrorNames) {
   EXPECT_THAT(Find()->lines, ElementsAre("the cause"));
 }
 
+TEST_F(LastWordsTest, AHostIsNotTakenForAnotherWithMoreDigits) {
+  exits_.push_back({.attempt = 2, .stage = "setup-0-venv", .host = 12, .exit_code = 1});
+  job_.state = core::BackingOff{
+      .error = base::Error{.message = "setup-0-venv ended with exit code 1 on host 12, after"}};
+  logs_.WriteLog(7, 2, "setup-0-venv", 1, "stopped\n");
+  logs_.WriteLog(7, 2, "setup-0-venv", 12, "the cause\n");
+  EXPECT_THAT(Find()->lines, ElementsAre("the cause"));
+}
+
+TEST_F(LastWordsTest, OfAFailureThatAnOlderJobmanRecorded) {
+  std::get<core::Done>(job_.state).error->message = "host 1 ended setup-0-venv with exit code 1";
+  logs_.WriteLog(7, 2, "setup-0-venv", 1, "why\n");
+  EXPECT_THAT(Find()->lines, ElementsAre("why"));
+}
+
 TEST_F(LastWordsTest, AreCutBetweenCharacters) {
   std::string bar;
   for (int i = 0; i < 100; ++i) bar += "\u2501";
   logs_.WriteLog(7, 2, "setup-0-venv", 1, bar + "\n");
   const std::string line = Find()->lines.at(0);
-  EXPECT_EQ(line.size() % 3, 0U);
-  EXPECT_LE(line.size(), 200U);
+  EXPECT_EQ(line, bar.substr(0, 198) + "...");
+}
+
+TEST_F(LastWordsTest, KeepTheirIndentation) {
+  logs_.WriteLog(
+      7, 2, "setup-0-venv", 1,
+      "  File \"train.py\"\r\n    loss = 1 / zero\r\n           ~~^~~~~~  \n \t \nwhy\n");
+  EXPECT_THAT(Find()->lines, ElementsAre("  File \"train.py\"", "    loss = 1 / zero",
+                                         "           ~~^~~~~~", "why"));
 }
 
 TEST_F(LastWordsTest, ThereAreNoneWhereNoExitCodeIsTheCause) {
@@ -86,7 +108,7 @@ TEST_F(LastWordsTest, TheLastOutputIsThatOfTheHostThatWroteLast) {
   job_.stage = core::Stage{.name = "run"};
   EXPECT_FALSE(FindLastOutput(logs_.paths(), job_)) << "nothing was written";
   logs_.WriteLog(7, 2, "run", 0, "step 1\n");
-  logs_.WriteLog(7, 2, "run", 1, "step 1\n\x1b[1mstep 2\n");
+  logs_.WriteLog(7, 2, "run", 1, "step 1\n  \x1b[1mstep 2\n");
   const auto past = std::filesystem::file_time_type::clock::now() - std::chrono::hours{1};
   std::filesystem::last_write_time(logs_.paths().LogPath(7, 2, "run", 0), past);
   const auto output = FindLastOutput(logs_.paths(), job_);

@@ -74,6 +74,7 @@ TEST_F(RunOnHostsTest, EachChosenHostRunsTheCommand) {
 TEST_F(RunOnHostsTest, UnknownHostsAreRefused) {
   const auto paths = Context().paths;
   EXPECT_EQ(ChooseHosts(paths, JobOn(2), "2").error().message, "job 000042 has hosts 0-1, not 2");
+  EXPECT_EQ(ChooseHosts(paths, JobOn(1), "3").error().message, "job 000042 has only host 0, not 3");
   EXPECT_EQ(ChooseHosts(paths, test::JobBuilder().Build(), "all").error().code,
             base::Code::kUnavailable);
   EXPECT_EQ(ChooseHosts(paths, JobOn(2), "one").error().code, base::Code::kInvalidArgument);

@@ -66,14 +66,16 @@ TEST_F(WaitForJobsTest, SettledJobsNeedNoControllerAndNoPause) {
   EXPECT_EQ(pauses_, 0);
 }
 
-TEST_F(WaitForJobsTest, EachJobIsLookedAtBeforeItIsJudgedAndNoMoreOnceItIsSettled) {
+TEST_F(WaitForJobsTest, AJobThatIsSettledIsLookedAtNoMore) {
   const core::Job over = Running();
   End(over);
   const core::Job job = Running("eval");
   HoldLease();
   std::vector<std::int64_t> looks;
-  WaitFor wait = UntilAtRest();
-  wait.on_look = [&](const core::Job& seen) { looks.push_back(seen.id.value); };
+  const WaitFor wait{.settled = [&](const core::Job& seen) -> base::Result<bool> {
+    looks.push_back(seen.id.value);
+    return AtRest(seen);
+  }};
   on_pause_ = [&] {
     clock_.Advance(std::chrono::seconds{10});
     End(job);
@@ -87,8 +89,10 @@ TEST_F(WaitForJobsTest, AnUnchangedStoreIsReadOnceASecond) {
   const core::Job job = Running();
   HoldLease();
   int looks = 0;
-  WaitFor wait = UntilAtRest();
-  wait.on_look = [&looks](const core::Job&) { ++looks; };
+  const WaitFor wait{.settled = [&looks](const core::Job&) -> base::Result<bool> {
+    ++looks;
+    return false;
+  }};
   on_pause_ = [&] {
     clock_.Advance(std::chrono::milliseconds{100});
     return ++pauses_ < 25;

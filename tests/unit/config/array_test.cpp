@@ -129,9 +129,9 @@ TEST(Array, WhatMakesNoJobsIsRefused) {
   EXPECT_THAT(problems("array: 0-1000\n"), HasSubstr("more than 1000 jobs"));
   EXPECT_THAT(problems("array: 0-99999999999\n"), HasSubstr("more than 1000 jobs"));
   EXPECT_THAT(problems("matrix: {a: 0-99, b: 0-99}\n"), HasSubstr("more than 1000 jobs"));
-  EXPECT_THAT(problems("array: 9-0\n"), HasSubstr("array: \"9-0\" is no value"));
-  EXPECT_THAT(problems("array: 0-99999999999999999999\n"), HasSubstr("is no value"));
-  EXPECT_THAT(problems("array: 'a,,b'\n"), HasSubstr("array: \"\" is no value"));
+  EXPECT_THAT(problems("array: 9-0\n"), HasSubstr("array: the range 9-0 runs backwards"));
+  EXPECT_THAT(problems("array: 0-99999999999999999999\n"), HasSubstr("is too large"));
+  EXPECT_THAT(problems("array: 'a,,b'\n"), HasSubstr("array: a value is empty"));
   EXPECT_THAT(problems("matrix: {lr: [1, 2]}\njob: {environment: {lr: 5}}\n"),
               HasSubstr("matrix.lr: the job sets the variable lr elsewhere, too"));
   EXPECT_EQ(problems("matrix: {lr: [1, 2]}\njob: {environment: {lr: '${matrix.lr}'}}\n"), "");

@@ -98,12 +98,12 @@ TEST_F(NotifyTest, AFailureWithinTheBudgetIsARestart) {
   HostEnds(3);
   HostEnds(3);  // its leftovers are stopped
   EXPECT_EQ(told_.size(), 3U);
-  EXPECT_TRUE(told_.back().starts_with("1 restarting: host 0 ended run with exit code 3: trying"));
+  EXPECT_TRUE(told_.back().starts_with("1 restarting: run ended with exit code 3 on host 0: trying"));
   clock_.Advance(minutes{10});
   Run();
   HostEnds(3);
   HostEnds(3);
-  EXPECT_EQ(told_.back(), "2 failed: host 0 ended run with exit code 3");
+  EXPECT_EQ(told_.back(), "2 failed: run ended with exit code 3 on host 0");
   EXPECT_EQ(CountOf("ready"), 1) << "the slice was held";
 }
 

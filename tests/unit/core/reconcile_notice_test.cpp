@@ -227,7 +227,7 @@ TEST(ReconcileNotice, AHostThatEndsEarlyLeavesTheOthersTheirGrace) {
   EXPECT_THAT(r.HostEnds(3, 1).effects(), ElementsAre("StopStage run of attempt 1"))
       << "leftovers are stopped";
   r.AllEnd();
-  EXPECT_THAT(r.job().why, HasSubstr("host 2 ended run with exit code 75, after notice"))
+  EXPECT_THAT(r.job().why, HasSubstr("run ended with exit code 75 on host 2, after notice"))
       << "first";
   EXPECT_EQ(r.spent(), (Spent{.preemption = 1, .streak = 1}));
 }
@@ -244,7 +244,7 @@ TEST(ReconcileNotice, AHostThatIsLostDuringTheGraceIsNotAwaitedAgain) {
   EXPECT_THAT(r.HostEnds(1, 143).effects(), ElementsAre("StopStage run of attempt 1"));
   r.HostSettles(1);
   EXPECT_EQ(r.state(), "BACKOFF");
-  EXPECT_THAT(r.job().why, HasSubstr("host 0 ended run with exit code 75"));
+  EXPECT_THAT(r.job().why, HasSubstr("run ended with exit code 75 on host 0"));
 }
 
 TEST(ReconcileNotice, AFailureBeforeTheNoticeStopsTheOthers) {

@@ -58,7 +58,7 @@ TEST(ReconcileStage, OneHostsFailureStopsTheOthers) {
   r.ToRunning().HostEnds(2, 3);
   EXPECT_EQ(r.state(), "RUNNING");
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
-  EXPECT_EQ(r.job().why, "host 2 ended run with exit code 3: stopping the others");
+  EXPECT_EQ(r.job().why, "run ended with exit code 3 on host 2: stopping the others");
   EXPECT_THAT(r.HostEnds(0, 143).effects(), IsEmpty()) << "decided once";
 }
 
@@ -69,7 +69,7 @@ TEST(ReconcileStage, TheJobHasTheExitCodeOfTheFirstFailure) {
   r.HostSettles(2);
   EXPECT_EQ(r.state(), "FAILED");
   EXPECT_EQ(r.As<Done>().exit_code, 3);
-  EXPECT_EQ(r.As<Done>().error->message, "host 2 ended run with exit code 3");
+  EXPECT_EQ(r.As<Done>().error->message, "run ended with exit code 3 on host 2");
   EXPECT_EQ(r.As<Done>().error->hint, "jobman logs 000042 --stage run --host 2");
 }
 
@@ -224,10 +224,10 @@ TEST(ReconcileStage, RequiredSetupStepMayNotFail) {
   r.Tick().Answered().Ready(1).HostEnds(0, 127);
   EXPECT_THAT(r.effects(), ElementsAre("StopStage setup-0 of attempt 1"));
   EXPECT_EQ(r.job().why,
-            "host 0 ended setup-0-install with exit code 127: ending what it left behind");
+            "setup-0-install ended with exit code 127 on host 0: ending what it left behind");
   r.HostSettles(0);
   EXPECT_EQ(r.state(), "FAILED");
-  EXPECT_EQ(r.job().why, "host 0 ended setup-0-install with exit code 127");
+  EXPECT_EQ(r.job().why, "setup-0-install ended with exit code 127 on host 0");
   EXPECT_EQ(r.As<Done>().exit_code, 1) << "127 is not the command's";
 }
 

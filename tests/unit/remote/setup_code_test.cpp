@@ -127,7 +127,9 @@ TEST_P(SetupCodeTest, AFileMayBecomeAFolderAndAFolderAFile) {
 
 TEST_P(SetupCodeTest, AFileIsAsNewAsItWasUnpacked) {
   Pack("echo 1 >a && touch -d '2001-01-01' a");
-  ExpectDone(Step());
+  const Ended ended = Step();
+  ExpectDone(ended);
+  EXPECT_THAT(ended.out, HasSubstr("~/proj has the one file of snapshot 0123456789ab\n"));
   struct stat info {};
   ASSERT_EQ(stat(InHome("proj/a").c_str(), &info), 0);
   EXPECT_GT(info.st_mtime, 1'500'000'000) << "or Python would run what it compiled before";

@@ -52,6 +52,29 @@ TEST(Table, AFlexibleColumnStaysReadable) {
             "42  resnet-…  FAILED\n");
 }
 
+TEST(Table, AColumnMayKeepTheEndThatTellsItsCellsApart) {
+  Table table({{.header = "SLICE", .flexible = 1, .by_end = true},
+               {.header = "REASON", .wraps = true, .enough = 16}});
+  table.AddRow({"a-long-name-000001-a1", ""});
+  table.AddRow({"a-long-name-000001-a2", "it was preempted"});
+  EXPECT_EQ(table.Render({.width = 39, .utf8 = true}),
+            "SLICE                  REASON\n"
+            "a-long-name-000001-a1\n"
+            "a-long-name-000001-a2  it was preempted\n");
+  EXPECT_EQ(table.Render({.width = 30, .utf8 = true}),
+            "SLICE         REASON\n"
+            "…e-000001-a1\n"
+            "…e-000001-a2  it was preempted\n");
+}
+
+TEST(Table, WhatWrapsGoesOnBelowBeforeOthersAreShortened) {
+  Table table({{.header = "NAME", .flexible = 1}, {.header = "WHY", .wraps = true, .enough = 20}});
+  table.AddRow({"a-long-name-of-a-job", "the cloud has no capacity for it"});
+  EXPECT_EQ(table.Render({.width = 42}, false),
+            "a-long-name-of-a-job  the cloud has no\n"
+            "                      capacity for it\n");
+}
+
 TEST(Table, ATableThatIsStillTooWideDropsColumnsInOrder) {
   Table table({{.header = "A", .drop = 2}, {.header = "B"}, {.header = "C", .drop = 1}});
   table.AddRow({"aaaa", "bbbb", "cccc"});

@@ -34,6 +34,19 @@ TEST(Decide, APipeHasNoLimitAndNoColour) {
   EXPECT_TRUE(facts.err_colour);
 }
 
+TEST(Decide, MessagesHaveTheWidthOfTheirOwnTerminal) {
+  Surroundings around = Tty();
+  around.out_tty = false;
+  EXPECT_EQ(Decide(around).err_width, 120);
+  around.columns = "60";
+  EXPECT_EQ(Decide(around).err_width, 60);
+  around.err_tty = false;
+  EXPECT_EQ(Decide(around).err_width, 0) << "in a pipe they are whole";
+  around.err_tty = true;
+  around.term = "dumb";
+  EXPECT_EQ(Decide(around).err_width, 60);
+}
+
 TEST(Decide, ColumnsOverridesTheTerminal) {
   Surroundings around = Tty();
   around.columns = "60";
@@ -117,7 +130,7 @@ TEST_F(TerminalTest, NothingMoreIsWrittenAfterTheReaderIsGone) {
 }
 
 TEST_F(TerminalTest, TheStatusLineIsRewrittenAndClearedForOutput) {
-  Terminal terminal({.out_tty = true, .err_tty = true, .width = 20}, out_, err_);
+  Terminal terminal({.out_tty = true, .err_tty = true, .err_width = 20}, out_, err_);
   terminal.SetStatus("waiting");
   EXPECT_EQ(err_.Take(), "waiting");
   terminal.SetStatus("still waiting for a slice");

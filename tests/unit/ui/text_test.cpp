@@ -47,11 +47,26 @@ TEST(Text, TruncateKeepsWhatFitsAndSaysThatItCut) {
   EXPECT_EQ(Truncate("abcdef", 0, true), "");
 }
 
+TEST(Text, TruncateFrontKeepsTheEnd) {
+  EXPECT_EQ(TruncateFront("abcdef", 6, true), "abcdef");
+  EXPECT_EQ(TruncateFront("abcdefg", 6, true), "…cdefg");
+  EXPECT_EQ(TruncateFront("abcdefg", 6, false), "...efg");
+  EXPECT_EQ(TruncateFront("日本語", 4, true), "…語");
+  EXPECT_EQ(TruncateFront("abcdef", 2, false), "..");
+  EXPECT_EQ(TruncateFront("abcdef", 0, true), "");
+}
+
 TEST(Text, WrapBreaksBetweenWords) {
   EXPECT_EQ(Wrap("asking for slice a1 in zone b", 4, 20), "asking for slice\n    a1 in zone b");
   EXPECT_EQ(Wrap("asking for slice a1 in zone b", 4, 0), "asking for slice a1 in zone b");
   EXPECT_EQ(Wrap("a-word-longer-than-the-line b", 2, 10), "a-word-longer-than-the-line\n  b");
   EXPECT_EQ(Wrap("日本 語", 0, 5), "日本\n語");
+}
+
+TEST(Text, WrapMayBeginInAnotherColumn) {
+  EXPECT_EQ(WrapFrom("one two three four", 0, 4, 13), "one two three\n    four");
+  EXPECT_EQ(WrapFrom("one two three four", 6, 2, 13), "one two\n  three four");
+  EXPECT_EQ(WrapFrom("one two", 6, 2, 0), "one two");
 }
 
 TEST(Text, ColourOnlyWhenEnabled) {

@@ -1,0 +1,121 @@
+#include "cli/wrapping.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/ui/text.hpp"
+
+namespace jobman::cli {
+namespace {
+
+/// Stands for a blank where no line may end. Cleaned texts have no such character.
+constexpr char kGlue = '\x1f';
+/// A text needs so many columns beside its key.
+constexpr int kLeastBeside = 30;
+
+constexpr std::array<std::string_view, 5> kPrograms = {"jobman", "gcloud", "chmod", "mkdir",
+                                                       "export"};
+constexpr std::array<std::string_view, 3> kHeads = {"jobman: ", "note: ", "warning: "};
+
+bool BeginsCommand(const std::string& word) {
+  const std::size_t first = std::min(word.find_first_not_of("(`\""), word.size());
+  return std::find(kPrograms.begin(), kPrograms.end(), word.substr(first)) != kPrograms.end();
+}
+
+bool EndsCommand(const std::string& word) {
+  return !word.empty() && std::string_view(",;:.)`\"").find(word.back()) != std::string_view::npos;
+}
+
+/// The last word of the command that begins with word `first`; itself if none does, or none that
+/// fits into `room` columns.
+std::size_t EndOfCommand(const std::vector<std::string>& words, std::size_t first, int room) {
+  if (!BeginsCommand(words[first])) return first;
+  std::size_t end = first;
+  int width = ui::DisplayWidth(words[end]);
+  while (end + 1 < words.size() && !EndsCommand(words[end]))
+    width += 1 + ui::DisplayWidth(words[++end]);
+  return width <= room ? end : first;
+}
+
+/// A number goes with what it counts or names.
+bool IsNumber(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::string WithGlue(std::string_view text, int room) {
+  const std::vector<std::string> words = base::Split(text, ' ');
+  std::string glued;
+  std::size_t end = 0;  // of a command
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    end = std::max(end, EndOfCommand(words, i, room));
+    glued += words[i];
+    if (i + 1 < words.size()) glued += i < end || IsNumber(words[i]) ? kGlue : ' ';
+  }
+  return glued;
+}
+
+/// Where the text of a message's line begins: after blanks, or after its head.
+std::size_t TextBegin(std::string_view line) {
+  for (const std::string_view head : kHeads)
+    if (line.starts_with(head)) return head.size();
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+/// "  12 | cmd: hostname" or the caret below it.
+bool IsQuote(std::string_view line) {
+  const std::size_t bar = line.find_first_not_of(" 0123456789");
+  return line.starts_with("  ") && bar != std::string_view::npos &&
+         line.substr(bar).starts_with("| ");
+}
+
+std::string WrapMessageLine(std::string_view line, int width) {
+  if (ui::DisplayWidth(line) <= width || IsQuote(line)) return std::string(line);
+  const std::size_t text = TextBegin(line);
+  const int start = static_cast<int>(text);
+  return std::string(line.substr(0, text)) +
+         WrapText(line.substr(text), start, text == 0 ? kFurtherIn : start, width);
+}
+
+std::string WrapKeyLine(std::string_view line, int width) {
+  const std::size_t key = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t gap = line.find("  ", key);
+  const std::size_t text = line.find_first_not_of(' ', gap);
+  if (gap == std::string_view::npos || text == std::string_view::npos)
+    return WrapMessageLine(line, width);
+  const int beside = static_cast<int>(text);
+  if (width - beside >= kLeastBeside)
+    return std::string(line.substr(0, text)) + WrapText(line.substr(text), beside, beside, width);
+  const int below = static_cast<int>(key) + kFurtherIn;
+  return std::string(line.substr(0, gap)) + "\n" +
+         std::string(static_cast<std::size_t>(below), ' ') +
+         WrapText(line.substr(text), below, below, width);
+}
+
+std::string EachLine(std::string_view text, int width,
+                     std::string (*wrap)(std::string_view line, int width)) {
+  if (width <= 0) return std::string(text);
+  std::vector<std::string> lines = base::Split(text, '\n');
+  for (std::string& line : lines) line = wrap(line, width);
+  return base::Join(lines, "\n");
+}
+
+}  // namespace
+
+std::string WrapText(std::string_view text, int start, int indent, int width) {
+  if (width <= 0) return std::string(text);
+  std::string wrapped = ui::WrapFrom(WithGlue(text, width - indent), start, indent, width);
+  std::replace(wrapped.begin(), wrapped.end(), kGlue, ' ');
+  return wrapped;
+}
+
+std::string WrapMessage(std::string_view text, int width) {
+  return EachLine(text, width, WrapMessageLine);
+}
+
+std::string WrapKeys(std::string_view text, int width) {
+  return EachLine(text, width, WrapKeyLine);
+}
+
+}  // namespace jobman::cli

@@ -1,0 +1,108 @@
+// What views print that golden files do not show.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/views/created.hpp"
+#include "cli/views/job_detail.hpp"
+#include "cli/views/job_end.hpp"
+
+namespace jobman::cli::views {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr core::TimePoint kStart = {};
+
+ports::AttemptRecord Attempt(int number, std::string reason, std::string outcome) {
+  return {.attempt = number,
+          .slice = "a-long-name-of-a-job-000001-a" + std::to_string(number),
+          .zone = "us-central2-b",
+          .reason = std::move(reason),
+          .started_at = kStart,
+          .ended_at = kStart + 1min,
+          .outcome = std::move(outcome)};
+}
+
+TEST(JobDetailView, AttemptsAreToldApartOnANarrowTerminal) {
+  JobDetails view;
+  view.items.push_back(
+      {.attempts = {Attempt(1, "", "preempted"), Attempt(2, "preempted", "watchdog no-output")}});
+  const ui::Style narrow{.width = 80, .utf8 = true};
+  EXPECT_THAT(RenderText(view, narrow),
+              HasSubstr("      2  …ob-000001-a2  1970-01-01 00:00:00    1m  watchdog no-output  "
+                        "preempted\n"));
+  view.items[0].attempts[1].outcome = "failed";
+  EXPECT_THAT(RenderText(view, narrow), HasSubstr("    1m  failed     preempted\n"));
+  EXPECT_THAT(RenderText(view, narrow), HasSubstr("…me-of-a-job-000001-a1"));
+  EXPECT_THAT(RenderText(view, narrow), Not(HasSubstr("ZONE"))) << "it is the same in all";
+  view.items[0].attempts[1].zone = "us-east5-a";
+  EXPECT_THAT(RenderText(view, narrow), HasSubstr("-a2  us-east5-a "));
+}
+
+/// Jobs of an array.
+Created Several(int count) {
+  Created view{.all = "'lr-*'"};
+  for (int i = 0; i < count; ++i) {
+    view.rows.push_back({.id = {i + 1},
+                         .name = "lr-" + std::to_string(i),
+                         .accelerator = "v4-8",
+                         .zone = "us-central2-b",
+                         .hosts = 1,
+                         .when_done = {.action = core::SliceUse::kDelete}});
+  }
+  return view;
+}
+
+TEST(CreatedView, WhatManyJobsHaveInCommonIsSaidOnce) {
+  Created view = Several(4);
+  const std::string jobs =
+      "Created job 000001 (lr-0): v4-8, 1 host, in us-central2-b\n"
+      "Created job 000002 (lr-1): v4-8, 1 host, in us-central2-b\n"
+      "Created job 000003 (lr-2): v4-8, 1 host, in us-central2-b\n"
+      "Created job 000004 (lr-3): v4-8, 1 host, in us-central2-b\n";
+  EXPECT_EQ(RenderText(view, {}), jobs +
+                                      "  their slices are deleted at their end\n"
+                                      "  to follow them: jobman logs -f 'lr-*'\n");
+  for (Created::Row& row : view.rows) row.when_done = {};
+  EXPECT_EQ(RenderText(view, {}),
+            jobs +
+                "  their slices are kept after their end; to give them back: jobman delete 'lr-*'\n"
+                "  to follow them: jobman logs -f 'lr-*'\n");
+}
+
+TEST(CreatedView, AFewJobsOrDifferentOnesHaveTheirOwn) {
+  EXPECT_THAT(RenderText(Several(2), {}),
+              HasSubstr("us-central2-b\n  its slice is deleted at its end\nCreated job 000002"));
+  Created view = Several(4);
+  view.rows[2].when_done = {};
+  EXPECT_THAT(RenderText(view, {}),
+              AllOf(HasSubstr("  its slice is deleted at its end\nCreated job 000002"),
+                    HasSubstr("to give it back: jobman delete 000003\nCreated job 000004")));
+}
+
+TEST(JobEndView, OfSeveralJobsTheCommandsAreSaidOnce) {
+  core::Job job{.id = {7}, .name = "train"};
+  job.state = core::Done{.outcome = core::Outcome::kFailed};
+  job.why = "no retry is left";
+  EXPECT_EQ(RenderText(JobEnd{.job = job, .alone = false}, {}),
+            "\n\njob 000007 (train) FAILED: no retry is left\n");
+  EXPECT_EQ(RenderText(JobEnd{.job = job}, {}),
+            "\n\njob 000007 (train) FAILED: no retry is left\n"
+            "next:\n"
+            "  jobman why 000007     what happened, and what to do\n"
+            "  jobman logs 000007    what the hosts wrote\n"
+            "  jobman resume 000007  run it again\n"
+            "  jobman show 000007    everything about it\n");
+  const NextCommands next{.several = true, .all = "'lr-*'", .failed = "000001 000002"};
+  EXPECT_EQ(RenderText(next, {}),
+            "next:\n"
+            "  jobman why 000001 000002     what happened, and what to do\n"
+            "  jobman logs 'lr-*'           what the hosts wrote\n"
+            "  jobman resume 000001 000002  run them again\n"
+            "  jobman show 'lr-*'           everything about them\n");
+}
+
+}  // namespace
+}  // namespace jobman::cli::views
