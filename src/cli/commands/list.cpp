@@ -4,12 +4,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/job_choice.hpp"
 #include "cli/job_order.hpp"
 #include "cli/list_footer.hpp"
+#include "cli/views/error.hpp"
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/job_words.hpp"
@@ -108,17 +110,21 @@ Result<int> Watch(App& app, const client::Context& context, const ListOptions& o
                   const ports::JobFilter& filter) {
   // On a terminal the table shows durations, so it is repainted even if nothing changed.
   const bool always = app.terminal().facts().out_tty && app.mode() == OutputMode::kText;
-  const int width = app.terminal().facts().width;
   std::optional<std::int64_t> seen;
+  std::string shown;
   do {
     JM_ASSIGN_OR_RETURN(const std::int64_t changes,
                         context.Await(context.stores.jobs->ChangeCounter()));
-    if (always || changes != seen) {
-      JM_ASSIGN_OR_RETURN(views::JobList view, Look(app, context, options, filter));
+    if (!always && changes == seen) continue;
+    seen = changes;
+    JM_ASSIGN_OR_RETURN(views::JobList view, Look(app, context, options, filter));
+    // The change may be of a job that is not listed.
+    if (const std::string jobs = DumpJson(ToJson(view), -1);
+        always || std::exchange(shown, jobs) != jobs) {
+      const int width = app.terminal().facts().width;  // the window may have another size now
       JM_ASSIGN_OR_RETURN(const auto footer, ListFooter(context, view.jobs, width));
       if (view.height > 0) view.height = std::max(1, view.height - static_cast<int>(footer.size()));
       ShowPicture(app, view, footer);
-      seen = changes;
     }
   } while (app.Wait(kWatchEvery));
   return app.EndOfWait();
@@ -136,8 +142,12 @@ Result<int> RunList(App& app, const ListOptions& options) {
   JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, FilterOf(options));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   if (options.watch) return Watch(app, context, options, filter);
+  // A word that means no job is told, rather than an empty table.
+  JM_TRY(context.Await(
+      client::FindJobs(context.stores.jobs, options.choice.words, {.with_deleted = true})));
   JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, context, options, filter));
-  if (options.output == "name") return PrintWords(app, context, view.jobs);
+  if (options.output == "name" && app.mode() != OutputMode::kJson)
+    return PrintWords(app, context, view.jobs);
   app.Show(view);
   if (app.mode() != OutputMode::kText) return kSuccess;
   const int width = app.terminal().facts().width;

@@ -48,6 +48,15 @@ class ListOfJobs : public testing::Test {
   }
 };
 
+TEST_F(ListOfJobs, AWordThatMeansNoJobIsTold) {
+  Add("train", core::Running{});
+  const auto ran = world_.Run({"list", "trian"});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("did you mean \"train\"?"));
+  EXPECT_EQ(world_.Run({"list", "x*"}).exit_code, 3);
+  EXPECT_THAT(world_.Run({"list", "-o", "name", "--json"}).out, HasSubstr("\"jobs\""));
+}
+
 TEST_F(ListOfJobs, ASmallWindowShowsThoseThatAreNotOverThenThoseThatEndedLast) {
   Add("old", core::Done{}, 3h);
   Add("recent", core::Done{}, 1h);
