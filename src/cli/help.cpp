@@ -50,7 +50,7 @@ constexpr std::array kExamples = {
              "jobman logs 42 --host 0,3-7 --tail 20\n"
              "jobman logs 42 --stage install -a 1\n"
              "jobman logs 42 -t --since 10m\n"
-             "jobman logs 'sweep-*' --grep loss --tail 1000"},
+             "jobman logs 'sweep-*' --grep loss --tail 1"},
     Examples{"wait",
              "jobman wait 42 && echo done\n"
              "jobman wait 'sweep-*' --timeout 8h\n"

@@ -4,9 +4,8 @@
 
 namespace jobman::cli {
 
-using Job = ports::JobSummary;
-
-void SortJobs(std::vector<Job>& jobs, const std::string& key) {
+void SortJobs(std::vector<ports::JobSummary>& jobs, const std::string& key) {
+  using Job = ports::JobSummary;
   std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.id < b.id; });
   const auto by = [&](auto member) {
     std::stable_sort(jobs.begin(), jobs.end(),
@@ -19,15 +18,16 @@ void SortJobs(std::vector<Job>& jobs, const std::string& key) {
   if (key == "user") by(&Job::user);
 }
 
-bool IsOver(const Job& job) {
+bool HasEnded(const ports::JobSummary& job) {
   return job.familiar == "IDLE" || job.familiar == "DEAD";
 }
 
-std::vector<const Job*> CurrentFirst(const std::vector<Job>& jobs) {
+std::vector<const ports::JobSummary*> CurrentFirst(const std::vector<ports::JobSummary>& jobs) {
+  using Job = ports::JobSummary;
   std::vector<const Job*> order;
   for (const Job& job : jobs) order.push_back(&job);
   const auto over = std::stable_partition(order.begin(), order.end(),
-                                          [](const Job* job) { return !IsOver(*job); });
+                                          [](const Job* job) { return !HasEnded(*job); });
   std::stable_sort(over, order.end(),
                    [](const Job* a, const Job* b) { return a->since > b->since; });
   return order;

@@ -12,7 +12,7 @@ namespace jobman::cli {
 void SortJobs(std::vector<ports::JobSummary>& jobs, const std::string& key);
 
 /// Whether nothing is under way for the job any more.
-bool IsOver(const ports::JobSummary& job);
+bool HasEnded(const ports::JobSummary& job);
 
 /// For when not all of them can be looked at: those that are not over, in the order they have, then
 /// those that ended last.

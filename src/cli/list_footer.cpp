@@ -56,7 +56,7 @@ std::string TextOfHeld(const client::Context& context, const std::vector<ports::
 /// Whether one of them waits for a controller to do something.
 bool AnyUnderWay(const std::vector<ports::JobSummary>& jobs) {
   return std::any_of(jobs.begin(), jobs.end(),
-                     [](const ports::JobSummary& job) { return !IsOver(job); });
+                     [](const ports::JobSummary& job) { return !HasEnded(job); });
 }
 
 }  // namespace

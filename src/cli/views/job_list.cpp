@@ -105,7 +105,7 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
         {{.header = "LAST OUTPUT", .flexible = 1, .enough = 24}, [&view](const JobSummary& job) {
            const auto output = view.outputs->find(job.id);
            return ui::Cell(output == view.outputs->end() ? "-" : output->second,
-                           IsOver(job) ? ui::Tone::kDim : ui::Tone::kPlain);
+                           HasEnded(job) ? ui::Tone::kDim : ui::Tone::kPlain);
          }});
   }
   return parts;

@@ -17,7 +17,7 @@ using Rows = std::vector<const ports::JobSummary*>;
 /// "and 22 more: 2 waiting, 20 over; without --watch all are shown"
 std::string RestText(const Rows& rest) {
   std::map<std::string, int> counts;
-  for (const ports::JobSummary* const job : rest) ++counts[IsOver(*job) ? "OVER" : job->familiar];
+  for (const ports::JobSummary* const job : rest) ++counts[HasEnded(*job) ? "OVER" : job->familiar];
   std::vector<std::string> parts;
   const auto add = [&](const std::string& group, const char* word) {
     if (counts[group] > 0) parts.push_back(fmt::format("{} {}", counts[group], word));
