@@ -130,6 +130,7 @@ std::string TakeShared(std::vector<Part>& parts, const std::vector<JobSummary>& 
 }  // namespace
 
 std::string RenderText(const JobList& view, const ui::Style& style) {
+  if (view.jobs.empty()) return {};
   ui::Style fit = style;
   if (view.wide) fit.width = 0;
   // The familiar word takes eleven columns, too many for a narrow terminal.
