@@ -130,6 +130,12 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
     spec.tpu.allocation_mode = *mode;
     return base::Ok();
   }
+  if (key == "tpu.pricing") {
+    const auto pricing = core::FromWord<core::Pricing>(value);
+    if (!pricing) return InvalidArgument(value + " is not a pricing");
+    spec.tpu.pricing = *pricing;
+    return base::Ok();
+  }
   if (key == "tpu.valid_until") {
     if (!base::Contains(value, "T")) return duration(spec.tpu.valid_for);
     JM_ASSIGN_OR_RETURN(spec.tpu.valid_until, base::ParseRfc3339(value));

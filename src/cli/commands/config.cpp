@@ -32,28 +32,29 @@ Result<config::LoadResult> Load(const App& app, const std::string& file,
   return config::Load(request);
 }
 
-/// All jobs that the file makes, up to the first with a problem, whose result it is then.
-Result<config::LoadResult> LoadAll(const App& app, const std::string& file,
-                                   const JobFileOptions& changes) {
-  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, changes));
+/// All jobs that the file makes, up to the first with a problem, which is the file's then. What the
+/// first job is warned of, the others are too.
+Result<views::CheckedFiles::File> CheckFile(const App& app, const std::string& name,
+                                            const JobFileOptions& changes) {
+  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, name, changes));
   request.may_lack_project = true;
-  config::LoadResult first = config::Load(request);
-  while (first.loaded && ++request.element < first.elements) {
-    config::LoadResult next = config::Load(request);
-    if (!next.loaded) return next;
+  views::CheckedFiles::File file{.name = name};
+  for (int elements = 1; request.element < elements; ++request.element) {
+    config::LoadResult result = config::Load(request);
+    if (!result.loaded)
+      return views::CheckedFiles::File{.name = name, .problems = std::move(result.problems)};
+    elements = result.elements;
+    file.jobs.push_back(result.loaded->spec.name);
+    if (request.element == 0) file.warnings = std::move(result.loaded->warnings);
   }
-  return first;
+  return file;
 }
 
 Result<int> RunCheck(App& app, const CheckOptions& options, const JobFileOptions& changes) {
   views::CheckedFiles view;
   for (const std::string& file : options.files) {
-    JM_ASSIGN_OR_RETURN(config::LoadResult result, LoadAll(app, file, changes));
-    view.files.push_back(
-        {.name = file,
-         .job = result.loaded ? result.loaded->spec.name : "",
-         .problems = std::move(result.problems),
-         .warnings = result.loaded ? result.loaded->warnings : std::vector<config::Problem>{}});
+    JM_ASSIGN_OR_RETURN(auto checked, CheckFile(app, file, changes));
+    view.files.push_back(std::move(checked));
   }
   app.Show(view);
   return view.AllGood() ? kSuccess : kUsage;

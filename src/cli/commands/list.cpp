@@ -47,6 +47,21 @@ Result<ports::JobFilter> FilterOf(const ListOptions& options) {
   return filter;
 }
 
+/// "no jobs", "no jobs match status running, zone us-east5-a".
+std::string NoneText(const ListOptions& options) {
+  std::vector<std::string> parts = options.choice.words;
+  const auto add = [&](const std::string& what, const std::vector<std::string>& values) {
+    const std::string all = base::Join(values, ",");
+    if (!all.empty()) parts.push_back(what + all);
+  };
+  add("status ", options.choice.statuses);
+  add("label ", options.choice.labels);
+  add("name ", {options.name});
+  add("zone ", options.zones);
+  add("user ", {options.user});
+  return parts.empty() ? "no jobs" : "no jobs match " + base::Join(parts, ", ");
+}
+
 /// Whether a word means the job, which need not exist: --watch waits for it.
 bool IsNamed(const ports::JobSummary& job, const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(), [&job](const std::string& word) {
@@ -90,6 +105,13 @@ Result<views::JobList> Look(App& app, const client::Context& context, const List
   return view;
 }
 
+/// What is below the table, and in its place if it is empty.
+std::vector<std::string> LinesBelow(std::vector<std::string> footer, const views::JobList& view,
+                                    const ListOptions& options) {
+  if (view.jobs.empty()) footer.insert(footer.begin(), NoneText(options));
+  return footer;
+}
+
 // On a terminal the table is repainted; elsewhere each change prints a new table (or line of JSON).
 void ShowPicture(App& app, const views::JobList& view, const std::vector<std::string>& footer) {
   ui::Terminal& terminal = app.terminal();
@@ -124,7 +146,7 @@ Result<int> Watch(App& app, const client::Context& context, const ListOptions& o
       const int width = app.terminal().facts().width;  // the window may have another size now
       JM_ASSIGN_OR_RETURN(const auto footer, ListFooter(context, view.jobs, width));
       if (view.height > 0) view.height = std::max(1, view.height - static_cast<int>(footer.size()));
-      ShowPicture(app, view, footer);
+      ShowPicture(app, view, LinesBelow(footer, view, options));
     }
   } while (app.Wait(kWatchEvery));
   return app.EndOfWait();
@@ -152,8 +174,7 @@ Result<int> RunList(App& app, const ListOptions& options) {
   if (app.mode() != OutputMode::kText) return kSuccess;
   const int width = app.terminal().facts().width;
   JM_ASSIGN_OR_RETURN(const auto footer, ListFooter(context, view.jobs, width));
-  for (const std::string& line : footer) app.Say(line);
-  if (view.jobs.empty()) app.Say("no jobs");
+  for (const std::string& line : LinesBelow(footer, view, options)) app.Say(line);
   return kSuccess;
 }
 

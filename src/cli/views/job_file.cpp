@@ -1,5 +1,7 @@
 #include "cli/views/job_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/wrapping.hpp"
@@ -20,6 +22,15 @@ base::OrderedJson ToJson(const std::vector<config::Problem>& problems) {
   return json;
 }
 
+std::string ValidLine(const CheckedFiles::File& file, const ui::Style& style) {
+  const std::string name = ui::Clean(file.name, style.utf8);
+  const std::string valid = ui::Paint(ui::Tone::kGood, "valid", style);
+  if (file.jobs.size() == 1)
+    return fmt::format("{}: job {} is {}\n", name, file.jobs.front(), valid);
+  return fmt::format("{}: {} jobs are {}: {} {} {}\n", name, file.jobs.size(), valid,
+                     file.jobs.front(), file.jobs.size() == 2 ? "and" : "to", file.jobs.back());
+}
+
 }  // namespace
 
 bool CheckedFiles::AllGood() const {
@@ -34,9 +45,7 @@ std::string RenderText(const CheckedFiles& view, const ui::Style& style) {
       text += WrapMessage(ui::CleanLines(config::RenderProblem(problem)), style.width);
     for (const config::Problem& warning : file.warnings)
       text += WrapMessage(ui::CleanLines(config::RenderWarning(warning)), style.width);
-    if (file.problems.empty())
-      text += ui::Clean(file.name, style.utf8) + ": job " + file.job + " is " +
-              ui::Paint(ui::Tone::kGood, "valid", style) + "\n";
+    if (file.problems.empty()) text += ValidLine(file, style);
   }
   return text;
 }
@@ -53,7 +62,8 @@ base::OrderedJson ToJson(const CheckedFiles& view) {
   for (const CheckedFiles::File& file : view.files) {
     files.push_back({{"file", file.name},
                      {"valid", file.problems.empty()},
-                     {"job", file.job},
+                     {"job", file.jobs.empty() ? "" : file.jobs.front()},
+                     {"jobs", file.jobs},
                      {"problems", ToJson(file.problems)},
                      {"warnings", ToJson(file.warnings)}});
   }

@@ -13,14 +13,15 @@ namespace jobman::cli::views {
 struct CheckedFiles {
   struct File {
     std::string name = {};
-    std::string job = {};  ///< the job's name, if the file is valid
+    std::vector<std::string> jobs = {};  ///< names of those that it makes, if it is valid
     std::vector<config::Problem> problems = {};
     std::vector<config::Problem> warnings = {};  ///< of a valid file
   };
   std::vector<File> files = {};
   bool AllGood() const;
 };
-/// Problems and warnings with line and caret; "FILE: job NAME is valid" for those without problems.
+/// Problems and warnings with line and caret; for files without problems "FILE: job NAME is valid",
+/// or "FILE: 5 jobs are valid: NAME-0 to NAME-4".
 std::string RenderText(const CheckedFiles& view, const ui::Style& style);
 /// The names of the invalid files.
 std::string RenderQuiet(const CheckedFiles& view);

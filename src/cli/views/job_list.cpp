@@ -138,6 +138,7 @@ std::string CutToWidth(const std::string& line, const ui::Style& style) {
 }  // namespace
 
 std::string RenderText(const JobList& view, const ui::Style& style) {
+  if (view.jobs.empty()) return {};
   ui::Style fit = style;
   if (view.wide) fit.width = 0;
   // The familiar word takes eleven columns, too many for a narrow terminal.

@@ -21,6 +21,7 @@ struct JobList {
   bool header = true;
   int height = 0;  ///< lines that fit the window; more jobs are only counted; 0: no limit
 };
+/// Empty without jobs.
 std::string RenderText(const JobList& view, const ui::Style& style);
 /// The ids, one per line.
 std::string RenderQuiet(const JobList& view);

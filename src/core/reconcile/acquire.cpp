@@ -138,12 +138,13 @@ Setback Vanished(base::Error error) {
 /// failing spot requests go this way (PROVISIONING, SUSPENDING, FAILED).
 void OnDead(Turn& turn) {
   const Slice& slice = *turn.job.slice;
-  base::Error error{.code = base::Code::kAborted,
-                    .message = fmt::format("slice {} became {} before it was used",
-                                           turn.slice_name(), slice.cloud_state)};
-  if (!turn.facts.suspended || !slice.hosts.empty()) {
-    return LoseSlice(turn, Preempted(std::move(error)));
-  }
+  const bool was_there = !turn.facts.suspended || !slice.hosts.empty();
+  base::Error error{
+      .code = base::Code::kAborted,
+      .message = fmt::format(
+          "slice {} {} before it was used", turn.slice_name(),
+          was_there ? HowTaken(turn) : "found no capacity and became " + slice.cloud_state)};
+  if (was_there) return LoseSlice(turn, Preempted(std::move(error)));
   error.code = base::Code::kResourceExhausted;
   error.reason = base::Reason::kStockout;
   LoseSlice(turn, InfraFault(AttemptOutcome::kRequestFailed, std::move(error)));

@@ -92,6 +92,16 @@ bool SliceIsDead(const Turn& turn) {
   return false;
 }
 
+std::string HowTaken(const Turn& turn) {
+  constexpr std::string_view kPreempted = "PREEMPTED";
+  const std::string& state = turn.job.slice->cloud_state;
+  if (state.starts_with(kPreempted)) return "was preempted" + state.substr(kPreempted.size());
+  const Pricing pricing = turn.job.spec.tpu.pricing;
+  const bool preemptible = pricing == Pricing::kSpot || pricing == Pricing::kPreemptible;
+  if (preemptible && turn.facts.suspended) return "was preempted (" + state + ")";
+  return "became " + state;
+}
+
 void GiveSliceUp(Turn& turn) {
   if (!turn.job.slice) return;
   if (turn.job.slice->ref.existing) return turn.job.slice.reset();

@@ -357,7 +357,7 @@ base::Error LossOfSlice(const Turn& turn) {
                                ? "was replaced by a resource that is not ours"
                            : view == SliceView::kAbsent  ? "vanished"
                            : view == SliceView::kPartial ? "lost a node"
-                                                         : "became " + turn.job.slice->cloud_state;
+                                                         : HowTaken(turn);
   return {.code = base::Code::kAborted,
           .message = fmt::format("slice {} {} during {}", turn.slice_name(), what, stage.name)};
 }

@@ -92,6 +92,8 @@ void GiveSliceUp(Turn& turn);
 void LoseSlice(Turn& turn, Setback setback);
 /// This observation shows that nothing runs on the slice any more.
 bool SliceIsDead(const Turn& turn);
+/// What became of it: "was preempted", "became TERMINATED".
+std::string HowTaken(const Turn& turn);
 
 // doubt.cpp: what listings do not show, or show as lost
 /// Asks for the slice by name if listings omit it, or a part of it, or show it as lost.

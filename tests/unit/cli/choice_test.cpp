@@ -130,6 +130,16 @@ TEST_F(Choices, ListTakesNumbersNamesAndPatterns) {
   EXPECT_EQ(Out({"list", "-q", "nobody"}), "");
 }
 
+TEST_F(Choices, AListWithoutJobsSaysWhatNoneMatches) {
+  Add("eval", kFailed);
+  const auto none = world_.Run({"list", "-s", "running", "sweep-*", "-z", "us-east5-a,us-east5-b"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.err, "no jobs match sweep-*, status running, zone us-east5-a,us-east5-b\n");
+  world_.on_pause = [](MemoryStore&) { return false; };
+  EXPECT_EQ(world_.Run({"list", "--watch", "-u", "nobody"}).out, "no jobs match user nobody\n\n");
+}
+
 TEST_F(Choices, RequeueAsksBeforeItGivesUpASlice) {
   Add("train", kFailed, HeldSlice());
   AnswerWith([](MemoryStore&) { return false; });

@@ -125,6 +125,18 @@ TEST_F(Init, AFileIsCheckedAndShownWithoutAProject) {
   ::unsetenv("CLOUDSDK_CONFIG");
 }
 
+TEST_F(Init, ACheckNamesAllJobsOfAFile) {
+  const auto check = [&](const std::string& values) {
+    std::ofstream(file_name()) << "job: {name: lrs}\ncloud: local\nmatrix: {lr: [" + values +
+                                      "]}\ntpu: {accelerator: v4-8, zone: us-central2-b}\n"
+                                      "command: {cmd: hostname}\n";
+    return world_.Run({"config", "check", file_name()}).out;
+  };
+  EXPECT_THAT(check("1, 2, 3, 4, 5"), HasSubstr(": 5 jobs are valid: lrs-0 to lrs-4\n"));
+  EXPECT_THAT(check("1, 2"), HasSubstr(": 2 jobs are valid: lrs-0 and lrs-1\n"));
+  EXPECT_THAT(check("1"), HasSubstr(": job lrs-0 is valid\n"));
+}
+
 TEST_F(Init, ConfigExplainDescribesKeysAndSuggestsSimilarOnes) {
   EXPECT_THAT(world_.Run({"config", "explain", "tpu.zone"}).out, HasSubstr("tpu.zone"));
   EXPECT_EQ(world_.Run({"config", "explain"}).exit_code, 0);

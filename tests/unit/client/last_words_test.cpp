@@ -96,7 +96,7 @@ TEST_F(LastWordsTest, ThereAreNoneWhereNoExitCodeIsTheCause) {
   ASSERT_TRUE(Find());
   job_.state = core::Running{};
   EXPECT_FALSE(Find());
-  job_.state = core::BackingOff{.error = base::Error{.message = "slice x became PREEMPTED"}};
+  job_.state = core::BackingOff{.error = base::Error{.message = "slice x was preempted"}};
   EXPECT_FALSE(Find());
   job_.state = core::Done{.outcome = core::Outcome::kSucceeded};
   EXPECT_FALSE(Find());

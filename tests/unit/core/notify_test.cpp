@@ -87,7 +87,7 @@ TEST_F(NotifyTest, TellsAPreemptionWithItsReasonAndTheNextStart) {
   See(SliceSeen{.slice = job_.slice->ref.name, .by_name = true});
   Run();
   EXPECT_THAT(told_, ElementsAre(kReady, "1 started: running the command on 1 of 1 host",
-                                 "1 preempted: slice train-000042-a1 became PREEMPTED during run",
+                                 "1 preempted: slice train-000042-a1 was preempted during run",
                                  "2 ready: slice train-000042-a2 is ready: 1 host",
                                  "2 started: running the command on 1 of 1 host"));
 }
