@@ -45,7 +45,8 @@ TEST(SharedHome, SixteenHostsEachRunStopAndRunAgainTheirOwnRuns) {
   // One of them is stopped by hand; the others go on.
   ASSERT_EQ(place.Jobman({"exec", "1", "-w", "3", "--", "pkill -f '[s]leep 600'"}).code, 0);
   ASSERT_TRUE(place.Reaches("1", "FAILED"));
-  EXPECT_THAT(place.Jobman({"why", "1"}).All(), HasSubstr("run ended with exit code 143 on host 3"));
+  EXPECT_THAT(place.Jobman({"why", "1"}).All(),
+              HasSubstr("run ended with exit code 143 on host 3"));
   const Ran left = place.Jobman({"exec", "1", "--fold", "--", "pgrep -fc '[s]leep 600' || :"});
   EXPECT_THAT(left.out, HasSubstr("(16): 0")) << left.All();
   ASSERT_EQ(place.Jobman({"resume", "1"}).code, 0);

@@ -98,7 +98,8 @@ TEST_F(NotifyTest, AFailureWithinTheBudgetIsARestart) {
   HostEnds(3);
   HostEnds(3);  // its leftovers are stopped
   EXPECT_EQ(told_.size(), 3U);
-  EXPECT_TRUE(told_.back().starts_with("1 restarting: run ended with exit code 3 on host 0: trying"));
+  EXPECT_TRUE(
+      told_.back().starts_with("1 restarting: run ended with exit code 3 on host 0: trying"));
   clock_.Advance(minutes{10});
   Run();
   HostEnds(3);
