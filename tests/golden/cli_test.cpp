@@ -321,10 +321,16 @@ TEST_F(CliGolden, WatchShowsEachChangeOnceUntilInterrupted) {
   int pauses = 0;
   world_.on_pause = [&](test::MemoryStore& store) {
     ++pauses;
-    if (pauses == 2) {
+    if (pauses == 2) {  // of which the list shows nothing
       EXPECT_TRUE(store.SetWish({3}, core::Wish::kRun, core::SetupWish::kAsNeeded, kNoon).ok());
     }
-    return pauses < 4;
+    if (pauses == 3) {
+      ports::Turn turn{.job = *store.Get({3})};
+      turn.job.state = core::Queued{};
+      turn.job.why = "resumed";
+      EXPECT_TRUE(store.Commit(turn, 0).ok());
+    }
+    return pauses < 5;
   };
   Expect("list_watch", {{"list", "--watch", "--name", "eval"}});
   pauses = 0;
