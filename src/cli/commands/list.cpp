@@ -89,6 +89,15 @@ std::map<core::JobId, std::string> LastOutputs(const client::Context& context,
   return outputs;
 }
 
+/// A number or a name that means no job is told, rather than an empty table. A pattern filters.
+base::Status MustExist(const client::Context& context, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word.find_first_of("*?") != std::string::npos) continue;
+    JM_TRY(context.Await(client::FindJob(context.stores.jobs, word)));
+  }
+  return base::Ok();
+}
+
 Result<views::JobList> Look(App& app, const client::Context& context, const ListOptions& options,
                             const ports::JobFilter& filter) {
   JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs,
@@ -164,9 +173,7 @@ Result<int> RunList(App& app, const ListOptions& options) {
   JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, FilterOf(options));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   if (options.watch) return Watch(app, context, options, filter);
-  // A word that means no job is told, rather than an empty table.
-  JM_TRY(context.Await(
-      client::FindJobs(context.stores.jobs, options.choice.words, {.with_deleted = true})));
+  JM_TRY(MustExist(context, options.choice.words));
   JM_ASSIGN_OR_RETURN(const views::JobList view, Look(app, context, options, filter));
   if (options.output == "name" && app.mode() != OutputMode::kJson)
     return PrintWords(app, context, view.jobs);

@@ -244,7 +244,7 @@ TEST_F(Commands, TheNearestOptionOrCommandIsNamed) {
   EXPECT_THAT(hint({"list", "--jsno"}), HasSubstr("did you mean --json?"));
   EXPECT_THAT(hint({"config", "chekc"}), HasSubstr("did you mean check?"));
   EXPECT_THAT(hint({"lsit"}), HasSubstr("did you mean \"list\"?"));
-  EXPECT_THAT(hint({"list", "--xyzzy"}), HasSubstr("jobman COMMAND --help"));
+  EXPECT_THAT(hint({"list", "--xyzzy"}), HasSubstr("jobman list --help"));
 }
 
 TEST_F(Commands, WhichNumbersAnOptionTakesIsSaidInWords) {

@@ -40,7 +40,7 @@ class RunTest : public testing::Test {
 
 TEST_F(RunTest, AReaderThatWentAwayEndsQuietly) {
   out_.fail_with = EPIPE;
-  EXPECT_EQ(Run({"list"}), kReaderGone);
+  EXPECT_EQ(Run({"version"}), kReaderGone);
   EXPECT_EQ(Run({"version", "--json"}), kReaderGone);
   EXPECT_THAT(err_.text, testing::Not(HasSubstr("pipe")));
 }
@@ -58,8 +58,8 @@ TEST_F(RunTest, WhatIsMissingOrTooMuchIsNamed) {
   EXPECT_THAT(err_.text, HasSubstr("there is no option --bogus"));
   EXPECT_EQ(Run({"exec", "train", "ls", "-la"}), kUsage);
   EXPECT_THAT(err_.text, HasSubstr("write -- before the command of the hosts"));
-  EXPECT_EQ(Run({"show"}), kUsage);
-  EXPECT_THAT(err_.text, HasSubstr("jobman show --help"));
+  EXPECT_EQ(Run({"ssh"}), kUsage);
+  EXPECT_THAT(err_.text, HasSubstr("jobman ssh --help"));
 }
 
 TEST_F(RunTest, AFullDiskUnderStdoutIsReported) {

@@ -10,6 +10,7 @@ namespace jobman::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(WrapText, KeepsCommandsInOneLine) {
   const std::string text = "it is over; to run it again: jobman resume 000042, or delete it";
@@ -71,7 +72,7 @@ TEST(Messages, FitTheirTerminalAndAreWholeInAPipe) {
   world.around.err_tty = true;
   EXPECT_EQ(world.Run({"show", "99"}).err,
             "jobman: there is no job 000099\n"
-            "  jobman list --all shows every job\n");
+            "  there are no jobs yet\n");
   EXPECT_THAT(world.Run({"show"}).err, HasSubstr("\n  name one, or choose by --status or\n"
                                                  "  --label; jobman list\n"));
   world.around.err_tty = false;
@@ -87,7 +88,7 @@ TEST(Messages, TheHelpHasNoLineThatIsCutShort) {
   EXPECT_THAT(world.Run({"--help"}).out,
               HasSubstr("\nExit codes: 0 success, 1 the job failed, 2 usage or bad job file, 3 not "
                         "found,\n4 refused by the cloud, 5 credentials, 70 internal error, "));
-  EXPECT_THAT(world.Run({"config", "explain"}).out, HasSubstr("\njob\n    The job as a whole.\n"));
+  EXPECT_THAT(world.Run({"config", "explain"}).out, StartsWith("job\n    The job as a whole.\n"));
 }
 
 }  // namespace
