@@ -217,8 +217,8 @@ TEST_F(BadInput, AHomeThatCannotBeWritten) {
 TEST_F(BadInput, AFullDisk) {
   const Ran ran = RunProgram({"sh", "-c",
                               std::string(JOBMAN_BIN_DIR) + "/jobman --home " +
-                                  place_.home().string() + " list --all > /dev/full"});
-  EXPECT_NE(ran.code, 0) << "unwritten data is not a success";
+                                  place_.home().string() + " version > /dev/full"});
+  EXPECT_EQ(ran.code, 74) << "unwritten data is not a success";
 }
 TEST_F(BadInput, AnEmptyEnvironmentNamesWhatIsMissing) {
   const Ran ran = RunProgram({"env", "-i", "PATH=/usr/bin:/bin", "LANG=C", "HOME=/proc/nowhere",
