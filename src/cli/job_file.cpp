@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
@@ -135,26 +136,42 @@ base::Result<config::Loaded> LoadFileFor(App& app, const core::Job& job, const s
 
 namespace {
 
-/// In the stored file, the values of array and matrix stand where the texts referred to them.
-base::Status RefuseElementValues(const core::Job& job, const JobFileOptions& options) {
+base::Error NoSuchName(const core::Job& job, const std::string& name,
+                       const std::vector<std::string>& names) {
+  const auto near = base::Nearest(name, names);
+  return base::InvalidArgument(
+      fmt::format("job {} has no matrix.{}", core::FormatJobId(job.id), name),
+      near             ? "did you mean matrix." + *near + "?"
+      : !names.empty() ? "its names are " + base::Join(names, ", ")
+                       : "it was made without a matrix");
+}
+
+}  // namespace
+
+base::Status CheckElementSets(const core::Job& job, const std::string& source,
+                              const JobFileOptions& options) {
+  constexpr std::string_view kMatrix = "matrix.";
+  std::vector<std::string> names;
+  for (const auto& [name, value] : (job.revised ? *job.revised : job.spec).matrix)
+    names.push_back(name);
   for (const std::string& set : options.sets) {
     const std::string key = set.substr(0, set.find('='));
-    if (key != "array" && key != "matrix" && !key.starts_with("array.") &&
-        !key.starts_with("matrix."))
-      continue;
+    const bool of_matrix = key.starts_with(kMatrix);
+    if (!of_matrix && key != "array" && !key.starts_with("array.")) continue;
+    const std::string name = of_matrix ? key.substr(kMatrix.size()) : "";
+    if (of_matrix && std::find(names.begin(), names.end(), name) == names.end())
+      return NoSuchName(job, name, names);
+    if (!base::Contains(source, "${" + (of_matrix ? key : std::string("array")))) continue;
     return base::InvalidArgument(
-        fmt::format("--set {} changes nothing: the texts of job {} have its value in them", key,
+        fmt::format("--set {}: the texts of job {} have the value that it was created with", key,
                     core::FormatJobId(job.id)),
         "give the job file too: -f FILE --set " + set);
   }
   return base::Ok();
 }
 
-}  // namespace
-
 base::Result<config::Loaded> LoadStoredFile(App& app, const core::Job& job, const std::string& text,
                                             const JobFileOptions& options) {
-  JM_TRY(RefuseElementValues(job, options));
   const std::string file = "job-" + core::FormatJobId(job.id) + ".yaml";
   JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, options));
   const core::JobSpec& spec = job.revised ? *job.revised : job.spec;

@@ -42,4 +42,10 @@ base::Result<config::Loaded> LoadFileFor(App& app, const core::Job& job, const s
 base::Result<config::Loaded> LoadStoredFile(App& app, const core::Job& job, const std::string& text,
                                             const JobFileOptions& options);
 
+/// Whether --set can change the values of the job's element without its file: those that the job
+/// has, and that no text of `source`, the file it was created from, refers to. In the stored file
+/// such a text has the value in it; on the hosts, the variable of that name gets the new one.
+base::Status CheckElementSets(const core::Job& job, const std::string& source,
+                              const JobFileOptions& options);
+
 }  // namespace jobman::cli

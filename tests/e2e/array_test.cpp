@@ -44,9 +44,11 @@ TEST(Array, OfASweepTwoRunAtATime) {
   EXPECT_EQ(place.Log(1, 1, "run", 0), "lr=0.1 seed=7 job 0 of 4\n");
   EXPECT_EQ(place.Log(4, 1, "run", 0), "lr=0.2 seed=8 job 3 of 4\n");
   // One of them alone, with another value: it stays the third.
-  const Ran without_file = place.Jobman({"resume", "sweep-2", "--set", "matrix.seed=9"});
+  const Ran without_file = place.Jobman({"resume", "sweep-2", "--set", "matrix.lr=9"});
   EXPECT_EQ(without_file.code, 2);
-  EXPECT_THAT(without_file.err, HasSubstr("give the job file too: -f FILE --set matrix.seed=9"));
+  EXPECT_THAT(without_file.err, HasSubstr("give the job file too: -f FILE --set matrix.lr=9"));
+  EXPECT_THAT(place.Jobman({"resume", "sweep-2", "--set", "matrix.sed=9"}).err,
+              HasSubstr("did you mean matrix.seed?"));
   ASSERT_EQ(
       place.Jobman({"resume", "sweep-2", "-f", file, "--set", "matrix.seed=[9]", "--wait"}).code, 2)
       << "now there are two";

@@ -65,6 +65,10 @@ base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context
     JM_ASSIGN_OR_RETURN(const core::JobId id,
                         context.Await(client::FindJob(context.stores.jobs, word)));
     JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
+    if (options.file.empty()) {
+      JM_ASSIGN_OR_RETURN(const auto source, context.Await(context.stores.jobs->Source(id)));
+      JM_TRY(CheckElementSets(job, source, options.changes));
+    }
     JM_ASSIGN_OR_RETURN(auto loaded, options.file.empty()
                                          ? LoadStoredFile(app, job, {}, options.changes)
                                          : LoadFileFor(app, job, options.file, options.changes));
