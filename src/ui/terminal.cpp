@@ -130,6 +130,7 @@ void Terminal::SetStatus(std::string_view line) {
 void Terminal::Resize(const Surroundings& around) {
   const Facts now = Decide(around);
   facts_.width = now.width;
+  facts_.err_width = now.err_width;
   facts_.height = now.height;
 }
 

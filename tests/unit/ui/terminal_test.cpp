@@ -171,6 +171,14 @@ TEST_F(TerminalTest, BytesOfHostsAreExactUnlessATerminalShowsThem) {
   EXPECT_EQ(err_.Take(), "loss\n?\n");
 }
 
+TEST_F(TerminalTest, BothStreamsFollowTheWindow) {
+  Terminal terminal(Decide({.out_tty = true, .err_tty = true, .ioctl_width = 80}), out_, err_);
+  terminal.Resize({.out_tty = true, .err_tty = true, .ioctl_width = 60, .ioctl_height = 20});
+  EXPECT_EQ(terminal.out_style().width, 60);
+  EXPECT_EQ(terminal.err_style().width, 60);
+  EXPECT_EQ(terminal.facts().height, 20);
+}
+
 TEST_F(TerminalTest, WithoutATerminalThereIsNoStatus) {
   Terminal terminal({.out_tty = true}, out_, err_);
   terminal.SetStatus("waiting");
