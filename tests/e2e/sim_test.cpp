@@ -16,6 +16,13 @@ TEST(Sim, AWrongCommandLineEndsWithTwo) {
   EXPECT_EQ(place.Sim({"nonsense"}).code, 2);
   EXPECT_EQ(place.Sim({}).code, 2);
   EXPECT_EQ(place.Sim({"--help"}).code, 0);
+  using Words = std::vector<std::string>;
+  for (const Words& words : {Words{"storm", "--for", ""}, Words{"unplug", "--for", ""},
+                             Words{"up", "--detach", "--delays", ""}}) {
+    const Ran ran = place.Sim(words);
+    EXPECT_EQ(ran.code, 2) << words[0];
+    EXPECT_THAT(ran.err, HasSubstr("\"\" is not a duration; write for example 90s"));
+  }
 }
 
 TEST(Sim, OptionsForASimulatorThatServesAlreadyAreNotIgnoredInSilence) {

@@ -114,10 +114,12 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
   up->add_option("--token", args.up.token,
                  "The bearer token that requests must carry (default: a new random one)");
   up->add_flag("--json", args.up.json, "Print the content of sim.json, without the token");
-  up->add_option("--delays", args.delays[""], "All delays at once, such as 0 or 2s");
+  up->add_option("--delays", args.delays[""], "All delays at once, such as 0 or 2s")
+      ->check(IsDuration());
   for (const char* name : {"accept", "queue", "provision", "create", "delete", "suspend", "start",
                            "stop", "update", "reset"}) {
-    up->add_option("--delay-" + std::string(name), args.delays[name], "Such as 250ms or 2s");
+    up->add_option("--delay-" + std::string(name), args.delays[name], "Such as 250ms or 2s")
+        ->check(IsDuration());
   }
   return up;
 }
@@ -166,7 +168,8 @@ CLI::App* AddStorm(CLI::App& app, Arguments& args) {
   storm->add_option("--seed", args.storm.seed, "Determines times and choices")
       ->capture_default_str();
   storm->add_option("--rate", args.storm.rate, "Faults a minute")->capture_default_str();
-  storm->add_option("--for", args.storm.time, "How long (default: until interrupted)");
+  storm->add_option("--for", args.storm.time, "How long (default: until interrupted)")
+      ->check(IsDuration());
   storm->add_option("--only", args.storm.only, "Kinds, of: " + base::Join(StormKinds(), ", "))
       ->delimiter(',');
   return storm;

@@ -223,7 +223,11 @@ TEST_F(Wait, BadArgumentsAreRefusedBeforeTheWait) {
   EXPECT_EQ(state.exit_code, 2);
   EXPECT_THAT(state.err, HasSubstr("--for: \"runing\" is not a status"));
   EXPECT_THAT(state.err, HasSubstr("did you mean RUNNING?"));
-  EXPECT_EQ(world_.Run({"wait", "1", "--timeout", "soon"}).exit_code, 2);
+  for (const std::string time : {"soon", ""}) {
+    const auto timeout = world_.Run({"wait", "1", "--timeout", time});
+    EXPECT_EQ(timeout.exit_code, 2);
+    EXPECT_THAT(timeout.err, HasSubstr("--timeout: \"" + time + "\" is not a duration\n  write "));
+  }
   EXPECT_EQ(world_.Run({"wait", "77"}).exit_code, 3);
   EXPECT_EQ(pauses_, 0);
 }
