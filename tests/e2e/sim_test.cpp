@@ -36,6 +36,21 @@ TEST(Sim, OptionsForASimulatorThatServesAlreadyAreNotIgnoredInSilence) {
                              HasSubstr("jobman-sim set")));
 }
 
+TEST(Sim, AShellCompletesItsCommandLines) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  ASSERT_EQ(place.Jobman({"run", place.JobFile("one", 1, "true")}).code, 0);
+  EXPECT_THAT(place.Sim({"__complete", "host", "one"}).out, HasSubstr("one-000001-a1/0\t"));
+  EXPECT_EQ(place.Sim({"__complete", "--dir", "/nowhere", "host", "one"}).out, "");
+  EXPECT_THAT(place.Sim({"__complete", "up", "--fuse", "--sh"}).out, HasSubstr("--share\t"));
+  const std::string tab =
+      "jobman-sim() { \"$0\" \"$@\"; }; eval \"$(jobman-sim completion bash)\"\n"
+      "COMP_WORDS=(jobman-sim up --ligh) COMP_CWORD=2 COMP_LINE='jobman-sim up --ligh' "
+      "COMP_POINT=20\n_jobman_sim jobman-sim --ligh up; echo \"${COMPREPLY[@]}\"";
+  const Ran shown = RunProgram({"bash", "-c", tab, JOBMAN_BIN_DIR "/jobman-sim"});
+  EXPECT_EQ(shown.out, "--light\n") << shown.err;
+}
+
 TEST(Sim, AFaultOfAMethodThatThereIsNotIsRefused) {
   Place place;
   place.StartSim({"--delays", "0"});
