@@ -70,6 +70,8 @@ say "the tarball runs in a folder of its own"
 
 for file in share/man/man1/jobman.1 share/bash-completion/completions/jobman \
   share/zsh/site-functions/_jobman share/fish/vendor_completions.d/jobman.fish \
+  share/bash-completion/completions/jobman-sim share/zsh/site-functions/_jobman-sim \
+  share/fish/vendor_completions.d/jobman-sim.fish \
   share/doc/jobman/licences/libc6 share/doc/jobman/docs/guide/job-file.md; do
   [ -s "$bare$folder/$file" ] || fail "the tarball has no $file"
 done

@@ -68,7 +68,9 @@ trap 'exit 130' INT TERM HUP
 # Below PREFIX, and where each leads to in the folder of a version.
 links="bin/jobman bin/jobman-sim share/man/man1/jobman.1
 share/bash-completion/completions/jobman share/zsh/site-functions/_jobman
-share/fish/vendor_completions.d/jobman.fish"
+share/fish/vendor_completions.d/jobman.fish
+share/bash-completion/completions/jobman-sim share/zsh/site-functions/_jobman-sim
+share/fish/vendor_completions.d/jobman-sim.fish"
 
 # is_ours LINK: a link into a version's folder. Everything else is somebody else's.
 is_ours() {

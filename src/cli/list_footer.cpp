@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "cli/job_order.hpp"
+#include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/core/prices.hpp"
-#include "jobman/ui/text.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -72,7 +72,7 @@ base::Result<std::vector<std::string>> ListFooter(const client::Context& context
   std::vector<std::string> lines;
   for (const std::string& text : texts) {
     if (text.empty()) continue;
-    for (std::string& line : base::Split(ui::Wrap(text, 0, width), '\n'))
+    for (std::string& line : base::Split(WrapText(text, 0, 0, width), '\n'))
       lines.push_back(std::move(line));
   }
   return lines;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/job_choice.hpp"
 #include "cli/job_label.hpp"
@@ -23,6 +24,8 @@ constexpr base::Duration kPatience = std::chrono::seconds{2};
 constexpr base::Duration kLineEvery = std::chrono::minutes{1};
 /// Hosts that wrote something this long ago say themselves that the job runs.
 constexpr base::Duration kHostsSpeak = std::chrono::seconds{10};
+/// Of so many jobs the live line says what each does.
+constexpr std::size_t kMostNamed = 3;
 /// Where a line that names its job goes on.
 constexpr int kBelowLabel = 10;
 
@@ -123,20 +126,34 @@ void Narrator::Watch(const core::Job& job) {
   if (core::IsFinal(job.state)) {
     busy_.erase(job.id);
   } else {
-    busy_[job.id] = fmt::format("{} {} {}", LabelOf(job), core::StatusWord(job),
-                                views::Ago(job.since, app_.Now()));
+    const std::string status(core::StatusWord(job));
+    busy_[job.id] = {
+        .status = status,
+        .text = fmt::format("{} {} {}", LabelOf(job), status, views::Ago(job.since, app_.Now()))};
   }
   if (busy_.empty() || IsHeard(job)) return Hide();
   ShowLive(job);
 }
 
-std::string Narrator::LiveText(const core::Job& job) const {
-  if (several_) {
-    std::vector<std::string> jobs;
-    for (const auto& [id, text] : busy_) jobs.push_back(text);
-    return fmt::format("{} of {} jobs to go: {}", busy_.size(), said_.size(),
-                       base::Join(jobs, ", "));
+/// What each of the jobs does; of more than a line has room for, how many are in each state.
+std::string Narrator::BusyText() const {
+  std::vector<std::string> words;
+  if (busy_.size() <= kMostNamed) {
+    for (const auto& [id, busy] : busy_) words.push_back(busy.text);
+    return base::Join(words, ", ");
   }
+  std::map<std::string, int> counts;
+  for (const auto& [id, busy] : busy_) ++counts[busy.status];
+  std::vector<std::pair<std::string, int>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [status, count] : sorted) words.push_back(fmt::format("{} {}", count, status));
+  return base::Join(words, ", ");
+}
+
+std::string Narrator::LiveText(const core::Job& job) const {
+  if (several_)
+    return fmt::format("{} of {} jobs to go: {}", busy_.size(), said_.size(), BusyText());
   const core::Explanation why = core::Explain(job, app_.Now());
   const auto past = base::Duration{(app_.Now() - job.since) / kSecond * kSecond};
   const std::string next =
@@ -151,7 +168,10 @@ void Narrator::ShowLive(const core::Job& job) {
     const bool due = now - news_at_ >= kPatience && now - shown_at_ >= kSecond;
     if (!due) return;
     shown_at_ = now;
-    return app_.terminal().SetStatus(LiveText(job));
+    // Instead of how long each job is in its state: how long this command waits.
+    const bool counted = busy_.size() > kMostNamed;
+    return app_.terminal().SetStatus(LiveText(job) +
+                                     (counted ? ", " + views::Ago(began_, now) : std::string()));
   }
   const bool speaks = hears_ && job.stage && !core::IsStarting(job);
   if (speaks || now - news_at_ < kLineEvery) return;

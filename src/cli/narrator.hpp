@@ -36,8 +36,13 @@ class Narrator {
   void Hide();
 
  private:
+  struct Busy {
+    std::string status = {};
+    std::string text = {};  ///< "000042 train RUNNING 3m20s"
+  };
   bool IsHeard(const core::Job& job) const;
   std::string LabelOf(const core::Job& job) const;
+  std::string BusyText() const;
   std::string LiveText(const core::Job& job) const;
   void ShowLive(const core::Job& job);
 
@@ -46,9 +51,9 @@ class Narrator {
   int label_width_ = 0;
   base::TimePoint began_;
   std::map<core::JobId, std::string> said_ = {};
-  std::map<core::JobId, std::string> busy_ = {};  ///< with several jobs: what each does
-  base::TimePoint news_at_;                       ///< the last line that was printed
-  base::TimePoint shown_at_ = {};                 ///< the live line on a terminal
+  std::map<core::JobId, Busy> busy_ = {};  ///< with several jobs: what each does
+  base::TimePoint news_at_;                ///< the last line that was printed
+  base::TimePoint shown_at_ = {};          ///< the live line on a terminal
   base::TimePoint heard_at_ = {};
   bool hears_ = false;
   bool line_open_ = false;  ///< a host wrote a part of a line

@@ -15,7 +15,7 @@ inline CLI::Validator Seconds(int least, int most) {
   const auto read = [least, most](std::string& text) -> std::string {
     using std::chrono::seconds;
     const auto duration = base::ParseDuration(text);
-    if (!duration.ok()) return duration.error().message;
+    if (!duration.ok()) return duration.error().message + "; " + duration.error().hint;
     if (*duration < seconds{least} || *duration > seconds{most}) {
       return fmt::format("a time from {} to {}", base::FormatExactDuration(seconds{least}),
                          base::FormatExactDuration(seconds{most}));

@@ -51,7 +51,10 @@ std::string WithGlue(std::string_view text, int room) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     end = std::max(end, EndOfCommand(words, i, room));
     glued += words[i];
-    if (i + 1 < words.size()) glued += i < end || IsNumber(words[i]) ? kGlue : ' ';
+    if (i + 1 == words.size()) break;
+    // Of a list of numbers each stands for itself.
+    const bool counts = IsNumber(words[i]) && !IsNumber(words[i + 1]);
+    glued += i < end || counts ? kGlue : ' ';
   }
   return glued;
 }

@@ -70,13 +70,15 @@ class Receiving {
     }
     const auto shell =
         context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
-    const auto ended =
-        RunOnHosts(context_, &interrupts_, shell.get(), std::move(hosts), Command(),
-                   {.window = kHostsAtOnce, .on_end = [this](const std::vector<int>& busy) {
-                      busy_ = busy;
-                      EndOthers();
-                      Tell();
-                    }});
+    ssh::FanOutOptions fan_out{.window = kHostsAtOnce};
+    fan_out.on_end = [this](const std::vector<int>& busy) {
+      busy_ = busy;
+      EndOthers();
+      Tell();
+    };
+    fan_out.on_look = [this](const std::vector<int>& /*busy*/) { Tell(); };
+    const auto ended = RunOnHosts(context_, &interrupts_, shell.get(), std::move(hosts), Command(),
+                                  std::move(fan_out));
     if (!ended) return Interrupted();
     for (const ssh::HostOutcome& one : ended->hosts) {
       const auto unpacking = unpackings_[one.host];

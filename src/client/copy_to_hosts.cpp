@@ -112,18 +112,23 @@ class Sending {
       if (progress_) progress_(bytes, busy_);
     });
     return RunOnHosts(context_, &interrupts_, shell_.get(), std::move(hosts), Command("unpack"),
-                      {.on_end = [this](const std::vector<int>& busy) {
-                        busy_ = busy;
-                        if (progress_) progress_(copied_.bytes, busy_);
-                      }});
+                      Telling());
+  }
+  /// Tells of the hosts that are not done with a call.
+  ssh::FanOutOptions Telling() {
+    const auto tell = [this](const std::vector<int>& busy) {
+      busy_ = busy;
+      if (progress_) progress_(copied_.bytes, busy_);
+    };
+    return {.on_end = tell, .on_look = tell};
   }
   /// On those hosts that have it all.
   Result<Copied> Commit(const ssh::FanOutResult& unpacked) {
     std::vector<int> numbers;
     for (const ssh::HostOutcome& one : unpacked.hosts)
       if (one.result.ok() && *one.result == 0) numbers.push_back(one.host);
-    const Ended committed =
-        RunOnHosts(context_, &interrupts_, shell_.get(), Chosen(numbers), Command("commit"), {});
+    const Ended committed = RunOnHosts(context_, &interrupts_, shell_.get(), Chosen(numbers),
+                                       Command("commit"), Telling());
     if (!committed) return Interrupted();
     for (const ssh::HostOutcome& one : unpacked.hosts) {
       Copied::Host row{.host = one.host, .error = ErrorOf(one)};

@@ -34,7 +34,18 @@ base::Task<base::Result<int>> RunShell(std::vector<std::string> argv, std::strin
 /// What the shell means by an exit code of its own.
 std::string_view HintOfShell(int code) {
   if (code == 126) return ", is it executable?";
-  return code == 127 ? ", is it there?" : "";
+  return code == 127 ? ", is it there?" : ",";
+}
+
+/// Says where the command's output is, in the message: history, why and show keep no more of it.
+Error FailedCommand(const base::Result<int>& code, const base::Path& log) {
+  if (!code.ok()) {
+    Error failed = code.error();
+    failed.message += ", see " + log.string();
+    return failed;
+  }
+  return {.code = base::Code::kAborted,
+          .message = fmt::format("exit code {}{} see {}", *code, HintOfShell(*code), log.string())};
 }
 
 base::Task<Status> RunCommand(core::HookSpec hook, Message message) {
@@ -50,13 +61,9 @@ base::Task<Status> RunCommand(core::HookSpec hook, Message message) {
                                    hook.command,
                                    hook.folder};
   auto run = RunShell(std::move(argv), message.body + "\n");
-  JM_CO_ASSIGN_OR_RETURN(const int code,
-                         co_await base::WithTimeout(std::move(run), hook.timeout, "the command"));
-  if (code == 0) co_return base::Ok();
-  Error failed{.code = base::Code::kAborted,
-               .message = fmt::format("exit code {}{}", code, HintOfShell(code)),
-               .hint = "see " + message.log.string()};
-  co_return failed;
+  const auto code = co_await base::WithTimeout(std::move(run), hook.timeout, "the command");
+  if (code.ok() && *code == 0) co_return base::Ok();
+  co_return FailedCommand(code, message.log);
 }
 
 /// The rule for access tokens holds for hooks too.

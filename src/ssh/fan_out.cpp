@@ -84,6 +84,14 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
   shared->result.hosts[row].took = Since(start);
 }
 
+/// Until the fan-out ends, which cancels it.
+base::Task<void> LookAgain(std::shared_ptr<Shared> shared) {
+  while (true) {
+    co_await base::Sleep(shared->options.look_every);
+    shared->options.on_look(shared->Busy());
+  }
+}
+
 /// The failure in a few words, without the host, so that hosts can be grouped.
 std::string Brief(const base::Result<int>& result) {
   if (result.ok()) return fmt::format("exit code {}", *result);
@@ -141,6 +149,7 @@ base::Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost>
     base::Spawn(executor, scope, RunOne(shell, std::move(hosts[row]), row, shared),
                 [shared, row](bool /*cancelled*/) { shared->End(row); });
   }
+  if (shared->options.on_look) base::Spawn(executor, scope, LookAgain(shared));
   while (shared->left > 0) co_await shared->done.Wait();
   co_return std::move(shared->result);
 }

@@ -19,12 +19,16 @@ prefix="$home/.local"
 # package ID: the folder of a package, unpacked. Its program only prints its version.
 package() {
   tree="$work/from/jobman-$1"
-  mkdir -p "$tree/bin" "$tree/lib/jobman" "$tree/share/jobman" "$tree/share/man/man1"
+  mkdir -p "$tree/bin" "$tree/lib/jobman" "$tree/share/jobman" "$tree/share/man/man1" \
+    "$tree/share/zsh/site-functions"
   printf '#!/bin/sh\necho jobman %s\n' "$1" >"$tree/bin/jobman"
   chmod +x "$tree/bin/jobman"
   cp "$(command -v sleep)" "$tree/lib/jobman/runs"
   echo "$1" >"$tree/share/jobman/build-id"
   echo "page of $1" >"$tree/share/man/man1/jobman.1"
+  for program in jobman jobman-sim; do
+    echo "#compdef $program" >"$tree/share/zsh/site-functions/_$program"
+  done
   cp "$install" "$tree/install.sh"
 }
 
@@ -61,6 +65,9 @@ has "jobman 1-aaaa is installed: $prefix/bin/jobman"
 has "export PATH=\"$prefix/bin:"
 version 1-aaaa
 [ "$(cat "$prefix/share/man/man1/jobman.1")" = "page of 1-aaaa" ] || complain "no man page"
+for program in jobman jobman-sim; do
+  [ -f "$prefix/share/zsh/site-functions/_$program" ] || complain "no completion of $program"
+done
 MORE_PATH="$prefix/bin:" run 0 "$work/from/jobman-1-aaaa/install.sh"
 has "is there already"
 hasnt "export PATH"

@@ -8,6 +8,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
+#include "tests/e2e/terminal.hpp"
 
 namespace jobman::test {
 namespace {
@@ -108,6 +109,18 @@ TEST_F(Cp, WhatCannotBeCopiedIsNamedAndNothingIsLeft) {
 }
 
 /// A host whose tar says what it likes.
+TEST_F(Cp, OnATerminalItSaysWhichHostItWaitsFor) {
+  Write("data.txt", "data");
+  ASSERT_EQ(place_->Sim({"host", "pair-*/1", "hang"}).code, 0);
+  const Ran ran = AnswerOnTerminal({"env", "TERM=xterm", JOBMAN_BIN_DIR "/jobman", "--home",
+                                    place_->home().string(), "cp", here() / "data.txt", "1:"},
+                                   "s for host 1", "");
+  EXPECT_EQ(place_->Sim({"host", "pair-*/1", "mend"}).code, 0);
+  EXPECT_EQ(ran.code, 75) << ran.out;
+  EXPECT_THAT(ran.out, AllOf(testing::ContainsRegex("waiting [0-9]+s for host 1"),
+                             HasSubstr("copied to 1 host ")));
+}
+
 TEST_F(Cp, AHostWritesNowhereElse) {
   Write("outside/kept", "mine");
   fs::create_directories(here() / "into");

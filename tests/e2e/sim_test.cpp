@@ -16,6 +16,13 @@ TEST(Sim, AWrongCommandLineEndsWithTwo) {
   EXPECT_EQ(place.Sim({"nonsense"}).code, 2);
   EXPECT_EQ(place.Sim({}).code, 2);
   EXPECT_EQ(place.Sim({"--help"}).code, 0);
+  using Words = std::vector<std::string>;
+  for (const Words& words : {Words{"storm", "--for", ""}, Words{"unplug", "--for", ""},
+                             Words{"up", "--detach", "--delays", ""}}) {
+    const Ran ran = place.Sim(words);
+    EXPECT_EQ(ran.code, 2) << words[0];
+    EXPECT_THAT(ran.err, HasSubstr("\"\" is not a duration; write for example 90s"));
+  }
 }
 
 TEST(Sim, OptionsForASimulatorThatServesAlreadyAreNotIgnoredInSilence) {
@@ -27,6 +34,21 @@ TEST(Sim, OptionsForASimulatorThatServesAlreadyAreNotIgnoredInSilence) {
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.err, AllOf(HasSubstr("--delays: ignored, since it serves already"),
                              HasSubstr("jobman-sim set")));
+}
+
+TEST(Sim, AShellCompletesItsCommandLines) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  ASSERT_EQ(place.Jobman({"run", place.JobFile("one", 1, "true")}).code, 0);
+  EXPECT_THAT(place.Sim({"__complete", "host", "one"}).out, HasSubstr("one-000001-a1/0\t"));
+  EXPECT_EQ(place.Sim({"__complete", "--dir", "/nowhere", "host", "one"}).out, "");
+  EXPECT_THAT(place.Sim({"__complete", "up", "--fuse", "--sh"}).out, HasSubstr("--share\t"));
+  const std::string tab =
+      "jobman-sim() { \"$0\" \"$@\"; }; eval \"$(jobman-sim completion bash)\"\n"
+      "COMP_WORDS=(jobman-sim up --ligh) COMP_CWORD=2 COMP_LINE='jobman-sim up --ligh' "
+      "COMP_POINT=20\n_jobman_sim jobman-sim --ligh up; echo \"${COMPREPLY[@]}\"";
+  const Ran shown = RunProgram({"bash", "-c", tab, JOBMAN_BIN_DIR "/jobman-sim"});
+  EXPECT_EQ(shown.out, "--light\n") << shown.err;
 }
 
 TEST(Sim, AFaultOfAMethodThatThereIsNotIsRefused) {

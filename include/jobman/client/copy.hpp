@@ -48,7 +48,7 @@ struct Copied {
   std::vector<std::string> notes = {};  ///< "host 0: train.log: file changed as we read it"
 };
 
-/// Called as bytes move, and when a host ends; `busy` has the hosts that have not.
+/// Called as bytes move, when a host ends, and each second; `busy` has the hosts that have not.
 using CopyProgress = std::function<void(std::int64_t bytes, const std::vector<int>& busy)>;
 
 /// Copies files and folders of this machine to `to` on each of the hosts; what was sent takes its

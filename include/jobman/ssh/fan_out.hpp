@@ -29,6 +29,9 @@ struct FanOutOptions {
   base::Backoff backoff = {.base = std::chrono::seconds{1}, .cap = std::chrono::seconds{15}};
   /// Called each time a host ends, with the numbers of the hosts that have not; may be empty.
   std::function<void(const std::vector<int>&)> on_end = {};
+  /// The same each time `look_every` has passed until all have ended: a host that hangs ends late.
+  std::function<void(const std::vector<int>&)> on_look = {};
+  base::Duration look_every = std::chrono::seconds{1};
 };
 
 /// The result of one host.

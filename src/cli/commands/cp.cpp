@@ -14,6 +14,7 @@
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
+#include "jobman/ui/folding.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -26,7 +27,17 @@ struct CpOptions {
   std::string hosts = {};  ///< empty: all up, host 0 down
 };
 
-/// A line on the terminal for a copy that takes long, rewritten some times a second.
+/// "waiting 12s for host 1; copied 3.1 MB so far"; empty if there is no such host.
+std::string CopyText(std::int64_t bytes, const std::vector<int>& busy, base::Duration past) {
+  if (busy.empty()) return {};
+  const std::string copied =
+      bytes > 0 ? fmt::format("; copied {} so far", base::FormatBytes(bytes)) : std::string{};
+  return fmt::format("waiting {} for {}{}", base::FormatDuration(past), ui::HostsLabel(busy),
+                     copied);
+}
+
+/// A line on the terminal for a copy that takes long, rewritten some times a second. One that does
+/// not get on is told too: its host may hang.
 class CopyLine {
  public:
   explicit CopyLine(App& app) : app_(app) {}
@@ -34,16 +45,14 @@ class CopyLine {
     const auto now = Clock::now();
     if (app_.mode() == OutputMode::kQuiet || now < next_) return;
     next_ = now + std::chrono::milliseconds{250};
-    app_.terminal().SetStatus(
-        busy.empty()
-            ? std::string{}
-            : fmt::format("copied {} so far; waiting for {}: {}", base::FormatBytes(bytes),
-                          base::Plural(std::ssize(busy), "host"), base::FormatRanges(busy)));
+    const auto past = std::chrono::floor<std::chrono::seconds>(now - began_);
+    app_.terminal().SetStatus(CopyText(bytes, busy, past));
   }
 
  private:
   App& app_;
-  Clock::time_point next_ = Clock::now() + std::chrono::seconds{1};
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point next_ = began_ + std::chrono::seconds{1};
 };
 
 /// That of the errors if they agree.

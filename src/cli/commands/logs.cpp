@@ -29,7 +29,7 @@ struct LogsOptions {
   std::string hosts = "all";
   client::LogQuery query = {};
   std::optional<std::int64_t> tail = {};
-  std::string since = {};
+  std::optional<std::string> since = {};
   std::string grep = {};
   bool times = false;
   bool follow = false;
@@ -40,12 +40,13 @@ constexpr base::Duration kReadEvery = std::chrono::milliseconds{100};
 /// Lines of each host that --follow begins with.
 constexpr std::int64_t kTailOfFollow = 20;
 
-Result<std::optional<base::TimePoint>> ReadSince(const std::string& text, base::TimePoint now) {
-  if (text.empty()) return std::optional<base::TimePoint>{};
-  if (const auto age = base::ParseDuration(text); age.ok()) return std::optional(now - *age);
-  if (const auto time = base::ParseRfc3339(text); time.ok()) return std::optional(*time);
+Result<std::optional<base::TimePoint>> ReadSince(const std::optional<std::string>& text,
+                                                 base::TimePoint now) {
+  if (!text) return std::optional<base::TimePoint>{};
+  if (const auto age = base::ParseDuration(*text); age.ok()) return std::optional(now - *age);
+  if (const auto time = base::ParseRfc3339(*text); time.ok()) return std::optional(*time);
   return base::InvalidArgument(
-      fmt::format("--since: \"{}\" is neither a duration nor an RFC 3339 time", text),
+      fmt::format("--since: \"{}\" is neither a duration nor an RFC 3339 time", *text),
       "write for example 10m, 2h or 2026-11-21T03:57:00Z");
 }
 
@@ -54,7 +55,7 @@ base::Status CheckFold(const LogsOptions& options) {
   if (options.follow)
     return base::InvalidArgument("--follow and --fold exclude each other",
                                  "folding compares whole logs: ask for it when the stage is over");
-  const bool parts = options.tail || !options.since.empty() || !options.grep.empty();
+  const bool parts = options.tail || options.since || !options.grep.empty();
   if (!parts && !options.times) return base::Ok();
   return base::InvalidArgument("--fold compares whole logs",
                                "leave out --tail, --since, --grep and --timestamps");
@@ -178,7 +179,9 @@ void AddLogs(CLI::App& root, Invocation& chosen) {
       ->type_name("N")
       ->transform(WholeNumber(0));
   command
-      ->add_option("--since", options->since, "Only what came since then: 10m, or an RFC 3339 time")
+      ->add_option_function<std::string>(
+          "--since", [options](const std::string& text) { options->since = text; },
+          "Only what came since then: 10m, or an RFC 3339 time")
       ->type_name("TIME");
   command->add_flag("-t,--timestamps", options->times,
                     "Begin each line with the time when it came, in UTC");

@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "cli/commands.hpp"
 #include "cli/follow_job.hpp"
@@ -17,7 +19,7 @@ namespace {
 struct WaitOptions {
   JobChoice choice = {};
   std::vector<std::string> states = {};
-  std::string timeout = {};
+  std::optional<std::string> timeout = {};
 };
 
 base::Result<std::vector<std::string>> ReadStates(const std::vector<std::string>& given) {
@@ -34,9 +36,9 @@ int ExitCodeOfWait(const core::Job& job, bool for_states, bool reached) {
   return code == kSuccess && for_states ? kJobFailed : code;
 }
 
-base::Result<std::optional<base::Duration>> ReadTimeout(const std::string& text) {
-  if (text.empty()) return std::optional<base::Duration>{};
-  auto timeout = base::ParseDuration(text);
+base::Result<std::optional<base::Duration>> ReadTimeout(const std::optional<std::string>& text) {
+  if (!text) return std::optional<base::Duration>{};
+  auto timeout = base::ParseDuration(*text);
   if (!timeout.ok()) return std::move(timeout).error().With("--timeout");
   return std::optional(*timeout);
 }
@@ -94,8 +96,9 @@ void AddWait(CLI::App& root, Invocation& chosen) {
       ->take_all()
       ->allow_extra_args(false);  // jobs may follow
   command
-      ->add_option("--timeout", options->timeout,
-                   "Give up after this time, with exit code 75: 90s, 15m, 2h")
+      ->add_option_function<std::string>(
+          "--timeout", [options](const std::string& text) { options->timeout = text; },
+          "Give up after this time, with exit code 75: 90s, 15m, 2h")
       ->type_name("TIME");
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunWait(app, *options); }; });

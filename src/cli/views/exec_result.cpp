@@ -1,5 +1,8 @@
 #include "cli/views/exec_result.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "jobman/base/strings.hpp"
 #include "jobman/ui/table.hpp"
 
@@ -24,7 +27,13 @@ ui::Folding Folded(const ExecResult& view) {
 
 std::string RenderText(const ExecResult& view, const ui::Style& style) {
   // Hosts with the same result share a row.
-  ui::Table table({{.header = "HOST"}, {.header = "EXIT CODE", .flexible = 1}, {.header = "TIME"}});
+  std::vector<ui::Column> columns = {
+      {.header = "HOST"}, {.header = "EXIT CODE"}, {.header = "TIME"}};
+  const bool failed = std::any_of(view.rows.begin(), view.rows.end(),
+                                  [](const ExecResult::Row& row) { return !row.error.empty(); });
+  // Last, where it may go on below: its end names the cause.
+  if (failed) columns.push_back({.header = "ERROR", .wraps = true});
+  ui::Table table(std::move(columns));
   std::map<std::string, std::pair<std::vector<int>, const ExecResult::Row*>> groups;
   std::vector<std::string> order;
   for (const ExecResult::Row& row : view.rows) {
@@ -36,8 +45,9 @@ std::string RenderText(const ExecResult& view, const ui::Style& style) {
   for (const std::string& result : order) {
     const auto& [hosts, slowest] = groups[result];
     table.AddRow({base::FormatRanges(hosts),
-                  {result, ToneOf(*slowest)},
-                  base::FormatDuration(slowest->took)});
+                  {slowest->exit_code ? result : "-", ToneOf(*slowest)},
+                  base::FormatDuration(slowest->took),
+                  {slowest->error, ui::Tone::kBad}});
   }
   return table.Render(style);
 }

@@ -2,13 +2,16 @@
 
 #include <httplib.h>
 
+#include <algorithm>
+
 namespace jobman::sim {
 
 base::Result<Json> Ask(const SimFile& file, const std::string& method, const std::string& what,
-                       const Json& body) {
+                       const Json& body, std::chrono::seconds patience) {
+  constexpr std::chrono::seconds kConnect{5};
   httplib::Client client(file.endpoint);
-  client.set_connection_timeout(5);
-  client.set_read_timeout(60);
+  client.set_connection_timeout(std::min(kConnect, patience).count());
+  client.set_read_timeout(patience.count());
   client.set_bearer_token_auth(file.token);
   const std::string path = "/sim/" + what;
   const auto result = method == "GET"
@@ -45,6 +48,13 @@ base::Result<SimFile> FindRunning(const base::Path& dir) {
                      .message = "the simulator of " + dir.string() + " does not answer",
                      .reason = base::Reason::kUnreachable,
                      .hint = "it may be unplugged for a time, or just starting"};
+}
+
+Json StatusAtOnce(const base::Path& dir) {
+  const auto file = ReadSimFile(dir);
+  if (!file.ok() || !IsHeld(dir)) return {};
+  const auto status = Ask(*file, "GET", "status", Json::object(), std::chrono::seconds{1});
+  return status.ok() ? *status : Json();
 }
 
 }  // namespace jobman::sim

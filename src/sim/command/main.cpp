@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "sim/command/client.hpp"
+#include "sim/command/completion.hpp"
 #include "sim/command/report.hpp"
 #include "sim/command/run_faults.hpp"
 #include "sim/command/up.hpp"
@@ -81,6 +83,7 @@ struct Arguments {
   std::string script = {};
   StormOptions storm = {};
   std::vector<Order> orders = {};
+  std::string shell = {};
   std::string served = {};
   int port = 0;
   bool attached = false;
@@ -98,10 +101,12 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
       up->add_flag("--light", args.up.light, "Hosts without processes while idle, for many hosts");
   CLI::Option* no_sandbox =
       up->add_flag("--no-sandbox", args.up.no_sandbox, "Do not use bubblewrap");
-  up->add_option("--settings", args.up.settings_file, "JSON file of settings");
-  up->add_option("--set", args.up.settings, "One setting, KEY=VALUE; may be repeated");
-  up->add_option("--share", args.up.shared, "Folder that all hosts can read and write");
-  up->add_option("--homes", args.up.homes, "Folder for the homes of all hosts, as over NFS");
+  up->add_option("--settings", args.up.settings_file, "JSON file of settings")->type_name("FILE");
+  up->add_option("--set", args.up.settings, "One setting; may be repeated")->type_name("KEY=VALUE");
+  up->add_option("--share", args.up.shared, "Folder that all hosts can read and write")
+      ->type_name("DIR");
+  up->add_option("--homes", args.up.homes, "Folder for the homes of all hosts, as over NFS")
+      ->type_name("DIR");
   up->add_flag("--fuse", args.up.fuse, "Hosts may mount FUSE file systems, as gcsfuse does")
       ->excludes(light)
       ->excludes(no_sandbox);
@@ -110,14 +115,17 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
       ->expected(0, 1)
       ->type_name("[SOCKET]")
       ->default_str(kDockerSocket);
-  up->add_option("--script", args.script, "Script of faults: lines of \"T COMMAND ARGS\"");
+  up->add_option("--script", args.script, "Script of faults: lines of \"T COMMAND ARGS\"")
+      ->type_name("FILE");
   up->add_option("--token", args.up.token,
                  "The bearer token that requests must carry (default: a new random one)");
   up->add_flag("--json", args.up.json, "Print the content of sim.json, without the token");
-  up->add_option("--delays", args.delays[""], "All delays at once, such as 0 or 2s");
+  up->add_option("--delays", args.delays[""], "All delays at once, such as 0 or 2s")
+      ->check(IsDuration());
   for (const char* name : {"accept", "queue", "provision", "create", "delete", "suspend", "start",
                            "stop", "update", "reset"}) {
-    up->add_option("--delay-" + std::string(name), args.delays[name], "Such as 250ms or 2s");
+    up->add_option("--delay-" + std::string(name), args.delays[name], "Such as 250ms or 2s")
+        ->check(IsDuration());
   }
   return up;
 }
@@ -166,8 +174,10 @@ CLI::App* AddStorm(CLI::App& app, Arguments& args) {
   storm->add_option("--seed", args.storm.seed, "Determines times and choices")
       ->capture_default_str();
   storm->add_option("--rate", args.storm.rate, "Faults a minute")->capture_default_str();
-  storm->add_option("--for", args.storm.time, "How long (default: until interrupted)");
+  storm->add_option("--for", args.storm.time, "How long (default: until interrupted)")
+      ->check(IsDuration());
   storm->add_option("--only", args.storm.only, "Kinds, of: " + base::Join(StormKinds(), ", "))
+      ->type_name("KIND,...")
       ->delimiter(',');
   return storm;
 }
@@ -182,11 +192,25 @@ void SayWhatIsNear(const CLI::App& app) {
   if (near) std::cerr << "did you mean " << *near << "?\n";
 }
 
+/// Answers a shell that asks for completions; false if none does.
+bool AnswerShell(const CLI::App& app, std::vector<std::string> words) {
+  const auto asked = std::find(words.begin(), words.end(), kCompleteCommand);
+  if (asked == words.end()) return false;
+  words.erase(asked);
+  const auto look = [](const std::string& dir) {
+    return StatusAtOnce(dir.empty() ? DefaultSimDir() : base::ExpandHome(dir));
+  };
+  std::cout << Complete(app, std::move(words), look);
+  return true;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("A Cloud TPU service on this machine, with real SSH hosts", "jobman-sim");
   Arguments args;
   args.up.argv = {argv, argv + argc};
-  app.add_option("--dir", args.dir, "Folder of its state (JOBMAN_SIM_DIR)")->capture_default_str();
+  app.add_option("--dir", args.dir, "Folder of its state (JOBMAN_SIM_DIR)")
+      ->type_name("DIR")
+      ->capture_default_str();
   app.require_subcommand(1);
   app.fallthrough();
   const CLI::App* up = AddUp(app, args);
@@ -196,13 +220,20 @@ int Main(int argc, char** argv) {
   const CLI::App* requests = app.add_subcommand("requests", "The requests since the start");
   const CLI::App* storm = AddStorm(app, args);
   CLI::App* script = app.add_subcommand("script", "Faults at given times");
-  script->add_option("file", args.script, "Lines of \"T COMMAND ARGS\"")->required();
+  script->add_option("file", args.script, "Lines of \"T COMMAND ARGS\"")
+      ->type_name("FILE")
+      ->required();
   script->add_flag("--detach", args.detach, "Do not wait for its end");
   AddVerbs(app, args.orders);
+  CLI::App* completion = app.add_subcommand("completion", "A completion script for a shell");
+  completion->add_option("SHELL", args.shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   CLI::App* serve = app.add_subcommand("serve-hosts", "")->group("");
   serve->add_option("dir", args.served)->required();
   serve->add_option("port", args.port)->required();
 
+  if (AnswerShell(app, {argv + 1, argv + argc})) return 0;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
@@ -210,6 +241,10 @@ int Main(int argc, char** argv) {
     if (app.exit(end) == 0) return 0;
     SayWhatIsNear(app);
     return kUsage;
+  }
+  if (completion->parsed()) {
+    std::cout << CompletionScript(args.shell);
+    return 0;
   }
   const base::Path dir = base::ExpandHome(args.dir);
   args.dir = dir.string();

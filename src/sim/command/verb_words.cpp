@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/base/time.hpp"
 #include "sim/cloud/settings.hpp"
 #include "sim/faults/verbs.hpp"
 
@@ -78,6 +79,7 @@ void AddArgument(CLI::App& command, const Argument& argument, const Body& body) 
   CLI::Option* added =
       AddOption(command, option ? word.substr(0, blank) : argument.member, argument, body);
   if (option && blank != std::string::npos) added->type_name(word.substr(blank + 1));
+  if (word.ends_with(" T")) added->check(IsDuration());
   if (!option) added->type_name(word)->required(!word.starts_with("["));
 }
 
@@ -98,6 +100,14 @@ std::string WithoutComment(const std::string& line) {
 }
 
 }  // namespace
+
+CLI::Validator IsDuration() {
+  const auto check = [](std::string& text) -> std::string {
+    const auto duration = base::ParseDuration(text);
+    return duration.ok() ? "" : duration.error().message + "; " + duration.error().hint;
+  };
+  return CLI::Validator(check, "");
+}
 
 void AddVerbs(CLI::App& app, std::vector<Order>& given) {
   for (const Verb& verb : Verbs()) AddVerb(app, verb, given);

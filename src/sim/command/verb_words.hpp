@@ -9,6 +9,9 @@
 
 namespace jobman::sim {
 
+/// For options that take a time such as 30s or 250ms, with check().
+CLI::Validator IsDuration();
+
 /// Adds every verb as a command. Verbs on the command line are added to `given`, which must outlive
 /// the parsing.
 void AddVerbs(CLI::App& app, std::vector<Order>& given);

@@ -44,6 +44,11 @@ base::Result<Duration> DurationIn(const Json& body, const std::string& name, Dur
 /// The acts of the verbs; see the table in verbs.cpp.
 namespace acts {
 
+/// What `preempt --as` takes.
+const std::vector<std::string>& Ways();
+/// What `host` does.
+const std::vector<std::string>& HostActions();
+
 // slice_acts.cpp: on nodes and queued resources.
 base::Result<Json> Preempt(Targets& targets, const Json& body, TimePoint now);
 base::Result<Json> Maintain(Targets& targets, const Json& body, TimePoint now);

@@ -14,17 +14,14 @@ using base::Status;
 
 namespace {
 
-const std::vector<std::string> kActions = {"kill",    "boot", "cut",   "hang",
-                                           "trickle", "mend", "hangup"};
-
 Status CheckAction(const std::string& action) {
-  if (std::find(kActions.begin(), kActions.end(), action) != kActions.end()) return base::Ok();
+  const std::vector<std::string>& known = HostActions();
+  if (std::find(known.begin(), known.end(), action) != known.end()) return base::Ok();
   if (action == "full") {
     return InvalidArgument("a full disk cannot be simulated: no sandbox here bounds a host's disk",
                            "with --dir or --share on a small file system, hosts have one to fill");
   }
-  return InvalidArgument("unknown action \"" + action + "\"",
-                         "known: " + base::Join(kActions, ", "));
+  return InvalidArgument("unknown action \"" + action + "\"", "known: " + base::Join(known, ", "));
 }
 
 /// The hosts meant by "3" or "*".
@@ -73,6 +70,12 @@ void ActOnHost(NodeRegistry& nodes, Node& node, std::size_t index, const std::st
 }
 
 }  // namespace
+
+const std::vector<std::string>& HostActions() {
+  static const std::vector<std::string> kActions = {"kill",    "boot", "cut",   "hang",
+                                                    "trickle", "mend", "hangup"};
+  return kActions;
+}
 
 base::Result<Json> Host(Targets& targets, const Json& body, TimePoint now) {
   const std::string action = Text(body, "action");

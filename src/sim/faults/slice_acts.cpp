@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "jobman/base/strings.hpp"
 #include "sim/faults/acts.hpp"
 
 // Verbs that act on nodes and queued resources.
@@ -62,7 +63,7 @@ Result<Preemption> PreemptionOf(const Json& body) {
     how.silent = true;
   } else if (!as.empty() && as != "preempted") {
     return InvalidArgument("a node cannot be preempted as \"" + as + "\"",
-                           "known: preempted, stopping, repairing, silent, gone");
+                           "known: " + base::Join(Ways(), ", "));
   }
   return how;
 }
@@ -100,6 +101,12 @@ Result<Json> PreemptQueued(Targets& targets, const QueuedResource& queued, const
 }
 
 }  // namespace
+
+const std::vector<std::string>& Ways() {
+  static const std::vector<std::string> kWays = {"preempted", "stopping", "repairing", "silent",
+                                                 "gone"};
+  return kWays;
+}
 
 Result<Json> Preempt(Targets& targets, const Json& body, TimePoint now) {
   JM_ASSIGN_OR_RETURN(const Preemption how, PreemptionOf(body));

@@ -53,6 +53,8 @@ class TpuService {
   /// Called to make the API unreachable for a time.
   void OnUnplug(std::function<void(Duration)> unplug) { orders_.OnUnplug(std::move(unplug)); }
 
+  /// "nodes.create" and all others of the Cloud TPU API, sorted.
+  static std::vector<std::string> MethodNames();
   /// Nodes, queued resources and hosts, for `jobman-sim status`.
   Json Status(TimePoint now) const;
   const Settings& settings() const { return settings_; }
@@ -68,7 +70,6 @@ class TpuService {
   };
   using Method = Reply (TpuService::*)(const Call&, TimePoint);
   static const std::map<std::string, Method>& Methods();
-  static std::vector<std::string> MethodNames();
 
   Reply Answer(const Request& request, std::string& method, TimePoint now);
   /// Checks access and the request, calls the method, and shows the reply as the version does.

@@ -262,7 +262,21 @@ TEST_F(Commands, WhichNumbersAnOptionTakesIsSaidInWords) {
   expect({"forward", "1", "22", "-w", "100001"}, "--host: a whole number from 0 to 100000");
   expect({"controller", "run", "--poll", "2h"}, "--poll: a time from 1s to 1h");
   expect({"tick", "--bound", "0"}, "--bound: a time from 1s to 1h");
-  expect({"tick", "--bound", "soon"}, "--bound: \"soon\" is not a duration");
+}
+
+TEST_F(Commands, ATextThatIsNoDurationIsRefusedWithItsCure) {
+  const std::string cure = " is not a duration; write for example 90s, 15m, 1h30m or 2d\n";
+  for (const std::string text : {"soon", ""}) {
+    const auto tick = world_.Run({"tick", "--bound", text});
+    EXPECT_EQ(tick.exit_code, 2);
+    EXPECT_THAT(tick.err, testing::StartsWith("jobman: --bound: \"" + text + "\"" + cure));
+    const auto exec = world_.Run({"exec", "1", "--patience", text, "--", "true"});
+    EXPECT_EQ(exec.exit_code, 2);
+    EXPECT_THAT(exec.err, testing::StartsWith("jobman: --patience: \"" + text + "\"" + cure));
+  }
+  const auto logs = world_.Run({"logs", "1", "--since", ""});
+  EXPECT_EQ(logs.exit_code, 2);
+  EXPECT_THAT(logs.err, HasSubstr("--since: \"\" is neither a duration nor an RFC 3339 time"));
 }
 
 TEST_F(Commands, ResumeOfARunningJobSaysThatThereIsNothingToDo) {

@@ -46,6 +46,17 @@ class Wait : public testing::Test {
                  : false;
     };
   }
+  /// Six jobs of a sweep: the first is QUEUED, the others run.
+  void FillWithSweep() {
+    world_.fill = [this](test::MemoryStore& store) {
+      for (int i = 1; i <= 6; ++i) {
+        ASSERT_TRUE(store.Create(core::Job{.name = "sweep-" + std::to_string(i)}, "", {}).ok());
+        if (i > 1) Move(store, i, core::Running{}, "the command runs");
+      }
+      const auto now = world_.clock.Now();
+      ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), now, std::chrono::hours{1}).ok());
+    };
+  }
   /// What happens while the command waits: one step per pause.
   void Then(std::function<void(test::MemoryStore&)> step) { steps_.push_back(std::move(step)); }
   void Nothing() {
@@ -112,6 +123,31 @@ TEST_F(Wait, OnATerminalTheLineIsRewrittenInPlace) {
   EXPECT_THAT(err, HasSubstr("2 of 2 jobs to go: 000001 train RUNNING "));
   EXPECT_THAT(err, HasSubstr("1 of 2 jobs to go: 000002 eval RUNNING "));
   EXPECT_THAT(err, HasSubstr("\r\x1b[2K"));
+}
+
+TEST_F(Wait, OfManyJobsTheLiveLineCountsTheStates) {
+  FillWithSweep();
+  world_.around.err_tty = true;
+  world_.around.term = "xterm";
+  for (int i = 0; i < 3; ++i) Nothing();
+  Then([](auto& store) {
+    for (int i = 4; i <= 6; ++i) Move(store, i, core::Done{}, "done");
+  });
+  Nothing();
+  const std::string err = world_.Run({"wait", "sweep-*"}).err;
+  EXPECT_THAT(err, HasSubstr("6 of 6 jobs to go: 5 RUNNING, 1 QUEUED, 10s"));
+  EXPECT_THAT(err, HasSubstr("3 of 6 jobs to go: 000001 sweep-1 QUEUED ")) << "few are named";
+  pauses_ = 0;
+  world_.around.ioctl_width = 30;
+  EXPECT_THAT(world_.Run({"wait", "sweep-*"}).err, HasSubstr("6 of 6 jobs to go: 5 RUNNING\u2026"))
+      << "no wider than the window";
+}
+
+TEST_F(Wait, InAPipeManyJobsAreCountedOnceAMinute) {
+  FillWithSweep();
+  for (int i = 0; i < 7; ++i) Nothing();
+  EXPECT_THAT(world_.Run({"wait", "sweep-*"}).err,
+              HasSubstr("    1m  6 of 6 jobs to go: 5 RUNNING, 1 QUEUED\n"));
 }
 
 TEST_F(Wait, ForAStateSucceedsAsSoonAsItIsReached) {
@@ -223,7 +259,11 @@ TEST_F(Wait, BadArgumentsAreRefusedBeforeTheWait) {
   EXPECT_EQ(state.exit_code, 2);
   EXPECT_THAT(state.err, HasSubstr("--for: \"runing\" is not a status"));
   EXPECT_THAT(state.err, HasSubstr("did you mean RUNNING?"));
-  EXPECT_EQ(world_.Run({"wait", "1", "--timeout", "soon"}).exit_code, 2);
+  for (const std::string time : {"soon", ""}) {
+    const auto timeout = world_.Run({"wait", "1", "--timeout", time});
+    EXPECT_EQ(timeout.exit_code, 2);
+    EXPECT_THAT(timeout.err, HasSubstr("--timeout: \"" + time + "\" is not a duration\n  write "));
+  }
   EXPECT_EQ(world_.Run({"wait", "77"}).exit_code, 3);
   EXPECT_EQ(pauses_, 0);
 }

@@ -26,6 +26,8 @@ TEST(WrapText, KeepsCommandsInOneLine) {
 TEST(WrapText, KeepsANumberWithItsWord) {
   EXPECT_EQ(WrapText("3 not found, 4 refused by the cloud", 0, 0, 14),
             "3 not found,\n4 refused by\nthe cloud");
+  EXPECT_EQ(WrapText("jobman delete 11 12 13 14", 0, 0, 16), "jobman delete 11\n12 13 14")
+      << "numbers of a list, where no line has room for the command";
 }
 
 TEST(WrapMessage, GoesOnBelowTheText) {

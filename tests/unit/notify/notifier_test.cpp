@@ -86,11 +86,14 @@ TEST_F(HookNotifierTest, ACommandThatOthersCanChangeIsNotRun) {
 
 TEST_F(HookNotifierTest, ACommandThatFailsOrHangsIsAnError) {
   const auto failed = Tell({.command = "echo no; exit 3"});
-  EXPECT_THAT(failed.error().message, HasSubstr("exit code 3"));
-  EXPECT_THAT(failed.error().hint, HasSubstr("hooks.log"));
+  const std::string see = " see " + message_.log.string();
+  EXPECT_EQ(failed.error().message, "exit code 3," + see);
+  EXPECT_EQ(Tell({.command = "no-such-command 2>/dev/null"}).error().message,
+            "exit code 127, is it there?" + see);
   const auto late = Tell({.command = "sleep 600", .timeout = std::chrono::milliseconds{100}});
   EXPECT_EQ(late.error().code, Code::kDeadlineExceeded);
-  EXPECT_EQ(HookLog(), "no\n");
+  EXPECT_THAT(late.error().message, testing::EndsWith("," + see));
+  EXPECT_THAT(HookLog(), testing::StartsWith("no\n"));
 }
 
 TEST_F(HookNotifierTest, AWebhookIsPostedTo) {

@@ -51,6 +51,8 @@ TEST(Commands, ReportErrors) {
   EXPECT_THAT(ParseOrders("preempt").error().ToString(), HasSubstr("preempt: "));
   EXPECT_THAT(ParseOrders("host t1 kill").error().ToString(), HasSubstr("is not NODE/INDEX"));
   EXPECT_FALSE(ParseOrders("set nonsense").ok());
+  EXPECT_THAT(ParseOrders("maintain t1 --for soon").error().ToString(),
+              HasSubstr("--for: \"soon\" is not a duration; write for example 90s"));
   EXPECT_FALSE(ParseOrders("preempt t1 t2").ok());
 }
 

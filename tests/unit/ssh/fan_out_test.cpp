@@ -104,6 +104,33 @@ TEST(FanOut, LimitsConcurrency) {
   EXPECT_EQ(shell.most, 4);
 }
 
+/// Hosts that hang until they are released.
+class HangingShell final : public ports::HostShell {
+ public:
+  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand, ports::ByteSink,
+                        ports::ByteSink) override {
+    while (target.address != "0" && !released) co_await base::Sleep(base::Duration{1});
+    co_return 0;
+  }
+  void Drop(const ports::HostTarget&) override {}
+  bool released = false;
+};
+
+TEST(FanOut, TellsOfHostsThatHang) {
+  HangingShell shell;
+  std::vector<std::vector<int>> told;
+  FanOutOptions options{.look_every = base::Duration{1}};
+  options.on_look = [&](const std::vector<int>& busy) {
+    told.push_back(busy);
+    shell.released = told.size() == 3;
+  };
+  asio::io_context loop;
+  const auto result = base::RunTask(loop, FanOut(&shell, Hosts(3), {.command = "x"}, options));
+  EXPECT_TRUE(result.AllOk());
+  ASSERT_GE(told.size(), 3U);
+  EXPECT_EQ(told[2], (std::vector<int>{1, 2}));
+}
+
 TEST(FanOut, EndsAtOnceWithoutHosts) {
   ScriptedShell shell;
   EXPECT_EQ(Spread(shell, 0, {}).Summary(), "0/0 ok");
