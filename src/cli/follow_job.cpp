@@ -47,11 +47,24 @@ bool GoOnAfterInterrupt(App& app, const client::Context& context,
   return false;
 }
 
+/// Whether any host was ever given work: a request that was refused leaves no logs.
+base::Result<bool> WorkWasBegun(const client::Context& context, core::JobId id) {
+  JM_ASSIGN_OR_RETURN(const auto events, context.Await(context.stores.jobs->Events(id, 0)));
+  return std::any_of(events.begin(), events.end(), [](const ports::Event& event) {
+    return event.kind == "state" && (event.subject == core::StateName(core::Setup{}) ||
+                                     event.subject == core::StateName(core::Running{}));
+  });
+}
+
 base::Status ShowEnd(App& app, const client::Context& context, const core::Job& job, bool alone) {
   JM_ASSIGN_OR_RETURN(auto exits, context.Await(context.stores.jobs->Exits(job.id)));
   std::erase_if(exits, [&](const auto& exit) { return exit.attempt != job.attempt; });
-  app.Show(views::JobEnd{
-      .job = job, .exits = std::move(exits), .exit_code = ExitCodeOfJob(job), .alone = alone});
+  JM_ASSIGN_OR_RETURN(const bool ran, WorkWasBegun(context, job.id));
+  app.Show(views::JobEnd{.job = job,
+                         .exits = std::move(exits),
+                         .exit_code = ExitCodeOfJob(job),
+                         .alone = alone,
+                         .ran = ran});
   return base::Ok();
 }
 

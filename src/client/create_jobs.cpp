@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "client/node_users.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/bucket_check.hpp"
@@ -70,6 +71,10 @@ base::Task<base::Result<std::string>> NoteOnName(ports::JobStore* jobs, std::str
         " too; in commands the name will mean the new job";
   }
   co_return std::string();
+}
+
+void AddNote(std::string note, std::vector<std::string>& notes) {
+  if (!note.empty()) notes.push_back(std::move(note));
 }
 
 /// The job's folder here, with its code.
@@ -198,9 +203,12 @@ base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config:
   JM_CO_ASSIGN_OR_RETURN(CheckedFile checked,
                          co_await CheckFile(context, std::move(loaded), earlier));
   const core::JobSpec& spec = checked.loaded.spec;
+  if (earlier != nullptr) AddNote(NoteOnNode(earlier->loaded.spec, spec), checked.notes);
+  JM_CO_ASSIGN_OR_RETURN(std::string users, co_await NoteOnNode(context.stores.jobs, spec));
+  AddNote(std::move(users), checked.notes);
   if (!spec.worker_num.empty()) co_return checked;
   JM_CO_ASSIGN_OR_RETURN(std::string same, co_await NoteOnName(context.stores.jobs, spec.name));
-  if (!same.empty()) checked.notes.push_back(std::move(same));
+  AddNote(std::move(same), checked.notes);
   co_return checked;
 }
 

@@ -34,8 +34,12 @@ std::string_view FamiliarWordOf(std::string_view state_name) {
 
 }  // namespace
 
+std::string WaitGoal::Words() const {
+  return base::Join(words_, " or ");
+}
+
 std::string WaitGoal::Text() const {
-  return words_.empty() ? "to be over" : "to be " + base::Join(words_, " or ");
+  return words_.empty() ? "to be over" : "to be " + Words();
 }
 
 base::Status WaitGoal::Begin(const Context& context, const std::vector<core::JobId>& ids) {

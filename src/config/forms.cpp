@@ -261,7 +261,9 @@ Status CheckBucket(Text name) {
 /// -1 or a whole number.
 Status CheckLimitNumber(Text text) {
   if (text == "-1" || base::ParseNumber(text)) return base::Ok();
-  return base::InvalidArgument("\"" + std::string(text) + "\" is not a whole number",
+  const bool digits = text.find_first_not_of("0123456789") == Text::npos;
+  const std::string what = digits && !text.empty() ? "\" is too large" : "\" is not a whole number";
+  return base::InvalidArgument("\"" + std::string(text) + what,
                                "write a number, or -1: without limit");
 }
 

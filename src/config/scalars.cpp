@@ -1,6 +1,8 @@
 #include "config/scalars.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
@@ -29,22 +31,42 @@ Result<Json> ReadBool(const Value& value, const KeyRow& row) {
   return Json(IsTrueText(value.text));
 }
 
-/// Checks a number against a range like "1-256".
-Result<Json> CheckRange(std::int64_t number, std::string_view range) {
+/// The least and the greatest number of a range like "1-256"; from zero to the largest if it is
+/// empty.
+std::pair<std::int64_t, std::int64_t> EndsOf(std::string_view range) {
+  if (range.empty()) return {0, std::numeric_limits<std::int64_t>::max()};
   const std::size_t dash = range.find('-');
-  const std::string least(range.substr(0, dash));
-  const std::string most(range.substr(dash + 1));
-  if (range.empty() || (number >= *base::ParseNumber(least) && number <= *base::ParseNumber(most)))
-    return Json(number);
-  return base::InvalidArgument("must be between " + least + " and " + most);
+  return {*base::ParseNumber(range.substr(0, dash)), *base::ParseNumber(range.substr(dash + 1))};
+}
+
+base::Error OutOf(std::string_view range, std::int64_t largest) {
+  if (range.empty()) return base::InvalidArgument("must be at most " + std::to_string(largest));
+  const auto [least, most] = EndsOf(range);
+  return base::InvalidArgument("must be between " + std::to_string(least) + " and " +
+                               std::to_string(most));
+}
+
+Result<Json> CheckRange(std::int64_t number, std::string_view range) {
+  const auto [least, most] = EndsOf(range);
+  if (number >= least && number <= most) return Json(number);
+  return OutOf(range, most);
+}
+
+/// Such a text is a number, however large.
+bool OnlyDigits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 Result<Json> ReadNumber(const Value& value, const KeyRow& row) {
   if (IsNumberText(value) && value.text.front() == '-') {
     return base::InvalidArgument("must not be negative");
   }
-  const auto number = value.quoted ? std::nullopt : base::ParseNumber(value.text);
-  if (!number || *number > kLargestNumber) return Expected(TypeText(row), value);
+  if (IsNumberText(value) && base::Contains(value.text, ".")) {
+    return Expected("a whole number", value);
+  }
+  if (value.quoted || !OnlyDigits(value.text)) return Expected(TypeText(row), value);
+  const auto number = base::ParseNumber(value.text);
+  if (!number || *number > kLargestNumber) return OutOf(row.allowed, kLargestNumber);
   return CheckRange(*number, row.allowed);
 }
 
@@ -52,18 +74,22 @@ Result<Json> ReadSize(const Value& value, const KeyRow& row) {
   const std::string_view text = value.text;
   const std::size_t letter = std::string_view("KMG").find(text.empty() ? ' ' : text.back());
   const bool plain = letter == std::string_view::npos;
-  const auto number = base::ParseNumber(plain ? text : text.substr(0, text.size() - 1));
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // of a number with a letter
-  if (!number || (!plain && *number > kMost)) {
+  const std::string_view digits = plain ? text : text.substr(0, text.size() - 1);
+  if (!OnlyDigits(digits)) {
     return Expected(TypeText(row), value, "for example: 500K, 100M or 1G; without a letter: bytes");
   }
+  const auto number = base::ParseNumber(digits);
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // of a number with a letter
+  if (!number || (!plain && *number > kMost)) return OutOf(row.allowed, kMost);
   return CheckRange(plain ? *number : *number << (10 * (letter + 1)), row.allowed);
 }
 
 Result<Json> ReadCount(const Value& value, const KeyRow& row) {
   if (value.text == "unlimited") return Json(value.text);
-  const auto number = ReadNumber(value, row);
-  return number.ok() ? number : Expected(TypeText(row), value);
+  auto number = ReadNumber(value, row);
+  const bool too_large = !value.quoted && OnlyDigits(value.text);
+  if (number.ok() || too_large) return number;
+  return Expected(TypeText(row), value);
 }
 
 Result<Json> ReadDuration(const Value& value, const KeyRow& row) {

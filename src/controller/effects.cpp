@@ -45,8 +45,9 @@ bool Effects::Quiet(core::TimePoint now) const {
 }
 
 /// nullptr when the job has another stage by now: a later decision of the same commit ended this
-/// one.
-StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId& stage) {
+/// one. `begins_here`: no controller has done anything for the stage before.
+StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId& stage,
+                                bool begins_here) {
   const bool current = job.stage && job.attempt == attempt && job.stage->id == stage;
   if (!current) {
     base::Log(base::LogLevel::kInfo, "loop",
@@ -70,7 +71,8 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
                                                       .job = std::make_shared<const Job>(job),
                                                       .hooks = std::move(hooks),
                                                       .transfers = transfers_,
-                                                      .keys = std::move(keys)});
+                                                      .keys = std::move(keys),
+                                                      .begins_here = begins_here});
   return runner.get();
 }
 
@@ -95,7 +97,7 @@ StageHooks Effects::HooksFor(core::JobId id) {
 }
 
 void Effects::Do(const Job& job, const core::RunStage& run) {
-  RunnerFor(job, run.attempt, run.stage);
+  RunnerFor(job, run.attempt, run.stage, !run.again);
 }
 
 void Effects::Do(const Job& job, const core::StopStage& stop) {

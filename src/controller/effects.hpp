@@ -36,7 +36,8 @@ class Effects {
   void Do(const core::Job& job, const core::PassNotice& pass);
   void Do(const core::Job& job, const core::AbandonStage& abandon);
   void Do(const core::Job&, const core::TellHooks&) {}  // Courier does it, from the outbox
-  StageRunner* RunnerFor(const core::Job& job, int attempt, const core::StageId& stage);
+  StageRunner* RunnerFor(const core::Job& job, int attempt, const core::StageId& stage,
+                         bool begins_here = false);
   StageHooks HooksFor(core::JobId id);
   std::optional<std::string> PeersKey(core::JobId job) const;
   std::optional<std::string> SecretValue(core::JobId job, const core::SecretRef& secret) const;

@@ -37,6 +37,8 @@ struct StageContext {
   StageHooks hooks;
   std::shared_ptr<base::Gate> transfers;  ///< of all stages: files that are being sent to hosts
   KeyDigest keys = {};                    ///< as of this runner's start: its runs keep their ids
+  /// No earlier runner or controller can have started anything of the stage.
+  bool begins_here = false;
 
   bool IsCommand() const { return core::IsCommand(job->stage->id); }
   core::TimePoint Now() const { return ports.clock->Now(); }

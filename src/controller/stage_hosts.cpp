@@ -18,6 +18,7 @@ StageHosts::StageHosts(const StageContext& context) : context_(context) {
   for (const core::HostRun& run : context.job->stage->hosts) {
     hosts_.push_back({.number = run.host,
                       .started = run.phase == HostPhase::kRunning,
+                      .asked = !context.begins_here || run.phase != HostPhase::kPending,
                       .ended = core::Ended(run),
                       .settled = run.settled,
                       .exit_code = run.exit_code,
@@ -30,13 +31,25 @@ std::string StageHosts::RunId(const StageHost& host) const {
       RunOn(*context_.job, context_.options.policy.store_id, host.number, context_.keys));
 }
 
+namespace {
+
+/// Right before a call is sent to the host.
+base::Task<base::Status> NoteAsked(StageHost* host, Connected then) {
+  host->asked = true;
+  if (!then) co_return base::Ok();
+  co_return co_await then();
+}
+
+}  // namespace
+
 base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call call,
                                                 ports::ByteSink out) {
   ports::HostTarget target = co_await context_.access.TargetOf(context_.job, hosts_[index].number);
   std::function<void(std::string_view)> heard = [this, index](std::string_view talk) {
     Hear(hosts_[index], talk);
   };
-  Connected connected = co_await TellIfPinned(index, target);
+  Connected tell = co_await TellIfPinned(index, target);
+  Connected connected = [host = &hosts_[index], tell] { return NoteAsked(host, tell); };
   Now now = [this] { return context_.Now(); };
   co_return co_await CallHost(context_.ports.shell, std::move(target), std::move(call),
                               std::move(out), std::move(heard), std::move(now),

@@ -11,6 +11,7 @@ namespace jobman::controller {
 struct StageHost {
   int number = 0;
   bool started = false;  ///< the run is known to exist on the host
+  bool asked = false;    ///< a call may have got through to it, so the run may exist there
   bool ended = false;
   bool settled = false;  ///< nothing is left of the run, or the host was given up
   int exit_code = 0;

@@ -24,6 +24,12 @@ remote::Call StageStopper::CallFor(const StageHost& host) const {
       CommandRunOn(*context_.job, context_.options.policy.store_id, host.number));
 }
 
+/// Whether to try once only: nothing was sent to the host, so nothing runs there; or it refuses our
+/// login, which later tries do not change.
+bool StageStopper::IsPointless(const StageHost& host, const base::Error& error) {
+  return !host.asked || error.reason == base::Reason::kHostAuth || IsPermanent(error);
+}
+
 base::Task<void> StageStopper::StopHost(std::size_t index) {
   const base::Duration limit = context_.job->spec.command.grace + remote::kStopMargin;
   const core::TimePoint asked_at = context_.Now();
@@ -43,7 +49,7 @@ base::Task<void> StageStopper::StopHost(std::size_t index) {
     const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     if (context_.hooks.cloud_answers()) unreachable_for += wait + (context_.Now() - began);
     const bool long_ago = context_.Now() - asked_at > limit + kSilentCloudLimit;
-    if (IsPermanent(error) || unreachable_for > limit || long_ago)
+    if (IsPointless(hosts_[index], error) || unreachable_for > limit || long_ago)
       co_return GiveUp(index, std::move(error));
     context_.hooks.trouble();
     co_await base::Sleep(wait);

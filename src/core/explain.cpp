@@ -88,15 +88,32 @@ std::vector<int> HostsInTrouble(const Stage& stage) {
   return hosts;
 }
 
+/// Until when the hosts are tried.
+std::string GivenUpAfter(const std::string& tried) {
+  return fmt::format("{}; given up after {} unless the controller has another --host-limit", tried,
+                     base::FormatDuration(kHostIsTriedFor));
+}
+
 /// Since when hosts are tried, and until when.
 std::string TriesFact(const Stage& stage, TimePoint now) {
   const std::vector<int> hosts = HostsInTrouble(stage);
   if (hosts.empty() || stage.stop) return {};
-  return fmt::format(
-      "host {} tried for {} so far; given up after {} unless the controller has another "
-      "--host-limit",
-      base::FormatRanges(hosts), base::FormatDuration(now - stage.started_at),
-      base::FormatDuration(kHostIsTriedFor));
+  return GivenUpAfter(fmt::format("host {} tried for {} so far", base::FormatRanges(hosts),
+                                  base::FormatDuration(now - stage.started_at)));
+}
+
+/// The same of hosts that ran the stage and do not answer any more.
+std::string SilenceFact(const Stage& stage, TimePoint now) {
+  std::vector<int> hosts;
+  TimePoint since = now;
+  for (const HostRun& run : stage.hosts) {
+    if (run.phase != HostPhase::kRunning || !run.silent_since) continue;
+    hosts.push_back(run.host);
+    since = std::min(since, *run.silent_since);
+  }
+  if (hosts.empty() || stage.stop) return {};
+  return GivenUpAfter(fmt::format("no answer from host {} for {} so far", base::FormatRanges(hosts),
+                                  base::FormatDuration(now - since)));
 }
 
 /// What will stop the command if it does not end by itself.
@@ -267,6 +284,7 @@ Explanation Explain(const Job& job, TimePoint now) {
   if (job.stage) out.facts.push_back(StageFact(*job.stage));
   if (job.stage) {
     if (std::string fact = TriesFact(*job.stage, now); !fact.empty()) out.facts.push_back(fact);
+    if (std::string fact = SilenceFact(*job.stage, now); !fact.empty()) out.facts.push_back(fact);
   }
   if (job.stage && job.stage->told) out.facts.push_back(ToldFact(*job.stage->told, now));
   if (job.stage) {

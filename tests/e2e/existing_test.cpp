@@ -95,6 +95,9 @@ TEST_F(Existing, AJobWhoseNodeIsLostSaysSo) {
 
   ASSERT_EQ(place_.Jobman({"create", File("sleep 600"), "--name", "long"}).code, 0);
   ASSERT_TRUE(place_.Reaches("long", "RUNNING"));
+  const Ran other = place_.Jobman({"create", File("true"), "--name", "other"});
+  EXPECT_THAT(other.All(), HasSubstr("node theirs is also used by job 000002, which is RUNNING"));
+  EXPECT_EQ(place_.Jobman({"delete", "other", "--yes", "--wait"}).code, 0);
   ASSERT_EQ(place_.Sim({"preempt", "theirs"}).code, 0);
   EXPECT_TRUE(place_.Reaches("long", "FAILED"));
   EXPECT_EQ(Node()["state"], "PREEMPTED") << "deleted by nobody";

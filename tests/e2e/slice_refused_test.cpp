@@ -78,6 +78,17 @@ TEST_P(RefusedForGood, EndsAtOnceWithTheCure) {
   EXPECT_EQ(Deletes(), 0);
 }
 
+class Followed : public Rehearsal {};
+
+TEST_F(Followed, ToARefusalForGoodTheLastLinesAreTheCure) {
+  Sim({"fault", "*.create", "quota", "--times", "100"});
+  const Ran ran = Jobman({"run", place().JobFile("zero", 1, "true")});
+  EXPECT_EQ(ran.code, 4) << ran.All();
+  EXPECT_THAT(ran.out, HasSubstr("next: waiting does not help: choose another zone"));
+  EXPECT_THAT(ran.out, HasSubstr("  jobman edit "));
+  EXPECT_THAT(ran.out, Not(HasSubstr("jobman logs")));
+}
+
 class CredentialsRefused : public SliceRefused {};
 
 TEST_P(CredentialsRefused, AreAwaitedAsAMissingTokenIs) {

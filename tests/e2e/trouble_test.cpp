@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -75,33 +77,61 @@ TEST(Trouble, ALostCreateAnswerMakesOneSlice) {
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
 }
 
-TEST(Trouble, ALoginThatIsRefusedIsSaidAtOnceAndTheJobRunsOnceItIsNot) {
-  Place place;
-  const std::string key = (place.path() / "key").string();
-  ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key}).code, 0);
-  const std::string file =
-      place.JobFile("barred", 2, "echo up", "ssh: {private_key: " + key + "}\n");
-  place.StartSim({"--delays", "0"});
-  place.StartController({"--poll", "1"});
-  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
-  ASSERT_TRUE(place.Reaches("barred", "SUCCEEDED"));
-  place.KillController();  // with its connections
-  ASSERT_EQ(RunProgram({"mv", key, key + ".good"}).code, 0);
-  ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key}).code, 0);
-  place.StartController({"--poll", "1s"});
-  ASSERT_EQ(place.Jobman({"resume", "barred"}).code, 0);
-  ASSERT_TRUE(place.Until("the refusal to be shown", [&] {
-    return place.Jobman({"list"}).out.find("refuses login as ") != std::string::npos;
-  }));
-  EXPECT_THAT(place.Jobman({"list", "-s", "starting"}).out, HasSubstr("STARTING"));
-  const std::string why = place.Jobman({"why", "barred"}).out;
+/// A job that has succeeded, and was resumed with a key that its hosts refuse.
+class RefusedLogin : public testing::Test {
+ protected:
+  RefusedLogin() {
+    MakeKey();
+    const std::string file =
+        place_.JobFile("barred", 2, "echo up", "ssh: {private_key: " + key_ + "}\n");
+    place_.StartSim({"--delays", "0"});
+    place_.StartController({"--poll", "1"});
+    EXPECT_EQ(place_.Jobman({"create", file}).code, 0);
+    EXPECT_TRUE(place_.Reaches("barred", "SUCCEEDED"));
+    place_.KillController();  // with its connections
+    EXPECT_EQ(RunProgram({"mv", key_, key_ + ".good"}).code, 0);
+    MakeKey();
+    place_.StartController({"--poll", "1s"});
+    EXPECT_EQ(place_.Jobman({"resume", "barred"}).code, 0);
+    EXPECT_TRUE(place_.Until("the refusal to be shown", [&] {
+      return place_.Jobman({"list"}).out.find("refuses login as ") != std::string::npos;
+    }));
+  }
+  void MakeKey() const {
+    EXPECT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key_}).code, 0);
+  }
+
+  Place place_;
+  const std::string key_ = (place_.path() / "key").string();
+};
+
+TEST_F(RefusedLogin, IsSaidAtOnceAndTheJobRunsOnceItIsNot) {
+  EXPECT_THAT(place_.Jobman({"list", "-s", "starting"}).out, HasSubstr("STARTING"));
+  const std::string why = place_.Jobman({"why", "barred"}).out;
   EXPECT_THAT(why, HasSubstr("; check ssh.user and ssh.private_key"));
   EXPECT_THAT(why, HasSubstr("waits for  run to start on 2 hosts"));
   EXPECT_THAT(why, HasSubstr(" so far; given up after 5m"));
-  ASSERT_EQ(RunProgram({"mv", key + ".good", key}).code, 0);
-  ASSERT_EQ(RunProgram({"rm", key + ".pub"}).code, 0);
-  ASSERT_TRUE(place.Reaches("barred", "SUCCEEDED"));
-  EXPECT_THAT(place.Jobman({"history", "barred"}).out, HasSubstr("started run on "));
+  ASSERT_EQ(RunProgram({"mv", key_ + ".good", key_}).code, 0);
+  ASSERT_EQ(RunProgram({"rm", key_ + ".pub"}).code, 0);
+  ASSERT_TRUE(place_.Reaches("barred", "SUCCEEDED"));
+  EXPECT_THAT(place_.Jobman({"history", "barred"}).out, HasSubstr("started run on "));
+}
+
+/// A host that may answer would get the grace, five seconds here, and half a minute.
+TEST_F(RefusedLogin, DoesNotKeepCancelWaiting) {
+  const auto began = std::chrono::steady_clock::now();
+  const Ran cancel = place_.Jobman({"cancel", "barred", "--wait"});
+  EXPECT_EQ(cancel.code, 0) << cancel.All();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds{25});
+  EXPECT_THAT(place_.Jobman({"why", "barred"}).out, HasSubstr("slice barred-000001-a1 is kept"));
+}
+
+TEST_F(RefusedLogin, DoesNotKeepDeleteWaiting) {
+  const Ran removed = place_.Jobman({"delete", "barred", "--yes", "--wait"});
+  EXPECT_EQ(removed.code, 0) << removed.All();
+  const std::string history = place_.Jobman({"history", "barred"}).out;
+  EXPECT_THAT(history, HasSubstr("waiting until slice barred-000001-a1 is deleted"));
+  EXPECT_THAT(history, testing::Not(HasSubstr("stopping run on 2 hosts")));
 }
 
 }  // namespace

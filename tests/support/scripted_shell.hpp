@@ -42,7 +42,9 @@ class ScriptedShell final : public ports::HostShell {
       command.input += piece;
       if (piece.empty()) command.next_input = nullptr;
     }
+    const auto may_begin = std::move(command.may_begin);
     const Answer answer = Next(std::move(command));
+    if (may_begin && Connects(answer)) JM_CO_TRY(co_await may_begin());
     if (err && !answer.first.empty()) JM_CO_TRY(err(answer.first));
     clock_.Advance(takes);
     while (answer.code.ok() && *answer.code == kSilent) co_await base::Sleep(std::chrono::hours{1});
@@ -77,6 +79,12 @@ class ScriptedShell final : public ports::HostShell {
 
  private:
   static constexpr int kSilent = -1;
+
+  /// An error without a word of the host is one of the connection.
+  static bool Connects(const Answer& answer) {
+    const bool broke = !answer.code.ok() && answer.code.error().reason != base::Reason::kHostHangs;
+    return !broke || !answer.first.empty() || !answer.out.empty() || !answer.err.empty();
+  }
 
   Answer Next(ports::RemoteCommand command) {
     const std::string script = remote::HostScriptName();

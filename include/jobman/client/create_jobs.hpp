@@ -27,7 +27,7 @@ struct CheckedFile {
 /// taken for it.
 base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
                                                 const CheckedFile* earlier = nullptr);
-/// The same for a new job: notes that another has its name.
+/// The same for a new job: notes that another has its name, or uses its node (tpu.existing).
 base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded,
                                                         const CheckedFile* earlier = nullptr);
 

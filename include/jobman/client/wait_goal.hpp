@@ -19,6 +19,8 @@ class WaitGoal {
   /// RUNNING is the state: at least one host runs the command.
   explicit WaitGoal(std::vector<std::string> words) : words_(std::move(words)) {}
 
+  /// "RUNNING or DONE"; empty: any final state.
+  std::string Words() const;
   /// "to be RUNNING or DONE", for WaitFor::goal.
   std::string Text() const;
   /// The wait for these jobs begins: states that they were in before do not count. Not from a

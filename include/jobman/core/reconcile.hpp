@@ -115,6 +115,8 @@ struct AddLogin {
 struct RunStage {
   int attempt = 0;
   StageId stage = CommandStage{};
+  /// An earlier controller may have begun it: its hosts may run more than the record says.
+  bool again = false;
   friend bool operator==(const RunStage&, const RunStage&) = default;
 };
 /// Stop the stage's processes on all hosts (TERM, grace, KILL) and report each host's end.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -54,6 +56,12 @@ views::Waited::Row WaitedRow(const core::Job& job, const client::WaitGoal& goal,
           .why = job.why};
 }
 
+/// For the user who reads on and finds exit code 1 after a success.
+std::string MissedNote(const views::Waited::Row& row, const client::WaitGoal& goal) {
+  return fmt::format("note: job {} ({}) is over: {}, not {} as --for asks",
+                     core::FormatJobId(row.id), row.name, row.status, goal.Words());
+}
+
 base::Result<int> RunWait(App& app, const WaitOptions& options) {
   JM_ASSIGN_OR_RETURN(auto states, ReadStates(options.states));
   const bool for_states = !states.empty();
@@ -77,6 +85,9 @@ base::Result<int> RunWait(App& app, const WaitOptions& options) {
     worst = std::max(worst, view.rows.back().exit_code);
   }
   if (!text) app.Show(view);
+  for (const views::Waited::Row& row : view.rows) {
+    if (!row.reached) app.Say(MissedNote(row, goal));
+  }
   return worst;
 }
 

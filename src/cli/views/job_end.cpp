@@ -50,9 +50,11 @@ std::vector<std::pair<std::string, std::string>> NextLines(const NextCommands& v
                             : held       ? "run it again, on the slice that is still held"
                                          : "run it again";
   std::vector<std::pair<std::string, std::string>> lines;
-  if (!view.failed.empty())
+  if (!view.cure.empty())
+    lines.emplace_back("jobman edit " + view.all, "change what it asks for");
+  else if (!view.failed.empty())
     lines.emplace_back("jobman why " + view.failed, "what happened, and what to do");
-  lines.emplace_back("jobman logs " + view.all, "what the hosts wrote");
+  if (view.ran) lines.emplace_back("jobman logs " + view.all, "what the hosts wrote");
   lines.emplace_back("jobman resume " + (view.failed.empty() ? view.all : view.failed), again);
   if (held) {
     lines.emplace_back("jobman delete " + view.held,
@@ -75,18 +77,24 @@ bool HasSucceeded(const core::Job& job) {
   return done != nullptr && done->outcome == Outcome::kSucceeded;
 }
 
-NextCommands NextOf(const core::Job& job) {
+NextCommands NextOf(const core::Job& job, bool ran) {
   const std::string id = core::FormatJobId(job.id);
+  const auto* const done = std::get_if<core::Done>(&job.state);
+  const bool told = !ran && done != nullptr && done->error.has_value();
   return {.all = id,
           .failed = HasSucceeded(job) ? "" : id,
-          .held = HoldsSlice(job) ? id : std::string()};
+          .held = HoldsSlice(job) ? id : std::string(),
+          .ran = ran,
+          .cure = told ? done->error->hint : std::string()};
 }
 
 std::string RenderText(const NextCommands& view, const ui::Style& style) {
   const auto lines = NextLines(view);
   std::size_t width = 0;
   for (const auto& line : lines) width = std::max(width, line.first.size());
-  std::string text = "next:\n";
+  std::string text = "next:";
+  if (!view.cure.empty()) text += " " + ui::Clean(view.cure, style.utf8);
+  text += "\n";
   for (const auto& [command, what] : lines)
     text += fmt::format("  {:<{}}  {}\n", command, width, what);
   return WrapKeys(text, style.width);
@@ -99,7 +107,7 @@ std::string RenderText(const JobEnd& view, const ui::Style& style) {
   const std::string head =
       fmt::format("job {} ({}) ", core::FormatJobId(view.job.id), view.job.name);
   text += "\n" + StateLine(head, state, tone, view.job.why, style);
-  return view.alone ? text + RenderText(NextOf(view.job), style) : text;
+  return view.alone ? text + RenderText(NextOf(view.job, view.ran), style) : text;
 }
 
 std::string RenderQuiet(const JobEnd& view) {

@@ -15,6 +15,7 @@ struct JobEnd {
   std::vector<ports::ExitRecord> exits = {};  ///< of the last attempt
   int exit_code = 0;                          ///< of the process that followed it
   bool alone = true;                          ///< no other job was followed with it
+  bool ran = true;  ///< work was begun on hosts, in any attempt: there may be logs
 };
 
 /// What can be done about jobs that are over. Each text names some of them to a command.
@@ -23,8 +24,12 @@ struct NextCommands {
   std::string all = {};
   std::string failed = {};  ///< what did not succeed; empty: all did
   std::string held = {};    ///< what holds a slice; empty: nothing
+  bool ran = true;          ///< see JobEnd
+  /// What must be done before it is run again, as the error that ended it says; empty: no error
+  /// does, or the hosts can tell more.
+  std::string cure = {};
 };
-NextCommands NextOf(const core::Job& job);
+NextCommands NextOf(const core::Job& job, bool ran = true);
 std::string RenderText(const NextCommands& view, const ui::Style& style);
 
 /// Whether the job still holds a slice that was created for it.

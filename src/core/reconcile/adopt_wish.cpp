@@ -1,18 +1,30 @@
 // What the user asked for, and the states that carry it out: CANCELLING and DELETING.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/reconcile/turn.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::core {
 namespace {
 
+/// No host has said that the stage runs there, and the machines are given back: there is nothing
+/// that could use its grace, and the cloud need not wait for hosts that cannot be reached.
+bool EndsWithTheSlice(const Turn& turn) {
+  const Job& job = turn.job;
+  const bool given_back = std::holds_alternative<Deleting>(job.state) || job.wish == Wish::kRequeue;
+  const auto& hosts = job.stage->hosts;
+  return given_back && !job.slice->ref.existing &&
+         std::none_of(hosts.begin(), hosts.end(), [](const HostRun& run) { return run.started; });
+}
+
 /// Stops the stage's processes; returns whether some may still be there.
 bool StillStopping(Turn& turn) {
   Job& job = turn.job;
   if (!job.stage || job.stage->Over()) return false;
   const bool gone = SliceIsDead(turn) && !StopSurvivors(turn, LossOfSlice(turn));
-  if (gone || AllReplaced(turn)) {
+  if (gone || AllReplaced(turn) || EndsWithTheSlice(turn)) {
     turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
     return false;
   }
@@ -23,11 +35,17 @@ bool StillStopping(Turn& turn) {
   return true;
 }
 
+/// Nobody could ask the host to stop, and it had started.
+bool MayRunOn(const HostRun& run) {
+  const bool refused = run.error && run.error->reason == base::Reason::kHostAuth;
+  return DidNotAnswer(run) || (Ended(run) && run.started && refused);
+}
+
 /// Hosts that could not be asked to stop: what runs there may go on.
 void NoteUnstopped(Turn& turn) {
   std::vector<int> unstopped;
   for (const HostRun& run : turn.job.stage->hosts) {
-    if (DidNotAnswer(run)) unstopped.push_back(run.host);
+    if (MayRunOn(run)) unstopped.push_back(run.host);
   }
   if (unstopped.empty()) return;
   turn.unstopped = "; host " + base::FormatRanges(unstopped) + " did not answer";
@@ -72,6 +90,12 @@ void AfterStop(Turn& turn) {
   }
 }
 
+/// A wish that is repeated, or replaced by one with the same state, does not begin the stop anew.
+void EnterOnce(Turn& turn, JobState state, std::string text) {
+  if (turn.job.state == state) return;
+  turn.Enter(std::move(state), std::move(text));
+}
+
 }  // namespace
 
 void AdoptWish(Turn& turn) {
@@ -91,17 +115,17 @@ void AdoptWish(Turn& turn) {
       return turn.Enter(Queued{}, "resumed by the user");
     case Wish::kCancel:
       if (done != nullptr) return;
-      return turn.Enter(Cancelling{}, "cancelled by the user");
+      return EnterOnce(turn, Cancelling{}, "cancelled by the user");
     case Wish::kReboot:
     case Wish::kRequeue:
       job.spent = {};
       job.search.reset();
       job.restart = Restart{.cause = job.wish == Wish::kReboot ? RestartCause::kRebooted
                                                                : RestartCause::kRequeued};
-      return turn.Enter(Cancelling{}, RestartText(job.restart) + " by the user");
+      return EnterOnce(turn, Cancelling{}, RestartText(job.restart) + " by the user");
     case Wish::kDelete:
       if (done != nullptr && done->outcome == Outcome::kDeleted && !job.slice) return;
-      return turn.Enter(Deleting{}, "deleted by the user");
+      return EnterOnce(turn, Deleting{}, "deleted by the user");
   }
 }
 

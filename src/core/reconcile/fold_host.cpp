@@ -5,6 +5,7 @@
 
 #include "core/reconcile/fold_parts.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/core/explain.hpp"
 
 namespace jobman::core {
 namespace {
@@ -50,6 +51,28 @@ std::string NoteOnStart(const Job& job, const HostRun& before, const HostRun& ru
                      base::Plural(static_cast<std::int64_t>(hosts.size()), "host"));
 }
 
+/// A broken connection is mended sooner, and not worth a word.
+constexpr Duration kWorthSaying = std::chrono::seconds{30};
+
+/// What a report says to those who see the job run: a host is silent, until when it is tried and
+/// what follows; and that all answer again. It is said of one host, since `why` lists them.
+std::string NoteOnSilence(const Job& job, TimePoint now) {
+  constexpr std::string_view kHead = "no answer from host ";
+  const Stage& stage = *job.stage;
+  if (stage.stop || stage.told) return {};
+  const bool said = job.why.starts_with(kHead);
+  bool all_answer = true;
+  for (const HostRun& run : stage.hosts) {
+    if (run.phase != HostPhase::kRunning || !run.silent_since) continue;
+    all_answer = false;
+    if (said || now - *run.silent_since < kWorthSaying) continue;
+    return fmt::format("{}{}: it is given up after {} (--host-limit){}", kHead, run.host,
+                       base::FormatDuration(kHostIsTriedFor),
+                       stage.hosts.size() > 1 ? ", and the others are stopped" : "");
+  }
+  return said && all_answer ? "every host answers again" : "";
+}
+
 }  // namespace
 
 Facts FoldReport(Job& job, const HostRun& news, TimePoint now) {
@@ -74,6 +97,7 @@ Facts FoldReport(Job& job, const HostRun& news, TimePoint now) {
     if (run.error && IsUnreachable(*run.error))
       run.silent_since = before.silent_since.value_or(now);
     facts.note = NoteOnStart(job, before, run);
+    if (facts.note.empty()) facts.note = NoteOnSilence(job, now);
   }
   // It was given up: what the command left behind may run on.
   if (ended && settled && !run.settled && run.phase == HostPhase::kExited) run.error = news.error;

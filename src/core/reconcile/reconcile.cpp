@@ -109,7 +109,7 @@ std::vector<Effect> ImpliedEffects(const Job& job) {
   if (!job.stage || job.stage->Over()) return effects;
   const StageId& id = job.stage->id;
   if (job.slice->ref.existing) effects.push_back(AddLogin{job.slice->ref});
-  effects.push_back(RunStage{.attempt = job.attempt, .stage = id});
+  effects.push_back(RunStage{.attempt = job.attempt, .stage = id, .again = true});
   const bool noticed = job.stage->told || job.slice->notice;
   if (IsCommand(id) && noticed) effects.push_back(NoticeToPass(job));
   if (job.stage->stop) effects.push_back(StopStage{.attempt = job.attempt, .stage = id});

@@ -117,5 +117,23 @@ TEST(JobEndView, OfSeveralJobsTheCommandsAreSaidOnce) {
             "  jobman show 'lr-*'           everything about them\n");
 }
 
+/// No host has written anything, and running it again as it is would end in the same way.
+TEST(JobEndView, OfARequestThatWasRefusedTheCureIsSaid) {
+  core::Job job{.id = {7}, .name = "train"};
+  job.state = core::Done{.outcome = core::Outcome::kFailed,
+                         .error = base::Error{.message = "Limit: 0.", .hint = "ask for quota"}};
+  job.why = "Limit: 0.";
+  EXPECT_EQ(RenderText(JobEnd{.job = job, .ran = false}, {}),
+            "\n\njob 000007 (train) FAILED: Limit: 0.\n"
+            "next: ask for quota\n"
+            "  jobman edit 000007    change what it asks for\n"
+            "  jobman resume 000007  run it again\n"
+            "  jobman show 000007    everything about it\n");
+  EXPECT_THAT(RenderText(JobEnd{.job = job}, {}), HasSubstr("jobman logs 000007"));
+  job.state = core::Done{.outcome = core::Outcome::kCancelled};
+  EXPECT_EQ(NextOf(job, false).cure, "");
+  EXPECT_THAT(RenderText(JobEnd{.job = job, .ran = false}, {}), Not(HasSubstr("jobman logs")));
+}
+
 }  // namespace
 }  // namespace jobman::cli::views

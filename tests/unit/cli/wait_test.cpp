@@ -185,6 +185,23 @@ TEST_F(Wait, AnUnexpectedSuccessOfTheJobIsAFailure) {
   EXPECT_THAT(ended.out, HasSubstr("\"reached\": false"));
 }
 
+TEST_F(Wait, AJobThatIsOverInAnotherStateEndsTheWaitWithANote) {
+  const auto before = world_.fill;
+  world_.fill = [&](test::MemoryStore& store) {
+    before(store);
+    Move(store, 1, core::Done{}, "done");
+  };
+  const auto ended = world_.Run({"wait", "1", "--for=failed"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(pauses_, 0);
+  EXPECT_EQ(ended.out, "job 000001 (train) is SUCCEEDED: done\n");
+  EXPECT_THAT(ended.err,
+              HasSubstr("note: job 000001 (train) is over: SUCCEEDED, not FAILED as --for asks\n"));
+  const auto reached = world_.Run({"wait", "1", "--for=succeeded"});
+  EXPECT_THAT(reached.err, testing::Not(HasSubstr("note:")));
+  EXPECT_THAT(world_.Run({"wait", "1"}).err, testing::Not(HasSubstr("note:")));
+}
+
 TEST_F(Wait, AStateThatCameAndWentBetweenTwoPollsCounts) {
   Then([](auto& store) {
     Move(store, 1, core::BackingOff{}, "preempted");

@@ -135,6 +135,55 @@ TEST_F(CreateJobsTest, ASecondJobOfANameIsANote) {
   EXPECT_THAT(Check(numbered)->notes, IsEmpty()) << "it gets a name of its own";
 }
 
+TEST_F(CreateJobsTest, ANodeThatAnotherJobUsesIsANote) {
+  const auto on_node = [this](const std::string& name) {
+    config::Loaded file = File(name);
+    file.spec.tpu.existing = "my-tpu";
+    return file;
+  };
+  core::Job over = test::JobBuilder("over").Build();
+  over.spec = on_node("over").spec;
+  over.state = core::Done{.outcome = core::Outcome::kSucceeded};
+  Put(over);
+  EXPECT_THAT(Check(on_node("next"))->notes, IsEmpty()) << "jobs may follow each other";
+  core::Job waits = over;
+  waits.state = core::Queued{};
+  Put(waits);
+  EXPECT_THAT(Check(on_node("next"))->notes,
+              ElementsAre(HasSubstr("node my-tpu is also used by job 000002, which is QUEUED; only "
+                                    "one command at a time can have its chips")));
+  config::Loaded elsewhere = on_node("next");
+  elsewhere.spec.tpu.project = "another";
+  EXPECT_THAT(Check(elsewhere)->notes, IsEmpty());
+  EXPECT_THAT(Check(File("next"))->notes, IsEmpty()) << "it gets a slice of its own";
+}
+
+TEST_F(CreateJobsTest, ANodeThatIsTheSliceOfAnotherJobIsANote) {
+  core::Job held = test::JobBuilder("held").Build();
+  held.attempt = 1;
+  held = test::WithHosts(Put(held), 1);
+  held.state = core::Done{.outcome = core::Outcome::kSucceeded};
+  Change(held);
+  config::Loaded file = File("next");
+  file.spec.tpu.existing = held.slice->ref.name;
+  EXPECT_THAT(Check(file)->notes,
+              ElementsAre("node " + held.slice->ref.name +
+                          " is the slice of job 000001, which is SUCCEEDED: it is deleted when "
+                          "that job gives it back"));
+}
+
+TEST_F(CreateJobsTest, SeveralNewJobsOnOneNodeAreANoteUnlessTheyRunInTurn) {
+  CheckedFile earlier{.loaded = File("sweep")};
+  earlier.loaded.spec.tpu.existing = "my-tpu";
+  earlier.loaded.spec.group = "sweep";
+  const auto notes = [&] {
+    return Await(CheckBeforeCreate(Context(), earlier.loaded, &earlier))->notes;
+  };
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("several of these jobs are to use node my-tpu")));
+  earlier.loaded.spec.max_running = 1;
+  EXPECT_THAT(notes(), IsEmpty());
+}
+
 TEST_F(CreateJobsTest, APreviewShowsWhatWouldBeStored) {
   test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
   config::Loaded file = File();

@@ -33,6 +33,7 @@ class WaitGoalTest : public test::ClientWorld {
 TEST_F(WaitGoalTest, SaysWhatItIs) {
   EXPECT_EQ(WaitGoal({}).Text(), "to be over");
   EXPECT_EQ(WaitGoal({"RUNNING", kDone}).Text(), "to be RUNNING or DONE");
+  EXPECT_EQ(WaitGoal({"RUNNING", kDone}).Words(), "RUNNING or DONE");
 }
 
 TEST_F(WaitGoalTest, WithoutWordsAnyFinalStateIsReached) {

@@ -207,6 +207,11 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
   3 | retries: {infra: many}
     |                  ^
 )"},
+    {"CountTooLarge", SmallJob("retries: {infra: 99999999999}\n"),
+     R"(job.yaml:3:18: retries.infra: must be at most 2000000000
+  3 | retries: {infra: 99999999999}
+    |                  ^
+)"},
     {"NotYet", SmallJob("health: {every: 5m}\n"), R"(job.yaml:3:1: health is not supported yet
   3 | health: {every: 5m}
     | ^
@@ -490,6 +495,16 @@ job.yaml:3:1: tpu.zone is missing
     {"PortTooLarge", SmallJob("ssh: {port: 70000}\n"),
      R"(job.yaml:3:13: ssh.port: must be between 0 and 65535
   3 | ssh: {port: 70000}
+    |             ^
+)"},
+    {"NumberTooLarge", SmallJob("ssh: {port: 99999999999999999999}\n"),
+     R"(job.yaml:3:13: ssh.port: must be between 0 and 65535
+  3 | ssh: {port: 99999999999999999999}
+    |             ^
+)"},
+    {"NotWhole", SmallJob("ssh: {port: 22.5}\n"),
+     R"(job.yaml:3:13: ssh.port: expected a whole number, found "22.5"
+  3 | ssh: {port: 22.5}
     |             ^
 )"},
     {"BadEndpoint", SmallJob("cloud: aws\n"),

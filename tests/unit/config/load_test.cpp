@@ -236,6 +236,8 @@ TEST(Load, BadSetsNameTheFlag) {
   EXPECT_EQ(SetProblem("ssh.port=high"),
             "--set: ssh.port: expected a number, found \"high\"\n   | ssh.port=high\n"
             "   |          ^\n");
+  EXPECT_THAT(SetProblem("tpu.num_slices=99999999999"),
+              HasSubstr("--set: tpu.num_slices: must be between 1 and 256\n"));
   EXPECT_THAT(SetProblem("tpu.zone"), HasSubstr("--set: write --set key=value"));
   EXPECT_THAT(SetProblem("tpu.zone.x=1"), HasSubstr("cannot set tpu.zone.x: tpu.zone is text"));
   EXPECT_THAT(SetProblem("job.labels={a"), HasSubstr("--set: YAML: "));

@@ -59,7 +59,8 @@ class StageFixture : public testing::Test {
                                   .access = access_,
                                   .job = std::make_shared<const core::Job>(job_),
                                   .hooks = std::move(hooks),
-                                  .transfers = transfers_});
+                                  .transfers = transfers_,
+                                  .begins_here = begins_here_});
     return *context_;
   }
   /// Runs ready handlers, but no timers.
@@ -98,6 +99,7 @@ class StageFixture : public testing::Test {
   core::Job job_;
   bool cloud_answers_ = true;
   bool slice_ready_ = true;
+  bool begins_here_ = false;
   int troubles_ = 0;
   std::vector<core::HostRun> reports_ = {};
   std::optional<StageContext> context_;

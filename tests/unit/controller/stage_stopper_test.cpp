@@ -26,6 +26,10 @@ class StageStopperTest : public StageFixture {
     Turn();
   }
 
+  std::ptrdiff_t Stops() const {
+    return std::count(shell_.verbs.begin(), shell_.verbs.end(), "stop");
+  }
+
   std::optional<StageHosts> hosts_;
   std::optional<OutputWatch> watch_;
   std::optional<StageFollower> follower_;
@@ -94,6 +98,57 @@ TEST_F(StageStopperTest, WhileTheCloudIsSilentAHostIsGivenUpLater) {
   ASSERT_TRUE(Until([&] { return !reports_.empty(); }));
   EXPECT_EQ(Last().phase, HostPhase::kLost);
   EXPECT_TRUE(Last().settled);
+}
+
+/// The wrong ssh.user: no later try is better.
+TEST_F(StageStopperTest, AHostThatRefusesTheLoginIsTriedOnce) {
+  const base::Error refused{.code = base::Code::kUnauthenticated,
+                            .message = "login as nobody refused",
+                            .reason = base::Reason::kHostAuth};
+  shell_.Add("run", {.code = refused});
+  Start();
+  shell_.Add("stop", {.code = refused});
+  Stop();
+  EXPECT_EQ(Stops(), 1);
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+  EXPECT_TRUE(Last().settled);
+}
+
+TEST_F(StageStopperTest, AHostToWhichNothingWasSentIsTriedOnce) {
+  begins_here_ = true;
+  shell_.Add("run", {.code = Broken()});
+  Start();
+  shell_.Add("stop", {.code = Broken()});
+  Stop();
+  EXPECT_EQ(Stops(), 1);
+  EXPECT_EQ(Last().phase, HostPhase::kLost);
+  EXPECT_TRUE(Last().settled);
+}
+
+/// The order may have arrived, and its answer may be lost.
+TEST_F(StageStopperTest, AHostThatMayHaveStartedTheRunIsTriedAgain) {
+  begins_here_ = true;
+  shell_.Add("run", {.code = Broken(), .first = "welcome\n"});
+  Start();
+  shell_.Add("stop", {.code = Broken()});
+  shell_.Add("stop", {.out = "lost stopped before it started\n"});
+  shell_.Add("follow", {.err = "jobman: lost stopped before it started\n"});
+  Stop();
+  EXPECT_EQ(Stops(), 1);
+  ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
+  EXPECT_EQ(Stops(), 2);
+}
+
+/// What an earlier controller did there is not known.
+TEST_F(StageStopperTest, AHostOfAStageThatWasTakenOverIsTriedAgain) {
+  shell_.Add("run", {.code = Broken()});
+  Start();
+  shell_.Add("stop", {.code = Broken()});
+  shell_.Add("stop", {.out = "lost stopped before it started\n"});
+  shell_.Add("follow", {.err = "jobman: lost stopped before it started\n"});
+  Stop();
+  ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
+  EXPECT_EQ(Stops(), 2);
 }
 
 /// The command may end and leave children behind.

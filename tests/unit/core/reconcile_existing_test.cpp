@@ -125,6 +125,14 @@ TEST(ReconcileExisting, DeletingTheJobLeavesTheNode) {
   EXPECT_FALSE(NeedsCare(r.job()));
 }
 
+/// The node stays, so a run of which nothing is known must not stay on it.
+TEST(ReconcileExisting, DeletingTheJobStopsAlsoWhatIsNotKnownToRun) {
+  OnExisting r;
+  r.Tick();
+  r.Ready(2);
+  EXPECT_THAT(r.WishFor(Wish::kDelete).effects(), ElementsAre("StopStage run of attempt 1"));
+}
+
 TEST(ReconcileExisting, RequeueLooksForTheNodeAgain) {
   OnExisting r;
   r.Start();

@@ -33,6 +33,16 @@ TEST(ReconcileRestart, ARunningStageIsFollowedAgain) {
   EXPECT_THAT(Implied(r.job()), ElementsAre("RunStage run of attempt 1"));
 }
 
+/// What an earlier controller sent to the hosts is not known.
+TEST(ReconcileRestart, AStageThatIsTakenOverIsMarked) {
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Ready(2);
+  EXPECT_FALSE(r.The<RunStage>().again);
+  const auto effects = ImpliedEffects(r.job());
+  ASSERT_EQ(effects.size(), 1u);
+  EXPECT_TRUE(std::get<RunStage>(effects[0]).again);
+}
+
 TEST(ReconcileRestart, AStageThatIsBeingStoppedIsStoppedAgain) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kCancel);

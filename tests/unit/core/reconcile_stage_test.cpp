@@ -182,6 +182,41 @@ TEST(ReconcileStage, ASliceIsKeptWhenNoHostAnswers) {
   EXPECT_THAT(r.effects(), IsEmpty()) << "it may be our own network";
 }
 
+/// Who sees the job run for minutes learns that it does not, what follows, and when.
+TEST(ReconcileStage, AHostThatStaysSilentIsNamedOnce) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning(3);
+  const auto fail = [&](int host) {
+    r.See(HostReport{
+        .attempt = 1,
+        .stage = CommandStage{},
+        .run = {.host = host,
+                .phase = HostPhase::kRunning,
+                .error = base::Error{.message = "refused", .reason = Reason::kHostRefused}}});
+  };
+  const std::string running = r.job().why;
+  fail(1);
+  r.After(seconds{20});
+  fail(1);
+  EXPECT_EQ(r.job().why, running) << "a broken connection is not worth a word";
+  r.After(seconds{20});
+  fail(1);
+  const std::string said =
+      "no answer from host 1: it is given up after 5m (--host-limit), and the others are stopped";
+  EXPECT_EQ(r.job().why, said);
+  EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
+              testing::Contains("no answer from host 1 for 40s so far; given up after 5m unless "
+                                "the controller has another --host-limit"));
+  fail(0);
+  r.After(seconds{40});
+  fail(0);
+  EXPECT_EQ(r.job().why, said) << "said of one host";
+  r.HostRuns(1);
+  EXPECT_EQ(r.job().why, said) << "host 0 is silent still";
+  r.HostRuns(0);
+  EXPECT_EQ(r.job().why, "every host answers again");
+}
+
 TEST(ReconcileStage, SilenceOfAHostBeginsWithItsFirstFailedTry) {
   Reconciling r(JobBuilder().Build());
   const HostRun silent{.host = 1,

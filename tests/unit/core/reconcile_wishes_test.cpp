@@ -61,6 +61,34 @@ TEST(ReconcileWishes, CancelNamesTheHostThatHadEndedAndDidNotAnswer) {
             "cancelled by the user; slice train-000042-a1 is kept; host 0 did not answer");
 }
 
+TEST(ReconcileWishes, CancelNamesAHostThatRefusesTheLoginOnlyIfItHadStarted) {
+  const base::Error refused{.code = Code::kUnauthenticated,
+                            .message = "login as ann refused",
+                            .reason = base::Reason::kHostAuth};
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Answered().Ready(2).HostRuns(1).WishFor(Wish::kCancel);
+  r.HostLost(0, refused).HostLost(1, refused);
+  EXPECT_EQ(r.state(), "CANCELLED");
+  EXPECT_THAT(r.job().why, HasSubstr("; host 1 did not answer"));
+  EXPECT_EQ(r.job().slice->unstopped, std::vector<int>{1});
+}
+
+TEST(ReconcileWishes, AWishThatIsRepeatedDoesNotBeginTheStopAnew) {
+  for (const auto& [first, again] :
+       {std::pair{Wish::kDelete, Wish::kDelete}, std::pair{Wish::kCancel, Wish::kCancel},
+        std::pair{Wish::kReboot, Wish::kCancel}}) {
+    Reconciling r(JobBuilder().Build());
+    r.ToRunning().WishFor(first);
+    const TimePoint since = r.job().since;
+    const std::string why = r.job().why;
+    r.clock.Advance(seconds{20});
+    r.WishFor(again);
+    EXPECT_EQ(r.job().since, since);
+    EXPECT_EQ(r.job().why, why);
+    EXPECT_THAT(r.effects(), IsEmpty());
+  }
+}
+
 TEST(ReconcileWishes, CancelStopsHostsThatHaveEndedToo) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(2).HostEnds(0, 0).WishFor(Wish::kCancel).HostEnds(1, 143);
@@ -325,6 +353,22 @@ TEST(ReconcileWishes, DeleteEndsDeleted) {
   EXPECT_EQ(r.state(), "DELETED");
   EXPECT_FALSE(NeedsCare(r.job()));
   EXPECT_FALSE(r.job().wake_at);
+}
+
+/// The hosts may refuse the login, or be unreachable: what the cloud takes back depends on none.
+TEST(ReconcileWishes, ASliceOnWhichNothingWasStartedIsGivenBackAtOnce) {
+  for (const Wish wish : {Wish::kDelete, Wish::kRequeue}) {
+    Reconciling r(JobBuilder().Build());
+    r.Tick().Answered().Ready(2).WishFor(wish);
+    EXPECT_THAT(r.effects(),
+                ElementsAre("AbandonStage run of attempt 1", "DeleteSlice train-000042-a1"));
+  }
+  Reconciling started(JobBuilder().Build());
+  started.Tick().Answered().Ready(2).HostRuns(1).WishFor(Wish::kDelete);
+  EXPECT_THAT(started.effects(), ElementsAre("StopStage run of attempt 1"));
+  Reconciling kept(JobBuilder().Build());
+  kept.Tick().Answered().Ready(2).WishFor(Wish::kCancel);
+  EXPECT_THAT(kept.effects(), ElementsAre("StopStage run of attempt 1"));
 }
 
 TEST(ReconcileWishes, DeleteOfAFinishedJobDeletesItsSlice) {
