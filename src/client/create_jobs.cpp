@@ -87,21 +87,25 @@ bool AsksForTheCodeOf(const CheckedFile& earlier, const core::CodeSpec& code) {
   return earlier.code && asked == code;
 }
 
-/// Jobs that were stored before one could not be: all of a call are created, or none runs.
+/// "job 000001 is", "jobs 000001 to 000003 are": ids of one call follow each other.
+std::string ThatAre(const std::vector<core::JobId>& ids) {
+  const std::string first = core::FormatJobId(ids.front());
+  if (ids.size() == 1) return "job " + first + " is";
+  return "jobs " + first + " to " + core::FormatJobId(ids.back()) + " are";
+}
+
+/// Jobs that were stored before one could not be, if any: all of a call are created, or none runs.
+/// Returns `why`, and what became of them.
 base::Task<base::Error> Cancel(Context context, std::vector<core::JobId> ids, base::Error why) {
-  std::vector<std::string> numbers;
+  if (ids.empty()) co_return why;
+  bool cancelled = true;
   for (const core::JobId id : ids) {
-    const auto cancelled = co_await context.stores.jobs->SetWish(
+    const auto wished = co_await context.stores.jobs->SetWish(
         id, core::Wish::kCancel, core::SetupWish::kAsNeeded, context.Now());
-    numbers.push_back(core::FormatJobId(id));
-    if (!cancelled.ok())
-      co_return base::Error(cancelled.error()).With("cancelling job " + numbers.back());
+    cancelled = cancelled && wished.ok();
   }
-  const bool one = ids.size() == 1;
-  const std::string all = one ? numbers[0] : numbers.front() + " to " + numbers.back();
-  if (!ids.empty())
-    why.message =
-        (one ? "job " : "jobs ") + all + (one ? " is" : " are") + " cancelled: " + why.message;
+  const std::string became = cancelled ? " cancelled: " : " stored and could not be cancelled: ";
+  why.message = ThatAre(ids) + became + why.message;
   co_return why;
 }
 

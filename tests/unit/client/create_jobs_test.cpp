@@ -253,6 +253,57 @@ TEST_F(CreateJobsTest, AllJobsOfACallAreCreatedOrNoneRuns) {
   EXPECT_FALSE(store_.Get({3}).ok());
 }
 
+/// As on a disk that becomes full.
+class FillingStore : public test::MemoryPorts {
+ public:
+  FillingStore(test::MemoryStore& store, int room) : MemoryPorts(store), room_(room) {}
+  test::Task<test::Result<core::JobId>> Create(core::Job job, std::string source,
+                                               core::TimePoint now) override {
+    if (room_ == 0) co_return Full();
+    --room_;
+    co_return store_.Create(std::move(job), std::move(source), now);
+  }
+  test::Task<test::Status> SetWish(core::JobId id, core::Wish wish, core::SetupWish setup,
+                                   core::TimePoint now) override {
+    if (takes_no_wish) co_return Full();
+    co_return store_.SetWish(id, wish, setup, now);
+  }
+  bool takes_no_wish = false;
+
+ private:
+  static base::Error Full() {
+    return {.code = base::Code::kUnavailable, .message = "the disk is full", .hint = "make room"};
+  }
+  int room_;
+};
+
+TEST_F(CreateJobsTest, AJobThatCannotBeStoredIsTheErrorAndThoseBeforeItAreCancelled) {
+  constexpr const char* kExpected[] = {"the disk is full",
+                                       "job 000001 is cancelled: the disk is full",
+                                       "jobs 000002 to 000003 are cancelled: the disk is full"};
+  for (int room = 0; room < 3; ++room) {
+    FillingStore full(store_, room);
+    client::Context context = Context();
+    context.stores = ports::StoresOf(full);
+    const auto jobs = Await(CreateJobs(context, {{File()}, {File()}, {File()}}));
+    ASSERT_FALSE(jobs.ok());
+    EXPECT_EQ(jobs.error().message, kExpected[room]);
+    EXPECT_EQ(jobs.error().hint, "make room");
+  }
+  for (const int id : {1, 2, 3}) EXPECT_EQ(store_.Get({id})->wish, core::Wish::kCancel);
+}
+
+TEST_F(CreateJobsTest, JobsThatCannotEvenBeCancelledAreNamed) {
+  FillingStore full(store_, 2);
+  full.takes_no_wish = true;
+  client::Context context = Context();
+  context.stores = ports::StoresOf(full);
+  const auto jobs = Await(CreateJobs(context, {{File()}, {File()}, {File()}}));
+  ASSERT_FALSE(jobs.ok());
+  EXPECT_EQ(jobs.error().message,
+            "jobs 000001 to 000002 are stored and could not be cancelled: the disk is full");
+}
+
 TEST_F(CreateJobsTest, FilesThatNameTheSameCodeShareIt) {
   const test::TempDir proj;
   std::ofstream(proj / "train.py") << "print()\n";
