@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cli/status_words.hpp"
 #include "jobman/base/shell.hpp"
@@ -57,17 +58,31 @@ bool IsOver(const core::Job& job) {
   return core::IsFinal(job.state) && !job.wish_new;
 }
 
-/// "sweep-*" for sweep-0 and sweep-1; nothing if other jobs match it, too.
+/// How all their names begin.
+std::string CommonBegin(const std::vector<core::Job>& jobs) {
+  const std::string& name = jobs.front().name;
+  std::size_t size = name.size();
+  for (const core::Job& job : jobs) {
+    while (!job.name.starts_with(std::string_view(name).substr(0, size))) --size;
+  }
+  const auto within_a_character = [&](std::size_t at) {
+    return at < name.size() && (static_cast<unsigned char>(name[at]) & 0xC0U) == 0x80U;
+  };
+  while (size > 0 && within_a_character(size)) --size;
+  return name.substr(0, size);
+}
+
+/// "sweep-*" for sweep-0 and sweep-1; nothing if it does not mean these jobs, and no other.
 std::optional<std::string> PatternOf(const client::Context& context,
                                      const std::vector<core::Job>& jobs) {
-  std::string_view common = jobs.front().name;
-  for (const core::Job& job : jobs) {
-    while (!job.name.starts_with(common)) common.remove_suffix(1);
-  }
+  const std::string common = CommonBegin(jobs);
   if (common.empty() || jobs.size() < 2) return std::nullopt;
-  std::string pattern = std::string(common) + "*";
+  std::string pattern = common + "*";
   const auto found = context.Await(client::FindJobs(context.stores.jobs, {pattern}));
-  return found.ok() && found->size() == jobs.size() ? std::optional(pattern) : std::nullopt;
+  const bool means_them = found.ok() && found->size() == jobs.size() &&
+                          std::all_of(jobs.begin(), jobs.end(),
+                                      [&](const core::Job& job) { return Has(*found, job.id); });
+  return means_them ? std::optional(std::move(pattern)) : std::nullopt;
 }
 
 /// All that fit --status and --label, by number.

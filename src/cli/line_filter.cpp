@@ -1,5 +1,7 @@
 #include "cli/line_filter.hpp"
 
+#include <algorithm>
+
 namespace jobman::cli {
 namespace {
 
@@ -19,12 +21,15 @@ std::string LineFilter::Take(int host, std::string_view bytes) {
   if (!pattern_) return std::string(bytes);
   std::string& line = unfinished_[host];
   std::string kept;
-  for (const char byte : bytes) {
-    line += byte;
-    if (byte != '\n' && line.size() < kLongestLine) continue;
-    const std::string_view text =
-        std::string_view(line).substr(0, line.size() - (byte == '\n' ? 1 : 0));
-    if (pattern_->Matches(text)) kept += line;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+    const std::size_t taken = std::min(end, kLongestLine - line.size());
+    line += bytes.substr(0, taken);
+    bytes.remove_prefix(taken);
+    const bool ends = line.back() == '\n';
+    if (!ends && line.size() < kLongestLine) continue;
+    if (pattern_->Matches(std::string_view(line).substr(0, line.size() - (ends ? 1 : 0))))
+      kept += line;
     line.clear();
   }
   return kept;

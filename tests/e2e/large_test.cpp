@@ -1,19 +1,25 @@
 // What others write, however much and however deep, takes little memory and stack: the real program
-// against a cloud that answers with hostile JSON, and with logs that are larger than it may become.
+// against a cloud that answers with hostile JSON, with logs that are larger than it may become, and
+// with readers of its output who read slowly or not at all.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
+#include "jobman/base/handle.hpp"
 #include "tests/e2e/listener.hpp"
 #include "tests/e2e/place.hpp"
 
@@ -54,6 +60,91 @@ Listener::Talk CloudThatSays(int status, std::string body) {
 std::string Nested(std::size_t levels) {
   return R"({"nodes":)" + std::string(levels, '[') + std::string(levels, ']') + "}";
 }
+
+/// `jobman ARGS`, whose standard output is a pipe that is read only as far as the test says.
+class PipedCommand {
+ public:
+  PipedCommand(const base::Path& home, const std::vector<std::string>& args) {
+    std::array<int, 2> ends = {-1, -1};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    out_ = base::UniqueFd(ends[0]);
+    const base::UniqueFd write(ends[1]);
+    std::vector<std::string> words = {std::string(JOBMAN_BIN_DIR) + "/jobman", "--home",
+                                      home.string()};
+    words.insert(words.end(), args.begin(), args.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, write.get(), 1);
+    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    EXPECT_EQ(posix_spawn(&pid_, argv[0], &files, nullptr, argv.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&files);
+  }
+  PipedCommand(const PipedCommand&) = delete;
+  PipedCommand& operator=(const PipedCommand&) = delete;
+  ~PipedCommand() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    End();
+  }
+
+  /// At most so much of what it wrote; nothing at the end, or if nothing comes.
+  std::string Read(std::size_t most) {
+    pollfd ready{.fd = out_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, Place::kPatience * 1000) <= 0) return {};
+    std::string text(most, '\0');
+    text.resize(static_cast<std::size_t>(
+        std::max<ssize_t>(0, ::read(out_.get(), text.data(), text.size()))));
+    return text;
+  }
+  /// Reads until what was read ends with `text`, and no further.
+  bool ReadsUntil(const std::string& text) {
+    std::string read;
+    while (!read.ends_with(text)) {
+      const std::string piece = Read(1);
+      if (piece.empty()) return false;
+      read += piece;
+    }
+    return true;
+  }
+  /// Whether it has written as much as the pipe takes, but for pages that are not full: it waits
+  /// for its reader.
+  bool Waits() const {
+    int unread = 0;
+    const int room = ::fcntl(out_.get(), F_GETPIPE_SZ);
+    return ::ioctl(out_.get(), FIONREAD, &unread) == 0 && unread > room / 2;
+  }
+  /// Its reader goes.
+  void Leave() { out_.Reset(); }
+  bool Lives() const {
+    siginfo_t ended = {};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0;
+  }
+  /// Waits for its end; its exit code, or 128 and the signal.
+  int End() {
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid_, &status, 0), pid_);
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  /// The most memory that it has had, in bytes.
+  std::int64_t Peak() const {
+    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      constexpr std::string_view kPeak = "VmHWM:";
+      if (line.starts_with(kPeak)) return std::stoll(line.substr(kPeak.size())) * 1024;
+    }
+    ADD_FAILURE() << "no VmHWM of process " << pid_;
+    return 0;
+  }
+
+ private:
+  base::UniqueFd out_ = {};
+  pid_t pid_ = 0;
+};
 
 class Large : public testing::Test {
  protected:
@@ -103,6 +194,19 @@ class Large : public testing::Test {
     std::string piece;
     while (piece.size() < 1'000'000) piece += line;
     for (std::int64_t written = 0; written < bytes; written += 1'000'000) file << piece;
+  }
+
+  /// A job that says "up" and, when it is told to, 39 MB more.
+  std::string Talker() {
+    return place_.JobFile("talker", 1,
+                          "echo up; until [ -e ~/go ]; do sleep 0.1; done; seq 5000000; echo last");
+  }
+  static constexpr std::int64_t kTalk = 38'888'904;
+  /// What a reader may cost the command that writes to it.
+  static constexpr std::int64_t kMostForAReader = 16 * kMiB;
+  bool TellToGoOn() { return place_.Jobman({"exec", "talker", "--", "touch ~/go"}).code == 0; }
+  base::Path TalkersLog() const {
+    return place_.home() / "jobs/000001/attempt-1/run/host-0000.log";
   }
 
   void SetUp() override { setenv("ASAN_OPTIONS", "quarantine_size_mb=1", 1); }
@@ -191,6 +295,59 @@ TEST_F(Large, ALogThatNobodyFetchesIsLimitedOnTheHost) {
   EXPECT_THAT(shown, testing::EndsWith("xxx\nlast\n"));
   EXPECT_THAT(shown, testing::ContainsRegex("\njobman: [0-9]+ bytes of this log are gone"));
   EXPECT_EQ(shown.find('\0'), std::string::npos);
+}
+
+TEST_F(Large, AReaderWhoStopsReadingHoldsNobodyUp) {
+  place_.StartSim({"--delays", "0"});
+  // It starts the controller, too.
+  PipedCommand creates(place_.home(), {"create", "--follow", Talker()});
+  ASSERT_TRUE(creates.ReadsUntil("up\n"));
+  PipedCommand follows(place_.home(), {"logs", "-f", "1"});
+  ASSERT_TRUE(follows.ReadsUntil("up\n"));
+  const std::array<std::int64_t, 2> before = {creates.Peak(), follows.Peak()};
+  ASSERT_TRUE(TellToGoOn());
+  ASSERT_TRUE(place_.Reaches("1", "SUCCEEDED"));
+  EXPECT_TRUE(place_.Until("both to wait for their readers",
+                           [&] { return creates.Waits() && follows.Waits(); }));
+  EXPECT_TRUE(creates.Lives() && follows.Lives());
+  EXPECT_LT(creates.Peak() - before[0], kMostForAReader);
+  EXPECT_LT(follows.Peak() - before[1], kMostForAReader);
+  EXPECT_EQ(base::FileSize(TalkersLog()), kTalk);
+  const Measured logs = Run("logs 1");
+  EXPECT_EQ(logs.code, 0) << logs.err;
+  EXPECT_EQ(base::FileSize(place_.path() / "out"), kTalk) << "others see all of it";
+  EXPECT_EQ(place_.Jobman({"run", place_.JobFile("other", 1, "true")}).code, 0);
+  for (PipedCommand* const command : {&creates, &follows}) {
+    EXPECT_TRUE(command->Lives()) << "its reader is still there";
+    command->Leave();
+    ASSERT_TRUE(place_.Until("it to end", [&] { return !command->Lives(); }));
+    EXPECT_EQ(command->End(), 141);
+  }
+}
+
+TEST_F(Large, ASlowReaderGetsEverything) {
+  place_.StartSim({"--delays", "0"});
+  ASSERT_EQ(place_.Jobman({"create", Talker()}).code, 0);
+  ASSERT_TRUE(
+      place_.Until("the command to be up", [&] { return place_.Log(1, 1, "run", 0) == "up\n"; }));
+  PipedCommand follows(place_.home(), {"logs", "-f", "1"});
+  ASSERT_TRUE(follows.ReadsUntil("up\n"));
+  const std::int64_t before = follows.Peak();
+  ASSERT_TRUE(TellToGoOn());
+  std::string text = "up\n";
+  ASSERT_TRUE(place_.Until("the job to be over", [&] {
+    text += follows.Read(4096);
+    return place_.StateOf("1") == "SUCCEEDED";
+  }));
+  ASSERT_LT(std::ssize(text), kTalk / 2) << "it reads slowly";
+  EXPECT_LT(follows.Peak() - before, kMostForAReader);
+  constexpr std::size_t kAtOnce = 1'000'000;
+  for (std::string piece = follows.Read(kAtOnce); !piece.empty(); piece = follows.Read(kAtOnce)) {
+    text += piece;
+  }
+  EXPECT_TRUE(base::ReadFile(TalkersLog()).value_or("") == text) << text.size() << " bytes";
+  ASSERT_TRUE(place_.Until("it to end", [&] { return !follows.Lives(); }));
+  EXPECT_EQ(follows.End(), 0);
 }
 
 TEST_F(Large, OutputThatExecKeepsTakesLittleMemory) {

@@ -44,6 +44,7 @@ Result<views::CheckedFiles::File> CheckFile(const App& app, const std::string& n
     if (!result.loaded)
       return views::CheckedFiles::File{.name = name, .problems = std::move(result.problems)};
     elements = result.elements;
+    request.text = result.loaded->source;  // a pipe can be read once
     file.jobs.push_back(result.loaded->spec.name);
     if (request.element == 0) file.warnings = std::move(result.loaded->warnings);
   }

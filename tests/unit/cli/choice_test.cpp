@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/job_choice.hpp"
 #include "jobman/controller/controller.hpp"
 #include "tests/support/cli_world.hpp"
 
@@ -187,6 +188,43 @@ TEST_F(Choices, AJobThatNoLongerFitsIsNotDeleted) {
   });
   EXPECT_EQ(world_.Run({"delete", "-s", "running"}).exit_code, 1) << "none is left";
   EXPECT_EQ(world_.Run({"delete", "*"}).exit_code, 0) << "what was named is still that";
+}
+
+class NamesOfAll : public testing::Test {
+ protected:
+  core::Job Stored(const std::string& name, core::JobState state = kFailed) {
+    core::Job job{.name = name};
+    job.state = std::move(state);
+    const auto id = store_.Create(job, "", {});
+    EXPECT_TRUE(id.ok());
+    ports::Turn turn{.job = *store_.Get(*id)};
+    turn.job.wish_new = false;
+    EXPECT_TRUE(store_.Commit(turn, 0).ok());
+    return *store_.Get(*id);
+  }
+  std::string Of(const std::vector<core::Job>& jobs) {
+    return cli::NameAll({.stores = store_.stores(), .loop = &loop_}, jobs);
+  }
+  StoreInMemory store_ = {};
+  asio::io_context loop_ = {};
+};
+
+TEST_F(NamesOfAll, AreAPatternIfThatMeansThemAlone) {
+  const std::vector<core::Job> jobs = {Stored("sweep-0"), Stored("sweep-1")};
+  EXPECT_EQ(Of(jobs), "'sweep-*'");
+  EXPECT_EQ(Of({jobs[1]}), "000002");
+  Stored("sweep-9");
+  EXPECT_EQ(Of(jobs), "000001 000002");
+}
+
+TEST_F(NamesOfAll, AreNoPatternThatMeansAnotherInPlaceOfADeletedOne) {
+  const std::vector<core::Job> jobs = {Stored("sweep-0", kDeleted), Stored("sweep-1")};
+  Stored("sweep-9");
+  EXPECT_EQ(Of(jobs), "000001 000002");
+}
+
+TEST_F(NamesOfAll, AreCutBetweenCharacters) {
+  EXPECT_EQ(Of({Stored("lauf-ä"), Stored("lauf-ö")}), "'lauf-*'");
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
 
+#include "jobman/base/handle.hpp"
 #include "tests/support/cli_world.hpp"
 
 namespace jobman::test {
@@ -135,6 +139,21 @@ TEST_F(Init, ACheckNamesAllJobsOfAFile) {
   EXPECT_THAT(check("1, 2, 3, 4, 5"), HasSubstr(": 5 jobs are valid: lrs-0 to lrs-4\n"));
   EXPECT_THAT(check("1, 2"), HasSubstr(": 2 jobs are valid: lrs-0 and lrs-1\n"));
   EXPECT_THAT(check("1"), HasSubstr(": job lrs-0 is valid\n"));
+}
+
+/// As of <(...): what it says can be read once, and each job is made of all of it.
+TEST_F(Init, ACheckReadsAPipeOnce) {
+  const std::string text =
+      "job: {name: lrs}\ncloud: local\nmatrix: {lr: [1, 2]}\n"
+      "tpu: {accelerator: v4-8, zone: us-central2-b}\ncommand: {cmd: hostname}\n";
+  std::array<int, 2> ends = {-1, -1};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const base::UniqueFd read(ends[0]);
+  ASSERT_EQ(::write(ends[1], text.data(), text.size()), std::ssize(text));
+  ::close(ends[1]);
+  const auto check = world_.Run({"config", "check", "/dev/fd/" + std::to_string(read.get())});
+  EXPECT_EQ(check.exit_code, 0) << check.out;
+  EXPECT_THAT(check.out, HasSubstr(": 2 jobs are valid: lrs-0 and lrs-1\n"));
 }
 
 TEST_F(Init, ConfigExplainDescribesKeysAndSuggestsSimilarOnes) {

@@ -36,7 +36,7 @@ TEST_F(LogSearch, FindsTheLastLinesThatFit) {
   EXPECT_EQ(From(1), "x3\ndone\n");
   EXPECT_EQ(From(2), "x2\n\nno\nx3\ndone\n");
   EXPECT_EQ(From(3), From(4)) << "there are three";
-  EXPECT_EQ(From(2, 6), "\nno\nx3\ndone\n") << "not before that place";
+  EXPECT_EQ(From(2, 6), "x3\ndone\n") << "not before that place";
   EXPECT_EQ(From(0), "");
   Write("x4");
   EXPECT_EQ(From(1), "x4") << "it is not finished";
@@ -44,6 +44,25 @@ TEST_F(LogSearch, FindsTheLastLinesThatFit) {
 
 TEST_F(LogSearch, AMissingFileHasNone) {
   EXPECT_EQ(From(1), "");
+}
+
+/// Nobody has to look at the whole log again to find that out.
+TEST_F(LogSearch, WhereNoLineFitsNothingIsLeftButWhatIsNotFinished) {
+  Write("no\nno\n");
+  EXPECT_EQ(From(1), "");
+  Write("hal");
+  EXPECT_EQ(From(1), "hal") << "an x may follow";
+  EXPECT_EQ(From(1, 6), "hal");
+  Write(std::string(200'000, 'f'));
+  EXPECT_EQ(From(1), "no\nno\nhal" + std::string(200'000, 'f'));
+}
+
+TEST_F(LogSearch, ALongLineIsOne) {
+  const std::string line = "x" + std::string(500'000, '-') + "\n";
+  Write("x1\n" + line + "no\n");
+  EXPECT_EQ(From(1), line + "no\n");
+  EXPECT_EQ(looks_, 2);
+  EXPECT_EQ(From(2), "x1\n" + line + "no\n");
 }
 
 TEST_F(LogSearch, GoesBackAsFarAsItHasTo) {
