@@ -132,7 +132,7 @@ void AddFooters(CLI::App& root) {
 
 std::string WrapHelp(std::string_view text, int width) {
   // CLI11 leaves two blank lines where an option is hidden.
-  const std::string even = base::ReplaceAll(std::string(text), "\n\n\n", "\n\n");
+  std::string even = base::ReplaceAll(std::string(text), "\n\n\n", "\n\n");
   if (width <= 0) return even;
   std::vector<std::string> lines = base::Split(even, '\n');
   for (std::string& line : lines) line = WrapLine(line, width);

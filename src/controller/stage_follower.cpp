@@ -29,6 +29,12 @@ Error PartOfLogIsGone(base::FileGap gap) {
                                  gap.end - gap.begin)};
 }
 
+/// How the code was sent. The host said that it could not take it, or was not reached to the end;
+/// what is wrong here stays wrong.
+bool IsToBeTriedAgain(const base::Result<RunStatus>& sent) {
+  return sent.ok() ? sent->kind == RunStatus::Kind::kError : !IsPermanent(sent.error());
+}
+
 }  // namespace
 
 StageFollower::StageFollower(const StageContext& context, StageHosts& hosts, OutputWatch& watch)
@@ -129,8 +135,7 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
                            .keys = context_.keys});
     if (order.ok() && core::BuiltInOf(job.spec, job.stage->id) == core::BuiltIn::kCode) {
       const Answer sent = co_await SendCode(index);
-      if (sent.ok() && sent->kind == RunStatus::Kind::kError) co_return sent;
-      if (!sent.ok() && !IsPermanent(sent.error())) co_return sent;
+      if (IsToBeTriedAgain(sent)) co_return sent;
       if (!sent.ok()) order = sent.error();
     }
     if (order.ok()) {
