@@ -30,7 +30,8 @@ constexpr std::array kExamples = {
              "jobman create train.yaml\n"
              "jobman create train.yaml --set tpu.zone=us-east5-a --dry-run\n"
              "jobman create train.yaml --array lr=0.1,0.01 --array seed=1-3\n"
-             "jobman create sweep-*.yaml --follow"},
+             "jobman create sweep-*.yaml --follow\n"
+             "jobman create --from-sky task.yaml --set tpu.zone=us-central2-b"},
     Examples{"run",
              "jobman run train.yaml\n"
              "jobman run 42 --cmd-only"},
@@ -77,7 +78,9 @@ constexpr std::array kExamples = {
              "jobman cp 42:out.txt .\n"
              "jobman cp -w all 42:logs results"},
     Examples{"forward", "jobman forward 42 6006\njobman forward 42 8080:6006 -w 3"},
-    Examples{"init", "jobman init train.yaml --accelerator v4-32 --zone us-central2-b"},
+    Examples{"init",
+             "jobman init train.yaml --accelerator v4-32 --zone us-central2-b\n"
+             "jobman init train.yaml --from-sbatch train.sh --accelerator v4-32"},
     Examples{"config",
              "jobman config check train.yaml\n"
              "jobman config show train.yaml --origins"},

@@ -61,6 +61,7 @@ void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>&
       ->check([](const std::string& name) {  // an unset variable of a script
         return name.empty() ? "is empty" : std::string();
       });
+  AddFromOptions(command, options->from);
 }
 
 base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& file,
@@ -71,7 +72,8 @@ base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& 
                               .set_files = options.set_files,
                               .arrays = options.arrays,
                               .defaults = config::SystemDefaults(paths.home)};
-  if (file == "-") {
+  JM_ASSIGN_OR_RETURN(request.from, ForeignOf(options.from));
+  if (file == "-" && !request.from) {
     JM_ASSIGN_OR_RETURN(request.text, base::ReadFile("/dev/stdin"));
   }
   if (!options.name.empty()) request.name = options.name;
@@ -89,6 +91,7 @@ base::Result<std::vector<config::Loaded>> LoadJobFile(App& app, const std::strin
     JM_ASSIGN_OR_RETURN(config::LoadResult result, LoadOrFail(request));
     elements = result.elements;
     request.text = result.loaded->source;  // it may be a pipe, and may change meanwhile
+    request.from.reset();
     if (jobs.empty()) Warn(app, *result.loaded);
     jobs.push_back(std::move(*result.loaded));
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/app.hpp"
+#include "cli/foreign_job.hpp"
 #include "jobman/config/load.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): of the library
@@ -19,13 +20,15 @@ struct JobFileOptions {
   std::vector<std::string> set_files = {};
   std::vector<std::string> arrays = {};
   std::string name = {};
+  FromOptions from = {};
 };
 /// --set alone, for jobs that are stored.
 void AddSetOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
-/// Those, --array and --name.
+/// Those, --array, --name, and what takes the place of a job file: --from-gcloud, --from-sky,
+/// --from-sbatch; see FilesOf().
 void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
 
-/// What to load; "-" is standard input.
+/// What to load; "-" is standard input. With --from-..., `file` is only what it is called.
 base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& file,
                                              const JobFileOptions& options);
 /// Loads and resolves the job file: all jobs that it makes, at least one. All problems are one

@@ -42,7 +42,7 @@ std::vector<Value> ItemsIn(const Value& list) {
   return items;
 }
 
-bool AllDigits(std::string_view text) {
+bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
@@ -51,7 +51,7 @@ bool AllDigits(std::string_view text) {
 bool IsMistaken(std::string_view item) {
   const std::size_t dash = item.find('-');
   if (dash == std::string_view::npos || dash == 0) return item.empty();
-  return AllDigits(item.substr(0, dash)) && AllDigits(item.substr(dash + 1)) && !RangeIn(item);
+  return IsDigits(item.substr(0, dash)) && IsDigits(item.substr(dash + 1)) && !RangeIn(item);
 }
 
 /// Of a range: its numbers are beyond what a number can be.

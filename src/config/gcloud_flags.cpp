@@ -25,6 +25,7 @@ enum class Shape {
   kFixed,    ///< takes no value
   kFiles,    ///< a map of names to files
   kNothing,  ///< says how gcloud itself behaves
+  kSetting,  ///< the same, with a value
 };
 
 struct FlagRow {
@@ -61,9 +62,10 @@ constexpr std::array kFlags = {
     FlagRow{"--async", "", Shape::kNothing},
     FlagRow{"--quiet", "", Shape::kNothing},
     FlagRow{"-q", "", Shape::kNothing},
-    FlagRow{"--format", "", Shape::kNothing},
-    FlagRow{"--verbosity", "", Shape::kNothing},
+    FlagRow{"--format", "", Shape::kSetting},
+    FlagRow{"--verbosity", "", Shape::kSetting},
     FlagRow{"--log-http", "", Shape::kNothing},
+    FlagRow{"--no-log-http", "", Shape::kNothing},
     FlagRow{"--user-output-enabled", "", Shape::kNothing},
     FlagRow{"--no-user-output-enabled", "", Shape::kNothing},
 };
@@ -200,10 +202,22 @@ std::vector<Flag> SplitFlags(const Value& list) {
   return flags;
 }
 
+/// The items of a value: "a,b", or with a separator of its own, "^:^a:b".
+/// Source: `gcloud topic escaping`.
+std::vector<std::string> PartsOf(const std::string& value) {
+  const std::size_t end = value.starts_with('^') ? value.find('^', 1) : std::string::npos;
+  if (end == std::string::npos || end == 1) return base::Split(value, ',');
+  constexpr char kCut = '\x1f';
+  const std::string separator = value.substr(1, end - 1);
+  return base::Split(base::ReplaceAll(value.substr(end + 1), separator, std::string(1, kCut)),
+                     kCut);
+}
+
 class FlagTranslator {
  public:
-  FlagTranslator(Value& tpu, const Defaults& defaults, Diagnostics& out)
-      : tpu_(tpu), defaults_(defaults), out_(out) {}
+  /// `where` precedes every message.
+  FlagTranslator(Value& tpu, std::string where, const Defaults& defaults, Diagnostics& out)
+      : tpu_(tpu), where_(std::move(where)), defaults_(defaults), out_(out) {}
 
   void Translate(const Flag& flag) {
     const FlagRow* row = FindFlag(flag.name);
@@ -211,7 +225,7 @@ class FlagTranslator {
       return Refuse(flag, "gcloud's " + flag.name + " is not supported", CureOfFlag(flag.name),
                     base::Reason::kNotSupported);
     }
-    if (row->shape == Shape::kNothing) return;
+    if (row->shape == Shape::kNothing || row->shape == Shape::kSetting) return;
     if (row->shape == Shape::kFixed && flag.value)
       return Refuse(flag, flag.name + " takes no value");
     if (row->shape != Shape::kFixed && !flag.value)
@@ -228,6 +242,7 @@ class FlagTranslator {
       case Shape::kFiles:
         return PutFiles(flag, *row);
       case Shape::kNothing:
+      case Shape::kSetting:
         return;
     }
   }
@@ -235,7 +250,7 @@ class FlagTranslator {
  private:
   void Refuse(const Flag& flag, const std::string& why, std::string hint = {},
               base::Reason reason = base::Reason::kNone) {
-    out_.Report(flag.pos, "tpu.flags: " + why, std::move(hint), reason);
+    out_.Report(flag.pos, where_ + why, std::move(hint), reason);
   }
 
   void RefuseBoth(const Flag& flag, const std::string& other) {
@@ -247,7 +262,7 @@ class FlagTranslator {
     if (place.is_null() || IsGuaranteed(row, place)) {
       Fill(place, text, flag);
     } else if (GivesWay(row, place) && text != place.text) {
-      out_.Warn(flag.pos, "tpu.flags: " + flag.name + " takes the place of tpu.pricing: ondemand",
+      out_.Warn(flag.pos, where_ + flag.name + " takes the place of tpu.pricing: ondemand",
                 "keep one of them");
       Fill(place, text, flag);
     } else if (place.is_scalar() && place.text != text && !Includes(row, place)) {
@@ -277,7 +292,7 @@ class FlagTranslator {
   void PutList(const Flag& flag, const FlagRow& row) {
     Value& list = Place(row.key, flag, Value::Kind::kList);
     if (!list.is_list()) return;
-    for (const std::string& part : base::Split(*flag.value, ',')) {
+    for (const std::string& part : PartsOf(*flag.value)) {
       list.children.push_back(Scalar(std::string(base::Trim(part)), flag.pos));
     }
   }
@@ -291,7 +306,7 @@ class FlagTranslator {
   /// "a=b,c=d"; reports what is not of this form.
   std::vector<Pair> PairsOf(const Flag& flag, const std::string& form) {
     std::vector<Pair> pairs;
-    for (const std::string& part : base::Split(*flag.value, ',')) {
+    for (const std::string& part : PartsOf(*flag.value)) {
       const std::size_t equals = part.find('=');
       if (equals == std::string::npos) {
         Refuse(flag, flag.name + ": \"" + part + "\" is not " + form);
@@ -367,6 +382,7 @@ class FlagTranslator {
   }
 
   Value& tpu_;
+  std::string where_;
   const Defaults& defaults_;
   Diagnostics& out_;
   bool priced_ = false;  ///< by one of the flags
@@ -374,13 +390,27 @@ class FlagTranslator {
 
 }  // namespace
 
+bool FlagTakesValue(std::string_view name) {
+  const FlagRow* const row = FindFlag(name);
+  return row != nullptr && row->shape != Shape::kFixed && row->shape != Shape::kNothing;
+}
+
+bool IsKnownFlag(std::string_view name) {
+  return FindFlag(name) != nullptr;
+}
+
+void TranslateFlagsInto(Value& tpu, const Value& list, const Defaults& defaults, Diagnostics& out) {
+  FlagTranslator translator(tpu, "", defaults, out);
+  for (const Flag& flag : SplitFlags(list)) translator.Translate(flag);
+}
+
 void TranslateFlags(Value& root, const Defaults& defaults, Diagnostics& out) {
   Value* const tpu = root.Find("tpu");
   Value* const flags = tpu == nullptr || !tpu->is_map() ? nullptr : tpu->Find("flags");
   if (flags == nullptr) return;
   DivideText(*flags, out);
   if (!flags->is_list()) return;
-  FlagTranslator translator(*tpu, defaults, out);
+  FlagTranslator translator(*tpu, "tpu.flags: ", defaults, out);
   for (const Flag& flag : SplitFlags(*flags)) translator.Translate(flag);
 }
 

@@ -1,11 +1,5 @@
 #include "jobman/config/load.hpp"
 
-#include <linux/magic.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
-
-#include <cerrno>
 #include <set>
 #include <utility>
 
@@ -20,11 +14,13 @@
 #include "config/origins.hpp"
 #include "config/reader.hpp"
 #include "config/resolve.hpp"
+#include "config/source_text.hpp"
 #include "config/yaml_reader.hpp"
 #include "jobman/base/clock.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/trusted.hpp"
+#include "jobman/config/convert.hpp"
 #include "jobman/core/spec_json.hpp"
 
 namespace jobman::config {
@@ -54,44 +50,6 @@ Value ReadTree(std::string_view text, int source, Diagnostics& out) {
   return root;
 }
 
-bool IsNullDevice(const struct stat& info) {
-  return S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3);
-}
-
-/// A pipe without a name, such as <(...) or /dev/stdin: its writer is there. To open a FIFO is to
-/// wait for one.
-bool IsOpenPipe(const base::Path& file, const struct stat& info) {
-  struct statfs system {};
-  return S_ISFIFO(info.st_mode) && ::statfs(file.c_str(), &system) == 0 &&
-         system.f_type == PIPEFS_MAGIC;
-}
-
-/// Refuses what may block for ever, before it is opened.
-base::Status CheckKind(const base::Path& file) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return base::FromErrno(errno, "opening " + file.string());
-  if (S_ISDIR(info.st_mode)) return base::InvalidArgument("is a folder", "name a job file in it");
-  if (S_ISREG(info.st_mode) || IsNullDevice(info) || IsOpenPipe(file, info)) return base::Ok();
-  return base::InvalidArgument(S_ISFIFO(info.st_mode)
-                                   ? "is a FIFO, which is not read: it may have no writer"
-                               : S_ISSOCK(info.st_mode) ? "is a socket"
-                                                        : "is a device",
-                               "name a file");
-}
-
-base::Result<std::string> ReadText(const base::Path& file) {
-  std::error_code problem;
-  if (!std::filesystem::exists(file, problem)) {
-    return base::NotFound("no such file",
-                          "jobman init " + base::ShellQuote(file.string()) + " writes a job file");
-  }
-  JM_TRY(CheckKind(file));
-  auto text = base::ReadFile(file, kLargestFile);
-  if (text.ok() || text.error().code != base::Code::kInvalidArgument) return text;
-  return base::InvalidArgument("larger than 1 MiB, the limit for a job file",
-                               "keep scripts and data in separate files and name them here");
-}
-
 /// The steps of Load() and their shared state.
 class Loader {
  public:
@@ -99,6 +57,11 @@ class Loader {
 
   LoadResult Run() {
     LoadResult result;
+    if (request_.from) converted_ = Convert(*request_.from, request_.defaults);
+    if (!converted_.problems.empty()) {
+      result.problems = std::move(converted_.problems);
+      return result;
+    }
     Value root = ReadJobFile();
     AddUserDefaults(root);
     ApplyFlags(root);
@@ -125,8 +88,19 @@ class Loader {
         {.name = file.string(), .folder = FolderOf(file, request_.defaults.working_dir)}, text);
   }
 
+  base::Result<std::string> JobText() const {
+    if (request_.from) return converted_.text;
+    if (request_.text) return *request_.text;
+    auto text = ReadSourceText(request_.file);
+    if (!text.ok() && text.error().code == base::Code::kNotFound) {
+      text.error().hint =
+          "jobman init " + base::ShellQuote(request_.file.string()) + " writes a job file";
+    }
+    return text;
+  }
+
   Value ReadJobFile() {
-    auto text = request_.text ? base::Result<std::string>(*request_.text) : ReadText(request_.file);
+    const auto text = JobText();
     source_ = text.value_or("");
     const int index = AddFile(request_.file, source_);
     if (!text.ok()) {
@@ -154,7 +128,7 @@ class Loader {
       out_.Report({.source = AddFile(file, "")}, trusted.error().message, trusted.error().hint);
       return;
     }
-    const auto text = ReadText(file);
+    const auto text = ReadSourceText(file);
     if (!text.ok()) {
       const bool absent = text.error().code == base::Code::kNotFound;
       if (absent && !request_.defaults.user_file_named) return;
@@ -198,7 +172,7 @@ class Loader {
     }
     const std::string file = ResolvePath(request_.defaults, request_.defaults.working_dir,
                                          assignment.substr(equals + 1));
-    const auto text = ReadText(file);
+    const auto text = ReadSourceText(file);
     if (!text.ok()) {
       return out_.Report({.source = flag, .line = 1, .column = static_cast<int>(equals) + 2},
                          file + ": " + text.error().message, "name a file of this machine");
@@ -222,17 +196,27 @@ class Loader {
     Loaded loaded{.spec = *std::move(spec)};
     ResolveSpec(reader, loaded.spec);
     if (!out_.ok()) return;
+    WarnOfLostFiles(loaded.spec);
     loaded.source = source_;
     loaded.origins = OriginsOf(core::SpecToJson(loaded.spec), root, reader, out_);
     for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version"}) {
       loaded.places[key] = out_.Describe(reader.At(key));
     }
-    loaded.warnings = out_.TakeWarnings();
+    loaded.warnings = std::move(converted_.warnings);
+    for (Problem& warning : out_.TakeWarnings()) loaded.warnings.push_back(std::move(warning));
     result.loaded = std::move(loaded);
+  }
+
+  /// A batch script relies on a file system that the nodes of a cluster share.
+  void WarnOfLostFiles(const core::JobSpec& spec) {
+    if (!request_.from || request_.from->kind != ForeignKind::kSbatch || !spec.code.empty()) return;
+    out_.Warn({.source = 0}, "the hosts get the script alone, without the files beside it",
+              "--set code.dir=. sends this folder to them");
   }
 
   const LoadRequest& request_;
   Diagnostics out_ = {};
+  Conversion converted_ = {};
   std::string source_ = {};
 };
 

@@ -1,3 +1,5 @@
+#include "config/yaml_writer.hpp"
+
 #include <fmt/format.h>
 
 #include "config/interpolate.hpp"
@@ -57,8 +59,7 @@ std::string QuotedText(const std::string& text) {
 
 class YamlWriter {
  public:
-  YamlWriter(const std::vector<Origin>& origins, bool with_origins)
-      : origins_(origins), with_origins_(with_origins) {}
+  explicit YamlWriter(const std::vector<std::string>& notes) : notes_(notes) {}
 
   std::string Write(const OrderedJson& json) {
     for (const auto& item : json.items()) Member(item.key(), item.value(), "");
@@ -97,16 +98,16 @@ class YamlWriter {
   }
 
   void Leaf(const OrderedJson& value, const std::string& indent) {
-    const Origin* origin = next_ < origins_.size() ? &origins_[next_++] : nullptr;
-    const std::string note = with_origins_ && origin != nullptr ? "  # " + origin->where : "";
+    std::string note = next_ < notes_.size() ? notes_[next_] : "";
+    ++next_;
+    if (!note.empty()) note.insert(0, "  # ");
     const auto* text = value.get_ptr<const std::string*>();
     if (text == nullptr) {
       text_ += " " + value.dump() + note + "\n";
       return;
     }
-    const std::string escaped = EscapeInterpolation(*text);
-    if (FitsBlock(escaped)) return Block(escaped, indent, note);
-    text_ += " " + QuotedText(escaped) + note + "\n";
+    if (FitsBlock(*text)) return Block(*text, indent, note);
+    text_ += " " + QuotedText(*text) + note + "\n";
   }
 
   void Block(std::string text, const std::string& indent, const std::string& note) {
@@ -119,16 +120,32 @@ class YamlWriter {
     }
   }
 
-  const std::vector<Origin>& origins_;
-  bool with_origins_;
+  const std::vector<std::string>& notes_;
   std::size_t next_ = 0;
   std::string text_ = {};
 };
 
 }  // namespace
 
+void EscapeTexts(OrderedJson& json) {
+  if (const auto* const text = json.get_ptr<const std::string*>()) {
+    json = EscapeInterpolation(*text);
+    return;
+  }
+  if (!json.is_structured()) return;
+  for (OrderedJson& child : json) EscapeTexts(child);
+}
+
+std::string WriteYaml(const OrderedJson& map, const std::vector<std::string>& notes) {
+  return YamlWriter(notes).Write(map);
+}
+
 std::string ResolvedYaml(const Loaded& loaded, bool origins) {
-  return YamlWriter(loaded.origins, origins).Write(core::SpecToJson(loaded.spec));
+  std::vector<std::string> notes;
+  for (const Origin& origin : loaded.origins) notes.push_back(origins ? origin.where : "");
+  OrderedJson spec = core::SpecToJson(loaded.spec);
+  EscapeTexts(spec);
+  return WriteYaml(spec, notes);
 }
 
 }  // namespace jobman::config

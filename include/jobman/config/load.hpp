@@ -9,6 +9,7 @@
 #include "jobman/base/files.hpp"
 #include "jobman/base/result.hpp"
 #include "jobman/base/time.hpp"
+#include "jobman/config/foreign.hpp"
 #include "jobman/core/job_spec.hpp"
 
 namespace jobman::config {
@@ -34,6 +35,7 @@ Defaults SystemDefaults(const base::Path& state_dir);
 struct LoadRequest {
   base::Path file = {};
   std::optional<std::string> text = {};      ///< used instead of reading `file`
+  std::optional<Foreign> from = {};          ///< converted to a job file, and used instead of both
   std::vector<std::string> sets = {};        ///< --set: "tpu.zone=us-central2-b", in order
   std::vector<std::string> set_files = {};   ///< --set-file: "command.cmd=run.sh", after `sets`
   std::vector<std::string> arrays = {};      ///< --array: "0-9", or "lr=0.1,0.01"
@@ -66,7 +68,7 @@ struct Origin {
 /// A job file that is valid as far as can be known without asking the cloud.
 struct Loaded {
   core::JobSpec spec = {};
-  std::string source = {};           ///< the text of the job file, as it was read
+  std::string source = {};           ///< the text of the job file, as it was read or converted
   std::vector<Origin> origins = {};  ///< of every value in core::SpecToJson(spec), in its order
   /// Places of tpu.accelerator, tpu.zone and tpu.version, or of the keys that determine them, as
   /// problems without a message: for checks that ask the cloud.

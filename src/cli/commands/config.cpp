@@ -53,7 +53,9 @@ Result<views::CheckedFiles::File> CheckFile(const App& app, const std::string& n
 
 Result<int> RunCheck(App& app, const CheckOptions& options, const JobFileOptions& changes) {
   views::CheckedFiles view;
-  for (const std::string& file : options.files) {
+  JM_ASSIGN_OR_RETURN(const auto files,
+                      FilesOf({.files = options.files, .command = "config check"}, changes.from));
+  for (const std::string& file : files) {
     JM_ASSIGN_OR_RETURN(auto checked, CheckFile(app, file, changes));
     view.files.push_back(std::move(checked));
   }
@@ -62,7 +64,10 @@ Result<int> RunCheck(App& app, const CheckOptions& options, const JobFileOptions
 }
 
 Result<int> RunShowFile(App& app, const ShowOptions& options, const JobFileOptions& changes) {
-  JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, options.file, changes));
+  FilesRequest request{.command = "config show"};
+  if (!options.file.empty()) request.files = {options.file};
+  JM_ASSIGN_OR_RETURN(const auto files, FilesOf(request, changes.from));
+  JM_ASSIGN_OR_RETURN(config::LoadResult result, Load(app, files.front(), changes));
   if (!result.loaded) return config::ToError(result.problems);
   if (result.elements > 1) {
     app.Say(fmt::format("note: the file makes {} jobs; this is the first", result.elements));
@@ -91,7 +96,7 @@ void AddCheck(CLI::App& config, Invocation& chosen) {
   auto changes = std::make_shared<JobFileOptions>();
   CLI::App* command =
       config.add_subcommand("check", "Say what is wrong with a job file, and where");
-  command->add_option("FILE", options->files, "Job file; - for standard input")->required();
+  command->add_option("FILE", options->files, "Job file; - for standard input");
   AddJobFileOptions(*command, changes);
   command->callback([options, changes, &chosen] {
     chosen.run = [options, changes](App& app) { return RunCheck(app, *options, *changes); };
@@ -103,7 +108,7 @@ void AddShowFile(CLI::App& config, Invocation& chosen) {
   auto changes = std::make_shared<JobFileOptions>();
   CLI::App* command =
       config.add_subcommand("show", "The job file with every default filled in, as YAML");
-  command->add_option("FILE", options->file, "Job file; - for standard input")->required();
+  command->add_option("FILE", options->file, "Job file; - for standard input");
   command->add_flag("--origins", options->origins, "Say where each value came from");
   AddJobFileOptions(*command, changes);
   command->callback([options, changes, &chosen] {

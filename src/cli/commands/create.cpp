@@ -171,7 +171,9 @@ Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& cont
   return ids;
 }
 
-Result<int> RunCreate(App& app, const CreateOptions& options, const JobFileOptions& common) {
+Result<int> RunCreate(App& app, CreateOptions options, const JobFileOptions& common) {
+  JM_ASSIGN_OR_RETURN(options.files,
+                      FilesOf({.files = options.files, .command = "create"}, common.from));
   JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
   if (options.dry_run) return ShowDryRun(app, files);
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
@@ -222,8 +224,13 @@ Result<int> RunStored(App& app, const std::string& word, const CreateOptions& op
                     .first_attempt = fresh ? job.attempt + 1 : job.attempt});
 }
 
-Result<int> RunRun(App& app, const CreateOptions& options, const JobFileOptions& common) {
-  if (NamesAJob(options.files[0])) return RunStored(app, options.files[0], options, common);
+Result<int> RunRun(App& app, CreateOptions options, const JobFileOptions& common) {
+  if (options.files[0].empty()) options.files.clear();
+  const bool stored = !options.files.empty() && NamesAJob(options.files[0]);
+  JM_ASSIGN_OR_RETURN(
+      options.files,
+      FilesOf({.files = options.files, .command = "run", .missing = "FILE|JOB"}, common.from));
+  if (stored) return RunStored(app, options.files[0], options, common);
   if (SetupOf(options) != core::SetupWish::kAsNeeded) {
     return base::InvalidArgument(std::string(options.force ? "--force" : "--cmd-only") +
                                      " is for a job that is stored already",
@@ -247,8 +254,7 @@ void AddCreate(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<CreateOptions>();
   auto common = std::make_shared<JobFileOptions>();
   CLI::App* command = root.add_subcommand("create", "Check job files, store them, start them");
-  command->add_option("FILE", options->files, "Job files (YAML or JSON); - for standard input")
-      ->required();
+  command->add_option("FILE", options->files, "Job files (YAML or JSON); - for standard input");
   command->add_flag("--dry-run", options->dry_run, "Show the requests; send and store nothing");
   command->add_flag("--wait", options->wait,
                     "Return when the jobs are over, with their command's exit code");
@@ -268,10 +274,8 @@ void AddRun(CLI::App& root, Invocation& chosen) {
       "run",
       "Create a job, or run one again, and follow it here; ends with its command's exit code. "
       "Ctrl-C asks whether to cancel the job; otherwise it goes on without you");
-  command
-      ->add_option("FILE|JOB", options->files[0],
-                   "Job file (YAML or JSON), - for standard input, or a stored job")
-      ->required();
+  command->add_option("FILE|JOB", options->files[0],
+                      "Job file (YAML or JSON), - for standard input, or a stored job");
   CLI::Option* force = command->add_flag("--force", options->force,
                                          "Of a stored job: run its setup steps again too");
   command

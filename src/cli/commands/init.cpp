@@ -3,9 +3,12 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/foreign_job.hpp"
 #include "jobman/base/clean.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/config/convert.hpp"
 #include "jobman/config/init.hpp"
 
 namespace jobman::cli {
@@ -14,6 +17,7 @@ namespace {
 struct InitOptions {
   std::string file = "job.yaml";
   config::InitOptions job = {};
+  FromOptions from = {};
   bool force = false;
 };
 
@@ -34,9 +38,35 @@ base::Status WriteNew(const std::string& file, const std::string& text, bool for
   return base::WriteFileAtomic(file, text, 0644);
 }
 
-base::Result<int> RunInit(App& app, const InitOptions& options) {
+/// Whether relative paths begin at another folder in a file of this name.
+bool IsElsewhere(const std::string& file) {
+  const base::Path folder = base::Path(file).parent_path().lexically_normal();
+  return !folder.empty() && folder != ".";
+}
+
+base::Result<std::string> Converted(App& app, config::Foreign foreign, const InitOptions& options) {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, app.Paths());
+  foreign.moves = IsElsewhere(options.file);
+  const config::Conversion result =
+      config::Convert(foreign, config::SystemDefaults(paths.home), options.job);
+  if (!result.problems.empty()) return config::ToError(result.problems);
+  for (const config::Problem& warning : result.warnings)
+    app.Say(base::Trim(config::RenderWarning(warning)));
+  if (!result.lacks.empty())
+    app.Say("note: it lacks " + base::Join(result.lacks, " and ") +
+            ": write what is missing into it, or into your defaults file");
+  return result.text;
+}
+
+base::Result<std::string> JobTextOf(App& app, const InitOptions& options) {
   JM_TRY(config::CheckInitOptions(options.job));
-  const std::string text = config::InitTemplate(options.job);
+  JM_ASSIGN_OR_RETURN(auto foreign, ForeignOf(options.from));
+  if (!foreign) return config::InitTemplate(options.job);
+  return Converted(app, *std::move(foreign), options);
+}
+
+base::Result<int> RunInit(App& app, const InitOptions& options) {
+  JM_ASSIGN_OR_RETURN(const std::string text, JobTextOf(app, options));
   if (options.file == "-") {
     app.terminal().Out(text);
     return kSuccess;
@@ -66,6 +96,7 @@ void AddInit(CLI::App& root, Invocation& chosen) {
       ->type_name("TYPE");
   command->add_option("--pricing", options->job.pricing, "spot, ondemand, preemptible or reserved")
       ->type_name("PRICING");
+  AddFromOptions(*command, options->from);
   command->add_flag("--force", options->force, "Overwrite the file");
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunInit(app, *options); }; });
