@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "config/forms.hpp"
@@ -33,9 +34,11 @@ bool IsChild(const KeyRow& row, std::string_view prefix) {
          row.path.find_first_of(".[", prefix.size()) == std::string_view::npos;
 }
 
+using Rows = std::span<const KeyRow>;
+
 /// The row with this path; nullptr if there is none.
-const KeyRow* FindRow(const std::string& path) {
-  for (const KeyRow& row : Schema()) {
+const KeyRow* FindRow(Rows rows, const std::string& path) {
+  for (const KeyRow& row : rows) {
     if (row.path == path) return &row;
   }
   return nullptr;
@@ -91,19 +94,43 @@ bool IsEnvironment(std::string_view path) {
 }
 
 /// The working key below `prefix` that an unknown one is probably meant to be.
-std::optional<std::string> MeantBy(std::string_view prefix, const std::string& key) {
+std::optional<std::string> MeantBy(Rows rows, std::string_view prefix, const std::string& key) {
   std::vector<std::string> siblings;
-  for (const KeyRow& row : Schema()) {
+  for (const KeyRow& row : rows) {
     const bool here = IsChild(row, prefix) && row.status != KeyStatus::kIgnored;
     if (here) siblings.emplace_back(LastPart(row.path));
   }
   return base::Nearest(key, siblings);
 }
 
+/// NearestKeyHint() among the rows of any format.
+std::string HintAmong(Rows rows, std::string_view prefix, std::string_view shown,
+                      std::string_view key) {
+  constexpr std::size_t kFew = 8;
+  std::vector<std::string> siblings;
+  std::vector<std::string> working;
+  std::string elsewhere;
+  for (const KeyRow& row : rows) {
+    if (row.status == KeyStatus::kIgnored) continue;
+    const bool here = IsChild(row, prefix);
+    if (here) siblings.emplace_back(LastPart(row.path));
+    if (here && row.status != KeyStatus::kNotYet) working.emplace_back(LastPart(row.path));
+    const bool written = !row.path.starts_with("array.");  // by people
+    if (written && elsewhere.empty() && LastPart(row.path) == key) elsewhere = row.path;
+  }
+  if (const auto nearest = base::Nearest(key, siblings)) {
+    return "did you mean " + Quoted(Below(std::string(shown), *nearest)) + "?";
+  }
+  if (!elsewhere.empty()) return "did you mean " + Quoted(elsewhere) + "?";
+  return working.empty() || working.size() > kFew
+             ? ""
+             : "the keys here are: " + base::Join(working, ", ");
+}
+
 class Checker {
  public:
-  Checker(const Value& root, const Defaults& defaults, Diagnostics& out)
-      : env_type_(EnvTypeOf(root)), defaults_(defaults), out_(out) {}
+  Checker(const Format& format, std::string env_type, const Defaults& defaults, Diagnostics& out)
+      : format_(format), env_type_(std::move(env_type)), defaults_(defaults), out_(out) {}
 
   /// `path` names the map for the user ("setup[0]"), `prefix` begins the rows of its keys
   /// ("setup[]."), `place` is where missing keys are reported.
@@ -111,18 +138,18 @@ class Checker {
     Json json = Json::object();
     std::set<std::string> misspelt;
     for (Value& child : map.children) {
-      const KeyRow* row = FindRow(prefix + child.key);
+      const KeyRow* row = FindRow(format_.rows, prefix + child.key);
       const std::string child_path = child.implied ? path : Below(path, child.key);
       if (row == nullptr) {
-        misspelt.insert(MeantBy(prefix, child.key).value_or(""));
+        misspelt.insert(MeantBy(format_.rows, prefix, child.key).value_or(""));
         Break(child, child.key_pos, "unknown key " + Quoted(child_path),
-              NearestKeyHint(prefix, path, child.key));
+              HintAmong(format_.rows, prefix, path, child.key));
       } else if (auto value = CheckKey(child, child_path, *row)) {
         if (row->status == KeyStatus::kWorks) json[child.key] = std::move(*value);
       }
     }
     // A key that is only misspelt is not missing.
-    for (const KeyRow& row : Schema()) {
+    for (const KeyRow& row : format_.rows) {
       const bool needed = row.fallback == "required" && IsChild(row, prefix);
       if (needed && !misspelt.contains(std::string(LastPart(row.path)))) {
         Require(row, map, path, place, json);
@@ -157,6 +184,8 @@ class Checker {
     switch (row.type) {
       case Type::kMap:
         return CheckItem(value, path, row);
+      case Type::kNamed:
+        return value.is_map() ? CheckNamed(value, path, row) : Expected(value, path, TypeText(row));
       case Type::kMaps:
         return value.is_list() ? CheckMaps(value, path, row) : Expected(value, path, TypeText(row));
       case Type::kTextList:
@@ -195,6 +224,17 @@ class Checker {
     return CheckMap(value, path, ChildPrefix(row), PlaceOf(value));
   }
 
+  /// A map whose keys are names of the user's; each value is a map of known keys.
+  MaybeJson CheckNamed(Value& map, const std::string& path, const KeyRow& row) {
+    Json json = Json::object();
+    for (Value& child : map.children) {
+      const bool skipped = child.kind == Value::Kind::kBroken || child.is_null();
+      auto named = skipped ? std::nullopt : CheckItem(child, Below(path, child.key), row);
+      if (named) json[child.key] = std::move(*named);
+    }
+    return json;
+  }
+
   MaybeJson CheckMaps(Value& list, const std::string& path, const KeyRow& row) {
     Json json = Json::array();
     for (std::size_t i = 0; i < list.children.size(); ++i) {
@@ -213,7 +253,7 @@ class Checker {
       const std::string item_path = ItemPath(path, item, i);
       if (item.kind != Value::Kind::kBroken && !item.is_scalar())
         Expected(item, item_path, "text", row.example.empty() ? "" : ExampleOf(row));
-      if (item.is_scalar()) Accept(item, item_path, CheckForm(row.path, item.text));
+      if (item.is_scalar()) Accept(item, item_path, format_.form(row.path, item.text));
       if (item.kind == Value::Kind::kBroken) list.kind = Value::Kind::kBroken;
       json.push_back(item.text);
     }
@@ -229,9 +269,10 @@ class Checker {
         Expected(child, child_path, "text");
         continue;
       }
-      const base::Status named = CheckMember(row.path, child.key, child.text);
+      const base::Status named = format_.member(row.path, child.key, child.text);
       if (!named.ok()) Report(child.key_pos, path, named.error());
-      if (Accept(child, child_path, CheckForm(row.path, child.text))) json[child.key] = child.text;
+      if (Accept(child, child_path, format_.form(row.path, child.text)))
+        json[child.key] = child.text;
     }
     return json;
   }
@@ -258,11 +299,11 @@ class Checker {
       return Break(value, value.pos, path + " is empty", ExampleOf(row));
     }
     if (row.type == Type::kPath) {
-      if (!Accept(value, path, CheckForm(row.path, value.text))) return std::nullopt;
+      if (!Accept(value, path, format_.form(row.path, value.text))) return std::nullopt;
       return PathOf(value);
     }
     const auto json = ReadScalar(value, row);
-    if (!Accept(value, path, json.ok() ? CheckForm(row.path, value.text) : json.error())) {
+    if (!Accept(value, path, json.ok() ? format_.form(row.path, value.text) : json.error())) {
       return std::nullopt;
     }
     return *json;
@@ -323,6 +364,7 @@ class Checker {
                  std::move(hint));
   }
 
+  const Format& format_;
   std::string env_type_;
   const Defaults& defaults_;
   Diagnostics& out_;
@@ -335,29 +377,18 @@ bool IsUnusedSection(const Value& root, std::string_view section) {
 }
 
 std::string NearestKeyHint(std::string_view prefix, std::string_view shown, std::string_view key) {
-  constexpr std::size_t kFew = 8;
-  std::vector<std::string> siblings;
-  std::vector<std::string> working;
-  std::string elsewhere;
-  for (const KeyRow& row : Schema()) {
-    if (row.status == KeyStatus::kIgnored) continue;
-    const bool here = IsChild(row, prefix);
-    if (here) siblings.emplace_back(LastPart(row.path));
-    if (here && row.status != KeyStatus::kNotYet) working.emplace_back(LastPart(row.path));
-    const bool written = !row.path.starts_with("array.");  // by people
-    if (written && elsewhere.empty() && LastPart(row.path) == key) elsewhere = row.path;
-  }
-  if (const auto nearest = base::Nearest(key, siblings)) {
-    return "did you mean " + Quoted(Below(std::string(shown), *nearest)) + "?";
-  }
-  if (!elsewhere.empty()) return "did you mean " + Quoted(elsewhere) + "?";
-  return working.empty() || working.size() > kFew
-             ? ""
-             : "the keys here are: " + base::Join(working, ", ");
+  return HintAmong(Schema(), prefix, shown, key);
+}
+
+base::Json CheckMap(Value& map, const Format& format, const MapPlace& where,
+                    const Defaults& defaults, Diagnostics& out) {
+  Checker checker(format, EnvTypeOf(map), defaults, out);
+  return checker.CheckMap(map, where.path, where.prefix, where.place);
 }
 
 base::Json CheckAgainstSchema(Value& root, const Defaults& defaults, Diagnostics& out) {
-  return Checker(root, defaults, out).CheckMap(root, "", "", {.source = 0});
+  const Format job_file{.rows = Schema(), .form = &CheckForm, .member = &CheckMember};
+  return CheckMap(root, job_file, {.place = {.source = 0}}, defaults, out);
 }
 
 }  // namespace jobman::config

@@ -430,6 +430,12 @@ void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out) {
   }
 }
 
+void InterpolatePart(Value& root, const std::vector<std::string>& path, const EnvLookup& env,
+                     Diagnostics& out) {
+  Value* const part = const_cast<Value*>(FindAt(std::as_const(root), path));
+  if (part != nullptr) Interpolator(root, env, out).Resolve(*part, path);
+}
+
 bool IsOneExpression(std::string_view text) {
   return text.starts_with("${") && EndOfExpression(text) == text.size();
 }

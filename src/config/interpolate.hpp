@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/diagnostics.hpp"
 #include "config/value.hpp"
@@ -17,6 +18,10 @@ using EnvLookup = std::function<std::optional<std::string>(const std::string&)>;
 /// of its target. ${tpu.name} and others stay in what runs on the hosts: see core::IsLateName. What
 /// cannot be resolved is reported and becomes a broken value.
 void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out);
+
+/// The same for the part of the tree at `path`, and for what it refers to.
+void InterpolatePart(Value& root, const std::vector<std::string>& path, const EnvLookup& env,
+                     Diagnostics& out);
 
 /// Whether the text is one ${...} and nothing else.
 bool IsOneExpression(std::string_view text);

@@ -156,6 +156,7 @@ Result<Json> ReadScalar(const Value& value, const KeyRow& row) {
     case Type::kTextOrSource:
     case Type::kMap:
     case Type::kMaps:
+    case Type::kNamed:
     case Type::kAny:
       return Json(value.text);
   }

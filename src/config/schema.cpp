@@ -465,6 +465,8 @@ Text TypeName(Type type) {
       return "a map";
     case Type::kMaps:
       return "a list of maps";
+    case Type::kNamed:
+      return "a map of maps";
     case Type::kAny:
       return "anything";
   }
@@ -487,13 +489,14 @@ const KeyRow* FindKey(std::string_view path) {
 
 std::string ChildPrefix(const KeyRow& row) {
   if (row.type == Type::kMap) return std::string(row.path) + ".";
+  if (row.type == Type::kNamed) return std::string(row.path) + ".*.";
   return row.path.starts_with("on.") ? "on.*[]." : std::string(row.path) + "[].";
 }
 
 std::string ItemText(const KeyRow& row) {
   if (row.short_for.empty()) return "a map";
   const KeyRow* value = FindKey(ChildPrefix(row) + std::string(row.short_for));
-  return (value == nullptr ? "" : TypeText(*value)) + " or a map";
+  return (value == nullptr ? "text" : TypeText(*value)) + " or a map";
 }
 
 std::string TypeText(const KeyRow& row) {

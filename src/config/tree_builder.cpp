@@ -2,12 +2,8 @@
 
 #include <utility>
 
-#include "config/yaml_reader.hpp"
-
 namespace jobman::config {
 namespace {
-
-constexpr std::size_t kMostBytes = 4 * kLargestFile;  // of scalars, after aliases are expanded
 
 constexpr std::size_t kMostKeys = 2000;  // of one map; lookups are linear
 
@@ -126,7 +122,8 @@ bool TreeBuilder::Spend(const Value& value, Position at) {
   Measure(value, size);
   values_ = size.values;
   bytes_ = size.bytes;
-  if (values_ <= kMostValues && bytes_ <= kMostBytes) return true;
+  const bool small = values_ <= limits_.values && bytes_ <= 4 * limits_.bytes;
+  if (small) return true;
   Fail(at, "the file is too large once its aliases are expanded");
   return false;
 }

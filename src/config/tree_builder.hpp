@@ -10,6 +10,7 @@
 
 #include "config/diagnostics.hpp"
 #include "config/value.hpp"
+#include "config/yaml_reader.hpp"
 
 namespace jobman::config {
 
@@ -17,8 +18,8 @@ namespace jobman::config {
 /// tree.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(int source, int offset, Diagnostics& out)
-      : source_(source), offset_(offset), out_(out) {}
+  TreeBuilder(int source, int offset, const Limits& limits, Diagnostics& out)
+      : source_(source), offset_(offset), limits_(limits), out_(out) {}
 
   /// The document; nothing if building failed or there was none.
   std::optional<Value> TakeRoot();
@@ -58,6 +59,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   int source_;
   int offset_;
+  const Limits& limits_;
   Diagnostics& out_;
   bool failed_ = false;
   std::size_t values_ = 0;

@@ -82,14 +82,15 @@ bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out)
   return true;
 }
 
-std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Diagnostics& out) {
-  if (text.size() > kLargestFile) {
-    out.Report({.source = source}, "larger than 1 MiB, the limit for a job file");
+std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Diagnostics& out,
+                              const Limits& limits) {
+  if (text.size() > limits.bytes) {
+    out.Report({.source = source}, "larger than " + std::string(limits.text));
     return std::nullopt;
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (!CheckBytes(text, source, offset, out)) return std::nullopt;
-  TreeBuilder builder(source, offset, out);
+  TreeBuilder builder(source, offset, limits, out);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);

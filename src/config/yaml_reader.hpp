@@ -9,15 +9,23 @@
 
 namespace jobman::config {
 
-constexpr std::size_t kLargestFile = std::size_t{1} << 20;  ///< bytes of one file
+constexpr std::size_t kLargestFile = std::size_t{1} << 20;  ///< bytes of one job file
 constexpr int kDeepest = 32;                                ///< nesting of lists and maps
-constexpr std::size_t kMostValues = 100'000;                ///< after aliases are expanded
+constexpr std::size_t kMostValues = 100'000;  ///< of a job file, after aliases are expanded
+
+/// How large a file may be.
+struct Limits {
+  std::size_t bytes = kLargestFile;
+  std::size_t values = kMostValues;  ///< after aliases are expanded
+  std::string_view text = "1 MiB, the limit for a job file";
+};
 
 /// One YAML document (JSON is YAML) as a tree with positions. Aliases are expanded, merge keys
 /// ("<<") applied; duplicate keys, several documents and what exceeds the limits above are
 /// reported. `offset` is added to the columns of the first line. Nothing if a problem leaves no
 /// usable tree.
-std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Diagnostics& out);
+std::optional<Value> ReadYaml(std::string_view text, int source, int offset, Diagnostics& out,
+                              const Limits& limits = {});
 
 /// Whether all bytes are text that a job file may contain; if not, reports the first other one.
 bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out);

@@ -297,4 +297,16 @@ base::Result<JobSpec> SpecFromJson(const Json& json) {
   return spec;
 }
 
+base::OrderedJson TaskDefinitionToJson(const TaskDefinition& definition) {
+  return Encode(definition);
+}
+
+base::Result<TaskDefinition> TaskDefinitionFromJson(const Json& json) {
+  TaskDefinition definition;
+  Decoder decoder;
+  if (!json.is_object()) return base::InvalidArgument("a task is a JSON object");
+  if (!decoder.Read(json, definition)) return decoder.Problem();
+  return definition;
+}
+
 }  // namespace jobman::core

@@ -8,33 +8,38 @@
 namespace jobman::test {
 namespace {
 
-constexpr std::string_view kBegin = "<!-- transitions: begin -->\n";
-constexpr std::string_view kEnd = "<!-- transitions: end -->";
 constexpr std::string_view kHead = "| from | to | because | story |\n| --- | --- | --- | --- |\n";
 constexpr std::string_view kFirstTable = "## Observations and what follows";
 constexpr std::string_view kStories = "](../tests/stories/";
 
 /// The table between the two markers.
-base::Result<std::pair<std::size_t, std::size_t>> FindTable(const std::string& text) {
-  const auto begin = text.find(kBegin);
-  const auto end = text.find(kEnd);
+base::Result<std::pair<std::size_t, std::size_t>> FindTable(const std::string& text,
+                                                            const std::string& table) {
+  const std::string first = "<!-- " + table + ": begin -->\n";
+  const auto begin = text.find(first);
+  const auto end = text.find("<!-- " + table + ": end -->");
   if (begin == std::string::npos || end == std::string::npos || end < begin) {
-    return base::NotFound("docs/states.md has no markers of the table of transitions");
+    return base::NotFound("docs/states.md has no markers of the table of " + table);
   }
-  return std::pair{begin + kBegin.size(), end};
+  return std::pair{begin + first.size(), end};
 }
 
 }  // namespace
 
-base::Result<std::map<Edge, TransitionRow>> ReadTransitions(const std::string& path) {
+base::Result<std::map<Edge, TransitionRow>> ReadTransitions(const std::string& path,
+                                                            const std::string& table) {
   JM_ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
-  JM_ASSIGN_OR_RETURN(const auto table, FindTable(text));
+  JM_ASSIGN_OR_RETURN(const auto found, FindTable(text, table));
   std::map<Edge, TransitionRow> rows;
-  for (const auto& line : base::Split(text.substr(table.first, table.second - table.first), '\n')) {
+  for (const auto& line : base::Split(text.substr(found.first, found.second - found.first), '\n')) {
     const auto cells = base::Split(line, '|');
-    if (cells.size() != 6 || line.starts_with("| from") || line.starts_with("| ---")) continue;
+    const bool has_story = cells.size() == 6;
+    if ((!has_story && cells.size() != 5) || line.starts_with("| from") ||
+        line.starts_with("| ---"))
+      continue;
     const auto cell = [&](std::size_t index) { return std::string{base::Trim(cells[index])}; };
-    rows.emplace(Edge{cell(1), cell(2)}, TransitionRow{.cause = cell(3), .story = cell(4)});
+    rows.emplace(Edge{cell(1), cell(2)},
+                 TransitionRow{.cause = cell(3), .story = has_story ? cell(4) : ""});
   }
   return rows;
 }
@@ -56,7 +61,7 @@ base::Result<std::set<Edge>> ReadArrows(const std::string& path) {
 base::Status WriteTransitions(const std::string& path, const std::set<Edge>& edges,
                               const std::map<Edge, TransitionRow>& rows) {
   JM_ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
-  JM_ASSIGN_OR_RETURN(const auto table, FindTable(text));
+  JM_ASSIGN_OR_RETURN(const auto table, FindTable(text, kJobTransitions));
   std::string lines{kHead};
   for (const Edge& edge : edges) {
     const auto row = rows.find(edge);

@@ -19,12 +19,18 @@ struct TransitionRow {
   std::string story = {};  ///< the cell that links to it
 };
 
-/// The transitions in docs/states.md: the rows between its markers.
-base::Result<std::map<Edge, TransitionRow>> ReadTransitions(const std::string& path);
+/// The tables of transitions in docs/states.md, by their markers.
+inline constexpr const char* kJobTransitions = "transitions";
+inline constexpr const char* kTaskTransitions = "transitions of tasks";
+
+/// The transitions in docs/states.md: the rows between the markers of the table. That of tasks
+/// names no stories.
+base::Result<std::map<Edge, TransitionRow>> ReadTransitions(
+    const std::string& path, const std::string& table = kJobTransitions);
 /// The arrows of its diagram.
 base::Result<std::set<Edge>> ReadArrows(const std::string& path);
-/// Rewrites the table: a row for each of `edges`, with cause and story from `rows`; kNoCause where
-/// there is none.
+/// Rewrites the table of jobs: a row for each of `edges`, with cause and story from `rows`;
+/// kNoCause where there is none.
 base::Status WriteTransitions(const std::string& path, const std::set<Edge>& edges,
                               const std::map<Edge, TransitionRow>& rows);
 

@@ -27,6 +27,7 @@ enum class Type {
   kTextOrSource,  ///< a text, or where to read it
   kMap,           ///< a map of the keys in the rows below this one
   kMaps,          ///< a list of such maps
+  kNamed,         ///< a map from names of the user's to such maps
   kAny,           ///< not checked
 };
 
@@ -62,7 +63,7 @@ struct KeyRow {
 std::span<const KeyRow> Schema();
 /// The row of a path as written: "setup[0].run", "setup.0.run" and "setup.run" find "setup[].run".
 const KeyRow* FindKey(std::string_view path);
-/// The prefix of the paths of its children: "tpu.", "setup[].", "on.*[].".
+/// The prefix of the paths of its children: "tpu.", "setup[].", "on.*[].", "repos.*.".
 std::string ChildPrefix(const KeyRow& row);
 /// "text", "true or false", "a list of texts": for messages and docs.
 std::string TypeText(const KeyRow& row);

@@ -2,6 +2,7 @@
 
 #include "jobman/base/json.hpp"
 #include "jobman/core/job_spec.hpp"
+#include "jobman/core/task.hpp"
 
 namespace jobman::core {
 
@@ -13,5 +14,9 @@ base::OrderedJson SpecToJson(const JobSpec& spec);
 /// The inverse; absent keys take their defaults. An unknown key or value is an error with
 /// kNewerStore: without it, a different job would run.
 base::Result<JobSpec> SpecFromJson(const base::Json& json);
+
+/// The same for what a queue file says of a task.
+base::OrderedJson TaskDefinitionToJson(const TaskDefinition& definition);
+base::Result<TaskDefinition> TaskDefinitionFromJson(const base::Json& json);
 
 }  // namespace jobman::core

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Shows that the tests find defects: for each mutation in this folder, builds a test in a copy of the
 # tree and expects it to fail. unit-MODULE-*: the unit tests of the module, for what the walks meet too
-# seldom. controller-*: the walk of the whole controller. The others: that of the reconciler.
+# seldom. controller-*: the walk of the whole controller. tasks-*: that of the task queue. The others: that
+# of the reconciler.
 #
 #   tests/property/mutations/run.sh          build, run and judge all; some minutes
 #   tests/property/mutations/run.sh NAME...  only these
@@ -42,6 +43,7 @@ judge() {
     unit-core-*) program=unit_core ;;
     unit-controller-*) program=unit_controller ;;
     controller-*) program=property_controller ;;
+    tasks-*) program=property_tasks ;;
     *) program=property_reconcile ;;
   esac
   build $program || { cat build.log && exit 1; }

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "jobman/core/job_spec.hpp"
+#include "jobman/core/task.hpp"
 
 namespace jobman::core {
 namespace {
@@ -72,6 +73,7 @@ TEST(SpecFields, EveryMemberIsListed) {
   ExpectAllListed<HookSpec>(1);  // its event is the key of the hook
   ExpectAllListed<SmtpSpec>();
   ExpectAllListed<JobSpec>();
+  ExpectAllListed<TaskDefinition>();
 }
 
 }  // namespace

@@ -97,5 +97,17 @@ TEST(SpecJson, AnyJsonGivesASpecOrAnError) {
   }
 }
 
+TEST(SpecJson, WhatAQueueFileSaysOfATaskIsReadBack) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    TaskDefinition task;
+    test::SpecFiller(seed).Fill(task);
+    const auto again = TaskDefinitionFromJson(Json(TaskDefinitionToJson(task)));
+    ASSERT_TRUE(again.ok()) << again.error().ToString();
+    EXPECT_EQ(*again, task);
+  }
+  EXPECT_FALSE(TaskDefinitionFromJson(Json{{"dream", "x"}}).ok());
+  EXPECT_FALSE(TaskDefinitionFromJson(Json::array()).ok());
+}
+
 }  // namespace
 }  // namespace jobman::core
