@@ -2,11 +2,8 @@
 
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "core/name_table.hpp"
-#include "jobman/base/check.hpp"
-#include "jobman/base/regex.hpp"
 
 namespace jobman::core {
 namespace {
@@ -19,27 +16,24 @@ constexpr std::array<std::pair<TaskEndKind, std::string_view>, 4> kEndNames = {{
 }};
 
 constexpr std::array<TaskOutputRule, 8> kOutputRules = {{
-    {"Main command completed successfully", TaskEndKind::kSucceeded},
-    {"Multihost runner finished successfully", TaskEndKind::kSucceeded},
-    {"Main command failed", TaskEndKind::kFailed},
-    {"Main command finished with errors", TaskEndKind::kFailed},
-    {"failed with error code", TaskEndKind::kFailed},
-    {"TPU .* PREEMPTED", TaskEndKind::kInterrupted},
-    {"going through a maintenance event", TaskEndKind::kInterrupted},
-    {"TPU is being preempted", TaskEndKind::kInterrupted},
+    {.match = "Main command completed successfully", .means = TaskEndKind::kSucceeded},
+    {.match = "Multihost runner finished successfully", .means = TaskEndKind::kSucceeded},
+    {.match = "Main command failed", .means = TaskEndKind::kFailed},
+    {.match = "Main command finished with errors", .means = TaskEndKind::kFailed},
+    {.match = "failed with error code", .means = TaskEndKind::kFailed},
+    {.match = "TPU ", .then = " PREEMPTED", .means = TaskEndKind::kInterrupted},
+    {.match = "going through a maintenance event", .means = TaskEndKind::kInterrupted},
+    {.match = "TPU is being preempted", .means = TaskEndKind::kInterrupted},
 }};
 
-const std::vector<base::Regex>& CompiledRules() {
-  static const std::vector<base::Regex> kCompiled = [] {
-    std::vector<base::Regex> compiled;
-    for (const TaskOutputRule& rule : kOutputRules) {
-      auto regex = base::Regex::Compile(std::string(rule.match));
-      JM_CHECK(regex.ok(), "a rule of the table is a regular expression");
-      compiled.push_back(*std::move(regex));
-    }
-    return compiled;
-  }();
-  return kCompiled;
+bool Matches(const TaskOutputRule& rule, std::string_view line) {
+  const std::size_t at = line.find(rule.match);
+  return at != std::string_view::npos &&
+         line.find(rule.then, at + rule.match.size()) != std::string_view::npos;
+}
+
+std::string Shown(const TaskOutputRule& rule) {
+  return std::string(rule.match) + (rule.then.empty() ? "" : "..." + std::string(rule.then));
 }
 
 /// Of a process that was told to end (128 + SIGTERM), and of ssh when its connection broke.
@@ -62,17 +56,15 @@ std::span<const TaskOutputRule> TaskOutputRules() {
 }
 
 std::optional<std::size_t> RuleForLine(std::string_view line) {
-  const auto& rules = CompiledRules();
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    if (rules[i].Matches(line)) return i;
+  for (std::size_t i = 0; i < kOutputRules.size(); ++i) {
+    if (Matches(kOutputRules.at(i), line)) return i;
   }
   return std::nullopt;
 }
 
 TaskEnd JudgeTaskRun(const TaskRunFacts& facts) {
   const TaskOutputRule* const rule = facts.rule ? &kOutputRules.at(*facts.rule) : nullptr;
-  const std::string printed =
-      rule == nullptr ? "" : "it printed \"" + std::string(rule->match) + "\"";
+  const std::string printed = rule == nullptr ? "" : "it printed \"" + Shown(*rule) + "\"";
   if (rule != nullptr && rule->means == TaskEndKind::kSucceeded) {
     return {.kind = rule->means, .why = printed};
   }

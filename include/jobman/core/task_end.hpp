@@ -28,7 +28,8 @@ std::optional<TaskEndKind> TaskEndFromName(std::string_view name);
 
 /// A line of output that says how the run ended, whatever its exit code.
 struct TaskOutputRule {
-  std::string_view match = {};  ///< base::Regex
+  std::string_view match = {};  ///< the line has this text
+  std::string_view then = {};   ///< and this one somewhere behind it
   TaskEndKind means = TaskEndKind::kFailed;
 };
 /// The stronger rules first: of those that match any line of a run, the first one counts.
