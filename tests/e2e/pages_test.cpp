@@ -58,6 +58,21 @@ const std::vector<Step> kSteps = {
     {"completion", "jobman completion bash | head -n 3"},
 };
 
+/// Where a text is broken depends on the states that were seen: a column is as wide as the longest.
+std::vector<std::string> WholeTexts(const std::string& page) {
+  static const std::string kFarIn(22, ' ');
+  std::vector<std::string> lines;
+  for (const std::string& line : base::Split(page, '\n')) {
+    const bool goes_on = line.starts_with(kFarIn) && !lines.empty();
+    if (goes_on) {
+      lines.back() += line;
+    } else {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
 /// Not what changes from run to run.
 std::string Lasting(const std::string& page) {
   static const re2::RE2 kTime(R"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?)");
@@ -66,10 +81,10 @@ std::string Lasting(const std::string& page) {
   static const re2::RE2 kNumber(R"((process|ago, host) \d+)");
   static const re2::RE2 kBlanks(R"([ \t]+)");
   // Not each state is seen: some are over at once.
-  static const re2::RE2 kNarrated(R"(\s*DURATION +[A-Z]+ .*|\s{22}\S.*|.* PROVISIONING .*)");
+  static const re2::RE2 kNarrated(R"(\s*DURATION +[A-Z]+ .*|.* PROVISIONING .*)");
   static const re2::RE2 kCut(" host [0-9].*…$");  // where depends on the columns before
   std::vector<std::string> lines;
-  for (std::string line : base::Split(page, '\n')) {
+  for (std::string line : WholeTexts(page)) {
     re2::RE2::GlobalReplace(&line, kTime, "TIME");
     re2::RE2::GlobalReplace(&line, kDuration, "DURATION");
     re2::RE2::GlobalReplace(&line, kAddress, "ADDRESS");
