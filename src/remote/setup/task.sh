@@ -171,7 +171,7 @@ jb_task_can_git() {
   git check-ref-format "$jb_branch_ref" ||
     jb_fail "\"$jb_branch\" is not the name of a branch: correct the branch of the task"
   jb_key=$(jb_hash "$jb_url" | cut -c 1-24)
-  jb_cache=$HOME/.jobman/git/$jb_key jb_depth=--depth=1
+  jb_cache=$HOME/.jobman/git/$jb_key jb_depth=--depth=1 jb_anew=''
   jb_ref=refs/jobman/$(jb_hash "$jb_branch" | cut -c 1-24)
 }
 
@@ -214,6 +214,12 @@ jb_git_network_signs='returned error: 429|connection closed|connection was|hung 
 # jb_task_judge CODE: after a try that failed: 1 if another may help, else 3. The last line that it
 # prints says what to do.
 jb_task_judge() {
+  if [ -n "$jb_depth" ] && jb_said 'dumb http|not support shallow'; then
+    jb_depth=''
+    jb_task_get >"$jb_scratch/output" 2>&1 && return
+    jb_task_judge $?
+    return
+  fi
   tail -n 5 "$jb_scratch/output"
   if jb_said "$jb_full_signs"; then
     jb_say_full
@@ -222,11 +228,6 @@ jb_task_judge() {
   elif jb_said "couldn't find remote ref|remote branch .* not found"; then
     jb_say "$jb_url has no branch $jb_branch: correct the branch of the task (git ls-remote $jb_url" \
       'lists them)'
-  elif jb_said 'dumb http|not support shallow' && [ -n "$jb_depth" ]; then
-    jb_depth=''
-    jb_task_get >"$jb_scratch/output" 2>&1 && return
-    jb_task_judge $?
-    return
   elif jb_said "$jb_network_signs|$jb_git_network_signs"; then
     [ -z "$jb_known" ] ||
       jb_say "commit $jb_known of an earlier run is not used: the branch may have moved since"
@@ -237,9 +238,11 @@ jb_task_judge() {
   elif jb_said "$jb_no_entry_signs"; then
     jb_say "$jb_url is not there, or needs a key that this host does not have: correct the URL, or" \
       'bring the key with ssh.identities'
+  elif [ -n "$jb_anew" ]; then
+    jb_say "git cannot fetch $jb_branch of $jb_url, see above"
   else
-    jb_say 'git failed for another reason; beginning with an empty cache'
-    rm -rf "$jb_cache"
+    jb_anew=yes
+    rm -rf "$jb_cache" # it may be damaged
     return 1
   fi
   return 3
