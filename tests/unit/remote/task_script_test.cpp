@@ -370,18 +370,15 @@ TEST_P(TaskScriptTest, AScriptMayNameItsInterpreter) {
 }
 
 TEST_P(TaskScriptTest, NothingOfThePreparationIsLeftInTheShell) {
-  env["LD_PRELOAD"] = "";
   env["GIT_SSH_COMMAND"] = "ssh -v";
-  const Ended ended = Task("set; trap; echo \"ssh is $GIT_SSH_COMMAND\"; umask");
-  EXPECT_THAT(ended.out, AllOf(Not(HasSubstr("jb_")), HasSubstr("ssh is ssh -v\n"),
-                               Not(HasSubstr("jb_leave")), Not(HasSubstr("0077"))));
+  const Ended ended = Task("set; trap; echo \"ssh is $GIT_SSH_COMMAND\"");
+  EXPECT_THAT(ended.out, AllOf(Not(HasSubstr("jb_")), HasSubstr("ssh is ssh -v\n")));
 }
 
-TEST_P(TaskScriptTest, ALineOfAnErrorIsThatOfTheTask) {
+TEST_P(TaskScriptInEveryShell, ALineOfAnErrorIsThatOfTheTask) {
   const Ended ended = Task("true\ntrue\nno-such-program");
   EXPECT_THAT(ended.err, HasSubstr("jobman: exited 127\n"));
-  EXPECT_THAT(ended.out, HasSubstr("script: "));
-  EXPECT_THAT(ended.out, HasSubstr("3: "));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("3: .*no-such-program"));
 }
 
 TEST_P(TaskScriptTest, AnEnvironmentThatIsMissingIsNamed) {
@@ -405,6 +402,7 @@ TEST_P(TaskScriptInEveryShell, AVenvIsActivated) {
 
 /// As the section conda of the job file leaves it.
 TEST_P(TaskScriptInEveryShell, AnEnvironmentOfCondaIsActivated) {
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/python3";
   for (const char* folder : {"conda/bin", "conda/envs/jax/conda-meta", ".jobman/conda/jax"})
     std::filesystem::create_directories(host.home() / folder);
   std::ofstream(host.home() / "conda/bin/conda") << kCondaFake;
