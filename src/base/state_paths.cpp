@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sys/un.h>
 
+#include <limits>
+
 #include "jobman/base/strings.hpp"
 
 namespace jobman::base {
@@ -11,6 +13,16 @@ namespace {
 constexpr std::string_view kAttempt = "attempt-";
 constexpr std::string_view kHost = "host-";
 constexpr std::string_view kLog = ".log";
+constexpr std::string_view kTaskRun = "run_";
+constexpr std::string_view kOfJob = "_job";
+
+std::string HostLogName(int host) {
+  return fmt::format("{}{:04}{}", kHost, host, kLog);
+}
+
+std::string TaskRunDirName(TaskRunName run) {
+  return fmt::format("{}{:03}{}{}", kTaskRun, run.number, kOfJob, FormatJobNumber(run.job));
+}
 
 /// The number in "<prefix><number><suffix>".
 std::optional<int> NumberIn(std::string_view name, std::string_view prefix,
@@ -47,8 +59,7 @@ Path StatePaths::CodeFile(std::int64_t job, std::string_view sha256) const {
 }
 
 Path StatePaths::LogPath(std::int64_t job, int attempt, std::string_view stage, int host) const {
-  return AttemptDir(job, attempt) / std::string(stage) /
-         fmt::format("{}{:04}{}", kHost, host, kLog);
+  return AttemptDir(job, attempt) / std::string(stage) / HostLogName(host);
 }
 
 std::optional<int> StatePaths::AttemptOfDir(std::string_view name) {
@@ -57,6 +68,32 @@ std::optional<int> StatePaths::AttemptOfDir(std::string_view name) {
 
 std::optional<int> StatePaths::HostOfLog(std::string_view name) {
   return NumberIn(name, kHost, kLog);
+}
+
+Path StatePaths::TaskDir(std::int64_t queue, std::string_view task) const {
+  return home / "queues" / std::to_string(queue) / "tasks" / SafeFileName(task);
+}
+
+Path StatePaths::TaskRunDir(std::int64_t queue, std::string_view task, TaskRunName run) const {
+  return TaskDir(queue, task) / TaskRunDirName(run);
+}
+
+Path StatePaths::TaskLogPath(std::int64_t queue, std::string_view task, TaskRunName run,
+                             int host) const {
+  return TaskRunDir(queue, task, run) / HostLogName(host);
+}
+
+// The comparison rejects leading zeros and trailing text.
+std::optional<TaskRunName> StatePaths::TaskRunOfDir(std::string_view name) {
+  if (!name.starts_with(kTaskRun)) return std::nullopt;
+  const auto job_at = name.find(kOfJob, kTaskRun.size());
+  if (job_at == std::string_view::npos) return std::nullopt;
+  const auto number = ParseNumber(name.substr(kTaskRun.size(), job_at - kTaskRun.size()));
+  const auto job = ParseNumber(name.substr(job_at + kOfJob.size()));
+  if (!number || !job || *number > std::numeric_limits<int>::max()) return std::nullopt;
+  const TaskRunName run{.number = static_cast<int>(*number), .job = *job};
+  if (TaskRunDirName(run) != name) return std::nullopt;
+  return run;
 }
 
 Path StatePaths::ControllerLog() const {

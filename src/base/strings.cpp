@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "jobman/base/hash.hpp"
+
 namespace jobman::base {
 
 std::vector<std::string> Split(std::string_view text, char separator) {
@@ -139,6 +141,21 @@ std::string Shorten(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
   return std::string(text.substr(0, most)) + "...";
+}
+
+std::string SafeFileName(std::string_view text) {
+  constexpr std::size_t kLongest = 120, kDigits = 16;
+  constexpr std::string_view kPlain = "._-+=@";
+  std::string name;
+  for (const char c : text) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool first = name.empty() && (c == '.' || c == '-');
+    const bool plain = letter || (!first && kPlain.find(c) != std::string_view::npos);
+    name += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  if (name.empty()) return "%";  // no other text's
+  if (name.size() <= kLongest) return name;
+  return name.substr(0, kLongest - kDigits - 2) + "%-" + Sha256Hex(text).substr(0, kDigits);
 }
 
 std::string FormatBytes(std::int64_t bytes) {

@@ -124,21 +124,41 @@ std::string CodeFileOf(const core::Job& job, const std::string& store_id, int ho
   return remote::CodeFileName(core::OnHost(store_id, job, host), job.spec.code.snapshot.sha256);
 }
 
+remote::RunOrder BareOrder(const core::Job& job, const core::JobSpec& bound, const core::RunId& run,
+                           int host, const OrderSources& here) {
+  remote::RunOrder order;
+  order.run_id = core::FormatRunId(run);
+  order.grace = bound.command.grace;
+  order.log_limit = job.spec.logs.max_bytes;
+  order.uses_agent = job.spec.ssh.agent_forwarding;
+  order.env = remote::RunEnvironment(job, host, run);
+  for (const auto& [name, value] : bound.environment) order.env[name] = value;
+  const auto& done = job.slice->setup_done;
+  if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host, here.keys);
+  return order;
+}
+
+base::Status AddWork(const core::Job& job, const core::JobSpec& bound, const core::JobOnHost& on,
+                     const SecretReader& secret, remote::RunOrder& order) {
+  order.chips_of = core::RunIdPrefix(on);
+  order.notice_signal = bound.command.on_notice.signal;
+  for (const auto& [name, value] : bound.command.env) order.env[name] = value;
+  for (const core::SecretRef& one : bound.command.secrets) {
+    const auto value = secret(one);
+    if (!value) return UnknownSecret(job, one.name);
+    order.secrets[one.name] = *value;
+  }
+  return base::Ok();
+}
+
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here) {
   const core::JobSpec bound = core::BindLateNames(job, here.job_dir);
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
-  const core::CommandSpec& spec = bound.command;
-  remote::RunOrder order;
   const core::RunId run = RunOn(job, here.store_id, host, here.keys);
-  order.run_id = core::FormatRunId(run);
+  remote::RunOrder order = BareOrder(job, bound, run, host, here);
   if (job.attempt > 1) order.replaces = CommandRunOn(job, here.store_id, host);
-  order.grace = spec.grace;
-  order.log_limit = job.spec.logs.max_bytes;
-  order.uses_agent = job.spec.ssh.agent_forwarding;
   order.script =
       step == nullptr ? remote::CommandScript(bound) : remote::SetupScript(bound, job.stage->id);
-  order.env = remote::RunEnvironment(job, host, run);
-  for (const auto& [name, value] : bound.environment) order.env[name] = value;
   for (const remote::StageFile& needed : remote::FilesOf(job.spec, job.stage->id)) {
     const auto content = here.secret({.name = needed.variable, .file = needed.file});
     if (!content) return MissingFile(job, needed.file);
@@ -154,20 +174,11 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const Or
     if (!key) return NoKeyOfJob(job, base::Path(here.job_dir) / remote::kPeersKeyFile);
     order.secrets[remote::kPeersKey] = *key;
   }
-  const auto& done = job.slice->setup_done;
-  if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host, here.keys);
   if (built_in == core::BuiltIn::kChecks) {  // in the environment of the command
-    for (const auto& [name, value] : spec.env) order.env[name] = value;
+    for (const auto& [name, value] : bound.command.env) order.env[name] = value;
   }
-  if (step != nullptr || spec.cmd.empty()) return order;
-  order.chips_of = core::RunIdPrefix(run.on);
-  order.notice_signal = spec.on_notice.signal;
-  for (const auto& [name, value] : spec.env) order.env[name] = value;
-  for (const core::SecretRef& one : spec.secrets) {
-    const auto value = here.secret(one);
-    if (!value) return UnknownSecret(job, one.name);
-    order.secrets[one.name] = *value;
-  }
+  if (step != nullptr || bound.command.cmd.empty()) return order;
+  JM_TRY(AddWork(job, bound, run.on, here.secret, order));
   return order;
 }
 

@@ -34,6 +34,15 @@ struct OrderSources {
   SecretReader secret = {};
   KeyDigest keys = {};
 };
+/// What every run of the job on that host has, whatever it runs: id, limits, agent, JOBMAN_* and
+/// job.environment, and the setup that must have been done. `bound` is the job's spec with late
+/// names.
+remote::RunOrder BareOrder(const core::Job& job, const core::JobSpec& bound, const core::RunId& run,
+                           int host, const OrderSources& here);
+/// Makes it a run that computes: it needs the chips, is told of notices, and has the variables and
+/// secrets of the section command. kFailedPrecondition when a secret has no value.
+base::Status AddWork(const core::Job& job, const core::JobSpec& bound, const core::JobOnHost& on,
+                     const SecretReader& secret, remote::RunOrder& order);
 /// What to run there. kFailedPrecondition when a secret has no value.
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here);
 

@@ -9,6 +9,13 @@
 
 namespace jobman::base {
 
+/// What names a run of a task: its number, from 1, and the job that runs it.
+struct TaskRunName {
+  int number = 0;
+  std::int64_t job = 0;
+  friend bool operator==(const TaskRunName&, const TaskRunName&) = default;
+};
+
 /// The paths of everything that jobman keeps on this machine. Made from JOBMAN_HOME or its default;
 /// the command line and the controller both use it. Creates nothing.
 struct StatePaths {
@@ -30,6 +37,15 @@ struct StatePaths {
   static std::optional<int> AttemptOfDir(std::string_view name);
   /// The host whose log has this file name, "host-0003.log"; empty for any other name.
   static std::optional<int> HostOfLog(std::string_view name);
+  /// queues/3/tasks/ID: the logs of all runs of one task, which outlive the jobs that ran it. An id
+  /// that is no plain file name is written as SafeFileName() does.
+  Path TaskDir(std::int64_t queue, std::string_view task) const;
+  /// queues/3/tasks/ID/run_001_job000042: run 1 of the task, by job 42.
+  Path TaskRunDir(std::int64_t queue, std::string_view task, TaskRunName run) const;
+  /// queues/3/tasks/ID/run_001_job000042/host-0000.log
+  Path TaskLogPath(std::int64_t queue, std::string_view task, TaskRunName run, int host) const;
+  /// The run whose folder has this name, "run_001_job000042"; empty for any other name.
+  static std::optional<TaskRunName> TaskRunOfDir(std::string_view name);
   /// The controller's own log, when it runs in the background.
   Path ControllerLog() const;
   /// Unix datagram socket that wakes the controller. The kernel refuses paths longer than 107

@@ -32,6 +32,11 @@ std::string FormatRanges(const std::vector<int>& sorted_numbers);
 /// The text, or its first `most` bytes and "..."; never splits a UTF-8 character.
 std::string Shorten(std::string_view text, std::size_t most);
 
+/// The text as a name of a file or folder, of 1 to 120 letters, digits and . _ - + = @ % that
+/// begins with neither . nor -. Other characters become "%" and two hexadecimal digits; a text that
+/// is too long is cut and gets "%-" and a hash. Different texts have different names.
+std::string SafeFileName(std::string_view text);
+
 /// "312 bytes", "4.2 MB": in powers of 1024.
 std::string FormatBytes(std::int64_t bytes);
 

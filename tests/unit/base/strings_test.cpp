@@ -127,5 +127,24 @@ TEST(Shorten, CutsBetweenCharacters) {
   EXPECT_EQ(Shorten("ab\xC3\xA9", 3), "ab...");
 }
 
+TEST(SafeFileName, KeepsWhatIsSafeAndIsAnotherForAnotherText) {
+  EXPECT_EQ(SafeFileName("llama2-7b_v1.0+a=b@c"), "llama2-7b_v1.0+a=b@c");
+  EXPECT_EQ(SafeFileName("a b"), "a%20b");
+  EXPECT_EQ(SafeFileName("a%20b"), "a%2520b");
+  EXPECT_EQ(SafeFileName("../x/'\n"), "%2e.%2fx%2f%27%0a");
+  EXPECT_EQ(SafeFileName("-rf"), "%2drf");
+  EXPECT_EQ(SafeFileName("\xC3\xA9"), "%c3%a9");
+  EXPECT_EQ(SafeFileName(""), "%");
+}
+
+TEST(SafeFileName, ALongTextIsCutAndStaysApartFromOthers) {
+  EXPECT_EQ(SafeFileName(std::string(120, 'a')), std::string(120, 'a'));
+  const std::string one = SafeFileName(std::string(121, 'a'));
+  const std::string other = SafeFileName(std::string(122, 'a'));
+  EXPECT_EQ(one.size(), 120U);
+  EXPECT_TRUE(one.starts_with(std::string(102, 'a') + "%-")) << one;
+  EXPECT_NE(one, other);
+}
+
 }  // namespace
 }  // namespace jobman::base
