@@ -30,4 +30,33 @@ inline core::TimePoint TaskTime(int seconds) {
   return core::TimePoint{std::chrono::hours{24 * 365}} + std::chrono::seconds{seconds};
 }
 
+/// A task that runs on two workers: every member but queue and version differs from its default.
+inline core::Task BusyTask(std::string id) {
+  core::Task task = MakeTask(std::move(id), 3, {"first", "second"});
+  task.definition.run = "python train.py \"$1\"\n";
+  task.definition.env = "jax";
+  task.definition.repo = "model";
+  task.definition.url = "https://example.com/model.git";
+  task.definition.branch = "main";
+  task.definition.workdir = "work/model";
+  task.definition.workers = {.all = false, .numbers = {0, 2}};
+  task.definition.max_jobs = 2;
+  task.definition.max_retries = 5;
+  task.definition.hide = true;
+  task.listed = false;
+  task.paused = true;
+  task.prioritized = true;
+  task.standing = core::TaskDone{.at = TaskTime(50), .by_user = true};
+  task.claims = {{.job = core::JobId{7}, .attempt = 2, .run = 8, .since = TaskTime(60)},
+                 {.job = core::JobId{9}, .attempt = 1, .run = 9, .since = TaskTime(70)}};
+  task.runs = 9;
+  task.failures = 1;
+  task.interruptions = 4;
+  task.streak = 2;
+  task.not_before = TaskTime(90) + std::chrono::milliseconds{7};
+  task.since = TaskTime(70);
+  task.why = "run 9 on job 000009 began";
+  return task;
+}
+
 }  // namespace jobman::test
