@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ inline core::Task MakeTask(std::string id, int order = 0, std::vector<std::strin
 }
 
 /// A worker that takes it.
-inline core::TaskWorker MakeWorker(int job) {
+inline core::TaskWorker MakeWorker(std::int64_t job) {
   return {.job = core::JobId{job}, .attempt = 1, .accelerator = "v4-8", .zone = kTaskZone};
 }
 
