@@ -25,9 +25,10 @@ Result<std::optional<QueueId>> FindQueue(Database& db, const std::string& file) 
 Status PutListed(Database& db, const core::Task& task) {
   JM_ASSIGN_OR_RETURN(const bool written, WriteTask(db, task));
   if (written) return base::Ok();
-  const bool is_new = task.version == 0;
-  if (is_new && !SelectTask(db, task.queue, task.definition.id).ok()) return base::Ok();
-  return StaleTask(task.definition.id);
+  if (task.version != 0) return StaleTask(task.definition.id);
+  const auto stored = SelectTask(db, task.queue, task.definition.id);
+  const bool left_alone = !stored.ok() && IsSetAside(stored.error());
+  return left_alone ? base::Ok() : Status(StaleTask(task.definition.id));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ Status WriteTurn(Database& db, const ports::Turn& turn) {
   for (const ports::HookDelivery& delivery : turn.deliveries) {
     JM_TRY(InsertDelivery(db, job.id, delivery));
   }
-  for (const core::TaskChange& change : turn.tasks) JM_TRY(WriteTaskChange(db, change));
+  for (const core::TaskWrite& write : turn.tasks) JM_TRY(ApplyTaskWrite(db, write));
   return base::Ok();
 }
 

@@ -106,6 +106,24 @@ Status PutRun(Database& db, const core::TaskChange& change) {
                 "forgetting old runs", change.task.queue.value, id, ForgottenUpTo(change.task));
 }
 
+Status WriteTaskChange(Database& db, const core::TaskChange& change) {
+  JM_TRY(CountChange(db, change.task.queue));
+  JM_TRY(UpdateTask(db, change.task));
+  if (db.changes() != 1) return StaleTask(change.task.definition.id);
+  return PutRun(db, change);
+}
+
+/// Nothing to release is no error: the job that ran the task must be able to go on.
+Status Release(Database& db, const core::TaskRelease& release) {
+  auto stored = SelectTask(db, release.queue, release.task);
+  if (!stored.ok()) {
+    const bool is_none = stored.error().code == base::Code::kNotFound;
+    return is_none || IsSetAside(stored.error()) ? base::Ok() : Status(stored.error());
+  }
+  const auto change = core::ReleaseTask(*std::move(stored), release.claim, release.end, release.at);
+  return change ? WriteTaskChange(db, *change) : base::Ok();
+}
+
 }  // namespace
 
 const char* SelectTasksSql() {
@@ -193,11 +211,10 @@ Result<bool> WriteTask(Database& db, const core::Task& task) {
   return db.changes() == 1;
 }
 
-Status WriteTaskChange(Database& db, const core::TaskChange& change) {
-  JM_TRY(CountChange(db, change.task.queue));
-  JM_TRY(UpdateTask(db, change.task));
-  if (db.changes() != 1) return StaleTask(change.task.definition.id);
-  return PutRun(db, change);
+Status ApplyTaskWrite(Database& db, const core::TaskWrite& write) {
+  if (const auto* const change = std::get_if<core::TaskChange>(&write))
+    return WriteTaskChange(db, *change);
+  return Release(db, std::get<core::TaskRelease>(write));
 }
 
 Status DeleteTask(Database& db, QueueId queue, const std::string& id) {

@@ -32,7 +32,7 @@ Status UpdateReading(Database& db, core::QueueId queue, const ports::QueueReadin
 /// have its version: nothing was written then.
 Result<bool> WriteTask(Database& db, const core::Task& task);
 /// A part of a job's turn: the task, its run, and the runs that are forgotten for it. kStale.
-Status WriteTaskChange(Database& db, const core::TaskChange& change);
+Status ApplyTaskWrite(Database& db, const core::TaskWrite& write);
 /// With its runs. Counted by the caller before.
 Status DeleteTask(Database& db, core::QueueId queue, const std::string& id);
 

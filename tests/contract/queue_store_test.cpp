@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "tests/contract/store_subjects.hpp"
 #include "tests/support/direct_store.hpp"
@@ -51,19 +53,22 @@ class QueueContract : public testing::TestWithParam<test::StoreKind> {
     EXPECT_TRUE(claimed);
     return claimed.value_or(TaskChange{});
   }
-  static TaskChange ReleaseOf(const core::Task& task, TaskEndKind kind) {
-    const core::TaskEnd end{.kind = kind, .why = "exit code 3 on host 0"};
-    auto released = core::ReleaseTask(task, task.claims.at(0), end, kNow + seconds{9});
-    EXPECT_TRUE(released);
-    return released.value_or(TaskChange{});
+  /// The end of the run that began first.
+  core::TaskRelease ReleaseOf(const std::string& id, TaskEndKind kind) {
+    return {.queue = Queue(),
+            .task = id,
+            .claim = GetTask(id).claims.at(0),
+            .end = {.kind = kind, .why = "exit code 3 on host 0"},
+            .at = kNow + seconds{9}};
   }
-  base::Status Commit(JobId worker, const TaskChange& change, std::int64_t lease_token = 0) {
-    return store().Commit({.job = Get(worker), .tasks = {change}}, lease_token);
+  base::Status Commit(JobId worker, std::vector<core::TaskWrite> tasks,
+                      std::int64_t lease_token = 0) {
+    return store().Commit({.job = Get(worker), .tasks = std::move(tasks)}, lease_token);
   }
   /// Runs the task on the worker from its claim to its end.
   void RunOnce(JobId worker, const std::string& id, TaskEndKind kind = TaskEndKind::kStopped) {
-    ASSERT_TRUE(Commit(worker, ClaimBy(worker, id)).ok());
-    ASSERT_TRUE(Commit(worker, ReleaseOf(GetTask(id), kind)).ok());
+    ASSERT_TRUE(Commit(worker, {ClaimBy(worker, id)}).ok());
+    ASSERT_TRUE(Commit(worker, {ReleaseOf(id, kind)}).ok());
   }
   static std::vector<std::string> IdsOf(const ports::TasksRead& read) {
     std::vector<std::string> ids;
@@ -217,21 +222,81 @@ TEST_P(QueueContract, AClaimIsWrittenWithTheWorkersJob) {
   claim.task.version += 1;
   EXPECT_EQ(GetTask("a"), claim.task);
   EXPECT_THAT(store().Runs(Queue(), "a").value(), ElementsAre(claim.run));
-  TaskChange release = ReleaseOf(GetTask("a"), TaskEndKind::kFailed);
-  ASSERT_TRUE(Commit(worker, release).ok());
-  release.task.version += 1;
-  EXPECT_EQ(GetTask("a"), release.task);
-  EXPECT_THAT(store().Runs(Queue(), "a").value(), ElementsAre(release.run));
   EXPECT_EQ(GetTask("b").version, 1);
+}
+
+TEST_P(QueueContract, ARunEndsWithTheWorkersJob) {
+  const JobId worker = Worker();
+  Fill({"a"});
+  ASSERT_TRUE(Commit(worker, {ClaimBy(worker, "a")}).ok());
+  const core::TaskRelease release = ReleaseOf("a", TaskEndKind::kFailed);
+  auto expected = core::ReleaseTask(GetTask("a"), release.claim, release.end, release.at);
+  ASSERT_TRUE(Commit(worker, {release}).ok());
+  expected->task.version += 1;
+  EXPECT_EQ(GetTask("a"), expected->task);
+  EXPECT_THAT(store().Runs(Queue(), "a").value(), ElementsAre(expected->run));
+}
+
+TEST_P(QueueContract, ARunEndsWhateverHasChangedMeanwhile) {
+  const JobId worker = Worker();
+  Fill({"a"});
+  ASSERT_TRUE(Commit(worker, {ClaimBy(worker, "a")}).ok());
+  const core::TaskRelease release = ReleaseOf("a", TaskEndKind::kFailed);
+  ASSERT_THAT(store().ChangeTasks({core::PauseTask(GetTask("a"), true, kNow)}).value(), IsEmpty());
+  ASSERT_TRUE(Commit(worker, {release}).ok());
+  const core::Task task = GetTask("a");
+  EXPECT_TRUE(task.paused);
+  EXPECT_EQ(task.failures, 1);
+  EXPECT_THAT(task.claims, IsEmpty());
+  EXPECT_EQ(task.version, 4);
+}
+
+TEST_P(QueueContract, ARunThatHasEndedAlreadyHoldsNoTurnUp) {
+  const JobId worker = Worker();
+  Fill({"a", "b", "c"});
+  ASSERT_TRUE(Commit(worker, {ClaimBy(worker, "a")}).ok());
+  const core::TaskRelease release = ReleaseOf("a", TaskEndKind::kFailed);
+  ASSERT_TRUE(Commit(worker, {release}).ok());
+  const core::Task ended = GetTask("a");
+  ASSERT_TRUE(store().EraseTask(Queue(), "b", 1).ok());
+  subject_->MakeTaskUnreadable(Queue(), "c");
+  std::vector<core::TaskWrite> late = {release};
+  for (const char* id : {"b", "c"}) {
+    core::TaskRelease other = release;
+    other.task = id;
+    late.emplace_back(other);
+  }
+  const std::int64_t before = Get(worker).version;
+  ASSERT_TRUE(Commit(worker, late).ok());
+  EXPECT_EQ(Get(worker).version, before + 1);
+  EXPECT_EQ(GetTask("a"), ended);
+  EXPECT_THAT(store().Runs(Queue(), "a").value(), SizeIs(1));
+}
+
+TEST_P(QueueContract, ARunMayBeginAndEndInOneTurn) {
+  const JobId worker = Worker();
+  Fill({"a"});
+  const TaskChange claim = ClaimBy(worker, "a");
+  const core::TaskRelease release{.queue = Queue(),
+                                  .task = "a",
+                                  .claim = claim.task.claims.at(0),
+                                  .end = {.kind = TaskEndKind::kFailed, .why = "no such host"},
+                                  .at = kNow};
+  ASSERT_TRUE(Commit(worker, {claim, release}).ok());
+  EXPECT_EQ(GetTask("a").failures, 1);
+  EXPECT_EQ(GetTask("a").version, 3);
+  const auto runs = store().Runs(Queue(), "a").value();
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_TRUE(runs[0].end);
 }
 
 TEST_P(QueueContract, ATurnMayReleaseOneTaskAndClaimAnother) {
   const JobId worker = Worker();
   Fill({"a", "b"});
-  ASSERT_TRUE(Commit(worker, ClaimBy(worker, "a")).ok());
-  const TaskChange release = ReleaseOf(GetTask("a"), TaskEndKind::kSucceeded);
+  ASSERT_TRUE(Commit(worker, {ClaimBy(worker, "a")}).ok());
+  const core::TaskRelease release = ReleaseOf("a", TaskEndKind::kSucceeded);
   const TaskChange claim = ClaimBy(worker, "b");
-  ASSERT_TRUE(store().Commit({.job = Get(worker), .tasks = {release, claim}}, 0).ok());
+  ASSERT_TRUE(Commit(worker, {release, claim}).ok());
   EXPECT_THAT(GetTask("a").claims, IsEmpty());
   EXPECT_THAT(GetTask("b").claims, ElementsAre(claim.task.claims.at(0)));
 }
@@ -241,6 +306,8 @@ TEST_P(QueueContract, AStaleTaskRefusesTheWholeTurn) {
   Fill({"a", "b"});
   const TaskChange fresh = ClaimBy(worker, "a");
   const TaskChange stale = ClaimBy(worker, "b");
+  const core::TaskRelease release{
+      .queue = Queue(), .task = "a", .claim = fresh.task.claims.at(0), .at = kNow};
   ASSERT_THAT(store().ChangeTasks({core::PauseTask(GetTask("b"), true, kNow)}).value(), IsEmpty());
   const core::Job before = Get(worker);
   core::Job job = before;
@@ -248,7 +315,7 @@ TEST_P(QueueContract, AStaleTaskRefusesTheWholeTurn) {
   const auto refused = store().Commit({.job = job,
                                        .events = {{.kind = "note", .subject = "late"}},
                                        .exits = {{.attempt = 1, .stage = "run"}},
-                                       .tasks = {fresh, stale}},
+                                       .tasks = {fresh, release, stale}},
                                       0);
   EXPECT_EQ(refused.error().reason, Reason::kStale);
   EXPECT_EQ(refused.error().message, "task b has changed since it was read");
@@ -277,8 +344,8 @@ TEST_P(QueueContract, OfTwoWorkersOneGetsATask) {
   Fill({"a"});
   const TaskChange first = ClaimBy(one, "a");
   const TaskChange second = ClaimBy(other, "a");
-  ASSERT_TRUE(Commit(one, first).ok());
-  EXPECT_EQ(Commit(other, second).error().reason, Reason::kStale);
+  ASSERT_TRUE(Commit(one, {first}).ok());
+  EXPECT_EQ(Commit(other, {second}).error().reason, Reason::kStale);
   EXPECT_EQ(Get(other).version, 1);
   EXPECT_THAT(GetTask("a").claims, ElementsAre(first.task.claims.at(0)));
 }
@@ -289,11 +356,11 @@ TEST_P(QueueContract, AControllerThatLostItsLeaseClaimsNothing) {
   const TaskChange claim = ClaimBy(worker, "a");
   const auto old = store().TakeLease("a", kNow, seconds{30}).value();
   const auto taken = store().TakeLease("b", kNow + seconds{60}, seconds{30}).value();
-  EXPECT_EQ(Commit(worker, claim, old->token).error().reason, Reason::kLeaseLost);
+  EXPECT_EQ(Commit(worker, {claim}, old->token).error().reason, Reason::kLeaseLost);
   EXPECT_THAT(GetTask("a").claims, IsEmpty());
-  EXPECT_TRUE(Commit(worker, claim, taken->token).ok());
-  const TaskChange release = ReleaseOf(GetTask("a"), TaskEndKind::kStopped);
-  EXPECT_EQ(Commit(worker, release, old->token).error().reason, Reason::kLeaseLost);
+  EXPECT_TRUE(Commit(worker, {claim}, taken->token).ok());
+  const core::TaskRelease release = ReleaseOf("a", TaskEndKind::kStopped);
+  EXPECT_EQ(Commit(worker, {release}, old->token).error().reason, Reason::kLeaseLost);
   EXPECT_THAT(GetTask("a").claims, SizeIs(1));
 }
 
@@ -302,7 +369,7 @@ TEST_P(QueueContract, ATaskThatTheStoreDoesNotHaveIsNotClaimed) {
   core::Task unknown = test::MakeTask("a");
   unknown.queue = Queue();
   const auto claim = core::ClaimTask(unknown, test::MakeWorker(worker.value), kNow);
-  EXPECT_EQ(Commit(worker, *claim).error().reason, Reason::kStale);
+  EXPECT_EQ(Commit(worker, {*claim}).error().reason, Reason::kStale);
   EXPECT_THAT(Tasks().tasks, IsEmpty());
 }
 
@@ -345,7 +412,7 @@ TEST_P(QueueContract, AnErasedTaskIsGoneWithItsRuns) {
 TEST_P(QueueContract, ATaskThatIsRunIsNotErased) {
   const JobId worker = Worker();
   Fill({"a"});
-  ASSERT_TRUE(Commit(worker, ClaimBy(worker, "a")).ok());
+  ASSERT_TRUE(Commit(worker, {ClaimBy(worker, "a")}).ok());
   const auto refused = store().EraseTask(Queue(), "a", GetTask("a").version);
   EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
   EXPECT_EQ(refused.error().message, "task a cannot be erased: job 000001 runs it");
@@ -395,7 +462,7 @@ TEST_P(QueueContract, OnlyWhatIsNewIsReadAgain) {
   EXPECT_TRUE(read.complete);
   EXPECT_EQ(read.change, store().Queues()->at(0).change);
   EXPECT_THAT(IdsOf(Tasks(read.change)), IsEmpty());
-  ASSERT_TRUE(Commit(worker, ClaimBy(worker, "b")).ok());
+  ASSERT_TRUE(Commit(worker, {ClaimBy(worker, "b")}).ok());
   ASSERT_TRUE(store().ChangeTasks({core::PauseTask(GetTask("c"), true, kNow)}).ok());
   const ports::TasksRead news = Tasks(read.change);
   EXPECT_FALSE(news.complete);

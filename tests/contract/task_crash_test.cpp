@@ -57,11 +57,17 @@ int RunTheTask(const test::DirectStore& store, core::JobId worker, core::QueueId
     core::Job job = store.Get(worker).value();
     const core::Task task = store.GetTask(queue, "a").value();
     ++job.attempt;
-    const core::TaskEnd end{.kind = core::TaskEndKind::kStopped};
-    const auto change = task.claims.empty()
-                            ? core::ClaimTask(task, test::MakeWorker(worker.value), test::kNow)
-                            : core::ReleaseTask(task, task.claims.front(), end, test::kNow);
-    if (!change || !store.Commit({.job = job, .tasks = {*change}}, 0).ok()) return 1;
+    core::TaskWrite next;
+    if (task.claims.empty()) {
+      next = *core::ClaimTask(task, test::MakeWorker(worker.value), test::kNow);
+    } else {
+      next = core::TaskRelease{.queue = queue,
+                               .task = "a",
+                               .claim = task.claims.front(),
+                               .end = {.kind = core::TaskEndKind::kStopped},
+                               .at = test::kNow};
+    }
+    if (!store.Commit({.job = job, .tasks = {next}}, 0).ok()) return 1;
     if (write(pipe, "x", 1) != 1) return 2;
   }
 }

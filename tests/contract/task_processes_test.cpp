@@ -5,6 +5,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "jobman/store/sqlite_store.hpp"
 #include "tests/support/child.hpp"
@@ -48,20 +51,36 @@ INSTANTIATE_TEST_SUITE_P(Journals, TaskProcesses, testing::Bool(), [](const auto
   return journal.param ? "RollbackJournal" : "WriteAheadLog";
 });
 
-/// Commits the next change of the task with the worker's job until it is not stale; returns 0, or
-/// what went wrong. The change is nothing while another worker runs the task.
-int CommitChange(const test::DirectStore& store, core::JobId worker, core::QueueId queue,
-                 const std::function<std::optional<core::TaskChange>(core::Task)>& change) {
+/// Commits what `next` makes of the task with the worker's job until it is not stale; returns 0, or
+/// what went wrong. It is nothing while another worker runs the task.
+int CommitNext(const test::DirectStore& store, core::JobId worker, core::QueueId queue,
+               const std::function<std::optional<core::TaskWrite>(const core::Task&)>& next) {
   for (;;) {
     const auto job = store.Get(worker);
-    auto task = store.GetTask(queue, "a");
+    const auto task = store.GetTask(queue, "a");
     if (!job.ok() || !task.ok()) return 1;
-    const auto next = change(*std::move(task));
-    if (!next) continue;
-    const auto done = store.Commit({.job = *job, .tasks = {*next}}, 0);
+    const auto write = next(*task);
+    if (!write) continue;
+    const auto done = store.Commit({.job = *job, .tasks = {*write}}, 0);
     if (done.ok()) return 0;
     if (done.error().reason != base::Reason::kStale) return 2;
   }
+}
+
+std::optional<core::TaskWrite> ClaimBy(core::JobId worker, const core::Task& task) {
+  auto claimed = core::ClaimTask(task, test::MakeWorker(worker.value), test::kNow);
+  if (!claimed) return std::nullopt;
+  return core::TaskWrite(*std::move(claimed));
+}
+
+/// The end of the only run, which must be the worker's.
+std::optional<core::TaskWrite> ReleaseBy(core::JobId worker, const core::Task& task) {
+  if (task.claims.size() != 1 || task.claims[0].job != worker) _exit(20);
+  return core::TaskRelease{.queue = task.queue,
+                           .task = task.definition.id,
+                           .claim = task.claims[0],
+                           .end = {.kind = core::TaskEndKind::kStopped},
+                           .at = test::kNow};
 }
 
 TEST_P(TaskProcesses, ATaskIsRunByOneWorkerAtATime) {
@@ -74,16 +93,11 @@ TEST_P(TaskProcesses, ATaskIsRunByOneWorkerAtATime) {
   AtOnce([&](const test::DirectStore& own, int process) {
     const core::JobId worker = workers[static_cast<std::size_t>(process)];
     for (int round = 0; round < kTaskRounds; ++round) {
-      const int claimed = CommitChange(own, worker, queue, [&](core::Task task) {
-        return core::ClaimTask(std::move(task), test::MakeWorker(worker.value), test::kNow);
-      });
+      const int claimed = CommitNext(own, worker, queue,
+                                     [&](const core::Task& task) { return ClaimBy(worker, task); });
       if (claimed != 0) return claimed;
-      const int released = CommitChange(own, worker, queue, [&](core::Task task) {
-        const core::TaskClaim claim = task.claims.at(0);
-        if (claim.job != worker) _exit(20);
-        const core::TaskEnd end{.kind = core::TaskEndKind::kStopped};
-        return core::ReleaseTask(std::move(task), claim, end, test::kNow);
-      });
+      const int released = CommitNext(
+          own, worker, queue, [&](const core::Task& task) { return ReleaseBy(worker, task); });
       if (released != 0) return released;
     }
     return 0;

@@ -128,28 +128,33 @@ Status MemoryQueues::Erase(QueueId queue, const std::string& id, std::int64_t ve
   return base::Ok();
 }
 
-Status MemoryQueues::Check(const std::vector<core::TaskChange>& changes) const {
-  std::set<std::pair<QueueId, std::string>> seen;
-  for (const core::TaskChange& change : changes) {
-    const core::Task& task = change.task;
-    JM_TRY(Find(task.queue));
-    const bool twice = !seen.emplace(task.queue, task.definition.id).second;
-    if (twice || task.version == 0 || !IsCurrent(task)) {
-      return store::StaleTask(task.definition.id);
-    }
+Status MemoryQueues::WriteChange(const core::TaskChange& change) {
+  JM_TRY(Find(change.task.queue));
+  if (change.task.version == 0 || !IsCurrent(change.task)) {
+    return store::StaleTask(change.task.definition.id);
   }
+  Entry& entry = queues_.at(change.task.queue);
+  ++entry.queue.change;
+  Record& record = Put(entry, change.task);
+  record.runs[change.run.number] = change.run;
+  std::erase_if(record.runs,
+                [&](const auto& run) { return run.first <= store::ForgottenUpTo(change.task); });
   return base::Ok();
 }
 
-void MemoryQueues::Write(const std::vector<core::TaskChange>& changes) {
-  for (const core::TaskChange& change : changes) {
-    Entry& entry = queues_.at(change.task.queue);
-    ++entry.queue.change;
-    Record& record = Put(entry, change.task);
-    record.runs[change.run.number] = change.run;
-    std::erase_if(record.runs,
-                  [&](const auto& run) { return run.first <= store::ForgottenUpTo(change.task); });
+Status MemoryQueues::Release(const core::TaskRelease& release) {
+  const auto stored = Get(release.queue, release.task);
+  if (!stored.ok()) return base::Ok();
+  const auto change = core::ReleaseTask(*stored, release.claim, release.end, release.at);
+  return change ? WriteChange(*change) : base::Ok();
+}
+
+Status MemoryQueues::Write(const std::vector<core::TaskWrite>& writes) {
+  for (const core::TaskWrite& write : writes) {
+    const auto* const change = std::get_if<core::TaskChange>(&write);
+    JM_TRY(change != nullptr ? WriteChange(*change) : Release(std::get<core::TaskRelease>(write)));
   }
+  return base::Ok();
 }
 
 void MemoryQueues::SetUnreadable(QueueId queue, const std::string& id, bool unreadable) {

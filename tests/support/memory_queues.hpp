@@ -25,10 +25,8 @@ class MemoryQueues {
   base::Result<std::vector<std::string>> Change(const std::vector<core::Task>& tasks);
   base::Status Erase(core::QueueId queue, const std::string& id, std::int64_t version);
 
-  /// What a turn would meet; nothing is written.
-  base::Status Check(const std::vector<core::TaskChange>& changes) const;
-  /// After Check().
-  void Write(const std::vector<core::TaskChange>& changes);
+  /// What a turn writes. On an error, a part of it may be written.
+  base::Status Write(const std::vector<core::TaskWrite>& writes);
 
   void SetUnreadable(core::QueueId queue, const std::string& id, bool unreadable);
 
@@ -51,6 +49,8 @@ class MemoryQueues {
   /// Whether the task can be written: new, or as it was read.
   bool IsCurrent(const core::Task& task) const;
   Record& Put(Entry& entry, core::Task task);
+  base::Status WriteChange(const core::TaskChange& change);
+  base::Status Release(const core::TaskRelease& release);
 
   std::map<core::QueueId, Entry> queues_ = {};
 };

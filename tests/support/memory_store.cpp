@@ -100,12 +100,19 @@ Status MemoryStore::CheckLease(std::int64_t token) const {
   return base::Ok();
 }
 
+Status MemoryStore::WriteTasks(const std::vector<core::TaskWrite>& writes) {
+  if (writes.empty()) return base::Ok();
+  MemoryQueues before = queues_;
+  Status written = queues_.Write(writes);
+  if (!written.ok()) queues_ = std::move(before);
+  return written;
+}
+
 Status MemoryStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
   JM_TRY(CheckLease(lease_token));
   JM_ASSIGN_OR_RETURN(Record * record, Find(turn.job.id));
   if (record->job.version != turn.job.version) return store::Stale(turn.job.id);
-  JM_TRY(queues_.Check(turn.tasks));
-  queues_.Write(turn.tasks);
+  JM_TRY(WriteTasks(turn.tasks));
   record->job = turn.job;
   record->job.version += 1;
   record->set_aside.reset();

@@ -99,6 +99,8 @@ class MemoryStore {
   /// The job's record, or kNotFound.
   Result<Record*> Find(JobId id);
   Status CheckLease(std::int64_t token) const;
+  /// All, or nothing.
+  Status WriteTasks(const std::vector<core::TaskWrite>& writes);
   void Append(Record& record, ports::Event event);
 
   std::string store_id_ = "memory";
