@@ -24,7 +24,6 @@ using core::TaskEndKind;
 using std::chrono::seconds;
 using test::kNow;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
