@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "client/left_tasks.hpp"
 #include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/attempt.hpp"
@@ -118,6 +119,7 @@ Task<Result<Adopted>> AdoptCopy(Context context) {
                   .site = context.look_at_site(context.paths)};
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await store.Sites());
   JM_CO_ASSIGN_OR_RETURN(auto turns, co_await TurnsOf(context.stores.jobs, context.Now()));
+  JM_CO_TRY(co_await LeaveTasks(context.stores.queues, &turns, context.Now()));
   for (const ports::Turn& turn : turns) adopted.left.push_back(turn.job.id);
   const bool at_home = known.empty() || core::FindSite(adopted.site, known).has_value();
   if (at_home && !turns.empty()) {

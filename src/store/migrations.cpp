@@ -162,6 +162,41 @@ UPDATE job_files SET spec_json = json_remove(spec_json, '$.job.worker_num')
   WHERE json_valid(spec_json) AND json_type(spec_json, '$.job.worker_num') IS NOT NULL;
 )sql";
 
+// Queues of tasks (ADR 23). Columns are for what is looked for, the rest of a task is JSON.
+// queues.change counts the writes to a queue, erased is what it was when a task was last erased;
+// tasks.change is what it was when the row was written: a controller reads what is new.
+// AUTOINCREMENT: as for jobs.
+constexpr const char* kVersion8 = R"sql(
+CREATE TABLE queues (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  file TEXT NOT NULL UNIQUE,
+  read_at INTEGER NOT NULL DEFAULT 0,
+  error TEXT NOT NULL DEFAULT '',
+  fingerprint TEXT NOT NULL DEFAULT '',
+  notes_json TEXT NOT NULL DEFAULT '{}',
+  change INTEGER NOT NULL DEFAULT 0,
+  erased INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE tasks (
+  queue INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  change INTEGER NOT NULL,
+  task_json TEXT NOT NULL,
+  UNIQUE (queue, id)
+) STRICT;
+CREATE INDEX tasks_change ON tasks (queue, change);
+
+CREATE TABLE task_runs (
+  queue INTEGER NOT NULL,
+  task TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  run_json TEXT NOT NULL,
+  PRIMARY KEY (queue, task, number)
+) STRICT, WITHOUT ROWID;
+)sql";
+
 constexpr const char* kMigrating = "upgrading the store";
 
 struct Records {
@@ -234,7 +269,7 @@ constexpr Migration kMigrations[] = {
     {.sql = kVersion1}, {.sql = kVersion2},
     {.sql = kVersion3}, {.sql = kVersion4, .rewrite = UpgradeRecords},
     {.sql = kVersion5}, {.rewrite = UpgradeSpecs},
-    {.sql = kVersion7},
+    {.sql = kVersion7}, {.sql = kVersion8},
 };
 
 Error NewerStore(std::int64_t version, std::size_t known) {

@@ -6,6 +6,7 @@
 #include "jobman/base/state_paths.hpp"
 #include "jobman/core/job_json.hpp"
 #include "jobman/core/spec_json.hpp"
+#include "store/documents.hpp"
 #include "store/rules.hpp"
 
 namespace jobman::store {
@@ -20,27 +21,14 @@ constexpr const char* kColumns =
     "state_json, slice_json, stage_json, spent_json, abandoned_json";
 constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
 
-/// Messages of other programs may contain any bytes; the store must accept them.
-std::string Text(const auto& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 template <class T, class ToJson>
 std::optional<std::string> MaybeText(const std::optional<T>& value, ToJson to_json) {
   if (!value) return std::nullopt;
-  return Text(to_json(*value));
+  return JsonText(to_json(*value));
 }
 
 std::string LabelsText(const std::map<std::string, std::string>& labels) {
-  return labels.empty() ? std::string() : Text(Json(labels));
-}
-
-Result<Json> ParseColumn(std::string_view text) {
-  auto json = base::ParseJson(text);
-  if (json.ok()) return json;
-  return Error{.code = base::Code::kDataLoss,
-               .message = "a row of the store is damaged: " + json.error().message,
-               .hint = "`sqlite3 jobman.db 'PRAGMA integrity_check'` shows the extent"};
+  return labels.empty() ? std::string() : JsonText(Json(labels));
 }
 
 Result<std::map<std::string, std::string>> ReadLabels(std::string_view text) {
@@ -90,13 +78,6 @@ Status ReadDocuments(const Documents& documents, core::Job& job) {
   return base::Ok();
 }
 
-Error WrittenByNewer(const std::string& what) {
-  return {.code = base::Code::kFailedPrecondition,
-          .message = "written by a newer jobman: " + what,
-          .reason = base::Reason::kNewerStore,
-          .hint = "use the newest jobman that has worked on this store"};
-}
-
 Result<core::Wish> ReadWish(const std::string& word) {
   if (const auto wish = core::WishFromName(word)) return *wish;
   return WrittenByNewer("unknown wish \"" + word + "\"");
@@ -115,16 +96,10 @@ void ReadWait(const std::optional<std::string>& attempt, const std::optional<std
   if (state && known.ok()) row.pause = PauseOf(*known);
 }
 
-/// Why a row cannot be read. A value that is invalid here was valid to the jobman that wrote it.
-Error Unreadable(Error error, core::JobId id) {
-  if (error.code == base::Code::kInvalidArgument) error = WrittenByNewer(error.message);
-  return std::move(error).With("reading job " + base::FormatJobNumber(id.value));
-}
-
 }  // namespace
 
 std::string SpecText(const core::JobSpec& spec) {
-  return Text(core::SpecToJson(spec));
+  return JsonText(core::SpecToJson(spec));
 }
 
 const char* InsertJobSql() {
@@ -146,13 +121,13 @@ void BindJob(Query& query, const core::Job& job) {
   query.Bind(row.status).Bind(row.familiar).Bind(row.attempt).Bind(row.since).Bind(row.why);
   query.Bind(LabelsText(row.labels)).Bind(core::NeedsCare(job));
   query.Bind(core::WishName(job.wish)).Bind(job.wish_new).Bind(job.wake_at).Bind(job.version);
-  query.Bind(job.created_at).Bind(job.setup_epoch).Bind(Text(core::AttemptToJson(job)));
-  query.Bind(Text(core::StateToJson(job.state)));
+  query.Bind(job.created_at).Bind(job.setup_epoch).Bind(JsonText(core::AttemptToJson(job)));
+  query.Bind(JsonText(core::StateToJson(job.state)));
   query.Bind(MaybeText(job.slice, core::SliceToJson));
   query.Bind(MaybeText(job.stage, core::StageToJson));
-  query.Bind(Text(core::SpentToJson(job.spent)));
+  query.Bind(JsonText(core::SpentToJson(job.spent)));
   const bool none = job.abandoned.empty();
-  query.Bind(none ? std::nullopt : std::optional(Text(core::AbandonedToJson(job.abandoned))));
+  query.Bind(none ? std::nullopt : std::optional(JsonText(core::AbandonedToJson(job.abandoned))));
 }
 
 const std::string& SelectJobSql() {
@@ -182,7 +157,8 @@ Result<core::Job> ReadJob(Query& query) {
                             .abandoned = query.MaybeText(),
                             .spec = query.Text()};
   const Status read = wish.ok() ? ReadDocuments(documents, job) : Status(wish.error());
-  if (!read.ok()) return Unreadable(read.error(), job.id);
+  if (!read.ok())
+    return Unreadable(read.error(), "reading job " + base::FormatJobNumber(job.id.value));
   job.wish = *wish;
   return job;
 }

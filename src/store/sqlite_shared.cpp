@@ -1,29 +1,12 @@
 #include "jobman/core/run_id.hpp"
 #include "jobman/store/sqlite_store.hpp"
+#include "store/lease_row.hpp"
 #include "store/rules.hpp"
 #include "store/sqlite.hpp"
 
 // Data of no single job: the store's id and sites, host keys, cached facts, the lease.
 
 namespace jobman::store {
-namespace {
-
-/// The lease as stored; the holder is empty when nobody holds it.
-Result<ports::Lease> SelectLease(Database& db) {
-  JM_ASSIGN_OR_RETURN(
-      Query query,
-      db.Prepare("SELECT holder, token, expires FROM lease WHERE id = 1", "reading the lease"));
-  JM_ASSIGN_OR_RETURN(const bool found, query.Step());
-  if (!found) return base::Internal("the store has no row for the lease");
-  return ports::Lease{.holder = query.Text(), .token = query.Int(), .expires = query.Time()};
-}
-
-Status UpdateLease(Database& db, const ports::Lease& lease) {
-  return db.Run("UPDATE lease SET holder = ?, token = ?, expires = ? WHERE id = 1",
-                "writing the lease", lease.holder, lease.token, lease.expires);
-}
-
-}  // namespace
 
 Task<Result<std::string>> SqliteStore::StoreId() {
   JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value FROM meta WHERE key = 'store_id'",

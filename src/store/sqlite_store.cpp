@@ -1,12 +1,14 @@
 #include "jobman/store/sqlite_store.hpp"
 
+#include "store/lease_row.hpp"
 #include "store/open.hpp"
 #include "store/rows.hpp"
 #include "store/rules.hpp"
 #include "store/sqlite.hpp"
+#include "store/task_rows.hpp"
 
 // Opening the store, and jobs. A job's history is in sqlite_records.cpp, data shared between jobs
-// in sqlite_shared.cpp.
+// in sqlite_shared.cpp, queues of tasks in sqlite_queues.cpp.
 
 namespace jobman::store {
 
@@ -98,16 +100,6 @@ Result<Job> SelectJob(Database& db, JobId id) {
   return ReadJob(query);
 }
 
-Status CheckLease(Database& db, std::int64_t token) {
-  if (token == 0) return base::Ok();
-  JM_ASSIGN_OR_RETURN(
-      Query query,
-      db.Prepare("SELECT 1 FROM lease WHERE token = ? AND holder <> ''", "checking the lease"));
-  JM_ASSIGN_OR_RETURN(const bool held, query.Bind(token).Step());
-  if (!held) return LeaseLost();
-  return base::Ok();
-}
-
 Status WriteTurn(Database& db, const ports::Turn& turn) {
   Job job = turn.job;
   job.version += 1;
@@ -123,6 +115,7 @@ Status WriteTurn(Database& db, const ports::Turn& turn) {
   for (const ports::HookDelivery& delivery : turn.deliveries) {
     JM_TRY(InsertDelivery(db, job.id, delivery));
   }
+  for (const core::TaskWrite& write : turn.tasks) JM_TRY(ApplyTaskWrite(db, write));
   return base::Ok();
 }
 

@@ -5,11 +5,9 @@
 
 #include <memory>
 
-#include "jobman/store/sqlite_store.hpp"
+#include "tests/contract/store_subjects.hpp"
 #include "tests/support/direct_store.hpp"
-#include "tests/support/memory_store.hpp"
 #include "tests/support/sample_job.hpp"
-#include "tests/support/temp_dir.hpp"
 
 namespace jobman {
 namespace {
@@ -28,60 +26,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Gives the store to a test for one call at a time: in between it may be closed and reopened.
-class Subject {
- public:
-  virtual ~Subject() = default;
-  virtual ports::Stores Use() = 0;
-};
-
-class InMemory final : public Subject {
- public:
-  ports::Stores Use() override { return store_.stores(); }
-
- private:
-  test::StoreInMemory store_;
-};
-
-class OnDisk final : public Subject {
- public:
-  OnDisk(bool reopen, bool shared) : reopen_(reopen), shared_(shared) {}
-
-  ports::Stores Use() override {
-    if (reopen_) store_.reset();
-    if (!store_) {
-      auto opened =
-          store::SqliteStore::Open(dir_.path() / "state", {.shared_file_system = shared_});
-      if (!opened.ok()) ADD_FAILURE() << opened.error().ToString();
-      store_ = std::move(opened).value();
-    }
-    return ports::StoresOf(*store_);
-  }
-
- private:
-  test::TempDir dir_;
-  bool reopen_ = false;
-  bool shared_ = false;
-  std::unique_ptr<store::SqliteStore> store_;
-};
-
-enum class Kind { kMemory, kSqlite, kSqliteReopened, kSqliteOnSharedFiles };
-
-std::unique_ptr<Subject> MakeSubject(Kind kind) {
-  switch (kind) {
-    case Kind::kMemory:
-      return std::make_unique<InMemory>();
-    case Kind::kSqlite:
-      return std::make_unique<OnDisk>(false, false);
-    case Kind::kSqliteReopened:
-      return std::make_unique<OnDisk>(true, false);
-    case Kind::kSqliteOnSharedFiles:
-      return std::make_unique<OnDisk>(false, true);
-  }
-  return nullptr;
-}
-
-class StoreContract : public testing::TestWithParam<Kind> {
+class StoreContract : public testing::TestWithParam<test::StoreKind> {
  protected:
   DirectStore store() { return DirectStore(subject_->Use()); }
   JobId Create(const std::string& name) { return Create(SampleJob(name)); }
@@ -116,27 +61,10 @@ class StoreContract : public testing::TestWithParam<Kind> {
   }
 
   const TimePoint now_ = base::FromMillis(1'767'225'600'000);
-  std::unique_ptr<Subject> subject_ = MakeSubject(GetParam());
+  std::unique_ptr<test::StoreSubject> subject_ = test::MakeStoreSubject(GetParam());
 };
 
-std::string KindName(const testing::TestParamInfo<Kind>& info) {
-  switch (info.param) {
-    case Kind::kMemory:
-      return "Memory";
-    case Kind::kSqlite:
-      return "Sqlite";
-    case Kind::kSqliteReopened:
-      return "SqliteReopened";
-    case Kind::kSqliteOnSharedFiles:
-      return "SqliteOnSharedFiles";
-  }
-  return {};
-}
-
-INSTANTIATE_TEST_SUITE_P(Every, StoreContract,
-                         testing::Values(Kind::kMemory, Kind::kSqlite, Kind::kSqliteReopened,
-                                         Kind::kSqliteOnSharedFiles),
-                         KindName);
+INSTANTIATE_TEST_SUITE_P(Every, StoreContract, test::EveryStoreKind(), test::StoreKindName);
 
 // --- Jobs ---
 

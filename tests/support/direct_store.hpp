@@ -100,6 +100,32 @@ class DirectStore {
     return RunNow(
         stores_.sites->BecomeAnother(std::move(store_id), std::move(site), std::move(turns)));
   }
+  base::Result<core::QueueId> OpenQueue(std::string file) const {
+    return RunNow(stores_.queues->OpenQueue(std::move(file)));
+  }
+  base::Result<std::vector<ports::Queue>> Queues() const {
+    return RunNow(stores_.queues->Queues());
+  }
+  base::Result<ports::TasksRead> Tasks(core::QueueId queue, std::int64_t after) const {
+    return RunNow(stores_.queues->Tasks(queue, after));
+  }
+  base::Result<core::Task> GetTask(core::QueueId queue, std::string id) const {
+    return RunNow(stores_.queues->GetTask(queue, std::move(id)));
+  }
+  base::Result<std::vector<core::TaskRun>> Runs(core::QueueId queue, std::string id) const {
+    return RunNow(stores_.queues->Runs(queue, std::move(id)));
+  }
+  base::Status SyncQueue(core::QueueId queue, ports::QueueReading reading,
+                         std::vector<core::Task> tasks, std::int64_t lease_token) const {
+    return RunNow(
+        stores_.queues->SyncQueue(queue, std::move(reading), std::move(tasks), lease_token));
+  }
+  base::Result<std::vector<std::string>> ChangeTasks(std::vector<core::Task> tasks) const {
+    return RunNow(stores_.queues->ChangeTasks(std::move(tasks)));
+  }
+  base::Status EraseTask(core::QueueId queue, std::string id, std::int64_t version) const {
+    return RunNow(stores_.queues->EraseTask(queue, std::move(id), version));
+  }
 
  private:
   ports::Stores stores_;

@@ -100,10 +100,19 @@ Status MemoryStore::CheckLease(std::int64_t token) const {
   return base::Ok();
 }
 
+Status MemoryStore::WriteTasks(const std::vector<core::TaskWrite>& writes) {
+  if (writes.empty()) return base::Ok();
+  MemoryQueues before = queues_;
+  Status written = queues_.Write(writes);
+  if (!written.ok()) queues_ = std::move(before);
+  return written;
+}
+
 Status MemoryStore::Commit(const ports::Turn& turn, std::int64_t lease_token) {
   JM_TRY(CheckLease(lease_token));
   JM_ASSIGN_OR_RETURN(Record * record, Find(turn.job.id));
   if (record->job.version != turn.job.version) return store::Stale(turn.job.id);
+  JM_TRY(WriteTasks(turn.tasks));
   record->job = turn.job;
   record->job.version += 1;
   record->set_aside.reset();
@@ -282,11 +291,13 @@ Status MemoryStore::SetSites(std::vector<core::Site> sites) {
 
 Status MemoryStore::BecomeAnother(std::string store_id, core::Site site,
                                   const std::vector<ports::Turn>& turns) {
+  const MemoryStore before = *this;
   for (const ports::Turn& turn : turns) {
-    JM_ASSIGN_OR_RETURN(const Record* record, Find(turn.job.id));
-    if (record->job.version != turn.job.version) return store::Stale(turn.job.id);
+    Status written = Commit(turn, 0);
+    if (written.ok()) continue;
+    *this = before;
+    return written;
   }
-  for (const ports::Turn& turn : turns) JM_TRY(Commit(turn, 0));
   store_id_ = std::move(store_id);
   sites_ = {std::move(site)};
   lease_.holder.clear();
@@ -298,6 +309,38 @@ Status MemoryStore::BecomeAnother(std::string store_id, core::Site site,
   }
   ++writes_;
   return base::Ok();
+}
+
+Result<core::QueueId> MemoryStore::OpenQueue(const std::string& file) {
+  const std::size_t known = queues_.All().size();
+  const core::QueueId id = queues_.Open(file);
+  if (queues_.All().size() > known) ++writes_;
+  return id;
+}
+
+Status MemoryStore::SyncQueue(core::QueueId queue, const ports::QueueReading& reading,
+                              const std::vector<core::Task>& tasks, std::int64_t lease_token) {
+  JM_TRY(CheckLease(lease_token));
+  JM_TRY(queues_.Sync(queue, reading, tasks));
+  ++writes_;
+  return base::Ok();
+}
+
+Result<std::vector<std::string>> MemoryStore::ChangeTasks(const std::vector<core::Task>& tasks) {
+  JM_ASSIGN_OR_RETURN(auto stale, queues_.Change(tasks));
+  ++writes_;
+  return stale;
+}
+
+Status MemoryStore::EraseTask(core::QueueId queue, const std::string& id, std::int64_t version) {
+  JM_TRY(queues_.Erase(queue, id, version));
+  ++writes_;
+  return base::Ok();
+}
+
+void MemoryStore::MakeTaskUnreadable(core::QueueId queue, const std::string& id) {
+  queues_.SetUnreadable(queue, id, true);
+  ++writes_;
 }
 
 // --- MemoryPorts ---
@@ -425,6 +468,40 @@ Task<Status> MemoryPorts::SetSites(std::vector<core::Site> sites) {
 Task<Status> MemoryPorts::BecomeAnother(std::string store_id, core::Site site,
                                         std::vector<ports::Turn> turns) {
   return Ask([=](MemoryStore& store) { return store.BecomeAnother(store_id, site, turns); });
+}
+
+Task<Result<core::QueueId>> MemoryPorts::OpenQueue(std::string file) {
+  return Ask([=](MemoryStore& store) { return store.OpenQueue(file); });
+}
+
+Task<Result<std::vector<ports::Queue>>> MemoryPorts::Queues() {
+  return Ask([](MemoryStore& store) { return store.Queues(); });
+}
+
+Task<Result<ports::TasksRead>> MemoryPorts::Tasks(core::QueueId queue, std::int64_t after) {
+  return Ask([=](MemoryStore& store) { return store.Tasks(queue, after); });
+}
+
+Task<Result<core::Task>> MemoryPorts::GetTask(core::QueueId queue, std::string id) {
+  return Ask([=](MemoryStore& store) { return store.GetTask(queue, id); });
+}
+
+Task<Result<std::vector<core::TaskRun>>> MemoryPorts::Runs(core::QueueId queue, std::string id) {
+  return Ask([=](MemoryStore& store) { return store.Runs(queue, id); });
+}
+
+Task<Status> MemoryPorts::SyncQueue(core::QueueId queue, ports::QueueReading reading,
+                                    std::vector<core::Task> tasks, std::int64_t lease_token) {
+  return Ask(
+      [=](MemoryStore& store) { return store.SyncQueue(queue, reading, tasks, lease_token); });
+}
+
+Task<Result<std::vector<std::string>>> MemoryPorts::ChangeTasks(std::vector<core::Task> tasks) {
+  return Ask([=](MemoryStore& store) { return store.ChangeTasks(tasks); });
+}
+
+Task<Status> MemoryPorts::EraseTask(core::QueueId queue, std::string id, std::int64_t version) {
+  return Ask([=](MemoryStore& store) { return store.EraseTask(queue, id, version); });
 }
 
 }  // namespace jobman::test

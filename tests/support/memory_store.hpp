@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jobman/ports/stores.hpp"
+#include "tests/support/memory_queues.hpp"
 
 namespace jobman::test {
 
@@ -60,9 +61,26 @@ class MemoryStore {
   Status BecomeAnother(std::string store_id, core::Site site,
                        const std::vector<ports::Turn>& turns);
 
+  Result<core::QueueId> OpenQueue(const std::string& file);
+  Result<std::vector<ports::Queue>> Queues() const { return queues_.All(); }
+  Result<ports::TasksRead> Tasks(core::QueueId queue, std::int64_t after) const {
+    return queues_.Tasks(queue, after);
+  }
+  Result<core::Task> GetTask(core::QueueId queue, const std::string& id) const {
+    return queues_.Get(queue, id);
+  }
+  Result<std::vector<core::TaskRun>> Runs(core::QueueId queue, const std::string& id) const {
+    return queues_.Runs(queue, id);
+  }
+  Status SyncQueue(core::QueueId queue, const ports::QueueReading& reading,
+                   const std::vector<core::Task>& tasks, std::int64_t lease_token);
+  Result<std::vector<std::string>> ChangeTasks(const std::vector<core::Task>& tasks);
+  Status EraseTask(core::QueueId queue, const std::string& id, std::int64_t version);
+
   /// As if another version of jobman had written the record: with unknown words, or readable again.
   void MakeUnreadable(JobId id);
   void MakeReadable(JobId id);
+  void MakeTaskUnreadable(core::QueueId queue, const std::string& id);
   /// As if the record of an active job had been erased.
   void Lose(JobId id);
 
@@ -81,6 +99,8 @@ class MemoryStore {
   /// The job's record, or kNotFound.
   Result<Record*> Find(JobId id);
   Status CheckLease(std::int64_t token) const;
+  /// All, or nothing.
+  Status WriteTasks(const std::vector<core::TaskWrite>& writes);
   void Append(Record& record, ports::Event event);
 
   std::string store_id_ = "memory";
@@ -88,6 +108,7 @@ class MemoryStore {
   std::map<JobId, Record> jobs_ = {};
   std::map<std::string, std::string> host_keys_ = {};
   std::map<std::string, ports::CachedFact> cache_ = {};
+  MemoryQueues queues_ = {};
   ports::Lease lease_ = {};
   std::int64_t last_job_ = 0;
   std::int64_t last_event_ = 0;
@@ -101,7 +122,8 @@ class MemoryPorts : public ports::JobStore,
                     public ports::LeaseStore,
                     public ports::HostKeyStore,
                     public ports::Cache,
-                    public ports::SiteStore {
+                    public ports::SiteStore,
+                    public ports::QueueStore {
  public:
   explicit MemoryPorts(MemoryStore& store) : store_(store) {}
 
@@ -139,6 +161,15 @@ class MemoryPorts : public ports::JobStore,
   Task<Status> SetSites(std::vector<core::Site> sites) override;
   Task<Status> BecomeAnother(std::string store_id, core::Site site,
                              std::vector<ports::Turn> turns) override;
+  Task<Result<core::QueueId>> OpenQueue(std::string file) override;
+  Task<Result<std::vector<ports::Queue>>> Queues() override;
+  Task<Result<ports::TasksRead>> Tasks(core::QueueId queue, std::int64_t after) override;
+  Task<Result<core::Task>> GetTask(core::QueueId queue, std::string id) override;
+  Task<Result<std::vector<core::TaskRun>>> Runs(core::QueueId queue, std::string id) override;
+  Task<Status> SyncQueue(core::QueueId queue, ports::QueueReading reading,
+                         std::vector<core::Task> tasks, std::int64_t lease_token) override;
+  Task<Result<std::vector<std::string>>> ChangeTasks(std::vector<core::Task> tasks) override;
+  Task<Status> EraseTask(core::QueueId queue, std::string id, std::int64_t version) override;
 
  protected:
   /// Awaited before and after each call: the latency of a remote store.

@@ -140,6 +140,22 @@ struct TaskChange {
   friend bool operator==(const TaskChange&, const TaskChange&) = default;
 };
 
+/// The end of a run, as the worker's job records it. The store applies it to the task's record as
+/// that is then, by ReleaseTask(), in the transaction that writes the job: what has changed in the
+/// task meanwhile does not matter. A claim that is not there any more is passed over.
+struct TaskRelease {
+  QueueId queue = {};
+  std::string task = {};  ///< its id
+  TaskClaim claim = {};
+  TaskEnd end = {};
+  TimePoint at = {};
+  friend bool operator==(const TaskRelease&, const TaskRelease&) = default;
+};
+/// What a decision about a worker writes of tasks. A record (TaskChange) is refused as kStale if
+/// its version has changed, and the decision with it; a release never is. In the order of the list:
+/// a run may begin and end in one transaction.
+using TaskWrite = std::variant<TaskChange, TaskRelease>;
+
 /// Whether the worker may run it now, its dependencies aside (see TaskBoard).
 bool MayRun(const Task& task, const TaskWorker& worker, TimePoint now);
 /// Begins a run on the worker. Nothing when MayRun() says no: the offer was made from an older

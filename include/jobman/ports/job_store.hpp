@@ -7,6 +7,7 @@
 
 #include "jobman/base/task.hpp"
 #include "jobman/core/reconcile.hpp"
+#include "jobman/core/task.hpp"
 #include "jobman/ports/records.hpp"
 
 namespace jobman::ports {
@@ -24,6 +25,12 @@ struct Turn {
   /// Inserted; if a record exists already, only slice, ended_at and outcome change.
   std::vector<AttemptRecord> attempts = {};
   std::vector<HookDelivery> deliveries = {};
+  /// What the turn claims and releases of tasks, in this order. A claim is written if the task
+  /// still has the version that it was read with, and has the next one afterwards; else the whole
+  /// turn is refused. A release is applied to the task as it is stored then. It is passed over if
+  /// the claim is gone, or the task, or if its record is set aside (QueueStore): the worker goes
+  /// on.
+  std::vector<core::TaskWrite> tasks = {};
 };
 
 /// A changed job file for a stored job.
@@ -102,8 +109,9 @@ class JobStore {
   /// transaction. kStale unless the job's version is `job.version`.
   virtual Task<Status> Revise(JobVersion job, Revision revision, std::optional<core::Wish> wish,
                               TimePoint now) = 0;
-  /// One turn's writes. kStale when the job's version has changed, kLeaseLost when `lease_token` is
-  /// not the current one. Afterwards the stored version is job.version + 1.
+  /// One turn's writes. kStale when the version of the job, or of a task that it claims, has
+  /// changed, kLeaseLost when `lease_token` is not the current one: then nothing is written.
+  /// Afterwards the stored version is job.version + 1.
   virtual Task<Status> Commit(Turn turn, std::int64_t lease_token) = 0;
   /// Makes `list` show `why` in place of the job's own sentence: the controller leaves this job
   /// alone. The record and its version do not change; the next write ends it. kStale and kLeaseLost

@@ -18,8 +18,9 @@ class SiteStore {
   virtual Task<Result<std::vector<core::Site>>> Sites() = 0;
   virtual Task<Status> SetSites(std::vector<core::Site> sites) = 0;
   /// Makes a copy a store of its own, at once or not at all: the new id, its only site, the turns
-  /// of jobs that are left to the original. The lease and undelivered events of hooks stay with the
-  /// original. kStale when one of the jobs has changed since it was read.
+  /// of jobs that are left to the original, one after the other. The lease and undelivered events
+  /// of hooks stay with the original. kStale when one of the jobs, or of their tasks, has changed
+  /// since it was read.
   virtual Task<Status> BecomeAnother(std::string store_id, core::Site site,
                                      std::vector<Turn> turns) = 0;
 };

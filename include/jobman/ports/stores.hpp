@@ -7,6 +7,7 @@
 #include "jobman/ports/job_store.hpp"
 #include "jobman/ports/lease_store.hpp"
 #include "jobman/ports/outbox.hpp"
+#include "jobman/ports/queue_store.hpp"
 #include "jobman/ports/site_store.hpp"
 
 namespace jobman::ports {
@@ -19,6 +20,7 @@ struct Stores {
   HostKeyStore* host_keys = nullptr;
   Cache* cache = nullptr;
   SiteStore* sites = nullptr;
+  QueueStore* queues = nullptr;
   std::shared_ptr<void> owner = {};  ///< keeps them alive if nothing else does
 };
 
@@ -30,7 +32,8 @@ Stores StoresOf(Store& store) {
           .leases = &store,
           .host_keys = &store,
           .cache = &store,
-          .sites = &store};
+          .sites = &store,
+          .queues = &store};
 }
 
 template <class Store>

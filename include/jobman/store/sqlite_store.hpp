@@ -45,7 +45,8 @@ class SqliteStore final : public ports::JobStore,
                           public ports::LeaseStore,
                           public ports::HostKeyStore,
                           public ports::Cache,
-                          public ports::SiteStore {
+                          public ports::SiteStore,
+                          public ports::QueueStore {
  public:
   /// Opens the store in the folder `dir`, upgrading an older one. A newer one is refused as
   /// kNewerStore; a damaged one is kDataLoss and is never replaced.
@@ -95,6 +96,16 @@ class SqliteStore final : public ports::JobStore,
   Task<Status> SetSites(std::vector<core::Site> sites) override;
   Task<Status> BecomeAnother(std::string store_id, core::Site site,
                              std::vector<ports::Turn> turns) override;
+
+  Task<Result<core::QueueId>> OpenQueue(std::string file) override;
+  Task<Result<std::vector<ports::Queue>>> Queues() override;
+  Task<Result<ports::TasksRead>> Tasks(core::QueueId queue, std::int64_t after) override;
+  Task<Result<core::Task>> GetTask(core::QueueId queue, std::string id) override;
+  Task<Result<std::vector<core::TaskRun>>> Runs(core::QueueId queue, std::string id) override;
+  Task<Status> SyncQueue(core::QueueId queue, ports::QueueReading reading,
+                         std::vector<core::Task> tasks, std::int64_t lease_token) override;
+  Task<Result<std::vector<std::string>>> ChangeTasks(std::vector<core::Task> tasks) override;
+  Task<Status> EraseTask(core::QueueId queue, std::string id, std::int64_t version) override;
 
  private:
   explicit SqliteStore(std::unique_ptr<Database> db);

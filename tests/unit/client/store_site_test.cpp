@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "jobman/core/slice_name.hpp"
+#include "tests/support/tasks.hpp"
 #include "tests/support/temp_dir.hpp"
 #include "tests/unit/client/client_world.hpp"
 
@@ -189,6 +190,33 @@ TEST_F(StoreSiteTest, ACopyGetsItsOwnIdAndLeavesItsJobsToTheOriginal) {
   EXPECT_EQ(*store_.Get(over.id), over);
   EXPECT_FALSE(store_.CurrentLease()->has_value()) << "it names the original's controller";
   EXPECT_TRUE(Check().ok());
+}
+
+TEST_F(StoreSiteTest, ACopyRunsNoTaskOfTheJobsThatItLeaves) {
+  ASSERT_TRUE(Check().ok());
+  const core::JobId first = Running().id;
+  const core::JobId second = Running().id;
+  core::Task task = test::MakeTask("train-1");
+  task.queue = *store_.OpenQueue("/home/alice/tasks.yaml");
+  task.definition.max_jobs = 2;
+  ASSERT_TRUE(store_.ChangeTasks({task}).ok());
+  for (const core::JobId worker : {second, first}) {
+    const core::Task seen = *store_.GetTask(task.queue, "train-1");
+    auto claimed = core::ClaimTask(seen, test::MakeWorker(worker.value), clock_.Now());
+    ASSERT_TRUE(claimed);
+    ASSERT_TRUE(store_.Commit({.job = *store_.Get(worker), .tasks = {*claimed}}, 0).ok());
+  }
+  Copy();
+  const auto adopted = Await(AdoptCopy(Here()));
+  ASSERT_TRUE(adopted.ok()) << adopted.error().ToString();
+  const core::Task left = *store_.GetTask(task.queue, "train-1");
+  EXPECT_THAT(left.claims, IsEmpty());
+  EXPECT_EQ(core::StateOfTask(left, false), core::TaskState::kQueued);
+  EXPECT_EQ(left.why, "run 1 on job " + core::FormatJobId(second) +
+                          " was stopped: left to the store that this one is a copy of");
+  const auto runs = *store_.Runs(task.queue, "train-1");
+  ASSERT_EQ(runs.size(), 2u);
+  for (const core::TaskRun& run : runs) EXPECT_TRUE(run.end) << run.number;
 }
 
 /// At home, nobody else would have what the jobs hold.

@@ -9,6 +9,7 @@
 #include "jobman/store/sqlite_store.hpp"
 #include "tests/support/direct_store.hpp"
 #include "tests/support/sample_job.hpp"
+#include "tests/support/tasks.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace jobman::store {
@@ -267,6 +268,22 @@ TEST(Migrations, TheNumberOfHostsOfVersion6IsForgotten) {
   ASSERT_TRUE(job.ok()) << job.error().ToString();
   EXPECT_EQ(job->spec.worker_num, "");
   EXPECT_EQ(job->spec.name, "train");
+}
+
+TEST(Migrations, StoreOfVersion7IsStillReadAndGetsQueues) {
+  const test::TempDir dir;
+  OldStore((dir / "jobman.db").string(), 7);
+  const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+  const auto job = store.Get({1});
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->spec.command.cmd, "python train.py");
+  EXPECT_THAT(store.Queues().value(), testing::IsEmpty());
+  const core::QueueId queue = store.OpenQueue("/home/ada/tasks.yaml").value();
+  ASSERT_TRUE(store.SyncQueue(queue, {}, {test::MakeTask("a")}, 0).ok());
+  const auto claim = core::ClaimTask(store.GetTask(queue, "a").value(), test::MakeWorker(1), {});
+  ASSERT_TRUE(claim);
+  EXPECT_TRUE(store.Commit({.job = *job, .tasks = {*claim}}, 0).ok());
+  EXPECT_THAT(store.Runs(queue, "a").value(), SizeIs(1));
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+#include "store/task_rules.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace jobman::store {
+namespace {
+
+/// "task train-1": how errors name it.
+std::string TaskText(const std::string& id) {
+  return "task " + id;
+}
+
+}  // namespace
+
+bool IsComplete(std::int64_t after, std::int64_t change, std::int64_t erased) {
+  return after <= 0 || after < erased || after > change;
+}
+
+void AddToRead(ports::TasksRead& read, const std::string& id, base::Result<core::Task> task) {
+  if (task.ok()) return read.tasks.push_back(std::move(task).value());
+  read.set_aside.push_back({.id = id, .why = task.error().message});
+}
+
+void SortRead(ports::TasksRead& read) {
+  std::sort(read.tasks.begin(), read.tasks.end(), [](const core::Task& a, const core::Task& b) {
+    return std::tie(a.order, a.definition.id) < std::tie(b.order, b.definition.id);
+  });
+  std::sort(read.set_aside.begin(), read.set_aside.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
+}
+
+base::Result<core::Task> Sound(core::Task task) {
+  const auto flaw = core::FlawOf(task);
+  if (!flaw) return task;
+  return base::Error{.code = base::Code::kDataLoss,
+                     .message = "its record contradicts itself: " + *flaw,
+                     .hint = "put a copy of the store back that is older than the damage"};
+}
+
+bool IsSetAside(const base::Error& error) {
+  return error.code == base::Code::kDataLoss || error.reason == base::Reason::kNewerStore;
+}
+
+int ForgottenUpTo(const core::Task& task) {
+  return task.runs - ports::kRunsKept;
+}
+
+base::Status MayEraseTask(const core::Task& task, std::int64_t version) {
+  if (task.version != version) return StaleTask(task.definition.id);
+  if (task.claims.empty()) return base::Ok();
+  const std::string worker = core::FormatJobId(task.claims.front().job);
+  return base::Error{
+      .code = base::Code::kFailedPrecondition,
+      .message = TaskText(task.definition.id) + " cannot be erased: job " + worker + " runs it",
+      .hint = "wait for the end of the run, or `jobman cancel " +
+              std::to_string(task.claims.front().job.value) + "` first"};
+}
+
+base::Error NoSuchQueue(core::QueueId id) {
+  return base::NotFound("there is no queue " + std::to_string(id.value), "read the queues again");
+}
+
+base::Error NoSuchTask(const std::string& id) {
+  return base::NotFound("there is no " + TaskText(id), "its id is that of the queue file");
+}
+
+base::Error StaleTask(const std::string& id) {
+  return {.code = base::Code::kAborted,
+          .message = TaskText(id) + " has changed since it was read",
+          .reason = base::Reason::kStale,
+          .hint = "read it again"};
+}
+
+}  // namespace jobman::store
