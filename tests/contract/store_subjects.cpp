@@ -1,5 +1,7 @@
 #include "tests/contract/store_subjects.hpp"
 
+#include <deque>
+
 #include "jobman/store/sqlite_store.hpp"
 #include "store/sqlite.hpp"
 #include "tests/support/memory_store.hpp"
@@ -24,7 +26,8 @@ class OnDisk final : public StoreSubject {
   OnDisk(bool reopen, bool shared) : reopen_(reopen), shared_(shared) {}
 
   ports::Stores Use() override {
-    if (reopen_) store_.reset();
+    if (reopen_ && store_) earlier_.push_back(std::move(store_));
+    if (earlier_.size() > kNested) earlier_.pop_front();
     if (!store_) {
       auto opened = store::SqliteStore::Open(Dir(), {.shared_file_system = shared_});
       if (!opened.ok()) ADD_FAILURE() << opened.error().ToString();
@@ -48,9 +51,13 @@ class OnDisk final : public StoreSubject {
  private:
   base::Path Dir() const { return dir_.path() / "state"; }
 
+  /// A call whose arguments use the store, too, goes on with the one that it began with.
+  static constexpr std::size_t kNested = 3;
+
   TempDir dir_;
   bool reopen_ = false;
   bool shared_ = false;
+  std::deque<std::unique_ptr<store::SqliteStore>> earlier_;
   std::unique_ptr<store::SqliteStore> store_;
 };
 

@@ -154,8 +154,9 @@ TEST(FromGcloud, ValuesAreCheckedByTheReaderOfJobFiles) {
 }
 
 TEST(FromGcloud, OptionsOfInitTakeItsPlace) {
-  const Conversion result = Convert(Pasted("gcloud compute tpus tpu-vm create t"),
-                                    testing::TestDefaults(), {.name = "eval", .zone = "us-east5-a"});
+  const Conversion result =
+      Convert(Pasted("gcloud compute tpus tpu-vm create t"), testing::TestDefaults(),
+              {.name = "eval", .zone = "us-east5-a"});
   EXPECT_THAT(result.text, HasSubstr("job:\n  name: eval\n"));
   EXPECT_THAT(result.text, HasSubstr("  zone: us-east5-a\n"));
   EXPECT_THAT(result.lacks, ElementsAre("tpu.accelerator"));

@@ -354,6 +354,7 @@ TEST_P(TaskScriptInEveryShell, NoValueBecomesShellText) {
     EXPECT_THAT(Task("ls").err, HasSubstr("jobman: exited 78\n")) << bad;
   }
   plan.branch = "main";
+  plan.run_key = "after it";  // the folder of an earlier run is not taken as it is
   for (const std::string bad : {"--upload-pack=touch pwned", "ext::sh -c touch% pwned", "\n"}) {
     plan.url = bad;
     EXPECT_THAT(Task("ls").err, HasSubstr("jobman: exited 78\n")) << bad;

@@ -259,7 +259,9 @@ TEST(Migrations, TheNumberOfHostsOfVersion6IsForgotten) {
   {
     Database db = Database::Open((dir / "jobman.db").string(), kCreate).value();
     ASSERT_TRUE(db.RunScript("UPDATE job_files SET spec_json = "
-                             "json_set(spec_json, '$.job.worker_num', 4); PRAGMA user_version = 6",
+                             "json_set(spec_json, '$.job.worker_num', 4);"
+                             "DROP TABLE task_runs; DROP TABLE tasks; DROP TABLE queues;"
+                             "PRAGMA user_version = 6",
                              "testing")
                     .ok());
   }
