@@ -1,6 +1,7 @@
 #include "jobman/ui/terminal.hpp"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "jobman/base/env.hpp"
@@ -19,6 +20,11 @@ winsize WindowSize() {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
     if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size;
   return {};
+}
+
+bool IsPipe(int fd) {
+  struct stat facts = {};
+  return ::fstat(fd, &facts) == 0 && (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode));
 }
 
 std::optional<std::string> Locale() {
@@ -45,6 +51,7 @@ Surroundings LookAround() {
   const winsize size = WindowSize();
   return {.out_tty = ::isatty(STDOUT_FILENO) == 1,
           .err_tty = ::isatty(STDERR_FILENO) == 1,
+          .out_pipe = IsPipe(STDOUT_FILENO),
           .ioctl_width = size.ws_col,
           .ioctl_height = size.ws_row,
           .columns = base::GetEnv("COLUMNS"),
@@ -57,6 +64,7 @@ Facts Decide(const Surroundings& around) {
   const bool dumb = !around.term || *around.term == "dumb";
   const bool colour = !around.colour_refused && !around.no_color && !dumb;
   return {.out_tty = around.out_tty,
+          .out_pipe = around.out_pipe,
           .err_tty = around.err_tty && !dumb,
           .err_screen = around.err_tty,
           .width = DecideWidth(around, around.out_tty),
@@ -138,6 +146,10 @@ void Terminal::Flush() {
   if (buffer_.empty()) return;
   const bool covers = facts_.out_tty && status_shown_;
   if (covers) Hide();
+  if (facts_.out_pipe) {
+    Hide();
+    status_.clear();
+  }
   if (out_error_ == 0) out_error_ = out_.Write(buffer_);
   buffer_.clear();
   if (covers) Show();

@@ -77,6 +77,13 @@ TEST_F(NetworkCommands, ExecOnOneHostIsQuietAndItsOutputByteForByte) {
   EXPECT_EQ(ended.err, "b");
 }
 
+TEST_F(NetworkCommands, ExecShowsNoLiveLineBesideTheOutputThatAPipeShows) {
+  world_.around = {.err_tty = true, .term = "xterm", .locale = "C.UTF-8"};
+  EXPECT_THAT(world_.Run({"exec", "1", "--", "echo x"}).err, HasSubstr("waiting for 1 host"));
+  world_.around.out_pipe = true;
+  EXPECT_THAT(world_.Run({"exec", "1", "--", "echo x"}).err, Not(HasSubstr("waiting for")));
+}
+
 TEST_F(NetworkCommands, ExecNamesTheHostThatCannotBeReached) {
   hosts_.Unplug("h1");
   const auto ended = world_.Run({"exec", "1", "--", "true"});

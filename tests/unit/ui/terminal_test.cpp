@@ -145,6 +145,26 @@ TEST_F(TerminalTest, TheStatusLineIsRewrittenAndClearedForOutput) {
   EXPECT_EQ(err_.Take(), "\r\x1b[2K");
 }
 
+TEST_F(TerminalTest, DataForAPipeTakesTheStatusAwayUntilTheNextOne) {
+  Terminal terminal({.out_pipe = true, .err_tty = true, .err_width = 40}, out_, err_);
+  terminal.SetStatus("waiting for 1 host: 1");
+  EXPECT_EQ(err_.Take(), "waiting for 1 host: 1");
+  terminal.OutBytes("host 1 | 1\n");
+  terminal.Flush();
+  EXPECT_EQ(err_.Take(), "\r\x1b[2K") << "the pipe's reader may write on the same screen";
+  terminal.SetStatus("waiting for 1 host: 1");
+  EXPECT_EQ(err_.Take(), "waiting for 1 host: 1");
+}
+
+TEST_F(TerminalTest, DataForAFileLeavesTheStatusAlone) {
+  Terminal terminal({.err_tty = true, .err_width = 40}, out_, err_);
+  terminal.SetStatus("waiting");
+  EXPECT_EQ(err_.Take(), "waiting");
+  terminal.Out("data\n");
+  terminal.Flush();
+  EXPECT_EQ(err_.Take(), "");
+}
+
 TEST_F(TerminalTest, TextControlsNothingButItsColours) {
   Terminal terminal({.out_tty = true, .err_screen = true, .out_colour = true}, out_, err_);
   terminal.Out("a\x1b[32mb\x1b[0m\x1b[2J\t\xc2\x9b\r\n");
