@@ -80,6 +80,25 @@ TEST_F(Wait, WithoutAStateEndsWithTheWorstExitCodeOfTheJobs) {
   EXPECT_THAT(ended.err, testing::Not(HasSubstr("exit code 7"))) << "is said once";
 }
 
+TEST_F(Wait, OfSeveralJobsThoseThatDidNotSucceedAreNamedLast) {
+  FillWithSweep();
+  Then([](auto& store) {
+    Move(store, 2, Failed(7), "exit code 7 on host 0");
+    for (const int id : {1, 3, 4, 5, 6}) Move(store, id, core::Done{}, "done");
+  });
+  const auto ended = world_.Run({"wait", "sweep-*"});
+  EXPECT_EQ(ended.exit_code, 7);
+  EXPECT_THAT(ended.err, testing::EndsWith("note: 1 of 6 jobs did not succeed: job 000002 "
+                                           "(sweep-2); jobman why 000002\n"));
+  pauses_ = 0;
+  EXPECT_THAT(world_.Run({"wait", "sweep-*", "-q"}).err, testing::IsEmpty());
+  pauses_ = 0;
+  EXPECT_THAT(world_.Run({"wait", "sweep-*", "--for=done"}).err,
+              testing::Not(HasSubstr("did not succeed")));
+  pauses_ = 0;
+  EXPECT_THAT(world_.Run({"wait", "1", "3"}).err, testing::Not(HasSubstr("did not succeed")));
+}
+
 TEST_F(Wait, EachJobIsShownAsSoonAsItIsOver) {
   Then([](auto& store) { Move(store, 2, core::Done{}, "done"); });
   const auto ended = world_.Run({"wait", "1", "2"});
