@@ -12,8 +12,6 @@ namespace jobman::cli::views {
 
 namespace {
 
-constexpr std::size_t kMostWithNotes = 3;
-
 /// What becomes of the slice in the end, or of those of several jobs; `jobs` names them.
 std::string EndText(const Created::Row& row, const std::string& jobs, bool several) {
   const std::string end = several ? "their end" : "its end";
@@ -40,9 +38,9 @@ std::string Notes(const Created::Row& row, const std::string& jobs, bool several
          "\n";
 }
 
-/// The notes on many jobs; empty if each needs its own.
+/// The notes on several jobs; empty if each needs its own.
 std::string CommonNotes(const Created& view) {
-  if (view.rows.size() <= kMostWithNotes) return {};
+  if (view.rows.size() < 2) return {};
   std::string notes = Notes(view.rows.front(), view.all, true);
   const bool same = std::all_of(view.rows.begin(), view.rows.end(), [&](const auto& row) {
     return Notes(row, view.all, true) == notes;

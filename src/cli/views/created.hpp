@@ -28,8 +28,8 @@ struct Created {
   std::string all = {};  ///< what names the jobs to a command
 };
 
-/// A line for each job, and below it what becomes of it; below more than three jobs once, where it
-/// is the same of all.
+/// A line for each job, and below it what becomes of it; below several jobs once, where it is the
+/// same of all.
 std::string RenderText(const Created& view, const ui::Style& style);
 std::string RenderQuiet(const Created& view);
 /// {"jobs": [{"id": 42, "name": ..., "accelerator": ..., "zone": ..., "slice": ...}]}, and "code"

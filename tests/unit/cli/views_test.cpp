@@ -68,7 +68,7 @@ Created Several(int count) {
   return view;
 }
 
-TEST(CreatedView, WhatManyJobsHaveInCommonIsSaidOnce) {
+TEST(CreatedView, WhatSeveralJobsHaveInCommonIsSaidOnce) {
   Created view = Several(4);
   const std::string jobs =
       "Created job 000001 (lr-0): v4-8, 1 host, in us-central2-b\n"
@@ -85,9 +85,10 @@ TEST(CreatedView, WhatManyJobsHaveInCommonIsSaidOnce) {
                 "  to follow them: jobman logs -f 'lr-*'\n");
 }
 
-TEST(CreatedView, AFewJobsOrDifferentOnesHaveTheirOwn) {
+TEST(CreatedView, DifferentJobsHaveNotesOfTheirOwn) {
   EXPECT_THAT(RenderText(Several(2), {}),
-              HasSubstr("us-central2-b\n  its slice is deleted at its end\nCreated job 000002"));
+              HasSubstr("in us-central2-b\n  their slices are deleted at their end\n  to follow"));
+  EXPECT_THAT(RenderText(Several(1), {}), HasSubstr("\n  its slice is deleted at its end\n"));
   Created view = Several(4);
   view.rows[2].when_done = {};
   EXPECT_THAT(RenderText(view, {}),
