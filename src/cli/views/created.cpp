@@ -20,6 +20,10 @@ std::string EndText(const Created::Row& row, const std::string& jobs, bool sever
     return fmt::format("on node {}, which stays when {} over", row.slice,
                        several ? "the jobs are" : "the job is");
   }
+  if (row.holds) {
+    return fmt::format("{}held until {} cancelled; to give {} back: jobman delete {}", slice,
+                       several ? "the jobs are" : "the job is", several ? "them" : "it", jobs);
+  }
   const core::WhenDoneSpec& when = row.when_done;
   if (when.keep) {
     return fmt::format("{}kept for {} after {}", slice, base::FormatDuration(*when.keep), end);
@@ -48,6 +52,16 @@ std::string CommonNotes(const Created& view) {
   return same ? notes : std::string{};
 }
 
+/// What to type next. Jobs without a command print nothing that could be followed.
+std::string NextText(const Created& view) {
+  const bool only_hold = std::all_of(view.rows.begin(), view.rows.end(),
+                                     [](const Created::Row& row) { return row.holds; });
+  if (only_hold)
+    return "to wait until the hosts are ready: jobman wait " + view.all + " --for running";
+  return fmt::format("to follow {}: jobman logs -f {}", view.rows.size() == 1 ? "it" : "them",
+                     view.all);
+}
+
 }  // namespace
 
 std::string RenderText(const Created& view, const ui::Style& style) {
@@ -60,8 +74,7 @@ std::string RenderText(const Created& view, const ui::Style& style) {
                         row.accelerator, hosts, row.zone, element);
     if (common.empty()) text += Notes(row, core::FormatJobId(row.id), false);
   }
-  text += common + fmt::format("  to follow {}: jobman logs -f {}\n",
-                               view.rows.size() == 1 ? "it" : "them", view.all);
+  text += common + "  " + NextText(view) + "\n";
   return WrapMessage(text, style.width);
 }
 

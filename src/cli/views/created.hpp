@@ -23,6 +23,7 @@ struct Created {
     core::WhenDoneSpec when_done = {};
     core::CodeSpec code = {};
     bool endless = false;  ///< tried again without limit until it succeeds
+    bool holds = false;    ///< it has no command: it only holds its slice
   };
   std::vector<Row> rows = {};
   std::string all = {};  ///< what names the jobs to a command

@@ -96,6 +96,20 @@ TEST(CreatedView, DifferentJobsHaveNotesOfTheirOwn) {
                     HasSubstr("to give it back: jobman delete 000003\nCreated job 000004")));
 }
 
+TEST(CreatedView, AJobWithoutACommandHoldsItsSliceAndPrintsNothing) {
+  Created view = Several(1);
+  view.all = "000001";
+  view.rows[0].holds = true;
+  EXPECT_THAT(RenderText(view, {}),
+              HasSubstr("\n  its slice is held until the job is cancelled; to give it back: jobman "
+                        "delete 000001\n"
+                        "  to wait until the hosts are ready: jobman wait 000001 --for running\n"));
+  view = Several(2);
+  view.rows[0].holds = true;
+  EXPECT_THAT(RenderText(view, {}), HasSubstr("\n  to follow them: jobman logs -f 'lr-*'\n"))
+      << "one has a command";
+}
+
 TEST(JobEndView, OfSeveralJobsTheCommandsAreSaidOnce) {
   core::Job job{.id = {7}, .name = "train"};
   job.state = core::Done{.outcome = core::Outcome::kFailed};
