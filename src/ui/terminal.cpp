@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
 
@@ -12,6 +14,9 @@ namespace {
 
 constexpr std::size_t kFlushBytes = std::size_t{64} * 1024;
 constexpr int kDefaultWidth = 80;
+// Columns that a status leaves free: a full line would wrap and could not be erased, and the
+// terminal shows "^C" behind it when the user types that.
+constexpr int kBesideStatus = 3;
 // A larger COLUMNS is a mistake, and padding to it would not help.
 constexpr int kMaxWidth = 10'000;
 
@@ -163,6 +168,10 @@ Style Terminal::err_style() const {
   return {.width = facts_.err_width, .utf8 = facts_.utf8, .colour = facts_.err_colour};
 }
 
+int Terminal::status_width() const {
+  return std::max(0, (facts_.err_width > 0 ? facts_.err_width : kDefaultWidth) - kBesideStatus);
+}
+
 void Terminal::Hide() {
   if (!status_shown_) return;
   static_cast<void>(err_.Write("\r\x1b[2K"));
@@ -171,9 +180,7 @@ void Terminal::Hide() {
 
 void Terminal::Show() {
   if (!facts_.err_tty || status_.empty() || status_shown_) return;
-  // One column less than the width: a full line would wrap and could not be erased.
-  const int width = (facts_.err_width > 0 ? facts_.err_width : kDefaultWidth) - 1;
-  static_cast<void>(err_.Write(Truncate(status_, width, facts_.utf8)));
+  static_cast<void>(err_.Write(Truncate(status_, status_width(), facts_.utf8)));
   status_shown_ = true;
 }
 

@@ -77,6 +77,8 @@ class Terminal {
   const Facts& facts() const { return facts_; }
   Style out_style() const;
   Style err_style() const;
+  /// Columns that a status may have; a longer one is cut.
+  int status_width() const;
   /// 0, or the errno of the first failed write to stdout: EPIPE when the reader is gone.
   int out_error() const { return out_error_; }
 
