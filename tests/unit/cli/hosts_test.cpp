@@ -108,7 +108,7 @@ TEST_F(NetworkCommands, CpSaysWhatItCopiedAndWhereNot) {
   const auto text = world_.Run({"cp", file.string(), "1:"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_EQ(text.out, "");
-  EXPECT_THAT(text.err, HasSubstr("copied to 2 hosts in "));
+  EXPECT_THAT(text.err, HasSubstr("copied to 2 hosts of job 000001 in "));
   hosts_.Unplug("h1");
   const auto some = world_.Run({"cp", file.string(), "1:"});
   EXPECT_EQ(some.exit_code, 75);

@@ -6,6 +6,7 @@
 #include "cli/views/exec_result.hpp"
 #include "cli/views/job_detail.hpp"
 #include "cli/views/job_end.hpp"
+#include "cli/views/wished.hpp"
 
 namespace jobman::cli::views {
 namespace {
@@ -108,6 +109,19 @@ TEST(CreatedView, AJobWithoutACommandHoldsItsSliceAndPrintsNothing) {
   view.rows[0].holds = true;
   EXPECT_THAT(RenderText(view, {}), HasSubstr("\n  to follow them: jobman logs -f 'lr-*'\n"))
       << "one has a command";
+}
+
+TEST(WishedView, ManyJobsThatAreUnderWayAreOneLine) {
+  Wished view{.said = "deleting", .under_way = "'lr-*'"};
+  for (const int id : {12, 13, 14, 20}) view.rows.push_back({.id = {id}, .name = "lr"});
+  view.rows.push_back(
+      {.id = {15}, .name = "lr-4", .status = "DELETED", .settled = true, .why = "deleted"});
+  EXPECT_EQ(RenderText(view, {}),
+            "job 000015 (lr-4) is DELETED: deleted\n"
+            "deleting 4 jobs, 12-14,20; progress: jobman list 'lr-*'\n");
+  view.rows.erase(view.rows.begin());
+  EXPECT_THAT(RenderText(view, {}),
+              HasSubstr("deleting job 000020 (lr); progress: jobman why 000020\n"));
 }
 
 TEST(JobEndView, OfSeveralJobsTheCommandsAreSaidOnce) {
