@@ -124,14 +124,26 @@ TEST(WishedView, ManyJobsThatAreUnderWayAreOneLine) {
               HasSubstr("deleting job 000020 (lr); progress: jobman why 000020\n"));
 }
 
+TEST(JobEndView, OfSeveralJobsEachTableIsBelowTheLineThatNamesItsJob) {
+  core::Job job{.id = {7}, .name = "train", .why = "exit code 3"};
+  job.state = core::Done{.outcome = core::Outcome::kFailed};
+  const std::vector<ports::ExitRecord> exits = {{.stage = "run", .host = 0, .exit_code = 3}};
+  const std::string table = "HOST  run\n0     3\n";
+  const std::string line = "job 000007 (train) FAILED: exit code 3\n";
+  EXPECT_EQ(RenderText(JobEnd{.job = job, .exits = exits, .alone = false}, {}),
+            "\n" + line + table);
+  EXPECT_THAT(RenderText(JobEnd{.job = job, .exits = exits}, {}),
+              testing::StartsWith("\n" + table + "\n" + line + "next:\n"));
+}
+
 TEST(JobEndView, OfSeveralJobsTheCommandsAreSaidOnce) {
   core::Job job{.id = {7}, .name = "train"};
   job.state = core::Done{.outcome = core::Outcome::kFailed};
   job.why = "no retry is left";
   EXPECT_EQ(RenderText(JobEnd{.job = job, .alone = false}, {}),
-            "\n\njob 000007 (train) FAILED: no retry is left\n");
+            "\njob 000007 (train) FAILED: no retry is left\n");
   EXPECT_EQ(RenderText(JobEnd{.job = job}, {}),
-            "\n\njob 000007 (train) FAILED: no retry is left\n"
+            "\njob 000007 (train) FAILED: no retry is left\n"
             "next:\n"
             "  jobman why 000007     what happened, and what to do\n"
             "  jobman logs 000007    what the hosts wrote\n"
@@ -153,7 +165,7 @@ TEST(JobEndView, OfARequestThatWasRefusedTheCureIsSaid) {
                          .error = base::Error{.message = "Limit: 0.", .hint = "ask for quota"}};
   job.why = "Limit: 0.";
   EXPECT_EQ(RenderText(JobEnd{.job = job, .ran = false}, {}),
-            "\n\njob 000007 (train) FAILED: Limit: 0.\n"
+            "\njob 000007 (train) FAILED: Limit: 0.\n"
             "next: ask for quota\n"
             "  jobman edit 000007    change what it asks for\n"
             "  jobman resume 000007  run it again\n"
