@@ -68,17 +68,23 @@ base::Status ShowEnd(App& app, const client::Context& context, const core::Job& 
   return base::Ok();
 }
 
-/// What to do next about several jobs.
-void ShowNext(App& app, const client::Context& context, const std::vector<core::Job>& jobs) {
+std::vector<core::Job> NotSucceeded(const std::vector<core::Job>& jobs) {
   std::vector<core::Job> failed;
-  std::vector<core::Job> held;
   for (const core::Job& job : jobs) {
     if (!views::HasSucceeded(job)) failed.push_back(job);
+  }
+  return failed;
+}
+
+/// What to do next about several jobs.
+void ShowNext(App& app, const client::Context& context, const std::vector<core::Job>& jobs) {
+  std::vector<core::Job> held;
+  for (const core::Job& job : jobs) {
     if (views::HoldsSlice(job)) held.push_back(job);
   }
   const views::NextCommands next{.several = true,
                                  .all = NameAll(context, jobs),
-                                 .failed = NameAll(context, failed),
+                                 .failed = NameAll(context, NotSucceeded(jobs)),
                                  .held = NameAll(context, held)};
   app.terminal().Out("\n" + RenderText(next, app.terminal().out_style()));
 }
@@ -114,6 +120,20 @@ int ExitCodeOfJob(const core::Job& job) {
       return kJobFailed;
   }
   return kJobFailed;
+}
+
+void SayWhichFailed(App& app, const client::Context& context, const std::vector<core::Job>& jobs) {
+  constexpr std::size_t kMostNames = 5;
+  const auto failed = NotSucceeded(jobs);
+  if (jobs.size() < 2 || failed.empty()) return;
+  std::vector<std::string> names;
+  for (const core::Job& job : failed) {
+    if (names.size() < kMostNames) names.push_back(NumberAndName(job));
+  }
+  const std::size_t rest = failed.size() - names.size();
+  app.Say(fmt::format("note: {} of {} jobs did not succeed: {}{}; jobman why {}", failed.size(),
+                      jobs.size(), base::Join(names, ", "),
+                      rest > 0 ? fmt::format(" and {} more", rest) : "", NameAll(context, failed)));
 }
 
 base::Result<int> FollowJob(App& app, const client::Context& context, core::JobId id,

@@ -23,6 +23,10 @@ base::Result<int> FollowJob(App& app, const client::Context& context, core::JobI
 base::Result<int> FollowJobs(App& app, const client::Context& context,
                              const std::vector<core::JobId>& ids, const FollowOptions& options);
 
+/// Of several jobs that are over: names on stderr those that did not succeed, whose own lines may
+/// have scrolled away. Nothing if all did, or of one job.
+void SayWhichFailed(App& app, const client::Context& context, const std::vector<core::Job>& jobs);
+
 /// The exit code that a finished job gives to the command that waited for it.
 int ExitCodeOfJob(const core::Job& job);
 

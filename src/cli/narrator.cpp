@@ -26,6 +26,8 @@ constexpr base::Duration kLineEvery = std::chrono::minutes{1};
 constexpr base::Duration kHostsSpeak = std::chrono::seconds{10};
 /// Of so many jobs the live line says what each does.
 constexpr std::size_t kMostNamed = 3;
+/// Where what is told begins, after the time.
+constexpr int kNewsColumn = 8;
 /// Where a line that names its job goes on.
 constexpr int kBelowLabel = 10;
 
@@ -39,6 +41,10 @@ bool IsJustStarting(const core::Job& job) {
 /// The state is that of before a wish which nobody has taken up yet. A new job is itself the wish.
 bool IsOutdated(const core::Job& job) {
   return job.wish_new && !std::holds_alternative<core::Queued>(job.state);
+}
+
+std::string OrWhy(const std::string& next_step, core::JobId id) {
+  return next_step.empty() ? "jobman why " + core::FormatJobId(id) : next_step;
 }
 
 std::string PadTo(int width, const std::string& text) {
@@ -156,10 +162,30 @@ std::string Narrator::LiveText(const core::Job& job) const {
     return fmt::format("{} of {} jobs to go: {}", busy_.size(), said_.size(), BusyText());
   const core::Explanation why = core::Explain(job, app_.Now());
   const auto past = base::Duration{(app_.Now() - job.since) / kSecond * kSecond};
-  const std::string next =
-      why.next_step.empty() ? "jobman why " + core::FormatJobId(job.id) : why.next_step;
-  return fmt::format("{} for {}: waits for {}; next: {}", why.status,
-                     base::FormatDuration(std::max(past, base::Duration{0})), why.waits_for, next);
+  return fmt::format("{} for {}: waits for {}", why.status,
+                     base::FormatDuration(std::max(past, base::Duration{0})), why.waits_for);
+}
+
+/// With one job: what the user can do. Empty: nothing but to look.
+std::string Narrator::NextStep(const core::Job& job) const {
+  return several_ ? std::string() : core::Explain(job, app_.Now()).next_step;
+}
+
+/// The live line on a terminal. A next step that would be cut is said once, above it.
+void Narrator::ShowStatus(const core::Job& job) {
+  // Instead of how long each job is in its state: how long this command waits.
+  if (busy_.size() > kMostNamed)
+    return app_.terminal().SetStatus(LiveText(job) + ", " + views::Ago(began_, app_.Now()));
+  const std::string text = LiveText(job);
+  const std::string next = NextStep(job);
+  const std::string more = several_ ? std::string() : "; next: " + OrWhy(next, job.id);
+  const bool fits = ui::DisplayWidth(text + more) <= app_.terminal().status_width();
+  app_.terminal().SetStatus(fits ? text + more : text);
+  if (fits || next.empty() || next == said_next_) return;
+  said_next_ = next;
+  const std::string blanks(kNewsColumn, ' ');
+  app_.terminal().Err(blanks + WrapText("next: " + ui::Clean(next, true), kNewsColumn, kNewsColumn,
+                                        app_.terminal().err_style().width));
 }
 
 void Narrator::ShowLive(const core::Job& job) {
@@ -168,16 +194,14 @@ void Narrator::ShowLive(const core::Job& job) {
     const bool due = now - news_at_ >= kPatience && now - shown_at_ >= kSecond;
     if (!due) return;
     shown_at_ = now;
-    // Instead of how long each job is in its state: how long this command waits.
-    const bool counted = busy_.size() > kMostNamed;
-    return app_.terminal().SetStatus(LiveText(job) +
-                                     (counted ? ", " + views::Ago(began_, now) : std::string()));
+    return ShowStatus(job);
   }
   const bool speaks = hears_ && job.stage && !core::IsStarting(job);
   if (speaks || now - news_at_ < kLineEvery) return;
   const std::string past = base::FormatDuration((now - began_) / kSecond * kSecond);
   news_at_ = now;
-  app_.Say(fmt::format("{:>6}  {}", past, ui::Clean(LiveText(job), true)));
+  const std::string more = several_ ? std::string() : "; next: " + OrWhy(NextStep(job), job.id);
+  app_.Say(fmt::format("{:>6}  {}", past, ui::Clean(LiveText(job) + more, true)));
 }
 
 base::Result<std::vector<core::Job>> TellAndWait(App& app, const client::Context& context,

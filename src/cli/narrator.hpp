@@ -44,6 +44,8 @@ class Narrator {
   std::string LabelOf(const core::Job& job) const;
   std::string BusyText() const;
   std::string LiveText(const core::Job& job) const;
+  std::string NextStep(const core::Job& job) const;
+  void ShowStatus(const core::Job& job);
   void ShowLive(const core::Job& job);
 
   App& app_;
@@ -51,6 +53,7 @@ class Narrator {
   int label_width_ = 0;
   base::TimePoint began_;
   std::map<core::JobId, std::string> said_ = {};
+  std::string said_next_ = {};  ///< with one job: the next step that the live line has no room for
   std::map<core::JobId, Busy> busy_ = {};  ///< with several jobs: what each does
   base::TimePoint news_at_;                ///< the last line that was printed
   base::TimePoint shown_at_ = {};          ///< the live line on a terminal

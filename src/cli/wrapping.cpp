@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/ui/text.hpp"
 
@@ -15,23 +16,37 @@ constexpr char kGlue = '\x1f';
 /// A text needs so many columns beside its key.
 constexpr int kLeastBeside = 30;
 
-constexpr std::array<std::string_view, 5> kPrograms = {"jobman", "gcloud", "chmod", "mkdir",
-                                                       "export"};
+constexpr std::string_view kOurs = "jobman";
+constexpr std::array<std::string_view, 4> kPrograms = {"gcloud", "chmod", "mkdir", "export"};
 constexpr std::array<std::string_view, 3> kHeads = {"jobman: ", "note: ", "warning: "};
 
-bool BeginsCommand(const std::string& word) {
-  const std::size_t first = std::min(word.find_first_not_of("(`\""), word.size());
-  return std::find(kPrograms.begin(), kPrograms.end(), word.substr(first)) != kPrograms.end();
-}
+constexpr std::string_view kEndOfCommand = ",;:.)`\"";
 
 bool EndsCommand(const std::string& word) {
-  return !word.empty() && std::string_view(",;:.)`\"").find(word.back()) != std::string_view::npos;
+  return !word.empty() && kEndOfCommand.find(word.back()) != std::string_view::npos;
+}
+
+/// Whether the word follows "jobman" in a command. In "jobman does not know it" it does not.
+bool IsSubcommandOrOption(std::string_view word) {
+  word = word.substr(0, word.find_last_not_of(kEndOfCommand) + 1);
+  const auto commands = Commands();
+  return word.starts_with('-') ||
+         std::any_of(commands.begin(), commands.end(),
+                     [word](const Command& command) { return command.name == word; });
+}
+
+bool BeginsCommand(const std::vector<std::string>& words, std::size_t at) {
+  const std::string& word = words[at];
+  const std::size_t first = std::min(word.find_first_not_of("(`\""), word.size());
+  const std::string program = word.substr(first);
+  if (program == kOurs) return at + 1 < words.size() && IsSubcommandOrOption(words[at + 1]);
+  return std::find(kPrograms.begin(), kPrograms.end(), program) != kPrograms.end();
 }
 
 /// The last word of the command that begins with word `first`; itself if none does, or none that
 /// fits into `room` columns.
 std::size_t EndOfCommand(const std::vector<std::string>& words, std::size_t first, int room) {
-  if (!BeginsCommand(words[first])) return first;
+  if (!BeginsCommand(words, first)) return first;
   std::size_t end = first;
   int width = ui::DisplayWidth(words[end]);
   while (end + 1 < words.size() && !EndsCommand(words[end]))

@@ -126,7 +126,8 @@ std::optional<LastOutput> FindFinalOutput(const base::StatePaths& paths, const c
 }
 
 std::string LastOutputText(const LastOutput& output, core::TimePoint now) {
-  const auto age = std::max(now - output.at, base::Duration{0});
+  constexpr base::Duration kSecond = std::chrono::seconds{1};
+  const auto age = std::max((now - output.at) / kSecond * kSecond, base::Duration{0});
   return fmt::format("{} ago, host {}: {}", base::FormatDuration(age), output.host, output.line);
 }
 

@@ -52,7 +52,8 @@ Result<std::vector<LogFile>> ChooseFiles(const base::StatePaths& paths, core::Jo
     if (hosts.all || std::binary_search(present.begin(), present.end(), host)) continue;
     return base::NotFound(
         fmt::format("host {} left no log in attempt {}, {}", host, stage.attempt, stage.name),
-        "there are logs of hosts " + base::FormatRanges(present));
+        std::string(present.size() == 1 ? "there is a log of host " : "there are logs of hosts ") +
+            base::FormatRanges(present));
   }
   std::erase_if(files, [&](const LogFile& file) { return !hosts.Contains(file.host); });
   return files;

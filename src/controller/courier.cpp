@@ -146,7 +146,7 @@ base::Task<void> Courier::Record(ports::HookDelivery delivery, base::Status told
   ++delivery.tries;
   delivery.next_try.reset();
   delivery.error = told.ok() ? std::string{} : told.error().ToString();
-  std::string text = ports::HookText(delivery) + " was told";
+  std::string text = ports::HookName(delivery) + " was told of \"" + delivery.event + "\"";
   if (!told.ok()) {
     const bool again = delivery.tries < kMostTries;
     const base::Duration wait = kAgain.Bound(delivery.tries);

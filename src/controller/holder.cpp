@@ -75,6 +75,12 @@ std::optional<Holder> ParseHolder(std::string_view text) {
                 .passing = parts[4].starts_with(kTick)};
 }
 
+std::string HolderText(const std::string& holder) {
+  const auto process = ParseHolder(holder);
+  if (!process) return holder;
+  return "process " + std::to_string(process->pid) + " on " + process->host;
+}
+
 bool IsHere(const Holder& holder) {
   return holder.host == HostName() && holder.where == Where();
 }

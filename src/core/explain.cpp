@@ -90,7 +90,7 @@ std::vector<int> HostsInTrouble(const Stage& stage) {
 
 /// Until when the hosts are tried.
 std::string GivenUpAfter(const std::string& tried) {
-  return fmt::format("{}; given up after {} unless the controller has another --host-limit", tried,
+  return fmt::format("{}; given up after {} (or the controller's --host-limit)", tried,
                      base::FormatDuration(kHostIsTriedFor));
 }
 

@@ -50,6 +50,13 @@ std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& c
   return line + "\n";
 }
 
+std::string RenderNote(const Cell& note, int indent, const Style& style) {
+  const std::string text = Clean(note.text, style.utf8);
+  const int room = style.width - indent;
+  return Spaces(indent) +
+         Paint(note.tone, style.width > 0 ? Truncate(text, room, style.utf8) : text, style) + "\n";
+}
+
 int LeastWidth(const Column& column) {
   return std::max(kMinColumnWidth, DisplayWidth(column.header));
 }
@@ -97,6 +104,10 @@ void Table::AddRow(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
+void Table::AddNote(Cell note) {
+  if (!rows_.empty()) notes_.insert_or_assign(rows_.size() - 1, std::move(note));
+}
+
 std::vector<int> Table::Widths() const {
   std::vector<int> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -137,7 +148,11 @@ std::string Table::Render(const Style& style, bool with_header) const {
   for (const Column& column : table.columns_) header.emplace_back(column.header, Tone::kDim);
   std::string text;
   if (with_header) text += RenderRow(header, table.columns_, widths, style);
-  for (const auto& row : table.rows_) text += RenderRow(row, table.columns_, widths, style);
+  for (std::size_t i = 0; i < table.rows_.size(); ++i) {
+    text += RenderRow(table.rows_[i], table.columns_, widths, style);
+    const auto note = table.notes_.find(i);
+    if (note != table.notes_.end()) text += RenderNote(note->second, widths.front() + kGap, style);
+  }
   return text;
 }
 

@@ -1,7 +1,10 @@
 #include "jobman/ui/terminal.hpp"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
@@ -11,6 +14,9 @@ namespace {
 
 constexpr std::size_t kFlushBytes = std::size_t{64} * 1024;
 constexpr int kDefaultWidth = 80;
+// Columns that a status leaves free: a full line would wrap and could not be erased, and the
+// terminal shows "^C" behind it when the user types that.
+constexpr int kBesideStatus = 3;
 // A larger COLUMNS is a mistake, and padding to it would not help.
 constexpr int kMaxWidth = 10'000;
 
@@ -19,6 +25,11 @@ winsize WindowSize() {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
     if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size;
   return {};
+}
+
+bool IsPipe(int fd) {
+  struct stat facts = {};
+  return ::fstat(fd, &facts) == 0 && (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode));
 }
 
 std::optional<std::string> Locale() {
@@ -45,6 +56,7 @@ Surroundings LookAround() {
   const winsize size = WindowSize();
   return {.out_tty = ::isatty(STDOUT_FILENO) == 1,
           .err_tty = ::isatty(STDERR_FILENO) == 1,
+          .out_pipe = IsPipe(STDOUT_FILENO),
           .ioctl_width = size.ws_col,
           .ioctl_height = size.ws_row,
           .columns = base::GetEnv("COLUMNS"),
@@ -57,6 +69,7 @@ Facts Decide(const Surroundings& around) {
   const bool dumb = !around.term || *around.term == "dumb";
   const bool colour = !around.colour_refused && !around.no_color && !dumb;
   return {.out_tty = around.out_tty,
+          .out_pipe = around.out_pipe,
           .err_tty = around.err_tty && !dumb,
           .err_screen = around.err_tty,
           .width = DecideWidth(around, around.out_tty),
@@ -138,6 +151,10 @@ void Terminal::Flush() {
   if (buffer_.empty()) return;
   const bool covers = facts_.out_tty && status_shown_;
   if (covers) Hide();
+  if (facts_.out_pipe) {
+    Hide();
+    status_.clear();
+  }
   if (out_error_ == 0) out_error_ = out_.Write(buffer_);
   buffer_.clear();
   if (covers) Show();
@@ -151,6 +168,10 @@ Style Terminal::err_style() const {
   return {.width = facts_.err_width, .utf8 = facts_.utf8, .colour = facts_.err_colour};
 }
 
+int Terminal::status_width() const {
+  return std::max(0, (facts_.err_width > 0 ? facts_.err_width : kDefaultWidth) - kBesideStatus);
+}
+
 void Terminal::Hide() {
   if (!status_shown_) return;
   static_cast<void>(err_.Write("\r\x1b[2K"));
@@ -159,9 +180,7 @@ void Terminal::Hide() {
 
 void Terminal::Show() {
   if (!facts_.err_tty || status_.empty() || status_shown_) return;
-  // One column less than the width: a full line would wrap and could not be erased.
-  const int width = (facts_.err_width > 0 ? facts_.err_width : kDefaultWidth) - 1;
-  static_cast<void>(err_.Write(Truncate(status_, width, facts_.utf8)));
+  static_cast<void>(err_.Write(Truncate(status_, status_width(), facts_.utf8)));
   status_shown_ = true;
 }
 

@@ -63,12 +63,15 @@ struct HookDelivery {
   friend bool operator==(const HookDelivery&, const HookDelivery&) = default;
 };
 
-/// "hook ./notify.sh (started)": how sentences name a delivery.
-inline std::string HookText(const HookDelivery& delivery) {
+/// "hook ./notify.sh": how sentences name a hook.
+inline std::string HookName(const HookDelivery& delivery) {
   constexpr std::string_view kCommand = "command ";
   const bool is_command = delivery.target.starts_with(kCommand);
-  return "hook " + delivery.target.substr(is_command ? kCommand.size() : 0) + " (" +
-         delivery.event + ")";
+  return "hook " + delivery.target.substr(is_command ? kCommand.size() : 0);
+}
+/// "hook ./notify.sh (started)": how sentences name a delivery.
+inline std::string HookText(const HookDelivery& delivery) {
+  return HookName(delivery) + " (" + delivery.event + ")";
 }
 
 }  // namespace jobman::ports

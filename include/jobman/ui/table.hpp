@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ class Table {
   explicit Table(std::vector<Column> columns);
   /// Missing cells are empty, extra ones are dropped.
   void AddRow(std::vector<Cell> cells);
+  /// A line below the last row that was added, from the second column on, with the width of the
+  /// whole table; it is cleaned and cut likewise.
+  void AddNote(Cell note);
   bool empty() const { return rows_.empty(); }
   /// Ends with a line break.
   std::string Render(const Style& style, bool with_header = true) const;
@@ -50,6 +54,7 @@ class Table {
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_ = {};
+  std::map<std::size_t, Cell> notes_ = {};  ///< by the row they are below
 };
 
 }  // namespace jobman::ui

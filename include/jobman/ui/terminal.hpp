@@ -14,6 +14,7 @@ namespace jobman::ui {
 struct Surroundings {
   bool out_tty = false;
   bool err_tty = false;
+  bool out_pipe = false;                     ///< what is written may be shown by the next program
   int ioctl_width = 0;                       ///< of the terminal; 0: not known
   int ioctl_height = 0;                      ///< likewise, in lines
   std::optional<std::string> columns = {};   ///< $COLUMNS
@@ -30,6 +31,7 @@ Surroundings LookAround();
 /// Messages have a limit on a terminal only.
 struct Facts {
   bool out_tty = false;
+  bool out_pipe = false;    ///< its reader may write to the terminal of stderr
   bool err_tty = false;     ///< a terminal that can rewrite a line
   bool err_screen = false;  ///< a terminal of any kind
   int width = 0;            ///< of stdout; 0: no limit
@@ -63,7 +65,8 @@ class Terminal {
   void OutBytes(std::string_view bytes);
   void ErrBytes(std::string_view bytes);
   /// Shows `line` as the status: rewritten in place, kept clear of other output, removed when
-  /// empty. Does nothing if stderr is not a terminal.
+  /// empty. Data for a pipe removes it until the next status: its reader writes when it likes. Does
+  /// nothing if stderr is not a terminal.
   void SetStatus(std::string_view line);
   /// For a picture that is painted again. Does nothing if stdout is not a terminal.
   void ClearScreen();
@@ -74,6 +77,8 @@ class Terminal {
   const Facts& facts() const { return facts_; }
   Style out_style() const;
   Style err_style() const;
+  /// Columns that a status may have; a longer one is cut.
+  int status_width() const;
   /// 0, or the errno of the first failed write to stdout: EPIPE when the reader is gone.
   int out_error() const { return out_error_; }
 

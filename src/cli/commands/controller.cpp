@@ -11,6 +11,7 @@
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/client/background_controller.hpp"
+#include "jobman/controller/controller.hpp"
 #include "jobman/ssh/host_shell.hpp"
 
 namespace jobman::cli {
@@ -101,7 +102,7 @@ base::Result<int> StartInBackground(App& app) {
   if (app.mode() == OutputMode::kJson) {
     app.ShowJson({{"started", !before.has_value()}});
   } else {
-    app.Say(before ? "a controller is running already: " + views::HolderText(before->holder)
+    app.Say(before ? "a controller is running already: " + controller::HolderText(before->holder)
                    : "the controller is running; it ends by itself a minute after nothing is left "
                      "to do");
   }

@@ -142,7 +142,8 @@ views::Created::Row RowOf(const core::Job& job) {
           .existing = !job.spec.tpu.existing.empty(),
           .when_done = job.spec.when_done,
           .code = job.spec.code,
-          .endless = IsEndless(job.spec.retries)};
+          .endless = IsEndless(job.spec.retries),
+          .holds = job.spec.command.cmd.empty()};
 }
 
 Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,

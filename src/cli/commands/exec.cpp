@@ -60,6 +60,7 @@ class Output {
       else
         out_.Feed(number, bytes);
       app_.terminal().Flush();  // as it comes
+      written_ = true;
       return StillRead();
     };
     host.err = [this, number = host.host](std::string_view bytes) -> base::Status {
@@ -73,7 +74,9 @@ class Output {
   }
   /// One line of the terminal, rewritten: 1,024 hosts take their time, and one may be dead.
   void WaitFor(const std::vector<int>& busy) {
-    app_.terminal().SetStatus(busy.empty() || app_.mode() == OutputMode::kQuiet
+    // The reader of a pipe may still be about to show what it was given, on the same screen.
+    const bool in_the_way = written_ && app_.terminal().facts().out_pipe;
+    app_.terminal().SetStatus(busy.empty() || in_the_way || app_.mode() == OutputMode::kQuiet
                                   ? std::string{}
                                   : fmt::format("waiting for {}: {}",
                                                 base::Plural(std::ssize(busy), "host"),
@@ -118,7 +121,8 @@ class Output {
   App& app_;
   std::shared_ptr<base::Spill> kept_;  ///< none: printed as it comes
   std::map<int, ui::TextFacts> facts_ = {};
-  bool raw_;  ///< one host and --quiet: byte for byte
+  bool raw_;              ///< one host and --quiet: byte for byte
+  bool written_ = false;  ///< a host's output was printed
   ui::PrefixedOutput out_;
   ui::PrefixedOutput err_;
 };

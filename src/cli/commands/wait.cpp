@@ -88,6 +88,7 @@ base::Result<int> RunWait(App& app, const WaitOptions& options) {
   for (const views::Waited::Row& row : view.rows) {
     if (!row.reached) app.Say(MissedNote(row, goal));
   }
+  if (!for_states) SayWhichFailed(app, context, jobs);
   return worst;
 }
 

@@ -140,6 +140,7 @@ base::Result<int> WaitAndShow(App& app, const client::Context& context, const Wi
     if (client::RunsAgain(options.order.wish)) worst = std::max(worst, ExitCodeOfJob(job));
   }
   if (!text) app.Show(view);
+  if (client::RunsAgain(options.order.wish)) SayWhichFailed(app, context, jobs);
   return worst;
 }
 
@@ -153,12 +154,15 @@ base::Result<int> RunWish(App& app, WishOptions options) {
   JM_ASSIGN_OR_RETURN(const auto wished, SetWishes(app, context, options));
   if (options.wait) return WaitAndShow(app, context, options, agreed);
   views::Wished view{.said = options.said};
+  std::vector<core::Job> under_way;
   for (const client::Wished& one : wished) {
     JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(one.job)));
     view.rows.push_back(WishedRow(job));
     view.rows.back().settled = one.true_already;
     view.rows.back().runs_already = one.true_already && options.order.wish == core::Wish::kRun;
+    if (!one.true_already) under_way.push_back(job);
   }
+  view.under_way = NameAll(context, under_way);
   app.Show(view);
   return kSuccess;
 }

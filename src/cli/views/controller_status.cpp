@@ -1,19 +1,13 @@
 #include "cli/views/controller_status.hpp"
 
-#include <fmt/format.h>
-
 #include "jobman/controller/controller.hpp"
 
 namespace jobman::cli::views {
 
-std::string HolderText(const std::string& holder) {
-  const auto process = controller::ParseHolder(holder);
-  return process ? fmt::format("process {} on {}", process->pid, process->host) : holder;
-}
-
 std::string RenderText(const ControllerStatus& view, const ui::Style&) {
   if (!view.holder) return "no controller runs; commands start one when they need it\n";
-  return "a controller runs: " + HolderText(*view.holder) + "\nits log: " + view.log + "\n";
+  return "a controller runs: " + controller::HolderText(*view.holder) + "\nits log: " + view.log +
+         "\n";
 }
 
 std::string RenderQuiet(const ControllerStatus& view) {

@@ -14,9 +14,6 @@ struct ControllerStatus {
   std::string log = {};
 };
 
-/// "process 4711 on login-1": the lease's holder for people.
-std::string HolderText(const std::string& holder);
-
 std::string RenderText(const ControllerStatus& view, const ui::Style& style);
 std::string RenderQuiet(const ControllerStatus& view);
 /// {"running": true, "holder": TEXT of controller::LeaseHolder(), "pid": NUMBER, "log": PATH};

@@ -44,8 +44,9 @@ std::string RenderText(const CopyResult& view, const ui::Style& style) {
   // Those of an archive, which is larger than small files are.
   const std::string size =
       view.copied.bytes < kWorthASize ? "" : base::FormatBytes(view.copied.bytes) + " ";
-  return text + fmt::format("copied {}{} {} in {}\n", size, view.to_hosts ? "to" : "from",
-                            base::Plural(good, "host"), base::FormatDuration(view.took));
+  return text + fmt::format("copied {}{} {} of job {} in {}\n", size, view.to_hosts ? "to" : "from",
+                            base::Plural(good, "host"), core::FormatJobId(view.job),
+                            base::FormatDuration(view.took));
 }
 
 base::OrderedJson ToJson(const CopyResult& view) {

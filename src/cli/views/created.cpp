@@ -12,8 +12,6 @@ namespace jobman::cli::views {
 
 namespace {
 
-constexpr std::size_t kMostWithNotes = 3;
-
 /// What becomes of the slice in the end, or of those of several jobs; `jobs` names them.
 std::string EndText(const Created::Row& row, const std::string& jobs, bool several) {
   const std::string end = several ? "their end" : "its end";
@@ -21,6 +19,10 @@ std::string EndText(const Created::Row& row, const std::string& jobs, bool sever
   if (row.existing) {
     return fmt::format("on node {}, which stays when {} over", row.slice,
                        several ? "the jobs are" : "the job is");
+  }
+  if (row.holds) {
+    return fmt::format("{}held until {} cancelled; to give {} back: jobman delete {}", slice,
+                       several ? "the jobs are" : "the job is", several ? "them" : "it", jobs);
   }
   const core::WhenDoneSpec& when = row.when_done;
   if (when.keep) {
@@ -40,14 +42,24 @@ std::string Notes(const Created::Row& row, const std::string& jobs, bool several
          "\n";
 }
 
-/// The notes on many jobs; empty if each needs its own.
+/// The notes on several jobs; empty if each needs its own.
 std::string CommonNotes(const Created& view) {
-  if (view.rows.size() <= kMostWithNotes) return {};
+  if (view.rows.size() < 2) return {};
   std::string notes = Notes(view.rows.front(), view.all, true);
   const bool same = std::all_of(view.rows.begin(), view.rows.end(), [&](const auto& row) {
     return Notes(row, view.all, true) == notes;
   });
   return same ? notes : std::string{};
+}
+
+/// What to type next. Jobs without a command print nothing that could be followed.
+std::string NextText(const Created& view) {
+  const bool only_hold = std::all_of(view.rows.begin(), view.rows.end(),
+                                     [](const Created::Row& row) { return row.holds; });
+  if (only_hold)
+    return "to wait until the hosts are ready: jobman wait " + view.all + " --for running";
+  return fmt::format("to follow {}: jobman logs -f {}", view.rows.size() == 1 ? "it" : "them",
+                     view.all);
 }
 
 }  // namespace
@@ -62,8 +74,7 @@ std::string RenderText(const Created& view, const ui::Style& style) {
                         row.accelerator, hosts, row.zone, element);
     if (common.empty()) text += Notes(row, core::FormatJobId(row.id), false);
   }
-  text += common + fmt::format("  to follow {}: jobman logs -f {}\n",
-                               view.rows.size() == 1 ? "it" : "them", view.all);
+  text += common + "  " + NextText(view) + "\n";
   return WrapMessage(text, style.width);
 }
 

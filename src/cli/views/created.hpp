@@ -23,13 +23,14 @@ struct Created {
     core::WhenDoneSpec when_done = {};
     core::CodeSpec code = {};
     bool endless = false;  ///< tried again without limit until it succeeds
+    bool holds = false;    ///< it has no command: it only holds its slice
   };
   std::vector<Row> rows = {};
   std::string all = {};  ///< what names the jobs to a command
 };
 
-/// A line for each job, and below it what becomes of it; below more than three jobs once, where it
-/// is the same of all.
+/// A line for each job, and below it what becomes of it; below several jobs once, where it is the
+/// same of all.
 std::string RenderText(const Created& view, const ui::Style& style);
 std::string RenderQuiet(const Created& view);
 /// {"jobs": [{"id": 42, "name": ..., "accelerator": ..., "zone": ..., "slice": ...}]}, and "code"

@@ -101,13 +101,16 @@ std::string RenderText(const NextCommands& view, const ui::Style& style) {
 }
 
 std::string RenderText(const JobEnd& view, const ui::Style& style) {
-  std::string text = "\n" + RenderExitTable(view, style);
+  const std::string table = RenderExitTable(view, style);
   const auto state = core::StateName(view.job.state);
   const auto tone = HasSucceeded(view.job) ? ui::Tone::kGood : ui::Tone::kBad;
   const std::string head =
       fmt::format("job {} ({}) ", core::FormatJobId(view.job.id), view.job.name);
-  text += "\n" + StateLine(head, state, tone, view.job.why, style);
-  return view.alone ? text + RenderText(NextOf(view.job, view.ran), style) : text;
+  const std::string line = StateLine(head, state, tone, view.job.why, style);
+  // Of several jobs the line tells whose table it is; that of a job alone ends in what to do.
+  if (!view.alone) return "\n" + line + table;
+  return (table.empty() ? "\n" : "\n" + table + "\n") + line +
+         RenderText(NextOf(view.job, view.ran), style);
 }
 
 std::string RenderQuiet(const JobEnd& view) {

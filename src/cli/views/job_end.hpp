@@ -36,7 +36,8 @@ std::string RenderText(const NextCommands& view, const ui::Style& style);
 bool HoldsSlice(const core::Job& job);
 bool HasSucceeded(const core::Job& job);
 
-/// The table of exit codes, the outcome, and of a job alone what to do next.
+/// Of a job alone the table of exit codes, the outcome, and what to do next; of one of several the
+/// outcome and the table.
 std::string RenderText(const JobEnd& view, const ui::Style& style);
 std::string RenderQuiet(const JobEnd& view);
 /// {"id": 42, "name": ..., "state": "SUCCEEDED", "exit_code": 0, "why": ...,

@@ -75,7 +75,15 @@ struct Part {
   std::optional<std::string> shared = {};
 };
 
-std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
+/// The text of its own that a row has with --details; nothing: no host wrote anything.
+std::optional<ui::Cell> OutputOf(const JobList& view, const JobSummary& job) {
+  if (!view.outputs || !view.outputs->contains(job.id)) return std::nullopt;
+  return ui::Cell(view.outputs->at(job.id), HasEnded(job) ? ui::Tone::kDim : ui::Tone::kPlain);
+}
+
+std::vector<Part> PartsOf(const JobList& view, const ui::Style& style) {
+  // The familiar word takes eleven columns, too many for a narrow terminal.
+  const bool with_familiar = style.width == 0 || style.width >= 120;
   const auto text = [](std::string JobSummary::*member) {
     return [member](const JobSummary& job) { return ui::Cell(OrDash(job.*member)); };
   };
@@ -100,13 +108,10 @@ std::vector<Part> PartsOf(const JobList& view, bool with_familiar) {
          return ui::Cell(OrDash(WhyOf(job, view.now)), AgeTone(job));
        }},
   };
-  if (view.outputs) {
-    parts.push_back(
-        {{.header = "LAST OUTPUT", .flexible = 1, .enough = 24}, [&view](const JobSummary& job) {
-           const auto output = view.outputs->find(job.id);
-           return ui::Cell(output == view.outputs->end() ? "-" : output->second,
-                           HasEnded(job) ? ui::Tone::kDim : ui::Tone::kPlain);
-         }});
+  // Where the width is limited it is below the row: beside WHY little of it could be seen.
+  if (view.outputs && style.width == 0) {
+    parts.push_back({{.header = "LAST OUTPUT"},
+                     [&view](const JobSummary& job) { return OutputOf(view, job).value_or("-"); }});
   }
   return parts;
 }
@@ -141,8 +146,7 @@ std::string RenderText(const JobList& view, const ui::Style& style) {
   if (view.jobs.empty()) return {};
   ui::Style fit = style;
   if (view.wide) fit.width = 0;
-  // The familiar word takes eleven columns, too many for a narrow terminal.
-  std::vector<Part> parts = PartsOf(view, fit.width == 0 || fit.width >= 120);
+  std::vector<Part> parts = PartsOf(view, fit);
   std::string text;
   if (fit.width > 0 && view.header) text = TakeShared(parts, view.jobs);
   if (!text.empty())
@@ -154,11 +158,14 @@ std::string RenderText(const JobList& view, const ui::Style& style) {
   ui::Table table(std::move(columns));
   const int taken = (text.empty() ? 0 : 1) + (view.header ? 1 : 0) + 1;
   const int height = view.height > 0 ? view.height : std::numeric_limits<int>::max();
-  const JobWindow window = WindowOf(view.jobs, height - taken);
+  const bool below = view.outputs && fit.width > 0;
+  const JobWindow window = WindowOf(view.jobs, height - taken, below ? 2 : 1);
   for (const JobSummary* const job : window.rows) {
     std::vector<ui::Cell> cells;
     for (const Part& part : parts) cells.push_back(part.cell(*job));
     table.AddRow(std::move(cells));
+    const auto output = below ? OutputOf(view, *job) : std::nullopt;
+    if (output) table.AddNote(*output);
   }
   text += table.Render(fit, view.header);
   if (!window.rest.empty()) text += CutToWidth(window.rest, style) + "\n";

@@ -16,7 +16,8 @@ struct JobList {
   std::vector<ports::JobSummary> jobs = {};
   core::TimePoint now = {};
   bool wide = false;  ///< every column, whole
-  /// With --details: what the hosts of a job wrote last, and when.
+  /// With --details: what the hosts of a job wrote last, and when. Where the width is limited it is
+  /// a line below the row.
   std::optional<std::map<core::JobId, std::string>> outputs = {};
   bool header = true;
   int height = 0;  ///< lines that fit the window; more jobs are only counted; 0: no limit

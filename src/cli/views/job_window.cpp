@@ -31,14 +31,14 @@ std::string RestText(const Rows& rest) {
 
 }  // namespace
 
-JobWindow WindowOf(const std::vector<ports::JobSummary>& jobs, int room) {
+JobWindow WindowOf(const std::vector<ports::JobSummary>& jobs, int room, int lines) {
   JobWindow window;
-  if (std::ssize(jobs) <= std::max(1, room)) {
+  if (std::ssize(jobs) <= std::max(1, room / lines)) {
     for (const ports::JobSummary& job : jobs) window.rows.push_back(&job);
     return window;
   }
   window.rows = CurrentFirst(jobs);
-  const auto first_left_out = window.rows.begin() + std::max(1, room - 1);
+  const auto first_left_out = window.rows.begin() + std::max(1, (room - 1) / lines);
   window.rest = RestText({first_left_out, window.rows.end()});
   window.rows.erase(first_left_out, window.rows.end());
   return window;

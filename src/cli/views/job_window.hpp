@@ -14,7 +14,7 @@ struct JobWindow {
 };
 
 /// All jobs as they are sorted, or, if there is no room for so many lines, those that matter most:
-/// see CurrentFirst(). At least one.
-JobWindow WindowOf(const std::vector<ports::JobSummary>& jobs, int room);
+/// see CurrentFirst(). At least one. Each job takes up to `lines` lines, at least 1.
+JobWindow WindowOf(const std::vector<ports::JobSummary>& jobs, int room, int lines = 1);
 
 }  // namespace jobman::cli::views

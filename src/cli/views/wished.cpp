@@ -2,13 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/wrapping.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
+namespace {
+
+/// Each of so many jobs has a line of its own.
+constexpr std::ptrdiff_t kMostLines = 3;
+
+bool IsUnderWay(const Wished::Row& row) {
+  return !row.settled && !row.runs_already;
+}
+
+/// "deleting 30 jobs, 12-41; progress: jobman list 'sweep-*'"
+std::string UnderWayText(const Wished& view) {
+  std::vector<int> numbers;
+  for (const Wished::Row& row : view.rows) {
+    if (IsUnderWay(row)) numbers.push_back(static_cast<int>(row.id.value));
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return fmt::format("{} {} jobs, {}; progress: jobman list{}\n", view.said, numbers.size(),
+                     base::FormatRanges(numbers),
+                     view.under_way.empty() ? "" : " " + view.under_way);
+}
+
+}  // namespace
 
 std::string RenderText(const Wished& view, const ui::Style& style) {
+  const bool together = std::count_if(view.rows.begin(), view.rows.end(), IsUnderWay) > kMostLines;
   std::string text;
   for (const Wished::Row& row : view.rows) {
+    if (together && IsUnderWay(row)) continue;
     const std::string id = core::FormatJobId(row.id);
     if (row.runs_already) {
       text += fmt::format("job {} ({}) is already {}; nothing to do\n", id, row.name, row.status);
@@ -18,6 +45,7 @@ std::string RenderText(const Wished& view, const ui::Style& style) {
       text += fmt::format("{} job {} ({}); progress: jobman why {}\n", view.said, id, row.name, id);
     }
   }
+  if (together) text += UnderWayText(view);
   return WrapMessage(text, style.width);
 }
 

@@ -22,8 +22,10 @@ struct Wished {
   };
   std::string said = {};  ///< "cancelling"
   std::vector<Row> rows = {};
+  std::string under_way = {};  ///< what names those that are not settled to a command
 };
 
+/// A line for each job, but one for all that are under way where they are more than three.
 std::string RenderText(const Wished& view, const ui::Style& style);
 std::string RenderQuiet(const Wished& view);
 /// {"jobs": [{"id": 42, "name": ..., "state": ..., "why": ...}]}

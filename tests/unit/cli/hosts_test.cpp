@@ -77,6 +77,13 @@ TEST_F(NetworkCommands, ExecOnOneHostIsQuietAndItsOutputByteForByte) {
   EXPECT_EQ(ended.err, "b");
 }
 
+TEST_F(NetworkCommands, ExecShowsNoLiveLineBesideTheOutputThatAPipeShows) {
+  world_.around = {.err_tty = true, .term = "xterm", .locale = "C.UTF-8"};
+  EXPECT_THAT(world_.Run({"exec", "1", "--", "echo x"}).err, HasSubstr("waiting for 1 host"));
+  world_.around.out_pipe = true;
+  EXPECT_THAT(world_.Run({"exec", "1", "--", "echo x"}).err, Not(HasSubstr("waiting for")));
+}
+
 TEST_F(NetworkCommands, ExecNamesTheHostThatCannotBeReached) {
   hosts_.Unplug("h1");
   const auto ended = world_.Run({"exec", "1", "--", "true"});
@@ -101,7 +108,7 @@ TEST_F(NetworkCommands, CpSaysWhatItCopiedAndWhereNot) {
   const auto text = world_.Run({"cp", file.string(), "1:"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_EQ(text.out, "");
-  EXPECT_THAT(text.err, HasSubstr("copied to 2 hosts in "));
+  EXPECT_THAT(text.err, HasSubstr("copied to 2 hosts of job 000001 in "));
   hosts_.Unplug("h1");
   const auto some = world_.Run({"cp", file.string(), "1:"});
   EXPECT_EQ(some.exit_code, 75);

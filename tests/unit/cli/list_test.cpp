@@ -92,8 +92,32 @@ TEST_F(ListOfJobs, DetailsAreWhatWasWrittenLastByFinishedJobsToo) {
   std::filesystem::last_write_time(world_.paths().LogPath(1, 1, "run", 0), FileTime(now() - 2h));
   world_.around = {.out_tty = true, .ioctl_width = 120, .term = "xterm", .locale = "C.UTF-8"};
   const auto lines = Lines({"list", "-v"});
-  EXPECT_THAT(lines[1], HasSubstr("\x1b[2m2h ago, host 0: done")) << "it is history";
-  EXPECT_THAT(lines[2], HasSubstr("\x1b[2m-"));
+  EXPECT_THAT(lines[2], HasSubstr("        \x1b[2m2h ago, host 0: done")) << "it is history";
+  EXPECT_THAT(lines[3], HasSubstr("silent"));
+  EXPECT_THAT(lines[4], testing::IsEmpty());
+}
+
+TEST_F(ListOfJobs, DetailsHaveALineOfTheirOwnInANarrowTerminal) {
+  Add("train", core::Done{}, 2h);
+  const std::string words = "step 1200, loss 0.125, 3.2 steps/s, learning rate 0.0003";
+  world_.WriteLog(1, 1, "run", 0, words + "\n");
+  std::filesystem::last_write_time(world_.paths().LogPath(1, 1, "run", 0),
+                                   FileTime(now() - 1500ms));
+  world_.around = {.out_tty = true, .ioctl_width = 80, .locale = "C.UTF-8"};
+  const auto lines = Lines({"list", "-v"});
+  EXPECT_THAT(lines[0], testing::Not(HasSubstr("LAST OUTPUT")));
+  EXPECT_EQ(lines[2], "        1s ago, host 0: " + words);
+  world_.around = {.locale = "C.UTF-8"};
+  EXPECT_THAT(Lines({"list", "-v"})[1], testing::EndsWith("  1s ago, host 0: " + words))
+      << "for programs a job is a line";
+}
+
+TEST_F(ListOfJobs, DetailsLeaveRoomForFewerJobsInAWindow) {
+  for (int i = 0; i < 4; ++i) Add("train", core::Done{});
+  for (int i = 1; i <= 4; ++i) world_.WriteLog(i, 1, "run", 0, "done\n");
+  world_.around = {.out_tty = true, .ioctl_width = 80, .ioctl_height = 7, .locale = "C.UTF-8"};
+  EXPECT_THAT(world_.Run({"list", "-v", "--watch"}).out,
+              HasSubstr("and 2 more: 2 over; without --watch all are shown"));
 }
 
 TEST_F(ListOfJobs, AWindowOfOneLineCanShowNoJobs) {

@@ -6,6 +6,7 @@
 #include "cli/views/exec_result.hpp"
 #include "cli/views/job_detail.hpp"
 #include "cli/views/job_end.hpp"
+#include "cli/views/wished.hpp"
 
 namespace jobman::cli::views {
 namespace {
@@ -68,7 +69,7 @@ Created Several(int count) {
   return view;
 }
 
-TEST(CreatedView, WhatManyJobsHaveInCommonIsSaidOnce) {
+TEST(CreatedView, WhatSeveralJobsHaveInCommonIsSaidOnce) {
   Created view = Several(4);
   const std::string jobs =
       "Created job 000001 (lr-0): v4-8, 1 host, in us-central2-b\n"
@@ -85,9 +86,10 @@ TEST(CreatedView, WhatManyJobsHaveInCommonIsSaidOnce) {
                 "  to follow them: jobman logs -f 'lr-*'\n");
 }
 
-TEST(CreatedView, AFewJobsOrDifferentOnesHaveTheirOwn) {
+TEST(CreatedView, DifferentJobsHaveNotesOfTheirOwn) {
   EXPECT_THAT(RenderText(Several(2), {}),
-              HasSubstr("us-central2-b\n  its slice is deleted at its end\nCreated job 000002"));
+              HasSubstr("in us-central2-b\n  their slices are deleted at their end\n  to follow"));
+  EXPECT_THAT(RenderText(Several(1), {}), HasSubstr("\n  its slice is deleted at its end\n"));
   Created view = Several(4);
   view.rows[2].when_done = {};
   EXPECT_THAT(RenderText(view, {}),
@@ -95,14 +97,53 @@ TEST(CreatedView, AFewJobsOrDifferentOnesHaveTheirOwn) {
                     HasSubstr("to give it back: jobman delete 000003\nCreated job 000004")));
 }
 
+TEST(CreatedView, AJobWithoutACommandHoldsItsSliceAndPrintsNothing) {
+  Created view = Several(1);
+  view.all = "000001";
+  view.rows[0].holds = true;
+  EXPECT_THAT(RenderText(view, {}),
+              HasSubstr("\n  its slice is held until the job is cancelled; to give it back: jobman "
+                        "delete 000001\n"
+                        "  to wait until the hosts are ready: jobman wait 000001 --for running\n"));
+  view = Several(2);
+  view.rows[0].holds = true;
+  EXPECT_THAT(RenderText(view, {}), HasSubstr("\n  to follow them: jobman logs -f 'lr-*'\n"))
+      << "one has a command";
+}
+
+TEST(WishedView, ManyJobsThatAreUnderWayAreOneLine) {
+  Wished view{.said = "deleting", .under_way = "'lr-*'"};
+  for (const int id : {12, 13, 14, 20}) view.rows.push_back({.id = {id}, .name = "lr"});
+  view.rows.push_back(
+      {.id = {15}, .name = "lr-4", .status = "DELETED", .settled = true, .why = "deleted"});
+  EXPECT_EQ(RenderText(view, {}),
+            "job 000015 (lr-4) is DELETED: deleted\n"
+            "deleting 4 jobs, 12-14,20; progress: jobman list 'lr-*'\n");
+  view.rows.erase(view.rows.begin());
+  EXPECT_THAT(RenderText(view, {}),
+              HasSubstr("deleting job 000020 (lr); progress: jobman why 000020\n"));
+}
+
+TEST(JobEndView, OfSeveralJobsEachTableIsBelowTheLineThatNamesItsJob) {
+  core::Job job{.id = {7}, .name = "train", .why = "exit code 3"};
+  job.state = core::Done{.outcome = core::Outcome::kFailed};
+  const std::vector<ports::ExitRecord> exits = {{.stage = "run", .host = 0, .exit_code = 3}};
+  const std::string table = "HOST  run\n0     3\n";
+  const std::string line = "job 000007 (train) FAILED: exit code 3\n";
+  EXPECT_EQ(RenderText(JobEnd{.job = job, .exits = exits, .alone = false}, {}),
+            "\n" + line + table);
+  EXPECT_THAT(RenderText(JobEnd{.job = job, .exits = exits}, {}),
+              testing::StartsWith("\n" + table + "\n" + line + "next:\n"));
+}
+
 TEST(JobEndView, OfSeveralJobsTheCommandsAreSaidOnce) {
   core::Job job{.id = {7}, .name = "train"};
   job.state = core::Done{.outcome = core::Outcome::kFailed};
   job.why = "no retry is left";
   EXPECT_EQ(RenderText(JobEnd{.job = job, .alone = false}, {}),
-            "\n\njob 000007 (train) FAILED: no retry is left\n");
+            "\njob 000007 (train) FAILED: no retry is left\n");
   EXPECT_EQ(RenderText(JobEnd{.job = job}, {}),
-            "\n\njob 000007 (train) FAILED: no retry is left\n"
+            "\njob 000007 (train) FAILED: no retry is left\n"
             "next:\n"
             "  jobman why 000007     what happened, and what to do\n"
             "  jobman logs 000007    what the hosts wrote\n"
@@ -124,7 +165,7 @@ TEST(JobEndView, OfARequestThatWasRefusedTheCureIsSaid) {
                          .error = base::Error{.message = "Limit: 0.", .hint = "ask for quota"}};
   job.why = "Limit: 0.";
   EXPECT_EQ(RenderText(JobEnd{.job = job, .ran = false}, {}),
-            "\n\njob 000007 (train) FAILED: Limit: 0.\n"
+            "\njob 000007 (train) FAILED: Limit: 0.\n"
             "next: ask for quota\n"
             "  jobman edit 000007    change what it asks for\n"
             "  jobman resume 000007  run it again\n"

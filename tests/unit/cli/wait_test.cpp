@@ -80,6 +80,25 @@ TEST_F(Wait, WithoutAStateEndsWithTheWorstExitCodeOfTheJobs) {
   EXPECT_THAT(ended.err, testing::Not(HasSubstr("exit code 7"))) << "is said once";
 }
 
+TEST_F(Wait, OfSeveralJobsThoseThatDidNotSucceedAreNamedLast) {
+  FillWithSweep();
+  Then([](auto& store) {
+    Move(store, 2, Failed(7), "exit code 7 on host 0");
+    for (const int id : {1, 3, 4, 5, 6}) Move(store, id, core::Done{}, "done");
+  });
+  const auto ended = world_.Run({"wait", "sweep-*"});
+  EXPECT_EQ(ended.exit_code, 7);
+  EXPECT_THAT(ended.err, testing::EndsWith("note: 1 of 6 jobs did not succeed: job 000002 "
+                                           "(sweep-2); jobman why 000002\n"));
+  pauses_ = 0;
+  EXPECT_THAT(world_.Run({"wait", "sweep-*", "-q"}).err, testing::IsEmpty());
+  pauses_ = 0;
+  EXPECT_THAT(world_.Run({"wait", "sweep-*", "--for=done"}).err,
+              testing::Not(HasSubstr("did not succeed")));
+  pauses_ = 0;
+  EXPECT_THAT(world_.Run({"wait", "1", "3"}).err, testing::Not(HasSubstr("did not succeed")));
+}
+
 TEST_F(Wait, EachJobIsShownAsSoonAsItIsOver) {
   Then([](auto& store) { Move(store, 2, core::Done{}, "done"); });
   const auto ended = world_.Run({"wait", "1", "2"});
@@ -125,6 +144,28 @@ TEST_F(Wait, OnATerminalTheLineIsRewrittenInPlace) {
   EXPECT_THAT(err, HasSubstr("\r\x1b[2K"));
 }
 
+TEST_F(Wait, ANextStepThatTheLiveLineHasNoRoomForIsSaidOnceAboveIt) {
+  const auto before = world_.fill;
+  world_.fill = [&before](test::MemoryStore& store) {
+    before(store);
+    core::BackingOff waits;
+    waits.error.hint = "delete slices that you do not need, or ask for more quota in that zone";
+    Move(store, 1, waits, "the quota is used up");
+  };
+  world_.around = {.err_tty = true, .ioctl_width = 80, .term = "xterm", .locale = "C.UTF-8"};
+  for (int i = 0; i < 4; ++i) Nothing();
+  const std::string err = world_.Run({"wait", "1"}).err;
+  const std::string next =
+      "        next: delete slices that you do not need, or ask for more quota in that\n"
+      "        zone\n";
+  EXPECT_THAT(err, HasSubstr(next));
+  EXPECT_EQ(err.find(next), err.rfind(next)) << "once";
+  EXPECT_THAT(err, testing::Not(HasSubstr("; next:"))) << err;
+  pauses_ = 0;
+  world_.around.ioctl_width = 200;
+  EXPECT_THAT(world_.Run({"wait", "1"}).err, HasSubstr("; next: delete slices"));
+}
+
 TEST_F(Wait, OfManyJobsTheLiveLineCountsTheStates) {
   FillWithSweep();
   world_.around.err_tty = true;
@@ -138,7 +179,7 @@ TEST_F(Wait, OfManyJobsTheLiveLineCountsTheStates) {
   EXPECT_THAT(err, HasSubstr("6 of 6 jobs to go: 5 RUNNING, 1 QUEUED, 10s"));
   EXPECT_THAT(err, HasSubstr("3 of 6 jobs to go: 000001 sweep-1 QUEUED ")) << "few are named";
   pauses_ = 0;
-  world_.around.ioctl_width = 30;
+  world_.around.ioctl_width = 32;
   EXPECT_THAT(world_.Run({"wait", "sweep-*"}).err, HasSubstr("6 of 6 jobs to go: 5 RUNNING\u2026"))
       << "no wider than the window";
 }

@@ -23,6 +23,13 @@ TEST(WrapText, KeepsCommandsInOneLine) {
   EXPECT_EQ(WrapText(text, 0, 2, 0), text);
 }
 
+TEST(WrapText, ASentenceAboutJobmanIsNoCommand) {
+  EXPECT_EQ(WrapText("One that jobman does not know is asked of the API.", 0, 0, 49),
+            "One that jobman does not know is asked of the\nAPI.");
+  EXPECT_EQ(WrapText("whoever types it sees \"jobman list\" here", 0, 0, 34),
+            "whoever types it sees\n\"jobman list\" here");
+}
+
 TEST(WrapText, KeepsANumberWithItsWord) {
   EXPECT_EQ(WrapText("3 not found, 4 refused by the cloud", 0, 0, 14),
             "3 not found,\n4 refused by\nthe cloud");

@@ -117,6 +117,8 @@ TEST_F(LastWordsTest, TheLastOutputIsThatOfTheHostThatWroteLast) {
   EXPECT_EQ(output->line, "?[1mstep 2");
   EXPECT_EQ(LastOutputText(*output, output->at + std::chrono::seconds{12}),
             "12s ago, host 1: ?[1mstep 2");
+  EXPECT_EQ(LastOutputText(*output, output->at + std::chrono::milliseconds{4200}),
+            "4s ago, host 1: ?[1mstep 2");
 }
 
 TEST_F(LastWordsTest, TheFinalOutputIsThatOfTheLastStageOfTheLastAttemptWithLogs) {

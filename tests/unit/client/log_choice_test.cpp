@@ -72,6 +72,9 @@ TEST_F(LogChoice, WhatIsMissingIsNamedWithWhatThereIs) {
   const base::Error host = Refused({.hosts = {.all = false, .numbers = {0, 1}}});
   EXPECT_EQ(host.message, "host 1 left no log in attempt 2, run");
   EXPECT_EQ(host.hint, "there are logs of hosts 0,2");
+  LogQuery of_one{.attempt = 1};
+  of_one.hosts = {.all = false, .numbers = {1}};
+  EXPECT_EQ(Refused(of_one).hint, "there is a log of host 0");
 }
 
 TEST_F(LogChoice, AJobMayHaveNoLogsYet) {

@@ -86,7 +86,7 @@ TEST_F(CourierTest, TellsEachHookOnce) {
   Start();
   EXPECT_THAT(notifier_.told, ElementsAre("one e1", "two e1"));
   EXPECT_FALSE(courier_->Busy());
-  EXPECT_EQ(LastLine(), "hook e1 (failed) was told");
+  EXPECT_EQ(LastLine(), "hook e1 was told of \"failed\"");
   Put(0, "e2");
   courier_->PollNow();
   Turn();

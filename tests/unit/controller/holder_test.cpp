@@ -27,6 +27,12 @@ TEST(Holder, IsReadBack) {
   EXPECT_TRUE(tick->passing);
 }
 
+TEST(Holder, ForPeopleItIsAProcessOnAMachine) {
+  EXPECT_EQ(HolderText("login-1:boot/pid-[4026531836]:4711:15230:0a1b2c3d"),
+            "process 4711 on login-1");
+  EXPECT_EQ(HolderText("another"), "another");
+}
+
 TEST(Holder, AnotherTextIsNone) {
   for (const char* text : {"", "something else", "a:b:c:d:e", "a:b:1:d"}) {
     EXPECT_FALSE(ParseHolder(text)) << text;

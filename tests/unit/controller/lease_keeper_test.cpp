@@ -80,6 +80,13 @@ TEST_F(LeaseKeeperTest, TheLeaseOfAnotherControllerIsNotTaken) {
   EXPECT_EQ(refused.error().message, "another controller is running: another");
 }
 
+TEST_F(LeaseKeeperTest, AnotherControllerIsNamedByItsProcess) {
+  const auto lease = memory_.TakeLease("elsewhere:boot/pid:4711:1:ab", clock_.Now(), hours{1});
+  ASSERT_TRUE(lease.value());
+  const auto refused = base::RunTask(loop_, keeper_.Take("me"));
+  EXPECT_EQ(refused.error().message, "another controller is running: process 4711 on elsewhere");
+}
+
 TEST_F(LeaseKeeperTest, ALeaseOfTenYearsIsTakenAndExplained) {
   const test::TempDir dir;
   base::StartLog(dir / "log", base::LogLevel::kInfo, "");

@@ -103,8 +103,8 @@ TEST(Explain, ACommandThatNoHostRunsIsStarting) {
   const Explanation told = Of(r);
   EXPECT_EQ(told.status, "STARTING");
   EXPECT_EQ(told.next_step, "check ssh.user");
-  EXPECT_THAT(told.facts, Contains("host 0-1 tried for 1m12s so far; given up after 5m unless the "
-                                   "controller has another --host-limit"));
+  EXPECT_THAT(told.facts, Contains("host 0-1 tried for 1m12s so far; given up after 5m (or the "
+                                   "controller's --host-limit)"));
   r.HostRuns(0);
   EXPECT_EQ(StatusWord(r.job()), "RUNNING");
   EXPECT_THAT(r.job().why, HasSubstr("host 1 refuses"));

@@ -205,8 +205,8 @@ TEST(ReconcileStage, AHostThatStaysSilentIsNamedOnce) {
       "no answer from host 1: it is given up after 5m (--host-limit), and the others are stopped";
   EXPECT_EQ(r.job().why, said);
   EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
-              testing::Contains("no answer from host 1 for 40s so far; given up after 5m unless "
-                                "the controller has another --host-limit"));
+              testing::Contains("no answer from host 1 for 40s so far; given up after 5m (or "
+                                "the controller's --host-limit)"));
   fail(0);
   r.After(seconds{40});
   fail(0);

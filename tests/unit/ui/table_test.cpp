@@ -84,6 +84,15 @@ TEST(Table, ATableThatIsStillTooWideDropsColumnsInOrder) {
   EXPECT_EQ(table.Render({.width = 1}), "B\nbbbb\n") << "the required column stays";
 }
 
+TEST(Table, ANoteIsBelowItsRowAndAsWideAsTheTableMayBe) {
+  Table table({{.header = "ID"}, {.header = "NAME"}});
+  table.AddRow({"1", "a"});
+  table.AddNote("one two\nthree");
+  table.AddRow({"2", "b"});
+  EXPECT_EQ(table.Render({}), "ID  NAME\n1   a\n    one two three\n2   b\n");
+  EXPECT_EQ(table.Render({.width = 12}), "ID  NAME\n1   a\n    one t...\n2   b\n");
+}
+
 TEST(Table, ColourDoesNotCountAsWidth) {
   const std::string text = Jobs().Render({.colour = true});
   EXPECT_NE(text.find("\x1b[32mRUNNING\x1b[0m  the command"), std::string::npos) << text;

@@ -134,15 +134,42 @@ TEST_F(TerminalTest, TheStatusLineIsRewrittenAndClearedForOutput) {
   terminal.SetStatus("waiting");
   EXPECT_EQ(err_.Take(), "waiting");
   terminal.SetStatus("still waiting for a slice");
-  EXPECT_EQ(err_.Take(), "\r\x1b[2Kstill waiting fo...");
+  EXPECT_EQ(err_.Take(), "\r\x1b[2Kstill waiting ...");
   terminal.Err("news");
-  EXPECT_EQ(err_.Take(), "\r\x1b[2Knews\nstill waiting fo...");
+  EXPECT_EQ(err_.Take(), "\r\x1b[2Knews\nstill waiting ...");
   terminal.Out("data\n");
   terminal.Flush();
   EXPECT_EQ(out_.Take(), "data\n");
-  EXPECT_EQ(err_.Take(), "\r\x1b[2Kstill waiting fo...");
+  EXPECT_EQ(err_.Take(), "\r\x1b[2Kstill waiting ...");
   terminal.SetStatus({});
   EXPECT_EQ(err_.Take(), "\r\x1b[2K");
+}
+
+TEST_F(TerminalTest, BesideTheStatusIsRoomForWhatTheTerminalShowsOfCtrlC) {
+  Terminal terminal({.err_tty = true, .err_width = 20}, out_, err_);
+  EXPECT_EQ(terminal.status_width(), 17) << "and ^C, and one column that stays free";
+  terminal.SetStatus("12345678901234567");
+  EXPECT_EQ(err_.Take(), "12345678901234567");
+}
+
+TEST_F(TerminalTest, DataForAPipeTakesTheStatusAwayUntilTheNextOne) {
+  Terminal terminal({.out_pipe = true, .err_tty = true, .err_width = 40}, out_, err_);
+  terminal.SetStatus("waiting for 1 host: 1");
+  EXPECT_EQ(err_.Take(), "waiting for 1 host: 1");
+  terminal.OutBytes("host 1 | 1\n");
+  terminal.Flush();
+  EXPECT_EQ(err_.Take(), "\r\x1b[2K") << "the pipe's reader may write on the same screen";
+  terminal.SetStatus("waiting for 1 host: 1");
+  EXPECT_EQ(err_.Take(), "waiting for 1 host: 1");
+}
+
+TEST_F(TerminalTest, DataForAFileLeavesTheStatusAlone) {
+  Terminal terminal({.err_tty = true, .err_width = 40}, out_, err_);
+  terminal.SetStatus("waiting");
+  EXPECT_EQ(err_.Take(), "waiting");
+  terminal.Out("data\n");
+  terminal.Flush();
+  EXPECT_EQ(err_.Take(), "");
 }
 
 TEST_F(TerminalTest, TextControlsNothingButItsColours) {
