@@ -233,6 +233,8 @@ TEST(Load, BadSetsNameTheFlag) {
   EXPECT_EQ(SetProblem("tpu.zoen=us-east1-d"),
             "--set: unknown key \"tpu.zoen\"\n   | tpu.zoen=us-east1-d\n   | ^\n"
             "  did you mean \"tpu.zone\"?\n");
+  EXPECT_THAT(SetProblem("comand.env.STEPS=5"), HasSubstr("   | comand.env.STEPS=5\n   | ^\n"))
+      << "the caret is at the key";
   EXPECT_EQ(SetProblem("ssh.port=high"),
             "--set: ssh.port: expected a number, found \"high\"\n   | ssh.port=high\n"
             "   |          ^\n");
