@@ -223,6 +223,15 @@ TEST(Load, AMisspeltKeyIsNotMissingToo) {
   EXPECT_THAT(command, HasSubstr("did you mean \"command\"?"));
 }
 
+TEST(Load, ProblemsFollowEachOtherInOneError) {
+  LoadRequest request = RequestOf(SmallJob());
+  request.sets = {"nonsense=1", "tpu.zoen=us-east1-d"};
+  const std::string message = ToError(Load(request).problems).message;
+  EXPECT_THAT(message, HasSubstr("nonsense"));
+  EXPECT_THAT(message, HasSubstr("\n--set: unknown key \"tpu.zoen\""));
+  EXPECT_EQ(message.find("\n\n"), std::string::npos) << "as config check shows them";
+}
+
 std::string SetProblem(const std::string& set) {
   LoadRequest request = RequestOf(SmallJob());
   request.sets = {set};
