@@ -88,7 +88,8 @@ void CutAroundCaret(std::string& quote, std::string& below, int width) {
   const std::size_t text = quote.find("| ") + 2;
   const std::size_t caret = below.find('^');
   const auto shown = static_cast<std::size_t>(ui::DisplayWidth(quote));
-  const std::size_t room = static_cast<std::size_t>(width) - std::min<std::size_t>(text, width);
+  const auto columns = static_cast<std::size_t>(width);
+  const std::size_t room = columns - std::min(text, columns);
   if (room < kLeastRoom || shown <= text + room || caret == std::string::npos || caret < text)
     return;
   const std::size_t middle = text + room / 2;
