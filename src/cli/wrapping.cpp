@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/ui/text.hpp"
 
@@ -88,6 +89,39 @@ bool IsQuote(std::string_view line) {
          line.substr(bar).starts_with("| ");
 }
 
+std::string_view WithoutFront(std::string_view text, std::size_t characters) {
+  for (; characters > 0 && !text.empty(); --characters)
+    text.remove_prefix(base::FirstChar(text).size);
+  return text;
+}
+
+/// Cuts a quoted line that is too long, and the line below it likewise: the caret stays below the
+/// same character, in the middle where that is possible.
+void CutAroundCaret(std::string& quote, std::string& below, int width) {
+  constexpr std::string_view kCut = "...";
+  constexpr std::size_t kLeastRoom = 20;
+  const std::size_t text = quote.find("| ") + 2;
+  const std::size_t caret = below.find('^');
+  const auto shown = static_cast<std::size_t>(ui::DisplayWidth(quote));
+  const auto columns = static_cast<std::size_t>(width);
+  const std::size_t room = columns - std::min(text, columns);
+  if (room < kLeastRoom || shown <= text + room || caret == std::string::npos || caret < text)
+    return;
+  const std::size_t middle = text + room / 2;
+  const std::size_t gone = caret > middle ? std::min(caret - middle, shown - text - room) : 0;
+  if (gone > 0) {
+    const std::string rest(WithoutFront(std::string_view(quote).substr(text), gone + kCut.size()));
+    quote = quote.substr(0, text).append(kCut).append(rest);
+    below.erase(text, gone);
+  }
+  quote = ui::Truncate(quote, width, false);
+}
+
+void CutQuotes(std::vector<std::string>& lines, int width) {
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i)
+    if (IsQuote(lines[i]) && IsQuote(lines[i + 1])) CutAroundCaret(lines[i], lines[i + 1], width);
+}
+
 std::string WrapMessageLine(std::string_view line, int width) {
   if (ui::DisplayWidth(line) <= width || IsQuote(line)) return std::string(line);
   const std::size_t text = TextBegin(line);
@@ -129,7 +163,10 @@ std::string WrapText(std::string_view text, int start, int indent, int width) {
 }
 
 std::string WrapMessage(std::string_view text, int width) {
-  return EachLine(text, width, WrapMessageLine);
+  if (width <= 0) return std::string(text);
+  std::vector<std::string> lines = base::Split(text, '\n');
+  CutQuotes(lines, width);
+  return EachLine(base::Join(lines, "\n"), width, WrapMessageLine);
 }
 
 std::string WrapKeys(std::string_view text, int width) {

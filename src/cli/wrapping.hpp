@@ -15,7 +15,8 @@ constexpr int kFurtherIn = 4;
 std::string WrapText(std::string_view text, int start, int indent, int width);
 
 /// A message of whole lines. One that is too long goes on below its text, which may follow a blank
-/// or "jobman: "; otherwise a bit further in. Quoted lines of a job file stay whole.
+/// or "jobman: "; otherwise a bit further in. A quoted line of a job file is cut around the
+/// caret below it instead, so that the caret stays below what it points at.
 std::string WrapMessage(std::string_view text, int width);
 
 /// Lines "key  text": a text goes on below itself, or is all below its key where there is little

@@ -6,6 +6,7 @@
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/core/accelerators.hpp"
+#include "jobman/core/prices.hpp"
 
 namespace jobman::client {
 namespace {
@@ -87,22 +88,77 @@ base::Status MustContain(const Offered& offered, const std::string& wanted,
   return WrongKey(place, message, hint, reason);
 }
 
+config::Problem PlaceOf(const config::Loaded& loaded, const std::string& key) {
+  const auto found = loaded.places.find(key);
+  return found == loaded.places.end() ? config::Problem() : found->second;
+}
+
+/// "zones with v4, by the price list: us-central2-b"; empty if none is known.
+std::string ZonesHint(const std::string& accelerator) {
+  constexpr std::size_t kMost = 8;
+  const std::string generation = core::GenerationOf(accelerator);
+  Words zones = generation.empty() ? Words() : core::ZonesWithPrice(generation);
+  if (zones.empty()) return {};
+  if (zones.size() > kMost) {
+    zones.resize(kMost);
+    zones.emplace_back("...");
+  }
+  return "zones with " + generation + ", by the price list: " + base::Join(zones, ", ");
+}
+
+/// The zone is what was changed if a flag gave it, and the file the type.
+config::Problem PlaceOfMismatch(const config::Loaded& loaded) {
+  const config::Problem type = PlaceOf(loaded, "tpu.accelerator");
+  config::Problem zone = PlaceOf(loaded, "tpu.zone");
+  const auto from_flag = [](const config::Problem& place) { return place.file.starts_with("--"); };
+  return from_flag(zone) && !from_flag(type) ? zone : type;
+}
+
+/// Whether the type is right, as far as is known here, but no size of its generation is offered.
+bool IsElsewhere(const Words& offered, const std::string& type) {
+  const std::string generation = core::GenerationOf(type);
+  return core::FindAccelerator(type).ok() && !offered.empty() &&
+         std::none_of(offered.begin(), offered.end(), [&](const std::string& other) {
+           return core::GenerationOf(other) == generation;
+         });
+}
+
+base::Status CheckType(const Offered& types, const config::Loaded& loaded) {
+  const core::TpuSpec& tpu = loaded.spec.tpu;
+  const std::string message = "zone " + tpu.zone + " does not offer " + tpu.accelerator;
+  if (types.ok() && IsElsewhere(*types, tpu.accelerator)) {
+    return WrongKey(PlaceOfMismatch(loaded), message, ZonesHint(tpu.accelerator),
+                    base::Reason::kBadAccelerator);
+  }
+  return MustContain(types, tpu.accelerator, message, base::Reason::kBadAccelerator,
+                     "tpu.accelerator or tpu.zone", PlaceOf(loaded, "tpu.accelerator"));
+}
+
+/// A zone that there is not, at its place in the job file.
+base::Error UnknownZone(const config::Loaded& loaded, const base::Error& error) {
+  const core::TpuSpec& tpu = loaded.spec.tpu;
+  const auto near = base::Nearest(tpu.zone, core::ZonesWithPrice(""));
+  std::string hint = near ? "did you mean " + *near + "?" : ZonesHint(tpu.accelerator);
+  if (hint.empty()) hint = error.hint;
+  return WrongKey(PlaceOf(loaded, "tpu.zone"), "the cloud does not know zone " + tpu.zone,
+                  std::move(hint), base::Reason::kBadZone);
+}
+
 }  // namespace
 
 base::Task<base::Result<std::string>> CheckOffer(Context context, config::Loaded loaded) {
   if (!loaded.spec.tpu.existing.empty()) co_return std::string{};  // it is there
   Offers offers(context, loaded.spec);
   const core::TpuSpec& tpu = loaded.spec.tpu;
-  const std::string in_zone = "zone " + tpu.zone + " does not offer ";
   const Offered types = co_await offers.Types(tpu.accelerator);
-  auto checked =
-      MustContain(types, tpu.accelerator, in_zone + tpu.accelerator, base::Reason::kBadAccelerator,
-                  "tpu.accelerator or tpu.zone", loaded.places.at("tpu.accelerator"));
+  if (!types.ok() && types.error().reason == base::Reason::kBadZone)
+    co_return UnknownZone(loaded, types.error());
+  auto checked = CheckType(types, loaded);
   if (checked.ok()) {
     const Offered runtimes = co_await offers.Runtimes();
-    checked =
-        MustContain(runtimes, tpu.version, in_zone + "the runtime version " + tpu.version,
-                    base::Reason::kBadRuntime, "tpu.version", loaded.places.at("tpu.version"));
+    checked = MustContain(runtimes, tpu.version,
+                          "zone " + tpu.zone + " does not offer the runtime version " + tpu.version,
+                          base::Reason::kBadRuntime, "tpu.version", PlaceOf(loaded, "tpu.version"));
   }
   if (checked.ok()) co_return std::string{};
   if (CannotTell(checked.error())) co_return checked.error().ToString();

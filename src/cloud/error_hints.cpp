@@ -64,7 +64,8 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
              "tpus accelerator-types list" +
              ZoneFlag(context) + ProjectFlag(context);
     case Reason::kBadZone:
-      return "set tpu.zone to one of: gcloud compute tpus locations list" + ProjectFlag(context);
+      return "set tpu.zone to a zone that this lists: gcloud compute tpus locations list" +
+             ProjectFlag(context);
     case Reason::kBadRuntime:
       return "leave tpu.version out, or set it to one of: gcloud compute tpus tpu-vm versions "
              "list" +

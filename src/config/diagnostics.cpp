@@ -189,7 +189,7 @@ base::Error ToError(const std::vector<Problem>& problems) {
   std::string message;
   bool all_not_supported = !problems.empty();
   for (const Problem& problem : problems) {
-    message += (message.empty() ? "" : "\n") + RenderProblem(problem);
+    message += RenderProblem(problem);
     all_not_supported = all_not_supported && problem.reason == base::Reason::kNotSupported;
   }
   base::Error error = base::InvalidArgument(std::string(base::Trim(message)));

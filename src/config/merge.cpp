@@ -24,7 +24,7 @@ Value* Enter(Value& parent, const std::string& part, const Value& value) {
     if (Value* child = parent.Find(part)) return child;
     Value child;
     child.key = part;
-    child.key_pos = value.pos;
+    child.key_pos = value.key_pos;
     parent.children.push_back(std::move(child));
     return &parent.children.back();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "jobman/core/accelerators.hpp"
 
@@ -99,6 +100,13 @@ std::optional<double> HourlyPrice(const TpuSpec& tpu) {
   const double of_chip = spot ? price->spot : price->on_demand;
   if (of_chip <= 0) return std::nullopt;
   return of_chip * accelerator->chips * tpu.num_slices;
+}
+
+std::vector<std::string> ZonesWithPrice(std::string_view generation) {
+  std::set<std::string> zones;
+  for (const Price& price : kPrices)
+    if (generation.empty() || price.generation == generation) zones.emplace(price.zone);
+  return {zones.begin(), zones.end()};
 }
 
 }  // namespace jobman::core

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
+#include "tests/e2e/terminal.hpp"
 
 namespace jobman::test {
 namespace {
@@ -23,6 +25,24 @@ TEST(Sim, AWrongCommandLineEndsWithTwo) {
     EXPECT_EQ(ran.code, 2) << words[0];
     EXPECT_THAT(ran.err, HasSubstr("\"\" is not a duration; write for example 90s"));
   }
+}
+
+TEST(Sim, AMisspeltCommandIsNamed) {
+  Place place;
+  const Ran near = place.Sim({"premept", "x"});
+  EXPECT_EQ(near.code, 2);
+  EXPECT_EQ(near.err, "jobman-sim: there is no command \"premept\"\n  did you mean preempt?\n");
+  EXPECT_THAT(place.Sim({"nonsense"}).err, HasSubstr("jobman-sim --help lists the commands"));
+}
+
+TEST(Sim, HelpCutsNoWordAtTheEdgeOfATerminal) {
+  const Ran ran = AnswerOnTerminal(
+      {"bash", "-c", "stty cols 80 && exec \"$0\" --help", JOBMAN_BIN_DIR "/jobman-sim"},
+      "(it asks nothing)", "");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("preempt"));
+  for (const std::string& line : base::Split(ran.out, '\n'))
+    EXPECT_LE(base::Trim(line).size(), 80U) << line;
 }
 
 TEST(Sim, OptionsForASimulatorThatServesAlreadyAreNotIgnoredInSilence) {

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "jobman/core/job_spec.hpp"
 
@@ -12,5 +15,10 @@ namespace jobman::core {
 /// Source: catalogs/v8/gcp/vms.csv of skypilot-org/skypilot-catalog, commit 006059e0f18a, which
 /// reads the price lists of Google Cloud.
 std::optional<double> HourlyPrice(const TpuSpec& tpu);
+
+/// The zones that the same list has for a generation ("v4"), or for any if that is empty, in the
+/// order of their names. A zone may be missing, and a project may not be allowed to use one: for
+/// advice, not for decisions.
+std::vector<std::string> ZonesWithPrice(std::string_view generation);
 
 }  // namespace jobman::core

@@ -9,6 +9,7 @@
 #include "cli/job_file.hpp"
 #include "cli/views/job_file.hpp"
 #include "cli/wrapping.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/config/load.hpp"
 #include "jobman/config/schema.hpp"
 
@@ -77,6 +78,8 @@ Result<int> RunShowFile(App& app, const ShowOptions& options, const JobFileOptio
         "note: nothing names a project, so none is shown: set GOOGLE_CLOUD_PROJECT, or "
         "--set tpu.project=ID");
   }
+  for (const config::Problem& warning : result.loaded->warnings)
+    app.Say(base::Trim(config::RenderWarning(warning)));
   app.Show(views::ResolvedFile{.loaded = std::move(*result.loaded), .origins = options.origins});
   return kSuccess;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "config/convert/reports.hpp"
@@ -221,8 +222,10 @@ class SbatchConverter {
   void CheckTools(std::string_view line, int number) {
     const std::string command = CommandOf(line);
     const Position at = out_.Locate(At(number), command);
-    if (command == "module" || command == "ml")
+    if (command == "module" || command == "ml") {
+      stubs_.insert(command);
       return reports_.PassOver(at, command, "hosts have no environment modules; see setup");
+    }
     for (const MissingTool& tool : kMissingTools) {
       if (command == tool.name)
         reports_.Refuse(at, command + " is not on the hosts", std::string(tool.cure));
@@ -245,8 +248,15 @@ class SbatchConverter {
     given_.push_back(name);
   }
 
+  /// What is passed over does nothing, wherever in the script it is called.
+  std::string WithStubs(const std::string& script) const {
+    std::string lines;
+    for (const std::string& name : stubs_) lines += name + "() { :; }  # not on the hosts\n";
+    return WithShellLines(script, lines);
+  }
+
   void Finish() {
-    const std::string script = base::Join(script_, "\n");
+    const std::string script = WithStubs(base::Join(script_, "\n"));
     SetArrayVariables(script);
     if (!NamesIn(script, "SLURM_JOB_NAME").empty() && draft_.Has("job.name"))
       Give("SLURM_JOB_NAME", array_ ? "${job.group}" : "${job.name}");
@@ -267,6 +277,7 @@ class SbatchConverter {
   Reports reports_;
   bool in_head_ = true;
   std::vector<std::string> script_ = {};
+  std::set<std::string> stubs_ = {};     ///< commands of the script that do nothing here
   std::vector<std::string> given_ = {};  ///< variables of command.env
   std::optional<SlurmArray> array_ = {};
 };

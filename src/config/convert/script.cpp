@@ -49,6 +49,10 @@ std::vector<std::string> NamesIn(std::string_view script, std::string_view prefi
   return names;
 }
 
+std::string WithShellLines(const std::string& script, const std::string& lines) {
+  return IsForShell(script) ? WithHead(script, lines) : script;
+}
+
 std::string WithTheirVariables(const Script& script, std::string_view prefix,
                                std::span<const TheirVariable> known,
                                const std::vector<std::string>& given, const Diagnostics& places,

@@ -27,6 +27,10 @@ struct Script {
   Position pos = {};
 };
 
+/// The script with these lines, each with its line break, at its head, but after "#!". Unchanged if
+/// its first line names a program that is no shell.
+std::string WithShellLines(const std::string& script, const std::string& lines);
+
 /// The script with a line at its head for each of `known` that it uses and that is not in `given`:
 /// "export SLURM_PROCID=$JOBMAN_HOST_INDEX". Others that begin with `prefix` are refused by name.
 /// Only what is used is set, as libraries take such variables for a sign of the other system.

@@ -8,6 +8,7 @@
 
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
+#include "sim/cloud/catalogue.hpp"
 #include "sim/cloud/settings.hpp"
 #include "sim/faults/acts.hpp"
 #include "sim/faults/call_faults.hpp"
@@ -87,6 +88,15 @@ const CLI::Option* PositionalAt(const Cursor& at) {
     ++index;
   }
   return nullptr;
+}
+
+/// The settings of maps, whose keys are free: "quota.", with what such a key begins with.
+std::vector<std::string> MapSettings() {
+  std::vector<std::string> keys;
+  const Json all = ToJson(Settings{});
+  for (const auto& [key, value] : all.items())
+    if (value.is_object() && value.empty()) keys.push_back(key + ".");
+  return keys;
 }
 
 /// The settings that have one value: "delays.create".
@@ -196,11 +206,24 @@ class SimOffers {
     const std::size_t equals = at_.typed.find('=');
     if (equals == std::string::npos) {
       for (const auto& [key, value] : settings) Add(key + "=");
+      for (const std::string& key : MapSettings()) AddMapKeys(key);
       return;
     }
     const auto found = settings.find(at_.typed.substr(0, equals));
     PassPart(at_, equals + 1);
     if (found != settings.end() && found->second.is_boolean()) AddAll({"true", "false"});
+  }
+
+  /// "quota.", then "quota.us-central2-b/": after it comes a type, or what else the setting takes.
+  void AddMapKeys(const std::string& map) {
+    if (!at_.typed.starts_with(map)) return Add(map);
+    if (map == "requests_per_minute.") {
+      for (const std::string& method : TpuService::MethodNames())
+        Add(map + base::ReplaceAll(method, ".", "/") + "=");
+      return;
+    }
+    for (const std::string& zone : Zones()) Add(map + zone + "/");
+    Add(map + "*/");
   }
 
   Cursor at_;

@@ -1,11 +1,14 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
 #include <iostream>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +18,7 @@
 #include "sim/command/completion.hpp"
 #include "sim/command/report.hpp"
 #include "sim/command/run_faults.hpp"
+#include "sim/command/screen.hpp"
 #include "sim/command/up.hpp"
 #include "sim/command/verb_words.hpp"
 #include "sim/faults/storm.hpp"
@@ -25,13 +29,21 @@
 namespace jobman::sim {
 namespace {
 
+void Print(const std::string& text) {
+  std::cout << FitLines(text, ColumnsOf(STDOUT_FILENO));
+}
+
 /// Prints the answer of GET /sim/WHAT.
 int RunGet(const base::Path& dir, const std::string& what, bool json) {
   const auto file = FindRunning(dir);
   if (!file.ok()) return ExitWith(file.error());
   const auto reply = Ask(*file, "GET", what);
   if (!reply.ok()) return ExitWith(reply.error());
-  std::cout << (json ? reply->dump(2) + "\n" : StatusText(*reply));
+  if (json) {
+    std::cout << reply->dump(2) << "\n";
+  } else {
+    Print(StatusText(*reply));
+  }
   return 0;
 }
 
@@ -71,7 +83,11 @@ int RunDown(const base::Path& dir, bool json) {
   const auto report = Ask(*file, "POST", "shutdown");
   if (!report.ok()) return ExitWith(report.error());
   AwaitEnd(*file);
-  std::cout << (json ? report->dump(2) + "\n" : LeakReport(*report));
+  if (json) {
+    std::cout << report->dump(2) << "\n";
+  } else {
+    Print(LeakReport(*report));
+  }
   return 0;
 }
 
@@ -182,14 +198,34 @@ CLI::App* AddStorm(CLI::App& app, Arguments& args) {
   return storm;
 }
 
-/// For a misspelt command, of which CLI11 says only that there is none.
-void SayWhatIsNear(const CLI::App& app) {
+/// A word that is no command, of which CLI11 says only that a command is required.
+std::optional<base::Error> CheckCommandWord(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining(true);
-  if (extras.empty()) return;
+  if (extras.empty() || extras.front().starts_with('-') || !app.get_subcommands().empty())
+    return std::nullopt;
   std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands({}))
+    if (!command->get_group().empty()) known.push_back(command->get_name());
   const auto near = base::Nearest(extras.front(), known);
-  if (near) std::cerr << "did you mean " << *near << "?\n";
+  return base::InvalidArgument(
+      "there is no command \"" + extras.front() + "\"",
+      near ? "did you mean " + *near + "?" : "jobman-sim --help lists the commands");
+}
+
+/// Says what the command line lacks, or its help; the code to exit with.
+int EndParsing(const CLI::App& app, const CLI::ParseError& end) {
+  constexpr int kUsage = 2;  // as of jobman
+  std::ostringstream out;
+  std::ostringstream err;
+  const bool asked = app.exit(end, out, err) == 0;
+  const auto misspelt = asked ? std::nullopt : CheckCommandWord(app);
+  if (misspelt) {
+    PrintError(*misspelt);
+  } else {
+    Print(out.str());
+    std::cerr << FitLines(err.str(), ColumnsOf(STDERR_FILENO));
+  }
+  return asked ? 0 : kUsage;
 }
 
 /// Answers a shell that asks for completions; false if none does.
@@ -237,10 +273,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
-    constexpr int kUsage = 2;  // as of jobman
-    if (app.exit(end) == 0) return 0;
-    SayWhatIsNear(app);
-    return kUsage;
+    return EndParsing(app, end);
   }
   if (completion->parsed()) {
     std::cout << CompletionScript(args.shell);

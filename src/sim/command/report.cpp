@@ -1,11 +1,16 @@
 #include "sim/command/report.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <iostream>
+#include <vector>
 
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
+#include "sim/command/screen.hpp"
 
 namespace jobman::sim {
 
@@ -23,7 +28,24 @@ std::string Lines(const std::string& text) {
   return base::Join(lines, "\n");
 }
 
-std::string NodeLine(const Json& node) {
+/// Name, zone, type, and the rest, which is the last cell.
+using Row = std::array<std::string, 4>;
+
+/// Columns as wide as they need to be.
+std::string Table(const std::vector<Row>& rows) {
+  std::array<std::size_t, 3> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    text += fmt::format("  {:<{}}  {:<{}}  {:<{}}  {}\n", row[0], widths[0], row[1], widths[1],
+                        row[2], widths[2], row[3]);
+  }
+  return text;
+}
+
+Row NodeRow(const Json& node) {
   int running = 0;
   const Json& hosts = Member(node, "hosts");
   for (const Json& host : hosts) running += Flag(host, "running") ? 1 : 0;
@@ -33,18 +55,17 @@ std::string NodeLine(const Json& node) {
     more += ", of " + queued;
   }
   if (Flag(node, "foreign")) more += ", somebody else's";
-  return fmt::format("  {:<28} {:<16} {:<12} {:<10} {}/{} hosts up{}\n", Shown(node, "id"),
-                     Shown(node, "zone"), Shown(node, "type"), Shown(node, "state"), running,
-                     hosts.size(), more);
+  return {
+      Shown(node, "id"), Shown(node, "zone"), Shown(node, "type"),
+      fmt::format("{:<9}  {}/{} hosts up{}", Shown(node, "state"), running, hosts.size(), more)};
 }
 
-std::string QueuedLine(const Json& queued) {
+Row QueuedRow(const Json& queued) {
   const auto nodes = Number(queued, "nodes");
   const std::string type =
       nodes > 1 ? fmt::format("{} x {}", nodes, Shown(queued, "type")) : Shown(queued, "type");
-  return fmt::format("  {:<28} {:<16} {:<12} {}{}\n", Shown(queued, "id"), Shown(queued, "zone"),
-                     type, Shown(queued, "state"),
-                     Flag(queued, "foreign") ? ", somebody else's" : "");
+  return {Shown(queued, "id"), Shown(queued, "zone"), type,
+          Shown(queued, "state") + (Flag(queued, "foreign") ? ", somebody else's" : "")};
 }
 
 /// Resources that the simulator made itself are not leaks.
@@ -73,15 +94,16 @@ std::string Rates(const Json& status) {
                      Number(rates, "peak_per_minute"));
 }
 
+/// The entries of a list below its title; empty if there are none.
+std::string ListOf(const std::string& title, const Json& entries, Row (*row_of)(const Json&)) {
+  std::vector<Row> rows;
+  for (const Json& entry : entries) rows.push_back(row_of(entry));
+  return rows.empty() ? std::string() : title + ":\n" + Table(rows);
+}
+
 std::string Lists(const Json& status) {
-  std::string text;
-  const Json& nodes = Member(status, "nodes");
-  const Json& queued = Member(status, "queued_resources");
-  if (!nodes.empty()) text += "nodes:\n";
-  for (const Json& node : nodes) text += NodeLine(node);
-  if (!queued.empty()) text += "queued resources:\n";
-  for (const Json& entry : queued) text += QueuedLine(entry);
-  return text;
+  return ListOf("nodes", Member(status, "nodes"), NodeRow) +
+         ListOf("queued resources", Member(status, "queued_resources"), QueuedRow);
 }
 
 }  // namespace
@@ -97,8 +119,9 @@ std::string LeakReport(const Json& report) {
 }
 
 void PrintError(const base::Error& error) {
-  std::cerr << "jobman-sim: " << Lines(error.ToString()) << "\n";
-  if (!error.hint.empty()) std::cerr << "  " << Lines(error.hint) << "\n";
+  std::string text = "jobman-sim: " + Lines(error.ToString()) + "\n";
+  if (!error.hint.empty()) text += "  " + Lines(error.hint) + "\n";
+  std::cerr << FitLines(text, ColumnsOf(STDERR_FILENO));
 }
 
 int ExitWith(const base::Error& error) {

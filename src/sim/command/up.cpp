@@ -18,6 +18,7 @@
 #include "jobman/base/strings.hpp"
 #include "sim/command/client.hpp"
 #include "sim/command/report.hpp"
+#include "sim/command/screen.hpp"
 #include "sim/hosts/fuse.hpp"
 #include "sim/hosts/metadata_server.hpp"
 #include "sim/service/simulator.hpp"
@@ -42,9 +43,10 @@ void Announce(const UpOptions& options, const SimFile& file, const char* what) {
     std::cout << ToJson(file).dump() << std::endl;
     return;
   }
-  std::cout << fmt::format("jobman-sim {}: {} (process {}, hosts on port {}, sandbox {})\n", what,
-                           file.endpoint, file.pid, file.ssh_port, file.sandbox)
-            << std::flush;
+  const std::string text =
+      fmt::format("jobman-sim {}: {} (process {}, hosts on port {}, sandbox {})\n", what,
+                  file.endpoint, file.pid, file.ssh_port, file.sandbox);
+  std::cout << FitLines(text, ColumnsOf(STDOUT_FILENO)) << std::flush;
 }
 
 base::Result<Settings> ReadSettings(const UpOptions& options) {
@@ -207,7 +209,9 @@ int ServeHere(const UpOptions& options, base::UniqueFd lock) {
   const Json report = server->simulator->Shutdown();
   RemoveSimFile(options.dir);
   (void)base::RemoveAll(options.dir / "hosts").ok();
-  std::cout << (options.json ? report.dump() + "\n" : LeakReport(report)) << std::flush;
+  std::cout << (options.json ? report.dump() + "\n"
+                             : FitLines(LeakReport(report), ColumnsOf(STDOUT_FILENO)))
+            << std::flush;
   // Lets the answer to a shutdown request go out, then exits without destructors.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   lock.Reset();

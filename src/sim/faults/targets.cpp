@@ -26,11 +26,40 @@ bool IsPattern(const std::string& name) {
   return name.find_first_of("*?") != std::string::npos;
 }
 
+constexpr const char* kStatusHint = "`jobman-sim status` lists them";
+
+/// What was meant, if a name is the beginning of some, as that of a job is, or a typo of one.
+std::string MeantNodes(const std::vector<std::string>& ids, const std::string& name) {
+  constexpr std::size_t kLongest = 200;
+  std::vector<std::string> longer;
+  for (const std::string& id : ids)
+    if (id.starts_with(name)) longer.push_back(id);
+  if (!longer.empty())
+    return fmt::format("'{}*' means {}", name, base::Shorten(base::Join(longer, ", "), kLongest));
+  const auto near = base::Nearest(name, ids);
+  return near ? "did you mean " + *near + "?" : kStatusHint;
+}
+
+base::Error NoNode(const NodeRegistry& nodes, const std::string& name) {
+  if (IsPattern(name)) return base::NotFound("there is no node like " + name, kStatusHint);
+  std::vector<std::string> ids;
+  std::vector<std::string> same;
+  for (const auto& [key, node] : nodes.all()) {
+    ids.push_back(key.id);
+    if (key.id == name) same.push_back(ResourceName(key, "nodes"));
+  }
+  if (!same.empty()) {
+    return base::NotFound("several nodes are named " + name + ", in different zones",
+                          "write one of " + base::Join(same, ", "));
+  }
+  return base::NotFound("there is no node " + name, MeantNodes(ids, name));
+}
+
 }  // namespace
 
 base::Error NoSuch(const std::string& what, const std::string& name) {
   return base::NotFound(fmt::format("there is no {} {}, or several in different zones", what, name),
-                        "`jobman-sim status` lists them");
+                        kStatusHint);
 }
 
 base::Result<Duration> DurationIn(const Json& body, const std::string& name, Duration fallback) {
@@ -60,7 +89,7 @@ base::Result<Json> Targets::EachNode(const Json& body,
                                      const std::function<base::Status(Node& node)>& act) const {
   const std::string name = Text(body, "node");
   const std::vector<ResourceKey> keys = NodesNamed(name);
-  if (keys.empty()) return NoSuch(IsPattern(name) ? "node like" : "node", name);
+  if (keys.empty()) return NoNode(nodes, name);
   Json done = Json::array();
   base::Status refused = base::Ok();
   for (const ResourceKey& key : keys) {

@@ -326,6 +326,21 @@ TEST_F(Commands, ATypeThatTheZoneDoesNotOfferIsShownInTheFile) {
                                                 "the runtime version"));
 }
 
+TEST_F(Commands, AZoneThatWasSetForATypeThatIsElsewhereIsTheOneThatIsWrong) {
+  const std::string place = "http://127.0.0.1:1:demo:us-central1-a";
+  world_.fill = [&](test::MemoryStore& store) {
+    HoldLease(store);
+    EXPECT_TRUE(store.PutInCache("offers:types:" + place, {"v2-8\nv3-8", world_.clock.Now()}).ok());
+  };
+  const auto ended = world_.Run({"create", "--endpoint", "http://127.0.0.1:1", GoodFile("a.yaml"),
+                                 "--set", "tpu.zone=us-central1-a"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--set: zone us-central1-a does not offer v4-16\n"
+                                   "   | tpu.zone=us-central1-a\n"
+                                   "   |          ^\n"
+                                   "  zones with v4, by the price list: us-central2-b\n"));
+}
+
 TEST_F(Commands, AnEncryptedKeyWithoutPassphraseIsRefusedBeforeAJobIsCreated) {
   const std::string key = (world_.paths().home / "key").string();
   ASSERT_EQ(::system(("ssh-keygen -q -t ed25519 -N secret -f " + key).c_str()), 0);

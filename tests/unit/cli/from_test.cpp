@@ -86,6 +86,13 @@ TEST_F(From, ConfigShowsAndChecksWhatWouldBeCreated) {
   EXPECT_THAT(good.out, HasSubstr("train.sh (converted): 3 jobs are valid: train-0 to train-2"));
 }
 
+TEST_F(From, ConfigShowSaysWhatIsPassedOver) {
+  const auto shown = world_.Run({"config", "show", "--from-sbatch", Batch("--mem=4G"), "--set",
+                                 "tpu.accelerator=v4-8", "--set", "tpu.zone=us-central2-b"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.err, HasSubstr("train.sh:2:9: warning: --mem: passed over"));
+}
+
 TEST_F(From, CreateTakesItsUsualOptions) {
   const auto ended =
       world_.Run({"create", "--from-gcloud", kCommand, "--dry-run", "--set", "tpu.project=demo",

@@ -46,13 +46,27 @@ TEST(WrapMessage, GoesOnBelowTheText) {
             "delete jobs 000001 (train),\n    000002 (eval)?");
 }
 
-TEST(WrapMessage, LongWordsAndQuotedLinesStayWhole) {
+TEST(WrapMessage, LongWordsStayWhole) {
   const std::string path(30, 'x');
   EXPECT_EQ(WrapMessage("written to " + path + " now", 20),
             "written to\n    " + path + "\n    now");
   const std::string quote =
       "  12 |   accelerator: v4-16 # a comment\n     |                ^ here and there\n";
-  EXPECT_EQ(WrapMessage(quote, 20), quote);
+  EXPECT_EQ(WrapMessage(quote, 20), quote) << "nothing would be left of it";
+}
+
+TEST(WrapMessage, QuotedLinesAreCutAroundTheCaret) {
+  const std::string digits = "0123456789abcdefghijklmnopqrstuvwxyz";
+  const auto quote = [](const std::string& line, std::size_t caret) {
+    return "  1 | " + line + "\n    | " + std::string(caret, ' ') + "^\n";
+  };
+  EXPECT_EQ(WrapMessage(quote(digits, 10), 0), quote(digits, 10));
+  EXPECT_EQ(WrapMessage(quote(digits, 10), 42), quote(digits, 10)) << "it fits";
+  EXPECT_EQ(WrapMessage(quote(digits, 4), 30), quote("0123456789abcdefghijk...", 4));
+  EXPECT_EQ(WrapMessage(quote(digits, 14), 30), quote("...56789abcdefghijklm...", 12)) << "e";
+  EXPECT_EQ(WrapMessage(quote(digits, 35), 30), quote("...fghijklmnopqrstuvwxyz", 23)) << "z";
+  EXPECT_EQ(WrapMessage(quote("\u00e9" + digits, 36), 30), quote("...fghijklmnopqrstuvwxyz", 23))
+      << "characters, not bytes";
 }
 
 TEST(WrapKeys, TextsStandBesideTheirKeysOrBelow) {

@@ -7,13 +7,14 @@
 namespace jobman::client {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class OfferCheckTest : public test::ClientWorld {
  protected:
   OfferCheckTest() {
     loaded_.spec = test::JobBuilder().Build().spec;
-    for (const char* key : {"tpu.accelerator", "tpu.version"}) {
+    for (const char* key : {"tpu.accelerator", "tpu.version", "tpu.zone"}) {
       loaded_.places[key] = {.file = "job.yaml", .line = 2, .column = 3};
     }
   }
@@ -63,6 +64,11 @@ TEST_F(OfferCheckTest, AnOfferThatIsMissingIsShownAtItsKey) {
 TEST_F(OfferCheckTest, AnUnknownZoneIsRefused) {
   loaded_.spec.tpu.zone = "nowhere-1-a";
   EXPECT_EQ(Check().error().reason, base::Reason::kBadZone);
+  loaded_.places["tpu.zone"].line = 7;
+  loaded_.spec.tpu.zone = "us-central2-z";
+  EXPECT_THAT(Check().error().message,
+              AllOf(HasSubstr("job.yaml:7:3: the cloud does not know zone us-central2-z"),
+                    HasSubstr("did you mean us-central2-b?")));
 }
 
 TEST_F(OfferCheckTest, ACloudThatCannotBeAskedIsNotAnError) {

@@ -163,6 +163,15 @@ train.sh:2:24: warning: --exclusive: passed over
               HasSubstr("hosts have no environment modules"));
 }
 
+TEST(FromSbatch, ModulesThatArePassedOverDoNothingInTheScript) {
+  EXPECT_EQ(
+      SpecOfBatch(BatchWith("-J x", "module purge; module load cuda\nhostname\n")).command.cmd,
+      "#!/bin/bash\nmodule() { :; }  # not on the hosts\n"
+      "module purge; module load cuda\nhostname\n");
+  const std::string python = "#!/usr/bin/env python3\nmodule = 1\n";
+  EXPECT_EQ(SpecOfBatch(Batch(python)).command.cmd, python) << "no shell reads it";
+}
+
 TEST(FromSbatch, WhatWouldMakeItAnotherJobIsRefused) {
   EXPECT_THAT(testing::RefusalOf(BatchWith("--dependency=afterok:1")),
               AllOf(HasSubstr("train.sh:2:9: --dependency has no meaning here"),

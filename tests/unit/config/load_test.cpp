@@ -223,6 +223,15 @@ TEST(Load, AMisspeltKeyIsNotMissingToo) {
   EXPECT_THAT(command, HasSubstr("did you mean \"command\"?"));
 }
 
+TEST(Load, ProblemsFollowEachOtherInOneError) {
+  LoadRequest request = RequestOf(SmallJob());
+  request.sets = {"nonsense=1", "tpu.zoen=us-east1-d"};
+  const std::string message = ToError(Load(request).problems).message;
+  EXPECT_THAT(message, HasSubstr("nonsense"));
+  EXPECT_THAT(message, HasSubstr("\n--set: unknown key \"tpu.zoen\""));
+  EXPECT_EQ(message.find("\n\n"), std::string::npos) << "as config check shows them";
+}
+
 std::string SetProblem(const std::string& set) {
   LoadRequest request = RequestOf(SmallJob());
   request.sets = {set};
@@ -233,6 +242,8 @@ TEST(Load, BadSetsNameTheFlag) {
   EXPECT_EQ(SetProblem("tpu.zoen=us-east1-d"),
             "--set: unknown key \"tpu.zoen\"\n   | tpu.zoen=us-east1-d\n   | ^\n"
             "  did you mean \"tpu.zone\"?\n");
+  EXPECT_THAT(SetProblem("comand.env.STEPS=5"), HasSubstr("   | comand.env.STEPS=5\n   | ^\n"))
+      << "the caret is at the key";
   EXPECT_EQ(SetProblem("ssh.port=high"),
             "--set: ssh.port: expected a number, found \"high\"\n   | ssh.port=high\n"
             "   |          ^\n");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace jobman::core {
 namespace {
 
@@ -13,6 +15,13 @@ TEST(Prices, AreOfAllChipsOfTheSlice) {
   EXPECT_NEAR(HourlyPrice(tpu).value_or(0), 16 * 0.9215, 0.001);
   tpu.num_slices = 2;
   EXPECT_NEAR(HourlyPrice(tpu).value_or(0), 32 * 0.9215, 0.001);
+}
+
+TEST(Prices, TheListNamesTheZonesOfAGeneration) {
+  EXPECT_EQ(ZonesWithPrice("v4"), std::vector<std::string>{"us-central2-b"});
+  EXPECT_TRUE(ZonesWithPrice("v9").empty());
+  const auto all = ZonesWithPrice("");
+  EXPECT_EQ(std::count(all.begin(), all.end(), "us-central1-a"), 1) << "of several generations";
 }
 
 TEST(Prices, WhatIsNotKnownHasNone) {

@@ -4,7 +4,9 @@
 
 #include <set>
 
+#include "jobman/base/strings.hpp"
 #include "sim/command/report.hpp"
+#include "sim/command/screen.hpp"
 #include "sim/command/verb_words.hpp"
 #include "sim/faults/storm.hpp"
 
@@ -171,6 +173,34 @@ TEST(LeakReport, NamesEveryNode) {
       LeakReport({{"nodes", nodes}, {"queued_resources", Json::array({queued})}});
   EXPECT_THAT(text, testing::ContainsRegex("ms-0 .*PREEMPTED .*of ms\n.*ms-1 .*of ms\n"));
   EXPECT_THAT(text, testing::ContainsRegex("ms .*2 x v4-8 .*SUSPENDED"));
+}
+
+TEST(StatusText, OfUsualNamesFitsIntoEightyColumns) {
+  const Json hosts = Json::array({{{"running", true}}});
+  const Json node = {{"id", "sweep-1-000012-a1"},
+                     {"zone", "europe-west4-b"},
+                     {"type", "v5litepod-16"},
+                     {"state", "PREEMPTED"},
+                     {"hosts", hosts}};
+  const std::string text = StatusText({{"nodes", Json::array({node})}});
+  EXPECT_THAT(text, HasSubstr("  sweep-1-000012-a1  europe-west4-b  v5litepod-16  PREEMPTED  1/1 "
+                              "hosts up\n"));
+}
+
+TEST(FitLines, CutsNoWord) {
+  EXPECT_EQ(FitLines("one two three\nfour\n", 0), "one two three\nfour\n");
+  EXPECT_EQ(FitLines("one two three\nfour\n", 10), "one two\n    three\nfour\n");
+  EXPECT_EQ(FitLines("one two", 7), "one two");
+  EXPECT_EQ(FitLines("  known: a, b", 10), "  known:\n  a, b") << "below its text";
+  EXPECT_EQ(FitLines("a-very-long-word and", 8), "a-very-long-word\n    and") << "stays whole";
+  EXPECT_EQ(FitLines("  a-very-long-word", 8), "  a-very-long-word");
+}
+
+TEST(FitLines, ATextGoesOnBelowItselfOrBelowItsKey) {
+  EXPECT_EQ(FitLines("  --port INT   Port of the API on the loopback", 45),
+            "  --port INT   Port of the API on the\n               loopback");
+  EXPECT_EQ(FitLines("  --port INT   Port of the API on the loopback", 40),
+            "  --port INT\n      Port of the API on the loopback");
 }
 
 }  // namespace

@@ -71,6 +71,10 @@ TEST_F(SimCompletion, WhatVerbsTake) {
   EXPECT_THAT(Answer({"fault", "nodes.create", "list_e"}), ElementsAre("list_empty"));
   EXPECT_THAT(Answer({"storm", "--only", "cut,ha"}), ElementsAre("cut,hang", "cut,hangup"));
   EXPECT_THAT(Answer({"set", "delays.ac"}), ElementsAre("delays.accept="));
+  EXPECT_THAT(Answer({"set", "qu"}), ElementsAre("quota."));
+  EXPECT_THAT(Answer({"set", "stock.us-central2"}), ElementsAre("stock.us-central2-b/"));
+  EXPECT_THAT(Answer({"set", "requests_per_minute.nodes/cr"}),
+              ElementsAre("requests_per_minute.nodes/create="));
   EXPECT_THAT(Answer({"set", "delays=0", "loose=t"}), ElementsAre("loose=true"));
   EXPECT_THAT(Answer({"show", "t1", ""}), IsEmpty());
 }

@@ -417,6 +417,20 @@ TEST_F(OrdersTest, AScriptRunsAtItsTimes) {
   EXPECT_EQ(NodeStateOf("t2"), "READY");
 }
 
+TEST_F(OrdersTest, ANameThatNoNodeHasIsAnsweredWithWhatWasMeant) {
+  Ready("sweep-1-000004-a1");
+  const auto refusal = [&](const std::string& name) {
+    const Reply reply = Do("preempt", {{"node", name}});
+    EXPECT_EQ(reply.status, 404) << name;
+    return Text(Member(reply.body, "error"), "message");
+  };
+  EXPECT_EQ(refusal("sweep-1"), "there is no node sweep-1; 'sweep-1*' means sweep-1-000004-a1");
+  EXPECT_EQ(refusal("sweep-1-000004-b1"),
+            "there is no node sweep-1-000004-b1; did you mean sweep-1-000004-a1?");
+  EXPECT_EQ(refusal("nobody"), "there is no node nobody; `jobman-sim status` lists them");
+  EXPECT_EQ(refusal("x*"), "there is no node like x*; `jobman-sim status` lists them");
+}
+
 TEST_F(OrdersTest, LosingOneNodeOfARequestLosesAll) {
   const std::vector<Json> ways = {{{"node", "q-1"}},
                                   {{"node", "q-1"}, {"as", "stopping"}, {"for", "1s"}},
