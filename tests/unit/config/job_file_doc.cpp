@@ -88,6 +88,22 @@ is as with jobs of separate files: `jobman list 'sweep-*'`, `jobman delete 'swee
 With `job.max_running` the others stay QUEUED and ask for no slice until it is their turn. It limits how many
 work, not how many slices are held: a job that is over keeps its slice unless `job.when_done` gives it back.
 
+## A worker
+
+```yaml
+job:
+  name: worker
+  queue: {enabled: true, config: tasks.yaml, prefix: "pip install -r ~/requirements.txt", idle: 30m}
+tpu: {accelerator: v4-32, zone: us-central2-b, pricing: spot}
+```
+
+A job with `job.queue` has no command. When its setup steps and the scripts of `prefix` are done it is IDLE and
+waits for a task of its queue, which it runs (RUNNING), and is IDLE again: its slice is set up once. A task that
+fails costs the job no retry. `jobman cancel` lets the task that runs end first and takes no other; a second one
+stops it. A task that is stopped (`cancel` twice, `reboot`, `requeue`, `delete`), or loses its slice, goes back to
+the queue at once and counts as not run. `requeue` keeps the slice of a worker. With `idle` the slice is given
+back when there was no task for so long.
+
 ## Keys
 
 )";
