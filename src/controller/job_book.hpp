@@ -26,7 +26,8 @@ class JobBook {
     /// The job is left alone from now on: it was erased, or its record cannot be used.
     std::function<void(core::JobId id)> dropped;
     /// The contradiction in a job's record, if any. Checked after a load and before a commit.
-    std::function<std::optional<std::string>(const core::Job& job)> flaw_of = core::FlawOf;
+    std::function<std::optional<std::string>(const core::Job& job)> flaw_of =
+        [](const core::Job& job) { return core::FlawOf(job); };
   };
 
   JobBook(asio::io_context& loop, const Ports& ports, const core::Policy& policy, Hooks hooks);

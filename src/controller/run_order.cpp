@@ -89,6 +89,14 @@ std::vector<std::string> SetupRuns(const core::Job& job, const core::JobOnHost& 
   return ids;
 }
 
+/// What a run of a task is on a host.
+base::Result<remote::RunOrder> TaskOrder(const core::Job& job) {
+  return base::Error{.code = base::Code::kFailedPrecondition,
+                     .message = "a task cannot be run yet: " + job.stage->name + " is not begun",
+                     .reason = base::Reason::kNotSupported,
+                     .hint = "this version of jobman has no script for hosts that runs tasks"};
+}
+
 }  // namespace
 
 KeyDigest DigestKeys(const core::Job& job, const SecretReader& secret) {
@@ -125,6 +133,7 @@ std::string CodeFileOf(const core::Job& job, const std::string& store_id, int ho
 }
 
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here) {
+  if (core::IsTask(job.stage->id)) return TaskOrder(job);
   const core::JobSpec bound = core::BindLateNames(job, here.job_dir);
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
   const core::CommandSpec& spec = bound.command;
