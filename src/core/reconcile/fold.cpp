@@ -52,20 +52,20 @@ struct Folder {
     return {};
   }
   Facts operator()(const HostReport& report) const {
-    return IsCurrent(report.attempt, report.stage) ? FoldReport(job, report.run, now) : Facts{};
+    const bool current =
+        job.stage && report.attempt == job.attempt && report.stage == job.stage->id;
+    return current ? FoldReport(job, report.run, now) : Facts{};
   }
   Facts operator()(const Silence& silence) const { return FoldOutputSilence(job, silence, now); }
   Facts operator()(const BadOutput& bad) const { return FoldBadOutput(job, bad); }
   Facts operator()(const KeyPinned&) const { return {}; }
   Facts operator()(const TaskOutput& output) const {
-    if (IsCurrent(output.attempt, output.stage)) FoldTaskOutput(*job.stage, output.rule);
+    const bool current =
+        job.stage && output.attempt == job.attempt && output.stage == job.stage->id;
+    if (current) FoldTaskOutput(*job.stage, output.rule);
     return {};
   }
   Facts operator()(const TaskOffered& offered) const { return {.offer = offered.task}; }
-
-  bool IsCurrent(int attempt, const StageId& stage) const {
-    return job.stage && attempt == job.attempt && stage == job.stage->id;
-  }
 };
 
 }  // namespace

@@ -231,13 +231,17 @@ void BeginNext(Turn& turn) {
   BeginStage(turn, SetupStage{next});
 }
 
+/// The stage was a task, and no host of it was lost: the worker goes on.
+bool IsTaskOver(const Job& job) {
+  const HostRun* const culprit = Culprit(*job.stage);
+  const bool lost = culprit != nullptr && culprit->phase == HostPhase::kLost;
+  return IsTask(job.stage->id) && !lost;
+}
+
 /// The results of the runs alone decide what follows.
 void JudgeRuns(Turn& turn) {
-  const Stage& stage = *turn.job.stage;
-  const HostRun* const culprit = Culprit(stage);
-  const bool lost = culprit != nullptr && culprit->phase == HostPhase::kLost;
-  if (IsTask(stage.id) && !lost) return EndTask(turn);
-  if (stage.AllSucceeded() || IsOptional(turn.job)) return BeginNext(turn);
+  if (IsTaskOver(turn.job)) return EndTask(turn);
+  if (turn.job.stage->AllSucceeded() || IsOptional(turn.job)) return BeginNext(turn);
   FailStage(turn);
 }
 
