@@ -23,7 +23,7 @@ std::string_view GroupWord(const core::Job& job) {
 std::string_view FamiliarWordOf(std::string_view state_name) {
   static const std::vector<core::JobState> kTelling = {
       core::Queued{},     core::Requesting{}, core::Waiting{}, core::Provisioning{},
-      core::BackingOff{}, core::Setup{},      core::Running{}};
+      core::BackingOff{}, core::Setup{},      core::Idle{},    core::Running{}};
   for (const core::JobState& state : kTelling) {
     core::Job job;
     job.state = state;

@@ -319,6 +319,7 @@ constexpr Form kForms[] = {
     {.path = "job.labels", .text = &CheckLabelValue, .member = &CheckLabelName},
     {.path = "job.name", .text = &CheckJobName},
     {.path = "job.remote_user", .text = &CheckLogin},
+    {.path = "job.queue.prefix[].name", .text = &CheckStepName},
     {.path = "matrix", .member = &CheckEnvironment},
     {.path = "nfs.export", .text = &CheckExport},
     {.path = "nfs.path", .text = &CheckSharedFolder},

@@ -60,6 +60,20 @@ std::optional<bool> Reader::Bool(std::string_view path) const {
   return value == nullptr ? std::nullopt : std::optional(IsTrueText(value->text));
 }
 
+std::optional<core::HostSet> Reader::Hosts(std::string_view path) const {
+  const Value* value = Get(path);
+  if (value == nullptr) return std::nullopt;
+  std::string text = value->text;
+  for (const Value& item : value->children) text += (text.empty() ? "" : ",") + item.text;
+  const auto hosts = core::ParseHostSet(text);
+  return hosts.ok() ? std::optional(*hosts) : std::nullopt;
+}
+
+std::size_t Reader::CountItems(std::string_view path) const {
+  const Value* value = Get(path);
+  return value == nullptr || !value->is_list() ? 0 : value->children.size();
+}
+
 base::Path Reader::FolderOf(std::string_view path) const {
   const Value* value = Get(path);
   return value == nullptr || value->pos.source < 0 ? base::Path{}

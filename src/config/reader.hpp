@@ -9,6 +9,7 @@
 #include "config/value.hpp"
 #include "jobman/base/result.hpp"
 #include "jobman/config/load.hpp"
+#include "jobman/core/job_spec.hpp"
 
 namespace jobman::config {
 
@@ -36,6 +37,10 @@ class Reader {
   /// The value of a key that has no field in the spec; empty or nothing when it is absent.
   std::string Text(std::string_view path) const;
   std::optional<bool> Bool(std::string_view path) const;
+  /// The hosts at a key that has no field in the spec: text, or a list of numbers.
+  std::optional<core::HostSet> Hosts(std::string_view path) const;
+  /// How many items a list has; 0 when it is absent.
+  std::size_t CountItems(std::string_view path) const;
 
   /// The folder of the file that contains the value.
   base::Path FolderOf(std::string_view path) const;

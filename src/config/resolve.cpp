@@ -131,8 +131,11 @@ void CheckHosts(Reader& reader, const core::JobSpec& spec) {
     reader.Complain(path, path + ": there is no host " + host + ": " + has);
   };
   check("command.workers", spec.command.workers);
+  const std::size_t own = reader.CountItems("setup");  // those of the queue's prefix follow
   for (std::size_t i = 0; i < spec.setup.size(); ++i) {
-    check("setup[" + std::to_string(i) + "].hosts", spec.setup[i].hosts);
+    check(i < own ? "setup[" + std::to_string(i) + "].hosts"
+                  : "job.queue.prefix[" + std::to_string(i - own) + "].workers",
+          spec.setup[i].hosts);
   }
 }
 

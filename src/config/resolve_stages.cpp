@@ -1,4 +1,7 @@
+#include <filesystem>
 #include <map>
+#include <system_error>
+#include <utility>
 
 #include "config/names.hpp"
 #include "config/resolve.hpp"
@@ -12,14 +15,41 @@ namespace {
 /// Paths by name, to find duplicates.
 using Names = std::map<std::string, std::string>;
 
-void ResolveStep(Reader& reader, const std::string& path, std::size_t number, core::SetupStep& step,
-                 Names& seen) {
-  if (!reader.Has(path + ".name")) step.name = "step-" + std::to_string(number);
-  if (!reader.Has(path + ".strict")) step.strict = true;
+/// `otherwise`: the name of a step that has none.
+void NameStep(Reader& reader, const std::string& path, std::string otherwise, core::SetupStep& step,
+              Names& seen) {
+  if (!reader.Has(path + ".name")) step.name = std::move(otherwise);
   const auto [first, fresh] = seen.emplace(step.name, path);
   if (fresh) return;
   reader.Complain(path + ".name", path + ": there is already a step named \"" + step.name + "\"",
                   first->second + " has that name");
+}
+
+void ResolveStep(Reader& reader, const std::string& path, std::size_t number, core::SetupStep& step,
+                 Names& seen) {
+  if (!reader.Has(path + ".strict")) step.strict = true;
+  NameStep(reader, path, "step-" + std::to_string(number), step, seen);
+}
+
+/// The scripts of job.queue.prefix, as Python jobman runs them: without set -e, on host 0 unless
+/// they say where.
+void AddPrefix(Reader& reader, std::vector<core::SetupStep>& setup, Names& seen) {
+  const std::string key = "job.queue.prefix";
+  for (std::size_t i = 0; i < reader.CountItems(key); ++i) {
+    const std::string path = key + "[" + std::to_string(i) + "]";
+    const core::HostSet first = {.all = false, .numbers = {0}};
+    core::SetupStep step{.name = reader.Text(path + ".name"),
+                         .run = reader.Text(path + ".run"),
+                         .strict = false,
+                         .hosts = reader.Hosts(path + ".workers").value_or(first),
+                         .required = reader.Bool(path + ".required").value_or(false)};
+    NameStep(reader, path, "prefix-" + std::to_string(i + 1), step, seen);
+    const std::string place = "setup[" + std::to_string(setup.size()) + "].";
+    for (const char* const part : {"name", "run", "strict", "hosts", "required"}) {
+      reader.Note(place + part, path);
+    }
+    setup.push_back(std::move(step));
+  }
 }
 
 /// Whether the secret has a valid value now.
@@ -51,19 +81,47 @@ void BoundVariables(Reader& reader, const core::JobSpec& spec) {
                   "put what is large into a file of code.dir");
 }
 
-/// Without a command the job holds its slice, which may be a mistake and costs money.
-void ResolveCommand(Reader& reader, core::CommandSpec& command) {
-  const bool queue = reader.Bool("job.queue.enabled").value_or(false);
-  if (queue) command.cmd.clear();
-  if (base::Trim(command.cmd).empty()) command.cmd.clear();
-  if (!command.cmd.empty()) return;
-  const std::string then = "the job holds its slice until it is cancelled, and runs nothing";
-  if (queue) {
-    reader.Warn("job.queue.enabled", "the task queue is not supported yet: " + then,
-                "to run a command instead, write job.queue.enabled: false");
+/// The queue file may come later, unless the job is to be made now.
+void CheckQueueFile(Reader& reader, const std::string& file) {
+  std::error_code problem;
+  if (std::filesystem::is_regular_file(file, problem)) return;
+  const std::string message = "job.queue.config: there is no file " + file;
+  const std::string hint = "write the queue file, or name another";
+  if (reader.request().check_secrets) {
+    reader.Complain("job.queue.config", message, hint);
   } else {
-    reader.Warn("command", "there is no command.cmd: " + then, "to run one: command: {cmd: ...}");
+    reader.Warn("job.queue.config", message, hint);
   }
+}
+
+void ResolveQueue(Reader& reader, std::optional<core::QueueSpec>& queue) {
+  if (!queue || !queue->enabled) return queue.reset();
+  if (queue->config.empty()) {
+    reader.Complain("job.queue.enabled", "job.queue.config is missing",
+                    "name the queue file: queue: {enabled: true, config: tasks.yaml}");
+  } else {
+    CheckQueueFile(reader, queue->config);
+  }
+  reader.Warn("job.queue.enabled",
+              "no task is taken from the queue yet: the job holds its slice and runs nothing",
+              "to run a command instead, write job.queue.enabled: false");
+}
+
+/// Without a command the job holds its slice, which may be a mistake and costs money.
+void ResolveCommand(Reader& reader, bool queue, core::CommandSpec& command) {
+  if (base::Trim(command.cmd).empty()) command.cmd.clear();
+  if (queue) {
+    if (!command.cmd.empty()) {
+      reader.Warn("command.cmd", "command.cmd is not run: the job works off a task queue",
+                  "leave it out, or write job.queue.enabled: false");
+    }
+    return command.cmd.clear();
+  }
+  if (!command.cmd.empty()) return;
+  reader.Warn(
+      "command",
+      "there is no command.cmd: the job holds its slice until it is cancelled, and runs nothing",
+      "to run one: command: {cmd: ...}");
 }
 
 /// The hosts have one variable of each name.
@@ -83,7 +141,8 @@ void CompareMatrix(Reader& reader, const core::JobSpec& spec) {
 }  // namespace
 
 void ResolveStages(Reader& reader, core::JobSpec& spec) {
-  ResolveCommand(reader, spec.command);
+  ResolveQueue(reader, spec.queue);
+  ResolveCommand(reader, spec.queue.has_value(), spec.command);
   BoundVariables(reader, spec);
   CompareMatrix(reader, spec);
   Names steps;
@@ -96,6 +155,7 @@ void ResolveStages(Reader& reader, core::JobSpec& spec) {
   for (std::size_t i = 0; i < spec.setup.size(); ++i) {
     ResolveStep(reader, "setup[" + std::to_string(i) + "]", i + 1, spec.setup[i], steps);
   }
+  if (spec.queue) AddPrefix(reader, spec.setup, steps);
   Names secrets;
   for (std::size_t i = 0; i < spec.command.secrets.size(); ++i) {
     const core::SecretRef& secret = spec.command.secrets[i];

@@ -105,7 +105,7 @@ void Effects::Do(const Job& job, const core::StopStage& stop) {
 }
 
 void Effects::Do(const Job& job, const core::PassNotice& pass) {
-  auto* const runner = RunnerFor(job, pass.attempt, core::CommandStage{});
+  auto* const runner = RunnerFor(job, pass.attempt, pass.stage);
   if (runner != nullptr) runner->PassNotice(pass.notice, pass.signal);
 }
 

@@ -204,6 +204,7 @@ JobBook::Decision JobBook::Decide(Entry& entry) {
     if (step.changed || !step.effects.empty())
       decision.texts.push_back(core::Describe(turn.job, step));
     turn.job = std::move(step.job);
+    turn.tasks.insert(turn.tasks.end(), step.tasks.begin(), step.tasks.end());
     decision.effects.insert(decision.effects.end(), step.effects.begin(), step.effects.end());
   }
   return decision;

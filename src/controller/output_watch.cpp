@@ -37,8 +37,11 @@ OutputWatch::OutputWatch(const StageContext& context, StageHosts& hosts)
     if (!rules) continue;
     host.scanned = stage.hosts[index].scanned;
     const auto on_match = [this, number = host.number](int rule, std::string line) {
-      context_.hooks.observed(core::BadOutput{
-          .attempt = context_.job->attempt, .host = number, .rule = rule, .line = std::move(line)});
+      context_.hooks.observed(core::BadOutput{.attempt = context_.job->attempt,
+                                              .host = number,
+                                              .rule = rule,
+                                              .line = std::move(line),
+                                              .stage = context_.job->stage->id});
     };
     scans_.push_back({.scanner = {rules, host.scanned, on_match}, .told = host.scanned});
   }
@@ -119,7 +122,8 @@ base::Task<void> OutputWatch::WatchForSilence(base::Duration limit) {
     const core::TimePoint now = context_.Now();
     const auto since = SilentSince(now);
     if (since && now - *since >= limit) {
-      context_.hooks.observed(core::Silence{.attempt = context_.job->attempt, .since = *since});
+      context_.hooks.observed(core::Silence{
+          .attempt = context_.job->attempt, .since = *since, .stage = context_.job->stage->id});
     }
     const base::Duration left = LastOutput() + limit - now;
     co_await base::Sleep(std::clamp(left, kShortestWatch, kLongestWatch));

@@ -89,6 +89,14 @@ std::vector<std::string> SetupRuns(const core::Job& job, const core::JobOnHost& 
   return ids;
 }
 
+/// What a run of a task is on a host.
+base::Result<remote::RunOrder> TaskOrder(const core::Job& job) {
+  return base::Error{.code = base::Code::kFailedPrecondition,
+                     .message = "a task cannot be run yet: " + job.stage->name + " is not begun",
+                     .reason = base::Reason::kNotSupported,
+                     .hint = "this version of jobman has no script for hosts that runs tasks"};
+}
+
 }  // namespace
 
 KeyDigest DigestKeys(const core::Job& job, const SecretReader& secret) {
@@ -152,6 +160,7 @@ base::Status AddWork(const core::Job& job, const core::JobSpec& bound, const cor
 }
 
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here) {
+  if (core::IsTask(job.stage->id)) return TaskOrder(job);
   const core::JobSpec bound = core::BindLateNames(job, here.job_dir);
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
   const core::RunId run = RunOn(job, here.store_id, host, here.keys);

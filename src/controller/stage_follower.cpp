@@ -108,7 +108,7 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
                                                             std::optional<base::Duration> limit) {
   const core::Job& job = *context_.job;
   StageHost& host = hosts_[index];
-  if (may_start && !context_.IsCommand() && job.attempt > 1 && !host.started) {
+  if (may_start && core::IsSetup(job.stage->id) && job.attempt > 1 && !host.started) {
     JM_CO_TRY(co_await Renew(index));
   }
   const base::Path path = context_.LogPath(host.number);

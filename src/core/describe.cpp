@@ -93,6 +93,13 @@ std::string Describe(const Observation& seen) {
                           return fmt::format("KeyPinned of attempt {}, host {}: {}", pinned.attempt,
                                              pinned.host, pinned.key);
                         },
+                        [](const TaskOutput& output) {
+                          return fmt::format("TaskOutput {}: rule {}",
+                                             OfAttempt(output.stage, output.attempt), output.rule);
+                        },
+                        [](const TaskOffered& offer) {
+                          return "TaskOffered " + offer.task.definition.id;
+                        },
                     },
                     seen);
 }

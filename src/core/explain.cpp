@@ -54,8 +54,8 @@ std::string NoticeFact(const Notice& notice) {
   return fmt::format("the cloud announces {}: {}", NoticeKindName(notice.kind), notice.text);
 }
 
-std::string ToldFact(const Told& told, TimePoint now) {
-  return fmt::format("{} ago the command was told of {}: {}", base::FormatDuration(now - told.at),
+std::string ToldFact(const Told& told, const std::string& what, TimePoint now) {
+  return fmt::format("{} ago {} was told of {}: {}", base::FormatDuration(now - told.at), what,
                      NoticeKindName(told.notice.kind), told.notice.text);
 }
 
@@ -123,9 +123,10 @@ std::string WatchdogFact(const Job& job, TimePoint now) {
     return fmt::format("watchdog {}: {}", alarm->rule, alarm->text);
   }
   const auto& most = job.spec.watchdog.max_duration;
-  if (!IsCommand(stage.id) || stage.stop || !most) return {};
+  if (IsSetup(stage.id) || stage.stop || !most) return {};
   const Duration left = std::max(Duration{0}, stage.started_at + *most - now);
-  return fmt::format("watchdog: the command may run for {} more", base::FormatDuration(left));
+  return fmt::format("watchdog: {} may run for {} more", WhatRuns(stage.id),
+                     base::FormatDuration(left));
 }
 
 std::string StageWait(const Job& job) {
@@ -165,6 +166,16 @@ std::string StopWait(const Job& job) {
   return job.stage ? "the remote processes to end" : "the cloud to delete the slice";
 }
 
+/// "a task of tasks.yaml; the slice is given back in 20m".
+std::string IdleWait(const Job& job, TimePoint now) {
+  if (!job.spec.queue) return "a task";
+  const QueueSpec& queue = *job.spec.queue;
+  std::string text = "a task of " + queue.config;
+  if (!queue.idle) return text;
+  const Duration left = std::max(Duration{0}, job.since + *queue.idle - now);
+  return text + "; without one, the slice is given back in " + base::FormatDuration(left);
+}
+
 std::string WaitsFor(const Job& job, TimePoint now) {
   const TpuSpec& tpu = job.spec.tpu;
   return std::visit(
@@ -176,6 +187,7 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                  },
                  [](const Provisioning&) -> std::string { return "the slice to become READY"; },
                  [&](const Setup&) { return StageWait(job); },
+                 [&](const Idle&) { return IdleWait(job, now); },
                  [&](const Running&) { return StageWait(job); },
                  [&](const BackingOff& state) -> std::string {
                    if (state.until <= now) return SliceWait(job);
@@ -286,7 +298,9 @@ Explanation Explain(const Job& job, TimePoint now) {
     if (std::string fact = TriesFact(*job.stage, now); !fact.empty()) out.facts.push_back(fact);
     if (std::string fact = SilenceFact(*job.stage, now); !fact.empty()) out.facts.push_back(fact);
   }
-  if (job.stage && job.stage->told) out.facts.push_back(ToldFact(*job.stage->told, now));
+  if (job.stage && job.stage->told) {
+    out.facts.push_back(ToldFact(*job.stage->told, WhatRuns(job.stage->id), now));
+  }
   if (job.stage) {
     if (std::string fact = WatchdogFact(job, now); !fact.empty()) out.facts.push_back(fact);
   }
@@ -315,6 +329,7 @@ std::string_view FamiliarStatus(const Job& job) {
   const bool works =
       std::holds_alternative<Running>(job.state) || std::holds_alternative<Setup>(job.state);
   if (works || (ending && job.stage)) return "RUNNING";
+  if (std::holds_alternative<Idle>(job.state)) return "IDLE";
   if (!ending && !IsFinal(job.state)) return "QUEUEING";
   return job.slice && job.slice->phase == SlicePhase::kCreated ? "IDLE" : "DEAD";
 }

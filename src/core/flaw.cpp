@@ -50,6 +50,17 @@ Flaw FlawOfSlice(const Slice& slice) {
   return std::nullopt;
 }
 
+Flaw FlawOfTask(const Job& job) {
+  const Stage& stage = *job.stage;
+  const auto* const id = std::get_if<TaskStage>(&stage.id);
+  if ((id != nullptr) != stage.task.has_value()) return "a task runs of which nothing is known";
+  if (id == nullptr) return std::nullopt;
+  if (id->run < 1) return "the run of its task has no number";
+  if (id->task != stage.task->definition.id) return "it runs another task than it knows";
+  if (!job.spec.queue) return "a task runs, but the job serves no queue";
+  return std::nullopt;
+}
+
 Flaw FlawOfStage(const Job& job) {
   const Stage& stage = *job.stage;
   if (!job.slice) return "a stage runs without a slice";
@@ -60,6 +71,7 @@ Flaw FlawOfStage(const Job& job) {
     }
     if (stage.told) return "a setup step was told of a notice";
   }
+  if (auto flaw = FlawOfTask(job)) return flaw;
   if (stage.hosts.empty()) return "a stage runs on no host";
   int last = -1;
   for (const HostRun& run : stage.hosts) {
@@ -81,20 +93,21 @@ Flaw FlawOfState(const Job& job) {
   const bool acquiring = IsAny<Requesting, Waiting, Provisioning>(job.state);
   const bool working = IsAny<Setup, Running>(job.state);
   const bool stopping = IsAny<Cancelling, Deleting>(job.state);
-  if ((acquiring || working) && !job.slice) return state + " without a slice";
+  const bool holding = acquiring || working || IsAny<Idle>(job.state);
+  if (holding && !job.slice) return state + " without a slice";
   if (working != job.stage.has_value() && !stopping) {
     return state + (job.stage ? " with a stage" : " without a stage");
   }
-  if ((acquiring || working) && job.attempt < 1) return state + " before the first attempt";
-  if ((acquiring || working) && job.attempt_end) return state + ", but the attempt has ended";
+  if (holding && job.attempt < 1) return state + " before the first attempt";
+  if (holding && job.attempt_end) return state + ", but the attempt has ended";
+  if (IsAny<Idle>(job.state) && !job.spec.queue) return state + ", but it serves no queue";
   if (Rests(job.state) && job.attempt > 0 && !job.attempt_end) {
     return state + ", but the attempt goes on";
   }
   const auto* const setup = std::get_if<Setup>(&job.state);
-  const StageId expected = setup == nullptr ? StageId{CommandStage{}} : SetupStage{setup->step};
-  if (working && job.stage->id != expected) {
-    return fmt::format("{}, but {} runs", state, StageWord(job.stage->id));
-  }
+  const bool fits = !working || (setup == nullptr ? !IsSetup(job.stage->id)
+                                                  : job.stage->id == StageId{SetupStage{setup->step}});
+  if (!fits) return fmt::format("{}, but {} runs", state, StageWord(job.stage->id));
   return std::nullopt;
 }
 

@@ -56,6 +56,7 @@ std::string_view StateName(const JobState& state) {
                         [](const Waiting&) -> Name { return "WAITING"; },
                         [](const Provisioning&) -> Name { return "PROVISIONING"; },
                         [](const Setup&) -> Name { return "SETUP"; },
+                        [](const Idle&) -> Name { return "IDLE"; },
                         [](const Running&) -> Name { return "RUNNING"; },
                         [](const BackingOff&) -> Name { return "BACKOFF"; },
                         [](const Cancelling&) -> Name { return "CANCELLING"; },

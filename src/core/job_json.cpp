@@ -19,13 +19,14 @@ using base::Json;
 using base::Result;
 
 /// One state for each word, so that only StateName() knows the words.
-const std::array<JobState, 13>& Prototypes() {
-  static const std::array<JobState, 13> kPrototypes = {
+const std::array<JobState, 14>& Prototypes() {
+  static const std::array<JobState, 14> kPrototypes = {
       Queued{},
       Requesting{},
       Waiting{},
       Provisioning{},
       Setup{},
+      Idle{},
       Running{},
       BackingOff{},
       Cancelling{},

@@ -45,11 +45,11 @@ template <class Enum>
 requires std::is_enum_v<Enum> OrderedJson Encode(Enum value) {
   return WordOf(value);
 }
+OrderedJson Encode(const HasFields auto& object);
 template <class T>
 OrderedJson Encode(const std::optional<T>& value) {
   return Encode(*value);
 }
-OrderedJson Encode(const HasFields auto& object);
 template <class T>
 OrderedJson Encode(const std::vector<T>& list) {
   OrderedJson json = OrderedJson::array();

@@ -45,7 +45,7 @@ std::optional<SetupName> ParseSetupName(std::string_view name) {
                    .step = name.substr(std::min(end + 1, name.size()))};
 }
 
-/// The number of the setup step of that name; the command comes after them all.
+/// The number of the setup step of that name; the command and tasks come after them all.
 std::int64_t PlaceInOrder(const std::string& name) {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   const auto setup = ParseSetupName(name);
@@ -83,6 +83,18 @@ bool IsCommand(const StageId& id) {
   return std::holds_alternative<CommandStage>(id);
 }
 
+bool IsTask(const StageId& id) {
+  return std::holds_alternative<TaskStage>(id);
+}
+
+bool IsSetup(const StageId& id) {
+  return std::holds_alternative<SetupStage>(id);
+}
+
+std::string WhatRuns(const StageId& id) {
+  return IsTask(id) ? "the task" : "the command";
+}
+
 const SetupStep* StepOf(const JobSpec& spec, const StageId& id) {
   const auto* const setup = std::get_if<SetupStage>(&id);
   if (setup == nullptr) return nullptr;
@@ -113,8 +125,13 @@ std::vector<std::string> StepNames(const JobSpec& spec) {
 }
 
 std::string StageWord(const StageId& id) {
-  const auto* const setup = std::get_if<SetupStage>(&id);
-  return setup == nullptr ? "run" : fmt::format("{}{}", kSetup, setup->index);
+  return std::visit(
+      Overloaded{
+          [](const SetupStage& setup) { return fmt::format("{}{}", kSetup, setup.index); },
+          [](const CommandStage&) -> std::string { return "run"; },
+          [](const TaskStage& task) { return fmt::format("task-{}-{}", task.task, task.run); },
+      },
+      id);
 }
 
 std::string StageName(const JobSpec& spec, const StageId& id) {

@@ -5,6 +5,7 @@
 #include "core/json_fields.hpp"
 #include "core/overloaded.hpp"
 #include "jobman/core/job_json.hpp"
+#include "jobman/core/spec_json.hpp"
 
 namespace jobman::core {
 namespace {
@@ -130,11 +131,36 @@ Result<std::optional<Told>> ReadTold(const Json& json) {
   return std::optional(std::move(told));
 }
 
+// A task's id is in its definition.
+
+void PutTask(Json& json, const Stage& stage) {
+  const auto* const id = std::get_if<TaskStage>(&stage.id);
+  if (id == nullptr || !stage.task) return;
+  Json task = {{"queue", stage.task->queue.value},
+               {"run", id->run},
+               {"definition", TaskDefinitionToJson(stage.task->definition)}};
+  if (stage.task->rule) task["rule"] = *stage.task->rule;
+  if (stage.task->last) task["last"] = true;
+  json["task"] = std::move(task);
+}
+
+base::Status ReadTask(const Json& json, Stage& stage) {
+  const Json& member = GetMember(json, "task");
+  if (!member.is_object()) return base::Ok();
+  TaskInHand task{.queue = QueueId{GetInt(member, "queue")}, .last = GetBool(member, "last")};
+  JM_ASSIGN_OR_RETURN(task.definition, TaskDefinitionFromJson(GetMember(member, "definition")));
+  if (GetMember(member, "rule").is_number()) task.rule = GetSmallInt(member, "rule");
+  stage.id = TaskStage{.task = task.definition.id, .run = GetSmallInt(member, "run")};
+  stage.task = std::move(task);
+  return base::Ok();
+}
+
 }  // namespace
 
 Json StageToJson(const Stage& stage) {
   Json json = {{"name", stage.name}, {"generation", stage.generation}};
   if (const auto* const setup = std::get_if<SetupStage>(&stage.id)) json["step"] = setup->index;
+  PutTask(json, stage);
   PutTime(json, "started_at", stage.started_at);
   PutTold(json, stage.told);
   if (stage.stop) {
@@ -150,6 +176,7 @@ Json StageToJson(const Stage& stage) {
 Result<Stage> StageFromJson(const Json& json) {
   Stage stage{.name = GetString(json, "name"), .generation = GetSmallInt(json, "generation")};
   if (GetMember(json, "step").is_number()) stage.id = SetupStage{GetSmallInt(json, "step")};
+  JM_TRY(ReadTask(json, stage));
   JM_ASSIGN_OR_RETURN(stage.started_at, ReadTime(json, "started_at"));
   JM_ASSIGN_OR_RETURN(stage.told, ReadTold(json));
   JM_ASSIGN_OR_RETURN(stage.stop, StopFromJson(json));

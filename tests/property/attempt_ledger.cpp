@@ -83,10 +83,14 @@ bool AttemptLedger::Explains(const core::AttemptEnd& end, const core::Job& befor
   const bool too_long = before.spec.watchdog.max_duration && before.stage &&
                         now - before.stage->started_at >= *before.spec.watchdog.max_duration;
   const bool too_late = before.spec.tpu.valid_until && *before.spec.tpu.valid_until <= now;
+  const bool idled = before.spec.queue && before.spec.queue->idle &&
+                     std::holds_alternative<core::Idle>(before.state) &&
+                     now - before.since >= *before.spec.queue->idle;
   const bool slow = now - before.since > core::Policy{}.provisioning_limit;
   switch (end.outcome) {
     case AttemptOutcome::kSucceeded:
-      return before.stage && processes.good == static_cast<int>(before.stage->hosts.size());
+      return idled ||
+             (before.stage && processes.good == static_cast<int>(before.stage->hosts.size()));
     case AttemptOutcome::kPreempted:
       // A slice that vanishes under a command counts as preempted.
       return Any(slice, {Truth::kDead, Truth::kGone, Truth::kNoticed});

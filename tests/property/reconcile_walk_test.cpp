@@ -26,11 +26,12 @@ int LengthOf(std::uint64_t seed) {
 }
 
 /// The last steps of a walk that broke an invariant.
-std::string Story(std::uint64_t seed) {
+std::string Story(std::uint64_t seed, bool worker) {
   std::set<Edge> edges;
-  ReconcilerWorld world(seed, edges, /*traced=*/true);
+  ReconcilerWorld world(seed, edges, /*traced=*/true, worker);
   world.Walk(LengthOf(seed));
   std::string story = "JOBMAN_SEED=" + std::to_string(seed) + ": " + world.broken();
+  if (worker) story += " (a worker)";
   story += "\n  odds: " + world.odds().Text();
   for (const std::string& line : world.trace()) story += "\n  " + line;
   return story;
@@ -43,15 +44,15 @@ struct Outcome {
   std::string broken = {};  ///< the story of the first walk that broke an invariant
 };
 
-Outcome WalkFor(std::int64_t steps, std::int64_t seed) {
+Outcome WalkFor(std::int64_t steps, std::int64_t seed, bool worker) {
   Outcome outcome;
   for (auto next = static_cast<std::uint64_t>(seed); outcome.steps < steps; ++next) {
-    ReconcilerWorld world(next, outcome.edges, /*traced=*/false);
+    ReconcilerWorld world(next, outcome.edges, /*traced=*/false, worker);
     const bool held = world.Walk(LengthOf(next));
     outcome.steps += world.steps();
     ++outcome.walks;
     if (held) continue;
-    outcome.broken = Story(next);
+    outcome.broken = Story(next, worker);
     break;
   }
   std::erase_if(outcome.edges, [](const Edge& edge) { return edge.first == edge.second; });
@@ -60,8 +61,17 @@ Outcome WalkFor(std::int64_t steps, std::int64_t seed) {
 
 /// Walked once for all tests of this program.
 const Outcome& TheWalk() {
-  static const Outcome kOutcome =
-      WalkFor(FromEnv("JOBMAN_STEPS", kDefaultSteps), FromEnv("JOBMAN_SEED", kDefaultSeed));
+  static const Outcome kOutcome = [] {
+    const std::int64_t steps = FromEnv("JOBMAN_STEPS", kDefaultSteps);
+    const std::int64_t seed = FromEnv("JOBMAN_SEED", kDefaultSeed);
+    Outcome all = WalkFor(steps, seed, /*worker=*/false);
+    const Outcome workers = WalkFor(steps / 4, seed, /*worker=*/true);
+    all.edges.insert(workers.edges.begin(), workers.edges.end());
+    all.steps += workers.steps;
+    all.walks += workers.walks;
+    if (all.broken.empty()) all.broken = workers.broken;
+    return all;
+  }();
   return kOutcome;
 }
 

@@ -37,6 +37,17 @@ bool EndedWell(const core::Stage& stage, const Observation& seen) {
   });
 }
 
+/// Whether a host of the stage ended with an exit code that is the task's own fault.
+bool FailedItself(const core::Stage& stage, const Observation& seen) {
+  const auto failed = [](const HostRun& run) {
+    return run.phase == HostPhase::kExited && run.exit_code != 0 && run.exit_code != 143 &&
+           run.exit_code != 255;
+  };
+  const auto* report = std::get_if<core::HostReport>(&seen);
+  return (report != nullptr && failed(report->run)) ||
+         std::any_of(stage.hosts.begin(), stage.hosts.end(), failed);
+}
+
 /// A listing, which may be wrong, omits the slice or shows it as lost.
 bool ListsAsLost(const core::Slice& slice, const Observation& seen) {
   const auto* look = std::get_if<core::SliceSeen>(&seen);
@@ -100,11 +111,13 @@ void ReconcilerWorld::Check(const Job& before, const core::Step& step, const Obs
   if (job_.attempt < before.attempt) return Break("attempts run backwards");
   Job same = job_;
   same.wake_at = before.wake_at;
-  if (step.changed == (same == before)) return Break("`changed` is wrong");
+  const bool differs = !(same == before) || !step.tasks.empty();
+  if (step.changed != differs) return Break("`changed` is wrong");
   CheckExits(before);
   CheckAttempts(before, step);
   CheckFacts(before, seen);
   CheckEffects(before, step, seen);
+  if (queue_) CheckTasks(before, step, seen);
   CheckOwnership();
   CheckNotices(before, step);
   if (std::string wrong = ledger_.Judge(before, step, now_); !wrong.empty()) Break(wrong);
@@ -201,7 +214,28 @@ void ReconcilerWorld::CheckAttempts(const Job& before, const core::Step& step) {
   if (must_end_ && goes_on) return Break("goes on after an alarm that ends the job");
   const core::Alarm* const alarm = job_.stage ? job_.stage->alarm() : nullptr;
   must_end_ = !core::IsFinal(job_.state) &&
-              (must_end_ || (alarm != nullptr && alarm->action == core::WatchdogAction::kFail));
+              (must_end_ || (alarm != nullptr && alarm->action == core::WatchdogAction::kFail &&
+                             !core::IsTask(job_.stage->id)));
+}
+
+/// A task is claimed by the job as long as that runs it, and its run is judged by what was seen.
+void ReconcilerWorld::CheckTasks(const Job& before, const core::Step& step,
+                                 const Observation& seen) {
+  if (std::string wrong = queue_->Judge(job_); !wrong.empty()) return Break(std::move(wrong));
+  for (const core::TaskWrite& write : step.tasks) {
+    const auto* const release = std::get_if<core::TaskRelease>(&write);
+    if (release == nullptr) continue;
+    const core::TaskEndKind kind = release->end.kind;
+    const bool well = EndedWell(*before.stage, seen);
+    if (well != (kind == core::TaskEndKind::kSucceeded)) return Break("a task is not judged well");
+    const bool stopping = before.wish_new ||
+                          std::holds_alternative<core::Cancelling>(before.state) ||
+                          std::holds_alternative<core::Deleting>(before.state);
+    if (!stopping && kind == core::TaskEndKind::kStopped) return Break("nobody stopped the task");
+    const bool to_blame = FailedItself(*before.stage, seen) || before.stage->alarm() != nullptr;
+    if (kind == core::TaskEndKind::kFailed && !to_blame)
+      return Break("a task is failed for nothing");
+  }
 }
 
 /// Conclusions from single observations.

@@ -35,11 +35,13 @@ std::string MachineOnRecord(const core::Slice& slice) {
 
 }  // namespace
 
-ReconcilerWorld::ReconcilerWorld(std::uint64_t seed, std::set<Edge>& edges, bool traced)
+ReconcilerWorld::ReconcilerWorld(std::uint64_t seed, std::set<Edge>& edges, bool traced,
+                                 bool worker)
     : random_(seed),
       odds_(seed),
       watchdog_random_(~seed),
       listing_random_(seed ^ 0x6c697374U),
+      worker_random_(seed ^ 0x776f726bU),
       edges_(edges),
       traced_(traced),
       job_(RandomJob()),
@@ -50,6 +52,7 @@ ReconcilerWorld::ReconcilerWorld(std::uint64_t seed, std::set<Edge>& edges, bool
   }
   job_.created_at = now_;
   job_.since = now_;
+  if (worker) MakeWorker(seed);
   if (watchdog_random_.Percent(20)) AddWatchdog();
   if (watchdog_random_.Percent(10)) {
     job_.spec.tpu.valid_until = now_ + seconds{watchdog_random_.Below(1800)};
@@ -73,6 +76,13 @@ void ReconcilerWorld::AddWatchdog() {
     watchdog.on_max_duration = WatchdogAction::kNewSlice;
   }
   may_fail_ = true;
+}
+
+void ReconcilerWorld::MakeWorker(std::uint64_t seed) {
+  job_.spec.command.cmd.clear();
+  job_.spec.queue = core::QueueSpec{
+      .enabled = true, .config = "/tasks.yaml", .idle = seconds{60 + worker_random_.Below(600)}};
+  queue_.emplace(seed);
 }
 
 Job ReconcilerWorld::RandomJob() {
@@ -128,6 +138,8 @@ void ReconcilerWorld::FaultyRound() {
   }
   const bool watched = job_.spec.watchdog.no_output && job_.stage;
   if (watched && watchdog_random_.Percent(5)) return TriggerWatchdog();
+  if (queue_ && worker_random_.Percent(5)) queue_->Change(now_);
+  if (queue_ && worker_random_.Percent(15)) return OfferTask();
   const int dice = random_.Below(100);
   if (dice < 27) return Look();
   if (dice < 30) return LookForAbandonedSlices();
@@ -149,6 +161,7 @@ void ReconcilerWorld::FaultlessRound() {
   PollOperation();
   Look();
   LookForAbandonedSlices();
+  if (queue_) OfferTask();
   for (int report = 0; report < 30 && broken_.empty(); ++report) ReportHost();
   Decide(core::Tick{});
 }
@@ -191,7 +204,8 @@ void ReconcilerWorld::Decide(const Observation& seen) {
   const core::Step step = core::Reconcile(job_, seen, now_, policy_, jitter);
   ++steps_;
   if (!faultless_ && odds_.Occurs(random_, Risk::kCrash, 1))
-    return Crash();  // before it is recorded
+    return Crash();                             // before it is recorded
+  if (queue_ && !queue_->Commit(step)) return;  // refused: a task has changed meanwhile
   job_ = step.job;
   edges_.emplace(core::StateName(before.state), core::StateName(job_.state));
   if (traced_) Trace(before, step, seen);
@@ -269,7 +283,9 @@ void ReconcilerWorld::Do(const core::StopStage& stop) {
 }
 
 void ReconcilerWorld::Do(const core::PassNotice& pass) {
-  if (!job_.stage || !core::IsCommand(job_.stage->id)) Break("passes a notice without a command");
+  if (!job_.stage || pass.stage != job_.stage->id || core::IsSetup(pass.stage)) {
+    Break("passes a notice to what does not run");
+  }
   if (pass.attempt != job_.attempt) Break("passes a notice to another attempt");
 }
 
@@ -407,18 +423,30 @@ void ReconcilerWorld::ReportHost() {
   Decide(report);
 }
 
+/// The controller offers a task, sometimes by a record that has changed since.
+void ReconcilerWorld::OfferTask() {
+  const bool late = !faultless_ && worker_random_.Percent(20);
+  auto task = queue_->Offer(job_, now_, late);
+  if (!task) return Decide(core::Tick{});
+  core::TaskOffered offer{.task = *std::move(task)};
+  if (!faultless_ && worker_random_.Percent(10)) return Send(std::move(offer));
+  Decide(std::move(offer));
+}
+
 /// The watchdog sees something, sometimes in an attempt that has ended.
 void ReconcilerWorld::TriggerWatchdog() {
+  const core::StageId stage = job_.stage->id;
   const int attempt = job_.attempt - (watchdog_random_.Percent(10) ? 1 : 0);
   ledger_.Alarmed(attempt);
   if (watchdog_random_.Percent(50)) {
-    return Decide(
-        core::Silence{.attempt = attempt, .since = now_ - seconds{watchdog_random_.Below(240)}});
+    return Decide(core::Silence{
+        .attempt = attempt, .since = now_ - seconds{watchdog_random_.Below(240)}, .stage = stage});
   }
   Decide(core::BadOutput{.attempt = attempt,
                          .host = watchdog_random_.Below(4),
                          .rule = watchdog_random_.Below(3),
-                         .line = "a bad line"});
+                         .line = "a bad line",
+                         .stage = stage});
 }
 
 /// What the executor sees of a host now.
@@ -480,7 +508,7 @@ HostRun ReconcilerWorld::StartOn(int host) {
         Error{.code = Code::kUnavailable, .message = "refused", .reason = Reason::kHostRefused};
     return run;
   }
-  const bool set_up = core::IsCommand(watched_->stage) && core::CountSteps(job_.spec) > 0;
+  const bool set_up = !core::IsSetup(watched_->stage) && core::CountSteps(job_.spec) > 0;
   if (set_up && !faultless_ && odds_.Occurs(random_, Risk::kHost, 2)) {
     // It says so until its setup has run again.
     processes_[key] = {.machine = watched_->machine, .running = false, .lapsed = true};

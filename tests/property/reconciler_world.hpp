@@ -11,6 +11,7 @@
 
 #include "tests/property/attempt_ledger.hpp"
 #include "tests/property/cloud_model.hpp"
+#include "tests/property/queue_model.hpp"
 #include "tests/support/states_doc.hpp"
 
 namespace jobman::test {
@@ -19,8 +20,9 @@ namespace jobman::test {
 /// a user with changing wishes. Checks the invariants after every decision.
 class ReconcilerWorld {
  public:
-  /// The same seed gives the same walk. `traced` keeps the last steps as text.
-  ReconcilerWorld(std::uint64_t seed, std::set<Edge>& edges, bool traced);
+  /// The same seed gives the same walk. `traced` keeps the last steps as text. `worker`: the job
+  /// serves a queue.
+  ReconcilerWorld(std::uint64_t seed, std::set<Edge>& edges, bool traced, bool worker = false);
 
   /// Makes `steps` decisions with faults, then goes on without faults until the job rests; then
   /// deletes the job and looks for leftovers. False when an invariant broke.
@@ -54,6 +56,8 @@ class ReconcilerWorld {
 
   core::Job RandomJob();
   void AddWatchdog();
+  void MakeWorker(std::uint64_t seed);
+  void OfferTask();
   void TriggerWatchdog();
   void FaultyRound();
   void FaultlessRound();
@@ -70,6 +74,7 @@ class ReconcilerWorld {
   void CheckExits(const core::Job& before);
   void CheckAttempts(const core::Job& before, const core::Step& step);
   void CheckFacts(const core::Job& before, const core::Observation& seen);
+  void CheckTasks(const core::Job& before, const core::Step& step, const core::Observation& seen);
   void CheckOwnership();
   void CheckNotices(const core::Job& before, const core::Step& step);
   void CheckTwice(const core::Job& before, const core::Step& step, const core::Observation& seen,
@@ -109,7 +114,9 @@ class ReconcilerWorld {
   const Odds odds_;
   Random watchdog_random_;  ///< separate, so that walks without a watchdog stay the same
   Random listing_random_;   ///< separate, as well
-  int omissions_ = 0;       ///< so many listings to come omit the slice
+  Random worker_random_;    ///< separate, as well
+  std::optional<QueueModel> queue_ = {};  ///< of a worker
+  int omissions_ = 0;                     ///< so many listings to come omit the slice
   std::set<Edge>& edges_;
   bool traced_;
   bool faultless_ = false;

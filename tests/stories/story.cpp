@@ -9,6 +9,7 @@
 #include "jobman/core/explain.hpp"
 #include "jobman/core/job_json.hpp"
 #include "tests/support/job_builder.hpp"
+#include "tests/support/sample_task.hpp"
 
 namespace jobman::test {
 namespace {
@@ -92,6 +93,7 @@ core::Notice ParseNotice(const std::string& text) {
 // --- the job ---
 
 void Story::Begin(core::Job job) {
+  tasks_.clear();
   world_.emplace(std::move(job));
   world_->on_step = [this](const core::Job& before, const core::Step& step) { Note(before, step); };
 }
@@ -146,6 +148,15 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
       spec.setup.push_back({.name = name, .run = "true"});
     }
     return base::Ok();
+  }
+  if (key == "job.queue.config") {
+    spec.queue = core::QueueSpec{.enabled = true, .config = value};
+    spec.command.cmd.clear();
+    return base::Ok();
+  }
+  if (key == "job.queue.idle") {
+    if (!spec.queue) return InvalidArgument("job.queue.config comes first");
+    return duration(spec.queue->idle);
   }
   if (key == "setup.timeout") return duration(spec.setup.at(0).timeout);
   if (key == "watchdog.bad_output") {  // MATCH:DO
@@ -255,9 +266,11 @@ Status Story::Host(const std::string& text) {
     return InvalidArgument(verb + " is not something a host does");
   JM_ASSIGN_OR_RETURN(std::optional<Error> error, ParseError(rest));
   if (verb == "lost") return world_->HostLost(host, std::move(error)), base::Ok();
+  const auto& now = world_->job().stage;
+  const core::StageId stage = now && now->task ? now->id : core::StageId{core::CommandStage{}};
   world_->See(core::HostReport{
       .attempt = world_->job().attempt,
-      .stage = core::CommandStage{},
+      .stage = stage,
       .run = {.host = host, .phase = core::HostPhase::kRunning, .error = std::move(error)}});
   return base::Ok();
 }
@@ -329,6 +342,7 @@ Status Story::Act(const std::string& line) {
       Word{"delete accepted", plain([&](const std::string&) { r.DeleteAccepted(); })},
       Word{"gone", plain([&](const std::string&) { r.Gone(); })},
       Word{"look", [&](const std::string& rest) { return Look(rest); }},
+      Word{"offer", plain([&](const std::string& id) { Offer(id); })},
       Word{"host", [&](const std::string& rest) { return Host(rest); }},
       Word{"all end", plain([&](const std::string& code) { r.AllEnd(Number(code, 0)); })},
       Word{"no output", time([&](Duration length) {
@@ -345,17 +359,41 @@ Status Story::Act(const std::string& line) {
   return InvalidArgument("not a line of a story");
 }
 
+/// The task as it is recorded; a new one runs on host 0.
+void Story::Offer(const std::string& id) {
+  const auto [task, fresh] = tasks_.try_emplace(id, SampleTask(id));
+  world_->Offered(task->second);
+}
+
 // --- decisions ---
+
+/// Applies what the decision says of tasks, as the store does.
+void Story::NoteTasks(const core::Step& step) {
+  for (const core::TaskWrite& write : step.tasks) {
+    std::optional<core::TaskChange> change;
+    if (const auto* const claimed = std::get_if<core::TaskChange>(&write)) change = *claimed;
+    if (const auto* const release = std::get_if<core::TaskRelease>(&write)) {
+      change =
+          core::ReleaseTask(tasks_.at(release->task), release->claim, release->end, release->at);
+    }
+    if (!change) continue;
+    const std::string& id = change->task.definition.id;
+    notes_.push_back(fmt::format("task {}: {}", id, change->task.why));
+    tasks_[id] = change->task;
+  }
+}
 
 void Story::Note(const core::Job& before, const core::Step& step) {
   if (quiet_) return;
   const bool news = !step.effects.empty() || !step.ended.empty() || step.why != before.why ||
-                    core::StateName(before.state) != core::StateName(step.job.state);
+                    core::StateName(before.state) != core::StateName(step.job.state) ||
+                    !step.tasks.empty();
   if (!news) return;
   notes_.push_back(core::Describe(before, step));
   for (const core::EndedAttempt& one : step.ended) {
     notes_.push_back(fmt::format("attempt {}: {}", one.attempt, core::AttemptEndText(one.end)));
   }
+  NoteTasks(step);
   const core::Spent& spent = step.job.spent;
   if (spent.preemption > before.spent.preemption) notes_.push_back("costs retries.preemption");
   if (spent.failure > before.spent.failure) notes_.push_back("costs retries.failure");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,11 @@ class Story {
   void ToRunning(const std::string& hosts);
   void Explain();
   void Note(const core::Job& before, const core::Step& step);
+  void Offer(const std::string& id);
+  void NoteTasks(const core::Step& step);
 
   std::optional<Reconciling> world_ = {};
+  std::map<std::string, core::Task> tasks_ = {};  ///< of the worker's queue, as they are recorded
   std::vector<std::string> notes_ = {};
   bool quiet_ = false;  ///< in a shortcut: only its end is printed
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,12 @@ class JobBuilder {
   }
   JobBuilder& Retries(core::RetrySpec retries) {
     job_.spec.retries = retries;
+    return *this;
+  }
+  /// It works off a queue; `idle`: its job.queue.idle.
+  JobBuilder& Worker(std::optional<core::Duration> idle = {}) {
+    job_.spec.queue = core::QueueSpec{.enabled = true, .config = "/lab/tasks.yaml", .idle = idle};
+    job_.spec.command.cmd.clear();
     return *this;
   }
   core::Job Build() const { return job_; }

@@ -234,6 +234,10 @@ Reconciling& Reconciling::AllEnd(int exit_code) {
   return *this;
 }
 
+Reconciling& Reconciling::Offered(core::Task task) {
+  return See(core::TaskOffered{.task = std::move(task)});
+}
+
 Reconciling& Reconciling::ToRunning(int hosts) {
   Tick();
   Answered();

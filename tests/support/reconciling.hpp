@@ -52,6 +52,8 @@ class Reconciling {
     return spent;
   }
   bool changed() const { return step_.changed; }
+  /// What the last decision writes of tasks.
+  const std::vector<core::TaskWrite>& tasks() const { return step_.tasks; }
 
   Reconciling& See(core::Observation seen);  ///< a call without a time begins now
   Reconciling& Tick();
@@ -87,9 +89,13 @@ class Reconciling {
   Reconciling& HostNotices(int host, core::Notice notice);  ///< from its metadata server
   Reconciling& AllEnd(int exit_code = 0);
 
+  /// The worker may take the task.
+  Reconciling& Offered(core::Task task);
+
   // Shortcuts.
-  Reconciling& ToRunning(int hosts = 4);  ///< from QUEUED until the command runs everywhere
-  Reconciling& ToDone();                  ///< ... and succeeded
+  /// From QUEUED until the command runs everywhere, or the worker is idle.
+  Reconciling& ToRunning(int hosts = 4);
+  Reconciling& ToDone();  ///< ... and succeeded
 
   FakeClock clock = {};
   core::Policy policy = {.store_id = "store1"};

@@ -22,9 +22,9 @@ std::string FormatJobId(JobId id);
 /// What the user wants of a job. Commands write it, the reconciler carries it out.
 enum class Wish {
   kRun,      ///< create, resume
-  kCancel,   ///< stop the processes, keep the slice
+  kCancel,   ///< stop the processes, keep the slice; a worker finishes its task before
   kReboot,   ///< stop, then run again on the same slice
-  kRequeue,  ///< stop, delete the slice, run on a new one
+  kRequeue,  ///< stop, delete the slice, run on a new one; a worker: as kReboot
   kDelete,   ///< stop, delete every cloud resource, keep records and logs
 };
 /// What a wish to run again says about the setup steps.
@@ -57,7 +57,11 @@ struct Setup {
   int step = 0;
   friend bool operator==(const Setup&, const Setup&) = default;
 };
-/// The command runs.
+/// The slice of a worker is set up, and nothing runs there: waits for a task.
+struct Idle {
+  friend bool operator==(const Idle&, const Idle&) = default;
+};
+/// The command runs, or a task.
 struct Running {
   friend bool operator==(const Running&, const Running&) = default;
 };
@@ -86,10 +90,10 @@ struct Done {
   std::optional<base::Error> error = {};  ///< why it failed, if no exit code says it
   friend bool operator==(const Done&, const Done&) = default;
 };
-using JobState = std::variant<Queued, Requesting, Waiting, Provisioning, Setup, Running, BackingOff,
-                              Cancelling, Deleting, Done>;
+using JobState = std::variant<Queued, Requesting, Waiting, Provisioning, Setup, Idle, Running,
+                              BackingOff, Cancelling, Deleting, Done>;
 
-/// QUEUED, REQUESTING, WAITING, PROVISIONING, SETUP, RUNNING, BACKOFF, CANCELLING, DELETING,
+/// QUEUED, REQUESTING, WAITING, PROVISIONING, SETUP, IDLE, RUNNING, BACKOFF, CANCELLING, DELETING,
 /// SUCCEEDED, FAILED, CANCELLED, DELETED: as in `list`, the store and docs/states.md.
 std::string_view StateName(const JobState& state);
 bool IsFinal(const JobState& state);

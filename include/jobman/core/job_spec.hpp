@@ -280,6 +280,21 @@ struct WhenDoneSpec {
   friend bool operator==(const WhenDoneSpec&, const WhenDoneSpec&) = default;
 };
 
+/// The task queue that the job works off: it is a worker. Its slice runs no command, but one task
+/// after the other.
+struct QueueSpec {
+  bool enabled = false;     ///< true in a resolved spec
+  std::string config = {};  ///< the queue file, an absolute path
+  /// The slice is given back when there was nothing to do for so long; nothing: never.
+  std::optional<Duration> idle = {};
+  static void Fields(auto&& field) {
+    field("enabled", &QueueSpec::enabled);
+    field("config", &QueueSpec::config);
+    field("idle", &QueueSpec::idle);
+  }
+  friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
+};
+
 /// Which of the jobs of one file this is: `array` or `matrix`.
 struct ArraySpec {
   int index = 0;           ///< from 0
@@ -386,6 +401,7 @@ struct JobSpec {
   WhenDoneSpec when_done = {};
   std::string group = {};               ///< of jobs that `max_running` counts together
   std::optional<int> max_running = {};  ///< see JobsAtWork; needs a group
+  std::optional<QueueSpec> queue = {};  ///< a worker's; nothing: the job has a command
   ArraySpec array = {};
   /// The element's own values, by name. Each is an environment variable of its steps and command.
   std::map<std::string, std::string> matrix = {};
@@ -416,6 +432,7 @@ struct JobSpec {
     field("job.when_done", &JobSpec::when_done);
     field("job.group", &JobSpec::group);
     field("job.max_running", &JobSpec::max_running);
+    field("job.queue", &JobSpec::queue);
     field("array", &JobSpec::array);
     field("matrix", &JobSpec::matrix);
     field("cloud", &JobSpec::cloud);

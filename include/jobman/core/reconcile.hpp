@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jobman/core/job.hpp"
+#include "jobman/core/task.hpp"
 #include "jobman/core/times.hpp"
 
 namespace jobman::core {
@@ -62,18 +63,32 @@ struct HostReport {
   StageId stage = CommandStage{};
   HostRun run = {};
 };
-/// Every host that still runs the command was just reached, and none has written anything since
+/// Every host that still runs the stage was just reached, and none has written anything since
 /// `since`.
 struct Silence {
   int attempt = 0;
   TimePoint since = {};
+  StageId stage = CommandStage{};  ///< the command or a task
 };
-/// A line of the command's output matched watchdog.bad_output[rule].
+/// A line of the stage's output matched watchdog.bad_output[rule].
 struct BadOutput {
   int attempt = 0;
   int host = 0;
   int rule = 0;
-  std::string line = {};  ///< fit to be shown
+  std::string line = {};           ///< fit to be shown
+  StageId stage = CommandStage{};  ///< the command or a task
+};
+/// A line of a task's output says how its run ends: RuleForLine(). Posted before the report of the
+/// host that its run has ended.
+struct TaskOutput {
+  int attempt = 0;
+  StageId stage = TaskStage{};
+  int rule = 0;
+};
+/// A task that the worker may take, as it is recorded, and all it depends on is done
+/// (TaskBoard::Next). A worker that is not idle passes it over.
+struct TaskOffered {
+  Task task = {};
 };
 /// A host's key that the cloud does not vouch for was pinned when it was first seen. For the
 /// journal alone.
@@ -85,8 +100,9 @@ struct KeyPinned {
 };
 /// Nothing new but the time.
 struct Tick {};
-using Observation = std::variant<Tick, SliceSeen, LookFailed, CreateAnswered, OperationFailed,
-                                 DeleteAnswered, HostReport, Silence, BadOutput, KeyPinned>;
+using Observation =
+    std::variant<Tick, SliceSeen, LookFailed, CreateAnswered, OperationFailed, DeleteAnswered,
+                 HostReport, Silence, BadOutput, KeyPinned, TaskOutput, TaskOffered>;
 
 // --- What to do. Only the executor acts. Each effect is safe to repeat. ---
 
@@ -125,12 +141,13 @@ struct StopStage {
   StageId stage = CommandStage{};
   friend bool operator==(const StopStage&, const StopStage&) = default;
 };
-/// Tell the command on every host about a notice and send it the signal ("none": no signal). A host
-/// tells each run only once.
+/// Tell the command or the task on every host about a notice and send it the signal ("none": no
+/// signal). A host tells each run only once.
 struct PassNotice {
   int attempt = 0;
   Notice notice = {};
   std::string signal = {};
+  StageId stage = CommandStage{};
   friend bool operator==(const PassNotice&, const PassNotice&) = default;
 };
 /// Drop the stage: its hosts are gone.
@@ -163,9 +180,12 @@ struct Step {
   Job job = {};
   std::vector<Effect> effects = {};
   std::vector<EndedAttempt> ended = {};
+  std::vector<TaskWrite> tasks = {};  ///< recorded with the job, in this order
   std::string why = {};
-  bool changed = false;  ///< whether `job` differs from what went in, wake_at and version aside
-  bool settled = true;   ///< false is a bug: the states did not settle
+  /// Whether something is to be recorded: `job` differs from what went in, wake_at and version
+  /// aside, or there are tasks.
+  bool changed = false;
+  bool settled = true;  ///< false is a bug: the states did not settle
 };
 
 /// Another job that competes for the same capacity was refused: do not request a slice before then.
@@ -213,6 +233,9 @@ bool NeedsCare(const Job& job);
 bool IsAtWork(const Job& job);
 /// Until a delete is repeated; longer with each refusal.
 Duration PauseOfDeletes(const std::optional<DeleteRefused>& refused, const Policy& policy);
+
+/// How a worker that is not over appears to its queue; nothing for other jobs.
+std::optional<TaskWorker> WorkerOf(const Job& job);
 
 /// The effects that a controller must start for a job that an earlier one decided: what its state
 /// implies, all idempotent. CreateSlice is not among them: the earlier request may have arrived, so

@@ -10,6 +10,7 @@
 #include "jobman/core/built_in.hpp"
 #include "jobman/core/job_spec.hpp"
 #include "jobman/core/slice.hpp"
+#include "jobman/core/task_definition.hpp"
 
 namespace jobman::core {
 
@@ -21,24 +22,35 @@ struct SetupStage {
 struct CommandStage {
   friend auto operator<=>(const CommandStage&, const CommandStage&) = default;
 };
-/// What runs on all hosts at once.
-using StageId = std::variant<SetupStage, CommandStage>;
+/// A run of a task, by a worker.
+struct TaskStage {
+  std::string task = {};  ///< its id
+  int run = 0;            ///< the number of the run: TaskClaim::run
+  friend auto operator<=>(const TaskStage&, const TaskStage&) = default;
+};
+/// What runs on several hosts at once.
+using StageId = std::variant<SetupStage, CommandStage, TaskStage>;
 
 bool IsCommand(const StageId& id);
-/// The setup step it is; nullptr for the command. A built-in step has no `run`.
+bool IsTask(const StageId& id);
+bool IsSetup(const StageId& id);
+/// "the command", "the task": how sentences call what is no setup step.
+std::string WhatRuns(const StageId& id);
+/// The setup step it is; nullptr for the command and a task. A built-in step has no `run`.
 const SetupStep* StepOf(const JobSpec& spec, const StageId& id);
-/// The section of the job file whose setup step it is; nothing for steps of `setup` and the
-/// command.
+/// The section of the job file whose setup step it is; nothing for steps of `setup`, the command
+/// and a task.
 std::optional<BuiltIn> BuiltInOf(const JobSpec& spec, const StageId& id);
 int CountSteps(const JobSpec& spec);
 /// The names of all setup steps, in their order.
 std::vector<std::string> StepNames(const JobSpec& spec);
-/// "setup-0-install", "run": names the log folder, and the stage everywhere a user sees it.
+/// "setup-0-install", "run", "task-lr1-3" (run 3 of task lr1): names the log folder, and the stage
+/// everywhere a user sees it.
 std::string StageName(const JobSpec& spec, const StageId& id);
-/// "setup-0", "run": without the name of the step.
+/// "setup-0", "run", "task-lr1-3": without the name of the step.
 std::string StageWord(const StageId& id);
 /// Whether the stage named `a` runs before the one named `b`: setup steps by their number, the
-/// command last.
+/// command or a task last.
 bool RunsBefore(const std::string& a, const std::string& b);
 /// Whether `word` means the stage of this name: the name itself, or that of its setup step in the
 /// job file ("install" for "setup-0-install").
@@ -125,15 +137,28 @@ struct Told {
   friend bool operator==(const Told&, const Told&) = default;
 };
 
-/// A stage of the current attempt: a setup step, or the command. There is one at a time.
+/// What a worker has at hand while it runs a task. What the queue file says meanwhile does not
+/// touch it.
+struct TaskInHand {
+  QueueId queue = {};
+  TaskDefinition definition = {};  ///< as it was when the task was claimed
+  /// The least RuleForLine() of its output so far; nothing: no rule matched.
+  std::optional<int> rule = {};
+  /// The user has asked the worker to end: it takes no other task after this one.
+  bool last = false;
+  friend bool operator==(const TaskInHand&, const TaskInHand&) = default;
+};
+
+/// A stage of the current attempt: a setup step, the command, or a task. There is one at a time.
 struct Stage {
   StageId id = CommandStage{};
   std::string name = {};  ///< StageName() when it began
   int generation = 0;     ///< Slice::generation when it began
   std::vector<HostRun> hosts = {};
   TimePoint started_at = {};
-  std::optional<Told> told = {};       ///< of the command only
-  std::optional<StopCause> stop = {};  ///< it is being stopped, and why
+  std::optional<Told> told = {};        ///< of the command or a task only
+  std::optional<StopCause> stop = {};   ///< it is being stopped, and why
+  std::optional<TaskInHand> task = {};  ///< of a TaskStage, and of no other
   friend bool operator==(const Stage&, const Stage&) = default;
 
   /// Every host has ended; when the stage is being stopped, nothing of it is left there either.

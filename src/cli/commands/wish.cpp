@@ -91,11 +91,12 @@ base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Cont
   return context.Await(client::SetWishes(context, options.order));
 }
 
-/// Said first: the next slice may be long in coming.
+/// Said first: the next slice may be long in coming. A worker keeps its slice.
 bool MayGiveUp(App& app, const std::vector<core::Job>& jobs, bool yes) {
   std::vector<core::Job> holders;
   for (const core::Job& job : jobs) {
     if (!job.slice || !core::IsHeld(*job.slice) || job.slice->ref.existing) continue;
+    if (job.spec.queue) continue;
     app.Say("job " + core::FormatJobId(job.id) + " gives up slice " + job.slice->ref.name +
             "; to run again on it: jobman reboot " + core::FormatJobId(job.id));
     holders.push_back(job);

@@ -250,7 +250,8 @@ void BeginWork(Turn& turn) {
   const bool known = done_here && (done->vouched || turn.job.spec.command.workers.all);
   const bool set_up = CountSteps(turn.job.spec) == 0 || known;
   if (slice.ref.existing) turn.Do(AddLogin{slice.ref});
-  BeginStage(turn, set_up ? StageId{CommandStage{}} : StageId{SetupStage{}});
+  if (set_up) return BeginWorkOn(turn);
+  BeginStage(turn, SetupStage{});
 }
 
 void EnterQueue(Turn& turn) {
@@ -327,7 +328,7 @@ void Advance(Turn& turn, const Queued&) {
   if (!job.slice && hold && turn.now < hold->not_before) return WaitForHold(turn, *hold);
   ++job.attempt;
   job.attempt_end.reset();
-  job.stage.reset();
+  DropStage(turn);
   if (!job.slice) return AskForSlice(turn);
   turn.Enter(Provisioning{}, fmt::format("attempt {} uses slice {}, which is still held",
                                          job.attempt, turn.slice_name()));

@@ -9,11 +9,16 @@
 namespace jobman::core {
 namespace {
 
+/// A worker that is requeued gives its task back, and keeps the slice.
+bool GivesSliceUp(const Job& job) {
+  return job.wish == Wish::kRequeue && !job.spec.queue;
+}
+
 /// No host has said that the stage runs there, and the machines are given back: there is nothing
 /// that could use its grace, and the cloud need not wait for hosts that cannot be reached.
 bool EndsWithTheSlice(const Turn& turn) {
   const Job& job = turn.job;
-  const bool given_back = std::holds_alternative<Deleting>(job.state) || job.wish == Wish::kRequeue;
+  const bool given_back = std::holds_alternative<Deleting>(job.state) || GivesSliceUp(job);
   const auto& hosts = job.stage->hosts;
   return given_back && !job.slice->ref.existing &&
          std::none_of(hosts.begin(), hosts.end(), [](const HostRun& run) { return run.started; });
@@ -96,6 +101,28 @@ void EnterOnce(Turn& turn, JobState state, std::string text) {
   turn.Enter(std::move(state), std::move(text));
 }
 
+/// A worker finishes its task first. Asked again, it is stopped.
+bool BeginsToDrain(Turn& turn) {
+  Job& job = turn.job;
+  const bool busy = std::holds_alternative<Running>(job.state) && job.stage && job.stage->task;
+  if (!busy || job.stage->stop || job.stage->task->last) return false;
+  job.stage->task->last = true;
+  turn.Say(
+      fmt::format("cancelled by the user: task {} is finished first, and no other is taken; "
+                  "to stop it now: jobman cancel {}",
+                  job.stage->task->definition.id, FormatJobId(job.id)));
+  return true;
+}
+
+/// Returns whether it did.
+bool StopsDraining(Turn& turn) {
+  Job& job = turn.job;
+  if (!job.stage || !job.stage->task || !job.stage->task->last) return false;
+  job.stage->task->last = false;
+  turn.Say("resumed by the user: other tasks follow " + job.stage->task->definition.id);
+  return true;
+}
+
 }  // namespace
 
 void AdoptWish(Turn& turn) {
@@ -108,13 +135,13 @@ void AdoptWish(Turn& turn) {
   const auto* done = std::get_if<Done>(&job.state);
   switch (job.wish) {
     case Wish::kRun:
-      if (done == nullptr) return;
+      if (StopsDraining(turn) || done == nullptr) return;
       job.spent = {};
       job.search.reset();
       job.restart = Restart{.cause = RestartCause::kResumed};
       return turn.Enter(Queued{}, "resumed by the user");
     case Wish::kCancel:
-      if (done != nullptr) return;
+      if (done != nullptr || BeginsToDrain(turn)) return;
       return EnterOnce(turn, Cancelling{}, "cancelled by the user");
     case Wish::kReboot:
     case Wish::kRequeue:
@@ -133,13 +160,13 @@ void Advance(Turn& turn, const Cancelling&) {
   Job& job = turn.job;
   if (StillStopping(turn)) return;
   if (job.stage) NoteUnstopped(turn);
-  job.stage.reset();
+  DropStage(turn);
   if (job.slice) {
     const SliceView view = turn.view();
     const bool usable =
         IsHeld(*job.slice) && view != SliceView::kDead && view != SliceView::kFailed;
     // A request left in the queue would be granted and billed later, with no job to use it.
-    if (!usable || job.wish == Wish::kRequeue) GiveSliceUp(turn);
+    if (!usable || GivesSliceUp(job)) GiveSliceUp(turn);
     if (job.slice && job.slice->phase != SlicePhase::kCreated) {
       return turn.Say(WaitsForDeletion(*job.slice));
     }
@@ -151,7 +178,7 @@ void Advance(Turn& turn, const Deleting&) {
   Job& job = turn.job;
   if (StillStopping(turn)) return;
   if (job.stage) NoteUnstopped(turn);
-  job.stage.reset();
+  DropStage(turn);
   const std::string left = job.slice && job.slice->ref.existing
                                ? "; node " + turn.slice_name() + " is left as it is"
                                : std::string{};

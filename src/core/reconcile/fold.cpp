@@ -59,6 +59,13 @@ struct Folder {
   Facts operator()(const Silence& silence) const { return FoldOutputSilence(job, silence, now); }
   Facts operator()(const BadOutput& bad) const { return FoldBadOutput(job, bad); }
   Facts operator()(const KeyPinned&) const { return {}; }
+  Facts operator()(const TaskOutput& output) const {
+    const bool current =
+        job.stage && output.attempt == job.attempt && output.stage == job.stage->id;
+    if (current) FoldTaskOutput(*job.stage, output.rule);
+    return {};
+  }
+  Facts operator()(const TaskOffered& offered) const { return {.offer = offered.task}; }
 };
 
 }  // namespace

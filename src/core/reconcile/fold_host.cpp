@@ -105,6 +105,12 @@ Facts FoldReport(Job& job, const HostRun& news, TimePoint now) {
   return facts;
 }
 
+void FoldTaskOutput(Stage& stage, int rule) {
+  const bool known = rule >= 0 && static_cast<std::size_t>(rule) < TaskOutputRules().size();
+  if (!stage.task || !known) return;
+  stage.task->rule = std::min(stage.task->rule.value_or(rule), rule);
+}
+
 void LoseRuns(Stage& stage, const std::vector<int>& hosts, const std::string& why) {
   for (HostRun& run : stage.hosts) {
     if (std::find(hosts.begin(), hosts.end(), run.host) == hosts.end()) continue;

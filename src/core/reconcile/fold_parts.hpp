@@ -16,6 +16,8 @@ Facts FoldDelete(Slice& slice, const DeleteAnswered& answer, TimePoint now);
 Facts FoldLateDelete(AbandonedRequest& request, const DeleteAnswered& answer, TimePoint now);
 // fold_host.cpp
 Facts FoldReport(Job& job, const HostRun& news, TimePoint now);  // of the current stage
+/// Of the rules that lines of a task matched, the strongest counts.
+void FoldTaskOutput(Stage& stage, int rule);
 /// Nothing runs on these hosts any more, and nothing needs to be stopped there.
 void LoseRuns(Stage& stage, const std::vector<int>& hosts, const std::string& why);
 // watchdog.cpp

@@ -140,10 +140,11 @@ void LoseSlice(Turn& turn, Setback setback) {
   const SliceRef ref = job.slice->ref;
   if (job.stage) turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
   // The cloud took away a working slice: no reason for a longer backoff.
-  const bool worked = job.stage && IsCommand(job.stage->id);
+  const bool worked =
+      std::holds_alternative<Idle>(job.state) || (job.stage && !IsSetup(job.stage->id));
   const bool preempted = setback.fault == Fault::kPreemption;
   if (worked && preempted) job.spent.streak = 0;
-  job.stage.reset();
+  DropStage(turn, setback.error.message);
   if (preempted) turn.Tell(HookEvent::kPreempted, setback.error.message);
   GiveSliceUp(turn);
   if (ref.existing && preempted) return LoseExisting(turn, ref, std::move(setback.error));

@@ -21,7 +21,8 @@ PassNotice NoticeToPass(const Job& job) {
   const bool told = job.stage->told.has_value();
   return {.attempt = job.attempt,
           .notice = told ? job.stage->told->notice : *job.slice->notice,
-          .signal = told ? job.spec.command.on_notice.signal : std::string(kNoSignal)};
+          .signal = told ? job.spec.command.on_notice.signal : std::string(kNoSignal),
+          .stage = job.stage->id};
 }
 
 /// Passes the cloud's notice on to the command on all hosts: a notice for one host ends the whole
@@ -29,11 +30,13 @@ PassNotice NoticeToPass(const Job& job) {
 void HandleNotice(Turn& turn) {
   Stage& stage = *turn.job.stage;
   const auto& notice = turn.facts.notice;
-  if (!notice || !IsCommand(stage.id)) return;
+  if (!notice || IsSetup(stage.id)) return;
   const std::string kind{NoticeKindName(notice->kind)};
   if (!notice->imminent) {
-    const PassNotice pass{
-        .attempt = turn.job.attempt, .notice = *notice, .signal = std::string(kNoSignal)};
+    const PassNotice pass{.attempt = turn.job.attempt,
+                          .notice = *notice,
+                          .signal = std::string(kNoSignal),
+                          .stage = stage.id};
     if (!stage.Over()) turn.Do(pass);
     return turn.Say(fmt::format("the cloud announces {} of slice {}: {}", kind, turn.slice_name(),
                                 notice->text));
@@ -44,7 +47,7 @@ void HandleNotice(Turn& turn) {
   if (stage.stop || stage.Over()) return;  // nothing is left to tell
   turn.Do(NoticeToPass(turn.job));
   const std::string& signal = turn.job.spec.command.on_notice.signal;
-  turn.Say(fmt::format("notice of {} ({}): the command is {}", kind, notice->text,
+  turn.Say(fmt::format("notice of {} ({}): {} is {}", kind, notice->text, WhatRuns(stage.id),
                        signal == kNoSignal ? "told" : "sent " + signal));
 }
 
@@ -65,10 +68,11 @@ bool StopsAfterNotice(const Job& job) {
 
 void CheckNoticeGrace(Turn& turn) {
   if (!StopsAfterNotice(turn.job) || NoticeGraceLasts(turn)) return;
-  StopFor(turn, NoticeGraceOver{},
-          fmt::format("the command goes on {} after the notice of {}: stopping it",
-                      base::FormatDuration(turn.job.spec.command.on_notice.grace),
-                      NoticeKindName(turn.job.stage->told->notice.kind)));
+  StopFor(
+      turn, NoticeGraceOver{},
+      fmt::format("{} goes on {} after the notice of {}: stopping it", WhatRuns(turn.job.stage->id),
+                  base::FormatDuration(turn.job.spec.command.on_notice.grace),
+                  NoticeKindName(turn.job.stage->told->notice.kind)));
 }
 
 /// However the command ended, it was told to. A preempted slice is as good as gone. One under

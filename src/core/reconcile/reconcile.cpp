@@ -10,18 +10,20 @@ namespace {
 /// An observation moves a job through a few states at most.
 constexpr int kMostRounds = 8;
 
-void TakeOverRevision(Job& job) {
-  if (!job.revised || job.stage) return;
-  if (job.slice && !AskForTheSameSlice(job.spec, *job.revised)) return;
+/// Returns whether the spec is another one now.
+bool TakeOverRevision(Job& job) {
+  if (!job.revised || job.stage) return false;
+  if (job.slice && !AskForTheSameSlice(job.spec, *job.revised)) return false;
   job.spec = *std::move(job.revised);
   job.revised.reset();
   if (job.slice) job.slice->setup_done.reset();
+  return true;
 }
 
 /// Returns whether the states settled.
 bool Settle(Turn& turn) {
   for (int round = 0; round < kMostRounds; ++round) {
-    TakeOverRevision(turn.job);
+    if (TakeOverRevision(turn.job)) ServeAnew(turn);
     const JobState before = turn.job.state;
     const TimePoint since = turn.job.since;
     std::visit([&](const auto& state) { Advance(turn, state); }, before);
@@ -38,6 +40,8 @@ TimePoint WakeAt(const Turn& turn) {
   if (backing_off != nullptr && !settling) wake = backing_off->until;
   if (const auto until = GivenBackAt(job); until && *until > turn.now)
     wake = std::min(wake, *until);
+  const bool idles = std::holds_alternative<Idle>(job.state) && job.spec.queue->idle;
+  if (idles) wake = std::min(wake, job.since + *job.spec.queue->idle);
   if (!job.stage || job.stage->stop) return wake;
   const Stage& stage = *job.stage;
   const SetupStep* const step = StepOf(job.spec, stage.id);
@@ -57,11 +61,12 @@ Step Finish(Turn turn, const Job& before, bool settled) {
   Step step{.job = std::move(turn.job),
             .effects = std::move(turn.effects),
             .ended = std::move(turn.ended),
+            .tasks = std::move(turn.tasks),
             .settled = settled};
   step.why = step.job.why;
   Job same = step.job;
   same.wake_at = before.wake_at;
-  step.changed = !(same == before);
+  step.changed = !(same == before) || !step.tasks.empty();
   return step;
 }
 
@@ -111,7 +116,7 @@ std::vector<Effect> ImpliedEffects(const Job& job) {
   if (job.slice->ref.existing) effects.push_back(AddLogin{job.slice->ref});
   effects.push_back(RunStage{.attempt = job.attempt, .stage = id, .again = true});
   const bool noticed = job.stage->told || job.slice->notice;
-  if (IsCommand(id) && noticed) effects.push_back(NoticeToPass(job));
+  if (!IsSetup(id) && noticed) effects.push_back(NoticeToPass(job));
   if (job.stage->stop) effects.push_back(StopStage{.attempt = job.attempt, .stage = id});
   return effects;
 }

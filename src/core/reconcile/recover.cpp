@@ -134,6 +134,11 @@ void Recover(Turn& turn, Setback setback) {
   Job& job = turn.job;
   base::Error& error = setback.error;
   if (IsPermanent(error)) return FailForGood(turn, std::move(error), 0);
+  if (IsDraining(job)) {
+    DropStage(turn);
+    EndDrained(turn, error.message);
+    return;
+  }
   // The failure budget was checked before: without it, a failing command ends the job.
   const bool paid =
       setback.fault == Fault::kFailure || IsFree(error) || TakeFromBudget(turn, setback.fault);
@@ -143,7 +148,7 @@ void Recover(Turn& turn, Setback setback) {
     return FailForGood(turn, std::move(error), 0);
   }
   const bool worked = job.stage.has_value();
-  job.stage.reset();
+  DropStage(turn);
   job.restart = std::move(setback.restart);
   if (!job.search) job.search = Search{.since = turn.now};
   const Duration quiet = turn.now - job.spent.waited_until;
@@ -161,7 +166,7 @@ void Recover(Turn& turn, Setback setback) {
 }
 
 void FailForGood(Turn& turn, base::Error error, int exit_code) {
-  turn.job.stage.reset();
+  DropStage(turn);
   std::string why = error.message;
   turn.Rest(Done{.outcome = Outcome::kFailed, .exit_code = exit_code, .error = std::move(error)},
             {.outcome = AttemptOutcome::kFailed}, std::move(why));

@@ -37,14 +37,6 @@ Stage MakeStage(const Job& job, const StageId& id, TimePoint now) {
   return stage;
 }
 
-std::string DescribeFailure(const Stage& stage, const HostRun& run) {
-  if (run.phase == HostPhase::kExited) {
-    return ExitText(run.host, stage.name, run.exit_code);
-  }
-  return fmt::format("host {} {} {}{}", run.host, run.started ? "was lost in" : "could not start",
-                     stage.name, run.error ? ": " + run.error->message : std::string{});
-}
-
 /// A retry cannot help until the user has done something.
 bool NeedsUserAction(const base::Error& error) {
   return error.reason == base::Reason::kHostKeyChanged ||
@@ -68,21 +60,6 @@ bool SliceIsLost(Turn& turn) {
   if (StopSurvivors(turn, error)) return false;
   LoseSlice(turn, Preempted(error));
   return true;
-}
-
-/// The machines are not what they were: another attempt sets them up.
-void StartOver(Turn& turn, const std::string& what_happened) {
-  Job& job = turn.job;
-  turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
-  job.stage.reset();
-  job.slice->setup_done.reset();
-  turn.Rest(Queued{}, {.outcome = AttemptOutcome::kMaintenance},
-            what_happened + ": setting the hosts up again");
-}
-
-void StartOverReplaced(Turn& turn) {
-  turn.job.restart = Restart{.cause = RestartCause::kMaintenance};
-  StartOver(turn, "machines of slice " + turn.slice_name() + " were replaced");
 }
 
 /// One node of several has new machines: the others would wait for it for ever.
@@ -219,7 +196,7 @@ void FailStage(Turn& turn) {
 void Succeed(Turn& turn) {
   Job& job = turn.job;
   const std::int64_t hosts = Count(job.stage->hosts);
-  job.stage.reset();
+  DropStage(turn);
   job.spent.streak = 0;
   turn.Rest(Done{.outcome = Outcome::kSucceeded}, {.outcome = AttemptOutcome::kSucceeded},
             "the command ended with exit code 0 on " + base::Plural(hosts, "host"));
@@ -247,11 +224,23 @@ void BeginNext(Turn& turn) {
   const int next = step->index + 1;
   const bool last = next == CountSteps(turn.job.spec);
   if (last) NoteSetup(turn);
-  BeginStage(turn, last ? StageId{CommandStage{}} : StageId{SetupStage{next}});
+  if (last) {
+    DropStage(turn);
+    return BeginWorkOn(turn);
+  }
+  BeginStage(turn, SetupStage{next});
+}
+
+/// The stage was a task, and no host of it was lost: the worker goes on.
+bool IsTaskOver(const Job& job) {
+  const HostRun* const culprit = Culprit(*job.stage);
+  const bool lost = culprit != nullptr && culprit->phase == HostPhase::kLost;
+  return IsTask(job.stage->id) && !lost;
 }
 
 /// The results of the runs alone decide what follows.
 void JudgeRuns(Turn& turn) {
+  if (IsTaskOver(turn.job)) return EndTask(turn);
   if (turn.job.stage->AllSucceeded() || IsOptional(turn.job)) return BeginNext(turn);
   FailStage(turn);
 }
@@ -276,10 +265,11 @@ void DoubtSetup(Turn& turn) {
 void EndStage(Turn& turn) {
   NoteDeadHosts(turn);
   DoubtSetup(turn);
-  if (IsCommand(turn.job.stage->id)) {
+  if (!IsSetup(turn.job.stage->id)) {
     if (FindLapsed(*turn.job.stage) == nullptr) turn.job.slice->lapses = 0;
     auto& done = turn.job.slice->setup_done;
-    if (done && done->vouched) done.reset();  // that was for one attempt
+    // That was for one attempt, which goes on after a task.
+    if (done && done->vouched && IsCommand(turn.job.stage->id)) done.reset();
   }
   const Stage& stage = *turn.job.stage;
   if (!stage.stop) return JudgeRuns(turn);
@@ -318,6 +308,29 @@ void AdvanceStage(Turn& turn) {
 
 }  // namespace
 
+std::string DescribeFailure(const Stage& stage, const HostRun& run) {
+  if (run.phase == HostPhase::kExited) {
+    return ExitText(run.host, stage.name, run.exit_code);
+  }
+  return fmt::format("host {} {} {}{}", run.host, run.started ? "was lost in" : "could not start",
+                     stage.name, run.error ? ": " + run.error->message : std::string{});
+}
+
+void StartOver(Turn& turn, const std::string& what_happened) {
+  Job& job = turn.job;
+  if (job.stage) turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
+  DropStage(turn, what_happened);
+  job.slice->setup_done.reset();
+  if (EndDrained(turn, what_happened)) return;
+  turn.Rest(Queued{}, {.outcome = AttemptOutcome::kMaintenance},
+            what_happened + ": setting the hosts up again");
+}
+
+void StartOverReplaced(Turn& turn) {
+  turn.job.restart = Restart{.cause = RestartCause::kMaintenance};
+  StartOver(turn, "machines of slice " + turn.slice_name() + " were replaced");
+}
+
 void BeginStage(Turn& turn, StageId id) {
   Job& job = turn.job;
   job.search.reset();
@@ -348,9 +361,9 @@ void StopFor(Turn& turn, StopCause cause, std::string why) {
 }
 
 base::Error LossOfSlice(const Turn& turn) {
-  const Stage& stage = *turn.job.stage;
-  if (stage.stop) {
-    if (const auto* const lost = std::get_if<NodeLost>(&*stage.stop)) return lost->error;
+  const std::optional<Stage>& stage = turn.job.stage;
+  if (stage && stage->stop) {
+    if (const auto* const lost = std::get_if<NodeLost>(&*stage->stop)) return lost->error;
   }
   const SliceView view = turn.view();
   const std::string what = view == SliceView::kForeign
@@ -359,7 +372,8 @@ base::Error LossOfSlice(const Turn& turn) {
                            : view == SliceView::kPartial ? "lost a node"
                                                          : HowTaken(turn);
   return {.code = base::Code::kAborted,
-          .message = fmt::format("slice {} {} during {}", turn.slice_name(), what, stage.name)};
+          .message = fmt::format("slice {} {} {}", turn.slice_name(), what,
+                                 stage ? "during " + stage->name : "while it was idle")};
 }
 
 bool StopSurvivors(Turn& turn, const base::Error& error) {

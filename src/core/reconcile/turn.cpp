@@ -5,9 +5,11 @@
 namespace jobman::core {
 namespace {
 
-/// What hooks may be told when a job enters a state.
-std::optional<HookEvent> EventOf(const JobState& state) {
-  if (std::holds_alternative<Running>(state)) return HookEvent::kStarted;
+/// What hooks may be told when a job enters a state. Of a worker, that it waits for its first task
+/// (BeginWorkOn).
+std::optional<HookEvent> EventOf(const Job& job) {
+  const JobState& state = job.state;
+  if (std::holds_alternative<Running>(state) && !job.spec.queue) return HookEvent::kStarted;
   const auto* done = std::get_if<Done>(&state);
   if (done == nullptr) return std::nullopt;
   switch (done->outcome) {
@@ -50,7 +52,7 @@ void Turn::Enter(JobState state, std::string text) {
   job.state = std::move(state);
   job.since = now;
   if (IsFinal(job.state)) job.search.reset();
-  if (const auto event = EventOf(job.state)) Tell(*event, text);
+  if (const auto event = EventOf(job)) Tell(*event, text);
   Say(std::move(text));
 }
 

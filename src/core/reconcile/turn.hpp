@@ -18,6 +18,7 @@ struct Turn {
   const double unit_random;
   std::vector<Effect> effects = {};
   std::vector<EndedAttempt> ended = {};
+  std::vector<TaskWrite> tasks = {};
   std::string why = {};
   std::string unstopped = {};  ///< a clause on hosts that could not be asked to stop
 
@@ -52,8 +53,10 @@ void Advance(Turn& turn, const Provisioning&);
 /// If the cloud refuses that: why, and the cure.
 std::string WaitsForDeletion(const Slice& slice);
 
-// stage.cpp: setup steps and the command
+// stage.cpp: setup steps, the command and tasks
 void Advance(Turn& turn, const Setup&);
+// worker.cpp: a worker without a task
+void Advance(Turn& turn, const Idle&);
 void Advance(Turn& turn, const Running&);
 // adopt_wish.cpp: stopping and deleting
 void Advance(Turn& turn, const Cancelling&);
@@ -117,8 +120,29 @@ bool GaveUpUnhealthy(Turn& turn);
 /// repair must not take for ever.
 bool IsSilentAndUnhealthy(const Turn& turn);
 
+// worker.cpp: a job that serves a queue
+/// Every setup step is done: begins the command, or waits for the first task.
+void BeginWorkOn(Turn& turn);
+/// The stage is over, or its hosts are gone. If it ran a task, that is released: its run is judged
+/// by what the stage shows, and by `lost`, which says why its slice or hosts are lost, if they are.
+/// Every stage ends here.
+void DropStage(Turn& turn, const std::string& lost = {});
+/// Releases the task, which all hosts have ended; the worker goes on.
+void EndTask(Turn& turn);
+/// The user has asked the worker to end, once its task has.
+bool IsDraining(const Job& job);
+/// The task that the worker finished was its last. Returns whether it was.
+bool EndDrained(Turn& turn, const std::string& what);
+/// The spec was replaced while the worker was idle.
+void ServeAnew(Turn& turn);
+
 // stage.cpp
 void BeginStage(Turn& turn, StageId id);
+/// "run ended with exit code 1 on host 3", "host 3 was lost in run: .."
+std::string DescribeFailure(const Stage& stage, const HostRun& run);
+/// The machines are not what they were: another attempt sets them up.
+void StartOver(Turn& turn, const std::string& what_happened);
+void StartOverReplaced(Turn& turn);
 /// Stops the stage, unless it is already being stopped. The cause replaces an earlier one that it
 /// outranks.
 void StopFor(Turn& turn, StopCause cause, std::string why);

@@ -20,18 +20,18 @@ bool HasUnreachableHost(const Stage& stage) {
   });
 }
 
-/// The command of this attempt runs and had no notice that it will lose its machines: what it
-/// writes while they are taken away is not its fault.
-bool MayAlarm(const Job& job, int attempt) {
+/// The command of this attempt, or this run of a task, goes on and had no notice that it will lose
+/// its machines: what it writes while they are taken away is not its fault.
+bool MayAlarm(const Job& job, int attempt, const StageId& stage) {
   return std::holds_alternative<Running>(job.state) && job.stage && attempt == job.attempt &&
-         !job.stage->told;
+         stage == job.stage->id && !job.stage->told;
 }
 
 }  // namespace
 
 Facts FoldOutputSilence(const Job& job, const Silence& silence, TimePoint now) {
   const WatchdogSpec& watchdog = job.spec.watchdog;
-  if (!watchdog.no_output || !MayAlarm(job, silence.attempt)) return {};
+  if (!watchdog.no_output || !MayAlarm(job, silence.attempt, silence.stage)) return {};
   const TimePoint since = std::max(silence.since, job.stage->started_at);
   if (job.stage->stop || HasUnreachableHost(*job.stage) || now - since < *watchdog.no_output)
     return {};
@@ -44,7 +44,7 @@ Facts FoldOutputSilence(const Job& job, const Silence& silence, TimePoint now) {
 Facts FoldBadOutput(const Job& job, const BadOutput& bad) {
   const auto& rules = job.spec.watchdog.bad_output;
   const bool known = bad.rule >= 0 && static_cast<std::size_t>(bad.rule) < rules.size();
-  if (!known || !MayAlarm(job, bad.attempt)) return {};
+  if (!known || !MayAlarm(job, bad.attempt, bad.stage)) return {};
   const OutputRule& rule = rules[static_cast<std::size_t>(bad.rule)];
   return {.alarm = Alarm{.rule = "bad_output",
                          .action = rule.action,
@@ -64,11 +64,12 @@ void Raise(Turn& turn, const Alarm& alarm) {
 void CheckDuration(Turn& turn) {
   const Stage& stage = *turn.job.stage;
   const WatchdogSpec& watchdog = turn.job.spec.watchdog;
-  if (!watchdog.max_duration || !MayAlarm(turn.job, turn.job.attempt)) return;
+  if (!watchdog.max_duration || !MayAlarm(turn.job, turn.job.attempt, stage.id)) return;
   if (stage.stop || stage.Over() || turn.now - stage.started_at < *watchdog.max_duration) return;
-  Raise(turn, {.rule = "max_duration",
-               .action = watchdog.on_max_duration,
-               .text = "the command ran for " + base::FormatDuration(*watchdog.max_duration)});
+  Raise(turn,
+        {.rule = "max_duration",
+         .action = watchdog.on_max_duration,
+         .text = WhatRuns(stage.id) + " ran for " + base::FormatDuration(*watchdog.max_duration)});
 }
 
 void HandleAlarm(Turn& turn) {
@@ -78,6 +79,7 @@ void HandleAlarm(Turn& turn) {
 bool AlarmEndsJobUnstopped(const Turn& turn) {
   const Alarm* const alarm = turn.job.stage->alarm();
   if (alarm == nullptr || alarm->action != WatchdogAction::kFail) return false;
+  if (IsTask(turn.job.stage->id)) return false;  // it ends the task
   return (SliceIsDead(turn) && turn.facts.hosts_up.empty()) || AllReplaced(turn);
 }
 
@@ -92,9 +94,11 @@ void EndAlarmed(Turn& turn) {
       .hint = fmt::format("jobman logs {} --stage {}", FormatJobId(job.id), stage.name)};
   if (alarm.host) error.hint += fmt::format(" --host {}", *alarm.host);
   if (!stage.Over()) turn.Do(AbandonStage{.attempt = job.attempt, .stage = stage.id});
-  if (alarm.action == WatchdogAction::kFail)
+  const bool new_slice = alarm.action == WatchdogAction::kNewSlice || !job.slice->unstopped.empty();
+  if (IsTask(stage.id) && !new_slice) return EndTask(turn);
+  if (alarm.action == WatchdogAction::kFail && !IsTask(stage.id))
     return FailForGood(turn, std::move(error), kWatchdogExit);
-  if (!job.slice->unstopped.empty() || alarm.action == WatchdogAction::kNewSlice) GiveSliceUp(turn);
+  if (new_slice) GiveSliceUp(turn);
   Recover(turn, {.fault = Fault::kInfra,
                  .end = {.outcome = AttemptOutcome::kWatchdog, .detail = alarm.rule},
                  // Not what was seen: a command that prints its environment would write it again.

@@ -87,9 +87,6 @@ TEST(Forms, WithoutACommandTheJobHoldsItsSlice) {
         WarningsOf(tpu + command, {}),
         HasSubstr("there is no command.cmd: the job holds its slice until it is cancelled"));
   }
-  const std::string queue = "job: {queue: {enabled: true, config: q.yaml}}\n";
-  EXPECT_THAT(WarningsOf(SmallJob(queue), {}), HasSubstr("the task queue is not supported yet"));
-  EXPECT_EQ(testing::MustLoad(RequestOf(SmallJob(queue))).spec.command.cmd, "");
 }
 
 TEST(Forms, ASectionThatIsNotUsedNeedsNoMeaning) {

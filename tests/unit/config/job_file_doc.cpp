@@ -88,6 +88,19 @@ is as with jobs of separate files: `jobman list 'sweep-*'`, `jobman delete 'swee
 With `job.max_running` the others stay QUEUED and ask for no slice until it is their turn. It limits how many
 work, not how many slices are held: a job that is over keeps its slice unless `job.when_done` gives it back.
 
+## A worker
+
+```yaml
+job:
+  name: worker
+  queue: {enabled: true, config: tasks.yaml, prefix: "pip install -r ~/requirements.txt", idle: 30m}
+tpu: {accelerator: v4-32, zone: us-central2-b, pricing: spot}
+```
+
+A job with `job.queue` has no command. When its setup steps and the scripts of `prefix` are done it is IDLE, and
+holds its slice until it is cancelled or, with `idle`, until there was no task for so long. No task is taken from
+the queue yet; `config check` and `create` say so.
+
 ## Keys
 
 )";

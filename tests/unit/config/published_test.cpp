@@ -342,9 +342,14 @@ TEST(PublishedFiles, AListOfSomethingElseIsRefusedWithAnExample) {
 }
 
 TEST(PublishedFiles, AWorkerOfAQueueHasANumber) {
-  EXPECT_EQ(SmallSpec("job: {queue: {enabled: true}}\n").worker_num, "auto");
-  EXPECT_EQ(SmallSpec("job: {queue: {enabled: true}, worker_num: null}\n").worker_num, "");
-  EXPECT_EQ(SmallSpec("job: {queue: {enabled: false}}\n").worker_num, "");
+  const auto number = [](const std::string& queue) {
+    return SmallSpec("job: {queue: {" + queue + "}}\n").worker_num;
+  };
+  EXPECT_EQ(number("enabled: true, config: /q.yaml"), "auto");
+  EXPECT_EQ(
+      SmallSpec("job: {queue: {enabled: true, config: /q.yaml}, worker_num: null}\n").worker_num,
+      "");
+  EXPECT_EQ(number("enabled: false"), "");
 }
 
 TEST(PublishedFiles, ANameOfTheSliceHoldsInCachesSharesAndKeys) {

@@ -58,6 +58,7 @@ class ValidSpec {
     spec_.array.index %= 1000;
     spec_.array.size = 1 + spec_.array.size % 1000;
     Rename(spec_.matrix, "VALUE");
+    MakeQueue();
     MakeSetup();
     return std::move(spec_);
   }
@@ -71,6 +72,15 @@ class ValidSpec {
     std::map<std::string, std::string> renamed;
     for (auto& [key, value] : map) renamed[Name(prefix)] = std::move(value);
     map = std::move(renamed);
+  }
+
+  /// A worker has no command.
+  void MakeQueue() {
+    if (!spec_.queue) return;
+    spec_.queue->enabled = true;
+    spec_.queue->config = Path();
+    if (spec_.queue->idle) *spec_.queue->idle += seconds{1};
+    spec_.command.cmd.clear();
   }
 
   /// Sections that job.env_type does not name are empty.

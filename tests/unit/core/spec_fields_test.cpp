@@ -69,6 +69,7 @@ TEST(SpecFields, EveryMemberIsListed) {
   ExpectAllListed<RetrySpec>();
   ExpectAllListed<OutputRule>();
   ExpectAllListed<WatchdogSpec>();
+  ExpectAllListed<QueueSpec>();
   ExpectAllListed<BrevoSpec>();
   ExpectAllListed<HookSpec>(1);  // its event is the key of the hook
   ExpectAllListed<SmtpSpec>();
