@@ -19,7 +19,7 @@ namespace jobman::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "A job is named by its number (42, 000042) or its name (the newest one).\n"
+    "A job is named by its number (42, 000042) or its name (the newest that is not deleted).\n"
     "Exit codes: 0 success, 1 the job failed, 2 usage or bad job file, 3 not found, 4 refused by "
     "the cloud, 5 credentials, 70 internal error, 75 try again later, 130 interrupted.\n"
     "run, --wait and --follow end with the exit code of the job's own command, exec with that of "

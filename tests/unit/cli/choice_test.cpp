@@ -111,6 +111,13 @@ TEST_F(Choices, WithAStatusANameMeansAllItsJobs) {
   EXPECT_EQ(world_.Run({"delete", "train", "-s", "running"}).exit_code, 2) << "ambiguous";
 }
 
+TEST_F(Choices, ANameMeansTheJobThatIsNotDeleted) {
+  Add("train", kFailed);
+  Add("train", kDeleted);
+  for (const char* command : {"resume", "cancel", "delete"})
+    EXPECT_EQ(Out({command, "train", "-q"}), "000001\n") << command;
+}
+
 TEST_F(Choices, LabelsAndZonesAreLists) {
   Add("train", core::Running{});
   EXPECT_EQ(Out({"list", "-q", "-l", "study=train,study=train"}), "000001\n");
