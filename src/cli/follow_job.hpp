@@ -23,6 +23,13 @@ base::Result<int> FollowJob(App& app, const client::Context& context, core::JobI
 base::Result<int> FollowJobs(App& app, const client::Context& context,
                              const std::vector<core::JobId>& ids, const FollowOptions& options);
 
+/// Whether any host was ever given work: a request that was refused leaves no logs.
+base::Result<bool> WorkWasBegun(const client::Context& context, core::JobId id);
+/// Prints what to do next about jobs that are over, if one of them did not succeed: as FollowJobs()
+/// does, and only as text.
+base::Status ShowNextIfAnyFailed(App& app, const client::Context& context,
+                                 const std::vector<core::Job>& jobs);
+
 /// The exit code that a finished job gives to the command that waited for it.
 int ExitCodeOfJob(const core::Job& job);
 

@@ -140,6 +140,7 @@ base::Result<int> WaitAndShow(App& app, const client::Context& context, const Wi
     if (client::RunsAgain(options.order.wish)) worst = std::max(worst, ExitCodeOfJob(job));
   }
   if (!text) app.Show(view);
+  if (client::RunsAgain(options.order.wish)) JM_TRY(ShowNextIfAnyFailed(app, context, jobs));
   return worst;
 }
 

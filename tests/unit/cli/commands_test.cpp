@@ -167,6 +167,31 @@ TEST_F(Commands, WhySaysThatTheControllerLeavesAJobAlone) {
                                HasSubstr("jobman show --json 000001")));
 }
 
+TEST_F(Commands, WhyOfAFailedJobNamesTheCommandsThatGoOn) {
+  world_.fill = [](test::MemoryStore& store) {
+    core::Job refused = Ended("refused", core::Outcome::kFailed);
+    refused.state = core::Done{.outcome = core::Outcome::kFailed,
+                               .error = base::Error{.hint = "choose another zone"}};
+    Put(store, refused);
+    core::Job holder = Ended("holder", core::Outcome::kFailed);
+    holder.slice = core::Slice{.ref = {.name = "holder-2-a1"}, .phase = core::SlicePhase::kCreated};
+    Put(store, holder);
+    Put(store, Ended("stopped", core::Outcome::kCancelled));
+  };
+  EXPECT_THAT(world_.Run({"why", "1"}).out,
+              HasSubstr("  next       choose another zone\n"
+                        "             jobman edit 000001    change what it asks for\n"
+                        "             jobman resume 000001  run it again\n"
+                        "             jobman show 000001    everything about it\n"));
+  EXPECT_THAT(world_.Run({"why", "2"}).out,
+              HasSubstr("  next       jobman logs 000002\n"
+                        "             jobman resume 000002  run it again, on the slice that is "
+                        "still held\n"
+                        "             jobman delete 000002  delete the slice\n"));
+  EXPECT_THAT(world_.Run({"why", "3"}).out,
+              testing::EndsWith("  next       jobman resume 000003\n"));
+}
+
 TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
   world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("train", core::Outcome::kCancelled));
@@ -182,6 +207,9 @@ TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
   for (const char* command : {"resume", "reboot", "requeue"}) {
     const auto ended = world_.Run({command, "1", "--wait"});
     EXPECT_EQ(ended.exit_code, 7) << command << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("\n\nnext:\n  jobman why 000001 ")) << command;
+    EXPECT_THAT(ended.out, HasSubstr("\n  jobman resume 000001  run it again\n")) << command;
+    EXPECT_EQ(world_.Run({command, "1", "--wait", "-q"}).out, "000001\n") << command;
   }
   EXPECT_EQ(world_.Run({"delete", "1", "--wait"}).exit_code, 0);
 }
