@@ -66,7 +66,11 @@ base::Result<int> RunWhy(App& app, const JobChoice& choice) {
     auto words = client::FindLastWords(context.paths, job, exits);
     if (!controller && core::NeedsCare(job)) {
       why.facts.emplace_back("no controller is running, so nothing happens");
-      if (why.next_step.empty()) why.next_step = "jobman controller start, or jobman tick";
+      // In the queue there may be capacity already: nobody looks.
+      const bool queued = std::holds_alternative<core::Waiting>(job.state);
+      if (why.next_step.empty() || queued) {
+        why.next_step = "jobman controller start, or jobman tick";
+      }
     }
     JM_ASSIGN_OR_RETURN(auto ways_on, WaysOn(context, job, why.next_step));
     if (aside) ways_on.reset();

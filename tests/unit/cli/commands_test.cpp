@@ -167,6 +167,16 @@ TEST_F(Commands, WhySaysThatTheControllerLeavesAJobAlone) {
                                HasSubstr("jobman show --json 000001")));
 }
 
+TEST_F(Commands, WhyOfAJobInTheQueueNamesTheControllerFirstIfNoneRuns) {
+  world_.fill = [](test::MemoryStore& store) {
+    core::Job job{.name = "train"};
+    job.state = core::Waiting{};
+    Put(store, job);
+  };
+  EXPECT_THAT(world_.Run({"why", "1"}).out,
+              HasSubstr("  next       jobman controller start, or jobman tick\n"));
+}
+
 TEST_F(Commands, WhyOfAFailedJobNamesTheCommandsThatGoOn) {
   world_.fill = [](test::MemoryStore& store) {
     core::Job refused = Ended("refused", core::Outcome::kFailed);
