@@ -164,6 +164,31 @@ TEST_F(Choices, RequeueAsksBeforeItGivesUpASlice) {
             "requeueing job 000001 (train); progress: jobman why 000001\n");
 }
 
+TEST_F(Choices, RequeueNamesRebootOnlyWhereTheSliceCouldServe) {
+  Add("train", kFailed, HeldSlice());
+  const std::string reboot = "jobman reboot";
+  EXPECT_THAT(world_.Run({"requeue", "train", "--yes"}).err, HasSubstr(reboot));
+  const auto changed = world_.Run({"requeue", "train", "--yes", "--set", "command.env.A=1"});
+  EXPECT_THAT(changed.err, HasSubstr(reboot));
+  const auto moved = world_.Run({"requeue", "train", "--yes", "--set", "tpu.zone=us-east5-a"});
+  EXPECT_THAT(moved.err, AllOf(HasSubstr("gives up slice train-1-a1\n"), Not(HasSubstr(reboot))));
+}
+
+TEST_F(Choices, AJobThatIsRestartedIsNotCalledCancelling) {
+  Add("train", core::Cancelling{}, HeldSlice());
+  const auto fill = world_.fill;
+  world_.fill = [this, fill](MemoryStore& store) {
+    fill(store);
+    EXPECT_TRUE(
+        store.SetWish({1}, core::Wish::kReboot, core::SetupWish::kAsNeeded, world_.clock.Now())
+            .ok());
+  };
+  AnswerWith([](MemoryStore&) { return false; });
+  EXPECT_EQ(world_.Run({"requeue", "train"}).exit_code, 1);
+  EXPECT_EQ(asked_,
+            "give up the slice of job 000001 (train), which is being stopped to run again?");
+}
+
 TEST_F(Choices, RequeueOfAJobWithoutASliceAsksNothing) {
   Add("train", kFailed);
   AnswerWith([](MemoryStore&) { return false; });
