@@ -124,10 +124,19 @@ std::string NearHint(const CLI::App& root) {
   return near ? "did you mean " + *near + "?" : std::string();
 }
 
-/// What is wrong, by name where CLI11 says only that something is missing.
+/// An argument that the command does not take.
+std::string Unexpected(const std::string& argument) {
+  if (argument.starts_with('-'))
+    return "there is no option " + argument.substr(0, argument.find('='));
+  return "the argument \"" + argument + "\" is one too many";
+}
+
+/// What is wrong, in our words where CLI11 says only that something is missing, or too much.
 std::string WhatIsWrong(const CLI::App& root, const CLI::ParseError& end) {
   const std::vector<std::string> extras = root.remaining(true);
   const bool missing = end.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  const bool extra = end.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (extra && !extras.empty()) return Unexpected(extras.front());
   const CLI::App& command = GivenCommand(root);
   if (!missing || extras.empty() || command.get_subcommands({}).empty()) return end.what();
   if (extras.front().starts_with('-')) return "there is no option " + extras.front();

@@ -13,6 +13,7 @@
 #include "cli/job_choice.hpp"
 #include "cli/job_order.hpp"
 #include "cli/list_footer.hpp"
+#include "cli/one_of.hpp"
 #include "cli/views/error.hpp"
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
@@ -229,10 +230,10 @@ void AddList(CLI::App& root, Invocation& chosen) {
   command
       ->add_option("-o,--output", options->output,
                    "wide: every column, whole; name: a word for each job")
-      ->check(CLI::IsMember({"wide", "name"}));
+      ->check(OneOf({"wide", "name"}));
   command->add_option("--sort", options->sort, "By id, name, status, since, zone or user")
       ->type_name("COLUMN")
-      ->check(CLI::IsMember({"id", "name", "status", "since", "zone", "user"}));
+      ->check(OneOf({"id", "name", "status", "since", "zone", "user"}));
   command->add_flag("-v,--details", options->details, "What the hosts wrote last, too, and when");
   command->add_flag("--no-header", options->no_header, "Rows only");
   command->add_flag("-A,--all", options->all, "Deleted jobs, too");

@@ -285,6 +285,19 @@ TEST_F(Commands, TheNearestOptionOrCommandIsNamed) {
   EXPECT_THAT(hint({"list", "--xyzzy"}), HasSubstr("jobman list --help"));
 }
 
+TEST_F(Commands, WhatCannotBeReadIsQuoted) {
+  const auto error = [&](std::vector<std::string> words) {
+    const auto ended = world_.Run(std::move(words));
+    EXPECT_EQ(ended.exit_code, 2);
+    return ended.err;
+  };
+  EXPECT_THAT(error({"list", "--sort", "foo"}),
+              HasSubstr("--sort: \"foo\" is not one of id, name, status, since, zone, user\n"));
+  EXPECT_THAT(error({"list", "--stauts"}), HasSubstr("jobman: there is no option --stauts\n"));
+  EXPECT_THAT(error({"list", "--stauts=x"}), HasSubstr("there is no option --stauts\n"));
+  EXPECT_THAT(error({"version", "now"}), HasSubstr("the argument \"now\" is one too many\n"));
+}
+
 TEST_F(Commands, WhichNumbersAnOptionTakesIsSaidInWords) {
   const auto expect = [&](std::vector<std::string> words, const std::string& error) {
     const auto ended = world_.Run(std::move(words));
@@ -292,14 +305,16 @@ TEST_F(Commands, WhichNumbersAnOptionTakesIsSaidInWords) {
     EXPECT_THAT(ended.err, testing::StartsWith("jobman: " + error + "\n"));
   };
   for (const char* number : {"x", "-3", "1.5", "99999999999999999999"}) {
-    expect({"logs", "1", "--tail", number}, "--tail: a whole number, 0 or more");
+    expect({"logs", "1", "--tail", number},
+           "--tail: \"" + std::string(number) + "\" is not a whole number of 0 or more");
   }
-  expect({"logs", "1", "-a", "0"}, "--attempt: a whole number, 1 or more");
-  expect({"history", "1", "-a", "x"}, "--attempt: a whole number, 0 or more");
-  expect({"ssh", "1", "-w", "x"}, "--host: a whole number from 0 to 100000");
-  expect({"forward", "1", "22", "-w", "100001"}, "--host: a whole number from 0 to 100000");
-  expect({"controller", "run", "--poll", "2h"}, "--poll: a time from 1s to 1h");
-  expect({"tick", "--bound", "0"}, "--bound: a time from 1s to 1h");
+  expect({"logs", "1", "-a", "0"}, "--attempt: \"0\" is not a whole number of 1 or more");
+  expect({"history", "1", "-a", "x"}, "--attempt: \"x\" is not a whole number of 0 or more");
+  expect({"ssh", "1", "-w", "x"}, "--host: \"x\" is not a whole number from 0 to 100000");
+  expect({"forward", "1", "22", "-w", "100001"},
+         "--host: \"100001\" is not a whole number from 0 to 100000");
+  expect({"controller", "run", "--poll", "2h"}, "--poll: \"2h\" is not a time from 1s to 1h");
+  expect({"tick", "--bound", "0"}, "--bound: \"0\" is not a time from 1s to 1h");
 }
 
 TEST_F(Commands, ATextThatIsNoDurationIsRefusedWithItsCure) {
