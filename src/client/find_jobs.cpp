@@ -28,10 +28,19 @@ std::string NearHint(const std::string& word, const std::vector<ports::JobSummar
   return jobs.empty() ? "there are no jobs yet" : "jobman list --all shows every job";
 }
 
+/// Shells know more patterns than these.
+bool HasOtherPattern(const std::string& word) {
+  return word.find_first_of("[{") != std::string::npos;
+}
+
+constexpr const char* kPatternHint =
+    "in a pattern only * and ? stand for other characters; name several jobs one after another";
+
 Task<Result<JobId>> Unknown(ports::JobStore* jobs, std::string word, std::string what) {
   const ports::JobFilter all{.with_deleted = true};
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await jobs->List(all));
-  co_return base::NotFound("there is no job " + what, NearHint(word, known));
+  const std::string hint = HasOtherPattern(word) ? kPatternHint : NearHint(word, known);
+  co_return base::NotFound("there is no job " + what, hint);
 }
 
 bool IsPattern(const std::string& word) {
@@ -117,8 +126,9 @@ Task<Result<std::vector<JobId>>> FindMatches(ports::JobStore* jobs, std::string 
   for (const ports::JobSummary& row : rows) ids.push_back(row.id);
   std::sort(ids.begin(), ids.end());
   if (ids.empty()) {
+    const bool other = HasOtherPattern(pattern);
     co_return base::NotFound("no job's name matches \"" + pattern + "\"",
-                             "jobman list --all shows every job");
+                             other ? kPatternHint : "jobman list --all shows every job");
   }
   co_return ids;
 }

@@ -110,6 +110,16 @@ TEST_F(JobRef, APatternMeansEveryJobWhoseNameMatches) {
       << "a name is a name";
 }
 
+TEST_F(JobRef, APatternOfTheShellIsAnsweredWithThoseThatThereAre) {
+  for (const char* word : {"train-[23]", "{train,eval}", "train-[2]*"}) {
+    const auto found = test::RunNow(FindJobs(store_.stores().jobs, {word}));
+    ASSERT_FALSE(found.ok()) << word;
+    EXPECT_THAT(found.error().hint, HasSubstr("only * and ? stand for other characters")) << word;
+  }
+  EXPECT_TRUE(store_.Create({.name = "a[1]"}, "", {}).ok());
+  EXPECT_EQ(Find("a[1]"), JobId{5}) << "a name is a name";
+}
+
 TEST_F(JobRef, OneJobIsNotMeantByAPattern) {
   const auto one = test::RunNow(FindJob(store_.stores().jobs, "tr*"));
   ASSERT_FALSE(one.ok());
