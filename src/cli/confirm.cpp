@@ -3,11 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/client/set_wishes.hpp"
 
 namespace jobman::cli {
 namespace {
+
+/// "which is RUNNING"; not CANCELLING of a job that its user restarts.
+std::string WhichIs(const core::Job& job) {
+  if (std::holds_alternative<core::Cancelling>(job.state) && client::RunsAgain(job.wish))
+    return "which is being stopped to run again";
+  return fmt::format("which is {}", core::StateName(job.state));
+}
 
 /// "jobs 000001 (train), 000002 (eval) and 3 more, 2 of them not over"
 std::string Named(const std::vector<core::Job>& jobs) {
@@ -22,7 +31,7 @@ std::string Named(const std::vector<core::Job>& jobs) {
   const auto active = std::count_if(jobs.begin(), jobs.end(),
                                     [](const core::Job& job) { return !core::IsFinal(job.state); });
   if (active == 0) return text;
-  if (jobs.size() == 1) return text + fmt::format(", which is {}", core::StateName(jobs[0].state));
+  if (jobs.size() == 1) return text + ", " + WhichIs(jobs[0]);
   return text + fmt::format(", {} of them not over", active);
 }
 

@@ -47,15 +47,6 @@ bool GoOnAfterInterrupt(App& app, const client::Context& context,
   return false;
 }
 
-/// Whether any host was ever given work: a request that was refused leaves no logs.
-base::Result<bool> WorkWasBegun(const client::Context& context, core::JobId id) {
-  JM_ASSIGN_OR_RETURN(const auto events, context.Await(context.stores.jobs->Events(id, 0)));
-  return std::any_of(events.begin(), events.end(), [](const ports::Event& event) {
-    return event.kind == "state" && (event.subject == core::StateName(core::Setup{}) ||
-                                     event.subject == core::StateName(core::Running{}));
-  });
-}
-
 base::Status ShowEnd(App& app, const client::Context& context, const core::Job& job, bool alone) {
   JM_ASSIGN_OR_RETURN(auto exits, context.Await(context.stores.jobs->Exits(job.id)));
   std::erase_if(exits, [&](const auto& exit) { return exit.attempt != job.attempt; });
@@ -105,6 +96,28 @@ base::Result<int> ShowEnds(App& app, const client::Context& context,
 }
 
 }  // namespace
+
+base::Result<bool> WorkWasBegun(const client::Context& context, core::JobId id) {
+  JM_ASSIGN_OR_RETURN(const auto events, context.Await(context.stores.jobs->Events(id, 0)));
+  return std::any_of(events.begin(), events.end(), [](const ports::Event& event) {
+    return event.kind == "state" && (event.subject == core::StateName(core::Setup{}) ||
+                                     event.subject == core::StateName(core::Running{}));
+  });
+}
+
+base::Status ShowNextIfAnyFailed(App& app, const client::Context& context,
+                                 const std::vector<core::Job>& jobs) {
+  const bool all_well = std::all_of(jobs.begin(), jobs.end(), views::HasSucceeded);
+  if (all_well || app.mode() != OutputMode::kText) return base::Ok();
+  if (jobs.size() > 1) {
+    ShowNext(app, context, jobs);
+    return base::Ok();
+  }
+  JM_ASSIGN_OR_RETURN(const bool ran, WorkWasBegun(context, jobs.front().id));
+  const views::NextCommands next = views::NextOf(jobs.front(), ran);
+  app.terminal().Out("\n" + RenderText(next, app.terminal().out_style()));
+  return base::Ok();
+}
 
 int ExitCodeOfJob(const core::Job& job) {
   const auto* done = std::get_if<core::Done>(&job.state);

@@ -26,6 +26,12 @@ base::Result<int> FollowJobs(App& app, const client::Context& context,
 /// Of several jobs that are over: names on stderr those that did not succeed, whose own lines may
 /// have scrolled away. Nothing if all did, or of one job.
 void SayWhichFailed(App& app, const client::Context& context, const std::vector<core::Job>& jobs);
+/// Whether any host was ever given work: a request that was refused leaves no logs.
+base::Result<bool> WorkWasBegun(const client::Context& context, core::JobId id);
+/// Prints what to do next about jobs that are over, if one of them did not succeed: as FollowJobs()
+/// does, and only as text.
+base::Status ShowNextIfAnyFailed(App& app, const client::Context& context,
+                                 const std::vector<core::Job>& jobs);
 
 /// The exit code that a finished job gives to the command that waited for it.
 int ExitCodeOfJob(const core::Job& job);

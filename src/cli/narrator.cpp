@@ -95,6 +95,10 @@ void Narrator::Heard(std::string_view bytes) {
   Hide();
 }
 
+void Narrator::Known(const core::Job& job) {
+  said_[job.id] = job.why;
+}
+
 void Narrator::Tell(const core::Job& job) {
   std::string& said = said_[job.id];
   const bool news =

@@ -24,6 +24,8 @@ class Narrator {
   Narrator(const Narrator&) = delete;
   Narrator& operator=(const Narrator&) = delete;
 
+  /// What the job does is no news: its changes are told from here on.
+  void Known(const core::Job& job);
   /// At each look at a job.
   void Tell(const core::Job& job);
   /// The same without the changes: only the live line.

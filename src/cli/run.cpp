@@ -19,7 +19,7 @@ namespace jobman::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "A job is named by its number (42, 000042) or its name (the newest one).\n"
+    "A job is named by its number (42, 000042) or its name (the newest that is not deleted).\n"
     "Exit codes: 0 success, 1 the job failed, 2 usage or bad job file, 3 not found, 4 refused by "
     "the cloud, 5 credentials, 70 internal error, 75 try again later, 130 interrupted.\n"
     "run, --wait and --follow end with the exit code of the job's own command, exec with that of "
@@ -124,10 +124,19 @@ std::string NearHint(const CLI::App& root) {
   return near ? "did you mean " + *near + "?" : std::string();
 }
 
-/// What is wrong, by name where CLI11 says only that something is missing.
+/// An argument that the command does not take.
+std::string Unexpected(const std::string& argument) {
+  if (argument.starts_with('-'))
+    return "there is no option " + argument.substr(0, argument.find('='));
+  return "the argument \"" + argument + "\" is one too many";
+}
+
+/// What is wrong, in our words where CLI11 says only that something is missing, or too much.
 std::string WhatIsWrong(const CLI::App& root, const CLI::ParseError& end) {
   const std::vector<std::string> extras = root.remaining(true);
   const bool missing = end.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  const bool extra = end.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (extra && !extras.empty()) return Unexpected(extras.front());
   const CLI::App& command = GivenCommand(root);
   if (!missing || extras.empty() || command.get_subcommands({}).empty()) return end.what();
   if (extras.front().starts_with('-')) return "there is no option " + extras.front();

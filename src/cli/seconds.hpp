@@ -17,7 +17,8 @@ inline CLI::Validator Seconds(int least, int most) {
     const auto duration = base::ParseDuration(text);
     if (!duration.ok()) return duration.error().message + "; " + duration.error().hint;
     if (*duration < seconds{least} || *duration > seconds{most}) {
-      return fmt::format("a time from {} to {}", base::FormatExactDuration(seconds{least}),
+      return fmt::format("\"{}\" is not a time from {} to {}", text,
+                         base::FormatExactDuration(seconds{least}),
                          base::FormatExactDuration(seconds{most}));
     }
     text = std::to_string(std::chrono::duration_cast<seconds>(*duration).count());

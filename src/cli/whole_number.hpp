@@ -16,8 +16,9 @@ inline CLI::Validator WholeNumber(std::int64_t least, std::optional<std::int64_t
   const auto read = [least, most](std::string& text) -> std::string {
     const auto number = base::ParseNumber(text);
     const bool fits = number && *number >= least && (!most || *number <= *most);
-    if (!fits && most) return fmt::format("a whole number from {} to {}", least, *most);
-    if (!fits) return fmt::format("a whole number, {} or more", least);
+    const std::string not_one = fmt::format("\"{}\" is not a whole number ", text);
+    if (!fits && most) return fmt::format("{}from {} to {}", not_one, least, *most);
+    if (!fits) return fmt::format("{}of {} or more", not_one, least);
     text = std::to_string(*number);  // 010 would be read as 8
     return {};
   };

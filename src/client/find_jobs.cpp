@@ -1,6 +1,7 @@
 #include "jobman/client/find_jobs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "jobman/base/clean.hpp"
 #include "jobman/base/shell.hpp"
@@ -27,10 +28,19 @@ std::string NearHint(const std::string& word, const std::vector<ports::JobSummar
   return jobs.empty() ? "there are no jobs yet" : "jobman list --all shows every job";
 }
 
+/// Shells know more patterns than these.
+bool HasOtherPattern(const std::string& word) {
+  return word.find_first_of("[{") != std::string::npos;
+}
+
+constexpr const char* kPatternHint =
+    "in a pattern only * and ? stand for other characters; name several jobs one after another";
+
 Task<Result<JobId>> Unknown(ports::JobStore* jobs, std::string word, std::string what) {
   const ports::JobFilter all{.with_deleted = true};
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await jobs->List(all));
-  co_return base::NotFound("there is no job " + what, NearHint(word, known));
+  const std::string hint = HasOtherPattern(word) ? kPatternHint : NearHint(word, known);
+  co_return base::NotFound("there is no job " + what, hint);
 }
 
 bool IsPattern(const std::string& word) {
@@ -47,15 +57,32 @@ bool IsNumberOf(JobId id, const std::string& word) {
   return number && JobId{*number} == id;
 }
 
-/// Fails if `word` is a name that another existing job has, too.
+/// Whether a name means the job before those that are deleted. One that cannot be read counts:
+/// whatever uses it reports the error.
+Task<bool> IsStillThere(ports::JobStore* jobs, JobId id) {
+  const auto job = co_await jobs->Get(id);
+  if (!job.ok()) co_return job.error().code != base::Code::kNotFound;
+  co_return !IsDeleted(*job);
+}
+
+/// The newest job that is not deleted; the newest if all are. Newest first, and at least one.
+Task<JobId> NewestOf(ports::JobStore* jobs, std::vector<JobId> named) {
+  for (const JobId id : named) {
+    const bool meant = co_await IsStillThere(jobs, id);
+    if (meant) co_return id;
+  }
+  co_return named.front();
+}
+
+/// Fails if `word` is a name that several jobs have which are not deleted.
 Task<base::Status> MustBeOnlyOne(ports::JobStore* jobs, std::string word, JobId meant) {
   if (IsNumberOf(meant, word)) co_return base::Ok();
   JM_CO_ASSIGN_OR_RETURN(std::vector<JobId> named, co_await jobs->FindByName(word));
   std::sort(named.begin(), named.end());
   std::vector<std::string> numbers;
   for (const JobId id : named) {
-    JM_CO_ASSIGN_OR_RETURN(const core::Job other, co_await jobs->Get(id));
-    if (id == meant || !IsDeleted(other)) numbers.push_back(core::FormatJobId(id));
+    const bool counts = co_await IsStillThere(jobs, id);
+    if (counts) numbers.push_back(core::FormatJobId(id));
   }
   if (numbers.size() < 2) co_return base::Ok();
   co_return base::InvalidArgument(
@@ -73,8 +100,12 @@ Task<Result<JobId>> FindJob(ports::JobStore* jobs, std::string word) {
     if (job.ok() || job.error().reason == base::Reason::kNewerStore) co_return JobId{*number};
     if (job.error().code != base::Code::kNotFound) co_return job.error();
   }
-  JM_CO_ASSIGN_OR_RETURN(const std::vector<JobId> named, co_await jobs->FindByName(word));
-  if (!named.empty()) co_return *std::max_element(named.begin(), named.end());
+  JM_CO_ASSIGN_OR_RETURN(std::vector<JobId> named, co_await jobs->FindByName(word));
+  if (!named.empty()) {
+    std::sort(named.rbegin(), named.rend());
+    const JobId newest = co_await NewestOf(jobs, std::move(named));
+    co_return newest;
+  }
   if (IsPattern(word)) {
     co_return base::InvalidArgument(
         "\"" + word + "\" is a pattern, and this is for one job",
@@ -95,8 +126,9 @@ Task<Result<std::vector<JobId>>> FindMatches(ports::JobStore* jobs, std::string 
   for (const ports::JobSummary& row : rows) ids.push_back(row.id);
   std::sort(ids.begin(), ids.end());
   if (ids.empty()) {
+    const bool other = HasOtherPattern(pattern);
     co_return base::NotFound("no job's name matches \"" + pattern + "\"",
-                             "jobman list --all shows every job");
+                             other ? kPatternHint : "jobman list --all shows every job");
   }
   co_return ids;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
@@ -23,18 +24,26 @@ bool IsWord(const std::string& name) {
   return std::all_of(name.begin(), name.end(), IsPlain) && base::CleanLine(name) == name;
 }
 
+/// A name means the job of the highest rank: one that is not deleted, and of these the newest.
+using Rank = std::pair<bool, core::JobId>;
+
+Rank RankOf(const ports::JobSummary& job) {
+  const core::JobState deleted = core::Done{.outcome = core::Outcome::kDeleted};
+  return {job.state != core::StateName(deleted), job.id};
+}
+
 }  // namespace
 
 std::vector<std::string> WordsOf(const std::vector<ports::JobSummary>& jobs,
                                  const std::vector<ports::JobSummary>& all) {
-  std::map<std::string, core::JobId> newest;
+  std::map<std::string, Rank> meant;
   for (const ports::JobSummary& job : all) {
-    core::JobId& id = newest[job.name];
-    id = std::max(id, job.id);
+    Rank& rank = meant[job.name];
+    rank = std::max(rank, RankOf(job));
   }
   std::vector<std::string> words;
   for (const ports::JobSummary& job : jobs) {
-    const bool means_it = IsWord(job.name) && newest[job.name] <= job.id;
+    const bool means_it = IsWord(job.name) && meant[job.name] <= RankOf(job);
     words.push_back(means_it ? job.name : core::FormatJobId(job.id));
   }
   return words;

@@ -35,8 +35,9 @@ std::string KeysThatDiffer(const core::JobSpec& from, const core::JobSpec& to) {
   return base::Join(keys, ", ");
 }
 
+/// `options`: see RevisionOrder.
 base::Status CheckSlice(const core::Job& job, const core::JobSpec& spec,
-                        const std::optional<core::Wish>& wish) {
+                        const std::optional<core::Wish>& wish, const std::string& options) {
   if (!job.slice || wish == core::Wish::kRequeue) return base::Ok();
   if (core::AskForTheSameSlice(job.spec, spec)) return base::Ok();
   const std::string id = core::FormatJobId(job.id);
@@ -44,9 +45,9 @@ base::Status CheckSlice(const core::Job& job, const core::JobSpec& spec,
       .code = base::Code::kFailedPrecondition,
       .message = fmt::format("job {} has slice {}, which cannot change in {}", id,
                              job.slice->ref.name, KeysThatDiffer(job.spec, spec)),
-      .hint = fmt::format("jobman requeue {} with the same options gives the slice up and requests "
-                          "another, which may take long",
-                          id)};
+      .hint = fmt::format("jobman requeue {} {} gives the slice up and requests another, which may "
+                          "take long",
+                          id, options.empty() ? "with the same options" : options)};
 }
 
 /// Names, by which slices, logs and labels are found. A job that was created without a number, or
@@ -71,13 +72,18 @@ void KeepSnapshot(const core::Job& job, core::JobSpec& spec) {
 
 }  // namespace
 
+bool NeedsAnotherSlice(const core::Job& job, core::JobSpec spec) {
+  KeepNames(job, spec);
+  return job.slice && !core::AskForTheSameSlice(job.spec, spec);
+}
+
 base::Task<base::Result<Revised>> ReviseJob(Context context, RevisionOrder order) {
   ports::JobStore& jobs = *context.stores.jobs;
   JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await jobs.Get(order.job));
   KeepNames(job, order.loaded.spec);
   order.loaded.spec.code.snapshot = {};
   if (!order.take_code) KeepSnapshot(job, order.loaded.spec);
-  JM_CO_TRY(CheckSlice(job, order.loaded.spec, order.wish));
+  JM_CO_TRY(CheckSlice(job, order.loaded.spec, order.wish, order.options));
   JM_CO_ASSIGN_OR_RETURN(CheckedFile checked, co_await CheckFile(context, std::move(order.loaded)));
   const core::JobSpec& spec = checked.loaded.spec;
   if (checked.code) {
@@ -92,7 +98,7 @@ base::Task<base::Result<Revised>> ReviseJob(Context context, RevisionOrder order
     const bool again = stored.error().reason == base::Reason::kStale && tries < kMostTries;
     if (!again) co_return stored.error();
     JM_CO_ASSIGN_OR_RETURN(job, co_await jobs.Get(order.job));
-    JM_CO_TRY(CheckSlice(job, spec, order.wish));
+    JM_CO_TRY(CheckSlice(job, spec, order.wish, order.options));
   }
   controller::Nudge nudge;
   auto secrets = SecretValues(spec);

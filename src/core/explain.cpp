@@ -235,6 +235,10 @@ std::string NextStep(const Job& job) {
     if (one.delete_refused) return CureOf(one.ref, *one.delete_refused);
   }
   if (const auto* waiting = std::get_if<BackingOff>(&job.state)) return waiting->error.hint;
+  if (std::holds_alternative<Waiting>(job.state)) {
+    return "wait, or leave the queue for another zone or a smaller type: jobman requeue " +
+           FormatJobId(job.id) + " --set tpu.zone=ZONE";
+  }
   if (job.stage && !job.stage->stop) {
     for (const HostRun& run : job.stage->hosts) {
       if (run.phase == HostPhase::kPending && run.error) return run.error->hint;

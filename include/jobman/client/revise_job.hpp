@@ -16,12 +16,18 @@ struct RevisionOrder {
   std::optional<core::Wish> wish = {};
   /// Takes the code anew, even if the file names the same folder or commit.
   bool take_code = false;
+  /// How a command line says the same change, for an error's cure: "-f FILE". Empty: the user has
+  /// written one, and can repeat it.
+  std::string options = {};
 };
 /// What became of it.
 struct Revised {
   core::Job job = {};                   ///< as it was before
   std::vector<std::string> notes = {};  ///< for the user
 };
+
+/// Whether the job has a slice that it would have to give up for this spec: only requeue does.
+bool NeedsAnotherSlice(const core::Job& job, core::JobSpec spec);
 
 /// Checks the file as `create` does, stores it, and sets the wish; wakes the controller. The job
 /// keeps its name and that of its slices. kFailedPrecondition, and nothing is stored, if the job

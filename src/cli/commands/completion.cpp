@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
+#include "cli/one_of.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -25,7 +26,7 @@ void AddCompletion(CLI::App& root, Invocation& chosen) {
   CLI::App* command = root.add_subcommand("completion", "A completion script for a shell");
   command->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(OneOf({"bash", "zsh", "fish"}));
   command->callback(
       [shell, &chosen] { chosen.run = [shell](App& app) { return RunCompletion(app, *shell); }; });
 }

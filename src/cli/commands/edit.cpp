@@ -4,6 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/edited_text.hpp"
@@ -42,12 +45,31 @@ std::string NoteOn(const base::Error& problem) {
       problem.ToString(), problem.hint.empty() ? "" : "\n  ", problem.hint);
 }
 
-/// The same for a text that an earlier edit has left.
-std::string NoteOnEarlier(App& app, const core::Job& job, const EditedText& text) {
+/// A text that an earlier edit has left.
+struct Earlier {
+  std::string note = {};  ///< for the editor, above it
+  std::string cure = {};  ///< what can be done with it as it is
+};
+
+/// "-f FILE"
+std::string FileOption(const EditedText& text) {
+  return "-f " + base::ShellQuote(text.file().string());
+}
+
+/// Empty if there is none.
+Earlier LookAtEarlier(App& app, const core::Job& job, const EditedText& text) {
+  if (text.IsStored()) return {};
   const std::string note =
       "Your text of an earlier edit, which is not taken over yet. To drop it, empty this file.";
+  const std::string id = core::FormatJobId(job.id);
   const auto read = LoadStoredFile(app, job, text.text(), {});
-  return read.ok() ? note : note + "\n" + NoteOn(read.error());
+  if (!read.ok()) {
+    return {.note = note + "\n" + NoteOn(read.error()), .cure = "to correct it: jobman edit " + id};
+  }
+  const std::string_view verb = client::NeedsAnotherSlice(job, read->spec) ? "requeue" : "resume";
+  return {
+      .note = note,
+      .cure = fmt::format("to take it over as it is: jobman {} {} {}", verb, id, FileOption(text))};
 }
 
 base::Error Kept(base::Error error, const EditedText& text, const core::Job& job) {
@@ -59,9 +81,10 @@ base::Error Kept(base::Error error, const EditedText& text, const core::Job& job
 }
 
 base::Status TakeOver(App& app, const client::Context& context, const core::Job& job,
-                      const std::string& text) {
-  JM_ASSIGN_OR_RETURN(auto loaded, LoadStoredFile(app, job, text, {}));
-  client::RevisionOrder order{.job = job.id, .loaded = std::move(loaded)};
+                      const EditedText& text) {
+  JM_ASSIGN_OR_RETURN(auto loaded, LoadStoredFile(app, job, text.text(), {}));
+  client::RevisionOrder order{
+      .job = job.id, .loaded = std::move(loaded), .options = FileOption(text)};
   JM_ASSIGN_OR_RETURN(const client::Revised revised,
                       context.Await(client::ReviseJob(context, std::move(order))));
   for (const std::string& note : revised.notes) app.Say("note: " + note);
@@ -72,15 +95,13 @@ base::Status TakeOver(App& app, const client::Context& context, const core::Job&
 
 /// The user has left the text as it was.
 Result<int> EndUnchanged(App& app, const EditedText& text, const core::Job& job,
-                         const std::optional<base::Error>& problem) {
+                         const Earlier& earlier, const std::optional<base::Error>& problem) {
   if (problem && !text.IsStored()) return Kept(*problem, text, job);
-  app.Say("nothing was changed");
+  const bool dropped = text.IsStored() && (problem || !earlier.note.empty());
+  app.Say(dropped ? "your text is dropped; nothing was changed" : "nothing was changed");
   if (text.IsStored()) return kSuccess;
-  const std::string file = text.file().string();
-  app.Say(
-      fmt::format("your text of an earlier edit is still in {}; to take it over as it is: "
-                  "jobman resume {} -f {}",
-                  file, core::FormatJobId(job.id), base::ShellQuote(file)));
+  app.Say(fmt::format("your text of an earlier edit is still in {}; {}", text.file().string(),
+                      earlier.cure));
   return kSuccess;
 }
 
@@ -91,13 +112,14 @@ bool IsOnTerminal(App& app) {
 /// Until the text is taken over, or the user leaves it as it is.
 Result<int> EditUntilTaken(App& app, const client::Context& context, const core::Job& job,
                            EditedText& text) {
-  std::string note = text.IsStored() ? "" : NoteOnEarlier(app, job, text);
+  const Earlier earlier = LookAtEarlier(app, job, text);
+  std::string note = earlier.note;
   std::optional<base::Error> problem;
   for (int round = 1; round == 1 || (IsOnTerminal(app) && round <= kMostRounds); ++round) {
     const auto changed = text.Edit(note);
     if (!changed.ok()) return Kept(changed.error(), text, job);
-    if (text.IsStored() || !*changed) return EndUnchanged(app, text, job, problem);
-    const auto taken = TakeOver(app, context, job, text.text());
+    if (text.IsStored() || !*changed) return EndUnchanged(app, text, job, earlier, problem);
+    const auto taken = TakeOver(app, context, job, text);
     if (taken.ok()) {
       text.Stored();
       return kSuccess;

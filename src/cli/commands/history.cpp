@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/job_choice.hpp"
+#include "cli/one_of.hpp"
 #include "cli/views/history.hpp"
 #include "cli/whole_number.hpp"
 
@@ -64,7 +65,7 @@ void AddHistory(CLI::App& root, Invocation& chosen) {
       ->take_all()
       ->allow_extra_args(false)  // jobs may follow
       ->delimiter(',')
-      ->check(CLI::IsMember(std::vector<std::string>(kKinds.begin(), kKinds.end())));
+      ->check(OneOf(std::vector<std::string>(kKinds.begin(), kKinds.end())));
   command->add_flag("-v,--details", options->details,
                     "What jobman did in the cloud and on the hosts, too, and kinds of lines");
   command->callback([options, &chosen] {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -11,6 +13,7 @@
 #include "cli/job_choice.hpp"
 #include "cli/job_order.hpp"
 #include "cli/list_footer.hpp"
+#include "cli/one_of.hpp"
 #include "cli/views/error.hpp"
 #include "cli/views/job_list.hpp"
 #include "jobman/base/strings.hpp"
@@ -98,12 +101,19 @@ base::Status MustExist(const client::Context& context, const std::vector<std::st
   return base::Ok();
 }
 
-Result<views::JobList> Look(App& app, const client::Context& context, const ListOptions& options,
-                            const ports::JobFilter& filter) {
+Result<std::vector<ports::JobSummary>> Matching(const client::Context& context,
+                                                const ListOptions& options,
+                                                const ports::JobFilter& filter) {
   JM_ASSIGN_OR_RETURN(std::vector<ports::JobSummary> jobs,
                       context.Await(context.stores.jobs->List(filter)));
   const auto& words = options.choice.words;
   if (!words.empty()) std::erase_if(jobs, [&](const auto& job) { return !IsNamed(job, words); });
+  return jobs;
+}
+
+Result<views::JobList> Look(App& app, const client::Context& context, const ListOptions& options,
+                            const ports::JobFilter& filter) {
+  JM_ASSIGN_OR_RETURN(auto jobs, Matching(context, options, filter));
   SortJobs(jobs, options.sort);
   views::JobList view{.now = context.Now(),
                       .wide = options.output == "wide",
@@ -114,11 +124,26 @@ Result<views::JobList> Look(App& app, const client::Context& context, const List
   return view;
 }
 
+/// ", except 2 that are deleted: --all shows them": of what was asked for; empty if there are none.
+Result<std::string> ExceptDeleted(const client::Context& context, const ListOptions& options,
+                                  ports::JobFilter filter) {
+  if (std::exchange(filter.with_deleted, true)) return std::string();
+  JM_ASSIGN_OR_RETURN(const auto deleted, Matching(context, options, filter));
+  if (deleted.empty()) return std::string();
+  const bool one = deleted.size() == 1;
+  return fmt::format(", except {} that {} deleted: --all shows {}", deleted.size(),
+                     one ? "is" : "are", one ? "it" : "them");
+}
+
 /// What is below the table, and in its place if it is empty.
-std::vector<std::string> LinesBelow(std::vector<std::string> footer, const views::JobList& view,
-                                    const ListOptions& options) {
-  if (view.jobs.empty()) footer.insert(footer.begin(), NoneText(options));
-  return footer;
+Result<std::vector<std::string>> LinesBelow(const client::Context& context,
+                                            const views::JobList& view, const ListOptions& options,
+                                            const ports::JobFilter& filter, int width) {
+  JM_ASSIGN_OR_RETURN(auto lines, ListFooter(context, view.jobs, width));
+  if (!view.jobs.empty()) return lines;
+  JM_ASSIGN_OR_RETURN(const std::string except, ExceptDeleted(context, options, filter));
+  lines.insert(lines.begin(), NoneText(options) + except);
+  return lines;
 }
 
 // On a terminal the table is repainted; elsewhere each change prints a new table (or line of JSON).
@@ -153,9 +178,9 @@ Result<int> Watch(App& app, const client::Context& context, const ListOptions& o
     if (const std::string jobs = DumpJson(ToJson(view), -1);
         always || std::exchange(shown, jobs) != jobs) {
       const int width = app.terminal().facts().width;  // the window may have another size now
-      JM_ASSIGN_OR_RETURN(const auto footer, ListFooter(context, view.jobs, width));
+      JM_ASSIGN_OR_RETURN(const auto footer, LinesBelow(context, view, options, filter, width));
       if (view.height > 0) view.height = std::max(1, view.height - static_cast<int>(footer.size()));
-      ShowPicture(app, view, LinesBelow(footer, view, options));
+      ShowPicture(app, view, footer);
     }
   } while (app.Wait(kWatchEvery));
   return app.EndOfWait();
@@ -180,8 +205,8 @@ Result<int> RunList(App& app, const ListOptions& options) {
   app.Show(view);
   if (app.mode() != OutputMode::kText) return kSuccess;
   const int width = app.terminal().facts().width;
-  JM_ASSIGN_OR_RETURN(const auto footer, ListFooter(context, view.jobs, width));
-  for (const std::string& line : LinesBelow(footer, view, options)) app.Say(line);
+  JM_ASSIGN_OR_RETURN(const auto lines, LinesBelow(context, view, options, filter, width));
+  for (const std::string& line : lines) app.Say(line);
   return kSuccess;
 }
 
@@ -205,10 +230,10 @@ void AddList(CLI::App& root, Invocation& chosen) {
   command
       ->add_option("-o,--output", options->output,
                    "wide: every column, whole; name: a word for each job")
-      ->check(CLI::IsMember({"wide", "name"}));
+      ->check(OneOf({"wide", "name"}));
   command->add_option("--sort", options->sort, "By id, name, status, since, zone or user")
       ->type_name("COLUMN")
-      ->check(CLI::IsMember({"id", "name", "status", "since", "zone", "user"}));
+      ->check(OneOf({"id", "name", "status", "since", "zone", "user"}));
   command->add_flag("-v,--details", options->details, "What the hosts wrote last, too, and when");
   command->add_flag("--no-header", options->no_header, "Rows only");
   command->add_flag("-A,--all", options->all, "Deleted jobs, too");

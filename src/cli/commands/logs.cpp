@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -120,13 +121,24 @@ int ExitCodeOfFollow(const std::vector<core::Job>& jobs) {
   return worst;
 }
 
+/// Its hosts' output tells that better than a sentence could.
+bool HasHostsAtWork(const core::Job& job) {
+  return std::holds_alternative<core::Setup>(job.state) ||
+         std::holds_alternative<core::Running>(job.state);
+}
+
+/// After each look at a job. How it ended is left to SayEnd().
+void TellOf(Narrator& narrator, const core::Job& job) {
+  core::IsFinal(job.state) ? narrator.Watch(job) : narrator.Tell(job);
+}
+
 Result<int> Follow(App& app, const client::Context& context, const std::vector<core::Job>& jobs,
                    const LogsWanted& wanted) {
   const bool alone = jobs.size() == 1;
   const auto labels = LabelsOf(jobs, app.terminal().facts().utf8);
   const core::HostSet& hosts = wanted.query.hosts;
   UntimedNote note(app, wanted);
-  Narrator narrator(app, !alone);
+  Narrator narrator(app, jobs);
   LogStreams streams(app, context, narrator);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     auto from = client::FollowFrom(context.paths, jobs[i], wanted.query);
@@ -140,9 +152,10 @@ Result<int> Follow(App& app, const client::Context& context, const std::vector<c
                        .times = wanted.times,
                        .label = labels[i]};
     streams.Add(jobs[i].id, std::move(from), look, wanted.filter);
+    if (HasHostsAtWork(jobs[i])) narrator.Known(jobs[i]);
   }
   const auto looked = [&app, &narrator, alone](const core::Job& job, bool over) {
-    narrator.Watch(job);
+    TellOf(narrator, job);
     if (!over) return;
     narrator.Settled(job.id);
     SayEnd(app, job, alone);

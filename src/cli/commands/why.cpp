@@ -4,12 +4,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/follow_job.hpp"
 #include "cli/job_choice.hpp"
 #include "cli/views/explanation.hpp"
 #include "cli/views/job_detail.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/last_words.hpp"
 #include "jobman/controller/times.hpp"
@@ -20,6 +24,20 @@ namespace {
 
 static_assert(core::kHostIsTriedFor == controller::kUnreachableLimit,
               "what is said is what is done");
+
+/// What can be done about a job that has failed, as when it was followed to its end.
+base::Result<std::optional<views::NextCommands>> WaysOn(const client::Context& context,
+                                                        const core::Job& job,
+                                                        const std::string& next_step) {
+  const auto* const done = std::get_if<core::Done>(&job.state);
+  const bool failed = done != nullptr && done->outcome == core::Outcome::kFailed;
+  if (!failed || job.wish_new) return std::optional<views::NextCommands>{};
+  JM_ASSIGN_OR_RETURN(const bool ran, WorkWasBegun(context, job.id));
+  views::NextCommands next = views::NextOf(job, ran);
+  next.failed.clear();  // this is `why`
+  next.ran = ran && !base::Contains(next_step, "jobman logs");
+  return std::optional(std::move(next));
+}
 
 base::Result<int> RunWhy(App& app, const JobChoice& choice) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
@@ -48,10 +66,19 @@ base::Result<int> RunWhy(App& app, const JobChoice& choice) {
     auto words = client::FindLastWords(context.paths, job, exits);
     if (!controller && core::NeedsCare(job)) {
       why.facts.emplace_back("no controller is running, so nothing happens");
-      if (why.next_step.empty()) why.next_step = "jobman controller start, or jobman tick";
+      // In the queue there may be capacity already: nobody looks.
+      const bool queued = std::holds_alternative<core::Waiting>(job.state);
+      if (why.next_step.empty() || queued) {
+        why.next_step = "jobman controller start, or jobman tick";
+      }
     }
-    view.rows.push_back(
-        {.id = id, .name = job.name, .why = std::move(why), .words = std::move(words)});
+    JM_ASSIGN_OR_RETURN(auto ways_on, WaysOn(context, job, why.next_step));
+    if (aside) ways_on.reset();
+    view.rows.push_back({.id = id,
+                         .name = job.name,
+                         .why = std::move(why),
+                         .words = std::move(words),
+                         .ways_on = std::move(ways_on)});
   }
   app.Show(view);
   return kSuccess;

@@ -91,17 +91,29 @@ base::Result<std::vector<client::Wished>> SetWishes(App& app, const client::Cont
   return context.Await(client::SetWishes(context, options.order));
 }
 
+/// Whether the order changes what is asked of the cloud: then only requeue can carry it out.
+bool MayNeedAnotherSlice(const WishOptions& options) {
+  const auto is_of_slice = [](const std::string& set) {
+    return set.starts_with("tpu") || set.starts_with("cloud");
+  };
+  const auto& sets = options.changes.sets;
+  const auto& files = options.changes.set_files;
+  return !options.file.empty() || std::any_of(sets.begin(), sets.end(), is_of_slice) ||
+         std::any_of(files.begin(), files.end(), is_of_slice);
+}
+
 /// Said first: the next slice may be long in coming. A worker keeps its slice.
-bool MayGiveUp(App& app, const std::vector<core::Job>& jobs, bool yes) {
+bool MayGiveUp(App& app, const std::vector<core::Job>& jobs, const WishOptions& options) {
   std::vector<core::Job> holders;
   for (const core::Job& job : jobs) {
     if (!job.slice || !core::IsHeld(*job.slice) || job.slice->ref.existing) continue;
     if (job.spec.queue) continue;
-    app.Say("job " + core::FormatJobId(job.id) + " gives up slice " + job.slice->ref.name +
-            "; to run again on it: jobman reboot " + core::FormatJobId(job.id));
+    const std::string id = core::FormatJobId(job.id);
+    app.Say("job " + id + " gives up slice " + job.slice->ref.name +
+            (MayNeedAnotherSlice(options) ? "" : "; to run again on it: jobman reboot " + id));
     holders.push_back(job);
   }
-  return yes || ConfirmEach(app, "give up the slice of", holders);
+  return options.yes || ConfirmEach(app, "give up the slice of", holders);
 }
 
 /// Those of the chosen jobs to which the user agrees.
@@ -112,7 +124,7 @@ base::Result<std::vector<core::JobId>> Agreed(App& app, const client::Context& c
   const bool gives_up = options.order.wish == core::Wish::kRequeue;
   if (!gives_up && (!removes || options.yes)) return ids;
   JM_ASSIGN_OR_RETURN(const auto jobs, ReadJobs(context, ids));
-  const bool may = gives_up ? MayGiveUp(app, jobs, options.yes) : Confirm(app, "delete", jobs);
+  const bool may = gives_up ? MayGiveUp(app, jobs, options) : Confirm(app, "delete", jobs);
   if (!may) return std::vector<core::JobId>{};
   return StillMeant(app, context, options.choice, jobs);
 }
@@ -141,7 +153,10 @@ base::Result<int> WaitAndShow(App& app, const client::Context& context, const Wi
     if (client::RunsAgain(options.order.wish)) worst = std::max(worst, ExitCodeOfJob(job));
   }
   if (!text) app.Show(view);
-  if (client::RunsAgain(options.order.wish)) SayWhichFailed(app, context, jobs);
+  if (client::RunsAgain(options.order.wish)) {
+    SayWhichFailed(app, context, jobs);
+    JM_TRY(ShowNextIfAnyFailed(app, context, jobs));
+  }
   return worst;
 }
 

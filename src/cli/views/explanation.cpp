@@ -7,6 +7,9 @@
 namespace jobman::cli::views {
 namespace {
 
+/// Where the texts of Line() begin.
+constexpr int kTextColumn = 13;
+
 std::string Line(std::string_view label, const std::string& text, const ui::Style& style) {
   if (text.empty()) return {};
   return "  " + LabelledLine(label, text, 2, ui::Tone::kPlain, style);
@@ -26,13 +29,14 @@ std::string WordsText(const client::LastWords& words, const ui::Style& style) {
 
 std::string RenderText(const Explanations& view, const ui::Style& style) {
   std::string text;
-  for (const auto& [id, name, why, words] : view.rows) {
+  for (const auto& [id, name, why, words, ways_on] : view.rows) {
     text += fmt::format("{} {}: {}\n", core::FormatJobId(id), ui::Clean(name, style.utf8),
                         ui::Paint(ToneOfState(why.status), why.status, style));
     text += Line("because", why.because, style);
     for (const std::string& fact : why.facts) text += Line("fact", fact, style);
     text += Line("waits for", why.waits_for, style);
     text += Line("next", why.next_step, style);
+    if (ways_on) text += RenderCommands(*ways_on, kTextColumn, style);
     if (words) text += WordsText(*words, style);
   }
   return text;
@@ -46,7 +50,7 @@ std::string RenderQuiet(const Explanations& view) {
 
 base::OrderedJson ToJson(const Explanations& view) {
   base::OrderedJson jobs = base::OrderedJson::array();
-  for (const auto& [id, name, why, words] : view.rows) {
+  for (const auto& [id, name, why, words, ways_on] : view.rows) {
     std::vector<std::string> facts = why.facts;
     if (words) {
       facts.push_back(HeadOf(*words));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/views/job_end.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/client/last_words.hpp"
 #include "jobman/core/explain.hpp"
@@ -18,6 +19,7 @@ struct Explanations {
     std::string name = {};
     core::Explanation why = {};
     std::optional<client::LastWords> words = {};
+    std::optional<NextCommands> ways_on = {};  ///< commands beyond the next step, as text only
   };
   std::vector<Row> rows = {};
 };

@@ -88,16 +88,20 @@ NextCommands NextOf(const core::Job& job, bool ran) {
           .cure = told ? done->error->hint : std::string()};
 }
 
-std::string RenderText(const NextCommands& view, const ui::Style& style) {
+std::string RenderCommands(const NextCommands& view, int indent, const ui::Style& style) {
   const auto lines = NextLines(view);
   std::size_t width = 0;
   for (const auto& line : lines) width = std::max(width, line.first.size());
-  std::string text = "next:";
-  if (!view.cure.empty()) text += " " + ui::Clean(view.cure, style.utf8);
-  text += "\n";
+  std::string text;
   for (const auto& [command, what] : lines)
-    text += fmt::format("  {:<{}}  {}\n", command, width, what);
+    text += fmt::format("{:{}}{:<{}}  {}\n", "", indent, command, width, what);
   return WrapKeys(text, style.width);
+}
+
+std::string RenderText(const NextCommands& view, const ui::Style& style) {
+  std::string head = "next:";
+  if (!view.cure.empty()) head += " " + ui::Clean(view.cure, style.utf8);
+  return WrapKeys(head + "\n", style.width) + RenderCommands(view, 2, style);
 }
 
 std::string RenderText(const JobEnd& view, const ui::Style& style) {

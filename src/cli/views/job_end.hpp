@@ -31,6 +31,8 @@ struct NextCommands {
 };
 NextCommands NextOf(const core::Job& job, bool ran = true);
 std::string RenderText(const NextCommands& view, const ui::Style& style);
+/// Only the commands and what each is for, a line each, `indent` columns further in.
+std::string RenderCommands(const NextCommands& view, int indent, const ui::Style& style);
 
 /// Whether the job still holds a slice that was created for it.
 bool HoldsSlice(const core::Job& job);

@@ -111,6 +111,13 @@ TEST_F(Choices, WithAStatusANameMeansAllItsJobs) {
   EXPECT_EQ(world_.Run({"delete", "train", "-s", "running"}).exit_code, 2) << "ambiguous";
 }
 
+TEST_F(Choices, ANameMeansTheJobThatIsNotDeleted) {
+  Add("train", kFailed);
+  Add("train", kDeleted);
+  for (const char* command : {"resume", "cancel", "delete"})
+    EXPECT_EQ(Out({command, "train", "-q"}), "000001\n") << command;
+}
+
 TEST_F(Choices, LabelsAndZonesAreLists) {
   Add("train", core::Running{});
   EXPECT_EQ(Out({"list", "-q", "-l", "study=train,study=train"}), "000001\n");
@@ -155,6 +162,31 @@ TEST_F(Choices, RequeueAsksBeforeItGivesUpASlice) {
   AnswerWith([](MemoryStore&) { return true; });
   EXPECT_EQ(Out({"requeue", "train"}),
             "requeueing job 000001 (train); progress: jobman why 000001\n");
+}
+
+TEST_F(Choices, RequeueNamesRebootOnlyWhereTheSliceCouldServe) {
+  Add("train", kFailed, HeldSlice());
+  const std::string reboot = "jobman reboot";
+  EXPECT_THAT(world_.Run({"requeue", "train", "--yes"}).err, HasSubstr(reboot));
+  const auto changed = world_.Run({"requeue", "train", "--yes", "--set", "command.env.A=1"});
+  EXPECT_THAT(changed.err, HasSubstr(reboot));
+  const auto moved = world_.Run({"requeue", "train", "--yes", "--set", "tpu.zone=us-east5-a"});
+  EXPECT_THAT(moved.err, AllOf(HasSubstr("gives up slice train-1-a1\n"), Not(HasSubstr(reboot))));
+}
+
+TEST_F(Choices, AJobThatIsRestartedIsNotCalledCancelling) {
+  Add("train", core::Cancelling{}, HeldSlice());
+  const auto fill = world_.fill;
+  world_.fill = [this, fill](MemoryStore& store) {
+    fill(store);
+    EXPECT_TRUE(
+        store.SetWish({1}, core::Wish::kReboot, core::SetupWish::kAsNeeded, world_.clock.Now())
+            .ok());
+  };
+  AnswerWith([](MemoryStore&) { return false; });
+  EXPECT_EQ(world_.Run({"requeue", "train"}).exit_code, 1);
+  EXPECT_EQ(asked_,
+            "give up the slice of job 000001 (train), which is being stopped to run again?");
 }
 
 TEST_F(Choices, RequeueOfAJobWithoutASliceAsksNothing) {

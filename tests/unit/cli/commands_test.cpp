@@ -167,6 +167,41 @@ TEST_F(Commands, WhySaysThatTheControllerLeavesAJobAlone) {
                                HasSubstr("jobman show --json 000001")));
 }
 
+TEST_F(Commands, WhyOfAJobInTheQueueNamesTheControllerFirstIfNoneRuns) {
+  world_.fill = [](test::MemoryStore& store) {
+    core::Job job{.name = "train"};
+    job.state = core::Waiting{};
+    Put(store, job);
+  };
+  EXPECT_THAT(world_.Run({"why", "1"}).out,
+              HasSubstr("  next       jobman controller start, or jobman tick\n"));
+}
+
+TEST_F(Commands, WhyOfAFailedJobNamesTheCommandsThatGoOn) {
+  world_.fill = [](test::MemoryStore& store) {
+    core::Job refused = Ended("refused", core::Outcome::kFailed);
+    refused.state = core::Done{.outcome = core::Outcome::kFailed,
+                               .error = base::Error{.hint = "choose another zone"}};
+    Put(store, refused);
+    core::Job holder = Ended("holder", core::Outcome::kFailed);
+    holder.slice = core::Slice{.ref = {.name = "holder-2-a1"}, .phase = core::SlicePhase::kCreated};
+    Put(store, holder);
+    Put(store, Ended("stopped", core::Outcome::kCancelled));
+  };
+  EXPECT_THAT(world_.Run({"why", "1"}).out,
+              HasSubstr("  next       choose another zone\n"
+                        "             jobman edit 000001    change what it asks for\n"
+                        "             jobman resume 000001  run it again\n"
+                        "             jobman show 000001    everything about it\n"));
+  EXPECT_THAT(world_.Run({"why", "2"}).out,
+              HasSubstr("  next       jobman logs 000002\n"
+                        "             jobman resume 000002  run it again, on the slice that is "
+                        "still held\n"
+                        "             jobman delete 000002  delete the slice\n"));
+  EXPECT_THAT(world_.Run({"why", "3"}).out,
+              testing::EndsWith("  next       jobman resume 000003\n"));
+}
+
 TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
   world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("train", core::Outcome::kCancelled));
@@ -182,6 +217,9 @@ TEST_F(Commands, ResumeAndWaitEndsWithTheJobsExitCode) {
   for (const char* command : {"resume", "reboot", "requeue"}) {
     const auto ended = world_.Run({command, "1", "--wait"});
     EXPECT_EQ(ended.exit_code, 7) << command << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("\n\nnext:\n  jobman why 000001 ")) << command;
+    EXPECT_THAT(ended.out, HasSubstr("\n  jobman resume 000001  run it again\n")) << command;
+    EXPECT_EQ(world_.Run({command, "1", "--wait", "-q"}).out, "000001\n") << command;
   }
   EXPECT_EQ(world_.Run({"delete", "1", "--wait"}).exit_code, 0);
 }
@@ -247,6 +285,19 @@ TEST_F(Commands, TheNearestOptionOrCommandIsNamed) {
   EXPECT_THAT(hint({"list", "--xyzzy"}), HasSubstr("jobman list --help"));
 }
 
+TEST_F(Commands, WhatCannotBeReadIsQuoted) {
+  const auto error = [&](std::vector<std::string> words) {
+    const auto ended = world_.Run(std::move(words));
+    EXPECT_EQ(ended.exit_code, 2);
+    return ended.err;
+  };
+  EXPECT_THAT(error({"list", "--sort", "foo"}),
+              HasSubstr("--sort: \"foo\" is not one of id, name, status, since, zone, user\n"));
+  EXPECT_THAT(error({"list", "--stauts"}), HasSubstr("jobman: there is no option --stauts\n"));
+  EXPECT_THAT(error({"list", "--stauts=x"}), HasSubstr("there is no option --stauts\n"));
+  EXPECT_THAT(error({"version", "now"}), HasSubstr("the argument \"now\" is one too many\n"));
+}
+
 TEST_F(Commands, WhichNumbersAnOptionTakesIsSaidInWords) {
   const auto expect = [&](std::vector<std::string> words, const std::string& error) {
     const auto ended = world_.Run(std::move(words));
@@ -254,14 +305,16 @@ TEST_F(Commands, WhichNumbersAnOptionTakesIsSaidInWords) {
     EXPECT_THAT(ended.err, testing::StartsWith("jobman: " + error + "\n"));
   };
   for (const char* number : {"x", "-3", "1.5", "99999999999999999999"}) {
-    expect({"logs", "1", "--tail", number}, "--tail: a whole number, 0 or more");
+    expect({"logs", "1", "--tail", number},
+           "--tail: \"" + std::string(number) + "\" is not a whole number of 0 or more");
   }
-  expect({"logs", "1", "-a", "0"}, "--attempt: a whole number, 1 or more");
-  expect({"history", "1", "-a", "x"}, "--attempt: a whole number, 0 or more");
-  expect({"ssh", "1", "-w", "x"}, "--host: a whole number from 0 to 100000");
-  expect({"forward", "1", "22", "-w", "100001"}, "--host: a whole number from 0 to 100000");
-  expect({"controller", "run", "--poll", "2h"}, "--poll: a time from 1s to 1h");
-  expect({"tick", "--bound", "0"}, "--bound: a time from 1s to 1h");
+  expect({"logs", "1", "-a", "0"}, "--attempt: \"0\" is not a whole number of 1 or more");
+  expect({"history", "1", "-a", "x"}, "--attempt: \"x\" is not a whole number of 0 or more");
+  expect({"ssh", "1", "-w", "x"}, "--host: \"x\" is not a whole number from 0 to 100000");
+  expect({"forward", "1", "22", "-w", "100001"},
+         "--host: \"100001\" is not a whole number from 0 to 100000");
+  expect({"controller", "run", "--poll", "2h"}, "--poll: \"2h\" is not a time from 1s to 1h");
+  expect({"tick", "--bound", "0"}, "--bound: \"0\" is not a time from 1s to 1h");
 }
 
 TEST_F(Commands, ATextThatIsNoDurationIsRefusedWithItsCure) {

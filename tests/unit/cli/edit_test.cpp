@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <optional>
+
 #include "cli/edited_text.hpp"
 #include "jobman/config/load.hpp"
 #include "jobman/controller/controller.hpp"
@@ -33,6 +35,7 @@ class Edits : public testing::Test {
                                       .defaults = config::SystemDefaults(world_.paths().home)});
       ASSERT_TRUE(read.loaded) << config::ToError(read.problems).message;
       core::Job job{.name = "train", .spec = read.loaded->spec, .state = core::Done{}};
+      job.slice = slice_;
       ASSERT_TRUE(store.Create(job, kStored, {}).ok());
       ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), world_.clock.Now(), kLong).ok());
     };
@@ -58,6 +61,7 @@ class Edits : public testing::Test {
   std::string Kept() { return base::ReadFile(File()).value_or(""); }
 
   static constexpr base::Duration kLong = std::chrono::hours{1};
+  std::optional<core::Slice> slice_ = {};
   static constexpr const char* kMisspell = "sed -i s/command/comand/ \"$1\"";
   static constexpr const char* kCorrect = "sed -i 's/^comand/command/;s/first/second/' \"$1\"";
   CliWorld world_;
@@ -97,9 +101,10 @@ TEST_F(Edits, ASecondOneBeginsWithTheTextThatWasKept) {
   const std::string kept = Kept();
   const auto looked = Edit({});
   EXPECT_EQ(looked.exit_code, 0);
-  EXPECT_THAT(looked.err, AllOf(HasSubstr("going on with your text of an earlier edit"),
-                                HasSubstr("nothing was changed\n"),
-                                HasSubstr("jobman resume 000001 -f " + File().string())));
+  EXPECT_THAT(looked.err,
+              AllOf(HasSubstr("going on with your text of an earlier edit"),
+                    HasSubstr("nothing was changed\n"),
+                    HasSubstr("; to correct it: jobman edit 000001\n"), Not(HasSubstr(" -f "))));
   EXPECT_THAT(Shown(1), AllOf(StartsWith("#jobman: Your text of an earlier edit"),
                               HasSubstr("unknown key \"comand\""), HasSubstr("\n" + kept)));
   EXPECT_EQ(Kept(), kept);
@@ -109,9 +114,27 @@ TEST_F(Edits, ASecondOneBeginsWithTheTextThatWasKept) {
   EXPECT_FALSE(base::FileSize(File()));
 }
 
+TEST_F(Edits, AKeptTextWithoutAMistakeCanBeTakenOverAsItIs) {
+  Edit({"sed -i s/first/second/ \"$1\"; exit 1"});
+  EXPECT_THAT(Edit({}).err, HasSubstr("still in " + File().string() +
+                                      "; to take it over as it is: jobman resume 000001 -f " +
+                                      File().string() + "\n"));
+}
+
+TEST_F(Edits, OneThatTheSliceCannotFollowIsToBeRequeuedWithTheKeptText) {
+  slice_ = core::Slice{.ref = {.name = "node"}, .phase = core::SlicePhase::kCreated};
+  const std::string requeue = "jobman requeue 000001 -f " + File().string();
+  const auto refused = Edit({"sed -i s/v4-8/v4-16/ \"$1\""});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("cannot change in tpu.accelerator"),
+                                 HasSubstr(requeue + " gives the slice up")));
+  EXPECT_THAT(Edit({}).err, HasSubstr("to take it over as it is: " + requeue + "\n"));
+}
+
 TEST_F(Edits, AKeptTextIsDroppedByEmptyingIt) {
   Edit({kMisspell});
-  EXPECT_THAT(Edit({"", ": >\"$1\""}).err, HasSubstr("nothing was changed\n"));
+  EXPECT_THAT(Edit({"", ": >\"$1\""}).err,
+              HasSubstr("\nyour text is dropped; nothing was changed\n"));
   EXPECT_FALSE(base::FileSize(File()));
   Edit({});
   EXPECT_EQ(Shown(2), kStored);

@@ -57,6 +57,19 @@ TEST_F(ListOfJobs, AWordThatMeansNoJobIsTold) {
   EXPECT_THAT(world_.Run({"list", "-o", "name", "--json"}).out, HasSubstr("\"jobs\""));
 }
 
+TEST_F(ListOfJobs, DeletedOnesAreCountedWhereNoOtherMatches) {
+  const core::JobState deleted = core::Done{.outcome = core::Outcome::kDeleted};
+  for (const char* name : {"many-1", "many-2", "few"}) Add(name, deleted);
+  EXPECT_EQ(world_.Run({"list"}).err, "no jobs, except 3 that are deleted: --all shows them\n");
+  EXPECT_EQ(world_.Run({"list", "few"}).err,
+            "no jobs match few, except 1 that is deleted: --all shows it\n");
+  EXPECT_EQ(world_.Run({"list", "many-*", "-s", "running"}).err,
+            "no jobs match many-*, status running\n");
+  EXPECT_EQ(world_.Run({"list", "-n", "other", "--all"}).err, "no jobs match name other\n");
+  EXPECT_EQ(world_.Run({"list", "-q"}).err, "");
+  EXPECT_THAT(Lines({"list", "--watch"})[0], HasSubstr("except 3 that are deleted"));
+}
+
 TEST_F(ListOfJobs, ASmallWindowShowsThoseThatAreNotOverThenThoseThatEndedLast) {
   Add("old", core::Done{}, 3h);
   Add("recent", core::Done{}, 1h);

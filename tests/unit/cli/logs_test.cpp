@@ -33,12 +33,13 @@ class LogsOfJobs : public testing::Test {
   }
   base::TimePoint now() const { return world_.clock.Now(); }
   static void MoveTo(MemoryStore& store, std::int64_t id, core::JobState state,
-                     std::optional<core::Stage> stage = {}) {
+                     std::optional<core::Stage> stage = {}, const std::string& why = {}) {
     ports::Turn turn{.job = *store.Get({id})};
     turn.job.wish_new = false;
     turn.job.attempt = 1;
     turn.job.state = std::move(state);
     turn.job.stage = std::move(stage);
+    turn.job.why = why;
     ASSERT_TRUE(store.Commit(turn, 0).ok());
   }
   /// Host `host` of the job's command wrote this so long ago.
@@ -142,6 +143,43 @@ TEST_F(LogsOfJobs, OneThatIsFollowedAlonePrintsAsItWrote) {
   EXPECT_EQ(ended.out, "of one\nmore of one\nthe end of one");
   EXPECT_THAT(ended.err,
               AllOf(StartsWith("== attempt 1, run\n"), HasSubstr("job 000001 is SUCCEEDED\n")));
+}
+
+TEST_F(LogsOfJobs, BetweenTwoAttemptsSayEachChangeOnce) {
+  const auto fill = world_.fill;
+  world_.fill = [this, fill](MemoryStore& store) {
+    fill(store);
+    MoveTo(store, 1, core::Running{}, {}, "the command runs on 1 host");
+  };
+  Wrote(1, 0, "step 9\n", 1h);
+  world_.on_pause = [this](MemoryStore& store) {
+    ++pauses_;
+    if (pauses_ == 1) MoveTo(store, 1, core::BackingOff{}, {}, "the slice was preempted");
+    if (pauses_ == 3) MoveTo(store, 1, core::Waiting{}, {}, "queued in us-east5-a");
+    if (pauses_ == 4) world_.WriteLog(1, 2, "run", 0, "step 0\n", now());
+    if (pauses_ == 5) MoveTo(store, 1, core::Done{core::Outcome::kFailed, 7}, {}, "it failed");
+    return pauses_ < 20;
+  };
+  const std::string changes =
+      "  BACKOFF       the slice was preempted\n"
+      "    0s  WAITING       queued in us-east5-a\n"
+      "== attempt 2, run\n";
+  const auto ended = world_.Run({"logs", "-f", "1"});
+  EXPECT_THAT(ended.err, AllOf(HasSubstr(changes), Not(HasSubstr("the command runs")),
+                               Not(HasSubstr("it failed")), HasSubstr("job 000001 is FAILED\n")));
+  EXPECT_EQ(ended.out, "step 9\nstep 0\n");
+  pauses_ = 0;
+  EXPECT_EQ(world_.Run({"logs", "-f", "1", "-q"}).err, "");
+}
+
+TEST_F(LogsOfJobs, OfAJobThatWaitsBeginWithWhatItWaitsFor) {
+  const auto fill = world_.fill;
+  world_.fill = [this, fill](MemoryStore& store) {
+    fill(store);
+    MoveTo(store, 2, core::Waiting{}, {}, "queued in us-east5-a");
+  };
+  EXPECT_THAT(world_.Run({"logs", "-f", "1", "2"}).err,
+              HasSubstr("000002 two  WAITING       queued in us-east5-a\n"));
 }
 
 TEST_F(LogsOfJobs, AnInterruptLeavesThemAlone) {

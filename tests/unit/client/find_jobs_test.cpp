@@ -50,6 +50,20 @@ TEST_F(JobRef, ANameMeansItsNewestJob) {
   EXPECT_EQ(Find("eval"), JobId{2});
 }
 
+TEST_F(JobRef, ANamePassesOverDeletedJobsUnlessAllAre) {
+  BeDeleted({3});
+  EXPECT_EQ(Find("train"), JobId{1}) << "which `list` shows";
+  EXPECT_EQ(Find("000003"), JobId{3}) << "a number is a number";
+  BeDeleted({1});
+  EXPECT_EQ(Find("train"), JobId{3});
+}
+
+TEST_F(JobRef, ADeletedJobThatIsToRunAgainCounts) {
+  BeDeleted({3});
+  EXPECT_TRUE(store_.SetWish({3}, core::Wish::kRun, core::SetupWish::kAsNeeded, {}).ok());
+  EXPECT_EQ(Find("train"), JobId{3});
+}
+
 TEST_F(JobRef, ANumberTakesPrecedenceOverAName) {
   EXPECT_EQ(Find("3"), JobId{3});
 }
@@ -57,11 +71,14 @@ TEST_F(JobRef, ANumberTakesPrecedenceOverAName) {
 TEST_F(JobRef, EachJobHasAWordThatMeansIt) {
   for (const char* name : {"größe_1.5", "two words", "-f", "a*", "x:y", "a/b", "$x", "a\xc2\x85z"})
     EXPECT_TRUE(store_.Create({.name = name}, "", {}).ok());
-  BeDeleted({3});
+  BeDeleted({4});
+  EXPECT_TRUE(store_.Create({.name = "eval"}, "", {}).ok());
+  BeDeleted({13});
   const auto all = *store_.List({.with_deleted = true});
   const auto words = WordsOf(all, all);
-  EXPECT_THAT(words, ElementsAre("000001", "eval", "train", "000004", "größe_1.5", "000006",
-                                 "000007", "000008", "000009", "000010", "000011", "000012"));
+  EXPECT_THAT(words,
+              ElementsAre("000001", "eval", "train", "000004", "größe_1.5", "000006", "000007",
+                          "000008", "000009", "000010", "000011", "000012", "000013"));
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(Find(words[i]), all[i].id);
   EXPECT_THAT(WordsOf({all[0]}, all), ElementsAre("000001")) << "whatever is listed";
 }
@@ -93,6 +110,16 @@ TEST_F(JobRef, APatternMeansEveryJobWhoseNameMatches) {
       << "a name is a name";
 }
 
+TEST_F(JobRef, APatternOfTheShellIsAnsweredWithThoseThatThereAre) {
+  for (const char* word : {"train-[23]", "{train,eval}", "train-[2]*"}) {
+    const auto found = test::RunNow(FindJobs(store_.stores().jobs, {word}));
+    ASSERT_FALSE(found.ok()) << word;
+    EXPECT_THAT(found.error().hint, HasSubstr("only * and ? stand for other characters")) << word;
+  }
+  EXPECT_TRUE(store_.Create({.name = "a[1]"}, "", {}).ok());
+  EXPECT_EQ(Find("a[1]"), JobId{5}) << "a name is a name";
+}
+
 TEST_F(JobRef, OneJobIsNotMeantByAPattern) {
   const auto one = test::RunNow(FindJob(store_.stores().jobs, "tr*"));
   ASSERT_FALSE(one.ok());
@@ -108,11 +135,11 @@ TEST_F(JobRef, RemovingRefusesAnAmbiguousName) {
   EXPECT_TRUE(ToRemove({"eval", "1"}).ok());
 }
 
-TEST_F(JobRef, DeletedJobsMakeNoNameAmbiguousExceptTheNewest) {
+TEST_F(JobRef, DeletedJobsMakeNoNameAmbiguous) {
   BeDeleted({3});
-  EXPECT_FALSE(ToRemove({"train"}).ok()) << "3 is meant, 1 would be next";
+  EXPECT_THAT(*ToRemove({"train"}), ElementsAre(JobId{1}));
   BeDeleted({1});
-  EXPECT_TRUE(ToRemove({"train"}).ok());
+  EXPECT_THAT(*ToRemove({"train"}), ElementsAre(JobId{3}));
 }
 
 TEST_F(JobRef, APatternMeansDeletedJobsOnlyWhereTheyAreOfUse) {

@@ -37,6 +37,9 @@ TEST(Explain, TheQueueNamesTheCapacityAndTheTime) {
                           "WAITING_FOR_RESOURCES",
                           "attempt 1; retries used: preemption 0/unlimited, failure 0/0, "
                           "infra 0/10"));
+  EXPECT_EQ(told.next_step,
+            "wait, or leave the queue for another zone or a smaller type: "
+            "jobman requeue 000042 --set tpu.zone=ZONE");
 }
 
 TEST(Explain, TheQueueShowsHowLongARequestMayStillWait) {
