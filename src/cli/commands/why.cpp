@@ -21,6 +21,16 @@ namespace {
 static_assert(core::kHostIsTriedFor == controller::kUnreachableLimit,
               "what is said is what is done");
 
+/// Why nothing happens. A full disk comes before all else: with it no advice can be followed.
+void AddNoController(core::Explanation& why, const client::Context& context) {
+  const base::Status can_work = client::ControllerCanWork(context.paths);
+  const bool can = can_work.ok();
+  why.facts.push_back((can ? "no controller is running" : can_work.error().message) +
+                      ", so nothing happens");
+  if (!can) why.next_step = can_work.error().hint;
+  if (why.next_step.empty()) why.next_step = "jobman controller start, or jobman tick";
+}
+
 base::Result<int> RunWhy(App& app, const JobChoice& choice) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   JM_ASSIGN_OR_RETURN(const auto ids, Choose(context, choice));
@@ -47,8 +57,7 @@ base::Result<int> RunWhy(App& app, const JobChoice& choice) {
     }
     auto words = client::FindLastWords(context.paths, job, exits);
     if (!controller && core::NeedsCare(job)) {
-      why.facts.emplace_back("no controller is running, so nothing happens");
-      if (why.next_step.empty()) why.next_step = "jobman controller start, or jobman tick";
+      AddNoController(why, context);
     }
     view.rows.push_back(
         {.id = id, .name = job.name, .why = std::move(why), .words = std::move(words)});

@@ -12,6 +12,8 @@ std::string HolderText(const std::string& holder) {
 }
 
 std::string RenderText(const ControllerStatus& view, const ui::Style&) {
+  if (view.trouble)
+    return "no controller can work: " + view.trouble->message + "\n  " + view.trouble->hint + "\n";
   if (!view.holder) return "no controller runs; commands start one when they need it\n";
   return "a controller runs: " + HolderText(*view.holder) + "\nits log: " + view.log + "\n";
 }
@@ -27,6 +29,7 @@ base::OrderedJson ToJson(const ControllerStatus& view) {
     if (const auto holder = controller::ParseHolder(*view.holder)) json["pid"] = holder->pid;
   }
   json["log"] = view.log;
+  if (view.trouble) json["error"] = view.trouble->message;
   return json;
 }
 
