@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/error.hpp"
 #include "cli/wrapping.hpp"
 
 namespace jobman::cli::views {
@@ -36,7 +37,10 @@ base::OrderedJson ToJson(const Wished& view) {
                     {"status", row.status},
                     {"why", row.why}});
   }
-  return {{"jobs", jobs}};
+  base::OrderedJson json = {{"jobs", jobs}};
+  for (const Wished::Refused& one : view.refused)
+    json["refused"].push_back({{"id", one.id.value}, {"error", ToJson(one.error)}});
+  return json;
 }
 
 }  // namespace jobman::cli::views

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "jobman/base/json.hpp"
+#include "jobman/base/result.hpp"
 #include "jobman/core/job.hpp"
 #include "jobman/ui/text.hpp"
 
@@ -20,13 +21,20 @@ struct Wished {
     bool runs_already = false;  ///< it was to run, and is on its way
     std::string why = {};
   };
+  /// A job with which it could not be done, while others could.
+  struct Refused {
+    core::JobId id = {};
+    base::Error error = {};
+  };
   std::string said = {};  ///< "cancelling"
   std::vector<Row> rows = {};
+  std::vector<Refused> refused = {};  ///< shown in JSON only; for people they are errors
 };
 
 std::string RenderText(const Wished& view, const ui::Style& style);
 std::string RenderQuiet(const Wished& view);
-/// {"jobs": [{"id": 42, "name": ..., "state": ..., "why": ...}]}
+/// {"jobs": [{"id": 42, "name": ..., "state": ..., "why": ...}]}; if there are any, also "refused":
+/// [{"id": 7, "error": {...}}].
 base::OrderedJson ToJson(const Wished& view);
 
 }  // namespace jobman::cli::views
