@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/overloaded.hpp"
 #include "jobman/base/strings.hpp"
@@ -128,8 +129,37 @@ std::string WatchdogFact(const Job& job, TimePoint now) {
   return fmt::format("watchdog: the command may run for {} more", base::FormatDuration(left));
 }
 
-std::string StageWait(const Job& job) {
+/// The hosts on which something may be left of a stage that is being stopped.
+std::vector<int> HostsToStop(const Stage& stage) {
+  std::vector<int> hosts;
+  for (const HostRun& run : stage.hosts) {
+    if (!Ended(run) || !run.settled) hosts.push_back(run.host);
+  }
+  return hosts;
+}
+
+/// Names the hosts that still have to stop, and once the grace is over, when jobman goes on without
+/// them: by then a host that works has answered.
+std::string StopWait(const Job& job, TimePoint now) {
+  constexpr Duration kToAnswer = std::chrono::seconds{5};
+  if (!job.stage) return "the cloud to delete the slice";
+  const std::vector<int> hosts = HostsToStop(*job.stage);
+  if (!job.stage->stop || hosts.empty()) return "the remote processes to end";
+  const bool one = hosts.size() == 1;
+  const std::string where = (one ? "host " : "hosts ") + base::FormatRanges(hosts);
+  const Duration past = now - job.stage->stop_since.value_or(now);
+  const Duration grace = job.spec.command.grace;
+  if (past <= grace + kToAnswer) return "the remote processes to end on " + where;
+  const auto left =
+      std::chrono::duration_cast<std::chrono::seconds>(grace + kStopIsTriedFor - past);
+  return fmt::format("{}, which {} not answer: jobman goes on without {} {}", where,
+                     one ? "does" : "do", one ? "it" : "them",
+                     left.count() > 0 ? "in " + base::FormatDuration(left) : "soon");
+}
+
+std::string StageWait(const Job& job, TimePoint now) {
   if (!job.stage) return "the next stage";
+  if (job.stage->stop && !job.stage->Over()) return StopWait(job, now);
   if (IsStarting(job)) return job.stage->name + " to start on " + Hosts(job.stage->hosts.size());
   const bool held_back = job.stage->Over() && job.slice && job.slice->unhealthy_since;
   if (held_back) return "the cloud to repair the slice";
@@ -161,10 +191,6 @@ std::string SliceWait(const Job& job) {
                    : "the last slice to be deleted";
 }
 
-std::string StopWait(const Job& job) {
-  return job.stage ? "the remote processes to end" : "the cloud to delete the slice";
-}
-
 std::string WaitsFor(const Job& job, TimePoint now) {
   const TpuSpec& tpu = job.spec.tpu;
   return std::visit(
@@ -175,8 +201,8 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                                       tpu.zone, WaitedSoFar(job, now), QueueTimeLeft(job, now));
                  },
                  [](const Provisioning&) -> std::string { return "the slice to become READY"; },
-                 [&](const Setup&) { return StageWait(job); },
-                 [&](const Running&) { return StageWait(job); },
+                 [&](const Setup&) { return StageWait(job, now); },
+                 [&](const Running&) { return StageWait(job, now); },
                  [&](const BackingOff& state) -> std::string {
                    if (state.until <= now) return SliceWait(job);
                    const std::string left = base::FormatDuration(state.until - now);
@@ -185,8 +211,8 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                    return "the next try in " + left +
                           (again ? "; waiting for " + WaitedSoFar(job, now) : "");
                  },
-                 [&](const Cancelling&) { return StopWait(job); },
-                 [&](const Deleting&) { return StopWait(job); },
+                 [&](const Cancelling&) { return StopWait(job, now); },
+                 [&](const Deleting&) { return StopWait(job, now); },
                  [&](const Done&) -> std::string {
                    const bool deleting = job.slice && job.slice->phase == SlicePhase::kDeleting;
                    if (deleting) return "the cloud to delete the slice";

@@ -132,8 +132,9 @@ struct Stage {
   int generation = 0;     ///< Slice::generation when it began
   std::vector<HostRun> hosts = {};
   TimePoint started_at = {};
-  std::optional<Told> told = {};       ///< of the command only
-  std::optional<StopCause> stop = {};  ///< it is being stopped, and why
+  std::optional<Told> told = {};             ///< of the command only
+  std::optional<StopCause> stop = {};        ///< it is being stopped, and why
+  std::optional<TimePoint> stop_since = {};  ///< when the hosts were first asked to stop it
   friend bool operator==(const Stage&, const Stage&) = default;
 
   /// Every host has ended; when the stage is being stopped, nothing of it is left there either.

@@ -14,12 +14,14 @@
 #include "jobman/client/last_words.hpp"
 #include "jobman/controller/times.hpp"
 #include "jobman/core/explain.hpp"
+#include "jobman/remote/host_script.hpp"
 
 namespace jobman::cli {
 namespace {
 
 static_assert(core::kHostIsTriedFor == controller::kUnreachableLimit,
               "what is said is what is done");
+static_assert(core::kStopIsTriedFor == remote::kStopMargin, "the same");
 
 /// Why nothing happens. A full disk comes before all else: with it no advice can be followed.
 void AddNoController(core::Explanation& why, const client::Context& context) {
