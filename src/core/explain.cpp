@@ -74,8 +74,8 @@ std::string StageFact(const Stage& stage) {
     if (run.error && !Ended(run) && trouble.empty()) trouble = run.error->message;
   }
   std::string text = fmt::format("{}: {} running, {} ended", stage.name, running, ended);
-  if (!pending.empty()) text += ", not started on host " + base::FormatRanges(pending);
-  if (!silent.empty()) text += ", no answer from host " + base::FormatRanges(silent);
+  if (!pending.empty()) text += ", not started on " + HostNames(pending);
+  if (!silent.empty()) text += ", no answer from " + HostNames(silent);
   if (!trouble.empty()) text += " (" + trouble + ")";
   return text;
 }
@@ -99,7 +99,7 @@ std::string GivenUpAfter(const std::string& tried) {
 std::string TriesFact(const Stage& stage, TimePoint now) {
   const std::vector<int> hosts = HostsInTrouble(stage);
   if (hosts.empty() || stage.stop) return {};
-  return GivenUpAfter(fmt::format("host {} tried for {} so far", base::FormatRanges(hosts),
+  return GivenUpAfter(fmt::format("{} tried for {} so far", HostNames(hosts),
                                   base::FormatDuration(now - stage.started_at)));
 }
 
@@ -113,7 +113,7 @@ std::string SilenceFact(const Stage& stage, TimePoint now) {
     since = std::min(since, *run.silent_since);
   }
   if (hosts.empty() || stage.stop) return {};
-  return GivenUpAfter(fmt::format("no answer from host {} for {} so far", base::FormatRanges(hosts),
+  return GivenUpAfter(fmt::format("no answer from {} for {} so far", HostNames(hosts),
                                   base::FormatDuration(now - since)));
 }
 
@@ -146,7 +146,7 @@ std::string StopWait(const Job& job, TimePoint now) {
   const std::vector<int> hosts = HostsToStop(*job.stage);
   if (!job.stage->stop || hosts.empty()) return "the remote processes to end";
   const bool one = hosts.size() == 1;
-  const std::string where = (one ? "host " : "hosts ") + base::FormatRanges(hosts);
+  const std::string where = HostNames(hosts);
   const Duration past = now - job.stage->stop_since.value_or(now);
   const Duration grace = job.spec.command.grace;
   if (past <= grace + kToAnswer) return "the remote processes to end on " + where;

@@ -49,7 +49,7 @@ TEST_F(Hang, DeleteGoesOnWhenAllHostsHang) {
   CreateAndRun({}, 2);
   HangHosts("*");
   DeleteGivesTheSliceBack();
-  EXPECT_THAT(History(), HasSubstr("the command may still run on host 0-1, which did not answer"));
+  EXPECT_THAT(History(), HasSubstr("the command may still run on hosts 0-1, which did not answer"));
 }
 
 TEST_F(Hang, DeleteGoesOnAfterTheControllerStartedAgain) {

@@ -67,6 +67,8 @@ struct HostRun {
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
 bool Ended(const HostRun& run);
+/// "host 3", "hosts 0-2,7".
+std::string HostNames(const std::vector<int>& sorted_numbers);
 /// Lost, or ended with a non-zero exit code.
 bool Failed(const HostRun& run);
 /// The host was given up because it could not be reached, or did not answer.

@@ -74,7 +74,7 @@ TEST(Explain, ARunCountsItsHosts) {
   r.See(HostReport{.attempt = 1,
                    .stage = CommandStage{},
                    .run = {.host = 2, .error = base::Error{.message = "connection refused"}}});
-  EXPECT_THAT(Of(r).facts, Contains("run: 1 running, 1 ended, not started on host 1-2 "
+  EXPECT_THAT(Of(r).facts, Contains("run: 1 running, 1 ended, not started on hosts 1-2 "
                                     "(connection refused)"));
   EXPECT_EQ(Of(r).waits_for, "run to end on 4 hosts");
 }
@@ -103,7 +103,7 @@ TEST(Explain, ACommandThatNoHostRunsIsStarting) {
   const Explanation told = Of(r);
   EXPECT_EQ(told.status, "STARTING");
   EXPECT_EQ(told.next_step, "check ssh.user");
-  EXPECT_THAT(told.facts, Contains("host 0-1 tried for 1m12s so far; given up after 5m unless the "
+  EXPECT_THAT(told.facts, Contains("hosts 0-1 tried for 1m12s so far; given up after 5m unless the "
                                    "controller has another --host-limit"));
   r.HostRuns(0);
   EXPECT_EQ(StatusWord(r.job()), "RUNNING");
