@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -73,6 +74,11 @@ std::optional<Holder> ParseHolder(std::string_view text) {
                 .pid = *pid,
                 .started = parts[3],
                 .passing = parts[4].starts_with(kTick)};
+}
+
+std::string HolderText(const std::string& text) {
+  const auto process = ParseHolder(text);
+  return process ? fmt::format("process {} on {}", process->pid, process->host) : text;
 }
 
 bool IsHere(const Holder& holder) {

@@ -11,7 +11,7 @@ namespace {
 
 base::Error HeldBy(const std::string& holder) {
   return {.code = base::Code::kAborted,
-          .message = "another controller is running: " + holder,
+          .message = "another controller is running: " + HolderText(holder),
           .hint = "jobman controller status"};
 }
 

@@ -1,14 +1,11 @@
 #include "cli/views/controller_status.hpp"
 
-#include <fmt/format.h>
-
 #include "jobman/controller/controller.hpp"
 
 namespace jobman::cli::views {
 
 std::string HolderText(const std::string& holder) {
-  const auto process = controller::ParseHolder(holder);
-  return process ? fmt::format("process {} on {}", process->pid, process->host) : holder;
+  return controller::HolderText(holder);
 }
 
 std::string RenderText(const ControllerStatus& view, const ui::Style&) {

@@ -80,6 +80,13 @@ TEST_F(LeaseKeeperTest, TheLeaseOfAnotherControllerIsNotTaken) {
   EXPECT_EQ(refused.error().message, "another controller is running: another");
 }
 
+TEST_F(LeaseKeeperTest, AControllerElsewhereIsNamedForPeople) {
+  const std::string holder = "login-1:boot/pid-[4026531836]:4484:385109:82d0be0c";
+  ASSERT_TRUE(memory_.TakeLease(holder, clock_.Now(), hours{1}).value());
+  const auto refused = base::RunTask(loop_, keeper_.Take("me"));
+  EXPECT_EQ(refused.error().message, "another controller is running: process 4484 on login-1");
+}
+
 TEST_F(LeaseKeeperTest, ALeaseOfTenYearsIsTakenAndExplained) {
   const test::TempDir dir;
   base::StartLog(dir / "log", base::LogLevel::kInfo, "");
