@@ -307,6 +307,16 @@ TEST_F(Commands, ATextThatIsNoDurationIsRefusedWithItsCure) {
   const auto logs = world_.Run({"logs", "1", "--since", ""});
   EXPECT_EQ(logs.exit_code, 2);
   EXPECT_THAT(logs.err, HasSubstr("--since: \"\" is neither a duration nor an RFC 3339 time"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"logs", "1", "--since"},
+        std::vector<std::string>{"wait", "1", "--timeout"}}) {
+    std::vector<std::string> args = words;
+    args.emplace_back("99999999d");
+    const auto too_long = world_.Run(args);
+    EXPECT_EQ(too_long.exit_code, 2) << words[0];
+    EXPECT_THAT(too_long.err,
+                HasSubstr(words.back() + ": \"99999999d\" is too long: the longest duration is"));
+  }
 }
 
 TEST_F(Commands, ResumeOfARunningJobSaysThatThereIsNothingToDo) {
