@@ -136,7 +136,7 @@ struct Stage {
   TimePoint started_at = {};
   std::optional<Told> told = {};             ///< of the command only
   std::optional<StopCause> stop = {};        ///< it is being stopped, and why
-  std::optional<TimePoint> stop_since = {};  ///< when the hosts were first asked to stop it
+  std::optional<TimePoint> stop_since = {};  ///< since when
   friend bool operator==(const Stage&, const Stage&) = default;
 
   /// Every host has ended; when the stage is being stopped, nothing of it is left there either.
