@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -157,6 +158,13 @@ std::optional<std::int64_t> FileSize(const Path& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
   return info.st_size;
+}
+
+std::optional<std::int64_t> FreeSpace(const Path& path) {
+  struct statvfs disk = {};
+  // Without blocks it is no disk: /proc, some network file systems.
+  if (::statvfs(path.c_str(), &disk) != 0 || disk.f_blocks == 0) return std::nullopt;
+  return static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
 }
 
 Status RemoveAll(const Path& path) {

@@ -113,12 +113,18 @@ struct Unit {
 };
 constexpr std::array kUnits = {Unit{"ms", 1}, Unit{"s", 1'000}, Unit{"m", 60'000},
                                Unit{"h", 3'600'000}, Unit{"d", 86'400'000}};
-/// A hundred years: far beyond any use, and far from overflow.
-constexpr double kLongest = 100.0 * 366 * 86'400'000;
 
 Error BadDuration(std::string_view text) {
   return InvalidArgument(fmt::format("\"{}\" is not a duration", text),
                          "write for example 90s, 15m, 1h30m or 2d");
+}
+
+Error TooLong(std::string_view text) {
+  Error error = InvalidArgument(fmt::format("\"{}\" is too long: the longest duration is {}", text,
+                                            FormatExactDuration(kLongestDuration)),
+                                "write for example 90s, 15m, 1h30m or 2d");
+  error.code = Code::kOutOfRange;
+  return error;
 }
 
 /// Takes digits with at most one decimal point from the front; negative when there are none.
@@ -203,7 +209,7 @@ Result<Duration> ParseDuration(std::string_view text) {
     total += number * static_cast<double>(unit);
     last_unit = unit;
   } while (!rest.empty());
-  if (total > kLongest) return BadDuration(text);
+  if (total > static_cast<double>(kLongestDuration.count())) return TooLong(text);
   return Duration{std::llround(total)};
 }
 

@@ -53,6 +53,12 @@ std::string TextOfHeld(const client::Context& context, const std::vector<ports::
   return held.jobs.empty() ? std::string() : HeldText(held);
 }
 
+std::string TextOfNoController(const client::Context& context) {
+  const base::Status can_work = client::ControllerCanWork(context.paths);
+  if (can_work.ok()) return "no controller is running, so nothing happens: jobman controller start";
+  return can_work.error().message + ", so nothing happens: " + can_work.error().hint;
+}
+
 /// Whether one of them waits for a controller to do something.
 bool AnyUnderWay(const std::vector<ports::JobSummary>& jobs) {
   return std::any_of(jobs.begin(), jobs.end(),
@@ -67,8 +73,7 @@ base::Result<std::vector<std::string>> ListFooter(const client::Context& context
   std::vector<std::string> texts = {TextOfHeld(context, jobs)};
   JM_ASSIGN_OR_RETURN(const auto controller,
                       context.Await(client::LiveController(context.stores.leases, context.Now())));
-  if (!controller && AnyUnderWay(jobs))
-    texts.emplace_back("no controller is running, so nothing happens: jobman controller start");
+  if (!controller && AnyUnderWay(jobs)) texts.push_back(TextOfNoController(context));
   std::vector<std::string> lines;
   for (const std::string& text : texts) {
     if (text.empty()) continue;

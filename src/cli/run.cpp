@@ -144,19 +144,21 @@ std::string WhatIsWrong(const CLI::App& root, const CLI::ParseError& end) {
 }
 
 /// The options of what exec runs look like its own.
-bool LacksSeparator(const CLI::App& root) {
-  return GivenCommand(root).get_name() == "exec" && !root.remaining(true).empty();
+bool LacksSeparator(const CLI::App& root, const std::vector<std::string>& args) {
+  const bool has_it = std::find(args.begin(), args.end(), "--") != args.end();
+  return GivenCommand(root).get_name() == "exec" && !has_it && !root.remaining(true).empty();
 }
 
 // Help and version go to stdout and succeed; everything else is a usage error.
-int EndParsing(const CLI::App& root, const CLI::ParseError& end, App& app) {
+int EndParsing(const CLI::App& root, const std::vector<std::string>& args,
+               const CLI::ParseError& end, App& app) {
   std::ostringstream text;
   if (root.exit(end, text, text) == 0) {
     app.terminal().Out(WrapHelp(text.str(), app.terminal().out_style().width));
     return kSuccess;
   }
   std::string hint = NearHint(root);
-  if (hint.empty() && LacksSeparator(root)) hint = "write -- before the command of the hosts";
+  if (hint.empty() && LacksSeparator(root, args)) hint = "write -- before the command of the hosts";
   if (hint.empty()) hint = UsageHint(root);
   return app.Fail(base::InvalidArgument(WhatIsWrong(root, end), hint));
 }
@@ -223,7 +225,7 @@ int ParseAndRun(const std::vector<std::string>& args, const Environment& environ
     }
     root.parse(std::vector<std::string>(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& end) {
-    return EndParsing(root, end, app);
+    return EndParsing(root, args, end, app);
   }
   return RunCommand(app, chosen);
 }

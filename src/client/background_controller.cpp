@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "jobman/base/files.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/client/times.hpp"
@@ -17,6 +18,9 @@ using base::Result;
 using base::Task;
 using Live = std::optional<ports::Lease>;
 using SteadyClock = std::chrono::steady_clock;
+
+/// A record takes a few pages of SQLite's log, of 4 KiB each.
+constexpr std::int64_t kLeastRoom = std::int64_t{64} << 10;
 
 /// Whether a controller that keeps running holds the lease. A `tick` holds it only for a moment:
 /// asks it to release the lease, and waits.
@@ -57,9 +61,20 @@ Task<Result<Live>> LiveController(ports::LeaseStore* leases, base::TimePoint now
   co_return lives ? std::move(lease) : Live{};
 }
 
+base::Status ControllerCanWork(const base::StatePaths& paths) {
+  const auto left = base::FreeSpace(paths.StoreDir());
+  if (!left || *left >= kLeastRoom) return base::Ok();
+  return base::Error{.code = base::Code::kResourceExhausted,
+                     .message = "the disk of " + paths.StoreDir().string() + " is full",
+                     .reason = base::Reason::kDiskFull,
+                     .hint = "free some space there; what was stored before is intact"};
+}
+
 Task<base::Status> EnsureController(Context context) {
   JM_CO_ASSIGN_OR_RETURN(const bool stays, co_await ControllerStays(context));
   if (stays) co_return base::Ok();
+  // One may run that can no longer renew its lease; a second one could not take it either.
+  JM_CO_TRY(ControllerCanWork(context.paths));
   base::Log(base::LogLevel::kDebug, "cli", "no controller runs: starting one, which logs to {}",
             context.paths.ControllerLog().string());
   JM_CO_ASSIGN_OR_RETURN(const pid_t pid, context.start_controller(context.paths, context.verbose));

@@ -4,6 +4,18 @@
 #include "jobman/client/background_controller.hpp"
 
 namespace jobman::client {
+namespace {
+
+base::Task<base::Result<core::Job>> EraseOne(Context context, core::JobId id) {
+  ports::JobStore& store = *context.stores.jobs;
+  JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await store.Get(id));
+  const ports::JobVersion seen{.id = id, .version = job.version};
+  JM_CO_TRY(co_await store.Erase(seen));
+  JM_CO_TRY(base::RemoveAll(context.paths.JobDir(id.value)));
+  co_return job;
+}
+
+}  // namespace
 
 base::Task<base::Result<std::vector<core::JobId>>> DeleteSlices(
     Context context, std::vector<core::JobId> ids, std::function<void(core::JobId)> on_delete) {
@@ -22,18 +34,16 @@ base::Task<base::Result<std::vector<core::JobId>>> DeleteSlices(
   co_return held;
 }
 
-base::Task<base::Result<std::vector<core::Job>>> EraseJobs(Context context,
-                                                           std::vector<core::JobId> ids) {
-  ports::JobStore& store = *context.stores.jobs;
-  std::vector<core::Job> erased;
+base::Task<Erased> EraseJobs(Context context, std::vector<core::JobId> ids) {
+  Erased all;
   for (const core::JobId id : ids) {
-    JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await store.Get(id));
-    const ports::JobVersion seen{.id = id, .version = job.version};
-    JM_CO_TRY(co_await store.Erase(seen));
-    JM_CO_TRY(base::RemoveAll(context.paths.JobDir(id.value)));
-    erased.push_back(std::move(job));
+    auto erased = co_await EraseOne(context, id);
+    if (erased.ok())
+      all.jobs.push_back(*std::move(erased));
+    else
+      all.refused.push_back({.job = id, .error = std::move(erased).error()});
   }
-  co_return erased;
+  co_return all;
 }
 
 }  // namespace jobman::client

@@ -15,6 +15,10 @@ using base::Task;
 using core::JobId;
 
 std::string NearHint(const std::string& word, const std::vector<ports::JobSummary>& jobs) {
+  const std::string others =
+      jobs.empty() ? "there are no jobs yet" : "jobman list --all shows every job";
+  // Who gives a number means no name that has its digits.
+  if (base::ParseNumber(word)) return others;
   std::vector<std::string> names;
   for (const auto& job : jobs)
     if (std::find(names.begin(), names.end(), job.name) == names.end()) names.push_back(job.name);
@@ -25,7 +29,7 @@ std::string NearHint(const std::string& word, const std::vector<ports::JobSummar
     if (longer.size() < 5 && base::Contains(name, word))
       longer.push_back("\"" + base::CleanLine(name) + "\"");
   if (!longer.empty()) return "did you mean " + base::Join(longer, ", ") + "?";
-  return jobs.empty() ? "there are no jobs yet" : "jobman list --all shows every job";
+  return others;
 }
 
 /// Shells know more patterns than these.

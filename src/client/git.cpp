@@ -17,6 +17,15 @@ using Words = std::vector<std::string>;
 
 constexpr int kNotInstalled = 127;  // of env
 
+/// Whether it failed since a disk of this machine is full; the server's has "remote: " before it.
+bool FoundDiskFull(const ProcessResult& ended) {
+  if (ended.exit_code == 0) return false;
+  const auto lines = base::Split(ended.err, '\n');
+  return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return !line.starts_with("remote: ") && base::Contains(line, "No space left on device");
+  });
+}
+
 /// Whether the ref may be a commit, perhaps shortened.
 bool MayBeCommit(const std::string& ref) {
   return ref.size() >= 4 && ref.size() <= 64 &&
@@ -124,6 +133,13 @@ Task<Result<ProcessResult>> RunGit(Words words, std::string input, base::Duratio
   JM_CO_ASSIGN_OR_RETURN(ProcessResult ended,
                          co_await base::WithTimeout(std::move(run), limit, what));
   if (ended.exit_code == kNotInstalled) co_return base::NotFound("git is not installed here");
+  if (FoundDiskFull(ended)) {
+    base::Error full{.code = base::Code::kResourceExhausted,
+                     .message = "git: " + GitSays(ended),
+                     .reason = base::Reason::kDiskFull,
+                     .hint = "free some space"};
+    co_return full;
+  }
   co_return ended;
 }
 

@@ -13,7 +13,8 @@ inline constexpr base::Duration kGitLimit = std::chrono::minutes{5};
 inline constexpr base::Duration kFetchCodeLimit = std::chrono::minutes{20};
 
 /// Runs git: in English, without questions, and as if no hook or alias had set its variables.
-/// kNotFound if it is not installed; an exit code other than 0 is a result.
+/// kNotFound if it is not installed; kDiskFull if that is why it failed; another exit code than 0
+/// is a result.
 base::Task<base::Result<base::ProcessResult>> RunGit(std::vector<std::string> words,
                                                      std::string input = {},
                                                      base::Duration limit = kGitLimit);

@@ -68,13 +68,15 @@ base::Error TooLarge(const core::CodeSpec& code, std::vector<CodeFile> files) {
                                               "raise code.max_size");
 }
 
+base::Error DiskFull(const base::Path& scratch) {
+  return {.code = base::Code::kResourceExhausted,
+          .message = "the code cannot be packed: the disk of " + scratch.string() + " is full",
+          .reason = base::Reason::kDiskFull,
+          .hint = "free some space there"};
+}
+
 base::Error NotPacked(const base::ProcessResult& ended, const base::Path& scratch) {
-  if (base::Contains(ended.err, "No space left on device")) {
-    return {.code = base::Code::kResourceExhausted,
-            .message = "the code cannot be packed: the disk of " + scratch.string() + " is full",
-            .reason = base::Reason::kDiskFull,
-            .hint = "free some space there"};
-  }
+  if (base::Contains(ended.err, "No space left on device")) return DiskFull(scratch);
   const std::string said(base::Trim(ended.err));
   return base::InvalidArgument("the code cannot be packed: " + said.substr(0, said.find('\n')),
                                "run it again if a file changed meanwhile");
@@ -156,7 +158,9 @@ ScratchFolder::~ScratchFolder() {
   fs::remove_all(path_, problem);
 }
 
-Task<Result<TakenCode>> TakeCode(core::CodeSpec code, base::Path scratch) {
+namespace {
+
+Task<Result<TakenCode>> TakeInto(core::CodeSpec code, base::Path scratch) {
   TakenCode taken;
   JM_CO_ASSIGN_OR_RETURN(taken.folder, ScratchFolder::Make(scratch));
   const base::Path here = taken.folder->path();
@@ -178,6 +182,15 @@ Task<Result<TakenCode>> TakeCode(core::CodeSpec code, base::Path scratch) {
   taken.notes = std::move(found.notes);
   std::error_code problem;
   if (code.dir.empty()) fs::remove_all(folder, problem);  // it may be large
+  co_return taken;
+}
+
+}  // namespace
+
+Task<Result<TakenCode>> TakeCode(core::CodeSpec code, base::Path scratch) {
+  auto taken = co_await TakeInto(std::move(code), scratch);
+  // Only there is anything written, and a message of git does not say where that is.
+  if (!taken.ok() && taken.error().reason == base::Reason::kDiskFull) co_return DiskFull(scratch);
   co_return taken;
 }
 

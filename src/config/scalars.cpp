@@ -92,15 +92,23 @@ Result<Json> ReadCount(const Value& value, const KeyRow& row) {
   return Expected(TypeText(row), value);
 }
 
+/// However long.
+bool IsDuration(std::string_view text) {
+  const auto duration = base::ParseDuration(text);
+  return duration.ok() || duration.error().code == base::Code::kOutOfRange;
+}
+
 Result<Json> ReadDuration(const Value& value, const KeyRow& row) {
   const auto duration = base::ParseDuration(value.text);
+  if (!duration.ok() && duration.error().code == base::Code::kOutOfRange)
+    return base::InvalidArgument(duration.error().message, "for example: 90s, 15m or 1h30m");
   if (!duration.ok()) return Expected(TypeText(row), value, "for example: 90s, 15m or 1h30m");
   if (row.type != Type::kDuration && duration->count() == 0) return NotAboveZero();
   return Json(value.text);
 }
 
 Result<Json> ReadDeadline(const Value& value, const KeyRow& row) {
-  if (base::ParseDuration(value.text).ok()) return ReadDuration(value, row);
+  if (IsDuration(value.text)) return ReadDuration(value, row);
   if (base::ParseRfc3339(value.text).ok()) return Json(value.text);
   return Expected(TypeText(row), value, "for example: 6h or 2026-11-21T08:00:00Z");
 }
@@ -119,12 +127,29 @@ Result<Json> ReadHosts(const Value& value) {
   return Json(core::HostSetText(hosts));
 }
 
+/// A duration where a word is asked for belongs to the key beside it that takes one, if that is
+/// one: "did you mean job.when_done.keep=20s?"
+std::string HintOfDuration(const std::string& text, const KeyRow& row) {
+  if (!IsDuration(text)) return {};
+  const std::string parent(row.path.substr(0, row.path.rfind('.') + 1));
+  std::vector<std::string_view> takers;
+  for (const KeyRow& other : Schema()) {
+    const bool beside = other.path.starts_with(parent) &&
+                        other.path.find('.', parent.size()) == std::string_view::npos;
+    const bool takes = other.type == Type::kLimit || other.type == Type::kDuration;
+    if (beside && takes) takers.push_back(other.path);
+  }
+  const bool one = takers.size() == 1 && !base::Contains(parent, "[]");
+  return one ? "did you mean " + std::string(takers.front()) + "=" + text + "?" : std::string();
+}
+
 Result<Json> ReadWord(const Value& value, const KeyRow& row) {
   const std::vector<std::string> words = base::Split(row.allowed, '|');
   if (std::find(words.begin(), words.end(), value.text) != words.end()) return Json(value.text);
   const auto nearest = base::Nearest(value.text, words);
-  return base::InvalidArgument("\"" + value.text + "\" is not one of: " + base::Join(words, ", "),
-                               nearest ? "did you mean " + *nearest + "?" : "");
+  return base::InvalidArgument(
+      "\"" + value.text + "\" is not one of: " + base::Join(words, ", "),
+      nearest ? "did you mean " + *nearest + "?" : HintOfDuration(value.text, row));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -75,10 +76,9 @@ std::optional<Holder> ParseHolder(std::string_view text) {
                 .passing = parts[4].starts_with(kTick)};
 }
 
-std::string HolderText(const std::string& holder) {
-  const auto process = ParseHolder(holder);
-  if (!process) return holder;
-  return "process " + std::to_string(process->pid) + " on " + process->host;
+std::string HolderText(const std::string& text) {
+  const auto process = ParseHolder(text);
+  return process ? fmt::format("process {} on {}", process->pid, process->host) : text;
 }
 
 bool IsHere(const Holder& holder) {

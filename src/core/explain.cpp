@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/overloaded.hpp"
 #include "jobman/base/strings.hpp"
@@ -73,8 +74,8 @@ std::string StageFact(const Stage& stage) {
     if (run.error && !Ended(run) && trouble.empty()) trouble = run.error->message;
   }
   std::string text = fmt::format("{}: {} running, {} ended", stage.name, running, ended);
-  if (!pending.empty()) text += ", not started on host " + base::FormatRanges(pending);
-  if (!silent.empty()) text += ", no answer from host " + base::FormatRanges(silent);
+  if (!pending.empty()) text += ", not started on " + HostNames(pending);
+  if (!silent.empty()) text += ", no answer from " + HostNames(silent);
   if (!trouble.empty()) text += " (" + trouble + ")";
   return text;
 }
@@ -98,7 +99,7 @@ std::string GivenUpAfter(const std::string& tried) {
 std::string TriesFact(const Stage& stage, TimePoint now) {
   const std::vector<int> hosts = HostsInTrouble(stage);
   if (hosts.empty() || stage.stop) return {};
-  return GivenUpAfter(fmt::format("host {} tried for {} so far", base::FormatRanges(hosts),
+  return GivenUpAfter(fmt::format("{} tried for {} so far", HostNames(hosts),
                                   base::FormatDuration(now - stage.started_at)));
 }
 
@@ -112,7 +113,7 @@ std::string SilenceFact(const Stage& stage, TimePoint now) {
     since = std::min(since, *run.silent_since);
   }
   if (hosts.empty() || stage.stop) return {};
-  return GivenUpAfter(fmt::format("no answer from host {} for {} so far", base::FormatRanges(hosts),
+  return GivenUpAfter(fmt::format("no answer from {} for {} so far", HostNames(hosts),
                                   base::FormatDuration(now - since)));
 }
 
@@ -129,8 +130,37 @@ std::string WatchdogFact(const Job& job, TimePoint now) {
                      base::FormatDuration(left));
 }
 
-std::string StageWait(const Job& job) {
+/// The hosts on which something may be left of a stage that is being stopped.
+std::vector<int> HostsToStop(const Stage& stage) {
+  std::vector<int> hosts;
+  for (const HostRun& run : stage.hosts) {
+    if (!Ended(run) || !run.settled) hosts.push_back(run.host);
+  }
+  return hosts;
+}
+
+/// Names the hosts that still have to stop, and once the grace is over, when jobman goes on without
+/// them: by then a host that works has answered.
+std::string StopWait(const Job& job, TimePoint now) {
+  constexpr Duration kToAnswer = std::chrono::seconds{5};
+  if (!job.stage) return "the cloud to delete the slice";
+  const std::vector<int> hosts = HostsToStop(*job.stage);
+  if (!job.stage->stop || hosts.empty()) return "the remote processes to end";
+  const bool one = hosts.size() == 1;
+  const std::string where = HostNames(hosts);
+  const Duration past = now - job.stage->stop_since.value_or(now);
+  const Duration grace = job.spec.command.grace;
+  if (past <= grace + kToAnswer) return "the remote processes to end on " + where;
+  const auto left =
+      std::chrono::duration_cast<std::chrono::seconds>(grace + kStopIsTriedFor - past);
+  return fmt::format("{}, which {} not answer: jobman goes on without {} {}", where,
+                     one ? "does" : "do", one ? "it" : "them",
+                     left.count() > 0 ? "in " + base::FormatDuration(left) : "soon");
+}
+
+std::string StageWait(const Job& job, TimePoint now) {
   if (!job.stage) return "the next stage";
+  if (job.stage->stop && !job.stage->Over()) return StopWait(job, now);
   if (IsStarting(job)) return job.stage->name + " to start on " + Hosts(job.stage->hosts.size());
   const bool held_back = job.stage->Over() && job.slice && job.slice->unhealthy_since;
   if (held_back) return "the cloud to repair the slice";
@@ -162,10 +192,6 @@ std::string SliceWait(const Job& job) {
                    : "the last slice to be deleted";
 }
 
-std::string StopWait(const Job& job) {
-  return job.stage ? "the remote processes to end" : "the cloud to delete the slice";
-}
-
 /// "a task of tasks.yaml; the slice is given back in 20m".
 std::string IdleWait(const Job& job, TimePoint now) {
   if (!job.spec.queue) return "a task";
@@ -186,9 +212,9 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                                       tpu.zone, WaitedSoFar(job, now), QueueTimeLeft(job, now));
                  },
                  [](const Provisioning&) -> std::string { return "the slice to become READY"; },
-                 [&](const Setup&) { return StageWait(job); },
+                 [&](const Setup&) { return StageWait(job, now); },
                  [&](const Idle&) { return IdleWait(job, now); },
-                 [&](const Running&) { return StageWait(job); },
+                 [&](const Running&) { return StageWait(job, now); },
                  [&](const BackingOff& state) -> std::string {
                    if (state.until <= now) return SliceWait(job);
                    const std::string left = base::FormatDuration(state.until - now);
@@ -197,8 +223,8 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                    return "the next try in " + left +
                           (again ? "; waiting for " + WaitedSoFar(job, now) : "");
                  },
-                 [&](const Cancelling&) { return StopWait(job); },
-                 [&](const Deleting&) { return StopWait(job); },
+                 [&](const Cancelling&) { return StopWait(job, now); },
+                 [&](const Deleting&) { return StopWait(job, now); },
                  [&](const Done&) -> std::string {
                    const bool deleting = job.slice && job.slice->phase == SlicePhase::kDeleting;
                    if (deleting) return "the cloud to delete the slice";

@@ -167,6 +167,10 @@ bool DidNotAnswer(const HostRun& run) {
   return Ended(run) && run.error && IsUnreachable(*run.error);
 }
 
+std::string HostNames(const std::vector<int>& sorted_numbers) {
+  return (sorted_numbers.size() == 1 ? "host " : "hosts ") + base::FormatRanges(sorted_numbers);
+}
+
 bool Stage::Over() const {
   return std::all_of(hosts.begin(), hosts.end(),
                      [this](const HostRun& run) { return Ended(run) && (run.settled || !stop); });

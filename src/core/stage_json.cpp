@@ -167,6 +167,7 @@ Json StageToJson(const Stage& stage) {
     json["stop"] = CauseWord(*stage.stop);
     std::visit(WriteCauseData{json}, *stage.stop);
   }
+  if (stage.stop_since) PutTime(json, "stop_since", *stage.stop_since);
   Json hosts = Json::array();
   for (const HostRun& run : stage.hosts) hosts.push_back(HostRunToJson(run));
   json["hosts"] = std::move(hosts);
@@ -180,6 +181,7 @@ Result<Stage> StageFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(stage.started_at, ReadTime(json, "started_at"));
   JM_ASSIGN_OR_RETURN(stage.told, ReadTold(json));
   JM_ASSIGN_OR_RETURN(stage.stop, StopFromJson(json));
+  JM_ASSIGN_OR_RETURN(stage.stop_since, ReadMaybeTime(json, "stop_since"));
   const Json& hosts = GetMember(json, "hosts");
   if (!hosts.is_array()) return stage;
   for (const Json& entry : hosts) {

@@ -43,8 +43,8 @@ Error NoAnswer(const std::string& endpoint, base::Duration limit) {
                                  endpoint, base::FormatDuration(limit)),
           .reason = Reason::kHostHangs,
           .hint =
-              "its disk, home folder or login shell may hang: look at it with jobman exec, or give "
-              "the slice up (`jobman requeue`)"};
+              "its disk, home folder or login shell may hang: look at it with jobman exec "
+              "--patience 30s, or give the slice up (`jobman requeue`)"};
 }
 
 Error AuthDenied(const std::string& endpoint, const std::string& user, const std::string& tried) {

@@ -59,16 +59,46 @@ bool Passes(const Error& error) {
          error.reason == Reason::kHostAuth;
 }
 
+base::Task<base::Status> Begin(std::function<void()> told) {
+  told();
+  co_return base::Ok();
+}
+
+/// The command of one host.
+ports::RemoteCommand CommandOf(const FanOutHost& one, const ports::RemoteCommand& common) {
+  ports::RemoteCommand command = common;
+  if (!one.command.empty()) command.command = one.command;
+  command.pace = one.pace;
+  if (one.on_login) command.may_begin = [told = one.on_login] { return Begin(told); };
+  return command;
+}
+
+/// Whether the host runs a command at all; any exit code will do.
+base::Task<base::Status> Answers(ports::HostShell* shell, FanOutHost one, Duration left) {
+  ports::RemoteCommand question{.command = "true", .limit = std::max(left, kLeastAnswer)};
+  if (one.on_login) question.may_begin = [told = one.on_login] { return Begin(told); };
+  const ports::ByteSink nobody;
+  JM_CO_TRY(co_await shell->Run(one.target, std::move(question), nobody, nobody));
+  co_return base::Ok();
+}
+
+base::Task<base::Result<int>> Try(ports::HostShell* shell, FanOutHost one,
+                                  std::shared_ptr<Shared> shared, Clock::time_point start) {
+  const FanOutOptions& options = shared->options;
+  if (options.ask_first && options.patience) {
+    JM_CO_TRY(co_await Answers(shell, one, *options.patience - Since(start)));
+  }
+  ports::RemoteCommand command = CommandOf(one, shared->command);
+  co_return co_await shell->Run(one.target, std::move(command), one.out, one.err);
+}
+
 base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
                         std::shared_ptr<Shared> shared) {
   const auto pass = co_await shared->gate.Enter();
   const auto start = Clock::now();
   const auto& options = shared->options;
   for (int attempt = 1;; ++attempt) {
-    ports::RemoteCommand command = shared->command;
-    if (!one.command.empty()) command.command = one.command;
-    command.pace = one.pace;
-    auto result = co_await shell->Run(one.target, std::move(command), one.out, one.err);
+    auto result = co_await Try(shell, one, shared, start);
     const double jitter = std::uniform_real_distribution<>(0, 1)(shared->random);
     const Duration wait = options.backoff.FullJitter(attempt, jitter);
     const bool again = !result.ok() && Passes(result.error()) && options.patience &&

@@ -1,6 +1,7 @@
 // The state folder is on a disk that is full or becomes full: one message, nothing half done, and
 // nothing lost when there is room again.
 #include <sched.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 namespace jobman::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr const char* kSize = "size=2m,mode=0700";
@@ -146,6 +148,31 @@ TEST_F(FullDisk, NothingIsLostWhileAJobRuns) {
     EXPECT_TRUE(place_->Log(1, 1, "run", host) == expected) << "host " << host;
   }
   EXPECT_EQ(place_->Show("1")["attempt"], 1);
+}
+
+/// Its controller lives, but cannot renew its lease.
+TEST_F(FullDisk, IsNamedWhereverAControllerIsMissed) {
+  const pid_t controller = place_->StartController({"--poll", "1", "--lease", "2"});
+  ASSERT_EQ(place_->Jobman({"create", place_->JobFile("sleeper", 1, "sleep 600")}).code, 0);
+  ASSERT_TRUE(place_->Reaches("1", "RUNNING"));
+  disk_.Fill();
+  const std::string full = "the disk of " + (disk_.path() / "store").string() + " is full";
+  EXPECT_TRUE(place_->Until("the lease to end", [&] {
+    return base::Contains(place_->Jobman({"controller", "status"}).All(), full);
+  }));
+  EXPECT_EQ(kill(controller, 0), 0);
+  EXPECT_THAT(place_->Jobman({"list", "--json"}).out, HasSubstr("RUNNING"));
+  EXPECT_THAT(place_->Jobman({"list"}).All(), HasSubstr("is full, so nothing happens"));
+  const Ran why = place_->Jobman({"why", "1"});
+  EXPECT_THAT(why.All(), HasSubstr("is full, so nothing happens"));
+  EXPECT_THAT(why.All(), HasSubstr("free some space there"));
+  const Ran start = place_->Jobman({"controller", "start"});
+  EXPECT_EQ(start.code, 75) << start.All();
+  EXPECT_THAT(start.err, AllOf(HasSubstr("is full"), HasSubstr("free some space there")));
+  disk_.MakeRoom();
+  EXPECT_TRUE(place_->Until("the controller to go on", [&] {
+    return place_->Jobman({"controller", "status"}).code == 0;
+  }));
 }
 
 /// Two hosts, on one node or on two; host 1 gets a small disk.

@@ -3,6 +3,7 @@
 #include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/rehearsal.hpp"
+#include "tests/e2e/terminal.hpp"
 
 namespace jobman::test {
 namespace {
@@ -48,7 +49,7 @@ TEST_F(Hang, DeleteGoesOnWhenAllHostsHang) {
   CreateAndRun({}, 2);
   HangHosts("*");
   DeleteGivesTheSliceBack();
-  EXPECT_THAT(History(), HasSubstr("the command may still run on host 0-1, which did not answer"));
+  EXPECT_THAT(History(), HasSubstr("the command may still run on hosts 0-1, which did not answer"));
 }
 
 TEST_F(Hang, DeleteGoesOnAfterTheControllerStartedAgain) {
@@ -149,6 +150,29 @@ TEST_F(Hang, AnInterruptedCopyNamesTheHostThatMayHaveSomethingOfIt) {
                                  "/bin/sh", id() + ":copied", "--host", "1"});
   EXPECT_EQ(copied.code, 130) << copied.All();
   EXPECT_THAT(copied.err, HasSubstr("host 1 did not confirm"));
+}
+
+TEST_F(Hang, ExecOnATerminalSaysWhichHostIsAwaited) {
+  CreateAndRun({}, 2);
+  HangHosts("1");
+  const Ran ran = AnswerOnTerminal(
+      {"env", "TERM=xterm", "timeout", "--foreground", "-s", "INT", "20", JOBMAN_BIN_DIR "/jobman",
+       "--home", place().home().string(), "exec", id(), "--host", "1", "--", "true"},
+      "never asked", "");
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("waiting for 1 host: 1"),
+                             HasSubstr("host 1 accepts the login, but printed nothing for 1")));
+}
+
+TEST_F(Hang, ExecWithPatienceGivesTheHostUp) {
+  CreateAndRun({}, 2);
+  HangHosts("1");
+  const Ran alone =
+      Jobman({"exec", id(), "--host", "1", "--patience", "5s", "--", "echo", "never"});
+  EXPECT_EQ(alone.code, 75) << alone.All();
+  EXPECT_THAT(alone.err, HasSubstr("did not answer"));
+  const Ran all = Jobman({"exec", id(), "--patience", "5s", "--", "echo", "up"});
+  EXPECT_EQ(all.code, 1) << all.All();
+  EXPECT_EQ(all.out, "host 0 | up\n");
 }
 
 TEST_F(Hang, AForwardSaysThatTheHostDoesNotAnswer) {

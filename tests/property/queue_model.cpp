@@ -8,7 +8,7 @@
 namespace jobman::test {
 namespace {
 
-constexpr int kNames = 4;
+constexpr int kTaskNames = 4;
 constexpr core::JobId kOther{99};
 
 core::TaskWorker OtherWorker() {
@@ -22,7 +22,7 @@ std::string NameOfTask(int number) {
 }  // namespace
 
 QueueModel::QueueModel(std::uint64_t seed) : random_(seed) {
-  for (int i = 0; i < kNames; ++i) {
+  for (int i = 0; i < kTaskNames; ++i) {
     core::Task task = SampleTask(NameOfTask(i));
     task.order = i;
     task.definition.max_jobs = 1 + random_.Below(2);
@@ -50,7 +50,7 @@ void QueueModel::ClaimElsewhere(core::Task task, TimePoint now) {
 }
 
 void QueueModel::Change(TimePoint now) {
-  core::Task task = *board_.Find(NameOfTask(random_.Below(kNames)));
+  core::Task task = *board_.Find(NameOfTask(random_.Below(kTaskNames)));
   switch (random_.Below(7)) {
     case 0:
       return Put(core::ResetTask(std::move(task), now));

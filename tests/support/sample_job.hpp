@@ -75,6 +75,7 @@ inline core::Job BusyJob(core::Job job) {
                            .action = core::WatchdogAction::kNewSlice,
                            .text = "host 1 wrote a line that matches \"x\": x",
                            .host = 1};
+  stage.stop_since = base::FromMillis(1'767'225'703'004);
   stage.hosts = {
       {.host = 0, .phase = core::HostPhase::kRunning, .scanned = 4711},
       {.host = 1, .phase = core::HostPhase::kExited, .exit_code = 7},

@@ -36,6 +36,8 @@ Path HomeDir();
 std::string UserName();
 std::optional<std::int64_t> FileSize(const Path& path);
 Status RemoveAll(const Path& path);
+/// Bytes that this user may still write on the disk of `path`; nothing if that is not known.
+std::optional<std::int64_t> FreeSpace(const Path& path);
 /// The running program, by /proc/self/exe.
 Path SelfExe();
 

@@ -19,7 +19,10 @@ Result<TimePoint> ParseRfc3339(std::string_view text);
 /// "2026-11-21 03:57:00" in UTC, for people.
 std::string FormatDateTime(TimePoint time);
 
-/// "90s", "15m", "1h30m", "2d", "250ms"; a bare number is seconds.
+/// A hundred years: far beyond any use, and far from overflow.
+inline constexpr Duration kLongestDuration = std::chrono::hours{24} * 36'600;
+/// "90s", "15m", "1h30m", "2d", "250ms"; a bare number is seconds. kInvalidArgument if it is none,
+/// kOutOfRange if it is longer than kLongestDuration.
 Result<Duration> ParseDuration(std::string_view text);
 /// The two largest units, for people: "0.4s", "59s", "3m20s", "5h2m", "2d3h".
 std::string FormatDuration(Duration duration);

@@ -12,10 +12,19 @@ namespace jobman::client {
 /// EraseJobs(); `on_delete` is called with each.
 base::Task<base::Result<std::vector<core::JobId>>> DeleteSlices(
     Context context, std::vector<core::JobId> ids, std::function<void(core::JobId)> on_delete);
+/// What became of jobs that were to be erased.
+struct Erased {
+  struct Refused {
+    core::JobId job = {};
+    base::Error error = {};
+  };
+  std::vector<core::Job> jobs = {};
+  std::vector<Refused> refused = {};
+};
 /// The second half: deletes the jobs' records, then their logs. A crash in between leaves logs
-/// without a job, but never a slice without one. Returns the erased jobs. kStale if a job changes
-/// meanwhile: it and those after it are kept.
-base::Task<base::Result<std::vector<core::Job>>> EraseJobs(Context context,
-                                                           std::vector<core::JobId> ids);
+/// without a job, but never a slice without one. A job that cannot be erased is kept, and those
+/// after it are erased all the same: kStale if it changed meanwhile, kUnavailable while a slice of
+/// it may still appear.
+base::Task<Erased> EraseJobs(Context context, std::vector<core::JobId> ids);
 
 }  // namespace jobman::client

@@ -90,10 +90,11 @@ struct Holder {
   std::string started = {};  ///< tells the process from a later one with the same id
   bool passing = false;      ///< a Tick(), which releases the lease when it is nudged
 };
+/// "process 4711 on login-1": the same for people; a text that does not come from LeaseHolder() is
+/// left as it is.
+std::string HolderText(const std::string& text);
 /// Empty when the text does not come from LeaseHolder().
 std::optional<Holder> ParseHolder(std::string_view text);
-/// "process 4711 on login-1": the holder for people; another text as it is.
-std::string HolderText(const std::string& holder);
 /// Whether its process id means the same process here: it may have ended.
 bool IsHere(const Holder& holder);
 /// Whether the holder is certainly a process of this machine that has ended. Processes in another

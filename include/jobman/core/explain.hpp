@@ -12,6 +12,9 @@ namespace jobman::core {
 /// A host of a READY slice that cannot be reached for this long is given up. The controller's
 /// kUnreachableLimit, for people.
 inline constexpr Duration kHostIsTriedFor = std::chrono::minutes{5};
+/// A host that does not answer for this long after the grace is not asked to stop any more.
+/// remote::kStopMargin, for people.
+inline constexpr Duration kStopIsTriedFor = std::chrono::seconds{30};
 
 /// The command was begun, and no host has said yet that it runs there.
 bool IsStarting(const Job& job);

@@ -79,6 +79,8 @@ struct HostRun {
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
 bool Ended(const HostRun& run);
+/// "host 3", "hosts 0-2,7".
+std::string HostNames(const std::vector<int>& sorted_numbers);
 /// Lost, or ended with a non-zero exit code.
 bool Failed(const HostRun& run);
 /// The host was given up because it could not be reached, or did not answer.
@@ -156,9 +158,10 @@ struct Stage {
   int generation = 0;     ///< Slice::generation when it began
   std::vector<HostRun> hosts = {};
   TimePoint started_at = {};
-  std::optional<Told> told = {};        ///< of the command or a task only
-  std::optional<StopCause> stop = {};   ///< it is being stopped, and why
-  std::optional<TaskInHand> task = {};  ///< of a TaskStage, and of no other
+  std::optional<Told> told = {};             ///< of the command or a task only
+  std::optional<StopCause> stop = {};        ///< it is being stopped, and why
+  std::optional<TimePoint> stop_since = {};  ///< since when
+  std::optional<TaskInHand> task = {};       ///< of a TaskStage, and of no other
   friend bool operator==(const Stage&, const Stage&) = default;
 
   /// Every host has ended; when the stage is being stopped, nothing of it is left there either.

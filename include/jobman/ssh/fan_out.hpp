@@ -19,13 +19,23 @@ struct FanOutHost {
   ports::ByteSink err = {};
   std::string command = {};                ///< replaces the common command unless empty
   std::shared_ptr<ports::Pace> pace = {};  ///< of its input and output; may be null
+  /// Called each time the host has accepted the login, before it is sent a command, in place of
+  /// RemoteCommand::may_begin; may be empty.
+  std::function<void()> on_login = {};
 };
+
+/// A login shell reads its own files first, which takes seconds on a busy host.
+constexpr base::Duration kLeastAnswer = std::chrono::seconds{5};
 
 struct FanOutOptions {
   int window = 0;  ///< commands at once; 0: all (connecting has its own window)
   /// For how long a host may refuse, be silent or not accept our key yet; the command itself has no
   /// limit. Nothing: one try.
   std::optional<base::Duration> patience = {};
+  /// Whether a host is first asked to run `true` within `patience`: one that hangs accepts the
+  /// login and then answers nothing, which the command, silent by right, does not show. Such a host
+  /// ends with kHostHangs. A host gets kLeastAnswer even if logging in has used the patience up.
+  bool ask_first = false;
   base::Backoff backoff = {.base = std::chrono::seconds{1}, .cap = std::chrono::seconds{15}};
   /// Called each time a host ends, with the numbers of the hosts that have not; may be empty.
   std::function<void(const std::vector<int>&)> on_end = {};

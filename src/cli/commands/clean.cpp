@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/confirm.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/job_choice.hpp"
 #include "cli/narrator.hpp"
 #include "cli/views/wished.hpp"
@@ -10,6 +11,34 @@
 
 namespace jobman::cli {
 namespace {
+
+views::Wished ViewOf(const client::Erased& erased) {
+  views::Wished view;
+  for (const core::Job& job : erased.jobs) {
+    view.rows.push_back({.id = job.id,
+                         .name = job.name,
+                         .state = "gone",
+                         .status = "gone",
+                         .settled = true,
+                         .why = "its records and logs are deleted"});
+  }
+  for (const client::Erased::Refused& one : erased.refused)
+    view.refused.push_back({.id = one.job, .error = one.error});
+  return view;
+}
+
+/// What is erased, then what is not, with the exit code of the first that is not.
+base::Result<int> ShowErased(App& app, const client::Erased& erased) {
+  if (erased.jobs.empty() && erased.refused.size() == 1) return erased.refused.front().error;
+  app.Show(ViewOf(erased));
+  int code = kSuccess;
+  for (const client::Erased::Refused& one : erased.refused) {
+    const bool in_json = app.mode() == OutputMode::kJson;
+    const int its_code = in_json ? ExitCodeOf(one.error) : app.Fail(one.error);
+    if (code == kSuccess) code = its_code;
+  }
+  return code;
+}
 
 base::Result<int> RunClean(App& app, const JobChoice& choice, bool yes) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
@@ -25,18 +54,7 @@ base::Result<int> RunClean(App& app, const JobChoice& choice, bool yes) {
   };
   JM_ASSIGN_OR_RETURN(const auto held, context.Await(client::DeleteSlices(context, ids, tell)));
   if (!held.empty()) JM_TRY(WaitUntilAtRest(app, context, held));
-  JM_ASSIGN_OR_RETURN(const auto erased, context.Await(client::EraseJobs(context, ids)));
-  views::Wished view;
-  for (const core::Job& job : erased) {
-    view.rows.push_back({.id = job.id,
-                         .name = job.name,
-                         .state = "gone",
-                         .status = "gone",
-                         .settled = true,
-                         .why = "its records and logs are deleted"});
-  }
-  app.Show(view);
-  return kSuccess;
+  return ShowErased(app, context.Await(client::EraseJobs(context, ids)));
 }
 
 }  // namespace

@@ -90,6 +90,8 @@ base::Result<int> ShowStatus(App& app) {
                       context.Await(client::LiveController(context.stores.leases, context.Now())));
   views::ControllerStatus view{.log = context.paths.ControllerLog().string()};
   if (lease) view.holder = lease->holder;
+  const base::Status can_work = client::ControllerCanWork(context.paths);
+  if (!lease && !can_work.ok()) view.trouble = can_work.error();
   app.Show(view);
   return lease ? kSuccess : kNotFound;
 }

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <map>
 #include <memory>
 
+#include "cli/awaited_hosts.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/seconds.hpp"
@@ -23,6 +25,7 @@ namespace jobman::cli {
 namespace {
 
 using base::Result;
+using SteadyClock = std::chrono::steady_clock;
 
 struct ExecOptions {
   std::string job = {};
@@ -43,6 +46,7 @@ class Output {
   Output(App& app, std::shared_ptr<base::Spill> kept, int host_count, std::size_t chosen)
       : app_(app),
         kept_(std::move(kept)),
+        awaited_(chosen),
         raw_(app.mode() == OutputMode::kQuiet && chosen == 1),
         out_({.host_count = host_count, .split_carriage_returns = app.terminal().facts().out_tty},
              [&app, host_count](int host, std::string_view line, bool continued) {
@@ -53,7 +57,9 @@ class Output {
             [&app](std::string_view line) { app.terminal().ErrBytes(line); }) {}
 
   void Connect(ssh::FanOutHost& host) {
+    host.on_login = [this, number = host.host] { awaited_.LoggedIn(number, SteadyClock::now()); };
     host.out = [this, number = host.host](std::string_view bytes) -> base::Status {
+      Heard(number);
       if (kept_) return Keep(number, bytes);
       if (raw_)
         app_.terminal().OutBytes(bytes);
@@ -64,6 +70,7 @@ class Output {
       return StillRead();
     };
     host.err = [this, number = host.host](std::string_view bytes) -> base::Status {
+      Heard(number);
       if (kept_) return Keep(number, bytes);
       if (raw_)
         app_.terminal().ErrBytes(bytes);
@@ -74,13 +81,11 @@ class Output {
   }
   /// One line of the terminal, rewritten: 1,024 hosts take their time, and one may be dead.
   void WaitFor(const std::vector<int>& busy) {
+    if (app_.mode() == OutputMode::kQuiet) return;
     // The reader of a pipe may still be about to show what it was given, on the same screen.
     const bool in_the_way = written_ && app_.terminal().facts().out_pipe;
-    app_.terminal().SetStatus(busy.empty() || in_the_way || app_.mode() == OutputMode::kQuiet
-                                  ? std::string{}
-                                  : fmt::format("waiting for {}: {}",
-                                                base::Plural(std::ssize(busy), "host"),
-                                                base::FormatRanges(busy)));
+    app_.terminal().SetStatus(in_the_way ? std::string{}
+                                         : awaited_.Line(busy, SteadyClock::now()));
   }
   void Finish() {
     app_.terminal().SetStatus({});
@@ -101,6 +106,10 @@ class Output {
   }
 
  private:
+  /// The line gives way to what the last silent host says.
+  void Heard(int host) {
+    if (awaited_.Heard(host)) app_.terminal().SetStatus({});
+  }
   static void PrintLine(ui::Terminal& terminal, const std::string& prefix, int host,
                         std::string_view line) {
     terminal.Out(ui::PaintHost(host, prefix, terminal.out_style()));
@@ -121,6 +130,7 @@ class Output {
   App& app_;
   std::shared_ptr<base::Spill> kept_;  ///< none: printed as it comes
   std::map<int, ui::TextFacts> facts_ = {};
+  AwaitedHosts awaited_;
   bool raw_;              ///< one host and --quiet: byte for byte
   bool written_ = false;  ///< a host's output was printed
   ui::PrefixedOutput out_;
@@ -148,7 +158,8 @@ int ExitCodeOfHosts(App& app, const ssh::FanOutResult& result) {
 base::Error WasInterrupted(core::JobId id) {
   return {.code = base::Code::kCancelled,
           .message = "interrupted; the command was sent TERM on the hosts where it ran",
-          .hint = "see what runs there: jobman exec " + core::FormatJobId(id) + " --fold -- ps x"};
+          .hint = "see what runs there: jobman exec " + core::FormatJobId(id) +
+                  " --patience 30s --fold -- ps x"};
 }
 
 /// With --fold and --json the output is shown at the end: until then it is on disk.
@@ -190,7 +201,9 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   }
   ssh::RaiseFileLimit();
   ssh::FanOutOptions fan_out{
-      .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
+      .ask_first = true,
+      .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); },
+      .on_look = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
   if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
   const auto result =
       client::RunOnHosts(context, std::move(hosts), CommandLine(options.words), fan_out);
@@ -223,7 +236,7 @@ void AddExec(CLI::App& root, Invocation& chosen) {
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command
       ->add_option("--patience", options->patience,
-                   "Keep trying hosts that cannot be reached for this time: 60s, 5m")
+                   "Keep trying hosts that cannot be reached or do not answer: 60s, 5m")
       ->type_name("TIME")
       ->transform(Seconds(0, 86400))
       ->capture_default_str();

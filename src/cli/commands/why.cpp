@@ -18,12 +18,27 @@
 #include "jobman/client/last_words.hpp"
 #include "jobman/controller/times.hpp"
 #include "jobman/core/explain.hpp"
+#include "jobman/remote/host_script.hpp"
 
 namespace jobman::cli {
 namespace {
 
 static_assert(core::kHostIsTriedFor == controller::kUnreachableLimit,
               "what is said is what is done");
+static_assert(core::kStopIsTriedFor == remote::kStopMargin, "the same");
+
+/// Why nothing happens. A full disk comes before all else: with it no advice can be followed.
+/// `queued`: in the cloud's queue. There may be capacity already: nobody looks.
+void AddNoController(core::Explanation& why, const client::Context& context, bool queued) {
+  const base::Status can_work = client::ControllerCanWork(context.paths);
+  const bool can = can_work.ok();
+  why.facts.push_back((can ? "no controller is running" : can_work.error().message) +
+                      ", so nothing happens");
+  if (!can) why.next_step = can_work.error().hint;
+  if (why.next_step.empty() || (can && queued)) {
+    why.next_step = "jobman controller start, or jobman tick";
+  }
+}
 
 /// What can be done about a job that has failed, as when it was followed to its end.
 base::Result<std::optional<views::NextCommands>> WaysOn(const client::Context& context,
@@ -65,12 +80,7 @@ base::Result<int> RunWhy(App& app, const JobChoice& choice) {
     }
     auto words = client::FindLastWords(context.paths, job, exits);
     if (!controller && core::NeedsCare(job)) {
-      why.facts.emplace_back("no controller is running, so nothing happens");
-      // In the queue there may be capacity already: nobody looks.
-      const bool queued = std::holds_alternative<core::Waiting>(job.state);
-      if (why.next_step.empty() || queued) {
-        why.next_step = "jobman controller start, or jobman tick";
-      }
+      AddNoController(why, context, std::holds_alternative<core::Waiting>(job.state));
     }
     JM_ASSIGN_OR_RETURN(auto ways_on, WaysOn(context, job, why.next_step));
     if (aside) ways_on.reset();

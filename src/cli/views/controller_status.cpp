@@ -5,6 +5,8 @@
 namespace jobman::cli::views {
 
 std::string RenderText(const ControllerStatus& view, const ui::Style&) {
+  if (view.trouble)
+    return "no controller can work: " + view.trouble->message + "\n  " + view.trouble->hint + "\n";
   if (!view.holder) return "no controller runs; commands start one when they need it\n";
   return "a controller runs: " + controller::HolderText(*view.holder) + "\nits log: " + view.log +
          "\n";
@@ -21,6 +23,7 @@ base::OrderedJson ToJson(const ControllerStatus& view) {
     if (const auto holder = controller::ParseHolder(*view.holder)) json["pid"] = holder->pid;
   }
   json["log"] = view.log;
+  if (view.trouble) json["error"] = view.trouble->message;
   return json;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/views/error.hpp"
 #include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 
@@ -64,7 +65,10 @@ base::OrderedJson ToJson(const Wished& view) {
                     {"status", row.status},
                     {"why", row.why}});
   }
-  return {{"jobs", jobs}};
+  base::OrderedJson json = {{"jobs", jobs}};
+  for (const Wished::Refused& one : view.refused)
+    json["refused"].push_back({{"id", one.id.value}, {"error", ToJson(one.error)}});
+  return json;
 }
 
 }  // namespace jobman::cli::views

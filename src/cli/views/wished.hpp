@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "jobman/base/json.hpp"
+#include "jobman/base/result.hpp"
 #include "jobman/core/job.hpp"
 #include "jobman/ui/text.hpp"
 
@@ -20,15 +21,22 @@ struct Wished {
     bool runs_already = false;  ///< it was to run, and is on its way
     std::string why = {};
   };
+  /// A job with which it could not be done, while others could.
+  struct Refused {
+    core::JobId id = {};
+    base::Error error = {};
+  };
   std::string said = {};  ///< "cancelling"
   std::vector<Row> rows = {};
-  std::string under_way = {};  ///< what names those that are not settled to a command
+  std::string under_way = {};         ///< what names those that are not settled to a command
+  std::vector<Refused> refused = {};  ///< shown in JSON only; for people they are errors
 };
 
 /// A line for each job, but one for all that are under way where they are more than three.
 std::string RenderText(const Wished& view, const ui::Style& style);
 std::string RenderQuiet(const Wished& view);
-/// {"jobs": [{"id": 42, "name": ..., "state": ..., "why": ...}]}
+/// {"jobs": [{"id": 42, "name": ..., "state": ..., "why": ...}]}; if there are any, also "refused":
+/// [{"id": 7, "error": {...}}].
 base::OrderedJson ToJson(const Wished& view);
 
 }  // namespace jobman::cli::views

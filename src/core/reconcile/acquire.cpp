@@ -312,7 +312,7 @@ std::string WaitsForDeletion(const Slice& slice) {
   }
   std::string why = "waiting until slice " + slice.ref.name + " is deleted";
   if (slice.unstopped.empty()) return why;
-  return why + ": the command may still run on host " + base::FormatRanges(slice.unstopped) +
+  return why + ": the command may still run on " + HostNames(slice.unstopped) +
          ", which did not answer";
 }
 

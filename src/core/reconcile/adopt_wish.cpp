@@ -53,7 +53,7 @@ void NoteUnstopped(Turn& turn) {
     if (MayRunOn(run)) unstopped.push_back(run.host);
   }
   if (unstopped.empty()) return;
-  turn.unstopped = "; host " + base::FormatRanges(unstopped) + " did not answer";
+  turn.unstopped = "; " + HostNames(unstopped) + " did not answer";
   if (turn.job.slice) turn.job.slice->unstopped = std::move(unstopped);
 }
 

@@ -353,6 +353,7 @@ void BeginStage(Turn& turn, StageId id) {
 
 void StopFor(Turn& turn, StopCause cause, std::string why) {
   Stage& stage = *turn.job.stage;
+  if (!stage.stop) stage.stop_since = turn.now;
   const bool first = !stage.stop;
   if (first || Outranks(cause, *stage.stop)) stage.stop = std::move(cause);
   if (!first || stage.Over()) return;

@@ -265,6 +265,13 @@ TEST(ReadRegularFile, DoesNotWaitForTheWriterOfAPipe) {
   EXPECT_EQ(ReadRegularFile(dir / "file").value(), "text");
 }
 
+TEST(FreeSpace, IsOfTheDiskOfAFolder) {
+  const TempDir dir;
+  EXPECT_GT(FreeSpace(dir.path()).value_or(0), 0);
+  EXPECT_FALSE(FreeSpace(dir / "nothing"));
+  EXPECT_FALSE(FreeSpace("/proc")) << "no disk is there that could be full";
+}
+
 TEST(EnsureDir, NamesTheCure) {
   EXPECT_EQ(EnsureDir("/dev/null/x").error().code, Code::kFailedPrecondition);
   const TempDir dir;

@@ -109,12 +109,23 @@ TEST(ParseDuration, TakesUnitsAndBareSeconds) {
 
 TEST(ParseDuration, RefusesMistakesAndSaysWhatToWrite) {
   for (const char* text : {"", "h", "-5s", "5 s", "5x", "1m1h", "1h2h", "1h30", "s5", ".", "1..5s",
-                           "5S", "99999999d", "1e3s", "nan", "5ss"}) {
+                           "5S", "1e3s", "nan", "5ss"}) {
     const auto parsed = ParseDuration(text);
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_EQ(parsed.error().code, Code::kInvalidArgument);
     EXPECT_NE(parsed.error().hint.find("1h30m"), std::string::npos);
   }
+}
+
+TEST(ParseDuration, NamesTheLimitOfWhatIsTooLong) {
+  for (const char* text : {"99999999d", "999999999h", "36600d1ms", "99999999999999999999s"}) {
+    const auto parsed = ParseDuration(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_EQ(parsed.error().code, Code::kOutOfRange);
+    EXPECT_EQ(parsed.error().message,
+              "\"" + std::string(text) + "\" is too long: the longest duration is 36600d");
+  }
+  EXPECT_EQ(*ParseDuration("36600d"), kLongestDuration);
 }
 
 TEST(FormatDuration, ShowsTheTwoLargestUnits) {

@@ -135,6 +135,36 @@ TEST_F(Commands, CleanKeepsAJobThatIsResumedMeanwhile) {
   EXPECT_TRUE(base::FileSize(world_.paths().LogPath(1, 1, "run", 0))) << "its logs are kept, too";
 }
 
+TEST_F(Commands, CleanErasesTheOthersAndNamesTheJobThatItCannot) {
+  world_.fill = [this](test::MemoryStore& store) {
+    for (const char* name : {"a", "b", "c"}) Put(store, Ended(name, core::Outcome::kDeleted));
+    HoldLease(store);
+  };
+  world_.before_erase = [this](test::MemoryStore& store) {
+    EXPECT_TRUE(
+        store.SetWish({2}, core::Wish::kRun, core::SetupWish::kAsNeeded, world_.clock.Now()).ok());
+  };
+  const auto ended = world_.Run({"clean", "1", "2", "3", "--yes"});
+  EXPECT_EQ(ended.exit_code, 75) << ended.out;
+  EXPECT_EQ(ended.out,
+            "job 000001 (a) is gone: its records and logs are deleted\n"
+            "job 000003 (c) is gone: its records and logs are deleted\n");
+  EXPECT_THAT(ended.err, HasSubstr("jobman: job 000002 is not erased"));
+  const auto quiet = world_.Run({"clean", "1", "2", "3", "--yes", "-q"});
+  EXPECT_EQ(quiet.exit_code, 75);
+  EXPECT_EQ(quiet.out, "000001\n000003\n");
+  EXPECT_THAT(quiet.err, HasSubstr("job 000002 is not erased"));
+  const auto ran = world_.Run({"clean", "1", "2", "3", "--yes", "--json"});
+  EXPECT_EQ(ran.exit_code, 75);
+  const auto json = base::ParseJson(ran.out);
+  ASSERT_TRUE(json.ok()) << ran.out;
+  EXPECT_EQ(json->at("jobs").size(), 2U);
+  ASSERT_EQ(json->at("refused").size(), 1U);
+  EXPECT_EQ(json->at("refused")[0]["id"], 2);
+  EXPECT_THAT(json->at("refused")[0]["error"]["message"].get<std::string>(),
+              HasSubstr("job 000002 is not erased"));
+}
+
 TEST_F(Commands, AJobWrittenByANewerJobmanIsRefusedButNotTheOthers) {
   world_.fill = [this](test::MemoryStore& store) {
     Put(store, Ended("newer", core::Outcome::kFailed));
@@ -330,6 +360,16 @@ TEST_F(Commands, ATextThatIsNoDurationIsRefusedWithItsCure) {
   const auto logs = world_.Run({"logs", "1", "--since", ""});
   EXPECT_EQ(logs.exit_code, 2);
   EXPECT_THAT(logs.err, HasSubstr("--since: \"\" is neither a duration nor an RFC 3339 time"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"logs", "1", "--since"},
+        std::vector<std::string>{"wait", "1", "--timeout"}}) {
+    std::vector<std::string> args = words;
+    args.emplace_back("99999999d");
+    const auto too_long = world_.Run(args);
+    EXPECT_EQ(too_long.exit_code, 2) << words[0];
+    EXPECT_THAT(too_long.err,
+                HasSubstr(words.back() + ": \"99999999d\" is too long: the longest duration is"));
+  }
 }
 
 TEST_F(Commands, ResumeOfARunningJobSaysThatThereIsNothingToDo) {

@@ -58,6 +58,10 @@ TEST_F(RunTest, WhatIsMissingOrTooMuchIsNamed) {
   EXPECT_THAT(err_.text, HasSubstr("there is no option --bogus"));
   EXPECT_EQ(Run({"exec", "train", "ls", "-la"}), kUsage);
   EXPECT_THAT(err_.text, HasSubstr("write -- before the command of the hosts"));
+  err_.text.clear();
+  EXPECT_EQ(Run({"exec", "train", "--patience", "1x", "--", "ls"}), kUsage);
+  EXPECT_THAT(err_.text, HasSubstr("\"1x\" is not a duration"));
+  EXPECT_THAT(err_.text, testing::Not(HasSubstr("write -- before")));
   EXPECT_EQ(Run({"ssh"}), kUsage);
   EXPECT_THAT(err_.text, HasSubstr("jobman ssh --help"));
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/views/controller_status.hpp"
 #include "cli/views/created.hpp"
 #include "cli/views/exec_result.hpp"
 #include "cli/views/job_detail.hpp"
@@ -174,6 +175,15 @@ TEST(JobEndView, OfARequestThatWasRefusedTheCureIsSaid) {
   job.state = core::Done{.outcome = core::Outcome::kCancelled};
   EXPECT_EQ(NextOf(job, false).cure, "");
   EXPECT_THAT(RenderText(JobEnd{.job = job, .ran = false}, {}), Not(HasSubstr("jobman logs")));
+}
+
+TEST(ControllerStatusView, NamesWhatKeepsAnyControllerFromWorking) {
+  ControllerStatus view{.log = "/home/log"};
+  view.trouble = base::Error{.message = "the disk of /home is full", .hint = "free some space"};
+  EXPECT_EQ(RenderText(view, {}),
+            "no controller can work: the disk of /home is full\n  free some space\n");
+  EXPECT_EQ(ToJson(view).dump(),
+            R"({"running":false,"log":"/home/log","error":"the disk of /home is full"})");
 }
 
 }  // namespace

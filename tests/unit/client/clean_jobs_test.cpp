@@ -60,9 +60,9 @@ TEST_F(CleanJobsTest, RecordsAndLogsAreErased) {
   const JobId id = Deleted();
   const base::Path log = WriteLog(id);
   const auto erased = Await(EraseJobs(Context(), {id}));
-  ASSERT_TRUE(erased.ok()) << erased.error().ToString();
-  ASSERT_THAT(*erased, SizeIs(1));
-  EXPECT_EQ(erased->front().name, "train");
+  EXPECT_THAT(erased.refused, IsEmpty());
+  ASSERT_THAT(erased.jobs, SizeIs(1));
+  EXPECT_EQ(erased.jobs.front().name, "train");
   EXPECT_EQ(store_.Get(id).error().code, base::Code::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(Context().paths.JobDir(id.value)));
 }
@@ -73,9 +73,13 @@ TEST_F(CleanJobsTest, AJobThatIsToRunAgainIsKeptWithItsLogs) {
   const base::Path log = WriteLog(resumed);
   ASSERT_TRUE(
       store_.SetWish(resumed, core::Wish::kRun, core::SetupWish::kAsNeeded, clock_.Now()).ok());
-  const auto erased = Await(EraseJobs(Context(), {first, resumed}));
-  ASSERT_FALSE(erased.ok());
-  EXPECT_EQ(erased.error().reason, base::Reason::kStale);
+  const JobId last = Deleted();
+  const auto erased = Await(EraseJobs(Context(), {first, resumed, last}));
+  ASSERT_THAT(erased.refused, SizeIs(1));
+  EXPECT_EQ(erased.refused.front().job, resumed);
+  EXPECT_EQ(erased.refused.front().error.reason, base::Reason::kStale);
+  EXPECT_THAT(erased.jobs, SizeIs(2));
+  EXPECT_FALSE(store_.Get(last).ok()) << "the others are erased";
   EXPECT_FALSE(store_.Get(first).ok());
   EXPECT_TRUE(store_.Get(resumed).ok());
   EXPECT_TRUE(std::filesystem::exists(log));

@@ -258,6 +258,23 @@ TEST_F(CodeTest, WithoutGitEverythingIsTakenAndANoteSaysSo) {
   EXPECT_EQ(refused.error().message, "code.exclude needs git on this machine");
 }
 
+/// What git 2.39 says when its first file does not fit.
+TEST_F(CodeTest, AFullDiskIsNamedWhenGitMeetsItFirst) {
+  InProj("echo a > a");
+  const base::Path bin = dir_ / "bin";
+  In(bin,
+     "printf '#!/bin/sh\\n[ $1 = --version ] && exit 0\\necho \"error: unable to write symref "
+     "for HEAD: No space left on device\" >&2\\nexit 128\\n' > git; chmod +x git");
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", (bin.string() + ":" + path).c_str(), 1);
+  const base::Error error = Refused();
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(error.reason, base::Reason::kDiskFull);
+  EXPECT_EQ(error.message,
+            "the code cannot be packed: the disk of " + scratch().string() + " is full");
+  EXPECT_EQ(error.hint, "free some space there");
+}
+
 TEST_F(CodeTest, AVariableOfAHookOfGitDoesNotMatter) {
   InProj("git init -q && echo 1 >a && git add . && git commit -qm 1");
   setenv("GIT_DIR", "/nowhere", 1);

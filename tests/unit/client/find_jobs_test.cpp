@@ -92,6 +92,13 @@ TEST_F(JobRef, AnUnknownJobSuggestsSimilarNames) {
   EXPECT_EQ(test::RunNow(FindJob(empty.stores().jobs, "x")).error().hint, "there are no jobs yet");
 }
 
+TEST_F(JobRef, AnUnknownNumberSuggestsNoNames) {
+  for (const char* name : {"kk-77", "77", "mm-770"})
+    EXPECT_TRUE(store_.Create({.name = name}, "", {}).ok());
+  EXPECT_EQ(Hint("770"), "jobman list --all shows every job");
+  EXPECT_EQ(Hint("mm-77"), "did you mean \"mm-770\"?");
+}
+
 TEST_F(JobRef, EachJobOnceInTheOrderGiven) {
   const auto ids = test::RunNow(FindJobs(store_.stores().jobs, {"train", "2", "3", "eval"}));
   ASSERT_TRUE(ids.ok());

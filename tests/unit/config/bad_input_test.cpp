@@ -202,6 +202,18 @@ job.yaml:5:9: tpu.zone: "us-central2" is a region
     |                    ^
   for example: 90s, 15m or 1h30m
 )"},
+    {"DurationTooLong", SmallJob("retries: {backoff: 999999999h}\n"),
+     R"(job.yaml:3:20: retries.backoff: "999999999h" is too long: the longest duration is 36600d
+  3 | retries: {backoff: 999999999h}
+    |                    ^
+  for example: 90s, 15m or 1h30m
+)"},
+    {"DurationForAWord", SmallJob("job: {when_done: 20s}\n"),
+     R"(job.yaml:3:18: job.when_done: "20s" is not one of: keep, delete
+  3 | job: {when_done: 20s}
+    |                  ^
+  did you mean job.when_done.keep=20s?
+)"},
     {"BadCount", SmallJob("retries: {infra: many}\n"),
      R"(job.yaml:3:18: retries.infra: expected a number or "unlimited", found "many"
   3 | retries: {infra: many}

@@ -80,11 +80,11 @@ TEST_F(LeaseKeeperTest, TheLeaseOfAnotherControllerIsNotTaken) {
   EXPECT_EQ(refused.error().message, "another controller is running: another");
 }
 
-TEST_F(LeaseKeeperTest, AnotherControllerIsNamedByItsProcess) {
-  const auto lease = memory_.TakeLease("elsewhere:boot/pid:4711:1:ab", clock_.Now(), hours{1});
-  ASSERT_TRUE(lease.value());
+TEST_F(LeaseKeeperTest, AControllerElsewhereIsNamedForPeople) {
+  const std::string holder = "login-1:boot/pid-[4026531836]:4484:385109:82d0be0c";
+  ASSERT_TRUE(memory_.TakeLease(holder, clock_.Now(), hours{1}).value());
   const auto refused = base::RunTask(loop_, keeper_.Take("me"));
-  EXPECT_EQ(refused.error().message, "another controller is running: process 4711 on elsewhere");
+  EXPECT_EQ(refused.error().message, "another controller is running: process 4484 on login-1");
 }
 
 TEST_F(LeaseKeeperTest, ALeaseOfTenYearsIsTakenAndExplained) {

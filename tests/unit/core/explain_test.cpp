@@ -77,7 +77,7 @@ TEST(Explain, ARunCountsItsHosts) {
   r.See(HostReport{.attempt = 1,
                    .stage = CommandStage{},
                    .run = {.host = 2, .error = base::Error{.message = "connection refused"}}});
-  EXPECT_THAT(Of(r).facts, Contains("run: 1 running, 1 ended, not started on host 1-2 "
+  EXPECT_THAT(Of(r).facts, Contains("run: 1 running, 1 ended, not started on hosts 1-2 "
                                     "(connection refused)"));
   EXPECT_EQ(Of(r).waits_for, "run to end on 4 hosts");
 }
@@ -106,7 +106,7 @@ TEST(Explain, ACommandThatNoHostRunsIsStarting) {
   const Explanation told = Of(r);
   EXPECT_EQ(told.status, "STARTING");
   EXPECT_EQ(told.next_step, "check ssh.user");
-  EXPECT_THAT(told.facts, Contains("host 0-1 tried for 1m12s so far; given up after 5m (or the "
+  EXPECT_THAT(told.facts, Contains("hosts 0-1 tried for 1m12s so far; given up after 5m (or the "
                                    "controller's --host-limit)"));
   r.HostRuns(0);
   EXPECT_EQ(StatusWord(r.job()), "RUNNING");
@@ -228,9 +228,33 @@ TEST(Explain, AFailureLeadsToTheLog) {
 TEST(Explain, ADeletionWaitsForTheHostsFirst) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning(2).WishFor(Wish::kDelete);
-  EXPECT_EQ(Of(r).waits_for, "the remote processes to end");
+  EXPECT_EQ(Of(r).waits_for, "the remote processes to end on hosts 0-1");
   r.HostEnds(0, 143).HostEnds(1, 143);
   EXPECT_EQ(Of(r).waits_for, "the cloud to delete the slice");
+}
+
+/// The default grace is 30 s, and after half a minute more jobman goes on.
+TEST(Explain, AHostThatDoesNotStopIsNamedAndWhenItIsLeft) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().WishFor(Wish::kDelete);
+  for (const int host : {0, 2, 3}) r.HostEnds(host, 143);
+  EXPECT_EQ(Of(r).waits_for, "the remote processes to end on host 1");
+  r.clock.Advance(seconds{35});
+  EXPECT_EQ(Of(r).waits_for, "the remote processes to end on host 1");
+  r.clock.Advance(seconds{5});
+  EXPECT_EQ(Of(r).waits_for, "host 1, which does not answer: jobman goes on without it in 20s");
+  r.clock.Advance(minutes{1});
+  EXPECT_EQ(Of(r).waits_for, "host 1, which does not answer: jobman goes on without it soon");
+}
+
+TEST(Explain, AfterAFailureTheHostsThatStillHaveToStopAreNamed) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().HostEnds(0, 1);
+  EXPECT_EQ(Of(r).state, "RUNNING");
+  EXPECT_THAT(Of(r).waits_for, HasSubstr("the remote processes to end on hosts "));
+  r.clock.Advance(seconds{50});
+  EXPECT_THAT(Of(r).waits_for,
+              HasSubstr(", which do not answer: jobman goes on without them in 10s"));
 }
 
 TEST(Explain, AHeldSliceIsNamed) {
@@ -244,7 +268,7 @@ TEST(Explain, AHeldSliceIsNamed) {
 TEST(Explain, ACancelledJobCanBeResumed) {
   Reconciling r(JobBuilder().Build());
   r.ToRunning().WishFor(Wish::kCancel);
-  EXPECT_EQ(Of(r).waits_for, "the remote processes to end");
+  EXPECT_EQ(Of(r).waits_for, "the remote processes to end on hosts 0-3");
   EXPECT_EQ(Of(r.AllEnd(143)).next_step, "jobman resume 000042");
   EXPECT_THAT(Of(r).waits_for, IsEmpty());
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 
@@ -129,6 +130,49 @@ TEST(FanOut, TellsOfHostsThatHang) {
   EXPECT_TRUE(result.AllOk());
   ASSERT_GE(told.size(), 3U);
   EXPECT_EQ(told[2], (std::vector<int>{1, 2}));
+}
+
+/// Hosts that accept the login; host 1 then answers nothing until the limit.
+class MuteShell final : public ports::HostShell {
+ public:
+  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command, ports::ByteSink,
+                        ports::ByteSink) override {
+    if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
+    commands.push_back(target.address + ": " + command.command);
+    if (target.address != "1") co_return 0;
+    limit = command.limit;
+    if (limit) co_return Failure(Reason::kHostHangs);
+    co_return 0;
+  }
+  void Drop(const ports::HostTarget&) override {}
+  std::vector<std::string> commands = {};
+  std::optional<base::Duration> limit = {};
+};
+
+TEST(FanOut, WithPatienceAHostThatHangsEndsBeforeItGetsTheCommand) {
+  MuteShell shell;
+  auto hosts = Hosts(2);
+  int logins = 0;
+  for (FanOutHost& host : hosts) host.on_login = [&logins] { ++logins; };
+  FanOutOptions options{.patience = std::chrono::seconds{30}, .ask_first = true};
+  asio::io_context loop;
+  const auto result = base::RunTask(loop, FanOut(&shell, hosts, {.command = "x"}, options));
+  EXPECT_EQ(result.Summary(), "1/2 ok; host 1: the command did not answer");
+  EXPECT_EQ(std::count(shell.commands.begin(), shell.commands.end(), "1: x"), 0);
+  EXPECT_EQ(std::count(shell.commands.begin(), shell.commands.end(), "0: x"), 1);
+  EXPECT_EQ(logins, 3) << "of host 0 twice: for the question, and for the command";
+  ASSERT_TRUE(shell.limit.has_value());
+  EXPECT_LE(*shell.limit, std::chrono::seconds{30});
+  EXPECT_GT(*shell.limit, std::chrono::seconds{20});
+}
+
+TEST(FanOut, WithoutPatienceTheCommandIsSentAtOnce) {
+  MuteShell shell;
+  asio::io_context loop;
+  const FanOutOptions options{.ask_first = true};
+  EXPECT_TRUE(base::RunTask(loop, FanOut(&shell, Hosts(2), {.command = "x"}, options)).AllOk());
+  EXPECT_EQ(shell.commands.size(), 2U);
+  EXPECT_FALSE(shell.limit.has_value());
 }
 
 TEST(FanOut, EndsAtOnceWithoutHosts) {

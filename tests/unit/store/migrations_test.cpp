@@ -128,6 +128,7 @@ core::Job ExpectedJob(int version) {
   expected.slice->setup_done.reset();
   expected.revised.reset();
   expected.slice->lapses = 0;
+  expected.stage->stop_since.reset();
   expected.slice->last_evidence_at = {};
   for (core::HostRun& run : expected.stage->hosts) {
     run.started = run.phase != core::HostPhase::kLost;
