@@ -50,12 +50,13 @@ base::Task<base::Result<std::string>> NoteOnNode(ports::JobStore* jobs, core::Jo
   for (const ports::JobSummary& row : rows) {
     if (row.zone != node.place.zone) continue;
     const auto job = co_await jobs->Get(row.id);
-    if (!job.ok() || InTurn(job->spec, spec)) continue;
+    if (!job.ok()) continue;
     const bool holds = Holds(*job, node, spec.cloud.endpoint);
     if (holds && !job->slice->ref.existing) {
       co_return fmt::format("node {} is the slice of {}: it is deleted when that job gives it back",
                             node.name, StateText(*job));
     }
+    if (InTurn(job->spec, spec)) continue;
     const bool uses = holds || AsksFor(job->spec, node, spec.cloud.endpoint);
     if (uses && !core::IsFinal(job->state)) users.push_back(StateText(*job));
   }

@@ -5,6 +5,16 @@
 #include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
+namespace {
+
+/// No reason is given: the host may be well, and its slice of use to the next attempt.
+base::Error NothingRunsThere(const base::Error& error) {
+  return {.code = base::Code::kAborted,
+          .message = "nothing was sent to it, so nothing runs there: " + error.message,
+          .hint = error.hint};
+}
+
+}  // namespace
 
 StageStopper::StageStopper(const StageContext& context, StageHosts& hosts, StageFollower& follower)
     : context_(context), hosts_(hosts), follower_(follower), scopes_(hosts.size()) {}
@@ -22,12 +32,6 @@ remote::Call StageStopper::CallFor(const StageHost& host) const {
   return remote::StopCall(
       hosts_.RunId(host), context_.job->spec.command.grace,
       CommandRunOn(*context_.job, context_.options.policy.store_id, host.number));
-}
-
-/// Whether to try once only: nothing was sent to the host, so nothing runs there; or it refuses our
-/// login, which later tries do not change.
-bool StageStopper::IsPointless(const StageHost& host, const base::Error& error) {
-  return !host.asked || error.reason == base::Reason::kHostAuth || IsPermanent(error);
 }
 
 base::Task<void> StageStopper::StopHost(std::size_t index) {
@@ -49,7 +53,8 @@ base::Task<void> StageStopper::StopHost(std::size_t index) {
     const base::Duration wait = ReconnectWait(tries, context_.ports.random());
     if (context_.hooks.cloud_answers()) unreachable_for += wait + (context_.Now() - began);
     const bool long_ago = context_.Now() - asked_at > limit + kSilentCloudLimit;
-    if (IsPointless(hosts_[index], error) || unreachable_for > limit || long_ago)
+    if (!hosts_[index].asked) co_return GiveUp(index, NothingRunsThere(error));
+    if (IsPermanent(error) || unreachable_for > limit || long_ago)
       co_return GiveUp(index, std::move(error));
     context_.hooks.trouble();
     co_await base::Sleep(wait);

@@ -7,8 +7,8 @@
 namespace jobman::controller {
 
 /// Stops all processes of the stage's run on each host, with retries until nothing is left. A host
-/// that does not answer is given up remote::kStopMargin after the grace; one that refuses the
-/// login, or to which nothing was ever sent, after one try.
+/// that does not answer is given up remote::kStopMargin after the grace; one to which nothing was
+/// ever sent, as it refused the login, after one try.
 class StageStopper {
  public:
   StageStopper(const StageContext& context, StageHosts& hosts, StageFollower& follower);
@@ -19,7 +19,6 @@ class StageStopper {
  private:
   base::Task<void> StopHost(std::size_t index);
   remote::Call CallFor(const StageHost& host) const;
-  static bool IsPointless(const StageHost& host, const base::Error& error);
   void GiveUp(std::size_t index, base::Error error);
 
   const StageContext& context_;

@@ -84,8 +84,7 @@ class Output {
     if (app_.mode() == OutputMode::kQuiet) return;
     // The reader of a pipe may still be about to show what it was given, on the same screen.
     const bool in_the_way = written_ && app_.terminal().facts().out_pipe;
-    app_.terminal().SetStatus(in_the_way ? std::string{}
-                                         : awaited_.Line(busy, SteadyClock::now()));
+    app_.terminal().SetStatus(in_the_way ? std::string{} : awaited_.Line(busy, SteadyClock::now()));
   }
   void Finish() {
     app_.terminal().SetStatus({});

@@ -107,7 +107,7 @@ bool MayGiveUp(App& app, const std::vector<core::Job>& jobs, const WishOptions& 
   std::vector<core::Job> holders;
   for (const core::Job& job : jobs) {
     if (!job.slice || !core::IsHeld(*job.slice) || job.slice->ref.existing) continue;
-    if (job.spec.queue) continue;
+    if (job.spec.queue && !job.revised && !MayNeedAnotherSlice(options)) continue;
     const std::string id = core::FormatJobId(job.id);
     app.Say("job " + id + " gives up slice " + job.slice->ref.name +
             (MayNeedAnotherSlice(options) ? "" : "; to run again on it: jobman reboot " + id));

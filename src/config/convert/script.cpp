@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 #include "jobman/base/strings.hpp"
 
@@ -16,12 +17,15 @@ bool IsAmong(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Whether lines of shell can be put into the script.
+/// Whether lines of shell can be put into the script: csh and fish have another language.
 bool IsForShell(std::string_view script) {
   if (!script.starts_with("#!")) return true;
   const std::string_view line = base::Trim(script.substr(0, script.find('\n')));
   for (const std::string& word : base::Split(line, ' ')) {
-    if (word.ends_with("sh")) return true;
+    const std::string name = std::filesystem::path(word).filename();
+    for (const std::string_view shell : {"sh", "bash", "dash", "ksh", "zsh"}) {
+      if (name == shell) return true;
+    }
   }
   return false;
 }

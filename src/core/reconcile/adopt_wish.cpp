@@ -9,9 +9,10 @@
 namespace jobman::core {
 namespace {
 
-/// A worker that is requeued gives its task back, and keeps the slice.
+/// A worker that is requeued gives its task back, and keeps the slice unless it is to have another.
 bool GivesSliceUp(const Job& job) {
-  return job.wish == Wish::kRequeue && !job.spec.queue;
+  const bool another = job.revised && !AskForTheSameSlice(job.spec, *job.revised);
+  return job.wish == Wish::kRequeue && (!job.spec.queue || another);
 }
 
 /// No host has said that the stage runs there, and the machines are given back: there is nothing

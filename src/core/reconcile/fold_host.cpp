@@ -66,8 +66,8 @@ std::string NoteOnSilence(const Job& job, TimePoint now) {
     if (run.phase != HostPhase::kRunning || !run.silent_since) continue;
     all_answer = false;
     if (said || now - *run.silent_since < kWorthSaying) continue;
-    return fmt::format("{}{}: it is given up after {} (--host-limit){}", kHead, run.host,
-                       base::FormatDuration(kHostIsTriedFor),
+    return fmt::format("{}{}: it is given up after {} (or the controller's --host-limit){}", kHead,
+                       run.host, base::FormatDuration(kHostIsTriedFor),
                        stage.hosts.size() > 1 ? ", and the others are stopped" : "");
   }
   return said && all_answer ? "every host answers again" : "";

@@ -160,11 +160,15 @@ TEST_F(CreateJobsTest, ANodeThatAnotherJobUsesIsANote) {
 
 TEST_F(CreateJobsTest, ANodeThatIsTheSliceOfAnotherJobIsANote) {
   core::Job held = test::JobBuilder("held").Build();
+  held.spec.group = "sweep";
+  held.spec.max_running = 1;
   held.attempt = 1;
   held = test::WithHosts(Put(held), 1);
   held.state = core::Done{.outcome = core::Outcome::kSucceeded};
   Change(held);
   config::Loaded file = File("next");
+  file.spec.group = held.spec.group;  // one after the other: it is deleted all the same
+  file.spec.max_running = 1;
   file.spec.tpu.existing = held.slice->ref.name;
   EXPECT_THAT(Check(file)->notes,
               ElementsAre("node " + held.slice->ref.name +

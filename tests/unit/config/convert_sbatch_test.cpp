@@ -168,6 +168,8 @@ TEST(FromSbatch, ModulesThatArePassedOverDoNothingInTheScript) {
       SpecOfBatch(BatchWith("-J x", "module purge; module load cuda\nhostname\n")).command.cmd,
       "#!/bin/bash\nmodule() { :; }  # not on the hosts\n"
       "module purge; module load cuda\nhostname\n");
+  const std::string csh = "#!/bin/tcsh\nmodule load cuda\n";
+  EXPECT_EQ(SpecOfBatch(Batch(csh)).command.cmd, csh) << "another language";
   const std::string python = "#!/usr/bin/env python3\nmodule = 1\n";
   EXPECT_EQ(SpecOfBatch(Batch(python)).command.cmd, python) << "no shell reads it";
 }

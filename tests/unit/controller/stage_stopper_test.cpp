@@ -105,6 +105,7 @@ TEST_F(StageStopperTest, AHostThatRefusesTheLoginIsTriedOnce) {
   const base::Error refused{.code = base::Code::kUnauthenticated,
                             .message = "login as nobody refused",
                             .reason = base::Reason::kHostAuth};
+  begins_here_ = true;
   shell_.Add("run", {.code = refused});
   Start();
   shell_.Add("stop", {.code = refused});
@@ -112,6 +113,32 @@ TEST_F(StageStopperTest, AHostThatRefusesTheLoginIsTriedOnce) {
   EXPECT_EQ(Stops(), 1);
   EXPECT_EQ(Last().phase, HostPhase::kLost);
   EXPECT_TRUE(Last().settled);
+}
+
+/// As while the guest agent writes the keys anew: the command runs on until it is told.
+TEST_F(StageStopperTest, AHostThatRefusesTheLoginNowIsTriedAgain) {
+  const base::Error refused{.code = base::Code::kUnauthenticated,
+                            .message = "login as ann refused",
+                            .reason = base::Reason::kHostAuth};
+  shell_.Add("run", {.err = "jobman: running\n", .code = Broken()});
+  Start();
+  shell_.Add("stop", {.code = refused});
+  shell_.Add("stop", {.out = "lost stopped before it started\n"});
+  shell_.Add("follow", {.err = "jobman: lost stopped before it started\n"});
+  Stop();
+  ASSERT_TRUE(Until([&] { return !reports_.empty() && Last().settled; }));
+  EXPECT_EQ(Stops(), 2);
+}
+
+/// Its slice is good for the next attempt.
+TEST_F(StageStopperTest, AHostToWhichNothingWasSentIsNotSaidToBeDead) {
+  begins_here_ = true;
+  shell_.Add("run", {.code = Broken()});
+  Start();
+  shell_.Add("stop", {.code = Broken()});
+  Stop();
+  EXPECT_FALSE(core::DidNotAnswer(Last()));
+  EXPECT_THAT(Last().error->message, testing::HasSubstr("nothing runs there: "));
 }
 
 TEST_F(StageStopperTest, AHostToWhichNothingWasSentIsTriedOnce) {

@@ -202,7 +202,8 @@ TEST(ReconcileStage, AHostThatStaysSilentIsNamedOnce) {
   r.After(seconds{20});
   fail(1);
   const std::string said =
-      "no answer from host 1: it is given up after 5m (--host-limit), and the others are stopped";
+      "no answer from host 1: it is given up after 5m (or the controller's --host-limit), and the "
+      "others are stopped";
   EXPECT_EQ(r.job().why, said);
   EXPECT_THAT(Explain(r.job(), r.clock.Now()).facts,
               testing::Contains("no answer from host 1 for 40s so far; given up after 5m (or "

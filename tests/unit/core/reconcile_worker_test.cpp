@@ -307,6 +307,16 @@ TEST(ReconcileWorker, RequeueGivesTheTaskBackAndKeepsTheSlice) {
   EXPECT_THAT(r.effects(), IsEmpty());
 }
 
+TEST(ReconcileWorker, RequeueForAnotherZoneGivesTheSliceUp) {
+  core::Job changed = BusyWorker().job();
+  changed.revised = changed.spec;
+  changed.revised->tpu.zone = "europe-west4-b";
+  Reconciling r(changed);
+  r.WishFor(Wish::kRequeue).AllEnd(143);
+  ASSERT_TRUE(r.job().slice);
+  EXPECT_EQ(r.job().slice->phase, SlicePhase::kDeleting);
+}
+
 TEST(ReconcileWorker, DeleteAndRebootGiveTheTaskBack) {
   for (const Wish wish : {Wish::kDelete, Wish::kReboot}) {
     Reconciling r = BusyWorker();
