@@ -216,11 +216,12 @@ std::string WaitsFor(const Job& job, TimePoint now) {
                  [&](const Idle&) { return IdleWait(job, now); },
                  [&](const Running&) { return StageWait(job, now); },
                  [&](const BackingOff& state) -> std::string {
-                   if (state.until <= now) return SliceWait(job);
+                   const bool due = state.until <= now;
+                   if (due && job.slice) return SliceWait(job);
                    const std::string left = base::FormatDuration(state.until - now);
-                   if (state.for_maintenance) return "the maintenance, at most " + left;
+                   if (!due && state.for_maintenance) return "the maintenance, at most " + left;
                    const bool again = job.search && job.search->tries > 1;
-                   return "the next try in " + left +
+                   return "the next try" + (due ? ", which is due" : " in " + left) +
                           (again ? "; waiting for " + WaitedSoFar(job, now) : "");
                  },
                  [&](const Cancelling&) { return StopWait(job, now); },

@@ -152,13 +152,14 @@ void MakeFailed(ports::Turn& turn) {
 }
 
 void MakeBackOff(ports::Turn& turn) {
-  turn.job.state = core::BackingOff{.until = kNoon + 42s,
-                                    .error = {.code = base::Code::kResourceExhausted,
-                                              .message = "no v4-32 capacity in us-central2-b",
-                                              .reason = base::Reason::kStockout}};
+  turn.job.state = core::BackingOff{
+      .until = kNoon + 42s,
+      .error = {.code = base::Code::kResourceExhausted,
+                .message = "There is no more capacity in the zone \"us-central2-b\".",
+                .reason = base::Reason::kStockout}};
   turn.job.since = kNoon - 3s;
   turn.job.attempt = 3;
-  turn.job.why = "no v4-32 capacity in us-central2-b: trying again in 45s";
+  turn.job.why = "There is no more capacity in the zone \"us-central2-b\": trying again in 45s";
 }
 
 void MakeSearching(ports::Turn& turn) {

@@ -28,7 +28,7 @@ static_assert(core::kHostIsTriedFor == controller::kUnreachableLimit,
 static_assert(core::kStopIsTriedFor == remote::kStopMargin, "the same");
 
 /// Why nothing happens. A full disk comes before all else: with it no advice can be followed.
-/// `queued`: in the cloud's queue. There may be capacity already: nobody looks.
+/// `queued`: there may be capacity already, and nobody looks.
 void AddNoController(core::Explanation& why, const client::Context& context, bool queued) {
   const base::Status can_work = client::ControllerCanWork(context.paths);
   const bool can = can_work.ok();
@@ -80,7 +80,9 @@ base::Result<int> RunWhy(App& app, const JobChoice& choice) {
     }
     auto words = client::FindLastWords(context.paths, job, exits);
     if (!controller && core::NeedsCare(job)) {
-      AddNoController(why, context, std::holds_alternative<core::Waiting>(job.state));
+      AddNoController(why, context,
+                      std::holds_alternative<core::Waiting>(job.state) ||
+                          std::holds_alternative<core::BackingOff>(job.state));
     }
     JM_ASSIGN_OR_RETURN(auto ways_on, WaysOn(context, job, why.next_step));
     if (aside) ways_on.reset();

@@ -33,14 +33,45 @@ core::TimePoint SinceOf(const JobSummary& job) {
   return IsWaiting(job) ? job.search->since : job.since;
 }
 
+/// The row has the job's name, which its slice has, too: "slice train-000042-a1 is being created"
+/// is "being created".
+std::string WithoutSlice(const std::string& why) {
+  for (const std::string_view head : {"queued resource ", "slice "}) {
+    if (!why.starts_with(head)) continue;
+    constexpr std::string_view kIs = " is ";
+    const std::size_t end = why.find(' ', head.size());
+    const bool is = end != std::string::npos && why.compare(end, kIs.size(), kIs) == 0;
+    return is ? why.substr(end + kIs.size()) : why;
+  }
+  return why;
+}
+
+/// What most jobs wait for, in words that fit into a row: the cloud's are long, and `why` has them.
+std::string_view BriefText(base::Reason reason) {
+  switch (reason) {
+    case base::Reason::kStockout:
+      return "no capacity";
+    case base::Reason::kQuota:
+      return "the quota is used up";
+    case base::Reason::kRateLimit:
+      return "too many requests";
+    default:
+      return {};
+  }
+}
+
 /// The last decision; what it said of the wait when that began is counted as it is now.
 std::string WhyOf(const JobSummary& job, core::TimePoint now) {
   std::string tries;
   if (IsWaiting(job) && job.search->tries > 1) tries = fmt::format("; {} tries", job.search->tries);
-  if (!job.pause || job.pause->for_maintenance) return job.why + tries;
-  std::string_view what = job.pause->error.message;
-  if (what.ends_with('.')) what.remove_suffix(1);
-  if (!job.why.starts_with(what)) return job.why + tries;
+  if (!job.pause || job.pause->for_maintenance) return WithoutSlice(job.why) + tries;
+  const base::Error& error = job.pause->error;
+  std::string_view what = BriefText(error.reason);
+  if (what.empty()) {
+    what = error.message;
+    if (what.ends_with('.')) what.remove_suffix(1);
+    if (!job.why.starts_with(what)) return job.why + tries;
+  }
   const core::Duration left = job.pause->until - now;
   const std::string when = left > core::Duration{0} ? "in " + base::FormatDuration(left) : "now";
   return fmt::format("{}: next try {}{}", what, when, tries);

@@ -35,10 +35,8 @@ void WaitForHold(Turn& turn, const RequestHold& hold) {
           ? fmt::format("project {} has sent too many requests", tpu.project)
           : fmt::format("a request for {} {} in {} was just refused", PricingName(tpu.pricing),
                         AcceleratorText(tpu), tpu.zone);
-  turn.Enter(
-      BackingOff{.until = hold.not_before, .error = hold.error},
-      fmt::format("{} ({}); waiting jobs ask in turn, this one in {} at the earliest", what,
-                  ReasonName(hold.error.reason), base::FormatDuration(hold.not_before - turn.now)));
+  turn.Enter(BackingOff{.until = hold.not_before, .error = hold.error},
+             fmt::format("{} ({}); waiting jobs ask in turn", what, ReasonName(hold.error.reason)));
 }
 
 /// job.max_running. Who is at work is not said: a thousand jobs that wait would be recorded anew
