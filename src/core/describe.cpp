@@ -57,51 +57,49 @@ std::string RunText(const HostRun& run) {
 }  // namespace
 
 std::string Describe(const Observation& seen) {
-  return std::visit(Overloaded{
-                        [](const Tick&) -> std::string { return "Tick"; },
-                        [](const SliceSeen& look) { return "SliceSeen " + LookText(look); },
-                        [](const LookFailed& look) {
-                          return "LookFailed " + look.slice + ":" + ErrorText(look.error);
-                        },
-                        [](const CreateAnswered& answer) {
-                          return "CreateAnswered " + answer.slice + ":" +
-                                 (answer.error ? ErrorText(answer.error) : " accepted");
-                        },
-                        [](const OperationFailed& failed) {
-                          return "OperationFailed " + failed.slice + ":" + ErrorText(failed.error);
-                        },
-                        [](const DeleteAnswered& answer) {
-                          return "DeleteAnswered " + answer.slice + ":" +
-                                 (answer.error  ? ErrorText(answer.error)
-                                  : answer.gone ? " not found"
-                                                : " accepted");
-                        },
-                        [](const HostReport& report) {
-                          return fmt::format("HostReport {}: {}",
-                                             OfAttempt(report.stage, report.attempt),
-                                             RunText(report.run));
-                        },
-                        [](const Silence& silence) {
-                          return fmt::format("Silence of attempt {} since {}", silence.attempt,
-                                             base::FormatDateTime(silence.since));
-                        },
-                        [](const BadOutput& bad) {
-                          return fmt::format("BadOutput of attempt {}, host {}, rule {}: {}",
-                                             bad.attempt, bad.host, bad.rule, bad.line);
-                        },
-                        [](const KeyPinned& pinned) {
-                          return fmt::format("KeyPinned of attempt {}, host {}: {}", pinned.attempt,
-                                             pinned.host, pinned.key);
-                        },
-                        [](const TaskOutput& output) {
-                          return fmt::format("TaskOutput {}: rule {}",
-                                             OfAttempt(output.stage, output.attempt), output.rule);
-                        },
-                        [](const TaskOffered& offer) {
-                          return "TaskOffered " + offer.task.definition.id;
-                        },
-                    },
-                    seen);
+  return std::visit(
+      Overloaded{
+          [](const Tick&) -> std::string { return "Tick"; },
+          [](const SliceSeen& look) { return "SliceSeen " + LookText(look); },
+          [](const LookFailed& look) {
+            return "LookFailed " + look.slice + ":" + ErrorText(look.error);
+          },
+          [](const CreateAnswered& answer) {
+            return "CreateAnswered " + answer.slice + ":" +
+                   (answer.error ? ErrorText(answer.error) : " accepted");
+          },
+          [](const OperationFailed& failed) {
+            return "OperationFailed " + failed.slice + ":" + ErrorText(failed.error);
+          },
+          [](const DeleteAnswered& answer) {
+            return "DeleteAnswered " + answer.slice + ":" +
+                   (answer.error  ? ErrorText(answer.error)
+                    : answer.gone ? " not found"
+                                  : " accepted");
+          },
+          [](const HostReport& report) {
+            return fmt::format("HostReport {}: {}", OfAttempt(report.stage, report.attempt),
+                               RunText(report.run));
+          },
+          [](const Silence& silence) {
+            return fmt::format("Silence of attempt {} since {}", silence.attempt,
+                               base::FormatDateTime(silence.since));
+          },
+          [](const BadOutput& bad) {
+            return fmt::format("BadOutput of attempt {}, host {}, rule {}: {}", bad.attempt,
+                               bad.host, bad.rule, bad.line);
+          },
+          [](const KeyPinned& pinned) {
+            return fmt::format("KeyPinned of attempt {}, host {}: {}", pinned.attempt, pinned.host,
+                               pinned.key);
+          },
+          [](const TaskOutput& output) {
+            return fmt::format("TaskOutput {}: rule {}", OfAttempt(output.stage, output.attempt),
+                               output.rule);
+          },
+          [](const TaskOffered& offer) { return "TaskOffered " + offer.task.definition.id; },
+      },
+      seen);
 }
 
 std::string_view EffectName(const Effect& effect) {

@@ -105,8 +105,9 @@ Flaw FlawOfState(const Job& job) {
     return state + ", but the attempt goes on";
   }
   const auto* const setup = std::get_if<Setup>(&job.state);
-  const bool fits = !working || (setup == nullptr ? !IsSetup(job.stage->id)
-                                                  : job.stage->id == StageId{SetupStage{setup->step}});
+  const bool fits =
+      !working || (setup == nullptr ? !IsSetup(job.stage->id)
+                                    : job.stage->id == StageId{SetupStage{setup->step}});
   if (!fits) return fmt::format("{}, but {} runs", state, StageWord(job.stage->id));
   return std::nullopt;
 }

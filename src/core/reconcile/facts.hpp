@@ -29,7 +29,7 @@ struct Facts {
 
   std::optional<Notice> notice = {};  ///< a new one, of the slice or a host of the stage
   std::optional<Alarm> alarm = {};    ///< the command broke a rule of the watchdog
-  std::optional<Task> offer = {};           ///< a task that the worker may take
+  std::optional<Task> offer = {};     ///< a task that the worker may take
   std::string note = {};              ///< for `why`, if the decision gives no reason
 };
 

@@ -21,6 +21,7 @@ struct Turn {
   std::vector<TaskWrite> tasks = {};
   std::string why = {};
   std::string unstopped = {};  ///< a clause on hosts that could not be asked to stop
+  bool set_up = false;         ///< a worker's machines are, as they were seen
 
   void Say(std::string text) { why = std::move(text); }
   /// Adds the effect, once however often it is called.

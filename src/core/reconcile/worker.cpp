@@ -162,6 +162,7 @@ void BeginWorkOn(Turn& turn) {
   Job& job = turn.job;
   if (!job.spec.queue) return BeginStage(turn, CommandStage{});
   job.search.reset();
+  turn.set_up = true;
   turn.Enter(Idle{}, fmt::format("slice {} is set up: waiting for a task of {}", turn.slice_name(),
                                  job.spec.queue->config));
   turn.Tell(HookEvent::kStarted, turn.why);
@@ -217,8 +218,10 @@ void ServeAnew(Turn& turn) {
 void Advance(Turn& turn, const Idle&) {
   if (SliceIsDead(turn)) return LoseSlice(turn, Preempted(LossOfSlice(turn)));
   if (GaveUpUnhealthy(turn)) return;
-  if (turn.AboutSlice() && turn.facts.machines_replaced) return StartOverReplaced(turn);
-  if (!TookTask(turn)) GiveBackWhenIdle(turn);
+  const bool replaced = turn.AboutSlice() && turn.facts.machines_replaced && !turn.set_up;
+  if (replaced) return StartOverReplaced(turn);
+  // Not because of what was just seen of the slice: that may be a listing that lacks it.
+  if (!TookTask(turn) && !turn.AboutSlice()) GiveBackWhenIdle(turn);
 }
 
 std::optional<TaskWorker> WorkerOf(const Job& job) {

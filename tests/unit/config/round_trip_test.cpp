@@ -78,6 +78,7 @@ class ValidSpec {
   void MakeQueue() {
     if (!spec_.queue) return;
     spec_.queue->enabled = true;
+    spec_.worker_num = "auto";  // without one, it gets that
     spec_.queue->config = Path();
     if (spec_.queue->idle) *spec_.queue->idle += seconds{1};
     spec_.command.cmd.clear();

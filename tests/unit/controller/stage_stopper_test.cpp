@@ -120,7 +120,7 @@ TEST_F(StageStopperTest, AHostThatRefusesTheLoginNowIsTriedAgain) {
   const base::Error refused{.code = base::Code::kUnauthenticated,
                             .message = "login as ann refused",
                             .reason = base::Reason::kHostAuth};
-  shell_.Add("run", {.err = "jobman: running\n", .code = Broken()});
+  shell_.Add("run", {.code = Broken(), .first = "welcome\n"});
   Start();
   shell_.Add("stop", {.code = refused});
   shell_.Add("stop", {.out = "lost stopped before it started\n"});

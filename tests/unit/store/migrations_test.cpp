@@ -199,6 +199,7 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   expected.slice->setup_done.reset();
   expected.revised.reset();
   expected.slice->lapses = 0;
+  expected.stage->stop_since.reset();
   EXPECT_EQ(job, expected);
   EXPECT_EQ(job.spec.command.grace, std::chrono::minutes{2});
 
