@@ -246,7 +246,9 @@ void ReconcilerWorld::CheckFacts(const Job& before, const Observation& seen) {
                            ListsAsLost(*before.slice, seen);
   if (listed_lost && !job_.slice) return Break("forgets a slice because of a listing");
   const bool kept = before.slice && job_.slice && job_.slice->phase == before.slice->phase;
-  if (listed_lost && !before.wish_new && !kept)
+  const bool idled_out = std::holds_alternative<core::Idle>(before.state) &&
+                         before.spec.queue->idle && now_ - before.since >= *before.spec.queue->idle;
+  if (listed_lost && !before.wish_new && !kept && !idled_out)
     return Break("gives up a slice because of a listing");
   const auto* done = std::get_if<core::Done>(&job_.state);
   const bool succeeds = done != nullptr && done->outcome == core::Outcome::kSucceeded;

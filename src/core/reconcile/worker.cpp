@@ -220,8 +220,7 @@ void Advance(Turn& turn, const Idle&) {
   if (GaveUpUnhealthy(turn)) return;
   const bool replaced = turn.AboutSlice() && turn.facts.machines_replaced && !turn.set_up;
   if (replaced) return StartOverReplaced(turn);
-  // Not because of what was just seen of the slice: that may be a listing that lacks it.
-  if (!TookTask(turn) && !turn.AboutSlice()) GiveBackWhenIdle(turn);
+  if (!TookTask(turn)) GiveBackWhenIdle(turn);
 }
 
 std::optional<TaskWorker> WorkerOf(const Job& job) {
