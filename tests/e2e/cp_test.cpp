@@ -61,7 +61,7 @@ TEST_F(Cp, AFolderGoesToEveryHostAndComesBack) {
   const Ran up = Jobman({"cp", "data", "1:"});
   EXPECT_EQ(up.code, 0) << up.All();
   EXPECT_EQ(up.out, "") << "stdout is for data";
-  EXPECT_THAT(up.err, HasSubstr(" to 2 hosts in "));
+  EXPECT_THAT(up.err, HasSubstr(" to 2 hosts of job 000001 in "));
   const Ran there =
       On("stat -c '%a %s %F' data/run.sh 'data/sub/deep name.txt'; readlink data/link");
   for (const std::string host : {"host 0 | ", "host 1 | "}) {
