@@ -17,7 +17,8 @@ struct WishOrder {
 /// A job whose wish was set.
 struct Wished {
   core::JobId job = {};
-  bool true_already = false;  ///< the job already is as wished
+  bool true_already = false;     ///< the job already is as wished
+  bool at_next_attempt = false;  ///< it runs on, and its next attempt uses what was changed
 };
 
 /// Sets the wish of each job, and wakes the controller. Jobs that will run again get the secrets

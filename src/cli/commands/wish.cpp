@@ -33,20 +33,17 @@ struct WishOptions {
 };
 
 /// One of the jobs with its changed file, which is stored together with the wish.
-base::Status ReviseOne(App& app, const client::Context& context, const WishOptions& options,
-                       const core::Job& job, config::Loaded loaded) {
+base::Result<client::Wished> ReviseOne(App& app, const client::Context& context,
+                                       const WishOptions& options, const core::Job& job,
+                                       config::Loaded loaded) {
   JM_ASSIGN_OR_RETURN(const client::Revised revised,
                       context.Await(client::ReviseJob(context, {.job = job.id,
                                                                 .loaded = std::move(loaded),
                                                                 .wish = options.order.wish,
                                                                 .take_code = options.take_code})));
   for (const std::string& note : revised.notes) app.Say("note: " + note);
-  if (options.order.wish == core::Wish::kRun && !core::IsFinal(job.state)) {
-    const std::string id = core::FormatJobId(job.id);
-    app.Say("note: job " + id + " is not over; its next attempt uses the changed file. " +
-            "To begin it now: jobman reboot " + id);
-  }
-  return base::Ok();
+  const bool goes_on = options.order.wish == core::Wish::kRun && !core::IsFinal(job.state);
+  return client::Wished{.job = job.id, .at_next_attempt = goes_on};
 }
 
 /// With a changed file or values. All files are loaded before the first job is changed.
@@ -76,8 +73,8 @@ base::Result<std::vector<client::Wished>> Revise(App& app, const client::Context
   }
   std::vector<client::Wished> wished;
   for (auto& [job, loaded] : changed) {
-    JM_TRY(ReviseOne(app, context, options, job, std::move(loaded)));
-    wished.push_back({.job = job.id});
+    JM_ASSIGN_OR_RETURN(wished.emplace_back(),
+                        ReviseOne(app, context, options, job, std::move(loaded)));
   }
   return wished;
 }
@@ -176,7 +173,8 @@ base::Result<int> RunWish(App& app, WishOptions options) {
     view.rows.push_back(WishedRow(job));
     view.rows.back().settled = one.true_already;
     view.rows.back().runs_already = one.true_already && options.order.wish == core::Wish::kRun;
-    if (!one.true_already) under_way.push_back(job);
+    view.rows.back().at_next_attempt = one.at_next_attempt;
+    if (!one.true_already && !one.at_next_attempt) under_way.push_back(job);
   }
   view.under_way = NameAll(context, under_way);
   app.Show(view);

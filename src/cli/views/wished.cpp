@@ -15,7 +15,7 @@ namespace {
 constexpr std::ptrdiff_t kMostLines = 3;
 
 bool IsUnderWay(const Wished::Row& row) {
-  return !row.settled && !row.runs_already;
+  return !row.settled && !row.runs_already && !row.at_next_attempt;
 }
 
 /// "deleting 30 jobs, 12-41; progress: jobman list 'sweep-*'"
@@ -40,6 +40,11 @@ std::string RenderText(const Wished& view, const ui::Style& style) {
     const std::string id = core::FormatJobId(row.id);
     if (row.runs_already) {
       text += fmt::format("job {} ({}) is already {}; nothing to do\n", id, row.name, row.status);
+    } else if (row.at_next_attempt) {
+      text += fmt::format(
+          "job {} ({}) goes on; its next attempt uses the change. To begin it now: jobman reboot "
+          "{}\n",
+          id, row.name, id);
     } else if (row.settled) {
       text += fmt::format("job {} ({}) is {}: {}\n", id, row.name, row.status, row.why);
     } else {

@@ -15,10 +15,11 @@ struct Wished {
   struct Row {
     core::JobId id = {};
     std::string name = {};
-    std::string state = {};     ///< core::StateName()
-    std::string status = {};    ///< core::StatusWord()
-    bool settled = false;       ///< the command waited until the wish was fulfilled
-    bool runs_already = false;  ///< it was to run, and is on its way
+    std::string state = {};        ///< core::StateName()
+    std::string status = {};       ///< core::StatusWord()
+    bool settled = false;          ///< the command waited until the wish was fulfilled
+    bool runs_already = false;     ///< it was to run, and is on its way
+    bool at_next_attempt = false;  ///< it runs on, and its next attempt uses what was changed
     std::string why = {};
   };
   /// A job with which it could not be done, while others could.

@@ -112,6 +112,14 @@ TEST(CreatedView, AJobWithoutACommandHoldsItsSliceAndPrintsNothing) {
       << "one has a command";
 }
 
+TEST(WishedView, AChangeOfAJobThatRunsIsForItsNextAttempt) {
+  const Wished view{.said = "resuming",
+                    .rows = {{.id = {7}, .name = "wt", .at_next_attempt = true}}};
+  EXPECT_EQ(RenderText(view, {}),
+            "job 000007 (wt) goes on; its next attempt uses the change. To begin it now: jobman "
+            "reboot 000007\n");
+}
+
 TEST(WishedView, ManyJobsThatAreUnderWayAreOneLine) {
   Wished view{.said = "deleting", .under_way = "'lr-*'"};
   for (const int id : {12, 13, 14, 20}) view.rows.push_back({.id = {id}, .name = "lr"});
