@@ -138,7 +138,7 @@ TEST_F(Hang, ACopyGivesTheHostUpAndTheOthersHaveTheirs) {
   ASSERT_TRUE(base::WriteFileAtomic(file, std::string(8'000'000, 'x'), 0644).ok());
   const Ran copied = Jobman({"cp", file, id() + ":"});
   EXPECT_NE(copied.code, 0);
-  EXPECT_THAT(copied.err, AllOf(HasSubstr("host 1: "), HasSubstr(" to 1 host in ")));
+  EXPECT_THAT(copied.err, AllOf(HasSubstr("host 1: "), HasSubstr(" to 1 host of job ")));
   EXPECT_EQ(Jobman({"exec", id(), "--host", "0", "--", "test -s ~/eight"}).code, 0);
 }
 
