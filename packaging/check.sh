@@ -99,7 +99,8 @@ case $said in *libc6*libcurl*) ;; *) fail "the .deb does not depend on its libra
 db="$work/dpkg"
 mkdir -p "$db/var/lib/dpkg/info" "$db/var/lib/dpkg/updates" "$db/var/log"
 : >"$db/var/lib/dpkg/status"
-said=$(dpkg --root="$db" --force-not-root --force-depends --no-triggers -i "$deb" 2>&1) ||
+# dpkg asks for programs that are not in the PATH of Debian's ordinary users.
+said=$(PATH="$PATH:/usr/sbin:/sbin" dpkg --root="$db" --force-not-root --force-depends --no-triggers -i "$deb" 2>&1) ||
   fail "dpkg does not install it"
 for file in bin/jobman bin/jobman-sim share/man/man1/jobman.1.gz; do
   [ -s "$db/usr/$file" ] || fail "dpkg does not install usr/$file"
