@@ -89,12 +89,12 @@ std::vector<std::string> SetupRuns(const core::Job& job, const core::JobOnHost& 
   return ids;
 }
 
-/// What a run of a task is on a host.
-base::Result<remote::RunOrder> TaskOrder(const core::Job& job) {
-  return base::Error{.code = base::Code::kFailedPrecondition,
-                     .message = "a task cannot be run yet: " + job.stage->name + " is not begun",
-                     .reason = base::Reason::kNotSupported,
-                     .hint = "this version of jobman has no script for hosts that runs tasks"};
+/// No task is offered to a worker yet, so only a newer jobman can have begun one (ADR 23).
+base::Error NoTasksYet(const core::Job& job) {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = job.stage->name + " cannot be run: this version of jobman runs no tasks",
+          .reason = base::Reason::kNotSupported,
+          .hint = "use the version that began it"};
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ base::Status AddWork(const core::Job& job, const core::JobSpec& bound, const cor
 }
 
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here) {
-  if (core::IsTask(job.stage->id)) return TaskOrder(job);
+  if (core::IsTask(job.stage->id)) return NoTasksYet(job);
   const core::JobSpec bound = core::BindLateNames(job, here.job_dir);
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
   const core::RunId run = RunOn(job, here.store_id, host, here.keys);
