@@ -68,6 +68,8 @@ void OutputScanner::Add(std::string_view part) {
 }
 
 void OutputScanner::Judge(std::string_view line) {
+  if (on_line_) on_line_(line);
+  if (!rules_) return;
   for (std::size_t rule = 0; rule < rules_->size(); ++rule) {
     const auto& regex = (*rules_)[rule];
     if (!regex || !regex->Matches(line)) continue;

@@ -28,10 +28,15 @@ class OutputScanner {
   /// The index of the rule, and the line in printable form.
   using OnMatch = std::function<void(int rule, std::string line)>;
 
-  /// `scanned`: bytes read before, whole lines.
-  OutputScanner(std::shared_ptr<const OutputRules> rules, std::int64_t scanned, OnMatch on_match)
+  /// Hears each line that is looked at, its first kLongestLine bytes.
+  using OnLine = std::function<void(std::string_view line)>;
+
+  /// `scanned`: bytes read before, whole lines. `rules` may be nullptr, `on_line` empty.
+  OutputScanner(std::shared_ptr<const OutputRules> rules, std::int64_t scanned, OnMatch on_match,
+                OnLine on_line = {})
       : rules_(std::move(rules)),
         on_match_(std::move(on_match)),
+        on_line_(std::move(on_line)),
         scanned_(scanned),
         taken_(scanned) {}
 
@@ -51,6 +56,7 @@ class OutputScanner {
 
   std::shared_ptr<const OutputRules> rules_;
   OnMatch on_match_;
+  OnLine on_line_;
   std::int64_t scanned_ = 0;
   std::int64_t taken_ = 0;
   std::string begun_ = {};  ///< an unfinished line

@@ -27,14 +27,15 @@ std::optional<core::TimePoint> WrittenAt(const base::Path& path) {
 
 OutputWatch::OutputWatch(const StageContext& context, StageHosts& hosts)
     : context_(context), hosts_(hosts) {
-  if (!context.IsCommand()) return;
+  if (!context.Computes()) return;
   const auto rules = CompileRules(context.job->spec.watchdog.bad_output);
   const core::Stage& stage = *context.job->stage;
+  if (stage.task) strongest_ = stage.task->rule;
   for (std::size_t index = 0; index < hosts.size(); ++index) {
     StageHost& host = hosts[index];
     const auto written = WrittenAt(context.LogPath(host.number));
     if (written) host.wrote_at = std::min(*written, context.Now());
-    if (!rules) continue;
+    if (!rules && !stage.task) continue;
     host.scanned = stage.hosts[index].scanned;
     const auto on_match = [this, number = host.number](int rule, std::string line) {
       context_.hooks.observed(core::BadOutput{.attempt = context_.job->attempt,
@@ -43,14 +44,24 @@ OutputWatch::OutputWatch(const StageContext& context, StageHosts& hosts)
                                               .line = std::move(line),
                                               .stage = context_.job->stage->id});
     };
-    scans_.push_back({.scanner = {rules, host.scanned, on_match}, .told = host.scanned});
+    OutputScanner::OnLine on_line;
+    if (stage.task) on_line = [this](std::string_view line) { JudgeLine(line); };
+    scans_.push_back({.scanner = {rules, host.scanned, on_match, on_line}, .told = host.scanned});
   }
 }
 
 void OutputWatch::Start() {
   const auto limit = context_.job->spec.watchdog.no_output;
-  if (limit && context_.IsCommand())
-    base::Spawn(context_.executor, scope_, WatchForSilence(*limit));
+  if (limit && context_.Computes()) base::Spawn(context_.executor, scope_, WatchForSilence(*limit));
+}
+
+/// A line of a task's output: only a stronger rule than before is news.
+void OutputWatch::JudgeLine(std::string_view line) {
+  const auto rule = core::RuleForLine(line);
+  if (!rule || (strongest_ && static_cast<int>(*rule) >= *strongest_)) return;
+  strongest_ = static_cast<int>(*rule);
+  context_.hooks.observed(core::TaskOutput{
+      .attempt = context_.job->attempt, .stage = context_.job->stage->id, .rule = *strongest_});
 }
 
 std::int64_t OutputWatch::Unread(std::size_t index, std::int64_t size) const {

@@ -8,7 +8,8 @@
 
 namespace jobman::controller {
 
-/// Watches the command's output for lines that match, and for silence; core decides what follows.
+/// Watches the output of the command or a task for lines that match, and for silence; core decides
+/// what follows. Of a task, also for lines that say how its run ends (core::RuleForLine).
 /// Continues where an earlier controller stopped: from the recorded position, and from the
 /// modification times of the logs on disk. Does not watch setup steps.
 class OutputWatch {
@@ -33,6 +34,7 @@ class OutputWatch {
     std::int64_t told = 0;  ///< scanned() as last reported
   };
 
+  void JudgeLine(std::string_view line);
   void Feed(std::size_t index, std::string_view bytes);
   std::int64_t Unread(std::size_t index, std::int64_t size) const;
   core::TimePoint LastOutput() const;
@@ -41,7 +43,8 @@ class OutputWatch {
 
   const StageContext& context_;
   StageHosts& hosts_;
-  std::vector<Scan> scans_ = {};  ///< by host; empty without patterns to look for
+  std::vector<Scan> scans_ = {};       ///< by host; empty if no line is looked for
+  std::optional<int> strongest_ = {};  ///< rule of a task's output, as told
   base::CancelScope scope_ = {};
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "controller/task_order.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/core/late_names.hpp"
@@ -89,14 +90,6 @@ std::vector<std::string> SetupRuns(const core::Job& job, const core::JobOnHost& 
   return ids;
 }
 
-/// No task is offered to a worker yet, so only a newer jobman can have begun one (ADR 23).
-base::Error NoTasksYet(const core::Job& job) {
-  return {.code = base::Code::kFailedPrecondition,
-          .message = job.stage->name + " cannot be run: this version of jobman runs no tasks",
-          .reason = base::Reason::kNotSupported,
-          .hint = "use the version that began it"};
-}
-
 }  // namespace
 
 KeyDigest DigestKeys(const core::Job& job, const SecretReader& secret) {
@@ -126,6 +119,18 @@ core::RunId RunOn(const core::Job& job, const std::string& store_id, int host,
 std::string CommandRunOn(const core::Job& job, const std::string& store_id, int host) {
   return core::FormatRunId(
       {.on = core::OnHost(store_id, job, host), .what = core::CommandRun{.attempt = job.attempt}});
+}
+
+std::string StageRunOn(const core::Job& job, const std::string& store_id, int host,
+                       const KeyDigest& keys) {
+  if (const auto* const task = std::get_if<core::TaskStage>(&job.stage->id)) {
+    return TaskRunOn(job, job.stage->task->definition, task->run, store_id, host);
+  }
+  return core::FormatRunId(RunOn(job, store_id, host, keys));
+}
+
+std::string OlderRunsOn(const core::Job& job, const std::string& store_id, int host) {
+  return job.spec.queue ? TaskRunsOn(job, store_id, host) : CommandRunOn(job, store_id, host);
 }
 
 std::string CodeFileOf(const core::Job& job, const std::string& store_id, int host) {
@@ -160,12 +165,14 @@ base::Status AddWork(const core::Job& job, const core::JobSpec& bound, const cor
 }
 
 base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const OrderSources& here) {
-  if (core::IsTask(job.stage->id)) return NoTasksYet(job);
+  if (const auto* const task = std::get_if<core::TaskStage>(&job.stage->id)) {
+    return TaskOrderFor(job, job.stage->task->definition, task->run, host, here);
+  }
   const core::JobSpec bound = core::BindLateNames(job, here.job_dir);
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
   const core::RunId run = RunOn(job, here.store_id, host, here.keys);
   remote::RunOrder order = BareOrder(job, bound, run, host, here);
-  if (job.attempt > 1) order.replaces = CommandRunOn(job, here.store_id, host);
+  if (job.attempt > 1) order.replaces = OlderRunsOn(job, here.store_id, host);
   order.script =
       step == nullptr ? remote::CommandScript(bound) : remote::SetupScript(bound, job.stage->id);
   for (const remote::StageFile& needed : remote::FilesOf(job.spec, job.stage->id)) {

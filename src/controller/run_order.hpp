@@ -16,13 +16,20 @@ using SecretReader = std::function<std::optional<std::string>(const core::Secret
 using KeyDigest = std::optional<std::string>;
 KeyDigest DigestKeys(const core::Job& job, const SecretReader& secret);
 
-/// The run of the job's current stage on host number `host`. A setup step keeps its id in later
-/// attempts, so that it runs again only after a reboot (see remote::RenewCall), or if `keys` are
-/// others.
+/// The run of the job's current stage, which is no task, on host number `host`. A setup step keeps
+/// its id in later attempts, so that it runs again only after a reboot (see remote::RenewCall), or
+/// if `keys` are others.
 core::RunId RunOn(const core::Job& job, const std::string& store_id, int host,
                   const KeyDigest& keys);
 /// The run id of the command in this attempt; also used to find runs of earlier attempts.
 std::string CommandRunOn(const core::Job& job, const std::string& store_id, int host);
+
+/// The id of the run of the job's current stage, whatever it is, on that host.
+std::string StageRunOn(const core::Job& job, const std::string& store_id, int host,
+                       const KeyDigest& keys);
+/// What the ids of runs begin with that may be left on that host and must be ended before another
+/// run computes there: commands of earlier attempts; of a worker, all other runs of tasks.
+std::string OlderRunsOn(const core::Job& job, const std::string& store_id, int host);
 
 /// The archive of the job's code: its name and that of earlier ones on the hosts.
 std::string CodeFileOf(const core::Job& job, const std::string& store_id, int host);

@@ -15,7 +15,7 @@ namespace jobman::controller {
 /// Callbacks of a running stage. None of them may destroy the stage's runner.
 struct StageHooks {
   std::function<void(core::HostReport)> report;
-  /// The output watch has seen core::Silence or core::BadOutput.
+  /// The output watch has seen core::Silence, core::BadOutput or core::TaskOutput.
   std::function<void(core::Observation)> observed;
   /// A connection failed: look at the cloud now.
   std::function<void()> trouble;
@@ -40,10 +40,15 @@ struct StageContext {
   /// No earlier runner or controller can have started anything of the stage.
   bool begins_here = false;
 
-  bool IsCommand() const { return core::IsCommand(job->stage->id); }
+  /// The stage is no setup step.
+  bool Computes() const { return !core::IsSetup(job->stage->id); }
   core::TimePoint Now() const { return ports.clock->Now(); }
-  /// The local copy of a host's log.
+  /// The local copy of a host's log. That of a task is in the task's folder: it outlives the job.
   base::Path LogPath(int host) const {
+    if (const auto* const task = std::get_if<core::TaskStage>(&job->stage->id)) {
+      return options.paths.TaskLogPath(job->stage->task->queue.value, task->task,
+                                       {.number = task->run, .job = job->id.value}, host);
+    }
     return options.paths.LogPath(job->id.value, job->attempt, job->stage->name, host);
   }
 };

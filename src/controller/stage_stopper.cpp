@@ -31,7 +31,7 @@ void StageStopper::Stop() {
 remote::Call StageStopper::CallFor(const StageHost& host) const {
   return remote::StopCall(
       hosts_.RunId(host), context_.job->spec.command.grace,
-      CommandRunOn(*context_.job, context_.options.policy.store_id, host.number));
+      OlderRunsOn(*context_.job, context_.options.policy.store_id, host.number));
 }
 
 base::Task<void> StageStopper::StopHost(std::size_t index) {

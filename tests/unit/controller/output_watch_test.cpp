@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "controller/stage_runner.hpp"
+#include "jobman/core/task_end.hpp"
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
@@ -87,6 +88,7 @@ class OutputWatchTest : public testing::Test {
       if (const auto* silence = std::get_if<core::Silence>(&seen)) {
         silent_since_ = silence->since;
       }
+      if (const auto* line = std::get_if<core::TaskOutput>(&seen)) told_.push_back(line->rule);
     };
     hooks.trouble = [] {};
     hooks.cloud_answers = [] { return true; };
@@ -116,6 +118,16 @@ class OutputWatchTest : public testing::Test {
     }
     return silent_since_.has_value();
   }
+  void MakeItATask() {
+    job_.spec.queue = core::QueueSpec{.enabled = true, .config = "/tasks.yaml"};
+    job_.stage->id = core::TaskStage{.task = "lr1", .run = 3};
+    job_.stage->name = "task-lr1-3";
+    job_.stage->task = core::TaskInHand{.queue = core::QueueId{7}, .definition = {.id = "lr1"}};
+  }
+  static std::string LineFor(std::size_t rule) {
+    const core::TaskOutputRule& one = core::TaskOutputRules()[rule];
+    return std::string(one.match) + " x " + std::string(one.then) + "\n";
+  }
   base::Path LogPath(int host) { return options_.paths.LogPath(1, 1, "run", host); }
   void WriteLog(int host, const std::string& text) {
     ASSERT_TRUE(base::EnsureDir(LogPath(host).parent_path()).ok());
@@ -134,6 +146,7 @@ class OutputWatchTest : public testing::Test {
   std::unique_ptr<StageRunner> runner_;
   std::vector<core::HostReport> reports_;
   std::vector<std::string> bad_;
+  std::vector<int> told_;  ///< rules of a task's output
   std::optional<core::TimePoint> silent_since_;
 };
 
@@ -142,6 +155,41 @@ TEST_F(OutputWatchTest, ABadLineIsReportedAtOnce) {
   Start();
   EXPECT_THAT(bad_, ElementsAre("0: an ERROR here", "1: an ERROR here"));
   EXPECT_EQ(*base::ReadFile(LogPath(0)), "fine\nan ERROR here\nERROR\n");
+}
+
+TEST_F(OutputWatchTest, ALineThatSaysHowATaskEndsIsToldAndLaterOnlyAStrongerOne) {
+  MakeItATask();
+  job_.spec.watchdog.bad_output.clear();
+  const auto last = core::TaskOutputRules().size() - 1;
+  ASSERT_GT(last, 0u);
+  shell_.output = {"fine\n", LineFor(last), LineFor(last), LineFor(0), LineFor(last)};
+  Start();
+  EXPECT_THAT(told_, ElementsAre(static_cast<int>(last), 0)) << "of both hosts together";
+}
+
+TEST_F(OutputWatchTest, OfATaskARuleThatWasRecordedIsNotToldAgain) {
+  MakeItATask();
+  job_.stage->task->rule = 0;
+  shell_.output = {LineFor(0), LineFor(core::TaskOutputRules().size() - 1)};
+  Start();
+  EXPECT_THAT(told_, ElementsAre());
+}
+
+TEST_F(OutputWatchTest, TheCommandsOutputIsNotJudgedAsATasks) {
+  shell_.output = {LineFor(0)};
+  Start();
+  EXPECT_THAT(told_, ElementsAre());
+}
+
+TEST_F(OutputWatchTest, TheLogOfATaskLiesInTheTasksFolder) {
+  MakeItATask();
+  shell_.output = {"an ERROR here\n"};
+  Start();
+  EXPECT_EQ(*base::ReadFile(options_.paths.TaskLogPath(7, "lr1", {.number = 3, .job = 1}, 0)),
+            "an ERROR here\n");
+  EXPECT_THAT(bad_, ElementsAre("0: an ERROR here", "1: an ERROR here"));
+  Turn(minutes{1});
+  EXPECT_TRUE(BecomesSilent());
 }
 
 TEST_F(OutputWatchTest, LinesThatAnEarlierControllerDidNotScanAreRead) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "controller/task_order.hpp"
 #include "tests/support/sample_job.hpp"
 
 namespace jobman::controller {
@@ -46,6 +47,26 @@ TEST_F(RunOrderTest, TheCommandIsANewRunInEachAttemptAndReplacesTheEarlierOnes) 
   EXPECT_NE(Id(), first);
   EXPECT_EQ(Order()->replaces, Id());
   EXPECT_FALSE(Order()->chips_of.empty());
+}
+
+TEST_F(RunOrderTest, AWorkersTaskIsARunOfItsOwnAndEndsWhatOtherRunsLeft) {
+  job_.spec.queue = core::QueueSpec{.enabled = true, .config = "/tasks.yaml"};
+  job_.stage->id = core::TaskStage{.task = "lr1", .run = 3};
+  job_.stage->task = core::TaskInHand{.definition = {.id = "lr1", .run = "python train.py"}};
+  const auto order = Order();
+  EXPECT_EQ(order->run_id, TaskRunOn(job_, job_.stage->task->definition, 3, "store1", 0));
+  EXPECT_EQ(order->run_id, StageRunOn(job_, "store1", 0, keys_));
+  EXPECT_THAT(order->script, testing::HasSubstr("python train.py"));
+  EXPECT_EQ(order->replaces, OlderRunsOn(job_, "store1", 0));
+  EXPECT_THAT(order->run_id, testing::StartsWith(order->replaces));
+}
+
+TEST_F(RunOrderTest, TheSetupOfAWorkersLaterAttemptEndsTheRunsOfTasks) {
+  job_.spec.queue = core::QueueSpec{.enabled = true, .config = "/tasks.yaml"};
+  job_.stage->id = core::SetupStage{0};
+  job_.attempt = 2;
+  EXPECT_EQ(StageRunOn(job_, "store1", 0, keys_), Id());
+  EXPECT_EQ(Order()->replaces, TaskRunsOn(job_, "store1", 0));
 }
 
 TEST_F(RunOrderTest, NamesTheSliceThatTheAttemptHas) {
