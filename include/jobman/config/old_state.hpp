@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobman/base/result.hpp"
+
+namespace jobman::config {
+
+// What Python jobman keeps on disk, read from the text of its files. Pure; the texts may be
+// anything. The formats are those of its public history.
+
+/// A job as `jobs/.jobman/meta.json` names it (versions 1 to 3). Paths are as written there.
+struct OldJob {
+  std::int64_t id = 0;
+  std::string user = {};
+  std::string name = {};  ///< version 3 only
+  std::string folder = {};
+  std::string config_file = {};
+  std::string session = {};  ///< of tmux: while it is there, the old controller runs
+  friend bool operator==(const OldJob&, const OldJob&) = default;
+};
+struct OldJobs {
+  std::vector<OldJob> jobs = {};          ///< in the order of ids
+  std::vector<std::string> unclear = {};  ///< a sentence for each entry that is left out
+};
+/// kInvalidArgument if the text is no JSON object. Keys are "job_000024" (version 2) or "000024".
+base::Result<OldJobs> ReadOldJobs(std::string_view text);
+
+/// How the old tool left a task, from `TASKS_state.yaml` (version 3).
+struct OldTask {
+  std::string id = {};
+  bool done = false;
+  int runs = 0;
+  int failures = 0;
+  bool prioritized = false;
+  std::vector<std::string> running = {};  ///< ids of the jobs that run it, as written
+  std::string last = {};                  ///< status of its last run: "completed", "failed", ...
+  friend bool operator==(const OldTask&, const OldTask&) = default;
+};
+struct OldTasks {
+  std::vector<OldTask> tasks = {};  ///< in the order of the file
+  std::vector<std::string> unclear = {};
+};
+/// kInvalidArgument if the text is no such file.
+base::Result<OldTasks> ReadOldTasks(std::string_view text);
+
+}  // namespace jobman::config
