@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jobman/base/result.hpp"
+#include "jobman/core/task.hpp"
 
 namespace jobman::config {
 
@@ -46,5 +47,10 @@ struct OldTasks {
 };
 /// kInvalidArgument if the text is no such file.
 base::Result<OldTasks> ReadOldTasks(std::string_view text);
+/// The record with which the task goes on here: a new one of that queue, with version 0. A task
+/// that was recorded as done because it had failed too often is parked; a run that went on counts
+/// as interrupted. Counts that contradict each other are made to agree.
+core::Task ContinueOldTask(const OldTask& old, core::TaskDefinition definition, core::QueueId queue,
+                           core::TimePoint now);
 
 }  // namespace jobman::config

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "config/diagnostics.hpp"
 #include "config/value.hpp"
@@ -47,7 +49,30 @@ OldTask TaskOf(const Value& entry) {
   return task;
 }
 
+core::TaskStanding StandingOf(const OldTask& old, core::TimePoint now) {
+  if (!old.done) return core::TaskOpen{};
+  // There, a task that has used up its retries is recorded as done, too.
+  if (old.last == "failed" && old.runs > 0) return core::TaskParked{.at = now};
+  return core::TaskDone{.at = now, .by_user = old.runs == 0};
+}
+
 }  // namespace
+
+core::Task ContinueOldTask(const OldTask& old, core::TaskDefinition definition, core::QueueId queue,
+                           core::TimePoint now) {
+  core::Task task{.queue = queue, .definition = std::move(definition)};
+  task.standing = StandingOf(old, now);
+  task.prioritized = old.prioritized && !old.done;
+  task.runs = old.runs;
+  const int least = std::holds_alternative<core::TaskParked>(task.standing) ? 1 : 0;
+  task.failures = std::clamp(old.failures, least, std::max(old.runs, least));
+  task.since = now;
+  task.why = old.running.empty() ? "imported from Python jobman"
+                                 : "imported from Python jobman, which had not ended its last run";
+  const bool unfinished = !old.running.empty() && task.failures < task.runs;
+  task.interruptions = unfinished ? 1 : 0;
+  return task;
+}
 
 base::Result<OldTasks> ReadOldTasks(std::string_view text) {
   Diagnostics out;

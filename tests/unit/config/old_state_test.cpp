@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <variant>
+
 namespace jobman::config {
 namespace {
 
@@ -83,6 +86,48 @@ TEST(OldState, WhatIsNoStateOfAQueueIsRefused) {
   EXPECT_THAT(read->unclear, ElementsAre(HasSubstr("\"a\"")));
   ASSERT_THAT(read->tasks, SizeIs(1));
   EXPECT_EQ(read->tasks[0].runs, 0);
+}
+
+core::Task Continued(const OldTask& old) {
+  const core::TaskDefinition definition{.id = old.id, .accelerator = "v4-8", .max_retries = 3};
+  return ContinueOldTask(old, definition, {.value = 2}, base::FromMillis(1'000));
+}
+
+TEST(OldState, ATaskThatFailedTooOftenIsParkedHereAndDoneThere) {
+  const auto task =
+      Continued({.id = "a", .done = true, .runs = 3, .failures = 3, .last = "failed"});
+  EXPECT_TRUE(std::holds_alternative<core::TaskParked>(task.standing));
+  EXPECT_EQ(task.failures, 3);
+  EXPECT_EQ(task.version, 0);
+}
+
+TEST(OldState, ADoneTaskStaysDoneAndAnOpenOneGoesOnCounting) {
+  const auto done = Continued({.id = "a", .done = true, .runs = 1, .last = "completed"});
+  EXPECT_TRUE(std::holds_alternative<core::TaskDone>(done.standing));
+  const auto open = Continued({.id = "b", .runs = 4, .failures = 2, .running = {"000031"}});
+  EXPECT_TRUE(std::holds_alternative<core::TaskOpen>(open.standing));
+  EXPECT_EQ(open.runs, 4);
+  EXPECT_EQ(open.failures, 2);
+  EXPECT_EQ(open.interruptions, 1);
+  EXPECT_THAT(open.claims, IsEmpty());
+}
+
+TEST(OldState, NoRecordThatIsContinuedContradictsItself) {
+  for (const int runs : {0, 1, 3}) {
+    for (const int failures : {0, 2, 9}) {
+      for (const bool done : {false, true}) {
+        for (const char* last : {"", "failed", "completed", "stale_cleanup"}) {
+          const auto task = Continued({.id = "a",
+                                       .done = done,
+                                       .runs = runs,
+                                       .failures = failures,
+                                       .running = {"1"},
+                                       .last = last});
+          EXPECT_EQ(core::FlawOf(task), std::nullopt) << runs << failures << done << last;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
