@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,16 @@ struct OldJobs {
 };
 /// kInvalidArgument if the text is no JSON object. Keys are "job_000024" (version 2) or "000024".
 base::Result<OldJobs> ReadOldJobs(std::string_view text);
+
+/// Which log of a job a file of its `logs` is.
+struct OldLog {
+  std::string stage = {};  ///< as here: "run" for the command, else the step: "venv", "gcsfuse"
+  int host = 0;
+  friend bool operator==(const OldLog&, const OldLog&) = default;
+};
+/// From the file's name: "command_worker_0.log", "main_command_worker_0.log" (version 2),
+/// "venv_worker_3.log". Nothing for a name of another form, such as "job.log".
+std::optional<OldLog> OldLogOf(std::string_view file_name);
 
 /// How the old tool left a task, from `TASKS_state.yaml` (version 3).
 struct OldTask {

@@ -45,6 +45,17 @@ TEST(OldState, DamagedJobsAreRefused) {
   EXPECT_THAT(ReadOldJobs("[]").error().message, HasSubstr("no JSON object"));
 }
 
+TEST(OldState, KnowsTheLogsOfAJobByTheirNames) {
+  EXPECT_EQ(OldLogOf("command_worker_0.log"), (OldLog{.stage = "run", .host = 0}));
+  EXPECT_EQ(OldLogOf("main_command_worker_7.log"), (OldLog{.stage = "run", .host = 7}));
+  EXPECT_EQ(OldLogOf("venv_worker_12.log"), (OldLog{.stage = "venv", .host = 12}));
+  for (const char* other :
+       {"job.log", "tpu.log", "_worker_0.log", "venv_worker_.log", "venv_worker_-1.log",
+        "../x_worker_0.log", "venv_worker_99999999.log", "venv_worker_0.log.gz", ""}) {
+    EXPECT_EQ(OldLogOf(other), std::nullopt) << other;
+  }
+}
+
 TEST(OldState, ReadsTheStateOfAQueue) {
   const auto read = ReadOldTasks(R"(tasks:
   prepare: {done: true, running: [], run_count: 1, fail_count: 0, priority: false,
