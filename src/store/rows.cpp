@@ -108,6 +108,12 @@ const char* InsertJobSql() {
   return kSql.c_str();
 }
 
+const char* InsertJobWithIdSql() {
+  static const std::string kSql =
+      std::string("INSERT INTO jobs (id, ") + kColumns + ") VALUES (?, " + kPlaces + ")";
+  return kSql.c_str();
+}
+
 const char* UpdateJobSql() {
   // A reason to set the record aside no longer holds after a change.
   static const std::string kSql = std::string("UPDATE jobs SET set_aside = NULL, (") + kColumns +

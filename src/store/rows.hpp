@@ -9,9 +9,10 @@
 
 namespace jobman::store {
 
-/// INSERT and UPDATE of a row of `jobs`; both take BindJob(). The UPDATE then takes the id and the
-/// expected version.
+/// INSERT and UPDATE of a row of `jobs`; all take BindJob(). The UPDATE then takes the id and the
+/// expected version; the INSERT of a job with a given id takes that before.
 const char* InsertJobSql();
+const char* InsertJobWithIdSql();
 const char* UpdateJobSql();
 void BindJob(Query& query, const core::Job& job);
 

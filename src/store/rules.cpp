@@ -71,6 +71,37 @@ ports::Event CreatedEvent(const core::Job& job, core::TimePoint now) {
           .text = job.user.empty() ? "created" : "created by " + job.user};
 }
 
+Status MayImport(const core::Job& job) {
+  if (job.id.value < 1) return base::InvalidArgument("a job's number is 1 or more");
+  if (core::IsFinal(job.state)) return base::Ok();
+  return base::InvalidArgument(
+      "job " + core::FormatJobId(job.id) + " is not over, so it cannot be imported",
+      "stop it with the tool that runs it");
+}
+
+core::Job PrepareImported(core::Job job) {
+  job.wish_new = false;
+  job.wake_at.reset();
+  job.version = 1;
+  return job;
+}
+
+ports::Event ImportedEvent(const ports::ImportedJob& imported, core::TimePoint now) {
+  const core::Job& job = imported.job;
+  return {.at = now,
+          .job = job.id,
+          .attempt = job.attempt,
+          .kind = "note",
+          .subject = "import",
+          .text = imported.origin};
+}
+
+base::Error IdTaken(core::JobId id) {
+  return {.code = base::Code::kAlreadyExists,
+          .message = "the store has a job " + core::FormatJobId(id) + " already",
+          .hint = "import into an empty store: --home DIR"};
+}
+
 void ApplyWish(core::Job& job, core::Wish wish, core::SetupWish setup, core::TimePoint now) {
   job.wish = wish;
   job.wish_new = true;

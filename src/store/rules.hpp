@@ -17,6 +17,11 @@ using base::Status;
 core::Job PrepareNew(core::Job job, core::TimePoint now);
 /// The first line of a job's journal.
 ports::Event CreatedEvent(const core::Job& job, core::TimePoint now);
+/// Whether the job may be stored under the id that it brings, if that is free (Import).
+Status MayImport(const core::Job& job);
+core::Job PrepareImported(core::Job job);
+ports::Event ImportedEvent(const ports::ImportedJob& imported, core::TimePoint now);
+base::Error IdTaken(core::JobId id);
 /// Applies a wish to `job` as SetWish() promises; its version grows.
 void ApplyWish(core::Job& job, core::Wish wish, core::SetupWish setup, core::TimePoint now);
 ports::Event WishEvent(const core::Job& job, core::SetupWish setup, core::TimePoint now);

@@ -72,11 +72,23 @@ Status InsertJob(Database& db, const Job& job) {
   return query.Run();
 }
 
+/// AUTOINCREMENT goes on beyond the largest id that was ever stored.
+Status InsertJobWithId(Database& db, const Job& job) {
+  JM_ASSIGN_OR_RETURN(Query query, db.Prepare(InsertJobWithIdSql(), "storing an imported job"));
+  query.Bind(job.id.value);
+  BindJob(query, job);
+  return query.Run();
+}
+
+Result<bool> HasJob(Database& db, JobId id) {
+  JM_ASSIGN_OR_RETURN(Query query,
+                      db.Prepare("SELECT 1 FROM jobs WHERE id = ?", "looking for a job"));
+  return query.Bind(id.value).Step();
+}
+
 /// Why no row of the job with that version was there to be written.
 Error StaleOrGone(Database& db, JobId id) {
-  auto query = db.Prepare("SELECT 1 FROM jobs WHERE id = ?", "looking for a job");
-  if (!query.ok()) return std::move(query).error();
-  const auto exists = query->Bind(id.value).Step();
+  const auto exists = HasJob(db, id);
   if (!exists.ok()) return exists.error();
   return *exists ? Stale(id) : NoSuchJob(id);
 }
@@ -136,6 +148,22 @@ Task<Result<JobId>> SqliteStore::Create(Job job, std::string source, TimePoint n
   JM_CO_TRY(InsertEvent(*db_, job.id, CreatedEvent(job, now)));
   JM_CO_TRY(transaction.Commit());
   co_return job.id;
+}
+
+Task<Status> SqliteStore::Import(ports::ImportedJob imported, TimePoint now) {
+  JM_CO_TRY(MayImport(imported.job));
+  const Job job = PrepareImported(imported.job);
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_ASSIGN_OR_RETURN(const bool taken, HasJob(*db_, job.id));
+  if (taken) co_return IdTaken(job.id);
+  JM_CO_TRY(InsertJobWithId(*db_, job));
+  JM_CO_TRY(db_->Run("INSERT INTO job_files (job, spec_json, source) VALUES (?, ?, ?)",
+                     "storing a job file", job.id.value, SpecText(job.spec), imported.source));
+  JM_CO_TRY(InsertEvent(*db_, job.id, ImportedEvent(imported, now)));
+  for (const ports::AttemptRecord& attempt : imported.attempts) {
+    JM_CO_TRY(PutAttempt(*db_, job.id, attempt));
+  }
+  co_return transaction.Commit();
 }
 
 Task<Result<Job>> SqliteStore::Get(JobId id) {

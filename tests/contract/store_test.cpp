@@ -98,6 +98,62 @@ TEST_P(StoreContract, JournalBeginsWithTheCreation) {
   EXPECT_EQ(events[0].job, id);
 }
 
+ports::ImportedJob FromOldTool(std::int64_t id, TimePoint created) {
+  Job job = SampleJob("old");
+  job.id = {id};
+  job.state = core::Done{.outcome = core::Outcome::kCancelled};
+  job.wish = Wish::kCancel;
+  job.created_at = created;
+  job.since = created + seconds(5);
+  job.attempt = 1;
+  return {.job = job,
+          .source = "job: {name: old}\n",
+          .origin = "imported from /old, job 000024",
+          .attempts = {{.attempt = 1, .slice = "old-24", .zone = "z", .started_at = created}}};
+}
+
+TEST_P(StoreContract, ImportedJobKeepsItsIdAndTimesAndTheCountGoesOnBeyondIt) {
+  const TimePoint created = now_ - seconds(1000);
+  const auto old = FromOldTool(24, created);
+  ASSERT_TRUE(store().Import(old, now_).ok());
+  const Job job = Get({24});
+  EXPECT_EQ(job.created_at, created);
+  EXPECT_EQ(job.since, created + seconds(5));
+  EXPECT_EQ(core::StateName(job.state), "CANCELLED");
+  EXPECT_EQ(job.version, 1);
+  EXPECT_FALSE(job.wish_new);
+  EXPECT_EQ(store().Source({24}).value(), old.source);
+  EXPECT_EQ(store().Attempts({24}).value().at(0).slice, "old-24");
+  const auto events = store().Events({24}, 0).value();
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].text, old.origin);
+  EXPECT_THAT(store().ActiveVersions().value(), IsEmpty());
+  EXPECT_EQ(Create("next").value, 25);
+}
+
+TEST_P(StoreContract, ImportBelowTheLargestIdLeavesTheCount) {
+  ASSERT_TRUE(store().Import(FromOldTool(24, now_), now_).ok());
+  ASSERT_TRUE(store().Import(FromOldTool(7, now_), now_).ok());
+  EXPECT_EQ(Create("next").value, 25);
+}
+
+TEST_P(StoreContract, ImportRefusesAnIdThatIsTaken) {
+  const JobId id = Create("train");
+  const auto refused = store().Import(FromOldTool(id.value, now_), now_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kAlreadyExists);
+  EXPECT_EQ(Get(id).name, "train");
+  EXPECT_THAT(store().Events(id, 0).value(), SizeIs(1));
+}
+
+TEST_P(StoreContract, ImportRefusesAJobThatIsNotOverAndAnIdThatIsNone) {
+  auto runs = FromOldTool(3, now_);
+  runs.job.state = core::Queued{};
+  EXPECT_EQ(store().Import(runs, now_).error().code, Code::kInvalidArgument);
+  EXPECT_EQ(store().Import(FromOldTool(0, now_), now_).error().code, Code::kInvalidArgument);
+  EXPECT_THAT(store().List({}).value(), IsEmpty());
+}
+
 TEST_P(StoreContract, UnknownJobIsNotFound) {
   const JobId id{77};
   EXPECT_EQ(store().Get(id).error().code, Code::kNotFound);

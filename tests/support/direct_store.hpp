@@ -18,6 +18,9 @@ class DirectStore {
   base::Result<core::JobId> Create(core::Job job, std::string source, core::TimePoint now) const {
     return RunNow(stores_.jobs->Create(std::move(job), std::move(source), now));
   }
+  base::Status Import(ports::ImportedJob imported, core::TimePoint now) const {
+    return RunNow(stores_.jobs->Import(std::move(imported), now));
+  }
   base::Result<core::Job> Get(core::JobId id) const { return RunNow(stores_.jobs->Get(id)); }
   base::Result<std::string> Source(core::JobId id) const {
     return RunNow(stores_.jobs->Source(id));

@@ -30,6 +30,22 @@ Result<JobId> MemoryStore::Create(Job job, std::string source, core::TimePoint n
   return record.job.id;
 }
 
+Status MemoryStore::Import(const ports::ImportedJob& imported, core::TimePoint now) {
+  JM_TRY(store::MayImport(imported.job));
+  const JobId id = imported.job.id;
+  if (jobs_.contains(id)) return store::IdTaken(id);
+  last_job_ = std::max(last_job_, id.value);
+  Record& record = jobs_[id];
+  record = {.job = store::PrepareImported(imported.job), .source = imported.source};
+  Append(record, store::ImportedEvent(imported, now));
+  for (ports::AttemptRecord attempt : imported.attempts) {
+    attempt.job = id;
+    record.attempts[attempt.attempt] = attempt;
+  }
+  ++writes_;
+  return base::Ok();
+}
+
 Result<Job> MemoryStore::Get(JobId id) {
   JM_ASSIGN_OR_RETURN(const Record* record, Find(id));
   if (record->unreadable) {
@@ -351,6 +367,10 @@ Task<Result<std::string>> MemoryPorts::StoreId() {
 
 Task<Result<JobId>> MemoryPorts::Create(core::Job job, std::string source, TimePoint now) {
   return Ask([=](MemoryStore& store) { return store.Create(job, source, now); });
+}
+
+Task<Status> MemoryPorts::Import(ports::ImportedJob imported, TimePoint now) {
+  return Ask([=](MemoryStore& store) { return store.Import(imported, now); });
 }
 
 Task<Result<Job>> MemoryPorts::Get(JobId id) {

@@ -24,6 +24,7 @@ class MemoryStore {
  public:
   Result<std::string> StoreId() const { return store_id_; }
   Result<JobId> Create(core::Job job, std::string source, TimePoint now);
+  Status Import(const ports::ImportedJob& imported, TimePoint now);
   Result<core::Job> Get(JobId id);
   Result<std::string> Source(JobId id);
   Result<std::vector<JobId>> FindByName(const std::string& name) const;
@@ -129,6 +130,7 @@ class MemoryPorts : public ports::JobStore,
 
   Task<Result<std::string>> StoreId() override;
   Task<Result<JobId>> Create(core::Job job, std::string source, TimePoint now) override;
+  Task<Status> Import(ports::ImportedJob imported, TimePoint now) override;
   Task<Result<core::Job>> Get(JobId id) override;
   Task<Result<std::string>> Source(JobId id) override;
   Task<Result<std::vector<JobId>>> FindByName(std::string name) override;

@@ -39,6 +39,15 @@ struct Revision {
   std::string source = {};  ///< the job file as written
 };
 
+/// A job that another tool had, as it goes on here.
+struct ImportedJob {
+  Job job = {};             ///< over (core::IsFinal()), with the id and the times it had there
+  std::string source = {};  ///< the job file as written
+  /// The first line of its journal: where it comes from. `import` knows it again by this text.
+  std::string origin = {};
+  std::vector<AttemptRecord> attempts = {};
+};
+
 /// Filters of `list`; empty fields do not filter.
 struct JobFilter {
   std::vector<std::string> states = {};  ///< the caller maps familiar words to StateName()
@@ -92,6 +101,10 @@ class JobStore {
 
   /// Inserts a job; returns its id. `source` is the job file as written.
   virtual Task<Result<JobId>> Create(Job job, std::string source, TimePoint now) = 0;
+  /// Inserts a job under the id that it brings; Create() then goes on beyond the largest. The job's
+  /// times, state and wish stay as they are. kAlreadyExists when the store has a job of that id,
+  /// kInvalidArgument for an id below 1 or a job that is not over: then nothing is written.
+  virtual Task<Status> Import(ImportedJob imported, TimePoint now) = 0;
   /// kNewerStore when a newer jobman wrote the record, kDataLoss when it is damaged: only this job
   /// is unusable then.
   virtual Task<Result<Job>> Get(JobId id) = 0;
