@@ -9,10 +9,10 @@
 namespace jobman::config {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST(OldState, ReadsTheJobsOfVersion2And3) {
   const auto read = ReadOldJobs(R"({
