@@ -102,9 +102,6 @@ void ResolveQueue(Reader& reader, std::optional<core::QueueSpec>& queue) {
   } else {
     CheckQueueFile(reader, queue->config);
   }
-  reader.Warn("job.queue.enabled",
-              "no task is taken from the queue yet: the job holds its slice and runs nothing",
-              "to run a command instead, write job.queue.enabled: false");
 }
 
 /// Without a command the job holds its slice, which may be a mistake and costs money.

@@ -91,8 +91,7 @@ constexpr KeyRow kRows[] = {
     Key("job.queue", T::kMap, "",
         "The task queue that the job works off, in place of a command: it is a worker."),
     Key("job.queue.enabled", T::kBool, "false",
-        "Whether it does. No task is taken yet: with true, the job holds its slice and runs "
-        "nothing."),
+        "Whether it does: the job holds a slice and runs one task of the queue after the other."),
     Key("job.queue.config", T::kPath, "",
         "The queue file; needed when the queue is enabled. It is read again when it changes."),
     OrOne(ShortFor("run", Translated(Key("job.queue.prefix", T::kMaps, "",

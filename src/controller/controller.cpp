@@ -11,6 +11,7 @@
 #include "controller/fence.hpp"
 #include "controller/job_book.hpp"
 #include "controller/lease_keeper.hpp"
+#include "controller/queue_desk.hpp"
 #include "controller/zone_watch.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/nudge.hpp"
@@ -70,6 +71,7 @@ class Controller::Impl {
         book_(loop, ports_, options_.policy, HooksOfBook()),
         watch_(loop, ports_, options_, clouds_, book_),
         effects_(loop, ports_, options_, clouds_, book_, watch_),
+        desk_(loop, ports_, book_),
         courier_(loop, ports_, options_) {}
   ~Impl() {
     if (const auto under_way = under_way_.lock()) under_way->scope.Cancel();
@@ -108,6 +110,7 @@ class Controller::Impl {
   JobBook book_;
   ZoneWatch watch_;
   Effects effects_;
+  QueueDesk desk_;
   Courier courier_;
   std::int64_t seen_changes_ = -1;
   core::TimePoint looked_at_store_ = {};
@@ -127,6 +130,7 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
     });
     if (tells) courier_.PollNow();
     watch_.Watch(job);
+    if (job.spec.queue) desk_.Wake();
     const bool acquiring = std::holds_alternative<core::Provisioning>(job.state) && job.slice &&
                            !job.slice->hosts.empty();
     if (acquiring) watch_.PollNow(job.spec.cloud, job.slice->ref.place);
@@ -168,6 +172,7 @@ base::Task<base::Status> Controller::Impl::TakeOver(std::string holder) {
   last_care_ = ports_.clock->Now();
   co_await LookAtStore();
   courier_.Start(leases_.token());
+  desk_.Start(leases_.token());
   co_return base::Ok();
 }
 
@@ -185,6 +190,7 @@ base::Task<void> Controller::Impl::LookAtStore() {
     co_return;
   }
   if (changes.ok()) seen_changes_ = *changes;
+  desk_.Wake();
 }
 
 base::Task<void> Controller::Impl::LookAtStoreWhenDue() {
@@ -260,7 +266,7 @@ base::Task<base::Status> Controller::Impl::Run() {
 }
 
 bool Controller::Impl::AllQuiet() const {
-  return !book_.Busy() && watch_.Quiet() && effects_.Quiet(ports_.clock->Now()) &&
+  return !book_.Busy() && desk_.Quiet() && watch_.Quiet() && effects_.Quiet(ports_.clock->Now()) &&
          courier_.Quiet(ports_.clock->Now());
 }
 

@@ -253,6 +253,9 @@ void JobBook::Recorded(Entry& entry, Decision decision) {
 
 base::Task<JobBook::Again> JobBook::Refused(EntryPtr entry, base::Error error) {
   const JobId id = entry->job.id;
+  const auto offered = std::erase_if(entry->inbox, [](const core::Observation& seen) {
+    return std::holds_alternative<core::TaskOffered>(seen);
+  });
   if (error.reason == base::Reason::kLeaseLost) {
     hooks_.lease_lost();
     co_return std::nullopt;
@@ -270,6 +273,8 @@ base::Task<JobBook::Again> JobBook::Refused(EntryPtr entry, base::Error error) {
   }
   if (reread && entry->job.version > version) co_return core::Duration{0};
   if (!IsInBook(entry)) co_return std::nullopt;
+  // Not the job has changed, but the task that it was offered: it is offered anew.
+  if (stale && offered > 0) co_return core::Duration{0};
   base::Log(LogLevel::kError, "store", "job {}: cannot record a decision, so nothing is done: {}",
             core::FormatJobId(id), error.ToString());
   co_return kRecordAgain;

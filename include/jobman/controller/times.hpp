@@ -21,6 +21,11 @@ inline constexpr base::Duration kLookAtStore = std::chrono::seconds{1};
 inline constexpr base::Duration kLongestPause = std::chrono::seconds{1};
 /// A decision that cannot be recorded is tried again after this time.
 inline constexpr base::Duration kRecordAgain = std::chrono::seconds{1};
+/// How often queue files and tasks are looked at while nothing wakes the controller: a task is
+/// taken within a second of its arrival.
+inline constexpr base::Duration kLookAtQueues = std::chrono::milliseconds{500};
+/// A task that an idle worker was offered and did not take is offered again after this time.
+inline constexpr base::Duration kOfferAgain = std::chrono::seconds{5};
 /// Observations of a large job wait for each other at most this long, to share a commit.
 inline constexpr base::Duration kLongestGathering = std::chrono::milliseconds{500};
 /// How often a single pass checks whether all is quiet.

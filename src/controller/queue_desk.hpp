@@ -1,0 +1,76 @@
+#pragma once
+
+#include <asio/steady_timer.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/job_book.hpp"
+#include "jobman/core/task_board.hpp"
+#include "jobman/ports/queue_files.hpp"
+#include "jobman/ports/queue_store.hpp"
+
+namespace jobman::controller {
+
+/// Hands the tasks of queues to the workers among the jobs of the book: takes changed queue files
+/// into the store, keeps a board of the tasks that the store has, and offers each idle worker the
+/// next one (core::TaskOffered). The workers' own decisions claim and release; the desk reads from
+/// the store what they wrote. It asks no cloud and no host.
+class QueueDesk {
+ public:
+  /// `files` may be nullptr: then queue files are not read.
+  QueueDesk(asio::io_context& loop, const Ports& ports, JobBook& book);
+  ~QueueDesk();
+
+  /// From now on, looks at the queues now and then, and when woken.
+  void Start(std::int64_t lease_token);
+  /// A worker's record, a file or a task may have changed: look at once.
+  void Wake();
+  /// Whether the last look found nothing more to do, for `tick`.
+  bool Quiet() const;
+
+ private:
+  /// An offer that its worker has not decided on. Meanwhile the board has the task as if it had
+  /// been taken, so that no other worker is offered it.
+  struct Offer {
+    core::Task task = {};  ///< as it is recorded
+    core::TimePoint at = {};
+  };
+  struct Desk {
+    core::QueueId id = {};
+    std::string file = {};
+    ports::QueueReading reading = {};
+    std::optional<ports::QueueFileStamp> stamp = {};  ///< of the file as it was last taken
+    bool seen = false;                                ///< `stamp` says something
+    core::TaskBoard board = core::TaskBoard{};
+    std::int64_t change = 0;
+    std::map<core::JobId, Offer> offers = {};
+  };
+  using DeskPtr = std::shared_ptr<Desk>;
+  using Workers = std::map<std::string, std::vector<core::TaskWorker>>;  ///< by queue file
+
+  static base::Task<void> Loop(QueueDesk* self);
+  base::Task<void> LookAtAll();
+  Workers FindWorkers() const;
+  base::Task<base::Status> LookAt(std::string file, std::vector<core::TaskWorker> workers);
+  base::Task<base::Result<DeskPtr>> Open(std::string file);
+  base::Task<base::Status> TakeFile(DeskPtr desk);
+  base::Task<base::Status> ReadTasks(DeskPtr desk);
+  void DropOffers(Desk& desk);
+  void MakeOffers(Desk& desk, const std::vector<core::TaskWorker>& workers);
+
+  asio::io_context& loop_;
+  const Ports& ports_;
+  JobBook& book_;
+  asio::steady_timer timer_;
+  std::int64_t lease_token_ = 0;
+  std::map<std::string, DeskPtr> desks_ = {};
+  std::map<std::string, std::string> told_ = {};  ///< the last trouble of each queue, as logged
+  bool woken_ = true;
+  bool looking_ = false;
+  base::CancelScope scope_ = {};
+};
+
+}  // namespace jobman::controller

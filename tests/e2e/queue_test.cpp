@@ -1,0 +1,88 @@
+// A worker works off a queue file: one slice, one task after the other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobman/base/state_paths.hpp"
+#include "tests/e2e/place.hpp"
+
+namespace jobman::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Queue : public testing::Test {
+ protected:
+  void SetUp() override { place_.StartSim({"--delays", "0"}); }
+  base::Path TasksFile() const { return place_.path() / "tasks.yaml"; }
+  void WriteTasks(const std::string& tasks) {
+    const std::string text =
+        "defaults: {zone: us-central2-b}\naccelerators:\n  v4-16:\n    tasks:\n" + tasks;
+    ASSERT_TRUE(base::WriteFileAtomic(TasksFile(), text).ok());
+  }
+  std::string WorkerFile() {
+    const base::Path file = place_.path() / "worker.yaml";
+    const std::string text =
+        "job:\n  name: worker\n  queue:\n    enabled: true\n    config: " + TasksFile().string() +
+        "\n    prefix: [{name: once, workers: all, required: true, run: 'echo set up'}]\n"
+        "cloud: local\n"
+        "tpu: {accelerator: v4-16, zone: us-central2-b, pricing: spot}\n";
+    EXPECT_TRUE(base::WriteFileAtomic(file, text).ok());
+    return file.string();
+  }
+  /// What a run of a task wrote on a host; empty while there is no such run.
+  std::string Log(const std::string& task, int run, int host = 0) const {
+    const base::StatePaths paths{.home = place_.home()};
+    return base::ReadFile(paths.TaskLogPath(1, task, {.number = run, .job = 1}, host)).value_or("");
+  }
+  bool Says(const std::string& task, int run, const std::string& text, int host = 0) {
+    return place_.Until(task + " says " + text,
+                        [&] { return Log(task, run, host).find(text) != std::string::npos; });
+  }
+  Place place_;
+};
+
+const char* const kFirst = "    - {id: first, run: 'echo first run $JOBMAN_TASK_RUN; sleep 1'}\n";
+const char* const kSecond =
+    "    - {id: second, depends_on: [first], workers: all, run: 'echo after, host "
+    "$JOBMAN_WORKER_ID'}\n";
+const char* const kFails = "    - {id: fails, max_retries: 2, run: 'echo no; exit 3'}\n";
+
+TEST_F(Queue, AWorkerRunsEachTaskInItsTurnAndThoseThatComeLater) {
+  // `second` comes first in the file, and has to wait.
+  WriteTasks(std::string(kSecond) + kFirst + kFails);
+  const Ran created = place_.Jobman({"create", WorkerFile()});
+  ASSERT_EQ(created.code, 0) << created.All();
+  EXPECT_TRUE(Says("second", 1, "after, host 1", 1));
+  EXPECT_THAT(Log("second", 1, 0), HasSubstr("after, host 0"));
+  EXPECT_THAT(Log("first", 1), HasSubstr("first run 1"));
+  EXPECT_TRUE(Says("fails", 2, "no"));
+  EXPECT_TRUE(place_.Reaches("1", "IDLE"));
+
+  // While the file is broken, what it said before goes on; then there is a new task.
+  ASSERT_TRUE(base::WriteFileAtomic(TasksFile(), "accelerators: [\n").ok());
+  EXPECT_TRUE(place_.Reaches("1", "IDLE"));
+  WriteTasks(std::string(kFirst) + kFails + "    - {id: late, run: 'echo at last'}\n");
+  EXPECT_TRUE(Says("late", 1, "at last"));
+  EXPECT_EQ(Log("first", 2), "") << "what is done is not run again";
+  EXPECT_EQ(Log("fails", 3), "") << "it has failed as often as it may";
+
+  EXPECT_TRUE(place_.Reaches("1", "IDLE"));
+  EXPECT_EQ(place_.Jobman({"cancel", "1"}).code, 0);
+  EXPECT_TRUE(place_.Reaches("1", "CANCELLED"));
+}
+
+TEST_F(Queue, ATaskWhoseSliceIsPreemptedIsRunAgainOnTheNextSlice) {
+  WriteTasks(
+      "    - {id: long, max_retries: 1, run: 'echo begun $JOBMAN_TASK_RUN; sleep 5; echo "
+      "ended'}\n");
+  ASSERT_EQ(place_.Jobman({"create", WorkerFile()}).code, 0);
+  ASSERT_TRUE(Says("long", 1, "begun 1"));
+  const base::Json slice = base::GetMember(place_.Show("1"), "slice");
+  ASSERT_EQ(place_.Sim({"preempt", base::GetString(slice, "name")}).code, 0) << slice.dump();
+  EXPECT_TRUE(Says("long", 2, "ended"));
+  EXPECT_THAT(Log("long", 2), HasSubstr("begun 2"));
+  EXPECT_TRUE(place_.Reaches("1", "IDLE"));
+}
+
+}  // namespace
+}  // namespace jobman::test

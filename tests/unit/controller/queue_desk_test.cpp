@@ -1,0 +1,166 @@
+#include "controller/queue_desk.hpp"
+
+#include "tests/unit/controller/cloud_fixture.hpp"
+
+namespace jobman::controller {
+namespace {
+
+using testing::UnorderedElementsAre;
+
+/// A queue file that the test writes by setting `content`.
+class FakeQueueFiles final : public ports::QueueFiles {
+ public:
+  std::optional<ports::QueueFileStamp> Look(const std::string&) override {
+    if (gone) return std::nullopt;
+    return ports::QueueFileStamp{.modified = written};
+  }
+  base::Task<ports::QueueFileContent> Read(std::string) override {
+    ++reads;
+    co_return content;
+  }
+  void Write(std::vector<core::TaskDefinition> tasks) {
+    content = {.list = core::TaskList{.tasks = std::move(tasks)},
+               .fingerprint = std::to_string(++written)};
+  }
+  void Break() {
+    content = {.error = "tasks.yaml:1: no YAML"};
+    ++written;
+  }
+  ports::QueueFileContent content = {};
+  std::int64_t written = 0;
+  int reads = 0;
+  bool gone = false;
+};
+
+core::TaskDefinition TaskCalled(const std::string& id) {
+  return {.id = id, .accelerator = "v4-16", .zone = "us-central2-b", .run = "true"};
+}
+
+class QueueDeskTest : public CloudFixture {
+ protected:
+  QueueDeskTest() {
+    ports_.queue_files = &files_;
+    desk_.emplace(loop_, ports_, *book_);
+  }
+  /// A job that waits for tasks on its slice.
+  core::JobId AddWorker() {
+    core::Job job = test::SampleJob("worker");
+    job.spec.queue = core::QueueSpec{.enabled = true, .config = "/tasks.yaml"};
+    job.spec.command.cmd.clear();
+    job.spec.tpu.accelerator = "v4-16";
+    job.spec.tpu.zone = "us-central2-b";
+    job.id = core::JobId{++jobs_};
+    job.state = core::Idle{};
+    job.attempt = 1;
+    job.wake_at = clock_.Now() + std::chrono::hours{1};
+    job.slice = test::SampleSlice("worker-" + core::FormatJobId(job.id) + "-a1");
+    job.slice->unhealthy_since.reset();
+    job.slice->not_found_since.reset();
+    job.slice->omitted_since.reset();
+    job.slice->lacking_since.reset();
+    job.slice->delete_requested_at.reset();
+    EXPECT_EQ(store_.Create(job, "source", clock_.Now())->value, jobs_);
+    EXPECT_TRUE(base::RunTask(loop_, book_->Load()).ok());
+    return job.id;
+  }
+  void Look() {
+    desk_->Wake();
+    Turn();
+  }
+  void Start() {
+    desk_->Start((*base::RunTask(loop_, ports_.stores.leases->CurrentLease()))->token);
+    Turn();
+  }
+  /// What the job runs; empty while it runs nothing.
+  std::string TaskOf(core::JobId job) {
+    const auto stage = store_.Get(job)->stage;
+    return stage && stage->task ? stage->task->definition.id : "";
+  }
+  std::vector<core::Task> Recorded() {
+    return base::RunTask(loop_, ports_.stores.queues->Tasks(core::QueueId{1}, 0))->tasks;
+  }
+  FakeQueueFiles files_;
+  std::optional<QueueDesk> desk_;
+};
+
+TEST_F(QueueDeskTest, AnIdleWorkerGetsTheFirstTaskOfTheFile) {
+  const core::JobId worker = AddWorker();
+  files_.Write({TaskCalled("a"), TaskCalled("b")});
+  Start();
+  EXPECT_EQ(TaskOf(worker), "a");
+  EXPECT_EQ(Recorded().size(), 2u);
+}
+
+TEST_F(QueueDeskTest, TwoIdleWorkersGetTwoTasks) {
+  const core::JobId one = AddWorker(), other = AddWorker();
+  files_.Write({TaskCalled("a"), TaskCalled("b")});
+  Start();
+  Look();
+  EXPECT_THAT((std::vector{TaskOf(one), TaskOf(other)}), UnorderedElementsAre("a", "b"));
+}
+
+TEST_F(QueueDeskTest, ATaskThatAllowsOneRunIsRunOnce) {
+  const core::JobId one = AddWorker(), other = AddWorker();
+  files_.Write({TaskCalled("a")});
+  Start();
+  Look();
+  EXPECT_THAT((std::vector{TaskOf(one), TaskOf(other)}), UnorderedElementsAre("a", ""));
+}
+
+TEST_F(QueueDeskTest, ATaskThatIsWrittenLaterIsTakenWhenItComes) {
+  const core::JobId worker = AddWorker();
+  files_.Write({});
+  Start();
+  EXPECT_EQ(TaskOf(worker), "");
+  files_.Write({TaskCalled("late")});
+  Look();
+  EXPECT_EQ(TaskOf(worker), "late");
+}
+
+TEST_F(QueueDeskTest, ABrokenFileIsRecordedAndTheLastGoodListGoesOn) {
+  files_.Write({TaskCalled("a"), TaskCalled("b")});
+  AddWorker();
+  Start();
+  files_.Break();
+  Look();
+  const auto queues = *base::RunTask(loop_, ports_.stores.queues->Queues());
+  EXPECT_EQ(queues.front().reading.error, "tasks.yaml:1: no YAML");
+  EXPECT_FALSE(queues.front().reading.fingerprint.empty()) << "of the last good one";
+  EXPECT_TRUE(Recorded()[1].listed);
+  const core::JobId other = AddWorker();
+  Look();
+  EXPECT_EQ(TaskOf(other), "b");
+}
+
+TEST_F(QueueDeskTest, AFileThatHasNotChangedIsNotReadAgain) {
+  AddWorker();
+  files_.Write({TaskCalled("a")});
+  Start();
+  Look();
+  Look();
+  EXPECT_EQ(files_.reads, 1);
+}
+
+TEST_F(QueueDeskTest, AnOfferOfATaskThatAUserHasJustPausedIsRefusedAndNotMadeAgain) {
+  const core::JobId worker = AddWorker();
+  files_.Write({});
+  Start();
+  core::Task paused{.queue = core::QueueId{1}, .definition = TaskCalled("a"), .paused = true};
+  const auto stored = base::RunTask(loop_, ports_.stores.queues->ChangeTasks({paused}));
+  ASSERT_TRUE(stored.ok());
+  core::Task stale = paused;
+  stale.paused = false;
+  book_->Post(worker, core::TaskOffered{.task = stale});
+  Turn();
+  EXPECT_EQ(TaskOf(worker), "");
+  EXPECT_FALSE(book_->Busy()) << "no decision is tried again and again";
+}
+
+TEST_F(QueueDeskTest, WithoutWorkersNothingIsRead) {
+  Start();
+  EXPECT_EQ(files_.reads, 0);
+  EXPECT_TRUE(desk_->Quiet());
+}
+
+}  // namespace
+}  // namespace jobman::controller
