@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jobman/base/task.hpp"
@@ -17,6 +18,10 @@ using core::QueueId;
 /// How many runs of a task a store remembers: those with the largest numbers. Each is about 200
 /// bytes, so ten thousand tasks take 200 MB at most.
 inline constexpr int kRunsKept = 100;
+
+/// Queue::file of the store's own queue: of tasks that `task submit` made. No file lists them. A
+/// worker whose job names no queue file serves it.
+inline constexpr std::string_view kSubmittedQueue = "";
 
 /// What was seen when a queue file was last read.
 struct QueueReading {
