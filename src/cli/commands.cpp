@@ -24,6 +24,9 @@ std::span<const Command> Commands() {
       Command{"delete", AddDelete},
       Command{"clean", AddClean},
       Command{"gc", AddGc},
+      // Workers, and the tasks that they run.
+      Command{"worker", AddWorker},
+      Command{"task", AddTask},
       // Their hosts.
       Command{"exec", AddExec},
       Command{"ssh", AddSsh},

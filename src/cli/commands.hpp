@@ -56,9 +56,13 @@ void AddService(CLI::App& controller, Invocation& chosen);
 void AddShow(CLI::App& root, Invocation& chosen);
 void AddSsh(CLI::App& root, Invocation& chosen);
 void AddStore(CLI::App& root, Invocation& chosen);
+void AddTask(CLI::App& root, Invocation& chosen);
+/// A subcommand of `task`.
+void AddTaskSubmit(CLI::App& task, Invocation& chosen);
 void AddTick(CLI::App& root, Invocation& chosen);
 void AddVersion(CLI::App& root, Invocation& chosen);
 void AddWait(CLI::App& root, Invocation& chosen);
 void AddWhy(CLI::App& root, Invocation& chosen);
+void AddWorker(CLI::App& root, Invocation& chosen);
 
 }  // namespace jobman::cli

@@ -96,12 +96,8 @@ void CheckQueueFile(Reader& reader, const std::string& file) {
 
 void ResolveQueue(Reader& reader, std::optional<core::QueueSpec>& queue) {
   if (!queue || !queue->enabled) return queue.reset();
-  if (queue->config.empty()) {
-    reader.Complain("job.queue.enabled", "job.queue.config is missing",
-                    "name the queue file: queue: {enabled: true, config: tasks.yaml}");
-  } else {
-    CheckQueueFile(reader, queue->config);
-  }
+  // Without a file, it works off what task submit has submitted.
+  if (!queue->config.empty()) CheckQueueFile(reader, queue->config);
   reader.Warn("job.queue.enabled",
               "no task is taken from the queue yet: the job holds its slice and runs nothing",
               "to run a command instead, write job.queue.enabled: false");

@@ -94,7 +94,7 @@ constexpr KeyRow kRows[] = {
         "Whether it does. No task is taken yet: with true, the job holds its slice and runs "
         "nothing."),
     Key("job.queue.config", T::kPath, "",
-        "The queue file; needed when the queue is enabled. It is read again when it changes."),
+        "The queue file; it is read again when it changes. Without one, the tasks of task submit."),
     OrOne(ShortFor("run", Translated(Key("job.queue.prefix", T::kMaps, "",
                                          "Scripts that prepare the hosts before the first task: "
                                          "setup steps after those of setup.")))),

@@ -284,7 +284,7 @@ struct WhenDoneSpec {
 /// after the other.
 struct QueueSpec {
   bool enabled = false;     ///< true in a resolved spec
-  std::string config = {};  ///< the queue file, an absolute path
+  std::string config = {};  ///< the queue file, an absolute path; empty: the submitted tasks
   /// The slice is given back when there was nothing to do for so long; nothing: never.
   std::optional<Duration> idle = {};
   static void Fields(auto&& field) {
