@@ -392,6 +392,8 @@ constexpr KeyRow kRows[] = {
     Event("on.started", "The command starts, in any attempt."),
     Event("on.preempted", "The slice was taken away."),
     Event("on.restarting", "The command or a setup step ended early, and is tried again."),
+    Event("on.task_done", "Of a worker: a run of a task succeeded."),
+    Event("on.task_failed", "Of a worker: a run of a task failed, be it tried again or not."),
     Event("on.succeeded", "The job succeeded."),
     Event("on.failed", "The job failed."),
     Event("on.cancelled", "The job was cancelled."),

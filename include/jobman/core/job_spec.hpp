@@ -322,6 +322,8 @@ enum class HookEvent {
   kStarted,     ///< the command starts, in any attempt
   kPreempted,   ///< the slice was taken away
   kRestarting,  ///< the command or a setup step ended early and is tried again
+  kTaskDone,    ///< of a worker: a run of a task succeeded
+  kTaskFailed,  ///< of a worker: a run of a task failed, whether or not the task is tried again
   kSucceeded,
   kFailed,
   kCancelled,

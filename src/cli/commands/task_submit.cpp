@@ -64,7 +64,7 @@ Result<config::Submission> SubmissionOfJobs(App& app, const TaskSubmitOptions& o
   }
   JM_ASSIGN_OR_RETURN(config::LoadRequest request,
                       RequestFor(app, options.file, ForJobFile(options)));
-  request.may_lack_project = true;
+  request.needs_no_project = true;
   JM_ASSIGN_OR_RETURN(const auto jobs, LoadElements(app, std::move(request)));
   return config::TasksOfJobs(options.file, jobs, task);
 }

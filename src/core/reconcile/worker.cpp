@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/reconcile/turn.hpp"
 #include "jobman/base/strings.hpp"
@@ -106,7 +107,9 @@ void FailUnfit(Turn& turn, const TaskChange& claimed, int host) {
                           .why = fmt::format("its workers name host {}, and a {} has {}", host,
                                              task.definition.accelerator, HostsText(count))},
                   .at = turn.now});
-  turn.Say(ReleaseText(std::get<TaskRelease>(turn.tasks.back())));
+  const auto& release = std::get<TaskRelease>(turn.tasks.back());
+  turn.TellOfTask(release, ReleaseText(release));
+  turn.Say(ReleaseText(release));
 }
 
 void BeginTask(Turn& turn, const TaskChange& claimed) {
@@ -171,7 +174,11 @@ void BeginWorkOn(Turn& turn) {
 
 void DropStage(Turn& turn, const std::string& lost) {
   std::optional<Stage>& stage = turn.job.stage;
-  if (stage && stage->task) turn.tasks.push_back(ReleaseOf(turn, lost));
+  if (stage && stage->task) {
+    TaskRelease release = ReleaseOf(turn, lost);
+    turn.TellOfTask(release, ReleaseText(release));
+    turn.tasks.emplace_back(std::move(release));
+  }
   stage.reset();
 }
 

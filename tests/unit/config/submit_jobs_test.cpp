@@ -19,7 +19,7 @@ constexpr const char* kTaskPlace = "tpu: {accelerator: v4-32, zone: us-central2-
 std::vector<Loaded> LoadedJobs(const std::string& text, const std::vector<std::string>& sets = {}) {
   LoadRequest request = testing::RequestOf(text);
   request.sets = sets;
-  request.may_lack_project = true;
+  request.needs_no_project = true;
   std::vector<Loaded> jobs;
   int elements = 1;
   for (; request.element < elements; ++request.element) {
@@ -93,6 +93,13 @@ TEST(SubmitJobs, OptionsForTheFileAreRefusedLikewise) {
   EXPECT_THAT(
       RefusalOfFile(std::string(kTaskPlace) + "command: {cmd: hostname}\n", {"tpu.pricing=spot"}),
       HasSubstr("--set: tpu.pricing has no meaning for a task"));
+}
+
+TEST(SubmitJobs, NeedsNoProjectAndDoesNotAskForOne) {
+  const auto jobs = LoadedJobs(std::string(kTaskPlace) + "command: {cmd: hostname}\n");
+  ASSERT_THAT(jobs, SizeIs(1));
+  for (const Problem& warning : jobs[0].warnings)
+    EXPECT_THAT(warning.message, Not(HasSubstr("project")));
 }
 
 TEST(SubmitJobs, ATaskRunsACommand) {
