@@ -46,7 +46,7 @@ std::string EventId(const core::Job& before, const core::TellHooks& notify,
   std::string id = fmt::format("{}-{}-v{}-a{}-{}", store_id, core::FormatJobId(before.id),
                                before.version, notify.attempt, core::HookEventName(notify.event));
   if (notify.task.empty()) return id;
-  return id + fmt::format("-{}-t{}", base::Sha256Hex(notify.task).substr(0, 12), notify.task_run);
+  return id + fmt::format("-t{}-{}", base::Sha256Hex(notify.task).substr(0, 12), notify.task_run);
 }
 
 }  // namespace

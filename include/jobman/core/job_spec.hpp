@@ -465,6 +465,8 @@ std::string_view PricingName(Pricing pricing);
 std::string_view HostKeyRuleName(HostKeyRule rule);
 std::string_view WatchdogActionName(WatchdogAction action);
 std::string_view SliceUseName(SliceUse use);
+/// What a worker waits for: "a task of /home/ada/tasks.yaml", "a submitted task".
+std::string AwaitedTask(const QueueSpec& queue);
 std::string_view HookEventName(HookEvent event);
 std::string_view SmtpTlsName(SmtpTls tls);
 inline std::string_view WordOf(AllocationMode mode) {

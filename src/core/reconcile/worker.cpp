@@ -166,9 +166,8 @@ void BeginWorkOn(Turn& turn) {
   if (!job.spec.queue) return BeginStage(turn, CommandStage{});
   job.search.reset();
   turn.set_up = true;
-  const std::string& file = job.spec.queue->config;
   turn.Enter(Idle{}, fmt::format("slice {} is set up: waiting for {}", turn.slice_name(),
-                                 file.empty() ? "a submitted task" : "a task of " + file));
+                                 AwaitedTask(*job.spec.queue)));
   turn.Tell(HookEvent::kStarted, turn.why);
 }
 
