@@ -69,6 +69,13 @@ constexpr std::array kExamples = {
              "jobman delete -s succeeded -l study=lr"},
     Examples{"clean", "jobman clean 42"},
     Examples{"gc", "jobman gc\njobman gc --zone us-east5-a,us-east5-b"},
+    Examples{"worker",
+             "jobman worker start -a v4-8 -z us-central2-b -p spot --count 4 --idle 30m\n"
+             "jobman worker start -f worker.yaml --queue tasks.yaml\n"
+             "jobman worker stop 42"},
+    Examples{"task",
+             "jobman task submit train.sh -a v4-8 -z us-central2-b\n"
+             "jobman task submit sweep.yaml --array lr=0.1,0.01"},
     Examples{"exec",
              "jobman exec 42 -- uptime\n"
              "jobman exec 42 -w 0,3-7 -- df -h /tmp"},

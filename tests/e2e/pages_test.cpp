@@ -52,6 +52,10 @@ const std::vector<Step> kSteps = {
     {"controller", "jobman controller status", 4},
     {"delete", "jobman delete train --wait"},
     {"clean", "jobman clean eval --yes"},
+    {"task", "cat lr.sh\njobman task submit lr.sh"},
+    {"worker",
+     "jobman worker start -n night -a v4-8 -z us-central2-b --set cloud.endpoint=local\n"
+     "jobman worker delete night --wait"},
     {"gc", "jobman gc"},
     {"tick", "jobman controller stop\njobman tick && echo done"},
     {"store", "jobman store adopt"},
@@ -113,6 +117,9 @@ class Pages : public testing::Test {
           "job: {name: eval, when_done: delete}\ncloud: local\n"
           "tpu: {accelerator: v4-8, zone: us-central2-b, pricing: ondemand}\n"
           "command: {cmd: 'echo evaluating; test -d ~/checkpoint'}\n");
+    Write("lr.sh",
+          "#!/bin/bash\n#JOBMAN --accelerator=v4-8 --zone=us-central2-b\n"
+          "python train.py --tpu \"$JOBMAN_TPU_NAME\"\n");
   }
 
   base::Path Folder() const { return place_.path() / "user" / "proj"; }
