@@ -1,6 +1,7 @@
 #include "jobman/config/worker_file.hpp"
 
 #include "config/convert/draft.hpp"
+#include "jobman/base/json.hpp"
 
 namespace jobman::config {
 
@@ -11,7 +12,9 @@ std::string WorkerFileText(const WorkerOptions& options) {
     if (!value.empty()) draft.Set(key, value);
   };
   set("job.name", options.name);
-  if (options.numbered) draft.Set("job.worker_num", "auto");
+  // Without the key, a worker gets a number.
+  draft.Set("job.worker_num",
+            options.numbered ? base::OrderedJson("auto") : base::OrderedJson(nullptr));
   draft.Set("job.queue.enabled", true);
   set("job.queue.config", options.queue_file);
   set("job.queue.idle", options.idle);

@@ -80,7 +80,7 @@ TEST(SubmitJobs, WhatHasNoMeaningForATaskIsRefusedByNameAndPlace) {
       "tpu: {accelerator: v4-32, zone: us-central2-b, pricing: spot}\n"
       "setup: [{run: pip install jax}, {run: \"true\"}]\n"
       "retries: {failure: 2}\n"
-      "on: {failed: [{run: ./notify.sh}]}\n"
+      "on: {failed: [{run: \"true\"}]}\n"
       "command: {cmd: hostname, grace: 5m}\n");
   EXPECT_THAT(text, AllOf(HasSubstr("job.yaml:1: tpu.pricing has no meaning for a task"),
                           HasSubstr("job.yaml:2: setup has no meaning"),

@@ -7,6 +7,7 @@
 namespace jobman::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::MustLoad;
 using testing::ProblemsOf;
@@ -125,6 +126,7 @@ TEST(Worker, TheFileOfWorkerStartLoadsToWhatItsOptionsSay) {
   request.may_lack_project = true;
   const core::JobSpec spec = MustLoad(request).spec;
   EXPECT_EQ(spec.name, "w");
+  EXPECT_EQ(spec.worker_num, "") << "the user has said the name";
   EXPECT_EQ(spec.queue, (core::QueueSpec{.enabled = true, .idle = std::chrono::minutes{30}}));
   EXPECT_EQ(spec.tpu.pricing, core::Pricing::kSpot);
   EXPECT_EQ(spec.tpu.allocation_mode, core::AllocationMode::kTpuVm);
@@ -137,10 +139,11 @@ TEST(Worker, TheFileOfWorkerStartLoadsToWhatItsOptionsSay) {
 }
 
 TEST(Worker, TheFileOfWorkerStartSaysNoMoreThanItsOptions) {
-  EXPECT_EQ(WorkerFileText({.accelerator = "v4-8", .queue_file = "/q.yaml"}),
-            "# Made by worker start. What each key means: jobman config explain KEY\n"
-            "job:\n  queue:\n    enabled: true\n    config: /q.yaml\n"
-            "tpu:\n  accelerator: v4-8\n");
+  const std::string text = WorkerFileText({.accelerator = "v4-8", .queue_file = "/q.yaml"});
+  EXPECT_THAT(text, AllOf(HasSubstr("enabled: true"), HasSubstr("config:"), HasSubstr("/q.yaml"),
+                          HasSubstr("accelerator:")));
+  for (const char* key : {"name:", "zone:", "pricing:", "idle:", "prefix:"})
+    EXPECT_THAT(text, Not(HasSubstr(key)));
 }
 
 }  // namespace
