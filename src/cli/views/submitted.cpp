@@ -53,7 +53,8 @@ std::string RenderQuiet(const SubmittedTasks& view) {
 base::OrderedJson ToJson(const SubmittedTasks& view) {
   base::OrderedJson tasks = base::OrderedJson::array();
   for (const client::Submitted& one : view.tasks) {
-    base::OrderedJson task = {{"id", IdOfTask(one)}};
+    base::OrderedJson task;
+    task["id"] = IdOfTask(one);
     const base::Json record = core::TaskToJson(one.task);
     for (const auto& item : record.items()) {
       if (item.key() != "id") task[item.key()] = item.value();
@@ -61,7 +62,9 @@ base::OrderedJson ToJson(const SubmittedTasks& view) {
     task["waits_for"] = one.waits_for;
     tasks.push_back(std::move(task));
   }
-  return {{"tasks", std::move(tasks)}};
+  base::OrderedJson json;
+  json["tasks"] = std::move(tasks);
+  return json;
 }
 
 }  // namespace jobman::cli::views
