@@ -87,12 +87,12 @@ const Task* TaskBoard::Find(std::string_view id) const {
   return found == tasks_.end() ? nullptr : &found->second;
 }
 
-const Task* TaskBoard::Next(const TaskWorker& worker, TimePoint now) const {
+const Task* TaskBoard::Next(const TaskWorker& worker, TimePoint now, const Skip& skip) const {
   const auto place = ready_.find({worker.accelerator, worker.zone});
   if (place == ready_.end()) return nullptr;
   for (const Rank& rank : place->second) {
     const Task* const task = Find(std::get<std::string>(rank));
-    if (MayRun(*task, worker, now)) return task;
+    if (MayRun(*task, worker, now) && !(skip && skip(*task))) return task;
   }
   return nullptr;
 }

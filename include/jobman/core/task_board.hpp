@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,7 +31,9 @@ class TaskBoard {
   /// The task that the worker takes: of its accelerator and zone, not done, not parked, not paused,
   /// every dependency done, fewer runs than max_jobs, none of them its own. Prioritized ones come
   /// first, then the order of the file. nullptr: none. Whether the worker is idle is not asked.
-  const Task* Next(const TaskWorker& worker, TimePoint now) const;
+  /// Tasks for which `skip` (may be empty) says yes are passed over: they are offered to another.
+  using Skip = std::function<bool(const Task&)>;
+  const Task* Next(const TaskWorker& worker, TimePoint now, const Skip& skip = {}) const;
   /// When a task that waits after interruptions may be taken by the worker; nothing if none waits.
   std::optional<TimePoint> WakeAt(const TaskWorker& worker, TimePoint now) const;
   /// How many tasks are taken before this one by workers of its kind.

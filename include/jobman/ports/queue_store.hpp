@@ -19,8 +19,8 @@ using core::QueueId;
 /// bytes, so ten thousand tasks take 200 MB at most.
 inline constexpr int kRunsKept = 100;
 
-/// Queue::file of the store's own queue, which has the tasks of `task submit`. No file is behind it,
-/// so it is never synced with one. A worker without `job.queue.config` serves it.
+/// Queue::file of the store's own queue, which has the tasks of `task submit`. No file is behind
+/// it, so it is never synced with one. A worker without `job.queue.config` serves it.
 inline constexpr std::string_view kSubmittedQueue = "";
 
 /// What was seen when a queue file was last read.
