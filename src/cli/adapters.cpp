@@ -101,6 +101,7 @@ controller::Ports ControllerAdapters::Get() {
   ports.stores = stores_;
   ports.shell = shell_.get();
   ports.clock = &clock_;
+  ports.queue_files = &queue_files_;
   ports.notifier = notifier_.get();
   ports.open_cloud = [this](core::CloudSpec spec) { return OpenSlices(paths_, std::move(spec)); };
   ports.public_key = [](const std::string& key) { return ssh::EnsureKey(key); };

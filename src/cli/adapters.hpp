@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "cli/queue_files.hpp"
 #include "jobman/client/context.hpp"
 #include "jobman/controller/controller.hpp"
 #include "jobman/notify/notifier.hpp"
@@ -38,6 +39,7 @@ class ControllerAdapters {
   base::StatePaths paths_;
   ports::Stores stores_;
   base::SystemClock clock_ = {};
+  DiskQueueFiles queue_files_ = {};
   std::unique_ptr<ports::HostShell> shell_;
   std::unique_ptr<http::Transport> transport_ = {};  ///< for hooks; does not log
   std::unique_ptr<http::Mailer> mailer_ = {};

@@ -20,9 +20,8 @@ namespace {
 using base::Json;
 using Path = std::vector<std::string>;
 
-/// Room for ten thousand tasks.
 constexpr Limits kQueueLimits = {
-    .bytes = std::size_t{4} << 20, .values = 300'000, .text = "4 MiB, the limit for a queue file"};
+    .bytes = kLongestQueueFile, .values = 300'000, .text = "4 MiB, the limit for a queue file"};
 constexpr const char* kDefaultBranch = "main";
 
 /// A task of the file on its way into the list.

@@ -11,6 +11,7 @@
 #include "controller/fence.hpp"
 #include "controller/job_book.hpp"
 #include "controller/lease_keeper.hpp"
+#include "controller/queue_desk.hpp"
 #include "controller/zone_watch.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/nudge.hpp"
@@ -68,6 +69,7 @@ class Controller::Impl {
         wake_(loop),
         clouds_(ports_),
         book_(loop, ports_, options_.policy, HooksOfBook()),
+        desk_(loop, ports_, book_),
         watch_(loop, ports_, options_, clouds_, book_),
         effects_(loop, ports_, options_, clouds_, book_, watch_),
         courier_(loop, ports_, options_) {}
@@ -106,6 +108,7 @@ class Controller::Impl {
   asio::steady_timer wake_;
   Clouds clouds_;
   JobBook book_;
+  QueueDesk desk_;
   ZoneWatch watch_;
   Effects effects_;
   Courier courier_;
@@ -126,11 +129,16 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
       return std::holds_alternative<core::TellHooks>(effect);
     });
     if (tells) courier_.PollNow();
+    desk_.Decided(job);
     watch_.Watch(job);
     const bool acquiring = std::holds_alternative<core::Provisioning>(job.state) && job.slice &&
                            !job.slice->hosts.empty();
     if (acquiring) watch_.PollNow(job.spec.cloud, job.slice->ref.place);
     wake_.cancel();
+  };
+  hooks.offer_over = [this](core::JobId id, bool passed_over) { desk_.OfferOver(id, passed_over); };
+  hooks.tasks_written = [this](const std::vector<core::TaskWrite>& tasks) {
+    desk_.TasksWritten(tasks);
   };
   hooks.lease_lost = [this] { leases_.SetLost(); };
   hooks.dropped = [this](core::JobId id) { effects_.Forget(id); };
@@ -165,6 +173,7 @@ base::Task<base::Status> Controller::Impl::TakeOver(std::string holder) {
   JM_CO_ASSIGN_OR_RETURN(options_.policy.store_id, co_await ports_.stores.jobs->StoreId());
   JM_CO_TRY(co_await leases_.Take(std::move(holder)));
   book_.set_lease_token(leases_.token());
+  desk_.set_lease_token(leases_.token());
   last_care_ = ports_.clock->Now();
   co_await LookAtStore();
   courier_.Start(leases_.token());
@@ -178,6 +187,7 @@ base::Task<void> Controller::Impl::LookAtStore() {
   looked_at_store_ = ports_.clock->Now();
   const auto changes = co_await ports_.stores.jobs->ChangeCounter();
   if (changes.ok() && *changes == seen_changes_) co_return;
+  desk_.StoreChanged();
   const auto loaded = co_await book_.Load();
   if (!loaded.ok()) {
     base::Log(base::LogLevel::kError, "store", "cannot read the jobs: {}",
@@ -215,6 +225,7 @@ base::Task<void> Controller::Impl::Pause() {
   const core::TimePoint now = ports_.clock->Now();
   base::Duration pause = kLongestPause;
   if (const auto next = book_.WakeDue(now)) pause = std::min(pause, *next - now);
+  if (const auto next = desk_.WakeDue(now)) pause = std::min(pause, *next - now);
   wake_.expires_after(std::max(pause, base::Duration{1}));
   std::error_code woken;
   co_await wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
@@ -260,7 +271,7 @@ base::Task<base::Status> Controller::Impl::Run() {
 }
 
 bool Controller::Impl::AllQuiet() const {
-  return !book_.Busy() && watch_.Quiet() && effects_.Quiet(ports_.clock->Now()) &&
+  return !book_.Busy() && desk_.Quiet() && watch_.Quiet() && effects_.Quiet(ports_.clock->Now()) &&
          courier_.Quiet(ports_.clock->Now());
 }
 
@@ -274,6 +285,7 @@ base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {
     co_await base::Sleep(kLookForQuiet);
     co_await LookAtStoreWhenDue();
     book_.WakeDue(ports_.clock->Now());
+    desk_.WakeDue(ports_.clock->Now());
     if (AllQuiet()) break;
   }
   listening_.Cancel();

@@ -34,6 +34,7 @@ bool Supersedes(const core::Observation& newer, const core::Observation& older) 
   }
   return std::holds_alternative<core::Tick>(newer) ||
          std::holds_alternative<core::Silence>(newer) ||
+         std::holds_alternative<core::TaskOffered>(newer) ||
          std::holds_alternative<core::LookFailed>(newer);
 }
 
@@ -54,6 +55,10 @@ bool MayTeach(const Job& before, const Job& after) {
   return before.state.index() != after.state.index() || before.attempt != after.attempt ||
          phase(before) != phase(after) || hosts(before) != hosts(after) ||
          std::holds_alternative<core::Waiting>(after.state);
+}
+
+bool IsOffer(const core::Observation& seen) {
+  return std::holds_alternative<core::TaskOffered>(seen);
 }
 
 void LogDecision(JobId id, const std::string& text) {
@@ -243,6 +248,14 @@ void JobBook::Recorded(Entry& entry, Decision decision) {
   const bool worked = core::IsAtWork(entry.job);
   entry.job = std::move(decision.turn.job);
   const Job job = entry.job;
+  const auto& tasks = decision.turn.tasks;
+  const bool took = std::any_of(tasks.begin(), tasks.end(), [](const core::TaskWrite& write) {
+    return std::holds_alternative<core::TaskChange>(write);
+  });
+  if (std::any_of(decision.seen.begin(), decision.seen.end(), IsOffer)) {
+    hooks_.offer_over(job.id, !took);
+  }
+  if (!tasks.empty()) hooks_.tasks_written(tasks);
   for (const std::string& text : decision.texts) LogDecision(job.id, text);
   const bool repeat = std::exchange(entry.repeat, false);
   if (!core::NeedsCare(job)) entries_.erase(job.id);
@@ -264,12 +277,20 @@ base::Task<JobBook::Again> JobBook::Refused(EntryPtr entry, base::Error error) {
   const std::int64_t version = entry->job.version;
   const bool stale = error.reason == base::Reason::kStale;
   bool reread = false;
+  bool offered = false;
   if (stale) {
+    // The task may have changed, not the job: decided on again, that offer would be refused again.
+    offered = std::erase_if(entry->inbox, IsOffer) > 0;
+    if (offered) hooks_.offer_over(id, /*passed_over=*/false);
     const auto read = co_await Reload(entry);
     reread = read.ok();
   }
   if (reread && entry->job.version > version) co_return core::Duration{0};
   if (!IsInBook(entry)) co_return std::nullopt;
+  if (offered && reread) {
+    if (entry->inbox.empty()) co_return std::nullopt;
+    co_return core::Duration{0};
+  }
   base::Log(LogLevel::kError, "store", "job {}: cannot record a decision, so nothing is done: {}",
             core::FormatJobId(id), error.ToString());
   co_return kRecordAgain;

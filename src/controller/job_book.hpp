@@ -21,6 +21,13 @@ class JobBook {
   struct Hooks {
     /// A decision was recorded: execute its effects. For a job just loaded, the implied ones.
     std::function<void(const core::Job& job, const std::vector<core::Effect>& effects)> decided;
+    /// A task that was offered to the job (core::TaskOffered) is on offer no more. `passed_over`:
+    /// the job had no use for it; else it was taken, or its record has changed. Called before
+    /// `decided`.
+    std::function<void(core::JobId id, bool passed_over)> offer_over = [](core::JobId, bool) {};
+    /// Tasks were written with a decision. Called before `decided`.
+    std::function<void(const std::vector<core::TaskWrite>& tasks)> tasks_written =
+        [](const std::vector<core::TaskWrite>&) {};
     /// Another controller has taken the lease.
     std::function<void()> lease_lost;
     /// The job is left alone from now on: it was erased, or its record cannot be used.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "jobman/core/task_list.hpp"
 
 namespace jobman::config {
+
+/// In bytes: room for ten thousand tasks.
+inline constexpr std::size_t kLongestQueueFile = std::size_t{4} << 20;
 
 /// Which queue file to read.
 struct QueueFileRequest {

@@ -14,6 +14,7 @@
 #include "jobman/core/reconcile.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/ports/notifier.hpp"
+#include "jobman/ports/queue_files.hpp"
 #include "jobman/ports/slice_api.hpp"
 #include "jobman/ports/stores.hpp"
 
@@ -24,6 +25,8 @@ struct Ports {
   ports::Stores stores = {};
   ports::HostShell* shell = nullptr;
   base::Clock* clock = nullptr;
+  /// Queue files of workers; without it, tasks change by commands alone.
+  ports::QueueFiles* queue_files = nullptr;
   /// Delivers hook events; without it they stay in the outbox.
   ports::Notifier* notifier = nullptr;
   /// The client of a cloud; called once per distinct CloudSpec, and again after the cloud could not

@@ -46,6 +46,15 @@ static_assert(kHotPoll < core::kPoll, "waits between looks grow to the longest o
 static_assert(kLookTakes < core::kPoll, "a look has ended before the next one is due");
 static_assert(kBetweenHostKeyTries < kCloudSilence, "a silent cloud is asked less often");
 
+// The queues.
+
+/// How often a queue file is looked at: its time and size alone.
+inline constexpr base::Duration kLookAtQueueFile = std::chrono::seconds{1};
+/// How often runs are looked for whose worker is gone.
+inline constexpr base::Duration kEndOrphans = std::chrono::minutes{1};
+
+static_assert(kLongestPause <= kLookAtQueueFile, "no look at a queue file is late");
+
 // The hosts.
 
 /// A host of a READY slice that cannot be reached for this long is lost.
