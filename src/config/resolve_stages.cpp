@@ -96,15 +96,7 @@ void CheckQueueFile(Reader& reader, const std::string& file) {
 
 void ResolveQueue(Reader& reader, std::optional<core::QueueSpec>& queue) {
   if (!queue || !queue->enabled) return queue.reset();
-  if (queue->config.empty()) {
-    reader.Complain("job.queue.enabled", "job.queue.config is missing",
-                    "name the queue file: queue: {enabled: true, config: tasks.yaml}");
-  } else {
-    CheckQueueFile(reader, queue->config);
-  }
-  reader.Warn("job.queue.enabled",
-              "no task is taken from the queue yet: the job holds its slice and runs nothing",
-              "to run a command instead, write job.queue.enabled: false");
+  if (!queue->config.empty()) CheckQueueFile(reader, queue->config);
 }
 
 /// Without a command the job holds its slice, which may be a mistake and costs money.

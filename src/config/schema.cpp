@@ -90,11 +90,10 @@ constexpr KeyRow kRows[] = {
           "A job that is over is not counted, though it may keep its slice: see job.when_done."),
     Key("job.queue", T::kMap, "",
         "The task queue that the job works off, in place of a command: it is a worker."),
-    Key("job.queue.enabled", T::kBool, "false",
-        "Whether it does. No task is taken yet: with true, the job holds its slice and runs "
-        "nothing."),
+    Key("job.queue.enabled", T::kBool, "false", "Whether it does."),
     Key("job.queue.config", T::kPath, "",
-        "The queue file; needed when the queue is enabled. It is read again when it changes."),
+        "The queue file, which is read again when it changes. Without it, the job works off the "
+        "submitted tasks."),
     OrOne(ShortFor("run", Translated(Key("job.queue.prefix", T::kMaps, "",
                                          "Scripts that prepare the hosts before the first task: "
                                          "setup steps after those of setup.")))),

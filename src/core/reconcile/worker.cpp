@@ -163,8 +163,9 @@ void BeginWorkOn(Turn& turn) {
   if (!job.spec.queue) return BeginStage(turn, CommandStage{});
   job.search.reset();
   turn.set_up = true;
-  turn.Enter(Idle{}, fmt::format("slice {} is set up: waiting for a task of {}", turn.slice_name(),
-                                 job.spec.queue->config));
+  const std::string& file = job.spec.queue->config;
+  turn.Enter(Idle{}, fmt::format("slice {} is set up: waiting for a {}", turn.slice_name(),
+                                 file.empty() ? "submitted task" : "task of " + file));
   turn.Tell(HookEvent::kStarted, turn.why);
 }
 

@@ -98,8 +98,7 @@ tpu: {accelerator: v4-32, zone: us-central2-b, pricing: spot}
 ```
 
 A job with `job.queue` has no command. When its setup steps and the scripts of `prefix` are done it is IDLE, and
-holds its slice until it is cancelled or, with `idle`, until there was no task for so long. No task is taken from
-the queue yet; `config check` and `create` say so.
+holds its slice until it is cancelled or, with `idle`, until there was no task for so long.
 
 ## Keys
 

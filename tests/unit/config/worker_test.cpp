@@ -61,10 +61,9 @@ TEST(Worker, AMissingQueueFileIsAWarningUntilTheJobIsMade) {
   EXPECT_THAT(testing::Rendered(Load(request)), HasSubstr("there is no file /nowhere/q.yaml"));
 }
 
-TEST(Worker, NeedsAQueueFile) {
-  EXPECT_THAT(ProblemsOf(WorkerFile("enabled: true")), HasSubstr("job.queue.config is missing"));
-  EXPECT_THAT(ProblemsOf(WorkerFile("enabled: true, config: null")),
-              HasSubstr("job.queue.config is missing"));
+TEST(Worker, WithoutAQueueFileItServesTheSubmittedTasks) {
+  EXPECT_EQ(WorkerSpec("enabled: true").queue->config, "");
+  EXPECT_EQ(WorkerSpec("enabled: true, config: null").queue->config, "");
 }
 
 TEST(Worker, ACommandIsNotRunAndSaysSo) {
