@@ -15,6 +15,10 @@ std::span<const Command> Commands() {
       Command{"history", AddHistory},
       Command{"logs", AddLogs},
       Command{"wait", AddWait},
+      // Tasks, and the jobs that work them off.
+      Command{"queue", AddQueue},
+      Command{"task", AddTask},
+      Command{"status", AddStatus},
       // Changing what jobs do.
       Command{"cancel", AddCancel},
       Command{"resume", AddResume},

@@ -58,15 +58,22 @@ base::Result<Places> FindWord(const std::vector<SeenQueue>& queues, const Places
 
 }  // namespace
 
+std::vector<TaskPlace> TasksOf(const SeenQueue& queue) {
+  Places all;
+  for (const auto& [id, task] : queue.board.tasks()) {
+    all.push_back({.queue = &queue, .task = &task});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const TaskPlace& a, const TaskPlace& b) {
+    return a.task->order < b.task->order;
+  });
+  return all;
+}
+
 std::vector<TaskPlace> TasksOf(const std::vector<SeenQueue>& queues) {
   Places all;
   for (const SeenQueue& queue : queues) {
-    const auto begin = static_cast<std::ptrdiff_t>(all.size());
-    for (const auto& [id, task] : queue.board.tasks()) {
-      all.push_back({.queue = &queue, .task = &task});
-    }
-    std::stable_sort(all.begin() + begin, all.end(),
-                     [](const auto& a, const auto& b) { return a.task->order < b.task->order; });
+    const Places places = TasksOf(queue);
+    all.insert(all.end(), places.begin(), places.end());
   }
   return all;
 }

@@ -87,8 +87,12 @@ base::Result<std::vector<ports::Queue>> Wanted(std::vector<ports::Queue> all,
     }
     return all;
   }
-  const std::string real = base::RealPath(base::ExpandHome(*file)).string();
+  const bool submitted = *file == ports::kSubmittedQueue;
+  const std::string real = submitted ? *file : base::RealPath(base::ExpandHome(*file)).string();
   std::erase_if(all, [&real](const ports::Queue& queue) { return queue.file != real; });
+  if (all.empty() && submitted) {
+    return base::NotFound("no task was submitted", "jobman queue shows the queues of the store");
+  }
   if (all.empty() && !IsFile(real)) {
     return base::NotFound("there is no queue file " + *file,
                           "jobman queue shows the queues of the store");

@@ -38,10 +38,10 @@ struct SeenQueue {
 /// "submitted tasks", or the file's path.
 std::string QueueTitle(const ports::Queue& queue);
 
-/// The queue of the file. Without one, all queues of the store; if it has none, that of tasks.yaml
-/// in the working folder, if there is one. Reads a queue file that has changed since a controller
-/// read it, and writes nothing. kNotFound: neither the store nor the disk has the file. It may
-/// take a second for ten thousand tasks.
+/// The queue of the file (ports::kSubmittedQueue: that of submitted tasks). Without one, all queues
+/// of the store; if it has none, that of tasks.yaml in the working folder, if there is one. Reads a
+/// queue file that has changed since a controller read it, and writes nothing. kNotFound: neither
+/// the store nor the disk has the file. It may take a second for ten thousand tasks.
 base::Task<base::Result<std::vector<SeenQueue>>> SeeQueues(Context context,
                                                            std::optional<std::string> file);
 
@@ -50,12 +50,12 @@ struct TaskPlace {
   const SeenQueue* queue = nullptr;
   const core::Task* task = nullptr;
 };
-/// Every task, by queue and in the order of its file.
+/// Every task, in the order of the file. The places point into `queue`, here and below.
+std::vector<TaskPlace> TasksOf(const SeenQueue& queue);
 std::vector<TaskPlace> TasksOf(const std::vector<SeenQueue>& queues);
 /// The tasks that `words` refer to, in that order, without duplicates. A word with * or ? that is
 /// no task's id stands for every task whose id matches. kNotFound if a word finds nothing, with
-/// the nearest id; kInvalidArgument if several queues have a task of that id. The places point into
-/// `queues`.
+/// the nearest id; kInvalidArgument if several queues have a task of that id.
 base::Result<std::vector<TaskPlace>> FindTasks(const std::vector<SeenQueue>& queues,
                                                const std::vector<std::string>& words);
 /// Whether a queue of the store has a task of this id. No file is read.

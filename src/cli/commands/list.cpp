@@ -216,7 +216,6 @@ void AddList(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* command = root.add_subcommand("list", "All jobs: their state, since when, and why");
   command->alias("ls");
-  command->alias("status");
   AddJobChoice(*command, {options, &options->choice});
   command->add_option("-n,--name", options->name, "Only names that match (* and ?)")
       ->type_name("GLOB");
