@@ -56,18 +56,23 @@ base::Result<QueueSight> LookAtQueues(const client::Context& context,
   QueueSight sight;
   JM_ASSIGN_OR_RETURN(sight.queues, context.Await(client::SeeQueues(context, file)));
   JM_ASSIGN_OR_RETURN(sight.workers, context.Await(client::ReadWorkers(context)));
+  for (const client::SeenQueue& seen : sight.queues) {
+    const std::string& file = seen.queue.file;
+    sight.workers_of[file] = client::WorkersOf(sight.workers, file);
+  }
   return sight;
 }
 
-views::TaskRow RowOf(const QueueSight& sight, const client::TaskPlace& place, base::TimePoint now) {
+views::TaskRow RowOf(const QueueSight& sight, const client::TaskPlace& place, base::TimePoint now,
+                     std::optional<int> ahead) {
   const client::SeenQueue& queue = *place.queue;
   views::TaskRow row{.task = *place.task,
                      .file = queue.queue.file,
                      .title = client::QueueTitle(queue.queue),
                      .state = queue.board.StateOf(*place.task),
                      .preview = queue.previewed.contains(place.task->definition.id)};
-  const auto workers = client::WorkersOf(sight.workers, queue.queue.file);
-  row.why = core::WhyWaits(queue.board, *place.task, workers, now);
+  const auto& workers = sight.workers_of.at(queue.queue.file);
+  row.why = core::WhyWaits(queue.board, *place.task, workers, now, ahead);
   for (const core::TaskClaim& claim : place.task->claims) {
     row.slices.push_back(SliceOf(sight, claim.job));
   }

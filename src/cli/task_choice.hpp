@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,12 +20,15 @@ namespace jobman::cli {
 struct QueueSight {
   std::vector<client::SeenQueue> queues = {};
   std::vector<client::QueueWorker> workers = {};
+  /// Of each queue, by its file.
+  std::map<std::string, std::vector<core::TaskWorker>> workers_of = {};
 };
 /// See client::SeeQueues().
 base::Result<QueueSight> LookAtQueues(const client::Context& context,
                                       const std::optional<std::string>& file);
-/// Of a queue of `sight`.
-views::TaskRow RowOf(const QueueSight& sight, const client::TaskPlace& place, base::TimePoint now);
+/// Of a queue of `sight`. `ahead`: how many tasks are taken before it, if that is known.
+views::TaskRow RowOf(const QueueSight& sight, const client::TaskPlace& place, base::TimePoint now,
+                     std::optional<int> ahead = {});
 
 /// The tasks that a command is for: TASK... of any queue, or of that of --queue or --submitted.
 struct TaskChoice {

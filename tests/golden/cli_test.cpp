@@ -620,7 +620,7 @@ class QueueGolden : public CliGolden {
         turn.job.why = "running task train-lr-0.1";
         turn.job.stage = core::Stage{
             .id = core::TaskStage{.task = "train-lr-0.1", .run = 2},
-            .name = "train-lr-0.1",
+            .name = "task-train-lr-0.1-2",
             .started_at = kNoon - 200s,
             .task = core::TaskInHand{.queue = *queue,
                                      .definition = TaskOf(*queue, "train-lr-0.1", 1).definition}};

@@ -55,18 +55,21 @@ views::QueueTable::Part PartOf(const QueueSight& sight, const client::SeenQueue&
   views::QueueTable::Part part{
       .file = seen.queue.file,
       .title = client::QueueTitle(seen.queue),
-      .workers = static_cast<int>(client::WorkersOf(sight.workers, seen.queue.file).size()),
+      .workers = static_cast<int>(sight.workers_of.at(seen.queue.file).size()),
       .error = seen.error,
       .refused = seen.refused,
       .warnings = seen.warnings,
       .set_aside = seen.set_aside};
+  const auto ahead = seen.board.CountsAhead();
   for (const client::TaskPlace& place : client::TasksOf(seen)) {
     ++part.counts[seen.board.StateOf(*place.task)];
     if (place.task->definition.hide && !all) {
       ++part.hidden;
-    } else {
-      part.rows.push_back(RowOf(sight, place, now));
+      continue;
     }
+    const auto known = ahead.find(place.task->definition.id);
+    const auto count = known == ahead.end() ? std::nullopt : std::optional(known->second);
+    part.rows.push_back(RowOf(sight, place, now, count));
   }
   return part;
 }

@@ -46,7 +46,7 @@ views::TasksStatus::Queue QueueRow(const QueueSight& sight, const client::SeenQu
   views::TasksStatus::Queue row{
       .file = seen.queue.file,
       .title = client::QueueTitle(seen.queue),
-      .workers = static_cast<int>(client::WorkersOf(sight.workers, seen.queue.file).size()),
+      .workers = static_cast<int>(sight.workers_of.at(seen.queue.file).size()),
       .error = seen.error,
       .refused = static_cast<int>(seen.refused.size())};
   for (const auto& id_and_task : seen.board.tasks()) {

@@ -108,7 +108,8 @@ void TaskLogs::Begin(const base::TaskRunName& run, bool one_host) {
   Finish();
   const bool first = !run_;
   run_ = run;
-  stage_ = {.name = fmt::format("{} run {}", id_, run.number)};
+  const core::StageId stage = core::TaskStage{.task = id_, .run = run.number};
+  stage_ = {.name = core::StageName({}, stage)};
   const auto runs = context_.Await(context_.stores.queues->Runs(queue_, id_));
   if (runs.ok()) {
     for (const core::TaskRun& one : *runs) {

@@ -182,7 +182,7 @@ TEST_F(QueueCommands, LogsAreOfTheNewestRunAndOutliveTheWorker) {
   EXPECT_THAT(none.err, HasSubstr("there are those of 1-2"));
   EXPECT_THAT(world_.Run({"task", "logs", "eval"}).err, HasSubstr("has no logs"));
   EXPECT_THAT(world_.Run({"task", "logs", "lr1", "--json"}).out,
-              AllOf(HasSubstr("\"job\":8"), HasSubstr("\"stage\":\"lr1 run 2\"")));
+              AllOf(HasSubstr("\"job\":8"), HasSubstr("\"stage\":\"task-lr1-2\"")));
 }
 
 TEST_F(QueueCommands, LogsOfSeveralHostsHaveTheirNumbers) {
