@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "cli/commands.hpp"
+#include "cli/job_order.hpp"
 #include "cli/list_footer.hpp"
 #include "cli/task_choice.hpp"
 #include "cli/views/error.hpp"
@@ -66,6 +67,7 @@ Result<views::TasksStatus> LookAtStatus(const client::Context& context) {
 /// Who has no workers has jobs, and means these.
 Result<int> ShowJobs(App& app, const client::Context& context) {
   JM_ASSIGN_OR_RETURN(auto jobs, context.Await(context.stores.jobs->List({})));
+  SortJobs(jobs, "id");
   const views::JobList view{.jobs = std::move(jobs), .now = context.Now()};
   app.Show(view);
   if (app.mode() != OutputMode::kText) return kSuccess;
