@@ -18,9 +18,8 @@ std::string FactLine(std::string_view label, const std::string& text, const ui::
 
 /// "v4-32 in us-central2-b, all hosts".
 std::string NeedsText(const core::TaskDefinition& task) {
-  std::string text = task.accelerator + " in " + (task.zone.empty() ? "no zone" : task.zone);
-  text += task.workers.all ? ", all hosts" : ", hosts " + core::HostSetText(task.workers);
-  return text;
+  const std::string zone = task.zone.empty() ? "no zone" : task.zone;
+  return task.accelerator + " in " + zone + ", " + HostsWords(task.workers);
 }
 
 std::string CodeOf(const core::TaskDefinition& task) {

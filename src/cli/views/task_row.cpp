@@ -7,12 +7,6 @@
 namespace jobman::cli::views {
 namespace {
 
-/// " host 0", " hosts 0-3", " all hosts".
-std::string HostsWords(const core::HostSet& hosts) {
-  if (hosts.all) return " all hosts";
-  return (hosts.numbers.size() == 1 ? " host " : " hosts ") + core::HostSetText(hosts);
-}
-
 base::OrderedJson RunsOnJson(const TaskRow& row) {
   base::OrderedJson runs = base::OrderedJson::array();
   for (std::size_t i = 0; i < row.task.claims.size(); ++i) {
@@ -29,10 +23,15 @@ base::OrderedJson RunsOnJson(const TaskRow& row) {
 
 }  // namespace
 
+std::string HostsWords(const core::HostSet& hosts) {
+  if (hosts.all) return "all hosts";
+  return (hosts.numbers.size() == 1 ? "host " : "hosts ") + core::HostSetText(hosts);
+}
+
 std::string WhereOf(const TaskRow& row) {
   std::vector<std::string> jobs;
   for (const core::TaskClaim& claim : row.task.claims) jobs.push_back(core::FormatJobId(claim.job));
-  return jobs.empty() ? "" : base::Join(jobs, ",") + HostsWords(row.task.definition.workers);
+  return jobs.empty() ? "" : base::Join(jobs, ",") + " " + HostsWords(row.task.definition.workers);
 }
 
 core::TimePoint SinceOf(const TaskRow& row) {

@@ -21,6 +21,8 @@ struct TaskRow {
   std::vector<std::string> slices = {};
 };
 
+/// "host 0", "hosts 0-3", "all hosts".
+std::string HostsWords(const core::HostSet& hosts);
 /// "000042 host 0": the job that runs it, and on which hosts; empty if none does.
 std::string WhereOf(const TaskRow& row);
 /// Since when it is as `why` says; of a task that runs, since when it does.
