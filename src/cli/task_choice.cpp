@@ -57,8 +57,8 @@ base::Result<QueueSight> LookAtQueues(const client::Context& context,
   JM_ASSIGN_OR_RETURN(sight.queues, context.Await(client::SeeQueues(context, file)));
   JM_ASSIGN_OR_RETURN(sight.workers, context.Await(client::ReadWorkers(context)));
   for (const client::SeenQueue& seen : sight.queues) {
-    const std::string& file = seen.queue.file;
-    sight.workers_of[file] = client::WorkersOf(sight.workers, file);
+    const std::string& served = seen.queue.file;
+    sight.workers_of[served] = client::WorkersOf(sight.workers, served);
   }
   return sight;
 }
