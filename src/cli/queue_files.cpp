@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "jobman/base/env.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/base/off_loop.hpp"
@@ -28,7 +29,8 @@ ports::QueueFileContent ReadNow(const std::string& file) {
   const auto text = base::ReadRegularFile(file, kMostBytes);
   if (!text.ok()) return {.error = text.error().ToString()};
   ports::QueueFileContent content{.fingerprint = base::Sha256Hex(*text)};
-  config::QueueFileResult read = config::ReadQueueFile({.file = file, .text = *text});
+  config::QueueFileResult read =
+      config::ReadQueueFile({.file = file, .text = *text, .defaults = {.env = &base::GetEnv}});
   content.list = std::move(read.list);
   for (const config::Problem& warning : read.warnings) content.warnings.push_back(LineOf(warning));
   if (!content.list) content.error = LineOf(read.problems.front());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/run_order.hpp"
+#include "controller/task_folder.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/job_folder.hpp"
@@ -61,6 +62,11 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
   if (const auto taken = TakeFolder(options_.paths, job); !taken.ok()) {
     base::Log(base::LogLevel::kError, "loop", "job {}: {}", core::FormatJobId(job.id),
               taken.error().ToString());
+  }
+  if (job.stage->task) {
+    const core::TaskInHand& task = *job.stage->task;
+    DropOldRuns(options_.paths, task.queue.value, task.definition.id,
+                std::get<core::TaskStage>(stage).run);
   }
   StageHooks hooks = HooksFor(job.id);
   KeyDigest keys = DigestKeys(job, hooks.secret);

@@ -58,6 +58,7 @@ QueueDesk::Workers QueueDesk::FindWorkers() const {
 base::Task<void> QueueDesk::LookAtAll() {
   const Workers all = FindWorkers();
   std::erase_if(desks_, [&](const auto& desk) { return !all.contains(desk.first); });
+  std::erase_if(told_, [&](const auto& told) { return !all.contains(told.first); });
   for (const auto& [file, workers] : all) {
     const auto looked = co_await LookAt(file, workers);
     std::string trouble = looked.ok() ? "" : looked.error().ToString();
@@ -134,8 +135,7 @@ base::Task<base::Status> QueueDesk::TakeFile(DeskPtr desk) {
   const auto synced =
       co_await ports_.stores.queues->SyncQueue(desk->id, reading, std::move(changed), lease_token_);
   if (!synced.ok() && synced.error().reason == base::Reason::kStale) {
-    woken_ = true;  // read the tasks again, then the file
-    co_return base::Ok();
+    co_return base::Ok();  // at the next look, the tasks are read first
   }
   JM_CO_TRY(synced);
   desk->reading = std::move(reading);
