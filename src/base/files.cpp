@@ -148,6 +148,14 @@ Path ExpandHome(std::string_view path) {
   return path;
 }
 
+Path RealPath(const Path& path) {
+  std::error_code problem;
+  const Path absolute = std::filesystem::absolute(path, problem);
+  if (problem) return path.lexically_normal();
+  Path real = std::filesystem::weakly_canonical(absolute, problem);
+  return problem ? absolute.lexically_normal() : real;
+}
+
 std::string UserName() {
   std::string name = OwnAccount().name;
   if (name.empty()) name = GetEnv("USER").value_or("");

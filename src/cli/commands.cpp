@@ -15,6 +15,11 @@ std::span<const Command> Commands() {
       Command{"history", AddHistory},
       Command{"logs", AddLogs},
       Command{"wait", AddWait},
+      // Tasks, and the workers that run them.
+      Command{"queue", AddQueue},
+      Command{"task", AddTask},
+      Command{"worker", AddWorker},
+      Command{"status", AddStatus},
       // Changing what jobs do.
       Command{"cancel", AddCancel},
       Command{"resume", AddResume},

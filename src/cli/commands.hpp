@@ -47,6 +47,7 @@ void AddHistory(CLI::App& root, Invocation& chosen);
 void AddInit(CLI::App& root, Invocation& chosen);
 void AddList(CLI::App& root, Invocation& chosen);
 void AddLogs(CLI::App& root, Invocation& chosen);
+void AddQueue(CLI::App& root, Invocation& chosen);
 void AddReboot(CLI::App& root, Invocation& chosen);
 void AddRequeue(CLI::App& root, Invocation& chosen);
 void AddResume(CLI::App& root, Invocation& chosen);
@@ -55,10 +56,15 @@ void AddRun(CLI::App& root, Invocation& chosen);
 void AddService(CLI::App& controller, Invocation& chosen);
 void AddShow(CLI::App& root, Invocation& chosen);
 void AddSsh(CLI::App& root, Invocation& chosen);
+void AddStatus(CLI::App& root, Invocation& chosen);
 void AddStore(CLI::App& root, Invocation& chosen);
+void AddTask(CLI::App& root, Invocation& chosen);
+/// A subcommand of `task`.
+void AddTaskSubmit(CLI::App& task, Invocation& chosen);
 void AddTick(CLI::App& root, Invocation& chosen);
 void AddVersion(CLI::App& root, Invocation& chosen);
 void AddWait(CLI::App& root, Invocation& chosen);
 void AddWhy(CLI::App& root, Invocation& chosen);
+void AddWorker(CLI::App& root, Invocation& chosen);
 
 }  // namespace jobman::cli

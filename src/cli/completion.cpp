@@ -149,6 +149,7 @@ class Offers {
     if (type.starts_with("STATUS,")) return AddStates({});
     if (type.starts_with("STATE,")) return AddStates({client::kDone});
     if (base::Contains(type, ",...")) EnterList();
+    if (type == "TASK,...") AddTasks();
     for (const std::string& value : ClosedSet(type)) Add(value);
     if (NamesPath(type)) AddFiles();
     if (type == "STAGE") AddStages();
@@ -162,6 +163,8 @@ class Offers {
     const bool more = place_.positionals.empty() || option.get_items_expected_max() > 1;
     if (!more) return;
     if (name == "JOB" || name == "FILE|JOB") AddJobs("");
+    if (name == "JOB" && place_.command->check_name("why")) AddTasks();
+    if (name == "TASK") AddTasks();
     if (name == "KEY") AddKeys("");
     if (name == "COMMAND" && place_.command->check_name("help")) {
       for (const CLI::App* command : place_.root->get_subcommands({}))
@@ -227,6 +230,19 @@ class Offers {
       names.insert(row.name);
     }
     for (const std::string& name : names) Add(name + end, "the newest job of that name");
+  }
+
+  /// Those of the store: no Tab reads a queue file.
+  void AddTasks() {
+    const auto context = app_.OpenForReading(Elsewhere::kIgnore);
+    if (!context.ok()) return;
+    const auto queues = context->Await(context->stores.queues->Queues());
+    if (!queues.ok()) return;
+    for (const ports::Queue& queue : *queues) {
+      const auto read = context->Await(context->stores.queues->Tasks(queue.id, 0));
+      if (!read.ok()) continue;
+      for (const core::Task& task : read->tasks) Add(task.definition.id, task.why);
+    }
   }
 
   /// "JOB:", or a file of this machine. What follows the colon is on hosts, which no Tab asks.

@@ -42,7 +42,7 @@ constexpr std::array kExamples = {
     Examples{"show",
              "jobman show 42\n"
              "jobman show train --json | jq '.jobs[0].exits'"},
-    Examples{"why", "jobman why 42"},
+    Examples{"why", "jobman why 42\njobman why lr-0.1"},
     Examples{"history",
              "jobman history 42\n"
              "jobman history 42 -a 3 -k state,host"},
@@ -56,6 +56,18 @@ constexpr std::array kExamples = {
              "jobman wait 42 && echo done\n"
              "jobman wait 'sweep-*' --timeout 8h\n"
              "jobman wait 42 --for running"},
+    Examples{"queue",
+             "jobman queue\n"
+             "jobman queue tasks.yaml --watch\n"
+             "jobman queue --reset-failed\n"
+             "jobman queue --prioritize lr-0.1,lr-0.3"},
+    Examples{"task",
+             "jobman task submit train.sh -a v4-8 -z us-central2-b\n"
+             "jobman task submit sweep.yaml --array lr=0.1,0.01\n"
+             "jobman task show lr-0.1\n"
+             "jobman task logs -f lr-0.1\n"
+             "jobman task pause 'lr-*' --queue tasks.yaml"},
+    Examples{"status", "jobman status\njobman status --watch"},
     Examples{"cancel", "jobman cancel 42\njobman cancel 'sweep-*' --wait"},
     Examples{"resume",
              "jobman resume 42\n"
@@ -69,6 +81,10 @@ constexpr std::array kExamples = {
              "jobman delete -s succeeded -l study=lr"},
     Examples{"clean", "jobman clean 42"},
     Examples{"gc", "jobman gc\njobman gc --zone us-east5-a,us-east5-b"},
+    Examples{"worker",
+             "jobman worker start -a v4-8 -z us-central2-b -p spot --count 4 --idle 30m\n"
+             "jobman worker start -f worker.yaml --queue tasks.yaml\n"
+             "jobman worker stop 42"},
     Examples{"exec",
              "jobman exec 42 -- uptime\n"
              "jobman exec 42 -w 0,3-7 -- df -h /tmp"},

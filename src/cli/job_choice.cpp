@@ -15,6 +15,8 @@ namespace jobman::cli {
 using base::Result;
 
 void AddJobChoice(CLI::App& command, const std::shared_ptr<JobChoice>& choice) {
+  const CLI::App* const parent = command.get_parent();
+  if (parent != nullptr && parent->get_name() == "worker") choice->for_workers = command.get_name();
   command.add_option("JOB", choice->words, "Numbers, names, or patterns: 'sweep-*'");
   const auto add = [&](const char* name, std::vector<std::string>& values, const char* help,
                        const char* type) {
@@ -97,10 +99,36 @@ Result<std::vector<core::JobId>> Fitting(const client::Context& context, const J
   return ids;
 }
 
-}  // namespace
+base::Error NoWorker(const core::Job& job, const std::string& command) {
+  const std::string id = core::FormatJobId(job.id);
+  return base::InvalidArgument("job " + id + " is no worker: it runs a command",
+                               "jobman " + command + " " + id);
+}
 
-Result<std::vector<core::JobId>> Choose(const client::Context& context, const JobChoice& choice,
-                                        client::FindRules rules) {
+/// A job that is named must be a worker; of those that a pattern, --status or --label means, the
+/// workers are chosen.
+Result<std::vector<core::JobId>> WorkersAmong(const client::Context& context,
+                                              const JobChoice& choice,
+                                              const std::vector<core::JobId>& ids) {
+  const auto& words = choice.words;
+  const bool named = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.find_first_of("*?") == std::string::npos;
+  });
+  std::vector<core::JobId> workers;
+  for (const core::JobId id : ids) {
+    JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+    if (job.spec.queue) {
+      workers.push_back(id);
+    } else if (named) {
+      return NoWorker(job, choice.for_workers);
+    }
+  }
+  if (!workers.empty()) return workers;
+  return base::NotFound("no worker fits", "jobman worker list shows them with their states");
+}
+
+Result<std::vector<core::JobId>> ChooseJobs(const client::Context& context, const JobChoice& choice,
+                                            client::FindRules rules) {
   const bool narrows = Narrows(choice);
   if (!narrows && choice.words.empty()) {
     return base::InvalidArgument("no job is named",
@@ -114,6 +142,15 @@ Result<std::vector<core::JobId>> Choose(const client::Context& context, const Jo
   if (!choice.words.empty()) std::erase_if(ids, [&](core::JobId id) { return !Has(named, id); });
   if (!ids.empty()) return ids;
   return base::NotFound("no job fits", "jobman list shows them with their states");
+}
+
+}  // namespace
+
+Result<std::vector<core::JobId>> Choose(const client::Context& context, const JobChoice& choice,
+                                        client::FindRules rules) {
+  JM_ASSIGN_OR_RETURN(auto ids, ChooseJobs(context, choice, rules));
+  if (choice.for_workers.empty()) return ids;
+  return WorkersAmong(context, choice, ids);
 }
 
 Result<std::vector<core::JobId>> StillMeant(App& app, const client::Context& context,

@@ -20,7 +20,9 @@ struct JobChoice {
   std::vector<std::string> words = {};  ///< numbers, names, patterns
   std::vector<std::string> statuses = {};
   std::vector<std::string> labels = {};
+  std::string for_workers = {};  ///< "cancel" of `worker cancel`: only workers; empty: any job
 };
+/// Of a subcommand of `worker`, only workers can be chosen.
 void AddJobChoice(CLI::App& command, const std::shared_ptr<JobChoice>& choice);
 
 /// The options of AddJobChoice() as a filter of all jobs.
@@ -28,7 +30,8 @@ base::Result<ports::JobFilter> ReadFilter(const std::vector<std::string>& status
                                           const std::vector<std::string>& labels);
 
 /// The jobs that are chosen. With --status or --label a name means all its jobs, of which those
-/// count that fit. kInvalidArgument if nothing is chosen, kNotFound if nothing fits.
+/// count that fit. kInvalidArgument if nothing is chosen, or a job is named that is
+/// no worker as it must be; kNotFound if nothing fits.
 base::Result<std::vector<core::JobId>> Choose(const client::Context& context,
                                               const JobChoice& choice,
                                               client::FindRules rules = {});

@@ -47,8 +47,7 @@ void AddSetOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& opt
       ->allow_extra_args(false);
 }
 
-void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options) {
-  AddSetOptions(command, options);
+void AddArrayOption(CLI::App& command, const std::shared_ptr<JobFileOptions>& options) {
   command
       .add_option("--array", options->arrays,
                   "A job for each value: 0-9, or a,b; NAME=0.1,0.2 is a name of matrix; repeatable")
@@ -56,6 +55,11 @@ void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>&
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+}
+
+void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options) {
+  AddSetOptions(command, options);
+  AddArrayOption(command, options);
   command.add_option("--name", options->name, "Another name for the job")
       ->type_name("NAME")
       ->check([](const std::string& name) {  // an unset variable of a script
@@ -81,10 +85,7 @@ base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& 
   return request;
 }
 
-base::Result<std::vector<config::Loaded>> LoadJobFile(App& app, const std::string& file,
-                                                      const JobFileOptions& options, bool secrets) {
-  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, options));
-  request.check_secrets = secrets;
+base::Result<std::vector<config::Loaded>> LoadElements(App& app, config::LoadRequest request) {
   std::vector<config::Loaded> jobs;
   int elements = 1;
   for (; request.element < elements; ++request.element) {
@@ -96,6 +97,13 @@ base::Result<std::vector<config::Loaded>> LoadJobFile(App& app, const std::strin
     jobs.push_back(std::move(*result.loaded));
   }
   return jobs;
+}
+
+base::Result<std::vector<config::Loaded>> LoadJobFile(App& app, const std::string& file,
+                                                      const JobFileOptions& options, bool secrets) {
+  JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, file, options));
+  request.check_secrets = secrets;
+  return LoadElements(app, std::move(request));
 }
 
 namespace {

@@ -24,13 +24,18 @@ struct JobFileOptions {
 };
 /// --set alone, for jobs that are stored.
 void AddSetOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
-/// Those, --array, --name, and what takes the place of a job file: --from-gcloud, --from-sky,
+/// --array alone.
+void AddArrayOption(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
+/// Those, --name, and what takes the place of a job file: --from-gcloud, --from-sky,
 /// --from-sbatch; see FilesOf().
 void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
 
 /// What to load; "-" is standard input. With --from-..., `file` is only what it is called.
 base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& file,
                                              const JobFileOptions& options);
+/// Loads and resolves all jobs that the request's file makes, at least one. All problems are one
+/// error, rendered.
+base::Result<std::vector<config::Loaded>> LoadElements(App& app, config::LoadRequest request);
 /// Loads and resolves the job file: all jobs that it makes, at least one. All problems are one
 /// error, rendered. With `secrets`, every secret must have a value now.
 base::Result<std::vector<config::Loaded>> LoadJobFile(App& app, const std::string& file,

@@ -145,16 +145,6 @@ std::string CureOfFlag(const std::string& flag) {
               : "remove it; jobman config explain tpu lists the keys";
 }
 
-/// Whether every byte is part of a character; a NUL is not.
-bool IsPlainText(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = text.front() == '\0' ? 0 : Utf8Length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 /// All flags in one text become items of a list, as a shell would divide them.
 void DivideText(Value& flags, Diagnostics& out) {
   if (!flags.is_scalar()) return;
@@ -336,7 +326,7 @@ class FlagTranslator {
       const auto text = base::ReadRegularFile(file, kLongestValue);
       if (!text.ok()) {
         Refuse(flag, flag.name + ": " + text.error().message, "name a file of this machine");
-      } else if (!IsPlainText(*text)) {
+      } else if (!IsUtf8Text(*text)) {
         Refuse(flag, flag.name + ": " + file + " is not UTF-8 text", "name a text file");
       } else if (key == "startup-script") {
         PutScript(flag, file);

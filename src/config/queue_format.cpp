@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 
 #include "config/forms.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/config/places.hpp"
 
 namespace jobman::config {
 namespace {
 
 using Text = std::string_view;
+
+constexpr std::int64_t kMostRetries = 1'000'000;
 
 constexpr KeyRow kFileRows[] = {
     {.path = "repos",
@@ -75,19 +79,6 @@ constexpr KeyRow kTaskRows[] = {
 constexpr std::size_t kOnlyOfTasks = 3;
 constexpr std::span<const KeyRow> kAllRows = kTaskRows;
 
-/// It is a word of the command line, and names a folder.
-base::Status CheckTaskId(Text id) {
-  constexpr std::size_t kLongest = 100;
-  const bool clean = std::none_of(id.begin(), id.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= 32 || c == 127 || Text("/*?[\\").find(c) != Text::npos;
-  });
-  const bool named = !id.empty() && id.front() != '.' && id.front() != '-';
-  if (clean && named && id.size() <= kLongest) return base::Ok();
-  return base::InvalidArgument(
-      "\"" + std::string(id) + "\" cannot be the id of a task",
-      "use 100 characters at most, no blank, no / * ? [ \\, and neither . nor - at the beginning");
-}
-
 /// Python jobman deleted ~/WORKDIR, whatever it was.
 base::Status CheckWorkdir(Text path) {
   if (path.starts_with("~/")) path.remove_prefix(2);
@@ -144,6 +135,25 @@ constexpr Format kAccelerator = FormatOf(kAllRows.subspan(kOnlyOfTasks));
 constexpr Format kTask = FormatOf(kAllRows.first(kAllRows.size() - 1));
 
 }  // namespace
+
+base::Status CheckTaskId(std::string_view id) {
+  constexpr std::size_t kLongest = 100;
+  const bool clean = std::none_of(id.begin(), id.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= 32 || c == 127 || Text("/*?[\\").find(c) != Text::npos;
+  });
+  const bool named = !id.empty() && id.front() != '.' && id.front() != '-';
+  if (clean && named && id.size() <= kLongest) return base::Ok();
+  return base::InvalidArgument(
+      "\"" + std::string(id) + "\" cannot be the id of a task",
+      "use 100 characters at most, no blank, no / * ? [ \\, and neither . nor - at the beginning");
+}
+
+base::Status CheckMaxRetries(std::string_view number) {
+  const auto value = base::ParseNumber(number);
+  if (value && *value <= kMostRetries) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(number) + "\" is no number from 0 to " +
+                               std::to_string(kMostRetries));
+}
 
 const Format& QueueFileFormat() {
   return kFile;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "config/check.hpp"
 
 namespace jobman::config {
@@ -13,5 +15,10 @@ const Format& QueueDefaultsFormat();
 /// `accelerators.<type>`: the same for its tasks, and `tasks`, whose items are checked by the next.
 const Format& QueueAcceleratorFormat();
 const Format& QueueTaskFormat();
+
+/// The id of a task: it is a word of the command line, and names a folder.
+base::Status CheckTaskId(std::string_view id);
+/// How often a task may fail: 0 to 1,000,000.
+base::Status CheckMaxRetries(std::string_view number);
 
 }  // namespace jobman::config

@@ -96,12 +96,11 @@ void CheckQueueFile(Reader& reader, const std::string& file) {
 
 void ResolveQueue(Reader& reader, std::optional<core::QueueSpec>& queue) {
   if (!queue || !queue->enabled) return queue.reset();
-  if (queue->config.empty()) {
-    reader.Complain("job.queue.enabled", "job.queue.config is missing",
-                    "name the queue file: queue: {enabled: true, config: tasks.yaml}");
-  } else {
-    CheckQueueFile(reader, queue->config);
-  }
+  // Without a file, it works off what task submit has submitted.
+  if (queue->config.empty()) return;
+  CheckQueueFile(reader, queue->config);
+  // A queue is known by its file: two names of one file are one queue.
+  queue->config = base::RealPath(queue->config).string();
 }
 
 /// Without a command the job holds its slice, which may be a mistake and costs money.

@@ -44,6 +44,7 @@ void ReportNoProject(Reader& reader) {
   const std::string message = "tpu.project is missing, and nothing else names a project";
   const std::string hint =
       "write it, set GOOGLE_CLOUD_PROJECT, or run: gcloud config set project ID";
+  if (reader.request().needs_no_project) return;
   if (!reader.request().may_lack_project) return reader.Complain("tpu.project", message, hint);
   reader.Warn("tpu.project", message, "create and run need one: " + hint);
 }

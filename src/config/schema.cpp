@@ -93,7 +93,7 @@ constexpr KeyRow kRows[] = {
     Key("job.queue.enabled", T::kBool, "false",
         "Whether it does: the job holds a slice and runs one task of the queue after the other."),
     Key("job.queue.config", T::kPath, "",
-        "The queue file; needed when the queue is enabled. It is read again when it changes."),
+        "The queue file; it is read again when it changes. Without one, the tasks of task submit."),
     OrOne(ShortFor("run", Translated(Key("job.queue.prefix", T::kMaps, "",
                                          "Scripts that prepare the hosts before the first task: "
                                          "setup steps after those of setup.")))),
@@ -391,6 +391,8 @@ constexpr KeyRow kRows[] = {
     Event("on.started", "The command starts, in any attempt."),
     Event("on.preempted", "The slice was taken away."),
     Event("on.restarting", "The command or a setup step ended early, and is tried again."),
+    Event("on.task_done", "Of a worker: a run of a task succeeded."),
+    Event("on.task_failed", "Of a worker: a run of a task failed, be it tried again or not."),
     Event("on.succeeded", "The job succeeded."),
     Event("on.failed", "The job failed."),
     Event("on.cancelled", "The job was cancelled."),

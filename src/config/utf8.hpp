@@ -21,4 +21,14 @@ inline std::size_t Utf8Length(std::string_view text) {
   return length;
 }
 
+/// Whether every byte is part of a character; a NUL is not.
+inline bool IsUtf8Text(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = text.front() == '\0' ? 0 : Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 }  // namespace jobman::config

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "jobman/base/hash.hpp"
 #include "jobman/core/job_json.hpp"
 
 namespace jobman::controller {
@@ -27,11 +28,25 @@ Json EventOf(const core::Job& job, const core::TellHooks& notify, const std::str
                 {"slice", notify.slice},
                 {"state", core::StateName(job.state)},
                 {"why", notify.why}};
+  if (!notify.task.empty()) {
+    event["task"] = notify.task;
+    event["task_run"] = notify.task_run;
+  }
   const auto* done = std::get_if<core::Done>(&job.state);
   if (done == nullptr) return event;
   event["exit_code"] = done->exit_code;
   if (done->error) event["error"] = core::ErrorToJson(*done->error);
   return event;
+}
+
+/// Decisions that are recorded together share a version, but never tell the same event of the same
+/// attempt; of tasks, never of the same run.
+std::string EventId(const core::Job& before, const core::TellHooks& notify,
+                    const std::string& store_id) {
+  std::string id = fmt::format("{}-{}-v{}-a{}-{}", store_id, core::FormatJobId(before.id),
+                               before.version, notify.attempt, core::HookEventName(notify.event));
+  if (notify.task.empty()) return id;
+  return id + fmt::format("-t{}-{}", base::Sha256Hex(notify.task).substr(0, 12), notify.task_run);
 }
 
 }  // namespace
@@ -42,11 +57,7 @@ void AddDeliveries(const core::Job& before, const core::Step& step, core::TimePo
   for (const core::Effect& effect : step.effects) {
     const auto* notify = std::get_if<core::TellHooks>(&effect);
     if (notify == nullptr) continue;
-    // Decisions that are recorded together share a version, but never tell the same event of the
-    // same attempt.
-    const std::string id =
-        fmt::format("{}-{}-v{}-a{}-{}", store_id, core::FormatJobId(job.id), before.version,
-                    notify->attempt, core::HookEventName(notify->event));
+    const std::string id = EventId(before, *notify, store_id);
     const std::string body =
         EventOf(job, *notify, id, now).dump(-1, ' ', false, Json::error_handler_t::replace);
     const auto& hooks = job.spec.hooks;

@@ -5,10 +5,18 @@
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
+#include "controller/task_orphans.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
+namespace {
+
+std::string NameOf(const std::string& file) {
+  return file == ports::kSubmittedQueue ? "submitted tasks" : "queue " + file;
+}
+
+}  // namespace
 
 QueueDesk::QueueDesk(asio::io_context& loop, const Ports& ports, JobBook& book)
     : loop_(loop), ports_(ports), book_(book), timer_(loop) {}
@@ -64,7 +72,7 @@ base::Task<void> QueueDesk::LookAtAll() {
     std::string trouble = looked.ok() ? "" : looked.error().ToString();
     std::string& told = told_[file];
     if (!trouble.empty() && trouble != told) {
-      base::Log(base::LogLevel::kError, "queue", "queue {}: {}", file, trouble);
+      base::Log(base::LogLevel::kError, "queue", "{}: {}", NameOf(file), trouble);
     }
     told = std::move(trouble);
   }
@@ -74,6 +82,7 @@ base::Task<base::Status> QueueDesk::LookAt(std::string file,
                                            std::vector<core::TaskWorker> workers) {
   JM_CO_ASSIGN_OR_RETURN(const DeskPtr desk, co_await Open(std::move(file)));
   JM_CO_TRY(co_await ReadTasks(desk));
+  JM_CO_TRY(co_await EndOrphans(desk));
   JM_CO_TRY(co_await TakeFile(desk));
   DropOffers(*desk);
   MakeOffers(*desk, workers);
@@ -108,10 +117,25 @@ base::Task<base::Status> QueueDesk::ReadTasks(DeskPtr desk) {
   co_return base::Ok();
 }
 
+/// Runs that nobody will end: once a minute, as they come from a store that was restored.
+base::Task<base::Status> QueueDesk::EndOrphans(DeskPtr desk) {
+  const core::TimePoint now = ports_.clock->Now();
+  if (desk->orphans_at && now - *desk->orphans_at < kEndOrphans) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(auto orphans, co_await FindOrphans(ports_, book_, desk->board, now));
+  desk->orphans_at = now;
+  if (orphans.empty()) co_return base::Ok();
+  for (const core::TaskRelease& run : orphans) {
+    base::Log(base::LogLevel::kWarn, "queue", "run {} of task {}: its worker, job {}, is gone",
+              run.claim.run, run.task, core::FormatJobId(run.claim.job));
+  }
+  JM_CO_TRY(co_await ports_.stores.queues->ReleaseTasks(std::move(orphans), lease_token_));
+  co_return co_await ReadTasks(desk);
+}
+
 /// A file that cannot be used changes no task: the last good one goes on. Its error is recorded
 /// once.
 base::Task<base::Status> QueueDesk::TakeFile(DeskPtr desk) {
-  if (ports_.queue_files == nullptr) co_return base::Ok();
+  if (ports_.queue_files == nullptr || desk->file == ports::kSubmittedQueue) co_return base::Ok();
   const auto stamp = ports_.queue_files->Look(desk->file);
   if (desk->seen && stamp == desk->stamp) co_return base::Ok();
   const core::TimePoint now = ports_.clock->Now();

@@ -47,6 +47,7 @@ class QueueDesk {
     core::TaskBoard board = core::TaskBoard{};
     std::int64_t change = 0;
     std::map<core::JobId, Offer> offers = {};
+    std::optional<core::TimePoint> orphans_at = {};  ///< when orphaned claims were last looked for
   };
   using DeskPtr = std::shared_ptr<Desk>;
   using Workers = std::map<std::string, std::vector<core::TaskWorker>>;  ///< by queue file
@@ -58,6 +59,7 @@ class QueueDesk {
   base::Task<base::Result<DeskPtr>> Open(std::string file);
   base::Task<base::Status> TakeFile(DeskPtr desk);
   base::Task<base::Status> ReadTasks(DeskPtr desk);
+  base::Task<base::Status> EndOrphans(DeskPtr desk);
   void DropOffers(Desk& desk);
   void MakeOffers(Desk& desk, const std::vector<core::TaskWorker>& workers);
 

@@ -123,14 +123,12 @@ std::string CommandRunOn(const core::Job& job, const std::string& store_id, int 
 
 std::string StageRunOn(const core::Job& job, const std::string& store_id, int host,
                        const KeyDigest& keys) {
-  if (const auto* const task = std::get_if<core::TaskStage>(&job.stage->id)) {
-    return TaskRunOn(job, job.stage->task->definition, task->run, store_id, host);
-  }
+  if (job.stage->task) return TaskRunOn(job, store_id, host);
   return core::FormatRunId(RunOn(job, store_id, host, keys));
 }
 
 std::string OlderRunsOn(const core::Job& job, const std::string& store_id, int host) {
-  return job.spec.queue ? TaskRunsOn(job, store_id, host) : CommandRunOn(job, store_id, host);
+  return job.spec.queue ? TaskRunOn(job, store_id, host) : CommandRunOn(job, store_id, host);
 }
 
 std::string CodeFileOf(const core::Job& job, const std::string& store_id, int host) {

@@ -27,8 +27,9 @@ std::string CommandRunOn(const core::Job& job, const std::string& store_id, int 
 /// The id of the run of the job's current stage, whatever it is, on that host.
 std::string StageRunOn(const core::Job& job, const std::string& store_id, int host,
                        const KeyDigest& keys);
-/// What the ids of runs begin with that may be left on that host and must be ended before another
-/// run computes there: commands of earlier attempts; of a worker, all other runs of tasks.
+/// An id with a number at its end: runs with the same text and a smaller number may be left on that
+/// host, and must be ended before another run computes there. Those are commands of earlier
+/// attempts; of a worker, earlier runs of tasks.
 std::string OlderRunsOn(const core::Job& job, const std::string& store_id, int host);
 
 /// The archive of the job's code: its name and that of earlier ones on the hosts.

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/late_names.hpp"
 #include "jobman/remote/task_script.hpp"
@@ -12,9 +11,15 @@
 namespace jobman::controller {
 namespace {
 
-/// An id may have any characters, and the id of a run may not.
-std::string RunWord(const core::Job& job, const core::TaskDefinition& task, int run) {
-  return fmt::format("t{}-{}-a{}", run, base::Sha256Hex(task.id).substr(0, 12), job.attempt);
+/// Of the run in hand or, without one, of the next.
+int TaskNumber(const core::Job& job) {
+  const bool in_hand = job.stage && job.stage->task;
+  return job.task_runs + (in_hand ? 0 : 1);
+}
+
+core::RunId TaskRunId(const core::Job& job, const std::string& store_id, int host) {
+  return {.on = core::OnHost(store_id, job, host),
+          .what = core::WorkRun{.number = TaskNumber(job)}};
 }
 
 /// STORE.j000042, which is the same on all hosts of the job.
@@ -34,7 +39,6 @@ std::map<std::string, std::string> TaskEnvironment(const core::Job& job,
                                                    const core::TaskDefinition& task, int run,
                                                    int host, const std::string& store_id) {
   return {
-      {"JOBMAN_RUN_ID", TaskRunOn(job, task, run, store_id, host)},
       {"JOBMAN_TASK_ID", task.id},
       {"JOBMAN_TASK_RUN", std::to_string(run)},
       {"JOBMAN_NUM_WORKERS", std::to_string(job.slice->hosts.size())},
@@ -55,13 +59,8 @@ std::vector<int> TaskHosts(const core::Job& job, const core::TaskDefinition& tas
   return hosts;
 }
 
-std::string TaskRunsOn(const core::Job& job, const std::string& store_id, int host) {
-  return core::RunIdPrefix(core::OnHost(store_id, job, host)) + "t";
-}
-
-std::string TaskRunOn(const core::Job& job, const core::TaskDefinition& task, int run,
-                      const std::string& store_id, int host) {
-  return core::RunIdPrefix(core::OnHost(store_id, job, host)) + RunWord(job, task, run);
+std::string TaskRunOn(const core::Job& job, const std::string& store_id, int host) {
+  return core::FormatRunId(TaskRunId(job, store_id, host));
 }
 
 base::Result<remote::RunOrder> TaskOrderFor(const core::Job& job, const core::TaskDefinition& task,
@@ -71,18 +70,16 @@ base::Result<remote::RunOrder> TaskOrderFor(const core::Job& job, const core::Ta
                                  "workers of the task names the hosts on which it runs");
   }
   const core::JobSpec bound = BindNames(job, task, here.job_dir);
-  const core::RunId as_command{.on = core::OnHost(here.store_id, job, host),
-                               .what = core::CommandRun{.attempt = job.attempt}};
-  remote::RunOrder order = BareOrder(job, bound, as_command, host, here);
-  order.run_id = TaskRunOn(job, task, run, here.store_id, host);
-  order.replaces = TaskRunsOn(job, here.store_id, host);
+  const core::RunId id = TaskRunId(job, here.store_id, host);
+  remote::RunOrder order = BareOrder(job, bound, id, host, here);
+  order.replaces = order.run_id;
   for (const auto& [name, value] : TaskEnvironment(job, task, run, host, here.store_id))
     order.env[name] = value;
   for (const auto& [name, value] : bound.environment) order.env[name] = value;
-  JM_TRY(AddWork(job, bound, as_command.on, here.secret, order));
+  JM_TRY(AddWork(job, bound, id.on, here.secret, order));
   const std::string of_job = JobWord(job, here.store_id);
   order.script =
-      remote::TaskScript({.run_key = of_job + "." + RunWord(job, task, run),
+      remote::TaskScript({.run_key = fmt::format("{}.t{}", of_job, TaskNumber(job)),
                           .workdir = task.workdir.empty() ? ".jobman/work/" + of_job : task.workdir,
                           .url = task.url,
                           .branch = task.branch,

@@ -131,7 +131,8 @@ std::string EffectObject(const Effect& effect) {
           },
           [](const AbandonStage& abandon) { return OfAttempt(abandon.stage, abandon.attempt); },
           [](const TellHooks& tell) {
-            return fmt::format("{} of attempt {}", HookEventName(tell.event), tell.attempt);
+            const std::string task = tell.task.empty() ? "" : " of task " + tell.task;
+            return fmt::format("{}{} of attempt {}", HookEventName(tell.event), task, tell.attempt);
           },
       },
       effect);

@@ -196,7 +196,7 @@ std::string SliceWait(const Job& job) {
 std::string IdleWait(const Job& job, TimePoint now) {
   if (!job.spec.queue) return "a task";
   const QueueSpec& queue = *job.spec.queue;
-  std::string text = "a task of " + queue.config;
+  std::string text = AwaitedTask(queue);
   if (!queue.idle) return text;
   const Duration left = std::max(Duration{0}, job.since + *queue.idle - now);
   return text + "; without one, the slice is given back in " + base::FormatDuration(left);

@@ -26,6 +26,10 @@ std::string_view HookEventName(HookEvent event) {
       return "preempted";
     case HookEvent::kRestarting:
       return "restarting";
+    case HookEvent::kTaskDone:
+      return "task_done";
+    case HookEvent::kTaskFailed:
+      return "task_failed";
     case HookEvent::kSucceeded:
       return "succeeded";
     case HookEvent::kFailed:

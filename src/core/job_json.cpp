@@ -153,6 +153,7 @@ Json AttemptToJson(const Job& job) {
     json["search"] = {{"tries", job.search->tries}};
     PutTime(json["search"], "since", job.search->since);
   }
+  if (job.task_runs != 0) json["task_runs"] = job.task_runs;
   return json;
 }
 
@@ -176,6 +177,7 @@ base::Status ReadAttempt(const Json& json, Job& job) {
     JM_ASSIGN_OR_RETURN(const TimePoint since, ReadTime(search, "since"));
     job.search = Search{.since = since, .tries = GetSmallInt(search, "tries")};
   }
+  job.task_runs = GetSmallInt(json, "task_runs");
   return base::Ok();
 }
 

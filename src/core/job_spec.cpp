@@ -130,4 +130,8 @@ base::Result<HostSet> ParseHostSet(std::string_view text) {
   return hosts;
 }
 
+std::string AwaitedTask(const QueueSpec& queue) {
+  return queue.config.empty() ? "a submitted task" : "a task of " + queue.config;
+}
+
 }  // namespace jobman::core

@@ -96,9 +96,12 @@ std::optional<std::string> StrayRun(const std::string& run_id, const JobOnHost& 
   if (!run || run->on != on || on.job != job.id) return std::nullopt;
   const std::string number = FormatJobId(job.id);
   const bool over = IsFinal(job.state) && !job.wish_new;
+  const auto* const task = std::get_if<WorkRun>(&run->what);
   if (over) return fmt::format("job {} is {}", number, StateName(job.state));
   // A setup step's id is the same for every attempt, so the next one may be about to use it.
   const auto* const command = std::get_if<CommandRun>(&run->what);
+  if (task != nullptr && task->number < job.task_runs)
+    return fmt::format("job {} has begun a later task", number);
   // Attempts only grow: a greater number was started after the job was read.
   if (command == nullptr || command->attempt >= job.attempt) return std::nullopt;
   return fmt::format("job {} is at attempt {}", number, job.attempt);

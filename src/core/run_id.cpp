@@ -63,7 +63,8 @@ std::string FormatRunId(const RunId& run) {
   const auto setup = [](const SetupRun& of) {
     return fmt::format("s{}-{}-g{}e{}", of.step, of.content, of.generation, of.epoch);
   };
-  return RunIdPrefix(run.on) + std::visit(Overloaded{command, setup}, run.what);
+  const auto task = [](const WorkRun& of) { return fmt::format("t{}", of.number); };
+  return RunIdPrefix(run.on) + std::visit(Overloaded{command, setup, task}, run.what);
 }
 
 std::optional<RunId> ParseRunId(std::string_view text) {
@@ -77,6 +78,8 @@ std::optional<RunId> ParseRunId(std::string_view text) {
   reader.Mark(".");
   if (reader.rest.starts_with('a')) {
     run.what = CommandRun{.attempt = reader.Int("a")};
+  } else if (reader.rest.starts_with('t')) {
+    run.what = WorkRun{.number = reader.Int("t")};
   } else {
     SetupRun setup{.step = reader.Int("s")};
     reader.Mark("-");

@@ -115,6 +115,15 @@ int TaskBoard::CountAhead(const Task& task) const {
   return static_cast<int>(std::distance(place->second.begin(), here));
 }
 
+std::map<std::string_view, int> TaskBoard::CountsAhead() const {
+  std::map<std::string_view, int> counts;
+  for (const auto& [place, ranks] : ready_) {
+    int count = 0;
+    for (const Rank& rank : ranks) counts.emplace(std::get<std::string>(rank), count++);
+  }
+  return counts;
+}
+
 TaskState TaskBoard::StateOf(const Task& task) const {
   return StateOfTask(task, MissingFor(task) != nullptr);
 }

@@ -70,7 +70,7 @@ std::string WhyNoWorker(const Task& task, const std::vector<TaskWorker>& workers
 }
 
 /// "2 at work, 1 without a slice".
-std::string PhasesText(const std::vector<TaskWorker>& workers) {
+std::string PhasesText(const std::vector<WorkerPhase>& phases) {
   constexpr std::array<std::pair<WorkerPhase, std::string_view>, 4> kWords = {
       {{WorkerPhase::kIdle, " idle"},
        {WorkerPhase::kBusy, " at work"},
@@ -78,29 +78,28 @@ std::string PhasesText(const std::vector<TaskWorker>& workers) {
        {WorkerPhase::kDraining, " being stopped"}}};
   std::vector<std::string> parts;
   for (const auto& phase_and_word : kWords) {
-    const auto count = std::count_if(workers.begin(), workers.end(), [&](const auto& worker) {
-      return worker.phase == phase_and_word.first;
-    });
+    const auto count = std::count(phases.begin(), phases.end(), phase_and_word.first);
     if (count > 0) parts.push_back(std::to_string(count) + std::string(phase_and_word.second));
   }
   return base::Join(parts, ", ");
 }
 
 std::string WhyQueued(const TaskBoard& board, const Task& task,
-                      const std::vector<TaskWorker>& workers, TimePoint now) {
+                      const std::vector<TaskWorker>& workers, TimePoint now,
+                      std::optional<int> known_ahead) {
   const TaskDefinition& wanted = task.definition;
   if (wanted.zone.empty()) return "names no zone, so no worker takes it";
   if (task.not_before > now) {
     return "waits for " + base::FormatDuration(task.not_before - now) + " after " +
            base::Plural(task.streak, "interruption") + " in a row: " + task.why;
   }
-  std::vector<TaskWorker> fitting;
+  std::vector<WorkerPhase> fitting;
   for (const TaskWorker& worker : workers) {
     const bool fits = worker.accelerator == wanted.accelerator && worker.zone == wanted.zone;
-    if (fits) fitting.push_back(worker);
+    if (fits) fitting.push_back(worker.phase);
   }
   if (fitting.empty()) return WhyNoWorker(task, workers);
-  const int ahead = board.CountAhead(task);
+  const int ahead = known_ahead ? *known_ahead : board.CountAhead(task);
   return "waits for " + base::Plural(static_cast<std::int64_t>(fitting.size()), "worker") +
          " with " + PlaceText(wanted.accelerator, wanted.zone) + " (" + PhasesText(fitting) + ")" +
          (ahead == 0 ? "" : ", after " + base::Plural(ahead, "other task"));
@@ -109,10 +108,11 @@ std::string WhyQueued(const TaskBoard& board, const Task& task,
 }  // namespace
 
 std::string WhyWaits(const TaskBoard& board, const Task& task,
-                     const std::vector<TaskWorker>& workers, TimePoint now) {
+                     const std::vector<TaskWorker>& workers, TimePoint now,
+                     std::optional<int> ahead) {
   switch (board.StateOf(task)) {
     case TaskState::kQueued:
-      return WhyQueued(board, task, workers, now);
+      return WhyQueued(board, task, workers, now, ahead);
     case TaskState::kBlocked:
       return WhyBlocked(board, task);
     case TaskState::kRunning:

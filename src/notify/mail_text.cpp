@@ -58,7 +58,8 @@ std::string HeaderText(std::string_view text) {
 
 std::string BodyOf(const ports::Message& message, const base::Json& event) {
   std::string text = base::GetString(event, "why") + "\n";
-  for (const char* key : {"state", "attempt", "slice", "zone", "accelerator", "exit_code"}) {
+  for (const char* key :
+       {"task", "task_run", "state", "attempt", "slice", "zone", "accelerator", "exit_code"}) {
     const base::Json& value = base::GetMember(event, key);
     if (value.is_null()) continue;
     text += fmt::format("\n{}: {}", key,
@@ -67,13 +68,19 @@ std::string BodyOf(const ports::Message& message, const base::Json& event) {
   return text + "\n\n" + message.body + "\n";
 }
 
+/// "failed"; of a task "task failed: lr1".
+std::string EventWords(const std::string& name, const base::Json& event) {
+  const std::string task = base::GetString(event, "task");
+  return task.empty() ? name : base::ReplaceAll(name, "_", " ") + ": " + task;
+}
+
 }  // namespace
 
 MailWords WordsOf(const ports::Message& message) {
   const auto parsed = base::ParseJson(message.body);
   const base::Json event = parsed.ok() ? *parsed : base::Json::object();
   return {.subject = fmt::format("jobman: {} ({}) {}", base::GetString(event, "name"),
-                                 base::GetInt(event, "job"), message.event),
+                                 base::GetInt(event, "job"), EventWords(message.event, event)),
           .body = BodyOf(message, event)};
 }
 

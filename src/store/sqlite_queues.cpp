@@ -87,6 +87,14 @@ Task<Result<std::vector<std::string>>> SqliteStore::ChangeTasks(std::vector<core
   co_return stale;
 }
 
+Task<Status> SqliteStore::ReleaseTasks(std::vector<core::TaskRelease> releases,
+                                       std::int64_t lease_token) {
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  JM_CO_TRY(CheckLease(*db_, lease_token));
+  for (const core::TaskRelease& release : releases) JM_CO_TRY(ApplyTaskWrite(*db_, release));
+  co_return transaction.Commit();
+}
+
 Task<Status> SqliteStore::EraseTask(QueueId queue, std::string id, std::int64_t version) {
   JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
   JM_CO_ASSIGN_OR_RETURN(const core::Task task, SelectTask(*db_, queue, id));

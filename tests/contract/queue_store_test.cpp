@@ -272,6 +272,24 @@ TEST_P(QueueContract, ARunThatHasEndedAlreadyHoldsNoTurnUp) {
   EXPECT_THAT(store().Runs(Queue(), "a").value(), SizeIs(1));
 }
 
+TEST_P(QueueContract, ARunWhoseWorkerIsGoneEndsWithoutItsJob) {
+  const JobId worker = Worker();
+  Fill({"a"});
+  ASSERT_TRUE(Commit(worker, {ClaimBy(worker, "a")}).ok());
+  const core::TaskRelease release = ReleaseOf("a", TaskEndKind::kInterrupted);
+  const auto old = store().TakeLease("a", kNow, seconds{30}).value();
+  const auto taken = store().TakeLease("b", kNow + seconds{60}, seconds{30}).value();
+  EXPECT_EQ(store().ReleaseTasks({release}, old->token).error().reason, Reason::kLeaseLost);
+  EXPECT_THAT(GetTask("a").claims, SizeIs(1));
+  auto expected = core::ReleaseTask(GetTask("a"), release.claim, release.end, release.at);
+  ASSERT_TRUE(store().ReleaseTasks({release}, taken->token).ok());
+  expected->task.version += 1;
+  EXPECT_EQ(GetTask("a"), expected->task);
+  EXPECT_THAT(store().Runs(Queue(), "a").value(), ElementsAre(expected->run));
+  ASSERT_TRUE(store().ReleaseTasks({release}, taken->token).ok()) << "once more";
+  EXPECT_EQ(GetTask("a"), expected->task);
+}
+
 TEST_P(QueueContract, ARunMayBeginAndEndInOneTurn) {
   const JobId worker = Worker();
   Fill({"a"});

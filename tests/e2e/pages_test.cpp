@@ -38,6 +38,9 @@ const std::vector<Step> kSteps = {
     {"why", "jobman why eval\njobman why train"},
     {"history", "jobman history eval"},
     {"logs", "jobman logs train --tail 2\njobman logs eval -t"},
+    {"queue", "jobman queue tasks.yaml"},
+    {"task", "jobman task show first\ncat lr.sh\njobman task submit lr.sh"},
+    {"status", "jobman status"},
     {"exec",
      "jobman exec train -- 'echo out of $HOME'\njobman exec train -w 1 -q -- echo "
      "raw"},
@@ -52,6 +55,9 @@ const std::vector<Step> kSteps = {
     {"controller", "jobman controller status", 4},
     {"delete", "jobman delete train --wait"},
     {"clean", "jobman clean eval --yes"},
+    {"worker",
+     "jobman worker start -n night -a v4-8 -z us-central2-b --set cloud.endpoint=local\n"
+     "jobman worker delete night --wait"},
     {"gc", "jobman gc"},
     {"tick", "jobman controller stop\njobman tick && echo done"},
     {"store", "jobman store adopt"},
@@ -113,6 +119,14 @@ class Pages : public testing::Test {
           "job: {name: eval, when_done: delete}\ncloud: local\n"
           "tpu: {accelerator: v4-8, zone: us-central2-b, pricing: ondemand}\n"
           "command: {cmd: 'echo evaluating; test -d ~/checkpoint'}\n");
+    Write("tasks.yaml",
+          "accelerators:\n  v4-16:\n    zone: us-central2-b\n    tasks:\n"
+          "      - {id: first, run: python3 train.py --lr 0.1}\n"
+          "      - {id: second, run: python3 train.py --lr 0.3}\n"
+          "      - {id: report, run: python3 report.py, depends_on: [first, second]}\n");
+    Write("lr.sh",
+          "#!/bin/bash\n#JOBMAN --accelerator=v4-8 --zone=us-central2-b\n"
+          "python train.py --tpu \"$JOBMAN_TPU_NAME\"\n");
   }
 
   base::Path Folder() const { return place_.path() / "user" / "proj"; }

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "cli/views/error.hpp"
 #include "cli/views/garbage.hpp"
+#include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/support/cli_world.hpp"
 
@@ -543,6 +547,126 @@ TEST_F(CliGolden, HelpAndVersion) {
   Expect(
       "help",
       {{"list", "--help"}, {"logs", "--help"}, {"wait", "--help"}, {"gc", "--help"}, {"version"}});
+}
+
+/// A worker of the queue file of the home folder, and its slice.
+void MakeWorker(ports::Turn& turn, const std::string& file) {
+  core::Job& job = turn.job;
+  job.spec.queue = core::QueueSpec{.enabled = true, .config = file};
+  job.attempt = 1;
+  job.slice = FourHosts(job.name + "-a1");
+  job.state = core::Idle{};
+  job.since = kNoon - 2min;
+  job.why = "waiting for a task";
+}
+
+core::Task TaskOf(core::QueueId queue, const std::string& id, int order) {
+  core::Task task{
+      .queue = queue, .order = order, .since = kNoon - 1h, .why = "new in the queue file"};
+  task.definition = {.id = id,
+                     .accelerator = "v4-32",
+                     .zone = "us-central2-b",
+                     .run = "python3 train.py\necho done\n",
+                     .repo = "exp",
+                     .url = "https://github.com/ann/exp",
+                     .branch = "main"};
+  return task;
+}
+
+/// One in each state, and a hidden one.
+std::vector<core::Task> TasksOfQueue(core::QueueId queue, core::JobId worker) {
+  std::vector<core::Task> tasks;
+  for (const char* id : {"prepare", "train-lr-0.1", "train-lr-0.3-größer", "train-lr-0.9", "eval",
+                         "later", "gone", "helper", "next"}) {
+    tasks.push_back(TaskOf(queue, id, static_cast<int>(tasks.size())));
+  }
+  tasks[0].runs = 1;
+  tasks[0].standing = core::TaskDone{.at = kNoon - 50min};
+  tasks[0].why = "run 1 on job 000001 succeeded";
+  tasks[1].runs = 2;
+  tasks[1].failures = 1;
+  tasks[1].definition.workers = {};
+  tasks[1].claims = {{.job = worker, .attempt = 1, .run = 2, .since = kNoon - 200s}};
+  tasks[1].why = "run 2 on job 000001 began";
+  tasks[2].definition.depends_on = {"prepare"};
+  tasks[3].runs = tasks[3].failures = 3;
+  tasks[3].standing = core::TaskParked{.at = kNoon - 5min};
+  tasks[3].why =
+      "run 3 on job 000002 failed: exit code 1 on host 0 (3 of 3 failures, the most that "
+      "max_retries allows)";
+  tasks[4].definition.depends_on = {"train-lr-0.1", "train-lr-0.9"};
+  tasks[5].paused = true;
+  tasks[5].why = "paused by the user";
+  tasks[6].listed = false;
+  tasks[7].definition.hide = true;
+  return tasks;
+}
+
+class QueueGolden : public CliGolden {
+ protected:
+  QueueGolden() {
+    const base::Path file = world_.paths().home / "tasks.yaml";
+    std::ofstream(file) << "accelerators: {}\n";
+    // Older than what is read of it: it is not read again.
+    std::filesystem::last_write_time(file, std::chrono::file_clock::from_sys(kNoon - 2h));
+    world_.fill = [file](test::MemoryStore& store) {
+      const std::string real = base::RealPath(file).string();
+      const auto queue = store.OpenQueue(real);
+      ASSERT_TRUE(queue.ok());
+      const auto work = [&real](ports::Turn& turn) { MakeWorker(turn, real); };
+      const Job busy = Put(store, "worker-1", [&](ports::Turn& turn) {
+        MakeWorker(turn, real);
+        turn.job.state = core::Running{};
+        turn.job.why = "running task train-lr-0.1";
+        turn.job.stage = core::Stage{
+            .id = core::TaskStage{.task = "train-lr-0.1", .run = 2},
+            .name = "task-train-lr-0.1-2",
+            .started_at = kNoon - 200s,
+            .task = core::TaskInHand{.queue = *queue,
+                                     .definition = TaskOf(*queue, "train-lr-0.1", 1).definition}};
+        turn.job.stage->hosts.push_back({.host = 0, .phase = core::HostPhase::kRunning});
+      });
+      Put(store, "worker-2", work);
+      const ports::QueueReading reading{
+          .at = kNoon - 1h,
+          .refused = {{.id = "twice", .why = "tasks.yaml:31: task twice is defined twice"}},
+          .warnings = {"tasks.yaml:40: task next depends on none, which is not in the file"}};
+      EXPECT_TRUE(store.SyncQueue(*queue, reading, TasksOfQueue(*queue, busy.id), 0).ok());
+      EXPECT_TRUE(store.TakeLease("somebody", kNoon, 1h).ok());
+    };
+  }
+};
+
+TEST_F(QueueGolden, QueueFitsIntoATerminal) {
+  Expect("queue", {{"queue"}, {"queue", "-q", "--all"}, {"queue", "--no-header"}});
+  world_.around.out_tty = true;
+  world_.around.ioctl_width = 80;
+  Expect("queue_80", {{"queue"}, {"queue", "--all"}});
+  world_.around.ioctl_width = 200;
+  Expect("queue_200", {{"queue"}});
+  world_.around.term = "xterm";
+  Expect("queue_colour", {{"queue"}});
+}
+
+TEST_F(QueueGolden, QueueAsJson) {
+  Expect("queue_json", {{"queue", "--json"}});
+}
+
+TEST_F(QueueGolden, TasksInDetail) {
+  Expect("task_show", {{"task", "show", "train-lr-0.1", "eval"},
+                       {"task", "show", "train-lr-0.9", "--json"},
+                       {"why", "eval"},
+                       {"why", "train-lr-0.9"},
+                       {"task", "show", "train-lr-0.8"}});
+}
+
+TEST_F(QueueGolden, StatusIsOneScreen) {
+  Expect("status", {{"status"}, {"status", "-q"}, {"status", "--json"}});
+  world_.around.out_tty = true;
+  world_.around.ioctl_width = 80;
+  Expect("status_80", {{"status"}});
+  world_.around.ioctl_width = 200;
+  Expect("status_200", {{"status"}});
 }
 
 }  // namespace

@@ -60,6 +60,23 @@ Task<Result<std::optional<ports::Lease>>> FaultyStore::TakeLease(std::string hol
   co_return co_await MemoryPorts::TakeLease(holder, now, time_to_live);
 }
 
+Task<Status> FaultyStore::SyncQueue(core::QueueId queue, ports::QueueReading reading,
+                                    std::vector<core::Task> tasks, std::int64_t lease_token) {
+  co_await MayBeKilled();
+  if (full_) co_return NoRoom();
+  if (IsLost()) co_return OutOfReach();
+  co_return co_await MemoryPorts::SyncQueue(queue, std::move(reading), std::move(tasks),
+                                            lease_token);
+}
+
+Task<Status> FaultyStore::ReleaseTasks(std::vector<core::TaskRelease> releases,
+                                       std::int64_t lease_token) {
+  co_await MayBeKilled();
+  if (full_) co_return NoRoom();
+  if (IsLost()) co_return OutOfReach();
+  co_return co_await MemoryPorts::ReleaseTasks(std::move(releases), lease_token);
+}
+
 void FaultyStore::EndFaults() {
   faultless_ = true;
   full_ = false;

@@ -19,6 +19,10 @@ class FaultyStore final : public MemoryPorts {
                          std::int64_t lease_token) override;
   Task<Result<std::optional<ports::Lease>>> TakeLease(std::string holder, TimePoint now,
                                                       base::Duration time_to_live) override;
+  Task<Status> SyncQueue(core::QueueId queue, ports::QueueReading reading,
+                         std::vector<core::Task> tasks, std::int64_t lease_token) override;
+  Task<Status> ReleaseTasks(std::vector<core::TaskRelease> releases,
+                            std::int64_t lease_token) override;
 
   void EndFaults();
   void SetFull(bool full) { full_ = full; }

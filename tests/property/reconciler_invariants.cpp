@@ -123,7 +123,19 @@ void ReconcilerWorld::Check(const Job& before, const core::Step& step, const Obs
   if (std::string wrong = ledger_.Judge(before, step, now_); !wrong.empty()) Break(wrong);
 }
 
-/// Hooks are told of the job's end, once, and once that a slice is ready.
+namespace {
+
+/// Of a run that was interrupted or stopped, hooks are not told.
+bool IsToldEnd(const core::TaskWrite& write) {
+  const auto* const release = std::get_if<core::TaskRelease>(&write);
+  return release != nullptr && (release->end.kind == core::TaskEndKind::kSucceeded ||
+                                release->end.kind == core::TaskEndKind::kFailed);
+}
+
+}  // namespace
+
+/// Hooks are told of the job's end, once, once that a slice is ready, and once of each end of a
+/// task.
 void ReconcilerWorld::CheckNotices(const Job& before, const core::Step& step) {
   std::vector<std::string> told;
   for (const core::Effect& effect : step.effects) {
@@ -139,6 +151,12 @@ void ReconcilerWorld::CheckNotices(const Job& before, const core::Step& step) {
   const bool again = before.slice && !before.slice->hosts.empty();
   const auto ready = std::count(told.begin(), told.end(), "ready");
   if (ready > (again ? 0 : 1)) Break("a slice is told ready again");
+  const auto ends = std::count_if(step.tasks.begin(), step.tasks.end(), &IsToldEnd);
+  const auto tasks = std::count_if(told.begin(), told.end(), [](const std::string& event) {
+    return event.starts_with("task_");
+  });
+  if (tasks != (job_.spec.hooks.empty() ? 0 : ends))
+    Break("the end of a task is not told exactly once");
 }
 
 void ReconcilerWorld::CheckEffects(const Job& before, const core::Step& step,

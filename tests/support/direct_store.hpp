@@ -126,6 +126,10 @@ class DirectStore {
   base::Result<std::vector<std::string>> ChangeTasks(std::vector<core::Task> tasks) const {
     return RunNow(stores_.queues->ChangeTasks(std::move(tasks)));
   }
+  base::Status ReleaseTasks(std::vector<core::TaskRelease> releases,
+                            std::int64_t lease_token) const {
+    return RunNow(stores_.queues->ReleaseTasks(std::move(releases), lease_token));
+  }
   base::Status EraseTask(core::QueueId queue, std::string id, std::int64_t version) const {
     return RunNow(stores_.queues->EraseTask(queue, std::move(id), version));
   }

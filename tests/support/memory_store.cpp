@@ -348,6 +348,14 @@ Result<std::vector<std::string>> MemoryStore::ChangeTasks(const std::vector<core
   return stale;
 }
 
+Status MemoryStore::ReleaseTasks(const std::vector<core::TaskRelease>& releases,
+                                 std::int64_t lease_token) {
+  JM_TRY(CheckLease(lease_token));
+  JM_TRY(WriteTasks({releases.begin(), releases.end()}));
+  ++writes_;
+  return base::Ok();
+}
+
 Status MemoryStore::EraseTask(core::QueueId queue, const std::string& id, std::int64_t version) {
   JM_TRY(queues_.Erase(queue, id, version));
   ++writes_;
@@ -518,6 +526,11 @@ Task<Status> MemoryPorts::SyncQueue(core::QueueId queue, ports::QueueReading rea
 
 Task<Result<std::vector<std::string>>> MemoryPorts::ChangeTasks(std::vector<core::Task> tasks) {
   return Ask([=](MemoryStore& store) { return store.ChangeTasks(tasks); });
+}
+
+Task<Status> MemoryPorts::ReleaseTasks(std::vector<core::TaskRelease> releases,
+                                       std::int64_t lease_token) {
+  return Ask([=](MemoryStore& store) { return store.ReleaseTasks(releases, lease_token); });
 }
 
 Task<Status> MemoryPorts::EraseTask(core::QueueId queue, std::string id, std::int64_t version) {

@@ -76,6 +76,7 @@ class MemoryStore {
   Status SyncQueue(core::QueueId queue, const ports::QueueReading& reading,
                    const std::vector<core::Task>& tasks, std::int64_t lease_token);
   Result<std::vector<std::string>> ChangeTasks(const std::vector<core::Task>& tasks);
+  Status ReleaseTasks(const std::vector<core::TaskRelease>& releases, std::int64_t lease_token);
   Status EraseTask(core::QueueId queue, const std::string& id, std::int64_t version);
 
   /// As if another version of jobman had written the record: with unknown words, or readable again.
@@ -171,6 +172,8 @@ class MemoryPorts : public ports::JobStore,
   Task<Status> SyncQueue(core::QueueId queue, ports::QueueReading reading,
                          std::vector<core::Task> tasks, std::int64_t lease_token) override;
   Task<Result<std::vector<std::string>>> ChangeTasks(std::vector<core::Task> tasks) override;
+  Task<Status> ReleaseTasks(std::vector<core::TaskRelease> releases,
+                            std::int64_t lease_token) override;
   Task<Status> EraseTask(core::QueueId queue, std::string id, std::int64_t version) override;
 
  protected:

@@ -58,6 +58,7 @@ inline core::Job BusyJob(core::Job job) {
   job.attempt = 2;
   job.restart = core::Restart{.cause = core::RestartCause::kWatchdog, .detail = "no_output: none"};
   job.setup_epoch = 4;
+  job.task_runs = 5;
   job.revised = job.spec;
   job.revised->command.cmd = "python train2.py";
   job.spent = {.preemption = 1,

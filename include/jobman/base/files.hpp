@@ -29,6 +29,9 @@ Status WriteFileAtomic(const Path& path, std::string_view content, mode_t mode =
 Status EnsureDir(const Path& path, mode_t mode = 0700);
 /// Replaces a leading "~" by $HOME, else by the home folder in the password database.
 Path ExpandHome(std::string_view path);
+/// The absolute path without links, as far as it exists; if that cannot be found out, the absolute
+/// path without "." and "..". One file has one such path.
+Path RealPath(const Path& path);
 /// $HOME, else the password database, else empty.
 Path HomeDir();
 /// The login name: from the password database, else $USER, else "uid-<n>". $USER comes second, as

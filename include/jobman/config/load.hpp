@@ -45,6 +45,7 @@ struct LoadRequest {
   bool check_secrets = false;  ///< whether every secret must have a value now, as for create
   /// Whether a project that nothing names is only a warning: for commands that send nothing.
   bool may_lack_project = false;
+  bool needs_no_project = false;  ///< nor even that: for commands that ask for no slice
   Defaults defaults = {};
 };
 

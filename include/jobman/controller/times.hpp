@@ -26,6 +26,8 @@ inline constexpr base::Duration kRecordAgain = std::chrono::seconds{1};
 inline constexpr base::Duration kLookAtQueues = std::chrono::milliseconds{500};
 /// A task that an idle worker was offered and did not take is offered again after this time.
 inline constexpr base::Duration kOfferAgain = std::chrono::seconds{5};
+/// How often claims are looked for whose worker is gone.
+inline constexpr base::Duration kEndOrphans = std::chrono::minutes{1};
 /// Observations of a large job wait for each other at most this long, to share a commit.
 inline constexpr base::Duration kLongestGathering = std::chrono::milliseconds{500};
 /// How often a single pass checks whether all is quiet.

@@ -138,6 +138,7 @@ struct Job {
   std::optional<Restart> restart = {};
   std::optional<AttemptEnd> attempt_end = {};  ///< how the attempt ended; nothing while it goes on
   int setup_epoch = 0;                         ///< grows with SetupWish::kRedo: setup runs again
+  int task_runs = 0;                           ///< how many runs of tasks it has begun, ever
   Spent spent = {};
   std::optional<Search> search = {};
   std::optional<Slice> slice = {};

@@ -284,7 +284,7 @@ struct WhenDoneSpec {
 /// after the other.
 struct QueueSpec {
   bool enabled = false;     ///< true in a resolved spec
-  std::string config = {};  ///< the queue file, an absolute path
+  std::string config = {};  ///< the queue file, an absolute path; empty: the submitted tasks
   /// The slice is given back when there was nothing to do for so long; nothing: never.
   std::optional<Duration> idle = {};
   static void Fields(auto&& field) {
@@ -322,6 +322,8 @@ enum class HookEvent {
   kStarted,     ///< the command starts, in any attempt
   kPreempted,   ///< the slice was taken away
   kRestarting,  ///< the command or a setup step ended early and is tried again
+  kTaskDone,    ///< of a worker: a run of a task succeeded
+  kTaskFailed,  ///< of a worker: a run of a task failed, whether or not the task is tried again
   kSucceeded,
   kFailed,
   kCancelled,
@@ -463,6 +465,8 @@ std::string_view PricingName(Pricing pricing);
 std::string_view HostKeyRuleName(HostKeyRule rule);
 std::string_view WatchdogActionName(WatchdogAction action);
 std::string_view SliceUseName(SliceUse use);
+/// What a worker waits for: "a task of /home/ada/tasks.yaml", "a submitted task".
+std::string AwaitedTask(const QueueSpec& queue);
 std::string_view HookEventName(HookEvent event);
 std::string_view SmtpTlsName(SmtpTls tls);
 inline std::string_view WordOf(AllocationMode mode) {

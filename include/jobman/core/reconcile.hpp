@@ -163,6 +163,8 @@ struct TellHooks {
   int attempt = 0;
   std::string slice = {};
   std::string why = {};
+  std::string task = {};  ///< its id, of an event of a task
+  int task_run = 0;       ///< the number of its run
   friend bool operator==(const TellHooks&, const TellHooks&) = default;
 };
 using Effect = std::variant<CreateSlice, DeleteSlice, LookUpSlice, AddLogin, RunStage, StopStage,

@@ -25,6 +25,11 @@ struct CommandRun {
   int attempt = 0;
   friend bool operator==(const CommandRun&, const CommandRun&) = default;
 };
+/// A run of a task, by a worker: the job's Job::task_runs then, which it never has again.
+struct WorkRun {
+  int number = 0;
+  friend bool operator==(const WorkRun&, const WorkRun&) = default;
+};
 /// A setup step. Its id is the same in every attempt on the same machines, so that a finished step
 /// is not repeated.
 struct SetupRun {
@@ -39,13 +44,14 @@ struct SetupRun {
 /// A run: a stage on one host. Its id is STORE.JOB.NODE.HOST.WHAT:
 ///
 ///     f5d33d77c34a.j000042.train-000042-a3.h0.a3                     the command in attempt 3
-///     f5d33d77c34a.j000042.train-000042-a3.h0.s1-0123456789ab-g0e0   setup step 1
+///     f5d33d77c34a.j000042.train-000042-a3.h0.t7                     the job's seventh run of a
+///     task f5d33d77c34a.j000042.train-000042-a3.h0.s1-0123456789ab-g0e0   setup step 1
 ///
 /// It is a file name and a shell word of at most 160 characters. src/remote/host.sh splits it at
-/// the dots, and a command's id also before the attempt number at its end.
+/// the dots, and the id of a command or task also before the number at its end.
 struct RunId {
   JobOnHost on = {};
-  std::variant<CommandRun, SetupRun> what = {};
+  std::variant<CommandRun, SetupRun, WorkRun> what = {};
   friend bool operator==(const RunId&, const RunId&) = default;
 };
 
@@ -54,7 +60,7 @@ bool IsRunIdField(std::string_view text);
 
 /// Store and node must be fields (IsRunIdField). A command's id ends in the attempt number; what
 /// precedes it is the prefix by which host.sh finds the job's commands of earlier attempts on that
-/// host.
+/// host. With tasks and their numbers it is the same.
 std::string FormatRunId(const RunId& run);
 /// Nothing for text that FormatRunId() did not write.
 std::optional<RunId> ParseRunId(std::string_view text);

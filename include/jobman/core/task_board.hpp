@@ -35,6 +35,9 @@ class TaskBoard {
   std::optional<TimePoint> WakeAt(const TaskWorker& worker, TimePoint now) const;
   /// How many tasks are taken before this one by workers of its kind.
   int CountAhead(const Task& task) const;
+  /// The same for every task that can be taken, by id, in one look at all: CountAhead() takes time
+  /// by what it counts. Until the board changes.
+  std::map<std::string_view, int> CountsAhead() const;
 
   TaskState StateOf(const Task& task) const;
   /// The first dependency that is not done; nullptr if all are. It may name no task.
@@ -57,8 +60,9 @@ class TaskBoard {
 };
 
 /// What the task waits for, or why it does not, in a sentence for `queue` and `why`. `workers`:
-/// all of the queue.
+/// all of the queue. `ahead`: TaskBoard::CountAhead(), if it is known.
 std::string WhyWaits(const TaskBoard& board, const Task& task,
-                     const std::vector<TaskWorker>& workers, TimePoint now);
+                     const std::vector<TaskWorker>& workers, TimePoint now,
+                     std::optional<int> ahead = {});
 
 }  // namespace jobman::core

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jobman/base/task.hpp"
@@ -18,6 +19,10 @@ using core::QueueId;
 /// bytes, so ten thousand tasks take 200 MB at most.
 inline constexpr int kRunsKept = 100;
 
+/// Queue::file of the store's own queue, which has the tasks of `task submit`. No file is behind
+/// it, so it is never synced with one. A worker without `job.queue.config` serves it.
+inline constexpr std::string_view kSubmittedQueue = "";
+
 /// What was seen when a queue file was last read.
 struct QueueReading {
   core::TimePoint at = {};  ///< the epoch: it never was
@@ -32,7 +37,7 @@ struct QueueReading {
 
 struct Queue {
   QueueId id = {};
-  std::string file = {};  ///< absolute, without links
+  std::string file = {};  ///< absolute, without links (base::RealPath); or kSubmittedQueue
   QueueReading reading = {};
   std::int64_t change = 0;  ///< grows with each write of its tasks, or of the reading
   friend bool operator==(const Queue&, const Queue&) = default;
@@ -90,6 +95,11 @@ class QueueStore {
   /// Needs no lease, as JobStore::SetWish(). Returns the ids of tasks that were not written since
   /// they have changed or are gone; the caller reads these again. The others are written.
   virtual Task<Result<std::vector<std::string>>> ChangeTasks(std::vector<core::Task> tasks) = 0;
+  /// Ends runs whose worker does not have them any more: its job was erased, say. As with the
+  /// releases of JobStore::Commit(), a claim that is not there any more is passed over. kLeaseLost
+  /// when `lease_token` is not the current one; then nothing is written.
+  virtual Task<Status> ReleaseTasks(std::vector<core::TaskRelease> releases,
+                                    std::int64_t lease_token) = 0;
   /// Forgets a task and its runs, if its version is `version`: else kStale. kFailedPrecondition
   /// while it is run. If it comes back in the file, its runs count from 1 again: remove its logs.
   virtual Task<Status> EraseTask(QueueId queue, std::string id, std::int64_t version) = 0;

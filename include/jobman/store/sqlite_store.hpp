@@ -106,6 +106,8 @@ class SqliteStore final : public ports::JobStore,
   Task<Status> SyncQueue(core::QueueId queue, ports::QueueReading reading,
                          std::vector<core::Task> tasks, std::int64_t lease_token) override;
   Task<Result<std::vector<std::string>>> ChangeTasks(std::vector<core::Task> tasks) override;
+  Task<Status> ReleaseTasks(std::vector<core::TaskRelease> releases,
+                            std::int64_t lease_token) override;
   Task<Status> EraseTask(core::QueueId queue, std::string id, std::int64_t version) override;
 
  private:

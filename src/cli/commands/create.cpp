@@ -4,24 +4,14 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "cli/commands.hpp"
+#include "cli/create_files.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/job_choice.hpp"
 #include "cli/job_file.hpp"
-#include "cli/views/created.hpp"
-#include "jobman/base/task.hpp"
-#include "jobman/client/code.hpp"
-#include "jobman/client/create_jobs.hpp"
 #include "jobman/client/find_jobs.hpp"
-#include "jobman/client/local_cloud.hpp"
 #include "jobman/client/set_wishes.hpp"
-#include "jobman/cloud/tpu_json.hpp"
-#include "jobman/controller/slice_request.hpp"
-#include "jobman/core/accelerators.hpp"
-#include "jobman/core/slice_name.hpp"
-#include "jobman/ssh/keys.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -42,15 +32,13 @@ core::SetupWish SetupOf(const CreateOptions& options) {
   return options.force ? core::SetupWish::kRedo : core::SetupWish::kAsNeeded;
 }
 
-using Files = std::vector<std::pair<std::string, config::Loaded>>;
-
 /// Loads all files before the first one takes effect; the problems of all files are one error.
-Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptions& common) {
+Result<LoadedFiles> LoadAll(App& app, const CreateOptions& options, const JobFileOptions& common) {
   if (!common.name.empty() && options.files.size() > 1) {
     return base::InvalidArgument("--name cannot be used with several files",
                                  "write job.name into each file, or create them one by one");
   }
-  Files loaded;
+  LoadedFiles loaded;
   std::optional<base::Error> wrong;
   for (const std::string& file : options.files) {
     auto one = LoadJobFile(app, file, common, !options.dry_run);
@@ -67,115 +55,10 @@ Result<Files> LoadAll(App& app, const CreateOptions& options, const JobFileOptio
   return loaded;
 }
 
-/// Where requests go; "local" while no simulator runs.
-std::string AddressOf(const client::Context& context, const core::CloudSpec& cloud) {
-  const auto local = client::FindLocalCloud(context.paths);
-  return cloud.endpoint == client::kLocal && local.ok() ? local->endpoint : cloud.endpoint;
-}
-
-/// The requests for the job's first slice, as the controller would send them to `address`.
-void AddRequests(const std::string& file, const core::Job& job, const std::string& store_id,
-                 const std::string& address, views::DryRun& view) {
-  const auto key = ssh::PublicKeyLine(job.spec.ssh.private_key);
-  const core::SliceRef slice = core::SliceFor(job, 1);
-  if (slice.existing) {
-    const auto look = cloud::RenderLook(slice.place, slice.name);
-    view.requests.push_back({.file = file,
-                             .method = look.method,
-                             .url = address + look.Target(),
-                             .code = job.spec.code});
-    return;
-  }
-  for (const core::SliceRef& part : core::PartsOf(slice)) {
-    const auto call = cloud::RenderCreate(
-        controller::WithLogin(core::RequestFor(job, part, store_id), job.spec.ssh.user,
-                              key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
-    view.requests.push_back({.file = file,
-                             .method = call.method,
-                             .url = address + call.Target(),
-                             .body = call.body,
-                             .code = job.spec.code});
-  }
-}
-
-/// The spec with what `create` would take; nothing of it is kept.
-Result<core::JobSpec> WithCode(App& app, core::JobSpec spec) {
-  if (spec.code.empty()) return spec;
-  asio::io_context loop;
-  std::error_code problem;
-  const base::Path scratch = std::filesystem::temp_directory_path(problem);
-  JM_ASSIGN_OR_RETURN(const client::TakenCode taken,
-                      base::RunTask(loop, client::TakeCode(spec.code, scratch)));
-  for (const std::string& note : taken.notes) app.Say("note: " + note);
-  spec.code.snapshot = taken.snapshot;
-  return spec;
-}
-
-Result<int> ShowDryRun(App& app, const Files& files) {
-  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kIgnore));
-  std::vector<config::Loaded> loaded;
-  for (const auto& file : files) loaded.push_back(file.second);
-  JM_ASSIGN_OR_RETURN(auto preview, context.Await(client::PreviewJobs(context, std::move(loaded))));
-  views::DryRun view;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    core::Job& job = preview.jobs[i];
-    JM_ASSIGN_OR_RETURN(job.spec, WithCode(app, std::move(job.spec)));
-    AddRequests(files[i].first, job, preview.store_id, AddressOf(context, job.spec.cloud), view);
-  }
-  app.Show(view);
-  return kSuccess;
-}
-
-bool IsEndless(const core::RetrySpec& retries) {
-  return !retries.preemption && !retries.failure && !retries.infra;
-}
-
-views::Created::Row RowOf(const core::Job& job) {
-  const auto accelerator = core::FindAccelerator(job.spec.tpu.accelerator);
-  return {.id = job.id,
-          .name = job.name,
-          .accelerator = core::AcceleratorText(job.spec.tpu),
-          .zone = job.spec.tpu.zone,
-          .element = core::ElementText(job.spec),
-          .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
-          .slice = core::SliceFor(job, 1).name,
-          .existing = !job.spec.tpu.existing.empty(),
-          .when_done = job.spec.when_done,
-          .code = job.spec.code,
-          .endless = IsEndless(job.spec.retries),
-          .holds = job.spec.command.cmd.empty()};
-}
-
-Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,
-                                           const Files& files, bool show) {
-  std::vector<client::CheckedFile> checked;  // all files, before the first job is stored
-  std::set<std::string> said;
-  for (const auto& [file, loaded] : files) {
-    const auto* const earlier = checked.empty() ? nullptr : &checked.back();
-    JM_ASSIGN_OR_RETURN(auto one,
-                        context.Await(client::CheckBeforeCreate(context, loaded, earlier)));
-    for (const std::string& note : one.notes) {
-      if (said.insert(note).second) app.Say("note: " + note);
-    }
-    checked.push_back(std::move(one));
-  }
-  JM_ASSIGN_OR_RETURN(const auto jobs,
-                      context.Await(client::CreateJobs(context, std::move(checked))));
-  views::Created view{.all = NameAll(context, jobs)};
-  std::vector<core::JobId> ids;
-  for (const core::Job& job : jobs) {
-    ids.push_back(job.id);
-    view.rows.push_back(RowOf(job));
-  }
-  if (show) app.Show(view);
-  app.terminal().Flush();
-  return ids;
-}
-
 Result<int> RunCreate(App& app, CreateOptions options, const JobFileOptions& common) {
   JM_ASSIGN_OR_RETURN(options.files,
                       FilesOf({.files = options.files, .command = "create"}, common.from));
-  JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
+  JM_ASSIGN_OR_RETURN(const LoadedFiles files, LoadAll(app, options, common));
   if (options.dry_run) return ShowDryRun(app, files);
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   const bool follow = options.wait || options.follow;
@@ -237,7 +120,7 @@ Result<int> RunRun(App& app, CreateOptions options, const JobFileOptions& common
                                      " is for a job that is stored already",
                                  "name its number: jobman run NUMBER");
   }
-  JM_ASSIGN_OR_RETURN(const Files files, LoadAll(app, options, common));
+  JM_ASSIGN_OR_RETURN(const LoadedFiles files, LoadAll(app, options, common));
   if (files.size() > 1) {
     return base::InvalidArgument(
         fmt::format("{} makes {} jobs, and run follows one", options.files[0], files.size()),

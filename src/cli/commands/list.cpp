@@ -62,7 +62,8 @@ std::string NoneText(const ListOptions& options) {
   add("name ", {options.name});
   add("zone ", options.zones);
   add("user ", {options.user});
-  return parts.empty() ? "no jobs" : "no jobs match " + base::Join(parts, ", ");
+  const std::string none = options.choice.for_workers.empty() ? "no jobs" : "no workers";
+  return parts.empty() ? none : none + " match " + base::Join(parts, ", ");
 }
 
 /// Whether a word means the job, which need not exist: --watch waits for it.
@@ -101,6 +102,12 @@ base::Status MustExist(const client::Context& context, const std::vector<std::st
   return base::Ok();
 }
 
+/// Of a record that cannot be read, nobody knows.
+bool IsWorker(const client::Context& context, core::JobId id) {
+  const auto job = context.Await(context.stores.jobs->Get(id));
+  return job.ok() && job->spec.queue;
+}
+
 Result<std::vector<ports::JobSummary>> Matching(const client::Context& context,
                                                 const ListOptions& options,
                                                 const ports::JobFilter& filter) {
@@ -108,6 +115,8 @@ Result<std::vector<ports::JobSummary>> Matching(const client::Context& context,
                       context.Await(context.stores.jobs->List(filter)));
   const auto& words = options.choice.words;
   if (!words.empty()) std::erase_if(jobs, [&](const auto& job) { return !IsNamed(job, words); });
+  if (options.choice.for_workers.empty()) return jobs;
+  std::erase_if(jobs, [&](const auto& job) { return !IsWorker(context, job.id); });
   return jobs;
 }
 
@@ -216,7 +225,6 @@ void AddList(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* command = root.add_subcommand("list", "All jobs: their state, since when, and why");
   command->alias("ls");
-  command->alias("status");
   AddJobChoice(*command, {options, &options->choice});
   command->add_option("-n,--name", options->name, "Only names that match (* and ?)")
       ->type_name("GLOB");

@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/job_choice.hpp"
+#include "cli/task_choice.hpp"
 #include "cli/views/explanation.hpp"
 #include "cli/views/job_detail.hpp"
 #include "jobman/base/strings.hpp"
@@ -54,9 +55,59 @@ base::Result<std::optional<views::NextCommands>> WaysOn(const client::Context& c
   return std::optional(std::move(next));
 }
 
-base::Result<int> RunWhy(App& app, const JobChoice& choice) {
+/// Takes the words that mean no job, but a task, out of `words`. A job wins, and it is said.
+base::Result<std::vector<std::string>> TakeTasks(App& app, const client::Context& context,
+                                                 std::vector<std::string>& words) {
+  std::vector<std::string> tasks;
+  std::vector<std::string> jobs;
+  for (const std::string& word : words) {
+    JM_ASSIGN_OR_RETURN(const bool task, context.Await(client::IsTaskOfStore(context, word)));
+    const bool job = !task || context.Await(client::FindJobs(context.stores.jobs, {word})).ok();
+    if (task && job) app.Say("note: " + word + " is a task, too: jobman task show " + word);
+    (job ? jobs : tasks).push_back(word);
+  }
+  words = std::move(jobs);
+  return tasks;
+}
+
+/// What can be done about a task.
+std::string NextStepOf(const core::Task& task, core::TaskState state) {
+  const std::string& id = task.definition.id;
+  if (state == core::TaskState::kFailed) return "jobman task logs " + id;
+  if (state == core::TaskState::kPaused) return "jobman task resume " + id;
+  if (state == core::TaskState::kRunning) return "jobman task logs -f " + id;
+  return {};
+}
+
+base::Result<std::vector<views::Explanations::OfTask>> ExplainTasks(
+    const client::Context& context, const std::vector<std::string>& words, bool controller) {
+  std::vector<views::Explanations::OfTask> explained;
+  if (words.empty()) return explained;
+  JM_ASSIGN_OR_RETURN(const QueueSight sight, LookAtQueues(context, std::nullopt));
+  JM_ASSIGN_OR_RETURN(const auto places, client::FindTasks(sight.queues, words));
+  for (const client::TaskPlace& place : places) {
+    views::Explanations::OfTask one{.row = RowOf(sight, place, context.Now())};
+    if (one.row.task.why != one.row.why) one.facts.push_back("last: " + one.row.task.why);
+    one.next_step = NextStepOf(one.row.task, one.row.state);
+    if (!controller && one.row.state == core::TaskState::kQueued) {
+      one.facts.emplace_back("no controller is running, so nothing happens");
+      one.next_step = "jobman controller start, or jobman tick";
+    }
+    explained.push_back(std::move(one));
+  }
+  return explained;
+}
+
+base::Result<int> RunWhy(App& app, JobChoice choice) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
-  JM_ASSIGN_OR_RETURN(const auto ids, Choose(context, choice));
+  std::vector<std::string> tasks;
+  if (choice.statuses.empty() && choice.labels.empty()) {
+    JM_ASSIGN_OR_RETURN(tasks, TakeTasks(app, context, choice.words));
+  }
+  std::vector<core::JobId> ids;
+  if (tasks.empty() || !choice.words.empty()) {
+    JM_ASSIGN_OR_RETURN(ids, Choose(context, choice));
+  }
   JM_ASSIGN_OR_RETURN(const auto controller,
                       context.Await(client::LiveController(context.stores.leases, context.Now())));
   views::Explanations view;
@@ -92,6 +143,7 @@ base::Result<int> RunWhy(App& app, const JobChoice& choice) {
                          .words = std::move(words),
                          .ways_on = std::move(ways_on)});
   }
+  JM_ASSIGN_OR_RETURN(view.tasks, ExplainTasks(context, tasks, controller.has_value()));
   app.Show(view);
   return kSuccess;
 }
@@ -100,8 +152,8 @@ base::Result<int> RunWhy(App& app, const JobChoice& choice) {
 
 void AddWhy(CLI::App& root, Invocation& chosen) {
   auto choice = std::make_shared<JobChoice>();
-  CLI::App* command =
-      root.add_subcommand("why", "Why a job is in its state, what it waits for, and what to do");
+  CLI::App* command = root.add_subcommand(
+      "why", "Why a job or task is in its state, what it waits for, and what to do");
   AddJobChoice(*command, choice);
   command->callback(
       [choice, &chosen] { chosen.run = [choice](App& app) { return RunWhy(app, *choice); }; });

@@ -215,9 +215,11 @@ std::shared_ptr<WishOptions> Order(core::Wish wish, std::string said) {
 }  // namespace
 
 void AddCancel(CLI::App& root, Invocation& chosen) {
-  AddWish(root, chosen, "cancel",
-          "Stop the remote processes (TERM, grace, KILL); the slice is kept",
-          Order(core::Wish::kCancel, "cancelling"))
+  AddWish(
+      root, chosen, "cancel",
+      "Stop the remote processes (TERM, grace, KILL); the slice is kept. A worker ends its task "
+      "first, and takes no other; a second cancel stops that task, too",
+      Order(core::Wish::kCancel, "cancelling"))
       ->alias("stop");
 }
 
@@ -236,7 +238,9 @@ void AddReboot(CLI::App& root, Invocation& chosen) {
 
 void AddRequeue(CLI::App& root, Invocation& chosen) {
   const auto options = Order(core::Wish::kRequeue, "requeueing");
-  AddRunAgain(root, chosen, "requeue", "Stop, give the slice up, and run again on a new one",
+  AddRunAgain(root, chosen, "requeue",
+              "Stop, give the slice up, and run again on a new one; a worker keeps its slice, and "
+              "gives its task back",
               options)
       ->add_flag("-y,--yes", options->yes, "Without asking");
 }

@@ -36,6 +36,7 @@ std::string EndText(const Created::Row& row, const std::string& jobs, bool sever
 std::string Notes(const Created::Row& row, const std::string& jobs, bool several) {
   std::string text;
   if (!row.code.empty()) text += "  code: " + CodeText(row.code) + "\n";
+  if (!row.serves.empty()) text += "  runs " + row.serves + "\n";
   text += "  " + EndText(row, jobs, several) + "\n";
   if (!row.endless) return text;
   return text + "  tried again without limit until " + (several ? "they succeed" : "it succeeds") +
@@ -54,6 +55,9 @@ std::string CommonNotes(const Created& view) {
 
 /// What to type next. Jobs without a command print nothing that could be followed.
 std::string NextText(const Created& view) {
+  const bool workers = std::all_of(view.rows.begin(), view.rows.end(),
+                                   [](const Created::Row& row) { return !row.serves.empty(); });
+  if (workers) return "to see what becomes of it: jobman worker list " + view.all;
   const bool only_hold = std::all_of(view.rows.begin(), view.rows.end(),
                                      [](const Created::Row& row) { return row.holds; });
   if (only_hold)

@@ -22,8 +22,9 @@ struct Created {
     bool existing = false;  ///< the slice is the user's own node
     core::WhenDoneSpec when_done = {};
     core::CodeSpec code = {};
-    bool endless = false;  ///< tried again without limit until it succeeds
-    bool holds = false;    ///< it has no command: it only holds its slice
+    bool endless = false;     ///< tried again without limit until it succeeds
+    bool holds = false;       ///< it has no command: it only holds its slice
+    std::string serves = {};  ///< of a worker: "submitted tasks", or its queue file
   };
   std::vector<Row> rows = {};
   std::string all = {};  ///< what names the jobs to a command

@@ -25,6 +25,22 @@ std::string WordsText(const client::LastWords& words, const ui::Style& style) {
   return text;
 }
 
+std::string TaskText(const Explanations::OfTask& one, const ui::Style& style) {
+  const std::string state(core::TaskStateName(one.row.state));
+  std::string text = fmt::format("task {}: {}\n", ui::Clean(one.row.task.definition.id, style.utf8),
+                                 ui::Paint(ToneOfState(state), state, style));
+  text += Line("because", one.row.why, style);
+  for (const std::string& fact : one.facts) text += Line("fact", fact, style);
+  return text + Line("next", one.next_step, style);
+}
+
+base::OrderedJson TaskJson(const Explanations::OfTask& one) {
+  base::OrderedJson json = ToJson(one.row);
+  json["facts"] = one.facts;
+  json["next_step"] = one.next_step;
+  return json;
+}
+
 }  // namespace
 
 std::string RenderText(const Explanations& view, const ui::Style& style) {
@@ -39,12 +55,14 @@ std::string RenderText(const Explanations& view, const ui::Style& style) {
     if (ways_on) text += RenderCommands(*ways_on, kTextColumn, style);
     if (words) text += WordsText(*words, style);
   }
+  for (const Explanations::OfTask& one : view.tasks) text += TaskText(one, style);
   return text;
 }
 
 std::string RenderQuiet(const Explanations& view) {
   std::string text;
   for (const auto& row : view.rows) text += ui::Clean(row.why.because, false) + "\n";
+  for (const auto& one : view.tasks) text += ui::Clean(one.row.why, false) + "\n";
   return text;
 }
 
@@ -65,7 +83,9 @@ base::OrderedJson ToJson(const Explanations& view) {
                     {"waits_for", why.waits_for},
                     {"next_step", why.next_step}});
   }
-  return {{"jobs", std::move(jobs)}};
+  base::OrderedJson json = {{"jobs", std::move(jobs)}};
+  for (const Explanations::OfTask& one : view.tasks) json["tasks"].push_back(TaskJson(one));
+  return json;
 }
 
 }  // namespace jobman::cli::views

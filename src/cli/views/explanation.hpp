@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/views/job_end.hpp"
+#include "cli/views/task_row.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/client/last_words.hpp"
 #include "jobman/core/explain.hpp"
@@ -12,7 +13,7 @@
 
 namespace jobman::cli::views {
 
-/// `jobman why`: one explanation per job.
+/// `jobman why`: one explanation per job, and per task.
 struct Explanations {
   struct Row {
     core::JobId id = {};
@@ -21,10 +22,16 @@ struct Explanations {
     std::optional<client::LastWords> words = {};
     std::optional<NextCommands> ways_on = {};  ///< commands beyond the next step, as text only
   };
+  struct OfTask {
+    TaskRow row = {};
+    std::vector<std::string> facts = {};
+    std::string next_step = {};
+  };
   std::vector<Row> rows = {};
+  std::vector<OfTask> tasks = {};
 };
 std::string RenderText(const Explanations& view, const ui::Style& style);
-/// Only the reasons, one line per job.
+/// Only the reasons, one line per job or task.
 std::string RenderQuiet(const Explanations& view);
 base::OrderedJson ToJson(const Explanations& view);
 

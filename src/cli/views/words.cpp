@@ -12,10 +12,11 @@
 namespace jobman::cli::views {
 
 ui::Tone ToneOfState(std::string_view state) {
-  if (state == "RUNNING" || state == "SUCCEEDED") return ui::Tone::kGood;
+  if (state == "RUNNING" || state == "SUCCEEDED" || state == "DONE") return ui::Tone::kGood;
   if (state == "FAILED") return ui::Tone::kBad;
-  if (state == "CANCELLED" || state == "DELETED") return ui::Tone::kDim;
-  if (state == "QUEUED" || state == "WAITING" || state == "BACKOFF") return ui::Tone::kBusy;
+  if (state == "CANCELLED" || state == "DELETED" || state == "REMOVED") return ui::Tone::kDim;
+  if (state == "QUEUED" || state == "WAITING" || state == "BACKOFF" || state == "BLOCKED")
+    return ui::Tone::kBusy;
   return ui::Tone::kMoves;
 }
 

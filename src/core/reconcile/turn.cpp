@@ -25,6 +25,19 @@ std::optional<HookEvent> EventOf(const Job& job) {
   return std::nullopt;
 }
 
+/// An interrupted run is begun again by itself, and of a stopped one the user knows.
+std::optional<HookEvent> EventOf(TaskEndKind kind) {
+  if (kind == TaskEndKind::kSucceeded) return HookEvent::kTaskDone;
+  if (kind == TaskEndKind::kFailed) return HookEvent::kTaskFailed;
+  return std::nullopt;
+}
+
+bool HasHookOf(const Job& job, HookEvent event) {
+  const auto& hooks = job.spec.hooks;
+  return std::any_of(hooks.begin(), hooks.end(),
+                     [&](const HookSpec& hook) { return hook.event == event; });
+}
+
 }  // namespace
 
 bool Rests(const JobState& state) {
@@ -37,11 +50,19 @@ void Turn::Do(Effect effect) {
   effects.push_back(std::move(effect));
 }
 
+void Turn::TellOfTask(const TaskRelease& release, std::string text) {
+  const auto event = EventOf(release.end.kind);
+  if (!event || !HasHookOf(job, *event)) return;
+  Do(TellHooks{.event = *event,
+               .attempt = job.attempt,
+               .slice = job.slice ? slice_name() : std::string{},
+               .why = std::move(text),
+               .task = release.task,
+               .task_run = release.claim.run});
+}
+
 void Turn::Tell(HookEvent event, std::string text) {
-  const auto& hooks = job.spec.hooks;
-  const bool asked = std::any_of(hooks.begin(), hooks.end(),
-                                 [&](const HookSpec& hook) { return hook.event == event; });
-  if (!asked) return;
+  if (!HasHookOf(job, event)) return;
   Do(TellHooks{.event = event,
                .attempt = job.attempt,
                .slice = job.slice ? slice_name() : std::string{},

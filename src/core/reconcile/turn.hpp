@@ -28,6 +28,8 @@ struct Turn {
   void Do(Effect effect);
   /// Tells the hooks that asked for the event.
   void Tell(HookEvent event, std::string why);
+  /// The same of a run of a task that has ended, if hooks may be told of such an end.
+  void TellOfTask(const TaskRelease& release, std::string why);
   void Enter(JobState state, std::string why);
   /// Enters a state in which no work is done for the attempt, and ends it.
   void Rest(JobState state, AttemptEnd end, std::string why);

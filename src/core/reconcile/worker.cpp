@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/reconcile/turn.hpp"
 #include "jobman/base/strings.hpp"
@@ -106,7 +107,9 @@ void FailUnfit(Turn& turn, const TaskChange& claimed, int host) {
                           .why = fmt::format("its workers name host {}, and a {} has {}", host,
                                              task.definition.accelerator, HostsText(count))},
                   .at = turn.now});
-  turn.Say(ReleaseText(std::get<TaskRelease>(turn.tasks.back())));
+  const auto& release = std::get<TaskRelease>(turn.tasks.back());
+  turn.TellOfTask(release, ReleaseText(release));
+  turn.Say(ReleaseText(release));
 }
 
 void BeginTask(Turn& turn, const TaskChange& claimed) {
@@ -123,6 +126,7 @@ void BeginTask(Turn& turn, const TaskChange& claimed) {
     if (task.workers.Contains(host)) stage.hosts.push_back({.host = host});
   }
   const auto used = static_cast<std::int64_t>(stage.hosts.size());
+  ++job.task_runs;
   job.stage = std::move(stage);
   turn.Do(RunStage{.attempt = job.attempt, .stage = id});
   if (job.slice->notice) turn.Do(NoticeToPass(job));
@@ -163,14 +167,18 @@ void BeginWorkOn(Turn& turn) {
   if (!job.spec.queue) return BeginStage(turn, CommandStage{});
   job.search.reset();
   turn.set_up = true;
-  turn.Enter(Idle{}, fmt::format("slice {} is set up: waiting for a task of {}", turn.slice_name(),
-                                 job.spec.queue->config));
+  turn.Enter(Idle{}, fmt::format("slice {} is set up: waiting for {}", turn.slice_name(),
+                                 AwaitedTask(*job.spec.queue)));
   turn.Tell(HookEvent::kStarted, turn.why);
 }
 
 void DropStage(Turn& turn, const std::string& lost) {
   std::optional<Stage>& stage = turn.job.stage;
-  if (stage && stage->task) turn.tasks.push_back(ReleaseOf(turn, lost));
+  if (stage && stage->task) {
+    TaskRelease release = ReleaseOf(turn, lost);
+    turn.TellOfTask(release, ReleaseText(release));
+    turn.tasks.emplace_back(std::move(release));
+  }
   stage.reset();
 }
 

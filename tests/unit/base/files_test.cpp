@@ -282,5 +282,18 @@ TEST(EnsureDir, NamesTheCure) {
   EXPECT_FALSE(error.hint.empty());
 }
 
+TEST(RealPath, IsOneForOneFile) {
+  const TempDir dir;
+  const Path real = std::filesystem::canonical(dir.path());
+  ASSERT_TRUE(WriteFileAtomic(dir / "file", "").ok());
+  ASSERT_EQ(::symlink("file", (dir / "link").c_str()), 0);
+  EXPECT_EQ(RealPath(dir / "link"), real / "file");
+  EXPECT_EQ(RealPath(dir / "." / "x" / ".." / "file"), real / "file");
+  EXPECT_EQ(RealPath(dir / "none" / "file"), real / "none" / "file") << "it need not exist";
+  ASSERT_EQ(::symlink("loop", (dir / "loop").c_str()), 0);
+  EXPECT_EQ(RealPath(dir / "a" / ".." / "loop"), dir / "loop");
+  EXPECT_TRUE(RealPath("file").is_absolute());
+}
+
 }  // namespace
 }  // namespace jobman::base

@@ -1,11 +1,13 @@
 // job.queue: a job that works off a task queue.
 #include <gmock/gmock.h>
 
+#include "jobman/config/worker_file.hpp"
 #include "tests/unit/config/support.hpp"
 
 namespace jobman::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::MustLoad;
 using testing::ProblemsOf;
@@ -61,10 +63,12 @@ TEST(Worker, AMissingQueueFileIsAWarningUntilTheJobIsMade) {
   EXPECT_THAT(testing::Rendered(Load(request)), HasSubstr("there is no file /nowhere/q.yaml"));
 }
 
-TEST(Worker, NeedsAQueueFile) {
-  EXPECT_THAT(ProblemsOf(WorkerFile("enabled: true")), HasSubstr("job.queue.config is missing"));
-  EXPECT_THAT(ProblemsOf(WorkerFile("enabled: true, config: null")),
-              HasSubstr("job.queue.config is missing"));
+TEST(Worker, WithoutAQueueFileItServesTheSubmittedTasks) {
+  for (const char* queue : {"enabled: true", "enabled: true, config: null"}) {
+    const core::JobSpec spec = WorkerSpec(queue);
+    ASSERT_TRUE(spec.queue) << queue;
+    EXPECT_EQ(spec.queue->config, "") << queue;
+  }
 }
 
 TEST(Worker, ACommandIsNotRunAndSaysSo) {
@@ -108,6 +112,38 @@ TEST(Worker, AMistakeInThePrefixIsNamed) {
   EXPECT_THAT(problems("{run: a, workers: 7}"), HasSubstr("there is no host 7"));
   EXPECT_THAT(problems("{run: a, name: x}, {run: b, name: x}"),
               HasSubstr("there is already a step named \"x\""));
+}
+
+TEST(Worker, TheFileOfWorkerStartLoadsToWhatItsOptionsSay) {
+  const std::string text = WorkerFileText({.name = "w",
+                                           .accelerator = "v4-32",
+                                           .zone = "us-central2-b",
+                                           .pricing = "spot",
+                                           .allocation_mode = "tpu-vm",
+                                           .idle = "30m",
+                                           .startup = "pip install jax  # ${not.a.key}\n"});
+  auto request = RequestOf(text);
+  request.may_lack_project = true;
+  const core::JobSpec spec = MustLoad(request).spec;
+  EXPECT_EQ(spec.name, "w");
+  EXPECT_EQ(spec.worker_num, "") << "the user has said the name";
+  EXPECT_EQ(spec.queue, (core::QueueSpec{.enabled = true, .idle = std::chrono::minutes{30}}));
+  EXPECT_EQ(spec.tpu.pricing, core::Pricing::kSpot);
+  EXPECT_EQ(spec.tpu.allocation_mode, core::AllocationMode::kTpuVm);
+  ASSERT_EQ(spec.setup.size(), 1U);
+  EXPECT_EQ(spec.setup[0].name, "startup");
+  EXPECT_EQ(spec.setup[0].run, "pip install jax  # ${not.a.key}\n");
+  EXPECT_TRUE(spec.setup[0].hosts.all);
+  EXPECT_TRUE(spec.setup[0].required);
+  EXPECT_THAT(text, HasSubstr("# Made by worker start."));
+}
+
+TEST(Worker, TheFileOfWorkerStartSaysNoMoreThanItsOptions) {
+  const std::string text = WorkerFileText({.accelerator = "v4-8", .queue_file = "/q.yaml"});
+  EXPECT_THAT(text, AllOf(HasSubstr("enabled: true"), HasSubstr("config:"), HasSubstr("/q.yaml"),
+                          HasSubstr("accelerator:")));
+  for (const char* key : {"name:", "zone:", "pricing:", "idle:", "prefix:"})
+    EXPECT_THAT(text, Not(HasSubstr(key)));
 }
 
 }  // namespace

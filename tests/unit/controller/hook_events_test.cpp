@@ -42,6 +42,27 @@ TEST_F(HookEventsTest, EachHookOfTheEventGetsADelivery) {
   EXPECT_EQ(deliveries[0].event_id, "store1-000001-v7-a2-started");
 }
 
+TEST_F(HookEventsTest, AnEventOfATaskNamesItAndItsRun) {
+  before_.spec.hooks = {{.event = HookEvent::kTaskFailed, .command = "page"}};
+  step_.job = before_;
+  const auto failed = [](const std::string& task) {
+    return core::TellHooks{.event = HookEvent::kTaskFailed,
+                           .attempt = 2,
+                           .why = "run 3 of it failed",
+                           .task = task,
+                           .task_run = 3};
+  };
+  step_.effects = {failed("lr 1"), failed("lr2")};
+  const auto deliveries = Deliveries();
+  ASSERT_EQ(deliveries.size(), 2u);
+  EXPECT_NE(deliveries[0].event_id, deliveries[1].event_id);
+  EXPECT_THAT(deliveries[0].event_id,
+              testing::MatchesRegex("store1-000001-v7-a2-task_failed-t[0-9a-f]+-3"));
+  const auto body = base::ParseJson(deliveries[0].body).value();
+  EXPECT_EQ(base::GetString(body, "task"), "lr 1");
+  EXPECT_EQ(base::GetInt(body, "task_run"), 3);
+}
+
 TEST_F(HookEventsTest, OtherEffectsMakeNoDelivery) {
   step_.effects = {core::RunStage{.attempt = 2}};
   EXPECT_TRUE(Deliveries().empty());

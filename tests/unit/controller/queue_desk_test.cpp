@@ -162,5 +162,35 @@ TEST_F(QueueDeskTest, WithoutWorkersNothingIsRead) {
   EXPECT_TRUE(desk_->Quiet());
 }
 
+TEST_F(QueueDeskTest, ARunWhoseWorkerIsGoneIsEndedAsInterrupted) {
+  const core::JobId worker = AddWorker();
+  files_.Write({TaskCalled("a"), TaskCalled("b")});
+  Start();
+  core::Task orphan = Recorded()[1];
+  ASSERT_EQ(orphan.definition.id, "b");
+  orphan.runs = 1;
+  orphan.claims.push_back({.job = core::JobId{77}, .attempt = 1, .run = 1});
+  ASSERT_TRUE(base::RunTask(loop_, ports_.stores.queues->ChangeTasks({orphan})).ok());
+  clock_.Advance(kEndOrphans);
+  Look();
+  EXPECT_THAT(Recorded()[1].claims, testing::IsEmpty());
+  EXPECT_EQ(Recorded()[1].failures, 0);
+  EXPECT_EQ(base::RunTask(loop_, ports_.stores.queues->Runs(core::QueueId{1}, "b"))->size(), 1u);
+  EXPECT_EQ(TaskOf(worker), "a") << "a run whose worker has it goes on";
+  EXPECT_THAT(Recorded()[0].claims, testing::SizeIs(1));
+}
+
+TEST_F(QueueDeskTest, TheQueueOfSubmittedTasksHasNoFile) {
+  core::Job job = test::SampleJob("worker");
+  job.spec.queue = core::QueueSpec{.enabled = true};
+  job.spec.command.cmd.clear();
+  job.state = core::Idle{};
+  job.attempt = 1;
+  EXPECT_EQ(store_.Create(job, "source", clock_.Now())->value, 1);
+  EXPECT_TRUE(base::RunTask(loop_, book_->Load()).ok());
+  Start();
+  EXPECT_EQ(files_.reads, 0);
+}
+
 }  // namespace
 }  // namespace jobman::controller

@@ -52,21 +52,25 @@ TEST_F(RunOrderTest, TheCommandIsANewRunInEachAttemptAndReplacesTheEarlierOnes) 
 TEST_F(RunOrderTest, AWorkersTaskIsARunOfItsOwnAndEndsWhatOtherRunsLeft) {
   job_.spec.queue = core::QueueSpec{.enabled = true, .config = "/tasks.yaml"};
   job_.stage->id = core::TaskStage{.task = "lr1", .run = 3};
+  job_.task_runs = 7;
   job_.stage->task = core::TaskInHand{.definition = {.id = "lr1", .run = "python train.py"}};
   const auto order = Order();
-  EXPECT_EQ(order->run_id, TaskRunOn(job_, job_.stage->task->definition, 3, "store1", 0));
+  EXPECT_EQ(order->run_id, TaskRunOn(job_, "store1", 0));
   EXPECT_EQ(order->run_id, StageRunOn(job_, "store1", 0, keys_));
   EXPECT_THAT(order->script, testing::HasSubstr("python train.py"));
   EXPECT_EQ(order->replaces, OlderRunsOn(job_, "store1", 0));
-  EXPECT_THAT(order->run_id, testing::StartsWith(order->replaces));
+  EXPECT_THAT(order->run_id, testing::EndsWith(".h0.t7"));
+  EXPECT_EQ(order->replaces, order->run_id) << "a late order ends nothing that began since";
+  EXPECT_EQ(order->env.at("JOBMAN_RUN_ID"), order->run_id);
 }
 
 TEST_F(RunOrderTest, TheSetupOfAWorkersLaterAttemptEndsTheRunsOfTasks) {
   job_.spec.queue = core::QueueSpec{.enabled = true, .config = "/tasks.yaml"};
   job_.stage->id = core::SetupStage{0};
   job_.attempt = 2;
+  job_.task_runs = 7;
   EXPECT_EQ(StageRunOn(job_, "store1", 0, keys_), Id());
-  EXPECT_EQ(Order()->replaces, TaskRunsOn(job_, "store1", 0));
+  EXPECT_THAT(Order()->replaces, testing::EndsWith(".h0.t8"));
 }
 
 TEST_F(RunOrderTest, NamesTheSliceThatTheAttemptHas) {

@@ -54,7 +54,7 @@ TEST(SpecWords, RoundTrip) {
   RoundTrip<AllocationMode>(2);
   RoundTrip<Pricing>(4);
   RoundTrip<WatchdogAction>(3);
-  RoundTrip<HookEvent>(7);
+  RoundTrip<HookEvent>(9);
   RoundTrip<SmtpTls>(3);
 }
 

@@ -173,6 +173,22 @@ TEST(StrayRun, IsACommandOfAnEarlierAttempt) {
   EXPECT_EQ(StrayRun(StepRun(), kHere, job), std::nullopt) << "the next attempt may use it";
 }
 
+TEST(StrayRun, IsATaskBeforeTheLastOneThatItsWorkerBegan) {
+  Job job = Holding("train-000042-a3");
+  job.state = Idle{};
+  job.attempt = 3;
+  job.task_runs = 5;
+  const auto run = [](int number) {
+    return FormatRunId({.on = kHere, .what = WorkRun{.number = number}});
+  };
+  EXPECT_EQ(StrayRun(run(3), kHere, job), "job 000042 has begun a later task");
+  EXPECT_EQ(StrayRun(run(5), kHere, job), std::nullopt);
+  EXPECT_EQ(StrayRun(run(6), kHere, job), std::nullopt) << "begun after the job was read";
+  job.state = Done{.outcome = Outcome::kCancelled};
+  job.wish_new = false;
+  EXPECT_NE(StrayRun(run(5), kHere, job), std::nullopt);
+}
+
 TEST(StrayRun, IsNotARunOfAnotherStoreJobOrHost) {
   Job job = Holding("train-000042-a3");
   job.state = Running{};

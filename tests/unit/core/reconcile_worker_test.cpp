@@ -140,6 +140,41 @@ TEST(ReconcileWorker, AFailingTaskCostsTheWorkerNothing) {
   EXPECT_THAT(r.ended(), IsEmpty());
 }
 
+/// A worker with hooks for both ends of a task, which runs SampleTask().
+Reconciling BusyWorkerWithHooks() {
+  Job job = JobBuilder().Worker().Build();
+  job.spec.hooks = {{.event = HookEvent::kTaskDone, .command = "true"},
+                    {.event = HookEvent::kTaskFailed, .command = "true"}};
+  Reconciling r(std::move(job));
+  r.ToRunning().Offered(SampleTask()).HostRuns(0);
+  return r;
+}
+
+TEST(ReconcileWorker, HooksAreToldHowATaskEnded) {
+  Reconciling done = BusyWorkerWithHooks();
+  done.HostEnds(0);
+  EXPECT_THAT(done.effects(), ElementsAre("TellHooks task_done of task lr1 of attempt 1"));
+  Reconciling failed = BusyWorkerWithHooks();
+  failed.HostEnds(0, 3).HostSettles(0);
+  EXPECT_THAT(failed.effects(), ElementsAre("TellHooks task_failed of task lr1 of attempt 1"));
+}
+
+TEST(ReconcileWorker, HooksAreNotToldOfATaskThatGoesOnElsewhere) {
+  Reconciling r = BusyWorkerWithHooks();
+  r.HostEnds(0, 143).HostSettles(0);
+  EXPECT_EQ(EndIn(r).kind, TaskEndKind::kInterrupted);
+  EXPECT_THAT(r.effects(), IsEmpty());
+}
+
+TEST(ReconcileWorker, OneWithoutAQueueFileWaitsForASubmittedTask) {
+  Job job = JobBuilder().Worker().Build();
+  job.spec.queue->config.clear();
+  Reconciling r(std::move(job));
+  r.ToRunning();
+  EXPECT_THAT(r.job().why, HasSubstr("waiting for a submitted task"));
+  EXPECT_EQ(Explain(r.job(), r.clock.Now()).waits_for, "a submitted task");
+}
+
 TEST(ReconcileWorker, ItsOutputBeatsItsExitCode) {
   Reconciling r = BusyWorker();
   const StageId stage = r.job().stage->id;

@@ -19,7 +19,8 @@ TEST(RunId, NamesStoreJobNodeHostAndRun) {
 TEST(RunId, RoundTrips) {
   for (const RunId& run :
        {RunId{.on = kHost, .what = CommandRun{.attempt = 4}},
-        RunId{.on = kHost, .what = CommandRun{}}, RunId{.on = kHost, .what = kStep}})
+        RunId{.on = kHost, .what = WorkRun{.number = 7}}, RunId{.on = kHost, .what = CommandRun{}},
+        RunId{.on = kHost, .what = kStep}})
     EXPECT_EQ(ParseRunId(FormatRunId(run)), run) << FormatRunId(run);
 }
 

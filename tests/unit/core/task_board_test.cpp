@@ -239,5 +239,20 @@ TEST(WhyWaits, TellsWhatBecameOfTheTask) {
             "waits for 1m after 2 interruptions in a row: " + cut.why);
 }
 
+TEST(CountsAhead, AreThoseOfEachTaskThatCanBeTaken) {
+  const Words words = {{"a", ""}, {"b", "!"}, {"c", "D"}, {"d", "Z"}, {"e", "P"}, {"f", ""}};
+  const TaskBoard board = BoardOf(words, true);
+  const auto counts = board.CountsAhead();
+  EXPECT_THAT(counts, testing::ElementsAre(testing::Pair("a", 1), testing::Pair("b", 0),
+                                           testing::Pair("d", 0), testing::Pair("f", 2)));
+  for (const auto& [id, count] : counts) {
+    const Task& task = *board.Find(id);
+    EXPECT_EQ(count, board.CountAhead(task)) << id;
+    const TaskWorker worker = MakeWorker(1);
+    EXPECT_EQ(WhyWaits(board, task, {worker}, TaskTime(0), count),
+              WhyWaits(board, task, {worker}, TaskTime(0)));
+  }
+}
+
 }  // namespace
 }  // namespace jobman::core

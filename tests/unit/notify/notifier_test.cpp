@@ -242,6 +242,14 @@ TEST(MailText, ASubjectInOtherLettersIsEncoded) {
   EXPECT_THAT(head, HasSubstr("?=\r\n =?utf-8?B?"));
 }
 
+TEST(MailText, OfATaskItIsNamed) {
+  const ports::Message message{
+      .event = "task_failed",
+      .body = R"({"job":42,"name":"night","task":"lr1","task_run":3,"why":"exit code 1"})"};
+  EXPECT_EQ(WordsOf(message).subject, "jobman: night (42) task failed: lr1");
+  EXPECT_THAT(WordsOf(message).body, HasSubstr("\ntask: lr1\ntask_run: 3"));
+}
+
 TEST(MailText, IsValidForAnyServer) {
   const ports::Message message{
       .event_id = "e1", .event = "failed", .body = R"({"job":42,"name":"train","why":"Zürich"})"};

@@ -119,6 +119,7 @@ core::Job ExpectedJob(int version) {
   expected.attempt_end = core::AttemptEnd{.outcome = core::AttemptOutcome::kFailed};
   expected.spent.waited_until = {};
   expected.search.reset();
+  expected.task_runs = 0;
   expected.slice->requests_sent = 1;
   expected.slice->delete_requested_at.reset();
   expected.slice->omitted_since.reset();
@@ -191,6 +192,7 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   expected.wish_new = true;
   expected.version = 2;
   expected.search.reset();
+  expected.task_runs = 0;
   expected.spec = job.spec;  // see UpgradeSpec.LosesNothing
   expected.slice->omitted_since.reset();
   expected.slice->lacking_since.reset();

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/app.hpp"
+#include "jobman/config/load.hpp"
+
+namespace jobman::cli {
+
+/// Job files that were loaded, each with what the user calls it.
+using LoadedFiles = std::vector<std::pair<std::string, config::Loaded>>;
+
+/// Shows the requests of their jobs; sends and stores nothing.
+base::Result<int> ShowDryRun(App& app, const LoadedFiles& files);
+/// Checks all files before the first job is stored, stores the jobs, and wakes the controller. With
+/// `show`, shows them. Returns their numbers.
+base::Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,
+                                                 const LoadedFiles& files, bool show);
+
+}  // namespace jobman::cli
