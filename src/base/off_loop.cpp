@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "jobman/base/check.hpp"
 #include "jobman/base/handle.hpp"
 
 namespace jobman::base {
@@ -77,7 +78,41 @@ Task<void> Readable(asio::posix::stream_descriptor* descriptor) {
   co_await descriptor->async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
 }
 
+/// Of the thread and the task that waits for it: either may end first.
+struct Alone {
+  UniqueFd ended{::eventfd(0, EFD_CLOEXEC)};
+  std::atomic<bool> over = false;
+};
+
+Status StartAlone(std::function<void()> work) {
+  const AllSignalsBlocked blocked;
+  try {
+    std::thread(std::move(work)).detach();
+  } catch (const std::system_error& error) {
+    return FromErrno(error.code().value(), "starting a thread");
+  }
+  return Ok();
+}
+
 }  // namespace
+
+Task<Status> RunAndLeave(std::function<void()> work) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto alone = std::make_shared<Alone>();
+  UniqueFd watched(alone->ended ? ::fcntl(alone->ended.get(), F_DUPFD_CLOEXEC, 3) : -1);
+  if (!watched) co_return FromErrno(errno, "watching a thread");
+  std::function<void()> body = [alone, work = std::move(work)] {
+    work();
+    alone->over = true;
+    ::eventfd_write(alone->ended.get(), 1);
+  };
+  JM_CO_TRY(StartAlone(std::move(body)));
+  asio::posix::stream_descriptor descriptor(executor, watched.Release());
+  co_await Readable(&descriptor);
+  co_await EndIfCancelled();
+  JM_CHECK(alone->over, "the work has ended");  // reading it makes what the work wrote visible
+  co_return Ok();
+}
 
 Task<Result<bool>> RunOffLoop(std::function<void()> work, std::function<void()> interrupt,
                               Duration limit) {

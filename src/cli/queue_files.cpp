@@ -3,30 +3,35 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <functional>
 #include <memory>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/base/off_loop.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/config/queue_file.hpp"
 
 namespace jobman::cli {
 namespace {
 
-/// For reading and checking ten thousand tasks on a busy machine.
-constexpr base::Duration kReadLimit = std::chrono::seconds{60};
+/// For checking ten thousand tasks on a busy machine.
+constexpr base::Duration kCheckLimit = std::chrono::seconds{60};
 /// More than ReadQueueFile() takes, so that it refuses what is too large in its own words.
 constexpr std::int64_t kMostBytes = std::int64_t{8} << 20;
 
+/// The message may contain a key of the file, however long it is.
 std::string LineOf(const config::Problem& problem) {
+  constexpr std::size_t kLongest = 500;
   const std::string hint = problem.hint.empty() ? "" : " (" + problem.hint + ")";
-  if (problem.line == 0) return fmt::format("{}: {}{}", problem.file, problem.message, hint);
-  return fmt::format("{}:{}: {}{}", problem.file, problem.line, problem.message, hint);
+  const std::string line = problem.line == 0 ? "" : fmt::format(":{}", problem.line);
+  const std::string cause = base::Shorten(problem.message + hint, kLongest);
+  return base::CleanLine(fmt::format("{}{}: {}", problem.file, line, cause));
 }
 
-ports::QueueFileContent ReadNow(const std::string& file) {
-  const auto text = base::ReadRegularFile(file, kMostBytes);
+ports::QueueFileContent Check(const std::string& file, const base::Result<std::string>& text) {
   if (!text.ok()) return {.error = text.error().ToString()};
   ports::QueueFileContent content{.fingerprint = base::Sha256Hex(*text)};
   config::QueueFileResult read =
@@ -37,9 +42,15 @@ ports::QueueFileContent ReadNow(const std::string& file) {
   return content;
 }
 
-}  // namespace
+/// Takes as long as the disk does.
+base::Task<base::Result<std::string>> ReadText(std::string file) {
+  const auto text = std::make_shared<base::Result<std::string>>(std::string());
+  std::function<void()> read = [text, file] { *text = base::ReadRegularFile(file, kMostBytes); };
+  JM_CO_TRY(co_await base::RunAndLeave(read));
+  co_return std::move(*text);
+}
 
-std::optional<ports::QueueFileStamp> LocalQueueFiles::Look(const std::string& file) {
+std::optional<ports::QueueFileStamp> LookNow(const std::string& file) {
   struct stat info = {};
   if (::stat(file.c_str(), &info) != 0) return std::nullopt;
   return ports::QueueFileStamp{
@@ -48,13 +59,25 @@ std::optional<ports::QueueFileStamp> LocalQueueFiles::Look(const std::string& fi
       .inode = info.st_ino};
 }
 
+}  // namespace
+
+base::Task<std::optional<ports::QueueFileStamp>> LocalQueueFiles::Look(std::string file) {
+  const auto stamp = std::make_shared<std::optional<ports::QueueFileStamp>>();
+  std::function<void()> look = [stamp, file] { *stamp = LookNow(file); };
+  const auto ended = co_await base::RunAndLeave(look);
+  // Without a thread, Read() has none either, and says so.
+  if (!ended.ok()) co_return std::nullopt;
+  co_return *stamp;
+}
+
 base::Task<ports::QueueFileContent> LocalQueueFiles::Read(std::string file) {
-  const auto content = std::make_shared<ports::QueueFileContent>();
-  std::function<void()> read = [content, file] { *content = ReadNow(file); };
-  // Nothing ends a read early: it is bounded by the size of the file.
+  const base::Result<std::string> text = co_await ReadText(file);
+  ports::QueueFileContent content;
+  std::function<void()> check = [&content, &file, &text] { content = Check(file, text); };
+  // Nothing ends it early: it takes time by the size of the text, and is waited for.
   std::function<void()> interrupt = [] {};
-  const auto ended = co_await base::RunOffLoop(read, interrupt, kReadLimit);
-  if (ended.ok()) co_return *content;
+  const auto ended = co_await base::RunOffLoop(check, interrupt, kCheckLimit);
+  if (ended.ok()) co_return content;
   ports::QueueFileContent failed{.error = file + ": " + ended.error().ToString()};
   co_return failed;
 }

@@ -7,7 +7,7 @@ namespace jobman::cli {
 /// Queue files of this machine's disk, interpolated with this process's environment.
 class LocalQueueFiles final : public ports::QueueFiles {
  public:
-  std::optional<ports::QueueFileStamp> Look(const std::string& file) override;
+  base::Task<std::optional<ports::QueueFileStamp>> Look(std::string file) override;
   base::Task<ports::QueueFileContent> Read(std::string file) override;
 };
 

@@ -53,9 +53,8 @@ struct Excerpt {
   int caret = 0;  ///< characters before the caret
 };
 
-/// The part of the line around the column, at most kWidest bytes.
-Excerpt CutAround(const std::string& line, int column) {
-  const std::size_t at = std::min(static_cast<std::size_t>(std::max(column - 1, 0)), line.size());
+/// The part of the line around the byte, at most kWidest bytes.
+Excerpt CutAround(const std::string& line, std::size_t at) {
   if (line.size() <= kWidest) return {line, Characters(std::string_view(line).substr(0, at))};
   std::size_t first = at > kWidest / 2 ? at - kWidest / 2 : 0;
   while (first > 0 && IsContinuation(line[first])) --first;
@@ -68,18 +67,18 @@ Excerpt CutAround(const std::string& line, int column) {
           static_cast<int>(before.size()) + Characters(head)};
 }
 
-/// Byte column of the character with this number, both from 1.
-int ByteColumn(std::string_view line, int character) {
-  int seen = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (!IsContinuation(line[i]) && ++seen == character) return static_cast<int>(i) + 1;
-  }
-  return static_cast<int>(line.size()) + 1;
+/// The byte of the line at the position: the first one of a character, or the end.
+std::size_t ByteAt(std::string_view line, Position at) {
+  std::size_t byte = std::min(static_cast<std::size_t>(std::max(at.column - 1, 0)), line.size());
+  while (byte < line.size() && IsContinuation(line[byte])) ++byte;
+  return byte;
 }
 
 }  // namespace
 
 int Diagnostics::AddSource(Source source, std::string_view text) {
+  // The parser does not count it.
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   for (std::string& line : base::Split(text, '\n')) {
     if (line.ends_with('\r')) line.pop_back();
     source.lines.push_back(std::move(line));
@@ -125,9 +124,13 @@ Problem Diagnostics::Describe(Position at) const {
   problem.file = from.name;
   const auto index = static_cast<std::size_t>(at.line - 1);
   if (at.line < 1 || index >= from.lines.size()) return problem;
-  problem.source_line = from.lines[index];
-  const auto before = static_cast<std::size_t>(std::max(at.column - 1, 0));
-  problem.column = Characters(std::string_view(problem.source_line).substr(0, before)) + 1;
+  // Never the whole line: a file may be one line, and have thousands of problems.
+  const std::string& line = from.lines[index];
+  const std::size_t byte = ByteAt(line, at);
+  const Excerpt part = CutAround(line, byte);
+  problem.excerpt = Printable(part.line);
+  problem.caret = part.caret;
+  problem.column = Characters(std::string_view(line).substr(0, byte)) + 1;
   problem.line = from.is_flag ? 0 : at.line;
   return problem;
 }
@@ -170,10 +173,8 @@ std::string RenderProblem(const Problem& problem) {
   text = Printable(base::Shorten(text, kLongestMessage)) + "\n";
   if (problem.column > 0) {
     const std::string number = problem.line > 0 ? fmt::format("{}", problem.line) : "";
-    const Excerpt part =
-        CutAround(Printable(problem.source_line), ByteColumn(problem.source_line, problem.column));
-    text += fmt::format("  {} | {}\n", number, part.line);
-    text += fmt::format("  {:{}} | {:{}}^\n", "", number.size(), "", part.caret);
+    text += fmt::format("  {} | {}\n", number, problem.excerpt);
+    text += fmt::format("  {:{}} | {:{}}^\n", "", number.size(), "", problem.caret);
   }
   if (!problem.hint.empty())
     text += "  " + Printable(base::Shorten(problem.hint, kLongestMessage)) + "\n";

@@ -19,7 +19,6 @@ using Path = std::vector<std::string>;
 
 /// Longest chain of references; each takes stack.
 constexpr std::size_t kLongestChain = 40;
-constexpr std::size_t kMostProduced = 4 * kLargestFile;  // bytes, by interpolation
 /// ${${${...}}} in one text, and along a chain of references.
 constexpr int kDeepestExpression = 60;
 constexpr std::size_t kNone = std::string_view::npos;
@@ -88,8 +87,8 @@ bool IsNullText(std::string_view text) {
 
 class Interpolator {
  public:
-  Interpolator(Value& root, const EnvLookup& env, Diagnostics& out)
-      : root_(root), env_(env), out_(out) {
+  Interpolator(Value& root, const EnvLookup& env, Diagnostics& out, Produced& produced)
+      : root_(root), env_(env), out_(out), produced_(produced) {
     const Value* const number = FindAt(root, {"job", "worker_num"});
     numbered_later_ = !IsSnapshot(root) && number != nullptr && number->is_scalar() &&
                       number->text == kFreeNumber;
@@ -128,9 +127,10 @@ class Interpolator {
   }
 
   void Replace(Value& value, Value result) {
-    produced_ += result.text.size();
+    produced_.bytes += result.text.size();
     for (const Value& child : result.children) Count(child);
-    if (produced_ > kMostProduced) return Break(value, "interpolation makes the file too large");
+    if (produced_.bytes > produced_.most)
+      return Break(value, "interpolation makes the file too large");
     result.key = std::move(value.key);
     result.key_pos = value.key_pos;
     result.pos = value.pos;
@@ -139,7 +139,7 @@ class Interpolator {
   }
 
   void Count(const Value& value) {
-    produced_ += value.text.size() + value.key.size() + sizeof(Value) / 4;
+    produced_.bytes += value.text.size() + value.key.size() + sizeof(Value) / 4;
     for (const Value& child : value.children) Count(child);
   }
 
@@ -226,7 +226,7 @@ class Interpolator {
       return false;
     }
     out += value.text;
-    if (out.size() <= kMostProduced) return true;
+    if (out.size() <= produced_.most) return true;
     Broken(site, expression, "interpolation makes the file too large");
     return false;
   }
@@ -411,8 +411,8 @@ class Interpolator {
   Value& root_;
   const EnvLookup& env_;
   Diagnostics& out_;
+  Produced& produced_;
   std::vector<std::string> busy_ = {};
-  std::size_t produced_ = 0;
   int nesting_ = 0;
   bool numbered_later_ = false;
 };
@@ -420,7 +420,8 @@ class Interpolator {
 }  // namespace
 
 void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out) {
-  Interpolator interpolator(root, env, out);
+  Produced produced;
+  Interpolator interpolator(root, env, out, produced);
   // First what says which sections are used: in the others nothing has to have a meaning.
   Value* const job = root.Find("job");
   Value* const type = job == nullptr ? nullptr : job->Find("env_type");
@@ -431,9 +432,9 @@ void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out) {
 }
 
 void InterpolatePart(Value& root, const std::vector<std::string>& path, const EnvLookup& env,
-                     Diagnostics& out) {
+                     Diagnostics& out, Produced& produced) {
   Value* const part = const_cast<Value*>(FindAt(std::as_const(root), path));
-  if (part != nullptr) Interpolator(root, env, out).Resolve(*part, path);
+  if (part != nullptr) Interpolator(root, env, out, produced).Resolve(*part, path);
 }
 
 bool IsOneExpression(std::string_view text) {

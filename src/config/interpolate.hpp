@@ -7,6 +7,7 @@
 
 #include "config/diagnostics.hpp"
 #include "config/value.hpp"
+#include "config/yaml_reader.hpp"
 
 namespace jobman::config {
 
@@ -19,9 +20,16 @@ using EnvLookup = std::function<std::optional<std::string>(const std::string&)>;
 /// cannot be resolved is reported and becomes a broken value.
 void Interpolate(Value& root, const EnvLookup& env, Diagnostics& out);
 
-/// The same for the part of the tree at `path`, and for what it refers to.
+/// How much interpolation may add to a file; a reference may be short, and what it refers to long.
+struct Produced {
+  std::size_t bytes = 0;  ///< so far
+  std::size_t most = 4 * kLargestFile;
+};
+
+/// The same for the part of the tree at `path`, and for what it refers to. `produced` is of the
+/// whole file: pass the same one for each of its parts.
 void InterpolatePart(Value& root, const std::vector<std::string>& path, const EnvLookup& env,
-                     Diagnostics& out);
+                     Diagnostics& out, Produced& produced);
 
 /// Whether the text is one ${...} and nothing else.
 bool IsOneExpression(std::string_view text);

@@ -10,6 +10,7 @@
 #include "config/interpolate.hpp"
 #include "config/queue_format.hpp"
 #include "config/yaml_reader.hpp"
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/accelerators.hpp"
 #include "jobman/core/spec_json.hpp"
@@ -21,8 +22,13 @@ using base::Json;
 using Path = std::vector<std::string>;
 
 /// Room for ten thousand tasks.
-constexpr Limits kQueueLimits = {
-    .bytes = std::size_t{4} << 20, .values = 300'000, .text = "4 MiB, the limit for a queue file"};
+constexpr Limits kQueueLimits = {.bytes = std::size_t{4} << 20,
+                                 .values = 300'000,
+                                 .text = "4 MiB, the limit for a queue file",
+                                 .one = "write all tasks in one document"};
+constexpr std::size_t kMostTasks = 20'000;
+/// A cause that is stored and shown for each refused task.
+constexpr std::size_t kLongestCause = 500;
 constexpr const char* kDefaultBranch = "main";
 
 /// A task of the file on its way into the list.
@@ -100,8 +106,8 @@ class QueueReader {
 
   /// What is outside of tasks.
   bool CheckFile() {
-    InterpolatePart(root_, {"repos"}, request_.defaults.env, out_);
-    InterpolatePart(root_, {"defaults"}, request_.defaults.env, out_);
+    InterpolatePart(root_, {"repos"}, request_.defaults.env, out_, produced_);
+    InterpolatePart(root_, {"defaults"}, request_.defaults.env, out_, produced_);
     const Json file =
         CheckMap(root_, QueueFileFormat(), {.place = {.source = 0}}, request_.defaults, out_);
     if (file.contains("repos")) repos_ = file["repos"];
@@ -140,7 +146,8 @@ class QueueReader {
     if (!known.ok()) out_.Warn(level.key_pos, known.error().message, known.error().hint);
     for (const Value& child : level.children) {
       const bool items = child.key == "tasks" && child.is_list();
-      if (!items) InterpolatePart(root_, {path[0], type, child.key}, request_.defaults.env, out_);
+      if (!items)
+        InterpolatePart(root_, {path[0], type, child.key}, request_.defaults.env, out_, produced_);
     }
     const Json& said = levels_[type] = CheckLevel(level, path, QueueAcceleratorFormat());
     Value* const tasks = level.Find("tasks");
@@ -148,6 +155,10 @@ class QueueReader {
     if (!tasks->is_list()) {
       return out_.Report(tasks->pos, JoinPath(path) + ".tasks: expected a list, found " +
                                          std::string(KindText(*tasks)));
+    }
+    if (found_.size() + tasks->children.size() > kMostTasks) {
+      return out_.Report(tasks->pos, "more than " + std::to_string(kMostTasks) +
+                                         " tasks, the limit for a queue file");
     }
     for (std::size_t i = 0; i < tasks->children.size(); ++i) {
       found_.push_back({.item = &tasks->children[i],
@@ -170,7 +181,7 @@ class QueueReader {
 
   /// The keys that it has itself.
   void CheckItem(Found& task) {
-    InterpolatePart(root_, task.path, request_.defaults.env, out_);
+    InterpolatePart(root_, task.path, request_.defaults.env, out_, produced_);
     if (!out_.ok()) return;
     if (!task.item->is_map()) {
       return out_.Report(task.item->pos, task.Name() + ": expected a map, found " +
@@ -332,7 +343,9 @@ class QueueReader {
         list.tasks.push_back(std::move(task.definition));
         continue;
       }
-      list.refused.push_back({.id = task.Id(), .why = LineOf(task.problems)});
+      const std::string id = task.Id();
+      const bool usable = QueueTaskFormat().form("id", id).ok();
+      list.refused.push_back({.id = usable ? id : "", .why = LineOf(task.problems)});
       for (Problem& problem : task.problems) problems.push_back(std::move(problem));
     }
     return list;
@@ -344,12 +357,14 @@ class QueueReader {
     const std::string hint = first.hint.empty() ? "" : " (" + first.hint + ")";
     const std::string more =
         problems.size() == 1 ? "" : ", and " + std::to_string(problems.size() - 1) + " more";
-    return request_.file.filename().string() + ":" + std::to_string(first.line) + ": " +
-           first.message + hint + more;
+    const std::string cause = base::Shorten(first.message + hint, kLongestCause);
+    return base::CleanLine(request_.file.filename().string() + ":" + std::to_string(first.line) +
+                           ": " + cause + more);
   }
 
   const QueueFileRequest& request_;
   Diagnostics out_ = {};
+  Produced produced_ = {.most = 4 * kQueueLimits.bytes};
   Value root_ = {};
   Json repos_ = Json::object();
   Json defaults_ = Json::object();

@@ -86,15 +86,24 @@ base::Status CheckWorkdir(Text path) {
   return CheckForm("venv.name", path.empty() ? "/" : path);
 }
 
+/// What stands once in the file becomes part of each of ten thousand tasks.
+base::Status CheckLength(const char* what, Text text, std::size_t most) {
+  if (text.size() <= most) return base::Ok();
+  return base::InvalidArgument("\"" + base::Shorten(text, 40) + "\" is too long for " + what,
+                               "use " + std::to_string(most) + " characters at most");
+}
+
 struct QueueForm {
   Text path;
   base::Status (*text)(Text) = nullptr;
 };
 /// Those of a job file are looked up there.
 base::Status CheckBranch(Text text) {
+  JM_TRY(CheckLength("a branch", text, 250));
   return CheckForm("code.ref", text);
 }
 base::Status CheckRepositoryUrl(Text text) {
+  JM_TRY(CheckLength("a URL", text, 2000));
   return CheckForm("code.git", text);
 }
 base::Status CheckEnvName(Text text) {

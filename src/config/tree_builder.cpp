@@ -5,8 +5,6 @@
 namespace jobman::config {
 namespace {
 
-constexpr std::size_t kMostKeys = 2000;  // of one map; lookups are linear
-
 struct Size {
   std::size_t values = 0;
   std::size_t bytes = 0;
@@ -43,7 +41,7 @@ void TreeBuilder::Fail(Position at, std::string message, std::string hint) {
 }
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
-  if (root_) Fail(At(mark), "a second document begins here", "write one job per file");
+  if (root_) Fail(At(mark), "a second document begins here", std::string(limits_.one));
 }
 
 void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -157,12 +155,16 @@ void TreeBuilder::PlaceMember(Open& map, Value value) {
                 "it is first used in line " + std::to_string(there.line));
     return;
   }
-  if (map.value.children.size() >= kMostKeys) {
-    return Fail(key.pos, "too many keys in one map; the limit is " + std::to_string(kMostKeys));
-  }
+  if (!HasRoom(map, key.pos)) return;
   value.key = key.text;
   value.key_pos = key.pos;
   map.value.children.push_back(std::move(value));
+}
+
+bool TreeBuilder::HasRoom(const Open& map, Position at) {
+  if (map.value.children.size() < limits_.keys) return true;
+  Fail(at, "too many keys in one map; the limit is " + std::to_string(limits_.keys));
+  return false;
 }
 
 void TreeBuilder::MergeInto(Open& map) {
@@ -171,7 +173,9 @@ void TreeBuilder::MergeInto(Open& map) {
     for (const Value& part : merged.is_list() ? merged.children : single) {
       if (!part.is_map()) return Fail(part.pos, "\"<<\" takes a map, or a list of maps");
       for (const Value& member : part.children) {
-        if (map.value.Find(member.key) == nullptr) map.value.children.push_back(member);
+        if (map.value.Find(member.key) != nullptr) continue;
+        if (!HasRoom(map, part.pos)) return;
+        map.value.children.push_back(member);
       }
     }
   }

@@ -54,6 +54,8 @@ class TreeBuilder : public YAML::EventHandler {
   void Finish(Value value, YAML::anchor_t anchor);
   void Place(Value value);
   void PlaceMember(Open& map, Value value);
+  /// Whether the map takes one more key; if not, fails.
+  bool HasRoom(const Open& map, Position at);
   void MergeInto(Open& map);
   bool Spend(const Value& value, Position at);
 

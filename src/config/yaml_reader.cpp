@@ -74,7 +74,7 @@ bool CheckBytes(std::string_view text, int source, int offset, Diagnostics& out)
     if (length == 0) {
       out.Report(PositionOf(text, at, source, offset),
                  control ? "a control character" : "a byte that is not UTF-8",
-                 "job files are UTF-8 text");
+                 "save it as UTF-8 text");
       return false;
     }
     at += length;

@@ -12,12 +12,15 @@ namespace jobman::config {
 constexpr std::size_t kLargestFile = std::size_t{1} << 20;  ///< bytes of one job file
 constexpr int kDeepest = 32;                                ///< nesting of lists and maps
 constexpr std::size_t kMostValues = 100'000;  ///< of a job file, after aliases are expanded
+constexpr std::size_t kMostKeys = 2000;       ///< of one map; lookups are linear
 
 /// How large a file may be.
 struct Limits {
   std::size_t bytes = kLargestFile;
   std::size_t values = kMostValues;  ///< after aliases are expanded
+  std::size_t keys = kMostKeys;      ///< of one map, with those that "<<" merges into it
   std::string_view text = "1 MiB, the limit for a job file";
+  std::string_view one = "write one job per file";  ///< the cure for a second document
 };
 
 /// One YAML document (JSON is YAML) as a tree with positions. Aliases are expanded, merge keys

@@ -7,6 +7,7 @@
 
 #include "controller/task_orphans.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/base/time.hpp"
 #include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
@@ -19,7 +20,11 @@ std::string NameOf(const std::string& file) {
 }  // namespace
 
 QueueDesk::QueueDesk(asio::io_context& loop, const Ports& ports, JobBook& book)
-    : loop_(loop), ports_(ports), book_(book), timer_(loop) {}
+    : loop_(loop),
+      ports_(ports),
+      book_(book),
+      timer_(loop),
+      looks_(loop, ports.queue_files, *ports.clock, [this] { Wake(); }) {}
 
 QueueDesk::~QueueDesk() = default;
 
@@ -37,7 +42,7 @@ bool QueueDesk::Quiet() const {
   if (ports_.stores.queues == nullptr) return true;
   const bool offering = std::any_of(desks_.begin(), desks_.end(),
                                     [](const auto& desk) { return !desk.second->offers.empty(); });
-  return !woken_ && !looking_ && !offering;
+  return !woken_ && !looking_ && !offering && !looks_.Busy();
 }
 
 base::Task<void> QueueDesk::Loop(QueueDesk* self) {
@@ -67,8 +72,10 @@ base::Task<void> QueueDesk::LookAtAll() {
   const Workers all = FindWorkers();
   std::erase_if(desks_, [&](const auto& desk) { return !all.contains(desk.first); });
   std::erase_if(told_, [&](const auto& told) { return !all.contains(told.first); });
+  looks_.DropUnless([&](const std::string& file) { return all.contains(file); });
   for (const auto& [file, workers] : all) {
     const auto looked = co_await LookAt(file, workers);
+    if (looked.ok() && !*looked) continue;  // nothing is known of its trouble yet
     std::string trouble = looked.ok() ? "" : looked.error().ToString();
     std::string& told = told_[file];
     if (!trouble.empty() && trouble != told) {
@@ -78,15 +85,16 @@ base::Task<void> QueueDesk::LookAtAll() {
   }
 }
 
-base::Task<base::Status> QueueDesk::LookAt(std::string file,
-                                           std::vector<core::TaskWorker> workers) {
+base::Task<base::Result<bool>> QueueDesk::LookAt(std::string file,
+                                                 std::vector<core::TaskWorker> workers) {
   JM_CO_ASSIGN_OR_RETURN(const DeskPtr desk, co_await Open(std::move(file)));
+  if (!MayGoOn(*desk)) co_return false;
   JM_CO_TRY(co_await ReadTasks(desk));
   JM_CO_TRY(co_await EndOrphans(desk));
   JM_CO_TRY(co_await TakeFile(desk));
   DropOffers(*desk);
   MakeOffers(*desk, workers);
-  co_return base::Ok();
+  co_return true;
 }
 
 base::Task<base::Result<QueueDesk::DeskPtr>> QueueDesk::Open(std::string file) {
@@ -132,16 +140,53 @@ base::Task<base::Status> QueueDesk::EndOrphans(DeskPtr desk) {
   co_return co_await ReadTasks(desk);
 }
 
+bool QueueDesk::FileIsAsked(const Desk& desk) const {
+  return ports_.queue_files != nullptr && desk.file != ports::kSubmittedQueue;
+}
+
+/// Tasks are offered as the file has them now, so the file is looked at first. While its disk does
+/// not answer, the other queues go on; this one does after a while.
+bool QueueDesk::MayGoOn(const Desk& desk) {
+  if (!FileIsAsked(desk)) return true;
+  QueueFileLook& look = looks_.At(desk.file, desk.seen);
+  look.awaited = true;
+  return look.ended || looks_.IsLate(look);
+}
+
+base::Task<base::Status> QueueDesk::TakeFile(DeskPtr desk) {
+  if (!FileIsAsked(*desk)) co_return base::Ok();
+  const std::shared_ptr<QueueFileLook> look = looks_.Take(desk->file);
+  if (look == nullptr) {
+    QueueFileLook* const late = looks_.Find(desk->file);
+    if (late == nullptr) co_return base::Ok();
+    co_return co_await TellThatFileIsLate(desk, late);
+  }
+  if (look->told) base::Log(base::LogLevel::kInfo, "queue", "{} can be read again", desk->file);
+  if (!look->content) co_return base::Ok();
+  co_return co_await Sync(desk, look);
+}
+
+/// Once. The error goes when the file is read: so it is read even if it has not changed.
+base::Task<base::Status> QueueDesk::TellThatFileIsLate(DeskPtr desk, QueueFileLook* look) {
+  if (look->told) co_return base::Ok();
+  look->told = true;
+  ports::QueueReading reading = desk->reading;
+  reading.error = desk->file + ": its disk has not answered for " +
+                  base::FormatDuration(kQueueFileLate) + " (look at the mount)";
+  base::Log(base::LogLevel::kWarn, "queue", "the last good list goes on: {}", reading.error);
+  desk->seen.reset();
+  std::vector<core::Task> none;
+  JM_CO_TRY(co_await ports_.stores.queues->SyncQueue(desk->id, reading, none, lease_token_));
+  desk->reading = std::move(reading);
+  co_return base::Ok();
+}
+
 /// A file that cannot be used changes no task: the last good one goes on. Its error is recorded
 /// once.
-base::Task<base::Status> QueueDesk::TakeFile(DeskPtr desk) {
-  if (ports_.queue_files == nullptr || desk->file == ports::kSubmittedQueue) co_return base::Ok();
-  const auto stamp = ports_.queue_files->Look(desk->file);
-  if (desk->seen && stamp == desk->stamp) co_return base::Ok();
-  const core::TimePoint now = ports_.clock->Now();
-  ports::QueueFileContent content = co_await ports_.queue_files->Read(desk->file);
+base::Task<base::Status> QueueDesk::Sync(DeskPtr desk, std::shared_ptr<QueueFileLook> look) {
+  ports::QueueFileContent content = std::move(*look->content);
   ports::QueueReading reading = desk->reading;
-  reading.at = now;
+  reading.at = look->begun_at;
   reading.error = content.error;
   reading.warnings = std::move(content.warnings);
   // The file is compared with what is recorded, not with what is offered.
@@ -151,7 +196,7 @@ base::Task<base::Status> QueueDesk::TakeFile(DeskPtr desk) {
   if (content.list) {
     reading.fingerprint = content.fingerprint;
     reading.refused = content.list->refused;
-    changed = core::SyncTasks(*content.list, desk->board, desk->id, now);
+    changed = core::SyncTasks(*content.list, desk->board, desk->id, ports_.clock->Now());
   } else {
     base::Log(base::LogLevel::kWarn, "queue", "the last good list of {} goes on: {}", desk->file,
               reading.error);
@@ -163,8 +208,7 @@ base::Task<base::Status> QueueDesk::TakeFile(DeskPtr desk) {
   }
   JM_CO_TRY(synced);
   desk->reading = std::move(reading);
-  desk->stamp = stamp;
-  desk->seen = true;
+  desk->seen = look->stamp;
   co_return co_await ReadTasks(desk);
 }
 

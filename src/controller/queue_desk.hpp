@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/job_book.hpp"
+#include "controller/queue_file_looks.hpp"
 #include "jobman/core/task_board.hpp"
 #include "jobman/ports/queue_files.hpp"
 #include "jobman/ports/queue_store.hpp"
@@ -42,8 +43,7 @@ class QueueDesk {
     core::QueueId id = {};
     std::string file = {};
     ports::QueueReading reading = {};
-    std::optional<ports::QueueFileStamp> stamp = {};  ///< of the file as it was last taken
-    bool seen = false;                                ///< `stamp` says something
+    SeenFile seen = {};  ///< the file as it was last taken
     core::TaskBoard board = core::TaskBoard{};
     std::int64_t change = 0;
     std::map<core::JobId, Offer> offers = {};
@@ -55,9 +55,14 @@ class QueueDesk {
   static base::Task<void> Loop(QueueDesk* self);
   base::Task<void> LookAtAll();
   Workers FindWorkers() const;
-  base::Task<base::Status> LookAt(std::string file, std::vector<core::TaskWorker> workers);
+  /// False: the queue waits for a look at its file, whose end wakes the desk.
+  base::Task<base::Result<bool>> LookAt(std::string file, std::vector<core::TaskWorker> workers);
   base::Task<base::Result<DeskPtr>> Open(std::string file);
+  bool FileIsAsked(const Desk& desk) const;
+  bool MayGoOn(const Desk& desk);
   base::Task<base::Status> TakeFile(DeskPtr desk);
+  base::Task<base::Status> Sync(DeskPtr desk, std::shared_ptr<QueueFileLook> look);
+  base::Task<base::Status> TellThatFileIsLate(DeskPtr desk, QueueFileLook* look);
   base::Task<base::Status> ReadTasks(DeskPtr desk);
   base::Task<base::Status> EndOrphans(DeskPtr desk);
   void DropOffers(Desk& desk);
@@ -67,6 +72,7 @@ class QueueDesk {
   const Ports& ports_;
   JobBook& book_;
   asio::steady_timer timer_;
+  QueueFileLooks looks_;
   std::int64_t lease_token_ = 0;
   std::map<std::string, DeskPtr> desks_ = {};
   std::map<std::string, std::string> told_ = {};  ///< the last trouble of each queue, as logged

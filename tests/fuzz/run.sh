@@ -17,6 +17,7 @@ fuzz() {
   case $name in
     decoder | redaction) set -- "$@" tests/data/errors ;;
     job_file) set -- "$@" configs ;;
+    queue_file) set -- "$@" tests/fuzz/corpus/job_file ;;
   esac
   if prlimit --stack=1048576 "build/fuzz/bin/fuzz_$name" -max_total_time="$seconds" -max_len=8192 \
     -rss_limit_mb=1024 -timeout=10 -artifact_prefix="build/fuzz/findings/$name-" "$@" \

@@ -16,4 +16,10 @@ namespace jobman::base {
 Task<Result<bool>> RunOffLoop(std::function<void()> work, std::function<void()> interrupt,
                               Duration limit);
 
+/// The same for what may block for ever and cannot be interrupted: a disk that hangs. When the
+/// coroutine is cancelled, the thread is left alone, and ends with the process at the latest: so
+/// `work` owns all that it uses, and uses nothing of the loop. Do not begin the same work again
+/// while it goes on.
+Task<Status> RunAndLeave(std::function<void()> work);
+
 }  // namespace jobman::base

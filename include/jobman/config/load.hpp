@@ -55,8 +55,9 @@ struct Problem {
   int line = 0;           ///< from 1; 0 for the file as a whole, or a flag
   int column = 0;         ///< from 1, in characters; 0 without a line
   std::string message = {};
-  std::string source_line = {};
-  std::string hint = {};  ///< the nearest known word, or what to do; may be empty
+  std::string excerpt = {};  ///< of the line, around the column; safe for a terminal
+  int caret = 0;             ///< characters of it before the column
+  std::string hint = {};     ///< the nearest known word, or what to do; may be empty
   base::Reason reason = base::Reason::kNone;
 };
 

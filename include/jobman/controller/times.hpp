@@ -28,6 +28,9 @@ inline constexpr base::Duration kLookAtQueues = std::chrono::milliseconds{500};
 inline constexpr base::Duration kOfferAgain = std::chrono::seconds{5};
 /// How often claims are looked for whose worker is gone.
 inline constexpr base::Duration kEndOrphans = std::chrono::minutes{1};
+/// A queue file that is not read within this time: its disk hangs. Its workers take tasks as they
+/// are recorded, which before might be older than the file.
+inline constexpr base::Duration kQueueFileLate = std::chrono::seconds{30};
 /// Observations of a large job wait for each other at most this long, to share a commit.
 inline constexpr base::Duration kLongestGathering = std::chrono::milliseconds{500};
 /// How often a single pass checks whether all is quiet.
@@ -35,6 +38,7 @@ inline constexpr base::Duration kLookForQuiet = std::chrono::milliseconds{50};
 
 static_assert(3 * kLookAtClock <= kLeaseTime, "the lease is renewed when a third of it has passed");
 static_assert(2 * kRecordAgain < kLeaseTime, "a busy store is tried again within the lease");
+static_assert(kLookAtQueues < kQueueFileLate, "that a file is late is seen in time");
 static_assert(kLookForQuiet < kLongestPause && kLongestPause <= kLookAtStore,
               "no look at the store is late");
 

@@ -28,14 +28,16 @@ struct QueueFileContent {
   std::string fingerprint = {};            ///< of the text; empty if it could not be read
 };
 
-/// Queue files on this machine. The object must outlive its coroutines.
+/// Queue files on this machine. Its disk may hang: a call may take for ever, the loop goes on
+/// meanwhile, and a call that is cancelled is not waited for. The object must outlive its
+/// coroutines.
 class QueueFiles {
  public:
   virtual ~QueueFiles() = default;
 
   /// Nothing when there is no such file. Does not read it.
-  virtual std::optional<QueueFileStamp> Look(const std::string& file) = 0;
-  /// Reads and checks the file. May take a second; the loop goes on meanwhile.
+  virtual base::Task<std::optional<QueueFileStamp>> Look(std::string file) = 0;
+  /// Reads and checks the file.
   virtual base::Task<QueueFileContent> Read(std::string file) = 0;
 };
 

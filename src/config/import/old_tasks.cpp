@@ -16,6 +16,7 @@ constexpr std::int64_t kMostRuns = 1'000'000;
 /// As of a queue file, with its history.
 constexpr Limits kStateLimits = {.bytes = std::size_t{16} << 20,
                                  .values = 1'000'000,
+                                 .keys = 10'000,
                                  .text = "16 MiB, the limit for a state file"};
 
 std::string TextAt(const Value& map, std::string_view key) {

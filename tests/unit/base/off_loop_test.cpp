@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <memory>
 #include <mutex>
 
 namespace jobman::base {
@@ -97,6 +99,35 @@ TEST(RunOffLoop, WorkIsInterruptedWhenTheLoopIsDestroyed) {
     loop.poll();
   }
   EXPECT_TRUE(blocker.ended);
+}
+
+TEST(RunAndLeave, ReturnsWhenTheWorkHasEnded) {
+  asio::io_context loop;
+  const auto result = std::make_shared<int>(0);
+  EXPECT_TRUE(RunTask(loop, RunAndLeave([result] { *result = 42; })).ok());
+  EXPECT_EQ(*result, 42);
+}
+
+TEST(RunAndLeave, WorkThatHangsIsNotWaitedForWhenTheCoroutineIsCancelled) {
+  const auto blocker = std::make_shared<Blocker>();
+  bool returned = false;
+  {
+    asio::io_context loop;
+    CancelScope scope;
+    const auto ask = [](std::shared_ptr<Blocker> held, bool* out) -> Task<void> {
+      std::function<void()> work = [held] { held->Work()(); };
+      (void)co_await RunAndLeave(work);
+      *out = true;
+    };
+    Spawn(loop.get_executor(), scope, ask(blocker, &returned));
+    loop.run_for(std::chrono::milliseconds{10});
+    scope.Cancel();
+    loop.restart();
+    loop.run_for(std::chrono::milliseconds{10});
+  }
+  EXPECT_FALSE(returned);
+  EXPECT_FALSE(blocker->ended);
+  blocker->Interrupt()();  // the thread ends by itself, and with it what it owns
 }
 
 }  // namespace

@@ -81,12 +81,12 @@ const BadInput kTexts[] = {
     {"NotUtf8", "job:\n  name: \xFF\n", R"(job.yaml:2:9: a byte that is not UTF-8
   2 |   name: ?
     |         ^
-  job files are UTF-8 text
+  save it as UTF-8 text
 )"},
     {"ControlCharacter", "job:\n  name: a\x01\n", R"(job.yaml:2:10: a control character
   2 |   name: a?
     |          ^
-  job files are UTF-8 text
+  save it as UTF-8 text
 )"},
     {"AliasWithinItself", "job: &a\n  labels: *a\n",
      R"(job.yaml:2:11: this alias refers to a value that contains it

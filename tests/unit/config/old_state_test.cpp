@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 #include <variant>
 
 namespace jobman::config {
@@ -80,6 +81,16 @@ TEST(OldState, ReadsTheStateOfAQueue) {
   EXPECT_TRUE(read->tasks[1].prioritized);
   EXPECT_THAT(read->tasks[1].running, ElementsAre("000031"));
   EXPECT_EQ(read->tasks[1].last, "failed");
+}
+
+TEST(OldState, AQueueMayHaveTenThousandTasks) {
+  std::string text = "tasks:\n";
+  for (int i = 0; i < 10'000; ++i) {
+    text += "  t" + std::to_string(i) + ": {done: true, run_count: 1, history: []}\n";
+  }
+  const auto read = ReadOldTasks(text);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_THAT(read->tasks, SizeIs(10'000));
 }
 
 TEST(OldState, AQueueWithoutTasksIsEmpty) {

@@ -1,5 +1,9 @@
 #include "controller/queue_desk.hpp"
 
+#include <map>
+#include <set>
+#include <string>
+
 #include "tests/unit/controller/cloud_fixture.hpp"
 
 namespace jobman::controller {
@@ -7,15 +11,18 @@ namespace {
 
 using testing::UnorderedElementsAre;
 
-/// A queue file that the test writes by setting `content`.
+/// A queue file that the test writes by setting `content`; the disks of some files hang.
 class FakeQueueFiles final : public ports::QueueFiles {
  public:
-  std::optional<ports::QueueFileStamp> Look(const std::string&) override {
-    if (gone) return std::nullopt;
-    return ports::QueueFileStamp{.modified = written};
+  base::Task<std::optional<ports::QueueFileStamp>> Look(std::string file) override {
+    ++looks[file];
+    while (hanging.contains(file)) co_await base::Sleep(std::chrono::milliseconds{1});
+    if (gone) co_return std::nullopt;
+    co_return ports::QueueFileStamp{.modified = written};
   }
-  base::Task<ports::QueueFileContent> Read(std::string) override {
+  base::Task<ports::QueueFileContent> Read(std::string file) override {
     ++reads;
+    while (hanging_in_read.contains(file)) co_await base::Sleep(std::chrono::milliseconds{1});
     co_return content;
   }
   void Write(std::vector<core::TaskDefinition> tasks) {
@@ -30,6 +37,9 @@ class FakeQueueFiles final : public ports::QueueFiles {
   std::int64_t written = 0;
   int reads = 0;
   bool gone = false;
+  std::set<std::string> hanging = {};
+  std::set<std::string> hanging_in_read = {};
+  std::map<std::string, int> looks = {};
 };
 
 core::TaskDefinition TaskCalled(const std::string& id) {
@@ -43,9 +53,9 @@ class QueueDeskTest : public CloudFixture {
     desk_.emplace(loop_, ports_, *book_);
   }
   /// A job that waits for tasks on its slice.
-  core::JobId AddWorker() {
+  core::JobId AddWorker(const std::string& file = "/tasks.yaml") {
     core::Job job = test::SampleJob("worker");
-    job.spec.queue = core::QueueSpec{.enabled = true, .config = "/tasks.yaml"};
+    job.spec.queue = core::QueueSpec{.enabled = true, .config = file};
     job.spec.command.cmd.clear();
     job.spec.tpu.accelerator = "v4-16";
     job.spec.tpu.zone = "us-central2-b";
@@ -67,6 +77,14 @@ class QueueDeskTest : public CloudFixture {
     desk_->Wake();
     Turn();
   }
+  /// The same for what waits for nothing.
+  void LookAtOnce() {
+    desk_->Wake();
+    for (int i = 0; i < 10; ++i) {
+      loop_.restart();
+      loop_.poll();
+    }
+  }
   void Start() {
     desk_->Start((*base::RunTask(loop_, ports_.stores.leases->CurrentLease()))->token);
     Turn();
@@ -78,6 +96,9 @@ class QueueDeskTest : public CloudFixture {
   }
   std::vector<core::Task> Recorded() {
     return base::RunTask(loop_, ports_.stores.queues->Tasks(core::QueueId{1}, 0))->tasks;
+  }
+  std::string ErrorOfFile() {
+    return base::RunTask(loop_, ports_.stores.queues->Queues())->front().reading.error;
   }
   FakeQueueFiles files_;
   std::optional<QueueDesk> desk_;
@@ -190,6 +211,84 @@ TEST_F(QueueDeskTest, TheQueueOfSubmittedTasksHasNoFile) {
   EXPECT_TRUE(base::RunTask(loop_, book_->Load()).ok());
   Start();
   EXPECT_EQ(files_.reads, 0);
+}
+
+TEST_F(QueueDeskTest, AFileWhoseDiskHangsHoldsUpNoOtherQueue) {
+  const core::JobId stuck = AddWorker("/a/hangs.yaml"), other = AddWorker();
+  files_.Write({TaskCalled("a")});
+  files_.hanging = {"/a/hangs.yaml"};
+  Start();
+  EXPECT_EQ(TaskOf(other), "a");
+  EXPECT_EQ(TaskOf(stuck), "");
+  Look();
+  Look();
+  EXPECT_EQ(files_.looks["/a/hangs.yaml"], 1) << "one at a time";
+  EXPECT_GT(files_.looks["/tasks.yaml"], 1);
+  EXPECT_FALSE(desk_->Quiet());
+  files_.hanging.clear();
+  Turn();
+  EXPECT_EQ(TaskOf(stuck), "a") << "its end wakes the desk; a task of the same id in another queue";
+}
+
+TEST_F(QueueDeskTest, AFileThatIsLateIsToldAndItsQueueGoesOnAsItIsRecorded) {
+  const core::JobId one = AddWorker();
+  files_.Write({TaskCalled("a"), TaskCalled("b")});
+  Start();
+  ASSERT_EQ(TaskOf(one), "a");
+  files_.hanging = {"/tasks.yaml"};
+  const core::JobId other = AddWorker();
+  Look();
+  EXPECT_EQ(TaskOf(other), "") << "the file may say something else by now";
+  EXPECT_EQ(ErrorOfFile(), "");
+  clock_.Advance(kQueueFileLate);
+  Look();
+  EXPECT_EQ(TaskOf(other), "b");
+  EXPECT_EQ(ErrorOfFile(), "/tasks.yaml: its disk has not answered for 30s (look at the mount)");
+  Look();
+  EXPECT_TRUE(desk_->Quiet()) << "it is not waited for";
+  files_.hanging.clear();
+  Turn();
+  Look();
+  EXPECT_EQ(ErrorOfFile(), "") << "it is read, although it has not changed";
+  EXPECT_EQ(files_.reads, 2);
+}
+
+TEST_F(QueueDeskTest, AReadingThatHangsIsNotBegunTwiceNorWaitedForAtTheEnd) {
+  AddWorker();
+  files_.Write({TaskCalled("a")});
+  files_.hanging_in_read = {"/tasks.yaml"};
+  Start();
+  clock_.Advance(kQueueFileLate);
+  Look();
+  Look();
+  EXPECT_EQ(files_.reads, 1);
+  desk_.reset();
+  Turn();
+  loop_.restart();
+  EXPECT_EQ(loop_.poll(), 0u) << "nothing of it is left on the loop";
+}
+
+TEST_F(QueueDeskTest, AFileThatChangesToAndFroLeavesNothingBehind) {
+  core::TaskDefinition other = TaskCalled("a");
+  other.run = "false";
+  files_.Write({TaskCalled("a"), TaskCalled("b")});
+  AddWorker("/tasks.yaml");
+  Start();
+  for (int round = 0; round < 100; ++round) {
+    files_.Write({TaskCalled("c"), other});
+    LookAtOnce();
+    files_.Write({TaskCalled("a"), TaskCalled("b")});
+    LookAtOnce();
+  }
+  const auto recorded = Recorded();
+  ASSERT_EQ(recorded.size(), 3u);
+  EXPECT_EQ(base::RunTask(loop_, ports_.stores.queues->Queues())->size(), 1u);
+  for (const core::Task& task : recorded) {
+    const auto runs =
+        base::RunTask(loop_, ports_.stores.queues->Runs(task.queue, task.definition.id));
+    EXPECT_EQ(runs->size(), task.definition.id == "a" ? 1u : 0u) << task.definition.id;
+  }
+  EXPECT_EQ(recorded[0].definition.run, "true");
 }
 
 }  // namespace
