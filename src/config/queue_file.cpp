@@ -115,9 +115,18 @@ class QueueReader {
       defaults_ = CheckLevel(*defaults, {"defaults"}, QueueDefaultsFormat());
     }
     Value* const accelerators = root_.Find("accelerators");
+    // Types whose tasks are all commented out are there; a file that ends here may be half written.
+    if (accelerators == nullptr || accelerators->children.empty()) ReportNoTasks(accelerators);
     if (accelerators == nullptr || !ExpectMap(*accelerators, "accelerators")) return out_.ok();
     for (Value& level : accelerators->children) CheckAccelerator(level);
     return out_.ok();
+  }
+
+  /// `given`: what the file has in their place, if anything.
+  void ReportNoTasks(const Value* given) {
+    if (given != nullptr && !given->is_null() && !given->is_map()) return;  // reported elsewhere
+    out_.Report(given == nullptr ? Position{.source = 0} : given->key_pos,
+                "accelerators is missing", "for example: accelerators: {v4-8: {tasks: [...]}}");
   }
 
   /// Whether it has keys; reports what is neither a map nor nothing.

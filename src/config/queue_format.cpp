@@ -31,9 +31,7 @@ constexpr KeyRow kFileRows[] = {
      .about = "Values of tasks that do not have their own."},
     {.path = "accelerators",
      .type = Type::kAny,
-     .fallback = "required",
-     .about = "The tasks, by the accelerator type of the workers that take them.",
-     .example = "{v4-8: {tasks: [...]}}"},
+     .about = "The tasks, by the accelerator type of the workers that take them."},
 };
 
 /// First what only a task has, last what only an accelerator has.

@@ -53,7 +53,7 @@ TEST_F(Queue, AWorkerRunsEachTaskInItsTurnAndThoseThatComeLater) {
   const Ran created = place_.Jobman({"create", WorkerFile()});
   ASSERT_EQ(created.code, 0) << created.All();
   EXPECT_TRUE(Says("second", 1, "after, host 1", 1));
-  EXPECT_THAT(Log("second", 1, 0), HasSubstr("after, host 0"));
+  EXPECT_TRUE(Says("second", 1, "after, host 0", 0));
   EXPECT_THAT(Log("first", 1), HasSubstr("first run 1"));
   EXPECT_TRUE(Says("fails", 2, "no"));
   EXPECT_TRUE(place_.Reaches("1", "IDLE"));
