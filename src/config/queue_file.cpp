@@ -124,7 +124,8 @@ class QueueReader {
 
   /// `given`: what the file has in their place, if anything.
   void ReportNoTasks(const Value* given) {
-    if (given != nullptr && !given->is_null() && !given->is_map()) return;  // reported elsewhere
+    const bool other = given != nullptr && !given->is_null() && !given->is_map();
+    if (other || !out_.ok()) return;  // which is reported, and may be the reason
     out_.Report(given == nullptr ? Position{.source = 0} : given->key_pos,
                 "accelerators is missing", "for example: accelerators: {v4-8: {tasks: [...]}}");
   }
