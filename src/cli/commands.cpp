@@ -36,6 +36,7 @@ std::span<const Command> Commands() {
       Command{"forward", AddForward},
       // Job files.
       Command{"init", AddInit},
+      Command{"import", AddImport},
       Command{"config", AddConfig},
       // The program itself.
       Command{"controller", AddController},

@@ -44,6 +44,7 @@ void AddForward(CLI::App& root, Invocation& chosen);
 void AddGc(CLI::App& root, Invocation& chosen);
 void AddHelp(CLI::App& root, Invocation& chosen);
 void AddHistory(CLI::App& root, Invocation& chosen);
+void AddImport(CLI::App& root, Invocation& chosen);
 void AddInit(CLI::App& root, Invocation& chosen);
 void AddList(CLI::App& root, Invocation& chosen);
 void AddLogs(CLI::App& root, Invocation& chosen);

@@ -97,6 +97,9 @@ constexpr std::array kExamples = {
     Examples{"init",
              "jobman init train.yaml --accelerator v4-32 --zone us-central2-b\n"
              "jobman init train.yaml --from-sbatch train.sh --accelerator v4-32"},
+    Examples{"import",
+             "jobman import ~/jobman --dry-run\n"
+             "jobman import ~/jobman"},
     Examples{"config",
              "jobman config check train.yaml\n"
              "jobman config show train.yaml --origins"},

@@ -29,6 +29,7 @@ const std::vector<Step> kSteps = {
     {"init",
      "jobman init first.yaml --cloud local --accelerator v4-16 --zone us-central2-b\n"
      "sed -n 1,12p first.yaml"},
+    {"import", "jobman import old --dry-run\njobman import old"},
     {"config", "jobman config check train.yaml\njobman config explain tpu.pricing"},
     {"create", "jobman create train.yaml --dry-run\njobman create train.yaml"},
     {"run", "jobman run eval.yaml", 1},
@@ -119,6 +120,14 @@ class Pages : public testing::Test {
           "job: {name: eval, when_done: delete}\ncloud: local\n"
           "tpu: {accelerator: v4-8, zone: us-central2-b, pricing: ondemand}\n"
           "command: {cmd: 'echo evaluating; test -d ~/checkpoint'}\n");
+    Write("old/jobs/.jobman/meta.json",
+          R"({"000012": {"user": "ann", "name": "llama", "job_dir": "/gone",
+              "config_path": "/gone", "session_name": "job_000012"}})");
+    Write("old/jobs/ann/000012/config.yaml",
+          "job: {id: '000012', name: llama}\n"
+          "tpu: {name: llama, accelerator: v4-16, zone: us-central2-b, pricing: spot}\n"
+          "command: {cmd: 'python train.py'}\n");
+    Write("old/jobs/ann/000012/logs/command_worker_0.log", "step 1\n");
     Write("tasks.yaml",
           "accelerators:\n  v4-16:\n    zone: us-central2-b\n    tasks:\n"
           "      - {id: first, run: python3 train.py --lr 0.1}\n"
@@ -131,6 +140,7 @@ class Pages : public testing::Test {
 
   base::Path Folder() const { return place_.path() / "user" / "proj"; }
   void Write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((Folder() / name).parent_path());
     ASSERT_TRUE(base::WriteFileAtomic(Folder() / name, text).ok());
   }
   /// Runs a line of a shell in the user's folder, as it would look in a terminal.
