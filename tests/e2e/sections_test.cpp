@@ -88,7 +88,8 @@ TEST(Sections, ASecondAttemptBeginsWithTheCommandAndARestartedHostIsSetUpAgain) 
   place.Sim({"host", "twice-000001-a1/1", "boot"});
   const Ran third = place.Jobman({"run", "1"});
   EXPECT_EQ(third.code, 0) << third.All();
-  EXPECT_THAT(third.err, HasSubstr("its setup step mine is not done any more"));
+  // A follower may be between two looks while the job says it.
+  EXPECT_THAT(place.Jobman({"history", "1"}).out, HasSubstr("its setup step mine is not done any"));
   EXPECT_THAT(third.err, HasSubstr("setup step 1 of 2, mine"));
   const Ran marks = place.Jobman(
       {"exec", "1", "--", "cat ~/mine-$JOBMAN_HOST_INDEX 2>/dev/null; wc -l ~/mine-*"});
