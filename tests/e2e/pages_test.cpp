@@ -29,7 +29,6 @@ const std::vector<Step> kSteps = {
     {"init",
      "jobman init first.yaml --cloud local --accelerator v4-16 --zone us-central2-b\n"
      "sed -n 1,12p first.yaml"},
-    {"import", "jobman import old --dry-run\njobman import old"},
     {"config", "jobman config check train.yaml\njobman config explain tpu.pricing"},
     {"create", "jobman create train.yaml --dry-run\njobman create train.yaml"},
     {"run", "jobman run eval.yaml", 1},
@@ -59,6 +58,7 @@ const std::vector<Step> kSteps = {
     {"worker",
      "jobman worker start -n night -a v4-8 -z us-central2-b --set cloud.endpoint=local\n"
      "jobman worker delete night --wait"},
+    {"import", "jobman import old --dry-run\njobman import old"},
     {"gc", "jobman gc"},
     {"tick", "jobman controller stop\njobman tick && echo done"},
     {"store", "jobman store adopt"},

@@ -47,7 +47,7 @@ void AddImport(CLI::App& root, Invocation& chosen) {
       "import",
       "Take over what Python jobman has in a folder: jobs with their numbers, slices, logs and "
       "tasks. The folder is only read");
-  command->add_option("DIR", options->dir, "The folder in which Python jobman was run")
+  command->add_option("FOLDER", options->dir, "The folder in which Python jobman was run")
       ->required()
       ->type_name("DIR");
   command->add_flag("--dry-run", options->dry_run, "Show what would be taken over; store nothing");
