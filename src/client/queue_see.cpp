@@ -167,7 +167,10 @@ base::Task<base::Result<bool>> IsTaskOfStore(Context context, std::string id) {
   JM_CO_ASSIGN_OR_RETURN(const auto queues, co_await context.stores.queues->Queues());
   for (const ports::Queue& queue : queues) {
     const auto task = co_await context.stores.queues->GetTask(queue.id, id);
-    if (task.ok()) co_return true;
+    const auto& refused = queue.reading.refused;
+    const bool named = std::any_of(refused.begin(), refused.end(),
+                                   [&id](const core::RefusedTask& one) { return one.id == id; });
+    if (task.ok() || named) co_return true;
   }
   co_return false;
 }

@@ -110,6 +110,12 @@ TEST_F(WorkerCommands, OfAPatternTheWorkersAreMeant) {
   EXPECT_THAT(none.err, HasSubstr("no worker fits"));
 }
 
+TEST_F(WorkerCommands, LogsSayWhereThoseOfTasksAre) {
+  EXPECT_THAT(world_.Run({"worker", "logs", "2"}).err,
+              HasSubstr("job 000002 runs tasks, which have their own logs: jobman task logs TASK"));
+  EXPECT_THAT(world_.Run({"logs", "1"}).err, Not(HasSubstr("task logs")));
+}
+
 TEST_F(WorkerCommands, ListShowsWorkersAlone) {
   const auto ended = world_.Run({"worker", "list"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
