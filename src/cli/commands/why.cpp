@@ -97,6 +97,19 @@ std::string NextStepOf(const QueueSight& sight, const client::TaskPlace& place,
   return {};
 }
 
+/// What a host wrote last in the newest run, if that has failed for good.
+base::Result<std::optional<client::LastWords>> WordsOf(const client::Context& context,
+                                                       const client::TaskPlace& place,
+                                                       core::TaskState state) {
+  std::optional<client::LastWords> words;
+  if (state != core::TaskState::kFailed) return words;
+  const core::QueueId queue = place.queue->queue.id;
+  const std::string& id = place.task->definition.id;
+  JM_ASSIGN_OR_RETURN(const auto runs, context.Await(context.stores.queues->Runs(queue, id)));
+  if (!runs.empty()) words = client::FindTaskWords(context.paths, queue, id, runs.back());
+  return words;
+}
+
 base::Result<std::vector<views::Explanations::OfTask>> ExplainTasks(
     const client::Context& context, const std::vector<std::string>& words, bool controller) {
   std::vector<views::Explanations::OfTask> explained;
@@ -114,6 +127,7 @@ base::Result<std::vector<views::Explanations::OfTask>> ExplainTasks(
                           refused.why);
     }
     one.next_step = NextStepOf(sight, place, one.row.state);
+    JM_ASSIGN_OR_RETURN(one.words, WordsOf(context, place, one.row.state));
     const bool served = HasWorker(sight, place);
     if (!controller && served && one.row.state == core::TaskState::kQueued) {
       one.facts.emplace_back("no controller is running, so nothing happens");
