@@ -90,7 +90,8 @@ views::Created::Row RowOf(const core::Job& job) {
           .code = job.spec.code,
           .endless = IsEndless(job.spec.retries),
           .holds = job.spec.command.cmd.empty(),
-          .serves = ServesText(job.spec)};
+          .serves = ServesText(job.spec),
+          .idle = job.spec.queue ? job.spec.queue->idle : std::nullopt};
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ void SortJobs(std::vector<ports::JobSummary>& jobs, const std::string& key) {
 }
 
 bool HasEnded(const ports::JobSummary& job) {
-  return job.familiar == "IDLE" || job.familiar == "DEAD";
+  // A worker that waits for a task is IDLE, too, and is not over.
+  const bool waits = job.state == core::StateName(core::JobState(core::Idle{}));
+  return !waits && (job.familiar == "IDLE" || job.familiar == "DEAD");
 }
 
 std::vector<const ports::JobSummary*> CurrentFirst(const std::vector<ports::JobSummary>& jobs) {

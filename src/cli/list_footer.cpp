@@ -48,7 +48,7 @@ std::string HeldText(const Held& held) {
 std::string TextOfHeld(const client::Context& context, const std::vector<ports::JobSummary>& jobs) {
   Held held;
   for (const ports::JobSummary& job : jobs) {
-    if (job.familiar == "IDLE") AddHeld(held, context, job.id);
+    if (HasEnded(job) && job.familiar == "IDLE") AddHeld(held, context, job.id);
   }
   return held.jobs.empty() ? std::string() : HeldText(held);
 }

@@ -1,17 +1,14 @@
 #include "cli/queue_files.hpp"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <functional>
 #include <memory>
 
-#include "jobman/base/clean.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/base/off_loop.hpp"
-#include "jobman/base/strings.hpp"
 #include "jobman/config/queue_file.hpp"
 
 namespace jobman::cli {
@@ -22,23 +19,15 @@ constexpr base::Duration kCheckLimit = std::chrono::seconds{60};
 /// More than ReadQueueFile() takes, so that it refuses what is too large in its own words.
 constexpr std::int64_t kMostBytes = std::int64_t{8} << 20;
 
-/// The message may contain a key of the file, however long it is.
-std::string LineOf(const config::Problem& problem) {
-  constexpr std::size_t kLongest = 500;
-  const std::string hint = problem.hint.empty() ? "" : " (" + problem.hint + ")";
-  const std::string line = problem.line == 0 ? "" : fmt::format(":{}", problem.line);
-  const std::string cause = base::Shorten(problem.message + hint, kLongest);
-  return base::CleanLine(fmt::format("{}{}: {}", problem.file, line, cause));
-}
-
 ports::QueueFileContent Check(const std::string& file, const base::Result<std::string>& text) {
-  if (!text.ok()) return {.error = text.error().ToString()};
+  if (!text.ok()) return {.error = config::LineOf(config::UnreadableFile(file, text.error()))};
   ports::QueueFileContent content{.fingerprint = base::Sha256Hex(*text)};
   config::QueueFileResult read =
       config::ReadQueueFile({.file = file, .text = *text, .defaults = {.env = &base::GetEnv}});
   content.list = std::move(read.list);
-  for (const config::Problem& warning : read.warnings) content.warnings.push_back(LineOf(warning));
-  if (!content.list) content.error = LineOf(read.problems.front());
+  for (const config::Problem& warning : read.warnings)
+    content.warnings.push_back(config::LineOf(warning));
+  if (!content.list) content.error = config::LineOf(read.problems.front());
   return content;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/exit_code.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::cli {
@@ -77,6 +78,12 @@ views::TaskRow RowOf(const QueueSight& sight, const client::TaskPlace& place, ba
     row.slices.push_back(SliceOf(sight, claim.job));
   }
   return row;
+}
+
+std::string HowToStartAWorker(const core::TaskDefinition& task, const std::string& file) {
+  const std::string queue =
+      file == ports::kSubmittedQueue ? "" : " --queue " + base::ShellQuote(file);
+  return "jobman worker start -a " + task.accelerator + " -z " + task.zone + queue;
 }
 
 void AddTaskChoice(CLI::App& command, const std::shared_ptr<TaskChoice>& choice) {

@@ -30,6 +30,10 @@ base::Result<QueueSight> LookAtQueues(const client::Context& context,
 views::TaskRow RowOf(const QueueSight& sight, const client::TaskPlace& place, base::TimePoint now,
                      std::optional<int> ahead = {});
 
+/// What gets a worker for a task of that queue file: "jobman worker start -a v4-8 -z us-central2-b
+/// --queue tasks.yaml".
+std::string HowToStartAWorker(const core::TaskDefinition& task, const std::string& file);
+
 /// The tasks that a command is for: TASK... of any queue, or of that of --queue or --submitted.
 struct TaskChoice {
   std::vector<std::string> words = {};

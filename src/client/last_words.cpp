@@ -9,6 +9,7 @@
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/log_files.hpp"
+#include "jobman/client/task_logs.hpp"
 #include "jobman/controller/job_folder.hpp"
 
 namespace jobman::client {
@@ -111,6 +112,20 @@ std::optional<LastOutput> LastOutputOf(const base::StatePaths& paths, core::JobI
 }
 
 }  // namespace
+
+std::optional<LastWords> FindTaskWords(const base::StatePaths& paths, core::QueueId queue,
+                                       const std::string& task, const core::TaskRun& run) {
+  if (!run.end) return std::nullopt;
+  const base::TaskRunName name{.number = run.number, .job = run.job.value};
+  for (const LogFile& file : TaskLogFiles(paths, queue, task, name)) {
+    if (!run.end->why.ends_with(fmt::format(" on host {}", file.host))) continue;
+    LastWords words{.host = file.host,
+                    .stage = core::StageName({}, core::TaskStage{.task = task, .run = run.number}),
+                    .lines = LastLines(EndOf(file.path))};
+    if (!words.lines.empty()) return words;
+  }
+  return std::nullopt;
+}
 
 std::optional<LastOutput> FindLastOutput(const base::StatePaths& paths, const core::Job& job) {
   if (!job.stage || !controller::IsOwnFolder(paths, job)) return std::nullopt;

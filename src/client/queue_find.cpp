@@ -34,6 +34,19 @@ base::Error NoTask(const std::string& word, const Places& all) {
                                                         : "jobman queue --all shows every task");
 }
 
+/// Of a task that its file has, and that is not taken.
+std::optional<base::Error> Refusal(const std::vector<SeenQueue>& queues, const std::string& word) {
+  for (const SeenQueue& queue : queues) {
+    for (const core::RefusedTask& one : queue.refused) {
+      if (one.id == word) {
+        return base::NotFound("task " + word + " is refused: " + one.why,
+                              "correct it in " + QueueTitle(queue.queue));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 bool IsIn(const Places& places, const core::Task* task) {
   return std::any_of(places.begin(), places.end(),
                      [task](const TaskPlace& place) { return place.task == task; });
@@ -52,8 +65,9 @@ base::Result<Places> FindWord(const std::vector<SeenQueue>& queues, const Places
       return base::GlobMatch(word, place.task->definition.id);
     });
   }
-  if (found.empty()) return NoTask(word, all);
-  return found;
+  if (!found.empty()) return found;
+  if (auto refusal = Refusal(queues, word)) return *std::move(refusal);
+  return NoTask(word, all);
 }
 
 }  // namespace

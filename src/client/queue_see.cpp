@@ -32,12 +32,6 @@ bool MayHaveChanged(const ports::Queue& queue) {
   return std::chrono::file_clock::to_sys(written) > queue.reading.at - kDoubt;
 }
 
-std::string ProblemText(const config::Problem& problem) {
-  const std::string place =
-      problem.line > 0 ? problem.file + ":" + std::to_string(problem.line) : problem.file;
-  return place + ": " + problem.message;
-}
-
 /// Puts what the file says now over the records.
 void Preview(SeenQueue& seen, const Context& context) {
   config::QueueFileRequest request{.file = seen.queue.file,
@@ -51,13 +45,14 @@ void Preview(SeenQueue& seen, const Context& context) {
   const config::QueueFileResult read = config::ReadQueueFile(request);
   seen.error.clear();
   if (!read.list) {
-    seen.error = read.problems.empty() ? "it cannot be read" : ProblemText(read.problems.front());
+    seen.error =
+        read.problems.empty() ? "it cannot be read" : config::LineOf(read.problems.front());
     return;
   }
   seen.refused = read.list->refused;
   seen.warnings.clear();
   for (const config::Problem& warning : read.warnings) {
-    seen.warnings.push_back(ProblemText(warning));
+    seen.warnings.push_back(config::LineOf(warning));
   }
   for (core::Task& task : core::SyncTasks(*read.list, seen.board, seen.queue.id, context.Now())) {
     seen.previewed.insert(task.definition.id);
@@ -172,7 +167,10 @@ base::Task<base::Result<bool>> IsTaskOfStore(Context context, std::string id) {
   JM_CO_ASSIGN_OR_RETURN(const auto queues, co_await context.stores.queues->Queues());
   for (const ports::Queue& queue : queues) {
     const auto task = co_await context.stores.queues->GetTask(queue.id, id);
-    if (task.ok()) co_return true;
+    const auto& refused = queue.reading.refused;
+    const bool named = std::any_of(refused.begin(), refused.end(),
+                                   [&id](const core::RefusedTask& one) { return one.id == id; });
+    if (task.ok() || named) co_return true;
   }
   co_return false;
 }

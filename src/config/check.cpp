@@ -143,7 +143,7 @@ class Checker {
       if (row == nullptr) {
         misspelt.insert(MeantBy(format_.rows, prefix, child.key).value_or(""));
         Break(child, child.key_pos, "unknown key " + Quoted(child_path),
-              HintAmong(format_.rows, prefix, path, child.key));
+              HintFor(child.key, path, prefix));
       } else if (auto value = CheckKey(child, child_path, *row)) {
         if (row->status == KeyStatus::kWorks) json[child.key] = std::move(*value);
       }
@@ -160,6 +160,12 @@ class Checker {
 
  private:
   using MaybeJson = std::optional<Json>;
+
+  std::string HintFor(std::string_view key, const std::string& path,
+                      const std::string& prefix) const {
+    const std::string_view advice = format_.advice == nullptr ? "" : format_.advice(key);
+    return advice.empty() ? HintAmong(format_.rows, prefix, path, key) : std::string(advice);
+  }
 
   MaybeJson CheckKey(Value& value, const std::string& path, const KeyRow& row) {
     if (row.empty_is_none && IsEmptyText(value)) value.kind = Value::Kind::kNull;

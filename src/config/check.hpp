@@ -16,6 +16,8 @@ struct Format {
   base::Status (*form)(std::string_view row_path, std::string_view text) = nullptr;
   base::Status (*member)(std::string_view row_path, std::string_view name,
                          std::string_view value) = nullptr;
+  /// What to do in place of a key that there is not; empty if that is not known.
+  std::string_view (*advice)(std::string_view key) = nullptr;
 };
 
 /// A map within a file: the rows of its keys begin with `prefix` ("setup[]."), messages call it

@@ -90,7 +90,8 @@ class QueueReader {
                                     : base::ReadRegularFile(request_.file, kQueueLimits.bytes);
     const int index = out_.AddSource({.name = request_.file.string()}, text.value_or(""));
     if (!text.ok()) {
-      out_.Report({.source = index}, text.error().message, text.error().hint);
+      const Problem problem = UnreadableFile(request_.file, text.error());
+      out_.Report({.source = index}, problem.message, problem.hint);
       return false;
     }
     auto root = ReadYaml(*text, index, 0, out_, kQueueLimits);
@@ -355,21 +356,17 @@ class QueueReader {
       }
       const std::string id = task.Id();
       const bool usable = QueueTaskFormat().form("id", id).ok();
-      list.refused.push_back({.id = usable ? id : "", .why = LineOf(task.problems)});
+      list.refused.push_back({.id = usable ? id : "", .why = WhyRefused(task.problems)});
       for (Problem& problem : task.problems) problems.push_back(std::move(problem));
     }
     return list;
   }
 
-  /// The first problem in one line: "tasks.yaml:12: unknown key ... (did you mean ...?)".
-  std::string LineOf(const std::vector<Problem>& problems) const {
-    const Problem& first = problems.front();
-    const std::string hint = first.hint.empty() ? "" : " (" + first.hint + ")";
+  /// The first problem, and how many there are besides.
+  static std::string WhyRefused(const std::vector<Problem>& problems) {
     const std::string more =
         problems.size() == 1 ? "" : ", and " + std::to_string(problems.size() - 1) + " more";
-    const std::string cause = base::Shorten(first.message + hint, kLongestCause);
-    return base::CleanLine(request_.file.filename().string() + ":" + std::to_string(first.line) +
-                           ": " + cause + more);
+    return LineOf(problems.front()) + more;
   }
 
   const QueueFileRequest& request_;
@@ -387,6 +384,21 @@ class QueueReader {
 
 QueueFileResult ReadQueueFile(const QueueFileRequest& request) {
   return QueueReader(request).Run();
+}
+
+std::string LineOf(const Problem& problem) {
+  const std::string hint = problem.hint.empty() ? "" : " (" + problem.hint + ")";
+  const std::string line = problem.line == 0 ? "" : ":" + std::to_string(problem.line);
+  const std::string cause = base::Shorten(problem.message + hint, kLongestCause);
+  const std::string name = base::Path(problem.file).filename().string();
+  return base::CleanLine(name + line + ": " + cause);
+}
+
+Problem UnreadableFile(const base::Path& file, const base::Error& error) {
+  if (error.code == base::Code::kNotFound) {
+    return {.file = file.string(), .message = "the file is not there"};
+  }
+  return {.file = file.string(), .message = error.message, .hint = error.hint};
 }
 
 }  // namespace jobman::config

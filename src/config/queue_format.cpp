@@ -131,8 +131,26 @@ base::Status CheckNoMember(Text /*row_path*/, Text /*name*/, Text /*value*/) {
   return base::Ok();
 }
 
+struct Advice {
+  Text key;
+  Text text;
+};
+/// Keys that a task does not have, and people write.
+constexpr Advice kAdvice[] = {
+    {"priority", "tasks are taken in their order; to run one first: jobman queue --prioritize ID"},
+    {"command", "write run"},
+    {"cmd", "write run"},
+    {"retries", "write max_retries"},
+};
+
+Text AdviceOn(Text key) {
+  const auto* const found = std::find_if(std::begin(kAdvice), std::end(kAdvice),
+                                         [&](const Advice& advice) { return advice.key == key; });
+  return found == std::end(kAdvice) ? Text() : found->text;
+}
+
 constexpr Format FormatOf(std::span<const KeyRow> rows) {
-  return {.rows = rows, .form = &CheckQueueForm, .member = &CheckNoMember};
+  return {.rows = rows, .form = &CheckQueueForm, .member = &CheckNoMember, .advice = &AdviceOn};
 }
 
 constexpr Format kFile = FormatOf(kFileRows);

@@ -34,6 +34,17 @@ core::JobSpec BindNames(core::Job job, const core::TaskDefinition& task,
   return core::BindLateNames(job, job_dir);
 }
 
+/// The same for every worker that runs the task: where hosts share a home folder, the next one goes
+/// on from what the last one saved. Runs at the same time must not share it.
+std::string CheckpointFolder(const core::Job& job, const core::TaskDefinition& task,
+                             const std::string& store_id) {
+  const bool one_at_a_time = task.max_jobs == 1 && job.stage && job.stage->task;
+  const std::string whose = one_at_a_time
+                                ? fmt::format("{}.q{}", store_id, job.stage->task->queue.value)
+                                : JobWord(job, store_id);
+  return fmt::format("~/.jobman/checkpoints/{}.{}", whose, base::SafeFileName(task.id));
+}
+
 /// Variables that the worker's own runs do not have, or have with another value.
 std::map<std::string, std::string> TaskEnvironment(const core::Job& job,
                                                    const core::TaskDefinition& task, int run,
@@ -43,8 +54,7 @@ std::map<std::string, std::string> TaskEnvironment(const core::Job& job,
       {"JOBMAN_TASK_RUN", std::to_string(run)},
       {"JOBMAN_NUM_WORKERS", std::to_string(job.slice->hosts.size())},
       {"JOBMAN_WORKER_ID", std::to_string(host)},
-      {"JOBMAN_CHECKPOINT_DIR",
-       "~/.jobman/checkpoints/" + JobWord(job, store_id) + "." + base::SafeFileName(task.id)},
+      {"JOBMAN_CHECKPOINT_DIR", CheckpointFolder(job, task, store_id)},
   };
 }
 

@@ -178,6 +178,8 @@ Task RequeueTask(Task task, TimePoint now) {
 Task PauseTask(Task task, bool paused, TimePoint now) {
   if (task.paused == paused) return task;
   task.paused = paused;
+  // What is over keeps the sentence that says how.
+  if (!IsOpen(task)) return task;
   TellOfTask(task, paused ? "paused by the user" : "continued by the user", now);
   return task;
 }

@@ -120,6 +120,8 @@ std::string WhyWaits(const TaskBoard& board, const Task& task,
     case TaskState::kFailed:
       return task.why + "; jobman queue --reset " + task.definition.id + " puts it back";
     case TaskState::kDone:
+      // It was marked as done, or has succeeded elsewhere, while a run went on.
+      return task.claims.empty() ? task.why : task.why + "; it still " + WhyRuns(task);
     case TaskState::kPaused:
       return task.why;
     case TaskState::kRemoved:

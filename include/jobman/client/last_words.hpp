@@ -6,6 +6,7 @@
 
 #include "jobman/base/state_paths.hpp"
 #include "jobman/core/job.hpp"
+#include "jobman/core/task.hpp"
 #include "jobman/ports/records.hpp"
 
 namespace jobman::client {
@@ -24,6 +25,10 @@ struct LastWords {
 /// when no exit code is the cause, and when that host wrote nothing.
 std::optional<LastWords> FindLastWords(const base::StatePaths& paths, const core::Job& job,
                                        const std::vector<ports::ExitRecord>& exits);
+
+/// The same of a task's run that is over: of the host that its end names. Empty if it names none.
+std::optional<LastWords> FindTaskWords(const base::StatePaths& paths, core::QueueId queue,
+                                       const std::string& task, const core::TaskRun& run);
 
 /// The last thing that a host of a stage wrote.
 struct LastOutput {

@@ -55,10 +55,12 @@ std::vector<TaskPlace> TasksOf(const SeenQueue& queue);
 std::vector<TaskPlace> TasksOf(const std::vector<SeenQueue>& queues);
 /// The tasks that `words` refer to, in that order, without duplicates. A word with * or ? that is
 /// no task's id stands for every task whose id matches. kNotFound if a word finds nothing, with
-/// the nearest id; kInvalidArgument if several queues have a task of that id.
+/// the nearest id, or why its file's task is refused; kInvalidArgument if several queues have a
+/// task of that id.
 base::Result<std::vector<TaskPlace>> FindTasks(const std::vector<SeenQueue>& queues,
                                                const std::vector<std::string>& words);
-/// Whether a queue of the store has a task of this id. No file is read.
+/// Whether a queue of the store has a task of this id, or its file has one that is refused. No file
+/// is read.
 base::Task<base::Result<bool>> IsTaskOfStore(Context context, std::string id);
 
 /// What a task becomes: core::ResetTask() and the like.

@@ -31,4 +31,10 @@ struct QueueFileResult {
 /// tasks. Never throws; input is bounded in size, nesting and expansion.
 QueueFileResult ReadQueueFile(const QueueFileRequest& request);
 
+/// A problem in one line, which can be stored and printed: "tasks.yaml:12: unknown key ... (did you
+/// mean ...?)". The file is named without its folder; a long cause is shortened.
+std::string LineOf(const Problem& problem);
+/// That the file cannot be read, as a problem of it.
+Problem UnreadableFile(const base::Path& file, const base::Error& error);
+
 }  // namespace jobman::config

@@ -87,6 +87,20 @@ Result<LogsWanted> Understand(App& app, const LogsOptions& options) {
   return wanted;
 }
 
+/// A worker's own logs are those of its setup: its tasks have theirs.
+void SayWhereLogsOfTasksAre(App& app, const std::vector<core::Job>& jobs,
+                            const LogsWanted& wanted) {
+  if (!wanted.query.stage.empty()) return;
+  for (const core::Job& job : jobs) {
+    if (!job.spec.queue) continue;
+    const auto* const task = job.stage ? std::get_if<core::TaskStage>(&job.stage->id) : nullptr;
+    const std::string id = core::FormatJobId(job.id);
+    app.Say(task == nullptr
+                ? "job " + id + " runs tasks, which have their own logs: jobman task logs TASK"
+                : "job " + id + " runs task " + task->task + ": jobman task logs -f " + task->task);
+  }
+}
+
 /// Of several jobs, one whose logs are not there does not keep the others' from being shown.
 Result<int> PrintOnce(App& app, const client::Context& context, const std::vector<core::Job>& jobs,
                       const LogsWanted& wanted) {
@@ -176,8 +190,13 @@ Result<int> RunLogs(App& app, const LogsOptions& options) {
   const client::FindRules rules{.with_deleted = !options.follow};
   JM_ASSIGN_OR_RETURN(const auto ids, Choose(context, options.choice, rules));
   JM_ASSIGN_OR_RETURN(const auto jobs, ReadJobs(context, ids));
-  return options.follow ? Follow(app, context, jobs, wanted)
-                        : PrintOnce(app, context, jobs, wanted);
+  if (options.follow) {
+    SayWhereLogsOfTasksAre(app, jobs, wanted);
+    return Follow(app, context, jobs, wanted);
+  }
+  JM_ASSIGN_OR_RETURN(const int code, PrintOnce(app, context, jobs, wanted));
+  SayWhereLogsOfTasksAre(app, jobs, wanted);
+  return code;
 }
 
 }  // namespace

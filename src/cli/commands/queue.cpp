@@ -74,9 +74,25 @@ bool WaitsForRun(const views::QueueTable& view) {
   });
 }
 
+/// The first task that waits in a queue without workers.
+const views::TaskRow* FirstWithoutWorkers(const views::QueueTable& view) {
+  for (const views::QueueTable::Part& part : view.parts) {
+    if (part.workers > 0) continue;
+    for (const views::TaskRow& row : part.rows) {
+      const bool waits = row.state == core::TaskState::kQueued;
+      if (waits && !row.task.definition.zone.empty()) return &row;
+    }
+  }
+  return nullptr;
+}
+
 /// What is below the tables, and in their place if there are none.
 Result<std::string> LineBelow(const client::Context& context, const views::QueueTable& view) {
   if (view.parts.empty()) return std::string("no queues: no worker has served one yet");
+  // It starts a controller, too.
+  if (const views::TaskRow* const row = FirstWithoutWorkers(view)) {
+    return "to start a worker: " + HowToStartAWorker(row->task.definition, row->file);
+  }
   JM_ASSIGN_OR_RETURN(const auto controller,
                       context.Await(client::LiveController(context.stores.leases, context.Now())));
   if (controller || !WaitsForRun(view)) return std::string();

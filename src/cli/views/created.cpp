@@ -20,6 +20,11 @@ std::string EndText(const Created::Row& row, const std::string& jobs, bool sever
     return fmt::format("on node {}, which stays when {} over", row.slice,
                        several ? "the jobs are" : "the job is");
   }
+  if (row.idle) {
+    return fmt::format(
+        "{}given back after {} without a task; to give {} back now: jobman delete {}", slice,
+        base::FormatDuration(*row.idle), several ? "them" : "it", jobs);
+  }
   if (row.holds) {
     return fmt::format("{}held until {} cancelled; to give {} back: jobman delete {}", slice,
                        several ? "the jobs are" : "the job is", several ? "them" : "it", jobs);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,10 @@ struct Created {
     bool existing = false;  ///< the slice is the user's own node
     core::WhenDoneSpec when_done = {};
     core::CodeSpec code = {};
-    bool endless = false;     ///< tried again without limit until it succeeds
-    bool holds = false;       ///< it has no command: it only holds its slice
-    std::string serves = {};  ///< of a worker: "submitted tasks", or its queue file
+    bool endless = false;                     ///< tried again without limit until it succeeds
+    bool holds = false;                       ///< it has no command: it only holds its slice
+    std::string serves = {};                  ///< of a worker: "submitted tasks", or its queue file
+    std::optional<base::Duration> idle = {};  ///< of a worker: without a task for so long, it ends
   };
   std::vector<Row> rows = {};
   std::string all = {};  ///< what names the jobs to a command

@@ -31,12 +31,22 @@ std::string TaskText(const Explanations::OfTask& one, const ui::Style& style) {
                                  ui::Paint(ToneOfState(state), state, style));
   text += Line("because", one.row.why, style);
   for (const std::string& fact : one.facts) text += Line("fact", fact, style);
-  return text + Line("next", one.next_step, style);
+  text += Line("next", one.next_step, style);
+  return text + (one.words ? WordsText(*one.words, style) : "");
+}
+
+/// With what a host wrote last, where that is known.
+std::vector<std::string> FactsWith(std::vector<std::string> facts,
+                                   const std::optional<client::LastWords>& words) {
+  if (!words) return facts;
+  facts.push_back(HeadOf(*words));
+  for (const std::string& line : words->lines) facts.push_back("  " + line);
+  return facts;
 }
 
 base::OrderedJson TaskJson(const Explanations::OfTask& one) {
   base::OrderedJson json = ToJson(one.row);
-  json["facts"] = one.facts;
+  json["facts"] = FactsWith(one.facts, one.words);
   json["next_step"] = one.next_step;
   return json;
 }
@@ -69,17 +79,12 @@ std::string RenderQuiet(const Explanations& view) {
 base::OrderedJson ToJson(const Explanations& view) {
   base::OrderedJson jobs = base::OrderedJson::array();
   for (const auto& [id, name, why, words, ways_on] : view.rows) {
-    std::vector<std::string> facts = why.facts;
-    if (words) {
-      facts.push_back(HeadOf(*words));
-      for (const std::string& line : words->lines) facts.push_back("  " + line);
-    }
     jobs.push_back({{"id", id.value},
                     {"name", name},
                     {"state", why.state},
                     {"status", why.status},
                     {"because", why.because},
-                    {"facts", facts},
+                    {"facts", FactsWith(why.facts, words)},
                     {"waits_for", why.waits_for},
                     {"next_step", why.next_step}});
   }

@@ -26,6 +26,7 @@ struct Explanations {
     TaskRow row = {};
     std::vector<std::string> facts = {};
     std::string next_step = {};
+    std::optional<client::LastWords> words = {};  ///< of a run that failed
   };
   std::vector<Row> rows = {};
   std::vector<OfTask> tasks = {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace jobman::cli::views {
 namespace {
@@ -23,6 +24,21 @@ ui::Cell RunCell(const core::HostRun& run) {
       return {"lost", ui::Tone::kBad};
   }
   return {""};
+}
+
+/// Of a worker, which runs hundreds of tasks, only the one in hand or the last one is shown: the
+/// others are in `task show`.
+bool IsPastTask(const core::Job& job, const std::vector<ports::ExitRecord>& exits,
+                const std::string& stage) {
+  constexpr std::string_view kTask = "task-";
+  if (!job.spec.queue || !stage.starts_with(kTask)) return false;
+  if (job.stage && job.stage->task) return stage != job.stage->name;
+  const ports::ExitRecord* last = nullptr;
+  for (const ports::ExitRecord& exit : exits) {
+    const bool of_task = exit.attempt == job.attempt && exit.stage.starts_with(kTask);
+    if (of_task && (last == nullptr || exit.at >= last->at)) last = &exit;
+  }
+  return last != nullptr && stage != last->stage;
 }
 
 using Cells = std::map<std::pair<int, std::string>, ui::Cell>;
@@ -50,7 +66,7 @@ HostMatrix MakeHostMatrix(const core::Job& job, const std::vector<ports::ExitRec
   std::set<std::string> stages;
   for (const auto& [key, cell] : cells) {
     hosts.insert(key.first);
-    stages.insert(key.second);
+    if (!IsPastTask(job, exits, key.second)) stages.insert(key.second);
   }
   const std::vector<core::HostAddress> none;
   const auto& addresses = job.slice ? job.slice->hosts : none;

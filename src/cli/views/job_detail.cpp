@@ -57,6 +57,14 @@ std::string RetriesText(const Job& job) {
                     ", ");
 }
 
+std::string CommandText(const core::JobSpec& spec) {
+  if (spec.queue) {
+    const std::string& file = spec.queue->config;
+    return "none: runs " + (file.empty() ? "submitted tasks" : "the tasks of " + file);
+  }
+  return spec.command.cmd.empty() ? "none: holds its slice" : FirstLine(spec.command.cmd);
+}
+
 std::string SliceText(const core::Slice& slice) {
   std::string text = fmt::format("{} in {}, {}", slice.ref.name, slice.ref.place.zone,
                                  core::SlicePhaseName(slice.phase));
@@ -135,8 +143,7 @@ std::string RenderItem(const JobDetails::Item& item, core::TimePoint now, const 
   sheet.Line("slice", job.slice ? SliceText(*job.slice) : "none held");
   if (!job.spec.code.empty()) sheet.Line("code", CodeText(job.spec.code));
   sheet.Line("setup", base::Join(core::StepNames(job.spec), ", "));
-  sheet.Line("command", job.spec.command.cmd.empty() ? "none: holds its slice"
-                                                     : FirstLine(job.spec.command.cmd));
+  sheet.Line("command", CommandText(job.spec));
   if (job.revised) sheet.Line("changed", "the job file; used from the next attempt on");
   sheet.Line("workers", core::HostSetText(job.spec.command.workers));
   sheet.Line("retries", RetriesText(job));

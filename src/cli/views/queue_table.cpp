@@ -42,7 +42,19 @@ struct TaskColumn {
   bool shared = false;  ///< said once in a heading, if all rows have the same
 };
 
-std::vector<TaskColumn> ColumnsOf(core::TimePoint now) {
+/// Without "run 3 on job 000002 failed: ", which STATE and TRIES say as well: a terminal has room
+/// for a few words, and they are to be the cause.
+std::string CauseOf(const TaskRow& row) {
+  if (row.state == TaskState::kFailed) {
+    constexpr std::string_view kFailed = " failed: ";
+    const std::size_t at = row.why.find(kFailed);
+    const bool of_run = row.why.starts_with("run ") && at != std::string::npos;
+    if (of_run) return row.why.substr(at + kFailed.size());
+  }
+  return row.why;
+}
+
+std::vector<TaskColumn> ColumnsOf(core::TimePoint now, bool brief) {
   return {
       {{.header = "TASK", .flexible = 3, .enough = 24},
        [](const TaskRow& row) { return ui::Cell(row.task.definition.id); }},
@@ -64,7 +76,9 @@ std::vector<TaskColumn> ColumnsOf(core::TimePoint now) {
       {{.header = "TRIES", .right = true},
        [](const TaskRow& row) { return ui::Cell(std::to_string(row.task.runs)); }},
       {{.header = "WHY", .flexible = 1, .enough = 50},
-       [](const TaskRow& row) { return ui::Cell(OrDash(row.why), ToneOfAge(row)); }},
+       [brief](const TaskRow& row) {
+         return ui::Cell(OrDash(brief ? CauseOf(row) : row.why), ToneOfAge(row));
+       }},
   };
 }
 
@@ -114,7 +128,7 @@ std::vector<const TaskRow*> RowsThatFit(const std::vector<TaskRow>& rows, int he
 
 std::string TableText(const QueueTable& view, const TableOfTasks& part, const ui::Style& style) {
   if (part.rows.empty()) return {};
-  std::vector<TaskColumn> columns = ColumnsOf(view.now);
+  std::vector<TaskColumn> columns = ColumnsOf(view.now, style.width > 0);
   std::string common;
   if (style.width > 0 && view.header) common = TakeCommon(columns, part.rows);
   std::vector<ui::Column> heads;

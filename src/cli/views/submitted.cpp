@@ -20,7 +20,7 @@ const std::string& IdOfTask(const client::Submitted& one) {
 
 std::string LinesOfTasks(const std::vector<client::Submitted>& tasks) {
   if (tasks.size() > kMostShown) {
-    return fmt::format("submitted {} tasks, {} to {}; the first {}\n", tasks.size(),
+    return fmt::format("submitted {} tasks, {} to {}; of the first: {}\n", tasks.size(),
                        IdOfTask(tasks.front()), IdOfTask(tasks.back()), tasks.front().waits_for);
   }
   std::string text;

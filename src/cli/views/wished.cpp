@@ -15,7 +15,7 @@ namespace {
 constexpr std::ptrdiff_t kMostLines = 3;
 
 bool IsUnderWay(const Wished::Row& row) {
-  return !row.settled && !row.runs_already && !row.at_next_attempt;
+  return !row.settled && !row.runs_already && !row.at_next_attempt && row.ends_first.empty();
 }
 
 /// "deleting 30 jobs, 12-41; progress: jobman list 'sweep-*'"
@@ -45,6 +45,11 @@ std::string RenderText(const Wished& view, const ui::Style& style) {
           "job {} ({}) goes on; its next attempt uses the change. To begin it now: jobman reboot "
           "{}\n",
           id, row.name, id);
+    } else if (!row.ends_first.empty()) {
+      text += fmt::format(
+          "job {} ({}) ends task {} first, and takes no other; to stop that, too: jobman cancel "
+          "{}\n",
+          id, row.name, row.ends_first, id);
     } else if (row.settled) {
       text += fmt::format("job {} ({}) is {}: {}\n", id, row.name, row.status, row.why);
     } else {

@@ -20,6 +20,7 @@ struct Wished {
     bool settled = false;          ///< the command waited until the wish was fulfilled
     bool runs_already = false;     ///< it was to run, and is on its way
     bool at_next_attempt = false;  ///< it runs on, and its next attempt uses what was changed
+    std::string ends_first = {};   ///< of a worker that is to stop: the task that it ends before
     std::string why = {};
   };
   /// A job with which it could not be done, while others could.

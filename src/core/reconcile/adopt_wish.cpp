@@ -34,6 +34,7 @@ bool StillStopping(Turn& turn) {
     turn.Do(AbandonStage{.attempt = job.attempt, .stage = job.stage->id});
     return false;
   }
+  if (HasFailedTask(*job.stage)) return true;  // it is being stopped already
   StopFor(turn, StoppedByUser{},
           fmt::format("stopping {} on {}: TERM, at most {} of grace, KILL", job.stage->name,
                       base::Plural(static_cast<std::int64_t>(job.stage->hosts.size()), "host"),

@@ -132,6 +132,9 @@ void BeginWorkOn(Turn& turn);
 void DropStage(Turn& turn, const std::string& lost = {});
 /// Releases the task, which all hosts have ended; the worker goes on.
 void EndTask(Turn& turn);
+/// Whether the stage runs a task that a host, or the watchdog, has failed: it is being stopped for
+/// that, and judged by it, whoever stops it then.
+bool HasFailedTask(const Stage& stage);
 /// The user has asked the worker to end, once its task has.
 bool IsDraining(const Job& job);
 /// The task that the worker finished was its last. Returns whether it was.

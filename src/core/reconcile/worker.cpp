@@ -35,6 +35,7 @@ TaskRunFacts FactsOf(const Stage& stage, const std::string& lost) {
 }
 
 bool IsStoppedByUser(const Job& job) {
+  if (HasFailedTask(*job.stage)) return false;
   const auto& stop = job.stage->stop;
   return std::holds_alternative<Cancelling>(job.state) ||
          std::holds_alternative<Deleting>(job.state) ||
@@ -201,6 +202,12 @@ void EndTask(Turn& turn) {
   }
   if (EndDrained(turn, what)) return;
   turn.Enter(Idle{}, what + "; waiting for another task");
+}
+
+bool HasFailedTask(const Stage& stage) {
+  return stage.task && stage.stop &&
+         (std::holds_alternative<HostFailed>(*stage.stop) ||
+          std::holds_alternative<Alarm>(*stage.stop));
 }
 
 bool IsDraining(const Job& job) {

@@ -35,7 +35,7 @@ jb_task() {
   if [ -n "$jb_url" ]; then
     jb_say "$jb_shown has $jb_branch of $jb_url, commit $jb_commit"
   else
-    jb_say "$jb_shown is empty"
+    jb_say "$jb_shown is a new folder, without a repository"
   fi
 }
 

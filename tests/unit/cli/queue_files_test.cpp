@@ -40,11 +40,11 @@ TEST_F(QueueFilesOnDisk, TheEnvironmentOfThisProcessIsFilledIn) {
 
 TEST_F(QueueFilesOnDisk, AFileThatIsBrokenOrGoneIsSaidInALine) {
   EXPECT_FALSE(Look());
-  EXPECT_THAT(Read().error, testing::HasSubstr(file_));
+  EXPECT_EQ(Read().error, "tasks.yaml: the file is not there");
   Write("accelerators: [\n");
   const auto content = Read();
   EXPECT_FALSE(content.list);
-  EXPECT_THAT(content.error, testing::HasSubstr(file_ + ":"));
+  EXPECT_THAT(content.error, testing::StartsWith("tasks.yaml:"));
   EXPECT_THAT(content.error, testing::Not(testing::HasSubstr("\n")));
 }
 

@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
 #include <utility>
 
+#include "jobman/base/files.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/controller.hpp"
@@ -84,6 +86,21 @@ TEST_F(QueueCommands, TheTableHasTheTasksInTheirOrderAndCounts) {
   const std::string out = world_.Run({"queue"}).out;
   EXPECT_THAT(out, AllOf(HasSubstr("queue submitted tasks\n"), HasSubstr("no worker serves"),
                          HasSubstr("3 tasks: 1 FAILED, 2 QUEUED\n")));
+}
+
+TEST_F(QueueCommands, OnATerminalTheCauseOfAFailureComesFirst) {
+  Fail("lr2");
+  world_.around = {.out_tty = true, .err_tty = true, .ioctl_width = 80, .locale = "C.UTF-8"};
+  EXPECT_THAT(world_.Run({"queue"}).out,
+              AllOf(HasSubstr("  exit code 1 on h"), Not(HasSubstr("run 3 on job"))));
+  EXPECT_THAT(world_.Run({"queue", "-o", "wide"}).out, HasSubstr("run 3 on job 000001 failed: "));
+}
+
+TEST_F(QueueCommands, WithoutWorkersItSaysHowToStartOne) {
+  const std::string how = "to start a worker: jobman worker start -a v4-32 -z us-central2-b\n";
+  EXPECT_THAT(world_.Run({"queue"}).err, HasSubstr(how));
+  for (const char* id : {"lr1", "lr2", "eval"}) Of(id).standing = core::TaskDone{.at = now()};
+  EXPECT_THAT(world_.Run({"queue"}).err, Not(HasSubstr("worker start")));
 }
 
 TEST_F(QueueCommands, HiddenTasksAreCountedAndShownWithAll) {
@@ -224,6 +241,35 @@ TEST_F(QueueCommands, WhyIsOfATaskIfNoJobHasThatName) {
   const auto job = world_.Run({"why", "lr2", "eval"});
   EXPECT_THAT(job.out, AllOf(HasSubstr("000001 lr2: QUEUED"), HasSubstr("task eval: QUEUED")));
   EXPECT_THAT(job.err, HasSubstr("lr2 is a task, too: jobman task show lr2"));
+}
+
+TEST_F(QueueCommands, WhyNamesTheNextStep) {
+  Of("lr2").definition.depends_on = {"lr1"};
+  EXPECT_EQ(Json({"why", "lr2"})["tasks"][0]["next_step"], "jobman why lr1");
+  EXPECT_EQ(Json({"why", "lr1"})["tasks"][0]["next_step"],
+            "jobman worker start -a v4-32 -z us-central2-b");
+  Fail("lr1");
+  EXPECT_THAT(world_.Run({"why", "lr1"}).out, Not(HasSubstr("last: run 3")))
+      << "it is said already";
+}
+
+TEST_F(QueueCommands, ARefusedTaskIsFoundByItsName) {
+  const auto path = world_.paths().home / "more.yaml";
+  std::ofstream(path) << "accelerators: {}\n";
+  more_ = [&path, this](MemoryStore& store) {
+    const auto queue = store.OpenQueue(base::RealPath(path).string());
+    ASSERT_TRUE(queue.ok());
+    const ports::QueueReading reading{
+        .at = now() + 1h, .refused = {{.id = "bad", .why = "more.yaml:3: unknown key \"runs\""}}};
+    const std::int64_t token = (*store.CurrentLease())->token;
+    ASSERT_TRUE(store.SyncQueue(*queue, reading, {}, token).ok());
+  };
+  std::filesystem::last_write_time(path, std::chrono::file_clock::from_sys(now() - 1h));
+  for (const auto& words : {std::vector<std::string>{"why", "bad"}, {"task", "show", "bad"}}) {
+    const auto ended = world_.Run(words);
+    EXPECT_EQ(ended.exit_code, 3);
+    EXPECT_THAT(ended.err, HasSubstr("task bad is refused: more.yaml:3: unknown key \"runs\""));
+  }
 }
 
 TEST_F(QueueCommands, StatusCountsTasksAndNamesWorkers) {

@@ -112,6 +112,40 @@ TEST(CreatedView, AJobWithoutACommandHoldsItsSliceAndPrintsNothing) {
       << "one has a command";
 }
 
+TEST(CreatedView, AWorkerWithAnIdleTimeGivesItsSliceBack) {
+  Created view = Several(1);
+  view.all = "000001";
+  view.rows[0].holds = true;
+  view.rows[0].idle = 30min;
+  EXPECT_THAT(
+      RenderText(view, {}),
+      HasSubstr("\n  its slice is given back after 30m without a task; to give it back now: "
+                "jobman delete 000001\n"));
+}
+
+TEST(WishedView, AWorkerThatIsStoppedEndsItsTaskFirst) {
+  const Wished view{.said = "cancelling", .rows = {{.id = {7}, .name = "w", .ends_first = "lr1"}}};
+  EXPECT_EQ(RenderText(view, {}),
+            "job 000007 (w) ends task lr1 first, and takes no other; to stop that, too: jobman "
+            "cancel 000007\n");
+}
+
+TEST(JobDetailView, OfAWorkerTheLastTaskIsShownAmongItsStages) {
+  core::Job job{.id = {7}, .name = "w", .attempt = 1};
+  job.spec.queue = core::QueueSpec{.enabled = true, .config = "/lab/tasks.yaml"};
+  JobDetails view;
+  view.items.push_back({.job = job});
+  const auto ended = [](std::string stage, base::Duration after) {
+    return ports::ExitRecord{
+        .attempt = 1, .stage = std::move(stage), .host = 0, .at = kStart + after};
+  };
+  view.items[0].exits = {ended("setup-0-once", 1s), ended("task-b-1", 2s), ended("task-a-1", 3s)};
+  const std::string text = RenderText(view, {});
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("setup-0-once"), HasSubstr("task-a-1"), Not(HasSubstr("task-b-1"))));
+  EXPECT_THAT(text, HasSubstr("none: runs the tasks of /lab/tasks.yaml"));
+}
+
 TEST(WishedView, AChangeOfAJobThatRunsIsForItsNextAttempt) {
   const Wished view{.said = "resuming",
                     .rows = {{.id = {7}, .name = "wt", .at_next_attempt = true}}};

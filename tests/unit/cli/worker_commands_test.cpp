@@ -110,6 +110,26 @@ TEST_F(WorkerCommands, OfAPatternTheWorkersAreMeant) {
   EXPECT_THAT(none.err, HasSubstr("no worker fits"));
 }
 
+TEST_F(WorkerCommands, AnIdleWorkerIsNotOver) {
+  world_.fill = [](MemoryStore& store) {
+    core::Job job{.name = "worker_1", .state = core::Idle{}};
+    job.spec.queue = core::QueueSpec{.enabled = true};
+    job.spec.tpu.accelerator = "v4-8";
+    job.slice = core::Slice{
+        .ref = {.name = "worker-1-000001-a1"}, .phase = core::SlicePhase::kCreated, .ready = true};
+    ASSERT_TRUE(store.Create(job, "", {}).ok());
+  };
+  const auto ended = world_.Run({"worker", "list"});
+  EXPECT_THAT(ended.err, Not(HasSubstr("held by a job that is over")));
+  EXPECT_THAT(ended.err, HasSubstr("no controller is running")) << "tasks may come";
+}
+
+TEST_F(WorkerCommands, LogsSayWhereThoseOfTasksAre) {
+  EXPECT_THAT(world_.Run({"worker", "logs", "2"}).err,
+              HasSubstr("job 000002 runs tasks, which have their own logs: jobman task logs TASK"));
+  EXPECT_THAT(world_.Run({"logs", "1"}).err, Not(HasSubstr("task logs")));
+}
+
 TEST_F(WorkerCommands, ListShowsWorkersAlone) {
   const auto ended = world_.Run({"worker", "list"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/support/sample_job.hpp"
 #include "tests/unit/client/logs.hpp"
@@ -32,6 +33,24 @@ class LastWordsTest : public testing::Test {
   core::Job job_;
   std::vector<ports::ExitRecord> exits_;
 };
+
+TEST_F(LastWordsTest, OfATaskAreThoseOfTheHostThatFailed) {
+  const auto write = [this](int host, const std::string& text) {
+    const auto path = logs_.paths().TaskLogPath(3, "lr1", {.number = 2, .job = 7}, host);
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+  };
+  write(1, "stopped\n");
+  write(11, "step 1\nno such branch\n");
+  core::TaskRun run{.number = 2, .job = core::JobId{7}};
+  EXPECT_FALSE(FindTaskWords(logs_.paths(), core::QueueId{3}, "lr1", run)) << "it goes on";
+  run.end = core::TaskEnd{.kind = core::TaskEndKind::kFailed, .why = "exit code 78 on host 11"};
+  const auto words = FindTaskWords(logs_.paths(), core::QueueId{3}, "lr1", run);
+  ASSERT_TRUE(words);
+  EXPECT_EQ(words->host, 11);
+  EXPECT_EQ(words->stage, "task-lr1-2");
+  EXPECT_THAT(words->lines, ElementsAre("step 1", "no such branch"));
+}
 
 TEST_F(LastWordsTest, AreTheLastLinesOfTheHostThatFailed) {
   logs_.WriteLog(7, 2, "setup-0-venv", 0, "stopped\n");

@@ -94,6 +94,10 @@ TEST_F(QueueOfClient, ABrokenFileIsSaidAndTheRecordsStay) {
   const auto seen = See();
   EXPECT_THAT(seen[0].error, HasSubstr("tasks.yaml"));
   EXPECT_THAT(IdsOf(TasksOf(seen)), ElementsAre("lr1"));
+  ASSERT_TRUE(base::WriteFileAtomic(file(), "defautls: {}\n").ok());
+  EXPECT_EQ(See()[0].error, "tasks.yaml:1: unknown key \"defautls\" (did you mean \"defaults\"?)");
+  std::filesystem::remove(file());
+  EXPECT_EQ(See()[0].error, "tasks.yaml: the file is not there");
 }
 
 TEST_F(QueueOfClient, AFileThatIsNowhereIsNotFound) {

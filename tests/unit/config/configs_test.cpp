@@ -4,6 +4,7 @@
 
 #include "jobman/config/init.hpp"
 #include "jobman/config/load.hpp"
+#include "jobman/config/queue_file.hpp"
 #include "tests/unit/config/support.hpp"
 
 namespace jobman::config {
@@ -13,11 +14,14 @@ using testing::MustLoad;
 using testing::RequestOf;
 using testing::TestDefaults;
 
+constexpr const char* kQueueFile = "tasks.yaml";
+
+/// The job files.
 std::vector<base::Path> ExampleFiles() {
   std::vector<base::Path> files;
   for (const auto& entry :
        std::filesystem::directory_iterator(base::Path(JOBMAN_SOURCE_DIR) / "configs")) {
-    files.push_back(entry.path());
+    if (entry.path().filename() != kQueueFile) files.push_back(entry.path());
   }
   return files;
 }
@@ -41,6 +45,24 @@ TEST(Configs, QuickstartNeedsNoAccount) {
   EXPECT_EQ(loaded.spec.tpu.project, "local-project");
   EXPECT_EQ(loaded.spec.ssh.port, 0);
   EXPECT_EQ(loaded.spec.setup.size(), 2U);
+}
+
+TEST(Configs, TheTasksAreThoseOfTheWorker) {
+  const base::Path folder = base::Path(JOBMAN_SOURCE_DIR) / "configs";
+  const QueueFileResult read = ReadQueueFile({.file = folder / kQueueFile});
+  ASSERT_TRUE(read.list);
+  EXPECT_TRUE(read.problems.empty() && read.warnings.empty());
+  const core::JobSpec worker =
+      MustLoad({.file = folder / "worker.yaml",
+                .defaults = TestDefaults({{"GOOGLE_CLOUD_PROJECT", "my-project"}})})
+          .spec;
+  ASSERT_TRUE(worker.queue);
+  EXPECT_EQ(worker.queue->config, (folder / kQueueFile).string());
+  ASSERT_EQ(read.list->tasks.size(), 3U);
+  for (const core::TaskDefinition& task : read.list->tasks) {
+    EXPECT_EQ(task.accelerator, worker.tpu.accelerator);
+    EXPECT_EQ(task.zone, worker.tpu.zone);
+  }
 }
 
 TEST(Init, WritesAFileThatLoads) {

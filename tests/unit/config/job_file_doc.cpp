@@ -99,8 +99,8 @@ tpu: {accelerator: v4-32, zone: us-central2-b, pricing: spot}
 
 A job with `job.queue` has no command. When its setup steps and the scripts of `prefix` are done it is IDLE, and
 holds its slice until it is cancelled or, with `idle`, until there was no task for so long. It takes the
-tasks of its accelerator and zone, one after the other, and reads the file again when it changes. Logs of runs are in
-~/.jobman/queues; the commands `queue` and `task` are not there yet.
+tasks of its accelerator and zone, one after the other, and reads the file again when it changes. The file, and the
+commands for its tasks: [queue.md](queue.md).
 
 ## Keys
 

@@ -77,6 +77,17 @@ TEST_F(TaskOrderTest, AnyIdOfATaskMakesAnIdOfARunAndAFolder) {
   EXPECT_TRUE(remote::RunCall(*order, 0).ok());
 }
 
+TEST_F(TaskOrderTest, TheCheckpointsAreThoseOfTheTaskWhicheverWorkerRunsIt) {
+  job_.stage->task = core::TaskInHand{.queue = core::QueueId{3}, .definition = task_};
+  const std::string folder = "~/.jobman/checkpoints/store1.q3.llama";
+  EXPECT_EQ(Order()->env.at("JOBMAN_CHECKPOINT_DIR"), folder);
+  job_.id = core::JobId{43};
+  EXPECT_EQ(Order()->env.at("JOBMAN_CHECKPOINT_DIR"), folder);
+  task_.max_jobs = 2;
+  EXPECT_EQ(Order()->env.at("JOBMAN_CHECKPOINT_DIR"), "~/.jobman/checkpoints/store1.j000043.llama")
+      << "two runs at once do not share it";
+}
+
 TEST_F(TaskOrderTest, TheScriptIsThatOfTheTask) {
   const std::string script = Order()->script;
   EXPECT_THAT(script, HasSubstr("maxtext https://example.com/maxtext.git main ''\n"));

@@ -305,6 +305,30 @@ TEST(ReconcileWorker, ASecondCancelStopsIt) {
             (TaskEnd{.kind = TaskEndKind::kStopped, .why = "the user stopped its worker"}));
 }
 
+TEST(ReconcileWorker, WhatHadFailedIsFailedWhoeverStopsItThen) {
+  for (const Wish wish : {Wish::kCancel, Wish::kDelete, Wish::kRequeue}) {
+    Reconciling r = BusyWorker();
+    r.HostEnds(0, 3).WishFor(wish).HostSettles(0);
+    EXPECT_EQ(EndIn(r), (TaskEnd{.kind = TaskEndKind::kFailed, .why = "exit code 3 on host 0"}))
+        << WishName(wish);
+  }
+  Reconciling draining = BusyWorker();
+  draining.WishFor(Wish::kCancel).HostEnds(0, 3).WishFor(Wish::kCancel).HostSettles(0);
+  EXPECT_EQ(draining.state(), "CANCELLED");
+  EXPECT_EQ(EndIn(draining).kind, TaskEndKind::kFailed);
+}
+
+TEST(ReconcileWorker, WhatTheWatchdogFailedIsFailedWhoeverStopsItThen) {
+  Job job = JobBuilder().Worker().Build();
+  job.spec.watchdog.max_duration = hours{1};
+  job.spec.watchdog.on_max_duration = WatchdogAction::kFail;
+  Reconciling r(job);
+  r.ToRunning().Offered(SampleTask()).HostRuns(0).After(hours{1});
+  r.WishFor(Wish::kCancel).AllEnd(143);
+  EXPECT_EQ(r.state(), "CANCELLED");
+  EXPECT_EQ(EndIn(r).kind, TaskEndKind::kFailed);
+}
+
 TEST(ReconcileWorker, ResumeTakesACancelBack) {
   Reconciling r = BusyWorker();
   r.WishFor(Wish::kCancel).WishFor(Wish::kRun);

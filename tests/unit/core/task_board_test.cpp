@@ -212,6 +212,14 @@ TEST(WhyWaits, TellsWhyADependencyFailed) {
             failed.why + "; jobman queue --reset a puts it back");
 }
 
+TEST(WhyWaits, OfWhatIsDoneARunThatGoesOnIsSaid) {
+  const auto claimed = ClaimTask(MakeTask("a"), MakeWorker(7), TaskTime(0));
+  TaskBoard board;
+  board.Put(MarkTaskDone(claimed->task, TaskTime(1)));
+  EXPECT_EQ(WhyWaits(board, *board.Find("a"), {}, TaskTime(2)),
+            "done, the user says; it still runs on job 000007");
+}
+
 TEST(WhyWaits, CountsTheWorkersThatCouldTakeIt) {
   TaskWorker busy = MakeWorker(1);
   busy.phase = WorkerPhase::kBusy;

@@ -170,6 +170,13 @@ TEST(TaskEnds, AStoppedRunCostsNothing) {
   EXPECT_EQ(task.why, "run 1 on job 000007 was stopped: job 000007 was cancelled");
 }
 
+TEST(TaskWishes, APauseDoesNotHideWhyATaskHasFailed) {
+  Task task = MakeTask("a");
+  task.definition.max_retries = 1;
+  const Task failed = RunOnce(task, kBadly);
+  EXPECT_EQ(PauseTask(failed, true, TaskTime(200)).why, failed.why);
+}
+
 TEST(TaskWishes, ResetKeepsOnlyTheNumberOfRuns) {
   Task task = MakeTask("a");
   task.definition.max_retries = 1;

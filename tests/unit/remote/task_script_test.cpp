@@ -107,7 +107,7 @@ TEST_P(TaskScriptInEveryShell, NothingOfOneTaskIsThereForTheNext) {
   EXPECT_THAT(next.out, HasSubstr("one\n.git\n.jobman-task\ntrain.py\n"));
   plan.url.clear();
   const Ended empty = Task("ls");
-  EXPECT_EQ(empty.out, "jobman: ~/work is empty\n");
+  EXPECT_EQ(empty.out, "jobman: ~/work is a new folder, without a repository\n");
   EXPECT_FALSE(Exists(".jobman/trash"));
   EXPECT_TRUE(std::filesystem::is_empty(host.home() / ".jobman/locks"));
 }
