@@ -110,14 +110,33 @@ base::Result<std::optional<client::LastWords>> WordsOf(const client::Context& co
   return words;
 }
 
+/// The tasks that the words mean. One that several queues have is explained in each: nothing is
+/// changed, so nobody needs to say which is meant.
+base::Result<std::vector<client::TaskPlace>> PlacesOf(const QueueSight& sight,
+                                                      const std::vector<std::string>& words) {
+  std::vector<client::TaskPlace> places;
+  for (const std::string& word : words) {
+    const std::size_t before = places.size();
+    for (const client::SeenQueue& queue : sight.queues) {
+      const core::Task* const task = queue.board.Find(word);
+      if (task != nullptr) places.push_back({.queue = &queue, .task = task});
+    }
+    if (places.size() > before) continue;
+    JM_ASSIGN_OR_RETURN(const auto found, client::FindTasks(sight.queues, {word}));
+    places.insert(places.end(), found.begin(), found.end());
+  }
+  return places;
+}
+
 base::Result<std::vector<views::Explanations::OfTask>> ExplainTasks(
     const client::Context& context, const std::vector<std::string>& words, bool controller) {
   std::vector<views::Explanations::OfTask> explained;
   if (words.empty()) return explained;
   JM_ASSIGN_OR_RETURN(const QueueSight sight, LookAtQueues(context, std::nullopt));
-  JM_ASSIGN_OR_RETURN(const auto places, client::FindTasks(sight.queues, words));
+  JM_ASSIGN_OR_RETURN(const auto places, PlacesOf(sight, words));
   for (const client::TaskPlace& place : places) {
     views::Explanations::OfTask one{.row = RowOf(sight, place, context.Now())};
+    if (places.size() > words.size()) one.facts.push_back("queue " + one.row.title);
     if (!base::Contains(one.row.why, one.row.task.why)) {
       one.facts.push_back("last: " + one.row.task.why);
     }

@@ -45,11 +45,12 @@ struct TaskColumn {
 /// Without "run 3 on job 000002 failed: ", which STATE and TRIES say as well: a terminal has room
 /// for a few words, and they are to be the cause.
 std::string CauseOf(const TaskRow& row) {
-  if (row.state == TaskState::kFailed) {
-    constexpr std::string_view kFailed = " failed: ";
-    const std::size_t at = row.why.find(kFailed);
-    const bool of_run = row.why.starts_with("run ") && at != std::string::npos;
-    if (of_run) return row.why.substr(at + kFailed.size());
+  constexpr std::array<std::string_view, 2> kEnds = {" failed: ", " succeeded: "};
+  const bool over = row.state == TaskState::kFailed || row.state == TaskState::kDone;
+  for (const std::string_view end : kEnds) {
+    const std::size_t at = row.why.find(end);
+    const bool of_run = over && row.why.starts_with("run ") && at != std::string::npos;
+    if (of_run) return row.why.substr(at + end.size());
   }
   return row.why;
 }

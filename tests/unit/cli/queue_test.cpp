@@ -253,6 +253,21 @@ TEST_F(QueueCommands, WhyNamesTheNextStep) {
       << "it is said already";
 }
 
+TEST_F(QueueCommands, WhyIsOfEachQueueThatHasTheTask) {
+  const auto path = world_.paths().home / "more.yaml";
+  more_ = [&path](MemoryStore& store) {
+    const auto queue = store.OpenQueue(path.string());
+    ASSERT_TRUE(queue.ok());
+    core::Task task = SampleTask("lr1");
+    task.queue = *queue;
+    ASSERT_TRUE(store.ChangeTasks({task}).ok());
+  };
+  const auto ended = world_.Run({"why", "lr1"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("queue submitted tasks"), HasSubstr("more.yaml")));
+  EXPECT_THAT(world_.Run({"task", "pause", "lr1"}).err, HasSubstr("add --queue FILE"));
+}
+
 TEST_F(QueueCommands, ARefusedTaskIsFoundByItsName) {
   const auto path = world_.paths().home / "more.yaml";
   std::ofstream(path) << "accelerators: {}\n";
