@@ -287,6 +287,18 @@ TEST_F(QueueCommands, ARefusedTaskIsFoundByItsName) {
   }
 }
 
+TEST_F(QueueCommands, StatusSaysThatNoWorkerTakesThem) {
+  EXPECT_THAT(world_.Run({"status"}).out, HasSubstr("no worker takes them: jobman worker list"));
+  for (const char* id : {"lr1", "lr2", "eval"}) Of(id).standing = core::TaskDone{.at = now()};
+  EXPECT_THAT(world_.Run({"status"}).out, Not(HasSubstr("no worker takes them")));
+}
+
+TEST_F(QueueCommands, FollowingSaysWhatATaskWaitsForThatHasNoLogs) {
+  world_.on_pause = [](MemoryStore&) { return false; };
+  EXPECT_THAT(world_.Run({"task", "logs", "-f", "lr1"}).err,
+              HasSubstr("task lr1 is QUEUED: no worker serves this queue"));
+}
+
 TEST_F(QueueCommands, StatusCountsTasksAndNamesWorkers) {
   more_ = [](MemoryStore& store) {
     core::Job job{.name = "holder", .user = "ann"};
