@@ -314,6 +314,18 @@ TEST_F(QueueCommands, StatusCountsTasksAndNamesWorkers) {
   EXPECT_EQ(status["queues"][0]["counts"]["QUEUED"], 3);
 }
 
+TEST_F(QueueCommands, InAWindowProblemsAreCounted) {
+  const auto path = world_.paths().home / "more.yaml";
+  std::ofstream(path) << "accelerators:\n  v4-32:\n    zone: us-central2-b\n    tasks:\n"
+                         "      - {id: new, run: 'true'}\n      - {id: bad, runs: 'true'}\n";
+  world_.around = {
+      .out_tty = true, .err_tty = true, .ioctl_width = 80, .ioctl_height = 24, .locale = "C.UTF-8"};
+  world_.on_pause = [](MemoryStore&) { return false; };
+  const std::string out = world_.Run({"queue", path.string(), "--watch"}).out;
+  EXPECT_THAT(out, AllOf(HasSubstr("1 problem in the file: without --watch all are shown"),
+                         Not(HasSubstr("task bad is refused"))));
+}
+
 TEST_F(QueueCommands, WatchShowsAgainWhatHasChanged) {
   int pauses = 0;
   world_.on_pause = [&](MemoryStore& store) {
