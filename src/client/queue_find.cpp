@@ -35,7 +35,8 @@ base::Error NoTask(const std::string& word, const Places& all) {
 }
 
 /// Of a task that its file has, and that is not taken.
-std::optional<base::Error> Refusal(const std::vector<SeenQueue>& queues, const std::string& word) {
+std::optional<base::Error> WhyTaskIsRefused(const std::vector<SeenQueue>& queues,
+                                            const std::string& word) {
   for (const SeenQueue& queue : queues) {
     for (const core::RefusedTask& one : queue.refused) {
       if (one.id == word) {
@@ -66,7 +67,7 @@ base::Result<Places> FindWord(const std::vector<SeenQueue>& queues, const Places
     });
   }
   if (!found.empty()) return found;
-  if (auto refusal = Refusal(queues, word)) return *std::move(refusal);
+  if (auto refusal = WhyTaskIsRefused(queues, word)) return *std::move(refusal);
   return NoTask(word, all);
 }
 

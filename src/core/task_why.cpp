@@ -52,6 +52,12 @@ std::string WhyRuns(const Task& task) {
   return "runs on " + std::string(jobs.size() == 1 ? "job " : "jobs ") + base::Join(jobs, ", ");
 }
 
+/// What a run that goes on will not be followed by.
+std::string WhatFollows(const Task& task) {
+  if (!task.listed) return "; the queue file does not have it any more, so that is its last run";
+  return task.paused ? "; it is paused, so no other run begins" : "";
+}
+
 /// "no worker of this queue has v4-8 in ZONE: they have v4-16 in ZONE".
 std::string WhyNoWorker(const Task& task, const std::vector<TaskWorker>& workers) {
   if (workers.empty()) return "no worker serves this queue";
@@ -116,7 +122,7 @@ std::string WhyWaits(const TaskBoard& board, const Task& task,
     case TaskState::kBlocked:
       return WhyBlocked(board, task);
     case TaskState::kRunning:
-      return WhyRuns(task);
+      return WhyRuns(task) + WhatFollows(task);
     case TaskState::kFailed:
       return task.why + "; jobman queue --reset " + task.definition.id + " puts it back";
     case TaskState::kDone:

@@ -24,8 +24,9 @@ namespace {
 using base::Result;
 
 constexpr base::Duration kLookEvery = std::chrono::seconds{1};
-/// Lines around a table: of a heading, of what the tasks have in common, of counts, and free ones.
-constexpr int kLinesAround = 6;
+/// Lines around a table: of headings, of what the tasks have in common, of counts, of problems, and
+/// free ones.
+constexpr int kLinesAround = 9;
 
 views::QueueTable::Part PartOf(const QueueSight& sight, const client::SeenQueue& seen, bool all,
                                base::TimePoint now) {

@@ -198,6 +198,12 @@ Result<int> FollowTask(App& app, const client::Context& context, TaskLogs& logs,
   return app.EndOfWait();
 }
 
+/// Nothing would be seen, perhaps for hours.
+void SayWhatItWaitsFor(App& app, const views::TaskRow& row) {
+  app.Say(fmt::format("task {} is {}: {}", row.task.definition.id, core::TaskStateName(row.state),
+                      row.why));
+}
+
 Result<int> RunTaskLogs(App& app, const TaskLogsOptions& options) {
   auto hosts = core::ParseHostSet(options.hosts);
   if (!hosts.ok()) return std::move(hosts).error().With("--host");
@@ -210,7 +216,10 @@ Result<int> RunTaskLogs(App& app, const TaskLogsOptions& options) {
   int worst = kSuccess;
   for (const client::TaskPlace& place : tasks) {
     TaskLogs logs(app, context, place, options, *hosts);
-    if (options.follow) return FollowTask(app, context, logs, options);
+    if (options.follow) {
+      if (logs.Runs().empty()) SayWhatItWaitsFor(app, RowOf(sight, place, context.Now()));
+      return FollowTask(app, context, logs, options);
+    }
     if (tasks.size() > 1) app.Say("== task " + logs.id());
     const auto printed = PrintTaskOnce(app, logs);
     if (!printed.ok() && tasks.size() == 1) return printed.error();

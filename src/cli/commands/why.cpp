@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,14 +9,15 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/commands/why_tasks.hpp"
 #include "cli/follow_job.hpp"
 #include "cli/job_choice.hpp"
-#include "cli/task_choice.hpp"
 #include "cli/views/explanation.hpp"
 #include "cli/views/job_detail.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/last_words.hpp"
+#include "jobman/client/queue.hpp"
 #include "jobman/controller/times.hpp"
 #include "jobman/core/explain.hpp"
 #include "jobman/remote/host_script.hpp"
@@ -69,73 +69,6 @@ base::Result<std::vector<std::string>> TakeTasks(App& app, const client::Context
   }
   words = std::move(jobs);
   return tasks;
-}
-
-/// Whether a worker of the queue has the task's accelerator and zone.
-bool HasWorker(const QueueSight& sight, const client::TaskPlace& place) {
-  const core::TaskDefinition& wanted = place.task->definition;
-  const auto& workers = sight.workers_of.at(place.queue->queue.file);
-  return std::any_of(workers.begin(), workers.end(), [&wanted](const core::TaskWorker& worker) {
-    return worker.accelerator == wanted.accelerator && worker.zone == wanted.zone;
-  });
-}
-
-/// What can be done about a task.
-std::string NextStepOf(const QueueSight& sight, const client::TaskPlace& place,
-                       core::TaskState state) {
-  const core::Task& task = *place.task;
-  const std::string& id = task.definition.id;
-  const bool waits = state == core::TaskState::kQueued && !task.definition.zone.empty();
-  if (waits && !HasWorker(sight, place)) {
-    return HowToStartAWorker(task.definition, place.queue->queue.file);
-  }
-  if (state == core::TaskState::kBlocked)
-    return "jobman why " + *place.queue->board.MissingFor(task);
-  if (state == core::TaskState::kFailed) return "jobman task logs " + id;
-  if (state == core::TaskState::kPaused) return "jobman task resume " + id;
-  if (state == core::TaskState::kRunning) return "jobman task logs -f " + id;
-  return {};
-}
-
-/// What a host wrote last in the newest run, if that has failed for good.
-base::Result<std::optional<client::LastWords>> WordsOf(const client::Context& context,
-                                                       const client::TaskPlace& place,
-                                                       core::TaskState state) {
-  std::optional<client::LastWords> words;
-  if (state != core::TaskState::kFailed) return words;
-  const core::QueueId queue = place.queue->queue.id;
-  const std::string& id = place.task->definition.id;
-  JM_ASSIGN_OR_RETURN(const auto runs, context.Await(context.stores.queues->Runs(queue, id)));
-  if (!runs.empty()) words = client::FindTaskWords(context.paths, queue, id, runs.back());
-  return words;
-}
-
-base::Result<std::vector<views::Explanations::OfTask>> ExplainTasks(
-    const client::Context& context, const std::vector<std::string>& words, bool controller) {
-  std::vector<views::Explanations::OfTask> explained;
-  if (words.empty()) return explained;
-  JM_ASSIGN_OR_RETURN(const QueueSight sight, LookAtQueues(context, std::nullopt));
-  JM_ASSIGN_OR_RETURN(const auto places, client::FindTasks(sight.queues, words));
-  for (const client::TaskPlace& place : places) {
-    views::Explanations::OfTask one{.row = RowOf(sight, place, context.Now())};
-    if (!base::Contains(one.row.why, one.row.task.why)) {
-      one.facts.push_back("last: " + one.row.task.why);
-    }
-    for (const core::RefusedTask& refused : place.queue->refused) {
-      if (refused.id != one.row.task.definition.id) continue;
-      one.facts.push_back("what the file says now is refused, so it stays as it was: " +
-                          refused.why);
-    }
-    one.next_step = NextStepOf(sight, place, one.row.state);
-    JM_ASSIGN_OR_RETURN(one.words, WordsOf(context, place, one.row.state));
-    const bool served = HasWorker(sight, place);
-    if (!controller && served && one.row.state == core::TaskState::kQueued) {
-      one.facts.emplace_back("no controller is running, so nothing happens");
-      one.next_step = "jobman controller start, or jobman tick";
-    }
-    explained.push_back(std::move(one));
-  }
-  return explained;
 }
 
 base::Result<int> RunWhy(App& app, JobChoice choice) {

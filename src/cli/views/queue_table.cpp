@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -45,11 +46,12 @@ struct TaskColumn {
 /// Without "run 3 on job 000002 failed: ", which STATE and TRIES say as well: a terminal has room
 /// for a few words, and they are to be the cause.
 std::string CauseOf(const TaskRow& row) {
-  if (row.state == TaskState::kFailed) {
-    constexpr std::string_view kFailed = " failed: ";
-    const std::size_t at = row.why.find(kFailed);
-    const bool of_run = row.why.starts_with("run ") && at != std::string::npos;
-    if (of_run) return row.why.substr(at + kFailed.size());
+  constexpr std::array<std::string_view, 2> kEnds = {" failed: ", " succeeded: "};
+  const bool over = row.state == TaskState::kFailed || row.state == TaskState::kDone;
+  for (const std::string_view end : kEnds) {
+    const std::size_t at = row.why.find(end);
+    const bool of_run = over && row.why.starts_with("run ") && at != std::string::npos;
+    if (of_run) return row.why.substr(at + end.size());
   }
   return row.why;
 }
@@ -170,14 +172,27 @@ std::vector<std::string> ProblemsOf(const TableOfTasks& part) {
   return lines;
 }
 
-std::string BelowTable(const TableOfTasks& part, const ui::Style& style) {
+/// In a window, their number: the lines would push the table out of it.
+std::vector<std::string> CountedProblems(const TableOfTasks& part) {
+  std::vector<std::string> lines;
+  if (!part.error.empty()) lines.emplace_back("the file is not used, the last good one goes on");
+  const std::size_t others = part.refused.size() + part.set_aside.size() + part.warnings.size();
+  if (others > 0) {
+    lines.push_back(fmt::format("{} in the file: without --watch all are shown",
+                                base::Plural(static_cast<std::int64_t>(others), "problem")));
+  }
+  return lines;
+}
+
+std::string BelowTable(const TableOfTasks& part, bool in_window, const ui::Style& style) {
   std::string counts = CountsText(part.counts);
   if (part.hidden > 0) counts += fmt::format("; {} hidden: --all shows them", part.hidden);
   std::string text = Plain(counts, style);
   const bool previews = std::any_of(part.rows.begin(), part.rows.end(),
                                     [](const TaskRow& row) { return row.preview; });
   if (previews) text += Dim("* as the file says now: no controller has read that yet", style);
-  for (const std::string& line : ProblemsOf(part)) text += Plain(line, style);
+  const auto problems = in_window ? CountedProblems(part) : ProblemsOf(part);
+  for (const std::string& line : problems) text += Plain(line, style);
   return text;
 }
 
@@ -245,7 +260,8 @@ std::string RenderText(const QueueTable& view, const ui::Style& style) {
       continue;
     }
     if (!text.empty()) text += "\n";
-    text += Plain("queue " + part.title, fit) + TableText(view, part, fit) + BelowTable(part, fit);
+    text += Plain("queue " + part.title, fit) + TableText(view, part, fit) +
+            BelowTable(part, view.height > 0, fit);
   }
   return text;
 }

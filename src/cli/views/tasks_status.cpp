@@ -46,6 +46,12 @@ std::string QueueLines(const StatusOfQueue& queue, const ui::Style& style) {
   std::string text =
       line(fmt::format("queue {}, {}: {}", queue.title, base::Plural(queue.workers, "worker"),
                        CountsText(queue.counts)));
+  const auto waiting = queue.counts.find(core::TaskState::kQueued);
+  if (queue.workers == 0 && waiting != queue.counts.end() && waiting->second > 0) {
+    text += line(
+        "no worker takes them: jobman worker list has those that are over, jobman queue says how "
+        "to start one");
+  }
   if (!queue.error.empty()) {
     text += line("the file is not used, the last good one goes on: " + queue.error);
   }

@@ -253,6 +253,21 @@ TEST_F(QueueCommands, WhyNamesTheNextStep) {
       << "it is said already";
 }
 
+TEST_F(QueueCommands, WhyIsOfEachQueueThatHasTheTask) {
+  const auto path = world_.paths().home / "more.yaml";
+  more_ = [&path](MemoryStore& store) {
+    const auto queue = store.OpenQueue(path.string());
+    ASSERT_TRUE(queue.ok());
+    core::Task task = SampleTask("lr1");
+    task.queue = *queue;
+    ASSERT_TRUE(store.ChangeTasks({task}).ok());
+  };
+  const auto ended = world_.Run({"why", "lr1"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("queue submitted tasks"), HasSubstr("more.yaml")));
+  EXPECT_THAT(world_.Run({"task", "pause", "lr1"}).err, HasSubstr("add --queue FILE"));
+}
+
 TEST_F(QueueCommands, ARefusedTaskIsFoundByItsName) {
   const auto path = world_.paths().home / "more.yaml";
   std::ofstream(path) << "accelerators: {}\n";
@@ -272,6 +287,18 @@ TEST_F(QueueCommands, ARefusedTaskIsFoundByItsName) {
   }
 }
 
+TEST_F(QueueCommands, StatusSaysThatNoWorkerTakesThem) {
+  EXPECT_THAT(world_.Run({"status"}).out, HasSubstr("no worker takes them: jobman worker list"));
+  for (const char* id : {"lr1", "lr2", "eval"}) Of(id).standing = core::TaskDone{.at = now()};
+  EXPECT_THAT(world_.Run({"status"}).out, Not(HasSubstr("no worker takes them")));
+}
+
+TEST_F(QueueCommands, FollowingSaysWhatATaskWaitsForThatHasNoLogs) {
+  world_.on_pause = [](MemoryStore&) { return false; };
+  EXPECT_THAT(world_.Run({"task", "logs", "-f", "lr1"}).err,
+              HasSubstr("task lr1 is QUEUED: no worker serves this queue"));
+}
+
 TEST_F(QueueCommands, StatusCountsTasksAndNamesWorkers) {
   more_ = [](MemoryStore& store) {
     core::Job job{.name = "holder", .user = "ann"};
@@ -285,6 +312,18 @@ TEST_F(QueueCommands, StatusCountsTasksAndNamesWorkers) {
   const base::Json status = Json({"status"});
   EXPECT_EQ(status["workers"][0]["phase"], "preparing");
   EXPECT_EQ(status["queues"][0]["counts"]["QUEUED"], 3);
+}
+
+TEST_F(QueueCommands, InAWindowProblemsAreCounted) {
+  const auto path = world_.paths().home / "more.yaml";
+  std::ofstream(path) << "accelerators:\n  v4-32:\n    zone: us-central2-b\n    tasks:\n"
+                         "      - {id: new, run: 'true'}\n      - {id: bad, runs: 'true'}\n";
+  world_.around = {
+      .out_tty = true, .err_tty = true, .ioctl_width = 80, .ioctl_height = 24, .locale = "C.UTF-8"};
+  world_.on_pause = [](MemoryStore&) { return false; };
+  const std::string out = world_.Run({"queue", path.string(), "--watch"}).out;
+  EXPECT_THAT(out, AllOf(HasSubstr("1 problem in the file: without --watch all are shown"),
+                         Not(HasSubstr("task bad is refused"))));
 }
 
 TEST_F(QueueCommands, WatchShowsAgainWhatHasChanged) {

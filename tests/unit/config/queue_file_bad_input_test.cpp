@@ -265,8 +265,8 @@ TEST(QueueFileNumbers, MustBeWholeAndInTheirRange) {
   EXPECT_THAT(refused("max_retries: many"), HasSubstr("found \"many\""));
   EXPECT_THAT(refused("hide: perhaps"), HasSubstr("tasks[1].hide"));
   EXPECT_THAT(refused("priority: high"),
-              testing::AllOf(HasSubstr("unknown key \"accelerators.v4-8.tasks[1].priority\""),
-                             HasSubstr("jobman queue --prioritize ID")));
+              AllOf(HasSubstr("unknown key \"accelerators.v4-8.tasks[1].priority\""),
+                    HasSubstr("jobman queue --prioritize ID")));
   EXPECT_THAT(refused("cmd: ls"), HasSubstr("write run"));
   EXPECT_THAT(refused("workers: 3-1"), HasSubstr("tasks[1].workers"));
   EXPECT_THAT(refused("workers: 0-99999999999"), HasSubstr("tasks[1].workers"));

@@ -220,6 +220,20 @@ TEST(WhyWaits, OfWhatIsDoneARunThatGoesOnIsSaid) {
             "done, the user says; it still runs on job 000007");
 }
 
+TEST(WhyWaits, OfWhatRunsItIsSaidIfNoOtherRunFollows) {
+  const auto claimed = ClaimTask(MakeTask("a"), MakeWorker(7), TaskTime(0));
+  TaskBoard board;
+  board.Put(PauseTask(claimed->task, true, TaskTime(1)));
+  EXPECT_EQ(WhyWaits(board, *board.Find("a"), {}, TaskTime(2)),
+            "runs on job 000007; it is paused, so no other run begins");
+  Task removed = claimed->task;
+  removed.listed = false;
+  board.Put(removed);
+  EXPECT_EQ(
+      WhyWaits(board, *board.Find("a"), {}, TaskTime(2)),
+      "runs on job 000007; the queue file does not have it any more, so that is its last run");
+}
+
 TEST(WhyWaits, CountsTheWorkersThatCouldTakeIt) {
   TaskWorker busy = MakeWorker(1);
   busy.phase = WorkerPhase::kBusy;
