@@ -153,19 +153,6 @@ TEST(PublishedFiles, OfTheLiteVersionHoldTheirSlice) {
   EXPECT_TRUE(spec.hooks.empty()) << "no mail";
 }
 
-TEST(Configs, EachIsValid) {
-  int files = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(base::Path(JOBMAN_SOURCE_DIR) / "configs")) {
-    LoadRequest request = RequestOf("", {{"GOOGLE_CLOUD_PROJECT", "p"}});
-    request.text.reset();
-    request.file = entry.path();
-    EXPECT_EQ(testing::Rendered(Load(request)), "") << entry.path();
-    ++files;
-  }
-  EXPECT_GE(files, 7);
-}
-
 // What files that Python jobman took may hold besides.
 
 core::JobSpec SmallSpec(const std::string& more) {
