@@ -13,6 +13,7 @@
 #include <chrono>
 
 #include "jobman/base/process.hpp"
+#include "jobman/base/strings.hpp"
 
 extern char** environ;
 
@@ -47,6 +48,18 @@ std::string LastChange(const base::Path& home) {
 /// Accelerator types by their number of hosts.
 std::string TypeOf(int hosts) {
   return "v4-" + std::to_string(hosts * 8);
+}
+
+/// By proc(5): whether its state is T.
+bool IsStopped(pid_t pid) {
+  const auto stat = base::ReadFile("/proc/" + std::to_string(pid) + "/stat");
+  return stat.ok() && base::Contains(*stat, ") T ");
+}
+
+/// Whether it holds a lock, as SQLite does while it writes.
+bool HoldsAWriteLock(pid_t pid) {
+  const auto locks = base::ReadFile("/proc/locks");
+  return locks.ok() && base::Contains(*locks, " WRITE " + std::to_string(pid) + " ");
 }
 
 }  // namespace
@@ -143,6 +156,18 @@ pid_t Place::StartController(std::vector<std::string> args) {
     return Jobman({"controller", "status"}).code == 0;
   }));
   return controller_;
+}
+
+bool Place::PutToSleep(pid_t controller) {
+  for (bool writes = true; writes;) {
+    kill(controller, SIGSTOP);
+    if (!Until("the controller to stop", [&] { return IsStopped(controller); })) return false;
+    writes = HoldsAWriteLock(controller);
+    if (writes) kill(controller, SIGCONT);
+  }
+  return Until("the sleeper's lease to be over", [this] {
+    return Jobman({"controller", "status"}).code != 0;
+  });
 }
 
 void Place::KillController() {

@@ -45,6 +45,9 @@ class Place {
   int EndOf(pid_t pid);
   /// Starts a controller in the foreground, and waits until it holds the lease.
   pid_t StartController(std::vector<std::string> args = {});
+  /// Suspends a controller, as a closed laptop does, until its lease has expired. Not during a
+  /// transaction, when nobody else could write. False, and a test failure, if that cannot be.
+  bool PutToSleep(pid_t controller);
   /// Kills a controller started here, and waits for its end.
   void KillController();
 

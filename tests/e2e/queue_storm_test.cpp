@@ -163,10 +163,7 @@ class QueueStorm : public testing::Test {
   /// One sleeps until another has taken over; then there are two, until the first sees it.
   void HaveTwo() {
     const pid_t sleeper = place_.StartController(Options());
-    kill(sleeper, SIGSTOP);
-    ASSERT_TRUE(place_.Until("the sleeper's lease to be over", [this] {
-      return place_.Jobman({"controller", "status"}).code != 0;
-    }));
+    ASSERT_TRUE(place_.PutToSleep(sleeper));
     place_.StartController(Options());
     usleep(500'000);
     kill(sleeper, SIGCONT);
@@ -255,7 +252,7 @@ TEST_F(QueueStorm, EachTaskIsDoneOnce) {
   for (int turn = 0; turn < 16 && !over; ++turn) {
     usleep(std::uniform_int_distribution<useconds_t>(200'000, 1'500'000)(random));
     Edit(turn);
-    if (turn % 2 == 0) Preempt(random);
+    Preempt(random);
     if (turn % 3 == 1) KillOne();
     if (turn == 5) {
       place_.KillController();

@@ -30,18 +30,6 @@ std::string FourHundredLines() {
   return text;
 }
 
-/// By proc(5): whether its state is T.
-bool IsStopped(pid_t pid) {
-  const auto stat = base::ReadFile("/proc/" + std::to_string(pid) + "/stat");
-  return stat.ok() && base::Contains(*stat, ") T ");
-}
-
-/// Whether it holds a lock, as SQLite does while it writes.
-bool HoldsAWriteLock(pid_t pid) {
-  const auto locks = base::ReadFile("/proc/locks");
-  return locks.ok() && base::Contains(*locks, " WRITE " + std::to_string(pid) + " ");
-}
-
 class SeveralControllers : public testing::Test {
  protected:
   void SetUp() override { place_.StartSim({"--delays", "0"}); }
@@ -50,19 +38,6 @@ class SeveralControllers : public testing::Test {
   std::int64_t Calls(const std::string& method) {
     const auto log = base::ParseJson(place_.Sim({"requests"}).out);
     return log.ok() ? base::GetInt(base::GetMember(*log, "counts"), method) : -1;
-  }
-  /// Suspends a controller, as a closed laptop does, until its lease has expired. Not during a
-  /// transaction, when nobody else could write.
-  void PutToSleep(pid_t controller) {
-    for (bool writes = true; writes;) {
-      ASSERT_EQ(kill(controller, SIGSTOP), 0);
-      ASSERT_TRUE(place_.Until("the controller to stop", [&] { return IsStopped(controller); }));
-      writes = HoldsAWriteLock(controller);
-      if (writes) kill(controller, SIGCONT);
-    }
-    ASSERT_TRUE(place_.Until("the sleeper's lease to be over", [this] {
-      return place_.Jobman({"controller", "status"}).code != 0;
-    }));
   }
   void WakeUpAndSeeItEnd(pid_t controller) {
     ASSERT_EQ(kill(controller, SIGCONT), 0);
@@ -98,7 +73,7 @@ TEST_F(SeveralControllers, ASuspendedControllerDoesNothingAfterATakeover) {
   ASSERT_TRUE(place_.Until("some lines to be here", [&] {
     return base::Contains(place_.Log(1, 1, "run", 1), "line 20\n");
   }));
-  PutToSleep(sleeper);
+  ASSERT_TRUE(place_.PutToSleep(sleeper));
   place_.StartController({"--poll", "1"});
   ASSERT_TRUE(place_.Until("the other one to bring more lines", [&] {
     return base::Contains(place_.Log(1, 1, "run", 1), "line 150\n");
@@ -117,7 +92,7 @@ TEST_F(SeveralControllers, ASuspendedControllerLeavesALaterAttemptAlone) {
                            [&] { return base::Contains(place_.Log(1, 1, "run", 1), "line 5\n"); }));
   // Suspended in the middle: the wish is stored, its work may have begun.
   ASSERT_EQ(place_.Jobman({"reboot", "again"}).code, 0);
-  PutToSleep(sleeper);
+  ASSERT_TRUE(place_.PutToSleep(sleeper));
   place_.StartController({"--poll", "1"});
   ASSERT_TRUE(place_.Until("the second attempt to run",
                            [&] { return base::Contains(place_.Log(1, 2, "run", 1), "line 5\n"); }));
@@ -147,7 +122,7 @@ class LateRequest : public SeveralControllers {
                                    "cloud.token_file=" + place_.SimTokenFile().string()});
     ASSERT_EQ(ran.code, 0) << ran.All();
     ASSERT_TRUE(place_.Until("the create to be on its way", [&] { return cable_->Holds(); }));
-    PutToSleep(sleeper_);
+    ASSERT_TRUE(place_.PutToSleep(sleeper_));
   }
   void LetItArrive() {
     const auto before = Calls("queuedResources.create");
