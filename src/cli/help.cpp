@@ -99,7 +99,7 @@ constexpr std::array kExamples = {
              "jobman init train.yaml --from-sbatch train.sh --accelerator v4-32"},
     Examples{"import",
              "jobman import ~/jobman --dry-run\n"
-             "jobman import ~/jobman"},
+             "jobman import ~/jobman --set tpu.project=my-project"},
     Examples{"config",
              "jobman config check train.yaml\n"
              "jobman config show train.yaml --origins"},

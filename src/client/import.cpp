@@ -14,13 +14,23 @@ namespace {
 
 constexpr base::Duration kTmuxLimit = std::chrono::seconds{10};
 
-/// The sessions of this user's tmux; none if it is not installed, or nothing runs in it.
-base::Task<std::set<std::string>> TmuxSessions() {
+/// The sessions of this user's tmux; none if it is not installed, or nothing runs in it. An error
+/// if it gives no answer: that is no sign that nobody is there.
+base::Task<base::Result<std::set<std::string>>> TmuxSessions() {
   std::vector<std::string> argv = {"tmux", "list-sessions", "-F", "#{session_name}"};
   auto run = base::RunProcess(std::move(argv));
   const auto ended = co_await base::WithTimeout(std::move(run), kTmuxLimit, "tmux list-sessions");
   std::set<std::string> sessions;
-  if (!ended.ok() || ended->exit_code != 0) co_return sessions;
+  if (!ended.ok() && ended.error().code == base::Code::kNotFound) co_return sessions;
+  JM_CO_TRY(ended);
+  const bool none = base::Contains(ended->err, "no server running") ||
+                    base::Contains(ended->err, "No such file") ||
+                    base::Contains(ended->err, "no sessions");
+  if (ended->exit_code != 0 && none) co_return sessions;
+  if (ended->exit_code != 0) {
+    co_return base::Error{.code = base::Code::kUnavailable,
+                          .message = "tmux list-sessions: " + std::string(base::Trim(ended->err))};
+  }
   for (const std::string& line : base::Split(ended->out, '\n')) sessions.insert(line);
   co_return sessions;
 }
@@ -70,8 +80,10 @@ std::vector<base::Path> QueueFiles(const config::OldFolder& old, const Imported&
 }  // namespace
 
 base::Task<std::vector<std::string>> FindAlive(config::OldFolder old) {
-  const auto sessions = co_await TmuxSessions();
+  const auto answer = co_await TmuxSessions();
+  const std::set<std::string> sessions = answer.ok() ? *answer : std::set<std::string>{};
   std::vector<std::string> alive;
+  if (!answer.ok()) alive.push_back("perhaps, " + answer.error().message);
   for (const config::OldEntry& entry : old.entries) {
     const auto session =
         std::find_if(entry.sessions.begin(), entry.sessions.end(),

@@ -10,6 +10,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/config/load.hpp"
 #include "jobman/controller/job_folder.hpp"
+#include "jobman/ssh/keys.hpp"
 
 namespace jobman::client {
 namespace {
@@ -23,6 +24,8 @@ config::LoadResult LoadEntry(const Context& context, const ImportOrder& order,
                              const config::OldFolder& old, const config::OldEntry& entry,
                              const std::string& node) {
   config::LoadRequest request{.file = old.dir / "config.yaml",
+                              .sets = order.sets,
+                              .set_files = order.set_files,
                               .endpoint = order.endpoint,
                               .may_lack_project = true,
                               .defaults = config::SystemDefaults(context.paths.home)};
@@ -37,7 +40,7 @@ config::LoadResult LoadEntry(const Context& context, const ImportOrder& order,
     }
     request.text = *std::move(text);
   }
-  if (!node.empty()) request.sets = {"tpu.existing=" + node};
+  if (!node.empty()) request.sets.push_back("tpu.existing=" + node);
   return config::Load(request);
 }
 
@@ -116,6 +119,8 @@ base::Task<base::Status> Store(Context context, ports::ImportedJob made, Importe
     co_return base::Ok();
   }
   JM_CO_TRY(stored);
+  const auto key = ssh::EnsureKey(job.spec.ssh.private_key);
+  if (!key.ok() && row->why.empty()) row->why = key.error().message;
   co_return controller::TakeNewFolder(context.paths, job);
 }
 
@@ -136,7 +141,13 @@ std::string OriginOf(const config::OldFolder& old, const config::OldEntry& entry
 
 base::Task<bool> NodeAsker::IsReady(core::JobSpec spec, std::string node) {
   const std::string cloud = spec.cloud.endpoint;
-  if (spec.tpu.project.empty() || node.empty() || closed_.contains(cloud)) co_return false;
+  if (node.empty() || closed_.contains(cloud)) co_return false;
+  if (spec.tpu.project.empty()) {
+    troubles_.insert(
+        "no project is named, so the cloud was not asked for slices: "
+        "--set tpu.project=ID");
+    co_return false;
+  }
   if (!clouds_.contains(cloud)) {
     auto opened = co_await context_.open_cloud(context_.paths, spec.cloud);
     if (!opened.ok()) {

@@ -13,6 +13,8 @@ namespace jobman::client {
 struct ImportOrder {
   base::Path dir = {};
   std::optional<std::string> endpoint = {};  ///< --endpoint
+  std::vector<std::string> sets = {};        ///< --set, for the file of each job
+  std::vector<std::string> set_files = {};   ///< --set-file
   bool dry_run = false;                      ///< store and copy nothing
 };
 

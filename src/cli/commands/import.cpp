@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
+#include "cli/job_file.hpp"
 #include "cli/views/imported.hpp"
 #include "jobman/client/import.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 struct ImportOptions {
   std::string dir = {};
   bool dry_run = false;
+  JobFileOptions sets = {};  ///< --set, --set-file
 };
 
 bool IsWhole(const client::Imported& imported) {
@@ -31,6 +33,8 @@ base::Result<int> RunImport(App& app, const ImportOptions& options) {
                                                          : app.OpenForWriting());
   std::error_code problem;
   client::ImportOrder order{.dir = std::filesystem::absolute(options.dir, problem),
+                            .sets = options.sets.sets,
+                            .set_files = options.sets.set_files,
                             .dry_run = options.dry_run};
   if (!app.options().endpoint.empty()) order.endpoint = app.options().endpoint;
   JM_ASSIGN_OR_RETURN(const client::Imported imported,
@@ -51,6 +55,7 @@ void AddImport(CLI::App& root, Invocation& chosen) {
       ->required()
       ->type_name("DIR");
   command->add_flag("--dry-run", options->dry_run, "Show what would be taken over; store nothing");
+  AddSetOptions(*command, {options, &options->sets});
   command->callback([options, &chosen] {
     chosen.run = [options](App& app) { return RunImport(app, *options); };
   });
