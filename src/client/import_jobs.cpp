@@ -34,9 +34,7 @@ config::LoadResult LoadEntry(const Context& context, const ImportOrder& order,
   } else {
     auto text = base::ReadRegularFile(entry.config_file);
     if (!text.ok()) {
-      const config::Problem problem{.file = entry.config_file.string(),
-                                    .message = text.error().message};
-      return {.problems = {problem}};
+      return {.problems = {config::Problem{.message = text.error().message}}};
     }
     request.text = *std::move(text);
   }
@@ -47,6 +45,7 @@ config::LoadResult LoadEntry(const Context& context, const ImportOrder& order,
 /// "config.yaml:3: unknown key ..."
 std::string WhyNot(const config::OldEntry& entry, const config::LoadResult& read) {
   const config::Problem& problem = read.problems.front();
+  if (problem.file.empty()) return problem.message;  // the file cannot be read
   const std::string file =
       entry.worker ? "worker " + entry.name : entry.config_file.filename().string();
   const std::string place = problem.line > 0 ? fmt::format("{}:{}", file, problem.line) : file;

@@ -50,7 +50,9 @@ std::vector<std::string> SessionsOf(std::int64_t id) {
 /// The first of the folders that has a job file. A folder may have been moved since meta.json
 /// named it.
 Path FolderOf(const Path& jobs, const OldJob& job) {
-  const Path of_user = jobs / job.user;
+  // A name of its own, not a way out of the folder.
+  const bool plain = !job.user.empty() && base::SafeFileName(job.user) == job.user;
+  const Path of_user = plain ? jobs / job.user : jobs;
   for (const Path& folder : {of_user / base::FormatJobNumber(job.id),
                              of_user / std::to_string(job.id), Path(job.folder)}) {
     if (!folder.empty() && IsThere(folder / "config.yaml")) return folder;

@@ -137,6 +137,12 @@ TEST_F(Import, AJobFileThatCannotBeUsedIsLeftOutWithItsPlace) {
   EXPECT_EQ(MustRun().jobs.at(0).fate, ImportFate::kLeft);
 }
 
+TEST_F(Import, AUsersNameLeadsNowhereElse) {
+  Write("jobs/.jobman/meta.json", R"({"000024": {"user": "../outside"}})");
+  Write("outside/000024/config.yaml", kJob);
+  EXPECT_EQ(MustRun().jobs.at(0).fate, ImportFate::kLeft);
+}
+
 TEST_F(Import, LinksAmongLogsAreNotFollowed) {
   WriteVersion3();
   Write("secret", "x");
