@@ -181,7 +181,8 @@ base::Task<Result<ImportedRow>> ImportEntry(Context context, ImportOrder order,
     row.fate = ImportFate::kThere;
     const auto job = co_await context.stores.jobs->Get(*earlier);
     if (job.ok()) row.name = job->name;
-    JM_CO_ASSIGN_OR_RETURN(row.logs, ImportLogs(context.paths, row.id, entry.logs, !order.dry_run));
+    JM_CO_ASSIGN_OR_RETURN(row.logs,
+                           ImportLogs(context.paths, row.id, entry.logs, !order.dry_run, row.why));
     co_return row;
   }
   row.fate = ImportFate::kLeft;
@@ -216,7 +217,7 @@ base::Task<Result<ImportedRow>> ImportEntry(Context context, ImportOrder order,
     JM_CO_TRY(co_await Store(context, std::move(made), &row));
   }
   const bool copy = !order.dry_run && row.fate == ImportFate::kTaken;
-  JM_CO_ASSIGN_OR_RETURN(row.logs, ImportLogs(context.paths, row.id, entry.logs, copy));
+  JM_CO_ASSIGN_OR_RETURN(row.logs, ImportLogs(context.paths, row.id, entry.logs, copy, row.why));
   co_return row;
 }
 
