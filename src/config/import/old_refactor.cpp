@@ -60,7 +60,7 @@ OldEntry WorkerEntry(const std::string& name, const Json& entry, const Path& log
   OldEntry worker{.name = name, .logs = logs / "workers" / base::SafeFileName(name)};
   worker.node = GetString(entry, "tpu_name");
   if (worker.node.empty()) worker.node = name;
-  worker.sessions = {name};
+  worker.sessions = {"jobman_" + name, name};
   worker.process = ProcessOf(entry);
   worker.worker =
       WorkerOptions{.name = name,
