@@ -106,9 +106,11 @@ base::Task<base::Result<Imported>> ImportFolder(Context context, ImportOrder ord
   if (!imported.alive.empty() && !order.dry_run) co_return StillRuns(imported.alive);
   JM_CO_ASSIGN_OR_RETURN(std::int64_t next, co_await NextNumber(context, old));
   NodeAsker nodes(context);
+  // Copied for each entry, of which there may be thousands.
+  const config::OldFolder of_entry{.generation = old.generation, .dir = old.dir};
   for (const config::OldEntry& entry : old.entries) {
     JM_CO_ASSIGN_OR_RETURN(ImportedRow row,
-                           co_await ImportEntry(context, order, old, entry, &next, &nodes));
+                           co_await ImportEntry(context, order, of_entry, entry, &next, &nodes));
     imported.jobs.push_back(std::move(row));
   }
   for (const base::Path& file : QueueFiles(old, imported)) {

@@ -107,14 +107,18 @@ base::Task<Result<std::optional<core::JobId>>> FindEarlier(ports::JobStore* jobs
   co_return std::nullopt;
 }
 
-/// Stores the job, unless its number is taken: then `row` says so.
+/// Stores the job, unless its number is taken: then `row` says so. Another import of the same
+/// folder may have stored it just now.
 base::Task<base::Status> Store(Context context, ports::ImportedJob made, ImportedRow* row) {
   core::Job job = made.job;
+  std::string origin = made.origin;
   const core::TimePoint now = context.Now();
   const auto stored = co_await context.stores.jobs->Import(std::move(made), now);
   if (!stored.ok() && stored.error().code == base::Code::kAlreadyExists) {
-    row->fate = ImportFate::kLeft;
-    row->why = "the store has another job " + core::FormatJobId(job.id);
+    ports::JobStore* const jobs = context.stores.jobs;
+    JM_CO_ASSIGN_OR_RETURN(const bool same, co_await IsOrigin(jobs, job.id, std::move(origin)));
+    row->fate = same ? ImportFate::kThere : ImportFate::kLeft;
+    if (!same) row->why = "the store has another job " + core::FormatJobId(job.id);
     co_return base::Ok();
   }
   JM_CO_TRY(stored);
@@ -181,7 +185,8 @@ base::Task<Result<ImportedRow>> ImportEntry(Context context, ImportOrder order,
     row.fate = ImportFate::kThere;
     const auto job = co_await context.stores.jobs->Get(*earlier);
     if (job.ok()) row.name = job->name;
-    JM_CO_ASSIGN_OR_RETURN(row.logs, ImportLogs(context.paths, row.id, entry.logs, !order.dry_run));
+    JM_CO_ASSIGN_OR_RETURN(row.logs,
+                           ImportLogs(context.paths, row.id, entry.logs, !order.dry_run, row.why));
     co_return row;
   }
   row.fate = ImportFate::kLeft;
@@ -216,7 +221,7 @@ base::Task<Result<ImportedRow>> ImportEntry(Context context, ImportOrder order,
     JM_CO_TRY(co_await Store(context, std::move(made), &row));
   }
   const bool copy = !order.dry_run && row.fate == ImportFate::kTaken;
-  JM_CO_ASSIGN_OR_RETURN(row.logs, ImportLogs(context.paths, row.id, entry.logs, copy));
+  JM_CO_ASSIGN_OR_RETURN(row.logs, ImportLogs(context.paths, row.id, entry.logs, copy, row.why));
   co_return row;
 }
 

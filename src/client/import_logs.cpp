@@ -1,8 +1,11 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "client/import_parts.hpp"
+#include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/config/old_state.hpp"
 
@@ -15,8 +18,14 @@ using base::Path;
 /// The logs of one job, or the runs of one task, are counted in tens.
 constexpr int kMostFiles = 100'000;
 
+/// The first that cannot be read. In a folder of several users, no one may be able to mend that, so
+/// it holds up nothing else.
+void NoteUnread(std::string& unread, const Path& path, const std::error_code& problem) {
+  if (unread.empty()) unread = "cannot read " + path.string() + ": " + problem.message();
+}
+
 /// Regular files of a folder by name; links are passed over, as they may lead anywhere.
-std::vector<Path> FilesIn(const Path& folder) {
+std::vector<Path> FilesIn(const Path& folder, std::string& unread) {
   std::vector<Path> files;
   std::error_code problem;
   for (fs::directory_iterator at(folder, problem), end; !problem && at != end;
@@ -25,16 +34,25 @@ std::vector<Path> FilesIn(const Path& folder) {
     const bool regular = fs::is_regular_file(at->symlink_status(unknown));
     if (regular && static_cast<int>(files.size()) < kMostFiles) files.push_back(at->path());
   }
+  if (problem && problem != std::errc::no_such_file_or_directory) {
+    NoteUnread(unread, folder, problem);
+  }
+  std::erase_if(files, [&unread](const Path& file) {
+    if (::access(file.c_str(), R_OK) == 0) return false;
+    NoteUnread(unread, file, {errno, std::generic_category()});
+    return true;
+  });
   std::sort(files.begin(), files.end());
   return files;
 }
 
-/// Through a file beside it, so that an import that was killed leaves no half of a log.
+/// Through a file beside it, so that an import that was killed leaves no half of a log. Another
+/// import may copy the same one now.
 base::Status CopyNew(const Path& from, const Path& to) {
   std::error_code problem;
   if (fs::exists(fs::symlink_status(to, problem))) return base::Ok();
   JM_TRY(base::EnsureDir(to.parent_path()));
-  const Path part = to.string() + ".part";
+  const Path part = to.string() + "." + base::RandomHex(6) + ".part";
   fs::copy_file(from, part, fs::copy_options::overwrite_existing, problem);
   if (!problem) fs::permissions(part, fs::perms::owner_read | fs::perms::owner_write, problem);
   if (!problem) fs::rename(part, to, problem);
@@ -69,9 +87,9 @@ std::optional<OldRunLog> RunLogOf(const std::string& name) {
 }  // namespace
 
 base::Result<int> ImportLogs(const base::StatePaths& paths, core::JobId job,
-                             const base::Path& folder, bool copy) {
+                             const base::Path& folder, bool copy, std::string& unread) {
   int count = 0;
-  for (const Path& file : FilesIn(folder)) {
+  for (const Path& file : FilesIn(folder, unread)) {
     const auto log = config::OldLogOf(file.filename().string());
     if (!log) continue;
     ++count;
@@ -81,9 +99,10 @@ base::Result<int> ImportLogs(const base::StatePaths& paths, core::JobId job,
 }
 
 base::Result<int> ImportTaskLogs(const base::StatePaths& paths, core::QueueId queue,
-                                 const std::string& task, const base::Path& folder, bool copy) {
+                                 const std::string& task, const base::Path& folder, bool copy,
+                                 std::string& unread) {
   int count = 0;
-  for (const Path& file : FilesIn(folder)) {
+  for (const Path& file : FilesIn(folder, unread)) {
     const auto log = RunLogOf(file.filename().string());
     if (!log) continue;
     ++count;

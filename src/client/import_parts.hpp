@@ -41,12 +41,13 @@ base::Task<base::Result<ImportedRow>> ImportEntry(Context context, ImportOrder o
                                                   std::int64_t* next, NodeAsker* nodes);
 
 /// Copies logs of a job that are not here yet; returns how many the old folder has. `copy` false:
-/// counts alone.
+/// counts alone. `unread`: the first that cannot be read, in a sentence, unless it says something.
 base::Result<int> ImportLogs(const base::StatePaths& paths, core::JobId job,
-                             const base::Path& folder, bool copy);
+                             const base::Path& folder, bool copy, std::string& unread);
 /// The same for the runs of a task.
 base::Result<int> ImportTaskLogs(const base::StatePaths& paths, core::QueueId queue,
-                                 const std::string& task, const base::Path& folder, bool copy);
+                                 const std::string& task, const base::Path& folder, bool copy,
+                                 std::string& unread);
 
 /// How the tasks of a queue file stand there.
 base::Task<base::Result<ImportedQueue>> ImportQueue(Context context, ImportOrder order,

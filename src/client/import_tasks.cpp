@@ -41,9 +41,9 @@ base::Task<Result<Stored>> ReadStored(Context context, std::string file, bool ma
   co_return stored;
 }
 
-/// A task id that is no plain file name could lead out of the folder of logs.
-bool IsPlainName(const std::string& id) {
-  return base::SafeFileName(id) == id;
+/// Any other id could lead out of the folder of logs.
+bool IsFileName(const std::string& id) {
+  return !id.empty() && id.front() != '.' && id.find('/') == std::string::npos;
 }
 
 void LeaveOut(ImportedQueue& row, const std::string& why) {
@@ -64,10 +64,12 @@ base::Task<base::Status> Finish(Context context, ImportOrder order, Stored store
     row->there += static_cast<int>(unwritten.size());
   }
   for (const std::string& id : stored.ids) {
-    if (!IsPlainName(id)) continue;
-    JM_CO_ASSIGN_OR_RETURN(const int count,
-                           ImportTaskLogs(context.paths, stored.id, id, logs / id, !order.dry_run));
-    row->logs += count;
+    if (!IsFileName(id)) continue;
+    for (const base::Path& folder : {logs / id, logs / "hide" / id}) {
+      JM_CO_ASSIGN_OR_RETURN(const int count, ImportTaskLogs(context.paths, stored.id, id, folder,
+                                                             !order.dry_run, row->why));
+      row->logs += count;
+    }
   }
   co_return base::Ok();
 }
@@ -79,9 +81,12 @@ base::Task<Result<ImportedQueue>> ImportQueue(Context context, ImportOrder order
   ImportedQueue row{.file = base::RealPath(file).string()};
   const config::QueueFileResult read = config::ReadQueueFile(
       {.file = row.file, .defaults = config::SystemDefaults(context.paths.home)});
-  JM_CO_ASSIGN_OR_RETURN(const std::string text,
-                         base::ReadRegularFile(config::OldStateFileOf(row.file)));
-  const auto states = config::ReadOldTasks(text);
+  const auto text = base::ReadRegularFile(config::OldStateFileOf(row.file));
+  if (!text.ok()) {  // the jobs are stored by now: what became of them is to be said
+    LeaveOut(row, text.error().message);
+    co_return row;
+  }
+  const auto states = config::ReadOldTasks(*text);
   if (!states.ok() || !read.list) {
     row.why = states.ok() ? read.problems.front().message : states.error().message;
     row.left = states.ok() ? static_cast<int>(states->tasks.size()) : 0;
@@ -107,7 +112,6 @@ base::Task<Result<ImportedQueue>> ImportQueue(Context context, ImportOrder order
     }
   }
   for (const std::string& unclear : states->unclear) LeaveOut(row, unclear);
-  std::erase_if(tasks, [](const core::Task& task) { return !IsPlainName(task.definition.id); });
   JM_CO_TRY(co_await Finish(context, order, stored, std::move(tasks), old.task_logs, &row));
   co_return row;
 }
@@ -121,7 +125,7 @@ base::Task<Result<ImportedQueue>> ImportSubmitted(Context context, ImportOrder o
     const std::string& id = one.task.definition.id;
     if (stored.ids.contains(id)) {
       ++row.there;
-    } else if (!one.unclear.empty() || !IsPlainName(id)) {
+    } else if (!one.unclear.empty() || !IsFileName(id)) {
       LeaveOut(row, fmt::format("task {}: {}", base::Shorten(id, 40),
                                 one.unclear.empty() ? "its id is no plain name" : one.unclear));
     } else {

@@ -80,6 +80,12 @@ bool IsFile(const base::Path& path) {
   return std::filesystem::is_regular_file(path, failed);
 }
 
+/// With links of its folder followed, but not the file itself.
+std::string UnfollowedPath(const base::Path& file) {
+  const base::Path folder = file.has_parent_path() ? file.parent_path() : base::Path(".");
+  return (base::RealPath(folder) / file.filename()).string();
+}
+
 /// Of all queues, those that are asked for.
 base::Result<std::vector<ports::Queue>> Wanted(std::vector<ports::Queue> all,
                                                const std::optional<std::string>& file) {
@@ -91,7 +97,12 @@ base::Result<std::vector<ports::Queue>> Wanted(std::vector<ports::Queue> all,
   }
   const bool submitted = *file == ports::kSubmittedQueue;
   const std::string real = submitted ? *file : base::RealPath(base::ExpandHome(*file)).string();
-  std::erase_if(all, [&real](const ports::Queue& queue) { return queue.file != real; });
+  // A queue keeps its name when its file becomes a link.
+  const std::string named = submitted ? *file : UnfollowedPath(base::ExpandHome(*file));
+  const bool known =
+      std::any_of(all.begin(), all.end(), [&](const auto& queue) { return queue.file == named; });
+  const std::string& wanted = known ? named : real;
+  std::erase_if(all, [&wanted](const ports::Queue& queue) { return queue.file != wanted; });
   if (all.empty() && submitted) {
     return base::NotFound("no task was submitted", "jobman queue shows the queues of the store");
   }
@@ -112,9 +123,10 @@ bool IsOver(const ports::JobSummary& row) {
   });
 }
 
+/// As the controller knows it: the file may have become a link since.
 std::string FileOf(const core::Job& job) {
   const std::string& config = job.spec.queue->config;
-  return config.empty() ? std::string(ports::kSubmittedQueue) : base::RealPath(config).string();
+  return config.empty() ? std::string(ports::kSubmittedQueue) : config;
 }
 
 }  // namespace

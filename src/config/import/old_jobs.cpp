@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
@@ -24,15 +25,16 @@ base::Result<OldJobs> ReadOldJobs(std::string_view text) {
   JM_ASSIGN_OR_RETURN(const base::Json json, base::ParseJson(text));
   if (!json.is_object()) return base::InvalidArgument("meta.json is no JSON object");
   OldJobs found;
+  std::set<std::int64_t> known;
   for (const auto& [key, entry] : json.items()) {
     const auto id = OldIdOf(key);
-    const bool twice = id && std::any_of(found.jobs.begin(), found.jobs.end(),
-                                         [&id](const OldJob& job) { return job.id == *id; });
+    const bool twice = id && known.contains(*id);
     if (!id || !entry.is_object() || twice) {
       const std::string why = twice ? "its number is there twice" : "it is no entry of a job";
       found.unclear.push_back("meta.json: \"" + base::Shorten(key, 40) + "\": " + why);
       continue;
     }
+    known.insert(*id);
     found.jobs.push_back({.id = *id,
                           .user = base::GetString(entry, "user"),
                           .name = base::GetString(entry, "name"),

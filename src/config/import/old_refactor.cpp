@@ -27,6 +27,11 @@ Result<Json> ReadObject(const Path& file) {
   return json;
 }
 
+/// Clamped, it would be the number of another process; 0: there is none.
+std::int64_t ProcessOf(const Json& entry) {
+  return GetString(entry, "status") == "running" ? base::GetInt(entry, "pid") : 0;
+}
+
 int CountOf(const Json& entry, const char* key, int otherwise = 0) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_number_integer()) return otherwise;
@@ -55,8 +60,8 @@ OldEntry WorkerEntry(const std::string& name, const Json& entry, const Path& log
   OldEntry worker{.name = name, .logs = logs / "workers" / base::SafeFileName(name)};
   worker.node = GetString(entry, "tpu_name");
   if (worker.node.empty()) worker.node = name;
-  worker.sessions = {name};
-  if (GetString(entry, "status") == "running") worker.process = CountOf(entry, "pid");
+  worker.sessions = {"jobman_" + name, name};
+  worker.process = ProcessOf(entry);
   worker.worker =
       WorkerOptions{.name = name,
                     .accelerator = GetString(entry, "accelerator"),
@@ -113,7 +118,7 @@ Result<OldFolder> ReadRefactor(const Path& dir, core::TimePoint now) {
   found.task_logs = logs / "tasks";
   JM_ASSIGN_OR_RETURN(const Json workers, ReadObject(dir / "workers.json"));
   for (const auto& [name, entry] : workers.items()) {
-    if (entry.is_object()) {
+    if (entry.is_object() && !name.empty()) {  // without one, it would not be known again
       found.entries.push_back(WorkerEntry(name, entry, logs, found.unclear));
     } else {
       found.unclear.push_back("workers.json: \"" + base::Shorten(name, 40) + "\" is no worker");
@@ -122,7 +127,7 @@ Result<OldFolder> ReadRefactor(const Path& dir, core::TimePoint now) {
   JM_ASSIGN_OR_RETURN(const Json tasks, ReadObject(dir / "queue.json"));
   std::vector<std::pair<std::string, OldSubmitted>> by_time;
   for (const auto& [id, entry] : tasks.items()) {
-    if (entry.is_object()) {
+    if (entry.is_object() && !id.empty()) {
       by_time.emplace_back(GetString(entry, "submitted"), SubmittedTask(id, entry, logs, now));
     } else {
       found.unclear.push_back("queue.json: \"" + base::Shorten(id, 40) + "\" is no task");

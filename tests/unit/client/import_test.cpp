@@ -2,6 +2,7 @@
 #include "jobman/client/import.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -236,6 +237,60 @@ TEST_F(Import, TheStateOfAQueue) {
   EXPECT_EQ(tasks[1].failures, 1);
   EXPECT_EQ(*base::ReadFile(Context().paths.TaskLogPath(1, "a", {.number = 1, .job = 24}, 0)),
             "done a\n");
+}
+
+// They would be run again.
+TEST_F(Import, DoneTasksWithUnusualNamesAndHiddenOnesWithTheirLogs) {
+  WriteVersion3();
+  Write("tasks.yaml",
+        "accelerators:\n  v4-16:\n    zone: us-central2-b\n    tasks:\n"
+        "      - {id: 'lr:1', run: x}\n      - {id: b, run: x, hide: true}\n");
+  Write("tasks_state.yaml",
+        "tasks:\n  'lr:1': {done: true, run_count: 1}\n  b: {done: true, run_count: 1}\n");
+  Write("jobs/tasks/lr:1/run_001_job000024_worker_0.log", "a\n");
+  Write("jobs/tasks/hide/b/run_001_job000024_worker_0.log", "b\n");
+  const Imported imported = MustRun();
+  ASSERT_THAT(imported.queues, SizeIs(1));
+  EXPECT_EQ(imported.queues[0].taken, 2);
+  EXPECT_EQ(imported.queues[0].left, 0);
+  EXPECT_EQ(imported.queues[0].logs, 2);
+  const base::StatePaths paths = Context().paths;
+  EXPECT_EQ(*base::ReadFile(paths.TaskLogPath(1, "lr:1", {.number = 1, .job = 24}, 0)), "a\n");
+  EXPECT_EQ(*base::ReadFile(paths.TaskLogPath(1, "b", {.number = 1, .job = 24}, 0)), "b\n");
+}
+
+TEST_F(Import, AStateOfAQueueThatCannotBeReadIsLeftOut) {
+  WriteVersion3();
+  Write("tasks.yaml", "accelerators: {}\n");
+  fs::create_directories(Old() / "tasks_state.yaml");
+  const Imported imported = MustRun();
+  EXPECT_THAT(imported.jobs, SizeIs(1));
+  ASSERT_THAT(imported.queues, SizeIs(1));
+  EXPECT_EQ(imported.queues[0].left, 1);
+  EXPECT_THAT(imported.queues[0].why, HasSubstr("is not a regular file"));
+}
+
+TEST_F(Import, LogsThatCannotBeReadHoldUpNothing) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  WriteVersion3();
+  fs::permissions(Old() / "jobs/ann/000024/logs/command_worker_0.log", fs::perms::none);
+  const Imported imported = MustRun();
+  ASSERT_THAT(imported.jobs, SizeIs(1));
+  EXPECT_EQ(imported.jobs[0].fate, ImportFate::kTaken);
+  EXPECT_THAT(imported.jobs[0].why, HasSubstr("command_worker_0.log: Permission denied"));
+}
+
+TEST_F(Import, ATaskWithoutAnIdIsLeftOut) {
+  Write("queue.json", R"({"": {"script": "/s.sh", "accelerator": "v4-16", "zone": "z"}})");
+  const Imported imported = MustRun();
+  EXPECT_THAT(imported.queues, IsEmpty());
+  EXPECT_THAT(imported.notes, ElementsAre(HasSubstr("is no task")));
+}
+
+TEST_F(Import, AWorkerWithoutANameIsLeftOut) {
+  Write("workers.json", R"({"": {"accelerator": "v4-16", "zone": "us-central2-b"}})");
+  EXPECT_THAT(MustRun().jobs, IsEmpty());
+  EXPECT_THAT(MustRun().notes, ElementsAre(HasSubstr("is no worker")));
 }
 
 TEST_F(Import, IsRefusedForAFolderThatIsNone) {

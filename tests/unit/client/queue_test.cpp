@@ -100,6 +100,17 @@ TEST_F(QueueOfClient, ABrokenFileIsSaidAndTheRecordsStay) {
   EXPECT_EQ(See()[0].error, "tasks.yaml: the file is not there");
 }
 
+TEST_F(QueueOfClient, AFileThatBecomesALinkIsStillThatQueue) {
+  const std::string name = file();
+  Fill(Open(name), {"lr1"});
+  std::filesystem::rename(name, name + ".2");
+  std::filesystem::create_symlink(name + ".2", name);
+  const auto seen = See(name);
+  ASSERT_THAT(seen, SizeIs(1));
+  EXPECT_EQ(seen[0].queue.file, name);
+  EXPECT_THAT(IdsOf(TasksOf(seen)), testing::Contains("lr1"));
+}
+
 TEST_F(QueueOfClient, AFileThatIsNowhereIsNotFound) {
   const auto seen = Await(SeeQueues(Context(), (home_.path() / "none.yaml").string()));
   ASSERT_FALSE(seen.ok());
