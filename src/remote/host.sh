@@ -491,12 +491,16 @@ jm_note_down() {
 }
 
 # Sends jm_signal to the command's process group, once per run. The launcher, which leads the group,
-# ignores these signals.
+# ignores these signals. A call whose connection breaks is made again, and leaves alone what is marked
+# as signalled: so between the mark and the signal, the end of the connection must not end this.
 jm_signal_command() {
   case $jm_signal in TERM | INT | USR1 | USR2) ;; *) return ;; esac
-  jm_alive && mkdir "$jm_dir/signalled" 2>/dev/null || return
-  kill -"$jm_signal" "-$jm_pid" 2>/dev/null
-  jm_signal_own_box
+  (
+    trap '' HUP PIPE TERM
+    jm_alive && mkdir "$jm_dir/signalled" 2>/dev/null || exit
+    kill -"$jm_signal" "-$jm_pid" 2>/dev/null
+    jm_signal_own_box
+  )
 }
 
 # A notice from the controller.

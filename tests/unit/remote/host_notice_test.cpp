@@ -60,6 +60,25 @@ TEST_P(NoticeTest, APreemptionIsSignalledWrittenDownAndReported) {
   EXPECT_EQ(host.Do(FollowCall("r", 0)).err, ended.err) << "later followers see it too";
 }
 
+/// The connection of a call may break at any moment; then it is made again.
+TEST_P(NoticeTest, ACallThatEndsWhileItSignalsHasSignalled) {
+  const base::Path wrapper = host.home() / "shell/mkdir";
+  std::ofstream(wrapper)
+      << "#!/bin/sh\n/bin/mkdir \"$@\"; code=$?\n"
+         "case $* in *signalled*) kill -$(cat ~/cut) $PPID ;; esac; exit $code\n";
+  std::filesystem::permissions(wrapper, std::filesystem::perms::owner_all);
+  const core::Notice notice{.kind = core::Notice::Kind::kPreemption, .imminent = true, .text = "T"};
+  for (const std::string cut : {"HUP", "PIPE", "TERM"}) {
+    std::ofstream(host.home() / "cut") << cut;
+    const auto follower = StartRunning({.run_id = cut, .script = kTerm, .notice_signal = "TERM"});
+    host.Do(NoticeCall(cut, notice, "TERM"));
+    host.Do(NoticeCall(cut, notice, "TERM"));
+    EXPECT_TRUE(Eventually([&] { return host.StatusOf(cut).kind != Kind::kRunning; })) << cut;
+    host.Stop(cut, 0);
+    host.Wait(follower);
+  }
+}
+
 TEST_P(NoticeTest, MaintenanceIsSignalledOncePerJobAndMachine) {
   const std::string here = "s1.j000001.n1.h0.", there = "s1.j000001.n1.h1.";
   const RunOrder order{.run_id = here + "a1", .script = kTerm, .notice_signal = "TERM"};
