@@ -61,9 +61,11 @@ jb_lock() {
   trap jb_leave EXIT
   trap 'exit 143' TERM
   trap 'exit 130' INT
-  jb_probe=$(umask 077 && mkdir -p "$HOME/.jobman/locks" && mktemp -d "$jb_lock_dir.XXXXXX") ||
-    jb_fail "cannot write to ~/.jobman/locks ($(jb_disks)): free some of it or ask for a larger disk"
-  rmdir "$jb_probe"
+  (
+    trap '' TERM INT
+    umask 077 && mkdir -p "$HOME/.jobman/locks" && jb_probe=$(mktemp -d "$jb_lock_dir.XXXXXX") &&
+      rmdir "$jb_probe"
+  ) || jb_fail "cannot write to ~/.jobman/locks ($(jb_disks)): free some of it or ask for a larger disk"
   jb_know_myself
   jb_waited_s=0 jb_silent_s=0 jb_last_sign=''
   until jb_take; do
@@ -74,17 +76,25 @@ jb_lock() {
     sleep "$jb_lock_pause_s"
     jb_waited_s=$((jb_waited_s + jb_lock_pause_s)) jb_silent_s=$((jb_silent_s + jb_lock_pause_s))
   done
-  jb_locked=yes
   jb_live </dev/null >/dev/null 2>&1 &
   jb_beat=$!
   jb_scratch=$(mktemp -d) || jb_fail "cannot write to ${TMPDIR:-/tmp} ($(jb_disks)): free some of it"
 }
 
+# Told to end meanwhile, the step still knows whether it has the lock.
 jb_take() {
-  mkdir "$jb_lock_dir" 2>/dev/null || return
-  (: >"$jb_lock_dir/$jb_owner") 2>/dev/null && return
-  rmdir "$jb_lock_dir"
-  return 1
+  jb_end=''
+  trap 'jb_end=143' TERM
+  trap 'jb_end=130' INT
+  (
+    trap '' TERM INT
+    mkdir "$jb_lock_dir" || exit
+    (: >"$jb_lock_dir/$jb_owner") || ! rmdir "$jb_lock_dir"
+  ) 2>/dev/null && jb_locked=yes
+  trap 'exit 143' TERM
+  trap 'exit 130' INT
+  [ -z "$jb_end" ] || exit "$jb_end"
+  [ -n "$jb_locked" ]
 }
 
 # The signs of life; they end with the step, however that ends.

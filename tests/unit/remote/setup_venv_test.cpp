@@ -249,6 +249,18 @@ TEST_P(SetupVenvTest, AStoppedStepGivesItsLockBack) {
   EXPECT_THAT(Leftovers(), IsEmpty());
 }
 
+TEST_P(SetupVenvTest, AStepThatIsStoppedAsItTakesItsLockGivesItBack) {
+  CopyEnvironment();
+  const base::Path tools = host.home() / "tools";
+  std::filesystem::create_directories(tools);
+  WriteProgram(tools / "mkdir",
+               "#!/bin/sh\n/bin/mkdir \"$@\" || exit\n"
+               "case $* in */locks/venv-train) kill -TERM 0 ;; esac\n");
+  env["PATH"] = tools.string() + ":/usr/bin:/bin";
+  EXPECT_THAT(Step().err, HasSubstr("jobman: exited 143\n"));
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
 TEST_P(SetupVenvTest, AnEnvironmentWithoutPipOrOfAnotherPythonIsMadeAnew) {
   CopyEnvironment();
   WriteProgram(host.home() / "train/bin/python", "#!/bin/sh\necho python3.7\n");
