@@ -24,6 +24,14 @@ bool IsTrueAlready(const core::Job& job, core::Wish wish) {
   return wish == core::Wish::kDelete && done->outcome == core::Outcome::kDeleted;
 }
 
+/// Of a worker that is cancelled for the first time: the task that it ends before. Of the record
+/// as it was before the wish, which the controller may carry out at once.
+std::string EndsFirst(const core::Job& job, core::Wish wish) {
+  const bool at_work = std::holds_alternative<core::Running>(job.state) && job.stage &&
+                       job.stage->task && !job.stage->stop && !job.stage->task->last;
+  return wish == core::Wish::kCancel && at_work ? job.stage->task->definition.id : "";
+}
+
 /// New machines need the setup steps.
 base::Status CheckMaySkip(const core::Job& job) {
   if (job.slice && core::IsHeld(*job.slice)) return base::Ok();
@@ -73,7 +81,9 @@ base::Task<base::Result<std::vector<Wished>>> SetWishes(Context context, WishOrd
     auto secrets =
         RunsAgain(order.wish) ? SecretValues(job.spec) : std::map<std::string, std::string>{};
     if (!secrets.empty()) nudge.secrets[job.id.value] = std::move(secrets);
-    wished.push_back({.job = job.id, .true_already = IsTrueAlready(job, order.wish)});
+    wished.push_back({.job = job.id,
+                      .true_already = IsTrueAlready(job, order.wish),
+                      .ends_first = EndsFirst(job, order.wish)});
     JM_CO_TRY(co_await jobs.SetWish(job.id, order.wish, order.setup, context.Now()));
   }
   JM_CO_TRY(co_await WakeController(context, std::move(nudge)));

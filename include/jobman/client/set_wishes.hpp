@@ -19,6 +19,7 @@ struct Wished {
   core::JobId job = {};
   bool true_already = false;     ///< the job already is as wished
   bool at_next_attempt = false;  ///< it runs on, and its next attempt uses what was changed
+  std::string ends_first = {};   ///< of a worker that is to stop: the task that it ends before
 };
 
 /// Sets the wish of each job, and wakes the controller. Jobs that will run again get the secrets

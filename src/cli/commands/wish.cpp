@@ -158,13 +158,6 @@ base::Result<int> WaitAndShow(App& app, const client::Context& context, const Wi
   return worst;
 }
 
-/// Of a worker that is cancelled for the first time: the task that it ends before.
-std::string EndsFirst(const core::Job& job, core::Wish wish) {
-  const bool at_work = std::holds_alternative<core::Running>(job.state) && job.stage &&
-                       job.stage->task && !job.stage->stop && !job.stage->task->last;
-  return wish == core::Wish::kCancel && at_work ? job.stage->task->definition.id : "";
-}
-
 base::Result<int> RunWish(App& app, WishOptions options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   const client::FindRules rules{.removes = options.order.wish == core::Wish::kDelete};
@@ -182,7 +175,7 @@ base::Result<int> RunWish(App& app, WishOptions options) {
     view.rows.back().settled = one.true_already;
     view.rows.back().runs_already = one.true_already && options.order.wish == core::Wish::kRun;
     view.rows.back().at_next_attempt = one.at_next_attempt;
-    if (!one.true_already) view.rows.back().ends_first = EndsFirst(job, options.order.wish);
+    view.rows.back().ends_first = one.ends_first;
     if (!one.true_already && !one.at_next_attempt) under_way.push_back(job);
   }
   view.under_way = NameAll(context, under_way);

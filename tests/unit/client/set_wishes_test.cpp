@@ -56,6 +56,20 @@ TEST_F(SetWishesTest, TheWishOfEachJobIsRecordedAndTheControllerWoken) {
   EXPECT_THAT(controller_.Take(), SizeIs(1));
 }
 
+/// What the command says of it cannot depend on how soon the controller carries the wish out.
+TEST_F(SetWishesTest, AWorkerThatIsCancelledOnceEndsItsTaskFirst) {
+  core::Job job = Job(core::Running{});
+  job.stage = core::Stage{.id = core::TaskStage{.task = "lr1", .run = 1},
+                          .task = core::TaskInHand{.definition = {.id = "lr1"}}};
+  job = Change(std::move(job));
+  const std::string id = core::FormatJobId(job.id);
+  EXPECT_EQ(Set({id}, Wish::kCancel)->front().ends_first, "lr1");
+  EXPECT_EQ(Set({id}, Wish::kDelete)->front().ends_first, "");
+  job.stage->task->last = true;
+  job = Change(std::move(job));
+  EXPECT_EQ(Set({core::FormatJobId(job.id)}, Wish::kCancel)->front().ends_first, "");
+}
+
 TEST_F(SetWishesTest, AnUnknownJobChangesNone) {
   const core::Job job = Job(core::Running{});
   const auto wished = Set({core::FormatJobId(job.id), "nobody"}, Wish::kCancel);
