@@ -46,13 +46,11 @@ std::string NameOf(const config::OldEntry& entry) {
   return entry.id == 0 ? "worker " + entry.name : "job " + base::FormatJobNumber(entry.id);
 }
 
-/// The number after the largest that the store or the old folder has.
-base::Task<base::Result<std::int64_t>> NextNumber(Context context, config::OldFolder old) {
-  std::int64_t last = 0;
+/// The number after the largest that the store or the old tool has given to a job.
+base::Task<base::Result<std::int64_t>> NextNumber(Context context, std::int64_t last) {
   const ports::JobFilter all{.with_deleted = true};
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await context.stores.jobs->List(all));
   for (const ports::JobSummary& job : known) last = std::max(last, job.id.value);
-  for (const config::OldEntry& entry : old.entries) last = std::max(last, entry.id);
   co_return last + 1;
 }
 
@@ -104,7 +102,7 @@ base::Task<base::Result<Imported>> ImportFolder(Context context, ImportOrder ord
   Imported imported{.generation = old.generation, .dir = old.dir, .notes = old.unclear};
   imported.alive = co_await FindAlive(old);
   if (!imported.alive.empty() && !order.dry_run) co_return StillRuns(imported.alive);
-  JM_CO_ASSIGN_OR_RETURN(std::int64_t next, co_await NextNumber(context, old));
+  JM_CO_ASSIGN_OR_RETURN(std::int64_t next, co_await NextNumber(context, old.last_id));
   NodeAsker nodes(context);
   // Copied for each entry, of which there may be thousands.
   const config::OldFolder of_entry{.generation = old.generation, .dir = old.dir};
@@ -112,6 +110,9 @@ base::Task<base::Result<Imported>> ImportFolder(Context context, ImportOrder ord
     JM_CO_ASSIGN_OR_RETURN(ImportedRow row,
                            co_await ImportEntry(context, order, of_entry, entry, &next, &nodes));
     imported.jobs.push_back(std::move(row));
+  }
+  if (!order.dry_run && old.last_id > 0) {
+    JM_CO_TRY(co_await context.stores.jobs->ReserveIds({old.last_id}));
   }
   for (const base::Path& file : QueueFiles(old, imported)) {
     JM_CO_ASSIGN_OR_RETURN(ImportedQueue queue, co_await ImportQueue(context, order, old, file));

@@ -69,13 +69,24 @@ struct OldRunLog {
   int host = 0;
 };
 
-/// "run_001_job000042_worker_0.log"
+/// "run_1", of the branch refactor, which does not say which worker it was: 0 here.
+std::optional<base::TaskRunName> PlainRunOf(std::string_view name) {
+  constexpr std::string_view kRun = "run_";
+  if (!name.starts_with(kRun)) return std::nullopt;
+  const auto number = base::ParseNumber(name.substr(kRun.size()));
+  if (!number || *number < 1 || *number > kMostFiles) return std::nullopt;
+  return base::TaskRunName{.number = static_cast<int>(*number)};
+}
+
+/// "run_001_job000042_worker_0.log" or "run_1_worker_0.log"
 std::optional<OldRunLog> RunLogOf(const std::string& name) {
   constexpr std::string_view kWorker = "_worker_";
   constexpr std::string_view kEnd = ".log";
   const auto at = name.find(kWorker);
   if (at == std::string::npos || !name.ends_with(kEnd)) return std::nullopt;
-  const auto run = base::StatePaths::TaskRunOfDir(name.substr(0, at));
+  const std::string of_run = name.substr(0, at);
+  const auto named = base::StatePaths::TaskRunOfDir(of_run);
+  const auto run = named ? named : PlainRunOf(of_run);
   std::string_view host = name;
   host.remove_prefix(at + kWorker.size());
   host.remove_suffix(kEnd.size());

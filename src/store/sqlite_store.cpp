@@ -166,6 +166,19 @@ Task<Status> SqliteStore::Import(ports::ImportedJob imported, TimePoint now) {
   co_return transaction.Commit();
 }
 
+Task<Status> SqliteStore::ReserveIds(JobId last) {
+  constexpr const char* kReserving = "reserving the numbers of jobs";
+  JM_CO_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*db_));
+  // SQLite's own table of AUTOINCREMENT, which may be written. It has no row before the first job.
+  JM_CO_TRY(
+      db_->Run("INSERT INTO sqlite_sequence (name, seq) SELECT 'jobs', 0 WHERE NOT EXISTS "
+               "(SELECT 1 FROM sqlite_sequence WHERE name = 'jobs')",
+               kReserving));
+  JM_CO_TRY(db_->Run("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'jobs'", kReserving,
+                     last.value));
+  co_return transaction.Commit();
+}
+
 Task<Result<Job>> SqliteStore::Get(JobId id) {
   co_return SelectJob(*db_, id);
 }

@@ -137,6 +137,16 @@ TEST_P(StoreContract, ImportBelowTheLargestIdLeavesTheCount) {
   EXPECT_EQ(Create("next").value, 25);
 }
 
+TEST_P(StoreContract, ReservedIdsAreNotGivenToJobs) {
+  ASSERT_TRUE(store().ReserveIds({24}).ok());
+  EXPECT_THAT(store().List({}).value(), IsEmpty());
+  ASSERT_TRUE(store().ReserveIds({7}).ok());
+  EXPECT_EQ(Create("next").value, 25);
+  ASSERT_TRUE(store().ReserveIds({30}).ok());
+  ASSERT_TRUE(store().Import(FromOldTool(27, now_), now_).ok()) << "an old job may still come";
+  EXPECT_EQ(Create("after").value, 31);
+}
+
 TEST_P(StoreContract, ImportRefusesAnIdThatIsTaken) {
   const JobId id = Create("train");
   const auto refused = store().Import(FromOldTool(id.value, now_), now_);

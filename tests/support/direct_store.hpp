@@ -21,6 +21,7 @@ class DirectStore {
   base::Status Import(ports::ImportedJob imported, core::TimePoint now) const {
     return RunNow(stores_.jobs->Import(std::move(imported), now));
   }
+  base::Status ReserveIds(core::JobId last) const { return RunNow(stores_.jobs->ReserveIds(last)); }
   base::Result<core::Job> Get(core::JobId id) const { return RunNow(stores_.jobs->Get(id)); }
   base::Result<std::string> Source(core::JobId id) const {
     return RunNow(stores_.jobs->Source(id));

@@ -46,6 +46,11 @@ Status MemoryStore::Import(const ports::ImportedJob& imported, core::TimePoint n
   return base::Ok();
 }
 
+Status MemoryStore::ReserveIds(JobId last) {
+  last_job_ = std::max(last_job_, last.value);
+  return base::Ok();
+}
+
 Result<Job> MemoryStore::Get(JobId id) {
   JM_ASSIGN_OR_RETURN(const Record* record, Find(id));
   if (record->unreadable) {
@@ -379,6 +384,10 @@ Task<Result<JobId>> MemoryPorts::Create(core::Job job, std::string source, TimeP
 
 Task<Status> MemoryPorts::Import(ports::ImportedJob imported, TimePoint now) {
   return Ask([=](MemoryStore& store) { return store.Import(imported, now); });
+}
+
+Task<Status> MemoryPorts::ReserveIds(JobId last) {
+  return Ask([=](MemoryStore& store) { return store.ReserveIds(last); });
 }
 
 Task<Result<Job>> MemoryPorts::Get(JobId id) {

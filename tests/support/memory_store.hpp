@@ -25,6 +25,7 @@ class MemoryStore {
   Result<std::string> StoreId() const { return store_id_; }
   Result<JobId> Create(core::Job job, std::string source, TimePoint now);
   Status Import(const ports::ImportedJob& imported, TimePoint now);
+  Status ReserveIds(JobId last);
   Result<core::Job> Get(JobId id);
   Result<std::string> Source(JobId id);
   Result<std::vector<JobId>> FindByName(const std::string& name) const;
@@ -132,6 +133,7 @@ class MemoryPorts : public ports::JobStore,
   Task<Result<std::string>> StoreId() override;
   Task<Result<JobId>> Create(core::Job job, std::string source, TimePoint now) override;
   Task<Status> Import(ports::ImportedJob imported, TimePoint now) override;
+  Task<Status> ReserveIds(JobId last) override;
   Task<Result<core::Job>> Get(JobId id) override;
   Task<Result<std::string>> Source(JobId id) override;
   Task<Result<std::vector<JobId>>> FindByName(std::string name) override;

@@ -14,7 +14,7 @@ namespace jobman::config {
 
 // The folder in which Python jobman keeps its state. Its generations, by what they leave there:
 //
-//   versions 1 to 3  jobs/.jobman/meta.json, jobs/USER/ID/{config.yaml,logs}
+//   versions 1 to 3  jobs/.jobman/{meta.json,next_job_id.txt}, jobs/USER/ID/{config.yaml,logs}
 //   version 0        jobs/.state/next_job_id.txt, jobs/ID/{config.yaml,logs}
 //   lite             logs/tpus/ID-TYPE/config.yaml
 //   refactor         workers.json, queue.json
@@ -45,6 +45,7 @@ struct OldFolder {
   std::string generation = {};            ///< "version 3": for people
   base::Path dir = {};                    ///< as given, absolute
   std::vector<OldEntry> entries = {};     ///< by id, then by name
+  std::int64_t last_id = 0;               ///< the largest given to a job, also to one that is gone
   std::vector<base::Path> queues = {};    ///< queue files with a state file beside them
   std::vector<OldSubmitted> tasks = {};   ///< in the order in which they were submitted
   base::Path task_logs = {};              ///< a folder for each task in it; it need not exist

@@ -105,6 +105,9 @@ class JobStore {
   /// times, state and wish stay as they are. kAlreadyExists when the store has a job of that id,
   /// kInvalidArgument for an id below 1 or a job that is not over: then nothing is written.
   virtual Task<Status> Import(ImportedJob imported, TimePoint now) = 0;
+  /// Create() goes on beyond this id: those up to it were given to jobs elsewhere. It never goes
+  /// back.
+  virtual Task<Status> ReserveIds(JobId last) = 0;
   /// kNewerStore when a newer jobman wrote the record, kDataLoss when it is damaged: only this job
   /// is unusable then.
   virtual Task<Result<Job>> Get(JobId id) = 0;

@@ -58,6 +58,7 @@ class SqliteStore final : public ports::JobStore,
   Task<Result<std::string>> StoreId() override;
   Task<Result<core::JobId>> Create(core::Job job, std::string source, TimePoint now) override;
   Task<Status> Import(ports::ImportedJob imported, TimePoint now) override;
+  Task<Status> ReserveIds(core::JobId last) override;
   Task<Result<core::Job>> Get(core::JobId id) override;
   Task<Result<std::string>> Source(core::JobId id) override;
   Task<Result<std::vector<core::JobId>>> FindByName(std::string name) override;

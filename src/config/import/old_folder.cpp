@@ -42,6 +42,13 @@ std::optional<std::int64_t> NumberOf(std::string_view text) {
   return number;
 }
 
+/// From the file that has the number of the next job; 0 if it has none.
+std::int64_t LastIdOf(const Path& file) {
+  const auto text = base::ReadRegularFile(file);
+  const auto next = text.ok() ? NumberOf(base::Trim(*text)) : std::nullopt;
+  return next ? *next - 1 : 0;
+}
+
 /// What sessions of tmux may be called that run the job.
 std::vector<std::string> SessionsOf(std::int64_t id) {
   return {"job_" + base::FormatJobNumber(id), "job_" + std::to_string(id)};
@@ -82,6 +89,7 @@ Result<OldFolder> ReadNumbered(const Path& jobs) {
                              .logs = folder / "logs",
                              .sessions = std::move(sessions)});
   }
+  found.last_id = LastIdOf(jobs / ".jobman" / "next_job_id.txt");
   found.unclear = std::move(meta->unclear);
   found.generation = named ? "version 3" : "version 1 or 2";
   found.task_logs = jobs / "tasks";
@@ -89,7 +97,8 @@ Result<OldFolder> ReadNumbered(const Path& jobs) {
 }
 
 OldFolder ReadFirst(const Path& jobs) {
-  OldFolder found{.generation = "version 0"};
+  OldFolder found{.generation = "version 0",
+                  .last_id = LastIdOf(jobs / ".state" / "next_job_id.txt")};
   for (const std::string& name : NamesIn(jobs)) {
     const auto id = NumberOf(name);
     if (!id || !IsThere(jobs / name / "config.yaml")) continue;
@@ -156,6 +165,7 @@ Result<OldFolder> ReadOldFolder(const Path& dir, core::TimePoint now) {
   JM_ASSIGN_OR_RETURN(OldFolder found, ReadAny(real, now));
   found.dir = real;
   found.queues = QueuesIn(real);
+  for (const OldEntry& entry : found.entries) found.last_id = std::max(found.last_id, entry.id);
   std::sort(found.entries.begin(), found.entries.end(), [](const auto& a, const auto& b) {
     return std::pair(a.id, a.name) < std::pair(b.id, b.name);
   });

@@ -62,6 +62,10 @@ class Import : public test::ClientWorld {
     Write("jobs/ann/000024/logs/venv_worker_1.log", "pip\n");
     Write("jobs/ann/000024/logs/job.log", "of the tool itself\n");
   }
+  /// The number of a job that is created now.
+  std::int64_t NextId() {
+    return store_.Create(test::JobBuilder("next").Build(), "", clock_.Now()).value().value;
+  }
   std::string Log(std::int64_t job, const std::string& stage, int host) {
     return base::ReadFile(Context().paths.LogPath(job, 1, stage, host)).value_or("");
   }
@@ -160,13 +164,14 @@ TEST_F(Import, Version2Version0AndLite) {
   EXPECT_TRUE(store_.Get({7}).ok());
   fs::remove_all(Old() / "jobs");
 
-  Write("jobs/.state/next_job_id.txt", "9");
+  Write("jobs/.state/next_job_id.txt", "10\n");
   Write("jobs/8/config.yaml", kJob);
   Write("jobs/notes/config.yaml", kJob);
   const Imported first = MustRun();
   EXPECT_EQ(first.generation, "version 0");
   EXPECT_THAT(first.jobs, SizeIs(1));
   EXPECT_TRUE(store_.Get({8}).ok());
+  EXPECT_EQ(NextId(), 10) << "the old tool had given 9 to a job that is gone";
   fs::remove_all(Old() / "jobs");
 
   Write("logs/tpus/11-v4-16/config.yaml",
@@ -210,6 +215,7 @@ TEST_F(Import, WorkersAndTasksOfRefactor) {
   EXPECT_EQ(tasks[0].failures, 2);
   EXPECT_EQ(tasks[0].definition.max_retries, 5);
   EXPECT_THAT(tasks[0].definition.run, HasSubstr("python train.py"));
+  EXPECT_EQ(*base::ReadFile(Context().paths.TaskLogPath(1, "task_1", {.number = 1}, 0)), "x\n");
   const Imported again = MustRun();
   EXPECT_EQ(again.jobs.at(0).fate, ImportFate::kThere);
   EXPECT_EQ(again.queues.at(0).there, 1);
