@@ -73,8 +73,8 @@ constexpr KeyRow kRows[] = {
         "Environment variables of every setup step and of the command."),
     Key("job.worker_num", T::kText, "none",
         "Suffix of job.name and tpu.name, to tell jobs of one file apart: any text or number; auto "
-        "is "
-        "the smallest free number. No number of hosts."),
+        "is the smallest free number, also for a worker of a queue whose file does not say. No "
+        "number of hosts."),
     Key("job.labels", T::kTextMap, "",
         "Labels of the job, to filter by in list and other commands."),
     ShortFor("do", Key("job.when_done", T::kMap, "keep",

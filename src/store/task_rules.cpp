@@ -54,8 +54,8 @@ base::Status MayEraseTask(const core::Task& task, std::int64_t version) {
   return base::Error{
       .code = base::Code::kFailedPrecondition,
       .message = TaskText(task.definition.id) + " cannot be erased: job " + worker + " runs it",
-      .hint = "wait for the end of the run, or `jobman cancel " +
-              std::to_string(task.claims.front().job.value) + "` first"};
+      .hint = "wait for the end of the run. To end it at once: jobman cancel " +
+              std::to_string(task.claims.front().job.value) + ", twice"};
 }
 
 base::Error NoSuchQueue(core::QueueId id) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "cli/wrapping.hpp"
 #include "jobman/base/clean.hpp"
@@ -53,10 +54,14 @@ base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time) {
 }
 
 std::string FirstLine(std::string_view text) {
-  const std::string_view all = base::Trim(text);
-  const std::size_t end = all.find('\n');
-  if (end == std::string_view::npos) return std::string(all);
-  return std::string(all.substr(0, end)) + " ...";
+  const std::vector<std::string> lines = base::Split(base::Trim(text), '\n');
+  if (lines.empty()) return {};
+  auto first = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    const std::string_view words = base::Trim(line);
+    return !words.empty() && words.front() != '#';
+  });
+  if (first == lines.end()) first = lines.begin();
+  return std::string(base::Trim(*first)) + (lines.size() > 1 ? " ..." : "");
 }
 
 std::string CodeText(const core::CodeSpec& code) {

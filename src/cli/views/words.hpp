@@ -28,7 +28,7 @@ std::string StateLine(const std::string& head, std::string_view state, ui::Tone 
 std::string OrDash(std::string text);
 /// RFC 3339, or null.
 base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time);
-/// "first line ..." of a script.
+/// "first line ..." of a script, without the comments at its head.
 std::string FirstLine(std::string_view text);
 
 /// "./proj, 312 files, 4.2 MB, commit 0123456789ab": what a snapshot is of.

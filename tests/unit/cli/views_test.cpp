@@ -8,6 +8,7 @@
 #include "cli/views/job_detail.hpp"
 #include "cli/views/job_end.hpp"
 #include "cli/views/wished.hpp"
+#include "cli/views/words.hpp"
 
 namespace jobman::cli::views {
 namespace {
@@ -42,6 +43,15 @@ TEST(JobDetailView, AttemptsAreToldApartOnANarrowTerminal) {
   EXPECT_THAT(RenderText(view, narrow), Not(HasSubstr("ZONE"))) << "it is the same in all";
   view.items[0].attempts[1].zone = "us-east5-a";
   EXPECT_THAT(RenderText(view, narrow), HasSubstr("-a2  us-east5-a "));
+}
+
+TEST(Words, TheFirstLineOfAScriptIsItsFirstCommand) {
+  EXPECT_EQ(FirstLine("python train.py\n"), "python train.py");
+  EXPECT_EQ(FirstLine("python a.py\npython b.py"), "python a.py ...");
+  EXPECT_EQ(FirstLine("#!/bin/bash\n\n#JOBMAN --name=lr\n  python train.py"),
+            "python train.py ...");
+  EXPECT_EQ(FirstLine("# nothing yet"), "# nothing yet");
+  EXPECT_EQ(FirstLine(" \n"), "");
 }
 
 TEST(ExecView, TheErrorOfAHostGoesOnBelowItself) {
