@@ -1,6 +1,7 @@
 #include "jobman/auth/auth_transport.hpp"
 
 #include "jobman/base/url.hpp"
+#include "jobman/http/curl_transport.hpp"
 
 namespace jobman::auth {
 namespace {
@@ -12,11 +13,11 @@ constexpr int kUnauthorized = 401;
 
 class AuthTransport final : public http::Transport {
  public:
-  AuthTransport(std::unique_ptr<http::Transport> inner, std::unique_ptr<TokenSource> tokens)
-      : inner_(std::move(inner)), tokens_(std::move(tokens)) {}
+  AuthTransport(std::unique_ptr<http::Transport> inner, Identity identity)
+      : inner_(std::move(inner)), identity_(std::move(identity)) {}
 
   Task<Result<Response>> Send(Request request) override {
-    JM_CO_ASSIGN_OR_RETURN(const AccessToken token, co_await tokens_->Get());
+    JM_CO_ASSIGN_OR_RETURN(const AccessToken token, co_await identity_.tokens->Get());
     JM_CO_ASSIGN_OR_RETURN(Request signed_request, Sign(request, token));
     Result<Response> answer = co_await inner_->Send(std::move(signed_request));
     if (!answer || answer->status != kUnauthorized || token.value.empty()) co_return answer;
@@ -32,13 +33,13 @@ class AuthTransport final : public http::Transport {
   /// Returns a new token after one was refused. Of many requests refused with the same token, only
   /// the first fetches a new one.
   Task<Result<AccessToken>> Renew(std::string refused) {
-    Result<AccessToken> present = co_await tokens_->Get();
+    Result<AccessToken> present = co_await identity_.tokens->Get();
     if (!present || present->value != refused) co_return present;
-    tokens_->Invalidate();
-    co_return co_await tokens_->Get();
+    identity_.tokens->Invalidate();
+    co_return co_await identity_.tokens->Get();
   }
 
-  static Result<Request> Sign(Request request, const AccessToken& token) {
+  Result<Request> Sign(Request request, const AccessToken& token) const {
     if (token.value.empty()) return request;
     JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(request.url));
     if (url.IsOpen()) {
@@ -46,18 +47,22 @@ class AuthTransport final : public http::Transport {
                                    "use an https endpoint; http is accepted for this machine only");
     }
     http::SetHeader(request.headers, "Authorization", "Bearer " + token.value);
+    http::SetHeader(request.headers, "x-goog-api-client", "gl-cpp/20 " + http::DefaultUserAgent());
+    if (!identity_.quota_project.empty()) {
+      http::SetHeader(request.headers, "x-goog-user-project", identity_.quota_project);
+    }
     return request;
   }
 
   std::unique_ptr<http::Transport> inner_;
-  std::unique_ptr<TokenSource> tokens_;
+  Identity identity_;
 };
 
 }  // namespace
 
 std::unique_ptr<http::Transport> MakeAuthTransport(std::unique_ptr<http::Transport> inner,
-                                                   std::unique_ptr<TokenSource> tokens) {
-  return std::make_unique<AuthTransport>(std::move(inner), std::move(tokens));
+                                                   Identity identity) {
+  return std::make_unique<AuthTransport>(std::move(inner), std::move(identity));
 }
 
 }  // namespace jobman::auth

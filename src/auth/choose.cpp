@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "auth/credential_source.hpp"
+#include "auth/find_credentials.hpp"
+#include "auth/login_sources.hpp"
 #include "auth/no_token.hpp"
-#include "jobman/auth/token_source.hpp"
+#include "jobman/auth/identity.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
 
@@ -11,9 +14,10 @@ namespace jobman::auth {
 namespace {
 
 constexpr const char* kTokenVariable = "GOOGLE_OAUTH_ACCESS_TOKEN";
+constexpr const char* kFileVariable = "GOOGLE_APPLICATION_CREDENTIALS";
 constexpr const char* kGcloudCommand = "gcloud auth print-access-token";
 
-/// The token of gcloud's login is for Google's own servers.
+/// Logins of this machine are for Google's own servers.
 bool IsGoogle(const base::Url& url) {
   return url.scheme == "https" && url.host.ends_with(".googleapis.com");
 }
@@ -26,29 +30,124 @@ bool HasGcloud(const Env& env) {
 }
 
 base::Error NoCredentials(const std::string& endpoint) {
-  return NoToken(
-      "no credentials for " + endpoint,
-      "install gcloud and log in with gcloud auth login, whose token is used for Google's "
-      "own endpoints; or set cloud.token_command, cloud.token_file to a file with an "
-      "access token, or the environment variable " +
-          std::string(kTokenVariable) + "; Application Default Credentials are not supported yet");
+  return NoToken("no credentials for " + endpoint,
+                 "log in with gcloud auth application-default login (or gcloud auth login), whose "
+                 "token is used for Google's own endpoints; or set cloud.credentials_file to the "
+                 "key of a service account, cloud.token_command, cloud.token_file, or the "
+                 "environment variable " +
+                     std::string(kTokenVariable));
 }
+
+class Chooser {
+ public:
+  Chooser(const TokenSettings& settings, Machine machine)
+      : settings_(settings), machine_(std::move(machine)) {}
+
+  Result<Identity> Choose() {
+    JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(settings_.endpoint));
+    JM_ASSIGN_OR_RETURN(Identity identity, Login(url));
+    if (const auto project = machine_.env("GOOGLE_CLOUD_QUOTA_PROJECT")) {
+      identity.quota_project = *project;
+    }
+    const std::string account = Impersonated(url);
+    if (account.empty()) return identity;
+    return ActAs(std::move(identity), account);
+  }
+
+ private:
+  const Env& env() const { return machine_.env; }
+
+  Result<Identity> Login(const base::Url& url) const {
+    if (const auto token = env()(kTokenVariable)) {
+      return Identity{.tokens = MakeFixedTokenSource(*token, kTokenVariable),
+                      .origin = kTokenVariable};
+    }
+    if (!settings_.token_file.empty()) {
+      return Identity{.tokens = MakeFileTokenSource(settings_.token_file, *machine_.clock),
+                      .origin = "the token file " + settings_.token_file};
+    }
+    if (!settings_.token_command.empty()) return ByCommand(settings_.token_command);
+    if (!settings_.credentials_file.empty()) {
+      return ByFile(settings_.credentials_file, "cloud.credentials_file");
+    }
+    if (url.scheme == "http" && base::IsLoopback(url.host)) {
+      return Identity{.tokens = MakeNoTokenSource(), .origin = "no credentials"};
+    }
+    if (IsGoogle(url)) return Default();
+    return NoCredentials(settings_.endpoint);
+  }
+
+  Result<Identity> Default() const {
+    if (const auto file = env()(kFileVariable)) return ByFile(*file, kFileVariable);
+    if (const auto file = WellKnownFile(env())) return ByFile(file->string(), file->string());
+    if (HasGcloud(env())) return ByCommand(kGcloudCommand);
+    const std::string host = MetadataHost(machine_);
+    if (host.empty()) return NoCredentials(settings_.endpoint);
+    return ByMachine(host);
+  }
+
+  Result<Identity> ByCommand(const std::string& command) const {
+    return Identity{.tokens = MakeCachedTokenSource(
+                        MakeCommandTokenSource(command, *machine_.clock), *machine_.clock),
+                    .origin = "the token command '" + command + "'"};
+  }
+
+  Result<Identity> ByFile(const std::string& name, const std::string& where) const {
+    const auto read = [name, where] { return ReadCredentialsFile(name, where); };
+    JM_ASSIGN_OR_RETURN(const Credentials found, read());
+    JM_ASSIGN_OR_RETURN(Exchanger exchanger, Exchange());
+    return IdentityOf(found, MakeCredentialFileSource(read, env(), std::move(exchanger)));
+  }
+
+  Result<Identity> ByMachine(const std::string& host) const {
+    const Credentials found{.login = MachineAccount{.host = host},
+                            .origin = "the service account of this machine"};
+    JM_ASSIGN_OR_RETURN(const Exchanger exchanger, Exchange());
+    return IdentityOf(found, MakeCredentialSource(found, env(), exchanger));
+  }
+
+  Identity IdentityOf(const Credentials& found, std::unique_ptr<TokenSource> source) const {
+    return {.tokens = MakeCachedTokenSource(std::move(source), *machine_.clock),
+            .origin = found.origin,
+            .account = found.Account(),
+            .quota_project = found.quota_project};
+  }
+
+  Result<Exchanger> Exchange() const {
+    JM_ASSIGN_OR_RETURN(std::shared_ptr<http::Transport> transport, machine_.open_transport());
+    return Exchanger{
+        .transport = std::move(transport), .clock = machine_.clock, .sleep = machine_.sleep};
+  }
+
+  /// gcloud's variable is for Google's own servers, as its login is.
+  std::string Impersonated(const base::Url& url) const {
+    if (!settings_.impersonate.empty()) return settings_.impersonate;
+    if (!IsGoogle(url)) return {};
+    return env()("CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT").value_or("");
+  }
+
+  Result<Identity> ActAs(Identity identity, const std::string& accounts) const {
+    JM_ASSIGN_OR_RETURN(const Impersonation one,
+                        ImpersonationOf(accounts, env()("JOBMAN_IAM_ENDPOINT")));
+    JM_ASSIGN_OR_RETURN(Exchanger exchanger, Exchange());
+    Asker asker = ActingAs(identity.origin, one);
+    identity.origin = asker.origin;
+    identity.account = one.Account();
+    identity.tokens =
+        MakeCachedTokenSource(MakeImpersonatingSource(one, std::move(identity.tokens),
+                                                      std::move(exchanger), std::move(asker)),
+                              *machine_.clock);
+    return identity;
+  }
+
+  const TokenSettings& settings_;
+  Machine machine_;
+};
 
 }  // namespace
 
-Result<std::unique_ptr<TokenSource>> ChooseTokenSource(const TokenSettings& settings,
-                                                       const base::Clock& clock, const Env& env) {
-  JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(settings.endpoint));
-  if (const auto token = env(kTokenVariable)) return MakeFixedTokenSource(*token, kTokenVariable);
-  if (!settings.token_file.empty()) return MakeFileTokenSource(settings.token_file, clock);
-  if (!settings.token_command.empty()) {
-    return MakeCachedTokenSource(MakeCommandTokenSource(settings.token_command, clock), clock);
-  }
-  if (url.scheme == "http" && base::IsLoopback(url.host)) return MakeNoTokenSource();
-  if (IsGoogle(url) && HasGcloud(env)) {
-    return MakeCachedTokenSource(MakeCommandTokenSource(kGcloudCommand, clock), clock);
-  }
-  return NoCredentials(settings.endpoint);
+Result<Identity> ChooseIdentity(const TokenSettings& settings, Machine machine) {
+  return Chooser(settings, std::move(machine)).Choose();
 }
 
 }  // namespace jobman::auth

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -279,6 +280,10 @@ Task<Result<ProcessResult>> RunProcess(std::vector<std::string> argv, std::strin
   ProcessResult result{
       .exit_code = exit_code, .out = std::move(out->text), .err = std::move(err->text)};
   co_return result;
+}
+
+void ForbidCoreDumps() {
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 }  // namespace jobman::base

@@ -65,6 +65,10 @@ void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>&
       ->check([](const std::string& name) {  // an unset variable of a script
         return name.empty() ? "is empty" : std::string();
       });
+  command
+      .add_option("--impersonate-service-account", options->act_as,
+                  "As this service account: cloud.impersonate_service_account")
+      ->type_name("EMAIL");
   AddFromOptions(command, options->from);
 }
 
@@ -81,6 +85,9 @@ base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& 
     JM_ASSIGN_OR_RETURN(request.text, base::ReadFile("/dev/stdin"));
   }
   if (!options.name.empty()) request.name = options.name;
+  if (!options.act_as.empty()) {
+    request.sets.push_back("cloud.impersonate_service_account=" + options.act_as);
+  }
   if (!app.options().endpoint.empty()) request.endpoint = app.options().endpoint;
   return request;
 }

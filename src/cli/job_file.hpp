@@ -20,13 +20,15 @@ struct JobFileOptions {
   std::vector<std::string> set_files = {};
   std::vector<std::string> arrays = {};
   std::string name = {};
+  std::string act_as = {};  ///< --impersonate-service-account
   FromOptions from = {};
 };
 /// --set alone, for jobs that are stored.
 void AddSetOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
 /// --array alone.
 void AddArrayOption(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
-/// Those, --name, and what takes the place of a job file: --from-gcloud, --from-sky,
+/// Those, --name, --impersonate-service-account, and what takes the place of a job file:
+/// --from-gcloud, --from-sky,
 /// --from-sbatch; see FilesOf().
 void AddJobFileOptions(CLI::App& command, const std::shared_ptr<JobFileOptions>& options);
 

@@ -42,11 +42,28 @@ bool IsPrintable(std::string_view text) {
 
 std::vector<std::pair<std::string, std::string>> ServiceEnvironment() {
   std::vector<std::pair<std::string, std::string>> found;
-  for (const char* name :
-       {"PATH", "JOBMAN_CONFIG", "JOBMAN_ENDPOINT", "JOBMAN_STORAGE_ENDPOINT",
-        "JOBMAN_BREVO_ENDPOINT", "XDG_CONFIG_HOME", "GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT",
-        "CLOUDSDK_CONFIG", "CLOUDSDK_ACTIVE_CONFIG_NAME", "SSL_CERT_FILE", "https_proxy",
-        "HTTPS_PROXY", "http_proxy", "no_proxy", "NO_PROXY"}) {
+  for (const char* name : {"PATH",
+                           "JOBMAN_CONFIG",
+                           "JOBMAN_ENDPOINT",
+                           "JOBMAN_STORAGE_ENDPOINT",
+                           "JOBMAN_BREVO_ENDPOINT",
+                           "XDG_CONFIG_HOME",
+                           "GOOGLE_CLOUD_PROJECT",
+                           "CLOUDSDK_CORE_PROJECT",
+                           "CLOUDSDK_CONFIG",
+                           "CLOUDSDK_ACTIVE_CONFIG_NAME",
+                           "GCLOUD_PROJECT",
+                           "GOOGLE_APPLICATION_CREDENTIALS",
+                           "GOOGLE_CLOUD_QUOTA_PROJECT",
+                           "CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT",
+                           "GCE_METADATA_HOST",
+                           "NO_GCE_CHECK",
+                           "SSL_CERT_FILE",
+                           "https_proxy",
+                           "HTTPS_PROXY",
+                           "http_proxy",
+                           "no_proxy",
+                           "NO_PROXY"}) {
     const auto value = base::GetEnv(name);
     const bool proxy = base::ToLower(name).ends_with("_proxy");
     const bool secret = proxy && value && base::Contains(*value, "@");

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "cloud/identity_for.hpp"
 #include "jobman/auth/auth_transport.hpp"
 #include "jobman/base/url.hpp"
 #include "jobman/cloud/tpu_api.hpp"
@@ -29,16 +30,6 @@ RatePolicy DefaultRate(const std::string& endpoint) {
   return rate;
 }
 
-Result<std::unique_ptr<auth::TokenSource>> Tokens(const core::CloudSpec& spec,
-                                                  const std::string& endpoint,
-                                                  const base::Clock& clock,
-                                                  const CloudOptions& options) {
-  if (options.token) return auth::MakeFixedTokenSource(*options.token, "the simulator's sim.json");
-  const auth::TokenSettings settings{
-      .endpoint = endpoint, .token_file = spec.token_file, .token_command = spec.token_command};
-  return auth::ChooseTokenSource(settings, clock, options.env);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::CloudSpec spec,
@@ -51,11 +42,11 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
   auto cloud = std::make_unique<Cloud>();
   cloud->clock_ = std::make_unique<base::SystemClock>();
   const base::Clock& clock = *cloud->clock_;
-  JM_ASSIGN_OR_RETURN(auto tokens, Tokens(spec, endpoint, clock, options));
+  JM_ASSIGN_OR_RETURN(auto identity, IdentityFor(executor, spec, endpoint, clock, options));
   JM_ASSIGN_OR_RETURN(auto wire, http::MakeCurlTransport(executor));
   wire = http::MakeRedactingTransport(std::move(wire));
   // Logging is below the credentials: it shows every exchange, also one with a fresh token.
-  wire = auth::MakeAuthTransport(http::MakeLoggingTransport(std::move(wire)), std::move(tokens));
+  wire = auth::MakeAuthTransport(http::MakeLoggingTransport(std::move(wire)), std::move(identity));
 
   auto api = std::make_unique<TpuApi>(std::move(wire), endpoint, clock);
   cloud->catalog_ = api.get();

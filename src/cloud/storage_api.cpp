@@ -1,5 +1,6 @@
 #include "jobman/cloud/storage_api.hpp"
 
+#include "cloud/identity_for.hpp"
 #include "jobman/auth/auth_transport.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
@@ -53,15 +54,12 @@ Result<std::string> StorageEndpoint(const core::CloudSpec& spec, const auth::Env
   return std::string(google ? kGoogleStorage : "");
 }
 
-Result<std::unique_ptr<auth::TokenSource>> StorageTokens(const core::CloudSpec& spec,
-                                                         const std::string& endpoint,
-                                                         const auth::Env& env) {
+Result<auth::Identity> StorageIdentity(asio::any_io_executor executor, const core::CloudSpec& spec,
+                                       const std::string& endpoint, const auth::Env& env) {
   static const base::SystemClock clock;
   JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(endpoint));
-  if (base::IsLoopback(url.host)) return auth::MakeNoTokenSource();
-  return auth::ChooseTokenSource(
-      {.endpoint = endpoint, .token_file = spec.token_file, .token_command = spec.token_command},
-      clock, env);
+  if (base::IsLoopback(url.host)) return auth::Identity{.tokens = auth::MakeNoTokenSource()};
+  return IdentityFor(std::move(executor), spec, endpoint, clock, {.env = env});
 }
 
 }  // namespace
@@ -88,10 +86,10 @@ Result<std::unique_ptr<ports::BucketApi>> MakeBuckets(asio::any_io_executor exec
                                                       const auth::Env& env) {
   JM_ASSIGN_OR_RETURN(const std::string endpoint, StorageEndpoint(spec, env));
   if (endpoint.empty()) return std::unique_ptr<ports::BucketApi>();
-  JM_ASSIGN_OR_RETURN(auto tokens, StorageTokens(spec, endpoint, env));
+  JM_ASSIGN_OR_RETURN(auto identity, StorageIdentity(executor, spec, endpoint, env));
   JM_ASSIGN_OR_RETURN(auto wire, http::MakeCurlTransport(executor));
   wire = http::MakeLoggingTransport(http::MakeRedactingTransport(std::move(wire)));
-  wire = auth::MakeAuthTransport(std::move(wire), std::move(tokens));
+  wire = auth::MakeAuthTransport(std::move(wire), std::move(identity));
   return std::make_unique<StorageApi>(std::move(wire), endpoint);
 }
 

@@ -85,7 +85,8 @@ constexpr std::string_view kOwnNames =
 constexpr std::string_view kCreateLater =
     "leave it out, and create the job when it is time: there is no key for it";
 constexpr std::string_view kNoKey = "leave it out: there is no key for it";
-constexpr std::string_view kOwnToken = "name a token in cloud.token_file or cloud.token_command";
+constexpr std::string_view kOwnToken =
+    "name credentials in cloud.credentials_file, cloud.token_file or cloud.token_command";
 
 constexpr std::array kRefusedFlags = {
     RefusedFlag{"--scopes",
@@ -115,7 +116,7 @@ constexpr std::array kRefusedFlags = {
     RefusedFlag{"--shielded-secure-boot", kNoKey},
     RefusedFlag{"--workload-type", kNoKey},
     RefusedFlag{"--account", kOwnToken},
-    RefusedFlag{"--impersonate-service-account", kOwnToken},
+    RefusedFlag{"--impersonate-service-account", "write cloud.impersonate_service_account"},
     RefusedFlag{"--access-token-file", kOwnToken},
     RefusedFlag{"--billing-project", "write tpu.project"},
     RefusedFlag{"--configuration", "set CLOUDSDK_ACTIVE_CONFIG_NAME, or write tpu.project"},

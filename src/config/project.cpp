@@ -1,5 +1,6 @@
 #include "config/project.hpp"
 
+#include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::config {
@@ -20,6 +21,18 @@ std::optional<FoundText> FromGcloud(const Defaults& defaults) {
   const auto project = IniValue(*text, "core", "project");
   if (!project || project->empty()) return std::nullopt;
   return FoundText{*project, "gcloud configuration " + active};
+}
+
+/// The key of a service account says whose it is.
+std::optional<FoundText> FromKey(const Defaults& defaults) {
+  constexpr const char* kVariable = "GOOGLE_APPLICATION_CREDENTIALS";
+  const auto file = defaults.env(kVariable);
+  const auto text = file ? base::ReadRegularFile(*file) : base::NotFound("");
+  if (!text.ok()) return std::nullopt;
+  const auto json = base::ParseJson(*text);
+  std::string project = json.ok() ? base::GetString(*json, "project_id") : std::string();
+  if (project.empty()) return std::nullopt;
+  return FoundText{std::move(project), std::string("the key in ") + kVariable};
 }
 
 }  // namespace
@@ -43,9 +56,11 @@ std::optional<std::string> IniValue(std::string_view text, std::string_view sect
 
 std::optional<FoundText> DefaultProject(const Defaults& defaults) {
   if (!defaults.env) return std::nullopt;
-  for (const std::string name : {"GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"}) {
+  for (const std::string name :
+       {"GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"}) {
     if (const auto project = defaults.env(name)) return FoundText{*project, name};
   }
+  if (const auto project = FromKey(defaults)) return project;
   return FromGcloud(defaults);
 }
 

@@ -13,7 +13,8 @@ struct FoundText {
   std::string where = {};
 };
 
-/// The project when a job file names none: GOOGLE_CLOUD_PROJECT, CLOUDSDK_CORE_PROJECT, then
+/// The project when a job file names none: GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT,
+/// CLOUDSDK_CORE_PROJECT, the project_id of the key that GOOGLE_APPLICATION_CREDENTIALS names, then
 /// core/project of gcloud's active configuration (under CLOUDSDK_CONFIG or ~/.config/gcloud).
 std::optional<FoundText> DefaultProject(const Defaults& defaults);
 

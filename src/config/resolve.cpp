@@ -55,15 +55,50 @@ void CheckCloud(Reader& reader, const std::string& endpoint, const std::string& 
 
 /// Who could change them could see the token, or run commands as this user.
 void CheckTokenSource(Reader& reader, const core::CloudSpec& cloud) {
-  if (!cloud.token_file.empty()) {
-    reader.Complain("cloud.token_file",
-                    base::CheckTrusted(cloud.token_file,
-                                       {.what = "the file", .instead = "name a file of your own"}));
+  const auto check_file = [&reader](const char* key, const std::string& file) {
+    if (file.empty()) return;
+    reader.Complain(
+        key, base::CheckTrusted(file, {.what = "the file", .instead = "name a file of your own"}));
+  };
+  check_file("cloud.token_file", cloud.token_file);
+  if (reader.Has("cloud.credentials_file")) {
+    check_file("cloud.credentials_file", cloud.credentials_file);
   }
   reader.Complain(
       "cloud.token_command",
       base::CheckTrustedCommand(cloud.token_command, reader.defaults().working_dir,
                                 {.what = "the command", .instead = "name one of your own"}));
+}
+
+void CheckOneLogin(Reader& reader, const core::CloudSpec& cloud) {
+  const std::pair<const char*, const std::string*> logins[] = {
+      {"cloud.token_file", &cloud.token_file},
+      {"cloud.token_command", &cloud.token_command},
+      {"cloud.credentials_file", &cloud.credentials_file}};
+  const char* first = nullptr;
+  for (const auto& [key, value] : logins) {
+    if (value->empty()) continue;
+    if (first != nullptr) {
+      reader.Complain(key, std::string(first) + " and " + key + " cannot be used together",
+                      "remove one of them");
+    }
+    first = key;
+  }
+}
+
+/// Recorded with the job: a controller that is started later has another environment.
+void TakeGoogleDefaults(Reader& reader, core::CloudSpec& cloud) {
+  const auto take = [&reader](const std::string& key, const char* variable, std::string& value) {
+    const auto named = reader.Env(variable);
+    if (!value.empty() || !named) return;
+    value = *named;
+    reader.Note(key, variable);
+  };
+  if (cloud.token_file.empty() && cloud.token_command.empty()) {
+    take("cloud.credentials_file", "GOOGLE_APPLICATION_CREDENTIALS", cloud.credentials_file);
+  }
+  take("cloud.impersonate_service_account", "CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT",
+       cloud.impersonate_service_account);
 }
 
 void ResolveCloud(Reader& reader, core::CloudSpec& cloud) {
@@ -75,12 +110,9 @@ void ResolveCloud(Reader& reader, core::CloudSpec& cloud) {
   }
   cloud.endpoint = EndpointOf(cloud.endpoint);
   CheckCloud(reader, cloud.endpoint, found_in);
-  if (!cloud.token_file.empty() && !cloud.token_command.empty()) {
-    reader.Complain("cloud.token_command",
-                    "cloud.token_file and cloud.token_command cannot be used together",
-                    "remove one of them");
-  }
+  CheckOneLogin(reader, cloud);
   CheckTokenSource(reader, cloud);
+  if (cloud.endpoint == core::kDefaultEndpoint) TakeGoogleDefaults(reader, cloud);
 }
 
 void ResolveRetries(Reader& reader, core::RetrySpec& retries) {

@@ -130,6 +130,13 @@ constexpr KeyRow kRows[] = {
         "the simulator's own, whatever the keys below and the environment say."),
     Key("cloud.token_file", T::kPath, "", "File with an access token."),
     Key("cloud.token_command", T::kText, "", "Shell command that prints an access token."),
+    Key("cloud.credentials_file", T::kPath, "GOOGLE_APPLICATION_CREDENTIALS, for google",
+        "File with credentials, as Google's tools write them: a service account's key, a login, "
+        "workload identity federation."),
+    Key("cloud.impersonate_service_account", T::kText,
+        "CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT, for google",
+        "Service account to act as: its address; those of delegates may stand before it, with "
+        "commas."),
     Translated(Key("loop", T::kBool, "", "job.loop, in old job files.")),
 
     Required("tpu", T::kMap, "", "The slice."),

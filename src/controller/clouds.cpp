@@ -3,7 +3,8 @@
 namespace jobman::controller {
 
 std::string CloudKey(const core::CloudSpec& spec) {
-  return spec.endpoint + '\n' + spec.token_file + '\n' + spec.token_command;
+  return spec.endpoint + '\n' + spec.token_file + '\n' + spec.token_command + '\n' +
+         spec.credentials_file + '\n' + spec.impersonate_service_account;
 }
 
 base::Task<Clouds::Opened> Clouds::Get(core::CloudSpec spec) {

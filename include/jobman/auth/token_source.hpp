@@ -47,20 +47,7 @@ std::unique_ptr<TokenSource> MakeCommandTokenSource(std::string command, const b
 std::unique_ptr<TokenSource> MakeCachedTokenSource(std::unique_ptr<TokenSource> inner,
                                                    const base::Clock& clock);
 
-/// What the user configured.
-struct TokenSettings {
-  std::string endpoint = {};       ///< base URL of the API
-  std::string token_file = {};     ///< may start with ~
-  std::string token_command = {};  ///< run by /bin/sh -c
-};
 using Env = std::function<std::optional<std::string>(const std::string&)>;
-
-/// The first of: GOOGLE_OAUTH_ACCESS_TOKEN, the token file, the token command. Without any: no
-/// token for a loopback http endpoint; for https endpoints of Google, that of gcloud's login if
-/// gcloud is on PATH; kUnauthenticated naming the options for others.
-Result<std::unique_ptr<TokenSource>> ChooseTokenSource(const TokenSettings& settings,
-                                                       const base::Clock& clock,
-                                                       const Env& env = base::GetEnv);
 
 /// Parses the output of a file or command: {"access_token", "expires_in" | "expiry"} or the bare
 /// token on one line. expires_in counts from `read_at`; `origin` is named in the error.

@@ -43,6 +43,10 @@ void KillGroup(pid_t child);
 /// is returned at once.
 Task<Result<bool>> AwaitReady(pid_t child, std::function<Result<bool>()> ready, Duration limit);
 
+/// From now on no core dump of this process shows what is in its memory, and no debugger of this
+/// user either; programs that it starts are as usual. See prctl(2), PR_SET_DUMPABLE.
+void ForbidCoreDumps();
+
 struct ProcessResult {
   int exit_code = 0;  ///< 128 + signal when a signal ended it
   std::string out = {};

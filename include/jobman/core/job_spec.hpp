@@ -34,12 +34,16 @@ inline constexpr const char* kDefaultEndpoint = "https://tpu.googleapis.com";
 /// Which cloud, and how to authenticate to it.
 struct CloudSpec {
   std::string endpoint = {};  ///< "https://tpu.googleapis.com", "http://127.0.0.1:1234", or "local"
-  std::string token_file = {};     ///< file with an access token, read again when it changes
-  std::string token_command = {};  ///< shell command that prints an access token
+  std::string token_file = {};        ///< file with an access token, read again when it changes
+  std::string token_command = {};     ///< shell command that prints an access token
+  std::string credentials_file = {};  ///< JSON of Google's tools, such as a service account's key
+  std::string impersonate_service_account = {};  ///< to act as, after its delegates: "a@p,b@p"
   static void Fields(auto&& field) {
     field("endpoint", &CloudSpec::endpoint);
     field("token_file", &CloudSpec::token_file);
     field("token_command", &CloudSpec::token_command);
+    field("credentials_file", &CloudSpec::credentials_file);
+    field("impersonate_service_account", &CloudSpec::impersonate_service_account);
   }
   friend bool operator==(const CloudSpec&, const CloudSpec&) = default;
 };

@@ -21,6 +21,8 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 std::optional<std::string> FindHeader(const Headers& headers, std::string_view name);
 /// Replaces all fields of that name by one.
 void SetHeader(Headers& headers, std::string_view name, std::string value);
+/// The time of the server, from its Date field (RFC 9110 §6.6.1).
+std::optional<base::TimePoint> DateOf(const Headers& headers);
 
 struct Request {
   std::string method = "GET";

@@ -34,7 +34,8 @@ class Counting final : public TokenSource {
 class AuthTransportTest : public testing::Test {
  protected:
   std::unique_ptr<http::Transport> With(std::unique_ptr<TokenSource> tokens) {
-    return MakeAuthTransport(std::make_unique<FakeTransport>(script), std::move(tokens));
+    Identity identity{.tokens = std::move(tokens), .quota_project = quota_project};
+    return MakeAuthTransport(std::make_unique<FakeTransport>(script), std::move(identity));
   }
   Result<http::Response> Send(http::Transport& transport, const std::string& url) {
     http::Request request{.url = url};
@@ -48,10 +49,24 @@ class AuthTransportTest : public testing::Test {
     return all;
   }
 
+  std::string quota_project = {};
   Loop loop;
   std::shared_ptr<FakeTransport::Script> script = std::make_shared<FakeTransport::Script>();
   std::shared_ptr<int> number = std::make_shared<int>(1);
 };
+
+TEST_F(AuthTransportTest, SaysWhoAsksAndWhosePays) {
+  script->Answer(200, "{}");
+  script->Answer(200, "{}");
+  EXPECT_TRUE(Send(*With(MakeFixedTokenSource("abc", "x")), "https://h/").ok());
+  quota_project = "lab";
+  EXPECT_TRUE(Send(*With(MakeFixedTokenSource("abc", "x")), "https://h/").ok());
+  const auto& sent = script->requests;
+  EXPECT_EQ(http::FindHeader(sent[0].headers, "x-goog-user-project"), std::nullopt);
+  EXPECT_EQ(http::FindHeader(sent[1].headers, "x-goog-user-project"), "lab");
+  EXPECT_THAT(http::FindHeader(sent[1].headers, "x-goog-api-client").value_or(""),
+              testing::StartsWith("gl-cpp/20 jobman/"));
+}
 
 TEST_F(AuthTransportTest, AddsTheToken) {
   script->Answer(200, "{}");

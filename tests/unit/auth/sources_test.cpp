@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "jobman/auth/token_source.hpp"
+#include "jobman/auth/identity.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/random.hpp"
 #include "tests/support/fake_clock.hpp"
@@ -165,18 +165,22 @@ TEST(CommandTokenSource, ShowsTheErrorsOfACommandWithoutAToken) {
 
 class Choose : public testing::Test {
  protected:
-  Result<std::unique_ptr<TokenSource>> From(const TokenSettings& settings,
-                                            std::optional<std::string> variable) {
-    const Env env = [this, variable](const std::string& name) {
+  Result<Identity> From(const TokenSettings& settings, std::optional<std::string> variable) {
+    Machine machine{.clock = &clock, .product_name = "/nowhere"};
+    machine.env = [this, variable](const std::string& name) -> std::optional<std::string> {
       if (name == "PATH") return search_path;
+      if (name == "HOME") return "/nowhere";
       return name == "GOOGLE_OAUTH_ACCESS_TOKEN" ? variable : std::nullopt;
     };
-    return ChooseTokenSource(settings, clock, env);
+    machine.open_transport = []() -> Result<std::unique_ptr<http::Transport>> {
+      return base::Internal("nothing is to be asked over the network");
+    };
+    return ChooseIdentity(settings, std::move(machine));
   }
   std::string TokenOf(const TokenSettings& settings, std::optional<std::string> variable = {}) {
     auto source = From(settings, variable);
     if (!source) return source.error().ToString();
-    const auto token = loop.Run((*source)->Get());
+    const auto token = loop.Run(source->tokens->Get());
     return token ? token->value : token.error().ToString();
   }
 
@@ -205,7 +209,7 @@ TEST_F(Choose, AsksGcloudForGoogleAlone) {
   auto source = From(google, {});
   ASSERT_TRUE(source.ok());
   for (int call = 0; call < 3; ++call) {
-    EXPECT_EQ(loop.Run((*source)->Get()).value().value, "from-gcloud");
+    EXPECT_EQ(loop.Run(source->tokens->Get()).value().value, "from-gcloud");
   }
   ASSERT_EQ(::setenv("PATH", path.c_str(), 1), 0);
   EXPECT_EQ(base::ReadFile(dir / "calls").value_or(""), "call\n") << "it is cached";
@@ -238,8 +242,9 @@ TEST_F(Choose, ListsAllSourcesWhenThereIsNone) {
     ASSERT_FALSE(source.ok()) << endpoint;
     EXPECT_EQ(source.error().code, Code::kUnauthenticated);
     EXPECT_THAT(source.error().message, HasSubstr(endpoint));
-    for (const char* way : {"gcloud auth login", "token_file", "token_command",
-                            "GOOGLE_OAUTH_ACCESS_TOKEN", "not supported yet"}) {
+    for (const char* way :
+         {"gcloud auth login", "token_file", "token_command", "GOOGLE_OAUTH_ACCESS_TOKEN",
+          "application-default login", "credentials_file"}) {
       EXPECT_THAT(source.error().hint, HasSubstr(way));
     }
   }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,18 @@ namespace jobman::base {
 namespace {
 
 using std::chrono::milliseconds;
+
+TEST(CoreDumps, AreForbiddenForThisProcessAlone) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ForbidCoreDumps();
+    ::_exit(::prctl(PR_GET_DUMPABLE) == 0 ? 7 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(::prctl(PR_GET_DUMPABLE), 1);
+}
 
 class RunProcessTest : public ::testing::Test {
  protected:

@@ -30,7 +30,7 @@ class ValidSpec {
     Rename(spec_.labels, "key-");
     for (auto& [key, value] : spec_.labels) value = Name("v");
     spec_.cloud.endpoint = Either("https://tpu.googleapis.com", "local");
-    if (!spec_.cloud.token_file.empty()) spec_.cloud = {.endpoint = "local", .token_file = Path()};
+    MakeLogin(spec_.cloud);
     MakeTpu(spec_.tpu);
     spec_.ssh = {.user = Name("u"),
                  .private_key = Path(),
@@ -68,6 +68,15 @@ class ValidSpec {
   std::string Path() { return Name("/nowhere/file "); }
   const char* Either(const char* a, const char* b) { return random_.Coin() ? a : b; }
 
+  /// A job has one login.
+  void MakeLogin(core::CloudSpec& cloud) {
+    const std::string command = cloud.token_command;
+    cloud.token_file.clear(), cloud.token_command.clear(), cloud.credentials_file.clear();
+    const int login = random_.Number(2);
+    if (login == 0) cloud.token_file = Path();
+    if (login == 1) cloud.token_command = command;
+    if (login == 2) cloud.credentials_file = Path();
+  }
   void Rename(std::map<std::string, std::string>& map, const std::string& prefix) {
     std::map<std::string, std::string> renamed;
     for (auto& [key, value] : map) renamed[Name(prefix)] = std::move(value);

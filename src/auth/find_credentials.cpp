@@ -1,0 +1,80 @@
+#include "auth/find_credentials.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "auth/no_token.hpp"
+#include "jobman/auth/identity.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/base/trusted.hpp"
+#include "jobman/base/url.hpp"
+
+namespace jobman::auth {
+namespace {
+
+using base::Path;
+
+constexpr const char* kIamEndpoint = "https://iamcredentials.googleapis.com";
+
+}  // namespace
+
+Result<Credentials> ReadCredentialsFile(const std::string& name, const std::string& where) {
+  const Path path = base::ExpandHome(name);
+  const std::string origin = "the credentials in " + path.string();
+  const std::string check = "check " + where;
+  const auto trusted = base::CheckTrusted(path, {origin, check});
+  if (!trusted) return NoToken(trusted.error().message, trusted.error().hint);
+  const auto text = base::ReadRegularFile(path);
+  if (!text) return NoToken(origin + " cannot be read: " + text.error().message, check);
+  return ParseCredentials(*text, origin);
+}
+
+std::optional<Path> WellKnownFile(const Env& env) {
+  const auto config = env("CLOUDSDK_CONFIG");
+  const auto home = env("HOME");
+  const Path folder =
+      config ? Path(*config) : (home ? Path(*home) : base::HomeDir()) / ".config" / "gcloud";
+  const Path file = folder / "application_default_credentials.json";
+  if (::access(file.c_str(), F_OK) != 0) return std::nullopt;
+  return file;
+}
+
+Result<Impersonation> ImpersonationOf(const std::string& text,
+                                      const std::optional<std::string>& endpoint) {
+  std::vector<std::string> accounts = base::Split(text, ',');
+  for (std::string& account : accounts) {
+    account = base::Trim(account);
+    const bool plain =
+        !account.empty() && account.find('@') != std::string::npos &&
+        std::all_of(account.begin(), account.end(), [](unsigned char c) {
+          return std::isalnum(c) != 0 || c == '@' || c == '.' || c == '-' || c == '_' || c == ':';
+        });
+    if (!plain) {
+      return base::InvalidArgument(
+          "\"" + base::Shorten(text, 80) + "\" names no service account to act as",
+          "give its address: NAME@PROJECT.iam.gserviceaccount.com");
+    }
+  }
+  Impersonation one;
+  one.url = endpoint.value_or(kIamEndpoint) + "/v1/projects/-/serviceAccounts/" + accounts.back() +
+            ":generateAccessToken";
+  const auto url = base::ParseUrl(one.url);
+  if (!url || url->IsOpen()) return base::InvalidArgument("JOBMAN_IAM_ENDPOINT is no https URL");
+  accounts.pop_back();
+  one.delegates = std::move(accounts);
+  return one;
+}
+
+std::string MetadataHost(const Machine& machine) {
+  if (machine.env("NO_GCE_CHECK") == "true") return {};
+  for (const char* const name : {"GCE_METADATA_HOST", "GCE_METADATA_ROOT"}) {
+    if (const auto host = machine.env(name)) return *host;
+  }
+  const auto product = base::ReadFile(machine.product_name);
+  const bool google = product && product->starts_with("Google");
+  return google ? "metadata.google.internal" : "";
+}
+
+}  // namespace jobman::auth

@@ -1,0 +1,142 @@
+// Workloads that another identity provider knows.
+#include "tests/unit/auth/credentials_fixture.hpp"
+
+namespace jobman::auth {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class FederatedTest : public CredentialsTest {
+ protected:
+  FederatedTest() { Write("subject", "the-subject\n"); }
+  void Write(const std::string& name, const std::string& text, bool program = false) {
+    ASSERT_TRUE(base::WriteFileAtomic(dir / name, text, program ? 0700 : 0600).ok());
+  }
+  base::Json File(base::Json source) const {
+    return {{"type", "external_account"},
+            {"audience", "//iam.googleapis.com/pools/p"},
+            {"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"},
+            {"token_url", "https://sts.googleapis.com/v1/token"},
+            {"credential_source", std::move(source)}};
+  }
+  base::Json OfFile() const { return File({{"file", (dir / "subject").string()}}); }
+  base::Json OfProgram(const std::string& script) {
+    Write("program", "#!/bin/sh\n" + script, true);
+    const base::Json run = {{"command", (dir / "program").string() + " one  two"},
+                            {"timeout_millis", 5000},
+                            {"output_file", (dir / "kept").string()}};
+    return File({{"executable", run}});
+  }
+};
+
+TEST_F(FederatedTest, TheTokenOfAFileIsExchanged) {
+  Grant("federated");
+  EXPECT_EQ(TokenOf(OfFile()), "federated");
+  EXPECT_EQ(Sent(0).url, "https://sts.googleapis.com/v1/token");
+  const std::map<std::string, std::string> form = {
+      {"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
+      {"audience", "//iam.googleapis.com/pools/p"},
+      {"scope", "https://www.googleapis.com/auth/cloud-platform"},
+      {"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
+      {"subject_token", "the-subject"},
+      {"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"}};
+  EXPECT_EQ(Form(0), form);
+}
+
+TEST_F(FederatedTest, AsAServiceAccountItAsksForLess) {
+  Grant("federated");
+  server->Answer(200, R"({"accessToken":"robot","expireTime":"2026-01-01T01:00:00Z"})");
+  base::Json file = OfFile();
+  file["service_account_impersonation_url"] =
+      "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/r@p:generateAccessToken";
+  EXPECT_EQ(TokenOf(file), "robot");
+  EXPECT_EQ(Form(0).at("scope"), "https://www.googleapis.com/auth/iam");
+  EXPECT_EQ(Header(1, "Authorization"), "Bearer federated");
+}
+
+TEST_F(FederatedTest, AFieldOfJson) {
+  Write("subject", R"({"access_token":"inside"})");
+  Grant("t");
+  const base::Json format = {{"type", "json"}, {"subject_token_field_name", "access_token"}};
+  base::Json file = File({{"file", (dir / "subject").string()}, {"format", format}});
+  EXPECT_EQ(TokenOf(file), "t");
+  EXPECT_EQ(Form(0).at("subject_token"), "inside");
+  file["credential_source"]["format"]["subject_token_field_name"] = "other";
+  EXPECT_THAT(TokenOf(file), HasSubstr("there is no \"other\""));
+  file["credential_source"]["format"]["type"] = "xml";
+  EXPECT_THAT(TokenOf(file), HasSubstr("neither text nor json"));
+}
+
+TEST_F(FederatedTest, TheTokenOfAUrl) {
+  server->Answer(200, "from-url");
+  Grant("t");
+  EXPECT_EQ(
+      TokenOf(File({{"url", "http://169.254.169.254/token"}, {"headers", {{"Metadata", "true"}}}})),
+      "t");
+  EXPECT_EQ(Sent(0).url, "http://169.254.169.254/token");
+  EXPECT_EQ(Header(0, "Metadata"), "true");
+  EXPECT_EQ(Form(1).at("subject_token"), "from-url");
+}
+
+TEST_F(FederatedTest, AProgramIsRunOnlyIfThatIsAllowed) {
+  const base::Json file = OfProgram("echo called >>" + (dir / "calls").string());
+  EXPECT_THAT(TokenOf(file), HasSubstr("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "calls"));
+}
+
+TEST_F(FederatedTest, AProgramIsToldWhatItsTokenIsFor) {
+  env["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
+  Grant("t");
+  EXPECT_EQ(TokenOf(OfProgram(R"(
+echo "$1 $2 $GOOGLE_EXTERNAL_ACCOUNT_AUDIENCE $GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE" >&2
+printf '{"version":1,"success":true,"token_type":"%s","id_token":"%s"}' \
+  "$GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE" "$1-$2"
+)")),
+            "t");
+  EXPECT_EQ(Form(0).at("subject_token"), "one-two");
+}
+
+TEST_F(FederatedTest, WhatAProgramKeptIsUsedWhileItIsValid) {
+  env["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
+  const base::Json file = OfProgram("exit 9\n");
+  const auto keep = [this](std::int64_t until) {
+    Write("kept", R"({"version":1,"success":true,"token_type":"x","id_token":"kept",)"
+                  R"("expiration_time":)" +
+                      std::to_string(until) + "}");
+  };
+  keep(1'767'225'660);
+  Grant("t");
+  EXPECT_EQ(TokenOf(file), "t");
+  EXPECT_EQ(Form(0).at("subject_token"), "kept");
+  keep(1'767'225'500);
+  EXPECT_THAT(TokenOf(file), HasSubstr("ended with exit code 9")) << "it has expired";
+  keep(std::numeric_limits<std::int64_t>::max());
+  Grant("t");
+  EXPECT_EQ(TokenOf(file), "t");
+}
+
+TEST_F(FederatedTest, AProgramThatFailsOrHangsIsNamed) {
+  env["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
+  EXPECT_THAT(
+      TokenOf(OfProgram("echo ya29.abcdefghijklmnop no >&2; exit 3\n")),
+      testing::AllOf(HasSubstr("ended with exit code 3: [redacted] no"), Not(HasSubstr("ya29"))));
+  EXPECT_THAT(
+      TokenOf(OfProgram(R"(echo '{"version":1,"success":false,"code":"401","message":"who?"}')")),
+      HasSubstr("says 401: who?"));
+  EXPECT_THAT(TokenOf(OfProgram("echo hello\n")), HasSubstr("answers with no JSON"));
+  EXPECT_THAT(TokenOf(OfProgram("sleep 60\n")), HasSubstr("program one  two"));
+}
+
+TEST_F(FederatedTest, WhatIsNotThereIsNamed) {
+  EXPECT_THAT(TokenOf(File({{"file", "/nowhere/token"}})), HasSubstr("/nowhere/token"));
+  EXPECT_THAT(TokenOf(File({{"environment_id", "aws1"}})),
+              HasSubstr("Amazon's cloud, which is not supported yet"));
+  EXPECT_THAT(TokenOf(File({{"certificate", 1}})), HasSubstr("names no file, url or executable"));
+  Write("subject", "  \n");
+  EXPECT_THAT(TokenOf(OfFile()), HasSubstr("it is empty"));
+}
+
+}  // namespace
+}  // namespace jobman::auth
