@@ -1,105 +1,161 @@
 #include "jobman/client/bucket_check.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "client/bucket_looks.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/client/times.hpp"
+#include "jobman/core/buckets.hpp"
+#include "jobman/core/regions.hpp"
 
 namespace jobman::client {
 namespace {
 
-std::vector<std::string> BucketsOf(const core::GcsfuseSpec& gcsfuse) {
-  std::vector<std::string> buckets;
-  const auto add = [&buckets](const std::string& name) {
-    const bool known = std::find(buckets.begin(), buckets.end(), name) != buckets.end();
-    if (!known && !name.empty()) buckets.push_back(name);
-  };
-  add(gcsfuse.bucket_name);
-  for (const core::BucketMount& mount : gcsfuse.extra_mounts) add(mount.bucket_name);
-  return buckets;
+using config::Loaded;
+using config::Problem;
+
+/// What speaks against a bucket, and what cures it.
+struct Objection {
+  std::string message = {};
+  std::string hint = {};
+};
+
+/// "bucket data (command.cmd)"; its key as the job file has it.
+std::string BucketText(const Loaded& loaded, const core::NamedBucket& bucket) {
+  const auto mention = loaded.buckets.find(bucket.name);
+  const std::string& key = mention == loaded.buckets.end() ? bucket.key : mention->second.key;
+  return "bucket " + bucket.name + " (" + key + ")";
 }
 
-/// "us-central2" of the zone us-central2-b.
-std::string RegionOf(const std::string& zone) {
-  return zone.substr(0, zone.rfind('-'));
+/// `where` is that of the slice.
+std::string CostText(const std::optional<double>& price, const std::string& where) {
+  if (!price) return "reading " + where + " is billed";
+  return fmt::format("reading 1 TB {} costs about ${:.0f}", where, *price);
 }
 
-/// Fetched, unless the cache of the store says that it is the right one: a wrong one may have been
-/// replaced.
-base::Task<base::Result<std::string>> FindLocation(Context context, ports::BucketApi* api,
-                                                   std::string bucket, std::string wanted) {
-  const std::string key = "bucket:" + bucket;
-  const auto kept = co_await context.stores.cache->Cached(key);
-  const bool fresh = kept.ok() && *kept && context.Now() - (*kept)->at < kOffersKept;
-  if (fresh && (*kept)->value == wanted) co_return wanted;
-  JM_CO_ASSIGN_OR_RETURN(std::string found, co_await api->Location(bucket));
-  std::string location = base::ToLower(found);
-  ports::CachedFact fact{.value = location, .at = context.Now()};
-  JM_CO_TRY(co_await context.stores.cache->PutInCache(key, std::move(fact)));
-  co_return location;
+/// "us-central1", "the multi-region us", "nam4 (us-central1 and us-east1)".
+std::string PlaceText(const core::BucketLocation& location) {
+  const std::vector<std::string> regions = core::RegionsOf(location);
+  if (regions.empty()) return "the multi-region " + location.name;
+  if (regions.size() == 1) return regions.front();
+  return location.name + " (" + base::Join(regions, " and ") + ")";
 }
 
-/// An error that points to the zone in the job file.
-base::Error Refusal(const config::Loaded& loaded, std::string message, std::string hint) {
-  config::Problem place;
-  if (const auto zone = loaded.places.find("tpu.zone"); zone != loaded.places.end()) {
-    place = zone->second;
+/// Nothing if the bucket's data are in the region.
+std::optional<Objection> ObjectTo(const std::string& bucket, const core::BucketLocation& location,
+                                  const std::string& region) {
+  const auto price = core::PriceOfReading(location, region);
+  if (price == 0.0) return std::nullopt;
+  const std::vector<std::string> regions = core::RegionsOf(location);
+  const std::string is = "the " + bucket + " is in " + PlaceText(location);
+  const std::string here = "use a bucket in " + region + ", ";
+  const std::string allow = "or set allow_cross_region: true";
+  if (regions.empty()) {
+    return Objection{.message = is + ", not in one region: " + CostText(price, "in " + region),
+                     .hint = here + allow};
   }
-  place.message = std::move(message);
-  place.hint = std::move(hint);
-  return config::ToError({place});
+  return Objection{.message = is + ", but the slice in " + region + ": " +
+                              CostText(price, "there") + ", and is slow",
+                   .hint = here + "take a zone of " + base::Join(regions, " or ") + ", " + allow};
 }
 
-/// As Python jobman: only a bucket in the zone's own region is taken.
-base::Status CheckLocation(const config::Loaded& loaded, const std::string& bucket,
-                           const std::string& location) {
-  const std::string& zone = loaded.spec.tpu.zone;
-  const std::string region = RegionOf(zone);
-  if (location == region) return base::Ok();
-  const std::string move = "name a bucket in " + region + " (gcsfuse.bucket_name)";
-  if (location.find('-') == std::string::npos) {
-    return Refusal(loaded,
-                   "the bucket " + bucket + " is in the multi-region " + location +
-                       ", not in one region: what hosts in " + zone + " read from it is billed",
-                   move);
+/// The same for one whose location nobody told.
+std::optional<Objection> ObjectTo(const std::string& bucket, const std::string& name,
+                                  const base::Error& error, const std::string& region) {
+  if (error.code == base::Code::kNotFound) {
+    return Objection{.message = "there is no " + bucket,
+                     .hint = "correct the name, make it (gcloud storage buckets create gs://" +
+                             name + " --location=" + region +
+                             "), or set allow_cross_region: true if the job does"};
   }
-  return Refusal(loaded,
-                 "the bucket " + bucket + " is in " + location + ", but the slice in " + zone +
-                     ": what its hosts read would cross regions, which is slow and billed",
-                 move + ", or set tpu.zone to a zone of " + location);
+  if (error.code != base::Code::kPermissionDenied) return std::nullopt;
+  return Objection{.message = "you may not see where the " + bucket + " is: " + error.ToString(),
+                   .hint =
+                       "ask its owner for the role roles/storage.objectViewer, or set "
+                       "allow_cross_region: true if it is in " +
+                       region + " or may be billed"};
 }
 
-base::Error NoBucket(const config::Loaded& loaded, const std::string& bucket) {
-  return Refusal(loaded, "there is no bucket " + bucket,
-                 "correct gcsfuse.bucket_name, or make it: gcloud storage buckets create gs://" +
-                     bucket + " --location=" + RegionOf(loaded.spec.tpu.zone));
+std::string Unasked(const std::vector<core::NamedBucket>& buckets, const std::string& zone,
+                    const base::Error& error) {
+  std::vector<std::string> names;
+  for (const core::NamedBucket& bucket : buckets) names.push_back(bucket.name);
+  const std::string which = names.size() == 1 ? "bucket " + names.front() + " is"
+                                              : "buckets " + base::Join(names, ", ") + " are";
+  return "whether the " + which + " in the region of " + zone +
+         " could not be checked: " + error.ToString();
 }
+
+/// Collects refusals and notes.
+class Judgement {
+ public:
+  explicit Judgement(const Loaded& loaded)
+      : loaded_(loaded), region_(core::RegionOf(loaded.spec.tpu.zone)) {}
+
+  void Judge(const core::NamedBucket& bucket, const base::Result<core::BucketLocation>& found) {
+    const std::string name = BucketText(loaded_, bucket);
+    auto objection = found.ok() ? ObjectTo(name, *found, region_)
+                                : ObjectTo(name, bucket.name, found.error(), region_);
+    if (objection) {
+      Object(bucket.name, *std::move(objection));
+    } else if (!found.ok()) {
+      notes_.push_back(Unasked({bucket}, loaded_.spec.tpu.zone, found.error()));
+    }
+  }
+
+  void JudgeCount(std::size_t count) {
+    if (count <= core::kMostBuckets) return;
+    Object({}, {.message = fmt::format("the job names more than {} buckets, and the first {} alone "
+                                       "are looked up",
+                                       core::kMostBuckets, core::kMostBuckets),
+                .hint = "set allow_cross_region: true if the others are in " + region_ +
+                        " or may be billed"});
+  }
+
+  base::Result<std::vector<std::string>> Sentence() && {
+    if (!refusals_.empty()) return config::ToError(refusals_);
+    return std::move(notes_);
+  }
+
+ private:
+  void Object(const std::string& bucket, Objection objection) {
+    if (loaded_.spec.allow_cross_region) return notes_.push_back(std::move(objection.message));
+    const auto mention = loaded_.buckets.find(bucket);
+    Problem problem = mention == loaded_.buckets.end() ? Problem() : mention->second.at;
+    problem.message = std::move(objection.message);
+    problem.hint = std::move(objection.hint);
+    refusals_.push_back(std::move(problem));
+  }
+
+  const Loaded& loaded_;
+  std::string region_;
+  std::vector<Problem> refusals_ = {};
+  std::vector<std::string> notes_ = {};
+};
 
 }  // namespace
 
 base::Task<base::Result<std::vector<std::string>>> CheckBuckets(Context context,
                                                                 config::Loaded loaded) {
   std::vector<std::string> notes;
-  const std::vector<std::string> buckets = BucketsOf(loaded.spec.gcsfuse);
+  std::vector<core::NamedBucket> buckets = core::BucketsOf(loaded.spec);
   if (buckets.empty() || !context.open_buckets) co_return notes;
-  const std::string& zone = loaded.spec.tpu.zone;
   const auto api = context.open_buckets(context.loop->get_executor(), loaded.spec.cloud);
   if (!api && api.error().code == base::Code::kInvalidArgument) co_return api.error();
-  if (api && !*api) co_return notes;
-  for (const std::string& bucket : buckets) {
-    base::Result<std::string> location =
-        api ? std::string() : base::Result<std::string>(api.error());
-    if (api) location = co_await FindLocation(context, api->get(), bucket, RegionOf(zone));
-    if (location.ok()) {
-      JM_CO_TRY(CheckLocation(loaded, bucket, *location));
-    } else if (location.error().code == base::Code::kNotFound) {
-      co_return NoBucket(loaded, bucket);
-    } else {
-      notes.push_back("whether the bucket " + bucket + " is in the region of " + zone +
-                      " could not be checked: " + location.error().ToString());
-    }
-  }
-  co_return notes;
+  if (!api) notes.push_back(Unasked(buckets, loaded.spec.tpu.zone, api.error()));
+  if (!api || !*api) co_return notes;
+  Judgement judgement(loaded);
+  judgement.JudgeCount(buckets.size());
+  buckets.resize(std::min(buckets.size(), core::kMostBuckets));
+  BucketQuestion question{.region = core::RegionOf(loaded.spec.tpu.zone),
+                          .any_kept = loaded.spec.allow_cross_region};
+  for (const core::NamedBucket& bucket : buckets) question.buckets.push_back(bucket.name);
+  const auto found = co_await LookAtBuckets(context, api->get(), std::move(question));
+  for (std::size_t i = 0; i < buckets.size(); ++i) judgement.Judge(buckets[i], found[i]);
+  co_return std::move(judgement).Sentence();
 }
 
 }  // namespace jobman::client

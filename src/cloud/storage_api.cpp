@@ -31,11 +31,17 @@ base::Error Strange(const std::string& why) {
           .message = "the answer is not that of Cloud Storage: " + why};
 }
 
-Result<std::string> LocationIn(const std::string& body) {
+Result<core::BucketLocation> LocationIn(const std::string& body) {
   const auto bucket = base::ParseJson(body);
   if (!bucket) return Strange(bucket.error().message);
-  std::string location = base::GetString(*bucket, "location");
-  if (location.empty()) return Strange("it has no location");
+  core::BucketLocation location{.name = base::ToLower(base::GetString(*bucket, "location"))};
+  if (location.name.empty()) return Strange("it has no location");
+  const base::Json& placement = base::GetMember(*bucket, "customPlacementConfig");
+  const base::Json& regions = base::GetMember(placement, "dataLocations");
+  for (std::size_t i = 0; regions.is_array() && i < regions.size(); ++i) {
+    const auto* const region = regions[i].get_ptr<const std::string*>();
+    if (region != nullptr) location.regions.push_back(base::ToLower(*region));
+  }
   return location;
 }
 
@@ -69,9 +75,19 @@ StorageApi::StorageApi(std::unique_ptr<http::Transport> transport, std::string e
   while (endpoint_.ends_with('/')) endpoint_.pop_back();
 }
 
-base::Task<Result<std::string>> StorageApi::Location(std::string bucket) {
+base::Task<Result<core::BucketLocation>> StorageApi::Location(std::string bucket) {
   const std::string path = "/storage/v1/b/" + http::PercentEncode(bucket);
-  http::Request request{.url = endpoint_ + path + "?fields=location", .timeout = kLookLimit};
+  auto location = co_await Ask(path);
+  const bool refused = !location && location.error().code == base::Code::kPermissionDenied;
+  if (!refused) co_return location;
+  auto layout = co_await Ask(path + "/storageLayout");
+  if (layout) co_return layout;
+  co_return location;
+}
+
+base::Task<Result<core::BucketLocation>> StorageApi::Ask(std::string path) {
+  http::Request request{.url = endpoint_ + path + "?fields=location,customPlacementConfig",
+                        .timeout = kLookLimit};
   request.headers = {{"Accept", "application/json"}};
   const auto answer = co_await transport_->Send(std::move(request));
   if (!answer) co_return base::Error(answer.error()).With("GET " + path);

@@ -21,6 +21,7 @@
 #include "jobman/base/shell.hpp"
 #include "jobman/base/trusted.hpp"
 #include "jobman/config/convert.hpp"
+#include "jobman/core/buckets.hpp"
 #include "jobman/core/spec_json.hpp"
 
 namespace jobman::config {
@@ -202,9 +203,21 @@ class Loader {
     for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version"}) {
       loaded.places[key] = out_.Describe(reader.At(key));
     }
+    for (const core::NamedBucket& bucket : core::BucketsOf(loaded.spec)) {
+      loaded.buckets[bucket.name] = MentionOf(reader, bucket);
+    }
     loaded.warnings = std::move(converted_.warnings);
     for (Problem& warning : out_.TakeWarnings()) loaded.warnings.push_back(std::move(warning));
     result.loaded = std::move(loaded);
+  }
+
+  BucketMention MentionOf(const Reader& reader, const core::NamedBucket& bucket) const {
+    std::string key = bucket.key;
+    // The scripts of the queue's prefix are steps after those of setup: see Reader::notes().
+    const auto origin = reader.notes().find(key);
+    if (key.starts_with("setup[") && origin != reader.notes().end()) key = origin->second + ".run";
+    const Position at = out_.Locate(reader.At(key), bucket.written);
+    return {.key = reader.Name(key), .at = out_.Describe(at)};
   }
 
   /// A batch script relies on a file system that the nodes of a cluster share.

@@ -12,9 +12,9 @@ namespace jobman::core {
 namespace {
 
 constexpr std::string_view kScheme = "gs://";
-constexpr std::size_t kShortestName = 3;
-constexpr std::size_t kLongestPart = 63;  ///< of a name, between dots
-constexpr std::size_t kLongestName = 222;
+constexpr std::size_t kShortestBucketName = 3;
+constexpr std::size_t kLongestNamePart = 63;  ///< of a name, between dots
+constexpr std::size_t kLongestBucketName = 222;
 
 /// What stays on this machine, is a name, or is known to the cloud alone.
 constexpr std::array<std::string_view, 12> kOtherTexts = {
@@ -41,11 +41,11 @@ bool EndsName(char c) {
 }
 
 bool IsBucketName(std::string_view name) {
-  if (name.size() < kShortestName || name.size() > kLongestName) return false;
+  if (name.size() < kShortestBucketName || name.size() > kLongestBucketName) return false;
   if (!IsLetterOrDigit(name.front()) || !IsLetterOrDigit(name.back())) return false;
-  while (name.size() > kLongestPart) {
+  while (name.size() > kLongestNamePart) {
     const std::size_t dot = name.find('.');
-    if (dot > kLongestPart) return false;  // or there is none
+    if (dot > kLongestNamePart) return false;  // or there is none
     name.remove_prefix(dot + 1);
   }
   return true;

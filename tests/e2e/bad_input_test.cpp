@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "tests/e2e/listener.hpp"
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -204,6 +205,36 @@ TEST_F(BadInput, AnEndpointWithAQuery) {
                                 "us-central2-b", "--project", "p"});
   EXPECT_EQ(gc.code, 2) << gc.All();
   EXPECT_THAT(gc.err, HasSubstr("fragment (#)"));
+}
+/// The test plays Cloud Storage.
+TEST_F(BadInput, BucketsOutsideOfTheRegion) {
+  const Listener storage(ServiceThatFinds([](const std::string& request) -> std::string {
+    if (request.starts_with("GET /storage/v1/b/near?")) return R"({"location": "US-CENTRAL2"})";
+    if (request.starts_with("GET /storage/v1/b/far?")) return R"({"location": "EUROPE-WEST4"})";
+    if (request.starts_with("GET /storage/v1/b/multi?")) return R"({"location": "US"})";
+    return {};
+  }));
+  setenv("JOBMAN_STORAGE_ENDPOINT", ("http://127.0.0.1:" + std::to_string(storage.port())).c_str(),
+         1);
+  Refused(Good("setup: [{name: get, run: 'cp gs://near/x gs://far/y'}]\n"
+               "matrix: {OUT: ['gs://multi/out']}\n"),
+          2,
+          {"job.yaml:5:42: the bucket far (setup[0].run) is in europe-west4, but the slice in "
+           "us-central2: reading 1 TB there costs about $50, and is slow",
+           "use a bucket in us-central2, take a zone of europe-west4, or set "
+           "allow_cross_region: true",
+           "job.yaml:6:17: the bucket multi (matrix.OUT) is in the multi-region us, not in one "
+           "region: reading 1 TB in us-central2 costs about $20"});
+  Refused(Good("setup: [{run: 'ls gs://lost'}]\n"), 2,
+          {"job.yaml:5:19: there is no bucket lost (setup[0].run)", "allow_cross_region: true"});
+  const base::Path file = place_.path() / "job.yaml";
+  ASSERT_TRUE(
+      base::WriteFileAtomic(file, Good("setup: [{run: 'true # gs://far/x gs://near'}]\n")).ok());
+  const Ran ran = place_.Jobman({"create", file.string(), "--set", "allow_cross_region=true"});
+  unsetenv("JOBMAN_STORAGE_ENDPOINT");
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr("note: the bucket far (setup[0].run) is in europe-west4"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("near")));
 }
 TEST_F(BadInput, AFeatureThatIsNotSupportedYetIsNamed) {
   Refused(Good("health: {every: 1m}\n"), 2, {"health", "not supported yet"});

@@ -88,6 +88,20 @@ Listener::Talk WebhookThatAnswers(std::function<int(const std::string& request)>
   };
 }
 
+Listener::Talk ServiceThatFinds(std::function<std::string(const std::string& request)> find) {
+  return [find](int socket) {
+    std::string text;
+    if (!HearUntil(socket, text, "\r\n\r\n")) return std::string{};
+    const std::string found = find(text);
+    const std::string body =
+        found.empty() ? R"({"error": {"code": 404, "message": "there is none"}})" : found;
+    SayTo(socket, std::string("HTTP/1.1 ") + (found.empty() ? "404 Not Found" : "200 OK") +
+                      "\r\nContent-Type: application/json\r\nContent-Length: " +
+                      std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
+    return text;
+  };
+}
+
 Listener::Talk MailServerTalk() {
   return [](int socket) {
     std::string all;

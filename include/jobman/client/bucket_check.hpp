@@ -8,10 +8,13 @@
 
 namespace jobman::client {
 
-/// Checks before a job is created that its buckets (section gcsfuse) are in the region of its
-/// slice: what is read from elsewhere is billed, and slow. The locations are cached for a day.
-/// Refuses a bucket that is elsewhere, in a multi-region, or nowhere. One that cannot be looked at
-/// is not an error: returns a sentence for each.
+/// Checks before a job is created that all buckets that it names (core::BucketsOf) are in the
+/// region of its slice: what is read from elsewhere is billed, and slow. Several are looked up at a
+/// time, and the locations cached for a day. Refuses, at their places in the job file and with the
+/// price of a TB, buckets that are elsewhere, in a multi-region or nowhere, and those that this
+/// account may not look at; with allow_cross_region it returns a sentence for each instead. When
+/// the service could not be asked (no credentials, no network, a fault) that is a sentence, too,
+/// and no error. A cloud without buckets, such as the simulator, is asked nothing.
 base::Task<base::Result<std::vector<std::string>>> CheckBuckets(Context context,
                                                                 config::Loaded loaded);
 

@@ -12,14 +12,18 @@ namespace jobman::cloud {
 
 using base::Result;
 
-/// The JSON API of Cloud Storage over HTTP. A call is one exchange; nothing is retried.
+/// The JSON API of Cloud Storage over HTTP. Nothing is retried. A call is one exchange, and another
+/// one if the bucket may not be seen: who may list the objects of a bucket, as everybody may those
+/// of a public one, may ask for its layout (buckets.getStorageLayout), which has the location too.
 class StorageApi final : public ports::BucketApi {
  public:
   /// `endpoint` is a base URL without a path: "https://storage.googleapis.com".
   StorageApi(std::unique_ptr<http::Transport> transport, std::string endpoint);
-  base::Task<Result<std::string>> Location(std::string bucket) override;
+  base::Task<Result<core::BucketLocation>> Location(std::string bucket) override;
 
  private:
+  base::Task<Result<core::BucketLocation>> Ask(std::string path);
+
   std::unique_ptr<http::Transport> transport_;
   std::string endpoint_;
 };

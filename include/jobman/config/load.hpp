@@ -67,6 +67,12 @@ struct Origin {
   std::string where = {};  ///< "job.yaml:3", "--set", "GOOGLE_CLOUD_PROJECT", "default"
 };
 
+/// Where a job file names a bucket first.
+struct BucketMention {
+  std::string key = {};  ///< as the file has it: "job.queue.prefix[0].run"
+  Problem at = {};       ///< its place, without a message
+};
+
 /// A job file that is valid as far as can be known without asking the cloud.
 struct Loaded {
   core::JobSpec spec = {};
@@ -75,6 +81,8 @@ struct Loaded {
   /// Places of tpu.accelerator, tpu.zone and tpu.version, or of the keys that determine them, as
   /// problems without a message: for checks that ask the cloud.
   std::map<std::string, Problem> places = {};
+  /// Those of core::BucketsOf(spec), by name: for the same checks.
+  std::map<std::string, BucketMention> buckets = {};
   std::vector<Problem> warnings = {};  ///< what may not be what was meant
 };
 

@@ -416,6 +416,7 @@ struct JobSpec {
   TpuSpec tpu = {};
   SshSpec ssh = {};
   CodeSpec code = {};
+  bool allow_cross_region = false;  ///< of buckets: see client::CheckBuckets
   GcsfuseSpec gcsfuse = {};
   NfsSpec nfs = {};
   DockerSpec docker = {};  ///< of the three, only the section that env_type names has values
@@ -445,6 +446,7 @@ struct JobSpec {
     field("tpu", &JobSpec::tpu);
     field("ssh", &JobSpec::ssh);
     field("code", &JobSpec::code);
+    field("allow_cross_region", &JobSpec::allow_cross_region);
     field("gcsfuse", &JobSpec::gcsfuse);
     field("nfs", &JobSpec::nfs);
     field("docker", &JobSpec::docker);

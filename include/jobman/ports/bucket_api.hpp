@@ -3,6 +3,7 @@
 #include <string>
 
 #include "jobman/base/task.hpp"
+#include "jobman/core/regions.hpp"
 
 namespace jobman::ports {
 
@@ -13,9 +14,9 @@ using base::Task;
 class BucketApi {
  public:
   virtual ~BucketApi() = default;
-  /// Where the bucket is, as the service writes it: "US-CENTRAL2", or a multi-region such as "EU".
-  /// kNotFound: there is no bucket of that name.
-  virtual Task<Result<std::string>> Location(std::string bucket) = 0;
+  /// Where the bucket is. kNotFound: there is no bucket of that name. kPermissionDenied: these
+  /// credentials may neither see the bucket nor list what is in it.
+  virtual Task<Result<core::BucketLocation>> Location(std::string bucket) = 0;
 };
 
 }  // namespace jobman::ports

@@ -2,30 +2,39 @@
 
 #include <gmock/gmock.h>
 
+#include "jobman/core/buckets.hpp"
 #include "tests/unit/client/client_world.hpp"
 
 namespace jobman::client {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
 
-/// Buckets of a map; it keeps what was asked.
+/// Buckets of a map; it keeps what was asked, and how many questions were open at once.
 class FakeBuckets final : public ports::BucketApi {
  public:
-  base::Task<base::Result<std::string>> Location(std::string bucket) override {
+  base::Task<base::Result<core::BucketLocation>> Location(std::string bucket) override {
     asked.push_back(bucket);
+    most_open = std::max(most_open, ++open);
     co_await base::Yield();
+    --open;
     if (broken) co_return *broken;
     const auto found = locations.find(bucket);
     if (found == locations.end()) co_return base::NotFound("no such bucket");
     co_return found->second;
   }
 
-  std::map<std::string, std::string> locations = {};
+  std::map<std::string, core::BucketLocation> locations = {};
   std::optional<base::Error> broken = {};
   std::vector<std::string> asked = {};
+  int open = 0;
+  int most_open = 0;
 };
 
 class BucketCheckTest : public test::ClientWorld {
@@ -33,9 +42,15 @@ class BucketCheckTest : public test::ClientWorld {
   BucketCheckTest() {
     loaded_.spec = test::JobBuilder().Build().spec;
     loaded_.spec.tpu.zone = "us-central2-b";
+    loaded_.spec.command.cmd = "true";
     loaded_.spec.gcsfuse = {.bucket_name = "data", .mount_path = "/m"};
-    loaded_.places["tpu.zone"] = {.file = "job.yaml", .line = 2, .column = 3};
-    buckets_->locations = {{"data", "US-CENTRAL2"}, {"far", "US-CENTRAL1"}, {"multi", "US"}};
+    for (const char* bucket : {"data", "far", "multi", "lost"}) {
+      loaded_.buckets[bucket] = {.key = "gcsfuse.bucket_name",
+                                 .at = {.file = "job.yaml", .line = 2, .column = 3}};
+    }
+    buckets_->locations = {{"data", {.name = "us-central2"}},
+                           {"far", {.name = "europe-west4"}},
+                           {"multi", {.name = "us"}}};
   }
   base::Result<std::vector<std::string>> Check() {
     client::Context context = Context();
@@ -65,59 +80,125 @@ TEST_F(BucketCheckTest, ABucketInTheRegionIsAskedForOnceADay) {
   EXPECT_EQ(buckets_->asked.size(), 2U);
 }
 
-TEST_F(BucketCheckTest, ABucketInAnotherRegionIsRefusedWithTheCure) {
+TEST_F(BucketCheckTest, ABucketInAnotherRegionIsRefusedWithThePriceAndTheCure) {
   loaded_.spec.gcsfuse.bucket_name = "far";
   const std::string refusal = Refusal();
-  EXPECT_THAT(refusal, HasSubstr("job.yaml:2:3: the bucket far is in us-central1, but the slice in "
-                                 "us-central2-b"));
-  EXPECT_THAT(refusal, HasSubstr("name a bucket in us-central2 (gcsfuse.bucket_name), or set "
-                                 "tpu.zone to a zone of us-central1"));
-}
-
-TEST_F(BucketCheckTest, ARegionWhoseNameOnlyBeginsAlikeIsAnother) {
-  loaded_.spec.tpu.zone = "europe-west10-a";
-  buckets_->locations["data"] = "EUROPE-WEST1";
-  EXPECT_THAT(Refusal(), HasSubstr("the bucket data is in europe-west1, but"));
+  EXPECT_THAT(
+      refusal,
+      HasSubstr("job.yaml:2:3: the bucket far (gcsfuse.bucket_name) is in europe-west4, but "
+                "the slice in us-central2: reading 1 TB there costs about $50, and is slow"));
+  EXPECT_THAT(refusal, HasSubstr("use a bucket in us-central2, take a zone of europe-west4, or set "
+                                 "allow_cross_region: true"));
 }
 
 TEST_F(BucketCheckTest, AMultiRegionIsRefusedThoughItHoldsTheZone) {
   loaded_.spec.gcsfuse.bucket_name = "multi";
-  EXPECT_THAT(Refusal(), HasSubstr("the bucket multi is in the multi-region us, not in one region: "
-                                   "what hosts in us-central2-b read from it is billed"));
+  EXPECT_THAT(Refusal(), HasSubstr("the bucket multi (gcsfuse.bucket_name) is in the multi-region "
+                                   "us, not in one region: reading 1 TB in us-central2 costs about "
+                                   "$20"));
+  EXPECT_THAT(Refusal(), HasSubstr("use a bucket in us-central2, or set allow_cross_region: true"));
+}
+
+TEST_F(BucketCheckTest, ADualRegionIsTakenIfItHasTheRegion) {
+  buckets_->locations["data"] = {.name = "us", .regions = {"us-east1", "us-central2"}};
+  EXPECT_THAT(*Check(), IsEmpty());
+  EXPECT_THAT(*Check(), IsEmpty());
+  EXPECT_THAT(buckets_->asked, ElementsAre("data")) << "the cache has both regions";
+  loaded_.spec.tpu.zone = "us-west1-c";
+  EXPECT_THAT(Refusal(), HasSubstr("is in us (us-east1 and us-central2), but the slice in "
+                                   "us-west1: reading 1 TB there costs about $20"));
 }
 
 TEST_F(BucketCheckTest, AWrongBucketThatWasReplacedIsTaken) {
   loaded_.spec.gcsfuse.bucket_name = "far";
   EXPECT_NE(Refusal(), "");
-  buckets_->locations["far"] = "US-CENTRAL2";
+  buckets_->locations["far"] = {.name = "us-central2"};
   EXPECT_EQ(Refusal(), "");
 }
 
-TEST_F(BucketCheckTest, EveryMountsBucketIsLookedAtOnce) {
-  loaded_.spec.gcsfuse.extra_mounts = {{.bucket_name = "data", .mount_path = "/n"},
-                                       {.bucket_name = "far", .mount_path = "/o"}};
-  EXPECT_THAT(Refusal(), HasSubstr("the bucket far is in us-central1"));
-  EXPECT_THAT(buckets_->asked, ElementsAre("data", "far"));
+TEST_F(BucketCheckTest, EveryTextOfTheJobIsLookedAt) {
+  loaded_.spec.gcsfuse.extra_mounts = {{.bucket_name = "data", .mount_path = "/n"}};
+  loaded_.spec.setup = {{.run = "gsutil cp gs://far/x ."}};
+  loaded_.spec.command.env = {{"OUT", "gs://multi/out"}};
+  EXPECT_THAT(Refusal(), AllOf(HasSubstr("the bucket far "), HasSubstr("the bucket multi ")))
+      << "all at once";
+  EXPECT_THAT(buckets_->asked, ElementsAre("data", "far", "multi"));
+}
+
+TEST_F(BucketCheckTest, TheKeyIsNamedAlsoWithoutAPlace) {
+  loaded_.buckets.clear();
+  loaded_.spec.command.cmd = "ls gs://far";
+  EXPECT_THAT(Refusal(), StartsWith("the bucket far (command.cmd) is in europe-west4"));
+}
+
+TEST_F(BucketCheckTest, SomeAreAskedForAtATime) {
+  for (int i = 0; i < 50; ++i) {
+    const std::string name = "data-" + std::to_string(i);
+    loaded_.spec.command.cmd += "; ls gs://" + name;
+    buckets_->locations[name] = {.name = "us-central2"};
+  }
+  EXPECT_THAT(*Check(), IsEmpty());
+  EXPECT_THAT(buckets_->asked, SizeIs(51));
+  EXPECT_GT(buckets_->most_open, 1);
+  EXPECT_LE(buckets_->most_open, 8);
+}
+
+TEST_F(BucketCheckTest, MoreThanAreLookedUpAreRefused) {
+  for (std::size_t i = 0; i <= core::kMostBuckets; ++i) {
+    const std::string name = "data-" + std::to_string(i);
+    loaded_.spec.command.cmd += "; ls gs://" + name;
+    buckets_->locations[name] = {.name = "us-central2"};
+  }
+  EXPECT_THAT(Refusal(), AllOf(HasSubstr("the job names more than 100 buckets"),
+                               HasSubstr("set allow_cross_region: true")));
+  EXPECT_THAT(buckets_->asked, SizeIs(core::kMostBuckets));
+  loaded_.spec.allow_cross_region = true;
+  EXPECT_THAT(*Check(), ElementsAre(HasSubstr("more than 100 buckets")));
 }
 
 TEST_F(BucketCheckTest, ABucketThatIsNotThereIsRefused) {
   loaded_.spec.gcsfuse.bucket_name = "lost";
-  EXPECT_THAT(Refusal(), HasSubstr("there is no bucket lost"));
+  EXPECT_THAT(Refusal(), HasSubstr("job.yaml:2:3: there is no bucket lost (gcsfuse.bucket_name)"));
   EXPECT_THAT(Refusal(), HasSubstr("gs://lost --location=us-central2"));
 }
 
-TEST_F(BucketCheckTest, ABucketThatCannotBeLookedAtIsANote) {
-  for (const auto code : {base::Code::kPermissionDenied, base::Code::kUnavailable,
-                          base::Code::kUnauthenticated, base::Code::kDeadlineExceeded}) {
+TEST_F(BucketCheckTest, ABucketThatMayNotBeSeenIsRefused) {
+  buckets_->broken = base::Error{.code = base::Code::kPermissionDenied, .message = "no access"};
+  EXPECT_THAT(Refusal(), HasSubstr("job.yaml:2:3: you may not see where the bucket data "
+                                   "(gcsfuse.bucket_name) is: no access"));
+  EXPECT_THAT(Refusal(), HasSubstr("roles/storage.objectViewer, or set allow_cross_region: true if "
+                                   "it is in us-central2 or may be billed"));
+}
+
+TEST_F(BucketCheckTest, ACloudThatCannotBeAskedIsANote) {
+  for (const auto code : {base::Code::kUnavailable, base::Code::kUnauthenticated,
+                          base::Code::kDeadlineExceeded, base::Code::kInternal}) {
     buckets_->broken = base::Error{.code = code, .message = "not now"};
     EXPECT_THAT(*Check(), ElementsAre("whether the bucket data is in the region of us-central2-b "
                                       "could not be checked: not now"));
   }
 }
 
+TEST_F(BucketCheckTest, WithAllowCrossRegionNothingIsRefusedAndEachIsANoteWithItsPrice) {
+  loaded_.spec.allow_cross_region = true;
+  loaded_.spec.command.cmd = "ls gs://far gs://multi gs://lost";
+  EXPECT_THAT(*Check(), ElementsAre(AllOf(HasSubstr("the bucket far "), HasSubstr("about $50"),
+                                          Not(HasSubstr("job.yaml"))),
+                                    AllOf(HasSubstr("the bucket multi "), HasSubstr("about $20")),
+                                    HasSubstr("there is no bucket lost ")));
+  EXPECT_THAT(*Check(), SizeIs(3));
+  EXPECT_THAT(buckets_->asked, SizeIs(5)) << "only what was not found is asked for again";
+  buckets_->broken = base::Error{.code = base::Code::kPermissionDenied, .message = "no access"};
+  clock_.Advance(std::chrono::hours{25});
+  EXPECT_THAT(*Check(), SizeIs(4));
+}
+
 TEST_F(BucketCheckTest, WithoutCredentialsItIsANoteToo) {
   opened_ = base::Error{.code = base::Code::kUnauthenticated, .message = "no credentials"};
   EXPECT_THAT(*Check(), ElementsAre(HasSubstr("could not be checked: no credentials")));
+  loaded_.spec.command.cmd = "ls gs://far";
+  EXPECT_THAT(*Check(), ElementsAre("whether the buckets data, far are in the region of "
+                                    "us-central2-b could not be checked: no credentials"));
   opened_ = base::InvalidArgument("JOBMAN_STORAGE_ENDPOINT: not a URL");
   EXPECT_EQ(Refusal(), "JOBMAN_STORAGE_ENDPOINT: not a URL");
 }

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class StorageApiTest : public testing::Test {
  protected:
-  base::Result<std::string> Location(const std::string& bucket) {
+  base::Result<core::BucketLocation> Location(const std::string& bucket) {
     return loop.Run(api.Location(bucket));
   }
 
@@ -26,11 +26,28 @@ class StorageApiTest : public testing::Test {
 
 TEST_F(StorageApiTest, AsksForTheLocationAlone) {
   script->Answer(200, R"({"location": "US-CENTRAL2"})");
-  EXPECT_EQ(*Location("a/b"), "US-CENTRAL2");
+  EXPECT_EQ(*Location("a/b"), core::BucketLocation{.name = "us-central2"});
   EXPECT_EQ(script->requests.at(0).method, "GET");
   EXPECT_EQ(script->requests.at(0).url,
-            "https://storage.googleapis.com/storage/v1/b/a%2Fb?fields=location");
+            "https://storage.googleapis.com/storage/v1/b/a%2Fb"
+            "?fields=location,customPlacementConfig");
   EXPECT_EQ(script->requests.at(0).body, "");
+}
+
+TEST_F(StorageApiTest, TheRegionsOfAChosenPairAreThoseThatTheServiceLists) {
+  script->Answer(200, R"({"location": "US", "customPlacementConfig":
+                          {"dataLocations": ["US-CENTRAL1", 7, "US-EAST1"]}})");
+  EXPECT_EQ(*Location("pair"),
+            (core::BucketLocation{.name = "us", .regions = {"us-central1", "us-east1"}}));
+}
+
+TEST_F(StorageApiTest, WhoMayOnlyListTheObjectsSeesTheLocationInTheLayout) {
+  script->Answer(403, R"({"error": {"code": 403, "message": "no storage.buckets.get access"}})");
+  script->Answer(200, R"({"location": "EU", "locationType": "multi-region"})");
+  EXPECT_EQ(Location("public")->name, "eu");
+  EXPECT_EQ(script->requests.at(1).url,
+            "https://storage.googleapis.com/storage/v1/b/public/storageLayout"
+            "?fields=location,customPlacementConfig");
 }
 
 TEST_F(StorageApiTest, ABucketThatIsNotThereIsNotFound) {
@@ -53,9 +70,11 @@ TEST_F(StorageApiTest, ANotFoundOfSomethingElseSaysNothingOfTheBucket) {
 
 TEST_F(StorageApiTest, ARefusalHasNoAdviceAboutTpus) {
   script->Answer(403, R"({"error": {"code": 403, "message": "no storage.buckets.get access"}})");
+  script->Answer(403, R"({"error": {"code": 403, "message": "no storage.objects.list access"}})");
   const auto location = Location("theirs");
   ASSERT_FALSE(location.ok());
   EXPECT_EQ(location.error().code, Code::kPermissionDenied);
+  EXPECT_THAT(location.error().message, HasSubstr("storage.buckets.get"));
   EXPECT_EQ(location.error().hint, "");
 }
 

@@ -49,6 +49,35 @@ TEST(Load, TheAgentIsForwardedIfTheFileSaysSo) {
   EXPECT_TRUE(MustLoad(RequestOf(file)).spec.ssh.agent_forwarding);
 }
 
+TEST(Load, BucketsOfOtherRegionsAreAllowedIfTheFileSaysSo) {
+  EXPECT_FALSE(MustLoad(RequestOf(SmallJob())).spec.allow_cross_region);
+  EXPECT_TRUE(MustLoad(RequestOf(SmallJob("allow_cross_region: true\n"))).spec.allow_cross_region);
+  EXPECT_THAT(ProblemsOf(SmallJob("allow_cross_region: maybe\n")),
+              HasSubstr("job.yaml:3:21: allow_cross_region: expected true or false"));
+}
+
+TEST(Load, BucketsHaveTheirPlaces) {
+  const Loaded loaded = MustLoad(RequestOf(R"(
+job: {queue: {enabled: true, prefix: [{run: gsutil cp gs://tools/x .}]}}
+tpu: {accelerator: v4-32, zone: us-central2-b, project: p}
+gcsfuse: {bucket_name: mounted, mount_path: /m}
+setup:
+  - run: |
+      cat gs://data2/x
+      cat gs://data/x
+)"));
+  ASSERT_EQ(loaded.buckets.size(), 4U);
+  const auto place = [&](const std::string& bucket) {
+    const BucketMention& mention = loaded.buckets.at(bucket);
+    return mention.key + " " + std::to_string(mention.at.line) + ":" +
+           std::to_string(mention.at.column);
+  };
+  EXPECT_EQ(place("tools"), "job.queue.prefix[0].run 2:55");
+  EXPECT_EQ(place("mounted"), "gcsfuse.bucket_name 4:24");
+  EXPECT_EQ(place("data2"), "setup[0].run 7:11");
+  EXPECT_EQ(place("data"), "setup[0].run 8:11");
+}
+
 TEST(Load, TakesJson) {
   EXPECT_EQ(MustLoad(RequestOf(R"({"tpu": {"accelerator": "v4-8", "zone": "us-central2-b",
     "project": "p"}, "command": {"cmd": "a\nb", "workers": [0]}})"))

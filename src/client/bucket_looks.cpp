@@ -1,0 +1,89 @@
+#include "client/bucket_looks.hpp"
+
+#include <asio/this_coro.hpp>
+#include <utility>
+
+#include "jobman/base/strings.hpp"
+#include "jobman/base/waiters.hpp"
+#include "jobman/client/times.hpp"
+
+namespace jobman::client {
+namespace {
+
+using FoundLocation = base::Result<core::BucketLocation>;
+
+/// Requests under way at a time.
+constexpr int kBucketsAtOnce = 8;
+
+/// "us,us-central1,us-east1": the location, and the regions of a dual-region.
+std::string TextOf(const core::BucketLocation& location) {
+  std::vector<std::string> parts = location.regions;
+  parts.insert(parts.begin(), location.name);
+  return base::Join(parts, ",");
+}
+
+core::BucketLocation LocationOf(const std::string& text) {
+  std::vector<std::string> parts = base::Split(text, ',');
+  core::BucketLocation location{.name = parts.front()};
+  location.regions.assign(parts.begin() + 1, parts.end());
+  return location;
+}
+
+/// What the coroutines of one call share.
+struct Looks {
+  Looks(Context opened, ports::BucketApi* asked, BucketQuestion what)
+      : context(std::move(opened)),
+        api(asked),
+        question(std::move(what)),
+        left(question.buckets.size()),
+        found(left, FoundLocation(base::Internal("not looked at"))) {}
+  void End() {
+    if (--left == 0) done.WakeAll();
+  }
+  Context context;
+  ports::BucketApi* api;
+  BucketQuestion question;
+  std::size_t left;
+  std::vector<FoundLocation> found;
+  base::Gate gate{kBucketsAtOnce};
+  base::Waiters done = {};
+};
+
+/// Fetched, unless the cache has one that will do: a wrong one may have been replaced.
+base::Task<FoundLocation> LookAtBucket(std::shared_ptr<Looks> looks, std::string bucket) {
+  const Context& context = looks->context;
+  const std::string key = "bucket:" + bucket;
+  const auto kept = co_await context.stores.cache->Cached(key);
+  if (kept.ok() && *kept && context.Now() - (*kept)->at < kOffersKept) {
+    core::BucketLocation location = LocationOf((*kept)->value);
+    const bool here = core::PriceOfReading(location, looks->question.region) == 0;
+    if (here || looks->question.any_kept) co_return location;
+  }
+  const auto pass = co_await looks->gate.Enter();
+  JM_CO_ASSIGN_OR_RETURN(core::BucketLocation location, co_await looks->api->Location(bucket));
+  ports::CachedFact fact{.value = TextOf(location), .at = context.Now()};
+  JM_CO_TRY(co_await context.stores.cache->PutInCache(key, std::move(fact)));
+  co_return location;
+}
+
+base::Task<void> LookAtOne(std::shared_ptr<Looks> looks, std::size_t row) {
+  looks->found[row] = co_await LookAtBucket(looks, looks->question.buckets[row]);
+}
+
+}  // namespace
+
+base::Task<std::vector<FoundLocation>> LookAtBuckets(Context context, ports::BucketApi* api,
+                                                     BucketQuestion question) {
+  auto looks = std::make_shared<Looks>(std::move(context), api, std::move(question));
+  const auto executor = co_await asio::this_coro::executor;
+  const base::CancelScope scope;
+  const std::size_t count = looks->left;
+  for (std::size_t row = 0; row < count; ++row) {
+    base::Spawn(executor, scope, LookAtOne(looks, row),
+                [looks](bool /*cancelled*/) { looks->End(); });
+  }
+  while (looks->left > 0) co_await looks->done.Wait();
+  co_return std::move(looks->found);
+}
+
+}  // namespace jobman::client
