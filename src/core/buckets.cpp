@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 #include <string_view>
 
@@ -43,12 +44,42 @@ bool EndsName(char c) {
 bool IsBucketName(std::string_view name) {
   if (name.size() < kShortestBucketName || name.size() > kLongestBucketName) return false;
   if (!IsLetterOrDigit(name.front()) || !IsLetterOrDigit(name.back())) return false;
+  if (!std::all_of(name.begin(), name.end(), &MayBeInName)) return false;
   while (name.size() > kLongestNamePart) {
     const std::size_t dot = name.find('.');
     if (dot > kLongestNamePart) return false;  // or there is none
     name.remove_prefix(dot + 1);
   }
   return true;
+}
+
+bool MayBeInVariable(char c) {
+  return IsLetterOrDigit(c) || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// A name at the head of a text, and how many characters it takes there.
+struct HeadName {
+  std::string_view name = {};
+  std::size_t size = 0;
+};
+
+HeadName BucketAtHead(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && MayBeInName(text[end])) ++end;
+  std::string_view name = text.substr(0, end);
+  while (name.ends_with('.')) name.remove_suffix(1);  // of a sentence
+  return {.name = name, .size = end};
+}
+
+/// NAME of "$NAME" and "${NAME}"; empty if there is none.
+HeadName VariableAtHead(std::string_view text) {
+  if (!text.starts_with('$')) return {};
+  const bool braced = text.substr(1).starts_with('{');
+  const std::size_t begin = braced ? 2 : 1;
+  std::size_t end = begin;
+  while (end < text.size() && MayBeInVariable(text[end])) ++end;
+  if (braced && !text.substr(end).starts_with('}')) return {};
+  return {.name = text.substr(begin, end - begin), .size = braced ? end + 1 : end};
 }
 
 /// Whether "gs://" at this place is a scheme, and not the end of another one.
@@ -60,8 +91,10 @@ bool IsScheme(std::string_view line, std::size_t at) {
 
 class BucketFinder {
  public:
-  std::vector<NamedBucket> Find(const base::OrderedJson& json) {
-    Visit(json, {});
+  explicit BucketFinder(const JobSpec& spec) : spec_(spec) {}
+
+  std::vector<NamedBucket> Find() {
+    Visit(SpecToJson(spec_), {});
     return std::move(found_);
   }
 
@@ -100,16 +133,30 @@ class BucketFinder {
     std::size_t at = line.find(kScheme);
     while (at != std::string_view::npos && !IsFull()) {
       const std::size_t begin = at + kScheme.size();
-      std::size_t end = begin;
-      while (end < line.size() && MayBeInName(line[end])) ++end;
+      const HeadName head = NameAtHead(line.substr(begin));
+      const std::size_t end = begin + head.size;
       const bool ends = end == line.size() || EndsName(line[end]);
-      std::string_view name = line.substr(begin, end - begin);
-      while (name.ends_with('.')) name.remove_suffix(1);  // of a sentence
-      if (ends && IsScheme(line, at) && IsBucketName(name)) {
-        Add(name, line.substr(at, end + 1 - at), key);
+      if (ends && IsScheme(line, at) && IsBucketName(head.name)) {
+        Add(head.name, line.substr(at, end + 1 - at), key);
       }
       at = line.find(kScheme, end);
     }
+  }
+
+  /// The name of a bucket, itself or as a variable.
+  HeadName NameAtHead(std::string_view text) const {
+    const HeadName variable = VariableAtHead(text);
+    if (variable.name.empty()) return BucketAtHead(text);
+    return {.name = ValueOf(variable.name), .size = variable.size};
+  }
+
+  /// What the job gives the variable; empty if only the shell knows.
+  std::string_view ValueOf(std::string_view variable) const {
+    const std::string name(variable);
+    for (const auto* values : {&spec_.command.env, &spec_.matrix, &spec_.environment}) {
+      if (const auto found = values->find(name); found != values->end()) return found->second;
+    }
+    return {};
   }
 
   void Add(std::string_view name, std::string_view written, const std::string& key) {
@@ -117,6 +164,7 @@ class BucketFinder {
     found_.push_back({.name = std::string(name), .key = key, .written = std::string(written)});
   }
 
+  const JobSpec& spec_;
   std::set<std::string, std::less<>> names_ = {};
   std::vector<NamedBucket> found_ = {};
 };
@@ -124,7 +172,7 @@ class BucketFinder {
 }  // namespace
 
 std::vector<NamedBucket> BucketsOf(const JobSpec& spec) {
-  return BucketFinder().Find(SpecToJson(spec));
+  return BucketFinder(spec).Find();
 }
 
 }  // namespace jobman::core

@@ -21,9 +21,10 @@ inline constexpr std::size_t kMostBuckets = 100;
 
 /// The buckets that the hosts of a job may read or write, each once, in the order of the spec:
 /// those of gcsfuse, and each `gs://BUCKET` in a text that reaches the hosts, such as the command,
-/// setup steps and values of environment variables. Not one that is a shell variable in whole or in
-/// part, and none in a line that is a comment of a script. At most kMostBuckets + 1. Takes time in
-/// proportion to the size of the spec.
+/// setup steps and values of environment variables. The name may be a variable to which the job
+/// gives a value; it is not known if only the shell knows it, in whole or in part. None is looked
+/// for in a line that is a comment of a script. At most kMostBuckets + 1. Takes time in proportion
+/// to the size of the spec.
 ///
 /// Names: https://cloud.google.com/storage/docs/buckets#naming.
 std::vector<NamedBucket> BucketsOf(const JobSpec& spec);

@@ -44,6 +44,20 @@ TEST(Buckets, WhoseNameIsAVariableAreNotKnown) {
   }
 }
 
+TEST(Buckets, WhoseNameIsAVariableOfTheJobAreKnown) {
+  JobSpec spec;
+  spec.environment = {{"BUCKET", "of-environment"}, {"OTHER", "in-between"}, {"LIST", "a b"}};
+  spec.command.env = {{"OTHER", "of-command"}};
+  spec.command.cmd = "ls gs://$BUCKET/x gs://${OTHER} gs://$LIST/x gs://$NONE/x gs://${BUCKET";
+  EXPECT_THAT(
+      BucketsOf(spec),
+      ElementsAre(
+          NamedBucket{.name = "of-environment", .key = "command.cmd", .written = "gs://$BUCKET/"},
+          NamedBucket{.name = "of-command", .key = "command.cmd", .written = "gs://${OTHER} "}));
+  spec.command.cmd = "ls gs://$BUCKET-x/y gs://${BUCKET}$N gs://${BUCKET:-x} gs://$BUCKETS gs://$";
+  EXPECT_THAT(NamesIn(spec), IsEmpty());
+}
+
 TEST(Buckets, HaveTheNamesThatBucketsMayHave) {
   const std::string long_part(63, 'a');
   const std::string dotted = long_part + "." + long_part + "." + long_part;
