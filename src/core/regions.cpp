@@ -30,9 +30,11 @@ struct Rate {
   double far;  ///< to and from this continent
 };
 
-/// List prices of data transfer within Google Cloud as of November 2026, one for each pair of
-/// continents, in a coarse form: hence the "about" in messages. The list, which has exceptions for
-/// some countries: https://cloud.google.com/storage/pricing, "Data transfer within Google Cloud".
+/// Round figures for each pair of continents, hence the "about" in messages. Set in November 2026
+/// from what is known of Google's list, not read off it; the list itself, which has a price per
+/// pair and exceptions for some countries: https://cloud.google.com/storage/pricing, "Data transfer
+/// within Google Cloud". That every read from a multi-region is billed, and none within a
+/// dual-region's own regions: https://cloud.google.com/storage/docs/locations.
 constexpr double kWithinAmericaOrEurope = 20;
 constexpr std::array<Rate, 9> kRates = {{
     {"africa-", Continent::kOther, 110},

@@ -24,8 +24,8 @@ std::string RegionOf(std::string_view zone);
 /// known here.
 std::vector<std::string> RegionsOf(const BucketLocation& bucket);
 
-/// What it costs to read 1 TB of the bucket in a region, in USD at list price, about; 0 in a region
-/// that has the data, nothing where it is not known.
+/// About what it costs to read 1 TB of the bucket in a region, in USD at list price, by continents;
+/// 0 in a region that has the data, nothing where it is not known.
 std::optional<double> PriceOfReading(const BucketLocation& bucket, std::string_view region);
 
 }  // namespace jobman::core
