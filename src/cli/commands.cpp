@@ -38,6 +38,7 @@ std::span<const Command> Commands() {
       Command{"init", AddInit},
       Command{"import", AddImport},
       Command{"config", AddConfig},
+      Command{"zones", AddZones},
       // The program itself.
       Command{"controller", AddController},
       Command{"tick", AddTick},

@@ -67,5 +67,6 @@ void AddVersion(CLI::App& root, Invocation& chosen);
 void AddWait(CLI::App& root, Invocation& chosen);
 void AddWhy(CLI::App& root, Invocation& chosen);
 void AddWorker(CLI::App& root, Invocation& chosen);
+void AddZones(CLI::App& root, Invocation& chosen);
 
 }  // namespace jobman::cli

@@ -103,6 +103,10 @@ constexpr std::array kExamples = {
     Examples{"config",
              "jobman config check train.yaml\n"
              "jobman config show train.yaml --origins"},
+    Examples{"zones",
+             "jobman zones -a v5litepod-16\n"
+             "jobman zones us-central2-b\n"
+             "jobman zones --csv >zones.csv"},
     Examples{"controller", "jobman controller status\njobman controller install"},
     Examples{"tick", "jobman tick\n* * * * * jobman tick"},
     Examples{"store", "jobman store adopt"},

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
+#include "client/kept_offers.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/client/local_cloud.hpp"
-#include "jobman/client/times.hpp"
 #include "jobman/core/accelerators.hpp"
 #include "jobman/core/prices.hpp"
 
@@ -19,51 +18,19 @@ bool CannotTell(const base::Error& error) {
          error.code == base::Code::kInternal || error.reason == base::Reason::kRateLimit;
 }
 
-using Call = base::Task<Offered> (ports::Catalog::*)(core::Place);
+/// For a type that is not known here, a kept list without it may be too old.
+base::Task<Offered> TypesOf(KeptOffers* offers, core::TpuSpec tpu) {
+  KeptOffers::Question question{.place = {.project = tpu.project, .zone = tpu.zone}};
+  if (!core::FindAccelerator(tpu.accelerator).ok()) question.wanted = tpu.accelerator;
+  JM_CO_ASSIGN_OR_RETURN(KeptOffer types, co_await offers->Types(std::move(question)));
+  co_return std::move(types.words);
+}
 
-/// What the zone offers, cached in the store.
-class Offers {
- public:
-  Offers(Context context, const core::JobSpec& spec)
-      : context_(std::move(context)),
-        cloud_spec_(spec.cloud),
-        place_{.project = spec.tpu.project, .zone = spec.tpu.zone} {}
-
-  /// For a type that is not known here, a kept list without it may be too old.
-  base::Task<Offered> Types(std::string wanted) {
-    if (core::FindAccelerator(wanted).ok()) wanted.clear();
-    return Ask("types", &ports::Catalog::AcceleratorTypes, std::move(wanted));
-  }
-  base::Task<Offered> Runtimes() { return Ask("runtimes", &ports::Catalog::RuntimeVersions, {}); }
-
- private:
-  base::Task<Offered> Ask(std::string what, Call call, std::string wanted) {
-    ports::Cache& cache = *context_.stores.cache;
-    const std::string key =
-        "offers:" + what + ":" + cloud_spec_.endpoint + ":" + place_.project + ":" + place_.zone;
-    const auto kept = co_await cache.Cached(key);
-    if (kept.ok() && *kept && context_.Now() - (*kept)->at < kOffersKept) {
-      Words words = base::Split((*kept)->value, '\n');
-      const bool has_it = std::find(words.begin(), words.end(), wanted) != words.end();
-      if (wanted.empty() || has_it) co_return words;
-    }
-    if (!cloud_.catalog) {
-      JM_CO_ASSIGN_OR_RETURN(cloud_, co_await context_.open_cloud(context_.paths, cloud_spec_));
-    }
-    JM_CO_ASSIGN_OR_RETURN(Words words, co_await (cloud_.catalog.get()->*call)(place_));
-    const bool lasting = cloud_spec_.endpoint != kLocal;  // a new one may offer something else
-    if (lasting && !words.empty()) {
-      ports::CachedFact fact{.value = base::Join(words, "\n"), .at = context_.Now()};
-      JM_CO_TRY(co_await cache.PutInCache(key, std::move(fact)));
-    }
-    co_return words;
-  }
-
-  Context context_;
-  core::CloudSpec cloud_spec_;
-  core::Place place_;
-  CloudClient cloud_ = {};
-};
+base::Task<Offered> RuntimesOf(KeptOffers* offers, core::TpuSpec tpu) {
+  KeptOffers::Question question{.place = {.project = tpu.project, .zone = tpu.zone}};
+  JM_CO_ASSIGN_OR_RETURN(KeptOffer runtimes, co_await offers->Runtimes(std::move(question)));
+  co_return std::move(runtimes.words);
+}
 
 /// An error that points to the key's place in the job file.
 base::Error WrongKey(config::Problem place, std::string message, std::string hint,
@@ -148,14 +115,14 @@ base::Error UnknownZone(const config::Loaded& loaded, const base::Error& error) 
 
 base::Task<base::Result<std::string>> CheckOffer(Context context, config::Loaded loaded) {
   if (!loaded.spec.tpu.existing.empty()) co_return std::string{};  // it is there
-  Offers offers(context, loaded.spec);
+  KeptOffers offers(context, loaded.spec.cloud);
   const core::TpuSpec& tpu = loaded.spec.tpu;
-  const Offered types = co_await offers.Types(tpu.accelerator);
+  const Offered types = co_await TypesOf(&offers, tpu);
   if (!types.ok() && types.error().reason == base::Reason::kBadZone)
     co_return UnknownZone(loaded, types.error());
   auto checked = CheckType(types, loaded);
   if (checked.ok()) {
-    const Offered runtimes = co_await offers.Runtimes();
+    const Offered runtimes = co_await RuntimesOf(&offers, tpu);
     checked = MustContain(runtimes, tpu.version,
                           "zone " + tpu.zone + " does not offer the runtime version " + tpu.version,
                           base::Reason::kBadRuntime, "tpu.version", PlaceOf(loaded, "tpu.version"));

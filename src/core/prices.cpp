@@ -89,17 +89,24 @@ constexpr auto kPrices = std::to_array<Price>({
 
 }  // namespace
 
+HourPrices ChipPrices(std::string_view generation, std::string_view zone) {
+  const auto* const price = std::find_if(kPrices.begin(), kPrices.end(), [&](const Price& one) {
+    return one.generation == generation && one.zone == zone;
+  });
+  if (price == kPrices.end()) return {};
+  HourPrices prices{.on_demand = price->on_demand};
+  if (price->spot > 0) prices.spot = price->spot;
+  return prices;
+}
+
 std::optional<double> HourlyPrice(const TpuSpec& tpu) {
   const auto accelerator = FindAccelerator(tpu.accelerator);
   if (!accelerator.ok()) return std::nullopt;
-  const auto* const price = std::find_if(kPrices.begin(), kPrices.end(), [&](const Price& one) {
-    return one.generation == accelerator->generation && one.zone == tpu.zone;
-  });
-  if (price == kPrices.end()) return std::nullopt;
+  const HourPrices prices = ChipPrices(accelerator->generation, tpu.zone);
   const bool spot = tpu.pricing == Pricing::kSpot || tpu.pricing == Pricing::kPreemptible;
-  const double of_chip = spot ? price->spot : price->on_demand;
-  if (of_chip <= 0) return std::nullopt;
-  return of_chip * accelerator->chips * tpu.num_slices;
+  const std::optional<double> of_chip = spot ? prices.spot : prices.on_demand;
+  if (!of_chip) return std::nullopt;
+  return *of_chip * accelerator->chips * tpu.num_slices;
 }
 
 std::vector<std::string> ZonesWithPrice(std::string_view generation) {

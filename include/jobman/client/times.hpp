@@ -25,6 +25,8 @@ inline constexpr base::Duration kReadJobsAgain = std::chrono::seconds{1};
 inline constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
 /// What a zone offers is asked again after this time.
 inline constexpr base::Duration kOffersKept = std::chrono::hours{24};
+/// How long a zone may take to say what it offers.
+inline constexpr base::Duration kOfferAnswer = std::chrono::seconds{20};
 /// Time to send TERM to every host after an interrupt.
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.

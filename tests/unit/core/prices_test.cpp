@@ -24,6 +24,12 @@ TEST(Prices, TheListNamesTheZonesOfAGeneration) {
   EXPECT_EQ(std::count(all.begin(), all.end(), "us-central1-a"), 1) << "of several generations";
 }
 
+TEST(Prices, OfAChipAreThoseOfItsGenerationInTheZone) {
+  EXPECT_EQ(ChipPrices("v4", "us-central2-b"), (HourPrices{.on_demand = 3.22, .spot = 0.9215}));
+  EXPECT_EQ(ChipPrices("v6e", "southamerica-west1-a"), HourPrices{.on_demand = 2.7});
+  EXPECT_EQ(ChipPrices("v4", "us-east5-a"), HourPrices{});
+}
+
 TEST(Prices, WhatIsNotKnownHasNone) {
   EXPECT_FALSE(HourlyPrice({.accelerator = "v4-32", .zone = "mars-north1-a"}));
   EXPECT_FALSE(HourlyPrice({.accelerator = "v9-1", .zone = "us-central2-b"}));
