@@ -15,6 +15,7 @@ std::span<const Command> Commands() {
       Command{"history", AddHistory},
       Command{"logs", AddLogs},
       Command{"wait", AddWait},
+      Command{"cost", AddCost},
       // Tasks, and the workers that run them.
       Command{"queue", AddQueue},
       Command{"task", AddTask},

@@ -35,6 +35,7 @@ void AddClean(CLI::App& root, Invocation& chosen);
 void AddCompletion(CLI::App& root, Invocation& chosen);
 void AddConfig(CLI::App& root, Invocation& chosen);
 void AddController(CLI::App& root, Invocation& chosen);
+void AddCost(CLI::App& root, Invocation& chosen);
 void AddCreate(CLI::App& root, Invocation& chosen);
 void AddDelete(CLI::App& root, Invocation& chosen);
 void AddEdit(CLI::App& root, Invocation& chosen);

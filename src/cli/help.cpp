@@ -56,6 +56,10 @@ constexpr std::array kExamples = {
              "jobman wait 42 && echo done\n"
              "jobman wait 'sweep-*' --timeout 8h\n"
              "jobman wait 42 --for running"},
+    Examples{"cost",
+             "jobman cost\n"
+             "jobman cost 'sweep-*' --by day --since 7d\n"
+             "jobman cost --csv >cost.csv"},
     Examples{"queue",
              "jobman queue\n"
              "jobman queue tasks.yaml --watch\n"

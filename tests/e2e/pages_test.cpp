@@ -54,6 +54,7 @@ const std::vector<Step> kSteps = {
     {"requeue", "jobman requeue train", 3},
     {"controller", "jobman controller status", 4},
     {"delete", "jobman delete train --wait"},
+    {"cost", "jobman cost eval train\njobman cost eval train --by user --csv"},
     {"clean", "jobman clean eval --yes"},
     {"worker",
      "jobman worker start -n night -a v4-8 -z us-central2-b --set cloud.endpoint=local\n"

@@ -17,6 +17,7 @@
 #include "cli/job_choice.hpp"
 #include "cli/log_streams.hpp"
 #include "cli/narrator.hpp"
+#include "cli/since.hpp"
 #include "cli/stored_logs.hpp"
 #include "cli/whole_number.hpp"
 
@@ -40,19 +41,6 @@ struct LogsOptions {
 constexpr base::Duration kReadEvery = std::chrono::milliseconds{100};
 /// Lines of each host that --follow begins with.
 constexpr std::int64_t kTailOfFollow = 20;
-
-Result<std::optional<base::TimePoint>> ReadSince(const std::optional<std::string>& text,
-                                                 base::TimePoint now) {
-  if (!text) return std::optional<base::TimePoint>{};
-  const auto age = base::ParseDuration(*text);
-  if (age.ok()) return std::optional(now - *age);
-  if (age.error().code == base::Code::kOutOfRange)
-    return base::InvalidArgument("--since: " + age.error().message, age.error().hint);
-  if (const auto time = base::ParseRfc3339(*text); time.ok()) return std::optional(*time);
-  return base::InvalidArgument(
-      fmt::format("--since: \"{}\" is neither a duration nor an RFC 3339 time", *text),
-      "write for example 10m, 2h or 2026-11-21T03:57:00Z");
-}
 
 base::Status CheckFold(const LogsOptions& options) {
   if (!options.fold) return base::Ok();
