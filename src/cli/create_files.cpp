@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/job_choice.hpp"
+#include "cli/slice_price.hpp"
 #include "cli/views/created.hpp"
 #include "jobman/base/task.hpp"
 #include "jobman/client/code.hpp"
@@ -84,6 +85,7 @@ views::Created::Row RowOf(const core::Job& job) {
           .zone = job.spec.tpu.zone,
           .element = core::ElementText(job.spec),
           .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
+          .per_hour = SlicePrice(job.spec),
           .slice = core::SliceFor(job, 1).name,
           .existing = !job.spec.tpu.existing.empty(),
           .when_done = job.spec.when_done,

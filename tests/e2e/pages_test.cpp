@@ -54,7 +54,7 @@ const std::vector<Step> kSteps = {
     {"requeue", "jobman requeue train", 3},
     {"controller", "jobman controller status", 4},
     {"delete", "jobman delete train --wait"},
-    {"cost", "jobman cost eval train\njobman cost eval train --by user --csv"},
+    {"cost", "jobman cost eval train\njobman cost eval train --by zone"},
     {"clean", "jobman clean eval --yes"},
     {"worker",
      "jobman worker start -n night -a v4-8 -z us-central2-b --set cloud.endpoint=local\n"
@@ -87,6 +87,7 @@ std::string Lasting(const std::string& page) {
   static const re2::RE2 kDuration(R"(\b\d+(\.\d+)?(ms|s|m|h)(\d+(\.\d+)?(ms|s|m))?\b)");
   static const re2::RE2 kAddress(R"(\b(127|10|34)\.\d+\.\d+\.\d+(:\d+)?)");
   static const re2::RE2 kNumber(R"((process|ago, host) \d+)");
+  static const re2::RE2 kMoney(R"(DURATION +\d+\.\d\d$)");  // what it costs to hold a slice
   static const re2::RE2 kBlanks(R"([ \t]+)");
   // Not each state is seen: some are over at once.
   static const re2::RE2 kNarrated(R"(\s*DURATION +[A-Z]+ .*|.* PROVISIONING .*)");
@@ -96,6 +97,7 @@ std::string Lasting(const std::string& page) {
     re2::RE2::GlobalReplace(&line, kTime, "TIME");
     re2::RE2::GlobalReplace(&line, kDuration, "DURATION");
     re2::RE2::GlobalReplace(&line, kAddress, "ADDRESS");
+    re2::RE2::Replace(&line, kMoney, "DURATION MONEY");
     re2::RE2::GlobalReplace(&line, kNumber, "\\1");
     if (line.empty() || re2::RE2::FullMatch(line, kNarrated)) continue;
     re2::RE2::GlobalReplace(&line, kBlanks, " ");

@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/job_file.hpp"
+#include "cli/slice_price.hpp"
 #include "cli/views/job_file.hpp"
 #include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
@@ -46,6 +48,9 @@ Result<views::CheckedFiles::File> CheckFile(const App& app, const std::string& n
       return views::CheckedFiles::File{.name = name, .problems = std::move(result.problems)};
     elements = result.elements;
     request.text = result.loaded->source;  // a pipe can be read once
+    const auto price = SlicePrice(result.loaded->spec);
+    if (request.element == 0) file.per_hour = 0;
+    file.per_hour = file.per_hour && price ? std::optional(*file.per_hour + *price) : std::nullopt;
     file.jobs.push_back(result.loaded->spec.name);
     if (request.element == 0) file.warnings = std::move(result.loaded->warnings);
   }

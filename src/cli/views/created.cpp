@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/slice_price.hpp"
 #include "cli/views/words.hpp"
 #include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
@@ -79,8 +80,9 @@ std::string RenderText(const Created& view, const ui::Style& style) {
   for (const Created::Row& row : view.rows) {
     const std::string hosts = row.hosts > 0 ? ", " + base::Plural(row.hosts, "host") : "";
     const std::string element = row.element.empty() ? "" : "; " + row.element;
-    text += fmt::format("Created job {} ({}): {}{}, in {}{}\n", core::FormatJobId(row.id), row.name,
-                        row.accelerator, hosts, row.zone, element);
+    text +=
+        fmt::format("Created job {} ({}): {}{}, in {}{}{}\n", core::FormatJobId(row.id), row.name,
+                    row.accelerator, hosts, row.zone, PriceSuffix(row.per_hour), element);
     if (common.empty()) text += Notes(row, core::FormatJobId(row.id), false);
   }
   text += common + "  " + NextText(view) + "\n";
@@ -96,11 +98,13 @@ std::string RenderQuiet(const Created& view) {
 base::OrderedJson ToJson(const Created& view) {
   base::OrderedJson jobs = base::OrderedJson::array();
   for (const Created::Row& row : view.rows) {
-    jobs.push_back({{"id", row.id.value},
-                    {"name", row.name},
-                    {"accelerator", row.accelerator},
-                    {"zone", row.zone},
-                    {"slice", row.slice}});
+    jobs.push_back(
+        {{"id", row.id.value},
+         {"name", row.name},
+         {"accelerator", row.accelerator},
+         {"zone", row.zone},
+         {"usd_per_hour", row.per_hour ? base::OrderedJson(*row.per_hour) : base::OrderedJson()},
+         {"slice", row.slice}});
     if (!row.code.empty()) jobs.back()["code"] = CodeJson(row.code);
   }
   return {{"jobs", jobs}};

@@ -19,6 +19,7 @@ struct Created {
     std::string zone = {};
     std::string element = {};  ///< "lr=0.1": of an array or matrix
     int hosts = 0;             ///< predicted by the accelerator type; 0: it is not known here
+    std::optional<double> per_hour = {};  ///< of the slice, USD at list price; nothing: not known
     std::string slice = {};
     bool existing = false;  ///< the slice is the user's own node
     core::WhenDoneSpec when_done = {};
@@ -36,8 +37,8 @@ struct Created {
 /// same of all.
 std::string RenderText(const Created& view, const ui::Style& style);
 std::string RenderQuiet(const Created& view);
-/// {"jobs": [{"id": 42, "name": ..., "accelerator": ..., "zone": ..., "slice": ...}]}, and "code"
-/// as in show --json where there is some.
+/// {"jobs": [{"id": 42, "name": ..., "accelerator": ..., "zone": ..., "usd_per_hour": ...,
+/// "slice": ...}]}, and "code" as in show --json where there is some.
 base::OrderedJson ToJson(const Created& view);
 
 /// What `create --dry-run` would send, per job file.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/slice_price.hpp"
 #include "cli/wrapping.hpp"
 #include "jobman/core/spec_json.hpp"
 
@@ -26,9 +27,11 @@ std::string ValidLine(const CheckedFiles::File& file, const ui::Style& style) {
   const std::string name = ui::Clean(file.name, style.utf8);
   const std::string valid = ui::Paint(ui::Tone::kGood, "valid", style);
   if (file.jobs.size() == 1)
-    return fmt::format("{}: job {} is {}\n", name, file.jobs.front(), valid);
-  return fmt::format("{}: {} jobs are {}: {} {} {}\n", name, file.jobs.size(), valid,
-                     file.jobs.front(), file.jobs.size() == 2 ? "and" : "to", file.jobs.back());
+    return fmt::format("{}: job {} is {}{}\n", name, file.jobs.front(), valid,
+                       PriceSuffix(file.per_hour));
+  return fmt::format("{}: {} jobs are {}: {} {} {}{}\n", name, file.jobs.size(), valid,
+                     file.jobs.front(), file.jobs.size() == 2 ? "and" : "to", file.jobs.back(),
+                     PriceSuffix(file.per_hour));
 }
 
 }  // namespace
@@ -60,12 +63,14 @@ std::string RenderQuiet(const CheckedFiles& view) {
 base::OrderedJson ToJson(const CheckedFiles& view) {
   base::OrderedJson files = base::OrderedJson::array();
   for (const CheckedFiles::File& file : view.files) {
-    files.push_back({{"file", file.name},
-                     {"valid", file.problems.empty()},
-                     {"job", file.jobs.empty() ? "" : file.jobs.front()},
-                     {"jobs", file.jobs},
-                     {"problems", ToJson(file.problems)},
-                     {"warnings", ToJson(file.warnings)}});
+    files.push_back(
+        {{"file", file.name},
+         {"valid", file.problems.empty()},
+         {"job", file.jobs.empty() ? "" : file.jobs.front()},
+         {"jobs", file.jobs},
+         {"usd_per_hour", file.per_hour ? base::OrderedJson(*file.per_hour) : base::OrderedJson()},
+         {"problems", ToJson(file.problems)},
+         {"warnings", ToJson(file.warnings)}});
   }
   return {{"files", std::move(files)}};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct CheckedFiles {
   struct File {
     std::string name = {};
     std::vector<std::string> jobs = {};  ///< names of those that it makes, if it is valid
+    /// Of all their slices together, USD at list price; nothing: one is not known.
+    std::optional<double> per_hour = {};
     std::vector<config::Problem> problems = {};
     std::vector<config::Problem> warnings = {};  ///< of a valid file
   };
@@ -21,7 +24,7 @@ struct CheckedFiles {
   bool AllGood() const;
 };
 /// Problems and warnings with line and caret; for files without problems "FILE: job NAME is valid",
-/// or "FILE: 5 jobs are valid: NAME-0 to NAME-4".
+/// or "FILE: 5 jobs are valid: NAME-0 to NAME-4", and what their slices cost: ", 64.40 USD/h".
 std::string RenderText(const CheckedFiles& view, const ui::Style& style);
 /// The names of the invalid files.
 std::string RenderQuiet(const CheckedFiles& view);

@@ -118,7 +118,7 @@ TEST_F(Init, AFileIsCheckedAndShownWithoutAProject) {
   const auto checked = world_.Run({"config", "check", file_name()});
   EXPECT_EQ(checked.exit_code, 0);
   EXPECT_THAT(checked.out, HasSubstr("warning: tpu.project is missing"));
-  EXPECT_THAT(checked.out, HasSubstr("job job is valid"));
+  EXPECT_THAT(checked.out, HasSubstr("job job is valid, 12.88 USD/h\n"));
   const auto shown = world_.Run({"config", "show", file_name()});
   EXPECT_EQ(shown.exit_code, 0);
   EXPECT_THAT(shown.out, testing::Not(HasSubstr("project:")));
@@ -127,6 +127,17 @@ TEST_F(Init, AFileIsCheckedAndShownWithoutAProject) {
   EXPECT_EQ(created.exit_code, 2);
   EXPECT_THAT(created.err, HasSubstr("tpu.project is missing"));
   ::unsetenv("CLOUDSDK_CONFIG");
+}
+
+TEST_F(Init, ACheckSaysWhatTheSlicesCostTogether) {
+  std::ofstream(file_name()) << "job: {name: lrs}\nmatrix: {lr: [1, 2]}\n"
+                                "tpu: {accelerator: v4-8, zone: us-central2-b, project: demo}\n";
+  EXPECT_THAT(world_.Run({"config", "check", file_name()}).out,
+              HasSubstr("lrs-0 and lrs-1, 25.76 USD/h\n"));
+  const auto json = world_.Run({"--json", "config", "check", file_name()}).out;
+  EXPECT_THAT(json, HasSubstr("\"usd_per_hour\": 25.76"));
+  const auto odd = world_.Run({"config", "check", file_name(), "--set", "tpu.zone=us-east9-a"});
+  EXPECT_THAT(odd.out, HasSubstr("lrs-0 and lrs-1\n")) << "no price is known";
 }
 
 TEST_F(Init, ACheckNamesAllJobsOfAFile) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/slice_price.hpp"
 #include "cli/views/controller_status.hpp"
 #include "cli/views/created.hpp"
 #include "cli/views/exec_result.hpp"
@@ -106,6 +107,27 @@ TEST(CreatedView, DifferentJobsHaveNotesOfTheirOwn) {
   EXPECT_THAT(RenderText(view, {}),
               AllOf(HasSubstr("  its slice is deleted at its end\nCreated job 000002"),
                     HasSubstr("to give it back: jobman delete 000003\nCreated job 000004")));
+}
+
+TEST(CreatedView, SaysWhatAnHourOfTheSliceCosts) {
+  Created view = Several(1);
+  EXPECT_TRUE(ToJson(view)["jobs"][0]["usd_per_hour"].is_null());
+  view.rows[0].per_hour = 12.88;
+  EXPECT_THAT(RenderText(view, {.width = 80}), HasSubstr(", in us-central2-b, 12.88 USD/h\n"));
+  view.rows[0].element = "lr=0.1";
+  EXPECT_THAT(RenderText(view, {}), HasSubstr("-b, 12.88 USD/h; lr=0.1\n"));
+  EXPECT_EQ(ToJson(view)["jobs"][0]["usd_per_hour"], 12.88);
+}
+
+TEST(SlicePrice, IsOfWhatTheJobAsksTheCloudFor) {
+  core::JobSpec spec;
+  spec.tpu = {.accelerator = "v4-8", .zone = "us-central2-b"};
+  EXPECT_NEAR(SlicePrice(spec).value_or(0), 12.88, 0.001);
+  spec.cloud.endpoint = "local";
+  EXPECT_FALSE(SlicePrice(spec)) << "nobody pays for it";
+  spec.cloud.endpoint = core::kDefaultEndpoint;
+  spec.tpu.existing = "mine";
+  EXPECT_FALSE(SlicePrice(spec)) << "it is there already";
 }
 
 TEST(CreatedView, AJobWithoutACommandHoldsItsSliceAndPrintsNothing) {

@@ -110,8 +110,10 @@ class ZonesCommand : public testing::Test {
   ZonesCommand() {
     for (const char* name : {"GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT", "JOBMAN_ENDPOINT"})
       ::unsetenv(name);
+    ::setenv("CLOUDSDK_CONFIG", world_.paths().home.c_str(), 1);  // no gcloud
     world_.open_cloud = Lend(cloud_);
   }
+  ~ZonesCommand() override { ::unsetenv("CLOUDSDK_CONFIG"); }
 
   CliWorld world_;
   FakeSliceApi cloud_{

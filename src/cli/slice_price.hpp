@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "jobman/core/job_spec.hpp"
+
+namespace jobman::cli {
+
+/// What an hour of the slice that the job asks for costs at list price, in USD. Nothing if that is
+/// not known, if the job asks for none (tpu.existing), or if nobody pays for it (cloud: local).
+std::optional<double> SlicePrice(const core::JobSpec& spec);
+
+/// ", 12.88 USD/h", to follow what is said of the job; empty without a price.
+std::string PriceSuffix(const std::optional<double>& per_hour);
+
+}  // namespace jobman::cli
