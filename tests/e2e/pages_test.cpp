@@ -55,6 +55,7 @@ const std::vector<Step> kSteps = {
     {"controller", "jobman controller status", 4},
     {"delete", "jobman delete train --wait"},
     {"cost", "jobman cost eval train\njobman cost eval train --by zone"},
+    {"zones", "jobman zones -a v4-8\njobman zones us-central2-b"},
     {"clean", "jobman clean eval --yes"},
     {"worker",
      "jobman worker start -n night -a v4-8 -z us-central2-b --set cloud.endpoint=local\n"

@@ -350,6 +350,15 @@ TEST_F(CliGolden, ShowAsJson) {
   Expect("show_json", {{"show", "--json", "1"}});
 }
 
+TEST_F(CliGolden, Cost) {
+  Expect("cost", {{"cost"}, {"cost", "--by", "day", "--csv"}, {"cost", "1", "--json"}});
+}
+
+TEST_F(CliGolden, ZonesWithoutAProject) {
+  for (const char* name : {"GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"}) ::unsetenv(name);
+  Expect("zones", {{"zones", "-a", "v4"}, {"zones", "us-central1-f"}});
+}
+
 TEST_F(CliGolden, Why) {
   Expect("why",
          {{"why", "1"}, {"why", "train", "eval"}, {"why", "-q", "2"}, {"why", "3", "--json"}});

@@ -23,8 +23,11 @@ bool IsGeneration(const std::string& type) {
   return !core::FindAccelerator(type).ok() && !core::ZonesWithPrice(type).empty();
 }
 
-std::string Dollars(const std::optional<double>& price) {
-  return price ? fmt::format("{:.2f}", *price) : "-";
+/// Of a chip, list prices have up to five digits.
+std::string Dollars(const std::string& type, const std::optional<double>& price) {
+  if (!price) return "-";
+  const bool of_slice = core::FindAccelerator(type).ok();
+  return of_slice ? fmt::format("{:.2f}", *price) : fmt::format("{:.4f}", *price);
 }
 
 std::string AgeOfOffers(const ZoneOffers& row, core::TimePoint now) {
@@ -65,8 +68,9 @@ std::string TableOfPrices(const Zones& view, const ui::Style& style) {
   ui::Table table(std::move(columns));
   for (const ZoneOffers& row : view.rows) {
     const core::HourPrices prices = PricesOf(view.type, row.zone);
-    table.AddRow({row.zone, Dollars(prices.on_demand), Dollars(prices.spot), RuntimeCount(row),
-                  AgeOfOffers(row, view.now), ui::Cell(WhyRefused(row), ui::Tone::kBad)});
+    table.AddRow({row.zone, Dollars(view.type, prices.on_demand), Dollars(view.type, prices.spot),
+                  RuntimeCount(row), AgeOfOffers(row, view.now),
+                  ui::Cell(WhyRefused(row), ui::Tone::kBad)});
   }
   return table.Render(style);
 }
@@ -85,8 +89,8 @@ std::string PriceText(const Zones& view, const ZoneOffers& row) {
   std::vector<std::string> parts;
   for (const std::string& type : Priced(view, row)) {
     const core::HourPrices prices = PricesOf(type, row.zone);
-    parts.push_back(
-        fmt::format("{} {}, spot {}", type, Dollars(prices.on_demand), Dollars(prices.spot)));
+    parts.push_back(fmt::format("{} {}, spot {}", type, Dollars(type, prices.on_demand),
+                                Dollars(type, prices.spot)));
   }
   return base::Join(parts, "; ");
 }

@@ -64,12 +64,12 @@ TEST(ZonesView, OfATypeThePricesAreThoseOfTheSlice) {
             "us-central2-b      51.52  14.74         2   0s\n"
             "ON DEMAND, SPOT: USD per hour at list price (skypilot-catalog 006059e)\n");
   view.type = "v4";
-  EXPECT_THAT(RenderText(view, {}), HasSubstr("us-central2-b       3.22  0.92  "));
+  EXPECT_THAT(RenderText(view, {}), HasSubstr("us-central2-b     3.2200  0.9215  "));
   EXPECT_THAT(RenderText(view, {}), HasSubstr("SPOT: USD per chip and hour at"));
   view.rows.push_back(Refused("mars-1-a", "no such zone"));
   EXPECT_THAT(RenderText(view, {}), HasSubstr("AGE  WHY\n"));
   EXPECT_THAT(RenderText(view, {}),
-              HasSubstr("\nmars-1-a               -     -         -    -  no such zone\n"))
+              HasSubstr("\nmars-1-a               -       -         -    -  no such zone\n"))
       << "a price that is not known is no number";
 }
 
@@ -80,7 +80,7 @@ TEST(ZonesView, DetailsNameEverything) {
             "us-central2-b\n"
             "  types      v4-8, v4-16, v4-32\n"
             "  runtimes   tpu-ubuntu2204-base, v2-alpha-tpuv5\n"
-            "  prices     v4 3.22, spot 0.92\n"
+            "  prices     v4 3.2200, spot 0.9215\n"
             "  asked      1h ago\n"
             "prices: USD per chip and hour at list price (skypilot-catalog 006059e)\n");
 }
