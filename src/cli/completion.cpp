@@ -12,6 +12,8 @@
 #include "jobman/client/log_files.hpp"
 #include "jobman/client/wait_goal.hpp"
 #include "jobman/config/schema.hpp"
+#include "jobman/core/accelerators.hpp"
+#include "jobman/core/prices.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -150,6 +152,8 @@ class Offers {
     if (type.starts_with("STATE,")) return AddStates({client::kDone});
     if (base::Contains(type, ",...")) EnterList();
     if (type == "TASK,...") AddTasks();
+    if (type == "ZONE" || type == "ZONE,...") AddZoneNames();
+    if (option.check_name("--accelerator")) AddTypes();
     for (const std::string& value : ClosedSet(type)) Add(value);
     if (NamesPath(type)) AddFiles();
     if (type == "STAGE") AddStages();
@@ -166,6 +170,7 @@ class Offers {
     if (name == "JOB" && place_.command->check_name("why")) AddTasks();
     if (name == "TASK") AddTasks();
     if (name == "KEY") AddKeys("");
+    if (name == "ZONE") AddZoneNames();
     if (name == "COMMAND" && place_.command->check_name("help")) {
       for (const CLI::App* command : place_.root->get_subcommands({}))
         Add(command->get_name(), command->get_description());
@@ -173,6 +178,14 @@ class Offers {
     if (name == "PATH") return AddCopyPlaces();
     if (NamesPath(name)) AddFiles(name == "FILE|JOB" ? ":jobfiles" : ":files");
     for (const std::string& value : ClosedSet(option.get_type_name())) Add(value);
+  }
+
+  /// Those that are built in: no Tab asks a cloud.
+  void AddZoneNames() {
+    for (const std::string& zone : core::ZonesWithPrice("")) Add(zone);
+  }
+  void AddTypes() {
+    for (const std::string& type : core::AcceleratorTypes()) Add(type);
   }
 
   /// Of a list such as "state,ho", the last word is to be completed.

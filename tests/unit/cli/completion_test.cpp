@@ -140,6 +140,14 @@ TEST_F(Completion, CommandsOptionsAndTheirValues) {
   EXPECT_THAT(world_.Run({"__complete", "hist"}).out, StartsWith("history\tThe journal"));
 }
 
+TEST_F(Completion, ZonesAndTypesThatAreBuiltIn) {
+  EXPECT_EQ(Answer({"zones", "us-central2"}), " us-central2-b  ");
+  EXPECT_EQ(Answer({"list", "-z", "us-central2-b,us-east1-d"}), " us-central2-b,us-east1-d  ");
+  EXPECT_EQ(Answer({"zones", "-a", "v5litepod-1"}), " v5litepod-1 v5litepod-16 v5litepod-128  ");
+  EXPECT_EQ(Answer({"zones", "-o", ""}), " wide  ");
+  EXPECT_EQ(Answer({"cost", "--by", ""}), " job user day zone  ");
+}
+
 TEST_F(Completion, JobsByNumberAndByName) {
   world_.fill = [](MemoryStore& store) {
     for (const char* name : {"train", "train", "eval"})
