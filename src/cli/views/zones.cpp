@@ -126,7 +126,7 @@ std::string PriceNote(const Zones& view) {
 
 std::string SourceNote(const Zones& view) {
   if (view.not_asked.empty()) return {};
-  return fmt::format("built-in lists, which may be out of date; the cloud was not asked: {}\n",
+  return fmt::format("these are the built-in lists, as the cloud cannot be asked: {}\n",
                      ui::CleanLines(view.not_asked));
 }
 

@@ -54,7 +54,7 @@ TEST(ZonesView, ManyGenerationsFitIntoATerminal) {
   const std::string text = RenderText(view, {.width = 80});
   for (const std::string& line : base::Split(text, '\n')) EXPECT_LE(line.size(), 80U) << line;
   EXPECT_THAT(text, HasSubstr("v6e-1..v6e-256 (8)"));
-  EXPECT_THAT(text, HasSubstr("\nbuilt-in lists, which may be out of date; the cloud was not "));
+  EXPECT_THAT(text, HasSubstr("\nthese are the built-in lists, as the cloud cannot be asked: no"));
 }
 
 TEST(ZonesView, OfATypeThePricesAreThoseOfTheSlice) {
@@ -125,7 +125,7 @@ TEST_F(ZonesCommand, WithoutAProjectTheBuiltInListIsShown) {
   const auto ended = world_.Run({"zones", "-a", "v4"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("\nus-central2-b "));
-  EXPECT_THAT(ended.out, HasSubstr("the cloud was not asked: no project is named"));
+  EXPECT_THAT(ended.out, HasSubstr("the cloud cannot be asked: no project is named"));
   EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 0);
 }
 
@@ -134,7 +134,7 @@ TEST_F(ZonesCommand, WithoutANetworkTheBuiltInListIsShown) {
   const auto ended = world_.Run({"zones", "--project", "demo"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("\nus-central2-b "));
-  EXPECT_THAT(ended.out, HasSubstr("the cloud was not asked: 127.0.0.1:1: connection refused"));
+  EXPECT_THAT(ended.out, HasSubstr("the cloud cannot be asked: 127.0.0.1:1: connection refused"));
 }
 
 TEST_F(ZonesCommand, TheZonesOfTheGenerationAreAsked) {
