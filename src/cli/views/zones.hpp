@@ -28,6 +28,10 @@ std::string TypeRanges(const std::vector<std::string>& types);
 /// one chip.
 core::HourPrices PricesOf(const std::string& type, const std::string& zone);
 
+/// What prices are shown of for the zone: the type that was looked for, else the generations that
+/// it offers.
+std::vector<std::string> PricedIn(const Zones& view, const client::ZoneOffers& row);
+
 /// A table, or with `details` a paragraph for each zone; below it what the prices and lists are.
 std::string RenderText(const Zones& view, const ui::Style& style);
 /// The zones that are not refused, one per line.

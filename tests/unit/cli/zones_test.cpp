@@ -100,7 +100,7 @@ TEST(ZonesView, CsvHasALineForEachType) {
   Zones view{.rows = {Offered({"v4-8", "v9-1"}), Refused("eu-a", "no, not allowed")}};
   EXPECT_EQ(RenderCsv(view),
             "zone,type,on_demand,spot,asked_at,error\n"
-            "us-central2-b,v4-8,12.88,3.686,1970-01-01T00:00:00.000Z,\n"
+            "us-central2-b,v4-8,12.8800,3.6860,1970-01-01T00:00:00.000Z,\n"
             "us-central2-b,v9-1,,,1970-01-01T00:00:00.000Z,\n"
             "eu-a,,,,,\"no, not allowed\"\n");
 }
