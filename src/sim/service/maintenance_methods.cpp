@@ -73,9 +73,11 @@ Reply TpuService::ListReservations(const Call& call, TimePoint) {
     entries.push_back(
         {where, [this, key, size = size] {
            const std::string name = ResourceName(key, "reservations");
-           const Json used = {{"total", std::to_string(ChipsUsedOf(name))}};
+           const std::int64_t chips = ChipsUsedOf(name);
+           Json used = Json::object();
+           if (chips > 0) used["total"] = std::to_string(chips);
            const Json standard = {{"size", size}, {"capacityUnits", "CHIPS"}, {"usage", used}};
-           return Json{{"name", name}, {"standard", standard}, {"state", "ACTIVE"}};
+           return WithoutDefaults({{"name", name}, {"standard", standard}, {"state", "ACTIVE"}});
          }});
   }
   return Page(call.request, settings_.pages, "reservations", std::move(entries));

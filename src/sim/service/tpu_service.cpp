@@ -134,8 +134,10 @@ namespace {
 
 /// Another id and other addresses, as after a maintenance that is announced.
 void MoveNode(Json& node) {
-  node["id"] = "1" + node.value("id", "");
-  for (Json& endpoint : node["networkEndpoints"]) endpoint["ipAddress"] = "127.77.7.7";
+  node["id"] = std::to_string(Number(node, "id") + 1);  // one that still is an int64
+  if (node.contains("networkEndpoints")) {
+    for (Json& endpoint : node["networkEndpoints"]) endpoint["ipAddress"] = "127.77.7.7";
+  }
   node["upcomingMaintenance"] = {{"type", "UNSCHEDULED"}, {"maintenanceStatus", "ONGOING"}};
 }
 

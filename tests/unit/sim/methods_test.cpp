@@ -95,6 +95,8 @@ TEST_F(MethodsTest, MaintenanceOfAQueuedResource) {
 TEST_F(MethodsTest, ListsReservationsAndWhatTheyHold) {
   Set("reservations.us-central2-b/mine=64");
   const std::string name = "projects/p/locations/us-central2-b/reservations/mine";
+  EXPECT_EQ(Get(kAlpha + "reservations")["reservations"][0]["standard"]["usage"], Json::object())
+      << "0 is a default, which is not shown";
   Json queued = QueuedSpec("n", "v4-8");
   queued.erase("spot");
   queued["reservationName"] = name;

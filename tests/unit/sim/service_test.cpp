@@ -97,6 +97,19 @@ TEST_F(ServiceTest, AListingOmitsWhatExists) {
   EXPECT_EQ(refused.status, 400);
 }
 
+TEST_F(ServiceTest, AListingThatShowsANodeElsewhereIsStillOfTheApi) {
+  CreateNode("t1", Spec("v4-8"));
+  const std::string id = Text(Get("nodes/t1"), "id");
+  const auto moved = [&] {
+    Call("POST", "/sim/faults", {}, {{"method", "nodes.list"}, {"error", "list_moved"}});
+    return Get("nodes")["nodes"][0];
+  };
+  EXPECT_EQ(moved()["id"], std::to_string(std::stoll(id) + 1)) << "another, and an int64 too";
+  EXPECT_FALSE(moved().contains("networkEndpoints")) << "it has none yet";
+  Pass(300);
+  EXPECT_EQ(moved()["networkEndpoints"][0]["ipAddress"], "127.77.7.7");
+}
+
 TEST_F(ServiceTest, ListsFaults) {
   const Reply reply =
       Call("POST", "/sim/faults", {}, {{"method", "nodes.create"}, {"error", "fire"}});
