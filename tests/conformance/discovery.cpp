@@ -50,7 +50,9 @@ bool IsSet(const Json& spec, const char* key) {
 }
 
 /// What proto3 JSON leaves out.
-bool IsDefault(const Json& value) {
+bool IsDefault(const Json& spec, const Json& value) {
+  if (spec.contains("enum") && value == spec["enum"][0]) return true;
+  if (WordIn(spec, "format") == "int64" && value == "0") return true;
   return value == false || value == 0 || value == "" || (value.is_array() && value.empty());
 }
 
@@ -91,7 +93,8 @@ void Judge::Message(const std::string& at, const std::string& name, const Json& 
       continue;
     }
     if (request_ && IsSet(fields[key], "readOnly")) Say(inner, "only the service sets it");
-    if (!request_ && IsDefault(member)) Say(inner, "a default is shown: " + member.dump());
+    if (!request_ && IsDefault(fields[key], member))
+      Say(inner, "a default is shown: " + member.dump());
     Value(inner, fields[key], member);
   }
 }

@@ -93,6 +93,8 @@ TEST(ConformanceJudge, FindsAWrongReply) {
   EXPECT_THAT(judged("Node", {{"autocheckpointEnabled", true}}),
               OneAt("reply.autocheckpointEnabled"));
   EXPECT_THAT(judged("Operation", {{"name", "o"}, {"done", false}}), OneAt("reply.done"));
+  EXPECT_THAT(judged("Node", {{"id", "0"}}), OneAt("reply.id"));
+  EXPECT_THAT(judged("Node", {{"state", "STATE_UNSPECIFIED"}}), OneAt("reply.state"));
 }
 
 TEST(ConformanceJudge, LooksIntoAnAny) {
