@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <ostream>
 #include <regex>
 
@@ -25,8 +26,9 @@ std::vector<std::string> SplitAt(const std::string& text, char separator) {
   return parts;
 }
 
-bool Fits(const std::string& text, const char* pattern) {
-  return std::regex_match(text, std::regex(pattern));
+bool Fits(const std::string& text, const std::string& pattern) {
+  static std::map<std::string, std::regex> compiled;
+  return std::regex_match(text, compiled.try_emplace(pattern, pattern).first->second);
 }
 
 /// "network_config" as "networkConfig".

@@ -71,9 +71,9 @@ TEST(ConformanceJudge, FindsAWrongBody) {
 }
 
 TEST(ConformanceJudge, FindsAWrongFormat) {
-  const auto policy = [](const std::string& policy) {
+  const auto policy = [](const std::string& text) {
     return FaultsOf("POST", "queuedResources?queuedResourceId=q",
-                    R"({"queueingPolicy":)" + policy + "}");
+                    R"({"queueingPolicy":)" + text + "}");
   };
   EXPECT_THAT(policy(R"({"validUntilDuration":"1.5s","validUntilTime":"2026-11-21T08:00:00Z"})"),
               testing::IsEmpty());

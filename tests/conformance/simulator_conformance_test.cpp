@@ -192,9 +192,12 @@ void SimulatorConformance::AskForReservations() {
   Ask("GET", Zone() + "/reservations");
 }
 
+/// The values of an enum, but for the first, which stands for none.
 std::set<std::string> WordsOf(const std::string& version, const char* message, const char* field) {
-  const Json& words = Document(version).at("messages").at(message).at(field).at("enum");
-  return {words.begin() + 1, words.end()};  // the first is for none of them
+  std::set<std::string> words;
+  const Json& values = Document(version).at("messages").at(message).at(field).at("enum");
+  for (std::size_t i = 1; i < values.size(); ++i) words.insert(values[i].get<std::string>());
+  return words;
 }
 
 TEST_P(SimulatorConformance, EveryMethodAndStateIsAnsweredAsTheDocumentHasIt) {
