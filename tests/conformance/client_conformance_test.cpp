@@ -319,26 +319,38 @@ TEST(ClientConformance, EachMemberOfARequestHasACase) {
   std::ignore = std::tie(tpu, mode, name, nodes, existing, project, zone);
 }
 
+std::set<std::string> PartNames(const SliceRequest& request) {
+  std::set<std::string> names;
+  for (const auto& [part, value] : PartsOf(CreateCall(request))) names.insert(part);
+  return names;
+}
+
 /// What is sent whatever a request says. With the cases above, that is all that encode.cpp writes.
 TEST(ClientConformance, APlainRequestSendsNothingElse) {
-  const auto names = [](AllocationMode mode) {
-    std::set<std::string> parts;
-    for (const auto& [part, value] : PartsOf(CreateCall(PlainRequest(mode, "a")))) {
-      parts.insert(part);
-    }
-    return parts;
-  };
-  EXPECT_EQ(names(AllocationMode::kTpuVm),
+  EXPECT_EQ(PartNames(PlainRequest(AllocationMode::kTpuVm, "a")),
             (std::set<std::string>{"/method", "/path", "/query/nodeId", "/body/acceleratorType",
                                    "/body/runtimeVersion", "/body/networkConfig/enableExternalIps",
                                    "/body/networkConfig/network", "/body/schedulingConfig"}));
   const std::string spec = "/body/tpu/nodeSpec/0/";
   EXPECT_EQ(
-      names(AllocationMode::kQueuedResources),
+      PartNames(PlainRequest(AllocationMode::kQueuedResources, "a")),
       (std::set<std::string>{
           "/method", "/path", "/query/queuedResourceId", "/query/requestId", spec + "parent",
           spec + "nodeId", spec + "node/acceleratorType", spec + "node/runtimeVersion",
           spec + "node/networkConfig/enableExternalIps", spec + "node/networkConfig/network"}));
+}
+
+/// Every part that a plain request or a case has.
+std::set<std::string> KnownParts(AllocationMode mode) {
+  const bool direct = mode == AllocationMode::kTpuVm;
+  const std::string node = direct ? "/body" : "/body/tpu/nodeSpec/0/node";
+  std::set<std::string> known = PartNames(PlainRequest(mode, "a"));
+  for (const auto& rows : {TpuCases(), RefCases()}) {
+    for (const MemberCase& row : rows) {
+      known.merge(Expected(row, node, direct ? row.direct : row.queued));
+    }
+  }
+  return known;
 }
 
 void SetAllOptional(SliceRequest& request) {
@@ -347,15 +359,16 @@ void SetAllOptional(SliceRequest& request) {
   request.tpu.subnetwork = "sub";
   request.tpu.external_ips = false;
   request.tpu.service_account = "sa@p.iam.gserviceaccount.com";
-  request.tpu.tags = {"t1"};
-  request.tpu.labels = {{"jobman-job", "7"}};
-  request.tpu.metadata = {{"ssh-keys", "me:ssh-ed25519 AAAA me"}};
+  request.tpu.tags = {"t1", "t2"};
+  request.tpu.labels = {{"k", "v"}};
+  request.tpu.metadata = {{"k", "v"}};
   request.tpu.startup_script = "echo hi";
   request.tpu.valid_for = std::chrono::hours{6};
 }
 
-TEST(ClientConformance, RequestsWithEverythingAtOnceAreAsTheDocumentHasThem) {
+TEST(ClientConformance, RequestsWithEverythingAtOnceSendNothingElseEither) {
   for (const auto mode : {AllocationMode::kTpuVm, AllocationMode::kQueuedResources}) {
+    const std::set<std::string> known = KnownParts(mode);
     for (const auto pricing :
          {Pricing::kSpot, Pricing::kOnDemand, Pricing::kPreemptible, Pricing::kReserved}) {
       for (const int nodes : {1, 2}) {
@@ -365,6 +378,7 @@ TEST(ClientConformance, RequestsWithEverythingAtOnceAreAsTheDocumentHasThem) {
         SetAllOptional(request);
         const Sent sent = CreateCall(request);
         EXPECT_THAT(JudgeRequest(sent).faults, IsEmpty()) << sent.body;
+        EXPECT_THAT(PartNames(request), testing::Each(testing::AnyOfArray(known))) << sent.body;
       }
     }
   }
