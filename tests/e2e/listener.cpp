@@ -31,6 +31,20 @@ std::size_t LengthIn(const std::string& head) {
   return at == std::string::npos ? 0 : std::stoul(head.substr(at + 16));
 }
 
+/// The head and the body of a request; empty if the client goes away.
+std::string HearRequest(int socket) {
+  std::string text;
+  if (!HearUntil(socket, text, "\r\n\r\n")) return {};
+  const std::size_t body = text.find("\r\n\r\n") + 4;
+  std::array<char, 4096> buffer = {};
+  while (text.size() < body + LengthIn(text)) {
+    const ssize_t count = ::recv(socket, buffer.data(), buffer.size(), 0);
+    if (count <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
 }  // namespace
 
 Listener::Listener(Talk talk)
@@ -73,15 +87,8 @@ Listener::Talk WebhookThatSays(std::function<int()> status) {
 
 Listener::Talk WebhookThatAnswers(std::function<int(const std::string& request)> judge) {
   return [judge](int socket) {
-    std::string text;
-    if (!HearUntil(socket, text, "\r\n\r\n")) return std::string{};
-    const std::size_t body = text.find("\r\n\r\n") + 4;
-    std::array<char, 4096> buffer = {};
-    while (text.size() < body + LengthIn(text)) {
-      const ssize_t count = ::recv(socket, buffer.data(), buffer.size(), 0);
-      if (count <= 0) break;
-      text.append(buffer.data(), static_cast<std::size_t>(count));
-    }
+    const std::string text = HearRequest(socket);
+    if (text.empty()) return text;
     SayTo(socket, "HTTP/1.1 " + std::to_string(judge(text)) +
                       " Said\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     return text;
@@ -90,8 +97,8 @@ Listener::Talk WebhookThatAnswers(std::function<int(const std::string& request)>
 
 Listener::Talk ServiceThatFinds(std::function<std::string(const std::string& request)> find) {
   return [find](int socket) {
-    std::string text;
-    if (!HearUntil(socket, text, "\r\n\r\n")) return std::string{};
+    const std::string text = HearRequest(socket);
+    if (text.empty()) return text;
     const std::string found = find(text);
     const std::string body =
         found.empty() ? R"({"error": {"code": 404, "message": "there is none"}})" : found;

@@ -38,7 +38,7 @@ class Listener {
 Listener::Talk WebhookThatAnswers(std::function<int(const std::string& request)> judge);
 /// Receives a POST and answers with this status.
 Listener::Talk WebhookThatSays(std::function<int()> status);
-/// Receives a GET and answers with what is found for it, as JSON; 404 if that is empty.
+/// Receives a GET or POST and answers with what is found for it, as JSON; 404 if that is empty.
 Listener::Talk ServiceThatFinds(std::function<std::string(const std::string& request)> find);
 /// Receives a mail over SMTP.
 Listener::Talk MailServerTalk();
