@@ -18,6 +18,14 @@ using base::Path;
 
 constexpr const char* kIamEndpoint = "https://iamcredentials.googleapis.com";
 
+/// Letters, digits and hyphens; "example.com:lab" is of a domain.
+bool IsProjectId(const std::string& text) {
+  return !text.empty() && text.size() <= 100 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '.' || c == ':';
+         });
+}
+
 }  // namespace
 
 Result<Credentials> ReadCredentialsFile(const std::string& name, const std::string& where) {
@@ -65,6 +73,22 @@ Result<Impersonation> ImpersonationOf(const std::string& text,
   accounts.pop_back();
   one.delegates = std::move(accounts);
   return one;
+}
+
+Task<std::optional<std::string>> ProjectOfMachine(Machine machine) {
+  const std::string host = MetadataHost(machine);
+  if (host.empty()) co_return std::nullopt;
+  const auto transport = machine.open_transport();
+  if (!transport) co_return std::nullopt;
+  http::Request request{.url = "http://" + host + "/computeMetadata/v1/project/project-id",
+                        .headers = {{"Metadata-Flavor", "Google"}},
+                        .timeout = std::chrono::seconds{2}};
+  const auto answer = co_await (*transport)->Send(std::move(request));
+  if (!answer || answer->status != 200) co_return std::nullopt;
+  if (http::FindHeader(answer->headers, "Metadata-Flavor") != "Google") co_return std::nullopt;
+  std::string project(base::Trim(answer->body));
+  if (!IsProjectId(project)) co_return std::nullopt;
+  co_return project;
 }
 
 std::string MetadataHost(const Machine& machine) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/machine_project.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
 
@@ -80,6 +81,7 @@ base::Result<config::LoadRequest> RequestFor(const App& app, const std::string& 
                               .set_files = options.set_files,
                               .arrays = options.arrays,
                               .defaults = config::SystemDefaults(paths.home)};
+  request.defaults.machine_project = MachineProject;
   JM_ASSIGN_OR_RETURN(request.from, ForeignOf(options.from));
   if (file == "-" && !request.from) {
     JM_ASSIGN_OR_RETURN(request.text, base::ReadFile("/dev/stdin"));

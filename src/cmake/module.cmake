@@ -13,7 +13,7 @@ set(JOBMAN_CALLERS_HOME ${CMAKE_BINARY_DIR}/callers-home)
 function(jobman_guard_home)
   set_tests_properties(${ARGN} PROPERTIES FIXTURES_REQUIRED callers_home
     ENVIRONMENT_MODIFICATION
-      "HOME=set:${JOBMAN_CALLERS_HOME};XDG_CONFIG_HOME=unset:;XDG_STATE_HOME=unset:")
+      "HOME=set:${JOBMAN_CALLERS_HOME};XDG_CONFIG_HOME=unset:;XDG_STATE_HOME=unset:;NO_GCE_CHECK=set:true")
 endfunction()
 
 # jobman_test(unit_core LABEL unit SOURCES a_test.cpp DEPENDS core LIBRARIES foo)

@@ -61,7 +61,10 @@ std::optional<FoundText> DefaultProject(const Defaults& defaults) {
     if (const auto project = defaults.env(name)) return FoundText{*project, name};
   }
   if (const auto project = FromKey(defaults)) return project;
-  return FromGcloud(defaults);
+  if (const auto project = FromGcloud(defaults)) return project;
+  const auto project = defaults.machine_project ? defaults.machine_project() : std::nullopt;
+  if (!project) return std::nullopt;
+  return FoundText{*project, "the metadata server of this machine"};
 }
 
 }  // namespace jobman::config

@@ -15,7 +15,8 @@ struct FoundText {
 
 /// The project when a job file names none: GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT,
 /// CLOUDSDK_CORE_PROJECT, the project_id of the key that GOOGLE_APPLICATION_CREDENTIALS names, then
-/// core/project of gcloud's active configuration (under CLOUDSDK_CONFIG or ~/.config/gcloud).
+/// core/project of gcloud's active configuration (under CLOUDSDK_CONFIG or ~/.config/gcloud),
+/// then that of a machine of Google's.
 std::optional<FoundText> DefaultProject(const Defaults& defaults);
 
 /// The value of `key` in `section` of an INI file as gcloud writes it ("[core]", "project = x").

@@ -51,4 +51,8 @@ Result<Identity> ChooseIdentity(const TokenSettings& settings, Machine machine);
 /// not.
 std::string MetadataHost(const Machine& machine);
 
+/// The project of such a machine, which its metadata server knows (project/project-id); nothing
+/// elsewhere, or if the server does not answer within 2 s.
+Task<std::optional<std::string>> ProjectOfMachine(Machine machine);
+
 }  // namespace jobman::auth

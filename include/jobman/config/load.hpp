@@ -25,6 +25,8 @@ struct Defaults {
   base::TimePoint now = {};      ///< a deadline that is not later has passed
   base::Path user_file = {};     ///< the user's defaults for every job file; empty: none
   bool user_file_named = false;  ///< by JOBMAN_CONFIG: then it must exist
+  /// The project of a machine of Google's, asked for when nothing names one; may be empty.
+  std::function<std::optional<std::string>()> machine_project = {};
 };
 
 /// The defaults of this process. The user's file is $JOBMAN_CONFIG, else

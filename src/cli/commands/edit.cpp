@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/edited_text.hpp"
 #include "cli/job_file.hpp"
+#include "cli/machine_project.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/revise_job.hpp"
@@ -31,6 +32,7 @@ Result<std::string> TextOf(App& app, const client::Context& context, const core:
   config::LoadRequest request{.file = "job.yaml", .text = source};
   request.element = spec.array.index;
   request.defaults = config::SystemDefaults(paths.home);
+  request.defaults.machine_project = MachineProject;
   const config::LoadResult read = config::Load(request);
   if (read.loaded && read.loaded->spec == spec) return source;
   return "# The job as it is stored, with the options and defaults of its creation.\n" +

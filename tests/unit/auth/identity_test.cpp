@@ -99,6 +99,23 @@ TEST_F(IdentityTest, ElsewhereNobodyIsAskedForAMachinesAccount) {
   EXPECT_THAT(server->requests, IsEmpty());
 }
 
+TEST_F(IdentityTest, AMachineOfGooglesKnowsItsProject) {
+  const auto project = [this] { return loop.Run(ProjectOfMachine(machine)); };
+  EXPECT_EQ(project(), std::nullopt);
+  EXPECT_THAT(server->requests, IsEmpty());
+  Write("product_name", "Google Compute Engine\n");
+  server->Answer(200, "lab\n", {{"Metadata-Flavor", "Google"}});
+  EXPECT_EQ(project(), "lab");
+  EXPECT_EQ(Sent(0).url, "http://metadata.google.internal/computeMetadata/v1/project/project-id");
+  server->Answer(200, "lab");
+  EXPECT_EQ(project(), std::nullopt) << "no metadata server of Google's";
+  server->Answer(200, "<html>", {{"Metadata-Flavor", "Google"}});
+  EXPECT_EQ(project(), std::nullopt);
+  server->Answer(404, "lab", {{"Metadata-Flavor", "Google"}});
+  EXPECT_EQ(project(), std::nullopt);
+  EXPECT_EQ(project(), std::nullopt) << "no answer";
+}
+
 TEST_F(IdentityTest, LoginsOfThisMachineAreForGoogleAlone) {
   env["GOOGLE_APPLICATION_CREDENTIALS"] = Write("named.json", User().dump());
   env["CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT"] = "robot@lab.com";

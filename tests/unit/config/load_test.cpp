@@ -313,6 +313,41 @@ TEST(Load, ProblemsOfUserDefaultsNameTheirFile) {
   EXPECT_THAT(Rendered(Load(request)), HasSubstr("absent.yaml: no such file"));
 }
 
+TEST(Load, AKeyComesBeforeGcloudAndTheMachineIsTheLastResort) {
+  const ScratchDir dir;
+  Defaults defaults = TestDefaults();
+  defaults.machine_project = [] { return std::optional<std::string>("of-machine"); };
+  EXPECT_EQ(DefaultProject(defaults)->text, "of-machine");
+  defaults.home = dir.path();
+  dir.Write(".config/gcloud/configurations/config_default", "[core]\nproject = from-gcloud\n");
+  EXPECT_EQ(DefaultProject(defaults)->text, "from-gcloud");
+  const std::string key = dir.Write("key.json", R"({"project_id": "of-key"})");
+  defaults = TestDefaults({{"GOOGLE_APPLICATION_CREDENTIALS", key}});
+  defaults.home = dir.path();
+  EXPECT_EQ(DefaultProject(defaults)->text, "of-key");
+  dir.Write("key.json", "{");
+  EXPECT_EQ(DefaultProject(defaults)->text, "from-gcloud");
+}
+
+TEST(Load, CredentialsOfTheEnvironmentAreRecordedForGoogleAlone) {
+  const std::map<std::string, std::string> env = {
+      {"GOOGLE_APPLICATION_CREDENTIALS", "/keys/a.json"},
+      {"CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT", "robot@lab.com"}};
+  const auto cloud = [&env](const std::string& section) {
+    return MustLoad(RequestOf(SmallJob(section), env)).spec.cloud;
+  };
+  EXPECT_EQ(cloud("").credentials_file, "/keys/a.json");
+  EXPECT_EQ(cloud("").impersonate_service_account, "robot@lab.com");
+  EXPECT_EQ(WhereIs(MustLoad(RequestOf(SmallJob(), env)), "cloud.credentials_file"),
+            "GOOGLE_APPLICATION_CREDENTIALS");
+  EXPECT_EQ(cloud("cloud: {token_command: 'echo x'}\n").credentials_file, "");
+  EXPECT_EQ(cloud("cloud: {credentials_file: /keys/b.json}\n").credentials_file, "/keys/b.json");
+  for (const char* other : {"cloud: local\n", "cloud: https://tpu.example.com\n"}) {
+    EXPECT_EQ(cloud(other).credentials_file, "") << other;
+    EXPECT_EQ(cloud(other).impersonate_service_account, "") << other;
+  }
+}
+
 TEST(Load, FindsTheProject) {
   const ScratchDir dir;
   dir.Write(".config/gcloud/active_config", "work\n");
