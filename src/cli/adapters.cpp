@@ -8,9 +8,12 @@
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/cloud/cloud.hpp"
+#include "jobman/cloud/compute_api.hpp"
+#include "jobman/cloud/look.hpp"
 #include "jobman/cloud/storage_api.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/ssh/host_shell.hpp"
+#include "jobman/store/disk.hpp"
 #include "jobman/store/site.hpp"
 #include "jobman/store/sqlite_store.hpp"
 
@@ -34,6 +37,13 @@ void KeepSecrets(const std::string& endpoint) {
 base::Path SimulatorProgram() {
   const base::Path beside = base::SelfExe().parent_path() / "jobman-sim";
   return std::filesystem::exists(beside) ? beside : base::Path{"jobman-sim"};
+}
+
+base::Result<std::shared_ptr<ports::ProjectApi>> OpenProjects(asio::any_io_executor executor,
+                                                              const core::CloudSpec& spec) {
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::ProjectApi> projects,
+                      cloud::MakeProjects(std::move(executor), spec));
+  return projects;
 }
 
 }  // namespace
@@ -89,6 +99,24 @@ base::Result<pid_t> StartController(const base::StatePaths& paths, bool verbose)
 
 core::Site LookAtSite(const base::StatePaths& paths) {
   return store::LookAtSite(paths.StoreDir());
+}
+
+client::Probes MakeProbes() {
+  client::Probes probes;
+  probes.log_in = [](core::CloudSpec spec) { return cloud::LogIn(std::move(spec)); };
+  probes.server_time = [](core::CloudSpec spec) { return cloud::ServerTime(std::move(spec)); };
+  probes.open_projects = OpenProjects;
+  probes.look_at_disk = [](const base::Path& folder) {
+    const store::Disk disk = store::LookAtDisk(folder);
+    return client::Disk{.type = disk.type, .locks_stay_here = disk.locks_stay_here};
+  };
+  probes.versions = [] {
+    return std::vector<std::pair<std::string, std::string>>{{"jobman", JOBMAN_VERSION},
+                                                            {"libcurl", http::CurlVersion()},
+                                                            {"libssh", ssh::LibsshVersion()},
+                                                            {"SQLite", store::SqliteVersion()}};
+  };
+  return probes;
 }
 
 ControllerAdapters::ControllerAdapters(asio::io_context& loop, base::StatePaths paths,

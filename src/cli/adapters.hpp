@@ -4,6 +4,7 @@
 
 #include "cli/queue_files.hpp"
 #include "jobman/client/context.hpp"
+#include "jobman/client/probes.hpp"
 #include "jobman/controller/controller.hpp"
 #include "jobman/notify/notifier.hpp"
 
@@ -28,6 +29,9 @@ base::Result<pid_t> StartController(const base::StatePaths& paths, bool verbose)
 
 /// See client::SiteLooker.
 core::Site LookAtSite(const base::StatePaths& paths);
+
+/// See client::Probes.
+client::Probes MakeProbes();
 
 /// Everything that a controller needs.
 class ControllerAdapters {

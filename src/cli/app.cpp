@@ -25,20 +25,25 @@ Result<base::StatePaths> App::Paths() const {
 Result<client::Context> App::Open(client::StoreUse use, Elsewhere elsewhere) {
   JM_ASSIGN_OR_RETURN(const base::StatePaths paths, Paths());
   JM_ASSIGN_OR_RETURN(stores_, client::OpenStores(paths, use, environment_.open_store));
-  if (!loop_) loop_.emplace();
-  client::Context context{.paths = paths,
-                          .stores = stores_,
-                          .loop = &*loop_,
-                          .clock = &environment_.clock,
-                          .pause = [this](base::Duration duration) { return Wait(duration); },
-                          .open_cloud = environment_.open_cloud,
-                          .open_buckets = environment_.open_buckets,
-                          .open_shell = environment_.open_shell,
-                          .start_controller = environment_.start_controller,
-                          .look_at_site = environment_.look_at_site,
-                          .verbose = options_.verbose};
+  JM_ASSIGN_OR_RETURN(client::Context context, WithoutStore());
+  context.stores = stores_;
   JM_TRY(CheckSite(context, use, elsewhere));
   return context;
+}
+
+Result<client::Context> App::WithoutStore() {
+  JM_ASSIGN_OR_RETURN(const base::StatePaths paths, Paths());
+  if (!loop_) loop_.emplace();
+  return client::Context{.paths = paths,
+                         .loop = &*loop_,
+                         .clock = &environment_.clock,
+                         .pause = [this](base::Duration duration) { return Wait(duration); },
+                         .open_cloud = environment_.open_cloud,
+                         .open_buckets = environment_.open_buckets,
+                         .open_shell = environment_.open_shell,
+                         .start_controller = environment_.start_controller,
+                         .look_at_site = environment_.look_at_site,
+                         .verbose = options_.verbose};
 }
 
 base::Status App::CheckSite(const client::Context& context, client::StoreUse use,

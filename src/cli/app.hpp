@@ -8,6 +8,7 @@
 #include "jobman/base/clock.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/client/context.hpp"
+#include "jobman/client/probes.hpp"
 #include "jobman/ui/terminal.hpp"
 
 namespace jobman::cli {
@@ -44,6 +45,7 @@ struct Environment {
   client::ShellOpener open_shell = {};
   client::ControllerStarter start_controller = {};
   client::SiteLooker look_at_site = {};
+  client::Probes probes = {};
   client::Pause pause = {};
   /// The surroundings of now, after a pause: the window may have another size; empty: they stay.
   std::function<ui::Surroundings()> look_again = {};
@@ -63,6 +65,7 @@ class App {
   base::TimePoint Now() const { return environment_.clock.Now(); }
   OutputMode mode() const;
   int input() const { return environment_.input; }
+  const client::Probes& probes() const { return environment_.probes; }
 
   /// Where jobman's files are. kFailedPrecondition if there is no such place.
   base::Result<base::StatePaths> Paths() const;
@@ -74,6 +77,9 @@ class App {
   base::Result<client::Context> OpenForWriting(Elsewhere elsewhere = Elsewhere::kRefuse) {
     return Open(client::StoreUse::kWrite, elsewhere);
   }
+
+  /// For a command that is to work where no store opens: a context without stores.
+  base::Result<client::Context> WithoutStore();
 
   /// Waits. False if the user interrupted or stdout's reader went away: the command then ends with
   /// EndOfWait().

@@ -41,6 +41,7 @@ std::span<const Command> Commands() {
       Command{"config", AddConfig},
       Command{"zones", AddZones},
       // The program itself.
+      Command{"doctor", AddDoctor},
       Command{"controller", AddController},
       Command{"tick", AddTick},
       Command{"store", AddStore},

@@ -38,6 +38,7 @@ void AddController(CLI::App& root, Invocation& chosen);
 void AddCost(CLI::App& root, Invocation& chosen);
 void AddCreate(CLI::App& root, Invocation& chosen);
 void AddDelete(CLI::App& root, Invocation& chosen);
+void AddDoctor(CLI::App& root, Invocation& chosen);
 void AddEdit(CLI::App& root, Invocation& chosen);
 void AddCp(CLI::App& root, Invocation& chosen);
 void AddExec(CLI::App& root, Invocation& chosen);

@@ -107,6 +107,8 @@ constexpr std::array kExamples = {
     Examples{"config",
              "jobman config check train.yaml\n"
              "jobman config show train.yaml --origins"},
+    Examples{"doctor",
+             "jobman doctor\njobman doctor train.yaml\njobman doctor -z us-central2-b --json"},
     Examples{"zones",
              "jobman zones -a v5litepod-16\n"
              "jobman zones us-central2-b\n"

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
                                   .open_shell = jobman::cli::OpenShell,
                                   .start_controller = jobman::cli::StartController,
                                   .look_at_site = jobman::cli::LookAtSite,
+                                  .probes = jobman::cli::MakeProbes(),
                                   .pause = jobman::cli::PauseUnlessInterrupted,
                                   .look_again = jobman::ui::LookAround,
                                   .input = input};

@@ -188,6 +188,10 @@ std::string DefaultUserAgent() {
   return "jobman/" JOBMAN_VERSION;
 }
 
+std::string CurlVersion() {
+  return curl_version_info(CURLVERSION_NOW)->version;
+}
+
 base::Result<std::unique_ptr<Transport>> MakeCurlTransport(asio::any_io_executor executor,
                                                            CurlOptions options) {
   JM_TRY(StartCurl());

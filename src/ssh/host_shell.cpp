@@ -1,5 +1,6 @@
 #include "jobman/ssh/host_shell.hpp"
 
+#include <libssh/libssh.h>
 #include <sys/resource.h>
 
 #include "ssh/session_pool.hpp"
@@ -56,6 +57,10 @@ long RaiseFileLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
   getrlimit(RLIMIT_NOFILE, &limit);
   return static_cast<long>(limit.rlim_cur);
+}
+
+std::string LibsshVersion() {
+  return ssh_version(0);
 }
 
 }  // namespace jobman::ssh

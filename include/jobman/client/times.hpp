@@ -39,5 +39,8 @@ static_assert(controller::kLeaseTime < kControllerStartLimit,
 static_assert(kLookForController < kNudgeLimit && kNudgeLimit < controller::kLookAtStore,
               "a nudge that is lost costs no more than the next look at the store");
 static_assert(kLookAtJobs < kReadJobsAgain, "only a change is worth reading all jobs at once");
+/// One check of `doctor`, and the answer of an ssh-agent, which is on this machine.
+inline constexpr base::Duration kCheckLimit = std::chrono::seconds{10};
+inline constexpr base::Duration kAgentAnswer = std::chrono::seconds{2};
 
 }  // namespace jobman::client

@@ -10,6 +10,8 @@ namespace jobman::http {
 
 /// "jobman/<version>".
 std::string DefaultUserAgent();
+/// "7.88.1": of the library that is loaded.
+std::string CurlVersion();
 
 /// Limits of a CurlTransport.
 struct CurlOptions {

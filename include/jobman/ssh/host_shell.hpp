@@ -59,4 +59,7 @@ class SshHostShell final : public ports::HostShell {
 /// limit.
 long RaiseFileLimit();
 
+/// "0.10.6/openssl/zlib": of libssh, and what it uses.
+std::string LibsshVersion();
+
 }  // namespace jobman::ssh

@@ -1,0 +1,59 @@
+#include "cloud/side_service.hpp"
+
+#include "cloud/identity_for.hpp"
+#include "jobman/auth/auth_transport.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/base/url.hpp"
+#include "jobman/cloud/error_map.hpp"
+#include "jobman/http/curl_transport.hpp"
+#include "jobman/http/logging_transport.hpp"
+#include "jobman/http/redacting_transport.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+Result<auth::Identity> SideIdentity(asio::any_io_executor executor, const core::CloudSpec& spec,
+                                    const std::string& endpoint, const auth::Env& env) {
+  static const base::SystemClock clock;
+  JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(endpoint));
+  if (base::IsLoopback(url.host) && endpoint != spec.endpoint) {
+    return auth::Identity{.tokens = auth::MakeNoTokenSource()};
+  }
+  return IdentityFor(std::move(executor), spec, endpoint, clock, {.env = env});
+}
+
+}  // namespace
+
+Result<std::string> EndpointOf(const SideService& service, const core::CloudSpec& spec,
+                               const auth::Env& env) {
+  if (const auto named = env(service.variable); named && !named->empty()) {
+    auto url = base::ParseEndpoint(*named);
+    if (!url) return std::move(url).error().With(service.variable);
+    if (!url->IsOpen()) return *named;
+    return base::InvalidArgument(
+        std::string(service.variable) + ": plain http to " + url->host + " is not used",
+        "use an https endpoint; http is accepted for this machine only");
+  }
+  const auto cloud = base::ParseUrl(spec.endpoint.empty() ? core::kDefaultEndpoint : spec.endpoint);
+  const bool google = cloud && cloud->scheme == "https" && cloud->host.ends_with(".googleapis.com");
+  return std::string(google ? service.google : "");
+}
+
+Result<std::unique_ptr<http::Transport>> TransportTo(asio::any_io_executor executor,
+                                                     const core::CloudSpec& spec,
+                                                     const std::string& endpoint,
+                                                     const auth::Env& env) {
+  JM_ASSIGN_OR_RETURN(auto identity, SideIdentity(executor, spec, endpoint, env));
+  JM_ASSIGN_OR_RETURN(auto wire, http::MakeCurlTransport(executor));
+  wire = http::MakeLoggingTransport(http::MakeRedactingTransport(std::move(wire)));
+  return auth::MakeAuthTransport(std::move(wire), std::move(identity));
+}
+
+base::Error ErrorOf(const SideService& service, const http::Response& response) {
+  base::Error error = ErrorFromResponse(response, {});
+  error.hint = {};  // of the Cloud TPU API
+  error.message = base::ReplaceAll(error.message, "the Cloud TPU API", service.name);
+  return error;
+}
+
+}  // namespace jobman::cloud

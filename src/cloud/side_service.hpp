@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "jobman/auth/token_source.hpp"
+#include "jobman/core/job_spec.hpp"
+#include "jobman/http/transport.hpp"
+
+namespace jobman::cloud {
+
+using base::Result;
+
+/// A service of the cloud beside Cloud TPU, which is asked with the same credentials.
+struct SideService {
+  const char* name = "";      ///< "Cloud Storage"
+  const char* google = "";    ///< base URL of Google's
+  const char* variable = "";  ///< the environment variable that names another one
+};
+
+/// Its base URL for that cloud; empty if the cloud has none, as a simulator. One that could be
+/// overheard is kInvalidArgument.
+Result<std::string> EndpointOf(const SideService& service, const core::CloudSpec& spec,
+                               const auth::Env& env);
+/// Carries requests to it. A server on this machine gets no credentials, unless it is the cloud
+/// itself. Errors as of MakeCloud().
+Result<std::unique_ptr<http::Transport>> TransportTo(asio::any_io_executor executor,
+                                                     const core::CloudSpec& spec,
+                                                     const std::string& endpoint,
+                                                     const auth::Env& env);
+/// ErrorFromResponse() without the advice about Cloud TPU.
+base::Error ErrorOf(const SideService& service, const http::Response& response);
+
+}  // namespace jobman::cloud
