@@ -4,15 +4,19 @@
 #include <cctype>
 
 #include "jobman/base/strings.hpp"
+#include "sim/cloud/catalogue.hpp"
 #include "sim/service/tpu_service.hpp"
 
-// The part of the Compute API that clients of Cloud TPU use: a project and its metadata.
+// The part of the Compute API that clients of Cloud TPU use: a project, its metadata, and what a
+// region lets it have.
 
 namespace jobman::sim {
 
 namespace {
 
 constexpr std::size_t kOperationsKept = 1000;
+/// External addresses that a project may use in a region: so many that no test runs out of them.
+constexpr double kAddresses = 4096;
 constexpr std::string_view kProjects = "/compute/v1/projects/";
 
 /// An error in the form of the Compute API.
@@ -101,6 +105,10 @@ Reply TpuService::Compute(const Request& request, std::string& method) {
     method = "compute.projects.setCommonInstanceMetadata";
     return SetProjectMetadata(project, request.body);
   }
+  if (known && request.method == "GET" && parts.size() == 2 && parts[0] == "regions") {
+    method = "compute.regions.get";
+    if (auto region = RegionBody(project, parts[1])) return {.body = *std::move(region)};
+  }
   const std::string wait = "POST global/operations/";
   const bool waits = what.starts_with(wait) && parts.size() == 4 && parts[3] == "wait";
   const bool gets = what.starts_with("GET global/operations/") && parts.size() == 3;
@@ -125,6 +133,25 @@ Json TpuService::ProjectBody(const std::string& project) const {
           {"id", ProjectNumber(project)},
           {"name", project},
           {"commonInstanceMetadata", std::move(common)}};
+}
+
+std::optional<Json> TpuService::RegionBody(const std::string& project,
+                                           const std::string& region) const {
+  const std::string prefix = region + "-";
+  const auto is_in = [&prefix](const std::string& zone) { return zone.starts_with(prefix); };
+  if (std::none_of(Zones().begin(), Zones().end(), is_in)) return std::nullopt;
+  std::int64_t used = 0;
+  for (const auto& [key, node] : nodes_.all()) {
+    if (key.project != project || !is_in(key.zone)) continue;
+    used += std::count_if(node.hosts.begin(), node.hosts.end(),
+                          [](const auto& host) { return !host.plan.external_ip.empty(); });
+  }
+  const Json addresses = {
+      {"metric", "IN_USE_ADDRESSES"}, {"limit", kAddresses}, {"usage", static_cast<double>(used)}};
+  return Json{{"kind", "compute#region"},
+              {"name", region},
+              {"status", "UP"},
+              {"quotas", Json::array({addresses})}};
 }
 
 Reply TpuService::SetProjectMetadata(const std::string& project, const std::string& text) {

@@ -82,6 +82,8 @@ class TpuService {
   /// Requests of the Compute API; what it does not have here is 404.
   Reply Compute(const Request& request, std::string& method);
   Json ProjectBody(const std::string& project) const;
+  /// A region with its quota of external addresses; nothing if there is no zone in it.
+  std::optional<Json> RegionBody(const std::string& project, const std::string& region) const;
   Reply SetProjectMetadata(const std::string& project, const std::string& body);
   /// 400 and 403, checked before any method looks at its arguments.
   std::optional<ApiError> CheckAccess(const Call& call) const;

@@ -279,6 +279,19 @@ TEST_F(MethodsTest, TheComputeApiSetsTheMetadataOfAProject) {
   EXPECT_EQ(wrong.status, 400);
 }
 
+TEST_F(MethodsTest, ARegionSaysHowManyAddressesAreUsed) {
+  const auto used = [this] {
+    const Json region = Get("/compute/v1/projects/p/regions/us-central2");
+    EXPECT_EQ(region["quotas"][0]["metric"], "IN_USE_ADDRESSES");
+    return region["quotas"][0]["usage"].get<double>();
+  };
+  EXPECT_EQ(used(), 0);
+  CreateNode("t1", Spec("v4-16"));
+  Pass(1000);
+  EXPECT_LE(used(), 2) << "one for each host with an external address";
+  EXPECT_EQ(Call("GET", "/compute/v1/projects/p/regions/mars-north1").status, 404);
+}
+
 TEST_F(MethodsTest, TheComputeApiSays404ToWhatItDoesNotHave) {
   for (const char* path : {"/compute/v1/projects/", "/compute/v1/projects/p/zones",
                            "/compute/v1/projects/p/global/operations/operation-1",
