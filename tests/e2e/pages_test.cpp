@@ -33,6 +33,7 @@ const std::vector<Step> kSteps = {
     {"create", "jobman create train.yaml --dry-run\njobman create train.yaml"},
     {"run", "jobman run eval.yaml", 1},
     {"wait", "jobman wait eval\njobman wait train --for running"},
+    {"doctor", "jobman doctor train.yaml"},
     {"list", "jobman list\njobman list -s failed"},
     {"show", "jobman show eval"},
     {"why", "jobman why eval\njobman why train"},
@@ -89,6 +90,8 @@ std::string Lasting(const std::string& page) {
   static const re2::RE2 kAddress(R"(\b(127|10|34)\.\d+\.\d+\.\d+(:\d+)?)");
   static const re2::RE2 kNumber(R"((process|ago, host) \d+)");
   static const re2::RE2 kMoney(R"(DURATION +\d+\.\d\d$)");  // what it costs to hold a slice
+  static const re2::RE2 kDisk(R"(, on [\w.-]+, [\d.]+ \w+ free)");
+  static const re2::RE2 kVersions(R"(versions +jobman .*)");
   static const re2::RE2 kBlanks(R"([ \t]+)");
   // Not each state is seen: some are over at once.
   static const re2::RE2 kNarrated(R"(\s*DURATION +[A-Z]+ .*|.* PROVISIONING .*)");
@@ -100,6 +103,8 @@ std::string Lasting(const std::string& page) {
     re2::RE2::GlobalReplace(&line, kAddress, "ADDRESS");
     re2::RE2::Replace(&line, kMoney, "DURATION MONEY");
     re2::RE2::GlobalReplace(&line, kNumber, "\\1");
+    re2::RE2::Replace(&line, kDisk, ", on DISK");
+    re2::RE2::Replace(&line, kVersions, "versions");
     if (line.empty() || re2::RE2::FullMatch(line, kNarrated)) continue;
     re2::RE2::GlobalReplace(&line, kBlanks, " ");
     re2::RE2::Replace(&line, kCut, "");

@@ -61,6 +61,7 @@ CliWorld::Ended CliWorld::Run(std::vector<std::string> args) {
       .open_cloud = open_cloud,
       .open_shell = open_shell,
       .look_at_site = look_at_site,
+      .probes = probes,
       .pause = [&](base::Duration) { return on_pause && on_pause(store); },
       .ask = ask};
   args.insert(args.begin(), {"--home", home_.string()});

@@ -49,6 +49,8 @@ class CliWorld {
   client::ShellOpener open_shell = {};
   /// Where the store is; without it, it may be used anywhere.
   client::SiteLooker look_at_site = {};
+  /// What `doctor` looks with.
+  client::Probes probes = {};
 
  private:
   std::filesystem::path home_;

@@ -1,0 +1,323 @@
+// doctor: what each check says, and what it costs when a server hangs.
+#include "jobman/client/doctor.hpp"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <asio/ip/tcp.hpp>
+#include <fstream>
+
+#include "jobman/ssh/keys.hpp"
+#include "tests/support/silent_agent.hpp"
+#include "tests/support/ssh_agent.hpp"
+#include "tests/unit/client/client_world.hpp"
+
+namespace jobman::client {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+/// Says what a test has written down.
+class FakeProjects final : public ports::ProjectApi {
+ public:
+  using Metadatas = std::map<std::string, std::string>;
+  base::Task<base::Result<Metadatas>> Metadata(std::string /*project*/) override {
+    co_return metadata;
+  }
+  base::Task<base::Result<std::vector<ports::RegionQuota>>> Quotas(std::string /*project*/,
+                                                                   std::string region) override {
+    asked_region = region;
+    co_return quotas;
+  }
+
+  base::Result<Metadatas> metadata = Metadatas{};
+  base::Result<std::vector<ports::RegionQuota>> quotas = std::vector<ports::RegionQuota>{};
+  std::string asked_region = {};
+};
+
+base::Task<base::Result<ports::LoginSeen>> GiveLogin(base::Result<ports::LoginSeen> login) {
+  co_return login;
+}
+
+base::Task<base::Result<base::TimePoint>> GiveTime(base::Result<base::TimePoint> time) {
+  co_return time;
+}
+
+class DoctorTest : public test::ClientWorld {
+ protected:
+  DoctorTest() {
+    ::unsetenv("SSH_AUTH_SOCK");
+    about_.spec = test::JobBuilder().Build().spec;
+    about_.spec.ssh.private_key = (home_ / "id").string();
+    about_.project_from = "job.yaml:3";
+    probes_.log_in = [this](const core::CloudSpec&) { return GiveLogin(login_); };
+    probes_.server_time = [this](const core::CloudSpec&) { return GiveTime(server_time_); };
+    probes_.open_projects = [this](const asio::any_io_executor&, const core::CloudSpec&)
+        -> base::Result<std::shared_ptr<ports::ProjectApi>> { return projects_; };
+    probes_.look_at_disk = [this](const base::Path&) { return disk_; };
+    probes_.versions = [] {
+      return std::vector<std::pair<std::string, std::string>>{{"jobman", "1.0"}};
+    };
+  }
+
+  std::vector<Finding> Look() {
+    told_.clear();
+    return Await(Diagnose(Context(), probes_, about_,
+                          [this](const Finding& finding) { told_.push_back(finding.check); }));
+  }
+  Finding Find(const std::string& check) {
+    for (Finding& finding : Look())
+      if (finding.check == check) return finding;
+    ADD_FAILURE() << "there is no check " << check;
+    return {};
+  }
+  /// "ok", "failed", ...
+  std::string ResultOf(const std::string& check) {
+    return std::string(VerdictName(Find(check).result));
+  }
+
+  Examination about_ = {};
+  Probes probes_ = {};
+  std::shared_ptr<FakeProjects> projects_ = std::make_shared<FakeProjects>();
+  base::Result<ports::LoginSeen> login_ =
+      ports::LoginSeen{.origin = "the token file t", .account = "ada@lab.example"};
+  base::Result<base::TimePoint> server_time_ = clock_.Now();
+  Disk disk_ = {.type = "ext4"};
+  std::vector<std::string> told_ = {};
+};
+
+TEST_F(DoctorTest, TellsEachFindingOnceAndInOrder) {
+  const auto findings = Look();
+  EXPECT_THAT(told_, ElementsAre("credentials", "project", "clock", "Cloud TPU API", "OS Login",
+                                 "addresses", "SSH key", "SSH agent", "host", "state folder",
+                                 "store", "controller", "versions"));
+  ASSERT_EQ(findings.size(), told_.size());
+  for (const Finding& finding : findings) {
+    EXPECT_NE(finding.result, Verdict::kFailed) << finding.check << ": " << finding.found;
+    EXPECT_NE(finding.found, "") << finding.check;
+  }
+}
+
+TEST_F(DoctorTest, CredentialsHaveAnOriginAndAnAccount) {
+  EXPECT_EQ(Find("credentials").found, "the token file t, as ada@lab.example");
+}
+
+TEST_F(DoctorTest, WithoutCredentialsTheCloudIsNotAsked) {
+  base::Error none{.code = base::Code::kUnauthenticated,
+                   .message = "no credentials for https://tpu.googleapis.com",
+                   .reason = base::Reason::kNoToken,
+                   .hint = "log in"};
+  login_ = none;
+  const Finding finding = Find("credentials");
+  EXPECT_EQ(finding.result, Verdict::kFailed);
+  EXPECT_EQ(finding.found, none.message);
+  EXPECT_EQ(finding.cure, "log in");
+  ASSERT_TRUE(finding.failure);
+  EXPECT_EQ(finding.failure->reason, base::Reason::kNoToken);
+  EXPECT_EQ(Find("Cloud TPU API").found, "there are no credentials");
+  EXPECT_EQ(ResultOf("Cloud TPU API"), "skipped");
+  EXPECT_EQ(ResultOf("OS Login"), "skipped");
+  EXPECT_EQ(cloud_.CountCalls("ListNodes"), 0);
+}
+
+TEST_F(DoctorTest, AProjectIsNeeded) {
+  EXPECT_EQ(Find("project").found, "research, from job.yaml:3");
+  about_.spec.tpu.project.clear();
+  EXPECT_EQ(ResultOf("project"), "failed");
+  EXPECT_THAT(Find("project").cure, HasSubstr("gcloud config set project"));
+  EXPECT_EQ(ResultOf("Cloud TPU API"), "skipped");
+}
+
+TEST_F(DoctorTest, AClockMayBeAMinuteOff) {
+  server_time_ = clock_.Now() + 30s;
+  EXPECT_EQ(ResultOf("clock"), "ok");
+  server_time_ = clock_.Now() + 2min;
+  EXPECT_EQ(ResultOf("clock"), "warning");
+  EXPECT_THAT(Find("clock").found, HasSubstr("clock is 2m behind the server's"));
+  server_time_ = clock_.Now() - 10min;
+  EXPECT_EQ(ResultOf("clock"), "failed");
+  EXPECT_THAT(Find("clock").found, HasSubstr("10m ahead of the server's"));
+}
+
+TEST_F(DoctorTest, AServerThatCannotBeReachedIsAFailure) {
+  server_time_ = base::Error{.code = base::Code::kUnavailable,
+                             .message = "tpu.googleapis.com:443: connection refused",
+                             .reason = base::Reason::kUnreachable};
+  EXPECT_EQ(ResultOf("clock"), "failed");
+  EXPECT_THAT(Find("clock").cure, HasSubstr("HTTPS_PROXY"));
+}
+
+TEST_F(DoctorTest, TheZoneSaysWhatItHolds) {
+  EXPECT_EQ(Find("Cloud TPU API").found, "us-central2-b of research: no slices");
+  core::NodeSeen ours{.id = "a", .zone = "us-central2-b", .state = core::NodeState::kReady};
+  ours.labels["jobman-store"] = *Await(store_.stores().jobs->StoreId());
+  cloud_.AddNode(ours);
+  cloud_.AddNode({.id = "b", .zone = "us-central2-b", .state = core::NodeState::kReady});
+  EXPECT_EQ(Find("Cloud TPU API").found, "us-central2-b of research: 2 slices, 1 of this store");
+}
+
+TEST_F(DoctorTest, ARefusalOfTheApiHasItsOwnCure) {
+  cloud_.AddFault({.call = "ListNodes",
+                   .error = {.code = base::Code::kPermissionDenied,
+                             .message = "the API is disabled",
+                             .reason = base::Reason::kApiDisabled,
+                             .hint = "gcloud services enable tpu.googleapis.com"},
+                   .times = 1});
+  const Finding finding = Find("Cloud TPU API");
+  EXPECT_EQ(finding.result, Verdict::kFailed);
+  EXPECT_EQ(finding.cure, "gcloud services enable tpu.googleapis.com");
+}
+
+TEST_F(DoctorTest, WithoutAZoneTheApiIsNotAsked) {
+  about_.zone_known = false;
+  EXPECT_THAT(Find("Cloud TPU API").found, HasSubstr("--zone"));
+  EXPECT_EQ(ResultOf("addresses"), "skipped");
+}
+
+TEST_F(DoctorTest, OsLoginKeepsJobmanOutUnlessItIsTurnedOffOrTheUserIsNamed) {
+  EXPECT_EQ(Find("OS Login").found, "off");
+  projects_->metadata = FakeProjects::Metadatas{{"enable-oslogin", "TRUE"}};
+  EXPECT_EQ(ResultOf("OS Login"), "failed");
+  EXPECT_THAT(Find("OS Login").cure, HasSubstr("tpu.metadata: {enable-oslogin: 'FALSE'}"));
+  about_.own_user = true;
+  EXPECT_EQ(ResultOf("OS Login"), "warning");
+  about_.spec.tpu.metadata["enable-oslogin"] = "FALSE";
+  EXPECT_EQ(Find("OS Login").found, "off for this job, by tpu.metadata");
+}
+
+TEST_F(DoctorTest, AProjectThatCannotBeLookedAtIsAWarning) {
+  projects_->metadata = base::Error{.code = base::Code::kPermissionDenied, .message = "no access"};
+  projects_->quotas = base::Error{.code = base::Code::kPermissionDenied, .message = "no access"};
+  EXPECT_EQ(Find("OS Login").found, "cannot be looked at: no access");
+  EXPECT_EQ(ResultOf("OS Login"), "warning");
+  EXPECT_EQ(ResultOf("addresses"), "warning");
+}
+
+TEST_F(DoctorTest, AddressesMustSufficeForTheHosts) {
+  about_.has_job = true;  // a v4-32: four hosts
+  const auto quota = [this](double limit, double usage) {
+    projects_->quotas = std::vector<ports::RegionQuota>{
+        {.metric = "CPUS", .limit = 1, .usage = 1},
+        {.metric = "IN_USE_ADDRESSES", .limit = limit, .usage = usage}};
+  };
+  quota(8, 4);
+  EXPECT_EQ(Find("addresses").found, "us-central2: 4 of 8 external addresses are used");
+  EXPECT_EQ(projects_->asked_region, "us-central2");
+  EXPECT_EQ(ResultOf("addresses"), "ok");
+  quota(8, 5);
+  EXPECT_EQ(ResultOf("addresses"), "warning");
+  EXPECT_THAT(Find("addresses").found, EndsWith("each host takes one, 4 in all"));
+  quota(2, 0);
+  EXPECT_EQ(ResultOf("addresses"), "failed");
+  EXPECT_THAT(Find("addresses").cure, HasSubstr("tpu.external_ips: false"));
+  about_.spec.tpu.external_ips = false;
+  EXPECT_EQ(ResultOf("addresses"), "ok");
+}
+
+TEST_F(DoctorTest, ACloudWithoutComputeEngineIsSkipped) {
+  projects_ = nullptr;
+  EXPECT_EQ(ResultOf("OS Login"), "skipped");
+  EXPECT_EQ(ResultOf("addresses"), "skipped");
+}
+
+TEST_F(DoctorTest, OfTheSimulatorTheCloudIsSkipped) {
+  about_.spec.cloud.endpoint = "local";
+  EXPECT_EQ(Find("credentials").found,
+            "the cloud is the simulator, which starts when it is needed");
+  for (const char* check : {"credentials", "project", "clock", "Cloud TPU API", "OS Login"})
+    EXPECT_EQ(ResultOf(check), "skipped") << check;
+  EXPECT_EQ(ResultOf("SSH key"), "ok");
+}
+
+TEST_F(DoctorTest, AKeyIsMadeReadOrRefused) {
+  EXPECT_THAT(Find("SSH key").found, EndsWith(" will be made when it is needed"));
+  ASSERT_TRUE(ssh::EnsureKey(home_ / "id").ok());
+  EXPECT_THAT(Find("SSH key").found, EndsWith("/id, ssh-ed25519"));
+  std::ofstream(home_ / "id") << "no key";
+  const Finding finding = Find("SSH key");
+  EXPECT_EQ(finding.result, Verdict::kFailed);
+  EXPECT_EQ(finding.failure->reason, base::Reason::kKeyUnreadable);
+}
+
+TEST_F(DoctorTest, AnAgentIsAsked) {
+  EXPECT_EQ(ResultOf("SSH agent"), "skipped");
+  const test::SshAgent agent(home_.path());
+  EXPECT_EQ(Find("SSH agent").found, "it answers, with 0 keys");
+}
+
+TEST_F(DoctorTest, AnAgentThatHangsIsGivenUp) {
+  const test::SilentAgent agent(home_.path());
+  about_.spec.ssh.agent_forwarding = true;
+  const Finding finding = Find("SSH agent");
+  EXPECT_EQ(finding.result, Verdict::kFailed);
+  EXPECT_THAT(finding.found, HasSubstr("no answer within 2s"));
+}
+
+TEST_F(DoctorTest, AHostOfAJobIsReachedOrNot) {
+  EXPECT_EQ(Find("host").found, "no job holds a slice");
+  asio::ip::tcp::acceptor server(loop_, {asio::ip::address_v4::loopback(), 0});
+  core::Job job = test::WithHosts(test::JobBuilder().Build(), 1);
+  job.slice->hosts[0].internal = "127.0.0.1";
+  job.slice->hosts[0].external = "127.0.0.1";
+  job.spec.ssh.port = server.local_endpoint().port();
+  job.attempt = 1;
+  Put(job);
+  EXPECT_THAT(Find("host").found, EndsWith("host 0 of job train, can be reached"));
+  server.close();
+  const Finding finding = Find("host");
+  EXPECT_EQ(finding.result, Verdict::kFailed);
+  EXPECT_THAT(finding.cure, HasSubstr("--network=default"));
+}
+
+TEST_F(DoctorTest, TheStateFolderIsShownWithItsDisk) {
+  EXPECT_THAT(Find("state folder").found, HasSubstr(", on ext4, "));
+  disk_.locks_stay_here = true;
+  EXPECT_EQ(ResultOf("state folder"), "warning");
+}
+
+TEST_F(DoctorTest, AFolderThatOthersCanWriteIsRefused) {
+  std::filesystem::permissions(home_.path(), std::filesystem::perms::all);
+  EXPECT_EQ(ResultOf("state folder"), "failed");
+  EXPECT_THAT(Find("state folder").cure, HasSubstr("JOBMAN_HOME"));
+}
+
+TEST_F(DoctorTest, AStoreThatDoesNotOpenIsNamed) {
+  about_.store = base::Error{.code = base::Code::kFailedPrecondition,
+                             .message = "the store was written by a newer jobman",
+                             .reason = base::Reason::kNewerStore};
+  EXPECT_EQ(ResultOf("store"), "failed");
+  about_.store = base::Ok();
+  EXPECT_EQ(Find("store").found, "it opens, and has 0 jobs");
+}
+
+TEST_F(DoctorTest, WithoutStoresTheRestIsLookedAt) {
+  client::Context context = Context();
+  context.stores = {};
+  about_.store = base::NotFound("gone");
+  const auto findings = Await(Diagnose(context, probes_, about_, {}));
+  ASSERT_EQ(findings.size(), 13U);
+  EXPECT_EQ(findings[0].result, Verdict::kOk);
+  EXPECT_EQ(findings[8].result, Verdict::kSkipped) << "host";
+  EXPECT_EQ(findings[10].result, Verdict::kFailed) << "store";
+  EXPECT_EQ(findings[11].result, Verdict::kSkipped) << "controller";
+}
+
+TEST_F(DoctorTest, AControllerIsNamedOrMissed) {
+  EXPECT_EQ(ResultOf("controller"), "ok");
+  EXPECT_THAT(Find("controller").found, HasSubstr("none runs"));
+  Put(test::JobBuilder().Build());
+  EXPECT_EQ(Find("controller").cure, "jobman controller start");
+  HoldLease();
+  EXPECT_THAT(Find("controller").found, HasSubstr("process "));
+  EXPECT_EQ(ResultOf("controller"), "ok");
+}
+
+TEST_F(DoctorTest, VersionsAreListed) {
+  EXPECT_THAT(Find("versions").found, testing::StartsWith("jobman 1.0"));
+}
+
+}  // namespace
+}  // namespace jobman::client
