@@ -74,7 +74,8 @@ base::Task<Finding> CheckCredentials(CheckupPtr checkup, std::string name) {
   base::Result<ports::LoginSeen> login = base::Internal("nobody knows how to log in");
   if (checkup->probes.log_in) {
     auto asked = checkup->probes.log_in(checkup->about.spec.cloud);
-    login = co_await base::WithTimeout(std::move(asked), kCheckLimit, "getting an access token");
+    std::string what = "getting an access token";
+    login = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
   }
   checkup->logged_in = login.ok();
   checkup->login_ended.WakeAll();
@@ -97,7 +98,8 @@ base::Task<Finding> CheckClock(CheckupPtr checkup, std::string name) {
   if (!checkup->probes.server_time) co_return IsSkipped(name, "the server cannot be asked");
   const std::string server = ServerOf(checkup->about.spec.cloud);
   auto asked = checkup->probes.server_time(checkup->about.spec.cloud);
-  const auto time = co_await base::WithTimeout(std::move(asked), kCheckLimit, server);
+  std::string what = server;
+  const auto time = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
   if (time.ok()) co_return JudgeClock(name, checkup->context.Now() - *time, server);
   const bool answers = time.error().code == base::Code::kUnavailable &&
                        time.error().reason != base::Reason::kUnreachable;

@@ -121,7 +121,8 @@ base::Task<Finding> CheckOsLogin(CheckupPtr checkup, std::string name) {
   if (!projects.ok()) co_return NotSeen(name, projects.error());
   if (!*projects) co_return IsSkipped(name, "this cloud has no Compute Engine");
   auto asked = AskMetadata(*projects, checkup->about.spec.tpu.project);
-  const auto metadata = co_await base::WithTimeout(std::move(asked), kCheckLimit, kServer);
+  std::string what = kServer;
+  const auto metadata = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
   if (!metadata.ok()) co_return NotSeen(name, metadata.error());
   co_return JudgeOsLogin(name, checkup->about, *metadata);
 }
@@ -137,7 +138,8 @@ base::Task<Finding> CheckAddresses(CheckupPtr checkup, std::string name) {
   if (!projects.ok()) co_return NotSeen(name, projects.error());
   if (!*projects) co_return IsSkipped(name, "this cloud has no Compute Engine");
   auto asked = AskQuotas(*projects, about.spec.tpu.project, core::RegionOf(about.spec.tpu.zone));
-  const auto quotas = co_await base::WithTimeout(std::move(asked), kCheckLimit, kServer);
+  std::string what = kServer;
+  const auto quotas = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
   if (!quotas.ok()) co_return NotSeen(name, quotas.error());
   co_return JudgeAddresses(name, about, *quotas);
 }

@@ -125,7 +125,8 @@ base::Task<Finding> CheckAgent(CheckupPtr checkup, std::string name) {
   const auto path = base::GetEnv(kAgentVariable);
   if (!path) co_return IsSkipped(name, std::string(kAgentVariable) + " names none");
   auto asked = CountAgentKeys(*path);
-  const auto count = co_await base::WithTimeout(std::move(asked), kAgentAnswer, "agent " + *path);
+  std::string what = "the agent at " + *path;
+  const auto count = co_await base::WithTimeout(std::move(asked), kAgentAnswer, std::move(what));
   if (count.ok()) co_return IsFine(name, "it answers, with " + base::Plural(*count, "key"));
   const std::string cure = std::string("start it again, or: unset ") + kAgentVariable;
   if (!checkup->about.spec.ssh.agent_forwarding)
@@ -145,7 +146,8 @@ base::Task<Finding> CheckHost(CheckupPtr checkup, std::string name) {
   const std::string what =
       fmt::format("{}:{}, host 0 of job {}", target->address, target->port, job->name);
   auto tried = ReachPort(target->address, target->port);
-  const auto reached = co_await base::WithTimeout(std::move(tried), kCheckLimit, what);
+  std::string named = what;
+  const auto reached = co_await base::WithTimeout(std::move(tried), kCheckLimit, std::move(named));
   if (reached.ok()) co_return IsFine(name, what + ", can be reached");
   base::Error error = reached.error();
   const bool silent = error.code == base::Code::kDeadlineExceeded;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "client/doctor_parts.hpp"
@@ -62,7 +63,8 @@ bool IsAnotherProgram(const std::string& lease_holder) {
 base::Task<std::string> OpenSshVersion() {
   const std::vector<std::string> argv = {"ssh", "-V"};
   auto running = base::RunProcess(argv);
-  const auto ran = co_await base::WithTimeout(std::move(running), kCheckLimit, "ssh -V");
+  std::string what = "ssh -V";
+  const auto ran = co_await base::WithTimeout(std::move(running), kCheckLimit, std::move(what));
   if (!ran.ok()) co_return std::string();
   const std::string line = base::Split(ran->err, '\n').front();
   co_return base::Split(line, ',').front();

@@ -9,7 +9,7 @@ namespace {
 constexpr SideService kCompute = {.name = "Compute Engine",
                                   .google = "https://compute.googleapis.com",
                                   .variable = "JOBMAN_COMPUTE_ENDPOINT"};
-constexpr base::Duration kComputeLimit = std::chrono::seconds{10};
+constexpr base::Duration kComputeLimit = std::chrono::seconds{15};
 
 double NumberIn(const base::Json& object, const std::string& key) {
   const base::Json& value = base::GetMember(object, key);

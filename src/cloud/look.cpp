@@ -11,7 +11,7 @@
 namespace jobman::cloud {
 namespace {
 
-constexpr base::Duration kTimeLimit = std::chrono::seconds{10};
+constexpr base::Duration kTimeLimit = std::chrono::seconds{15};
 
 std::string EndpointIn(const core::CloudSpec& spec) {
   return spec.endpoint.empty() ? core::kDefaultEndpoint : spec.endpoint;

@@ -33,7 +33,7 @@ Mark MarkOf(Verdict verdict) {
 
 /// Below itself, between the column and the edge.
 std::string Beside(const std::string& text, const ui::Style& style) {
-  return WrapText(ui::Clean(text, true), kFoundColumn, kFoundColumn, style.width);
+  return WrapText(ui::Clean(text, style.utf8), kFoundColumn, kFoundColumn, style.width);
 }
 
 }  // namespace
