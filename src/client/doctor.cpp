@@ -46,7 +46,9 @@ base::Task<void> RunCheck(std::shared_ptr<Round> round, std::size_t row) {
   const ListedCheck& check = kAllChecks[row];
   const bool local = round->checkup->about.spec.cloud.endpoint == kLocal;
   if (local && check.of_cloud) {
-    round->found[row] = IsSkipped(check.name, SimulatorText(round->checkup->context.paths));
+    const std::string why =
+        row == 0 ? SimulatorText(round->checkup->context.paths) : "not of the simulator";
+    round->found[row] = IsSkipped(check.name, why);
   } else {
     round->found[row] = co_await check.run(round->checkup, check.name);
   }

@@ -17,7 +17,7 @@ double NumberIn(const base::Json& object, const std::string& key) {
 }
 
 /// The path of a project; its id may have a domain, "example.com:lab".
-std::string PathOf(const std::string& project) {
+std::string ProjectPath(const std::string& project) {
   return "/compute/v1/projects/" + http::PercentEncode(project);
 }
 
@@ -45,7 +45,7 @@ base::Task<Result<base::Json>> ComputeApi::Ask(std::string path, std::string fie
 
 base::Task<Result<std::map<std::string, std::string>>> ComputeApi::Metadata(std::string project) {
   JM_CO_ASSIGN_OR_RETURN(const base::Json body,
-                         co_await Ask(PathOf(project), "commonInstanceMetadata"));
+                         co_await Ask(ProjectPath(project), "commonInstanceMetadata"));
   const base::Json& items =
       base::GetMember(base::GetMember(body, "commonInstanceMetadata"), "items");
   std::map<std::string, std::string> metadata;
@@ -57,7 +57,7 @@ base::Task<Result<std::map<std::string, std::string>>> ComputeApi::Metadata(std:
 
 base::Task<Result<std::vector<ports::RegionQuota>>> ComputeApi::Quotas(std::string project,
                                                                        std::string region) {
-  const std::string path = PathOf(project) + "/regions/" + http::PercentEncode(region);
+  const std::string path = ProjectPath(project) + "/regions/" + http::PercentEncode(region);
   JM_CO_ASSIGN_OR_RETURN(const base::Json body, co_await Ask(path, "quotas"));
   const base::Json& rows = base::GetMember(body, "quotas");
   std::vector<ports::RegionQuota> quotas;

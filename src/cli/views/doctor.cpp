@@ -8,7 +8,6 @@ namespace jobman::cli::views {
 namespace {
 
 using client::Finding;
-using client::Verdict;
 
 constexpr int kFoundColumn = 24;
 
@@ -17,15 +16,15 @@ struct Mark {
   ui::Tone tone = ui::Tone::kPlain;
 };
 
-Mark MarkOf(Verdict verdict) {
+Mark MarkOf(client::Verdict verdict) {
   switch (verdict) {
-    case Verdict::kOk:
+    case client::Verdict::kOk:
       return {"ok", ui::Tone::kGood};
-    case Verdict::kWarning:
+    case client::Verdict::kWarning:
       return {"warn", ui::Tone::kBusy};
-    case Verdict::kFailed:
+    case client::Verdict::kFailed:
       return {"FAIL", ui::Tone::kBad};
-    case Verdict::kSkipped:
+    case client::Verdict::kSkipped:
       return {"skipped", ui::Tone::kDim};
   }
   return {};
@@ -55,7 +54,7 @@ std::string RenderText(const Diagnosis& view, const ui::Style& style) {
 std::string RenderQuiet(const Diagnosis& view) {
   std::string text;
   for (const Finding& finding : view.findings) {
-    if (finding.result == Verdict::kFailed) text += finding.check + "\n";
+    if (finding.result == client::Verdict::kFailed) text += finding.check + "\n";
   }
   return text;
 }
