@@ -13,6 +13,7 @@
 
 #include "client/doctor_parts.hpp"
 #include "jobman/base/env.hpp"
+#include "jobman/base/state_paths.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
@@ -47,9 +48,11 @@ Finding JudgeKey(const std::string& name, const base::Path& key) {
 
 /// The number of keys that the agent offers. Source: draft-ietf-sshm-ssh-agent, "Requesting a list
 /// of keys": request 11, answer 12 with a count.
-base::Task<base::Result<int>> CountAgentKeys(std::string path) {
-  constexpr std::array<unsigned char, 5> kRequest = {0, 0, 0, 1, 11};
-  constexpr unsigned char kAnswer = 12;
+constexpr std::array<unsigned char, 5> kListKeys = {0, 0, 0, 1, 11};
+constexpr unsigned char kKeysAnswer = 12;
+
+base::Task<base::Result<std::int64_t>> CountAgentKeys(std::string path) {
+  if (!base::SocketPathFits(path)) co_return base::InvalidArgument(path + " is too long");
   const auto executor = co_await asio::this_coro::executor;
   asio::local::stream_protocol::socket agent(executor);
   std::error_code failed;
@@ -58,17 +61,19 @@ base::Task<base::Result<int>> CountAgentKeys(std::string path) {
   std::array<unsigned char, 9> answer = {};
   co_await agent.async_connect(at, token);
   co_await base::EndIfCancelled();
-  if (!failed) co_await asio::async_write(agent, asio::buffer(kRequest), token);
+  if (!failed) co_await asio::async_write(agent, asio::buffer(kListKeys), token);
   co_await base::EndIfCancelled();
   if (!failed) co_await asio::async_read(agent, asio::buffer(answer), token);
   co_await base::EndIfCancelled();
   if (failed) co_return base::FromErrno(failed.value(), "asking the agent at " + path);
-  if (answer[4] != kAnswer) {
+  if (answer[4] != kKeysAnswer) {
     base::Error refused{.code = base::Code::kUnavailable,
                         .message = "the agent at " + path + " does not list its keys"};
     co_return refused;
   }
-  co_return answer[5] << 24 | answer[6] << 16 | answer[7] << 8 | answer[8];
+  std::int64_t count = 0;  // big-endian
+  for (std::size_t i = 5; i < answer.size(); ++i) count = count * 256 + answer[i];
+  co_return count;
 }
 
 base::Task<base::Status> ReachPort(std::string address, int port) {
