@@ -50,7 +50,8 @@ Result<client::Examination> WhatToLookAt(const App& app, const DoctorOptions& op
   JM_ASSIGN_OR_RETURN(config::LoadResult result,
                       has_job ? config::Load(request) : LoadDefaults(request, about.zone_known));
   if (!result.loaded) return config::ToError(result.problems);
-  about.project_from = OriginOf(*result.loaded, "tpu.project");
+  about.project_from =
+      options.project.empty() ? OriginOf(*result.loaded, "tpu.project") : "--project";
   const std::string user = OriginOf(*result.loaded, "ssh.user");
   about.own_user = user != "default" && user != "your login name";
   about.spec = std::move(result.loaded->spec);
