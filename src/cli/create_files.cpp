@@ -9,7 +9,6 @@
 #include "cli/views/created.hpp"
 #include "jobman/base/task.hpp"
 #include "jobman/client/code.hpp"
-#include "jobman/client/create_jobs.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/cloud/tpu_json.hpp"
 #include "jobman/controller/slice_request.hpp"
@@ -114,13 +113,13 @@ Result<int> ShowDryRun(App& app, const LoadedFiles& files) {
 }
 
 Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,
-                                           const LoadedFiles& files, bool show) {
+                                           const LoadedFiles& files, CreateHow how) {
   std::vector<client::CheckedFile> checked;  // all files, before the first job is stored
   std::set<std::string> said;
   for (const auto& [file, loaded] : files) {
     const auto* const earlier = checked.empty() ? nullptr : &checked.back();
-    JM_ASSIGN_OR_RETURN(auto one,
-                        context.Await(client::CheckBeforeCreate(context, loaded, earlier)));
+    JM_ASSIGN_OR_RETURN(auto one, context.Await(client::CheckBeforeCreate(context, loaded, earlier,
+                                                                          how.preflight)));
     for (const std::string& note : one.notes) {
       if (said.insert(note).second) app.Say("note: " + note);
     }
@@ -134,7 +133,7 @@ Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& cont
     ids.push_back(job.id);
     view.rows.push_back(RowOf(job));
   }
-  if (show) app.Show(view);
+  if (how.show) app.Show(view);
   app.terminal().Flush();
   return ids;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/app.hpp"
+#include "jobman/client/create_jobs.hpp"
 #include "jobman/config/load.hpp"
 
 namespace jobman::cli {
@@ -14,9 +15,14 @@ using LoadedFiles = std::vector<std::pair<std::string, config::Loaded>>;
 
 /// Shows the requests of their jobs; sends and stores nothing.
 base::Result<int> ShowDryRun(App& app, const LoadedFiles& files);
-/// Checks all files before the first job is stored, stores the jobs, and wakes the controller. With
-/// `show`, shows them. Returns their numbers.
+/// How CreateAll() creates jobs.
+struct CreateHow {
+  bool show = true;  ///< the jobs
+  client::Preflight preflight = client::Preflight::kAll;
+};
+/// Checks all files before the first job is stored, stores the jobs, and wakes the controller.
+/// Returns their numbers.
 base::Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& context,
-                                                 const LoadedFiles& files, bool show);
+                                                 const LoadedFiles& files, CreateHow how);
 
 }  // namespace jobman::cli

@@ -4,10 +4,12 @@
 #include <set>
 #include <utility>
 
+#include "client/kept_project.hpp"
 #include "client/node_users.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/bucket_check.hpp"
+#include "jobman/client/compute_check.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/offer_check.hpp"
 #include "jobman/client/set_wishes.hpp"
@@ -114,6 +116,32 @@ base::Task<base::Error> Cancel(Context context, std::vector<core::JobId> ids, ba
   co_return why;
 }
 
+/// Asks whether the slices can be had, and can be logged in to. `checked` must outlive the
+/// coroutine.
+base::Task<base::Status> AskForProject(Context context, CheckedFile* checked) {
+  JM_CO_ASSIGN_OR_RETURN(const ComputeVerdict verdict,
+                         co_await CheckCompute(context, checked->loaded));
+  if (verdict.turn_os_login_off) checked->loaded.spec.tpu.metadata[kEnableOsLogin] = "FALSE";
+  checked->notes.insert(checked->notes.end(), verdict.notes.begin(), verdict.notes.end());
+  co_return base::Ok();
+}
+
+/// What the cloud has to be asked, and what is known without. `checked` must outlive the coroutine.
+base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, Preflight preflight) {
+  if (preflight == Preflight::kNone) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(const std::string unasked, co_await CheckOffer(context, checked->loaded));
+  if (!unasked.empty()) {
+    checked->notes.push_back("what zone " + checked->loaded.spec.tpu.zone +
+                             " offers could not be checked: " + unasked);
+  }
+  JM_CO_ASSIGN_OR_RETURN(const auto unseen, co_await CheckBuckets(context, checked->loaded));
+  checked->notes.insert(checked->notes.end(), unseen.begin(), unseen.end());
+  if (preflight == Preflight::kHeldSlice) co_return base::Ok();
+  JM_CO_TRY(CheckOsLoginWish(checked->loaded));
+  if (!unasked.empty()) co_return base::Ok();  // nor would Compute Engine answer
+  co_return co_await AskForProject(context, checked);
+}
+
 /// Stores the job with its folder; its number is in `ids` from the moment it is stored.
 base::Task<base::Result<core::Job>> CreateJob(Context context, CheckedFile checked,
                                               std::vector<core::JobId>* ids) {
@@ -144,18 +172,12 @@ core::Job NewJob(core::JobSpec spec, base::TimePoint now) {
 }
 
 base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
-                                                const CheckedFile* earlier) {
+                                                const CheckedFile* earlier, Preflight preflight) {
   CheckedFile checked{.loaded = std::move(loaded)};
   core::JobSpec& spec = checked.loaded.spec;
   JM_CO_TRY(ssh::EnsureKey(spec.ssh.private_key));
   JM_CO_TRY(ssh::CheckUsable(spec.ssh.private_key, ssh::EnvironmentPassphrase()));
-  JM_CO_ASSIGN_OR_RETURN(const std::string unasked, co_await CheckOffer(context, checked.loaded));
-  if (!unasked.empty()) {
-    checked.notes.push_back("what zone " + spec.tpu.zone +
-                            " offers could not be checked: " + unasked);
-  }
-  JM_CO_ASSIGN_OR_RETURN(const auto unseen, co_await CheckBuckets(context, checked.loaded));
-  checked.notes.insert(checked.notes.end(), unseen.begin(), unseen.end());
+  JM_CO_TRY(co_await AskCloud(context, &checked, preflight));
   if (spec.ssh.agent_forwarding && !base::GetEnv("SSH_AUTH_SOCK")) {
     checked.notes.push_back(
         "ssh.agent_forwarding: no SSH agent is known here (SSH_AUTH_SOCK is not set), so the hosts "
@@ -199,9 +221,10 @@ base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
 }
 
 base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded,
-                                                        const CheckedFile* earlier) {
+                                                        const CheckedFile* earlier,
+                                                        Preflight preflight) {
   JM_CO_ASSIGN_OR_RETURN(CheckedFile checked,
-                         co_await CheckFile(context, std::move(loaded), earlier));
+                         co_await CheckFile(context, std::move(loaded), earlier, preflight));
   const core::JobSpec& spec = checked.loaded.spec;
   if (earlier != nullptr) AddNote(NoteOnNode(earlier->loaded.spec, spec), checked.notes);
   JM_CO_ASSIGN_OR_RETURN(std::string users, co_await NoteOnNode(context.stores.jobs, spec));

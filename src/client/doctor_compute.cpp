@@ -6,9 +6,8 @@
 #include <asio/this_coro.hpp>
 
 #include "client/doctor_parts.hpp"
-#include "jobman/base/strings.hpp"
+#include "client/kept_project.hpp"
 #include "jobman/client/times.hpp"
-#include "jobman/core/accelerators.hpp"
 #include "jobman/core/regions.hpp"
 
 namespace jobman::client {
@@ -19,10 +18,12 @@ using Quotas = std::vector<ports::RegionQuota>;
 using ProjectsPtr = std::shared_ptr<ports::ProjectApi>;
 
 constexpr const char* kServer = "compute.googleapis.com";
-constexpr const char* kOsLogin = "enable-oslogin";
 constexpr const char* kMayLook =
     "jobman works without this; to see it: the role roles/compute.viewer, and the Compute Engine "
     "API enabled";
+
+constexpr const char* kOwnLogin =
+    "add the key to your login (gcloud compute os-login ssh-keys add) and set ssh.user to its name";
 
 /// Why nothing can be asked; empty if it can.
 std::string WhyUnasked(const Checkup& checkup) {
@@ -50,25 +51,32 @@ Finding NotSeen(const std::string& name, const base::Error& error) {
   return IsOdd(name, "cannot be looked at: " + error.ToString(), kMayLook);
 }
 
-bool IsTrue(const Metadata& metadata, const std::string& key) {
-  const auto item = metadata.find(key);
-  return item != metadata.end() && base::ToLower(item->second) == "true";
+/// Of a project that asks for OS Login, for a job that does not say otherwise.
+Finding TurnedOff(const std::string& name) {
+  return IsOdd(name,
+               "on, by the project's metadata; create turns it off for its slices "
+               "(enable-oslogin: FALSE), so that their hosts take jobman's SSH key",
+               std::string("where your organisation forbids that, tpu.metadata: {enable-oslogin: "
+                           "'TRUE'}, and ") +
+                   kOwnLogin);
 }
 
 Finding JudgeOsLogin(const std::string& name, const Examination& about, const Metadata& project) {
   const Metadata& own = about.spec.tpu.metadata;
-  const bool says_itself = own.contains(kOsLogin);
-  const bool on = IsTrue(says_itself ? own : project, kOsLogin);
-  if (!on && IsTrue(project, kOsLogin)) return IsFine(name, "off for this job, by tpu.metadata");
-  if (!on && IsTrue(project, "block-project-ssh-keys"))
+  const bool common = IsTrueIn(project, kEnableOsLogin);
+  if (!own.contains(kEnableOsLogin) && common) return TurnedOff(name);
+  const bool on = IsTrueIn(own, kEnableOsLogin);
+  if (!on && common) return IsFine(name, "off for this job, by tpu.metadata");
+  if (!on && IsTrueIn(project, "block-project-ssh-keys"))
     return IsFine(name, "off; the project's SSH keys are blocked, jobman's are the node's own");
   if (!on) return IsFine(name, "off");
   const std::string found =
-      std::string("on, by ") + (says_itself ? "tpu.metadata" : "the project's metadata") +
-      ": hosts do not take the SSH key that jobman puts into a node's metadata";
+      "on, by tpu.metadata: hosts do not take the SSH key that jobman puts into a node's metadata";
   const std::string cure =
-      "where your organisation allows it, tpu.metadata: {enable-oslogin: 'FALSE'}; else add the "
-      "key to your login (gcloud compute os-login ssh-keys add) and set ssh.user to its name";
+      std::string(
+          "where your organisation allows it, tpu.metadata: {enable-oslogin: 'FALSE'}; "
+          "else ") +
+      kOwnLogin;
   if (about.own_user) return IsOdd(name, found, cure);
   base::Error error{.code = base::Code::kUnauthenticated, .message = found, .hint = cure};
   error.reason = base::Reason::kHostAuth;
@@ -77,9 +85,7 @@ Finding JudgeOsLogin(const std::string& name, const Examination& about, const Me
 
 /// How many external addresses the job takes; one if its size is not known.
 int AddressesOf(const Examination& about) {
-  const auto type = core::FindAccelerator(about.spec.tpu.accelerator);
-  if (!about.has_job || !type.ok()) return 1;
-  return type->hosts * std::max(about.spec.tpu.num_slices, 1);
+  return about.has_job ? std::max(AddressesFor(about.spec.tpu), 1) : 1;
 }
 
 std::string OtherQuotas(const Quotas& quotas) {

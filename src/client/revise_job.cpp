@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "client/kept_project.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/client/code.hpp"
@@ -62,6 +63,13 @@ void KeepNames(const core::Job& job, core::JobSpec& spec) {
   core::BindNumber(spec, number);
 }
 
+/// `create` may have turned OS Login off (Preflight); the job file does not say so.
+void KeepOsLogin(const core::Job& job, core::JobSpec& spec) {
+  const auto& present = job.spec.tpu.metadata;
+  const auto off = present.find(kEnableOsLogin);
+  if (off != present.end() && off->second == "FALSE") spec.tpu.metadata.insert(*off);
+}
+
 /// The snapshot that the job has, if the file asks for the same code.
 void KeepSnapshot(const core::Job& job, core::JobSpec& spec) {
   const core::CodeSpec& present = job.revised ? job.revised->code : job.spec.code;
@@ -74,6 +82,7 @@ void KeepSnapshot(const core::Job& job, core::JobSpec& spec) {
 
 bool NeedsAnotherSlice(const core::Job& job, core::JobSpec spec) {
   KeepNames(job, spec);
+  KeepOsLogin(job, spec);
   return job.slice && !core::AskForTheSameSlice(job.spec, spec);
 }
 
@@ -81,10 +90,15 @@ base::Task<base::Result<Revised>> ReviseJob(Context context, RevisionOrder order
   ports::JobStore& jobs = *context.stores.jobs;
   JM_CO_ASSIGN_OR_RETURN(core::Job job, co_await jobs.Get(order.job));
   KeepNames(job, order.loaded.spec);
+  KeepOsLogin(job, order.loaded.spec);
   order.loaded.spec.code.snapshot = {};
   if (!order.take_code) KeepSnapshot(job, order.loaded.spec);
   JM_CO_TRY(CheckSlice(job, order.loaded.spec, order.wish, order.options));
-  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked, co_await CheckFile(context, std::move(order.loaded)));
+  const bool keeps_slice = job.slice && core::AskForTheSameSlice(job.spec, order.loaded.spec) &&
+                           order.wish != core::Wish::kRequeue;
+  const auto preflight = keeps_slice ? Preflight::kHeldSlice : Preflight::kAll;
+  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked,
+                         co_await CheckFile(context, std::move(order.loaded), nullptr, preflight));
   const core::JobSpec& spec = checked.loaded.spec;
   if (checked.code) {
     JM_CO_TRY(KeepCode(*checked.code, context.paths, order.job.value));

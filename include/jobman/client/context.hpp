@@ -10,6 +10,7 @@
 #include "jobman/base/state_paths.hpp"
 #include "jobman/ports/bucket_api.hpp"
 #include "jobman/ports/host_shell.hpp"
+#include "jobman/ports/project_api.hpp"
 #include "jobman/ports/slice_api.hpp"
 #include "jobman/ports/stores.hpp"
 
@@ -33,6 +34,9 @@ using CloudOpener =
 /// Opens the buckets that the slices of a cloud use; null if the cloud has none.
 using BucketOpener = std::function<base::Result<std::shared_ptr<ports::BucketApi>>(
     asio::any_io_executor, const core::CloudSpec&)>;
+/// Opens what Compute Engine knows of the projects of a cloud; null if the cloud has none.
+using ProjectOpener = std::function<base::Result<std::shared_ptr<ports::ProjectApi>>(
+    asio::any_io_executor, const core::CloudSpec&)>;
 /// Opens a shell on hosts whose keys are pinned in the given store, which must outlive the shell.
 using ShellOpener =
     std::function<std::unique_ptr<ports::HostShell>(asio::any_io_executor, ports::HostKeyStore&)>;
@@ -53,7 +57,8 @@ struct Context {
   const base::Clock* clock = nullptr;
   Pause pause = {};
   CloudOpener open_cloud = {};
-  BucketOpener open_buckets = {};  ///< empty: no bucket is looked at
+  BucketOpener open_buckets = {};    ///< empty: no bucket is looked at
+  ProjectOpener open_projects = {};  ///< empty: no project is looked at
   ShellOpener open_shell = {};
   ControllerStarter start_controller = {};
   SiteLooker look_at_site = {};  ///< empty: the store may be used anywhere

@@ -19,17 +19,26 @@ struct CheckedFile {
   std::optional<TakenCode> code = {};   ///< if it names any; the spec says what was taken
   std::vector<std::string> notes = {};  ///< what the user should know, a sentence each
 };
+/// What the cloud is asked before a job is stored.
+enum class Preflight {
+  kAll,
+  kHeldSlice,  ///< the job has its slice: not what only a request for one needs
+  kNone,
+};
 /// Refuses what can be refused before a job is stored: a key that cannot be used (a missing one is
-/// generated), an offer that the zone does not have, see CheckOffer(), and buckets in another
-/// region, see CheckBuckets(). Takes the code, unless the spec has a snapshot already. Without a
-/// sandbox, simulated hosts are our own processes and only our user can log in: changes `ssh.user`.
-/// `earlier`, if any, must outlive the coroutine: a file that names the same code gets what was
-/// taken for it.
+/// generated), an offer that the zone does not have, see CheckOffer(), buckets in another region,
+/// see CheckBuckets(), and more addresses than the project may use, see CheckCompute(). Turns OS
+/// Login off in `tpu.metadata` if the project asks for it. Takes the code, unless the spec has a
+/// snapshot already. Without a sandbox, simulated hosts are our own processes and only our user can
+/// log in: changes `ssh.user`. `earlier`, if any, must outlive the coroutine: a file that names the
+/// same code gets what was taken for it.
 base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
-                                                const CheckedFile* earlier = nullptr);
+                                                const CheckedFile* earlier = nullptr,
+                                                Preflight preflight = Preflight::kAll);
 /// The same for a new job: notes that another has its name, or uses its node (tpu.existing).
 base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded,
-                                                        const CheckedFile* earlier = nullptr);
+                                                        const CheckedFile* earlier = nullptr,
+                                                        Preflight preflight = Preflight::kAll);
 
 /// The jobs that CreateJobs() would store now, with the numbers they would get unless the last job
 /// was cleaned. Stores nothing.

@@ -27,6 +27,12 @@ inline constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
 inline constexpr base::Duration kOffersKept = std::chrono::hours{24};
 /// How long a zone may take to say what it offers.
 inline constexpr base::Duration kOfferAnswer = std::chrono::seconds{20};
+/// What Compute Engine says of a project is asked again after this time; after the shorter one if
+/// it speaks against the job.
+inline constexpr base::Duration kProjectKept = std::chrono::minutes{10};
+inline constexpr base::Duration kDoubtKept = std::chrono::seconds{10};
+/// How long it may take to say so.
+inline constexpr base::Duration kProjectAnswer = std::chrono::seconds{10};
 /// Time to send TERM to every host after an interrupt.
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.

@@ -25,11 +25,22 @@ struct CreateOptions {
   bool follow = false;
   bool force = false;
   bool command_only = false;
+  bool no_preflight = false;
 };
 
 core::SetupWish SetupOf(const CreateOptions& options) {
   if (options.command_only) return core::SetupWish::kSkip;
   return options.force ? core::SetupWish::kRedo : core::SetupWish::kAsNeeded;
+}
+
+CreateHow HowOf(const CreateOptions& options, bool show) {
+  return {.show = show,
+          .preflight = options.no_preflight ? client::Preflight::kNone : client::Preflight::kAll};
+}
+
+void AddPreflightOption(CLI::App& command, CreateOptions& options) {
+  command.add_flag("--no-preflight", options.no_preflight,
+                   "Do not ask the cloud first whether the job can run there");
 }
 
 /// Loads all files before the first one takes effect; the problems of all files are one error.
@@ -65,7 +76,7 @@ Result<int> RunCreate(App& app, CreateOptions options, const JobFileOptions& com
   // When following, JSON output is only the end of the jobs, quiet output only that of the hosts.
   const bool show = !follow || app.mode() == OutputMode::kText ||
                     (app.mode() == OutputMode::kQuiet && !options.follow);
-  JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, context, files, show));
+  JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, context, files, HowOf(options, show)));
   if (!follow) return kSuccess;
   return FollowJobs(app, context, ids, {.logs = options.follow});
 }
@@ -127,8 +138,8 @@ Result<int> RunRun(App& app, CreateOptions options, const JobFileOptions& common
         "jobman create --follow creates and follows all of them");
   }
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_ASSIGN_OR_RETURN(const auto ids,
-                      CreateAll(app, context, files, app.mode() == OutputMode::kText));
+  const CreateHow how = HowOf(options, app.mode() == OutputMode::kText);
+  JM_ASSIGN_OR_RETURN(const auto ids, CreateAll(app, context, files, how));
   return FollowJob(app, context, ids.front(), {.logs = true, .ask_to_cancel = true});
 }
 
@@ -144,6 +155,7 @@ void AddCreate(CLI::App& root, Invocation& chosen) {
                     "Return when the jobs are over, with their command's exit code");
   command->add_flag("--follow", options->follow,
                     "The same, with the hosts' output; lines of several jobs are mixed");
+  AddPreflightOption(*command, *options);
   AddJobFileOptions(*command, common);
   command->callback([options, common, &chosen] {
     chosen.run = [options, common](App& app) { return RunCreate(app, *options, *common); };
@@ -166,6 +178,7 @@ void AddRun(CLI::App& root, Invocation& chosen) {
       ->add_flag("--cmd-only", options->command_only,
                  "Of a stored job: run its command on the slice it holds, without setup steps")
       ->excludes(force);
+  AddPreflightOption(*command, *options);
   AddJobFileOptions(*command, common);
   command->get_option("--array")->group("");  // of several values it would make several jobs
   command->callback([options, common, &chosen] {

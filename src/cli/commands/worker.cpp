@@ -115,7 +115,7 @@ Result<int> RunWorkerStart(App& app, const WorkerStart& start) {
   JM_ASSIGN_OR_RETURN(const LoadedFiles files, LoadWorkers(app, start));
   if (start.dry_run) return ShowDryRun(app, files);
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_TRY(CreateAll(app, context, files, true));
+  JM_TRY(CreateAll(app, context, files, {}));
   return kSuccess;
 }
 

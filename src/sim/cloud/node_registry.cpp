@@ -23,6 +23,16 @@ bool WantsExternal(const Json& spec) {
   return !network.is_object() || Flag(network, "enableExternalIps");
 }
 
+/// Under OS Login hosts let in nobody by the keys of metadata; nobody has such a login here. A
+/// node's own word counts more than the project's.
+/// Source: Compute Engine documentation, "Set up OS Login".
+bool HasOsLogin(const Metadata& node, const Metadata& project) {
+  const auto own = node.find("enable-oslogin");
+  const auto common = project.find("enable-oslogin");
+  if (own != node.end()) return base::ToLower(own->second) == "true";
+  return common != project.end() && base::ToLower(common->second) == "true";
+}
+
 }  // namespace
 
 Node* NodeRegistry::Find(const ResourceKey& key) {
@@ -63,6 +73,10 @@ void NodeRegistry::AddHosts(Node& node) {
 Metadata NodeRegistry::HostMetadata(const Node& node) const {
   Metadata metadata = MetadataOf(node.spec);
   const Metadata& project = MetadataOfProject(node.key.project).items;
+  if (HasOsLogin(metadata, project)) {
+    metadata.erase("ssh-keys");
+    return metadata;
+  }
   const auto keys = project.find("ssh-keys");
   const bool blocked = base::ToLower(metadata["block-project-ssh-keys"]) == "true";
   if (metadata["block-project-ssh-keys"].empty()) metadata.erase("block-project-ssh-keys");

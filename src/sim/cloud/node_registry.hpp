@@ -115,7 +115,8 @@ class NodeRegistry {
   /// Ends the operation of an unfinished change that another one replaces.
   void Abort(Node& node, TimePoint now);
   void AddHosts(Node& node);
-  /// The metadata of a node's hosts: its own, with the ssh-keys of the project.
+  /// The metadata of a node's hosts: its own, with the ssh-keys of the project; none of these under
+  /// OS Login.
   Metadata HostMetadata(const Node& node) const;
   void UpdateHosts(Node& node);
   /// Gives or takes the external addresses, as the node's networkConfig says.

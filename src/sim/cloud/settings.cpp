@@ -161,6 +161,7 @@ Fields FieldsOf(Settings& s) {
           {"requests_per_minute", Of(s.requests_per_minute)},
           {"reservations", Of(s.reservations)},
           {"types", Of(s.types)},
+          {"addresses", Of(s.addresses)},
           {"denied_zones", Of(s.denied_zones)},
           {"page_size", Of(s.pages.usual)},
           {"max_page_size", Of(s.pages.most)},

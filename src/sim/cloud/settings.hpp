@@ -65,6 +65,9 @@ struct Settings {
   std::map<std::string, std::int64_t> reservations = {};
   /// "ZONE/TYPE" to the number of hosts: types that are offered besides those of the catalogue.
   std::map<std::string, std::int64_t> types = {};
+  /// External addresses that a project may use in a region, as the Compute API says; nothing is
+  /// refused for them.
+  std::int64_t addresses = 4096;
   std::set<std::string> denied_zones = {};  ///< 403 LOCATION_POLICY_VIOLATED
   PageSizes pages = {};
   bool loose = false;  ///< what the schema refuses in requests is ignored instead

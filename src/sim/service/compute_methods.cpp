@@ -15,8 +15,6 @@ namespace jobman::sim {
 namespace {
 
 constexpr std::size_t kOperationsKept = 1000;
-/// External addresses that a project may use in a region: so many that no test runs out of them.
-constexpr double kAddresses = 4096;
 constexpr std::string_view kProjects = "/compute/v1/projects/";
 
 /// An error in the form of the Compute API.
@@ -146,8 +144,9 @@ std::optional<Json> TpuService::RegionBody(const std::string& project,
     used += std::count_if(node.hosts.begin(), node.hosts.end(),
                           [](const auto& host) { return !host.plan.external_ip.empty(); });
   }
-  const Json addresses = {
-      {"metric", "IN_USE_ADDRESSES"}, {"limit", kAddresses}, {"usage", static_cast<double>(used)}};
+  const Json addresses = {{"metric", "IN_USE_ADDRESSES"},
+                          {"limit", static_cast<double>(settings_.addresses)},
+                          {"usage", static_cast<double>(used)}};
   return Json{{"kind", "compute#region"},
               {"name", region},
               {"status", "UP"},

@@ -180,6 +180,9 @@ TEST_F(DoctorTest, WithoutAZoneTheApiIsNotAsked) {
 TEST_F(DoctorTest, OsLoginKeepsJobmanOutUnlessItIsTurnedOffOrTheUserIsNamed) {
   EXPECT_EQ(Find("OS Login").found, "off");
   projects_->metadata = FakeProjects::Metadatas{{"enable-oslogin", "TRUE"}};
+  EXPECT_EQ(ResultOf("OS Login"), "warning") << "create turns it off";
+  EXPECT_THAT(Find("OS Login").cure, HasSubstr("tpu.metadata: {enable-oslogin: 'TRUE'}"));
+  about_.spec.tpu.metadata["enable-oslogin"] = "TRUE";
   EXPECT_EQ(ResultOf("OS Login"), "failed");
   EXPECT_THAT(Find("OS Login").cure, HasSubstr("tpu.metadata: {enable-oslogin: 'FALSE'}"));
   about_.own_user = true;

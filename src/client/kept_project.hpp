@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "jobman/client/context.hpp"
+
+namespace jobman::client {
+
+/// The key of metadata that has hosts log people in by their Google account. Set for a node, it
+/// counts more than the project's. Source: Compute Engine documentation, "Set up OS Login".
+inline constexpr const char* kEnableOsLogin = "enable-oslogin";
+
+/// Whether metadata have a key whose value Compute Engine takes for true: TRUE, Y, Yes or 1, in any
+/// case. Source: Compute Engine documentation, "Boolean values" of metadata.
+bool IsTrueIn(const std::map<std::string, std::string>& metadata, const std::string& key);
+
+/// How many external addresses the slices of one attempt take: one for each host. 0 if they take
+/// none, or the type's number of hosts is not known here.
+int AddressesFor(const core::TpuSpec& tpu);
+
+/// What Compute Engine says of a project, in the region of a slice.
+struct ProjectView {
+  bool os_login = false;                             ///< hosts ask for it, unless a node says no
+  std::optional<ports::RegionQuota> addresses = {};  ///< IN_USE_ADDRESSES; nothing if not known
+};
+
+/// Asks for the job's project and region, within kProjectAnswer; what is found is kept in the
+/// store's cache for kProjectKept, what leaves no room for AddressesFor() only kDoubtKept: others
+/// may have ended, or more been granted. What these credentials may not see (403, the API is not
+/// enabled) is left out. `api` is of the job's cloud.
+base::Task<base::Result<ProjectView>> LookAtProject(Context context,
+                                                    std::shared_ptr<ports::ProjectApi> api,
+                                                    core::JobSpec spec);
+
+}  // namespace jobman::client
