@@ -417,6 +417,11 @@ TEST_F(Commands, ATypeThatTheZoneDoesNotOfferIsShownInTheFile) {
   types = "v4-16";
   EXPECT_THAT(world_.Run(create).err, HasSubstr("a.yaml:1:1: zone us-central2-b does not offer "
                                                 "the runtime version"));
+  std::vector<std::string> unasked = create;
+  unasked.emplace_back("--no-preflight");
+  const auto made = world_.Run(unasked);
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.err, Not(HasSubstr("note:"))) << "it was not to be asked";
 }
 
 TEST_F(Commands, AZoneThatWasSetForATypeThatIsElsewhereIsTheOneThatIsWrong) {

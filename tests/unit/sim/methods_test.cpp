@@ -279,6 +279,25 @@ TEST_F(MethodsTest, TheComputeApiSetsTheMetadataOfAProject) {
   EXPECT_EQ(wrong.status, 400);
 }
 
+TEST_F(MethodsTest, UnderOsLoginHostsTakeNoKeysUnlessTheNodeSaysNo) {
+  const auto make = [this](const char* id, const Json& metadata) {
+    Json spec = Spec("v4-8");
+    spec["metadata"] = metadata;
+    CreateNode(id, spec);
+    Pass(1000);
+    return fleet.running.at(std::string("t1v-n-") + id + "-w-0").metadata.contains("ssh-keys");
+  };
+  const std::string key = "me:ssh-ed25519 AAAA me";
+  EXPECT_FALSE(make("t1", {{"ssh-keys", key}, {"enable-oslogin", "TRUE"}}));
+  const Json item = {{"key", "enable-oslogin"}, {"value", "TRUE"}};
+  EXPECT_EQ(Call("POST", "/compute/v1/projects/p/setCommonInstanceMetadata", {},
+                 {{"items", Json::array({item})}})
+                .status,
+            200);
+  EXPECT_FALSE(make("t2", {{"ssh-keys", key}}));
+  EXPECT_TRUE(make("t3", {{"ssh-keys", key}, {"enable-oslogin", "FALSE"}}));
+}
+
 TEST_F(MethodsTest, ARegionSaysHowManyAddressesAreUsed) {
   const auto used = [this] {
     const Json region = Get("/compute/v1/projects/p/regions/us-central2");
@@ -289,6 +308,8 @@ TEST_F(MethodsTest, ARegionSaysHowManyAddressesAreUsed) {
   CreateNode("t1", Spec("v4-16"));
   Pass(1000);
   EXPECT_EQ(used(), 2) << "one for each host with an external address";
+  Set("addresses=8");
+  EXPECT_EQ(Get("/compute/v1/projects/p/regions/us-central2")["quotas"][0]["limit"], 8);
   EXPECT_EQ(Call("GET", "/compute/v1/projects/p/regions/mars-north1").status, 404);
 }
 
