@@ -26,9 +26,10 @@ bool DoesNotAnswer(const base::Error& error) {
 
 /// "the slice needs 16 external addresses in us-central2"
 std::string NeedText(const core::TpuSpec& tpu) {
-  return fmt::format("{} {} external addresses in {}",
-                     tpu.num_slices > 1 ? "the slices need" : "the slice needs", AddressesFor(tpu),
-                     core::RegionOf(tpu.zone));
+  const int needed = AddressesFor(tpu);
+  return fmt::format("{} {} external {} in {}",
+                     tpu.num_slices > 1 ? "the slices need" : "the slice needs", needed,
+                     needed == 1 ? "address" : "addresses", core::RegionOf(tpu.zone));
 }
 
 base::Error NeverEnough(const config::Loaded& loaded, const ports::RegionQuota& quota) {

@@ -20,7 +20,7 @@ bool IsHidden(const base::Error& error) {
 
 std::optional<ports::RegionQuota> AddressQuota(const std::vector<ports::RegionQuota>& quotas) {
   for (const ports::RegionQuota& quota : quotas) {
-    if (quota.metric == "IN_USE_ADDRESSES") return quota;
+    if (quota.metric == "IN_USE_ADDRESSES" && quota.limit >= 0) return quota;
   }
   return std::nullopt;
 }

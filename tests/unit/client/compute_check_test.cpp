@@ -112,6 +112,12 @@ TEST_F(ComputeCheckTest, AddressesThatAreInUseAreANote) {
   EXPECT_THAT(Notes(), IsEmpty()) << "what speaks against the job is asked for again soon";
 }
 
+TEST_F(ComputeCheckTest, OneHostTakesOneAddress) {
+  loaded_.spec.tpu.accelerator = "v4-8";
+  project_->SetAddresses(0, 0);
+  EXPECT_THAT(Check().error().message, HasSubstr("the slice needs 1 external address in "));
+}
+
 TEST_F(ComputeCheckTest, WithoutAnAnswerThatCountsNothingIsRefused) {
   project_->SetAddresses(2, 0);
   loaded_.spec.tpu.external_ips = false;
