@@ -26,7 +26,6 @@ using http::Response;
 
 constexpr int kTries = 3;
 constexpr Duration kFirstPause = std::chrono::seconds{1};
-constexpr Duration kAnswerLimit = std::chrono::seconds{30};
 /// Less is of no consequence: Google accepts what is signed within some minutes.
 constexpr Duration kSkew = std::chrono::minutes{1};
 constexpr std::size_t kLongestSaid = 300;
@@ -123,7 +122,7 @@ Result<AccessToken> ParseAnswer(const std::string& body, TimePoint sent, const A
 
 Task<Result<http::Response>> Exchange(Exchanger exchanger, Asker asker, http::Request request) {
   const std::string host = HostOf(request.url);
-  request.timeout = kAnswerLimit;
+  request.timeout = exchanger.limit;
   http::SetHeader(request.headers, "Accept", "application/json");
   http::SetHeader(request.headers, "x-goog-api-client",
                   "gl-cpp/20 auth-request-type/at cred-type/" + asker.kind);

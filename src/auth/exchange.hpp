@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,8 @@ struct Exchanger {
   std::shared_ptr<http::Transport> transport = {};
   const base::Clock* clock = nullptr;
   std::function<Task<void>(base::Duration)> sleep = base::Sleep;
+  /// For each try, from connecting to the last byte.
+  base::Duration limit = std::chrono::seconds{30};
 };
 
 /// Whose tokens are asked for; for messages, and for x-goog-api-client.

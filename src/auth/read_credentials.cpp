@@ -2,6 +2,7 @@
 
 #include "auth/credentials.hpp"
 #include "auth/no_token.hpp"
+#include "jobman/base/clean.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
@@ -19,6 +20,11 @@ using base::Result;
 constexpr const char* kGoogleTokenUrl = "https://oauth2.googleapis.com/token";
 constexpr const char* kDefaultWorkforceUrl = "https://sts.googleapis.com/v1/oauthtoken";
 constexpr int kDeepestSource = 4;
+
+/// A word of the file, for people: whoever wrote it does not write to the terminal.
+std::string ShownWord(const std::string& word) {
+  return base::Shorten(base::CleanLine(word), 60);
+}
 
 /// Reads one object, and remembers the first thing that is wrong with it.
 class Reader {
@@ -139,7 +145,7 @@ Result<Credentials> ReadObject(const Json& object, const std::string& origin, in
   Reader reader(object, origin);
   const std::string universe = GetString(object, "universe_domain");
   if (!universe.empty() && universe != "googleapis.com") {
-    return Reader::Bad(origin, "it is for another cloud, " + base::Shorten(universe, 60),
+    return Reader::Bad(origin, "it is for another cloud, " + ShownWord(universe),
                        "use credentials of googleapis.com");
   }
   const std::string type = GetString(object, "type");
@@ -162,7 +168,7 @@ Result<Credentials> ReadObject(const Json& object, const std::string& origin, in
   } else if (type.empty()) {
     reader.Fail("it has no \"type\"");
   } else {
-    reader.Fail("its type is " + base::Shorten(type, 60) + ", which is not supported",
+    reader.Fail("its type is " + ShownWord(type) + ", which is not supported",
                 "use a user's login (gcloud auth application-default login) or the key of a "
                 "service account");
   }

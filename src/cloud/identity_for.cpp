@@ -21,7 +21,8 @@ Result<auth::Identity> IdentityFor(asio::any_io_executor executor, const core::C
                                      .impersonate = spec.impersonate_service_account};
   auth::Machine machine{.clock = &clock, .env = options.env};
   machine.open_transport = [executor]() -> Result<std::unique_ptr<http::Transport>> {
-    JM_ASSIGN_OR_RETURN(auto wire, http::MakeCurlTransport(executor));
+    JM_ASSIGN_OR_RETURN(
+        auto wire, http::MakeCurlTransport(executor, {.max_response_bytes = auth::kLongestAnswer}));
     return http::MakeLoggingTransport(http::MakeRedactingTransport(std::move(wire)));
   };
   return auth::ChooseIdentity(settings, std::move(machine));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +20,9 @@ struct TokenSettings {
   /// Service account to act as: its address, after those of delegates, "a@p,b@p".
   std::string impersonate = {};
 };
+
+/// What a transport for tokens needs to accept: their answers are a few kilobytes.
+inline constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
 
 /// The machine, as far as credentials need it.
 struct Machine {

@@ -143,6 +143,16 @@ TEST_F(CredentialsTest, AWorkforceLoginNamesItsClientInAHeader) {
   EXPECT_FALSE(Form(0).contains("client_secret"));
 }
 
+TEST_F(CredentialsTest, AFileDoesNotWriteToTheTerminal) {
+  for (const char* key : {"type", "universe_domain"}) {
+    base::Json file = ServiceAccount();
+    file[key] = "\x1b[2Jodd\nword";
+    const std::string why = WhyNot(file);
+    EXPECT_THAT(why, HasSubstr("odd word")) << key;
+    EXPECT_THAT(why, Not(HasSubstr("\x1b"))) << key;
+  }
+}
+
 struct BadCase {
   const char* what;
   std::function<void(base::Json&)> spoil;
