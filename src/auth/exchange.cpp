@@ -62,7 +62,10 @@ std::string Quoted(const Response& response, const Said& said, const Asker& aske
   if (!said.error.empty()) text += " " + said.error;
   if (!said.text.empty()) text += ": " + said.text;
   for (const std::string& secret : asker.secrets) {
-    if (!secret.empty()) text = base::ReplaceAll(text, secret, std::string(http::kRedacted));
+    if (secret.empty()) continue;
+    // As it is, and as a form has it.
+    for (const std::string& form : {secret, http::PercentEncode(secret)})
+      text = base::ReplaceAll(std::move(text), form, std::string(http::kRedacted));
   }
   return base::Shorten(base::CleanLine(http::RedactText(text)), kLongestSaid);
 }

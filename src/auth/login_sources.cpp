@@ -30,7 +30,7 @@ class UserSource final : public TokenSource {
  public:
   UserSource(UserLogin login, Exchanger exchanger, Asker asker)
       : login_(std::move(login)), exchanger_(std::move(exchanger)), asker_(std::move(asker)) {
-    asker_.secrets = {login_.client_secret, login_.refresh_token};
+    asker_.secrets = {login_.client_secret, login_.refresh_token, BasicOf(login_)};
   }
 
   Task<Result<AccessToken>> Get() override {
@@ -41,8 +41,7 @@ class UserSource final : public TokenSource {
     }
     http::Request request = FormRequest(login_.token_url, form);
     if (login_.workforce) {
-      const std::string pair = login_.client_id + ":" + login_.client_secret;
-      http::SetHeader(request.headers, "Authorization", "Basic " + base::Base64(pair));
+      http::SetHeader(request.headers, "Authorization", "Basic " + BasicOf(login_));
     }
     const TimePoint sent = exchanger_.clock->Now();
     JM_CO_ASSIGN_OR_RETURN(const http::Response answer,
@@ -52,6 +51,10 @@ class UserSource final : public TokenSource {
   void Invalidate() override {}
 
  private:
+  static std::string BasicOf(const UserLogin& login) {
+    return base::Base64(login.client_id + ":" + login.client_secret);
+  }
+
   UserLogin login_;
   Exchanger exchanger_;
   Asker asker_;

@@ -19,6 +19,11 @@ constexpr const char* kSetClock = "set the clock: timedatectl set-ntp true";
 constexpr const char* kReach =
     "is there a network, and does a proxy have to be named (HTTPS_PROXY)?";
 
+/// If the error says none: a key that is deleted signs its tokens still, and the API refuses them.
+const char* CureOf(const base::Error& error) {
+  return error.code == base::Code::kUnauthenticated ? kLogIn : kReach;
+}
+
 std::string ServerOf(const core::CloudSpec& cloud) {
   const std::string endpoint = cloud.endpoint.empty() ? core::kDefaultEndpoint : cloud.endpoint;
   const auto url = base::ParseUrl(endpoint);
@@ -112,13 +117,13 @@ base::Task<Finding> CheckApi(CheckupPtr checkup, std::string name) {
   const Examination& about = checkup->about;
   const core::Place place{.project = about.spec.tpu.project, .zone = about.spec.tpu.zone};
   const bool logged_in = co_await AwaitLogin(checkup);
-  if (!logged_in) co_return IsSkipped(name, "there are no credentials");
+  if (!logged_in) co_return IsSkipped(name, "there is no access token, see credentials");
   if (place.project.empty()) co_return IsSkipped(name, "there is no project");
   if (!about.zone_known) co_return IsSkipped(name, "no zone is named: --zone, or a job file");
   std::string what = ServerOf(about.spec.cloud);
   auto asked = SlicesIn(checkup->context, about.spec.cloud, place);
   const auto slices = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
-  if (!slices.ok()) co_return HasFailed(name, slices.error(), kReach);
+  if (!slices.ok()) co_return HasFailed(name, slices.error(), CureOf(slices.error()));
   const std::int64_t ours = co_await CountOurs(checkup->context.stores, *slices);
   const auto all = static_cast<std::int64_t>(slices->size());
   const std::string count = all == 0 ? "no slices" : base::Plural(all, "slice");

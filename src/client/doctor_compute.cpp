@@ -27,7 +27,7 @@ constexpr const char* kOwnLogin =
 
 /// Why nothing can be asked; empty if it can.
 std::string WhyUnasked(const Checkup& checkup) {
-  if (!*checkup.logged_in) return "there are no credentials";
+  if (!*checkup.logged_in) return "there is no access token, see credentials";
   if (checkup.about.spec.tpu.project.empty()) return "there is no project";
   return checkup.probes.open_projects ? "" : "Compute Engine is not asked";
 }

@@ -30,7 +30,8 @@ std::optional<FoundText> FromKey(const Defaults& defaults) {
   const auto text = file ? base::ReadRegularFile(*file) : base::NotFound("");
   if (!text.ok()) return std::nullopt;
   const auto json = base::ParseJson(*text);
-  std::string project = json.ok() ? base::GetString(*json, "project_id") : std::string();
+  if (!json.ok() || base::GetString(*json, "type") != "service_account") return std::nullopt;
+  std::string project = base::GetString(*json, "project_id");
   if (project.empty()) return std::nullopt;
   return FoundText{std::move(project), std::string("the key in ") + kVariable};
 }

@@ -80,10 +80,11 @@ TEST_F(ExchangeTest, ATokenThatIsValidOutlivesATroubledServer) {
 }
 
 TEST_F(ExchangeTest, NothingThatIsSecretIsRepeated) {
-  const std::string why =
-      Refusal(400, R"({"error":"invalid_grant","error_description":)"
-                   R"("no 1//refresh/secret of GOCSPX-secret, ya29.abcdefghijklmnop"})");
-  EXPECT_THAT(why, HasSubstr("no [redacted] of [redacted], [redacted]"));
+  const std::string why = Refusal(
+      400,
+      R"({"error":"invalid_grant","error_description":)"
+      R"("no 1//refresh/secret of GOCSPX-secret, ya29.abcdefghijklmnop, 1%2F%2Frefresh%2Fsecret"})");
+  EXPECT_THAT(why, HasSubstr("no [redacted] of [redacted], [redacted], [redacted]"));
 }
 
 TEST_F(ExchangeTest, AnswersThatAreNoneAreRefused) {

@@ -117,7 +117,7 @@ TEST_F(DoctorTest, WithoutCredentialsTheCloudIsNotAsked) {
   EXPECT_EQ(finding.cure, "log in");
   ASSERT_TRUE(finding.failure);
   EXPECT_EQ(finding.failure->reason, base::Reason::kNoToken);
-  EXPECT_EQ(Find("Cloud TPU API").found, "there are no credentials");
+  EXPECT_EQ(Find("Cloud TPU API").found, "there is no access token, see credentials");
   EXPECT_EQ(ResultOf("Cloud TPU API"), "skipped");
   EXPECT_EQ(ResultOf("OS Login"), "skipped");
   EXPECT_EQ(cloud_.CountCalls("ListNodes"), 0);

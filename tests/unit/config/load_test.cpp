@@ -321,12 +321,15 @@ TEST(Load, AKeyComesBeforeGcloudAndTheMachineIsTheLastResort) {
   defaults.home = dir.path();
   dir.Write(".config/gcloud/configurations/config_default", "[core]\nproject = from-gcloud\n");
   EXPECT_EQ(DefaultProject(defaults)->text, "from-gcloud");
-  const std::string key = dir.Write("key.json", R"({"project_id": "of-key"})");
+  const std::string key =
+      dir.Write("key.json", R"({"type": "service_account", "project_id": "of-key"})");
   defaults = TestDefaults({{"GOOGLE_APPLICATION_CREDENTIALS", key}});
   defaults.home = dir.path();
   EXPECT_EQ(DefaultProject(defaults)->text, "of-key");
-  dir.Write("key.json", "{");
-  EXPECT_EQ(DefaultProject(defaults)->text, "from-gcloud");
+  for (const char* no_key : {"{", R"({"type": "authorized_user", "project_id": "x"})"}) {
+    dir.Write("key.json", no_key);
+    EXPECT_EQ(DefaultProject(defaults)->text, "from-gcloud") << no_key;
+  }
 }
 
 TEST(Load, CredentialsOfTheEnvironmentAreRecordedForGoogleAlone) {
