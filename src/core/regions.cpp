@@ -11,7 +11,8 @@ struct DualRegion {
   std::array<std::string_view, 2> regions;
 };
 
-/// The pairs that have a name. Source: https://cloud.google.com/storage/docs/locations.
+/// The pairs that have a name. Set in November 2026 from what is known of Google's list, not read
+/// off it: https://cloud.google.com/storage/docs/locations.
 constexpr std::array<DualRegion, 6> kDualRegions = {{
     {"asia1", {"asia-northeast1", "asia-northeast2"}},
     {"eur4", {"europe-north1", "europe-west4"}},

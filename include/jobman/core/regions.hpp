@@ -9,8 +9,8 @@ namespace jobman::core {
 
 /// Where a bucket of Cloud Storage is: https://cloud.google.com/storage/docs/locations.
 struct BucketLocation {
-  std::string name =
-      {};  ///< a region, a dual-region or a multi-region: "us-central2", "nam4", "us"
+  /// A region, a dual-region or a multi-region: "us-central2", "nam4", "us".
+  std::string name = {};
   /// Of a dual-region that somebody chose: the two, as the service lists them.
   std::vector<std::string> regions = {};
   friend bool operator==(const BucketLocation&, const BucketLocation&) = default;
