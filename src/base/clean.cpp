@@ -27,6 +27,13 @@ bool IsControl(char32_t code) {
          code == 0x200F || (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
+std::size_t PlainLength(std::string_view text) {
+  const auto odd = std::find_if_not(text.begin(), text.end(), [](char c) {
+    return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t';
+  });
+  return static_cast<std::size_t>(odd - text.begin());
+}
+
 bool IsPrintableAscii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }

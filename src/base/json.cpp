@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "jobman/base/strings.hpp"
@@ -17,9 +18,17 @@ std::size_t EndOfString(std::string_view text, std::size_t at) {
   return at;
 }
 
+/// Whether no reading of the text could exceed a limit: most are short, and need no second look.
+bool IsSmall(std::string_view text) {
+  const auto opening = [](char c) { return c == '[' || c == '{'; };
+  return text.size() <= kMostJsonValues &&
+         std::count_if(text.begin(), text.end(), opening) <= kDeepestJson;
+}
+
 /// The limit that the text exceeds; empty if it keeps to them. Each comma and each bracket that
 /// opens stands for one value more.
 std::string Excess(std::string_view text) {
+  if (IsSmall(text)) return {};
   int depth = 0;
   std::size_t values = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -146,14 +146,17 @@ class Decoder {
     using Struct = std::remove_cvref_t<decltype(object)>;
     if (!json.is_object()) return false;
     bool fine = true;
+    std::size_t known = 0;  // members of `json` itself
     Struct::Fields([&](std::string_view key, auto member) {
       const std::size_t dot = key.find('.');
-      const Json& place =
-          dot == std::string_view::npos ? json : GetMember(json, key.substr(0, dot));
-      const Json& value = GetMember(place, key.substr(dot + 1));
-      if (fine && !value.is_null()) fine = ReadMember(value, object, member) || Bad(key, &value);
+      const bool own = dot == std::string_view::npos;
+      const Json& value = GetMember(own ? json : GetMember(json, key.substr(0, dot)),
+                                    own ? key : key.substr(dot + 1));
+      if (value.is_null()) return;
+      if (own) ++known;
+      if (fine) fine = ReadMember(value, object, member) || Bad(key, &value);
     });
-    return fine && KnowsKeys<Struct>(json);
+    return fine && (known == json.size() || KnowsKeys<Struct>(json));
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace jobman::store {
 namespace {
@@ -10,6 +11,20 @@ namespace {
 /// "task train-1": how errors name it.
 std::string TaskText(const std::string& id) {
   return "task " + id;
+}
+
+/// Each task is moved once: it is large, and a queue may have ten thousand.
+void SortTasks(std::vector<core::Task>& tasks) {
+  std::vector<core::Task*> order;
+  order.reserve(tasks.size());
+  for (core::Task& task : tasks) order.push_back(&task);
+  std::sort(order.begin(), order.end(), [](const core::Task* a, const core::Task* b) {
+    return std::tie(a->order, a->definition.id) < std::tie(b->order, b->definition.id);
+  });
+  std::vector<core::Task> sorted;
+  sorted.reserve(tasks.size());
+  for (core::Task* const task : order) sorted.push_back(std::move(*task));
+  tasks = std::move(sorted);
 }
 
 }  // namespace
@@ -24,9 +39,7 @@ void AddToRead(ports::TasksRead& read, const std::string& id, base::Result<core:
 }
 
 void SortRead(ports::TasksRead& read) {
-  std::sort(read.tasks.begin(), read.tasks.end(), [](const core::Task& a, const core::Task& b) {
-    return std::tie(a.order, a.definition.id) < std::tie(b.order, b.definition.id);
-  });
+  SortTasks(read.tasks);
   std::sort(read.set_aside.begin(), read.set_aside.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
 }

@@ -111,7 +111,11 @@ std::string Clean(std::string_view text, bool utf8) {
 std::string CleanText(std::string_view text, bool colour) {
   std::string clean;
   clean.reserve(text.size());
-  while (!text.empty()) {
+  for (;;) {
+    const std::size_t plain = base::PlainLength(text);
+    clean += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) return clean;
     const auto [code, size] = FirstChar(text);
     std::size_t taken = size;
     if (code == '\x1b' && colour) taken = std::max(taken, PaintAt(text));
@@ -120,7 +124,6 @@ std::string CleanText(std::string_view text, bool colour) {
     clean += stays ? text.substr(0, taken) : "?";
     text.remove_prefix(taken);
   }
-  return clean;
 }
 
 std::string CleanLines(std::string_view text) {

@@ -25,6 +25,9 @@ bool IsControl(char32_t code);
 /// Whether the text is printable ASCII only: the common case, with nothing to clean.
 bool IsPrintableAscii(std::string_view text);
 
+/// How many bytes at the beginning are printable ASCII, line feeds or tabs.
+std::size_t PlainLength(std::string_view text);
+
 /// One line: line breaks and tabs become spaces, other control characters and invalid UTF-8 '?'.
 std::string CleanLine(std::string_view text);
 

@@ -13,10 +13,14 @@ namespace {
 
 /// Escapes the control characters that JSON allows in strings: \u007f. Readers see no difference.
 std::string EscapeControls(std::string text) {
-  if (base::IsPrintableAscii(text)) return text;
+  if (base::PlainLength(text) == text.size()) return text;
   std::string escaped;
   escaped.reserve(text.size());
   for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t plain = base::PlainLength(rest);
+    escaped += rest.substr(0, plain);
+    rest.remove_prefix(plain);
+    if (rest.empty()) break;
     const auto [code, size] = base::FirstChar(rest);
     if (code >= 0x20 && base::IsControl(code)) {
       escaped += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));

@@ -75,6 +75,14 @@ TEST(Text, ColourOnlyWhenEnabled) {
   EXPECT_EQ(Paint(Tone::kPlain, "x", {.colour = true}), "x");
 }
 
+TEST(Text, WhatControlsATerminalIsReplacedWhereverItStands) {
+  EXPECT_EQ(CleanText("", false), "");
+  EXPECT_EQ(CleanText("one\ttwo\n", false), "one\ttwo\n");
+  EXPECT_EQ(CleanText("\aone \x1b[2Jzwei \xc3\xbc \xff\u202e end\x7f", false),
+            "?one ?[2Jzwei \xc3\xbc ?? end?");
+  EXPECT_EQ(CleanText("a \x1b[31mred\x1b[0m b\x1b[2J", true), "a \x1b[31mred\x1b[0m b?[2J");
+}
+
 TEST(Text, NeighboursHaveDifferentColours) {
   const Style colour{.colour = true};
   EXPECT_NE(PaintHost(0, "host 0", colour), PaintHost(1, "host 0", colour));
