@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 
 #include "jobman/base/files.hpp"
 
@@ -26,8 +27,7 @@ class SshAgent {
       _exit(127);
     }
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
-    while (!std::filesystem::exists(socket_) && std::chrono::steady_clock::now() < deadline)
-      poll(nullptr, 0, 5);
+    while (!Listens() && std::chrono::steady_clock::now() < deadline) poll(nullptr, 0, 5);
     setenv("SSH_AUTH_SOCK", socket_.c_str(), 1);
   }
   ~SshAgent() {
@@ -46,6 +46,17 @@ class SshAgent {
   }
 
  private:
+  /// Its file is there a moment earlier.
+  bool Listens() const {
+    sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+    socket_.native().copy(address.sun_path, sizeof(address.sun_path) - 1);
+    const int client = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    const int failed =
+        ::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+    ::close(client);
+    return failed == 0;
+  }
+
   base::Path socket_;
   pid_t pid_ = -1;
 };
