@@ -1,6 +1,14 @@
 #include "store/task_rows.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <iterator>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "jobman/core/task_json.hpp"
 #include "store/documents.hpp"
@@ -20,21 +28,46 @@ Result<core::Task> ParseTask(std::string_view text) {
   return Sound(std::move(task));
 }
 
-/// The record in the columns version and task_json.
-Result<core::Task> ReadTask(Query& query, QueueId queue, const std::string& id) {
-  const std::int64_t version = query.Int();
-  auto task = ParseTask(query.View());
-  const std::string doing = "reading task " + id;
+struct TaskRow {
+  std::string id;
+  std::int64_t version = 0;
+  std::string text;  ///< task_json
+};
+
+Result<core::Task> ReadTask(const TaskRow& row, QueueId queue) {
+  auto task = ParseTask(row.text);
+  const std::string doing = "reading task " + row.id;
   if (!task.ok()) return Unreadable(std::move(task).error(), doing);
-  if (task->definition.id != id) {
+  if (task->definition.id != row.id) {
     return base::Error{.code = base::Code::kDataLoss,
                        .message = "its record is that of task " + task->definition.id,
                        .hint = "put a copy of the store back that is older than the damage"}
         .With(doing);
   }
   task->queue = queue;
-  task->version = version;
+  task->version = row.version;
   return task;
+}
+
+void AddRows(std::span<const TaskRow> rows, QueueId queue, ports::TasksRead& read) {
+  for (const TaskRow& row : rows) AddToRead(read, row.id, ReadTask(row, queue));
+}
+
+/// Half of so many is worth the start of a thread.
+constexpr std::size_t kMany = 2000;
+
+/// Parsing is most of the work, and needs no database: of many rows, both halves at once.
+void AddAll(std::span<const TaskRow> rows, QueueId queue, ports::TasksRead& read) {
+  if (rows.size() < kMany) return AddRows(rows, queue, read);
+  const std::span<const TaskRow> first = rows.first(rows.size() / 2);
+  const std::span<const TaskRow> rest = rows.subspan(first.size());
+  ports::TasksRead other;
+  // Where no thread can be had, get() does it.
+  auto others = std::async([rest, queue, &other] { AddRows(rest, queue, other); });
+  AddRows(first, queue, read);
+  others.get();
+  std::move(other.tasks.begin(), other.tasks.end(), std::back_inserter(read.tasks));
+  std::move(other.set_aside.begin(), other.set_aside.end(), std::back_inserter(read.set_aside));
 }
 
 struct Counters {
@@ -143,12 +176,13 @@ Result<ports::TasksRead> SelectTasks(Database& db, QueueId queue, std::int64_t a
                         .complete = IsComplete(after, counters.change, counters.erased)};
   JM_ASSIGN_OR_RETURN(Query query, db.Prepare(SelectTasksSql(), "reading tasks"));
   query.Bind(queue.value).Bind(read.complete ? std::int64_t{0} : after);
+  std::vector<TaskRow> rows;
   for (;;) {
     JM_ASSIGN_OR_RETURN(const bool row, query.Step());
     if (!row) break;
-    const std::string id = query.Text();
-    AddToRead(read, id, ReadTask(query, queue, id));
+    rows.push_back({.id = query.Text(), .version = query.Int(), .text = query.Text()});
   }
+  AddAll(rows, queue, read);
   SortRead(read);
   return read;
 }
@@ -159,7 +193,7 @@ Result<core::Task> SelectTask(Database& db, QueueId queue, const std::string& id
                                  "reading a task"));
   JM_ASSIGN_OR_RETURN(const bool found, query.Bind(queue.value).Bind(id).Step());
   if (!found) return NoSuchTask(id);
-  return ReadTask(query, queue, id);
+  return ReadTask({.id = id, .version = query.Int(), .text = query.Text()}, queue);
 }
 
 Result<std::vector<core::TaskRun>> SelectRuns(Database& db, QueueId queue, const std::string& id) {

@@ -95,6 +95,25 @@ TEST_F(TaskRowsTest, TextThatIsNotUtf8IsStored) {
   EXPECT_THAT(store_.GetTask(queue_, "a")->why, testing::StartsWith("bad "));
 }
 
+TEST_F(TaskRowsTest, OfManyTasksNoneIsLostAndEachIsWhole) {
+  std::vector<core::Task> tasks;
+  for (int i = 2; i < 3001; ++i) tasks.push_back(test::MakeTask(std::to_string(i), i));
+  ASSERT_TRUE(store_.SyncQueue(queue_, {}, tasks, store_.Tasks(queue_, 0)->change).ok());
+  Sql("UPDATE tasks SET version = 7 WHERE id = '2999'");
+  Sql("UPDATE tasks SET task_json = '{' WHERE id IN ('a', '2998')");
+  const ports::TasksRead read = store_.Tasks(queue_, 0).value();
+  ASSERT_THAT(read.tasks, SizeIs(2999));
+  for (std::size_t i = 1; i < read.tasks.size(); ++i) {
+    EXPECT_LT(read.tasks[i - 1].order, read.tasks[i].order);
+  }
+  EXPECT_EQ(read.tasks[2997].definition.id, "2999");
+  EXPECT_EQ(read.tasks[2997].version, 7);
+  EXPECT_EQ(read.tasks[2997].queue, queue_);
+  ASSERT_THAT(read.set_aside, SizeIs(2));
+  EXPECT_EQ(read.set_aside[0].id, "2998");
+  EXPECT_EQ(read.set_aside[1].id, "a");
+}
+
 /// How SQLite finds the rows: by an index, or by looking at all of them.
 std::string PlanOf(Database& db, const char* sql) {
   static std::string text;  // Prepare() keeps the pointer
