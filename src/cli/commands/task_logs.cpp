@@ -106,7 +106,7 @@ class TaskLogs {
 
 void TaskLogs::Begin(const base::TaskRunName& run, bool one_host) {
   Finish();
-  const bool first = !run_;
+  const bool only = !run_ && Runs().size() == 1;
   run_ = run;
   const core::StageId stage = core::TaskStage{.task = id_, .run = run.number};
   stage_ = {.name = core::StageName({}, stage)};
@@ -117,9 +117,10 @@ void TaskLogs::Begin(const base::TaskRunName& run, bool one_host) {
     }
   }
   LogLook look{.one_host = one_host, .times = options_.times};
-  if (!first)
+  if (!only) {
     app_.Say(fmt::format("== task {}, run {} on job {}", id_, run.number,
                          core::FormatJobId(core::JobId{run.job})));
+  }
   printer_ = std::make_unique<LogPrinter>(app_, core::JobId{run.job}, std::move(look));
 }
 

@@ -191,7 +191,9 @@ TEST_F(QueueCommands, LogsAreOfTheNewestRunAndOutliveTheWorker) {
   WriteTaskLog("lr1", {.number = 1, .job = 7}, 0, "first\n");
   EXPECT_EQ(world_.Run({"task", "logs", "lr1"}).out, "first\n");
   WriteTaskLog("lr1", {.number = 2, .job = 8}, 0, "step 1\nstep 2\n");
-  EXPECT_EQ(world_.Run({"task", "logs", "lr1"}).out, "step 1\nstep 2\n");
+  const auto newest = world_.Run({"task", "logs", "lr1"});
+  EXPECT_EQ(newest.out, "step 1\nstep 2\n");
+  EXPECT_THAT(newest.err, HasSubstr("== task lr1, run 2 on job 00000")) << "which one it is";
   EXPECT_EQ(world_.Run({"task", "logs", "lr1", "-n", "1"}).out, "step 2\n");
   EXPECT_EQ(world_.Run({"task", "logs", "lr1", "--run", "1"}).out, "first\n");
   const auto none = world_.Run({"task", "logs", "lr1", "--run", "3"});
