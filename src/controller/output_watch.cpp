@@ -30,7 +30,10 @@ OutputWatch::OutputWatch(const StageContext& context, StageHosts& hosts)
   if (!context.Computes()) return;
   const auto rules = CompileRules(context.job->spec.watchdog.bad_output);
   const core::Stage& stage = *context.job->stage;
-  if (stage.task) strongest_ = stage.task->rule;
+  if (stage.task) {
+    strongest_ = stage.task->rule;
+    wants_commit_ = !stage.task->definition.url.empty() && stage.task->commit.empty();
+  }
   for (std::size_t index = 0; index < hosts.size(); ++index) {
     StageHost& host = hosts[index];
     const auto written = WrittenAt(context.LogPath(host.number));
@@ -55,8 +58,15 @@ void OutputWatch::Start() {
   if (limit && context_.Computes()) base::Spawn(context_.executor, scope_, WatchForSilence(*limit));
 }
 
-/// A line of a task's output: only a stronger rule than before is news.
+/// A line of a task's output: the first commit, and only a stronger rule than before, are news.
 void OutputWatch::JudgeLine(std::string_view line) {
+  std::string commit = wants_commit_ ? core::CommitInLine(line) : std::string();
+  if (!commit.empty()) {
+    wants_commit_ = false;
+    context_.hooks.observed(core::TaskOutput{.attempt = context_.job->attempt,
+                                             .stage = context_.job->stage->id,
+                                             .commit = std::move(commit)});
+  }
   const auto rule = core::RuleForLine(line);
   if (!rule || (strongest_ && static_cast<int>(*rule) >= *strongest_)) return;
   strongest_ = static_cast<int>(*rule);

@@ -45,6 +45,7 @@ class OutputWatch {
   StageHosts& hosts_;
   std::vector<Scan> scans_ = {};       ///< by host; empty if no line is looked for
   std::optional<int> strongest_ = {};  ///< rule of a task's output, as told
+  bool wants_commit_ = false;          ///< a task's output has not said it yet
   base::CancelScope scope_ = {};
 };
 

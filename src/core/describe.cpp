@@ -94,8 +94,9 @@ std::string Describe(const Observation& seen) {
                                pinned.key);
           },
           [](const TaskOutput& output) {
-            return fmt::format("TaskOutput {}: rule {}", OfAttempt(output.stage, output.attempt),
-                               output.rule);
+            const std::string says =
+                output.rule ? fmt::format("rule {}", *output.rule) : "commit " + output.commit;
+            return fmt::format("TaskOutput {}: {}", OfAttempt(output.stage, output.attempt), says);
           },
           [](const TaskOffered& offer) { return "TaskOffered " + offer.task.definition.id; },
       },

@@ -140,6 +140,7 @@ void PutTask(Json& json, const Stage& stage) {
                {"run", id->run},
                {"definition", TaskDefinitionToJson(stage.task->definition)}};
   if (stage.task->rule) task["rule"] = *stage.task->rule;
+  if (!stage.task->commit.empty()) task["commit"] = stage.task->commit;
   if (stage.task->last) task["last"] = true;
   json["task"] = std::move(task);
 }
@@ -147,7 +148,9 @@ void PutTask(Json& json, const Stage& stage) {
 base::Status ReadTask(const Json& json, Stage& stage) {
   const Json& member = GetMember(json, "task");
   if (!member.is_object()) return base::Ok();
-  TaskInHand task{.queue = QueueId{GetInt(member, "queue")}, .last = GetBool(member, "last")};
+  TaskInHand task{.queue = QueueId{GetInt(member, "queue")},
+                  .commit = base::GetString(member, "commit"),
+                  .last = GetBool(member, "last")};
   JM_ASSIGN_OR_RETURN(task.definition, TaskDefinitionFromJson(GetMember(member, "definition")));
   if (GetMember(member, "rule").is_number()) task.rule = GetSmallInt(member, "rule");
   stage.id = TaskStage{.task = task.definition.id, .run = GetSmallInt(member, "run")};

@@ -62,6 +62,17 @@ std::optional<std::size_t> RuleForLine(std::string_view line) {
   return std::nullopt;
 }
 
+std::string CommitInLine(std::string_view line) {
+  constexpr std::string_view kBegin = "jobman: ";
+  constexpr std::string_view kBefore = ", commit ";
+  const std::size_t at = line.rfind(kBefore);
+  if (!line.starts_with(kBegin) || at == std::string_view::npos) return {};
+  const std::string_view commit = line.substr(at + kBefore.size());
+  const bool is_hash = commit.size() == 40 || commit.size() == 64;  // SHA-1, SHA-256
+  const bool is_hex = commit.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return is_hash && is_hex ? std::string(commit) : std::string();
+}
+
 TaskEnd JudgeTaskRun(const TaskRunFacts& facts) {
   const TaskOutputRule* const rule = facts.rule ? &kOutputRules.at(*facts.rule) : nullptr;
   const std::string printed = rule == nullptr ? "" : "it printed \"" + Shown(*rule) + "\"";

@@ -109,6 +109,7 @@ Json EndToJson(const TaskEnd& end) {
   Json json = {{"kind", TaskEndName(end.kind)}};
   PutFlag(json, "slice_lost", end.slice_lost);
   PutText(json, "why", end.why);
+  PutText(json, "commit", end.commit);
   return json;
 }
 
@@ -116,8 +117,10 @@ Result<TaskEnd> EndFromJson(const Json& json) {
   const std::string word = GetString(json, "kind");
   const auto kind = TaskEndFromName(word);
   if (!kind) return UnknownWord("end of a run", word);
-  return TaskEnd{
-      .kind = *kind, .slice_lost = GetBool(json, "slice_lost"), .why = GetString(json, "why")};
+  return TaskEnd{.kind = *kind,
+                 .slice_lost = GetBool(json, "slice_lost"),
+                 .why = GetString(json, "why"),
+                 .commit = GetString(json, "commit")};
 }
 
 }  // namespace

@@ -78,12 +78,13 @@ struct BadOutput {
   std::string line = {};           ///< fit to be shown
   StageId stage = CommandStage{};  ///< the command or a task
 };
-/// A line of a task's output says how its run ends: RuleForLine(). Posted before the report of the
-/// host that its run has ended.
+/// A line of a task's output says how its run ends, RuleForLine(), or at which commit its
+/// repository is, CommitInLine(). Posted before the report of the host that its run has ended.
 struct TaskOutput {
   int attempt = 0;
   StageId stage = TaskStage{};
-  int rule = 0;
+  std::optional<int> rule = {};
+  std::string commit = {};
 };
 /// A task that the worker may take, as it is recorded, and all it depends on is done
 /// (TaskBoard::Next). A worker that is not idle passes it over.

@@ -146,6 +146,7 @@ struct TaskInHand {
   TaskDefinition definition = {};  ///< as it was when the task was claimed
   /// The least RuleForLine() of its output so far; nothing: no rule matched.
   std::optional<int> rule = {};
+  std::string commit = {};  ///< at which its repository is; empty until its output says so
   /// The user has asked the worker to end: it takes no other task after this one.
   bool last = false;
   friend bool operator==(const TaskInHand&, const TaskInHand&) = default;

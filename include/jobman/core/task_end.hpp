@@ -20,6 +20,8 @@ struct TaskEnd {
   /// Its worker has to find another slice first, so the task need not wait before its next run.
   bool slice_lost = false;
   std::string why = {};  ///< a sentence without its subject: "exit code 3 on host 0"
+  /// What was run of the task's repository; empty: it has none, or the run did not come so far.
+  std::string commit = {};
   friend bool operator==(const TaskEnd&, const TaskEnd&) = default;
 };
 /// "succeeded", "failed", "interrupted", "stopped".
@@ -40,6 +42,9 @@ struct TaskOutputRule {
 std::span<const TaskOutputRule> TaskOutputRules();
 /// The index of the strongest rule that the line matches.
 std::optional<std::size_t> RuleForLine(std::string_view line);
+/// The commit that the line names, if it is the one in which jb_task (remote/setup/task.sh) says
+/// what it has put into the working folder; else empty.
+std::string CommitInLine(std::string_view line);
 
 /// What is known of a run when all its hosts have ended.
 struct TaskRunFacts {

@@ -61,8 +61,10 @@ ui::Cell EndCell(const core::TaskRun& run) {
   if (!run.end) return {"goes on", ui::Tone::kGood};
   const std::string word(core::TaskEndName(run.end->kind));
   const bool failed = run.end->kind == core::TaskEndKind::kFailed;
-  return {run.end->why.empty() ? word : word + ": " + run.end->why,
-          failed ? ui::Tone::kBad : ui::Tone::kPlain};
+  std::string text = run.end->why.empty() ? word : word + ": " + run.end->why;
+  constexpr std::size_t kEnough = 12;  // of a commit, as git's own short form in large repositories
+  if (!run.end->commit.empty()) text += "; commit " + run.end->commit.substr(0, kEnough);
+  return {std::move(text), failed ? ui::Tone::kBad : ui::Tone::kPlain};
 }
 
 std::string RunsText(const std::vector<core::TaskRun>& runs, core::TimePoint now,

@@ -62,7 +62,7 @@ struct Folder {
   Facts operator()(const TaskOutput& output) const {
     const bool current =
         job.stage && output.attempt == job.attempt && output.stage == job.stage->id;
-    if (current) FoldTaskOutput(*job.stage, output.rule);
+    if (current) FoldTaskOutput(*job.stage, output);
     return {};
   }
   Facts operator()(const TaskOffered& offered) const { return {.offer = offered.task}; }

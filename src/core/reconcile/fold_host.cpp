@@ -105,10 +105,13 @@ Facts FoldReport(Job& job, const HostRun& news, TimePoint now) {
   return facts;
 }
 
-void FoldTaskOutput(Stage& stage, int rule) {
+void FoldTaskOutput(Stage& stage, const TaskOutput& output) {
+  if (!stage.task) return;
+  // The first to say it is jobman, before the task runs.
+  if (stage.task->commit.empty()) stage.task->commit = output.commit;
+  const int rule = output.rule.value_or(-1);
   const bool known = rule >= 0 && static_cast<std::size_t>(rule) < TaskOutputRules().size();
-  if (!stage.task || !known) return;
-  stage.task->rule = std::min(stage.task->rule.value_or(rule), rule);
+  if (known) stage.task->rule = std::min(stage.task->rule.value_or(rule), rule);
 }
 
 void LoseRuns(Stage& stage, const std::vector<int>& hosts, const std::string& why) {

@@ -17,7 +17,7 @@ Facts FoldLateDelete(AbandonedRequest& request, const DeleteAnswered& answer, Ti
 // fold_host.cpp
 Facts FoldReport(Job& job, const HostRun& news, TimePoint now);  // of the current stage
 /// Of the rules that lines of a task matched, the strongest counts.
-void FoldTaskOutput(Stage& stage, int rule);
+void FoldTaskOutput(Stage& stage, const TaskOutput& output);
 /// Nothing runs on these hosts any more, and nothing needs to be stopped there.
 void LoseRuns(Stage& stage, const std::vector<int>& hosts, const std::string& why);
 // watchdog.cpp

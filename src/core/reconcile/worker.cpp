@@ -64,11 +64,13 @@ TaskClaim ClaimOf(const Job& job) {
 
 TaskRelease ReleaseOf(const Turn& turn, const std::string& lost) {
   const TaskInHand& task = *turn.job.stage->task;
-  return {.queue = task.queue,
-          .task = task.definition.id,
-          .claim = ClaimOf(turn.job),
-          .end = EndOf(turn.job, lost),
-          .at = turn.now};
+  TaskRelease release{.queue = task.queue,
+                      .task = task.definition.id,
+                      .claim = ClaimOf(turn.job),
+                      .end = EndOf(turn.job, lost),
+                      .at = turn.now};
+  release.end.commit = task.commit;
+  return release;
 }
 
 /// "run 3 of task lr1 failed: exit code 3 on host 0"

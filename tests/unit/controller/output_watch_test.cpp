@@ -88,7 +88,9 @@ class OutputWatchTest : public testing::Test {
       if (const auto* silence = std::get_if<core::Silence>(&seen)) {
         silent_since_ = silence->since;
       }
-      if (const auto* line = std::get_if<core::TaskOutput>(&seen)) told_.push_back(line->rule);
+      const auto* line = std::get_if<core::TaskOutput>(&seen);
+      if (line != nullptr && line->rule) told_.push_back(*line->rule);
+      if (line != nullptr && !line->commit.empty()) commits_.push_back(line->commit);
     };
     hooks.trouble = [] {};
     hooks.cloud_answers = [] { return true; };
@@ -146,7 +148,8 @@ class OutputWatchTest : public testing::Test {
   std::unique_ptr<StageRunner> runner_;
   std::vector<core::HostReport> reports_;
   std::vector<std::string> bad_;
-  std::vector<int> told_;  ///< rules of a task's output
+  std::vector<int> told_;             ///< rules of a task's output
+  std::vector<std::string> commits_;  ///< that it says it has
   std::optional<core::TimePoint> silent_since_;
 };
 
@@ -165,6 +168,23 @@ TEST_F(OutputWatchTest, ALineThatSaysHowATaskEndsIsToldAndLaterOnlyAStrongerOne)
   shell_.output = {"fine\n", LineFor(last), LineFor(last), LineFor(0), LineFor(last)};
   Start();
   EXPECT_THAT(told_, ElementsAre(static_cast<int>(last), 0)) << "of both hosts together";
+}
+
+TEST_F(OutputWatchTest, TheCommitOfATaskIsToldOnce) {
+  const std::string commit(40, 'a');
+  const std::string line = "jobman: ~/maxtext has main of https://x/y.git, commit ";
+  MakeItATask();
+  job_.stage->task->definition.url = "https://x/y.git";
+  shell_.output = {"commit\n", line + commit + "\n", line + std::string(40, 'b') + "\n"};
+  Start();
+  EXPECT_THAT(commits_, ElementsAre(commit)) << "of both hosts together";
+}
+
+TEST_F(OutputWatchTest, ATaskWithoutRepositoryHasNoCommitWhateverItPrints) {
+  MakeItATask();
+  shell_.output = {"jobman: it, commit " + std::string(40, 'a') + "\n"};
+  Start();
+  EXPECT_THAT(commits_, ElementsAre());
 }
 
 TEST_F(OutputWatchTest, OfATaskARuleThatWasRecordedIsNotToldAgain) {

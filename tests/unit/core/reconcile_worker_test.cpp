@@ -187,6 +187,18 @@ TEST(ReconcileWorker, ItsOutputBeatsItsExitCode) {
   EXPECT_EQ(EndIn(r).kind, TaskEndKind::kSucceeded);
 }
 
+TEST(ReconcileWorker, TheFirstCommitThatItsOutputNamesIsRecordedWithTheRun) {
+  Reconciling r = BusyWorker();
+  const StageId stage = r.job().stage->id;
+  r.See(TaskOutput{.attempt = 1, .stage = TaskStage{.task = "lr1", .run = 9}, .commit = "0"});
+  r.See(TaskOutput{.attempt = 1, .stage = stage, .commit = "abc"});
+  r.See(TaskOutput{.attempt = 1, .stage = stage, .commit = "def"});
+  EXPECT_EQ(r.job().stage->task->commit, "abc");
+  EXPECT_FALSE(r.job().stage->task->rule);
+  r.AllEnd(1);
+  EXPECT_EQ(EndIn(r).commit, "abc");
+}
+
 TEST(ReconcileWorker, ALostSlicePutsTheTaskBackAtOnce) {
   Reconciling r = BusyWorker(JobBuilder().Worker().Step("install"));
   r.Node(NodeState::kPreempted);
@@ -457,7 +469,9 @@ TEST(ReconcileWorker, AChangedJobFileIsUsedBetweenTasks) {
 
 TEST(ReconcileWorker, ItsStageIsStored) {
   Reconciling r = BusyWorker();
-  r.See(TaskOutput{.attempt = 1, .stage = r.job().stage->id, .rule = 5}).WishFor(Wish::kCancel);
+  const StageId stage = r.job().stage->id;
+  r.See(TaskOutput{.attempt = 1, .stage = stage, .commit = "1a2b"});
+  r.See(TaskOutput{.attempt = 1, .stage = stage, .rule = 5}).WishFor(Wish::kCancel);
   const auto read = StageFromJson(StageToJson(*r.job().stage));
   ASSERT_TRUE(read.ok()) << read.error().ToString();
   EXPECT_EQ(*read, *r.job().stage);

@@ -61,6 +61,18 @@ TEST(JudgeTaskRun, ALostSliceIsAnInterruptionUnlessTheRunSaidThatItSucceeded) {
   EXPECT_EQ(Judged(lost, {kRunnerDone}).kind, TaskEndKind::kSucceeded);
 }
 
+TEST(CommitInLine, IsTheOneThatJobmanHasPutThere) {
+  const std::string sha1(40, '7'), sha256(64, 'e');
+  EXPECT_EQ(CommitInLine("jobman: ~/a, commit b has main of u, commit " + sha1), sha1);
+  EXPECT_EQ(CommitInLine("jobman: ~/a has main of u, commit " + sha256), sha256);
+  for (const std::string& other :
+       {"~/a has main of u, commit " + sha1, "jobman: ~/a has main of u, commit " + sha1 + ".",
+        std::string("jobman: ~/a has main of u, commit 12ab"), "jobman: commit " + sha1,
+        "jobman: ~/a has main of u, commit " + std::string(40, 'G'), std::string()}) {
+    EXPECT_EQ(CommitInLine(other), "") << other;
+  }
+}
+
 TEST(TaskOutputRules, AreRegularExpressionsInTheOrderOfTheirRank) {
   TaskEndKind last = TaskEndKind::kSucceeded;
   for (const TaskOutputRule& rule : TaskOutputRules()) {

@@ -99,7 +99,8 @@ TEST(TaskRunJson, IsReadBackWhileItGoesOnAndWhenItHasEnded) {
   run.ended_at = test::TaskTime(20);
   for (const TaskEndKind kind : {TaskEndKind::kSucceeded, TaskEndKind::kFailed,
                                  TaskEndKind::kInterrupted, TaskEndKind::kStopped}) {
-    run.end = TaskEnd{.kind = kind, .slice_lost = true, .why = "slice S was preempted"};
+    run.end =
+        TaskEnd{.kind = kind, .slice_lost = true, .why = "slice S was preempted", .commit = "1a2b"};
     EXPECT_EQ(TextAndBack(run, TaskRunToJson, TaskRunFromJson), run);
   }
   Json json = TaskRunToJson(run);
