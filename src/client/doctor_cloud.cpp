@@ -57,6 +57,25 @@ base::Task<base::Result<std::vector<core::FoundSlice>>> SlicesIn(Context context
   co_return core::FindSlices(place, nodes, queued);
 }
 
+base::Task<base::Result<std::vector<std::string>>> ZonesOf(Context context, core::CloudSpec cloud,
+                                                           std::string project) {
+  JM_CO_ASSIGN_OR_RETURN(const CloudClient client,
+                         co_await context.open_cloud(context.paths, cloud));
+  co_return co_await client.catalog->Zones(std::move(project));
+}
+
+Finding LacksZone(const std::string& name, const core::Place& place,
+                  const std::vector<std::string>& zones) {
+  const auto nearest = base::Nearest(place.zone, zones);
+  base::Error error{
+      .code = base::Code::kNotFound,
+      .message = "project " + place.project + " has no zone " + place.zone + " of Cloud TPU",
+      .reason = base::Reason::kBadZone,
+      .hint = "jobman zones shows zones and what they offer"};
+  if (nearest) error.hint = "did you mean " + *nearest + "? " + error.hint;
+  return HasFailed(name, std::move(error));
+}
+
 /// How many of them this store has asked for.
 base::Task<std::int64_t> CountOurs(ports::Stores stores, std::vector<core::FoundSlice> slices) {
   if (stores.jobs == nullptr) co_return 0;
@@ -129,6 +148,23 @@ base::Task<Finding> CheckApi(CheckupPtr checkup, std::string name) {
   const std::string count = all == 0 ? "no slices" : base::Plural(all, "slice");
   const std::string own = all == 0 ? "" : fmt::format(", {} of this store", ours);
   co_return IsFine(name, fmt::format("{} of {}: {}{}", place.zone, place.project, count, own));
+}
+
+base::Task<Finding> CheckZone(CheckupPtr checkup, std::string name) {
+  const Examination& about = checkup->about;
+  const core::Place place{.project = about.spec.tpu.project, .zone = about.spec.tpu.zone};
+  const bool logged_in = co_await AwaitLogin(checkup);
+  if (!logged_in) co_return IsSkipped(name, "there is no access token, see credentials");
+  if (place.project.empty()) co_return IsSkipped(name, "there is no project");
+  std::string what = "the list of zones";
+  auto asked = ZonesOf(checkup->context, about.spec.cloud, place.project);
+  const auto zones = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
+  if (!zones.ok()) co_return HasFailed(name, zones.error(), CureOf(zones.error()));
+  const std::string count = base::Plural(static_cast<std::int64_t>(zones->size()), "zone");
+  if (!about.zone_known) co_return IsFine(name, place.project + " may use " + count);
+  const bool has_it = std::find(zones->begin(), zones->end(), place.zone) != zones->end();
+  if (!has_it) co_return LacksZone(name, place, *zones);
+  co_return IsFine(name, place.zone + ", one of " + count + " of " + place.project);
 }
 
 }  // namespace jobman::client

@@ -24,6 +24,7 @@ base::Task<Finding> CheckCredentials(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckProject(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckClock(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckApi(CheckupPtr checkup, std::string name);
+base::Task<Finding> CheckZone(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckOsLogin(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckAddresses(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckKey(CheckupPtr checkup, std::string name);

@@ -246,4 +246,13 @@ Task<Result<std::vector<std::string>>> TpuApi::RuntimeVersions(Place place) {
   co_return versions;
 }
 
+Task<Result<std::vector<std::string>>> TpuApi::Zones(std::string project) {
+  std::vector<std::string> zones;
+  const Take take = WordsInto(zones, "locationId");
+  const std::string path = "/v2/projects/" + http::PercentEncode(project) + "/locations";
+  Place all{.project = std::move(project)};
+  JM_CO_TRY(co_await ListAll(path, "locations", std::move(all), take));
+  co_return zones;
+}
+
 }  // namespace jobman::cloud

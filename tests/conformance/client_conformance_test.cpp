@@ -30,8 +30,8 @@ constexpr const char* kQueuedCreate = "tpu.projects.locations.queuedResources.cr
 class EveryMethod final : public ports::SliceApi, public ports::Catalog {
  public:
   static constexpr std::array kNames = {
-      "Create",       "Delete",   "ListNodes",   "ListQueued",       "GetNode",        "GetQueued",
-      "GetOperation", "AddLogin", "GetHostKeys", "AcceleratorTypes", "RuntimeVersions"};
+      "Create",       "Delete",   "ListNodes",   "ListQueued",       "GetNode",         "GetQueued",
+      "GetOperation", "AddLogin", "GetHostKeys", "AcceleratorTypes", "RuntimeVersions", "Zones"};
 
   explicit EveryMethod(cloud::TpuApi& api) : api_(api) {}
 
@@ -68,6 +68,10 @@ class EveryMethod final : public ports::SliceApi, public ports::Catalog {
   }
   Task<Result<std::vector<std::string>>> RuntimeVersions(Place place) override {
     return Noted("RuntimeVersions").RuntimeVersions(std::move(place));
+  }
+
+  Task<Result<std::vector<std::string>>> Zones(std::string project) override {
+    return Noted("Zones").Zones(std::move(project));
   }
 
   std::set<std::string> called = {};
@@ -122,6 +126,7 @@ std::vector<MethodCall> Calls() {
       {{"runtimeVersions.list", "runtimeVersions.list"},
        {page, "{}"},
        call(&EveryMethod::RuntimeVersions, kLab)},
+      {{"locations.list", "locations.list"}, {page, "{}"}, call(&EveryMethod::Zones, kLab.project)},
   };
 }
 

@@ -85,6 +85,7 @@ inline std::string Understood(const std::string& message, int status, const std:
   if (message == "ListRuntimeVersionsResponse") {
     return Shown(client.Run(api.RuntimeVersions(place)));
   }
+  if (message == "ListLocationsResponse") return Shown(client.Run(api.Zones("p")));
   return "nothing: the client never asks for " + message;
 }
 

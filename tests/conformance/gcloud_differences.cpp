@@ -125,7 +125,7 @@ const std::map<std::string, std::string>& NotCompared() {
       {"14", "nor starts them"},
       {"25", "flex-start is of v2alpha1 only"},
       {"32", "jobman restarts hosts over ssh, which works without a queued resource too"},
-      {"42", "zones are not listed: a job file names one"},
+      {"42", "gcloud lists zones through v1, which is before TPU VMs; jobman through v2"},
       {"43", "versions of TensorFlow are of v1, before TPU VMs"},
       {"45", "as 42"},
   };

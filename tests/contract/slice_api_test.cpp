@@ -410,6 +410,8 @@ TEST_P(SliceApiContract, KnowsWhatAZoneOffers) {
   EXPECT_THAT(*types, Not(Contains("v5p-8")));
   const auto runtimes = Run(cloud->catalog().RuntimeVersions(kPlace));
   EXPECT_THAT(runtimes.value_or({}), Contains("tpu-ubuntu2204-base"));
+  const auto zones = Run(cloud->catalog().Zones(kPlace.project));
+  EXPECT_THAT(zones.value_or({}), AllOf(Contains(kPlace.zone), Not(Contains("mars-north1-a"))));
 }
 
 TEST_P(SliceApiContract, RefusesWhatAZoneDoesNotOffer) {

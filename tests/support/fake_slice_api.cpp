@@ -180,6 +180,15 @@ Task<Result<std::vector<std::string>>> FakeSliceApi::AcceleratorTypes(core::Plac
   });
 }
 
+Task<Result<std::vector<std::string>>> FakeSliceApi::Zones(std::string project) {
+  using Words = std::vector<std::string>;
+  return Call<Words>("Zones", project, [this]() -> Result<Words> {
+    Words zones;
+    for (const auto& [zone, types] : settings_.zones) zones.push_back(zone);
+    return zones;
+  });
+}
+
 Task<Result<std::vector<std::string>>> FakeSliceApi::RuntimeVersions(core::Place place) {
   using Words = std::vector<std::string>;
   const std::string zone = place.zone;

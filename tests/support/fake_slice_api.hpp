@@ -54,6 +54,7 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   base::Task<base::Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                                     std::string node) override;
   base::Task<base::Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
+  base::Task<base::Result<std::vector<std::string>>> Zones(std::string project) override;
   base::Task<base::Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
 
   // For tests to change the cloud.

@@ -36,6 +36,7 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog {
 
   Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
   Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
+  Task<Result<std::vector<std::string>>> Zones(std::string project) override;
 
  private:
   /// The body of a 2xx response.

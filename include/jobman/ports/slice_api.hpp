@@ -47,6 +47,8 @@ class Catalog {
   virtual ~Catalog() = default;
   virtual Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) = 0;
   virtual Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) = 0;
+  /// The zones of Cloud TPU that the project sees (locations.list).
+  virtual Task<Result<std::vector<std::string>>> Zones(std::string project) = 0;
 };
 
 }  // namespace jobman::ports

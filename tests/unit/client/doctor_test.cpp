@@ -91,9 +91,9 @@ class DoctorTest : public test::ClientWorld {
 
 TEST_F(DoctorTest, TellsEachFindingOnceAndInOrder) {
   const auto findings = Look();
-  EXPECT_THAT(told_, ElementsAre("credentials", "project", "clock", "Cloud TPU API", "OS Login",
-                                 "addresses", "SSH key", "SSH agent", "host", "state folder",
-                                 "store", "controller", "versions"));
+  EXPECT_THAT(told_, ElementsAre("credentials", "project", "clock", "Cloud TPU API", "zone",
+                                 "OS Login", "addresses", "SSH key", "SSH agent", "host",
+                                 "state folder", "store", "controller", "versions"));
   ASSERT_EQ(findings.size(), told_.size());
   for (const Finding& finding : findings) {
     EXPECT_NE(finding.result, Verdict::kFailed) << finding.check << ": " << finding.found;
@@ -121,6 +121,17 @@ TEST_F(DoctorTest, WithoutCredentialsTheCloudIsNotAsked) {
   EXPECT_EQ(ResultOf("Cloud TPU API"), "skipped");
   EXPECT_EQ(ResultOf("OS Login"), "skipped");
   EXPECT_EQ(cloud_.CountCalls("ListNodes"), 0);
+}
+
+TEST_F(DoctorTest, TheZoneIsOneThatTheProjectMayUse) {
+  EXPECT_EQ(Find("zone").found, "us-central2-b, one of 2 zones of research");
+  about_.spec.tpu.zone = "us-central2-c";
+  const Finding finding = Find("zone");
+  EXPECT_EQ(finding.result, Verdict::kFailed);
+  EXPECT_EQ(finding.found, "project research has no zone us-central2-c of Cloud TPU");
+  EXPECT_THAT(finding.cure, HasSubstr("did you mean us-central2-b?"));
+  about_.zone_known = false;
+  EXPECT_EQ(Find("zone").found, "research may use 2 zones");
 }
 
 TEST_F(DoctorTest, AProjectIsNeeded) {

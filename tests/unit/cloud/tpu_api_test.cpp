@@ -261,8 +261,11 @@ TEST_F(TpuApiTest, ReadsTheCatalog) {
       "type":"v4-8","acceleratorConfigs":[{"type":"V4","topology":"2x2x1"}]}]})");
   script->Answer(200, R"({"runtimeVersions":[
       {"name":"projects/p/locations/z/runtimeVersions/tpu-ubuntu2204-base","version":"tpu-ubuntu2204-base"}]})");
+  script->Answer(200, R"({"locations":[{"name":"projects/p/locations/us-central2-b",
+      "locationId":"us-central2-b"},{"name":"projects/p/locations/europe-west4-a"}]})");
   EXPECT_THAT(*loop.Run(api.AcceleratorTypes(kLab)), ElementsAre("v4-8"));
   EXPECT_THAT(*loop.Run(api.RuntimeVersions(kLab)), ElementsAre("tpu-ubuntu2204-base"));
+  EXPECT_THAT(*loop.Run(api.Zones("p")), ElementsAre("us-central2-b", "europe-west4-a"));
 }
 
 }  // namespace
