@@ -102,7 +102,7 @@ class Judgement {
     if (objection) {
       Object(bucket.name, *std::move(objection));
     } else if (!found.ok()) {
-      notes_.push_back(Unasked({bucket}, loaded_.spec.tpu.zone, found.error()));
+      NoteUnseen(bucket, found.error());
     }
   }
 
@@ -117,10 +117,24 @@ class Judgement {
 
   base::Result<std::vector<std::string>> Sentence() && {
     if (!refusals_.empty()) return config::ToError(refusals_);
+    for (const Unseen& some : unseen_)
+      notes_.push_back(Unasked(some.buckets, loaded_.spec.tpu.zone, some.error));
     return std::move(notes_);
   }
 
  private:
+  /// Buckets of which the same kept us from seeing where they are: one note for all.
+  struct Unseen {
+    base::Error error = {};
+    std::vector<core::NamedBucket> buckets = {};
+  };
+
+  void NoteUnseen(const core::NamedBucket& bucket, const base::Error& error) {
+    for (Unseen& some : unseen_) {
+      if (some.error.message == error.message) return some.buckets.push_back(bucket);
+    }
+    unseen_.push_back({.error = error, .buckets = {bucket}});
+  }
   void Object(const std::string& bucket, Objection objection) {
     if (loaded_.spec.allow_cross_region) return notes_.push_back(std::move(objection.message));
     const auto mention = loaded_.buckets.find(bucket);
@@ -134,6 +148,7 @@ class Judgement {
   std::string region_;
   std::vector<Problem> refusals_ = {};
   std::vector<std::string> notes_ = {};
+  std::vector<Unseen> unseen_ = {};
 };
 
 }  // namespace
@@ -153,7 +168,7 @@ base::Task<base::Result<std::vector<std::string>>> CheckBuckets(Context context,
   BucketQuestion question{.region = core::RegionOf(loaded.spec.tpu.zone),
                           .any_kept = loaded.spec.allow_cross_region};
   for (const core::NamedBucket& bucket : buckets) question.buckets.push_back(bucket.name);
-  const auto found = co_await LookAtBuckets(context, api->get(), std::move(question));
+  const auto found = co_await LookAtBuckets(context, *api, std::move(question));
   for (std::size_t i = 0; i < buckets.size(); ++i) judgement.Judge(buckets[i], found[i]);
   co_return std::move(judgement).Sentence();
 }

@@ -1,6 +1,7 @@
 #include "client/bucket_looks.hpp"
 
 #include <asio/this_coro.hpp>
+#include <optional>
 #include <utility>
 
 #include "jobman/base/strings.hpp"
@@ -31,20 +32,20 @@ core::BucketLocation LocationOf(const std::string& text) {
 
 /// What the coroutines of one call share.
 struct Looks {
-  Looks(Context opened, ports::BucketApi* asked, BucketQuestion what)
+  Looks(Context opened, std::shared_ptr<ports::BucketApi> asked, BucketQuestion what)
       : context(std::move(opened)),
-        api(asked),
+        api(std::move(asked)),
         question(std::move(what)),
         left(question.buckets.size()),
-        found(left, FoundLocation(base::Internal("not looked at"))) {}
+        found(left) {}
   void End() {
     if (--left == 0) done.WakeAll();
   }
   Context context;
-  ports::BucketApi* api;
+  std::shared_ptr<ports::BucketApi> api;
   BucketQuestion question;
   std::size_t left;
-  std::vector<FoundLocation> found;
+  std::vector<std::optional<FoundLocation>> found;
   base::Gate gate{kBucketsAtOnce};
   base::Waiters done = {};
 };
@@ -62,7 +63,8 @@ base::Task<FoundLocation> LookAtBucket(std::shared_ptr<Looks> looks, std::string
   const auto pass = co_await looks->gate.Enter();
   JM_CO_ASSIGN_OR_RETURN(core::BucketLocation location, co_await looks->api->Location(bucket));
   ports::CachedFact fact{.value = TextOf(location), .at = context.Now()};
-  JM_CO_TRY(co_await context.stores.cache->PutInCache(key, std::move(fact)));
+  // If it cannot be kept, the next command asks again.
+  [[maybe_unused]] const auto put = co_await context.stores.cache->PutInCache(key, std::move(fact));
   co_return location;
 }
 
@@ -70,9 +72,15 @@ base::Task<void> LookAtOne(std::shared_ptr<Looks> looks, std::size_t row) {
   looks->found[row] = co_await LookAtBucket(looks, looks->question.buckets[row]);
 }
 
+base::Task<base::Status> AwaitAll(std::shared_ptr<Looks> looks) {
+  while (looks->left > 0) co_await looks->done.Wait();
+  co_return base::Ok();
+}
+
 }  // namespace
 
-base::Task<std::vector<FoundLocation>> LookAtBuckets(Context context, ports::BucketApi* api,
+base::Task<std::vector<FoundLocation>> LookAtBuckets(Context context,
+                                                     std::shared_ptr<ports::BucketApi> api,
                                                      BucketQuestion question) {
   auto looks = std::make_shared<Looks>(std::move(context), api, std::move(question));
   const auto executor = co_await asio::this_coro::executor;
@@ -82,8 +90,14 @@ base::Task<std::vector<FoundLocation>> LookAtBuckets(Context context, ports::Buc
     base::Spawn(executor, scope, LookAtOne(looks, row),
                 [looks](bool /*cancelled*/) { looks->End(); });
   }
-  while (looks->left > 0) co_await looks->done.Wait();
-  co_return std::move(looks->found);
+  auto all = AwaitAll(looks);
+  std::string what = "Cloud Storage";
+  const auto seen =
+      co_await base::WithTimeout(std::move(all), looks->question.limit, std::move(what));
+  const FoundLocation unseen = seen.ok() ? base::Internal("not looked at") : seen.error();
+  std::vector<FoundLocation> found;
+  for (const auto& one : looks->found) found.push_back(one.value_or(unseen));
+  co_return found;
 }
 
 }  // namespace jobman::client

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jobman/client/context.hpp"
+#include "jobman/client/times.hpp"
 
 namespace jobman::client {
 
@@ -14,12 +15,12 @@ struct BucketQuestion {
   std::string region = {};  ///< of the slice
   /// Take any location from the store's cache, not only one in this region: nothing hangs on it.
   bool any_kept = false;
+  base::Duration limit = kBucketsAnswer;  ///< for all of them
 };
 
 /// Asks where the buckets are, several at a time; in their order. What is found is cached for a
-/// day. `api` must outlive the coroutine. Each bucket fails by itself.
-base::Task<std::vector<base::Result<core::BucketLocation>>> LookAtBuckets(Context context,
-                                                                          ports::BucketApi* api,
-                                                                          BucketQuestion question);
+/// day. Each bucket fails by itself, with kDeadlineExceeded if it was not seen within the limit.
+base::Task<std::vector<base::Result<core::BucketLocation>>> LookAtBuckets(
+    Context context, std::shared_ptr<ports::BucketApi> api, BucketQuestion question);
 
 }  // namespace jobman::client

@@ -27,6 +27,8 @@ inline constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
 inline constexpr base::Duration kOffersKept = std::chrono::hours{24};
 /// How long a zone may take to say what it offers.
 inline constexpr base::Duration kOfferAnswer = std::chrono::seconds{20};
+/// How long Cloud Storage may take to say where all buckets of a job are, tokens for it included.
+inline constexpr base::Duration kBucketsAnswer = std::chrono::seconds{20};
 /// What Compute Engine says of a project is asked again after this time; after the shorter one if
 /// it speaks against the job.
 inline constexpr base::Duration kProjectKept = std::chrono::minutes{10};

@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <optional>
+#include <set>
+
+#include "client/bucket_looks.hpp"
+
 #include "jobman/core/buckets.hpp"
 #include "tests/unit/client/client_world.hpp"
 
@@ -23,6 +29,7 @@ class FakeBuckets final : public ports::BucketApi {
     asked.push_back(bucket);
     most_open = std::max(most_open, ++open);
     co_await base::Yield();
+    if (hanging.contains(bucket)) co_await base::Sleep(std::chrono::hours{1});
     --open;
     if (broken) co_return *broken;
     const auto found = locations.find(bucket);
@@ -32,9 +39,21 @@ class FakeBuckets final : public ports::BucketApi {
 
   std::map<std::string, core::BucketLocation> locations = {};
   std::optional<base::Error> broken = {};
+  std::set<std::string> hanging = {};  ///< as a server of tokens may
   std::vector<std::string> asked = {};
   int open = 0;
   int most_open = 0;
+};
+
+/// As a store on a disk without room.
+class FullCache final : public ports::Cache {
+ public:
+  base::Task<base::Result<std::optional<ports::CachedFact>>> Cached(std::string /*key*/) override {
+    co_return std::optional<ports::CachedFact>();
+  }
+  base::Task<base::Status> PutInCache(std::string /*key*/, ports::CachedFact /*fact*/) override {
+    co_return base::Internal("no room");
+  }
 };
 
 class BucketCheckTest : public test::ClientWorld {
@@ -54,6 +73,7 @@ class BucketCheckTest : public test::ClientWorld {
   }
   base::Result<std::vector<std::string>> Check() {
     client::Context context = Context();
+    if (cache_ != nullptr) context.stores.cache = cache_;
     context.open_buckets = [this](const asio::any_io_executor&, const core::CloudSpec&) {
       return opened_;
     };
@@ -68,6 +88,8 @@ class BucketCheckTest : public test::ClientWorld {
   std::shared_ptr<FakeBuckets> buckets_ = std::make_shared<FakeBuckets>();
   base::Result<std::shared_ptr<ports::BucketApi>> opened_ =
       std::shared_ptr<ports::BucketApi>(buckets_);
+  FullCache full_ = {};
+  ports::Cache* cache_ = nullptr;  ///< if any, in place of the store's
   config::Loaded loaded_ = {};
 };
 
@@ -177,6 +199,33 @@ TEST_F(BucketCheckTest, ACloudThatCannotBeAskedIsANote) {
     EXPECT_THAT(*Check(), ElementsAre("whether the bucket data is in the region of us-central2-b "
                                       "could not be checked: not now"));
   }
+}
+
+TEST_F(BucketCheckTest, WhatIsNotSeenInTimeDoesNotHoldUpTheOthers) {
+  buckets_->hanging = {"data", "lost"};
+  BucketQuestion question{.buckets = {"data", "far", "lost"}, .region = "us-central2"};
+  question.limit = std::chrono::milliseconds{20};
+  const auto found = Await(LookAtBuckets(Context(), buckets_, question));
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[1]->name, "europe-west4");
+  for (const std::size_t row : {0U, 2U}) {
+    ASSERT_FALSE(found[row].ok());
+    EXPECT_EQ(found[row].error().code, base::Code::kDeadlineExceeded) << "a note";
+    EXPECT_EQ(found[row].error().message, "Cloud Storage: no answer within 20ms");
+  }
+}
+
+TEST_F(BucketCheckTest, ManyThatCannotBeSeenAreOneNote) {
+  loaded_.spec.command.cmd = "ls gs://far gs://multi";
+  buckets_->broken = base::Error{.code = base::Code::kDeadlineExceeded, .message = "no answer"};
+  EXPECT_THAT(*Check(), ElementsAre("whether the buckets data, far, multi are in the region of "
+                                    "us-central2-b could not be checked: no answer"));
+}
+
+TEST_F(BucketCheckTest, ALocationThatCannotBeKeptCountsAllTheSame) {
+  loaded_.spec.gcsfuse.bucket_name = "far";
+  cache_ = &full_;
+  EXPECT_THAT(Refusal(), HasSubstr("is in europe-west4"));
 }
 
 TEST_F(BucketCheckTest, WithAllowCrossRegionNothingIsRefusedAndEachIsANoteWithItsPrice) {
