@@ -21,7 +21,7 @@ bool UserIsChosen(const config::Loaded& loaded) {
 
 bool DoesNotAnswer(const base::Error& error) {
   return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded ||
-         error.code == base::Code::kInternal;
+         error.code == base::Code::kInternal || error.reason == base::Reason::kRateLimit;
 }
 
 /// "the slice needs 16 external addresses in us-central2"

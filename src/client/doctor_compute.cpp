@@ -98,8 +98,9 @@ std::string OtherQuotas(const Quotas& quotas) {
 }
 
 Finding JudgeAddresses(const std::string& name, const Examination& about, const Quotas& quotas) {
-  const auto quota = std::find_if(quotas.begin(), quotas.end(),
-                                  [](const auto& one) { return one.metric == "IN_USE_ADDRESSES"; });
+  const auto quota = std::find_if(quotas.begin(), quotas.end(), [](const auto& one) {
+    return one.metric == "IN_USE_ADDRESSES" && one.limit >= 0;
+  });
   const std::string region = core::RegionOf(about.spec.tpu.zone);
   if (quota == quotas.end()) return IsSkipped(name, region + " has no quota of addresses");
   const int needed = AddressesOf(about);

@@ -1,5 +1,7 @@
 #include "jobman/cloud/compute_api.hpp"
 
+#include <optional>
+
 #include "cloud/side_service.hpp"
 #include "jobman/http/url.hpp"
 
@@ -11,9 +13,9 @@ constexpr SideService kCompute = {.name = "Compute Engine",
                                   .variable = "JOBMAN_COMPUTE_ENDPOINT"};
 constexpr base::Duration kComputeLimit = std::chrono::seconds{15};
 
-double NumberIn(const base::Json& object, const std::string& key) {
+std::optional<double> NumberIn(const base::Json& object, const std::string& key) {
   const base::Json& value = base::GetMember(object, key);
-  return value.is_number() ? value.get<double>() : 0;
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 /// The path of a project; its id may have a domain, "example.com:lab".
@@ -62,9 +64,11 @@ base::Task<Result<std::vector<ports::RegionQuota>>> ComputeApi::Quotas(std::stri
   const base::Json& rows = base::GetMember(body, "quotas");
   std::vector<ports::RegionQuota> quotas;
   for (std::size_t i = 0; rows.is_array() && i < rows.size(); ++i) {
+    const auto limit = NumberIn(rows[i], "limit");
+    if (!limit) continue;  // not known, which is not 0
     quotas.push_back({.metric = base::GetString(rows[i], "metric"),
-                      .limit = NumberIn(rows[i], "limit"),
-                      .usage = NumberIn(rows[i], "usage")});
+                      .limit = *limit,
+                      .usage = NumberIn(rows[i], "usage").value_or(0)});
   }
   co_return quotas;
 }

@@ -33,6 +33,7 @@ class ProjectApi {
   /// The metadata that all virtual machines of the project see (Project.commonInstanceMetadata).
   /// kPermissionDenied: these credentials may not look.
   virtual Task<Result<std::map<std::string, std::string>>> Metadata(std::string project) = 0;
+  /// A quota whose limit is not told is left out. A negative limit is none.
   virtual Task<Result<std::vector<RegionQuota>>> Quotas(std::string project,
                                                         std::string region) = 0;
 };

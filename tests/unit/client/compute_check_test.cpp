@@ -146,6 +146,11 @@ TEST_F(ComputeCheckTest, AServerThatDoesNotAnswerIsANoteAndAskedAgain) {
   project_->quotas = base::Error{.code = base::Code::kUnavailable, .message = "connection refused"};
   EXPECT_THAT(Notes(), ElementsAre("OS Login and the addresses of project lab could not be "
                                    "checked: connection refused"));
+  project_->quotas = base::Error{.code = base::Code::kResourceExhausted,
+                                 .message = "too many requests",
+                                 .reason = base::Reason::kRateLimit};
+  EXPECT_THAT(Notes(), ElementsAre("OS Login and the addresses of project lab could not be "
+                                   "checked: too many requests"));
   project_->SetAddresses(8, 0);
   EXPECT_THAT(Notes(), IsEmpty());
 }

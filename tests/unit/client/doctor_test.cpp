@@ -227,6 +227,8 @@ TEST_F(DoctorTest, AddressesMustSufficeForTheHosts) {
   quota(2, 0);
   EXPECT_EQ(ResultOf("addresses"), "failed");
   EXPECT_THAT(Find("addresses").cure, HasSubstr("tpu.external_ips: false"));
+  quota(-1, 7);
+  EXPECT_EQ(ResultOf("addresses"), "skipped") << "a negative limit is none";
   about_.spec.tpu.external_ips = false;
   EXPECT_EQ(ResultOf("addresses"), "ok");
 }

@@ -40,14 +40,22 @@ TEST_F(ComputeApiTest, AProjectWithoutMetadataHasNone) {
 
 TEST_F(ComputeApiTest, ReadsTheQuotasOfARegion) {
   script->Answer(200, R"({"quotas": [
-      {"metric": "IN_USE_ADDRESSES", "limit": 8.0, "usage": 3.0}, {"metric": "CPUS", "limit": "x"}]})");
+      {"metric": "IN_USE_ADDRESSES", "limit": 8.0, "usage": 3.0}, {"metric": "CPUS", "limit": 24}]})");
   const auto quotas = loop.Run(api.Quotas("lab", "us-central2"));
   ASSERT_TRUE(quotas.ok()) << quotas.error().ToString();
   const ports::RegionQuota addresses{.metric = "IN_USE_ADDRESSES", .limit = 8, .usage = 3};
-  EXPECT_THAT(*quotas, ElementsAre(addresses, ports::RegionQuota{.metric = "CPUS"}));
+  EXPECT_THAT(*quotas, ElementsAre(addresses, ports::RegionQuota{.metric = "CPUS", .limit = 24}));
   EXPECT_EQ(
       script->requests.at(0).url,
       "https://compute.googleapis.com/compute/v1/projects/lab/regions/us-central2?fields=quotas");
+}
+
+TEST_F(ComputeApiTest, ALimitThatIsNotToldIsNotZero) {
+  script->Answer(200, R"({"quotas": [{"metric": "IN_USE_ADDRESSES", "usage": 3.0},
+      {"metric": "CPUS", "limit": "x"}, {"metric": "DISKS_TOTAL_GB", "limit": null}, 7, null]})");
+  const auto quotas = loop.Run(api.Quotas("lab", "us-central2"));
+  ASSERT_TRUE(quotas.ok()) << quotas.error().ToString();
+  EXPECT_TRUE(quotas->empty());
 }
 
 TEST_F(ComputeApiTest, ARefusalHasNoAdviceAboutTpus) {
