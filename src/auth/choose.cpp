@@ -79,7 +79,9 @@ class Chooser {
 
   Result<Identity> Default() const {
     if (const auto file = env()(kFileVariable)) return ByFile(*file, kFileVariable);
-    if (const auto file = WellKnownFile(env())) return ByFile(file->string(), file->string());
+    if (const auto file = WellKnownFile(env())) {
+      return ByFile(file->string(), file->string(), Without(file->string()));
+    }
     if (HasGcloud(env())) return ByCommand(kGcloudCommand);
     const std::string host = MetadataHost(machine_);
     if (host.empty()) return NoCredentials(settings_.endpoint);
@@ -92,8 +94,28 @@ class Chooser {
                     .origin = "the token command '" + command + "'"};
   }
 
-  Result<Identity> ByFile(const std::string& name, const std::string& where) const {
-    const auto read = [name, where] { return ReadCredentialsFile(name, where); };
+  /// What would be taken if the file that was once written by a login were not there.
+  std::string Without(const std::string& file) const {
+    const bool gcloud = HasGcloud(env());
+    if (!gcloud && MetadataHost(machine_).empty()) return {};
+    return "or delete " + file + ": then " +
+           (gcloud ? "gcloud's own login (gcloud auth login)" : "this machine's service account") +
+           " is used";
+  }
+
+  Result<Identity> ByFile(const std::string& name, const std::string& where,
+                          const std::string& otherwise = {}) const {
+    const auto read = [name, where, otherwise]() -> Result<Credentials> {
+      auto found = ReadCredentialsFile(name, where);
+      if (found) {
+        found->otherwise = otherwise;
+      } else if (!otherwise.empty()) {
+        base::Error error = found.error();
+        error.hint += "; " + otherwise;
+        return error;
+      }
+      return found;
+    };
     JM_ASSIGN_OR_RETURN(const Credentials found, read());
     JM_ASSIGN_OR_RETURN(Exchanger exchanger, Exchange());
     return IdentityOf(found, MakeCredentialFileSource(read, env(), std::move(exchanger)));

@@ -19,7 +19,9 @@ class LoginSource {
       : found_(found), env_(env), exchanger_(exchanger), acts_(!found.impersonations.empty()) {}
 
   std::unique_ptr<TokenSource> operator()(const UserLogin& user) const {
-    return MakeUserSource(user, exchanger_, Asks("u", kLogIn));
+    const std::string& otherwise = found_.otherwise;
+    return MakeUserSource(user, exchanger_,
+                          Asks("u", otherwise.empty() ? kLogIn : kLogIn + ("; " + otherwise)));
   }
   std::unique_ptr<TokenSource> operator()(const ServiceKey& key) const {
     Asker asker = Asks("sa", "check that " + key.email +

@@ -72,6 +72,8 @@ struct Credentials {
   std::vector<Impersonation> impersonations = {};  ///< the first acts with the login, and so on
   std::string quota_project = {};                  ///< whose quota pays; empty: not said
   std::string origin = {};                         ///< "the credentials in FILE", for people
+  /// Another way if the login is refused: "or delete FILE: ..."; empty if there is none.
+  std::string otherwise = {};
   /// The e-mail address of the account, as far as the file says it.
   std::string Account() const;
 };

@@ -8,6 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class IdentityTest : public CredentialsTest {
  protected:
@@ -48,6 +49,43 @@ TEST_F(IdentityTest, TheVariableComesBeforeTheFileOfGcloud) {
   EXPECT_EQ(ClientOf(Default()), "configured");
   env["GOOGLE_APPLICATION_CREDENTIALS"] = Write("named.json", UserNamed("named").dump());
   EXPECT_EQ(ClientOf(Default()), "named");
+}
+
+/// A login of long ago comes before that of gcloud, which may be of today.
+TEST_F(IdentityTest, AForgottenLoginThatIsRefusedIsNamedWithBothWaysOut) {
+  const std::string file =
+      Write(".config/gcloud/application_default_credentials.json", User().dump());
+  const auto refusal = [this] {
+    auto identity = Default();
+    if (!identity) return identity.error();
+    server->Answer(400, R"({"error":"invalid_grant",
+        "error_description":"Token has been expired or revoked."})");
+    return Get(*identity).error();
+  };
+  EXPECT_EQ(refusal().hint, "log in again: gcloud auth application-default login")
+      << "without gcloud there is no other login";
+  InstallGcloud();
+  EXPECT_THAT(refusal().message, HasSubstr("the credentials in " + file + ": "));
+  EXPECT_EQ(refusal().hint, "log in again: gcloud auth application-default login; or delete " +
+                                file + ": then gcloud's own login (gcloud auth login) is used");
+  Write(".config/gcloud/application_default_credentials.json", "{");
+  EXPECT_THAT(refusal().message, HasSubstr(file + " cannot be used"));
+  EXPECT_THAT(refusal().hint, HasSubstr("; or delete " + file + ": then gcloud's own login"));
+  env["PATH"] = "";
+  EXPECT_THAT(refusal().hint, Not(HasSubstr("delete")));
+  Write("product_name", "Google Compute Engine\n");
+  EXPECT_THAT(refusal().hint,
+              HasSubstr("or delete " + file + ": then this machine's service account is used"));
+}
+
+/// Who named a file wants that one.
+TEST_F(IdentityTest, ANamedFileThatIsRefusedIsNotToBeDeleted) {
+  InstallGcloud();
+  env["GOOGLE_APPLICATION_CREDENTIALS"] = Write("named.json", User().dump());
+  auto identity = Default();
+  ASSERT_TRUE(identity.ok());
+  server->Answer(400, R"({"error":"invalid_grant"})");
+  EXPECT_EQ(Get(*identity).error().hint, "log in again: gcloud auth application-default login");
 }
 
 TEST_F(IdentityTest, AFileThatIsNamedAndCannotBeUsedIsAnError) {
