@@ -93,6 +93,7 @@ base::Task<base::Result<ComputeVerdict>> CheckCompute(Context context, config::L
   const auto view = co_await LookAtProject(context, *api, spec);
   if (view.ok()) co_return VerdictOn(loaded, *view);
   if (DoesNotAnswer(view.error())) {
+    verdict.answered = false;
     verdict.notes.push_back("OS Login and the addresses of project " + spec.tpu.project +
                             " could not be checked: " + view.error().ToString());
   }

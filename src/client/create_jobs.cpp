@@ -1,7 +1,9 @@
 #include "jobman/client/create_jobs.hpp"
 
 #include <algorithm>
+#include <asio/experimental/awaitable_operators.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "client/kept_project.hpp"
@@ -116,30 +118,51 @@ base::Task<base::Error> Cancel(Context context, std::vector<core::JobId> ids, ba
   co_return why;
 }
 
-/// Asks whether the slices can be had, and can be logged in to. `checked` must outlive the
-/// coroutine.
-base::Task<base::Status> AskForProject(Context context, CheckedFile* checked) {
-  JM_CO_ASSIGN_OR_RETURN(const ComputeVerdict verdict,
-                         co_await CheckCompute(context, checked->loaded));
-  if (verdict.turn_os_login_off) checked->loaded.spec.tpu.metadata[kEnableOsLogin] = "FALSE";
-  checked->notes.insert(checked->notes.end(), verdict.notes.begin(), verdict.notes.end());
-  co_return base::Ok();
+/// What the cloud says of a job file.
+struct Said {
+  base::Result<std::string> offer = std::string();  ///< why it could not be asked, if so
+  base::Result<std::vector<std::string>> buckets = std::vector<std::string>();
+  base::Result<ComputeVerdict> project = ComputeVerdict();
+};
+
+base::Task<base::Result<ComputeVerdict>> AskNoProject() {
+  co_return ComputeVerdict();
 }
 
-/// What the cloud has to be asked, and what is known without. `checked` must outlive the coroutine.
+/// All at once: each of them has a limit of its own.
+base::Task<Said> AskAll(Context context, config::Loaded loaded, Preflight preflight) {
+  using namespace asio::experimental::awaitable_operators;
+  auto offer = CheckOffer(context, loaded);
+  auto buckets = CheckBuckets(context, loaded);
+  const bool held = preflight == Preflight::kHeldSlice;
+  auto project = held ? AskNoProject() : CheckCompute(context, loaded);
+  auto all = co_await (std::move(offer) && std::move(buckets) && std::move(project));
+  co_await base::EndIfCancelled();
+  Said said{.offer = std::move(std::get<0>(all)), .buckets = std::move(std::get<1>(all))};
+  said.project = std::move(std::get<2>(all));
+  co_return said;
+}
+
+/// What the cloud has to be asked, and what is known without. The first refusal counts, in this
+/// order. `checked` must outlive the coroutine.
 base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, Preflight preflight) {
   if (preflight == Preflight::kNone) co_return base::Ok();
-  JM_CO_ASSIGN_OR_RETURN(const std::string unasked, co_await CheckOffer(context, checked->loaded));
-  if (!unasked.empty()) {
-    checked->notes.push_back("what zone " + checked->loaded.spec.tpu.zone +
-                             " offers could not be checked: " + unasked);
-  }
-  JM_CO_ASSIGN_OR_RETURN(const auto unseen, co_await CheckBuckets(context, checked->loaded));
-  checked->notes.insert(checked->notes.end(), unseen.begin(), unseen.end());
+  const Said said = co_await AskAll(std::move(context), checked->loaded, preflight);
+  JM_CO_ASSIGN_OR_RETURN(const std::string unasked, said.offer);
+  std::vector<std::string>& notes = checked->notes;
+  core::TpuSpec& tpu = checked->loaded.spec.tpu;
+  if (!unasked.empty())
+    notes.push_back("what zone " + tpu.zone + " offers could not be checked: " + unasked);
+  JM_CO_ASSIGN_OR_RETURN(const auto unseen, said.buckets);
+  notes.insert(notes.end(), unseen.begin(), unseen.end());
   if (preflight == Preflight::kHeldSlice) co_return base::Ok();
   JM_CO_TRY(CheckOsLoginWish(checked->loaded));
-  if (!unasked.empty()) co_return base::Ok();  // nor would Compute Engine answer
-  co_return co_await AskForProject(context, checked);
+  JM_CO_ASSIGN_OR_RETURN(const ComputeVerdict verdict, said.project);
+  if (verdict.turn_os_login_off) tpu.metadata[kEnableOsLogin] = "FALSE";
+  // That nobody answers is said once.
+  if (!unasked.empty() && !verdict.answered) co_return base::Ok();
+  notes.insert(notes.end(), verdict.notes.begin(), verdict.notes.end());
+  co_return base::Ok();
 }
 
 /// Stores the job with its folder; its number is in `ids` from the moment it is stored.

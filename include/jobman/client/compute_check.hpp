@@ -13,6 +13,7 @@ struct ComputeVerdict {
   /// The project has its hosts ask for OS Login, under which they do not take the job's key, and
   /// the job file does not say otherwise: the slice must get enable-oslogin: FALSE.
   bool turn_os_login_off = false;
+  bool answered = true;                 ///< false: it did not, as the one note says
   std::vector<std::string> notes = {};  ///< what the user should know, a sentence each
 };
 
