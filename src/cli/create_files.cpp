@@ -1,5 +1,6 @@
 #include "cli/create_files.hpp"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -97,11 +98,22 @@ views::Created::Row RowOf(const core::Job& job) {
 
 }  // namespace
 
-Result<int> ShowDryRun(App& app, const LoadedFiles& files) {
+void AddPreflightOption(CLI::App& command, bool& no_preflight) {
+  command.add_flag("--no-preflight", no_preflight,
+                   "Do not ask the cloud first whether the job can run there");
+}
+
+client::Preflight PreflightOf(bool no_preflight) {
+  return no_preflight ? client::Preflight::kNone : client::Preflight::kAll;
+}
+
+Result<int> ShowDryRun(App& app, const LoadedFiles& files, client::Preflight preflight) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kIgnore));
   std::vector<config::Loaded> loaded;
   for (const auto& file : files) loaded.push_back(file.second);
-  JM_ASSIGN_OR_RETURN(auto preview, context.Await(client::PreviewJobs(context, std::move(loaded))));
+  JM_ASSIGN_OR_RETURN(auto preview,
+                      context.Await(client::PreviewJobs(context, std::move(loaded), preflight)));
+  for (const std::string& note : preview.notes) app.Say("note: " + note);
   views::DryRun view;
   for (std::size_t i = 0; i < files.size(); ++i) {
     core::Job& job = preview.jobs[i];

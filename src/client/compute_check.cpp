@@ -11,6 +11,10 @@
 namespace jobman::client {
 namespace {
 
+constexpr const char* kTurnedOff =
+    "the project asks for OS Login, under which hosts ignore the job's key: the slice gets "
+    "enable-oslogin: FALSE";
+
 /// The login name is not the one that everybody gets.
 bool UserIsChosen(const config::Loaded& loaded) {
   return std::any_of(loaded.origins.begin(), loaded.origins.end(), [](const auto& origin) {
@@ -60,11 +64,7 @@ base::Result<std::string> JudgeNeed(const config::Loaded& loaded,
 base::Result<ComputeVerdict> VerdictOn(const config::Loaded& loaded, const ProjectView& view) {
   ComputeVerdict verdict;
   verdict.turn_os_login_off = view.os_login && !loaded.spec.tpu.metadata.contains(kEnableOsLogin);
-  if (verdict.turn_os_login_off) {
-    verdict.notes.emplace_back(
-        "the project asks for OS Login, under which hosts ignore the job's key: the slice gets "
-        "enable-oslogin: FALSE");
-  }
+  if (verdict.turn_os_login_off) verdict.notes.emplace_back(kTurnedOff);
   JM_ASSIGN_OR_RETURN(std::string note, JudgeNeed(loaded, view.addresses));
   if (!note.empty()) verdict.notes.push_back(std::move(note));
   return verdict;
@@ -96,6 +96,23 @@ base::Task<base::Result<ComputeVerdict>> CheckCompute(Context context, config::L
     verdict.answered = false;
     verdict.notes.push_back("OS Login and the addresses of project " + spec.tpu.project +
                             " could not be checked: " + view.error().ToString());
+  }
+  co_return verdict;
+}
+
+base::Task<ComputeVerdict> PreviewCompute(Context context, config::Loaded loaded) {
+  ComputeVerdict verdict;
+  const core::JobSpec& spec = loaded.spec;
+  const bool says_it = spec.tpu.metadata.contains(kEnableOsLogin);
+  if (says_it || !spec.tpu.existing.empty() || !context.open_projects) co_return verdict;
+  const auto api = context.open_projects(context.loop->get_executor(), spec.cloud);
+  if (!api || !*api) co_return verdict;
+  const auto view = co_await KeptView(context, spec);
+  verdict.turn_os_login_off = view && view->os_login;
+  if (verdict.turn_os_login_off) verdict.notes.emplace_back(kTurnedOff);
+  if (!view) {
+    verdict.notes.push_back("create first asks whether project " + spec.tpu.project +
+                            " wants OS Login; if so, the slice gets enable-oslogin: FALSE, too");
   }
   co_return verdict;
 }

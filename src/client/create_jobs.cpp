@@ -165,6 +165,16 @@ base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, Preflig
   co_return base::Ok();
 }
 
+/// What AskCloud() would add, as far as it is known. The pointers must outlive the coroutine.
+base::Task<void> AddPreview(Context context, config::Loaded* file,
+                            std::vector<std::string>* notes) {
+  const ComputeVerdict verdict = co_await PreviewCompute(std::move(context), *file);
+  if (verdict.turn_os_login_off) file->spec.tpu.metadata[kEnableOsLogin] = "FALSE";
+  for (const std::string& note : verdict.notes) {
+    if (std::find(notes->begin(), notes->end(), note) == notes->end()) notes->push_back(note);
+  }
+}
+
 /// Stores the job with its folder; its number is in `ids` from the moment it is stored.
 base::Task<base::Result<core::Job>> CreateJob(Context context, CheckedFile checked,
                                               std::vector<core::JobId>* ids) {
@@ -224,7 +234,8 @@ base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded 
 }
 
 base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
-                                                    std::vector<config::Loaded> files) {
+                                                    std::vector<config::Loaded> files,
+                                                    Preflight preflight) {
   const ports::JobFilter all{.with_deleted = true};
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await context.stores.jobs->List(all));
   JM_CO_ASSIGN_OR_RETURN(JobNames names, co_await NamesOfJobs(context.stores.jobs));
@@ -233,6 +244,7 @@ base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
   core::JobId last;
   for (const ports::JobSummary& job : known) last = std::max(last, job.id);
   for (config::Loaded& file : files) {
+    if (preflight == Preflight::kAll) co_await AddPreview(context, &file, &preview.notes);
     core::JobSpec spec = WithNumber(names, std::move(file.spec));
     UseLocalLogin(context, spec);
     names.insert(spec.name);

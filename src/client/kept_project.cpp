@@ -47,6 +47,12 @@ std::optional<ProjectView> ViewInText(const std::string& text) {
   return view;
 }
 
+/// In the store's cache.
+std::string KeyOf(const core::JobSpec& spec) {
+  return "project:" + spec.cloud.endpoint + ":" + spec.tpu.project + ":" +
+         core::RegionOf(spec.tpu.zone);
+}
+
 base::Duration KeptFor(const ProjectView& view, const core::TpuSpec& tpu) {
   const int needed = AddressesFor(tpu);
   const bool has_room =
@@ -85,24 +91,28 @@ int AddressesFor(const core::TpuSpec& tpu) {
   return type->hosts * std::max(tpu.num_slices, 1);
 }
 
+base::Task<std::optional<ProjectView>> KeptView(Context context, core::JobSpec spec) {
+  const auto kept = co_await context.stores.cache->Cached(KeyOf(spec));
+  if (!kept.ok() || !*kept) co_return std::nullopt;
+  const auto view = ViewInText((*kept)->value);
+  const bool fresh = view && context.Now() - (*kept)->at < KeptFor(*view, spec.tpu);
+  co_return fresh ? view : std::nullopt;
+}
+
 base::Task<base::Result<ProjectView>> LookAtProject(Context context,
                                                     std::shared_ptr<ports::ProjectApi> api,
                                                     core::JobSpec spec) {
-  const std::string region = core::RegionOf(spec.tpu.zone);
-  const std::string key = "project:" + spec.cloud.endpoint + ":" + spec.tpu.project + ":" + region;
-  const auto kept = co_await context.stores.cache->Cached(key);
-  if (kept.ok() && *kept) {
-    const auto view = ViewInText((*kept)->value);
-    if (view && context.Now() - (*kept)->at < KeptFor(*view, spec.tpu)) co_return *view;
-  }
-  auto asked = FetchView(std::move(api), spec.tpu.project, region);
+  const auto kept = co_await KeptView(context, spec);
+  if (kept) co_return *kept;
+  auto asked = FetchView(std::move(api), spec.tpu.project, core::RegionOf(spec.tpu.zone));
   std::string what = "Compute Engine";
   JM_CO_ASSIGN_OR_RETURN(
       const ProjectView view,
       co_await base::WithTimeout(std::move(asked), kProjectAnswer, std::move(what)));
   ports::CachedFact fact{.value = TextOfView(view), .at = context.Now()};
   // If it cannot be kept, the next command asks again.
-  [[maybe_unused]] const auto put = co_await context.stores.cache->PutInCache(key, std::move(fact));
+  [[maybe_unused]] const auto put =
+      co_await context.stores.cache->PutInCache(KeyOf(spec), std::move(fact));
   co_return view;
 }
 

@@ -27,6 +27,9 @@ struct ProjectView {
   std::optional<ports::RegionQuota> addresses = {};  ///< IN_USE_ADDRESSES; nothing if not known
 };
 
+/// What LookAtProject() has kept of the job's project and would give; nothing if it would ask.
+base::Task<std::optional<ProjectView>> KeptView(Context context, core::JobSpec spec);
+
 /// Asks for the job's project and region, within kProjectAnswer; what is found is kept in the
 /// store's cache for kProjectKept, what leaves no room for AddressesFor() only kDoubtKept: others
 /// may have ended, or more been granted. What these credentials may not see (403, the API is not

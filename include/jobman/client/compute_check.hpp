@@ -30,4 +30,8 @@ base::Status CheckOsLoginWish(const config::Loaded& loaded);
 /// cannot be used (JOBMAN_COMPUTE_ENDPOINT) is kInvalidArgument.
 base::Task<base::Result<ComputeVerdict>> CheckCompute(Context context, config::Loaded loaded);
 
+/// What CheckCompute() would have to say of OS Login, for a preview: what it kept, or else a note
+/// that it asks. Sends nothing.
+base::Task<ComputeVerdict> PreviewCompute(Context context, config::Loaded loaded);
+
 }  // namespace jobman::client

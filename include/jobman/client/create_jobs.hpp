@@ -41,13 +41,15 @@ base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config:
                                                         Preflight preflight = Preflight::kAll);
 
 /// The jobs that CreateJobs() would store now, with the numbers they would get unless the last job
-/// was cleaned. Stores nothing.
+/// was cleaned. Stores and sends nothing.
 struct PreviewedJobs {
   std::vector<core::Job> jobs = {};
   std::string store_id = {};
+  std::vector<std::string> notes = {};  ///< what the cloud would be asked, each once
 };
 base::Task<base::Result<PreviewedJobs>> PreviewJobs(Context context,
-                                                    std::vector<config::Loaded> files);
+                                                    std::vector<config::Loaded> files,
+                                                    Preflight preflight = Preflight::kAll);
 
 /// Stores a job for each file, with its code, and wakes the controller, which is sent the secrets
 /// that this process has. Returns the jobs with their numbers. If one cannot be stored, those

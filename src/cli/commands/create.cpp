@@ -34,13 +34,7 @@ core::SetupWish SetupOf(const CreateOptions& options) {
 }
 
 CreateHow HowOf(const CreateOptions& options, bool show) {
-  return {.show = show,
-          .preflight = options.no_preflight ? client::Preflight::kNone : client::Preflight::kAll};
-}
-
-void AddPreflightOption(CLI::App& command, CreateOptions& options) {
-  command.add_flag("--no-preflight", options.no_preflight,
-                   "Do not ask the cloud first whether the job can run there");
+  return {.show = show, .preflight = PreflightOf(options.no_preflight)};
 }
 
 /// Loads all files before the first one takes effect; the problems of all files are one error.
@@ -70,7 +64,7 @@ Result<int> RunCreate(App& app, CreateOptions options, const JobFileOptions& com
   JM_ASSIGN_OR_RETURN(options.files,
                       FilesOf({.files = options.files, .command = "create"}, common.from));
   JM_ASSIGN_OR_RETURN(const LoadedFiles files, LoadAll(app, options, common));
-  if (options.dry_run) return ShowDryRun(app, files);
+  if (options.dry_run) return ShowDryRun(app, files, PreflightOf(options.no_preflight));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   const bool follow = options.wait || options.follow;
   // When following, JSON output is only the end of the jobs, quiet output only that of the hosts.
@@ -155,7 +149,7 @@ void AddCreate(CLI::App& root, Invocation& chosen) {
                     "Return when the jobs are over, with their command's exit code");
   command->add_flag("--follow", options->follow,
                     "The same, with the hosts' output; lines of several jobs are mixed");
-  AddPreflightOption(*command, *options);
+  AddPreflightOption(*command, options->no_preflight);
   AddJobFileOptions(*command, common);
   command->callback([options, common, &chosen] {
     chosen.run = [options, common](App& app) { return RunCreate(app, *options, *common); };
@@ -178,7 +172,7 @@ void AddRun(CLI::App& root, Invocation& chosen) {
       ->add_flag("--cmd-only", options->command_only,
                  "Of a stored job: run its command on the slice it holds, without setup steps")
       ->excludes(force);
-  AddPreflightOption(*command, *options);
+  AddPreflightOption(*command, options->no_preflight);
   AddJobFileOptions(*command, common);
   command->get_option("--array")->group("");  // of several values it would make several jobs
   command->callback([options, common, &chosen] {

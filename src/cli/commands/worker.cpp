@@ -28,6 +28,7 @@ struct WorkerStart {
   std::string startup = {};  ///< a script's file
   int count = 1;
   bool dry_run = false;
+  bool no_preflight = false;
   JobFileOptions common = {};
 };
 
@@ -113,9 +114,10 @@ Result<LoadedFiles> LoadWorkers(App& app, WorkerStart start) {
 
 Result<int> RunWorkerStart(App& app, const WorkerStart& start) {
   JM_ASSIGN_OR_RETURN(const LoadedFiles files, LoadWorkers(app, start));
-  if (start.dry_run) return ShowDryRun(app, files);
+  const client::Preflight preflight = PreflightOf(start.no_preflight);
+  if (start.dry_run) return ShowDryRun(app, files, preflight);
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_TRY(CreateAll(app, context, files, {}));
+  JM_TRY(CreateAll(app, context, files, {.preflight = preflight}));
   return kSuccess;
 }
 
@@ -150,6 +152,7 @@ void AddWorkerStart(CLI::App& worker, Invocation& chosen) {
       ->transform(WholeNumber(1, kMostWorkers));
   add("-f,--file", start->file, "A job file for all that no option says", "FILE");
   command->add_flag("--dry-run", start->dry_run, "Show the requests; send and store nothing");
+  AddPreflightOption(*command, start->no_preflight);
   AddSetOptions(*command, {start, &start->common});
   command->callback(
       [start, &chosen] { chosen.run = [start](App& app) { return RunWorkerStart(app, *start); }; });

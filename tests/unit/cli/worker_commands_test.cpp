@@ -86,6 +86,16 @@ TEST_F(WorkerCommands, StartSaysWhatItLacks) {
   EXPECT_EQ(Start({"-a", "v4-8", "-z", "us-central2-b", "--count", "0"}).exit_code, 2);
 }
 
+TEST_F(WorkerCommands, StartAsksTheCloudFirstUnlessItIsTold) {
+  cloud_.SetReachable(false);
+  const auto asked = Start({"-a", "v4-8", "-z", "us-central2-b"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("offers could not be checked"));
+  const auto unasked = Start({"-a", "v4-8", "-z", "us-central2-b", "--no-preflight"});
+  EXPECT_EQ(unasked.exit_code, 0) << unasked.err;
+  EXPECT_THAT(unasked.err, Not(HasSubstr("could not be checked")));
+}
+
 TEST_F(WorkerCommands, StartTakesTheWordsOfOtherToolsForThePricing) {
   for (const char* word : {"on-demand", "standard", "spot"}) {
     const auto ended = Start({"-a", "v4-8", "-z", "us-central2-b", "-p", word, "--dry-run"});

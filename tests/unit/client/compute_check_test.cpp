@@ -177,6 +177,26 @@ TEST_F(ComputeCheckTest, OsLoginOfTheProjectIsTurnedOffForTheSlice) {
   }
 }
 
+TEST_F(ComputeCheckTest, APreviewAsksNobodyAndSaysWhatMayCome) {
+  AskForOsLogin();
+  const auto preview = [this](Preflight preflight = Preflight::kAll) {
+    auto previewed = Await(PreviewJobs(WithProject(), {loaded_, loaded_}, preflight));
+    EXPECT_TRUE(previewed.ok());
+    return previewed.ok() ? *previewed : PreviewedJobs();
+  };
+  EXPECT_THAT(preview().notes, ElementsAre("create first asks whether project lab wants OS Login; "
+                                           "if so, the slice gets enable-oslogin: FALSE, too"));
+  EXPECT_THAT(preview(Preflight::kNone).notes, IsEmpty());
+  EXPECT_THAT(project_->asked, IsEmpty());
+  EXPECT_TRUE(Check().ok());
+  const PreviewedJobs known = preview();
+  EXPECT_THAT(known.notes, ElementsAre(HasSubstr("the slice gets enable-oslogin: FALSE")));
+  EXPECT_EQ(known.jobs.at(1).spec.tpu.metadata.at("enable-oslogin"), "FALSE");
+  loaded_.spec.tpu.metadata["enable-oslogin"] = "FALSE";
+  EXPECT_THAT(preview().notes, IsEmpty()) << "the file says it";
+  EXPECT_EQ(project_->asked.size(), 2U) << "of the check alone";
+}
+
 TEST_F(ComputeCheckTest, WithoutOsLoginTheMetadataStayAsTheyAre) {
   AskForOsLogin("FALSE");
   EXPECT_THAT(CheckWhole()->loaded.spec.tpu.metadata, IsEmpty());
