@@ -1,6 +1,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "auth/credential_source.hpp"
 #include "auth/find_credentials.hpp"
@@ -25,7 +27,10 @@ bool IsGoogle(const base::Url& url) {
 bool HasGcloud(const Env& env) {
   const auto folders = base::Split(env("PATH").value_or(""), ':');
   return std::any_of(folders.begin(), folders.end(), [](const std::string& folder) {
-    return !folder.empty() && ::access((folder + "/gcloud").c_str(), X_OK) == 0;
+    const std::string program = folder + "/gcloud";
+    std::error_code ignored;
+    return !folder.empty() && std::filesystem::is_regular_file(program, ignored) &&
+           ::access(program.c_str(), X_OK) == 0;
   });
 }
 
@@ -45,11 +50,12 @@ class Chooser {
 
   Result<Identity> Choose() {
     JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(settings_.endpoint));
+    const std::string account = Impersonated(url);
+    acts_ = !account.empty();
     JM_ASSIGN_OR_RETURN(Identity identity, Login(url));
     if (const auto project = machine_.env("GOOGLE_CLOUD_QUOTA_PROJECT")) {
       identity.quota_project = *project;
     }
-    const std::string account = Impersonated(url);
     if (account.empty()) return identity;
     return ActAs(std::move(identity), account);
   }
@@ -105,9 +111,10 @@ class Chooser {
 
   Result<Identity> ByFile(const std::string& name, const std::string& where,
                           const std::string& otherwise = {}) const {
-    const auto read = [name, where, otherwise]() -> Result<Credentials> {
+    const auto read = [name, where, otherwise, acts = acts_]() -> Result<Credentials> {
       auto found = ReadCredentialsFile(name, where);
       if (found) {
+        found->acts = acts;
         found->otherwise = otherwise;
       } else if (!otherwise.empty()) {
         base::Error error = found.error();
@@ -164,6 +171,7 @@ class Chooser {
 
   const TokenSettings& settings_;
   Machine machine_;
+  bool acts_ = false;  ///< the login is for acting as another account
 };
 
 }  // namespace

@@ -16,7 +16,10 @@ constexpr std::size_t kLongestAudience = 120;
 class LoginSource {
  public:
   LoginSource(const Credentials& found, const Env& env, const Exchanger& exchanger)
-      : found_(found), env_(env), exchanger_(exchanger), acts_(!found.impersonations.empty()) {}
+      : found_(found),
+        env_(env),
+        exchanger_(exchanger),
+        acts_(found.acts || !found.impersonations.empty()) {}
 
   std::unique_ptr<TokenSource> operator()(const UserLogin& user) const {
     const std::string& otherwise = found_.otherwise;
@@ -32,7 +35,8 @@ class LoginSource {
     return MakeServiceKeySource(key, Scope(), exchanger_, std::move(asker));
   }
   std::unique_ptr<TokenSource> operator()(const Federation& federation) const {
-    const std::string acts_as = acts_ ? found_.impersonations.front().Account() : std::string();
+    const auto& accounts = found_.impersonations;
+    const std::string acts_as = accounts.empty() ? std::string() : accounts.front().Account();
     const std::string pool = base::Shorten(federation.audience, kLongestAudience);
     return MakeFederatedSource(federation, Scope(), acts_as, env_, exchanger_,
                                Asks("u", "check the pool and its provider: " + pool));

@@ -70,8 +70,9 @@ struct Impersonation {
 struct Credentials {
   std::variant<UserLogin, ServiceKey, Federation, MachineAccount> login = UserLogin{};
   std::vector<Impersonation> impersonations = {};  ///< the first acts with the login, and so on
-  std::string quota_project = {};                  ///< whose quota pays; empty: not said
-  std::string origin = {};                         ///< "the credentials in FILE", for people
+  bool acts = false;               ///< its tokens act as yet another account, which no file names
+  std::string quota_project = {};  ///< whose quota pays; empty: not said
+  std::string origin = {};         ///< "the credentials in FILE", for people
   /// Another way if the login is refused: "or delete FILE: ..."; empty if there is none.
   std::string otherwise = {};
   /// The e-mail address of the account, as far as the file says it.

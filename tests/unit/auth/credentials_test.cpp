@@ -119,6 +119,17 @@ TEST_F(CredentialsTest, AnyoneMayActAsAServiceAccount) {
   EXPECT_THAT(WhyNot(User()), HasSubstr("\"robot\" names no service account to act as"));
 }
 
+/// Google's IAM API takes no token that is signed here.
+TEST_F(CredentialsTest, AKeyThatActsByAnOptionIsExchangedToo) {
+  Grant("source");
+  server->Answer(200, R"({"accessToken":"robot-token","expireTime":"2026-01-01T01:00:00Z"})");
+  impersonate = "robot@lab.iam.gserviceaccount.com";
+  EXPECT_EQ(TokenOf(ServiceAccount()), "robot-token");
+  EXPECT_EQ(Sent(0).url, "https://oauth2.googleapis.com/token");
+  EXPECT_EQ(Key().Verify(Form(0).at("assertion")).value("scope", ""), kIam);
+  EXPECT_EQ(Header(1, "Authorization"), "Bearer source");
+}
+
 TEST_F(CredentialsTest, WhoMayNotActIsTold) {
   Grant("user-token");
   server->Answer(403, R"({"error":{"code":403,"status":"PERMISSION_DENIED",)"

@@ -115,6 +115,12 @@ TEST_F(IdentityTest, GcloudsLoginComesNextAndThenTheMachine) {
   EXPECT_EQ(Default()->origin, "the token command 'gcloud auth print-access-token'");
 }
 
+TEST_F(IdentityTest, AFolderNamedGcloudIsNoProgram) {
+  Write("gcloud/README", "of an unpacked archive");
+  env["PATH"] = dir.path().string();
+  EXPECT_EQ(Default().error().reason, base::Reason::kNoToken);
+}
+
 TEST_F(IdentityTest, WhoeverAnswersLikeAMetadataServerMustBeOne) {
   env["GCE_METADATA_HOST"] = "127.0.0.1:9";
   auto identity = Default();
