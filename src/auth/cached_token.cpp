@@ -14,6 +14,11 @@ using base::Duration;
 
 constexpr Duration kRefreshBefore = std::chrono::minutes{5};
 constexpr Duration kLifeOfUndated = std::chrono::minutes{10};
+/// A token that is about to expire serves while a new one is fetched, but not to its last moment.
+constexpr Duration kLastMoment = std::chrono::seconds{30};
+/// While it serves, how long the one caller who fetches waits, and when the next one tries again.
+constexpr Duration kEarlyLimit = std::chrono::seconds{10};
+constexpr Duration kTryAgain = std::chrono::seconds{30};
 
 class CachedTokenSource final : public TokenSource {
  public:
@@ -22,6 +27,8 @@ class CachedTokenSource final : public TokenSource {
 
   Task<Result<AccessToken>> Get() override {
     if (IsFresh()) co_return *token_;
+    const bool serves = Serves();
+    if (serves && (flight_ != nullptr || clock_.Now() < try_again_)) co_return *token_;
     if (flight_ != nullptr) {
       // A copy: the flight ends, and is released, before this wakes.
       const std::shared_ptr<Flight> flight = flight_;
@@ -72,7 +79,15 @@ class CachedTokenSource final : public TokenSource {
     flight_ = std::make_shared<Flight>(executor);
     const std::shared_ptr<Flight> flight = flight_;
     const Landing landing(this, flight);
-    flight->answer = Accept(co_await inner_->Get());
+    auto asked = inner_->Get();
+    Result<AccessToken> fresh = base::Internal("not asked");
+    if (Serves()) {
+      std::string what = "a new access token";
+      fresh = co_await base::WithTimeout(std::move(asked), kEarlyLimit, std::move(what));
+    } else {
+      fresh = co_await std::move(asked);
+    }
+    flight->answer = Accept(std::move(fresh));
     co_return *flight->answer;
   }
 
@@ -84,6 +99,7 @@ class CachedTokenSource final : public TokenSource {
       return fresh;
     }
     if (!token_ || !token_->expires || *token_->expires <= now) return fresh;
+    try_again_ = now + kTryAgain;
     base::Log(base::LogLevel::kWarn, "auth", "{}; the present token is valid until {}",
               fresh.error().ToString(), base::FormatRfc3339(*token_->expires));
     return *token_;
@@ -96,10 +112,16 @@ class CachedTokenSource final : public TokenSource {
     return clock_.Now() < until;
   }
 
+  /// Not fresh, and valid yet.
+  bool Serves() const {
+    return token_ && token_->expires && clock_.Now() < *token_->expires - kLastMoment;
+  }
+
   std::unique_ptr<TokenSource> inner_;
   const base::Clock& clock_;
   std::optional<AccessToken> token_ = {};
   TimePoint got_at_ = {};
+  TimePoint try_again_ = {};  ///< after a fetch that failed while the token serves
   std::shared_ptr<Flight> flight_ = {};
 };
 

@@ -42,8 +42,8 @@ std::unique_ptr<TokenSource> MakeFileTokenSource(std::string path, const base::C
 std::unique_ptr<TokenSource> MakeCommandTokenSource(std::string command, const base::Clock& clock);
 
 /// Caches the token of `inner` until 5 minutes before it expires (for 10 minutes if it has no
-/// expiry). Concurrent callers share one refresh. If a refresh fails and the cached token is still
-/// valid, that is used.
+/// expiry). Concurrent callers share one refresh. A cached token that is still valid serves the
+/// others meanwhile, and all for half a minute if the refresh fails or takes longer than 10 s.
 std::unique_ptr<TokenSource> MakeCachedTokenSource(std::unique_ptr<TokenSource> inner,
                                                    const base::Clock& clock);
 

@@ -42,6 +42,11 @@ class Scripted final : public TokenSource {
   std::shared_ptr<State> state_;
 };
 
+base::Task<void> Collect(TokenSource* source, std::vector<std::string>* out) {
+  const auto token = co_await source->Get();
+  out->push_back(token ? token->value : token.error().message);
+}
+
 class CachedToken : public testing::Test {
  protected:
   void Give(const std::string& value, std::optional<base::Duration> life) {
@@ -101,16 +106,37 @@ TEST_F(CachedToken, IsUsedUntilItExpiresWhenARefreshFails) {
   EXPECT_EQ(Get(), "no");
 }
 
+TEST_F(CachedToken, WhileItServesAServerThatFailsIsAskedTwiceAMinute) {
+  Give("one", minutes{60});
+  EXPECT_EQ(Get(), "one");
+  clock.Advance(minutes{56});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Get(), "one");
+  EXPECT_EQ(inner->calls, 2);
+  clock.Advance(std::chrono::seconds{31});
+  Give("two", minutes{60});
+  EXPECT_EQ(Get(), "two");
+}
+
+TEST_F(CachedToken, ServesOthersWhileANewOneIsFetched) {
+  Give("one", minutes{60});
+  EXPECT_EQ(Get(), "one");
+  clock.Advance(minutes{56});
+  Give("two", minutes{60});
+  std::vector<std::string> got;
+  for (int i = 0; i < 3; ++i) {
+    base::Spawn(loop.context.get_executor(), Collect(source.get(), &got));
+  }
+  loop.context.restart();
+  loop.context.run();
+  EXPECT_EQ(got, (std::vector<std::string>{"one", "one", "two"}));
+  EXPECT_EQ(inner->calls, 2);
+}
+
 TEST_F(CachedToken, AnErrorIsNotCached) {
   inner->answers.push_back(kFailed);
   Give("one", minutes{60});
   EXPECT_EQ(Get(), "no");
   EXPECT_EQ(Get(), "one");
-}
-
-base::Task<void> Collect(TokenSource* source, std::vector<std::string>* out) {
-  const auto token = co_await source->Get();
-  out->push_back(token ? token->value : token.error().message);
 }
 
 TEST_F(CachedToken, ManyCallersShareOneRefresh) {
