@@ -95,11 +95,13 @@ Error Refused(const Response& response, const Said& said, const Asker& asker,
   return NoToken(asker.origin + ": " + host + " gives no token: " + quoted, asker.cure);
 }
 
-Error Passing(const std::string& why, const Asker& asker, const std::string& host) {
+/// `cure`: of who could not reach the server, if that is known.
+Error Passing(const std::string& why, const Asker& asker, const std::string& host,
+              const std::string& cure) {
   return {.code = base::Code::kUnavailable,
           .message = asker.origin + ": " + host + " gives no token: " + why,
           .reason = base::Reason::kUnreachable,
-          .hint = "check the network, or wait: it is tried again"};
+          .hint = cure.empty() ? "check the network, or wait: it is tried again" : cure};
 }
 
 std::string HostOf(const std::string& url) {
@@ -139,7 +141,8 @@ Task<Result<http::Response>> Exchange(Exchanger exchanger, Asker asker, http::Re
       co_return Refused(*answer, said, asker, host, exchanger.clock->Now());
     }
     const std::string why = answer ? Quoted(*answer, said, asker) : answer.error().ToString();
-    if (attempt == kTries) co_return Passing(why, asker, host);
+    const std::string cure = answer ? std::string() : answer.error().hint;
+    if (attempt == kTries) co_return Passing(why, asker, host, cure);
     base::Log(base::LogLevel::kDebug, "auth", "{}: {}; trying again", host, why);
     co_await exchanger.sleep(pause);
     pause *= 2;

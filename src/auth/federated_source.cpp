@@ -41,6 +41,8 @@ class Subject {
     if (source.kind == SubjectSource::Kind::kExecutable) co_return co_await Run();
     if (source.kind == SubjectSource::Kind::kUrl) {
       http::Request request{.url = source.place};
+      // Without TLS it is a server of this machine, or of its cloud's metadata.
+      request.direct = source.place.starts_with("http://");
       for (const auto& [name, value] : source.headers) request.headers.emplace_back(name, value);
       JM_CO_ASSIGN_OR_RETURN(const http::Response answer,
                              co_await Exchange(exchanger_, asker_, std::move(request)));
@@ -122,7 +124,7 @@ class Subject {
     if (!json.is_object()) return Bad("'" + federation_.subject.place + "' answers with no JSON");
     if (!base::GetBool(json, "success")) {
       return Bad(fmt::format("'{}' says {}: {}", federation_.subject.place, GetString(json, "code"),
-                             base::Shorten(GetString(json, "message"), 300)));
+                             base::Shorten(http::RedactText(GetString(json, "message")), 300)));
     }
     const char* const field = GetString(json, "token_type") == kSaml ? "saml_response" : "id_token";
     const std::string token = GetString(json, field);

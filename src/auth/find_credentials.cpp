@@ -26,6 +26,12 @@ bool IsProjectId(const std::string& text) {
          });
 }
 
+/// The address of an IPv6 server may come without its brackets: "fd20:ce::254".
+std::string InUrl(const std::string& host) {
+  const bool bare = std::count(host.begin(), host.end(), ':') > 1 && !host.starts_with('[');
+  return bare ? "[" + host + "]" : host;
+}
+
 }  // namespace
 
 Result<Credentials> ReadCredentialsFile(const std::string& name, const std::string& where) {
@@ -82,7 +88,8 @@ Task<std::optional<std::string>> ProjectOfMachine(Machine machine) {
   if (!transport) co_return std::nullopt;
   http::Request request{.url = "http://" + host + "/computeMetadata/v1/project/project-id",
                         .headers = {{"Metadata-Flavor", "Google"}},
-                        .timeout = std::chrono::seconds{2}};
+                        .timeout = std::chrono::seconds{2},
+                        .direct = true};
   const auto answer = co_await (*transport)->Send(std::move(request));
   if (!answer || answer->status != 200) co_return std::nullopt;
   if (http::FindHeader(answer->headers, "Metadata-Flavor") != "Google") co_return std::nullopt;
@@ -94,7 +101,7 @@ Task<std::optional<std::string>> ProjectOfMachine(Machine machine) {
 std::string MetadataHost(const Machine& machine) {
   if (machine.env("NO_GCE_CHECK") == "true") return {};
   for (const char* const name : {"GCE_METADATA_HOST", "GCE_METADATA_ROOT"}) {
-    if (const auto host = machine.env(name)) return *host;
+    if (const auto host = machine.env(name)) return InUrl(*host);
   }
   const auto product = base::ReadFile(machine.product_name);
   const bool google = product && product->starts_with("Google");

@@ -193,6 +193,7 @@ class MachineSource final : public TokenSource {
                "/computeMetadata/v1/instance/service-accounts/default/token?scopes=" +
                http::PercentEncode(kCloudScope)};
     request.headers = {{"Metadata-Flavor", "Google"}};
+    request.direct = true;  // the token is for this machine, not for a proxy
     const TimePoint sent = exchanger_.clock->Now();
     JM_CO_ASSIGN_OR_RETURN(const http::Response answer,
                            co_await Exchange(exchanger_, asker_, std::move(request)));

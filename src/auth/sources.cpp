@@ -64,7 +64,10 @@ class FileTokenSource final : public TokenSource {
       : path_(base::ExpandHome(path).string()), clock_(clock) {}
 
   Task<Result<AccessToken>> Get() override { co_return Read(); }
-  void Invalidate() override { stamp_ = {}; }
+  void Invalidate() override {
+    stamp_ = {};
+    token_ = {};
+  }
 
  private:
   Result<AccessToken> Read() {
@@ -74,8 +77,14 @@ class FileTokenSource final : public TokenSource {
       if (!trusted) return NoToken(trusted.error().message, trusted.error().hint);
       auto text = base::ReadRegularFile(path_);
       if (!text) return Unreadable(text.error());
-      JM_ASSIGN_OR_RETURN(token_, ParseToken(*text, WrittenAt(stamp), "the token file " + path_));
-      stamp_ = stamp;
+      auto token = ParseToken(*text, WrittenAt(stamp), "the token file " + path_);
+      // A shell empties the file first, and gcloud takes half a second to fill it.
+      const bool filling = base::Trim(*text).empty() && !token_.value.empty();
+      if (!token && !filling) return std::move(token).error();
+      if (token) {
+        token_ = *std::move(token);
+        stamp_ = stamp;
+      }
     }
     if (token_.expires && *token_.expires <= clock_.Now()) {
       return NoToken(

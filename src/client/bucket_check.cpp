@@ -71,7 +71,8 @@ std::optional<Objection> ObjectTo(const std::string& bucket, const std::string& 
                              name + " --location=" + region +
                              "), or set allow_cross_region: true if the job does"};
   }
-  if (error.code != base::Code::kPermissionDenied) return std::nullopt;
+  const bool disabled = error.reason == base::Reason::kApiDisabled;  // nobody was asked
+  if (error.code != base::Code::kPermissionDenied || disabled) return std::nullopt;
   return Objection{.message = "you may not see where the " + bucket + " is: " + error.ToString(),
                    .hint =
                        "ask its owner for the role roles/storage.objectViewer, or set "

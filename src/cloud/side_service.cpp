@@ -2,6 +2,7 @@
 
 #include "cloud/identity_for.hpp"
 #include "jobman/auth/auth_transport.hpp"
+#include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
 #include "jobman/cloud/error_map.hpp"
@@ -20,6 +21,18 @@ Result<auth::Identity> SideIdentity(asio::any_io_executor executor, const core::
     return auth::Identity{.tokens = auth::MakeNoTokenSource()};
   }
   return IdentityFor(std::move(executor), spec, endpoint, clock, {.env = env});
+}
+
+constexpr int kForbidden = 403;
+
+/// The first error's reason. These older APIs say 403 of what is no refusal, too. Source: Compute
+/// Engine and Cloud Storage documentation, "HTTP status and error codes".
+std::string ReasonIn(const std::string& body) {
+  const auto json = base::ParseJson(body);
+  if (!json.ok()) return {};
+  const base::Json& errors = base::GetMember(base::GetMember(*json, "error"), "errors");
+  if (!errors.is_array() || errors.empty()) return {};
+  return base::GetString(errors.front(), "reason");
 }
 
 }  // namespace
@@ -51,6 +64,12 @@ Result<std::unique_ptr<http::Transport>> TransportTo(asio::any_io_executor execu
 
 base::Error ErrorOf(const SideService& service, const http::Response& response) {
   base::Error error = ErrorFromResponse(response, {});
+  const std::string word = response.status == kForbidden ? ReasonIn(response.body) : "";
+  if (word == "rateLimitExceeded" || word == "userRateLimitExceeded") {
+    error.code = base::Code::kResourceExhausted;
+    error.reason = base::Reason::kRateLimit;
+  }
+  if (word == "accessNotConfigured") error.reason = base::Reason::kApiDisabled;
   error.hint = {};  // of the Cloud TPU API
   error.message = base::ReplaceAll(error.message, "the Cloud TPU API", service.name);
   return error;

@@ -88,7 +88,7 @@ void SetMethod(const Exchange& exchange) {
   curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
 }
 
-void SetProtocols(CURL* easy, const base::Url& url) {
+void SetProtocols(CURL* easy, const Request& request, const base::Url& url) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
@@ -102,7 +102,7 @@ void SetProtocols(CURL* easy, const base::Url& url) {
   UseCaBundle(easy);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   // A proxy from the environment cannot reach this machine's loopback.
-  if (base::IsLoopback(url.host)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
+  if (request.direct || base::IsLoopback(url.host)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
 }
 
 void SetLimits(CURL* easy, const Request& request, const CurlOptions& options) {
@@ -138,7 +138,7 @@ Result<std::unique_ptr<Exchange>> Prepare(Request request, const base::Url& url,
   curl_easy_setopt(easy, CURLOPT_URL, exchange->request.url.c_str());
   curl_easy_setopt(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
   curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
-  SetProtocols(easy, url);
+  SetProtocols(easy, exchange->request, url);
   SetLimits(easy, exchange->request, options);
   SetMethod(*exchange);
   SetHeaders(*exchange);

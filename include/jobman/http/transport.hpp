@@ -30,6 +30,7 @@ struct Request {
   Headers headers = {};
   std::string body = {};
   Duration timeout = std::chrono::seconds{60};  ///< for the whole exchange
+  bool direct = false;  ///< through no proxy, whatever the environment names
 };
 
 struct Response {

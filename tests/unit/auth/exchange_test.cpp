@@ -67,6 +67,15 @@ TEST_F(ExchangeTest, AServerThatCannotBeReachedIsNamed) {
   EXPECT_THAT(why, HasSubstr("oauth2.googleapis.com gives no token: connection refused"));
 }
 
+TEST_F(ExchangeTest, WhyAServerCannotBeReachedIsCuredAsItsCauseSays) {
+  for (int i = 0; i < 3; ++i) {
+    server->Fail({.code = base::Code::kUnavailable,
+                  .message = "certificate has expired",
+                  .hint = "check the CA certificates"});
+  }
+  EXPECT_THAT(TokenOf(User()), HasSubstr("; check the CA certificates"));
+}
+
 TEST_F(ExchangeTest, ATokenThatIsValidOutlivesATroubledServer) {
   Grant("one");
   auto identity = Choose(User());

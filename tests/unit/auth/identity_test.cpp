@@ -111,6 +111,7 @@ TEST_F(IdentityTest, GcloudsLoginComesNextAndThenTheMachine) {
             "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/"
             "token?scopes=https%3A%2F%2Fwww.googleapis.com%2Fauth%2Fcloud-platform");
   EXPECT_EQ(Header(0, "Metadata-Flavor"), "Google");
+  EXPECT_TRUE(Sent(0).direct) << "through no proxy";
   InstallGcloud();
   EXPECT_EQ(Default()->origin, "the token command 'gcloud auth print-access-token'");
 }
@@ -129,6 +130,15 @@ TEST_F(IdentityTest, WhoeverAnswersLikeAMetadataServerMustBeOne) {
   const auto token = Get(*identity);
   ASSERT_FALSE(token.ok());
   EXPECT_THAT(token.error().message, HasSubstr("127.0.0.1:9 is no metadata server of Google"));
+}
+
+TEST_F(IdentityTest, TheAddressOfAMetadataServerGetsItsBrackets) {
+  for (const char* host : {"fd20:ce::254", "[fd20:ce::254]"}) {
+    env["GCE_METADATA_HOST"] = host;
+    EXPECT_EQ(MetadataHost(machine), "[fd20:ce::254]");
+  }
+  env["GCE_METADATA_HOST"] = "169.254.169.254:80";
+  EXPECT_EQ(MetadataHost(machine), "169.254.169.254:80");
 }
 
 TEST_F(IdentityTest, ElsewhereNobodyIsAskedForAMachinesAccount) {

@@ -80,6 +80,24 @@ TEST(FileTokenSource, ReadsTheFileAgainWhenItChanges) {
   EXPECT_EQ(loop.Run(source->Get())->value, "two");
 }
 
+TEST(FileTokenSource, KeepsItsTokenWhileTheFileIsBeingFilled) {
+  TempFile file;
+  FakeClock clock;
+  Loop loop;
+  file.Write("one\n");
+  const auto source = MakeFileTokenSource(file.path(), clock);
+  EXPECT_EQ(loop.Run(source->Get())->value, "one");
+  file.Write("");
+  EXPECT_EQ(loop.Run(source->Get())->value, "one");
+  file.Write("two words\n");
+  EXPECT_FALSE(loop.Run(source->Get()).ok()) << "that is no token";
+  file.Write("two\n");
+  EXPECT_EQ(loop.Run(source->Get())->value, "two");
+  file.Write("");
+  source->Invalidate();
+  EXPECT_FALSE(loop.Run(source->Get()).ok()) << "the last one was refused";
+}
+
 TEST(FileTokenSource, NamesTheFileThatCannotBeRead) {
   FakeClock clock;
   Loop loop;

@@ -242,6 +242,13 @@ TEST_F(BucketCheckTest, WithAllowCrossRegionNothingIsRefusedAndEachIsANoteWithIt
   EXPECT_THAT(*Check(), SizeIs(4));
 }
 
+TEST_F(BucketCheckTest, AnApiThatIsDisabledRefusesNoBucket) {
+  buckets_->broken = base::Error{.code = base::Code::kPermissionDenied,
+                                 .message = "Cloud Storage has not been used",
+                                 .reason = base::Reason::kApiDisabled};
+  EXPECT_THAT(*Check(), ElementsAre(HasSubstr("could not be checked: Cloud Storage has not ")));
+}
+
 TEST_F(BucketCheckTest, WithoutCredentialsItIsANoteToo) {
   opened_ = base::Error{.code = base::Code::kUnauthenticated, .message = "no credentials"};
   EXPECT_THAT(*Check(), ElementsAre(HasSubstr("could not be checked: no credentials")));

@@ -78,6 +78,22 @@ TEST_F(StorageApiTest, ARefusalHasNoAdviceAboutTpus) {
   EXPECT_EQ(location.error().hint, "");
 }
 
+TEST_F(StorageApiTest, NotEvery403IsARefusal) {
+  const auto answer = [this](const std::string& reason) {
+    for (int i = 0; i < 2; ++i) {
+      script->Answer(403, R"({"error": {"code": 403, "message": "no", "errors": [{"reason": ")" +
+                              reason + R"("}]}})");
+    }
+    const base::Error error = Location("data").error();
+    script->answers.clear();
+    return error;
+  };
+  EXPECT_EQ(answer("forbidden").reason, base::Reason::kPermission);
+  EXPECT_EQ(answer("rateLimitExceeded").reason, base::Reason::kRateLimit);
+  EXPECT_EQ(answer("userRateLimitExceeded").code, Code::kResourceExhausted);
+  EXPECT_EQ(answer("accessNotConfigured").reason, base::Reason::kApiDisabled);
+}
+
 TEST_F(StorageApiTest, AnAnswerWithoutALocationIsAnError) {
   script->Answer(200, "{}");
   EXPECT_EQ(Location("data").error().code, Code::kUnavailable);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <asio/steady_timer.hpp>
 
@@ -39,6 +40,21 @@ TEST(HostileServer, ThatClosesMidBodyIsUnreachableNotAShortAnswer) {
   const base::Error error = ErrorOf(peer);
   EXPECT_EQ(error.code, Code::kUnavailable);
   EXPECT_EQ(error.reason, Reason::kUnreachable);
+}
+
+/// What a metadata server of the machine says is not for a proxy of the network.
+TEST(CurlTransport, ADirectRequestDoesNotGoThroughTheProxyOfTheEnvironment) {
+  RawServer proxy([](int fd) {
+    RawServer::ReadHead(fd);
+    RawServer::Write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  });
+  ::setenv("http_proxy", proxy.Url("").c_str(), 1);
+  Client client;
+  const std::string url = "http://metadata.invalid/token";
+  EXPECT_TRUE(client.Send({.url = url}).ok());
+  EXPECT_FALSE(client.Send({.url = url, .timeout = std::chrono::seconds{5}, .direct = true}).ok());
+  EXPECT_EQ(proxy.connections(), 1);
+  ::unsetenv("http_proxy");
 }
 
 TEST(HostileServer, ThatSendsGarbageIsUnreachable) {
