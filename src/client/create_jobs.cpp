@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <asio/experimental/awaitable_operators.hpp>
+#include <chrono>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/offer_check.hpp"
 #include "jobman/client/set_wishes.hpp"
+#include "jobman/client/times.hpp"
 #include "jobman/controller/job_folder.hpp"
 #include "jobman/core/late_names.hpp"
 #include "jobman/ssh/keys.hpp"
@@ -24,6 +26,9 @@ namespace jobman::client {
 namespace {
 
 using JobNames = std::set<std::string>;
+
+constexpr const char* kNotAsked =
+    "the cloud takes too long to answer: it was not asked about the jobs that came after";
 
 base::Task<base::Result<JobNames>> NamesOfJobs(ports::JobStore* jobs) {
   const ports::JobFilter all{.with_deleted = true};
@@ -143,11 +148,24 @@ base::Task<Said> AskAll(Context context, config::Loaded loaded, Preflight prefli
   co_return said;
 }
 
+/// Whether asking for an earlier file of the call took too long.
+bool IsSlow(const CheckedFile* earlier, const core::CloudSpec& cloud) {
+  return earlier != nullptr && earlier->cloud_is_slow && earlier->loaded.spec.cloud == cloud;
+}
+
 /// What the cloud has to be asked, and what is known without. The first refusal counts, in this
-/// order. `checked` must outlive the coroutine.
-base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, Preflight preflight) {
+/// order. The pointers must outlive the coroutine.
+base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, const CheckedFile* earlier,
+                                  Preflight preflight) {
   if (preflight == Preflight::kNone) co_return base::Ok();
+  if (IsSlow(earlier, checked->loaded.spec.cloud)) {
+    checked->cloud_is_slow = true;
+    checked->notes.emplace_back(kNotAsked);
+    co_return CheckOsLoginWish(checked->loaded);
+  }
+  const auto begin = std::chrono::steady_clock::now();
   const Said said = co_await AskAll(std::move(context), checked->loaded, preflight);
+  checked->cloud_is_slow = std::chrono::steady_clock::now() - begin >= kSlowCloud;
   JM_CO_ASSIGN_OR_RETURN(const std::string unasked, said.offer);
   std::vector<std::string>& notes = checked->notes;
   core::TpuSpec& tpu = checked->loaded.spec.tpu;
@@ -210,7 +228,7 @@ base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded 
   core::JobSpec& spec = checked.loaded.spec;
   JM_CO_TRY(ssh::EnsureKey(spec.ssh.private_key));
   JM_CO_TRY(ssh::CheckUsable(spec.ssh.private_key, ssh::EnvironmentPassphrase()));
-  JM_CO_TRY(co_await AskCloud(context, &checked, preflight));
+  JM_CO_TRY(co_await AskCloud(context, &checked, earlier, preflight));
   if (spec.ssh.agent_forwarding && !base::GetEnv("SSH_AUTH_SOCK")) {
     checked.notes.push_back(
         "ssh.agent_forwarding: no SSH agent is known here (SSH_AUTH_SOCK is not set), so the hosts "

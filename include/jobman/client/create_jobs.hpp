@@ -18,6 +18,7 @@ struct CheckedFile {
   config::Loaded loaded = {};
   std::optional<TakenCode> code = {};   ///< if it names any; the spec says what was taken
   std::vector<std::string> notes = {};  ///< what the user should know, a sentence each
+  bool cloud_is_slow = false;           ///< it took too long to ask it for the next file, too
 };
 /// What the cloud is asked before a job is stored.
 enum class Preflight {
@@ -31,7 +32,8 @@ enum class Preflight {
 /// Login off in `tpu.metadata` if the project asks for it. Takes the code, unless the spec has a
 /// snapshot already. Without a sandbox, simulated hosts are our own processes and only our user can
 /// log in: changes `ssh.user`. `earlier`, if any, must outlive the coroutine: a file that names the
-/// same code gets what was taken for it.
+/// same code gets what was taken for it, and a cloud that was slow then is not asked again: of a
+/// hundred files each would wait for it.
 base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
                                                 const CheckedFile* earlier = nullptr,
                                                 Preflight preflight = Preflight::kAll);

@@ -35,6 +35,8 @@ inline constexpr base::Duration kProjectKept = std::chrono::minutes{10};
 inline constexpr base::Duration kDoubtKept = std::chrono::seconds{10};
 /// How long it may take to say so.
 inline constexpr base::Duration kProjectAnswer = std::chrono::seconds{10};
+/// If the questions before a job is stored take so long, the next file's are left out.
+inline constexpr base::Duration kSlowCloud = std::chrono::seconds{10};
 /// Time to send TERM to every host after an interrupt.
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.
@@ -46,6 +48,9 @@ static_assert(controller::kLeaseTime < kControllerStartLimit,
               "the lease of a controller on another machine may have to run out first");
 static_assert(kLookForController < kNudgeLimit && kNudgeLimit < controller::kLookAtStore,
               "a nudge that is lost costs no more than the next look at the store");
+static_assert(kSlowCloud <= kProjectAnswer && kSlowCloud <= kOfferAnswer &&
+                  kSlowCloud <= kBucketsAnswer,
+              "a cloud that does not answer is slow");
 static_assert(kLookAtJobs < kReadJobsAgain, "only a change is worth reading all jobs at once");
 /// One check of `doctor`, and the answer of an ssh-agent, which is on this machine.
 inline constexpr base::Duration kCheckLimit = std::chrono::seconds{10};

@@ -82,7 +82,7 @@ class PreflightTest : public test::ClientWorld {
     loaded_.spec.ssh.private_key = (home_ / "key").string();
     loaded_.spec.gcsfuse = {.bucket_name = "data", .mount_path = "/m"};
   }
-  base::Result<CheckedFile> Check() {
+  base::Result<CheckedFile> Check(const CheckedFile* earlier = nullptr) {
     client::Context context = Context();
     context.open_cloud = [this](const base::StatePaths&, const core::CloudSpec&) {
       return CatalogOf(meeting_);
@@ -93,7 +93,7 @@ class PreflightTest : public test::ClientWorld {
     context.open_projects = [this](const asio::any_io_executor&, const core::CloudSpec&) {
       return base::Result<std::shared_ptr<ports::ProjectApi>>(meeting_);
     };
-    return Await(CheckFile(context, loaded_));
+    return Await(CheckFile(context, loaded_, earlier));
   }
   static Limits Addresses(double limit, double usage) {
     return {{.metric = "IN_USE_ADDRESSES", .limit = limit, .usage = usage}};
@@ -137,6 +137,22 @@ TEST_F(PreflightTest, OsLoginIsTurnedOffThoughTheZoneCouldNotBeAsked) {
   const auto checked = Check();
   ASSERT_TRUE(checked.ok()) << checked.error().ToString();
   EXPECT_EQ(checked->loaded.spec.tpu.metadata.at("enable-oslogin"), "FALSE");
+}
+
+/// Of the hundred jobs of an array each would wait for it.
+TEST_F(PreflightTest, ASlowCloudIsNotAskedForTheNextFile) {
+  auto first = Check();
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  EXPECT_FALSE(first->cloud_is_slow);
+  first->cloud_is_slow = true;
+  meeting_->bucket = core::BucketLocation{.name = "europe-west4"};
+  clock_.Advance(std::chrono::hours{25});
+  const auto second = Check(&*first);
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
+  EXPECT_TRUE(second->cloud_is_slow);
+  EXPECT_THAT(second->notes, ElementsAre(StartsWith("the cloud takes too long to answer")));
+  loaded_.spec.cloud.endpoint = "https://other.googleapis.com";
+  EXPECT_FALSE(Check(&*first).ok()) << "another cloud may be quick";
 }
 
 TEST_F(PreflightTest, ThatNobodyAnswersIsSaidOnce) {
