@@ -16,17 +16,18 @@ bool IsOfTheWholeCloud(const base::Error& error, bool answered) {
          error.reason == base::Reason::kUnreachable || error.reason == base::Reason::kApiDisabled;
 }
 
+bool Has(const KeptOffer& offer, const std::string& wanted) {
+  const auto& words = offer.words;
+  return wanted.empty() || std::find(words.begin(), words.end(), wanted) != words.end();
+}
+
 }  // namespace
 
 base::Task<std::optional<KeptOffer>> KeptOffers::Find(std::string key, Question question) {
   const auto kept = co_await context_.stores.cache->Cached(std::move(key));
   const bool fresh = kept.ok() && *kept && context_.Now() - (*kept)->at < kOffersKept;
   if (question.anew || !fresh) co_return std::nullopt;
-  KeptOffer offer{.words = base::Split((*kept)->value, '\n'), .at = (*kept)->at};
-  const auto& words = offer.words;
-  const bool has_it = std::find(words.begin(), words.end(), question.wanted) != words.end();
-  if (!question.wanted.empty() && !has_it) co_return std::nullopt;
-  co_return offer;
+  co_return KeptOffer{.words = base::Split((*kept)->value, '\n'), .at = (*kept)->at};
 }
 
 base::Task<base::Status> KeptOffers::Open() {
@@ -57,9 +58,11 @@ base::Task<base::Result<KeptOffer>> KeptOffers::Ask(std::string what, Call call,
   const std::string key =
       "offers:" + what + ":" + cloud_spec_.endpoint + ":" + place.project + ":" + place.zone;
   auto kept = co_await Find(key, question);
-  if (kept) co_return *std::move(kept);
-  JM_CO_ASSIGN_OR_RETURN(Words words, co_await Fetch(call, place));
-  KeptOffer offer{.words = std::move(words), .at = context_.Now()};
+  if (kept && Has(*kept, question.wanted)) co_return *std::move(kept);
+  auto words = co_await Fetch(call, place);
+  if (!words.ok() && kept) co_return *std::move(kept);
+  if (!words.ok()) co_return words.error();
+  KeptOffer offer{.words = std::move(words).value(), .at = context_.Now()};
   if (cloud_spec_.endpoint != kLocal && !offer.words.empty()) {
     ports::CachedFact fact{.value = base::Join(offer.words, "\n"), .at = offer.at};
     // If it cannot be kept, the next command asks again.

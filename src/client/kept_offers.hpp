@@ -25,8 +25,10 @@ class KeptOffers {
 
   struct Question {
     core::Place place = {};
-    std::string wanted = {};  ///< a kept list without it may be too old; empty: any will do
-    bool anew = false;        ///< whatever is kept
+    /// A kept list without it may be too old: it counts only if the cloud cannot be asked. Empty:
+    /// any list will do.
+    std::string wanted = {};
+    bool anew = false;  ///< whatever is kept
   };
   base::Task<base::Result<KeptOffer>> Types(Question question) {
     return Ask("types", &ports::Catalog::AcceleratorTypes, std::move(question));

@@ -18,16 +18,19 @@ bool CannotTell(const base::Error& error) {
          error.code == base::Code::kInternal || error.reason == base::Reason::kRateLimit;
 }
 
-/// For a type that is not known here, a kept list without it may be too old.
+// Before a kept list refuses anything the cloud is asked again: since yesterday the project may
+// have been let into a preview, or a runtime may have come out.
+
 base::Task<Offered> TypesOf(KeptOffers* offers, core::TpuSpec tpu) {
-  KeptOffers::Question question{.place = {.project = tpu.project, .zone = tpu.zone}};
-  if (!core::FindAccelerator(tpu.accelerator).ok()) question.wanted = tpu.accelerator;
+  KeptOffers::Question question{.place = {.project = tpu.project, .zone = tpu.zone},
+                                .wanted = tpu.accelerator};
   JM_CO_ASSIGN_OR_RETURN(KeptOffer types, co_await offers->Types(std::move(question)));
   co_return std::move(types.words);
 }
 
 base::Task<Offered> RuntimesOf(KeptOffers* offers, core::TpuSpec tpu) {
-  KeptOffers::Question question{.place = {.project = tpu.project, .zone = tpu.zone}};
+  KeptOffers::Question question{.place = {.project = tpu.project, .zone = tpu.zone},
+                                .wanted = tpu.version};
   JM_CO_ASSIGN_OR_RETURN(KeptOffer runtimes, co_await offers->Runtimes(std::move(question)));
   co_return std::move(runtimes.words);
 }

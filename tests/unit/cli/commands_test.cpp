@@ -11,6 +11,7 @@
 #include "jobman/base/shell.hpp"
 #include "jobman/controller/controller.hpp"
 #include "tests/support/cli_world.hpp"
+#include "tests/support/lend.hpp"
 
 namespace jobman::test {
 namespace {
@@ -54,8 +55,15 @@ class Commands : public testing::Test {
     ASSERT_TRUE(store.TakeLease(controller::LeaseHolder(), world_.clock.Now(), kLong).ok());
   }
 
+  /// Only what the store keeps of it is known.
+  void LoseTheCloud() {
+    cloud_.SetReachable(false);
+    world_.open_cloud = Lend(cloud_);
+  }
+
   static constexpr base::Duration kLong = std::chrono::hours{1};
   CliWorld world_;
+  FakeSliceApi cloud_{world_.clock};
 };
 
 /// A store that was used elsewhere: commands that act are refused, others warn, a shell that asks
@@ -401,6 +409,7 @@ TEST_F(Commands, EveryBadFileIsReported) {
 TEST_F(Commands, ATypeThatTheZoneDoesNotOfferIsShownInTheFile) {
   const std::string place = "http://127.0.0.1:1:demo:us-central2-b";
   std::string types = "v4-8\nv4-32";
+  LoseTheCloud();
   world_.fill = [&](test::MemoryStore& store) {
     HoldLease(store);
     EXPECT_TRUE(store.PutInCache("offers:types:" + place, {types, world_.clock.Now()}).ok());
@@ -426,6 +435,7 @@ TEST_F(Commands, ATypeThatTheZoneDoesNotOfferIsShownInTheFile) {
 
 TEST_F(Commands, AZoneThatWasSetForATypeThatIsElsewhereIsTheOneThatIsWrong) {
   const std::string place = "http://127.0.0.1:1:demo:us-central1-a";
+  LoseTheCloud();
   world_.fill = [&](test::MemoryStore& store) {
     HoldLease(store);
     EXPECT_TRUE(store.PutInCache("offers:types:" + place, {"v2-8\nv3-8", world_.clock.Now()}).ok());

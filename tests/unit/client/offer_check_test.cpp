@@ -44,6 +44,17 @@ TEST_F(OfferCheckTest, WhatTheKeptListLacksIsAskedAgain) {
   EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 2) << "it may be newer than the list";
 }
 
+TEST_F(OfferCheckTest, NothingIsRefusedByAnOldListWhileTheCloudCanBeAsked) {
+  const std::string place = ":" + loaded_.spec.cloud.endpoint + ":" + loaded_.spec.tpu.project +
+                            ":" + loaded_.spec.tpu.zone;
+  EXPECT_TRUE(store_.PutInCache("offers:types" + place, {"v4-8", clock_.Now()}).ok());
+  EXPECT_TRUE(store_.PutInCache("offers:runtimes" + place, {"v2-alpha", clock_.Now()}).ok());
+  cloud_.SetReachable(false);
+  EXPECT_THAT(Check().error().message, HasSubstr("does not offer v4-32")) << "all that is known";
+  cloud_.SetReachable(true);
+  EXPECT_EQ(*Check(), "") << "both were let in since";
+}
+
 TEST_F(OfferCheckTest, ASimulatorIsAskedEachTime) {
   loaded_.spec.cloud.endpoint = "local";
   EXPECT_EQ(*Check(), "");
