@@ -6,6 +6,7 @@
 #include "http/ca_bundle.hpp"
 #include "http/curl_handles.hpp"
 #include "http/curl_loop.hpp"
+#include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
 
@@ -55,6 +56,23 @@ std::size_t OnHeader(char* bytes, std::size_t size, std::size_t count, void* tar
     headers.emplace_back(base::Trim(line.substr(0, colon)), base::Trim(line.substr(colon + 1)));
   }
   return line.size();
+}
+
+/// A line break in a value, such as a quota project's of a broken file, would begin another header.
+/// The value is not quoted: it may be a secret.
+base::Status CheckHeaders(const Headers& headers) {
+  const auto is_control = [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; };
+  for (const auto& [name, value] : headers) {
+    const bool bad = std::any_of(name.begin(), name.end(), is_control) ||
+                     std::any_of(value.begin(), value.end(), is_control);
+    if (bad) {
+      return base::InvalidArgument("the value of the header " + base::CleanLine(name) +
+                                       " contains a line break or another control character",
+                                   "check where it is from: an environment variable, or a file "
+                                   "with credentials");
+    }
+  }
+  return base::Ok();
 }
 
 void SetHeaders(Exchange& exchange) {
@@ -128,6 +146,7 @@ void SetCallbacks(Exchange& exchange) {
 
 Result<std::unique_ptr<Exchange>> Prepare(Request request, const base::Url& url,
                                           const CurlOptions& options) {
+  JM_TRY(CheckHeaders(request.headers));
   auto exchange = std::make_unique<Exchange>();
   exchange->request = std::move(request);
   exchange->max_body = options.max_response_bytes;

@@ -62,6 +62,22 @@ TEST(CurlTransport, SendsMethodHeadersAndBodyAndReturnsTheAnswer) {
   EXPECT_EQ(seen, "PATCH 1 hello a b");
 }
 
+TEST(CurlTransport, AHeaderWithALineBreakIsNotSent) {
+  HttpServer peer;
+  bool asked = false;
+  peer.server.Get("/x", [&](const httplib::Request&, httplib::Response&) { asked = true; });
+  Client client;
+  for (const char* value : {"payer\r\nX-Other: 1", "payer\n", "pay\x01"}) {
+    const auto answer =
+        client.Send({.url = peer.Url("/x"), .headers = {{"x-goog-user-project", value}}});
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, Code::kInvalidArgument);
+    EXPECT_THAT(answer.error().message, HasSubstr("header x-goog-user-project"));
+    EXPECT_EQ(answer.error().message.find("payer"), std::string::npos);
+  }
+  EXPECT_FALSE(asked);
+}
+
 TEST(CurlTransport, SendsADeleteWithoutABody) {
   HttpServer peer;
   std::string length = "none";
