@@ -95,7 +95,10 @@ void TakeGoogleDefaults(Reader& reader, core::CloudSpec& cloud) {
     reader.Note(key, variable);
   };
   if (cloud.token_file.empty() && cloud.token_command.empty()) {
-    take("cloud.credentials_file", "GOOGLE_APPLICATION_CREDENTIALS", cloud.credentials_file);
+    std::string& file = cloud.credentials_file;
+    take("cloud.credentials_file", "GOOGLE_APPLICATION_CREDENTIALS", file);
+    // Of the shell's folder: the controller is in another one.
+    if (!file.empty()) file = ResolvePath(reader.defaults(), reader.defaults().working_dir, file);
   }
   take("cloud.impersonate_service_account", "CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT",
        cloud.impersonate_service_account);

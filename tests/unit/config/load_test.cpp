@@ -344,6 +344,12 @@ TEST(Load, CredentialsOfTheEnvironmentAreRecordedForGoogleAlone) {
   EXPECT_EQ(WhereIs(MustLoad(RequestOf(SmallJob(), env)), "cloud.credentials_file"),
             "GOOGLE_APPLICATION_CREDENTIALS");
   EXPECT_EQ(cloud("cloud: {token_command: 'echo x'}\n").credentials_file, "");
+  const auto named = [](const std::string& file) {
+    const std::map<std::string, std::string> one = {{"GOOGLE_APPLICATION_CREDENTIALS", file}};
+    return MustLoad(RequestOf(SmallJob(), one)).spec.cloud.credentials_file;
+  };
+  EXPECT_EQ(named("keys/a.json"), "/work-dir/keys/a.json") << "the controller is elsewhere";
+  EXPECT_EQ(named("~/a.json"), "/home/nobody-here/a.json");
   EXPECT_EQ(cloud("cloud: {credentials_file: /keys/b.json}\n").credentials_file, "/keys/b.json");
   for (const char* other : {"cloud: local\n", "cloud: https://tpu.example.com\n"}) {
     EXPECT_EQ(cloud(other).credentials_file, "") << other;
