@@ -91,12 +91,28 @@ bool HasMarker(std::string_view text, std::size_t at, std::string_view marker) {
   return part.size() == marker.size() && base::ToLower(part) == marker;
 }
 
+bool IsJwtChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+}
+
+/// A word of the form of a JWT: three parts in base64url, of which the first begins with `{"`. Only
+/// the beginning of a word is looked at, so that each word is read once.
+bool IsJwt(std::string_view text, std::size_t at) {
+  constexpr std::size_t kShortest = 20;
+  if (text.substr(at, 3) != "eyJ" || (at > 0 && IsJwtChar(text[at - 1]))) return false;
+  const std::string_view rest = text.substr(at);
+  const auto end = std::find_if_not(rest.begin(), rest.end(), IsJwtChar);
+  return end - rest.begin() >= static_cast<std::ptrdiff_t>(kShortest) &&
+         std::count(rest.begin(), end, '.') >= 2;
+}
+
 /// Where the secret begins that a marker at `at` announces; nothing without a marker.
 std::optional<std::size_t> SecretAt(std::string_view text, std::size_t at) {
   constexpr std::string_view kBearer = "bearer ";
   const char c = text[at];
   if ((c == 'b' || c == 'B') && HasMarker(text, at, kBearer)) return at + kBearer.size();
   if ((c == 'y' || c == 'Y') && HasMarker(text, at, "ya29.")) return at;
+  if (c == 'e' && IsJwt(text, at)) return at;
   return {};
 }
 

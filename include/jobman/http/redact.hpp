@@ -19,7 +19,7 @@ bool IsSecretName(std::string_view name);
 std::string RedactUrl(std::string_view url);
 /// Replaces the values of secret fields.
 Headers RedactHeaders(Headers headers);
-/// Replaces bearer tokens and Google access tokens (ya29...) inside text, in one pass.
+/// Replaces bearer tokens, Google access tokens (ya29...) and JWTs inside text, in one pass.
 std::string RedactText(std::string_view text);
 /// A body for a log: JSON and forms with secrets replaced, the size of anything else.
 std::string RedactBody(std::string_view body);

@@ -74,6 +74,15 @@ TEST(RedactText, HidesEveryBearerToken) {
   EXPECT_EQ(RedactText("see YA29.a-b_c, or bearer ya29.x"), "see [redacted], or bearer [redacted]");
 }
 
+/// Tokens of other identity providers, which a program or a server of theirs may repeat.
+TEST(RedactText, LeavesNoJwt) {
+  const std::string jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl-_";
+  EXPECT_EQ(RedactText("got " + jwt + ", and '" + jwt + "'"), "got [redacted], and '[redacted]'");
+  EXPECT_THAT(RedactBody(R"({"value":")" + jwt + R"("})"), HasSubstr(R"({"value":"[redacted]"})"));
+  for (const char* plain : {"eyJ", "see eyJust.a.word", "keyJhbGciOiJSUzI1NiJ9.a.b.c.d.e.f"})
+    EXPECT_EQ(RedactText(plain), plain);
+}
+
 /// Once per token over the whole text, this would take hours.
 TEST(RedactText, GoesOverATextOnce) {
   std::string text;
