@@ -19,9 +19,12 @@ constexpr const char* kSetClock = "set the clock: timedatectl set-ntp true";
 constexpr const char* kReach =
     "is there a network, and does a proxy have to be named (HTTPS_PROXY)?";
 
-/// If the error says none: a key that is deleted signs its tokens still, and the API refuses them.
-const char* CureOf(const base::Error& error) {
-  return error.code == base::Code::kUnauthenticated ? kLogIn : kReach;
+/// A key that is deleted signs its tokens still, and the API refuses them: elsewhere the hint of
+/// that is to ask doctor.
+Finding ApiFailed(const std::string& name, base::Error error) {
+  const bool refused = error.code == base::Code::kUnauthenticated;
+  if (refused && error.reason == base::Reason::kNone) error.hint.clear();
+  return HasFailed(name, std::move(error), refused ? kLogIn : kReach);
 }
 
 std::string ServerOf(const core::CloudSpec& cloud) {
@@ -142,7 +145,7 @@ base::Task<Finding> CheckApi(CheckupPtr checkup, std::string name) {
   std::string what = ServerOf(about.spec.cloud);
   auto asked = SlicesIn(checkup->context, about.spec.cloud, place);
   const auto slices = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
-  if (!slices.ok()) co_return HasFailed(name, slices.error(), CureOf(slices.error()));
+  if (!slices.ok()) co_return ApiFailed(name, slices.error());
   const std::int64_t ours = co_await CountOurs(checkup->context.stores, *slices);
   const auto all = static_cast<std::int64_t>(slices->size());
   const std::string count = all == 0 ? "no slices" : base::Plural(all, "slice");

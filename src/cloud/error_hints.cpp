@@ -97,8 +97,8 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
       break;
   }
   if (code == Code::kUnauthenticated) {
-    return "log in again (gcloud auth login) and check cloud.token_command, cloud.token_file or "
-           "GOOGLE_OAUTH_ACCESS_TOKEN";
+    return "jobman doctor says whose credentials these are, and compares the clocks; your own "
+           "login is renewed by gcloud auth application-default login (or gcloud auth login)";
   }
   return "";
 }

@@ -182,6 +182,15 @@ TEST_F(DoctorTest, ARefusalOfTheApiHasItsOwnCure) {
   EXPECT_EQ(finding.cure, "gcloud services enable tpu.googleapis.com");
 }
 
+TEST_F(DoctorTest, ATokenThatTheApiRefusesIsNotCuredByDoctor) {
+  cloud_.AddFault({.call = "ListNodes",
+                   .error = {.code = base::Code::kUnauthenticated,
+                             .message = "invalid authentication credentials",
+                             .hint = "jobman doctor says whose credentials these are"},
+                   .times = 1});
+  EXPECT_THAT(Find("Cloud TPU API").cure, HasSubstr("gcloud auth application-default login"));
+}
+
 TEST_F(DoctorTest, WithoutAZoneTheApiIsNotAsked) {
   about_.zone_known = false;
   EXPECT_THAT(Find("Cloud TPU API").found, HasSubstr("--zone"));
