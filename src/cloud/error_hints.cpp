@@ -32,6 +32,11 @@ std::string PermissionHint(About about, const ErrorContext& context) {
   if (about == About::kTokenScope) {
     return "the token lacks the scope https://www.googleapis.com/auth/cloud-platform";
   }
+  if (about == About::kQuotaProject) {
+    return "this is about the project that pays for requests, which GOOGLE_CLOUD_QUOTA_PROJECT or "
+           "the credentials file's quota_project_id names: name another one, or have its owner "
+           "give you roles/serviceusage.serviceUsageConsumer there";
+  }
   return "ask the project's owner for the role: gcloud projects add-iam-policy-binding " +
          (context.project.empty() ? "PROJECT" : context.project) +
          " --member=user:YOU --role=roles/tpu.admin";

@@ -62,9 +62,10 @@ void ReadDetails(const Json& details, Told& told) {
   }
 }
 
-/// The scope has a word of its own, the addresses are only in the text.
+/// The scope and the project that pays have words of their own, the addresses are only in the text.
 About AboutOf(const Told& told) {
   if (Contains(base::ToLower(told.message), "in_use_addresses")) return About::kAddresses;
+  if (told.info_reason == "USER_PROJECT_DENIED") return About::kQuotaProject;
   const bool scope = told.info_reason == "ACCESS_TOKEN_SCOPE_INSUFFICIENT";
   return scope ? About::kTokenScope : About::kNothingElse;
 }
