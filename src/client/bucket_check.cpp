@@ -73,11 +73,11 @@ std::optional<Objection> ObjectTo(const std::string& bucket, const std::string& 
   }
   const bool disabled = error.reason == base::Reason::kApiDisabled;  // nobody was asked
   if (error.code != base::Code::kPermissionDenied || disabled) return std::nullopt;
+  const std::string cure =
+      error.hint.empty() ? "ask its owner for the role roles/storage.objectViewer" : error.hint;
   return Objection{.message = "you may not see where the " + bucket + " is: " + error.ToString(),
-                   .hint =
-                       "ask its owner for the role roles/storage.objectViewer, or set "
-                       "allow_cross_region: true if it is in " +
-                       region + " or may be billed"};
+                   .hint = cure + ", or set allow_cross_region: true if it is in " + region +
+                           " or may be billed"};
 }
 
 std::string Unasked(const std::vector<core::NamedBucket>& buckets, const std::string& zone,

@@ -284,7 +284,17 @@ Error Redirected(const http::Response& response) {
       .hint = "this is not the Cloud TPU API: check --endpoint and cloud.endpoint"};
 }
 
+Json ErrorIn(const http::Response& response) {
+  const auto parsed = base::ParseJson(response.body);
+  return parsed ? GetMember(*parsed, "error") : Json();
+}
+
 }  // namespace
+
+bool IsAboutCredentials(const http::Response& response) {
+  const Told told = Read(ErrorIn(response), Code::kUnknown);
+  return told.about == About::kTokenScope || told.about == About::kQuotaProject;
+}
 
 Error ErrorFromResponse(const http::Response& response, const ErrorContext& context) {
   if (response.status >= 300 && response.status < 400) return Redirected(response);

@@ -70,7 +70,7 @@ base::Error ErrorOf(const SideService& service, const http::Response& response) 
     error.reason = base::Reason::kRateLimit;
   }
   if (word == "accessNotConfigured") error.reason = base::Reason::kApiDisabled;
-  error.hint = {};  // of the Cloud TPU API
+  if (!IsAboutCredentials(response)) error.hint = {};  // of the Cloud TPU API
   error.message = base::ReplaceAll(error.message, "the Cloud TPU API", service.name);
   return error;
 }

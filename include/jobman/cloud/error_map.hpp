@@ -23,6 +23,9 @@ enum class StatusOrigin {
 /// Turns a response with status 300 or above into an Error. Apart from ErrorFromStatus, the only
 /// place that looks at the service's message text. Retry-After and RetryInfo set retry_after.
 base::Error ErrorFromResponse(const http::Response& response, const ErrorContext& context);
+/// Whether a refusal is about the credentials themselves, whatever service was asked: a token
+/// without the scope, or a quota project that refuses. ErrorFromResponse() says what to do then.
+bool IsAboutCredentials(const http::Response& response);
 /// Turns a google.rpc.Status into an Error.
 base::Error ErrorFromStatus(const base::Json& status, StatusOrigin origin,
                             const ErrorContext& context);

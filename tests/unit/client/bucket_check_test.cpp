@@ -192,6 +192,13 @@ TEST_F(BucketCheckTest, ABucketThatMayNotBeSeenIsRefused) {
                                    "it is in us-central2 or may be billed"));
 }
 
+TEST_F(BucketCheckTest, ARefusalThatHasItsOwnCureNamesThat) {
+  buckets_->broken = base::Error{
+      .code = base::Code::kPermissionDenied, .message = "no", .hint = "name another quota project"};
+  EXPECT_THAT(Refusal(), AllOf(HasSubstr("name another quota project, or set allow_cross_region"),
+                               Not(HasSubstr("objectViewer"))));
+}
+
 TEST_F(BucketCheckTest, ACloudThatCannotBeAskedIsANote) {
   for (const auto code : {base::Code::kUnavailable, base::Code::kUnauthenticated,
                           base::Code::kDeadlineExceeded, base::Code::kInternal}) {

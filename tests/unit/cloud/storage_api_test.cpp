@@ -78,6 +78,14 @@ TEST_F(StorageApiTest, ARefusalHasNoAdviceAboutTpus) {
   EXPECT_EQ(location.error().hint, "");
 }
 
+TEST_F(StorageApiTest, ARefusalOfTheCredentialsThemselvesSaysWhatToDo) {
+  for (int i = 0; i < 2; ++i) {
+    script->Answer(403, R"({"error": {"code": 403, "message": "no", "details": [
+        {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "USER_PROJECT_DENIED"}]}})");
+  }
+  EXPECT_THAT(Location("data").error().hint, HasSubstr("GOOGLE_CLOUD_QUOTA_PROJECT"));
+}
+
 TEST_F(StorageApiTest, NotEvery403IsARefusal) {
   const auto answer = [this](const std::string& reason) {
     for (int i = 0; i < 2; ++i) {
